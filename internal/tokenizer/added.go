@@ -1,0 +1,249 @@
+package tokenizer
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An addedToken is matched as a whole, before the text is split into words.
+type addedToken struct {
+	Content    string `json:"content"`
+	SingleWord bool   `json:"single_word"` // only where no word character touches it
+	LStrip     bool   `json:"lstrip"`      // with the white space before it
+	RStrip     bool   `json:"rstrip"`      // with the white space after it
+	Normalized bool   `json:"normalized"`  // in the normalised text, and itself normalised
+	Special    bool   `json:"special"`
+}
+
+// addedTokens are the two sets that a text is searched for, one before and one
+// after it is normalised, and what their tokens decode to.
+type addedTokens struct {
+	raw, normalized tokenSet
+}
+
+// An addedList collects added tokens as the library does while it loads.
+type addedList struct {
+	vocab   map[string]int32
+	ids     map[string]int32
+	byID    map[int32]addedToken
+	skipped map[string]bool // ever flagged special, and so skipped when decoding
+}
+
+func newAddedList(vocab map[string]int32) *addedList {
+	return &addedList{vocab, make(map[string]int32), make(map[int32]addedToken), make(map[string]bool)}
+}
+
+// add enters tokens in order. A token of the vocabulary keeps its id; a new one
+// takes the next id after everything so far. The id in the file plays no part.
+func (l *addedList) add(tokens []addedToken) {
+	next := int32(len(l.vocab))
+	for id := range l.byID {
+		next = max(next, id+1)
+	}
+	for _, tok := range tokens {
+		if tok.Content == "" {
+			continue
+		}
+		id, ok := l.id(tok.Content)
+		if !ok {
+			id = next
+			next++
+		}
+		l.ids[tok.Content] = id
+		l.byID[id] = tok
+		if tok.Special {
+			l.skipped[tok.Content] = true
+		}
+	}
+}
+
+func (l *addedList) id(content string) (int32, bool) {
+	if id, ok := l.ids[content]; ok {
+		return id, true
+	}
+	id, ok := l.vocab[content]
+	return id, ok
+}
+
+// tokens returns the tokens by id.
+func (l *addedList) tokens() []addedToken {
+	var tokens []addedToken
+	for _, id := range slices.Sorted(maps.Keys(l.byID)) {
+		tokens = append(tokens, l.byID[id])
+	}
+	return tokens
+}
+
+// specialIDs returns the ids of the tokens flagged special, ascending.
+func (l *addedList) specialIDs() []int32 {
+	var ids []int32
+	for id, tok := range l.byID {
+		if tok.Special {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// sets builds the two sets to search a text for.
+func (l *addedList) sets(normalize normalizer) addedTokens {
+	var raw, normalized []setToken
+	for id, tok := range l.byID {
+		if tok.Normalized {
+			normalized = append(normalized, setToken{tok, id, normalize(tok.Content)})
+		} else {
+			raw = append(raw, setToken{tok, id, tok.Content})
+		}
+	}
+	return addedTokens{newTokenSet(raw), newTokenSet(normalized)}
+}
+
+// A setToken is an added token with the text to search for.
+type setToken struct {
+	addedToken
+	id   int32
+	text string
+}
+
+// A tokenSet finds tokens in text: of all occurrences the leftmost, and of those
+// the longest.
+type tokenSet struct {
+	tokens []setToken
+	starts [256]bool // first bytes of tokens
+	edges  map[trieEdge]int32
+	ends   []int32 // by trie node: an index into tokens, or -1
+}
+
+type trieEdge struct{ node, next int32 }
+
+func newTokenSet(tokens []setToken) tokenSet {
+	slices.SortFunc(tokens, func(a, b setToken) int { return cmp.Compare(a.id, b.id) })
+	set := tokenSet{tokens: tokens, edges: make(map[trieEdge]int32), ends: []int32{-1}}
+	for i, tok := range tokens {
+		if tok.text == "" {
+			continue
+		}
+		set.starts[tok.text[0]] = true
+		set.ends[set.path(tok.text)] = int32(i)
+	}
+	return set
+}
+
+// path adds the nodes of text and returns the last.
+func (s *tokenSet) path(text string) int32 {
+	var node int32
+	for i := range len(text) {
+		edge := trieEdge{node, int32(text[i])}
+		next, ok := s.edges[edge]
+		if !ok {
+			next = int32(len(s.ends))
+			s.edges[edge] = next
+			s.ends = append(s.ends, -1)
+		}
+		node = next
+	}
+	return node
+}
+
+// find returns the next token in text from the byte offset at, or nil.
+func (s *tokenSet) find(text string, at int) (tok *setToken, start, stop int) {
+	for ; at < len(text); at++ {
+		if !s.starts[text[at]] {
+			continue
+		}
+		if tok := s.longest(text[at:]); tok != nil {
+			return tok, at, at + len(tok.text)
+		}
+	}
+	return nil, len(text), len(text)
+}
+
+// longest returns the longest token that text starts with, or nil.
+func (s *tokenSet) longest(text string) *setToken {
+	var tok *setToken
+	var node int32
+	for i := range len(text) {
+		next, ok := s.edges[trieEdge{node, int32(text[i])}]
+		if !ok {
+			break
+		}
+		node = next
+		if t := s.ends[node]; t >= 0 {
+			tok = &s.tokens[t]
+		}
+	}
+	return tok
+}
+
+// cut calls token for each added token in text and other for each part between
+// them, in order. A token's white space to be stripped belongs to the token, but
+// the search goes on right behind the token itself.
+func (s *tokenSet) cut(text string, token func(id int32), other func(part string)) {
+	done, at := 0, 0
+	for len(s.tokens) > 0 {
+		tok, start, stop := s.find(text, at)
+		if tok == nil {
+			break
+		}
+		at = stop
+		if tok.SingleWord && (endsInWord(text[:start]) || startsWithWord(text[stop:])) {
+			continue
+		}
+		if tok.LStrip {
+			start = spaceBefore(text[:start])
+		}
+		if tok.RStrip {
+			stop += spaceAfter(text[stop:])
+		}
+		if done < start {
+			other(text[done:start])
+		}
+		token(tok.id)
+		done = stop
+	}
+	if done < len(text) {
+		other(text[done:])
+	}
+}
+
+// spaceBefore is the offset of the white space that text ends in.
+func spaceBefore(text string) int {
+	for len(text) > 0 {
+		r, n := utf8.DecodeLastRuneInString(text)
+		if !unicode.IsSpace(r) {
+			break
+		}
+		text = text[:len(text)-n]
+	}
+	return len(text)
+}
+
+// spaceAfter is the length of the white space that text starts with.
+func spaceAfter(text string) int {
+	for i, r := range text {
+		if !unicode.IsSpace(r) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+func endsInWord(text string) bool {
+	r, n := utf8.DecodeLastRuneInString(text)
+	return n > 0 && isWord(r)
+}
+
+func startsWithWord(text string) bool {
+	r, n := utf8.DecodeRuneInString(text)
+	return n > 0 && isWord(r)
+}
+
+// isWord is \w of Unicode Technical Standard 18, annex C.
+func isWord(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic,
+		unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
+}

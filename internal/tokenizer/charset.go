@@ -1,0 +1,206 @@
+package tokenizer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The part of the translator that reads escapes and classes.
+
+// escape translates what follows a backslash outside a class.
+func (t *translator) escape() {
+	set, negated := t.set()
+	switch {
+	case set == "":
+		t.literal(t.escaped(), 0)
+	case negated:
+		t.out.WriteString("[^" + set + "]")
+	default:
+		t.out.WriteString("[" + set + "]")
+	}
+}
+
+// set reads an escape for a set of characters or its complement. It returns the
+// set as class items, or nothing.
+func (t *translator) set() (items string, negated bool) {
+	r := t.peek(0)
+	if r == 0 || !strings.ContainsRune("sSdDwWpP", r) {
+		return "", false
+	}
+	t.next()
+	if t.group().fold && r != 's' && r != 'd' {
+		t.fail(`\%c ignoring case`, r)
+	}
+	switch lower := unicode.ToLower(r); lower {
+	case 'w':
+		items = word
+	case 'p':
+		items = `\p{` + t.property() + "}"
+	default:
+		items = `\` + string(lower)
+	}
+	return items, unicode.IsUpper(r)
+}
+
+// categories are the general categories that mean the same to both engines.
+var categories = strings.Fields("L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No " +
+	"P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co")
+
+func (t *translator) property() string {
+	stop := slices.Index(t.in, '}')
+	if t.peek(0) != '{' || stop < 0 {
+		t.fail(`\p without {…}`)
+		return ""
+	}
+	name := string(t.in[1:stop])
+	t.in = t.in[stop+1:]
+	if _, isScript := unicode.Scripts[name]; !isScript && !slices.Contains(categories, name) {
+		t.fail(`\p{%s} is unknown`, name)
+	}
+	return name
+}
+
+var controls = map[rune]rune{
+	't': '\t', 'n': '\n', 'r': '\r', 'f': '\f', 'v': '\v', 'a': '\a', 'e': 0x1b,
+}
+
+// escaped reads an escape for one character.
+func (t *translator) escaped() rune {
+	r := t.next()
+	if c, ok := controls[r]; ok {
+		return c
+	}
+	switch {
+	case r == 'x' && t.accept("{"):
+		stop := max(slices.Index(t.in, '}'), 0)
+		return t.hex(stop, 1)
+	case r == 'x':
+		return t.hex(2, 0)
+	case r == 'u':
+		return t.hex(4, 0)
+	case r > ' ' && r <= unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r), r == ' ':
+		return r
+	}
+	t.fail(`\%c is unknown`, r)
+	return 0
+}
+
+// hex reads a code point in n hexadecimal digits and skips what follows. To
+// Oniguruma \x80 and above are bytes, not characters.
+func (t *translator) hex(n, skip int) rune {
+	if len(t.in) < n+skip {
+		t.fail("unfinished escape")
+		return 0
+	}
+	digits := string(t.in[:n])
+	t.in = t.in[n+skip:]
+	v, err := strconv.ParseUint(digits, 16, 32)
+	isByte := n == 2 && skip == 0 && v >= 0x80
+	if err != nil || isByte || v > unicode.MaxRune || 0xd800 <= v && v < 0xe000 {
+		t.fail(`\x%s is no character`, digits)
+	}
+	return rune(v)
+}
+
+// class translates a bracket expression, behind its bracket.
+func (t *translator) class() {
+	negated := t.accept("^")
+	if negated && t.group().fold {
+		t.fail("negated class ignoring case")
+	}
+	if set, ok := t.complement(); ok {
+		negated = !negated
+		t.out.WriteString(openClass(negated) + set + "]")
+		return
+	}
+	t.out.WriteString(openClass(negated))
+	t.classItems()
+	t.out.WriteByte(']')
+}
+
+func openClass(negated bool) string {
+	if negated {
+		return "[^"
+	}
+	return "["
+}
+
+// complement reads the rest of a class that holds just one complement.
+func (t *translator) complement() (items string, ok bool) {
+	ahead := translator{in: t.in, groups: t.groups}
+	if !ahead.accept(`\`) {
+		return "", false
+	}
+	items, negated := ahead.set()
+	if !negated || !ahead.accept("]") {
+		return "", false
+	}
+	t.in, t.err = ahead.in, ahead.err
+	return items, true
+}
+
+func (t *translator) classItems() {
+	for first := true; t.err == nil; first = false {
+		switch {
+		case len(t.in) == 0:
+			t.fail("unfinished class")
+		case t.peek(0) == ']':
+			if first {
+				t.fail("empty class")
+			}
+			t.next()
+			return
+		case t.peek(0) == '[':
+			t.nested()
+		case t.accept("&&"):
+			t.fail("class intersection")
+		case t.peek(0) == '-' && !first && t.peek(1) != ']':
+			t.fail("unescaped - in a class")
+		default:
+			t.classItem()
+		}
+	}
+}
+
+// nested joins a class within a class to the outer one.
+func (t *translator) nested() {
+	t.next()
+	if r := t.peek(0); r == '^' || r == ':' {
+		t.fail("class within a class with %c", r)
+	}
+	t.classItems()
+}
+
+// classItem translates one set, character or range.
+func (t *translator) classItem() {
+	if t.peek(0) == '\\' && strings.ContainsRune("sSdDwWpP", t.peek(1)) {
+		t.next()
+		set, negated := t.set()
+		if negated {
+			t.fail("complement of %s in a class with more", set)
+		}
+		t.out.WriteString(set)
+		return
+	}
+	t.out.WriteString(quote(t.classRune()))
+	if t.peek(0) == '-' && t.peek(1) != ']' {
+		t.next()
+		if r := t.peek(0); r == '[' || r == '-' {
+			t.fail("range to %c", r)
+		}
+		t.out.WriteString("-" + quote(t.classRune()))
+	}
+}
+
+func (t *translator) classRune() rune {
+	r := t.next()
+	if r == '\\' {
+		r = t.escaped()
+	}
+	if r > unicode.MaxASCII && t.group().fold {
+		t.fail("%c ignoring case", r)
+	}
+	return r
+}

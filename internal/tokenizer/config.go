@@ -1,0 +1,207 @@
+package tokenizer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A config is what tokenizer_config.json says about added tokens, as
+// transformers 5 reads it.
+type config struct {
+	added   []addedToken  // added_tokens_decoder by id
+	special []configToken // bos_token and the like, then the extra ones
+}
+
+// A configToken is given as an object with all flags, or as its text alone,
+// which makes it special.
+type configToken struct {
+	addedToken
+	isNamed bool // by a field of its own
+}
+
+func (t *configToken) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &t.Content) == nil {
+		t.Special = true
+		return nil
+	}
+	return json.Unmarshal(data, &t.addedToken)
+}
+
+// namedTokens come first, in this order; other fields ending in _token follow.
+var namedTokens = []string{
+	"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token",
+}
+
+// extraTokens hold a list of tokens, or an object of named ones.
+var extraTokens = []string{"extra_special_tokens", "additional_special_tokens"}
+
+// An object is a JSON object with its fields in order, as new tokens get their
+// ids in the order of the file.
+type object []field
+
+type field struct {
+	name  string
+	value json.RawMessage
+}
+
+func (o *object) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("%.20s is not an object", data)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		f := field{name: name.(string)}
+		if err := d.Decode(&f.value); err != nil {
+			return err
+		}
+		*o = append(*o, f)
+	}
+	return nil
+}
+
+// get returns the value of a field, or nil.
+func (o object) get(name string) json.RawMessage {
+	for _, f := range o {
+		if f.name == name {
+			return f.value
+		}
+	}
+	return nil
+}
+
+// parseConfig returns nil when there is no file.
+func parseConfig(data []byte) (*config, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	var file object
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, err
+	}
+	c := new(config)
+	if err := c.parseAdded(file.get("added_tokens_decoder")); err != nil {
+		return nil, err
+	}
+	for _, f := range tokenFields(file) {
+		if err := c.parseToken(f); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range extraTokens {
+		if err := c.parseExtra(file.get(name), name); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// tokenFields lists the fields that hold a token. Those like add_bos_token that
+// hold something else are left out.
+func tokenFields(file object) []field {
+	var fields []field
+	for _, name := range namedTokens {
+		if value := file.get(name); !isNull(value) {
+			fields = append(fields, field{name, value})
+		}
+	}
+	for _, f := range file {
+		isText := f.value[0] == '"' || f.value[0] == '{'
+		if strings.HasSuffix(f.name, "_token") && isText && !slices.Contains(namedTokens, f.name) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+func (c *config) parseAdded(raw json.RawMessage) error {
+	if isNull(raw) {
+		return nil
+	}
+	var byID map[int32]addedToken
+	if err := json.Unmarshal(raw, &byID); err != nil {
+		return fmt.Errorf("added_tokens_decoder: %w", err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		c.added = append(c.added, byID[id])
+	}
+	return nil
+}
+
+func (c *config) parseToken(f field) error {
+	tok := configToken{isNamed: true}
+	if err := json.Unmarshal(f.value, &tok); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	c.special = append(c.special, tok)
+	return nil
+}
+
+func (c *config) parseExtra(raw json.RawMessage, name string) error {
+	if isNull(raw) {
+		return nil
+	}
+	var list []configToken
+	if json.Unmarshal(raw, &list) == nil {
+		c.special = append(c.special, list...)
+		return nil
+	}
+	var named object
+	if err := json.Unmarshal(raw, &named); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, f := range named {
+		if err := c.parseToken(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extend adds to list the tokens of the config that it lacks. The flags in
+// added_tokens_decoder replace those in list, and tokens that are then named by a
+// field become special.
+func (c *config) extend(list *addedList) {
+	if c == nil {
+		return
+	}
+	tokens := slices.Clone(c.added)
+	if c.added == nil {
+		tokens = list.tokens()
+	}
+	known := maps.Clone(list.ids)
+	for _, tok := range tokens {
+		known[tok.Content] = 0
+	}
+	named := make(map[string]bool)
+	for _, tok := range c.special {
+		named[tok.Content] = named[tok.Content] || tok.isNamed
+		if _, ok := known[tok.Content]; !ok {
+			known[tok.Content] = 0
+			tokens = append(tokens, tok.addedToken)
+		}
+	}
+	for i := range tokens {
+		tokens[i].Special = tokens[i].Special || named[tokens[i].Content]
+	}
+	list.add(tokens)
+}
+
+// specialIDs returns the ids of the special tokens, ascending.
+func (c *config) specialIDs(list *addedList) []int32 {
+	var ids []int32
+	for _, tok := range c.special {
+		if id, ok := list.ids[tok.Content]; ok {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

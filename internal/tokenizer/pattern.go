@@ -1,0 +1,130 @@
+package tokenizer
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+// patternJSON is {"String": …} or {"Regex": …}.
+type patternJSON struct {
+	String *string
+	Regex  *string
+}
+
+func (p patternJSON) compile(field string) (finder, error) {
+	switch {
+	case p.String != nil && *p.String != "":
+		return literal(*p.String), nil
+	case p.Regex != nil && *p.Regex != "":
+		re, err := compilePattern(*p.Regex)
+		if err != nil {
+			return nil, refuse(field+".Regex", *p.Regex, err.Error())
+		}
+		return re, nil
+	}
+	return nil, refuse(field, "", "")
+}
+
+// mayBeEmpty reports whether a regular expression could match between two
+// characters. Replacing such matches makes the library lose its place.
+func (p patternJSON) mayBeEmpty() bool {
+	if p.Regex == nil {
+		return false
+	}
+	re, err := compilePattern(*p.Regex)
+	if err != nil {
+		return false
+	}
+	empty, err := re.re.MatchString("")
+	return err != nil || empty || strings.Contains(*p.Regex, "(?=") ||
+		strings.Contains(*p.Regex, "(?!") || strings.Contains(*p.Regex, "(?<")
+}
+
+// literal finds a string.
+type literal string
+
+func (l literal) spans(dst []span, text string, _ *scratch) []span {
+	done := 0
+	for {
+		n := strings.Index(text[done:], string(l))
+		if n < 0 {
+			break
+		}
+		if n > 0 {
+			dst = append(dst, span{done, done + n, false})
+		}
+		start := done + n
+		done = start + len(l)
+		dst = append(dst, span{start, done, true})
+	}
+	if done < len(text) {
+		dst = append(dst, span{done, len(text), false})
+	}
+	return dst
+}
+
+// A pattern finds a regular expression. Hugging Face runs the patterns of a
+// tokenizer on Oniguruma with Ruby syntax.
+type pattern struct {
+	re *regexp2.Regexp
+}
+
+func compilePattern(source string) (*pattern, error) {
+	translated, err := translate(source)
+	if err != nil {
+		return nil, err
+	}
+	re, err := regexp2.Compile(translated, regexp2.OptionMaxBacktrackingStackSize(-1))
+	return &pattern{re}, err
+}
+
+// spans leaves out empty matches right behind another match, as Hugging Face's
+// binding of Oniguruma does.
+func (p *pattern) spans(dst []span, text string, s *scratch) []span {
+	s.runes = appendRunes(s.runes[:0], text)
+	c := cursor{runes: s.runes}
+	done, found := 0, false
+	err := p.re.FindRunesMatches(s.runes, 0, func(m regexp2.MatchView) bool {
+		at, n, _ := m.GroupRange(0)
+		start := c.offset(at)
+		stop := c.offset(at + n)
+		if found && start == done && stop == done {
+			return true
+		}
+		if done < start {
+			dst = append(dst, span{done, start, false})
+		}
+		dst = append(dst, span{start, stop, true})
+		done, found = stop, true
+		return true
+	})
+	if err != nil {
+		panic(err) // only a time limit or a stack limit could fail, and none is set
+	}
+	if done < len(text) {
+		dst = append(dst, span{done, len(text), false})
+	}
+	return dst
+}
+
+func appendRunes(dst []rune, text string) []rune {
+	for _, r := range text {
+		dst = append(dst, r)
+	}
+	return dst
+}
+
+// A cursor turns ascending rune indexes into byte offsets.
+type cursor struct {
+	runes       []rune
+	index, byte int
+}
+
+func (c *cursor) offset(index int) int {
+	for ; c.index < index; c.index++ {
+		c.byte += utf8.RuneLen(c.runes[c.index])
+	}
+	return c.byte
+}

@@ -1,0 +1,173 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+)
+
+func load(t testing.TB, kind string) *Tokenizer {
+	t.Helper()
+	tok, err := Load(os.DirFS("testdata"), kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+func TestLoad(t *testing.T) {
+	file, err := os.ReadFile("testdata/qwen/tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := fstest.MapFS{
+		"model/tokenizer.json":        {Data: file},
+		"model/tokenizer_config.json": {Data: []byte(`{"eos_token": "<|im_end|>"}`)},
+		"plain/tokenizer.json":        {Data: file},
+		"empty/readme":                {},
+	}
+	for name, want := range map[string][]int32{
+		"model":                {2202},
+		"model/tokenizer.json": {2200, 2201, 2202},
+		"plain":                {2200, 2201, 2202},
+	} {
+		tok, err := Load(fsys, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tok.SpecialIDs(); !slices.Equal(got, want) {
+			t.Errorf("special ids of %s: %d, want %d", name, got, want)
+		}
+	}
+	for _, name := range []string{"empty", "absent"} {
+		if _, err := Load(fsys, name); err == nil {
+			t.Errorf("Load(%q) succeeded", name)
+		}
+	}
+}
+
+func TestEncodeReplacesInvalidUTF8(t *testing.T) {
+	tok := load(t, "llama3")
+	for text, valid := range map[string]string{
+		"a\xffb":                   "a\ufffdb",
+		"\xe6\xb0":                 "\ufffd",
+		"\xe6\xb0\xb4\xe6\xb0":     "水\ufffd",
+		"\xed\xa0\x80":             "\ufffd\ufffd\ufffd",
+		"\xf0\x9f\x99x\xc0\xaf":    "\ufffdx\ufffd\ufffd",
+		"\xf5\x80\xe0\x80\x80z":    "\ufffd\ufffd\ufffd\ufffd\ufffdz",
+		"\xf4\x90\x80\x80\xe2\x82": "\ufffd\ufffd\ufffd\ufffd\ufffd",
+	} {
+		if got := validUTF8(text); got != valid {
+			t.Errorf("validUTF8(%q) = %q, want %q", text, got, valid)
+		}
+		if got, want := tok.Encode(text, false), tok.Encode(valid, false); !slices.Equal(got, want) {
+			t.Errorf("Encode(%q) = %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestDecodeLeavesOutUnknownIDs(t *testing.T) {
+	tok := load(t, "gpt2")
+	ids := tok.Encode("pump", false)
+	ids = append(ids, -1, 1<<30, int32(len(tok.pieces)))
+	if got := tok.Decode(ids, false); got != "pump" {
+		t.Errorf("Decode(%d) = %q", ids, got)
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	tok := load(t, "deepseek3")
+	var g golden
+	readGolden(t, "deepseek3", &g)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, e := range g.Encode[:200] {
+				if got := tok.Encode(e.text, false); !slices.Equal(got, e.ids) {
+					t.Errorf("Encode(%q) = %d, want %d", e.text, got, e.ids)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestLongWord holds the time for a word of a megabyte to that of a heap: pairs
+// looked for one after the other would take hours.
+func TestLongWord(t *testing.T) {
+	tok := load(t, "gpt2")
+	text := strings.Repeat("abcdefghij", 100_000)
+	if got := tok.Decode(tok.Encode(text, false), false); got != text {
+		t.Error("a long word did not survive")
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct{ field, value, want string }{
+		{"version", `"2.0"`, `tokenizer.json: version "2.0" is not supported (1.0 is)`},
+		{"model", `{"type":"Unigram","vocab":[]}`, `tokenizer.json: model.type "Unigram" is not supported (byte-level BPE is)`},
+		{"model", `{"vocab":{"a":0}}`, `model.type "" is not supported`},
+		{"model", `null`, `model null is not supported`},
+		{"model", `{"type":"BPE"}`, `model: vocab or merges is missing`},
+		{"model", `{"type":"BPE","vocab":{},"merges":[],"dropout":0.1}`, `model.dropout 0.1 is not supported`},
+		{"model", `{"type":"BPE","vocab":{},"merges":[],"end_of_word_suffix":"</w>"}`, `model.end_of_word_suffix "\u003c/w\u003e" is not`},
+		{"model", `{"type":"BPE","vocab":{},"merges":[],"continuing_subword_prefix":"##"}`, `model.continuing_subword_prefix "##" is not`},
+		{"model", `{"type":"BPE","vocab":{},"merges":[],"byte_fallback":true}`, `no token for byte 0x0`},
+		{"model", `{"type":"BPE","vocab":{},"merges":[],"unk_token":"?"}`, `unk_token and byte_fallback are not supported`},
+		{"model", `{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]}`, `model.vocab: "a" and "b" share id 0`},
+		{"model", `{"type":"BPE","vocab":{"a":-1},"merges":[]}`, `model.vocab["a"] -1 is not supported`},
+		{"model", `{"type":"BPE","vocab":{"a":5000000},"merges":[]}`, `model.vocab["a"] 5000000 is not supported`},
+		{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a a"]}`, `model.merges[0]: "a" and "a" and what they merge to`},
+		{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a"]}`, `merge "a" is not two tokens`},
+		{"model", `{"type":"BPE","vocab":{"a":0},"merges":[["a","a","a"]]}`, `merge ["a","a","a"] is not two tokens`},
+		{"model", `{"type":"BPE","vocab":{},"merges":[],"magic":1}`, `model: json: unknown field "magic"`},
+		{"normalizer", `{"type":"Precompiled"}`, `normalizer.type "Precompiled" is not supported`},
+		{"normalizer", `{"type":"NFC","strict":true}`, `normalizer: json: unknown field "strict"`},
+		{"normalizer", `{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Strip"}]}`, `normalizer.normalizers[1].type "Strip" is not`},
+		{"normalizer", `{"type":"Replace","pattern":{"Regex":"e?"},"content":"E"}`, `normalizer.pattern.Regex "e?" is not supported`},
+		{"normalizer", `{"type":"Replace","pattern":{"Regex":"(?=e)"},"content":"E"}`, `normalizer.pattern.Regex "(?=e)" is not`},
+		{"normalizer", `{"type":"Replace","pattern":{"String":""},"content":"E"}`, `normalizer.pattern`},
+		{"pre_tokenizer", `null`, `pre_tokenizer null is not supported`},
+		{"pre_tokenizer", `{"type":"Metaspace"}`, `pre_tokenizer.type "Metaspace" is not supported`},
+		{"pre_tokenizer", `{"type":"Digits","individual_digits":true}`, `pre_tokenizer: ByteLevel must come last`},
+		{"pre_tokenizer", `{"type":"Sequence","pretokenizers":[]}`, `pre_tokenizer: ByteLevel is missing`},
+		{"pre_tokenizer", `{"type":"Sequence","pretokenizers":[{"type":"ByteLevel"},{"type":"ByteLevel"}]}`, `ByteLevel must come last`},
+		{"pre_tokenizer", `{"type":"Split","pattern":{"Regex":"x"},"behavior":"Odd","invert":false}`, `pre_tokenizer.behavior "Odd" is not`},
+		{"pre_tokenizer", `{"type":"Split","pattern":{"Regex":"\\bx"},"behavior":"Isolated","invert":false}`, `pre_tokenizer.pattern.Regex "\\bx" is not supported (\b is unknown)`},
+		{"pre_tokenizer", `{"type":"Split","pattern":{"Glob":"x"},"behavior":"Isolated","invert":false}`, `unknown field "Glob"`},
+		{"post_processor", `{"type":"BertProcessing","sep":["a",1],"cls":["b",2]}`, `post_processor.type "BertProcessing" is not`},
+		{"post_processor", `{"type":"TemplateProcessing","single":[],"special_tokens":{}}`, `post_processor.single: sequence A is missing`},
+		{"post_processor", `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{}}`, `post_processor.special_tokens: "x" is missing`},
+		{"post_processor", `{"type":"TemplateProcessing","single":[{"Sequence":{"id":"A","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{}}`, `only special tokens may surround`},
+		{"post_processor", `{"type":"Sequence","processors":[{"type":"RobertaProcessing","sep":["a",1],"cls":["b",2]},{"type":"RobertaProcessing","sep":["a",1],"cls":["b",2]}]}`, `post_processor.processors[1]: a second template`},
+		{"decoder", `null`, `decoder null is not supported`},
+		{"decoder", `{"type":"Fuse"}`, `decoder.type "Fuse" is not supported (ByteLevel is)`},
+		{"decoder", `{"type":"Sequence","decoders":[]}`, `decoder.decoders 0 is not supported (1 is)`},
+	} {
+		data := patched(t, map[string]json.RawMessage{c.field: json.RawMessage(c.value)})
+		_, err := Parse(data, nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s\n got %v\nwant %s", c.field, c.value, err, c.want)
+		}
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	file := patched(t, nil)
+	for config, want := range map[string]string{
+		`[]`:                                   "tokenizer_config.json: [] is not an object",
+		`{"bos_token": 3}`:                     "tokenizer_config.json: bos_token:",
+		`{"extra_special_tokens": 3}`:          "extra_special_tokens:",
+		`{"added_tokens_decoder": {"x": {}}}`:  "added_tokens_decoder:",
+		`{"additional_special_tokens": [[1]]}`: "additional_special_tokens:",
+	} {
+		_, err := Parse(file, []byte(config))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", config, err, want)
+		}
+	}
+}
