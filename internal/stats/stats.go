@@ -1,0 +1,155 @@
+// Package stats turns samples into figures. It knows no domain types: a sample
+// is a []float64 and a figure is a float64.
+//
+// Sums, means, deviations and percentiles follow numpy to the last bit, since
+// that is what the Python benchmark tools print: sums are pairwise in numpy's
+// block order, the standard deviation is the population's, and a percentile
+// interpolates linearly between order statistics. A statistic of an empty
+// sample is 0, as those tools have it; callers that must tell "none" from
+// "zero" look at the length.
+//
+// A percentile far in the tail of a small sample is a number without support.
+// SampleFor says how many observations a percentile needs before the sample
+// can bound it from above; reports mark what falls short.
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Sum adds x pairwise in numpy's order: blocks of at most 128 are summed in
+// eight strands, longer samples are halved at a multiple of eight.
+func Sum(x []float64) float64 {
+	switch n := len(x); {
+	case n < 8:
+		return sumPlain(x)
+	case n <= 128:
+		return sumBlock(x)
+	default:
+		half := n / 2
+		half -= half % 8
+		return Sum(x[:half]) + Sum(x[half:])
+	}
+}
+
+func sumPlain(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func sumBlock(x []float64) float64 {
+	var r [8]float64
+	copy(r[:], x)
+	i := 8
+	for ; i < len(x)-len(x)%8; i += 8 {
+		for j := range r {
+			r[j] += x[i+j]
+		}
+	}
+	s := ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+	for _, v := range x[i:] {
+		s += v
+	}
+	return s
+}
+
+// Mean is the arithmetic mean, 0 for an empty sample.
+func Mean(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return Sum(x) / float64(len(x))
+}
+
+// Std is the population standard deviation (divisor n), 0 for an empty sample.
+func Std(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	mean := Mean(x)
+	squares := make([]float64, len(x))
+	for i, v := range x {
+		d := v - mean
+		squares[i] = d * d
+	}
+	return math.Sqrt(Sum(squares) / float64(len(x)))
+}
+
+// A Sorted sample answers order statistics without sorting again.
+type Sorted []float64
+
+// Sort returns a sorted copy of x.
+func Sort(x []float64) Sorted {
+	s := slices.Clone(x)
+	slices.Sort(s)
+	return s
+}
+
+// Percentile is numpy's default ("linear"): with h = (n-1)p/100 it lies between
+// the order statistics floor(h) and floor(h)+1. p is in percent; 0 for an empty
+// sample.
+func (s Sorted) Percentile(p float64) float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	h := float64(p / 100 * float64(len(s)-1)) // no fused multiply-add: the same on every machine
+	lo := int(math.Floor(h))
+	lo = min(max(lo, 0), len(s)-1)
+	hi := min(lo+1, len(s)-1)
+	return lerp(s[lo], s[hi], h-float64(lo))
+}
+
+// lerp rounds as numpy's does: from the nearer end.
+func lerp(a, b, g float64) float64 {
+	d := b - a
+	if g >= 0.5 {
+		return b - float64(d*(1-g))
+	}
+	return a + float64(d*g)
+}
+
+// Median is the middle value, or the mean of the middle two.
+func (s Sorted) Median() float64 {
+	n := len(s)
+	switch {
+	case n == 0:
+		return 0
+	case n%2 == 1:
+		return s[n/2]
+	default:
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+}
+
+// Min is the smallest value, 0 for an empty sample.
+func (s Sorted) Min() float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	return s[0]
+}
+
+// Max is the largest value, 0 for an empty sample.
+func (s Sorted) Max() float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	return s[len(s)-1]
+}
+
+// SampleFor is the smallest number of independent observations from which a
+// two-sided 95 % interval for percentile p exists without assuming a
+// distribution: the largest of n observations lies above the quantile q with
+// probability 1-q^n, which must reach 0.975, and the mirror image below.
+func SampleFor(p float64) int {
+	q := p / 100
+	tail := min(q, 1-q)
+	if tail <= 0 {
+		return math.MaxInt
+	}
+	return int(math.Ceil(math.Log(0.025) / math.Log1p(-tail)))
+}
