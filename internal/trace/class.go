@@ -1,0 +1,54 @@
+package trace
+
+// A Class is the way a request failed; empty means it did not.
+type Class string
+
+// The failure classes, roughly in the order a request can meet them.
+const (
+	Files       Class = "files"        // this process ran out of file descriptors
+	Ports       Class = "ports"        // this machine ran out of local ports
+	DNS         Class = "dns"          // the host name did not resolve
+	Refused     Class = "refused"      // nothing listens there
+	Unreachable Class = "unreachable"  // no route to the host
+	TLS         Class = "tls"          // the handshake or the certificate failed
+	Timeout     Class = "timeout"      // the request's own time limit, or the idle limit between bytes
+	Reset       Class = "reset"        // the connection was reset
+	Closed      Class = "closed"       // the connection ended before or within the answer
+	HTTP        Class = "http"         // a status other than 200
+	Malformed   Class = "malformed"    // bytes that are not HTTP, not an event stream or not JSON
+	StreamError Class = "stream_error" // the server reported an error inside the stream
+	Truncated   Class = "truncated"    // the stream ended without its end marker or a finish reason
+	Empty       Class = "empty"        // status 200 and a complete answer with nothing in it
+	Cancelled   Class = "cancelled"    // the run was stopped while it was in flight
+	Other       Class = "other"        // none of these; Error has the text
+)
+
+// Classes lists every class in the order reports show them.
+func Classes() []Class {
+	return []Class{
+		Files, Ports, DNS, Refused, Unreachable, TLS, Timeout, Reset, Closed, HTTP,
+		Malformed, StreamError, Truncated, Empty, Cancelled, Other,
+	}
+}
+
+// Explain says in a few words what c means to the person reading a report.
+func (c Class) Explain() string { return explanations[c] }
+
+var explanations = map[Class]string{
+	Files:       "this process ran out of file descriptors (raise ulimit -n)",
+	Ports:       "this machine ran out of local ports (reuse connections, or widen net.ipv4.ip_local_port_range)",
+	DNS:         "the host name did not resolve",
+	Refused:     "connection refused: nothing listens there",
+	Unreachable: "no route to the host",
+	TLS:         "TLS handshake or certificate failed",
+	Timeout:     "no answer within the time limit",
+	Reset:       "connection reset by the server",
+	Closed:      "connection closed before the answer was complete",
+	HTTP:        "the server answered with an error status",
+	Malformed:   "the answer is not valid HTTP, event stream or JSON",
+	StreamError: "the server reported an error inside the stream",
+	Truncated:   "the stream ended without an end marker or a finish reason",
+	Empty:       "complete answer without a single token",
+	Cancelled:   "in flight when the run was stopped",
+	Other:       "see the error text",
+}

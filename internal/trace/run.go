@@ -1,0 +1,107 @@
+package trace
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A Run is what is known of a run beside its records: the plan, where it ran,
+// and how the client itself fared.
+type Run struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"`
+	Kind    RunKind   `json:"kind"`
+	Status  Status    `json:"status"`
+	Started time.Time `json:"started"` // wall clock at instant 0
+	// End is when the last request was done: the benchmark duration. Never for a
+	// run that did not get there.
+	End    Instant     `json:"end_ns"`
+	Plan   Plan        `json:"plan"`
+	Env    Environment `json:"environment"`
+	Client Client      `json:"client"`
+	// Notes are what was noticed while the run was prepared or made, each one
+	// sentence.
+	Notes []string `json:"notes,omitempty"`
+	// Probes are the records of probe requests, sent beside the measured ones.
+	Probes []*Record `json:"probes,omitempty"`
+	// ServerCounters are server counters over the run, by name: the last scrape
+	// minus the first.
+	ServerCounters map[string]float64 `json:"server_counters,omitempty"`
+}
+
+// RunKind says how a trace came to be.
+type RunKind string
+
+// Measured is a live run against an endpoint.
+const Measured RunKind = "measured"
+
+// Status says how a run ended.
+type Status string
+
+// The states of a run. A run found Running in the store by another process was
+// killed.
+const (
+	Running     Status = "running"
+	Complete    Status = "complete"
+	Interrupted Status = "interrupted"
+)
+
+// A Plan is what was asked for. It holds no secrets.
+type Plan struct {
+	Dialect     string    `json:"dialect"` // whose command line it was: pitot or vllm
+	URL         string    `json:"url"`
+	Protocol    string    `json:"protocol"` // completions or chat
+	Model       string    `json:"model"`
+	Stream      bool      `json:"stream"`
+	Workload    string    `json:"workload"` // in words, with its lengths
+	Requests    int       `json:"requests"`
+	Seed        uint64    `json:"seed"`
+	Arrival     string    `json:"arrival"`               // in words
+	Rate        float64   `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
+	Concurrency int       `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
+	Objectives  []SLO     `json:"objectives,omitempty"`  // for goodput
+	Percentiles []float64 `json:"percentiles,omitempty"` // to report
+	// Settings is every setting of the command line by name, in text.
+	Settings map[string]string `json:"settings,omitempty"`
+	// Foreign is the command line of another tool in that tool's own form, as
+	// its dialect stored it.
+	Foreign json.RawMessage `json:"foreign,omitempty"`
+}
+
+// An SLO is an upper limit on a latency of a request: ttft, tpot, itl (its mean
+// over the request) or e2el.
+type SLO struct {
+	Metric string        `json:"metric"`
+	Limit  time.Duration `json:"limit_ns"`
+}
+
+// Environment is where a run took place.
+type Environment struct {
+	Pitot      string   `json:"pitot"` // version
+	Go         string   `json:"go"`
+	OS         string   `json:"os"` // GOOS/GOARCH
+	Host       string   `json:"host"`
+	CPUs       int      `json:"cpus"`                 // usable by this process
+	FileLimit  uint64   `json:"file_limit"`           // open files at most
+	Server     string   `json:"server,omitempty"`     // what its /version said
+	Models     []string `json:"models,omitempty"`     // what its /v1/models listed
+	Tokenizer  string   `json:"tokenizer,omitempty"`  // where prompt lengths come from
+	Embedded   bool     `json:"embedded,omitempty"`   // the engine ran in this process
+	Invocation []string `json:"invocation,omitempty"` // the command line, secrets masked
+}
+
+// Client is the load generator's own health over the run, as the process saw
+// it; lateness is in the records.
+type Client struct {
+	CPU      time.Duration `json:"cpu_ns"` // user and system time of the process
+	GCCycles int           `json:"gc_cycles"`
+	GCPause  time.Duration `json:"gc_pause_ns"`      // in all
+	GCMax    time.Duration `json:"gc_max_ns"`        // the longest pause
+	Memory   uint64        `json:"memory,omitempty"` // bytes taken from the system, at the end of the run
+}
+
+// A Trace is the records of one run.
+type Trace struct {
+	Run     Run
+	Records []*Record // in no particular order; Index tells the workload's
+}

@@ -1,0 +1,189 @@
+// Package trace is the record: everything observed of one request, and of the
+// run it belongs to. It is the narrow waist of Pitot. Every figure, table and
+// verdict is a pure function of traces, and what computes it cannot tell
+// whether the trace was measured, simulated or read from another tool's file.
+//
+// Instants are nanoseconds since the start of the run on one monotonic clock:
+//
+//	  due ─────> released ──────> sent ─────────> first byte ──> chunks ──> done
+//	schedule   the gate let it  first byte of   of the answer   each with  whole
+//	  wants    go: a client     the request                     an instant answer
+//	  it       task exists      is written                      and a kind read
+//
+// Response time runs from due, service time from sent; what lies between them
+// is the load generator's own queue and is never hidden. A record holds what
+// was seen, not what is concluded: two tools that define TTFT differently are
+// both computed from the same record.
+//
+// A failed request is data too. Its record says how it failed (Class), what the
+// server said (Error), and everything measured until then.
+package trace
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// An Instant is a time in nanoseconds since the start of the run, or Never.
+type Instant int64
+
+// Never marks something that did not happen.
+const Never Instant = -1
+
+// Happened reports whether t is an instant at all.
+func (t Instant) Happened() bool { return t >= 0 }
+
+// Seconds is t in seconds; meaningless for Never.
+func (t Instant) Seconds() float64 { return float64(t) / 1e9 }
+
+// Sub is the time from u to t.
+func (t Instant) Sub(u Instant) time.Duration { return time.Duration(t - u) }
+
+// MarshalJSON writes nanoseconds, or null for Never.
+func (t Instant) MarshalJSON() ([]byte, error) {
+	if !t.Happened() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(int64(t))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Instant) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*t = Never
+		return nil
+	}
+	return json.Unmarshal(b, (*int64)(t))
+}
+
+// A Kind says what a chunk carried; a chunk may carry several things, and one
+// that names none is a token without visible text (half a character, a special
+// token).
+type Kind uint8
+
+// The things a chunk can carry.
+const (
+	Text      Kind = 1 << iota // visible answer text
+	Reasoning                  // text of a reasoning model's thinking
+	ToolCall                   // part of a function call
+	Role                       // the speaker's role: chat's opening chunk
+	Finish                     // a finish reason
+	Coalesced                  // met another chunk in the same read: shares its instant
+)
+
+// Output reports whether a chunk of this kind carries generated tokens: it
+// holds text, reasoning or a tool call, or nothing that would explain an empty
+// chunk otherwise.
+func (k Kind) Output() bool {
+	return k&(Text|Reasoning|ToolCall) != 0 || k&(Role|Finish) == 0
+}
+
+// A Chunk is one streamed event that belongs to the answer (its choices are not
+// empty).
+type Chunk struct {
+	At     Instant // when the read that completed it returned
+	Tokens int32   // tokens it carries, 0 if the server did not say
+	Kind   Kind
+}
+
+// Usage is the server's own token count; a zero means it gave none.
+type Usage struct {
+	Prompt     int `json:"prompt_tokens,omitempty"`
+	Completion int `json:"completion_tokens,omitempty"`
+	Cached     int `json:"cached_tokens,omitempty"`    // of Prompt, served from a prefix cache
+	Reasoning  int `json:"reasoning_tokens,omitempty"` // of Completion
+	// At is when a usage-only event came, Never if usage came within chunks or
+	// not at all. Some tools read usage only there.
+	At Instant `json:"at_ns"`
+}
+
+// Source says where a token count comes from.
+type Source string
+
+// Sources of a token count, best first.
+const (
+	FromUsage     Source = "usage"     // the server's usage
+	FromTokenizer Source = "tokenizer" // the answer's text, tokenized here
+	FromChunks    Source = "chunks"    // one token for each output chunk: an assumption
+)
+
+// A Record is everything observed of one request.
+type Record struct {
+	Index int    `json:"index"`        // position in the workload, from 0
+	ID    string `json:"id,omitempty"` // x-request-id sent, if any
+
+	PromptTokens int `json:"prompt_tokens"` // as the workload counted them
+	WantTokens   int `json:"want_tokens"`   // output tokens asked for, 0 = no limit
+
+	Due      Instant `json:"due_ns"`      // when the schedule wanted it
+	Free     Instant `json:"free_ns"`     // when the gate had a place for it, Never without a gate
+	Released Instant `json:"released_ns"` // when the driver let it go
+	// Dialed and Connected enclose the set-up of a new connection, DNS, TCP and
+	// TLS together; Never if the request found an open one.
+	Dialed    Instant `json:"dialed_ns"`
+	Connected Instant `json:"connected_ns"`
+	Sent      Instant `json:"sent_ns"`       // just before its first byte was written
+	FirstByte Instant `json:"first_byte_ns"` // of the response head
+	Done      Instant `json:"done_ns"`       // end of the answer, or of the attempt
+
+	Chunks []Chunk `json:"-"`
+	Text   string  `json:"text,omitempty"` // the answer, when the run keeps text
+
+	Status       int    `json:"status,omitempty"` // HTTP status, 0 if none came
+	FinishReason string `json:"finish_reason,omitempty"`
+	Usage        Usage  `json:"usage"`
+	OutputTokens int    `json:"output_tokens"`
+	CountedFrom  Source `json:"counted_from,omitempty"`
+
+	Class Class  `json:"class,omitempty"` // how it failed, empty if it did not
+	Error string `json:"error,omitempty"` // the first kilobyte of what the server said, or the client's error
+	// Redials counts connections that the server had closed while idle and that
+	// were replaced before anything of the request was written.
+	Redials int `json:"redials,omitempty"`
+}
+
+// NewRecord is a record of a request to which nothing has happened.
+func NewRecord(index int) *Record {
+	return &Record{
+		Index: index,
+		Due:   Never, Free: Never, Released: Never, Dialed: Never, Connected: Never,
+		Sent: Never, FirstByte: Never, Done: Never,
+		Usage: Usage{At: Never},
+	}
+}
+
+// OK reports whether the request got a whole answer.
+func (r *Record) OK() bool { return r.Class == "" }
+
+// Output yields the instants bounds of the output chunks: the first and the
+// last chunk that carry generated tokens, and how many there are. Both are
+// Never if there is none.
+func (r *Record) Output() (first, last Instant, n int) {
+	first, last = Never, Never
+	for _, c := range r.Chunks {
+		if !c.Kind.Output() {
+			continue
+		}
+		if n == 0 {
+			first = c.At
+		}
+		last = c.At
+		n++
+	}
+	return first, last, n
+}
+
+// Rebase moves the record to a clock whose zero is the given instant of the
+// clock it was taken on.
+func (r *Record) Rebase(zero Instant) {
+	for _, t := range []*Instant{
+		&r.Due, &r.Free, &r.Released, &r.Dialed, &r.Connected, &r.Sent, &r.FirstByte, &r.Done, &r.Usage.At,
+	} {
+		if t.Happened() {
+			*t -= zero
+		}
+	}
+	for i := range r.Chunks {
+		r.Chunks[i].At -= zero
+	}
+}
