@@ -1,0 +1,272 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/memnet"
+)
+
+// serve runs handler on an in-memory network inside a synctest bubble and
+// calls test with a Client for it; instant 0 is when the client was made.
+func serve(t *testing.T, cfg Config, handler http.HandlerFunc, test func(t *testing.T, c *Client)) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen()
+		srv := &http.Server{Handler: handler, Protocols: new(http.Protocols)}
+		srv.Protocols.SetHTTP1(true)
+		srv.Protocols.SetUnencryptedHTTP2(true)
+		go func() { _ = srv.Serve(l) }()
+		cfg.Dial = l.Dial
+		c := New(cfg)
+		test(t, c)
+		c.Close()
+		_ = srv.Shutdown(t.Context())
+	})
+}
+
+// tape is a Receiver that writes down what it gets.
+type tape struct {
+	status int
+	body   strings.Builder
+	at     []int64
+	data   func(p []byte) error // nil: accept
+}
+
+func (r *tape) Head(status int, _ http.Header) { r.status = status }
+
+func (r *tape) Data(p []byte, at int64) error {
+	r.body.Write(p)
+	r.at = append(r.at, at)
+	if r.data != nil {
+		return r.data(p)
+	}
+	return nil
+}
+
+func post() *Request {
+	return &Request{Method: "POST", URL: "http://engine/v1/completions", Body: []byte("{}")}
+}
+
+const ms = int64(time.Millisecond)
+
+// slowly answers with three pieces: 100 ms after the request, then 20 ms apart.
+func slowly(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	for i := range 3 {
+		time.Sleep([]time.Duration{100, 20, 20}[i] * time.Millisecond)
+		fmt.Fprintf(w, "piece %d;", i)
+		w.(http.Flusher).Flush()
+	}
+}
+
+func TestDoInstants(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("HTTP2=%v", http2), func(t *testing.T) {
+			serve(t, Config{HTTP2: http2}, slowly, func(t *testing.T, c *Client) {
+				time.Sleep(time.Duration(5 * ms))
+				var r tape
+				got, err := c.Do(t.Context(), post(), &r)
+				if err != nil || r.status != 200 || r.body.String() != "piece 0;piece 1;piece 2;" {
+					t.Fatalf("error %v, status %d, body %q", err, r.status, r.body.String())
+				}
+				want := Timing{Dialed: 5 * ms, Connected: 5 * ms, Sent: 5 * ms, FirstByte: 105 * ms, Done: 145 * ms}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Error(diff)
+				}
+				if diff := cmp.Diff([]int64{105 * ms, 125 * ms, 145 * ms}, r.at); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+func TestDoReusesConnections(t *testing.T) {
+	for _, noReuse := range []bool{false, true} {
+		serve(t, Config{NoReuse: noReuse}, slowly, func(t *testing.T, c *Client) {
+			for i := range 3 {
+				got, err := c.Do(t.Context(), post(), &tape{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if dialed := got.Dialed != Never; dialed != (noReuse || i == 0) {
+					t.Errorf("NoReuse %v, request %d: dialed %v", noReuse, i, dialed)
+				}
+			}
+		})
+	}
+}
+
+func TestDoLimits(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		cfg  Config
+		want error
+		at   int64
+		body string
+	}{
+		{"whole request", Config{Timeout: 110 * time.Millisecond}, ErrTimeout, 110 * ms, "piece 0;"},
+		{"idle before the head", Config{Idle: 90 * time.Millisecond}, ErrIdle, 90 * ms, ""},
+		{"idle is pushed back by each arrival", Config{Idle: 101 * time.Millisecond}, nil, 140 * ms, "piece 0;piece 1;piece 2;"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			serve(t, tt.cfg, slowly, func(t *testing.T, c *Client) {
+				var r tape
+				got, err := c.Do(t.Context(), post(), &r)
+				if !errors.Is(err, tt.want) || got.Done != tt.at || r.body.String() != tt.body {
+					t.Errorf("error %v at %d with %q; want %v at %d with %q", err, got.Done, r.body.String(), tt.want, tt.at, tt.body)
+				}
+			})
+		})
+	}
+}
+
+func TestDoReturnsTheCauseOfTheContext(t *testing.T) {
+	serve(t, Config{}, slowly, func(t *testing.T, c *Client) {
+		stopped := errors.New("run stopped")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(130*time.Millisecond, func() { cancel(stopped) })
+		var r tape
+		got, err := c.Do(ctx, post(), &r)
+		if !errors.Is(err, stopped) || got.Done != 130*ms || len(r.at) != 2 {
+			t.Errorf("error %v at %d after %d reads", err, got.Done, len(r.at))
+		}
+	})
+}
+
+func TestDoEnough(t *testing.T) {
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "data: [DONE]\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+	serve(t, Config{}, endless, func(t *testing.T, c *Client) {
+		r := tape{data: func([]byte) error { return ErrEnough }}
+		got, err := c.Do(t.Context(), post(), &r)
+		if err != nil || got.Done != int64(drainTime) {
+			t.Errorf("error %v at %v; want nil after the drain time", err, time.Duration(got.Done))
+		}
+	})
+}
+
+func TestDoRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen()
+		_ = l.Close()
+		got, err := New(Config{Dial: l.Dial}).Do(t.Context(), post(), &tape{})
+		if !errors.Is(err, syscall.ECONNREFUSED) || got.Sent != Never || got.FirstByte != Never {
+			t.Errorf("error %v, timing %+v", err, got)
+		}
+	})
+}
+
+// raw answers the first request on a connection with the given bytes, whatever
+// they are, and closes it.
+func raw(t *testing.T, response []byte, cfg Config) (*tape, error) {
+	l := memnet.Listen()
+	defer func() { _ = l.Close() }()
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		answer(conn, response)
+	}()
+	cfg.Dial = l.Dial
+	c := New(cfg)
+	defer c.Close()
+	r := new(tape)
+	_, err := c.Do(t.Context(), post(), r)
+	return r, err
+}
+
+func answer(conn net.Conn, response []byte) {
+	defer conn.Close()
+	req, err := http.ReadRequest(bufio.NewReader(conn))
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, req.Body)
+	_, _ = conn.Write(response)
+}
+
+const chunkedHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+func TestDoBrokenResponses(t *testing.T) {
+	for _, tt := range []struct {
+		name, response, body string
+		want                 error // nil: any error
+	}{
+		{"cut within a chunk", chunkedHead + "a\r\ndata", "data", io.ErrUnexpectedEOF},
+		{"cut between chunks", chunkedHead + "4\r\ndata\r\n", "data", io.ErrUnexpectedEOF},
+		{"chunk size is not a number", chunkedHead + "zz\r\ndata\r\n", "", nil},
+		{"closed without an answer", "", "", io.EOF},
+		{"not HTTP", "SSH-2.0-OpenSSH_9\r\n", "", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, err := raw(t, []byte(tt.response), Config{})
+				if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+					t.Errorf("error %v, want %v", err, tt.want)
+				}
+				if r.body.String() != tt.body {
+					t.Errorf("body %q, want %q", r.body.String(), tt.body)
+				}
+			})
+		})
+	}
+}
+
+// Whatever a server sends, Do comes to an end and hands over at most what came.
+func FuzzResponse(f *testing.F) {
+	f.Add([]byte(chunkedHead + "5\r\nhello\r\n0\r\n\r\n"))
+	f.Add([]byte(chunkedHead + "ffffffffffffffff\r\nhello"))
+	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"))
+	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 503 Busy\r\n\r\nwait"))
+	f.Fuzz(func(t *testing.T, response []byte) {
+		synctest.Test(t, func(t *testing.T) {
+			r, _ := raw(t, response, Config{Timeout: time.Minute})
+			if r.body.Len() > len(response) {
+				t.Errorf("%d bytes of body from %d bytes of response", r.body.Len(), len(response))
+			}
+		})
+	})
+}
+
+// However a body is cut into HTTP chunks, the same bytes arrive.
+func FuzzChunks(f *testing.F) {
+	f.Add("data: {}\n\ndata: [DONE]\n\n", []byte{1, 200, 3})
+	f.Fuzz(func(t *testing.T, body string, sizes []byte) {
+		response := []byte(chunkedHead)
+		rest := body
+		for _, s := range sizes {
+			n := min(int(s), len(rest))
+			if n > 0 {
+				response = fmt.Appendf(response, "%x\r\n%s\r\n", n, rest[:n])
+			}
+			rest = rest[n:]
+		}
+		if len(rest) > 0 {
+			response = fmt.Appendf(response, "%X;ext=1\r\n%s\r\n", len(rest), rest)
+		}
+		response = append(response, "0\r\nTrailer: x\r\n\r\n"...)
+		synctest.Test(t, func(t *testing.T) {
+			r, err := raw(t, response, Config{})
+			if err != nil || r.body.String() != body {
+				t.Errorf("error %v, body %q, want %q", err, r.body.String(), body)
+			}
+		})
+	})
+}

@@ -1,0 +1,166 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+)
+
+// An Event is one server-sent event with data.
+type Event struct {
+	Data []byte // its data lines, joined with newlines; valid until the callback returns
+	At   int64  // instant of the read that brought the end of its last data line
+	// Coalesced means that an earlier event was completed by the same read, so
+	// the two share an instant although the server may have sent them apart.
+	Coalesced bool
+}
+
+// MaxEvent is the largest event accepted, in bytes.
+const MaxEvent = 64 << 20
+
+// ErrEventTooLarge is returned by Feed for an event larger than MaxEvent.
+var ErrEventTooLarge = errors.New("event larger than 64 MiB")
+
+// Events splits a byte stream into server-sent events, as the WHATWG HTML
+// standard frames them: lines ended by LF, CRLF or CR; `data` with or without a
+// blank after the colon; comments and other fields skipped; an event ends at an
+// empty line. An event that lies within one read is not copied. The zero value
+// is ready for the start of a stream.
+type Events struct {
+	line    []byte // the part of a line that came in earlier reads
+	data    []byte // the data of the event so far; may alias the current read
+	own     []byte // storage of data that outlives a read
+	owned   bool   // data lies in own
+	pending bool   // at least one data line came
+	at      int64  // of the last data line
+	seen    bool   // this read completed an event
+	begun   bool   // the first line was seen
+	skipLF  bool   // the last read ended in CR
+}
+
+// Feed takes the bytes of one read and calls yield for each event they
+// complete. It stops at yield's first error and returns it.
+func (e *Events) Feed(p []byte, at int64, yield func(Event) error) error {
+	e.seen = false
+	for len(p) > 0 {
+		if e.skipLF {
+			e.skipLF = false
+			if p[0] == '\n' {
+				p = p[1:]
+				continue
+			}
+		}
+		i := lineEnd(p)
+		if i < 0 {
+			if len(e.line)+len(p) > MaxEvent {
+				return ErrEventTooLarge
+			}
+			e.line = append(e.line, p...)
+			break
+		}
+		line := p[:i]
+		e.skipLF = p[i] == '\r'
+		p = p[i+1:]
+		carried := len(e.line) > 0
+		if carried {
+			line = append(e.line, line...)
+		}
+		if err := e.take(line, carried, at, yield); err != nil {
+			return err
+		}
+		if carried {
+			e.line = line[:0]
+		}
+	}
+	e.keep()
+	return nil
+}
+
+// End is called when the stream has ended. It completes an event whose data
+// line is whole but whose closing empty line never came, and reports whether
+// the stream broke off within a line.
+func (e *Events) End(at int64, yield func(Event) error) (broken bool, err error) {
+	if string(e.line) == "data: [DONE]" || string(e.line) == "data:[DONE]" {
+		return false, e.Feed([]byte("\n\n"), at, yield)
+	}
+	return len(e.line) > 0, e.dispatch(yield)
+}
+
+// lineEnd is the index of the first LF or CR, or -1.
+func lineEnd(p []byte) int {
+	lf := bytes.IndexByte(p, '\n')
+	if lf < 0 {
+		return bytes.IndexByte(p, '\r')
+	}
+	if cr := bytes.IndexByte(p[:lf], '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// take handles one line. carried means that it lies in e.line and will be
+// overwritten by a later read.
+func (e *Events) take(line []byte, carried bool, at int64, yield func(Event) error) error {
+	if !e.begun {
+		e.begun = true
+		line = bytes.TrimPrefix(line, bom)
+	}
+	if len(line) == 0 {
+		return e.dispatch(yield)
+	}
+	value, ok := dataLine(line)
+	if !ok {
+		return nil
+	}
+	e.at = at
+	switch {
+	case !e.pending && !carried:
+		e.data, e.owned = value, false
+	case !e.pending:
+		e.data, e.owned = append(e.own[:0], value...), true
+	default:
+		e.keep()
+		e.data = append(append(e.data, '\n'), value...)
+	}
+	e.pending = true
+	if len(e.data) > MaxEvent {
+		return ErrEventTooLarge
+	}
+	return nil
+}
+
+// dataLine is the value of a data field.
+func dataLine(line []byte) ([]byte, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("data"))
+	if !ok {
+		return nil, false
+	}
+	if len(rest) == 0 {
+		return rest, true
+	}
+	if rest[0] != ':' {
+		return nil, false
+	}
+	return bytes.TrimPrefix(rest[1:], []byte(" ")), true
+}
+
+// keep moves pending data out of the current read.
+func (e *Events) keep() {
+	if e.pending && !e.owned {
+		e.data, e.owned = append(e.own[:0], e.data...), true
+	}
+}
+
+func (e *Events) dispatch(yield func(Event) error) error {
+	if !e.pending {
+		return nil
+	}
+	ev := Event{Data: e.data, At: e.at, Coalesced: e.seen}
+	if e.owned {
+		e.own = e.data[:0]
+	}
+	e.pending, e.owned, e.data = false, false, nil
+	e.seen = true
+	return yield(ev)
+}

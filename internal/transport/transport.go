@@ -1,0 +1,83 @@
+// Package transport moves bytes over HTTP and says when they moved.
+//
+// It knows nothing of tokens. A Client sends one Request and hands the response
+// to a Receiver read by read, each with the instant at which that read
+// returned, taken before anything looks at the bytes. Events splits such a byte
+// stream into server-sent events. What an event means is the endpoint's
+// business.
+//
+// The pair Client.Do and Receiver is the seam of the hot path: whatever can
+// write a request and call Head and Data can take the place of net/http here.
+//
+// All instants are nanoseconds since Config.Epoch on the monotonic clock, or
+// Never.
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Never marks an instant that did not come.
+const Never = -1
+
+// A Request is one HTTP request, ready to be written.
+type Request struct {
+	Method string
+	URL    string
+	Header http.Header
+	Body   []byte
+}
+
+// A Receiver takes a response as it arrives. Both methods are called from the
+// goroutine that called Do.
+type Receiver interface {
+	// Head is called once, when the response head has been read.
+	Head(status int, header http.Header)
+	// Data is called for each read of the body, with the decoded bytes and the
+	// instant at which the read returned. p is valid until Data returns.
+	// ErrEnough says that the answer is complete; any other error ends Do.
+	Data(p []byte, at int64) error
+}
+
+// ErrEnough is what Receiver.Data returns when it has all it needs. The rest of
+// the body is read and dropped for a moment, so that the connection can be used
+// again, and Do succeeds.
+var ErrEnough = errors.New("answer complete")
+
+// The causes of a request that ran into one of its own limits.
+var (
+	ErrTimeout = errors.New("no complete answer within the time limit of the request")
+	ErrIdle    = errors.New("no byte arrived within the idle limit")
+)
+
+// Timing is when the parts of an exchange happened.
+type Timing struct {
+	// Dialed and Connected enclose the wait for a new connection: DNS, TCP and
+	// TLS. Never if the request went out on an open connection.
+	Dialed, Connected int64
+	Sent              int64 // just before the first byte of the request was written
+	FirstByte         int64 // first byte of the response
+	Done              int64 // end of the body, or of the attempt
+	// Redials counts idle connections found closed by the server, each replaced
+	// before anything was written on it.
+	Redials int
+}
+
+// Config says how to connect. The zero value speaks HTTP/1.1 over TCP, keeps
+// connections open, uses no proxy and no time limit.
+type Config struct {
+	Epoch   time.Time // instant 0; the zero time means: when the Client was made
+	Dial    func(ctx context.Context, network, addr string) (net.Conn, error)
+	TLS     *tls.Config
+	Proxy   func(*url.URL) (*url.URL, error)
+	HTTP2   bool          // HTTP/2 only: by ALPN over TLS, with prior knowledge without
+	NoReuse bool          // a new connection for every request
+	Timeout time.Duration // for a whole exchange, 0 = none
+	Idle    time.Duration // between two arrivals of bytes, 0 = none
+}
