@@ -1,0 +1,175 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/pyrand"
+)
+
+// Custom takes requests from a JSON Lines file, one object a line:
+//
+//	{"prompt": "text or a list of token ids", "output_tokens": 100, "timestamp": 1.25}
+//	{"messages": [{"role": "user", "content": "hello"}]}
+//
+// One of prompt and messages is required. output_tokens is the length wanted,
+// timestamp the second at which a replay sends the request; other fields are
+// ignored.
+type Custom struct {
+	Requests     int // 0 = every line
+	Output       int // for every request; 0 = the line's output_tokens, which it must then have
+	Shuffle      bool
+	Seed         uint64
+	NoOversample bool
+	IDPrefix     string
+	NeedPrompt   bool // only string prompts will do
+	NeedTime     bool // every line must have a timestamp
+}
+
+type customLine struct {
+	Prompt       json.RawMessage `json:"prompt"`
+	Messages     json.RawMessage `json:"messages"`
+	OutputTokens *float64        `json:"output_tokens"`
+	Timestamp    *float64        `json:"timestamp"`
+}
+
+// maxLine is the longest line read, in bytes.
+const maxLine = 256 << 20
+
+// Build reads the lines of file. tok counts prompt tokens; without one they
+// stay unknown until the server reports its usage.
+func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workload, error) {
+	requests, err := c.read(file)
+	if err != nil {
+		return Workload{}, err
+	}
+	if c.Shuffle {
+		pyrand.NewRandom(int64(c.Seed)).Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+	}
+	n := c.Requests
+	if n <= 0 {
+		n = len(requests)
+	}
+	requests = requests[:min(n, len(requests))]
+	if err := count(ctx, requests, tok); err != nil {
+		return Workload{}, err
+	}
+	return fill(requests, n, c.Seed, c.NoOversample, c.IDPrefix), nil
+}
+
+// read parses every line and reports the first few that are wrong.
+func (c Custom) read(file io.Reader) ([]Request, error) {
+	var requests []Request
+	var errs []error
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	number := 0
+	for lines.Scan() && len(errs) < 5 {
+		number++
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		r, err := c.line(lines.Bytes())
+		if err != nil {
+			errs = append(errs, fmt.Errorf("line %d: %w", number, err))
+			continue
+		}
+		requests = append(requests, r)
+	}
+	if err := lines.Err(); err != nil {
+		errs = append(errs, fmt.Errorf("line %d: %w", number+1, err))
+	}
+	if len(errs) == 0 && len(requests) == 0 {
+		errs = append(errs, errors.New("no requests: the file is empty"))
+	}
+	return requests, errors.Join(errs...)
+}
+
+func (c Custom) line(b []byte) (Request, error) {
+	var l customLine
+	if err := json.Unmarshal(b, &l); err != nil {
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", err)
+	}
+	r := Request{OutputTokens: c.Output}
+	if err := l.prompt(&r, c.NeedPrompt); err != nil {
+		return Request{}, err
+	}
+	if c.Output == 0 {
+		n, err := l.outputTokens()
+		if err != nil {
+			return Request{}, err
+		}
+		r.OutputTokens = n
+	}
+	return r, l.time(&r, c.NeedTime)
+}
+
+func (l customLine) prompt(r *Request, needText bool) error {
+	switch {
+	case len(l.Prompt) == 0 && (len(l.Messages) == 0 || needText):
+		return errors.New(`field "prompt" is missing`)
+	case len(l.Prompt) == 0:
+		var list []map[string]json.RawMessage
+		if err := json.Unmarshal(l.Messages, &list); err != nil || len(list) == 0 {
+			return errors.New(`field "messages" must be a list of at least one message`)
+		}
+		r.Messages = bytes.Clone(l.Messages)
+		return nil
+	case json.Unmarshal(l.Prompt, &r.Text) == nil && !bytes.Equal(l.Prompt, []byte("null")):
+		return nil
+	case !needText && json.Unmarshal(l.Prompt, &r.Tokens) == nil && len(r.Tokens) > 0:
+		r.PromptTokens = len(r.Tokens)
+		return nil
+	}
+	if needText {
+		return errors.New(`field "prompt" must be a string`)
+	}
+	return errors.New(`field "prompt" must be a string or a list of token ids`)
+}
+
+func (l customLine) outputTokens() (int, error) {
+	n := l.OutputTokens
+	if n == nil {
+		return 0, errors.New(`field "output_tokens" is missing, and no output length is given for all requests`)
+	}
+	if *n < 1 || *n != math.Trunc(*n) || *n > math.MaxInt32 {
+		return 0, fmt.Errorf(`field "output_tokens" is %v: must be a whole number of at least 1`, *n)
+	}
+	return int(*n), nil
+}
+
+func (l customLine) time(r *Request, need bool) error {
+	switch {
+	case l.Timestamp == nil && need:
+		return errors.New(`field "timestamp" is missing, and the arrivals are to follow it`)
+	case l.Timestamp == nil:
+		return nil
+	case math.Abs(*l.Timestamp) > math.MaxInt64/1e9:
+		return fmt.Errorf(`field "timestamp" is %v: must be in seconds`, *l.Timestamp)
+	}
+	r.At = time.Duration(math.Round(*l.Timestamp * 1e9))
+	return nil
+}
+
+// count fills in the prompt tokens of text prompts.
+func count(ctx context.Context, requests []Request, tok Tokenizer) error {
+	if tok == nil {
+		return nil
+	}
+	return parallel(ctx, len(requests), func(ctx context.Context, i int) error {
+		r := &requests[i]
+		if r.Tokens != nil || r.Messages != nil {
+			return nil
+		}
+		ids, err := tok.Encode(ctx, r.Text, true)
+		r.PromptTokens = len(ids)
+		return err
+	})
+}

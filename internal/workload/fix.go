@@ -1,0 +1,70 @@
+package workload
+
+import (
+	"context"
+
+	"github.com/pitot-bench/pitot/internal/pyrand"
+)
+
+// A fixer turns token ids into text that has as many tokens. Decoding and
+// encoding again may give other ids, more or fewer: then the encoding is cut
+// or filled up with random ids and tried again, ten times at most. Only the
+// filling draws, so everything up to the first filling can run in parallel.
+type fixer struct {
+	tok   Tokenizer // nil: ids stay ids, always exact
+	rng   *pyrand.Generator
+	vocab int64
+}
+
+// A sequence is a prompt on its way to its length.
+type sequence struct {
+	ids   []int32
+	text  string
+	want  int
+	tries int  // corrections left
+	done  bool // text and ids agree
+}
+
+const corrections = 10
+
+// start goes as far as it can without a draw towards a length of want.
+func (f fixer) start(ctx context.Context, ids []int32, want int) (sequence, error) {
+	s := sequence{ids: ids, want: want, tries: corrections, done: f.tok == nil}
+	for !s.done {
+		if err := f.again(ctx, &s); err != nil || len(s.ids) < s.want {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// finish takes s to its end, drawing as needed.
+func (f fixer) finish(ctx context.Context, s *sequence) error {
+	for !s.done {
+		for len(s.ids) < s.want {
+			s.ids = append(s.ids, int32(f.rng.Integers(0, f.vocab)))
+		}
+		if err := f.again(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again decodes and encodes s once. A wrong length costs a correction, and too
+// long an encoding is cut; when no correction is left any length will do.
+func (f fixer) again(ctx context.Context, s *sequence) (err error) {
+	if s.text, err = f.tok.Decode(ctx, s.ids); err != nil {
+		return err
+	}
+	if s.ids, err = f.tok.Encode(ctx, s.text, false); err != nil {
+		return err
+	}
+	if len(s.ids) == s.want || s.tries == 0 {
+		s.done = true
+		return nil
+	}
+	s.tries--
+	s.ids = s.ids[:min(len(s.ids), s.want)]
+	return nil
+}

@@ -1,0 +1,185 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/pyrand"
+)
+
+// Random draws prompts of exact token lengths. Each is a run of consecutive
+// ids of the vocabulary from a random start, after a prefix common to all. The
+// recipe, down to the order of draws, is that of the dataset "random" of the
+// vLLM benchmark (2026).
+type Random struct {
+	Requests int
+	Input    int // prompt tokens without the prefix; special tokens count
+	Output   int
+	// InputRange and OutputRange widen a length L to [L(1-r), L(1+r)], uniform;
+	// each in [0, 1).
+	InputRange, OutputRange float64
+	Prefix                  int // tokens that all prompts begin with, beside Input
+	Seed                    uint64
+	IDPrefix                string
+}
+
+// Validate reports everything wrong with r at once.
+func (r Random) Validate() error {
+	var errs []error
+	bad := func(cond bool, format string, a ...any) {
+		if cond {
+			errs = append(errs, fmt.Errorf(format, a...))
+		}
+	}
+	bad(r.Requests < 1, "requests %d: must be at least 1", r.Requests)
+	bad(r.Input < 0, "input length %d: must not be negative", r.Input)
+	bad(r.Output < 1, "output length %d: must be at least 1", r.Output)
+	bad(r.Prefix < 0, "prefix length %d: must not be negative", r.Prefix)
+	bad(!(r.InputRange >= 0 && r.InputRange < 1), "input range %v: must be at least 0 and less than 1", r.InputRange)
+	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 {
+		bad(int64(r.Prefix)+lo < 1, "input length %d with range %v allows an empty prompt: raise the input length or the prefix", r.Input, r.InputRange)
+	}
+	bad(!(r.OutputRange >= 0 && r.OutputRange < 1), "output range %v: must be at least 0 and less than 1", r.OutputRange)
+	return errors.Join(errs...)
+}
+
+// Build draws the workload. Without a tokenizer the prompts are token ids.
+func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workload, error) {
+	d, err := r.begin(ctx, v, v.Special, tok)
+	if err != nil {
+		return Workload{}, err
+	}
+	requests := make([]Request, r.Requests)
+	for i := range requests {
+		if requests[i], err = d.request(ctx, i); err != nil {
+			return Workload{}, err
+		}
+	}
+	number(requests, r.IDPrefix)
+	return Workload{requests, d.notes()}, nil
+}
+
+// A draw is a random workload in the making.
+type draw struct {
+	rng              *pyrand.Generator
+	inputs, outputs  []int64
+	offsets          []int64
+	allowed          []int32
+	prefix           []int32
+	fix              fixer
+	sequences        []sequence // prompts as far as they come without a draw
+	surplus, inexact int
+}
+
+// begin makes the draws that precede the prompts and fits, in parallel, every
+// prompt that needs none.
+func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok Tokenizer) (*draw, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	d := &draw{rng: pyrand.NewGenerator(r.Seed), allowed: allowedIDs(v.Size, forbidden)}
+	d.fix = fixer{tok: tok, rng: d.rng, vocab: int64(v.Size)}
+	if err := d.lengths(r, v); err != nil {
+		return nil, err
+	}
+	if err := d.drawPrefix(ctx, r.Prefix); err != nil {
+		return nil, err
+	}
+	d.sequences = make([]sequence, r.Requests)
+	return d, parallel(ctx, r.Requests, func(ctx context.Context, i int) (err error) {
+		d.sequences[i], err = d.fix.start(ctx, d.ids(i), r.Prefix+int(d.inputs[i]))
+		return err
+	})
+}
+
+// lengths draws input lengths, output lengths and starts, in this order.
+func (d *draw) lengths(r Random, v Vocabulary) error {
+	if len(d.allowed) == 0 {
+		return fmt.Errorf("a vocabulary of %d ids leaves none to draw from", v.Size)
+	}
+	input := float64(max(0, r.Input-v.Around))
+	inLo, inHi := spread(input, r.InputRange, 0)
+	outLo, outHi := spread(float64(r.Output), r.OutputRange, 1)
+	if int64(r.Prefix)+inLo < 1 {
+		return fmt.Errorf("input length %d, of which the tokenizer adds %d itself, and range %v allow an empty prompt: raise the input length or the prefix", r.Input, v.Around, r.InputRange)
+	}
+	n := r.Requests
+	d.inputs, d.outputs, d.offsets = make([]int64, n), make([]int64, n), make([]int64, n)
+	d.rng.FillIntegers(d.inputs, inLo, inHi+1)
+	d.rng.FillIntegers(d.outputs, outLo, outHi+1)
+	d.rng.FillIntegers(d.offsets, 0, int64(v.Size))
+	return nil
+}
+
+// spread is the range of a length: [floor(l(1-r)), ceil(l(1+r))], at least low.
+func spread(l, r, low float64) (lo, hi int64) {
+	return int64(max(low, math.Floor(l*(1-r)))), int64(max(low, math.Ceil(l*(1+r))))
+}
+
+// allowedIDs is 0..size-1 without the forbidden ids.
+func allowedIDs(size int, forbidden []int32) []int32 {
+	skip := make(map[int32]bool, len(forbidden))
+	for _, id := range forbidden {
+		skip[id] = true
+	}
+	ids := make([]int32, 0, size)
+	for id := range int32(size) {
+		if !skip[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (d *draw) drawPrefix(ctx context.Context, n int) error {
+	if n == 0 {
+		return nil
+	}
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = d.allowed[d.rng.Integers(0, int64(len(d.allowed)))]
+	}
+	s, err := d.fix.start(ctx, ids, n)
+	if err == nil {
+		err = d.fix.finish(ctx, &s)
+	}
+	d.prefix = s.ids
+	return err
+}
+
+// ids is the prompt of request i before any correction.
+func (d *draw) ids(i int) []int32 {
+	ids := slices.Grow(slices.Clone(d.prefix), int(d.inputs[i]))
+	for j := range d.inputs[i] {
+		ids = append(ids, d.allowed[(d.offsets[i]+int64(i)+j)%int64(len(d.allowed))])
+	}
+	return ids
+}
+
+// request completes request i; calls must come in order, since they draw.
+func (d *draw) request(ctx context.Context, i int) (Request, error) {
+	s := &d.sequences[i]
+	if err := d.fix.finish(ctx, s); err != nil {
+		return Request{}, err
+	}
+	if off := len(s.ids) - s.want; off != 0 {
+		d.inexact++
+		d.surplus += off
+	}
+	req := Request{Text: s.text, PromptTokens: len(s.ids), OutputTokens: int(d.outputs[i])}
+	if d.fix.tok == nil {
+		req.Tokens = s.ids
+	}
+	*s = sequence{}
+	return req, nil
+}
+
+func (d *draw) notes() []string {
+	if d.inexact == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", d.inexact, len(d.sequences), d.surplus)}
+}

@@ -1,0 +1,178 @@
+package workload
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"math"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// RandomMM is Random with pictures of noise after the text, in the manner of
+// the dataset "random-mm" of the vLLM benchmark: the same draws, so the same
+// pixels, encoded as JPEG of the same quality and subsampling. (The files
+// differ in their bytes, since the encoders do.)
+type RandomMM struct {
+	Random
+	Items      int            // pictures in a request
+	ItemsRange float64        // widens Items to [Items(1-r), Items(1+r)]; in [0, 1]
+	Limits     map[string]int // at most so many items of a modality in a request
+	Buckets    []Bucket
+}
+
+// A Bucket is a size of picture and how often it comes.
+type Bucket struct {
+	Height, Width int     // pixels
+	Frames        int     // 1 is a picture, more a video
+	P             float64 // relative frequency
+}
+
+// DefaultBuckets is half 256×256 and half 720p.
+func DefaultBuckets() []Bucket {
+	return []Bucket{{256, 256, 1, 0.5}, {720, 1280, 1, 0.5}, {720, 1280, 16, 0}}
+}
+
+// DefaultLimits is the number of items of each modality allowed in a request.
+func DefaultLimits() map[string]int { return map[string]int{"image": 255, "video": 1} }
+
+// maxSide is the limit of JPEG.
+const maxSide = 65535
+
+func (b Bucket) modality() string {
+	if b.Frames > 1 {
+		return "video"
+	}
+	return "image"
+}
+
+func (b Bucket) validate(limits map[string]int) error {
+	what := fmt.Sprintf("bucket (%d, %d, %d)", b.Height, b.Width, b.Frames)
+	switch {
+	case b.Height < 1 || b.Width < 1 || b.Frames < 1:
+		return fmt.Errorf("%s: height, width and frames must be at least 1", what)
+	case b.Height > maxSide || b.Width > maxSide:
+		return fmt.Errorf("%s: a JPEG has at most %d pixels each way", what, maxSide)
+	case !(b.P >= 0) || math.IsInf(b.P, 1):
+		return fmt.Errorf("%s: probability %v must not be negative", what, b.P)
+	}
+	if _, ok := limits[b.modality()]; !ok {
+		return fmt.Errorf("%s: the limits name no %q (a bucket needs a limit even at probability 0)", what, b.modality())
+	}
+	if b.Frames > 1 && b.P > 0 {
+		return fmt.Errorf("%s: video is not supported yet; give it probability 0 or leave it out", what)
+	}
+	return nil
+}
+
+// Validate reports everything wrong with r at once.
+func (r RandomMM) Validate() error {
+	errs := []error{r.Random.Validate()}
+	if r.Items < 0 {
+		errs = append(errs, fmt.Errorf("items %d: must not be negative", r.Items))
+	}
+	if !(r.ItemsRange >= 0 && r.ItemsRange <= 1) {
+		errs = append(errs, fmt.Errorf("items range %v: must be within 0 and 1", r.ItemsRange))
+	}
+	total := 0.0
+	for _, b := range r.Buckets {
+		errs = append(errs, b.validate(r.Limits))
+		total += b.P
+	}
+	if !(total > 0) {
+		errs = append(errs, errors.New("buckets: at least one needs a positive probability"))
+	}
+	if lo, hi := r.items(); lo > hi {
+		errs = append(errs, fmt.Errorf("items: at least %d are wanted but the limit is %d", lo, hi))
+	}
+	return errors.Join(errs...)
+}
+
+// items is the range of pictures in a request.
+func (r RandomMM) items() (lo, hi int64) {
+	l, h := spread(float64(r.Items), r.ItemsRange, 0)
+	return l, min(h, int64(r.Limits["image"]))
+}
+
+// Build draws the workload. A tokenizer is needed: pictures go with text.
+func (r RandomMM) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workload, error) {
+	if err := r.Validate(); err != nil {
+		return Workload{}, err
+	}
+	if tok == nil {
+		return Workload{}, errors.New("pictures need text prompts, and text needs a tokenizer")
+	}
+	d, err := r.begin(ctx, v, v.AddedSpecial, tok)
+	if err != nil {
+		return Workload{}, err
+	}
+	requests, err := r.draw(ctx, d)
+	number(requests, r.IDPrefix)
+	return Workload{requests, d.notes()}, err
+}
+
+// draw draws texts and pixels in order, and encodes the pictures beside that.
+func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
+	requests := make([]Request, r.Requests)
+	encoders, ctx := errgroup.WithContext(ctx)
+	encoders.SetLimit(encodersAtOnce)
+	var err error
+	for i := range requests {
+		if err = context.Cause(ctx); err != nil {
+			break
+		}
+		if requests[i], err = d.request(ctx, i); err != nil {
+			break
+		}
+		r.pictures(d, &requests[i], encoders)
+	}
+	return requests, errors.Join(err, encoders.Wait())
+}
+
+// encodersAtOnce bounds the pictures held as pixels.
+const encodersAtOnce = 16
+
+// pictures draws the pictures of a request and has them encoded.
+func (r RandomMM) pictures(d *draw, req *Request, encoders *errgroup.Group) {
+	lo, hi := r.items()
+	req.Media = make([]Media, d.rng.Integers(lo, hi+1))
+	for j := range req.Media {
+		size, rgb := r.noise(d)
+		encoders.Go(func() (err error) {
+			req.Media[j], err = noiseJPEG(rgb, size.Width, size.Height)
+			return err
+		})
+	}
+}
+
+// noise draws the size of a picture, then its pixels: rows of RGB bytes.
+func (r RandomMM) noise(d *draw) (size Bucket, rgb []byte) {
+	var p []float64
+	var sizes []Bucket
+	for _, b := range r.Buckets {
+		if b.P > 0 {
+			p, sizes = append(p, b.P), append(sizes, b)
+		}
+	}
+	size = sizes[d.rng.Choice(p)]
+	rgb = make([]byte, 3*size.Height*size.Width)
+	d.rng.Uint8s(rgb)
+	return size, rgb
+}
+
+// noiseJPEG encodes rows of RGB bytes at quality 75 with 4:2:0 subsampling.
+func noiseJPEG(rgb []byte, width, height int) (Media, error) {
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for i := range width * height {
+		copy(img.Pix[4*i:], rgb[3*i:3*i+3])
+		img.Pix[4*i+3] = 255
+	}
+	var buf bytes.Buffer
+	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: 75}); err != nil {
+		return Media{}, fmt.Errorf("encode picture: %w", err)
+	}
+	return Media{MIME: "image/jpeg", Data: buf.Bytes()}, nil
+}

@@ -1,0 +1,144 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pitot-bench/pitot/internal/pyrand"
+)
+
+// ShareGPT takes conversations from a JSON file in the form of the ShareGPT
+// dumps: the first turn is the prompt, and the length of the second is the
+// output length. Choice and order are those of the vLLM benchmark's dataset
+// "sharegpt".
+type ShareGPT struct {
+	Requests     int
+	Output       int // in place of the length of the recorded answer, 0 = that length
+	Seed         uint64
+	NoOversample bool
+	IDPrefix     string
+}
+
+// Limits of the vLLM benchmark on what it takes from a dataset, in tokens.
+const (
+	minTokens = 4
+	maxPrompt = 1024
+	maxTotal  = 2048
+)
+
+type conversation struct {
+	Conversations []struct {
+		Value string `json:"value"`
+	} `json:"conversations"`
+	Image json.RawMessage `json:"image"`
+	Video json.RawMessage `json:"video"`
+}
+
+// Build reads conversations from file, shuffles them and takes the first that
+// fit: prompt and answer of at least 4 tokens, a prompt of at most 1024, both
+// together at most 2048.
+func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workload, error) {
+	if tok == nil {
+		return Workload{}, errors.New("sharegpt chooses conversations by length and needs a tokenizer")
+	}
+	talks, err := readConversations(file)
+	if err != nil {
+		return Workload{}, err
+	}
+	pyrand.NewRandom(int64(s.Seed)).Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+	requests, err := s.choose(ctx, talks, tok)
+	if err != nil {
+		return Workload{}, err
+	}
+	if len(requests) == 0 {
+		return Workload{}, fmt.Errorf("none of %d conversations has a prompt of %d to %d tokens and at most %d with its answer", len(talks), minTokens, maxPrompt, maxTotal)
+	}
+	return fill(requests, s.Requests, s.Seed, s.NoOversample, s.IDPrefix), nil
+}
+
+// readConversations keeps those with at least two turns.
+func readConversations(file io.Reader) ([]conversation, error) {
+	var all []conversation
+	dec := json.NewDecoder(file)
+	if err := dec.Decode(&all); err != nil {
+		return nil, fmt.Errorf("read conversations at byte %d: %w", dec.InputOffset(), err)
+	}
+	kept := all[:0]
+	for _, c := range all {
+		if len(c.Conversations) >= 2 {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("no conversation of two turns among %d entries", len(all))
+	}
+	return kept, nil
+}
+
+// choose tokenizes talks in batches, in order, until enough fit.
+func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenizer) ([]Request, error) {
+	var chosen []Request
+	for len(talks) > 0 && len(chosen) < s.Requests {
+		batch := talks[:min(len(talks), 4*workers)]
+		talks = talks[len(batch):]
+		fits := make([]*Request, len(batch))
+		err := parallel(ctx, len(batch), func(ctx context.Context, i int) (err error) {
+			fits[i], err = s.request(ctx, batch[i], tok)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range fits {
+			if r != nil && len(chosen) < s.Requests {
+				chosen = append(chosen, *r)
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// request is nil when the conversation does not fit.
+func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*Request, error) {
+	if len(c.Image) > 0 || len(c.Video) > 0 {
+		return nil, errors.New("a conversation has an image or a video: only text is supported yet")
+	}
+	prompt, answer := c.Conversations[0].Value, c.Conversations[1].Value
+	ids, err := tok.Encode(ctx, prompt, true)
+	if err != nil {
+		return nil, err
+	}
+	output := s.Output
+	if output == 0 {
+		recorded, err := tok.Encode(ctx, answer, true)
+		if err != nil {
+			return nil, err
+		}
+		output = len(recorded)
+	}
+	tooShort := len(ids) < minTokens || s.Output == 0 && output < minTokens
+	if tooShort || len(ids) > maxPrompt || len(ids)+output > maxTotal {
+		return nil, nil
+	}
+	return &Request{Text: prompt, PromptTokens: len(ids), OutputTokens: output}, nil
+}
+
+// fill oversamples and numbers what a file gave.
+func fill(requests []Request, n int, seed uint64, noOversample bool, prefix string) Workload {
+	var w Workload
+	have := len(requests)
+	switch {
+	case noOversample && have < n:
+		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests of the %d asked for, and oversampling is off", have, n))
+	case have < n:
+		var added int
+		requests, added = Oversample(requests, n, int64(seed))
+		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests; %d copies of them, chosen at random, make up the %d asked for", have, added, n))
+	}
+	number(requests, prefix)
+	w.Requests = requests
+	return w
+}
