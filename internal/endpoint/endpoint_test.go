@@ -1,0 +1,430 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pitot-bench/pitot/internal/memnet"
+	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/transport"
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// send makes one request to handler in virtual time and returns its record.
+func send(t *testing.T, opts Options, cfg transport.Config, req workload.Request, handler http.HandlerFunc) *trace.Record {
+	var rec *trace.Record
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen()
+		srv := &http.Server{Handler: handler}
+		go func() { _ = srv.Serve(l) }()
+		cfg.Dial = l.Dial
+		tr := transport.New(cfg)
+		opts.URL = "http://engine" + opts.Protocol.Path()
+		c, err := New(tr, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := c.Encode(&req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec = trace.NewRecord(0)
+		c.Send(t.Context(), &req, body, rec)
+		tr.Close()
+		_ = srv.Shutdown(t.Context())
+	})
+	return rec
+}
+
+// stream answers with pieces 10 ms apart, the first after 100 ms.
+func stream(pieces ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		for i, p := range pieces {
+			if i == 0 {
+				time.Sleep(100 * time.Millisecond)
+			} else {
+				time.Sleep(10 * time.Millisecond)
+			}
+			_, _ = io.WriteString(w, p)
+			w.(http.Flusher).Flush()
+		}
+	}
+}
+
+const ms = trace.Instant(time.Millisecond)
+
+func text(s string) string {
+	return fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"text\":%q,\"finish_reason\":null}]}\n\n", s)
+}
+
+func chat(delta string) string {
+	return fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":null}]}\n\n", delta)
+}
+
+const (
+	last    = "data: {\"choices\":[{\"index\":0,\"text\":\" c\",\"finish_reason\":\"length\"}]}\n\n"
+	counted = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3,\"prompt_tokens_details\":{\"cached_tokens\":4},\"completion_tokens_details\":{\"reasoning_tokens\":1}}}\n\n"
+	end     = "data: [DONE]\n\n"
+)
+
+func TestCompletionsStream(t *testing.T) {
+	opts := Options{Protocol: Completions, Model: "m", Stream: true, IncludeUsage: true, KeepText: true}
+	got := send(t, opts, transport.Config{}, workload.Request{ID: "bench-1", Text: "hello"},
+		stream(text("a"), text(" b"), last, counted, end))
+	want := &trace.Record{
+		ID: "bench-1", Due: trace.Never, Free: trace.Never, Released: trace.Never,
+		Dialed: 0, Connected: 0, Sent: 0, FirstByte: 100 * ms, Done: 140 * ms,
+		Chunks: []trace.Chunk{
+			{At: 100 * ms, Kind: trace.Text},
+			{At: 110 * ms, Kind: trace.Text},
+			{At: 120 * ms, Kind: trace.Text | trace.Finish},
+		},
+		Text: "a b c", Status: 200, FinishReason: "length",
+		Usage:        trace.Usage{Prompt: 7, Completion: 3, Cached: 4, Reasoning: 1, At: 130 * ms},
+		OutputTokens: 3, CountedFrom: trace.FromUsage,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestChatStreamKinds(t *testing.T) {
+	opts := Options{Protocol: Chat, Stream: true}
+	got := send(t, opts, transport.Config{}, workload.Request{Text: "hello"}, stream(
+		chat(`{"role":"assistant","content":""}`),
+		chat(`{"reasoning_content":"hm"}`)+chat(`{"reasoning":"hm"}`),
+		chat(`{"content":""}`),
+		chat(`{"content":"yes"}`),
+		chat(`{"tool_calls":[{"index":0,"function":{"arguments":"{"}}]}`),
+		"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n",
+		end))
+	want := []trace.Chunk{
+		{At: 100 * ms, Kind: trace.Role},
+		{At: 110 * ms, Kind: trace.Reasoning},
+		{At: 110 * ms, Kind: trace.Reasoning | trace.Coalesced},
+		{At: 120 * ms},
+		{At: 130 * ms, Kind: trace.Text},
+		{At: 140 * ms, Kind: trace.ToolCall},
+		{At: 150 * ms, Kind: trace.Finish},
+	}
+	if diff := cmp.Diff(want, got.Chunks); diff != "" {
+		t.Error(diff)
+	}
+	if !got.OK() || got.OutputTokens != 5 || got.CountedFrom != trace.FromChunks {
+		t.Errorf("class %q, %d tokens from %s", got.Class, got.OutputTokens, got.CountedFrom)
+	}
+}
+
+func TestContinuousUsageCountsTokensOfEachChunk(t *testing.T) {
+	event := func(n int) string {
+		return fmt.Sprintf("data: {\"choices\":[{\"text\":\"x\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":%d}}\n\n", n)
+	}
+	got := send(t, Options{Protocol: Completions, Stream: true, ContinuousUsage: true}, transport.Config{}, workload.Request{},
+		stream(event(1), event(4), event(5), end))
+	var tokens []int32
+	for _, c := range got.Chunks {
+		tokens = append(tokens, c.Tokens)
+	}
+	if !cmp.Equal(tokens, []int32{1, 3, 1}) || got.Usage.At != trace.Never || got.OutputTokens != 5 {
+		t.Errorf("tokens %v, usage at %v, %d in all", tokens, got.Usage.At, got.OutputTokens)
+	}
+}
+
+func TestTokensAreCountedFromTheTextWhenTheServerDoesNot(t *testing.T) {
+	opts := Options{Protocol: Completions, Stream: true, Count: func(s string) int { return len(strings.Fields(s)) }}
+	got := send(t, opts, transport.Config{}, workload.Request{}, stream(text("one two"), text(" three"), last, end))
+	if got.OutputTokens != 4 || got.CountedFrom != trace.FromTokenizer || got.Text != "" {
+		t.Errorf("%d tokens from %s, kept text %q", got.OutputTokens, got.CountedFrom, got.Text)
+	}
+}
+
+func TestWholeAnswers(t *testing.T) {
+	answer := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(50 * time.Millisecond)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	got := send(t, Options{Protocol: Chat, KeepText: true}, transport.Config{}, workload.Request{},
+		answer(`{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":2,"completion_tokens":9}}`))
+	want := []trace.Chunk{{At: 50 * ms, Tokens: 9, Kind: trace.Text | trace.Finish}}
+	if diff := cmp.Diff(want, got.Chunks); diff != "" || !got.OK() || got.Text != "hi" || got.Done != 50*ms || got.OutputTokens != 9 {
+		t.Errorf("%+v\n%s", got, diff)
+	}
+	for body, class := range map[string]trace.Class{
+		`{"choices":[]}`:                    trace.Truncated,
+		`{"choices":[{"message":{"content`:  trace.Malformed,
+		`{"error":{"message":"no memory"}}`: trace.StreamError,
+	} {
+		if got := send(t, Options{Protocol: Chat}, transport.Config{}, workload.Request{}, answer(body)); got.Class != class {
+			t.Errorf("%s: class %q, want %q", body, got.Class, class)
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	status := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	abort := func(pieces ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			stream(pieces...)(w, r)
+			panic(http.ErrAbortHandler)
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		cfg     transport.Config
+		handler http.HandlerFunc
+		class   trace.Class
+		status  int
+		chunks  int
+		err     string // part of the text
+	}{
+		{"status with a body", transport.Config{}, status(503, `{"error":"overloaded"}`), trace.HTTP, 503, 0, "overloaded"},
+		{"redirects are not followed", transport.Config{}, status(307, ""), trace.HTTP, 307, 0, ""},
+		{"clean end without a marker", transport.Config{}, stream(text("a"), text("b")), trace.Truncated, 200, 2, "without [DONE]"},
+		{"clean end within an event", transport.Config{}, stream(text("a"), "data: {\"choi"), trace.Truncated, 200, 1, "within an event"},
+		{"connection lost", transport.Config{}, abort(text("a")), trace.Closed, 200, 1, "unexpected EOF"},
+		{"error event, then the end", transport.Config{}, stream(text("a"), "data: {\"error\":{\"message\":\"engine died\",\"code\":500}}\n\n", end), trace.StreamError, 200, 1, "engine died"},
+		{"broken JSON", transport.Config{}, stream(text("a"), "data: {\"choices\":[\n\n", text("b")), trace.Malformed, 200, 1, "event 2"},
+		{"marker without a choice", transport.Config{}, stream(counted, end), trace.Empty, 200, 0, "without a single choice"},
+		{"JSON in place of a stream", transport.Config{}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"choices":[{"text":"a"}]}`)
+		}, trace.Malformed, 200, 0, "asked for an event stream"},
+		{"too slow", transport.Config{Timeout: 105 * time.Millisecond}, stream(text("a"), last, end), trace.Timeout, 200, 1, "time limit"},
+		{"stalled", transport.Config{Idle: 99 * time.Millisecond}, stream(text("a")), trace.Timeout, 0, 0, "idle"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := send(t, Options{Protocol: Completions, Stream: true}, tt.cfg, workload.Request{}, tt.handler)
+			if got.Class != tt.class || got.Status != tt.status || len(got.Chunks) != tt.chunks || !strings.Contains(got.Error, tt.err) {
+				t.Errorf("class %q, status %d, %d chunks, error %q\nwant %q, %d, %d, %q", got.Class, got.Status, len(got.Chunks), got.Error, tt.class, tt.status, tt.chunks, tt.err)
+			}
+			if !got.Done.Happened() {
+				t.Error("a failed attempt ends, too")
+			}
+		})
+	}
+}
+
+func TestVariationsAreNoFailures(t *testing.T) {
+	whole := text("a") + text(" b") + last + counted + end
+	bytewise := strings.Split(whole, "")
+	for name, pieces := range map[string][]string{
+		"comments and keep-alives": {": ping\n\n", text("a"), ":\n\n" + text(" b"), last, counted, end},
+		"CRLF":                     {strings.ReplaceAll(whole, "\n", "\r\n")},
+		"split at every byte":      bytewise,
+		"all in one write":         {whole},
+		"no usage":                 {text("a"), text(" b"), last, end},
+		"no [DONE]":                {text("a"), text(" b"), last, counted},
+		"no empty line at the end": {text("a"), text(" b"), strings.TrimSuffix(last, "\n")},
+	} {
+		got := send(t, Options{Protocol: Completions, Stream: true, KeepText: true}, transport.Config{}, workload.Request{}, stream(pieces...))
+		if !got.OK() || got.Text != "a b c" || len(got.Chunks) != 3 || got.FinishReason != "length" {
+			t.Errorf("%s: class %q (%s), text %q, %d chunks", name, got.Class, got.Error, got.Text, len(got.Chunks))
+		}
+	}
+}
+
+func TestClassify(t *testing.T) {
+	dial := func(err error) error { return &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", err)} }
+	for _, tt := range []struct {
+		err  error
+		want trace.Class
+	}{
+		{dial(syscall.ECONNREFUSED), trace.Refused},
+		{dial(syscall.EMFILE), trace.Files},
+		{dial(syscall.ENFILE), trace.Files},
+		{dial(syscall.EADDRNOTAVAIL), trace.Ports},
+		{dial(syscall.EHOSTUNREACH), trace.Unreachable},
+		{dial(syscall.ETIMEDOUT), trace.Timeout},
+		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x"}}, trace.DNS},
+		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, trace.Reset},
+		{&net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}, trace.Reset},
+		{fmt.Errorf("Post: %w", x509.UnknownAuthorityError{}), trace.TLS},
+		{errors.New("remote error: tls: handshake failure"), trace.TLS},
+		{http.ErrSchemeMismatch, trace.TLS},
+		{errors.New("net/http: HTTP/1.x transport connection broken: malformed HTTP response \"SSH\""), trace.Malformed},
+		{errors.New("http: server closed idle connection"), trace.Closed},
+		{io.ErrUnexpectedEOF, trace.Closed},
+		{context.Canceled, trace.Cancelled},
+		{errors.New("something new"), trace.Other},
+	} {
+		if got := classify(tt.err); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)
+		}
+	}
+}
+
+func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
+
+var encodeCases = []struct {
+	name string
+	opts Options
+	req  workload.Request
+	want string
+}{}
+
+func TestEncode(t *testing.T) {
+	for _, tt := range encodeCases {
+
+		c, err := New(nil, tt.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := c.Encode(&tt.req)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var got, want map[string]any
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Errorf("%s: %v in %s", tt.name, err, body)
+		}
+		_ = json.Unmarshal([]byte(tt.want), &want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+		if n := strings.Count(string(body), `"model":`); n != 1 {
+			t.Errorf("%s: model stands %d times in %s", tt.name, n, body)
+		}
+	}
+}
+
+func TestEncodeRefusesWhatTheProtocolCannotSay(t *testing.T) {
+	for _, tt := range []struct {
+		p   Protocol
+		req workload.Request
+	}{
+		{Chat, workload.Request{Tokens: []int32{1}}},
+		{Completions, workload.Request{Messages: json.RawMessage(`[]`)}},
+		{Completions, workload.Request{Media: []workload.Media{{}}}},
+	} {
+		c, _ := New(nil, Options{Protocol: tt.p})
+		if _, err := c.Encode(&tt.req); err == nil {
+			t.Errorf("%s: %+v was encoded", tt.p, tt.req)
+		}
+	}
+	if _, err := New(nil, Options{Extra: map[string]json.RawMessage{"x": json.RawMessage("{")}}); err == nil {
+		t.Error("an extra field that is not JSON was accepted")
+	}
+}
+
+func TestRedact(t *testing.T) {
+	if got := Redact("Incorrect API key provided: sk-123.", []string{"", "sk-123"}); got != "Incorrect API key provided: ***." {
+		t.Error(got)
+	}
+	got := Redact(strings.Repeat("é", 1000), nil)
+	if len(got) > errorText+len("…") || !strings.HasSuffix(got, "é…") {
+		t.Errorf("%d bytes, ends %q", len(got), got[len(got)-6:])
+	}
+}
+
+func TestServer(t *testing.T) {
+	routes := map[string]string{
+		"GET /v1/models":      `{"object":"list","data":[{"id":"m","root":"org/m","max_model_len":4096}]}`,
+		"GET /version":        `{"version":"0.11.0"}`,
+		"POST /tokenize":      `{"count":2,"max_model_len":4096,"tokens":[5,6]}`,
+		"POST /detokenize":    `{"prompt":"hi"}`,
+		"POST /start_profile": ``,
+		"GET /metrics":        "# TYPE vllm:spec_decode_num_drafts counter\nvllm:spec_decode_num_drafts_total{engine=\"0\"} 7\n# TYPE x gauge\nx 1.5\n# TYPE h histogram\nh_bucket{le=\"+Inf\"} 1\nh_sum 1\nh_count 1\n",
+	}
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		body, ok := routes[r.Method+" "+r.URL.Path]
+		if !ok || r.Header.Get("Authorization") != "Bearer k" {
+			w.WriteHeader(404)
+			_, _ = io.WriteString(w, "nothing here for k")
+			return
+		}
+		_, _ = io.WriteString(w, body)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen()
+		srv := &http.Server{Handler: http.HandlerFunc(handler)}
+		go func() { _ = srv.Serve(l) }()
+		tr := transport.New(transport.Config{Dial: l.Dial})
+		s := Server{Transport: tr, URL: "http://engine", Header: http.Header{"Authorization": {"Bearer k"}}, Secrets: []string{"k"}}
+		ctx := t.Context()
+		check := func(what string, got, want any, err error) {
+			t.Helper()
+			if diff := cmp.Diff(want, got, cmpopts.SortSlices(func(a, b Sample) bool { return a.Name < b.Name })); diff != "" || err != nil {
+				t.Errorf("%s: %v %s", what, err, diff)
+			}
+		}
+		models, err := s.Models(ctx)
+		check("models", models, []Model{{"m", "org/m", 4096}}, err)
+		version, err := s.Version(ctx)
+		check("version", version, "0.11.0", err)
+		ids, err := s.Tokenize(ctx, "m", "hi", false)
+		check("tokenize", ids, []int32{5, 6}, err)
+		words, err := s.Detokenize(ctx, "m", ids)
+		check("detokenize", words, "hi", err)
+		check("profile", nil, nil, s.Post(ctx, "/start_profile"))
+		samples, err := s.Metrics(ctx)
+		check("metrics", samples, []Sample{{"vllm:spec_decode_num_drafts_total", map[string]string{"engine": "0"}, 7, true}, {"x", map[string]string{}, 1.5, false}}, err)
+		var status *StatusError
+		if err := s.Post(ctx, "/stop_profile"); !errors.As(err, &status) || status.Status != 404 || strings.Contains(err.Error(), "for k") {
+			t.Errorf("missing route: %v", err)
+		}
+		tr.Close()
+		_ = srv.Shutdown(ctx)
+		_ = l.Close()
+		var call *CallError
+		if _, err := s.Version(ctx); !errors.As(err, &call) || call.Class != trace.Refused {
+			t.Errorf("closed server: %v", err)
+		}
+	})
+}
+
+func TestAChatChoiceNeedsItsDelta(t *testing.T) {
+	for whole, field := range map[bool]string{false: "delta", true: "message"} {
+		if _, err := decode(Chat, whole, []byte(`{"choices":[{"index":0}]}`)); !errors.Is(err, errNoDelta) {
+			t.Errorf("without %s: %v", field, err)
+		}
+		if _, err := decode(Chat, whole, []byte(`{"choices":[{"`+field+`":{"content":"x"}}]}`)); err != nil {
+			t.Errorf("with %s: %v", field, err)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"choices":[{"delta":{"role":"assistant","content":"x","tool_calls":[{}]},"finish_reason":"stop"}],"usage":{"completion_tokens":3}}`))
+	f.Add([]byte(`{"choices":[{"text":"x"}],"error":{"message":"y"}}`))
+	f.Add([]byte(`{"object":"error","message":3}`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, p := range []Protocol{Completions, Chat} {
+			for _, whole := range []bool{false, true} {
+				d, err := decode(p, whole, data)
+				if err == nil && !json.Valid(data) {
+					t.Fatalf("%s: accepted %q", p, data)
+				}
+				if err == nil && !d.token && (d.text != "" || d.kind != 0) {
+					t.Fatalf("%s: text without a choice in %q", p, data)
+				}
+			}
+		}
+	})
+}
