@@ -1,0 +1,102 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// readyPause is the longest wait between two attempts to find a server ready.
+const readyPause = 5 * time.Second
+
+// A FailedError is a request that failed outside the measured run.
+type FailedError struct{ Record *trace.Record }
+
+func (e *FailedError) Error() string {
+	r := e.Record
+	switch {
+	case r.Class == trace.HTTP:
+		return fmt.Sprintf("HTTP status %d: %s", r.Status, r.Error)
+	case r.Error == "":
+		return r.Class.Explain()
+	}
+	return fmt.Sprintf("%s (%s)", r.Class.Explain(), r.Error)
+}
+
+// once sends req outside the run and returns why it failed.
+func once(ctx context.Context, s Sender, req workload.Request) error {
+	body, err := s.Encode(&req)
+	if err != nil {
+		return err
+	}
+	rec := trace.NewRecord(0)
+	s.Send(ctx, &req, body, rec)
+	if !rec.OK() {
+		return &FailedError{rec}
+	}
+	return nil
+}
+
+// Ready sends req, without an id, until it is answered or the time is up: once
+// with a limit of zero. An attempt that is still going on when the time is up is
+// cut off. The error is that of the last attempt.
+func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Duration) error {
+	req.ID = ""
+	if limit <= 0 {
+		return once(ctx, s, req)
+	}
+	deadline := time.Now().Add(limit)
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	var last error
+	for {
+		err := once(ctx, s, req)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not ready after %v: %w", limit, last)
+		case <-time.After(min(readyPause, time.Until(deadline))):
+		}
+	}
+}
+
+// WarmUp sends requests, without ids, at most concurrency at a time (0 = all at
+// once), and returns how many failed and why the first of them did.
+func WarmUp(ctx context.Context, s Sender, requests []workload.Request, concurrency int) (failed int, first error) {
+	if concurrency <= 0 || concurrency > len(requests) {
+		concurrency = len(requests)
+	}
+	next := make(chan workload.Request)
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	for range concurrency {
+		workers.Go(func() {
+			for req := range next {
+				if err := once(ctx, s, req); err != nil {
+					mu.Lock()
+					failed++
+					if first == nil {
+						first = err
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, req := range requests {
+		req.ID = ""
+		next <- req
+	}
+	close(next)
+	workers.Wait()
+	return failed, first
+}

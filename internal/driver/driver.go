@@ -1,0 +1,225 @@
+// Package driver runs a workload on a schedule against an endpoint.
+//
+// Requests are dispatched in order. Each waits for its due time, then for a
+// place in the concurrency gate, and then lives in a goroutine of its own:
+//
+//	           due            free             released
+//	schedule ───┼── timer ──────┼── gate ────────┼──> goroutine: send, read, record
+//
+// The schedule is absolute: a request that is late is released at once and
+// moves nothing behind it, and none is dropped. With a gate a request waits
+// until one in flight is done; how long is in its record, as the difference of
+// due and released, so a load that the gate held back cannot pass for the load
+// that was asked for. The instant at which the gate had a place (Free) tells
+// that wait apart from lateness of the client itself.
+//
+// Bodies are encoded ahead of time, so that no encoding stands between release
+// and the first byte.
+//
+// A run is ended early in two ways. Closing the stop channel ends dispatch and
+// lets what is in flight finish; cancelling the context ends that as well, and
+// what was in flight is recorded as cancelled.
+package driver
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/arrival"
+	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// A Sender sends requests and fills records; endpoint.Client is one.
+type Sender interface {
+	Encode(*workload.Request) ([]byte, error)
+	Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record)
+}
+
+// A Plan is a run to be made.
+type Plan struct {
+	Requests    []workload.Request
+	Schedule    arrival.Schedule // one due time for each request
+	Concurrency int              // requests in flight at most, 0 = no limit
+	Probe       *Probe           // nil: none
+}
+
+// A Probe is a small request that is sent again and again beside the load, one
+// at a time and outside the gate, with a pause of 1/Rate seconds in between.
+type Probe struct {
+	Request workload.Request
+	Rate    float64 // per second
+}
+
+// A Driver runs plans. Now is the clock that Sender stamps records with, in
+// nanoseconds; OnRecord, if not nil, gets every record as it is completed, from
+// many goroutines.
+type Driver struct {
+	Sender   Sender
+	Now      func() int64
+	OnRecord func(*trace.Record)
+	Progress *Progress // nil: none is kept
+}
+
+// Progress counts while a run is under way.
+type Progress struct {
+	Released, Done, Failed atomic.Int64 // Done includes Failed
+}
+
+// An Outcome is what a run gave. All instants count from its start.
+type Outcome struct {
+	Started time.Time // wall clock at instant 0
+	End     trace.Instant
+	Records []*trace.Record // in the order of completion
+	Probes  []*trace.Record
+	Client  trace.Client
+	Stopped bool // not every request was sent, or some were cancelled
+}
+
+// Run runs p. It returns when every request that was released is done.
+func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
+	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(p.Concurrency)}
+	if r.Progress == nil {
+		r.Progress = new(Progress)
+	}
+	over := make(chan struct{})
+	bodies := r.encodeAhead(over)
+	before := processUsage()
+	r.out.Started, r.zero = time.Now(), trace.Instant(d.Now())
+	stopProbes := r.startProbes()
+	sent := r.dispatch(bodies)
+	close(over)
+	r.inFlight.Wait()
+	stopProbes()
+	r.out.End = r.now()
+	r.out.Client = processUsage().since(before)
+	r.out.Stopped = sent < len(p.Requests) || ctx.Err() != nil
+	return r.out
+}
+
+// A run is the state of one Run.
+type run struct {
+	Driver
+	plan     Plan
+	ctx      context.Context
+	stop     <-chan struct{}
+	zero     trace.Instant // start of the run on the driver's clock
+	gate     gate
+	inFlight sync.WaitGroup
+	mu       sync.Mutex // guards out.Records
+	out      Outcome
+}
+
+func (r *run) now() trace.Instant { return trace.Instant(r.Now()) - r.zero }
+
+// An encoded request is ready to go.
+type encoded struct {
+	index int
+	body  []byte
+	err   error
+}
+
+// aheadOf is how many bodies wait encoded.
+const aheadOf = 64
+
+// encodeAhead encodes bodies in order, a few ahead of dispatch, until that is
+// over.
+func (r *run) encodeAhead(over <-chan struct{}) <-chan encoded {
+	bodies := make(chan encoded, aheadOf)
+	go func() {
+		defer close(bodies)
+		for i := range r.plan.Requests {
+			body, err := r.Sender.Encode(&r.plan.Requests[i])
+			select {
+			case bodies <- encoded{i, body, err}:
+			case <-over:
+				return
+			}
+		}
+	}()
+	return bodies
+}
+
+// dispatch releases requests until they or the schedule end, or the run is
+// stopped. It returns how many it released.
+func (r *run) dispatch(bodies <-chan encoded) int {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	n := 0
+	for due := range r.plan.Schedule {
+		e, ok := <-bodies
+		if !ok || !r.wait(timer, trace.Instant(due)) {
+			break
+		}
+		free, ok := r.gate.enter(r)
+		if !ok {
+			break
+		}
+		rec := trace.NewRecord(e.index)
+		rec.Due, rec.Free, rec.Released = trace.Instant(due), free, r.now()
+		r.Progress.Released.Add(1)
+		r.inFlight.Go(func() { r.send(e, rec) })
+		n++
+		if n == len(r.plan.Requests) {
+			break
+		}
+	}
+	return n
+}
+
+// wait sleeps until due; false means that the run was stopped.
+func (r *run) wait(timer *time.Timer, due trace.Instant) bool {
+	select {
+	case <-r.stop:
+		return false
+	case <-r.ctx.Done():
+		return false
+	default:
+	}
+	left := due.Sub(r.now())
+	if left <= 0 {
+		return true
+	}
+	timer.Reset(left)
+	select {
+	case <-timer.C:
+		return true
+	case <-r.stop:
+		return false
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+// send takes one request from release to its record.
+func (r *run) send(e encoded, rec *trace.Record) {
+	req := &r.plan.Requests[e.index]
+	rec.PromptTokens, rec.WantTokens = req.PromptTokens, req.OutputTokens
+	if e.err != nil {
+		rec.ID, rec.Done, rec.Class, rec.Error = req.ID, r.now(), trace.Other, e.err.Error()
+	} else {
+		rec = r.transmit(req, e.body, rec)
+	}
+	r.gate.leave(r.now())
+	if !rec.OK() {
+		r.Progress.Failed.Add(1)
+	}
+	r.Progress.Done.Add(1)
+	r.mu.Lock()
+	r.out.Records = append(r.out.Records, rec)
+	r.mu.Unlock()
+	if r.OnRecord != nil {
+		r.OnRecord(rec)
+	}
+}
+
+// transmit sends and moves the stamps of the sender to the run's clock.
+func (r *run) transmit(req *workload.Request, body []byte, rec *trace.Record) *trace.Record {
+	due, free, released := rec.Due, rec.Free, rec.Released
+	r.Sender.Send(r.ctx, req, body, rec)
+	rec.Rebase(r.zero)
+	rec.Due, rec.Free, rec.Released = due, free, released
+	return rec
+}
