@@ -1,0 +1,141 @@
+// Package metrics holds the definitions: it turns a trace into figures.
+//
+// There is one set of figures for each dialect, since tools that use the same
+// words mean different things by them. Summarize gives Pitot's own:
+//
+//		        due    released    sent   first output chunk      last     done
+//		─────────┼────────┼─────────┼─────────────┼─────┼─────┼─────┼───────┼──> t
+//		         │                  ├──── TTFT ───┤ ITL │ ITL │ ITL │       │  service
+//		         │                  ├──────────────── E2EL ─────────────────┤  time
+//		         ├─────── TTFT, response time ────┤                         │
+//		         ├──────────────────── E2EL, response time ─────────────────┤
+//		         ├─ wait ─┤                       ├─ TPOT × (tokens-1)─┤
+//
+//	  - TTFT ends at the first chunk that carries output: text, reasoning, a tool
+//	    call. A chunk that only names the speaker does not count.
+//	  - ITL is a gap between two consecutive output chunks of a request; all gaps
+//	    of all requests form one sample. A chunk may carry several tokens.
+//	  - TPOT is (last output chunk - first output chunk) / (output tokens - 1),
+//	    one value a request.
+//	  - E2EL ends with the whole answer, end marker included.
+//	  - Service times run from the first byte sent. Response times run from the
+//	    instant at which the schedule wanted the request, so they contain every
+//	    wait in this client; they exist where there is a schedule.
+//
+// Latencies are over the requests that succeeded; failures are counted beside
+// them. Everything is in seconds.
+//
+// VLLM gives the figures of `vllm bench serve` from the same trace.
+package metrics
+
+import (
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/stats"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// A Distribution is a sample in figures, in seconds. The zero value is an empty
+// sample.
+type Distribution struct {
+	N           int          `json:"n"`
+	Mean        float64      `json:"mean"`
+	Std         float64      `json:"std"` // population
+	Min         float64      `json:"min"`
+	Median      float64      `json:"median"`
+	Max         float64      `json:"max"`
+	Percentiles []Percentile `json:"percentiles"`
+}
+
+// A Percentile is a point of a distribution.
+type Percentile struct {
+	P     float64 `json:"p"` // in percent
+	Value float64 `json:"value"`
+	// Short means that the sample is too small to bound this percentile: see
+	// stats.SampleFor.
+	Short bool `json:"short,omitempty"`
+}
+
+// Distribute sums up a sample.
+func Distribute(x []float64, percentiles []float64) Distribution {
+	s := stats.Sort(x)
+	d := Distribution{N: len(x), Mean: stats.Mean(x), Std: stats.Std(x), Min: s.Min(), Median: s.Median(), Max: s.Max()}
+	for _, p := range percentiles {
+		d.Percentiles = append(d.Percentiles, Percentile{p, s.Percentile(p), len(x) < stats.SampleFor(p)})
+	}
+	return d
+}
+
+// At is the value of percentile p, which must be one of d's.
+func (d Distribution) At(p float64) float64 {
+	i := slices.IndexFunc(d.Percentiles, func(q Percentile) bool { return q.P == p })
+	if i < 0 {
+		return 0
+	}
+	return d.Percentiles[i].Value
+}
+
+// Latencies are the latency distributions of a set of requests.
+type Latencies struct {
+	TTFT Distribution `json:"ttft"`
+	TPOT Distribution `json:"tpot"`
+	ITL  Distribution `json:"itl"`
+	E2EL Distribution `json:"e2el"`
+}
+
+// between is the time from t to u in seconds.
+func between(t, u trace.Instant) float64 { return float64(u-t) / 1e9 }
+
+// tpot is the time per output token after the first; ok is false for a request
+// that has no second token to wait for.
+func tpot(r *trace.Record) (v float64, ok bool) {
+	first, last, chunks := r.Output()
+	if r.OutputTokens < 2 || chunks < 2 {
+		return 0, false
+	}
+	return between(first, last) / float64(r.OutputTokens-1), true
+}
+
+// itls appends the gaps between output chunks of r to x.
+func itls(x []float64, r *trace.Record) []float64 {
+	prev := trace.Never
+	for _, c := range r.Chunks {
+		if !c.Kind.Output() {
+			continue
+		}
+		if prev.Happened() {
+			x = append(x, between(prev, c.At))
+		}
+		prev = c.At
+	}
+	return x
+}
+
+// latencies are taken from the instant that from gives, over the requests that
+// succeeded. TTFT, TPOT and ITL need a stream.
+func latencies(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
+	var ttft, tpots, gaps, e2el []float64
+	for _, r := range records {
+		start := from(r)
+		if !r.OK() || !start.Happened() {
+			continue
+		}
+		e2el = append(e2el, between(start, r.Done))
+		if !stream {
+			continue
+		}
+		if first, _, n := r.Output(); n > 0 {
+			ttft = append(ttft, between(start, first))
+		}
+		if v, ok := tpot(r); ok {
+			tpots = append(tpots, v)
+		}
+		gaps = itls(gaps, r)
+	}
+	return Latencies{
+		TTFT: Distribute(ttft, percentiles),
+		TPOT: Distribute(tpots, percentiles),
+		ITL:  Distribute(gaps, percentiles),
+		E2EL: Distribute(e2el, percentiles),
+	}
+}

@@ -1,0 +1,308 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/stats"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// A VLLMVersion is a form of `vllm bench serve`, by the month in which it was
+// current. Definitions changed between them, and so did the report.
+type VLLMVersion string
+
+// The forms that differ, newest first.
+const (
+	// VLLM2609 counts concurrent requests exactly.
+	VLLM2609 VLLMVersion = "2026-09"
+	// VLLM2608, released as 0.33, counts a request as concurrent in every second
+	// that it touches.
+	VLLM2608 VLLMVersion = "2026-08"
+	// VLLM2512 moreover lets a chat's trailing usage event extend its latency, and
+	// does not know probes, queue times or speculative decoding.
+	VLLM2512 VLLMVersion = "2025-12"
+	// VLLM2507 knows no peaks and no count of failures either, and takes prompt
+	// lengths from the dataset alone.
+	VLLM2507 VLLMVersion = "2025-07"
+)
+
+// VLLMVersions lists the forms, newest first.
+func VLLMVersions() []VLLMVersion { return []VLLMVersion{VLLM2609, VLLM2608, VLLM2512, VLLM2507} }
+
+// Since reports whether v is w or newer.
+func (v VLLMVersion) Since(w VLLMVersion) bool { return v >= w }
+
+// VLLMOptions are the choices of a command line that change figures.
+type VLLMOptions struct {
+	Version     VLLMVersion
+	Percentiles []float64
+	Goodput     map[string]float64 // limits in milliseconds by ttft, tpot, e2el; empty = none
+}
+
+// VLLM is a run in the figures of `vllm bench serve`. Its clock starts when the
+// concurrency gate lets a request go, before any connection is made; every
+// event with a choice counts as a token, even an empty one; and a stream that
+// ends without its marker, or with an error in it, is a success once a token
+// came.
+type VLLM struct {
+	Duration             float64
+	Completed, Failed    int
+	TotalInput           int
+	TotalOutput          int
+	RequestThroughput    float64
+	RequestGoodput       float64 // of the requests that met Goodput
+	OutputThroughput     float64
+	TotalTokenThroughput float64
+	MaxOutputPerSecond   float64 // events, in buckets of a second
+	MaxConcurrent        int
+
+	TTFT, TPOT, ITL, E2EL VLLMSection
+	QueueTime             VLLMSection // due to released
+	E2ELWithQueue         VLLMSection
+	Probe                 *VLLMProbe
+	Requests              []VLLMRequest // in the order of the workload
+}
+
+// A VLLMSection is the statistics of one metric, in milliseconds.
+type VLLMSection struct {
+	Mean, Median, Std float64
+	Percentiles       []Percentile
+}
+
+// A VLLMProbe sums up the probe requests, in milliseconds.
+type VLLMProbe struct {
+	Completed, Failed int
+	Median, P99, Max  float64
+}
+
+// A VLLMRequest is a request as that tool sees it, in seconds.
+type VLLMRequest struct {
+	OK              bool
+	Input, Output   int // tokens
+	Start           float64
+	TTFT, Latency   float64
+	ITL             []float64
+	Queue           float64
+	Text, ErrorText string
+}
+
+// NewVLLM computes the figures.
+func NewVLLM(t *trace.Trace, o VLLMOptions) VLLM {
+	v := VLLM{Duration: duration(t).Seconds()}
+	chat := t.Run.Plan.Protocol == "chat"
+	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
+	for _, r := range records {
+		v.Requests = append(v.Requests, newVLLMRequest(r, o.Version, chat))
+	}
+	v.count(o)
+	v.sections(o.Percentiles)
+	v.peaks(o.Version)
+	v.Probe = newVLLMProbe(t.Run.Probes, o.Version, chat)
+	return v
+}
+
+func newVLLMRequest(r *trace.Record, version VLLMVersion, chat bool) VLLMRequest {
+	q := VLLMRequest{
+		OK:        vllmSuccess(r),
+		Input:     r.PromptTokens,
+		Start:     r.Released.Seconds(),
+		Queue:     r.Released.Seconds() - r.Due.Seconds(),
+		Text:      r.Text,
+		ErrorText: r.Error,
+	}
+	if version.Since(VLLM2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
+		q.Input = r.Usage.Prompt
+	}
+	if len(r.Chunks) == 0 {
+		return q
+	}
+	q.TTFT = between(r.Released, r.Chunks[0].At)
+	for i := 1; i < len(r.Chunks); i++ {
+		q.ITL = append(q.ITL, between(r.Chunks[i-1].At, r.Chunks[i].At))
+	}
+	if !q.OK {
+		return q
+	}
+	q.ErrorText = ""
+	q.Output = vllmOutput(r)
+	last := r.Chunks[len(r.Chunks)-1].At
+	if chat && !version.Since(VLLM2608) {
+		last = max(last, r.Usage.At)
+	}
+	q.Latency = between(r.Released, last)
+	return q
+}
+
+// vllmSuccess: HTTP 200, a body read to its end, and one event with a choice.
+func vllmSuccess(r *trace.Record) bool {
+	switch r.Class {
+	case "", trace.Truncated, trace.StreamError:
+		return len(r.Chunks) > 0
+	}
+	return false
+}
+
+// vllmOutput is the server's count if there is one, else that of the answer's
+// text, else 1.
+func vllmOutput(r *trace.Record) int {
+	if r.CountedFrom == trace.FromChunks || r.OutputTokens == 0 {
+		return 1
+	}
+	return r.OutputTokens
+}
+
+func (v *VLLM) count(o VLLMOptions) {
+	good := 0
+	for _, q := range v.Requests {
+		if !q.OK {
+			v.Failed++
+			continue
+		}
+		v.Completed++
+		v.TotalInput += q.Input
+		v.TotalOutput += q.Output
+		if q.meets(o.Goodput) {
+			good++
+		}
+	}
+	if v.Duration <= 0 {
+		return
+	}
+	v.RequestThroughput = float64(v.Completed) / v.Duration
+	v.OutputThroughput = float64(v.TotalOutput) / v.Duration
+	v.TotalTokenThroughput = float64(v.TotalInput+v.TotalOutput) / v.Duration
+	if len(o.Goodput) > 0 {
+		v.RequestGoodput = float64(good) / v.Duration
+	}
+}
+
+// tpot is 0 for an answer of one token.
+func (q VLLMRequest) tpot() float64 {
+	if q.Output <= 1 {
+		return 0
+	}
+	return (q.Latency - q.TTFT) / float64(q.Output-1)
+}
+
+// meets compares with limits in milliseconds, inclusive.
+func (q VLLMRequest) meets(limits map[string]float64) bool {
+	for name, got := range map[string]float64{"ttft": q.TTFT, "tpot": q.tpot(), "e2el": q.Latency} {
+		if limit, ok := limits[name]; ok && limit/1000 < got {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *VLLM) sections(percentiles []float64) {
+	var ttft, tpot, itl, e2el, queue, withQueue []float64
+	for _, q := range v.Requests {
+		if !q.OK {
+			continue
+		}
+		ttft, itl, e2el = append(ttft, q.TTFT), append(itl, q.ITL...), append(e2el, q.Latency)
+		queue, withQueue = append(queue, q.Queue), append(withQueue, q.Latency+q.Queue)
+		if q.Output > 1 {
+			tpot = append(tpot, q.tpot())
+		}
+	}
+	v.TTFT, v.TPOT = newVLLMSection(ttft, percentiles), newVLLMSection(tpot, percentiles)
+	v.ITL, v.E2EL = newVLLMSection(itl, percentiles), newVLLMSection(e2el, percentiles)
+	v.QueueTime, v.E2ELWithQueue = newVLLMSection(queue, percentiles), newVLLMSection(withQueue, percentiles)
+}
+
+func newVLLMSection(seconds []float64, percentiles []float64) VLLMSection {
+	d := Distribute(seconds, percentiles)
+	s := VLLMSection{Mean: d.Mean * 1000, Median: d.Median * 1000, Std: d.Std * 1000}
+	for _, p := range d.Percentiles {
+		s.Percentiles = append(s.Percentiles, Percentile{P: p.P, Value: p.Value * 1000})
+	}
+	return s
+}
+
+// peaks fills in the largest bucket of events and the peak concurrency. The
+// sums are made in that tool's order, since buckets cut at whole seconds.
+func (v *VLLM) peaks(version VLLMVersion) {
+	if v.Completed == 0 {
+		return
+	}
+	begin, end := math.Inf(1), math.Inf(-1)
+	for _, q := range v.Requests {
+		if q.OK {
+			begin, end = min(begin, q.Start), max(end, q.Start+q.Latency)
+		}
+	}
+	n := int(math.Ceil(end-begin)) + 1
+	events, touched := make([]int, n), make([]int, n)
+	for _, q := range v.Requests {
+		if q.OK {
+			q.addEvents(events, begin)
+			for s := int(q.Start - begin); s <= int(q.Start+q.Latency-begin); s++ {
+				touched[s]++
+			}
+		}
+	}
+	v.MaxOutputPerSecond = float64(slices.Max(events))
+	v.MaxConcurrent = slices.Max(touched)
+	if version.Since(VLLM2609) {
+		v.MaxConcurrent = v.sweep()
+	}
+}
+
+func (q VLLMRequest) addEvents(buckets []int, begin float64) {
+	at := q.Start + q.TTFT
+	for i := -1; i < len(q.ITL); i++ {
+		if i >= 0 {
+			at += q.ITL[i]
+		}
+		if s := int(at - begin); s >= 0 && s < len(buckets) {
+			buckets[s]++
+		}
+	}
+}
+
+// sweep is the most requests whose [start, end) share an instant.
+func (v *VLLM) sweep() int {
+	type change struct {
+		at    float64
+		delta int
+	}
+	var changes []change
+	for _, q := range v.Requests {
+		if q.OK {
+			changes = append(changes, change{q.Start, 1}, change{q.Start + q.Latency, -1})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
+	})
+	now, peak := 0, 0
+	for _, c := range changes {
+		now += c.delta
+		peak = max(peak, now)
+	}
+	return peak
+}
+
+// newVLLMProbe is nil unless a probe succeeded.
+func newVLLMProbe(probes []*trace.Record, version VLLMVersion, chat bool) *VLLMProbe {
+	var latency []float64
+	for _, r := range probes {
+		if q := newVLLMRequest(r, version, chat); q.OK {
+			latency = append(latency, q.Latency)
+		}
+	}
+	if len(latency) == 0 {
+		return nil
+	}
+	s := stats.Sort(latency)
+	return &VLLMProbe{
+		Completed: len(latency),
+		Failed:    len(probes) - len(latency),
+		Median:    s.Median() * 1000,
+		P99:       s.Percentile(99) * 1000,
+		Max:       s.Max() * 1000,
+	}
+}
