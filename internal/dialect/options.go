@@ -1,0 +1,183 @@
+package dialect
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The constructors below bind an option to a variable, which holds its default.
+// A pointer variable may be nil, Python's None.
+
+func flag(name string, v *bool) option {
+	return option{
+		name: name, arity: none,
+		set:   func([]string) error { *v = true; return nil },
+		repr:  func() string { return reprBool(*v) },
+		value: func() any { return *v },
+	}
+}
+
+// valued is an option with one value that read understands.
+func valued[T any](name string, v *T, read func(string) (T, error), repr func(T) string) option {
+	return option{
+		name: name, arity: one,
+		set: func(values []string) (err error) {
+			*v, err = read(values[len(values)-1])
+			return err
+		},
+		repr:  func() string { return repr(*v) },
+		value: func() any { return *v },
+	}
+}
+
+// nullable is valued for a variable that starts as None.
+func nullable[T any](name string, v **T, read func(string) (T, error), repr func(T) string) option {
+	return valued(name, v,
+		func(s string) (*T, error) {
+			x, err := read(s)
+			return &x, err
+		},
+		func(x *T) string {
+			if x == nil {
+				return "None"
+			}
+			return repr(*x)
+		})
+}
+
+func readString(s string) (string, error) { return s, nil }
+
+func str(name string, v *string) option       { return valued(name, v, readString, pyString) }
+func optStr(name string, v **string) option   { return nullable(name, v, readString, pyString) }
+func num(name string, v *int) option          { return valued(name, v, pyInt, strconv.Itoa) }
+func optNum(name string, v **int) option      { return nullable(name, v, pyInt, strconv.Itoa) }
+func real64(name string, v *float64) option   { return valued(name, v, pyFloat, reprFloat) }
+func optReal(name string, v **float64) option { return nullable(name, v, pyFloat, reprFloat) }
+
+// choice is a string out of a list.
+func choice(name string, v *string, from ...string) option {
+	return valued(name, v, readChoice(from), pyString)
+}
+
+func optChoice(name string, v **string, from ...string) option {
+	return nullable(name, v, readChoice(from), pyString)
+}
+
+func readChoice(from []string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if slices.Contains(from, s) {
+			return s, nil
+		}
+		quoted := make([]string, len(from))
+		for i, f := range from {
+			quoted[i] = pyString(f)
+		}
+		return "", fmt.Errorf("invalid choice: %s (choose from %s)", pyString(s), strings.Join(quoted, ", "))
+	}
+}
+
+// list takes several values; a second occurrence replaces the first.
+func list(name string, n arity, v *[]string, repr func([]string) string) option {
+	return option{
+		name: name, arity: n,
+		set:   func(values []string) error { *v = append([]string{}, values...); return nil },
+		repr:  func() string { return repr(*v) },
+		value: func() any { return *v },
+	}
+}
+
+func reprList(x []string) string {
+	if x == nil {
+		return "None"
+	}
+	quoted := make([]string, len(x))
+	for i, s := range x {
+		quoted[i] = pyString(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// jsonObject is an option whose value is a JSON object.
+func jsonObject(name string, v *json.RawMessage) option {
+	o := valued(name, v, func(s string) (json.RawMessage, error) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(s), &m); err != nil {
+			return nil, fmt.Errorf("invalid JSON object %s: %w", pyString(s), err)
+		}
+		return json.RawMessage(s), nil
+	}, reprJSON)
+	o.json = true
+	return o
+}
+
+func reprJSON(b json.RawMessage) string {
+	if b == nil {
+		return "None"
+	}
+	var v any
+	_ = json.Unmarshal(b, &v) // checked when it was set
+	return reprAny(v)
+}
+
+func reprAny(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "None"
+	case bool:
+		return reprBool(x)
+	case string:
+		return pyString(x)
+	case float64:
+		if x == float64(int64(x)) {
+			return strconv.FormatInt(int64(x), 10)
+		}
+		return reprFloat(x)
+	case []any:
+		items := make([]string, len(x))
+		for i, item := range x {
+			items[i] = reprAny(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		var items []string
+		for k, item := range x {
+			items = append(items, pyString(k)+": "+reprAny(item))
+		}
+		slices.Sort(items)
+		return "{" + strings.Join(items, ", ") + "}"
+	}
+	return fmt.Sprint(v)
+}
+
+func reprBool(b bool) string {
+	if b {
+		return "True"
+	}
+	return "False"
+}
+
+// triState is --name and --no-name over a variable that starts as None.
+func triState(name string, v **bool) []option {
+	set := func(b bool) func([]string) error {
+		return func([]string) error { *v = &b; return nil }
+	}
+	repr := func() string {
+		if *v == nil {
+			return "None"
+		}
+		return reprBool(**v)
+	}
+	return []option{
+		{name: name, set: set(true), repr: repr, value: func() any { return *v }},
+		{name: "no-" + name, set: set(false)},
+	}
+}
+
+// silent takes an option out of the printout of all arguments.
+func silent(o option) option {
+	o.repr, o.value = nil, nil
+	return o
+}

@@ -1,0 +1,146 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// pyInt is Python's int(text).
+func pyInt(s string) (int, error) {
+	digits, ok := withoutUnderscores(strings.TrimFunc(s, unicode.IsSpace))
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("invalid int value: %s", pyString(s))
+	}
+	return n, nil
+}
+
+// pyFloat is Python's float(text).
+func pyFloat(s string) (float64, error) {
+	number, ok := withoutUnderscores(strings.TrimFunc(s, unicode.IsSpace))
+	f, err := strconv.ParseFloat(number, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		err = nil // too large is inf, too small is 0
+	}
+	if !ok || err != nil || strings.ContainsAny(number, "xXpP") {
+		return 0, fmt.Errorf("invalid float value: %s", pyString(s))
+	}
+	return f, nil
+}
+
+// withoutUnderscores removes underscores that stand between two digits; any
+// other makes the number invalid.
+func withoutUnderscores(s string) (string, bool) {
+	isDigit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] != '_' {
+			b.WriteByte(s[i])
+		} else if !isDigit(i-1) || !isDigit(i+1) {
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// reprFloat is Python's repr of a float: the shortest digits that read back the
+// same, in exponent form below 1e-4 and from 1e16 on, always with a point or an
+// exponent.
+func reprFloat(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	}
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(f, 'e', -1, 64) // two digits of exponent, as Python
+	}
+	s := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// pyString is Python's repr of a str.
+func pyString(s string) string {
+	quote := byte('\'')
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = '"'
+	}
+	b := []byte{quote}
+	for _, r := range s {
+		switch {
+		case r == rune(quote) || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case unicode.IsPrint(r):
+			b = utf8.AppendRune(b, r)
+		case r < 0x100:
+			b = fmt.Appendf(b, `\x%02x`, r)
+		case r < 0x10000:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = fmt.Appendf(b, `\U%08x`, r)
+		}
+	}
+	return string(append(b, quote))
+}
+
+// jsonString is a JSON string as json.dumps writes it: everything but printable
+// ASCII escaped.
+func jsonString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case r == '\b':
+			b = append(b, `\b`...)
+		case r == '\f':
+			b = append(b, `\f`...)
+		case r >= 0x20 && r < 0x7f:
+			b = append(b, byte(r))
+		case r < 0x10000:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			r -= 0x10000
+			b = fmt.Appendf(b, `\u%04x\u%04x`, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
+		}
+	}
+	return append(b, '"')
+}
+
+// jsonFloat is a number as json.dumps writes it, which is not always JSON.
+func jsonFloat(b []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Infinity"...)
+	}
+	return append(b, reprFloat(f)...)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,393 @@
+package dialect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/arrival"
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/pyrand"
+	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// A checklist collects what is wrong with a command line.
+type checklist []error
+
+func (c *checklist) refuse(cond bool, format string, a ...any) {
+	if cond {
+		*c = append(*c, fmt.Errorf(format, a...))
+	}
+}
+
+func (c *checklist) add(err error) {
+	if err != nil {
+		*c = append(*c, err)
+	}
+}
+
+// Check reports everything for which the command line cannot be run: what the
+// tool itself would refuse, and what is not built here, each by its flag.
+func (a *VLLMArgs) Check() error {
+	var c checklist
+	a.checkBuilt(&c)
+	a.checkLoad(&c)
+	a.checkOutput(&c)
+	return errors.Join(c...)
+}
+
+func (a *VLLMArgs) checkBuilt(c *checklist) {
+	dataset := slices.Index(vllmDatasets, a.DatasetName)
+	c.refuse(dataset >= builtDatasets, "--dataset-name %s: this dataset is not built yet; built are %s", a.DatasetName, strings.Join(vllmDatasets[:builtDatasets], ", "))
+	backend := slices.Index(vllmBackends, a.Backend)
+	c.refuse(backend >= builtBackends, "--backend %s: this backend is not built yet; built are %s", a.Backend, strings.Join(vllmBackends[:builtBackends], ", "))
+	c.refuse(a.PlotTimeline, "--plot-timeline is not built yet; leave it out, `pitot runs export` has the data")
+	c.refuse(a.PlotDatasetStats, "--plot-dataset-stats is not built yet; leave it out, `pitot runs export` has the data")
+	c.refuse(a.RandomBatchSize != 1, "--random-batch-size %d: batches belong to embedding backends, which are not built yet", a.RandomBatchSize)
+	c.refuse(!slices.Contains([]string{"auto", "hf", "slow", "custom"}, a.TokenizerMode), "--tokenizer-mode %s is not built yet; use auto", a.TokenizerMode)
+	c.refuse(a.DatasetName == "custom" && !a.SkipChatTemplate, "--dataset-name custom renders prompts with the tokenizer's chat template, which is not built yet; add --skip-chat-template")
+	c.refuse(a.SelfTimed != nil, "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
+}
+
+// routes are what the URL of a backend must end with.
+var routes = map[string]string{"vllm": "completions", "openai": "completions", "openai-chat": "chat/completions"}
+
+func (a *VLLMArgs) checkLoad(c *checklist) {
+	_, target := a.URLs()
+	if suffix, ok := routes[a.Backend]; ok {
+		c.refuse(!strings.HasSuffix(target, suffix) && !strings.HasSuffix(target, "profile"), "--backend %s needs an --endpoint that ends in %q, not %q", a.Backend, suffix, a.Endpoint)
+		c.refuse(!a.Chat() && strings.HasSuffix(target, "chat/completions"), "--backend %s sends completions, which %q refuses; use --backend openai-chat", a.Backend, a.Endpoint)
+	}
+	c.refuse(a.MaxConcurrency != nil && *a.MaxConcurrency <= 0, "--max-concurrency must be greater than 0")
+	c.refuse(!(a.RequestRate > 0), "--request-rate %s: must be positive", reprFloat(a.RequestRate))
+	c.refuse(!(a.Burstiness > 0), "--burstiness %s: must be positive", reprFloat(a.Burstiness))
+	c.refuse(a.ProbeRequestRate < 0 || math.IsNaN(a.ProbeRequestRate) || math.IsInf(a.ProbeRequestRate, 0), "--probe-request-rate %s: must be a number of requests per second", reprFloat(a.ProbeRequestRate))
+	c.refuse(a.NumPrompts <= 0 && a.DatasetName != "custom", "--num-prompts %d: must be positive", a.NumPrompts)
+	c.refuse(a.Seed < 0 || int64(a.Seed) > math.MaxUint32, "--seed %d: must be between 0 and 2**32 - 1", a.Seed)
+	c.refuse(a.NumWarmups < 0, "--num-warmups %d: must not be negative", a.NumWarmups)
+	a.checkRampUp(c)
+	_, err := a.Headers()
+	c.add(err)
+	a.checkDataset(c)
+}
+
+func (a *VLLMArgs) checkRampUp(c *checklist) {
+	if a.RampUpStrategy == nil {
+		return
+	}
+	c.refuse(!math.IsInf(a.RequestRate, 1), "--ramp-up-strategy sets the request rate; remove --request-rate")
+	from, to := a.RampUpStartRPS, a.RampUpEndRPS
+	if from == nil || to == nil {
+		c.refuse(true, "--ramp-up-strategy needs --ramp-up-start-rps and --ramp-up-end-rps")
+		return
+	}
+	c.refuse(*from < 0 || *to < 0, "--ramp-up-start-rps and --ramp-up-end-rps must not be negative")
+	c.refuse(*from > *to, "--ramp-up-start-rps must not be greater than --ramp-up-end-rps")
+	c.refuse(*from == 0, "--ramp-up-start-rps 0: the first request would never be sent")
+}
+
+func (a *VLLMArgs) checkDataset(c *checklist) {
+	random := a.DatasetName == "random" || a.DatasetName == "random-mm"
+	c.refuse(random && a.DatasetPath != nil, "--dataset-path cannot be used with --dataset-name %s; for a file use sharegpt or custom", a.DatasetName)
+	c.refuse((a.DatasetName == "sharegpt" || a.DatasetName == "custom") && a.DatasetPath == nil, "--dataset-name %s needs --dataset-path", a.DatasetName)
+	c.refuse(a.DatasetName == "custom" && a.DatasetPath != nil && !strings.HasSuffix(*a.DatasetPath, ".jsonl"), "--dataset-name custom needs a --dataset-path that ends in .jsonl")
+	c.refuse(a.SkipTokenizerInit && a.DatasetName != "custom", "--skip-tokenizer-init cannot be used with --dataset-name %s, which counts tokens", a.DatasetName)
+	switch a.DatasetName {
+	case "random":
+		r, err := a.Random()
+		c.add(errors.Join(err, r.Validate()))
+	case "random-mm":
+		c.refuse(!a.Chat(), "--dataset-name random-mm sends pictures and needs --backend openai-chat with --endpoint /v1/chat/completions")
+		r, err := a.RandomMM()
+		if err == nil {
+			err = r.Validate()
+		}
+		c.add(err)
+	case "custom":
+		c.refuse(a.customOutput() < -1 || a.customOutput() == 0, "--custom-output-len %d: must be positive, or -1 for the row's output_tokens", a.customOutput())
+	}
+}
+
+func (a *VLLMArgs) checkOutput(c *checklist) {
+	_, err := a.percentiles()
+	c.add(err)
+	_, err = a.GoodputLimits()
+	c.add(err)
+	_, err = a.metadata()
+	c.add(err)
+	_, err = a.ExtraFields()
+	c.add(err)
+}
+
+// Chat reports whether the backend speaks chat completions.
+func (a *VLLMArgs) Chat() bool { return a.Backend == "openai-chat" }
+
+// URLs are the server's and that of the requests. The route is put behind the
+// base as it is.
+func (a *VLLMArgs) URLs() (base, target string) {
+	base = "http://" + net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
+	if a.BaseURL != nil {
+		base = *a.BaseURL
+	}
+	return base, base + a.Endpoint
+}
+
+// Headers are the --header pairs in order.
+func (a *VLLMArgs) Headers() ([][2]string, error) { return pairs("--header", a.Header) }
+
+func (a *VLLMArgs) metadata() ([][2]string, error) { return pairs("--metadata", a.Metadata) }
+
+func pairs(name string, items []string) ([][2]string, error) {
+	var out [][2]string
+	for _, item := range items {
+		key, value, ok := strings.Cut(item, "=")
+		if !ok {
+			return nil, fmt.Errorf("%s %q: must be KEY=VALUE", name, key)
+		}
+		out = append(out, [2]string{strings.TrimSpace(key), strings.TrimSpace(value)})
+	}
+	return out, nil
+}
+
+// percentiles of --metric-percentiles.
+func (a *VLLMArgs) percentiles() ([]float64, error) {
+	var out []float64
+	for item := range strings.SplitSeq(a.MetricPercentiles, ",") {
+		p, err := pyFloat(item)
+		if err != nil || !(p >= 0 && p <= 100) {
+			return nil, fmt.Errorf("--metric-percentiles %q: must be numbers from 0 to 100, separated by commas", a.MetricPercentiles)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// GoodputLimits are the --goodput pairs, in milliseconds.
+func (a *VLLMArgs) GoodputLimits() (map[string]float64, error) {
+	limits := map[string]float64{}
+	for _, item := range a.Goodput {
+		name, value, ok := strings.Cut(item, ":")
+		limit, err := pyFloat(value)
+		switch {
+		case !ok || err != nil:
+			return nil, fmt.Errorf("--goodput %q: must be NAME:MILLISECONDS", item)
+		case !slices.Contains([]string{"ttft", "tpot", "e2el"}, name):
+			return nil, fmt.Errorf("--goodput %q: the name must be ttft, tpot or e2el", item)
+		case !(limit >= 0):
+			return nil, fmt.Errorf("--goodput %q: must not be negative", item)
+		}
+		limits[name] = limit
+	}
+	return limits, nil
+}
+
+// Objectives are the goodput limits in Pitot's form.
+func (a *VLLMArgs) Objectives() ([]trace.SLO, error) {
+	limits, err := a.GoodputLimits()
+	var out []trace.SLO
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		ms := min(limits[name], math.MaxInt64/1e7)
+		out = append(out, trace.SLO{Metric: name, Limit: time.Duration(ms * float64(time.Millisecond))})
+	}
+	return out, err
+}
+
+// sections are the metrics to print, as they were named; unknown names print
+// nothing.
+func (a *VLLMArgs) sections() []string {
+	if a.PercentileMetrics == nil || *a.PercentileMetrics == "" {
+		return []string{"ttft", "tpot", "itl"}
+	}
+	return strings.Split(*a.PercentileMetrics, ",")
+}
+
+// options of the figures.
+func (a *VLLMArgs) figures() metrics.VLLMOptions {
+	percentiles, _ := a.percentiles() // checked
+	limits, _ := a.GoodputLimits()
+	return metrics.VLLMOptions{Version: metrics.VLLMVersion(a.DialectVersion), Percentiles: percentiles, Goodput: limits}
+}
+
+// ExtraFields are the body fields that the tool sends beside those of the
+// protocol: its constants, sampling parameters, and --extra-body over all.
+func (a *VLLMArgs) ExtraFields() (map[string]json.RawMessage, error) {
+	fields := map[string]any{}
+	if !a.Chat() {
+		fields["repetition_penalty"] = 1.0
+		fields["logprobs"] = a.Logprobs
+	}
+	for name, v := range map[string]*float64{
+		"top_p": a.TopP, "min_p": a.MinP, "temperature": a.Temperature, "frequency_penalty": a.FrequencyPenalty,
+		"presence_penalty": a.PresencePenalty, "repetition_penalty": a.RepetitionPenalty,
+	} {
+		if v != nil {
+			fields[name] = *v
+		}
+	}
+	if a.TopK != nil {
+		fields["top_k"] = *a.TopK
+	}
+	out := map[string]json.RawMessage{}
+	for name, v := range fields {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("--%s %v: %w", strings.ReplaceAll(name, "_", "-"), v, err)
+		}
+		out[name] = b
+	}
+	if a.ExtraBody != nil {
+		if err := json.Unmarshal(a.ExtraBody, &out); err != nil {
+			return nil, fmt.Errorf("--extra-body: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// SendIgnoreEOS reports whether requests ask for answers of the full length: when
+// told so, and for random datasets.
+func (a *VLLMArgs) SendIgnoreEOS() bool {
+	return a.IgnoreEOS || a.DatasetName == "random" || a.DatasetName == "random-mm"
+}
+
+// Random is the dataset "random".
+func (a *VLLMArgs) Random() (workload.Random, error) {
+	input, output, err := rangeRatio(a.RandomRangeRatio)
+	r := workload.Random{
+		Requests: a.NumPrompts, Input: a.RandomInputLen, Output: a.RandomOutputLen, Prefix: a.RandomPrefixLen,
+		InputRange: input, OutputRange: output, Seed: uint64(a.Seed), IDPrefix: a.RequestIDPrefix,
+	}
+	if a.InputLen != nil {
+		r.Input = *a.InputLen
+	}
+	if a.OutputLen != nil {
+		r.Output = *a.OutputLen
+	}
+	return r, err
+}
+
+// rangeRatio reads --random-range-ratio: a number for both, or an object.
+func rangeRatio(s string) (input, output float64, err error) {
+	if f, err := pyFloat(s); err == nil {
+		return f, f, nil
+	}
+	var both struct{ Input, Output *float64 }
+	if json.Unmarshal([]byte(s), &both) != nil || both.Input == nil || both.Output == nil {
+		return 0, 0, fmt.Errorf(`--random-range-ratio %q: must be a number, or an object such as {"input": 0.2, "output": 0}`, s)
+	}
+	return *both.Input, *both.Output, nil
+}
+
+// RandomMM is the dataset "random-mm".
+func (a *VLLMArgs) RandomMM() (workload.RandomMM, error) {
+	random, err := a.Random()
+	if err != nil {
+		return workload.RandomMM{}, err
+	}
+	r := workload.RandomMM{Random: random, Items: a.MMBaseItems, ItemsRange: a.MMItemsRange, Buckets: a.MMBuckets}
+	if err := json.Unmarshal(a.MMLimit, &r.Limits); err != nil {
+		return r, fmt.Errorf("--random-mm-limit-mm-per-prompt: %w", err)
+	}
+	return r, nil
+}
+
+// ShareGPT is the dataset "sharegpt".
+func (a *VLLMArgs) ShareGPT() workload.ShareGPT {
+	s := workload.ShareGPT{Requests: a.NumPrompts, Seed: uint64(a.Seed), NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix}
+	for _, n := range []*int{a.ShareGPTOutputLen, a.OutputLen} {
+		if n != nil {
+			s.Output = *n
+		}
+	}
+	return s
+}
+
+// Custom is the dataset "custom".
+func (a *VLLMArgs) Custom() workload.Custom {
+	return workload.Custom{
+		Requests: max(a.NumPrompts, 0), Output: max(a.customOutput(), 0), Shuffle: !a.DisableShuffle,
+		Seed: uint64(a.Seed), NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix, NeedPrompt: true,
+	}
+}
+
+func (a *VLLMArgs) customOutput() int {
+	if a.OutputLen != nil {
+		return *a.OutputLen
+	}
+	return a.CustomOutputLen
+}
+
+// AssignLoRA gives each request its adapter: in turn, or each by
+// random.choice.
+func (a *VLLMArgs) AssignLoRA(requests []workload.Request) {
+	n := len(a.LoraModules)
+	if n == 0 {
+		return
+	}
+	rng := pyrand.NewRandom(int64(a.Seed))
+	for i := range requests {
+		pick := i % n
+		if a.LoraAssignment == "random" {
+			pick = rng.Below(n)
+		}
+		requests[i].Model = a.LoraModules[pick]
+	}
+}
+
+// Schedule is when n requests are sent: numpy's draws from the seed, summed up,
+// and stretched so that the last is sent after n/rate seconds. Under a ramp the
+// rate follows the position of the request and nothing is stretched.
+func (a *VLLMArgs) Schedule(n int) arrival.Schedule {
+	offsets := a.offsets(n)
+	return func(yield func(time.Duration) bool) {
+		for _, s := range offsets {
+			if !yield(time.Duration(math.Round(s * 1e9))) {
+				return
+			}
+		}
+	}
+}
+
+// offsets are in seconds.
+func (a *VLLMArgs) offsets(n int) []float64 {
+	rng := pyrand.NewLegacy(uint32(a.Seed))
+	out := make([]float64, n)
+	sum := 0.0
+	for i := range out {
+		switch rate := a.rate(i, n); {
+		case math.IsInf(rate, 1):
+		case math.IsInf(a.Burstiness, 1):
+			sum += 1 / rate
+		default:
+			sum += rng.Gamma(a.Burstiness, 1/float64(rate*a.Burstiness))
+		}
+		out[i] = sum
+	}
+	if a.RampUpStrategy == nil && sum != 0 {
+		factor := float64(n) / a.RequestRate / sum
+		for i := range out {
+			out[i] *= factor
+		}
+	}
+	return out
+}
+
+// rate is the request rate at position i of n.
+func (a *VLLMArgs) rate(i, n int) float64 {
+	if a.RampUpStrategy == nil {
+		return a.RequestRate
+	}
+	from, to := float64(*a.RampUpStartRPS), float64(*a.RampUpEndRPS)
+	progress := float64(i) / float64(max(n-1, 1))
+	if *a.RampUpStrategy == "linear" {
+		return from + float64((to-from)*progress)
+	}
+	return from * math.Pow(to/from, progress)
+}

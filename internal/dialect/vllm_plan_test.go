@@ -1,0 +1,233 @@
+package dialect
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+func parse(t *testing.T, line string) *VLLMArgs {
+	t.Helper()
+	a, err := ParseVLLM(strings.Fields(line), "bench-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Offsets computed by the request generator of vllm 0.33.0 with numpy 2.4.6.
+func TestScheduleEqualsVLLM(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		want []float64
+	}{
+		{"--request-rate 10", []float64{0.092258660, 0.237847554, 0.344868610, 0.436121845, 0.5}},
+		{"--request-rate 10 --burstiness 0.5", []float64{0.078640916, 0.176494368, 0.222924139, 0.272457924, 0.5}},
+		{"--request-rate 10 --burstiness 2", []float64{0.170861916, 0.245289591, 0.425737339, 0.448898273, 0.5}},
+		{"--request-rate 4 --burstiness inf --seed 3", []float64{0.25, 0.5, 0.75, 1, 1.25, 1.5}},
+		{"--seed 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 10", []float64{0.800282387, 1.179207878, 1.241710678, 1.333973944, 1.557417025}},
+		{"--seed 42 --burstiness 0.7 --ramp-up-strategy exponential --ramp-up-start-rps 2 --ramp-up-end-rps 20", []float64{0.178494727, 0.564225203, 0.580120438, 0.582299323, 0.624659817}},
+		{"--seed 7", []float64{0, 0, 0, 0}},
+	} {
+		i := 0
+		for due := range parse(t, tt.args).Schedule(len(tt.want)) {
+			if math.Abs(due.Seconds()-tt.want[i]) > 1e-9 {
+				t.Errorf("%s: request %d is due at %v, want %v", tt.args, i, due, tt.want[i])
+			}
+			i++
+		}
+		if i != len(tt.want) {
+			t.Errorf("%s: %d offsets", tt.args, i)
+		}
+	}
+}
+
+func TestCheckAcceptsWhatRuns(t *testing.T) {
+	for _, args := range []string{
+		"",
+		"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm",
+		"--dataset-name sharegpt --dataset-path x.json --ramp-up-strategy exponential --ramp-up-start-rps 1 --ramp-up-end-rps 9",
+		"--dataset-name custom --dataset-path x.jsonl --skip-chat-template --skip-tokenizer-init --num-prompts -1 --custom-output-len -1",
+		"--goodput ttft:0 tpot:50 --metric-percentiles 0,50,100 --percentile-metrics x --probe-request-rate 2",
+		`--random-range-ratio {"input":0.1,"output":0.9}`,
+		"--num-prompts 3 --self-timed --no-self-timed --dataset-name random",
+	} {
+		err := parse(t, args).Check()
+		if args != "" && strings.Contains(args, "self-timed") {
+			if err == nil {
+				t.Errorf("%s: accepted", args)
+			}
+		} else if err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+func TestCheckRefusesByName(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"--dataset-name sonnet", "--dataset-name sonnet: this dataset is not built yet"},
+		{"--backend vllm-rerank --endpoint /v1/rerank", "--backend vllm-rerank: this backend is not built yet"},
+		{"--plot-timeline", "--plot-timeline is not built yet"},
+		{"--plot-dataset-stats", "--plot-dataset-stats is not built yet"},
+		{"--random-batch-size 2", "--random-batch-size 2: batches"},
+		{"--tokenizer-mode mistral", "--tokenizer-mode mistral is not built yet"},
+		{"--dataset-name custom --dataset-path x.jsonl", "add --skip-chat-template"},
+		{"--dataset-name custom --skip-chat-template", "--dataset-name custom needs --dataset-path"},
+		{"--dataset-name custom --skip-chat-template --dataset-path x.json", "ends in .jsonl"},
+		{"--dataset-name custom --skip-chat-template --dataset-path x.jsonl --custom-output-len 0", "--custom-output-len 0"},
+		{"--dataset-name sharegpt", "--dataset-name sharegpt needs --dataset-path"},
+		{"--dataset-path x", "--dataset-path cannot be used with --dataset-name random"},
+		{"--dataset-name random-mm", "needs --backend openai-chat"},
+		{"--backend openai-chat", `needs an --endpoint that ends in "chat/completions"`},
+		{"--endpoint /v1/chat/completions", "use --backend openai-chat"},
+		{"--endpoint /x", `ends in "completions"`},
+		{"--max-concurrency 0", "--max-concurrency must be greater than 0"},
+		{"--request-rate 0", "--request-rate 0.0: must be positive"},
+		{"--request-rate nan", "--request-rate nan"},
+		{"--burstiness -1", "--burstiness -1.0"},
+		{"--probe-request-rate -1", "--probe-request-rate -1.0"},
+		{"--num-prompts 0", "--num-prompts 0"},
+		{"--num-warmups -1", "--num-warmups -1"},
+		{"--seed -1", "--seed -1"},
+		{"--request-rate 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", "remove --request-rate"},
+		{"--ramp-up-strategy linear", "needs --ramp-up-start-rps and --ramp-up-end-rps"},
+		{"--ramp-up-strategy linear --ramp-up-start-rps 3 --ramp-up-end-rps 2", "must not be greater"},
+		{"--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 2", "--ramp-up-start-rps 0"},
+		{"--header nope", `--header "nope": must be KEY=VALUE`},
+		{"--metadata nope", `--metadata "nope": must be KEY=VALUE`},
+		{"--metric-percentiles 101", `--metric-percentiles "101"`},
+		{"--metric-percentiles 50,", `--metric-percentiles "50,"`},
+		{"--goodput ttft", `--goodput "ttft": must be NAME:MILLISECONDS`},
+		{"--goodput itl:3", "the name must be ttft, tpot or e2el"},
+		{"--goodput ttft:-3", "must not be negative"},
+		{"--random-range-ratio 1", "input range 1"},
+		{`--random-range-ratio {"input":0.1}`, "--random-range-ratio"},
+		{"--random-input-len 0", "allows an empty prompt"},
+		{"--skip-tokenizer-init", "--skip-tokenizer-init cannot be used with --dataset-name random"},
+		{`--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-limit-mm-per-prompt {"image":3}`, `name no "video"`},
+		{"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-bucket-config {(8,8,2):1}", "video is not supported yet"},
+	} {
+		err := parse(t, tt.args).Check()
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v\nwant %s", tt.args, err, tt.want)
+		}
+	}
+	all := parse(t, "--request-rate 0 --seed -1 --plot-timeline --goodput x").Check()
+	if n := strings.Count(all.Error(), "\n") + 1; n != 4 {
+		t.Errorf("%d of 4 faults reported:\n%v", n, all)
+	}
+}
+
+func TestExtraFields(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"", `{"repetition_penalty":1,"logprobs":null}`},
+		{"--logprobs 3 --repetition-penalty 1.1", `{"repetition_penalty":1.1,"logprobs":3}`},
+		{"--backend openai-chat --logprobs 3 --top-k 5 --temperature 0", `{"top_k":5,"temperature":0}`},
+		{`--temperature 0.5 --extra-body {"temperature":1,"max_tokens":9,"logprobs":2}`, `{"repetition_penalty":1,"logprobs":2,"temperature":1,"max_tokens":9}`},
+	} {
+		fields, err := parse(t, tt.args).ExtraFields()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := json.Marshal(fields)
+		var got, want map[string]any
+		_ = json.Unmarshal(b, &got)
+		_ = json.Unmarshal([]byte(tt.want), &want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", tt.args, diff)
+		}
+	}
+}
+
+func TestDatasets(t *testing.T) {
+	a := parse(t, "--num-prompts 5 --seed 3 --input-len 10 --output-len 20 --random-prefix-len 4 --random-range-ratio 0.25")
+	random, err := a.Random()
+	want := workload.Random{Requests: 5, Input: 10, Output: 20, InputRange: .25, OutputRange: .25, Prefix: 4, Seed: 3, IDPrefix: "bench-"}
+	if diff := cmp.Diff(want, random); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if s := a.ShareGPT(); s.Output != 20 || s.Requests != 5 {
+		t.Errorf("%+v", s)
+	}
+	if c := a.Custom(); c.Output != 20 || !c.Shuffle || !c.NeedPrompt {
+		t.Errorf("%+v", c)
+	}
+	if c := parse(t, "--custom-output-len -1 --num-prompts -1 --disable-shuffle").Custom(); c.Output != 0 || c.Requests != 0 || c.Shuffle {
+		t.Errorf("%+v", c)
+	}
+	base, target := parse(t, "--base-url https://h/x --endpoint /v1/completions").URLs()
+	if base != "https://h/x" || target != "https://h/x/v1/completions" {
+		t.Error(base, target)
+	}
+	if base, _ := parse(t, "--host ::1 --port 8001").URLs(); base != "http://[::1]:8001" {
+		t.Error(base)
+	}
+}
+
+// Python: random.seed(0); [random.choice("abc") for _ in range(10)] is
+// b b a b c b b b b b.
+func TestAssignLoRA(t *testing.T) {
+	models := func(args string) string {
+		requests := make([]workload.Request, 10)
+		parse(t, args).AssignLoRA(requests)
+		var s string
+		for _, r := range requests {
+			s += r.Model
+		}
+		return s
+	}
+	if got := models("--lora-modules a b c"); got != "bbabcbbbbb" {
+		t.Error(got)
+	}
+	if got := models("--lora-modules a b c --lora-assignment round-robin"); got != "abcabcabca" {
+		t.Error(got)
+	}
+	if got := models(""); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestTraffic(t *testing.T) {
+	got := parse(t, "--request-rate 10 --burstiness 2 --max-concurrency 3").Traffic()
+	if want := "Traffic request rate: 10.0\nBurstiness factor: 2.0 (Gamma distribution)\nMaximum request concurrency: 3\n"; got != want {
+		t.Error(got)
+	}
+	got = parse(t, "").Traffic()
+	if want := "Traffic request rate: inf\nBurstiness factor: 1.0 (Poisson process)\nMaximum request concurrency: None\n"; got != want {
+		t.Error(got)
+	}
+}
+
+func TestObjectives(t *testing.T) {
+	got, err := parse(t, "--goodput tpot:50.5 ttft:500").Objectives()
+	if err != nil || len(got) != 2 || got[0].Metric != "tpot" || got[0].Limit != 50500*time.Microsecond || got[1].Limit != 500*time.Millisecond {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestPythonFloats(t *testing.T) {
+	for f, want := range map[float64]string{
+		0: "0.0", 1: "1.0", 10: "10.0", 0.5: "0.5", 1e-4: "0.0001", 1e-5: "1e-05", 123456789: "123456789.0",
+		1e15: "1000000000000000.0", 1e16: "1e+16", 1.5e300: "1.5e+300", math.Inf(1): "inf", math.Inf(-1): "-inf", -2.25: "-2.25",
+	} {
+		if got := reprFloat(f); got != want {
+			t.Errorf("%g: %s, want %s", f, got, want)
+		}
+	}
+	for s, want := range map[string]string{
+		"it's": `"it's"`, `it's "x"`: `'it\'s "x"'`, "a\n\t\\": `'a\n\t\\'`, "é": "'é'", "\x01\u200b": `'\x01\u200b'`,
+	} {
+		if got := pyString(s); got != want {
+			t.Errorf("%q: %s, want %s", s, got, want)
+		}
+	}
+	if got := string(jsonString(nil, "\"\\\n\x7f😀é")); got != `"\"\\\n\u007f\ud83d\ude00\u00e9"` {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,163 @@
+package dialect
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// vllmRun is what a run keeps of the command line, enough to write the report
+// and the result file again. It holds no header values.
+type vllmRun struct {
+	Args        []string `json:"args"`
+	IDPrefix    string   `json:"request_id_prefix"`
+	ModelID     string   `json:"model_id"`
+	TokenizerID string   `json:"tokenizer_id"`
+}
+
+// Mask returns args with the values of headers hidden.
+func (a *VLLMArgs) Mask(args []string) []string {
+	masked := slices.Clone(args)
+	for i := range masked {
+		for _, h := range a.Header {
+			name, value, _ := strings.Cut(h, "=")
+			if value != "" {
+				masked[i] = strings.ReplaceAll(masked[i], h, name+"=***")
+			}
+		}
+	}
+	return masked
+}
+
+// Foreign is what a run of args keeps for its reports.
+func (a *VLLMArgs) Foreign(args []string, modelID, tokenizerID string) (json.RawMessage, error) {
+	return json.Marshal(vllmRun{a.Mask(args), a.RequestIDPrefix, modelID, tokenizerID})
+}
+
+// NewVLLMReport computes the report of a run. The command line is the run's own
+// if it had one, else the plain one that its plan amounts to; a version other
+// than "" replaces that of the command line.
+func NewVLLMReport(t *trace.Trace, version string) (*VLLMReport, error) {
+	kept := vllmRun{ModelID: t.Run.Plan.Model, TokenizerID: t.Run.Plan.Model}
+	if t.Run.Plan.Dialect == "vllm" {
+		if err := json.Unmarshal(t.Run.Plan.Foreign, &kept); err != nil {
+			return nil, fmt.Errorf("read the command line of run %s: %w", t.Run.ID, err)
+		}
+	}
+	a, err := ParseVLLM(kept.Args, kept.IDPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("read the command line of run %s: %w", t.Run.ID, err)
+	}
+	if t.Run.Plan.Dialect != "vllm" {
+		a.adopt(t.Run.Plan)
+	}
+	if version != "" {
+		a.DialectVersion = version
+	}
+	return a.report(t, kept), nil
+}
+
+// adopt takes over what a plan of another dialect says.
+func (a *VLLMArgs) adopt(p trace.Plan) {
+	a.NumPrompts = p.Requests
+	a.Seed = int(p.Seed)
+	if p.Rate > 0 {
+		a.RequestRate = p.Rate
+	}
+	if p.Concurrency > 0 {
+		a.MaxConcurrency = &p.Concurrency
+	}
+	a.Backend = "openai"
+	if p.Protocol == "chat" {
+		a.Backend = "openai-chat"
+	}
+	for _, o := range p.Objectives {
+		if o.Metric != "itl" {
+			a.Goodput = append(a.Goodput, o.Metric+":"+reprFloat(o.Limit.Seconds()*1000))
+		}
+	}
+}
+
+func (a *VLLMArgs) report(t *trace.Trace, kept vllmRun) *VLLMReport {
+	r := &VLLMReport{
+		Args:        a,
+		Figures:     metrics.NewVLLM(t, a.figures()),
+		SpecDecode:  NewSpecDecode(t.Run.ServerCounters),
+		ModelID:     kept.ModelID,
+		TokenizerID: kept.TokenizerID,
+		Started:     t.Run.Started.Local().Format("20060102-150405"),
+	}
+	r.Diffusion = NewDiffusion(t.Run.ServerCounters, r.Figures.Duration)
+	due := make([]trace.Instant, len(t.Records))
+	for _, rec := range t.Records {
+		if rec.Index < len(due) {
+			due[rec.Index] = max(rec.Due, 0)
+		}
+	}
+	r.RPSChanges = a.RPSChanges(len(due), t.Run.Started, func(i int) time.Time {
+		return t.Run.Started.Add(time.Duration(due[i]))
+	})
+	return r
+}
+
+// Traffic are the lines that tell the load, ahead of the run.
+func (a *VLLMArgs) Traffic() string {
+	var b strings.Builder
+	if a.RampUpStrategy != nil {
+		fmt.Fprintf(&b, "Traffic ramp-up strategy: %s (%d to %d RPS)\n", *a.RampUpStrategy, *a.RampUpStartRPS, *a.RampUpEndRPS)
+	} else {
+		fmt.Fprintf(&b, "Traffic request rate: %s\n", reprFloat(a.RequestRate))
+	}
+	process := "Gamma distribution"
+	if a.Burstiness == 1 {
+		process = "Poisson process"
+	}
+	fmt.Fprintf(&b, "Burstiness factor: %s (%s)\n", reprFloat(a.Burstiness), process)
+	limit := "None"
+	if a.MaxConcurrency != nil {
+		limit = itoa(*a.MaxConcurrency)
+	}
+	fmt.Fprintf(&b, "Maximum request concurrency: %s\n", limit)
+	return b.String()
+}
+
+// ConstantRate is the finite request rate, else 0.
+func (a *VLLMArgs) ConstantRate() float64 {
+	if math.IsInf(a.RequestRate, 1) {
+		return 0
+	}
+	return a.RequestRate
+}
+
+// Describe says in words what n requests are sent, and when.
+func (a *VLLMArgs) Describe(n int) (what, when string) {
+	switch a.DatasetName {
+	case "random", "random-mm":
+		r, _ := a.Random() // checked
+		what = fmt.Sprintf("%s %d→%d tokens, %d requests", a.DatasetName, r.Input, r.Output, n)
+	default:
+		what = fmt.Sprintf("%s %s, %d requests", a.DatasetName, *a.DatasetPath, n)
+	}
+	process := fmt.Sprintf("gamma (burstiness %g)", a.Burstiness)
+	switch {
+	case a.Burstiness == 1:
+		process = "Poisson"
+	case math.IsInf(a.Burstiness, 1):
+		process = "constant"
+	}
+	switch {
+	case a.RampUpStrategy != nil:
+		when = fmt.Sprintf("%s, %s:%d..%d req/s by position", process, *a.RampUpStrategy, *a.RampUpStartRPS, *a.RampUpEndRPS)
+	case math.IsInf(a.RequestRate, 1):
+		when = "all at once"
+	default:
+		when = fmt.Sprintf("%s %g req/s, stretched to end at %g s", process, a.RequestRate, float64(n)/a.RequestRate)
+	}
+	return what, when
+}
