@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+)
+
+// seeded is the generator for draw number n of one purpose: the same three
+// give the same draws, and two that differ in any of them give unrelated ones.
+func seeded(seed uint64, purpose string, n uint64) rand.PCG {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(purpose)) // a hash never fails
+	a := scramble(seed ^ h.Sum64())
+	return *rand.NewPCG(a, scramble(a+n))
+}
+
+// scramble is the SplitMix64 step (Steele, Lea and Flood, "Fast splittable
+// pseudorandom number generators", 2014).
+func scramble(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// unit01 turns a draw into a number in [0,1).
+func unit01(u uint64) float64 { return float64(u>>11) / (1 << 53) }
