@@ -1,0 +1,171 @@
+// Package cli is the command line: commands, flags, config files, exit codes
+// and signals. It is the only package that touches the operating system, and it
+// does so through a Process, so that a whole command line can run inside a
+// test.
+//
+// `pitot bench` (bench.go, its settings in settings.go and config.go) and `pitot
+// vllm bench serve` (vllm.go) resolve different command lines into the same
+// thing, a session (session.go), which goes through the order of a run: model,
+// workload, ready check, warm-up, run, drain, report.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+)
+
+// A Process is what a command sees of the operating system.
+type Process struct {
+	Args     []string // without the program's name
+	Env      func(name string) (value string, ok bool)
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Terminal bool             // Stderr is one
+	Signals  <-chan os.Signal // interrupts
+	// Listen and Dial are net's, unless a test has its own network.
+	Listen func(network, address string) (net.Listener, error)
+	Dial   dialFunc
+}
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // a run or a command could not be completed
+	exitUsage       = 2   // the command line, a config file or a plan is wrong
+	exitInterrupted = 130 // ended by an interrupt; what there was is reported
+)
+
+// version is set by the linker.
+var version = ""
+
+// Version is the version of this binary.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}
+
+// Main runs the command line of this process and exits.
+func Main() {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt)
+	os.Exit(Run(&Process{
+		Args:     os.Args[1:],
+		Env:      os.LookupEnv,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Signals:  signals,
+		Listen:   net.Listen,
+	}))
+}
+
+// grammar is the command line.
+type grammar struct {
+	Bench   benchCmd   `cmd:"" help:"Measure an endpoint, or the embedded engine."`
+	Serve   serveCmd   `cmd:"" help:"Serve the simulated engine over HTTP."`
+	Runs    runsCmd    `cmd:"" help:"List, show, report, export and remove stored runs."`
+	VLLM    vllmCmd    `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// Run runs one command line and returns its exit code.
+func Run(p *Process) int {
+	var g grammar
+	parser, exited, err := newParser(p, &g)
+	if err != nil {
+		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
+		return exitFailed
+	}
+	args, origins, err := expandConfig(parser, p.Args)
+	if err != nil {
+		return p.fail(err)
+	}
+	ctx, err := parser.Parse(args)
+	if *exited { // help was printed
+		return exitOK
+	}
+	if err != nil {
+		return p.fail(origins.explain(usage(err)))
+	}
+	return p.fail(origins.explain(ctx.Run(p)))
+}
+
+// newParser builds the parser. Kong calls exit after it printed help, and then
+// goes on: exited remembers.
+func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err error) {
+	exited = new(bool)
+	parser, err = kong.New(g,
+		kong.Name("pitot"),
+		kong.Description("Pitot measures LLM serving endpoints: what they do, how sure that is, and what the load generator itself did to the figures."),
+		kong.Writers(p.Stdout, p.Stderr),
+		kong.Exit(func(int) { *exited = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.Vars{"store": "the user's data folder"},
+	)
+	return parser, exited, err
+}
+
+// A usageError is a mistake in what the user wrote.
+type usageError struct{ error }
+
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format, a...)} }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// errInterrupted says that an interrupt ended the command early.
+var errInterrupted = errors.New("interrupted")
+
+// fail prints err and returns its exit code.
+func (p *Process) fail(err error) int {
+	var mistake usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
+	case errors.As(err, &mistake):
+		fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
+		return exitUsage
+	}
+	fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
+	return exitFailed
+}
+
+// indent puts the lines after the first under it.
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n       ") }
+
+// getenv is the value of a variable, empty when it is not set.
+func (p *Process) getenv(name string) string {
+	v, _ := p.Env(name)
+	return v
+}
+
+// versionCmd is `pitot version`.
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(p *Process) error {
+	_, err := fmt.Fprintln(p.Stdout, "pitot", Version())
+	return err
+}

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	yamlparser "github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// A config file says the same as flags: each key is a flag's name, and the
+// flags of the embedded engine may stand in a map named engine. So the file is
+// turned into flags, put ahead of those on the command line; whatever a flag
+// says of a value, it says of the file's too, with the place in the file.
+
+// An origin is where in a config file a flag was given.
+type origin struct {
+	file   string
+	line   int // from 1
+	column int // from 1, in characters
+	text   string
+}
+
+// at writes msg behind the place, with the line and a caret under it.
+func (o origin) at(msg string) string {
+	number := fmt.Sprint(o.line)
+	gutter := strings.Repeat(" ", len(number))
+	caret := strings.Repeat(" ", max(0, o.column-1)) + "^"
+	return fmt.Sprintf("%s:%d:%d: %s\n  %s | %s\n  %s | %s", o.file, o.line, o.column, msg, number, o.text, gutter, caret)
+}
+
+// origins are the flags that came from a config file, by name.
+type origins map[string]origin
+
+var flagName = regexp.MustCompile(`^--(?:no-)?([a-z0-9-]+)`)
+
+// explain adds the place in the config file to every line of a usage error that
+// begins with a flag from it.
+func (o origins) explain(err error) error {
+	var mistake usageError
+	if len(o) == 0 || !errors.As(err, &mistake) {
+		return err
+	}
+	var lines []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if m := flagName.FindStringSubmatch(line); m != nil {
+			if place, ok := o[m[1]]; ok {
+				line = place.at(line)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return usagef("%s", strings.Join(lines, "\n"))
+}
+
+// expandConfig replaces --config FILE of `pitot bench` by the flags in the file.
+func expandConfig(k *kong.Kong, args []string) ([]string, origins, error) {
+	name, rest := cutConfig(args)
+	if name == "" {
+		return args, nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, usagef("--config: %w", err)
+	}
+	c := configFile{name: name, lines: strings.Split(string(data), "\n"), flags: benchFlags(k), origins: origins{}}
+	if err := c.read(data); err != nil {
+		return nil, nil, usage(err)
+	}
+	return slices.Concat(rest[:1], c.without(rest[1:]), rest[1:]), c.origins, nil
+}
+
+// cutConfig takes --config out of the arguments of `pitot bench`.
+func cutConfig(args []string) (name string, rest []string) {
+	if len(args) == 0 || args[0] != "bench" {
+		return "", args
+	}
+	for i := 0; i < len(args); i++ {
+		value, ok := strings.CutPrefix(args[i], "--config=")
+		if !ok && args[i] == "--config" && i+1 < len(args) {
+			i++
+			value, ok = args[i], true
+		}
+		if ok {
+			name = value
+		} else {
+			rest = append(rest, args[i])
+		}
+	}
+	return name, rest
+}
+
+// benchFlags are the flags of `pitot bench` by name.
+func benchFlags(k *kong.Kong) map[string]*kong.Flag {
+	flags := map[string]*kong.Flag{}
+	for _, node := range k.Model.Children {
+		if node.Name == "bench" {
+			for _, f := range node.Flags {
+				flags[f.Name] = f
+			}
+		}
+	}
+	return flags
+}
+
+// A configFile is a config file on its way to flags.
+type configFile struct {
+	name    string
+	lines   []string
+	flags   map[string]*kong.Flag
+	args    [][2]string // flag name and argument
+	origins origins
+	errs    []error
+}
+
+func (c *configFile) read(data []byte) error {
+	file, err := yamlparser.ParseBytes(data, 0)
+	if err != nil {
+		return fmt.Errorf("%s:%s", c.name, strings.TrimSpace(yaml.FormatError(err, false, true)))
+	}
+	if len(file.Docs) > 1 {
+		return fmt.Errorf("%s: holds %d documents, one is read", c.name, len(file.Docs))
+	}
+	if len(file.Docs) == 1 && file.Docs[0].Body != nil {
+		c.mapping("", file.Docs[0].Body)
+	}
+	return errors.Join(c.errs...)
+}
+
+func (c *configFile) origin(t *token.Token) origin {
+	o := origin{file: c.name, line: t.Position.Line, column: t.Position.Column}
+	if o.line >= 1 && o.line <= len(c.lines) {
+		o.text = strings.TrimRight(c.lines[o.line-1], "\r")
+	}
+	return o
+}
+
+func (c *configFile) failf(t *token.Token, format string, a ...any) {
+	c.errs = append(c.errs, errors.New(c.origin(t).at(fmt.Sprintf(format, a...))))
+}
+
+// mapping reads the keys of a map; prefix stands before each.
+func (c *configFile) mapping(prefix string, node ast.Node) {
+	var values []*ast.MappingValueNode
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	case *ast.NullNode, *ast.CommentGroupNode:
+		return
+	default:
+		c.failf(node.GetToken(), "must be a map of settings")
+		return
+	}
+	for _, v := range values {
+		c.setting(prefix, v)
+	}
+}
+
+func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
+	key := v.Key.GetToken()
+	name := prefix + key.Value
+	if prefix == "" && name == "engine" {
+		c.mapping("engine-", v.Value)
+		return
+	}
+	flag, ok := c.flags[name]
+	switch {
+	case !ok || name == "config" || name == "help":
+		c.failf(key, "unknown setting %q%s", name, c.suggest(name))
+		return
+	case c.origins[name].line > 0:
+		c.failf(key, "%q is set twice, first in line %d", name, c.origins[name].line)
+		return
+	}
+	c.origins[name] = c.origin(key)
+	c.value(flag, v.Value)
+}
+
+// value adds the argument for one value, or one each for the items of a list.
+func (c *configFile) value(flag *kong.Flag, node ast.Node) {
+	switch n := node.(type) {
+	case *ast.NullNode:
+	case *ast.SequenceNode:
+		if !flag.IsSlice() {
+			c.failf(node.GetToken(), "%q takes one value, not a list", flag.Name)
+			return
+		}
+		for _, item := range n.Values {
+			c.scalar(flag, item)
+		}
+	default:
+		c.scalar(flag, node)
+	}
+}
+
+func (c *configFile) scalar(flag *kong.Flag, node ast.Node) {
+	var text string
+	switch n := node.(type) {
+	case *ast.StringNode:
+		text = n.Value
+	case *ast.LiteralNode:
+		text = n.Value.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		text = node.GetToken().Value
+	default:
+		c.failf(node.GetToken(), "%q takes a plain value", flag.Name)
+		return
+	}
+	arg := "--" + flag.Name + "=" + text
+	if err := tryFlag(arg); err != nil {
+		c.failf(node.GetToken(), "%v", err)
+		return
+	}
+	c.args = append(c.args, [2]string{flag.Name, arg})
+}
+
+// tryFlag lets the parser look at one argument alone.
+func tryFlag(arg string) error {
+	var g grammar
+	k, _, err := newParser(new(Process), &g)
+	if err != nil {
+		return err
+	}
+	_, err = k.Parse([]string{"bench", arg})
+	return err
+}
+
+// without are the file's arguments, leaving out the flags that the command line
+// gives itself.
+func (c *configFile) without(args []string) []string {
+	var out []string
+	for _, a := range c.args {
+		overridden := slices.ContainsFunc(args, func(arg string) bool {
+			name, _, _ := strings.Cut(arg, "=")
+			short := c.flags[a[0]].Short
+			return name == "--"+a[0] || name == "--no-"+a[0] || short != 0 && strings.HasPrefix(arg, "-"+string(short))
+		})
+		if overridden {
+			delete(c.origins, a[0])
+		} else {
+			out = append(out, a[1])
+		}
+	}
+	return out
+}
+
+// suggest offers the setting that a name was probably meant to be.
+func (c *configFile) suggest(name string) string {
+	best, distance := "", 3
+	for candidate := range c.flags {
+		if d := editDistance(name, candidate); d < distance || d == distance && candidate < best {
+			best, distance = candidate, d
+		}
+	}
+	if best == "" {
+		return "; `pitot bench --help` lists them"
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// editDistance is the number of characters to insert, delete or replace.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

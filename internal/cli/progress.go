@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/pitot-bench/pitot/internal/driver"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// A progress shows how a run goes, on stderr: a line that is drawn again and
+// again on a terminal, a line every few seconds elsewhere, nothing when quiet.
+type progress struct {
+	s      *session
+	counts driver.Progress
+	total  int
+	start  time.Time
+
+	mu     sync.Mutex              // guards what follows
+	ttft   *hdrhistogram.Histogram // microseconds, of the requests done
+	itl    *hdrhistogram.Histogram
+	tokens int
+
+	over  chan struct{}
+	loop  sync.WaitGroup
+	drawn int // width of the line on the terminal
+}
+
+// How often a line is written.
+const (
+	drawEvery  = 200 * time.Millisecond
+	printEvery = 5 * time.Second
+	maxLatency = int64(24 * time.Hour / time.Microsecond)
+)
+
+func (s *session) startProgress() *progress {
+	p := &progress{
+		s: s, total: len(s.requests), start: time.Now(), over: make(chan struct{}),
+		ttft: hdrhistogram.New(1, maxLatency, 3), itl: hdrhistogram.New(1, maxLatency, 3),
+	}
+	if s.quiet {
+		return p
+	}
+	every := printEvery
+	if s.Terminal {
+		every = drawEvery
+	}
+	p.loop.Go(func() { p.show(every) })
+	return p
+}
+
+// record adds a finished request to the figures.
+func (p *progress) record(r *trace.Record) {
+	if p.s.quiet || !r.OK() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tokens += r.OutputTokens
+	prev := trace.Never
+	for _, c := range r.Chunks {
+		if !c.Kind.Output() {
+			continue
+		}
+		if prev.Happened() {
+			_ = p.itl.RecordValue(c.At.Sub(prev).Microseconds()) // beyond a day: not shown
+		} else {
+			_ = p.ttft.RecordValue(c.At.Sub(r.Sent).Microseconds())
+		}
+		prev = c.At
+	}
+}
+
+func (p *progress) show(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.write(p.line())
+		case <-p.over:
+			return
+		}
+	}
+}
+
+// stop ends the display and clears its line.
+func (p *progress) stop() {
+	close(p.over)
+	p.loop.Wait()
+	if p.drawn > 0 {
+		fmt.Fprint(p.s.Stderr, "\r", strings.Repeat(" ", p.drawn), "\r")
+	}
+}
+
+func (p *progress) write(line string) {
+	if !p.s.Terminal {
+		fmt.Fprintln(p.s.Stderr, line)
+		return
+	}
+	fmt.Fprint(p.s.Stderr, "\r", line, strings.Repeat(" ", max(0, p.drawn-len(line))))
+	p.drawn = len(line)
+}
+
+func (p *progress) line() string {
+	released, done, failed := p.counts.Released.Load(), p.counts.Done.Load(), p.counts.Failed.Load()
+	elapsed := time.Since(p.start)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return fmt.Sprintf("%5.1f s  %d/%d done, %d failed, %d in flight  %.0f tok/s  TTFT %s  ITL %s ms  %s left",
+		elapsed.Seconds(), done, p.total, failed, released-done, float64(p.tokens)/elapsed.Seconds(),
+		p50p99(p.ttft), p50p99(p.itl), p.left(done, elapsed))
+}
+
+// p50p99 are the two percentiles in milliseconds.
+func p50p99(h *hdrhistogram.Histogram) string {
+	if h.TotalCount() == 0 {
+		return "–/–"
+	}
+	return fmt.Sprintf("%.1f/%.1f", float64(h.ValueAtQuantile(50))/1000, float64(h.ValueAtQuantile(99))/1000)
+}
+
+// left extrapolates the time that the rest will take.
+func (p *progress) left(done int64, elapsed time.Duration) string {
+	if done == 0 {
+		return "?"
+	}
+	rest := float64(int64(p.total)-done) / float64(done) * float64(elapsed)
+	return time.Duration(rest).Round(time.Second).String()
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pitot-bench/pitot/internal/dialect"
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/report"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// printReports writes the reports that were asked for, one after the other, and
+// says where the run is kept.
+func (p *Process) printReports(t *trace.Trace, names []string, s *session) error {
+	var errs []error
+	for i, name := range names {
+		if i > 0 {
+			fmt.Fprintln(p.Stdout)
+		}
+		errs = append(errs, p.printReport(t, name, metrics.Options{}, ""))
+	}
+	s.sayf("run %s is kept: pitot runs report %s", t.Run.ID, t.Run.ID)
+	return errors.Join(errs...)
+}
+
+// printReport writes one report: pitot, vllm, or json, the figures of pitot's.
+func (p *Process) printReport(t *trace.Trace, name string, o metrics.Options, version string) error {
+	switch name {
+	case "vllm":
+		r, err := dialect.NewVLLMReport(t, version)
+		if err != nil {
+			return err
+		}
+		return r.WriteTable(p.Stdout)
+	case "json":
+		enc := json.NewEncoder(p.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(metrics.Summarize(t, o))
+	}
+	return report.Text(p.Stdout, metrics.Summarize(t, o))
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/store"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// runsCmd is `pitot runs`.
+type runsCmd struct {
+	List   runsListCmd   `cmd:"" help:"List the stored runs, newest first."`
+	Show   runsShowCmd   `cmd:"" help:"Show a run: its plan, its environment, and every record."`
+	Report runsReportCmd `cmd:"" help:"Report a run, in any dialect."`
+	Export runsExportCmd `cmd:"" help:"Write a run as JSON, JSONL, CSV or Parquet."`
+	Rm     runsRmCmd     `cmd:"" help:"Remove runs."`
+}
+
+// runArg names a run.
+type runArg struct {
+	Run string `arg:"" default:"last" help:"Id, the beginning of one, a name, or last (${default})."`
+	storeSetting
+}
+
+// load reads the run.
+func (a runArg) load(p *Process) (*trace.Trace, error) {
+	runs, err := p.openStore(a.Store)
+	if err != nil {
+		return nil, err
+	}
+	defer runs.Close()
+	t, err := runs.Load(a.Run)
+	if errors.Is(err, store.ErrNoRun) {
+		return nil, usage(err)
+	}
+	return t, err
+}
+
+type runsListCmd struct {
+	N int `short:"n" default:"20" placeholder:"N" help:"Show so many, 0 for all (${default})."`
+	storeSetting
+}
+
+// Run lists.
+func (c runsListCmd) Run(p *Process) error {
+	runs, err := p.openStore(c.Store)
+	if err != nil {
+		return err
+	}
+	defer runs.Close()
+	list, err := runs.List()
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(p.Stdout, "no runs yet: pitot bench makes one")
+		return err
+	}
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tNAME\tSTATUS\tREQUESTS\tFAILED\tMODEL\tLOAD")
+	for i, l := range list {
+		if c.N > 0 && i == c.N {
+			fmt.Fprintf(w, "… %d more (-n 0 shows all)\n", len(list)-i)
+			break
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.Run.ID, l.Run.Name, l.Run.Status, l.Records, l.Failed, l.Run.Plan.Model, describeLoad(l.Run.Plan))
+	}
+	return w.Flush()
+}
+
+func describeLoad(p trace.Plan) string {
+	parts := []string{p.Workload, p.Arrival}
+	if p.Concurrency > 0 {
+		parts = append(parts, fmt.Sprintf("at most %d in flight", p.Concurrency))
+	}
+	return strings.Join(parts, ", ")
+}
+
+type runsShowCmd struct {
+	N int `short:"n" placeholder:"N" help:"Show so many records. Default: all."`
+	runArg
+}
+
+// Run shows.
+func (c runsShowCmd) Run(p *Process) error {
+	t, err := c.load(p)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	showRun(w, t)
+	fmt.Fprintln(w)
+	showRecords(w, t, c.N)
+	return w.Flush()
+}
+
+func showRun(w io.Writer, t *trace.Trace) {
+	run := t.Run
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, value)
+		}
+	}
+	line("run", run.ID)
+	line("name", run.Name)
+	line("status", string(run.Status))
+	line("started", run.Started.Local().Format(time.RFC3339))
+	line("target", run.Plan.URL+" "+run.Plan.Model)
+	line("load", describeLoad(run.Plan))
+	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
+	line("server", run.Env.Server)
+	line("tokenizer", run.Env.Tokenizer)
+	line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
+	line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
+	for _, n := range run.Notes {
+		line("note", n)
+	}
+}
+
+// showRecords is a line a record; instants are in seconds since the start of the
+// run, TTFT and E2EL from the first byte sent in milliseconds.
+func showRecords(w io.Writer, t *trace.Trace, most int) {
+	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return a.Index - b.Index })
+	fmt.Fprintln(w, "INDEX\tDUE s\tRELEASED s\tSENT s\tTTFT ms\tE2EL ms\tIN\tOUT\tCHUNKS\tRESULT")
+	for i, r := range records {
+		if most > 0 && i == most {
+			fmt.Fprintf(w, "… %d more\n", len(records)-i)
+			return
+		}
+		first, _, chunks := r.Output()
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", r.Index, at(r.Due), at(r.Released), at(r.Sent),
+			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, result(r))
+	}
+}
+
+func at(t trace.Instant) string {
+	if !t.Happened() {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f", t.Seconds())
+}
+
+func since(from, to trace.Instant) string {
+	if !from.Happened() || !to.Happened() {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", to.Sub(from).Seconds()*1000)
+}
+
+func result(r *trace.Record) string {
+	switch {
+	case r.OK():
+		return "ok " + r.FinishReason
+	case r.Class == trace.HTTP:
+		return fmt.Sprintf("%s %d", r.Class, r.Status)
+	}
+	return string(r.Class)
+}
+
+type runsReportCmd struct {
+	Dialect        string    `enum:"pitot,vllm,json" default:"pitot" placeholder:"NAME" help:"pitot, vllm, or json for pitot's figures (${default})."`
+	DialectVersion string    `enum:",2026-09,2026-08,2025-12,2025-07" default:"" placeholder:"MONTH" help:"Form of a foreign report: 2026-09, 2026-08, 2025-12 or 2025-07."`
+	SLO            []string  `name:"slo" placeholder:"LIMITS" help:"Goodput objectives in place of the run's."`
+	Percentiles    []float64 `placeholder:"LIST" help:"Percentiles in place of the run's."`
+	runArg
+}
+
+// Run reports.
+func (c runsReportCmd) Run(p *Process) error {
+	slos, err := parseSLOs(c.SLO)
+	if err != nil {
+		return err
+	}
+	t, err := c.load(p)
+	if err != nil {
+		return err
+	}
+	return p.printReport(t, c.Dialect, metrics.Options{Percentiles: c.Percentiles, Objectives: slos}, c.DialectVersion)
+}
+
+type runsExportCmd struct {
+	Format string `short:"f" enum:"json,jsonl,csv,parquet" default:"json" placeholder:"FORMAT" help:"json, jsonl, csv or parquet (${default})."`
+	Output string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	runArg
+}
+
+// Run exports.
+func (c runsExportCmd) Run(p *Process) error {
+	t, err := c.load(p)
+	if err != nil {
+		return err
+	}
+	if c.Output == "" {
+		return store.Export(p.Stdout, t, store.Format(c.Format))
+	}
+	file, err := os.Create(c.Output)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	return errors.Join(store.Export(file, t, store.Format(c.Format)), file.Close())
+}
+
+type runsRmCmd struct {
+	Runs []string `arg:"" help:"Ids, beginnings of ids, names, or last."`
+	storeSetting
+}
+
+// Run removes.
+func (c runsRmCmd) Run(p *Process) error {
+	runs, err := p.openStore(c.Store)
+	if err != nil {
+		return err
+	}
+	defer runs.Close()
+	var ids []string
+	for _, ref := range c.Runs { // all are found before any is removed
+		id, err := runs.Find(ref)
+		if err != nil {
+			return usage(err)
+		}
+		ids = append(ids, id)
+	}
+	for _, id := range ids {
+		if err := runs.Remove(id); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.Stdout, "removed", id)
+	}
+	return nil
+}

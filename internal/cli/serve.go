@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+)
+
+// serveCmd is `pitot serve`.
+type serveCmd struct {
+	Addr    string `default:"127.0.0.1:8000" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
+	Model   string `default:"pitot" placeholder:"NAME" help:"Name of the model served (${default})."`
+	APIKey  string `name:"api-key-env" placeholder:"NAME" help:"Environment variable with a bearer key that clients must send."`
+	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
+	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
+
+	TruthLimit int           `default:"100000" placeholder:"N" help:"Newest requests kept for /pitot/truth (${default})."`
+	StallLimit time.Duration `default:"5m" placeholder:"TIME" help:"How long the fault stall holds a connection (${default})."`
+
+	engineSettings
+}
+
+// Help lists the faults below the flags.
+func (serveCmd) Help() string {
+	return "Faults: " + strings.Join(engine.FaultNames(), ", ") + ".\n\n" +
+		"Routes: /v1/models, /v1/completions, /v1/chat/completions, /tokenize, /detokenize, /metrics, /health, /version, " +
+		"/start_profile, /stop_profile, and /pitot/truth: the instants of every write, by request id."
+}
+
+// Run serves until it is interrupted.
+func (c serveCmd) Run(p *Process) error {
+	cfg := c.config()
+	cfg.Model, cfg.TruthLimit, cfg.StallLimit = c.Model, c.TruthLimit, c.StallLimit
+	if c.APIKey != "" {
+		if cfg.APIKey = p.getenv(c.APIKey); cfg.APIKey == "" {
+			return usagef("--api-key-env %s: the variable is not set", c.APIKey)
+		}
+	}
+	certificate, err := c.certificate()
+	if err != nil {
+		return err
+	}
+	server, err := engine.New(cfg)
+	if err != nil {
+		return usage(err)
+	}
+	l, err := p.Listen("tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
+	fmt.Fprintf(p.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-p.Signals
+		cancel()
+	}()
+	return server.Serve(ctx, l, certificate)
+}
+
+func (c serveCmd) certificate() (*tls.Config, error) {
+	if c.TLSCert == "" && c.TLSKey == "" {
+		return nil, nil
+	}
+	if c.TLSCert == "" || c.TLSKey == "" {
+		return nil, usagef("--tls-cert and --tls-key belong together")
+	}
+	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, usagef("--tls-cert, --tls-key: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+func serverURL(l net.Listener, secure bool) string {
+	if secure {
+		return "https://" + l.Addr().String()
+	}
+	return "http://" + l.Addr().String()
+}

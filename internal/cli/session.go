@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/arrival"
+	"github.com/pitot-bench/pitot/internal/driver"
+	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/store"
+	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// A session is one run, resolved from whichever command line: everything is
+// known but what the server will do.
+type session struct {
+	*Process
+	run      trace.Run // plan and environment
+	target   *target
+	client   *endpoint.Client
+	requests []workload.Request
+	schedule arrival.Schedule
+	probe    *driver.Probe
+
+	ready      *workload.Request // sent until it is answered; nil skips the check
+	readyLimit time.Duration
+	warmup     []workload.Request
+	profile    bool
+	scrape     bool // keep the differences of the server's counters
+	beforeRun  func()
+	storeFile  string
+	quiet      bool
+}
+
+// execute goes through the order of a run and returns its trace. An interrupt
+// before the run ends it with errInterrupted; during the run it ends sending,
+// and a second one ends what is in flight.
+func (s *session) execute(ctx context.Context) (*trace.Trace, error) {
+	ctx, stop, release := s.interruptible(ctx)
+	defer release()
+	if err := s.prepare(ctx, stop); err != nil {
+		return nil, s.interrupted(stop, err)
+	}
+	before := s.counters(ctx)
+	if s.beforeRun != nil {
+		s.beforeRun()
+	}
+	t, err := s.measure(ctx, stop)
+	if t != nil {
+		t.Run.ServerCounters = difference(before, s.counters(context.WithoutCancel(ctx)))
+	}
+	return t, err
+}
+
+// prepare is what comes before the run: ready check, warm-up, profiler.
+func (s *session) prepare(ctx context.Context, stop <-chan struct{}) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // an interrupt ends it at once
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	if s.ready != nil {
+		if err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit); err != nil {
+			return fmt.Errorf("ready check at %s: %w", s.target.base, err)
+		}
+	}
+	if len(s.warmup) > 0 {
+		s.sayf("warming up with %d requests", len(s.warmup))
+		failed, err := driver.WarmUp(ctx, s.client, s.warmup, s.run.Plan.Concurrency)
+		if failed > 0 {
+			s.notef("%d of %d warm-up requests failed: %v", failed, len(s.warmup), err)
+		}
+	}
+	if s.profile {
+		if err := s.target.server().Post(ctx, "/start_profile"); err != nil {
+			s.notef("the profiler was not started: %v", err)
+		}
+	}
+	return ctx.Err()
+}
+
+// measure makes the run, stores it, and stops the profiler.
+func (s *session) measure(ctx context.Context, stop <-chan struct{}) (*trace.Trace, error) {
+	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Measured, time.Now()
+	runs, writer, err := s.openStore()
+	if err != nil {
+		return nil, err
+	}
+	defer runs.Close()
+	progress := s.startProgress()
+	d := driver.Driver{Sender: s.client, Now: s.target.transport.Now, Progress: &progress.counts, OnRecord: func(r *trace.Record) {
+		writer.Append(r)
+		progress.record(r)
+	}}
+	out := d.Run(ctx, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Probe: s.probe})
+	progress.stop()
+	if s.profile {
+		if err := s.target.server().Post(context.WithoutCancel(ctx), "/stop_profile"); err != nil {
+			s.notef("the profiler was not stopped: %v", err)
+		}
+	}
+	s.run.Started, s.run.End, s.run.Client, s.run.Probes = out.Started, out.End, out.Client, out.Probes
+	s.run.Status = trace.Complete
+	if out.Stopped {
+		s.run.Status = trace.Interrupted
+	}
+	return &trace.Trace{Run: s.run, Records: out.Records}, writer.Finish(s.run)
+}
+
+// openStore opens the store and enters the run.
+func (s *session) openStore() (*store.Store, *store.Writer, error) {
+	runs, err := s.Process.openStore(s.storeFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	writer, err := runs.Create(s.run)
+	if err != nil {
+		_ = runs.Close()
+		return nil, nil, err
+	}
+	return runs, writer, nil
+}
+
+// openStore opens the store in file, or in the user's data folder.
+func (p *Process) openStore(file string) (*store.Store, error) {
+	if file == "" {
+		dir, err := p.dataFolder()
+		if err != nil {
+			return nil, err
+		}
+		file = filepath.Join(dir, "pitot", "pitot.db")
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of the store: %w", err)
+	}
+	return store.Open(file)
+}
+
+// dataFolder is where programs keep the user's data: XDG_DATA_HOME or
+// ~/.local/share, on a Mac ~/Library/Application Support.
+func (p *Process) dataFolder() (string, error) {
+	if dir := p.getenv("XDG_DATA_HOME"); dir != "" {
+		return dir, nil
+	}
+	home := p.getenv("HOME")
+	if home == "" {
+		return "", usagef("no place for the store: set --store, PITOT_STORE or HOME")
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support"), nil
+	}
+	return filepath.Join(home, ".local", "share"), nil
+}
+
+// newRunID sorts by time and is unique enough to be typed.
+func newRunID(now time.Time) string {
+	return now.Local().Format("20060102-150405") + "-" + strings.ToLower(rand.Text()[:4])
+}
+
+// interruptible wires the process's signals: the first closes stop, the second
+// cancels the context.
+func (s *session) interruptible(ctx context.Context) (_ context.Context, stop chan struct{}, release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop = make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-s.Signals:
+			close(stop)
+			s.sayf("interrupted: waiting for what is in flight; interrupt again to end that too")
+		case <-done:
+			return
+		}
+		select {
+		case <-s.Signals:
+			cancel()
+		case <-done:
+		}
+	}()
+	return ctx, stop, func() { close(done); cancel() }
+}
+
+// interrupted turns an error that an interrupt caused into errInterrupted.
+func (s *session) interrupted(stop <-chan struct{}, err error) error {
+	select {
+	case <-stop:
+		if errors.Is(err, context.Canceled) {
+			return errInterrupted
+		}
+	default:
+	}
+	return err
+}
+
+// sayf writes a line of progress, unless it is unwanted.
+func (s *session) sayf(format string, a ...any) {
+	if !s.quiet {
+		fmt.Fprintf(s.Stderr, format+"\n", a...)
+	}
+}
+
+// notef keeps a sentence with the run and says it.
+func (s *session) notef(format string, a ...any) {
+	note := endpoint.Redact(fmt.Sprintf(format, a...), s.target.secrets)
+	s.run.Notes = append(s.run.Notes, note)
+	s.sayf("note: %s", note)
+}
+
+// counters are the server's counters, nil if it shows none.
+func (s *session) counters(ctx context.Context) map[string]float64 {
+	if !s.scrape {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	samples, err := s.target.server().Metrics(ctx)
+	if err != nil {
+		return nil
+	}
+	m := map[string]float64{}
+	for _, sample := range samples {
+		if sample.Counter {
+			m[sample.Series()] += sample.Value
+		}
+	}
+	return m
+}
+
+// difference is after - before, where it is not zero; nil unless both are there.
+func difference(before, after map[string]float64) map[string]float64 {
+	if before == nil || after == nil {
+		return nil
+	}
+	d := map[string]float64{}
+	for name, v := range after {
+		if v != before[name] {
+			d[name] = v - before[name]
+		}
+	}
+	return d
+}
+
+// environment describes this machine and process.
+func (p *Process) environment() trace.Environment {
+	host, _ := os.Hostname()
+	env := trace.Environment{
+		Pitot: Version(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Host: host, CPUs: runtime.GOMAXPROCS(0),
+	}
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
+		env.FileLimit = limit.Cur
+	}
+	return env
+}
+
+// filesBeside is what a run opens beside its connections.
+const filesBeside = 64
+
+// checkFiles refuses a plan that is bound to run out of file descriptors:
+// everything at once, or as many as the gate lets through. (Go raises the limit
+// to the hard limit when a program starts.)
+func checkFiles(plan trace.Plan, env trace.Environment, atOnce bool) error {
+	connections := plan.Concurrency
+	if atOnce && (connections == 0 || connections > plan.Requests) {
+		connections = plan.Requests
+	}
+	connections = min(connections, plan.Requests)
+	need := uint64(connections + filesBeside)
+	if env.Embedded {
+		need += uint64(connections) // the engine's ends
+	}
+	if env.FileLimit == 0 || need <= env.FileLimit {
+		return nil
+	}
+	where := ""
+	if env.Embedded {
+		where = ", or run the engine in a process of its own (pitot serve)"
+	}
+	return usagef("%d connections need about %d open files and the limit is %d: raise `ulimit -n`, or lower --concurrency%s", connections, need, env.FileLimit, where)
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+)
+
+// benchCmd is `pitot bench`. Every flag is also a key of the --config file.
+type benchCmd struct {
+	Config string `placeholder:"FILE" help:"YAML file of the same settings; flags override it."`
+
+	targetSettings  `embed:"" group:"Target:"`
+	requestSettings `embed:"" group:"Requests:"`
+	loadSettings    `embed:"" group:"Load:"`
+	orderSettings   `embed:"" group:"Before the run:"`
+	outputSettings  `embed:"" group:"Results:"`
+	Engine          engineSettings `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
+
+	otherPrompts bool // draw other prompts from the same seed: for the warm-up
+}
+
+// targetSettings say what to measure and how to reach it.
+type targetSettings struct {
+	URL            string        `placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
+	Protocol       string        `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat where the workload needs it."`
+	Endpoint       string        `placeholder:"PATH" help:"Route of the requests. Default: /v1/completions or /v1/chat/completions."`
+	Model          string        `placeholder:"NAME" help:"Model to ask for. Default: the first that /v1/models lists."`
+	APIKeyEnv      string        `name:"api-key-env" default:"OPENAI_API_KEY" placeholder:"NAME" help:"Environment variable with the bearer key (${default})."`
+	APIKeyFile     string        `name:"api-key-file" placeholder:"FILE" help:"File with the bearer key, in place of the variable."`
+	Header         []string      `placeholder:"NAME=VALUE" sep:"none" help:"Header of every request; may be repeated."`
+	CA             string        `name:"ca" placeholder:"FILE" help:"PEM file of certificate authorities to trust beside the system's."`
+	Insecure       bool          `help:"Do not verify the server's certificate."`
+	HTTP2          bool          `name:"http2" help:"Speak HTTP/2, with prior knowledge where there is no TLS."`
+	NewConnections bool          `help:"Open a new connection for every request."`
+	Timeout        time.Duration `default:"1h" placeholder:"TIME" help:"Time limit of a request, 0 for none (${default})."`
+	IdleTimeout    time.Duration `placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
+	NoStream       bool          `help:"Ask for whole answers instead of streams."`
+	TokenUsage     bool          `help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
+	Body           string        `placeholder:"JSON" help:"Object merged over the body of every request, e.g. {\"temperature\": 0}."`
+	IgnoreEOS      *bool         `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`
+}
+
+// requestSettings say what to send.
+type requestSettings struct {
+	Workload     string  `enum:"random,random-mm,sharegpt,custom" default:"random" placeholder:"NAME" help:"random, random-mm (text and pictures), sharegpt or custom (${default})."`
+	Requests     int     `short:"n" placeholder:"N" help:"Number of requests. Default: 100; for custom every line."`
+	InputLen     int     `default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads (${default})."`
+	InputRange   float64 `placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
+	PrefixLen    int     `placeholder:"TOKENS" help:"Tokens that all random prompts share at their beginning, beside the prompt length."`
+	OutputLen    int     `placeholder:"TOKENS" help:"Output length. Default: 64 for random workloads, the recorded length for files."`
+	OutputRange  float64 `placeholder:"SHARE" help:"Spread of the output length of random workloads."`
+	Images       int     `default:"1" placeholder:"N" help:"Pictures in a request of random-mm (${default})."`
+	ImageRange   float64 `placeholder:"SHARE" help:"Spread of the number of pictures."`
+	ImageSizes   string  `default:"256x256=0.5,1280x720=0.5" placeholder:"LIST" help:"WIDTHxHEIGHT=FREQUENCY, separated by commas (${default})."`
+	Data         string  `placeholder:"FILE" help:"File of the sharegpt or custom workload."`
+	Shuffle      bool    `help:"Take the lines of a custom file in random order."`
+	NoOversample bool    `help:"Send fewer requests rather than some twice when the file is short."`
+	Tokenizer    string  `placeholder:"WHERE" help:"tokenizer.json or a folder with one, a Hugging Face name in this machine's cache, server, or none for prompts of token ids. Default: the server's /tokenize, else none."`
+	VocabSize    int     `default:"16000" placeholder:"N" help:"Token ids to draw from where the tokenizer does not tell (${default})."`
+	Seed         uint32  `placeholder:"N" help:"Seed of prompts and arrivals. Default: 0."`
+}
+
+// loadSettings say when to send.
+type loadSettings struct {
+	Rate        float64 `placeholder:"R" help:"Requests per second. Default, when nothing else says when to send: 10."`
+	Ramp        string  `placeholder:"SHAPE" help:"Rising or falling rate, linear:FROM..TO or exponential:FROM..TO in requests per second."`
+	Replay      string  `placeholder:"FILE" help:"Send at the times in this file, one number of seconds a line; data takes the timestamps of --data."`
+	Speed       float64 `default:"1" placeholder:"X" help:"Divide the times of a replay by this (${default})."`
+	Arrival     string  `enum:",at-once,constant,poisson,gamma" default:"" placeholder:"PROCESS" help:"at-once, constant, poisson or gamma. Default: poisson with a rate or a ramp."`
+	Burstiness  float64 `default:"1" placeholder:"B" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier (${default})."`
+	Concurrency int     `short:"c" placeholder:"N" help:"Requests in flight at most. Alone it makes a closed loop."`
+}
+
+// orderSettings say what precedes the run.
+type orderSettings struct {
+	ReadyTimeout   time.Duration `default:"30s" placeholder:"TIME" help:"Wait so long for the server to answer a first small request, 0 to skip it (${default})."`
+	Warmup         int           `default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
+	WarmupMeasured bool          `help:"Warm up with the first of the measured prompts instead: they may then be cached."`
+	Profile        bool          `help:"Call /start_profile before the run and /stop_profile after it."`
+}
+
+// outputSettings say what to make of the run.
+type outputSettings struct {
+	SLO         []string  `name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; of ttft, tpot, itl, e2el."`
+	Percentiles []float64 `placeholder:"LIST" help:"Percentiles to report. Default: 90,95,99."`
+	Report      []string  `default:"pitot" enum:"pitot,vllm,json" placeholder:"LIST" help:"Reports to print: pitot, vllm, json (${default})."`
+	Name        string    `placeholder:"TEXT" help:"Name to find the run by."`
+	KeepText    bool      `help:"Keep the text of the answers."`
+	Quiet       bool      `short:"q" help:"No progress on stderr."`
+	storeSetting
+}
+
+// storeSetting says where runs are kept.
+type storeSetting struct {
+	Store string `env:"PITOT_STORE" placeholder:"FILE" help:"SQLite file of the runs. Default: pitot/pitot.db in ${store}."`
+}
+
+// engineSettings configure the simulated engine; the flags of `pitot serve`, and
+// with the prefix "engine-" of `pitot bench`.
+type engineSettings struct {
+	TTFT           engine.Dist    `default:"50ms" placeholder:"TIME" help:"Time to the first token: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation (${default})."`
+	ITL            engine.Dist    `default:"10ms" placeholder:"TIME" help:"Time between two tokens (${default})."`
+	PerPromptToken engine.Dist    `default:"0s" placeholder:"TIME" help:"Added to the time to the first token for each prompt token (${default})."`
+	PerImage       engine.Dist    `default:"0s" placeholder:"TIME" help:"Added to it for each picture (${default})."`
+	Slots          int            `placeholder:"N" help:"Requests served at once; more wait in a queue. Default: no limit."`
+	OutputLen      engine.Count   `default:"lognormal(256,0.5)" placeholder:"TOKENS" help:"Length of answers whose end is up to the model (${default})."`
+	MaxModelLen    int            `default:"131072" placeholder:"TOKENS" help:"Prompt and output together (${default})."`
+	Fault          []engine.Fault `sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Misbehave for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
+	Seed           uint64         `placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
+}
+
+// config is the engine they describe.
+func (s engineSettings) config() engine.Config {
+	return engine.Config{
+		Model:       "pitot",
+		Version:     "pitot-engine " + Version(),
+		MaxModelLen: s.MaxModelLen,
+		Seed:        s.Seed,
+		Latency: engine.Latency{
+			TTFT: s.TTFT, ITL: s.ITL, PerPromptToken: s.PerPromptToken, PerImage: s.PerImage, Slots: s.Slots,
+		},
+		OutputLen: s.OutputLen,
+		Faults:    s.Fault,
+	}
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/tokenizer"
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// tokens is where prompt lengths come from.
+type tokens struct {
+	name  string             // for the report
+	tok   workload.Tokenizer // nil: prompts of token ids
+	vocab workload.Vocabulary
+	count func(text string) int // tokens of an answer; nil if only a server could tell
+	local bool
+}
+
+// localTokenizer adapts a tokenizer file.
+type localTokenizer struct{ *tokenizer.Tokenizer }
+
+func (l localTokenizer) Encode(_ context.Context, text string, special bool) ([]int32, error) {
+	return l.Tokenizer.Encode(text, special), nil
+}
+
+func (l localTokenizer) Decode(_ context.Context, ids []int32) (string, error) {
+	return l.Tokenizer.Decode(ids, false), nil
+}
+
+// serverTokenizer asks the server under test.
+type serverTokenizer struct {
+	server endpoint.Server
+	model  string
+}
+
+func (s serverTokenizer) Encode(ctx context.Context, text string, special bool) ([]int32, error) {
+	return s.server.Tokenize(ctx, s.model, text, special)
+}
+
+func (s serverTokenizer) Decode(ctx context.Context, ids []int32) (string, error) {
+	return s.server.Detokenize(ctx, s.model, ids)
+}
+
+// findTokens settles where prompt lengths come from. where is "" for the best
+// that can be had, "server", "none", or a file, folder or name; if it must not
+// be found as a file the search goes on with what the server offers.
+func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, t *target, model string, vocabSize int) (tokens, error) {
+	ids := tokens{name: "none: prompts are token ids", vocab: workload.Vocabulary{Size: vocabSize}}
+	if where == "none" {
+		return ids, nil
+	}
+	if where != "" && where != "server" {
+		found, err := p.loadTokens(where)
+		if err == nil || mustExist || !errors.Is(err, fs.ErrNotExist) {
+			return found, err
+		}
+	}
+	server := serverTokenizer{t.server(), model}
+	_, err := server.Encode(ctx, "ready", false)
+	switch {
+	case err == nil:
+		return tokens{name: "the server's /tokenize", tok: server, vocab: workload.Vocabulary{Size: vocabSize}}, nil
+	case where == "server":
+		return tokens{}, fmt.Errorf("--tokenizer server: %w", err)
+	}
+	return ids, nil
+}
+
+// loadTokens reads a tokenizer from a file, a folder, or the Hugging Face cache.
+func (p *Process) loadTokens(where string) (tokens, error) {
+	path := where
+	if _, err := os.Stat(path); err != nil {
+		cached, ok := p.cachedModel(where)
+		if !ok {
+			return tokens{}, fmt.Errorf("tokenizer %q is neither a file nor in the Hugging Face cache of this machine: %w", where, fs.ErrNotExist)
+		}
+		path = cached
+	}
+	dir, base := filepath.Split(filepath.Clean(path))
+	tok, err := tokenizer.Load(os.DirFS(filepath.Join(dir, ".")), base)
+	if err != nil {
+		return tokens{}, usagef("tokenizer %s: %w", where, err)
+	}
+	return tokens{
+		name: path, tok: localTokenizer{tok}, local: true,
+		vocab: workload.Vocabulary{
+			Size: tok.VocabSize(), Special: tok.SpecialIDs(), AddedSpecial: tok.AddedSpecialIDs(), Around: tok.NumSpecial(),
+		},
+		count: func(text string) int { return len(tok.Encode(text, false)) },
+	}, nil
+}
+
+// cachedModel finds the newest snapshot of a model in the Hugging Face cache:
+// HF_HUB_CACHE, HF_HOME/hub or ~/.cache/huggingface/hub, then
+// models--ORG--NAME/snapshots/REVISION.
+func (p *Process) cachedModel(name string) (string, bool) {
+	if name == "" || strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") {
+		return "", false
+	}
+	hub := p.getenv("HF_HUB_CACHE")
+	if home := p.getenv("HF_HOME"); hub == "" && home != "" {
+		hub = filepath.Join(home, "hub")
+	}
+	if hub == "" {
+		hub = filepath.Join(p.getenv("HOME"), ".cache", "huggingface", "hub")
+	}
+	repo := filepath.Join(hub, "models--"+strings.ReplaceAll(name, "/", "--"))
+	if ref, err := os.ReadFile(filepath.Join(repo, "refs", "main")); err == nil {
+		return withTokenizer(filepath.Join(repo, "snapshots", strings.TrimSpace(string(ref))))
+	}
+	snapshots, _ := filepath.Glob(filepath.Join(repo, "snapshots", "*"))
+	for _, s := range snapshots {
+		if path, ok := withTokenizer(s); ok {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+func withTokenizer(folder string) (string, bool) {
+	_, err := os.Stat(filepath.Join(folder, "tokenizer.json"))
+	return folder, err == nil
+}

@@ -1,0 +1,366 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/dialect"
+	"github.com/pitot-bench/pitot/internal/driver"
+	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// vllmCmd is `pitot vllm`: a vllm command line with pitot before it.
+type vllmCmd struct {
+	Args []string `arg:"" optional:"" help:"bench serve, and its flags."`
+}
+
+// vllmTimeout is that tool's only time limit of a request.
+const vllmTimeout = 6 * time.Hour
+
+// Run runs `bench serve`.
+func (c vllmCmd) Run(p *Process) error {
+	if len(c.Args) < 2 || c.Args[0] != "bench" || c.Args[1] != "serve" {
+		return usagef("of vllm's commands there is `bench serve`: pitot vllm bench serve <flags>")
+	}
+	args, err := dialect.ExpandConfig(c.Args[2:], os.ReadFile)
+	if err != nil {
+		return usage(err)
+	}
+	a, err := dialect.ParseVLLM(args, randomIDPrefix())
+	if errors.Is(err, dialect.ErrHelp) {
+		_, err := fmt.Fprint(p.Stdout, vllmHelp)
+		return err
+	}
+	if err != nil {
+		return usagef("vllm bench serve: error: %w", err)
+	}
+	fmt.Fprintln(p.Stdout, a.Namespace())
+	if err := a.Check(); err != nil {
+		return usage(err)
+	}
+	return vllmRun{a, args, p}.run(context.Background())
+}
+
+const vllmHelp = `pitot vllm bench serve takes the flags of vllm bench serve, with its rules: names
+may be cut short, underscores are dashes, --extra-body.a.b VALUE builds JSON, and
+--config FILE reads flags from YAML. Flags, datasets and backends that are not
+built are refused by name before anything is sent. docs/vllm.md lists them.
+
+Of its own it has
+  --dialect-version MONTH   definitions and report of 2026-09 (default), 2026-08
+                            (release 0.33), 2025-12 or 2025-07
+and every run is kept: see pitot runs. PITOT_STORE names the file.
+`
+
+// randomIDPrefix is that tool's default prefix of request ids.
+func randomIDPrefix() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "bench-" + hex.EncodeToString(b[:]) + "-"
+}
+
+// A vllmRun is a checked command line under way.
+type vllmRun struct {
+	*dialect.VLLMArgs
+	args []string
+	p    *Process
+}
+
+func (v vllmRun) run(ctx context.Context) error {
+	s := &session{Process: v.p, quiet: v.DisableTqdm, scrape: true, profile: v.Profile, storeFile: v.p.getenv("PITOT_STORE")}
+	s.run.Env = v.p.environment()
+	if err := v.resolve(ctx, s); err != nil {
+		return err
+	}
+	defer s.target.transport.Close()
+	t, err := s.execute(ctx)
+	if t == nil {
+		return err
+	}
+	return errors.Join(v.report(t, s), err, ended(t))
+}
+
+// resolve goes from arguments to a session, in that tool's order: model,
+// tokenizer, dataset, alignment with the server's tokenizer.
+func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
+	base, _ := v.URLs()
+	if s.target, err = v.target(base); err != nil {
+		return err
+	}
+	ctx, _, release := s.interruptible(ctx)
+	defer release()
+	name, id, err := v.model(ctx, s)
+	if err != nil {
+		return err
+	}
+	s.run.Env.Server, _ = s.target.server().Version(ctx) // a server need not have one
+	tok, tokenizerID, err := v.tokens(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	s.run.Env.Tokenizer = tok.name
+	if err := v.build(ctx, s, tok, id); err != nil {
+		return err
+	}
+	if err := v.plan(s, name, id, tokenizerID); err != nil {
+		return err
+	}
+	return v.connect(s, tok, name)
+}
+
+func (v vllmRun) target(base string) (*target, error) {
+	pairs, err := v.Headers()
+	if err != nil {
+		return nil, usage(err)
+	}
+	header := http.Header{}
+	for _, kv := range pairs {
+		header.Set(kv[0], kv[1])
+	}
+	t, err := v.p.newTarget(base, reach{header: header, key: v.p.getenv("OPENAI_API_KEY"), insecure: v.Insecure, timeout: vllmTimeout})
+	if err != nil {
+		return nil, err
+	}
+	for _, kv := range pairs {
+		t.secrets = append(t.secrets, kv[1])
+	}
+	return t, nil
+}
+
+// model is the name sent and the id used for files and tokenizers.
+func (v vllmRun) model(ctx context.Context, s *session) (name, id string, err error) {
+	wanted := ""
+	if v.Model != nil {
+		wanted = *v.Model
+	}
+	m, names, err := s.target.models(ctx, wanted)
+	if err != nil {
+		return "", "", err
+	}
+	s.run.Env.Models = names
+	switch {
+	case v.Model == nil && m.Root == "":
+		return m.ID, m.ID, nil
+	case v.Model == nil:
+		return m.ID, m.Root, nil
+	case v.ServedModelName != nil:
+		return *v.ServedModelName, wanted, nil
+	}
+	return wanted, wanted, nil
+}
+
+// tokens finds the tokenizer: --tokenizer, or the model's if this machine has
+// it, else the server's.
+func (v vllmRun) tokens(ctx context.Context, s *session, id string) (tokens, string, error) {
+	if v.SkipTokenizerInit {
+		return tokens{name: "none (--skip-tokenizer-init)"}, "", nil
+	}
+	where, given := id, v.Tokenizer != nil
+	if given {
+		where = *v.Tokenizer
+	}
+	tok, err := v.p.findTokens(ctx, where, false, s.target, id, vllmVocabulary)
+	if err != nil {
+		return tok, where, err
+	}
+	if !tok.local {
+		s.notef("no tokenizer %q on this machine: prompt lengths come from %s, so prompts differ from those of vllm at the same seed (lengths and send times do not)", where, strings.TrimPrefix(tok.name, "none: "))
+	}
+	return tok, where, nil
+}
+
+// vllmVocabulary is how many ids prompts are drawn from when no tokenizer tells.
+const vllmVocabulary = 16000
+
+// build draws or reads the requests.
+func (v vllmRun) build(ctx context.Context, s *session, tok tokens, id string) error {
+	if v.Chat() && tok.tok == nil && v.DatasetName == "random" {
+		return usagef("a chat needs text, and neither a tokenizer for %q nor the server's /tokenize is to be had: name a file with --tokenizer", id)
+	}
+	w, err := v.dataset(ctx, tok)
+	if err != nil {
+		return err
+	}
+	if v.DatasetName == "random" && tok.local {
+		server := serverTokenizer{s.target.server(), id}
+		if note := workload.Align(ctx, w.Requests, server); note != "" {
+			w.Notes = append(w.Notes, note)
+		}
+	}
+	v.AssignLoRA(w.Requests)
+	s.requests = w.Requests
+	for _, n := range w.Notes {
+		s.notef("%s", n)
+	}
+	return nil
+}
+
+func (v vllmRun) dataset(ctx context.Context, tok tokens) (workload.Workload, error) {
+	switch v.DatasetName {
+	case "random":
+		r, err := v.Random()
+		if err != nil {
+			return workload.Workload{}, usage(err)
+		}
+		return r.Build(ctx, tok.vocab, tok.tok)
+	case "random-mm":
+		r, err := v.RandomMM()
+		if err != nil {
+			return workload.Workload{}, usage(err)
+		}
+		return r.Build(ctx, tok.vocab, tok.tok)
+	}
+	file, err := os.Open(*v.DatasetPath)
+	if err != nil {
+		return workload.Workload{}, usagef("--dataset-path: %w", err)
+	}
+	defer file.Close()
+	var w workload.Workload
+	if v.DatasetName == "sharegpt" {
+		w, err = v.ShareGPT().Build(ctx, file, tok.tok)
+	} else {
+		w, err = v.Custom().Build(ctx, file, tok.tok)
+	}
+	if err != nil {
+		return w, usagef("--dataset-path %s: %w", *v.DatasetPath, err)
+	}
+	return w, nil
+}
+
+// plan fixes the schedule and writes down what was asked.
+func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
+	n := len(s.requests)
+	s.schedule = v.Schedule(n)
+	if v.ProbeRequestRate > 0 {
+		s.probe = &driver.Probe{Request: workload.Request{Text: "Hi", PromptTokens: 1, OutputTokens: 1}, Rate: v.ProbeRequestRate}
+	}
+	objectives, err := v.Objectives()
+	if err != nil {
+		return usage(err)
+	}
+	foreign, err := v.Foreign(v.args, id, tokenizerID)
+	if err != nil {
+		return err
+	}
+	protocol := endpoint.Completions
+	if v.Chat() {
+		protocol = endpoint.Chat
+	}
+	what, when := v.Describe(n)
+	s.run.Name = v.label()
+	s.run.Plan = trace.Plan{
+		Dialect: "vllm", URL: s.target.base, Protocol: string(protocol), Model: name, Stream: true,
+		Workload: what, Requests: n, Seed: uint64(v.Seed), Arrival: when, Rate: v.ConstantRate(),
+		Objectives: objectives, Settings: s.masked(v.Settings()), Foreign: foreign,
+	}
+	if v.MaxConcurrency != nil {
+		s.run.Plan.Concurrency = *v.MaxConcurrency
+	}
+	s.run.Env.Invocation = append([]string{"vllm", "bench", "serve"}, v.Mask(v.args)...)
+	return checkFiles(s.run.Plan, s.run.Env, v.ConstantRate() == 0 && v.RampUpStrategy == nil)
+}
+
+func (v vllmRun) label() string {
+	if v.Label == nil {
+		return ""
+	}
+	return *v.Label
+}
+
+// connect makes the client, and the requests that precede the run: all of them
+// are the first measured one again.
+func (v vllmRun) connect(s *session, tok tokens, name string) error {
+	extra, err := v.ExtraFields()
+	if err != nil {
+		return usage(err)
+	}
+	_, url := v.URLs()
+	s.client, err = endpoint.New(s.target.transport, endpoint.Options{
+		Protocol: endpoint.Protocol(s.run.Plan.Protocol), URL: url, Model: name, Header: s.target.header,
+		Stream: true, IncludeUsage: true, IgnoreEOS: v.SendIgnoreEOS(), PartsAlways: true, Extra: extra,
+		KeepText: v.SaveDetailed, Count: tok.count, Secrets: s.target.secrets,
+	})
+	if err != nil {
+		return usage(err)
+	}
+	first := s.requests[0]
+	first.Model = ""
+	if v.ReadyCheckTimeoutSec > 0 {
+		s.ready, s.readyLimit = &first, time.Duration(v.ReadyCheckTimeoutSec)*time.Second
+	}
+	for range v.NumWarmups {
+		s.warmup = append(s.warmup, first)
+	}
+	s.beforeRun = func() { fmt.Fprint(v.p.Stdout, v.Traffic()) }
+	return nil
+}
+
+// report prints the table and writes the result files.
+func (v vllmRun) report(t *trace.Trace, s *session) error {
+	r, err := dialect.NewVLLMReport(t, "")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.WriteErrors(v.p.Stdout), r.WriteTable(v.p.Stdout)); err != nil {
+		return err
+	}
+	s.sayf("run %s is kept: pitot runs report %s", t.Run.ID, t.Run.ID)
+	name := r.ResultFile()
+	if name == "" {
+		return nil
+	}
+	if v.ResultDir != nil && *v.ResultDir != "" {
+		if err := os.MkdirAll(*v.ResultDir, 0o755); err != nil {
+			return fmt.Errorf("--result-dir: %w", err)
+		}
+		name = filepath.Join(*v.ResultDir, name)
+	}
+	if err := v.save(name, r.Result()); err != nil {
+		return fmt.Errorf("save the result: %w", err)
+	}
+	return v.savePyTorch(name, r)
+}
+
+// save writes the result file, or adds a line to it.
+func (v vllmRun) save(name string, result []byte) error {
+	if !v.AppendResult {
+		return os.WriteFile(name, result, 0o644)
+	}
+	info, err := os.Stat(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil && info.Size() > 0 {
+		result = append([]byte("\n"), result...)
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(result)
+	return errors.Join(err, file.Close())
+}
+
+// savePyTorch writes the file for the PyTorch benchmark database, if the
+// environment asks for it.
+func (v vllmRun) savePyTorch(name string, r *dialect.VLLMReport) error {
+	if v.p.getenv("SAVE_TO_PYTORCH_BENCHMARK_FORMAT") == "" {
+		return nil
+	}
+	b, err := r.PyTorch()
+	if err != nil || b == nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimSuffix(name, filepath.Ext(name))+".pytorch.json", b, 0o644)
+}

@@ -1,0 +1,276 @@
+// Package report turns figures into something to read. It computes nothing:
+// what stands in a report stands in metrics.Summary too.
+//
+// Text is Pitot's own report for a terminal. Its first lines say what was run
+// and whether the load generator can be trusted; then come the rates and the
+// latencies, whole run and steady state beside each other; then what went wrong
+// and what a reader should know. A figure that the sample cannot carry has an
+// asterisk.
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/metrics"
+)
+
+// Text writes the report of a run for a terminal.
+func Text(w io.Writer, s metrics.Summary) error {
+	var t text
+	t.head(s)
+	t.rates(s)
+	t.latencies(s)
+	t.failures(s.Requests)
+	t.notes(s)
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// text is a report in the making.
+type text struct {
+	strings.Builder
+	short bool // some percentile has an asterisk
+}
+
+func (t *text) linef(format string, a ...any) {
+	t.WriteString(strings.TrimRight(fmt.Sprintf(format, a...), " ") + "\n")
+}
+
+// field is a line of the head: a name and parts with dots between.
+func (t *text) field(name string, parts ...string) {
+	kept := parts[:0]
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	t.linef("%-8s%s", name, strings.Join(kept, " · "))
+}
+
+func (t *text) head(s metrics.Summary) {
+	run, plan := s.Run, s.Run.Plan
+	name := ""
+	if run.Name != "" {
+		name = fmt.Sprintf("%q", run.Name)
+	}
+	t.field("run", run.ID, name, run.Started.Local().Format("2006-01-02 15:04:05"), string(run.Status))
+	where := plan.URL
+	if run.Env.Embedded {
+		where = "embedded engine"
+	}
+	how := plan.Protocol + ", not streamed"
+	if plan.Stream {
+		how = plan.Protocol + ", streamed"
+	}
+	t.field("target", where, plan.Model, how)
+	t.field("load", plan.Workload, plan.Arrival, gate(plan.Concurrency), fmt.Sprintf("seed %d", plan.Seed))
+	t.client(s.Health)
+	t.WriteString("\n")
+}
+
+func gate(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at most %d in flight", n)
+}
+
+// client is the verdict on the load generator and what it rests on.
+func (t *text) client(h metrics.Health) {
+	verdict := "VALID"
+	if !h.Valid {
+		verdict = "INVALID: " + strings.Join(h.Reasons, "; ")
+	}
+	t.field("client", verdict)
+	lateness := "sent nothing"
+	if h.Lateness.N > 0 {
+		lateness = fmt.Sprintf("sent late by P50 %s, P99 %s, max %s ms", ms(h.Lateness.At(50)), ms(h.Lateness.At(99)), ms(h.Lateness.Max))
+	}
+	gc := "no GC"
+	if h.GCCycles > 0 {
+		gc = fmt.Sprintf("%d GC, longest pause %s ms", h.GCCycles, ms(h.GCMax))
+	}
+	redials := ""
+	if h.Redials > 0 {
+		redials = fmt.Sprintf("%d idle connections were closed by the server and replaced", h.Redials)
+	}
+	t.field("", lateness, fmt.Sprintf("CPU %.0f %% of %d", 100*h.CPU, h.CPUs), gc, redials)
+}
+
+// rates are lines of a name, what it counts, and the rate over the whole run
+// and in the steady state.
+func (t *text) rates(s metrics.Summary) {
+	steady := func(string) string { return "" }
+	title := ""
+	if s.Steady.Why == "" {
+		title = fmt.Sprintf("steady %.1f–%.1f s", s.Steady.From, s.Steady.To)
+		steady = func(v string) string { return v }
+	}
+	t.rate("", "", fmt.Sprintf("whole run %.1f s", s.Duration), title)
+	t.rate("requests", fmt.Sprintf("%d ok, %d failed", s.Requests.OK, s.Requests.Failed),
+		sig(s.Rates.Requests)+" req/s", steady(sig(s.Steady.Completed)+" req/s"))
+	t.rate("output", fmt.Sprintf("%d tokens", s.Tokens.Output),
+		sig(s.Rates.Output)+" tok/s", steady(sig(s.Steady.Output)+" tok/s"))
+	t.rate("input", fmt.Sprintf("%d tokens", s.Tokens.Input), sig(s.Rates.Input)+" tok/s", "")
+	t.rate("in flight", fmt.Sprintf("at most %d", s.Concurrency.Peak),
+		fmt.Sprintf("mean %.1f", s.Concurrency.Mean), steady(fmt.Sprintf("mean %.1f", s.Steady.Level)))
+	if g := s.Goodput; g != nil {
+		t.rate("goodput", fmt.Sprintf("%d ok (%.1f %%) within", g.Met, 100*g.Share), sig(g.Rate)+" req/s", "")
+		t.linef("%-12s%s", "", objectives(g))
+	}
+	t.WriteString("\n")
+}
+
+func (t *text) rate(name, what, whole, steady string) {
+	t.linef("%s%s%s%s", left(name, 12), left(what, 28), right(whole, 18), right(steady, 24))
+}
+
+func objectives(g *metrics.Goodput) string {
+	parts := make([]string, len(g.Objectives))
+	for i, o := range g.Objectives {
+		parts[i] = fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Round(time.Microsecond))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Widths of the latency table.
+const (
+	nameWidth   = 12
+	figureWidth = 9
+)
+
+func (t *text) latencies(s metrics.Summary) {
+	percentiles := s.Service.E2EL.Percentiles
+	t.WriteString(left("ms", nameWidth) + right("mean", figureWidth) + right("median", figureWidth))
+	for _, p := range percentiles {
+		t.WriteString(right(fmt.Sprintf("P%g ", p.P), figureWidth))
+	}
+	t.linef("%s%s", right("max", figureWidth), right("n", figureWidth))
+	streamed := s.Run.Plan.Stream
+	t.group("service time: from the first byte sent", s.Service, streamed, true)
+	if s.Response != nil {
+		t.group("response time: from the instant the schedule wanted it", *s.Response, streamed, false)
+	}
+	if s.Steady.Why == "" {
+		t.group(fmt.Sprintf("service time of the %d requests in the steady state", s.Steady.Requests), s.Steady.Service, streamed, true)
+	}
+	if s.Setup.N > 0 {
+		t.linef("new connections")
+		t.row("set-up", s.Setup)
+	}
+	t.WriteString("\n")
+}
+
+func (t *text) group(title string, l metrics.Latencies, streamed, gaps bool) {
+	t.linef("%s", title)
+	if streamed {
+		t.row("TTFT", l.TTFT)
+	}
+	if streamed && gaps {
+		t.row("TPOT", l.TPOT)
+		t.row("ITL", l.ITL)
+	}
+	t.row("E2EL", l.E2EL)
+}
+
+func (t *text) row(name string, d metrics.Distribution) {
+	t.WriteString(left("  "+name, nameWidth))
+	if d.N == 0 {
+		t.linef("%s", right("–", figureWidth))
+		return
+	}
+	t.WriteString(right(ms(d.Mean), figureWidth) + right(ms(d.Median), figureWidth))
+	for _, p := range d.Percentiles {
+		mark := " "
+		if p.Short {
+			mark, t.short = "*", true
+		}
+		t.WriteString(right(ms(p.Value)+mark, figureWidth))
+	}
+	t.linef("%s%s", right(ms(d.Max), figureWidth), right(fmt.Sprint(d.N), figureWidth))
+}
+
+// failures are listed by class, most frequent first, in the words of the first
+// of each.
+func (t *text) failures(r metrics.Requests) {
+	if r.Failed == 0 {
+		return
+	}
+	t.linef("failed: %d of %d", r.Failed, r.Sent)
+	for _, c := range r.Classes {
+		name := string(c.Class)
+		if c.Status != 0 {
+			name = fmt.Sprintf("%s %d", name, c.Status)
+		}
+		t.linef("%7d  %s %s", c.Count, left(name, 13), c.Class.Explain())
+		if c.Example != "" {
+			t.linef("%s%s", strings.Repeat(" ", 23), oneLine(c.Example, 100))
+		}
+	}
+	t.WriteString("\n")
+}
+
+// notes are what a reader of the figures has to know.
+func (t *text) notes(s metrics.Summary) {
+	note := func(cond bool, format string, a ...any) {
+		if cond {
+			t.linef("note: "+format, a...)
+		}
+	}
+	missing := s.Requests.Planned - s.Requests.Sent
+	note(missing > 0, "%d of %d requests were never sent: the run was ended early", missing, s.Requests.Planned)
+	note(t.short, "* the sample is too small for this percentile (a P99 wants 368 values, a P95 72, a P90 36)")
+	note(s.Steady.Why != "", "no steady state: %s", s.Steady.Why)
+	note(s.Tokens.Assumed > 0, "the server did not count the output of %d requests: one token a chunk is assumed", s.Tokens.Assumed)
+	note(s.Tokens.Tokenized > 0, "the server did not count the output of %d requests: it was counted here, from the text", s.Tokens.Tokenized)
+	note(s.Tokens.InputUnknown > 0, "nobody counted the prompts of %d requests", s.Tokens.InputUnknown)
+	note(s.Tokens.Short > 0, "%d answers are shorter than asked for", s.Tokens.Short)
+	note(s.Chunks.PerChunk > 1.005 && s.Run.Plan.Stream, "a chunk carries %.2f tokens on average: ITL is the gap between chunks, TPOT the time per token", s.Chunks.PerChunk)
+	note(s.Chunks.Coalesced > 0, "%d of %d chunks (%.2f %%) came in one read with the chunk before them: their gaps of 0 are not the server's", s.Chunks.Coalesced, s.Chunks.Output, 100*float64(s.Chunks.Coalesced)/float64(max(1, s.Chunks.Output)))
+	note(s.Response == nil, "a closed loop has no schedule, so there is no response time")
+	for _, n := range s.Run.Notes {
+		note(true, "%s", n)
+	}
+}
+
+// ms is seconds in milliseconds, to four significant digits.
+func ms(seconds float64) string { return sig(seconds * 1000) }
+
+// sig is v to four significant digits, whole from 1000 on, and to no more than
+// three decimals.
+func sig(v float64) string {
+	a := math.Abs(v)
+	switch {
+	case a >= 999.95:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 99.995:
+		return fmt.Sprintf("%.1f", v)
+	case a >= 9.9995:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.3f", v)
+}
+
+// left pads s on the right to n columns.
+func left(s string, n int) string {
+	return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s)))
+}
+
+// right pads s on the left to n columns.
+func right(s string, n int) string {
+	return strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) + s
+}
+
+// oneLine is the beginning of s without line breaks and control characters.
+func oneLine(s string, n int) string {
+	clean := []rune(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }), " "))
+	if len(clean) > n {
+		return string(clean[:n-1]) + "…"
+	}
+	return string(clean)
+}
