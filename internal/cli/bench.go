@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"reflect"
 	"slices"
@@ -71,7 +73,50 @@ func (c *benchCmd) complete() error {
 			c.Protocol = string(endpoint.Chat)
 		}
 	}
-	return errors.Join(c.checkTarget(), c.checkRequests(random), c.check(c.Data != ""), c.checkOrder())
+	err := errors.Join(c.checkTarget(), c.checkRequests(random), c.check(c.Data != ""), c.checkOrder())
+	if err == nil {
+		err = c.checkFiles()
+	}
+	return err
+}
+
+// checkFiles reads the files before anything is sent.
+func (c *benchCmd) checkFiles() error {
+	var errs []error
+	if c.Replay != "" && c.Replay != "data" {
+		_, err := readTimes(c.Replay)
+		errs = append(errs, named("--replay", c.Replay, err))
+	}
+	switch c.Workload {
+	case "sharegpt":
+		errs = append(errs, checkFile("--data", c.Data, c.shareGPT().Check))
+	case "custom":
+		errs = append(errs, checkFile("--data", c.Data, c.custom().Check))
+	}
+	return errors.Join(errs...)
+}
+
+// checkFile lets check read a file that a flag names.
+func checkFile(flag, name string, check func(io.Reader) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return usagef("%s: %w", flag, err)
+	}
+	defer file.Close()
+	return named(flag, name, check(file))
+}
+
+// named puts a flag and its file before an error, if there is one. Errors of the
+// file system name the file themselves.
+func named(flag, name string, err error) error {
+	var path *fs.PathError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &path):
+		return usagef("%s: %w", flag, err)
+	}
+	return usagef("%s %s: %w", flag, name, err)
 }
 
 func (c *benchCmd) checkTarget() error {
@@ -183,7 +228,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if s.target, err = s.newTarget(c.URL, r); err != nil {
 		return err
 	}
-	ctx, _, release := s.interruptible(ctx)
+	ctx, release := s.untilInterrupt(ctx)
 	defer release()
 	model, names, err := s.target.models(ctx, c.Model)
 	if err != nil {
@@ -228,9 +273,14 @@ func (c *benchCmd) build(ctx context.Context, tok tokens) (workload.Workload, er
 		return workload.Workload{}, usagef("--data: %w", err)
 	}
 	defer file.Close()
-	w, err := c.read(ctx, file, tok.tok)
+	var w workload.Workload
+	if c.Workload == "sharegpt" {
+		w, err = c.shareGPT().Build(ctx, file, tok.tok)
+	} else {
+		w, err = c.custom().Build(ctx, file, tok.tok)
+	}
 	if err != nil {
-		return w, usagef("--data %s: %w", c.Data, err)
+		return w, named("--data", c.Data, err)
 	}
 	if !chat && slices.ContainsFunc(w.Requests, func(r workload.Request) bool { return r.Messages != nil }) {
 		return w, usagef("--data %s holds messages, which need --protocol chat", c.Data)
@@ -238,16 +288,17 @@ func (c *benchCmd) build(ctx context.Context, tok tokens) (workload.Workload, er
 	return w, nil
 }
 
-func (c *benchCmd) read(ctx context.Context, file *os.File, tok workload.Tokenizer) (workload.Workload, error) {
-	if c.Workload == "sharegpt" {
-		return workload.ShareGPT{
-			Requests: c.Requests, Output: c.OutputLen, Seed: uint64(c.Seed), NoOversample: c.NoOversample, IDPrefix: idPrefix,
-		}.Build(ctx, file, tok)
+func (c *benchCmd) shareGPT() workload.ShareGPT {
+	return workload.ShareGPT{
+		Requests: c.Requests, Output: c.OutputLen, Seed: uint64(c.Seed), NoOversample: c.NoOversample, IDPrefix: idPrefix,
 	}
+}
+
+func (c *benchCmd) custom() workload.Custom {
 	return workload.Custom{
 		Requests: c.Requests, Output: c.OutputLen, Shuffle: c.Shuffle, Seed: uint64(c.Seed), NoOversample: c.NoOversample,
 		IDPrefix: idPrefix, NeedTime: c.Replay == "data",
-	}.Build(ctx, file, tok)
+	}
 }
 
 // plan fixes the schedule and writes down what was asked.
@@ -359,8 +410,13 @@ func hide(text string, secrets []string) string {
 func flagTexts(k *kong.Context) map[string]string {
 	texts := map[string]string{}
 	for _, f := range k.Flags() {
-		if f.Name != "help" && f.Name != "config" {
-			texts[f.Name] = fmt.Sprint(reflect.Indirect(f.Target))
+		v := reflect.Indirect(f.Target)
+		switch {
+		case f.Name == "help" || f.Name == "config":
+		case v.IsValid():
+			texts[f.Name] = fmt.Sprint(v)
+		default:
+			texts[f.Name] = "" // left to its default
 		}
 	}
 	return texts

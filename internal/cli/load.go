@@ -150,7 +150,7 @@ func (s loadSettings) replay(requests []workload.Request) (load, error) {
 	} else {
 		var err error
 		if at, err = readTimes(s.Replay); err != nil {
-			return load{}, usagef("--replay %s: %w", s.Replay, err)
+			return load{}, named("--replay", s.Replay, err)
 		}
 	}
 	n := min(len(at), len(requests))

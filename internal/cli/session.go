@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,42 +44,51 @@ type session struct {
 // before the run ends it with errInterrupted; during the run it ends sending,
 // and a second one ends what is in flight.
 func (s *session) execute(ctx context.Context) (*trace.Trace, error) {
-	ctx, stop, release := s.interruptible(ctx)
-	defer release()
-	if err := s.prepare(ctx, stop); err != nil {
-		return nil, s.interrupted(stop, err)
+	if err := s.prepare(ctx); err != nil {
+		return nil, err
 	}
 	before := s.counters(ctx)
 	if s.beforeRun != nil {
 		s.beforeRun()
 	}
-	t, err := s.measure(ctx, stop)
+	t, err := s.measure(ctx)
 	if t != nil {
-		t.Run.ServerCounters = difference(before, s.counters(context.WithoutCancel(ctx)))
+		t.Run.ServerCounters = difference(before, s.counters(ctx))
 	}
 	return t, err
 }
 
-// prepare is what comes before the run: ready check, warm-up, profiler.
-func (s *session) prepare(ctx context.Context, stop <-chan struct{}) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() { // an interrupt ends it at once
+// untilInterrupt is a context that an interrupt cancels, with errInterrupted as
+// the cause.
+func (p *Process) untilInterrupt(ctx context.Context) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
 		select {
-		case <-stop:
-			cancel()
+		case <-p.Signals:
+			cancel(errInterrupted)
 		case <-ctx.Done():
 		}
 	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// prepare is what comes before the run: ready check, warm-up, profiler.
+func (s *session) prepare(ctx context.Context) error {
+	ctx, release := s.untilInterrupt(ctx)
+	defer release()
 	if s.ready != nil {
-		if err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit); err != nil {
+		err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("ready check at %s: %w", s.target.base, err)
 		}
 	}
 	if len(s.warmup) > 0 {
 		s.sayf("warming up with %d requests", len(s.warmup))
 		failed, err := driver.WarmUp(ctx, s.client, s.warmup, s.run.Plan.Concurrency)
-		if failed > 0 {
+		if failed > 0 && ctx.Err() == nil {
 			s.notef("%d of %d warm-up requests failed: %v", failed, len(s.warmup), err)
 		}
 	}
@@ -89,11 +97,11 @@ func (s *session) prepare(ctx context.Context, stop <-chan struct{}) error {
 			s.notef("the profiler was not started: %v", err)
 		}
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // measure makes the run, stores it, and stops the profiler.
-func (s *session) measure(ctx context.Context, stop <-chan struct{}) (*trace.Trace, error) {
+func (s *session) measure(ctx context.Context) (*trace.Trace, error) {
 	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Measured, time.Now()
 	runs, writer, err := s.openStore()
 	if err != nil {
@@ -105,10 +113,12 @@ func (s *session) measure(ctx context.Context, stop <-chan struct{}) (*trace.Tra
 		writer.Append(r)
 		progress.record(r)
 	}}
-	out := d.Run(ctx, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Probe: s.probe})
+	sending, stop, release := s.stopOnInterrupt(ctx)
+	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Probe: s.probe})
+	release()
 	progress.stop()
 	if s.profile {
-		if err := s.target.server().Post(context.WithoutCancel(ctx), "/stop_profile"); err != nil {
+		if err := s.target.server().Post(ctx, "/stop_profile"); err != nil {
 			s.notef("the profiler was not stopped: %v", err)
 		}
 	}
@@ -170,39 +180,26 @@ func newRunID(now time.Time) string {
 	return now.Local().Format("20060102-150405") + "-" + strings.ToLower(rand.Text()[:4])
 }
 
-// interruptible wires the process's signals: the first closes stop, the second
+// stopOnInterrupt watches the run: the first interrupt closes stop, the second
 // cancels the context.
-func (s *session) interruptible(ctx context.Context) (_ context.Context, stop chan struct{}, release func()) {
+func (s *session) stopOnInterrupt(ctx context.Context) (_ context.Context, stop chan struct{}, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop = make(chan struct{})
-	done := make(chan struct{})
 	go func() {
 		select {
 		case <-s.Signals:
 			close(stop)
 			s.sayf("interrupted: waiting for what is in flight; interrupt again to end that too")
-		case <-done:
+		case <-ctx.Done():
 			return
 		}
 		select {
 		case <-s.Signals:
 			cancel()
-		case <-done:
+		case <-ctx.Done():
 		}
 	}()
-	return ctx, stop, func() { close(done); cancel() }
-}
-
-// interrupted turns an error that an interrupt caused into errInterrupted.
-func (s *session) interrupted(stop <-chan struct{}, err error) error {
-	select {
-	case <-stop:
-		if errors.Is(err, context.Canceled) {
-			return errInterrupted
-		}
-	default:
-	}
-	return err
+	return ctx, stop, cancel
 }
 
 // sayf writes a line of progress, unless it is unwanted.

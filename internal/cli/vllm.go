@@ -46,10 +46,11 @@ func (c vllmCmd) Run(p *Process) error {
 		return usagef("vllm bench serve: error: %w", err)
 	}
 	fmt.Fprintln(p.Stdout, a.Namespace())
-	if err := a.Check(); err != nil {
+	v := vllmRun{a, args, p}
+	if err := errors.Join(a.Check(), v.checkFile()); err != nil {
 		return usage(err)
 	}
-	return vllmRun{a, args, p}.run(context.Background())
+	return v.run(context.Background())
 }
 
 const vllmHelp = `pitot vllm bench serve takes the flags of vllm bench serve, with its rules: names
@@ -77,6 +78,18 @@ type vllmRun struct {
 	p    *Process
 }
 
+// checkFile reads the dataset's file before anything is sent.
+func (v vllmRun) checkFile() error {
+	switch {
+	case v.DatasetPath == nil:
+	case v.DatasetName == "sharegpt":
+		return checkFile("--dataset-path", *v.DatasetPath, v.ShareGPT().Check)
+	case v.DatasetName == "custom":
+		return checkFile("--dataset-path", *v.DatasetPath, v.Custom().Check)
+	}
+	return nil
+}
+
 func (v vllmRun) run(ctx context.Context) error {
 	s := &session{Process: v.p, quiet: v.DisableTqdm, scrape: true, profile: v.Profile, storeFile: v.p.getenv("PITOT_STORE")}
 	s.run.Env = v.p.environment()
@@ -98,7 +111,7 @@ func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
 	if s.target, err = v.target(base); err != nil {
 		return err
 	}
-	ctx, _, release := s.interruptible(ctx)
+	ctx, release := s.untilInterrupt(ctx)
 	defer release()
 	name, id, err := v.model(ctx, s)
 	if err != nil {
@@ -232,10 +245,7 @@ func (v vllmRun) dataset(ctx context.Context, tok tokens) (workload.Workload, er
 	} else {
 		w, err = v.Custom().Build(ctx, file, tok.tok)
 	}
-	if err != nil {
-		return w, usagef("--dataset-path %s: %w", *v.DatasetPath, err)
-	}
-	return w, nil
+	return w, named("--dataset-path", *v.DatasetPath, err)
 }
 
 // plan fixes the schedule and writes down what was asked.

@@ -80,6 +80,9 @@ func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) stri
 	}
 	length := between(from, to)
 	if length < steadyLength*took {
+		if early, late := halves(within); late > early*(1+2*steadyDrift) {
+			return fmt.Sprintf("requests take ever longer, from %.1f to %.1f s: the server does not keep up", early, late)
+		}
 		return fmt.Sprintf("after the load had built up, requests were sent for %.1f s, which is short when each takes %.1f s", length, took)
 	}
 	return drift(steps, from, to, took)
@@ -98,6 +101,21 @@ func sending(records []*trace.Record) (first, last trace.Instant) {
 		last = max(last, r.Released)
 	}
 	return first, last
+}
+
+// halves is the mean time that the first and the second half of the requests
+// took, in the order of the workload.
+func halves(records []*trace.Record) (early, late float64) {
+	half := len(records) / 2
+	for i, r := range records {
+		took := between(r.Released, r.Done)
+		if i < half {
+			early += took / float64(half)
+		} else {
+			late += took / float64(len(records)-half)
+		}
+	}
+	return early, late
 }
 
 // drift says how the level changed between the halves of the window, if it

@@ -247,6 +247,7 @@ func TestNoSteadyState(t *testing.T) {
 		{"few", pulse(15, always(50), always(100)), "requests succeeded after the load had built up"},
 		{"short", pulse(50, always(10), always(400)), "which is short when each takes"},
 		{"overload", pulse(2000, always(5), func(i int) trace.Instant { return 20 + trace.Instant(i)*3/4 }), "requests in flight grew"},
+		{"overload from the start", pulse(400, always(10), func(i int) trace.Instant { return 20 + 10*trace.Instant(i) }), "requests take ever longer"},
 		{"easing", pulse(400, func(i int) trace.Instant { return 5 + trace.Instant(i)/10 }, always(300)), "requests in flight fell"},
 		{"nothing", nil, "released at once"},
 	} {

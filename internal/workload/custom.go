@@ -64,6 +64,12 @@ func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workl
 	return fill(requests, n, c.Seed, c.NoOversample, c.IDPrefix), nil
 }
 
+// Check reports what Build would find wrong with file, without a tokenizer.
+func (c Custom) Check(file io.Reader) error {
+	_, err := c.read(file)
+	return err
+}
+
 // read parses every line and reports the first few that are wrong.
 func (c Custom) read(file io.Reader) ([]Request, error) {
 	var requests []Request

@@ -59,6 +59,12 @@ func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 	return fill(requests, s.Requests, s.Seed, s.NoOversample, s.IDPrefix), nil
 }
 
+// Check reports what Build would find wrong with file, without a tokenizer.
+func (s ShareGPT) Check(file io.Reader) error {
+	_, err := readConversations(file)
+	return err
+}
+
 // readConversations keeps those with at least two turns.
 func readConversations(file io.Reader) ([]conversation, error) {
 	var all []conversation

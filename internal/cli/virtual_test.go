@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/memnet"
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/store"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// A virtual is a process inside a synctest bubble: its engine and its client
+// meet in memory, and its clock moves when both wait.
+type virtual struct {
+	*Process
+	stdout, stderr bytes.Buffer
+	signals        chan os.Signal
+	store          string
+}
+
+func newVirtual(t *testing.T, args ...string) *virtual {
+	l := memnet.Listen()
+	v := &virtual{signals: make(chan os.Signal, 2), store: filepath.Join(t.TempDir(), "runs.db")}
+	v.Process = &Process{
+		Args:    append(args, "--store", v.store, "--tokenizer", "none"),
+		Env:     func(string) (string, bool) { return "", false },
+		Stdout:  &v.stdout,
+		Stderr:  &v.stderr,
+		Signals: v.signals,
+		Listen:  func(_, _ string) (net.Listener, error) { return l, nil },
+		Dial:    l.Dial,
+	}
+	return v
+}
+
+func (v *virtual) last(t *testing.T) *trace.Trace {
+	t.Helper()
+	runs, err := store.Open(v.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runs.Close()
+	tr, err := runs.Load("last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func TestAWholeRunIsExactInVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, "bench", "-q", "-n", "40", "--rate", "10", "--arrival", "constant", "--output-len", "5",
+			"--engine-ttft", "50ms", "--engine-itl", "10ms", "--engine-per-prompt-token", "100us", "--input-len", "100", "--report", "json")
+		if code := Run(v.Process); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, v.stderr.String())
+		}
+		var s metrics.Summary
+		if err := json.Unmarshal(v.stdout.Bytes(), &s); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			what      string
+			got, want float64
+		}{
+			{"TTFT", s.Service.TTFT.Mean, .060},
+			{"TTFT max", s.Service.TTFT.Max, .060},
+			{"ITL", s.Service.ITL.Mean, .010},
+			{"ITL min", s.Service.ITL.Min, .010},
+			{"TPOT", s.Service.TPOT.Mean, .010},
+			{"E2EL", s.Service.E2EL.Max, .100},
+			{"response TTFT", s.Response.TTFT.Max, .060},
+			{"lateness", s.Health.Lateness.Max, 0},
+			{"duration", s.Duration, 4.0},
+			{"requests", s.Rates.Requests, 10},
+			{"output", s.Rates.Output, 50},
+			{"in flight", s.Concurrency.Mean, 1},
+			{"peak", float64(s.Concurrency.Peak), 1},
+		} {
+			if math.Abs(c.got-c.want) > 1e-9 {
+				t.Errorf("%s = %v, want %v", c.what, c.got, c.want)
+			}
+		}
+		if s.Requests.OK != 40 || s.Tokens.Output != 200 || s.Tokens.Input != 4000 || !s.Health.Valid {
+			t.Errorf("%+v %+v %+v", s.Requests, s.Tokens, s.Health)
+		}
+	})
+}
+
+// An hour of an open loop is over in no time.
+func TestTheQueueOfTheEngineIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, "bench", "-q", "-n", "3600", "--rate", "1", "--arrival", "constant", "--output-len", "1",
+			"--engine-ttft", "1500ms", "--engine-slots", "1", "--warmup", "0", "--ready-timeout", "0")
+		if code := Run(v.Process); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, v.stderr.String())
+		}
+		// each takes 1.5 s and one comes every second: request i waits i/2 s
+		for _, r := range v.last(t).Records {
+			want := trace.Instant(r.Index)*trace.Instant(time.Second)*3/2 + trace.Instant(1500*time.Millisecond)
+			if r.Done != want || !r.OK() {
+				t.Fatalf("request %d is done at %v, want %v (%s)", r.Index, r.Done, want, r.Class)
+			}
+		}
+		if !strings.Contains(v.stdout.String(), "no steady state: requests take ever longer, from 1125.5 to 1576.0 s: the server does not keep up") {
+			t.Error(v.stdout.String())
+		}
+	})
+}
+
+func TestInterruptOnceDrainsTwiceStops(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		at        []time.Duration // after the start of the command
+		ok        int
+		cancelled int
+	}{
+		{"once", []time.Duration{2500 * time.Millisecond}, 3, 0},
+		{"twice", []time.Duration{2500 * time.Millisecond, 2600 * time.Millisecond}, 2, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := newVirtual(t, "bench", "-n", "10", "-c", "1", "--output-len", "2", "--engine-ttft", "999ms", "--engine-itl", "1ms",
+					"--warmup", "0", "--ready-timeout", "0")
+				for _, d := range tt.at {
+					time.AfterFunc(d, func() { v.signals <- os.Interrupt })
+				}
+				if code := Run(v.Process); code != exitInterrupted {
+					t.Errorf("exit code %d: %s", code, v.stderr.String())
+				}
+				tr := v.last(t)
+				var ok, cancelled int
+				for _, r := range tr.Records {
+					switch {
+					case r.OK():
+						ok++
+					case r.Class == trace.Cancelled:
+						cancelled++
+					}
+				}
+				if ok != tt.ok || cancelled != tt.cancelled || tr.Run.Status != trace.Interrupted {
+					t.Errorf("%d ok, %d cancelled, status %s", ok, cancelled, tr.Run.Status)
+				}
+				if out := v.stdout.String(); !strings.Contains(out, "of 10 requests were never sent: the run was ended early") {
+					t.Error(out)
+				}
+				if !strings.Contains(v.stderr.String(), "interrupt again") {
+					t.Error(v.stderr.String())
+				}
+			})
+		})
+	}
+}
+
+func TestInterruptBeforeTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, "bench", "-n", "10", "--engine-ttft", "10s", "--ready-timeout", "1m")
+		time.AfterFunc(3*time.Second, func() { v.signals <- os.Interrupt })
+		start := time.Now()
+		if code := Run(v.Process); code != exitInterrupted || time.Since(start) != 3*time.Second {
+			t.Errorf("exit code %d after %v: %s", code, time.Since(start), v.stderr.String())
+		}
+		if v.stdout.Len() > 0 {
+			t.Error(v.stdout.String())
+		}
+	})
+}
+
+func TestProgress(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVirtual(t, "bench", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",
+				"--engine-ttft", "50ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0")
+			v.Terminal = terminal
+			if code := Run(v.Process); code != exitOK {
+				t.Fatal(code, v.stderr.String())
+			}
+			got := v.stderr.String()
+			want := "  5.0 s  5/12 done, 0 failed, 0 in flight  3 tok/s  TTFT 50.0/50.0  ITL 10.0/10.0 ms  7s left"
+			if !strings.Contains(got, want) {
+				t.Errorf("terminal %v: no %q in %q", terminal, want, got)
+			}
+			lines := strings.Count(got, "\n")
+			if !terminal && lines != 3 || terminal && (lines != 1 || !strings.Contains(got, "\r") || !strings.Contains(got, strings.Repeat(" ", 80)+"\r")) {
+				t.Errorf("terminal %v: %d lines in %q", terminal, lines, got)
+			}
+		})
+	}
+}
+
+func TestVLLMInVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		l, err := v.Listen("", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := serveVirtual(t, l)
+		v.Args = strings.Fields("vllm bench serve --num-prompts 8 --max-concurrency 2 --random-input 16 --random-output 4 --percentile-metrics ttft,tpot,itl,e2el,client_queue_time --disable-tqdm")
+		v.Env = func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
+		if code := Run(v.Process); code != exitOK {
+			t.Fatal(code, v.stderr.String())
+		}
+		stop()
+		// two at a time, 50 + 3·10 ms each: four rounds of 80 ms
+		for _, want := range []string{
+			"Successful requests:                     8         ",
+			"Benchmark duration (s):                  0.32      ",
+			"Output token throughput (tok/s):         100.00    ",
+			"Peak concurrent requests:                2.00      ",
+			"Mean TTFT (ms):                          50.00     ",
+			"P99 TPOT (ms):                           10.00     ",
+			"Median ITL (ms):                         10.00     ",
+			"P99 E2EL (ms):                           80.00     ",
+			"Mean Client Queue Time (ms):             120.00    ",
+		} {
+			if !strings.Contains(v.stdout.String(), want+"\n") {
+				t.Errorf("no %q in\n%s", want, v.stdout.String())
+			}
+		}
+	})
+}
+
+// serveVirtual runs an engine of 50 ms to the first token and 10 ms from token
+// to token.
+func serveVirtual(t *testing.T, l net.Listener) (stop func()) {
+	t.Helper()
+	server, err := engine.New(engine.Config{Latency: engine.Latency{
+		TTFT: engine.Constant(50 * time.Millisecond), ITL: engine.Constant(10 * time.Millisecond),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx, l, nil) }()
+	return func() {
+		cancel()
+		<-done
+	}
+}
