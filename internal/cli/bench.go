@@ -27,6 +27,10 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	s := &session{Process: p, storeFile: c.Store, quiet: c.Quiet, profile: c.Profile, scrape: true}
 	s.run.Env = p.environment()
 	s.run.Plan.Settings = flagTexts(k)
+	s.run.Env.Embedded = c.URL == ""
+	if err := c.checkFileLimit(s.run.Env, c.Requests); err != nil { // before anything is drawn
+		return err
+	}
 	ctx := context.Background()
 	if c.URL == "" {
 		stop, err := c.embedEngine(ctx, s)
@@ -207,7 +211,6 @@ func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), er
 		return nil, fmt.Errorf("start the embedded engine: %w", err)
 	}
 	c.URL = "http://" + l.Addr().String()
-	s.run.Env.Embedded = true
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l, nil) }()
@@ -320,7 +323,12 @@ func (c *benchCmd) plan(s *session, model string) error {
 		Objectives: slos, Percentiles: c.Percentiles, Settings: s.masked(s.run.Plan.Settings),
 	}
 	s.run.Env.Invocation = s.maskedArgs()
-	return checkFiles(s.run.Plan, s.run.Env, load.atOnce)
+	return c.checkFileLimit(s.run.Env, len(s.requests)) // a file may have held more than was asked for
+}
+
+// checkFileLimit refuses a plan of n requests that is bound to run out of files.
+func (c *benchCmd) checkFileLimit(env trace.Environment, n int) error {
+	return checkFiles(trace.Plan{Requests: n, Concurrency: c.Concurrency}, env, c.kind() == "at-once")
 }
 
 func (c *benchCmd) describeWorkload(n int) string {

@@ -175,7 +175,7 @@ func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
 	flag, ok := c.flags[name]
 	switch {
 	case !ok || name == "config" || name == "help":
-		c.failf(key, "unknown setting %q%s", name, c.suggest(name))
+		c.failf(key, "unknown setting %q%s", name, suggest(name))
 		return
 	case c.origins[name].line > 0:
 		c.failf(key, "%q is set twice, first in line %d", name, c.origins[name].line)
@@ -253,37 +253,15 @@ func (c *configFile) without(args []string) []string {
 	return out
 }
 
-// suggest offers the setting that a name was probably meant to be.
-func (c *configFile) suggest(name string) string {
-	best, distance := "", 3
-	for candidate := range c.flags {
-		if d := editDistance(name, candidate); d < distance || d == distance && candidate < best {
-			best, distance = candidate, d
-		}
+// suggest is what the parser offers in place of an unknown flag.
+func suggest(name string) string {
+	err := tryFlag("--" + name + "=")
+	if err == nil {
+		return ""
 	}
-	if best == "" {
+	_, offer, found := strings.Cut(err.Error(), ", did you mean ")
+	if !found {
 		return "; `pitot bench --help` lists them"
 	}
-	return fmt.Sprintf(", did you mean %q?", best)
-}
-
-// editDistance is the number of characters to insert, delete or replace.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ", did you mean " + strings.ReplaceAll(offer, "--", "")
 }

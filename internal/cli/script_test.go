@@ -70,7 +70,10 @@ func startEngine(ts *testscript.TestScript, _ bool, args []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l, secure) }()
-	ts.Defer(func() { cancel(); <-done })
+	ts.Defer(func() {
+		cancel()
+		ts.Check(<-done)
+	})
 	ts.Setenv("URL", scheme+"://"+l.Addr().String())
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	ts.Check(err)

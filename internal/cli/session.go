@@ -144,8 +144,12 @@ func (s *session) openStore() (*store.Store, *store.Writer, error) {
 	return runs, writer, nil
 }
 
-// openStore opens the store in file, or in the user's data folder.
+// openStore opens the store in file, or the one that PITOT_STORE names, or the
+// one in the user's data folder.
 func (p *Process) openStore(file string) (*store.Store, error) {
+	if file == "" {
+		file = p.getenv("PITOT_STORE")
+	}
 	if file == "" {
 		dir, err := p.dataFolder()
 		if err != nil {

@@ -93,7 +93,7 @@ type outputSettings struct {
 
 // storeSetting says where runs are kept.
 type storeSetting struct {
-	Store string `env:"PITOT_STORE" placeholder:"FILE" help:"SQLite file of the runs. Default: pitot/pitot.db in ${store}."`
+	Store string `placeholder:"FILE" help:"SQLite file of the runs. Default: PITOT_STORE, or pitot/pitot.db in the user's data folder."`
 }
 
 // engineSettings configure the simulated engine; the flags of `pitot serve`, and

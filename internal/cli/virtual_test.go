@@ -246,6 +246,8 @@ func serveVirtual(t *testing.T, l net.Listener) (stop func()) {
 	go func() { done <- server.Serve(ctx, l, nil) }()
 	return func() {
 		cancel()
-		<-done
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -91,7 +91,7 @@ func (v vllmRun) checkFile() error {
 }
 
 func (v vllmRun) run(ctx context.Context) error {
-	s := &session{Process: v.p, quiet: v.DisableTqdm, scrape: true, profile: v.Profile, storeFile: v.p.getenv("PITOT_STORE")}
+	s := &session{Process: v.p, quiet: v.DisableTqdm, scrape: true, profile: v.Profile}
 	s.run.Env = v.p.environment()
 	if err := v.resolve(ctx, s); err != nil {
 		return err

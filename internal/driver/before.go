@@ -10,8 +10,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/workload"
 )
 
-// readyPause is the longest wait between two attempts to find a server ready.
-const readyPause = 5 * time.Second
+// Between two attempts to find a server ready the wait doubles, from the first
+// to the longest.
+const (
+	firstPause   = 500 * time.Millisecond
+	longestPause = 5 * time.Second
+)
 
 // A FailedError is a request that failed outside the measured run.
 type FailedError struct{ Record *trace.Record }
@@ -53,7 +57,7 @@ func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Durat
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	var last error
-	for {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := once(ctx, s, req)
 		if err == nil {
 			return nil
@@ -64,7 +68,7 @@ func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Durat
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("not ready after %v: %w", limit, last)
-		case <-time.After(min(readyPause, time.Until(deadline))):
+		case <-time.After(min(pause, time.Until(deadline))):
 		}
 	}
 }

@@ -285,7 +285,7 @@ func TestReady(t *testing.T) {
 		at      time.Duration
 	}{
 		{name: "at once", limit: time.Minute},
-		{name: "third attempt", limit: time.Minute, readyAt: 9 * time.Second, at: 10 * time.Second},
+		{name: "sixth attempt", limit: time.Minute, readyAt: 9 * time.Second, at: 12500 * time.Millisecond},
 		{name: "never", limit: 12 * time.Second, readyAt: time.Hour, want: "not ready after 12s: connection refused", at: 12 * time.Second},
 		{name: "a single attempt", readyAt: time.Hour, want: "connection refused"},
 	} {

@@ -285,11 +285,66 @@ var encodeCases = []struct {
 	opts Options
 	req  workload.Request
 	want string
-}{}
+}{
+	{
+		"completions",
+		Options{Protocol: Completions, Model: "m", Stream: true, IncludeUsage: true},
+		workload.Request{Text: "a\"\n", OutputTokens: 5},
+		`{"model":"m","prompt":"a\"\n","max_tokens":5,"stream":true,"stream_options":{"include_usage":true}}`,
+	},
+	{
+		"no limit, no stream",
+		Options{Protocol: Completions, Model: "m"},
+		workload.Request{Text: "a"},
+		`{"model":"m","prompt":"a","stream":false}`,
+	},
+	{
+		"token ids",
+		Options{Protocol: Completions, IgnoreEOS: true},
+		workload.Request{Tokens: []int32{3, 4}},
+		`{"model":"","prompt":[3,4],"ignore_eos":true,"stream":false}`,
+	},
+	{
+		"chat",
+		Options{Protocol: Chat, Stream: true, ContinuousUsage: true},
+		workload.Request{Text: "a", OutputTokens: 5},
+		`{"model":"","messages":[{"role":"user","content":"a"}],"max_completion_tokens":5,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`,
+	},
+	{
+		"chat in parts",
+		Options{Protocol: Chat, PartsAlways: true},
+		workload.Request{Text: "a"},
+		`{"model":"","messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"stream":false}`,
+	},
+	{
+		"pictures",
+		Options{Protocol: Chat},
+		workload.Request{Text: "a", Media: []workload.Media{{MIME: "image/jpeg", Data: []byte{1, 2, 3}}, {URL: "http://h/p.png"}}},
+		`{"model":"","stream":false,"messages":[{"role":"user","content":[{"type":"text","text":"a"},
+		 {"type":"image_url","image_url":{"url":"data:image/jpeg;base64,AQID"}},{"type":"image_url","image_url":{"url":"http://h/p.png"}}]}]}`,
+	},
+	{
+		"messages as given",
+		Options{Protocol: Chat},
+		workload.Request{Messages: rawJSON(`[{"role":"system","content":"x"}]`)},
+		`{"model":"","stream":false,"messages":[{"role":"system","content":"x"}]}`,
+	},
+	{
+		"run's extras win over the protocol",
+		Options{Protocol: Completions, Model: "m", Extra: map[string]json.RawMessage{"max_tokens": rawJSON("9"), "logprobs": rawJSON("null"), "stream": rawJSON("true")}},
+		workload.Request{Text: "a", OutputTokens: 5},
+		`{"model":"m","prompt":"a","max_tokens":9,"logprobs":null,"stream":true}`,
+	},
+	{
+		"the request's win over both",
+		Options{Protocol: Completions, Model: "m", Extra: map[string]json.RawMessage{"top_k": rawJSON("1")}},
+		workload.Request{Text: "a", Model: "lora", Extra: map[string]json.RawMessage{"top_k": rawJSON("2"), "prompt": rawJSON(`"b"`)}},
+		`{"model":"lora","prompt":"b","top_k":2,"stream":false}`,
+	},
+}
 
 func TestEncode(t *testing.T) {
 	for _, tt := range encodeCases {
-
 		c, err := New(nil, tt.opts)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// build compiles the program as it is shipped: static, without cgo.
+func build(t *testing.T) (pitot string) {
+	t.Helper()
+	pitot = filepath.Join(t.TempDir(), "pitot")
+	cmd := exec.Command("go", "build", "-o", pitot, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return pitot
+}
+
+// serve starts `pitot serve` as a process of its own and returns its URL.
+func serve(t *testing.T, pitot string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(pitot, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, address, ok := strings.Cut(strings.TrimSpace(line), " on ")
+	if !ok {
+		t.Fatalf("serve said %q", line)
+	}
+	return address
+}
+
+func command(t *testing.T, store, pitot string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(pitot, args...)
+	cmd.Env = append(os.Environ(), "PITOT_STORE="+store)
+	return cmd
+}
+
+// The built program measures a real server process.
+func TestTheBuiltProgram(t *testing.T) {
+	pitot := build(t)
+	address := serve(t, pitot, "--ttft", "20ms", "--itl", "5ms")
+	store := filepath.Join(t.TempDir(), "runs.db")
+	out, err := command(t, store, pitot, "bench", "-q", "--url", address, "-n", "50", "--rate", "100", "--output-len", "8", "--report", "pitot,vllm").Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"50 ok, 0 failed", "output      400 tokens", "Successful requests:                     50        ", "Total generated tokens:                  400       "} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// After kill -9 in the middle of a run the store has every record but those of
+// the last second. Requests come one after the other and take at least 50 ms, so
+// a second holds at most 20 of them.
+func TestKill9(t *testing.T) {
+	pitot := build(t)
+	store := filepath.Join(t.TempDir(), "runs.db")
+	const killAt = 60
+	behind, err := url.Parse(serve(t, pitot, "--ttft", "45ms", "--itl", "5ms"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	victim := make(chan *exec.Cmd, 1)
+	var requests atomic.Int32
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	front := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/completions") && requests.Add(1) == killAt {
+			_ = (<-victim).Process.Kill() // SIGKILL
+		}
+		proxy.ServeHTTP(w, r)
+	})}
+	url := listen(t, front)
+	cmd := command(t, store, pitot, "bench", "-q", "--url", url, "-n", "1000", "-c", "1", "--output-len", "2", "--warmup", "0", "--ready-timeout", "0", "--name", "killed")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	victim <- cmd
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the process was to be killed")
+	}
+	out, err := command(t, store, pitot, "runs", "show", "killed").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	m := regexp.MustCompile(`records +(\d+) of 1000 requests`).FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("no count of records in\n%s", out)
+	}
+	if n, _ := strconv.Atoi(string(m[1])); n < killAt-1-20 || n >= killAt || bytes.Count(out, []byte("ok length")) != n {
+		t.Errorf("%d records after %d requests\n%s", n, killAt, out)
+	}
+	if out, err = command(t, store, pitot, "runs", "report", "killed").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("were never sent: the run was ended early")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func listen(t *testing.T, s *http.Server) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close() })
+	return "http://" + l.Addr().String()
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+)
+
+// A block is a command from the docs and the output shown under it.
+type block struct {
+	where   string // file:line
+	command string
+	output  []string
+}
+
+// blocks finds the `$ pitot` commands in the console blocks of a Markdown file.
+func blocks(t *testing.T, file string) []block {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []block
+	inside, number := false, 0
+	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
+		number++
+		line := lines.Text()
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```console"
+		case !inside:
+		case strings.HasPrefix(line, "$ "):
+			out = append(out, block{where: filepath.Base(file) + ":" + strconv.Itoa(number), command: line[2:]})
+		case len(out) > 0:
+			out[len(out)-1].output = append(out[len(out)-1].output, line)
+		}
+	}
+	return out
+}
+
+var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?\*?`)
+
+// normal is a line without what differs from run to run: numbers, blanks, ids,
+// the verdict of a noisy machine and the addresses of engines.
+func normal(line string) string {
+	line = numbers.ReplaceAllString(line, "0")
+	line = strings.Join(strings.Fields(line), " ")
+	line = regexp.MustCompile(`0-0-[a-z0-9]+`).ReplaceAllString(line, "ID")
+	line = regexp.MustCompile(`^client .*`).ReplaceAllString(line, "client")
+	return strings.ReplaceAll(line, "no GC", "0 GC, longest pause 0 ms")
+}
+
+// Every `$ pitot` command in the docs runs, in order, a folder and a store for
+// each file. An engine stands in for the server on port 8000. The lines shown
+// must appear in the output, in their order.
+func TestDocs(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(files) < 5 {
+		t.Fatal(err, files)
+	}
+	total := 0
+	for _, file := range append(files, "../../README.md") {
+		found := blocks(t, file)
+		total += len(found)
+		t.Run(filepath.Base(file), func(t *testing.T) { runBlocks(t, found) })
+	}
+	if total < 10 {
+		t.Errorf("only %d commands in the docs", total)
+	}
+}
+
+func runBlocks(t *testing.T, found []block) {
+	url := loopback(t, engine.Fault{Name: engine.FaultComments, Share: 0.1})
+	port := url[strings.LastIndex(url, ":")+1:]
+	t.Chdir(t.TempDir())
+	for _, b := range found {
+		args := strings.Fields(strings.ReplaceAll(b.command, "8000", port))
+		if args[0] != "pitot" {
+			t.Errorf("%s: %s is not a command of pitot's", b.where, b.command)
+			continue
+		}
+		var stdout, stderr bytes.Buffer
+		p := &Process{
+			Args: args[1:], Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal),
+			Env: func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }, Listen: net.Listen,
+		}
+		if code := Run(p); code != exitOK {
+			t.Errorf("%s: %s: exit code %d: %s", b.where, b.command, code, stderr.String())
+		}
+		compare(t, b, stdout.String())
+	}
+}
+
+// compare looks for the block's lines in the output, each after the one before.
+func compare(t *testing.T, b block, output string) {
+	t.Helper()
+	rest := strings.Split(output, "\n")
+	for _, want := range b.output {
+		if want == "..." || strings.TrimSpace(want) == "" {
+			continue
+		}
+		i := 0
+		for i < len(rest) && normal(rest[i]) != normal(strings.ReplaceAll(want, "8000", "1")) {
+			i++
+		}
+		if i == len(rest) {
+			t.Errorf("%s: %s: no line like\n%s\nin what is left of\n%s", b.where, b.command, want, output)
+			return
+		}
+		rest = rest[i+1:]
+	}
+}

@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// process is a process with an environment and a store of its own.
+func process(t *testing.T, env map[string]string, args ...string) (p *Process, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	store := filepath.Join(t.TempDir(), "runs.db")
+	return &Process{
+		Args: args, Stdout: stdout, Stderr: stderr, Signals: make(chan os.Signal), Listen: net.Listen,
+		Env: func(name string) (string, bool) {
+			if name == "PITOT_STORE" {
+				return store, true
+			}
+			v, ok := env[name]
+			return v, ok
+		},
+	}, stdout, stderr
+}
+
+// One clear error for each mistake, nothing on standard output, and the exit
+// code that tells the user's mistakes from the world's.
+func TestMistakes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.Mkdir(secret, 0o700); err != nil { // reads as a file with an error, for any user
+		t.Fatal(err)
+	}
+	up := loopback(t)
+	down := "http://127.0.0.1:1"
+	for _, tt := range []struct {
+		name, args string
+		code       int
+		want       string
+	}{
+		{"wrong URL", "bench --url " + down, exitFailed, "connection refused: nothing listens there"},
+		{"no URL at all", "bench --url localhost:8000", exitUsage, "must begin with http:// or https://"},
+		{"wrong port of the right kind", "bench --url " + strings.Replace(up, "http:", "https:", 1), exitFailed, "TLS handshake or certificate failed"},
+		{"wrong model", "bench --url " + up + " --model nope --tokenizer none --ready-timeout 1ms", exitFailed, "The model `nope` does not exist"},
+		{"wrong route", "bench --url " + up + " --endpoint /v2 --ready-timeout 1ms", exitFailed, "HTTP status 404"},
+		{"bad flag", "bench --rates 5", exitUsage, "unknown flag --rates, did you mean \"--rate\"?"},
+		{"bad value", "bench --rate fast", exitUsage, "--rate: expected a float"},
+		{"bad choice", "bench --arrival sometimes", exitUsage, "--arrival must be one of"},
+		{"bad command", "measure", exitUsage, "unexpected argument measure"},
+		{"unreadable file", "bench --workload custom --data " + secret, exitUsage, "is a directory"},
+		{"file without requests", "bench --workload custom --data " + file, exitUsage, `line 1: field "prompt" is missing`},
+		{"unreadable config", "bench --config " + secret, exitUsage, "is a directory"},
+		{"unreadable key", "bench --api-key-file " + secret, exitUsage, "is a directory"},
+		{"store that is none", "bench -q -n 1 --warmup 0 --url " + up + " --store " + file, exitFailed, "open store"},
+		{"impossible combination", "bench --rate 5 --arrival at-once", exitUsage, "--arrival at-once sends everything at the start"},
+		{"unknown run", "runs report nope", exitUsage, "no such run"},
+		{"vllm: wrong URL", "vllm bench serve --base-url " + down, exitFailed, "connection refused"},
+		{"vllm: bad flag", "vllm bench serve --rates 5", exitUsage, "unrecognized arguments: --rates 5"},
+		{"vllm: not built", "vllm bench serve --dataset-name hf", exitUsage, "--dataset-name hf: this dataset is not built yet"},
+		{"vllm: impossible combination", "vllm bench serve --request-rate 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", exitUsage, "remove --request-rate"},
+		{"vllm: ready check", "vllm bench serve --base-url " + up + " --model nope --ready-check-timeout-sec 1 --num-prompts 1", exitFailed, "not ready after 1s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, stdout, stderr := process(t, nil, strings.Fields(tt.args)...)
+			if code := Run(p); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			if got := stderr.String(); !strings.Contains(got, tt.want) || strings.Count(got, "pitot: ") != 1 {
+				t.Errorf("said %q, want one error with %q", got, tt.want)
+			}
+			if got := stdout.String(); got != "" && !strings.HasPrefix(got, "Namespace(") {
+				t.Errorf("standard output: %q", got)
+			}
+		})
+	}
+}
+
+func TestPlansThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		requests, concurrency int
+		atOnce, embedded      bool
+		refused               bool
+	}{
+		{900, 0, true, false, false},
+		{1000, 0, true, false, true},
+		{1000, 900, true, false, false},
+		{5000, 1000, false, false, true},
+		{100, 1000, false, false, false}, // no more than there are requests
+		{5000, 0, false, false, false},   // a rate may or may not need them
+		{500, 0, true, true, true},       // the engine's ends count as well
+		{450, 0, true, true, false},
+	} {
+		err := checkFiles(trace.Plan{Requests: tt.requests, Concurrency: tt.concurrency}, trace.Environment{FileLimit: 1000, Embedded: tt.embedded}, tt.atOnce)
+		if (err != nil) != tt.refused {
+			t.Errorf("%+v: %v", tt, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "pitot serve") != tt.embedded {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
+// Requests go through the proxy of the environment, except to hosts that
+// NO_PROXY names.
+func TestTheProxyOfTheEnvironment(t *testing.T) {
+	behind, err := url.Parse(loopback(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var through atomic.Int32
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		through.Add(1)
+		if r.URL.Host != "engine.invalid" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		r.URL.Scheme, r.URL.Host, r.RequestURI = "http", behind.Host, ""
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		w.WriteHeader(resp.StatusCode)
+		_, _ = io.Copy(w, resp.Body)
+	}))
+	defer proxy.Close()
+	args := strings.Fields("bench -q --url http://engine.invalid -n 3 --output-len 3 -c 1 --warmup 0")
+	p, stdout, stderr := process(t, map[string]string{"http_proxy": proxy.URL}, args...)
+	if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), "3 ok, 0 failed") || through.Load() < 3 {
+		t.Errorf("exit code %d, %d requests through the proxy\n%s%s", code, through.Load(), stdout, stderr)
+	}
+	p, _, stderr = process(t, map[string]string{"HTTP_PROXY": proxy.URL, "NO_PROXY": "invalid"}, args...)
+	if code := Run(p); code != exitFailed || !strings.Contains(stderr.String(), "host name did not resolve") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// The counters of speculative decoding are read before and after the run, and
+// their differences end up in the vLLM report.
+func TestSpeculativeDecodingCounters(t *testing.T) {
+	inner, err := engine.New(engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scrapes := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/metrics" {
+			inner.Handler().ServeHTTP(w, r)
+			return
+		}
+		scrapes++
+		n := float64(1000 * scrapes)
+		for name, v := range map[string]float64{
+			`num_drafts_total{engine="0"}`: n, `num_draft_tokens_total{engine="0"}`: 3 * n,
+			`num_accepted_tokens_total{engine="0"}`:                        n,
+			`num_accepted_tokens_per_pos_total{engine="0",position="0"}`:   .75 * n,
+			`num_accepted_tokens_per_pos_total{engine="0",position="1"}`:   .25 * n,
+			`num_accepted_tokens_per_pos_created{engine="0",position="1"}`: n,
+		} {
+			fmt.Fprintf(w, "vllm:spec_decode_%s %v\n", name, v)
+		}
+	}))
+	defer server.Close()
+	p, stdout, stderr := process(t, nil, strings.Fields("vllm bench serve --disable-tqdm --base-url "+server.URL+" --num-prompts 2 --random-input 8 --random-output 2")...)
+	if code := Run(p); code != exitOK {
+		t.Fatal(code, stderr)
+	}
+	want := `---------------Speculative Decoding---------------
+Acceptance rate (%):                     33.33     
+Acceptance length:                       2.00      
+Drafts:                                  1000      
+Draft tokens:                            3000      
+Accepted tokens:                         1000      
+Per-position acceptance (%):
+  Position 0:                            75.00     
+  Position 1:                            25.00     
+==================================================
+`
+	if !strings.Contains(stdout.String(), want) || scrapes != 2 {
+		t.Errorf("%d scrapes\n%s", scrapes, stdout)
+	}
+}
+
+// A terminal that went away does not lose the run.
+func TestTheRunOutlivesItsReader(t *testing.T) {
+	p, _, _ := process(t, nil, strings.Fields("bench -q --url "+loopback(t)+" -n 3 --output-len 3 -c 1 --warmup 0 --name kept")...)
+	p.Stdout = brokenPipe{}
+	if code := Run(p); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	show, stdout, stderr := process(t, nil, "runs", "show", "kept")
+	show.Env = p.Env
+	if code := Run(show); code != exitOK || !strings.Contains(stdout.String(), "3 of 3 requests") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestServeEndsWithAnInterrupt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		v.Args = []string{"serve", "--addr", "127.0.0.1:0"}
+		ended := make(chan int)
+		go func() { ended <- Run(v.Process) }()
+		synctest.Wait()
+		client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return v.Dial(ctx, "", "") }, DisableKeepAlives: true}}
+		resp, err := client.Get("http://engine/health")
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatal(resp, err)
+		}
+		_ = resp.Body.Close()
+		v.signals <- os.Interrupt
+		if code := <-ended; code != exitOK || !strings.Contains(v.stderr.String(), "serving pitot on http://") {
+			t.Errorf("exit code %d: %s", code, v.stderr.String())
+		}
+	})
+}
+
+// Whatever a config file holds, it ends in arguments that the parser takes, or
+// in an error that names the file.
+func FuzzConfig(f *testing.F) {
+	f.Add("rate: 5\nslo: [ttft=1s]\nengine:\n  ttft: 5ms\n")
+	f.Add("requests: [1]\n? x\n: |\n  text\n")
+	f.Add("{a: 1, b: {c: ~}}\n---\nx")
+	f.Add("body: '{\"a\": 1}' # c\nheader: &a [x=y]\nname: *a\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		var g grammar
+		k, _, err := newParser(new(Process), &g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := configFile{name: "f.yaml", lines: strings.Split(text, "\n"), flags: benchFlags(k), origins: origins{}}
+		if err := c.read([]byte(text)); err != nil {
+			if !strings.Contains(err.Error(), "f.yaml:") {
+				t.Fatalf("the error does not name the file: %v", err)
+			}
+			return
+		}
+		args := append([]string{"bench"}, c.without(nil)...)
+		if _, err := k.Parse(args); err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+	})
+}
