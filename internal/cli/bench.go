@@ -24,8 +24,8 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	if err := c.complete(); err != nil {
 		return err
 	}
-	s := &session{Process: p, storeFile: c.Store, quiet: c.Quiet, profile: c.Profile, scrape: true}
-	s.run.Env = p.environment()
+	s := p.newSession()
+	s.storeFile, s.quiet, s.profile = c.Store, c.Quiet, c.Profile
 	s.run.Plan.Settings = flagTexts(k)
 	s.run.Env.Embedded = c.URL == ""
 	if err := c.checkFileLimit(s.run.Env, c.Requests); err != nil { // before anything is drawn

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,9 +24,8 @@ type progress struct {
 	itl    *hdrhistogram.Histogram
 	tokens int
 
-	over  chan struct{}
-	loop  sync.WaitGroup
-	drawn int // width of the line on the terminal
+	over chan struct{}
+	loop sync.WaitGroup
 }
 
 // How often a line is written.
@@ -81,7 +79,7 @@ func (p *progress) show(every time.Duration) {
 	for {
 		select {
 		case <-tick.C:
-			p.write(p.line())
+			p.s.console.draw(p.line())
 		case <-p.over:
 			return
 		}
@@ -92,18 +90,7 @@ func (p *progress) show(every time.Duration) {
 func (p *progress) stop() {
 	close(p.over)
 	p.loop.Wait()
-	if p.drawn > 0 {
-		fmt.Fprint(p.s.Stderr, "\r", strings.Repeat(" ", p.drawn), "\r")
-	}
-}
-
-func (p *progress) write(line string) {
-	if !p.s.Terminal {
-		fmt.Fprintln(p.s.Stderr, line)
-		return
-	}
-	fmt.Fprint(p.s.Stderr, "\r", line, strings.Repeat(" ", max(0, p.drawn-len(line))))
-	p.drawn = len(line)
+	p.s.console.clear()
 }
 
 func (p *progress) line() string {

@@ -23,6 +23,7 @@ import (
 // known but what the server will do.
 type session struct {
 	*Process
+	console  console
 	run      trace.Run // plan and environment
 	target   *target
 	client   *endpoint.Client
@@ -38,6 +39,13 @@ type session struct {
 	beforeRun  func()
 	storeFile  string
 	quiet      bool
+}
+
+// newSession is a session about which nothing is known yet.
+func (p *Process) newSession() *session {
+	s := &session{Process: p, console: console{w: p.Stderr, terminal: p.Terminal}, scrape: true}
+	s.run.Env = p.environment()
+	return s
 }
 
 // execute goes through the order of a run and returns its trace. An interrupt
@@ -209,7 +217,7 @@ func (s *session) stopOnInterrupt(ctx context.Context) (_ context.Context, stop 
 // sayf writes a line of progress, unless it is unwanted.
 func (s *session) sayf(format string, a ...any) {
 	if !s.quiet {
-		fmt.Fprintf(s.Stderr, format+"\n", a...)
+		s.console.say(fmt.Sprintf(format, a...))
 	}
 }
 

@@ -91,8 +91,8 @@ func (v vllmRun) checkFile() error {
 }
 
 func (v vllmRun) run(ctx context.Context) error {
-	s := &session{Process: v.p, quiet: v.DisableTqdm, scrape: true, profile: v.Profile}
-	s.run.Env = v.p.environment()
+	s := v.p.newSession()
+	s.quiet, s.profile = v.DisableTqdm, v.Profile
 	if err := v.resolve(ctx, s); err != nil {
 		return err
 	}

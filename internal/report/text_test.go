@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+const milli = trace.Instant(time.Millisecond)
+
+// sample is a run of n requests, one every 20 ms, of which every failEvery-th
+// fails.
+func sample(n, failEvery int) *trace.Trace {
+	t := &trace.Trace{Run: trace.Run{
+		ID: "20261121-120000-abcd", Name: "nightly", Status: trace.Complete, Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local),
+		Plan: trace.Plan{
+			URL: "http://127.0.0.1:8000", Model: "m", Protocol: "chat", Stream: true, Workload: "random 10→5 tokens", Arrival: "constant 50 req/s",
+			Requests: n, Seed: 7, Objectives: []trace.SLO{{Metric: "ttft", Limit: 40 * time.Millisecond}, {Metric: "e2el", Limit: time.Second}},
+		},
+		Env:    trace.Environment{CPUs: 4},
+		Client: trace.Client{CPU: 500 * time.Millisecond, GCCycles: 3, GCMax: 250 * time.Microsecond},
+		Notes:  []string{"something was noticed"},
+	}}
+	for i := range n {
+		t.Records = append(t.Records, record(i, failEvery > 0 && i%failEvery == 1))
+		t.Run.End = max(t.Run.End, t.Records[i].Done)
+	}
+	return t
+}
+
+func record(i int, fails bool) *trace.Record {
+	r := trace.NewRecord(i)
+	at := trace.Instant(i) * 20 * milli
+	r.Due, r.Released, r.Sent = at, at+milli/10, at+milli/5
+	r.Done, r.Status, r.PromptTokens, r.WantTokens = at+80*milli, 200, 10, 5
+	if i%10 == 0 {
+		r.Dialed, r.Connected = at+milli/10, at+milli/5
+	}
+	if fails {
+		r.Class, r.Status, r.Error = trace.HTTP, 503, "{\"error\":\n\t\"overloaded\"}"+strings.Repeat(".", 200)
+		return r
+	}
+	for j := range 5 {
+		jitter := trace.Instant((i*7+j*3)%11) * milli / 10
+		r.Chunks = append(r.Chunks, trace.Chunk{At: at + 30*milli + trace.Instant(j)*10*milli + jitter, Kind: trace.Text})
+	}
+	r.OutputTokens, r.CountedFrom = 5, trace.FromUsage
+	return r
+}
+
+func TestText(t *testing.T) {
+	killed := sample(30, 0)
+	killed.Run.Status, killed.Run.Plan.Requests, killed.Run.Name = trace.Interrupted, 100, ""
+	killed.Run.Plan.Concurrency, killed.Run.Plan.Objectives, killed.Run.Notes = 4, nil, nil
+	killed.Run.Client = trace.Client{}
+	killed.Run.Env.Embedded = true
+	for i, r := range killed.Records {
+		r.Due, r.Free, r.Redials = 0, r.Released, i%2
+		r.CountedFrom, r.OutputTokens, r.Chunks[1].At, r.Chunks[1].Kind = trace.FromChunks, 7, r.Chunks[0].At, trace.Text|trace.Coalesced
+	}
+	late := sample(400, 0)
+	for _, r := range late.Records[:20] {
+		r.Sent += 15 * milli
+	}
+	late.Run.Plan.Stream = false
+	for name, tr := range map[string]*trace.Trace{
+		"failures": sample(400, 9), "interrupted": killed, "invalid": late, "empty": {Run: trace.Run{Status: trace.Complete}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			if err := Text(&b, metrics.Summarize(tr, metrics.Options{})); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "testdata/"+name+".txt", b.String())
+		})
+	}
+}
+
+// golden compares with a file; UPDATE=1 writes it.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSig(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0.000", 0.0004: "0.000", 0.1234: "0.123", 9.9994: "9.999", 9.9996: "10.00", 12.345: "12.35", 99.994: "99.99", 99.996: "100.0",
+		123.44: "123.4", 999.94: "999.9", 999.96: "1000", 12345.6: "12346", -3.5: "-3.500",
+	} {
+		if got := sig(v); got != want {
+			t.Errorf("sig(%v) = %s, want %s", v, got, want)
+		}
+	}
+}
+
+func ExampleText() {
+	var b strings.Builder
+	_ = Text(&b, metrics.Summarize(sample(400, 0), metrics.Options{Percentiles: []float64{99}}))
+	head, _, _ := strings.Cut(b.String(), "\n\n")
+	fmt.Println(strings.ReplaceAll(head, "·", "-"))
+	// Output:
+	// run     20261121-120000-abcd - "nightly" - 2026-11-21 12:00:00 - complete
+	// target  http://127.0.0.1:8000 - m - chat, streamed
+	// load    random 10→5 tokens - constant 50 req/s - seed 7
+	// client  VALID
+	//         sent late by P50 0.200, P99 0.200, max 0.200 ms - CPU 2 % of 4 - 3 GC, longest pause 0.250 ms
+}
