@@ -24,8 +24,12 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	if err := c.complete(); err != nil {
 		return err
 	}
-	s := p.newSession()
-	s.storeFile, s.quiet, s.profile = c.Store, c.Quiet, c.Profile
+	s, err := p.newSession(c.Store)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.quiet, s.profile = c.Quiet, c.Profile
 	s.run.Plan.Settings = flagTexts(k)
 	s.run.Env.Embedded = c.URL == ""
 	if err := c.checkFileLimit(s.run.Env, c.Requests); err != nil { // before anything is drawn
@@ -42,7 +46,6 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	if err := c.resolve(ctx, s); err != nil {
 		return err
 	}
-	defer s.target.transport.Close()
 	t, err := s.execute(ctx)
 	if t == nil {
 		return err

@@ -197,6 +197,11 @@ Per-position acceptance (%):
 	if !strings.Contains(stdout.String(), want) || scrapes != 2 {
 		t.Errorf("%d scrapes\n%s", scrapes, stdout)
 	}
+	p.Args = strings.Fields("runs report last --dialect vllm")
+	stdout.Reset()
+	if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), want) {
+		t.Errorf("exit code %d, from the store\n%s", code, stdout)
+	}
 }
 
 // A terminal that went away does not lose the run.

@@ -37,15 +37,28 @@ type session struct {
 	profile    bool
 	scrape     bool // keep the differences of the server's counters
 	beforeRun  func()
-	storeFile  string
+	store      *store.Store
 	quiet      bool
 }
 
-// newSession is a session about which nothing is known yet.
-func (p *Process) newSession() *session {
-	s := &session{Process: p, console: console{w: p.Stderr, terminal: p.Terminal}, scrape: true}
+// newSession is a session about which nothing is known yet but where its run
+// will be kept: that is tried before anything is sent.
+func (p *Process) newSession(storeFile string) (*session, error) {
+	runs, err := p.openStore(storeFile)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{Process: p, console: console{w: p.Stderr, terminal: p.Terminal}, store: runs, scrape: true}
 	s.run.Env = p.environment()
-	return s
+	return s, nil
+}
+
+// close lets go of the connections and the store.
+func (s *session) close() {
+	if s.target != nil {
+		s.target.transport.Close()
+	}
+	_ = s.store.Close()
 }
 
 // execute goes through the order of a run and returns its trace. An interrupt
@@ -59,11 +72,7 @@ func (s *session) execute(ctx context.Context) (*trace.Trace, error) {
 	if s.beforeRun != nil {
 		s.beforeRun()
 	}
-	t, err := s.measure(ctx)
-	if t != nil {
-		t.Run.ServerCounters = difference(before, s.counters(ctx))
-	}
-	return t, err
+	return s.measure(ctx, before)
 }
 
 // untilInterrupt is a context that an interrupt cancels, with errInterrupted as
@@ -108,14 +117,14 @@ func (s *session) prepare(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// measure makes the run, stores it, and stops the profiler.
-func (s *session) measure(ctx context.Context) (*trace.Trace, error) {
+// measure makes the run, stores it, and stops the profiler. before are the
+// server's counters ahead of the run.
+func (s *session) measure(ctx context.Context, before map[string]float64) (*trace.Trace, error) {
 	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Measured, time.Now()
-	runs, writer, err := s.openStore()
+	writer, err := s.store.Create(s.run)
 	if err != nil {
 		return nil, err
 	}
-	defer runs.Close()
 	progress := s.startProgress()
 	d := driver.Driver{Sender: s.client, Now: s.target.transport.Now, Progress: &progress.counts, OnRecord: func(r *trace.Record) {
 		writer.Append(r)
@@ -130,26 +139,13 @@ func (s *session) measure(ctx context.Context) (*trace.Trace, error) {
 			s.notef("the profiler was not stopped: %v", err)
 		}
 	}
+	s.run.ServerCounters = difference(before, s.counters(ctx))
 	s.run.Started, s.run.End, s.run.Client, s.run.Probes = out.Started, out.End, out.Client, out.Probes
 	s.run.Status = trace.Complete
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
 	}
 	return &trace.Trace{Run: s.run, Records: out.Records}, writer.Finish(s.run)
-}
-
-// openStore opens the store and enters the run.
-func (s *session) openStore() (*store.Store, *store.Writer, error) {
-	runs, err := s.Process.openStore(s.storeFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	writer, err := runs.Create(s.run)
-	if err != nil {
-		_ = runs.Close()
-		return nil, nil, err
-	}
-	return runs, writer, nil
 }
 
 // openStore opens the store in file, or the one that PITOT_STORE names, or the

@@ -49,6 +49,9 @@ type reach struct {
 
 // newTarget connects to nothing yet.
 func (p *Process) newTarget(base string, r reach) (*target, error) {
+	if u, err := url.Parse(base); err != nil || u.User != nil {
+		return nil, usagef("the server's URL must be one without a user name and a password; send them with --header Authorization=...")
+	}
 	config := &tls.Config{InsecureSkipVerify: r.insecure, MinVersion: tls.VersionTLS12}
 	if r.ca != "" {
 		pool, err := certificates(r.ca)

@@ -91,12 +91,15 @@ func (v vllmRun) checkFile() error {
 }
 
 func (v vllmRun) run(ctx context.Context) error {
-	s := v.p.newSession()
+	s, err := v.p.newSession("")
+	if err != nil {
+		return err
+	}
+	defer s.close()
 	s.quiet, s.profile = v.DisableTqdm, v.Profile
 	if err := v.resolve(ctx, s); err != nil {
 		return err
 	}
-	defer s.target.transport.Close()
 	t, err := s.execute(ctx)
 	if t == nil {
 		return err

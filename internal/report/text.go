@@ -155,6 +155,9 @@ func (t *text) latencies(s metrics.Summary) {
 	t.group("service time: from the first byte sent", s.Service, streamed, true)
 	if s.Response != nil {
 		t.group("response time: from the instant the schedule wanted it", *s.Response, streamed, false)
+		if s.Run.Plan.Concurrency > 0 {
+			t.row("gate wait", s.Wait)
+		}
 	}
 	if s.Steady.Why == "" {
 		t.group(fmt.Sprintf("service time of the %d requests in the steady state", s.Steady.Requests), s.Steady.Service, streamed, true)

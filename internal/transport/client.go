@@ -25,9 +25,9 @@ type Client struct {
 
 // Sizes and limits of the client.
 const (
-	readSize    = 8 << 10          // one read of a body
-	keepAlive   = 60 * time.Second // how long an unused connection stays open
-	drainTime   = time.Second      // for the rest of a body after ErrEnough
+	readSize    = 8 << 10                // one read of a body
+	keepAlive   = 60 * time.Second       // how long an unused connection stays open
+	drainTime   = 100 * time.Millisecond // for the rest of a body after ErrEnough
 	maxHeadSize = 1 << 20
 )
 
