@@ -9,7 +9,6 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -391,32 +390,6 @@ func (c *benchCmd) warmUp(ctx context.Context, s *session, tok tokens) error {
 	return nil
 }
 
-// masked hides secrets in settings.
-func (s *session) masked(settings map[string]string) map[string]string {
-	for name, text := range settings {
-		settings[name] = hide(text, s.target.secrets)
-	}
-	return settings
-}
-
-// maskedArgs are the process's arguments without secrets.
-func (s *session) maskedArgs() []string {
-	args := slices.Clone(s.Args)
-	for i := range args {
-		args[i] = hide(args[i], s.target.secrets)
-	}
-	return args
-}
-
-func hide(text string, secrets []string) string {
-	for _, secret := range secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-	}
-	return text
-}
-
 // flagTexts are the values of the flags of a command, in text.
 func flagTexts(k *kong.Context) map[string]string {
 	texts := map[string]string{}
@@ -424,6 +397,12 @@ func flagTexts(k *kong.Context) map[string]string {
 		v := reflect.Indirect(f.Target)
 		switch {
 		case f.Name == "help" || f.Name == "config":
+		case f.Name == "header":
+			var pairs []string
+			for _, pair := range v.Interface().([]string) {
+				pairs = append(pairs, maskHeader(pair))
+			}
+			texts[f.Name] = fmt.Sprint(pairs)
 		case v.IsValid():
 			texts[f.Name] = fmt.Sprint(v)
 		default:

@@ -65,31 +65,22 @@ func (p *Process) newTarget(base string, r reach) (*target, error) {
 		t.header = http.Header{}
 	}
 	if r.key != "" {
-		t.secrets = append(t.secrets, r.key)
+		t.secrets = append(t.secrets, secretsIn(r.key)...)
 		if t.header.Get("Authorization") == "" {
 			t.header.Set("Authorization", "Bearer "+r.key)
 		}
 	}
 	for name, values := range r.header {
-		if secretHeader(name) {
-			t.secrets = append(t.secrets, values...)
+		for _, v := range values {
+			if secretHeader(name) {
+				t.secrets = append(t.secrets, secretsIn(v)...)
+			}
 		}
 	}
 	t.transport = transport.New(transport.Config{
 		Dial: p.Dial, TLS: config, Proxy: p.proxy(), HTTP2: r.http2, NoReuse: r.noReuse, Timeout: r.timeout, Idle: r.idle,
 	})
 	return t, nil
-}
-
-// secretHeader tells names whose values must not be repeated anywhere.
-func secretHeader(name string) bool {
-	name = strings.ToLower(name)
-	for _, part := range []string{"auth", "key", "token", "secret", "cookie"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // certificates are the system's and those in file.

@@ -144,14 +144,7 @@ func (v vllmRun) target(base string) (*target, error) {
 	for _, kv := range pairs {
 		header.Set(kv[0], kv[1])
 	}
-	t, err := v.p.newTarget(base, reach{header: header, key: v.p.getenv("OPENAI_API_KEY"), insecure: v.Insecure, timeout: vllmTimeout})
-	if err != nil {
-		return nil, err
-	}
-	for _, kv := range pairs {
-		t.secrets = append(t.secrets, kv[1])
-	}
-	return t, nil
+	return v.p.newTarget(base, reach{header: header, key: v.p.getenv("OPENAI_API_KEY"), insecure: v.Insecure, timeout: vllmTimeout})
 }
 
 // model is the name sent and the id used for files and tokenizers.

@@ -21,18 +21,30 @@ type vllmRun struct {
 	TokenizerID string   `json:"tokenizer_id"`
 }
 
-// Mask returns args with the values of headers hidden.
+// Mask returns args with the values of headers hidden. The name of a flag may be
+// cut short, and what follows up to the next flag belongs to it.
 func (a *VLLMArgs) Mask(args []string) []string {
 	masked := slices.Clone(args)
-	for i := range masked {
-		for _, h := range a.Header {
-			name, value, _ := strings.Cut(h, "=")
-			if value != "" {
-				masked[i] = strings.ReplaceAll(masked[i], h, name+"=***")
+	header := false
+	for i, arg := range masked {
+		flag, value, joined := strings.Cut(arg, "=")
+		if strings.HasPrefix(flag, "--") {
+			header = strings.HasPrefix("--header", flag)
+			if header && joined {
+				masked[i] = flag + "=" + maskPair(value)
 			}
+		} else if header {
+			masked[i] = maskPair(arg)
 		}
 	}
 	return masked
+}
+
+func maskPair(pair string) string {
+	if name, value, _ := strings.Cut(pair, "="); value != "" {
+		return name + "=***"
+	}
+	return pair
 }
 
 // Foreign is what a run of args keeps for its reports.

@@ -43,7 +43,7 @@ var causes = []struct {
 
 // classify finds the class of an error of the transport.
 func classify(err error) trace.Class {
-	if as[*net.DNSError](err) {
+	if as[*net.DNSError](err) && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
 		return trace.DNS
 	}
 	for _, c := range causes {
@@ -72,7 +72,8 @@ func isTLS(err error) bool {
 func byText(text string) trace.Class {
 	switch {
 	case strings.Contains(text, "malformed"), strings.Contains(text, "invalid byte in chunk length"),
-		strings.Contains(text, "chunk"), strings.Contains(text, "unexpected character"):
+		strings.Contains(text, "chunk"), strings.Contains(text, "unexpected character"),
+		strings.Contains(text, "response headers exceeded"):
 		return trace.Malformed
 	case strings.Contains(text, "server closed idle connection"), strings.Contains(text, "transport connection broken"),
 		strings.Contains(text, "stream error"), strings.Contains(text, "GOAWAY"):

@@ -14,15 +14,13 @@ type delta struct {
 	token  bool // its choices are not empty
 	kind   trace.Kind
 	text   string // visible text
+	hidden string // reasoning, and the arguments of tool calls
 	finish string
 	usage  *trace.Usage
 	err    string // the server's error message
 }
 
-var (
-	errNotJSON = errors.New("not a JSON object")
-	errNoDelta = errors.New("choices[0] has no delta")
-)
+var errNotJSON = errors.New("not a JSON object")
 
 // decode reads an event of a stream, or with whole the body of an answer that
 // is not streamed.
@@ -44,44 +42,67 @@ func decode(p Protocol, whole bool, data []byte) (delta, error) {
 		d.finish = f.Str
 		d.kind |= trace.Finish
 	}
+	said := false
 	if p == Completions {
-		d.say(choice.Get("text"), trace.Text)
-		return d, nil
+		said = d.say(choice.Get("text"), trace.Text)
+	} else {
+		said = d.message(choice, whole)
 	}
-	return d, d.message(choice, whole)
+	if !said {
+		d.kind |= trace.Bare
+	}
+	return d, nil
 }
 
-// message reads choices[0] of the chat protocol.
-func (d *delta) message(choice gjson.Result, whole bool) error {
+// message reads choices[0] of the chat protocol and tells whether it has a field
+// for output. Some servers leave the delta out where they have nothing to say.
+func (d *delta) message(choice gjson.Result, whole bool) (said bool) {
 	m := choice.Get("delta")
 	if whole {
 		m = choice.Get("message")
 	}
-	if !m.IsObject() {
-		return errNoDelta
+	said = d.say(m.Get("content"), trace.Text)
+	said = d.say(m.Get("refusal"), trace.Text) || said
+	thought := m.Get("reasoning_content")
+	if thought.Str == "" {
+		thought = m.Get("reasoning") // its other name; some servers send both
 	}
-	d.say(m.Get("content"), trace.Text)
-	d.say(m.Get("refusal"), trace.Text)
-	d.say(m.Get("reasoning_content"), trace.Reasoning)
-	d.say(m.Get("reasoning"), trace.Reasoning)
-	if calls := m.Get("tool_calls"); calls.IsArray() && len(calls.Array()) > 0 {
-		d.kind |= trace.ToolCall
+	said = d.say(thought, trace.Reasoning) || said
+	for _, call := range m.Get("tool_calls").Array() {
+		said = d.call(call.Get("function"))
+	}
+	if f := m.Get("function_call"); f.IsObject() {
+		said = d.call(f)
 	}
 	if m.Get("role").Type == gjson.String && d.kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 {
 		d.kind |= trace.Role
 	}
-	return nil
+	return said
 }
 
-// say adds the text of a field, if it has any.
-func (d *delta) say(field gjson.Result, kind trace.Kind) {
-	if field.Type != gjson.String || field.Str == "" {
-		return
+// say adds the text of a field and tells whether the field is there; it may be
+// empty.
+func (d *delta) say(field gjson.Result, kind trace.Kind) bool {
+	if field.Type != gjson.String {
+		return false
+	}
+	if field.Str == "" {
+		return true
 	}
 	d.kind |= kind
 	if kind == trace.Text {
 		d.text += field.Str
+	} else {
+		d.hidden += field.Str
 	}
+	return true
+}
+
+// call adds a part of a function call.
+func (d *delta) call(function gjson.Result) bool {
+	d.kind |= trace.ToolCall
+	d.hidden += function.Get("name").Str + function.Get("arguments").Str
+	return true
 }
 
 func usage(u gjson.Result) *trace.Usage {

@@ -20,6 +20,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -69,7 +70,8 @@ type Options struct {
 
 	KeepText bool // keep the answers' text in the records
 	// Count gives the number of tokens in an answer whose server reports no
-	// usage; nil when there is no tokenizer. It is called after the request.
+	// usage: of its text, reasoning and tool calls. nil when there is no
+	// tokenizer. It is called after the request.
 	Count func(text string) int
 	// Secrets are replaced wherever a server's or client's words repeat them.
 	Secrets []string
@@ -109,7 +111,7 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	rec.Sent, rec.FirstByte = trace.Instant(timing.Sent), trace.Instant(timing.FirstByte)
 	rec.Redials = timing.Redials
 	r.finish(timing.Done, err)
-	c.settle(rec, &r.text)
+	c.settle(r)
 }
 
 func (c *Client) header(id string) http.Header {
@@ -127,7 +129,8 @@ func (c *Client) header(id string) http.Header {
 }
 
 // settle counts the output tokens and cuts the texts to what is kept.
-func (c *Client) settle(rec *trace.Record, text *strings.Builder) {
+func (c *Client) settle(r *reader) {
+	rec := r.rec
 	_, _, chunks := rec.Output()
 	switch {
 	case rec.Usage.Completion > 0:
@@ -135,24 +138,28 @@ func (c *Client) settle(rec *trace.Record, text *strings.Builder) {
 	case chunks == 0:
 		rec.OutputTokens, rec.CountedFrom = 0, ""
 	case c.opts.Count != nil:
-		rec.OutputTokens, rec.CountedFrom = c.opts.Count(text.String()), trace.FromTokenizer
+		rec.OutputTokens, rec.CountedFrom = c.opts.Count(r.output.String()), trace.FromTokenizer
 	default:
 		rec.OutputTokens, rec.CountedFrom = chunks, trace.FromChunks
 	}
-	if c.opts.KeepText {
-		rec.Text = text.String()
-	}
+	rec.Text = r.text.String()
 	rec.Error = Redact(rec.Error, c.opts.Secrets)
 }
 
-// Redact replaces secrets in s and keeps its first kilobyte.
-func Redact(s string, secrets []string) string {
-	for _, secret := range secrets {
+// Hide replaces secrets in s, the longest first.
+func Hide(s string, secrets []string) string {
+	longest := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
+	for _, secret := range longest {
 		if secret != "" {
 			s = strings.ReplaceAll(s, secret, "***")
 		}
 	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	return s
+}
+
+// Redact hides secrets in s and keeps its first kilobyte.
+func Redact(s string, secrets []string) string {
+	s = strings.ToValidUTF8(Hide(s, secrets), "\uFFFD")
 	if len(s) <= errorText {
 		return s
 	}

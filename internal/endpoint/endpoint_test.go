@@ -55,7 +55,9 @@ func send(t *testing.T, opts Options, cfg transport.Config, req workload.Request
 func stream(pieces ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		if w.Header().Get("Content-Type") == "" {
+			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		}
 		for i, p := range pieces {
 			if i == 0 {
 				time.Sleep(100 * time.Millisecond)
@@ -122,7 +124,7 @@ func TestChatStreamKinds(t *testing.T) {
 		{At: 120 * ms},
 		{At: 130 * ms, Kind: trace.Text},
 		{At: 140 * ms, Kind: trace.ToolCall},
-		{At: 150 * ms, Kind: trace.Finish},
+		{At: 150 * ms, Kind: trace.Finish | trace.Bare},
 	}
 	if diff := cmp.Diff(want, got.Chunks); diff != "" {
 		t.Error(diff)
@@ -453,14 +455,100 @@ func TestServer(t *testing.T) {
 	})
 }
 
-func TestAChatChoiceNeedsItsDelta(t *testing.T) {
-	for whole, field := range map[bool]string{false: "delta", true: "message"} {
-		if _, err := decode(Chat, whole, []byte(`{"choices":[{"index":0}]}`)); !errors.Is(err, errNoDelta) {
-			t.Errorf("without %s: %v", field, err)
+func TestAChoiceWithoutAnythingToSayIsNoToken(t *testing.T) {
+	for choice, want := range map[string]trace.Kind{
+		`{"index":0}`:                                          trace.Bare,
+		`{"index":0,"delta":null}`:                             trace.Bare,
+		`{"index":0,"delta":{}}`:                               trace.Bare,
+		`{"index":0,"delta":{},"finish_reason":"stop"}`:        trace.Bare | trace.Finish,
+		`{"index":0,"delta":{"content":null}}`:                 trace.Bare,
+		`{"index":0,"delta":{"role":"assistant"}}`:             trace.Bare | trace.Role,
+		`{"index":0,"delta":{"content":""}}`:                   0,
+		`{"index":0,"delta":{"role":"a","content":""}}`:        trace.Role,
+		`{"index":0,"delta":{"function_call":{"name":"f"}}}`:   trace.ToolCall,
+		`{"index":0,"delta":{"reasoning":"x","content":null}}`: trace.Reasoning,
+	} {
+		d, err := decode(Chat, false, []byte(`{"choices":[`+choice+`]}`))
+		if err != nil || d.kind != want {
+			t.Errorf("%s: kind %b, want %b (%v)", choice, d.kind, want, err)
 		}
-		if _, err := decode(Chat, whole, []byte(`{"choices":[{"`+field+`":{"content":"x"}}]}`)); err != nil {
-			t.Errorf("with %s: %v", field, err)
+	}
+	if d, _ := decode(Completions, false, []byte(`{"choices":[{"text":""}]}`)); !d.kind.Output() {
+		t.Error("an empty text is a token that cannot be seen")
+	}
+}
+
+// What servers were seen to do, and what stands before them.
+func TestOddServers(t *testing.T) {
+	typed := func(contentType string, pieces ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			stream(pieces...)(w, r)
 		}
+	}
+	abort := func(pieces ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			stream(pieces...)(w, r)
+			panic(http.ErrAbortHandler)
+		}
+	}
+	ended := func(reason string) string {
+		return `data: {"choices":[{"text":"","finish_reason":"` + reason + `"}]}` + "\n\n"
+	}
+	const failure = `{"error":{"message":"out of memory at layer 3"}}`
+	for _, tt := range []struct {
+		name    string
+		handler http.HandlerFunc
+		class   trace.Class
+		chunks  int
+		err     string // part of the text
+	}{
+		{"events called JSON", typed("application/json", text("a"), last, end), "", 2, ""},
+		{"events called text", typed("text/plain", text("a"), last, end), "", 2, ""},
+		{"a blank after the marker", stream(text("a"), "data: [DONE] \n\n"), "", 1, ""},
+		{"empty data", stream("data:\n\n", text("a"), end), "", 1, ""},
+		{"ping events", stream(text("a"), "event: ping\ndata: ping\n\n", text("b"), end), "", 2, ""},
+		{"last line without its end", stream(text("a"), strings.TrimSpace(last)), "", 2, ""},
+		{"error object under any type", typed("text/plain", failure), trace.StreamError, 0, "layer 3"},
+		{"a page", typed("text/html", "<html>please log in</html>"), trace.Malformed, 0, "please log in"},
+		{"words", typed("text/plain", "upstream is gone"), trace.Malformed, 0, "upstream is gone"},
+		{"error event in words", stream(text("a"), "event: error\ndata: boom\n\n"), trace.StreamError, 1, "boom"},
+		{"error, then the connection ends", abort(text("a"), "data: "+failure+"\n\n"), trace.StreamError, 1, "layer 3"},
+		{"aborted by the engine", stream(text("a"), ended("abort"), end), trace.StreamError, 2, "finish reason abort"},
+		{"nothing at all", stream(), trace.Truncated, 0, "without [DONE]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{}, tt.handler)
+			if got.Class != tt.class || len(got.Chunks) != tt.chunks || !strings.Contains(got.Error, tt.err) {
+				t.Errorf("class %q, %d chunks, error %q\nwant %q, %d, %q", got.Class, len(got.Chunks), got.Error, tt.class, tt.chunks, tt.err)
+			}
+		})
+	}
+}
+
+func TestUsageInTheLastChunkIsNotOfThatChunk(t *testing.T) {
+	final := "data: {\"choices\":[{\"text\":\"c\",\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":3}}\n\n"
+	zero := "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n"
+	got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{}, stream(text("a"), text("b"), final, zero, end))
+	for i, c := range got.Chunks {
+		if c.Tokens != 0 {
+			t.Errorf("chunk %d is said to carry %d tokens", i, c.Tokens)
+		}
+	}
+	if got.OutputTokens != 3 || got.Usage.Prompt != 5 || got.CountedFrom != trace.FromUsage {
+		t.Errorf("%d tokens of %d from %s", got.OutputTokens, got.Usage.Prompt, got.CountedFrom)
+	}
+}
+
+func TestThoughtsAndToolCallsAreCountedToo(t *testing.T) {
+	opts := Options{Protocol: Chat, Stream: true, KeepText: true, Count: func(s string) int { return len(strings.Fields(s)) }}
+	got := send(t, opts, transport.Config{}, workload.Request{Text: "hello"}, stream(
+		chat(`{"reasoning_content":"let me","reasoning":"let me"}`), chat(`{"reasoning":" think"}`),
+		chat(`{"content":" yes"}`),
+		chat(`{"tool_calls":[{"function":{"name":" call","arguments":" x y"}}]}`),
+		end))
+	if got.OutputTokens != 7 || got.CountedFrom != trace.FromTokenizer || got.Text != " yes" {
+		t.Errorf("%d tokens from %s, text %q", got.OutputTokens, got.CountedFrom, got.Text)
 	}
 }
 
@@ -476,7 +564,7 @@ func FuzzDecode(f *testing.F) {
 				if err == nil && !json.Valid(data) {
 					t.Fatalf("%s: accepted %q", p, data)
 				}
-				if err == nil && !d.token && (d.text != "" || d.kind != 0) {
+				if err == nil && !d.token && (d.text+d.hidden != "" || d.kind != 0) {
 					t.Fatalf("%s: text without a choice in %q", p, data)
 				}
 			}

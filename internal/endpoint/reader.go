@@ -1,11 +1,14 @@
 package endpoint
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/transport"
@@ -15,15 +18,27 @@ import (
 type reader struct {
 	opts   *Options
 	rec    *trace.Record
+	form   form
 	events transport.Events
-	body   []byte // of an answer that is not an event stream
-	last   int64  // instant of the last read
-	text   strings.Builder
-	tokens int // by continuous usage, so far
+	seen   int             // events with data
+	body   []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
+	last   int64           // instant of the last read
+	text   strings.Builder // visible, if it is kept
+	output strings.Builder // visible or not, if its tokens are counted here
+	tokens int             // by continuous usage, so far
+	usages int             // chunks that had usage
 	ended  bool
-	stream bool
 	failed string // the server's error inside the stream
 }
+
+// A form is how a body is to be read.
+type form int
+
+const (
+	unknown     form = iota // nothing but blanks came so far
+	eventStream             // server-sent events
+	document                // anything else
+)
 
 // errMalformed wraps what is wrong with an answer.
 var errMalformed = errors.New("malformed answer")
@@ -31,17 +46,24 @@ var errMalformed = errors.New("malformed answer")
 // maxBody bounds an answer that is not streamed.
 const maxBody = 256 << 20
 
-// Head notes the status and how the body is to be read.
-func (r *reader) Head(status int, header http.Header) {
+// Head notes the status.
+func (r *reader) Head(status int, _ http.Header) {
 	r.rec.Status = status
-	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	r.stream = status == http.StatusOK && r.opts.Stream && media != "application/json"
+	if status != http.StatusOK || !r.opts.Stream {
+		r.form = document
+	}
 }
 
 // Data takes a read of the body.
 func (r *reader) Data(p []byte, at int64) error {
 	r.last = at
-	if r.stream {
+	if r.form == unknown {
+		r.form = sniff(p)
+	}
+	if r.form != document {
+		if room := errorText - len(r.body); r.seen == 0 && room > 0 {
+			r.body = append(r.body, p[:min(room, len(p))]...)
+		}
 		return r.events.Feed(p, at, r.event)
 	}
 	if len(r.body)+len(p) > maxBody {
@@ -51,16 +73,37 @@ func (r *reader) Data(p []byte, at int64) error {
 	return nil
 }
 
+// sniff tells an event stream from JSON and HTML by how it begins. Servers and
+// what stands before them are not to be trusted with the Content-Type.
+func sniff(p []byte) form {
+	p = bytes.TrimLeft(p, " \t\r\n")
+	switch {
+	case len(p) == 0:
+		return unknown
+	case p[0] == '{' || p[0] == '[' || p[0] == '<':
+		return document
+	}
+	return eventStream
+}
+
 // event notes one event of the stream.
 func (r *reader) event(e transport.Event) error {
-	if string(e.Data) == "[DONE]" {
+	r.seen++
+	data := bytes.TrimSpace(e.Data)
+	switch {
+	case len(data) == 0 || string(e.Name) == "ping":
+		return nil
+	case string(data) == "[DONE]":
 		r.ended = true
 		r.rec.Done = trace.Instant(e.At)
 		return transport.ErrEnough
 	}
-	d, err := decode(r.opts.Protocol, false, e.Data)
+	d, err := decode(r.opts.Protocol, false, data)
+	if err != nil && string(e.Name) == "error" {
+		d, err = delta{err: string(data)}, nil
+	}
 	if err != nil {
-		return fmt.Errorf("%w: event %d: %w", errMalformed, len(r.rec.Chunks)+1, err)
+		return fmt.Errorf("%w: event %d: %w", errMalformed, r.seen, err)
 	}
 	if d.err != "" && r.failed == "" {
 		r.failed = d.err
@@ -76,14 +119,7 @@ func (r *reader) note(d delta, at trace.Instant, coalesced bool) {
 		chunk.Kind |= trace.Coalesced
 	}
 	if d.usage != nil {
-		if d.usage.Completion > r.tokens {
-			chunk.Tokens = int32(d.usage.Completion - r.tokens)
-			r.tokens = d.usage.Completion
-		}
-		r.rec.Usage = *d.usage
-		if !d.token {
-			r.rec.Usage.At = at
-		}
+		chunk.Tokens = r.use(d, at)
 	}
 	if !d.token {
 		return
@@ -91,22 +127,45 @@ func (r *reader) note(d delta, at trace.Instant, coalesced bool) {
 	if d.finish != "" {
 		r.rec.FinishReason = d.finish
 	}
-	if r.opts.KeepText || r.opts.Count != nil {
+	if r.opts.KeepText {
 		r.text.WriteString(d.text)
 	}
+	if r.opts.Count != nil {
+		r.output.WriteString(d.hidden)
+		r.output.WriteString(d.text)
+	}
 	r.rec.Chunks = append(r.rec.Chunks, chunk)
+}
+
+// use takes a delta's usage and returns how many tokens it is the first to
+// count: those of its chunk, if every chunk before it had usage too.
+func (r *reader) use(d delta, at trace.Instant) (fresh int32) {
+	u := *d.usage
+	if u.Completion > r.tokens && r.usages == len(r.rec.Chunks) {
+		fresh = int32(u.Completion - r.tokens)
+	}
+	r.tokens = max(r.tokens, u.Completion)
+	if d.token {
+		r.usages++
+	} else {
+		u.At = at
+	}
+	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
+		r.rec.Usage = u
+	}
+	return fresh
 }
 
 // finish closes the record: done and the error are the transport's.
 func (r *reader) finish(done int64, err error) {
 	broken := false
-	if err == nil && r.stream {
-		broken, err = r.events.End(r.last, r.event)
+	if err == nil && r.form == eventStream {
+		broken, err = r.events.End(r.last, wholeEvent, r.event)
 		if errors.Is(err, transport.ErrEnough) {
 			err = nil
 		}
 	}
-	if err == nil && !r.stream && r.rec.Status == http.StatusOK {
+	if err == nil && r.form == document && r.rec.Status == http.StatusOK {
 		err = r.whole()
 	}
 	if !r.rec.Done.Happened() || err != nil {
@@ -115,17 +174,22 @@ func (r *reader) finish(done int64, err error) {
 	r.rec.Class, r.rec.Error = r.verdict(err, broken)
 }
 
+// wholeEvent tells whether the data of a last line without an end is all there.
+func wholeEvent(data []byte) bool {
+	return string(data) == "[DONE]" || gjson.ValidBytes(data)
+}
+
 // whole reads an answer that came in one piece.
 func (r *reader) whole() error {
 	d, err := decode(r.opts.Protocol, true, r.body)
 	switch {
-	case err != nil:
-		return fmt.Errorf("%w: %w", errMalformed, err)
-	case d.err != "":
+	case err == nil && d.err != "":
 		r.failed = d.err
 		return nil
 	case r.opts.Stream:
 		return fmt.Errorf("%w: asked for an event stream, got %.200q", errMalformed, r.body)
+	case err != nil:
+		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	r.rec.Done = trace.Instant(r.last)
 	r.ended = d.token
@@ -133,19 +197,25 @@ func (r *reader) whole() error {
 	return nil
 }
 
-// verdict is the class of the record, and in whose words.
+// givenUp are the finish reasons of a server that did not finish.
+var givenUp = []string{"abort", "error"}
+
+// verdict is the class of the record, and in whose words. What the server said
+// explains more than what became of the connection afterwards.
 func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 	switch {
-	case err != nil && r.rec.Status != 0 && r.rec.Status != http.StatusOK:
-		return trace.HTTP, string(r.body)
-	case err != nil:
-		return classify(err), err.Error()
-	case r.rec.Status != http.StatusOK:
+	case r.rec.Status != 0 && r.rec.Status != http.StatusOK:
 		return trace.HTTP, string(r.body)
 	case r.failed != "":
 		return trace.StreamError, r.failed
+	case err != nil:
+		return classify(err), err.Error()
+	case r.form == eventStream && r.seen == 0:
+		return trace.Malformed, fmt.Sprintf("asked for an event stream, got %.200q", r.body)
 	case broken:
 		return trace.Truncated, "the stream ended within an event"
+	case slices.Contains(givenUp, r.rec.FinishReason):
+		return trace.StreamError, "the server gave the request up: finish reason " + r.rec.FinishReason
 	case !r.ended && r.rec.FinishReason == "":
 		return trace.Truncated, "the stream ended without [DONE] or a finish reason"
 	case len(r.rec.Chunks) == 0:

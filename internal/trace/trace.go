@@ -69,13 +69,14 @@ const (
 	Role                       // the speaker's role: chat's opening chunk
 	Finish                     // a finish reason
 	Coalesced                  // met another chunk in the same read: shares its instant
+	Bare                       // its choice has no field for output at all
 )
 
 // Output reports whether a chunk of this kind carries generated tokens: it
 // holds text, reasoning or a tool call, or nothing that would explain an empty
 // chunk otherwise.
 func (k Kind) Output() bool {
-	return k&(Text|Reasoning|ToolCall) != 0 || k&(Role|Finish) == 0
+	return k&(Text|Reasoning|ToolCall) != 0 || k&(Role|Finish|Bare) == 0
 }
 
 // A Chunk is one streamed event that belongs to the answer (its choices are not
@@ -118,8 +119,8 @@ type Record struct {
 	Due      Instant `json:"due_ns"`      // when the schedule wanted it
 	Free     Instant `json:"free_ns"`     // when the gate had a place for it, Never without a gate
 	Released Instant `json:"released_ns"` // when the driver let it go
-	// Dialed and Connected enclose the set-up of a new connection, DNS, TCP and
-	// TLS together; Never if the request found an open one.
+	// Dialed and Connected enclose the wait for a connection while a new one was
+	// set up, DNS, TCP and TLS together; Never if the request found an idle one.
 	Dialed    Instant `json:"dialed_ns"`
 	Connected Instant `json:"connected_ns"`
 	Sent      Instant `json:"sent_ns"`       // just before its first byte was written

@@ -18,6 +18,7 @@ import (
 type Client struct {
 	epoch   time.Time
 	rt      *http.Transport
+	http2   bool
 	timeout time.Duration
 	idle    time.Duration
 	buffers sync.Pool
@@ -26,14 +27,14 @@ type Client struct {
 // Sizes and limits of the client.
 const (
 	readSize    = 8 << 10                // one read of a body
-	keepAlive   = 60 * time.Second       // how long an unused connection stays open
+	keepAlive   = 4 * time.Second        // how long an unused connection stays open: uvicorn closes its own after 5 s
 	drainTime   = 100 * time.Millisecond // for the rest of a body after ErrEnough
 	maxHeadSize = 1 << 20
 )
 
 // New returns a Client. Close it when its requests are done.
 func New(cfg Config) *Client {
-	c := &Client{epoch: cfg.Epoch, timeout: cfg.Timeout, idle: cfg.Idle}
+	c := &Client{epoch: cfg.Epoch, http2: cfg.HTTP2, timeout: cfg.Timeout, idle: cfg.Idle}
 	if c.epoch.IsZero() {
 		c.epoch = time.Now()
 	}
@@ -74,8 +75,9 @@ func (c *Client) Now() int64 { return int64(time.Since(c.epoch)) }
 // Do sends req and feeds the response to r. The error is nil when the body was
 // read to its end or r had enough; ErrTimeout or ErrIdle when that limit was
 // hit; the context's cause when ctx ended; r's own error; or what net/http
-// says. Nothing is sent twice, redirects are not followed, and the timing holds
-// whatever happened until then.
+// says. Redirects are not followed, and the timing holds whatever happened until
+// then. A request is sent once: only one that finds its connection closed before
+// a byte was written goes out on another.
 func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -119,7 +121,9 @@ func (x *exchange) run(ctx context.Context, req *Request, r Receiver) error {
 	if err != nil {
 		return err
 	}
-	hreq.GetBody = nil // a body once begun is never sent again
+	if x.c.http2 {
+		hreq.GetBody = nil // a stream that the server refused is not opened again
+	}
 	if req.Header != nil {
 		hreq.Header = req.Header
 	}
@@ -143,7 +147,7 @@ func (x *exchange) hooks() *httptrace.ClientTrace {
 		GotConn: func(info httptrace.GotConnInfo) {
 			x.conns++
 			x.dialed, x.connected = Never, Never
-			if !info.Reused {
+			if !info.Reused || !info.WasIdle {
 				x.dialed, x.connected = asked, x.c.Now()
 			}
 		},

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -107,6 +109,74 @@ func TestDoReusesConnections(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A request that was waiting for its own connection is handed one that another
+// request has left: its wait was for a connection all the same.
+func TestDoTellsTheWaitForAConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen()
+		srv := &http.Server{Handler: http.HandlerFunc(slowly)}
+		go func() { _ = srv.Serve(l) }()
+		dials := 0
+		c := New(Config{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if dials++; dials == 2 {
+				time.Sleep(200 * time.Millisecond)
+			}
+			return l.Dial(ctx, network, addr)
+		}})
+		var first, second Timing
+		var both sync.WaitGroup
+		both.Go(func() { first, _ = c.Do(t.Context(), post(), &tape{}) })
+		time.Sleep(10 * time.Millisecond)
+		both.Go(func() { second, _ = c.Do(t.Context(), post(), &tape{}) })
+		both.Wait()
+		if first.Done != 140*ms || second.Dialed != 10*ms || second.Connected != 140*ms || second.Sent != 140*ms {
+			t.Errorf("first %+v, second %+v", first, second)
+		}
+		time.Sleep(time.Second)
+		c.Close()
+		_ = srv.Shutdown(t.Context())
+	})
+}
+
+// brittle fails a write while broken, before anything is written.
+type brittle struct {
+	net.Conn
+	broken *atomic.Bool
+}
+
+func (b brittle) Write(p []byte) (int, error) {
+	if b.broken.Swap(false) {
+		return 0, syscall.EPIPE
+	}
+	return b.Conn.Write(p)
+}
+
+func TestDoReplacesAConnectionThatTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen()
+		requests := 0
+		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests++
+			slowly(w, r)
+		})}
+		go func() { _ = srv.Serve(l) }()
+		var broken atomic.Bool
+		c := New(Config{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := l.Dial(ctx, network, addr)
+			return brittle{conn, &broken}, err
+		}})
+		for i := range 2 {
+			broken.Store(i == 1)
+			got, err := c.Do(t.Context(), post(), &tape{})
+			if err != nil || got.Redials != i || requests != i+1 {
+				t.Errorf("request %d: error %v, %d redials, the server saw %d", i, err, got.Redials, requests)
+			}
+		}
+		c.Close()
+		_ = srv.Shutdown(t.Context())
+	})
 }
 
 func TestDoLimits(t *testing.T) {

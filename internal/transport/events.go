@@ -7,6 +7,7 @@ import (
 
 // An Event is one server-sent event with data.
 type Event struct {
+	Name []byte // of its event field, mostly empty; valid until the callback returns
 	Data []byte // its data lines, joined with newlines; valid until the callback returns
 	At   int64  // instant of the read that brought the end of its last data line
 	// Coalesced means that an earlier event was completed by the same read, so
@@ -22,13 +23,14 @@ var ErrEventTooLarge = errors.New("event larger than 64 MiB")
 
 // Events splits a byte stream into server-sent events, as the WHATWG HTML
 // standard frames them: lines ended by LF, CRLF or CR; `data` with or without a
-// blank after the colon; comments and other fields skipped; an event ends at an
+// blank after the colon; comments and fields unknown here skipped; an event ends at an
 // empty line. An event that lies within one read is not copied. The zero value
 // is ready for the start of a stream.
 type Events struct {
 	line    []byte // the part of a line that came in earlier reads
 	data    []byte // the data of the event so far; may alias the current read
 	own     []byte // storage of data that outlives a read
+	name    []byte // of the event so far
 	owned   bool   // data lies in own
 	pending bool   // at least one data line came
 	at      int64  // of the last data line
@@ -75,11 +77,12 @@ func (e *Events) Feed(p []byte, at int64, yield func(Event) error) error {
 	return nil
 }
 
-// End is called when the stream has ended. It completes an event whose data
-// line is whole but whose closing empty line never came, and reports whether
-// the stream broke off within a line.
-func (e *Events) End(at int64, yield func(Event) error) (broken bool, err error) {
-	if string(e.line) == "data: [DONE]" || string(e.line) == "data:[DONE]" {
+// End is called when the stream has ended. It completes an event whose closing
+// empty line never came, also when the end of its last line is missing, if
+// whole says that the line's data is all there. It reports whether the stream
+// broke off within a line.
+func (e *Events) End(at int64, whole func(data []byte) bool, yield func(Event) error) (broken bool, err error) {
+	if data, ok := field(e.line, "data"); ok && whole(data) {
 		return false, e.Feed([]byte("\n\n"), at, yield)
 	}
 	return len(e.line) > 0, e.dispatch(yield)
@@ -109,7 +112,10 @@ func (e *Events) take(line []byte, carried bool, at int64, yield func(Event) err
 	if len(line) == 0 {
 		return e.dispatch(yield)
 	}
-	value, ok := dataLine(line)
+	if name, ok := field(line, "event"); ok {
+		e.name = append(e.name[:0], name...)
+	}
+	value, ok := field(line, "data")
 	if !ok {
 		return nil
 	}
@@ -130,9 +136,9 @@ func (e *Events) take(line []byte, carried bool, at int64, yield func(Event) err
 	return nil
 }
 
-// dataLine is the value of a data field.
-func dataLine(line []byte) ([]byte, bool) {
-	rest, ok := bytes.CutPrefix(line, []byte("data"))
+// field is the value of a line if its field has this name.
+func field(line []byte, name string) ([]byte, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(name))
 	if !ok {
 		return nil, false
 	}
@@ -153,10 +159,12 @@ func (e *Events) keep() {
 }
 
 func (e *Events) dispatch(yield func(Event) error) error {
+	name := e.name
+	e.name = e.name[:0]
 	if !e.pending {
 		return nil
 	}
-	ev := Event{Data: e.data, At: e.at, Coalesced: e.seen}
+	ev := Event{Name: name, Data: e.data, At: e.at, Coalesced: e.seen}
 	if e.owned {
 		e.own = e.data[:0]
 	}

@@ -28,7 +28,8 @@ func feed(reads ...string) (got []gotEvent, broken bool, err error) {
 			return got, false, err
 		}
 	}
-	broken, err = e.End(int64(len(reads)+1), yield)
+	done := func(data []byte) bool { return string(data) == "[DONE]" }
+	broken, err = e.End(int64(len(reads)+1), done, yield)
 	return got, broken, err
 }
 

@@ -58,8 +58,9 @@ var (
 
 // Timing is when the parts of an exchange happened.
 type Timing struct {
-	// Dialed and Connected enclose the wait for a new connection: DNS, TCP and
-	// TLS. Never if the request went out on an open connection.
+	// Dialed and Connected enclose the wait for a connection: DNS, TCP and TLS.
+	// Never if one lay idle. A request that waits for a new one may be given one
+	// that another request has just left: that was a wait too.
 	Dialed, Connected int64
 	Sent              int64 // just before the first byte of the request was written
 	FirstByte         int64 // first byte of the response
