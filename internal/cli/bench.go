@@ -9,6 +9,8 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -49,7 +51,14 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	if t == nil {
 		return err
 	}
-	return errors.Join(p.printReports(t, c.Report, s), err, ended(t))
+	printed := p.printReports(t, c.Report)
+	if !slices.Contains(c.Report, "pitot") {
+		s.warn(t)
+	}
+	if err == nil {
+		s.kept()
+	}
+	return errors.Join(printed, err, ended(t))
 }
 
 // ended is errInterrupted for a run that was ended early.
@@ -128,8 +137,11 @@ func named(flag, name string, err error) error {
 func (c *benchCmd) checkTarget() error {
 	var errs []error
 	if c.URL != "" {
-		base, err := parseBase(c.URL)
+		base, err := parseBase("--url", c.URL)
 		c.URL, errs = base, append(errs, err)
+	}
+	if c.Endpoint != "" && !strings.HasPrefix(c.Endpoint, "/") {
+		errs = append(errs, usagef("--endpoint %q: must begin with /", c.Endpoint))
 	}
 	if c.Timeout < 0 || c.IdleTimeout < 0 {
 		errs = append(errs, usagef("--timeout and --idle-timeout must not be negative"))
@@ -225,7 +237,7 @@ func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), er
 }
 
 // resolve finds out what only the server can tell and builds the session.
-func (c *benchCmd) resolve(ctx context.Context, s *session) error {
+func (c *benchCmd) resolve(ctx context.Context, s *session) (err error) {
 	r, err := c.reach(s.Process)
 	if err != nil {
 		return err
@@ -235,7 +247,17 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	}
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
-	model, names, err := s.target.models(ctx, c.Model)
+	defer func() { // whatever an interrupt made of the answers
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
+	s.patience, s.patienceFlag = c.patience(s.run.Env.Embedded), "--ready-timeout TIME"
+	list, err := s.models(ctx)
+	if errors.Is(err, errSilent) {
+		return err
+	}
+	model, names, err := choose(list, err, c.Model)
 	if err != nil {
 		return err
 	}
@@ -250,11 +272,31 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.requests, s.run.Notes = w.Requests, append(s.run.Notes, w.Notes...)
+	s.requests = w.Requests
+	for _, n := range w.Notes {
+		s.notef("%s", n)
+	}
 	if err := c.plan(s, model.ID); err != nil {
 		return err
 	}
 	return c.connect(ctx, s, tok, model.ID)
+}
+
+// defaultReady is how long a server that accepts connections may take until it
+// answers a first request.
+const defaultReady = 30 * time.Second
+
+// patience is how long to wait for a server that does not accept connections:
+// only as long as was asked for, since mostly the address is wrong. The embedded
+// engine is sure to come, and may refuse connections on purpose.
+func (c *benchCmd) patience(embedded bool) time.Duration {
+	switch {
+	case embedded:
+		return defaultReady
+	case c.ReadyTimeout == nil:
+		return 0
+	}
+	return *c.ReadyTimeout
 }
 
 // build draws or reads the requests.
@@ -364,8 +406,12 @@ func (c *benchCmd) connect(ctx context.Context, s *session, tok tokens, model st
 	if err != nil {
 		return usage(err)
 	}
-	if c.ReadyTimeout > 0 {
-		s.ready, s.readyLimit = &workload.Request{Text: "Hello", OutputTokens: 1}, c.ReadyTimeout
+	limit := defaultReady
+	if c.ReadyTimeout != nil {
+		limit = *c.ReadyTimeout
+	}
+	if limit > 0 {
+		s.ready, s.readyLimit = &workload.Request{Text: "Hello", OutputTokens: 1}, limit
 	}
 	return c.warmUp(ctx, s, tok)
 }

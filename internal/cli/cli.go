@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -30,7 +31,7 @@ type Process struct {
 	Stdout   io.Writer
 	Stderr   io.Writer
 	Terminal bool             // Stderr is one
-	Signals  <-chan os.Signal // interrupts
+	Signals  <-chan os.Signal // interrupts and requests to end
 	// Listen and Dial are net's, unless a test has its own network.
 	Listen func(network, address string) (net.Listener, error)
 	Dial   dialFunc
@@ -61,7 +62,7 @@ func Version() string {
 // Main runs the command line of this process and exits.
 func Main() {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	os.Exit(Run(&Process{
 		Args:     os.Args[1:],
 		Env:      os.LookupEnv,

@@ -11,10 +11,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/engine"
 	"github.com/pitot-bench/pitot/internal/trace"
@@ -58,8 +61,15 @@ func TestMistakes(t *testing.T) {
 		{"wrong URL", "bench --url " + down, exitFailed, "connection refused: nothing listens there"},
 		{"no URL at all", "bench --url localhost:8000", exitUsage, "must begin with http:// or https://"},
 		{"wrong port of the right kind", "bench --url " + strings.Replace(up, "http:", "https:", 1), exitFailed, "TLS handshake or certificate failed"},
-		{"wrong model", "bench --url " + up + " --model nope --tokenizer none --ready-timeout 1ms", exitFailed, "The model `nope` does not exist"},
-		{"wrong route", "bench --url " + up + " --endpoint /v2 --ready-timeout 1ms", exitFailed, "HTTP status 404"},
+		{"wrong model", "bench --url " + up + " --model nope --tokenizer none", exitFailed, "The model `nope` does not exist"},
+		{"wrong route", "bench --url " + up + " --endpoint /v2", exitFailed, "HTTP status 404"},
+		{"route in the URL", "bench --url " + up + "/v1/chat/completions", exitUsage, "leave the route out: " + up},
+		{"route without its slash", "bench --endpoint v2", exitUsage, "--endpoint \"v2\": must begin with /"},
+		{"no such port", "bench --url http://127.0.0.1:99999", exitUsage, "between 1 and 65535"},
+		{"not a header", "bench --header a b=c", exitUsage, "unexpected argument b=c"},
+		{"patience", "bench --ready-timeout 10ms --url " + down, exitFailed, "nobody answers at " + down},
+		{"a folder for a store", "runs list --store " + secret, exitUsage, "is a folder"},
+		{"a store that is not there", "runs list --store " + secret + "/x.db", exitUsage, "no such file"},
 		{"bad flag", "bench --rates 5", exitUsage, "unknown flag --rates, did you mean \"--rate\"?"},
 		{"bad value", "bench --rate fast", exitUsage, "--rate: expected a float"},
 		{"bad choice", "bench --arrival sometimes", exitUsage, "--arrival must be one of"},
@@ -72,17 +82,19 @@ func TestMistakes(t *testing.T) {
 		{"impossible combination", "bench --rate 5 --arrival at-once", exitUsage, "--arrival at-once sends everything at the start"},
 		{"unknown run", "runs report nope", exitUsage, "no such run"},
 		{"vllm: wrong URL", "vllm bench serve --base-url " + down, exitFailed, "connection refused"},
+		{"vllm: no URL", "vllm bench serve --base-url localhost:8000", exitUsage, "--base-url \"localhost:8000\": must begin with http:// or https://"},
+		{"vllm: no tokenizer", "vllm bench serve --tokenizer /no/such --base-url " + up, exitUsage, "neither a file nor in the Hugging Face cache"},
 		{"vllm: bad flag", "vllm bench serve --rates 5", exitUsage, "unrecognized arguments: --rates 5"},
 		{"vllm: not built", "vllm bench serve --dataset-name hf", exitUsage, "--dataset-name hf: this dataset is not built yet"},
 		{"vllm: impossible combination", "vllm bench serve --request-rate 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", exitUsage, "remove --request-rate"},
-		{"vllm: ready check", "vllm bench serve --base-url " + up + " --model nope --ready-check-timeout-sec 1 --num-prompts 1", exitFailed, "not ready after 1s"},
+		{"vllm: ready check", "vllm bench serve --base-url " + up + " --model nope --ready-check-timeout-sec 1 --num-prompts 1", exitFailed, "The model `nope` does not exist"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, stdout, stderr := process(t, nil, strings.Fields(tt.args)...)
 			if code := Run(p); code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)
 			}
-			if got := stderr.String(); !strings.Contains(got, tt.want) || strings.Count(got, "pitot: ") != 1 {
+			if got := stderr.String(); !strings.Contains(got, tt.want) || len(regexp.MustCompile(`(?m)^pitot: `).FindAllString(got, -1)) != 1 {
 				t.Errorf("said %q, want one error with %q", got, tt.want)
 			}
 			if got := stdout.String(); got != "" && !strings.HasPrefix(got, "Namespace(") {
@@ -174,9 +186,11 @@ func TestSpeculativeDecodingCounters(t *testing.T) {
 			`num_accepted_tokens_per_pos_total{engine="0",position="0"}`:   .75 * n,
 			`num_accepted_tokens_per_pos_total{engine="0",position="1"}`:   .25 * n,
 			`num_accepted_tokens_per_pos_created{engine="0",position="1"}`: n,
+			`num_accepted_tokens_per_pos_total{engine="0",position="2"}`:   5, // none in the run
 		} {
 			fmt.Fprintf(w, "vllm:spec_decode_%s %v\n", name, v)
 		}
+		fmt.Fprintln(w, "broken_total NaN")
 	}))
 	defer server.Close()
 	p, stdout, stderr := process(t, nil, strings.Fields("vllm bench serve --disable-tqdm --base-url "+server.URL+" --num-prompts 2 --random-input 8 --random-output 2")...)
@@ -192,6 +206,7 @@ Accepted tokens:                         1000
 Per-position acceptance (%):
   Position 0:                            75.00     
   Position 1:                            25.00     
+  Position 2:                            0.00      
 ==================================================
 `
 	if !strings.Contains(stdout.String(), want) || scrapes != 2 {
@@ -201,6 +216,92 @@ Per-position acceptance (%):
 	stdout.Reset()
 	if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), want) {
 		t.Errorf("exit code %d, from the store\n%s", code, stdout)
+	}
+}
+
+// An interrupt ends what it meets: nothing is measured after one that came
+// while the workload was prepared, and nothing is lost by one that came after
+// the run.
+func TestInterruptsAroundTheRun(t *testing.T) {
+	for _, tt := range []struct {
+		route   string // whose handler hangs until it is left
+		code    int
+		records string
+	}{
+		{"/tokenize", exitInterrupted, ""},
+		{"/start_profile", exitInterrupted, ""},
+		{"/stop_profile", exitOK, "3 of 3 requests"},
+	} {
+		t.Run(tt.route, func(t *testing.T) {
+			inner, err := engine.New(engine.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, stdout, stderr := process(t, nil)
+			signals := make(chan os.Signal, 1)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == tt.route {
+					_, _ = io.Copy(io.Discard, r.Body)
+					signals <- os.Interrupt
+					<-r.Context().Done()
+				}
+				inner.Handler().ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			p.Signals, p.Args = signals, strings.Fields("bench --profile -n 3 -c 1 --output-len 3 --url "+server.URL)
+			if code := Run(p); code != tt.code {
+				t.Errorf("exit code %d, want %d\n%s", code, tt.code, stderr)
+			}
+			p.Args = strings.Fields("runs list")
+			stdout.Reset()
+			if code := Run(p); code != exitOK || strings.Contains(stdout.String(), "complete") != (tt.records != "") {
+				t.Errorf("exit code %d: %s", code, stdout)
+			}
+		})
+	}
+}
+
+// A server that starts is waited for before it is asked anything, so that the
+// workload is the same as if it had been there.
+func TestAServerThatStartsIsWaitedFor(t *testing.T) {
+	for _, args := range []string{
+		"bench --ready-timeout 20s -n 2 -c 1 --output-len 3 --model pitot --url ",
+		"vllm bench serve --ready-check-timeout-sec 20 --num-prompts 2 --random-input 8 --random-output 3 --model pitot --base-url ",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVirtual(t)
+			l, err := v.Listen("", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			up := time.Now().Add(5 * time.Second)
+			dial := v.Dial
+			v.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				if time.Now().Before(up) {
+					return nil, syscall.ECONNREFUSED
+				}
+				return dial(ctx, network, addr)
+			}
+			server, err := engine.New(engine.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- server.Serve(ctx, l, nil) }()
+			v.Args = strings.Fields(args + "http://engine:80")
+			v.Env = func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
+			if code := Run(v.Process); code != exitOK || strings.Count(v.stderr.String(), "waiting up to 20s for http://engine:80: connection refused") != 1 {
+				t.Errorf("exit code %d: %s", code, v.stderr.String())
+			}
+			if tr := v.last(t); tr.Run.Env.Tokenizer != "the server's /tokenize" || len(tr.Records) != 2 {
+				t.Errorf("%d records, prompts from %q", len(tr.Records), tr.Run.Env.Tokenizer)
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *session) startProgress() *progress {
 		s: s, total: len(s.requests), start: time.Now(), over: make(chan struct{}),
 		ttft: hdrhistogram.New(1, maxLatency, 3), itl: hdrhistogram.New(1, maxLatency, 3),
 	}
-	if s.quiet {
+	if s.quiet || s.noProgress {
 		return p
 	}
 	every := printEvery
@@ -53,7 +53,7 @@ func (s *session) startProgress() *progress {
 
 // record adds a finished request to the figures.
 func (p *progress) record(r *trace.Record) {
-	if p.s.quiet || !r.OK() {
+	if p.s.quiet || p.s.noProgress || !r.OK() {
 		return
 	}
 	p.mu.Lock()

@@ -11,9 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
-// printReports writes the reports that were asked for, one after the other, and
-// says where the run is kept.
-func (p *Process) printReports(t *trace.Trace, names []string, s *session) error {
+// printReports writes the reports that were asked for, one after the other.
+func (p *Process) printReports(t *trace.Trace, names []string) error {
 	var errs []error
 	for i, name := range names {
 		if i > 0 {
@@ -21,7 +20,6 @@ func (p *Process) printReports(t *trace.Trace, names []string, s *session) error
 		}
 		errs = append(errs, p.printReport(t, name, metrics.Options{}, ""))
 	}
-	s.sayf("run %s is kept: pitot runs report %s", t.Run.ID, t.Run.ID)
 	return errors.Join(errs...)
 }
 

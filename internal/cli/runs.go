@@ -32,7 +32,7 @@ type runArg struct {
 
 // load reads the run.
 func (a runArg) load(p *Process) (*trace.Trace, error) {
-	runs, err := p.openStore(a.Store)
+	runs, err := p.openRuns(a.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ type runsListCmd struct {
 
 // Run lists.
 func (c runsListCmd) Run(p *Process) error {
-	runs, err := p.openStore(c.Store)
+	runs, err := p.openRuns(c.Store)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ type runsRmCmd struct {
 
 // Run removes.
 func (c runsRmCmd) Run(p *Process) error {
-	runs, err := p.openStore(c.Store)
+	runs, err := p.openRuns(c.Store)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/arrival"
 	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -31,14 +36,18 @@ type session struct {
 	schedule arrival.Schedule
 	probe    *driver.Probe
 
-	ready      *workload.Request // sent until it is answered; nil skips the check
-	readyLimit time.Duration
-	warmup     []workload.Request
-	profile    bool
-	scrape     bool // keep the differences of the server's counters
-	beforeRun  func()
-	store      *store.Store
-	quiet      bool
+	patience     time.Duration     // how long to wait for a server that is not there yet
+	patienceFlag string            // what to write on the command line for more of it
+	ready        *workload.Request // sent until it is answered; nil skips the check
+	readyLimit   time.Duration
+	warmup       []workload.Request
+	profile      bool
+	scrape       bool // keep the differences of the server's counters
+	beforeRun    func()
+	store        *store.Store
+	storeFile    string // as the command line named it
+	quiet        bool   // nothing is said
+	noProgress   bool   // how the run goes is not
 }
 
 // newSession is a session about which nothing is known yet but where its run
@@ -48,7 +57,7 @@ func (p *Process) newSession(storeFile string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{Process: p, console: console{w: p.Stderr, terminal: p.Terminal}, store: runs, scrape: true}
+	s := &session{Process: p, console: console{w: p.Stderr, terminal: p.Terminal}, store: runs, storeFile: storeFile, scrape: true}
 	s.run.Env = p.environment()
 	return s, nil
 }
@@ -68,7 +77,10 @@ func (s *session) execute(ctx context.Context) (*trace.Trace, error) {
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
 	}
-	before := s.counters(ctx)
+	before, err := s.counters(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if s.beforeRun != nil {
 		s.beforeRun()
 	}
@@ -94,7 +106,9 @@ func (s *session) prepare(ctx context.Context) error {
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
 	if s.ready != nil {
-		err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit)
+		err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit, func(err error) {
+			s.sayf("waiting up to %v for %s to answer: %v", s.readyLimit, s.target.base, endpoint.Redact(err.Error(), s.target.secrets))
+		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -117,8 +131,9 @@ func (s *session) prepare(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// measure makes the run, stores it, and stops the profiler. before are the
-// server's counters ahead of the run.
+// measure makes the run, stores it, stops the profiler and reads the server's
+// counters again; before is what they were ahead of the run. Once the run is
+// stored, an interrupt ends what is left to do.
 func (s *session) measure(ctx context.Context, before map[string]float64) (*trace.Trace, error) {
 	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Measured, time.Now()
 	writer, err := s.store.Create(s.run)
@@ -134,26 +149,62 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Probe: s.probe})
 	release()
 	progress.stop()
-	if s.profile {
-		if err := s.target.server().Post(ctx, "/stop_profile"); err != nil {
-			s.notef("the profiler was not stopped: %v", err)
-		}
-	}
-	s.run.ServerCounters = difference(before, s.counters(ctx))
 	s.run.Started, s.run.End, s.run.Client, s.run.Probes = out.Started, out.End, out.Client, out.Probes
 	s.run.Status = trace.Complete
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
 	}
-	return &trace.Trace{Run: s.run, Records: out.Records}, writer.Finish(s.run)
+	err = writer.Finish(s.run)
+	s.after(ctx, before)
+	if err == nil {
+		err = s.store.Update(s.run)
+	}
+	return &trace.Trace{Run: s.run, Records: out.Records}, err
+}
+
+// after is what follows the run: the profiler is stopped, the server's counters
+// are read.
+func (s *session) after(ctx context.Context, before map[string]float64) {
+	ctx, release := s.untilInterrupt(ctx)
+	defer release()
+	if s.profile {
+		if err := s.target.server().Post(ctx, "/stop_profile"); err != nil {
+			s.notef("the profiler was not stopped: %v", err)
+		}
+	}
+	after, _ := s.counters(ctx) // an interrupt leaves them out
+	s.run.ServerCounters = difference(before, after)
+}
+
+// kept says where the run is.
+func (s *session) kept() {
+	where := ""
+	if s.storeFile != "" {
+		where = " --store " + s.storeFile
+	}
+	s.sayf("run %s is kept: pitot runs report %s%s", s.run.ID, s.run.ID, where)
+}
+
+// warn says on stderr, also when all else is quiet, that a run's figures are not
+// to be trusted. Pitot's own report says it in its head.
+func (s *session) warn(t *trace.Trace) {
+	if h := metrics.Summarize(t, metrics.Options{}).Health; !h.Valid {
+		s.console.say("pitot: INVALID run, the load generator was in the way: " + strings.Join(h.Reasons, "; "))
+	}
+}
+
+// openRuns opens a store to read from: one that a flag names must be there.
+func (p *Process) openRuns(file string) (*store.Store, error) {
+	if _, err := os.Stat(file); file != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("--store %s: no such file", file)
+	}
+	return p.openStore(file)
 }
 
 // openStore opens the store in file, or the one that PITOT_STORE names, or the
 // one in the user's data folder.
 func (p *Process) openStore(file string) (*store.Store, error) {
-	if file == "" {
-		file = p.getenv("PITOT_STORE")
-	}
+	file = cmp.Or(file, p.getenv("PITOT_STORE"))
 	if file == "" {
 		dir, err := p.dataFolder()
 		if err != nil {
@@ -161,8 +212,14 @@ func (p *Process) openStore(file string) (*store.Store, error) {
 		}
 		file = filepath.Join(dir, "pitot", "pitot.db")
 	}
+	if strings.HasPrefix(file, ":") {
+		return nil, usagef("--store %s: must be a file", file)
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return nil, fmt.Errorf("make the folder of the store: %w", err)
+		return nil, fmt.Errorf("make the folder of the store (--store or PITOT_STORE names another): %w", err)
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return nil, usagef("store %s is a folder: --store and PITOT_STORE name a file", file)
 	}
 	return store.Open(file)
 }
@@ -224,36 +281,37 @@ func (s *session) notef(format string, a ...any) {
 	s.sayf("note: %s", note)
 }
 
-// counters are the server's counters, nil if it shows none.
-func (s *session) counters(ctx context.Context) map[string]float64 {
+// counters are the server's counters, nil if it shows none; the error is an
+// interrupt.
+func (s *session) counters(ctx context.Context) (map[string]float64, error) {
 	if !s.scrape {
-		return nil
+		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, release := s.untilInterrupt(ctx)
+	defer release()
+	call, cancel := context.WithTimeout(ctx, sideCall)
 	defer cancel()
-	samples, err := s.target.server().Metrics(ctx)
+	samples, err := s.target.server().Metrics(call)
 	if err != nil {
-		return nil
+		return nil, context.Cause(ctx)
 	}
 	m := map[string]float64{}
 	for _, sample := range samples {
-		if sample.Counter {
+		if sample.Counter && !math.IsNaN(sample.Value) && !math.IsInf(sample.Value, 0) {
 			m[sample.Series()] += sample.Value
 		}
 	}
-	return m
+	return m, nil
 }
 
-// difference is after - before, where it is not zero; nil unless both are there.
+// difference is after - before; nil unless both are there.
 func difference(before, after map[string]float64) map[string]float64 {
 	if before == nil || after == nil {
 		return nil
 	}
 	d := map[string]float64{}
 	for name, v := range after {
-		if v != before[name] {
-			d[name] = v - before[name]
-		}
+		d[name] = v - before[name]
 	}
 	return d
 }

@@ -74,10 +74,10 @@ type loadSettings struct {
 
 // orderSettings say what precedes the run.
 type orderSettings struct {
-	ReadyTimeout   time.Duration `default:"30s" placeholder:"TIME" help:"Wait so long for the server to answer a first small request, 0 to skip it (${default})."`
-	Warmup         int           `default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
-	WarmupMeasured bool          `help:"Warm up with the first of the measured prompts instead: they may then be cached."`
-	Profile        bool          `help:"Call /start_profile before the run and /stop_profile after it."`
+	ReadyTimeout   *time.Duration `placeholder:"TIME" help:"Wait so long for the server to come up and to answer a first small request, 0 to skip that. Default: 30s for one that accepts connections, none for one that does not."`
+	Warmup         int            `default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
+	WarmupMeasured bool           `help:"Warm up with the first of the measured prompts instead: they may then be cached."`
+	Profile        bool           `help:"Call /start_profile before the run and /stop_profile after it."`
 }
 
 // outputSettings say what to make of the run.

@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
@@ -49,9 +51,6 @@ type reach struct {
 
 // newTarget connects to nothing yet.
 func (p *Process) newTarget(base string, r reach) (*target, error) {
-	if u, err := url.Parse(base); err != nil || u.User != nil {
-		return nil, usagef("the server's URL must be one without a user name and a password; send them with --header Authorization=...")
-	}
 	config := &tls.Config{InsecureSkipVerify: r.insecure, MinVersion: tls.VersionTLS12}
 	if r.ca != "" {
 		pool, err := certificates(r.ca)
@@ -115,29 +114,54 @@ func (p *Process) proxy() func(*url.URL) (*url.URL, error) {
 }
 
 // parseBase checks a server URL; a trailing slash and the route /v1 are cut.
-func parseBase(s string) (string, error) {
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return "", usagef("--url %q: %w", s, err)
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "", usagef("--url %q: must begin with http:// or https://", s)
-	case u.Host == "":
-		return "", usagef("--url %q: has no host", s)
-	case u.RawQuery != "" || u.Fragment != "":
-		return "", usagef("--url %q: must not have a query or a fragment", s)
+func parseBase(flag, s string) (string, error) {
+	if err := checkURL(flag, s); err != nil {
+		return "", err
 	}
-	return strings.TrimSuffix(strings.TrimRight(s, "/"), "/v1"), nil
+	base := strings.TrimRight(s, "/")
+	for _, route := range []string{endpoint.Chat.Path(), endpoint.Completions.Path()} {
+		if before, ok := strings.CutSuffix(base, route); ok {
+			return "", usagef("%s %q: leave the route out: %s", flag, s, before)
+		}
+	}
+	return strings.TrimSuffix(base, "/v1"), nil
 }
 
-// headers reads NAME=VALUE pairs.
+func checkURL(flag, s string) error {
+	u, err := url.Parse(s)
+	lower := strings.ToLower(s)
+	switch {
+	case !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://"):
+		return usagef("%s %q: must begin with http:// or https://", flag, s)
+	case err != nil:
+		return usagef("%s: %w", flag, err)
+	case u.User != nil: // nor is it repeated here
+		return usagef("%s: must not hold a user name and a password; send them with --header Authorization=...", flag)
+	case u.Host == "":
+		return usagef("%s %q: has no host", flag, s)
+	case u.RawQuery != "" || u.Fragment != "":
+		return usagef("%s %q: must not have a query or a fragment", flag, s)
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+			return usagef("%s %q: the port must be between 1 and 65535", flag, s)
+		}
+	}
+	return nil
+}
+
+// parseHeaders reads NAME=VALUE pairs.
 func parseHeaders(items []string) (http.Header, error) {
 	h := http.Header{}
 	var errs []error
 	for _, item := range items {
 		name, value, ok := strings.Cut(item, "=")
-		if !ok || strings.TrimSpace(name) == "" {
-			errs = append(errs, usagef("--header %q: must be NAME=VALUE", name))
+		if !ok || !httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) {
+			errs = append(errs, usagef("--header %q: must be NAME=VALUE, with the name of an HTTP header", name))
+			continue
+		}
+		if !httpguts.ValidHeaderFieldValue(value) {
+			errs = append(errs, usagef("--header %s: the value has characters that no header can carry", name))
 			continue
 		}
 		h.Add(strings.TrimSpace(name), strings.TrimSpace(value))
@@ -161,6 +185,9 @@ func (s targetSettings) reach(p *Process) (reach, error) {
 			return reach{}, usagef("--api-key-file: %w", err)
 		}
 		r.key = strings.TrimSpace(string(b))
+		if !httpguts.ValidHeaderFieldValue(r.key) || strings.ContainsAny(r.key, "\r\n") {
+			return reach{}, usagef("--api-key-file %s: must hold a single line", s.APIKeyFile)
+		}
 	}
 	return r, nil
 }
@@ -177,16 +204,48 @@ func (s targetSettings) extraBody() (map[string]json.RawMessage, error) {
 	return extra, nil
 }
 
-// models asks the server what it serves and picks one: the wanted one, else the
-// first. With a wanted one an answer is not needed.
-func (t *target) models(ctx context.Context, wanted string) (chosen endpoint.Model, names []string, err error) {
-	list, err := t.server().Models(ctx)
+// sideCall is how long the server may take for a question about itself.
+const sideCall = 30 * time.Second
+
+// errSilent says that nothing answers where the server should be.
+var errSilent = errors.New("nobody answers")
+
+// models asks the server what it serves. It is the first question of all, and
+// waits for a server that is starting as long as patience allows, so that what
+// depends on answers does not depend on how fast the server starts.
+func (s *session) models(ctx context.Context) ([]endpoint.Model, error) {
+	deadline := time.Now().Add(s.patience)
+	for told := false; ; told = true {
+		call, cancel := context.WithTimeoutCause(ctx, sideCall, transport.ErrTimeout)
+		list, err := s.target.server().Models(call)
+		cancel()
+		var silent *endpoint.CallError
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case !errors.As(err, &silent):
+			return list, err
+		case !silent.MayPass() || !time.Now().Before(deadline):
+			return nil, fmt.Errorf("%w at %s: %s (%w)\ncheck the address; %s waits for a server that is starting", errSilent, s.target.base, silent.Class.Explain(), silent.Err, s.patienceFlag)
+		case !told:
+			s.sayf("waiting up to %v for %s: %s", s.patience, s.target.base, silent.Class.Explain())
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(time.Second, time.Until(deadline))):
+		}
+	}
+}
+
+// choose picks a model of those that the server lists: the wanted one, else the
+// first. With a wanted one the list, and its error, do not matter.
+func choose(list []endpoint.Model, err error, wanted string) (chosen endpoint.Model, names []string, _ error) {
 	for _, m := range list {
 		names = append(names, m.ID)
 	}
 	switch {
 	case wanted == "" && err != nil:
-		return chosen, nil, fmt.Errorf("find out the model: %w\nname it with --model, or check the address and that the server is up", err)
+		return chosen, nil, fmt.Errorf("find out the model: %w\nname it with --model, or check the address", err)
 	case wanted == "":
 		return list[0], names, nil
 	}

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
 	"github.com/pitot-bench/pitot/internal/tokenizer"
+	"github.com/pitot-bench/pitot/internal/transport"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
 
@@ -40,12 +42,49 @@ type serverTokenizer struct {
 	model  string
 }
 
-func (s serverTokenizer) Encode(ctx context.Context, text string, special bool) ([]int32, error) {
-	return s.server.Tokenize(ctx, s.model, text, special)
+func (s serverTokenizer) Encode(ctx context.Context, text string, special bool) (ids []int32, err error) {
+	err = insist(ctx, func() error { ids, err = s.server.Tokenize(ctx, s.model, text, special); return err })
+	return ids, err
 }
 
-func (s serverTokenizer) Decode(ctx context.Context, ids []int32) (string, error) {
-	return s.server.Detokenize(ctx, s.model, ids)
+func (s serverTokenizer) Decode(ctx context.Context, ids []int32) (text string, err error) {
+	err = insist(ctx, func() error { text, err = s.server.Detokenize(ctx, s.model, ids); return err })
+	return text, err
+}
+
+// attempts is how often a question to the server is asked when the connection
+// fails: one of a thousand calls for a workload must not spoil the others.
+const attempts = 5
+
+func insist(ctx context.Context, call func() error) error {
+	for n := 1; ; n++ {
+		err := call()
+		var silent *endpoint.CallError
+		if n == attempts || !errors.As(err, &silent) || !silent.MayPass() {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Duration(n) * 100 * time.Millisecond):
+		}
+	}
+}
+
+// works tells whether the server's tokenizer is one: routes of the same name
+// may speak another language.
+func (s serverTokenizer) works(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, sideCall, transport.ErrTimeout)
+	defer cancel()
+	ids, err := s.Encode(ctx, "ready", false)
+	if err != nil {
+		return err
+	}
+	text, err := s.Decode(ctx, ids)
+	if err == nil && (len(ids) == 0 || strings.TrimSpace(text) != "ready") {
+		err = fmt.Errorf("%s/tokenize and /detokenize make %v and %q of \"ready\"", s.server.URL, ids, text)
+	}
+	return err
 }
 
 // findTokens settles where prompt lengths come from. where is "" for the best
@@ -63,8 +102,10 @@ func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, 
 		}
 	}
 	server := serverTokenizer{t.server(), model}
-	_, err := server.Encode(ctx, "ready", false)
+	err := server.works(ctx)
 	switch {
+	case ctx.Err() != nil:
+		return tokens{}, context.Cause(ctx)
 	case err == nil:
 		return tokens{name: "the server's /tokenize", tok: server, vocab: workload.Vocabulary{Size: vocabSize}}, nil
 	case where == "server":
@@ -79,7 +120,7 @@ func (p *Process) loadTokens(where string) (tokens, error) {
 	if _, err := os.Stat(path); err != nil {
 		cached, ok := p.cachedModel(where)
 		if !ok {
-			return tokens{}, fmt.Errorf("tokenizer %q is neither a file nor in the Hugging Face cache of this machine: %w", where, fs.ErrNotExist)
+			return tokens{}, usagef("--tokenizer %q is neither a file nor in the Hugging Face cache of this machine: %w", where, fs.ErrNotExist)
 		}
 		path = cached
 	}

@@ -96,7 +96,7 @@ func (v vllmRun) run(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	s.quiet, s.profile = v.DisableTqdm, v.Profile
+	s.noProgress, s.profile = v.DisableTqdm, v.Profile
 	if err := v.resolve(ctx, s); err != nil {
 		return err
 	}
@@ -104,7 +104,12 @@ func (v vllmRun) run(ctx context.Context) error {
 	if t == nil {
 		return err
 	}
-	return errors.Join(v.report(t, s), err, ended(t))
+	reported := v.report(t)
+	s.warn(t)
+	if err == nil {
+		s.kept()
+	}
+	return errors.Join(reported, err, ended(t))
 }
 
 // resolve goes from arguments to a session, in that tool's order: model,
@@ -116,6 +121,12 @@ func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
 	}
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
+	defer func() { // whatever an interrupt made of the answers
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
+	s.patience, s.patienceFlag = time.Duration(v.ReadyCheckTimeoutSec)*time.Second, "--ready-check-timeout-sec SECONDS"
 	name, id, err := v.model(ctx, s)
 	if err != nil {
 		return err
@@ -136,6 +147,9 @@ func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
 }
 
 func (v vllmRun) target(base string) (*target, error) {
+	if err := checkURL("--base-url", base); err != nil {
+		return nil, err
+	}
 	pairs, err := v.Headers()
 	if err != nil {
 		return nil, usage(err)
@@ -153,7 +167,11 @@ func (v vllmRun) model(ctx context.Context, s *session) (name, id string, err er
 	if v.Model != nil {
 		wanted = *v.Model
 	}
-	m, names, err := s.target.models(ctx, wanted)
+	list, err := s.models(ctx)
+	if errors.Is(err, errSilent) && (wanted == "" || s.patience > 0) {
+		return "", "", err // else that tool would send its requests all the same
+	}
+	m, names, err := choose(list, err, wanted)
 	if err != nil {
 		return "", "", err
 	}
@@ -179,12 +197,16 @@ func (v vllmRun) tokens(ctx context.Context, s *session, id string) (tokens, str
 	if given {
 		where = *v.Tokenizer
 	}
-	tok, err := v.p.findTokens(ctx, where, false, s.target, id, vllmVocabulary)
+	tok, err := v.p.findTokens(ctx, where, given, s.target, id, vllmVocabulary)
 	if err != nil {
 		return tok, where, err
 	}
 	if !tok.local {
-		s.notef("no tokenizer %q on this machine: prompt lengths come from %s, so prompts differ from those of vllm at the same seed (lengths and send times do not)", where, strings.TrimPrefix(tok.name, "none: "))
+		how := "prompts are drawn with the server's /tokenize"
+		if tok.tok == nil {
+			how = "prompts are sent as token ids"
+		}
+		s.notef("no tokenizer %q on this machine: %s, so they differ from those of vllm at the same seed; send times do not, nor lengths, unless the model's tokenizer adds a first token", where, how)
 	}
 	return tok, where, nil
 }
@@ -313,7 +335,7 @@ func (v vllmRun) connect(s *session, tok tokens, name string) error {
 }
 
 // report prints the table and writes the result files.
-func (v vllmRun) report(t *trace.Trace, s *session) error {
+func (v vllmRun) report(t *trace.Trace) error {
 	r, err := dialect.NewVLLMReport(t, "")
 	if err != nil {
 		return err
@@ -321,7 +343,6 @@ func (v vllmRun) report(t *trace.Trace, s *session) error {
 	if err := errors.Join(r.WriteErrors(v.p.Stdout), r.WriteTable(v.p.Stdout)); err != nil {
 		return err
 	}
-	s.sayf("run %s is kept: pitot runs report %s", t.Run.ID, t.Run.ID)
 	name := r.ResultFile()
 	if name == "" {
 		return nil
@@ -330,12 +351,20 @@ func (v vllmRun) report(t *trace.Trace, s *session) error {
 		if err := os.MkdirAll(*v.ResultDir, 0o755); err != nil {
 			return fmt.Errorf("--result-dir: %w", err)
 		}
-		name = filepath.Join(*v.ResultDir, name)
+		name = join(*v.ResultDir, name)
 	}
 	if err := v.save(name, r.Result()); err != nil {
 		return fmt.Errorf("save the result: %w", err)
 	}
 	return v.savePyTorch(name, r)
+}
+
+// join is Python's os.path.join: an absolute name stands for itself.
+func join(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
 }
 
 // save writes the result file, or adds a line to it.

@@ -133,7 +133,7 @@ func (a *VLLMArgs) Chat() bool { return a.Backend == "openai-chat" }
 // URLs are the server's and that of the requests. The route is put behind the
 // base as it is.
 func (a *VLLMArgs) URLs() (base, target string) {
-	base = "http://" + net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
+	base = "http://" + net.JoinHostPort(strings.Trim(a.Host, "[]"), strconv.Itoa(a.Port))
 	if a.BaseURL != nil {
 		base = *a.BaseURL
 	}

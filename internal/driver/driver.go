@@ -80,20 +80,21 @@ type Outcome struct {
 
 // Run runs p. It returns when every request that was released is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
-	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(p.Concurrency)}
+	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)))}
 	if r.Progress == nil {
 		r.Progress = new(Progress)
 	}
 	over := make(chan struct{})
-	bodies := r.encodeAhead(over)
+	bodies, encoded := r.encodeAhead(over)
 	before := processUsage()
 	r.out.Started, r.zero = time.Now(), trace.Instant(d.Now())
 	stopProbes := r.startProbes()
 	sent := r.dispatch(bodies)
 	close(over)
 	r.inFlight.Wait()
-	stopProbes()
 	r.out.End = r.now()
+	stopProbes()
+	encoded.Wait()
 	r.out.Client = processUsage().since(before)
 	r.out.Stopped = sent < len(p.Requests) || ctx.Err() != nil
 	return r.out
@@ -125,10 +126,10 @@ type encoded struct {
 const aheadOf = 64
 
 // encodeAhead encodes bodies in order, a few ahead of dispatch, until that is
-// over.
-func (r *run) encodeAhead(over <-chan struct{}) <-chan encoded {
-	bodies := make(chan encoded, aheadOf)
-	go func() {
+// over; done waits for its end.
+func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.WaitGroup) {
+	bodies, done := make(chan encoded, aheadOf), new(sync.WaitGroup)
+	done.Go(func() {
 		defer close(bodies)
 		for i := range r.plan.Requests {
 			body, err := r.Sender.Encode(&r.plan.Requests[i])
@@ -138,8 +139,8 @@ func (r *run) encodeAhead(over <-chan struct{}) <-chan encoded {
 				return
 			}
 		}
-	}()
-	return bodies
+	})
+	return bodies, done
 }
 
 // dispatch releases requests until they or the schedule end, or the run is

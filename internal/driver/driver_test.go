@@ -27,6 +27,8 @@ type fake struct {
 	seen   []string // texts in the order of arrival
 	most   int      // in flight at once
 	now    int
+	status int    // of the records, HTTP's
+	text   string // their Error
 }
 
 func newFake(serve func(*workload.Request) time.Duration) *fake {
@@ -59,7 +61,7 @@ func (f *fake) Send(ctx context.Context, req *workload.Request, body []byte, rec
 	select {
 	case <-time.After(f.serve(req)):
 		if f.class != nil {
-			rec.Class = f.class(req)
+			rec.Class, rec.Status, rec.Error = f.class(req), f.status, f.text
 		}
 	case <-ctx.Done():
 		rec.Class = trace.Cancelled
@@ -265,12 +267,12 @@ func TestProbesRunBesideTheLoad(t *testing.T) {
 		})
 	}
 	drive(t, server, p, nil, func(t *testing.T, _ *fake, o Outcome) {
-		// 100 ms of answer, 200 ms of pause; the last pause ends after the load
+		// 100 ms of answer, 200 ms of pause; the run ends with the load
 		want := [][5]int{{0, -1, 0, 0, 100}, {300, -1, 300, 300, 400}, {600, -1, 600, 600, 700}}
 		if diff := cmp.Diff(want, times(o.Probes)); diff != "" {
 			t.Error(diff)
 		}
-		if o.End != 900*ms || len(o.Records) != 2 {
+		if o.End != 700*ms || len(o.Records) != 2 {
 			t.Errorf("end %v with %d records", o.End, len(o.Records))
 		}
 	})
@@ -298,12 +300,16 @@ func TestReady(t *testing.T) {
 					}
 					return ""
 				}
-				err := Ready(t.Context(), f, workload.Request{Text: "a", ID: "x"}, tt.limit)
+				told := 0
+				err := Ready(t.Context(), f, workload.Request{Text: "a", ID: "x"}, tt.limit, func(error) { told++ })
 				if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want)) {
 					t.Errorf("error %v, want %q", err, tt.want)
 				}
 				if at := time.Since(f.epoch); at != tt.at {
 					t.Errorf("returned after %v, want %v", at, tt.at)
+				}
+				if want := min(1, len(f.seen)-1); told != want && tt.limit > 0 {
+					t.Errorf("told %d times that it waits, want %d", told, want)
 				}
 				if f.seen[0] != "a" {
 					t.Errorf("sent %q: the ready check carries no id", f.seen[0])
@@ -313,10 +319,38 @@ func TestReady(t *testing.T) {
 	}
 }
 
+func TestReadyDoesNotWaitForWhatWillNotPass(t *testing.T) {
+	for _, tt := range []struct {
+		class  trace.Class
+		status int
+		text   string
+		waits  bool
+	}{
+		{trace.HTTP, 503, "", true},
+		{trace.HTTP, 429, "", true},
+		{trace.HTTP, 404, "<html>no backend</html>", true},
+		{trace.HTTP, 404, `{"detail":"Not Found"}`, false},
+		{trace.HTTP, 400, "", false},
+		{trace.HTTP, 401, "", false},
+		{trace.TLS, 0, "", false},
+		{trace.Reset, 0, "", true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(always(0))
+			f.class = func(*workload.Request) trace.Class { return tt.class }
+			f.status, f.text = tt.status, tt.text
+			err := Ready(t.Context(), f, workload.Request{}, time.Minute, func(error) {})
+			if waited := time.Since(f.epoch) > 0; err == nil || waited != tt.waits {
+				t.Errorf("%s %d: waited %v, error %v", tt.class, tt.status, waited, err)
+			}
+		})
+	}
+}
+
 func TestReadyCutsOffAnAttemptAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(always(time.Hour))
-		err := Ready(t.Context(), f, workload.Request{}, 3*time.Second)
+		err := Ready(t.Context(), f, workload.Request{}, 3*time.Second, func(error) {})
 		if err == nil || time.Since(f.epoch) != 3*time.Second {
 			t.Errorf("error %v after %v", err, time.Since(f.epoch))
 		}

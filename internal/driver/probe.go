@@ -8,8 +8,7 @@ import (
 )
 
 // startProbes starts the probe loop, if there is one. The function it returns
-// ends the loop and waits for it: its last pause and its last request belong to
-// the run.
+// ends the loop and waits for it.
 func (r *run) startProbes() (stop func()) {
 	p := r.plan.Probe
 	if p == nil {

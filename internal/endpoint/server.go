@@ -62,6 +62,16 @@ func (e *CallError) Error() string {
 
 func (e *CallError) Unwrap() error { return e.Err }
 
+// MayPass tells whether the same call could succeed a moment later, as when the
+// server is starting.
+func (e *CallError) MayPass() bool {
+	switch e.Class {
+	case trace.DNS, trace.Refused, trace.Unreachable, trace.Timeout, trace.Reset, trace.Closed:
+		return true
+	}
+	return false
+}
+
 // collector keeps a whole response.
 type collector struct {
 	status int
@@ -152,19 +162,24 @@ func (s Server) Tokenize(ctx context.Context, model, text string, special bool) 
 	return out.Tokens, err
 }
 
-// Detokenize turns ids into the server's text (vLLM's /detokenize).
+// Detokenize turns ids into the server's text: vLLM's /detokenize calls it
+// prompt, SGLang's text.
 func (s Server) Detokenize(ctx context.Context, model string, ids []int32) (string, error) {
 	in := map[string]any{"model": model, "tokens": ids}
 	var out struct {
 		Prompt *string `json:"prompt"`
+		Text   *string `json:"text"`
 	}
 	if err := s.callJSON(ctx, http.MethodPost, "/detokenize", in, &out); err != nil {
 		return "", err
 	}
-	if out.Prompt == nil {
-		return "", errors.New("/detokenize gave no prompt")
+	switch {
+	case out.Prompt != nil:
+		return *out.Prompt, nil
+	case out.Text != nil:
+		return *out.Text, nil
 	}
-	return *out.Prompt, nil
+	return "", errors.New("/detokenize gave neither prompt nor text")
 }
 
 // A Sample is one value of a counter, gauge or untyped metric.

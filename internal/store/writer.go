@@ -107,14 +107,19 @@ func (w *Writer) Finish(run trace.Run) error {
 	if w.err != nil {
 		return fmt.Errorf("store %d records of run %s: %w", len(w.pending), w.id, w.err)
 	}
+	return w.store.Update(run)
+}
+
+// Update writes what is known of a run, its records aside, in place of what was
+// known when it was created.
+func (s *Store) Update(run trace.Run) error {
 	body, err := json.Marshal(run)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = s.db.Exec("UPDATE run SET name = ?, status = ?, started = ?, body = ? WHERE id = ?",
+			run.Name, run.Status, run.Started.UnixNano(), string(body), run.ID)
 	}
-	_, err = w.store.db.Exec("UPDATE run SET name = ?, status = ?, started = ?, body = ? WHERE id = ?",
-		run.Name, run.Status, run.Started.UnixNano(), string(body), w.id)
 	if err != nil {
-		return fmt.Errorf("store the end of run %s: %w", w.id, err)
+		return fmt.Errorf("store the end of run %s: %w", run.ID, err)
 	}
 	return nil
 }
