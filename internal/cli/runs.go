@@ -167,7 +167,7 @@ func result(r *trace.Record) string {
 
 type runsReportCmd struct {
 	Dialect        string    `enum:"pitot,vllm,json" default:"pitot" placeholder:"NAME" help:"pitot, vllm, or json for pitot's figures (${default})."`
-	DialectVersion string    `enum:",2026-09,2026-08,2025-12,2025-07" default:"" placeholder:"MONTH" help:"Form of a foreign report: 2026-09, 2026-08, 2025-12 or 2025-07."`
+	DialectVersion string    `enum:",main,2026-11,2026-08,2025-12,2025-07" default:"" placeholder:"FORM" help:"Form of a foreign report: main, 2026-11, 2026-08, 2025-12 or 2025-07. Default: the run's, or main."`
 	SLO            []string  `name:"slo" placeholder:"LIMITS" help:"Goodput objectives in place of the run's."`
 	Percentiles    []float64 `placeholder:"LIST" help:"Percentiles in place of the run's."`
 	runArg

@@ -59,8 +59,9 @@ may be cut short, underscores are dashes, --extra-body.a.b VALUE builds JSON, an
 built are refused by name before anything is sent. docs/vllm.md lists them.
 
 Of its own it has
-  --dialect-version MONTH   definitions and report of 2026-09 (default), 2026-08
-                            (release 0.33), 2025-12 or 2025-07
+  --dialect-version FORM    definitions and report of main (default), 2026-11
+                            (release 0.33), 2026-08 (0.28 to 0.32), 2025-12 or
+                            2025-07
 and every run is kept: see pitot runs. PITOT_STORE names the file.
 `
 

@@ -88,7 +88,7 @@ func ParseVLLM(args []string, idPrefix string) (*VLLMArgs, error) {
 		Backend:         "openai", Host: "127.0.0.1", Port: 8000, Endpoint: "/v1/completions", TokenizerMode: "auto",
 		RequestRate: math.Inf(1), Burstiness: 1, LoraAssignment: "random", RequestIDPrefix: idPrefix,
 		MetricPercentiles: "99", TimelineITLThresholds: "25,50",
-		DialectVersion: string(metrics.VLLM2609),
+		DialectVersion: string(metrics.VLLMMain),
 	}
 	a.options = slices.Concat(a.generalOptions(), a.datasetOptions(), a.serveOptions(),
 		triState("self-timed", &a.SelfTimed), a.figureOptions(), a.requestOptions())

@@ -213,7 +213,9 @@ func (a *VLLMArgs) sections() []string {
 func (a *VLLMArgs) figures() metrics.VLLMOptions {
 	percentiles, _ := a.percentiles() // checked
 	limits, _ := a.GoodputLimits()
-	return metrics.VLLMOptions{Version: metrics.VLLMVersion(a.DialectVersion), Percentiles: percentiles, Goodput: limits}
+	return metrics.VLLMOptions{
+		Version: metrics.VLLMVersion(a.DialectVersion), NoTokenizer: a.SkipTokenizerInit, Percentiles: percentiles, Goodput: limits,
+	}
 }
 
 // ExtraFields are the body fields that the tool sends beside those of the

@@ -43,11 +43,12 @@ func goldenTrace(t *testing.T, args []string, counters bool) *trace.Trace {
 		},
 		Records: file.Records,
 	}
-	if a.SkipTokenizerInit { // then no text was counted
-		for _, r := range tr.Records {
-			if r.CountedFrom == trace.FromTokenizer {
-				r.CountedFrom = trace.FromChunks
-			}
+	for _, r := range tr.Records {
+		switch { // the texts that vllm counted are of one token, and without a tokenizer none was
+		case r.CountedFrom == trace.FromChunks && !a.SkipTokenizerInit:
+			r.OutputTokens, r.CountedFrom = 1, trace.FromTokenizer
+		case r.CountedFrom == trace.FromTokenizer && a.SkipTokenizerInit:
+			r.CountedFrom = trace.FromChunks
 		}
 	}
 	if counters {
@@ -125,7 +126,7 @@ func TestNewestFormCountsConcurrencyExactly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Figures.MaxConcurrent != 16 || r.version() != metrics.VLLM2609 {
+	if r.Figures.MaxConcurrent != 16 || r.version() != metrics.VLLMMain {
 		t.Errorf("%d in form %s", r.Figures.MaxConcurrent, r.version())
 	}
 }
@@ -372,7 +373,7 @@ func TestRPSChanges(t *testing.T) {
 }
 
 func TestPyTorchFile(t *testing.T) {
-	r, err := NewVLLMReport(goldenTrace(t, []string{"--metadata", "tensor_parallel_size=8", "--header", "A=secret", "--burstiness", "inf"}, false), "")
+	r, err := NewVLLMReport(goldenTrace(t, []string{"--metadata", "tensor_parallel_size=8", "--header", "A=secret", "--burstiness", "inf"}, false), "2026-08")
 	if err != nil {
 		t.Fatal(err)
 	}

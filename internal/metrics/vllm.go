@@ -15,10 +15,13 @@ type VLLMVersion string
 
 // The forms that differ, newest first.
 const (
-	// VLLM2609 counts concurrent requests exactly.
-	VLLM2609 VLLMVersion = "2026-09"
-	// VLLM2608, released as 0.33, counts a request as concurrent in every second
+	// VLLMMain is ahead of the releases and counts concurrent requests exactly.
+	VLLMMain VLLMVersion = "main"
+	// VLLM2611, released as 0.33, counts a request as concurrent in every second
 	// that it touches.
+	VLLM2611 VLLMVersion = "2026-11"
+	// VLLM2608, the releases 0.28 to 0.32, moreover takes every chunk of a chat for
+	// a token, those that only name the speaker or the finish reason too.
 	VLLM2608 VLLMVersion = "2026-08"
 	// VLLM2512 moreover lets a chat's trailing usage event extend its latency, and
 	// does not know probes, queue times or speculative decoding.
@@ -29,7 +32,9 @@ const (
 )
 
 // VLLMVersions lists the forms, newest first.
-func VLLMVersions() []VLLMVersion { return []VLLMVersion{VLLM2609, VLLM2608, VLLM2512, VLLM2507} }
+func VLLMVersions() []VLLMVersion {
+	return []VLLMVersion{VLLMMain, VLLM2611, VLLM2608, VLLM2512, VLLM2507}
+}
 
 // Since reports whether v is w or newer.
 func (v VLLMVersion) Since(w VLLMVersion) bool { return v >= w }
@@ -37,15 +42,17 @@ func (v VLLMVersion) Since(w VLLMVersion) bool { return v >= w }
 // VLLMOptions are the choices of a command line that change figures.
 type VLLMOptions struct {
 	Version     VLLMVersion
+	NoTokenizer bool // an answer that the server did not count has one token
 	Percentiles []float64
 	Goodput     map[string]float64 // limits in milliseconds by ttft, tpot, e2el; empty = none
+
+	chat bool // the protocol of the run
 }
 
 // VLLM is a run in the figures of `vllm bench serve`. Its clock starts when the
-// concurrency gate lets a request go, before any connection is made; every
-// event with a choice counts as a token, even an empty one; and a stream that
-// ends without its marker, or with an error in it, is a success once a token
-// came.
+// concurrency gate lets a request go, before any connection is made; a token
+// is an event with a choice, even an empty one; and a stream that ends without
+// its marker, or with an error in it, is a success once a token came.
 type VLLM struct {
 	Duration             float64
 	Completed, Failed    int
@@ -91,63 +98,77 @@ type VLLMRequest struct {
 // NewVLLM computes the figures.
 func NewVLLM(t *trace.Trace, o VLLMOptions) VLLM {
 	v := VLLM{Duration: duration(t).Seconds()}
-	chat := t.Run.Plan.Protocol == "chat"
+	o.chat = t.Run.Plan.Protocol == "chat"
 	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
 	for _, r := range records {
-		v.Requests = append(v.Requests, newVLLMRequest(r, o.Version, chat))
+		v.Requests = append(v.Requests, newVLLMRequest(r, o))
 	}
 	v.count(o)
 	v.sections(o.Percentiles)
 	v.peaks(o.Version)
-	v.Probe = newVLLMProbe(t.Run.Probes, o.Version, chat)
+	v.Probe = newVLLMProbe(t.Run.Probes, o)
 	return v
 }
 
-func newVLLMRequest(r *trace.Record, version VLLMVersion, chat bool) VLLMRequest {
+func newVLLMRequest(r *trace.Record, o VLLMOptions) VLLMRequest {
+	tokens := o.tokens(r)
 	q := VLLMRequest{
-		OK:        vllmSuccess(r),
+		OK:        vllmSuccess(r, len(tokens)),
 		Input:     r.PromptTokens,
 		Start:     r.Released.Seconds(),
 		Queue:     r.Released.Seconds() - r.Due.Seconds(),
 		Text:      r.Text,
 		ErrorText: r.Error,
 	}
-	if version.Since(VLLM2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
+	if o.Version.Since(VLLM2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
 		q.Input = r.Usage.Prompt
 	}
-	if len(r.Chunks) == 0 {
+	if len(tokens) == 0 {
 		return q
 	}
-	q.TTFT = between(r.Released, r.Chunks[0].At)
-	for i := 1; i < len(r.Chunks); i++ {
-		q.ITL = append(q.ITL, between(r.Chunks[i-1].At, r.Chunks[i].At))
+	q.TTFT = between(r.Released, tokens[0])
+	for i := 1; i < len(tokens); i++ {
+		q.ITL = append(q.ITL, between(tokens[i-1], tokens[i]))
 	}
 	if !q.OK {
 		return q
 	}
 	q.ErrorText = ""
-	q.Output = vllmOutput(r)
-	last := r.Chunks[len(r.Chunks)-1].At
-	if chat && !version.Since(VLLM2608) {
+	q.Output = o.output(r)
+	last := tokens[len(tokens)-1]
+	if o.chat && !o.Version.Since(VLLM2608) {
 		last = max(last, r.Usage.At)
 	}
 	q.Latency = between(r.Released, last)
 	return q
 }
 
-// vllmSuccess: HTTP 200, a body read to its end, and one event with a choice.
-func vllmSuccess(r *trace.Record) bool {
+// tokens are the instants of the chunks that count as tokens.
+func (o VLLMOptions) tokens(r *trace.Record) []trace.Instant {
+	var at []trace.Instant
+	for _, c := range r.Chunks {
+		spoke := c.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) != 0
+		if !o.chat || !o.Version.Since(VLLM2611) || spoke || c.Kind&(trace.Role|trace.Bare) == 0 {
+			at = append(at, c.At)
+		}
+	}
+	return at
+}
+
+// vllmSuccess: HTTP 200, a body read to its end, and a token.
+func vllmSuccess(r *trace.Record, tokens int) bool {
 	switch r.Class {
 	case "", trace.Truncated, trace.StreamError:
-		return len(r.Chunks) > 0
+		return tokens > 0
 	}
 	return false
 }
 
-// vllmOutput is the server's count if there is one, else that of the answer's
-// text, else 1.
-func vllmOutput(r *trace.Record) int {
-	if r.CountedFrom == trace.FromChunks || r.OutputTokens == 0 {
+// output is the server's count if there is one, else that of the answer's text.
+// Where no tokenizer was at hand that tool did not run, unless told to do
+// without: then it takes 1.
+func (o VLLMOptions) output(r *trace.Record) int {
+	if o.NoTokenizer && r.CountedFrom != trace.FromUsage {
 		return 1
 	}
 	return r.OutputTokens
@@ -246,7 +267,7 @@ func (v *VLLM) peaks(version VLLMVersion) {
 	}
 	v.MaxOutputPerSecond = float64(slices.Max(events))
 	v.MaxConcurrent = slices.Max(touched)
-	if version.Since(VLLM2609) {
+	if version.Since(VLLMMain) {
 		v.MaxConcurrent = v.sweep()
 	}
 }
@@ -287,10 +308,10 @@ func (v *VLLM) sweep() int {
 }
 
 // newVLLMProbe is nil unless a probe succeeded.
-func newVLLMProbe(probes []*trace.Record, version VLLMVersion, chat bool) *VLLMProbe {
+func newVLLMProbe(probes []*trace.Record, o VLLMOptions) *VLLMProbe {
 	var latency []float64
 	for _, r := range probes {
-		if q := newVLLMRequest(r, version, chat); q.OK {
+		if q := newVLLMRequest(r, o); q.OK {
 			latency = append(latency, q.Latency)
 		}
 	}
