@@ -18,7 +18,8 @@ type Health struct {
 	GCPause  float64      `json:"gc_pause"` // seconds in all
 	GCMax    float64      `json:"gc_max"`   // seconds, the longest
 	GCCycles int          `json:"gc_cycles"`
-	Redials  int          `json:"redials"` // idle connections that the server had closed
+	Redials  int          `json:"redials"`  // idle connections that the server had closed
+	Measured bool         `json:"measured"` // false when the process was killed: then CPU and GC are not known
 	Valid    bool         `json:"valid"`
 	Reasons  []string     `json:"reasons,omitempty"` // why it is not
 }
@@ -27,6 +28,7 @@ type Health struct {
 // proportion to what is measured, and below 10 ms it does not matter.
 const (
 	maxCPU           = 0.90
+	minCPUTime       = time.Second // over less the share says nothing
 	maxLateness      = 10 * time.Millisecond
 	maxLatenessShare = 0.05 // of the median E2EL
 	maxGCPause       = 10 * time.Millisecond
@@ -47,6 +49,7 @@ func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
 	for _, r := range records {
 		h.Redials += r.Redials
 	}
+	h.Measured = t.Run.End.Happened() || len(records) == 0
 	h.Reasons = h.doubts(s, env.Embedded)
 	h.Valid = len(h.Reasons) == 0
 	return h
@@ -70,7 +73,10 @@ func lateness(records []*trace.Record) []float64 {
 
 func (h Health) doubts(s Summary, embedded bool) []string {
 	var why []string
-	if h.CPU > maxCPU {
+	if !h.Measured {
+		why = append(why, "the process was killed, and what it used is not known")
+	}
+	if h.CPU > maxCPU && s.Duration >= minCPUTime.Seconds() {
 		whose := "this process used"
 		if embedded {
 			whose = "this process and the engine in it used"

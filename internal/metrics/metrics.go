@@ -56,6 +56,9 @@ type Percentile struct {
 	Short bool `json:"short,omitempty"`
 }
 
+// Wants is how many values bound this percentile.
+func (p Percentile) Wants() int { return stats.SampleFor(p.P) }
+
 // Distribute sums up a sample.
 func Distribute(x []float64, percentiles []float64) Distribution {
 	s := stats.Sort(x)

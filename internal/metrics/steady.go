@@ -36,6 +36,9 @@ const (
 )
 
 func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Steady {
+	if t.Run.Plan.Ramp {
+		return Steady{Why: "the rate is a ramp"}
+	}
 	steps := inFlight(records)
 	first, last := sending(records)
 	if last <= first {

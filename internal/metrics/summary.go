@@ -64,8 +64,10 @@ type Tokens struct {
 	Assumed   int `json:"assumed,omitempty"`
 	// InputUnknown are the requests whose prompt nobody counted.
 	InputUnknown int `json:"input_unknown,omitempty"`
-	// Short are the requests that ended with fewer output tokens than asked for.
+	// Short and Long are the requests that ended with fewer output tokens than
+	// asked for, and by the server's own count with more.
 	Short int `json:"short,omitempty"`
+	Long  int `json:"long,omitempty"`
 }
 
 // Rates are per second of the whole run, over the requests that succeeded.
@@ -196,8 +198,11 @@ func countTokens(records []*trace.Record) Tokens {
 		if input == 0 {
 			t.InputUnknown++
 		}
-		if r.OutputTokens < r.WantTokens {
+		switch {
+		case r.OutputTokens < r.WantTokens:
 			t.Short++
+		case r.WantTokens > 0 && r.OutputTokens > r.WantTokens && r.CountedFrom == trace.FromUsage:
+			t.Long++
 		}
 	}
 	return t
@@ -236,15 +241,24 @@ func rates(s Summary, records []*trace.Record) Rates {
 		r.Input = float64(s.Tokens.Input) / s.Duration
 		r.Output = float64(s.Tokens.Output) / s.Duration
 	}
-	var due, released trace.Instant
-	for _, rec := range records {
-		due, released = max(due, rec.Due), max(released, rec.Released)
-	}
-	if s.Response != nil && due > 0 {
-		r.Offered = float64(len(records)) / due.Seconds()
-		r.Released = float64(len(records)) / released.Seconds()
+	if s.Response != nil {
+		r.Offered = pace(records, func(r *trace.Record) trace.Instant { return r.Due })
+		r.Released = pace(records, func(r *trace.Record) trace.Instant { return r.Released })
 	}
 	return r
+}
+
+// pace is the rate of instants: of the gaps between them, one less than they
+// are. Of fewer than two it is 0.
+func pace(records []*trace.Record, at func(*trace.Record) trace.Instant) float64 {
+	var times []trace.Instant
+	for _, r := range records {
+		times = append(times, at(r))
+	}
+	if len(times) < 2 || slices.Min(times) == slices.Max(times) {
+		return 0
+	}
+	return float64(len(times)-1) / between(slices.Min(times), slices.Max(times))
 }
 
 func waits(records []*trace.Record, percentiles []float64) (wait, setup Distribution) {

@@ -183,6 +183,36 @@ func TestCoalescedChunksAreCounted(t *testing.T) {
 	}
 }
 
+func TestAnswersThatKeepToNoLimitAreCounted(t *testing.T) {
+	tr := run(1000)
+	for i, tokens := range []int{3, 4, 5, 9} {
+		r := answered(i, 0, 0, 1, 10, 20)
+		r.WantTokens, r.OutputTokens = 4, tokens
+		tr.Records = append(tr.Records, r)
+	}
+	if s := Summarize(tr, Options{}).Tokens; s.Short != 1 || s.Long != 2 {
+		t.Errorf("%d short, %d long", s.Short, s.Long)
+	}
+}
+
+func TestTheRateOfferedIsThatOfTheGaps(t *testing.T) {
+	tr := run(1000)
+	for i := range 5 {
+		tr.Records = append(tr.Records, answered(i, trace.Instant(i*200), trace.Instant(i*200), 1, trace.Instant(i*200)+10, trace.Instant(i*200)+20))
+	}
+	if r := Summarize(tr, Options{}).Rates; r.Offered != 5 || r.Released != 5 {
+		t.Errorf("offered %v, released %v", r.Offered, r.Released)
+	}
+}
+
+func TestARampHasNoSteadyState(t *testing.T) {
+	tr := run(1000)
+	tr.Run.Plan.Ramp = true
+	if s := Summarize(tr, Options{}).Steady; s.Why != "the rate is a ramp" {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestPercentilesTheSampleCannotCarryAreMarked(t *testing.T) {
 	x := make([]float64, 40)
 	d := Distribute(x, []float64{50, 90, 95})
@@ -288,6 +318,8 @@ func TestHealth(t *testing.T) {
 		}, ""},
 		{"processors", func(tr *trace.Trace) { tr.Run.Client.CPU = 1900 * time.Millisecond }, "this process used 95 % of 2 processors"},
 		{"processors, with the engine", func(tr *trace.Trace) { tr.Run.Client.CPU, tr.Run.Env.Embedded = 1900*time.Millisecond, true }, "this process and the engine in it"},
+		{"processors, for a moment", func(tr *trace.Trace) { tr.Run.End, tr.Run.Client.CPU = 500*ms, time.Second }, ""},
+		{"killed", func(tr *trace.Trace) { tr.Run.End = trace.Never }, "the process was killed"},
 		{"collector", func(tr *trace.Trace) { tr.Run.Client.GCMax = 11 * time.Millisecond }, "the garbage collector paused"},
 		{"files", func(tr *trace.Trace) { tr.Records[0].Class = trace.Files }, "1 requests failed since this process ran out of file descriptors"},
 		{"ports", func(tr *trace.Trace) { tr.Records[0].Class = trace.Ports }, "ran out of local ports"},

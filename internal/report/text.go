@@ -82,7 +82,7 @@ func gate(n int) string {
 
 // client is the verdict on the load generator and what it rests on.
 func (t *text) client(h metrics.Health) {
-	verdict := "VALID"
+	verdict, used := "VALID", ""
 	if !h.Valid {
 		verdict = "INVALID: " + strings.Join(h.Reasons, "; ")
 	}
@@ -91,7 +91,10 @@ func (t *text) client(h metrics.Health) {
 	if h.Lateness.N > 0 {
 		lateness = fmt.Sprintf("sent late by P50 %s, P99 %s, max %s ms", ms(h.Lateness.At(50)), ms(h.Lateness.At(99)), ms(h.Lateness.Max))
 	}
-	gc := "no GC"
+	gc := ""
+	if h.Measured {
+		used, gc = fmt.Sprintf("CPU %.0f %% of %d", 100*h.CPU, h.CPUs), "no GC"
+	}
 	if h.GCCycles > 0 {
 		gc = fmt.Sprintf("%d GC, longest pause %s ms", h.GCCycles, ms(h.GCMax))
 	}
@@ -99,7 +102,7 @@ func (t *text) client(h metrics.Health) {
 	if h.Redials > 0 {
 		redials = fmt.Sprintf("%d idle connections were closed by the server and replaced", h.Redials)
 	}
-	t.field("", lateness, fmt.Sprintf("CPU %.0f %% of %d", 100*h.CPU, h.CPUs), gc, redials)
+	t.field("", lateness, used, gc, redials)
 }
 
 // rates are lines of a name, what it counts, and the rate over the whole run
@@ -226,19 +229,32 @@ func (t *text) notes(s metrics.Summary) {
 		}
 	}
 	missing := s.Requests.Planned - s.Requests.Sent
-	note(missing > 0, "%d of %d requests were never sent: the run was ended early", missing, s.Requests.Planned)
-	note(t.short, "* the sample is too small for this percentile (a P99 wants 368 values, a P95 72, a P90 36)")
+	note(missing > 0 && s.Health.Measured, "%d of %d requests were never sent: the run was ended early", missing, s.Requests.Planned)
+	note(missing > 0 && !s.Health.Measured, "%d of %d requests have no record: they were in flight when the process was killed, or not yet sent", missing, s.Requests.Planned)
+	note(t.short, "* the sample is too small for this percentile (%s)", wants(s.Service.E2EL.Percentiles))
 	note(s.Steady.Why != "", "no steady state: %s", s.Steady.Why)
 	note(s.Tokens.Assumed > 0, "the server did not count the output of %d requests: one token a chunk is assumed", s.Tokens.Assumed)
 	note(s.Tokens.Tokenized > 0, "the server did not count the output of %d requests: it was counted here, from the text", s.Tokens.Tokenized)
 	note(s.Tokens.InputUnknown > 0, "nobody counted the prompts of %d requests", s.Tokens.InputUnknown)
 	note(s.Tokens.Short > 0, "%d answers are shorter than asked for", s.Tokens.Short)
+	note(s.Tokens.Long > 0, "%d answers are longer than asked for: the server does not keep to its limit", s.Tokens.Long)
 	note(s.Chunks.PerChunk > 1.005 && s.Run.Plan.Stream, "a chunk carries %.2f tokens on average: ITL is the gap between chunks, TPOT the time per token", s.Chunks.PerChunk)
 	note(s.Chunks.Coalesced > 0, "%d of %d chunks (%.2f %%) came in one read with the chunk before them: their gaps of 0 are not the server's", s.Chunks.Coalesced, s.Chunks.Output, 100*float64(s.Chunks.Coalesced)/float64(max(1, s.Chunks.Output)))
 	note(s.Response == nil, "a closed loop has no schedule, so there is no response time")
 	for _, n := range s.Run.Notes {
 		note(true, "%s", n)
 	}
+}
+
+// wants says how large a sample percentiles want, the first three of them.
+func wants(percentiles []metrics.Percentile) string {
+	var parts []string
+	verb, unit := "wants ", " values"
+	for _, p := range percentiles[:min(3, len(percentiles))] {
+		parts = append(parts, fmt.Sprintf("a P%g %s%d%s", p.P, verb, p.Wants(), unit))
+		verb, unit = "", ""
+	}
+	return strings.Join(parts, ", ")
 }
 
 // ms is seconds in milliseconds, to four significant digits.

@@ -58,6 +58,7 @@ type Plan struct {
 	Seed        uint64    `json:"seed"`
 	Arrival     string    `json:"arrival"`               // in words
 	Rate        float64   `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
+	Ramp        bool      `json:"ramp,omitempty"`        // the rate rises or falls on purpose
 	Concurrency int       `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
 	Objectives  []SLO     `json:"objectives,omitempty"`  // for goodput
 	Percentiles []float64 `json:"percentiles,omitempty"` // to report
