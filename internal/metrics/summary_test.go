@@ -167,7 +167,7 @@ func TestAClosedLoopHasNoResponseTime(t *testing.T) {
 	if s.Response == nil || s.Response.TTFT.Max != .1 {
 		t.Errorf("response %+v", s.Response)
 	}
-	if s.Rates.Offered != 200 || math.Abs(s.Rates.Released-2/.06) > 1e-9 {
+	if s.Rates.Offered != 100 || math.Abs(s.Rates.Released-1/.06) > 1e-9 {
 		t.Errorf("offered %v, released %v", s.Rates.Offered, s.Rates.Released)
 	}
 }
