@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ import (
 
 // Run measures.
 func (c benchCmd) Run(p *Process, k *kong.Context) error {
-	if err := c.complete(); err != nil {
+	if err := errors.Join(c.checkGiven(k, p.Args), c.complete()); err != nil {
 		return err
 	}
 	s, err := p.newSession(c.Store)
@@ -61,6 +62,47 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	return errors.Join(printed, err, ended(t))
 }
 
+// checkGiven reports flags on the command line that cannot have an effect (a file
+// may serve several), and zeros that would pass for a flag left out.
+func (c *benchCmd) checkGiven(k *kong.Context, args []string) error {
+	random := c.Workload == "random" || c.Workload == "random-mm"
+	idle := []struct {
+		cond   bool
+		prefix string
+		why    string
+	}{
+		{c.URL != "", "engine-", "belongs to the embedded engine, and --url names another target"},
+		{c.Workload != "random-mm", "image", "belongs to --workload random-mm"},
+		{!random, "input-", "belongs to random workloads"},
+		{!random, "prefix-len", "belongs to random workloads"},
+		{!random, "output-range", "belongs to random workloads"},
+		{c.Workload != "custom", "shuffle", "belongs to --workload custom"},
+		{random, "no-oversample", "belongs to workloads from files"},
+	}
+	var errs []error
+	for _, element := range k.Path {
+		f := element.Flag
+		if f == nil {
+			continue
+		}
+		for _, i := range idle {
+			if i.cond && strings.HasPrefix(f.Name, i.prefix) && slices.ContainsFunc(args, func(a string) bool {
+				name, _, _ := strings.Cut(a, "=")
+				return name == "--"+f.Name
+			}) {
+				errs = append(errs, usagef("--%s %s", f.Name, i.why))
+			}
+		}
+		switch f.Name {
+		case "rate", "requests", "concurrency", "output-len":
+			if reflect.Indirect(f.Target).IsZero() {
+				errs = append(errs, usagef("--%s 0: must be positive; leave it out for the default", f.Name))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // ended is errInterrupted for a run that was ended early.
 func ended(t *trace.Trace) error {
 	if t.Run.Status == trace.Interrupted {
@@ -76,6 +118,7 @@ func (c *benchCmd) complete() error {
 	if c.Requests == 0 && c.Workload != "custom" {
 		c.Requests = 100
 	}
+	c.idPrefix = newIDPrefix()
 	if c.OutputLen == 0 && random {
 		c.OutputLen = 64
 	}
@@ -181,19 +224,38 @@ func (c *benchCmd) checkOrder() error {
 	if c.Warmup < 0 {
 		errs = append(errs, usagef("--warmup %d: must not be negative", c.Warmup))
 	}
-	for _, p := range c.Percentiles {
+	if c.ReadyTimeout != nil && *c.ReadyTimeout < 0 {
+		errs = append(errs, usagef("--ready-timeout %v: must not be negative", *c.ReadyTimeout))
+	}
+	if c.Name == "last" {
+		errs = append(errs, usagef("--name last: that is what the newest run is called"))
+	}
+	slos, err := parseSLOs(c.SLO)
+	for _, o := range slos {
+		if c.NoStream && o.Metric != "e2el" {
+			errs = append(errs, usagef("--slo %s: without a stream there is only e2el", o.Metric))
+		}
+	}
+	return errors.Join(append(errs, err, checkPercentiles(c.Percentiles))...)
+}
+
+func checkPercentiles(percentiles []float64) error {
+	var errs []error
+	for i, p := range percentiles {
 		if !(p > 0 && p < 100) {
 			errs = append(errs, usagef("--percentiles %v: must be between 0 and 100", p))
 		}
+		if slices.Contains(percentiles[:i], p) {
+			errs = append(errs, usagef("--percentiles %v is given twice", p))
+		}
 	}
-	_, err := parseSLOs(c.SLO)
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errs...)
 }
 
 func (c *benchCmd) random() workload.Random {
 	r := workload.Random{
 		Requests: c.Requests, Input: c.InputLen, Output: c.OutputLen, InputRange: c.InputRange, OutputRange: c.OutputRange,
-		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: idPrefix,
+		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: c.idPrefix,
 	}
 	if c.otherPrompts {
 		r.Seed |= 1 << 32 // beyond the seeds that can be asked for
@@ -211,8 +273,9 @@ func (c *benchCmd) randomMM() (workload.RandomMM, error) {
 	}, nil
 }
 
-// idPrefix begins the x-request-id of every request.
-const idPrefix = "pitot-"
+// newIDPrefix begins the x-request-id of every request of a run, so that the
+// logs of a server tell runs apart.
+func newIDPrefix() string { return "pitot-" + strings.ToLower(rand.Text()[:8]) + "-" }
 
 // embedEngine starts the engine in this process, on loopback.
 func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), err error) {
@@ -332,19 +395,22 @@ func (c *benchCmd) build(ctx context.Context, tok tokens) (workload.Workload, er
 	if !chat && slices.ContainsFunc(w.Requests, func(r workload.Request) bool { return r.Messages != nil }) {
 		return w, usagef("--data %s holds messages, which need --protocol chat", c.Data)
 	}
+	if chat && slices.ContainsFunc(w.Requests, func(r workload.Request) bool { return r.Tokens != nil }) {
+		return w, usagef("--data %s holds prompts of token ids, which need --protocol completions", c.Data)
+	}
 	return w, nil
 }
 
 func (c *benchCmd) shareGPT() workload.ShareGPT {
 	return workload.ShareGPT{
-		Requests: c.Requests, Output: c.OutputLen, Seed: uint64(c.Seed), NoOversample: c.NoOversample, IDPrefix: idPrefix,
+		Requests: c.Requests, Output: c.OutputLen, Seed: uint64(c.Seed), NoOversample: c.NoOversample, IDPrefix: c.idPrefix,
 	}
 }
 
 func (c *benchCmd) custom() workload.Custom {
 	return workload.Custom{
 		Requests: c.Requests, Output: c.OutputLen, Shuffle: c.Shuffle, Seed: uint64(c.Seed), NoOversample: c.NoOversample,
-		IDPrefix: idPrefix, NeedTime: c.Replay == "data",
+		IDPrefix: c.idPrefix, NeedTime: c.Replay == "data",
 	}
 }
 
@@ -358,12 +424,15 @@ func (c *benchCmd) plan(s *session, model string) error {
 	if err != nil {
 		return err
 	}
+	if load.requests < len(s.requests) {
+		s.notef("the replay has %d times: the %d requests beyond them are not sent", load.requests, len(s.requests)-load.requests)
+	}
 	s.schedule, s.requests = load.schedule, s.requests[:load.requests]
 	s.run.Name = c.Name
 	s.run.Plan = trace.Plan{
 		Dialect: "pitot", URL: c.URL, Protocol: c.Protocol, Model: model, Stream: !c.NoStream,
 		Workload: c.describeWorkload(len(s.requests)), Requests: len(s.requests), Seed: uint64(c.Seed),
-		Arrival: load.description, Rate: load.rate, Concurrency: c.Concurrency,
+		Arrival: load.description, Rate: load.rate, Ramp: c.Ramp != "", Concurrency: c.Concurrency,
 		Objectives: slos, Percentiles: c.Percentiles, Settings: s.masked(s.run.Plan.Settings),
 	}
 	s.run.Env.Invocation = s.maskedArgs()
@@ -378,13 +447,24 @@ func (c *benchCmd) checkFileLimit(env trace.Environment, n int) error {
 func (c *benchCmd) describeWorkload(n int) string {
 	switch c.Workload {
 	case "random", "random-mm":
-		text := fmt.Sprintf("%s %d→%d tokens", c.Workload, c.InputLen, c.OutputLen)
+		text := fmt.Sprintf("%s %d%s→%d%s tokens", c.Workload, c.InputLen, spread(c.InputRange), c.OutputLen, spread(c.OutputRange))
+		if c.Workload == "random-mm" {
+			text += fmt.Sprintf(", %d%s pictures of %s", c.Images, spread(c.ImageRange), c.ImageSizes)
+		}
 		if c.PrefixLen > 0 {
 			text += fmt.Sprintf(", prefix %d", c.PrefixLen)
 		}
 		return fmt.Sprintf("%s, %d requests", text, n)
 	}
 	return fmt.Sprintf("%s %s, %d requests", c.Workload, c.Data, n)
+}
+
+// spread is the share by which a length may differ, in words.
+func spread(share float64) string {
+	if share == 0 {
+		return ""
+	}
+	return fmt.Sprintf("±%g %%", 100*share)
 }
 
 // connect makes the client and the requests that precede the run.

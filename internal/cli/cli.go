@@ -26,12 +26,12 @@ import (
 
 // A Process is what a command sees of the operating system.
 type Process struct {
-	Args     []string // without the program's name
-	Env      func(name string) (value string, ok bool)
-	Stdout   io.Writer
-	Stderr   io.Writer
-	Terminal bool             // Stderr is one
-	Signals  <-chan os.Signal // interrupts and requests to end
+	Args    []string // without the program's name
+	Env     func(name string) (value string, ok bool)
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Width   func() int       // columns of the terminal that Stderr is, nil if it is none
+	Signals <-chan os.Signal // interrupts and requests to end
 	// Listen and Dial are net's, unless a test has its own network.
 	Listen func(network, address string) (net.Listener, error)
 	Dial   dialFunc
@@ -64,14 +64,29 @@ func Main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	os.Exit(Run(&Process{
-		Args:     os.Args[1:],
-		Env:      os.LookupEnv,
-		Stdout:   os.Stdout,
-		Stderr:   os.Stderr,
-		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
-		Signals:  signals,
-		Listen:   net.Listen,
+		Args:    os.Args[1:],
+		Env:     os.LookupEnv,
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Width:   terminalWidth(),
+		Signals: signals,
+		Listen:  net.Listen,
 	}))
+}
+
+// terminalWidth tells how wide the terminal behind stderr is, at any moment; nil
+// if there is none.
+func terminalWidth() func() int {
+	fd := int(os.Stderr.Fd())
+	if !term.IsTerminal(fd) {
+		return nil
+	}
+	return func() int {
+		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
+			return width
+		}
+		return 80
+	}
 }
 
 // grammar is the command line.
@@ -143,6 +158,7 @@ func (p *Process) fail(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errInterrupted):
+		fmt.Fprintln(p.Stderr, "pitot: interrupted")
 		return exitInterrupted
 	case errors.As(err, &mistake):
 		fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))

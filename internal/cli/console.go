@@ -11,11 +11,14 @@ import (
 // A console writes what goes on to stderr: lines that stay, and on a terminal
 // one line below them that is drawn again and again.
 type console struct {
-	mu       sync.Mutex
-	w        io.Writer
-	terminal bool
-	drawn    int // width of the line that is drawn
+	mu    sync.Mutex
+	w     io.Writer
+	width func() int // columns of the terminal, nil if it is none
+	drawn bool       // a line is
 }
+
+// wipeLine goes back to the start of the line and erases it.
+const wipeLine = "\r\x1b[K"
 
 // say writes a line that stays.
 func (c *console) say(line string) {
@@ -25,17 +28,32 @@ func (c *console) say(line string) {
 	fmt.Fprintln(c.w, line)
 }
 
-// draw replaces the line that is drawn; where there is no terminal it stays.
-func (c *console) draw(line string) {
-	if !c.terminal {
-		c.say(line)
+// draw replaces the line that is drawn, with as many of its parts as fit; where
+// there is no terminal all of it stays.
+func (c *console) draw(parts ...string) {
+	if c.width == nil {
+		c.say(strings.Join(parts, "  "))
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	width := utf8.RuneCountInString(line)
-	fmt.Fprint(c.w, "\r", line, strings.Repeat(" ", max(0, c.drawn-width)))
-	c.drawn = width
+	fmt.Fprint(c.w, wipeLine, fit(parts, c.width()-1))
+	c.drawn = true
+}
+
+// fit joins parts as long as they take no more than width columns.
+func fit(parts []string, width int) string {
+	line := parts[0]
+	for _, p := range parts[1:] {
+		if utf8.RuneCountInString(line)+2+utf8.RuneCountInString(p) > width {
+			break
+		}
+		line += "  " + p
+	}
+	if cut := []rune(line); len(cut) > max(width, 0) {
+		return string(cut[:max(width, 0)])
+	}
+	return line
 }
 
 // clear wipes the line that is drawn.
@@ -46,8 +64,8 @@ func (c *console) clear() {
 }
 
 func (c *console) wipe() {
-	if c.drawn > 0 {
-		fmt.Fprint(c.w, "\r", strings.Repeat(" ", c.drawn), "\r")
-		c.drawn = 0
+	if c.drawn {
+		fmt.Fprint(c.w, wipeLine)
+		c.drawn = false
 	}
 }

@@ -79,7 +79,7 @@ func truth(t *testing.T, url, fault string) (seen, struck int) {
 		t.Fatal(err)
 	}
 	for _, r := range truth.Requests {
-		if !strings.HasPrefix(r.ID, idPrefix) {
+		if !strings.HasPrefix(r.ID, "pitot-") {
 			continue
 		}
 		seen++

@@ -202,6 +202,10 @@ func parseSLOs(items []string) ([]trace.SLO, error) {
 			errs = append(errs, usagef("--slo %q: must be METRIC=TIME such as ttft=200ms, with ttft, tpot, itl or e2el", item))
 			continue
 		}
+		if slices.ContainsFunc(slos, func(o trace.SLO) bool { return o.Metric == metric }) {
+			errs = append(errs, usagef("--slo %s is given twice", metric))
+			continue
+		}
 		slos = append(slos, trace.SLO{Metric: metric, Limit: limit})
 	}
 	return slos, errors.Join(errs...)

@@ -44,7 +44,7 @@ func (s *session) startProgress() *progress {
 		return p
 	}
 	every := printEvery
-	if s.Terminal {
+	if s.Width != nil {
 		every = drawEvery
 	}
 	p.loop.Go(func() { p.show(every) })
@@ -79,7 +79,7 @@ func (p *progress) show(every time.Duration) {
 	for {
 		select {
 		case <-tick.C:
-			p.s.console.draw(p.line())
+			p.s.console.draw(p.line()...)
 		case <-p.over:
 			return
 		}
@@ -93,14 +93,22 @@ func (p *progress) stop() {
 	p.s.console.clear()
 }
 
-func (p *progress) line() string {
+// line is how the run goes, the most important first.
+func (p *progress) line() []string {
 	released, done, failed := p.counts.Released.Load(), p.counts.Done.Load(), p.counts.Failed.Load()
 	elapsed := time.Since(p.start)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return fmt.Sprintf("%5.1f s  %d/%d done, %d failed, %d in flight  %.0f tok/s  TTFT %s  ITL %s ms  %s left",
-		elapsed.Seconds(), done, p.total, failed, released-done, float64(p.tokens)/elapsed.Seconds(),
-		p50p99(p.ttft), p50p99(p.itl), p.left(done, elapsed))
+	return []string{
+		fmt.Sprintf("%5.1f s", elapsed.Seconds()),
+		fmt.Sprintf("%d/%d done", done, p.total),
+		fmt.Sprintf("%d failed", failed),
+		fmt.Sprintf("%d in flight", released-done),
+		p.left(done, elapsed) + " left",
+		fmt.Sprintf("%.0f tok/s", float64(p.tokens)/elapsed.Seconds()),
+		fmt.Sprintf("P50/P99 TTFT %s ms", p50p99(p.ttft)),
+		fmt.Sprintf("ITL %s ms", p50p99(p.itl)),
+	}
 }
 
 // p50p99 are the two percentiles in milliseconds.

@@ -18,13 +18,13 @@ func (p *Process) printReports(t *trace.Trace, names []string) error {
 		if i > 0 {
 			fmt.Fprintln(p.Stdout)
 		}
-		errs = append(errs, p.printReport(t, name, metrics.Options{}, ""))
+		errs = append(errs, p.printReport(t, name, ""))
 	}
 	return errors.Join(errs...)
 }
 
 // printReport writes one report: pitot, vllm, or json, the figures of pitot's.
-func (p *Process) printReport(t *trace.Trace, name string, o metrics.Options, version string) error {
+func (p *Process) printReport(t *trace.Trace, name, version string) error {
 	switch name {
 	case "vllm":
 		r, err := dialect.NewVLLMReport(t, version)
@@ -35,7 +35,7 @@ func (p *Process) printReport(t *trace.Trace, name string, o metrics.Options, ve
 	case "json":
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")
-		return enc.Encode(metrics.Summarize(t, o))
+		return enc.Encode(metrics.Summarize(t, metrics.Options{}))
 	}
-	return report.Text(p.Stdout, metrics.Summarize(t, o))
+	return report.Text(p.Stdout, metrics.Summarize(t, metrics.Options{}))
 }

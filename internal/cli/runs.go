@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -176,14 +175,30 @@ type runsReportCmd struct {
 // Run reports.
 func (c runsReportCmd) Run(p *Process) error {
 	slos, err := parseSLOs(c.SLO)
-	if err != nil {
+	if err := errors.Join(err, checkPercentiles(c.Percentiles), c.checkDialect()); err != nil {
 		return err
 	}
 	t, err := c.load(p)
 	if err != nil {
 		return err
 	}
-	return p.printReport(t, c.Dialect, metrics.Options{Percentiles: c.Percentiles, Objectives: slos}, c.DialectVersion)
+	if c.Dialect == "vllm" && t.Run.Plan.Dialect == "vllm" && (len(slos) > 0 || len(c.Percentiles) > 0) {
+		return usagef("run %s has the objectives and percentiles of its own command line: --slo and --percentiles are for --dialect pitot", t.Run.ID)
+	}
+	if len(slos) > 0 {
+		t.Run.Plan.Objectives = slos
+	}
+	if len(c.Percentiles) > 0 {
+		t.Run.Plan.Percentiles = c.Percentiles
+	}
+	return p.printReport(t, c.Dialect, c.DialectVersion)
+}
+
+func (c runsReportCmd) checkDialect() error {
+	if c.DialectVersion != "" && c.Dialect != "vllm" {
+		return usagef("--dialect-version %s belongs to --dialect vllm", c.DialectVersion)
+	}
+	return nil
 }
 
 type runsExportCmd struct {

@@ -54,10 +54,15 @@ type session struct {
 // will be kept: that is tried before anything is sent.
 func (p *Process) newSession(storeFile string) (*session, error) {
 	runs, err := p.openStore(storeFile)
+	if err != nil && storeFile == "" && p.getenv("PITOT_STORE") == "" {
+		fmt.Fprintf(p.Stderr, "note: %v\n", err)
+		storeFile = filepath.Join(os.TempDir(), "pitot.db") // better there than not at all
+		runs, err = p.openStore(storeFile)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := &session{Process: p, console: console{w: p.Stderr, terminal: p.Terminal}, store: runs, storeFile: storeFile, scrape: true}
+	s := &session{Process: p, console: console{w: p.Stderr, width: p.Width}, store: runs, storeFile: storeFile, scrape: true}
 	s.run.Env = p.environment()
 	return s, nil
 }
@@ -341,6 +346,9 @@ func checkFiles(plan trace.Plan, env trace.Environment, atOnce bool) error {
 		connections = plan.Requests
 	}
 	connections = min(connections, plan.Requests)
+	if connections == 0 {
+		return nil // a rate may or may not need many
+	}
 	need := uint64(connections + filesBeside)
 	if env.Embedded {
 		need += uint64(connections) // the engine's ends

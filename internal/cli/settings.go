@@ -17,7 +17,8 @@ type benchCmd struct {
 	outputSettings  `embed:"" group:"Results:"`
 	Engine          engineSettings `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
 
-	otherPrompts bool // draw other prompts from the same seed: for the warm-up
+	idPrefix     string // of this run's requests
+	otherPrompts bool   // draw other prompts from the same seed: for the warm-up
 }
 
 // targetSettings say what to measure and how to reach it.

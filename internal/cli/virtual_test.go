@@ -177,22 +177,30 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	for _, terminal := range []bool{false, true} {
+	const whole = "  5.0 s  5/12 done  0 failed  0 in flight  7s left  3 tok/s  P50/P99 TTFT 50.0/50.0 ms  ITL 10.0/10.0 ms"
+	for width, want := range map[int]string{
+		0:   whole + "\n", // no terminal
+		120: wipeLine + whole + wipeLine,
+		80:  wipeLine + "  5.0 s  5/12 done  0 failed  0 in flight  7s left  3 tok/s" + wipeLine,
+		40:  wipeLine + "  5.0 s  5/12 done  0 failed" + wipeLine,
+		5:   wipeLine + "  5." + wipeLine,
+		1:   wipeLine + wipeLine,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			v := newVirtual(t, "bench", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",
 				"--engine-ttft", "50ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0")
-			v.Terminal = terminal
+			if width > 0 {
+				v.Width = func() int { return width }
+			}
 			if code := Run(v.Process); code != exitOK {
 				t.Fatal(code, v.stderr.String())
 			}
 			got := v.stderr.String()
-			want := "  5.0 s  5/12 done, 0 failed, 0 in flight  3 tok/s  TTFT 50.0/50.0  ITL 10.0/10.0 ms  7s left"
 			if !strings.Contains(got, want) {
-				t.Errorf("terminal %v: no %q in %q", terminal, want, got)
+				t.Errorf("width %d: no %q in %q", width, want, got)
 			}
-			lines := strings.Count(got, "\n")
-			if !terminal && lines != 3 || terminal && (lines != 1 || !strings.Contains(got, "\r") || !strings.Contains(got, strings.Repeat(" ", 80)+"\r")) {
-				t.Errorf("terminal %v: %d lines in %q", terminal, lines, got)
+			if lines := strings.Count(got, "\n"); lines != map[bool]int{true: 1, false: 3}[width > 0] {
+				t.Errorf("width %d: %d lines in %q", width, lines, got)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,10 @@ const vllmTimeout = 6 * time.Hour
 
 // Run runs `bench serve`.
 func (c vllmCmd) Run(p *Process) error {
+	if slices.ContainsFunc(c.Args[:min(2, len(c.Args))], func(a string) bool { return a == "--help" || a == "-h" }) {
+		_, err := fmt.Fprint(p.Stdout, vllmHelp)
+		return err
+	}
 	if len(c.Args) < 2 || c.Args[0] != "bench" || c.Args[1] != "serve" {
 		return usagef("of vllm's commands there is `bench serve`: pitot vllm bench serve <flags>")
 	}
@@ -98,6 +103,9 @@ func (v vllmRun) run(ctx context.Context) error {
 	}
 	defer s.close()
 	s.noProgress, s.profile = v.DisableTqdm, v.Profile
+	if err := v.prepareResults(); err != nil {
+		return err
+	}
 	if err := v.resolve(ctx, s); err != nil {
 		return err
 	}
@@ -291,7 +299,7 @@ func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
 	s.run.Plan = trace.Plan{
 		Dialect: "vllm", URL: s.target.base, Protocol: string(protocol), Model: name, Stream: true,
 		Workload: what, Requests: n, Seed: uint64(v.Seed), Arrival: when, Rate: v.ConstantRate(),
-		Objectives: objectives, Settings: s.masked(v.Settings()), Foreign: foreign,
+		Ramp: v.RampUpStrategy != nil, Objectives: objectives, Settings: s.masked(v.Settings()), Foreign: foreign,
 	}
 	if v.MaxConcurrency != nil {
 		s.run.Plan.Concurrency = *v.MaxConcurrency
@@ -335,6 +343,26 @@ func (v vllmRun) connect(s *session, tok tokens, name string) error {
 	return nil
 }
 
+// prepareResults makes sure that the result file can be written, before there is
+// one to lose.
+func (v vllmRun) prepareResults() error {
+	if !v.SaveResult && !v.AppendResult {
+		return nil
+	}
+	dir := v.resultDir()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return usagef("--result-dir: %w", err)
+	}
+	if v.ResultFilename != nil {
+		dir = filepath.Dir(join(dir, *v.ResultFilename))
+	}
+	probe, err := os.CreateTemp(dir, ".pitot-*")
+	if err != nil {
+		return usagef("the result file could not be written: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // report prints the table and writes the result files.
 func (v vllmRun) report(t *trace.Trace) error {
 	r, err := dialect.NewVLLMReport(t, "")
@@ -348,16 +376,19 @@ func (v vllmRun) report(t *trace.Trace) error {
 	if name == "" {
 		return nil
 	}
-	if v.ResultDir != nil && *v.ResultDir != "" {
-		if err := os.MkdirAll(*v.ResultDir, 0o755); err != nil {
-			return fmt.Errorf("--result-dir: %w", err)
-		}
-		name = join(*v.ResultDir, name)
-	}
+	name = join(v.resultDir(), name)
 	if err := v.save(name, r.Result()); err != nil {
 		return fmt.Errorf("save the result: %w", err)
 	}
 	return v.savePyTorch(name, r)
+}
+
+// resultDir is the folder of the result file.
+func (v vllmRun) resultDir() string {
+	if v.ResultDir == nil || *v.ResultDir == "" {
+		return "."
+	}
+	return *v.ResultDir
 }
 
 // join is Python's os.path.join: an absolute name stands for itself.

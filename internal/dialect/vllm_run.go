@@ -85,6 +85,9 @@ func (a *VLLMArgs) adopt(p trace.Plan) {
 	if p.Concurrency > 0 {
 		a.MaxConcurrency = &p.Concurrency
 	}
+	if len(p.Percentiles) > 0 {
+		a.MetricPercentiles = joinFloats(p.Percentiles)
+	}
 	a.Backend = "openai"
 	if p.Protocol == "chat" {
 		a.Backend = "openai-chat"
@@ -94,6 +97,14 @@ func (a *VLLMArgs) adopt(p trace.Plan) {
 			a.Goodput = append(a.Goodput, o.Metric+":"+reprFloat(o.Limit.Seconds()*1000))
 		}
 	}
+}
+
+func joinFloats(values []float64) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = reprFloat(v)
+	}
+	return strings.Join(texts, ",")
 }
 
 func (a *VLLMArgs) report(t *trace.Trace, kept vllmRun) *VLLMReport {
