@@ -300,7 +300,9 @@ func (a *VLLMArgs) RandomMM() (workload.RandomMM, error) {
 
 // ShareGPT is the dataset "sharegpt".
 func (a *VLLMArgs) ShareGPT() workload.ShareGPT {
-	s := workload.ShareGPT{Requests: a.NumPrompts, Seed: uint64(a.Seed), NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix}
+	s := workload.ShareGPT{
+		Requests: a.NumPrompts, Seed: uint64(a.Seed), NoShuffle: a.DisableShuffle, NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix,
+	}
 	for _, n := range []*int{a.ShareGPTOutputLen, a.OutputLen} {
 		if n != nil {
 			s.Output = *n
@@ -324,20 +326,23 @@ func (a *VLLMArgs) customOutput() int {
 	return a.CustomOutputLen
 }
 
-// AssignLoRA gives each request its adapter: in turn, or each by
-// random.choice.
-func (a *VLLMArgs) AssignLoRA(requests []workload.Request) {
+// AssignLoRA gives each request its adapter: in turn, or each by random.choice,
+// from where the drawing of the dataset left the generator.
+func (a *VLLMArgs) AssignLoRA(w workload.Workload) {
 	n := len(a.LoraModules)
 	if n == 0 {
 		return
 	}
-	rng := pyrand.NewRandom(int64(a.Seed))
-	for i := range requests {
+	rng := w.Python
+	if rng == nil {
+		rng = pyrand.NewRandom(int64(a.Seed))
+	}
+	for i := range w.Requests {
 		pick := i % n
 		if a.LoraAssignment == "random" {
 			pick = rng.Below(n)
 		}
-		requests[i].Model = a.LoraModules[pick]
+		w.Requests[i].Model = a.LoraModules[pick]
 	}
 }
 

@@ -1,8 +1,10 @@
 package dialect
 
 import (
+	"context"
 	"encoding/json"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -174,10 +176,10 @@ func TestDatasets(t *testing.T) {
 // b b a b c b b b b b.
 func TestAssignLoRA(t *testing.T) {
 	models := func(args string) string {
-		requests := make([]workload.Request, 10)
-		parse(t, args).AssignLoRA(requests)
+		w := workload.Workload{Requests: make([]workload.Request, 10)}
+		parse(t, args).AssignLoRA(w)
 		var s string
-		for _, r := range requests {
+		for _, r := range w.Requests {
 			s += r.Model
 		}
 		return s
@@ -192,6 +194,60 @@ func TestAssignLoRA(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Picks that random.choice made after the dataset classes of vllm 0.33.0 had
+// drawn from the same file.
+func TestAssignLoRAGoesOnWhereTheDatasetStopped(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"--dataset-name sharegpt --num-prompts 5", "bbbcc"},
+		{"--dataset-name sharegpt --num-prompts 5 --disable-shuffle", "bbabc"},
+		{"--dataset-name custom --num-prompts 5", "bbcac"},
+		{"--dataset-name custom --num-prompts 14", "bbbbbcacabaacb"},
+		{"--dataset-name custom --num-prompts 14 --no-oversample", "bbcacabaa"},
+		{"--dataset-name custom --num-prompts 14 --disable-shuffle", "bbbbbcacabaacb"},
+		{"--dataset-name custom --num-prompts 14 --seed 3", "ccacabbcaacbcc"},
+	} {
+		a := parse(t, tt.args+" --custom-output-len -1 --lora-modules a b c")
+		var w workload.Workload
+		var err error
+		if a.DatasetName == "sharegpt" {
+			w, err = a.ShareGPT().Build(t.Context(), open(t, "talks.json"), characters{})
+		} else {
+			w, err = a.Custom().Build(t.Context(), open(t, "rows.jsonl"), nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.AssignLoRA(w)
+		var got string
+		for _, r := range w.Requests {
+			got += r.Model
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.args, got, tt.want)
+		}
+	}
+}
+
+// open opens a file of package workload's testdata.
+func open(t *testing.T, name string) *os.File {
+	t.Helper()
+	file, err := os.Open("../workload/testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return file
+}
+
+// characters counts ten of them as a token: enough to choose by.
+type characters struct{}
+
+func (characters) Encode(_ context.Context, text string, _ bool) ([]int32, error) {
+	return make([]int32, len(text)/10), nil
+}
+
+func (characters) Decode(context.Context, []int32) (string, error) { return "", nil }
 
 func TestTraffic(t *testing.T) {
 	got := parse(t, "--request-rate 10 --burstiness 2 --max-concurrency 3").Traffic()

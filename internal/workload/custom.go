@@ -50,8 +50,9 @@ func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workl
 	if err != nil {
 		return Workload{}, err
 	}
+	rng := pyrand.NewRandom(int64(c.Seed))
 	if c.Shuffle {
-		pyrand.NewRandom(int64(c.Seed)).Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+		rng.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
 	}
 	n := c.Requests
 	if n <= 0 {
@@ -61,7 +62,9 @@ func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workl
 	if err := count(ctx, requests, tok); err != nil {
 		return Workload{}, err
 	}
-	return fill(requests, n, c.Seed, c.NoOversample, c.IDPrefix), nil
+	w := Workload{Requests: requests, Python: rng}
+	w.fill(n, c.Seed, c.NoOversample, c.IDPrefix)
+	return w, nil
 }
 
 // Check reports what Build would find wrong with file, without a tokenizer.

@@ -59,7 +59,7 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 		}
 	}
 	number(requests, r.IDPrefix)
-	return Workload{requests, d.notes()}, nil
+	return Workload{Requests: requests, Notes: d.notes()}, nil
 }
 
 // A draw is a random workload in the making.

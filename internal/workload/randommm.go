@@ -111,7 +111,7 @@ func (r RandomMM) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workl
 	}
 	requests, err := r.draw(ctx, d)
 	number(requests, r.IDPrefix)
-	return Workload{requests, d.notes()}, err
+	return Workload{Requests: requests, Notes: d.notes()}, err
 }
 
 // draw draws texts and pixels in order, and encodes the pictures beside that.

@@ -18,6 +18,7 @@ type ShareGPT struct {
 	Requests     int
 	Output       int // in place of the length of the recorded answer, 0 = that length
 	Seed         uint64
+	NoShuffle    bool // keep the order of the file
 	NoOversample bool
 	IDPrefix     string
 }
@@ -48,7 +49,10 @@ func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 	if err != nil {
 		return Workload{}, err
 	}
-	pyrand.NewRandom(int64(s.Seed)).Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+	rng := pyrand.NewRandom(int64(s.Seed))
+	if !s.NoShuffle {
+		rng.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+	}
 	requests, err := s.choose(ctx, talks, tok)
 	if err != nil {
 		return Workload{}, err
@@ -56,7 +60,9 @@ func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 	if len(requests) == 0 {
 		return Workload{}, fmt.Errorf("none of %d conversations has a prompt of %d to %d tokens and at most %d with its answer", len(talks), minTokens, maxPrompt, maxTotal)
 	}
-	return fill(requests, s.Requests, s.Seed, s.NoOversample, s.IDPrefix), nil
+	w := Workload{Requests: requests, Python: rng}
+	w.fill(s.Requests, s.Seed, s.NoOversample, s.IDPrefix)
+	return w, nil
 }
 
 // Check reports what Build would find wrong with file, without a tokenizer.
@@ -133,18 +139,17 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 }
 
 // fill oversamples and numbers what a file gave.
-func fill(requests []Request, n int, seed uint64, noOversample bool, prefix string) Workload {
-	var w Workload
-	have := len(requests)
+func (w *Workload) fill(n int, seed uint64, noOversample bool, prefix string) {
+	have := len(w.Requests)
 	switch {
 	case noOversample && have < n:
 		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests of the %d asked for, and oversampling is off", have, n))
 	case have < n:
-		var added int
-		requests, added = Oversample(requests, n, int64(seed))
-		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests; %d copies of them, chosen at random, make up the %d asked for", have, added, n))
+		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark seeds anew here
+		for len(w.Requests) < n {                // each by random.choice
+			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
+		}
+		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests; %d copies of them, chosen at random, make up the %d asked for", have, n-have, n))
 	}
-	number(requests, prefix)
-	w.Requests = requests
-	return w
+	number(w.Requests, prefix)
 }

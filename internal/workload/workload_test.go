@@ -325,6 +325,14 @@ func TestFillSaysWhatItDid(t *testing.T) {
 	}
 }
 
+func TestShareGPTInTheOrderOfTheFile(t *testing.T) {
+	file := `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}]},{"conversations":[{"value":"i j k l"},{"value":"m n o p"}]},{"conversations":[{"value":"q r s t"},{"value":"u v w x"}]}]`
+	w, err := ShareGPT{Requests: 3, NoShuffle: true}.Build(t.Context(), strings.NewReader(file), &words{})
+	if err != nil || w.Requests[0].Text != "a b c d" || w.Requests[1].Text != "i j k l" || w.Requests[2].Text != "q r s t" {
+		t.Errorf("%v: %+v", err, w.Requests)
+	}
+}
+
 // Whatever a file holds, a request that comes out of it can be sent.
 func FuzzCustom(f *testing.F) {
 	f.Add(`{"prompt": "hello", "output_tokens": 3, "timestamp": 1.5}`)
