@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/pyrand"
 )
@@ -115,7 +116,7 @@ func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenize
 
 // request is nil when the conversation does not fit.
 func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*Request, error) {
-	if len(c.Image) > 0 || len(c.Video) > 0 {
+	if holds(c.Image) || holds(c.Video) {
 		return nil, errors.New("a conversation has an image or a video: only text is supported yet")
 	}
 	prompt, answer := c.Conversations[0].Value, c.Conversations[1].Value
@@ -136,6 +137,11 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 		return nil, nil
 	}
 	return &Request{Text: prompt, PromptTokens: len(ids), OutputTokens: output}, nil
+}
+
+// holds reports whether a field has anything in it, by Python's rule of truth.
+func holds(field json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", `""`, "[]", "{}", "false", "0"}, string(field))
 }
 
 // fill oversamples and numbers what a file gave.

@@ -333,6 +333,16 @@ func TestShareGPTInTheOrderOfTheFile(t *testing.T) {
 	}
 }
 
+func TestShareGPTTakesEmptyMediaForNone(t *testing.T) {
+	for _, media := range []string{"null", `""`, "[]", "{}", "false"} {
+		file := `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}],"image":` + media + `,"video":` + media + `}]`
+		w, err := ShareGPT{Requests: 1}.Build(t.Context(), strings.NewReader(file), &words{})
+		if err != nil || len(w.Requests) != 1 {
+			t.Errorf("%s: %v: %+v", media, err, w.Requests)
+		}
+	}
+}
+
 // Whatever a file holds, a request that comes out of it can be sent.
 func FuzzCustom(f *testing.F) {
 	f.Add(`{"prompt": "hello", "output_tokens": 3, "timestamp": 1.5}`)
