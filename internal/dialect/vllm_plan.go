@@ -53,7 +53,7 @@ func (a *VLLMArgs) checkBuilt(c *checklist) {
 	c.refuse(a.PlotDatasetStats, "--plot-dataset-stats is not built yet; leave it out, `pitot runs export` has the data")
 	c.refuse(a.RandomBatchSize != 1, "--random-batch-size %d: batches belong to embedding backends, which are not built yet", a.RandomBatchSize)
 	c.refuse(!slices.Contains([]string{"auto", "hf", "slow", "custom"}, a.TokenizerMode), "--tokenizer-mode %s is not built yet; use auto", a.TokenizerMode)
-	c.refuse(a.DatasetName == "custom" && !a.SkipChatTemplate, "--dataset-name custom renders prompts with the tokenizer's chat template, which is not built yet; add --skip-chat-template")
+	c.refuse(a.DatasetName == "custom" && !a.SkipChatTemplate && !a.SkipTokenizerInit, "--dataset-name custom renders prompts with the tokenizer's chat template, which is not built yet; add --skip-chat-template")
 	c.refuse(a.SelfTimed != nil, "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
 }
 
@@ -315,20 +315,46 @@ func (a *VLLMArgs) ShareGPT() workload.ShareGPT {
 func (a *VLLMArgs) Custom() workload.Custom {
 	return workload.Custom{
 		Requests: max(a.NumPrompts, 0), Output: max(a.customOutput(), 0), Shuffle: !a.DisableShuffle,
-		Seed: uint64(a.Seed), NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix, NeedPrompt: true,
+		Seed: uint64(a.Seed), NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix, AsVLLM: true,
 	}
 }
 
+// customOutput is the output length of every request, or -1 for the row's. A
+// prompt that nothing counts asks for one token, whatever the flags say.
 func (a *VLLMArgs) customOutput() int {
-	if a.OutputLen != nil {
+	switch {
+	case a.SkipTokenizerInit:
+		return 1
+	case a.OutputLen != nil:
 		return *a.OutputLen
 	}
 	return a.CustomOutputLen
 }
 
-// AssignLoRA gives each request its adapter: in turn, or each by random.choice,
+// Finish gives the requests of a workload what the tool adds to its dataset's:
+// the length of a prompt that is not counted, and adapters. An output length of
+// 0 is sent like any other, not left to the server.
+func (a *VLLMArgs) Finish(w workload.Workload) {
+	limit := "max_tokens"
+	if a.Chat() {
+		limit = "max_completion_tokens"
+	}
+	fields, _ := a.ExtraFields() // checked
+	for i := range w.Requests {
+		r := &w.Requests[i]
+		if a.SkipTokenizerInit {
+			r.PromptTokens = 1
+		}
+		if r.OutputTokens == 0 && fields[limit] == nil {
+			r.Extra = map[string]json.RawMessage{limit: json.RawMessage("0")}
+		}
+	}
+	a.assignLoRA(w)
+}
+
+// assignLoRA gives each request its adapter: in turn, or each by random.choice,
 // from where the drawing of the dataset left the generator.
-func (a *VLLMArgs) AssignLoRA(w workload.Workload) {
+func (a *VLLMArgs) assignLoRA(w workload.Workload) {
 	n := len(a.LoraModules)
 	if n == 0 {
 		return

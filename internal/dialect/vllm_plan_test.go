@@ -55,7 +55,8 @@ func TestCheckAcceptsWhatRuns(t *testing.T) {
 		"",
 		"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm",
 		"--dataset-name sharegpt --dataset-path x.json --ramp-up-strategy exponential --ramp-up-start-rps 1 --ramp-up-end-rps 9",
-		"--dataset-name custom --dataset-path x.jsonl --skip-chat-template --skip-tokenizer-init --num-prompts -1 --custom-output-len -1",
+		"--dataset-name custom --dataset-path x.jsonl --skip-chat-template --num-prompts -1 --custom-output-len -1",
+		"--dataset-name custom --dataset-path x.jsonl --skip-tokenizer-init --custom-output-len 0",
 		"--goodput ttft:0 tpot:50 --metric-percentiles 0,50,100 --percentile-metrics x --probe-request-rate 2",
 		`--random-range-ratio {"input":0.1,"output":0.9}`,
 		"--num-prompts 3 --self-timed --no-self-timed --dataset-name random",
@@ -157,7 +158,7 @@ func TestDatasets(t *testing.T) {
 	if s := a.ShareGPT(); s.Output != 20 || s.Requests != 5 {
 		t.Errorf("%+v", s)
 	}
-	if c := a.Custom(); c.Output != 20 || !c.Shuffle || !c.NeedPrompt {
+	if c := a.Custom(); c.Output != 20 || !c.Shuffle || !c.AsVLLM {
 		t.Errorf("%+v", c)
 	}
 	if c := parse(t, "--custom-output-len -1 --num-prompts -1 --disable-shuffle").Custom(); c.Output != 0 || c.Requests != 0 || c.Shuffle {
@@ -172,12 +173,40 @@ func TestDatasets(t *testing.T) {
 	}
 }
 
+func TestFinish(t *testing.T) {
+	w := workload.Workload{Requests: []workload.Request{{Text: "a", OutputTokens: 3}, {Text: "b"}}}
+	parse(t, "").Finish(w)
+	want := []workload.Request{{Text: "a", OutputTokens: 3}, {Text: "b", Extra: map[string]json.RawMessage{"max_tokens": json.RawMessage("0")}}}
+	if diff := cmp.Diff(want, w.Requests); diff != "" {
+		t.Error(diff)
+	}
+	a := parse(t, "--dataset-name custom --skip-tokenizer-init --custom-output-len -1 --output-len 9 --backend openai-chat --num-prompts 1")
+	w, err := a.Custom().Build(t.Context(), strings.NewReader(`{"prompt":"a"}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Finish(w)
+	if r := w.Requests[0]; r.PromptTokens != 1 || r.OutputTokens != 1 {
+		t.Errorf("%+v", r)
+	}
+	w.Requests[0].OutputTokens = 0
+	a.Finish(w)
+	if b := w.Requests[0].Extra["max_completion_tokens"]; string(b) != "0" {
+		t.Errorf("%+v", w.Requests[0])
+	}
+	w = workload.Workload{Requests: []workload.Request{{Text: "a"}}}
+	parse(t, `--extra-body {"max_tokens":5}`).Finish(w)
+	if w.Requests[0].Extra != nil {
+		t.Errorf("--extra-body is overridden: %+v", w.Requests[0])
+	}
+}
+
 // Python: random.seed(0); [random.choice("abc") for _ in range(10)] is
 // b b a b c b b b b b.
 func TestAssignLoRA(t *testing.T) {
 	models := func(args string) string {
 		w := workload.Workload{Requests: make([]workload.Request, 10)}
-		parse(t, args).AssignLoRA(w)
+		parse(t, args).assignLoRA(w)
 		var s string
 		for _, r := range w.Requests {
 			s += r.Model
@@ -218,7 +247,7 @@ func TestAssignLoRAGoesOnWhereTheDatasetStopped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.AssignLoRA(w)
+		a.assignLoRA(w)
 		var got string
 		for _, r := range w.Requests {
 			got += r.Model

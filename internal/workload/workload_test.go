@@ -298,8 +298,7 @@ func TestCustomErrors(t *testing.T) {
 		{"null prompt", `{"prompt":null,"output_tokens":1}`, `must be a string`, Custom{}},
 		{"empty list", `{"prompt":[],"output_tokens":1}`, `must be a string or a list`, Custom{}},
 		{"messages that are none", `{"messages":"x","output_tokens":1}`, `field "messages" must be a list`, Custom{}},
-		{"ids where text is needed", `{"prompt":[1],"output_tokens":1}`, `must be a string`, Custom{NeedPrompt: true}},
-		{"messages where text is needed", `{"messages":[{}],"output_tokens":1}`, `field "prompt" is missing`, Custom{NeedPrompt: true}},
+		{"a length that is not wanted", `{"prompt":"a","output_tokens":"n/a"}`, `not a JSON object of a request`, Custom{Output: 3}},
 		{"no timestamp", `{"prompt":"a"}`, `field "timestamp" is missing`, Custom{NeedTime: true, Output: 3}},
 		{"timestamp in milliseconds of the epoch", `{"prompt":"a","timestamp":1700000000000}`, `must be in seconds`, Custom{Output: 3}},
 	} {
@@ -339,6 +338,41 @@ func TestShareGPTTakesEmptyMediaForNone(t *testing.T) {
 		w, err := ShareGPT{Requests: 1}.Build(t.Context(), strings.NewReader(file), &words{})
 		if err != nil || len(w.Requests) != 1 {
 			t.Errorf("%s: %v: %+v", media, err, w.Requests)
+		}
+	}
+}
+
+func TestCustomAsVLLM(t *testing.T) {
+	for _, tt := range []struct {
+		line   string
+		output int
+		want   int
+	}{
+		{`{"prompt":"a","timestamp":"noon","messages":3}`, 2, 2},
+		{`{"prompt":"a","output_tokens":"n/a"}`, 2, 2},
+		{`{"prompt":"a","output_tokens":"3"}`, 0, 3},
+		{`{"prompt":"a","output_tokens":" 3 "}`, 0, 3},
+		{`{"prompt":"a","output_tokens":2.9}`, 0, 2},
+		{`{"prompt":"a","output_tokens":0}`, 0, 0},
+	} {
+		w, err := Custom{AsVLLM: true, Output: tt.output}.Build(t.Context(), strings.NewReader(tt.line), nil)
+		if err != nil || w.Requests[0].OutputTokens != tt.want || w.Requests[0].At != 0 {
+			t.Errorf("%s: %v: %+v", tt.line, err, w.Requests)
+		}
+	}
+	for _, tt := range []struct{ line, want string }{
+		{`{"messages":[{}],"output_tokens":1}`, `field "prompt" is missing`},
+		{`{"prompt":[1],"output_tokens":1}`, `field "prompt" must be a string`},
+		{`{"prompt":null,"output_tokens":1}`, `field "prompt" must be a string`},
+		{`{"prompt":"a"}`, `field "output_tokens" is missing`},
+		{`{"prompt":"a","output_tokens":"n/a"}`, `field "output_tokens" is "n/a"`},
+		{`{"prompt":"a","output_tokens":"1.5"}`, `must be a whole number`},
+		{`{"prompt":"a","output_tokens":null}`, `must be a whole number`},
+		{`{"prompt":"a","output_tokens":-1}`, `not negative`},
+		{`3`, `not a JSON object`},
+	} {
+		if err := (Custom{AsVLLM: true}).Check(strings.NewReader(tt.line)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %s", tt.line, err, tt.want)
 		}
 	}
 }
