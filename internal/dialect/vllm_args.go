@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -158,7 +157,7 @@ func readFloatText(s string) (string, error) {
 func reprBuckets(buckets []workload.Bucket) string {
 	items := make([]string, len(buckets))
 	for i, b := range buckets {
-		items[i] = fmt.Sprintf("(%d, %d, %d): %s", b.Height, b.Width, b.Frames, reprFloat(b.P))
+		items[i] = b.String() + ": " + reprFloat(b.P)
 	}
 	return "{" + strings.Join(items, ", ") + "}"
 }

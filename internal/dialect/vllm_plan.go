@@ -69,10 +69,9 @@ func (a *VLLMArgs) checkLoad(c *checklist) {
 	c.refuse(a.MaxConcurrency != nil && *a.MaxConcurrency <= 0, "--max-concurrency must be greater than 0")
 	c.refuse(!(a.RequestRate > 0), "--request-rate %s: must be positive", reprFloat(a.RequestRate))
 	c.refuse(!(a.Burstiness > 0), "--burstiness %s: must be positive", reprFloat(a.Burstiness))
-	c.refuse(a.ProbeRequestRate < 0 || math.IsNaN(a.ProbeRequestRate) || math.IsInf(a.ProbeRequestRate, 0), "--probe-request-rate %s: must be a number of requests per second", reprFloat(a.ProbeRequestRate))
-	c.refuse(a.NumPrompts <= 0 && a.DatasetName != "custom", "--num-prompts %d: must be positive", a.NumPrompts)
+	c.refuse(math.IsInf(a.ProbeRequestRate, 1), "--probe-request-rate inf: must be a number of requests per second")
+	c.refuse(a.NumPrompts < 1 && a.DatasetName == "sharegpt", "--num-prompts %d: must be at least 1", a.NumPrompts)
 	c.refuse(a.Seed < 0 || int64(a.Seed) > math.MaxUint32, "--seed %d: must be between 0 and 2**32 - 1", a.Seed)
-	c.refuse(a.NumWarmups < 0, "--num-warmups %d: must not be negative", a.NumWarmups)
 	a.checkRampUp(c)
 	_, err := a.Headers()
 	c.add(err)
@@ -244,9 +243,11 @@ func (a *VLLMArgs) ExtraFields() (map[string]json.RawMessage, error) {
 		out[name] = b
 	}
 	if a.ExtraBody != nil {
-		if err := json.Unmarshal(a.ExtraBody, &out); err != nil {
+		var extra map[string]json.RawMessage // of null: nothing
+		if err := json.Unmarshal(a.ExtraBody, &extra); err != nil {
 			return nil, fmt.Errorf("--extra-body: %w", err)
 		}
+		maps.Copy(out, extra)
 	}
 	return out, nil
 }
@@ -261,7 +262,7 @@ func (a *VLLMArgs) SendIgnoreEOS() bool {
 func (a *VLLMArgs) Random() (workload.Random, error) {
 	input, output, err := rangeRatio(a.RandomRangeRatio)
 	r := workload.Random{
-		Requests: a.NumPrompts, Input: a.RandomInputLen, Output: a.RandomOutputLen, Prefix: a.RandomPrefixLen,
+		Requests: a.NumPrompts, Input: a.RandomInputLen, Output: a.RandomOutputLen, Prefix: a.RandomPrefixLen, Names: a.randomNames(),
 		InputRange: input, OutputRange: output, Seed: uint64(a.Seed), IDPrefix: a.RequestIDPrefix,
 	}
 	if a.InputLen != nil {
@@ -270,7 +271,22 @@ func (a *VLLMArgs) Random() (workload.Random, error) {
 	if a.OutputLen != nil {
 		r.Output = *a.OutputLen
 	}
+	r.Output = max(r.Output, 1) // it asks for one token where none is wanted
 	return r, err
+}
+
+// randomNames are the flags of the settings of a random workload.
+func (a *VLLMArgs) randomNames() map[string]string {
+	names := map[string]string{
+		"requests": "--num-prompts", "input length": "--random-input-len", "prefix length": "--random-prefix-len",
+		"input range": "--random-range-ratio (input)", "output range": "--random-range-ratio (output)",
+		"items": "--random-mm-base-items-per-request", "items range": "--random-mm-num-mm-items-range-ratio",
+		"buckets": "--random-mm-bucket-config", "limits": "--random-mm-limit-mm-per-prompt",
+	}
+	if a.InputLen != nil {
+		names["input length"] = "--input-len"
+	}
+	return names
 }
 
 // rangeRatio reads --random-range-ratio: a number for both, or an object.

@@ -59,6 +59,7 @@ func TestCheckAcceptsWhatRuns(t *testing.T) {
 		"--dataset-name custom --dataset-path x.jsonl --skip-tokenizer-init --custom-output-len 0",
 		"--goodput ttft:0 tpot:50 --metric-percentiles 0,50,100 --percentile-metrics x --probe-request-rate 2",
 		`--random-range-ratio {"input":0.1,"output":0.9}`,
+		"--num-warmups -1 --probe-request-rate -1 --random-output-len 0",
 		"--num-prompts 3 --self-timed --no-self-timed --dataset-name random",
 	} {
 		err := parse(t, args).Check()
@@ -94,9 +95,9 @@ func TestCheckRefusesByName(t *testing.T) {
 		{"--request-rate 0", "--request-rate 0.0: must be positive"},
 		{"--request-rate nan", "--request-rate nan"},
 		{"--burstiness -1", "--burstiness -1.0"},
-		{"--probe-request-rate -1", "--probe-request-rate -1.0"},
-		{"--num-prompts 0", "--num-prompts 0"},
-		{"--num-warmups -1", "--num-warmups -1"},
+		{"--probe-request-rate inf", "--probe-request-rate inf"},
+		{"--num-prompts 0", "--num-prompts 0: must be at least 1"},
+		{"--num-prompts 0 --dataset-name sharegpt --dataset-path x", "--num-prompts 0: must be at least 1"},
 		{"--seed -1", "--seed -1"},
 		{"--request-rate 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", "remove --request-rate"},
 		{"--ramp-up-strategy linear", "needs --ramp-up-start-rps and --ramp-up-end-rps"},
@@ -109,12 +110,13 @@ func TestCheckRefusesByName(t *testing.T) {
 		{"--goodput ttft", `--goodput "ttft": must be NAME:MILLISECONDS`},
 		{"--goodput itl:3", "the name must be ttft, tpot or e2el"},
 		{"--goodput ttft:-3", "must not be negative"},
-		{"--random-range-ratio 1", "input range 1"},
+		{"--random-range-ratio 1", "--random-range-ratio (input) 1: must be"},
 		{`--random-range-ratio {"input":0.1}`, "--random-range-ratio"},
-		{"--random-input-len 0", "allows an empty prompt"},
+		{"--random-input-len 0", "--random-input-len 0 with range 0 allows an empty prompt"},
+		{"--input-len 0", "--input-len 0 with range 0 allows an empty prompt"},
 		{"--skip-tokenizer-init", "--skip-tokenizer-init cannot be used with --dataset-name random"},
-		{`--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-limit-mm-per-prompt {"image":3}`, `name no "video"`},
-		{"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-bucket-config {(8,8,2):1}", "video is not supported yet"},
+		{`--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-limit-mm-per-prompt {"image":3}`, `--random-mm-limit-mm-per-prompt: no "video"`},
+		{"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-bucket-config {(8,8,2):1}", "--random-mm-bucket-config: (8, 8, 2): video is not supported yet"},
 	} {
 		err := parse(t, tt.args).Check()
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -130,6 +132,7 @@ func TestCheckRefusesByName(t *testing.T) {
 func TestExtraFields(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"", `{"repetition_penalty":1,"logprobs":null}`},
+		{"--temperature 0 --extra-body null", `{"repetition_penalty":1,"logprobs":null,"temperature":0}`},
 		{"--logprobs 3 --repetition-penalty 1.1", `{"repetition_penalty":1.1,"logprobs":3}`},
 		{"--backend openai-chat --logprobs 3 --top-k 5 --temperature 0", `{"top_k":5,"temperature":0}`},
 		{`--temperature 0.5 --extra-body {"temperature":1,"max_tokens":9,"logprobs":2}`, `{"repetition_penalty":1,"logprobs":2,"temperature":1,"max_tokens":9}`},
@@ -151,9 +154,13 @@ func TestExtraFields(t *testing.T) {
 func TestDatasets(t *testing.T) {
 	a := parse(t, "--num-prompts 5 --seed 3 --input-len 10 --output-len 20 --random-prefix-len 4 --random-range-ratio 0.25")
 	random, err := a.Random()
+	random.Names = nil
 	want := workload.Random{Requests: 5, Input: 10, Output: 20, InputRange: .25, OutputRange: .25, Prefix: 4, Seed: 3, IDPrefix: "bench-"}
 	if diff := cmp.Diff(want, random); diff != "" || err != nil {
 		t.Error(err, diff)
+	}
+	if r, err := parse(t, "--random-output-len 0").Random(); err != nil || r.Output != 1 {
+		t.Errorf("%v: %+v", err, r)
 	}
 	if s := a.ShareGPT(); s.Output != 20 || s.Requests != 5 {
 		t.Errorf("%+v", s)

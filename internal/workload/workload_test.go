@@ -160,7 +160,7 @@ func TestBuildErrors(t *testing.T) {
 		{"prefix", build(Random{Requests: 1, Input: 5, Output: 1, Prefix: 2}.Build(ctx, v, gone)), errTokenizer.Error()},
 		{"cancelled", build(random.Build(cancelled, v, &words{})), "context canceled"},
 		{"empty vocabulary", build(random.Build(ctx, Vocabulary{}, &words{})), "a vocabulary of 0 ids leaves none"},
-		{"BOS alone", build(Random{Requests: 1, Input: 1, Output: 1}.Build(ctx, Vocabulary{Size: 9, Around: 1}, &words{})), "allow an empty prompt"},
+		{"BOS alone", build(Random{Requests: 1, Input: 1, Output: 1}.Build(ctx, Vocabulary{Size: 9, Around: 1}, &words{})), "of which the tokenizer adds 1 itself, with range 0 allows an empty prompt"},
 		{"pictures without text", build(mm.Build(ctx, v, nil)), "text needs a tokenizer"},
 		{"pictures, tokenizer", build(mm.Build(ctx, v, gone)), errTokenizer.Error()},
 		{"talks without a tokenizer", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader("[]"), nil)), "needs a tokenizer"},
@@ -185,21 +185,29 @@ func TestValidate(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(r *RandomMM){
-		"items -1":                 func(r *RandomMM) { r.Items = -1 },
-		"items range 2":            func(r *RandomMM) { r.ItemsRange = 2 },
-		"at least 3 are wanted":    func(r *RandomMM) { r.Items, r.Limits = 3, map[string]int{"image": 2, "video": 1} },
-		"must be at least 1":       func(r *RandomMM) { r.Buckets = []Bucket{{0, 5, 1, 1}} },
-		"must not be negative":     func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, -1}} },
-		"a JPEG has at most":       func(r *RandomMM) { r.Buckets = []Bucket{{70000, 5, 1, 1}} },
-		`name no "video"`:          func(r *RandomMM) { r.Limits = map[string]int{"image": 2} },
-		"video is not supported":   func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 2, 1}} },
-		"needs a positive probabi": func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, 0}} },
+		"items -1":               func(r *RandomMM) { r.Items = -1 },
+		"items range 2":          func(r *RandomMM) { r.ItemsRange = 2 },
+		"at least 3 are wanted":  func(r *RandomMM) { r.Items, r.Limits = 3, map[string]int{"image": 2, "video": 1} },
+		"must be at least 1":     func(r *RandomMM) { r.Buckets = []Bucket{{0, 5, 1, 1}} },
+		"must not be negative":   func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, -1}} },
+		"a JPEG has at most":     func(r *RandomMM) { r.Buckets = []Bucket{{70000, 5, 1, 1}} },
+		`limits: no "video"`:     func(r *RandomMM) { r.Limits = map[string]int{"image": 2} },
+		"video is not supported": func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 2, 1}} },
+		"buckets: at least one":  func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, 0}} },
 	} {
 		r := ok
 		spoil(&r)
 		if err := r.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+func TestErrorsCallSettingsByTheirNames(t *testing.T) {
+	r := RandomMM{Random: Random{Requests: 1, Output: 1, InputRange: 2, Names: map[string]string{"input range": "--range", "buckets": "--sizes"}}}
+	err := r.Validate()
+	if err == nil || !strings.Contains(err.Error(), "--range 2: must be") || !strings.Contains(err.Error(), "--sizes: at least one") {
+		t.Error(err)
 	}
 }
 
