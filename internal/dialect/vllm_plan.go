@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/pitot-bench/pitot/internal/arrival"
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/pyrand"
@@ -140,7 +142,21 @@ func (a *VLLMArgs) URLs() (base, target string) {
 }
 
 // Headers are the --header pairs in order.
-func (a *VLLMArgs) Headers() ([][2]string, error) { return pairs("--header", a.Header) }
+func (a *VLLMArgs) Headers() ([][2]string, error) {
+	headers, err := pairs("--header", a.Header)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range headers {
+		if !httpguts.ValidHeaderFieldName(h[0]) {
+			return nil, fmt.Errorf("--header %q: not a name that HTTP allows", h[0])
+		}
+		if !httpguts.ValidHeaderFieldValue(h[1]) {
+			return nil, fmt.Errorf("--header %s: its value, not shown here, has a character that HTTP does not allow", h[0])
+		}
+	}
+	return headers, nil
+}
 
 func (a *VLLMArgs) metadata() ([][2]string, error) { return pairs("--metadata", a.Metadata) }
 
