@@ -337,6 +337,17 @@ func TestProbeSection(t *testing.T) {
 	if !strings.Contains(string(r.Result()), `"probe_completed": 6, "probe_failed": 1, "probe_median_e2el_ms": 62.1`) {
 		t.Errorf("%.900s", r.Result())
 	}
+	for _, version := range []string{"2025-12", "2025-07"} { // which had no probes
+		r, err := NewVLLMReport(tr, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Reset()
+		_ = r.WriteTable(&b)
+		if strings.Contains(b.String(), "Probe") || strings.Contains(string(r.Result()), "probe_") {
+			t.Errorf("%s: %s%.900s", version, b.String(), r.Result())
+		}
+	}
 }
 
 // 100 steps over 400 positions commit 80 tokens: blocks of 4, 20 canvases, 80
