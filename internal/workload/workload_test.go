@@ -391,6 +391,12 @@ func FuzzCustom(f *testing.F) {
 	f.Add("{\"prompt\": [1, 2], \"output_tokens\": 3}\n{\"messages\": [{\"role\": \"user\"}], \"output_tokens\": 1}")
 	f.Add(`{"prompt": 3}`)
 	f.Fuzz(func(t *testing.T, file string) {
+		vllm, err := Custom{AsVLLM: true}.Build(t.Context(), strings.NewReader(file), nil)
+		for _, r := range vllm.Requests {
+			if r.Tokens != nil || r.Messages != nil || r.OutputTokens < 0 {
+				t.Fatalf("%q -> %+v, %v", file, r, err)
+			}
+		}
 		w, err := Custom{}.Build(t.Context(), strings.NewReader(file), nil)
 		if err != nil {
 			return
