@@ -200,12 +200,12 @@ func (c *benchCmd) checkRequests(random bool) error {
 			errs = append(errs, usagef(format, a...))
 		}
 	}
-	bad(c.Requests < 0, "--requests %d: must not be negative", c.Requests)
+	bad(!random && c.Requests < 0, "--requests %d: must not be negative", c.Requests)
 	bad(random && c.Data != "", "--data: a %s workload reads no file; for a file use --workload sharegpt or custom", c.Workload)
 	bad(!random && c.Data == "", "--workload %s needs --data FILE", c.Workload)
 	bad(c.VocabSize < 2, "--vocab-size %d: must be at least 2", c.VocabSize)
 	bad(c.Workload == "random-mm" && c.Protocol != string(endpoint.Chat), "--workload random-mm sends pictures and needs --protocol chat")
-	bad(c.OutputLen < 0, "--output-len %d: must not be negative", c.OutputLen)
+	bad(!random && c.OutputLen < 0, "--output-len %d: must not be negative", c.OutputLen)
 	switch c.Workload {
 	case "random":
 		errs = append(errs, usage(c.random().Validate()))
@@ -255,12 +255,19 @@ func checkPercentiles(percentiles []float64) error {
 func (c *benchCmd) random() workload.Random {
 	r := workload.Random{
 		Requests: c.Requests, Input: c.InputLen, Output: c.OutputLen, InputRange: c.InputRange, OutputRange: c.OutputRange,
-		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: c.idPrefix,
+		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: c.idPrefix, Names: randomNames,
 	}
 	if c.otherPrompts {
 		r.Seed |= 1 << 32 // beyond the seeds that can be asked for
 	}
 	return r
+}
+
+// randomNames are the flags of the settings of a random workload.
+var randomNames = map[string]string{
+	"requests": "--requests", "input length": "--input-len", "input range": "--input-range", "prefix length": "--prefix-len",
+	"output length": "--output-len", "output range": "--output-range",
+	"items": "--images", "items range": "--image-range", "buckets": "--image-sizes",
 }
 
 func (c *benchCmd) randomMM() (workload.RandomMM, error) {

@@ -238,7 +238,7 @@ func (v vllmRun) build(ctx context.Context, s *session, tok tokens, id string) e
 			w.Notes = append(w.Notes, note)
 		}
 	}
-	v.AssignLoRA(w.Requests)
+	v.Finish(w)
 	s.requests = w.Requests
 	for _, n := range w.Notes {
 		s.notef("%s", n)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -117,37 +118,45 @@ func reprJSON(b json.RawMessage) string {
 	if b == nil {
 		return "None"
 	}
-	var v any
-	_ = json.Unmarshal(b, &v) // checked when it was set
-	return reprAny(v)
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	return reprNext(dec) // checked when it was set
 }
 
-func reprAny(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return "None"
-	case bool:
-		return reprBool(x)
+// reprNext is the next value of dec as Python prints it: objects in the order in
+// which they are written, whole numbers as long as they have neither point nor
+// exponent.
+func reprNext(dec *json.Decoder) string {
+	token, _ := dec.Token()
+	switch x := token.(type) {
+	case json.Delim:
+		var items []string
+		for dec.More() {
+			item := reprNext(dec)
+			if x == '{' {
+				item += ": " + reprNext(dec)
+			}
+			items = append(items, item)
+		}
+		closing, _ := dec.Token()
+		return fmt.Sprint(x) + strings.Join(items, ", ") + fmt.Sprint(closing)
+	case json.Number:
+		if f, err := pyFloat(x.String()); strings.ContainsAny(x.String(), ".eE") && err == nil {
+			return reprFloat(f)
+		}
+		return x.String()
 	case string:
 		return pyString(x)
-	case float64:
-		if x == float64(int64(x)) {
-			return strconv.FormatInt(int64(x), 10)
-		}
-		return reprFloat(x)
-	case []any:
-		items := make([]string, len(x))
-		for i, item := range x {
-			items[i] = reprAny(item)
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	case map[string]any:
-		var items []string
-		for k, item := range x {
-			items = append(items, pyString(k)+": "+reprAny(item))
-		}
-		slices.Sort(items)
-		return "{" + strings.Join(items, ", ") + "}"
+	case bool:
+		return reprBool(x)
+	}
+	return "None"
+}
+
+// reprNumber prints a number that may be whole.
+func reprNumber(v any) string {
+	if f, ok := v.(float64); ok {
+		return reprFloat(f)
 	}
 	return fmt.Sprint(v)
 }

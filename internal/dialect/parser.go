@@ -65,8 +65,8 @@ func (p *parser) parse(args []string) error {
 			unknown = append(unknown, arg)
 			continue
 		}
-		name, value, explicit := strings.Cut(canonical(arg), "=")
-		o, err := p.find(name)
+		_, value, explicit := strings.Cut(arg, "=")
+		o, err := p.find(canonical(arg))
 		switch {
 		case err != nil:
 			return err
@@ -119,9 +119,10 @@ func canonical(arg string) string {
 	return strings.ReplaceAll(arg[:end], "_", "-") + arg[end:]
 }
 
-// find looks up --name or a unique beginning of it; nil means that there is no
-// such option.
-func (p *parser) find(name string) (*option, error) {
+// find looks up the option of an argument, --name or a unique beginning of it,
+// perhaps with a value; nil means that there is no such option.
+func (p *parser) find(arg string) (*option, error) {
+	name, _, _ := strings.Cut(arg, "=")
 	bare, long := strings.CutPrefix(name, "--")
 	if !long || bare == "" {
 		return nil, nil
@@ -131,6 +132,9 @@ func (p *parser) find(name string) (*option, error) {
 	}
 	var matches []string
 	var found *option
+	if strings.HasPrefix("help", bare) {
+		matches = append(matches, "--help")
+	}
 	for i := range p.options {
 		o := &p.options[i]
 		if o.name == bare {
@@ -142,7 +146,10 @@ func (p *parser) find(name string) (*option, error) {
 		}
 	}
 	if len(matches) > 1 {
-		return nil, usagef("ambiguous option: %s could match %s", name, strings.Join(matches, ", "))
+		return nil, usagef("ambiguous option: %s could match %s", arg, strings.Join(matches, ", "))
+	}
+	if found == nil && len(matches) == 1 {
+		return nil, ErrHelp
 	}
 	return found, nil
 }

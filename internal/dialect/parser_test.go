@@ -72,7 +72,7 @@ func checkUsage(t *testing.T, args []string, err error, want string) {
 }
 
 func TestHelpIsAskedFor(t *testing.T) {
-	for _, args := range [][]string{{"-h"}, {"--help"}, {"--seed", "1", "--help=all"}, {"--nonsense", "--help"}} {
+	for _, args := range [][]string{{"-h"}, {"--help"}, {"--seed", "1", "--help=all"}, {"--nonsense", "--help"}, {"--hel"}} {
 		if _, err := ParseVLLM(args, ""); !errors.Is(err, ErrHelp) {
 			t.Errorf("%q: %v", args, err)
 		}

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -121,12 +120,13 @@ func (a *VLLMArgs) datasetOptions() []option {
 	label := func(v string) option {
 		return str("timed-trace-label-"+strings.ReplaceAll(v, "_", "-"), &v)
 	}
-	subset, multiplier := "qualitative", "1"
+	subset := "qualitative"
+	var multiplier any = 1 // a whole number until one is given
 	return []option{
 		num("custom-output-len", &a.CustomOutputLen), flag("custom-ensure-client-side-data", new(bool)),
 		number("spec-bench-output-len", 256), text("spec-bench-category"),
 		optNum("sharegpt-output-len", &a.ShareGPTOutputLen),
-		number("timed-trace-chunk-hash-size", 16), valued("timed-trace-sec-multiplier", &multiplier, readFloatText, func(s string) string { return s }),
+		number("timed-trace-chunk-hash-size", 16), valued("timed-trace-sec-multiplier", &multiplier, readFloat, reprNumber),
 		label("timestamp"), label("input_length"), label("output_length"), label("hash_ids"),
 		float("blazedit-min-distance", 0), float("blazedit-max-distance", 1),
 		float("asr-max-audio-len-sec", math.Inf(1)), float("asr-min-audio-len-sec", 0),
@@ -147,18 +147,14 @@ func (a *VLLMArgs) datasetOptions() []option {
 	}
 }
 
-// readFloatText checks a float and keeps it as text: a default that Python
-// prints as a whole number stays one.
-func readFloatText(s string) (string, error) {
-	f, err := pyFloat(s)
-	return reprFloat(f), err
-}
+// readFloat is pyFloat for a variable that holds something else at first.
+func readFloat(s string) (any, error) { return pyFloat(s) }
 
 // reprBuckets is a dictionary with (height, width, frames) as keys.
 func reprBuckets(buckets []workload.Bucket) string {
 	items := make([]string, len(buckets))
 	for i, b := range buckets {
-		items[i] = fmt.Sprintf("(%d, %d, %d): %s", b.Height, b.Width, b.Frames, reprFloat(b.P))
+		items[i] = b.String() + ": " + reprFloat(b.P)
 	}
 	return "{" + strings.Join(items, ", ") + "}"
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/pitot-bench/pitot/internal/arrival"
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/pyrand"
@@ -53,7 +55,7 @@ func (a *VLLMArgs) checkBuilt(c *checklist) {
 	c.refuse(a.PlotDatasetStats, "--plot-dataset-stats is not built yet; leave it out, `pitot runs export` has the data")
 	c.refuse(a.RandomBatchSize != 1, "--random-batch-size %d: batches belong to embedding backends, which are not built yet", a.RandomBatchSize)
 	c.refuse(!slices.Contains([]string{"auto", "hf", "slow", "custom"}, a.TokenizerMode), "--tokenizer-mode %s is not built yet; use auto", a.TokenizerMode)
-	c.refuse(a.DatasetName == "custom" && !a.SkipChatTemplate, "--dataset-name custom renders prompts with the tokenizer's chat template, which is not built yet; add --skip-chat-template")
+	c.refuse(a.DatasetName == "custom" && !a.SkipChatTemplate && !a.SkipTokenizerInit, "--dataset-name custom renders prompts with the tokenizer's chat template, which is not built yet; add --skip-chat-template")
 	c.refuse(a.SelfTimed != nil, "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
 }
 
@@ -69,10 +71,9 @@ func (a *VLLMArgs) checkLoad(c *checklist) {
 	c.refuse(a.MaxConcurrency != nil && *a.MaxConcurrency <= 0, "--max-concurrency must be greater than 0")
 	c.refuse(!(a.RequestRate > 0), "--request-rate %s: must be positive", reprFloat(a.RequestRate))
 	c.refuse(!(a.Burstiness > 0), "--burstiness %s: must be positive", reprFloat(a.Burstiness))
-	c.refuse(a.ProbeRequestRate < 0 || math.IsNaN(a.ProbeRequestRate) || math.IsInf(a.ProbeRequestRate, 0), "--probe-request-rate %s: must be a number of requests per second", reprFloat(a.ProbeRequestRate))
-	c.refuse(a.NumPrompts <= 0 && a.DatasetName != "custom", "--num-prompts %d: must be positive", a.NumPrompts)
+	c.refuse(math.IsInf(a.ProbeRequestRate, 1), "--probe-request-rate inf: must be a number of requests per second")
+	c.refuse(a.NumPrompts < 1 && a.DatasetName == "sharegpt", "--num-prompts %d: must be at least 1", a.NumPrompts)
 	c.refuse(a.Seed < 0 || int64(a.Seed) > math.MaxUint32, "--seed %d: must be between 0 and 2**32 - 1", a.Seed)
-	c.refuse(a.NumWarmups < 0, "--num-warmups %d: must not be negative", a.NumWarmups)
 	a.checkRampUp(c)
 	_, err := a.Headers()
 	c.add(err)
@@ -141,7 +142,21 @@ func (a *VLLMArgs) URLs() (base, target string) {
 }
 
 // Headers are the --header pairs in order.
-func (a *VLLMArgs) Headers() ([][2]string, error) { return pairs("--header", a.Header) }
+func (a *VLLMArgs) Headers() ([][2]string, error) {
+	headers, err := pairs("--header", a.Header)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range headers {
+		if !httpguts.ValidHeaderFieldName(h[0]) {
+			return nil, fmt.Errorf("--header %q: not a name that HTTP allows", h[0])
+		}
+		if !httpguts.ValidHeaderFieldValue(h[1]) {
+			return nil, fmt.Errorf("--header %s: its value, not shown here, has a character that HTTP does not allow", h[0])
+		}
+	}
+	return headers, nil
+}
 
 func (a *VLLMArgs) metadata() ([][2]string, error) { return pairs("--metadata", a.Metadata) }
 
@@ -246,9 +261,11 @@ func (a *VLLMArgs) ExtraFields() (map[string]json.RawMessage, error) {
 		out[name] = b
 	}
 	if a.ExtraBody != nil {
-		if err := json.Unmarshal(a.ExtraBody, &out); err != nil {
+		var extra map[string]json.RawMessage // of null: nothing
+		if err := json.Unmarshal(a.ExtraBody, &extra); err != nil {
 			return nil, fmt.Errorf("--extra-body: %w", err)
 		}
+		maps.Copy(out, extra)
 	}
 	return out, nil
 }
@@ -263,7 +280,7 @@ func (a *VLLMArgs) SendIgnoreEOS() bool {
 func (a *VLLMArgs) Random() (workload.Random, error) {
 	input, output, err := rangeRatio(a.RandomRangeRatio)
 	r := workload.Random{
-		Requests: a.NumPrompts, Input: a.RandomInputLen, Output: a.RandomOutputLen, Prefix: a.RandomPrefixLen,
+		Requests: a.NumPrompts, Input: a.RandomInputLen, Output: a.RandomOutputLen, Prefix: a.RandomPrefixLen, Names: a.randomNames(),
 		InputRange: input, OutputRange: output, Seed: uint64(a.Seed), IDPrefix: a.RequestIDPrefix,
 	}
 	if a.InputLen != nil {
@@ -272,7 +289,22 @@ func (a *VLLMArgs) Random() (workload.Random, error) {
 	if a.OutputLen != nil {
 		r.Output = *a.OutputLen
 	}
+	r.Output = max(r.Output, 1) // it asks for one token where none is wanted
 	return r, err
+}
+
+// randomNames are the flags of the settings of a random workload.
+func (a *VLLMArgs) randomNames() map[string]string {
+	names := map[string]string{
+		"requests": "--num-prompts", "input length": "--random-input-len", "prefix length": "--random-prefix-len",
+		"input range": "--random-range-ratio (input)", "output range": "--random-range-ratio (output)",
+		"items": "--random-mm-base-items-per-request", "items range": "--random-mm-num-mm-items-range-ratio",
+		"buckets": "--random-mm-bucket-config", "limits": "--random-mm-limit-mm-per-prompt",
+	}
+	if a.InputLen != nil {
+		names["input length"] = "--input-len"
+	}
+	return names
 }
 
 // rangeRatio reads --random-range-ratio: a number for both, or an object.
@@ -302,7 +334,9 @@ func (a *VLLMArgs) RandomMM() (workload.RandomMM, error) {
 
 // ShareGPT is the dataset "sharegpt".
 func (a *VLLMArgs) ShareGPT() workload.ShareGPT {
-	s := workload.ShareGPT{Requests: a.NumPrompts, Seed: uint64(a.Seed), NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix}
+	s := workload.ShareGPT{
+		Requests: a.NumPrompts, Seed: uint64(a.Seed), NoShuffle: a.DisableShuffle, NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix,
+	}
 	for _, n := range []*int{a.ShareGPTOutputLen, a.OutputLen} {
 		if n != nil {
 			s.Output = *n
@@ -315,31 +349,60 @@ func (a *VLLMArgs) ShareGPT() workload.ShareGPT {
 func (a *VLLMArgs) Custom() workload.Custom {
 	return workload.Custom{
 		Requests: max(a.NumPrompts, 0), Output: max(a.customOutput(), 0), Shuffle: !a.DisableShuffle,
-		Seed: uint64(a.Seed), NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix, NeedPrompt: true,
+		Seed: uint64(a.Seed), NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix, AsVLLM: true,
 	}
 }
 
+// customOutput is the output length of every request, or -1 for the row's. A
+// prompt that nothing counts asks for one token, whatever the flags say.
 func (a *VLLMArgs) customOutput() int {
-	if a.OutputLen != nil {
+	switch {
+	case a.SkipTokenizerInit:
+		return 1
+	case a.OutputLen != nil:
 		return *a.OutputLen
 	}
 	return a.CustomOutputLen
 }
 
-// AssignLoRA gives each request its adapter: in turn, or each by
-// random.choice.
-func (a *VLLMArgs) AssignLoRA(requests []workload.Request) {
+// Finish gives the requests of a workload what the tool adds to its dataset's:
+// the length of a prompt that is not counted, and adapters. An output length of
+// 0 is sent like any other, not left to the server.
+func (a *VLLMArgs) Finish(w workload.Workload) {
+	limit := "max_tokens"
+	if a.Chat() {
+		limit = "max_completion_tokens"
+	}
+	fields, _ := a.ExtraFields() // checked
+	for i := range w.Requests {
+		r := &w.Requests[i]
+		if a.SkipTokenizerInit {
+			r.PromptTokens = 1
+		}
+		if r.OutputTokens == 0 && fields[limit] == nil {
+			r.Extra = map[string]json.RawMessage{limit: json.RawMessage("0")}
+		}
+	}
+	a.assignLoRA(w)
+}
+
+// assignLoRA gives each request its adapter: in turn, or each by random.choice,
+// from where the drawing of the dataset left the generator.
+func (a *VLLMArgs) assignLoRA(w workload.Workload) {
 	n := len(a.LoraModules)
 	if n == 0 {
 		return
 	}
-	rng := pyrand.NewRandom(int64(a.Seed))
-	for i := range requests {
+	rng := w.Python
+	if rng == nil {
+		rng = pyrand.NewRandom(int64(a.Seed))
+	}
+	for i := range w.Requests {
 		pick := i % n
 		if a.LoraAssignment == "random" {
 			pick = rng.Below(n)
 		}
-		requests[i].Model = a.LoraModules[pick]
+		w.Requests[i].Model = a.LoraModules[pick]
 	}
 }
 

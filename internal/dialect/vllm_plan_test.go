@@ -1,8 +1,10 @@
 package dialect
 
 import (
+	"context"
 	"encoding/json"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -53,9 +55,11 @@ func TestCheckAcceptsWhatRuns(t *testing.T) {
 		"",
 		"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm",
 		"--dataset-name sharegpt --dataset-path x.json --ramp-up-strategy exponential --ramp-up-start-rps 1 --ramp-up-end-rps 9",
-		"--dataset-name custom --dataset-path x.jsonl --skip-chat-template --skip-tokenizer-init --num-prompts -1 --custom-output-len -1",
+		"--dataset-name custom --dataset-path x.jsonl --skip-chat-template --num-prompts -1 --custom-output-len -1",
+		"--dataset-name custom --dataset-path x.jsonl --skip-tokenizer-init --custom-output-len 0",
 		"--goodput ttft:0 tpot:50 --metric-percentiles 0,50,100 --percentile-metrics x --probe-request-rate 2",
 		`--random-range-ratio {"input":0.1,"output":0.9}`,
+		"--num-warmups -1 --probe-request-rate -1 --random-output-len 0",
 		"--num-prompts 3 --self-timed --no-self-timed --dataset-name random",
 	} {
 		err := parse(t, args).Check()
@@ -91,27 +95,31 @@ func TestCheckRefusesByName(t *testing.T) {
 		{"--request-rate 0", "--request-rate 0.0: must be positive"},
 		{"--request-rate nan", "--request-rate nan"},
 		{"--burstiness -1", "--burstiness -1.0"},
-		{"--probe-request-rate -1", "--probe-request-rate -1.0"},
-		{"--num-prompts 0", "--num-prompts 0"},
-		{"--num-warmups -1", "--num-warmups -1"},
+		{"--probe-request-rate inf", "--probe-request-rate inf"},
+		{"--num-prompts 0", "--num-prompts 0: must be at least 1"},
+		{"--num-prompts 0 --dataset-name sharegpt --dataset-path x", "--num-prompts 0: must be at least 1"},
 		{"--seed -1", "--seed -1"},
 		{"--request-rate 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", "remove --request-rate"},
 		{"--ramp-up-strategy linear", "needs --ramp-up-start-rps and --ramp-up-end-rps"},
 		{"--ramp-up-strategy linear --ramp-up-start-rps 3 --ramp-up-end-rps 2", "must not be greater"},
 		{"--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 2", "--ramp-up-start-rps 0"},
 		{"--header nope", `--header "nope": must be KEY=VALUE`},
+		{"--header =x", `--header "": not a name`},
+		{"--header bad/name=x", `--header "bad/name": not a name`},
+		{"--header a=\x01", "--header a: its value"},
 		{"--metadata nope", `--metadata "nope": must be KEY=VALUE`},
 		{"--metric-percentiles 101", `--metric-percentiles "101"`},
 		{"--metric-percentiles 50,", `--metric-percentiles "50,"`},
 		{"--goodput ttft", `--goodput "ttft": must be NAME:MILLISECONDS`},
 		{"--goodput itl:3", "the name must be ttft, tpot or e2el"},
 		{"--goodput ttft:-3", "must not be negative"},
-		{"--random-range-ratio 1", "input range 1"},
+		{"--random-range-ratio 1", "--random-range-ratio (input) 1: must be"},
 		{`--random-range-ratio {"input":0.1}`, "--random-range-ratio"},
-		{"--random-input-len 0", "allows an empty prompt"},
+		{"--random-input-len 0", "--random-input-len 0 with range 0 allows an empty prompt"},
+		{"--input-len 0", "--input-len 0 with range 0 allows an empty prompt"},
 		{"--skip-tokenizer-init", "--skip-tokenizer-init cannot be used with --dataset-name random"},
-		{`--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-limit-mm-per-prompt {"image":3}`, `name no "video"`},
-		{"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-bucket-config {(8,8,2):1}", "video is not supported yet"},
+		{`--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-limit-mm-per-prompt {"image":3}`, `--random-mm-limit-mm-per-prompt: no "video"`},
+		{"--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-bucket-config {(8,8,2):1}", "--random-mm-bucket-config: (8, 8, 2): video is not supported yet"},
 	} {
 		err := parse(t, tt.args).Check()
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -127,6 +135,7 @@ func TestCheckRefusesByName(t *testing.T) {
 func TestExtraFields(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"", `{"repetition_penalty":1,"logprobs":null}`},
+		{"--temperature 0 --extra-body null", `{"repetition_penalty":1,"logprobs":null,"temperature":0}`},
 		{"--logprobs 3 --repetition-penalty 1.1", `{"repetition_penalty":1.1,"logprobs":3}`},
 		{"--backend openai-chat --logprobs 3 --top-k 5 --temperature 0", `{"top_k":5,"temperature":0}`},
 		{`--temperature 0.5 --extra-body {"temperature":1,"max_tokens":9,"logprobs":2}`, `{"repetition_penalty":1,"logprobs":2,"temperature":1,"max_tokens":9}`},
@@ -148,14 +157,18 @@ func TestExtraFields(t *testing.T) {
 func TestDatasets(t *testing.T) {
 	a := parse(t, "--num-prompts 5 --seed 3 --input-len 10 --output-len 20 --random-prefix-len 4 --random-range-ratio 0.25")
 	random, err := a.Random()
+	random.Names = nil
 	want := workload.Random{Requests: 5, Input: 10, Output: 20, InputRange: .25, OutputRange: .25, Prefix: 4, Seed: 3, IDPrefix: "bench-"}
 	if diff := cmp.Diff(want, random); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
+	if r, err := parse(t, "--random-output-len 0").Random(); err != nil || r.Output != 1 {
+		t.Errorf("%v: %+v", err, r)
+	}
 	if s := a.ShareGPT(); s.Output != 20 || s.Requests != 5 {
 		t.Errorf("%+v", s)
 	}
-	if c := a.Custom(); c.Output != 20 || !c.Shuffle || !c.NeedPrompt {
+	if c := a.Custom(); c.Output != 20 || !c.Shuffle || !c.AsVLLM {
 		t.Errorf("%+v", c)
 	}
 	if c := parse(t, "--custom-output-len -1 --num-prompts -1 --disable-shuffle").Custom(); c.Output != 0 || c.Requests != 0 || c.Shuffle {
@@ -170,14 +183,42 @@ func TestDatasets(t *testing.T) {
 	}
 }
 
+func TestFinish(t *testing.T) {
+	w := workload.Workload{Requests: []workload.Request{{Text: "a", OutputTokens: 3}, {Text: "b"}}}
+	parse(t, "").Finish(w)
+	want := []workload.Request{{Text: "a", OutputTokens: 3}, {Text: "b", Extra: map[string]json.RawMessage{"max_tokens": json.RawMessage("0")}}}
+	if diff := cmp.Diff(want, w.Requests); diff != "" {
+		t.Error(diff)
+	}
+	a := parse(t, "--dataset-name custom --skip-tokenizer-init --custom-output-len -1 --output-len 9 --backend openai-chat --num-prompts 1")
+	w, err := a.Custom().Build(t.Context(), strings.NewReader(`{"prompt":"a"}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Finish(w)
+	if r := w.Requests[0]; r.PromptTokens != 1 || r.OutputTokens != 1 {
+		t.Errorf("%+v", r)
+	}
+	w.Requests[0].OutputTokens = 0
+	a.Finish(w)
+	if b := w.Requests[0].Extra["max_completion_tokens"]; string(b) != "0" {
+		t.Errorf("%+v", w.Requests[0])
+	}
+	w = workload.Workload{Requests: []workload.Request{{Text: "a"}}}
+	parse(t, `--extra-body {"max_tokens":5}`).Finish(w)
+	if w.Requests[0].Extra != nil {
+		t.Errorf("--extra-body is overridden: %+v", w.Requests[0])
+	}
+}
+
 // Python: random.seed(0); [random.choice("abc") for _ in range(10)] is
 // b b a b c b b b b b.
 func TestAssignLoRA(t *testing.T) {
 	models := func(args string) string {
-		requests := make([]workload.Request, 10)
-		parse(t, args).AssignLoRA(requests)
+		w := workload.Workload{Requests: make([]workload.Request, 10)}
+		parse(t, args).assignLoRA(w)
 		var s string
-		for _, r := range requests {
+		for _, r := range w.Requests {
 			s += r.Model
 		}
 		return s
@@ -192,6 +233,60 @@ func TestAssignLoRA(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Picks that random.choice made after the dataset classes of vllm 0.33.0 had
+// drawn from the same file.
+func TestAssignLoRAGoesOnWhereTheDatasetStopped(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"--dataset-name sharegpt --num-prompts 5", "bbbcc"},
+		{"--dataset-name sharegpt --num-prompts 5 --disable-shuffle", "bbabc"},
+		{"--dataset-name custom --num-prompts 5", "bbcac"},
+		{"--dataset-name custom --num-prompts 14", "bbbbbcacabaacb"},
+		{"--dataset-name custom --num-prompts 14 --no-oversample", "bbcacabaa"},
+		{"--dataset-name custom --num-prompts 14 --disable-shuffle", "bbbbbcacabaacb"},
+		{"--dataset-name custom --num-prompts 14 --seed 3", "ccacabbcaacbcc"},
+	} {
+		a := parse(t, tt.args+" --custom-output-len -1 --lora-modules a b c")
+		var w workload.Workload
+		var err error
+		if a.DatasetName == "sharegpt" {
+			w, err = a.ShareGPT().Build(t.Context(), open(t, "talks.json"), characters{})
+		} else {
+			w, err = a.Custom().Build(t.Context(), open(t, "rows.jsonl"), nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.assignLoRA(w)
+		var got string
+		for _, r := range w.Requests {
+			got += r.Model
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.args, got, tt.want)
+		}
+	}
+}
+
+// open opens a file of package workload's testdata.
+func open(t *testing.T, name string) *os.File {
+	t.Helper()
+	file, err := os.Open("../workload/testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return file
+}
+
+// characters counts ten of them as a token: enough to choose by.
+type characters struct{}
+
+func (characters) Encode(_ context.Context, text string, _ bool) ([]int32, error) {
+	return make([]int32, len(text)/10), nil
+}
+
+func (characters) Decode(context.Context, []int32) (string, error) { return "", nil }
 
 func TestTraffic(t *testing.T) {
 	got := parse(t, "--request-rate 10 --burstiness 2 --max-concurrency 3").Traffic()

@@ -134,7 +134,7 @@ func (r *VLLMReport) throughput(t *table) {
 
 func (r *VLLMReport) probes(t *table) {
 	p := r.Figures.Probe
-	if p == nil {
+	if p == nil || !r.version().Since(metrics.VLLM2608) {
 		return
 	}
 	t.heading("Probe Requests", "-")

@@ -338,6 +338,17 @@ func TestProbeSection(t *testing.T) {
 	if !strings.Contains(string(r.Result()), `"probe_completed": 6, "probe_failed": 1, "probe_median_e2el_ms": 62.1`) {
 		t.Errorf("%.900s", r.Result())
 	}
+	for _, version := range []string{"2025-12", "2025-07"} { // which had no probes
+		r, err := NewVLLMReport(tr, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Reset()
+		_ = r.WriteTable(&b)
+		if strings.Contains(b.String(), "Probe") || strings.Contains(string(r.Result()), "probe_") {
+			t.Errorf("%s: %s%.900s", version, b.String(), r.Result())
+		}
+	}
 }
 
 // 100 steps over 400 positions commit 80 tokens: blocks of 4, 20 canvases, 80
@@ -395,6 +406,13 @@ func TestPyTorchFile(t *testing.T) {
 	if err := json.Unmarshal(b, &records); err != nil {
 		t.Fatal(err)
 	}
+	var names []string
+	for _, r := range records {
+		names = append(names, r.Metric.Name)
+	}
+	if strings.Join(names[:6], " ") != "median_ttft_ms mean_ttft_ms std_ttft_ms p99_ttft_ms mean_tpot_ms median_tpot_ms" { // sic
+		t.Error(names)
+	}
 	first := records[0]
 	if len(records) != 12 || first.Metric.Name != "median_ttft_ms" || len(first.Metric.Values) != 1 || math.Abs(first.Metric.Values[0]-105.077973) > 1e-9 {
 		t.Errorf("%d records, the first %+v", len(records), first.Metric)
@@ -402,6 +420,42 @@ func TestPyTorchFile(t *testing.T) {
 	args := first.Benchmark.Extra.Args
 	if args["request_rate"] != "inf" || args["tensor_parallel_size"] != "8" || args["num_prompts"] != 1000.0 || first.Metric.Extra["completed"] != 81.0 {
 		t.Errorf("args %v, extra %v", args, first.Metric.Extra)
+	}
+}
+
+// Values as the client of vllm 0.33.0 wrote them.
+func TestPyTorchArguments(t *testing.T) {
+	args := []string{
+		"--metadata", "compilation_config.mode=2", "optimization_level=3", "--input-len", "8", "--output-len", "4",
+		"--extra-body", `{"b": 1.0, "a": 2}`, "--timed-trace-sec-multiplier", "2", "--result-filename", "x.json",
+	}
+	for _, tt := range []struct{ more, part string }{
+		{"", `"ignore_eos":true`},
+		{"", `"self_timed":false`},
+		{"", `"burstiness":1.0,`},
+		{"", `"timed_trace_sec_multiplier":2.0,`},
+		{"", `"temperature":null,`},
+		{"--temperature 0", `"temperature":0.0,`},
+		{"", `"extra_body":{"b":1.0,"a":2}`},
+		{"", `"random_range_ratio":0.0,`},
+		{"--random-range-ratio 0.5", `"random_range_ratio":0.5,`},
+		{`--random-range-ratio {"input":0.5,"output":0}`, `"random_range_ratio":{"input":0.5,"output":0}`},
+		{"", `"random_mm_bucket_config":{"(256, 256, 1)":0.5,"(720, 1280, 1)":0.5,"(720, 1280, 16)":0.0}`},
+		{"", `"random_input_len":8,`},
+		{"", `"random_output_len":4,`},
+		{"", `"prefix_repetition_output_len":4,`},
+		{"", `"speed_bench_output_len":4096,`},
+		{"", `"compilation_config.mode":"2","optimization_level":"3","use_compile":true`},
+		{"--metadata compilation_config.mode=0", `"compilation_config.mode":"0","optimization_level":"","use_compile":false`},
+		{"--result-filename eager.json", `"use_compile":false`},
+	} {
+		r, err := NewVLLMReport(goldenTrace(t, slices.Concat(args, strings.Fields(tt.more)), false), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := r.PyTorch(); err != nil || !strings.Contains(string(b), tt.part) {
+			t.Errorf("%s: no %s: %v\n%.4000s", tt.more, tt.part, err, b)
+		}
 	}
 }
 

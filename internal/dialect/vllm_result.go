@@ -205,7 +205,8 @@ func (r *VLLMReport) perRequest(o *jsonObjectWriter) {
 }
 
 func (r *VLLMReport) optional(o *jsonObjectWriter) {
-	if p := r.Figures.Probe; p != nil {
+	newest := r.version().Since(metrics.VLLM2608)
+	if p := r.Figures.Probe; p != nil && newest {
 		o.int("probe_completed", p.Completed)
 		o.int("probe_failed", p.Failed)
 		o.float("probe_median_e2el_ms", p.Median)
@@ -220,7 +221,7 @@ func (r *VLLMReport) optional(o *jsonObjectWriter) {
 			return append(b, e.bytes()...)
 		}))
 	}
-	if !r.version().Since(metrics.VLLM2608) {
+	if !newest {
 		return
 	}
 	if s := r.SpecDecode; s != nil {

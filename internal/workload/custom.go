@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/pyrand"
@@ -29,8 +31,11 @@ type Custom struct {
 	Seed         uint64
 	NoOversample bool
 	IDPrefix     string
-	NeedPrompt   bool // only string prompts will do
 	NeedTime     bool // every line must have a timestamp
+	// AsVLLM reads lines as the dataset "custom" of the vLLM benchmark does: prompt
+	// is text, output_tokens is what Python's int() makes of it, and only read when
+	// Output is 0; other fields are ignored.
+	AsVLLM bool
 }
 
 type customLine struct {
@@ -50,8 +55,9 @@ func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workl
 	if err != nil {
 		return Workload{}, err
 	}
+	rng := pyrand.NewRandom(int64(c.Seed))
 	if c.Shuffle {
-		pyrand.NewRandom(int64(c.Seed)).Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+		rng.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
 	}
 	n := c.Requests
 	if n <= 0 {
@@ -61,7 +67,9 @@ func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workl
 	if err := count(ctx, requests, tok); err != nil {
 		return Workload{}, err
 	}
-	return fill(requests, n, c.Seed, c.NoOversample, c.IDPrefix), nil
+	w := Workload{Requests: requests, Python: rng}
+	w.fill(n, c.Seed, c.NoOversample, c.IDPrefix)
+	return w, nil
 }
 
 // Check reports what Build would find wrong with file, without a tokenizer.
@@ -76,13 +84,17 @@ func (c Custom) read(file io.Reader) ([]Request, error) {
 	var errs []error
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
+	parse := c.line
+	if c.AsVLLM {
+		parse = c.vllmLine
+	}
 	number := 0
 	for lines.Scan() && len(errs) < 5 {
 		number++
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		r, err := c.line(lines.Bytes())
+		r, err := parse(lines.Bytes())
 		if err != nil {
 			errs = append(errs, fmt.Errorf("line %d: %w", number, err))
 			continue
@@ -104,7 +116,7 @@ func (c Custom) line(b []byte) (Request, error) {
 		return Request{}, fmt.Errorf("not a JSON object of a request: %w", err)
 	}
 	r := Request{OutputTokens: c.Output}
-	if err := l.prompt(&r, c.NeedPrompt); err != nil {
+	if err := l.prompt(&r); err != nil {
 		return Request{}, err
 	}
 	if c.Output == 0 {
@@ -117,10 +129,10 @@ func (c Custom) line(b []byte) (Request, error) {
 	return r, l.time(&r, c.NeedTime)
 }
 
-func (l customLine) prompt(r *Request, needText bool) error {
+func (l customLine) prompt(r *Request) error {
 	switch {
-	case len(l.Prompt) == 0 && (len(l.Messages) == 0 || needText):
-		return errors.New(`field "prompt" is missing`)
+	case len(l.Prompt) == 0 && len(l.Messages) == 0:
+		return errNoPrompt
 	case len(l.Prompt) == 0:
 		var list []map[string]json.RawMessage
 		if err := json.Unmarshal(l.Messages, &list); err != nil || len(list) == 0 {
@@ -128,22 +140,29 @@ func (l customLine) prompt(r *Request, needText bool) error {
 		}
 		r.Messages = bytes.Clone(l.Messages)
 		return nil
-	case json.Unmarshal(l.Prompt, &r.Text) == nil && !bytes.Equal(l.Prompt, []byte("null")):
+	case isText(l.Prompt, &r.Text):
 		return nil
-	case !needText && json.Unmarshal(l.Prompt, &r.Tokens) == nil && len(r.Tokens) > 0:
+	case json.Unmarshal(l.Prompt, &r.Tokens) == nil && len(r.Tokens) > 0:
 		r.PromptTokens = len(r.Tokens)
 		return nil
 	}
-	if needText {
-		return errors.New(`field "prompt" must be a string`)
-	}
 	return errors.New(`field "prompt" must be a string or a list of token ids`)
+}
+
+var (
+	errNoPrompt = errors.New(`field "prompt" is missing`)
+	errNoLength = errors.New(`field "output_tokens" is missing, and no output length is given for all requests`)
+)
+
+// isText reads field into text if it is a string.
+func isText(field json.RawMessage, text *string) bool {
+	return json.Unmarshal(field, text) == nil && !bytes.Equal(field, []byte("null"))
 }
 
 func (l customLine) outputTokens() (int, error) {
 	n := l.OutputTokens
 	if n == nil {
-		return 0, errors.New(`field "output_tokens" is missing, and no output length is given for all requests`)
+		return 0, errNoLength
 	}
 	if *n < 1 || *n != math.Trunc(*n) || *n > math.MaxInt32 {
 		return 0, fmt.Errorf(`field "output_tokens" is %v: must be a whole number of at least 1`, *n)
@@ -162,6 +181,49 @@ func (l customLine) time(r *Request, need bool) error {
 	}
 	r.At = time.Duration(math.Round(*l.Timestamp * 1e9))
 	return nil
+}
+
+// vllmLine is line by the rules of AsVLLM.
+func (c Custom) vllmLine(b []byte) (Request, error) {
+	var l struct {
+		Prompt json.RawMessage `json:"prompt"`
+		Output json.RawMessage `json:"output_tokens"`
+	}
+	if err := json.Unmarshal(b, &l); err != nil {
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", err)
+	}
+	r := Request{OutputTokens: c.Output}
+	switch {
+	case len(l.Prompt) == 0:
+		return r, errNoPrompt
+	case !isText(l.Prompt, &r.Text):
+		return r, errors.New(`field "prompt" must be a string`)
+	case c.Output != 0:
+		return r, nil
+	case len(l.Output) == 0:
+		return r, errNoLength
+	}
+	n, ok := pythonInt(l.Output)
+	if !ok || n < 0 || n > math.MaxInt32 {
+		return r, fmt.Errorf(`field "output_tokens" is %s: must be a whole number, not negative`, l.Output)
+	}
+	r.OutputTokens = int(n)
+	return r, nil
+}
+
+// pythonInt is int() of a number, which cuts off the fraction, or of a text,
+// which must not have one.
+func pythonInt(field json.RawMessage) (float64, bool) {
+	var text string
+	if isText(field, &text) {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		return float64(n), err == nil
+	}
+	var n *float64
+	if json.Unmarshal(field, &n) != nil || n == nil {
+		return 0, false
+	}
+	return math.Trunc(*n), true
 }
 
 // count fills in the prompt tokens of text prompts.

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,26 +25,42 @@ type Random struct {
 	Prefix                  int // tokens that all prompts begin with, beside Input
 	Seed                    uint64
 	IDPrefix                string
+	// Names are what the user knows the settings by, for errors: by "input length",
+	// "output range" and so on, what is said without.
+	Names map[string]string
 }
+
+// name is what an error calls a setting.
+func (r Random) name(setting string) string { return cmp.Or(r.Names[setting], setting) }
 
 // Validate reports everything wrong with r at once.
 func (r Random) Validate() error {
 	var errs []error
-	bad := func(cond bool, format string, a ...any) {
+	bad := func(cond bool, setting string, value any, what string) {
 		if cond {
-			errs = append(errs, fmt.Errorf(format, a...))
+			errs = append(errs, fmt.Errorf("%s %v%s", r.name(setting), value, what))
 		}
 	}
-	bad(r.Requests < 1, "requests %d: must be at least 1", r.Requests)
-	bad(r.Input < 0, "input length %d: must not be negative", r.Input)
-	bad(r.Output < 1, "output length %d: must be at least 1", r.Output)
-	bad(r.Prefix < 0, "prefix length %d: must not be negative", r.Prefix)
-	bad(!(r.InputRange >= 0 && r.InputRange < 1), "input range %v: must be at least 0 and less than 1", r.InputRange)
-	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 {
-		bad(int64(r.Prefix)+lo < 1, "input length %d with range %v allows an empty prompt: raise the input length or the prefix", r.Input, r.InputRange)
+	bad(r.Requests < 1, "requests", r.Requests, ": must be at least 1")
+	bad(r.Input < 0, "input length", r.Input, ": must not be negative")
+	bad(r.Output < 1, "output length", r.Output, ": must be at least 1")
+	bad(r.Prefix < 0, "prefix length", r.Prefix, ": must not be negative")
+	bad(!(r.InputRange >= 0 && r.InputRange < 1), "input range", r.InputRange, ": must be at least 0 and less than 1")
+	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 && int64(r.Prefix)+lo < 1 {
+		errs = append(errs, r.emptyPrompt(0))
 	}
-	bad(!(r.OutputRange >= 0 && r.OutputRange < 1), "output range %v: must be at least 0 and less than 1", r.OutputRange)
+	bad(!(r.OutputRange >= 0 && r.OutputRange < 1), "output range", r.OutputRange, ": must be at least 0 and less than 1")
 	return errors.Join(errs...)
+}
+
+// emptyPrompt is the error when the shortest prompt has no tokens beside those
+// that the tokenizer adds around it.
+func (r Random) emptyPrompt(around int) error {
+	what := fmt.Sprintf("%s %d", r.name("input length"), r.Input)
+	if around > 0 {
+		what += fmt.Sprintf(", of which the tokenizer adds %d itself,", around)
+	}
+	return fmt.Errorf("%s with range %v allows an empty prompt: raise it or the prefix", what, r.InputRange)
 }
 
 // Build draws the workload. Without a tokenizer the prompts are token ids.
@@ -59,7 +76,7 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 		}
 	}
 	number(requests, r.IDPrefix)
-	return Workload{requests, d.notes()}, nil
+	return Workload{Requests: requests, Notes: d.notes()}, nil
 }
 
 // A draw is a random workload in the making.
@@ -104,7 +121,7 @@ func (d *draw) lengths(r Random, v Vocabulary) error {
 	inLo, inHi := spread(input, r.InputRange, 0)
 	outLo, outHi := spread(float64(r.Output), r.OutputRange, 1)
 	if int64(r.Prefix)+inLo < 1 {
-		return fmt.Errorf("input length %d, of which the tokenizer adds %d itself, and range %v allow an empty prompt: raise the input length or the prefix", r.Input, v.Around, r.InputRange)
+		return r.emptyPrompt(v.Around)
 	}
 	n := r.Requests
 	d.inputs, d.outputs, d.offsets = make([]int64, n), make([]int64, n), make([]int64, n)

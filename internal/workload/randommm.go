@@ -49,21 +49,20 @@ func (b Bucket) modality() string {
 	return "image"
 }
 
-func (b Bucket) validate(limits map[string]int) error {
-	what := fmt.Sprintf("bucket (%d, %d, %d)", b.Height, b.Width, b.Frames)
+// String is the form of ParseBuckets.
+func (b Bucket) String() string { return fmt.Sprintf("(%d, %d, %d)", b.Height, b.Width, b.Frames) }
+
+func (b Bucket) validate() error {
 	switch {
 	case b.Height < 1 || b.Width < 1 || b.Frames < 1:
-		return fmt.Errorf("%s: height, width and frames must be at least 1", what)
+		return fmt.Errorf("%s: height, width and frames must be at least 1", b)
 	case b.Height > maxSide || b.Width > maxSide:
-		return fmt.Errorf("%s: a JPEG has at most %d pixels each way", what, maxSide)
+		return fmt.Errorf("%s: a JPEG has at most %d pixels each way", b, maxSide)
 	case !(b.P >= 0) || math.IsInf(b.P, 1):
-		return fmt.Errorf("%s: probability %v must not be negative", what, b.P)
-	}
-	if _, ok := limits[b.modality()]; !ok {
-		return fmt.Errorf("%s: the limits name no %q (a bucket needs a limit even at probability 0)", what, b.modality())
+		return fmt.Errorf("%s: probability %v must not be negative", b, b.P)
 	}
 	if b.Frames > 1 && b.P > 0 {
-		return fmt.Errorf("%s: video is not supported yet; give it probability 0 or leave it out", what)
+		return fmt.Errorf("%s: video is not supported yet; give it probability 0 or leave it out", b)
 	}
 	return nil
 }
@@ -72,21 +71,26 @@ func (b Bucket) validate(limits map[string]int) error {
 func (r RandomMM) Validate() error {
 	errs := []error{r.Random.Validate()}
 	if r.Items < 0 {
-		errs = append(errs, fmt.Errorf("items %d: must not be negative", r.Items))
+		errs = append(errs, fmt.Errorf("%s %d: must not be negative", r.name("items"), r.Items))
 	}
 	if !(r.ItemsRange >= 0 && r.ItemsRange <= 1) {
-		errs = append(errs, fmt.Errorf("items range %v: must be within 0 and 1", r.ItemsRange))
+		errs = append(errs, fmt.Errorf("%s %v: must be within 0 and 1", r.name("items range"), r.ItemsRange))
 	}
 	total := 0.0
 	for _, b := range r.Buckets {
-		errs = append(errs, b.validate(r.Limits))
+		if err := b.validate(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", r.name("buckets"), err))
+		}
+		if _, ok := r.Limits[b.modality()]; !ok {
+			errs = append(errs, fmt.Errorf("%s: no %q, which the bucket %s needs even at probability 0", r.name("limits"), b.modality(), b))
+		}
 		total += b.P
 	}
 	if !(total > 0) {
-		errs = append(errs, errors.New("buckets: at least one needs a positive probability"))
+		errs = append(errs, fmt.Errorf("%s: at least one needs a positive probability", r.name("buckets")))
 	}
 	if lo, hi := r.items(); lo > hi {
-		errs = append(errs, fmt.Errorf("items: at least %d are wanted but the limit is %d", lo, hi))
+		errs = append(errs, fmt.Errorf("%s %d: at least %d are wanted but the limit is %d", r.name("items"), r.Items, lo, hi))
 	}
 	return errors.Join(errs...)
 }
@@ -111,7 +115,7 @@ func (r RandomMM) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workl
 	}
 	requests, err := r.draw(ctx, d)
 	number(requests, r.IDPrefix)
-	return Workload{requests, d.notes()}, err
+	return Workload{Requests: requests, Notes: d.notes()}, err
 }
 
 // draw draws texts and pixels in order, and encodes the pictures beside that.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/pyrand"
 )
@@ -18,6 +19,7 @@ type ShareGPT struct {
 	Requests     int
 	Output       int // in place of the length of the recorded answer, 0 = that length
 	Seed         uint64
+	NoShuffle    bool // keep the order of the file
 	NoOversample bool
 	IDPrefix     string
 }
@@ -48,7 +50,10 @@ func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 	if err != nil {
 		return Workload{}, err
 	}
-	pyrand.NewRandom(int64(s.Seed)).Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+	rng := pyrand.NewRandom(int64(s.Seed))
+	if !s.NoShuffle {
+		rng.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+	}
 	requests, err := s.choose(ctx, talks, tok)
 	if err != nil {
 		return Workload{}, err
@@ -56,7 +61,9 @@ func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 	if len(requests) == 0 {
 		return Workload{}, fmt.Errorf("none of %d conversations has a prompt of %d to %d tokens and at most %d with its answer", len(talks), minTokens, maxPrompt, maxTotal)
 	}
-	return fill(requests, s.Requests, s.Seed, s.NoOversample, s.IDPrefix), nil
+	w := Workload{Requests: requests, Python: rng}
+	w.fill(s.Requests, s.Seed, s.NoOversample, s.IDPrefix)
+	return w, nil
 }
 
 // Check reports what Build would find wrong with file, without a tokenizer.
@@ -109,7 +116,7 @@ func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenize
 
 // request is nil when the conversation does not fit.
 func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*Request, error) {
-	if len(c.Image) > 0 || len(c.Video) > 0 {
+	if holds(c.Image) || holds(c.Video) {
 		return nil, errors.New("a conversation has an image or a video: only text is supported yet")
 	}
 	prompt, answer := c.Conversations[0].Value, c.Conversations[1].Value
@@ -132,19 +139,23 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 	return &Request{Text: prompt, PromptTokens: len(ids), OutputTokens: output}, nil
 }
 
+// holds reports whether a field has anything in it, by Python's rule of truth.
+func holds(field json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", `""`, "[]", "{}", "false", "0"}, string(field))
+}
+
 // fill oversamples and numbers what a file gave.
-func fill(requests []Request, n int, seed uint64, noOversample bool, prefix string) Workload {
-	var w Workload
-	have := len(requests)
+func (w *Workload) fill(n int, seed uint64, noOversample bool, prefix string) {
+	have := len(w.Requests)
 	switch {
 	case noOversample && have < n:
 		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests of the %d asked for, and oversampling is off", have, n))
 	case have < n:
-		var added int
-		requests, added = Oversample(requests, n, int64(seed))
-		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests; %d copies of them, chosen at random, make up the %d asked for", have, added, n))
+		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark seeds anew here
+		for len(w.Requests) < n {                // each by random.choice
+			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
+		}
+		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests; %d copies of them, chosen at random, make up the %d asked for", have, n-have, n))
 	}
-	number(requests, prefix)
-	w.Requests = requests
-	return w
+	number(w.Requests, prefix)
 }

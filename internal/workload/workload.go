@@ -65,6 +65,10 @@ type Vocabulary struct {
 type Workload struct {
 	Requests []Request
 	Notes    []string // for the user's eyes, each one sentence
+
+	// Python is Python's generator as a dataset from a file left it, for draws
+	// that follow; nil if the workload did not use it.
+	Python *pyrand.Random
 }
 
 // workers bounds what is under way at once; the tokenizer may be a server.
@@ -91,19 +95,4 @@ func number(requests []Request, prefix string) {
 	for i := range requests {
 		requests[i].ID = fmt.Sprint(prefix, i)
 	}
-}
-
-// Oversample fills requests up to n with copies, each chosen by random.choice
-// after random.seed(seed), as the vLLM benchmark does. It reports how many it
-// added.
-func Oversample(requests []Request, n int, seed int64) ([]Request, int) {
-	have := len(requests)
-	if have == 0 || have >= n {
-		return requests, 0
-	}
-	rng := pyrand.NewRandom(seed)
-	for len(requests) < n {
-		requests = append(requests, requests[rng.Below(have)])
-	}
-	return requests, n - have
 }

@@ -160,7 +160,7 @@ func TestBuildErrors(t *testing.T) {
 		{"prefix", build(Random{Requests: 1, Input: 5, Output: 1, Prefix: 2}.Build(ctx, v, gone)), errTokenizer.Error()},
 		{"cancelled", build(random.Build(cancelled, v, &words{})), "context canceled"},
 		{"empty vocabulary", build(random.Build(ctx, Vocabulary{}, &words{})), "a vocabulary of 0 ids leaves none"},
-		{"BOS alone", build(Random{Requests: 1, Input: 1, Output: 1}.Build(ctx, Vocabulary{Size: 9, Around: 1}, &words{})), "allow an empty prompt"},
+		{"BOS alone", build(Random{Requests: 1, Input: 1, Output: 1}.Build(ctx, Vocabulary{Size: 9, Around: 1}, &words{})), "of which the tokenizer adds 1 itself, with range 0 allows an empty prompt"},
 		{"pictures without text", build(mm.Build(ctx, v, nil)), "text needs a tokenizer"},
 		{"pictures, tokenizer", build(mm.Build(ctx, v, gone)), errTokenizer.Error()},
 		{"talks without a tokenizer", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader("[]"), nil)), "needs a tokenizer"},
@@ -185,21 +185,29 @@ func TestValidate(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(r *RandomMM){
-		"items -1":                 func(r *RandomMM) { r.Items = -1 },
-		"items range 2":            func(r *RandomMM) { r.ItemsRange = 2 },
-		"at least 3 are wanted":    func(r *RandomMM) { r.Items, r.Limits = 3, map[string]int{"image": 2, "video": 1} },
-		"must be at least 1":       func(r *RandomMM) { r.Buckets = []Bucket{{0, 5, 1, 1}} },
-		"must not be negative":     func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, -1}} },
-		"a JPEG has at most":       func(r *RandomMM) { r.Buckets = []Bucket{{70000, 5, 1, 1}} },
-		`name no "video"`:          func(r *RandomMM) { r.Limits = map[string]int{"image": 2} },
-		"video is not supported":   func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 2, 1}} },
-		"needs a positive probabi": func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, 0}} },
+		"items -1":               func(r *RandomMM) { r.Items = -1 },
+		"items range 2":          func(r *RandomMM) { r.ItemsRange = 2 },
+		"at least 3 are wanted":  func(r *RandomMM) { r.Items, r.Limits = 3, map[string]int{"image": 2, "video": 1} },
+		"must be at least 1":     func(r *RandomMM) { r.Buckets = []Bucket{{0, 5, 1, 1}} },
+		"must not be negative":   func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, -1}} },
+		"a JPEG has at most":     func(r *RandomMM) { r.Buckets = []Bucket{{70000, 5, 1, 1}} },
+		`limits: no "video"`:     func(r *RandomMM) { r.Limits = map[string]int{"image": 2} },
+		"video is not supported": func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 2, 1}} },
+		"buckets: at least one":  func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, 0}} },
 	} {
 		r := ok
 		spoil(&r)
 		if err := r.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+func TestErrorsCallSettingsByTheirNames(t *testing.T) {
+	r := RandomMM{Random: Random{Requests: 1, Output: 1, InputRange: 2, Names: map[string]string{"input range": "--range", "buckets": "--sizes"}}}
+	err := r.Validate()
+	if err == nil || !strings.Contains(err.Error(), "--range 2: must be") || !strings.Contains(err.Error(), "--sizes: at least one") {
+		t.Error(err)
 	}
 }
 
@@ -298,8 +306,7 @@ func TestCustomErrors(t *testing.T) {
 		{"null prompt", `{"prompt":null,"output_tokens":1}`, `must be a string`, Custom{}},
 		{"empty list", `{"prompt":[],"output_tokens":1}`, `must be a string or a list`, Custom{}},
 		{"messages that are none", `{"messages":"x","output_tokens":1}`, `field "messages" must be a list`, Custom{}},
-		{"ids where text is needed", `{"prompt":[1],"output_tokens":1}`, `must be a string`, Custom{NeedPrompt: true}},
-		{"messages where text is needed", `{"messages":[{}],"output_tokens":1}`, `field "prompt" is missing`, Custom{NeedPrompt: true}},
+		{"a length that is not wanted", `{"prompt":"a","output_tokens":"n/a"}`, `not a JSON object of a request`, Custom{Output: 3}},
 		{"no timestamp", `{"prompt":"a"}`, `field "timestamp" is missing`, Custom{NeedTime: true, Output: 3}},
 		{"timestamp in milliseconds of the epoch", `{"prompt":"a","timestamp":1700000000000}`, `must be in seconds`, Custom{Output: 3}},
 	} {
@@ -325,12 +332,71 @@ func TestFillSaysWhatItDid(t *testing.T) {
 	}
 }
 
+func TestShareGPTInTheOrderOfTheFile(t *testing.T) {
+	file := `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}]},{"conversations":[{"value":"i j k l"},{"value":"m n o p"}]},{"conversations":[{"value":"q r s t"},{"value":"u v w x"}]}]`
+	w, err := ShareGPT{Requests: 3, NoShuffle: true}.Build(t.Context(), strings.NewReader(file), &words{})
+	if err != nil || w.Requests[0].Text != "a b c d" || w.Requests[1].Text != "i j k l" || w.Requests[2].Text != "q r s t" {
+		t.Errorf("%v: %+v", err, w.Requests)
+	}
+}
+
+func TestShareGPTTakesEmptyMediaForNone(t *testing.T) {
+	for _, media := range []string{"null", `""`, "[]", "{}", "false"} {
+		file := `[{"conversations":[{"value":"a b c d"},{"value":"e f g h"}],"image":` + media + `,"video":` + media + `}]`
+		w, err := ShareGPT{Requests: 1}.Build(t.Context(), strings.NewReader(file), &words{})
+		if err != nil || len(w.Requests) != 1 {
+			t.Errorf("%s: %v: %+v", media, err, w.Requests)
+		}
+	}
+}
+
+func TestCustomAsVLLM(t *testing.T) {
+	for _, tt := range []struct {
+		line   string
+		output int
+		want   int
+	}{
+		{`{"prompt":"a","timestamp":"noon","messages":3}`, 2, 2},
+		{`{"prompt":"a","output_tokens":"n/a"}`, 2, 2},
+		{`{"prompt":"a","output_tokens":"3"}`, 0, 3},
+		{`{"prompt":"a","output_tokens":" 3 "}`, 0, 3},
+		{`{"prompt":"a","output_tokens":2.9}`, 0, 2},
+		{`{"prompt":"a","output_tokens":0}`, 0, 0},
+	} {
+		w, err := Custom{AsVLLM: true, Output: tt.output}.Build(t.Context(), strings.NewReader(tt.line), nil)
+		if err != nil || w.Requests[0].OutputTokens != tt.want || w.Requests[0].At != 0 {
+			t.Errorf("%s: %v: %+v", tt.line, err, w.Requests)
+		}
+	}
+	for _, tt := range []struct{ line, want string }{
+		{`{"messages":[{}],"output_tokens":1}`, `field "prompt" is missing`},
+		{`{"prompt":[1],"output_tokens":1}`, `field "prompt" must be a string`},
+		{`{"prompt":null,"output_tokens":1}`, `field "prompt" must be a string`},
+		{`{"prompt":"a"}`, `field "output_tokens" is missing`},
+		{`{"prompt":"a","output_tokens":"n/a"}`, `field "output_tokens" is "n/a"`},
+		{`{"prompt":"a","output_tokens":"1.5"}`, `must be a whole number`},
+		{`{"prompt":"a","output_tokens":null}`, `must be a whole number`},
+		{`{"prompt":"a","output_tokens":-1}`, `not negative`},
+		{`3`, `not a JSON object`},
+	} {
+		if err := (Custom{AsVLLM: true}).Check(strings.NewReader(tt.line)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %s", tt.line, err, tt.want)
+		}
+	}
+}
+
 // Whatever a file holds, a request that comes out of it can be sent.
 func FuzzCustom(f *testing.F) {
 	f.Add(`{"prompt": "hello", "output_tokens": 3, "timestamp": 1.5}`)
 	f.Add("{\"prompt\": [1, 2], \"output_tokens\": 3}\n{\"messages\": [{\"role\": \"user\"}], \"output_tokens\": 1}")
 	f.Add(`{"prompt": 3}`)
 	f.Fuzz(func(t *testing.T, file string) {
+		vllm, err := Custom{AsVLLM: true}.Build(t.Context(), strings.NewReader(file), nil)
+		for _, r := range vllm.Requests {
+			if r.Tokens != nil || r.Messages != nil || r.OutputTokens < 0 {
+				t.Fatalf("%q -> %+v, %v", file, r, err)
+			}
+		}
 		w, err := Custom{}.Build(t.Context(), strings.NewReader(file), nil)
 		if err != nil {
 			return
