@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -84,7 +85,7 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, chat bool) *exc
 		x.id = "chatcmpl-" + id
 		endpoint = "chat"
 	}
-	x.rec = &record{id: id, endpoint: endpoint, received: received}
+	x.rec = &record{id: id, endpoint: endpoint, protocol: strings.Clone(r.Proto), received: received}
 	s.truth.open()
 	return x
 }

@@ -154,6 +154,9 @@ func TestHTTP2(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
+			if _, records := s.truth.snapshot(); len(records) != 1 || records[0].protocol != "HTTP/2.0" {
+				t.Errorf("truth: %d requests, want one over HTTP/2.0", len(records))
+			}
 		})
 	}
 }

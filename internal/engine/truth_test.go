@@ -71,7 +71,7 @@ func TestTruthOfARefusal(t *testing.T) {
 		synctest.Wait()
 		got := r.truth("").Requests
 		want := []TruthRequest{{
-			ID: `a "quoted" id`, Endpoint: "completions", Status: 400, Faults: []string{},
+			ID: `a "quoted" id`, Endpoint: "completions", Protocol: "HTTP/1.1", Status: 400, Faults: []string{},
 			Before: []int64{0}, After: []int64{0}, Tokens: []int{0}, Events: []int{0}, Bytes: []int{len(body)},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {
