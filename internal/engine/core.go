@@ -11,12 +11,15 @@ import (
 //
 // The caller adds jobs as they arrive, asks Next when something will happen,
 // and calls Step then. A Step that comes late loses nothing and delays
-// nothing: emissions carry the instants they were due at.
+// nothing: emissions carry the instants they were due at. What comes to the
+// core at now comes after what was due until then: the caller Steps to now
+// before it Adds or Cancels at now, or a place that a Cancel frees could go to
+// a job behind one whose place was overdue.
 type Core interface {
-	// Add brings a job at now. Job IDs are unique.
+	// Add brings a job at now, after a Step to now. Job IDs are unique.
 	Add(now time.Duration, j Job)
-	// Cancel forgets a job and frees its place. A job that has ended, or was
-	// never added, is no matter.
+	// Cancel forgets a job and frees its place at now, after a Step to now. A
+	// job that has ended, or was never added, is no matter.
 	Cancel(now time.Duration, id uint64)
 	// Next is the instant of the next emission, if anything is running.
 	Next() (at time.Duration, ok bool)
