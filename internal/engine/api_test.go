@@ -53,6 +53,20 @@ func TestStreamShapes(t *testing.T) {
 	}
 }
 
+// What is not asked for, or is withheld, is in no chunk.
+func TestNoUsageInAnyChunk(t *testing.T) {
+	const every = `,"stream":true,"stream_options":{"continuous_usage_stats":true,"include_usage":`
+	for _, test := range []struct{ fields, fault string }{
+		{every + `false}`, "no-usage=0"},
+		{every + `true}`, "no-usage=1"},
+	} {
+		wire, _, _ := faulty(t, completions, test.fields, test.fault)
+		if strings.Contains(wire, "usage") || !strings.Contains(wire, doneEvent) {
+			t.Errorf("%s with %s: %s", test.fields, test.fault, wire)
+		}
+	}
+}
+
 // maskText puts TEXT for the output of a chunk.
 func maskText(s string) string {
 	for _, key := range []string{`"text":"`, `"delta":{"content":"`} {
@@ -202,6 +216,8 @@ func TestBadRequests(t *testing.T) {
 		{"several choices", completions, `{"prompt":"a","n":2}`, 400, "BadRequestError", "n", "one choice"},
 		{"no choices", completions, `{"prompt":"a","n":0}`, 400, "BadRequestError", "n", "n must be at least 1, got 0."},
 		{"logprobs", completions, `{"prompt":"a","logprobs":5}`, 400, "BadRequestError", "logprobs", "not supported"},
+		{"max_tokens of 2^53", completions, `{"prompt":"a","max_tokens":9007199254740992}`, 400, "BadRequestError", "max_tokens", "max_tokens=9007199254740992 cannot be greater"},
+		{"max_tokens beyond 2^53", completions, `{"prompt":"a","max_tokens":9007199254740994}`, 400, "Bad Request", "body.max_tokens", "exceeded maximum size"},
 		{"empty stop", completions, `{"prompt":"a","stop":["x",""]}`, 400, "BadRequestError", "", "stop cannot contain an empty string."},
 		{"stop of wrong type", completions, `{"prompt":"a","stop":["x",1]}`, 400, "Bad Request", "body.stop.1", "valid string"},
 		{"stream options alone", completions, `{"prompt":"a","stream_options":{"include_usage":true}}`, 400, "Bad Request", "stream_options", "Stream options can only be defined when `stream=True`."},
