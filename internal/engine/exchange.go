@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"mime"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -45,10 +46,11 @@ type plan struct {
 	stopReason   string // the stop string, if one ended it
 }
 
-// How an exchange can end other than well.
+// How an exchange can end other than well: what it has not written must not
+// look complete, so the connection is cut.
 var (
 	errGone  = errors.New("client went away")
-	errAbort = errors.New("connection to be cut") // the rest of the response must not look complete
+	errAbort = errors.New("fault that cuts the connection")
 )
 
 // generation is the handler of completions, or of chat.
@@ -59,11 +61,8 @@ func (s *Server) generation(chat bool) http.HandlerFunc {
 		x := s.receive(w, r, chat)
 		defer s.truth.publish(x.rec)
 		err := x.serve(chat)
-		if errors.Is(err, errGone) && errors.Is(context.Cause(r.Context()), errShutdown) {
-			err = errAbort
-		}
-		x.rec.gone = errors.Is(err, errGone)
-		if errors.Is(err, errAbort) {
+		x.rec.gone = errors.Is(err, errGone) && !errors.Is(context.Cause(r.Context()), errShutdown)
+		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
 	}
@@ -147,7 +146,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 		return nil, e
 	}
 	if err != nil {
-		return nil, badRequest("", nil, "read the body: %v", err)
+		var broken *net.OpError
+		e := badRequest("", nil, "read the body: %v", err)
+		e.gone = r.Context().Err() != nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken)
+		return nil, e
 	}
 	return body, nil
 }
@@ -204,6 +206,9 @@ func (x *exchange) compose(p plan) {
 
 // refuse answers with an error.
 func (x *exchange) refuse(e *apiError) error {
+	if e.gone {
+		return errGone
+	}
 	if e.Code == http.StatusTooManyRequests || e.Code == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}

@@ -53,6 +53,69 @@ func TestConnectionFaultsAreReal(t *testing.T) {
 	}
 }
 
+// A client that leaves while it sends its body has left, whether it closes its
+// side or resets the connection, and gets no answer. A body that is no HTTP is
+// refused.
+func TestLeavingInTheBody(t *testing.T) {
+	const chunked = "Transfer-Encoding: chunked\r\n\r\n"
+	for _, test := range []struct {
+		name, sent string
+		leave      func(*net.TCPConn) error
+		want       TruthRequest
+	}{
+		{"closes", "Content-Length: 100\r\n\r\n{", (*net.TCPConn).CloseWrite, TruthRequest{ClientGone: true}},
+		{"closes in a chunk", chunked + "5\r\n{", (*net.TCPConn).CloseWrite, TruthRequest{ClientGone: true}},
+		{"resets", "Content-Length: 100\r\n\r\n{", func(c *net.TCPConn) error { return c.SetLinger(0) }, TruthRequest{ClientGone: true}},
+		{"no chunks", chunked + "x\r\n", (*net.TCPConn).CloseWrite, TruthRequest{Status: 400}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := New(Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := listenLoopback(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- s.Serve(ctx, l, nil) }()
+			conn, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n%s", completions, test.sent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The handler reads the body once this has come.
+			interim := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
+			if _, err := io.ReadFull(conn, interim); err != nil {
+				t.Fatal(err)
+			}
+			if err := test.leave(conn.(*net.TCPConn)); err != nil {
+				t.Fatal(err)
+			}
+			if test.name != "resets" {
+				answer, _ := io.ReadAll(conn)
+				if answered := len(answer) > 0; answered != (test.want.Status != 0) {
+					t.Errorf("answer %q", answer)
+				}
+			}
+			_ = conn.Close()
+			for {
+				if _, records := s.truth.snapshot(); len(records) == 1 {
+					if r := records[0]; r.gone != test.want.ClientGone || r.status != test.want.Status {
+						t.Errorf("truth: gone %v with status %d", r.gone, r.status)
+					}
+					break
+				}
+			}
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // A refused connection is refused by the kernel; an open one does not notice,
 // and the address stays the same.
 func TestRefuse(t *testing.T) {
