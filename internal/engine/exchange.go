@@ -73,20 +73,28 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, chat bool) *exc
 	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r}
 	received := s.loop.now()
 	x.arrival = s.arrivals.Add(1) - 1
-	id := r.Header.Get("X-Request-Id")
-	if id == "" {
-		dice := seeded(s.cfg.Seed, "id", x.arrival)
-		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
-	}
-	x.id = "cmpl-" + id
 	endpoint := "completions"
 	if chat {
-		x.id = "chatcmpl-" + id
 		endpoint = "chat"
 	}
-	x.rec = &record{id: id, endpoint: endpoint, protocol: strings.Clone(r.Proto), received: received}
+	x.rec = &record{endpoint: endpoint, protocol: strings.Clone(r.Proto), received: received}
+	x.name(r.Header.Get("X-Request-Id"))
 	s.truth.open()
 	return x
+}
+
+// name settles the request's id: the x-request-id it came with, else that of
+// its body, once read, else one made up.
+func (x *exchange) name(id string) {
+	if id == "" {
+		dice := seeded(x.s.cfg.Seed, "id", x.arrival)
+		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
+	}
+	x.rec.id = id
+	x.id = "cmpl-" + id
+	if x.rec.endpoint == "chat" {
+		x.id = "chatcmpl-" + id
+	}
 }
 
 // serve answers the request, or refuses it.
@@ -96,6 +104,9 @@ func (x *exchange) serve(chat bool) error {
 		x.req, refused = decodeRequest(x.s.vocab, body, chat)
 	}
 	if refused == nil {
+		if x.r.Header.Get("X-Request-Id") == "" {
+			x.name(x.req.id)
+		}
 		refused = x.prepare()
 	}
 	if refused != nil {

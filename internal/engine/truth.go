@@ -30,7 +30,7 @@ type Truth struct {
 // than After. What ends a body, the last chunk or END_STREAM, is sent after
 // the handler has ended and is no write here.
 type TruthRequest struct {
-	ID           string   `json:"id"`            // the x-request-id, or the one it was given
+	ID           string   `json:"id"`            // the x-request-id, the request_id, or one made up
 	Endpoint     string   `json:"endpoint"`      // "completions" or "chat"
 	Protocol     string   `json:"protocol"`      // "HTTP/1.1" or "HTTP/2.0"
 	Status       int      `json:"status"`        // HTTP status; 0 if none was sent
