@@ -147,7 +147,7 @@ func (c *LatencyCore) Step(now time.Duration, out []Emission) []Emission {
 		s.left--
 		out = append(out, Emission{ID: s.job.ID, Start: s.start, At: s.next, Tokens: 1, Done: s.left == 0})
 		if s.left > 0 {
-			s.next += c.draw(s, c.model.ITL)
+			s.next = later(s.next, c.draw(s, c.model.ITL))
 			c.due.down(0)
 			continue
 		}
@@ -175,7 +175,7 @@ func (c *LatencyCore) fill(now time.Duration) {
 		}
 		c.waiting--
 		s.start = max(now, s.arrived)
-		s.next = s.start + c.firstToken(s)
+		s.next = later(s.start, c.firstToken(s))
 		c.due.add(s)
 	}
 	if c.waiting == 0 {
@@ -185,16 +185,16 @@ func (c *LatencyCore) fill(now time.Duration) {
 
 func (c *LatencyCore) firstToken(s *seat) time.Duration {
 	d := c.draw(s, c.model.TTFT)
-	d += c.draw(s, c.model.PerPromptToken) * time.Duration(s.job.PromptTokens)
+	d = later(d, times(c.draw(s, c.model.PerPromptToken), s.job.PromptTokens))
 	for range s.job.Images {
-		d += c.draw(s, c.model.PerImage)
+		d = later(d, c.draw(s, c.model.PerImage))
 	}
 	return d
 }
 
 func (c *LatencyCore) draw(s *seat, d Dist) time.Duration {
 	if d.law.shape == constant {
-		return time.Duration(d.law.a)
+		return time.Duration(min(d.law.a, float64(forever)))
 	}
 	c.source.dice = &s.dice
 	return d.Draw(c.rand)
