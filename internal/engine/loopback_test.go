@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -114,6 +115,34 @@ func TestLeavingInTheBody(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Over HTTP/2 it is the stream that is reset.
+func TestLeavingInTheBodyOverHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Config{})
+		transport := &http.Transport{DialContext: r.l.Dial, Protocols: new(http.Protocols)}
+		transport.Protocols.SetUnencryptedHTTP2(true)
+		defer transport.CloseIdleConnections()
+		ctx, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		body, sending := io.Pipe()
+		defer func() { _ = sending.Close() }()
+		req, err := http.NewRequestWithContext(ctx, "POST", "http://engine"+completions, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		go func() { _, _ = io.WriteString(sending, "{") }()
+		if resp, err := (&http.Client{Transport: transport}).Do(req); err == nil {
+			t.Errorf("answered with %s", resp.Status)
+			_ = resp.Body.Close()
+		}
+		synctest.Wait()
+		if got := r.truth("").Requests; len(got) != 1 || !got[0].ClientGone || got[0].Status != 0 {
+			t.Errorf("truth %+v", got)
+		}
+	})
 }
 
 // A refused connection is refused by the kernel; an open one does not notice,
