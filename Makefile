@@ -2,6 +2,7 @@
 # into bin/.
 
 GOLANGCI_LINT_VERSION := v2.15.0
+GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 # The race detector wants a C compiler; tests run without it where there is none.
@@ -16,12 +17,12 @@ build: ## bin/pitot, static
 test: ## all tests
 	go test $(RACE) ./...
 
-lint: bin/golangci-lint ## go vet and the linters of .golangci.yml
+lint: $(GOLANGCI_LINT) ## go vet and the linters of .golangci.yml
 	go vet ./...
-	bin/golangci-lint run ./...
+	$(GOLANGCI_LINT) run ./...
 
-fmt: bin/golangci-lint ## rewrite the code in its canonical form
-	bin/golangci-lint fmt ./...
+fmt: $(GOLANGCI_LINT) ## rewrite the code in its canonical form
+	$(GOLANGCI_LINT) fmt ./...
 
 demo: build ## the main job against the embedded engine
 	PITOT_STORE=bin/demo.db bin/pitot bench --report vllm,pitot --requests 400 --rate 40 --slo ttft=100ms,tpot=12ms
@@ -35,5 +36,7 @@ fuzz: ## every fuzz target, FUZZTIME each
 dist: ## static archives with checksums in dist/
 	scripts/dist.sh '$(VERSION)' '$(LDFLAGS)'
 
-bin/golangci-lint:
+# The version is in the name, so that another one is another file.
+$(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv bin/golangci-lint $@

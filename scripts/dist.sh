@@ -9,7 +9,8 @@ for os in linux darwin; do
 		name=pitot-$version-$os-$arch
 		mkdir "dist/$name"
 		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -ldflags "$ldflags" -o "dist/$name/pitot" ./cmd/pitot
-		cp LICENSE README.md "dist/$name/"
+		# all that the README links to
+		cp -r LICENSE README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md docs "dist/$name/"
 		# the same input gives the same archive
 		tar -C dist --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - "$name" | gzip -n >"dist/$name.tar.gz"
 		rm -r "dist/$name"

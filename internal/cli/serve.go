@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"math"
 	"net"
 	"strings"
 	"time"
@@ -19,10 +20,31 @@ type serveCmd struct {
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
 
-	TruthLimit int           `default:"100000" placeholder:"N" help:"Newest requests kept for /pitot/truth (${default})."`
-	StallLimit time.Duration `default:"5m" placeholder:"TIME" help:"How long the fault stall holds a connection (${default})."`
+	TruthLimit truthLimit `default:"100000" placeholder:"N" help:"Newest requests kept for /pitot/truth (${default}); fewer once they have 10 million writes together, 240 MB."`
+	StallLimit stallLimit `default:"5m" placeholder:"TIME" help:"How long the fault stall holds a connection (${default})."`
 
 	engineSettings
+}
+
+type (
+	truthLimit int
+	stallLimit time.Duration
+)
+
+// UnmarshalText reads a number of requests.
+func (n *truthLimit) UnmarshalText(text []byte) (err error) {
+	*n, err = inRange(text, truthLimit(1), math.MaxInt, "a whole number of at least 1")
+	return err
+}
+
+// UnmarshalText reads a time.
+func (l *stallLimit) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q: must be a time above 0 such as 5m", text)
+	}
+	*l = stallLimit(d)
+	return nil
 }
 
 // Help lists the faults below the flags.
@@ -35,7 +57,7 @@ func (serveCmd) Help() string {
 // Run serves until it is interrupted.
 func (c serveCmd) Run(p *Process) error {
 	cfg := c.config()
-	cfg.Model, cfg.TruthLimit, cfg.StallLimit = c.Model, c.TruthLimit, c.StallLimit
+	cfg.Model, cfg.TruthLimit, cfg.StallLimit = c.Model, int(c.TruthLimit), time.Duration(c.StallLimit)
 	if c.APIKey != "" {
 		if cfg.APIKey = p.getenv(c.APIKey); cfg.APIKey == "" {
 			return usagef("--api-key-env %s: the variable is not set", c.APIKey)

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/engine"
@@ -104,11 +107,39 @@ type engineSettings struct {
 	ITL            engine.Dist    `default:"10ms" placeholder:"TIME" help:"Time between two tokens (${default})."`
 	PerPromptToken engine.Dist    `default:"0s" placeholder:"TIME" help:"Added to the time to the first token for each prompt token (${default})."`
 	PerImage       engine.Dist    `default:"0s" placeholder:"TIME" help:"Added to it for each picture (${default})."`
-	Slots          int            `placeholder:"N" help:"Requests served at once; more wait in a queue. Default: no limit."`
+	Slots          slots          `placeholder:"N" help:"Requests served at once; more wait in a queue. Default: no limit."`
 	OutputLen      engine.Count   `default:"lognormal(256,0.5)" placeholder:"TOKENS" help:"Length of answers whose end is up to the model (${default})."`
-	MaxModelLen    int            `default:"131072" placeholder:"TOKENS" help:"Prompt and output together (${default})."`
+	MaxModelLen    contextLen     `default:"131072" placeholder:"TOKENS" help:"Prompt and output together (${default})."`
 	Fault          []engine.Fault `sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Misbehave for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
 	Seed           uint64         `placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
+}
+
+// Numbers that have a range read themselves, so that what is outside it is
+// refused under the name of the flag, which has a prefix in `pitot bench`.
+type (
+	slots      int
+	contextLen int
+)
+
+// UnmarshalText reads a number of slots.
+func (n *slots) UnmarshalText(text []byte) (err error) {
+	*n, err = inRange(text, slots(0), math.MaxInt, "a whole number, or 0 for no limit")
+	return err
+}
+
+// UnmarshalText reads a number of tokens.
+func (n *contextLen) UnmarshalText(text []byte) (err error) {
+	*n, err = inRange(text, contextLen(1), engine.MaxContext, fmt.Sprintf("a whole number from 1 to %d", engine.MaxContext))
+	return err
+}
+
+// inRange reads a whole number from low to high; want says which.
+func inRange[T ~int](text []byte, low, high T, want string) (T, error) {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || T(n) < low || T(n) > high {
+		return 0, fmt.Errorf("%q: must be %s", text, want)
+	}
+	return T(n), nil
 }
 
 // config is the engine they describe.
@@ -116,10 +147,10 @@ func (s engineSettings) config() engine.Config {
 	return engine.Config{
 		Model:       "pitot",
 		Version:     "pitot-engine " + Version(),
-		MaxModelLen: s.MaxModelLen,
+		MaxModelLen: int(s.MaxModelLen),
 		Seed:        s.Seed,
 		Latency: engine.Latency{
-			TTFT: s.TTFT, ITL: s.ITL, PerPromptToken: s.PerPromptToken, PerImage: s.PerImage, Slots: s.Slots,
+			TTFT: s.TTFT, ITL: s.ITL, PerPromptToken: s.PerPromptToken, PerImage: s.PerImage, Slots: int(s.Slots),
 		},
 		OutputLen: s.OutputLen,
 		Faults:    s.Fault,

@@ -72,8 +72,8 @@ type stopping struct {
 	reason  string // the string
 }
 
-// stop finds the first stop string within limit tokens; a match that touches
-// the first minTokens tokens does not count. a itself does not advance.
+// stop finds the first stop string within limit tokens that ends beyond the
+// first minTokens; it may begin in them. a itself does not advance.
 //
 // vLLM holds text back until it can be no part of a stop string. Here the
 // answer is known beforehand, so the text before a match is shown at once.
@@ -90,12 +90,13 @@ func (a answer) stop(stops []string, include bool, minTokens, limit int) (stoppi
 	}
 	best, found := stopping{}, -1
 	for _, s := range stops {
-		at := strings.Index(string(text[from:]), s)
-		if at < 0 || found >= 0 && from+at+len(s) >= found {
+		begin := max(from-len(s)+1, 0)
+		at := strings.Index(string(text[begin:]), s)
+		if at < 0 || found >= 0 && begin+at+len(s) >= found {
 			continue
 		}
-		found = from + at + len(s)
-		best.visible, best.reason = from+at, s
+		found = begin + at + len(s)
+		best.visible, best.reason = begin+at, s
 	}
 	if found < 0 {
 		return stopping{}, false

@@ -53,6 +53,20 @@ func TestStreamShapes(t *testing.T) {
 	}
 }
 
+// What is not asked for, or is withheld, is in no chunk.
+func TestNoUsageInAnyChunk(t *testing.T) {
+	const every = `,"stream":true,"stream_options":{"continuous_usage_stats":true,"include_usage":`
+	for _, test := range []struct{ fields, fault string }{
+		{every + `false}`, "no-usage=0"},
+		{every + `true}`, "no-usage=1"},
+	} {
+		wire, _, _ := faulty(t, completions, test.fields, test.fault)
+		if strings.Contains(wire, "usage") || !strings.Contains(wire, doneEvent) {
+			t.Errorf("%s with %s: %s", test.fields, test.fault, wire)
+		}
+	}
+}
+
 // maskText puts TEXT for the output of a chunk.
 func maskText(s string) string {
 	for _, key := range []string{`"text":"`, `"delta":{"content":"`} {
@@ -166,8 +180,14 @@ func TestStopStrings(t *testing.T) {
 		if got, _ := answer(`,"include_stop_str_in_output":true,"stop":` + quote(stop)); got != full[:at+len(stop)] {
 			t.Errorf("text with the stop string %q, want %q", got, full[:at+len(stop)])
 		}
-		if got, _ := answer(`,"min_tokens":39,"stop":` + quote(stop)); got != full {
-			t.Errorf("min_tokens does not put the stop string off: %q", got)
+		// It ends within token n, the longer one with it, and both begin before
+		// it. Up to min_tokens no end counts.
+		for _, stop := range []string{stop, full[at:length]} {
+			for minTokens, want := range map[int]string{n - 1: full[:at], n: full, 39: full} {
+				if got, _ := answer(`,"min_tokens":` + itoa(minTokens) + `,"stop":` + quote(stop)); got != want {
+					t.Errorf("stop %q, min_tokens %d: %q, want %q", stop, minTokens, got, want)
+				}
+			}
 		}
 	})
 }
@@ -202,6 +222,15 @@ func TestBadRequests(t *testing.T) {
 		{"several choices", completions, `{"prompt":"a","n":2}`, 400, "BadRequestError", "n", "one choice"},
 		{"no choices", completions, `{"prompt":"a","n":0}`, 400, "BadRequestError", "n", "n must be at least 1, got 0."},
 		{"logprobs", completions, `{"prompt":"a","logprobs":5}`, 400, "BadRequestError", "logprobs", "not supported"},
+		{"max_tokens of 2^53", completions, `{"prompt":"a","max_tokens":9007199254740992}`, 400, "BadRequestError", "max_tokens", "max_tokens=9007199254740992 cannot be greater"},
+		{"max_tokens beyond 2^53", completions, `{"prompt":"a","max_tokens":9007199254740994}`, 400, "Bad Request", "body.max_tokens", "exceeded maximum size"},
+		{"token ids of the answer", completions, `{"prompt":"a","return_token_ids":true}`, 400, "BadRequestError", "return_token_ids", "not supported"},
+		{"a suffix", completions, `{"prompt":"a","suffix":"b"}`, 400, "BadRequestError", "suffix", "not supported"},
+		{"a shorter prompt", completions, `{"prompt":"a","truncate_prompt_tokens":5}`, 400, "BadRequestError", "truncate_prompt_tokens", "not supported"},
+		{"a tool call", chats, `{"messages":[` + message + `],"tool_choice":"required"}`, 400, "BadRequestError", "tool_choice", "not supported"},
+		{"a call of a tool", chats, `{"messages":[` + message + `],"tool_choice":{"type":"function","function":{"name":"f"}}}`, 400, "BadRequestError", "tool_choice", "not supported"},
+		{"no boolean", completions, `{"prompt":"a","stream":"maybe"}`, 400, "Bad Request", "body.stream", "unable to interpret input"},
+		{"no boolean number", completions, `{"prompt":"a","stream":2}`, 400, "Bad Request", "body.stream", "unable to interpret input"},
 		{"empty stop", completions, `{"prompt":"a","stop":["x",""]}`, 400, "BadRequestError", "", "stop cannot contain an empty string."},
 		{"stop of wrong type", completions, `{"prompt":"a","stop":["x",1]}`, 400, "Bad Request", "body.stop.1", "valid string"},
 		{"stream options alone", completions, `{"prompt":"a","stream_options":{"include_usage":true}}`, 400, "Bad Request", "stream_options", "Stream options can only be defined when `stream=True`."},
@@ -259,6 +288,9 @@ func TestAccepted(t *testing.T) {
 		{"ids of another tokenizer", completions, `{"prompt":[151643]}`},
 		{"no model, and the model", completions, `{"prompt":"a","model":"pitot","echo":false}`},
 		{"parts", chats, `{"messages":[{"role":"user","content":["x",{"type":"text","text":"y"}]},{"role":"assistant","content":null}]}`},
+		{"nothing asked", completions, `{"prompt":"a","suffix":"","truncate_prompt_tokens":-1,"return_token_ids":false}`},
+		{"nothing asked of a chat", chats, `{"messages":[{"role":"user","content":"hi"}],"tool_choice":"auto","truncate_prompt_tokens":null}`},
+		{"no tool", chats, `{"messages":[{"role":"user","content":"hi"}],"tool_choice":"none","tools":[]}`},
 		{"logprobs off", chats, `{"messages":[{"role":"user","content":"hi"}],"logprobs":false,"top_logprobs":0}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -307,6 +339,45 @@ func TestSmallEndpoints(t *testing.T) {
 		}
 		if r.whole("POST", "/stop_profile", ""); r.s.Profiling() {
 			t.Error("profiling after /stop_profile")
+		}
+	})
+}
+
+func TestAMethodThatIsNotAllowedIsToldWhichAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Config{})
+		for path, want := range map[string]string{completions: "POST", "/pitot/truth": "DELETE, GET"} {
+			resp, err := r.do(t.Context(), "PUT", path, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusMethodNotAllowed || got != want {
+				t.Errorf("%s: %s with Allow %q, want %q", path, resp.Status, got, want)
+			}
+		}
+	})
+}
+
+// The header names a request, or else its body.
+func TestRequestID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Config{})
+		for _, test := range []struct{ header, body, want string }{
+			{"", `{"prompt":"a","request_id":"mine"}`, "mine"},
+			{"head", `{"prompt":"a","request_id":"mine"}`, "head"},
+			{"", `{"prompt":"a","request_id":null}`, "REST"},
+		} {
+			_, text := r.whole("POST", completions, test.body, "X-Request-Id", test.header)
+			synctest.Wait()
+			requests := r.truth("").Requests
+			id := requests[len(requests)-1].ID
+			if test.want == "REST" && len(id) == 32 {
+				test.want = id
+			}
+			if id != test.want || !strings.HasPrefix(text, `{"id":"cmpl-`+test.want+`"`) {
+				t.Errorf("header %q, body %s: id %q in %s", test.header, test.body, id, text)
+			}
 		}
 	})
 }

@@ -18,6 +18,8 @@ type apiError struct {
 	Type    string  `json:"type"`
 	Param   *string `json:"param"`
 	Code    int     `json:"code"`
+
+	gone bool // the client has left and cannot be told
 }
 
 func (e *apiError) body() []byte {

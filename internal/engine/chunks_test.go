@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
 
 // Formatting an event and noting its write take no allocation.
 func TestEventsAllocateNothing(t *testing.T) {
@@ -16,6 +20,38 @@ func TestEventsAllocateNothing(t *testing.T) {
 			rec.add(1, 2, 1, 1, len(c.buf))
 		}); n != 0 {
 			t.Errorf("chat %v: %v allocations an event", chat, n)
+		}
+	}
+}
+
+// The truth counts at most 255 events in a write. A batch leaves room for the
+// end of the stream, which goes with its last tokens.
+func TestABatchFitsTheTruth(t *testing.T) {
+	s, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tokens := 245; tokens < 260; tokens++ {
+		w := httptest.NewRecorder()
+		st := &streaming{limit: tokens, exchange: &exchange{
+			s: s, w: w, rc: http.NewResponseController(w), rec: &record{},
+			req: &request{usage: true}, plan: plan{tokens: tokens, finish: "length"}, traits: traits{batch: true},
+		}}
+		st.text, _ = newAnswer(s.vocab, 0, nil)
+		for st.sent < tokens {
+			if err := st.advance(tokens, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := st.conclude(); err != nil {
+			t.Fatal(err)
+		}
+		events := 0
+		for _, write := range st.rec.writes {
+			events += write.events()
+		}
+		if events != tokens+2 || st.rec.output != tokens {
+			t.Errorf("%d tokens, usage and the end: %d events with %d tokens", tokens, events, st.rec.output)
 		}
 	}
 }

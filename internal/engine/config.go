@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// MaxContext is the largest Config.MaxModelLen: as many tokens as a write's
+// stamp can count.
+const MaxContext = maxWriteTokens
+
 // A Config describes a server. Its zero value is valid: a model named "pitot"
 // that answers at once.
 type Config struct {
@@ -43,8 +47,8 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf("%s is negative", f.name))
 		}
 	}
-	if c.MaxModelLen > maxWriteTokens {
-		errs = append(errs, fmt.Errorf("MaxModelLen is above %d", maxWriteTokens))
+	if c.MaxModelLen > MaxContext {
+		errs = append(errs, fmt.Errorf("MaxModelLen is above %d", MaxContext))
 	}
 	return errors.Join(append(errs, validateFaults(c.Faults)...)...)
 }

@@ -11,12 +11,15 @@ import (
 //
 // The caller adds jobs as they arrive, asks Next when something will happen,
 // and calls Step then. A Step that comes late loses nothing and delays
-// nothing: emissions carry the instants they were due at.
+// nothing: emissions carry the instants they were due at. What comes to the
+// core at now comes after what was due until then: the caller Steps to now
+// before it Adds or Cancels at now, or a place that a Cancel frees could go to
+// a job behind one whose place was overdue.
 type Core interface {
-	// Add brings a job at now. Job IDs are unique.
+	// Add brings a job at now, after a Step to now. Job IDs are unique.
 	Add(now time.Duration, j Job)
-	// Cancel forgets a job and frees its place. A job that has ended, or was
-	// never added, is no matter.
+	// Cancel forgets a job and frees its place at now, after a Step to now. A
+	// job that has ended, or was never added, is no matter.
 	Cancel(now time.Duration, id uint64)
 	// Next is the instant of the next emission, if anything is running.
 	Next() (at time.Duration, ok bool)
@@ -144,7 +147,7 @@ func (c *LatencyCore) Step(now time.Duration, out []Emission) []Emission {
 		s.left--
 		out = append(out, Emission{ID: s.job.ID, Start: s.start, At: s.next, Tokens: 1, Done: s.left == 0})
 		if s.left > 0 {
-			s.next += c.draw(s, c.model.ITL)
+			s.next = later(s.next, c.draw(s, c.model.ITL))
 			c.due.down(0)
 			continue
 		}
@@ -172,7 +175,7 @@ func (c *LatencyCore) fill(now time.Duration) {
 		}
 		c.waiting--
 		s.start = max(now, s.arrived)
-		s.next = s.start + c.firstToken(s)
+		s.next = later(s.start, c.firstToken(s))
 		c.due.add(s)
 	}
 	if c.waiting == 0 {
@@ -182,16 +185,16 @@ func (c *LatencyCore) fill(now time.Duration) {
 
 func (c *LatencyCore) firstToken(s *seat) time.Duration {
 	d := c.draw(s, c.model.TTFT)
-	d += c.draw(s, c.model.PerPromptToken) * time.Duration(s.job.PromptTokens)
+	d = later(d, times(c.draw(s, c.model.PerPromptToken), s.job.PromptTokens))
 	for range s.job.Images {
-		d += c.draw(s, c.model.PerImage)
+		d = later(d, c.draw(s, c.model.PerImage))
 	}
 	return d
 }
 
 func (c *LatencyCore) draw(s *seat, d Dist) time.Duration {
 	if d.law.shape == constant {
-		return time.Duration(d.law.a)
+		return time.Duration(min(d.law.a, float64(forever)))
 	}
 	c.source.dice = &s.dice
 	return d.Draw(c.rand)

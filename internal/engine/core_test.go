@@ -274,6 +274,25 @@ func TestCoreDoesNotMindLateSteps(t *testing.T) {
 	})
 }
 
+// Delays that add up to more than a Duration holds do not come at once.
+func TestLongDelaysDoNotOverflow(t *testing.T) {
+	day := Constant(24 * time.Hour)
+	for name, model := range map[string]Latency{
+		"prompt": {PerPromptToken: day},
+		"first":  {TTFT: Constant(1 << 62), PerImage: Constant(1 << 62)},
+		"itl":    {ITL: Constant(1<<63 - 1)},
+	} {
+		c := NewLatencyCore(model, 0)
+		c.Add(time.Hour, Job{PromptTokens: 10_000_000, Images: 3, OutputTokens: 4})
+		if out := c.Step(365*24*time.Hour, nil); len(out) > 1 || len(out) == 1 && name != "itl" {
+			t.Errorf("%s: %v", name, out)
+		}
+		if at, ok := c.Next(); !ok || at != forever {
+			t.Errorf("%s: next at %v, %v", name, at, ok)
+		}
+	}
+}
+
 // The draws of a job do not depend on the others.
 func TestJobDrawsAreItsOwn(t *testing.T) {
 	model := Latency{TTFT: mustDist(t, "exponential(10ms)"), ITL: mustDist(t, "gamma(5ms,1)")}

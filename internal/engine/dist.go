@@ -36,8 +36,19 @@ func ParseDist(s string) (Dist, error) {
 
 // Draw takes one duration, never negative, from r.
 func (d Dist) Draw(r *rand.Rand) time.Duration {
-	const limit = 1 << 62 // ns, 146 years: what a heavy tail may reach
-	return time.Duration(math.Round(min(d.law.draw(r), limit)))
+	return time.Duration(math.Round(min(d.law.draw(r), float64(forever))))
+}
+
+// forever, 73 years, is what a heavy tail may reach, and a sum of delays: two of
+// them still fit a Duration.
+const forever time.Duration = 1 << 61
+
+// later is t+d, at most forever.
+func later(t, d time.Duration) time.Duration { return min(t+d, forever) }
+
+// times is n times d, at most forever.
+func times(d time.Duration, n int) time.Duration {
+	return time.Duration(min(float64(d)*float64(n), float64(forever)))
 }
 
 // String is the text form; ParseDist reads it back to the same Dist.
@@ -164,6 +175,7 @@ func gammaUnitMean(r *rand.Rand, cv float64) float64 {
 // A unit is how the arguments that carry a unit are written.
 type unit struct {
 	example string
+	most    float64 // largest value taken
 	parse   func(string) (float64, error)
 	format  func(float64) string
 }
@@ -171,6 +183,7 @@ type unit struct {
 func durationUnit() unit {
 	return unit{
 		example: "a duration such as 20ms",
+		most:    float64(24 * time.Hour),
 		parse: func(s string) (float64, error) {
 			d, err := time.ParseDuration(s)
 			return float64(d), err
@@ -182,11 +195,22 @@ func durationUnit() unit {
 func countUnit() unit {
 	return unit{
 		example: "a whole number such as 128",
+		most:    math.MaxInt32,
 		parse: func(s string) (float64, error) {
 			n, err := strconv.ParseInt(s, 10, 32)
 			return float64(n), err
 		},
 		format: func(x float64) string { return strconv.FormatInt(int64(x), 10) },
+	}
+}
+
+// ratioUnit is that of a cv. Beyond its limit nearly every draw is 0.
+func ratioUnit() unit {
+	return unit{
+		example: "a number such as 0.5",
+		most:    100,
+		parse:   func(s string) (float64, error) { return strconv.ParseFloat(s, 64) },
+		format:  func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) },
 	}
 }
 
@@ -217,7 +241,7 @@ func (l law) text(u unit) string {
 	}
 	second := u.format(l.b)
 	if f.args[1] == "cv" {
-		second = strconv.FormatFloat(l.b, 'g', -1, 64)
+		second = ratioUnit().format(l.b)
 	}
 	return fmt.Sprintf("%s(%s,%s)", f.name, u.format(l.a), second)
 }
@@ -273,17 +297,17 @@ func parseArgs(s shape, f form, args []string, u unit) (law, error) {
 }
 
 func parseArg(what, s string, u unit) (float64, error) {
-	parse, example := u.parse, u.example
 	if what == "cv" {
-		parse = func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
-		example = "a number such as 0.5"
+		u = ratioUnit()
 	}
-	v, err := parse(s)
+	v, err := u.parse(s)
 	switch {
 	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, fmt.Errorf("%s %q is not %s", what, s, example)
+		return 0, fmt.Errorf("%s %q is not %s", what, s, u.example)
 	case v < 0:
 		return 0, fmt.Errorf("%s %q is negative", what, s)
+	case v > u.most:
+		return 0, fmt.Errorf("%s %q is above %s", what, s, u.format(u.most))
 	}
 	return v, nil
 }

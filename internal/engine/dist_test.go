@@ -29,6 +29,10 @@ func TestParseDist(t *testing.T) {
 		{"gamma(20ms,-1)", "", `cv "-1" is negative`},
 		{"gamma(20ms,NaN)", "", `cv "NaN" is not a number`},
 		{"normal(20ms,0.1)", "", `sd "0.1" is not a duration`},
+		{"24h", "24h0m0s", ""},
+		{"25h", "", `value "25h" is above 24h0m0s`},
+		{"uniform(1h,2562047h)", "", `high "2562047h" is above 24h0m0s`},
+		{"gamma(20ms,1e300)", "", `cv "1e300" is above 100`},
 		{"uniform(30ms,10ms)", "", "low 30ms is above high 10ms"},
 		{"uniform(30ms,40ms", "", "missing the closing parenthesis"},
 	} {

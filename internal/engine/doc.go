@@ -24,9 +24,11 @@
 // were really written.
 //
 // What a client measured can then be held against what was really written:
-// /pitot/truth gives back the stamps of every response. [Fault] lets the server
-// misbehave on purpose, in ways drawn from the seed, so that a client's
-// handling of failures can be checked too.
+// /pitot/truth gives back the stamps of every response. Over HTTP/1.1 they
+// bracket the system call; over HTTP/2 only the hand-over to the goroutine that
+// writes the connection. [Fault] lets the server misbehave on purpose, in ways
+// drawn from the seed, so that a client's handling of failures can be checked
+// too.
 //
 // The server knows nothing of the clients in this repository and imports none
 // of its packages: it is reached over HTTP, like any other.

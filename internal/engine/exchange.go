@@ -7,8 +7,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"mime"
+	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -44,10 +46,11 @@ type plan struct {
 	stopReason   string // the stop string, if one ended it
 }
 
-// How an exchange can end other than well.
+// How an exchange can end other than well: what it has not written must not
+// look complete, so the connection is cut.
 var (
 	errGone  = errors.New("client went away")
-	errAbort = errors.New("connection to be cut") // the rest of the response must not look complete
+	errAbort = errors.New("fault that cuts the connection")
 )
 
 // generation is the handler of completions, or of chat.
@@ -58,11 +61,8 @@ func (s *Server) generation(chat bool) http.HandlerFunc {
 		x := s.receive(w, r, chat)
 		defer s.truth.publish(x.rec)
 		err := x.serve(chat)
-		if errors.Is(err, errGone) && errors.Is(context.Cause(r.Context()), errShutdown) {
-			err = errAbort
-		}
-		x.rec.gone = errors.Is(err, errGone)
-		if errors.Is(err, errAbort) {
+		x.rec.gone = errors.Is(err, errGone) && !errors.Is(context.Cause(r.Context()), errShutdown)
+		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
 	}
@@ -73,20 +73,28 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, chat bool) *exc
 	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r}
 	received := s.loop.now()
 	x.arrival = s.arrivals.Add(1) - 1
-	id := r.Header.Get("X-Request-Id")
-	if id == "" {
-		dice := seeded(s.cfg.Seed, "id", x.arrival)
-		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
-	}
-	x.id = "cmpl-" + id
 	endpoint := "completions"
 	if chat {
-		x.id = "chatcmpl-" + id
 		endpoint = "chat"
 	}
-	x.rec = &record{id: id, endpoint: endpoint, received: received}
+	x.rec = &record{endpoint: endpoint, protocol: strings.Clone(r.Proto), received: received}
+	x.name(r.Header.Get("X-Request-Id"))
 	s.truth.open()
 	return x
+}
+
+// name settles the request's id: the x-request-id it came with, else that of
+// its body, once read, else one made up.
+func (x *exchange) name(id string) {
+	if id == "" {
+		dice := seeded(x.s.cfg.Seed, "id", x.arrival)
+		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
+	}
+	x.rec.id = id
+	x.id = "cmpl-" + id
+	if x.rec.endpoint == "chat" {
+		x.id = "chatcmpl-" + id
+	}
 }
 
 // serve answers the request, or refuses it.
@@ -96,6 +104,9 @@ func (x *exchange) serve(chat bool) error {
 		x.req, refused = decodeRequest(x.s.vocab, body, chat)
 	}
 	if refused == nil {
+		if x.r.Header.Get("X-Request-Id") == "" {
+			x.name(x.req.id)
+		}
 		refused = x.prepare()
 	}
 	if refused != nil {
@@ -146,7 +157,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 		return nil, e
 	}
 	if err != nil {
-		return nil, badRequest("", nil, "read the body: %v", err)
+		var broken *net.OpError
+		e := badRequest("", nil, "read the body: %v", err)
+		e.gone = r.Context().Err() != nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken)
+		return nil, e
 	}
 	return body, nil
 }
@@ -203,6 +217,9 @@ func (x *exchange) compose(p plan) {
 
 // refuse answers with an error.
 func (x *exchange) refuse(e *apiError) error {
+	if e.gone {
+		return errGone
+	}
 	if e.Code == http.StatusTooManyRequests || e.Code == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}

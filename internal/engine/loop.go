@@ -99,15 +99,23 @@ func (l *loop) run() {
 			return
 		}
 		now := l.now()
+		if len(orders) > 0 {
+			l.step(now)
+		}
 		for _, o := range orders {
 			l.apply(now, o)
 		}
 		clear(orders)
 		spare = orders[:0]
-		l.due = l.core.Step(now, l.due[:0])
-		l.deliver(now)
+		l.step(now)
 		l.rest(timer)
 	}
+}
+
+// step hands out what is due until now.
+func (l *loop) step(now time.Duration) {
+	l.due = l.core.Step(now, l.due[:0])
+	l.deliver(now)
 }
 
 // take empties the inbox, leaving spare in its place, and ends the goroutine

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -51,6 +52,97 @@ func TestConnectionFaultsAreReal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A client that leaves while it sends its body has left, whether it closes its
+// side or resets the connection, and gets no answer. A body that is no HTTP is
+// refused.
+func TestLeavingInTheBody(t *testing.T) {
+	const chunked = "Transfer-Encoding: chunked\r\n\r\n"
+	for _, test := range []struct {
+		name, sent string
+		leave      func(*net.TCPConn) error
+		want       TruthRequest
+	}{
+		{"closes", "Content-Length: 100\r\n\r\n{", (*net.TCPConn).CloseWrite, TruthRequest{ClientGone: true}},
+		{"closes in a chunk", chunked + "5\r\n{", (*net.TCPConn).CloseWrite, TruthRequest{ClientGone: true}},
+		{"resets", "Content-Length: 100\r\n\r\n{", func(c *net.TCPConn) error { return c.SetLinger(0) }, TruthRequest{ClientGone: true}},
+		{"no chunks", chunked + "x\r\n", (*net.TCPConn).CloseWrite, TruthRequest{Status: 400}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := New(Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := listenLoopback(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- s.Serve(ctx, l, nil) }()
+			conn, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n%s", completions, test.sent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The handler reads the body once this has come.
+			interim := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
+			if _, err := io.ReadFull(conn, interim); err != nil {
+				t.Fatal(err)
+			}
+			if err := test.leave(conn.(*net.TCPConn)); err != nil {
+				t.Fatal(err)
+			}
+			if test.name != "resets" {
+				answer, _ := io.ReadAll(conn)
+				if answered := len(answer) > 0; answered != (test.want.Status != 0) {
+					t.Errorf("answer %q", answer)
+				}
+			}
+			_ = conn.Close()
+			for {
+				if _, records := s.truth.snapshot(); len(records) == 1 {
+					if r := records[0]; r.gone != test.want.ClientGone || r.status != test.want.Status {
+						t.Errorf("truth: gone %v with status %d", r.gone, r.status)
+					}
+					break
+				}
+			}
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Over HTTP/2 it is the stream that is reset.
+func TestLeavingInTheBodyOverHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Config{})
+		transport := &http.Transport{DialContext: r.l.Dial, Protocols: new(http.Protocols)}
+		transport.Protocols.SetUnencryptedHTTP2(true)
+		defer transport.CloseIdleConnections()
+		ctx, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		body, sending := io.Pipe()
+		defer func() { _ = sending.Close() }()
+		req, err := http.NewRequestWithContext(ctx, "POST", "http://engine"+completions, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		go func() { _, _ = io.WriteString(sending, "{") }()
+		if resp, err := (&http.Client{Transport: transport}).Do(req); err == nil {
+			t.Errorf("answered with %s", resp.Status)
+			_ = resp.Body.Close()
+		}
+		synctest.Wait()
+		if got := r.truth("").Requests; len(got) != 1 || !got[0].ClientGone || got[0].Status != 0 {
+			t.Errorf("truth %+v", got)
+		}
+	})
 }
 
 // A refused connection is refused by the kernel; an open one does not notice,
@@ -153,6 +245,9 @@ func TestHTTP2(t *testing.T) {
 			cancel()
 			if err := <-done; err != nil {
 				t.Error(err)
+			}
+			if _, records := s.truth.snapshot(); len(records) != 1 || records[0].protocol != "HTTP/2.0" {
+				t.Errorf("truth: %d requests, want one over HTTP/2.0", len(records))
 			}
 		})
 	}

@@ -187,12 +187,12 @@ func promQuote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// promFloat writes a number as Python's client does: 3.0, 0.001, +Inf.
+// promFloat writes a number as Python's client does: 3.0, 0.001, 1.5e+06, +Inf.
 func promFloat(v float64) string {
 	if math.IsInf(v, 1) {
 		return "+Inf"
 	}
-	if v == math.Trunc(v) && v < 1e15 {
+	if v == math.Trunc(v) && v < 1e6 {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 type request struct {
 	chat   bool
 	model  string
+	id     string  // of the request, if it names one
 	prompt []int32 // text tokens
 	images []int   // tokens of each image
 
@@ -89,6 +91,9 @@ func (d *decoder) field(name string, v gjson.Result) {
 	case "model":
 		d.str(loc, v, &r.model)
 		r.model = strings.Clone(r.model) // do not hold on to the body
+	case "request_id":
+		d.str(loc, v, &r.id)
+		r.id = strings.Clone(r.id)
 	case "prompt":
 		d.prompt = v
 	case "messages":
@@ -111,15 +116,21 @@ func (d *decoder) field(name string, v gjson.Result) {
 		d.boolean(loc, v, &r.stream)
 	case "stream_options":
 		d.options = v
-	case "echo", "use_beam_search", "logprobs", "prompt_logprobs":
+	case "echo", "use_beam_search", "logprobs", "prompt_logprobs", "return_token_ids":
 		d.unsupported(name, v)
+	case "suffix":
+		d.unsupported(name, v, `""`)
+	case "tool_choice":
+		d.unsupported(name, v, `"none"`, `"auto"`)
+	case "truncate_prompt_tokens":
+		d.unsupported(name, v, `-1`)
 	}
 }
 
-// unsupported refuses a field that would change the shape of the answer; false
-// and null, which ask for nothing, are fine.
-func (d *decoder) unsupported(name string, v gjson.Result) {
-	if v.Type != gjson.Null && v.Type != gjson.False {
+// unsupported refuses a field that would change the answer. False and null,
+// which ask for nothing, are fine, and so are the values in harmless.
+func (d *decoder) unsupported(name string, v gjson.Result, harmless ...string) {
+	if v.Type != gjson.Null && v.Type != gjson.False && !slices.Contains(harmless, v.Raw) {
 		d.refuse(badRequest(name, v.String(), "%s is not supported by this server.", name))
 	}
 }

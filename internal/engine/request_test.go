@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/tidwall/gjson"
 )
 
 func FuzzDecodeRequest(f *testing.F) {
@@ -38,6 +40,28 @@ func FuzzDecodeRequest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The words are those of pydantic 2.
+func TestBooleans(t *testing.T) {
+	for want, words := range map[bool][]string{
+		true:  {`true`, `1`, `1.0`, `"1"`, `"true"`, `"True"`, `"T"`, `"yes"`, `"Y"`, `"ON"`},
+		false: {`false`, `0`, `0.0`, `"0"`, `"False"`, `"f"`, `"no"`, `"N"`, `"off"`},
+	} {
+		for _, word := range words {
+			var s schema
+			got := !want
+			if s.boolean("body.stream", gjson.Parse(word), &got); got != want || s.err() != nil {
+				t.Errorf("%s is %v, %v", word, got, s.bad)
+			}
+		}
+	}
+	for _, word := range []string{`"maybe"`, `""`, `" true"`, `2`, `-1`, `[]`, `{}`} {
+		var s schema
+		if s.boolean("body.stream", gjson.Parse(word), new(bool)); s.err() == nil {
+			t.Errorf("%s is taken", word)
+		}
+	}
 }
 
 func TestNesting(t *testing.T) {

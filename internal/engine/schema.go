@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -42,15 +43,30 @@ func (s *schema) boolean(loc string, v gjson.Result, dst *bool) {
 	case v.Type == gjson.Null:
 	case v.IsBool():
 		*dst = v.Bool()
-	case v.Raw == "1" || v.Str == "true" || v.Str == "1":
-		*dst = true
-	case v.Raw == "0" || v.Str == "false" || v.Str == "0":
-		*dst = false
 	case v.Type == gjson.String || v.Type == gjson.Number:
-		s.note(loc, "bool_parsing", "Input should be a valid boolean, unable to interpret input")
+		b, ok := looseBool(v)
+		if !ok {
+			s.note(loc, "bool_parsing", "Input should be a valid boolean, unable to interpret input")
+			return
+		}
+		*dst = b
 	default:
 		s.note(loc, "bool_type", "Input should be a valid boolean")
 	}
+}
+
+// looseBool reads what pydantic 2 takes for a boolean beside booleans.
+func looseBool(v gjson.Result) (value, ok bool) {
+	if v.Type == gjson.Number {
+		return v.Num == 1, v.Num == 0 || v.Num == 1
+	}
+	switch strings.ToLower(v.Str) {
+	case "1", "t", "true", "y", "yes", "on":
+		return true, true
+	case "0", "f", "false", "n", "no", "off":
+		return false, true
+	}
+	return false, false
 }
 
 // integer reads a whole number; set, if not nil, tells whether there was one.

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,6 +80,7 @@ func (s *Server) Handler() http.Handler {
 		case !known:
 			writeJSON(w, http.StatusNotFound, []byte(`{"detail":"Not Found"}`))
 		case !allowed:
+			w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(route)), ", "))
 			writeJSON(w, http.StatusMethodNotAllowed, []byte(`{"detail":"Method Not Allowed"}`))
 		default:
 			h(w, r)

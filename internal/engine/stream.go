@@ -132,16 +132,19 @@ func (st *streaming) event(n int) {
 	st.out.buf = st.text.appendText(st.out.buf, n)
 	st.sent += n
 	st.fresh += n
-	if st.sent == st.plan.tokens && !st.lot.unfinished() {
+	last := st.sent == st.plan.tokens && !st.lot.unfinished()
+	if last {
 		st.out.finishText(st.sent, st.plan.finish, st.plan.stopReason)
-		st.rec.finish = st.plan.finish
 	} else {
 		st.out.closeText(st.sent)
 	}
-	if broken {
+	switch {
+	case broken: // and with it the finish reason, if it is the last
 		st.struck()
 		st.out.buf = st.out.buf[:start+(len(st.out.buf)-start)*2/3]
 		st.out.end()
+	case last:
+		st.rec.finish = st.plan.finish
 	}
 	if st.traits.comments && st.dice.Uint64()&1 == 0 {
 		st.out.comment(keepAlive)

@@ -167,6 +167,15 @@ func TestSlowReaderGetsSeveralTokensInOneEvent(t *testing.T) {
 		if n := len(r.s.vocab.encode(nil, text(t, slow))); n != 101 {
 			t.Errorf("text of %d tokens, want 101", n)
 		}
+		// The first token is due at 20 ms and its write waits for the reader.
+		if before, after := truth.Before[1], truth.After[1]; before != int64(20*ms) || after != int64(400*ms) {
+			t.Errorf("the write that blocked is stamped %d and %d, want 20 ms and 400 ms", before, after)
+		}
+		for i := range truth.Before {
+			if i != 1 && truth.Before[i] != truth.After[i] {
+				t.Errorf("write %d did not block and is stamped %d and %d", i, truth.Before[i], truth.After[i])
+			}
+		}
 	})
 }
 

@@ -25,9 +25,14 @@ type Truth struct {
 // A TruthRequest is one generation request and its response. The last five
 // fields are parallel: one element per write. A write is a Write and a Flush of
 // the response, the headers' included; Before and After were read around them.
+// Over HTTP/1.1 that is around the system call. Over HTTP/2 it is around the
+// hand-over to the connection's own goroutine, which may write the frame later
+// than After. What ends a body, the last chunk or END_STREAM, is sent after
+// the handler has ended and is no write here.
 type TruthRequest struct {
-	ID           string   `json:"id"`            // the x-request-id, or the one it was given
+	ID           string   `json:"id"`            // the x-request-id, the request_id, or one made up
 	Endpoint     string   `json:"endpoint"`      // "completions" or "chat"
+	Protocol     string   `json:"protocol"`      // "HTTP/1.1" or "HTTP/2.0"
 	Status       int      `json:"status"`        // HTTP status; 0 if none was sent
 	Received     int64    `json:"received"`      // when the handler got it
 	PromptTokens int      `json:"prompt_tokens"` // text and images
@@ -48,6 +53,7 @@ type TruthRequest struct {
 // the request's handler writes it, until it is published.
 type record struct {
 	id, endpoint   string
+	protocol       string
 	status         int
 	received       time.Duration
 	prompt, images int

@@ -71,7 +71,7 @@ func TestTruthOfARefusal(t *testing.T) {
 		synctest.Wait()
 		got := r.truth("").Requests
 		want := []TruthRequest{{
-			ID: `a "quoted" id`, Endpoint: "completions", Status: 400, Faults: []string{},
+			ID: `a "quoted" id`, Endpoint: "completions", Protocol: "HTTP/1.1", Status: 400, Faults: []string{},
 			Before: []int64{0}, After: []int64{0}, Tokens: []int{0}, Events: []int{0}, Bytes: []int{len(body)},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -115,48 +115,6 @@ func TestTruthIsBounded(t *testing.T) {
 		if got, want := state(), "[] 0 0"; got != want {
 			t.Errorf("after DELETE %s, want %s", got, want)
 		}
-	})
-}
-
-func TestMetrics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cfg := constantConfig()
-		cfg.Latency.Slots, cfg.Model = 1, `m"1`
-		r := newRig(t, cfg)
-		var all sync.WaitGroup
-		for range 3 { // 35 ms each, one after the other
-			all.Go(func() {
-				_, _ = r.stream(completions, `{"prompt":"abcdefghi","max_tokens":4,"ignore_eos":true,"stream":true}`)
-			})
-		}
-		check := func(want ...string) {
-			t.Helper()
-			_, text := r.whole("GET", "/metrics", "")
-			for _, w := range want {
-				if !strings.Contains(text, "\nvllm:"+w+"\n") {
-					t.Errorf("no %s", w)
-				}
-			}
-		}
-		time.Sleep(30 * ms)
-		check(`num_requests_running{engine="0",model_name="m\"1"} 1.0`, `num_requests_waiting{engine="0",model_name="m\"1"} 2.0`)
-		all.Wait()
-		const labels = `{engine="0",model_name="m\"1"`
-		check(
-			`num_requests_running`+labels+`} 0.0`,
-			`prompt_tokens_total`+labels+`} 9.0`,
-			`generation_tokens_total`+labels+`} 12.0`,
-			`request_success_total`+labels+`,finished_reason="length"} 3.0`,
-			`time_to_first_token_seconds_bucket`+labels+`,le="0.02"} 1.0`,
-			`time_to_first_token_seconds_bucket`+labels+`,le="0.06"} 2.0`,
-			`time_to_first_token_seconds_bucket`+labels+`,le="+Inf"} 3.0`,
-			`request_decode_time_seconds_sum`+labels+`} 0.045`,
-			`inter_token_latency_seconds_bucket`+labels+`,le="0.01"} 9.0`,
-			`inter_token_latency_seconds_count`+labels+`} 9.0`,
-			`e2e_request_latency_seconds_bucket`+labels+`,le="0.3"} 3.0`,
-			`request_prompt_tokens_bucket`+labels+`,le="2.0"} 0.0`,
-			`request_prompt_tokens_bucket`+labels+`,le="5.0"} 3.0`,
-		)
 	})
 }
 
@@ -209,47 +167,59 @@ func TestDrainLetsStreamsEnd(t *testing.T) {
 
 // A stream that stalls and one whose client does not read hold nothing up.
 func TestShutdownCutsEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cfg := constantConfig()
-		cfg.Faults = []Fault{mustFault(t, "stall=0.5@1")}
-		s, err := New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := memnet.Listen()
-		ctx, cancel := context.WithCancel(t.Context())
-		transport := &http.Transport{DialContext: l.Dial}
-		r := &rig{t: t, s: s, l: l, client: &http.Client{Transport: transport}, start: time.Now()}
-		var bodies []io.Closer
-		var asked sync.WaitGroup
-		asked.Go(func() {
-			for range 20 {
-				resp, err := r.do(t.Context(), "POST", completions, `{"prompt":"a","max_tokens":1000,"ignore_eos":true,"stream":true}`)
-				if err != nil {
-					t.Error(err)
-					continue
-				}
-				bodies = append(bodies, resp.Body)
-			}
+	var one, two http.Protocols
+	one.SetHTTP1(true)
+	two.SetUnencryptedHTTP2(true)
+	for _, protocols := range []*http.Protocols{&one, &two} {
+		t.Run(protocols.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { shutDown(t, protocols) })
 		})
-		time.AfterFunc(time.Second, cancel)
-		if err := s.Serve(ctx, l, nil); err != nil || time.Since(r.start) != time.Second {
-			t.Errorf("Serve: %v after %v", err, time.Since(r.start))
-		}
-		head, records := s.truth.snapshot()
-		if head.Open != 0 || len(records) != 20 {
-			t.Errorf("%d requests, %d still open", len(records), head.Open)
-		}
-		for _, rec := range records {
-			if rec.gone || rec.finish != "" {
-				t.Errorf("cut by the server: %+v", *rec)
+	}
+}
+
+func shutDown(t *testing.T, protocols *http.Protocols) {
+	cfg := constantConfig()
+	cfg.Faults = []Fault{mustFault(t, "stall=0.5@1")}
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := memnet.Listen()
+	ctx, cancel := context.WithCancel(t.Context())
+	transport := &http.Transport{DialContext: l.Dial, Protocols: protocols}
+	r := &rig{t: t, s: s, l: l, client: &http.Client{Transport: transport}, start: time.Now()}
+	var bodies []io.Closer
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		for range 20 {
+			resp, err := r.do(t.Context(), "POST", completions, `{"prompt":"a","max_tokens":1000,"ignore_eos":true,"stream":true}`)
+			if err != nil {
+				t.Error(err)
+				continue
 			}
-		}
-		asked.Wait()
-		for _, b := range bodies {
-			_ = b.Close()
+			bodies = append(bodies, resp.Body)
 		}
 	})
+	time.AfterFunc(time.Second, cancel)
+	if err := s.Serve(ctx, l, nil); err != nil || time.Since(r.start) != time.Second {
+		t.Errorf("Serve: %v after %v", err, time.Since(r.start))
+	}
+	if s.loop.running {
+		t.Error("the loop runs on")
+	}
+	head, records := s.truth.snapshot()
+	if head.Open != 0 || len(records) != 20 {
+		t.Errorf("%d requests, %d still open", len(records), head.Open)
+	}
+	for _, rec := range records {
+		if rec.gone || rec.finish != "" {
+			t.Errorf("cut by the server: %+v", *rec)
+		}
+	}
+	asked.Wait()
+	for _, b := range bodies {
+		_ = b.Close()
+	}
 }
 
 func TestServeTellsABrokenListener(t *testing.T) {

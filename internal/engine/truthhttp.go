@@ -70,6 +70,7 @@ func (t *truthWriter) flush() {
 func (t *truthWriter) record(r *record) {
 	t.str(`{"id":`, r.id)
 	t.str(`,"endpoint":`, r.endpoint)
+	t.str(`,"protocol":`, r.protocol)
 	t.field(`,"status":`, int64(r.status))
 	t.field(`,"received":`, int64(r.received))
 	t.field(`,"prompt_tokens":`, int64(r.prompt))

@@ -12,8 +12,9 @@
 //
 // A prompt whose length is off by a token spoils a benchmark quietly, so there
 // is no approximation: whatever the file holds that this package does not know
-// is refused by name. It follows tokenizers 0.23, with one limit: to a pattern,
-// characters newer than the Unicode version of Go's tables are unassigned.
+// is refused by name. It follows tokenizers 0.23, with one limit: to a pattern
+// and to lower case, characters newer than the Unicode version of Go's tables
+// are unassigned.
 //
 // Truncation and padding in the file are ignored, as Hugging Face transformers
 // turns both off when it counts tokens.
