@@ -120,7 +120,7 @@ func TestKill9(t *testing.T) {
 	if n, _ := strconv.Atoi(string(m[1])); n < killAt-1-20 || n >= killAt || bytes.Count(out, []byte("ok length")) != n {
 		t.Errorf("%d records after %d requests\n%s", n, killAt, out)
 	}
-	if out, err = command(t, store, pitot, "runs", "report", "killed").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("were never sent: the run was ended early")) {
+	if out, err = command(t, store, pitot, "runs", "report", "killed").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("requests have no record: they were in flight when the run was last seen")) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -19,7 +19,7 @@ type Health struct {
 	GCMax    float64      `json:"gc_max"`   // seconds, the longest
 	GCCycles int          `json:"gc_cycles"`
 	Redials  int          `json:"redials"`  // idle connections that the server had closed
-	Measured bool         `json:"measured"` // false when the process was killed: then CPU and GC are not known
+	Measured bool         `json:"measured"` // false when the run has no end, as when the process was killed: then CPU and GC are not known
 	Valid    bool         `json:"valid"`
 	Reasons  []string     `json:"reasons,omitempty"` // why it is not
 }
@@ -74,7 +74,7 @@ func lateness(records []*trace.Record) []float64 {
 func (h Health) doubts(s Summary, embedded bool) []string {
 	var why []string
 	if !h.Measured {
-		why = append(why, "the process was killed, and what it used is not known")
+		why = append(why, "the run has no end, so what the client used is not known")
 	}
 	if h.CPU > maxCPU && s.Duration >= minCPUTime.Seconds() {
 		whose := "this process used"

@@ -319,7 +319,7 @@ func TestHealth(t *testing.T) {
 		{"processors", func(tr *trace.Trace) { tr.Run.Client.CPU = 1900 * time.Millisecond }, "this process used 95 % of 2 processors"},
 		{"processors, with the engine", func(tr *trace.Trace) { tr.Run.Client.CPU, tr.Run.Env.Embedded = 1900*time.Millisecond, true }, "this process and the engine in it"},
 		{"processors, for a moment", func(tr *trace.Trace) { tr.Run.End, tr.Run.Client.CPU = 500*ms, time.Second }, ""},
-		{"killed", func(tr *trace.Trace) { tr.Run.End = trace.Never }, "the process was killed"},
+		{"killed", func(tr *trace.Trace) { tr.Run.End = trace.Never }, "the run has no end"},
 		{"collector", func(tr *trace.Trace) { tr.Run.Client.GCMax = 11 * time.Millisecond }, "the garbage collector paused"},
 		{"files", func(tr *trace.Trace) { tr.Records[0].Class = trace.Files }, "1 requests failed since this process ran out of file descriptors"},
 		{"ports", func(tr *trace.Trace) { tr.Records[0].Class = trace.Ports }, "ran out of local ports"},

@@ -230,7 +230,7 @@ func (t *text) notes(s metrics.Summary) {
 	}
 	missing := s.Requests.Planned - s.Requests.Sent
 	note(missing > 0 && s.Health.Measured, "%d of %d requests were never sent: the run was ended early", missing, s.Requests.Planned)
-	note(missing > 0 && !s.Health.Measured, "%d of %d requests have no record: they were in flight when the process was killed, or not yet sent", missing, s.Requests.Planned)
+	note(missing > 0 && !s.Health.Measured, "%d of %d requests have no record: they were in flight when the run was last seen, or not yet sent", missing, s.Requests.Planned)
 	note(t.short, "* the sample is too small for this percentile (%s)", wants(s.Service.E2EL.Percentiles))
 	note(s.Steady.Why != "", "no steady state: %s", s.Steady.Why)
 	note(s.Tokens.Assumed > 0, "the server did not count the output of %d requests: one token a chunk is assumed", s.Tokens.Assumed)
