@@ -255,7 +255,7 @@ func checkPercentiles(percentiles []float64) error {
 func (c *benchCmd) random() workload.Random {
 	r := workload.Random{
 		Requests: c.Requests, Input: c.InputLen, Output: c.OutputLen, InputRange: c.InputRange, OutputRange: c.OutputRange,
-		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: c.idPrefix, Names: randomNames,
+		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: c.idPrefix, Exact: true, Names: randomNames,
 	}
 	if c.otherPrompts {
 		r.Seed |= 1 << 32 // beyond the seeds that can be asked for

@@ -25,6 +25,9 @@ type Random struct {
 	Prefix                  int // tokens that all prompts begin with, beside Input
 	Seed                    uint64
 	IDPrefix                string
+	// Exact goes on where that benchmark gives a prompt up that it could not bring
+	// to its length, with draws that no other prompt depends on.
+	Exact bool
 	// Names are what the user knows the settings by, for errors: by "input length",
 	// "output range" and so on, what is said without.
 	Names map[string]string
@@ -82,6 +85,7 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 // A draw is a random workload in the making.
 type draw struct {
 	rng              *pyrand.Generator
+	random           Random
 	inputs, outputs  []int64
 	offsets          []int64
 	allowed          []int32
@@ -97,7 +101,7 @@ func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok 
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	d := &draw{rng: pyrand.NewGenerator(r.Seed), allowed: allowedIDs(v.Size, forbidden)}
+	d := &draw{rng: pyrand.NewGenerator(r.Seed), random: r, allowed: allowedIDs(v.Size, forbidden)}
 	d.fix = fixer{tok: tok, rng: d.rng, vocab: int64(v.Size)}
 	if err := d.lengths(r, v); err != nil {
 		return nil, err
@@ -182,6 +186,11 @@ func (d *draw) request(ctx context.Context, i int) (Request, error) {
 	if err := d.fix.finish(ctx, s); err != nil {
 		return Request{}, err
 	}
+	if d.random.Exact {
+		if err := d.insist(ctx, i, s); err != nil {
+			return Request{}, err
+		}
+	}
 	if off := len(s.ids) - s.want; off != 0 {
 		d.inexact++
 		d.surplus += off
@@ -192,6 +201,30 @@ func (d *draw) request(ctx context.Context, i int) (Request, error) {
 	}
 	*s = sequence{}
 	return req, nil
+}
+
+// Another end of a prompt is drawn so often, for so many tokens, where its length
+// is not what it should be.
+const (
+	otherEnds = 20
+	endTokens = 4
+)
+
+// insist draws other ends of a prompt until it has its length.
+func (d *draw) insist(ctx context.Context, i int, s *sequence) error {
+	fix := d.fix
+	fix.rng = pyrand.NewGenerator(d.random.Seed ^ uint64(i+1)<<34) // beyond the seeds that can be asked for
+	for range otherEnds {
+		if len(s.ids) == s.want {
+			return nil
+		}
+		s.ids = s.ids[:max(0, min(len(s.ids), s.want)-endTokens)]
+		s.tries, s.done = corrections, false
+		if err := fix.finish(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *draw) notes() []string {

@@ -25,9 +25,11 @@ import (
 type words struct {
 	merge bool
 	grow  bool // a text gains a token each time
-	fail  error
-	mu    sync.Mutex
-	calls int
+	// growAfter: a text whose last word is below it gains a token
+	growAfter int32
+	fail      error
+	mu        sync.Mutex
+	calls     int
 }
 
 func (w *words) Encode(_ context.Context, text string, special bool) ([]int32, error) {
@@ -52,7 +54,7 @@ func (w *words) Encode(_ context.Context, text string, special bool) ([]int32, e
 		}
 		ids = append(ids, id)
 	}
-	if w.grow {
+	if w.grow || len(ids) > 0 && ids[len(ids)-1] < w.growAfter {
 		ids = append(ids, 7)
 	}
 	return ids, nil
@@ -125,6 +127,29 @@ func TestRandomFillsUpWhatTheTokenizerMerges(t *testing.T) {
 	for i, r := range w.Requests {
 		if n := len(strings.Fields(r.Text)); r.PromptTokens != 12 || n < 12 {
 			t.Errorf("request %d: %d tokens, %d words", i, r.PromptTokens, n)
+		}
+	}
+}
+
+// A tokenizer that gives a text a token more as long as it ends in one of a few
+// words defeats ten corrections now and then, and no other draw depends on what
+// is done about it.
+func TestRandomInsistsOnExactLengths(t *testing.T) {
+	build := func(exact bool) Workload {
+		r := Random{Requests: 200, Input: 5, Output: 1, Seed: 3, Exact: exact}
+		w, err := r.Build(t.Context(), Vocabulary{Size: 50}, &words{growAfter: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	loose, exact := build(false), build(true)
+	if len(loose.Notes) != 1 || len(exact.Notes) != 0 {
+		t.Errorf("notes %q, exact %q", loose.Notes, exact.Notes)
+	}
+	for i, r := range loose.Requests {
+		if e := exact.Requests[i]; e.PromptTokens != 5 || r.PromptTokens == 5 && e.Text != r.Text {
+			t.Errorf("request %d: %d tokens, %q was %q", i, e.PromptTokens, e.Text, r.Text)
 		}
 	}
 }
