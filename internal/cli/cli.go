@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -115,9 +116,22 @@ func Run(p *Process) int {
 		return exitOK
 	}
 	if err != nil {
-		return p.fail(origins.explain(usage(err)))
+		return p.fail(origins.explain(plain(err)))
 	}
 	return p.fail(origins.explain(ctx.Run(p)))
+}
+
+// What the parser says of a value that is missing or begins with a dash, which
+// it takes for a flag.
+var (
+	negative = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(-[^"]*)" \(short flag\).*`)
+	missing  = regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL".*`)
+)
+
+// plain puts what the parser says in plain words.
+func plain(err error) error {
+	text := negative.ReplaceAllString(err.Error(), "$1 $2: must not be negative")
+	return usagef("%s", missing.ReplaceAllString(text, "$1: needs a value"))
 }
 
 // newParser builds the parser. Kong calls exit after it printed help, and then

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -70,6 +72,7 @@ func expandConfig(k *kong.Kong, args []string) ([]string, origins, error) {
 	if err != nil {
 		return nil, nil, usagef("--config: %w", err)
 	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a byte order mark
 	c := configFile{name: name, lines: strings.Split(string(data), "\n"), flags: benchFlags(k), origins: origins{}}
 	if err := c.read(data); err != nil {
 		return nil, nil, usage(err)
@@ -122,6 +125,9 @@ type configFile struct {
 
 func (c *configFile) read(data []byte) error {
 	file, err := yamlparser.ParseBytes(data, 0)
+	if bad := yaml.Error(nil); errors.As(err, &bad) && bad.GetToken() != nil {
+		return errors.New(c.origin(bad.GetToken()).at(bad.GetMessage()))
+	}
 	if err != nil {
 		return fmt.Errorf("%s:%s", c.name, strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
@@ -189,6 +195,8 @@ func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
 func (c *configFile) value(flag *kong.Flag, node ast.Node) {
 	switch n := node.(type) {
 	case *ast.NullNode:
+	case *ast.MappingNode, *ast.MappingValueNode:
+		c.object(flag, node)
 	case *ast.SequenceNode:
 		if !flag.IsSlice() {
 			c.failf(node.GetToken(), "%q takes one value, not a list", flag.Name)
@@ -202,6 +210,63 @@ func (c *configFile) value(flag *kong.Flag, node ast.Node) {
 	}
 }
 
+// object takes a map for the two settings that are one: --body, a JSON object,
+// and --header, pairs.
+func (c *configFile) object(flag *kong.Flag, node ast.Node) {
+	var value yaml.MapSlice
+	err := yaml.NodeToValue(node, &value)
+	var texts []string
+	switch {
+	case err != nil:
+	case flag.Name == "body":
+		var b []byte
+		if b, err = json.Marshal(jsonable(value)); err == nil {
+			texts = []string{string(b)}
+		}
+	case flag.Name == "header":
+		for _, item := range value {
+			texts = append(texts, fmt.Sprintf("%v=%v", item.Key, item.Value))
+		}
+	default:
+		err = fmt.Errorf("%q takes a plain value%s", flag.Name, orList(flag))
+	}
+	if err != nil {
+		c.failf(node.GetToken(), "%v", err)
+		return
+	}
+	for _, text := range texts {
+		c.argument(flag, node, text)
+	}
+}
+
+// jsonable is value with maps that JSON can carry.
+func jsonable(value any) any {
+	switch v := value.(type) {
+	case yaml.MapSlice:
+		m := map[string]any{}
+		for _, item := range v {
+			m[fmt.Sprint(item.Key)] = jsonable(item.Value)
+		}
+		return m
+	case map[string]any:
+		for key, item := range v {
+			v[key] = jsonable(item)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = jsonable(item)
+		}
+	}
+	return value
+}
+
+func orList(flag *kong.Flag) string {
+	if flag.IsSlice() {
+		return " or a list of them"
+	}
+	return ""
+}
+
 func (c *configFile) scalar(flag *kong.Flag, node ast.Node) {
 	var text string
 	switch n := node.(type) {
@@ -212,9 +277,14 @@ func (c *configFile) scalar(flag *kong.Flag, node ast.Node) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		text = node.GetToken().Value
 	default:
-		c.failf(node.GetToken(), "%q takes a plain value", flag.Name)
+		c.failf(node.GetToken(), "%q takes a plain value%s", flag.Name, orList(flag))
 		return
 	}
+	c.argument(flag, node, text)
+}
+
+// argument adds what the parser takes.
+func (c *configFile) argument(flag *kong.Flag, node ast.Node, text string) {
 	arg := "--" + flag.Name + "=" + text
 	if err := tryFlag(arg); err != nil {
 		c.failf(node.GetToken(), "%v", err)
@@ -234,6 +304,10 @@ func tryFlag(arg string) error {
 	return err
 }
 
+// pacing are the settings of which one decides when to send: each on the command
+// line takes the place of any in the file.
+var pacing = []string{"rate", "ramp", "replay"}
+
 // without are the file's arguments, leaving out the flags that the command line
 // gives itself.
 func (c *configFile) without(args []string) []string {
@@ -242,7 +316,8 @@ func (c *configFile) without(args []string) []string {
 		overridden := slices.ContainsFunc(args, func(arg string) bool {
 			name, _, _ := strings.Cut(arg, "=")
 			short := c.flags[a[0]].Short
-			return name == "--"+a[0] || name == "--no-"+a[0] || short != 0 && strings.HasPrefix(arg, "-"+string(short))
+			return name == "--"+a[0] || name == "--no-"+a[0] || short != 0 && strings.HasPrefix(arg, "-"+string(short)) ||
+				slices.Contains(pacing, a[0]) && slices.Contains(pacing, strings.TrimPrefix(name, "--"))
 		})
 		if overridden {
 			delete(c.origins, a[0])

@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/dialect"
 	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
@@ -114,6 +115,9 @@ func (v vllmRun) run(ctx context.Context) error {
 		return err
 	}
 	reported := v.report(t)
+	if n := metrics.Summarize(t, metrics.Options{}).Tokens.Assumed; n > 0 && !v.SkipTokenizerInit {
+		s.sayf("note: the server did not count the output of %d requests, and there is no tokenizer here: one token a chunk is assumed", n)
+	}
 	s.warn(t)
 	if err == nil {
 		s.kept()

@@ -19,7 +19,7 @@ type VLLMReport struct {
 	Diffusion   *Diffusion  // nil unless the server is a diffusion model
 	ModelID     string
 	TokenizerID string
-	Started     string // local time, 20060102-150405
+	Date        string // of its end, local time, 20060102-150405
 	RPSChanges  []RPSChange
 }
 

@@ -195,7 +195,7 @@ func TestResultValues(t *testing.T) {
 	}
 	got := string(r.Result())
 	for _, want := range []string{
-		`{"date": "20261121-123000", "endpoint_type": "openai", "backend": "openai", "label": "gr\u00f6\u00dfe", "model_id": "org/m", "tokenizer_id": "org/tok", "num_prompts": 1000, `,
+		`{"date": "20261121-123009", "endpoint_type": "openai", "backend": "openai", "label": "gr\u00f6\u00dfe", "model_id": "org/m", "tokenizer_id": "org/tok", "num_prompts": 1000, `,
 		`"tp": "a=b", "request_rate": 1e-05, "burstiness": Infinity, "max_concurrency": 3, "duration": `,
 		`"request_goodput": null, `,
 	} {
@@ -214,10 +214,10 @@ func TestResultFileNames(t *testing.T) {
 		want string
 	}{
 		{nil, ""},
-		{[]string{"--save-result"}, "openai-infqps-m-20261121-123000.json"},
-		{[]string{"--append-result", "--request-rate", "10", "--max-concurrency", "16", "--label", "x"}, "x-10.0qps-concurrency16-m-20261121-123000.json"},
-		{[]string{"--save-result", "--request-rate", "1e-5"}, "openai-1e-05qps-m-20261121-123000.json"},
-		{[]string{"--save-result", "--ramp-up-strategy", "linear", "--ramp-up-start-rps", "1", "--ramp-up-end-rps", "9"}, "openai-ramp-up-linear-1qps-9qps-m-20261121-123000.json"},
+		{[]string{"--save-result"}, "openai-infqps-m-20261121-123009.json"},
+		{[]string{"--append-result", "--request-rate", "10", "--max-concurrency", "16", "--label", "x"}, "x-10.0qps-concurrency16-m-20261121-123009.json"},
+		{[]string{"--save-result", "--request-rate", "1e-5"}, "openai-1e-05qps-m-20261121-123009.json"},
+		{[]string{"--save-result", "--ramp-up-strategy", "linear", "--ramp-up-start-rps", "1", "--ramp-up-end-rps", "9"}, "openai-ramp-up-linear-1qps-9qps-m-20261121-123009.json"},
 		{[]string{"--save-result", "--result-filename", "run=1.json"}, "run=1.json"},
 	} {
 		r, err := NewVLLMReport(goldenTrace(t, tt.args, false), "")

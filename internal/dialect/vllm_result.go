@@ -117,7 +117,7 @@ func (r *VLLMReport) Result() []byte {
 
 func (r *VLLMReport) setup(o *jsonObjectWriter) {
 	a := r.Args
-	o.str("date", r.Started)
+	o.str("date", r.Date)
 	o.str("endpoint_type", a.Backend)
 	o.str("backend", a.Backend)
 	o.optStr("label", a.Label)
@@ -269,7 +269,7 @@ func (r *VLLMReport) ResultFile() string {
 		load += "-concurrency" + itoa(*a.MaxConcurrency)
 	}
 	model := r.ModelID[strings.LastIndex(r.ModelID, "/")+1:]
-	name := label + "-" + load + "-" + model + "-" + r.Started + ".json"
+	name := label + "-" + load + "-" + model + "-" + r.Date + ".json"
 	if a.ResultFilename != nil && *a.ResultFilename != "" {
 		name = *a.ResultFilename
 	}

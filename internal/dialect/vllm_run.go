@@ -114,7 +114,7 @@ func (a *VLLMArgs) report(t *trace.Trace, kept vllmRun) *VLLMReport {
 		SpecDecode:  NewSpecDecode(t.Run.ServerCounters),
 		ModelID:     kept.ModelID,
 		TokenizerID: kept.TokenizerID,
-		Started:     t.Run.Started.Local().Format("20060102-150405"),
+		Date:        t.Run.Started.Add(time.Duration(max(t.Run.End, 0))).Local().Format("20060102-150405"),
 	}
 	r.Diffusion = NewDiffusion(t.Run.ServerCounters, r.Figures.Duration)
 	due := make([]trace.Instant, len(t.Records))

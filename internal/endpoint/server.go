@@ -57,6 +57,9 @@ type CallError struct {
 }
 
 func (e *CallError) Error() string {
+	if e.Class == trace.Other {
+		return fmt.Sprintf("%s: %v", e.Route, e.Err)
+	}
 	return fmt.Sprintf("%s: %s (%v)", e.Route, e.Class.Explain(), e.Err)
 }
 

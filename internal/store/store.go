@@ -62,6 +62,9 @@ func (s *Store) migrate() error {
 	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
+	if err := s.ours(version); err != nil {
+		return err
+	}
 	if version > len(scripts) {
 		return fmt.Errorf("it was written by a newer pitot (version %d, this one knows %d)", version, len(scripts))
 	}
@@ -71,6 +74,24 @@ func (s *Store) migrate() error {
 		}
 	}
 	return nil
+}
+
+// applicationID marks a database as pitot's in its file: "Pito".
+const applicationID = 0x5069746f
+
+// ours refuses the database of another program.
+func (s *Store) ours(version int) error {
+	var id, tables int
+	if err := s.db.QueryRow("PRAGMA application_id").Scan(&id); err != nil {
+		return err
+	}
+	if err := s.db.QueryRow("SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+		return err
+	}
+	if id == applicationID || id == 0 && version == 0 && tables == 0 {
+		return nil
+	}
+	return errors.New("it is the database of another program")
 }
 
 func (s *Store) apply(n int) error {
@@ -87,7 +108,7 @@ func (s *Store) apply(n int) error {
 	if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version >= n {
 		return err // another process was faster
 	}
-	if _, err := tx.Exec(string(script) + fmt.Sprintf(";PRAGMA user_version = %d", n)); err != nil {
+	if _, err := tx.Exec(string(script) + fmt.Sprintf(";PRAGMA application_id = %d;PRAGMA user_version = %d", applicationID, n)); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -174,7 +195,16 @@ func (s *Store) Find(ref string) (string, error) {
 	case 1:
 		return starts[0], nil
 	}
-	return "", fmt.Errorf("%w: %q could be any of %s", ErrNoRun, ref, strings.Join(starts, ", "))
+	return "", fmt.Errorf("%w: %q could be any of %d: %s", ErrNoRun, ref, len(starts), some(starts))
+}
+
+// some are the first of ids, in words.
+func some(ids []string) string {
+	const most = 5
+	if len(ids) > most {
+		return strings.Join(ids[:most], ", ") + " …"
+	}
+	return strings.Join(ids, ", ")
 }
 
 // Load reads a run and its records, in the order of the workload.

@@ -153,7 +153,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for ref, want := range map[string]string{
-		"2026-a1": "2026-a1", "2027": "2027-b1", "last": "2027-b1", "base": "2026-a2", "2026-a": "could be any of 2026-a2, 2026-a1",
+		"2026-a1": "2026-a1", "2027": "2027-b1", "last": "2027-b1", "base": "2026-a2", "2026-a": "could be any of 2: 2026-a2, 2026-a1",
 		"nope": `no such run: "nope"`, "": `no such run: ""`,
 	} {
 		id, err := s.Find(ref)
