@@ -25,7 +25,7 @@ fmt: $(GOLANGCI_LINT) ## rewrite the code in its canonical form
 	$(GOLANGCI_LINT) fmt ./...
 
 demo: build ## the main job against the embedded engine
-	PITOT_STORE=bin/demo.db bin/pitot bench --report vllm,pitot --requests 400 --rate 40 --slo ttft=100ms,tpot=12ms
+	bin/pitot bench --store bin/demo.db --report vllm,pitot --requests 400 --rate 40 --slo ttft=100ms,tpot=12ms
 
 bench: ## every Go benchmark
 	go test -run '^$$' -bench . ./...

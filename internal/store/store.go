@@ -62,7 +62,7 @@ func (s *Store) migrate() error {
 	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
-	if err := s.ours(version); err != nil {
+	if err := s.ours(); err != nil {
 		return err
 	}
 	if version > len(scripts) {
@@ -76,22 +76,14 @@ func (s *Store) migrate() error {
 	return nil
 }
 
-// applicationID marks a database as pitot's in its file: "Pito".
-const applicationID = 0x5069746f
-
-// ours refuses the database of another program.
-func (s *Store) ours(version int) error {
-	var id, tables int
-	if err := s.db.QueryRow("PRAGMA application_id").Scan(&id); err != nil {
-		return err
+// ours refuses the database of another program: one with tables, but not our own.
+func (s *Store) ours() error {
+	var tables, known int
+	err := s.db.QueryRow("SELECT count(*), (SELECT count(*) FROM pragma_table_info('run') WHERE name = 'beat_ns') FROM sqlite_master").Scan(&tables, &known)
+	if err == nil && tables > 0 && known == 0 {
+		err = errors.New("it is the database of another program")
 	}
-	if err := s.db.QueryRow("SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
-		return err
-	}
-	if id == applicationID || id == 0 && version == 0 && tables == 0 {
-		return nil
-	}
-	return errors.New("it is the database of another program")
+	return err
 }
 
 func (s *Store) apply(n int) error {
@@ -108,7 +100,7 @@ func (s *Store) apply(n int) error {
 	if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version >= n {
 		return err // another process was faster
 	}
-	if _, err := tx.Exec(string(script) + fmt.Sprintf(";PRAGMA application_id = %d;PRAGMA user_version = %d", applicationID, n)); err != nil {
+	if _, err := tx.Exec(string(script) + fmt.Sprintf(";PRAGMA user_version = %d", n)); err != nil {
 		return err
 	}
 	return tx.Commit()

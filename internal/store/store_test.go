@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -330,4 +331,21 @@ func BenchmarkCommit(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/record")
+}
+
+func TestTheDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
+	for _, version := range []int{0, 1} {
+		file := filepath.Join(t.TempDir(), "other.db")
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(fmt.Sprintf("CREATE TABLE run (id TEXT); PRAGMA user_version = %d", version)); err != nil {
+			t.Fatal(err)
+		}
+		_ = db.Close()
+		if s, err := Open(file); err == nil || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("version %d: opened %v, error %v", version, s, err)
+		}
+	}
 }
