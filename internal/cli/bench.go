@@ -338,6 +338,9 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) (err error) {
 		return err
 	}
 	s.run.Env.Tokenizer = tok.name
+	if tok.tok == nil && c.Tokenizer == "" && c.Protocol == string(endpoint.Completions) {
+		s.notef("prompts are counted as token ids: no --tokenizer is named, and the server has no /tokenize that works")
+	}
 	w, err := c.build(ctx, tok)
 	if err != nil {
 		return err

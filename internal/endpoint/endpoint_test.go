@@ -206,7 +206,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{"status with a body", transport.Config{}, status(503, `{"error":"overloaded"}`), trace.HTTP, 503, 0, "overloaded"},
 		{"redirects are not followed", transport.Config{}, status(307, ""), trace.HTTP, 307, 0, ""},
-		{"clean end without a marker", transport.Config{}, stream(text("a"), text("b")), trace.Truncated, 200, 2, "without [DONE]"},
+		{"clean end without a marker", transport.Config{}, stream(text("a"), text("b")), trace.Truncated, 200, 2, "neither [DONE]"},
 		{"clean end within an event", transport.Config{}, stream(text("a"), "data: {\"choi"), trace.Truncated, 200, 1, "within an event"},
 		{"connection lost", transport.Config{}, abort(text("a")), trace.Closed, 200, 1, "unexpected EOF"},
 		{"error event, then the end", transport.Config{}, stream(text("a"), "data: {\"error\":{\"message\":\"engine died\",\"code\":500}}\n\n", end), trace.StreamError, 200, 1, "engine died"},
@@ -515,7 +515,7 @@ func TestOddServers(t *testing.T) {
 		{"error event in words", stream(text("a"), "event: error\ndata: boom\n\n"), trace.StreamError, 1, "boom"},
 		{"error, then the connection ends", abort(text("a"), "data: "+failure+"\n\n"), trace.StreamError, 1, "layer 3"},
 		{"aborted by the engine", stream(text("a"), ended("abort"), end), trace.StreamError, 2, "finish reason abort"},
-		{"nothing at all", stream(), trace.Truncated, 0, "without [DONE]"},
+		{"nothing at all", stream(), trace.Truncated, 0, "neither [DONE]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{}, tt.handler)

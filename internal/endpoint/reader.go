@@ -217,7 +217,7 @@ func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 	case slices.Contains(givenUp, r.rec.FinishReason):
 		return trace.StreamError, "the server gave the request up: finish reason " + r.rec.FinishReason
 	case !r.ended && r.rec.FinishReason == "":
-		return trace.Truncated, "the stream ended without [DONE] or a finish reason"
+		return trace.Truncated, "neither [DONE] nor a finish reason came"
 	case len(r.rec.Chunks) == 0:
 		return trace.Empty, "a complete answer without a single choice"
 	}
