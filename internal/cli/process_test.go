@@ -119,7 +119,7 @@ func TestPlansThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
 		{500, 0, true, true, true},       // the engine's ends count as well
 		{450, 0, true, true, false},
 	} {
-		err := checkFiles(trace.Plan{Requests: tt.requests, Concurrency: tt.concurrency}, trace.Environment{FileLimit: 1000, Embedded: tt.embedded}, tt.atOnce)
+		err := enoughFiles(trace.Plan{Requests: tt.requests, Concurrency: tt.concurrency}, trace.Environment{FileLimit: 1000, Embedded: tt.embedded}, tt.atOnce)
 		if (err != nil) != tt.refused {
 			t.Errorf("%+v: %v", tt, err)
 		}

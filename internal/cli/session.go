@@ -1,18 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/arrival"
@@ -56,7 +50,7 @@ func (p *Process) newSession(storeFile string) (*session, error) {
 	runs, err := p.openStore(storeFile)
 	if err != nil && storeFile == "" && p.getenv("PITOT_STORE") == "" {
 		fmt.Fprintf(p.Stderr, "note: %v\n", err)
-		storeFile = filepath.Join(os.TempDir(), "pitot.db") // better there than not at all
+		storeFile = filepath.Join(os.TempDir(), fmt.Sprintf("pitot-%d.db", os.Getuid())) // better there than not at all
 		runs, err = p.openStore(storeFile)
 	}
 	if err != nil {
@@ -198,58 +192,6 @@ func (s *session) warn(t *trace.Trace) {
 	}
 }
 
-// openRuns opens a store to read from: one that a flag names must be there.
-func (p *Process) openRuns(file string) (*store.Store, error) {
-	if _, err := os.Stat(file); file != "" && errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("--store %s: no such file", file)
-	}
-	return p.openStore(file)
-}
-
-// openStore opens the store in file, or the one that PITOT_STORE names, or the
-// one in the user's data folder.
-func (p *Process) openStore(file string) (*store.Store, error) {
-	file = cmp.Or(file, p.getenv("PITOT_STORE"))
-	if file == "" {
-		dir, err := p.dataFolder()
-		if err != nil {
-			return nil, err
-		}
-		file = filepath.Join(dir, "pitot", "pitot.db")
-	}
-	if strings.HasPrefix(file, ":") {
-		return nil, usagef("--store %s: must be a file", file)
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return nil, fmt.Errorf("make the folder of the store (--store or PITOT_STORE names another): %w", err)
-	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return nil, usagef("store %s is a folder: --store and PITOT_STORE name a file", file)
-	}
-	return store.Open(file)
-}
-
-// dataFolder is where programs keep the user's data: XDG_DATA_HOME or
-// ~/.local/share, on a Mac ~/Library/Application Support.
-func (p *Process) dataFolder() (string, error) {
-	if dir := p.getenv("XDG_DATA_HOME"); dir != "" {
-		return dir, nil
-	}
-	home := p.getenv("HOME")
-	if home == "" {
-		return "", usagef("no place for the store: set --store, PITOT_STORE or HOME")
-	}
-	if runtime.GOOS == "darwin" {
-		return filepath.Join(home, "Library", "Application Support"), nil
-	}
-	return filepath.Join(home, ".local", "share"), nil
-}
-
-// newRunID sorts by time and is unique enough to be typed.
-func newRunID(now time.Time) string {
-	return now.Local().Format("20060102-150405") + "-" + strings.ToLower(rand.Text()[:4])
-}
-
 // stopOnInterrupt watches the run: the first interrupt closes stop, the second
 // cancels the context.
 func (s *session) stopOnInterrupt(ctx context.Context) (_ context.Context, stop chan struct{}, release func()) {
@@ -319,46 +261,4 @@ func difference(before, after map[string]float64) map[string]float64 {
 		d[name] = v - before[name]
 	}
 	return d
-}
-
-// environment describes this machine and process.
-func (p *Process) environment() trace.Environment {
-	host, _ := os.Hostname()
-	env := trace.Environment{
-		Pitot: Version(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Host: host, CPUs: runtime.GOMAXPROCS(0),
-	}
-	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
-		env.FileLimit = limit.Cur
-	}
-	return env
-}
-
-// filesBeside is what a run opens beside its connections.
-const filesBeside = 64
-
-// checkFiles refuses a plan that is bound to run out of file descriptors:
-// everything at once, or as many as the gate lets through. (Go raises the limit
-// to the hard limit when a program starts.)
-func checkFiles(plan trace.Plan, env trace.Environment, atOnce bool) error {
-	connections := plan.Concurrency
-	if atOnce && (connections == 0 || connections > plan.Requests) {
-		connections = plan.Requests
-	}
-	connections = min(connections, plan.Requests)
-	if connections == 0 {
-		return nil // a rate may or may not need many
-	}
-	need := uint64(connections + filesBeside)
-	if env.Embedded {
-		need += uint64(connections) // the engine's ends
-	}
-	if env.FileLimit == 0 || need <= env.FileLimit {
-		return nil
-	}
-	where := ""
-	if env.Embedded {
-		where = ", or run the engine in a process of its own (pitot serve)"
-	}
-	return usagef("%d connections need about %d open files and the limit is %d: raise `ulimit -n`, or lower --concurrency%s", connections, need, env.FileLimit, where)
 }

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/endpoint"
+)
+
+// checkGiven reports flags that were given in vain: those on the command line
+// that have no effect (a file may serve several), and zeros that would pass for a
+// flag left out.
+func (c *benchCmd) checkGiven(k *kong.Context, args []string) error {
+	var errs []error
+	for _, element := range k.Path {
+		f := element.Flag
+		if f == nil {
+			continue
+		}
+		typed := slices.ContainsFunc(args, func(a string) bool {
+			name, _, _ := strings.Cut(a, "=")
+			return name == "--"+f.Name
+		})
+		if why := c.idle(f.Name); why != "" && typed {
+			errs = append(errs, usagef("--%s %s", f.Name, why))
+		}
+		switch f.Name {
+		case "rate", "requests", "concurrency", "output-len":
+			if reflect.Indirect(f.Target).IsZero() {
+				errs = append(errs, usagef("--%s 0: must be positive; leave it out for the default", f.Name))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// idle says why a flag has no effect, if it has none.
+func (c *benchCmd) idle(flag string) string {
+	random := c.Workload == "random" || c.Workload == "random-mm"
+	for _, i := range []struct {
+		cond   bool
+		prefix string
+		why    string
+	}{
+		{c.URL != "", "engine-", "belongs to the embedded engine, and --url names another target"},
+		{c.Workload != "random-mm", "image", "belongs to --workload random-mm"},
+		{!random, "input-", "belongs to random workloads"},
+		{!random, "prefix-len", "belongs to random workloads"},
+		{!random, "output-range", "belongs to random workloads"},
+		{c.Workload != "custom", "shuffle", "belongs to --workload custom"},
+		{random, "no-oversample", "belongs to workloads from files"},
+	} {
+		if i.cond && strings.HasPrefix(flag, i.prefix) {
+			return i.why
+		}
+	}
+	return ""
+}
+
+// complete fills in the defaults that depend on other settings, and reports
+// everything wrong with them at once.
+func (c *benchCmd) complete() error {
+	random := c.Workload == "random" || c.Workload == "random-mm"
+	if c.Requests == 0 && c.Workload != "custom" {
+		c.Requests = 100
+	}
+	c.idPrefix = newIDPrefix()
+	if c.OutputLen == 0 && random {
+		c.OutputLen = 64
+	}
+	if c.IgnoreEOS == nil {
+		c.IgnoreEOS = &random
+	}
+	if c.Protocol == "" {
+		c.Protocol = string(endpoint.Completions)
+		if c.Workload == "random-mm" {
+			c.Protocol = string(endpoint.Chat)
+		}
+	}
+	err := errors.Join(c.checkTarget(), c.checkRequests(random), c.check(c.Data != ""), c.checkOrder())
+	if err == nil {
+		err = c.checkFiles()
+	}
+	return err
+}
+
+// checkFiles reads the files before anything is sent.
+func (c *benchCmd) checkFiles() error {
+	var errs []error
+	if c.Replay != "" && c.Replay != "data" {
+		_, err := readTimes(c.Replay)
+		errs = append(errs, named("--replay", c.Replay, err))
+	}
+	switch c.Workload {
+	case "sharegpt":
+		errs = append(errs, checkFile("--data", c.Data, c.shareGPT().Check))
+	case "custom":
+		errs = append(errs, checkFile("--data", c.Data, c.custom().Check))
+	}
+	return errors.Join(errs...)
+}
+
+// checkFile lets check read a file that a flag names.
+func checkFile(flag, name string, check func(io.Reader) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return usagef("%s: %w", flag, err)
+	}
+	defer file.Close()
+	return named(flag, name, check(file))
+}
+
+// named puts a flag and its file before an error, if there is one. Errors of the
+// file system name the file themselves.
+func named(flag, name string, err error) error {
+	var path *fs.PathError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &path):
+		return usagef("%s: %w", flag, err)
+	}
+	return usagef("%s %s: %w", flag, name, err)
+}
+
+func (c *benchCmd) checkTarget() error {
+	var errs []error
+	if c.URL != "" {
+		base, err := parseBase("--url", c.URL)
+		c.URL, errs = base, append(errs, err)
+	}
+	if c.Endpoint != "" && !strings.HasPrefix(c.Endpoint, "/") {
+		errs = append(errs, usagef("--endpoint %q: must begin with /", c.Endpoint))
+	}
+	if c.Timeout < 0 || c.IdleTimeout < 0 {
+		errs = append(errs, usagef("--timeout and --idle-timeout must not be negative"))
+	}
+	_, err := c.extraBody()
+	return errors.Join(append(errs, err)...)
+}
+
+func (c *benchCmd) checkRequests(random bool) error {
+	var errs []error
+	bad := func(cond bool, format string, a ...any) {
+		if cond {
+			errs = append(errs, usagef(format, a...))
+		}
+	}
+	bad(!random && c.Requests < 0, "--requests %d: must not be negative", c.Requests)
+	bad(random && c.Data != "", "--data: a %s workload reads no file; for a file use --workload sharegpt or custom", c.Workload)
+	bad(!random && c.Data == "", "--workload %s needs --data FILE", c.Workload)
+	bad(c.VocabSize < 2, "--vocab-size %d: must be at least 2", c.VocabSize)
+	bad(c.Workload == "random-mm" && c.Protocol != string(endpoint.Chat), "--workload random-mm sends pictures and needs --protocol chat")
+	bad(!random && c.OutputLen < 0, "--output-len %d: must not be negative", c.OutputLen)
+	switch c.Workload {
+	case "random":
+		errs = append(errs, usage(c.random().Validate()))
+	case "random-mm":
+		r, err := c.randomMM()
+		if err == nil {
+			err = r.Validate()
+		}
+		errs = append(errs, usage(err))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *benchCmd) checkOrder() error {
+	var errs []error
+	if c.Warmup < 0 {
+		errs = append(errs, usagef("--warmup %d: must not be negative", c.Warmup))
+	}
+	if c.ReadyTimeout != nil && *c.ReadyTimeout < 0 {
+		errs = append(errs, usagef("--ready-timeout %v: must not be negative", *c.ReadyTimeout))
+	}
+	if c.Name == "last" {
+		errs = append(errs, usagef("--name last: that is what the newest run is called"))
+	}
+	slos, err := parseSLOs(c.SLO)
+	for _, o := range slos {
+		if c.NoStream && o.Metric != "e2el" {
+			errs = append(errs, usagef("--slo %s: without a stream there is only e2el", o.Metric))
+		}
+	}
+	return errors.Join(append(errs, err, checkPercentiles(c.Percentiles))...)
+}
+
+func checkPercentiles(percentiles []float64) error {
+	var errs []error
+	for i, p := range percentiles {
+		if !(p > 0 && p < 100) {
+			errs = append(errs, usagef("--percentiles %v: must be between 0 and 100", p))
+		}
+		if slices.Contains(percentiles[:i], p) {
+			errs = append(errs, usagef("--percentiles %v is given twice", p))
+		}
+	}
+	return errors.Join(errs...)
+}

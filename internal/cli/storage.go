@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/store"
+)
+
+// openRuns opens a store to read from: one that a flag names must be there.
+func (p *Process) openRuns(file string) (*store.Store, error) {
+	if _, err := os.Stat(file); file != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("--store %s: no such file", file)
+	}
+	return p.openStore(file)
+}
+
+// openStore opens the store in file, or the one that PITOT_STORE names, or the
+// one in the user's data folder.
+func (p *Process) openStore(file string) (*store.Store, error) {
+	file = cmp.Or(file, p.getenv("PITOT_STORE"))
+	if file == "" {
+		dir, err := p.dataFolder()
+		if err != nil {
+			return nil, err
+		}
+		file = filepath.Join(dir, "pitot", "pitot.db")
+	}
+	if strings.HasPrefix(file, ":") {
+		return nil, usagef("--store %s: must be a file", file)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of the store (--store or PITOT_STORE names another): %w", err)
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return nil, usagef("store %s is a folder: --store and PITOT_STORE name a file", file)
+	}
+	return store.Open(file)
+}
+
+// dataFolder is where programs keep the user's data: XDG_DATA_HOME or
+// ~/.local/share, on a Mac ~/Library/Application Support.
+func (p *Process) dataFolder() (string, error) {
+	if dir := p.getenv("XDG_DATA_HOME"); dir != "" {
+		return dir, nil
+	}
+	home := p.getenv("HOME")
+	if home == "" {
+		return "", usagef("no place for the store: set --store, PITOT_STORE or HOME")
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support"), nil
+	}
+	return filepath.Join(home, ".local", "share"), nil
+}
+
+// newRunID sorts by time and is unique enough to be typed.
+func newRunID(now time.Time) string {
+	return now.Local().Format("20060102-150405") + "-" + strings.ToLower(rand.Text()[:4])
+}
