@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -15,7 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // build compiles the program as it is shipped: static, without cgo.
@@ -130,6 +133,36 @@ func TestKill9(t *testing.T) {
 	}
 	if out, err = command(t, store, pitot, "runs", "report", "killed").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("requests have no record: they were in flight when the run was last seen")) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A signal ends a command that does not listen to it, here one that waits for
+// somebody to write its file.
+func TestASignalThatNobodyTakesEndsTheProcess(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo.jsonl")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Skip(err)
+	}
+	cmd := command(t, filepath.Join(t.TempDir(), "runs.db"), build(t), "bench", "--workload", "custom", "--data", fifo)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { // again and again: the first ones may come before the process catches them
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(200 * time.Millisecond):
+				_ = cmd.Process.Signal(syscall.SIGTERM)
+			}
+		}
+	}()
+	err := cmd.Wait()
+	close(ended)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 130 && exit.ExitCode() != -1 {
+		t.Errorf("ended with %v", err)
 	}
 }
 

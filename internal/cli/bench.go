@@ -140,8 +140,8 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) (err error) {
 	}()
 	s.patience, s.patienceFlag = c.patience(s.run.Env.Embedded), "--ready-timeout TIME"
 	list, err := s.models(ctx)
-	if errors.Is(err, errSilent) {
-		return err
+	if gone := s.unreachable(err); gone != nil {
+		return gone
 	}
 	model, names, err := choose(list, err, c.Model)
 	if err != nil {
@@ -290,7 +290,7 @@ func spread(share float64) string {
 	if share == 0 {
 		return ""
 	}
-	return fmt.Sprintf("±%g %%", 100*share)
+	return fmt.Sprintf("±%.4g %%", 100*share)
 }
 
 // connect makes the client and the requests that precede the run.

@@ -20,6 +20,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -62,8 +63,8 @@ func Version() string {
 
 // Main runs the command line of this process and exits.
 func Main() {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal)
+	go passOn(signals)
 	os.Exit(Run(&Process{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
@@ -73,6 +74,23 @@ func Main() {
 		Signals: signals,
 		Listen:  net.Listen,
 	}))
+}
+
+// heed is how soon a command must take a signal.
+const heed = time.Second
+
+// passOn hands interrupts and requests to end to whoever listens; where nobody
+// does the process ends.
+func passOn(signals chan<- os.Signal) {
+	caught := make(chan os.Signal, 2)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	for s := range caught {
+		select {
+		case signals <- s:
+		case <-time.After(heed):
+			os.Exit(exitInterrupted)
+		}
+	}
 }
 
 // terminalWidth tells how wide the terminal behind stderr is, at any moment; nil
@@ -124,8 +142,8 @@ func Run(p *Process) int {
 // What the parser says of a value that is missing or begins with a dash, which
 // it takes for a flag.
 var (
-	negative = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(-[^"]*)" \(short flag\).*`)
-	missing  = regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL".*`)
+	negative = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(-[0-9.][^"]*)" \(short flag\).*`)
+	missing  = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(?:EOL|-[^0-9.]).*`)
 )
 
 // plain puts what the parser says in plain words.
@@ -172,6 +190,9 @@ func (p *Process) fail(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errInterrupted):
+		if rest := beside(err, errInterrupted); rest != "" {
+			fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(rest))
+		}
 		fmt.Fprintln(p.Stderr, "pitot: interrupted")
 		return exitInterrupted
 	case errors.As(err, &mistake):
@@ -180,6 +201,21 @@ func (p *Process) fail(err error) int {
 	}
 	fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
 	return exitFailed
+}
+
+// beside are the errors joined in err but one, a line each.
+func beside(err, but error) string {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return ""
+	}
+	var lines []string
+	for _, e := range joined.Unwrap() {
+		if !errors.Is(e, but) {
+			lines = append(lines, e.Error())
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // indent puts the lines after the first under it.

@@ -154,19 +154,12 @@ func (c *configFile) failf(t *token.Token, format string, a ...any) {
 
 // mapping reads the keys of a map; prefix stands before each.
 func (c *configFile) mapping(prefix string, node ast.Node) {
-	var values []*ast.MappingValueNode
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	case *ast.NullNode, *ast.CommentGroupNode:
-		return
+	switch node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, *ast.CommentGroupNode:
 	default:
 		c.failf(node.GetToken(), "must be a map of settings")
-		return
 	}
-	for _, v := range values {
+	for _, v := range pairsOf(node) {
 		c.setting(prefix, v)
 	}
 }
@@ -213,51 +206,86 @@ func (c *configFile) value(flag *kong.Flag, node ast.Node) {
 // object takes a map for the two settings that are one: --body, a JSON object,
 // and --header, pairs.
 func (c *configFile) object(flag *kong.Flag, node ast.Node) {
-	var value yaml.MapSlice
-	err := yaml.NodeToValue(node, &value)
-	var texts []string
-	switch {
-	case err != nil:
-	case flag.Name == "body":
-		var b []byte
-		if b, err = json.Marshal(jsonable(value)); err == nil {
-			texts = []string{string(b)}
+	switch flag.Name {
+	case "body":
+		if b, ok := c.json(node); ok {
+			c.argument(flag, node, string(b))
 		}
-	case flag.Name == "header":
-		for _, item := range value {
-			texts = append(texts, fmt.Sprintf("%v=%v", item.Key, item.Value))
+	case "header":
+		for _, pair := range pairsOf(node) {
+			if text, ok := plainText(pair.Value); ok {
+				c.argument(flag, pair.Value, pair.Key.GetToken().Value+"="+text)
+			} else {
+				c.failf(pair.Value.GetToken(), "the value of a header must be plain")
+			}
 		}
 	default:
-		err = fmt.Errorf("%q takes a plain value%s", flag.Name, orList(flag))
-	}
-	if err != nil {
-		c.failf(node.GetToken(), "%v", err)
-		return
-	}
-	for _, text := range texts {
-		c.argument(flag, node, text)
+		c.failf(node.GetToken(), "%q takes a plain value%s", flag.Name, orList(flag))
 	}
 }
 
-// jsonable is value with maps that JSON can carry.
-func jsonable(value any) any {
-	switch v := value.(type) {
-	case yaml.MapSlice:
-		m := map[string]any{}
-		for _, item := range v {
-			m[fmt.Sprint(item.Key)] = jsonable(item.Value)
-		}
-		return m
-	case map[string]any:
-		for key, item := range v {
-			v[key] = jsonable(item)
-		}
-	case []any:
-		for i, item := range v {
-			v[i] = jsonable(item)
-		}
+// pairsOf are the members of a map.
+func pairsOf(node ast.Node) []*ast.MappingValueNode {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}
 	}
-	return value
+	return nil
+}
+
+// json is a node as JSON, numbers as they are written.
+func (c *configFile) json(node ast.Node) ([]byte, bool) {
+	switch n := node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		var members [][]byte
+		for _, pair := range pairsOf(node) {
+			name, _ := json.Marshal(pair.Key.GetToken().Value)
+			value, ok := c.json(pair.Value)
+			if !ok {
+				return nil, false
+			}
+			members = append(members, slices.Concat(name, []byte(":"), value))
+		}
+		return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}")), true
+	case *ast.SequenceNode:
+		var items [][]byte
+		for _, item := range n.Values {
+			value, ok := c.json(item)
+			if !ok {
+				return nil, false
+			}
+			items = append(items, value)
+		}
+		return slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]")), true
+	case *ast.NullNode:
+		return []byte("null"), true
+	}
+	text, ok := plainText(node)
+	b := []byte(text)
+	switch node.(type) {
+	case *ast.StringNode, *ast.LiteralNode:
+		b, _ = json.Marshal(text)
+	}
+	if !ok || !json.Valid(b) {
+		c.failf(node.GetToken(), "JSON has no such value")
+		return nil, false
+	}
+	return b, true
+}
+
+// plainText is a scalar as it is written.
+func plainText(node ast.Node) (string, bool) {
+	switch n := node.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return node.GetToken().Value, true
+	}
+	return "", false
 }
 
 func orList(flag *kong.Flag) string {
@@ -268,15 +296,8 @@ func orList(flag *kong.Flag) string {
 }
 
 func (c *configFile) scalar(flag *kong.Flag, node ast.Node) {
-	var text string
-	switch n := node.(type) {
-	case *ast.StringNode:
-		text = n.Value
-	case *ast.LiteralNode:
-		text = n.Value.Value
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		text = node.GetToken().Value
-	default:
+	text, ok := plainText(node)
+	if !ok {
 		c.failf(node.GetToken(), "%q takes a plain value%s", flag.Name, orList(flag))
 		return
 	}
@@ -304,9 +325,13 @@ func tryFlag(arg string) error {
 	return err
 }
 
-// pacing are the settings of which one decides when to send: each on the command
-// line takes the place of any in the file.
-var pacing = []string{"rate", "ramp", "replay"}
+// instead are settings of a file that a flag on the command line puts out of
+// force beside its own: those that say in another way when to send.
+var instead = map[string][]string{
+	"rate":   {"ramp", "replay", "speed"},
+	"ramp":   {"rate", "replay", "speed"},
+	"replay": {"rate", "ramp", "arrival", "burstiness"},
+}
 
 // without are the file's arguments, leaving out the flags that the command line
 // gives itself.
@@ -316,8 +341,9 @@ func (c *configFile) without(args []string) []string {
 		overridden := slices.ContainsFunc(args, func(arg string) bool {
 			name, _, _ := strings.Cut(arg, "=")
 			short := c.flags[a[0]].Short
-			return name == "--"+a[0] || name == "--no-"+a[0] || short != 0 && strings.HasPrefix(arg, "-"+string(short)) ||
-				slices.Contains(pacing, a[0]) && slices.Contains(pacing, strings.TrimPrefix(name, "--"))
+			flag, long := strings.CutPrefix(name, "--")
+			return long && (flag == a[0] || flag == "no-"+a[0] || slices.Contains(instead[flag], a[0])) ||
+				short != 0 && strings.HasPrefix(arg, "-"+string(short))
 		})
 		if overridden {
 			delete(c.origins, a[0])

@@ -117,7 +117,10 @@ func TestEachFaultEndsInItsClass(t *testing.T) {
 			t.Run(fmt.Sprint(tt.fault, " ", protocol), func(t *testing.T) {
 				t.Parallel()
 				url := loopback(t, tt.fault)
-				args := []string{"-n", fmt.Sprint(n), "-c", "8", "--output-len", "6", "--idle-timeout", "700ms"}
+				args := []string{"-n", fmt.Sprint(n), "-c", "8", "--output-len", "6"}
+				if tt.class == trace.Timeout { // all at once, so that they stall at once
+					args = []string{"-n", fmt.Sprint(n), "-c", fmt.Sprint(n), "--output-len", "6", "--idle-timeout", "5s"}
+				}
 				if protocol == "chat" {
 					args = append(args, "--protocol", "chat", "--tokenizer", "server")
 				}
@@ -146,7 +149,7 @@ func TestRefusedConnections(t *testing.T) {
 	t.Parallel()
 	const n = 200
 	url := loopback(t, engine.Fault{Name: engine.FaultRefuse, Share: 0.4})
-	s := bench(t, url, "-n", fmt.Sprint(n), "--rate", "400", "--arrival", "constant", "--new-connections", "--output-len", "2", "--model", "pitot")
+	s := bench(t, url, "-n", fmt.Sprint(n), "--rate", "400", "--arrival", "constant", "--new-connections", "--output-len", "2", "--ready-timeout", "20s")
 	count := map[trace.Class]int{}
 	for _, c := range s.Requests.Classes {
 		count[c.Class] = c.Count

@@ -229,13 +229,13 @@ Per-position acceptance (%):
 // the run.
 func TestInterruptsAroundTheRun(t *testing.T) {
 	for _, tt := range []struct {
-		route   string // whose handler hangs until it is left
-		code    int
-		records string
+		route string // whose handler hangs until it is left
+		code  int
+		kept  bool
 	}{
-		{"/tokenize", exitInterrupted, ""},
-		{"/start_profile", exitInterrupted, ""},
-		{"/stop_profile", exitOK, "3 of 3 requests"},
+		{"/tokenize", exitInterrupted, false},
+		{"/start_profile", exitInterrupted, false},
+		{"/stop_profile", exitOK, true},
 	} {
 		t.Run(tt.route, func(t *testing.T) {
 			inner, err := engine.New(engine.Config{})
@@ -259,7 +259,7 @@ func TestInterruptsAroundTheRun(t *testing.T) {
 			}
 			p.Args = strings.Fields("runs list")
 			stdout.Reset()
-			if code := Run(p); code != exitOK || strings.Contains(stdout.String(), "complete") != (tt.records != "") {
+			if code := Run(p); code != exitOK || strings.Contains(stdout.String(), "complete  3 ") != tt.kept {
 				t.Errorf("exit code %d: %s", code, stdout)
 			}
 		})
@@ -296,7 +296,7 @@ func TestAServerThatStartsIsWaitedFor(t *testing.T) {
 			go func() { ended <- server.Serve(ctx, l, nil) }()
 			v.Args = strings.Fields(args + "http://engine:80")
 			v.Env = func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
-			if code := Run(v.Process); code != exitOK || strings.Count(v.stderr.String(), "waiting up to 20s for http://engine:80: connection refused") != 1 {
+			if code := Run(v.Process); code != exitOK || strings.Count(v.stderr.String(), "waiting up to 20s for http://engine:80: ") != 1 {
 				t.Errorf("exit code %d: %s", code, v.stderr.String())
 			}
 			if tr := v.last(t); tr.Run.Env.Tokenizer != "the server's /tokenize" || len(tr.Records) != 2 {
@@ -305,6 +305,46 @@ func TestAServerThatStartsIsWaitedFor(t *testing.T) {
 			cancel()
 			if err := <-ended; err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// A gateway that stands before a server that starts is waited for too, and a
+// model that is named need not be listed.
+func TestModelsThatAreNotToldAtOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name, args string
+		models     func(w http.ResponseWriter, call int) (answered bool)
+		said       string
+	}{
+		{"starting", "--ready-timeout 20s", func(w http.ResponseWriter, call int) bool {
+			if call < 2 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return call < 2
+		}, "waiting up to 20s"},
+		{"closing", "--model pitot -q", func(http.ResponseWriter, int) bool { panic(http.ErrAbortHandler) }, ""},
+		{"not there", "--model pitot -q", func(w http.ResponseWriter, _ int) bool { w.WriteHeader(http.StatusNotFound); return true }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inner, err := engine.New(engine.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/v1/models" {
+					if calls++; tt.models(w, calls) {
+						return
+					}
+				}
+				inner.Handler().ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			p, stdout, stderr := process(t, nil, strings.Fields("bench -n 2 -c 1 --output-len 3 --warmup 0 --url "+server.URL+" "+tt.args)...)
+			if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), "2 ok") || !strings.Contains(stderr.String(), tt.said) {
+				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}
 		})
 	}

@@ -185,6 +185,9 @@ func (c runsReportCmd) Run(p *Process) error {
 	if c.Dialect == "vllm" && t.Run.Plan.Dialect == "vllm" && (len(slos) > 0 || len(c.Percentiles) > 0) {
 		return usagef("run %s has the objectives and percentiles of its own command line: --slo and --percentiles are for --dialect pitot", t.Run.ID)
 	}
+	if c.Dialect == "vllm" && slices.ContainsFunc(slos, func(o trace.SLO) bool { return o.Metric == "itl" }) {
+		return usagef("--slo itl: vllm knows objectives on ttft, tpot and e2el")
+	}
 	if len(slos) > 0 {
 		t.Run.Plan.Objectives = slos
 	}

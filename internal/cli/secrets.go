@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
@@ -10,15 +11,13 @@ import (
 // one would be found in places that it has nothing to do with.
 const minSecret = 8
 
-// secretHeader tells names whose values must not be repeated anywhere.
+// secretHeader tells names whose values must not be repeated anywhere. That it
+// takes some for secret that are not costs little.
 func secretHeader(name string) bool {
-	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '-' || c == '_' }) {
-		switch word {
-		case "authorization", "auth", "key", "apikey", "token", "secret", "password", "cookie":
-			return true
-		}
-	}
-	return false
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"auth", "key", "token", "secret", "passw", "cookie", "credential"}, func(part string) bool {
+		return strings.Contains(name, part)
+	})
 }
 
 // secretsIn are what must not be repeated of a header's value: all of it, the

@@ -9,8 +9,9 @@ import (
 
 func TestSecretHeaders(t *testing.T) {
 	for name, want := range map[string]bool{
-		"Authorization": true, "proxy-authorization": true, "X-Api-Key": true, "api_key": true, "X-Auth-Token": true, "Cookie": true,
-		"X-Max-Tokens": false, "X-Author": false, "Keep-Alive": false, "X-Plain": false,
+		"Authorization": true, "proxy-authorization": true, "Authentication": true, "X-Api-Key": true, "api_key": true,
+		"X-Api-Keys": true, "X-AuthToken": true, "X-Access-Tokens": true, "X-Cookies": true, "X-Credentials": true, "X-Password": true,
+		"Keep-Alive": false, "X-Plain": false, "X-Run": false, "Accept": false,
 	} {
 		if secretHeader(name) != want {
 			t.Errorf("%s: %v", name, !want)

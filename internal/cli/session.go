@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -34,6 +35,7 @@ type session struct {
 	patienceFlag string            // what to write on the command line for more of it
 	ready        *workload.Request // sent until it is answered; nil skips the check
 	readyLimit   time.Duration
+	stubborn     bool // the ready check goes on whatever the server says
 	warmup       []workload.Request
 	profile      bool
 	scrape       bool // keep the differences of the server's counters
@@ -48,9 +50,9 @@ type session struct {
 // will be kept: that is tried before anything is sent.
 func (p *Process) newSession(storeFile string) (*session, error) {
 	runs, err := p.openStore(storeFile)
-	if err != nil && storeFile == "" && p.getenv("PITOT_STORE") == "" {
-		fmt.Fprintf(p.Stderr, "note: %v\n", err)
+	if err != nil && storeFile == "" && p.getenv("PITOT_STORE") == "" && !errors.Is(err, store.ErrForeign) {
 		storeFile = filepath.Join(os.TempDir(), fmt.Sprintf("pitot-%d.db", os.Getuid())) // better there than not at all
+		fmt.Fprintf(p.Stderr, "note: %v; runs are kept in %s\n", err, storeFile)
 		runs, err = p.openStore(storeFile)
 	}
 	if err != nil {
@@ -105,8 +107,15 @@ func (s *session) prepare(ctx context.Context) error {
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
 	if s.ready != nil {
-		err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit, func(err error) {
-			s.sayf("waiting up to %v for %s to answer: %v", s.readyLimit, s.target.base, endpoint.Redact(err.Error(), s.target.secrets))
+		told := false
+		err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit, func(err error) bool {
+			failed := (*driver.FailedError)(nil)
+			goOn := s.stubborn || errors.As(err, &failed) && failed.MayPass()
+			if goOn && !told {
+				told = true
+				s.sayf("waiting up to %v for %s to answer: %v", s.readyLimit, s.target.base, err)
+			}
+			return goOn
 		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -179,9 +188,17 @@ func (s *session) after(ctx context.Context, before map[string]float64) {
 func (s *session) kept() {
 	where := ""
 	if s.storeFile != "" {
-		where = " --store " + s.storeFile
+		where = " --store " + shellWord(s.storeFile)
 	}
 	s.sayf("run %s is kept: pitot runs report %s%s", s.run.ID, s.run.ID, where)
+}
+
+// shellWord is text as a word of a shell's command line.
+func shellWord(text string) string {
+	if strings.ContainsAny(text, " \t\n'\"\\$&;|<>()*?[]{}~#`!") {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return text
 }
 
 // warn says on stderr, also when all else is quiet, that a run's figures are not

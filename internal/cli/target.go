@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/transport"
 )
 
@@ -133,9 +134,9 @@ func checkURL(flag, s string) error {
 	switch {
 	case !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://"):
 		return usagef("%s %q: must begin with http:// or https://", flag, s)
-	case err != nil:
+	case err != nil && !strings.Contains(s, "@"):
 		return usagef("%s: %w", flag, err)
-	case u.User != nil: // nor is it repeated here
+	case err != nil || u.User != nil: // nor is it repeated here
 		return usagef("%s: must not hold a user name and a password; send them with --header Authorization=...", flag)
 	case u.Host == "":
 		return usagef("%s %q: has no host", flag, s)
@@ -157,7 +158,9 @@ func parseHeaders(items []string) (http.Header, error) {
 	for _, item := range items {
 		name, value, ok := strings.Cut(item, "=")
 		if !ok || !httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) {
-			errs = append(errs, usagef("--header %q: must be NAME=VALUE, with the name of an HTTP header", name))
+			before, _, _ := strings.Cut(strings.TrimSpace(name), ":") // what follows may be a key
+			before, _, _ = strings.Cut(before, " ")
+			errs = append(errs, usagef("--header %q: must be NAME=VALUE, with the name of an HTTP header", before))
 			continue
 		}
 		if !httpguts.ValidHeaderFieldValue(value) {
@@ -207,9 +210,6 @@ func (s targetSettings) extraBody() (map[string]json.RawMessage, error) {
 // sideCall is how long the server may take for a question about itself.
 const sideCall = 30 * time.Second
 
-// errSilent says that nothing answers where the server should be.
-var errSilent = errors.New("nobody answers")
-
 // models asks the server what it serves. It is the first question of all, and
 // waits for a server that is starting as long as patience allows, so that what
 // depends on answers does not depend on how fast the server starts.
@@ -219,22 +219,36 @@ func (s *session) models(ctx context.Context) ([]endpoint.Model, error) {
 		call, cancel := context.WithTimeoutCause(ctx, sideCall, transport.ErrTimeout)
 		list, err := s.target.server().Models(call)
 		cancel()
-		var silent *endpoint.CallError
+		var may interface{ MayPass() bool }
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case !errors.As(err, &silent):
+		case err == nil, !errors.As(err, &may), !may.MayPass(), !time.Now().Before(deadline):
 			return list, err
-		case !silent.MayPass() || !time.Now().Before(deadline):
-			return nil, fmt.Errorf("%w at %s: %s (%w)\ncheck the address; %s waits for a server that is starting", errSilent, s.target.base, silent.Class.Explain(), silent.Err, s.patienceFlag)
 		case !told:
-			s.sayf("waiting up to %v for %s: %s", s.patience, s.target.base, silent.Class.Explain())
+			s.sayf("waiting up to %v for %s: %v", s.patience, s.target.base, err)
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(min(time.Second, time.Until(deadline))):
 		}
 	}
+}
+
+// unreachable explains an error of models that says that there is nobody to be
+// measured; nil if somebody is there, whatever is wrong with the answer.
+func (s *session) unreachable(err error) error {
+	var call *endpoint.CallError
+	if !errors.As(err, &call) {
+		return nil
+	}
+	switch call.Class {
+	case trace.DNS, trace.Refused, trace.Unreachable:
+		return fmt.Errorf("nobody answers at %s: %s (%w)\ncheck the address; %s waits for a server that is starting", s.target.base, call.Class.Explain(), call.Err, s.patienceFlag)
+	case trace.TLS:
+		return fmt.Errorf("reach %s: %s (%w)", s.target.base, call.Class.Explain(), call.Err)
+	}
+	return nil
 }
 
 // choose picks a model of those that the server lists: the wanted one, else the

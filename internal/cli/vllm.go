@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/dialect"
@@ -100,7 +102,7 @@ func (v vllmRun) run(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	s.noProgress, s.profile = v.DisableTqdm, v.Profile
+	s.noProgress, s.profile, s.stubborn = v.DisableTqdm, v.Profile, true
 	if err := v.prepareResults(); err != nil {
 		return err
 	}
@@ -157,7 +159,11 @@ func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
 }
 
 func (v vllmRun) target(base string) (*target, error) {
-	if err := checkURL("--base-url", base); err != nil {
+	flag := "--base-url"
+	if v.BaseURL == nil {
+		flag = "--host and --port"
+	}
+	if err := checkURL(flag, base); err != nil {
 		return nil, err
 	}
 	pairs, err := v.Headers()
@@ -178,8 +184,8 @@ func (v vllmRun) model(ctx context.Context, s *session) (name, id string, err er
 		wanted = *v.Model
 	}
 	list, err := s.models(ctx)
-	if errors.Is(err, errSilent) && (wanted == "" || s.patience > 0) {
-		return "", "", err // else that tool would send its requests all the same
+	if gone := s.unreachable(err); gone != nil && (wanted == "" || s.patience > 0) {
+		return "", "", gone // else that tool would send its requests all the same
 	}
 	m, names, err := choose(list, err, wanted)
 	if err != nil {
@@ -207,7 +213,7 @@ func (v vllmRun) tokens(ctx context.Context, s *session, id string) (tokens, str
 	if given {
 		where = *v.Tokenizer
 	}
-	tok, err := v.p.findTokens(ctx, where, given, s.target, id, vllmVocabulary)
+	tok, err := v.p.findTokens(ctx, where, given && isPath(where), s.target, id, vllmVocabulary)
 	if err != nil {
 		return tok, where, err
 	}
@@ -219,6 +225,11 @@ func (v vllmRun) tokens(ctx context.Context, s *session, id string) (tokens, str
 		s.notef("no tokenizer %q on this machine: %s, so they differ from those of vllm at the same seed; send times do not, nor lengths, unless the model's tokenizer adds a first token", where, how)
 	}
 	return tok, where, nil
+}
+
+// isPath tells a path from the name of a model, which that tool would download.
+func isPath(where string) bool {
+	return filepath.IsAbs(where) || strings.HasPrefix(where, ".") || strings.HasSuffix(where, ".json")
 }
 
 // vllmVocabulary is how many ids prompts are drawn from when no tokenizer tells.

@@ -2,10 +2,7 @@ package driver
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -34,24 +31,8 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("%s (%s)", r.Class.Explain(), r.Error)
 }
 
-// permanent tells failures that another attempt would meet again: the server
-// understood, and refused.
-func (e *FailedError) permanent() bool {
-	r := e.Record
-	switch r.Class {
-	case trace.TLS, trace.Other, trace.Malformed:
-		return true
-	case trace.HTTP:
-		switch r.Status {
-		case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
-			return false
-		case http.StatusNotFound: // what stands before a server that starts says so too, but not in JSON
-			return strings.HasPrefix(strings.TrimSpace(r.Error), "{")
-		}
-		return r.Status >= 400 && r.Status < 500
-	}
-	return false
-}
+// MayPass tells whether the next attempt could go better.
+func (e *FailedError) MayPass() bool { return e.Record.Class.MayPass(e.Record.Status, e.Record.Error) }
 
 // once sends req outside the run and returns why it failed. A stream that ends
 // without its marker is an answer here: how answers end is for the run to tell.
@@ -68,11 +49,10 @@ func once(ctx context.Context, s Sender, req workload.Request) error {
 	return &FailedError{rec}
 }
 
-// Ready sends req, without an id, until it is answered, is refused for good, or
-// the time is up: once with a limit of zero. An attempt that is still going on
-// when the time is up is cut off. waiting is called with the first error that
-// may pass; the error returned is that of the last attempt.
-func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Duration, waiting func(error)) error {
+// Ready sends req, without an id, until it is answered, goOn says no to its
+// failure, or the time is up: once with a limit of zero. An attempt that is still
+// going on when the time is up is cut off. The error is that of the last attempt.
+func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Duration, goOn func(error) bool) error {
 	req.ID = ""
 	if limit <= 0 {
 		return once(ctx, s, req)
@@ -83,11 +63,8 @@ func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Durat
 	var last error
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := once(ctx, s, req)
-		if failed := (*FailedError)(nil); err == nil || errors.As(err, &failed) && failed.permanent() {
+		if err == nil || ctx.Err() == nil && !goOn(err) {
 			return err
-		}
-		if last == nil && ctx.Err() == nil {
-			waiting(err)
 		}
 		if ctx.Err() == nil || last == nil {
 			last = err

@@ -301,15 +301,15 @@ func TestReady(t *testing.T) {
 					return ""
 				}
 				told := 0
-				err := Ready(t.Context(), f, workload.Request{Text: "a", ID: "x"}, tt.limit, func(error) { told++ })
+				err := Ready(t.Context(), f, workload.Request{Text: "a", ID: "x"}, tt.limit, func(error) bool { told++; return true })
 				if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want)) {
 					t.Errorf("error %v, want %q", err, tt.want)
 				}
 				if at := time.Since(f.epoch); at != tt.at {
 					t.Errorf("returned after %v, want %v", at, tt.at)
 				}
-				if want := min(1, len(f.seen)-1); told != want && tt.limit > 0 {
-					t.Errorf("told %d times that it waits, want %d", told, want)
+				if err == nil && told != len(f.seen)-1 {
+					t.Errorf("asked %d times whether to go on after %d attempts", told, len(f.seen))
 				}
 				if f.seen[0] != "a" {
 					t.Errorf("sent %q: the ready check carries no id", f.seen[0])
@@ -339,7 +339,10 @@ func TestReadyDoesNotWaitForWhatWillNotPass(t *testing.T) {
 			f := newFake(always(0))
 			f.class = func(*workload.Request) trace.Class { return tt.class }
 			f.status, f.text = tt.status, tt.text
-			err := Ready(t.Context(), f, workload.Request{}, time.Minute, func(error) {})
+			err := Ready(t.Context(), f, workload.Request{}, time.Minute, func(err error) bool {
+				failed := (*FailedError)(nil)
+				return errors.As(err, &failed) && failed.MayPass()
+			})
 			if waited := time.Since(f.epoch) > 0; err == nil || waited != tt.waits {
 				t.Errorf("%s %d: waited %v, error %v", tt.class, tt.status, waited, err)
 			}
@@ -350,7 +353,7 @@ func TestReadyDoesNotWaitForWhatWillNotPass(t *testing.T) {
 func TestReadyCutsOffAnAttemptAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(always(time.Hour))
-		err := Ready(t.Context(), f, workload.Request{}, 3*time.Second, func(error) {})
+		err := Ready(t.Context(), f, workload.Request{}, 3*time.Second, func(error) bool { return true })
 		if err == nil || time.Since(f.epoch) != 3*time.Second {
 			t.Errorf("error %v after %v", err, time.Since(f.epoch))
 		}

@@ -515,6 +515,7 @@ func TestOddServers(t *testing.T) {
 		{"error event in words", stream(text("a"), "event: error\ndata: boom\n\n"), trace.StreamError, 1, "boom"},
 		{"error, then the connection ends", abort(text("a"), "data: "+failure+"\n\n"), trace.StreamError, 1, "layer 3"},
 		{"aborted by the engine", stream(text("a"), ended("abort"), end), trace.StreamError, 2, "finish reason abort"},
+		{"comments alone", stream(": keep-alive\n\n", ": keep-alive\n\n"), trace.Truncated, 0, "neither [DONE]"},
 		{"nothing at all", stream(), trace.Truncated, 0, "neither [DONE]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -174,6 +174,13 @@ func (r *reader) finish(done int64, err error) {
 	r.rec.Class, r.rec.Error = r.verdict(err, broken)
 }
 
+// comments tells whether a stream without events was one at all: it begins with a
+// comment or a field.
+func comments(body []byte) bool {
+	name, _, ok := bytes.Cut(bytes.TrimSpace(body), []byte(":"))
+	return ok && slices.Contains([]string{"", "event", "id", "retry", "data"}, string(name))
+}
+
 // wholeEvent tells whether the data of a last line without an end is all there.
 func wholeEvent(data []byte) bool {
 	return string(data) == "[DONE]" || gjson.ValidBytes(data)
@@ -210,7 +217,7 @@ func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 		return trace.StreamError, r.failed
 	case err != nil:
 		return classify(err), err.Error()
-	case r.form == eventStream && r.seen == 0:
+	case r.form == eventStream && r.seen == 0 && !comments(r.body):
 		return trace.Malformed, fmt.Sprintf("asked for an event stream, got %.200q", r.body)
 	case broken:
 		return trace.Truncated, "the stream ended within an event"

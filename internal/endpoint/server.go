@@ -49,6 +49,10 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s answered HTTP %d (%s): %s", e.Route, e.Status, http.StatusText(e.Status), body)
 }
 
+// MayPass tells whether the same call could be answered a moment later, as when
+// the server is starting behind a gateway.
+func (e *StatusError) MayPass() bool { return trace.HTTP.MayPass(e.Status, e.Body) }
+
 // A CallError is a request that got no answer.
 type CallError struct {
 	Route string
@@ -67,13 +71,7 @@ func (e *CallError) Unwrap() error { return e.Err }
 
 // MayPass tells whether the same call could succeed a moment later, as when the
 // server is starting.
-func (e *CallError) MayPass() bool {
-	switch e.Class {
-	case trace.DNS, trace.Refused, trace.Unreachable, trace.Timeout, trace.Reset, trace.Closed:
-		return true
-	}
-	return false
-}
+func (e *CallError) MayPass() bool { return e.Class.MayPass(0, "") }
 
 // collector keeps a whole response.
 type collector struct {

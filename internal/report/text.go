@@ -9,9 +9,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -34,7 +36,7 @@ func Text(w io.Writer, s metrics.Summary) error {
 // text is a report in the making.
 type text struct {
 	strings.Builder
-	short bool // some percentile has an asterisk
+	short []metrics.Percentile // with an asterisk, each once
 }
 
 func (t *text) linef(format string, a ...any) {
@@ -194,7 +196,10 @@ func (t *text) row(name string, d metrics.Distribution) {
 	for _, p := range d.Percentiles {
 		mark := " "
 		if p.Short {
-			mark, t.short = "*", true
+			mark = "*"
+			if !slices.ContainsFunc(t.short, func(q metrics.Percentile) bool { return q.P == p.P }) {
+				t.short = append(t.short, p)
+			}
 		}
 		t.WriteString(right(ms(p.Value)+mark, figureWidth))
 	}
@@ -231,7 +236,7 @@ func (t *text) notes(s metrics.Summary) {
 	missing := s.Requests.Planned - s.Requests.Sent
 	note(missing > 0 && s.Health.Measured, "%d of %d requests were never sent: the run was ended early", missing, s.Requests.Planned)
 	note(missing > 0 && !s.Health.Measured, "%d of %d requests have no record: they were in flight when the run was last seen, or not yet sent", missing, s.Requests.Planned)
-	note(t.short, "* the sample is too small for this percentile (%s)", wants(s.Service.E2EL.Percentiles))
+	note(len(t.short) > 0, "* the sample is too small for this percentile (%s)", wants(t.short))
 	note(s.Steady.Why != "", "no steady state: %s", s.Steady.Why)
 	note(s.Tokens.Assumed > 0, "the server did not count the output of %d requests: one token a chunk is assumed", s.Tokens.Assumed)
 	note(s.Tokens.Tokenized > 0, "the server did not count the output of %d requests: it was counted here, from the text", s.Tokens.Tokenized)
@@ -246,11 +251,12 @@ func (t *text) notes(s metrics.Summary) {
 	}
 }
 
-// wants says how large a sample percentiles want, the first three of them.
+// wants says how large a sample percentiles want.
 func wants(percentiles []metrics.Percentile) string {
+	slices.SortFunc(percentiles, func(a, b metrics.Percentile) int { return cmp.Compare(a.P, b.P) })
 	var parts []string
 	verb, unit := "wants ", " values"
-	for _, p := range percentiles[:min(3, len(percentiles))] {
+	for _, p := range percentiles {
 		parts = append(parts, fmt.Sprintf("a P%g %s%d%s", p.P, verb, p.Wants(), unit))
 		verb, unit = "", ""
 	}

@@ -76,12 +76,15 @@ func (s *Store) migrate() error {
 	return nil
 }
 
+// ErrForeign is the error for a database that is not pitot's.
+var ErrForeign = errors.New("it is the database of another program")
+
 // ours refuses the database of another program: one with tables, but not our own.
 func (s *Store) ours() error {
 	var tables, known int
 	err := s.db.QueryRow("SELECT count(*), (SELECT count(*) FROM pragma_table_info('run') WHERE name = 'beat_ns') FROM sqlite_master").Scan(&tables, &known)
 	if err == nil && tables > 0 && known == 0 {
-		err = errors.New("it is the database of another program")
+		err = ErrForeign
 	}
 	return err
 }

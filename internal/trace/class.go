@@ -1,5 +1,10 @@
 package trace
 
+import (
+	"net/http"
+	"strings"
+)
+
 // A Class is the way a request failed; empty means it did not.
 type Class string
 
@@ -29,6 +34,26 @@ func Classes() []Class {
 		Files, Ports, DNS, Refused, Unreachable, TLS, Timeout, Reset, Closed, HTTP,
 		Malformed, StreamError, Truncated, Empty, Cancelled, Other,
 	}
+}
+
+// MayPass tells whether another attempt could end otherwise than in c, as when the
+// server is starting: not if it understood and refused. status and text are those
+// of class http. A 404 that is not JSON comes from a gateway that knows of no
+// server yet.
+func (c Class) MayPass(status int, text string) bool {
+	switch c {
+	case TLS, Malformed, Other:
+		return false
+	case HTTP:
+		switch status {
+		case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
+			return true
+		case http.StatusNotFound:
+			return !strings.HasPrefix(strings.TrimSpace(text), "{")
+		}
+		return status >= 500
+	}
+	return true
 }
 
 // Explain says in a few words what c means to the person reading a report.

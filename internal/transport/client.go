@@ -147,7 +147,7 @@ func (x *exchange) hooks() *httptrace.ClientTrace {
 		GotConn: func(info httptrace.GotConnInfo) {
 			x.conns++
 			x.dialed, x.connected = Never, Never
-			if !info.Reused || !info.WasIdle {
+			if !info.Reused || !info.WasIdle && !x.c.http2 { // streams share a connection that is not idle
 				x.dialed, x.connected = asked, x.c.Now()
 			}
 		},

@@ -111,6 +111,24 @@ func TestDoReusesConnections(t *testing.T) {
 	}
 }
 
+// Streams of HTTP/2 share a connection; only the first has to wait for it.
+func TestDoSharesAConnectionOfHTTP2(t *testing.T) {
+	serve(t, Config{HTTP2: true}, slowly, func(t *testing.T, c *Client) {
+		if _, err := c.Do(t.Context(), post(), &tape{}); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if got, err := c.Do(t.Context(), post(), &tape{}); err != nil || got.Dialed != Never {
+					t.Errorf("error %v, %+v", err, got)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
 // A request that was waiting for its own connection is handed one that another
 // request has left: its wait was for a connection all the same.
 func TestDoTellsTheWaitForAConnection(t *testing.T) {

@@ -218,7 +218,7 @@ func (d *draw) insist(ctx context.Context, i int, s *sequence) error {
 		if len(s.ids) == s.want {
 			return nil
 		}
-		s.ids = s.ids[:max(0, min(len(s.ids), s.want)-endTokens)]
+		s.ids = s.ids[:max(len(d.prefix), min(len(s.ids), s.want)-endTokens)]
 		s.tries, s.done = corrections, false
 		if err := fix.finish(ctx, s); err != nil {
 			return err

@@ -136,7 +136,7 @@ func TestRandomFillsUpWhatTheTokenizerMerges(t *testing.T) {
 // is done about it.
 func TestRandomInsistsOnExactLengths(t *testing.T) {
 	build := func(exact bool) Workload {
-		r := Random{Requests: 200, Input: 5, Output: 1, Seed: 3, Exact: exact}
+		r := Random{Requests: 200, Input: 2, Prefix: 3, Output: 1, Seed: 3, Exact: exact}
 		w, err := r.Build(t.Context(), Vocabulary{Size: 50}, &words{growAfter: 20})
 		if err != nil {
 			t.Fatal(err)
@@ -148,6 +148,9 @@ func TestRandomInsistsOnExactLengths(t *testing.T) {
 		t.Errorf("notes %q, exact %q", loose.Notes, exact.Notes)
 	}
 	for i, r := range loose.Requests {
+		if !strings.HasPrefix(exact.Requests[i].Text, strings.Join(strings.Fields(loose.Requests[0].Text)[:3], " ")+" ") {
+			t.Errorf("request %d: %q has lost the prefix", i, exact.Requests[i].Text)
+		}
 		if e := exact.Requests[i]; e.PromptTokens != 5 || r.PromptTokens == 5 && e.Text != r.Text {
 			t.Errorf("request %d: %d tokens, %q was %q", i, e.PromptTokens, e.Text, r.Text)
 		}
