@@ -99,16 +99,20 @@ func (p *progress) line() []string {
 	elapsed := time.Since(p.start)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return []string{
-		fmt.Sprintf("%5.1f s", elapsed.Seconds()),
-		fmt.Sprintf("%d/%d done", done, p.total),
+	since := fmt.Sprintf("%5.1f s", elapsed.Seconds())
+	parts := []string{
+		fmt.Sprintf("%d/%d", done, p.total),
 		fmt.Sprintf("%d failed", failed),
 		fmt.Sprintf("%d in flight", released-done),
 		p.left(done, elapsed) + " left",
 		fmt.Sprintf("%.0f tok/s", float64(p.tokens)/elapsed.Seconds()),
-		fmt.Sprintf("P50/P99 TTFT %s ms", p50p99(p.ttft)),
-		fmt.Sprintf("ITL %s ms", p50p99(p.itl)),
+		"TTFT " + p50p99(p.ttft),
+		"ITL " + p50p99(p.itl) + " ms",
 	}
+	if p.s.Width == nil {
+		return append([]string{since}, parts...)
+	}
+	return append(parts, since) // the first to be left out
 }
 
 // p50p99 are the two percentiles in milliseconds.
@@ -116,7 +120,15 @@ func p50p99(h *hdrhistogram.Histogram) string {
 	if h.TotalCount() == 0 {
 		return "–/–"
 	}
-	return fmt.Sprintf("%.1f/%.1f", float64(h.ValueAtQuantile(50))/1000, float64(h.ValueAtQuantile(99))/1000)
+	return short(h.ValueAtQuantile(50)) + "/" + short(h.ValueAtQuantile(99))
+}
+
+// short is microseconds in milliseconds, in few characters.
+func short(us int64) string {
+	if us < 9950 {
+		return fmt.Sprintf("%.1f", float64(us)/1000)
+	}
+	return fmt.Sprintf("%.0f", float64(us)/1000)
 }
 
 // left extrapolates the time that the rest will take.

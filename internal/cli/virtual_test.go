@@ -177,13 +177,13 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	const whole = "  5.0 s  5/12 done  0 failed  0 in flight  7s left  3 tok/s  P50/P99 TTFT 50.0/50.0 ms  ITL 10.0/10.0 ms"
+	const parts = "5/12  0 failed  0 in flight  7s left  3 tok/s  TTFT 50/50  ITL 10/10 ms"
 	for width, want := range map[int]string{
-		0:   whole + "\n", // no terminal
-		120: wipeLine + whole + wipeLine,
-		80:  wipeLine + "  5.0 s  5/12 done  0 failed  0 in flight  7s left  3 tok/s" + wipeLine,
-		40:  wipeLine + "  5.0 s  5/12 done  0 failed" + wipeLine,
-		5:   wipeLine + "  5." + wipeLine,
+		0:   "  5.0 s  " + parts + "\n", // no terminal
+		120: wipeLine + parts + "    5.0 s" + wipeLine,
+		76:  wipeLine + parts + wipeLine,
+		40:  wipeLine + "5/12  0 failed  0 in flight  7s left" + wipeLine,
+		4:   wipeLine + "5/1" + wipeLine,
 		1:   wipeLine + wipeLine,
 	} {
 		synctest.Test(t, func(t *testing.T) {
