@@ -84,7 +84,7 @@ func gate(n int) string {
 
 // client is the verdict on the load generator and what it rests on.
 func (t *text) client(h metrics.Health) {
-	verdict, used := "VALID", ""
+	verdict := "VALID"
 	if !h.Valid {
 		verdict = "INVALID: " + strings.Join(h.Reasons, "; ")
 	}
@@ -93,18 +93,19 @@ func (t *text) client(h metrics.Health) {
 	if h.Lateness.N > 0 {
 		lateness = fmt.Sprintf("sent late by P50 %s, P99 %s, max %s ms", ms(h.Lateness.At(50)), ms(h.Lateness.At(99)), ms(h.Lateness.Max))
 	}
-	gc := ""
-	if h.Measured {
-		used, gc = fmt.Sprintf("CPU %.0f %% of %d", 100*h.CPU, h.CPUs), "no GC"
+	t.field("", lateness)
+	if !h.Measured {
+		return
 	}
+	gc := "no GC"
 	if h.GCCycles > 0 {
 		gc = fmt.Sprintf("%d GC, longest pause %s ms", h.GCCycles, ms(h.GCMax))
 	}
 	redials := ""
 	if h.Redials > 0 {
-		redials = fmt.Sprintf("%d idle connections were closed by the server and replaced", h.Redials)
+		redials = fmt.Sprintf("%d idle connections replaced", h.Redials)
 	}
-	t.field("", lateness, used, gc, redials)
+	t.field("", fmt.Sprintf("CPU %.0f %% of %d", 100*h.CPU, h.CPUs), gc, redials)
 }
 
 // rates are lines of a name, what it counts, and the rate over the whole run
@@ -132,7 +133,7 @@ func (t *text) rates(s metrics.Summary) {
 }
 
 func (t *text) rate(name, what, whole, steady string) {
-	t.linef("%s%s%s%s", left(name, 12), left(what, 28), right(whole, 18), right(steady, 24))
+	t.linef("%s%s%s%s", left(name, 12), left(what, 28), right(whole, 18), right(steady, 22))
 }
 
 func objectives(g *metrics.Goodput) string {

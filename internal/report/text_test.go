@@ -121,5 +121,6 @@ func ExampleText() {
 	// target  http://127.0.0.1:8000 - m - chat, streamed
 	// load    random 10→5 tokens - constant 50 req/s - seed 7
 	// client  VALID
-	//         sent late by P50 0.200, P99 0.200, max 0.200 ms - CPU 2 % of 4 - 3 GC, longest pause 0.250 ms
+	//         sent late by P50 0.200, P99 0.200, max 0.200 ms
+	//         CPU 2 % of 4 - 3 GC, longest pause 0.250 ms
 }
