@@ -117,7 +117,7 @@ func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, 
 // loadTokens reads a tokenizer from a file, a folder, or the Hugging Face cache.
 func (p *Process) loadTokens(where string) (tokens, error) {
 	path := where
-	if _, err := os.Stat(path); err != nil {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() && !strings.HasSuffix(path, ".json") { // a file of the model's name is another thing
 		cached, ok := p.cachedModel(where)
 		if !ok {
 			return tokens{}, usagef("--tokenizer %q is neither a file nor in the Hugging Face cache of this machine: %w", where, fs.ErrNotExist)
