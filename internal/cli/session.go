@@ -245,6 +245,9 @@ func (s *session) notef(format string, a ...any) {
 	s.sayf("note: %s", note)
 }
 
+// scrapeLimit is how long the server may take to tell its counters.
+const scrapeLimit = 10 * time.Second
+
 // counters are the server's counters, nil if it shows none; the error is an
 // interrupt.
 func (s *session) counters(ctx context.Context) (map[string]float64, error) {
@@ -253,7 +256,7 @@ func (s *session) counters(ctx context.Context) (map[string]float64, error) {
 	}
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
-	call, cancel := context.WithTimeout(ctx, sideCall)
+	call, cancel := context.WithTimeout(ctx, scrapeLimit)
 	defer cancel()
 	samples, err := s.target.server().Metrics(call)
 	if err != nil {
