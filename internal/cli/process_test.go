@@ -235,6 +235,7 @@ func TestInterruptsAroundTheRun(t *testing.T) {
 	}{
 		{"/tokenize", exitInterrupted, false},
 		{"/start_profile", exitInterrupted, false},
+		{"/metrics", exitInterrupted, false},
 		{"/stop_profile", exitOK, true},
 	} {
 		t.Run(tt.route, func(t *testing.T) {
@@ -256,6 +257,9 @@ func TestInterruptsAroundTheRun(t *testing.T) {
 			p.Signals, p.Args = signals, strings.Fields("bench --profile -n 3 -c 1 --output-len 3 --url "+server.URL)
 			if code := Run(p); code != tt.code {
 				t.Errorf("exit code %d, want %d\n%s", code, tt.code, stderr)
+			}
+			if inner.Profiling() && tt.route == "/metrics" {
+				t.Error("the profiler was left running")
 			}
 			p.Args = strings.Fields("runs list")
 			stdout.Reset()

@@ -38,6 +38,7 @@ type session struct {
 	stubborn     bool // the ready check goes on whatever the server says
 	warmup       []workload.Request
 	profile      bool
+	profiling    bool // it has been started
 	scrape       bool // keep the differences of the server's counters
 	beforeRun    func()
 	store        *store.Store
@@ -63,9 +64,13 @@ func (p *Process) newSession(storeFile string) (*session, error) {
 	return s, nil
 }
 
-// close lets go of the connections and the store.
+// close stops a profiler that an early end left running, and lets go of the
+// connections and the store.
 func (s *session) close() {
 	if s.target != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
+		defer cancel()
+		s.stopProfiler(ctx)
 		s.target.transport.Close()
 	}
 	_ = s.store.Close()
@@ -132,7 +137,8 @@ func (s *session) prepare(ctx context.Context) error {
 		}
 	}
 	if s.profile {
-		if err := s.target.server().Post(ctx, "/start_profile"); err != nil {
+		err := s.target.server().Post(ctx, "/start_profile")
+		if s.profiling = err == nil; err != nil {
 			s.notef("the profiler was not started: %v", err)
 		}
 	}
@@ -175,13 +181,19 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 func (s *session) after(ctx context.Context, before map[string]float64) {
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
-	if s.profile {
-		if err := s.target.server().Post(ctx, "/stop_profile"); err != nil {
-			s.notef("the profiler was not stopped: %v", err)
-		}
-	}
+	s.stopProfiler(ctx)
 	after, _ := s.counters(ctx) // an interrupt leaves them out
 	s.run.ServerCounters = difference(before, after)
+}
+
+func (s *session) stopProfiler(ctx context.Context) {
+	if !s.profiling {
+		return
+	}
+	s.profiling = false
+	if err := s.target.server().Post(ctx, "/stop_profile"); err != nil {
+		s.notef("the profiler was not stopped: %v", err)
+	}
 }
 
 // kept says where the run is.
