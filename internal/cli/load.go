@@ -26,7 +26,6 @@ type load struct {
 	description string
 	rate        float64 // constant mean rate, 0 if there is none
 	requests    int     // of the workload, that have a place in the schedule
-	atOnce      bool
 }
 
 // kind is what decides when requests are due.
@@ -84,7 +83,7 @@ func (s loadSettings) schedule(requests []workload.Request, seed uint32) (load, 
 	n := len(requests)
 	switch s.kind() {
 	case "at-once":
-		return load{arrival.Burst(), "all at once", 0, n, true}, nil
+		return load{schedule: arrival.Burst(), description: "all at once", requests: n}, nil
 	case "replay":
 		return s.replay(requests)
 	case "ramp":
@@ -93,14 +92,14 @@ func (s loadSettings) schedule(requests []workload.Request, seed uint32) (load, 
 			return load{}, err
 		}
 		process, name, err := s.process(seed)
-		return load{arrival.New(process, ramp), fmt.Sprintf("%s, %s req/s", name, s.Ramp), 0, n, false}, err
+		return load{schedule: arrival.New(process, ramp), description: fmt.Sprintf("%s, %s req/s", name, s.Ramp), requests: n}, err
 	}
 	rate := s.Rate
 	if rate == 0 {
 		rate = defaultRate
 	}
 	process, name, err := s.process(seed)
-	return load{arrival.New(process, arrival.Constant(rate)), fmt.Sprintf("%s %g req/s", name, rate), rate, n, false}, err
+	return load{schedule: arrival.New(process, arrival.Constant(rate)), description: fmt.Sprintf("%s %g req/s", name, rate), rate: rate, requests: n}, err
 }
 
 // process is how arrivals scatter around their rate.
@@ -162,7 +161,7 @@ func (s loadSettings) replay(requests []workload.Request) (load, error) {
 	if s.Speed != 1 {
 		description += fmt.Sprintf(" at %g× speed", s.Speed)
 	}
-	return load{schedule, description, 0, n, false}, nil
+	return load{schedule: schedule, description: description, requests: n}, nil
 }
 
 // readTimes reads a number of seconds from each line of a file.

@@ -23,7 +23,7 @@ func TestSecretsAreHiddenAndNothingElse(t *testing.T) {
 	secrets := slices.Concat(secretsIn("Bearer sk-verysecret"), secretsIn("session=abcdefghij; theme=dark"), secretsIn("0"))
 	for text, want := range map[string]string{
 		"bad key: sk-verysecret":        "bad key: ***",
-		"got Bearer sk-verysecret":      "got ***",
+		"got Bearer sk-verysecret":      "got ***", // not "Bearer ***"
 		"no session abcdefghij":         "no session ***",
 		"http://127.0.0.1:8000 is dark": "http://127.0.0.1:8000 is dark",
 	} {

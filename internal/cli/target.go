@@ -48,6 +48,7 @@ type reach struct {
 	noReuse  bool
 	timeout  time.Duration
 	idle     time.Duration
+	keep     time.Duration // how long an unused connection stays open, 0 = transport's default
 }
 
 // newTarget connects to nothing yet.
@@ -78,7 +79,7 @@ func (p *Process) newTarget(base string, r reach) (*target, error) {
 		}
 	}
 	t.transport = transport.New(transport.Config{
-		Dial: p.Dial, TLS: config, Proxy: p.proxy(), HTTP2: r.http2, NoReuse: r.noReuse, Timeout: r.timeout, Idle: r.idle,
+		Dial: p.Dial, TLS: config, Proxy: p.proxy(), HTTP2: r.http2, NoReuse: r.noReuse, Timeout: r.timeout, Idle: r.idle, KeepAlive: r.keep,
 	})
 	return t, nil
 }

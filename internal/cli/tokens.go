@@ -117,7 +117,7 @@ func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, 
 // loadTokens reads a tokenizer from a file, a folder, or the Hugging Face cache.
 func (p *Process) loadTokens(where string) (tokens, error) {
 	path := where
-	if info, err := os.Stat(path); err != nil || !info.IsDir() && !strings.HasSuffix(path, ".json") { // a file of the model's name is another thing
+	if !holdsTokenizer(path) {
 		cached, ok := p.cachedModel(where)
 		if !ok {
 			return tokens{}, usagef("--tokenizer %q is neither a file nor in the Hugging Face cache of this machine: %w", where, fs.ErrNotExist)
@@ -138,7 +138,14 @@ func (p *Process) loadTokens(where string) (tokens, error) {
 	}, nil
 }
 
-// cachedModel finds the newest snapshot of a model in the Hugging Face cache:
+// holdsTokenizer tells folders and JSON files from other files that happen to have
+// the name of a model.
+func holdsTokenizer(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && (info.IsDir() || strings.HasSuffix(path, ".json"))
+}
+
+// cachedModel finds a model in the Hugging Face cache, its main revision if known:
 // HF_HUB_CACHE, HF_HOME/hub or ~/.cache/huggingface/hub, then
 // models--ORG--NAME/snapshots/REVISION.
 func (p *Process) cachedModel(name string) (string, bool) {

@@ -29,6 +29,9 @@ type vllmCmd struct {
 // vllmTimeout is that tool's only time limit of a request.
 const vllmTimeout = 6 * time.Hour
 
+// vllmKeepAlive is how long that tool keeps an unused connection.
+const vllmKeepAlive = time.Minute
+
 // Run runs `bench serve`.
 func (c vllmCmd) Run(p *Process) error {
 	if slices.ContainsFunc(c.Args[:min(2, len(c.Args))], func(a string) bool { return a == "--help" || a == "-h" }) {
@@ -174,7 +177,7 @@ func (v vllmRun) target(base string) (*target, error) {
 	for _, kv := range pairs {
 		header.Set(kv[0], kv[1])
 	}
-	return v.p.newTarget(base, reach{header: header, key: v.p.getenv("OPENAI_API_KEY"), insecure: v.Insecure, timeout: vllmTimeout})
+	return v.p.newTarget(base, reach{header: header, key: v.p.getenv("OPENAI_API_KEY"), insecure: v.Insecure, timeout: vllmTimeout, keep: vllmKeepAlive})
 }
 
 // model is the name sent and the id used for files and tokenizers.

@@ -87,6 +87,15 @@ func TestDottedPathsThroughAValue(t *testing.T) {
 }
 
 func TestHeaderValuesAreMasked(t *testing.T) {
+	for args, want := range map[string]string{
+		"--head A=s3cret B=1 --metadata A=s3cret": "--head A=*** B=*** --metadata A=s3cret",
+		"--header=A=s3cret x=y":                   "--header=A=*** x=***",
+		"--label A=s3cret":                        "--label A=s3cret",
+	} {
+		if got := strings.Join(new(VLLMArgs).Mask(strings.Fields(args)), " "); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
 	args := []string{"--header", "Authorization=Bearer s3cret", "X=1", "--seed", "1", "--header=Y=s3cret"}
 	a, err := ParseVLLM(args[:5], "")
 	if err != nil {

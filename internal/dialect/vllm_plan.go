@@ -113,7 +113,14 @@ func (a *VLLMArgs) checkDataset(c *checklist) {
 		}
 		c.add(err)
 	case "custom":
-		c.refuse(a.customOutput() < -1 || a.customOutput() == 0, "--custom-output-len %d: must be positive, or -1 for the row's output_tokens", a.customOutput())
+		flag := "--custom-output-len"
+		if a.OutputLen != nil {
+			flag = "--output-len"
+		}
+		c.refuse(a.customOutput() < -1 || a.customOutput() == 0, "%s %d: must be positive, or -1 for the row's output_tokens", flag, a.customOutput())
+	case "sharegpt":
+		c.refuse(a.ShareGPTOutputLen != nil && *a.ShareGPTOutputLen < 1, "--sharegpt-output-len must be positive; leave it out for the recorded length")
+		c.refuse(a.OutputLen != nil && *a.OutputLen < 1, "--output-len must be positive; leave it out for the recorded length")
 	}
 }
 

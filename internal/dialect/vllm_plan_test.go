@@ -178,6 +178,9 @@ func TestDatasets(t *testing.T) {
 	if base != "https://h/x" || target != "https://h/x/v1/completions" {
 		t.Error(base, target)
 	}
+	if base, _ := parse(t, "--host [::1] --port 8001").URLs(); base != "http://[::1]:8001" {
+		t.Error(base)
+	}
 	if base, _ := parse(t, "--host ::1 --port 8001").URLs(); base != "http://[::1]:8001" {
 		t.Error(base)
 	}

@@ -462,7 +462,7 @@ func TestPyTorchArguments(t *testing.T) {
 func TestRunsOfOtherDialectsHaveAReportToo(t *testing.T) {
 	tr := goldenTrace(t, nil, false)
 	tr.Run.Plan = trace.Plan{
-		Dialect: "pitot", Protocol: "chat", Model: "m", Requests: 90, Rate: 10, Concurrency: 16, Seed: 5,
+		Dialect: "pitot", Protocol: "chat", Model: "m", Requests: 90, Rate: 10, Concurrency: 16, Seed: 5, Percentiles: []float64{50, 99.9},
 		Objectives: []trace.SLO{{Metric: "ttft", Limit: 300 * time.Millisecond}, {Metric: "itl", Limit: time.Second}},
 	}
 	r, err := NewVLLMReport(tr, "2025-12")
@@ -471,7 +471,7 @@ func TestRunsOfOtherDialectsHaveAReportToo(t *testing.T) {
 	}
 	var b strings.Builder
 	_ = r.WriteTable(&b)
-	for _, want := range []string{"Maximum request concurrency:             16 ", "Request rate configured (RPS):           10.00", "Request goodput (req/s):"} {
+	for _, want := range []string{"Maximum request concurrency:             16 ", "Request rate configured (RPS):           10.00", "Request goodput (req/s):", "P50 TTFT (ms):", "P99.9 TTFT (ms):"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

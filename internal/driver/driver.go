@@ -85,7 +85,7 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 		r.Progress = new(Progress)
 	}
 	over := make(chan struct{})
-	bodies, encoded := r.encodeAhead(over)
+	bodies, encoding := r.encodeAhead(over)
 	before := processUsage()
 	r.out.Started, r.zero = time.Now(), trace.Instant(d.Now())
 	stopProbes := r.startProbes()
@@ -93,9 +93,9 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	close(over)
 	r.inFlight.Wait()
 	r.out.End = r.now()
-	stopProbes()
-	encoded.Wait()
 	r.out.Client = processUsage().since(before)
+	stopProbes()
+	encoding.Wait()
 	r.out.Stopped = sent < len(p.Requests) || ctx.Err() != nil
 	return r.out
 }

@@ -23,12 +23,15 @@ func (r *run) startProbes() (stop func()) {
 	}
 }
 
+// longestProbePause keeps a tiny rate within a Duration.
+const longestProbePause = 24 * time.Hour
+
 func (r *run) probe(p *Probe, over <-chan struct{}) {
 	body, err := r.Sender.Encode(&p.Request)
 	if err != nil {
 		return
 	}
-	pause := time.Duration(float64(time.Second) / p.Rate)
+	pause := time.Duration(min(float64(time.Second)/p.Rate, float64(longestProbePause)))
 	for {
 		select {
 		case <-over:
@@ -43,6 +46,7 @@ func (r *run) probe(p *Probe, over <-chan struct{}) {
 		r.out.Probes = append(r.out.Probes, r.transmit(&p.Request, body, rec))
 		select {
 		case <-time.After(pause):
+		case <-over:
 		case <-r.ctx.Done():
 		}
 	}

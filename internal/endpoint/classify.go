@@ -43,7 +43,10 @@ var causes = []struct {
 
 // classify finds the class of an error of the transport.
 func classify(err error) trace.Class {
-	if as[*net.DNSError](err) && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
+	if dns := (*net.DNSError)(nil); errors.As(err, &dns) {
+		if strings.HasSuffix(dns.Err, syscall.EMFILE.Error()) || strings.HasSuffix(dns.Err, syscall.ENFILE.Error()) {
+			return trace.Files // it keeps the words alone
+		}
 		return trace.DNS
 	}
 	for _, c := range causes {

@@ -63,11 +63,10 @@ func (d *delta) message(choice gjson.Result, whole bool) (said bool) {
 	}
 	said = d.say(m.Get("content"), trace.Text)
 	said = d.say(m.Get("refusal"), trace.Text) || said
-	thought := m.Get("reasoning_content")
-	if thought.Str == "" {
-		thought = m.Get("reasoning") // its other name; some servers send both
+	said = d.say(m.Get("reasoning_content"), trace.Reasoning) || said
+	if d.kind&trace.Reasoning == 0 { // its other name; some servers send both
+		said = d.say(m.Get("reasoning"), trace.Reasoning) || said
 	}
-	said = d.say(thought, trace.Reasoning) || said
 	for _, call := range m.Get("tool_calls").Array() {
 		said = d.call(call.Get("function"))
 	}

@@ -263,6 +263,8 @@ func TestClassify(t *testing.T) {
 		{dial(syscall.EHOSTUNREACH), trace.Unreachable},
 		{dial(syscall.ETIMEDOUT), trace.Timeout},
 		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x"}}, trace.DNS},
+		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "x"}}, trace.Files},
+		{errors.New("net/http: server response headers exceeded 1048576 bytes; aborted"), trace.Malformed},
 		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, trace.Reset},
 		{&net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}, trace.Reset},
 		{fmt.Errorf("Post: %w", x509.UnknownAuthorityError{}), trace.TLS},
@@ -438,6 +440,9 @@ func TestServer(t *testing.T) {
 		check("tokenize", ids, []int32{5, 6}, err)
 		words, err := s.Detokenize(ctx, "m", ids)
 		check("detokenize", words, "hi", err)
+		routes["POST /detokenize"] = `{"text":"hi"}` // as SGLang calls it
+		words, err = s.Detokenize(ctx, "m", ids)
+		check("detokenize", words, "hi", err)
 		check("profile", nil, nil, s.Post(ctx, "/start_profile"))
 		samples, err := s.Metrics(ctx)
 		check("metrics", samples, []Sample{{"vllm:spec_decode_num_drafts_total", map[string]string{"engine": "0"}, 7, true}, {"x", map[string]string{}, 1.5, false}}, err)
@@ -463,6 +468,8 @@ func TestAChoiceWithoutAnythingToSayIsNoToken(t *testing.T) {
 		`{"index":0,"delta":{},"finish_reason":"stop"}`:        trace.Bare | trace.Finish,
 		`{"index":0,"delta":{"content":null}}`:                 trace.Bare,
 		`{"index":0,"delta":{"role":"assistant"}}`:             trace.Bare | trace.Role,
+		`{"index":0,"delta":{"reasoning_content":""}}`:         0,
+		`{"index":0,"delta":{"reasoning":"","content":null}}`:  0,
 		`{"index":0,"delta":{"content":""}}`:                   0,
 		`{"index":0,"delta":{"role":"a","content":""}}`:        trace.Role,
 		`{"index":0,"delta":{"function_call":{"name":"f"}}}`:   trace.ToolCall,

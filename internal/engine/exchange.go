@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"mime"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -157,9 +156,8 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 		return nil, e
 	}
 	if err != nil {
-		var broken *net.OpError
 		e := badRequest("", nil, "read the body: %v", err)
-		e.gone = r.Context().Err() != nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken)
+		e.gone = r.Context().Err() != nil // net/http ends it when a read fails
 		return nil, e
 	}
 	return body, nil

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -27,7 +28,7 @@ type Client struct {
 // Sizes and limits of the client.
 const (
 	readSize    = 8 << 10                // one read of a body
-	keepAlive   = 4 * time.Second        // how long an unused connection stays open: uvicorn closes its own after 5 s
+	keepAlive   = 4 * time.Second        // Config.KeepAlive if none is given: uvicorn closes its own after 5 s
 	drainTime   = 100 * time.Millisecond // for the rest of a body after ErrEnough
 	maxHeadSize = 1 << 20
 )
@@ -50,7 +51,7 @@ func roundTripper(cfg Config) *http.Transport {
 		DisableCompression:     true,
 		DisableKeepAlives:      cfg.NoReuse,
 		MaxIdleConnsPerHost:    1 << 20,
-		IdleConnTimeout:        keepAlive,
+		IdleConnTimeout:        cmp.Or(cfg.KeepAlive, keepAlive),
 		MaxResponseHeaderBytes: maxHeadSize,
 		Protocols:              new(http.Protocols),
 	}
@@ -121,11 +122,11 @@ func (x *exchange) run(ctx context.Context, req *Request, r Receiver) error {
 	if err != nil {
 		return err
 	}
-	if x.c.http2 {
-		hreq.GetBody = nil // a stream that the server refused is not opened again
-	}
 	if req.Header != nil {
 		hreq.Header = req.Header
+	}
+	if x.c.http2 || repeatable(hreq.Header) {
+		hreq.GetBody = nil // else what the server refused or did not answer would be sent again
 	}
 	if host := hreq.Header.Get("Host"); host != "" {
 		hreq.Host = host
@@ -138,6 +139,12 @@ func (x *exchange) run(ctx context.Context, req *Request, r Receiver) error {
 	x.alive()
 	r.Head(resp.StatusCode, resp.Header)
 	return x.read(resp.Body, r)
+}
+
+// repeatable tells headers by which net/http takes a request for one that does no
+// harm when it is sent twice.
+func repeatable(h http.Header) bool {
+	return h["Idempotency-Key"] != nil || h["X-Idempotency-Key"] != nil
 }
 
 func (x *exchange) hooks() *httptrace.ClientTrace {

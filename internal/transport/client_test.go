@@ -197,6 +197,47 @@ func TestDoReplacesAConnectionThatTakesNothing(t *testing.T) {
 	})
 }
 
+// A request that was written whole is not sent again, whatever its headers say of
+// it.
+func TestDoSendsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen()
+		requests := 0
+		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if requests++; requests == 2 {
+				_, _ = io.Copy(io.Discard, r.Body)
+				panic(http.ErrAbortHandler)
+			}
+			slowly(w, r)
+		})}
+		go func() { _ = srv.Serve(l) }()
+		c := New(Config{Dial: l.Dial})
+		for i := range 2 {
+			req := post()
+			req.Header = http.Header{"Idempotency-Key": {"k"}}
+			if _, err := c.Do(t.Context(), req, &tape{}); (err != nil) != (i == 1) || requests != i+1 {
+				t.Errorf("request %d: error %v, the server saw %d", i, err, requests)
+			}
+		}
+		c.Close()
+		_ = srv.Shutdown(t.Context())
+	})
+}
+
+func TestUnusedConnectionsAreClosed(t *testing.T) {
+	for _, keep := range []time.Duration{0, time.Minute} {
+		serve(t, Config{KeepAlive: keep}, slowly, func(t *testing.T, c *Client) {
+			for i := range 2 {
+				got, err := c.Do(t.Context(), post(), &tape{})
+				if err != nil || (got.Dialed != Never) != (i == 0 || keep == 0) {
+					t.Errorf("kept %v, request %d: error %v, %+v", keep, i, err, got)
+				}
+				time.Sleep(keepAlive + time.Second)
+			}
+		})
+	}
+}
+
 func TestDoLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name string

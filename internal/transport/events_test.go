@@ -72,6 +72,20 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+func TestEventsHaveTheirNames(t *testing.T) {
+	var e Events
+	var got []string
+	yield := func(ev Event) error { got = append(got, string(ev.Name)+"/"+string(ev.Data)); return nil }
+	for _, read := range []string{"event: a\ndata: 1\n\ndata: 2\n\n", "event: b\nev", "ent: c\ndata: 3\n\n", "event: d\n\ndata: 4\n\n"} {
+		if err := e.Feed([]byte(read), 1, yield); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := "a/1 /2 c/3 /4"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestEventsStopAtTheFirstError(t *testing.T) {
 	var e Events
 	calls := 0

@@ -80,5 +80,7 @@ type Config struct {
 	HTTP2   bool          // HTTP/2 only: by ALPN over TLS, with prior knowledge without
 	NoReuse bool          // a new connection for every request
 	Timeout time.Duration // for a whole exchange, 0 = none
-	Idle    time.Duration // between two arrivals of bytes, 0 = none
+	// KeepAlive is how long an unused connection stays open, 4 s if 0.
+	KeepAlive time.Duration
+	Idle      time.Duration // between two arrivals of bytes, 0 = none
 }

@@ -93,6 +93,7 @@ type draw struct {
 	fix              fixer
 	sequences        []sequence // prompts as far as they come without a draw
 	surplus, inexact int
+	hopeless         int // prompts that no other end brought to their length
 }
 
 // begin makes the draws that precede the prompts and fits, in parallel, every
@@ -206,8 +207,9 @@ func (d *draw) request(ctx context.Context, i int) (Request, error) {
 // Another end of a prompt is drawn so often, for so many tokens, where its length
 // is not what it should be.
 const (
-	otherEnds = 20
-	endTokens = 4
+	otherEnds   = 20
+	endTokens   = 4
+	maxHopeless = 2 // prompts for which it was in vain, until it is given up
 )
 
 // insist draws other ends of a prompt until it has its length.
@@ -215,14 +217,18 @@ func (d *draw) insist(ctx context.Context, i int, s *sequence) error {
 	fix := d.fix
 	fix.rng = pyrand.NewGenerator(d.random.Seed ^ uint64(i+1)<<34) // beyond the seeds that can be asked for
 	for range otherEnds {
-		if len(s.ids) == s.want {
+		if len(s.ids) == s.want || d.hopeless > maxHopeless {
 			return nil
 		}
-		s.ids = s.ids[:max(len(d.prefix), min(len(s.ids), s.want)-endTokens)]
+		keep := max(len(d.prefix), min(len(s.ids), s.want)-endTokens)
+		s.ids = s.ids[:min(keep, len(s.ids))]
 		s.tries, s.done = corrections, false
 		if err := fix.finish(ctx, s); err != nil {
 			return err
 		}
+	}
+	if len(s.ids) != s.want {
+		d.hopeless++
 	}
 	return nil
 }

@@ -157,6 +157,32 @@ func TestRandomInsistsOnExactLengths(t *testing.T) {
 	}
 }
 
+// dropper is a tokenizer that loses tokens, more than the prefix leaves.
+type dropper struct{ words }
+
+func (d *dropper) Encode(ctx context.Context, text string, special bool) ([]int32, error) {
+	ids, err := d.words.Encode(ctx, text, special)
+	return slices.DeleteFunc(ids, func(id int32) bool { return id%3 == 0 }), err
+}
+
+func TestRandomGivesUpOnATokenizerThatLosesTokens(t *testing.T) {
+	for seed := range uint64(30) {
+		tok := &dropper{}
+		r := Random{Requests: 20, Input: 2, Prefix: 60, Output: 1, Seed: seed, Exact: true}
+		w, err := r.Build(t.Context(), Vocabulary{Size: 40}, tok)
+		if err != nil || len(w.Requests) != 20 {
+			t.Fatalf("%d requests, error %v", len(w.Requests), err)
+		}
+	}
+	tok := &words{grow: true}
+	if _, err := (Random{Requests: 50, Input: 5, Output: 1, Exact: true}).Build(t.Context(), Vocabulary{Size: 50}, tok); err != nil {
+		t.Fatal(err)
+	}
+	if most := (50 + (maxHopeless+1)*otherEnds) * (corrections + 1); tok.calls > most {
+		t.Errorf("%d encodings for 50 prompts, at most %d make sense", tok.calls, most)
+	}
+}
+
 func TestRandomSaysWhenLengthsCannotBeMet(t *testing.T) {
 	tok := &words{grow: true}
 	w, err := Random{Requests: 2, Input: 5, Output: 1}.Build(t.Context(), Vocabulary{Size: 50}, tok)
