@@ -52,7 +52,7 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	}
 	printed := p.printReports(t, c.Report)
 	if !slices.Contains(c.Report, "pitot") {
-		s.warn(t)
+		p.warn(t)
 	}
 	if err == nil {
 		s.kept()

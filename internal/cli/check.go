@@ -32,6 +32,10 @@ func (c *benchCmd) checkGiven(k *kong.Context, args []string) error {
 			errs = append(errs, usagef("--%s %s", f.Name, why))
 		}
 		switch f.Name {
+		case "url":
+			if c.URL == "" {
+				errs = append(errs, usagef("--url is empty; leave it out to measure the embedded engine"))
+			}
 		case "rate", "requests", "concurrency", "output-len":
 			if reflect.Indirect(f.Target).IsZero() {
 				errs = append(errs, usagef("--%s 0: must be positive; leave it out for the default", f.Name))

@@ -84,6 +84,9 @@ const heed = time.Second
 func passOn(signals chan<- os.Signal) {
 	caught := make(chan os.Signal, 2)
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signal.Notify(caught, syscall.SIGHUP)
+	}
 	for s := range caught {
 		select {
 		case signals <- s:
@@ -115,6 +118,8 @@ type grammar struct {
 	Runs    runsCmd    `cmd:"" help:"List, show, report, export and remove stored runs."`
 	VLLM    vllmCmd    `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+
+	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 // Run runs one command line and returns its exit code.
@@ -159,6 +164,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 	parser, err = kong.New(g,
 		kong.Name("pitot"),
 		kong.Description("Pitot measures LLM serving endpoints: what they do, how sure that is, and what the load generator itself did to the figures."),
+		kong.Vars{"version": "pitot " + Version()},
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),

@@ -364,5 +364,8 @@ func suggest(name string) string {
 	if !found {
 		return "; `pitot bench --help` lists them"
 	}
+	if strings.Contains(offer, "\"-") && !strings.Contains(offer, "\"--") || strings.HasPrefix(offer, "one of") {
+		return "; `pitot bench --help` lists them" // short names are none here
+	}
 	return ", did you mean " + strings.ReplaceAll(offer, "--", "")
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
@@ -351,6 +352,29 @@ func TestModelsThatAreNotToldAtOnce(t *testing.T) {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}
 		})
+	}
+}
+
+// A run that is under way cannot be removed, and any report of it says that its
+// figures are not to be trusted.
+func TestARunUnderWay(t *testing.T) {
+	p, stdout, stderr := process(t, nil, "runs", "rm", "r")
+	file, _ := p.Env("PITOT_STORE")
+	runs, err := store.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runs.Close()
+	if _, err := runs.Create(trace.Run{ID: "r", Plan: trace.Plan{Dialect: "pitot", Requests: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "run r is under way") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	stderr.Reset()
+	p.Args = []string{"runs", "report", "r", "--dialect", "vllm"}
+	if code := Run(p); code != exitOK || !strings.Contains(stderr.String(), "INVALID run") {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -17,6 +18,7 @@ type progress struct {
 	s      *session
 	counts driver.Progress
 	total  int
+	ending atomic.Bool // nothing more is sent
 	start  time.Time
 
 	mu     sync.Mutex              // guards what follows
@@ -99,12 +101,16 @@ func (p *progress) line() []string {
 	elapsed := time.Since(p.start)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	total := int64(p.total)
+	if p.ending.Load() {
+		total = released
+	}
 	since := fmt.Sprintf("%5.1f s", elapsed.Seconds())
 	parts := []string{
-		fmt.Sprintf("%d/%d", done, p.total),
+		fmt.Sprintf("%d/%d", done, total),
 		fmt.Sprintf("%d failed", failed),
 		fmt.Sprintf("%d in flight", released-done),
-		p.left(done, elapsed) + " left",
+		left(done, total, elapsed) + " left",
 		fmt.Sprintf("%.0f tok/s", float64(p.tokens)/elapsed.Seconds()),
 		"TTFT " + p50p99(p.ttft),
 		"ITL " + p50p99(p.itl) + " ms",
@@ -132,10 +138,10 @@ func short(us int64) string {
 }
 
 // left extrapolates the time that the rest will take.
-func (p *progress) left(done int64, elapsed time.Duration) string {
+func left(done, total int64, elapsed time.Duration) string {
 	if done == 0 {
 		return "?"
 	}
-	rest := float64(int64(p.total)-done) / float64(done) * float64(elapsed)
+	rest := float64(total-done) / float64(done) * float64(elapsed)
 	return time.Duration(rest).Round(time.Second).String()
 }

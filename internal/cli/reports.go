@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/dialect"
 	"github.com/pitot-bench/pitot/internal/metrics"
@@ -38,4 +39,12 @@ func (p *Process) printReport(t *trace.Trace, name, version string) error {
 		return enc.Encode(metrics.Summarize(t, metrics.Options{}))
 	}
 	return report.Text(p.Stdout, metrics.Summarize(t, metrics.Options{}))
+}
+
+// warn says on stderr, also when all else is quiet, that a run's figures are not
+// to be trusted. Pitot's own report says it in its head.
+func (p *Process) warn(t *trace.Trace) {
+	if h := metrics.Summarize(t, metrics.Options{}).Health; !h.Valid {
+		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+strings.Join(h.Reasons, "; "))
+	}
 }

@@ -194,6 +194,9 @@ func (c runsReportCmd) Run(p *Process) error {
 	if len(c.Percentiles) > 0 {
 		t.Run.Plan.Percentiles = c.Percentiles
 	}
+	if c.Dialect != "pitot" {
+		p.warn(t)
+	}
 	return p.printReport(t, c.Dialect, c.DialectVersion)
 }
 
@@ -238,11 +241,18 @@ func (c runsRmCmd) Run(p *Process) error {
 		return err
 	}
 	defer runs.Close()
+	list, err := runs.List()
+	if err != nil {
+		return err
+	}
 	var ids []string
 	for _, ref := range c.Runs { // all are found before any is removed
 		id, err := runs.Find(ref)
 		if err != nil {
 			return usage(err)
+		}
+		if slices.ContainsFunc(list, func(l store.Listing) bool { return l.Run.ID == id && l.Run.Status == trace.Running }) {
+			return usagef("run %s is under way: it can be removed when it has ended", id)
 		}
 		ids = append(ids, id)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/arrival"
 	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -159,7 +158,7 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		writer.Append(r)
 		progress.record(r)
 	}}
-	sending, stop, release := s.stopOnInterrupt(ctx)
+	sending, stop, release := s.stopOnInterrupt(ctx, func() { progress.ending.Store(true) })
 	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Probe: s.probe})
 	release()
 	progress.stop()
@@ -213,23 +212,16 @@ func shellWord(text string) string {
 	return text
 }
 
-// warn says on stderr, also when all else is quiet, that a run's figures are not
-// to be trusted. Pitot's own report says it in its head.
-func (s *session) warn(t *trace.Trace) {
-	if h := metrics.Summarize(t, metrics.Options{}).Health; !h.Valid {
-		s.console.say("pitot: INVALID run, the load generator was in the way: " + strings.Join(h.Reasons, "; "))
-	}
-}
-
-// stopOnInterrupt watches the run: the first interrupt closes stop, the second
-// cancels the context.
-func (s *session) stopOnInterrupt(ctx context.Context) (_ context.Context, stop chan struct{}, release func()) {
+// stopOnInterrupt watches the run: the first interrupt closes stop and calls first,
+// the second cancels the context.
+func (s *session) stopOnInterrupt(ctx context.Context, first func()) (_ context.Context, stop chan struct{}, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop = make(chan struct{})
 	go func() {
 		select {
 		case <-s.Signals:
 			close(stop)
+			first()
 			s.sayf("interrupted: waiting for what is in flight; interrupt again to end that too")
 		case <-ctx.Done():
 			return

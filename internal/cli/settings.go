@@ -27,7 +27,7 @@ type benchCmd struct {
 // targetSettings say what to measure and how to reach it.
 type targetSettings struct {
 	URL            string        `placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
-	Protocol       string        `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat where the workload needs it."`
+	Protocol       string        `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
 	Endpoint       string        `placeholder:"PATH" help:"Route of the requests. Default: /v1/completions or /v1/chat/completions."`
 	Model          string        `placeholder:"NAME" help:"Model to ask for. Default: the first that /v1/models lists."`
 	APIKeyEnv      string        `name:"api-key-env" default:"OPENAI_API_KEY" placeholder:"NAME" help:"Environment variable with the bearer key (${default})."`

@@ -173,6 +173,9 @@ func parseHeaders(items []string) (http.Header, error) {
 	return h, errors.Join(errs...)
 }
 
+// defaultKeyEnv need not be set.
+const defaultKeyEnv = "OPENAI_API_KEY"
+
 // reach turns the settings into what it takes to connect.
 func (s targetSettings) reach(p *Process) (reach, error) {
 	header, err := parseHeaders(s.Header)
@@ -182,6 +185,9 @@ func (s targetSettings) reach(p *Process) (reach, error) {
 	r := reach{
 		header: header, key: p.getenv(s.APIKeyEnv), ca: s.CA, insecure: s.Insecure,
 		http2: s.HTTP2, noReuse: s.NewConnections, timeout: s.Timeout, idle: s.IdleTimeout,
+	}
+	if s.APIKeyEnv != defaultKeyEnv && r.key == "" {
+		return reach{}, usagef("--api-key-env %s: the variable is not set", s.APIKeyEnv)
 	}
 	if s.APIKeyFile != "" {
 		b, err := os.ReadFile(s.APIKeyFile)
@@ -203,7 +209,7 @@ func (s targetSettings) extraBody() (map[string]json.RawMessage, error) {
 	}
 	var extra map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(s.Body), &extra); err != nil {
-		return nil, usagef("--body: not a JSON object: %w", err)
+		return nil, usagef("--body: must be a JSON object such as {\"temperature\": 0}, not %.60q", s.Body)
 	}
 	return extra, nil
 }

@@ -120,7 +120,7 @@ func (v vllmRun) run(ctx context.Context) error {
 	if n := metrics.Summarize(t, metrics.Options{}).Tokens.Assumed; n > 0 && !v.SkipTokenizerInit {
 		s.sayf("note: the server did not count the output of %d requests, and there is no tokenizer here: one token a chunk is assumed", n)
 	}
-	s.warn(t)
+	v.p.warn(t)
 	if err == nil {
 		s.kept()
 	}

@@ -135,8 +135,8 @@ func (c *Client) settle(r *reader) {
 	switch {
 	case rec.Usage.Completion > 0:
 		rec.OutputTokens, rec.CountedFrom = rec.Usage.Completion, trace.FromUsage
-	case chunks == 0:
-		rec.OutputTokens, rec.CountedFrom = 0, ""
+	case chunks == 0, !c.opts.Stream && c.opts.Count == nil:
+		rec.OutputTokens, rec.CountedFrom = 0, "" // a whole answer says nothing of its tokens
 	case c.opts.Count != nil:
 		rec.OutputTokens, rec.CountedFrom = c.opts.Count(r.output.String()), trace.FromTokenizer
 	default:

@@ -171,6 +171,11 @@ func TestWholeAnswers(t *testing.T) {
 	if diff := cmp.Diff(want, got.Chunks); diff != "" || !got.OK() || got.Text != "hi" || got.Done != 50*ms || got.OutputTokens != 9 {
 		t.Errorf("%+v\n%s", got, diff)
 	}
+	got = send(t, Options{Protocol: Chat}, transport.Config{}, workload.Request{},
+		answer(`{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`))
+	if !got.OK() || got.OutputTokens != 0 || got.CountedFrom != "" {
+		t.Errorf("without usage %d tokens from %q", got.OutputTokens, got.CountedFrom)
+	}
 	for body, class := range map[string]trace.Class{
 		`{"choices":[]}`:                    trace.Truncated,
 		`{"choices":[{"message":{"content`:  trace.Malformed,

@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -29,10 +30,11 @@ type Steady struct {
 
 // Limits of a steady state.
 const (
-	steadyRequests = 20   // released within at least
-	steadyLength   = 3    // times the mean time a request takes, at least
-	steadyDrift    = 0.10 // change of the level from one half to the other, relative
-	steadySigmas   = 3    // and beyond what chance explains
+	atOnce         = 20 * time.Millisecond // of sending: less is no window
+	steadyRequests = 20                    // released within at least
+	steadyLength   = 3                     // times the mean time a request takes, at least
+	steadyDrift    = 0.10                  // change of the level from one half to the other, relative
+	steadySigmas   = 3                     // and beyond what chance explains
 )
 
 func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Steady {
@@ -41,7 +43,7 @@ func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Stea
 	}
 	steps := inFlight(records)
 	first, last := sending(records)
-	if last <= first {
+	if last.Sub(first) < atOnce {
 		return Steady{Why: "all requests were released at once"}
 	}
 	from := reaches(steps, medianBetween(steps, first, last), first)

@@ -62,8 +62,10 @@ type Tokens struct {
 	// the text or as one token a chunk.
 	Tokenized int `json:"tokenized,omitempty"`
 	Assumed   int `json:"assumed,omitempty"`
-	// InputUnknown are the requests whose prompt nobody counted.
-	InputUnknown int `json:"input_unknown,omitempty"`
+	// InputUnknown and OutputUnknown are the requests whose prompt or answer nobody
+	// counted.
+	InputUnknown  int `json:"input_unknown,omitempty"`
+	OutputUnknown int `json:"output_unknown,omitempty"`
 	// Short and Long are the requests that ended with fewer output tokens than
 	// asked for, and by the server's own count with more.
 	Short int `json:"short,omitempty"`
@@ -194,11 +196,16 @@ func countTokens(records []*trace.Record) Tokens {
 			t.Tokenized++
 		case trace.FromChunks:
 			t.Assumed++
+		case "":
+			if _, _, chunks := r.Output(); chunks > 0 {
+				t.OutputUnknown++
+			}
 		}
 		if input == 0 {
 			t.InputUnknown++
 		}
 		switch {
+		case r.CountedFrom == "" && len(r.Chunks) > 0, r.CountedFrom == trace.FromChunks: // who knows
 		case r.OutputTokens < r.WantTokens:
 			t.Short++
 		case r.WantTokens > 0 && r.OutputTokens > r.WantTokens && r.CountedFrom == trace.FromUsage:

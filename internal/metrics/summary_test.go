@@ -92,7 +92,7 @@ func TestCounts(t *testing.T) {
 	assumed := answered(3, 0, 0, 7, 50)
 	assumed.CountedFrom, assumed.WantTokens = trace.FromChunks, 9
 	tokenized := answered(4, 0, 0, 2, 50)
-	tokenized.CountedFrom, tokenized.PromptTokens = trace.FromTokenizer, 0
+	tokenized.CountedFrom, tokenized.PromptTokens, tokenized.WantTokens = trace.FromTokenizer, 0, 9
 	reported := answered(5, 0, 0, 3, 50)
 	reported.Usage.Prompt = 12
 	s := Summarize(run(2000,
@@ -180,6 +180,14 @@ func TestCoalescedChunksAreCounted(t *testing.T) {
 	role.Chunks = append([]trace.Chunk{{At: 50 * ms, Kind: trace.Role}}, role.Chunks...)
 	if c := Summarize(run(100, r, role), Options{}).Chunks; c.Output != 5 || c.Coalesced != 1 || c.PerChunk != 8.0/5 {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestAWholeAnswerThatNobodyCountedIsInNoFigure(t *testing.T) {
+	r := answered(0, 0, 0, 0, 50)
+	r.CountedFrom, r.WantTokens = "", 9
+	if s := Summarize(run(1000, r), Options{}).Tokens; s.OutputUnknown != 1 || s.Short != 0 || s.Output != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

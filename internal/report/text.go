@@ -237,10 +237,11 @@ func (t *text) notes(s metrics.Summary) {
 	missing := s.Requests.Planned - s.Requests.Sent
 	note(missing > 0 && s.Health.Measured, "%d of %d requests were never sent: the run was ended early", missing, s.Requests.Planned)
 	note(missing > 0 && !s.Health.Measured, "%d of %d requests have no record: they were in flight when the run was last seen, or not yet sent", missing, s.Requests.Planned)
-	note(len(t.short) > 0, "* the sample is too small for this percentile (%s)", wants(t.short))
+	note(len(t.short) > 0, "* too few values for this percentile (%s)", wants(t.short))
 	note(s.Steady.Why != "", "no steady state: %s", s.Steady.Why)
 	note(s.Tokens.Assumed > 0, "the server did not count the output of %d requests: one token a chunk is assumed", s.Tokens.Assumed)
 	note(s.Tokens.Tokenized > 0, "the server did not count the output of %d requests: it was counted here, from the text", s.Tokens.Tokenized)
+	note(s.Tokens.OutputUnknown > 0, "nobody counted the output of %d requests: it is in no figure of tokens", s.Tokens.OutputUnknown)
 	note(s.Tokens.InputUnknown > 0, "nobody counted the prompts of %d requests", s.Tokens.InputUnknown)
 	note(s.Tokens.Short > 0, "%d answers are shorter than asked for", s.Tokens.Short)
 	note(s.Tokens.Long > 0, "%d answers are longer than asked for: the server does not keep to its limit", s.Tokens.Long)
@@ -256,10 +257,10 @@ func (t *text) notes(s metrics.Summary) {
 func wants(percentiles []metrics.Percentile) string {
 	slices.SortFunc(percentiles, func(a, b metrics.Percentile) int { return cmp.Compare(a.P, b.P) })
 	var parts []string
-	verb, unit := "wants ", " values"
+	verb := "wants "
 	for _, p := range percentiles {
-		parts = append(parts, fmt.Sprintf("a P%g %s%d%s", p.P, verb, p.Wants(), unit))
-		verb, unit = "", ""
+		parts = append(parts, fmt.Sprintf("P%g %s%d", p.P, verb, p.Wants()))
+		verb = ""
 	}
 	return strings.Join(parts, ", ")
 }

@@ -42,7 +42,7 @@ func Classes() []Class {
 // server yet.
 func (c Class) MayPass(status int, text string) bool {
 	switch c {
-	case TLS, Malformed, Other:
+	case TLS, Other:
 		return false
 	case HTTP:
 		switch status {

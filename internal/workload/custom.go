@@ -81,6 +81,7 @@ func (c Custom) Check(file io.Reader) error {
 // read parses every line and reports the first few that are wrong.
 func (c Custom) read(file io.Reader) ([]Request, error) {
 	var requests []Request
+	const mostErrors = 5
 	var errs []error
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
@@ -89,7 +90,7 @@ func (c Custom) read(file io.Reader) ([]Request, error) {
 		parse = c.vllmLine
 	}
 	number := 0
-	for lines.Scan() && len(errs) < 5 {
+	for len(errs) < mostErrors && lines.Scan() {
 		number++
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
@@ -104,6 +105,9 @@ func (c Custom) read(file io.Reader) ([]Request, error) {
 	if err := lines.Err(); err != nil {
 		errs = append(errs, fmt.Errorf("line %d: %w", number+1, err))
 	}
+	if len(errs) == mostErrors {
+		errs = append(errs, errors.New("the lines after that were not looked at"))
+	}
 	if len(errs) == 0 && len(requests) == 0 {
 		errs = append(errs, errors.New("no requests: the file is empty"))
 	}
@@ -113,7 +117,7 @@ func (c Custom) read(file io.Reader) ([]Request, error) {
 func (c Custom) line(b []byte) (Request, error) {
 	var l customLine
 	if err := json.Unmarshal(b, &l); err != nil {
-		return Request{}, fmt.Errorf("not a JSON object of a request: %w", err)
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", wrongType(err))
 	}
 	r := Request{OutputTokens: c.Output}
 	if err := l.prompt(&r); err != nil {
@@ -190,7 +194,7 @@ func (c Custom) vllmLine(b []byte) (Request, error) {
 		Output json.RawMessage `json:"output_tokens"`
 	}
 	if err := json.Unmarshal(b, &l); err != nil {
-		return Request{}, fmt.Errorf("not a JSON object of a request: %w", err)
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", wrongType(err))
 	}
 	r := Request{OutputTokens: c.Output}
 	switch {
@@ -240,4 +244,16 @@ func count(ctx context.Context, requests []Request, tok Tokenizer) error {
 		r.PromptTokens = len(ids)
 		return err
 	})
+}
+
+// wrongType says without Go's types what stands where something else should.
+func wrongType(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Field == "":
+		return fmt.Errorf("it is a JSON %s", wrong.Value)
+	}
+	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
 }

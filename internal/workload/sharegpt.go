@@ -77,7 +77,7 @@ func readConversations(file io.Reader) ([]conversation, error) {
 	var all []conversation
 	dec := json.NewDecoder(file)
 	if err := dec.Decode(&all); err != nil {
-		return nil, fmt.Errorf("read conversations at byte %d: %w", dec.InputOffset(), err)
+		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), wrongType(err))
 	}
 	kept := all[:0]
 	for _, c := range all {

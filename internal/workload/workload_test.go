@@ -219,7 +219,7 @@ func TestBuildErrors(t *testing.T) {
 		{"pictures, tokenizer", build(mm.Build(ctx, v, gone)), errTokenizer.Error()},
 		{"talks without a tokenizer", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader("[]"), nil)), "needs a tokenizer"},
 		{"no talks", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader("[]"), &words{})), "no conversation of two turns among 0"},
-		{"not JSON", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations": 3}]`), &words{})), "read conversations at byte"},
+		{"not JSON", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations": 3}]`), &words{})), "read a list of conversations, at byte"},
 		{"nothing fits", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}]}]`), &words{})), "none of 1 conversations"},
 		{"with an image", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}],"image":"x"}]`), &words{})), "only text is supported"},
 	} {
