@@ -63,8 +63,12 @@ func Version() string {
 
 // Main runs the command line of this process and exits.
 func Main() {
-	signals := make(chan os.Signal)
-	go passOn(signals)
+	caught, signals := make(chan os.Signal, 2), make(chan os.Signal)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(caught, syscall.SIGHUP)
+	}
+	go passOn(caught, signals)
 	os.Exit(Run(&Process{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
@@ -81,12 +85,7 @@ const heed = time.Second
 
 // passOn hands interrupts and requests to end to whoever listens; where nobody
 // does the process ends.
-func passOn(signals chan<- os.Signal) {
-	caught := make(chan os.Signal, 2)
-	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
-		signal.Notify(caught, syscall.SIGHUP)
-	}
+func passOn(caught <-chan os.Signal, signals chan<- os.Signal) {
 	for s := range caught {
 		select {
 		case signals <- s:
