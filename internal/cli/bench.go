@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
 	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
@@ -43,7 +43,7 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 		}
 		defer stop()
 	}
-	if err := c.resolve(ctx, s); err != nil {
+	if err := s.resolving(ctx, func(ctx context.Context) error { return c.resolve(ctx, s) }); err != nil {
 		return err
 	}
 	t, err := s.execute(ctx)
@@ -52,7 +52,7 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	}
 	printed := p.printReports(t, c.Report)
 	if !slices.Contains(c.Report, "pitot") {
-		p.warn(t)
+		p.warn(metrics.Summarize(t, metrics.Options{}).Health)
 	}
 	if err == nil {
 		s.kept()
@@ -123,7 +123,7 @@ func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), er
 }
 
 // resolve finds out what only the server can tell and builds the session.
-func (c *benchCmd) resolve(ctx context.Context, s *session) (err error) {
+func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	r, err := c.reach(s.Process)
 	if err != nil {
 		return err
@@ -131,13 +131,6 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) (err error) {
 	if s.target, err = s.newTarget(c.URL, r); err != nil {
 		return err
 	}
-	ctx, release := s.untilInterrupt(ctx)
-	defer release()
-	defer func() { // whatever an interrupt made of the answers
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-	}()
 	s.patience, s.patienceFlag = c.patience(s.run.Env.Embedded), "--ready-timeout TIME"
 	list, err := s.models(ctx)
 	if gone := s.unreachable(err); gone != nil {
@@ -161,10 +154,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) (err error) {
 	if err != nil {
 		return err
 	}
-	s.requests = w.Requests
-	for _, n := range w.Notes {
-		s.notef("%s", n)
-	}
+	s.take(w)
 	if err := c.plan(s, model.ID); err != nil {
 		return err
 	}
@@ -204,19 +194,13 @@ func (c *benchCmd) build(ctx context.Context, tok tokens) (workload.Workload, er
 		}
 		return r.Build(ctx, tok.vocab, tok.tok)
 	}
-	file, err := os.Open(c.Data)
-	if err != nil {
-		return workload.Workload{}, usagef("--data: %w", err)
-	}
-	defer file.Close()
-	var w workload.Workload
+	source := fileWorkload(c.custom())
 	if c.Workload == "sharegpt" {
-		w, err = c.shareGPT().Build(ctx, file, tok.tok)
-	} else {
-		w, err = c.custom().Build(ctx, file, tok.tok)
+		source = c.shareGPT()
 	}
+	w, err := buildFrom(ctx, "--data", c.Data, source, tok)
 	if err != nil {
-		return w, named("--data", c.Data, err)
+		return w, err
 	}
 	if !chat && slices.ContainsFunc(w.Requests, func(r workload.Request) bool { return r.Messages != nil }) {
 		return w, usagef("--data %s holds messages, which need --protocol chat", c.Data)
@@ -328,7 +312,7 @@ func (c *benchCmd) warmUp(ctx context.Context, s *session, tok tokens) error {
 	switch {
 	case c.WarmupMeasured:
 		s.warmup = slices.Clone(s.requests[:min(c.Warmup, len(s.requests))])
-	case c.Warmup > 0 && (c.Workload == "random" || c.Workload == "random-mm"):
+	case c.Warmup > 0 && c.drawn():
 		other := *c
 		other.Requests, other.otherPrompts = c.Warmup, true
 		w, err := other.build(ctx, tok)

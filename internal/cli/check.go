@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/workload"
 )
 
 // checkGiven reports flags that were given in vain: those on the command line
@@ -47,7 +49,7 @@ func (c *benchCmd) checkGiven(k *kong.Context, args []string) error {
 
 // idle says why a flag has no effect, if it has none.
 func (c *benchCmd) idle(flag string) string {
-	random := c.Workload == "random" || c.Workload == "random-mm"
+	random := c.drawn()
 	for _, i := range []struct {
 		cond   bool
 		prefix string
@@ -71,7 +73,7 @@ func (c *benchCmd) idle(flag string) string {
 // complete fills in the defaults that depend on other settings, and reports
 // everything wrong with them at once.
 func (c *benchCmd) complete() error {
-	random := c.Workload == "random" || c.Workload == "random-mm"
+	random := c.drawn()
 	if c.Requests == 0 && c.Workload != "custom" {
 		c.Requests = 100
 	}
@@ -88,7 +90,7 @@ func (c *benchCmd) complete() error {
 			c.Protocol = string(endpoint.Chat)
 		}
 	}
-	err := errors.Join(c.checkTarget(), c.checkRequests(random), c.check(c.Data != ""), c.checkOrder())
+	err := errors.Join(c.checkTarget(), c.checkRequests(), c.check(c.Data != ""), c.checkOrder())
 	if err == nil {
 		err = c.checkFiles()
 	}
@@ -104,30 +106,47 @@ func (c *benchCmd) checkFiles() error {
 	}
 	switch c.Workload {
 	case "sharegpt":
-		errs = append(errs, checkFile("--data", c.Data, c.shareGPT().Check))
+		errs = append(errs, withFile("--data", c.Data, c.shareGPT().Check))
 	case "custom":
-		errs = append(errs, checkFile("--data", c.Data, c.custom().Check))
+		errs = append(errs, withFile("--data", c.Data, c.custom().Check))
 	}
 	return errors.Join(errs...)
 }
 
-// checkFile lets check read a file that a flag names.
-func checkFile(flag, name string, check func(io.Reader) error) error {
+// A fileWorkload is read from a file.
+type fileWorkload interface {
+	Build(ctx context.Context, file io.Reader, tok workload.Tokenizer) (workload.Workload, error)
+}
+
+// buildFrom builds a workload from the file that a flag names.
+func buildFrom(ctx context.Context, flag, name string, source fileWorkload, tok tokens) (w workload.Workload, err error) {
+	err = withFile(flag, name, func(file io.Reader) (err error) {
+		w, err = source.Build(ctx, file, tok.tok)
+		return err
+	})
+	return w, err
+}
+
+// withFile lets read have the file that a flag names.
+func withFile(flag, name string, read func(io.Reader) error) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return usagef("%s: %w", flag, err)
 	}
 	defer file.Close()
-	return named(flag, name, check(file))
+	return named(flag, name, read(file))
 }
 
 // named puts a flag and its file before an error, if there is one. Errors of the
-// file system name the file themselves.
+// file system name the file themselves, and those of the server are not its.
 func named(flag, name string, err error) error {
 	var path *fs.PathError
+	var server interface{ MayPass() bool }
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &server):
+		return err
 	case errors.As(err, &path):
 		return usagef("%s: %w", flag, err)
 	}
@@ -150,7 +169,11 @@ func (c *benchCmd) checkTarget() error {
 	return errors.Join(append(errs, err)...)
 }
 
-func (c *benchCmd) checkRequests(random bool) error {
+// drawn tells workloads that are drawn from those that are read.
+func (c *benchCmd) drawn() bool { return c.Workload == "random" || c.Workload == "random-mm" }
+
+func (c *benchCmd) checkRequests() error {
+	random := c.drawn()
 	var errs []error
 	bad := func(cond bool, format string, a ...any) {
 		if cond {

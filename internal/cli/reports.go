@@ -43,8 +43,8 @@ func (p *Process) printReport(t *trace.Trace, name, version string) error {
 
 // warn says on stderr, also when all else is quiet, that a run's figures are not
 // to be trusted. Pitot's own report says it in its head.
-func (p *Process) warn(t *trace.Trace) {
-	if h := metrics.Summarize(t, metrics.Options{}).Health; !h.Valid {
+func (p *Process) warn(h metrics.Health) {
+	if !h.Valid {
 		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+strings.Join(h.Reasons, "; "))
 	}
 }

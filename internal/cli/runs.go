@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -30,17 +31,25 @@ type runArg struct {
 }
 
 // load reads the run.
-func (a runArg) load(p *Process) (*trace.Trace, error) {
-	runs, err := p.openRuns(a.Store)
-	if err != nil {
-		return nil, err
-	}
-	defer runs.Close()
-	t, err := runs.Load(a.Run)
+func (a runArg) load(p *Process) (t *trace.Trace, err error) {
+	err = a.with(p, func(runs *store.Store) (err error) {
+		t, err = runs.Load(a.Run)
+		return err
+	})
 	if errors.Is(err, store.ErrNoRun) {
-		return nil, usage(err)
+		err = usage(err)
 	}
 	return t, err
+}
+
+// with lets use have the store.
+func (s storeSetting) with(p *Process, use func(*store.Store) error) error {
+	runs, err := p.openRuns(s.Store)
+	if err != nil {
+		return err
+	}
+	defer runs.Close()
+	return use(runs)
 }
 
 type runsListCmd struct {
@@ -50,12 +59,11 @@ type runsListCmd struct {
 
 // Run lists.
 func (c runsListCmd) Run(p *Process) error {
-	runs, err := p.openRuns(c.Store)
-	if err != nil {
+	var list []store.Listing
+	err := c.with(p, func(runs *store.Store) (err error) {
+		list, err = runs.List()
 		return err
-	}
-	defer runs.Close()
-	list, err := runs.List()
+	})
 	if err != nil {
 		return err
 	}
@@ -195,7 +203,7 @@ func (c runsReportCmd) Run(p *Process) error {
 		t.Run.Plan.Percentiles = c.Percentiles
 	}
 	if c.Dialect != "pitot" {
-		p.warn(t)
+		p.warn(metrics.Summarize(t, metrics.Options{}).Health)
 	}
 	return p.printReport(t, c.Dialect, c.DialectVersion)
 }
@@ -236,31 +244,36 @@ type runsRmCmd struct {
 
 // Run removes.
 func (c runsRmCmd) Run(p *Process) error {
-	runs, err := p.openRuns(c.Store)
-	if err != nil {
-		return err
-	}
-	defer runs.Close()
+	return c.with(p, func(runs *store.Store) error {
+		ids, err := c.find(runs)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := runs.Remove(id); err != nil {
+				return err
+			}
+			fmt.Fprintln(p.Stdout, "removed", id)
+		}
+		return nil
+	})
+}
+
+// find turns every reference into an id, before any run is removed.
+func (c runsRmCmd) find(runs *store.Store) (ids []string, err error) {
 	list, err := runs.List()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var ids []string
-	for _, ref := range c.Runs { // all are found before any is removed
+	for _, ref := range c.Runs {
 		id, err := runs.Find(ref)
 		if err != nil {
-			return usage(err)
+			return nil, usage(err)
 		}
 		if slices.ContainsFunc(list, func(l store.Listing) bool { return l.Run.ID == id && l.Run.Status == trace.Running }) {
-			return usagef("run %s is under way: it can be removed when it has ended", id)
+			return nil, usagef("run %s is under way: it can be removed when it has ended", id)
 		}
 		ids = append(ids, id)
 	}
-	for _, id := range ids {
-		if err := runs.Remove(id); err != nil {
-			return err
-		}
-		fmt.Fprintln(p.Stdout, "removed", id)
-	}
-	return nil
+	return ids, nil
 }

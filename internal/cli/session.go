@@ -106,42 +106,80 @@ func (p *Process) untilInterrupt(ctx context.Context) (_ context.Context, releas
 	return ctx, func() { cancel(nil) }
 }
 
+// resolving asks what has to be known before the workload; an interrupt ends it,
+// whatever it made of the answers.
+func (s *session) resolving(ctx context.Context, ask func(context.Context) error) error {
+	ctx, release := s.untilInterrupt(ctx)
+	defer release()
+	err := ask(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// take makes a workload the one to send, and its notes the run's.
+func (s *session) take(w workload.Workload) {
+	s.requests = w.Requests
+	for _, n := range w.Notes {
+		s.notef("%s", n)
+	}
+}
+
 // prepare is what comes before the run: ready check, warm-up, profiler.
 func (s *session) prepare(ctx context.Context) error {
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
-	if s.ready != nil {
-		told := false
-		err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit, func(err error) bool {
-			failed := (*driver.FailedError)(nil)
-			goOn := s.stubborn || errors.As(err, &failed) && failed.MayPass()
-			if goOn && !told {
-				told = true
-				s.sayf("waiting up to %v for %s to answer: %v", s.readyLimit, s.target.base, err)
-			}
-			return goOn
-		})
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("ready check at %s: %w", s.target.base, err)
-		}
+	err := s.awaitReady(ctx)
+	if err == nil {
+		s.warmUp(ctx)
+		s.startProfiler(ctx)
 	}
-	if len(s.warmup) > 0 {
-		s.sayf("warming up with %d requests", len(s.warmup))
-		failed, err := driver.WarmUp(ctx, s.client, s.warmup, s.run.Plan.Concurrency)
-		if failed > 0 && ctx.Err() == nil {
-			s.notef("%d of %d warm-up requests failed: %v", failed, len(s.warmup), err)
-		}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	if s.profile {
-		err := s.target.server().Post(ctx, "/start_profile")
-		if s.profiling = err == nil; err != nil {
-			s.notef("the profiler was not started: %v", err)
-		}
+	return err
+}
+
+func (s *session) awaitReady(ctx context.Context) error {
+	if s.ready == nil {
+		return nil
 	}
-	return context.Cause(ctx)
+	told := false
+	err := driver.Ready(ctx, s.client, *s.ready, s.readyLimit, func(err error) bool {
+		failed := (*driver.FailedError)(nil)
+		goOn := s.stubborn || errors.As(err, &failed) && failed.MayPass()
+		if goOn && !told {
+			told = true
+			s.sayf("waiting up to %v for %s to answer: %v", s.readyLimit, s.target.base, err)
+		}
+		return goOn
+	})
+	if err != nil {
+		return fmt.Errorf("ready check at %s: %w", s.target.base, err)
+	}
+	return nil
+}
+
+func (s *session) warmUp(ctx context.Context) {
+	if len(s.warmup) == 0 {
+		return
+	}
+	s.sayf("warming up with %d requests", len(s.warmup))
+	failed, err := driver.WarmUp(ctx, s.client, s.warmup, s.run.Plan.Concurrency)
+	if failed > 0 && ctx.Err() == nil {
+		s.notef("%d of %d warm-up requests failed: %v", failed, len(s.warmup), err)
+	}
+}
+
+func (s *session) startProfiler(ctx context.Context) {
+	if !s.profile || ctx.Err() != nil {
+		return
+	}
+	err := s.target.server().Post(ctx, "/start_profile")
+	if s.profiling = err == nil; err != nil {
+		s.notef("the profiler was not started: %v", err)
+	}
 }
 
 // measure makes the run, stores it, stops the profiler and reads the server's

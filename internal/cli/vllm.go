@@ -92,9 +92,9 @@ func (v vllmRun) checkFile() error {
 	switch {
 	case v.DatasetPath == nil:
 	case v.DatasetName == "sharegpt":
-		return checkFile("--dataset-path", *v.DatasetPath, v.ShareGPT().Check)
+		return withFile("--dataset-path", *v.DatasetPath, v.ShareGPT().Check)
 	case v.DatasetName == "custom":
-		return checkFile("--dataset-path", *v.DatasetPath, v.Custom().Check)
+		return withFile("--dataset-path", *v.DatasetPath, v.Custom().Check)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (v vllmRun) run(ctx context.Context) error {
 	if err := v.prepareResults(); err != nil {
 		return err
 	}
-	if err := v.resolve(ctx, s); err != nil {
+	if err := s.resolving(ctx, func(ctx context.Context) error { return v.resolve(ctx, s) }); err != nil {
 		return err
 	}
 	t, err := s.execute(ctx)
@@ -117,10 +117,11 @@ func (v vllmRun) run(ctx context.Context) error {
 		return err
 	}
 	reported := v.report(t)
-	if n := metrics.Summarize(t, metrics.Options{}).Tokens.Assumed; n > 0 && !v.SkipTokenizerInit {
+	summary := metrics.Summarize(t, metrics.Options{})
+	if n := summary.Tokens.Assumed; n > 0 && !v.SkipTokenizerInit {
 		s.sayf("note: the server did not count the output of %d requests, and there is no tokenizer here: one token a chunk is assumed", n)
 	}
-	v.p.warn(t)
+	v.p.warn(summary.Health)
 	if err == nil {
 		s.kept()
 	}
@@ -134,13 +135,6 @@ func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
 	if s.target, err = v.target(base); err != nil {
 		return err
 	}
-	ctx, release := s.untilInterrupt(ctx)
-	defer release()
-	defer func() { // whatever an interrupt made of the answers
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-	}()
 	s.patience, s.patienceFlag = time.Duration(v.ReadyCheckTimeoutSec)*time.Second, "--ready-check-timeout-sec SECONDS"
 	name, id, err := v.model(ctx, s)
 	if err != nil {
@@ -254,10 +248,7 @@ func (v vllmRun) build(ctx context.Context, s *session, tok tokens, id string) e
 		}
 	}
 	v.Finish(w)
-	s.requests = w.Requests
-	for _, n := range w.Notes {
-		s.notef("%s", n)
-	}
+	s.take(w)
 	return nil
 }
 
@@ -276,18 +267,11 @@ func (v vllmRun) dataset(ctx context.Context, tok tokens) (workload.Workload, er
 		}
 		return r.Build(ctx, tok.vocab, tok.tok)
 	}
-	file, err := os.Open(*v.DatasetPath)
-	if err != nil {
-		return workload.Workload{}, usagef("--dataset-path: %w", err)
-	}
-	defer file.Close()
-	var w workload.Workload
+	source := fileWorkload(v.Custom())
 	if v.DatasetName == "sharegpt" {
-		w, err = v.ShareGPT().Build(ctx, file, tok.tok)
-	} else {
-		w, err = v.Custom().Build(ctx, file, tok.tok)
+		source = v.ShareGPT()
 	}
-	return w, named("--dataset-path", *v.DatasetPath, err)
+	return buildFrom(ctx, "--dataset-path", *v.DatasetPath, source, tok)
 }
 
 // plan fixes the schedule and writes down what was asked.
