@@ -194,17 +194,18 @@ func TestStopStrings(t *testing.T) {
 
 func quote(s string) string { b, _ := json.Marshal(s); return string(b) }
 
-func TestBadRequests(t *testing.T) {
-	const message = `{"role":"user","content":"hi"}`
-	image := func(url string) string {
-		return `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"` + url + `"}}]}]}`
-	}
-	for _, test := range []struct {
-		name, path, body string
-		status           int
-		kind, param      string // param "" is null
-		message          string // contained
-	}{
+// A mistake is a request that is refused.
+type mistake struct {
+	name, path, body string
+	status           int
+	kind, param      string // param "" is null
+	message          string // contained
+}
+
+const message = `{"role":"user","content":"hi"}`
+
+func TestBadCompletions(t *testing.T) {
+	refused(t, []mistake{
 		{"no JSON", completions, `{"prompt":`, 400, "Bad Request", "body.10", "JSON decode error"},
 		{"no object", completions, `[1]`, 400, "Bad Request", "body", "valid dictionary"},
 		{"nested too deep", completions, strings.Repeat("[", 100_000), 400, "Bad Request", "body.10001", "JSON decode error"},
@@ -217,7 +218,6 @@ func TestBadRequests(t *testing.T) {
 		{"negative id", completions, `{"prompt":[1,-2]}`, 400, "Bad Request", "body.prompt.1", "greater than or equal to 0"},
 		{"wrong types, all told", completions, `{"prompt":"a","max_tokens":"x","stream":[],"n":1.5}`, 400, "Bad Request", "body.max_tokens", "3 validation errors"},
 		{"negative max_tokens", completions, `{"prompt":"a","max_tokens":-5}`, 400, "BadRequestError", "max_tokens", "max_tokens must be at least 1, got -5."},
-		{"zero max_tokens", chats, `{"messages":[` + message + `],"max_tokens":0}`, 400, "BadRequestError", "max_tokens", "got 0."},
 		{"min over max", completions, `{"prompt":"a","max_tokens":5,"min_tokens":6}`, 400, "BadRequestError", "min_tokens", "less than or equal to max_tokens=5, got 6."},
 		{"several choices", completions, `{"prompt":"a","n":2}`, 400, "BadRequestError", "n", "one choice"},
 		{"no choices", completions, `{"prompt":"a","n":0}`, 400, "BadRequestError", "n", "n must be at least 1, got 0."},
@@ -227,8 +227,6 @@ func TestBadRequests(t *testing.T) {
 		{"token ids of the answer", completions, `{"prompt":"a","return_token_ids":true}`, 400, "BadRequestError", "return_token_ids", "not supported"},
 		{"a suffix", completions, `{"prompt":"a","suffix":"b"}`, 400, "BadRequestError", "suffix", "not supported"},
 		{"a shorter prompt", completions, `{"prompt":"a","truncate_prompt_tokens":5}`, 400, "BadRequestError", "truncate_prompt_tokens", "not supported"},
-		{"a tool call", chats, `{"messages":[` + message + `],"tool_choice":"required"}`, 400, "BadRequestError", "tool_choice", "not supported"},
-		{"a call of a tool", chats, `{"messages":[` + message + `],"tool_choice":{"type":"function","function":{"name":"f"}}}`, 400, "BadRequestError", "tool_choice", "not supported"},
 		{"no boolean", completions, `{"prompt":"a","stream":"maybe"}`, 400, "Bad Request", "body.stream", "unable to interpret input"},
 		{"no boolean number", completions, `{"prompt":"a","stream":2}`, 400, "Bad Request", "body.stream", "unable to interpret input"},
 		{"empty stop", completions, `{"prompt":"a","stop":["x",""]}`, 400, "BadRequestError", "", "stop cannot contain an empty string."},
@@ -236,8 +234,22 @@ func TestBadRequests(t *testing.T) {
 		{"stream options alone", completions, `{"prompt":"a","stream_options":{"include_usage":true}}`, 400, "Bad Request", "stream_options", "Stream options can only be defined when `stream=True`."},
 		{"too long", completions, `{"prompt":"` + strings.Repeat(" a", 95) + `","max_tokens":10}`, 400, "BadRequestError", "input_tokens", "You passed 95 input tokens and requested 10 output tokens. However, the model's context length is only 100 tokens, resulting in a maximum input length of 90 tokens."},
 		{"max_tokens beyond the context", completions, `{"prompt":"a","max_tokens":101}`, 400, "BadRequestError", "max_tokens", "cannot be greater than max_model_len=100"},
-		{"chat too long", chats, `{"messages":[{"role":"user","content":"` + strings.Repeat(" a", 200) + `"}]}`, 400, "BadRequestError", "input_tokens", "You passed"},
 		{"unknown model", completions, `{"prompt":"a","model":"other"}`, 404, "NotFoundError", "model", "The model `other` does not exist."},
+		{"tokenize nothing", "/tokenize", `{}`, 400, "Bad Request", "body.prompt", "Field required"},
+		{"detokenize nothing", "/detokenize", `{}`, 400, "Bad Request", "body.tokens", "Field required"},
+		{"detokenize the unknown", "/detokenize", `{"tokens":[99999999]}`, 400, "BadRequestError", "tokens", "out of vocabulary"},
+	})
+}
+
+func TestBadChats(t *testing.T) {
+	image := func(url string) string {
+		return `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"` + url + `"}}]}]}`
+	}
+	refused(t, []mistake{
+		{"zero max_tokens", chats, `{"messages":[` + message + `],"max_tokens":0}`, 400, "BadRequestError", "max_tokens", "got 0."},
+		{"a tool call", chats, `{"messages":[` + message + `],"tool_choice":"required"}`, 400, "BadRequestError", "tool_choice", "not supported"},
+		{"a call of a tool", chats, `{"messages":[` + message + `],"tool_choice":{"type":"function","function":{"name":"f"}}}`, 400, "BadRequestError", "tool_choice", "not supported"},
+		{"chat too long", chats, `{"messages":[{"role":"user","content":"` + strings.Repeat(" a", 200) + `"}]}`, 400, "BadRequestError", "input_tokens", "You passed"},
 		{"missing messages", chats, `{}`, 400, "Bad Request", "body.messages", "Field required"},
 		{"messages of wrong type", chats, `{"messages":"hi"}`, 400, "Bad Request", "body.messages", "valid list"},
 		{"no message", chats, `{"messages":[]}`, 400, "BadRequestError", "", "at least one message"},
@@ -248,10 +260,13 @@ func TestBadRequests(t *testing.T) {
 		{"no image", chats, image("data:image/png;base64,AAAA"), 400, "BadRequestError", "", "cannot identify image file"},
 		{"video", chats, `{"messages":[{"role":"user","content":[{"type":"video_url"}]}]}`, 400, "BadRequestError", "", "At most 0 video(s) may be provided in one prompt."},
 		{"unknown part", chats, `{"messages":[{"role":"user","content":[{"type":"smell"}]}]}`, 400, "BadRequestError", "", "Unknown part type: smell"},
-		{"tokenize nothing", "/tokenize", `{}`, 400, "Bad Request", "body.prompt", "Field required"},
-		{"detokenize nothing", "/detokenize", `{}`, 400, "Bad Request", "body.tokens", "Field required"},
-		{"detokenize the unknown", "/detokenize", `{"tokens":[99999999]}`, 400, "BadRequestError", "tokens", "out of vocabulary"},
-	} {
+	})
+}
+
+// refused sends each mistake and compares the error.
+func refused(t *testing.T, mistakes []mistake) {
+	t.Helper()
+	for _, test := range mistakes {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, Config{MaxModelLen: 100})

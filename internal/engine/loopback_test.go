@@ -101,13 +101,10 @@ func TestLeavingInTheBody(t *testing.T) {
 				}
 			}
 			_ = conn.Close()
-			for {
-				if _, records := s.truth.snapshot(); len(records) == 1 {
-					if r := records[0]; r.gone != test.want.ClientGone || r.status != test.want.Status {
-						t.Errorf("truth: gone %v with status %d", r.gone, r.status)
-					}
-					break
-				}
+			s.handlers.Wait() // it was there, for it has asked for the body
+			_, records := s.truth.snapshot()
+			if len(records) != 1 || records[0].gone != test.want.ClientGone || records[0].status != test.want.Status {
+				t.Errorf("truth: %+v", records)
 			}
 			cancel()
 			if err := <-done; err != nil {
