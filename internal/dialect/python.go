@@ -70,6 +70,9 @@ func reprFloat(f float64) string {
 	return s
 }
 
+// escapes are the control characters that Python and JSON write alike.
+var escapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
+
 // pyString is Python's repr of a str.
 func pyString(s string) string {
 	quote := byte('\'')
@@ -81,12 +84,8 @@ func pyString(s string) string {
 		switch {
 		case r == rune(quote) || r == '\\':
 			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, `\n`...)
-		case r == '\r':
-			b = append(b, `\r`...)
-		case r == '\t':
-			b = append(b, `\t`...)
+		case escapes[r] != "":
+			b = append(b, escapes[r]...)
 		case unicode.IsPrint(r):
 			b = utf8.AppendRune(b, r)
 		case r < 0x100:
@@ -108,18 +107,14 @@ func jsonString(b []byte, s string) []byte {
 		switch {
 		case r == '"' || r == '\\':
 			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, `\n`...)
-		case r == '\r':
-			b = append(b, `\r`...)
-		case r == '\t':
-			b = append(b, `\t`...)
+		case r >= 0x20 && r < 0x7f:
+			b = append(b, byte(r))
+		case escapes[r] != "":
+			b = append(b, escapes[r]...)
 		case r == '\b':
 			b = append(b, `\b`...)
 		case r == '\f':
 			b = append(b, `\f`...)
-		case r >= 0x20 && r < 0x7f:
-			b = append(b, byte(r))
 		case r < 0x10000:
 			b = fmt.Appendf(b, `\u%04x`, r)
 		default:
