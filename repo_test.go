@@ -24,6 +24,7 @@ var imports = map[string][]string{
 	"trace":     {},
 	"stats":     {},
 	"engine":    {},
+	"apiserver": {"engine"},
 	"transport": {},
 	"endpoint":  {"trace", "transport", "workload"},
 	"driver":    {"arrival", "trace", "workload"},
@@ -33,7 +34,7 @@ var imports = map[string][]string{
 	"report":    {"metrics"},
 	"memnet":    {},
 	"cli": {
-		"arrival", "dialect", "driver", "endpoint", "engine", "metrics", "pyrand", "report", "store", "tokenizer", "trace", "transport", "workload",
+		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "pyrand", "report", "store", "tokenizer", "trace", "transport", "workload",
 	},
 }
 

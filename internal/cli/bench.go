@@ -12,8 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/engine"
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -102,7 +102,7 @@ func newIDPrefix() string { return "pitot-" + strings.ToLower(rand.Text()[:8]) +
 
 // embedEngine starts the engine in this process, on loopback.
 func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), err error) {
-	server, err := engine.New(c.Engine.config())
+	server, err := apiserver.New(c.Engine.config())
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/apiserver"
 )
 
 // A block is a command from the docs and the output shown under it.
@@ -78,7 +78,7 @@ func TestDocs(t *testing.T) {
 }
 
 func runBlocks(t *testing.T, found []block) {
-	url := loopback(t, engine.Fault{Name: engine.FaultComments, Share: 0.1})
+	url := loopback(t, apiserver.Fault{Name: apiserver.FaultComments, Share: 0.1})
 	port := url[strings.LastIndex(url, ":")+1:]
 	t.Chdir(t.TempDir())
 	for _, b := range found {

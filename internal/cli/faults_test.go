@@ -13,15 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/engine"
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
 // loopback starts an engine with faults on a real socket.
-func loopback(t *testing.T, faults ...engine.Fault) (url string) {
+func loopback(t *testing.T, faults ...apiserver.Fault) (url string) {
 	t.Helper()
-	server, err := engine.New(engine.Config{
+	server, err := apiserver.New(apiserver.Config{
 		Faults:  faults,
 		Latency: engine.Latency{TTFT: engine.Constant(3 * time.Millisecond), ITL: engine.Constant(2 * time.Millisecond)},
 	})
@@ -74,7 +75,7 @@ func truth(t *testing.T, url, fault string) (seen, struck int) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var truth engine.Truth
+	var truth apiserver.Truth
 	if err := json.NewDecoder(resp.Body).Decode(&truth); err != nil {
 		t.Fatal(err)
 	}
@@ -97,20 +98,20 @@ func truth(t *testing.T, url, fault string) (seen, struck int) {
 func TestEachFaultEndsInItsClass(t *testing.T) {
 	const n = 60
 	for _, tt := range []struct {
-		fault  engine.Fault
+		fault  apiserver.Fault
 		class  trace.Class
 		status int
 	}{
-		{engine.Fault{Name: engine.FaultReset, AfterTokens: 3}, trace.Reset, 0},
-		{engine.Fault{Name: engine.FaultReset}, trace.Reset, 0},
-		{engine.Fault{Name: engine.FaultStall, AfterTokens: 3}, trace.Timeout, 0},
-		{engine.Fault{Name: engine.FaultTruncate, AfterTokens: 3}, trace.Truncated, 0},
-		{engine.Fault{Name: engine.FaultCut, AfterTokens: 3}, trace.Closed, 0},
-		{engine.Fault{Name: engine.FaultStreamError, AfterTokens: 3}, trace.StreamError, 0},
-		{engine.Fault{Name: engine.FaultMalformed, AfterTokens: 3}, trace.Malformed, 0},
-		{engine.Fault{Name: engine.FaultHTTP429}, trace.HTTP, 429},
-		{engine.Fault{Name: engine.FaultHTTP500}, trace.HTTP, 500},
-		{engine.Fault{Name: engine.FaultHTTP503}, trace.HTTP, 503},
+		{apiserver.Fault{Name: apiserver.FaultReset, AfterTokens: 3}, trace.Reset, 0},
+		{apiserver.Fault{Name: apiserver.FaultReset}, trace.Reset, 0},
+		{apiserver.Fault{Name: apiserver.FaultStall, AfterTokens: 3}, trace.Timeout, 0},
+		{apiserver.Fault{Name: apiserver.FaultTruncate, AfterTokens: 3}, trace.Truncated, 0},
+		{apiserver.Fault{Name: apiserver.FaultCut, AfterTokens: 3}, trace.Closed, 0},
+		{apiserver.Fault{Name: apiserver.FaultStreamError, AfterTokens: 3}, trace.StreamError, 0},
+		{apiserver.Fault{Name: apiserver.FaultMalformed, AfterTokens: 3}, trace.Malformed, 0},
+		{apiserver.Fault{Name: apiserver.FaultHTTP429}, trace.HTTP, 429},
+		{apiserver.Fault{Name: apiserver.FaultHTTP500}, trace.HTTP, 500},
+		{apiserver.Fault{Name: apiserver.FaultHTTP503}, trace.HTTP, 503},
 	} {
 		for _, protocol := range []string{"completions", "chat"} {
 			tt.fault.Share = 0.3
@@ -148,7 +149,7 @@ func TestEachFaultEndsInItsClass(t *testing.T) {
 func TestRefusedConnections(t *testing.T) {
 	t.Parallel()
 	const n = 200
-	url := loopback(t, engine.Fault{Name: engine.FaultRefuse, Share: 0.4})
+	url := loopback(t, apiserver.Fault{Name: apiserver.FaultRefuse, Share: 0.4})
 	s := bench(t, url, "-n", fmt.Sprint(n), "--rate", "400", "--arrival", "constant", "--new-connections", "--output-len", "2", "--ready-timeout", "20s")
 	count := map[trace.Class]int{}
 	for _, c := range s.Requests.Classes {
@@ -166,12 +167,12 @@ func TestRefusedConnections(t *testing.T) {
 func TestVariationsAreSurvived(t *testing.T) {
 	const n = 40
 	for _, name := range []string{
-		engine.FaultComments, engine.FaultCRLF, engine.FaultSplit, engine.FaultBatch, engine.FaultNoUsage,
-		engine.FaultNoDone, engine.FaultMultiToken, engine.FaultEarlyRole,
+		apiserver.FaultComments, apiserver.FaultCRLF, apiserver.FaultSplit, apiserver.FaultBatch, apiserver.FaultNoUsage,
+		apiserver.FaultNoDone, apiserver.FaultMultiToken, apiserver.FaultEarlyRole,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := loopback(t, engine.Fault{Name: name, Share: 0.6})
+			url := loopback(t, apiserver.Fault{Name: name, Share: 0.6})
 			s := bench(t, url, "-n", fmt.Sprint(n), "-c", "4", "--output-len", "9", "--protocol", "chat", "--tokenizer", "server")
 			seen, struck := truth(t, url, name)
 			if seen != n || struck == 0 || struck == n {
@@ -180,14 +181,14 @@ func TestVariationsAreSurvived(t *testing.T) {
 			if s.Requests.OK != n {
 				t.Errorf("%d ok: %+v", s.Requests.OK, s.Requests.Classes)
 			}
-			if name == engine.FaultNoUsage {
+			if name == apiserver.FaultNoUsage {
 				if s.Tokens.Assumed != struck {
 					t.Errorf("%d requests counted by chunks, %d had no usage", s.Tokens.Assumed, struck)
 				}
 			} else if s.Tokens.Output != 9*n {
 				t.Errorf("%d tokens, want %d", s.Tokens.Output, 9*n)
 			}
-			if name == engine.FaultEarlyRole && s.Service.TTFT.Min < .003 {
+			if name == apiserver.FaultEarlyRole && s.Service.TTFT.Min < .003 {
 				t.Errorf("TTFT %v: the role chunk was taken for a token", s.Service.TTFT.Min)
 			}
 		})

@@ -19,7 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -174,7 +174,7 @@ func TestTheProxyOfTheEnvironment(t *testing.T) {
 // The counters of speculative decoding are read before and after the run, and
 // their differences end up in the vLLM report.
 func TestSpeculativeDecodingCounters(t *testing.T) {
-	inner, err := engine.New(engine.Config{})
+	inner, err := apiserver.New(apiserver.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestInterruptsAroundTheRun(t *testing.T) {
 		{"/stop_profile", exitOK, true},
 	} {
 		t.Run(tt.route, func(t *testing.T) {
-			inner, err := engine.New(engine.Config{})
+			inner, err := apiserver.New(apiserver.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,7 +292,7 @@ func TestAServerThatStartsIsWaitedFor(t *testing.T) {
 				}
 				return dial(ctx, network, addr)
 			}
-			server, err := engine.New(engine.Config{})
+			server, err := apiserver.New(apiserver.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func TestModelsThatAreNotToldAtOnce(t *testing.T) {
 		{"not there", "--model pitot -q", func(w http.ResponseWriter, _ int) bool { w.WriteHeader(http.StatusNotFound); return true }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inner, err := engine.New(engine.Config{})
+			inner, err := apiserver.New(apiserver.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/engine"
 )
 
@@ -48,7 +49,7 @@ func TestScripts(t *testing.T) {
 }
 
 func startEngine(ts *testscript.TestScript, _ bool, args []string) {
-	cfg := engine.Config{
+	cfg := apiserver.Config{
 		Latency:   engine.Latency{TTFT: engine.Constant(2 * time.Millisecond), ITL: engine.Constant(time.Millisecond)},
 		OutputLen: engine.ConstantCount(5),
 	}
@@ -59,11 +60,11 @@ func startEngine(ts *testscript.TestScript, _ bool, args []string) {
 			scheme, secure = "https", selfSigned(ts)
 			continue
 		}
-		f, err := engine.ParseFault(arg)
+		f, err := apiserver.ParseFault(arg)
 		ts.Check(err)
 		cfg.Faults = append(cfg.Faults, f)
 	}
-	server, err := engine.New(cfg)
+	server, err := apiserver.New(cfg)
 	ts.Check(err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/apiserver"
 )
 
 // serveCmd is `pitot serve`.
@@ -49,7 +49,7 @@ func (l *stallLimit) UnmarshalText(text []byte) error {
 
 // Help lists the faults below the flags.
 func (serveCmd) Help() string {
-	return "Faults: " + strings.Join(engine.FaultNames(), ", ") + ".\n\n" +
+	return "Faults: " + strings.Join(apiserver.FaultNames(), ", ") + ".\n\n" +
 		"Routes: /v1/models, /v1/completions, /v1/chat/completions, /tokenize, /detokenize, /metrics, /health, /version, " +
 		"/start_profile, /stop_profile, and /pitot/truth: the instants of every write, by request id."
 }
@@ -67,7 +67,7 @@ func (c serveCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	server, err := engine.New(cfg)
+	server, err := apiserver.New(cfg)
 	if err != nil {
 		return usage(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/engine"
 )
 
@@ -103,15 +104,15 @@ type storeSetting struct {
 // engineSettings configure the simulated engine; the flags of `pitot serve`, and
 // with the prefix "engine-" of `pitot bench`.
 type engineSettings struct {
-	TTFT           engine.Dist    `default:"50ms" placeholder:"TIME" help:"Time to the first token: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation (${default})."`
-	ITL            engine.Dist    `default:"10ms" placeholder:"TIME" help:"Time between two tokens (${default})."`
-	PerPromptToken engine.Dist    `default:"0s" placeholder:"TIME" help:"Added to the time to the first token for each prompt token (${default})."`
-	PerImage       engine.Dist    `default:"0s" placeholder:"TIME" help:"Added to it for each picture (${default})."`
-	Slots          slots          `placeholder:"N" help:"Requests served at once; more wait in a queue. Default: no limit."`
-	OutputLen      engine.Count   `default:"lognormal(256,0.5)" placeholder:"TOKENS" help:"Length of answers whose end is up to the model (${default})."`
-	MaxModelLen    contextLen     `default:"131072" placeholder:"TOKENS" help:"Prompt and output together (${default})."`
-	Fault          []engine.Fault `sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Misbehave for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
-	Seed           uint64         `placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
+	TTFT           engine.Dist       `default:"50ms" placeholder:"TIME" help:"Time to the first token: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation (${default})."`
+	ITL            engine.Dist       `default:"10ms" placeholder:"TIME" help:"Time between two tokens (${default})."`
+	PerPromptToken engine.Dist       `default:"0s" placeholder:"TIME" help:"Added to the time to the first token for each prompt token (${default})."`
+	PerImage       engine.Dist       `default:"0s" placeholder:"TIME" help:"Added to it for each picture (${default})."`
+	Slots          slots             `placeholder:"N" help:"Requests served at once; more wait in a queue. Default: no limit."`
+	OutputLen      engine.Count      `default:"lognormal(256,0.5)" placeholder:"TOKENS" help:"Length of answers whose end is up to the model (${default})."`
+	MaxModelLen    contextLen        `default:"131072" placeholder:"TOKENS" help:"Prompt and output together (${default})."`
+	Fault          []apiserver.Fault `sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Misbehave for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
+	Seed           uint64            `placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
 }
 
 // Numbers that have a range read themselves, so that what is outside it is
@@ -129,7 +130,7 @@ func (n *slots) UnmarshalText(text []byte) (err error) {
 
 // UnmarshalText reads a number of tokens.
 func (n *contextLen) UnmarshalText(text []byte) (err error) {
-	*n, err = inRange(text, contextLen(1), engine.MaxContext, fmt.Sprintf("a whole number from 1 to %d", engine.MaxContext))
+	*n, err = inRange(text, contextLen(1), apiserver.MaxContext, fmt.Sprintf("a whole number from 1 to %d", apiserver.MaxContext))
 	return err
 }
 
@@ -143,8 +144,8 @@ func inRange[T ~int](text []byte, low, high T, want string) (T, error) {
 }
 
 // config is the engine they describe.
-func (s engineSettings) config() engine.Config {
-	return engine.Config{
+func (s engineSettings) config() apiserver.Config {
+	return apiserver.Config{
 		Model:       "pitot",
 		Version:     "pitot-engine " + Version(),
 		MaxModelLen: int(s.MaxModelLen),

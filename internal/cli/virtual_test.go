@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/engine"
 	"github.com/pitot-bench/pitot/internal/memnet"
 	"github.com/pitot-bench/pitot/internal/metrics"
@@ -243,7 +244,7 @@ func TestVLLMInVirtualTime(t *testing.T) {
 // to token.
 func serveVirtual(t *testing.T, l net.Listener) (stop func()) {
 	t.Helper()
-	server, err := engine.New(engine.Config{Latency: engine.Latency{
+	server, err := apiserver.New(apiserver.Config{Latency: engine.Latency{
 		TTFT: engine.Constant(50 * time.Millisecond), ITL: engine.Constant(10 * time.Millisecond),
 	}})
 	if err != nil {

@@ -71,6 +71,10 @@ type Count struct{ law law }
 // ConstantCount is the Count that always draws n.
 func ConstantCount(n int) Count { return Count{law{a: float64(max(n, 1))}} }
 
+// LognormalCount is the Count of a lognormal with this mean and coefficient of
+// variation.
+func LognormalCount(mean, cv float64) Count { return Count{law{shape: lognormal, a: mean, b: cv}} }
+
 // ParseCount reads the text form of a Count.
 func ParseCount(s string) (Count, error) {
 	l, err := parseLaw(s, countUnit())
@@ -278,7 +282,7 @@ func parseCall(name string, args []string, u unit) (law, error) {
 		return parseArgs(s, f, args, u)
 	}
 	names := []string{"uniform", "normal", "lognormal", "exponential", "gamma"}
-	return law{}, fmt.Errorf("unknown distribution %q%s; %s", name, didYouMean(name, names), allowedForms(u))
+	return law{}, fmt.Errorf("unknown distribution %q%s; %s", name, DidYouMean(name, names), allowedForms(u))
 }
 
 func parseArgs(s shape, f form, args []string, u unit) (law, error) {

@@ -166,3 +166,14 @@ func TestDistText(t *testing.T) {
 		t.Error("a negative constant is not 0")
 	}
 }
+
+const ms = time.Millisecond
+
+func mustDist(t testing.TB, s string) Dist {
+	t.Helper()
+	d, err := ParseDist(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// seeded is the generator for draw number n of one purpose: the same three
+// Dice is the generator for draw number n of one purpose: the same three
 // give the same draws, and two that differ in any of them give unrelated ones.
-func seeded(seed uint64, purpose string, n uint64) rand.PCG {
+func Dice(seed uint64, purpose string, n uint64) rand.PCG {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(purpose)) // a hash never fails
 	a := scramble(seed ^ h.Sum64())
@@ -23,5 +23,5 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// unit01 turns a draw into a number in [0,1).
-func unit01(u uint64) float64 { return float64(u>>11) / (1 << 53) }
+// Unit turns a draw into a number in [0,1).
+func Unit(u uint64) float64 { return float64(u>>11) / (1 << 53) }

@@ -2,9 +2,9 @@ package engine
 
 import "fmt"
 
-// didYouMean is a hint for a name that is not among names: the nearest one,
+// DidYouMean is a hint for a name that is not among names: the nearest one,
 // if it is within two edits, as `, did you mean "gamma"?`; otherwise empty.
-func didYouMean(name string, names []string) string {
+func DidYouMean(name string, names []string) string {
 	best, edits := "", 3
 	for _, n := range names {
 		if d := editDistance(name, n); d < edits {

@@ -1,0 +1,167 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// chunks formats the events of one stream, field for field as vLLM's:
+//
+//	data: {"id":…,"object":…,"created":…,"model":…,"choices":[ ┃ {…}]} ⏎⏎
+//	└──────────────── prefix, formatted once ──────────────────┘
+//
+// An event is a few appends to a buffer that is reused, and no allocation.
+type chunks struct {
+	prefix []byte
+	buf    []byte // the events formatted since clear
+	events int    // how many
+	chat   bool
+	crlf   bool
+	usage  bool // every chunk tells the usage so far
+	prompt int  // prompt tokens, for the usage
+}
+
+// newChunks makes the formatter of the response id of a model.
+func newChunks(chat bool, id, model string, created int64) chunks {
+	object := "text_completion"
+	if chat {
+		object = "chat.completion.chunk"
+	}
+	prefix := appendIdentity([]byte("data: "), id, object, model, created)
+	prefix = append(prefix, `,"choices":[`...)
+	return chunks{chat: chat, prefix: prefix, buf: make([]byte, 0, len(prefix)+256)}
+}
+
+// appendIdentity opens the JSON object of a response or chunk.
+func appendIdentity(dst []byte, id, object, model string, created int64) []byte {
+	dst = append(dst, `{"id":`...)
+	dst = appendString(dst, id)
+	dst = append(dst, `,"object":"`+object+`","created":`...)
+	dst = strconv.AppendInt(dst, created, 10)
+	dst = append(dst, `,"model":`...)
+	return appendString(dst, model)
+}
+
+// appendString appends s as a JSON string.
+func appendString(dst []byte, s string) []byte {
+	b, _ := json.Marshal(s) // a string always can be
+	return append(dst, b...)
+}
+
+// clear starts a new write.
+func (c *chunks) clear() {
+	c.buf = c.buf[:0]
+	c.events = 0
+}
+
+// open starts a chunk.
+func (c *chunks) open() {
+	c.buf = append(c.buf, c.prefix...)
+	c.events++
+}
+
+func (c *chunks) end() {
+	if c.crlf {
+		c.buf = append(c.buf, "\r\n\r\n"...)
+	} else {
+		c.buf = append(c.buf, "\n\n"...)
+	}
+}
+
+// role formats the first chunk of a chat.
+func (c *chunks) role() {
+	c.open()
+	c.buf = append(c.buf, `{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`...)
+	c.usageSoFar(0)
+	c.buf = append(c.buf, `,"prompt_token_ids":null}`...)
+	c.end()
+}
+
+// openText starts an event of output; the text is appended to buf next.
+func (c *chunks) openText() {
+	c.open()
+	if c.chat {
+		c.buf = append(c.buf, `{"index":0,"delta":{"content":"`...)
+	} else {
+		c.buf = append(c.buf, `{"index":0,"text":"`...)
+	}
+}
+
+// closeText ends an event of output that is not the last; tokens is how many
+// the stream has sent with it.
+func (c *chunks) closeText(tokens int) {
+	if c.chat {
+		c.buf = append(c.buf, `"},"logprobs":null,"finish_reason":null,"token_ids":null}]`...)
+	} else {
+		c.buf = append(c.buf, `","logprobs":null,"finish_reason":null,"stop_reason":null,"prompt_token_ids":null,"token_ids":null}]`...)
+	}
+	c.usageSoFar(tokens)
+	c.buf = append(c.buf, '}')
+	c.end()
+}
+
+// finishText ends the last event of output.
+func (c *chunks) finishText(tokens int, finish, stopReason string) {
+	if c.chat {
+		c.buf = append(c.buf, '"', '}')
+	} else {
+		c.buf = append(c.buf, '"')
+	}
+	c.buf = append(c.buf, `,"logprobs":null,"finish_reason":"`...)
+	c.buf = append(c.buf, finish...)
+	c.buf = append(c.buf, `","stop_reason":`...)
+	c.buf = appendStopReason(c.buf, stopReason)
+	if !c.chat {
+		c.buf = append(c.buf, `,"prompt_token_ids":null`...)
+	}
+	c.buf = append(c.buf, `,"token_ids":null}]`...)
+	c.usageSoFar(tokens)
+	c.buf = append(c.buf, '}')
+	c.end()
+}
+
+func appendStopReason(dst []byte, reason string) []byte {
+	if reason == "" {
+		return append(dst, "null"...)
+	}
+	return appendString(dst, reason)
+}
+
+func (c *chunks) usageSoFar(tokens int) {
+	if c.usage {
+		c.buf = appendUsage(c.buf, c.prompt, tokens)
+	}
+}
+
+// appendUsage appends a usage object as a further member; the order of its
+// fields is vLLM's.
+func appendUsage(dst []byte, prompt, tokens int) []byte {
+	dst = append(dst, `,"usage":{"prompt_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(prompt), 10)
+	dst = append(dst, `,"total_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(prompt+tokens), 10)
+	dst = append(dst, `,"completion_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(tokens), 10)
+	return append(dst, '}')
+}
+
+// total formats the chunk that tells only the usage.
+func (c *chunks) total(tokens int) {
+	c.open()
+	c.buf = append(c.buf, ']')
+	c.buf = appendUsage(c.buf, c.prompt, tokens)
+	c.buf = append(c.buf, '}')
+	c.end()
+}
+
+// line formats an event that is no chunk.
+func (c *chunks) line(text string) {
+	c.events++
+	c.comment(text)
+}
+
+// comment formats lines that are no event.
+func (c *chunks) comment(text string) {
+	c.buf = append(c.buf, text...)
+	c.end()
+}

@@ -1,0 +1,90 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+)
+
+// MaxContext is the largest Config.MaxModelLen: as many tokens as a write's
+// stamp can count.
+const MaxContext = maxWriteTokens
+
+// A Config describes a server. Its zero value is valid: a model named "pitot"
+// that answers at once.
+type Config struct {
+	Model       string         // name it serves; "pitot" if empty
+	Version     string         // what /version says; "pitot" if empty
+	MaxModelLen int            // prompt and output tokens together; 131072 if 0
+	Seed        uint64         // of every draw and of the text of the answers
+	Latency     engine.Latency // when tokens come
+	OutputLen   engine.Count   // natural length of an answer; lognormal(256,0.5) if not set
+	APIKey      string         // required as bearer token under /v1, if not empty
+
+	Faults     []Fault
+	StallLimit time.Duration // how long FaultStall holds a connection; 5 min if 0
+
+	Drain       time.Duration // how long Serve lets open requests run on once it is to stop; 0 cuts them
+	TruthLimit  int           // newest requests kept for /pitot/truth; 100 000 if 0
+	TruthWrites int           // writes kept over all these requests, 24 bytes each; 10 000 000 if 0
+}
+
+// Validate reports everything wrong with c at once.
+func (c Config) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"MaxModelLen", int64(c.MaxModelLen)},
+		{"Latency.Slots", int64(c.Latency.Slots)},
+		{"StallLimit", int64(c.StallLimit)},
+		{"Drain", int64(c.Drain)},
+		{"TruthLimit", int64(c.TruthLimit)},
+		{"TruthWrites", int64(c.TruthWrites)},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is negative", f.name))
+		}
+	}
+	if c.MaxModelLen > MaxContext {
+		errs = append(errs, fmt.Errorf("MaxModelLen is above %d", MaxContext))
+	}
+	return errors.Join(append(errs, validateFaults(c.Faults)...)...)
+}
+
+func validateFaults(faults []Fault) []error {
+	var errs []error
+	seen := make(map[Fault]bool)
+	for _, f := range faults {
+		if err := f.Validate(); err != nil {
+			errs = append(errs, err)
+		}
+		f.Share = 0
+		if seen[f] {
+			errs = append(errs, fmt.Errorf("fault %s is given twice with the same tokens", f.Name))
+		}
+		seen[f] = true
+	}
+	return errs
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.Model, "pitot")
+	setDefault(&c.Version, "pitot")
+	setDefault(&c.MaxModelLen, 131072)
+	setDefault(&c.OutputLen, engine.LognormalCount(256, 0.5))
+	setDefault(&c.StallLimit, 5*time.Minute)
+	setDefault(&c.TruthLimit, 100_000)
+	setDefault(&c.TruthWrites, 10_000_000)
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,296 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+)
+
+// maxBody is the largest request body read. Images come inside it.
+const maxBody = 256 << 20
+
+// An exchange is one generation request and its response.
+type exchange struct {
+	s   *Server
+	w   http.ResponseWriter
+	rc  *http.ResponseController
+	r   *http.Request
+	rec *record
+
+	arrival uint64
+	id      string // of the response, with its prefix
+	req     *request
+	plan    plan
+	lot     lot
+	traits  traits
+	ticket  ticket
+	text    answer
+	dice    rand.PCG // of the variations
+}
+
+// A plan is what a request will get, settled before the first token.
+type plan struct {
+	promptTokens int
+	images       int
+	tokens       int // output tokens
+	maxTokens    int // as asked for
+	finish       string
+	stopReason   string // the stop string, if one ended it
+}
+
+// How an exchange can end other than well: what it has not written must not
+// look complete, so the connection is cut.
+var (
+	errGone  = errors.New("client went away")
+	errAbort = errors.New("fault that cuts the connection")
+)
+
+// generation is the handler of completions, or of chat.
+func (s *Server) generation(chat bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.handlers.Add(1)
+		defer s.handlers.Done()
+		x := s.receive(w, r, chat)
+		defer s.truth.publish(x.rec)
+		err := x.serve(chat)
+		x.rec.gone = errors.Is(err, errGone) && !errors.Is(context.Cause(r.Context()), errShutdown)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// receive notes a request's arrival.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request, chat bool) *exchange {
+	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r}
+	received := s.loop.now()
+	x.arrival = s.arrivals.Add(1) - 1
+	endpoint := "completions"
+	if chat {
+		endpoint = "chat"
+	}
+	x.rec = &record{endpoint: endpoint, protocol: strings.Clone(r.Proto), received: received}
+	x.name(r.Header.Get("X-Request-Id"))
+	s.truth.open()
+	return x
+}
+
+// name settles the request's id: the x-request-id it came with, else that of
+// its body, once read, else one made up.
+func (x *exchange) name(id string) {
+	if id == "" {
+		dice := engine.Dice(x.s.cfg.Seed, "id", x.arrival)
+		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
+	}
+	x.rec.id = id
+	x.id = "cmpl-" + id
+	if x.rec.endpoint == "chat" {
+		x.id = "chatcmpl-" + id
+	}
+}
+
+// serve answers the request, or refuses it.
+func (x *exchange) serve(chat bool) error {
+	body, refused := readBody(x.w, x.r)
+	if refused == nil {
+		x.req, refused = decodeRequest(x.s.vocab, body, chat)
+	}
+	if refused == nil {
+		if x.r.Header.Get("X-Request-Id") == "" {
+			x.name(x.req.id)
+		}
+		refused = x.prepare()
+	}
+	if refused != nil {
+		return x.refuse(refused)
+	}
+	x.lot = deal(x.s.cfg.Faults, x.s.cfg.Seed, x.arrival)
+	x.traits = x.lot.traits(x.req)
+	x.rec.faults = append(x.rec.faults, x.traits.names...)
+	x.dice = engine.Dice(x.s.cfg.Seed, "variation", x.arrival)
+	if status := x.lot.status(); status != 0 {
+		x.struck()
+		return x.refuse(statusError(status))
+	}
+	return x.generate()
+}
+
+// generate runs the job and writes its output, and frees the job's place if
+// the response ends before it.
+func (x *exchange) generate() error {
+	x.ticket.finish, x.ticket.maxTokens = x.plan.finish, x.plan.maxTokens
+	x.s.loop.add(engine.Job{
+		ID:           x.arrival,
+		PromptTokens: x.plan.promptTokens,
+		Images:       x.plan.images,
+		OutputTokens: x.plan.tokens,
+	}, &x.ticket)
+	defer func() {
+		if int(x.ticket.tokens.Load()) < x.plan.tokens {
+			x.s.loop.cancel(x.arrival)
+		}
+	}()
+	if x.req.stream {
+		return x.stream()
+	}
+	return x.reply()
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		e := schemaError([]invalid{{}})
+		e.Message, e.Param = "1 validation error:\n  Unsupported Media Type: Only 'application/json' is allowed", nil
+		return nil, e
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		e := badRequest("", nil, "the body is larger than %d bytes", maxBody)
+		e.Code = http.StatusRequestEntityTooLarge
+		return nil, e
+	}
+	if err != nil {
+		e := badRequest("", nil, "read the body: %v", err)
+		e.gone = r.Context().Err() != nil // net/http ends it when a read fails
+		return nil, e
+	}
+	return body, nil
+}
+
+// prepare checks the request against the server and settles its plan.
+func (x *exchange) prepare() *apiError {
+	req, cfg := x.req, &x.s.cfg
+	if req.model != "" && req.model != cfg.Model {
+		return modelNotFound(req.model)
+	}
+	n := req.promptTokens()
+	p := plan{promptTokens: n, images: len(req.images), maxTokens: req.maxTokens}
+	x.rec.prompt, x.rec.images = n, len(req.images)
+	room := cfg.MaxModelLen - n
+	if req.chat && !req.hasMaxTokens {
+		p.maxTokens = max(room, 0)
+		if room == 0 {
+			return badRequest("max_tokens", 0, "max_tokens must be at least 1, got 0.")
+		}
+	}
+	if p.maxTokens > cfg.MaxModelLen {
+		return badRequest("max_tokens", p.maxTokens, "max_tokens=%d cannot be greater than max_model_len=%d. "+
+			"Please request fewer output tokens.", p.maxTokens, cfg.MaxModelLen)
+	}
+	if p.maxTokens > room || room < 0 {
+		return badRequest("input_tokens", n, "You passed %d input tokens and requested %d output tokens. "+
+			"However, the model's context length is only %d tokens, resulting in a maximum input length of %d tokens. "+
+			"Please reduce the length of the input prompt.", n, p.maxTokens, cfg.MaxModelLen, cfg.MaxModelLen-p.maxTokens)
+	}
+	x.compose(p)
+	return nil
+}
+
+// compose draws the answer: its text, and where and why it ends.
+func (x *exchange) compose(p plan) {
+	var length rand.PCG
+	x.text, length = newAnswer(x.s.vocab, x.s.cfg.Seed, x.req.prompt)
+	p.tokens, p.finish = p.maxTokens, "length"
+	if !x.req.ignoreEOS {
+		natural := max(x.s.cfg.OutputLen.Draw(rand.New(&length)), x.req.minTokens)
+		if natural < p.tokens {
+			p.tokens, p.finish = natural, "stop"
+		}
+	}
+	if len(x.req.stop) > 0 {
+		if end, ok := x.text.stop(x.req.stop, x.req.includeStop, x.req.minTokens, p.tokens); ok {
+			p.tokens, p.finish, p.stopReason = end.tokens, "stop", end.reason
+			x.text.visible = end.visible
+		}
+	}
+	x.plan = p
+	x.req.prompt = nil // done with; a stream may stay open for long
+}
+
+// refuse answers with an error.
+func (x *exchange) refuse(e *apiError) error {
+	if e.gone {
+		return errGone
+	}
+	if e.Code == http.StatusTooManyRequests || e.Code == http.StatusServiceUnavailable {
+		x.w.Header().Set("Retry-After", "1")
+	}
+	return x.respond(e.Code, e.body(), 0)
+}
+
+// respond writes a whole JSON response.
+func (x *exchange) respond(status int, body []byte, tokens int) error {
+	x.head(status, "application/json", len(body))
+	return x.write(body, tokens, 0)
+}
+
+// head sets the response's status and headers; length is negative if unknown.
+func (x *exchange) head(status int, contentType string, length int) {
+	x.rec.status = status
+	x.w.Header().Set("Content-Type", contentType)
+	if length >= 0 {
+		x.w.Header().Set("Content-Length", strconv.Itoa(length))
+	}
+	x.w.WriteHeader(status)
+}
+
+// write sends p, which carries tokens in events, and stamps it. With the split
+// variation it goes out in pieces; the last one counts the tokens.
+func (x *exchange) write(p []byte, tokens, events int) error {
+	if x.traits.split {
+		for len(p) > 1 {
+			n := 1 + int(x.dice.Uint64()%uint64(min(len(p)-1, 80)))
+			if err := x.flush(p[:n], 0, 0); err != nil {
+				return err
+			}
+			p = p[n:]
+			if x.dice.Uint64()%3 == 0 {
+				break
+			}
+		}
+	}
+	return x.flush(p, tokens, events)
+}
+
+func (x *exchange) flush(p []byte, tokens, events int) error {
+	before := x.s.loop.now()
+	_, err := x.w.Write(p)
+	if err == nil {
+		err = x.rc.Flush()
+	}
+	x.rec.add(before, x.s.loop.now(), tokens, events, len(p))
+	if err != nil {
+		return errGone
+	}
+	return nil
+}
+
+// await waits for the engine to have emitted want tokens and returns how many
+// it has.
+func (x *exchange) await(want int) (int, error) {
+	n, ok := x.ticket.wait(want, x.r.Context().Done())
+	if !ok {
+		return 0, errGone
+	}
+	return n, nil
+}
+
+// idle waits for d, or until the client has gone.
+func (x *exchange) idle(d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-x.r.Context().Done():
+		return errGone
+	}
+}

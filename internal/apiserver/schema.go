@@ -1,0 +1,157 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// A schema reads typed fields out of a JSON body and notes what does not fit,
+// so that everything wrong is told at once. Numbers and booleans written as
+// strings are taken, as pydantic takes them. A null leaves the field as it is.
+type schema struct{ bad []invalid }
+
+func (s *schema) note(loc, kind, msg string) {
+	s.bad = append(s.bad, invalid{kind: kind, loc: loc, msg: msg})
+}
+
+// err is everything noted, or nil.
+func (s *schema) err() *apiError {
+	if len(s.bad) == 0 {
+		return nil
+	}
+	return schemaError(s.bad)
+}
+
+func (s *schema) str(loc string, v gjson.Result, dst *string) {
+	switch v.Type {
+	case gjson.Null:
+	case gjson.String:
+		*dst = v.Str
+	default:
+		s.note(loc, "string_type", "Input should be a valid string")
+	}
+}
+
+func (s *schema) boolean(loc string, v gjson.Result, dst *bool) {
+	switch {
+	case v.Type == gjson.Null:
+	case v.IsBool():
+		*dst = v.Bool()
+	case v.Type == gjson.String || v.Type == gjson.Number:
+		b, ok := looseBool(v)
+		if !ok {
+			s.note(loc, "bool_parsing", "Input should be a valid boolean, unable to interpret input")
+			return
+		}
+		*dst = b
+	default:
+		s.note(loc, "bool_type", "Input should be a valid boolean")
+	}
+}
+
+// looseBool reads what pydantic 2 takes for a boolean beside booleans.
+func looseBool(v gjson.Result) (value, ok bool) {
+	if v.Type == gjson.Number {
+		return v.Num == 1, v.Num == 0 || v.Num == 1
+	}
+	switch strings.ToLower(v.Str) {
+	case "1", "t", "true", "y", "yes", "on":
+		return true, true
+	case "0", "f", "false", "n", "no", "off":
+		return false, true
+	}
+	return false, false
+}
+
+// integer reads a whole number; set, if not nil, tells whether there was one.
+func (s *schema) integer(loc string, v gjson.Result, dst *int, set *bool) {
+	x := v.Num
+	switch v.Type {
+	case gjson.Null:
+		return
+	case gjson.Number:
+	case gjson.String:
+		n, err := strconv.ParseFloat(v.Str, 64)
+		if err != nil || n != math.Trunc(n) {
+			s.note(loc, "int_parsing", "Input should be a valid integer, unable to parse string as an integer")
+			return
+		}
+		x = n
+	default:
+		s.note(loc, "int_type", "Input should be a valid integer")
+		return
+	}
+	if x != math.Trunc(x) {
+		s.note(loc, "int_from_float", "Input should be a valid integer, got a number with a fractional part")
+		return
+	}
+	if math.Abs(x) > 1<<53 {
+		s.note(loc, "int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size")
+		return
+	}
+	*dst = int(x)
+	if set != nil {
+		*set = true
+	}
+}
+
+// parseObject reads a body that must be a JSON object.
+func parseObject(body []byte) (gjson.Result, *apiError) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return gjson.Result{}, schemaError([]invalid{{"missing", "body", "Field required"}})
+	}
+	if nestedDeeper(body, 200) || !gjson.ValidBytes(body) {
+		return gjson.Result{}, jsonError(body)
+	}
+	v := gjson.ParseBytes(body)
+	if !v.IsObject() {
+		return gjson.Result{}, schemaError([]invalid{
+			{"model_attributes_type", "body", "Input should be a valid dictionary or object to extract fields from"},
+		})
+	}
+	return v, nil
+}
+
+// nestedDeeper tells whether brackets are nested beyond limit: the JSON reader
+// recurses, and the body comes from outside.
+func nestedDeeper(body []byte, limit int) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted: // text goes by as fast as can be: it may be an image
+			next := bytes.IndexAny(body[i:], `"\`)
+			if next < 0 {
+				return false
+			}
+			i += next - 1
+		case c == '[' || c == '{':
+			if depth++; depth > limit {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
+}
+
+// jsonError finds where body stops being JSON.
+func jsonError(body []byte) *apiError {
+	var at int64
+	var v any
+	if e := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(body, &v), &e) {
+		at = e.Offset
+	}
+	loc := "body." + strconv.FormatInt(at, 10)
+	return schemaError([]invalid{{"json_invalid", loc, "JSON decode error"}})
+}
