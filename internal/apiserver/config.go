@@ -10,7 +10,7 @@ import (
 
 // MaxContext is the largest Config.MaxModelLen: as many tokens as a write's
 // stamp can count.
-const MaxContext = maxWriteTokens
+const MaxContext = engine.MaxContext
 
 // A Config describes a server. Its zero value is valid: a model named "pitot"
 // that answers at once.

@@ -131,7 +131,7 @@ func (x *exchange) generate() error {
 	x.s.loop.add(engine.Job{
 		ID:           x.arrival,
 		PromptTokens: x.plan.promptTokens,
-		Images:       x.plan.images,
+		Images:       make([]engine.Image, x.plan.images),
 		OutputTokens: x.plan.tokens,
 	}, &x.ticket)
 	defer func() {

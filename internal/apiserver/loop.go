@@ -157,7 +157,7 @@ func (l *loop) deliver(now time.Duration) {
 		if e.Done {
 			delete(l.tickets, e.ID)
 		}
-		t.put(e.Tokens)
+		t.put(int(e.Tokens))
 	}
 	l.meters.load = l.core.Load()
 	l.meters.mu.Unlock()

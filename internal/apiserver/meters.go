@@ -86,7 +86,7 @@ func (m *meters) emitted(t *ticket, e engine.Emission, now time.Duration) {
 		m.itl.observe((now - t.last).Seconds())
 	}
 	t.last = now
-	t.emitted += e.Tokens
+	t.emitted += int(e.Tokens)
 	m.tokens += uint64(e.Tokens)
 	if e.Done {
 		m.finished(t, e.Start)

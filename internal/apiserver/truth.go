@@ -73,7 +73,7 @@ type write struct {
 
 const (
 	maxWriteEvents = 1<<8 - 1
-	maxWriteTokens = 1<<24 - 1
+	maxWriteTokens = MaxContext
 )
 
 func (w write) tokens() int { return int(w.counts >> 8) }

@@ -5,53 +5,6 @@ import (
 	"time"
 )
 
-// A Model decides when each token leaves the engine. All instants are offsets
-// from one origin and come from the caller, in order; a Model reads no clock,
-// starts nothing, and is used by one goroutine.
-//
-// The caller adds jobs as they arrive, asks Next when something will happen,
-// and calls Step then. A Step that comes late loses nothing and delays
-// nothing: emissions carry the instants they were due at. What comes to the
-// core at now comes after what was due until then: the caller Steps to now
-// before it Adds or Cancels at now, or a place that a Cancel frees could go to
-// a job behind one whose place was overdue.
-type Model interface {
-	// Add brings a job at now, after a Step to now. Job IDs are unique.
-	Add(now time.Duration, j Job)
-	// Cancel forgets a job and frees its place at now, after a Step to now. A
-	// job that has ended, or was never added, is no matter.
-	Cancel(now time.Duration, id uint64)
-	// Next is the instant of the next emission, if anything is running.
-	Next() (at time.Duration, ok bool)
-	// Step appends what is due until now, in order of instant, to out.
-	Step(now time.Duration, out []Emission) []Emission
-	// Load is the engine's state for its metrics.
-	Load() Load
-}
-
-// A Job is what a Core needs to know of a request.
-type Job struct {
-	ID           uint64 // arrival number; also selects the job's random draws
-	PromptTokens int    // text and image tokens together
-	Images       int
-	OutputTokens int // how many tokens it will emit; at least 1
-}
-
-// An Emission is output leaving the engine for one job.
-type Emission struct {
-	ID     uint64
-	Start  time.Duration // when the job got its place
-	At     time.Duration // when the tokens were due
-	Tokens int           // at least 1
-	Done   bool          // nothing more comes for this job
-}
-
-// A Load is how full an engine is.
-type Load struct {
-	Running, Waiting int
-	KV               float64 // share of the key-value cache in use, 0 to 1
-}
-
 // A Latency is the plain timing model: jobs queue in order of arrival for one
 // of Slots places; a job that gets its place at s emits
 //

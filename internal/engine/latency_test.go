@@ -128,11 +128,13 @@ func (s *script) model(args []string) Latency {
 
 func (s *script) job(args []string) Job {
 	var j Job
+	images := 0
 	s.scan(args[0], &j.ID)
 	for _, a := range args[1:] {
 		name, value, _ := strings.Cut(a, "=")
-		s.scan(value, map[string]*int{"out": &j.OutputTokens, "prompt": &j.PromptTokens, "images": &j.Images}[name])
+		s.scan(value, map[string]*int{"out": &j.OutputTokens, "prompt": &j.PromptTokens, "images": &images}[name])
 	}
+	j.Images = make([]Image, images)
 	return j
 }
 
@@ -171,7 +173,7 @@ func drawMoves(t *rapid.T, cancels bool) []move {
 		at += time.Duration(rapid.IntRange(0, 30).Draw(t, "gap")) * ms
 		moves = append(moves, move{at: at, add: Job{
 			ID: id + 1, OutputTokens: rapid.IntRange(1, 6).Draw(t, "out"),
-			PromptTokens: rapid.IntRange(0, 3).Draw(t, "prompt"), Images: rapid.IntRange(0, 2).Draw(t, "images"),
+			PromptTokens: rapid.IntRange(0, 3).Draw(t, "prompt"), Images: make([]Image, rapid.IntRange(0, 2).Draw(t, "images")),
 		}})
 		if cancels && rapid.Bool().Draw(t, "cancel") {
 			later := at + time.Duration(rapid.IntRange(0, 60).Draw(t, "later"))*ms
@@ -229,7 +231,7 @@ func checkEmissions(t *rapid.T, moves []move, all []Emission) {
 		if i > 0 && e.At < all[i-1].At || e.At < e.Start || e.Start < arrived[e.ID] {
 			t.Fatalf("emission %d goes back in time: %+v", i, e)
 		}
-		got[e.ID] += e.Tokens
+		got[e.ID] += int(e.Tokens)
 		starts[e.ID] = e.Start
 		if e.Done != (got[e.ID] == want[e.ID]) {
 			t.Fatalf("emission %d: %+v is token %d of %d", i, e, got[e.ID], want[e.ID])
@@ -283,7 +285,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 		"itl":    {ITL: Constant(1<<63 - 1)},
 	} {
 		c := NewLatencyModel(model, 0)
-		c.Add(time.Hour, Job{PromptTokens: 10_000_000, Images: 3, OutputTokens: 4})
+		c.Add(time.Hour, Job{PromptTokens: 10_000_000, Images: make([]Image, 3), OutputTokens: 4})
 		if out := c.Step(365*24*time.Hour, nil); len(out) > 1 || len(out) == 1 && name != "itl" {
 			t.Errorf("%s: %v", name, out)
 		}
