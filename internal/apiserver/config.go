@@ -12,14 +12,17 @@ import (
 // stamp can count.
 const MaxContext = engine.MaxContext
 
+const defaultContext = 131072
+
 // A Config describes a server. Its zero value is valid: a model named "pitot"
 // that answers at once.
 type Config struct {
 	Model       string         // name it serves; "pitot" if empty
 	Version     string         // what /version says; "pitot" if empty
-	MaxModelLen int            // prompt and output tokens together; 131072 if 0
+	MaxModelLen int            // prompt and output tokens together; if 0 what Engine says, else 131072 or what Engine holds
 	Seed        uint64         // of every draw and of the text of the answers
 	Latency     engine.Latency // when tokens come
+	Engine      *engine.Config // what decides it in place of Latency, if not nil; its Seed is not looked at
 	OutputLen   engine.Count   // natural length of an answer; lognormal(256,0.5) if not set
 	APIKey      string         // required as bearer token under /v1, if not empty
 
@@ -52,7 +55,48 @@ func (c Config) Validate() error {
 	if c.MaxModelLen > MaxContext {
 		errs = append(errs, fmt.Errorf("MaxModelLen is above %d", MaxContext))
 	}
-	return errors.Join(append(errs, validateFaults(c.Faults)...)...)
+	errs = append(errs, validateFaults(c.Faults)...)
+	return errors.Join(append(errs, c.validateEngine())...)
+}
+
+// validateEngine joins the engine's own errors, each a *engine.FieldError, and
+// that of a context it cannot hold.
+func (c Config) validateEngine() error {
+	if c.Engine == nil {
+		return nil
+	}
+	if held := c.Engine.Context(); c.MaxModelLen > held {
+		return errors.Join(c.Engine.Validate(), fmt.Errorf("MaxModelLen is %d, above the context of the engine, %d tokens", c.MaxModelLen, held))
+	}
+	return c.withDefaults().deployment().Validate()
+}
+
+// deployment is the engine as this server, whose defaults are set, runs it: a
+// lower MaxModelLen here is its own too, so that what only a longer request
+// would not fit is no mistake.
+func (c Config) deployment() engine.Config {
+	e := *c.Engine
+	e.Seed, e.MaxModelLen = c.Seed, c.MaxModelLen
+	return e
+}
+
+// model makes what decides when tokens come.
+func (c Config) model() (engine.Model, error) {
+	if c.Engine == nil {
+		return engine.NewLatencyModel(c.Latency, c.Seed), nil
+	}
+	return engine.New(c.deployment())
+}
+
+// prefixCache tells whether prompts are found again.
+func (c Config) prefixCache() bool {
+	e := c.Engine
+	return e != nil && (e.KV.PrefixCache || e.Disaggregation != nil && e.Disaggregation.KV.PrefixCache)
+}
+
+// looksAtPrompts tells whether it matters to the model what a prompt says.
+func (c Config) looksAtPrompts() bool {
+	return c.prefixCache() || c.Engine != nil && c.Engine.Replicas.Router == "prefix-aware"
 }
 
 func validateFaults(faults []Fault) []error {
@@ -74,7 +118,11 @@ func validateFaults(faults []Fault) []error {
 func (c Config) withDefaults() Config {
 	setDefault(&c.Model, "pitot")
 	setDefault(&c.Version, "pitot")
-	setDefault(&c.MaxModelLen, 131072)
+	if c.Engine != nil {
+		setDefault(&c.MaxModelLen, c.Engine.MaxModelLen)
+		setDefault(&c.MaxModelLen, min(defaultContext, c.Engine.Context()))
+	}
+	setDefault(&c.MaxModelLen, defaultContext)
 	setDefault(&c.OutputLen, engine.LognormalCount(256, 0.5))
 	setDefault(&c.StallLimit, 5*time.Minute)
 	setDefault(&c.TruthLimit, 100_000)

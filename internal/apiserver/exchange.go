@@ -40,7 +40,6 @@ type exchange struct {
 // A plan is what a request will get, settled before the first token.
 type plan struct {
 	promptTokens int
-	images       int
 	tokens       int // output tokens
 	maxTokens    int // as asked for
 	finish       string
@@ -128,12 +127,8 @@ func (x *exchange) serve(chat bool) error {
 // the response ends before it.
 func (x *exchange) generate() error {
 	x.ticket.finish, x.ticket.maxTokens = x.plan.finish, x.plan.maxTokens
-	x.s.loop.add(engine.Job{
-		ID:           x.arrival,
-		PromptTokens: x.plan.promptTokens,
-		Images:       make([]engine.Image, x.plan.images),
-		OutputTokens: x.plan.tokens,
-	}, &x.ticket)
+	x.s.loop.add(x.job(), &x.ticket)
+	x.req.prompt, x.req.images = nil, nil // done with; a stream may stay open for long
 	defer func() {
 		if int(x.ticket.tokens.Load()) < x.plan.tokens {
 			x.s.loop.cancel(x.arrival)
@@ -143,6 +138,20 @@ func (x *exchange) generate() error {
 		return x.stream()
 	}
 	return x.reply()
+}
+
+func (x *exchange) job() engine.Job {
+	j := engine.Job{
+		ID:           x.arrival,
+		PromptTokens: x.plan.promptTokens,
+		Images:       x.req.images,
+		OutputTokens: x.plan.tokens,
+		Priority:     x.req.priority,
+	}
+	if x.s.cfg.looksAtPrompts() {
+		j.Prompt = x.req.prompt
+	}
+	return j
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
@@ -172,7 +181,7 @@ func (x *exchange) prepare() *apiError {
 		return modelNotFound(req.model)
 	}
 	n := req.promptTokens()
-	p := plan{promptTokens: n, images: len(req.images), maxTokens: req.maxTokens}
+	p := plan{promptTokens: n, maxTokens: req.maxTokens}
 	x.rec.prompt, x.rec.images = n, len(req.images)
 	room := cfg.MaxModelLen - n
 	if req.chat && !req.hasMaxTokens {
@@ -212,7 +221,6 @@ func (x *exchange) compose(p plan) {
 		}
 	}
 	x.plan = p
-	x.req.prompt = nil // done with; a stream may stay open for long
 }
 
 // refuse answers with an error.

@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"image"
 	"strings"
@@ -12,6 +14,8 @@ import (
 	_ "image/png"
 
 	_ "golang.org/x/image/webp"
+
+	"github.com/pitot-bench/pitot/internal/engine"
 )
 
 var (
@@ -24,22 +28,27 @@ var (
 // Qwen2-VL (patches of 14, merged two by two).
 const patch = 28
 
-// imageTokens is the number of tokens of the image in a data: URL. Only the
-// image's header is decoded.
-func imageTokens(url string) (int, error) {
+// readImage counts the tokens of the image in a data: URL, and tells its content
+// from others by the first bytes of a SHA-256. Only the image's header is
+// decoded.
+func readImage(url string) (engine.Image, error) {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {
-		return 0, errRemoteImage
+		return engine.Image{}, errRemoteImage
 	}
 	kind, data, ok := strings.Cut(rest, ",")
 	if !ok || !strings.HasSuffix(kind, ";base64") {
-		return 0, errNotBase64
+		return engine.Image{}, errNotBase64
 	}
 	header, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
 	if err != nil || header.Width <= 0 || header.Height <= 0 {
-		return 0, errNotAnImage
+		return engine.Image{}, errNotAnImage
 	}
-	return min(patches(header.Width)*patches(header.Height), 1<<30), nil
+	sum := sha256.Sum256([]byte(data))
+	return engine.Image{
+		Tokens: min(patches(header.Width)*patches(header.Height), 1<<30),
+		Hash:   binary.BigEndian.Uint64(sum[:]),
+	}, nil
 }
 
 func patches(pixels int) int { return (pixels + patch - 1) / patch }

@@ -55,9 +55,9 @@ func TestImageTokens(t *testing.T) {
 		{"data:image/png;base64,@@@@", 0, errNotAnImage},
 		{dataURL("image/png", []byte("no image")), 0, errNotAnImage},
 	} {
-		got, err := imageTokens(test.url)
-		if got != test.want || !errors.Is(err, test.err) {
-			t.Errorf("%.40s: %d, %v; want %d, %v", test.url, got, err, test.want, test.err)
+		image, err := readImage(test.url)
+		if got := image.Tokens; got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%.40s: %d, %v; want %d, %v", test.url, image.Tokens, err, test.want, test.err)
 		}
 	}
 }

@@ -43,7 +43,7 @@ type ticket struct {
 	maxTokens int    // as asked for
 
 	// The loop's own notes, for the metrics.
-	job     engine.Job
+	prompt  int // tokens
 	arrived time.Duration
 	first   time.Duration
 	last    time.Duration
@@ -64,7 +64,7 @@ func (l *loop) now() time.Duration { return time.Since(l.start) }
 
 // add starts a job whose tokens will arrive in t.
 func (l *loop) add(j engine.Job, t *ticket) {
-	t.job = j
+	t.prompt = j.PromptTokens
 	t.wake = make(chan struct{}, 1)
 	l.send(order{job: j, ticket: t})
 }

@@ -80,7 +80,7 @@ func oneTwoFive(limit int) []float64 {
 func (m *meters) emitted(t *ticket, e engine.Emission, now time.Duration) {
 	if t.emitted == 0 {
 		t.first = now
-		m.prompt += uint64(t.job.PromptTokens)
+		m.prompt += uint64(t.prompt)
 		m.ttft.observe((now - t.arrived).Seconds())
 	} else {
 		m.itl.observe((now - t.last).Seconds())
@@ -95,7 +95,7 @@ func (m *meters) emitted(t *ticket, e engine.Emission, now time.Duration) {
 
 func (m *meters) finished(t *ticket, start time.Duration) {
 	m.success[t.finish]++
-	m.promptTokens.observe(float64(t.job.PromptTokens))
+	m.promptTokens.observe(float64(t.prompt))
 	m.outputTokens.observe(float64(t.emitted))
 	m.maxTokens.observe(float64(t.maxTokens))
 	m.e2e.observe((t.last - t.arrived).Seconds())

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/engine"
 )
 
 // textPrompt reads the prompt of a completion: a string, a list of token ids,
@@ -91,7 +93,7 @@ func (d *decoder) chatPrompt() {
 type conversation struct {
 	*schema
 	text    strings.Builder
-	images  []int
+	images  []engine.Image
 	refused *apiError
 }
 
@@ -186,10 +188,10 @@ func (c *conversation) image(loc string, v gjson.Result) {
 		c.note(loc, "string_type", "Input should be a valid string")
 		return
 	}
-	tokens, err := imageTokens(v.Str)
+	image, err := readImage(v.Str)
 	if err != nil {
 		c.refuse(badRequest("", nil, "%v", err))
 		return
 	}
-	c.images = append(c.images, tokens)
+	c.images = append(c.images, image)
 }

@@ -6,15 +6,18 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/engine"
 )
 
 // A request is what a client asked for, checked and with its prompt in tokens.
 type request struct {
-	chat   bool
-	model  string
-	id     string  // of the request, if it names one
-	prompt []int32 // text tokens
-	images []int   // tokens of each image
+	chat     bool
+	model    string
+	id       string  // of the request, if it names one
+	prompt   []int32 // text tokens
+	images   []engine.Image
+	priority int
 
 	maxTokens    int
 	hasMaxTokens bool
@@ -30,8 +33,8 @@ type request struct {
 
 func (r *request) promptTokens() int {
 	n := len(r.prompt)
-	for _, t := range r.images {
-		n += t
+	for _, i := range r.images {
+		n += i.Tokens
 	}
 	return n
 }
@@ -104,6 +107,8 @@ func (d *decoder) field(name string, v gjson.Result) {
 		d.integer(loc, v, &d.completionTokens, &d.hasCompletionTokens)
 	case "min_tokens":
 		d.integer(loc, v, &r.minTokens, nil)
+	case "priority":
+		d.integer(loc, v, &r.priority, nil)
 	case "ignore_eos":
 		d.boolean(loc, v, &r.ignoreEOS)
 	case "stop":

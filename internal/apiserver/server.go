@@ -17,8 +17,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/pitot-bench/pitot/internal/engine"
 )
 
 // A Server is an OpenAI-compatible HTTP server on top of a Core.
@@ -48,7 +46,11 @@ func New(cfg Config) (*Server, error) {
 		meters: newMeters(cfg.MaxModelLen),
 		truth:  newTruthLog(cfg.TruthLimit, cfg.TruthWrites),
 	}
-	s.loop = newLoop(engine.NewLatencyModel(cfg.Latency, cfg.Seed), s.start, s.meters)
+	core, err := cfg.model()
+	if err != nil {
+		return nil, err
+	}
+	s.loop = newLoop(core, s.start, s.meters)
 	return s, nil
 }
 
