@@ -18,6 +18,7 @@ const defaultContext = 131072
 // that answers at once.
 type Config struct {
 	Model       string         // name it serves; "pitot" if empty
+	Adapters    []string       // LoRA adapters it serves beside Model, by the names that requests give as their model
 	Version     string         // what /version says; "pitot" if empty
 	MaxModelLen int            // prompt and output tokens together; if 0 what Engine says, else 131072 or what Engine holds
 	Seed        uint64         // of every draw and of the text of the answers
@@ -55,8 +56,24 @@ func (c Config) Validate() error {
 	if c.MaxModelLen > MaxContext {
 		errs = append(errs, fmt.Errorf("MaxModelLen is above %d", MaxContext))
 	}
+	errs = append(errs, c.validateAdapters()...)
 	errs = append(errs, validateFaults(c.Faults)...)
 	return errors.Join(append(errs, c.validateEngine())...)
+}
+
+func (c Config) validateAdapters() []error {
+	var errs []error
+	seen := map[string]bool{c.withDefaults().Model: true}
+	for _, name := range c.Adapters {
+		if name == "" {
+			errs = append(errs, errors.New("an adapter has no name"))
+		}
+		if seen[name] {
+			errs = append(errs, fmt.Errorf("adapter %s: the name is taken already", name))
+		}
+		seen[name] = true
+	}
+	return errs
 }
 
 // validateEngine joins the engine's own errors, each a *engine.FieldError, and

@@ -148,6 +148,9 @@ func (x *exchange) job() engine.Job {
 		OutputTokens: x.plan.tokens,
 		Priority:     x.req.priority,
 	}
+	if x.req.model != x.s.cfg.Model {
+		j.Adapter = x.req.model
+	}
 	if x.s.cfg.looksAtPrompts() {
 		j.Prompt = x.req.prompt
 	}
@@ -177,9 +180,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 // prepare checks the request against the server and settles its plan.
 func (x *exchange) prepare() *apiError {
 	req, cfg := x.req, &x.s.cfg
-	if req.model != "" && req.model != cfg.Model {
+	if !x.s.serves(req.model) {
 		return modelNotFound(req.model)
 	}
+	setDefault(&req.model, cfg.Model)
 	n := req.promptTokens()
 	p := plan{promptTokens: n, maxTokens: req.maxTokens}
 	x.rec.prompt, x.rec.images = n, len(req.images)

@@ -50,7 +50,7 @@ func (x *exchange) answerJSON(created int64) []byte {
 	if x.req.chat {
 		object = "chat.completion"
 	}
-	b := appendIdentity(make([]byte, 0, 512+4*p.tokens), x.id, object, x.s.cfg.Model, created)
+	b := appendIdentity(make([]byte, 0, 512+4*p.tokens), x.id, object, x.req.model, created)
 	b = append(b, `,"choices":[{"index":0,`...)
 	if x.req.chat {
 		b = append(b, `"message":{"role":"assistant","content":"`...)

@@ -13,7 +13,7 @@ import (
 // A request is what a client asked for, checked and with its prompt in tokens.
 type request struct {
 	chat     bool
-	model    string
+	model    string  // as asked for; once it is known to be served, never empty
 	id       string  // of the request, if it names one
 	prompt   []int32 // text tokens
 	images   []engine.Image

@@ -108,6 +108,8 @@ func (s *Server) serveProfile(on bool) http.HandlerFunc {
 	return func(http.ResponseWriter, *http.Request) { s.profiling.Store(on) }
 }
 
+// serveModels lists the model and, as vLLM does, its adapters with the model as
+// their parent and no context of their own.
 func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 	type model struct {
 		ID          string  `json:"id"`
@@ -116,13 +118,27 @@ func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 		OwnedBy     string  `json:"owned_by"`
 		Root        string  `json:"root"`
 		Parent      *string `json:"parent"`
-		MaxModelLen int     `json:"max_model_len"`
+		MaxModelLen *int    `json:"max_model_len"`
 	}
-	b, _ := json.Marshal(map[string]any{"object": "list", "data": []model{{
-		ID: s.cfg.Model, Object: "model", Created: s.start.Unix(), OwnedBy: "pitot",
-		Root: s.cfg.Model, MaxModelLen: s.cfg.MaxModelLen,
-	}}})
+	card := func(name string) model {
+		return model{ID: name, Object: "model", Created: s.start.Unix(), OwnedBy: "pitot", Root: name}
+	}
+	base := card(s.cfg.Model)
+	base.MaxModelLen = &s.cfg.MaxModelLen
+	models := []model{base}
+	for _, name := range s.cfg.Adapters {
+		m := card(name)
+		m.Parent = &s.cfg.Model
+		models = append(models, m)
+	}
+	b, _ := json.Marshal(map[string]any{"object": "list", "data": models})
 	writeJSON(w, http.StatusOK, b)
+}
+
+// serves tells whether name is the model, one of its adapters, or empty, which
+// stands for the model.
+func (s *Server) serves(name string) bool {
+	return name == "" || name == s.cfg.Model || slices.Contains(s.cfg.Adapters, name)
 }
 
 // errShutdown ends the requests that are open when Serve has to return.

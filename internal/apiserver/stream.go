@@ -28,7 +28,7 @@ type streaming struct {
 // if asked for; and [DONE].
 func (x *exchange) stream() error {
 	st := &streaming{exchange: x, limit: x.plan.tokens}
-	st.out = newChunks(x.req.chat, x.id, x.s.cfg.Model, time.Now().Unix())
+	st.out = newChunks(x.req.chat, x.id, x.req.model, time.Now().Unix())
 	st.out.crlf, st.out.prompt = x.traits.crlf, x.plan.promptTokens
 	st.out.usage = x.req.continuousUsage && !x.traits.noUsage
 	if x.lot.fatal != nil {

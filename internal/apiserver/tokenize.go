@@ -113,7 +113,7 @@ func (s *Server) readToolBody(w http.ResponseWriter, r *http.Request) (gjson.Res
 	if refused != nil {
 		return gjson.Result{}, refused
 	}
-	if m := object.Get("model"); m.Type == gjson.String && m.Str != "" && m.Str != s.cfg.Model {
+	if m := object.Get("model"); m.Type == gjson.String && !s.serves(m.Str) {
 		return gjson.Result{}, modelNotFound(m.Str)
 	}
 	return object, nil
