@@ -19,6 +19,7 @@ type chunks struct {
 	crlf   bool
 	usage  bool // every chunk tells the usage so far
 	prompt int  // prompt tokens, for the usage
+	cached int  // of them, found in a prefix cache; negative where there is none
 }
 
 // newChunks makes the formatter of the response id of a model.
@@ -29,7 +30,7 @@ func newChunks(chat bool, id, model string, created int64) chunks {
 	}
 	prefix := appendIdentity([]byte("data: "), id, object, model, created)
 	prefix = append(prefix, `,"choices":[`...)
-	return chunks{chat: chat, prefix: prefix, buf: make([]byte, 0, len(prefix)+256)}
+	return chunks{chat: chat, prefix: prefix, cached: -1, buf: make([]byte, 0, len(prefix)+256)}
 }
 
 // appendIdentity opens the JSON object of a response or chunk.
@@ -145,11 +146,22 @@ func appendUsage(dst []byte, prompt, tokens int) []byte {
 	return append(dst, '}')
 }
 
+// appendCached adds to the usage at the end of dst how much of the prompt was
+// cached: vLLM with --enable-prompt-tokens-details, but 0 is told too.
+func appendCached(dst []byte, cached int) []byte {
+	dst = append(dst[:len(dst)-1], `,"prompt_tokens_details":{"cached_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(cached), 10)
+	return append(dst, '}', '}')
+}
+
 // total formats the chunk that tells only the usage.
 func (c *chunks) total(tokens int) {
 	c.open()
 	c.buf = append(c.buf, ']')
 	c.buf = appendUsage(c.buf, c.prompt, tokens)
+	if c.cached >= 0 {
+		c.buf = appendCached(c.buf, c.cached)
+	}
 	c.buf = append(c.buf, '}')
 	c.end()
 }

@@ -138,3 +138,24 @@ func TestBadEngines(t *testing.T) {
 		t.Errorf("%v is no error of a field", err)
 	}
 }
+
+// With a prefix cache the usage tells what it spared, in the last chunk and not
+// in those before it.
+func TestCachedTokensInTheUsage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, m := newScripted(t, Config{Engine: &engine.Config{KV: engine.KVCache{Tokens: 1000, PrefixCache: true}}})
+		m.cached = 2
+		const every = `,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}`
+		const details = `"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":2}}`
+		for _, fields := range []string{"", every} {
+			_, got := r.whole("POST", completions, `{"prompt":[1,2,3],"max_tokens":3,"ignore_eos":true`+fields+`}`)
+			if strings.Count(got, "prompt_tokens_details") != 1 || !strings.Contains(got, details) {
+				t.Errorf("%q: %s", fields, got)
+			}
+		}
+		m.cached = 0
+		if _, got := r.whole("POST", chats, `{"messages":[`+message+`],"max_tokens":3,"ignore_eos":true}`); !strings.Contains(got, `{"cached_tokens":0}`) {
+			t.Errorf("nothing found: %s", got)
+		}
+	})
+}

@@ -295,6 +295,15 @@ func (x *exchange) await(want int) (int, error) {
 	return n, nil
 }
 
+// cached is how much of the prompt a prefix cache spared, known with the first
+// token, or -1 where there is no such cache.
+func (x *exchange) cached() int {
+	if !x.s.cfg.prefixCache() {
+		return -1
+	}
+	return x.ticket.cached
+}
+
 // idle waits for d, or until the client has gone.
 func (x *exchange) idle(d time.Duration) error {
 	t := time.NewTimer(d)

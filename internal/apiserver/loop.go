@@ -41,6 +41,7 @@ type ticket struct {
 	mailbox
 	finish    string // the reason the metrics count it under
 	maxTokens int    // as asked for
+	cached    int    // prompt tokens a prefix cache spared; to be read once there is a token
 
 	// The loop's own notes, for the metrics.
 	prompt  int // tokens
@@ -153,6 +154,9 @@ func (l *loop) deliver(now time.Duration) {
 	l.meters.mu.Lock()
 	for _, e := range l.due {
 		t := l.tickets[e.ID]
+		if t.emitted == 0 {
+			t.cached = int(e.Cached)
+		}
 		l.meters.emitted(t, e, now)
 		if e.Done {
 			delete(l.tickets, e.ID)

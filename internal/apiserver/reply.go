@@ -70,7 +70,11 @@ func (x *exchange) answerJSON(created int64) []byte {
 	b = append(b, `}],"service_tier":null,"system_fingerprint":null`...)
 	if !x.traits.noUsage {
 		b = appendUsage(b, p.promptTokens, p.tokens)
-		b = append(b[:len(b)-1], `,"prompt_tokens_details":null}`...)
+		if cached := x.cached(); cached >= 0 {
+			b = appendCached(b, cached)
+		} else {
+			b = append(b[:len(b)-1], `,"prompt_tokens_details":null}`...)
+		}
 	}
 	if x.req.chat {
 		b = append(b, `,"prompt_logprobs":null,"prompt_token_ids":null`...)

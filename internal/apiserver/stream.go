@@ -81,6 +81,7 @@ func (st *streaming) tokens() error {
 		if err != nil {
 			return err
 		}
+		st.out.cached = st.cached()
 		if role {
 			role = false
 			st.out.role()
