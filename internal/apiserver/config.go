@@ -111,6 +111,14 @@ func (c Config) prefixCache() bool {
 	return e != nil && (e.KV.PrefixCache || e.Disaggregation != nil && e.Disaggregation.KV.PrefixCache)
 }
 
+// drafts is the number of tokens that speculative decoding drafts, 0 without it.
+func (c Config) drafts() int {
+	if c.Engine == nil || c.Engine.Speculative == nil {
+		return 0
+	}
+	return c.Engine.Speculative.Drafts
+}
+
 // looksAtPrompts tells whether it matters to the model what a prompt says.
 func (c Config) looksAtPrompts() bool {
 	return c.prefixCache() || c.Engine != nil && c.Engine.Replicas.Router == "prefix-aware"

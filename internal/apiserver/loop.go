@@ -30,10 +30,11 @@ type loop struct {
 	due     []engine.Emission
 }
 
-// An order adds a job, or cancels one when ticket is nil.
+// An order adds a job, cancels one when ticket is nil, or visits the core.
 type order struct {
 	job    engine.Job
 	ticket *ticket
+	visit  func()
 }
 
 // A ticket is a handler's claim to the tokens of one job.
@@ -72,6 +73,16 @@ func (l *loop) add(j engine.Job, t *ticket) {
 
 // cancel ends a job early; one that has ended is no matter.
 func (l *loop) cancel(id uint64) { l.send(order{job: engine.Job{ID: id}}) }
+
+// visit has the loop's goroutine call f with the core as it is now, and waits.
+func (l *loop) visit(f func(engine.Model)) {
+	done := make(chan struct{})
+	l.send(order{visit: func() {
+		defer close(done)
+		f(l.core)
+	}})
+	<-done
+}
 
 func (l *loop) send(o order) {
 	l.mu.Lock()
@@ -135,6 +146,10 @@ func (l *loop) take(spare []order) (orders []order, more bool) {
 }
 
 func (l *loop) apply(now time.Duration, o order) {
+	if o.visit != nil {
+		o.visit()
+		return
+	}
 	if o.ticket != nil {
 		o.ticket.arrived = now
 		l.tickets[o.job.ID] = o.ticket
@@ -163,7 +178,6 @@ func (l *loop) deliver(now time.Duration) {
 		}
 		t.put(int(e.Tokens))
 	}
-	l.meters.load = l.core.Load()
 	l.meters.mu.Unlock()
 }
 

@@ -16,7 +16,6 @@ import (
 // vLLM 0.30 (V1 engine). The loop writes them, once a step.
 type meters struct {
 	mu      sync.Mutex
-	load    engine.Load
 	prompt  uint64
 	tokens  uint64
 	success map[string]uint64 // by finish reason
@@ -113,19 +112,49 @@ func (m *meters) abort() {
 }
 
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
+	p := promText{labels: `engine="0",model_name=` + promQuote(s.cfg.Model)}
+	load := s.load()
+	p.load(load)
+	if drafts := s.cfg.drafts(); drafts > 0 {
+		p.speculation(load.Counters, drafts)
+	}
+	p.requests(s.meters)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(s.meters.exposition(s.cfg.Model)) // the client went away
+	_, _ = w.Write(p.buf) // the client went away
 }
 
-// exposition is the Prometheus text format, version 0.0.4.
-func (m *meters) exposition(model string) []byte {
+// load is the engine's state at this instant.
+func (s *Server) load() (l engine.Load) {
+	s.visit(func(m engine.Model) { l = m.Load() })
+	return l
+}
+
+// load tells what the engine says of itself.
+func (p *promText) load(l engine.Load) {
+	p.scalar("num_requests_running", "gauge", "Requests being worked on.", float64(l.Running))
+	p.scalar("num_requests_waiting", "gauge", "Requests waiting for a place.", float64(l.Waiting))
+	p.scalar("kv_cache_usage_perc", "gauge", "KV cache in use; 1 means all of it.", l.KV)
+	p.scalar("prefix_cache_queries_total", "counter", "Prompt tokens looked up in the prefix cache.", float64(l.PrefixQueried))
+	p.scalar("prefix_cache_hits_total", "counter", "Prompt tokens found there.", float64(l.PrefixHit))
+	p.scalar("num_preemptions_total", "counter", "Preemptions.", float64(l.Preemptions))
+}
+
+// speculation tells what was drafted and accepted; vLLM has these counters only
+// where speculative decoding is configured. Positions count from 0.
+func (p *promText) speculation(c engine.Counters, drafts int) {
+	p.scalar("spec_decode_num_drafts_total", "counter", "Drafts made.", float64(c.Drafts))
+	p.scalar("spec_decode_num_draft_tokens_total", "counter", "Tokens drafted.", float64(c.Drafted))
+	p.scalar("spec_decode_num_accepted_tokens_total", "counter", "Draft tokens accepted.", float64(c.Accepted))
+	p.head("spec_decode_num_accepted_tokens_per_pos_total", "counter", "Draft tokens accepted, by their position in the draft.")
+	for i, n := range c.AcceptedAt[:drafts] {
+		p.value("spec_decode_num_accepted_tokens_per_pos_total", `position="`+strconv.Itoa(i)+`"`, float64(n))
+	}
+}
+
+// requests tells what the server counted and timed.
+func (p *promText) requests(m *meters) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := promText{labels: `engine="0",model_name=` + promQuote(model)}
-	p.scalar("num_requests_running", "gauge", "Requests being worked on.", float64(m.load.Running))
-	p.scalar("num_requests_waiting", "gauge", "Requests waiting for a place.", float64(m.load.Waiting))
-	p.scalar("kv_cache_usage_perc", "gauge", "KV cache in use; 1 means all of it.", m.load.KV)
-	p.scalar("num_preemptions_total", "counter", "Preemptions.", 0)
 	p.scalar("prompt_tokens_total", "counter", "Prompt tokens processed.", float64(m.prompt))
 	p.scalar("generation_tokens_total", "counter", "Tokens generated.", float64(m.tokens))
 	p.head("request_success_total", "counter", "Requests ended, by reason.")
@@ -143,10 +172,10 @@ func (m *meters) exposition(model string) []byte {
 	p.histogram("request_inference_time_seconds", "Time in a place.", m.inference)
 	p.histogram("request_prefill_time_seconds", "From place to first token.", m.prefilled)
 	p.histogram("request_decode_time_seconds", "First to last token.", m.decoded)
-	return p.buf
 }
 
-// promText builds an exposition; every name gets the prefix vllm:.
+// promText builds an exposition in the Prometheus text format, version 0.0.4;
+// every name gets the prefix vllm:.
 type promText struct {
 	buf    []byte
 	labels string

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/engine"
 )
 
 // One place. Of three requests with prompts of 3 tokens the first has it from 0
@@ -86,4 +88,20 @@ func TestPromFloat(t *testing.T) {
 			t.Errorf("%v is %s, want %s", v, got, want)
 		}
 	}
+}
+
+// What the engine says of itself comes through as it is, of the 16 positions
+// those that are drafted.
+func TestMetricsOfAnEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, m := newScripted(t, Config{Engine: &engine.Config{Speculative: &engine.Speculative{Drafts: 3, Acceptance: 0.5}}})
+		m.kv = 0.25
+		m.counters = engine.Counters{
+			Steps: 9, Preemptions: 2, PrefixQueried: 4096, PrefixHit: 1024,
+			Drafts: 100, Drafted: 300, Accepted: 140, AcceptedAt: [engine.MaxDrafts]uint64{80, 40, 20},
+		}
+		_, text := r.whole("GET", "/metrics", "")
+		ours, _, _ := strings.Cut(text, "# HELP vllm:prompt_tokens_total")
+		golden(t, "testdata/metrics_engine.txt", ours)
+	})
 }

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/engine"
 )
 
 // A Server is an OpenAI-compatible HTTP server on top of a Core.
@@ -29,7 +31,7 @@ type Server struct {
 	truth     *truthLog
 	arrivals  atomic.Uint64
 	profiling atomic.Bool
-	handlers  sync.WaitGroup // generation requests being answered
+	handlers  sync.WaitGroup // generation requests being answered, and visits to the core
 }
 
 // New checks cfg and makes a server. It starts nothing: a goroutine runs only
@@ -52,6 +54,14 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.loop = newLoop(core, s.start, s.meters)
 	return s, nil
+}
+
+// visit calls f with the core as it is now, from the goroutine that owns it.
+// Serve waits for it, as it does for generation requests.
+func (s *Server) visit(f func(engine.Model)) {
+	s.handlers.Add(1)
+	defer s.handlers.Done()
+	s.loop.visit(f)
 }
 
 // Profiling tells whether /start_profile was called last, and not
