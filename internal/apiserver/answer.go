@@ -18,6 +18,8 @@ type answer struct {
 	inWord  bool // the last token may be continued
 	written int  // bytes so far
 	visible int  // bytes after which nothing more is shown; negative for no limit
+	keep    bool // ids are wanted
+	ids     []int32
 }
 
 func newAnswer(v *vocabulary, seed uint64, prompt []int32) (answer, rand.PCG) {
@@ -63,6 +65,9 @@ func (a *answer) appendText(dst []byte, n int) []byte {
 			dst = append(dst, t...)
 		}
 		a.written += len(t)
+		if a.keep {
+			a.ids = append(a.ids, a.v.first(t))
+		}
 	}
 	return dst
 }

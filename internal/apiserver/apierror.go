@@ -45,6 +45,14 @@ func modelNotFound(model string) *apiError {
 	}
 }
 
+// unknownModel refuses a request for its model, or adapter.
+func (r *request) unknownModel() *apiError {
+	if r.api == generateAPI {
+		return badRequest("lora_path", r.model, "The LoRA adapter `%s` is not loaded.", r.model)
+	}
+	return modelNotFound(r.model)
+}
+
 // statusError is what a server in trouble says.
 func statusError(code int) *apiError {
 	switch code {

@@ -20,6 +20,8 @@ type chunks struct {
 	usage  bool // every chunk tells the usage so far
 	prompt int  // prompt tokens, for the usage
 	cached int  // of them, found in a prefix cache; negative where there is none
+
+	generated *generated // not nil for /generate, whose events are of another kind
 }
 
 // newChunks makes the formatter of the response id of a model.
@@ -81,9 +83,12 @@ func (c *chunks) role() {
 // openText starts an event of output; the text is appended to buf next.
 func (c *chunks) openText() {
 	c.open()
-	if c.chat {
+	switch {
+	case c.generated != nil:
+		c.buf = c.generated.open(c.buf)
+	case c.chat:
 		c.buf = append(c.buf, `{"index":0,"delta":{"content":"`...)
-	} else {
+	default:
 		c.buf = append(c.buf, `{"index":0,"text":"`...)
 	}
 }
@@ -91,6 +96,11 @@ func (c *chunks) openText() {
 // closeText ends an event of output that is not the last; tokens is how many
 // the stream has sent with it.
 func (c *chunks) closeText(tokens int) {
+	if c.generated != nil {
+		c.buf = c.generated.close(c.buf, tokens, false)
+		c.end()
+		return
+	}
 	if c.chat {
 		c.buf = append(c.buf, `"},"logprobs":null,"finish_reason":null,"token_ids":null}]`...)
 	} else {
@@ -103,6 +113,11 @@ func (c *chunks) closeText(tokens int) {
 
 // finishText ends the last event of output.
 func (c *chunks) finishText(tokens int, finish, stopReason string) {
+	if c.generated != nil {
+		c.buf = c.generated.close(c.buf, tokens, true)
+		c.end()
+		return
+	}
 	if c.chat {
 		c.buf = append(c.buf, '"', '}')
 	} else {

@@ -26,6 +26,7 @@ type exchange struct {
 	r   *http.Request
 	rec *record
 
+	api     api
 	arrival uint64
 	id      string // of the response, with its prefix
 	req     *request
@@ -53,14 +54,14 @@ var (
 	errAbort = errors.New("fault that cuts the connection")
 )
 
-// generation is the handler of completions, or of chat.
-func (s *Server) generation(chat bool) http.HandlerFunc {
+// generation is the handler of one of the ways to ask for tokens.
+func (s *Server) generation(a api) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.handlers.Add(1)
 		defer s.handlers.Done()
-		x := s.receive(w, r, chat)
+		x := s.receive(w, r, a)
 		defer s.truth.publish(x.rec)
-		err := x.serve(chat)
+		err := x.serve()
 		x.rec.gone = errors.Is(err, errGone) && !errors.Is(context.Cause(r.Context()), errShutdown)
 		if err != nil {
 			panic(http.ErrAbortHandler)
@@ -69,15 +70,11 @@ func (s *Server) generation(chat bool) http.HandlerFunc {
 }
 
 // receive notes a request's arrival.
-func (s *Server) receive(w http.ResponseWriter, r *http.Request, chat bool) *exchange {
-	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r}
+func (s *Server) receive(w http.ResponseWriter, r *http.Request, a api) *exchange {
+	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r, api: a}
 	received := s.loop.now()
 	x.arrival = s.arrivals.Add(1) - 1
-	endpoint := "completions"
-	if chat {
-		endpoint = "chat"
-	}
-	x.rec = &record{endpoint: endpoint, protocol: strings.Clone(r.Proto), received: received}
+	x.rec = &record{endpoint: string(a), protocol: strings.Clone(r.Proto), received: received}
 	x.name(r.Header.Get("X-Request-Id"))
 	s.truth.open()
 	return x
@@ -91,17 +88,14 @@ func (x *exchange) name(id string) {
 		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
 	}
 	x.rec.id = id
-	x.id = "cmpl-" + id
-	if x.rec.endpoint == "chat" {
-		x.id = "chatcmpl-" + id
-	}
+	x.id = map[api]string{completionsAPI: "cmpl-", chatAPI: "chatcmpl-"}[x.api] + id
 }
 
 // serve answers the request, or refuses it.
-func (x *exchange) serve(chat bool) error {
+func (x *exchange) serve() error {
 	body, refused := readBody(x.w, x.r)
 	if refused == nil {
-		x.req, refused = decodeRequest(x.s.vocab, body, chat)
+		x.req, refused = decodeRequest(x.s.vocab, body, x.api)
 	}
 	if refused == nil {
 		if x.r.Header.Get("X-Request-Id") == "" {
@@ -181,22 +175,23 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 func (x *exchange) prepare() *apiError {
 	req, cfg := x.req, &x.s.cfg
 	if !x.s.serves(req.model) {
-		return modelNotFound(req.model)
+		return req.unknownModel()
 	}
 	setDefault(&req.model, cfg.Model)
 	n := req.promptTokens()
 	p := plan{promptTokens: n, maxTokens: req.maxTokens}
 	x.rec.prompt, x.rec.images = n, len(req.images)
 	room := cfg.MaxModelLen - n
-	if req.chat && !req.hasMaxTokens {
+	most, _ := req.limits()
+	if req.fill {
 		p.maxTokens = max(room, 0)
 		if room == 0 {
-			return badRequest("max_tokens", 0, "max_tokens must be at least 1, got 0.")
+			return badRequest(most, 0, "%s must be at least 1, got 0.", most)
 		}
 	}
 	if p.maxTokens > cfg.MaxModelLen {
-		return badRequest("max_tokens", p.maxTokens, "max_tokens=%d cannot be greater than max_model_len=%d. "+
-			"Please request fewer output tokens.", p.maxTokens, cfg.MaxModelLen)
+		return badRequest(most, p.maxTokens, "%s=%d cannot be greater than max_model_len=%d. "+
+			"Please request fewer output tokens.", most, p.maxTokens, cfg.MaxModelLen)
 	}
 	if p.maxTokens > room || room < 0 {
 		return badRequest("input_tokens", n, "You passed %d input tokens and requested %d output tokens. "+
@@ -234,6 +229,9 @@ func (x *exchange) refuse(e *apiError) error {
 	}
 	if e.Code == http.StatusTooManyRequests || e.Code == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
+	}
+	if x.api == generateAPI {
+		return x.refuseGenerate(e)
 	}
 	return x.respond(e.Code, e.body(), 0)
 }

@@ -43,16 +43,19 @@ func (x *exchange) strikeReply(body []byte) error {
 	return x.strike(body)
 }
 
-// answerJSON is the whole response, with vLLM's fields.
+// answerJSON is the whole response, with vLLM's fields or SGLang's.
 func (x *exchange) answerJSON(created int64) []byte {
-	p := x.plan
+	p, chat := x.plan, x.api == chatAPI
+	if x.api == generateAPI {
+		return newGenerated(x).whole()
+	}
 	object := "text_completion"
-	if x.req.chat {
+	if chat {
 		object = "chat.completion"
 	}
 	b := appendIdentity(make([]byte, 0, 512+4*p.tokens), x.id, object, x.req.model, created)
 	b = append(b, `,"choices":[{"index":0,`...)
-	if x.req.chat {
+	if chat {
 		b = append(b, `"message":{"role":"assistant","content":"`...)
 		b = x.text.appendText(b, p.tokens)
 		b = append(b, `","refusal":null,"annotations":null,"audio":null,"function_call":null,"tool_calls":[],"reasoning":null}`...)
@@ -64,7 +67,7 @@ func (x *exchange) answerJSON(created int64) []byte {
 	b = append(b, `,"logprobs":null,"finish_reason":"`+p.finish+`","stop_reason":`...)
 	b = appendStopReason(b, p.stopReason)
 	b = append(b, `,"token_ids":null`...)
-	if !x.req.chat {
+	if !chat {
 		b = append(b, `,"prompt_logprobs":null,"prompt_token_ids":null`...)
 	}
 	b = append(b, `}],"service_tier":null,"system_fingerprint":null`...)
@@ -76,7 +79,7 @@ func (x *exchange) answerJSON(created int64) []byte {
 			b = append(b[:len(b)-1], `,"prompt_tokens_details":null}`...)
 		}
 	}
-	if x.req.chat {
+	if chat {
 		b = append(b, `,"prompt_logprobs":null,"prompt_token_ids":null`...)
 	}
 	return append(b, `,"kv_transfer_params":null}`...)

@@ -10,21 +10,30 @@ import (
 	"github.com/pitot-bench/pitot/internal/engine"
 )
 
+// An api is a way to ask for a generation, by the name the truth has for it.
+type api string
+
+const (
+	completionsAPI api = "completions"
+	chatAPI        api = "chat"
+	generateAPI    api = "generate" // SGLang's own
+)
+
 // A request is what a client asked for, checked and with its prompt in tokens.
 type request struct {
-	chat     bool
-	model    string  // as asked for; once it is known to be served, never empty
+	api      api
+	model    string  // or adapter, as asked for; once it is known to be served, never empty
 	id       string  // of the request, if it names one
 	prompt   []int32 // text tokens
 	images   []engine.Image
 	priority int
 
-	maxTokens    int
-	hasMaxTokens bool
-	minTokens    int
-	ignoreEOS    bool
-	stop         []string
-	includeStop  bool // the stop string is part of the text shown
+	maxTokens   int
+	fill        bool // no limit was given: as many as the context has room for
+	minTokens   int
+	ignoreEOS   bool
+	stop        []string
+	includeStop bool // the stop string is part of the text shown
 
 	stream          bool
 	usage           bool // a last chunk tells the usage
@@ -39,6 +48,14 @@ func (r *request) promptTokens() int {
 	return n
 }
 
+// limits are the names of the fields that bound the length of the answer.
+func (r *request) limits() (most, least string) {
+	if r.api == generateAPI {
+		return "max_new_tokens", "min_new_tokens"
+	}
+	return "max_tokens", "min_tokens"
+}
+
 // A decoder reads one request body, field by field in the order they come.
 type decoder struct {
 	schema
@@ -47,9 +64,11 @@ type decoder struct {
 	refused *apiError // the first thing that fits the schema but is not served
 
 	n                   int
+	hasMaxTokens        bool // max_tokens was given
 	completionTokens    int  // chat's max_completion_tokens, which goes before max_tokens
 	hasCompletionTokens bool // it was given
 	prompt, messages    gjson.Result
+	text, ids           gjson.Result // of a generate request
 	options             gjson.Result
 }
 
@@ -59,32 +78,43 @@ func (d *decoder) refuse(e *apiError) {
 	}
 }
 
-// decodeRequest reads the body of a completion or chat request.
-func decodeRequest(v *vocabulary, body []byte, chat bool) (*request, *apiError) {
+// decodeRequest reads the body of a request. One that fits the schema is there
+// even if it is refused.
+func decodeRequest(v *vocabulary, body []byte, a api) (*request, *apiError) {
 	object, err := parseObject(body)
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{v: v, n: 1, req: request{chat: chat, maxTokens: 16}}
-	object.ForEach(func(key, value gjson.Result) bool {
-		d.field(key.Str, value)
-		return true
-	})
-	if chat {
-		d.chatPrompt()
+	d := &decoder{v: v, n: 1, req: request{api: a, maxTokens: 16}}
+	if a == generateAPI {
+		d.generate(object)
 	} else {
-		d.textPrompt()
+		d.openAI(object)
 	}
-	d.streamOptions()
 	if err := d.err(); err != nil {
 		return nil, err
 	}
 	d.check()
-	if d.refused != nil {
-		return nil, d.refused
-	}
 	req := d.req // a copy: d holds on to the body
-	return &req, nil
+	return &req, d.refused
+}
+
+// openAI reads a completion or chat request.
+func (d *decoder) openAI(object gjson.Result) {
+	object.ForEach(func(key, value gjson.Result) bool {
+		d.field(key.Str, value)
+		return true
+	})
+	if d.req.api == chatAPI {
+		d.chatPrompt()
+		if d.hasCompletionTokens {
+			d.req.maxTokens, d.hasMaxTokens = d.completionTokens, true
+		}
+		d.req.fill = !d.hasMaxTokens
+	} else {
+		d.textPrompt()
+	}
+	d.streamOptions()
 }
 
 // field takes one field; those without effect on this server are ignored.
@@ -102,7 +132,7 @@ func (d *decoder) field(name string, v gjson.Result) {
 	case "messages":
 		d.messages = v
 	case "max_tokens":
-		d.integer(loc, v, &r.maxTokens, &r.hasMaxTokens)
+		d.integer(loc, v, &r.maxTokens, &d.hasMaxTokens)
 	case "max_completion_tokens":
 		d.integer(loc, v, &d.completionTokens, &d.hasCompletionTokens)
 	case "min_tokens":
@@ -184,24 +214,18 @@ func (d *decoder) streamOptions() {
 // check refuses values that no request may have.
 func (d *decoder) check() {
 	r := &d.req
-	param := "max_tokens"
-	if r.chat && d.hasCompletionTokens {
-		r.maxTokens, r.hasMaxTokens = d.completionTokens, true
-	}
-	if r.chat && !r.hasMaxTokens {
-		param = "" // the rest of the context
-	}
+	most, least := r.limits()
 	switch {
 	case d.n < 1:
 		d.refuse(badRequest("n", d.n, "n must be at least 1, got %d.", d.n))
 	case d.n > 1:
 		d.refuse(badRequest("n", d.n, "this server makes one choice per request, got n=%d.", d.n))
-	case param != "" && r.maxTokens < 1:
-		d.refuse(badRequest(param, r.maxTokens, "max_tokens must be at least 1, got %d.", r.maxTokens))
+	case !r.fill && r.maxTokens < 1:
+		d.refuse(badRequest(most, r.maxTokens, "%s must be at least 1, got %d.", most, r.maxTokens))
 	case r.minTokens < 0:
-		d.refuse(badRequest("min_tokens", r.minTokens, "min_tokens must be greater than or equal to 0, got %d.", r.minTokens))
-	case param != "" && r.minTokens > r.maxTokens:
-		d.refuse(badRequest("min_tokens", r.minTokens, "min_tokens must be less than or equal to max_tokens=%d, got %d.", r.maxTokens, r.minTokens))
+		d.refuse(badRequest(least, r.minTokens, "%s must be greater than or equal to 0, got %d.", least, r.minTokens))
+	case !r.fill && r.minTokens > r.maxTokens:
+		d.refuse(badRequest(least, r.minTokens, "%s must be less than or equal to %s=%d, got %d.", least, most, r.maxTokens, r.minTokens))
 	}
 	for _, s := range r.stop {
 		if s == "" {

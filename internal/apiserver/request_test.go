@@ -2,26 +2,30 @@ package apiserver
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 )
 
 func FuzzDecodeRequest(f *testing.F) {
+	apis := []api{completionsAPI, chatAPI, generateAPI}
 	for _, s := range []string{
 		`{"model":"m","prompt":"a","max_tokens":5,"stream":true,"stream_options":{"include_usage":true}}`,
 		`{"prompt":[1,2,3],"stop":["a","b"],"min_tokens":"3","ignore_eos":1}`,
 		`{"prompt":[["a"]],"n":null}`,
 		`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}]}`,
 		`{"messages":[{"role":"user","content":"x"}],"max_completion_tokens":1e3,"logprobs":false}`,
+		`{"text":"a","sampling_params":{"max_new_tokens":5,"stop":["x"],"no_stop_trim":true,"n":1},"stream":true,"rid":"r","lora_path":null}`,
+		`{"input_ids":[1,2],"sampling_params":{"max_new_tokens":null},"image_data":["AAAA"],"return_logprob":false}`,
 		`{"prompt":"\ud800\\","prompt":7}`, `[[[[`, `{"":"\`, "\x00", `{"prompt":{"prompt":[]}}`,
 	} {
-		f.Add([]byte(s), strings.Contains(s, "messages"))
+		for i := range apis {
+			f.Add([]byte(s), uint8(i))
+		}
 	}
 	v := newVocabulary()
-	f.Fuzz(func(t *testing.T, body []byte, chat bool) {
-		req, refused := decodeRequest(v, body, chat)
+	f.Fuzz(func(t *testing.T, body []byte, which uint8) {
+		req, refused := decodeRequest(v, body, apis[int(which)%len(apis)])
 		if refused != nil {
 			if !json.Valid(refused.body()) || refused.Code != 400 || refused.Message == "" {
 				t.Errorf("refusal %+v", refused)
@@ -31,7 +35,7 @@ func FuzzDecodeRequest(f *testing.F) {
 		if !json.Valid(body) {
 			t.Errorf("%q is no JSON and was taken", body)
 		}
-		if len(req.prompt) == 0 || req.maxTokens < 1 || req.minTokens < 0 {
+		if len(req.prompt) == 0 || !req.fill && req.maxTokens < 1 || req.minTokens < 0 {
 			t.Errorf("%q gives %+v", body, req)
 		}
 		for _, id := range req.prompt {

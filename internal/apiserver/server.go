@@ -74,8 +74,9 @@ func (s *Server) Handler() http.Handler {
 	type methods = map[string]http.HandlerFunc
 	routes := map[string]methods{
 		"/v1/models":           {"GET": s.serveModels},
-		"/v1/completions":      {"POST": s.generation(false)},
-		"/v1/chat/completions": {"POST": s.generation(true)},
+		"/v1/completions":      {"POST": s.generation(completionsAPI)},
+		"/v1/chat/completions": {"POST": s.generation(chatAPI)},
+		"/generate":            {"POST": s.generation(generateAPI), "PUT": s.generation(generateAPI)},
 		"/health":              {"GET": func(http.ResponseWriter, *http.Request) {}},
 		"/version":             {"GET": s.serveVersion},
 		"/tokenize":            {"POST": s.serveTokenize},

@@ -8,6 +8,9 @@ import (
 // errorEvent is what vLLM sends when generation fails in mid-stream.
 const errorEvent = `data: {"error": {"message": "Internal server error", "type": "InternalServerError", "param": null, "code": 500}}`
 
+// generateErrorEvent is what SGLang sends instead.
+const generateErrorEvent = `data: {"error": {"message": "Internal server error"}}`
+
 const (
 	doneEvent = "data: [DONE]"
 	keepAlive = ": keep-alive"
@@ -28,7 +31,7 @@ type streaming struct {
 // if asked for; and [DONE].
 func (x *exchange) stream() error {
 	st := &streaming{exchange: x, limit: x.plan.tokens}
-	st.out = newChunks(x.req.chat, x.id, x.req.model, time.Now().Unix())
+	st.out = x.chunks(time.Now().Unix())
 	st.out.crlf, st.out.prompt = x.traits.crlf, x.plan.promptTokens
 	st.out.usage = x.req.continuousUsage && !x.traits.noUsage
 	if x.lot.fatal != nil {
@@ -47,6 +50,21 @@ func (x *exchange) stream() error {
 		return st.strikeStream()
 	}
 	return st.conclude()
+}
+
+// chunks is the formatter of the response's events.
+func (x *exchange) chunks(created int64) chunks {
+	if x.api == generateAPI {
+		return chunks{prefix: []byte("data: "), generated: newGenerated(x)}
+	}
+	return newChunks(x.api == chatAPI, x.id, x.req.model, created)
+}
+
+func (x *exchange) errorEvent() string {
+	if x.api == generateAPI {
+		return generateErrorEvent
+	}
+	return errorEvent
 }
 
 // begin sends the headers, and what may come before the first token.
@@ -73,7 +91,7 @@ func (st *streaming) tokens() error {
 	if st.lot.unfinished() {
 		end = st.limit
 	}
-	role := st.req.chat && !st.traits.earlyRole
+	role := st.api == chatAPI && !st.traits.earlyRole
 	for st.sent < end {
 		perEvent, events := st.group()
 		want := min(st.sent+perEvent*events, end)
@@ -190,7 +208,7 @@ func (st *streaming) conclude() error {
 func (st *streaming) strikeStream() error {
 	if st.lot.is(FaultStreamError) {
 		st.struck()
-		for _, text := range []string{errorEvent, doneEvent} {
+		for _, text := range []string{st.errorEvent(), doneEvent} {
 			st.out.line(text)
 			if err := st.send(); err != nil {
 				return err
