@@ -340,7 +340,11 @@ func TestSmallEndpoints(t *testing.T) {
 			{"POST", "/detokenize", `{"tokens":[]}`, 200, `{"prompt":""}`},
 			{"GET", "/nothing", "", 404, `{"detail":"Not Found"}`},
 			{"GET", completions, "", 405, `{"detail":"Method Not Allowed"}`},
-			{"POST", "/start_profile", "", 200, ""},
+			{"GET", "/health_generate", "", 200, ""},
+			{"GET", "/get_model_info", "", 200, `{"is_generation":true,"model_path":"m","preferred_sampling_params":null,"tokenizer_path":"m","weight_version":"default"}`},
+			{"POST", "/start_profile", `{"activities":["CPU"],"num_steps":null}`, 200, ""},
+			{"GET", "/stop_profile", "", 200, ""},
+			{"GET", "/start_profile", "", 200, ""},
 		} {
 			status, got := r.whole(test.method, test.path, test.body)
 			if before, after, ok := strings.Cut(got, `"tokens":[`); ok {
@@ -411,7 +415,12 @@ func TestAPIKey(t *testing.T) {
 			{"/v1/models", "Bearer wrong", 401},
 			{"/v1/models", "secret", 401},
 			{"/v1/models", "", 401},
+			{"/server_info", "", 401},
+			{"/server_info", "Bearer secret", 200},
+			{"/generate", "", 401},
 			{"/health", "", 200},
+			{"/health_generate", "", 200},
+			{"/metrics", "", 200},
 		} {
 			status, body := r.whole("GET", test.path, "", "Authorization", test.auth)
 			if status != test.status || status == 401 && body != `{"error":"Unauthorized"}` {

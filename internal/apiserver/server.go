@@ -71,26 +71,13 @@ func (s *Server) Profiling() bool { return s.profiling.Load() }
 // Handler answers the API. It needs no Serve: any HTTP server will do, except
 // that only Serve can make FaultRefuse happen and wait for what is open.
 func (s *Server) Handler() http.Handler {
-	type methods = map[string]http.HandlerFunc
-	routes := map[string]methods{
-		"/v1/models":           {"GET": s.serveModels},
-		"/v1/completions":      {"POST": s.generation(completionsAPI)},
-		"/v1/chat/completions": {"POST": s.generation(chatAPI)},
-		"/generate":            {"POST": s.generation(generateAPI), "PUT": s.generation(generateAPI)},
-		"/health":              {"GET": func(http.ResponseWriter, *http.Request) {}},
-		"/version":             {"GET": s.serveVersion},
-		"/tokenize":            {"POST": s.serveTokenize},
-		"/detokenize":          {"POST": s.serveDetokenize},
-		"/metrics":             {"GET": s.serveMetrics},
-		"/start_profile":       {"POST": s.serveProfile(true)},
-		"/stop_profile":        {"POST": s.serveProfile(false)},
-		"/pitot/truth":         {"GET": s.serveTruth, "DELETE": s.clearTruth},
-	}
+	routes, native := s.routes(), s.nativeRoutes()
+	maps.Copy(routes, native)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		route, known := routes[r.URL.Path]
 		h, allowed := route[r.Method]
 		switch {
-		case strings.HasPrefix(r.URL.Path, "/v1") && !s.authorized(r):
+		case (strings.HasPrefix(r.URL.Path, "/v1") || native[r.URL.Path] != nil) && !s.authorized(r):
 			writeJSON(w, http.StatusUnauthorized, []byte(`{"error":"Unauthorized"}`))
 		case !known:
 			writeJSON(w, http.StatusNotFound, []byte(`{"detail":"Not Found"}`))
@@ -101,6 +88,44 @@ func (s *Server) Handler() http.Handler {
 			h(w, r)
 		}
 	})
+}
+
+// methods are the handlers of a path.
+type methods map[string]http.HandlerFunc
+
+// either is a handler for GET and POST alike.
+func either(h http.HandlerFunc) methods { return methods{"GET": h, "POST": h} }
+
+// routes are vLLM's, those that SGLang has too, and our own.
+func (s *Server) routes() map[string]methods {
+	healthy := func(http.ResponseWriter, *http.Request) {}
+	return map[string]methods{
+		"/v1/models":           {"GET": s.serveModels},
+		"/v1/completions":      {"POST": s.generation(completionsAPI)},
+		"/v1/chat/completions": {"POST": s.generation(chatAPI)},
+		"/health":              {"GET": healthy},
+		"/health_generate":     {"GET": healthy},
+		"/version":             {"GET": s.serveVersion},
+		"/tokenize":            {"POST": s.serveTokenize},
+		"/detokenize":          {"POST": s.serveDetokenize},
+		"/metrics":             {"GET": s.serveMetrics},
+		"/start_profile":       either(s.serveProfile(true)),
+		"/stop_profile":        either(s.serveProfile(false)),
+		"/pitot/truth":         {"GET": s.serveTruth, "DELETE": s.clearTruth},
+	}
+}
+
+// nativeRoutes are those of SGLang, which wants the key for them.
+func (s *Server) nativeRoutes() map[string]methods {
+	generate := s.generation(generateAPI)
+	return map[string]methods{
+		"/generate":        {"POST": generate, "PUT": generate},
+		"/get_model_info":  {"GET": s.serveModelInfo},
+		"/model_info":      {"GET": s.serveModelInfo},
+		"/get_server_info": {"GET": s.serveServerInfo},
+		"/server_info":     {"GET": s.serveServerInfo},
+		"/flush_cache":     either(s.serveFlushCache),
+	}
 }
 
 // authorized checks the bearer token, if one is wanted.
