@@ -1,6 +1,6 @@
 // Package apiserver is a serving engine that is not there: an OpenAI-compatible
-// HTTP server, shaped like vLLM's, whose tokens come from a timing model and
-// whose every write is stamped.
+// HTTP server, shaped like vLLM's and with SGLang's own routes, whose tokens come
+// from a timing model and whose every write is stamped.
 //
 //	request ──▶ handler ──Job──▶ ┌──────┐  Next, Step   ┌──────┐
 //	               ▲             │ loop │ ◀───────────▶ │ Core │
@@ -12,8 +12,9 @@
 // A [engine.Model] decides when tokens leave. It is pure: jobs and instants in,
 // emissions out, no clock and no goroutine, so the same core runs on the wall
 // clock behind the server and in virtual time in a test or a prediction.
-// [LatencyModel] is the plain one: a queue, a number of places, and a stated
-// distribution for each delay.
+// [engine.LatencyModel] is the plain one: a queue, a number of places, and a
+// stated distribution for each delay. [engine.Deployment] schedules as a serving
+// engine does, and is told what the prompts say if it caches them.
 //
 // The loop owns the core and the one timer. It never waits for a handler: a
 // handler that falls behind finds several tokens in its mailbox and sends them
