@@ -32,7 +32,7 @@ type Core struct {
 	arrivals uint64
 	counters Counters
 	now      time.Duration // of the last Begin
-	step     uint64        // number of the step being planned, from 1
+	step     uint32        // number of the step being planned, from 1
 }
 
 // A Policy decides who gets how many tokens in the next step: it gives shares
@@ -44,8 +44,9 @@ type Policy interface {
 // A Plan is the next step.
 type Plan struct {
 	Work
-	shares  []share
-	encoder int // image tokens left
+	decodes []share // of sequences that decode
+	prompts []share // of prompts, and of what is computed again
+	encoder int     // image tokens left
 }
 
 // A share is what one sequence gets of a step.
@@ -127,13 +128,12 @@ func (c *Core) Cancel(s *Seq) {
 func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.now = now
 	c.step++
-	c.plan.shares = c.plan.shares[:0]
-	c.plan.Work = Work{}
-	c.plan.encoder = c.encoder
+	c.plan = Plan{decodes: c.plan.decodes[:0], prompts: c.plan.prompts[:0], encoder: c.encoder}
 	c.policy.Plan(c, &c.plan)
-	if len(c.plan.shares) == 0 {
+	if len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
 		return 0, false
 	}
+	c.plan.Decodes += len(c.plan.decodes)
 	c.account()
 	c.counters.Steps++
 	t := c.cost.Time(&c.plan.Work)
@@ -146,18 +146,11 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	return t.Duration(), true
 }
 
-// account adds up the work of the shares.
+// account adds up the work of the shares of prompts.
 func (c *Core) account() {
 	w := &c.plan.Work
-	for _, sh := range c.plan.shares {
-		s := sh.seq
-		if s.decodes() {
-			w.Decodes++
-			w.Context += int64(s.computed)
-			w.Drafted += int(sh.tokens) - 1
-			continue
-		}
-		n := int(sh.tokens)
+	for _, sh := range c.plan.prompts {
+		s, n := sh.seq, int(sh.tokens)
 		w.Prefills++
 		w.PrefillTokens += n
 		w.PrefillPairs += float64(n) * (float64(s.computed) + float64(n)/2)
@@ -181,41 +174,56 @@ func (c *Core) factor() float64 {
 // End ends the step that Begin planned: it appends the tokens made to out, and
 // lets go of the sequences that are done.
 func (c *Core) End(out []Output) []Output {
-	finished := false
-	for _, sh := range c.plan.shares {
-		s := sh.seq
+	finished := 0
+	for _, sh := range c.plan.decodes {
+		s, made := sh.seq, int32(1)
 		if s.status != running { // cancelled in between
 			continue
 		}
-		made := 1
-		switch n := int(sh.tokens); {
-		case s.computed+n < s.length: // more of the prompt is to come
-			s.computed += n
-			continue
-		case s.computed+n > s.length:
-			made += c.verify(s.computed + n - s.length)
+		if sh.tokens > 1 {
+			made = min(1+c.verify(sh.tokens-1), s.last-s.emitted)
 		}
-		made = min(made, s.last-s.emitted)
-		s.computed = s.length + made - 1
-		s.length += made
+		s.computed += int(made)
+		s.length += int(made)
 		s.emitted += made
 		if s.emitted == s.last {
-			finished = true
-			s.done = s.last == s.OutputTokens
-			s.status = gone
-			c.release(s)
+			finished++
+			c.finish(s)
 		}
-		out = append(out, Output{s, int32(made)})
+		out = append(out, Output{s, made})
 	}
-	if finished {
+	for _, sh := range c.plan.prompts {
+		s := sh.seq
+		if s.status != running {
+			continue
+		}
+		if s.computed += int(sh.tokens); s.computed < s.length {
+			continue
+		}
+		s.length++
+		s.emitted++
+		if s.emitted == s.last {
+			finished++
+			c.finish(s)
+		}
+		out = append(out, Output{s, 1})
+	}
+	if finished > 0 {
 		c.running = slices.DeleteFunc(c.running, func(s *Seq) bool { return s.status == gone })
 	}
 	return out
 }
 
+// finish lets go of a sequence that this core is done with.
+func (c *Core) finish(s *Seq) {
+	s.done = int(s.last) == s.OutputTokens
+	s.status = gone
+	c.release(s)
+}
+
 // verify draws how many of a draft's tokens are accepted.
-func (c *Core) verify(drafted int) int {
-	n := 0
+func (c *Core) verify(drafted int32) int32 {
+	n := int32(0)
 	for n < drafted && c.rand.Float64() < c.accept {
 		c.counters.AcceptedAt[n]++
 		n++
@@ -256,16 +264,41 @@ func (c *Core) encodable(s *Seq, n int) int {
 	return n
 }
 
+// decode gives tokens to running sequences from number i on, as long as they
+// decode, memory is at hand and the budget lasts. It returns the number of the
+// first that got none, and what is left of the budget.
+func (c *Core) decode(i, budget int) (next, left int) {
+	n, had := 1+c.drafts, len(c.plan.decodes)
+	for ; i < len(c.running) && budget >= n; i++ {
+		s := c.running[i]
+		if s.computed+n > s.room || !s.decodes() || s.step == c.step {
+			break
+		}
+		s.step = c.step
+		c.plan.decodes = append(c.plan.decodes, share{s, int32(n)})
+		c.plan.Context += int64(s.computed)
+		budget -= n
+	}
+	c.plan.Drafted += c.drafts * (len(c.plan.decodes) - had)
+	return i, budget
+}
+
 // give gives n tokens of the step to s if there is memory for them.
 func (c *Core) give(s *Seq, n int) bool {
 	if s.computed+n > s.room && !c.grow(s, s.computed+n) {
 		return false
 	}
+	s.step = c.step
+	if s.decodes() {
+		c.plan.decodes = append(c.plan.decodes, share{s, int32(n)})
+		c.plan.Context += int64(s.computed)
+		c.plan.Drafted += n - 1
+		return true
+	}
 	if s.images < len(s.Images) {
 		c.spend(s, n)
 	}
-	s.step = c.step
-	c.plan.shares = append(c.plan.shares, share{s, int32(n)})
+	c.plan.prompts = append(c.plan.prompts, share{s, int32(n)})
 	return true
 }
 
@@ -312,7 +345,7 @@ func (c *Core) admit(i, budget int, whole bool) (tokens int) {
 		c.counters.PrefixHit += uint64(s.computed)
 	}
 	if !s.begun {
-		s.begun, s.start, s.cached = true, c.now, s.computed
+		s.begun, s.start, s.cached = true, c.now, int32(s.computed)
 	}
 	return n
 }
@@ -324,15 +357,26 @@ func (c *Core) preempt(s *Seq) (tokens int) {
 	c.counters.Preemptions++
 	c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
 	c.release(s)
+	tokens = c.plan.take(s)
 	s.forget()
 	s.status = waiting
-	for i, sh := range c.plan.shares {
-		if sh.seq == s {
-			c.plan.shares = slices.Delete(c.plan.shares, i, i+1)
-			return int(sh.tokens)
-		}
+	return tokens
+}
+
+// take takes the share of s out of the plan, and returns its tokens.
+func (p *Plan) take(s *Seq) (tokens int) {
+	mine := func(sh share) bool { return sh.seq == s }
+	if i := slices.IndexFunc(p.decodes, mine); i >= 0 {
+		tokens = int(p.decodes[i].tokens)
+		p.decodes = slices.Delete(p.decodes, i, i+1)
+		p.Context -= int64(s.computed)
+		p.Drafted -= tokens - 1
 	}
-	return 0
+	if i := slices.IndexFunc(p.prompts, mine); i >= 0 {
+		tokens = int(p.prompts[i].tokens)
+		p.prompts = slices.Delete(p.prompts, i, i+1)
+	}
+	return tokens
 }
 
 // release frees the memory and the adapter of s.

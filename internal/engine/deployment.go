@@ -69,31 +69,44 @@ func (d *Deployment) Next() (time.Duration, bool) {
 
 // Step goes on until now.
 func (d *Deployment) Step(now time.Duration, out []Emission) []Emission {
-	out, _ = d.Run(now, out, false)
+	out, _ = d.run(now, out, false)
 	return out
 }
 
-// Run goes on until limit, or with untilDone until the instant at which a job is
-// done, and returns the instant it got to. It is Step for those who would
-// otherwise have to ask Next for every event.
-func (d *Deployment) Run(limit time.Duration, out []Emission, untilDone bool) ([]Emission, time.Duration) {
-	had := len(out)
-	at := limit
+// Run goes on until limit, but not beyond the instant at which a job is done,
+// nor much longer than it takes to fill out. It returns the instant it got to.
+// It is Step for those who would otherwise have to ask Next for every event.
+func (d *Deployment) Run(limit time.Duration, out []Emission) ([]Emission, time.Duration) {
+	return d.run(limit, out, true)
+}
+
+func (d *Deployment) run(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
+	had, ended, at := len(out), d.ended(), limit
 	if len(d.replicas) == 1 {
-		out, at = d.replicas[0].advance(limit, out, untilDone)
+		out, at = d.replicas[0].advance(limit, out, early)
 	} else {
-		out, at = d.runAll(limit, out, untilDone)
+		out, at = d.runAll(limit, out, early)
 	}
-	for _, e := range out[had:] {
-		if e.Done {
+	for i := had; i < len(out) && ended < d.ended(); i++ {
+		if e := &out[i]; e.Done {
 			d.forget(e.ID, d.jobs[e.ID])
+			ended++
 		}
 	}
 	return out, at
 }
 
+// ended counts the jobs whose last emission was given out.
+func (d *Deployment) ended() (n int) {
+	for _, r := range d.replicas {
+		n += r.front.ended
+	}
+	return n
+}
+
 // runAll lets the replica go on whose turn it is, until it is another's.
-func (d *Deployment) runAll(limit time.Duration, out []Emission, untilDone bool) ([]Emission, time.Duration) {
+func (d *Deployment) runAll(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
+	ended := d.ended()
 	for {
 		first, t, other := d.replicas[0], forever, limit
 		for _, r := range d.replicas {
@@ -107,9 +120,8 @@ func (d *Deployment) runAll(limit time.Duration, out []Emission, untilDone bool)
 		if t > limit {
 			return out, limit
 		}
-		had := len(out)
-		out, t = first.advance(max(t, other-1), out, untilDone)
-		if untilDone && anyDone(out[had:]) {
+		out, t = first.advance(max(t, other-1), out, early)
+		if early && (d.ended() > ended || len(out) > cap(out)*3/4) {
 			return out, t
 		}
 	}

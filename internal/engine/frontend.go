@@ -31,6 +31,7 @@ type frontend struct {
 	coming  arrivals        // requests on their way to the engine
 	leaving []Emission      // chunks being sent, in order
 	sent    int             // of leaving
+	ended   int             // jobs whose last chunk has left
 }
 
 func newFrontend(f Frontend) *frontend {
@@ -63,21 +64,29 @@ func (f *frontend) enter(now time.Duration, s *Seq) {
 
 // put takes output of the engine at now. It is appended to out when it leaves
 // at once.
-func (f *frontend) put(now time.Duration, o Output, out []Emission) []Emission {
-	s := o.seq
+func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Emission {
 	if f.chunk == 0 && !f.Blocking {
-		return append(out, s.emission(now, o.tokens))
+		for _, o := range outputs {
+			out = append(out, o.seq.emission(now, o.tokens))
+			if o.seq.done {
+				f.ended++
+			}
+		}
+		return out
 	}
-	s.pending += o.tokens
-	if !s.queued {
-		s.queued = true
-		f.outbox = append(f.outbox, s)
+	for _, o := range outputs {
+		s := o.seq
+		s.pending += o.tokens
+		if !s.queued {
+			s.queued = true
+			f.outbox = append(f.outbox, s)
+		}
 	}
 	return out
 }
 
 func (s *Seq) emission(at time.Duration, tokens int32) Emission {
-	return Emission{ID: s.ID, Start: s.start, At: at, Tokens: tokens, Cached: int32(s.cached), Done: s.done}
+	return Emission{ID: s.ID, Start: s.start, At: at, Tokens: tokens, Cached: s.cached, Done: s.done}
 }
 
 // next gives the worker something to do at now, if it is free.
@@ -126,15 +135,18 @@ func (f *frontend) done(now time.Duration) {
 
 // flush appends what has left until now to out; with until set it stops behind
 // the instant at which a job was done.
-func (f *frontend) flush(now time.Duration, out []Emission, untilDone bool) (_ []Emission, done bool) {
+func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emission {
 	for ; f.sent < len(f.leaving) && f.leaving[f.sent].At <= now; f.sent++ {
 		e := f.leaving[f.sent]
 		out = append(out, e)
-		if e.Done && untilDone {
-			now, done = e.At, true
+		if e.Done {
+			f.ended++
+			if early {
+				now = e.At
+			}
 		}
 	}
-	return out, done
+	return out
 }
 
 // forget drops the output of a cancelled sequence.

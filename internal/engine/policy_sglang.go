@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 )
 
@@ -36,7 +37,8 @@ func newSGLang(s Scheduler) *sglang {
 
 // Plan fills the step.
 func (p *sglang) Plan(c *Core, plan *Plan) {
-	if prompts := p.prefill(c, plan); !prompts || p.Mixed {
+	p.prefill(c, plan)
+	if len(plan.prompts) == 0 || p.Mixed {
 		p.decode(c)
 	}
 }
@@ -44,7 +46,7 @@ func (p *sglang) Plan(c *Core, plan *Plan) {
 // prefill gives shares to prompts: to one that was cut first, then to waiting
 // ones until the batch, the chunk or memory is full. Among these are, with
 // disaggregation, sequences that were prefilled elsewhere and only decode.
-func (p *sglang) prefill(c *Core, plan *Plan) (prompts bool) {
+func (p *sglang) prefill(c *Core, plan *Plan) {
 	budget, chunk := p.TokenBudget, p.Chunk
 	if p.WholePrompts {
 		chunk = budget
@@ -53,7 +55,7 @@ func (p *sglang) prefill(c *Core, plan *Plan) (prompts bool) {
 		if !s.decodes() {
 			n := c.wants(s, min(budget, chunk))
 			if n > 0 && c.give(s, n) {
-				budget, chunk, prompts = budget-n, chunk-n, true
+				budget, chunk = budget-n, chunk-n
 			}
 		}
 	}
@@ -63,12 +65,12 @@ func (p *sglang) prefill(c *Core, plan *Plan) (prompts bool) {
 	room := c.available() - p.reserved(c)
 	for c.waiting.len() > 0 && len(c.running) < p.MaxSequences && budget > 0 && chunk > 0 {
 		s := c.waiting.at(0)
-		need := s.length + min(s.OutputTokens-s.emitted, outputClip)
+		need := s.length + min(s.left(), outputClip)
 		if need > room && len(c.running) > 0 || !c.adapters.fit(s.Adapter) {
 			break
 		}
 		most := min(budget, chunk)
-		if p.WholePrompts && len(plan.shares) == 0 {
+		if p.WholePrompts && len(plan.prompts) == 0 {
 			most = s.length // the first goes however long it is
 		}
 		n := c.admit(0, most, p.WholePrompts)
@@ -76,16 +78,14 @@ func (p *sglang) prefill(c *Core, plan *Plan) (prompts bool) {
 			break
 		}
 		budget, chunk, room = budget-n, chunk-n, room-need
-		prompts = prompts || !s.decodes()
 	}
-	return prompts
 }
 
 // reserved is the memory kept for what running sequences will emit.
 func (p *sglang) reserved(c *Core) int {
 	sum := 0.0
 	for _, s := range c.running {
-		sum += float64(min(s.OutputTokens-s.emitted, outputClip)) * p.ratio
+		sum += float64(min(s.left(), outputClip)) * p.ratio
 	}
 	return int(sum)
 }
@@ -112,9 +112,10 @@ func (p *sglang) decode(c *Core) {
 	if p.short(c, 1+c.drafts) {
 		p.retract(c)
 	}
-	for _, s := range c.running {
-		if s.decodes() && s.step != c.step {
-			c.give(s, 1+c.drafts)
+	for i := 0; i < len(c.running); i++ {
+		i, _ = c.decode(i, math.MaxInt)
+		if i < len(c.running) && c.running[i].decodes() && c.running[i].step != c.step {
+			c.give(c.running[i], 1+c.drafts)
 		}
 	}
 }
@@ -136,7 +137,7 @@ func (p *sglang) retract(c *Core) {
 	for len(c.running) > 1 && p.short(c, retractSteps) {
 		victim := slices.MinFunc(c.running, func(a, b *Seq) int {
 			if a.emitted != b.emitted {
-				return a.emitted - b.emitted
+				return int(a.emitted - b.emitted)
 			}
 			return b.PromptTokens - a.PromptTokens
 		})
@@ -145,7 +146,7 @@ func (p *sglang) retract(c *Core) {
 	}
 	made, most := 0, 0
 	for _, s := range c.running {
-		made, most = made+s.emitted, most+s.OutputTokens
+		made, most = made+int(s.emitted), most+s.OutputTokens
 	}
 	p.ratio = min(float64(made+retractSteps*len(c.running))/float64(most+1), 1)
 }

@@ -1,5 +1,7 @@
 package engine
 
+import "math"
+
 // static takes a batch of waiting sequences, prefills them together, and takes
 // no other until the last of them is done. Those that are done before it go on
 // as padding and cost as much. Memory is set aside for whole answers.
@@ -11,9 +13,7 @@ type static struct {
 // Plan fills the step.
 func (p *static) Plan(c *Core, plan *Plan) {
 	if len(c.running) > 0 {
-		for _, s := range c.running {
-			c.give(s, c.wants(s, 1+c.drafts))
-		}
+		c.decode(0, math.MaxInt)
 		plan.Decodes = p.batch - len(c.running)
 		return
 	}
@@ -30,5 +30,5 @@ func (p *static) fits(c *Core) bool {
 		return false
 	}
 	s := c.waiting.at(0)
-	return c.grow(s, s.PromptTokens+s.OutputTokens)
+	return c.grow(s, s.PromptTokens+s.OutputTokens+c.drafts)
 }

@@ -37,14 +37,11 @@ func (v vllm) Plan(c *Core, p *Plan) {
 
 // run gives shares to the running sequences.
 func (v vllm) run(c *Core) (budget int, preempted bool) {
-	budget = v.TokenBudget
-	for i := 0; i < len(c.running) && budget > 0; i++ {
+	i, budget := c.decode(0, v.TokenBudget)
+	for budget > 0 && i < len(c.running) {
 		s := c.running[i]
 		n := c.wants(s, budget)
-		if n == 0 {
-			continue // the encoder has no budget for its image
-		}
-		for !c.give(s, n) {
+		for n > 0 && !c.give(s, n) { // 0: the encoder has no budget for its image
 			victim := v.victim(c)
 			if slices.Index(c.running, victim) < i {
 				i--
@@ -60,7 +57,7 @@ func (v vllm) run(c *Core) (budget int, preempted bool) {
 				return budget, true
 			}
 		}
-		budget -= n
+		i, budget = c.decode(i+1, budget-n)
 	}
 	return budget, preempted
 }

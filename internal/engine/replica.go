@@ -84,33 +84,24 @@ func (r *replica) nextEvent() time.Duration {
 	return t
 }
 
-// advance goes on until limit, or with untilDone until a job is done, and
+// advance goes on until limit, or with early until there is enough output, and
 // returns the instant it got to.
-func (r *replica) advance(limit time.Duration, out []Emission, untilDone bool) ([]Emission, time.Duration) {
+func (r *replica) advance(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
+	ended := r.front.ended
 	for {
 		t := r.nextEvent()
-		had, done := len(out), false
-		if out, done = r.front.flush(min(t, limit), out, untilDone); done {
+		out = r.front.flush(min(t, limit), out, early)
+		if early && r.front.ended > ended {
 			return out, out[len(out)-1].At
 		}
 		if t > limit || t == forever {
 			return out, limit
 		}
-		had = len(out)
 		out = r.handle(t, out)
-		if untilDone && anyDone(out[had:]) {
+		if early && (r.front.ended > ended || len(out) > cap(out)*3/4) {
 			return out, t
 		}
 	}
-}
-
-func anyDone(out []Emission) bool {
-	for i := range out {
-		if out[i].Done {
-			return true
-		}
-	}
-	return false
 }
 
 // handle lets happen what happens at t.
@@ -141,9 +132,12 @@ func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission {
 	s.end = forever
 	r.outputs = s.End(r.outputs[:0])
-	for _, o := range r.outputs {
-		if s == r.decode || o.seq.done {
-			out = r.front.put(t, o, out)
+	if s == r.decode {
+		return r.front.put(t, r.outputs, out)
+	}
+	for i, o := range r.outputs {
+		if o.seq.done {
+			out = r.front.put(t, r.outputs[i:i+1], out)
 			continue
 		}
 		s.work -= o.seq.PromptTokens
@@ -158,8 +152,8 @@ func (r *replica) transferred(t time.Duration, s *Seq, out []Emission) []Emissio
 	if s.status == gone {
 		return out
 	}
-	out = r.front.put(t, Output{s, 1}, out)
-	s.last = s.OutputTokens
+	out = r.front.put(t, []Output{{s, 1}}, out)
+	s.last = int32(s.OutputTokens)
 	s.hashed = false // the blocks may be of another size here
 	r.decode.Add(s)
 	return out

@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A Seq is a job on its way through an engine.
 //
@@ -15,31 +18,32 @@ import "time"
 // prompt that is cut into chunks, one whose beginning was cached, and a
 // sequence that was preempted and computes everything again.
 type Seq struct {
+	// What every step looks at comes first: it fills one line of the processor's
+	// cache.
 	computed int    // tokens whose keys and values are in the cache
 	length   int    // prompt and output so far
 	room     int    // tokens that the blocks it holds have room for
-	emitted  int    // output tokens so far
-	last     int    // output tokens after which this core is done with it
-	step     uint64 // in which it last had a share
+	emitted  int32  // output tokens so far
+	last     int32  // output tokens after which this core is done with it
+	pending  int32  // output tokens that wait in the frontend
+	cached   int32  // prompt tokens found in the prefix cache at first admission
+	step     uint32 // number of the step in which it last had a share
 	status   status
-	pending  int32 // output tokens that wait in the frontend
-	queued   bool  // it stands in the frontend's queue of output
-	done     bool  // the last output is made
+	begun    bool          // start and cached are set
+	queued   bool          // it stands in the frontend's queue of output
+	done     bool          // the last output is made
+	start    time.Duration // when it was first admitted
 
 	Job
-	start  time.Duration // when it was first admitted
-	begun  bool          // start is set
-	cached int           // prompt tokens found in the prefix cache at first admission
-	images int           // images that the encoder has seen
-	at     int           // prompt offset of image number images
+	images  int    // images that the encoder has seen
+	at      int    // prompt offset of image number images
+	arrived uint64 // order of arrival at the core
 
 	blocks int      // held, of the KV cache
 	shared []*entry // of them, those that the prefix cache knows, in order
 	filed  int      // prompt blocks that were offered to the prefix cache
 	hashes []uint64 // of the prompt's full blocks
 	hashed bool     // hashes is set
-
-	arrived uint64 // order of arrival at the core
 }
 
 // A status is where a Seq stands with its core.
@@ -53,8 +57,8 @@ const (
 )
 
 func newSeq(j Job) *Seq {
-	j.OutputTokens = max(j.OutputTokens, 1)
-	s := &Seq{Job: j, length: j.PromptTokens, last: j.OutputTokens}
+	j.OutputTokens = min(max(j.OutputTokens, 1), math.MaxInt32)
+	s := &Seq{Job: j, length: j.PromptTokens, last: int32(j.OutputTokens)}
 	s.at = s.firstImage()
 	return s
 }
@@ -80,6 +84,9 @@ func (s *Seq) skipImages() {
 		s.nextImage()
 	}
 }
+
+// left is how many tokens it has yet to emit.
+func (s *Seq) left() int { return s.OutputTokens - int(s.emitted) }
 
 // decodes reports whether the next token is all there is to do.
 func (s *Seq) decodes() bool { return s.emitted > 0 && s.length-s.computed == 1 }
