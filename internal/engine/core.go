@@ -38,7 +38,7 @@ type Core struct {
 // A Policy decides who gets how many tokens in the next step: it gives shares
 // to running sequences and admits waiting ones, until the step is full.
 type Policy interface {
-	Plan(c *Core, p *Plan)
+	Plan(c *Core)
 }
 
 // A Plan is the next step.
@@ -129,7 +129,7 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.now = now
 	c.step++
 	c.plan = Plan{decodes: c.plan.decodes[:0], prompts: c.plan.prompts[:0], encoder: c.encoder}
-	c.policy.Plan(c, &c.plan)
+	c.policy.Plan(c)
 	if len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
 		return 0, false
 	}

@@ -7,7 +7,6 @@ type Deployment struct {
 	replicas []*replica
 	router   router
 	jobs     map[uint64]*assigned
-	now      time.Duration
 }
 
 // An assigned job and the replica that has it.
@@ -81,13 +80,14 @@ func (d *Deployment) Run(limit time.Duration, out []Emission) ([]Emission, time.
 }
 
 func (d *Deployment) run(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
-	had, ended, at := len(out), d.ended(), limit
+	had, ended := len(out), d.ended()
+	var at time.Duration
 	if len(d.replicas) == 1 {
 		out, at = d.replicas[0].advance(limit, out, early)
 	} else {
 		out, at = d.runAll(limit, out, early)
 	}
-	for i := had; i < len(out) && ended < d.ended(); i++ {
+	for i, all := had, d.ended(); ended < all; i++ {
 		if e := &out[i]; e.Done {
 			d.forget(e.ID, d.jobs[e.ID])
 			ended++

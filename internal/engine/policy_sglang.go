@@ -36,9 +36,9 @@ func newSGLang(s Scheduler) *sglang {
 }
 
 // Plan fills the step.
-func (p *sglang) Plan(c *Core, plan *Plan) {
-	p.prefill(c, plan)
-	if len(plan.prompts) == 0 || p.Mixed {
+func (p *sglang) Plan(c *Core) {
+	p.prefill(c)
+	if len(c.plan.prompts) == 0 || p.Mixed {
 		p.decode(c)
 	}
 }
@@ -46,7 +46,7 @@ func (p *sglang) Plan(c *Core, plan *Plan) {
 // prefill gives shares to prompts: to one that was cut first, then to waiting
 // ones until the batch, the chunk or memory is full. Among these are, with
 // disaggregation, sequences that were prefilled elsewhere and only decode.
-func (p *sglang) prefill(c *Core, plan *Plan) {
+func (p *sglang) prefill(c *Core) {
 	budget, chunk := p.TokenBudget, p.Chunk
 	if p.WholePrompts {
 		chunk = budget
@@ -70,7 +70,7 @@ func (p *sglang) prefill(c *Core, plan *Plan) {
 			break
 		}
 		most := min(budget, chunk)
-		if p.WholePrompts && len(plan.prompts) == 0 {
+		if p.WholePrompts && len(c.plan.prompts) == 0 {
 			most = s.length // the first goes however long it is
 		}
 		n := c.admit(0, most, p.WholePrompts)

@@ -11,10 +11,10 @@ type static struct {
 }
 
 // Plan fills the step.
-func (p *static) Plan(c *Core, plan *Plan) {
+func (p *static) Plan(c *Core) {
 	if len(c.running) > 0 {
 		c.decode(0, math.MaxInt)
-		plan.Decodes = p.batch - len(c.running)
+		c.plan.Decodes = p.batch - len(c.running)
 		return
 	}
 	for p.batch = 0; p.batch < p.MaxSequences && p.fits(c); p.batch++ {

@@ -28,7 +28,7 @@ func (s Scheduler) policy() Policy {
 type vllm struct{ Scheduler }
 
 // Plan fills the step.
-func (v vllm) Plan(c *Core, p *Plan) {
+func (v vllm) Plan(c *Core) {
 	budget, preempted := v.run(c)
 	if !preempted {
 		v.admit(c, budget)
