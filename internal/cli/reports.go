@@ -24,7 +24,8 @@ func (p *Process) printReports(t *trace.Trace, names []string) error {
 	return errors.Join(errs...)
 }
 
-// printReport writes one report: pitot, vllm, or json, the figures of pitot's.
+// printReport writes one report: pitot, vllm, sglang, or json, the figures of
+// pitot's.
 func (p *Process) printReport(t *trace.Trace, name, version string) error {
 	switch name {
 	case "vllm":
@@ -33,12 +34,28 @@ func (p *Process) printReport(t *trace.Trace, name, version string) error {
 			return err
 		}
 		return r.WriteTable(p.Stdout)
+	case "sglang":
+		return p.printSGLang(t, version)
 	case "json":
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(metrics.Summarize(t, metrics.Options{}))
 	}
 	return report.Text(p.Stdout, metrics.Summarize(t, metrics.Options{}))
+}
+
+// printSGLang writes the table, and what a reader has to know of it on stderr, so
+// that stdout is that tool's alone.
+func (p *Process) printSGLang(t *trace.Trace, version string) error {
+	r, err := dialect.NewSGLangReport(t, version)
+	if err != nil {
+		return err
+	}
+	err = r.WriteTable(p.Stdout)
+	for _, n := range r.Notes() {
+		fmt.Fprintln(p.Stderr, "note: "+n)
+	}
+	return err
 }
 
 // warn says on stderr, also when all else is quiet, that a run's figures are not

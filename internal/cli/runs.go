@@ -173,8 +173,8 @@ func result(r *trace.Record) string {
 }
 
 type runsReportCmd struct {
-	Dialect        string    `enum:"pitot,vllm,json" default:"pitot" placeholder:"NAME" help:"pitot, vllm, or json for pitot's figures (${default})."`
-	DialectVersion string    `enum:",main,2026-11,2026-08,2025-12,2025-07" default:"" placeholder:"FORM" help:"Form of a foreign report: main, 2026-11, 2026-08, 2025-12 or 2025-07. Default: the run's, or main."`
+	Dialect        string    `enum:"pitot,vllm,sglang,json" default:"pitot" placeholder:"NAME" help:"pitot, vllm, sglang, or json for pitot's figures (${default})."`
+	DialectVersion string    `placeholder:"FORM" help:"Form of a foreign report: of vllm's main, 2026-11, 2026-08, 2025-12 or 2025-07, of sglang's main or 2026-01. Default: the run's, or main."`
 	SLO            []string  `name:"slo" placeholder:"LIMITS" help:"Goodput objectives in place of the run's."`
 	Percentiles    []float64 `placeholder:"LIST" help:"Percentiles in place of the run's."`
 	runArg
@@ -208,11 +208,27 @@ func (c runsReportCmd) Run(p *Process) error {
 	return p.printReport(t, c.Dialect, c.DialectVersion)
 }
 
+// checkDialect holds the flags to what the dialect has.
 func (c runsReportCmd) checkDialect() error {
-	if c.DialectVersion != "" && c.Dialect != "vllm" {
-		return usagef("--dialect-version %s belongs to --dialect vllm", c.DialectVersion)
+	if c.Dialect == "sglang" && len(c.SLO)+len(c.Percentiles) > 0 {
+		return usagef("--slo and --percentiles are for --dialect pitot and vllm: sglang's report has no goodput, and percentiles of its own")
 	}
-	return nil
+	forms := map[string][]string{"vllm": names(metrics.VLLMVersions()), "sglang": names(metrics.SGLangVersions())}[c.Dialect]
+	switch {
+	case c.DialectVersion == "" || slices.Contains(forms, c.DialectVersion):
+		return nil
+	case forms == nil:
+		return usagef("--dialect-version %s belongs to --dialect vllm or sglang", c.DialectVersion)
+	}
+	return usagef("--dialect-version %s: %s has the forms %s", c.DialectVersion, c.Dialect, strings.Join(forms, ", "))
+}
+
+func names[T ~string](values []T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
 }
 
 type runsExportCmd struct {

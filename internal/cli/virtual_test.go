@@ -59,6 +59,35 @@ func (v *virtual) last(t *testing.T) *trace.Trace {
 	return tr
 }
 
+// Twenty answers of 100 ms, one after the other: ten begin in the first second, and
+// the tenth ends when the next one begins.
+func TestSGLangReportOfARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, "bench", "-q", "-n", "20", "-c", "1", "--output-len", "6", "--input-len", "100",
+			"--engine-ttft", "50ms", "--engine-itl", "10ms", "--report", "sglang")
+		if code := Run(v.Process); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, v.stderr.String())
+		}
+		for _, line := range []string{
+			"Max request concurrency:                 1         ",
+			"Total generated tokens:                  120       ",
+			"Peak concurrent requests:                11        ",
+			"Concurrency:                             1.00      ",
+			"Mean E2E Latency (ms):                   100.00    ",
+			"P99 TTFT (ms):                           50.00     ",
+			"Mean TPOT (ms):                          10.00     ",
+			"Max ITL (ms):                            10.00     ",
+		} {
+			if !strings.Contains(v.stdout.String(), "\n"+line+"\n") {
+				t.Errorf("no line %q in\n%s", line, v.stdout.String())
+			}
+		}
+		if got, want := v.stderr.String(), "note: sglang's peak counts the requests that touch one second: at most 1 were in flight\n"; got != want {
+			t.Errorf("stderr %q, want %q", got, want)
+		}
+	})
+}
+
 func TestAWholeRunIsExactInVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, "bench", "-q", "-n", "40", "--rate", "10", "--arrival", "constant", "--output-len", "5",

@@ -33,13 +33,13 @@ const (
 // A table writes the lines of a report.
 type table struct{ strings.Builder }
 
-func (t *table) int(label string, v int) {
-	fmt.Fprintf(t, "%-*s %-*d\n", labelWidth, label, valueWidth, v)
+func (t *table) text(label, v string) {
+	fmt.Fprintf(t, "%-*s %-*s\n", labelWidth, label, valueWidth, v)
 }
 
-func (t *table) float(label string, v float64) {
-	fmt.Fprintf(t, "%-*s %-*s\n", labelWidth, label, valueWidth, strconv.FormatFloat(v, 'f', 2, 64))
-}
+func (t *table) int(label string, v int) { t.text(label, itoa(v)) }
+
+func (t *table) float(label string, v float64) { t.text(label, strconv.FormatFloat(v, 'f', 2, 64)) }
 
 // heading is s in the middle of a line of fill, the odd character to the right.
 func (t *table) heading(s, fill string) {

@@ -1,15 +1,176 @@
 package engine
 
-// A Deployment is the Model of a Config.
-type Deployment struct{ LatencyModel }
+import "time"
 
-// New makes an idle deployment.
+// A Deployment is the Model of a Config: replicas behind a router.
+type Deployment struct {
+	replicas []*replica
+	router   router
+	jobs     map[uint64]*assigned
+}
+
+// An assigned job and the replica that has it.
+type assigned struct {
+	seq *Seq
+	at  *replica
+}
+
+// New makes an idle deployment. The error is that of Validate.
 func New(c Config) (*Deployment, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Deployment{*NewLatencyModel(Latency{}, c.Seed)}, nil
+	c = c.withDefaults()
+	d := &Deployment{jobs: make(map[uint64]*assigned)}
+	for n := range c.Replicas.Count {
+		d.replicas = append(d.replicas, newReplica(c, n))
+	}
+	d.router = newRouter(c)
+	return d, nil
 }
 
 // Context is the longest context that c takes, prompt and output together.
 func (c Config) Context() int { return c.withDefaults().MaxModelLen }
+
+// Add routes a job to a replica.
+func (d *Deployment) Add(now time.Duration, j Job) {
+	s := newSeq(j)
+	r := d.replicas[0]
+	if len(d.replicas) > 1 {
+		r = d.replicas[d.router.route(s, d.replicas)]
+	}
+	r.load++
+	d.jobs[j.ID] = &assigned{s, r}
+	r.front.enter(now, s)
+}
+
+// Cancel forgets a job and frees what it holds.
+func (d *Deployment) Cancel(now time.Duration, id uint64) {
+	if a := d.jobs[id]; a != nil {
+		d.forget(id, a)
+		a.at.cancel(now, a.seq)
+	}
+}
+
+func (d *Deployment) forget(id uint64, a *assigned) {
+	a.at.load--
+	delete(d.jobs, id)
+}
+
+// Next is the instant of the next event in any replica.
+func (d *Deployment) Next() (time.Duration, bool) {
+	t := forever
+	for _, r := range d.replicas {
+		t = min(t, r.next())
+	}
+	return t, t < forever
+}
+
+// Step goes on until now.
+func (d *Deployment) Step(now time.Duration, out []Emission) []Emission {
+	out, _ = d.run(now, out, false)
+	return out
+}
+
+// Run goes on until limit, but not beyond the instant at which a job is done,
+// nor much longer than it takes to fill out. It returns the instant it got to.
+// It is Step for those who would otherwise have to ask Next for every event.
+func (d *Deployment) Run(limit time.Duration, out []Emission) ([]Emission, time.Duration) {
+	return d.run(limit, out, true)
+}
+
+func (d *Deployment) run(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
+	had, ended := len(out), d.ended()
+	var at time.Duration
+	if len(d.replicas) == 1 {
+		out, at = d.replicas[0].advance(limit, out, early)
+	} else {
+		out, at = d.runAll(limit, out, early)
+	}
+	for i, all := had, d.ended(); ended < all; i++ {
+		if e := &out[i]; e.Done {
+			d.forget(e.ID, d.jobs[e.ID])
+			ended++
+		}
+	}
+	return out, at
+}
+
+// ended counts the jobs whose last emission was given out.
+func (d *Deployment) ended() (n int) {
+	for _, r := range d.replicas {
+		n += r.front.ended
+	}
+	return n
+}
+
+// runAll lets the replica go on whose turn it is, until it is another's.
+func (d *Deployment) runAll(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
+	ended := d.ended()
+	for {
+		first, t, other := d.replicas[0], forever, limit
+		for _, r := range d.replicas {
+			switch at := r.next(); {
+			case at < t:
+				first, t, other = r, at, min(other, t)
+			default:
+				other = min(other, at)
+			}
+		}
+		if t > limit {
+			return out, limit
+		}
+		out, t = first.advance(max(t, other-1), out, early)
+		if early && (d.ended() > ended || len(out) > cap(out)*3/4) {
+			return out, t
+		}
+	}
+}
+
+// Load sums up the replicas.
+func (d *Deployment) Load() Load {
+	var l Load
+	for _, r := range d.replicas {
+		for _, s := range r.servers {
+			s.addTo(&l)
+		}
+		held, total := r.decode.kv.Blocks()
+		l.KV += float64(held) / float64(total) / float64(len(d.replicas))
+	}
+	return l
+}
+
+func (c *Core) addTo(l *Load) {
+	l.Running += len(c.running)
+	l.Waiting += c.waiting.len()
+	l.Steps += c.counters.Steps
+	l.Preemptions += c.counters.Preemptions
+	l.PrefixQueried += c.counters.PrefixQueried
+	l.PrefixHit += c.counters.PrefixHit
+	l.Drafts += c.counters.Drafts
+	l.Drafted += c.counters.Drafted
+	l.Accepted += c.counters.Accepted
+	for i, n := range c.counters.AcceptedAt {
+		l.AcceptedAt[i] += n
+	}
+}
+
+// Flush empties the prefix caches of what no sequence holds.
+func (d *Deployment) Flush() {
+	for _, r := range d.replicas {
+		for _, s := range r.servers {
+			s.Flush()
+		}
+	}
+}
+
+// Flush forgets cached blocks that nobody holds.
+func (c *Core) Flush() {
+	kv := c.kv
+	if e, ok := kv.(*elasticKV); ok {
+		kv = e.KV
+	}
+	if p, ok := kv.(*prefixCache); ok {
+		p.Flush()
+	}
+}

@@ -210,8 +210,8 @@ func (s Scheduler) withDefaults() Scheduler {
 	}
 	setDefault(&s.TokenBudget, 8192)
 	setDefault(&s.EncoderBudget, s.TokenBudget)
-	if s.WholePrompts {
-		s.Chunk = 0
+	if s.WholePrompts || s.Policy == "static" {
+		s.Chunk, s.EncoderBudget = 0, math.MaxInt // a prompt is not cut ahead of an image either
 	}
 	return s
 }

@@ -25,7 +25,8 @@
 // Latencies are over the requests that succeeded; failures are counted beside
 // them. Everything is in seconds.
 //
-// VLLM gives the figures of `vllm bench serve` from the same trace.
+// VLLM gives the figures of `vllm bench serve` from the same trace, SGLang those of
+// sglang.bench_serving.
 package metrics
 
 import (

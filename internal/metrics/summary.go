@@ -109,7 +109,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	if o.Objectives == nil {
 		o.Objectives = t.Run.Plan.Objectives
 	}
-	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
+	records := inOrder(t.Records)
 	s := Summary{
 		Run:         t.Run,
 		Requests:    countRequests(t.Run.Plan.Requests, records),

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/stats"
@@ -86,11 +85,9 @@ type VLLMProbe struct {
 
 // A VLLMRequest is a request as that tool sees it, in seconds.
 type VLLMRequest struct {
+	Timing
 	OK              bool
 	Input, Output   int // tokens
-	Start           float64
-	TTFT, Latency   float64
-	ITL             []float64
 	Queue           float64
 	Text, ErrorText string
 }
@@ -99,8 +96,7 @@ type VLLMRequest struct {
 func NewVLLM(t *trace.Trace, o VLLMOptions) VLLM {
 	v := VLLM{Duration: duration(t).Seconds()}
 	o.chat = t.Run.Plan.Protocol == "chat"
-	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
-	for _, r := range records {
+	for _, r := range inOrder(t.Records) {
 		v.Requests = append(v.Requests, newVLLMRequest(r, o))
 	}
 	v.count(o)
@@ -115,7 +111,7 @@ func newVLLMRequest(r *trace.Record, o VLLMOptions) VLLMRequest {
 	q := VLLMRequest{
 		OK:        vllmSuccess(r, len(tokens)),
 		Input:     r.PromptTokens,
-		Start:     r.Released.Seconds(),
+		Timing:    Timing{Start: r.Released.Seconds()},
 		Queue:     r.Released.Seconds() - r.Due.Seconds(),
 		Text:      r.Text,
 		ErrorText: r.Error,
@@ -243,44 +239,18 @@ func newVLLMSection(seconds []float64, percentiles []float64) VLLMSection {
 	return s
 }
 
-// peaks fills in the largest bucket of events and the peak concurrency. The
-// sums are made in that tool's order, since buckets cut at whole seconds.
+// peaks fills in the largest bucket of events and the peak concurrency.
 func (v *VLLM) peaks(version VLLMVersion) {
-	if v.Completed == 0 {
-		return
-	}
-	begin, end := math.Inf(1), math.Inf(-1)
+	var timings []Timing
 	for _, q := range v.Requests {
 		if q.OK {
-			begin, end = min(begin, q.Start), max(end, q.Start+q.Latency)
+			timings = append(timings, q.Timing)
 		}
 	}
-	n := int(math.Ceil(end-begin)) + 1
-	events, touched := make([]int, n), make([]int, n)
-	for _, q := range v.Requests {
-		if q.OK {
-			q.addEvents(events, begin)
-			for s := int(q.Start - begin); s <= int(q.Start+q.Latency-begin); s++ {
-				touched[s]++
-			}
-		}
-	}
-	v.MaxOutputPerSecond = float64(slices.Max(events))
-	v.MaxConcurrent = slices.Max(touched)
+	events, touched := busiest(timings)
+	v.MaxOutputPerSecond, v.MaxConcurrent = float64(events), touched
 	if version.Since(VLLMMain) {
 		v.MaxConcurrent = v.sweep()
-	}
-}
-
-func (q VLLMRequest) addEvents(buckets []int, begin float64) {
-	at := q.Start + q.TTFT
-	for i := -1; i < len(q.ITL); i++ {
-		if i >= 0 {
-			at += q.ITL[i]
-		}
-		if s := int(at - begin); s >= 0 && s < len(buckets) {
-			buckets[s]++
-		}
 	}
 }
 

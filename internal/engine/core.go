@@ -1,0 +1,392 @@
+package engine
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"time"
+)
+
+// A Core is one engine: sequences that wait, sequences that run, and memory. It
+// goes step by step and has no clock: Begin plans a step and tells how long it
+// takes, End is called when it is over.
+type Core struct {
+	policy  Policy
+	kv      KV
+	cost    Cost
+	cold    Seconds // still to be added to the first step with a prompt
+	jitter  float64
+	drafts  int // draft tokens of a decoding sequence
+	accept  float64
+	chunk   int  // most tokens of one prompt in a step, 0 = no limit
+	encoder int  // image tokens of a step
+	block   int  // tokens of a block of kv
+	ranked  bool // waiting is in order of priority
+
+	waiting  queue
+	running  []*Seq // in order of admission
+	plan     Plan
+	adapters adapters
+	rand     *rand.Rand
+	arrivals uint64
+	counters Counters
+	now      time.Duration // of the last Begin
+	step     uint32        // number of the step being planned, from 1
+}
+
+// A Policy decides who gets how many tokens in the next step: it gives shares
+// to running sequences and admits waiting ones, until the step is full.
+type Policy interface {
+	Plan(c *Core)
+}
+
+// A Plan is the next step.
+type Plan struct {
+	Work
+	decodes []share // of sequences that decode
+	prompts []share // of prompts, and of what is computed again
+	encoder int     // image tokens left
+}
+
+// A share is what one sequence gets of a step.
+type share struct {
+	seq    *Seq
+	tokens int32 // computed, draft tokens among them
+}
+
+// An Output is tokens that a step made for a sequence.
+type Output struct {
+	seq    *Seq
+	tokens int32
+}
+
+// coreConfig is what a core is made of.
+type coreConfig struct {
+	scheduler   Scheduler
+	kv          KVCache
+	cost        Costs
+	speculative *Speculative
+	lora        *LoRA
+	dice        rand.PCG
+}
+
+func newCore(c coreConfig) *Core {
+	core := &Core{
+		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost.cost(), cold: c.cost.Cold, jitter: c.cost.Jitter,
+		chunk: c.scheduler.Chunk, encoder: c.scheduler.EncoderBudget,
+		block: c.kv.Block, ranked: c.scheduler.Order == "priority", rand: rand.New(&c.dice),
+	}
+	if c.speculative != nil {
+		core.drafts, core.accept = c.speculative.Drafts, c.speculative.Acceptance
+	}
+	if c.lora != nil {
+		core.adapters.slots = c.lora.Slots
+	}
+	return core
+}
+
+// Add puts s in the queue.
+func (c *Core) Add(s *Seq) {
+	s.status = waiting
+	s.arrived = c.arrivals
+	c.arrivals++
+	c.enqueue(s)
+}
+
+// enqueue puts s at the end of the queue, or where its priority wants it.
+func (c *Core) enqueue(s *Seq) {
+	if !c.ranked {
+		c.waiting.pushLast(s)
+		return
+	}
+	i := sort.Search(c.waiting.len(), func(i int) bool { return s.before(c.waiting.at(i)) })
+	c.waiting.insert(i, s)
+}
+
+// before compares by priority, then by arrival.
+func (s *Seq) before(t *Seq) bool {
+	return s.Priority < t.Priority || s.Priority == t.Priority && s.arrived < t.arrived
+}
+
+// Cancel forgets s and frees what it holds.
+func (c *Core) Cancel(s *Seq) {
+	switch s.status {
+	case waiting:
+		c.waiting.remove(s)
+	case running:
+		c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
+		c.release(s)
+	default:
+		return
+	}
+	s.status = gone
+}
+
+// Begin plans a step at now and tells how long it takes; false if there is
+// nothing to do, or nothing that can be done.
+func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
+	c.now = now
+	c.step++
+	c.plan = Plan{decodes: c.plan.decodes[:0], prompts: c.plan.prompts[:0], encoder: c.encoder}
+	c.policy.Plan(c)
+	if len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
+		return 0, false
+	}
+	c.plan.Decodes += len(c.plan.decodes)
+	c.account()
+	c.counters.Steps++
+	t := c.cost.Time(&c.plan.Work)
+	if c.cold > 0 && c.plan.PrefillTokens > 0 {
+		t, c.cold = t+c.cold, 0
+	}
+	if c.jitter > 0 {
+		t *= Seconds(c.factor())
+	}
+	return t.Duration(), true
+}
+
+// account adds up the work of the shares of prompts.
+func (c *Core) account() {
+	w := &c.plan.Work
+	for _, sh := range c.plan.prompts {
+		s, n := sh.seq, int(sh.tokens)
+		w.Prefills++
+		w.PrefillTokens += n
+		w.PrefillPairs += float64(n) * (float64(s.computed) + float64(n)/2)
+		for ; s.images < len(s.Images) && s.at < s.computed+n; s.nextImage() {
+			tokens := s.Images[s.images].Tokens
+			w.Images++
+			w.ImageTokens += tokens
+			w.ImagePairs += float64(tokens) * float64(tokens)
+		}
+	}
+}
+
+// factor is a lognormal draw of mean 1. The last digits, in which machines may
+// differ, are cut off.
+func (c *Core) factor() float64 {
+	v := math.Log1p(c.jitter * c.jitter)
+	f := math.Exp(math.Sqrt(v)*c.rand.NormFloat64() - v/2)
+	return math.Round(f*(1<<24)) / (1 << 24)
+}
+
+// End ends the step that Begin planned: it appends the tokens made to out, and
+// lets go of the sequences that are done.
+func (c *Core) End(out []Output) []Output {
+	finished := 0
+	for _, sh := range c.plan.decodes {
+		s, made := sh.seq, int32(1)
+		if s.status != running { // cancelled in between
+			continue
+		}
+		if sh.tokens > 1 {
+			made = min(1+c.verify(sh.tokens-1), s.last-s.emitted)
+		}
+		s.computed += int(made)
+		s.length += int(made)
+		s.emitted += made
+		if s.emitted == s.last {
+			finished++
+			c.finish(s)
+		}
+		out = append(out, Output{s, made})
+	}
+	for _, sh := range c.plan.prompts {
+		s := sh.seq
+		if s.status != running {
+			continue
+		}
+		if s.computed += int(sh.tokens); s.computed < s.length {
+			continue
+		}
+		s.length++
+		s.emitted++
+		if s.emitted == s.last {
+			finished++
+			c.finish(s)
+		}
+		out = append(out, Output{s, 1})
+	}
+	if finished > 0 {
+		c.running = slices.DeleteFunc(c.running, func(s *Seq) bool { return s.status == gone })
+	}
+	return out
+}
+
+// finish lets go of a sequence that this core is done with.
+func (c *Core) finish(s *Seq) {
+	s.done = int(s.last) == s.OutputTokens
+	s.status = gone
+	c.release(s)
+}
+
+// verify draws how many of a draft's tokens are accepted.
+func (c *Core) verify(drafted int32) int32 {
+	n := int32(0)
+	for n < drafted && c.rand.Float64() < c.accept {
+		c.counters.AcceptedAt[n]++
+		n++
+	}
+	c.counters.Drafts++
+	c.counters.Drafted += uint64(drafted)
+	c.counters.Accepted += uint64(n)
+	return n
+}
+
+// wants is how many tokens s would take of a step with so many left: draft
+// tokens beside the one to decode, or as much of the prompt as its chunk, the
+// budget and the encoder allow.
+func (c *Core) wants(s *Seq, budget int) int {
+	if s.decodes() {
+		return min(1+c.drafts, budget)
+	}
+	n := min(s.length-s.computed, budget)
+	if c.chunk > 0 {
+		n = min(n, c.chunk)
+	}
+	return c.encodable(s, n)
+}
+
+// encodable cuts n tokens of s ahead of the first image that the encoder has no
+// budget for in this step. One that is larger than the whole budget is taken
+// alone.
+func (c *Core) encodable(s *Seq, n int) int {
+	at, left := s.at, c.plan.encoder
+	for i := s.images; i < len(s.Images) && at < s.computed+n; i++ {
+		tokens := s.Images[i].Tokens
+		if tokens > left && (left < c.encoder || left == 0) {
+			return max(at-s.computed, 0)
+		}
+		left = max(left-tokens, 0)
+		at += tokens
+	}
+	return n
+}
+
+// decode gives tokens to running sequences from number i on, as long as they
+// decode, memory is at hand and the budget lasts. It returns the number of the
+// first that got none, and what is left of the budget.
+func (c *Core) decode(i, budget int) (next, left int) {
+	n, had := 1+c.drafts, len(c.plan.decodes)
+	for ; i < len(c.running) && budget >= n; i++ {
+		s := c.running[i]
+		if s.computed+n > s.room || !s.decodes() || s.step == c.step {
+			break
+		}
+		s.step = c.step
+		c.plan.decodes = append(c.plan.decodes, share{s, int32(n)})
+		c.plan.Context += int64(s.computed)
+		budget -= n
+	}
+	c.plan.Drafted += c.drafts * (len(c.plan.decodes) - had)
+	return i, budget
+}
+
+// give gives n tokens of the step to s if there is memory for them.
+func (c *Core) give(s *Seq, n int) bool {
+	if s.computed+n > s.room && !c.grow(s, s.computed+n) {
+		return false
+	}
+	s.step = c.step
+	if s.decodes() {
+		c.plan.decodes = append(c.plan.decodes, share{s, int32(n)})
+		c.plan.Context += int64(s.computed)
+		c.plan.Drafted += n - 1
+		return true
+	}
+	if s.images < len(s.Images) {
+		c.spend(s, n)
+	}
+	c.plan.prompts = append(c.plan.prompts, share{s, int32(n)})
+	return true
+}
+
+func (c *Core) grow(s *Seq, tokens int) bool {
+	g, ok := c.kv.Grow(s, tokens)
+	c.plan.Blocks += g.Blocks
+	c.plan.Pages += g.Pages
+	return ok
+}
+
+// spend takes the images within the next n tokens of s off the encoder's budget.
+func (c *Core) spend(s *Seq, n int) {
+	at := s.at
+	for i := s.images; i < len(s.Images) && at < s.computed+n; i++ {
+		c.plan.encoder = max(c.plan.encoder-s.Images[i].Tokens, 0)
+		at += s.Images[i].Tokens
+	}
+}
+
+// admit moves number i of the queue to the running ones and gives it a share of
+// at most budget tokens: all it has to compute, or, unless it must be whole, a
+// first chunk. It returns 0 and changes nothing if that cannot be.
+func (c *Core) admit(i, budget int, whole bool) (tokens int) {
+	s := c.waiting.at(i)
+	fresh := s.computed == 0 // else it was prefilled elsewhere
+	if fresh {
+		s.computed = c.kv.Match(s)
+		s.skipImages()
+	}
+	n := c.wants(s, budget)
+	if n == 0 || whole && n < s.length-s.computed || !c.give(s, n) {
+		c.kv.Release(s)
+		if fresh {
+			s.forget()
+		}
+		return 0
+	}
+	c.waiting.removeAt(i)
+	c.running = append(c.running, s)
+	s.status = running
+	c.plan.Adapters += c.adapters.take(s.Adapter)
+	if fresh {
+		c.counters.PrefixQueried += uint64(s.PromptTokens)
+		c.counters.PrefixHit += uint64(s.computed)
+	}
+	if !s.begun {
+		s.begun, s.start, s.cached = true, c.now, int32(s.computed)
+	}
+	return n
+}
+
+// preempt takes away all that s holds, and its share of the step: it will
+// compute everything again, once it is its turn. It returns the tokens of the
+// share.
+func (c *Core) preempt(s *Seq) (tokens int) {
+	c.counters.Preemptions++
+	c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
+	c.release(s)
+	tokens = c.plan.take(s)
+	s.forget()
+	s.status = waiting
+	return tokens
+}
+
+// take takes the share of s out of the plan, and returns its tokens.
+func (p *Plan) take(s *Seq) (tokens int) {
+	mine := func(sh share) bool { return sh.seq == s }
+	if i := slices.IndexFunc(p.decodes, mine); i >= 0 {
+		tokens = int(p.decodes[i].tokens)
+		p.decodes = slices.Delete(p.decodes, i, i+1)
+		p.Context -= int64(s.computed)
+		p.Drafted -= tokens - 1
+	}
+	if i := slices.IndexFunc(p.prompts, mine); i >= 0 {
+		tokens = int(p.prompts[i].tokens)
+		p.prompts = slices.Delete(p.prompts, i, i+1)
+	}
+	return tokens
+}
+
+// release frees the memory and the adapter of s.
+func (c *Core) release(s *Seq) {
+	c.kv.Release(s)
+	c.adapters.drop(s.Adapter)
+}
+
+// available is how many tokens more fit into memory.
+func (c *Core) available() int {
+	held, total := c.kv.Blocks()
+	return (total - held) * c.block
+}

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// BenchmarkDeployment counts simulated output tokens per CPU-second, every
+// emission recorded.
+func BenchmarkDeployment(b *testing.B) {
+	text := Config{Cost: Costs{Step: 7e-3, Sequence: 30e-6, Prefill: 1.4e-3, PrefillToken: 17e-6}}
+	front := text
+	front.Frontend = Frontend{Request: 1e-3, Chunk: 50e-6, Blocking: true}
+	for _, c := range []struct {
+		name   string
+		config Config
+		closed int
+	}{{"closed256", text, 256}, {"closed16", text, 16}, {"frontend16", front, 16}} {
+		b.Run(c.name, func(b *testing.B) {
+			type token struct {
+				at    time.Duration
+				count int32
+			}
+			const jobs, out = 2000, 130
+			record := make([][]token, jobs)
+			for i := range record {
+				record[i] = make([]token, 0, out)
+			}
+			buf := make([]Emission, 0, 512)
+			tokens, before := 0, cpuTime(b)
+			for b.Loop() {
+				d, err := New(c.config)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range record {
+					record[i] = record[i][:0]
+				}
+				added := 0
+				add := func(now time.Duration) {
+					if added < jobs {
+						d.Add(now, Job{ID: uint64(added), PromptTokens: 215, OutputTokens: out})
+						added++
+					}
+				}
+				for range c.closed {
+					add(0)
+				}
+				for done := 0; done < jobs; {
+					var now time.Duration
+					buf, now = d.Run(forever-1, buf[:0])
+					for i := range buf {
+						e := &buf[i]
+						record[e.ID] = append(record[e.ID], token{e.At, e.Tokens})
+						if e.Done {
+							done++
+							add(now)
+						}
+					}
+				}
+				tokens += jobs * out
+			}
+			b.ReportMetric(float64(tokens)/(cpuTime(b)-before).Seconds()/1e6, "Mtok/cpu-s")
+		})
+	}
+}
+
+// cpuTime is the processor time of this process.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

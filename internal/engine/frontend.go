@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+)
+
+// A frontend is the API server between client and engine. It works on requests
+// on their way in (Request and the tokens' shares), which then take Delay, and
+// on output on its way out (Chunk each).
+//
+//	requests ──▶ ▒▒▒ ──▶ delay ──▶ engine
+//	                                 │
+//	client ◀── chunks ◀── ▒▒▒ ◀──────┘ output, merged by sequence
+//
+// Output that waits is merged: a sequence whose last token has not left when
+// the next one comes sends both as one chunk. With Blocking both boxes are one
+// worker, who takes turns: one request, then all output there is.
+type frontend struct {
+	Frontend
+	chunk, delay time.Duration
+
+	inbox   queue           // requests to be worked on, when blocking
+	outbox  []*Seq          // sequences with output, in order
+	free    time.Duration   // when the worker of output (and requests, if blocking) is free
+	busy    bool            // it works until free
+	request *Seq            // on what, if on a request
+	output  bool            // it worked on output last
+	workers []time.Duration // when each worker of requests is free, if not blocking
+	coming  arrivals        // requests on their way to the engine
+	leaving []Emission      // chunks being sent, in order
+	sent    int             // of leaving
+	ended   int             // jobs whose last chunk has left
+}
+
+func newFrontend(f Frontend) *frontend {
+	return &frontend{Frontend: f, chunk: f.Chunk.Duration(), delay: f.Delay.Duration(), workers: make([]time.Duration, max(f.Workers, 1))}
+}
+
+// work is the time that s takes on its way in.
+func (f *frontend) work(s *Seq) time.Duration {
+	text := s.firstImage()
+	return (f.Request + Seconds(text)*f.PromptToken + Seconds(s.PromptTokens-text)*f.ImageToken).Duration()
+}
+
+// enter takes a request at now.
+func (f *frontend) enter(now time.Duration, s *Seq) {
+	if f.Blocking {
+		f.inbox.pushLast(s)
+		f.next(now)
+		return
+	}
+	first := 0
+	for i, free := range f.workers {
+		if free < f.workers[first] {
+			first = i
+		}
+	}
+	ready := later(max(now, f.workers[first]), f.work(s))
+	f.workers[first] = ready
+	f.coming.push(later(ready, f.delay), s)
+}
+
+// put takes output of the engine at now. It is appended to out when it leaves
+// at once.
+func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Emission {
+	if f.chunk == 0 && !f.Blocking {
+		for _, o := range outputs {
+			out = append(out, o.seq.emission(now, o.tokens))
+			if o.seq.done {
+				f.ended++
+			}
+		}
+		return out
+	}
+	for _, o := range outputs {
+		s := o.seq
+		s.pending += o.tokens
+		if !s.queued {
+			s.queued = true
+			f.outbox = append(f.outbox, s)
+		}
+	}
+	return out
+}
+
+func (s *Seq) emission(at time.Duration, tokens int32) Emission {
+	return Emission{ID: s.ID, Start: s.start, At: at, Tokens: tokens, Cached: s.cached, Done: s.done}
+}
+
+// next gives the worker something to do at now, if it is free.
+func (f *frontend) next(now time.Duration) {
+	if f.busy {
+		return
+	}
+	for f.inbox.len() > 0 && f.inbox.at(0).status == gone {
+		f.inbox.popFirst()
+	}
+	requests, output := f.inbox.len() > 0, len(f.outbox) > 0
+	switch {
+	case output && (!requests || !f.output):
+		f.output = true
+		f.send(now)
+	case requests:
+		f.output = false
+		f.request = f.inbox.popFirst()
+		f.busy, f.free = true, later(now, f.work(f.request))
+	}
+}
+
+// send begins to send all output there is, a chunk for each sequence.
+func (f *frontend) send(now time.Duration) {
+	if f.sent == len(f.leaving) {
+		f.leaving, f.sent = f.leaving[:0], 0
+	}
+	for _, s := range f.outbox {
+		now = later(now, f.chunk)
+		f.leaving = append(f.leaving, s.emission(now, s.pending))
+		s.pending, s.queued = 0, false
+	}
+	f.outbox = f.outbox[:0]
+	f.busy, f.free = true, now
+}
+
+// done ends what the worker was busy with at now.
+func (f *frontend) done(now time.Duration) {
+	f.busy = false
+	if s := f.request; s != nil {
+		f.request = nil
+		f.coming.push(later(now, f.delay), s)
+	}
+	f.next(now)
+}
+
+// flush appends what has left until now to out; with until set it stops behind
+// the instant at which a job was done.
+func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emission {
+	for ; f.sent < len(f.leaving) && f.leaving[f.sent].At <= now; f.sent++ {
+		e := f.leaving[f.sent]
+		out = append(out, e)
+		if e.Done {
+			f.ended++
+			if early {
+				now = e.At
+			}
+		}
+	}
+	return out
+}
+
+// forget drops the output of a cancelled sequence.
+func (f *frontend) forget(s *Seq) {
+	f.outbox = slices.DeleteFunc(f.outbox, func(o *Seq) bool { return o == s })
+	kept := slices.DeleteFunc(f.leaving[f.sent:], func(e Emission) bool { return e.ID == s.ID })
+	f.leaving = f.leaving[:f.sent+len(kept)]
+}
+
+// arrivals are sequences that arrive somewhere later, the earliest first;
+// those of one instant in the order in which they were pushed.
+type arrivals struct {
+	items []arrival
+	n     uint64
+}
+
+type arrival struct {
+	at    time.Duration
+	order uint64
+	seq   *Seq
+}
+
+func (a *arrivals) push(at time.Duration, s *Seq) {
+	a.n++
+	heap.Push(a, arrival{at, a.n, s})
+}
+
+func (a *arrivals) pop() *Seq { return heap.Pop(a).(arrival).seq }
+
+// next is the instant of the earliest, or forever.
+func (a *arrivals) next() time.Duration {
+	if len(a.items) == 0 {
+		return forever
+	}
+	return a.items[0].at
+}
+
+// Len is part of heap.Interface.
+func (a *arrivals) Len() int { return len(a.items) }
+
+// Less is part of heap.Interface.
+func (a *arrivals) Less(i, j int) bool {
+	x, y := a.items[i], a.items[j]
+	return x.at < y.at || x.at == y.at && x.order < y.order
+}
+
+// Swap is part of heap.Interface.
+func (a *arrivals) Swap(i, j int) { a.items[i], a.items[j] = a.items[j], a.items[i] }
+
+// Push is part of heap.Interface.
+func (a *arrivals) Push(x any) { a.items = append(a.items, x.(arrival)) }
+
+// Pop is part of heap.Interface.
+func (a *arrivals) Pop() any {
+	last := len(a.items) - 1
+	x := a.items[last]
+	a.items = a.items[:last]
+	return x
+}

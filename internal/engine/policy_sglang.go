@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"math"
+	"slices"
+)
+
+// sglang is the scheduler of SGLang: prompts go first. A step is either a batch
+// of prompts, as long as there are some that fit, or one token for every
+// running sequence; with Mixed both at once.
+//
+// A prompt fits if beside it there is memory for what the running sequences are
+// expected to emit yet: ratio times what they may. That ratio falls from step
+// to step. When it has fallen too low and memory runs out, running sequences are
+// retracted, those with the shortest answers first, and the ratio rises again.
+// (SGLang 0.5, managers/schedule_policy.py and schedule_batch.py)
+type sglang struct {
+	Scheduler
+	ratio, floor, decay float64
+}
+
+// Constants of SGLang's new_token_ratio: its floor as a share of the start, the
+// steps until it gets there, the most output of a sequence that is reckoned
+// with, and the steps that a retraction makes room for.
+const (
+	ratioFloor   = 0.14
+	ratioSteps   = 600
+	outputClip   = 4096
+	retractSteps = 20
+)
+
+func newSGLang(s Scheduler) *sglang {
+	p := &sglang{Scheduler: s, ratio: s.Reserve, floor: s.Reserve * ratioFloor}
+	p.decay = (p.ratio - p.floor) / ratioSteps
+	return p
+}
+
+// Plan fills the step.
+func (p *sglang) Plan(c *Core) {
+	p.prefill(c)
+	if len(c.plan.prompts) == 0 || p.Mixed {
+		p.decode(c)
+	}
+}
+
+// prefill gives shares to prompts: to one that was cut first, then to waiting
+// ones until the batch, the chunk or memory is full. Among these are, with
+// disaggregation, sequences that were prefilled elsewhere and only decode.
+func (p *sglang) prefill(c *Core) {
+	budget, chunk := p.TokenBudget, p.Chunk
+	if p.WholePrompts {
+		chunk = budget
+	}
+	for _, s := range c.running {
+		if !s.decodes() {
+			n := c.wants(s, min(budget, chunk))
+			if n > 0 && c.give(s, n) {
+				budget, chunk = budget-n, chunk-n
+			}
+		}
+	}
+	if p.Order == "longest-prefix" {
+		p.sort(c)
+	}
+	room := c.available() - p.reserved(c)
+	for c.waiting.len() > 0 && len(c.running) < p.MaxSequences && budget > 0 && chunk > 0 {
+		s := c.waiting.at(0)
+		need := s.length + min(s.left(), outputClip)
+		if need > room && len(c.running) > 0 || !c.adapters.fit(s.Adapter) {
+			break
+		}
+		most := min(budget, chunk)
+		if p.WholePrompts && len(c.plan.prompts) == 0 {
+			most = s.length // the first goes however long it is
+		}
+		n := c.admit(0, most, p.WholePrompts)
+		if n == 0 {
+			break
+		}
+		budget, chunk, room = budget-n, chunk-n, room-need
+	}
+}
+
+// reserved is the memory kept for what running sequences will emit.
+func (p *sglang) reserved(c *Core) int {
+	sum := 0.0
+	for _, s := range c.running {
+		sum += float64(min(s.left(), outputClip)) * p.ratio
+	}
+	return int(sum)
+}
+
+// sort puts the longest cached beginnings first, unless too many wait for that
+// to be worth the search.
+func (p *sglang) sort(c *Core) {
+	const most = 128
+	if c.waiting.len() > most {
+		return
+	}
+	found := make(map[*Seq]int)
+	for _, s := range c.waiting.all() {
+		found[s] = c.kv.Match(s)
+		c.kv.Release(s)
+	}
+	slices.SortStableFunc(c.waiting.all(), func(a, b *Seq) int { return found[b] - found[a] })
+}
+
+// decode gives a token to every running sequence, retracting some if memory
+// does not suffice for all.
+func (p *sglang) decode(c *Core) {
+	p.ratio = max(p.ratio-p.decay, p.floor)
+	if p.short(c, 1+c.drafts) {
+		p.retract(c)
+	}
+	for i := 0; i < len(c.running); i++ {
+		i, _ = c.decode(i, math.MaxInt)
+		if i < len(c.running) && c.running[i].decodes() && c.running[i].step != c.step {
+			c.give(c.running[i], 1+c.drafts)
+		}
+	}
+}
+
+// short reports whether memory does not suffice for n more tokens of everybody.
+func (p *sglang) short(c *Core, n int) bool {
+	need := 0
+	for _, s := range c.running {
+		if s.decodes() {
+			need += max((s.computed+n+c.block-1)/c.block-s.blocks, 0)
+		}
+	}
+	return need*c.block > c.available()
+}
+
+// retract sends sequences back to the queue until the others have memory for
+// some steps; one always stays.
+func (p *sglang) retract(c *Core) {
+	for len(c.running) > 1 && p.short(c, retractSteps) {
+		victim := slices.MinFunc(c.running, func(a, b *Seq) int {
+			if a.emitted != b.emitted {
+				return int(a.emitted - b.emitted)
+			}
+			return b.PromptTokens - a.PromptTokens
+		})
+		c.preempt(victim)
+		c.waiting.pushLast(victim)
+	}
+	made, most := 0, 0
+	for _, s := range c.running {
+		made, most = made+int(s.emitted), most+s.OutputTokens
+	}
+	p.ratio = min(float64(made+retractSteps*len(c.running))/float64(most+1), 1)
+}

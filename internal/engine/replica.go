@@ -1,0 +1,215 @@
+package engine
+
+import "time"
+
+// A replica is one whole server: a frontend, the core that decodes, and with
+// disaggregation cores that prefill and a link between them.
+//
+//	          ┌ frontend ┐      ┌ prefill core ┐   link   ┌ core ┐
+//	client ──▶│ requests │─────▶│    (if any)  │─────────▶│      │
+//	       ◀──│  output  │◀─────│              │◀─────────│      │
+//	          └──────────┘      └──────────────┘          └──────┘
+//
+// It goes from event to event: a request reaches the engine, a step ends, a
+// transfer ends, the frontend is done with something.
+type replica struct {
+	front   *frontend
+	decode  *server
+	prefill []*server
+	link    *link
+	servers []*server // all of them: prefill, then decode
+	outputs []Output
+	load    int // jobs that it has and that are not done
+}
+
+// A server is a core with its clock: when the step under way ends.
+type server struct {
+	*Core
+	end  time.Duration // forever when idle
+	work int           // prompt tokens assigned and not yet computed, to balance prefill
+}
+
+func newServer(c coreConfig) *server { return &server{Core: newCore(c), end: forever} }
+
+// kick begins a step if the core is idle and has something to do.
+func (s *server) kick(now time.Duration) {
+	if s.end < forever || len(s.running) == 0 && s.waiting.len() == 0 {
+		return
+	}
+	if d, ok := s.Begin(now); ok {
+		s.end = later(now, d)
+	}
+}
+
+// newReplica makes replica number n of c, defaults filled in.
+func newReplica(c Config, n int) *replica {
+	dice := func(core int) coreConfig {
+		return coreConfig{speculative: c.Speculative, lora: c.LoRA, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
+	}
+	d := dice(0)
+	d.scheduler, d.kv, d.cost = c.Scheduler, c.KV, c.Cost
+	r := &replica{front: newFrontend(c.Frontend), decode: newServer(d)}
+	if p := c.Disaggregation; p != nil {
+		r.link = newLink(p.Link)
+		for i := range p.PrefillServers {
+			d := dice(1 + i)
+			d.scheduler, d.kv, d.cost, d.speculative = p.Scheduler, p.KV, p.Cost, nil
+			r.prefill = append(r.prefill, newServer(d))
+		}
+	}
+	r.servers = append(append(r.servers, r.prefill...), r.decode)
+	return r
+}
+
+// next is the instant of the next event or emission, or forever.
+func (r *replica) next() time.Duration {
+	t := r.nextEvent()
+	if f := r.front; f.sent < len(f.leaving) {
+		t = min(t, f.leaving[f.sent].At)
+	}
+	return t
+}
+
+func (r *replica) nextEvent() time.Duration {
+	t := min(r.front.coming.next(), r.decode.end)
+	if r.front.busy {
+		t = min(t, r.front.free)
+	}
+	if r.link != nil {
+		t = min(t, r.link.coming.next())
+		for _, p := range r.prefill {
+			t = min(t, p.end)
+		}
+	}
+	return t
+}
+
+// advance goes on until limit, or with early until there is enough output, and
+// returns the instant it got to.
+func (r *replica) advance(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
+	ended := r.front.ended
+	for {
+		t := r.nextEvent()
+		out = r.front.flush(min(t, limit), out, early)
+		if early && r.front.ended > ended {
+			return out, out[len(out)-1].At
+		}
+		if t > limit || t == forever {
+			return out, limit
+		}
+		out = r.handle(t, out)
+		if early && (r.front.ended > ended || len(out) > cap(out)*3/4) {
+			return out, t
+		}
+	}
+}
+
+// handle lets happen what happens at t.
+func (r *replica) handle(t time.Duration, out []Emission) []Emission {
+	for _, s := range r.servers {
+		if s.end == t {
+			out = r.stepped(t, s, out)
+		}
+	}
+	for r.link != nil && r.link.coming.next() == t {
+		out = r.transferred(t, r.link.coming.pop(), out)
+	}
+	if r.front.busy && r.front.free == t {
+		r.front.done(t)
+	}
+	for r.front.coming.next() == t {
+		r.submit(r.front.coming.pop())
+	}
+	r.front.next(t)
+	for _, s := range r.servers {
+		s.kick(t)
+	}
+	return out
+}
+
+// stepped ends a step and passes its output on: to the client, or from a
+// prefill server to the link.
+func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission {
+	s.end = forever
+	r.outputs = s.End(r.outputs[:0])
+	if s == r.decode {
+		return r.front.put(t, r.outputs, out)
+	}
+	for i, o := range r.outputs {
+		if o.seq.done {
+			out = r.front.put(t, r.outputs[i:i+1], out)
+			continue
+		}
+		s.work -= o.seq.PromptTokens
+		r.link.send(t, o.seq)
+	}
+	return out
+}
+
+// transferred takes a prefilled sequence to where it decodes. Its first token
+// comes with it.
+func (r *replica) transferred(t time.Duration, s *Seq, out []Emission) []Emission {
+	if s.status == gone {
+		return out
+	}
+	out = r.front.put(t, []Output{{s, 1}}, out)
+	s.last = int32(s.OutputTokens)
+	s.hashed = false // the blocks may be of another size here
+	r.decode.Add(s)
+	return out
+}
+
+// submit gives a request to the engine.
+func (r *replica) submit(s *Seq) {
+	if s.status == gone {
+		return
+	}
+	if r.link == nil {
+		r.decode.Add(s)
+		return
+	}
+	s.last = 1
+	least := r.prefill[0]
+	for _, p := range r.prefill {
+		if p.work < least.work {
+			least = p
+		}
+	}
+	least.work += s.PromptTokens
+	least.Add(s)
+}
+
+// cancel forgets s, wherever it is.
+func (r *replica) cancel(now time.Duration, s *Seq) {
+	for _, p := range r.servers {
+		p.Cancel(s)
+	}
+	s.status = gone
+	r.front.forget(s)
+	for _, p := range r.servers {
+		p.kick(now)
+	}
+}
+
+// A link carries keys and values from prefill to decode, one sequence after the
+// other.
+type link struct {
+	latency  time.Duration
+	perToken Seconds
+	free     time.Duration
+	coming   arrivals
+}
+
+func newLink(l Link) *link {
+	k := &link{latency: l.Latency.Duration()}
+	if l.Bandwidth > 0 {
+		k.perToken = Seconds(float64(l.TokenSize) / l.Bandwidth)
+	}
+	return k
+}
+
+func (l *link) send(now time.Duration, s *Seq) {
+	s.status = outside
+	l.free = later(max(now, l.free), (Seconds(s.PromptTokens) * l.perToken).Duration())
+	l.coming.push(later(l.free, l.latency), s)
+}

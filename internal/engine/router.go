@@ -1,0 +1,74 @@
+package engine
+
+// A router picks the replica of a job.
+type router interface {
+	route(s *Seq, replicas []*replica) int
+}
+
+func newRouter(c Config) router {
+	switch c.Replicas.Router {
+	case "least-loaded":
+		return leastLoaded{}
+	case "prefix-aware":
+		return &prefixAware{block: c.KV.Block, seen: make(map[uint64]int)}
+	}
+	return new(roundRobin)
+}
+
+// roundRobin takes the replicas in turn.
+type roundRobin int
+
+func (n *roundRobin) route(_ *Seq, replicas []*replica) int {
+	i := int(*n) % len(replicas)
+	*n++
+	return i
+}
+
+// leastLoaded takes the replica with the fewest jobs, the first of several.
+type leastLoaded struct{}
+
+func (leastLoaded) route(_ *Seq, replicas []*replica) int {
+	least := 0
+	for i, r := range replicas {
+		if r.load < replicas[least].load {
+			least = i
+		}
+	}
+	return least
+}
+
+// prefixAware takes the replica that was last given the longest beginning of
+// the prompt, unless it has far more jobs than another; then, and for a prompt
+// that is new, the least loaded one.
+type prefixAware struct {
+	block int
+	seen  map[uint64]int // replica by the hash of a beginning
+}
+
+// Limits of the prefix-aware router: how much more loaded a replica may be than
+// the least loaded one, and how many beginnings are remembered.
+const (
+	imbalance  = 32
+	beginnings = 1 << 20
+)
+
+func (p *prefixAware) route(s *Seq, replicas []*replica) int {
+	hashes := s.hashBlocks(p.block)
+	chosen := leastLoaded{}.route(s, replicas)
+	limit := replicas[chosen].load + imbalance
+	for i := len(hashes) - 1; i >= 0; i-- {
+		if r, ok := p.seen[hashes[i]]; ok {
+			if replicas[r].load <= limit {
+				chosen = r
+			}
+			break
+		}
+	}
+	if len(p.seen) > beginnings {
+		clear(p.seen)
+	}
+	for _, h := range hashes {
+		p.seen[h] = chosen
+	}
+	return chosen
+}

@@ -1,0 +1,271 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/stats"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// An SGLangVersion is a form of `python -m sglang.bench_serving`, by the month in
+// which it was current.
+type SGLangVersion string
+
+// The forms that differ, newest first.
+const (
+	// SGLangMain is that of mid 2026.
+	SGLangMain SGLangVersion = "main"
+	// SGLang2601, around release 0.5.6, does not see a chat's reasoning, and reads
+	// no usage that comes in an event of its own.
+	SGLang2601 SGLangVersion = "2026-01"
+)
+
+// SGLangVersions lists the forms, newest first.
+func SGLangVersions() []SGLangVersion { return []SGLangVersion{SGLangMain, SGLang2601} }
+
+// Since reports whether v is w or newer.
+func (v SGLangVersion) Since(w SGLangVersion) bool { return v >= w }
+
+// SGLangOptions are what a trace does not tell.
+type SGLangOptions struct {
+	Version SGLangVersion
+	// AcceptLength is the mean number of tokens a step of speculative decoding
+	// gives, as the server says; 0 if it does not.
+	AcceptLength float64
+	// Count gives the tokens of an answer's text. Without it, or where a run kept
+	// no text, the record's own count is taken.
+	Count func(text string) int
+
+	protocol string // of the run
+}
+
+// SGLang is a run in the figures of sglang.bench_serving. Its clock starts when
+// the concurrency gate lets a request go, and stops with the last line of the
+// answer, end marker included. A token event is a chunk with visible text.
+// Whatever came with status 200 and could be read is a success.
+type SGLang struct {
+	Duration         float64 // seconds
+	Completed        int
+	TotalInput       int // prompt tokens, as the workload counted them
+	TotalInputText   int // of TotalInput
+	TotalInputVision int // of TotalInput; a trace does not tell them apart, so 0
+	TotalOutput      int // tokens; the length asked for where the stream does not count
+	TotalRetokenized int // tokens of the texts
+
+	RequestThroughput    float64 // per second
+	InputThroughput      float64 // tokens/s
+	OutputThroughput     float64 // tokens/s
+	TotalTokenThroughput float64 // tokens/s, input and output
+	MaxOutputPerSecond   float64 // token events, in buckets of a second
+	MaxConcurrent        int     // requests that touch one second
+	Concurrency          float64 // sum of the latencies over the duration
+	AcceptLength         float64 // tokens a step; 0 if unknown
+
+	// Latencies are in seconds, with P90, P95 and P99, over the successes.
+	Latencies
+	Requests []SGLangRequest // in the order of the workload
+
+	// What that tool does not say of its own figures.
+	Failed   int // requests
+	Silent   int // successes without a chunk of text: their TTFT counts as 0
+	Assumed  int // successes whose output length is the one asked for
+	InFlight int // requests in flight at once, at most
+}
+
+// An SGLangRequest is a request as that tool sees it, in seconds.
+type SGLangRequest struct {
+	// Timing has the gaps that count for the peak: a gap a token with the native
+	// protocol, a gap a chunk with OpenAI's.
+	Timing
+	OK              bool
+	Input, Output   int // tokens
+	Retokenized     int // tokens
+	Text, ErrorText string
+
+	assumed, silent bool
+	spread          []float64 // a gap a token
+}
+
+// NewSGLang computes the figures.
+func NewSGLang(t *trace.Trace, o SGLangOptions) SGLang {
+	o.protocol = t.Run.Plan.Protocol
+	s := SGLang{Duration: duration(t).Seconds(), AcceptLength: o.AcceptLength, InFlight: concurrency(t.Records).Peak}
+	for _, r := range inOrder(t.Records) {
+		s.Requests = append(s.Requests, o.request(r))
+	}
+	s.count()
+	s.latencies()
+	return s
+}
+
+// native tells SGLang's own /generate, whose chunks count their tokens, from the
+// protocols of OpenAI.
+func (o SGLangOptions) native() bool { return o.protocol != "completions" && o.protocol != "chat" }
+
+func (o SGLangOptions) request(r *trace.Record) SGLangRequest {
+	q := SGLangRequest{
+		OK:        o.success(r),
+		Input:     cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
+		Timing:    Timing{Start: r.Released.Seconds()},
+		Text:      r.Text,
+		ErrorText: r.Error,
+	}
+	seen := o.texts(r)
+	if q.silent = len(seen) == 0; !q.silent {
+		q.TTFT = between(r.Released, seen[0].At)
+	}
+	q.spread = spread(seen)
+	q.ITL = q.spread
+	if !o.native() {
+		q.ITL = gaps(seen)
+	}
+	if !q.OK {
+		return q
+	}
+	q.ErrorText = ""
+	q.Latency = between(r.Released, r.Done)
+	q.Output, q.assumed = o.output(r, seen)
+	q.Retokenized = r.OutputTokens
+	if o.Count != nil && r.Text != "" {
+		q.Retokenized = o.Count(r.Text)
+	}
+	return q
+}
+
+// success: HTTP 200, a line at least, and no line that cannot be read. To the
+// native protocol an error in the stream is a chunk without text.
+func (o SGLangOptions) success(r *trace.Record) bool {
+	switch r.Class {
+	case "", trace.Empty:
+		return true
+	case trace.Truncated:
+		return len(r.Chunks) > 0
+	case trace.StreamError:
+		return o.native() || slices.Contains([]string{"abort", "error"}, r.FinishReason)
+	}
+	return false
+}
+
+// mostTokens bounds what a chunk can be said to carry: gaps are divided in memory.
+const mostTokens = 1 << 16
+
+// texts are the chunks with visible text. Tokens that came in chunks without are
+// added to those of the next; natively a chunk that adds none to the server's
+// count is passed over.
+func (o SGLangOptions) texts(r *trace.Record) []trace.Chunk {
+	visible := trace.Text
+	if o.Version.Since(SGLangMain) {
+		visible |= trace.Reasoning
+	}
+	counted := slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Tokens > 0 })
+	var out []trace.Chunk
+	tokens := int32(0)
+	for _, c := range r.Chunks {
+		tokens = min(tokens+min(max(0, c.Tokens), mostTokens), mostTokens)
+		if c.Kind&visible == 0 || o.native() && counted && tokens == 0 && len(out) > 0 {
+			continue
+		}
+		c.Tokens, tokens = tokens, 0
+		out = append(out, c)
+	}
+	return out
+}
+
+// gaps are the times between chunks.
+func gaps(chunks []trace.Chunk) []float64 {
+	var out []float64
+	for i := 1; i < len(chunks); i++ {
+		out = append(out, between(chunks[i-1].At, chunks[i].At))
+	}
+	return out
+}
+
+// spread are the times between chunks, each divided over the tokens of the chunk
+// that ends it; one whose tokens are not known has one.
+func spread(chunks []trace.Chunk) []float64 {
+	var out []float64
+	for i, gap := range gaps(chunks) {
+		n := max(1, int(chunks[i+1].Tokens))
+		for range n {
+			out = append(out, gap/float64(n))
+		}
+	}
+	return out
+}
+
+// output is the server's count if it came where that tool reads it, else the
+// length asked for. Completions are read where there is text, and an event with
+// usage alone, which that tool does not ask for, nowhere but in today's chats.
+func (o SGLangOptions) output(r *trace.Record, seen []trace.Chunk) (n int, assumed bool) {
+	spoke := len(seen) > 0
+	within := !r.Usage.At.Happened() || spoke && seen[len(seen)-1].Tokens > 0
+	read := r.Usage.Completion > 0
+	switch {
+	case o.native():
+		read = read && spoke
+	case o.protocol == "completions":
+		read = read && spoke && within
+	case !o.Version.Since(SGLangMain):
+		read = read && within
+	}
+	if read {
+		return r.Usage.Completion, false
+	}
+	if r.WantTokens == 0 { // that tool always asks for a length
+		return r.OutputTokens, false
+	}
+	return r.WantTokens, true
+}
+
+func (s *SGLang) count() {
+	for _, q := range s.Requests {
+		if !q.OK {
+			s.Failed++
+			continue
+		}
+		s.Completed++
+		s.TotalInput += q.Input
+		s.TotalOutput += q.Output
+		s.TotalRetokenized += q.Retokenized
+		if q.silent {
+			s.Silent++
+		}
+		if q.assumed {
+			s.Assumed++
+		}
+	}
+	s.TotalInputText = s.TotalInput - s.TotalInputVision
+	if s.Duration <= 0 {
+		return
+	}
+	s.RequestThroughput = float64(s.Completed) / s.Duration
+	s.InputThroughput = float64(s.TotalInput) / s.Duration
+	s.OutputThroughput = float64(s.TotalOutput) / s.Duration
+	s.TotalTokenThroughput = float64(s.TotalInput+s.TotalOutput) / s.Duration
+}
+
+func (s *SGLang) latencies() {
+	var timings []Timing
+	var ttft, tpot, itl, e2el []float64
+	for _, q := range s.Requests {
+		if !q.OK {
+			continue
+		}
+		timings = append(timings, q.Timing)
+		ttft, itl, e2el = append(ttft, q.TTFT), append(itl, q.spread...), append(e2el, q.Latency)
+		if q.Output > 1 {
+			tpot = append(tpot, (q.Latency-q.TTFT)/float64(q.Output-1))
+		}
+	}
+	percentiles := DefaultPercentiles()
+	s.Latencies = Latencies{
+		TTFT: Distribute(ttft, percentiles), TPOT: Distribute(tpot, percentiles),
+		ITL: Distribute(itl, percentiles), E2EL: Distribute(e2el, percentiles),
+	}
+	if s.Duration > 0 {
+		s.Concurrency = stats.Sum(e2el) / s.Duration
+	}
+	events, touched := busiest(timings)
+	s.MaxOutputPerSecond, s.MaxConcurrent = float64(events), touched
+}

@@ -1,0 +1,230 @@
+package metrics
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// sglangRun is a run over protocol; "generate" stands for SGLang's own.
+func sglangRun(protocol string, end trace.Instant, records ...*trace.Record) *trace.Trace {
+	t := run(end, records...)
+	t.Run.Plan.Protocol = protocol
+	return t
+}
+
+// The server counts in every chunk: 2 tokens in the first, one event; 60 ms for 2
+// tokens; 30 ms for 3, of which one came without text; a chunk that adds none, and
+// from whose instant nothing is counted; 20 ms for 1.
+func counting() *trace.Record {
+	r := answered(0, 0, 0, 8)
+	r.Chunks = []trace.Chunk{
+		{At: 100 * ms, Kind: trace.Text, Tokens: 2},
+		{At: 160 * ms, Kind: trace.Text, Tokens: 2},
+		{At: 170 * ms, Tokens: 1},
+		{At: 190 * ms, Kind: trace.Text, Tokens: 2},
+		{At: 195 * ms, Kind: trace.Text},
+		{At: 210 * ms, Kind: trace.Text, Tokens: 1},
+	}
+	r.Done, r.Usage.Completion, r.WantTokens = 220*ms, 8, 12
+	return r
+}
+
+func TestSGLangDividesGapsOverTokens(t *testing.T) {
+	s := NewSGLang(sglangRun("generate", 440, counting()), SGLangOptions{Version: SGLangMain})
+	q := s.Requests[0]
+	if diff := cmp.Diff([]float64{.03, .03, .01, .01, .01, .02}, q.ITL, exact); diff != "" {
+		t.Error(diff)
+	}
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"TTFT", s.TTFT.Mean, .1},
+		{"E2E, to the end of the answer", s.E2EL.Median, .22},
+		{"TPOT, of 7 tokens", s.TPOT.Mean, .12 / 7},
+		{"mean ITL", s.ITL.Mean, .11 / 6},
+		{"median ITL", s.ITL.Median, .015},
+		{"P95 ITL, between the two of 30 ms", s.ITL.At(95), .03},
+		{"max ITL", s.ITL.Max, .03},
+		{"generated", float64(s.TotalOutput), 8},
+		{"input", float64(s.TotalInput), 10},
+		{"input throughput", s.InputThroughput, 10 / .44},
+		{"output throughput", s.OutputThroughput, 8 / .44},
+		{"total throughput", s.TotalTokenThroughput, 18 / .44},
+		{"peak: the first chunk is one event", s.MaxOutputPerSecond, 7},
+		{"concurrency", s.Concurrency, .5},
+		{"assumed", float64(s.Assumed), 0},
+	} {
+		if !cmp.Equal(c.got, c.want, exact) {
+			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
+		}
+	}
+}
+
+// Over OpenAI's protocols gaps are divided too, but a chunk is one event to the
+// peak, and one that does not add to the count has a token.
+func TestSGLangEventsOfOpenAIAreChunks(t *testing.T) {
+	s := NewSGLang(sglangRun("completions", 440, counting()), SGLangOptions{Version: SGLangMain})
+	if diff := cmp.Diff([]float64{.06, .03, .005, .015}, s.Requests[0].ITL, exact); diff != "" {
+		t.Error(diff)
+	}
+	if s.MaxOutputPerSecond != 5 || s.ITL.N != 7 || s.ITL.Max != .03 {
+		t.Errorf("%v events, %d gaps of at most %v s", s.MaxOutputPerSecond, s.ITL.N, s.ITL.Max)
+	}
+	r := counting()
+	for i := range r.Chunks {
+		r.Chunks[i].Tokens = 0 // not known: one each
+	}
+	for _, protocol := range []string{"completions", "generate"} {
+		s = NewSGLang(sglangRun(protocol, 440, r), SGLangOptions{Version: SGLangMain})
+		if s.ITL.N != 4 || s.ITL.Max != .06 || s.MaxOutputPerSecond != 5 {
+			t.Errorf("%s: %v events, %d gaps of at most %v s", protocol, s.MaxOutputPerSecond, s.ITL.N, s.ITL.Max)
+		}
+	}
+}
+
+func TestSGLangAssumesLengths(t *testing.T) {
+	const own, within, none = "an event of its own", "chunks", "nowhere"
+	for _, tt := range []struct {
+		protocol string
+		version  SGLangVersion
+		usage    string
+		want     int
+	}{
+		{"completions", SGLangMain, own, 1024},
+		{"completions", SGLangMain, within, 100},
+		{"completions", SGLang2601, within, 100},
+		{"completions", SGLangMain, none, 1024},
+		{"chat", SGLangMain, own, 100},
+		{"chat", SGLangMain, none, 1024},
+		{"chat", SGLang2601, own, 1024},
+		{"chat", SGLang2601, within, 100},
+		{"generate", SGLangMain, within, 100},
+		{"generate", SGLangMain, none, 1024},
+	} {
+		r := answered(0, 0, 0, 100, 50, 60)
+		r.WantTokens = 1024
+		if tt.usage != none {
+			r.Usage.Completion = 100
+		}
+		if tt.usage == own {
+			r.Usage.At = 60 * ms
+		}
+		s := NewSGLang(sglangRun(tt.protocol, 100, r), SGLangOptions{Version: tt.version})
+		assumed := 0
+		if tt.want == 1024 {
+			assumed = 1
+		}
+		if s.TotalOutput != tt.want || s.Assumed != assumed || s.TotalRetokenized != 100 {
+			t.Errorf("%+v: %d tokens, %d assumed, %d retokenized", tt, s.TotalOutput, s.Assumed, s.TotalRetokenized)
+		}
+		if !cmp.Equal(s.TPOT.Mean, .011/float64(tt.want-1), exact) {
+			t.Errorf("%+v: TPOT %v", tt, s.TPOT.Mean)
+		}
+	}
+	r := answered(0, 0, 0, 7, 50, 60)
+	r.WantTokens = 0
+	if s := NewSGLang(sglangRun("completions", 100, r), SGLangOptions{Version: SGLangMain}); s.TotalOutput != 7 || s.Assumed != 0 {
+		t.Errorf("without a length to assume: %d tokens", s.TotalOutput)
+	}
+	r.Text = "one two three"
+	if s := NewSGLang(sglangRun("completions", 100, r), SGLangOptions{Count: func(s string) int { return len(s) }}); s.TotalRetokenized != 13 {
+		t.Errorf("%d tokens retokenized", s.TotalRetokenized)
+	}
+}
+
+func TestSGLangTextOfAChat(t *testing.T) {
+	r := answered(0, 0, 0, 4)
+	r.Chunks = []trace.Chunk{
+		{At: 10 * ms, Kind: trace.Role},
+		{At: 20 * ms, Kind: trace.Reasoning},
+		{At: 30 * ms}, // a token without text
+		{At: 50 * ms, Kind: trace.Text},
+		{At: 60 * ms, Kind: trace.ToolCall},
+		{At: 90 * ms, Kind: trace.Text},
+		{At: 95 * ms, Kind: trace.Finish | trace.Bare},
+	}
+	r.Done = 100 * ms
+	for version, want := range map[SGLangVersion]struct {
+		ttft float64
+		itl  []float64
+	}{
+		SGLangMain: {.02, []float64{.03, .04}},
+		SGLang2601: {.05, []float64{.04}},
+	} {
+		q := NewSGLang(sglangRun("chat", 100, r), SGLangOptions{Version: version}).Requests[0]
+		if q.TTFT != want.ttft || q.Latency != .1 || !cmp.Equal(q.ITL, want.itl, exact) {
+			t.Errorf("%s: %+v", version, q)
+		}
+	}
+}
+
+// Thirty requests of 100 ms, one after the other: ten begin within every second,
+// and the one before them ends at its first instant.
+func TestSGLangPeakCountsTouchedSeconds(t *testing.T) {
+	var records []*trace.Record
+	for i := range trace.Instant(30) {
+		r := answered(int(i), 0, 100*i, 2, 100*i+10, 100*i+20)
+		r.Done = (100*i + 100) * ms
+		records = append(records, r)
+	}
+	s := NewSGLang(sglangRun("chat", 3000, records...), SGLangOptions{Version: SGLangMain})
+	if s.MaxConcurrent != 11 || s.InFlight != 1 || s.MaxOutputPerSecond != 20 || !cmp.Equal(s.Concurrency, 1.0, exact) {
+		t.Errorf("at most %d, in truth %d; %v events; concurrency %v", s.MaxConcurrent, s.InFlight, s.MaxOutputPerSecond, s.Concurrency)
+	}
+}
+
+func TestSGLangSuccess(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		class          trace.Class
+		finish         string
+		chunks         bool
+		native, openAI bool
+	}{
+		{"an answer", "", "stop", true, true, true},
+		{"an end marker and nothing else", trace.Empty, "", false, true, true},
+		{"no end marker", trace.Truncated, "", true, true, true},
+		{"comments alone", trace.Truncated, "", false, false, false},
+		{"an error among the chunks", trace.StreamError, "", true, true, false},
+		{"given up", trace.StreamError, "abort", true, true, true},
+		{"cut off", trace.Closed, "", true, false, false},
+		{"an error status", trace.HTTP, "", false, false, false},
+	} {
+		r := answered(0, 0, 0, 3, 50)
+		r.Class, r.FinishReason, r.Error, r.WantTokens = tt.class, tt.finish, "words", 5
+		if !tt.chunks {
+			r.Chunks = nil
+		}
+		for protocol, want := range map[string]bool{"generate": tt.native, "completions": tt.openAI} {
+			s := NewSGLang(sglangRun(protocol, 100, r), SGLangOptions{Version: SGLangMain})
+			q := s.Requests[0]
+			if q.OK != want || (s.Completed == 1) != want || (s.Failed == 0) != want || (q.ErrorText == "") != want || (q.Output == 5) != want {
+				t.Errorf("%s, %s: %+v", tt.name, protocol, q)
+			}
+			if silent := want && !tt.chunks; (s.Silent == 1) != silent || silent && (s.TTFT.N != 1 || s.TTFT.Max != 0) {
+				t.Errorf("%s, %s: %d silent, TTFT %+v", tt.name, protocol, s.Silent, s.TTFT)
+			}
+		}
+	}
+}
+
+func TestSGLangOfNothing(t *testing.T) {
+	s := NewSGLang(sglangRun("chat", 0), SGLangOptions{Version: SGLangMain, AcceptLength: 2.5})
+	if s.Completed != 0 || s.MaxConcurrent != 0 || s.Concurrency != 0 || s.RequestThroughput != 0 || s.AcceptLength != 2.5 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A server may claim any number of tokens, also one that is negative once stored.
+func TestSGLangWildCounts(t *testing.T) {
+	r := answered(0, 0, 0, 3, 50, 60, 70)
+	r.Chunks[1].Tokens, r.Chunks[2].Tokens = 1<<31-1, -5
+	s := NewSGLang(sglangRun("completions", 100, r), SGLangOptions{Version: SGLangMain})
+	if s.ITL.N != mostTokens+1 {
+		t.Errorf("%d gaps", s.ITL.N)
+	}
+}
