@@ -166,8 +166,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%T", err)
 		}
 		for _, e := range joined.Unwrap() {
-			m, ok := e.(*Mistake)
-			if !ok || m.Line < 1 || m.Column < 1 || m.Problem == "" {
+			var m *Mistake
+			if !errors.As(e, &m) || m.Line < 1 || m.Column < 1 || m.Problem == "" {
 				t.Errorf("%#v", e)
 			}
 		}
