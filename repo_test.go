@@ -25,6 +25,7 @@ var imports = map[string][]string{
 	"stats":     {},
 	"engine":    {},
 	"profile":   {"engine"},
+	"sim":       {"arrival", "engine", "trace"},
 	"apiserver": {"engine"},
 	"transport": {},
 	"endpoint":  {"trace", "transport", "workload"},
@@ -36,6 +37,7 @@ var imports = map[string][]string{
 	"memnet":    {},
 	"cli": {
 		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "store", "tokenizer", "trace", "transport", "workload",
+		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "pyrand", "report", "sim", "store", "tokenizer", "trace", "transport", "workload",
 	},
 }
 
