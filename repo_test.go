@@ -24,6 +24,8 @@ var imports = map[string][]string{
 	"trace":     {},
 	"stats":     {},
 	"engine":    {},
+	"profile":   {"engine"},
+	"sim":       {"arrival", "engine", "trace"},
 	"apiserver": {"engine"},
 	"transport": {},
 	"endpoint":  {"trace", "transport", "workload"},
@@ -34,7 +36,8 @@ var imports = map[string][]string{
 	"report":    {"metrics"},
 	"memnet":    {},
 	"cli": {
-		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "pyrand", "report", "store", "tokenizer", "trace", "transport", "workload",
+		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "store", "tokenizer", "trace", "transport", "workload",
+		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "pyrand", "report", "sim", "store", "tokenizer", "trace", "transport", "workload",
 	},
 }
 

@@ -1,0 +1,100 @@
+package profile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+)
+
+// A Mistake is something wrong at a place in a profile.
+type Mistake struct {
+	File    string
+	Line    int    // from 1
+	Column  int    // from 1, in characters
+	Text    string // of the line
+	Problem string
+}
+
+// Error gives the place and the problem, and under them the line with a caret.
+func (m *Mistake) Error() string {
+	number := fmt.Sprint(m.Line)
+	gutter := strings.Repeat(" ", len(number))
+	caret := strings.Repeat(" ", max(0, m.Column-1)) + "^"
+	return fmt.Sprintf("%s:%d:%d: %s\n  %s | %s\n  %s | %s", m.File, m.Line, m.Column, m.Problem, number, m.Text, gutter, caret)
+}
+
+// A notebook collects the mistakes of one file.
+type notebook struct {
+	file     string
+	lines    []string
+	places   map[string]*token.Token // of the fields that were found, by path
+	wrong    map[string]bool         // paths of fields that have a mistake
+	mistakes []*Mistake
+}
+
+// top is where a field stands that neither the file nor its parent has.
+const topLine, topColumn = 1, 1
+
+// at notes a mistake at a token.
+func (n *notebook) at(t *token.Token, problem string) {
+	line, column := topLine, topColumn
+	if t != nil && t.Position != nil {
+		line, column = t.Position.Line, t.Position.Column
+	}
+	m := &Mistake{File: n.file, Line: line, Column: column, Problem: problem}
+	if line >= 1 && line <= len(n.lines) {
+		m.Text = strings.TrimRight(n.lines[line-1], "\r")
+	}
+	n.mistakes = append(n.mistakes, m)
+}
+
+// field notes a mistake of the field at path, at a token.
+func (n *notebook) field(path string, t *token.Token, format string, a ...any) {
+	n.wrong[path] = true
+	n.at(t, path+": "+fmt.Sprintf(format, a...))
+}
+
+// explain notes the mistakes joined in err, *engine.FieldErrors, at the places
+// of their fields, or of the nearest parents that the file has. What was
+// misread already is not judged by the value it was left with.
+func (n *notebook) explain(err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			n.explain(e)
+		}
+		return
+	}
+	var f *engine.FieldError
+	if errors.As(err, &f) && !n.wrong[f.Path] {
+		n.at(n.place(f.Path), f.Error())
+	}
+}
+
+// place is where the field at path stands, or else the nearest of its parents.
+func (n *notebook) place(path string) *token.Token {
+	for path != "" {
+		if t := n.places[path]; t != nil {
+			return t
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+	}
+	return nil
+}
+
+// err joins the mistakes in order of their places.
+func (n *notebook) err() error {
+	slices.SortStableFunc(n.mistakes, func(a, b *Mistake) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	var errs []error
+	for _, m := range n.mistakes {
+		errs = append(errs, m)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,238 @@
+// Package sim runs a workload on a schedule against a model of an engine, in
+// virtual time, and gives the records that package driver gives of a live
+// endpoint.
+//
+// Requests are dispatched as there: in order, each at its due time and then when
+// the gate has a place for it; none is dropped, and one that is late moves
+// nothing behind it. What takes time is the engine alone. A request is sent the
+// instant it is released, a token is there the instant it leaves the engine, and
+// a place in the gate that falls free at t is taken at t:
+//
+//	           due            free = released = sent            done = free for the next
+//	schedule ───┼────── gate ───────────┼── engine: token, token, token ─┼──>
+//
+// Nothing here reads a clock or runs beside the caller, so the same plan and
+// model give the same records, as fast as the model can be computed.
+package sim
+
+import (
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/arrival"
+	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// A Request is one request of a plan: what its record says of it, and what the
+// engine has to do for it.
+type Request struct {
+	ID           string // of the record
+	PromptTokens int    // as the workload counted them
+	WantTokens   int    // output tokens asked for, 0 = no limit
+	Job          engine.Job
+	Finish       string // the finish reason of its answer
+	// Refused is the body of the status 400 with which the server answers in
+	// place of the engine; empty for a request that it accepts.
+	Refused string
+}
+
+// A Plan is a run to be made. The requests' job IDs are set to their positions.
+type Plan struct {
+	Requests    []Request
+	Schedule    arrival.Schedule // one due time for each request
+	Concurrency int              // requests in flight at most, 0 = no limit
+	Stream      bool             // answers come chunk by chunk
+	Chat        bool             // a stream opens with a chunk for the role
+	// Stop, if not nil, is asked now and then whether to end the run: what is in
+	// flight is then recorded as cancelled.
+	Stop func() bool
+}
+
+// An Outcome is what a run gave. All instants count from its start.
+type Outcome struct {
+	End     trace.Instant   // when the last request was done
+	Records []*trace.Record // in the order of completion
+	Tokens  int             // output tokens that left the engine
+	Stopped bool            // not every request was sent, or some were cancelled
+}
+
+// Run runs p against m, which must be new.
+func Run(m engine.Model, p Plan) Outcome {
+	r := &run{
+		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
+		gate: newGate(min(p.Concurrency, len(p.Requests))),
+	}
+	sent := r.dispatch()
+	for r.inFlight > 0 && r.advance(math.MaxInt64) {
+	}
+	r.abandon(sent)
+	end := trace.Instant(0)
+	for _, rec := range r.order {
+		end = max(end, rec.Done)
+	}
+	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || sent < len(p.Requests)}
+}
+
+// A run is the state of one Run.
+type run struct {
+	model    engine.Model
+	plan     Plan
+	now      time.Duration
+	gate     gate
+	records  []trace.Record  // by job ID
+	order    []*trace.Record // those that are done
+	inFlight int
+	tokens   int
+	due      []engine.Emission
+	chunks   arena
+	steps    uint
+	stopped  bool
+}
+
+// dispatch releases requests until they or the schedule end, or the run is
+// stopped. It returns how many it released.
+func (r *run) dispatch() int {
+	n := 0
+	if len(r.plan.Requests) == 0 {
+		return 0
+	}
+	for due := range r.plan.Schedule {
+		for r.now < due && !r.stopped {
+			r.advance(due)
+		}
+		free, ok := r.enter()
+		if !ok {
+			break
+		}
+		r.release(n, due, free)
+		if n++; n == len(r.plan.Requests) {
+			break
+		}
+	}
+	return n
+}
+
+// stride is how far a model is stepped at once: emissions are recorded while
+// they are at hand, and there are not many at a time.
+const stride = 10 * time.Millisecond
+
+// advance steps the model to its next instant and a stride beyond, but not
+// beyond limit; false means that nothing will happen until then, or that the run
+// is stopped.
+func (r *run) advance(limit time.Duration) bool {
+	at, ok := r.model.Next()
+	switch {
+	case ok && at < limit:
+		r.step(min(limit, min(at, math.MaxInt64-stride)+stride))
+	case limit < math.MaxInt64:
+		r.step(limit)
+	case ok:
+		r.step(at)
+	}
+	return ok && !r.stopped
+}
+
+// enter waits for a place in the gate and returns the instant at which it became
+// free, Never without a gate; false means that none will.
+func (r *run) enter() (trace.Instant, bool) {
+	for r.gate.full() && !r.stopped {
+		at, ok := r.model.Next()
+		if !ok {
+			return trace.Never, false
+		}
+		r.step(at) // to the very instant: the next request is released at it
+	}
+	return r.gate.take(), !r.stopped
+}
+
+// patience is how many steps pass between two questions whether to stop.
+const patience = 1 << 10
+
+func (r *run) step(to time.Duration) {
+	if r.steps++; r.steps%patience == 0 && r.plan.Stop != nil && r.plan.Stop() {
+		r.stopped = true
+	}
+	r.now = max(r.now, to)
+	r.due = r.model.Step(r.now, r.due[:0])
+	for i := range r.due {
+		e := &r.due[i]
+		rec := &r.records[e.ID]
+		rec.Chunks = append(rec.Chunks, trace.Chunk{At: trace.Instant(e.At), Tokens: e.Tokens, Kind: trace.Text})
+		if e.Done {
+			r.finish(e, rec)
+		}
+	}
+}
+
+// release brings request n to the engine, or to the refusal that awaits it.
+func (r *run) release(n int, due time.Duration, free trace.Instant) {
+	req, rec, now := &r.plan.Requests[n], &r.records[n], trace.Instant(r.now)
+	*rec = trace.Record{
+		Index: n, ID: req.ID, PromptTokens: req.PromptTokens, WantTokens: req.WantTokens,
+		Due: trace.Instant(due), Free: free, Released: now, Dialed: trace.Never, Connected: trace.Never,
+		Sent: now, FirstByte: now, Done: trace.Never, Usage: trace.Usage{At: trace.Never},
+	}
+	if req.Refused != "" {
+		rec.Status, rec.Class, rec.Error = http.StatusBadRequest, trace.HTTP, req.Refused
+		r.leave(rec, now)
+		return
+	}
+	rec.Status = http.StatusOK
+	rec.Chunks = r.chunks.take(req.Job.OutputTokens + 1)
+	r.inFlight++
+	job := req.Job
+	job.ID = uint64(n)
+	r.model.Add(r.now, job)
+}
+
+// finish closes the record of a request whose last tokens are there.
+func (r *run) finish(e *engine.Emission, rec *trace.Record) {
+	req := &r.plan.Requests[e.ID]
+	tokens := 0
+	for _, c := range rec.Chunks {
+		tokens += int(c.Tokens)
+	}
+	r.tokens += tokens
+	r.inFlight--
+	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
+	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: int(e.Cached), At: trace.Never}
+	done := trace.Instant(e.At)
+	switch {
+	case !r.plan.Stream:
+		rec.FirstByte = done
+		rec.Chunks = append(rec.Chunks[:0], trace.Chunk{At: done, Tokens: int32(tokens), Kind: trace.Text | trace.Finish})
+	case r.plan.Chat:
+		rec.Chunks = append(rec.Chunks, trace.Chunk{})
+		copy(rec.Chunks[1:], rec.Chunks)
+		rec.Chunks[0] = trace.Chunk{At: rec.Chunks[1].At, Kind: trace.Role}
+		fallthrough
+	default:
+		rec.Chunks[len(rec.Chunks)-1].Kind |= trace.Finish
+		rec.Usage.At = done
+	}
+	r.leave(rec, done)
+}
+
+func (r *run) leave(rec *trace.Record, now trace.Instant) {
+	rec.Done = now
+	r.gate.leave(now)
+	r.order = append(r.order, rec)
+}
+
+// abandon closes the records of the first sent requests that are still in
+// flight: the run was stopped, or the engine left them behind.
+func (r *run) abandon(sent int) {
+	for i := range r.records[:sent] {
+		rec := &r.records[i]
+		if rec.Done.Happened() {
+			continue
+		}
+		rec.Class = trace.Cancelled
+		if !r.stopped {
+			rec.Class, rec.Error = trace.Other, "the simulated engine has nothing more to do, and this request has no end"
+		}
+		r.leave(rec, trace.Instant(r.now))
+	}
+}
