@@ -109,8 +109,8 @@ func (s *Seq) before(t *Seq) bool {
 	return s.Priority < t.Priority || s.Priority == t.Priority && s.arrived < t.arrived
 }
 
-// Cancel forgets s and frees what it holds.
-func (c *Core) Cancel(s *Seq) {
+// Cancel forgets s and frees what it holds; false if it is not here.
+func (c *Core) Cancel(s *Seq) bool {
 	switch s.status {
 	case waiting:
 		c.waiting.remove(s)
@@ -118,9 +118,10 @@ func (c *Core) Cancel(s *Seq) {
 		c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
 		c.release(s)
 	default:
-		return
+		return false
 	}
 	s.status = gone
+	return true
 }
 
 // Begin plans a step at now and tells how long it takes; false if there is
