@@ -44,7 +44,7 @@ func (s *server) kick(now time.Duration) {
 // newReplica makes replica number n of c, defaults filled in.
 func newReplica(c Config, n int) *replica {
 	dice := func(core int) coreConfig {
-		return coreConfig{speculative: c.Speculative, lora: c.LoRA, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
+		return coreConfig{speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
 	}
 	d := dice(0)
 	d.scheduler, d.kv, d.cost = c.Scheduler, c.KV, c.Cost
