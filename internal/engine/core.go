@@ -357,12 +357,10 @@ func (c *Core) admit(i, budget int, whole bool) (tokens int) {
 	c.running = append(c.running, s)
 	s.status = running
 	c.plan.Adapters += c.adapters.take(s.Adapter)
-	if fresh {
-		c.counters.PrefixQueried += uint64(s.PromptTokens)
-		c.counters.PrefixHit += uint64(s.computed)
-	}
 	if !s.begun {
 		s.begun, s.start, s.cached = true, c.now, int32(s.computed)
+		c.counters.PrefixQueried += uint64(s.PromptTokens)
+		c.counters.PrefixHit += uint64(s.computed)
 	}
 	return n
 }

@@ -58,6 +58,7 @@ const (
 )
 
 func newSeq(j Job) *Seq {
+	j.PromptTokens = max(j.PromptTokens, 1)
 	j.OutputTokens = min(max(j.OutputTokens, 1), math.MaxInt32)
 	s := &Seq{Job: j, length: j.PromptTokens, last: int32(j.OutputTokens)}
 	s.at = s.firstImage()
