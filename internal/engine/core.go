@@ -22,6 +22,7 @@ type Core struct {
 	chunk   int  // most tokens of one prompt in a step, 0 = no limit
 	encoder int  // image tokens of a step
 	block   int  // tokens of a block of kv
+	context int  // tokens of a sequence at most, drafts among them
 	ranked  bool // waiting is in order of priority
 
 	waiting  queue
@@ -68,6 +69,7 @@ type coreConfig struct {
 	cost        Costs
 	speculative *Speculative
 	lora        *LoRA
+	context     int
 	dice        rand.PCG
 }
 
@@ -75,7 +77,7 @@ func newCore(c coreConfig) *Core {
 	core := &Core{
 		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost.cost(), cold: c.cost.Cold, jitter: c.cost.Jitter,
 		chunk: c.scheduler.Chunk, encoder: c.scheduler.EncoderBudget,
-		block: c.kv.Block, ranked: c.scheduler.Order == "priority", rand: rand.New(&c.dice),
+		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", rand: rand.New(&c.dice),
 	}
 	if c.speculative != nil {
 		core.drafts, core.accept = c.speculative.Drafts, c.speculative.Acceptance
@@ -109,8 +111,8 @@ func (s *Seq) before(t *Seq) bool {
 	return s.Priority < t.Priority || s.Priority == t.Priority && s.arrived < t.arrived
 }
 
-// Cancel forgets s and frees what it holds.
-func (c *Core) Cancel(s *Seq) {
+// Cancel forgets s and frees what it holds; false if it is not here.
+func (c *Core) Cancel(s *Seq) bool {
 	switch s.status {
 	case waiting:
 		c.waiting.remove(s)
@@ -118,9 +120,10 @@ func (c *Core) Cancel(s *Seq) {
 		c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
 		c.release(s)
 	default:
-		return
+		return false
 	}
 	s.status = gone
+	return true
 }
 
 // Begin plans a step at now and tells how long it takes; false if there is
@@ -235,11 +238,11 @@ func (c *Core) verify(drafted int32) int32 {
 }
 
 // wants is how many tokens s would take of a step with so many left: draft
-// tokens beside the one to decode, or as much of the prompt as its chunk, the
-// budget and the encoder allow.
+// tokens beside the one to decode, as far as the longest context goes, or as
+// much of the prompt as its chunk, the budget and the encoder allow.
 func (c *Core) wants(s *Seq, budget int) int {
 	if s.decodes() {
-		return min(1+c.drafts, budget)
+		return min(1+c.drafts, budget, max(c.context-s.computed, 1))
 	}
 	n := min(s.length-s.computed, budget)
 	if c.chunk > 0 {
@@ -302,11 +305,25 @@ func (c *Core) give(s *Seq, n int) bool {
 	return true
 }
 
+// grow makes room for so many tokens of s. What a block has beyond the longest
+// context is no room: draft tokens do not go there.
 func (c *Core) grow(s *Seq, tokens int) bool {
 	g, ok := c.kv.Grow(s, tokens)
 	c.plan.Blocks += g.Blocks
 	c.plan.Pages += g.Pages
+	s.room = min(s.room, c.context)
 	return ok
+}
+
+// decodeAll gives every running sequence that decodes its tokens. The policy
+// has seen to it that there is memory.
+func (c *Core) decodeAll() {
+	for i := 0; i < len(c.running); i++ {
+		i, _ = c.decode(i, math.MaxInt)
+		if i < len(c.running) && c.running[i].decodes() && c.running[i].step != c.step {
+			c.give(c.running[i], c.wants(c.running[i], math.MaxInt))
+		}
+	}
 }
 
 // spend takes the images within the next n tokens of s off the encoder's budget.
@@ -340,12 +357,10 @@ func (c *Core) admit(i, budget int, whole bool) (tokens int) {
 	c.running = append(c.running, s)
 	s.status = running
 	c.plan.Adapters += c.adapters.take(s.Adapter)
-	if fresh {
-		c.counters.PrefixQueried += uint64(s.PromptTokens)
-		c.counters.PrefixHit += uint64(s.computed)
-	}
 	if !s.begun {
 		s.begun, s.start, s.cached = true, c.now, int32(s.computed)
+		c.counters.PrefixQueried += uint64(s.PromptTokens)
+		c.counters.PrefixHit += uint64(s.computed)
 	}
 	return n
 }

@@ -166,11 +166,7 @@ func (d *Deployment) Flush() {
 
 // Flush forgets cached blocks that nobody holds.
 func (c *Core) Flush() {
-	kv := c.kv
-	if e, ok := kv.(*elasticKV); ok {
-		kv = e.KV
-	}
-	if p, ok := kv.(*prefixCache); ok {
-		p.Flush()
+	if f, ok := c.kv.(interface{ Flush() }); ok {
+		f.Flush()
 	}
 }

@@ -13,6 +13,8 @@ type KV interface {
 	Release(s *Seq)
 	// Blocks tells how many blocks are held, and how many there are.
 	Blocks() (held, total int)
+	// Kept is how many blocks have contents: those held and those cached.
+	Kept() int
 }
 
 // A Growth is what Grow took.
@@ -73,6 +75,9 @@ func (p *pool) Release(s *Seq) {
 // Blocks counts.
 func (p *pool) Blocks() (held, total int) { return p.held, p.total }
 
+// Kept is what is held.
+func (p *pool) Kept() int { return p.held }
+
 // An elasticKV maps memory a page at a time, as blocks come to need it, and
 // unmaps pages that fall empty but for a few. Blocks are taken to lie close
 // together.
@@ -96,10 +101,17 @@ func (e *elasticKV) Grow(s *Seq, tokens int) (Growth, bool) {
 // Release unmaps what is not needed, but for the spare pages.
 func (e *elasticKV) Release(s *Seq) {
 	e.KV.Release(s)
-	e.mapped = min(e.mapped, e.pages()+e.spare)
+	e.unmap()
 }
 
-func (e *elasticKV) pages() int {
-	held, _ := e.Blocks()
-	return (held + e.perPage - 1) / e.perPage
+// Flush forgets cached blocks, and unmaps their pages.
+func (e *elasticKV) Flush() {
+	if c, ok := e.KV.(*prefixCache); ok {
+		c.Flush()
+	}
+	e.unmap()
 }
+
+func (e *elasticKV) unmap() { e.mapped = min(e.mapped, e.pages()+e.spare) }
+
+func (e *elasticKV) pages() int { return (e.Kept() + e.perPage - 1) / e.perPage }

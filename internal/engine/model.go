@@ -30,7 +30,7 @@ type Model interface {
 // A Job is what a Model needs to know of a request.
 type Job struct {
 	ID           uint64 // arrival number; also selects the job's random draws
-	PromptTokens int    // text and image tokens together
+	PromptTokens int    // text and image tokens together; at least 1
 	Images       []Image
 	OutputTokens int // how many tokens it will emit; at least 1
 

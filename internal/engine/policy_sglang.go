@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // sglang is the scheduler of SGLang: prompts go first. A step is either a batch
 // of prompts, as long as there are some that fit, or one token for every
@@ -112,12 +109,7 @@ func (p *sglang) decode(c *Core) {
 	if p.short(c, 1+c.drafts) {
 		p.retract(c)
 	}
-	for i := 0; i < len(c.running); i++ {
-		i, _ = c.decode(i, math.MaxInt)
-		if i < len(c.running) && c.running[i].decodes() && c.running[i].step != c.step {
-			c.give(c.running[i], 1+c.drafts)
-		}
-	}
+	c.decodeAll()
 }
 
 // short reports whether memory does not suffice for n more tokens of everybody.

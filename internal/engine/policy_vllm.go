@@ -30,6 +30,9 @@ type vllm struct{ Scheduler }
 // Plan fills the step.
 func (v vllm) Plan(c *Core) {
 	budget, preempted := v.run(c)
+	for preempted && len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
+		budget, preempted = v.run(c) // an empty step takes no time
+	}
 	if !preempted {
 		v.admit(c, budget)
 	}

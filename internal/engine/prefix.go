@@ -92,6 +92,9 @@ func (c *prefixCache) Release(s *Seq) {
 	s.blocks, s.room, s.filed, s.shared = 0, 0, 0, s.shared[:0]
 }
 
+// Kept is what is held, and what is idle.
+func (c *prefixCache) Kept() int { return c.held + c.idle.n }
+
 // Flush forgets the idle blocks.
 func (c *prefixCache) Flush() {
 	for c.idle.n > 0 {

@@ -26,7 +26,7 @@ type replica struct {
 type server struct {
 	*Core
 	end  time.Duration // forever when idle
-	work int           // prompt tokens assigned and not yet computed, to balance prefill
+	work int           // of a prefill server: prompt tokens of the jobs it has
 }
 
 func newServer(c coreConfig) *server { return &server{Core: newCore(c), end: forever} }
@@ -44,7 +44,7 @@ func (s *server) kick(now time.Duration) {
 // newReplica makes replica number n of c, defaults filled in.
 func newReplica(c Config, n int) *replica {
 	dice := func(core int) coreConfig {
-		return coreConfig{speculative: c.Speculative, lora: c.LoRA, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
+		return coreConfig{speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
 	}
 	d := dice(0)
 	d.scheduler, d.kv, d.cost = c.Scheduler, c.KV, c.Cost
@@ -136,11 +136,11 @@ func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission
 		return r.front.put(t, r.outputs, out)
 	}
 	for i, o := range r.outputs {
+		s.work -= o.seq.PromptTokens
 		if o.seq.done {
 			out = r.front.put(t, r.outputs[i:i+1], out)
 			continue
 		}
-		s.work -= o.seq.PromptTokens
 		r.link.send(t, o.seq)
 	}
 	return out
@@ -155,6 +155,7 @@ func (r *replica) transferred(t time.Duration, s *Seq, out []Emission) []Emissio
 	out = r.front.put(t, []Output{{s, 1}}, out)
 	s.last = int32(s.OutputTokens)
 	s.hashed = false // the blocks may be of another size here
+	s.server = r.decode
 	r.decode.Add(s)
 	return out
 }
@@ -165,6 +166,7 @@ func (r *replica) submit(s *Seq) {
 		return
 	}
 	if r.link == nil {
+		s.server = r.decode
 		r.decode.Add(s)
 		return
 	}
@@ -176,19 +178,18 @@ func (r *replica) submit(s *Seq) {
 		}
 	}
 	least.work += s.PromptTokens
+	s.server = least
 	least.Add(s)
 }
 
 // cancel forgets s, wherever it is.
 func (r *replica) cancel(now time.Duration, s *Seq) {
-	for _, p := range r.servers {
-		p.Cancel(s)
+	if p := s.server; p != nil && p.Cancel(s) {
+		p.work -= s.PromptTokens
+		p.kick(now)
 	}
 	s.status = gone
 	r.front.forget(s)
-	for _, p := range r.servers {
-		p.kick(now)
-	}
 }
 
 // A link carries keys and values from prefill to decode, one sequence after the

@@ -35,9 +35,10 @@ type Seq struct {
 	start    time.Duration // when it was first admitted
 
 	Job
-	images  int    // images that the encoder has seen
-	at      int    // prompt offset of image number images
-	arrived uint64 // order of arrival at the core
+	images  int     // images that the encoder has seen
+	at      int     // prompt offset of image number images
+	arrived uint64  // order of arrival at the core
+	server  *server // the one that it came to last
 
 	blocks int      // held, of the KV cache
 	shared []*entry // of them, those that the prefix cache knows, in order
@@ -57,6 +58,7 @@ const (
 )
 
 func newSeq(j Job) *Seq {
+	j.PromptTokens = max(j.PromptTokens, 1)
 	j.OutputTokens = min(max(j.OutputTokens, 1), math.MaxInt32)
 	s := &Seq{Job: j, length: j.PromptTokens, last: int32(j.OutputTokens)}
 	s.at = s.firstImage()

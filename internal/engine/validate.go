@@ -99,7 +99,6 @@ func (v *checker) scheduler(path string, s Scheduler) {
 func (v *checker) kv(path string, k KVCache) {
 	v.whole(path+".tokens", k.Tokens, 0, math.MaxInt)
 	v.whole(path+".block", k.Block, 0, 1<<16)
-	v.bad(k.Tokens > 0 && k.Tokens < k.Block, path+".tokens", "%d: does not hold one block of %d", k.Tokens, k.Block)
 	if k.Elastic != nil {
 		v.whole(path+".elastic.page_tokens", k.Elastic.PageTokens, max(k.Block, 1), math.MaxInt32)
 		v.whole(path+".elastic.spare_pages", k.Elastic.SparePages, 0, math.MaxInt32)
@@ -163,6 +162,7 @@ func (v *checker) together(c Config) {
 // could hold would wait for ever.
 func (v *checker) fits(path string, context int, s Scheduler, k KVCache) {
 	room := k.Tokens / k.Block * k.Block
+	v.bad(k.Tokens > 0 && room == 0, path+"kv.tokens", "%d: does not hold one block of %d", k.Tokens, k.Block)
 	v.bad(k.Tokens > 0 && room < context, path+"kv.tokens", "%d: to serve one request of max_model_len (%d) takes more than the %d tokens that the KV cache holds; raise kv.tokens or lower max_model_len", k.Tokens, context, room)
 	v.bad(s.WholePrompts && s.Policy == "vllm" && s.TokenBudget < context, path+"scheduler.token_budget", "%d: with whole_prompts it must not be below max_model_len (%d)", s.TokenBudget, context)
 }
