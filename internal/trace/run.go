@@ -32,8 +32,11 @@ type Run struct {
 // RunKind says how a trace came to be.
 type RunKind string
 
-// Measured is a live run against an endpoint.
-const Measured RunKind = "measured"
+// A run is live against an endpoint, or of the simulated engine in virtual time.
+const (
+	Measured  RunKind = "measured"
+	Simulated RunKind = "simulated"
+)
 
 // Status says how a run ended.
 type Status string
