@@ -59,7 +59,6 @@ func (s engineSettings) deployment(prefix, name string) (*profile.Profile, error
 	if err != nil {
 		return nil, err
 	}
-	p.Engine.Seed = s.Seed
 	if s.MaxModelLen == nil {
 		return p, nil
 	}
@@ -78,7 +77,7 @@ func (s engineSettings) stand(cfg *apiserver.Config, p *profile.Profile) {
 	}
 	cfg.Model = cmp.Or(p.Model.Name, cfg.Model)
 	cfg.Version += ", profile " + p.Name
-	cfg.Engine, cfg.MaxModelLen = &p.Engine, p.Context()
+	cfg.Engine = &p.Engine
 }
 
 // or is what p points at, or else value.
