@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,9 +30,12 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 		return err
 	}
 	defer s.close()
-	s.quiet, s.profile = c.Quiet, c.Profile
+	s.quiet, s.profile = c.Quiet, c.Profiler
 	s.run.Plan.Settings = flagTexts(k)
 	s.run.Env.Embedded = c.URL == ""
+	if c.deployment != nil {
+		s.run.Plan.Settings["profile"] = cmp.Or(c.Profile, c.deployment.Name)
+	}
 	if err := c.checkFileLimit(s.run.Env, c.Requests); err != nil { // before anything is drawn
 		return err
 	}
@@ -102,7 +106,7 @@ func newIDPrefix() string { return "pitot-" + strings.ToLower(rand.Text()[:8]) +
 
 // embedEngine starts the engine in this process, on loopback.
 func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), err error) {
-	server, err := apiserver.New(c.Engine.config())
+	server, err := apiserver.New(c.server)
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -171,6 +171,9 @@ func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
 		c.mapping("engine-", v.Value)
 		return
 	}
+	if name == "engine-profile" { // among the others, as the sense has it
+		name = "profile"
+	}
 	flag, ok := c.flags[name]
 	switch {
 	case !ok || name == "config" || name == "help":
@@ -326,11 +329,19 @@ func tryFlag(arg string) error {
 }
 
 // instead are settings of a file that a flag on the command line puts out of
-// force beside its own: those that say in another way when to send.
+// force beside its own: those that say in another way when to send, or how fast
+// the embedded engine is.
 var instead = map[string][]string{
 	"rate":   {"ramp", "replay", "speed"},
 	"ramp":   {"rate", "replay", "speed"},
 	"replay": {"rate", "ramp", "arrival", "burstiness"},
+
+	"profile":                 {"engine-ttft", "engine-itl", "engine-per-prompt-token", "engine-per-image", "engine-slots"},
+	"engine-ttft":             {"profile"},
+	"engine-itl":              {"profile"},
+	"engine-per-prompt-token": {"profile"},
+	"engine-per-image":        {"profile"},
+	"engine-slots":            {"profile"},
 }
 
 // without are the file's arguments, leaving out the flags that the command line
