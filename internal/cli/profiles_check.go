@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/profile"
@@ -40,11 +41,45 @@ func (c profilesCheckCmd) Run(p *Process) error {
 	return nil
 }
 
+// profilesFitCmd is `pitot profiles fit`.
+type profilesFitCmd struct {
+	Profile string   `arg:"" placeholder:"NAME|FILE" help:"A profile with evidence that is marked as fitted."`
+	Field   []string `required:"" placeholder:"LIST" help:"Numbers to adjust, e.g. cost.step,cost.prefill_token; those of the evidence are adjusted in every run."`
+	Draws   int      `default:"6" placeholder:"N" help:"Draws of the requests of each run, others than those of check (${default})."`
+	Steps   int      `default:"500" placeholder:"N" help:"Evaluations at most (${default})."`
+}
+
+// Run fits, and prints what it found.
+func (c profilesFitCmd) Run(p *Process) error {
+	if c.Draws < 1 || c.Steps < 1 {
+		return usagef("--draws and --steps must be at least 1")
+	}
+	q, err := readProfile("", c.Profile)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(q.Evidence, func(e profile.Evidence) bool { return e.Fitted }) {
+		return usagef("profile %s has no evidence that is marked as fitted: true", q.Name)
+	}
+	plan := reproduce.FitPlan{Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
+		fmt.Fprintf(p.Stderr, "step %d: mean error %.2f %%\n", step, 100*loss)
+	}}
+	values, err := reproduce.Fit(q, plan)
+	if err != nil {
+		return usage(err)
+	}
+	for i, field := range c.Field {
+		fmt.Fprintf(p.Stdout, "%s: %s\n", field, values[i])
+	}
+	fmt.Fprintln(p.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
+	return nil
+}
+
 // profiles are those named, else all that have evidence.
 func (c profilesCheckCmd) profiles() ([]*profile.Profile, error) {
 	var out []*profile.Profile
 	for _, name := range c.Profile {
-		q, err := loadProfile("", name)
+		q, err := readProfile("", name)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/optimize"
@@ -18,9 +19,6 @@ type FitPlan struct {
 	Fields []string // paths such as cost.step or evidence.workload.image.sigma, the last of every piece of evidence
 	Draws  int      // of each piece of evidence that is marked as fitted
 	Steps  int      // evaluations at most
-	// Hold is how strongly a field is held to where it begins: the loss of being e
-	// times off, spread over the fields.
-	Hold float64
 	// Progress, if not nil, is told of every better point.
 	Progress func(step int, loss float64)
 }
@@ -28,11 +26,11 @@ type FitPlan struct {
 // Fit changes the fields of p until the evidence marked as fitted is met as well
 // as it can be, by the simplex method of Nelder and Mead in the logarithms. The
 // loss is the mean absolute logarithm of simulated over measured, all figures
-// weighing the same.
-func Fit(p *profile.Profile, f FitPlan) (loss float64, err error) {
+// weighing the same. It returns the values found, as a profile writes them.
+func Fit(p *profile.Profile, f FitPlan) (values []string, err error) {
 	fields, err := f.fields(p)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	start := make([]float64, len(fields))
 	for i, field := range fields {
@@ -47,7 +45,7 @@ func Fit(p *profile.Profile, f FitPlan) (loss float64, err error) {
 	problem := optimize.Problem{Func: func(x []float64) float64 {
 		set(x)
 		steps++
-		l := f.loss(p) + f.Hold*distance(x, start)
+		l := f.loss(p) + hold*distance(x, start)
 		if l < best {
 			best, at = l, slices.Clone(x)
 			if f.Progress != nil {
@@ -58,11 +56,18 @@ func Fit(p *profile.Profile, f FitPlan) (loss float64, err error) {
 	}}
 	settings := &optimize.Settings{FuncEvaluations: f.Steps, Converger: &optimize.FunctionConverge{Absolute: 1e-5, Iterations: 100}}
 	if _, err := optimize.Minimize(problem, start, settings, &optimize.NelderMead{SimplexSize: 0.2}); err != nil {
-		return 0, fmt.Errorf("fit: %w", err)
+		return nil, fmt.Errorf("fit: %w", err)
 	}
 	set(at)
-	return f.loss(p), nil
+	for _, field := range fields {
+		values = append(values, field.String())
+	}
+	return values, nil
 }
+
+// hold keeps fields that the evidence does not tell about near where they
+// begin: to be e times off costs so much, spread over the fields.
+const hold = 0.002
 
 func distance(x, y []float64) float64 {
 	sum := 0.0
@@ -109,6 +114,17 @@ func (f field) value() float64 {
 		return float64(f[0].Int())
 	}
 	return f[0].Float()
+}
+
+// String is the number as a profile writes it.
+func (f field) String() string {
+	if s, ok := f[0].Interface().(fmt.Stringer); ok {
+		return s.String()
+	}
+	if f[0].Kind() == reflect.Int {
+		return strconv.FormatInt(f[0].Int(), 10)
+	}
+	return strconv.FormatFloat(f[0].Float(), 'g', 6, 64)
 }
 
 func (f field) set(x float64) {

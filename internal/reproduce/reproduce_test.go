@@ -78,7 +78,7 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	p := known(t, true)
 	p.Engine.Cost.Step, p.Engine.Cost.PrefillToken = 17e-3, 40e-6
 	better := 0
-	loss, err := Fit(p, FitPlan{Fields: []string{"cost.step", "cost.prefill_token"}, Draws: 4, Steps: 120, Progress: func(int, float64) { better++ }})
+	values, err := Fit(p, FitPlan{Fields: []string{"cost.step", "cost.prefill_token"}, Draws: 4, Steps: 120, Progress: func(int, float64) { better++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +88,8 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	if token := float64(p.Engine.Cost.PrefillToken); math.Abs(token/20e-6-1) > 0.4 { // it hardly matters here
 		t.Errorf("prefill_token %v, want about 20 us", p.Engine.Cost.PrefillToken)
 	}
-	if loss > 0.06 || better < 5 {
-		t.Errorf("loss %v after %d improvements", loss, better)
+	if want := []string{p.Engine.Cost.Step.String(), p.Engine.Cost.PrefillToken.String()}; !slices.Equal(values, want) || better < 5 {
+		t.Errorf("%v after %d improvements, want %v", values, better, want)
 	}
 }
 
