@@ -29,6 +29,10 @@ type Evidence struct {
 	// that names the speaker, which some tools count as a token.
 	Chat bool `yaml:"chat"`
 
+	// Warm is whether the server had answered before, so that the run did not see
+	// its cold start.
+	Warm bool `yaml:"warm"`
+
 	Workload Workload `yaml:"workload"`
 	Fitted   bool     `yaml:"fitted"` // the profile's numbers were fitted to this run
 	Measured Measured `yaml:"measured"`

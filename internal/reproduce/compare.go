@@ -100,6 +100,9 @@ func simulate(p *profile.Profile, e *profile.Evidence, first uint64, draws int) 
 // once runs draw number n of e on c and returns its figures by name.
 func once(c engine.Config, e *profile.Evidence, n uint64) (map[string]float64, error) {
 	c.Seed = n
+	if e.Warm {
+		c.Cost.Cold = 0
+	}
 	model, err := engine.New(c)
 	if err != nil {
 		return nil, err
