@@ -29,6 +29,9 @@ func (p *Process) printReports(t *trace.Trace, names []string) error {
 func (p *Process) printReport(t *trace.Trace, name, version string) error {
 	switch name {
 	case "vllm":
+		if t.Run.Kind == trace.Simulated {
+			fmt.Fprintf(p.Stderr, "pitot: run %s is simulated: no server was measured\n", t.Run.ID)
+		}
 		r, err := dialect.NewVLLMReport(t, version)
 		if err != nil {
 			return err

@@ -32,8 +32,11 @@ type Run struct {
 // RunKind says how a trace came to be.
 type RunKind string
 
-// Measured is a live run against an endpoint.
-const Measured RunKind = "measured"
+// The kinds of a run.
+const (
+	Measured  RunKind = "measured"  // live, against an endpoint
+	Simulated RunKind = "simulated" // of a model of an engine, in virtual time
+)
 
 // Status says how a run ended.
 type Status string
