@@ -158,6 +158,9 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if err := c.plan(s, model.ID); err != nil {
 		return err
 	}
+	if err := c.checkFileLimit(s.run.Env, len(s.requests)); err != nil { // a file may have held more than was asked for
+		return err
+	}
 	return c.connect(ctx, s, tok, model.ID)
 }
 
@@ -246,7 +249,7 @@ func (c *benchCmd) plan(s *session, model string) error {
 		Objectives: slos, Percentiles: c.Percentiles, Settings: s.masked(s.run.Plan.Settings),
 	}
 	s.run.Env.Invocation = s.maskedArgs()
-	return c.checkFileLimit(s.run.Env, len(s.requests)) // a file may have held more than was asked for
+	return nil
 }
 
 // checkFileLimit refuses a plan of n requests that is bound to run out of files.

@@ -33,8 +33,9 @@ type Request struct {
 	WantTokens   int    // output tokens asked for, 0 = no limit
 	Job          engine.Job
 	Finish       string // the finish reason of its answer
-	// Refused is the body of the status 400 with which the server answers in
-	// place of the engine; empty for a request that it accepts.
+	// Status, if not 0, is the HTTP status with which the server refuses the
+	// request in place of giving it to the engine; Refused is in which words.
+	Status  int
 	Refused string
 }
 
@@ -174,8 +175,8 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 		Due: trace.Instant(due), Free: free, Released: now, Dialed: trace.Never, Connected: trace.Never,
 		Sent: now, FirstByte: now, Done: trace.Never, Usage: trace.Usage{At: trace.Never},
 	}
-	if req.Refused != "" {
-		rec.Status, rec.Class, rec.Error = http.StatusBadRequest, trace.HTTP, req.Refused
+	if req.Status != 0 {
+		rec.Status, rec.Class, rec.Error = req.Status, trace.HTTP, req.Refused
 		r.leave(rec, now)
 		return
 	}

@@ -121,7 +121,7 @@ func TestRecordsOfEachForm(t *testing.T) {
 
 func TestARefusedRequestIsDoneAtOnceAndFreesItsPlace(t *testing.T) {
 	requests := answers(1, 1, 1)
-	requests[1].Refused = "too long"
+	requests[1].Status, requests[1].Refused = 400, "too long"
 	o := Run(plain(0), Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 1, Stream: true})
 	if diff := cmp.Diff([][5]int{{0, 0, 0, 0, 50}, {0, 50, 50, 50, 50}, {0, 50, 50, 50, 100}}, times(o.Records)); diff != "" {
 		t.Error(diff)
