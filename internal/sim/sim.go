@@ -62,7 +62,7 @@ type Outcome struct {
 // Run runs p against m, which must be new.
 func Run(m engine.Model, p Plan) Outcome {
 	r := &run{
-		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
+		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
 		gate: newGate(min(p.Concurrency, len(p.Requests))),
 	}
 	sent := r.dispatch()
@@ -83,6 +83,7 @@ type run struct {
 	now      time.Duration
 	gate     gate
 	records  []trace.Record  // by job ID
+	open     [][]trace.Chunk // by job ID, while it is in flight: closer together than in the records
 	order    []*trace.Record // those that are done
 	inFlight int
 	tokens   int
@@ -159,10 +160,10 @@ func (r *run) step(to time.Duration) {
 	r.due = r.model.Step(r.now, r.due[:0])
 	for i := range r.due {
 		e := &r.due[i]
-		rec := &r.records[e.ID]
-		rec.Chunks = append(rec.Chunks, trace.Chunk{At: trace.Instant(e.At), Tokens: e.Tokens, Kind: trace.Text})
+		list := &r.open[e.ID]
+		*list = append(*list, trace.Chunk{At: trace.Instant(e.At), Tokens: e.Tokens, Kind: trace.Text})
 		if e.Done {
-			r.finish(e, rec)
+			r.finish(e, &r.records[e.ID])
 		}
 	}
 }
@@ -181,7 +182,7 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 		return
 	}
 	rec.Status = http.StatusOK
-	rec.Chunks = r.chunks.take(req.Job.OutputTokens + 1)
+	r.open[n] = r.chunks.take(req.Job.OutputTokens + 1)
 	r.inFlight++
 	job := req.Job
 	job.ID = uint64(n)
@@ -191,6 +192,7 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 // finish closes the record of a request whose last tokens are there.
 func (r *run) finish(e *engine.Emission, rec *trace.Record) {
 	req := &r.plan.Requests[e.ID]
+	rec.Chunks, r.open[e.ID] = r.open[e.ID], nil
 	tokens := 0
 	for _, c := range rec.Chunks {
 		tokens += int(c.Tokens)
@@ -230,7 +232,7 @@ func (r *run) abandon(sent int) {
 		if rec.Done.Happened() {
 			continue
 		}
-		rec.Class = trace.Cancelled
+		rec.Chunks, rec.Class = r.open[i], trace.Cancelled
 		if !r.stopped {
 			rec.Class, rec.Error = trace.Other, "the simulated engine has nothing more to do, and this request has no end"
 		}

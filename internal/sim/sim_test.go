@@ -325,6 +325,20 @@ func BenchmarkRecord(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(tokens), "ns/token")
 }
 
+// A whole run with the engine of a deployment.
+func BenchmarkDeployment(b *testing.B) {
+	requests := answers(slices.Repeat([]int{256}, 20000)...)
+	tokens := 0
+	for b.Loop() {
+		m, err := engine.New(engine.Config{Cost: engine.Costs{Step: 0.008, Sequence: 20e-6, ContextToken: 1e-9, PrefillToken: 20e-6}, KV: engine.KVCache{Tokens: 1 << 20}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		tokens += Run(m, Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 256, Stream: true}).Tokens
+	}
+	b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+}
+
 // A whole run with the plain engine.
 func BenchmarkLatencyModel(b *testing.B) {
 	requests := answers(slices.Repeat([]int{256}, 2000)...)
