@@ -48,7 +48,7 @@ func New(cfg Config) (*Server, error) {
 		meters: newMeters(cfg.MaxModelLen),
 		truth:  newTruthLog(cfg.TruthLimit, cfg.TruthWrites),
 	}
-	core, err := cfg.model()
+	core, err := cfg.NewModel()
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/engine"
 	"github.com/pitot-bench/pitot/internal/sim"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -98,16 +97,21 @@ func (c simCmd) check() error {
 func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, err error) {
 	ctx, release := s.untilInterrupt(context.Background())
 	defer release()
+	server := c.Engine.config()
+	model, err := server.NewModel()
+	if err != nil {
+		return nil, nil, usage(err)
+	}
 	var requests []sim.Request
 	err = s.resolving(ctx, func(ctx context.Context) (err error) {
-		requests, err = c.foresee(ctx, s)
+		requests, err = c.foresee(ctx, s, server)
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Simulated, time.Now()
-	out := sim.Run(c.Engine.model(), sim.Plan{
+	out := sim.Run(model, sim.Plan{
 		Requests: requests, Schedule: s.schedule, Concurrency: c.Concurrency, Stream: !c.NoStream,
 		Chat: c.Protocol == string(endpoint.Chat), Stop: func() bool { return ctx.Err() != nil },
 	})
@@ -135,10 +139,10 @@ func (s *session) keep(records []*trace.Record) (wait func() error) {
 	return func() error { return <-done }
 }
 
-// foresee builds the workload and the schedule, and finds out what the engine's
-// server would make of each request.
-func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, error) {
-	intake, err := apiserver.NewIntake(c.Engine.config())
+// foresee builds the workload and the schedule, and finds out what the server
+// would make of each request.
+func (c *benchCmd) foresee(ctx context.Context, s *session, server apiserver.Config) ([]sim.Request, error) {
+	intake, err := apiserver.NewIntake(server)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -203,12 +207,6 @@ func (c *benchCmd) asked(client *endpoint.Client, intake *apiserver.Intake, req 
 		ID: req.ID, PromptTokens: req.PromptTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
 		Status: taken.Status, Refused: endpoint.Redact(string(taken.Refused), nil),
 	}, nil
-}
-
-// model is the engine they describe, in virtual time.
-func (s engineSettings) model() engine.Model {
-	cfg := s.config()
-	return engine.NewLatencyModel(cfg.Latency, cfg.Seed)
 }
 
 // An engineTokenizer is what /tokenize and /detokenize of the engine do.
