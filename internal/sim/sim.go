@@ -161,6 +161,9 @@ func (r *run) step(to time.Duration) {
 	for i := range r.due {
 		e := &r.due[i]
 		list := &r.open[e.ID]
+		if len(*list) == 0 {
+			r.records[e.ID].Usage.Cached = int(e.Cached)
+		}
 		*list = append(*list, trace.Chunk{At: trace.Instant(e.At), Tokens: e.Tokens, Kind: trace.Text})
 		if e.Done {
 			r.finish(e, &r.records[e.ID])
@@ -200,7 +203,7 @@ func (r *run) finish(e *engine.Emission, rec *trace.Record) {
 	r.tokens += tokens
 	r.inFlight--
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
-	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: int(e.Cached), At: trace.Never}
+	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, At: trace.Never}
 	done := trace.Instant(e.At)
 	switch {
 	case !r.plan.Stream:
