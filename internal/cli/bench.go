@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,8 +30,8 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 		return err
 	}
 	defer s.close()
-	s.quiet, s.profile = c.Quiet, c.Profile
-	s.run.Plan.Settings = flagTexts(k)
+	s.quiet, s.profile = c.Quiet, c.Profiler
+	s.run.Plan.Settings = c.settings(k)
 	s.run.Env.Embedded = c.URL == ""
 	if err := c.checkFileLimit(s.run.Env, c.Requests); err != nil { // before anything is drawn
 		return err
@@ -58,6 +59,15 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 		s.kept()
 	}
 	return errors.Join(printed, err, ended(t))
+}
+
+// settings are the texts of all settings, with the profile that was chosen.
+func (c *benchCmd) settings(k *kong.Context) map[string]string {
+	texts := flagTexts(k)
+	if c.deployment != nil {
+		texts["profile"] = cmp.Or(c.Profile, c.deployment.Name)
+	}
+	return texts
 }
 
 // ended is errInterrupted for a run that was ended early.
@@ -102,7 +112,7 @@ func newIDPrefix() string { return "pitot-" + strings.ToLower(rand.Text()[:8]) +
 
 // embedEngine starts the engine in this process, on loopback.
 func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), err error) {
-	server, err := apiserver.New(c.Engine.config())
+	server, err := apiserver.New(c.server)
 	if err != nil {
 		return nil, usage(err)
 	}

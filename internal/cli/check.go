@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -47,6 +48,8 @@ func (c *benchCmd) checkGiven(k *kong.Context, args []string) error {
 	return errors.Join(errs...)
 }
 
+const embeddedOnly = "belongs to the embedded engine, and --url names another target"
+
 // idle says why a flag has no effect, if it has none.
 func (c *benchCmd) idle(flag string) string {
 	random := c.drawn()
@@ -55,7 +58,8 @@ func (c *benchCmd) idle(flag string) string {
 		prefix string
 		why    string
 	}{
-		{c.URL != "", "engine-", "belongs to the embedded engine, and --url names another target"},
+		{c.URL != "", "engine-", embeddedOnly},
+		{c.URL != "" && flag == "profile", "profile", embeddedOnly},
 		{c.Workload != "random-mm", "image", "belongs to --workload random-mm"},
 		{!random, "input-", "belongs to random workloads"},
 		{!random, "prefix-len", "belongs to random workloads"},
@@ -90,7 +94,7 @@ func (c *benchCmd) complete() error {
 			c.Protocol = string(endpoint.Chat)
 		}
 	}
-	err := errors.Join(c.checkTarget(), c.checkRequests(), c.check(c.Data != ""), c.checkOrder())
+	err := errors.Join(c.checkTarget(), c.checkEngine(), c.checkRequests(), c.check(c.Data != ""), c.checkOrder())
 	if err == nil {
 		err = c.checkFiles()
 	}
@@ -167,6 +171,14 @@ func (c *benchCmd) checkTarget() error {
 	}
 	_, err := c.extraBody()
 	return errors.Join(append(errs, err)...)
+}
+
+// checkEngine settles what the embedded engine is, if there is to be one.
+func (c *benchCmd) checkEngine() (err error) {
+	if c.URL == "" {
+		c.server, c.deployment, err = c.Engine.config(cmp.Or(c.enginePrefix, "--engine-"), c.Profile)
+	}
+	return err
 }
 
 // drawn tells workloads that are drawn from those that are read.

@@ -113,12 +113,13 @@ func terminalWidth() func() int {
 
 // grammar is the command line.
 type grammar struct {
-	Bench   benchCmd   `cmd:"" help:"Measure an endpoint, or the embedded engine."`
-	Serve   serveCmd   `cmd:"" help:"Serve the simulated engine over HTTP."`
-	Sim     simCmd     `cmd:"" help:"Simulate: the run of bench against a modelled engine, in virtual time."`
-	Runs    runsCmd    `cmd:"" help:"List, show, report, export and remove stored runs."`
-	VLLM    vllmCmd    `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Bench    benchCmd    `cmd:"" help:"Measure an endpoint, or the embedded engine."`
+	Serve    serveCmd    `cmd:"" help:"Serve the simulated engine over HTTP."`
+	Sim      simCmd      `cmd:"" help:"Simulate: the run of bench against a modelled engine, in virtual time."`
+	Profiles profilesCmd `cmd:"" help:"List and show the profiles of the simulated engine."`
+	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
+	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }

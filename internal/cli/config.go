@@ -175,6 +175,9 @@ func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
 		c.mapping("engine-", v.Value)
 		return
 	}
+	if name == "engine-profile" { // among the others, as the sense has it
+		name = "profile"
+	}
 	flag, ok := c.flags[name]
 	switch {
 	case !ok || name == "config" || name == "help":
@@ -330,11 +333,19 @@ func tryFlag(command, arg string) error {
 }
 
 // instead are settings of a file that a flag on the command line puts out of
-// force beside its own: those that say in another way when to send.
+// force beside its own: those that say in another way when to send, or how fast
+// the embedded engine is.
 var instead = map[string][]string{
 	"rate":   {"ramp", "replay", "speed"},
 	"ramp":   {"rate", "replay", "speed"},
 	"replay": {"rate", "ramp", "arrival", "burstiness"},
+
+	"profile":                 {"engine-ttft", "engine-itl", "engine-per-prompt-token", "engine-per-image", "engine-slots"},
+	"engine-ttft":             {"profile"},
+	"engine-itl":              {"profile"},
+	"engine-per-prompt-token": {"profile"},
+	"engine-per-image":        {"profile"},
+	"engine-slots":            {"profile"},
 }
 
 // without are the file's arguments, leaving out the flags that the command line
@@ -346,7 +357,7 @@ func (c *configFile) without(args []string) []string {
 			name, _, _ := strings.Cut(arg, "=")
 			f := c.flags[a[0]]
 			flag, long := strings.CutPrefix(name, "--")
-			return long && (c.flags[flag] == f || flag == "no-"+a[0] || slices.Contains(instead[flag], a[0])) ||
+			return long && (c.flags[flag] == f || flag == "no-"+a[0] || c.displaces(flag, f)) ||
 				f.Short != 0 && strings.HasPrefix(arg, "-"+string(f.Short))
 		})
 		if overridden {
@@ -356,6 +367,21 @@ func (c *configFile) without(args []string) []string {
 		}
 	}
 	return out
+}
+
+// displaces tells whether a flag on the command line puts f, from the file, out
+// of force. Both may have several names.
+func (c *configFile) displaces(flag string, f *kong.Flag) bool {
+	given := c.flags[flag]
+	if given == nil {
+		return false
+	}
+	for _, name := range append([]string{given.Name}, given.Aliases...) {
+		if slices.ContainsFunc(instead[name], func(other string) bool { return c.flags[other] == f }) {
+			return true
+		}
+	}
+	return false
 }
 
 // suggest is what the parser offers in place of an unknown flag.

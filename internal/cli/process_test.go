@@ -255,7 +255,7 @@ func TestInterruptsAroundTheRun(t *testing.T) {
 				inner.Handler().ServeHTTP(w, r)
 			}))
 			defer server.Close()
-			p.Signals, p.Args = signals, strings.Fields("bench --profile -n 3 -c 1 --output-len 3 --url "+server.URL)
+			p.Signals, p.Args = signals, strings.Fields("bench --profiler -n 3 -c 1 --output-len 3 --url "+server.URL)
 			if code := Run(p); code != tt.code {
 				t.Errorf("exit code %d, want %d\n%s", code, tt.code, stderr)
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // serveCmd is `pitot serve`.
 type serveCmd struct {
 	Addr    string `default:"127.0.0.1:8000" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
-	Model   string `default:"pitot" placeholder:"NAME" help:"Name of the model served (${default})."`
+	Model   string `placeholder:"NAME" help:"Name of the model served. Default: the profile's, else pitot."`
 	APIKey  string `name:"api-key-env" placeholder:"NAME" help:"Environment variable with a bearer key that clients must send."`
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
@@ -23,6 +24,7 @@ type serveCmd struct {
 	TruthLimit truthLimit `default:"100000" placeholder:"N" help:"Newest requests kept for /pitot/truth (${default}); fewer once they have 10 million writes together, 240 MB."`
 	StallLimit stallLimit `default:"5m" placeholder:"TIME" help:"How long the fault stall holds a connection (${default})."`
 
+	profileSetting
 	engineSettings
 }
 
@@ -56,8 +58,12 @@ func (serveCmd) Help() string {
 
 // Run serves until it is interrupted.
 func (c serveCmd) Run(p *Process) error {
-	cfg := c.config()
-	cfg.Model, cfg.TruthLimit, cfg.StallLimit = c.Model, int(c.TruthLimit), time.Duration(c.StallLimit)
+	cfg, deployment, err := c.config("--", c.Profile)
+	if err != nil {
+		return err
+	}
+	cfg.Model = cmp.Or(c.Model, cfg.Model)
+	cfg.TruthLimit, cfg.StallLimit = int(c.TruthLimit), time.Duration(c.StallLimit)
 	if c.APIKey != "" {
 		if cfg.APIKey = p.getenv(c.APIKey); cfg.APIKey == "" {
 			return usagef("--api-key-env %s: the variable is not set", c.APIKey)
@@ -76,6 +82,9 @@ func (c serveCmd) Run(p *Process) error {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	fmt.Fprintf(p.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
+	if deployment != nil {
+		fmt.Fprintf(p.Stderr, "profile %s: %s\n", deployment.Name, deployment.Title)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {

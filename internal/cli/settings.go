@@ -8,6 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/profile"
 )
 
 // benchCmd is `pitot bench`. Every flag is also a key of the --config file.
@@ -19,10 +20,15 @@ type benchCmd struct {
 	loadSettings    `embed:"" group:"Load:"`
 	orderSettings   `embed:"" group:"Before the run:"`
 	outputSettings  `embed:"" group:"Results:"`
+	profileSetting  `embed:"" group:"Embedded engine, used without --url:"`
 	Engine          engineSettings `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
 
 	idPrefix     string // of this run's requests
 	otherPrompts bool   // draw other prompts from the same seed: for the warm-up
+	enginePrefix string // how the flags of the engine begin
+
+	server     apiserver.Config // of the embedded engine
+	deployment *profile.Profile // that it stands for, if for any
 }
 
 // targetSettings say what to measure and how to reach it.
@@ -87,7 +93,7 @@ type orderSettings struct {
 	ReadyTimeout   *time.Duration `placeholder:"TIME" help:"Wait so long for the server to come up and to answer a first small request, 0 to skip that. Default: 30s for one that accepts connections, none for one that does not."`
 	Warmup         int            `default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
 	WarmupMeasured bool           `help:"Warm up with the first of the measured prompts instead: they may then be cached."`
-	Profile        bool           `help:"Call /start_profile before the run and /stop_profile after it."`
+	Profiler       bool           `help:"Call /start_profile before the run and /stop_profile after it."`
 }
 
 // outputSettings say what to make of the run.
@@ -106,16 +112,21 @@ type storeSetting struct {
 	Store string `placeholder:"FILE" help:"SQLite file of the runs. Default: PITOT_STORE, or pitot/pitot.db in the user's data folder."`
 }
 
+// profileSetting says which deployment the simulated engine stands for.
+type profileSetting struct {
+	Profile string `placeholder:"NAME|FILE" help:"What deployment it stands for: a profile that pitot profiles lists, or a YAML file. Default: small-chat, unless latencies or slots are given."`
+}
+
 // engineSettings configure the simulated engine; the flags of `pitot serve`, and
 // with the prefix "engine-" of `pitot bench`.
 type engineSettings struct {
-	TTFT           engine.Dist       `default:"50ms" placeholder:"TIME" help:"Time to the first token: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation (${default})."`
-	ITL            engine.Dist       `default:"10ms" placeholder:"TIME" help:"Time between two tokens (${default})."`
-	PerPromptToken engine.Dist       `default:"0s" placeholder:"TIME" help:"Added to the time to the first token for each prompt token (${default})."`
-	PerImage       engine.Dist       `default:"0s" placeholder:"TIME" help:"Added to it for each picture (${default})."`
-	Slots          slots             `placeholder:"N" help:"Requests served at once; more wait in a queue. Default: no limit."`
-	OutputLen      engine.Count      `default:"lognormal(256,0.5)" placeholder:"TOKENS" help:"Length of answers whose end is up to the model (${default})."`
-	MaxModelLen    contextLen        `default:"131072" placeholder:"TOKENS" help:"Prompt and output together (${default})."`
+	TTFT           *engine.Dist      `placeholder:"TIME" help:"In place of a profile, time to the first token: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation. Default: 50ms, if another of the next four is given."`
+	ITL            *engine.Dist      `placeholder:"TIME" help:"Time between two tokens. Default: 10ms, as above."`
+	PerPromptToken *engine.Dist      `placeholder:"TIME" help:"Added to the time to the first token for each prompt token. Default: 0s."`
+	PerImage       *engine.Dist      `placeholder:"TIME" help:"Added to it for each picture. Default: 0s."`
+	Slots          *slots            `placeholder:"N" help:"Requests served at once; more wait in a queue. Default: no limit."`
+	OutputLen      *engine.Count     `placeholder:"TOKENS" help:"Length of answers whose end is up to the model. Default: the profile's, else lognormal(256,0.5)."`
+	MaxModelLen    *contextLen       `placeholder:"TOKENS" help:"Prompt and output together. Default: the profile's, else 131072."`
 	Fault          []apiserver.Fault `sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Misbehave for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
 	Seed           uint64            `placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
 }
@@ -146,19 +157,4 @@ func inRange[T ~int](text []byte, low, high T, want string) (T, error) {
 		return 0, fmt.Errorf("%q: must be %s", text, want)
 	}
 	return T(n), nil
-}
-
-// config is the engine they describe.
-func (s engineSettings) config() apiserver.Config {
-	return apiserver.Config{
-		Model:       "pitot",
-		Version:     "pitot-engine " + Version(),
-		MaxModelLen: int(s.MaxModelLen),
-		Seed:        s.Seed,
-		Latency: engine.Latency{
-			TTFT: s.TTFT, ITL: s.ITL, PerPromptToken: s.PerPromptToken, PerImage: s.PerImage, Slots: int(s.Slots),
-		},
-		OutputLen: s.OutputLen,
-		Faults:    s.Fault,
-	}
 }

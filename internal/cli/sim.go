@@ -29,6 +29,7 @@ type simCmd struct {
 	requestSettings `embed:"" group:"Requests:"`
 	loadSettings    `embed:"" group:"Load:"`
 	outputSettings  `embed:"" group:"Results:"`
+	profileSetting  `embed:"" group:"Engine:"`
 	Engine          engineSettings `embed:"" prefix:"engine-" group:"Engine:"` // but see bareEngineFlags
 }
 
@@ -56,7 +57,8 @@ const simIDs = "sim-"
 func (c simCmd) Run(p *Process, k *kong.Context) error {
 	b := &benchCmd{
 		targetSettings: targetSettings{askSettings: c.askSettings}, requestSettings: c.requestSettings,
-		loadSettings: c.loadSettings, outputSettings: c.outputSettings, Engine: c.Engine,
+		loadSettings: c.loadSettings, outputSettings: c.outputSettings, profileSetting: c.profileSetting, Engine: c.Engine,
+		enginePrefix: "--",
 	}
 	if err := errors.Join(b.checkGiven(k, p.Args), c.check(), b.complete()); err != nil {
 		return err
@@ -68,7 +70,7 @@ func (c simCmd) Run(p *Process, k *kong.Context) error {
 	}
 	defer s.close()
 	s.quiet, s.target = c.Quiet, new(target)
-	s.run.Plan.Settings = flagTexts(k)
+	s.run.Plan.Settings = b.settings(k)
 	t, stored, err := b.simulate(s)
 	if err != nil {
 		return err
@@ -97,14 +99,13 @@ func (c simCmd) check() error {
 func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, err error) {
 	ctx, release := s.untilInterrupt(context.Background())
 	defer release()
-	server := c.Engine.config()
-	model, err := server.NewModel()
+	model, err := c.server.NewModel()
 	if err != nil {
 		return nil, nil, usage(err)
 	}
 	var requests []sim.Request
 	err = s.resolving(ctx, func(ctx context.Context) (err error) {
-		requests, err = c.foresee(ctx, s, server)
+		requests, err = c.foresee(ctx, s)
 		return err
 	})
 	if err != nil {
@@ -141,8 +142,8 @@ func (s *session) keep(records []*trace.Record) (wait func() error) {
 
 // foresee builds the workload and the schedule, and finds out what the server
 // would make of each request.
-func (c *benchCmd) foresee(ctx context.Context, s *session, server apiserver.Config) ([]sim.Request, error) {
-	intake, err := apiserver.NewIntake(server)
+func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, error) {
+	intake, err := apiserver.NewIntake(c.server)
 	if err != nil {
 		return nil, usage(err)
 	}

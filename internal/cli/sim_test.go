@@ -75,10 +75,14 @@ func TestSimEqualsBench(t *testing.T) {
 		"-n 5 --tokenizer ../tokenizer/testdata/gpt2 --output-len 3",
 		"-n 9 --workload sharegpt --data " + recorded,
 		"-n 5 -c 1 --workload custom --protocol chat --data " + chats,
+		"-n 60 --rate 4 --input-len 300 --prefix-len 100 --output-len 20 --profile small-chat",
+		"-n 40 --rate 2 --input-range 0.5 --output-len 20 --protocol chat --no-ignore-eos --profile sharegpt",
 	} {
 		t.Run(args, func(t *testing.T) {
-			const engine = "--engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
-			flags := strings.Fields(args + " " + engine)
+			if !strings.Contains(args, "--profile") {
+				args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
+			}
+			flags := strings.Fields(args)
 			var measured *trace.Trace
 			synctest.Test(t, func(t *testing.T) {
 				only := []string{"bench", "--warmup", "0", "--ready-timeout", "0"}

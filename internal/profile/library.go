@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/engine"
@@ -23,6 +24,7 @@ func Names() []string {
 	for i, f := range files {
 		names[i] = strings.TrimSuffix(path.Base(f), ".yaml")
 	}
+	slices.Sort(names) // without the ending "a" is before "a-b"
 	return names
 }
 

@@ -25,8 +25,8 @@ type Profile struct {
 	Title  string `yaml:"title"`  // in one line
 	About  string `yaml:"about"`  // what it stands for and what to beware of
 	Source string `yaml:"source"` // where its numbers come from
-	// Error is how far the engine with this profile is from what was measured, or
-	// "illustrative" where nothing was.
+	// Error is, in one line, how far the engine with this profile is from what was
+	// measured, or "illustrative" where nothing was.
 	Error    string        `yaml:"error"`
 	Model    Model         `yaml:"model"`
 	Engine   engine.Config `yaml:",inline"`
@@ -60,9 +60,10 @@ func Parse(file string, data []byte) (*Profile, error) {
 func (p *Profile) Validate() error {
 	v := &checker{}
 	v.given("title", p.Title)
-	v.bad(strings.Contains(strings.TrimSpace(p.Title), "\n"), "title", "must be one line")
+	v.oneLine("title", p.Title)
 	v.given("source", p.Source)
 	v.given("error", p.Error)
+	v.oneLine("error", p.Error)
 	v.errs = append(v.errs, p.Engine.Validate())
 	names := map[string]bool{}
 	for i, e := range p.Evidence {

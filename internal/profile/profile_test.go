@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -172,4 +174,51 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Every field has a place in docs/profiles.md.
+func TestEveryFieldIsDocumented(t *testing.T) {
+	b, err := os.ReadFile("../../docs/profiles.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := map[string]bool{}
+	for _, code := range regexp.MustCompile("`[^`\n]+`").FindAllString(string(b), -1) {
+		for _, word := range regexp.MustCompile(`[a-z0-9_]+`).FindAllString(code, -1) {
+			words[word] = true
+		}
+	}
+	tags := map[string]bool{}
+	yamlTags(reflect.TypeFor[Profile](), tags)
+	if len(tags) < 80 {
+		t.Fatalf("only %d fields", len(tags))
+	}
+	for tag := range tags {
+		if !words[tag] {
+			t.Errorf("docs/profiles.md does not tell of %q", tag)
+		}
+	}
+}
+
+// yamlTags collects the names of the fields of a type and of what is in it.
+func yamlTags(of reflect.Type, tags map[string]bool) {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return
+	}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case !f.IsExported() || name == "-":
+			continue
+		case name != "":
+			tags[name] = true
+		case options != "inline":
+			tags[of.Name()+"."+f.Name+" without a name"] = true
+		}
+		yamlTags(f.Type, tags)
+	}
 }

@@ -25,6 +25,10 @@ func (v *checker) given(path, text string) {
 	v.bad(strings.TrimSpace(text) == "", path, "is missing")
 }
 
+func (v *checker) oneLine(path, text string) {
+	v.bad(strings.Contains(strings.TrimSpace(text), "\n"), path, "must be one line")
+}
+
 func (v *checker) oneOf(path, value string, names ...string) {
 	v.bad(value == "", path, "is missing; allowed: %s", strings.Join(names, ", "))
 	v.bad(value != "" && !slices.Contains(names, value), path, "unknown name %q%s; allowed: %s", value, engine.DidYouMean(value, names), strings.Join(names, ", "))

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/pitot-bench/pitot/internal/profile"
+)
+
+// profilesCmd is `pitot profiles`.
+type profilesCmd struct {
+	List profilesListCmd `cmd:"" default:"1" help:"List the profiles of the program (default)."`
+	Show profilesShowCmd `cmd:"" help:"Print a profile as it is written, to copy and change."`
+}
+
+type profilesListCmd struct{}
+
+// Run lists.
+func (profilesListCmd) Run(p *Process) error {
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "PROFILE\tWHAT IT IS\tERROR")
+	for _, name := range profile.Names() {
+		q, err := profile.Load(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, q.Title, q.Error)
+	}
+	return w.Flush()
+}
+
+type profilesShowCmd struct {
+	Profile string `arg:"" placeholder:"NAME|FILE" help:"Name of a profile, or a YAML file."`
+}
+
+// Run prints.
+func (c profilesShowCmd) Run(p *Process) error {
+	file, data, err := profileText("", c.Profile)
+	if err != nil {
+		return err
+	}
+	if _, err := profile.Parse(file, data); err != nil {
+		return usage(err)
+	}
+	_, err = p.Stdout.Write(data)
+	return err
+}
