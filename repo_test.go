@@ -26,6 +26,7 @@ var imports = map[string][]string{
 	"engine":    {},
 	"profile":   {"engine"},
 	"sim":       {"arrival", "engine", "trace"},
+	"reproduce": {"arrival", "engine", "metrics", "profile", "sim", "stats", "trace"},
 	"apiserver": {"engine"},
 	"transport": {},
 	"endpoint":  {"trace", "transport", "workload"},
@@ -36,8 +37,7 @@ var imports = map[string][]string{
 	"report":    {"metrics"},
 	"memnet":    {},
 	"cli": {
-		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "store", "tokenizer", "trace", "transport", "workload",
-		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "pyrand", "report", "sim", "store", "tokenizer", "trace", "transport", "workload",
+		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "store", "tokenizer", "trace", "transport", "workload",
 	},
 }
 

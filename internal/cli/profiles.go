@@ -9,8 +9,10 @@ import (
 
 // profilesCmd is `pitot profiles`.
 type profilesCmd struct {
-	List profilesListCmd `cmd:"" default:"1" help:"List the profiles of the program (default)."`
-	Show profilesShowCmd `cmd:"" help:"Print a profile as it is written, to copy and change."`
+	List  profilesListCmd  `cmd:"" default:"1" help:"List the profiles of the program (default)."`
+	Show  profilesShowCmd  `cmd:"" help:"Print a profile as it is written, to copy and change."`
+	Check profilesCheckCmd `cmd:"" help:"Hold profiles against the runs that were measured on what they stand for."`
+	Fit   profilesFitCmd   `cmd:"" help:"Adjust numbers of a profile to the runs that it marks as fitted."`
 }
 
 type profilesListCmd struct{}

@@ -25,6 +25,10 @@ type Evidence struct {
 	// no Rate it makes a closed loop.
 	Concurrency int `yaml:"concurrency"`
 
+	// Chat is whether the requests were chats: their streams begin with a chunk
+	// that names the speaker, which some tools count as a token.
+	Chat bool `yaml:"chat"`
+
 	Workload Workload `yaml:"workload"`
 	Fitted   bool     `yaml:"fitted"` // the profile's numbers were fitted to this run
 	Measured Measured `yaml:"measured"`

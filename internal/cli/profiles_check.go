@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/profile"
+	"github.com/pitot-bench/pitot/internal/reproduce"
+)
+
+// profilesCheckCmd is `pitot profiles check`.
+type profilesCheckCmd struct {
+	Profile []string `arg:"" optional:"" placeholder:"NAME|FILE" help:"Profiles with evidence. Default: all of the program's that have some."`
+	Draws   int      `default:"20" placeholder:"N" help:"Draws of the requests of each run (${default})."`
+}
+
+// Run holds profiles against what was measured.
+func (c profilesCheckCmd) Run(p *Process) error {
+	if c.Draws < 1 || c.Draws > reproduce.FitDraws {
+		return usagef("--draws %d: must be from 1 to %d", c.Draws, reproduce.FitDraws)
+	}
+	profiles, err := c.profiles()
+	if err != nil {
+		return err
+	}
+	for i, q := range profiles {
+		if i > 0 {
+			fmt.Fprintln(p.Stdout)
+		}
+		comparisons, err := reproduce.Compare(q, c.Draws)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.Stdout, "%s: %s\n", q.Name, q.Title)
+		for _, r := range comparisons {
+			writeComparison(p.Stdout, r)
+		}
+	}
+	return nil
+}
+
+// profilesFitCmd is `pitot profiles fit`.
+type profilesFitCmd struct {
+	Profile string   `arg:"" placeholder:"NAME|FILE" help:"A profile with evidence that is marked as fitted."`
+	Field   []string `required:"" placeholder:"LIST" help:"Numbers to adjust, e.g. cost.step,cost.prefill_token; those of the evidence are adjusted in every run."`
+	Draws   int      `default:"6" placeholder:"N" help:"Draws of the requests of each run, others than those of check (${default})."`
+	Steps   int      `default:"500" placeholder:"N" help:"Evaluations at most (${default})."`
+}
+
+// Run fits, and prints what it found.
+func (c profilesFitCmd) Run(p *Process) error {
+	if c.Draws < 1 || c.Steps < 1 {
+		return usagef("--draws and --steps must be at least 1")
+	}
+	q, err := readProfile("", c.Profile)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(q.Evidence, func(e profile.Evidence) bool { return e.Fitted }) {
+		return usagef("profile %s has no evidence that is marked as fitted: true", q.Name)
+	}
+	plan := reproduce.FitPlan{Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
+		fmt.Fprintf(p.Stderr, "step %d: mean error %.2f %%\n", step, 100*loss)
+	}}
+	values, err := reproduce.Fit(q, plan)
+	if err != nil {
+		return usage(err)
+	}
+	for i, field := range c.Field {
+		fmt.Fprintf(p.Stdout, "%s: %s\n", field, values[i])
+	}
+	fmt.Fprintln(p.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
+	return nil
+}
+
+// profiles are those named, else all that have evidence.
+func (c profilesCheckCmd) profiles() ([]*profile.Profile, error) {
+	var out []*profile.Profile
+	for _, name := range c.Profile {
+		q, err := readProfile("", name)
+		if err != nil {
+			return nil, err
+		}
+		if len(q.Evidence) == 0 {
+			return nil, usagef("profile %s has no evidence: nothing was measured that it could be held against", q.Name)
+		}
+		out = append(out, q)
+	}
+	if len(c.Profile) > 0 {
+		return out, nil
+	}
+	for _, name := range profile.Names() {
+		q, err := profile.Load(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(q.Evidence) > 0 {
+			out = append(out, q)
+		}
+	}
+	return out, nil
+}
+
+func writeComparison(w io.Writer, c reproduce.Comparison) {
+	e := c.Evidence
+	how := "not fitted to it"
+	if e.Fitted {
+		how = "fitted to other draws of it"
+	}
+	fmt.Fprintf(w, "\n  %s · %s · %s\n  %s\n", e.Name, describeEvidence(e), how, e.Log)
+	fmt.Fprintf(w, "    %-24s %10s %10s %8s %10s\n", "", "measured", "simulated", "error", "draws vary")
+	for _, f := range c.Figures {
+		name, scale := figureName(f.Name)
+		fmt.Fprintf(w, "    %-24s %10s %10s %+7.1f%% %9.1f%%\n", name, digits(f.Measured*scale), digits(f.Median*scale), 100*f.Error(), 100*f.Spread)
+	}
+	fmt.Fprintf(w, "    %-24s %30.1f%%   of one draw %.1f%%\n", fmt.Sprintf("mean error of %d", len(c.Figures)), 100*c.Error, 100*c.Single)
+}
+
+func describeEvidence(e *profile.Evidence) string {
+	load := fmt.Sprintf("%d requests", e.Requests)
+	switch {
+	case e.Rate > 0:
+		load += fmt.Sprintf(", Poisson %g req/s", e.Rate)
+	case e.Concurrency > 0:
+		load += fmt.Sprintf(", closed loop of %d", e.Concurrency)
+	default:
+		load += ", all at once"
+	}
+	return load
+}
+
+// figureName is a figure in words with its unit, and what to multiply it with.
+func figureName(name string) (words string, scale float64) {
+	metric, statistic, latency := strings.Cut(name, ".")
+	switch {
+	case latency:
+		return fmt.Sprintf("%s %s (ms)", strings.ToUpper(metric), statistic), 1000
+	case name == "duration":
+		return "duration (s)", 1
+	case name == "output_per_second":
+		return "output (tok/s)", 1
+	case name == "peak_output_per_second":
+		return "peak output (tok/s)", 1
+	case name == "requests_per_second":
+		return "requests (req/s)", 1
+	}
+	return strings.ReplaceAll(name, "_", " "), 1
+}
+
+// digits writes four digits or whole numbers.
+func digits(x float64) string {
+	if x >= 1000 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.4g", x)
+}

@@ -1,0 +1,192 @@
+package reproduce
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/pitot-bench/pitot/internal/profile"
+)
+
+// A FitPlan says what of a profile to adjust.
+type FitPlan struct {
+	Fields []string // paths such as cost.step or evidence.workload.image.sigma, the last of every piece of evidence
+	Draws  int      // of each piece of evidence that is marked as fitted
+	Steps  int      // evaluations at most
+	// Progress, if not nil, is told of every better point.
+	Progress func(step int, loss float64)
+}
+
+// Fit changes the fields of p until the evidence marked as fitted is met as well
+// as it can be, by the simplex method of Nelder and Mead in the logarithms. The
+// loss is the mean absolute logarithm of simulated over measured, all figures
+// weighing the same. It returns the values found, as a profile writes them.
+func Fit(p *profile.Profile, f FitPlan) (values []string, err error) {
+	fields, err := f.fields(p)
+	if err != nil {
+		return nil, err
+	}
+	start := make([]float64, len(fields))
+	for i, field := range fields {
+		start[i] = math.Log(field.value())
+	}
+	best, at, steps := math.Inf(1), start, 0
+	set := func(x []float64) {
+		for i, field := range fields {
+			field.set(math.Exp(x[i]))
+		}
+	}
+	problem := optimize.Problem{Func: func(x []float64) float64 {
+		set(x)
+		steps++
+		l := f.loss(p) + hold*distance(x, start)
+		if l < best {
+			best, at = l, slices.Clone(x)
+			if f.Progress != nil {
+				f.Progress(steps, l)
+			}
+		}
+		return l
+	}}
+	settings := &optimize.Settings{FuncEvaluations: f.Steps, Converger: &optimize.FunctionConverge{Absolute: 1e-5, Iterations: 100}}
+	if _, err := optimize.Minimize(problem, start, settings, &optimize.NelderMead{SimplexSize: 0.2}); err != nil {
+		return nil, fmt.Errorf("fit: %w", err)
+	}
+	set(at)
+	for _, field := range fields {
+		values = append(values, field.String())
+	}
+	return values, nil
+}
+
+// hold keeps fields that the evidence does not tell about near where they
+// begin: to be e times off costs so much, spread over the fields.
+const hold = 0.002
+
+func distance(x, y []float64) float64 {
+	sum := 0.0
+	for i := range x {
+		sum += (x[i] - y[i]) * (x[i] - y[i])
+	}
+	return sum / float64(len(x))
+}
+
+// loss is infinite for a profile that cannot be.
+func (f FitPlan) loss(p *profile.Profile) float64 {
+	if p.Validate() != nil {
+		return math.Inf(1)
+	}
+	sum, n := 0.0, 0
+	for i := range p.Evidence {
+		e := &p.Evidence[i]
+		if !e.Fitted {
+			continue
+		}
+		runs, err := simulate(p, e, FitDraws, f.Draws)
+		if err != nil {
+			return math.Inf(1)
+		}
+		for _, m := range e.Measured.Figures() {
+			ratio := 0.0
+			for _, run := range runs {
+				ratio += math.Log(run[m.Name]/m.Value) / float64(len(runs))
+			}
+			sum += math.Abs(ratio)
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+// A field is one number of a profile, in several places if it is one of the
+// evidence.
+type field []reflect.Value
+
+// value is the number.
+func (f field) value() float64 {
+	if f[0].Kind() == reflect.Int {
+		return float64(f[0].Int())
+	}
+	return f[0].Float()
+}
+
+// String is the number as a profile writes it.
+func (f field) String() string {
+	if s, ok := f[0].Interface().(fmt.Stringer); ok {
+		return s.String()
+	}
+	if f[0].Kind() == reflect.Int {
+		return strconv.FormatInt(f[0].Int(), 10)
+	}
+	return strconv.FormatFloat(f[0].Float(), 'g', 6, 64)
+}
+
+func (f field) set(x float64) {
+	for _, v := range f {
+		if v.Kind() == reflect.Int {
+			v.SetInt(int64(math.Round(x)))
+		} else {
+			v.SetFloat(x)
+		}
+	}
+}
+
+func (f FitPlan) fields(p *profile.Profile) ([]field, error) {
+	var out []field
+	var errs []error
+	for _, path := range f.Fields {
+		found := find(reflect.ValueOf(p).Elem(), strings.Split(path, "."))
+		switch {
+		case len(found) == 0:
+			errs = append(errs, fmt.Errorf("field %q: the profile has no such number", path))
+		case found.value() <= 0:
+			errs = append(errs, fmt.Errorf("field %q: must begin above 0 to be fitted", path))
+		}
+		out = append(out, found)
+	}
+	return out, errors.Join(errs...)
+}
+
+// find follows the names of fields, as they are in YAML, to numbers.
+func find(v reflect.Value, path []string) field {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return find(v.Elem(), path)
+	case reflect.Slice:
+		var out field
+		for i := range v.Len() {
+			out = append(out, find(v.Index(i), path)...)
+		}
+		return out
+	case reflect.Struct:
+		return findField(v, path)
+	case reflect.Int, reflect.Float64:
+		if len(path) == 0 {
+			return field{v}
+		}
+	}
+	return nil
+}
+
+func findField(v reflect.Value, path []string) field {
+	for i := range v.NumField() {
+		switch tag := v.Type().Field(i).Tag.Get("yaml"); {
+		case tag == ",inline":
+			if f := findField(v.Field(i), path); f != nil {
+				return f
+			}
+		case len(path) > 0 && tag == path[0]:
+			return find(v.Field(i), path[1:])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package reproduce
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/profile"
+)
+
+// known is a deployment whose evidence is its own draw: what is measured is what
+// it does.
+func known(t *testing.T, fitted bool) *profile.Profile {
+	t.Helper()
+	p := &profile.Profile{Name: "known", Title: "t", Source: "s", Error: "e"}
+	p.Engine.Cost = engine.Costs{Step: 10e-3, Sequence: 100e-6, Prefill: 2e-3, PrefillToken: 20e-6}
+	for _, rate := range []float64{2, 20} {
+		e := profile.Evidence{
+			Name: fmt.Sprint(rate), Log: "l", Requests: 120, Rate: rate, Fitted: fitted, Workload: profile.Workload{
+				InputTokens: 12000, OutputTokens: 6000, Text: profile.Lengths{Law: profile.Lognormal, Sigma: 0.7},
+				Output: profile.Lengths{Law: profile.Capped, Max: 64, AtCap: 0.5},
+			},
+		}
+		f, err := once(p.Engine, &e, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Measured = profile.Measured{
+			Duration: engine.Seconds(f["duration"]), OutputPerSecond: f["output_per_second"], PeakConcurrency: f["peak_concurrency"],
+			TTFT: profile.Times{Mean: engine.Seconds(f["ttft.mean"]), P99: engine.Seconds(f["ttft.p99"])},
+			TPOT: profile.Times{Mean: engine.Seconds(f["tpot.mean"]), Median: engine.Seconds(f["tpot.median"])},
+			ITL:  profile.Times{Mean: engine.Seconds(f["itl.mean"]), Median: engine.Seconds(f["itl.median"])},
+		}
+		p.Evidence = append(p.Evidence, e)
+	}
+	return p
+}
+
+func TestTheRightProfileHasNoErrorButThatOfTheDraws(t *testing.T) {
+	comparisons, err := Compare(known(t, false), 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range comparisons {
+		if len(c.Figures) != 9 || c.Draws != 12 {
+			t.Fatalf("%d figures of %d draws", len(c.Figures), c.Draws)
+		}
+		if c.Error > 0.08 || c.Single == 0 {
+			t.Errorf("%g/s: error %.3f, of one draw %.3f: %+v", c.Evidence.Rate, c.Error, c.Single, c.Figures)
+		}
+		for _, f := range c.Figures {
+			if math.Abs(f.Error()) > 5*f.Spread+0.02 {
+				t.Errorf("%s: %v, measured %v, spread %v", f.Name, f.Median, f.Measured, f.Spread)
+			}
+		}
+	}
+}
+
+func TestAWrongProfileHasAnError(t *testing.T) {
+	p := known(t, false)
+	p.Engine.Cost.Step *= 2
+	comparisons, err := Compare(p, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := comparisons[0]; c.Error < 0.3 {
+		t.Errorf("error %.3f", c.Error)
+	}
+}
+
+func TestFitFindsWhatWasChanged(t *testing.T) {
+	p := known(t, true)
+	p.Engine.Cost.Step, p.Engine.Cost.PrefillToken = 17e-3, 40e-6
+	better := 0
+	values, err := Fit(p, FitPlan{Fields: []string{"cost.step", "cost.prefill_token"}, Draws: 4, Steps: 120, Progress: func(int, float64) { better++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step := float64(p.Engine.Cost.Step); math.Abs(step/10e-3-1) > 0.03 {
+		t.Errorf("step %v, want 10 ms", p.Engine.Cost.Step)
+	}
+	if token := float64(p.Engine.Cost.PrefillToken); math.Abs(token/20e-6-1) > 0.4 { // it hardly matters here
+		t.Errorf("prefill_token %v, want about 20 us", p.Engine.Cost.PrefillToken)
+	}
+	if want := []string{p.Engine.Cost.Step.String(), p.Engine.Cost.PrefillToken.String()}; !slices.Equal(values, want) || better < 5 {
+		t.Errorf("%v after %d improvements, want %v", values, better, want)
+	}
+}
+
+func TestFitNamesFieldsItCannotFit(t *testing.T) {
+	_, err := Fit(known(t, true), FitPlan{Fields: []string{"cost.stp", "cost.block", "title"}})
+	for _, want := range []string{`field "cost.stp": the profile has no such number`, `field "cost.block": must begin above 0`, `field "title"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestAFieldOfEveryRunIsOne(t *testing.T) {
+	p := known(t, true)
+	fields, err := FitPlan{Fields: []string{"evidence.workload.text.sigma"}}.fields(p)
+	if err != nil || len(fields[0]) != 2 {
+		t.Fatalf("%v, %v", fields, err)
+	}
+	fields[0].set(0.3)
+	if p.Evidence[0].Workload.Text.Sigma != 0.3 || p.Evidence[1].Workload.Text.Sigma != 0.3 {
+		t.Error("not set in every run")
+	}
+}
+
+// Totals come out exactly, whatever the law.
+func TestDrawsKeepTheTotals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 60).Draw(t, "requests")
+		limit := rapid.IntRange(2, 200).Draw(t, "max")
+		law := rapid.SampledFrom([]profile.Lengths{
+			{Law: profile.Fixed}, {Law: profile.Lognormal, Sigma: 1.5}, {Law: profile.Lognormal, Sigma: 0.5, Max: limit}, {Law: profile.Capped, Max: limit, AtCap: 0.5},
+		}).Draw(t, "law")
+		least, most := n, n*limit
+		if law.Law == profile.Capped {
+			least = n + int(math.Round(law.AtCap*float64(n)))*(limit-1)
+		}
+		total := rapid.IntRange(least, most).Draw(t, "total")
+		e := &profile.Evidence{Requests: n, Rate: 3, Workload: profile.Workload{
+			InputTokens: total, OutputTokens: n, Text: law, Output: profile.Lengths{Law: profile.Fixed},
+			Image: &profile.Images{Mean: 100, Sigma: 0.4, GiantShare: 0.1, GiantTokens: 5000},
+		}}
+		p := plan(e, rapid.Uint64Range(0, 1<<40).Draw(t, "draw"))
+		sum, giants := 0, 0
+		for _, r := range p.Requests {
+			if r.PromptTokens < 1 || law.Max > 0 && r.PromptTokens > law.Max {
+				t.Fatalf("length %d", r.PromptTokens)
+			}
+			sum += r.PromptTokens
+			if r.Job.Images[0].Tokens == 5000 {
+				giants++
+			}
+			if r.Job.PromptTokens != r.PromptTokens+r.Job.Images[0].Tokens {
+				t.Fatalf("%+v", r.Job)
+			}
+		}
+		if share := 0.1 * float64(n); sum != total || giants < int(share) || giants > int(share)+1 {
+			t.Fatalf("sum %d, want %d; %d giants of %d", sum, total, giants, n)
+		}
+		var at []time.Duration
+		for due := range p.Schedule {
+			if at = append(at, due); len(at) == n {
+				break
+			}
+		}
+		if last := time.Duration(float64(n) / 3 * 1e9); !slices.IsSorted(at) || at[n-1].Round(time.Millisecond) != last.Round(time.Millisecond) {
+			t.Fatalf("the last of %d arrives at %v, want %v", n, at[n-1], last)
+		}
+	})
+}
+
+func TestADrawIsItsNumber(t *testing.T) {
+	p := known(t, false)
+	e := &p.Evidence[1]
+	a, _ := once(p.Engine, e, 3)
+	b, _ := once(p.Engine, e, 3)
+	c, _ := once(p.Engine, e, 4)
+	if a["ttft.mean"] != b["ttft.mean"] || a["ttft.mean"] == c["ttft.mean"] {
+		t.Errorf("draws 3, 3 and 4 have mean TTFT %v, %v and %v", a["ttft.mean"], b["ttft.mean"], c["ttft.mean"])
+	}
+}
