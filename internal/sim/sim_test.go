@@ -295,7 +295,9 @@ func (m *ticking) Step(now time.Duration, out []engine.Emission) []engine.Emissi
 		for i := range m.live {
 			j := &m.live[i]
 			j.left--
-			out = append(out, engine.Emission{ID: j.id, At: m.next, Tokens: 1, Done: j.left == 0})
+			out = append(out, engine.Emission{})
+			e := &out[len(out)-1]
+			e.ID, e.At, e.Tokens, e.Done = j.id, m.next, 1, j.left == 0
 		}
 		m.live = slices.DeleteFunc(m.live, func(j unfinished) bool { return j.left == 0 })
 		m.next += 10 * time.Millisecond
