@@ -97,8 +97,10 @@ func (c Config) deployment() engine.Config {
 	return e
 }
 
-// model makes what decides when tokens come.
-func (c Config) model() (engine.Model, error) {
+// NewModel makes what decides when tokens come from a server of this
+// configuration.
+func (c Config) NewModel() (engine.Model, error) {
+	c = c.withDefaults()
 	if c.Engine == nil {
 		return engine.NewLatencyModel(c.Latency, c.Seed), nil
 	}

@@ -121,7 +121,9 @@ func (x *exchange) serve() error {
 // the response ends before it.
 func (x *exchange) generate() error {
 	x.ticket.finish, x.ticket.maxTokens = x.plan.finish, x.plan.maxTokens
-	x.s.loop.add(x.job(), &x.ticket)
+	job := x.s.cfg.job(x.req, x.plan)
+	job.ID = x.arrival
+	x.s.loop.add(job, &x.ticket)
 	x.req.prompt, x.req.images = nil, nil // done with; a stream may stay open for long
 	defer func() {
 		if int(x.ticket.tokens.Load()) < x.plan.tokens {
@@ -134,19 +136,19 @@ func (x *exchange) generate() error {
 	return x.reply()
 }
 
-func (x *exchange) job() engine.Job {
+// job is what the engine has to do for a request, without an ID.
+func (c *Config) job(req *request, p plan) engine.Job {
 	j := engine.Job{
-		ID:           x.arrival,
-		PromptTokens: x.plan.promptTokens,
-		Images:       x.req.images,
-		OutputTokens: x.plan.tokens,
-		Priority:     x.req.priority,
+		PromptTokens: p.promptTokens,
+		Images:       req.images,
+		OutputTokens: p.tokens,
+		Priority:     req.priority,
 	}
-	if x.req.model != x.s.cfg.Model {
-		j.Adapter = x.req.model
+	if req.model != c.Model {
+		j.Adapter = req.model
 	}
-	if x.s.cfg.looksAtPrompts() {
-		j.Prompt = x.req.prompt
+	if c.looksAtPrompts() {
+		j.Prompt = req.prompt
 	}
 	return j
 }
@@ -173,53 +175,60 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 
 // prepare checks the request against the server and settles its plan.
 func (x *exchange) prepare() *apiError {
-	req, cfg := x.req, &x.s.cfg
-	if !x.s.serves(req.model) {
-		return req.unknownModel()
+	cfg := &x.s.cfg
+	if !cfg.serves(x.req.model) {
+		return x.req.unknownModel()
 	}
-	setDefault(&req.model, cfg.Model)
+	x.rec.prompt, x.rec.images = x.req.promptTokens(), len(x.req.images)
+	p, refused := cfg.fit(x.req)
+	if refused == nil {
+		x.plan, x.text = cfg.compose(x.s.vocab, x.req, p)
+	}
+	return refused
+}
+
+// fit gives a request, whose model is served, its place in the context.
+func (c *Config) fit(req *request) (plan, *apiError) {
+	setDefault(&req.model, c.Model)
 	n := req.promptTokens()
 	p := plan{promptTokens: n, maxTokens: req.maxTokens}
-	x.rec.prompt, x.rec.images = n, len(req.images)
-	room := cfg.MaxModelLen - n
+	room := c.MaxModelLen - n
 	most, _ := req.limits()
 	if req.fill {
 		p.maxTokens = max(room, 0)
 		if room == 0 {
-			return badRequest(most, 0, "%s must be at least 1, got 0.", most)
+			return p, badRequest(most, 0, "%s must be at least 1, got 0.", most)
 		}
 	}
-	if p.maxTokens > cfg.MaxModelLen {
-		return badRequest(most, p.maxTokens, "%s=%d cannot be greater than max_model_len=%d. "+
-			"Please request fewer output tokens.", most, p.maxTokens, cfg.MaxModelLen)
+	if p.maxTokens > c.MaxModelLen {
+		return p, badRequest(most, p.maxTokens, "%s=%d cannot be greater than max_model_len=%d. "+
+			"Please request fewer output tokens.", most, p.maxTokens, c.MaxModelLen)
 	}
 	if p.maxTokens > room || room < 0 {
-		return badRequest("input_tokens", n, "You passed %d input tokens and requested %d output tokens. "+
+		return p, badRequest("input_tokens", n, "You passed %d input tokens and requested %d output tokens. "+
 			"However, the model's context length is only %d tokens, resulting in a maximum input length of %d tokens. "+
-			"Please reduce the length of the input prompt.", n, p.maxTokens, cfg.MaxModelLen, cfg.MaxModelLen-p.maxTokens)
+			"Please reduce the length of the input prompt.", n, p.maxTokens, c.MaxModelLen, c.MaxModelLen-p.maxTokens)
 	}
-	x.compose(p)
-	return nil
+	return p, nil
 }
 
 // compose draws the answer: its text, and where and why it ends.
-func (x *exchange) compose(p plan) {
-	var length rand.PCG
-	x.text, length = newAnswer(x.s.vocab, x.s.cfg.Seed, x.req.prompt)
+func (c *Config) compose(v *vocabulary, req *request, p plan) (plan, answer) {
+	text, length := newAnswer(v, c.Seed, req.prompt)
 	p.tokens, p.finish = p.maxTokens, "length"
-	if !x.req.ignoreEOS {
-		natural := max(x.s.cfg.OutputLen.Draw(rand.New(&length)), x.req.minTokens)
+	if !req.ignoreEOS {
+		natural := max(c.OutputLen.Draw(rand.New(&length)), req.minTokens)
 		if natural < p.tokens {
 			p.tokens, p.finish = natural, "stop"
 		}
 	}
-	if len(x.req.stop) > 0 {
-		if end, ok := x.text.stop(x.req.stop, x.req.includeStop, x.req.minTokens, p.tokens); ok {
+	if len(req.stop) > 0 {
+		if end, ok := text.stop(req.stop, req.includeStop, req.minTokens, p.tokens); ok {
 			p.tokens, p.finish, p.stopReason = end.tokens, "stop", end.reason
-			x.text.visible = end.visible
+			text.visible = end.visible
 		}
 	}
-	x.plan = p
+	return p, text
 }
 
 // refuse answers with an error.

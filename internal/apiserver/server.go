@@ -48,7 +48,7 @@ func New(cfg Config) (*Server, error) {
 		meters: newMeters(cfg.MaxModelLen),
 		truth:  newTruthLog(cfg.TruthLimit, cfg.TruthWrites),
 	}
-	core, err := cfg.model()
+	core, err := cfg.NewModel()
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +173,8 @@ func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 
 // serves tells whether name is the model, one of its adapters, or empty, which
 // stands for the model.
-func (s *Server) serves(name string) bool {
-	return name == "" || name == s.cfg.Model || slices.Contains(s.cfg.Adapters, name)
+func (c *Config) serves(name string) bool {
+	return name == "" || name == c.Model || slices.Contains(c.Adapters, name)
 }
 
 // errShutdown ends the requests that are open when Serve has to return.

@@ -97,10 +97,14 @@ func (s *Server) knownIDs(v gjson.Result) ([]int32, *apiError) {
 	}
 	for _, id := range ids {
 		if int(id) >= s.vocab.size() {
-			return nil, badRequest("tokens", id, "Token id %d is out of vocabulary", id)
+			return nil, badID(id)
 		}
 	}
 	return ids, nil
+}
+
+func badID(id int32) *apiError {
+	return badRequest("tokens", id, "Token id %d is out of vocabulary", id)
 }
 
 // readToolBody reads a JSON object and checks the model it names, if any.
@@ -113,7 +117,7 @@ func (s *Server) readToolBody(w http.ResponseWriter, r *http.Request) (gjson.Res
 	if refused != nil {
 		return gjson.Result{}, refused
 	}
-	if m := object.Get("model"); m.Type == gjson.String && !s.serves(m.Str) {
+	if m := object.Get("model"); m.Type == gjson.String && !s.cfg.serves(m.Str) {
 		return gjson.Result{}, modelNotFound(m.Str)
 	}
 	return object, nil

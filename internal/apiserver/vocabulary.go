@@ -236,6 +236,7 @@ func capitalIndex(s string) int { return int(s[0]-'A')*26 + int(s[1]-'a') }
 // no UTF-8 together stay as they are.
 func (v *vocabulary) decode(ids []int32) string {
 	var b strings.Builder
+	b.Grow(4 * len(ids))
 	for _, id := range ids {
 		b.WriteString(v.text[id])
 	}

@@ -31,11 +31,8 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	}
 	defer s.close()
 	s.quiet, s.profile = c.Quiet, c.Profiler
-	s.run.Plan.Settings = flagTexts(k)
+	s.run.Plan.Settings = c.settings(k)
 	s.run.Env.Embedded = c.URL == ""
-	if c.deployment != nil {
-		s.run.Plan.Settings["profile"] = cmp.Or(c.Profile, c.deployment.Name)
-	}
 	if err := c.checkFileLimit(s.run.Env, c.Requests); err != nil { // before anything is drawn
 		return err
 	}
@@ -62,6 +59,15 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 		s.kept()
 	}
 	return errors.Join(printed, err, ended(t))
+}
+
+// settings are the texts of all settings, with the profile that was chosen.
+func (c *benchCmd) settings(k *kong.Context) map[string]string {
+	texts := flagTexts(k)
+	if c.deployment != nil {
+		texts["profile"] = cmp.Or(c.Profile, c.deployment.Name)
+	}
+	return texts
 }
 
 // ended is errInterrupted for a run that was ended early.
@@ -162,6 +168,9 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if err := c.plan(s, model.ID); err != nil {
 		return err
 	}
+	if err := c.checkFileLimit(s.run.Env, len(s.requests)); err != nil { // a file may have held more than was asked for
+		return err
+	}
 	return c.connect(ctx, s, tok, model.ID)
 }
 
@@ -250,7 +259,7 @@ func (c *benchCmd) plan(s *session, model string) error {
 		Objectives: slos, Percentiles: c.Percentiles, Settings: s.masked(s.run.Plan.Settings),
 	}
 	s.run.Env.Invocation = s.maskedArgs()
-	return c.checkFileLimit(s.run.Env, len(s.requests)) // a file may have held more than was asked for
+	return nil
 }
 
 // checkFileLimit refuses a plan of n requests that is bound to run out of files.

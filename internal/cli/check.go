@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -175,7 +176,7 @@ func (c *benchCmd) checkTarget() error {
 // checkEngine settles what the embedded engine is, if there is to be one.
 func (c *benchCmd) checkEngine() (err error) {
 	if c.URL == "" {
-		c.server, c.deployment, err = c.Engine.config("--engine-", c.Profile)
+		c.server, c.deployment, err = c.Engine.config(cmp.Or(c.enginePrefix, "--engine-"), c.Profile)
 	}
 	return err
 }

@@ -6,7 +6,8 @@
 // `pitot bench` (bench.go, its settings in settings.go and config.go) and `pitot
 // vllm bench serve` (vllm.go) resolve different command lines into the same
 // thing, a session (session.go), which goes through the order of a run: model,
-// workload, ready check, warm-up, run, drain, report.
+// workload, ready check, warm-up, run, drain, report. `pitot sim` (sim.go) takes
+// the settings of bench to an engine in virtual time.
 package cli
 
 import (
@@ -114,6 +115,7 @@ func terminalWidth() func() int {
 type grammar struct {
 	Bench    benchCmd    `cmd:"" help:"Measure an endpoint, or the embedded engine."`
 	Serve    serveCmd    `cmd:"" help:"Serve the simulated engine over HTTP."`
+	Sim      simCmd      `cmd:"" help:"Simulate: the run of bench against a modelled engine, in virtual time."`
 	Profiles profilesCmd `cmd:"" help:"List and show the profiles of the simulated engine."`
 	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
 	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
@@ -167,6 +169,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 		kong.Vars{"version": "pitot " + Version()},
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
+		kong.PostBuild(bareEngineFlags),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 	)
 	return parser, exited, err

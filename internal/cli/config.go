@@ -62,7 +62,7 @@ func (o origins) explain(err error) error {
 	return usagef("%s", strings.Join(lines, "\n"))
 }
 
-// expandConfig replaces --config FILE of `pitot bench` by the flags in the file.
+// expandConfig replaces --config FILE of `pitot bench` and `pitot sim` by the flags in the file.
 func expandConfig(k *kong.Kong, args []string) ([]string, origins, error) {
 	name, rest := cutConfig(args)
 	if name == "" {
@@ -73,16 +73,16 @@ func expandConfig(k *kong.Kong, args []string) ([]string, origins, error) {
 		return nil, nil, usagef("--config: %w", err)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a byte order mark
-	c := configFile{name: name, lines: strings.Split(string(data), "\n"), flags: benchFlags(k), origins: origins{}}
+	c := configFile{name: name, lines: strings.Split(string(data), "\n"), command: rest[0], flags: flagsOf(k, rest[0]), origins: origins{}}
 	if err := c.read(data); err != nil {
 		return nil, nil, usage(err)
 	}
 	return slices.Concat(rest[:1], c.without(rest[1:]), rest[1:]), c.origins, nil
 }
 
-// cutConfig takes --config out of the arguments of `pitot bench`.
+// cutConfig takes --config out of the arguments of `pitot bench` and `pitot sim`.
 func cutConfig(args []string) (name string, rest []string) {
-	if len(args) == 0 || args[0] != "bench" {
+	if len(args) == 0 || args[0] != "bench" && args[0] != "sim" {
 		return "", args
 	}
 	for i := 0; i < len(args); i++ {
@@ -100,13 +100,16 @@ func cutConfig(args []string) (name string, rest []string) {
 	return name, rest
 }
 
-// benchFlags are the flags of `pitot bench` by name.
-func benchFlags(k *kong.Kong) map[string]*kong.Flag {
+// flagsOf are the flags of a command by each of their names.
+func flagsOf(k *kong.Kong, command string) map[string]*kong.Flag {
 	flags := map[string]*kong.Flag{}
 	for _, node := range k.Model.Children {
-		if node.Name == "bench" {
+		if node.Name == command {
 			for _, f := range node.Flags {
 				flags[f.Name] = f
+				for _, name := range f.Aliases {
+					flags[name] = f
+				}
 			}
 		}
 	}
@@ -116,6 +119,7 @@ func benchFlags(k *kong.Kong) map[string]*kong.Flag {
 // A configFile is a config file on its way to flags.
 type configFile struct {
 	name    string
+	command string // bench or sim
 	lines   []string
 	flags   map[string]*kong.Flag
 	args    [][2]string // flag name and argument
@@ -177,13 +181,13 @@ func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
 	flag, ok := c.flags[name]
 	switch {
 	case !ok || name == "config" || name == "help":
-		c.failf(key, "unknown setting %q%s", name, suggest(name))
+		c.failf(key, "unknown setting %q%s", name, suggest(c.command, name))
 		return
-	case c.origins[name].line > 0:
-		c.failf(key, "%q is set twice, first in line %d", name, c.origins[name].line)
+	case c.origins[flag.Name].line > 0:
+		c.failf(key, "%q is set twice, first in line %d", name, c.origins[flag.Name].line)
 		return
 	}
-	c.origins[name] = c.origin(key)
+	c.origins[flag.Name] = c.origin(key)
 	c.value(flag, v.Value)
 }
 
@@ -310,7 +314,7 @@ func (c *configFile) scalar(flag *kong.Flag, node ast.Node) {
 // argument adds what the parser takes.
 func (c *configFile) argument(flag *kong.Flag, node ast.Node, text string) {
 	arg := "--" + flag.Name + "=" + text
-	if err := tryFlag(arg); err != nil {
+	if err := tryFlag(c.command, arg); err != nil {
 		c.failf(node.GetToken(), "%v", err)
 		return
 	}
@@ -318,13 +322,13 @@ func (c *configFile) argument(flag *kong.Flag, node ast.Node, text string) {
 }
 
 // tryFlag lets the parser look at one argument alone.
-func tryFlag(arg string) error {
+func tryFlag(command, arg string) error {
 	var g grammar
 	k, _, err := newParser(new(Process), &g)
 	if err != nil {
 		return err
 	}
-	_, err = k.Parse([]string{"bench", arg})
+	_, err = k.Parse([]string{command, arg})
 	return err
 }
 
@@ -351,10 +355,10 @@ func (c *configFile) without(args []string) []string {
 	for _, a := range c.args {
 		overridden := slices.ContainsFunc(args, func(arg string) bool {
 			name, _, _ := strings.Cut(arg, "=")
-			short := c.flags[a[0]].Short
+			f := c.flags[a[0]]
 			flag, long := strings.CutPrefix(name, "--")
-			return long && (flag == a[0] || flag == "no-"+a[0] || slices.Contains(instead[flag], a[0])) ||
-				short != 0 && strings.HasPrefix(arg, "-"+string(short))
+			return long && (c.flags[flag] == f || flag == "no-"+a[0] || c.displaces(flag, f)) ||
+				f.Short != 0 && strings.HasPrefix(arg, "-"+string(f.Short))
 		})
 		if overridden {
 			delete(c.origins, a[0])
@@ -365,18 +369,33 @@ func (c *configFile) without(args []string) []string {
 	return out
 }
 
+// displaces tells whether a flag on the command line puts f, from the file, out
+// of force. Both may have several names.
+func (c *configFile) displaces(flag string, f *kong.Flag) bool {
+	given := c.flags[flag]
+	if given == nil {
+		return false
+	}
+	for _, name := range append([]string{given.Name}, given.Aliases...) {
+		if slices.ContainsFunc(instead[name], func(other string) bool { return c.flags[other] == f }) {
+			return true
+		}
+	}
+	return false
+}
+
 // suggest is what the parser offers in place of an unknown flag.
-func suggest(name string) string {
-	err := tryFlag("--" + name + "=")
+func suggest(command, name string) string {
+	err := tryFlag(command, "--"+name+"=")
 	if err == nil {
 		return ""
 	}
 	_, offer, found := strings.Cut(err.Error(), ", did you mean ")
 	if !found {
-		return "; `pitot bench --help` lists them"
+		return "; `pitot " + command + " --help` lists them"
 	}
 	if strings.Contains(offer, "\"-") && !strings.Contains(offer, "\"--") || strings.HasPrefix(offer, "one of") {
-		return "; `pitot bench --help` lists them" // short names are none here
+		return "; `pitot " + command + " --help` lists them" // short names are none here
 	}
 	return ", did you mean " + strings.ReplaceAll(offer, "--", "")
 }

@@ -27,6 +27,9 @@ func (p *Process) printReports(t *trace.Trace, names []string) error {
 // printReport writes one report: pitot, vllm, sglang, or json, the figures of
 // pitot's.
 func (p *Process) printReport(t *trace.Trace, name, version string) error {
+	if t.Run.Kind == trace.Simulated && (name == "vllm" || name == "sglang") { // their tables have no place for it
+		fmt.Fprintf(p.Stderr, "pitot: run %s is simulated: no server was measured\n", t.Run.ID)
+	}
 	switch name {
 	case "vllm":
 		r, err := dialect.NewVLLMReport(t, version)

@@ -72,13 +72,13 @@ func (c runsListCmd) Run(p *Process) error {
 		return err
 	}
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tNAME\tSTATUS\tREQUESTS\tFAILED\tMODEL\tLOAD")
+	fmt.Fprintln(w, "RUN\tNAME\tKIND\tSTATUS\tREQUESTS\tFAILED\tMODEL\tLOAD")
 	for i, l := range list {
 		if c.N > 0 && i == c.N {
 			fmt.Fprintf(w, "… %d more (-n 0 shows all)\n", len(list)-i)
 			break
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.Run.ID, l.Run.Name, l.Run.Status, l.Records, l.Failed, l.Run.Plan.Model, describeLoad(l.Run.Plan))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.Run.ID, l.Run.Name, l.Run.Kind, l.Run.Status, l.Records, l.Failed, l.Run.Plan.Model, describeLoad(l.Run.Plan))
 	}
 	return w.Flush()
 }
@@ -118,9 +118,10 @@ func showRun(w io.Writer, t *trace.Trace) {
 	}
 	line("run", run.ID)
 	line("name", run.Name)
+	line("kind", string(run.Kind))
 	line("status", string(run.Status))
 	line("started", run.Started.Local().Format(time.RFC3339))
-	line("target", run.Plan.URL+" "+run.Plan.Model)
+	line("target", strings.TrimSpace(run.Plan.URL+" "+run.Plan.Model))
 	line("load", describeLoad(run.Plan))
 	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
 	line("server", run.Env.Server)

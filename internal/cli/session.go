@@ -66,7 +66,7 @@ func (p *Process) newSession(storeFile string) (*session, error) {
 // close stops a profiler that an early end left running, and lets go of the
 // connections and the store.
 func (s *session) close() {
-	if s.target != nil {
+	if s.target != nil && s.target.transport != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 		defer cancel()
 		s.stopProfiler(ctx)

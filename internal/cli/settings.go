@@ -25,6 +25,7 @@ type benchCmd struct {
 
 	idPrefix     string // of this run's requests
 	otherPrompts bool   // draw other prompts from the same seed: for the warm-up
+	enginePrefix string // how the flags of the engine begin
 
 	server     apiserver.Config // of the embedded engine
 	deployment *profile.Profile // that it stands for, if for any
@@ -32,8 +33,8 @@ type benchCmd struct {
 
 // targetSettings say what to measure and how to reach it.
 type targetSettings struct {
-	URL            string        `placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
-	Protocol       string        `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
+	URL string `placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
+	askSettings
 	Endpoint       string        `placeholder:"PATH" help:"Route of the requests. Default: /v1/completions or /v1/chat/completions."`
 	Model          string        `placeholder:"NAME" help:"Model to ask for. Default: the first that /v1/models lists."`
 	APIKeyEnv      string        `name:"api-key-env" default:"OPENAI_API_KEY" placeholder:"NAME" help:"Environment variable with the bearer key (${default})."`
@@ -45,10 +46,15 @@ type targetSettings struct {
 	NewConnections bool          `help:"Open a new connection for every request."`
 	Timeout        time.Duration `default:"1h" placeholder:"TIME" help:"Time limit of a request, 0 for none (${default})."`
 	IdleTimeout    time.Duration `placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
-	NoStream       bool          `help:"Ask for whole answers instead of streams."`
 	TokenUsage     bool          `help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
 	Body           string        `placeholder:"JSON" help:"Object merged over the body of every request, e.g. {\"temperature\": 0}."`
-	IgnoreEOS      *bool         `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`
+}
+
+// askSettings say how to ask for answers.
+type askSettings struct {
+	Protocol  string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
+	NoStream  bool   `help:"Ask for whole answers instead of streams."`
+	IgnoreEOS *bool  `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`
 }
 
 // requestSettings say what to send.
@@ -94,7 +100,7 @@ type orderSettings struct {
 type outputSettings struct {
 	SLO         []string  `name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; of ttft, tpot, itl, e2el."`
 	Percentiles []float64 `placeholder:"LIST" help:"Percentiles to report. Default: 90,95,99."`
-	Report      []string  `default:"pitot" enum:"pitot,vllm,sglang,json" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default})."`
+	Report      []string  `default:"pitot" aliases:"dialect" enum:"pitot,vllm,sglang,json" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default})."`
 	Name        string    `placeholder:"TEXT" help:"Name to find the run by."`
 	KeepText    bool      `help:"Keep the text of the answers."`
 	Quiet       bool      `short:"q" help:"No progress on stderr."`

@@ -25,6 +25,9 @@ type tokens struct {
 	local bool
 }
 
+// noTokenizer names what prompts of token ids are counted by.
+const noTokenizer = "none: prompts are token ids"
+
 // localTokenizer adapts a tokenizer file.
 type localTokenizer struct{ *tokenizer.Tokenizer }
 
@@ -91,7 +94,7 @@ func (s serverTokenizer) works(ctx context.Context) error {
 // that can be had, "server", "none", or a file, folder or name; if it must not
 // be found as a file the search goes on with what the server offers.
 func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, t *target, model string, vocabSize int) (tokens, error) {
-	ids := tokens{name: "none: prompts are token ids", vocab: workload.Vocabulary{Size: vocabSize}}
+	ids := tokens{name: noTokenizer, vocab: workload.Vocabulary{Size: vocabSize}}
 	if where == "none" {
 		return ids, nil
 	}

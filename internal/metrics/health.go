@@ -20,8 +20,10 @@ type Health struct {
 	GCCycles int          `json:"gc_cycles"`
 	Redials  int          `json:"redials"`  // idle connections that the server had closed
 	Measured bool         `json:"measured"` // false when the run has no end, as when the process was killed: then CPU and GC are not known
-	Valid    bool         `json:"valid"`
-	Reasons  []string     `json:"reasons,omitempty"` // why it is not
+	// Simulated means that there was no load generator: time was virtual.
+	Simulated bool     `json:"simulated,omitempty"`
+	Valid     bool     `json:"valid"`
+	Reasons   []string `json:"reasons,omitempty"` // why it is not
 }
 
 // Limits beyond which the client counts as the bottleneck. Lateness matters in
@@ -35,6 +37,9 @@ const (
 )
 
 func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
+	if t.Run.Kind == trace.Simulated {
+		return Health{Lateness: Distribute(nil, []float64{50, 99}), CPUs: max(t.Run.Env.CPUs, 1), Measured: t.Run.End.Happened(), Simulated: true, Valid: true}
+	}
 	client, env := t.Run.Client, t.Run.Env
 	h := Health{
 		Lateness: Distribute(lateness(records), []float64{50, 99}),

@@ -115,31 +115,65 @@ func itls(x []float64, r *trace.Record) []float64 {
 	return x
 }
 
+// chunks is how many there are in all.
+func chunks(records []*trace.Record) int {
+	n := 0
+	for _, r := range records {
+		n += len(r.Chunks)
+	}
+	return n
+}
+
+// sent and due are the instants from which service and response times run.
+func sent(r *trace.Record) trace.Instant { return r.Sent }
+func due(r *trace.Record) trace.Instant  { return r.Due }
+
 // latencies are taken from the instant that from gives, over the requests that
 // succeeded. TTFT, TPOT and ITL need a stream.
 func latencies(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
-	var ttft, tpots, gaps, e2el []float64
+	l := fromStart(records, stream, percentiles, from)
+	if !stream {
+		return l
+	}
+	var tpots []float64
+	gaps := make([]float64, 0, chunks(records))
 	for _, r := range records {
-		start := from(r)
-		if !r.OK() || !start.Happened() {
+		if !r.OK() || !from(r).Happened() {
 			continue
-		}
-		e2el = append(e2el, between(start, r.Done))
-		if !stream {
-			continue
-		}
-		if first, _, n := r.Output(); n > 0 {
-			ttft = append(ttft, between(start, first))
 		}
 		if v, ok := tpot(r); ok {
 			tpots = append(tpots, v)
 		}
 		gaps = itls(gaps, r)
 	}
-	return Latencies{
-		TTFT: Distribute(ttft, percentiles),
-		TPOT: Distribute(tpots, percentiles),
-		ITL:  Distribute(gaps, percentiles),
-		E2EL: Distribute(e2el, percentiles),
+	l.TPOT, l.ITL = Distribute(tpots, percentiles), Distribute(gaps, percentiles)
+	return l
+}
+
+// fromStart are those of the latencies that depend on the start.
+func fromStart(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
+	var ttft, e2el []float64
+	for _, r := range records {
+		start := from(r)
+		if !r.OK() || !start.Happened() {
+			continue
+		}
+		e2el = append(e2el, between(start, r.Done))
+		if first, _, n := r.Output(); stream && n > 0 {
+			ttft = append(ttft, between(start, first))
+		}
 	}
+	return Latencies{TTFT: Distribute(ttft, percentiles), E2EL: Distribute(e2el, percentiles)}
+}
+
+// responses are the response times. What comes after the first token is taken
+// from the service times of the same requests: there may be millions of gaps.
+func responses(records []*trace.Record, stream bool, percentiles []float64, service Latencies) Latencies {
+	if slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Sent.Happened() != r.Due.Happened() }) {
+		return latencies(records, stream, percentiles, due)
+	}
+	l := fromStart(records, stream, percentiles, due)
+	l.TPOT, l.ITL = service.TPOT, service.ITL
+	l.TPOT.Percentiles, l.ITL.Percentiles = slices.Clone(l.TPOT.Percentiles), slices.Clone(l.ITL.Percentiles)
+	return l
 }

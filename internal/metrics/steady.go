@@ -60,7 +60,7 @@ func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Stea
 	s.Requests = len(within)
 	s.Level = meanBetween(steps, from, last)
 	s.Completed, s.Output = flow(records, from, last)
-	s.Service = latencies(within, t.Run.Plan.Stream, percentiles, func(r *trace.Record) trace.Instant { return r.Sent })
+	s.Service = latencies(within, t.Run.Plan.Stream, percentiles, sent)
 	return s
 }
 

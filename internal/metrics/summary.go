@@ -119,9 +119,9 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		Concurrency: concurrency(records),
 	}
 	stream := t.Run.Plan.Stream
-	s.Service = latencies(records, stream, o.Percentiles, func(r *trace.Record) trace.Instant { return r.Sent })
+	s.Service = latencies(records, stream, o.Percentiles, sent)
 	if scheduled(t.Run.Plan, records) {
-		response := latencies(records, stream, o.Percentiles, func(r *trace.Record) trace.Instant { return r.Due })
+		response := responses(records, stream, o.Percentiles, s.Service)
 		s.Response = &response
 	}
 	s.Rates = rates(s, records)

@@ -329,6 +329,7 @@ func TestHealth(t *testing.T) {
 		{"processors, for a moment", func(tr *trace.Trace) { tr.Run.End, tr.Run.Client.CPU = 500*ms, time.Second }, ""},
 		{"killed", func(tr *trace.Trace) { tr.Run.End = trace.Never }, "the run has no end"},
 		{"collector", func(tr *trace.Trace) { tr.Run.Client.GCMax = 11 * time.Millisecond }, "the garbage collector paused"},
+		{"simulated", func(tr *trace.Trace) { late(200, 500)(tr); tr.Run.Kind = trace.Simulated }, ""},
 		{"files", func(tr *trace.Trace) { tr.Records[0].Class = trace.Files }, "1 requests failed since this process ran out of file descriptors"},
 		{"ports", func(tr *trace.Trace) { tr.Records[0].Class = trace.Ports }, "ran out of local ports"},
 		{"server errors are not the client's", func(tr *trace.Trace) { tr.Records[0].Class = trace.Reset }, ""},

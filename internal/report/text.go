@@ -60,11 +60,14 @@ func (t *text) head(s metrics.Summary) {
 	if run.Name != "" {
 		name = fmt.Sprintf("%q", run.Name)
 	}
-	t.field("run", run.ID, name, run.Started.Local().Format("2006-01-02 15:04:05"), string(run.Status))
-	where := plan.URL
-	if run.Env.Embedded {
+	when, where := run.Started.Local().Format("2006-01-02 15:04:05"), plan.URL
+	switch {
+	case s.Health.Simulated:
+		when, where = "SIMULATED in virtual time", "simulated engine"
+	case run.Env.Embedded:
 		where = "embedded engine"
 	}
+	t.field("run", run.ID, name, when, string(run.Status))
 	how := plan.Protocol + ", not streamed"
 	if plan.Stream {
 		how = plan.Protocol + ", streamed"
@@ -84,6 +87,10 @@ func gate(n int) string {
 
 // client is the verdict on the load generator and what it rests on.
 func (t *text) client(h metrics.Health) {
+	if h.Simulated {
+		t.field("client", "none: no request was sent, and nothing stood in the way of any")
+		return
+	}
 	verdict := "VALID"
 	if !h.Valid {
 		verdict = "INVALID: " + strings.Join(h.Reasons, "; ")

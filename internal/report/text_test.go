@@ -70,8 +70,11 @@ func TestText(t *testing.T) {
 		r.Sent += 15 * milli
 	}
 	late.Run.Plan.Stream = false
+	simulated := sample(400, 0)
+	simulated.Run.Kind, simulated.Run.Plan.URL, simulated.Run.Client = trace.Simulated, "", trace.Client{}
 	for name, tr := range map[string]*trace.Trace{
-		"failures": sample(400, 9), "interrupted": killed, "invalid": late, "empty": {Run: trace.Run{Status: trace.Complete}},
+		"simulated": simulated,
+		"failures":  sample(400, 9), "interrupted": killed, "invalid": late, "empty": {Run: trace.Run{Status: trace.Complete}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder

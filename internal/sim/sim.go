@@ -33,8 +33,9 @@ type Request struct {
 	WantTokens   int    // output tokens asked for, 0 = no limit
 	Job          engine.Job
 	Finish       string // the finish reason of its answer
-	// Refused is the body of the status 400 with which the server answers in
-	// place of the engine; empty for a request that it accepts.
+	// Status, if not 0, is the HTTP status with which the server refuses the
+	// request in place of giving it to the engine; Refused is in which words.
+	Status  int
 	Refused string
 }
 
@@ -61,7 +62,7 @@ type Outcome struct {
 // Run runs p against m, which must be new.
 func Run(m engine.Model, p Plan) Outcome {
 	r := &run{
-		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
+		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
 		gate: newGate(min(p.Concurrency, len(p.Requests))),
 	}
 	sent := r.dispatch()
@@ -82,6 +83,7 @@ type run struct {
 	now      time.Duration
 	gate     gate
 	records  []trace.Record  // by job ID
+	open     [][]trace.Chunk // by job ID, while it is in flight: closer together than in the records
 	order    []*trace.Record // those that are done
 	inFlight int
 	tokens   int
@@ -158,10 +160,13 @@ func (r *run) step(to time.Duration) {
 	r.due = r.model.Step(r.now, r.due[:0])
 	for i := range r.due {
 		e := &r.due[i]
-		rec := &r.records[e.ID]
-		rec.Chunks = append(rec.Chunks, trace.Chunk{At: trace.Instant(e.At), Tokens: e.Tokens, Kind: trace.Text})
+		list := &r.open[e.ID]
+		if len(*list) == 0 {
+			r.records[e.ID].Usage.Cached = int(e.Cached)
+		}
+		*list = append(*list, trace.Chunk{At: trace.Instant(e.At), Tokens: e.Tokens, Kind: trace.Text})
 		if e.Done {
-			r.finish(e, rec)
+			r.finish(e, &r.records[e.ID])
 		}
 	}
 }
@@ -174,13 +179,13 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 		Due: trace.Instant(due), Free: free, Released: now, Dialed: trace.Never, Connected: trace.Never,
 		Sent: now, FirstByte: now, Done: trace.Never, Usage: trace.Usage{At: trace.Never},
 	}
-	if req.Refused != "" {
-		rec.Status, rec.Class, rec.Error = http.StatusBadRequest, trace.HTTP, req.Refused
+	if req.Status != 0 {
+		rec.Status, rec.Class, rec.Error = req.Status, trace.HTTP, req.Refused
 		r.leave(rec, now)
 		return
 	}
 	rec.Status = http.StatusOK
-	rec.Chunks = r.chunks.take(req.Job.OutputTokens + 1)
+	r.open[n] = r.chunks.take(req.Job.OutputTokens + 1)
 	r.inFlight++
 	job := req.Job
 	job.ID = uint64(n)
@@ -190,6 +195,7 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 // finish closes the record of a request whose last tokens are there.
 func (r *run) finish(e *engine.Emission, rec *trace.Record) {
 	req := &r.plan.Requests[e.ID]
+	rec.Chunks, r.open[e.ID] = r.open[e.ID], nil
 	tokens := 0
 	for _, c := range rec.Chunks {
 		tokens += int(c.Tokens)
@@ -197,7 +203,7 @@ func (r *run) finish(e *engine.Emission, rec *trace.Record) {
 	r.tokens += tokens
 	r.inFlight--
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
-	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: int(e.Cached), At: trace.Never}
+	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, At: trace.Never}
 	done := trace.Instant(e.At)
 	switch {
 	case !r.plan.Stream:
@@ -229,7 +235,7 @@ func (r *run) abandon(sent int) {
 		if rec.Done.Happened() {
 			continue
 		}
-		rec.Class = trace.Cancelled
+		rec.Chunks, rec.Class = r.open[i], trace.Cancelled
 		if !r.stopped {
 			rec.Class, rec.Error = trace.Other, "the simulated engine has nothing more to do, and this request has no end"
 		}

@@ -121,7 +121,7 @@ func TestRecordsOfEachForm(t *testing.T) {
 
 func TestARefusedRequestIsDoneAtOnceAndFreesItsPlace(t *testing.T) {
 	requests := answers(1, 1, 1)
-	requests[1].Refused = "too long"
+	requests[1].Status, requests[1].Refused = 400, "too long"
 	o := Run(plain(0), Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 1, Stream: true})
 	if diff := cmp.Diff([][5]int{{0, 0, 0, 0, 50}, {0, 50, 50, 50, 50}, {0, 50, 50, 50, 100}}, times(o.Records)); diff != "" {
 		t.Error(diff)
@@ -295,7 +295,9 @@ func (m *ticking) Step(now time.Duration, out []engine.Emission) []engine.Emissi
 		for i := range m.live {
 			j := &m.live[i]
 			j.left--
-			out = append(out, engine.Emission{ID: j.id, At: m.next, Tokens: 1, Done: j.left == 0})
+			out = append(out, engine.Emission{})
+			e := &out[len(out)-1]
+			e.ID, e.At, e.Tokens, e.Done = j.id, m.next, 1, j.left == 0
 		}
 		m.live = slices.DeleteFunc(m.live, func(j unfinished) bool { return j.left == 0 })
 		m.next += 10 * time.Millisecond
@@ -323,6 +325,20 @@ func BenchmarkRecord(b *testing.B) {
 		tokens += Run(&ticking{}, Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 64, Stream: true}).Tokens
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(tokens), "ns/token")
+}
+
+// A whole run with the engine of a deployment.
+func BenchmarkDeployment(b *testing.B) {
+	requests := answers(slices.Repeat([]int{256}, 20000)...)
+	tokens := 0
+	for b.Loop() {
+		m, err := engine.New(engine.Config{Cost: engine.Costs{Step: 0.008, Sequence: 20e-6, ContextToken: 1e-9, PrefillToken: 20e-6}, KV: engine.KVCache{Tokens: 1 << 20}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		tokens += Run(m, Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 256, Stream: true}).Tokens
+	}
+	b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
 }
 
 // A whole run with the plain engine.

@@ -85,7 +85,7 @@ type Sorted []float64
 // Sort returns a sorted copy of x.
 func Sort(x []float64) Sorted {
 	s := slices.Clone(x)
-	slices.Sort(s)
+	sortInPlace(s)
 	return s
 }
 

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -95,6 +97,46 @@ func TestPercentileStaysWithinTheSampleAndRises(t *testing.T) {
 			t.Fatalf("P%v = %v, P%v = %v of %v", p, a, q, b, s)
 		}
 	})
+}
+
+func TestALargeSampleIsSortedToo(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	draws := map[string]func() float64{
+		"gaps":      func() float64 { return math.Round(1e7*dice.ExpFloat64()) / 1e9 },
+		"both ways": func() float64 { return math.Ldexp(dice.NormFloat64(), dice.IntN(2000)-1000) },
+		"few":       func() float64 { return float64(dice.IntN(3) - 1) },
+		"alike":     func() float64 { return 0.01 },
+		"odd": func() float64 {
+			return []float64{math.Inf(1), math.Inf(-1), math.MaxFloat64, 5e-324, -5e-324}[dice.IntN(5)]
+		},
+		"undefined": func() float64 { return []float64{math.NaN(), 1, -1}[dice.IntN(3)] },
+	}
+	for name, draw := range draws {
+		for _, n := range []int{radixFrom - 1, radixFrom, 50_000} {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = draw()
+			}
+			before, want := slices.Clone(x), slices.Clone(x)
+			slices.Sort(want)
+			if got := Sort(x); !slices.EqualFunc(got, want, same) || !slices.EqualFunc(x, before, same) {
+				t.Errorf("%s: %d values are not sorted, or not left as they were", name, n)
+			}
+		}
+	}
+}
+
+func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+
+func BenchmarkSort(b *testing.B) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	x := make([]float64, 1_000_000)
+	for i := range x {
+		x[i] = math.Round(1e7*dice.ExpFloat64()) / 1e9
+	}
+	for b.Loop() {
+		Sort(x)
+	}
 }
 
 // ln(0.025)/ln(q): 36 for the 90th percentile, 72 for the 95th, 368 for the

@@ -32,10 +32,10 @@ type Run struct {
 // RunKind says how a trace came to be.
 type RunKind string
 
-// A run is live against an endpoint, or of the simulated engine in virtual time.
+// The kinds of a run.
 const (
-	Measured  RunKind = "measured"
-	Simulated RunKind = "simulated"
+	Measured  RunKind = "measured"  // live, against an endpoint
+	Simulated RunKind = "simulated" // of a model of an engine, in virtual time
 )
 
 // Status says how a run ended.

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pitot-bench/pitot/internal/apiserver"
+	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/sim"
+	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// simCmd is `pitot sim`: what `pitot bench` does with its embedded engine,
+// without the server and the wait. Every flag is also a key of the --config file.
+type simCmd struct {
+	Config string `placeholder:"FILE" help:"YAML file of the same settings; flags override it."`
+
+	askSettings     `embed:"" group:"Requests:"`
+	requestSettings `embed:"" group:"Requests:"`
+	loadSettings    `embed:"" group:"Load:"`
+	outputSettings  `embed:"" group:"Results:"`
+	profileSetting  `embed:"" group:"Engine:"`
+	Engine          engineSettings `embed:"" prefix:"engine-" group:"Engine:"` // but see bareEngineFlags
+}
+
+// bareEngineFlags gives the engine's flags of `pitot sim` the names that they
+// have in `pitot serve`, where those are not taken; the names of `pitot bench`
+// go on working. What has no meaning in virtual time is not shown.
+func bareEngineFlags(k *kong.Kong) error {
+	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sim" })
+	flags := k.Model.Children[i].Flags
+	for _, f := range flags {
+		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text"
+		bare, ours := strings.CutPrefix(f.Name, "engine-")
+		if ours && !slices.ContainsFunc(flags, func(other *kong.Flag) bool { return other.Name == bare }) {
+			f.Name, f.Aliases = bare, append(f.Aliases, f.Name)
+		}
+	}
+	return nil
+}
+
+// simIDs begin the ids of simulated requests: nobody else sees them, and the
+// same command line is to give the same records.
+const simIDs = "sim-"
+
+// Run simulates.
+func (c simCmd) Run(p *Process, k *kong.Context) error {
+	b := &benchCmd{
+		targetSettings: targetSettings{askSettings: c.askSettings}, requestSettings: c.requestSettings,
+		loadSettings: c.loadSettings, outputSettings: c.outputSettings, profileSetting: c.profileSetting, Engine: c.Engine,
+		enginePrefix: "--",
+	}
+	if err := errors.Join(b.checkGiven(k, p.Args), c.check(), b.complete()); err != nil {
+		return err
+	}
+	b.idPrefix = simIDs
+	s, err := p.newSession(c.Store)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.quiet, s.target = c.Quiet, new(target)
+	s.run.Plan.Settings = b.settings(k)
+	t, stored, err := b.simulate(s)
+	if err != nil {
+		return err
+	}
+	printed := p.printReports(t, c.Report)
+	if err = stored(); err == nil {
+		s.kept()
+	}
+	return errors.Join(printed, err, ended(t))
+}
+
+// check refuses what makes no sense in virtual time.
+func (c simCmd) check() error {
+	var errs []error
+	if c.KeepText {
+		errs = append(errs, usagef("--keep-text: a simulated answer has no text"))
+	}
+	if len(c.Engine.Fault) > 0 {
+		errs = append(errs, usagef("--fault: nothing is sent that could go wrong; faults are for pitot serve and pitot bench"))
+	}
+	return errors.Join(errs...)
+}
+
+// simulate makes the run. It is written to the store meanwhile: stored waits for
+// that.
+func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, err error) {
+	ctx, release := s.untilInterrupt(context.Background())
+	defer release()
+	model, err := c.server.NewModel()
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	var requests []sim.Request
+	err = s.resolving(ctx, func(ctx context.Context) (err error) {
+		requests, err = c.foresee(ctx, s)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Simulated, time.Now()
+	out := sim.Run(model, sim.Plan{
+		Requests: requests, Schedule: s.schedule, Concurrency: c.Concurrency, Stream: !c.NoStream,
+		Chat: c.Protocol == string(endpoint.Chat), Stop: func() bool { return ctx.Err() != nil },
+	})
+	s.run.End, s.run.Status = out.End, trace.Complete
+	if out.Stopped {
+		s.run.Status = trace.Interrupted
+	}
+	return &trace.Trace{Run: s.run, Records: out.Records}, s.keep(out.Records), nil
+}
+
+// keep writes the run beside what else is to be done; the function it returns
+// waits for that.
+func (s *session) keep(records []*trace.Record) (wait func() error) {
+	done := make(chan error, 1)
+	go func() {
+		writer, err := s.store.Create(s.run)
+		if err == nil {
+			for _, r := range records {
+				writer.Append(r)
+			}
+			err = writer.Finish(s.run)
+		}
+		done <- err
+	}()
+	return func() error { return <-done }
+}
+
+// foresee builds the workload and the schedule, and finds out what the server
+// would make of each request.
+func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, error) {
+	intake, err := apiserver.NewIntake(c.server)
+	if err != nil {
+		return nil, usage(err)
+	}
+	tok, err := c.simTokens(s.Process, intake)
+	if err != nil {
+		return nil, err
+	}
+	s.run.Env.Tokenizer = tok.name
+	w, err := c.build(ctx, tok)
+	if err != nil {
+		return nil, err
+	}
+	s.take(w)
+	if err := c.plan(s, intake.Model()); err != nil {
+		return nil, err
+	}
+	client, err := endpoint.New(nil, endpoint.Options{
+		Protocol: endpoint.Protocol(c.Protocol), Model: intake.Model(), Stream: !c.NoStream, IncludeUsage: true, IgnoreEOS: *c.IgnoreEOS,
+	})
+	if err != nil {
+		return nil, usage(err)
+	}
+	return c.askAll(ctx, client, intake, s.requests)
+}
+
+// askAll is asked for all requests, a part of them on each processor.
+func (c *benchCmd) askAll(ctx context.Context, client *endpoint.Client, intake *apiserver.Intake, requests []workload.Request) ([]sim.Request, error) {
+	out := make([]sim.Request, len(requests))
+	var parts errgroup.Group
+	size := max(1, (len(out)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for from := 0; from < len(out); from += size {
+		parts.Go(func() (err error) {
+			for i := from; i < min(from+size, len(out)) && ctx.Err() == nil; i++ {
+				if out[i], err = c.asked(client, intake, &requests[i]); err != nil {
+					return fmt.Errorf("request %d: %w", i, err)
+				}
+			}
+			return nil
+		})
+	}
+	return out, parts.Wait()
+}
+
+// asked is what the server would make of a request. Bodies are read only where
+// there may be something in them that a prompt and a length do not say.
+func (c *benchCmd) asked(client *endpoint.Client, intake *apiserver.Intake, req *workload.Request) (sim.Request, error) {
+	var taken apiserver.Taken
+	plain := c.Protocol == string(endpoint.Completions) && req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
+	switch {
+	case plain && len(req.Tokens) > 0:
+		taken = intake.Tokens(req.Tokens, req.OutputTokens, *c.IgnoreEOS)
+	case plain && req.Text != "" && utf8.ValidString(req.Text):
+		taken = intake.Text(req.Text, req.OutputTokens, *c.IgnoreEOS)
+	default:
+		body, err := client.Encode(req)
+		if err != nil {
+			return sim.Request{}, err
+		}
+		taken = intake.Body(body, c.Protocol == string(endpoint.Chat))
+	}
+	return sim.Request{
+		ID: req.ID, PromptTokens: req.PromptTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
+		Status: taken.Status, Refused: endpoint.Redact(string(taken.Refused), nil),
+	}, nil
+}
+
+// An engineTokenizer is what /tokenize and /detokenize of the engine do.
+type engineTokenizer struct{ *apiserver.Intake }
+
+func (t engineTokenizer) Encode(_ context.Context, text string, _ bool) ([]int32, error) {
+	return t.Intake.Encode(text), nil
+}
+
+func (t engineTokenizer) Decode(_ context.Context, ids []int32) (string, error) {
+	return t.Intake.Decode(ids)
+}
+
+// simTokens settles where prompt lengths come from, as findTokens does where the
+// server is the embedded engine.
+func (c *benchCmd) simTokens(p *Process, intake *apiserver.Intake) (tokens, error) {
+	switch c.Tokenizer {
+	case "none":
+		return tokens{name: noTokenizer, vocab: workload.Vocabulary{Size: c.VocabSize}}, nil
+	case "", "server":
+		return tokens{name: "the engine's", tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: c.VocabSize}}, nil
+	}
+	return p.loadTokens(c.Tokenizer)
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// lastOf runs a command line in virtual time and gives what it kept.
+func lastOf(t *testing.T, args ...string) *trace.Trace {
+	t.Helper()
+	v := newVirtual(t)
+	v.Args = append(args, "-q", "--store", v.store)
+	if code := Run(v.Process); code != exitOK {
+		t.Fatalf("%v: exit code %d: %s", args, code, v.stderr.String())
+	}
+	return v.last(t)
+}
+
+// comparable are the records of a run in order, without what only a network
+// gives: connections, and events that met in a read.
+func comparable(tr *trace.Trace) []*trace.Record {
+	for _, r := range tr.Records {
+		_, r.ID, _ = strings.Cut(strings.TrimPrefix(r.ID, "pitot-"), "-")
+		r.Dialed, r.Connected = trace.Never, trace.Never
+		for i := range r.Chunks {
+			r.Chunks[i].Kind &^= trace.Coalesced
+		}
+	}
+	slices.SortFunc(tr.Records, func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
+	return tr.Records
+}
+
+// The same command line gives the same records, whether the embedded engine is
+// measured over HTTP or simulated.
+func TestSimEqualsBench(t *testing.T) {
+	rows := filepath.Join(t.TempDir(), "rows.jsonl")
+	lines := `{"prompt": "Which instrument tells how fast an aeroplane flies?", "output_tokens": 9}
+{"prompt": [5, 6, 70000], "output_tokens": 3}
+{"prompt": "a long answer", "output_tokens": 2000}
+{"prompt": "and what the model likes to say", "output_tokens": 1200}
+`
+	chats := filepath.Join(t.TempDir(), "chats.jsonl")
+	talks := `{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello, ⟨you⟩ & \"them\""}], "output_tokens": 20}
+{"messages": [{"role": "user", "content": [{"type": "text", "text": "two"}, {"type": "text", "text": "parts"}]}], "output_tokens": 1300}
+`
+	recorded := filepath.Join(t.TempDir(), "recorded.json")
+	turns := `[{"conversations": [{"value": "what is a prefill and what is it not, please"}, {"value": "a short answer to that question"}]},
+{"conversations": [{"value": "and now to something else altogether"}, {"value": "a second answer, which is longer than the first one was"}]}]`
+	for name, text := range map[string]string{rows: lines, chats: talks, recorded: turns} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range []string{
+		"-n 40 --rate 20 --input-len 30 --input-range 0.5 --output-len 12 --output-range 0.9",
+		"-n 30 -c 3 --input-len 20 --prefix-len 10 --output-len 8 --output-range 0.5 --tokenizer none",
+		"-n 30 --rate 50 -c 2 --arrival gamma --burstiness 0.3 --output-len 5 --seed 7 --no-ignore-eos",
+		"-n 20 --rate 10 --output-len 40 --no-ignore-eos --protocol chat",
+		"-n 20 -c 4 --output-len 4 --no-stream",
+		"-n 12 -c 4 --output-len 4 --no-stream --protocol chat",
+		"-n 6 -c 2 --workload random-mm --images 2 --image-sizes 64x32=0.5,100x100=0.5 --input-len 8 --output-len 3",
+		"-n 20 --rate 10 --input-len 1000 --input-range 0.9 --output-len 5",
+		"-n 9 --ramp linear:1..20 --workload custom --data " + rows,
+		"-n 5 --tokenizer ../tokenizer/testdata/gpt2 --output-len 3",
+		"-n 9 --workload sharegpt --data " + recorded,
+		"-n 5 -c 1 --workload custom --protocol chat --data " + chats,
+		"-n 60 --rate 4 --input-len 300 --prefix-len 100 --output-len 20 --profile small-chat",
+		"-n 40 --rate 2 --input-range 0.5 --output-len 20 --protocol chat --no-ignore-eos --profile sharegpt",
+	} {
+		t.Run(args, func(t *testing.T) {
+			if !strings.Contains(args, "--profile") {
+				args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
+			}
+			flags := strings.Fields(args)
+			var measured *trace.Trace
+			synctest.Test(t, func(t *testing.T) {
+				only := []string{"bench", "--warmup", "0", "--ready-timeout", "0"}
+				if !slices.Contains(flags, "--no-stream") {
+					only = append(only, "--token-usage")
+				}
+				measured = lastOf(t, append(only, flags...)...)
+			})
+			simulated := lastOf(t, append([]string{"sim"}, flags...)...)
+			if diff := gocmp.Diff(comparable(measured), comparable(simulated)); diff != "" {
+				t.Error(diff)
+			}
+			if measured.Run.End != simulated.Run.End || simulated.Run.Kind != trace.Simulated || simulated.Run.Plan.URL != "" {
+				t.Errorf("end %v and %v, kind %q, URL %q", measured.Run.End, simulated.Run.End, simulated.Run.Kind, simulated.Run.Plan.URL)
+			}
+			m, s := metrics.Summarize(measured, metrics.Options{}), metrics.Summarize(simulated, metrics.Options{})
+			m.Run, s.Run, m.Health, s.Health, m.Setup, s.Setup = trace.Run{}, trace.Run{}, metrics.Health{}, metrics.Health{}, metrics.Distribution{}, metrics.Distribution{}
+			m.Chunks.Coalesced, s.Chunks.Coalesced = 0, 0
+			if diff := gocmp.Diff(m, s); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAnInterruptEndsASimulation(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	signals <- os.Interrupt
+	v := newVirtual(t)
+	v.Args = []string{"sim", "-n", "1000000", "--output-len", "1000", "--store", v.store}
+	v.Signals = signals
+	if code := Run(v.Process); code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, v.stderr.String())
+	}
+}
+
+// An hour of 10 requests a second, from the command line to the report.
+func BenchmarkSimHour(b *testing.B) {
+	for b.Loop() {
+		p := &Process{
+			Args: []string{
+				"sim", "-q", "--store", filepath.Join(b.TempDir(), "runs.db"), "--rate", "10", "-n", "36000",
+				"--ttft", "lognormal(50ms,0.2)", "--itl", "lognormal(10ms,0.3)",
+			},
+			Env: func(string) (string, bool) { return "", false }, Stdout: io.Discard, Stderr: os.Stderr, Signals: make(chan os.Signal),
+		}
+		if code := Run(p); code != exitOK {
+			b.Fatal(code)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// radixFrom is the size of a sample from which its bits are sorted digit by
+// digit: the time between tokens of an hour's run is millions of values.
+const radixFrom = 1 << 12
+
+// A digit of a key, least first.
+const (
+	digitBits = 11
+	digits    = (64 + digitBits - 1) / digitBits
+	digitSize = 1 << digitBits
+)
+
+// sortInPlace sorts x as slices.Sort does.
+func sortInPlace(x []float64) {
+	if len(x) < radixFrom || slices.ContainsFunc(x, math.IsNaN) {
+		slices.Sort(x)
+		return
+	}
+	keys, spare := make([]uint64, len(x)), make([]uint64, len(x))
+	counts := new([digits][digitSize]int)
+	for i, v := range x {
+		k := key(v)
+		keys[i] = k
+		for d := range counts {
+			counts[d][k>>(d*digitBits)%digitSize]++
+		}
+	}
+	for d := range counts {
+		if slices.Contains(counts[d][:], len(x)) {
+			continue // all have the same digit here
+		}
+		place(spare, keys, uint(d*digitBits), &counts[d])
+		keys, spare = spare, keys
+	}
+	for i, k := range keys {
+		x[i] = value(k)
+	}
+}
+
+// place puts the keys in the order of one digit, of which counts says how often
+// each comes; those with the same one stay in their order.
+func place(to, from []uint64, shift uint, counts *[digitSize]int) {
+	next := 0
+	for i, n := range counts {
+		counts[i], next = next, next+n
+	}
+	for _, k := range from {
+		at := &counts[k>>shift%digitSize]
+		to[*at] = k
+		*at++
+	}
+}
+
+// key is a number whose order among others is that of v.
+func key(v float64) uint64 {
+	b := math.Float64bits(v)
+	if b>>63 == 1 {
+		return ^b
+	}
+	return b | 1<<63
+}
+
+// value is the float of a key.
+func value(k uint64) float64 {
+	if k>>63 == 0 {
+		return math.Float64frombits(^k)
+	}
+	return math.Float64frombits(k &^ (1 << 63))
+}
