@@ -63,10 +63,10 @@ type Outcome struct {
 func Run(m engine.Model, p Plan) Outcome {
 	r := &run{
 		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
-		gate: newGate(min(p.Concurrency, len(p.Requests))),
+		gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce),
 	}
 	sent := r.dispatch()
-	for r.inFlight > 0 && r.advance(math.MaxInt64) {
+	for r.inFlight > 0 && !r.stopped && r.advance(math.MaxInt64) {
 	}
 	r.abandon(sent)
 	end := trace.Instant(0)
@@ -116,48 +116,63 @@ func (r *run) dispatch() int {
 	return n
 }
 
-// stride is how far a model is stepped at once: emissions are recorded while
-// they are at hand, and there are not many at a time.
-const stride = 10 * time.Millisecond
+// A runner is a model that finds the next thing to happen by itself, which is
+// faster than to ask it for every one. It stops at the instant of a job's end,
+// since a place in the gate falls free then.
+type runner interface {
+	Run(limit time.Duration, out []engine.Emission) ([]engine.Emission, time.Duration)
+}
 
-// advance steps the model to its next instant and a stride beyond, but not
-// beyond limit; false means that nothing will happen until then, or that the run
-// is stopped.
+// atOnce is how many emissions a runner gives at a time, about: they are
+// recorded while they are at hand.
+const atOnce = 512
+
+// advance lets the model go on to what happens next, or further, but not beyond
+// limit nor beyond the end of a job; false means that nothing will happen until
+// then, or that the run is stopped.
 func (r *run) advance(limit time.Duration) bool {
-	at, ok := r.model.Next()
-	switch {
-	case ok && at < limit:
-		r.step(min(limit, min(at, math.MaxInt64-stride)+stride))
-	case limit < math.MaxInt64:
-		r.step(limit)
-	case ok:
-		r.step(at)
+	if r.steps++; r.steps%patience == 0 && r.plan.Stop != nil && r.plan.Stop() {
+		r.stopped = true
+		return false
 	}
-	return ok && !r.stopped
+	to, ok := limit, true
+	if m, fast := r.model.(runner); fast {
+		r.due, to = m.Run(limit, r.due[:0])
+		ok = len(r.due) > 0 || to < limit
+	} else {
+		at, more := r.model.Next()
+		ok = more && at <= limit
+		if ok {
+			to = at
+		}
+		r.due = r.due[:0]
+		if ok || limit < math.MaxInt64 {
+			r.due = r.model.Step(to, r.due)
+		}
+	}
+	if ok || limit < math.MaxInt64 {
+		r.now = max(r.now, to)
+	}
+	r.record()
+	return ok
 }
 
 // enter waits for a place in the gate and returns the instant at which it became
 // free, Never without a gate; false means that none will.
 func (r *run) enter() (trace.Instant, bool) {
 	for r.gate.full() && !r.stopped {
-		at, ok := r.model.Next()
-		if !ok {
+		if !r.advance(math.MaxInt64) {
 			return trace.Never, false
 		}
-		r.step(at) // to the very instant: the next request is released at it
 	}
 	return r.gate.take(), !r.stopped
 }
 
-// patience is how many steps pass between two questions whether to stop.
+// patience is how many advances pass between two questions whether to stop.
 const patience = 1 << 10
 
-func (r *run) step(to time.Duration) {
-	if r.steps++; r.steps%patience == 0 && r.plan.Stop != nil && r.plan.Stop() {
-		r.stopped = true
-	}
-	r.now = max(r.now, to)
-	r.due = r.model.Step(r.now, r.due[:0])
+// record adds what is due to the records.
+func (r *run) record() {
 	for i := range r.due {
 		e := &r.due[i]
 		list := &r.open[e.ID]
