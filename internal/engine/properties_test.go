@@ -212,7 +212,7 @@ func (w *watch) share(s *Seq, n int) {
 			w.t.Fatalf("job %d: computes %d of %d", s.ID, s.computed+n, s.length)
 		}
 	}
-	if before, ok := w.computed[s]; ok && s.computed != before && !(w.decoding[s] && s.computed < before) {
+	if before, ok := w.computed[s]; ok && (s.computed > before || s.computed < before && !w.decoding[s]) {
 		w.t.Fatalf("job %d goes on at %d, and ended at %d", s.ID, s.computed, before)
 	}
 	w.computed[s], w.decoding[s] = s.computed+n, decodes && n > 1
