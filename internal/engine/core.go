@@ -22,11 +22,12 @@ type Core struct {
 	chunk   int  // most tokens of one prompt in a step, 0 = no limit
 	encoder int  // image tokens of a step
 	block   int  // tokens of a block of kv
-	context int  // tokens of a sequence at most, drafts among them
+	context int  // tokens of a sequence that go through the model at most, drafts among them
 	ranked  bool // waiting is in order of priority
 
 	waiting  queue
 	running  []*Seq // in order of admission
+	rested   bool   // there was nothing to do since the step before
 	plan     Plan
 	adapters adapters
 	rand     *rand.Rand
@@ -133,6 +134,7 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.step++
 	c.plan = Plan{decodes: c.plan.decodes[:0], prompts: c.plan.prompts[:0], encoder: c.encoder}
 	c.policy.Plan(c)
+	c.rested = false
 	if len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
 		return 0, false
 	}
@@ -298,9 +300,7 @@ func (c *Core) give(s *Seq, n int) bool {
 		c.plan.Drafted += n - 1
 		return true
 	}
-	if s.images < len(s.Images) {
-		c.spend(s, n)
-	}
+	c.plan.encoder = max(c.plan.encoder-s.imageTokens(n), 0)
 	c.plan.prompts = append(c.plan.prompts, share{s, int32(n)})
 	return true
 }
@@ -323,15 +323,6 @@ func (c *Core) decodeAll() {
 		if i < len(c.running) && c.running[i].decodes() && c.running[i].step != c.step {
 			c.give(c.running[i], c.wants(c.running[i], math.MaxInt))
 		}
-	}
-}
-
-// spend takes the images within the next n tokens of s off the encoder's budget.
-func (c *Core) spend(s *Seq, n int) {
-	at := s.at
-	for i := s.images; i < len(s.Images) && at < s.computed+n; i++ {
-		c.plan.encoder = max(c.plan.encoder-s.Images[i].Tokens, 0)
-		at += s.Images[i].Tokens
 	}
 }
 
@@ -373,6 +364,7 @@ func (c *Core) preempt(s *Seq) (tokens int) {
 	c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
 	c.release(s)
 	tokens = c.plan.take(s)
+	c.plan.encoder = min(c.plan.encoder, c.encoder) // an image may be larger than the budget
 	s.forget()
 	s.status = waiting
 	return tokens
@@ -389,6 +381,7 @@ func (p *Plan) take(s *Seq) (tokens int) {
 	}
 	if i := slices.IndexFunc(p.prompts, mine); i >= 0 {
 		tokens = int(p.prompts[i].tokens)
+		p.encoder += s.imageTokens(tokens)
 		p.prompts = slices.Delete(p.prompts, i, i+1)
 	}
 	return tokens

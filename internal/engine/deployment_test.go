@@ -66,6 +66,46 @@ func BenchmarkDeployment(b *testing.B) {
 	}
 }
 
+// BenchmarkMemory counts the bytes that are allocated for a job, from its
+// arrival to its end; what it emits takes none.
+func BenchmarkMemory(b *testing.B) {
+	const out = 1000
+	d := mustNew(b, Config{Cost: Costs{Step: 7e-3}})
+	buf := make([]Emission, 0, 512)
+	var now time.Duration
+	b.ReportAllocs()
+	for id := uint64(0); b.Loop(); id++ {
+		d.Add(now, Job{ID: id, PromptTokens: 215, OutputTokens: out})
+		for done := false; !done; done = buf[len(buf)-1].Done {
+			buf, now = d.Run(forever-1, buf[:0])
+		}
+	}
+}
+
+// Steps that only decode allocate nothing, with a frontend or without.
+func TestDecodingAllocatesNothing(t *testing.T) {
+	for name, c := range map[string]Config{
+		"plain":    {Cost: Costs{Step: 1e-3}},
+		"frontend": {Cost: Costs{Step: 1e-3}, Frontend: Frontend{Chunk: 1e-5, Blocking: true}},
+		"sglang":   {Cost: Costs{Step: 1e-3}, Scheduler: Scheduler{Policy: "sglang"}},
+		"replicas": {Cost: Costs{Step: 1e-3}, Replicas: Replicas{Count: 2}},
+	} {
+		d := mustNew(t, c)
+		for id := range uint64(8) {
+			d.Add(0, Job{ID: id, PromptTokens: 5, OutputTokens: 1_000_000})
+		}
+		buf := make([]Emission, 0, 1024)
+		now := time.Second
+		d.Step(now, buf)
+		if n := testing.AllocsPerRun(100, func() {
+			now += 10 * ms
+			buf = d.Step(now, buf[:0])
+		}); n > 0 || len(buf) == 0 {
+			t.Errorf("%s: %v allocations in 10 steps, %d emissions", name, n, len(buf))
+		}
+	}
+}
+
 // cpuTime is the processor time of this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage

@@ -13,7 +13,9 @@ import "time"
 // before it Adds or Cancels at now, or a place that a Cancel frees could go to
 // a job behind one whose place was overdue.
 type Model interface {
-	// Add brings a job at now, after a Step to now. Job IDs are unique.
+	// Add brings a job at now, after a Step to now. Job IDs are unique. Jobs that
+	// are to come together have no Step between them: an idle engine would begin
+	// with the first alone.
 	Add(now time.Duration, j Job)
 	// Cancel forgets a job and frees what it held at now, after a Step to now. A
 	// job that has ended, or was never added, is no matter.

@@ -6,11 +6,12 @@ import "slices"
 // of prompts, as long as there are some that fit, or one token for every
 // running sequence; with Mixed both at once.
 //
-// A prompt fits if beside it there is memory for what the running sequences are
-// expected to emit yet: ratio times what they may. That ratio falls from step
-// to step. When it has fallen too low and memory runs out, running sequences are
-// retracted, those with the shortest answers first, and the ratio rises again.
-// (SGLang 0.5, managers/schedule_policy.py and schedule_batch.py)
+// A prompt fits if there is memory for it and all its answer, beside what the
+// running sequences are expected to emit yet: ratio times what they may. That
+// ratio falls from step to step, and is as at the start after a rest. When it
+// has fallen too low and memory runs out, running sequences are retracted, those
+// with the shortest answers first, and the ratio rises again. (SGLang 0.5,
+// managers/schedule_policy.py and schedule_batch.py)
 type sglang struct {
 	Scheduler
 	ratio, floor, decay float64
@@ -18,7 +19,7 @@ type sglang struct {
 
 // Constants of SGLang's new_token_ratio: its floor as a share of the start, the
 // steps until it gets there, the most output of a sequence that is reckoned
-// with, and the steps that a retraction makes room for.
+// with, and the steps that the ratio makes room for after a retraction.
 const (
 	ratioFloor   = 0.14
 	ratioSteps   = 600
@@ -34,6 +35,9 @@ func newSGLang(s Scheduler) *sglang {
 
 // Plan fills the step.
 func (p *sglang) Plan(c *Core) {
+	if c.rested {
+		p.ratio = p.Reserve
+	}
 	p.prefill(c)
 	if len(c.plan.prompts) == 0 || p.Mixed {
 		p.decode(c)
@@ -48,6 +52,8 @@ func (p *sglang) prefill(c *Core) {
 	if p.WholePrompts {
 		chunk = budget
 	}
+	decodes := p.mixed(c)
+	budget, chunk = budget-decodes, chunk-decodes
 	for _, s := range c.running {
 		if !s.decodes() {
 			n := c.wants(s, min(budget, chunk))
@@ -59,11 +65,10 @@ func (p *sglang) prefill(c *Core) {
 	if p.Order == "longest-prefix" {
 		p.sort(c)
 	}
-	room := c.available() - p.reserved(c)
+	reserved := p.reserved(c) + decodes
 	for c.waiting.len() > 0 && len(c.running) < p.MaxSequences && budget > 0 && chunk > 0 {
 		s := c.waiting.at(0)
-		need := s.length + min(s.left(), outputClip)
-		if need > room && len(c.running) > 0 || !c.adapters.fit(s.Adapter) {
+		if len(c.running) > 0 && !p.fits(c, s, reserved) || !c.adapters.fit(s.Adapter) {
 			break
 		}
 		most := min(budget, chunk)
@@ -74,17 +79,47 @@ func (p *sglang) prefill(c *Core) {
 		if n == 0 {
 			break
 		}
-		budget, chunk, room = budget-n, chunk-n, room-need
+		budget, chunk, reserved = budget-n, chunk-n, reserved+c.lacks(s)
 	}
 }
 
-// reserved is the memory kept for what running sequences will emit.
-func (p *sglang) reserved(c *Core) int {
-	sum := 0.0
+// mixed is how many sequences decode beside the prompts, in the same budget.
+func (p *sglang) mixed(c *Core) (n int) {
 	for _, s := range c.running {
-		sum += float64(min(s.left(), outputClip)) * p.ratio
+		if p.Mixed && s.decodes() {
+			n++
+		}
 	}
-	return int(sum)
+	return n
+}
+
+// reserved is the memory kept for running sequences: for what is expected of
+// those that decode, and for all that the others may come to hold.
+func (p *sglang) reserved(c *Core) (tokens int) {
+	expected := 0.0
+	for _, s := range c.running {
+		if s.decodes() {
+			expected += float64(min(s.left(), outputClip)) * p.ratio
+		} else {
+			tokens += c.lacks(s)
+		}
+	}
+	return tokens + int(expected)
+}
+
+// lacks is the memory that s has yet to take, for the rest of its prompt and its
+// answer, and for the block that it will not fill.
+func (c *Core) lacks(s *Seq) int {
+	return max(s.length-s.room, 0) + min(s.left(), outputClip) + c.block
+}
+
+// fits reports whether there is memory for s, counting what is cached of it.
+func (p *sglang) fits(c *Core, s *Seq, reserved int) bool {
+	if s.computed == 0 {
+		c.kv.Match(s)
+		defer c.kv.Release(s)
+	}
+	return c.lacks(s) < c.available()-reserved
 }
 
 // sort puts the longest cached beginnings first, unless too many wait for that
@@ -123,16 +158,16 @@ func (p *sglang) short(c *Core, n int) bool {
 	return need*c.block > c.available()
 }
 
-// retract sends sequences back to the queue until the others have memory for
-// some steps; one always stays.
+// retract sends sequences back to the queue until the others have memory; one
+// always stays.
 func (p *sglang) retract(c *Core) {
-	for len(c.running) > 1 && p.short(c, retractSteps) {
-		victim := slices.MinFunc(c.running, func(a, b *Seq) int {
-			if a.emitted != b.emitted {
-				return int(a.emitted - b.emitted)
+	for len(c.running) > 1 && p.short(c, 1+c.drafts) {
+		victim := c.running[0]
+		for _, s := range c.running {
+			if s.emitted < victim.emitted || s.emitted == victim.emitted && s.PromptTokens >= victim.PromptTokens {
+				victim = s
 			}
-			return b.PromptTokens - a.PromptTokens
-		})
+		}
 		c.preempt(victim)
 		c.waiting.pushLast(victim)
 	}

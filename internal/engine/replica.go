@@ -33,7 +33,11 @@ func newServer(c coreConfig) *server { return &server{Core: newCore(c), end: for
 
 // kick begins a step if the core is idle and has something to do.
 func (s *server) kick(now time.Duration) {
-	if s.end < forever || len(s.running) == 0 && s.waiting.len() == 0 {
+	if s.end < forever {
+		return
+	}
+	if len(s.running) == 0 && s.waiting.len() == 0 {
+		s.rested = true
 		return
 	}
 	if d, ok := s.Begin(now); ok {
@@ -44,7 +48,7 @@ func (s *server) kick(now time.Duration) {
 // newReplica makes replica number n of c, defaults filled in.
 func newReplica(c Config, n int) *replica {
 	dice := func(core int) coreConfig {
-		return coreConfig{speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
+		return coreConfig{speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
 	}
 	d := dice(0)
 	d.scheduler, d.kv, d.cost = c.Scheduler, c.KV, c.Cost

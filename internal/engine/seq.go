@@ -87,6 +87,16 @@ func (s *Seq) skipImages() {
 	}
 }
 
+// imageTokens are those of the images that begin within the next n tokens and
+// that the encoder has not seen.
+func (s *Seq) imageTokens(n int) (tokens int) {
+	for i, at := s.images, s.at; i < len(s.Images) && at < s.computed+n; i++ {
+		tokens += s.Images[i].Tokens
+		at += s.Images[i].Tokens
+	}
+	return tokens
+}
+
 // left is how many tokens it has yet to emit.
 func (s *Seq) left() int { return s.OutputTokens - int(s.emitted) }
 
