@@ -133,8 +133,9 @@ func TestDeploymentsSurviveTheirClients(t *testing.T) {
 	for name, cfg := range map[string]*engine.Config{
 		"vllm":   base,
 		"sglang": with(func(c *engine.Config) { c.Scheduler.Policy = "sglang" }),
-		"static": with(func(c *engine.Config) {
-			c.Scheduler.Policy, c.Scheduler.MaxSequences, c.KV.PrefixCache = "static", 4, false
+		"static": with(func(c *engine.Config) { c.Scheduler.Policy, c.Scheduler.MaxSequences = "static", 4 }),
+		"disaggregated": with(func(c *engine.Config) {
+			c.Disaggregation = &engine.Disaggregation{PrefillServers: 2, KV: c.KV, Cost: c.Cost, Link: engine.Link{Latency: 5 * msec}}
 		}),
 		"no limits":   with(func(c *engine.Config) { c.KV = engine.KVCache{} }),
 		"speculative": with(func(c *engine.Config) { c.Speculative = &engine.Speculative{Drafts: 3, Acceptance: 0.6} }),

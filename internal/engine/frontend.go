@@ -66,8 +66,10 @@ func (f *frontend) enter(now time.Duration, s *Seq) {
 // at once.
 func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Emission {
 	if f.chunk == 0 && !f.Blocking {
-		for _, o := range outputs {
-			out = append(out, o.seq.emission(now, o.tokens))
+		had := len(out)
+		out = slices.Grow(out, len(outputs))[:had+len(outputs)]
+		for i, o := range outputs {
+			o.seq.emit(&out[had+i], now, o.tokens)
 			if o.seq.done {
 				f.ended++
 			}
@@ -85,8 +87,9 @@ func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Em
 	return out
 }
 
-func (s *Seq) emission(at time.Duration, tokens int32) Emission {
-	return Emission{ID: s.ID, Start: s.start, At: at, Tokens: tokens, Cached: s.cached, Done: s.done}
+// emit fills in an emission of s, in its place: there is one for every token.
+func (s *Seq) emit(e *Emission, at time.Duration, tokens int32) {
+	e.ID, e.Start, e.At, e.Tokens, e.Cached, e.Done = s.ID, s.start, at, tokens, s.cached, s.done
 }
 
 // next gives the worker something to do at now, if it is free.
@@ -116,7 +119,8 @@ func (f *frontend) send(now time.Duration) {
 	}
 	for _, s := range f.outbox {
 		now = later(now, f.chunk)
-		f.leaving = append(f.leaving, s.emission(now, s.pending))
+		f.leaving = append(f.leaving, Emission{})
+		s.emit(&f.leaving[len(f.leaving)-1], now, s.pending)
 		s.pending, s.queued = 0, false
 	}
 	f.outbox = f.outbox[:0]
