@@ -45,10 +45,10 @@ func (d *Deployment) Add(now time.Duration, j Job) {
 }
 
 // Cancel forgets a job and frees what it holds.
-func (d *Deployment) Cancel(now time.Duration, id uint64) {
+func (d *Deployment) Cancel(_ time.Duration, id uint64) {
 	if a := d.jobs[id]; a != nil {
 		d.forget(id, a)
-		a.at.cancel(now, a.seq)
+		a.at.cancel(a.seq)
 	}
 }
 

@@ -186,11 +186,11 @@ func (r *replica) submit(s *Seq) {
 	least.Add(s)
 }
 
-// cancel forgets s, wherever it is.
-func (r *replica) cancel(now time.Duration, s *Seq) {
+// cancel forgets s, wherever it is. A step under way goes on, and a core that is
+// idle has nobody waiting, so that no step begins.
+func (r *replica) cancel(s *Seq) {
 	if p := s.server; p != nil && p.Cancel(s) {
 		p.work -= s.PromptTokens
-		p.kick(now)
 	}
 	s.status = gone
 	r.front.forget(s)

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+)
+
+// Every mistake is reported with its field, all at once.
+func TestValidate(t *testing.T) {
+	for name, test := range map[string]struct {
+		config Config
+		paths  []string
+	}{
+		"nothing": {},
+		"several": {Config{MaxModelLen: -1, Cost: Costs{Step: -1, Jitter: math.NaN()}}, []string{"max_model_len", "cost.step", "cost.jitter"}},
+		"names":   {Config{Scheduler: Scheduler{Policy: "vlm"}, Replicas: Replicas{Router: "x"}}, []string{"scheduler.policy", "replicas.router"}},
+		"policy": {
+			Config{Scheduler: Scheduler{Mixed: true, Reserve: 0.5, Order: "longest-prefix"}},
+			[]string{"scheduler.order", "scheduler.mixed", "scheduler.reserve"},
+		},
+		"budget":    {Config{Scheduler: Scheduler{TokenBudget: 10}}, []string{"scheduler.token_budget"}}, // below 256 sequences
+		"one block": {Config{KV: KVCache{Tokens: 10}}, []string{"kv.tokens"}},                            // of 16
+		"context":   {Config{MaxModelLen: 100, KV: KVCache{Tokens: 111}}, []string{"kv.tokens"}},         // 6 blocks: 96
+		"whole":     {Config{Scheduler: Scheduler{WholePrompts: true}, MaxModelLen: 9000}, []string{"scheduler.token_budget"}},
+		"tables": {
+			Config{Cost: Costs{Step: 1, DecodeTable: []Point{{1, 2}, {1, 1}}, PrefillTable: []Point{{0, 0}}}},
+			[]string{"cost.decode_table[1].at", "cost.decode_table[1].time", "cost.prefill_table", "cost.decode_table"},
+		},
+		"link": {
+			Config{Disaggregation: &Disaggregation{Link: Link{Bandwidth: 1}, Scheduler: Scheduler{Policy: "x"}}},
+			[]string{"disaggregation.scheduler.policy", "disaggregation.link.token_size"},
+		},
+	} {
+		var paths []string
+		if err := test.config.Validate(); err != nil {
+			for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+				var f *FieldError
+				if !errors.As(e, &f) {
+					t.Fatalf("%s: %v is no FieldError", name, e)
+				}
+				paths = append(paths, f.Path)
+			}
+		}
+		if !slices.Equal(paths, test.paths) {
+			t.Errorf("%s: %v, want %v", name, paths, test.paths)
+		}
+	}
+	if _, err := New(Config{MaxModelLen: -1}); err == nil {
+		t.Error("New took a Config that Validate refuses")
+	}
+	if got := (Config{KV: KVCache{Tokens: 111}}).Context(); got != 96 {
+		t.Errorf("context %d, want 6 blocks of 16", got)
+	}
+}
