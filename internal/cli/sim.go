@@ -117,6 +117,7 @@ func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, er
 		Chat: c.Protocol == string(endpoint.Chat), Stop: func() bool { return ctx.Err() != nil },
 	})
 	s.run.End, s.run.Status = out.End, trace.Complete
+	s.run.ServerCounters = apiserver.Counters(out.Load, out.Queued, out.Done)
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
 	}

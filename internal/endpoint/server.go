@@ -207,8 +207,9 @@ func (s Sample) Series() string {
 	return s.Name + "{" + strings.Join(labels, ",") + "}"
 }
 
-// Metrics reads /metrics in the Prometheus text format. Histograms and
-// summaries are left out.
+// Metrics reads /metrics in the Prometheus text format. Of histograms there are
+// the sum and the count, under their names in that format; summaries are left
+// out.
 func (s Server) Metrics(ctx context.Context) ([]Sample, error) {
 	body, err := s.call(ctx, http.MethodGet, "/metrics", nil)
 	if err != nil {
@@ -237,12 +238,15 @@ func appendSample(samples []Sample, name string, m *dto.Metric) []Sample {
 		value = m.GetGauge().GetValue()
 	case m.Untyped != nil:
 		value = m.GetUntyped().GetValue()
-	default:
+	case m.Histogram == nil:
 		return samples
 	}
 	labels := make(map[string]string, len(m.GetLabel()))
 	for _, l := range m.GetLabel() {
 		labels[l.GetName()] = l.GetValue()
+	}
+	if h := m.GetHistogram(); h != nil {
+		return append(samples, Sample{name + "_sum", labels, h.GetSampleSum(), true}, Sample{name + "_count", labels, float64(h.GetSampleCount()), true})
 	}
 	return append(samples, Sample{name, labels, value, m.Counter != nil || strings.HasSuffix(name, "_total")})
 }

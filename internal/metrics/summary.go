@@ -35,6 +35,7 @@ type Summary struct {
 	Chunks      Chunks      `json:"chunks"`
 	Steady      Steady      `json:"steady"`
 	Health      Health      `json:"health"`
+	Server      *Server     `json:"server,omitempty"` // nil where it shows no counters
 }
 
 // Requests counts what became of the requests.
@@ -129,6 +130,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	s.Wait, s.Setup = waits(records, o.Percentiles)
 	s.Steady = steady(t, records, o.Percentiles)
 	s.Health = health(t, records, s)
+	s.Server = server(t.Run.ServerCounters)
 	return s
 }
 

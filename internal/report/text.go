@@ -75,7 +75,33 @@ func (t *text) head(s metrics.Summary) {
 	t.field("target", where, plan.Model, how)
 	t.field("load", plan.Workload, plan.Arrival, gate(plan.Concurrency), fmt.Sprintf("seed %d", plan.Seed))
 	t.client(s.Health)
+	t.server(s.Server)
 	t.WriteString("\n")
+}
+
+// shortQueue is how long requests may wait in the server, in the mean, without
+// a word.
+const shortQueue = 0.001
+
+// server is what its own counters say that a client cannot see, as far as there
+// was any of it.
+func (t *text) server(s *metrics.Server) {
+	if s == nil {
+		return
+	}
+	var parts []string
+	add := func(there bool, format string, a ...any) {
+		if there {
+			parts = append(parts, fmt.Sprintf(format, a...))
+		}
+	}
+	add(s.Queued >= shortQueue, "queued %s ms in the mean", ms(s.Queued))
+	add(s.Preemptions > 0, "%d preemptions", s.Preemptions)
+	add(s.PrefixHit > 0, "prefix cache %.1f %% of prompt tokens", 100*float64(s.PrefixHit)/float64(s.PrefixQueried))
+	add(s.Drafted > 0, "%.1f %% of drafts accepted", 100*float64(s.Accepted)/float64(s.Drafted))
+	if parts != nil {
+		t.field("server", parts...)
+	}
 }
 
 func gate(n int) string {

@@ -57,6 +57,9 @@ type Outcome struct {
 	Records []*trace.Record // in the order of completion
 	Tokens  int             // output tokens that left the engine
 	Stopped bool            // not every request was sent, or some were cancelled
+	Queued  time.Duration   // how long the requests waited for the engine to begin, in all
+	Done    int             // how many of them are done
+	Load    engine.Load     // the engine's, at the end
 }
 
 // Run runs p against m, which must be new.
@@ -73,7 +76,7 @@ func Run(m engine.Model, p Plan) Outcome {
 	for _, rec := range r.order {
 		end = max(end, rec.Done)
 	}
-	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || sent < len(p.Requests)}
+	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || sent < len(p.Requests), Queued: r.queued, Done: r.done, Load: m.Load()}
 }
 
 // A run is the state of one Run.
@@ -87,6 +90,8 @@ type run struct {
 	order    []*trace.Record // those that are done
 	inFlight int
 	tokens   int
+	queued   time.Duration
+	done     int
 	due      []engine.Emission
 	chunks   arena
 	steps    uint
@@ -217,6 +222,8 @@ func (r *run) finish(e *engine.Emission, rec *trace.Record) {
 	}
 	r.tokens += tokens
 	r.inFlight--
+	r.done++
+	r.queued += e.Start - time.Duration(rec.Sent)
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
 	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, At: trace.Never}
 	done := trace.Instant(e.At)

@@ -173,6 +173,7 @@ func TestStopCancelsWhatIsInFlight(t *testing.T) {
 type mute struct{ engine.Model }
 
 func (mute) Add(time.Duration, engine.Job)                                 {}
+func (mute) Load() engine.Load                                             { return engine.Load{} }
 func (mute) Next() (time.Duration, bool)                                   { return 0, false }
 func (mute) Step(_ time.Duration, out []engine.Emission) []engine.Emission { return out }
 
@@ -280,6 +281,8 @@ type unfinished struct {
 	id   uint64
 	left int
 }
+
+func (*ticking) Load() engine.Load { return engine.Load{} }
 
 func (m *ticking) Add(now time.Duration, j engine.Job) {
 	if len(m.live) == 0 {
