@@ -128,10 +128,10 @@ type law struct {
 func (l law) draw(r *rand.Rand) float64 {
 	switch l.shape {
 	case uniform:
-		return l.a + r.Float64()*(l.b-l.a)
+		return l.a + float64(r.Float64()*(l.b-l.a)) // a product of its own, or machines that fuse it differ
 	case normal:
 		for {
-			if x := l.a + l.b*r.NormFloat64(); x >= 0 {
+			if x := l.a + float64(l.b*r.NormFloat64()); x >= 0 {
 				return x
 			}
 		}
