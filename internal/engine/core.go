@@ -151,7 +151,8 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	return t.Duration(), true
 }
 
-// account adds up the work of the shares of prompts.
+// account adds up the work of the shares of prompts. Pairs are whole numbers and
+// halves, so that their sums are exact.
 func (c *Core) account() {
 	w := &c.plan.Work
 	for _, sh := range c.plan.prompts {
@@ -172,7 +173,7 @@ func (c *Core) account() {
 // differ, are cut off.
 func (c *Core) factor() float64 {
 	v := math.Log1p(c.jitter * c.jitter)
-	f := math.Exp(math.Sqrt(v)*c.rand.NormFloat64() - v/2)
+	f := math.Exp(float64(math.Sqrt(v)*c.rand.NormFloat64()) - v/2)
 	return math.Round(f*(1<<24)) / (1 << 24)
 }
 

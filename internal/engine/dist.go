@@ -138,7 +138,7 @@ func (l law) draw(r *rand.Rand) float64 {
 	case lognormal:
 		// For X = exp(N(m,s)): mean = exp(m+s²/2), cv² = exp(s²)-1.
 		v := math.Log1p(l.b * l.b)
-		return l.a * math.Exp(math.Sqrt(v)*r.NormFloat64()-v/2)
+		return l.a * math.Exp(float64(math.Sqrt(v)*r.NormFloat64())-v/2)
 	case exponential:
 		return l.a * r.ExpFloat64()
 	case gamma:
