@@ -10,11 +10,17 @@ import "slices"
 // running sequences are expected to emit yet: ratio times what they may. That
 // ratio falls from step to step, and is as at the start after a rest. When it
 // has fallen too low and memory runs out, running sequences are retracted, those
-// with the shortest answers first, and the ratio rises again. (SGLang 0.5,
-// managers/schedule_policy.py and schedule_batch.py)
+// with the shortest answers first, and the ratio rises again.
+//
+// Once a prompt did not fit, or all places were taken, the batch is full: nobody
+// is admitted, however far the ratio falls, before a decode step has found it
+// smaller. A batch that has just begun is never full. One whose LoRA adapter finds no slot is passed over. (SGLang 0.5,
+// managers/scheduler.py, schedule_policy.py and schedule_batch.py)
 type sglang struct {
 	Scheduler
 	ratio, floor, decay float64
+	full                bool
+	had                 int // sequences of the step before
 }
 
 // Constants of SGLang's new_token_ratio: its floor as a share of the start, the
@@ -38,15 +44,19 @@ func (p *sglang) Plan(c *Core) {
 	if c.rested {
 		p.ratio = p.Reserve
 	}
+	n := len(c.running)
+	p.full = p.full && n > 0
 	p.prefill(c)
+	p.full = p.full && n > 0 && n >= p.had
 	if len(c.plan.prompts) == 0 || p.Mixed {
 		p.decode(c)
 	}
+	p.had = len(c.running)
 }
 
 // prefill gives shares to prompts: to one that was cut first, then to waiting
-// ones until the batch, the chunk or memory is full. Among these are, with
-// disaggregation, sequences that were prefilled elsewhere and only decode.
+// ones. Among these are, with disaggregation, sequences that were prefilled
+// elsewhere and only decode.
 func (p *sglang) prefill(c *Core) {
 	budget, chunk := p.TokenBudget, p.Chunk
 	if p.WholePrompts {
@@ -62,22 +72,35 @@ func (p *sglang) prefill(c *Core) {
 			}
 		}
 	}
+	if c.waiting.len() == 0 || p.full {
+		return
+	}
 	if p.Order == "longest-prefix" {
 		p.sort(c)
 	}
-	reserved := p.reserved(c) + decodes
-	for c.waiting.len() > 0 && len(c.running) < p.MaxSequences && budget > 0 && chunk > 0 {
-		s := c.waiting.at(0)
-		if len(c.running) > 0 && !p.fits(c, s, reserved) || !c.adapters.fit(s.Adapter) {
-			break
+	p.admit(c, budget, chunk, p.reserved(c)+decodes)
+}
+
+// admit gives shares to waiting prompts until the batch, the chunk or memory is
+// full.
+func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
+	for i := 0; i < c.waiting.len() && budget > 0 && chunk > 0; {
+		s := c.waiting.at(i)
+		if !c.adapters.fit(s.Adapter) {
+			i++
+			continue
+		}
+		if len(c.running) >= p.MaxSequences || len(c.running) > 0 && !p.fits(c, s, reserved) {
+			p.full = true
+			return
 		}
 		most := min(budget, chunk)
 		if p.WholePrompts && len(c.plan.prompts) == 0 {
 			most = s.length // the first goes however long it is
 		}
-		n := c.admit(0, most, p.WholePrompts)
+		n := c.admit(i, most, p.WholePrompts)
 		if n == 0 {
-			break
+			return
 		}
 		budget, chunk, reserved = budget-n, chunk-n, reserved+c.lacks(s)
 	}
@@ -96,15 +119,15 @@ func (p *sglang) mixed(c *Core) (n int) {
 // reserved is the memory kept for running sequences: for what is expected of
 // those that decode, and for all that the others may come to hold.
 func (p *sglang) reserved(c *Core) (tokens int) {
-	expected := 0.0
+	left := 0
 	for _, s := range c.running {
 		if s.decodes() {
-			expected += float64(min(s.left(), outputClip)) * p.ratio
+			left += min(s.left(), outputClip)
 		} else {
 			tokens += c.lacks(s)
 		}
 	}
-	return tokens + int(expected)
+	return tokens + int(float64(left)*p.ratio)
 }
 
 // lacks is the memory that s has yet to take, for the rest of its prompt and its
@@ -176,4 +199,5 @@ func (p *sglang) retract(c *Core) {
 		made, most = made+int(s.emitted), most+s.OutputTokens
 	}
 	p.ratio = min(float64(made+retractSteps*len(c.running))/float64(most+1), 1)
+	p.full = false
 }
