@@ -135,7 +135,8 @@ func (r *run) advance(limit time.Duration) bool {
 		r.stopped = true
 		return false
 	}
-	to, ok := limit, true
+	var ok bool
+	to := limit
 	if m, fast := r.model.(runner); fast {
 		r.due, to = m.Run(limit, r.due[:0])
 		ok = len(r.due) > 0 || to < limit
