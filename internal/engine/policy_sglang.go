@@ -1,10 +1,16 @@
 package engine
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // sglang is the scheduler of SGLang: prompts go first. A step is either a batch
 // of prompts, as long as there are some that fit, or one token for every
 // running sequence; with Mixed both at once.
+//
+// The chunk cuts a prompt, the budget never does: one that would use it up goes
+// with the next batch, or alone.
 //
 // A prompt fits if there is memory for it and all its answer, beside what the
 // running sequences are expected to emit yet: ratio times what they may. That
@@ -14,8 +20,9 @@ import "slices"
 //
 // Once a prompt did not fit, or all places were taken, the batch is full: nobody
 // is admitted, however far the ratio falls, before a decode step has found it
-// smaller. A batch that has just begun is never full. One whose LoRA adapter finds no slot is passed over. (SGLang 0.5,
-// managers/scheduler.py, schedule_policy.py and schedule_batch.py)
+// smaller. A batch that has just begun is never full. A request whose LoRA adapter
+// finds no slot is passed over. (SGLang 0.5, managers/scheduler.py,
+// schedule_policy.py and schedule_batch.py)
 type sglang struct {
 	Scheduler
 	ratio, floor, decay float64
@@ -60,13 +67,13 @@ func (p *sglang) Plan(c *Core) {
 func (p *sglang) prefill(c *Core) {
 	budget, chunk := p.TokenBudget, p.Chunk
 	if p.WholePrompts {
-		chunk = budget
+		chunk = math.MaxInt
 	}
 	decodes := p.mixed(c)
 	budget, chunk = budget-decodes, chunk-decodes
 	for _, s := range c.running {
 		if !s.decodes() {
-			n := c.wants(s, min(budget, chunk))
+			n := c.wants(s, chunk)
 			if n > 0 && c.give(s, n) {
 				budget, chunk = budget-n, chunk-n
 			}
@@ -90,15 +97,13 @@ func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
 			i++
 			continue
 		}
-		if len(c.running) >= p.MaxSequences || len(c.running) > 0 && !p.fits(c, s, reserved) {
-			p.full = true
+		if p.full = len(c.running) >= p.MaxSequences; p.full {
 			return
 		}
-		most := min(budget, chunk)
-		if p.WholePrompts && len(c.plan.prompts) == 0 {
-			most = s.length // the first goes however long it is
-		}
-		n := c.admit(i, most, p.WholePrompts)
+		n := c.admit(i, chunk, p.WholePrompts, func() bool {
+			p.full = len(c.running) > 0 && c.lacks(s) >= c.available()-reserved
+			return !p.full && (len(c.plan.prompts) == 0 || s.length-s.computed < budget)
+		})
 		if n == 0 {
 			return
 		}
@@ -136,15 +141,6 @@ func (c *Core) lacks(s *Seq) int {
 	return max(s.length-s.room, 0) + min(s.left(), outputClip) + c.block
 }
 
-// fits reports whether there is memory for s, counting what is cached of it.
-func (p *sglang) fits(c *Core, s *Seq, reserved int) bool {
-	if s.computed == 0 {
-		c.kv.Match(s)
-		defer c.kv.Release(s)
-	}
-	return c.lacks(s) < c.available()-reserved
-}
-
 // sort puts the longest cached beginnings first, unless too many wait for that
 // to be worth the search.
 func (p *sglang) sort(c *Core) {
@@ -161,11 +157,14 @@ func (p *sglang) sort(c *Core) {
 }
 
 // decode gives a token to every running sequence, retracting some if memory
-// does not suffice for all.
+// does not suffice for all. Beside prompts the ratio stays, and a sequence without
+// memory waits.
 func (p *sglang) decode(c *Core) {
-	p.ratio = max(p.ratio-p.decay, p.floor)
-	if p.short(c, 1+c.drafts) {
-		p.retract(c)
+	if len(c.plan.prompts) == 0 {
+		p.ratio = max(p.ratio-p.decay, p.floor)
+		if p.short(c, 1+c.drafts) {
+			p.retract(c)
+		}
 	}
 	c.decodeAll()
 }
