@@ -22,7 +22,9 @@ type Config struct {
 type Scheduler struct {
 	Policy       string `yaml:"policy"`        // vllm (default), sglang or static
 	MaxSequences int    `yaml:"max_sequences"` // running at most; 256 if 0. The batch of the static policy
-	TokenBudget  int    `yaml:"token_budget"`  // tokens of a step (vllm), of a prefill batch (sglang: max_prefill_tokens); 8192 and 16384 if 0
+	// TokenBudget is the tokens of a step (vllm; 8192 if 0), or of a prefill batch,
+	// unless its one prompt has more (sglang: max_prefill_tokens; 16384 if 0).
+	TokenBudget int `yaml:"token_budget"`
 	// Chunk is the most tokens of one prompt in a step; 0 is as many as the budget
 	// allows (vllm) or 8192 (sglang: chunked_prefill_size).
 	Chunk         int    `yaml:"chunk"`

@@ -151,7 +151,8 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	return t.Duration(), true
 }
 
-// account adds up the work of the shares of prompts.
+// account adds up the work of the shares of prompts. Pairs are whole numbers and
+// halves, so that their sums are exact.
 func (c *Core) account() {
 	w := &c.plan.Work
 	for _, sh := range c.plan.prompts {
@@ -172,7 +173,7 @@ func (c *Core) account() {
 // differ, are cut off.
 func (c *Core) factor() float64 {
 	v := math.Log1p(c.jitter * c.jitter)
-	f := math.Exp(math.Sqrt(v)*c.rand.NormFloat64() - v/2)
+	f := math.Exp(float64(math.Sqrt(v)*c.rand.NormFloat64()) - v/2)
 	return math.Round(f*(1<<24)) / (1 << 24)
 }
 
@@ -315,8 +316,8 @@ func (c *Core) grow(s *Seq, tokens int) bool {
 	return ok
 }
 
-// decodeAll gives every running sequence that decodes its tokens. The policy
-// has seen to it that there is memory.
+// decodeAll gives every running sequence that decodes its tokens, as far as there
+// is memory.
 func (c *Core) decodeAll() {
 	for i := 0; i < len(c.running); i++ {
 		i, _ = c.decode(i, math.MaxInt)
@@ -328,8 +329,9 @@ func (c *Core) decodeAll() {
 
 // admit moves number i of the queue to the running ones and gives it a share of
 // at most budget tokens: all it has to compute, or, unless it must be whole, a
-// first chunk. It returns 0 and changes nothing if that cannot be.
-func (c *Core) admit(i, budget int, whole bool) (tokens int) {
+// first chunk. It returns 0 and changes nothing if that cannot be, or if fits,
+// which is asked when it is known how much of it is cached, says no.
+func (c *Core) admit(i, budget int, whole bool, fits func() bool) (tokens int) {
 	s := c.waiting.at(i)
 	fresh := s.computed == 0 // else it was prefilled elsewhere
 	if fresh {
@@ -337,7 +339,7 @@ func (c *Core) admit(i, budget int, whole bool) (tokens int) {
 		s.skipImages()
 	}
 	n := c.wants(s, budget)
-	if n == 0 || whole && n < s.length-s.computed || !c.give(s, n) {
+	if n == 0 || whole && n < s.length-s.computed || fits != nil && !fits() || !c.give(s, n) {
 		c.kv.Release(s)
 		if fresh {
 			s.forget()

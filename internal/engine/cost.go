@@ -33,14 +33,14 @@ type linear Costs
 
 // Time is the sum.
 func (c linear) Time(w *Work) Seconds {
-	t := c.Step + Seconds(w.Decodes)*c.Sequence + Seconds(w.Context)*c.ContextToken + Seconds(w.Drafted)*c.DraftToken
+	t := c.Step + c.Sequence.times(float64(w.Decodes)) + c.ContextToken.times(float64(w.Context)) + c.DraftToken.times(float64(w.Drafted))
 	if w.PrefillTokens > 0 {
-		t += c.Prefill + Seconds(w.PrefillTokens)*c.PrefillToken + Seconds(w.PrefillPairs)*c.PrefillPair
+		t += c.Prefill + c.PrefillToken.times(float64(w.PrefillTokens)) + c.PrefillPair.times(w.PrefillPairs)
 	}
 	if w.Images > 0 {
-		t += Seconds(w.Images)*c.Image + Seconds(w.ImageTokens)*c.ImageToken + Seconds(w.ImagePairs)*c.ImagePair
+		t += c.Image.times(float64(w.Images)) + c.ImageToken.times(float64(w.ImageTokens)) + c.ImagePair.times(w.ImagePairs)
 	}
-	return t + Seconds(w.Blocks)*c.Block + Seconds(w.Pages)*c.Page + Seconds(w.Adapters)*c.Adapter
+	return t + c.Block.times(float64(w.Blocks)) + c.Page.times(float64(w.Pages)) + c.Adapter.times(float64(w.Adapters))
 }
 
 // tabled takes the sums of the linear cost, and what the tables give.
@@ -69,7 +69,7 @@ func (c curve) at(x float64) Seconds {
 	}
 	i = min(i, len(c)-1)
 	a, b := c[i-1], c[i]
-	return a.Time + (b.Time-a.Time)*Seconds((x-a.At)/(b.At-a.At))
+	return a.Time + (b.Time - a.Time).times((x-a.At)/(b.At-a.At))
 }
 
 // A costField is a coefficient of Costs under its name in a profile.

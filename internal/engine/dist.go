@@ -128,17 +128,17 @@ type law struct {
 func (l law) draw(r *rand.Rand) float64 {
 	switch l.shape {
 	case uniform:
-		return l.a + r.Float64()*(l.b-l.a)
+		return l.a + float64(r.Float64()*(l.b-l.a)) // a product of its own, or machines that fuse it differ
 	case normal:
 		for {
-			if x := l.a + l.b*r.NormFloat64(); x >= 0 {
+			if x := l.a + float64(l.b*r.NormFloat64()); x >= 0 {
 				return x
 			}
 		}
 	case lognormal:
 		// For X = exp(N(m,s)): mean = exp(m+s²/2), cv² = exp(s²)-1.
 		v := math.Log1p(l.b * l.b)
-		return l.a * math.Exp(math.Sqrt(v)*r.NormFloat64()-v/2)
+		return l.a * math.Exp(float64(math.Sqrt(v)*r.NormFloat64())-v/2)
 	case exponential:
 		return l.a * r.ExpFloat64()
 	case gamma:

@@ -41,7 +41,7 @@ func newFrontend(f Frontend) *frontend {
 // work is the time that s takes on its way in.
 func (f *frontend) work(s *Seq) time.Duration {
 	text := s.firstImage()
-	return (f.Request + Seconds(text)*f.PromptToken + Seconds(s.PromptTokens-text)*f.ImageToken).Duration()
+	return (f.Request + f.PromptToken.times(float64(text)) + f.ImageToken.times(float64(s.PromptTokens-text))).Duration()
 }
 
 // enter takes a request at now.
@@ -137,7 +137,7 @@ func (f *frontend) done(now time.Duration) {
 	f.next(now)
 }
 
-// flush appends what has left until now to out; with until set it stops behind
+// flush appends what has left until now to out; with early it stops behind
 // the instant at which a job was done.
 func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emission {
 	for ; f.sent < len(f.leaving) && f.leaving[f.sent].At <= now; f.sent++ {

@@ -29,7 +29,7 @@ func newKV(k KVCache) KV {
 	p := pool{block: k.Block, total: total}
 	var kv KV = &p
 	if k.PrefixCache {
-		kv = &prefixCache{pool: p, known: make(map[uint64]*entry)}
+		kv = &prefixCache{pool: p}
 	}
 	if e := k.Elastic; e != nil {
 		kv = &elasticKV{KV: kv, perPage: max(e.PageTokens/k.Block, 1), spare: e.SparePages}

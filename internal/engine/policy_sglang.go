@@ -1,20 +1,33 @@
 package engine
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // sglang is the scheduler of SGLang: prompts go first. A step is either a batch
 // of prompts, as long as there are some that fit, or one token for every
 // running sequence; with Mixed both at once.
 //
+// The chunk cuts a prompt, the budget never does: one that would use it up goes
+// with the next batch, or alone.
+//
 // A prompt fits if there is memory for it and all its answer, beside what the
 // running sequences are expected to emit yet: ratio times what they may. That
 // ratio falls from step to step, and is as at the start after a rest. When it
 // has fallen too low and memory runs out, running sequences are retracted, those
-// with the shortest answers first, and the ratio rises again. (SGLang 0.5,
-// managers/schedule_policy.py and schedule_batch.py)
+// with the shortest answers first, and the ratio rises again.
+//
+// Once a prompt did not fit, or all places were taken, the batch is full: nobody
+// is admitted, however far the ratio falls, before a decode step has found it
+// smaller. A batch that has just begun is never full. A request whose LoRA adapter
+// finds no slot is passed over. (SGLang 0.5, managers/scheduler.py,
+// schedule_policy.py and schedule_batch.py)
 type sglang struct {
 	Scheduler
 	ratio, floor, decay float64
+	full                bool
+	had                 int // sequences of the step before
 }
 
 // Constants of SGLang's new_token_ratio: its floor as a share of the start, the
@@ -38,46 +51,61 @@ func (p *sglang) Plan(c *Core) {
 	if c.rested {
 		p.ratio = p.Reserve
 	}
+	n := len(c.running)
+	p.full = p.full && n > 0
 	p.prefill(c)
+	p.full = p.full && n > 0 && n >= p.had
 	if len(c.plan.prompts) == 0 || p.Mixed {
 		p.decode(c)
 	}
+	p.had = len(c.running)
 }
 
 // prefill gives shares to prompts: to one that was cut first, then to waiting
-// ones until the batch, the chunk or memory is full. Among these are, with
-// disaggregation, sequences that were prefilled elsewhere and only decode.
+// ones. Among these are, with disaggregation, sequences that were prefilled
+// elsewhere and only decode.
 func (p *sglang) prefill(c *Core) {
 	budget, chunk := p.TokenBudget, p.Chunk
 	if p.WholePrompts {
-		chunk = budget
+		chunk = math.MaxInt
 	}
 	decodes := p.mixed(c)
 	budget, chunk = budget-decodes, chunk-decodes
 	for _, s := range c.running {
 		if !s.decodes() {
-			n := c.wants(s, min(budget, chunk))
+			n := c.wants(s, chunk)
 			if n > 0 && c.give(s, n) {
 				budget, chunk = budget-n, chunk-n
 			}
 		}
 	}
+	if c.waiting.len() == 0 || p.full {
+		return
+	}
 	if p.Order == "longest-prefix" {
 		p.sort(c)
 	}
-	reserved := p.reserved(c) + decodes
-	for c.waiting.len() > 0 && len(c.running) < p.MaxSequences && budget > 0 && chunk > 0 {
-		s := c.waiting.at(0)
-		if len(c.running) > 0 && !p.fits(c, s, reserved) || !c.adapters.fit(s.Adapter) {
-			break
+	p.admit(c, budget, chunk, p.reserved(c)+decodes)
+}
+
+// admit gives shares to waiting prompts until the batch, the chunk or memory is
+// full.
+func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
+	for i := 0; i < c.waiting.len() && budget > 0 && chunk > 0; {
+		s := c.waiting.at(i)
+		if !c.adapters.fit(s.Adapter) {
+			i++
+			continue
 		}
-		most := min(budget, chunk)
-		if p.WholePrompts && len(c.plan.prompts) == 0 {
-			most = s.length // the first goes however long it is
+		if p.full = len(c.running) >= p.MaxSequences; p.full {
+			return
 		}
-		n := c.admit(0, most, p.WholePrompts)
+		n := c.admit(i, chunk, p.WholePrompts, func() bool {
+			p.full = len(c.running) > 0 && c.lacks(s) >= c.available()-reserved
+			return !p.full && (len(c.plan.prompts) == 0 || s.length-s.computed < budget)
+		})
 		if n == 0 {
-			break
+			return
 		}
 		budget, chunk, reserved = budget-n, chunk-n, reserved+c.lacks(s)
 	}
@@ -96,30 +124,21 @@ func (p *sglang) mixed(c *Core) (n int) {
 // reserved is the memory kept for running sequences: for what is expected of
 // those that decode, and for all that the others may come to hold.
 func (p *sglang) reserved(c *Core) (tokens int) {
-	expected := 0.0
+	left := 0
 	for _, s := range c.running {
 		if s.decodes() {
-			expected += float64(min(s.left(), outputClip)) * p.ratio
+			left += min(s.left(), outputClip)
 		} else {
 			tokens += c.lacks(s)
 		}
 	}
-	return tokens + int(expected)
+	return tokens + int(float64(left)*p.ratio)
 }
 
 // lacks is the memory that s has yet to take, for the rest of its prompt and its
 // answer, and for the block that it will not fill.
 func (c *Core) lacks(s *Seq) int {
 	return max(s.length-s.room, 0) + min(s.left(), outputClip) + c.block
-}
-
-// fits reports whether there is memory for s, counting what is cached of it.
-func (p *sglang) fits(c *Core, s *Seq, reserved int) bool {
-	if s.computed == 0 {
-		c.kv.Match(s)
-		defer c.kv.Release(s)
-	}
-	return c.lacks(s) < c.available()-reserved
 }
 
 // sort puts the longest cached beginnings first, unless too many wait for that
@@ -138,11 +157,14 @@ func (p *sglang) sort(c *Core) {
 }
 
 // decode gives a token to every running sequence, retracting some if memory
-// does not suffice for all.
+// does not suffice for all. Beside prompts the ratio stays, and a sequence without
+// memory waits.
 func (p *sglang) decode(c *Core) {
-	p.ratio = max(p.ratio-p.decay, p.floor)
-	if p.short(c, 1+c.drafts) {
-		p.retract(c)
+	if len(c.plan.prompts) == 0 {
+		p.ratio = max(p.ratio-p.decay, p.floor)
+		if p.short(c, 1+c.drafts) {
+			p.retract(c)
+		}
 	}
 	c.decodeAll()
 }
@@ -176,4 +198,5 @@ func (p *sglang) retract(c *Core) {
 		made, most = made+int(s.emitted), most+s.OutputTokens
 	}
 	p.ratio = min(float64(made+retractSteps*len(c.running))/float64(most+1), 1)
+	p.full = false
 }

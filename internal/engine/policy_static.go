@@ -18,7 +18,7 @@ func (p *static) Plan(c *Core) {
 	for p.batch = 0; p.batch < p.MaxSequences && c.waiting.len() > 0; p.batch++ {
 		s := c.waiting.at(0)
 		whole := max(min(s.PromptTokens+int(s.last)+c.drafts, c.context), s.length)
-		if whole > c.available() || !c.adapters.fit(s.Adapter) || c.admit(0, s.length, true) == 0 {
+		if whole > c.available() || !c.adapters.fit(s.Adapter) || c.admit(0, s.length, true, nil) == 0 {
 			return
 		}
 		c.grow(s, whole)

@@ -84,7 +84,7 @@ func (v vllm) admit(c *Core, budget int) {
 			i++
 			continue
 		}
-		n := c.admit(i, budget, v.WholePrompts)
+		n := c.admit(i, budget, v.WholePrompts, nil)
 		if n == 0 {
 			return
 		}

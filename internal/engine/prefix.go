@@ -13,27 +13,20 @@ package engine
 // beginning is of more use. Only prompts are cached, not answers.
 type prefixCache struct {
 	pool
-	known map[uint64]*entry
-	idle  entryList
-}
-
-// An entry is a block that the cache knows.
-type entry struct {
-	hash       uint64
-	holders    int
-	prev, next *entry // in the list of idle ones
+	known blockTable
+	idle  int // known blocks that nobody holds
 }
 
 // Match takes hold of the known blocks at the beginning of s's prompt.
 func (c *prefixCache) Match(s *Seq) int {
 	most := (s.length - 1) / c.block
 	for _, h := range s.blockHashes(c.block) {
-		e := c.known[h]
-		if e == nil || len(s.shared) == most {
+		id := c.known.find(h)
+		if id == 0 || len(s.shared) == most {
 			break
 		}
-		c.hold(e)
-		s.shared = append(s.shared, e)
+		c.hold(id)
+		s.shared = append(s.shared, id)
 	}
 	s.blocks = len(s.shared)
 	s.filed = s.blocks
@@ -41,13 +34,15 @@ func (c *prefixCache) Match(s *Seq) int {
 	return s.room
 }
 
-// hold counts a further holder; the first takes e from the idle ones.
-func (c *prefixCache) hold(e *entry) {
-	if e.holders == 0 {
-		c.idle.remove(e)
+// hold counts a further holder; the first takes the block from the idle ones.
+func (c *prefixCache) hold(id blockID) {
+	b := &c.known.blocks[id]
+	if b.holders == 0 {
+		c.known.unlink(id)
+		c.idle--
 		c.held++
 	}
-	e.holders++
+	b.holders++
 }
 
 // Grow takes blocks, evicting idle ones where none is free, and files the
@@ -57,12 +52,18 @@ func (c *prefixCache) Grow(s *Seq, tokens int) (Growth, bool) {
 	if c.held+need > c.total {
 		return Growth{}, false
 	}
-	for c.held+c.idle.n+need > c.total {
-		delete(c.known, c.idle.popFirst().hash)
+	for c.held+c.idle+need > c.total {
+		c.evict()
 	}
 	c.take(s, need)
 	c.file(s, min(tokens, s.PromptTokens)/c.block)
 	return Growth{Blocks: need}, true
+}
+
+// evict forgets the block that fell idle first.
+func (c *prefixCache) evict() {
+	c.known.remove(c.known.first())
+	c.idle--
 }
 
 // file makes the first full blocks of s's prompt known. One that is known
@@ -70,11 +71,8 @@ func (c *prefixCache) Grow(s *Seq, tokens int) (Growth, bool) {
 func (c *prefixCache) file(s *Seq, full int) {
 	hashes := s.blockHashes(c.block)
 	for full = min(full, len(hashes)); s.filed < full; s.filed++ {
-		h := hashes[s.filed]
-		if c.known[h] == nil {
-			e := &entry{hash: h, holders: 1}
-			c.known[h] = e
-			s.shared = append(s.shared, e)
+		if h := hashes[s.filed]; c.known.find(h) == 0 {
+			s.shared = append(s.shared, c.known.add(h))
 		}
 	}
 }
@@ -83,50 +81,24 @@ func (c *prefixCache) file(s *Seq, full int) {
 func (c *prefixCache) Release(s *Seq) {
 	c.held -= s.blocks - len(s.shared)
 	for i := len(s.shared) - 1; i >= 0; i-- {
-		e := s.shared[i]
-		if e.holders--; e.holders == 0 {
+		b := &c.known.blocks[s.shared[i]]
+		if b.holders--; b.holders == 0 {
 			c.held--
-			c.idle.pushLast(e)
+			c.idle++
+			c.known.linkLast(s.shared[i])
 		}
 	}
 	s.blocks, s.room, s.filed, s.shared = 0, 0, 0, s.shared[:0]
 }
 
 // Kept is what is held, and what is idle.
-func (c *prefixCache) Kept() int { return c.held + c.idle.n }
+func (c *prefixCache) Kept() int { return c.held + c.idle }
 
 // Flush forgets the idle blocks.
 func (c *prefixCache) Flush() {
-	for c.idle.n > 0 {
-		delete(c.known, c.idle.popFirst().hash)
+	for c.idle > 0 {
+		c.evict()
 	}
-}
-
-// An entryList holds entries in the order in which they fell idle.
-type entryList struct {
-	root entry // root.next is the first, root.prev the last
-	n    int
-}
-
-func (l *entryList) pushLast(e *entry) {
-	if l.root.next == nil {
-		l.root.next, l.root.prev = &l.root, &l.root
-	}
-	e.prev, e.next = l.root.prev, &l.root
-	e.prev.next, l.root.prev = e, e
-	l.n++
-}
-
-func (l *entryList) remove(e *entry) {
-	e.prev.next, e.next.prev = e.next, e.prev
-	e.prev, e.next = nil, nil
-	l.n--
-}
-
-func (l *entryList) popFirst() *entry {
-	e := l.root.next
-	l.remove(e)
-	return e
 }
 
 // blockHashes are the hashes of the full blocks of the prompt, each of all

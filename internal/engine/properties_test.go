@@ -221,7 +221,7 @@ func (w *watch) share(s *Seq, n int) {
 // memory wants the blocks held to be those of the running sequences.
 func (w *watch) memory(c *Core) {
 	held, total := c.kv.Blocks()
-	private, shared := 0, make(map[*entry]bool)
+	private, shared := 0, make(map[blockID]bool)
 	for _, s := range c.running {
 		private += s.blocks - len(s.shared)
 		for _, e := range s.shared {

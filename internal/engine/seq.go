@@ -40,11 +40,11 @@ type Seq struct {
 	arrived uint64  // order of arrival at the core
 	server  *server // the one that it came to last
 
-	blocks int      // held, of the KV cache
-	shared []*entry // of them, those that the prefix cache knows, in order
-	filed  int      // prompt blocks that were offered to the prefix cache
-	hashes []uint64 // of the prompt's full blocks
-	hashed bool     // hashes is set
+	blocks int       // held, of the KV cache
+	shared []blockID // of them, those that the prefix cache knows, in order
+	filed  int       // prompt blocks that were offered to the prefix cache
+	hashes []uint64  // of the prompt's full blocks
+	hashed bool      // hashes is set
 }
 
 // A status is where a Seq stands with its core.

@@ -7,7 +7,7 @@ import "fmt"
 func DidYouMean(name string, names []string) string {
 	best, edits := "", 3
 	for _, n := range names {
-		if d := editDistance(name, n); d < edits {
+		if d := editDistance(name, n); d < edits && d < len(n) { // else nothing of n is in name
 			best, edits = n, d
 		}
 	}

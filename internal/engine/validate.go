@@ -117,7 +117,7 @@ func (v *checker) costs(path string, c Costs) {
 }
 
 func (v *checker) table(path string, points []Point) {
-	v.bad(len(points) == 1, path, "needs two points at least")
+	v.bad(points != nil && len(points) < 2, path, "needs two points at least")
 	for i, p := range points {
 		v.time(fmt.Sprintf("%s[%d].time", path, i), p.Time)
 		v.bad(!(p.At >= 0) || math.IsInf(p.At, 1), fmt.Sprintf("%s[%d].at", path, i), "%v: must be a number from 0", p.At)

@@ -63,6 +63,7 @@ func (d *decoder) mapping(path string, dst reflect.Value, node ast.Node) bool {
 	switch node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, *ast.CommentGroupNode:
 	default:
+		d.wrong[path] = true
 		d.at(node.GetToken(), dotted(path, "")+"must be a map of fields")
 		return false
 	}

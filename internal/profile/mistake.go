@@ -62,7 +62,7 @@ func (n *notebook) field(path string, t *token.Token, format string, a ...any) {
 
 // explain notes the mistakes joined in err, *engine.FieldErrors, at the places
 // of their fields, or of the nearest parents that the file has. What was
-// misread already is not judged by the value it was left with.
+// misread already, or is in what was, is not judged by the value it was left with.
 func (n *notebook) explain(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -71,18 +71,30 @@ func (n *notebook) explain(err error) {
 		return
 	}
 	var f *engine.FieldError
-	if errors.As(err, &f) && !n.wrong[f.Path] {
+	if errors.As(err, &f) && !n.misread(f.Path) {
 		n.at(n.place(f.Path), f.Error())
 	}
 }
 
+// misread reports whether the field at path, or one it is in, has a mistake.
+func (n *notebook) misread(path string) bool {
+	for ; path != ""; path = parent(path) {
+		if n.wrong[path] {
+			return true
+		}
+	}
+	return false
+}
+
+// parent is the path of what the field at path is in, "" at the top.
+func parent(path string) string { return path[:max(0, strings.LastIndexAny(path, ".["))] }
+
 // place is where the field at path stands, or else the nearest of its parents.
 func (n *notebook) place(path string) *token.Token {
-	for path != "" {
+	for ; path != ""; path = parent(path) {
 		if t := n.places[path]; t != nil {
 			return t
 		}
-		path = path[:max(0, strings.LastIndexAny(path, ".["))]
 	}
 	return nil
 }

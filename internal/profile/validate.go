@@ -44,6 +44,12 @@ func (v *checker) number(path string, x float64) {
 	v.bad(!(x >= 0) || !finite(x), path, "%v: must be a number from 0", x)
 }
 
+// sigma takes the standard deviation of a logarithm. Beyond 5, where one standard
+// deviation is a factor of 148, a few requests would have all the tokens.
+func (v *checker) sigma(path string, x float64) {
+	v.bad(!(x >= 0 && x <= 5), path, "%v: must be between 0 and 5", x)
+}
+
 func (v *checker) evidence(path string, e Evidence) {
 	v.given(path+".name", e.Name)
 	v.given(path+".log", e.Log)
@@ -73,7 +79,7 @@ const maxRequests = 1_000_000
 func (v *checker) lengths(totalPath, path string, total, n int, l Lengths) {
 	v.bad(total < n, totalPath, "%d: each of the %d requests has a token at least", total, n)
 	v.oneOf(path+".law", l.Law, Fixed, Lognormal, Capped)
-	v.number(path+".sigma", l.Sigma)
+	v.sigma(path+".sigma", l.Sigma)
 	v.share(path+".at_cap", l.AtCap)
 	v.bad(l.Max < 0, path+".max", "%d: must not be negative", l.Max)
 	v.bad(l.Law != Lognormal && l.Sigma != 0, path+".sigma", "belongs to the law lognormal")
@@ -89,9 +95,9 @@ func (v *checker) lengths(totalPath, path string, total, n int, l Lengths) {
 }
 
 func (v *checker) images(path string, m Images) {
-	v.bad(!(m.Mean >= 1) || !finite(m.Mean), path+".mean", "%v: must be at least 1", m.Mean)
-	v.number(path+".sigma", m.Sigma)
+	v.bad(!(m.Mean >= 1 && m.Mean <= engine.MaxContext), path+".mean", "%v: must be from 1 to %d", m.Mean, engine.MaxContext)
+	v.sigma(path+".sigma", m.Sigma)
 	v.share(path+".giant_share", m.GiantShare)
 	v.bad(m.GiantShare > 0 && m.GiantTokens < 1, path+".giant_tokens", "%d: must be at least 1", m.GiantTokens)
-	v.bad(m.GiantTokens < 0, path+".giant_tokens", "%d: must not be negative", m.GiantTokens)
+	v.bad(m.GiantTokens < 0 || m.GiantTokens > engine.MaxContext, path+".giant_tokens", "%d: must be from 0 to %d", m.GiantTokens, engine.MaxContext)
 }

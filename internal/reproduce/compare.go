@@ -63,7 +63,10 @@ func compare(e *profile.Evidence, runs []map[string]float64) Comparison {
 			values[i] = run[m.Name]
 			single[i] += math.Abs(values[i]/m.Value-1) / float64(len(measured))
 		}
-		f := Figure{Name: m.Name, Measured: m.Value, Median: stats.Sort(values).Median(), Spread: stats.Std(values) / stats.Mean(values)}
+		f := Figure{Name: m.Name, Measured: m.Value, Median: stats.Sort(values).Median()}
+		if mean := stats.Mean(values); mean > 0 {
+			f.Spread = stats.Std(values) / mean
+		}
 		c.Figures = append(c.Figures, f)
 		c.Error += math.Abs(f.Error()) / float64(len(measured))
 	}
@@ -108,6 +111,11 @@ func once(c engine.Config, e *profile.Evidence, n uint64) (map[string]float64, e
 		return nil, err
 	}
 	p := plan(e, n)
+	for i, r := range p.Requests {
+		if tokens := r.Job.PromptTokens + r.Job.OutputTokens; tokens > c.Context() {
+			return nil, fmt.Errorf("draw %d: request %d has %d tokens, and the deployment takes %d (max_model_len)", n, i, tokens, c.Context())
+		}
+	}
 	out := sim.Run(model, p)
 	t := &trace.Trace{
 		Run:     trace.Run{Kind: trace.Simulated, End: out.End, Plan: trace.Plan{Stream: true, Requests: len(p.Requests), Protocol: protocol(e)}},

@@ -145,7 +145,8 @@ func images(r *rand.Rand, m *profile.Images, n int) []int {
 	}
 	tokens := make([]int, n)
 	for i := range tokens {
-		tokens[i] = max(int(math.Round(m.Mean*math.Exp(m.Sigma*r.NormFloat64()-m.Sigma*m.Sigma/2))), 1)
+		x := m.Mean * math.Exp(m.Sigma*r.NormFloat64()-m.Sigma*m.Sigma/2)
+		tokens[i] = int(math.Round(min(max(x, 1), engine.MaxContext)))
 	}
 	giants := int(m.GiantShare*float64(n) + r.Float64())
 	for _, i := range r.Perm(n)[:min(giants, n)] {

@@ -143,6 +143,8 @@ func (f FitPlan) fields(p *profile.Profile) ([]field, error) {
 	for _, path := range f.Fields {
 		found := find(reflect.ValueOf(p).Elem(), strings.Split(path, "."))
 		switch {
+		case strings.HasPrefix(path, "evidence.measured."):
+			errs = append(errs, fmt.Errorf("field %q: what was measured is not for fitting", path))
 		case len(found) == 0:
 			errs = append(errs, fmt.Errorf("field %q: the profile has no such number", path))
 		case found.value() <= 0:

@@ -94,10 +94,35 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 }
 
 func TestFitNamesFieldsItCannotFit(t *testing.T) {
-	_, err := Fit(known(t, true), FitPlan{Fields: []string{"cost.stp", "cost.block", "title"}})
-	for _, want := range []string{`field "cost.stp": the profile has no such number`, `field "cost.block": must begin above 0`, `field "title"`} {
+	_, err := Fit(known(t, true), FitPlan{Fields: []string{"cost.stp", "cost.block", "title", "evidence.measured.duration"}})
+	for _, want := range []string{`field "evidence.measured.duration": what was measured`, `field "cost.stp": the profile has no such number`, `field "cost.block": must begin above 0`, `field "title"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A request that the deployment would refuse is no part of any figure: to go on
+// without it would be to report on another load.
+func TestARequestThatIsTooLongIsAnError(t *testing.T) {
+	p := known(t, false)
+	p.Engine.KV.Tokens = 160
+	if _, err := Compare(p, 1); err == nil || !strings.Contains(err.Error(), "known, 2: draw 0: request ") {
+		t.Error(err)
+	}
+}
+
+// An engine that takes no time has figures that are all 0, and do not vary.
+func TestFiguresOfNothingDoNotVary(t *testing.T) {
+	p := known(t, false)
+	p.Engine.Cost = engine.Costs{}
+	comparisons, err := Compare(p, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range comparisons[0].Figures {
+		if math.IsNaN(f.Spread) || math.IsNaN(f.Median) {
+			t.Errorf("%+v", f)
 		}
 	}
 }
