@@ -75,7 +75,7 @@ func (s engineSettings) stand(cfg *apiserver.Config, p *profile.Profile) {
 	if s.OutputLen == nil {
 		cfg.OutputLen = p.Model.OutputLen
 	}
-	cfg.Model = cmp.Or(p.Model.Name, cfg.Model)
+	cfg.Model, cfg.Adapters = cmp.Or(p.Model.Name, cfg.Model), p.Model.Adapters
 	cfg.Version += ", profile " + p.Name
 	cfg.Engine = &p.Engine
 }

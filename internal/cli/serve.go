@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +62,9 @@ func (c serveCmd) Run(p *Process) error {
 	cfg, deployment, err := c.config("--", c.Profile)
 	if err != nil {
 		return err
+	}
+	if slices.Contains(cfg.Adapters, c.Model) {
+		return usagef("--model %s: an adapter of profile %s has that name", c.Model, deployment.Name)
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
 	cfg.TruthLimit, cfg.StallLimit = int(c.TruthLimit), time.Duration(c.StallLimit)

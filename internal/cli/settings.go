@@ -36,7 +36,6 @@ type targetSettings struct {
 	URL string `placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
 	askSettings
 	Endpoint       string        `placeholder:"PATH" help:"Route of the requests. Default: /v1/completions or /v1/chat/completions."`
-	Model          string        `placeholder:"NAME" help:"Model to ask for. Default: the first that /v1/models lists."`
 	APIKeyEnv      string        `name:"api-key-env" default:"OPENAI_API_KEY" placeholder:"NAME" help:"Environment variable with the bearer key (${default})."`
 	APIKeyFile     string        `name:"api-key-file" placeholder:"FILE" help:"File with the bearer key, in place of the variable."`
 	Header         []string      `placeholder:"NAME=VALUE" sep:"none" help:"Header of every request; may be repeated."`
@@ -52,6 +51,7 @@ type targetSettings struct {
 
 // askSettings say how to ask for answers.
 type askSettings struct {
+	Model     string `placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
 	Protocol  string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
 	NoStream  bool   `help:"Ask for whole answers instead of streams."`
 	IgnoreEOS *bool  `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`

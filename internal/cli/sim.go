@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,6 +148,10 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 	if err != nil {
 		return nil, usage(err)
 	}
+	model := cmp.Or(c.Model, intake.Model())
+	if names := intake.Models(); !slices.Contains(names, model) {
+		return nil, usagef("--model %s: the engine serves %s", model, strings.Join(names, ", "))
+	}
 	tok, err := c.simTokens(s.Process, intake)
 	if err != nil {
 		return nil, err
@@ -157,11 +162,11 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 		return nil, err
 	}
 	s.take(w)
-	if err := c.plan(s, intake.Model()); err != nil {
+	if err := c.plan(s, model); err != nil {
 		return nil, err
 	}
 	client, err := endpoint.New(nil, endpoint.Options{
-		Protocol: endpoint.Protocol(c.Protocol), Model: intake.Model(), Stream: !c.NoStream, IncludeUsage: true, IgnoreEOS: *c.IgnoreEOS,
+		Protocol: endpoint.Protocol(c.Protocol), Model: model, Stream: !c.NoStream, IncludeUsage: true, IgnoreEOS: *c.IgnoreEOS,
 	})
 	if err != nil {
 		return nil, usage(err)
@@ -191,7 +196,8 @@ func (c *benchCmd) askAll(ctx context.Context, client *endpoint.Client, intake *
 // there may be something in them that a prompt and a length do not say.
 func (c *benchCmd) asked(client *endpoint.Client, intake *apiserver.Intake, req *workload.Request) (sim.Request, error) {
 	var taken apiserver.Taken
-	plain := c.Protocol == string(endpoint.Completions) && req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
+	plain := c.Protocol == string(endpoint.Completions) && (c.Model == "" || c.Model == intake.Model()) &&
+		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
 	switch {
 	case plain && len(req.Tokens) > 0:
 		taken = intake.Tokens(req.Tokens, req.OutputTokens, *c.IgnoreEOS)

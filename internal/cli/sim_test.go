@@ -57,7 +57,9 @@ func TestSimEqualsBench(t *testing.T) {
 	recorded := filepath.Join(t.TempDir(), "recorded.json")
 	turns := `[{"conversations": [{"value": "what is a prefill and what is it not, please"}, {"value": "a short answer to that question"}]},
 {"conversations": [{"value": "and now to something else altogether"}, {"value": "a second answer, which is longer than the first one was"}]}]`
-	for name, text := range map[string]string{rows: lines, chats: talks, recorded: turns} {
+	adapted := filepath.Join(t.TempDir(), "adapted.yaml")
+	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\ncost: {step: 9ms, adapter: 300ms}\n"
+	for name, text := range map[string]string{rows: lines, chats: talks, recorded: turns, adapted: deployment} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -77,6 +79,7 @@ func TestSimEqualsBench(t *testing.T) {
 		"-n 5 -c 1 --workload custom --protocol chat --data " + chats,
 		"-n 60 --rate 4 --input-len 300 --prefix-len 100 --output-len 20 --profile small-chat",
 		"-n 40 --rate 2 --input-range 0.5 --output-len 20 --protocol chat --no-ignore-eos --profile sharegpt",
+		"-n 9 --rate 20 --output-len 5 --model poems --profile " + adapted,
 	} {
 		t.Run(args, func(t *testing.T) {
 			if !strings.Contains(args, "--profile") {

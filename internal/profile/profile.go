@@ -36,6 +36,9 @@ type Profile struct {
 // A Model is what the deployment serves.
 type Model struct {
 	Name string `yaml:"name"` // as /v1/models lists it; "" is up to the server
+	// Adapters are the LoRA adapters of it, by the names that requests give as
+	// their model.
+	Adapters []string `yaml:"adapters"`
 	// OutputLen is the natural length of an answer, in tokens.
 	OutputLen engine.Count `yaml:"output_len"`
 }
@@ -64,6 +67,7 @@ func (p *Profile) Validate() error {
 	v.given("source", p.Source)
 	v.given("error", p.Error)
 	v.oneLine("error", p.Error)
+	v.adapters("model.adapters", p.Model)
 	v.errs = append(v.errs, p.Engine.Validate())
 	names := map[string]bool{}
 	for i, e := range p.Evidence {

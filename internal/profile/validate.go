@@ -44,6 +44,16 @@ func (v *checker) number(path string, x float64) {
 	v.bad(!(x >= 0) || !finite(x), path, "%v: must be a number from 0", x)
 }
 
+// adapters checks that every name stands for one thing.
+func (v *checker) adapters(path string, m Model) {
+	for i, name := range m.Adapters {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		v.given(at, name)
+		v.bad(name != "" && name == m.Name, at, "%q is the name of the model", name)
+		v.bad(name != "" && slices.Contains(m.Adapters[:i], name), at, "%q names two adapters", name)
+	}
+}
+
 func (v *checker) evidence(path string, e Evidence) {
 	v.given(path+".name", e.Name)
 	v.given(path+".log", e.Log)
