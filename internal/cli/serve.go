@@ -54,7 +54,8 @@ func (l *stallLimit) UnmarshalText(text []byte) error {
 func (serveCmd) Help() string {
 	return "Faults: " + strings.Join(apiserver.FaultNames(), ", ") + ".\n\n" +
 		"Routes: /v1/models, /v1/completions, /v1/chat/completions, /tokenize, /detokenize, /metrics, /health, /version, " +
-		"/start_profile, /stop_profile, and /pitot/truth: the instants of every write, by request id."
+		"/start_profile, /stop_profile; SGLang's /generate, /health_generate, /get_model_info, /get_server_info, /flush_cache; " +
+		"and /pitot/truth: the instants of every write, by request id."
 }
 
 // Run serves until it is interrupted.
