@@ -50,12 +50,11 @@ func (l *stallLimit) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Help lists the faults below the flags.
+// Help lists the faults and the routes below the flags.
 func (serveCmd) Help() string {
 	return "Faults: " + strings.Join(apiserver.FaultNames(), ", ") + ".\n\n" +
-		"Routes: /v1/models, /v1/completions, /v1/chat/completions, /tokenize, /detokenize, /metrics, /health, /version, " +
-		"/start_profile, /stop_profile; SGLang's /generate, /health_generate, /get_model_info, /get_server_info, /flush_cache; " +
-		"and /pitot/truth: the instants of every write, by request id."
+		"Routes, as of vLLM and SGLang: " + strings.Join(apiserver.Routes(), ", ") + "; " +
+		"/pitot/truth has the instants of every write, by request id."
 }
 
 // Run serves until it is interrupted.
