@@ -117,6 +117,11 @@ func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, er
 		Requests: requests, Schedule: s.schedule, Concurrency: c.Concurrency, Stream: !c.NoStream,
 		Chat: c.Protocol == string(endpoint.Chat), Stop: func() bool { return ctx.Err() != nil },
 	})
+	counted, err := endpoint.ParseMetrics(c.server.Metrics(model.Load()))
+	if err != nil {
+		return nil, nil, err
+	}
+	s.run.ServerCounters = countersAmong(counted)
 	s.run.End, s.run.Status = out.End, trace.Complete
 	if out.Stopped {
 		s.run.Status = trace.Interrupted

@@ -58,7 +58,7 @@ func TestSimEqualsBench(t *testing.T) {
 	turns := `[{"conversations": [{"value": "what is a prefill and what is it not, please"}, {"value": "a short answer to that question"}]},
 {"conversations": [{"value": "and now to something else altogether"}, {"value": "a second answer, which is longer than the first one was"}]}]`
 	adapted := filepath.Join(t.TempDir(), "adapted.yaml")
-	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\ncost: {step: 9ms, adapter: 300ms}\n"
+	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\nspeculative: {drafts: 2, acceptance: 0.6}\ncost: {step: 9ms, adapter: 300ms}\n"
 	for name, text := range map[string]string{rows: lines, chats: talks, recorded: turns, adapted: deployment} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -100,6 +100,14 @@ func TestSimEqualsBench(t *testing.T) {
 			}
 			if measured.Run.End != simulated.Run.End || simulated.Run.Kind != trace.Simulated || simulated.Run.Plan.URL != "" {
 				t.Errorf("end %v and %v, kind %q, URL %q", measured.Run.End, simulated.Run.End, simulated.Run.Kind, simulated.Run.Plan.URL)
+			}
+			if len(simulated.Run.ServerCounters) < 3 {
+				t.Errorf("counters %v", simulated.Run.ServerCounters)
+			}
+			for name, value := range simulated.Run.ServerCounters {
+				if measured.Run.ServerCounters[name] != value {
+					t.Errorf("%s is %v, measured %v", name, value, measured.Run.ServerCounters[name])
+				}
 			}
 			m, s := metrics.Summarize(measured, metrics.Options{}), metrics.Summarize(simulated, metrics.Options{})
 			m.Run, s.Run, m.Health, s.Health, m.Setup, s.Setup = trace.Run{}, trace.Run{}, metrics.Health{}, metrics.Health{}, metrics.Distribution{}, metrics.Distribution{}
