@@ -176,7 +176,7 @@ func (c *benchCmd) checkTarget() error {
 // checkEngine settles what the embedded engine is, if there is to be one.
 func (c *benchCmd) checkEngine() (err error) {
 	if c.URL == "" {
-		c.server, c.deployment, err = c.Engine.config(cmp.Or(c.enginePrefix, "--engine-"), c.Profile)
+		c.server, c.deployment, err = c.Engine.config(cmp.Or(c.enginePrefix, "--engine-"), string(c.Profile))
 	}
 	return err
 }

@@ -59,7 +59,7 @@ func (serveCmd) Help() string {
 
 // Run serves until it is interrupted.
 func (c serveCmd) Run(p *Process) error {
-	cfg, deployment, err := c.config("--", c.Profile)
+	cfg, deployment, err := c.config("--", string(c.Profile))
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,20 @@ type storeSetting struct {
 
 // profileSetting says which deployment the simulated engine stands for.
 type profileSetting struct {
-	Profile string `placeholder:"NAME|FILE" help:"What deployment it stands for: a profile that pitot profiles lists, or a YAML file. Default: small-chat, unless latencies or slots are given."`
+	Profile profileName `placeholder:"NAME|FILE" help:"What deployment it stands for: a profile that pitot profiles lists, or a YAML file. Default: small-chat, unless latencies or slots are given."`
+}
+
+// A profileName is never given and empty, as it would be by a variable of a shell
+// that is not set.
+type profileName string
+
+// UnmarshalText reads a name.
+func (n *profileName) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return fmt.Errorf("is empty; leave it out for %s", profile.Default)
+	}
+	*n = profileName(text)
+	return nil
 }
 
 // engineSettings configure the simulated engine; the flags of `pitot serve`, and
