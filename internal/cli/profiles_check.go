@@ -83,7 +83,7 @@ func (c profilesFitCmd) Run(p *Process) error {
 	}}
 	values, err := reproduce.Fit(ctx, q, plan)
 	if err != nil {
-		return usage(err)
+		return usagef("--field: %w", err)
 	}
 	for i, field := range c.Field {
 		fmt.Fprintf(p.Stdout, "%s: %s\n", field, values[i])
