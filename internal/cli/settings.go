@@ -45,16 +45,16 @@ type targetSettings struct {
 	NewConnections bool          `help:"Open a new connection for every request."`
 	Timeout        time.Duration `default:"1h" placeholder:"TIME" help:"Time limit of a request, 0 for none (${default})."`
 	IdleTimeout    time.Duration `placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
-	TokenUsage     bool          `help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
 	Body           string        `placeholder:"JSON" help:"Object merged over the body of every request, e.g. {\"temperature\": 0}."`
 }
 
 // askSettings say how to ask for answers.
 type askSettings struct {
-	Model     string `placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
-	Protocol  string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
-	NoStream  bool   `help:"Ask for whole answers instead of streams."`
-	IgnoreEOS *bool  `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`
+	Model      string `placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
+	Protocol   string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
+	NoStream   bool   `help:"Ask for whole answers instead of streams."`
+	TokenUsage bool   `help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
+	IgnoreEOS  *bool  `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`
 }
 
 // requestSettings say what to send.

@@ -117,6 +117,9 @@ func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, er
 		Requests: requests, Schedule: s.schedule, Concurrency: c.Concurrency, Stream: !c.NoStream,
 		Chat: c.Protocol == string(endpoint.Chat), Stop: func() bool { return ctx.Err() != nil },
 	})
+	if !c.NoStream && !c.TokenUsage {
+		forgetCounts(out.Records)
+	}
 	counted, err := endpoint.ParseMetrics(c.server.Metrics(model.Load()))
 	if err != nil {
 		return nil, nil, err
@@ -127,6 +130,16 @@ func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, er
 		s.run.Status = trace.Interrupted
 	}
 	return &trace.Trace{Run: s.run, Records: out.Records}, s.keep(out.Records), nil
+}
+
+// forgetCounts leaves out the tokens of each chunk, which a stream tells with
+// --token-usage alone: there are figures that depend on whether they are known.
+func forgetCounts(records []*trace.Record) {
+	for _, r := range records {
+		for i := range r.Chunks {
+			r.Chunks[i].Tokens = 0
+		}
+	}
 }
 
 // keep writes the run beside what else is to be done; the function it returns
@@ -171,7 +184,7 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 		return nil, err
 	}
 	client, err := endpoint.New(nil, endpoint.Options{
-		Protocol: endpoint.Protocol(c.Protocol), Model: model, Stream: !c.NoStream, IncludeUsage: true, IgnoreEOS: *c.IgnoreEOS,
+		Protocol: endpoint.Protocol(c.Protocol), Model: model, Stream: !c.NoStream, IncludeUsage: true, ContinuousUsage: c.TokenUsage, IgnoreEOS: *c.IgnoreEOS,
 	})
 	if err != nil {
 		return nil, usage(err)

@@ -81,41 +81,41 @@ func TestSimEqualsBench(t *testing.T) {
 		"-n 40 --rate 2 --input-range 0.5 --output-len 20 --protocol chat --no-ignore-eos --profile sharegpt",
 		"-n 9 --rate 20 --output-len 5 --model poems --profile " + adapted,
 	} {
-		t.Run(args, func(t *testing.T) {
-			if !strings.Contains(args, "--profile") {
-				args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
-			}
-			flags := strings.Fields(args)
-			var measured *trace.Trace
-			synctest.Test(t, func(t *testing.T) {
-				only := []string{"bench", "--warmup", "0", "--ready-timeout", "0"}
-				if !slices.Contains(flags, "--no-stream") {
-					only = append(only, "--token-usage")
-				}
-				measured = lastOf(t, append(only, flags...)...)
-			})
-			simulated := lastOf(t, append([]string{"sim"}, flags...)...)
-			if diff := gocmp.Diff(comparable(measured), comparable(simulated)); diff != "" {
-				t.Error(diff)
-			}
-			if measured.Run.End != simulated.Run.End || simulated.Run.Kind != trace.Simulated || simulated.Run.Plan.URL != "" {
-				t.Errorf("end %v and %v, kind %q, URL %q", measured.Run.End, simulated.Run.End, simulated.Run.Kind, simulated.Run.Plan.URL)
-			}
-			if len(simulated.Run.ServerCounters) < 3 {
-				t.Errorf("counters %v", simulated.Run.ServerCounters)
-			}
-			for name, value := range simulated.Run.ServerCounters {
-				if measured.Run.ServerCounters[name] != value {
-					t.Errorf("%s is %v, measured %v", name, value, measured.Run.ServerCounters[name])
-				}
-			}
-			m, s := metrics.Summarize(measured, metrics.Options{}), metrics.Summarize(simulated, metrics.Options{})
-			m.Run, s.Run, m.Health, s.Health, m.Setup, s.Setup = trace.Run{}, trace.Run{}, metrics.Health{}, metrics.Health{}, metrics.Distribution{}, metrics.Distribution{}
-			m.Chunks.Coalesced, s.Chunks.Coalesced = 0, 0
-			if diff := gocmp.Diff(m, s); diff != "" {
-				t.Error(diff)
-			}
-		})
+		if !strings.Contains(args, "--profile") {
+			args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
+		}
+		t.Run(args, func(t *testing.T) { simEqualsBench(t, strings.Fields(args)) })
+		if !strings.Contains(args, "--no-stream") {
+			t.Run("--token-usage "+args, func(t *testing.T) { simEqualsBench(t, strings.Fields("--token-usage "+args)) })
+		}
+	}
+}
+
+func simEqualsBench(t *testing.T, flags []string) {
+	var measured *trace.Trace
+	synctest.Test(t, func(t *testing.T) {
+		measured = lastOf(t, append([]string{"bench", "--warmup", "0", "--ready-timeout", "0"}, flags...)...)
+	})
+	simulated := lastOf(t, append([]string{"sim"}, flags...)...)
+	if diff := gocmp.Diff(comparable(measured), comparable(simulated)); diff != "" {
+		t.Error(diff)
+	}
+	if measured.Run.End != simulated.Run.End || simulated.Run.Kind != trace.Simulated || simulated.Run.Plan.URL != "" {
+		t.Errorf("end %v and %v, kind %q, URL %q", measured.Run.End, simulated.Run.End, simulated.Run.Kind, simulated.Run.Plan.URL)
+	}
+	if len(simulated.Run.ServerCounters) < 3 {
+		t.Errorf("counters %v", simulated.Run.ServerCounters)
+	}
+	for name, value := range simulated.Run.ServerCounters {
+		if measured.Run.ServerCounters[name] != value {
+			t.Errorf("%s is %v, measured %v", name, value, measured.Run.ServerCounters[name])
+		}
+	}
+	m, s := metrics.Summarize(measured, metrics.Options{}), metrics.Summarize(simulated, metrics.Options{})
+	m.Run, s.Run, m.Health, s.Health, m.Setup, s.Setup = trace.Run{}, trace.Run{}, metrics.Health{}, metrics.Health{}, metrics.Distribution{}, metrics.Distribution{}
+	m.Chunks.Coalesced, s.Chunks.Coalesced = 0, 0
+	if diff := gocmp.Diff(m, s); diff != "" {
+		t.Error(diff)
 	}
 }
 
