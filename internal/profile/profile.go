@@ -33,9 +33,12 @@ type Profile struct {
 	Evidence []Evidence    `yaml:"evidence"`
 }
 
+// DefaultModel is the name of a model that has none.
+const DefaultModel = "pitot"
+
 // A Model is what the deployment serves.
 type Model struct {
-	Name string `yaml:"name"` // as /v1/models lists it; "" is up to the server
+	Name string `yaml:"name"` // as /v1/models lists it; DefaultModel if empty
 	// Adapters are the LoRA adapters of it, by the names that requests give as
 	// their model.
 	Adapters []string `yaml:"adapters"`

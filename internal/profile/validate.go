@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -49,7 +50,7 @@ func (v *checker) adapters(path string, m Model) {
 	for i, name := range m.Adapters {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		v.given(at, name)
-		v.bad(name != "" && name == m.Name, at, "%q is the name of the model", name)
+		v.bad(name == cmp.Or(m.Name, DefaultModel), at, "%q is the name of the model", name)
 		v.bad(name != "" && slices.Contains(m.Adapters[:i], name), at, "%q names two adapters", name)
 	}
 }
