@@ -26,6 +26,10 @@ func NewIntake(cfg Config) (*Intake, error) {
 // Model is the name of the model served.
 func (in *Intake) Model() string { return in.cfg.Model }
 
+// Models are the names that requests can give: the model's, and those of its
+// adapters.
+func (in *Intake) Models() []string { return append([]string{in.cfg.Model}, in.cfg.Adapters...) }
+
 // Encode gives the token ids of text.
 func (in *Intake) Encode(text string) []int32 {
 	return in.vocab.encode(make([]int32, 0, len(text)/3+1), text)

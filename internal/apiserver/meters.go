@@ -112,15 +112,26 @@ func (m *meters) abort() {
 }
 
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
-	p := promText{labels: `engine="0",model_name=` + promQuote(s.cfg.Model)}
-	load := s.load()
-	p.load(load)
-	if drafts := s.cfg.drafts(); drafts > 0 {
-		p.speculation(load.Counters, drafts)
-	}
+	p := s.cfg.metrics(s.load())
 	p.requests(s.meters)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(p.buf) // the client went away
+}
+
+// Metrics are what the /metrics of a server of this configuration tell of its
+// engine.
+func (c Config) Metrics(l engine.Load) []byte {
+	c = c.withDefaults()
+	return c.metrics(l).buf
+}
+
+func (c *Config) metrics(l engine.Load) promText {
+	p := promText{labels: `engine="0",model_name=` + promQuote(c.Model)}
+	p.load(l)
+	if drafts := c.drafts(); drafts > 0 {
+		p.speculation(l.Counters, drafts)
+	}
+	return p
 }
 
 // load is the engine's state at this instant.

@@ -110,6 +110,7 @@ func TestFlushEndsWithItsClient(t *testing.T) {
 		request.Go(func() {
 			r.whole("POST", completions, `{"prompt":"a","max_tokens":3,"ignore_eos":true}`)
 		})
+		synctest.Wait() // the engine has it
 		ctx, leave := context.WithTimeout(t.Context(), 15*ms)
 		defer leave()
 		if _, err := r.do(ctx, "POST", "/flush_cache?timeout=60", ""); err == nil {

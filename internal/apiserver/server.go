@@ -128,6 +128,14 @@ func (s *Server) nativeRoutes() map[string]methods {
 	}
 }
 
+// Routes are the paths that a server answers, in order.
+func Routes() []string {
+	var s Server
+	routes := s.routes()
+	maps.Copy(routes, s.nativeRoutes())
+	return slices.Sorted(maps.Keys(routes))
+}
+
 // authorized checks the bearer token, if one is wanted.
 func (s *Server) authorized(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")

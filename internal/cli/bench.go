@@ -65,7 +65,7 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 func (c *benchCmd) settings(k *kong.Context) map[string]string {
 	texts := flagTexts(k)
 	if c.deployment != nil {
-		texts["profile"] = cmp.Or(c.Profile, c.deployment.Name)
+		texts["profile"] = cmp.Or(string(c.Profile), c.deployment.Name)
 	}
 	return texts
 }

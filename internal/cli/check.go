@@ -65,6 +65,7 @@ func (c *benchCmd) idle(flag string) string {
 		{!random, "prefix-len", "belongs to random workloads"},
 		{!random, "output-range", "belongs to random workloads"},
 		{c.Workload != "custom", "shuffle", "belongs to --workload custom"},
+		{c.NoStream, "token-usage", "is about streams, and --no-stream asks for none"},
 		{random, "no-oversample", "belongs to workloads from files"},
 	} {
 		if i.cond && strings.HasPrefix(flag, i.prefix) {
@@ -176,7 +177,7 @@ func (c *benchCmd) checkTarget() error {
 // checkEngine settles what the embedded engine is, if there is to be one.
 func (c *benchCmd) checkEngine() (err error) {
 	if c.URL == "" {
-		c.server, c.deployment, err = c.Engine.config(cmp.Or(c.enginePrefix, "--engine-"), c.Profile)
+		c.server, c.deployment, err = c.Engine.config(cmp.Or(c.enginePrefix, "--engine-"), string(c.Profile))
 	}
 	return err
 }

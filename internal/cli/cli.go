@@ -116,7 +116,7 @@ type grammar struct {
 	Bench    benchCmd    `cmd:"" help:"Measure an endpoint, or the embedded engine."`
 	Serve    serveCmd    `cmd:"" help:"Serve the simulated engine over HTTP."`
 	Sim      simCmd      `cmd:"" help:"Simulate: the run of bench against a modelled engine, in virtual time."`
-	Profiles profilesCmd `cmd:"" help:"List and show the profiles of the simulated engine."`
+	Profiles profilesCmd `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
 	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`

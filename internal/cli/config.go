@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	yamlparser "github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/pitot-bench/pitot/internal/profile"
 )
 
 // A config file says the same as flags: each key is a flag's name, and the
@@ -23,19 +25,12 @@ import (
 // says of a value, it says of the file's too, with the place in the file.
 
 // An origin is where in a config file a flag was given.
-type origin struct {
-	file   string
-	line   int // from 1
-	column int // from 1, in characters
-	text   string
-}
+type origin struct{ place profile.Mistake }
 
 // at writes msg behind the place, with the line and a caret under it.
 func (o origin) at(msg string) string {
-	number := fmt.Sprint(o.line)
-	gutter := strings.Repeat(" ", len(number))
-	caret := strings.Repeat(" ", max(0, o.column-1)) + "^"
-	return fmt.Sprintf("%s:%d:%d: %s\n  %s | %s\n  %s | %s", o.file, o.line, o.column, msg, number, o.text, gutter, caret)
+	o.place.Problem = msg
+	return o.place.Error()
 }
 
 // origins are the flags that came from a config file, by name.
@@ -145,11 +140,7 @@ func (c *configFile) read(data []byte) error {
 }
 
 func (c *configFile) origin(t *token.Token) origin {
-	o := origin{file: c.name, line: t.Position.Line, column: t.Position.Column}
-	if o.line >= 1 && o.line <= len(c.lines) {
-		o.text = strings.TrimRight(c.lines[o.line-1], "\r")
-	}
-	return o
+	return origin{profile.NewMistake(c.name, c.lines, t)}
 }
 
 func (c *configFile) failf(t *token.Token, format string, a ...any) {
@@ -183,8 +174,8 @@ func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
 	case !ok || name == "config" || name == "help":
 		c.failf(key, "unknown setting %q%s", name, suggest(c.command, name))
 		return
-	case c.origins[flag.Name].line > 0:
-		c.failf(key, "%q is set twice, first in line %d", name, c.origins[flag.Name].line)
+	case c.origins[flag.Name].place.Line > 0:
+		c.failf(key, "%q is set twice, first in line %d", name, c.origins[flag.Name].place.Line)
 		return
 	}
 	c.origins[flag.Name] = c.origin(key)

@@ -32,7 +32,7 @@ func (s engineSettings) latencies() []string {
 // begin with prefix.
 func (s engineSettings) config(prefix, name string) (apiserver.Config, *profile.Profile, error) {
 	cfg := apiserver.Config{
-		Model: "pitot", Version: "pitot-engine " + Version(), MaxModelLen: int(or(s.MaxModelLen, 0)),
+		Model: profile.DefaultModel, Version: "pitot-engine " + Version(), MaxModelLen: int(or(s.MaxModelLen, 0)),
 		Seed: s.Seed, OutputLen: or(s.OutputLen, engine.Count{}), Faults: s.Fault,
 	}
 	given := s.latencies()
@@ -75,7 +75,7 @@ func (s engineSettings) stand(cfg *apiserver.Config, p *profile.Profile) {
 	if s.OutputLen == nil {
 		cfg.OutputLen = p.Model.OutputLen
 	}
-	cfg.Model = cmp.Or(p.Model.Name, cfg.Model)
+	cfg.Model, cfg.Adapters = cmp.Or(p.Model.Name, cfg.Model), p.Model.Adapters
 	cfg.Version += ", profile " + p.Name
 	cfg.Engine = &p.Engine
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -25,17 +26,31 @@ func (c profilesCheckCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
+	ctx, release := p.untilInterrupt(context.Background())
+	defer release()
 	for i, q := range profiles {
 		if i > 0 {
 			fmt.Fprintln(p.Stdout)
 		}
-		comparisons, err := reproduce.Compare(q, c.Draws)
+		fmt.Fprintf(p.Stdout, "%s: %s\n", q.Name, q.Title)
+		if err := c.check(ctx, p.Stdout, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check writes how each run of a profile compares, as soon as it is known.
+func (c profilesCheckCmd) check(ctx context.Context, w io.Writer, q *profile.Profile) error {
+	for i := range q.Evidence {
+		one := *q
+		one.Evidence = q.Evidence[i : i+1]
+		comparisons, err := reproduce.Compare(ctx, &one, c.Draws)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.Stdout, "%s: %s\n", q.Name, q.Title)
 		for _, r := range comparisons {
-			writeComparison(p.Stdout, r)
+			writeComparison(w, r)
 		}
 	}
 	return nil
@@ -49,7 +64,7 @@ type profilesFitCmd struct {
 	Steps   int      `default:"500" placeholder:"N" help:"Evaluations at most (${default})."`
 }
 
-// Run fits, and prints what it found.
+// Run fits, and prints what it found; an interrupt ends it with the best so far.
 func (c profilesFitCmd) Run(p *Process) error {
 	if c.Draws < 1 || c.Steps < 1 {
 		return usagef("--draws and --steps must be at least 1")
@@ -61,18 +76,20 @@ func (c profilesFitCmd) Run(p *Process) error {
 	if !slices.ContainsFunc(q.Evidence, func(e profile.Evidence) bool { return e.Fitted }) {
 		return usagef("profile %s has no evidence that is marked as fitted: true", q.Name)
 	}
+	ctx, release := p.untilInterrupt(context.Background())
+	defer release()
 	plan := reproduce.FitPlan{Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
 		fmt.Fprintf(p.Stderr, "step %d: mean error %.2f %%\n", step, 100*loss)
 	}}
-	values, err := reproduce.Fit(q, plan)
+	values, err := reproduce.Fit(ctx, q, plan)
 	if err != nil {
-		return usage(err)
+		return usagef("--field: %w", err)
 	}
 	for i, field := range c.Field {
 		fmt.Fprintf(p.Stdout, "%s: %s\n", field, values[i])
 	}
 	fmt.Fprintln(p.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
-	return nil
+	return context.Cause(ctx)
 }
 
 // profiles are those named, else all that have evidence.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,18 +50,21 @@ func (l *stallLimit) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Help lists the faults below the flags.
+// Help lists the faults and the routes below the flags.
 func (serveCmd) Help() string {
 	return "Faults: " + strings.Join(apiserver.FaultNames(), ", ") + ".\n\n" +
-		"Routes: /v1/models, /v1/completions, /v1/chat/completions, /tokenize, /detokenize, /metrics, /health, /version, " +
-		"/start_profile, /stop_profile, and /pitot/truth: the instants of every write, by request id."
+		"Routes, as of vLLM and SGLang: " + strings.Join(apiserver.Routes(), ", ") + "; " +
+		"/pitot/truth has the instants of every write, by request id."
 }
 
 // Run serves until it is interrupted.
 func (c serveCmd) Run(p *Process) error {
-	cfg, deployment, err := c.config("--", c.Profile)
+	cfg, deployment, err := c.config("--", string(c.Profile))
 	if err != nil {
 		return err
+	}
+	if slices.Contains(cfg.Adapters, c.Model) {
+		return usagef("--model %s: an adapter of profile %s has that name", c.Model, deployment.Name)
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
 	cfg.TruthLimit, cfg.StallLimit = int(c.TruthLimit), time.Duration(c.StallLimit)

@@ -304,13 +304,18 @@ func (s *session) counters(ctx context.Context) (map[string]float64, error) {
 	if err != nil {
 		return nil, context.Cause(ctx)
 	}
+	return countersAmong(samples), nil
+}
+
+// countersAmong are the counters among samples, by series.
+func countersAmong(samples []endpoint.Sample) map[string]float64 {
 	m := map[string]float64{}
 	for _, sample := range samples {
 		if sample.Counter && !math.IsNaN(sample.Value) && !math.IsInf(sample.Value, 0) {
 			m[sample.Series()] += sample.Value
 		}
 	}
-	return m, nil
+	return m
 }
 
 // difference is after - before; nil unless both are there.

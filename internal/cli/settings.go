@@ -36,7 +36,6 @@ type targetSettings struct {
 	URL string `placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
 	askSettings
 	Endpoint       string        `placeholder:"PATH" help:"Route of the requests. Default: /v1/completions or /v1/chat/completions."`
-	Model          string        `placeholder:"NAME" help:"Model to ask for. Default: the first that /v1/models lists."`
 	APIKeyEnv      string        `name:"api-key-env" default:"OPENAI_API_KEY" placeholder:"NAME" help:"Environment variable with the bearer key (${default})."`
 	APIKeyFile     string        `name:"api-key-file" placeholder:"FILE" help:"File with the bearer key, in place of the variable."`
 	Header         []string      `placeholder:"NAME=VALUE" sep:"none" help:"Header of every request; may be repeated."`
@@ -46,15 +45,16 @@ type targetSettings struct {
 	NewConnections bool          `help:"Open a new connection for every request."`
 	Timeout        time.Duration `default:"1h" placeholder:"TIME" help:"Time limit of a request, 0 for none (${default})."`
 	IdleTimeout    time.Duration `placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
-	TokenUsage     bool          `help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
 	Body           string        `placeholder:"JSON" help:"Object merged over the body of every request, e.g. {\"temperature\": 0}."`
 }
 
 // askSettings say how to ask for answers.
 type askSettings struct {
-	Protocol  string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
-	NoStream  bool   `help:"Ask for whole answers instead of streams."`
-	IgnoreEOS *bool  `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`
+	Model      string `placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
+	Protocol   string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
+	NoStream   bool   `help:"Ask for whole answers instead of streams."`
+	TokenUsage bool   `help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
+	IgnoreEOS  *bool  `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`
 }
 
 // requestSettings say what to send.
@@ -114,7 +114,20 @@ type storeSetting struct {
 
 // profileSetting says which deployment the simulated engine stands for.
 type profileSetting struct {
-	Profile string `placeholder:"NAME|FILE" help:"What deployment it stands for: a profile that pitot profiles lists, or a YAML file. Default: small-chat, unless latencies or slots are given."`
+	Profile profileName `placeholder:"NAME|FILE" help:"What deployment it stands for: a profile that pitot profiles lists, or a YAML file. Default: small-chat, unless latencies or slots are given."`
+}
+
+// A profileName is never given and empty, as it would be by a variable of a shell
+// that is not set.
+type profileName string
+
+// UnmarshalText reads a name.
+func (n *profileName) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return fmt.Errorf("is empty; leave it out for %s", profile.Default)
+	}
+	*n = profileName(text)
+	return nil
 }
 
 // engineSettings configure the simulated engine; the flags of `pitot serve`, and

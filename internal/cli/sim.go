@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,12 +117,31 @@ func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, er
 		Requests: requests, Schedule: s.schedule, Concurrency: c.Concurrency, Stream: !c.NoStream,
 		Chat: c.Protocol == string(endpoint.Chat), Stop: func() bool { return ctx.Err() != nil },
 	})
+	if !c.NoStream && !c.TokenUsage {
+		forgetCounts(out.Records)
+	}
+	counted, err := endpoint.ParseMetrics(c.server.Metrics(out.Load))
+	if err != nil {
+		return nil, nil, err
+	}
+	s.run.ServerCounters = countersAmong(counted)
 	s.run.End, s.run.Status = out.End, trace.Complete
-	s.run.ServerCounters = apiserver.Counters(out.Load, out.Queued, out.Done)
+	s.run.ServerCounters["vllm:request_queue_time_seconds_sum"] = out.Queued.Seconds()
+	s.run.ServerCounters["vllm:request_queue_time_seconds_count"] = float64(out.Done)
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
 	}
 	return &trace.Trace{Run: s.run, Records: out.Records}, s.keep(out.Records), nil
+}
+
+// forgetCounts leaves out the tokens of each chunk, which a stream tells with
+// --token-usage alone: there are figures that depend on whether they are known.
+func forgetCounts(records []*trace.Record) {
+	for _, r := range records {
+		for i := range r.Chunks {
+			r.Chunks[i].Tokens = 0
+		}
+	}
 }
 
 // keep writes the run beside what else is to be done; the function it returns
@@ -148,6 +168,10 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 	if err != nil {
 		return nil, usage(err)
 	}
+	model := cmp.Or(c.Model, intake.Model())
+	if names := intake.Models(); !slices.Contains(names, model) {
+		return nil, usagef("--model %s: the engine serves %s", model, strings.Join(names, ", "))
+	}
 	tok, err := c.simTokens(s.Process, intake)
 	if err != nil {
 		return nil, err
@@ -158,11 +182,11 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 		return nil, err
 	}
 	s.take(w)
-	if err := c.plan(s, intake.Model()); err != nil {
+	if err := c.plan(s, model); err != nil {
 		return nil, err
 	}
 	client, err := endpoint.New(nil, endpoint.Options{
-		Protocol: endpoint.Protocol(c.Protocol), Model: intake.Model(), Stream: !c.NoStream, IncludeUsage: true, IgnoreEOS: *c.IgnoreEOS,
+		Protocol: endpoint.Protocol(c.Protocol), Model: model, Stream: !c.NoStream, IncludeUsage: true, ContinuousUsage: c.TokenUsage, IgnoreEOS: *c.IgnoreEOS,
 	})
 	if err != nil {
 		return nil, usage(err)
@@ -192,7 +216,8 @@ func (c *benchCmd) askAll(ctx context.Context, client *endpoint.Client, intake *
 // there may be something in them that a prompt and a length do not say.
 func (c *benchCmd) asked(client *endpoint.Client, intake *apiserver.Intake, req *workload.Request) (sim.Request, error) {
 	var taken apiserver.Taken
-	plain := c.Protocol == string(endpoint.Completions) && req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
+	plain := c.Protocol == string(endpoint.Completions) && (c.Model == "" || c.Model == intake.Model()) &&
+		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
 	switch {
 	case plain && len(req.Tokens) > 0:
 		taken = intake.Tokens(req.Tokens, req.OutputTokens, *c.IgnoreEOS)

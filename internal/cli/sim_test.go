@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,9 @@ func TestSimEqualsBench(t *testing.T) {
 	recorded := filepath.Join(t.TempDir(), "recorded.json")
 	turns := `[{"conversations": [{"value": "what is a prefill and what is it not, please"}, {"value": "a short answer to that question"}]},
 {"conversations": [{"value": "and now to something else altogether"}, {"value": "a second answer, which is longer than the first one was"}]}]`
-	for name, text := range map[string]string{rows: lines, chats: talks, recorded: turns} {
+	adapted := filepath.Join(t.TempDir(), "adapted.yaml")
+	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\nspeculative: {drafts: 2, acceptance: 0.6}\ncost: {step: 9ms, adapter: 300ms}\n"
+	for name, text := range map[string]string{rows: lines, chats: talks, recorded: turns, adapted: deployment} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -77,34 +80,43 @@ func TestSimEqualsBench(t *testing.T) {
 		"-n 5 -c 1 --workload custom --protocol chat --data " + chats,
 		"-n 60 --rate 4 --input-len 300 --prefix-len 100 --output-len 20 --profile small-chat",
 		"-n 40 --rate 2 --input-range 0.5 --output-len 20 --protocol chat --no-ignore-eos --profile sharegpt",
+		"-n 9 --rate 20 --output-len 5 --model poems --profile " + adapted,
 	} {
-		t.Run(args, func(t *testing.T) {
-			if !strings.Contains(args, "--profile") {
-				args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
-			}
-			flags := strings.Fields(args)
-			var measured *trace.Trace
-			synctest.Test(t, func(t *testing.T) {
-				only := []string{"bench", "--warmup", "0", "--ready-timeout", "0"}
-				if !slices.Contains(flags, "--no-stream") {
-					only = append(only, "--token-usage")
-				}
-				measured = lastOf(t, append(only, flags...)...)
-			})
-			simulated := lastOf(t, append([]string{"sim"}, flags...)...)
-			if diff := gocmp.Diff(comparable(measured), comparable(simulated)); diff != "" {
-				t.Error(diff)
-			}
-			if measured.Run.End != simulated.Run.End || simulated.Run.Kind != trace.Simulated || simulated.Run.Plan.URL != "" {
-				t.Errorf("end %v and %v, kind %q, URL %q", measured.Run.End, simulated.Run.End, simulated.Run.Kind, simulated.Run.Plan.URL)
-			}
-			m, s := metrics.Summarize(measured, metrics.Options{}), metrics.Summarize(simulated, metrics.Options{})
-			m.Run, s.Run, m.Health, s.Health, m.Setup, s.Setup = trace.Run{}, trace.Run{}, metrics.Health{}, metrics.Health{}, metrics.Distribution{}, metrics.Distribution{}
-			m.Chunks.Coalesced, s.Chunks.Coalesced = 0, 0
-			if diff := gocmp.Diff(m, s); diff != "" {
-				t.Error(diff)
-			}
-		})
+		if !strings.Contains(args, "--profile") {
+			args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
+		}
+		t.Run(args, func(t *testing.T) { simEqualsBench(t, strings.Fields(args)) })
+		if !strings.Contains(args, "--no-stream") {
+			t.Run("--token-usage "+args, func(t *testing.T) { simEqualsBench(t, strings.Fields("--token-usage "+args)) })
+		}
+	}
+}
+
+func simEqualsBench(t *testing.T, flags []string) {
+	var measured *trace.Trace
+	synctest.Test(t, func(t *testing.T) {
+		measured = lastOf(t, append([]string{"bench", "--warmup", "0", "--ready-timeout", "0"}, flags...)...)
+	})
+	simulated := lastOf(t, append([]string{"sim"}, flags...)...)
+	if diff := gocmp.Diff(comparable(measured), comparable(simulated)); diff != "" {
+		t.Error(diff)
+	}
+	if measured.Run.End != simulated.Run.End || simulated.Run.Kind != trace.Simulated || simulated.Run.Plan.URL != "" {
+		t.Errorf("end %v and %v, kind %q, URL %q", measured.Run.End, simulated.Run.End, simulated.Run.Kind, simulated.Run.Plan.URL)
+	}
+	if len(simulated.Run.ServerCounters) < 3 {
+		t.Errorf("counters %v", simulated.Run.ServerCounters)
+	}
+	for name, value := range simulated.Run.ServerCounters {
+		if math.Abs(measured.Run.ServerCounters[name]-value) > 1e-9 { // sums of seconds
+			t.Errorf("%s is %v, measured %v", name, value, measured.Run.ServerCounters[name])
+		}
+	}
+	m, s := metrics.Summarize(measured, metrics.Options{}), metrics.Summarize(simulated, metrics.Options{})
+	m.Run, s.Run, m.Health, s.Health, m.Setup, s.Setup = trace.Run{}, trace.Run{}, metrics.Health{}, metrics.Health{}, metrics.Distribution{}, metrics.Distribution{}
+	m.Chunks.Coalesced, s.Chunks.Coalesced = 0, 0
+	if diff := gocmp.Diff(m, s); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -131,6 +143,22 @@ func BenchmarkSimHour(b *testing.B) {
 		}
 		if code := Run(p); code != exitOK {
 			b.Fatal(code)
+		}
+	}
+}
+
+// What computes for long ends soon, and a fit with what it has.
+func TestAnInterruptEndsCheckAndFit(t *testing.T) {
+	for command, told := range map[string]string{
+		"profiles check sharegpt --draws 1000":                                    "sharegpt: ",
+		"profiles fit sharegpt --field cost.step --draws 1000 --steps 1000000000": "cost.step: 6.8ms\n",
+	} {
+		var stdout, stderr strings.Builder
+		signals := make(chan os.Signal, 1)
+		signals <- os.Interrupt
+		p := &Process{Args: strings.Fields(command), Stdout: &stdout, Stderr: &stderr, Signals: signals}
+		if code := Run(p); code != exitInterrupted || !strings.HasPrefix(stdout.String(), told) || !strings.HasSuffix(stderr.String(), "pitot: interrupted\n") {
+			t.Errorf("%s: exit code %d, %q, %q", command, code, stdout.String(), stderr.String())
 		}
 	}
 }

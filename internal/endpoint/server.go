@@ -207,18 +207,26 @@ func (s Sample) Series() string {
 	return s.Name + "{" + strings.Join(labels, ",") + "}"
 }
 
-// Metrics reads /metrics in the Prometheus text format. Of histograms there are
-// the sum and the count, under their names in that format; summaries are left
-// out.
+// Metrics reads /metrics.
 func (s Server) Metrics(ctx context.Context) ([]Sample, error) {
 	body, err := s.call(ctx, http.MethodGet, "/metrics", nil)
 	if err != nil {
 		return nil, err
 	}
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(body))
+	samples, err := ParseMetrics(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s/metrics: %w", s.URL, err)
+	}
+	return samples, nil
+}
+
+// ParseMetrics reads the Prometheus text format. Of histograms there are the sum
+// and the count, under their names in that format; summaries are left out.
+func ParseMetrics(text []byte) ([]Sample, error) {
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
 	}
 	var samples []Sample
 	for name, family := range families {

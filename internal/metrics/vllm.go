@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/stats"
@@ -254,16 +255,18 @@ func (v *VLLM) peaks(version VLLMVersion) {
 	}
 }
 
-// sweep is the most requests whose [start, end) share an instant.
+// sweep is the most requests whose [start, end) share an instant. Instants are
+// nanoseconds: a sum of seconds may end past the start of what follows it.
 func (v *VLLM) sweep() int {
 	type change struct {
-		at    float64
+		at    int64
 		delta int
 	}
+	nanoseconds := func(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
 	var changes []change
 	for _, q := range v.Requests {
 		if q.OK {
-			changes = append(changes, change{q.Start, 1}, change{q.Start + q.Latency, -1})
+			changes = append(changes, change{nanoseconds(q.Start), 1}, change{nanoseconds(q.Start + q.Latency), -1})
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int {

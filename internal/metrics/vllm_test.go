@@ -46,3 +46,11 @@ func TestVLLMTokensOfAChat(t *testing.T) {
 		t.Error("a chat of a role chunk alone succeeded until 2026-08")
 	}
 }
+
+// 0.1 s + 0.2 s is more than 0.3 s to a computer, and no two requests are in flight.
+func TestWhatFollowsIsNotInFlightBeside(t *testing.T) {
+	v := NewVLLM(run(400, answered(0, 0, 100, 1, 300), answered(1, 0, 300, 1, 400)), VLLMOptions{Version: VLLMMain})
+	if v.MaxConcurrent != 1 {
+		t.Errorf("%d at once", v.MaxConcurrent)
+	}
+}

@@ -12,13 +12,26 @@ import (
 	"github.com/pitot-bench/pitot/internal/engine"
 )
 
-// A Mistake is something wrong at a place in a profile.
+// A Mistake is something wrong at a place in a file.
 type Mistake struct {
 	File    string
 	Line    int    // from 1
 	Column  int    // from 1, in characters
 	Text    string // of the line
 	Problem string
+}
+
+// NewMistake is a mistake, yet without its Problem, at a token of a file of these
+// lines; without a token it is at the top.
+func NewMistake(file string, lines []string, t *token.Token) Mistake {
+	m := Mistake{File: file, Line: 1, Column: 1}
+	if t != nil && t.Position != nil {
+		m.Line, m.Column = t.Position.Line, t.Position.Column
+	}
+	if m.Line >= 1 && m.Line <= len(lines) {
+		m.Text = strings.TrimRight(lines[m.Line-1], "\r")
+	}
+	return m
 }
 
 // Error gives the place and the problem, and under them the line with a caret.
@@ -38,20 +51,12 @@ type notebook struct {
 	mistakes []*Mistake
 }
 
-// top is where a field stands that neither the file nor its parent has.
-const topLine, topColumn = 1, 1
-
-// at notes a mistake at a token.
+// at notes a mistake at a token; without one it is of a field that neither the
+// file nor its parent has.
 func (n *notebook) at(t *token.Token, problem string) {
-	line, column := topLine, topColumn
-	if t != nil && t.Position != nil {
-		line, column = t.Position.Line, t.Position.Column
-	}
-	m := &Mistake{File: n.file, Line: line, Column: column, Problem: problem}
-	if line >= 1 && line <= len(n.lines) {
-		m.Text = strings.TrimRight(n.lines[line-1], "\r")
-	}
-	n.mistakes = append(n.mistakes, m)
+	m := NewMistake(n.file, n.lines, t)
+	m.Problem = problem
+	n.mistakes = append(n.mistakes, &m)
 }
 
 // field notes a mistake of the field at path, at a token.

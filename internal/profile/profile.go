@@ -33,9 +33,15 @@ type Profile struct {
 	Evidence []Evidence    `yaml:"evidence"`
 }
 
+// DefaultModel is the name of a model that has none.
+const DefaultModel = "pitot"
+
 // A Model is what the deployment serves.
 type Model struct {
-	Name string `yaml:"name"` // as /v1/models lists it; "" is up to the server
+	Name string `yaml:"name"` // as /v1/models lists it; DefaultModel if empty
+	// Adapters are the LoRA adapters of it, by the names that requests give as
+	// their model.
+	Adapters []string `yaml:"adapters"`
 	// OutputLen is the natural length of an answer, in tokens.
 	OutputLen engine.Count `yaml:"output_len"`
 }
@@ -64,6 +70,7 @@ func (p *Profile) Validate() error {
 	v.given("source", p.Source)
 	v.given("error", p.Error)
 	v.oneLine("error", p.Error)
+	v.adapters("model.adapters", p.Model)
 	v.errs = append(v.errs, p.Engine.Validate())
 	names := map[string]bool{}
 	for i, e := range p.Evidence {

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -48,6 +49,16 @@ func (v *checker) number(path string, x float64) {
 // deviation is a factor of 148, a few requests would have all the tokens.
 func (v *checker) sigma(path string, x float64) {
 	v.bad(!(x >= 0 && x <= 5), path, "%v: must be between 0 and 5", x)
+}
+
+// adapters checks that every name stands for one thing.
+func (v *checker) adapters(path string, m Model) {
+	for i, name := range m.Adapters {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		v.given(at, name)
+		v.bad(name == cmp.Or(m.Name, DefaultModel), at, "%q is the name of the model", name)
+		v.bad(name != "" && slices.Contains(m.Adapters[:i], name), at, "%q names two adapters", name)
+	}
 }
 
 func (v *checker) evidence(path string, e Evidence) {

@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -39,12 +40,13 @@ type Figure struct {
 // Error is the relative error of the median.
 func (f Figure) Error() float64 { return f.Median/f.Measured - 1 }
 
-// Compare runs draws draws of each piece of p's evidence, many at once.
-func Compare(p *profile.Profile, draws int) ([]Comparison, error) {
+// Compare runs draws draws of each piece of p's evidence, many at once. The end of
+// ctx ends it, with its cause.
+func Compare(ctx context.Context, p *profile.Profile, draws int) ([]Comparison, error) {
 	var out []Comparison
 	for i := range p.Evidence {
 		e := &p.Evidence[i]
-		runs, err := simulate(p, e, 0, draws)
+		runs, err := simulate(ctx, p, e, 0, draws)
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", p.Name, e.Name, err)
 		}
@@ -79,20 +81,23 @@ const workers = 4
 
 // simulate runs draws first, first+1, ... of e and returns their figures by
 // name.
-func simulate(p *profile.Profile, e *profile.Evidence, first uint64, draws int) ([]map[string]float64, error) {
+func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, first uint64, draws int) ([]map[string]float64, error) {
 	runs := make([]map[string]float64, draws)
 	errs := make([]error, draws)
 	places := make(chan struct{}, workers)
 	var all sync.WaitGroup
 	for i := range runs {
 		places <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
 		all.Go(func() {
 			defer func() { <-places }()
 			runs[i], errs[i] = once(p.Engine, e, first+uint64(i))
 		})
 	}
 	all.Wait()
-	for _, err := range errs {
+	for _, err := range append(errs, context.Cause(ctx)) {
 		if err != nil {
 			return nil, err
 		}

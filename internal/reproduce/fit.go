@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -26,8 +27,9 @@ type FitPlan struct {
 // Fit changes the fields of p until the evidence marked as fitted is met as well
 // as it can be, by the simplex method of Nelder and Mead in the logarithms. The
 // loss is the mean absolute logarithm of simulated over measured, all figures
-// weighing the same. It returns the values found, as a profile writes them.
-func Fit(p *profile.Profile, f FitPlan) (values []string, err error) {
+// weighing the same. It returns the values found, as a profile writes them; the end
+// of ctx ends it with the best so far.
+func Fit(ctx context.Context, p *profile.Profile, f FitPlan) (values []string, err error) {
 	fields, err := f.fields(p)
 	if err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func Fit(p *profile.Profile, f FitPlan) (values []string, err error) {
 	problem := optimize.Problem{Func: func(x []float64) float64 {
 		set(x)
 		steps++
-		l := f.loss(p) + hold*distance(x, start)
+		l := f.loss(ctx, p) + hold*distance(x, start)
 		if l < best {
 			best, at = l, slices.Clone(x)
 			if f.Progress != nil {
@@ -53,7 +55,7 @@ func Fit(p *profile.Profile, f FitPlan) (values []string, err error) {
 			}
 		}
 		return l
-	}}
+	}, Status: func() (optimize.Status, error) { return status(ctx), nil }}
 	settings := &optimize.Settings{FuncEvaluations: f.Steps, Converger: &optimize.FunctionConverge{Absolute: 1e-5, Iterations: 100}}
 	if _, err := optimize.Minimize(problem, start, settings, &optimize.NelderMead{SimplexSize: 0.2}); err != nil {
 		return nil, fmt.Errorf("fit: %w", err)
@@ -63,6 +65,14 @@ func Fit(p *profile.Profile, f FitPlan) (values []string, err error) {
 		values = append(values, field.String())
 	}
 	return values, nil
+}
+
+// status ends a search with its context.
+func status(ctx context.Context) optimize.Status {
+	if ctx.Err() != nil {
+		return optimize.RuntimeLimit
+	}
+	return optimize.NotTerminated
 }
 
 // hold keeps fields that the evidence does not tell about near where they
@@ -77,8 +87,8 @@ func distance(x, y []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// loss is infinite for a profile that cannot be.
-func (f FitPlan) loss(p *profile.Profile) float64 {
+// loss is infinite for a profile that cannot be, and once ctx has ended.
+func (f FitPlan) loss(ctx context.Context, p *profile.Profile) float64 {
 	if p.Validate() != nil {
 		return math.Inf(1)
 	}
@@ -88,7 +98,7 @@ func (f FitPlan) loss(p *profile.Profile) float64 {
 		if !e.Fitted {
 			continue
 		}
-		runs, err := simulate(p, e, FitDraws, f.Draws)
+		runs, err := simulate(ctx, p, e, FitDraws, f.Draws)
 		if err != nil {
 			return math.Inf(1)
 		}

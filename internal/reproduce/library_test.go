@@ -23,7 +23,7 @@ func TestProfilesStateTheirError(t *testing.T) {
 		if p.Evidence[0].Workload.OutputTokens > 1e6 {
 			draws = 4 // which differ little, and take long
 		}
-		comparisons, err := Compare(p, draws)
+		comparisons, err := Compare(t.Context(), p, draws)
 		if err != nil {
 			t.Fatal(err)
 		}

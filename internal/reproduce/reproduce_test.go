@@ -1,6 +1,8 @@
 package reproduce
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -43,7 +45,7 @@ func known(t *testing.T, fitted bool) *profile.Profile {
 }
 
 func TestTheRightProfileHasNoErrorButThatOfTheDraws(t *testing.T) {
-	comparisons, err := Compare(known(t, false), 12)
+	comparisons, err := Compare(t.Context(), known(t, false), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestTheRightProfileHasNoErrorButThatOfTheDraws(t *testing.T) {
 func TestAWrongProfileHasAnError(t *testing.T) {
 	p := known(t, false)
 	p.Engine.Cost.Step *= 2
-	comparisons, err := Compare(p, 5)
+	comparisons, err := Compare(t.Context(), p, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	p := known(t, true)
 	p.Engine.Cost.Step, p.Engine.Cost.PrefillToken = 17e-3, 40e-6
 	better := 0
-	values, err := Fit(p, FitPlan{Fields: []string{"cost.step", "cost.prefill_token"}, Draws: 4, Steps: 120, Progress: func(int, float64) { better++ }})
+	values, err := Fit(t.Context(), p, FitPlan{Fields: []string{"cost.step", "cost.prefill_token"}, Draws: 4, Steps: 120, Progress: func(int, float64) { better++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +95,35 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	}
 }
 
+func TestAFitThatIsStoppedGivesTheBestSoFar(t *testing.T) {
+	p := known(t, true)
+	p.Engine.Cost.Step = 17e-3
+	ctx, stop := context.WithCancel(t.Context())
+	last := 0
+	values, err := Fit(ctx, p, FitPlan{Fields: []string{"cost.step"}, Draws: 1, Steps: 120, Progress: func(step int, _ float64) {
+		if last = step; step > 1 {
+			stop()
+		}
+	}})
+	if err != nil || last < 2 || last > 10 {
+		t.Fatalf("%v after %d steps", err, last)
+	}
+	if step := float64(p.Engine.Cost.Step); values[0] != p.Engine.Cost.Step.String() || math.Abs(step-10e-3) >= 7e-3 {
+		t.Errorf("step %v, told as %s: want better than 17 ms", p.Engine.Cost.Step, values[0])
+	}
+}
+
+func TestAComparisonEndsWithItsContext(t *testing.T) {
+	ended := errors.New("enough")
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(ended)
+	if _, err := Compare(ctx, known(t, false), 1000); !errors.Is(err, ended) {
+		t.Error(err)
+	}
+}
+
 func TestFitNamesFieldsItCannotFit(t *testing.T) {
-	_, err := Fit(known(t, true), FitPlan{Fields: []string{"cost.stp", "cost.block", "title", "evidence.measured.duration"}})
+	_, err := Fit(t.Context(), known(t, true), FitPlan{Fields: []string{"cost.stp", "cost.block", "title", "evidence.measured.duration"}})
 	for _, want := range []string{`field "evidence.measured.duration": what was measured`, `field "cost.stp": the profile has no such number`, `field "cost.block": must begin above 0`, `field "title"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -107,7 +136,7 @@ func TestFitNamesFieldsItCannotFit(t *testing.T) {
 func TestARequestThatIsTooLongIsAnError(t *testing.T) {
 	p := known(t, false)
 	p.Engine.KV.Tokens = 160
-	if _, err := Compare(p, 1); err == nil || !strings.Contains(err.Error(), "known, 2: draw 0: request ") {
+	if _, err := Compare(t.Context(), p, 1); err == nil || !strings.Contains(err.Error(), "known, 2: draw 0: request ") {
 		t.Error(err)
 	}
 }
@@ -116,7 +145,7 @@ func TestARequestThatIsTooLongIsAnError(t *testing.T) {
 func TestFiguresOfNothingDoNotVary(t *testing.T) {
 	p := known(t, false)
 	p.Engine.Cost = engine.Costs{}
-	comparisons, err := Compare(p, 2)
+	comparisons, err := Compare(t.Context(), p, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
