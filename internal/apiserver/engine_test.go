@@ -76,7 +76,7 @@ func TestJobs(t *testing.T) {
 			engine.Job{PromptTokens: 1, OutputTokens: 1, Prompt: []int32{7}},
 		},
 		{
-			"prefix cache of prefill servers", completions, `{"prompt":[7],"max_tokens":1}`, &engine.Config{Disaggregation: &engine.Disaggregation{KV: engine.KVCache{PrefixCache: true}}},
+			"prefix cache of prefill servers", completions, `{"prompt":[7],"max_tokens":1}`, &engine.Config{Disaggregation: &engine.Disaggregation{KV: engine.KVCache{Tokens: 4096, PrefixCache: true}}},
 			engine.Job{PromptTokens: 1, OutputTokens: 1, Prompt: []int32{7}},
 		},
 		{"priority", completions, `{"prompt":[7],"max_tokens":1,"priority":-3}`, nil, engine.Job{PromptTokens: 1, OutputTokens: 1, Priority: -3}},

@@ -33,6 +33,7 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	s.quiet, s.profile = c.Quiet, c.Profiler
 	s.run.Plan.Settings = c.settings(k)
 	s.run.Env.Embedded = c.URL == ""
+	s.run.Env.Profile = c.stoodFor()
 	if err := c.checkFileLimit(s.run.Env, c.Requests); err != nil { // before anything is drawn
 		return err
 	}
@@ -109,6 +110,14 @@ func (c *benchCmd) randomMM() (workload.RandomMM, error) {
 // newIDPrefix begins the x-request-id of every request of a run, so that the
 // logs of a server tell runs apart.
 func newIDPrefix() string { return "pitot-" + strings.ToLower(rand.Text()[:8]) + "-" }
+
+// stoodFor is the profile of the embedded engine; nil without one.
+func (c *benchCmd) stoodFor() *trace.Profile {
+	if p := c.deployment; p != nil {
+		return &trace.Profile{Name: p.Name, Error: p.Error, Text: p.Text}
+	}
+	return nil
+}
 
 // embedEngine starts the engine in this process, on loopback.
 func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), err error) {

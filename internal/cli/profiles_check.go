@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -78,15 +79,30 @@ func (c profilesFitCmd) Run(p *Process) error {
 	}
 	ctx, release := p.untilInterrupt(context.Background())
 	defer release()
+	told := math.Inf(1)
 	plan := reproduce.FitPlan{Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
-		fmt.Fprintf(p.Stderr, "step %d: mean error %.2f %%\n", step, 100*loss)
+		if loss < 0.98*told {
+			told = loss
+			fmt.Fprintf(p.Stderr, "step %d: mean error %.1f %%\n", step, 100*loss)
+		}
 	}}
-	values, err := reproduce.Fit(ctx, q, plan)
-	if err != nil {
+	if err := plan.Validate(q); err != nil {
 		return usagef("--field: %w", err)
 	}
-	for i, field := range c.Field {
-		fmt.Fprintf(p.Stdout, "%s: %s\n", field, values[i])
+	out, err := reproduce.Fit(ctx, q, plan)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Stdout, "%-36s %12s %12s\n", "", "before", "after")
+	for _, f := range out.Fields {
+		idle := ""
+		if f.Idle {
+			idle = "  (the evidence does not depend on it)"
+		}
+		fmt.Fprintf(p.Stdout, "%-36s %12s %12s%s\n", f.Path, f.Before, f.After, idle)
+	}
+	if !math.IsInf(out.Before, 1) {
+		fmt.Fprintf(p.Stdout, "%-36s %11.1f%% %11.1f%%\n", "mean error", 100*out.Before, 100*out.After)
 	}
 	fmt.Fprintln(p.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
 	return context.Cause(ctx)
@@ -101,7 +117,7 @@ func (c profilesCheckCmd) profiles() ([]*profile.Profile, error) {
 			return nil, err
 		}
 		if len(q.Evidence) == 0 {
-			return nil, usagef("profile %s has no evidence: nothing was measured that it could be held against", q.Name)
+			return nil, usagef("profile %s is well formed, but it has no evidence: nothing was measured that it could be held against (docs/profiles.md)", q.Name)
 		}
 		out = append(out, q)
 	}
@@ -124,7 +140,7 @@ func writeComparison(w io.Writer, c reproduce.Comparison) {
 	e := c.Evidence
 	how := "not fitted to it"
 	if e.Fitted {
-		how = "fitted to other draws of it"
+		how = "in sample: fitted to it, on other draws"
 	}
 	fmt.Fprintf(w, "\n  %s · %s · %s\n  %s\n", e.Name, describeEvidence(e), how, e.Log)
 	fmt.Fprintf(w, "    %-24s %10s %10s %8s %10s\n", "", "measured", "simulated", "error", "draws vary")
@@ -132,7 +148,8 @@ func writeComparison(w io.Writer, c reproduce.Comparison) {
 		name, scale := figureName(f.Name)
 		fmt.Fprintf(w, "    %-24s %10s %10s %+7.1f%% %9.1f%%\n", name, digits(f.Measured*scale), digits(f.Median*scale), 100*f.Error(), 100*f.Spread)
 	}
-	fmt.Fprintf(w, "    %-24s %30.1f%%   of one draw %.1f%%\n", fmt.Sprintf("mean error of %d", len(c.Figures)), 100*c.Error, 100*c.Single)
+	fmt.Fprintf(w, "    %-24s %30.1f%%\n", fmt.Sprintf("mean error of %d", len(c.Figures)), 100*c.Error)
+	fmt.Fprintf(w, "    %-24s %30.1f%%   %.1f%% of it by chance alone\n", "of a single draw", 100*c.Single, 100*c.Floor)
 }
 
 func describeEvidence(e *profile.Evidence) string {

@@ -36,6 +36,9 @@ func (p *Process) printReport(t *trace.Trace, name, version string) error {
 		if err != nil {
 			return err
 		}
+		if f := r.Figures; f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 {
+			fmt.Fprintln(p.Stderr, "note: the peak of the vllm report counts chunks, some of which carry several tokens: it is below the mean, which counts tokens")
+		}
 		return r.WriteTable(p.Stdout)
 	case "sglang":
 		return p.printSGLang(t, version)

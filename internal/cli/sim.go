@@ -72,6 +72,7 @@ func (c simCmd) Run(p *Process, k *kong.Context) error {
 	defer s.close()
 	s.quiet, s.target = c.Quiet, new(target)
 	s.run.Plan.Settings = b.settings(k)
+	s.run.Env.Profile = b.stoodFor()
 	t, stored, err := b.simulate(s)
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func drawScheduler(t *rapid.T, context int, policies ...string) Scheduler {
 
 func drawKV(t *rapid.T, context int) KVCache {
 	k := KVCache{Block: rapid.SampledFrom([]int{1, 3, 8}).Draw(t, "block"), PrefixCache: rapid.Bool().Draw(t, "prefix")}
-	if rapid.IntRange(0, 3).Draw(t, "limited") > 0 {
+	if k.PrefixCache || rapid.IntRange(0, 3).Draw(t, "limited") > 0 {
 		k.Tokens = (context+k.Block-1)/k.Block*k.Block + rapid.IntRange(0, 2*context).Draw(t, "more")
 	}
 	if rapid.Bool().Draw(t, "elastic") {

@@ -99,6 +99,7 @@ func (v *checker) scheduler(path string, s Scheduler) {
 func (v *checker) kv(path string, k KVCache) {
 	v.whole(path+".tokens", k.Tokens, 0, math.MaxInt)
 	v.whole(path+".block", k.Block, 0, 1<<16)
+	v.bad(k.PrefixCache && k.Tokens == 0, path+".prefix_cache", "needs kv.tokens: without a limit nothing would ever be evicted")
 	if k.Elastic != nil {
 		v.whole(path+".elastic.page_tokens", k.Elastic.PageTokens, max(k.Block, 1), math.MaxInt32)
 		v.whole(path+".elastic.spare_pages", k.Elastic.SparePages, 0, math.MaxInt32)

@@ -32,9 +32,17 @@ func Names() []string {
 func Text(name string) ([]byte, error) {
 	data, err := library.ReadFile("profiles/" + name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("unknown profile %q%s; there are %s", name, engine.DidYouMean(name, Names()), strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown profile %q%s There are %s", name, orStop(engine.DidYouMean(name, Names())), strings.Join(Names(), ", "))
 	}
 	return data, nil
+}
+
+// orStop ends a sentence that has no hint at its end.
+func orStop(hint string) string {
+	if hint == "" {
+		return "."
+	}
+	return hint
 }
 
 // Load reads one of them.

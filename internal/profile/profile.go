@@ -21,7 +21,9 @@ import (
 // A Profile describes a deployment.
 type Profile struct {
 	// Name is that of its file, without folder and ending.
-	Name   string `yaml:"-"`
+	Name string `yaml:"-"`
+	// Text is the file.
+	Text   string `yaml:"-"`
 	Title  string `yaml:"title"`  // in one line
 	About  string `yaml:"about"`  // what it stands for and what to beware of
 	Source string `yaml:"source"` // where its numbers come from
@@ -50,7 +52,7 @@ type Model struct {
 // places, and each is a *Mistake; file is the name they give.
 func Parse(file string, data []byte) (*Profile, error) {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
-	p := &Profile{Name: strings.TrimSuffix(base, path.Ext(base))}
+	p := &Profile{Name: strings.TrimSuffix(base, path.Ext(base)), Text: string(data)}
 	d := newDecoder(file, data)
 	if d.document(data, p) {
 		d.explain(p.Validate())
@@ -71,6 +73,7 @@ func (p *Profile) Validate() error {
 	v.given("error", p.Error)
 	v.oneLine("error", p.Error)
 	v.adapters("model.adapters", p.Model)
+	v.bad(p.Engine.LoRA != nil && len(p.Model.Adapters) == 0, "lora", "nobody could ask for an adapter: name those that are served in model.adapters")
 	v.errs = append(v.errs, p.Engine.Validate())
 	names := map[string]bool{}
 	for i, e := range p.Evidence {

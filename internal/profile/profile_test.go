@@ -39,7 +39,7 @@ func TestEveryProfileOfTheLibraryIsWhole(t *testing.T) {
 
 func TestAnUnknownNameIsAnsweredWithTheNames(t *testing.T) {
 	_, err := Load("smal-chat")
-	if err == nil || !strings.Contains(err.Error(), `unknown profile "smal-chat", did you mean "small-chat"?; there are `) {
+	if err == nil || !strings.Contains(err.Error(), `unknown profile "smal-chat", did you mean "small-chat"? There are `) {
 		t.Errorf("%v", err)
 	}
 }

@@ -68,6 +68,9 @@ func (t *text) head(s metrics.Summary) {
 		where = "embedded engine"
 	}
 	t.field("run", run.ID, name, when, string(run.Status))
+	if run.Env.Profile != nil {
+		where += " " + run.Env.Profile.Name
+	}
 	how := plan.Protocol + ", not streamed"
 	if plan.Stream {
 		how = plan.Protocol + ", streamed"
@@ -283,6 +286,10 @@ func (t *text) notes(s metrics.Summary) {
 	note(s.Response == nil, "a closed loop has no schedule, so there is no response time")
 	for _, n := range s.Run.Notes {
 		note(true, "%s", n)
+	}
+	if p := s.Run.Env.Profile; p != nil {
+		note(p.Error == "illustrative", "the profile %s is illustrative: no server was measured for it", p.Name)
+		note(p.Error != "illustrative", "the profile %s is off by %s: see pitot profiles check", p.Name, p.Error)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/pitot-bench/pitot/internal/engine"
@@ -24,8 +25,9 @@ type Comparison struct {
 	Draws    int
 	Figures  []Figure
 	// Error is the mean absolute relative error of the figures' medians; Single is
-	// that of one draw, the median over the draws.
-	Error, Single float64
+	// that of one draw, the median over the draws; and Floor is what Single would be
+	// if the medians were what was measured: the draws alone.
+	Error, Single, Floor float64
 }
 
 // A Figure is one measured figure, in seconds or per second, and what the draws
@@ -57,7 +59,7 @@ func Compare(ctx context.Context, p *profile.Profile, draws int) ([]Comparison, 
 
 func compare(e *profile.Evidence, runs []map[string]float64) Comparison {
 	c := Comparison{Evidence: e, Draws: len(runs)}
-	single := make([]float64, len(runs))
+	single, floor := make([]float64, len(runs)), make([]float64, len(runs))
 	measured := e.Measured.Figures()
 	for _, m := range measured {
 		values := make([]float64, len(runs))
@@ -69,10 +71,15 @@ func compare(e *profile.Evidence, runs []map[string]float64) Comparison {
 		if mean := stats.Mean(values); mean > 0 {
 			f.Spread = stats.Std(values) / mean
 		}
+		for i, v := range values {
+			if f.Median != 0 {
+				floor[i] += math.Abs(v/f.Median-1) / float64(len(measured))
+			}
+		}
 		c.Figures = append(c.Figures, f)
 		c.Error += math.Abs(f.Error()) / float64(len(measured))
 	}
-	c.Single = stats.Sort(single).Median()
+	c.Single, c.Floor = stats.Sort(single).Median(), stats.Sort(floor).Median()
 	return c
 }
 
@@ -116,6 +123,9 @@ func once(c engine.Config, e *profile.Evidence, n uint64) (map[string]float64, e
 		return nil, err
 	}
 	p := plan(e, n)
+	if c.KV.PrefixCache {
+		identify(p.Requests)
+	}
 	for i, r := range p.Requests {
 		if tokens := r.Job.PromptTokens + r.Job.OutputTokens; tokens > c.Context() {
 			return nil, fmt.Errorf("draw %d: request %d has %d tokens, and the deployment takes %d (max_model_len)", n, i, tokens, c.Context())
@@ -130,6 +140,18 @@ func once(c engine.Config, e *profile.Evidence, n uint64) (map[string]float64, e
 		return sglangFigures(t), nil
 	}
 	return vllmFigures(t, metrics.VLLMVersion(e.DialectVersion)), nil
+}
+
+// identify gives every request a prompt like no other, as a prefix cache wants: one
+// that was preempted finds its own beginning again.
+func identify(requests []sim.Request) {
+	for i := range requests {
+		job := &requests[i].Job
+		job.Prompt = slices.Repeat([]int32{int32(i)}, requests[i].PromptTokens)
+		for k := range job.Images {
+			job.Images[k].Hash = uint64(i)
+		}
+	}
 }
 
 func protocol(e *profile.Evidence) string {

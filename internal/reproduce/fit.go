@@ -24,47 +24,85 @@ type FitPlan struct {
 	Progress func(step int, loss float64)
 }
 
+// A Fitted is what a fit came to. Before and After are mean errors: of the
+// figures' geometric means over the draws, all figures weighing the same;
+// infinite where the fit was ended before they were known.
+type Fitted struct {
+	Before, After float64
+	Fields        []FittedField // as planned
+}
+
+// A FittedField is a number before and after, as a profile writes it.
+type FittedField struct {
+	Path          string
+	Before, After string
+	Idle          bool // the evidence does not depend on it
+}
+
 // Fit changes the fields of p until the evidence marked as fitted is met as well
 // as it can be, by the simplex method of Nelder and Mead in the logarithms. The
-// loss is the mean absolute logarithm of simulated over measured, all figures
-// weighing the same. It returns the values found, as a profile writes them; the end
-// of ctx ends it with the best so far.
-func Fit(ctx context.Context, p *profile.Profile, f FitPlan) (values []string, err error) {
+// end of ctx ends it with the best so far.
+func Fit(ctx context.Context, p *profile.Profile, f FitPlan) (Fitted, error) {
 	fields, err := f.fields(p)
 	if err != nil {
-		return nil, err
+		return Fitted{}, err
+	}
+	if _, err := f.meanError(ctx, p); err != nil && ctx.Err() == nil {
+		return Fitted{}, err
 	}
 	start := make([]float64, len(fields))
 	for i, field := range fields {
 		start[i] = math.Log(field.value())
 	}
+	out := f.begin(ctx, p, fields)
 	best, at, steps := math.Inf(1), start, 0
-	set := func(x []float64) {
-		for i, field := range fields {
-			field.set(math.Exp(x[i]))
-		}
-	}
 	problem := optimize.Problem{Func: func(x []float64) float64 {
-		set(x)
+		set(fields, x)
 		steps++
-		l := f.loss(ctx, p) + hold*distance(x, start)
-		if l < best {
-			best, at = l, slices.Clone(x)
+		l := f.loss(ctx, p)
+		total := l + hold*distance(x, start)
+		if total < best {
+			best, at, out.After = total, slices.Clone(x), l
 			if f.Progress != nil {
 				f.Progress(steps, l)
 			}
 		}
-		return l
+		return total
 	}, Status: func() (optimize.Status, error) { return status(ctx), nil }}
 	settings := &optimize.Settings{FuncEvaluations: f.Steps, Converger: &optimize.FunctionConverge{Absolute: 1e-5, Iterations: 100}}
 	if _, err := optimize.Minimize(problem, start, settings, &optimize.NelderMead{SimplexSize: 0.2}); err != nil {
-		return nil, fmt.Errorf("fit: %w", err)
+		return Fitted{}, fmt.Errorf("fit: %w", err)
 	}
-	set(at)
-	for _, field := range fields {
-		values = append(values, field.String())
+	set(fields, at)
+	for i, field := range fields {
+		out.Fields[i].After = field.String()
 	}
-	return values, nil
+	return out, nil
+}
+
+func set(fields []field, x []float64) {
+	for i, field := range fields {
+		field.set(math.Exp(x[i]))
+	}
+}
+
+// begin tells where a fit begins, and which fields it could as well leave alone.
+func (f FitPlan) begin(ctx context.Context, p *profile.Profile, fields []field) Fitted {
+	out := Fitted{Before: f.loss(ctx, p)}
+	out.After = out.Before
+	for i, field := range fields {
+		was := field.value()
+		told := FittedField{Path: f.Fields[i], Before: field.String(), Idle: !math.IsInf(out.Before, 1)}
+		for _, factor := range []float64{0.5, 2} { // far enough for a whole number to change
+			field.set(was * factor)
+			if l := f.loss(ctx, p); l != out.Before && !math.IsInf(l, 1) {
+				told.Idle = false
+			}
+		}
+		field.set(was)
+		out.Fields = append(out.Fields, told)
+	}
+	return out
 }
 
 // status ends a search with its context.
@@ -87,10 +125,20 @@ func distance(x, y []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// loss is infinite for a profile that cannot be, and once ctx has ended.
+// loss is the mean error; infinite for a profile that cannot be, and once ctx has
+// ended.
 func (f FitPlan) loss(ctx context.Context, p *profile.Profile) float64 {
-	if p.Validate() != nil {
+	l, err := f.meanError(ctx, p)
+	if err != nil || math.IsNaN(l) {
 		return math.Inf(1)
+	}
+	return l
+}
+
+// meanError is over all figures of the evidence that is marked as fitted.
+func (f FitPlan) meanError(ctx context.Context, p *profile.Profile) (float64, error) {
+	if err := p.Validate(); err != nil {
+		return 0, err
 	}
 	sum, n := 0.0, 0
 	for i := range p.Evidence {
@@ -100,18 +148,25 @@ func (f FitPlan) loss(ctx context.Context, p *profile.Profile) float64 {
 		}
 		runs, err := simulate(ctx, p, e, FitDraws, f.Draws)
 		if err != nil {
-			return math.Inf(1)
+			return 0, fmt.Errorf("%s, %s: %w", p.Name, e.Name, err)
 		}
 		for _, m := range e.Measured.Figures() {
 			ratio := 0.0
 			for _, run := range runs {
 				ratio += math.Log(run[m.Name]/m.Value) / float64(len(runs))
 			}
-			sum += math.Abs(ratio)
+			sum += math.Abs(math.Exp(ratio) - 1)
 			n++
 		}
 	}
-	return sum / float64(n)
+	return sum / float64(n), nil
+}
+
+// Validate reports fields that the profile does not have, or that cannot be
+// fitted.
+func (f FitPlan) Validate(p *profile.Profile) error {
+	_, err := f.fields(p)
+	return err
 }
 
 // A field is one number of a profile, in several places if it is one of the

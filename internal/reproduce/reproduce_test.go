@@ -78,9 +78,10 @@ func TestAWrongProfileHasAnError(t *testing.T) {
 
 func TestFitFindsWhatWasChanged(t *testing.T) {
 	p := known(t, true)
-	p.Engine.Cost.Step, p.Engine.Cost.PrefillToken = 17e-3, 40e-6
+	p.Engine.Cost.Step, p.Engine.Cost.PrefillToken, p.Engine.MaxModelLen = 17e-3, 40e-6, 5000
 	better := 0
-	values, err := Fit(t.Context(), p, FitPlan{Fields: []string{"cost.step", "cost.prefill_token"}, Draws: 4, Steps: 120, Progress: func(int, float64) { better++ }})
+	plan := FitPlan{Fields: []string{"cost.step", "cost.prefill_token", "max_model_len"}, Draws: 4, Steps: 150, Progress: func(int, float64) { better++ }}
+	out, err := Fit(t.Context(), p, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +91,16 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	if token := float64(p.Engine.Cost.PrefillToken); math.Abs(token/20e-6-1) > 0.4 { // it hardly matters here
 		t.Errorf("prefill_token %v, want about 20 us", p.Engine.Cost.PrefillToken)
 	}
-	if want := []string{p.Engine.Cost.Step.String(), p.Engine.Cost.PrefillToken.String()}; !slices.Equal(values, want) || better < 5 {
-		t.Errorf("%v after %d improvements, want %v", values, better, want)
+	want := []FittedField{
+		{"cost.step", "17ms", p.Engine.Cost.Step.String(), false},
+		{"cost.prefill_token", "40us", p.Engine.Cost.PrefillToken.String(), false},
+		{"max_model_len", "5000", fmt.Sprint(p.Engine.MaxModelLen), true},
+	}
+	if !slices.Equal(out.Fields, want) || better < 5 {
+		t.Errorf("%+v after %d improvements, want %+v", out.Fields, better, want)
+	}
+	if out.Before < 0.2 || out.After > 0.06 {
+		t.Errorf("error %v before and %v after", out.Before, out.After)
 	}
 }
 
@@ -100,7 +109,7 @@ func TestAFitThatIsStoppedGivesTheBestSoFar(t *testing.T) {
 	p.Engine.Cost.Step = 17e-3
 	ctx, stop := context.WithCancel(t.Context())
 	last := 0
-	values, err := Fit(ctx, p, FitPlan{Fields: []string{"cost.step"}, Draws: 1, Steps: 120, Progress: func(step int, _ float64) {
+	out, err := Fit(ctx, p, FitPlan{Fields: []string{"cost.step"}, Draws: 1, Steps: 120, Progress: func(step int, _ float64) {
 		if last = step; step > 1 {
 			stop()
 		}
@@ -108,8 +117,28 @@ func TestAFitThatIsStoppedGivesTheBestSoFar(t *testing.T) {
 	if err != nil || last < 2 || last > 10 {
 		t.Fatalf("%v after %d steps", err, last)
 	}
-	if step := float64(p.Engine.Cost.Step); values[0] != p.Engine.Cost.Step.String() || math.Abs(step-10e-3) >= 7e-3 {
-		t.Errorf("step %v, told as %s: want better than 17 ms", p.Engine.Cost.Step, values[0])
+	if step := float64(p.Engine.Cost.Step); out.Fields[0].After != p.Engine.Cost.Step.String() || math.Abs(step-10e-3) >= 7e-3 {
+		t.Errorf("step %v, told as %+v: want better than 17 ms", p.Engine.Cost.Step, out)
+	}
+}
+
+// Of requests that a full memory pushes out, a prefix cache keeps the beginnings.
+func TestPreemptedRequestsFindThemselvesInThePrefixCache(t *testing.T) {
+	c := engine.Config{MaxModelLen: 3200, KV: engine.KVCache{Tokens: 3200}, Cost: engine.Costs{Step: 1e-3, PrefillToken: 1e-3}}
+	e := &profile.Evidence{Requests: 10, Workload: profile.Workload{
+		InputTokens: 15000, OutputTokens: 10000, Text: profile.Lengths{Law: profile.Fixed}, Output: profile.Lengths{Law: profile.Fixed},
+	}}
+	without, err := once(c, e, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.KV.PrefixCache = true
+	with, err := once(c, e, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if with["duration"] > 0.9*without["duration"] {
+		t.Errorf("%v s with a prefix cache, %v s without", with["duration"], without["duration"])
 	}
 }
 

@@ -91,7 +91,15 @@ type Environment struct {
 	Models     []string `json:"models,omitempty"`     // what its /v1/models listed
 	Tokenizer  string   `json:"tokenizer,omitempty"`  // where prompt lengths come from
 	Embedded   bool     `json:"embedded,omitempty"`   // the engine ran in this process
+	Profile    *Profile `json:"profile,omitempty"`    // of that engine, or of a simulated one
 	Invocation []string `json:"invocation,omitempty"` // the command line, secrets masked
+}
+
+// A Profile is the deployment that an engine of ours stood for.
+type Profile struct {
+	Name  string `json:"name"`
+	Error string `json:"error"` // how far it is from what was measured, or "illustrative"
+	Text  string `json:"text"`  // as it was written
 }
 
 // Client is the load generator's own health over the run, as the process saw
