@@ -24,7 +24,8 @@ var imports = map[string][]string{
 	"trace":     {},
 	"stats":     {},
 	"engine":    {},
-	"profile":   {"engine"},
+	"profile":   {"engine", "yamltree"},
+	"yamltree":  {},
 	"sim":       {"arrival", "engine", "trace"},
 	"reproduce": {"arrival", "engine", "metrics", "profile", "sim", "stats", "trace"},
 	"apiserver": {"engine"},
@@ -37,7 +38,7 @@ var imports = map[string][]string{
 	"report":    {"metrics"},
 	"memnet":    {},
 	"cli": {
-		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "store", "tokenizer", "trace", "transport", "workload",
+		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "store", "tokenizer", "trace", "transport", "workload", "yamltree",
 	},
 }
 

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -11,8 +12,6 @@ import (
 // MaxContext is the largest Config.MaxModelLen: as many tokens as a write's
 // stamp can count.
 const MaxContext = engine.MaxContext
-
-const defaultContext = 131072
 
 // A Config describes a server. Its zero value is valid: a model named "pitot"
 // that answers at once.
@@ -143,23 +142,15 @@ func validateFaults(faults []Fault) []error {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.Model, "pitot")
-	setDefault(&c.Version, "pitot")
+	c.Model = cmp.Or(c.Model, "pitot")
+	c.Version = cmp.Or(c.Version, "pitot")
 	if c.Engine != nil {
-		setDefault(&c.MaxModelLen, c.Engine.MaxModelLen)
-		setDefault(&c.MaxModelLen, min(defaultContext, c.Engine.Context()))
+		c.MaxModelLen = cmp.Or(c.MaxModelLen, c.Engine.Context())
 	}
-	setDefault(&c.MaxModelLen, defaultContext)
-	setDefault(&c.OutputLen, engine.LognormalCount(256, 0.5))
-	setDefault(&c.StallLimit, 5*time.Minute)
-	setDefault(&c.TruthLimit, 100_000)
-	setDefault(&c.TruthWrites, 10_000_000)
+	c.MaxModelLen = cmp.Or(c.MaxModelLen, engine.DefaultContext)
+	c.OutputLen = cmp.Or(c.OutputLen, engine.LognormalCount(256, 0.5))
+	c.StallLimit = cmp.Or(c.StallLimit, 5*time.Minute)
+	c.TruthLimit = cmp.Or(c.TruthLimit, 100_000)
+	c.TruthWrites = cmp.Or(c.TruthWrites, 10_000_000)
 	return c
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,7 +190,7 @@ func (x *exchange) prepare() *apiError {
 
 // fit gives a request, whose model is served, its place in the context.
 func (c *Config) fit(req *request) (plan, *apiError) {
-	setDefault(&req.model, c.Model)
+	req.model = cmp.Or(req.model, c.Model)
 	n := req.promptTokens()
 	p := plan{promptTokens: n, maxTokens: req.maxTokens}
 	room := c.MaxModelLen - n

@@ -16,7 +16,7 @@ import (
 	yamlparser "github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/pitot-bench/pitot/internal/profile"
+	"github.com/pitot-bench/pitot/internal/yamltree"
 )
 
 // A config file says the same as flags: each key is a flag's name, and the
@@ -25,7 +25,7 @@ import (
 // says of a value, it says of the file's too, with the place in the file.
 
 // An origin is where in a config file a flag was given.
-type origin struct{ place profile.Mistake }
+type origin struct{ place yamltree.Mistake }
 
 // at writes msg behind the place, with the line and a caret under it.
 func (o origin) at(msg string) string {
@@ -140,7 +140,7 @@ func (c *configFile) read(data []byte) error {
 }
 
 func (c *configFile) origin(t *token.Token) origin {
-	return origin{profile.NewMistake(c.name, c.lines, t)}
+	return origin{yamltree.NewMistake(c.name, c.lines, t)}
 }
 
 func (c *configFile) failf(t *token.Token, format string, a ...any) {
@@ -154,7 +154,7 @@ func (c *configFile) mapping(prefix string, node ast.Node) {
 	default:
 		c.failf(node.GetToken(), "must be a map of settings")
 	}
-	for _, v := range pairsOf(node) {
+	for _, v := range yamltree.Pairs(node) {
 		c.setting(prefix, v)
 	}
 }
@@ -210,8 +210,8 @@ func (c *configFile) object(flag *kong.Flag, node ast.Node) {
 			c.argument(flag, node, string(b))
 		}
 	case "header":
-		for _, pair := range pairsOf(node) {
-			if text, ok := plainText(pair.Value); ok {
+		for _, pair := range yamltree.Pairs(node) {
+			if text, ok := yamltree.Plain(pair.Value); ok {
 				c.argument(flag, pair.Value, pair.Key.GetToken().Value+"="+text)
 			} else {
 				c.failf(pair.Value.GetToken(), "the value of a header must be plain")
@@ -222,23 +222,12 @@ func (c *configFile) object(flag *kong.Flag, node ast.Node) {
 	}
 }
 
-// pairsOf are the members of a map.
-func pairsOf(node ast.Node) []*ast.MappingValueNode {
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		return n.Values
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}
-	}
-	return nil
-}
-
 // json is a node as JSON, numbers as they are written.
 func (c *configFile) json(node ast.Node) ([]byte, bool) {
 	switch n := node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		var members [][]byte
-		for _, pair := range pairsOf(node) {
+		for _, pair := range yamltree.Pairs(node) {
 			name, _ := json.Marshal(pair.Key.GetToken().Value)
 			value, ok := c.json(pair.Value)
 			if !ok {
@@ -260,7 +249,7 @@ func (c *configFile) json(node ast.Node) ([]byte, bool) {
 	case *ast.NullNode:
 		return []byte("null"), true
 	}
-	text, ok := plainText(node)
+	text, ok := yamltree.Plain(node)
 	b := []byte(text)
 	switch node.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
@@ -273,19 +262,6 @@ func (c *configFile) json(node ast.Node) ([]byte, bool) {
 	return b, true
 }
 
-// plainText is a scalar as it is written.
-func plainText(node ast.Node) (string, bool) {
-	switch n := node.(type) {
-	case *ast.StringNode:
-		return n.Value, true
-	case *ast.LiteralNode:
-		return n.Value.Value, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return node.GetToken().Value, true
-	}
-	return "", false
-}
-
 func orList(flag *kong.Flag) string {
 	if flag.IsSlice() {
 		return " or a list of them"
@@ -294,7 +270,7 @@ func orList(flag *kong.Flag) string {
 }
 
 func (c *configFile) scalar(flag *kong.Flag, node ast.Node) {
-	text, ok := plainText(node)
+	text, ok := yamltree.Plain(node)
 	if !ok {
 		c.failf(node.GetToken(), "%q takes a plain value%s", flag.Name, orList(flag))
 		return

@@ -77,6 +77,8 @@ func (c simCmd) Run(p *Process, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	_, release := p.untilInterrupt(context.Background()) // one interrupt must not leave the run half kept
+	defer release()
 	printed := p.printReports(t, c.Report)
 	if err = stored(); err == nil {
 		s.kept()

@@ -5,7 +5,8 @@ package engine
 // nil, and numbers that are 0, leave a mechanism out.
 type Config struct {
 	// MaxModelLen is the longest context, prompt and output tokens together;
-	// 0 takes what the KV cache holds, at most MaxContext.
+	// 0 takes what the KV cache holds, at most
+	// DefaultContext.
 	MaxModelLen    int             `yaml:"max_model_len"`
 	Scheduler      Scheduler       `yaml:"scheduler"`
 	KV             KVCache         `yaml:"kv"`

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,10 @@ import (
 
 // MaxContext is the largest context a Config can have, in tokens.
 const MaxContext = 1<<24 - 1
+
+// DefaultContext is the longest context of a Config that does not say, where
+// memory does not make it shorter.
+const DefaultContext = 131072
 
 // A FieldError is a mistake in one field of a Config.
 type FieldError struct {
@@ -173,21 +178,22 @@ func (c Config) withDefaults() Config {
 	c.KV = c.KV.withDefaults(c.Scheduler)
 	if c.Disaggregation != nil {
 		d := *c.Disaggregation
-		setDefault(&d.PrefillServers, 1)
+		d.PrefillServers = cmp.Or(d.PrefillServers, 1)
 		d.Scheduler = d.Scheduler.withDefaults()
 		d.KV = d.KV.withDefaults(d.Scheduler)
 		c.Disaggregation = &d
 	}
-	setDefault(&c.MaxModelLen, c.held())
-	setDefault(&c.Frontend.Workers, 1)
-	setDefault(&c.Replicas.Count, 1)
-	setDefault(&c.Replicas.Router, "round-robin")
+	c.MaxModelLen = cmp.Or(c.MaxModelLen, c.held())
+	c.Frontend.Workers = cmp.Or(c.Frontend.Workers, 1)
+	c.Replicas.Count = cmp.Or(c.Replicas.Count, 1)
+	c.Replicas.Router = cmp.Or(c.Replicas.Router, "round-robin")
 	return c
 }
 
-// held is the longest context that every KV cache holds.
+// held is the longest context that every KV cache holds, at most
+// DefaultContext.
 func (c Config) held() int {
-	n := MaxContext
+	n := DefaultContext
 	caches := []KVCache{c.KV}
 	if c.Disaggregation != nil {
 		caches = append(caches, c.Disaggregation.KV)
@@ -201,16 +207,16 @@ func (c Config) held() int {
 }
 
 func (s Scheduler) withDefaults() Scheduler {
-	setDefault(&s.Policy, "vllm")
-	setDefault(&s.MaxSequences, 256)
-	setDefault(&s.Order, "fcfs")
+	s.Policy = cmp.Or(s.Policy, "vllm")
+	s.MaxSequences = cmp.Or(s.MaxSequences, 256)
+	s.Order = cmp.Or(s.Order, "fcfs")
 	if s.Policy == "sglang" {
-		setDefault(&s.TokenBudget, 16384)
-		setDefault(&s.Chunk, 8192)
-		setDefault(&s.Reserve, 0.7)
+		s.TokenBudget = cmp.Or(s.TokenBudget, 16384)
+		s.Chunk = cmp.Or(s.Chunk, 8192)
+		s.Reserve = cmp.Or(s.Reserve, 0.7)
 	}
-	setDefault(&s.TokenBudget, 8192)
-	setDefault(&s.EncoderBudget, s.TokenBudget)
+	s.TokenBudget = cmp.Or(s.TokenBudget, 8192)
+	s.EncoderBudget = cmp.Or(s.EncoderBudget, s.TokenBudget)
 	if s.WholePrompts || s.Policy == "static" {
 		s.Chunk, s.EncoderBudget = 0, math.MaxInt // a prompt is not cut ahead of an image either
 	}
@@ -219,15 +225,8 @@ func (s Scheduler) withDefaults() Scheduler {
 
 func (k KVCache) withDefaults(s Scheduler) KVCache {
 	if s.Policy == "sglang" {
-		setDefault(&k.Block, 1)
+		k.Block = cmp.Or(k.Block, 1)
 	}
-	setDefault(&k.Block, 16)
+	k.Block = cmp.Or(k.Block, 16)
 	return k
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/yamltree"
 )
 
 // A decoder fills a struct from YAML. The library's own decoder ends at the
@@ -68,7 +69,7 @@ func (d *decoder) mapping(path string, dst reflect.Value, node ast.Node) bool {
 		return false
 	}
 	fields, names := fieldsOf(dst)
-	for _, pair := range pairsOf(node) {
+	for _, pair := range yamltree.Pairs(node) {
 		key := pair.Key.GetToken()
 		name := key.Value
 		field, known := fields[name]
@@ -133,17 +134,6 @@ func placeOf(pair *ast.MappingValueNode) *token.Token {
 	return pair.Key.GetToken()
 }
 
-// pairsOf are the members of a map.
-func pairsOf(node ast.Node) []*ast.MappingValueNode {
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		return n.Values
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}
-	}
-	return nil
-}
-
 // fieldsOf are the fields of a struct by the names they have in YAML, those of
 // inlined structs among them.
 func fieldsOf(v reflect.Value) (fields map[string]reflect.Value, names []string) {
@@ -201,7 +191,7 @@ func (d *decoder) sequence(path string, dst reflect.Value, node ast.Node) {
 	for i, item := range list.Values {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		d.places[at] = item.GetToken()
-		if pairs := pairsOf(item); len(pairs) > 0 {
+		if pairs := yamltree.Pairs(item); len(pairs) > 0 {
 			d.places[at] = pairs[0].Key.GetToken()
 		}
 		d.value(at, dst.Index(i), item)
@@ -209,7 +199,7 @@ func (d *decoder) sequence(path string, dst reflect.Value, node ast.Node) {
 }
 
 func (d *decoder) text(path string, read func([]byte) error, node ast.Node) {
-	text, ok := plainText(node)
+	text, ok := yamltree.Plain(node)
 	if !ok {
 		d.field(path, node.GetToken(), "must be a plain value")
 		return
@@ -224,7 +214,7 @@ func (d *decoder) scalar(path string, dst reflect.Value, node ast.Node) {
 	want := ""
 	switch dst.Kind() {
 	case reflect.String:
-		text, ok := plainText(node)
+		text, ok := yamltree.Plain(node)
 		dst.SetString(text)
 		want = unless(ok, "a text")
 	case reflect.Bool:
@@ -256,23 +246,10 @@ func unless(ok bool, want string) string {
 
 // shown is a scalar before a message.
 func shown(node ast.Node) string {
-	if text, ok := plainText(node); ok {
+	if text, ok := yamltree.Plain(node); ok {
 		return fmt.Sprintf("%q: ", text)
 	}
 	return ""
-}
-
-// plainText is a scalar as it is written.
-func plainText(node ast.Node) (string, bool) {
-	switch n := node.(type) {
-	case *ast.StringNode:
-		return n.Value, true
-	case *ast.LiteralNode:
-		return n.Value.Value, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return node.GetToken().Value, true
-	}
-	return "", false
 }
 
 func wholeNumber(node ast.Node) (int64, bool) {

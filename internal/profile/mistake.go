@@ -10,37 +10,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/yamltree"
 )
-
-// A Mistake is something wrong at a place in a file.
-type Mistake struct {
-	File    string
-	Line    int    // from 1
-	Column  int    // from 1, in characters
-	Text    string // of the line
-	Problem string
-}
-
-// NewMistake is a mistake, yet without its Problem, at a token of a file of these
-// lines; without a token it is at the top.
-func NewMistake(file string, lines []string, t *token.Token) Mistake {
-	m := Mistake{File: file, Line: 1, Column: 1}
-	if t != nil && t.Position != nil {
-		m.Line, m.Column = t.Position.Line, t.Position.Column
-	}
-	if m.Line >= 1 && m.Line <= len(lines) {
-		m.Text = strings.TrimRight(lines[m.Line-1], "\r")
-	}
-	return m
-}
-
-// Error gives the place and the problem, and under them the line with a caret.
-func (m *Mistake) Error() string {
-	number := fmt.Sprint(m.Line)
-	gutter := strings.Repeat(" ", len(number))
-	caret := strings.Repeat(" ", max(0, m.Column-1)) + "^"
-	return fmt.Sprintf("%s:%d:%d: %s\n  %s | %s\n  %s | %s", m.File, m.Line, m.Column, m.Problem, number, m.Text, gutter, caret)
-}
 
 // A notebook collects the mistakes of one file.
 type notebook struct {
@@ -48,13 +19,13 @@ type notebook struct {
 	lines    []string
 	places   map[string]*token.Token // of the fields that were found, by path
 	wrong    map[string]bool         // paths of fields that have a mistake
-	mistakes []*Mistake
+	mistakes []*yamltree.Mistake
 }
 
 // at notes a mistake at a token; without one it is of a field that neither the
 // file nor its parent has.
 func (n *notebook) at(t *token.Token, problem string) {
-	m := NewMistake(n.file, n.lines, t)
+	m := yamltree.NewMistake(n.file, n.lines, t)
 	m.Problem = problem
 	n.mistakes = append(n.mistakes, &m)
 }
@@ -106,7 +77,7 @@ func (n *notebook) place(path string) *token.Token {
 
 // err joins the mistakes in order of their places.
 func (n *notebook) err() error {
-	slices.SortStableFunc(n.mistakes, func(a, b *Mistake) int {
+	slices.SortStableFunc(n.mistakes, func(a, b *yamltree.Mistake) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	var errs []error

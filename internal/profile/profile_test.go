@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/yamltree"
 )
 
 func TestEveryProfileOfTheLibraryIsWhole(t *testing.T) {
@@ -114,7 +115,7 @@ disaggregation:
 
 func TestMistakesAreValues(t *testing.T) {
 	_, err := Parse("x.yaml", []byte("titel: x\n"))
-	var m *Mistake
+	var m *yamltree.Mistake
 	if !errors.As(err, &m) || m.Line != 1 || m.Column != 1 || m.Text != "titel: x" || m.File != "x.yaml" {
 		t.Errorf("%+v", m)
 	}
@@ -168,7 +169,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%T", err)
 		}
 		for _, e := range joined.Unwrap() {
-			var m *Mistake
+			var m *yamltree.Mistake
 			if !errors.As(e, &m) || m.Line < 1 || m.Column < 1 || m.Problem == "" {
 				t.Errorf("%#v", e)
 			}
