@@ -3,8 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,23 +21,13 @@ import (
 //	load running=N waiting=N
 //	next AT, or never
 func TestCoreScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/core/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("scripts: %v, %v", files, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := script{t: t}
-			for i, line := range strings.Split(string(text), "\n") {
-				s.line(fmt.Sprintf("%s:%d", file, i+1), line)
-			}
-			s.settle()
-		})
-	}
+	eachFile(t, "testdata/core/*.txt", func(t *testing.T, file, text string) {
+		s := script{t: t}
+		for i, line := range strings.Split(text, "\n") {
+			s.line(fmt.Sprintf("%s:%d", file, i+1), line)
+		}
+		s.settle()
+	})
 }
 
 type script struct {

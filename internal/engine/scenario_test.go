@@ -32,23 +32,32 @@ import (
 // beyond 0 found the beginning in the prefix cache. What follows # is a comment.
 // UPDATE=1 writes steps and expect anew; then work them out by hand.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/scenarios/*.txt")
+	eachFile(t, "testdata/scenarios/*.txt", func(t *testing.T, file, text string) {
+		s := readScenario(t, text)
+		s.play()
+		if os.Getenv("UPDATE") != "" {
+			s.update(file, text)
+		}
+		s.same("steps", s.lines(s.steps), s.want["steps"])
+		s.same("expect", s.emissions, s.want["expect"])
+	})
+}
+
+// eachFile runs a test for every file that matches pattern, of which there must
+// be some.
+func eachFile(t *testing.T, pattern string, test func(t *testing.T, file, text string)) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
-		t.Fatalf("scenarios: %v, %v", files, err)
+		t.Fatalf("%s: %v, %v", pattern, files, err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
+			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := readScenario(t, string(data))
-			s.play()
-			if os.Getenv("UPDATE") != "" {
-				s.update(file, string(data))
-			}
-			s.same("steps", s.lines(s.steps), s.want["steps"])
-			s.same("expect", s.emissions, s.want["expect"])
+			test(t, file, string(text))
 		})
 	}
 }
