@@ -89,7 +89,7 @@ func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Em
 
 // emit fills in an emission of s, in its place: there is one for every token.
 func (s *Seq) emit(e *Emission, at time.Duration, tokens int32) {
-	e.ID, e.Start, e.At, e.Tokens, e.Cached, e.Done = s.ID, s.start, at, tokens, s.cached, s.done
+	e.ID, e.Start, e.At, e.Tokens, e.Cached, e.Done = s.id, s.start, at, tokens, s.cached, s.done
 }
 
 // next gives the worker something to do at now, if it is free.

@@ -18,8 +18,8 @@ import (
 // prompt that is cut into chunks, one whose beginning was cached, and a
 // sequence that was preempted and computes everything again.
 type Seq struct {
-	// What every step looks at comes first: it fills one line of the processor's
-	// cache.
+	// What every step looks at stands here, and little else: sequences lie close
+	// together then, and a batch of them fits the processor's first cache.
 	computed int    // tokens whose keys and values are in the cache
 	length   int    // prompt and output so far
 	room     int    // tokens that the blocks it holds have room for
@@ -33,7 +33,12 @@ type Seq struct {
 	queued   bool          // it stands in the frontend's queue of output
 	done     bool          // the last output is made
 	start    time.Duration // when it was first admitted
+	id       uint64        // of its job
+	*particulars
+}
 
+// particulars are what a step looks at only when something changes.
+type particulars struct {
 	Job
 	images  int     // images that the encoder has seen
 	at      int     // prompt offset of image number images
@@ -60,7 +65,7 @@ const (
 func newSeq(j Job) *Seq {
 	j.PromptTokens = max(j.PromptTokens, 1)
 	j.OutputTokens = min(max(j.OutputTokens, 1), math.MaxInt32)
-	s := &Seq{Job: j, length: j.PromptTokens, last: int32(j.OutputTokens)}
+	s := &Seq{id: j.ID, length: j.PromptTokens, last: int32(j.OutputTokens), particulars: &particulars{Job: j}}
 	s.at = s.firstImage()
 	return s
 }
