@@ -82,14 +82,10 @@ func (d *decoder) samplingParams(loc string, v gjson.Result) {
 			d.integer(loc, v, &r.maxTokens, nil)
 		case "min_new_tokens":
 			d.integer(loc, v, &r.minTokens, nil)
-		case "ignore_eos":
-			d.boolean(loc, v, &r.ignoreEOS)
-		case "stop":
-			d.stopStrings(loc, v)
 		case "no_stop_trim":
 			d.boolean(loc, v, &r.includeStop)
-		case "n":
-			d.integer(loc, v, &d.n, nil)
+		default:
+			d.sampling(key.Str, loc, v)
 		}
 		return true
 	})

@@ -139,14 +139,8 @@ func (d *decoder) field(name string, v gjson.Result) {
 		d.integer(loc, v, &r.minTokens, nil)
 	case "priority":
 		d.integer(loc, v, &r.priority, nil)
-	case "ignore_eos":
-		d.boolean(loc, v, &r.ignoreEOS)
-	case "stop":
-		d.stopStrings(loc, v)
 	case "include_stop_str_in_output":
 		d.boolean(loc, v, &r.includeStop)
-	case "n":
-		d.integer(loc, v, &d.n, nil)
 	case "stream":
 		d.boolean(loc, v, &r.stream)
 	case "stream_options":
@@ -159,6 +153,21 @@ func (d *decoder) field(name string, v gjson.Result) {
 		d.unsupported(name, v, `"none"`, `"auto"`)
 	case "truncate_prompt_tokens":
 		d.unsupported(name, v, `-1`)
+	default:
+		d.sampling(name, loc, v)
+	}
+}
+
+// sampling takes the fields about answers that go by the same names in OpenAI's
+// and in SGLang's requests.
+func (d *decoder) sampling(name, loc string, v gjson.Result) {
+	switch name {
+	case "ignore_eos":
+		d.boolean(loc, v, &d.req.ignoreEOS)
+	case "stop":
+		d.stopStrings(loc, v)
+	case "n":
+		d.integer(loc, v, &d.n, nil)
 	}
 }
 

@@ -49,7 +49,7 @@ type Model struct {
 }
 
 // Parse reads the profile in data. Its mistakes are joined, in order of their
-// places, and each is a *Mistake; file is the name they give.
+// places, and each is a *yamltree.Mistake; file is the name they give.
 func Parse(file string, data []byte) (*Profile, error) {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	p := &Profile{Name: strings.TrimSuffix(base, path.Ext(base)), Text: string(data)}
