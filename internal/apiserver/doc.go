@@ -2,25 +2,25 @@
 // HTTP server, shaped like vLLM's and with SGLang's own routes, whose tokens come
 // from a timing model and whose every write is stamped.
 //
-//	request ──▶ handler ──Job──▶ ┌──────┐  Next, Step   ┌──────┐
-//	               ▲             │ loop │ ◀───────────▶ │ Core │
-//	            mailbox ◀─────── │      │   Emissions   └──────┘
+//	request ──▶ handler ──Job──▶ ┌──────┐  Next, Step   ┌───────┐
+//	               ▲             │ loop │ ◀───────────▶ │ Model │
+//	            mailbox ◀─────── │      │   Emissions   └───────┘
 //	               │  tokens     └──────┘   one goroutine, one timer
 //	               ▼
 //	   Write + Flush, stamped before and after ──▶ truth
 //
 // A [engine.Model] decides when tokens leave. It is pure: jobs and instants in,
-// emissions out, no clock and no goroutine, so the same core runs on the wall
+// emissions out, no clock and no goroutine, so the same model runs on the wall
 // clock behind the server and in virtual time in a test or a prediction.
 // [engine.LatencyModel] is the plain one: a queue, a number of places, and a
 // stated distribution for each delay. [engine.Deployment] schedules as a serving
 // engine does, and is told what the prompts say if it caches them.
 //
-// The loop owns the core and the one timer. It never waits for a handler: a
+// The loop owns the model and the one timer. It never waits for a handler: a
 // handler that falls behind finds several tokens in its mailbox and sends them
 // as one event, as vLLM's output collector does.
 //
-// The core's instants do not drift, but on an idle Linux machine Go's timers
+// The model's instants do not drift, but on an idle Linux machine Go's timers
 // wake up to a millisecond late, and so do the tokens; the stamps say when they
 // were really written.
 //

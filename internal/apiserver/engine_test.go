@@ -49,7 +49,7 @@ func newScripted(t *testing.T, cfg Config) (*rig, *scripted) {
 	t.Helper()
 	r := newRig(t, cfg)
 	m := &scripted{LatencyModel: engine.NewLatencyModel(cfg.Latency, cfg.Seed)}
-	r.s.loop.core = m
+	r.s.loop.model = m
 	return r, m
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/engine"
 )
 
-// A loop drives a Core on the wall clock and hands its emissions to the
+// A loop drives a model on the wall clock and hands its emissions to the
 // handlers that wait for them.
 //
 // Its goroutine lives while there are jobs: it starts with the first and ends
 // after the last, so an idle server has none and nothing has to be closed.
-// Handlers leave orders in the inbox and never touch the core.
+// Handlers leave orders in the inbox and never touch the model.
 type loop struct {
 	start  time.Time
 	meters *meters
@@ -25,12 +25,12 @@ type loop struct {
 	running bool
 
 	// Owned by the goroutine; mu passes them from one to the next.
-	core    engine.Model
+	model   engine.Model
 	tickets map[uint64]*ticket
 	due     []engine.Emission
 }
 
-// An order adds a job, cancels one when ticket is nil, or visits the core.
+// An order adds a job, cancels one when ticket is nil, or visits the model.
 type order struct {
 	job    engine.Job
 	ticket *ticket
@@ -52,12 +52,12 @@ type ticket struct {
 	emitted int // tokens
 }
 
-func newLoop(core engine.Model, start time.Time, m *meters) *loop {
+func newLoop(model engine.Model, start time.Time, m *meters) *loop {
 	return &loop{
 		start:   start,
 		meters:  m,
 		wake:    make(chan struct{}, 1),
-		core:    core,
+		model:   model,
 		tickets: make(map[uint64]*ticket),
 	}
 }
@@ -74,12 +74,12 @@ func (l *loop) add(j engine.Job, t *ticket) {
 // cancel ends a job early; one that has ended is no matter.
 func (l *loop) cancel(id uint64) { l.send(order{job: engine.Job{ID: id}}) }
 
-// visit has the loop's goroutine call f with the core as it is now, and waits.
+// visit has the loop's goroutine call f with the model as it is now, and waits.
 func (l *loop) visit(f func(engine.Model)) {
 	done := make(chan struct{})
 	l.send(order{visit: func() {
 		defer close(done)
-		f(l.core)
+		f(l.model)
 	}})
 	<-done
 }
@@ -128,7 +128,7 @@ func (l *loop) run() {
 
 // step hands out what is due until now.
 func (l *loop) step(now time.Duration) {
-	l.due = l.core.Step(now, l.due[:0])
+	l.due = l.model.Step(now, l.due[:0])
 	l.deliver(now)
 }
 
@@ -153,12 +153,12 @@ func (l *loop) apply(now time.Duration, o order) {
 	if o.ticket != nil {
 		o.ticket.arrived = now
 		l.tickets[o.job.ID] = o.ticket
-		l.core.Add(now, o.job)
+		l.model.Add(now, o.job)
 		return
 	}
 	if l.tickets[o.job.ID] != nil {
 		delete(l.tickets, o.job.ID)
-		l.core.Cancel(now, o.job.ID)
+		l.model.Cancel(now, o.job.ID)
 		l.meters.abort()
 	}
 }
@@ -181,10 +181,10 @@ func (l *loop) deliver(now time.Duration) {
 	l.meters.mu.Unlock()
 }
 
-// rest waits for the core's next instant or for an order. With tickets out but
+// rest waits for the model's next instant or for an order. With tickets out but
 // nothing due, only an order can bring news.
 func (l *loop) rest(timer *time.Timer) {
-	at, ok := l.core.Next()
+	at, ok := l.model.Next()
 	if !ok {
 		if len(l.tickets) > 0 {
 			<-l.wake

@@ -271,7 +271,7 @@ func TestHandlerAlone(t *testing.T) {
 	}
 }
 
-func BenchmarkCore(b *testing.B) {
+func BenchmarkModel(b *testing.B) {
 	const jobs = 10_000
 	for _, itl := range []string{"20ms", "gamma(20ms,0.5)"} {
 		b.Run(itl, func(b *testing.B) {

@@ -21,7 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/engine"
 )
 
-// A Server is an OpenAI-compatible HTTP server on top of a Core.
+// A Server is an OpenAI-compatible HTTP server on top of a model.
 type Server struct {
 	cfg       Config
 	start     time.Time // origin of every instant it tells
@@ -31,7 +31,7 @@ type Server struct {
 	truth     *truthLog
 	arrivals  atomic.Uint64
 	profiling atomic.Bool
-	handlers  sync.WaitGroup // generation requests being answered, and visits to the core
+	handlers  sync.WaitGroup // generation requests being answered, and visits to the model
 }
 
 // New checks cfg and makes a server. It starts nothing: a goroutine runs only
@@ -48,15 +48,15 @@ func New(cfg Config) (*Server, error) {
 		meters: newMeters(cfg.MaxModelLen),
 		truth:  newTruthLog(cfg.TruthLimit, cfg.TruthWrites),
 	}
-	core, err := cfg.NewModel()
+	model, err := cfg.NewModel()
 	if err != nil {
 		return nil, err
 	}
-	s.loop = newLoop(core, s.start, s.meters)
+	s.loop = newLoop(model, s.start, s.meters)
 	return s, nil
 }
 
-// visit calls f with the core as it is now, from the goroutine that owns it.
+// visit calls f with the model as it is now, from the goroutine that owns it.
 // Serve waits for it, as it does for generation requests.
 func (s *Server) visit(f func(engine.Model)) {
 	s.handlers.Add(1)

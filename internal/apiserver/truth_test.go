@@ -106,7 +106,7 @@ func TestTruthIsBounded(t *testing.T) {
 			t.Errorf("after five short requests %s, want %s", got, want)
 		}
 		r.s.cfg.Latency.ITL = engine.Constant(ms)
-		r.s.loop.core = engine.NewLatencyModel(r.s.cfg.Latency, 0)
+		r.s.loop.model = engine.NewLatencyModel(r.s.cfg.Latency, 0)
 		ask("long", 20) // 22 writes, with r4's 25
 		if got, want := state(), "[r4 long] 4 12"; got != want {
 			t.Errorf("after a long request %s, want %s", got, want)

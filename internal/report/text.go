@@ -98,10 +98,10 @@ func (t *text) server(s *metrics.Server) {
 			parts = append(parts, fmt.Sprintf(format, a...))
 		}
 	}
-	add(s.Queued >= shortQueue, "queued %s ms in the mean", ms(s.Queued))
+	add(s.Queued >= shortQueue, "queued %s ms (mean)", ms(s.Queued))
 	add(s.Preemptions > 0, "%d preemptions", s.Preemptions)
-	add(s.PrefixHit > 0, "prefix cache %.1f %% of prompt tokens", 100*float64(s.PrefixHit)/float64(s.PrefixQueried))
-	add(s.Drafted > 0, "%.1f %% of drafts accepted", 100*float64(s.Accepted)/float64(s.Drafted))
+	add(s.PrefixHit > 0, "prefix hits %.1f %%", 100*float64(s.PrefixHit)/float64(s.PrefixQueried))
+	add(s.Drafted > 0, "drafts accepted %.1f %%", 100*float64(s.Accepted)/float64(s.Drafted))
 	if parts != nil {
 		t.field("server", parts...)
 	}
@@ -289,7 +289,7 @@ func (t *text) notes(s metrics.Summary) {
 	}
 	if p := s.Run.Env.Profile; p != nil {
 		note(p.Error == "illustrative", "the profile %s is illustrative: no server was measured for it", p.Name)
-		note(p.Error != "illustrative", "the profile %s is off by %s: see pitot profiles check", p.Name, p.Error)
+		note(p.Error != "illustrative", "the profile %s states its error as %s (pitot profiles check)", p.Name, p.Error)
 	}
 }
 

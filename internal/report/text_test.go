@@ -72,6 +72,12 @@ func TestText(t *testing.T) {
 	late.Run.Plan.Stream = false
 	simulated := sample(400, 0)
 	simulated.Run.Kind, simulated.Run.Plan.URL, simulated.Run.Client = trace.Simulated, "", trace.Client{}
+	simulated.Run.Env.Profile = &trace.Profile{Name: "sharegpt-kvcached", Error: "6.7 %, in sample"}
+	simulated.Run.ServerCounters = map[string]float64{
+		"vllm:num_preemptions_total": 1242, "vllm:prefix_cache_queries_total": 3000, "vllm:prefix_cache_hits_total": 1290,
+		"vllm:spec_decode_num_draft_tokens_total": 500, "vllm:spec_decode_num_accepted_tokens_total": 331,
+		"vllm:request_queue_time_seconds_sum": 4000, "vllm:request_queue_time_seconds_count": 32,
+	}
 	for name, tr := range map[string]*trace.Trace{
 		"simulated": simulated,
 		"failures":  sample(400, 9), "interrupted": killed, "invalid": late, "empty": {Run: trace.Run{Status: trace.Complete}},
