@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/transport"
@@ -237,7 +238,7 @@ func (s *session) models(ctx context.Context) ([]endpoint.Model, error) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(min(time.Second, time.Until(deadline))):
+		case <-time.After(min(driver.Uneven(time.Second), time.Until(deadline))):
 		}
 	}
 }

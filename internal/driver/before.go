@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -11,11 +12,16 @@ import (
 )
 
 // Between two attempts to find a server ready the wait doubles, from the first
-// to the longest.
+// to the longest, each made Uneven.
 const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 5 * time.Second
 )
+
+// Uneven is a pause of up to d, and at least three quarters of it, another each
+// time: attempts at even distances always meet the same moment of a server that
+// comes and goes in a rhythm of its own.
+func Uneven(d time.Duration) time.Duration { return d - rand.N(d/4+1) }
 
 // A FailedError is a request that failed outside the measured run.
 type FailedError struct{ Record *trace.Record }
@@ -72,7 +78,7 @@ func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Durat
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("not ready after %v: %w", limit, last)
-		case <-time.After(min(pause, time.Until(deadline))):
+		case <-time.After(min(Uneven(pause), time.Until(deadline))):
 		}
 	}
 }
