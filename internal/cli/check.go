@@ -229,7 +229,17 @@ func (c *benchCmd) checkOrder() error {
 			errs = append(errs, usagef("--slo %s: without a stream there is only e2el", o.Metric))
 		}
 	}
-	return errors.Join(append(errs, err, checkPercentiles(c.Percentiles))...)
+	return errors.Join(append(errs, err, checkPercentiles(c.Percentiles), checkReports(c.Report))...)
+}
+
+// checkReports names both flags that may have been written.
+func checkReports(names []string) error {
+	for _, name := range names {
+		if !slices.Contains([]string{"pitot", "vllm", "sglang", "json"}, name) {
+			return usagef("--report (or --dialect) %q: must be pitot, vllm, sglang, json, or several of them: pitot,vllm", name)
+		}
+	}
+	return nil
 }
 
 func checkPercentiles(percentiles []float64) error {

@@ -100,7 +100,7 @@ type orderSettings struct {
 type outputSettings struct {
 	SLO         []string  `name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; of ttft, tpot, itl, e2el."`
 	Percentiles []float64 `placeholder:"LIST" help:"Percentiles to report. Default: 90,95,99."`
-	Report      []string  `default:"pitot" aliases:"dialect" enum:"pitot,vllm,sglang,json" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default}). --dialect is the same."`
+	Report      []string  `default:"pitot" aliases:"dialect" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default}). --dialect is the same."`
 	Name        string    `placeholder:"TEXT" help:"Name to find the run by."`
 	KeepText    bool      `help:"Keep the text of the answers."`
 	Quiet       bool      `short:"q" help:"No progress on stderr."`
