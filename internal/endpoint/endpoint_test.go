@@ -140,11 +140,11 @@ func TestContinuousUsageCountsTokensOfEachChunk(t *testing.T) {
 	}
 	got := send(t, Options{Protocol: Completions, Stream: true, ContinuousUsage: true}, transport.Config{}, workload.Request{},
 		stream(event(1), event(4), event(5), end))
-	var tokens []int32
+	var tokens []uint16
 	for _, c := range got.Chunks {
 		tokens = append(tokens, c.Tokens)
 	}
-	if !cmp.Equal(tokens, []int32{1, 3, 1}) || got.Usage.At != trace.Never || got.OutputTokens != 5 {
+	if !cmp.Equal(tokens, []uint16{1, 3, 1}) || got.Usage.At != trace.Never || got.OutputTokens != 5 {
 		t.Errorf("tokens %v, usage at %v, %d in all", tokens, got.Usage.At, got.OutputTokens)
 	}
 }

@@ -139,10 +139,10 @@ func (r *reader) note(d delta, at trace.Instant, coalesced bool) {
 
 // use takes a delta's usage and returns how many tokens it is the first to
 // count: those of its chunk, if every chunk before it had usage too.
-func (r *reader) use(d delta, at trace.Instant) (fresh int32) {
+func (r *reader) use(d delta, at trace.Instant) (fresh uint16) {
 	u := *d.usage
 	if u.Completion > r.tokens && r.usages == len(r.rec.Chunks) {
-		fresh = int32(u.Completion - r.tokens)
+		fresh = trace.Carried(u.Completion - r.tokens)
 	}
 	r.tokens = max(r.tokens, u.Completion)
 	if d.token {

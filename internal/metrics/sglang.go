@@ -147,9 +147,6 @@ func (o SGLangOptions) success(r *trace.Record) bool {
 	return false
 }
 
-// mostTokens bounds what a chunk can be said to carry: gaps are divided in memory.
-const mostTokens = 1 << 16
-
 // texts are the chunks with visible text. Tokens that came in chunks without are
 // added to those of the next; natively a chunk that adds none to the server's
 // count is passed over.
@@ -160,13 +157,13 @@ func (o SGLangOptions) texts(r *trace.Record) []trace.Chunk {
 	}
 	counted := slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Tokens > 0 })
 	var out []trace.Chunk
-	tokens := int32(0)
+	tokens := 0
 	for _, c := range r.Chunks {
-		tokens = min(tokens+min(max(0, c.Tokens), mostTokens), mostTokens)
+		tokens += int(c.Tokens)
 		if c.Kind&visible == 0 || o.native() && counted && tokens == 0 && len(out) > 0 {
 			continue
 		}
-		c.Tokens, tokens = tokens, 0
+		c.Tokens, tokens = trace.Carried(tokens), 0
 		out = append(out, c)
 	}
 	return out

@@ -185,7 +185,7 @@ func (r *run) record() {
 		if len(*list) == 0 {
 			r.records[e.ID].Usage.Cached = int(e.Cached)
 		}
-		*list = append(*list, trace.Chunk{At: trace.Instant(e.At), Tokens: e.Tokens, Kind: trace.Text})
+		*list = append(*list, trace.Chunk{At: trace.Instant(e.At), Tokens: trace.Carried(int(e.Tokens)), Kind: trace.Text})
 		if e.Done {
 			r.finish(e, &r.records[e.ID])
 		}
@@ -231,7 +231,7 @@ func (r *run) finish(e *engine.Emission, rec *trace.Record) {
 	switch {
 	case !r.plan.Stream:
 		rec.FirstByte = done
-		rec.Chunks = append(rec.Chunks[:0], trace.Chunk{At: done, Tokens: int32(tokens), Kind: trace.Text | trace.Finish})
+		rec.Chunks = append(rec.Chunks[:0], trace.Chunk{At: done, Tokens: trace.Carried(tokens), Kind: trace.Text | trace.Finish})
 	case r.plan.Chat:
 		rec.Chunks = append(rec.Chunks, trace.Chunk{})
 		copy(rec.Chunks[1:], rec.Chunks)

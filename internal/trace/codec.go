@@ -8,15 +8,27 @@ import (
 	"math"
 )
 
+// more is the bit of a kind's byte that says that the rest of the kind and the
+// slack follow.
+const more = 0x80
+
 // AppendChunks appends the compact form of chunks to b: for each chunk the gap
-// to the one before it in nanoseconds (zigzag varint), its tokens (varint) and
-// its kind (byte). A stream of 30 ms gaps takes 6 bytes a chunk.
+// to the one before it in nanoseconds (zigzag varint), its tokens (varint), the
+// low seven bits of its kind (byte) and, where there are any, the other bits and
+// its slack (varints). A stream of 30 ms gaps takes 6 bytes a chunk.
 func AppendChunks(b []byte, chunks []Chunk) []byte {
 	prev := Instant(0)
 	for _, c := range chunks {
 		b = binary.AppendVarint(b, int64(c.At-prev))
-		b = binary.AppendUvarint(b, uint64(uint32(c.Tokens)))
-		b = append(b, byte(c.Kind))
+		b = binary.AppendUvarint(b, uint64(c.Tokens))
+		low, high := byte(c.Kind&^more), uint64(c.Kind>>7)
+		if high == 0 && c.Slack == 0 {
+			b = append(b, low)
+		} else {
+			b = append(b, low|more)
+			b = binary.AppendUvarint(b, high)
+			b = binary.AppendUvarint(b, uint64(c.Slack))
+		}
 		prev = c.At
 	}
 	return b
@@ -27,41 +39,87 @@ var errChunks = errors.New("chunk list cut short or damaged")
 // DecodeChunks reads what AppendChunks wrote.
 func DecodeChunks(b []byte) ([]Chunk, error) {
 	var chunks []Chunk
+	d := chunkDecoder{rest: b}
 	at := int64(0)
-	for len(b) > 0 {
-		gap, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, errChunks
+	for len(d.rest) > 0 && !d.bad {
+		at += d.varint()
+		c := Chunk{At: Instant(at), Tokens: Carried(int(d.uvarint(math.MaxInt)))}
+		kind := d.byte()
+		c.Kind = Kind(kind &^ more)
+		if kind&more != 0 {
+			c.Kind |= Kind(d.uvarint(math.MaxUint16>>7)) << 7
+			c.Slack = uint32(d.uvarint(math.MaxUint32))
 		}
-		tokens, m := binary.Uvarint(b[n:])
-		if m <= 0 || tokens > math.MaxUint32 || len(b) == n+m {
-			return nil, errChunks
-		}
-		at += gap
-		chunks = append(chunks, Chunk{At: Instant(at), Tokens: int32(uint32(tokens)), Kind: Kind(b[n+m])})
-		b = b[n+m+1:]
+		chunks = append(chunks, c)
+	}
+	if d.bad {
+		return nil, errChunks
 	}
 	return chunks, nil
+}
+
+// A chunkDecoder takes values off the front of rest until something is wrong.
+type chunkDecoder struct {
+	rest []byte
+	bad  bool
+}
+
+// take drops n bytes, which a value took; n ≤ 0 says that there was none.
+func (d *chunkDecoder) take(n int) {
+	if n <= 0 || n > len(d.rest) {
+		d.bad, n = true, 0
+	}
+	d.rest = d.rest[n:]
+}
+
+func (d *chunkDecoder) varint() int64 {
+	v, n := binary.Varint(d.rest)
+	d.take(n)
+	return v
+}
+
+// uvarint is a value of at most limit.
+func (d *chunkDecoder) uvarint(limit uint64) uint64 {
+	v, n := binary.Uvarint(d.rest)
+	d.take(n)
+	d.bad = d.bad || v > limit
+	return v
+}
+
+func (d *chunkDecoder) byte() byte {
+	if len(d.rest) == 0 {
+		d.bad = true
+		return 0
+	}
+	b := d.rest[0]
+	d.take(1)
+	return b
 }
 
 // plainRecord is Record without its JSON methods.
 type plainRecord Record
 
-// jsonRecord spreads the chunks over three arrays of equal length.
+// jsonRecord spreads the chunks over arrays of equal length; that of the slack is
+// left out where every instant is exact.
 type jsonRecord struct {
 	*plainRecord
-	At     []int64 `json:"chunk_at_ns"`
-	Tokens []int32 `json:"chunk_tokens"`
-	Kinds  []uint  `json:"chunk_kinds"` // bits, see Kind
+	At     []int64  `json:"chunk_at_ns"`
+	Slack  []uint32 `json:"chunk_slack_us,omitempty"`
+	Tokens []int    `json:"chunk_tokens"`
+	Kinds  []uint   `json:"chunk_kinds"` // bits, see Kind
 }
 
 // MarshalJSON writes the record as one flat object; the chunks are the arrays
-// chunk_at_ns, chunk_tokens and chunk_kinds.
+// chunk_at_ns, chunk_slack_us, chunk_tokens and chunk_kinds.
 func (r *Record) MarshalJSON() ([]byte, error) {
 	n := len(r.Chunks)
-	j := jsonRecord{(*plainRecord)(r), make([]int64, n), make([]int32, n), make([]uint, n)}
+	j := jsonRecord{plainRecord: (*plainRecord)(r), At: make([]int64, n), Tokens: make([]int, n), Kinds: make([]uint, n)}
+	slack := make([]uint32, n)
 	for i, c := range r.Chunks {
-		j.At[i], j.Tokens[i], j.Kinds[i] = int64(c.At), c.Tokens, uint(c.Kind)
+		j.At[i], j.Tokens[i], j.Kinds[i] = int64(c.At), int(c.Tokens), uint(c.Kind)
+		if slack[i] = c.Slack; c.Slack > 0 {
+			j.Slack = slack
+		}
 	}
 	return json.Marshal(j)
 }
@@ -74,13 +132,18 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	if len(j.Tokens) != len(j.At) || len(j.Kinds) != len(j.At) {
-		return fmt.Errorf("record %d: chunk_at_ns, chunk_tokens and chunk_kinds differ in length (%d, %d, %d)",
-			r.Index, len(j.At), len(j.Tokens), len(j.Kinds))
+	n := len(j.At)
+	if len(j.Tokens) != n || len(j.Kinds) != n || j.Slack != nil && len(j.Slack) != n {
+		return fmt.Errorf("record %d: chunk_at_ns, chunk_slack_us, chunk_tokens and chunk_kinds differ in length (%d, %d, %d, %d)",
+			r.Index, n, len(j.Slack), len(j.Tokens), len(j.Kinds))
 	}
 	r.Chunks = nil
 	for i, at := range j.At {
-		r.Chunks = append(r.Chunks, Chunk{Instant(at), j.Tokens[i], Kind(j.Kinds[i])})
+		c := Chunk{At: Instant(at), Tokens: Carried(j.Tokens[i]), Kind: Kind(j.Kinds[i])}
+		if j.Slack != nil {
+			c.Slack = j.Slack[i]
+		}
+		r.Chunks = append(r.Chunks, c)
 	}
 	return nil
 }

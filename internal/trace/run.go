@@ -24,6 +24,9 @@ type Run struct {
 	Notes []string `json:"notes,omitempty"`
 	// Probes are the records of probe requests, sent beside the measured ones.
 	Probes []*Record `json:"probes,omitempty"`
+	// Verdict is whether the figures can be trusted, in the judgement of the Pitot
+	// that made the run; nil until then.
+	Verdict *Verdict `json:"verdict,omitempty"`
 	// ServerCounters are server counters over the run, by name: the last scrape
 	// minus the first.
 	ServerCounters map[string]float64 `json:"server_counters,omitempty"`
@@ -102,14 +105,47 @@ type Profile struct {
 	Text  string `json:"text"`  // as it was written
 }
 
+// A Verdict is what a run's own health makes of its figures.
+type Verdict struct {
+	Validity Validity `json:"validity"`
+	Reasons  []string `json:"reasons,omitempty"` // each a phrase; the gravest first
+}
+
+// Validity is how far figures can be trusted.
+type Validity string
+
+// The validities.
+const (
+	Valid    Validity = "valid"
+	Doubtful Validity = "doubtful" // some figures are less sure than they look, the reasons say which
+	Invalid  Validity = "invalid"  // the client, not the server, decided some of them
+)
+
 // Client is the load generator's own health over the run, as the process saw
-// it; lateness is in the records.
+// it; lateness of sending is in the records.
 type Client struct {
-	CPU      time.Duration `json:"cpu_ns"` // user and system time of the process
+	Engine   string        `json:"engine,omitempty"` // what carried the requests: h1 or nethttp
+	CPU      time.Duration `json:"cpu_ns"`           // user and system time of the process
+	Procs    int           `json:"procs,omitempty"`  // processors that ran Go code at once, at most
 	GCCycles int           `json:"gc_cycles"`
 	GCPause  time.Duration `json:"gc_pause_ns"`      // in all
 	GCMax    time.Duration `json:"gc_max_ns"`        // the longest pause
 	Memory   uint64        `json:"memory,omitempty"` // bytes taken from the system, at the end of the run
+	// Lag is how long the kernel had data when the client got round to reading it.
+	Lag Lag `json:"lag"`
+	// Unstamped are the reads that came without a stamp of the kernel's.
+	Unstamped int `json:"unstamped,omitempty"`
+	// ClockSteps are jumps of the wall clock during the run, ClockStep the largest.
+	ClockSteps int           `json:"clock_steps,omitempty"`
+	ClockStep  time.Duration `json:"clock_step_ns,omitempty"`
+}
+
+// A Lag is a distribution of delays.
+type Lag struct {
+	Reads int           `json:"reads"`
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	Max   time.Duration `json:"max_ns"`
 }
 
 // A Trace is the records of one run.

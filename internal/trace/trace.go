@@ -21,6 +21,7 @@ package trace
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -59,17 +60,20 @@ func (t *Instant) UnmarshalJSON(b []byte) error {
 // A Kind says what a chunk carried; a chunk may carry several things, and one
 // that names none is a token without visible text (half a character, a special
 // token).
-type Kind uint8
+type Kind uint16
 
-// The things a chunk can carry.
+// The things a chunk can carry, and how it came.
 const (
 	Text      Kind = 1 << iota // visible answer text
 	Reasoning                  // text of a reasoning model's thinking
 	ToolCall                   // part of a function call
 	Role                       // the speaker's role: chat's opening chunk
 	Finish                     // a finish reason
-	Coalesced                  // met another chunk in the same read: shares its instant
+	Coalesced                  // met another event ahead of it in the same read: shares its instant
 	Bare                       // its choice has no field for output at all
+	// Bundled: its read brought several events to a client that was reading
+	// promptly, so the server or the network had put them together.
+	Bundled
 )
 
 // Output reports whether a chunk of this kind carries generated tokens: it
@@ -80,12 +84,32 @@ func (k Kind) Output() bool {
 }
 
 // A Chunk is one streamed event that belongs to the answer (its choices are not
-// empty).
+// empty). It takes 16 bytes.
+//
+// The kernel stamps the last byte that a read returns, so the instant of an event
+// that shared its read is known as an interval: it came after At - Slack and no
+// later than At.
 type Chunk struct {
-	At     Instant // when the read that completed it returned
-	Tokens int32   // tokens it carries, 0 if the server did not say
+	At     Instant // when it had come
+	Slack  uint32  // µs by which it may have come earlier; 0: At is exact, as far as the record's Stamps go
+	Tokens uint16  // tokens it carries, 0 if the server did not say, 65535 for more
 	Kind   Kind
 }
+
+// Lo is the instant before which the chunk cannot have come.
+func (c Chunk) Lo() Instant { return c.At - Instant(c.Slack)*1000 }
+
+// Carried is a number of tokens as a chunk can hold it.
+func Carried(tokens int) uint16 { return uint16(max(0, min(tokens, math.MaxUint16))) }
+
+// Stamps says whose instants a record's chunks have.
+type Stamps string
+
+// Whose instants they can be. Those of a simulation have no name.
+const (
+	KernelStamps Stamps = "kernel" // when the kernel received the last byte
+	UserStamps   Stamps = "user"   // when the client got round to reading it
+)
 
 // Usage is the server's own token count; a zero means it gave none.
 type Usage struct {
@@ -127,6 +151,7 @@ type Record struct {
 	FirstByte Instant `json:"first_byte_ns"` // of the response head
 	Done      Instant `json:"done_ns"`       // end of the answer, or of the attempt
 
+	Stamps Stamps  `json:"stamps,omitempty"` // of the chunks and the first byte
 	Chunks []Chunk `json:"-"`
 	Text   string  `json:"text,omitempty"` // the answer, when the run keeps text
 
@@ -151,6 +176,13 @@ func NewRecord(index int) *Record {
 		Sent: Never, FirstByte: Never, Done: Never,
 		Usage: Usage{At: Never},
 	}
+}
+
+// Merged reports whether c, one of r's chunks, has no instant of its own since the
+// client was late to read it: its gaps are the client's doing. Of n chunks in one
+// read n-1 are.
+func (r *Record) Merged(c Chunk) bool {
+	return c.Kind&Bundled == 0 && (c.Slack > 0 || r.Stamps != KernelStamps && c.Kind&Coalesced != 0)
 }
 
 // OK reports whether the request got a whole answer.

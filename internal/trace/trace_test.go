@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,8 +59,9 @@ func drawChunks(t *rapid.T) []Chunk {
 	return rapid.SliceOf(rapid.Custom(func(t *rapid.T) Chunk {
 		return Chunk{
 			At:     Instant(rapid.Int64Range(0, 1<<50).Draw(t, "at")),
-			Tokens: rapid.Int32Range(0, 1<<30).Draw(t, "tokens"),
-			Kind:   Kind(rapid.Byte().Draw(t, "kind")),
+			Slack:  rapid.Uint32().Draw(t, "slack") >> rapid.IntRange(0, 32).Draw(t, "magnitude"),
+			Tokens: rapid.Uint16().Draw(t, "tokens"),
+			Kind:   Kind(rapid.Uint16().Draw(t, "kind")),
 		}
 	})).Draw(t, "chunks")
 }
@@ -75,6 +77,45 @@ func TestChunksRoundTrip(t *testing.T) {
 			t.Fatal(cmp.Diff(want, got))
 		}
 	})
+}
+
+// What was stored before chunks had slack can be read.
+func TestChunksOfOldStores(t *testing.T) {
+	old := []byte{200, 1, 3, byte(Text | Coalesced), 20, 0, byte(Finish), 2, 0xff, 0xff, 0xff, 0xff, 0x0f, byte(Text)}
+	want := []Chunk{{At: 100, Tokens: 3, Kind: Text | Coalesced}, {At: 110, Kind: Finish}, {At: 111, Tokens: 65535, Kind: Text}}
+	got, err := DecodeChunks(old)
+	if err != nil || !cmp.Equal(got, want) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+	}
+}
+
+func TestAChunkTakesSixteenBytes(t *testing.T) {
+	if got := reflect.TypeFor[Chunk]().Size(); got != 16 {
+		t.Errorf("%d bytes", got)
+	}
+}
+
+// Of the chunks of one read all but the last have no instant of their own.
+func TestMergedChunks(t *testing.T) {
+	for _, tt := range []struct {
+		stamps Stamps
+		chunks []Chunk
+		merged int
+	}{
+		{KernelStamps, []Chunk{{Slack: 7}, {Slack: 7, Kind: Coalesced}, {Kind: Coalesced}}, 2},
+		{UserStamps, []Chunk{{}, {Kind: Coalesced}, {Kind: Coalesced}}, 2},
+		{KernelStamps, []Chunk{{Slack: 7, Kind: Bundled}, {Kind: Coalesced | Bundled}}, 0},
+	} {
+		r, n := Record{Stamps: tt.stamps}, 0
+		for _, c := range tt.chunks {
+			if r.Merged(c) {
+				n++
+			}
+		}
+		if n != tt.merged {
+			t.Errorf("%s %v: %d merged, want %d", tt.stamps, tt.chunks, n, tt.merged)
+		}
+	}
 }
 
 func TestRecordJSONRoundTrip(t *testing.T) {

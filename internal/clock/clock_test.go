@@ -1,0 +1,80 @@
+package clock
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestInstantsOfBothClocksAgree(t *testing.T) {
+	c := New()
+	for range 100 {
+		before, wall, after := c.Now(), time.Now().UnixNano(), c.Now()
+		if got := c.FromWall(wall); got < before-1000 || got > after+1000 {
+			t.Errorf("the wall clock says %d, between %d and %d", got, before, after)
+		}
+	}
+}
+
+func TestStepsAreCounted(t *testing.T) {
+	c := New()
+	offset := c.offset.Load()
+	for _, step := range []time.Duration{30, -20, 3 * time.Second, -time.Minute, 999} {
+		offset += int64(step)
+		c.adopt(offset)
+	}
+	if got := c.Steps(); got.Count != 2 || got.Largest != -time.Minute {
+		t.Errorf("%+v, want the two of more than a microsecond", got)
+	}
+	if got := c.FromWall(offset + 5); got != 5 {
+		t.Errorf("instant %d by the newest offset, want 5", got)
+	}
+}
+
+func TestWatchMeasuresEverySecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New()
+		c.offset.Add(int64(time.Second)) // as if the wall clock had been set back since
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		c.Watch(ctx)
+		if got := c.Steps(); got.Count != 1 || got.Largest != -time.Second {
+			t.Errorf("%+v, want one step of a second", got)
+		}
+	})
+}
+
+func TestTimers(t *testing.T) {
+	for name, timer := range map[string]*Timer{"the runtime's": NewTimer(), "precise": NewPrecise()} {
+		for range 3 {
+			start := time.Now()
+			timer.Reset(200 * time.Microsecond)
+			<-timer.C
+			if took := time.Since(start); took < 200*time.Microsecond {
+				t.Errorf("%s: fired after %v", name, took)
+			}
+		}
+		timer.Reset(time.Hour)
+		timer.Reset(-time.Second)
+		<-timer.C
+		timer.Close()
+	}
+}
+
+// How late a timer fires in a process that has nothing else to do.
+func BenchmarkTimerLateness(b *testing.B) {
+	for name, timer := range map[string]*Timer{"runtime": NewTimer(), "precise": NewPrecise()} {
+		b.Run(name, func(b *testing.B) {
+			var late time.Duration
+			for b.Loop() {
+				start := time.Now()
+				timer.Reset(300 * time.Microsecond)
+				<-timer.C
+				late += time.Since(start) - 300*time.Microsecond
+			}
+			b.ReportMetric(float64(late.Microseconds())/float64(b.N), "µs-late/op")
+		})
+		timer.Close()
+	}
+}
