@@ -28,18 +28,18 @@ var imports = map[string][]string{
 	"yamltree":  {},
 	"sim":       {"arrival", "engine", "trace"},
 	"reproduce": {"arrival", "engine", "metrics", "profile", "sim", "stats", "trace"},
-	"apiserver": {"engine"},
+	"apiserver": {"clock", "engine"},
 	"clock":     {},
 	"transport": {"clock"},
 	"endpoint":  {"trace", "transport", "workload"},
-	"driver":    {"arrival", "trace", "workload"},
+	"driver":    {"arrival", "clock", "trace", "workload"},
 	"metrics":   {"stats", "trace"},
 	"dialect":   {"arrival", "metrics", "pyrand", "trace", "workload"},
 	"store":     {"trace"},
 	"report":    {"metrics"},
 	"memnet":    {},
 	"cli": {
-		"apiserver", "arrival", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "store", "tokenizer", "trace", "transport", "workload", "yamltree",
+		"apiserver", "arrival", "clock", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "store", "tokenizer", "trace", "transport", "workload", "yamltree",
 	},
 }
 

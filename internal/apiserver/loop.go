@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/clock"
 	"github.com/pitot-bench/pitot/internal/engine"
 )
 
@@ -15,10 +16,11 @@ import (
 // after the last, so an idle server has none and nothing has to be closed.
 // Handlers leave orders in the inbox and never touch the model.
 type loop struct {
-	start  time.Time
-	meters *meters
-	wake   chan struct{} // capacity 1: the inbox is not empty
-	done   sync.WaitGroup
+	start   time.Time
+	precise bool // wakes within microseconds: not in virtual time
+	meters  *meters
+	wake    chan struct{} // capacity 1: the inbox is not empty
+	done    sync.WaitGroup
 
 	mu      sync.Mutex
 	inbox   []order
@@ -52,9 +54,10 @@ type ticket struct {
 	emitted int // tokens
 }
 
-func newLoop(model engine.Model, start time.Time, m *meters) *loop {
+func newLoop(model engine.Model, start time.Time, precise bool, m *meters) *loop {
 	return &loop{
 		start:   start,
+		precise: precise,
 		meters:  m,
 		wake:    make(chan struct{}, 1),
 		model:   model,
@@ -104,8 +107,11 @@ func signal(c chan struct{}) {
 }
 
 func (l *loop) run() {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
+	timer := clock.NewTimer()
+	if l.precise {
+		timer = clock.NewPrecise()
+	}
+	defer timer.Close()
 	var spare []order
 	for {
 		orders, more := l.take(spare)
@@ -183,7 +189,7 @@ func (l *loop) deliver(now time.Duration) {
 
 // rest waits for the model's next instant or for an order. With tickets out but
 // nothing due, only an order can bring news.
-func (l *loop) rest(timer *time.Timer) {
+func (l *loop) rest(timer *clock.Timer) {
 	at, ok := l.model.Next()
 	if !ok {
 		if len(l.tickets) > 0 {

@@ -41,7 +41,7 @@ func TestTheLoopStepsBeforeItsOrders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		latency := engine.Latency{TTFT: engine.Constant(10 * ms), ITL: engine.Constant(10 * ms), Slots: 2}
 		model := &strictModel{LatencyModel: engine.NewLatencyModel(latency, 0), t: t, stepped: -1}
-		l := newLoop(model, time.Now(), newMeters(100))
+		l := newLoop(model, time.Now(), false, newMeters(100))
 		tickets := make([]ticket, 4)
 		for i, tokens := range []int{1, 9, 3, 1} {
 			l.add(engine.Job{ID: uint64(i), OutputTokens: tokens}, &tickets[i])

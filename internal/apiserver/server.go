@@ -52,7 +52,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.loop = newLoop(model, s.start, s.meters)
+	s.loop = newLoop(model, s.start, s.cfg.Precise, s.meters)
 	return s, nil
 }
 

@@ -30,7 +30,7 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 		return err
 	}
 	defer s.close()
-	s.quiet, s.profile = c.Quiet, c.Profiler
+	s.quiet, s.profile, s.procs = c.Quiet, c.Profiler, c.Procs
 	s.run.Plan.Settings = c.settings(k)
 	s.run.Env.Embedded = c.URL == ""
 	s.run.Env.Profile = c.stoodFor()
@@ -121,6 +121,7 @@ func (c *benchCmd) stoodFor() *trace.Profile {
 
 // embedEngine starts the engine in this process, on loopback.
 func (c *benchCmd) embedEngine(ctx context.Context, s *session) (stop func(), err error) {
+	c.server.Precise = s.Alone
 	server, err := apiserver.New(c.server)
 	if err != nil {
 		return nil, usage(err)

@@ -170,6 +170,12 @@ func (c *benchCmd) checkTarget() error {
 	if c.Timeout < 0 || c.IdleTimeout < 0 {
 		errs = append(errs, usagef("--timeout and --idle-timeout must not be negative"))
 	}
+	if c.HTTP2 && c.Client == "h1" {
+		errs = append(errs, usagef("--client h1 speaks HTTP/1.1 alone: leave out --http2, or take --client nethttp"))
+	}
+	if c.Procs < 0 {
+		errs = append(errs, usagef("--procs %d: must not be negative", c.Procs))
+	}
 	_, err := c.extraBody()
 	return errors.Join(append(errs, err)...)
 }

@@ -35,6 +35,9 @@ type Process struct {
 	Stderr  io.Writer
 	Width   func() int       // columns of the terminal that Stderr is, nil if it is none
 	Signals <-chan os.Signal // interrupts and requests to end
+	// Alone means that nothing else goes on in the operating system's process, so
+	// that a run may have the runtime to itself.
+	Alone bool
 	// Listen and Dial are net's, unless a test has its own network.
 	Listen func(network, address string) (net.Listener, error)
 	Dial   dialFunc
@@ -77,6 +80,7 @@ func Main() {
 		Stderr:  os.Stderr,
 		Width:   terminalWidth(),
 		Signals: signals,
+		Alone:   true,
 		Listen:  net.Listen,
 	}))
 }

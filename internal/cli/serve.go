@@ -67,6 +67,7 @@ func (c serveCmd) Run(p *Process) error {
 		return usagef("--model %s: an adapter of profile %s has that name", c.Model, deployment.Name)
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
+	cfg.Precise = p.Alone
 	cfg.TruthLimit, cfg.StallLimit = int(c.TruthLimit), time.Duration(c.StallLimit)
 	if c.APIKey != "" {
 		if cfg.APIKey = p.getenv(c.APIKey); cfg.APIKey == "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/arrival"
+	"github.com/pitot-bench/pitot/internal/clock"
 	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
 	"github.com/pitot-bench/pitot/internal/store"
@@ -44,6 +45,7 @@ type session struct {
 	storeFile    string // as the command line named it
 	quiet        bool   // nothing is said
 	noProgress   bool   // how the run goes is not
+	procs        int    // processors to use at once, 0 = as many as is good
 }
 
 // newSession is a session about which nothing is known yet but where its run
@@ -70,7 +72,7 @@ func (s *session) close() {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 		defer cancel()
 		s.stopProfiler(ctx)
-		s.target.transport.Close()
+		s.target.close()
 	}
 	_ = s.store.Close()
 }
@@ -196,11 +198,18 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		writer.Append(r)
 		progress.record(r)
 	}}
+	if s.Alone {
+		d.Timer = clock.NewPrecise()
+		defer d.Timer.Close()
+	}
+	lone := s.undisturbed(s.procs, s.expectedChunks())
+	s.target.transport.TakeHealth() // of what came before
 	sending, stop, release := s.stopOnInterrupt(ctx, func() { progress.ending.Store(true) })
 	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Probe: s.probe})
 	release()
 	progress.stop()
 	s.run.Started, s.run.End, s.run.Client, s.run.Probes = out.Started, out.End, out.Client, out.Probes
+	s.health(lone.end())
 	s.run.Status = trace.Complete
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
@@ -211,6 +220,23 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		err = s.store.Update(s.run)
 	}
 	return &trace.Trace{Run: s.run, Records: out.Records}, err
+}
+
+// health adds to the run what its connections and its clock noticed.
+func (s *session) health(procs int) {
+	c, h, steps := &s.run.Client, s.target.transport.TakeHealth(), s.target.clock.Steps()
+	c.Engine, c.Procs = s.target.transport.Engine(s.run.Plan.URL), procs
+	c.Lag = trace.Lag{Reads: h.Reads, P50: h.P50, P99: h.P99, Max: h.Max}
+	c.Unstamped, c.ClockSteps, c.ClockStep = h.Unstamped, steps.Count, steps.Largest
+}
+
+// expectedChunks is how many chunks the answers may have in all.
+func (s *session) expectedChunks() int {
+	n := 0
+	for i := range s.requests {
+		n += s.requests[i].OutputTokens + 2
+	}
+	return n
 }
 
 // after is what follows the run: the profiler is stopped, the server's counters

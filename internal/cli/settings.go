@@ -42,6 +42,8 @@ type targetSettings struct {
 	CA             string        `name:"ca" placeholder:"FILE" help:"PEM file of certificate authorities to trust beside the system's."`
 	Insecure       bool          `help:"Do not verify the server's certificate."`
 	HTTP2          bool          `name:"http2" help:"Speak HTTP/2, with prior knowledge where there is no TLS."`
+	Client         string        `enum:",h1,nethttp" default:"" placeholder:"ENGINE" help:"What carries the requests: h1, our own HTTP/1.1, or nethttp, Go's. Default: h1; nethttp for HTTP/2 and proxies."`
+	Procs          int           `placeholder:"N" help:"Processors that the client may use at once. Default: all of this process, at most 8."`
 	NewConnections bool          `help:"Open a new connection for every request."`
 	Timeout        time.Duration `default:"1h" placeholder:"TIME" help:"Time limit of a request, 0 for none (${default})."`
 	IdleTimeout    time.Duration `placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`

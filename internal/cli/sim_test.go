@@ -29,11 +29,11 @@ func lastOf(t *testing.T, args ...string) *trace.Trace {
 }
 
 // comparable are the records of a run in order, without what only a network
-// gives: connections, and events that met in a read.
+// gives: connections, stamps, and events that met in a read.
 func comparable(tr *trace.Trace) []*trace.Record {
 	for _, r := range tr.Records {
 		_, r.ID, _ = strings.Cut(strings.TrimPrefix(r.ID, "pitot-"), "-")
-		r.Dialed, r.Connected = trace.Never, trace.Never
+		r.Dialed, r.Connected, r.Stamps = trace.Never, trace.Never, ""
 		for i := range r.Chunks {
 			r.Chunks[i].Kind &^= trace.Coalesced
 		}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/pitot-bench/pitot/internal/clock"
 	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
 	"github.com/pitot-bench/pitot/internal/trace"
@@ -30,8 +31,16 @@ type dialFunc = func(ctx context.Context, network, address string) (net.Conn, er
 type target struct {
 	base      string // URL without a route
 	transport *transport.Client
-	header    http.Header // of every request, the key among them
+	clock     *clock.Clock // of the transport
+	unwatch   func()       // ends the watch over it
+	header    http.Header  // of every request, the key among them
 	secrets   []string
+}
+
+// close lets go of the connections.
+func (t *target) close() {
+	t.transport.Close()
+	t.unwatch()
 }
 
 // server is the target's side routes.
@@ -46,6 +55,7 @@ type reach struct {
 	ca       string // file
 	insecure bool
 	http2    bool
+	nethttp  bool
 	noReuse  bool
 	timeout  time.Duration
 	idle     time.Duration
@@ -79,8 +89,12 @@ func (p *Process) newTarget(base string, r reach) (*target, error) {
 			}
 		}
 	}
+	t.clock = clock.New()
+	var watching context.Context
+	watching, t.unwatch = context.WithCancel(context.Background())
+	go t.clock.Watch(watching)
 	t.transport = transport.New(transport.Config{
-		Dial: p.Dial, TLS: config, Proxy: p.proxy(), HTTP2: r.http2, NoReuse: r.noReuse, Timeout: r.timeout, Idle: r.idle, KeepAlive: r.keep,
+		Clock: t.clock, Dial: p.Dial, TLS: config, Proxy: p.proxy(), HTTP2: r.http2, NetHTTP: r.nethttp, NoReuse: r.noReuse, Timeout: r.timeout, Idle: r.idle, KeepAlive: r.keep,
 	})
 	return t, nil
 }
@@ -185,7 +199,7 @@ func (s targetSettings) reach(p *Process) (reach, error) {
 	}
 	r := reach{
 		header: header, key: p.getenv(s.APIKeyEnv), ca: s.CA, insecure: s.Insecure,
-		http2: s.HTTP2, noReuse: s.NewConnections, timeout: s.Timeout, idle: s.IdleTimeout,
+		http2: s.HTTP2, nethttp: s.Client == "nethttp", noReuse: s.NewConnections, timeout: s.Timeout, idle: s.IdleTimeout,
 	}
 	if s.APIKeyEnv != defaultKeyEnv && r.key == "" {
 		return reach{}, usagef("--api-key-env %s: the variable is not set", s.APIKeyEnv)

@@ -82,7 +82,7 @@ func TestSGLangReportOfARun(t *testing.T) {
 				t.Errorf("no line %q in\n%s", line, v.stdout.String())
 			}
 		}
-		if got, want := v.stderr.String(), "note: sglang's peak counts the requests that touch one second: at most 1 were in flight\n"; got != want {
+		if got, want := v.stderr.String(), "note: sglang's peak counts the requests that touch one second: at most 1 were in flight\n"; !strings.HasPrefix(got, want) { // behind it a word on this process, if it was paused
 			t.Errorf("stderr %q, want %q", got, want)
 		}
 	})

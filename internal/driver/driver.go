@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/arrival"
+	"github.com/pitot-bench/pitot/internal/clock"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
@@ -60,7 +61,8 @@ type Driver struct {
 	Sender   Sender
 	Now      func() int64
 	OnRecord func(*trace.Record)
-	Progress *Progress // nil: none is kept
+	Progress *Progress    // nil: none is kept
+	Timer    *clock.Timer // wakes it when a request is due; nil: one of the runtime's
 }
 
 // Progress counts while a run is under way.
@@ -146,8 +148,11 @@ func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.Wa
 // dispatch releases requests until they or the schedule end, or the run is
 // stopped. It returns how many it released.
 func (r *run) dispatch(bodies <-chan encoded) int {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	timer := r.Timer
+	if timer == nil {
+		timer = clock.NewTimer()
+		defer timer.Close()
+	}
 	n := 0
 	for due := range r.plan.Schedule {
 		e, ok := <-bodies
@@ -171,7 +176,7 @@ func (r *run) dispatch(bodies <-chan encoded) int {
 }
 
 // wait sleeps until due; false means that the run was stopped.
-func (r *run) wait(timer *time.Timer, due trace.Instant) bool {
+func (r *run) wait(timer *clock.Timer, due trace.Instant) bool {
 	select {
 	case <-r.stop:
 		return false
@@ -179,18 +184,19 @@ func (r *run) wait(timer *time.Timer, due trace.Instant) bool {
 		return false
 	default:
 	}
-	left := due.Sub(r.now())
-	if left <= 0 {
-		return true
-	}
-	timer.Reset(left)
-	select {
-	case <-timer.C:
-		return true
-	case <-r.stop:
-		return false
-	case <-r.ctx.Done():
-		return false
+	for {
+		left := due.Sub(r.now())
+		if left <= 0 {
+			return true
+		}
+		timer.Reset(left)
+		select {
+		case <-timer.C:
+		case <-r.stop:
+			return false
+		case <-r.ctx.Done():
+			return false
+		}
 	}
 }
 

@@ -16,7 +16,8 @@ type delta struct {
 	text   string // visible text
 	hidden string // reasoning, and the arguments of tool calls
 	finish string
-	usage  *trace.Usage
+	used   bool // usage is there
+	usage  trace.Usage
 	err    string // the server's error message
 }
 
@@ -32,7 +33,10 @@ func decode(p Protocol, whole bool, data []byte) (delta, error) {
 	if !root.IsObject() {
 		return delta{}, fmt.Errorf("%w: %.200q", errNotJSON, data)
 	}
-	d := delta{usage: usage(root.Get("usage")), err: serverError(root)}
+	d := delta{err: serverError(root)}
+	if u := root.Get("usage"); u.IsObject() {
+		d.usage, d.used = usage(u), true
+	}
 	choice := root.Get("choices.0")
 	if !choice.Exists() {
 		return d, nil
@@ -104,11 +108,8 @@ func (d *delta) call(function gjson.Result) bool {
 	return true
 }
 
-func usage(u gjson.Result) *trace.Usage {
-	if !u.IsObject() {
-		return nil
-	}
-	return &trace.Usage{
+func usage(u gjson.Result) trace.Usage {
+	return trace.Usage{
 		Prompt:     int(u.Get("prompt_tokens").Int()),
 		Completion: int(u.Get("completion_tokens").Int()),
 		Cached:     int(u.Get("prompt_tokens_details.cached_tokens").Int()),

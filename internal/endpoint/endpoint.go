@@ -100,6 +100,10 @@ const errorText = 1 << 10
 // when the answer has been read or the attempt is over; a failure is in rec.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
 	r := &reader{opts: &c.opts, rec: rec}
+	r.yield = r.event
+	if c.opts.Stream {
+		rec.Chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
+	}
 	timing, err := c.transport.Do(ctx, &transport.Request{
 		Method: http.MethodPost,
 		URL:    c.opts.URL,
@@ -112,6 +116,15 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	rec.Redials = timing.Redials
 	r.finish(timing.Done, err)
 	c.settle(r)
+}
+
+// room is how many chunks an answer of n tokens is expected to have, 0 for one whose
+// length is not known: one a token, the speaker's, and one with the finish reason.
+func room(n int) int {
+	if n <= 0 {
+		return 0
+	}
+	return min(n, 1<<16) + 2
 }
 
 func (c *Client) header(id string) http.Header {

@@ -25,51 +25,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/workload"
 )
 
-// send makes one request to handler in virtual time and returns its record.
-func send(t *testing.T, opts Options, cfg transport.Config, req workload.Request, handler http.HandlerFunc) *trace.Record {
-	var rec *trace.Record
-	synctest.Test(t, func(t *testing.T) {
-		l := memnet.Listen()
-		srv := &http.Server{Handler: handler}
-		go func() { _ = srv.Serve(l) }()
-		cfg.Dial = l.Dial
-		tr := transport.New(cfg)
-		opts.URL = "http://engine" + opts.Protocol.Path()
-		c, err := New(tr, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := c.Encode(&req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec = trace.NewRecord(0)
-		c.Send(t.Context(), &req, body, rec)
-		tr.Close()
-		_ = srv.Shutdown(t.Context())
-	})
-	return rec
-}
-
-// stream answers with pieces 10 ms apart, the first after 100 ms.
-func stream(pieces ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		if w.Header().Get("Content-Type") == "" {
-			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		}
-		for i, p := range pieces {
-			if i == 0 {
-				time.Sleep(100 * time.Millisecond)
-			} else {
-				time.Sleep(10 * time.Millisecond)
-			}
-			_, _ = io.WriteString(w, p)
-			w.(http.Flusher).Flush()
-		}
-	}
-}
-
 const ms = trace.Instant(time.Millisecond)
 
 func text(s string) string {
@@ -98,7 +53,7 @@ func TestCompletionsStream(t *testing.T) {
 			{At: 110 * ms, Kind: trace.Text},
 			{At: 120 * ms, Kind: trace.Text | trace.Finish},
 		},
-		Text: "a b c", Status: 200, FinishReason: "length",
+		Stamps: trace.UserStamps, Text: "a b c", Status: 200, FinishReason: "length",
 		Usage:        trace.Usage{Prompt: 7, Completion: 3, Cached: 4, Reasoning: 1, At: 130 * ms},
 		OutputTokens: 3, CountedFrom: trace.FromUsage,
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pitot-bench/pitot/internal/transport"
 )
 
@@ -14,7 +16,26 @@ type canned string
 
 func (c canned) Do(_ context.Context, _ *transport.Request, r transport.Receiver) (transport.Timing, error) {
 	r.Head(http.StatusOK, nil)
-	return transport.Timing{}, r.Data([]byte(c), 0)
+	return transport.Timing{}, r.Data([]byte(c), transport.Stamp{Seq: 1})
+}
+
+// What scan takes for an event of the usual form, decode reads alike.
+func FuzzScan(f *testing.F) {
+	for _, seed := range events {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, event string) {
+		for _, p := range []Protocol{Completions, Chat} {
+			var got delta
+			if !scan(&got, p, true, []byte(event)) {
+				continue
+			}
+			want, err := decode(p, false, []byte(event))
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(delta{})); err != nil || diff != "" {
+				t.Errorf("%s %s: error %v\n%s", p, event, err, diff)
+			}
+		}
+	})
 }
 
 func FuzzMetrics(f *testing.F) {

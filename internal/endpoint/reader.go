@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,15 +21,21 @@ type reader struct {
 	rec    *trace.Record
 	form   form
 	events transport.Events
+	read   transport.Stamp // of the read under way
+	from   int             // its first chunk in the record
+	shared int             // events that it completed
+	ofLast bool            // the last of them is a chunk
 	seen   int             // events with data
 	body   []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
-	last   int64           // instant of the last read
 	text   strings.Builder // visible, if it is kept
 	output strings.Builder // visible or not, if its tokens are counted here
 	tokens int             // by continuous usage, so far
 	usages int             // chunks that had usage
 	ended  bool
 	failed string // the server's error inside the stream
+
+	yield func(transport.Event) error // event, as one value for the whole stream
+	delta delta                       // what the event at hand says
 }
 
 // A form is how a body is to be read.
@@ -54,9 +61,12 @@ func (r *reader) Head(status int, _ http.Header) {
 	}
 }
 
-// Data takes a read of the body.
-func (r *reader) Data(p []byte, at int64) error {
-	r.last = at
+// Data takes a piece of the body.
+func (r *reader) Data(p []byte, s transport.Stamp) error {
+	if s.Seq != r.read.Seq {
+		r.settle()
+		r.begin(s)
+	}
 	if r.form == unknown {
 		r.form = sniff(p)
 	}
@@ -64,7 +74,7 @@ func (r *reader) Data(p []byte, at int64) error {
 		if room := errorText - len(r.body); r.seen == 0 && room > 0 {
 			r.body = append(r.body, p[:min(room, len(p))]...)
 		}
-		return r.events.Feed(p, at, r.event)
+		return r.events.Feed(p, s, r.yield)
 	}
 	if len(r.body)+len(p) > maxBody {
 		return fmt.Errorf("%w: larger than %d MiB", errMalformed, maxBody>>20)
@@ -86,21 +96,64 @@ func sniff(p []byte) form {
 	return eventStream
 }
 
+// begin takes up another read.
+func (r *reader) begin(s transport.Stamp) {
+	r.read, r.from, r.shared, r.ofLast = s, len(r.rec.Chunks), 0, false
+	switch {
+	case s.Kernel:
+		r.rec.Stamps = trace.KernelStamps
+	case r.rec.Stamps == "":
+		r.rec.Stamps = trace.UserStamps
+	}
+}
+
+// settle says of the chunks of the read under way, now that all of it is known, how
+// well their instants are. The stamp is that of the last byte: only a chunk that
+// ends there, in a read that left nothing in the socket, has an instant of its own.
+func (r *reader) settle() {
+	chunks := r.rec.Chunks[min(r.from, len(r.rec.Chunks)):]
+	for i := range chunks {
+		own := i == len(chunks)-1 && r.ofLast && r.read.Drained && !r.events.Trailing()
+		chunks[i].Slack = slack(r.read, own)
+		if r.shared > 1 && r.read.Prompt {
+			chunks[i].Kind |= trace.Bundled
+		}
+	}
+	r.from = len(r.rec.Chunks)
+}
+
+// slack is how much earlier than its stamp a chunk may have come, in µs: nothing if
+// the kernel's stamp is its own.
+func slack(s transport.Stamp, own bool) uint32 {
+	if own && s.Kernel {
+		return 0
+	}
+	return uint32(min((max(0, s.At-s.Lo)+999)/1000, math.MaxUint32))
+}
+
 // event notes one event of the stream.
 func (r *reader) event(e transport.Event) error {
 	r.seen++
+	r.ofLast = false
+	if e.Stamp.Seq == r.read.Seq {
+		r.shared++
+	}
 	data := bytes.TrimSpace(e.Data)
 	switch {
 	case len(data) == 0 || string(e.Name) == "ping":
 		return nil
 	case string(data) == "[DONE]":
 		r.ended = true
-		r.rec.Done = trace.Instant(e.At)
+		r.rec.Done = trace.Instant(e.Stamp.At)
 		return transport.ErrEnough
 	}
-	d, err := decode(r.opts.Protocol, false, data)
+	d := &r.delta
+	var err error
+	if !scan(d, r.opts.Protocol, r.opts.KeepText || r.opts.Count != nil, data) {
+		*d, err = decode(r.opts.Protocol, false, data)
+	}
 	if err != nil && string(e.Name) == "error" {
-		d, err = delta{err: string(data)}, nil
+		*d, err = delta{err: string(data)}, nil
 	}
 	if err != nil {
 		return fmt.Errorf("%w: event %d: %w", errMalformed, r.seen, err)
@@ -108,17 +161,18 @@ func (r *reader) event(e transport.Event) error {
 	if d.err != "" && r.failed == "" {
 		r.failed = d.err
 	}
-	r.note(d, trace.Instant(e.At), e.Coalesced)
+	r.note(d, e.Stamp, e.Coalesced)
 	return nil
 }
 
 // note adds what a delta says to the record.
-func (r *reader) note(d delta, at trace.Instant, coalesced bool) {
+func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
+	at := trace.Instant(s.At)
 	chunk := trace.Chunk{At: at, Kind: d.kind}
 	if coalesced {
 		chunk.Kind |= trace.Coalesced
 	}
-	if d.usage != nil {
+	if d.used {
 		chunk.Tokens = r.use(d, at)
 	}
 	if !d.token {
@@ -134,13 +188,18 @@ func (r *reader) note(d delta, at trace.Instant, coalesced bool) {
 		r.output.WriteString(d.hidden)
 		r.output.WriteString(d.text)
 	}
+	if s.Seq != r.read.Seq { // its data ended an earlier read, and only its empty line is of this one
+		chunk.Slack = slack(s, s.Drained)
+		r.from++
+	}
+	r.ofLast = s.Seq == r.read.Seq
 	r.rec.Chunks = append(r.rec.Chunks, chunk)
 }
 
 // use takes a delta's usage and returns how many tokens it is the first to
 // count: those of its chunk, if every chunk before it had usage too.
-func (r *reader) use(d delta, at trace.Instant) (fresh uint16) {
-	u := *d.usage
+func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
+	u := d.usage
 	if u.Completion > r.tokens && r.usages == len(r.rec.Chunks) {
 		fresh = trace.Carried(u.Completion - r.tokens)
 	}
@@ -160,11 +219,12 @@ func (r *reader) use(d delta, at trace.Instant) (fresh uint16) {
 func (r *reader) finish(done int64, err error) {
 	broken := false
 	if err == nil && r.form == eventStream {
-		broken, err = r.events.End(r.last, wholeEvent, r.event)
+		broken, err = r.events.End(r.read, wholeEvent, r.yield)
 		if errors.Is(err, transport.ErrEnough) {
 			err = nil
 		}
 	}
+	r.settle()
 	if err == nil && r.form == document && r.rec.Status == http.StatusOK {
 		err = r.whole()
 	}
@@ -198,9 +258,9 @@ func (r *reader) whole() error {
 	case err != nil:
 		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
-	r.rec.Done = trace.Instant(r.last)
+	r.rec.Done = trace.Instant(r.read.At)
 	r.ended = d.token
-	r.note(d, r.rec.Done, false)
+	r.note(&d, r.read, false)
 	return nil
 }
 

@@ -81,7 +81,7 @@ type collector struct {
 
 func (c *collector) Head(status int, _ http.Header) { c.status = status }
 
-func (c *collector) Data(p []byte, _ int64) error {
+func (c *collector) Data(p []byte, _ transport.Stamp) error {
 	if c.body.Len()+len(p) > maxBody {
 		return fmt.Errorf("%w: larger than %d MiB", errMalformed, maxBody>>20)
 	}

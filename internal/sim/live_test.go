@@ -54,10 +54,10 @@ func drive(t *testing.T, cfg apiserver.Config, p driver.Plan) (records []*trace.
 }
 
 // inOrder are the records in the order of the workload, without what only a
-// network gives: connections, and events that met in a read.
+// network gives: connections, stamps, and events that met in a read.
 func inOrder(records []*trace.Record) []*trace.Record {
 	for _, r := range records {
-		r.Dialed, r.Connected = trace.Never, trace.Never
+		r.Dialed, r.Connected, r.Stamps = trace.Never, trace.Never, ""
 		for i := range r.Chunks {
 			r.Chunks[i].Kind &^= trace.Coalesced
 		}

@@ -1,93 +1,122 @@
 package transport
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/clock"
 )
 
-// A Client sends requests over net/http. It is safe for concurrent use.
+// A Client sends requests. It is safe for concurrent use.
 type Client struct {
-	epoch   time.Time
-	rt      *http.Transport
-	http2   bool
-	timeout time.Duration
-	idle    time.Duration
-	buffers sync.Pool
+	cfg   Config
+	clock *clock.Clock
+	watch *watch
+	std   *http.Transport
+	idle  idleConns
+	urls  sync.Map // of a Request: *origin or error
+
+	mu   sync.Mutex // guards what follows
+	lag  lagCounts
+	bare int
 }
 
 // Sizes and limits of the client.
 const (
-	readSize    = 8 << 10                // one read of a body
+	readSize    = 64 << 10               // one read of a socket
+	parkedSize  = 8 << 10                // one read above TLS, for which a stream keeps its buffer
 	keepAlive   = 4 * time.Second        // Config.KeepAlive if none is given: uvicorn closes its own after 5 s
 	drainTime   = 100 * time.Millisecond // for the rest of a body after ErrEnough
 	maxHeadSize = 1 << 20
 )
 
+// Buffers for reads, of readSize and of parkedSize.
+var (
+	buffers = sync.Pool{New: func() any { b := make([]byte, readSize); return &b }}
+	parked  = sync.Pool{New: func() any { b := make([]byte, parkedSize); return &b }}
+)
+
 // New returns a Client. Close it when its requests are done.
 func New(cfg Config) *Client {
-	c := &Client{epoch: cfg.Epoch, http2: cfg.HTTP2, timeout: cfg.Timeout, idle: cfg.Idle}
-	if c.epoch.IsZero() {
-		c.epoch = time.Now()
+	if cfg.Dial == nil {
+		cfg.Dial = (&net.Dialer{}).DialContext
 	}
-	c.buffers.New = func() any { b := make([]byte, readSize); return &b }
-	c.rt = roundTripper(cfg)
+	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
+	c := &Client{cfg: cfg, clock: cfg.Clock, watch: new(watch)}
+	if c.clock == nil {
+		c.clock = clock.New()
+	}
+	c.std = c.roundTripper()
 	return c
 }
 
-func roundTripper(cfg Config) *http.Transport {
-	rt := &http.Transport{
-		DialContext:            cfg.Dial,
-		TLSClientConfig:        cfg.TLS,
-		DisableCompression:     true,
-		DisableKeepAlives:      cfg.NoReuse,
-		MaxIdleConnsPerHost:    1 << 20,
-		IdleConnTimeout:        cmp.Or(cfg.KeepAlive, keepAlive),
-		MaxResponseHeaderBytes: maxHeadSize,
-		Protocols:              new(http.Protocols),
-	}
-	if rt.DialContext == nil {
-		rt.DialContext = (&net.Dialer{}).DialContext
-	}
-	if cfg.Proxy != nil {
-		rt.Proxy = func(r *http.Request) (*url.URL, error) { return cfg.Proxy(r.URL) }
-	}
-	rt.Protocols.SetHTTP1(!cfg.HTTP2)
-	rt.Protocols.SetHTTP2(cfg.HTTP2)
-	rt.Protocols.SetUnencryptedHTTP2(cfg.HTTP2)
-	return rt
+// Close drops the idle connections.
+func (c *Client) Close() {
+	c.std.CloseIdleConnections()
+	c.idle.close()
 }
 
-// Close drops the idle connections.
-func (c *Client) Close() { c.rt.CloseIdleConnections() }
-
 // Now is the current instant on the client's clock.
-func (c *Client) Now() int64 { return int64(time.Since(c.epoch)) }
+func (c *Client) Now() int64 { return c.clock.Now() }
+
+// Engine names what carries requests to a URL: h1 or nethttp.
+func (c *Client) Engine(url string) string {
+	if o, err := c.origin(url); err == nil && !o.std {
+		return "h1"
+	}
+	return "nethttp"
+}
+
+// dial opens a stamping connection.
+func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := c.cfg.Dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return newConn(conn, c.clock, c.watch), nil
+}
+
+// Health is how promptly a client read.
+type Health struct {
+	Reads         int           // that the kernel stamped
+	P50, P99, Max time.Duration // from the kernel's stamp to the client's, to an eighth
+	Unstamped     int           // reads without a stamp on connections that have them
+}
+
+// TakeHealth sums up the exchanges that ended since it was last called.
+func (c *Client) TakeHealth() Health {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := Health{
+		Reads: c.lag.total(), P50: c.lag.quantile(0.5), P99: c.lag.quantile(0.99), Max: time.Duration(c.lag.max),
+		Unstamped: c.bare,
+	}
+	c.lag, c.bare = lagCounts{}, 0
+	return h
+}
 
 // Do sends req and feeds the response to r. The error is nil when the body was
 // read to its end or r had enough; ErrTimeout or ErrIdle when that limit was
-// hit; the context's cause when ctx ended; r's own error; or what net/http
-// says. Redirects are not followed, and the timing holds whatever happened until
+// hit; the context's cause when ctx ended; r's own error; or what went wrong.
+// Redirects are not followed, and the timing holds whatever happened until
 // then. A request is sent once: only one that finds its connection closed before
 // a byte was written goes out on another.
 func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if c.timeout > 0 {
-		defer time.AfterFunc(c.timeout, func() { cancel(ErrTimeout) }).Stop()
+	if c.cfg.Timeout > 0 {
+		defer time.AfterFunc(c.cfg.Timeout, func() { cancel(ErrTimeout) }).Stop()
 	}
-	x := newExchange(c, cancel)
+	x := newExchange(c, cancel, r)
 	defer x.stop()
-	err := x.run(ctx, req, r)
+	err := x.run(ctx, req)
 	x.done = c.Now()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
@@ -95,104 +124,90 @@ func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, erro
 	return x.timing(), err
 }
 
-// An exchange is one request on its way. net/http calls the trace hooks from
-// its own goroutines, hence the atomics.
-type exchange struct {
-	c                 *Client
-	cancel            context.CancelCauseFunc
-	watchdog          *time.Timer // nil without an idle limit
-	dialed, connected int64
-	conns             int
-	sent, first       atomic.Int64
-	done              int64
+// run has the right engine carry the request.
+func (x *exchange) run(ctx context.Context, req *Request) error {
+	o, err := x.c.origin(req.URL)
+	if err != nil {
+		return err
+	}
+	if o.std {
+		return x.runStd(ctx, req)
+	}
+	return x.runH1(ctx, req, o)
 }
 
-func newExchange(c *Client, cancel context.CancelCauseFunc) *exchange {
-	x := &exchange{c: c, cancel: cancel, dialed: Never, connected: Never, done: Never}
-	x.sent.Store(Never)
-	x.first.Store(Never)
-	if c.idle > 0 {
-		x.watchdog = time.AfterFunc(c.idle, func() { cancel(ErrIdle) })
+// An origin is what a URL says.
+type origin struct {
+	secure           bool
+	name, addr, host string // of the server: for TLS, to connect to, for the Host header
+	path             string
+	std              bool // only net/http can reach it
+}
+
+// origin parses the URL of a request, once for each.
+func (c *Client) origin(text string) (*origin, error) {
+	if o, ok := c.urls.Load(text); ok {
+		return o.(*origin), nil
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	o := &origin{secure: u.Scheme == "https", name: u.Hostname(), host: u.Host, path: u.RequestURI()}
+	port := "80"
+	if o.secure {
+		port = "443"
+	}
+	o.addr = net.JoinHostPort(o.name, cmp.Or(u.Port(), port))
+	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || o.name == ""
+	if c.cfg.Proxy != nil && !o.std {
+		proxy, err := c.cfg.Proxy(u)
+		o.std = proxy != nil || err != nil
+	}
+	c.urls.Store(text, o)
+	return o, nil
+}
+
+// An exchange is one request on its way.
+type exchange struct {
+	c                 *Client
+	r                 Receiver
+	cancel            context.CancelCauseFunc
+	watchdog          *time.Timer // nil without an idle limit
+	conn              *Conn       // it goes over; nil before there is one, and where it is shared
+	dialed, connected int64
+	redials           int
+	sent, first       int64
+	done              int64
+	enough            bool
+	stopDraining      func() bool // of the moment that the rest of a body gets; nil before
+}
+
+func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchange {
+	x := &exchange{c: c, cancel: cancel, r: r, dialed: Never, connected: Never, sent: Never, first: Never, done: Never}
+	if c.cfg.Idle > 0 {
+		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { cancel(ErrIdle) })
 	}
 	return x
 }
 
-func (x *exchange) run(ctx context.Context, req *Request, r Receiver) error {
-	hreq, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, x.hooks()), req.Method, req.URL, bytes.NewReader(req.Body))
-	if err != nil {
-		return err
+// data hands a piece of the body on.
+func (x *exchange) data(p []byte, s Stamp) error {
+	if x.enough {
+		return nil
 	}
-	if req.Header != nil {
-		hreq.Header = req.Header
+	err := x.r.Data(p, s)
+	if errors.Is(err, ErrEnough) {
+		x.enough = true
+		return nil
 	}
-	if x.c.http2 || repeatable(hreq.Header) {
-		hreq.GetBody = nil // else what the server refused or did not answer would be sent again
-	}
-	if host := hreq.Header.Get("Host"); host != "" {
-		hreq.Host = host
-	}
-	resp, err := x.c.rt.RoundTrip(hreq)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	x.alive()
-	r.Head(resp.StatusCode, resp.Header)
-	return x.read(resp.Body, r)
-}
-
-// repeatable tells headers by which net/http takes a request for one that does no
-// harm when it is sent twice.
-func repeatable(h http.Header) bool {
-	return h["Idempotency-Key"] != nil || h["X-Idempotency-Key"] != nil
-}
-
-func (x *exchange) hooks() *httptrace.ClientTrace {
-	var asked int64
-	return &httptrace.ClientTrace{
-		GetConn: func(string) { asked = x.c.Now() },
-		GotConn: func(info httptrace.GotConnInfo) {
-			x.conns++
-			x.dialed, x.connected = Never, Never
-			if !info.Reused || !info.WasIdle && !x.c.http2 { // streams share a connection that is not idle
-				x.dialed, x.connected = asked, x.c.Now()
-			}
-		},
-		WroteHeaders:         func() { x.sent.Store(x.c.Now()) },
-		GotFirstResponseByte: func() { x.first.Store(x.c.Now()) },
-	}
-}
-
-func (x *exchange) read(body io.Reader, r Receiver) error {
-	buf := x.c.buffers.Get().(*[]byte)
-	defer x.c.buffers.Put(buf)
-	enough := false
-	for {
-		n, err := body.Read(*buf)
-		at := x.c.Now()
-		if n > 0 && !enough {
-			x.alive()
-			switch derr := r.Data((*buf)[:n], at); {
-			case errors.Is(derr, ErrEnough):
-				enough = true
-				defer time.AfterFunc(drainTime, func() { x.cancel(ErrEnough) }).Stop()
-			case derr != nil:
-				return derr
-			}
-		}
-		if enough && err != nil || errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return err
 }
 
 // alive pushes the idle limit back.
 func (x *exchange) alive() {
 	if x.watchdog != nil {
-		x.watchdog.Reset(x.c.idle)
+		x.watchdog.Reset(x.c.cfg.Idle)
 	}
 }
 
@@ -200,15 +215,32 @@ func (x *exchange) stop() {
 	if x.watchdog != nil {
 		x.watchdog.Stop()
 	}
+	if x.stopDraining != nil {
+		x.stopDraining()
+	}
+	if x.conn != nil {
+		x.c.mu.Lock()
+		x.c.bare += x.conn.health(&x.c.lag)
+		x.c.mu.Unlock()
+	}
 }
 
 func (x *exchange) timing() Timing {
-	return Timing{
-		Dialed:    x.dialed,
-		Connected: x.connected,
-		Sent:      x.sent.Load(),
-		FirstByte: x.first.Load(),
-		Done:      x.done,
-		Redials:   max(0, x.conns-1),
+	return Timing{Dialed: x.dialed, Connected: x.connected, Sent: x.sent, FirstByte: x.first, Done: x.done, Redials: x.redials}
+}
+
+// receiveFrom reads above c, from what lies on top of it or c itself, until take
+// wants no more or there is no more.
+func receiveFrom(from io.Reader, c *Conn, take func(p []byte, s Stamp) (more bool)) error {
+	buf := parked.Get().(*[]byte)
+	defer parked.Put(buf)
+	for {
+		n, err := from.Read(*buf)
+		if n > 0 && !take((*buf)[:n], c.Last()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
 }

@@ -24,6 +24,19 @@ import (
 // serve runs handler on an in-memory network inside a synctest bubble and
 // calls test with a Client for it; instant 0 is when the client was made.
 func serve(t *testing.T, cfg Config, handler http.HandlerFunc, test func(t *testing.T, c *Client)) {
+	engines(t, cfg, func(t *testing.T, cfg Config) { serveOne(t, cfg, handler, test) })
+}
+
+// engines runs a test with each of the engines that can do what cfg wants.
+func engines(t *testing.T, cfg Config, test func(t *testing.T, cfg Config)) {
+	for _, std := range []bool{false, true} {
+		if cfg.NetHTTP = std; std || !cfg.HTTP2 {
+			t.Run(map[bool]string{false: "h1", true: "nethttp"}[std], func(t *testing.T) { test(t, cfg) })
+		}
+	}
+}
+
+func serveOne(t *testing.T, cfg Config, handler http.HandlerFunc, test func(t *testing.T, c *Client)) {
 	synctest.Test(t, func(t *testing.T) {
 		l := memnet.Listen()
 		srv := &http.Server{Handler: handler, Protocols: new(http.Protocols)}
@@ -48,9 +61,9 @@ type tape struct {
 
 func (r *tape) Head(status int, _ http.Header) { r.status = status }
 
-func (r *tape) Data(p []byte, at int64) error {
+func (r *tape) Data(p []byte, s Stamp) error {
 	r.body.Write(p)
-	r.at = append(r.at, at)
+	r.at = append(r.at, s.At)
 	if r.data != nil {
 		return r.data(p)
 	}
@@ -129,15 +142,15 @@ func TestDoSharesAConnectionOfHTTP2(t *testing.T) {
 	})
 }
 
-// A request that was waiting for its own connection is handed one that another
-// request has left: its wait was for a connection all the same.
+// With net/http a request that was waiting for its own connection is handed one that
+// another request has left: its wait was for a connection all the same.
 func TestDoTellsTheWaitForAConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := memnet.Listen()
 		srv := &http.Server{Handler: http.HandlerFunc(slowly)}
 		go func() { _ = srv.Serve(l) }()
 		dials := 0
-		c := New(Config{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c := New(Config{NetHTTP: true, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if dials++; dials == 2 {
 				time.Sleep(200 * time.Millisecond)
 			}
@@ -172,55 +185,61 @@ func (b brittle) Write(p []byte) (int, error) {
 }
 
 func TestDoReplacesAConnectionThatTakesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := memnet.Listen()
-		requests := 0
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			requests++
-			slowly(w, r)
-		})}
-		go func() { _ = srv.Serve(l) }()
-		var broken atomic.Bool
-		c := New(Config{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := l.Dial(ctx, network, addr)
-			return brittle{conn, &broken}, err
-		}})
-		for i := range 2 {
-			broken.Store(i == 1)
-			got, err := c.Do(t.Context(), post(), &tape{})
-			if err != nil || got.Redials != i || requests != i+1 {
-				t.Errorf("request %d: error %v, %d redials, the server saw %d", i, err, got.Redials, requests)
+	engines(t, Config{}, func(t *testing.T, cfg Config) {
+		synctest.Test(t, func(t *testing.T) {
+			l := memnet.Listen()
+			requests := 0
+			srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				requests++
+				slowly(w, r)
+			})}
+			go func() { _ = srv.Serve(l) }()
+			var broken atomic.Bool
+			cfg.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				conn, err := l.Dial(ctx, network, addr)
+				return brittle{conn, &broken}, err
 			}
-		}
-		c.Close()
-		_ = srv.Shutdown(t.Context())
+			c := New(cfg)
+			for i := range 2 {
+				broken.Store(i == 1)
+				got, err := c.Do(t.Context(), post(), &tape{})
+				if err != nil || got.Redials != i || requests != i+1 {
+					t.Errorf("request %d: error %v, %d redials, the server saw %d", i, err, got.Redials, requests)
+				}
+			}
+			c.Close()
+			_ = srv.Shutdown(t.Context())
+		})
 	})
 }
 
 // A request that was written whole is not sent again, whatever its headers say of
 // it.
 func TestDoSendsOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := memnet.Listen()
-		requests := 0
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if requests++; requests == 2 {
-				_, _ = io.Copy(io.Discard, r.Body)
-				panic(http.ErrAbortHandler)
+	engines(t, Config{}, func(t *testing.T, cfg Config) {
+		synctest.Test(t, func(t *testing.T) {
+			l := memnet.Listen()
+			requests := 0
+			srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if requests++; requests == 2 {
+					_, _ = io.Copy(io.Discard, r.Body)
+					panic(http.ErrAbortHandler)
+				}
+				slowly(w, r)
+			})}
+			go func() { _ = srv.Serve(l) }()
+			cfg.Dial = l.Dial
+			c := New(cfg)
+			for i := range 2 {
+				req := post()
+				req.Header = http.Header{"Idempotency-Key": {"k"}}
+				if _, err := c.Do(t.Context(), req, &tape{}); (err != nil) != (i == 1) || requests != i+1 {
+					t.Errorf("request %d: error %v, the server saw %d", i, err, requests)
+				}
 			}
-			slowly(w, r)
-		})}
-		go func() { _ = srv.Serve(l) }()
-		c := New(Config{Dial: l.Dial})
-		for i := range 2 {
-			req := post()
-			req.Header = http.Header{"Idempotency-Key": {"k"}}
-			if _, err := c.Do(t.Context(), req, &tape{}); (err != nil) != (i == 1) || requests != i+1 {
-				t.Errorf("request %d: error %v, the server saw %d", i, err, requests)
-			}
-		}
-		c.Close()
-		_ = srv.Shutdown(t.Context())
+			c.Close()
+			_ = srv.Shutdown(t.Context())
+		})
 	})
 }
 
@@ -291,19 +310,22 @@ func TestDoEnough(t *testing.T) {
 }
 
 func TestDoRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := memnet.Listen()
-		_ = l.Close()
-		got, err := New(Config{Dial: l.Dial}).Do(t.Context(), post(), &tape{})
-		if !errors.Is(err, syscall.ECONNREFUSED) || got.Sent != Never || got.FirstByte != Never {
-			t.Errorf("error %v, timing %+v", err, got)
-		}
+	engines(t, Config{}, func(t *testing.T, cfg Config) {
+		synctest.Test(t, func(t *testing.T) {
+			l := memnet.Listen()
+			_ = l.Close()
+			cfg.Dial = l.Dial
+			got, err := New(cfg).Do(t.Context(), post(), &tape{})
+			if !errors.Is(err, syscall.ECONNREFUSED) || got.Sent != Never || got.FirstByte != Never {
+				t.Errorf("error %v, timing %+v", err, got)
+			}
+		})
 	})
 }
 
 // raw answers the first request on a connection with the given bytes, whatever
-// they are, and closes it.
-func raw(t *testing.T, response []byte, cfg Config) (*tape, error) {
+// they are, in pieces of the given sizes, and closes it.
+func raw(t *testing.T, response []byte, cfg Config, pieces ...byte) (*tape, error) {
 	l := memnet.Listen()
 	defer func() { _ = l.Close() }()
 	go func() {
@@ -311,7 +333,7 @@ func raw(t *testing.T, response []byte, cfg Config) (*tape, error) {
 		if err != nil {
 			return
 		}
-		answer(conn, response)
+		answer(conn, response, pieces)
 	}()
 	cfg.Dial = l.Dial
 	c := New(cfg)
@@ -321,13 +343,18 @@ func raw(t *testing.T, response []byte, cfg Config) (*tape, error) {
 	return r, err
 }
 
-func answer(conn net.Conn, response []byte) {
+func answer(conn net.Conn, response, pieces []byte) {
 	defer conn.Close()
 	req, err := http.ReadRequest(bufio.NewReader(conn))
 	if err != nil {
 		return
 	}
 	_, _ = io.Copy(io.Discard, req.Body)
+	for _, n := range pieces {
+		n := min(int(n), len(response))
+		_, _ = conn.Write(response[:n])
+		response = response[n:]
+	}
 	_, _ = conn.Write(response)
 }
 
@@ -345,39 +372,49 @@ func TestDoBrokenResponses(t *testing.T) {
 		{"not HTTP", "SSH-2.0-OpenSSH_9\r\n", "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, err := raw(t, []byte(tt.response), Config{})
-				if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
-					t.Errorf("error %v, want %v", err, tt.want)
-				}
-				if r.body.String() != tt.body {
-					t.Errorf("body %q, want %q", r.body.String(), tt.body)
-				}
+			engines(t, Config{}, func(t *testing.T, cfg Config) {
+				synctest.Test(t, func(t *testing.T) {
+					r, err := raw(t, []byte(tt.response), cfg)
+					if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+						t.Errorf("error %v, want %v", err, tt.want)
+					}
+					if r.body.String() != tt.body {
+						t.Errorf("body %q, want %q", r.body.String(), tt.body)
+					}
+				})
 			})
 		})
 	}
 }
 
-// Whatever a server sends, Do comes to an end and hands over at most what came.
+// Whatever a server sends, Do comes to an end and hands over at most what came;
+// and what one engine takes for a whole answer, the other does too.
 func FuzzResponse(f *testing.F) {
 	f.Add([]byte(chunkedHead + "5\r\nhello\r\n0\r\n\r\n"))
 	f.Add([]byte(chunkedHead + "ffffffffffffffff\r\nhello"))
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"))
+	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\nhello"))
+	f.Add([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 503 Busy\r\n\r\nwait"))
 	f.Fuzz(func(t *testing.T, response []byte) {
 		synctest.Test(t, func(t *testing.T) {
-			r, _ := raw(t, response, Config{Timeout: time.Minute})
-			if r.body.Len() > len(response) {
-				t.Errorf("%d bytes of body from %d bytes of response", r.body.Len(), len(response))
+			own, ownErr := raw(t, response, Config{Timeout: time.Minute})
+			std, stdErr := raw(t, response, Config{Timeout: time.Minute, NetHTTP: true})
+			if n := max(own.body.Len(), std.body.Len()); n > len(response) {
+				t.Errorf("%d bytes of body from %d bytes of response", n, len(response))
+			}
+			if ownErr == nil && stdErr == nil && (own.status != std.status || own.body.String() != std.body.String()) {
+				t.Errorf("h1 read %d %q, net/http %d %q", own.status, own.body.String(), std.status, std.body.String())
 			}
 		})
 	})
 }
 
-// However a body is cut into HTTP chunks, the same bytes arrive.
+// However a body is cut into HTTP chunks, and the response into reads, the same
+// bytes arrive.
 func FuzzChunks(f *testing.F) {
-	f.Add("data: {}\n\ndata: [DONE]\n\n", []byte{1, 200, 3})
-	f.Fuzz(func(t *testing.T, body string, sizes []byte) {
+	f.Add("data: {}\n\ndata: [DONE]\n\n", []byte{1, 200, 3}, []byte{7, 50})
+	f.Fuzz(func(t *testing.T, body string, sizes, reads []byte) {
 		response := []byte(chunkedHead)
 		rest := body
 		for _, s := range sizes {
@@ -391,11 +428,13 @@ func FuzzChunks(f *testing.F) {
 			response = fmt.Appendf(response, "%X;ext=1\r\n%s\r\n", len(rest), rest)
 		}
 		response = append(response, "0\r\nTrailer: x\r\n\r\n"...)
-		synctest.Test(t, func(t *testing.T) {
-			r, err := raw(t, response, Config{})
-			if err != nil || r.body.String() != body {
-				t.Errorf("error %v, body %q, want %q", err, r.body.String(), body)
-			}
-		})
+		for _, std := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				r, err := raw(t, response, Config{NetHTTP: std}, reads...)
+				if err != nil || r.body.String() != body {
+					t.Errorf("net/http %v: error %v, body %q, want %q", std, err, r.body.String(), body)
+				}
+			})
+		}
 	})
 }

@@ -9,7 +9,8 @@ import (
 type Event struct {
 	Name []byte // of its event field, mostly empty; valid until the callback returns
 	Data []byte // its data lines, joined with newlines; valid until the callback returns
-	At   int64  // instant of the read that brought the end of its last data line
+	// Stamp is that of the read that brought the end of its last data line.
+	Stamp Stamp
 	// Coalesced means that an earlier event was completed by the same read, so
 	// the two share an instant although the server may have sent them apart.
 	Coalesced bool
@@ -33,16 +34,16 @@ type Events struct {
 	name    []byte // of the event so far
 	owned   bool   // data lies in own
 	pending bool   // at least one data line came
-	at      int64  // of the last data line
-	seen    bool   // this read completed an event
+	stamp   Stamp  // of the last data line
+	seen    uint64 // the latest read that completed an event
+	trails  bool   // something followed the latest event
 	begun   bool   // the first line was seen
 	skipLF  bool   // the last read ended in CR
 }
 
-// Feed takes the bytes of one read and calls yield for each event they
-// complete. It stops at yield's first error and returns it.
-func (e *Events) Feed(p []byte, at int64, yield func(Event) error) error {
-	e.seen = false
+// Feed takes the bytes of a read, or of a part of it, and calls yield for each event
+// they complete. It stops at yield's first error and returns it.
+func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 	for len(p) > 0 {
 		if e.skipLF {
 			e.skipLF = false
@@ -57,6 +58,7 @@ func (e *Events) Feed(p []byte, at int64, yield func(Event) error) error {
 				return ErrEventTooLarge
 			}
 			e.line = append(e.line, p...)
+			e.trails = true
 			break
 		}
 		line := p[:i]
@@ -66,7 +68,7 @@ func (e *Events) Feed(p []byte, at int64, yield func(Event) error) error {
 		if carried {
 			line = append(e.line, line...)
 		}
-		if err := e.take(line, carried, at, yield); err != nil {
+		if err := e.take(line, carried, s, yield); err != nil {
 			return err
 		}
 		if carried {
@@ -77,13 +79,17 @@ func (e *Events) Feed(p []byte, at int64, yield func(Event) error) error {
 	return nil
 }
 
+// Trailing reports whether something came after the latest event: the stamp of its
+// read is that of later bytes.
+func (e *Events) Trailing() bool { return e.trails }
+
 // End is called when the stream has ended. It completes an event whose closing
 // empty line never came, also when the end of its last line is missing, if
 // whole says that the line's data is all there. It reports whether the stream
 // broke off within a line.
-func (e *Events) End(at int64, whole func(data []byte) bool, yield func(Event) error) (broken bool, err error) {
+func (e *Events) End(s Stamp, whole func(data []byte) bool, yield func(Event) error) (broken bool, err error) {
 	if data, ok := field(e.line, "data"); ok && whole(data) {
-		return false, e.Feed([]byte("\n\n"), at, yield)
+		return false, e.Feed([]byte("\n\n"), s, yield)
 	}
 	return len(e.line) > 0, e.dispatch(yield)
 }
@@ -104,7 +110,7 @@ var bom = []byte("\xef\xbb\xbf")
 
 // take handles one line. carried means that it lies in e.line and will be
 // overwritten by a later read.
-func (e *Events) take(line []byte, carried bool, at int64, yield func(Event) error) error {
+func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) error) error {
 	if !e.begun {
 		e.begun = true
 		line = bytes.TrimPrefix(line, bom)
@@ -112,6 +118,7 @@ func (e *Events) take(line []byte, carried bool, at int64, yield func(Event) err
 	if len(line) == 0 {
 		return e.dispatch(yield)
 	}
+	e.trails = true
 	if name, ok := field(line, "event"); ok {
 		e.name = append(e.name[:0], name...)
 	}
@@ -119,7 +126,7 @@ func (e *Events) take(line []byte, carried bool, at int64, yield func(Event) err
 	if !ok {
 		return nil
 	}
-	e.at = at
+	e.stamp = s
 	switch {
 	case !e.pending && !carried:
 		e.data, e.owned = value, false
@@ -164,11 +171,11 @@ func (e *Events) dispatch(yield func(Event) error) error {
 	if !e.pending {
 		return nil
 	}
-	ev := Event{Name: name, Data: e.data, At: e.at, Coalesced: e.seen}
+	ev := Event{Name: name, Data: e.data, Stamp: e.stamp, Coalesced: e.seen == e.stamp.Seq && e.seen != 0}
 	if e.owned {
 		e.own = e.data[:0]
 	}
 	e.pending, e.owned, e.data = false, false, nil
-	e.seen = true
+	e.seen, e.trails = e.stamp.Seq, false
 	return yield(ev)
 }

@@ -16,20 +16,23 @@ type gotEvent struct {
 	Coalesced bool
 }
 
+// readAt is the stamp of the n-th read, at instant n.
+func readAt(n int) Stamp { return Stamp{At: int64(n), Seq: uint64(n)} }
+
 // feed gives each read the instant of its number, from 1.
 func feed(reads ...string) (got []gotEvent, broken bool, err error) {
 	var e Events
 	yield := func(ev Event) error {
-		got = append(got, gotEvent{string(ev.Data), ev.At, ev.Coalesced})
+		got = append(got, gotEvent{string(ev.Data), ev.Stamp.At, ev.Coalesced})
 		return nil
 	}
 	for i, r := range reads {
-		if err := e.Feed([]byte(r), int64(i+1), yield); err != nil {
+		if err := e.Feed([]byte(r), readAt(i+1), yield); err != nil {
 			return got, false, err
 		}
 	}
 	done := func(data []byte) bool { return string(data) == "[DONE]" }
-	broken, err = e.End(int64(len(reads)+1), done, yield)
+	broken, err = e.End(readAt(len(reads)+1), done, yield)
 	return got, broken, err
 }
 
@@ -77,7 +80,7 @@ func TestEventsHaveTheirNames(t *testing.T) {
 	var got []string
 	yield := func(ev Event) error { got = append(got, string(ev.Name)+"/"+string(ev.Data)); return nil }
 	for _, read := range []string{"event: a\ndata: 1\n\ndata: 2\n\n", "event: b\nev", "ent: c\ndata: 3\n\n", "event: d\n\ndata: 4\n\n"} {
-		if err := e.Feed([]byte(read), 1, yield); err != nil {
+		if err := e.Feed([]byte(read), readAt(1), yield); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,7 +93,7 @@ func TestEventsStopAtTheFirstError(t *testing.T) {
 	var e Events
 	calls := 0
 	stop := errors.New("stop")
-	err := e.Feed([]byte("data: a\n\ndata: b\n\n"), 1, func(Event) error { calls++; return stop })
+	err := e.Feed([]byte("data: a\n\ndata: b\n\n"), readAt(1), func(Event) error { calls++; return stop })
 	if !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("error %v after %d calls", err, calls)
 	}
@@ -101,7 +104,7 @@ func TestEventTooLarge(t *testing.T) {
 	part := []byte(strings.Repeat("x", 1<<20))
 	var err error
 	for range 65 {
-		if err = e.Feed(part, 1, nil); err != nil {
+		if err = e.Feed(part, readAt(1), nil); err != nil {
 			break
 		}
 	}
@@ -114,7 +117,7 @@ func TestEventsInOneReadDoNotAllocate(t *testing.T) {
 	var e Events
 	p := []byte(`data: {"id":"cmpl-1","choices":[{"index":0,"text":" the"}]}` + "\n\n")
 	n := testing.AllocsPerRun(100, func() {
-		_ = e.Feed(p, 1, func(Event) error { return nil })
+		_ = e.Feed(p, readAt(1), func(Event) error { return nil })
 	})
 	if n != 0 {
 		t.Errorf("%v allocations for an event, want 0", n)
@@ -157,18 +160,18 @@ func BenchmarkEvents(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(event)))
 	for b.Loop() {
-		_ = e.Feed(event, 1, func(Event) error { return nil })
+		_ = e.Feed(event, readAt(1), func(Event) error { return nil })
 	}
 }
 
 func ExampleEvents() {
 	var e Events
 	show := func(ev Event) error {
-		fmt.Printf("%d: %s (coalesced: %v)\n", ev.At, ev.Data, ev.Coalesced)
+		fmt.Printf("%d: %s (coalesced: %v)\n", ev.Stamp.At, ev.Data, ev.Coalesced)
 		return nil
 	}
-	_ = e.Feed([]byte("data: one\n\nda"), 10, show)
-	_ = e.Feed([]byte("ta: two\n\ndata: three\n\n"), 20, show)
+	_ = e.Feed([]byte("data: one\n\nda"), Stamp{At: 10, Seq: 1}, show)
+	_ = e.Feed([]byte("ta: two\n\ndata: three\n\n"), Stamp{At: 20, Seq: 2}, show)
 	// Output:
 	// 10: one (coalesced: false)
 	// 20: two (coalesced: false)

@@ -1,0 +1,158 @@
+package transport
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/clock"
+)
+
+// A Stamp says when the bytes of one read came.
+//
+// The kernel stamps the last byte that a read returns. What came earlier in the
+// same read came after Lo and no later than At. So an event has an exact instant
+// only if it is the last thing in its read, and if the read emptied the socket: one
+// that the buffer cut short has a stamp of bytes that are still to be read.
+type Stamp struct {
+	At   int64 // the kernel's receive stamp; the same as User where there is none
+	User int64 // when the read returned
+	Lo   int64 // when the socket was last seen empty, or when the request left; At without kernel stamps
+	// Seq numbers the reads of a connection, from 1. Bytes with equal numbers
+	// came in one read, whatever buffers lie between.
+	Seq     uint64
+	Kernel  bool // At is the kernel's
+	Drained bool // the read emptied the socket
+	// Prompt means that the client has been reading within moments of arrival, here
+	// and on its other connections. What it finds together came together.
+	Prompt bool
+}
+
+// What a prompt client is.
+const (
+	promptLag  = time.Millisecond      // a read this long after its bytes is late
+	promptTime = 50 * time.Millisecond // without a late read, then the client is prompt
+)
+
+// A Conn is a connection that stamps what it reads with the kernel's receive time,
+// where it is a TCP connection on a system that has it, and notes when a request
+// begins to leave. It is a net.Conn, so TLS and net/http can lie on top.
+type Conn struct {
+	net.Conn
+	clock *clock.Clock
+	watch *watch // shared by the connections of a client
+	raw   rawConn
+	sent  atomic.Int64 // instant of the first write since Arm, Never before it
+
+	mu      sync.Mutex // guards what follows: net/http reads ahead in a goroutine of its own
+	last    Stamp
+	emptied int64
+	lag     lagCounts
+	bare    int // reads without the kernel's stamp on a connection that has them
+}
+
+// A watch is what the connections of a client know of each other.
+type watch struct {
+	late atomic.Int64 // instant of the latest read that came late
+}
+
+// NewConn returns c with stamps by clk.
+func NewConn(c net.Conn, clk *clock.Clock) *Conn { return newConn(c, clk, new(watch)) }
+
+func newConn(c net.Conn, clk *clock.Clock, w *watch) *Conn {
+	conn := &Conn{Conn: c, clock: clk, watch: w, emptied: clk.Now()}
+	conn.sent.Store(Never)
+	if sc, ok := c.(syscall.Conn); ok {
+		conn.raw.open(sc)
+	}
+	return conn
+}
+
+// Arm makes the next write the first of a request.
+func (c *Conn) Arm() { c.sent.Store(Never) }
+
+// Sent is the instant just before the first write since Arm, Never before it.
+func (c *Conn) Sent() int64 { return c.sent.Load() }
+
+// Last is the stamp of the latest Read that returned bytes.
+func (c *Conn) Last() Stamp {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// Read is net.Conn's.
+func (c *Conn) Read(p []byte) (int, error) {
+	if c.raw.stamps() && len(p) > 0 {
+		return c.readStamped(p)
+	}
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.note(0, n < len(p))
+	}
+	return n, err
+}
+
+// Write is net.Conn's.
+func (c *Conn) Write(p []byte) (int, error) {
+	if c.raw.stamps() && len(p) > 0 {
+		return c.writeStamped(p)
+	}
+	c.leaving()
+	return c.Conn.Write(p)
+}
+
+// leaving stamps the first write of a request. Nothing of its answer can have come
+// before.
+func (c *Conn) leaving() {
+	if c.sent.Load() != Never {
+		return
+	}
+	now := c.clock.Now()
+	c.sent.Store(now)
+	c.mu.Lock()
+	c.emptied = now
+	c.mu.Unlock()
+}
+
+// note makes the stamp of a read that has just returned; wall is the kernel's, 0 if
+// there was none.
+func (c *Conn) note(wall int64, drained bool) {
+	user := c.clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := Stamp{At: user, User: user, Lo: min(c.emptied, user), Seq: c.last.Seq + 1, Drained: drained}
+	if drained {
+		c.emptied = user
+	}
+	switch {
+	case wall != 0:
+		s.Kernel, s.At = true, min(c.clock.FromWall(wall), user)
+		lag := user - s.At
+		c.lag.add(lag)
+		if lag > int64(promptLag) {
+			c.watch.late.Store(user)
+		} else if late := c.watch.late.Load(); late == 0 || user-late > int64(promptTime) {
+			s.Prompt = true
+			s.Lo = max(s.Lo, user-int64(promptLag))
+		}
+		s.Lo = min(s.Lo, s.At)
+	case c.raw.stamps():
+		c.bare++
+	default:
+		s.Lo = user
+	}
+	c.last = s
+}
+
+// health hands over the lag and the bare reads since it was last called.
+func (c *Conn) health(into *lagCounts) (bare int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	into.merge(&c.lag)
+	c.lag = lagCounts{}
+	bare, c.bare = c.bare, 0
+	return bare
+}

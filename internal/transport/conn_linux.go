@@ -1,0 +1,228 @@
+//go:build linux && (amd64 || arm64)
+
+package transport
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A rawConn is the socket under a Conn.
+//
+// It reads with recvmsg, which brings the kernel's stamp and the number of bytes
+// left in the socket, and makes its system calls raw: the runtime's own would wake
+// its monitor thread after each idle moment, which costs more than the read. Raw
+// calls never block here, since the runtime's sockets do not.
+type rawConn struct {
+	rc     syscall.RawConn // nil: no stamps
+	header unix.Msghdr
+	vector unix.Iovec
+	space  [64]byte // for the control messages
+
+	// What the call under way is about, kept here so that no call allocates.
+	read, write func(fd uintptr) bool
+	in, out     []byte
+	n           int
+	written     int
+	err, werr   error
+	pieces      func(fd uintptr) bool
+	take        func(p []byte, s Stamp) (more bool)
+}
+
+// Control messages, as Linux lays them out on 64 bits.
+const (
+	cmsgHeader = 16
+	cmsgStamp  = cmsgHeader + 16 // seconds and nanoseconds
+	cmsgInq    = cmsgHeader + 4
+	tcpInq     = 36 // TCP_INQ, TCP_CM_INQ
+)
+
+// open asks for stamps; a socket that cannot give them is left alone.
+func (r *rawConn) open(sc syscall.Conn) {
+	rc, err := sc.SyscallConn()
+	if err != nil {
+		return
+	}
+	var refused error
+	err = rc.Control(func(fd uintptr) {
+		if refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); refused == nil {
+			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, tcpInq, 1)
+		}
+	})
+	if err == nil && refused == nil {
+		r.rc = rc
+	}
+}
+
+func (r *rawConn) stamps() bool { return r.rc != nil }
+
+// receive makes one recvmsg.
+func (r *rawConn) receive(fd uintptr, p []byte) (int, syscall.Errno) {
+	r.vector.Base = &p[0]
+	r.vector.SetLen(len(p))
+	r.header = unix.Msghdr{Iov: &r.vector, Iovlen: 1, Control: &r.space[0]}
+	r.header.SetControllen(len(r.space))
+	for {
+		n, _, errno := syscall.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.header)), unix.MSG_DONTWAIT)
+		if errno != syscall.EINTR {
+			return int(n), errno
+		}
+	}
+}
+
+// control reads the control messages of the latest receive: the kernel's stamp in
+// wall clock nanoseconds, 0 if there is none, and how many bytes it left in the
+// socket, -1 if it does not say.
+func (r *rawConn) control() (wall int64, left int) {
+	left = -1
+	b := r.space[:min(r.header.Controllen, uint64(len(r.space)))]
+	for len(b) >= cmsgHeader {
+		size := binary.LittleEndian.Uint64(b)
+		if size < cmsgHeader || size > uint64(len(b)) {
+			break
+		}
+		level, kind := binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
+		switch {
+		case level == unix.SOL_SOCKET && kind == unix.SO_TIMESTAMPNS && size == cmsgStamp:
+			wall = int64(binary.LittleEndian.Uint64(b[16:]))*1e9 + int64(binary.LittleEndian.Uint64(b[24:]))
+		case level == unix.IPPROTO_TCP && kind == tcpInq && size == cmsgInq:
+			left = int(int32(binary.LittleEndian.Uint32(b[16:])))
+		}
+		b = b[min((size+7)&^7, uint64(len(b))):]
+	}
+	return wall, left
+}
+
+// readStamped is Read by recvmsg.
+func (c *Conn) readStamped(p []byte) (int, error) {
+	r := &c.raw
+	if r.read == nil {
+		r.read = c.readOnce
+	}
+	r.in, r.n, r.err = p, 0, nil
+	err := r.rc.Read(r.read)
+	r.in = nil
+	if err == nil {
+		err = r.err
+	}
+	return r.n, err
+}
+
+// readOnce makes one attempt to read and reports whether it came to something.
+func (c *Conn) readOnce(fd uintptr) bool {
+	r := &c.raw
+	n, errno := r.receive(fd, r.in)
+	if errno == syscall.EAGAIN {
+		return false
+	}
+	r.n, r.err = c.took(n, errno, len(r.in))
+	return true
+}
+
+// took turns what receive returned into bytes with a stamp, or an error.
+func (c *Conn) took(n int, errno syscall.Errno, room int) (int, error) {
+	switch {
+	case errno != 0:
+		return 0, c.failed("read", errno)
+	case n == 0:
+		return 0, io.EOF
+	}
+	wall, left := c.raw.control()
+	c.note(wall, left == 0 || n < room)
+	return n, nil
+}
+
+func (c *Conn) failed(op string, errno syscall.Errno) error {
+	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: errno}
+}
+
+// receiveAll reads until take wants no more, or there is no more.
+func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
+	r := &c.raw
+	if !r.stamps() {
+		return receiveFrom(c, c, take)
+	}
+	if r.pieces == nil {
+		r.pieces = c.readPieces
+	}
+	r.take, r.err = take, nil
+	err := r.rc.Read(r.pieces)
+	r.take = nil
+	if err == nil {
+		err = r.err
+	}
+	return err
+}
+
+// readPieces reads what there is and hands it on. The buffer is borrowed for that
+// time only, so a stream that waits holds none. It never reports that it has to
+// wait without having tried: the runtime would not wake it for what is there.
+func (c *Conn) readPieces(fd uintptr) bool {
+	r := &c.raw
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for {
+		n, errno := r.receive(fd, *buf)
+		if errno == syscall.EAGAIN {
+			return false
+		}
+		if n, r.err = c.took(n, errno, len(*buf)); r.err != nil || !r.take((*buf)[:n], c.last) {
+			return true
+		}
+	}
+}
+
+// writeStamped is Write with the stamp taken just before the system call.
+func (c *Conn) writeStamped(p []byte) (int, error) {
+	r := &c.raw
+	if r.write == nil {
+		r.write = c.writeOnce
+	}
+	r.out, r.written, r.werr = p, 0, nil
+	err := r.rc.Write(r.write)
+	r.out = nil
+	if err == nil {
+		err = r.werr
+	}
+	return r.written, err
+}
+
+// writeOnce writes what the socket takes and reports whether that was all.
+func (c *Conn) writeOnce(fd uintptr) bool {
+	r := &c.raw
+	for r.written < len(r.out) {
+		rest := r.out[r.written:]
+		c.leaving()
+		n, _, errno := syscall.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)))
+		switch errno {
+		case 0:
+			r.written += int(n)
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			return false
+		default:
+			r.werr = c.failed("write", errno)
+			return true
+		}
+	}
+	return true
+}
+
+// stale reports whether the peer has closed the connection or broken it off.
+func (c *Conn) stale() bool {
+	const established = 1 // TCP_ESTABLISHED
+	open := true
+	if c.raw.rc == nil {
+		return false
+	}
+	err := c.raw.rc.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		open = err == nil && info.State == established
+	})
+	return err != nil || !open
+}

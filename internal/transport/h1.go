@@ -1,0 +1,296 @@
+package transport
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// An h1Conn is a connection that the client's own HTTP/1.1 speaks over.
+type h1Conn struct {
+	*Conn
+	secure *tls.Conn // on top of Conn; nil without TLS
+}
+
+// send writes a request; n is 0 if nothing of it left.
+func (c *h1Conn) send(p []byte) (n int, err error) {
+	if c.secure != nil {
+		return c.secure.Write(p)
+	}
+	return c.Write(p)
+}
+
+func (c *h1Conn) receive(take func(p []byte, s Stamp) bool) error {
+	if c.secure != nil {
+		return receiveFrom(c.secure, c.Conn, take)
+	}
+	return c.receiveAll(take)
+}
+
+func (c *h1Conn) close() {
+	if c.secure != nil {
+		_ = c.secure.Close()
+		return
+	}
+	_ = c.Close()
+}
+
+// runH1 carries the request over a connection of its own.
+func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
+	if o.path == "" || !httpguts.ValidHeaderFieldName(req.Method) { // a method is a token, as a name is
+		return errors.New("the request has no valid method or path")
+	}
+	message := requests.Get().(*bytes.Buffer)
+	defer requests.Put(message)
+	message.Reset()
+	if err := writeRequest(message, req, o, x.c.cfg.NoReuse); err != nil {
+		return err
+	}
+	for {
+		conn, err := x.connect(ctx, o)
+		if err != nil {
+			return err
+		}
+		x.conn = conn.Conn
+		again, err := x.converse(ctx, conn, message.Bytes(), o)
+		if !again {
+			return err
+		}
+		x.redials++
+	}
+}
+
+// requests are buffers for what is written.
+var requests = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// writeRequest puts the whole request in one piece, so that it leaves in one write.
+func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) error {
+	b.WriteString(req.Method)
+	b.WriteString(" ")
+	b.WriteString(o.path)
+	b.WriteString(" HTTP/1.1\r\nHost: ")
+	b.WriteString(cmp.Or(req.Header.Get("Host"), o.host))
+	b.WriteString("\r\n")
+	if req.Header["User-Agent"] == nil {
+		b.WriteString("User-Agent: pitot\r\n")
+	}
+	for name, values := range req.Header {
+		if !httpguts.ValidHeaderFieldName(name) || slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
+			return errors.New("the header " + strconv.Quote(name) + " cannot be sent")
+		}
+	}
+	if err := req.Header.WriteSubset(b, ownHeaders); err != nil {
+		return err
+	}
+	if noReuse {
+		b.WriteString("Connection: close\r\n")
+	}
+	if len(req.Body) > 0 || req.Method != http.MethodGet {
+		b.WriteString("Content-Length: ")
+		b.WriteString(strconv.Itoa(len(req.Body)))
+		b.WriteString("\r\n")
+	}
+	b.WriteString("\r\n")
+	b.Write(req.Body)
+	return nil
+}
+
+// ownHeaders are not the caller's to set.
+var ownHeaders = map[string]bool{"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Trailer": true}
+
+// connect finds an idle connection or opens one.
+func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
+	x.dialed, x.connected = Never, Never
+	for !x.c.cfg.NoReuse {
+		conn := x.c.idle.take(o, x.c.cfg.KeepAlive)
+		if conn == nil {
+			break
+		}
+		if !conn.stale() {
+			return conn, nil
+		}
+		conn.close()
+		x.redials++
+	}
+	x.dialed = x.c.Now()
+	raw, err := x.c.dial(ctx, "tcp", o.addr)
+	if err != nil {
+		return nil, err
+	}
+	conn := &h1Conn{Conn: raw.(*Conn)}
+	if o.secure {
+		if err := conn.handshake(ctx, x.c.cfg.TLS, o.name); err != nil {
+			return nil, err
+		}
+	}
+	x.connected = x.c.Now()
+	return conn, nil
+}
+
+func (c *h1Conn) handshake(ctx context.Context, base *tls.Config, name string) error {
+	config := new(tls.Config)
+	if base != nil {
+		config = base.Clone()
+	}
+	config.ServerName = cmp.Or(config.ServerName, name)
+	config.NextProtos = []string{"http/1.1"}
+	c.secure = tls.Client(c.Conn, config)
+	if err := c.secure.HandshakeContext(ctx); err != nil {
+		_ = c.Close()
+		if spoke := (tls.RecordHeaderError{}); errors.As(err, &spoke) && string(spoke.RecordHeader[:]) == "HTTP/" {
+			return http.ErrSchemeMismatch
+		}
+		return err
+	}
+	return nil
+}
+
+// bigRequest is the size from which a request is written beside the reading, since
+// the server may answer, or hang up, before it has taken all of it.
+const bigRequest = 32 << 10
+
+// converse sends the request and reads the response. again means that the
+// connection was closed before anything was written on it.
+func (x *exchange) converse(ctx context.Context, conn *h1Conn, message []byte, o *origin) (again bool, err error) {
+	release := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	conn.Arm()
+	res := response{x: x}
+	defer func() {
+		x.sent = conn.Sent()
+		if release() && !again && err == nil && res.reusable() && !x.c.cfg.NoReuse {
+			x.c.idle.put(o, conn)
+			return
+		}
+		conn.close()
+	}()
+	var written func() error
+	if len(message) < bigRequest {
+		n, err := conn.send(message)
+		if err != nil && n == 0 {
+			return x.dialed == Never && ctx.Err() == nil, err
+		}
+		written = func() error { return err }
+	} else {
+		written = sendBeside(conn, message)
+	}
+	err = conn.receive(res.take)
+	if res.state != complete { // it must not be written any longer, nor the connection be used
+		_ = conn.SetDeadline(time.Unix(1, 0))
+	}
+	sent := written()
+	res.broken = res.broken || sent != nil
+	return false, res.outcome(err, sent)
+}
+
+// sendBeside writes in a goroutine; the function it returns waits for its end.
+func sendBeside(conn *h1Conn, message []byte) func() error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := conn.send(message)
+		done <- err
+	}()
+	return func() error { return <-done }
+}
+
+// take is handed the bytes of each read; it reports whether it wants more.
+func (p *response) take(b []byte, s Stamp) bool {
+	x := p.x
+	if x.first == Never {
+		x.first = s.At
+	}
+	x.alive()
+	drained := x.enough
+	if p.err = p.feed(b, s); p.err != nil || p.state == complete {
+		return false
+	}
+	if x.enough && !drained { // the rest gets a moment
+		x.stopDraining = time.AfterFunc(drainTime, func() { x.cancel(ErrEnough) }).Stop
+	}
+	return true
+}
+
+// outcome is the error of the whole exchange: received is the connection's, sent
+// that of writing.
+func (p *response) outcome(received, sent error) error {
+	switch {
+	case p.err != nil:
+		return p.err
+	case p.state == complete:
+		return nil
+	case p.x.enough:
+		return nil
+	case errors.Is(received, io.EOF):
+		return p.end(sent)
+	}
+	return received
+}
+
+// idleConns are open connections that nobody uses.
+type idleConns struct {
+	mu    sync.Mutex
+	conns map[string][]idleConn // by scheme and address, the newest last
+}
+
+type idleConn struct {
+	*h1Conn
+	since time.Time
+}
+
+func (o *origin) key() string {
+	if o.secure {
+		return "https " + o.addr
+	}
+	return "http " + o.addr
+}
+
+// take removes the newest, nil if there is none younger than limit.
+func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	list := i.conns[o.key()]
+	if len(list) == 0 {
+		return nil
+	}
+	newest := list[len(list)-1]
+	if time.Since(newest.since) < limit {
+		list[len(list)-1] = idleConn{}
+		i.conns[o.key()] = list[:len(list)-1]
+		return newest.h1Conn
+	}
+	for _, c := range list { // all are older still
+		c.close()
+	}
+	delete(i.conns, o.key())
+	return nil
+}
+
+func (i *idleConns) put(o *origin, c *h1Conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.conns == nil {
+		i.conns = map[string][]idleConn{}
+	}
+	i.conns[o.key()] = append(i.conns[o.key()], idleConn{c, time.Now()})
+}
+
+// close closes them all.
+func (i *idleConns) close() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, list := range i.conns {
+		for _, c := range list {
+			c.close()
+		}
+	}
+	i.conns = nil
+}

@@ -1,0 +1,158 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+)
+
+func (c *Client) roundTripper() *http.Transport {
+	rt := &http.Transport{
+		DialContext:            c.dial,
+		TLSClientConfig:        c.cfg.TLS,
+		DisableCompression:     true,
+		DisableKeepAlives:      c.cfg.NoReuse,
+		MaxIdleConnsPerHost:    1 << 20,
+		IdleConnTimeout:        c.cfg.KeepAlive,
+		MaxResponseHeaderBytes: maxHeadSize,
+		Protocols:              new(http.Protocols),
+	}
+	if c.cfg.Proxy != nil {
+		rt.Proxy = func(r *http.Request) (*url.URL, error) { return c.cfg.Proxy(r.URL) }
+	}
+	rt.Protocols.SetHTTP1(!c.cfg.HTTP2)
+	rt.Protocols.SetHTTP2(c.cfg.HTTP2)
+	rt.Protocols.SetUnencryptedHTTP2(c.cfg.HTTP2)
+	return rt
+}
+
+// A stdExchange is what net/http tells of one request, from goroutines of its own.
+type stdExchange struct {
+	*exchange
+	conns       int
+	over        atomic.Pointer[Conn] // the connection, nil if it is shared
+	left, first atomic.Int64         // by the client's own clock
+	reads       uint64               // of a body without a Conn
+}
+
+// runStd carries the request by net/http.
+func (x *exchange) runStd(ctx context.Context, req *Request) error {
+	s := &stdExchange{exchange: x}
+	s.left.Store(Never)
+	s.first.Store(Never)
+	defer s.settle()
+	hreq, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, s.hooks()), req.Method, req.URL, bytes.NewReader(req.Body))
+	if err != nil {
+		return err
+	}
+	if req.Header != nil {
+		hreq.Header = req.Header
+	}
+	if x.c.cfg.HTTP2 || repeatable(hreq.Header) {
+		hreq.GetBody = nil // else what the server refused or did not answer would be sent again
+	}
+	if host := hreq.Header.Get("Host"); host != "" {
+		hreq.Host = host
+	}
+	resp, err := x.c.std.RoundTrip(hreq)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	x.alive()
+	x.r.Head(resp.StatusCode, resp.Header)
+	return s.read(resp.Body)
+}
+
+// repeatable tells headers by which net/http takes a request for one that does no
+// harm when it is sent twice.
+func repeatable(h http.Header) bool {
+	return h["Idempotency-Key"] != nil || h["X-Idempotency-Key"] != nil
+}
+
+func (s *stdExchange) hooks() *httptrace.ClientTrace {
+	var asked int64
+	return &httptrace.ClientTrace{
+		GetConn: func(string) { asked = s.c.Now() },
+		GotConn: func(info httptrace.GotConnInfo) {
+			s.conns++
+			s.dialed, s.connected = Never, Never
+			if !info.Reused || !info.WasIdle && !s.c.cfg.HTTP2 { // streams share a connection that is not idle
+				s.dialed, s.connected = asked, s.c.Now()
+			}
+			if conn := under(info.Conn); conn != nil && !s.c.cfg.HTTP2 {
+				conn.Arm()
+				s.over.Store(conn)
+			}
+		},
+		WroteHeaders: func() { s.left.Store(s.c.Now()) },
+		GotFirstResponseByte: func() {
+			at := s.c.Now()
+			if conn := s.over.Load(); conn != nil {
+				at = conn.Last().At
+			}
+			s.first.Store(at)
+		},
+	}
+}
+
+// under is the stamping connection below TLS.
+func under(c net.Conn) *Conn {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	conn, _ := c.(*Conn)
+	return conn
+}
+
+// settle writes down what the hooks were told.
+func (s *stdExchange) settle() {
+	s.conn = s.over.Load()
+	s.sent, s.exchange.first = s.left.Load(), s.first.Load()
+	if s.conn != nil {
+		s.sent = s.conn.Sent()
+	}
+	s.redials = max(0, s.conns-1)
+}
+
+func (s *stdExchange) read(body io.Reader) error {
+	buf := parked.Get().(*[]byte)
+	defer parked.Put(buf)
+	conn := s.over.Load()
+	for {
+		n, err := body.Read(*buf)
+		if n > 0 && !s.enough {
+			s.alive()
+			if derr := s.data((*buf)[:n], s.stamp(conn)); derr != nil {
+				return derr
+			}
+			if s.enough {
+				s.stopDraining = time.AfterFunc(drainTime, func() { s.cancel(ErrEnough) }).Stop
+			}
+		}
+		if s.enough && err != nil || errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// stamp is that of what was just read.
+func (s *stdExchange) stamp(conn *Conn) Stamp {
+	if conn != nil {
+		return conn.Last()
+	}
+	s.reads++
+	now := s.c.Now()
+	return Stamp{At: now, User: now, Lo: now, Seq: s.reads}
+}
