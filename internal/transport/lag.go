@@ -16,7 +16,7 @@ type lagCounts struct {
 const (
 	lagUnit    = 10 // log2 of the smallest delay told apart, in ns
 	lagSub     = 3  // log2 of the buckets to a doubling
-	lagBuckets = (36 - lagUnit) << lagSub
+	lagBuckets = 1 + (36-lagUnit)<<lagSub
 )
 
 func (l *lagCounts) add(ns int64) {
@@ -25,19 +25,24 @@ func (l *lagCounts) add(ns int64) {
 	l.max = max(l.max, ns)
 }
 
-// lagBucket finds a delay's bucket; the last one takes all that is longer.
+// lagBucket finds a delay's bucket; the first one takes all that is shorter than a
+// microsecond, the last one all that is longer than a minute.
 func lagBucket(ns int64) int {
-	units := uint64(ns>>(lagUnit-lagSub)) | 1
+	units := uint64(max(ns>>(lagUnit-lagSub), 1))
 	octave := bits.Len64(units) - 1 - lagSub
 	if octave < 0 {
 		return 0
 	}
 	sub := int(units>>octave) & (1<<lagSub - 1)
-	return min(octave<<lagSub|sub, lagBuckets-1)
+	return min(1+(octave<<lagSub|sub), lagBuckets-1)
 }
 
-// upper is the end of a bucket, in ns.
+// lagUpper is the end of a bucket, in ns.
 func lagUpper(bucket int) int64 {
+	if bucket == 0 {
+		return 1 << lagUnit
+	}
+	bucket--
 	octave, sub := bucket>>lagSub, bucket&(1<<lagSub-1)
 	return int64(1<<lagSub+sub+1) << (octave + lagUnit - lagSub)
 }
