@@ -22,14 +22,6 @@ type h1Conn struct {
 	secure *tls.Conn // on top of Conn; nil without TLS
 }
 
-// send writes a request; n is 0 if nothing of it left.
-func (c *h1Conn) send(p []byte) (n int, err error) {
-	if c.secure != nil {
-		return c.secure.Write(p)
-	}
-	return c.Write(p)
-}
-
 func (c *h1Conn) receive(take func(p []byte, s Stamp) bool) error {
 	if c.secure != nil {
 		return receiveFrom(c.secure, c.Conn, take)
@@ -50,10 +42,7 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 	if o.path == "" || !httpguts.ValidHeaderFieldName(req.Method) { // a method is a token, as a name is
 		return errors.New("the request has no valid method or path")
 	}
-	message := requests.Get().(*bytes.Buffer)
-	defer requests.Put(message)
-	message.Reset()
-	if err := writeRequest(message, req, o, x.c.cfg.NoReuse); err != nil {
+	if err := checkHeader(req.Header); err != nil {
 		return err
 	}
 	for {
@@ -62,7 +51,7 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 			return err
 		}
 		x.conn = conn.Conn
-		again, err := x.converse(ctx, conn, message.Bytes(), o)
+		again, err := x.converse(ctx, conn, req, o)
 		if !again {
 			return err
 		}
@@ -73,8 +62,19 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 // requests are buffers for what is written.
 var requests = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// checkHeader finds what would break a request.
+func checkHeader(h http.Header) error {
+	for name, values := range h {
+		if !httpguts.ValidHeaderFieldName(name) || slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
+			return errors.New("the header " + strconv.Quote(name) + " cannot be sent")
+		}
+	}
+	return nil
+}
+
 // writeRequest puts the whole request in one piece, so that it leaves in one write.
-func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) error {
+func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) {
+	b.Reset()
 	b.WriteString(req.Method)
 	b.WriteString(" ")
 	b.WriteString(o.path)
@@ -84,14 +84,7 @@ func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) error 
 	if req.Header["User-Agent"] == nil {
 		b.WriteString("User-Agent: pitot\r\n")
 	}
-	for name, values := range req.Header {
-		if !httpguts.ValidHeaderFieldName(name) || slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
-			return errors.New("the header " + strconv.Quote(name) + " cannot be sent")
-		}
-	}
-	if err := req.Header.WriteSubset(b, ownHeaders); err != nil {
-		return err
-	}
+	_ = req.Header.WriteSubset(b, ownHeaders) // a buffer takes everything
 	if noReuse {
 		b.WriteString("Connection: close\r\n")
 	}
@@ -102,7 +95,6 @@ func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) error 
 	}
 	b.WriteString("\r\n")
 	b.Write(req.Body)
-	return nil
 }
 
 // ownHeaders are not the caller's to set.
@@ -161,7 +153,7 @@ const bigRequest = 32 << 10
 
 // converse sends the request and reads the response. again means that the
 // connection was closed before anything was written on it.
-func (x *exchange) converse(ctx context.Context, conn *h1Conn, message []byte, o *origin) (again bool, err error) {
+func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *origin) (again bool, err error) {
 	release := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	conn.Arm()
 	res := response{x: x}
@@ -173,33 +165,37 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, message []byte, o
 		}
 		conn.close()
 	}()
-	var written func() error
-	if len(message) < bigRequest {
-		n, err := conn.send(message)
+	sending := make(chan error, 1)
+	if len(req.Body) < bigRequest {
+		n, err := conn.request(req, o, x.c.cfg.NoReuse)
 		if err != nil && n == 0 {
 			return x.dialed == Never && ctx.Err() == nil, err
 		}
-		written = func() error { return err }
+		sending <- err
 	} else {
-		written = sendBeside(conn, message)
+		go func() {
+			_, err := conn.request(req, o, x.c.cfg.NoReuse)
+			sending <- err
+		}()
 	}
 	err = conn.receive(res.take)
 	if res.state != complete { // it must not be written any longer, nor the connection be used
 		_ = conn.SetDeadline(time.Unix(1, 0))
 	}
-	sent := written()
+	sent := <-sending
 	res.broken = res.broken || sent != nil
 	return false, res.outcome(err, sent)
 }
 
-// sendBeside writes in a goroutine; the function it returns waits for its end.
-func sendBeside(conn *h1Conn, message []byte) func() error {
-	done := make(chan error, 1)
-	go func() {
-		_, err := conn.send(message)
-		done <- err
-	}()
-	return func() error { return <-done }
+// request writes a request; n is 0 if nothing of it left.
+func (c *h1Conn) request(req *Request, o *origin, noReuse bool) (n int, err error) {
+	b := requests.Get().(*bytes.Buffer)
+	defer requests.Put(b)
+	writeRequest(b, req, o, noReuse)
+	if c.secure != nil {
+		return c.secure.Write(b.Bytes())
+	}
+	return c.Write(b.Bytes())
 }
 
 // take is handed the bytes of each read; it reports whether it wants more.

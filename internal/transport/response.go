@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A response is read as its bytes come, without a buffer of its own: what of the
@@ -110,10 +111,16 @@ func headEnd(b []byte, from int) (begin, end int) {
 	return -1, -1
 }
 
+// heads are readers for heads.
+var heads = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
+
 // parseHead reads the status line and the headers, and from them how the body is
 // framed.
 func (p *response) parseHead(b []byte) error {
-	r := textproto.NewReader(bufio.NewReader(bytes.NewReader(b)))
+	lines := heads.Get().(*bufio.Reader)
+	defer heads.Put(lines)
+	lines.Reset(bytes.NewReader(b))
+	r := textproto.NewReader(lines)
 	line, err := r.ReadLine()
 	if err != nil {
 		return fmt.Errorf("%w: %w", errResponse, err)
