@@ -21,6 +21,7 @@ type Client struct {
 	watch *watch
 	std   *http.Transport
 	idle  idleConns
+	sweep sweep
 	urls  sync.Map // of a Request: *origin or error
 
 	mu   sync.Mutex // guards what follows

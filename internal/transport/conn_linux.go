@@ -4,9 +4,13 @@ package transport
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
+	"slices"
+	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +36,10 @@ type rawConn struct {
 	err, werr   error
 	pieces      func(fd uintptr) bool
 	take        func(p []byte, s Stamp) (more bool)
+	left        int // in the socket after the latest read, -1 if that is not known
+	// hushed is the instant of a read that emptied the socket and was not followed
+	// by one that found it empty: see readPieces. 0 if there is none.
+	hushed atomic.Int64
 }
 
 // Control messages, as Linux lays them out on 64 bits.
@@ -132,8 +140,9 @@ func (c *Conn) took(n int, errno syscall.Errno, room int) (int, error) {
 	case n == 0:
 		return 0, io.EOF
 	}
-	wall, left := c.raw.control()
-	c.note(wall, left == 0 || n < room)
+	var wall int64
+	wall, c.raw.left = c.raw.control()
+	c.note(wall, c.raw.left == 0 || n < room)
 	return n, nil
 }
 
@@ -152,6 +161,12 @@ func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
 	}
 	r.take, r.err = take, nil
 	err := r.rc.Read(r.pieces)
+	if isTimeout(err) { // what came with the last bytes may not have been seen
+		over := false
+		if refused := r.rc.Control(func(fd uintptr) { over = c.readPieces(fd) }); over && refused == nil {
+			err = nil
+		}
+	}
 	r.take = nil
 	if err == nil {
 		err = r.err
@@ -159,9 +174,19 @@ func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
 	return err
 }
 
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
 // readPieces reads what there is and hands it on. The buffer is borrowed for that
-// time only, so a stream that waits holds none. It never reports that it has to
-// wait without having tried: the runtime would not wake it for what is there.
+// time only, so a stream that waits holds none.
+//
+// The runtime wakes a reader when something new comes, and not for what is there
+// already, so a reader has to go on until there is nothing. The kernel tells with
+// each read how much is left, an end of the stream included, which saves the read
+// that would find nothing. It does not tell of a connection that was reset together
+// with the last bytes: those are the watch's to find.
 func (c *Conn) readPieces(fd uintptr) bool {
 	r := &c.raw
 	buf := buffers.Get().(*[]byte)
@@ -174,6 +199,21 @@ func (c *Conn) readPieces(fd uintptr) bool {
 		if n, r.err = c.took(n, errno, len(*buf)); r.err != nil || !r.take((*buf)[:n], c.last) {
 			return true
 		}
+		if r.left == 0 {
+			r.hushed.Store(c.last.User)
+			return false
+		}
+	}
+}
+
+// check wakes the reader of a connection that is gone though nothing told it.
+func (c *Conn) check(now int64) {
+	hushed := c.raw.hushed.Load()
+	if hushed == 0 || now-hushed < int64(hush) || !c.raw.hushed.CompareAndSwap(hushed, 0) {
+		return
+	}
+	if c.gone(tcpClose) {
+		_ = c.SetReadDeadline(time.Unix(1, 0))
 	}
 }
 
@@ -213,16 +253,21 @@ func (c *Conn) writeOnce(fd uintptr) bool {
 	return true
 }
 
-// stale reports whether the peer has closed the connection or broken it off.
-func (c *Conn) stale() bool {
-	const established = 1 // TCP_ESTABLISHED
-	open := true
-	if c.raw.rc == nil {
-		return false
-	}
+// States of a connection, as TCP_INFO has them.
+const (
+	tcpClose     = 7
+	tcpCloseWait = 8
+)
+
+// gone reports whether the connection is in one of these states.
+func (c *Conn) gone(states ...uint8) bool {
+	is := false
 	err := c.raw.rc.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		open = err == nil && info.State == established
+		is = err == nil && slices.Contains(states, info.State)
 	})
-	return err != nil || !open
+	return err != nil || is
 }
+
+// stale reports whether the peer has closed the connection or broken it off.
+func (c *Conn) stale() bool { return c.raw.stamps() && c.gone(tcpClose, tcpCloseWait) }

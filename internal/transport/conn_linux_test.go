@@ -162,6 +162,9 @@ func TestEndsOfAConnection(t *testing.T) {
 			var got []byte
 			_, _ = far.Write([]byte("last words"))
 			tt.end(far)
+			var s sweep
+			s.add(conn)
+			defer s.remove(conn)
 			err := conn.receiveAll(func(p []byte, _ Stamp) bool { got = append(got, p...); return true })
 			if !errors.Is(err, tt.want) && !errors.Is(err, io.EOF) {
 				t.Errorf("error %v, want %v", err, tt.want)
@@ -173,6 +176,23 @@ func TestEndsOfAConnection(t *testing.T) {
 				t.Error("not stale after its end")
 			}
 		})
+	}
+}
+
+// A reset that comes together with the last bytes wakes nobody: the bytes are read,
+// and then the sweep finds out.
+func TestAResetBehindTheLastBytesIsFound(t *testing.T) {
+	for range 20 {
+		conn, far := loopback(t, clock.New())
+		_, _ = far.Write([]byte("last words"))
+		_, _ = far.SetLinger(0), far.Close()
+		var s sweep
+		s.add(conn)
+		err := conn.receiveAll(func([]byte, Stamp) bool { return true })
+		if !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+			t.Fatalf("error %v", err)
+		}
+		s.remove(conn)
 	}
 }
 

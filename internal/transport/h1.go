@@ -156,6 +156,8 @@ const bigRequest = 32 << 10
 func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *origin) (again bool, err error) {
 	release := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	conn.Arm()
+	x.c.sweep.add(conn.Conn)
+	defer x.c.sweep.remove(conn.Conn)
 	res := response{x: x}
 	defer func() {
 		x.sent = conn.Sent()

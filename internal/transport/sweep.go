@@ -1,0 +1,65 @@
+package transport
+
+import (
+	"sync"
+	"time"
+)
+
+// A sweep looks now and then after the connections that are being read. Its
+// goroutine lives while there are any.
+type sweep struct {
+	mu      sync.Mutex
+	conns   map[*Conn]struct{}
+	running bool
+}
+
+// add has a connection looked after until remove.
+func (s *sweep) add(c *Conn) {
+	if !c.raw.stamps() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns == nil {
+		s.conns = map[*Conn]struct{}{}
+	}
+	s.conns[c] = struct{}{}
+	if !s.running {
+		s.running = true
+		go s.run()
+	}
+}
+
+func (s *sweep) remove(c *Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+}
+
+func (s *sweep) run() {
+	tick := time.NewTicker(hush)
+	defer tick.Stop()
+	var conns []*Conn
+	for range tick.C {
+		if conns = s.list(conns[:0]); len(conns) == 0 {
+			return
+		}
+		for _, c := range conns {
+			c.check(c.clock.Now())
+		}
+	}
+}
+
+// list appends the connections; with none the goroutine has to end.
+func (s *sweep) list(to []*Conn) []*Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = len(s.conns) > 0
+	for c := range s.conns {
+		to = append(to, c)
+	}
+	return to
+}
+
+// hush is how long after a read it is checked that the connection still stands.
+const hush = 100 * time.Millisecond
