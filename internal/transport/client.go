@@ -23,6 +23,8 @@ type Client struct {
 	idle  idleConns
 	urls  sync.Map // of a Request: *origin or error
 
+	release func() // of the kernel's stamping
+
 	mu   sync.Mutex // guards what follows
 	lag  lagCounts
 	bare int
@@ -49,7 +51,7 @@ func New(cfg Config) *Client {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
-	c := &Client{cfg: cfg, clock: cfg.Clock, watch: new(watch)}
+	c := &Client{cfg: cfg, clock: cfg.Clock, watch: new(watch), release: holdStamping()}
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
@@ -61,6 +63,7 @@ func New(cfg Config) *Client {
 func (c *Client) Close() {
 	c.std.CloseIdleConnections()
 	c.idle.close()
+	c.release()
 }
 
 // Now is the current instant on the client's clock.
