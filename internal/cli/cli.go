@@ -7,7 +7,8 @@
 // vllm bench serve` (vllm.go) resolve different command lines into the same
 // thing, a session (session.go), which goes through the order of a run: model,
 // workload, ready check, warm-up, run, drain, report. `pitot sim` (sim.go) takes
-// the settings of bench to an engine in virtual time.
+// the settings of bench to an engine in virtual time. `pitot doctor` (doctor.go) looks
+// at the machine.
 package cli
 
 import (

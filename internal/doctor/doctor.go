@@ -77,11 +77,13 @@ type Plan struct {
 	Rate    float64 `json:"rate,omitempty"`    // requests per second
 }
 
+const mostStreams = math.MaxUint32 // more than any system has files
+
 // Validate reports what cannot be planned.
 func (p Plan) Validate() error {
 	var errs []error
-	if p.Streams < 0 {
-		errs = append(errs, fmt.Errorf("--streams %d: must not be negative", p.Streams))
+	if p.Streams < 0 || p.Streams > mostStreams {
+		errs = append(errs, fmt.Errorf("--streams %d: must be from 0 to %d", p.Streams, mostStreams))
 	}
 	if !(p.Rate >= 0) || math.IsInf(p.Rate, 0) {
 		errs = append(errs, fmt.Errorf("--rate %v: must be a number of requests per second", p.Rate))

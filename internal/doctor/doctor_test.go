@@ -199,6 +199,7 @@ func TestPlanValidate(t *testing.T) {
 		{Plan{}, nil},
 		{Plan{Streams: 10, Rate: 0.5}, nil},
 		{Plan{Streams: -1, Rate: -2}, []string{"--streams -1", "--rate -2"}},
+		{Plan{Streams: 1 << 32}, []string{"--streams 4294967296: must be from 0 to 4294967295"}},
 		{Plan{Rate: math.NaN()}, []string{"--rate NaN"}},
 		{Plan{Rate: math.Inf(1)}, []string{"--rate +Inf"}},
 	} {

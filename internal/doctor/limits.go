@@ -18,7 +18,7 @@ func files(f Facts, p Plan) Finding {
 	if f.Files == 0 {
 		return unknown(item, f.OS)
 	}
-	carries := max(0, int64(f.Files)-filesBeside)
+	carries := f.Files - min(f.Files, filesBeside)
 	r := Finding{Item: item, Value: fmt.Sprintf("%d, enough for %d streams", f.Files, carries), Verdict: OK}
 	need := uint64(max(p.Streams, manyStreams) + filesBeside)
 	raise := fmt.Sprintf("raise the limit with `ulimit -n %d` in the shell that starts pitot", need)
@@ -26,7 +26,7 @@ func files(f Facts, p Plan) Finding {
 		raise = fmt.Sprintf("the hard limit is %d: raise it to %d as nofile in /etc/security/limits.conf, LimitNOFILE= of a service, or --ulimit of a container", f.FilesHard, need)
 	}
 	switch {
-	case int64(p.Streams) > carries:
+	case uint64(p.Streams) > carries:
 		return r.but(Bad, "%d streams need about %d open files; %s", p.Streams, need, raise)
 	case p.Streams == 0 && carries < manyStreams:
 		return r.but(Warn, "every stream is an open file; %s", raise)
