@@ -45,7 +45,7 @@ const (
 // SelfTest measures the stamps of this machine over loopback, in about 70 ms. No
 // stamps at all are no error: Stamped is 0.
 func SelfTest(ctx context.Context, clk *clock.Clock) (Check, error) {
-	p, err := loop(ctx, clk)
+	p, err := connectSelf(ctx, clk)
 	if err != nil {
 		return Check{}, fmt.Errorf("connect to ourselves: %w", err)
 	}
@@ -61,8 +61,8 @@ func SelfTest(ctx context.Context, clk *clock.Clock) (Check, error) {
 	return c, nil
 }
 
-// A loopback is a connection of this process to itself, with a goroutine that reads.
-type loopback struct {
+// A selfPair is a connection of this process to itself, with a goroutine that reads.
+type selfPair struct {
 	clock    *clock.Clock
 	near     *Conn
 	far      *Conn
@@ -71,7 +71,7 @@ type loopback struct {
 	end      error      // why not, once arrivals is closed
 }
 
-func loop(ctx context.Context, clk *clock.Clock) (*loopback, error) {
+func connectSelf(ctx context.Context, clk *clock.Clock) (*selfPair, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func loop(ctx context.Context, clk *clock.Clock) (*loopback, error) {
 		near.Close()
 		return nil, err
 	}
-	p := &loopback{
+	p := &selfPair{
 		clock: clk, near: NewConn(near, clk), far: NewConn(far, clk), timer: clock.NewPrecise(), arrivals: make(chan Stamp, 1),
 	}
 	deadline := time.Now().Add(checkLimit)
@@ -97,7 +97,7 @@ func loop(ctx context.Context, clk *clock.Clock) (*loopback, error) {
 }
 
 // receive reads byte by byte.
-func (p *loopback) receive() {
+func (p *selfPair) receive() {
 	defer close(p.arrivals)
 	var b [1]byte
 	for {
@@ -109,12 +109,12 @@ func (p *loopback) receive() {
 }
 
 // hangUp ends what waits.
-func (p *loopback) hangUp() {
+func (p *selfPair) hangUp() {
 	_ = p.near.Close()
 	_ = p.far.Close()
 }
 
-func (p *loopback) close() {
+func (p *selfPair) close() {
 	p.hangUp()
 	p.timer.Close()
 	for range p.arrivals { // until the reader is gone
@@ -123,7 +123,7 @@ func (p *loopback) close() {
 
 // send writes a byte in a moment and tells the instants around the write, and what
 // the reader had.
-func (p *loopback) send() (before, after int64, s Stamp, err error) {
+func (p *selfPair) send() (before, after int64, s Stamp, err error) {
 	p.timer.Reset(checkSpace)
 	<-p.timer.C
 	p.near.Arm()
@@ -139,7 +139,7 @@ func (p *loopback) send() (before, after int64, s Stamp, err error) {
 }
 
 // check waits for the first stamp, and then counts and measures.
-func (p *loopback) check() (Check, error) {
+func (p *selfPair) check() (Check, error) {
 	c := Check{}
 	start := p.clock.Now()
 	for p.far.raw.stamps() && c.Waited < checkWait {

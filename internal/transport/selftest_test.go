@@ -38,7 +38,7 @@ func TestSelfTestEndsWithItsContext(t *testing.T) {
 	if c, err := SelfTest(ctx, clock.New()); err == nil || c.Writes != 0 {
 		t.Errorf("%+v, error %v", c, err)
 	}
-	p, err := loop(t.Context(), clock.New())
+	p, err := connectSelf(t.Context(), clock.New())
 	if err != nil {
 		t.Fatal(err)
 	}
