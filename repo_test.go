@@ -36,10 +36,11 @@ var imports = map[string][]string{
 	"metrics":   {"stats", "trace"},
 	"dialect":   {"arrival", "metrics", "pyrand", "trace", "workload"},
 	"store":     {"trace"},
+	"doctor":    {"trace"},
 	"report":    {"metrics"},
 	"memnet":    {},
 	"cli": {
-		"apiserver", "arrival", "clock", "dialect", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "store", "tokenizer", "trace", "transport", "workload", "yamltree",
+		"apiserver", "arrival", "clock", "dialect", "doctor", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "stats", "store", "tokenizer", "trace", "transport", "workload", "yamltree",
 	},
 }
 

@@ -7,7 +7,8 @@
 // vllm bench serve` (vllm.go) resolve different command lines into the same
 // thing, a session (session.go), which goes through the order of a run: model,
 // workload, ready check, warm-up, run, drain, report. `pitot sim` (sim.go) takes
-// the settings of bench to an engine in virtual time.
+// the settings of bench to an engine in virtual time. `pitot doctor` (doctor.go) looks
+// at the machine.
 package cli
 
 import (
@@ -123,6 +124,7 @@ type grammar struct {
 	Profiles profilesCmd `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
 	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
+	Doctor   doctorCmd   `cmd:"" help:"Check this machine as a client before a run, and say what to change."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`

@@ -128,13 +128,15 @@ func (s *session) take(w workload.Workload) {
 	}
 }
 
-// prepare is what comes before the run: ready check, warm-up, profiler.
+// prepare is what comes before the run: ready check, warm-up, self-test,
+// profiler.
 func (s *session) prepare(ctx context.Context) error {
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
 	err := s.awaitReady(ctx)
 	if err == nil {
 		s.warmUp(ctx)
+		s.tryStamps(ctx)
 		s.startProfiler(ctx)
 	}
 	if ctx.Err() != nil {

@@ -96,6 +96,20 @@ type Environment struct {
 	Embedded   bool     `json:"embedded,omitempty"`   // the engine ran in this process
 	Profile    *Profile `json:"profile,omitempty"`    // of that engine, or of a simulated one
 	Invocation []string `json:"invocation,omitempty"` // the command line, secrets masked
+	// SelfTest is how good the kernel's receive stamps were ahead of the run.
+	SelfTest *SelfTest `json:"self_test,omitempty"`
+}
+
+// A SelfTest is how near the truth the kernel's receive stamps are when a process
+// writes to itself.
+type SelfTest struct {
+	Writes  int           `json:"writes"`
+	Stamped int           `json:"stamped"`        // by the kernel
+	Inside  int           `json:"inside"`         // between the instants before and after the write
+	Bare    int           `json:"bare,omitempty"` // reads without a stamp while the kernel turned stamping on
+	Waited  time.Duration `json:"waited_ns"`      // until it had
+	Error   Lag           `json:"error"`          // from before the write to the stamp
+	Lag     Lag           `json:"lag"`            // from the stamp to the read's return
 }
 
 // A Profile is the deployment that an engine of ours stood for.

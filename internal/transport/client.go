@@ -24,6 +24,8 @@ type Client struct {
 	sweep sweep
 	urls  sync.Map // of a Request: *origin or error
 
+	release func() // of the kernel's stamping
+
 	mu   sync.Mutex // guards what follows
 	lag  lagCounts
 	bare int
@@ -50,7 +52,7 @@ func New(cfg Config) *Client {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
-	c := &Client{cfg: cfg, clock: cfg.Clock, watch: new(watch)}
+	c := &Client{cfg: cfg, clock: cfg.Clock, watch: new(watch), release: holdStamping()}
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
@@ -62,6 +64,7 @@ func New(cfg Config) *Client {
 func (c *Client) Close() {
 	c.std.CloseIdleConnections()
 	c.idle.close()
+	c.release()
 }
 
 // Now is the current instant on the client's clock.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -68,6 +69,18 @@ func (r *rawConn) open(sc syscall.Conn) {
 }
 
 func (r *rawConn) stamps() bool { return r.rc != nil }
+
+// holdStamping keeps stamping on in the kernel until release. The first socket that
+// wants stamps has it turned on, which may take milliseconds, and the last one
+// turns it off.
+func holdStamping() (release func()) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return func() {}
+	}
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	return sync.OnceFunc(func() { _ = unix.Close(fd) })
+}
 
 // receive makes one recvmsg.
 func (r *rawConn) receive(fd uintptr, p []byte) (int, syscall.Errno) {

@@ -10,6 +10,8 @@ type rawConn struct{}
 func (rawConn) open(syscall.Conn) {}
 func (rawConn) stamps() bool      { return false }
 
+func holdStamping() (release func()) { return func() {} }
+
 func (c *Conn) readStamped(p []byte) (int, error)  { return c.Conn.Read(p) }
 func (c *Conn) writeStamped(p []byte) (int, error) { return c.Conn.Write(p) }
 
