@@ -65,9 +65,13 @@ func (p *Process) printSGLang(t *trace.Trace, version string) error {
 }
 
 // warn says on stderr, also when all else is quiet, that a run's figures are not
-// to be trusted. Pitot's own report says it in its head.
+// to be trusted, or not all of them. Pitot's own report says it in its head.
 func (p *Process) warn(h metrics.Health) {
-	if !h.Valid {
-		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+strings.Join(h.Reasons, "; "))
+	v := h.Verdict
+	switch v.Validity {
+	case trace.Invalid:
+		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+strings.Join(v.Reasons, "; "))
+	case trace.Doubtful:
+		fmt.Fprintln(p.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+strings.Join(v.Reasons, "; "))
 	}
 }

@@ -121,7 +121,7 @@ func TestAWholeRunIsExactInVirtualTime(t *testing.T) {
 				t.Errorf("%s = %v, want %v", c.what, c.got, c.want)
 			}
 		}
-		if s.Requests.OK != 40 || s.Tokens.Output != 200 || s.Tokens.Input != 4000 || !s.Health.Valid {
+		if s.Requests.OK != 40 || s.Tokens.Output != 200 || s.Tokens.Input != 4000 || s.Health.Verdict.Validity != trace.Valid {
 			t.Errorf("%+v %+v %+v", s.Requests, s.Tokens, s.Health)
 		}
 	})
