@@ -112,6 +112,21 @@ func itl(records []*trace.Record, percentiles []float64) Distribution {
 	return d
 }
 
+// wide reports whether the bounds say anything else than the figures themselves. The
+// largest value of all is not asked: it is always that of an odd one.
+func (d Distribution) wide() bool {
+	if d.Bounds == nil {
+		return false
+	}
+	far := func(low, high float64) bool { return high-low > maxWidth*high }
+	for i := range d.Percentiles {
+		if far(d.Bounds.Low.Percentiles[i], d.Bounds.High.Percentiles[i]) {
+			return true
+		}
+	}
+	return far(d.Bounds.Low.Median, d.Bounds.High.Median)
+}
+
 // unsure reports whether there is a chunk of r's that is known as an interval.
 func unsure(r *trace.Record) bool {
 	return slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Slack > 0 })

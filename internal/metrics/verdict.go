@@ -15,6 +15,7 @@ const (
 	maxLateness      = 10 * time.Millisecond
 	maxLatenessShare = 0.05 // of the median E2EL
 	maxGCPause       = 10 * time.Millisecond
+	maxWidth         = 0.01 // of the bounds of a percentile, relative to it
 )
 
 // Limits for instants taken in user space. A step of an engine brings a token to
@@ -91,8 +92,10 @@ func (j *judgement) merging() {
 	case j.inUserSpace():
 		j.doubtf(true, words+", by a late client or a server that writes them so: their gaps of 0 may be the client's", 100*share)
 	default:
-		j.doubtf(true, words+", read too late to be told apart: the percentiles of ITL are known within bounds", 100*share)
+		j.doubtf(j.s.Service.ITL.wide(), words+", read too late to be told apart: the percentiles of ITL are known within bounds", 100*share)
 	}
+	first := j.s.Service.TTFT
+	j.doubtf(first.wide(), "the percentiles of TTFT are known within bounds: of some answers the first chunk was read together with the next")
 }
 
 // stamps judges whose the instants are.
