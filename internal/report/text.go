@@ -132,7 +132,7 @@ func (t *text) client(s metrics.Summary) {
 		lateness = "sent late by " + spread(h.Lateness.At(50), h.Lateness.At(99), h.Lateness.Max)
 	}
 	t.field("", lateness)
-	t.stamps(h)
+	t.stamps(h, s.Chunks)
 	if !h.Measured {
 		return
 	}
@@ -145,14 +145,13 @@ func (t *text) client(s metrics.Summary) {
 	add(true, "CPU %.0f %% of %d", 100*h.CPU, h.CPUs)
 	add(h.GCCycles == 0, "no GC")
 	add(h.GCCycles > 0, "%d GC, longest pause %s ms", h.GCCycles, ms(h.GCMax))
-	add(s.Chunks.Merged > 0, "%.2f %% of chunks merged", 100*s.Chunks.MergedShare)
 	add(h.Redials > 0, "%d idle connections replaced", h.Redials)
 	t.field("", parts...)
 }
 
-// stamps says whose the instants are, and how late they would be, or are, that are
-// taken when the client reads.
-func (t *text) stamps(h metrics.Health) {
+// stamps says whose the instants are, how late they would be, or are, that are taken
+// when the client reads, and how many chunks have none of their own.
+func (t *text) stamps(h metrics.Health, c metrics.Chunks) {
 	whose := ""
 	switch s := h.Stamps; {
 	case s.User == 0 && s.Kernel > 0:
@@ -162,11 +161,15 @@ func (t *text) stamps(h metrics.Health) {
 	case s.User > 0:
 		whose = "user-space stamps"
 	}
-	switch {
-	case h.Lag.Reads > 0 && whose != "":
-		t.field("", fmt.Sprintf("read late by %s (%s)", spread(h.Lag.P50, h.Lag.P99, h.Lag.Max), whose))
-	case whose != "":
-		t.field("", whose)
+	if h.Lag.Reads > 0 && whose != "" {
+		whose = fmt.Sprintf("read late by %s (%s)", spread(h.Lag.P50, h.Lag.P99, h.Lag.Max), whose)
+	}
+	merged := ""
+	if c.Merged > 0 {
+		merged = fmt.Sprintf("%.2f %% of chunks merged", 100*c.MergedShare)
+	}
+	if whose != "" || merged != "" {
+		t.field("", whose, merged)
 	}
 }
 
@@ -348,7 +351,7 @@ func (t *text) together(s metrics.Summary, note func(cond bool, format string, a
 	note(streamed && c.Merged > 0, "%d of %d chunks (%.2f %%) are merged: the client read them together with the one after them, so they have no instant of their own", c.Merged, c.Output, 100*c.MergedShare)
 	note(t.bounded, "at least, at most: what the figures above them can be, whenever the merged chunks came")
 	note(t.invalid, "! invalid: too many chunks are merged for these percentiles; the mean is right")
-	note(streamed && c.Bundled > 0, "the server or the network puts %.2f chunks together on average: gaps of 0 are theirs, not the client's", c.PerWrite)
+	note(streamed && c.PerWrite > 1.005, "the server or the network puts %.2f chunks together on average: gaps of 0 are theirs, not the client's", c.PerWrite)
 }
 
 // wants says how large a sample percentiles want.
