@@ -102,7 +102,7 @@ func (j *judgement) merging() {
 func (j *judgement) stamps() {
 	j.invalidf(j.Stamps.ClockSteps > 0 && j.Stamps.Kernel > 0,
 		"the wall clock was set during the run, by up to %.3g ms: TTFT and E2EL are void", 1e3*j.Stamps.ClockStep)
-	if !j.s.Run.Plan.Stream || !j.inUserSpace() {
+	if !j.s.Run.Plan.Stream || j.s.Chunks.Output == 0 || !j.inUserSpace() {
 		return
 	}
 	const words = "instants were taken in user space by a client that "

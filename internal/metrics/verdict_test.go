@@ -124,6 +124,11 @@ func TestVerdict(t *testing.T) {
 
 		{"user space, an idle client", spoil(userStamps(200), noLag, used(s/10)), trace.Valid, ""},
 		{"user space, a busy client", spoil(userStamps(200), noLag, used(s/5)), trace.Doubtful, "instants were taken in user space by a client that used 20 % of a processor: gaps contain its delay, which is not known"},
+		{"user space, and no answer", spoil(userStamps(200), noLag, used(s/5), func(tr *trace.Trace) {
+			for _, r := range tr.Records {
+				r.Class = trace.Reset
+			}
+		}), trace.Valid, ""},
 		{"user space, for a moment", spoil(userStamps(200), noLag, used(s/5), func(tr *trace.Trace) { tr.Run.End = 900 * ms }), trace.Valid, ""},
 		{"user space in part, prompt", spoil(userStamps(3), lag(750*time.Microsecond)), trace.Valid, ""},
 		{"user space in part, late", spoil(userStamps(3), lag(800*time.Microsecond)), trace.Doubtful, "instants were taken in user space by a client that read late: P99 0.8 ms, the limit is 0.75 ms"},
