@@ -15,7 +15,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
@@ -52,14 +51,14 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	if t == nil {
 		return err
 	}
-	printed := p.printReports(t, c.Report)
+	printed := p.printReports(t, s.summary, c.Report)
 	if !slices.Contains(c.Report, "pitot") {
-		p.warn(metrics.Summarize(t, metrics.Options{}).Health)
+		p.warn(s.summary.Health)
 	}
 	if err == nil {
 		s.kept()
 	}
-	return errors.Join(printed, err, ended(t))
+	return errors.Join(printed, err, ended(t), required(c.RequireValid, s.summary.Health))
 }
 
 // settings are the texts of all settings, with the profile that was chosen.

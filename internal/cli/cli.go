@@ -26,6 +26,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
+
+	"github.com/pitot-bench/pitot/internal/trace"
 )
 
 // A Process is what a command sees of the operating system.
@@ -49,6 +51,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // a run or a command could not be completed
 	exitUsage       = 2   // the command line, a config file or a plan is wrong
+	exitNotValid    = 3   // a run was made, reported and kept, and --require-valid asked for one that is valid
 	exitInterrupted = 130 // ended by an interrupt; what there was is reported
 )
 
@@ -198,9 +201,17 @@ func (e usageError) Unwrap() error { return e.error }
 // errInterrupted says that an interrupt ended the command early.
 var errInterrupted = errors.New("interrupted")
 
+// A notValidError says that a run is not valid, where it was required to be.
+type notValidError struct{ validity trace.Validity }
+
+func (e notValidError) Error() string {
+	return fmt.Sprintf("the run is %s, and --require-valid asks for a valid one", e.validity)
+}
+
 // fail prints err and returns its exit code.
 func (p *Process) fail(err error) int {
 	var mistake usageError
+	var notValid notValidError
 	switch {
 	case err == nil:
 		return exitOK
@@ -213,6 +224,9 @@ func (p *Process) fail(err error) int {
 	case errors.As(err, &mistake):
 		fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
 		return exitUsage
+	case errors.As(err, &notValid) && beside(err, notValid) == "":
+		fmt.Fprintf(p.Stderr, "pitot: %v\n", notValid)
+		return exitNotValid
 	}
 	fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
 	return exitFailed
@@ -220,14 +234,17 @@ func (p *Process) fail(err error) int {
 
 // beside are the errors joined in err but one, a line each.
 func beside(err, but error) string {
+	if !errors.Is(err, but) {
+		return err.Error()
+	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return ""
 	}
 	var lines []string
-	for _, e := range joined.Unwrap() {
-		if !errors.Is(e, but) {
-			lines = append(lines, e.Error())
+	for _, e := range joined.Unwrap() { // the parser joins what a command returns once more
+		if line := beside(e, but); line != "" {
+			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -49,12 +49,15 @@ func blocks(t *testing.T, file string) []block {
 var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?\*?`)
 
 // normal is a line without what differs from run to run: numbers, blanks, ids,
-// the verdict of a noisy machine and the addresses of engines.
+// the verdict of a noisy machine and what it rests on, and the addresses of engines.
 func normal(line string) string {
 	line = numbers.ReplaceAllString(line, "0")
 	line = strings.Join(strings.Fields(line), " ")
 	line = regexp.MustCompile(`0-0-[a-z0-9]+`).ReplaceAllString(line, "ID")
 	line = regexp.MustCompile(`^client .*`).ReplaceAllString(line, "client")
+	line = regexp.MustCompile(`^(read late by|user-space stamps).*`).ReplaceAllString(line, "stamps")
+	line = regexp.MustCompile(`\b(doubtful|invalid)\b`).ReplaceAllString(line, "valid")
+	line = strings.Replace(line, "ITL !", "ITL", 1)
 	return strings.ReplaceAll(line, "no GC", "0 GC, longest pause 0 ms")
 }
 

@@ -12,21 +12,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
-// printReports writes the reports that were asked for, one after the other.
-func (p *Process) printReports(t *trace.Trace, names []string) error {
+// printReports writes the reports that were asked for, one after the other; s is t
+// in figures.
+func (p *Process) printReports(t *trace.Trace, s metrics.Summary, names []string) error {
 	var errs []error
 	for i, name := range names {
 		if i > 0 {
 			fmt.Fprintln(p.Stdout)
 		}
-		errs = append(errs, p.printReport(t, name, ""))
+		errs = append(errs, p.printReport(t, s, name, ""))
 	}
 	return errors.Join(errs...)
 }
 
 // printReport writes one report: pitot, vllm, sglang, or json, the figures of
 // pitot's.
-func (p *Process) printReport(t *trace.Trace, name, version string) error {
+func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, version string) error {
 	if t.Run.Kind == trace.Simulated && (name == "vllm" || name == "sglang") { // their tables have no place for it
 		fmt.Fprintf(p.Stderr, "pitot: run %s is simulated: no server was measured\n", t.Run.ID)
 	}
@@ -45,9 +46,9 @@ func (p *Process) printReport(t *trace.Trace, name, version string) error {
 	case "json":
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")
-		return enc.Encode(metrics.Summarize(t, metrics.Options{}))
+		return enc.Encode(s)
 	}
-	return report.Text(p.Stdout, metrics.Summarize(t, metrics.Options{}))
+	return report.Text(p.Stdout, s)
 }
 
 // printSGLang writes the table, and what a reader has to know of it on stderr, so
@@ -65,9 +66,22 @@ func (p *Process) printSGLang(t *trace.Trace, version string) error {
 }
 
 // warn says on stderr, also when all else is quiet, that a run's figures are not
-// to be trusted. Pitot's own report says it in its head.
+// to be trusted, or not all of them. Pitot's own report says it in its head.
 func (p *Process) warn(h metrics.Health) {
-	if !h.Valid {
-		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+strings.Join(h.Reasons, "; "))
+	v := h.Verdict
+	switch v.Validity {
+	case trace.Invalid:
+		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+strings.Join(v.Reasons, "; "))
+	case trace.Doubtful:
+		fmt.Fprintln(p.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+strings.Join(v.Reasons, "; "))
 	}
+}
+
+// required is the error for a run that is not valid where --require-valid asked for
+// one that is.
+func required(asked bool, h metrics.Health) error {
+	if !asked || h.Verdict.Validity == trace.Valid {
+		return nil
+	}
+	return notValidError{h.Verdict.Validity}
 }

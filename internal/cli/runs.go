@@ -72,15 +72,23 @@ func (c runsListCmd) Run(p *Process) error {
 		return err
 	}
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tNAME\tKIND\tSTATUS\tREQUESTS\tFAILED\tMODEL\tLOAD")
+	fmt.Fprintln(w, "RUN\tNAME\tKIND\tSTATUS\tVERDICT\tREQUESTS\tFAILED\tMODEL\tLOAD")
 	for i, l := range list {
 		if c.N > 0 && i == c.N {
 			fmt.Fprintf(w, "… %d more (-n 0 shows all)\n", len(list)-i)
 			break
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.Run.ID, l.Run.Name, l.Run.Kind, l.Run.Status, l.Records, l.Failed, l.Run.Plan.Model, describeLoad(l.Run.Plan))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.Run.ID, l.Run.Name, l.Run.Kind, l.Run.Status, verdict(l.Run), l.Records, l.Failed, l.Run.Plan.Model, describeLoad(l.Run.Plan))
 	}
 	return w.Flush()
+}
+
+// verdict is what was thought of a run when it was over.
+func verdict(run trace.Run) string {
+	if run.Verdict == nil {
+		return "–"
+	}
+	return string(run.Verdict.Validity)
 }
 
 func describeLoad(p trace.Plan) string {
@@ -128,6 +136,12 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("tokenizer", run.Env.Tokenizer)
 	line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
 	line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
+	line("verdict", verdict(run))
+	if run.Verdict != nil {
+		for _, r := range run.Verdict.Reasons {
+			line("", r)
+		}
+	}
 	for _, n := range run.Notes {
 		line("note", n)
 	}
@@ -203,10 +217,11 @@ func (c runsReportCmd) Run(p *Process) error {
 	if len(c.Percentiles) > 0 {
 		t.Run.Plan.Percentiles = c.Percentiles
 	}
+	summary := metrics.Summarize(t, metrics.Options{})
 	if c.Dialect != "pitot" {
-		p.warn(metrics.Summarize(t, metrics.Options{}).Health)
+		p.warn(summary.Health)
 	}
-	return p.printReport(t, c.Dialect, c.DialectVersion)
+	return p.printReport(t, summary, c.Dialect, c.DialectVersion)
 }
 
 // checkDialect holds the flags to what the dialect has.

@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/clock"
 	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -30,6 +31,8 @@ type session struct {
 	requests []workload.Request
 	schedule arrival.Schedule
 	probe    *driver.Probe
+
+	summary metrics.Summary // of the run, when it is over
 
 	patience     time.Duration     // how long to wait for a server that is not there yet
 	patienceFlag string            // what to write on the command line for more of it
@@ -186,8 +189,8 @@ func (s *session) startProfiler(ctx context.Context) {
 	}
 }
 
-// measure makes the run, stores it, stops the profiler and reads the server's
-// counters again; before is what they were ahead of the run. Once the run is
+// measure makes the run, stores it, stops the profiler, reads the server's counters
+// again and judges the run; before is what they were ahead of it. Once the run is
 // stored, an interrupt ends what is left to do.
 func (s *session) measure(ctx context.Context, before map[string]float64) (*trace.Trace, error) {
 	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Measured, time.Now()
@@ -218,10 +221,20 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 	}
 	err = writer.Finish(s.run)
 	s.after(ctx, before)
+	t := s.judged(out.Records)
 	if err == nil {
 		err = s.store.Update(s.run)
 	}
-	return &trace.Trace{Run: s.run, Records: out.Records}, err
+	return t, err
+}
+
+// judged is the trace of the run, which gets its verdict.
+func (s *session) judged(records []*trace.Record) *trace.Trace {
+	t := &trace.Trace{Run: s.run, Records: records}
+	s.summary = metrics.Summarize(t, metrics.Options{})
+	s.run.Verdict = &s.summary.Health.Verdict
+	t.Run, s.summary.Run = s.run, s.run
+	return t
 }
 
 // health adds to the run what its connections and its clock noticed.

@@ -105,7 +105,9 @@ type outputSettings struct {
 	Report      []string  `default:"pitot" aliases:"dialect" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default}). --dialect is the same."`
 	Name        string    `placeholder:"TEXT" help:"Name to find the run by."`
 	KeepText    bool      `help:"Keep the text of the answers."`
-	Quiet       bool      `short:"q" help:"No progress on stderr."`
+
+	RequireValid bool `help:"Exit with 3 unless the run is valid: neither the load generator was in the way, nor is there doubt about a figure."`
+	Quiet        bool `short:"q" help:"No progress on stderr."`
 	storeSetting
 }
 

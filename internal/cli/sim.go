@@ -16,6 +16,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/sim"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -41,7 +42,7 @@ func bareEngineFlags(k *kong.Kong) error {
 	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sim" })
 	flags := k.Model.Children[i].Flags
 	for _, f := range flags {
-		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text"
+		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text" || f.Name == "require-valid"
 		bare, ours := strings.CutPrefix(f.Name, "engine-")
 		if ours && !slices.ContainsFunc(flags, func(other *kong.Flag) bool { return other.Name == bare }) {
 			f.Name, f.Aliases = bare, append(f.Aliases, f.Name)
@@ -79,7 +80,7 @@ func (c simCmd) Run(p *Process, k *kong.Context) error {
 	}
 	_, release := p.untilInterrupt(context.Background()) // one interrupt must not leave the run half kept
 	defer release()
-	printed := p.printReports(t, c.Report)
+	printed := p.printReports(t, metrics.Summarize(t, metrics.Options{}), c.Report)
 	if err = stored(); err == nil {
 		s.kept()
 	}
@@ -134,6 +135,7 @@ func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, er
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
 	}
+	s.run.Verdict = &trace.Verdict{Validity: trace.Valid} // there is no client to be in the way
 	return &trace.Trace{Run: s.run, Records: out.Records}, s.keep(out.Records), nil
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/engine"
 	"github.com/pitot-bench/pitot/internal/memnet"
 	"github.com/pitot-bench/pitot/internal/metrics"
-	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
@@ -47,16 +46,7 @@ func newVirtual(t *testing.T, args ...string) *virtual {
 
 func (v *virtual) last(t *testing.T) *trace.Trace {
 	t.Helper()
-	runs, err := store.Open(v.store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runs.Close()
-	tr, err := runs.Load("last")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return lastIn(t, v.store)
 }
 
 // Twenty answers of 100 ms, one after the other: ten begin in the first second, and
@@ -121,7 +111,7 @@ func TestAWholeRunIsExactInVirtualTime(t *testing.T) {
 				t.Errorf("%s = %v, want %v", c.what, c.got, c.want)
 			}
 		}
-		if s.Requests.OK != 40 || s.Tokens.Output != 200 || s.Tokens.Input != 4000 || !s.Health.Valid {
+		if s.Requests.OK != 40 || s.Tokens.Output != 200 || s.Tokens.Input != 4000 || s.Health.Verdict.Validity != trace.Valid {
 			t.Errorf("%+v %+v %+v", s.Requests, s.Tokens, s.Health)
 		}
 	})

@@ -16,7 +16,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/dialect"
 	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
@@ -70,6 +69,7 @@ Of its own it has
   --dialect-version FORM    definitions and report of main (default), 2026-11
                             (release 0.33), 2026-08 (0.28 to 0.32), 2025-12 or
                             2025-07
+  --require-valid           exit with 3 unless the run is valid
 and every run is kept: see pitot runs. PITOT_STORE names the file.
 `
 
@@ -117,15 +117,14 @@ func (v vllmRun) run(ctx context.Context) error {
 		return err
 	}
 	reported := v.report(t)
-	summary := metrics.Summarize(t, metrics.Options{})
-	if n := summary.Tokens.Assumed; n > 0 && !v.SkipTokenizerInit {
+	if n := s.summary.Tokens.Assumed; n > 0 && !v.SkipTokenizerInit {
 		s.sayf("note: the server did not count the output of %d requests, and there is no tokenizer here: one token a chunk is assumed", n)
 	}
-	v.p.warn(summary.Health)
+	v.p.warn(s.summary.Health)
 	if err == nil {
 		s.kept()
 	}
-	return errors.Join(reported, err, ended(t))
+	return errors.Join(reported, err, ended(t), required(v.RequireValid, s.summary.Health))
 }
 
 // resolve goes from arguments to a session, in that tool's order: model,

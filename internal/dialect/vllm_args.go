@@ -53,6 +53,9 @@ type VLLMArgs struct {
 
 	// DialectVersion is Pitot's own: whose definitions and report to use.
 	DialectVersion string
+	// RequireValid, also Pitot's own, asks for an exit code that tells whether the
+	// load generator was in the way.
+	RequireValid bool
 
 	options []option
 }
@@ -200,7 +203,7 @@ func (a *VLLMArgs) requestOptions() []option {
 		flag("skip-tokenizer-init", &a.SkipTokenizerInit), flag("insecure", &a.Insecure),
 		flag("plot-timeline", &a.PlotTimeline), str("timeline-itl-thresholds", &a.TimelineITLThresholds),
 		flag("plot-dataset-stats", &a.PlotDatasetStats),
-		silent(choice("dialect-version", &a.DialectVersion, versionNames()...)),
+		silent(choice("dialect-version", &a.DialectVersion, versionNames()...)), silent(flag("require-valid", &a.RequireValid)),
 	}
 }
 

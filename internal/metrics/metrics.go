@@ -14,7 +14,8 @@
 //	  - TTFT ends at the first chunk that carries output: text, reasoning, a tool
 //	    call. A chunk that only names the speaker does not count.
 //	  - ITL is a gap between two consecutive output chunks of a request; all gaps
-//	    of all requests form one sample. A chunk may carry several tokens.
+//	    of all requests form one sample. A chunk may carry several tokens. A gap
+//	    beside a chunk that the client read late has bounds.
 //	  - TPOT is (last output chunk - first output chunk) / (output tokens - 1),
 //	    one value a request.
 //	  - E2EL ends with the whole answer, end marker included.
@@ -46,6 +47,11 @@ type Distribution struct {
 	Median      float64      `json:"median"`
 	Max         float64      `json:"max"`
 	Percentiles []Percentile `json:"percentiles"`
+	// Bounds are what the median, the percentiles and the maximum lie within, where
+	// enough of the values are known as intervals to matter; nil elsewhere.
+	Bounds *Bounds `json:"bounds,omitempty"`
+	// Invalid means that so many are that only the mean is to be believed.
+	Invalid bool `json:"invalid,omitempty"`
 }
 
 // A Percentile is a point of a distribution.
@@ -63,9 +69,17 @@ func (p Percentile) Wants() int { return stats.SampleFor(p.P) }
 // Distribute sums up a sample.
 func Distribute(x []float64, percentiles []float64) Distribution {
 	s := stats.Sort(x)
-	d := Distribution{N: len(x), Mean: stats.Mean(x), Std: stats.Std(x), Min: s.Min(), Median: s.Median(), Max: s.Max()}
+	f := stats.Figures{N: len(x), Mean: stats.Mean(x), Std: stats.Std(x), Min: s.Min(), Median: s.Median(), Max: s.Max()}
 	for _, p := range percentiles {
-		d.Percentiles = append(d.Percentiles, Percentile{p, s.Percentile(p), len(x) < stats.SampleFor(p)})
+		f.Percentiles = append(f.Percentiles, s.Percentile(p))
+	}
+	return newDistribution(f, percentiles)
+}
+
+func newDistribution(f stats.Figures, percentiles []float64) Distribution {
+	d := Distribution{N: f.N, Mean: f.Mean, Std: f.Std, Min: f.Min, Median: f.Median, Max: f.Max}
+	for i, p := range percentiles {
+		d.Percentiles = append(d.Percentiles, Percentile{p, f.Percentiles[i], f.N < stats.SampleFor(p)})
 	}
 	return d
 }
@@ -100,30 +114,6 @@ func tpot(r *trace.Record) (v float64, ok bool) {
 	return between(first, last) / float64(r.OutputTokens-1), true
 }
 
-// itls appends the gaps between output chunks of r to x.
-func itls(x []float64, r *trace.Record) []float64 {
-	prev := trace.Never
-	for _, c := range r.Chunks {
-		if !c.Kind.Output() {
-			continue
-		}
-		if prev.Happened() {
-			x = append(x, between(prev, c.At))
-		}
-		prev = c.At
-	}
-	return x
-}
-
-// chunks is how many there are in all.
-func chunks(records []*trace.Record) int {
-	n := 0
-	for _, r := range records {
-		n += len(r.Chunks)
-	}
-	return n
-}
-
 // sent and due are the instants from which service and response times run.
 func sent(r *trace.Record) trace.Instant { return r.Sent }
 func due(r *trace.Record) trace.Instant  { return r.Due }
@@ -136,34 +126,35 @@ func latencies(records []*trace.Record, stream bool, percentiles []float64, from
 		return l
 	}
 	var tpots []float64
-	gaps := make([]float64, 0, chunks(records))
+	var started []*trace.Record
 	for _, r := range records {
 		if !r.OK() || !from(r).Happened() {
 			continue
 		}
+		started = append(started, r)
 		if v, ok := tpot(r); ok {
 			tpots = append(tpots, v)
 		}
-		gaps = itls(gaps, r)
 	}
-	l.TPOT, l.ITL = Distribute(tpots, percentiles), Distribute(gaps, percentiles)
+	l.TPOT, l.ITL = Distribute(tpots, percentiles), itl(started, percentiles)
 	return l
 }
 
 // fromStart are those of the latencies that depend on the start.
 func fromStart(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
-	var ttft, e2el []float64
+	var e2el []float64
+	var first firsts
 	for _, r := range records {
 		start := from(r)
 		if !r.OK() || !start.Happened() {
 			continue
 		}
 		e2el = append(e2el, between(start, r.Done))
-		if first, _, n := r.Output(); stream && n > 0 {
-			ttft = append(ttft, between(start, first))
+		if stream {
+			first.add(start, r)
 		}
 	}
-	return Latencies{TTFT: Distribute(ttft, percentiles), E2EL: Distribute(e2el, percentiles)}
+	return Latencies{TTFT: first.distribution(percentiles), E2EL: Distribute(e2el, percentiles)}
 }
 
 // responses are the response times. What comes after the first token is taken

@@ -94,9 +94,16 @@ type Goodput struct {
 
 // Chunks tells streamed chunks from tokens.
 type Chunks struct {
-	Output    int     `json:"output"`    // chunks that carry output
-	PerChunk  float64 `json:"per_chunk"` // output tokens a chunk
-	Coalesced int     `json:"coalesced"` // output chunks that shared a read with the one ahead of them
+	Output   int     `json:"output"`    // chunks that carry output
+	PerChunk float64 `json:"per_chunk"` // output tokens a chunk
+	// Merged are the output chunks without an instant of their own since the client
+	// was late, one less than there were in each such read.
+	Merged      int     `json:"merged"`
+	MergedShare float64 `json:"merged_share"`
+	// Bundled are those that the server or the network had put behind another: the
+	// client was waiting.
+	Bundled  int     `json:"bundled"`
+	PerWrite float64 `json:"per_write"` // output chunks that came at once, by what is known of it
 }
 
 // Summarize turns a trace into Pitot's figures.
@@ -231,14 +238,20 @@ func countChunks(records []*trace.Record) Chunks {
 				continue
 			}
 			c.Output++
-			if chunk.Kind&trace.Coalesced != 0 && chunk.At == prev {
-				c.Coalesced++
+			together := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
+			switch {
+			case r.Merged(chunk) && (together || chunk.Slack > 0):
+				c.Merged++
+			case together && chunk.Kind&trace.Bundled != 0:
+				c.Bundled++
 			}
 			prev = chunk.At
 		}
 	}
 	if c.Output > 0 {
 		c.PerChunk = float64(tokens) / float64(c.Output)
+		c.MergedShare = float64(c.Merged) / float64(c.Output)
+		c.PerWrite = float64(c.Output) / float64(c.Output-c.Bundled)
 	}
 	return c
 }

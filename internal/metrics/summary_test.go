@@ -172,14 +172,34 @@ func TestAClosedLoopHasNoResponseTime(t *testing.T) {
 	}
 }
 
-func TestCoalescedChunksAreCounted(t *testing.T) {
-	r := answered(0, 0, 0, 6, 50, 60, 60)
-	r.Chunks[2].Kind |= trace.Coalesced
+// Chunks without an instant of their own: merged where the client was late, bundled
+// where it was not.
+func TestChunksThatCameTogetherAreCounted(t *testing.T) {
+	user := answered(0, 0, 0, 6, 50, 60, 60)
+	user.Chunks[2].Kind |= trace.Coalesced
 	role := answered(1, 0, 0, 2, 50, 70) // met the role chunk, which is no output: its instant is its own
 	role.Chunks[0].Kind |= trace.Coalesced
 	role.Chunks = append([]trace.Chunk{{At: 50 * ms, Kind: trace.Role}}, role.Chunks...)
-	if c := Summarize(run(100, r, role), Options{}).Chunks; c.Output != 5 || c.Coalesced != 1 || c.PerChunk != 8.0/5 {
-		t.Errorf("%+v", c)
+	late := answered(2, 0, 0, 3, 50, 60, 60)
+	late.Stamps, late.Chunks[1].Slack, late.Chunks[2].Kind = trace.KernelStamps, 7000, trace.Text|trace.Coalesced
+	waiting := answered(3, 0, 0, 4, 50, 50, 60, 60)
+	waiting.Stamps = trace.KernelStamps
+	for i := range waiting.Chunks {
+		waiting.Chunks[i].Kind |= trace.Bundled
+	}
+	waiting.Chunks[1].Kind |= trace.Coalesced
+	waiting.Chunks[3].Kind |= trace.Coalesced
+	for _, tt := range []struct {
+		records []*trace.Record
+		want    Chunks
+	}{
+		{[]*trace.Record{user, role}, Chunks{Output: 5, PerChunk: 8. / 5, Merged: 1, MergedShare: .2, PerWrite: 1}},
+		{[]*trace.Record{late}, Chunks{Output: 3, PerChunk: 1, Merged: 1, MergedShare: 1. / 3, PerWrite: 1}},
+		{[]*trace.Record{waiting}, Chunks{Output: 4, PerChunk: 1, Bundled: 2, PerWrite: 2}},
+	} {
+		if diff := cmp.Diff(tt.want, Summarize(run(100, tt.records...), Options{}).Chunks); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
@@ -295,66 +315,9 @@ func TestNoSteadyState(t *testing.T) {
 	}
 }
 
-func TestHealth(t *testing.T) {
-	healthy := func() *trace.Trace {
-		tr := run(1000)
-		for i := range 200 {
-			tr.Records = append(tr.Records, answered(i, trace.Instant(i), trace.Instant(i), 2, trace.Instant(i)+50, trace.Instant(i)+200))
-		}
-		return tr
-	}
-	for _, tt := range []struct {
-		name  string
-		spoil func(tr *trace.Trace)
-		why   string
-	}{
-		{"nothing", func(*trace.Trace) {}, ""},
-		{"late, but less than 5 % of an answer", late(5, 10), ""},
-		{"late", late(5, 20), "requests left late: P99 20.0 ms, the limit is 10.1 ms"},
-		{"one late", late(1, 500), ""},
-		{"late for a new connection", func(tr *trace.Trace) {
-			late(5, 20)(tr)
-			for _, r := range tr.Records[:5] {
-				r.Dialed, r.Connected = r.Sent-20*ms, r.Sent
-			}
-		}, ""},
-		{"held by the gate", func(tr *trace.Trace) {
-			late(5, 20)(tr)
-			for _, r := range tr.Records[:5] {
-				r.Free = r.Sent
-			}
-		}, ""},
-		{"processors", func(tr *trace.Trace) { tr.Run.Client.CPU = 1900 * time.Millisecond }, "this process used 95 % of 2 processors"},
-		{"processors, with the engine", func(tr *trace.Trace) { tr.Run.Client.CPU, tr.Run.Env.Embedded = 1900*time.Millisecond, true }, "this process and the engine in it"},
-		{"processors, for a moment", func(tr *trace.Trace) { tr.Run.End, tr.Run.Client.CPU = 500*ms, time.Second }, ""},
-		{"killed", func(tr *trace.Trace) { tr.Run.End = trace.Never }, "the run has no end"},
-		{"collector", func(tr *trace.Trace) { tr.Run.Client.GCMax = 11 * time.Millisecond }, "the garbage collector paused"},
-		{"simulated", func(tr *trace.Trace) { late(200, 500)(tr); tr.Run.Kind = trace.Simulated }, ""},
-		{"files", func(tr *trace.Trace) { tr.Records[0].Class = trace.Files }, "1 requests failed since this process ran out of file descriptors"},
-		{"ports", func(tr *trace.Trace) { tr.Records[0].Class = trace.Ports }, "ran out of local ports"},
-		{"server errors are not the client's", func(tr *trace.Trace) { tr.Records[0].Class = trace.Reset }, ""},
-	} {
-		tr := healthy()
-		tt.spoil(tr)
-		h := Summarize(tr, Options{}).Health
-		if h.Valid != (tt.why == "") || !strings.Contains(strings.Join(h.Reasons, "; "), tt.why) {
-			t.Errorf("%s: valid %v, %q; want %q", tt.name, h.Valid, h.Reasons, tt.why)
-		}
-	}
-}
-
-// late delays the first n requests by d ms.
-func late(n int, d trace.Instant) func(tr *trace.Trace) {
-	return func(tr *trace.Trace) {
-		for _, r := range tr.Records[:n] {
-			r.Sent += d * ms
-		}
-	}
-}
-
 func TestAnEmptyRunHasASummary(t *testing.T) {
 	s := Summarize(&trace.Trace{Run: trace.Run{End: trace.Never}}, Options{})
-	if s.Duration != 0 || s.Rates.Requests != 0 || s.Health.Valid {
+	if s.Duration != 0 || s.Rates.Requests != 0 || s.Health.Verdict.Validity != trace.Invalid {
 		t.Errorf("%+v", s)
 	}
 }

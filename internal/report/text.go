@@ -36,7 +36,8 @@ func Text(w io.Writer, s metrics.Summary) error {
 // text is a report in the making.
 type text struct {
 	strings.Builder
-	short []metrics.Percentile // with an asterisk, each once
+	short            []metrics.Percentile // with an asterisk, each once
+	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
 }
 
 func (t *text) linef(format string, a ...any) {
@@ -77,7 +78,7 @@ func (t *text) head(s metrics.Summary) {
 	}
 	t.field("target", where, plan.Model, how)
 	t.field("load", plan.Workload, plan.Arrival, gate(plan.Concurrency), fmt.Sprintf("seed %d", plan.Seed))
-	t.client(s.Health)
+	t.client(s)
 	t.server(s.Server)
 	t.WriteString("\n")
 }
@@ -115,33 +116,66 @@ func gate(n int) string {
 }
 
 // client is the verdict on the load generator and what it rests on.
-func (t *text) client(h metrics.Health) {
+func (t *text) client(s metrics.Summary) {
+	h := s.Health
 	if h.Simulated {
 		t.field("client", "none: no request was sent, and nothing stood in the way of any")
 		return
 	}
-	verdict := "VALID"
-	if !h.Valid {
-		verdict = "INVALID: " + strings.Join(h.Reasons, "; ")
+	verdict := strings.ToUpper(string(h.Verdict.Validity))
+	if len(h.Verdict.Reasons) > 0 {
+		verdict += ": " + strings.Join(h.Verdict.Reasons, "; ")
 	}
 	t.field("client", verdict)
 	lateness := "sent nothing"
 	if h.Lateness.N > 0 {
-		lateness = fmt.Sprintf("sent late by P50 %s, P99 %s, max %s ms", ms(h.Lateness.At(50)), ms(h.Lateness.At(99)), ms(h.Lateness.Max))
+		lateness = "sent late by " + spread(h.Lateness.At(50), h.Lateness.At(99), h.Lateness.Max)
 	}
 	t.field("", lateness)
+	t.stamps(h, s.Chunks)
 	if !h.Measured {
 		return
 	}
-	gc := "no GC"
-	if h.GCCycles > 0 {
-		gc = fmt.Sprintf("%d GC, longest pause %s ms", h.GCCycles, ms(h.GCMax))
+	var parts []string
+	add := func(there bool, format string, a ...any) {
+		if there {
+			parts = append(parts, fmt.Sprintf(format, a...))
+		}
 	}
-	redials := ""
-	if h.Redials > 0 {
-		redials = fmt.Sprintf("%d idle connections replaced", h.Redials)
+	add(true, "CPU %.0f %% of %d", 100*h.CPU, h.CPUs)
+	add(h.GCCycles == 0, "no GC")
+	add(h.GCCycles > 0, "%d GC, longest pause %s ms", h.GCCycles, ms(h.GCMax))
+	add(h.Redials > 0, "%d idle connections replaced", h.Redials)
+	t.field("", parts...)
+}
+
+// stamps says whose the instants are, how late they would be, or are, that are taken
+// when the client reads, and how many chunks have none of their own.
+func (t *text) stamps(h metrics.Health, c metrics.Chunks) {
+	whose := ""
+	switch s := h.Stamps; {
+	case s.User == 0 && s.Kernel > 0:
+		whose = "kernel stamps"
+	case s.User > 0 && s.Kernel > 0:
+		whose = fmt.Sprintf("%d of %d answers with user-space stamps", s.User, s.User+s.Kernel)
+	case s.User > 0:
+		whose = "user-space stamps"
 	}
-	t.field("", fmt.Sprintf("CPU %.0f %% of %d", 100*h.CPU, h.CPUs), gc, redials)
+	if h.Lag.Reads > 0 && whose != "" {
+		whose = fmt.Sprintf("read late by %s (%s)", spread(h.Lag.P50, h.Lag.P99, h.Lag.Max), whose)
+	}
+	merged := ""
+	if c.Merged > 0 {
+		merged = fmt.Sprintf("%.2f %% of chunks merged", 100*c.MergedShare)
+	}
+	if whose != "" || merged != "" {
+		t.field("", whose, merged)
+	}
+}
+
+// spread is a distribution of delays in a line.
+func spread(p50, p99, most float64) string {
+	return fmt.Sprintf("P50 %s, P99 %s, max %s ms", ms(p50), ms(p99), ms(most))
 }
 
 // rates are lines of a name, what it counts, and the rate over the whole run
@@ -224,6 +258,9 @@ func (t *text) group(title string, l metrics.Latencies, streamed, gaps bool) {
 }
 
 func (t *text) row(name string, d metrics.Distribution) {
+	if d.Invalid && d.N > 0 {
+		name, t.invalid = name+" !", true
+	}
 	t.WriteString(left("  "+name, nameWidth))
 	if d.N == 0 {
 		t.linef("%s", right("–", figureWidth))
@@ -241,6 +278,20 @@ func (t *text) row(name string, d metrics.Distribution) {
 		t.WriteString(right(ms(p.Value)+mark, figureWidth))
 	}
 	t.linef("%s%s", right(ms(d.Max), figureWidth), right(fmt.Sprint(d.N), figureWidth))
+	if d.Bounds != nil {
+		t.bounded = true
+		t.bound("at least", d.Bounds.Low)
+		t.bound("at most", d.Bounds.High)
+	}
+}
+
+// bound is a row of what the figures above it can be.
+func (t *text) bound(name string, q metrics.Quantiles) {
+	t.WriteString(left("   "+name, nameWidth) + right("", figureWidth) + right(ms(q.Median), figureWidth))
+	for _, v := range q.Percentiles {
+		t.WriteString(right(ms(v)+" ", figureWidth))
+	}
+	t.linef("%s", right(ms(q.Max), figureWidth))
 }
 
 // failures are listed by class, most frequent first, in the words of the first
@@ -282,7 +333,7 @@ func (t *text) notes(s metrics.Summary) {
 	note(s.Tokens.Short > 0, "%d answers are shorter than asked for", s.Tokens.Short)
 	note(s.Tokens.Long > 0, "%d answers are longer than asked for: the server does not keep to its limit", s.Tokens.Long)
 	note(s.Chunks.PerChunk > 1.005 && s.Run.Plan.Stream, "a chunk carries %.2f tokens on average: ITL is the gap between chunks, TPOT the time per token", s.Chunks.PerChunk)
-	note(s.Chunks.Coalesced > 0, "%d of %d chunks (%.2f %%) came in one read with the chunk before them: their gaps of 0 are not the server's", s.Chunks.Coalesced, s.Chunks.Output, 100*float64(s.Chunks.Coalesced)/float64(max(1, s.Chunks.Output)))
+	t.together(s, note)
 	note(s.Response == nil, "a closed loop has no schedule, so there is no response time")
 	for _, n := range s.Run.Notes {
 		note(true, "%s", n)
@@ -291,6 +342,16 @@ func (t *text) notes(s metrics.Summary) {
 		note(p.Error == "illustrative", "the profile %s is illustrative: no server was measured for it", p.Name)
 		note(p.Error != "illustrative", "the profile %s states its error as %s (pitot profiles check)", p.Name, p.Error)
 	}
+}
+
+// together are the notes on chunks that came together.
+func (t *text) together(s metrics.Summary, note func(cond bool, format string, a ...any)) {
+	c := s.Chunks
+	streamed := s.Run.Plan.Stream
+	note(streamed && c.Merged > 0, "%d of %d chunks (%.2f %%) are merged: the client read them together with the one after them, so they have no instant of their own", c.Merged, c.Output, 100*c.MergedShare)
+	note(t.bounded, "at least, at most: what the figures above them can be, whenever the merged chunks came")
+	note(t.invalid, "! invalid: too many chunks are merged for these percentiles; the mean is right")
+	note(streamed && c.PerWrite > 1.005, "the server or the network puts %.2f chunks together on average: gaps of 0 are theirs, not the client's", c.PerWrite)
 }
 
 // wants says how large a sample percentiles want.

@@ -55,6 +55,43 @@ func record(i int, fails bool) *trace.Record {
 	return r
 }
 
+// merged is a run stamped by the kernel, in which n answers had two chunks in one
+// read.
+func merged(n int) *trace.Trace {
+	tr := sample(400, 0)
+	for i, r := range tr.Records {
+		if r.Stamps = trace.KernelStamps; i < n {
+			r.Chunks[1].At, r.Chunks[1].Slack = r.Chunks[2].At, 15_000
+			r.Chunks[2].Kind |= trace.Coalesced
+		}
+	}
+	tr.Run.Client.Lag = trace.Lag{Reads: 2000, P50: 41 * time.Microsecond, P99: 6 * time.Millisecond, Max: 15 * time.Millisecond}
+	if n >= 100 {
+		tr.Run.Client.CPU, tr.Run.Client.Procs = 7800*time.Millisecond, 1
+	}
+	return tr
+}
+
+// bundled is a run of a server that writes two chunks at once. Half of the answers
+// came without stamps, and the first of all before the client looked.
+func bundled() *trace.Trace {
+	tr := sample(400, 0)
+	for i, r := range tr.Records {
+		r.Stamps = trace.UserStamps
+		if i%2 == 0 {
+			r.Stamps = trace.KernelStamps
+			for k := 1; k < 5; k += 2 {
+				r.Chunks[k].At = r.Chunks[k+1].At
+				r.Chunks[k].Kind |= trace.Bundled
+				r.Chunks[k+1].Kind |= trace.Bundled | trace.Coalesced
+			}
+		}
+	}
+	tr.Records[0].Chunks[0].Slack = 1500
+	tr.Run.Client.Lag = trace.Lag{Reads: 1000, P50: 41 * time.Microsecond, P99: 812 * time.Microsecond, Max: 2 * time.Millisecond}
+	return tr
+}
+
 func TestText(t *testing.T) {
 	killed := sample(30, 0)
 	killed.Run.Status, killed.Run.Plan.Requests, killed.Run.Name = trace.Interrupted, 100, ""
@@ -79,8 +116,8 @@ func TestText(t *testing.T) {
 		"vllm:request_queue_time_seconds_sum": 4000, "vllm:request_queue_time_seconds_count": 32,
 	}
 	for name, tr := range map[string]*trace.Trace{
-		"simulated": simulated,
-		"failures":  sample(400, 9), "interrupted": killed, "invalid": late, "empty": {Run: trace.Run{Status: trace.Complete}},
+		"simulated": simulated, "bounded": merged(10), "merged": merged(100), "bundled": bundled(),
+		"failures": sample(400, 9), "interrupted": killed, "invalid": late, "empty": {Run: trace.Run{Status: trace.Complete}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder

@@ -35,7 +35,7 @@ func sortInPlace(x []float64) {
 		if slices.Contains(counts[d][:], len(x)) {
 			continue // all have the same digit here
 		}
-		place(spare, keys, uint(d*digitBits), &counts[d])
+		spread(spare, keys, uint(d*digitBits), &counts[d])
 		keys, spare = spare, keys
 	}
 	for i, k := range keys {
@@ -43,9 +43,9 @@ func sortInPlace(x []float64) {
 	}
 }
 
-// place puts the keys in the order of one digit, of which counts says how often
+// spread puts the keys in the order of one digit, of which counts says how often
 // each comes; those with the same one stay in their order.
-func place(to, from []uint64, shift uint, counts *[digitSize]int) {
+func spread(to, from []uint64, shift uint, counts *[digitSize]int) {
 	next := 0
 	for i, n := range counts {
 		counts[i], next = next, next+n

@@ -1,5 +1,6 @@
 // Package stats turns samples into figures. It knows no domain types: a sample
-// is a []float64 and a figure is a float64.
+// is a []float64, or a Walk where it is too large to be one, and a figure is a
+// float64.
 //
 // Sums, means, deviations and percentiles follow numpy to the last bit, since
 // that is what the Python benchmark tools print: sums are pairwise in numpy's
@@ -92,15 +93,25 @@ func Sort(x []float64) Sorted {
 // Percentile is numpy's default ("linear"): with h = (n-1)p/100 it lies between
 // the order statistics floor(h) and floor(h)+1. p is in percent; 0 for an empty
 // sample.
-func (s Sorted) Percentile(p float64) float64 {
-	if len(s) == 0 {
+func (s Sorted) Percentile(p float64) float64 { return percentile(len(s), p, s.at) }
+
+func (s Sorted) at(rank int) float64 { return s[rank] }
+
+// percentile p of n values whose order statistics at gives.
+func percentile(n int, p float64, at func(rank int) float64) float64 {
+	if n == 0 {
 		return 0
 	}
-	h := float64(p / 100 * float64(len(s)-1)) // no fused multiply-add: the same on every machine
-	lo := int(math.Floor(h))
-	lo = min(max(lo, 0), len(s)-1)
-	hi := min(lo+1, len(s)-1)
-	return lerp(s[lo], s[hi], h-float64(lo))
+	lo, hi, share := place(n, p)
+	return lerp(at(lo), at(hi), share)
+}
+
+// place is between which order statistics of n percentile p lies, and how far on
+// the way.
+func place(n int, p float64) (lo, hi int, share float64) {
+	h := float64(p / 100 * float64(n-1)) // no fused multiply-add: the same on every machine
+	lo = min(max(int(math.Floor(h)), 0), n-1)
+	return lo, min(lo+1, n-1), h - float64(lo)
 }
 
 // lerp rounds as numpy's does: from the nearer end.
@@ -113,17 +124,22 @@ func lerp(a, b, g float64) float64 {
 }
 
 // Median is the middle value, or the mean of the middle two.
-func (s Sorted) Median() float64 {
-	n := len(s)
-	switch {
+func (s Sorted) Median() float64 { return median(len(s), s.at) }
+
+// median of n values whose order statistics at gives.
+func median(n int, at func(rank int) float64) float64 {
+	switch r := medianRanks(n); {
 	case n == 0:
 		return 0
 	case n%2 == 1:
-		return s[n/2]
+		return at(r[0])
 	default:
-		return (s[n/2-1] + s[n/2]) / 2
+		return (at(r[0]) + at(r[1])) / 2
 	}
 }
+
+// medianRanks are the ranks of the middle two of n values.
+func medianRanks(n int) []int { return []int{max(0, (n-1)/2), n / 2} }
 
 // Min is the smallest value, 0 for an empty sample.
 func (s Sorted) Min() float64 {

@@ -92,6 +92,7 @@ func writeJSONL(w io.Writer, t *trace.Trace) error {
 // lists of equal length.
 type row struct {
 	Run             string  `parquet:"run,dict"`
+	Validity        string  `parquet:"validity,dict"` // of the run
 	Index           int64   `parquet:"index"`
 	RequestID       string  `parquet:"request_id"`
 	PromptTokens    int64   `parquet:"prompt_tokens"`
@@ -116,12 +117,14 @@ type row struct {
 	UsageReasoning  int64   `parquet:"usage_reasoning"`
 	Redials         int64   `parquet:"redials"`
 	Text            string  `parquet:"text"`
+	Stamps          string  `parquet:"stamps,dict"`
 	ChunkAtNS       []int64 `parquet:"chunk_at_ns,list"`
+	ChunkSlackUS    []int64 `parquet:"chunk_slack_us,list"` // empty where every instant is exact
 	ChunkTokens     []int64 `parquet:"chunk_tokens,list"`
 	ChunkKinds      []int64 `parquet:"chunk_kinds,list"`
 }
 
-func newRow(run string, r *trace.Record) row {
+func newRow(run trace.Run, r *trace.Record) row {
 	at := func(t trace.Instant) *int64 {
 		if !t.Happened() {
 			return nil
@@ -130,15 +133,19 @@ func newRow(run string, r *trace.Record) row {
 		return &ns
 	}
 	x := row{
-		Run: run, Index: int64(r.Index), RequestID: r.ID,
+		Run: run.ID, Validity: validity(run), Index: int64(r.Index), RequestID: r.ID,
 		PromptTokens: int64(r.PromptTokens), WantTokens: int64(r.WantTokens), OutputTokens: int64(r.OutputTokens), CountedFrom: string(r.CountedFrom),
 		DueNS: at(r.Due), FreeNS: at(r.Free), ReleasedNS: at(r.Released), DialedNS: at(r.Dialed), ConnectedNS: at(r.Connected),
 		SentNS: at(r.Sent), FirstByteNS: at(r.FirstByte), DoneNS: at(r.Done),
 		Status: int64(r.Status), FinishReason: r.FinishReason, Class: string(r.Class), Error: r.Error,
 		UsagePrompt: int64(r.Usage.Prompt), UsageCompletion: int64(r.Usage.Completion), UsageCached: int64(r.Usage.Cached), UsageReasoning: int64(r.Usage.Reasoning),
-		Redials: int64(r.Redials), Text: r.Text,
+		Redials: int64(r.Redials), Text: r.Text, Stamps: string(r.Stamps),
 	}
+	unsure := slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Slack > 0 })
 	for _, c := range r.Chunks {
+		if unsure {
+			x.ChunkSlackUS = append(x.ChunkSlackUS, int64(c.Slack))
+		}
 		x.ChunkAtNS = append(x.ChunkAtNS, int64(c.At))
 		x.ChunkTokens = append(x.ChunkTokens, int64(c.Tokens))
 		x.ChunkKinds = append(x.ChunkKinds, int64(c.Kind))
@@ -151,7 +158,7 @@ func writeParquet(w io.Writer, t *trace.Trace) error {
 	for batch := range slices.Chunk(t.Records, 1024) {
 		rows := make([]row, len(batch))
 		for i, r := range batch {
-			rows[i] = newRow(t.Run.ID, r)
+			rows[i] = newRow(t.Run, r)
 		}
 		if _, err := p.Write(rows); err != nil {
 			return err
@@ -162,10 +169,10 @@ func writeParquet(w io.Writer, t *trace.Trace) error {
 
 // csvHeader names the columns as the other formats do. Lists are numbers
 // separated by blanks.
-var csvHeader = strings.Fields(`run index request_id prompt_tokens want_tokens output_tokens counted_from
+var csvHeader = strings.Fields(`run validity index request_id prompt_tokens want_tokens output_tokens counted_from
 	due_ns free_ns released_ns dialed_ns connected_ns sent_ns first_byte_ns done_ns
-	status finish_reason class error usage_prompt usage_completion usage_cached usage_reasoning redials text
-	chunk_at_ns chunk_tokens chunk_kinds`)
+	status finish_reason class error usage_prompt usage_completion usage_cached usage_reasoning redials text stamps
+	chunk_at_ns chunk_slack_us chunk_tokens chunk_kinds`)
 
 func writeCSV(w io.Writer, t *trace.Trace) error {
 	c := csv.NewWriter(w)
@@ -173,7 +180,7 @@ func writeCSV(w io.Writer, t *trace.Trace) error {
 		return err
 	}
 	for _, r := range t.Records {
-		if err := c.Write(newRow(t.Run.ID, r).fields()); err != nil {
+		if err := c.Write(newRow(t.Run, r).fields()); err != nil {
 			return err
 		}
 	}
@@ -197,9 +204,9 @@ func (x row) fields() []string {
 		return strings.Join(s, " ")
 	}
 	return []string{
-		x.Run, num(x.Index), x.RequestID, num(x.PromptTokens), num(x.WantTokens), num(x.OutputTokens), x.CountedFrom,
+		x.Run, x.Validity, num(x.Index), x.RequestID, num(x.PromptTokens), num(x.WantTokens), num(x.OutputTokens), x.CountedFrom,
 		at(x.DueNS), at(x.FreeNS), at(x.ReleasedNS), at(x.DialedNS), at(x.ConnectedNS), at(x.SentNS), at(x.FirstByteNS), at(x.DoneNS),
-		num(x.Status), x.FinishReason, x.Class, x.Error, num(x.UsagePrompt), num(x.UsageCompletion), num(x.UsageCached), num(x.UsageReasoning), num(x.Redials), x.Text,
-		list(x.ChunkAtNS), list(x.ChunkTokens), list(x.ChunkKinds),
+		num(x.Status), x.FinishReason, x.Class, x.Error, num(x.UsagePrompt), num(x.UsageCompletion), num(x.UsageCached), num(x.UsageReasoning), num(x.Redials), x.Text, x.Stamps,
+		list(x.ChunkAtNS), list(x.ChunkSlackUS), list(x.ChunkTokens), list(x.ChunkKinds),
 	}
 }

@@ -12,7 +12,7 @@ import (
 const columns = `idx, request_id, prompt_tokens, want_tokens,
 	due_ns, free_ns, released_ns, dialed_ns, connected_ns, sent_ns, first_byte_ns, done_ns,
 	status, finish_reason, usage_prompt, usage_completion, usage_cached, usage_reasoning, usage_at_ns,
-	output_tokens, counted_from, class, error, redials, text, chunks`
+	output_tokens, counted_from, class, error, redials, text, stamps, chunks`
 
 var insert = "INSERT INTO record (run_id, " + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")+1) + ")"
 
@@ -26,7 +26,7 @@ func values(runID string, r *trace.Record) []any {
 		runID, r.Index, r.ID, r.PromptTokens, r.WantTokens,
 		null(r.Due), null(r.Free), null(r.Released), null(r.Dialed), null(r.Connected), null(r.Sent), null(r.FirstByte), null(r.Done),
 		r.Status, r.FinishReason, r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Reasoning, null(r.Usage.At),
-		r.OutputTokens, string(r.CountedFrom), string(r.Class), r.Error, r.Redials, r.Text,
+		r.OutputTokens, string(r.CountedFrom), string(r.Class), r.Error, r.Redials, r.Text, string(r.Stamps),
 		trace.AppendChunks([]byte{}, r.Chunks),
 	}
 }
@@ -53,7 +53,7 @@ func scan(rows *sql.Rows) (*trace.Record, error) {
 		&r.Index, &r.ID, &r.PromptTokens, &r.WantTokens,
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, instant{&r.Usage.At},
-		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &chunks,
+		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &chunks,
 	)
 	if err != nil {
 		return nil, err

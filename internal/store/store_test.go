@@ -43,6 +43,7 @@ func sample(index int) *trace.Record {
 	r.Text, r.Status, r.FinishReason = "hé", 200, "stop"
 	r.Usage = trace.Usage{Prompt: 5, Completion: 2, Cached: 1, Reasoning: 1, At: 700}
 	r.OutputTokens, r.CountedFrom, r.Redials = 2, trace.FromUsage, 1
+	r.Stamps, r.Chunks[1].Slack = trace.KernelStamps, 20
 	return r
 }
 
@@ -62,8 +63,13 @@ func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
 	run.Status, run.End = trace.Complete, 1000
 	run.Probes = []*trace.Record{sample(0)}
 	run.Notes = []string{"a note"}
+	run.Verdict = &trace.Verdict{Validity: trace.Doubtful, Reasons: []string{"one", "another"}}
 	if err := w.Finish(run); err != nil {
 		t.Fatal(err)
+	}
+	var validity string
+	if err := s.db.QueryRow("SELECT validity FROM run").Scan(&validity); err != nil || validity != "doubtful" {
+		t.Errorf("validity %q, %v", validity, err)
 	}
 	got, err := s.Load("run-1")
 	if err != nil {
@@ -202,10 +208,57 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// A store of the first version, with a run in it, can be read and written on.
+func TestAStoreOfAnOlderPitot(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "old.db")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := migrations.ReadFile("migrations/1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(string(script) + `; PRAGMA user_version = 1;
+		INSERT INTO run VALUES ('old', '', 'complete', 5, 5, 'm', '', '', '{"id": "old", "kind": "measured", "status": "complete", "end_ns": 900}');
+		INSERT INTO record VALUES ('old', 0, 'r', 5, 6, 0, NULL, 1, NULL, NULL, 2, 3, 900, 200, 'stop', 5, 2, 1, 1, 700, 2, 'usage', '', '', 1, 'hé',
+			x'060008e2070201')`) // 3, 0 tokens, role; 497 on, 2 tokens, text
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+	s, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := s.Load("old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sample(0)
+	want.Stamps, want.Chunks[1].Slack = "", 0
+	if diff := cmp.Diff([]*trace.Record{want}, got.Records); diff != "" || got.Run.Verdict != nil {
+		t.Errorf("verdict %v\n%s", got.Run.Verdict, diff)
+	}
+	w, err := s.Create(newRun("new", "", 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Append(sample(0))
+	if err := w.Finish(newRun("new", "", 9)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(); err != nil || len(list) != 2 || list[0].Records != 1 {
+		t.Errorf("%v: %+v", err, list)
+	}
+}
+
 func TestExport(t *testing.T) {
 	failed := trace.NewRecord(1)
 	failed.Class, failed.Error = trace.Reset, "a, \"b\"\n"
 	tr := &trace.Trace{Run: newRun("run-1", "n", 5), Records: []*trace.Record{sample(0), failed}}
+	tr.Run.Verdict = &trace.Verdict{Validity: trace.Valid}
 	out := map[Format]*bytes.Buffer{}
 	for _, f := range Formats() {
 		out[f] = new(bytes.Buffer)
@@ -264,7 +317,8 @@ func checkCSV(t *testing.T, b *bytes.Buffer) {
 	}
 	for column, want := range map[string][2]string{
 		"index": {"0", "1"}, "sent_ns": {"2", ""}, "class": {"", "reset"}, "error": {"", "a, \"b\"\n"},
-		"chunk_at_ns": {"3 500", ""}, "chunk_kinds": {"8 1", ""}, "run": {"run-1", "run-1"}, "text": {"hé", ""},
+		"chunk_at_ns": {"3 500", ""}, "chunk_kinds": {"8 1", ""}, "run": {"run-1", "run-1"},
+		"validity": {"valid", "valid"}, "stamps": {"kernel", ""}, "chunk_slack_us": {"0 20", ""}, "text": {"hé", ""},
 	} {
 		if got := [2]string{cell(1, column), cell(2, column)}; got != want {
 			t.Errorf("csv %s: %q, want %q", column, got, want)
@@ -279,7 +333,7 @@ func checkParquet(t *testing.T, b *bytes.Buffer, tr *trace.Trace) {
 		t.Fatal(err, rows)
 	}
 	for i, r := range tr.Records {
-		want := newRow("run-1", r)
+		want := newRow(tr.Run, r)
 		if diff := cmp.Diff(want.fields(), rows[i].fields()); diff != "" {
 			t.Error("parquet: " + diff)
 		}

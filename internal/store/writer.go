@@ -32,8 +32,8 @@ func (s *Store) Create(run trace.Run) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.db.Exec("INSERT INTO run (id, name, status, started, beat_ns, model, url, workload, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		run.ID, run.Name, run.Status, run.Started.UnixNano(), time.Now().UnixNano(), run.Plan.Model, run.Plan.URL, run.Plan.Workload, string(body))
+	_, err = s.db.Exec("INSERT INTO run (id, name, status, validity, started, beat_ns, model, url, workload, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		run.ID, run.Name, run.Status, validity(run), run.Started.UnixNano(), time.Now().UnixNano(), run.Plan.Model, run.Plan.URL, run.Plan.Workload, string(body))
 	if err != nil {
 		return nil, fmt.Errorf("store run %s: %w", run.ID, err)
 	}
@@ -115,11 +115,19 @@ func (w *Writer) Finish(run trace.Run) error {
 func (s *Store) Update(run trace.Run) error {
 	body, err := json.Marshal(run)
 	if err == nil {
-		_, err = s.db.Exec("UPDATE run SET name = ?, status = ?, started = ?, body = ? WHERE id = ?",
-			run.Name, run.Status, run.Started.UnixNano(), string(body), run.ID)
+		_, err = s.db.Exec("UPDATE run SET name = ?, status = ?, validity = ?, started = ?, body = ? WHERE id = ?",
+			run.Name, run.Status, validity(run), run.Started.UnixNano(), string(body), run.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("store the end of run %s: %w", run.ID, err)
 	}
 	return nil
+}
+
+// validity of a run, empty as long as nobody judged it.
+func validity(run trace.Run) string {
+	if run.Verdict == nil {
+		return ""
+	}
+	return string(run.Verdict.Validity)
 }

@@ -1,0 +1,103 @@
+package stats
+
+import (
+	"iter"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+)
+
+// A Walk goes through a sample of whole numbers, a block at a time, that is too
+// large to be laid out: it is made several times, and gives the same numbers in
+// the same order each time. A block is only good until the next one.
+type Walk iter.Seq[[]int64]
+
+// Figures sum up a sample.
+type Figures struct {
+	N                           int
+	Mean, Std, Min, Median, Max float64
+	Percentiles                 []float64
+}
+
+// Describe sums up numbers that are in units of 1/scale, with the given
+// percentiles. Mean and deviation are exact but for one rounding, however many
+// numbers there are; percentiles and median are those of Sorted.
+func (w Walk) Describe(percentiles []float64, scale float64) Figures {
+	t := w.total()
+	f := Figures{N: t.n, Percentiles: make([]float64, len(percentiles))}
+	if t.n == 0 {
+		return f
+	}
+	mean, std := t.moments()
+	f.Mean, f.Std = mean/scale, std/scale
+	f.Min, f.Max = float64(t.min)/scale, float64(t.max)/scale
+	ranks := medianRanks(t.n)
+	for _, p := range percentiles {
+		lo, hi, _ := place(t.n, p)
+		ranks = append(ranks, lo, hi)
+	}
+	order := w.order(t, ranks)
+	at := func(rank int) float64 { return float64(order[rank]) / scale }
+	f.Median = median(t.n, at)
+	for i, p := range percentiles {
+		f.Percentiles[i] = percentile(t.n, p, at)
+	}
+	return f
+}
+
+// A total is what one walk adds up: the number of values, their sum and that of
+// their squares, least word first, in two's complement.
+type total struct {
+	n        int
+	min, max int64
+	sum      [2]uint64
+	squares  [3]uint64
+}
+
+func (w Walk) total() total {
+	t := total{min: math.MaxInt64, max: math.MinInt64}
+	for block := range w {
+		t.n += len(block)
+		for _, v := range block {
+			t.min, t.max = min(t.min, v), max(t.max, v)
+			t.add(v)
+		}
+	}
+	return t
+}
+
+func (t *total) add(v int64) {
+	var carry uint64
+	t.sum[0], carry = bits.Add64(t.sum[0], uint64(v), 0)
+	t.sum[1] += uint64(v>>63) + carry
+	size := uint64(max(v, -v)) // also of the least there is
+	high, low := bits.Mul64(size, size)
+	t.squares[0], carry = bits.Add64(t.squares[0], low, 0)
+	t.squares[1], carry = bits.Add64(t.squares[1], high, carry)
+	t.squares[2] += carry
+}
+
+// moments are Σv/n and, of n values, √(nΣv² - (Σv)²)/n.
+func (t *total) moments() (mean, std float64) {
+	n := new(big.Int).SetInt64(int64(t.n))
+	sum := words(t.sum[0], uint64(int64(t.sum[1]))) // the high word has the sign
+	if int64(t.sum[1]) < 0 {
+		sum.Sub(sum, new(big.Int).Lsh(big.NewInt(1), 128))
+	}
+	spread := new(big.Int).Mul(n, words(t.squares[:]...))
+	spread.Sub(spread, new(big.Int).Mul(sum, sum))
+	mean, _ = new(big.Rat).SetFrac(sum, n).Float64()
+	root := new(big.Float).Sqrt(new(big.Float).SetInt(spread))
+	std, _ = root.Quo(root, new(big.Float).SetInt(n)).Float64()
+	return mean, std
+}
+
+// words is the number that has these words, least first.
+func words(w ...uint64) *big.Int {
+	v := new(big.Int)
+	for _, word := range slices.Backward(w) {
+		v.Lsh(v, 64).Or(v, new(big.Int).SetUint64(word))
+	}
+	return v
+}
