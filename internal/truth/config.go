@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/clock"
 )
 
 // Arrivals is how the tokens of many streams lie in time.
@@ -59,6 +61,8 @@ type Config struct {
 	EventsPerWrite int // events in one write; 1 if 0
 
 	Faults Faults
+
+	Clock *clock.Clock // of every instant in the log; one of its own if nil
 }
 
 // Faults are the shares of requests, 0 to 1 and in sum at most 1, that end
@@ -124,6 +128,9 @@ func (f Faults) validate() error {
 // withDefaults is c with its zeros filled in.
 func (c Config) withDefaults() Config {
 	c.HoldLimit = or(c.HoldLimit, 5*time.Second)
+	if c.Clock == nil {
+		c.Clock = clock.New()
+	}
 	c.Model = or(c.Model, "truth")
 	c.OutputTokens = or(c.OutputTokens, 128)
 	c.TokensPerEvent = or(c.TokensPerEvent, 1)

@@ -7,7 +7,7 @@ import (
 )
 
 // A Log is what a server did: every request since it was made, or since Reset.
-// Instants are nanoseconds on the monotonic clock.
+// Instants are nanoseconds of Config.Clock.
 type Log struct {
 	Requests []Request // in the order in which they arrived
 

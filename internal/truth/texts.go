@@ -4,9 +4,10 @@ package truth
 // plain words, and what a client may stumble over. Escaped and raw forms of one
 // character both occur in the wild. A token's id is its place in the list.
 var texts = [...]string{
-	"The", " quick", " brown", " fox", `\n`, " jumps", " caf\\u00e9", ` \"so`, `\"`, " über",
-	" den", ",", " 猫", " lazy", " dog", ".", `\n\n`, " a", " \U0001f980", " tab\\t",
-	" back\\\\slash", " e\u0301", " tokens", " per", " second", ":", " 42", " {", "}", " data", " \\/", " end",
+	"The", " quick", " brown", " fox", `\n`, " jumps", ` caf\u00e9`, ` \"so`,
+	`\"`, " über", " den", ",", " 猫", " lazy", " dog", ".",
+	`\n\n`, " a", " 🦀", ` tab\t`, ` back\\slash`, ` \ud83d\ude00`, " tokens", " per",
+	" second", ":", " 42", " {", "}", " data", ` and\/or`, " end",
 }
 
 // text is the token at place i of the answer to arrival number n.
