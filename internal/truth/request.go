@@ -208,7 +208,7 @@ func parseHead(head []byte) (request, error) {
 	line, rest, _ := bytes.Cut(head, []byte("\r\n"))
 	method, target, ok := bytes.Cut(line, []byte(" "))
 	target, version, ok2 := bytes.Cut(target, []byte(" "))
-	if !ok || !ok2 || len(method) == 0 || len(target) == 0 || !bytes.HasPrefix(version, []byte("HTTP/")) {
+	if !ok || !ok2 || len(method) == 0 || !bytes.HasPrefix(target, []byte("/")) || !bytes.HasPrefix(version, []byte("HTTP/")) {
 		return request{}, bad("request line %.80q: want METHOD PATH HTTP/1.1", line)
 	}
 	if string(version) != "HTTP/1.1" {
