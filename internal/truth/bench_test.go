@@ -54,7 +54,9 @@ func benchmarkWrites(b *testing.B, streams int) {
 	b.ReportMetric(float64(writes)/b.Elapsed().Seconds(), "writes/s")
 	b.ReportMetric(float64(busy)/float64(writes), "ns-cpu/write")
 	cancel()
-	<-served
+	if err := <-served; err != nil {
+		b.Error(err)
+	}
 }
 
 // discard makes a request and reads the answer without looking at it.

@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/transport"
 )
 
 // A conn is a connection, whose goroutine reads requests. It reads on while an
 // answer is being written, so that the end of the answer need wake nobody; it
 // answers the next request when that one is over.
 type conn struct {
-	net.Conn
+	*transport.Conn
 	srv   *Server
 	raw   *rawSocket // nil where there is none
 	in    reader
@@ -21,10 +23,11 @@ type conn struct {
 	close bool          // the client wants the connection closed after the answer
 }
 
-func newConn(s *Server, c net.Conn) *conn {
-	out := &conn{Conn: c, srv: s, raw: newRawSocket(c), in: reader{src: c, now: s.now}, idle: make(chan struct{}, 1)}
-	out.idle <- struct{}{}
-	return out
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{Conn: transport.NewConn(nc, s.clock), srv: s, raw: newRawSocket(nc), idle: make(chan struct{}, 1)}
+	c.in.src = c
+	c.idle <- struct{}{}
+	return c
 }
 
 // serve reads and answers requests until the connection ends. An answer that is
@@ -88,10 +91,10 @@ var dialects = map[string]dialect{
 func (c *conn) generate(d dialect, req *request) error {
 	s := c.srv
 	a, err := parseAsk(d, req.body, s.cfg.OutputTokens)
-	n := s.number()
+	n, stamp := s.number(), c.Last()
 	rec := &record{head: Request{
 		ID: or(req.id, or(a.id, fmt.Sprintf("%016x", mix(s.cfg.Seed)^n))), Path: req.path, Stream: a.stream,
-		Received: c.in.at, Status: http.StatusOK, PromptTokens: a.prompt, Wanted: a.tokens,
+		Received: stamp.At, Kernel: stamp.Kernel, Status: http.StatusOK, PromptTokens: a.prompt, Wanted: a.tokens,
 	}}
 	fault := s.cfg.Faults.draw(s.cfg.Seed, n)
 	switch {
@@ -158,8 +161,8 @@ func appendHead(dst []byte, status int, contentType string, length int, last boo
 
 // reset ends the connection with a RST where it can.
 func (c *conn) reset() {
-	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+	if tcp, ok := c.Conn.Conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
-	_ = c.Conn.Close()
+	_ = c.Close()
 }

@@ -2,6 +2,7 @@ package truth
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -71,7 +72,7 @@ func TestRequestsThatDoNotWaitAreAnsweredInOrder(t *testing.T) {
 		if resp, body := r.response(in); resp.StatusCode != 400 || !resp.Close {
 			t.Errorf("third %d %q, want it refused and the connection closed", resp.StatusCode, body)
 		}
-		if _, err := in.ReadByte(); err != io.EOF {
+		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
 			t.Errorf("then %v", err)
 		}
 	})
@@ -99,7 +100,7 @@ func TestTheConnectionIsClosedWhenTheClientWantsIt(t *testing.T) {
 			if resp, body := r.response(in); !resp.Close || !strings.HasSuffix(body, "data: [DONE]\n\n") {
 				t.Errorf("%v %q", resp.Header, body)
 			}
-			if _, err := in.ReadByte(); err != io.EOF {
+			if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
 				t.Errorf("then %v", err)
 			}
 		})
@@ -127,6 +128,9 @@ func TestAFullSocketHoldsUpNobody(t *testing.T) {
 		body := fmt.Sprintf(`{"prompt":"a","max_tokens":%d,"stream":true}`, tokens)
 		c, in := r.send("POST /v1/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		defer c.Close()
+		if _, err := in.Peek(1); err != nil {
+			t.Fatal(err)
+		}
 		// Streams take turns, so one that had none during another has no room.
 		for before := -1; before < r.srv.Log().Requests[0].Tokens; {
 			before = r.srv.Log().Requests[0].Tokens

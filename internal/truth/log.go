@@ -55,6 +55,7 @@ type Write struct {
 // Ending is how a request ended.
 type Ending int
 
+// The endings.
 const (
 	Open       Ending = iota // it has not
 	Complete                 // all of its answer was written

@@ -58,3 +58,18 @@ func (s *rawSocket) send(fd uintptr) bool {
 		return true
 	}
 }
+
+// keepStamping asks for receive stamps on the listener. The kernel stamps
+// nothing while no socket wants it, and begins late; so the first bytes of a
+// connection, which come before it is accepted, would have no stamp.
+func keepStamping(l net.Listener) {
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
+		return
+	}
+	if raw, err := tcp.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { // without it, requests have stamps of their reads
+			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1)
+		})
+	}
+}

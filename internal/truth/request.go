@@ -45,9 +45,6 @@ type reader struct {
 	src  io.Reader
 	buf  []byte
 	r, w int // what was read and not taken is buf[r:w]
-
-	now func() int64
-	at  int64 // when the last read returned
 }
 
 // next reads a request. proceed is called for a client that waits for leave to
@@ -96,7 +93,6 @@ func (r *reader) fill(want int) error {
 		r.r, r.w = 0, copy(r.buf, old)
 	}
 	n, err := r.src.Read(r.buf[r.w:])
-	r.at = r.now()
 	r.w += n
 	if n > 0 {
 		return nil

@@ -10,14 +10,10 @@ import (
 	"testing/iotest"
 )
 
-func newReader(src io.Reader) *reader {
-	return &reader{src: src, now: func() int64 { return 0 }}
-}
-
 // readAll reads requests from src until an error, and how often the client was
 // told to go on.
 func readAll(src io.Reader) (reqs []request, told int, err error) {
-	r := newReader(src)
+	r := &reader{src: src}
 	for {
 		req, err := r.next(func() error { told++; return nil })
 		if err != nil {
@@ -39,7 +35,7 @@ func TestRequestsAreRead(t *testing.T) {
 		"by the halve": iotest.HalfReader(strings.NewReader(text)),
 	} {
 		reqs, told, err := readAll(src)
-		if err != io.EOF || len(reqs) != 3 {
+		if !errors.Is(err, io.EOF) || len(reqs) != 3 {
 			t.Fatalf("%s: %d requests, then %v", name, len(reqs), err)
 		}
 		if want := map[bool]int{true: 1, false: 0}[name == "by the byte"]; told != want {
@@ -60,7 +56,7 @@ func TestRequestsAreRead(t *testing.T) {
 func TestALargeBodyIsReadAndItsBufferNotKept(t *testing.T) {
 	body := strings.Repeat("x", 3<<20)
 	text := fmt.Sprintf("POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	r := newReader(io.MultiReader(strings.NewReader(text), strings.NewReader("GET / HTTP/1.1\r\n\r\n")))
+	r := &reader{src: io.MultiReader(strings.NewReader(text), strings.NewReader("GET / HTTP/1.1\r\n\r\n"))}
 	if req, err := r.next(nil); err != nil || string(req.body) != body {
 		t.Fatalf("%d bytes, %v", len(req.body), err)
 	}
@@ -71,19 +67,19 @@ func TestALargeBodyIsReadAndItsBufferNotKept(t *testing.T) {
 
 func TestMalformedRequests(t *testing.T) {
 	for text, want := range map[string]int{
-		"GET\r\n\r\n":              400,
-		"GET /\r\n\r\n":            400,
-		"GET / HTTP/1.0\r\n\r\n":   505,
-		"GET / SPDY/3\r\n\r\n":     400,
-		" / HTTP/1.1\r\n\r\n":      400,
-		"GET  HTTP/1.1\r\n\r\n":    400,
-		"\x16\x03\x01\x02\r\n\r\n": 400,
-		"GET / HTTP/1.1\r\nno colon\r\n\r\n":                                               400,
-		"GET / HTTP/1.1\r\nname : v\r\n\r\n":                                               400,
-		"GET / HTTP/1.1\r\n folded: v\r\n\r\n":                                             400,
-		"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n":                                    400,
-		"POST / HTTP/1.1\r\nContent-Length: 1e3\r\n\r\n":                                   400,
-		"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n":                400,
+		"GET\r\n\r\n":                                                       400,
+		"GET /\r\n\r\n":                                                     400,
+		"GET / HTTP/1.0\r\n\r\n":                                            505,
+		"GET / SPDY/3\r\n\r\n":                                              400,
+		" / HTTP/1.1\r\n\r\n":                                               400,
+		"GET  HTTP/1.1\r\n\r\n":                                             400,
+		"\x16\x03\x01\x02\r\n\r\n":                                          400,
+		"GET / HTTP/1.1\r\nno colon\r\n\r\n":                                400,
+		"GET / HTTP/1.1\r\nname : v\r\n\r\n":                                400,
+		"GET / HTTP/1.1\r\n folded: v\r\n\r\n":                              400,
+		"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n":                     400,
+		"POST / HTTP/1.1\r\nContent-Length: 1e3\r\n\r\n":                    400,
+		"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n": 400,
 		"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n":       400,
 		"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n":                           413,
 		"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n":                               501,
@@ -118,6 +114,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add([]byte("\r\nPOST /v1/completions HTTP/1.1\r\nContent-Length: 5\r\nx-request-id: i\r\n\r\nhello"))
 	f.Add([]byte("POST /generate HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n3;x\r\nabc\r\n0\r\na: b\r\n\r\n"))
 	f.Add([]byte("POST / HTTP/1.1\r\nContent-Length: 1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"))
+	f.Add([]byte("GET ?x HTTP/1.1\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		whole, _, err := readAll(bytes.NewReader(data))
 		bytewise, _, err2 := readAll(iotest.OneByteReader(bytes.NewReader(data)))
@@ -127,7 +124,7 @@ func FuzzRequest(f *testing.F) {
 		for _, req := range whole {
 			text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nx-request-id: %s\r\ncontent-length: %d\r\n\r\n%s", req.method, req.path, req.id, len(req.body), req.body)
 			again, _, err := readAll(bytes.NewReader(text))
-			if err != io.EOF || len(again) != 1 || again[0].method != req.method || again[0].path != req.path || again[0].id != req.id || !bytes.Equal(again[0].body, req.body) {
+			if !errors.Is(err, io.EOF) || len(again) != 1 || again[0].method != req.method || again[0].path != req.path || again[0].id != req.id || !bytes.Equal(again[0].body, req.body) {
 				t.Errorf("%+v was read again as %+v, %v", req, again, err)
 			}
 		}

@@ -155,11 +155,11 @@ func parse(t *testing.T, data string) (c chunk) {
 	return c
 }
 
-// answer is the text of n tokens that arrived as number arrival.
-func answer(t *testing.T, arrival uint64, n int) (s string) {
+// answer is the text of the n tokens of the first request.
+func answer(t *testing.T, n int) (s string) {
 	t.Helper()
 	for i := range n {
-		s += text(arrival, i)
+		s += text(0, i)
 	}
 	if err := json.Unmarshal([]byte(`"`+s+`"`), &s); err != nil {
 		t.Fatal(err)

@@ -43,6 +43,7 @@ func New(cfg Config) (*Server, error) {
 // The process should have two processors for goroutines at least, on however
 // many cores: one of them writes all the time when there is much to write.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	keepStamping(l)
 	failed := make(chan error, 1)
 	s.running.Go(func() { failed <- s.accept(l) })
 	var err error
@@ -94,7 +95,7 @@ func (s *Server) halt() {
 	s.stopped = true
 	held := s.hold.take()
 	for c := range s.conns {
-		_ = c.Conn.Close() // its goroutine is told
+		_ = c.Close() // its goroutine is told
 	}
 	s.mu.Unlock()
 	for _, st := range held {
@@ -147,7 +148,7 @@ func (s *Server) finish(st *stream, e Ending) {
 	case Reset:
 		s.running.Go(c.reset)
 	case ClientGone, Stopped:
-		s.running.Go(func() { _ = c.Conn.Close() })
+		s.running.Go(func() { _ = c.Close() })
 	}
 	st.conn.idle <- struct{}{}
 }

@@ -51,7 +51,7 @@ func TestCompletionsStream(t *testing.T) {
 				t.Errorf("finish reason of event %d: %s", i, got[i].data)
 			}
 		}
-		if want := answer(t, 0, 4); said != want {
+		if want := answer(t, 4); said != want {
 			t.Errorf("text %q, want %q", said, want)
 		}
 		if resp.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" || !slices.Equal(resp.TransferEncoding, []string{"chunked"}) {
@@ -108,7 +108,7 @@ func TestChatStream(t *testing.T) {
 				said += *c.Choices[0].Delta.Content
 			}
 		}
-		if want := answer(t, 0, 2); said != want {
+		if want := answer(t, 2); said != want {
 			t.Errorf("text %q, want %q", said, want)
 		}
 		if got[1].at != 30*time.Millisecond || got[2].at != 40*time.Millisecond {
@@ -127,7 +127,7 @@ func TestGenerateStreamTellsTheAnswerFromItsBeginning(t *testing.T) {
 		}
 		for i := range 3 {
 			c := parse(t, got[i].data)
-			if c.Text != answer(t, 0, i+1) || len(c.OutputIDs) != i+1 || c.Meta.Completion != i+1 || c.Meta.Prompt != 3 || c.Meta.ID != "mine" {
+			if c.Text != answer(t, i+1) || len(c.OutputIDs) != i+1 || c.Meta.Completion != i+1 || c.Meta.Prompt != 3 || c.Meta.ID != "mine" {
 				t.Errorf("event %d: %s", i, got[i].data)
 			}
 			if i == 2 && (c.Meta.FinishReason == nil || c.Meta.FinishReason.Length != 3 || c.Meta.E2E != 0.05) {
@@ -162,7 +162,7 @@ func TestAnswersThatAreNoStream(t *testing.T) {
 			default:
 				said = c.Choices[0].Message.Content
 			}
-			if want := answer(t, 0, 3); said != want {
+			if want := answer(t, 3); said != want {
 				t.Errorf("%s: text %q, want %q", path, said, want)
 			}
 			if c.Usage != nil && (c.Usage.Prompt != 2 || c.Usage.Completion != 3) {

@@ -140,7 +140,7 @@ func (w *writer) first() (after int64) {
 		before := w.srv.now()
 		n, err := st.conn.raw.write(write)
 		after = w.srv.now()
-		ending := Open
+		var ending Ending
 		switch {
 		case err != nil:
 			ending = ClientGone
