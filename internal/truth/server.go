@@ -71,6 +71,10 @@ func (s *Server) accept(l net.Listener) error {
 		if c.raw != nil && s.writer == nil {
 			s.writer = newWriter(s)
 			s.running.Go(s.writer.run)
+			s.running.Go(func() {
+				<-s.stop
+				s.writer.alarm.Ring()
+			})
 		}
 		s.mu.Lock()
 		s.conns[c] = struct{}{}

@@ -15,17 +15,16 @@ type writer struct {
 	srv   *Server
 	queue queue
 	buf   []byte
-	timer *clock.Timer
+	alarm *clock.Alarm
 
 	mu    sync.Mutex // guards inbox and ended
 	inbox []*stream
 	ended bool        // run has
 	mail  atomic.Bool // there is something in inbox
-	wake  chan struct{}
 }
 
 func newWriter(s *Server) *writer {
-	return &writer{srv: s, timer: clock.NewPrecise(), wake: make(chan struct{}, 1)}
+	return &writer{srv: s, alarm: clock.NewAlarm()}
 }
 
 // add hands streams over. Any goroutine may call it.
@@ -41,10 +40,7 @@ func (w *writer) add(sts ...*stream) {
 		return
 	}
 	w.mail.Store(true)
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.alarm.Ring()
 }
 
 // collect takes what was handed over.
@@ -93,7 +89,7 @@ func (w *writer) run() {
 
 // end stops the streams that are left, and those to come.
 func (w *writer) end() {
-	w.timer.Close()
+	w.alarm.Close()
 	w.mu.Lock()
 	left := w.inbox
 	w.inbox, w.ended = nil, true
@@ -118,12 +114,7 @@ func (w *writer) rest(now int64) {
 		}
 		return
 	}
-	w.timer.Reset(wait)
-	select {
-	case <-w.timer.C:
-	case <-w.wake:
-	case <-w.srv.stop:
-	}
+	w.alarm.Wait(wait)
 }
 
 // first makes the write of the stream that is due first, and those that follow
