@@ -21,6 +21,8 @@ type writer struct {
 	inbox []*stream
 	ended bool        // run has
 	mail  atomic.Bool // there is something in inbox
+
+	asleep atomic.Bool // run waits, and has to be woken for mail
 }
 
 func newWriter(s *Server) *writer {
@@ -40,7 +42,9 @@ func (w *writer) add(sts ...*stream) {
 		return
 	}
 	w.mail.Store(true)
-	w.alarm.Ring()
+	if w.asleep.Load() {
+		w.alarm.Ring()
+	}
 }
 
 // collect takes what was handed over.
@@ -114,7 +118,10 @@ func (w *writer) rest(now int64) {
 		}
 		return
 	}
-	w.alarm.Wait(wait)
+	if w.asleep.Store(true); !w.mail.Load() {
+		w.alarm.Wait(wait)
+	}
+	w.asleep.Store(false)
 }
 
 // first makes the write of the stream that is due first, and those that follow
