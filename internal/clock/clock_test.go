@@ -62,6 +62,60 @@ func TestTimers(t *testing.T) {
 	}
 }
 
+func TestAnAlarmGoesOffOnTimeOrWhenItIsRung(t *testing.T) {
+	for name, alarm := range map[string]*Alarm{"the runtime's": newRuntimeAlarm(), "the system's": NewAlarm()} {
+		for range 3 {
+			start := time.Now()
+			alarm.Wait(200 * time.Microsecond)
+			if took := time.Since(start); took < 200*time.Microsecond {
+				t.Errorf("%s: went off after %v", name, took)
+			}
+		}
+		alarm.Wait(-time.Second)
+		alarm.Ring() // counts for the next wait
+		alarm.Ring()
+		alarm.Wait(time.Hour)
+		rang := make(chan struct{})
+		for range 100 {
+			go func() {
+				alarm.Ring()
+				rang <- struct{}{}
+			}()
+			alarm.Wait(time.Hour)
+			<-rang
+		}
+		go alarm.Close()
+		alarm.Wait(time.Hour)
+		alarm.Wait(time.Hour)
+		alarm.Ring()
+	}
+}
+
+func TestAnAlarmAllocatesNothing(t *testing.T) {
+	alarm := NewAlarm()
+	defer alarm.Close()
+	if n := testing.AllocsPerRun(100, func() {
+		alarm.Ring()
+		alarm.Wait(time.Microsecond)
+		alarm.Wait(time.Microsecond)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// How late an alarm goes off in a process that has nothing else to do.
+func BenchmarkAlarmLateness(b *testing.B) {
+	alarm := NewAlarm()
+	defer alarm.Close()
+	var late time.Duration
+	for b.Loop() {
+		start := time.Now()
+		alarm.Wait(300 * time.Microsecond)
+		late += time.Since(start) - 300*time.Microsecond
+	}
+	b.ReportMetric(float64(late.Microseconds())/float64(b.N), "µs-late/op")
+}
+
 // How late a timer fires in a process that has nothing else to do.
 func BenchmarkTimerLateness(b *testing.B) {
 	for name, timer := range map[string]*Timer{"runtime": NewTimer(), "precise": NewPrecise()} {

@@ -1,0 +1,54 @@
+package clock
+
+import "time"
+
+// An Alarm wakes one goroutine that waits: when its time has come, within
+// microseconds as a precise Timer, or when another goroutine rings.
+//
+// It is for a goroutine that waits thousands of times a second. A Timer sends on
+// a channel, which takes a goroutine and several system calls a wait; an Alarm
+// takes one system call.
+type Alarm struct {
+	wait  func(time.Duration)
+	ring  func()
+	close func()
+}
+
+// Wait returns when d has passed, or when Ring was called since the last Wait. It
+// may return early. One goroutine may call it at a time.
+func (a *Alarm) Wait(d time.Duration) { a.wait(max(d, 1)) }
+
+// Ring ends the Wait that is under way, or the next one. Any goroutine may call
+// it.
+func (a *Alarm) Ring() { a.ring() }
+
+// Close ends the Alarm. Wait returns at once from then on.
+func (a *Alarm) Close() { a.close() }
+
+// newRuntimeAlarm is an Alarm of the runtime's.
+func newRuntimeAlarm() *Alarm {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	rung := make(chan struct{}, 1)
+	closed := make(chan struct{})
+	return &Alarm{
+		wait: func(d time.Duration) {
+			timer.Reset(d)
+			select {
+			case <-timer.C:
+			case <-rung:
+			case <-closed:
+			}
+		},
+		ring: func() {
+			select {
+			case rung <- struct{}{}:
+			default:
+			}
+		},
+		close: func() {
+			timer.Stop()
+			close(closed)
+		},
+	}
+}

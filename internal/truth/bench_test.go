@@ -1,0 +1,116 @@
+package truth
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+)
+
+// How fast the server writes single events on loopback, to readers that throw
+// them away in the same process. ns-cpu is of a write alone.
+func BenchmarkWrites(b *testing.B) {
+	for _, streams := range []int{1, 64, 1024} {
+		b.Run(fmt.Sprintf("streams=%d", streams), func(b *testing.B) { benchmarkWrites(b, streams) })
+	}
+}
+
+func benchmarkWrites(b *testing.B, streams int) {
+	srv, err := New(Config{Hold: streams})
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ctx, l) }()
+	const tokens = 10_000
+	body := fmt.Sprintf(`{"prompt":"a","max_tokens":%d,"stream":true}`, max(tokens/streams, 50))
+	writes, busy := 0, int64(0)
+	for b.Loop() {
+		srv.Reset()
+		done := make(chan error)
+		for range streams {
+			go func() { done <- discard(l.Addr().String(), body) }()
+		}
+		for range streams {
+			if err := <-done; err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.StopTimer()
+		srv.waitIdle()
+		log := srv.Log()
+		for _, r := range log.Requests {
+			writes += len(r.Writes)
+		}
+		busy += int64(log.WriteCPU)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(writes)/b.Elapsed().Seconds(), "writes/s")
+	b.ReportMetric(float64(busy)/float64(writes), "ns-cpu/write")
+	cancel()
+	if err := <-served; err != nil {
+		b.Error(err)
+	}
+}
+
+// discard makes a request and reads the answer without looking at it.
+func discard(addr, body string) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	fmt.Fprintf(c, "POST /v1/completions HTTP/1.1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	_, err = io.Copy(io.Discard, c)
+	return err
+}
+
+// What the server itself adds to a write: rendering and recording.
+func BenchmarkRender(b *testing.B) {
+	for name, d := range map[string]dialect{"completions": completions, "chat": chat} {
+		b.Run(name, func(b *testing.B) {
+			cfg := Config{}.withDefaults()
+			st := testStream(&cfg, d, MaxTokens)
+			var buf []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				buf, _ = st.render(buf)
+				if st.wrote(1, 2); st.sent > MaxTokens-10 {
+					st.sent = 0
+					st.n.Store(0)
+				}
+			}
+		})
+	}
+}
+
+// A token takes no allocation.
+func TestWritesDoNotAllocate(t *testing.T) {
+	cfg := Config{Step: 1, Jitter: 1}.withDefaults()
+	for _, d := range []dialect{completions, chat} {
+		st := testStream(&cfg, d, 2000)
+		buf := make([]byte, 0, 4096)
+		var q queue
+		q.push(st)
+		if n := testing.AllocsPerRun(1000, func() {
+			buf, _ = st.render(buf)
+			st.wrote(1, 2)
+			q.again()
+		}); n != 0 {
+			t.Errorf("dialect %d: %v allocations a write", d, n)
+		}
+	}
+}
+
+func testStream(cfg *Config, d dialect, tokens int) *stream {
+	f := newForm(d, ask{prompt: 3, tokens: tokens, stream: true}, 0, "id", "model", 0)
+	st := newStream(cfg, nil, &record{}, f, Complete)
+	st.begin(0)
+	return st
+}

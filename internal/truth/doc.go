@@ -1,0 +1,23 @@
+// Package truth is a server that knows when it wrote what.
+//
+// It speaks the API of an inference server but runs no model: a request gets as
+// many tokens as it asks for, at instants that were planned when it arrived.
+// What it writes is stamped on the monotonic clock just before and just after
+// the system call. So whatever a client reports of the run can be held against
+// what happened:
+//
+//	planned ──> before ─ write() ─ after ──> the kernel ──> the client's stamp
+//	   └ lateness ┘└──── bracket ────┘
+//
+// A client's stamp of a token cannot be earlier than before, and on loopback a
+// kernel's receive stamp lies in the bracket. The difference of two before
+// instants is the gap that a client should have seen.
+//
+// One goroutine on a thread of its own makes the writes of all streams, in the
+// order in which they are due, through the raw socket. That costs little more
+// than the system call, so a server on one core outruns the clients it is for.
+// Where there are no raw sockets, and for a client that does not read fast
+// enough, a stream is written by the goroutine of its connection. The log tells
+// the server's own lateness too: a cell of an experiment in which the server
+// was the limit shows it.
+package truth
