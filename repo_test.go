@@ -38,10 +38,11 @@ var imports = map[string][]string{
 	"dialect":   {"arrival", "metrics", "pyrand", "trace", "workload"},
 	"store":     {"trace"},
 	"doctor":    {"trace"},
-	"report":    {"metrics"},
+	"conform":   {"metrics", "stats", "trace", "truth", "yamltree"},
+	"report":    {"conform", "metrics"},
 	"memnet":    {},
 	"cli": {
-		"apiserver", "arrival", "clock", "dialect", "doctor", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "stats", "store", "tokenizer", "trace", "transport", "truth", "workload", "yamltree",
+		"apiserver", "arrival", "clock", "conform", "dialect", "doctor", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "stats", "store", "tokenizer", "trace", "transport", "truth", "workload", "yamltree",
 	},
 }
 

@@ -1,0 +1,166 @@
+// Package conform measures clients: it holds what any load generator reports of
+// a run against what the server of package truth knows to have happened.
+//
+//	cell ──> server of truth ──> log ──> the measured requests ──> true figures ─┐
+//	   └───> client command ───> its report ──> Claim ──────────────────────────┴─> errors
+//
+// A Cell is one load: so many streams, tokens so far apart, spread or in
+// lockstep. A Format reads one tool's report into a Claim, and holds that tool's
+// definitions of TTFT, ITL, TPOT and E2EL. The truth is computed by the same
+// definitions, and with the same rule for percentiles, so that tools that mean
+// different things by one word are each held against what they mean: what is
+// left is error.
+//
+// What starts the server and the client lies in package cli; nothing here looks
+// at a clock or a process.
+package conform
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Report is a client's way through a grid.
+type Report struct {
+	Client  string    `json:"client"` // what to call it
+	Command []string  `json:"command"`
+	Started time.Time `json:"started"`
+	Pitot   string    `json:"pitot"` // the version of the truth
+	Machine Machine   `json:"machine"`
+	// Format is that of the client's reports, empty as long as none was read;
+	// Definitions are its own, of the figures below.
+	Format      string            `json:"format,omitempty"`
+	Definitions map[Metric]string `json:"definitions,omitempty"`
+	// StartUp is what a run of a single request cost; it is taken off the CPU time
+	// of each cell.
+	StartUp Usage    `json:"start_up"`
+	Results []Result `json:"results"`
+}
+
+// Machine is where it happened.
+type Machine struct {
+	OS   string `json:"os"` // and architecture
+	CPUs int    `json:"cpus"`
+	// ClientCPU is the processor that the client was kept on, -1 for any.
+	ClientCPU int `json:"client_cpu"`
+}
+
+// A Result is one run of a cell.
+type Result struct {
+	Cell   Cell `json:"cell"`
+	Repeat int  `json:"repeat"` // from 0
+	// Failure says what became of a client that gave no figures.
+	Failure string   `json:"failure,omitempty"`
+	Stderr  []string `json:"stderr,omitempty"` // its last lines, of a failure
+	Claim   *Claim   `json:"claim,omitempty"`  // what it reports; nil of a failure
+
+	Figures  []Figure `json:"figures,omitempty"`
+	Requests Requests `json:"requests"`
+	Tokens   Tokens   `json:"tokens"`
+	Rate     Rate     `json:"rate"`
+	Usage    Usage    `json:"usage"`
+	Server   Server   `json:"server"`
+	// Others is how many processors other processes used meanwhile, -1 where that
+	// is not known.
+	Others float64  `json:"others"`
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// A Figure is one number of the client's beside the true one, in seconds.
+type Figure struct {
+	Metric    Metric    `json:"metric"`
+	Statistic Statistic `json:"statistic"`
+	Claimed   float64   `json:"claimed"`
+	True      float64   `json:"true"`
+	N         int       `json:"n"` // values in the true sample
+	// Bound is what the client says that the true figure lies within, nil where it
+	// has none; Void that it is not to be believed, by the client's own account.
+	Bound *Bound `json:"bound,omitempty"`
+	Void  bool   `json:"void,omitempty"`
+}
+
+// stampNoise is how far the instants of server and client differ for the same
+// token, without anybody's fault: between them lie two system calls.
+const stampNoise = 50e-6
+
+// Held reports whether the true figure lies within the client's bound.
+func (f Figure) Held() bool {
+	return f.Bound != nil && f.True >= f.Bound.Low-stampNoise && f.True <= f.Bound.High+stampNoise
+}
+
+// Error is how far the client is off, in seconds.
+func (f Figure) Error() float64 { return f.Claimed - f.True }
+
+// Relative is the error as a share of what is true; false where that is 0.
+func (f Figure) Relative() (share float64, ok bool) {
+	if f.True == 0 {
+		return 0, false
+	}
+	return f.Error() / f.True, true
+}
+
+// Requests are the requests that were measured. Where client and server count
+// alike nothing was lost or invented.
+type Requests struct {
+	Asked    int `json:"asked"`     // of the client, by the cell
+	Served   int `json:"served"`    // answered to the end
+	Broken   int `json:"broken"`    // ended badly by the server's faults, or left by the client
+	SetAside int `json:"set_aside"` // others, before the measured ones: trials and warm-up
+	Peak     int `json:"peak"`      // of them, open at once
+	// OK and Failed are the client's counts, -1 where it does not tell.
+	OK     int `json:"ok"`
+	Failed int `json:"failed"`
+}
+
+// Tokens are those of the answers that were served whole.
+type Tokens struct {
+	Written int `json:"written"`
+	Claimed int `json:"claimed"` // -1 where the client does not tell
+}
+
+// Rate is that of the arrivals at the server, in requests a second.
+type Rate struct {
+	Asked   float64 `json:"asked,omitempty"` // 0 in a closed loop
+	Offered float64 `json:"offered"`         // gaps between the measured requests, per second
+}
+
+// Usage is what the client's process used, with all that it started and waited
+// for.
+type Usage struct {
+	CPU    time.Duration `json:"cpu_ns"`
+	Memory int64         `json:"memory"` // bytes, peak of the largest process
+	Wall   time.Duration `json:"wall_ns"`
+	// PerToken is the CPU time for each token written, in seconds, without that
+	// of a run of one request; 0 where there were no tokens.
+	PerToken float64 `json:"per_token,omitempty"`
+}
+
+// Server is how the server of truth itself did.
+type Server struct {
+	LatenessP50 time.Duration `json:"lateness_p50_ns"`
+	LatenessP99 time.Duration `json:"lateness_p99_ns"`
+	LatenessMax time.Duration `json:"lateness_max_ns"`
+	CPU         float64       `json:"cpu"` // share of the time in which it was writing, while requests were open
+	// Limit says why the server, not the client, may have set the figures; empty
+	// if it did not.
+	Limit string `json:"limit,omitempty"`
+}
+
+// ReadReports reads one report, or a list of them.
+func ReadReports(data []byte) (reports []Report, err error) {
+	if data = bytes.TrimSpace(data); bytes.HasPrefix(data, []byte("{")) {
+		data = append(append([]byte("["), data...), ']')
+	}
+	if err := json.Unmarshal(data, &reports); err != nil {
+		return nil, fmt.Errorf("it is no result of conform: %w", err)
+	}
+	for _, r := range reports {
+		if r.Client == "" || len(r.Results) == 0 {
+			return nil, errors.New("it is no result of conform")
+		}
+	}
+	return reports, nil
+}
