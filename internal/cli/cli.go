@@ -126,6 +126,7 @@ type grammar struct {
 	Sim      simCmd      `cmd:"" help:"Simulate: the run of bench against a modelled engine, in virtual time."`
 	Profiles profilesCmd `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
+	Conform  conformCmd  `cmd:"" help:"Measure a client: how wrong are the figures that it reports?"`
 	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
 	Doctor   doctorCmd   `cmd:"" help:"Check this machine as a client before a run, and say what to change."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
@@ -176,6 +177,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 		kong.Name("pitot"),
 		kong.Description("Pitot measures LLM serving endpoints: what they do, how sure that is, and what the load generator itself did to the figures."),
 		kong.Vars{"version": "pitot " + Version()},
+		kong.Vars(conformVars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		kong.PostBuild(bareEngineFlags),

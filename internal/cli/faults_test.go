@@ -66,9 +66,9 @@ func bench(t *testing.T, url string, args ...string) metrics.Summary {
 	return s
 }
 
-// truth is what the engine says of the requests that it saw: how many there
+// witnessed is what the engine says of the requests that it saw: how many there
 // were, and how many of them a fault struck.
-func truth(t *testing.T, url, fault string) (seen, struck int) {
+func witnessed(t *testing.T, url, fault string) (seen, struck int) {
 	t.Helper()
 	resp, err := http.Get(url + "/pitot/truth")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestEachFaultEndsInItsClass(t *testing.T) {
 					args = append(args, "--protocol", "chat", "--tokenizer", "server")
 				}
 				s := bench(t, url, args...)
-				seen, struck := truth(t, url, tt.fault.Name)
+				seen, struck := witnessed(t, url, tt.fault.Name)
 				if seen != n || struck == 0 || struck == n {
 					t.Fatalf("the engine saw %d requests and struck %d", seen, struck)
 				}
@@ -174,7 +174,7 @@ func TestVariationsAreSurvived(t *testing.T) {
 			t.Parallel()
 			url := loopback(t, apiserver.Fault{Name: name, Share: 0.6})
 			s := bench(t, url, "-n", fmt.Sprint(n), "-c", "4", "--output-len", "9", "--protocol", "chat", "--tokenizer", "server")
-			seen, struck := truth(t, url, name)
+			seen, struck := witnessed(t, url, name)
 			if seen != n || struck == 0 || struck == n {
 				t.Fatalf("the engine saw %d requests and struck %d", seen, struck)
 			}

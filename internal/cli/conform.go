@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/conform"
+	"github.com/pitot-bench/pitot/internal/report"
+	"github.com/pitot-bench/pitot/internal/truth"
+)
+
+// conformCmd is `pitot conform`.
+type conformCmd struct {
+	Run    conformRunCmd    `cmd:"" default:"withargs" help:"Hold what a client reports against the truth, over a grid of loads: pitot conform [flags] -- CLIENT COMMAND."`
+	Report conformReportCmd `cmd:"" help:"Put results of conform beside each other, a column for each client."`
+}
+
+// conformRunCmd is `pitot conform -- COMMAND`.
+type conformRunCmd struct {
+	Grid    string        `default:"standard" placeholder:"GRID" help:"smoke, standard, full, a YAML file, or cells such as 'streams=64 arrivals=lockstep step=20ms; rate=100' (${default})."`
+	Name    string        `placeholder:"TEXT" help:"What to call the client. Default: the first word of its command."`
+	Format  string        `placeholder:"NAME" help:"Whose report the client writes: ${conform_formats}. Default: what the report looks like."`
+	Result  string        `placeholder:"PATTERN" help:"File that the client writes, with placeholders and *. Default: {result} if the command has it, else its standard output."`
+	Out     []string      `short:"o" placeholder:"FILE" help:"Write the result to FILE.md, FILE.json or FILE.svg; may be repeated."`
+	Repeat  int           `default:"1" placeholder:"N" help:"Runs of each cell (${default})."`
+	CPU     string        `name:"cpu" placeholder:"N" help:"Keep the client on this processor, and the server on the others; any for no such thing. Default: the last, where there are two and the system can."`
+	Busy    bool          `help:"Give the client a neighbour that never rests, in every cell."`
+	Timeout time.Duration `default:"10m" placeholder:"TIME" help:"Time limit of a run (${default})."`
+	Seed    uint64        `placeholder:"N" help:"Seed of the server's jitter and faults, and {seed} of the command. Default: 0."`
+	Keep    string        `placeholder:"FOLDER" help:"Keep what the client writes here, a folder for each run."`
+	Command []string      `arg:"" optional:"" help:"The client. Default: pitot bench."`
+}
+
+// Help tells of placeholders below the flags.
+func (conformRunCmd) Help() string {
+	return "The command is a template: {" + strings.Join(conform.Placeholders(), "}, {") + "}. " +
+		"The word pitot at its start is this program; pitot bench and pitot vllm bench serve without {url} are given the flags that a cell takes."
+}
+
+// Run puts the client to the grid.
+func (c conformRunCmd) Run(p *Process) error {
+	cells, err := c.cells()
+	if err := errors.Join(err, c.check(), checkOutputs(c.Out)); err != nil {
+		return err
+	}
+	place, err := choosePlacement(c.CPU)
+	if err != nil {
+		return err
+	}
+	folder, remove, err := c.folder()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	release, err := place.takeServer()
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, stop := p.untilInterrupt(context.Background())
+	defer stop()
+	t := trial{conformRunCmd: c, p: p, placement: place, folder: folder}
+	r, err := t.grid(ctx, cells)
+	if len(r.Results) == 0 {
+		return err
+	}
+	return errors.Join(p.writeConformity(c.Out, []conform.Report{r}), err)
+}
+
+// cells are those of the grid.
+func (c conformRunCmd) cells() ([]conform.Cell, error) {
+	cells, known := conform.Named(c.Grid)
+	var err error
+	switch {
+	case known:
+	case strings.Contains(c.Grid, "="):
+		if cells, err = conform.ParseCells(c.Grid); err != nil {
+			err = usagef("--grid: %w", err)
+		}
+	case filepath.Ext(c.Grid) == ".yaml" || filepath.Ext(c.Grid) == ".yml":
+		data, readErr := os.ReadFile(c.Grid)
+		if readErr != nil {
+			return nil, usagef("--grid: %w", readErr)
+		}
+		cells, err = conform.ReadGrid(c.Grid, data)
+		err = usage(err)
+	default:
+		err = usagef("--grid %q: there are %s; else it is a .yaml file, or cells such as 'streams=64 step=20ms'", c.Grid, strings.Join(conform.GridNames(), ", "))
+	}
+	for i := range cells {
+		cells[i].Busy = cells[i].Busy || c.Busy
+	}
+	return cells, err
+}
+
+// check reports what is wrong with the other settings.
+func (c conformRunCmd) check() error {
+	var errs []error
+	if c.Repeat < 1 {
+		errs = append(errs, usagef("--repeat %d: must be at least 1", c.Repeat))
+	}
+	if c.Timeout <= 0 {
+		errs = append(errs, usagef("--timeout %v: must be above 0", c.Timeout))
+	}
+	if _, ok := conform.FormatNamed(c.Format); !ok && c.Format != "" {
+		errs = append(errs, usagef("--format %q: there are %s", c.Format, strings.Join(conform.FormatNames(), ", ")))
+	}
+	if err := conform.CheckCommand(c.Command); err != nil {
+		errs = append(errs, usage(err))
+	}
+	if err := conform.CheckCommand([]string{c.Result}); err != nil {
+		errs = append(errs, usagef("--result: %w", err))
+	}
+	if len(c.Command) > 0 && !c.ours() && !c.told() {
+		errs = append(errs, usagef("the command has none of {url}, {base_url} and {port}, so the client would not find the server"))
+	}
+	return errors.Join(errs...)
+}
+
+// folder is where clients write, and what removes it.
+func (c conformRunCmd) folder() (name string, remove func(), err error) {
+	if c.Keep == "" {
+		name, err = os.MkdirTemp("", "pitot-conform-")
+		return name, func() { _ = os.RemoveAll(name) }, err
+	}
+	if err := os.MkdirAll(c.Keep, 0o755); err != nil {
+		return "", nil, usagef("--keep: %w", err)
+	}
+	name, err = filepath.Abs(c.Keep)
+	return name, func() {}, err
+}
+
+// A trial is a client's way through a grid.
+type trial struct {
+	conformRunCmd
+	p         *Process
+	placement placement
+	folder    string
+	startUp   conform.Usage
+}
+
+// grid runs every cell. Of an interrupted one the report holds what there is.
+func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report, error) {
+	r := conform.Report{
+		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: Version(),
+		Machine: conform.Machine{OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), ClientCPU: t.placement.client},
+	}
+	if err := t.measureStartUp(ctx, cells[0]); err != nil {
+		return r, err
+	}
+	r.StartUp = t.startUp
+	for i, cell := range cells {
+		for repeat := range t.Repeat {
+			result, err := t.run(ctx, cell, repeat, fmt.Sprintf("%02d-%d", i+1, repeat+1))
+			if err != nil {
+				return r, err
+			}
+			if ctx.Err() != nil {
+				return r, context.Cause(ctx)
+			}
+			r.Results = append(r.Results, result)
+			if f, ok := formatOf(result); ok && r.Format == "" {
+				r.Format, r.Definitions = f.Name, f.Words()
+			}
+			fmt.Fprintf(t.p.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, report.ConformLine(result))
+		}
+	}
+	return r, nil
+}
+
+// client is what to call it.
+func (t *trial) client() string {
+	return cmp.Or(t.Name, filepath.Base(t.words()[0]))
+}
+
+func formatOf(r conform.Result) (conform.Format, bool) {
+	if r.Claim == nil {
+		return conform.Format{}, false
+	}
+	return conform.FormatNamed(r.Claim.Format)
+}
+
+// measureStartUp lets the client make a single request. What that takes is no
+// part of a cell; and a command that cannot do it can do nothing.
+func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
+	cell := conform.Cell{Name: "start-up", Streams: 1, Requests: 1, Input: like.Input, Output: 2, Arrivals: conform.Spread, Step: time.Millisecond}
+	server, err := t.serve(cell, 0)
+	if err != nil {
+		return err
+	}
+	run, err := t.startClient(ctx, cell, server.place("start-up", t.folder, t.Seed))
+	_, stopErr := server.stop()
+	if err := errors.Join(err, stopErr); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if run.failure != "" {
+		return fmt.Errorf("the client cannot make a single request: %s", strings.Join(append([]string{run.failure}, run.tail()...), "\n"))
+	}
+	t.startUp = run.usage
+	return nil
+}
+
+// run is one run of a cell.
+func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name string) (conform.Result, error) {
+	server, err := t.serve(cell, uint64(repeat))
+	if err != nil {
+		return conform.Result{}, err
+	}
+	others := watchOthers()
+	quiet, err := t.placement.disturb(cell.Busy)
+	if err != nil {
+		return conform.Result{}, errors.Join(err, second(server.stop()))
+	}
+	ended, err := t.startClient(ctx, cell, server.place(name, t.folder, t.Seed))
+	foreign := others.used(ended.usage, quiet())
+	log, stopErr := server.stop()
+	if err := errors.Join(err, stopErr); err != nil {
+		return conform.Result{}, err
+	}
+	claim, failure := t.claim(ended)
+	result := conform.Compare(conform.Run{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Others: foreign})
+	result.Repeat = repeat
+	if result.Failure = failure; failure != "" {
+		result.Stderr = ended.tail()
+	}
+	return result, nil
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// claim reads what a client left.
+func (t *trial) claim(run clientRun) (*conform.Claim, string) {
+	if run.failure != "" {
+		return nil, run.failure
+	}
+	data, err := run.report()
+	if err != nil {
+		return nil, err.Error()
+	}
+	claim, err := conform.Read(t.Format, data)
+	if err != nil {
+		return nil, fmt.Sprintf("its report cannot be read: %v", err)
+	}
+	return &claim, ""
+}
+
+// A truthServer is the server of one run.
+type truthServer struct {
+	server *truth.Server
+	port   int
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// serve starts the server of a cell.
+func (t *trial) serve(cell conform.Cell, repeat uint64) (*truthServer, error) {
+	server, err := truth.New(cell.Server(t.Seed + repeat))
+	if err != nil {
+		return nil, usagef("--grid: cell %s: %w", cell.Name, err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &truthServer{server: server, port: l.Addr().(*net.TCPAddr).Port, cancel: cancel, done: make(chan error, 1)}
+	go func() { s.done <- server.Serve(ctx, l) }()
+	return s, nil
+}
+
+// stop ends the server and returns its log.
+func (s *truthServer) stop() (truth.Log, error) {
+	log := s.server.Log()
+	s.cancel()
+	return log, <-s.done
+}
+
+// place is what the client is told of its surroundings.
+func (s *truthServer) place(name, folder string, seed uint64) conform.Place {
+	dir := filepath.Join(folder, name)
+	return conform.Place{
+		Host: "127.0.0.1", Port: s.port, Model: truthModel, Dir: dir, Result: filepath.Join(dir, "result.json"), Seed: seed,
+	}
+}
+
+// truthModel is the name that the server of truth gives its model.
+const truthModel = "truth"

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/conform"
+	"github.com/pitot-bench/pitot/internal/report"
+)
+
+// conformReportCmd is `pitot conform report`.
+type conformReportCmd struct {
+	Out   []string `short:"o" placeholder:"FILE" help:"Write the table to FILE.md, all results to FILE.json, a plot to FILE.svg; may be repeated."`
+	Files []string `arg:"" placeholder:"FILE.json" help:"Results that conform wrote with --out FILE.json."`
+}
+
+// Run puts the results beside each other.
+func (c conformReportCmd) Run(p *Process) error {
+	if err := checkOutputs(c.Out); err != nil {
+		return err
+	}
+	var reports []conform.Report
+	var errs []error
+	for _, name := range c.Files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			errs = append(errs, usage(err))
+			continue
+		}
+		some, err := conform.ReadReports(data)
+		if err != nil {
+			errs = append(errs, usagef("%s: %w", name, err))
+		}
+		reports = append(reports, some...)
+	}
+	if errs != nil {
+		return errors.Join(errs...)
+	}
+	return p.writeConformity(c.Out, reports)
+}
+
+// conformWriters are the forms of a result, by the ends of file names.
+var conformWriters = map[string]func(io.Writer, []conform.Report) error{
+	".md":  report.ConformMarkdown,
+	".svg": report.ConformPlot,
+	".json": func(w io.Writer, reports []conform.Report) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", " ")
+		return enc.Encode(reports)
+	},
+}
+
+// checkOutputs refuses files of other forms, before anything is measured.
+func checkOutputs(files []string) error {
+	var errs []error
+	for _, name := range files {
+		if conformWriters[filepath.Ext(name)] == nil {
+			errs = append(errs, usagef("--out %s: must end in .md, .json or .svg", name))
+			continue
+		}
+		if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
+			errs = append(errs, usagef("--out %s: there is no folder %s", name, filepath.Dir(name)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// writeConformity prints the table and writes the files.
+func (p *Process) writeConformity(files []string, reports []conform.Report) error {
+	errs := []error{report.ConformText(p.Stdout, reports)}
+	for _, name := range files {
+		errs = append(errs, writeFile(name, func(w io.Writer) error { return conformWriters[filepath.Ext(name)](w, reports) }))
+	}
+	return errors.Join(errs...)
+}
+
+// writeFile makes a file of what write writes.
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("--out %s: %w", name, err)
+	}
+	return nil
+}
+
+// conformVars are words of the help.
+func conformVars() map[string]string {
+	return map[string]string{"conform_formats": strings.Join(slices.Clone(conform.FormatNames()), ", ")}
+}
