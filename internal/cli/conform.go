@@ -47,7 +47,7 @@ func (conformRunCmd) Help() string {
 
 // Run puts the client to the grid.
 func (c conformRunCmd) Run(p *Process) error {
-	cells, err := c.cells()
+	cells, err := c.cells(p)
 	if err := errors.Join(err, c.check(), checkOutputs(c.Out)); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (c conformRunCmd) Run(p *Process) error {
 }
 
 // cells are those of the grid.
-func (c conformRunCmd) cells() ([]conform.Cell, error) {
+func (c conformRunCmd) cells(p *Process) ([]conform.Cell, error) {
 	cells, known := conform.Named(c.Grid)
 	var err error
 	switch {
@@ -98,7 +98,19 @@ func (c conformRunCmd) cells() ([]conform.Cell, error) {
 	for i := range cells {
 		cells[i].Busy = cells[i].Busy || c.Busy
 	}
-	return cells, err
+	return cells, errors.Join(err, enoughFilesFor(cells, p.environment().FileLimit))
+}
+
+// enoughFilesFor refuses cells for which this process, in which the server runs,
+// is bound to run out of files; so is then a client with the same limit.
+func enoughFilesFor(cells []conform.Cell, limit uint64) error {
+	var errs []error
+	for _, cell := range cells {
+		if need := uint64(cell.Streams + filesBeside); limit > 0 && need > limit {
+			errs = append(errs, usagef("--grid: cell %q: %d streams need about %d open files and the limit is %d: raise `ulimit -n`, or leave it out", cell.Name, cell.Streams, need, limit))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // check reports what is wrong with the other settings.

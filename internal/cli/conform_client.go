@@ -64,6 +64,9 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 	memory := watchMemory(cmd.Process.Pid)
 	err = cmd.Wait()
 	run.usage = usageOf(cmd.ProcessState, time.Since(began), memory())
+	if limited.Err() != nil { // what it started may not have heeded the request to end
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
 		run.failure = fmt.Sprintf("it had not ended after %v", t.Timeout)

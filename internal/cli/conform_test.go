@@ -101,3 +101,14 @@ func TestPlacement(t *testing.T) {
 		t.Errorf("it is on %v afterwards, %v", now, err)
 	}
 }
+
+func TestCellsThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
+	cells, err := conform.ParseCells("streams=100; streams=936; streams=937; rate=5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = enoughFilesFor(cells, 1000)
+	if err == nil || !strings.HasPrefix(err.Error(), `--grid: cell "937 spread 20ms": 937 streams need about 1001 open files`) || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+}

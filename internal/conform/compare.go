@@ -210,14 +210,18 @@ func serverOf(c Cell, l truth.Log) Server {
 	if open := openTime(l.Requests); open > 0 {
 		s.CPU = l.WriteCPU.Seconds() / open
 	}
-	part, late := "a tenth", c.Step/10
+	step := c.Step
+	if c.Output == 1 { // there is only the first token
+		step = c.First
+	}
+	part, late := "a tenth", step/10
 	if c.Arrivals == Lockstep { // the last of a burst waits for the others
-		part, late = "half", c.Step/2
+		part, late = "half", step/2
 	}
 	switch {
 	case s.CPU > maxBusy:
 		s.Limit = fmt.Sprintf("the server was writing for %.0f %% of the time", 100*s.CPU)
-	case c.Step > 0 && s.LatenessP99 > late:
+	case step > 0 && s.LatenessP99 > late:
 		s.Limit = fmt.Sprintf("the server wrote late: P99 %v, more than %s of the step", s.LatenessP99.Round(10*time.Microsecond), part)
 	}
 	return s

@@ -200,6 +200,7 @@ func columns() []conformLine {
 		{"TTFT P99", func(of []conform.Result) string { return absolute(of, conform.TTFT, conform.P99) }},
 		{"ITL median", func(of []conform.Result) string { return relative(of, conform.ITL, conform.Median) }},
 		{"ITL P99", func(of []conform.Result) string { return relative(of, conform.ITL, conform.P99) }},
+		{"ICL P99", func(of []conform.Result) string { return relative(of, conform.ICL, conform.P99) }},
 		{"TPOT P99", func(of []conform.Result) string { return relative(of, conform.TPOT, conform.P99) }},
 		{"E2EL P99", func(of []conform.Result) string { return relative(of, conform.E2EL, conform.P99) }},
 		{"rate", rateOf},
