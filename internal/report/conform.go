@@ -179,6 +179,7 @@ func every() []conformLine {
 		conformLine{"answers", requestsOf},
 		conformLine{"tokens", tokensOf},
 		conformLine{"merged", mergedOf},
+		conformLine{"its bounds", boundsOf},
 		conformLine{"its verdict", verdictOf},
 		conformLine{"CPU a token", cpuOf},
 		conformLine{"peak memory", memoryOf},
@@ -199,7 +200,9 @@ func columns() []conformLine {
 		{"TTFT median", func(of []conform.Result) string { return absolute(of, conform.TTFT, conform.Median) }},
 		{"TTFT P99", func(of []conform.Result) string { return absolute(of, conform.TTFT, conform.P99) }},
 		{"ITL median", func(of []conform.Result) string { return relative(of, conform.ITL, conform.Median) }},
-		{"ITL P99", func(of []conform.Result) string { return relative(of, conform.ITL, conform.P99) }},
+		{"ITL P99", func(of []conform.Result) string {
+			return relative(of, conform.ITL, conform.P99) + voided(of, conform.ITL, conform.P99)
+		}},
 		{"ICL P99", func(of []conform.Result) string { return relative(of, conform.ICL, conform.P99) }},
 		{"TPOT P99", func(of []conform.Result) string { return relative(of, conform.TPOT, conform.P99) }},
 		{"E2EL P99", func(of []conform.Result) string { return relative(of, conform.E2EL, conform.P99) }},
@@ -207,6 +210,7 @@ func columns() []conformLine {
 		{"CPU/token", cpuOf},
 		{"peak", memoryOf},
 		{"answers", requestsOf},
+		{"its verdict", verdictOf},
 		{"outcome", outcome},
 	}
 }
@@ -245,8 +249,16 @@ func errorLine(m conform.Metric, s conform.Statistic) conformLine {
 		if share != "" {
 			text += " (" + share + ")"
 		}
-		return text
+		return text + voided(of, m, s)
 	}}
+}
+
+// voided marks what the client itself says is not to be believed.
+func voided(of []conform.Result, m conform.Metric, s conform.Statistic) string {
+	if f, ok := errorOf(of, m, s); ok && f.Void {
+		return " void"
+	}
+	return ""
 }
 
 // errorOf is the run with the middle error of the repeats.
@@ -351,27 +363,42 @@ func mergedOf(of []conform.Result) string {
 	return fmt.Sprintf("%.2f %%", 100*v)
 }
 
+// verdictOf is what the client says of its own runs, the gravest of it.
 func verdictOf(of []conform.Result) string {
-	valid, invalid := 0, 0
+	grave := []string{"", "valid", "doubtful", "invalid"}
+	worst, last := 0, ""
 	for _, r := range of {
-		if r.Claim == nil || r.Claim.Valid == nil {
+		if r.Claim == nil {
 			continue
 		}
-		if *r.Claim.Valid {
-			valid++
-		} else {
-			invalid++
+		if i := slices.Index(grave, r.Claim.Verdict); i >= worst {
+			worst, last = i, r.Claim.Verdict
+		}
+	}
+	return last
+}
+
+// boundsOf tells whether the client's bounds hold what is true.
+func boundsOf(of []conform.Result) string {
+	held, missed := 0, 0
+	for _, r := range of {
+		for _, f := range r.Figures {
+			switch {
+			case f.Bound == nil:
+			case f.Held():
+				held++
+			default:
+				missed++
+			}
 		}
 	}
 	switch {
-	case valid+invalid == 0:
+	case held+missed == 0:
 		return ""
-	case invalid == 0:
-		return "valid"
-	case valid == 0:
-		return "INVALID"
+	case missed == 0:
+		return "hold"
 	}
-	return fmt.Sprintf("INVALID in %d of %d", invalid, valid+invalid)
+	return fmt.Sprintf("miss %d of %d", missed, held+missed)
 }
 
 func cpuOf(of []conform.Result) string {
