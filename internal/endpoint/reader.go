@@ -110,14 +110,20 @@ func (r *reader) begin(s transport.Stamp) {
 // settle says of the chunks of the read under way, now that all of it is known, how
 // well their instants are. The stamp is that of the last byte: only a chunk that
 // ends there, in a read that left nothing in the socket, has an instant of its own.
+// The last output of a stream mostly shares its read with what closes the stream
+// (an empty chunk with the finish reason, usage, [DONE]): a server sends these
+// together, which is no fault of the client's.
 func (r *reader) settle() {
 	chunks := r.rec.Chunks[min(r.from, len(r.rec.Chunks)):]
-	for i := range chunks {
-		own := i == len(chunks)-1 && r.ofLast && r.read.Drained && !r.events.Trailing()
-		chunks[i].Slack = slack(r.read, own)
-		if r.shared > 1 && r.read.Prompt {
-			chunks[i].Kind |= trace.Bundled
+	whole := r.read.Drained && !r.events.Trailing() // nothing came but these events
+	closing := whole                                // what follows carries no output
+	for i := len(chunks) - 1; i >= 0; i-- {
+		c := &chunks[i]
+		c.Slack = slack(r.read, whole && r.ofLast && i == len(chunks)-1)
+		if r.shared > 1 && (r.read.Prompt || closing && c.Slack > 0) {
+			c.Kind |= trace.Bundled
 		}
+		closing = closing && !c.Kind.Output()
 	}
 	r.from = len(r.rec.Chunks)
 }

@@ -48,6 +48,7 @@ func with(s transport.Stamp, change func(*transport.Stamp)) transport.Stamp {
 // left nothing behind; else it is an interval.
 func TestInstantsAreExactOrBounded(t *testing.T) {
 	a, b := text("a"), text("b")
+	finish := "data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n"
 	prompt := func(s *transport.Stamp) { s.Prompt = true }
 	type want struct {
 		at    trace.Instant
@@ -64,7 +65,10 @@ func TestInstantsAreExactOrBounded(t *testing.T) {
 		{"two in one read", []piece{{a + b, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}}},
 		{"two pieces of one read", []piece{{a, at(1, 100*us, 500*us)}, {b, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}}},
 		{"two in one read of a prompt client", []piece{{a + b, with(at(1, 499*us, 500*us), prompt)}}, []want{{500 * us, 1, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Bundled}}},
-		{"with the usage behind it", []piece{{a + counted + end, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}}},
+		{"with the usage behind it", []piece{{a + counted + end, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, trace.Bundled}}},
+		{"two with the usage behind them", []piece{{a + b + counted, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 400, trace.Coalesced | trace.Bundled}}},
+		{"with an empty chunk behind it", []piece{{a + finish, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Finish | trace.Bare}}},
+		{"with the beginning of the usage behind it", []piece{{a + counted[:9], at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}}},
 		{"with the beginning of the next", []piece{{a + b[:10], at(1, 100*us, 500*us)}, {b[10:], at(2, 510*us, 900*us)}}, []want{{500 * us, 400, 0}, {900 * us, 0, 0}}},
 		{"with a comment behind it", []piece{{a + ": ping\n\n", at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}}},
 		{"a read that the buffer cut", []piece{{a, with(at(1, 100*us, 500*us), func(s *transport.Stamp) { s.Drained = false })}}, []want{{500 * us, 400, 0}}},

@@ -72,7 +72,8 @@ const (
 	Coalesced                  // met another event ahead of it in the same read: shares its instant
 	Bare                       // its choice has no field for output at all
 	// Bundled: its read brought several events to a client that was reading
-	// promptly, so the server or the network had put them together.
+	// promptly, so the server or the network had put them together; or only what
+	// closes a stream came with it.
 	Bundled
 )
 

@@ -25,10 +25,6 @@ type Client struct {
 	urls  sync.Map // of a Request: *origin or error
 
 	release func() // of the kernel's stamping
-
-	mu   sync.Mutex // guards what follows
-	lag  lagCounts
-	bare int
 }
 
 // Sizes and limits of the client.
@@ -52,7 +48,7 @@ func New(cfg Config) *Client {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
-	c := &Client{cfg: cfg, clock: cfg.Clock, watch: new(watch), release: holdStamping()}
+	c := &Client{cfg: cfg, clock: cfg.Clock, watch: newWatch(), release: holdStamping()}
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
@@ -94,16 +90,10 @@ type Health struct {
 	Unstamped     int           // reads without a stamp on connections that have them
 }
 
-// TakeHealth sums up the exchanges that ended since it was last called.
+// TakeHealth sums up the reads since it was last called.
 func (c *Client) TakeHealth() Health {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h := Health{
-		Reads: c.lag.total(), P50: c.lag.quantile(0.5), P99: c.lag.quantile(0.99), Max: time.Duration(c.lag.max),
-		Unstamped: c.bare,
-	}
-	c.lag, c.bare = lagCounts{}, 0
-	return h
+	lag, bare := c.watch.take()
+	return Health{Reads: lag.total(), P50: lag.quantile(0.5), P99: lag.quantile(0.99), Max: time.Duration(lag.max), Unstamped: bare}
 }
 
 // Do sends req and feeds the response to r. The error is nil when the body was
@@ -221,11 +211,6 @@ func (x *exchange) stop() {
 	}
 	if x.stopDraining != nil {
 		x.stopDraining()
-	}
-	if x.conn != nil {
-		x.c.mu.Lock()
-		x.c.bare += x.conn.health(&x.c.lag)
-		x.c.mu.Unlock()
 	}
 }
 

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -43,26 +44,38 @@ type Conn struct {
 	net.Conn
 	clock *clock.Clock
 	watch *watch // shared by the connections of a client
+	meter *meter // of the watch's
 	raw   rawConn
 	sent  atomic.Int64 // instant of the first write since Arm, Never before it
 
 	mu      sync.Mutex // guards what follows: net/http reads ahead in a goroutine of its own
 	last    Stamp
 	emptied int64
-	lag     lagCounts
-	bare    int // reads without the kernel's stamp on a connection that has them
 }
 
 // A watch is what the connections of a client know of each other.
 type watch struct {
-	late atomic.Int64 // instant of the latest read that came late
+	late   atomic.Int64 // instant of the latest read that came late
+	dealt  atomic.Uint32
+	meters []meter // dealt to the connections in turn
+}
+
+func newWatch() *watch { return &watch{meters: make([]meter, runtime.GOMAXPROCS(0))} }
+
+// A meter counts the reads of some connections. There is one for each processor, so
+// that they hardly meet, and stay in its cache.
+type meter struct {
+	mu   sync.Mutex
+	lag  lagCounts
+	bare int // reads without the kernel's stamp on connections that have them
 }
 
 // NewConn returns c with stamps by clk.
-func NewConn(c net.Conn, clk *clock.Clock) *Conn { return newConn(c, clk, new(watch)) }
+func NewConn(c net.Conn, clk *clock.Clock) *Conn { return newConn(c, clk, newWatch()) }
 
 func newConn(c net.Conn, clk *clock.Clock, w *watch) *Conn {
 	conn := &Conn{Conn: c, clock: clk, watch: w, emptied: clk.Now()}
+	conn.meter = &w.meters[int(w.dealt.Add(1))%len(w.meters)]
 	conn.sent.Store(Never)
 	if sc, ok := c.(syscall.Conn); ok {
 		conn.raw.open(sc)
@@ -131,7 +144,7 @@ func (c *Conn) note(wall int64, drained bool) {
 	case wall != 0:
 		s.Kernel, s.At = true, min(c.clock.FromWall(wall), user)
 		lag := user - s.At
-		c.lag.add(lag)
+		c.meter.read(lag)
 		if lag > int64(promptLag) {
 			c.watch.late.Store(user)
 		} else if late := c.watch.late.Load(); late == 0 || user-late > int64(promptTime) {
@@ -140,19 +153,36 @@ func (c *Conn) note(wall int64, drained bool) {
 		}
 		s.Lo = min(s.Lo, s.At)
 	case c.raw.stamps():
-		c.bare++
+		c.meter.missed()
 	default:
 		s.Lo = user
 	}
 	c.last = s
 }
 
-// health hands over the lag and the bare reads since it was last called.
-func (c *Conn) health(into *lagCounts) (bare int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	into.merge(&c.lag)
-	c.lag = lagCounts{}
-	bare, c.bare = c.bare, 0
-	return bare
+// read counts a read that came so long after its bytes.
+func (m *meter) read(lag int64) {
+	m.mu.Lock()
+	m.lag.add(lag)
+	m.mu.Unlock()
+}
+
+// missed counts a read without a stamp.
+func (m *meter) missed() {
+	m.mu.Lock()
+	m.bare++
+	m.mu.Unlock()
+}
+
+// take sums up the meters and sets them to zero.
+func (w *watch) take() (lag lagCounts, bare int) {
+	for i := range w.meters {
+		m := &w.meters[i]
+		m.mu.Lock()
+		lag.merge(&m.lag)
+		bare += m.bare
+		m.lag, m.bare = lagCounts{}, 0
+		m.mu.Unlock()
+	}
+	return lag, bare
 }
