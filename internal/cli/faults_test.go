@@ -113,14 +113,15 @@ func TestEachFaultEndsInItsClass(t *testing.T) {
 		{apiserver.Fault{Name: apiserver.FaultHTTP500}, trace.HTTP, 500},
 		{apiserver.Fault{Name: apiserver.FaultHTTP503}, trace.HTTP, 503},
 	} {
-		for _, protocol := range []string{"completions", "chat"} {
+		for _, way := range []string{"h1 completions", "h1 chat", "nethttp completions", "nethttp chat"} {
 			tt.fault.Share = 0.3
-			t.Run(fmt.Sprint(tt.fault, " ", protocol), func(t *testing.T) {
+			t.Run(fmt.Sprint(tt.fault, " ", way), func(t *testing.T) {
 				t.Parallel()
 				url := loopback(t, tt.fault)
-				args := []string{"-n", fmt.Sprint(n), "-c", "8", "--output-len", "6"}
+				client, protocol, _ := strings.Cut(way, " ")
+				args := []string{"-n", fmt.Sprint(n), "-c", "8", "--output-len", "6", "--client", client}
 				if tt.class == trace.Timeout { // all at once, so that they stall at once
-					args = []string{"-n", fmt.Sprint(n), "-c", fmt.Sprint(n), "--output-len", "6", "--idle-timeout", "5s"}
+					args = append(args, "-c", fmt.Sprint(n), "--idle-timeout", "5s")
 				}
 				if protocol == "chat" {
 					args = append(args, "--protocol", "chat", "--tokenizer", "server")
@@ -146,11 +147,12 @@ func TestEachFaultEndsInItsClass(t *testing.T) {
 
 // Connections made while the listener is closed are refused; one that is caught
 // in the accept queue as it closes is reset by the kernel.
-func TestRefusedConnections(t *testing.T) {
-	t.Parallel()
+func TestRefusedConnections(t *testing.T) { eachClient(t, refusedConnections) }
+
+func refusedConnections(t *testing.T, client string) {
 	const n = 200
 	url := loopback(t, apiserver.Fault{Name: apiserver.FaultRefuse, Share: 0.4})
-	s := bench(t, url, "-n", fmt.Sprint(n), "--rate", "400", "--arrival", "constant", "--new-connections", "--output-len", "2", "--ready-timeout", "20s")
+	s := bench(t, url, "-n", fmt.Sprint(n), "--rate", "400", "--arrival", "constant", "--new-connections", "--output-len", "2", "--ready-timeout", "20s", "--client", client)
 	count := map[trace.Class]int{}
 	for _, c := range s.Requests.Classes {
 		count[c.Class] = c.Count
@@ -171,26 +173,37 @@ func TestVariationsAreSurvived(t *testing.T) {
 		apiserver.FaultNoDone, apiserver.FaultMultiToken, apiserver.FaultEarlyRole,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url := loopback(t, apiserver.Fault{Name: name, Share: 0.6})
-			s := bench(t, url, "-n", fmt.Sprint(n), "-c", "4", "--output-len", "9", "--protocol", "chat", "--tokenizer", "server")
-			seen, struck := witnessed(t, url, name)
-			if seen != n || struck == 0 || struck == n {
-				t.Fatalf("the engine saw %d requests and struck %d", seen, struck)
-			}
-			if s.Requests.OK != n {
-				t.Errorf("%d ok: %+v", s.Requests.OK, s.Requests.Classes)
-			}
-			if name == apiserver.FaultNoUsage {
-				if s.Tokens.Assumed != struck {
-					t.Errorf("%d requests counted by chunks, %d had no usage", s.Tokens.Assumed, struck)
+			eachClient(t, func(t *testing.T, client string) {
+				url := loopback(t, apiserver.Fault{Name: name, Share: 0.6})
+				s := bench(t, url, "-n", fmt.Sprint(n), "-c", "4", "--output-len", "9", "--protocol", "chat", "--tokenizer", "server", "--client", client)
+				seen, struck := witnessed(t, url, name)
+				if seen != n || struck == 0 || struck == n {
+					t.Fatalf("the engine saw %d requests and struck %d", seen, struck)
 				}
-			} else if s.Tokens.Output != 9*n {
-				t.Errorf("%d tokens, want %d", s.Tokens.Output, 9*n)
-			}
-			if name == apiserver.FaultEarlyRole && s.Service.TTFT.Min < .003 {
-				t.Errorf("TTFT %v: the role chunk was taken for a token", s.Service.TTFT.Min)
-			}
+				if s.Requests.OK != n {
+					t.Errorf("%d ok: %+v", s.Requests.OK, s.Requests.Classes)
+				}
+				if name == apiserver.FaultNoUsage {
+					if s.Tokens.Assumed != struck {
+						t.Errorf("%d requests counted by chunks, %d had no usage", s.Tokens.Assumed, struck)
+					}
+				} else if s.Tokens.Output != 9*n {
+					t.Errorf("%d tokens, want %d", s.Tokens.Output, 9*n)
+				}
+				if name == apiserver.FaultEarlyRole && s.Service.TTFT.Min < .003 {
+					t.Errorf("TTFT %v: the role chunk was taken for a token", s.Service.TTFT.Min)
+				}
+			})
+		})
+	}
+}
+
+// eachClient runs a test with each engine of the transport.
+func eachClient(t *testing.T, test func(t *testing.T, client string)) {
+	for _, client := range []string{"h1", "nethttp"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			test(t, client)
 		})
 	}
 }
