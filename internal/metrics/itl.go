@@ -144,10 +144,11 @@ func (f *firsts) add(start trace.Instant, r *trace.Record) {
 	c := r.Chunks[i]
 	took := between(start, c.At)
 	f.measured, f.most = append(f.measured, took), append(f.most, took)
-	f.least = append(f.least, max(0, between(start, c.Lo())))
-	if c.Slack == 0 {
-		f.exact = append(f.exact, took)
+	if !r.Merged(c) { // what closes a short answer comes with its first chunk
+		f.least, f.exact = append(f.least, took), append(f.exact, took)
+		return
 	}
+	f.least = append(f.least, max(0, between(start, c.Lo())))
 }
 
 func (f *firsts) distribution(percentiles []float64) Distribution {

@@ -282,5 +282,20 @@ func (c *Conn) gone(states ...uint8) bool {
 	return err != nil || is
 }
 
-// stale reports whether the peer has closed the connection or broken it off.
-func (c *Conn) stale() bool { return c.raw.stamps() && c.gone(tcpClose, tcpCloseWait) }
+// stale reports whether an idle connection is of no use: its peer has closed it or
+// broken it off, or sent what nobody asked for. TLS may send things of its own.
+func (c *Conn) stale(secure bool) bool {
+	if !c.raw.stamps() {
+		return false
+	}
+	if secure {
+		return c.gone(tcpClose, tcpCloseWait)
+	}
+	quiet := false
+	err := c.raw.rc.Control(func(fd uintptr) {
+		var b [1]byte
+		_, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+		quiet = errno == syscall.EAGAIN
+	})
+	return err != nil || !quiet
+}

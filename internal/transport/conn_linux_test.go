@@ -156,7 +156,7 @@ func TestEndsOfAConnection(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			conn, far := loopback(t, clock.New())
-			if conn.stale() {
+			if conn.stale(false) || conn.stale(true) {
 				t.Error("stale while it is open")
 			}
 			var got []byte
@@ -172,7 +172,7 @@ func TestEndsOfAConnection(t *testing.T) {
 			if errors.Is(tt.want, io.EOF) && string(got) != "last words" {
 				t.Errorf("%q", got)
 			}
-			if !conn.stale() {
+			if !conn.stale(false) || !conn.stale(true) {
 				t.Error("not stale after its end")
 			}
 		})
@@ -193,6 +193,14 @@ func TestAResetBehindTheLastBytesIsFound(t *testing.T) {
 			t.Fatalf("error %v", err)
 		}
 		s.remove(conn)
+	}
+}
+
+func TestAnIdleConnectionWithBytesIsStale(t *testing.T) {
+	conn, far := loopback(t, clock.New())
+	_, _ = far.Write([]byte("unasked"))
+	if !conn.stale(false) || conn.stale(true) {
+		t.Errorf("stale %v, over TLS %v", conn.stale(false), conn.stale(true))
 	}
 }
 

@@ -24,4 +24,4 @@ func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
 func (c *Conn) check(int64) {}
 
 // stale is not known here; a write will tell.
-func (c *Conn) stale() bool { return false }
+func (c *Conn) stale(bool) bool { return false }

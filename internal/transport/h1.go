@@ -108,7 +108,7 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 		if conn == nil {
 			break
 		}
-		if !conn.stale() {
+		if !conn.stale(conn.secure != nil) {
 			return conn, nil
 		}
 		conn.close()
