@@ -241,7 +241,7 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 		return conform.Result{}, err
 	}
 	claim, failure := t.claim(ended)
-	result := conform.Compare(conform.Run{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Others: foreign})
+	result := conform.Compare(conform.Run{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Others: foreign, Records: ended.records()})
 	result.Repeat = repeat
 	if result.Failure = failure; failure != "" {
 		result.Stderr = ended.tail()

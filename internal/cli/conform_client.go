@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/conform"
+	"github.com/pitot-bench/pitot/internal/store"
+	"github.com/pitot-bench/pitot/internal/trace"
 )
 
 // A clientRun is a client that has ended.
@@ -90,7 +92,7 @@ func command(ctx context.Context, words []string, dir string) (*exec.Cmd, error)
 	}
 	cmd := exec.CommandContext(ctx, name, words[1:]...)
 	cmd.Args[0] = words[0]
-	cmd.Env = append(os.Environ(), "PITOT_STORE="+filepath.Join(dir, "runs.db"), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
+	cmd.Env = append(os.Environ(), "PITOT_STORE="+filepath.Join(dir, storeName), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = grace
@@ -126,6 +128,28 @@ func (r clientRun) report() ([]byte, error) {
 	}
 	return os.ReadFile(newest)
 }
+
+// records are those of the newest run in the store that a Pitot among clients was
+// given; nil if there is none.
+func (r clientRun) records() []*trace.Record {
+	file := filepath.Join(r.dir, storeName)
+	if _, err := os.Stat(file); err != nil {
+		return nil
+	}
+	runs, err := store.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer runs.Close()
+	t, err := runs.Load("last")
+	if err != nil {
+		return nil
+	}
+	return t.Records
+}
+
+// storeName is the store of a client that is a Pitot, in its folder.
+const storeName = "runs.db"
 
 // tailLines and tailBytes bound what is kept of what a client said.
 const (

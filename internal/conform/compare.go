@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/truth"
 )
 
@@ -16,6 +17,9 @@ type Run struct {
 	Usage   Usage
 	StartUp Usage
 	Others  float64 // processors that others used meanwhile; -1 if it is not known
+	// Records are the client's own of every request, nil if it keeps none that can
+	// be read.
+	Records []*trace.Record
 }
 
 // Compare holds a client's claim against the log.
@@ -39,6 +43,7 @@ func Compare(r Run) Result {
 	}
 	out.Tokens.Claimed = r.Claim.Output
 	out.Figures = figures(*r.Claim, set.whole)
+	out.Precision = precision(r.Records, set.whole)
 	out.Notes = append(out.Notes, r.Claim.Notes...)
 	return out
 }

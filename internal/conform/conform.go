@@ -57,12 +57,14 @@ type Result struct {
 	Stderr  []string `json:"stderr,omitempty"` // its last lines, of a failure
 	Claim   *Claim   `json:"claim,omitempty"`  // what it reports; nil of a failure
 
-	Figures  []Figure `json:"figures,omitempty"`
-	Requests Requests `json:"requests"`
-	Tokens   Tokens   `json:"tokens"`
-	Rate     Rate     `json:"rate"`
-	Usage    Usage    `json:"usage"`
-	Server   Server   `json:"server"`
+	Figures []Figure `json:"figures,omitempty"`
+	// Precision is that of single instants; nil where the client does not keep them.
+	Precision *Precision `json:"precision,omitempty"`
+	Requests  Requests   `json:"requests"`
+	Tokens    Tokens     `json:"tokens"`
+	Rate      Rate       `json:"rate"`
+	Usage     Usage      `json:"usage"`
+	Server    Server     `json:"server"`
 	// Others is how many processors other processes used meanwhile, -1 where that
 	// is not known.
 	Others float64  `json:"others"`

@@ -179,6 +179,13 @@ func every() []conformLine {
 		conformLine{"answers", requestsOf},
 		conformLine{"tokens", tokensOf},
 		conformLine{"merged", mergedOf},
+		conformLine{"exact gaps", func(of []conform.Result) string {
+			return errorsOf(of, func(p conform.Precision) conform.Errors { return p.Gap })
+		}},
+		conformLine{"exact TTFT", func(of []conform.Result) string {
+			return errorsOf(of, func(p conform.Precision) conform.Errors { return p.TTFT })
+		}},
+		conformLine{"gaps in bounds", heldOf},
 		conformLine{"its bounds", boundsOf},
 		conformLine{"its verdict", verdictOf},
 		conformLine{"CPU a token", cpuOf},
@@ -206,6 +213,8 @@ func columns() []conformLine {
 		{"ICL P99", func(of []conform.Result) string { return relative(of, conform.ICL, conform.P99) }},
 		{"TPOT P99", func(of []conform.Result) string { return relative(of, conform.TPOT, conform.P99) }},
 		{"E2EL P99", func(of []conform.Result) string { return relative(of, conform.E2EL, conform.P99) }},
+		{"gap P99", gapOf},
+		{"in bounds", heldOf},
 		{"rate", rateOf},
 		{"CPU/token", cpuOf},
 		{"peak", memoryOf},
@@ -399,6 +408,58 @@ func boundsOf(of []conform.Result) string {
 		return "hold"
 	}
 	return fmt.Sprintf("miss %d of %d", missed, held+missed)
+}
+
+// errorsOf sums up the errors of single instants, the middle one of the repeats.
+func errorsOf(of []conform.Result, spread func(conform.Precision) conform.Errors) string {
+	var parts []string
+	for _, q := range []struct {
+		name string
+		of   func(conform.Errors) float64
+	}{
+		{"median", func(s conform.Errors) float64 { return s.Median }},
+		{"P99", func(s conform.Errors) float64 { return s.P99 }},
+		{"P99.9", func(s conform.Errors) float64 { return s.P999 }},
+	} {
+		v, ok := middle(of, func(r conform.Result) (float64, bool) {
+			if r.Precision == nil || spread(*r.Precision).N == 0 {
+				return 0, false
+			}
+			return q.of(spread(*r.Precision)), true
+		})
+		if ok {
+			parts = append(parts, q.name+" "+duration(v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// gapOf is the error of a single gap.
+func gapOf(of []conform.Result) string {
+	v, ok := middle(of, func(r conform.Result) (float64, bool) {
+		if r.Precision == nil || r.Precision.Gap.N == 0 {
+			return 0, false
+		}
+		return r.Precision.Gap.P99, true
+	})
+	if !ok {
+		return ""
+	}
+	return duration(v)
+}
+
+// heldOf is the share of gaps that lie within their bounds.
+func heldOf(of []conform.Result) string {
+	v, ok := middle(of, func(r conform.Result) (float64, bool) {
+		if r.Precision == nil {
+			return 0, false
+		}
+		return r.Precision.Held, true
+	})
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%.2f %%", 100*v)
 }
 
 func cpuOf(of []conform.Result) string {
