@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/conform"
@@ -60,6 +61,7 @@ func (c conformRunCmd) Run(p *Process) error {
 		return err
 	}
 	defer remove()
+	lendFiles()
 	release, err := place.takeServer()
 	if err != nil {
 		return err
@@ -146,8 +148,20 @@ func (c conformRunCmd) folder() (name string, remove func(), err error) {
 	if err := os.MkdirAll(c.Keep, 0o755); err != nil {
 		return "", nil, usagef("--keep: %w", err)
 	}
+	if _, err := os.Lstat(filepath.Join(c.Keep, startUpName)); err == nil {
+		return "", nil, usagef("--keep %s: it has the files of an earlier run, whose reports would pass for those of this one: name another folder", c.Keep)
+	}
 	name, err = filepath.Abs(c.Keep)
 	return name, func() {}, err
+}
+
+// lendFiles lets clients open as many files as this process may. The runtime raises
+// its own limit to the hard one, and would give what it starts the old one back.
+func lendFiles() {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
+		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) // without it, clients have the limit of the shell
+	}
 }
 
 // A trial is a client's way through a grid.
@@ -200,24 +214,33 @@ func formatOf(r conform.Result) (conform.Format, bool) {
 	return conform.FormatNamed(r.Claim.Format)
 }
 
+// startUpName is the cell of the single request, and its folder.
+const startUpName = "start-up"
+
 // measureStartUp lets the client make a single request. What that takes is no
 // part of a cell; and a command that cannot do it can do nothing.
 func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
-	cell := conform.Cell{Name: "start-up", Streams: 1, Requests: 1, Input: like.Input, Output: 2, Arrivals: conform.Spread, Step: time.Millisecond}
+	cell := conform.Cell{Name: startUpName, Streams: 1, Requests: 1, Input: like.Input, Output: 2, Arrivals: conform.Spread, Step: time.Millisecond}
 	server, err := t.serve(cell, 0)
 	if err != nil {
 		return err
 	}
-	run, err := t.startClient(ctx, cell, server.place("start-up", t.folder, t.Seed))
-	_, stopErr := server.stop()
+	run, err := t.startClient(ctx, cell, server.place(startUpName, t.folder, t.Seed))
+	log, stopErr := server.stop()
 	if err := errors.Join(err, stopErr); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if run.failure == "" && len(log.Requests) == 0 {
+		run.failure = "it ended without one that asks the server for tokens"
+	}
 	if run.failure != "" {
 		return fmt.Errorf("the client cannot make a single request: %s", strings.Join(append([]string{run.failure}, run.tail()...), "\n"))
+	}
+	if _, failure := t.claim(run); failure != "" {
+		fmt.Fprintf(t.p.Stderr, "%s: %s\n", startUpName, failure)
 	}
 	t.startUp = run.usage
 	return nil
@@ -291,11 +314,12 @@ func (t *trial) serve(cell conform.Cell, repeat uint64) (*truthServer, error) {
 	return s, nil
 }
 
-// stop ends the server and returns its log.
+// stop ends the server and returns its log, after the last write is in it: a client
+// may have ended before the server had the instant after.
 func (s *truthServer) stop() (truth.Log, error) {
-	log := s.server.Log()
 	s.cancel()
-	return log, <-s.done
+	err := <-s.done
+	return s.server.Log(), err
 }
 
 // place is what the client is told of its surroundings.

@@ -66,9 +66,7 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 	memory := watchMemory(cmd.Process.Pid)
 	err = cmd.Wait()
 	run.usage = usageOf(cmd.ProcessState, time.Since(began), memory())
-	if limited.Err() != nil { // what it started may not have heeded the request to end
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started and left behind, or what did not heed the request to end
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
 		run.failure = fmt.Sprintf("it had not ended after %v", t.Timeout)
@@ -110,9 +108,12 @@ func usageOf(state *os.ProcessState, wall time.Duration, seen int64) conform.Usa
 	return u
 }
 
-// report is what the client reports: of several files that the pattern matches
-// the newest.
+// report is what the client reports: the file of that very name, or of several
+// that the pattern matches the newest.
 func (r clientRun) report() ([]byte, error) {
+	if data, err := os.ReadFile(r.result); err == nil {
+		return data, nil
+	}
 	files, err := filepath.Glob(r.result)
 	if err != nil {
 		return nil, fmt.Errorf("--result %s: %w", r.result, err)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/conform"
@@ -109,6 +110,27 @@ func TestCellsThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
 	}
 	err = enoughFilesFor(cells, 1000)
 	if err == nil || !strings.HasPrefix(err.Error(), `--grid: cell "937 spread 20ms": 937 streams need about 1001 open files`) || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+}
+
+// What a client leaves behind ends with it: nobody holds the other end of the pipe
+// any more.
+func TestConformEndsWhatAClientStarted(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(pipe)
+		closed <- err
+	}()
+	p, _, stderr := process(t, nil, "conform", "--cpu", "any", "--", "sh", "-c", `exec 3>"$1"; sleep 600 &`, "-", pipe, "{url}")
+	if code := Run(p); code != exitFailed || !strings.Contains(stderr.String(), "it ended without one") {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	if err := <-closed; err != nil {
 		t.Error(err)
 	}
 }

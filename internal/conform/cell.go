@@ -164,7 +164,7 @@ func (c *Cell) complete() error {
 	if c.Name == "" {
 		c.Name = c.name()
 	}
-	return nil
+	return c.Server(0).Validate()
 }
 
 // name is made of what is most likely to tell cells apart.

@@ -122,12 +122,14 @@ func TestMistakesInAFile(t *testing.T) {
 
 func TestMistakesInCells(t *testing.T) {
 	for text, want := range map[string]string{
-		" ; ":                     "there is no cell in it",
-		"streams":                 `"streams": must be FIELD=VALUE`,
-		"streams=0":               "from 1 to 10000000",
-		"output=3":                `cell "output=3": a cell needs streams or a rate`,
-		"streams=1 speed=1":       "speed: unknown",
-		"streams=x;rate=y;rate=5": `cell "rate=y": rate`,
+		" ; ":                                 "there is no cell in it",
+		"streams":                             `"streams": must be FIELD=VALUE`,
+		"streams=0":                           "from 1 to 10000000",
+		"output=3":                            `cell "output=3": a cell needs streams or a rate`,
+		"streams=1 speed=1":                   "speed: unknown",
+		"rate=5 output=300000":                `cell "rate=5 output=300000": output tokens 300000: want 1 to 262144`,
+		"streams=1 arrivals=lockstep step=0s": "lockstep needs a step",
+		"streams=x;rate=y;rate=5":             `cell "rate=y": rate`,
 	} {
 		if _, err := ParseCells(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
