@@ -15,8 +15,8 @@ import (
 //	    ├────── least ───────┤
 //	    ├───────────── measured ────────────┤
 //
-// The sum of a request's gaps is that of its ends alone, so the mean is right
-// whatever is known of the chunks between them. Percentiles are not.
+// The sum of a request's gaps is that of its ends alone, so the mean does not depend
+// on the chunks between them. Percentiles do.
 
 // Shares of chunks that are merged (trace.Record.Merged) from which figures come
 // with their bounds, and are not to be believed.
@@ -29,7 +29,7 @@ const (
 // as an interval was at its lower end, and at its upper; the figures of the true
 // values lie between.
 type Bounds struct {
-	Share float64   `json:"share"` // of the chunks that are known as an interval
+	Share float64   `json:"share"` // of the chunks that are merged, or of the values that depend on one
 	Low   Quantiles `json:"low"`
 	High  Quantiles `json:"high"`
 	Exact Quantiles `json:"exact"` // of the values that are exact, alone
@@ -132,31 +132,66 @@ func unsure(r *trace.Record) bool {
 	return slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Slack > 0 })
 }
 
-// firsts are the times to the first output chunk: as measured, at least, at most,
-// and those of them that are exact.
-type firsts struct{ measured, least, most, exact []float64 }
+// intervals are values of one an answer, that depend on one or two of its chunks:
+// as measured, at least, at most, and those of them that are exact.
+type intervals struct{ measured, least, most, exact []float64 }
 
-func (f *firsts) add(start trace.Instant, r *trace.Record) {
-	i := slices.IndexFunc(r.Chunks, func(c trace.Chunk) bool { return c.Kind.Output() })
-	if i < 0 {
-		return
+func (v *intervals) add(measured, least, most float64) {
+	v.measured, v.most = append(v.measured, measured), append(v.most, most)
+	v.least = append(v.least, max(0, least))
+	if least == most {
+		v.exact = append(v.exact, measured)
 	}
-	c := r.Chunks[i]
-	took := between(start, c.At)
-	f.measured, f.most = append(f.measured, took), append(f.most, took)
-	if !r.Merged(c) { // what closes a short answer comes with its first chunk
-		f.least, f.exact = append(f.least, took), append(f.exact, took)
-		return
-	}
-	f.least = append(f.least, max(0, between(start, c.Lo())))
 }
 
-func (f *firsts) distribution(percentiles []float64) Distribution {
-	d := Distribute(f.measured, percentiles)
-	share := 1 - float64(len(f.exact))/float64(max(1, len(f.measured)))
+// addTTFT adds the time to the first output chunk.
+func (v *intervals) addTTFT(start trace.Instant, r *trace.Record) {
+	if first, _, ok := ends(r); ok {
+		took := between(start, first.At)
+		v.add(took, between(start, earliest(r, first)), took)
+	}
+}
+
+// addTPOT adds the time per output token after the first.
+func (v *intervals) addTPOT(r *trace.Record) {
+	took, ok := tpot(r)
+	if !ok {
+		return
+	}
+	first, last, _ := ends(r)
+	tokens := float64(r.OutputTokens - 1)
+	v.add(took, between(first.At, earliest(r, last))/tokens, between(earliest(r, first), last.At)/tokens)
+}
+
+// ends are the first and the last output chunk.
+func ends(r *trace.Record) (first, last trace.Chunk, ok bool) {
+	for _, c := range r.Chunks {
+		if !c.Kind.Output() {
+			continue
+		}
+		if !ok {
+			first, ok = c, true
+		}
+		last = c
+	}
+	return first, last, ok
+}
+
+// earliest is when c may have come at the earliest. What closes an answer comes with
+// its last chunk, and what a server put together came at one instant.
+func earliest(r *trace.Record, c trace.Chunk) trace.Instant {
+	if !r.Merged(c) {
+		return c.At
+	}
+	return c.Lo()
+}
+
+func (v *intervals) distribution(percentiles []float64) Distribution {
+	d := Distribute(v.measured, percentiles)
+	share := 1 - float64(len(v.exact))/float64(max(1, len(v.measured)))
 	if d.N > 0 && share > boundedFrom {
 		of := func(x []float64) Quantiles { return Distribute(x, percentiles).quantiles() }
-		d.Bounds = &Bounds{Share: share, Low: of(f.least), High: of(f.most), Exact: of(f.exact)}
+		d.Bounds = &Bounds{Share: share, Low: of(v.least), High: of(v.most), Exact: of(v.exact)}
 	}
 	return d
 }

@@ -50,6 +50,26 @@ func TestTheFirstChunkMayHaveComeEarlier(t *testing.T) {
 	}
 }
 
+// The time per token depends on the ends of an answer, and on nothing between them.
+func TestTheEndsOfAnAnswerMayHaveComeEarlier(t *testing.T) {
+	r := answered(0, 0, 10, 5, 60, 60, 80, 100)
+	r.Stamps, r.Chunks[0].Slack, r.Chunks[2].Slack, r.Chunks[3].Slack = trace.KernelStamps, 8_000, 5_000, 12_000
+	want := &Bounds{ // 40 ms for 4 tokens; from 28 to 48
+		Share: 1,
+		Low:   Quantiles{N: 1, Median: .007, Percentiles: []float64{.007}, Max: .007},
+		High:  Quantiles{N: 1, Median: .012, Percentiles: []float64{.012}, Max: .012},
+		Exact: Quantiles{Percentiles: []float64{0}},
+	}
+	d := Summarize(run(1000, r), Options{Percentiles: []float64{50}}).Service.TPOT
+	if diff := cmp.Diff(want, d.Bounds, exact); diff != "" || d.Median != .01 {
+		t.Errorf("%v: %s", d.Median, diff)
+	}
+	r.Chunks[0].Slack, r.Chunks[3].Slack = 0, 0
+	if d := Summarize(run(1000, r), Options{}).Service.TPOT; d.Bounds != nil {
+		t.Errorf("a chunk between the ends: %+v", d.Bounds)
+	}
+}
+
 func TestBoundsAreGivenWhereTheyMatter(t *testing.T) {
 	for _, tt := range []struct {
 		merged           int // of 2000 chunks

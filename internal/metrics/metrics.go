@@ -125,25 +125,23 @@ func latencies(records []*trace.Record, stream bool, percentiles []float64, from
 	if !stream {
 		return l
 	}
-	var tpots []float64
+	var tpots intervals
 	var started []*trace.Record
 	for _, r := range records {
 		if !r.OK() || !from(r).Happened() {
 			continue
 		}
 		started = append(started, r)
-		if v, ok := tpot(r); ok {
-			tpots = append(tpots, v)
-		}
+		tpots.addTPOT(r)
 	}
-	l.TPOT, l.ITL = Distribute(tpots, percentiles), itl(started, percentiles)
+	l.TPOT, l.ITL = tpots.distribution(percentiles), itl(started, percentiles)
 	return l
 }
 
 // fromStart are those of the latencies that depend on the start.
 func fromStart(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
 	var e2el []float64
-	var first firsts
+	var ttfts intervals
 	for _, r := range records {
 		start := from(r)
 		if !r.OK() || !start.Happened() {
@@ -151,10 +149,10 @@ func fromStart(records []*trace.Record, stream bool, percentiles []float64, from
 		}
 		e2el = append(e2el, between(start, r.Done))
 		if stream {
-			first.add(start, r)
+			ttfts.addTTFT(start, r)
 		}
 	}
-	return Latencies{TTFT: first.distribution(percentiles), E2EL: Distribute(e2el, percentiles)}
+	return Latencies{TTFT: ttfts.distribution(percentiles), E2EL: Distribute(e2el, percentiles)}
 }
 
 // responses are the response times. What comes after the first token is taken

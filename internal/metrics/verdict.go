@@ -94,8 +94,8 @@ func (j *judgement) merging() {
 	default:
 		j.doubtf(j.s.Service.ITL.wide(), words+", read too late to be told apart: the percentiles of ITL are known within bounds", 100*share)
 	}
-	first := j.s.Service.TTFT
-	j.doubtf(first.wide(), "the percentiles of TTFT are known within bounds: of some answers the first chunk was read together with the next")
+	j.doubtf(j.s.Service.TTFT.wide(), "the percentiles of TTFT are known within bounds: of some answers the first chunk was read together with the next")
+	j.doubtf(j.s.Service.TPOT.wide(), "the percentiles of TPOT are known within bounds: of some answers the first or the last chunk was read together with another")
 }
 
 // stamps judges whose the instants are.

@@ -117,6 +117,17 @@ func TestVerdict(t *testing.T) {
 				r.Chunks[0].Slack = 20e3
 			}
 		}), trace.Doubtful, "the percentiles of TTFT are known within bounds"},
+		{"merged, the last", spoil(percentile(1), func(tr *trace.Trace) {
+			for _, r := range tr.Records[:3] {
+				r.Chunks[9].Slack = 20e3
+			}
+		}), trace.Doubtful, "the percentiles of TPOT are known within bounds"},
+		{"answers of one chunk, which come with what closes them", func(tr *trace.Trace) {
+			for _, r := range tr.Records {
+				r.Chunks, r.OutputTokens = r.Chunks[:1], 1
+				r.Chunks[0].Slack, r.Chunks[0].Kind = 20e3, trace.Text|trace.Bundled
+			}
+		}, trace.Valid, ""},
 		{"merged, more than that", merged(21), trace.Invalid, "1.05 % of the chunks are merged, read too late to be told apart: the percentiles of ITL are void"},
 		{"merged, and not streamed", spoil(merged(21), func(tr *trace.Trace) { tr.Run.Plan.Stream = false }), trace.Valid, ""},
 		{"in one read, nobody knows why", spoil(userStamps(200), noLag, merged(21)), trace.Doubtful, "1.05 % of the chunks are merged, by a late client or a server"},

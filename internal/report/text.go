@@ -350,7 +350,7 @@ func (t *text) together(s metrics.Summary, note func(cond bool, format string, a
 	streamed := s.Run.Plan.Stream
 	note(streamed && c.Merged > 0, "%d of %d chunks (%.2f %%) are merged: the client read them together with the one after them, so they have no instant of their own", c.Merged, c.Output, 100*c.MergedShare)
 	note(t.bounded, "at least, at most: what the figures above them can be, whenever the merged chunks came")
-	note(t.invalid, "! invalid: too many chunks are merged for these percentiles; the mean is right")
+	note(t.invalid, "! invalid: too many chunks are merged for these percentiles; the mean depends on the ends of answers alone")
 	note(streamed && c.PerWrite > 1.005, "the server or the network puts %.2f chunks together on average: gaps of 0 are theirs, not the client's", c.PerWrite)
 }
 
