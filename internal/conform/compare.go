@@ -35,7 +35,10 @@ func Compare(r Run) Result {
 	if n := written(r.Log.Requests); n > 0 {
 		out.Usage.PerToken = max(0, r.Usage.CPU-r.StartUp.CPU).Seconds() / float64(n)
 	}
-	if r.Others > maxOthers {
+	if n := blocked(set.all); n > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d writes found the socket full: the client did not read, and so delayed what it was to measure", n))
+	}
+	if out.Disturbed() {
 		out.Notes = append(out.Notes, fmt.Sprintf("other processes used %.1f processors meanwhile", r.Others))
 	}
 	if r.Claim == nil {
@@ -46,6 +49,18 @@ func Compare(r Run) Result {
 	out.Precision = precision(r.Records, set.whole)
 	out.Notes = append(out.Notes, r.Claim.Notes...)
 	return out
+}
+
+// blocked are the writes that had to wait for the client.
+func blocked(requests []*truth.Request) (n int) {
+	for _, r := range requests {
+		for _, w := range r.Writes {
+			if w.Blocked {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // written are the tokens of all answers.
@@ -206,9 +221,6 @@ func pace(requests []*truth.Request) float64 {
 // maxBusy is the share of the time that the server may take for its writes, and
 // not be the limit.
 const maxBusy = 0.90
-
-// maxOthers is how many processors others may use without a word.
-const maxOthers = 0.2
 
 func serverOf(c Cell, l truth.Log) Server {
 	s := Server{LatenessP50: l.Lateness.P50, LatenessP99: l.Lateness.P99, LatenessMax: l.Lateness.Max}

@@ -222,6 +222,16 @@ func TestAClientThatFailed(t *testing.T) {
 	}
 }
 
+// A client that does not read holds the server up: the truth is then of its making.
+func TestWritesThatWaitedForTheClient(t *testing.T) {
+	slow := served(0, 10, 20)
+	slow.Writes[1].Blocked, slow.Writes[2].Blocked = true, true
+	got := Compare(Run{Cell: cell(t, "streams=1 requests=1 output=2"), Log: truth.Log{Requests: []truth.Request{slow}}, Others: 0.2})
+	if len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "2 writes found the socket full") || got.Disturbed() {
+		t.Errorf("%q", got.Notes)
+	}
+}
+
 func TestTheServerAsTheLimit(t *testing.T) {
 	log := truth.Log{Requests: two}
 	c := cell(t, "streams=1 step=10ms")

@@ -71,6 +71,13 @@ type Result struct {
 	Notes  []string `json:"notes,omitempty"`
 }
 
+// maxOthers is how many processors others may use without a word.
+const maxOthers = 0.2
+
+// Disturbed reports whether other processes took so much of the machine that they may
+// have set the figures.
+func (r Result) Disturbed() bool { return r.Others > maxOthers }
+
 // A Figure is one number of the client's beside the true one, in seconds.
 type Figure struct {
 	Metric    Metric    `json:"metric"`

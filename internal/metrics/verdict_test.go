@@ -60,6 +60,23 @@ func merged(n int) spoiler {
 	}
 }
 
+// unsureChunk makes an interval of a chunk of three answers.
+func unsureChunk(place int) spoiler {
+	return func(tr *trace.Trace) {
+		for _, r := range tr.Records[:3] {
+			r.Chunks[place].Slack = 20e3
+		}
+	}
+}
+
+// closing leaves each answer one chunk, in one read with the end of the stream.
+func closing(tr *trace.Trace) {
+	for _, r := range tr.Records {
+		r.Chunks, r.OutputTokens = r.Chunks[:1], 1
+		r.Chunks[0].Slack, r.Chunks[0].Kind = 20e3, trace.Text|trace.Bundled
+	}
+}
+
 // userStamps makes n answers unstamped by the kernel.
 func userStamps(n int) spoiler {
 	return func(tr *trace.Trace) {
@@ -112,22 +129,9 @@ func TestVerdict(t *testing.T) {
 		{"merged, more", spoil(merged(3), percentile(99.9)), trace.Doubtful, "0.15 % of the chunks are merged, read too late to be told apart: the percentiles of ITL are known within bounds"},
 		{"merged, but they are in no percentile", spoil(merged(3), percentile(99)), trace.Valid, ""},
 		{"merged, 1 %", merged(20), trace.Doubtful, "1 % of the chunks are merged"},
-		{"merged, the first", spoil(percentile(1), func(tr *trace.Trace) {
-			for _, r := range tr.Records[:3] {
-				r.Chunks[0].Slack = 20e3
-			}
-		}), trace.Doubtful, "the percentiles of TTFT are known within bounds"},
-		{"merged, the last", spoil(percentile(1), func(tr *trace.Trace) {
-			for _, r := range tr.Records[:3] {
-				r.Chunks[9].Slack = 20e3
-			}
-		}), trace.Doubtful, "the percentiles of TPOT are known within bounds"},
-		{"answers of one chunk, which come with what closes them", func(tr *trace.Trace) {
-			for _, r := range tr.Records {
-				r.Chunks, r.OutputTokens = r.Chunks[:1], 1
-				r.Chunks[0].Slack, r.Chunks[0].Kind = 20e3, trace.Text|trace.Bundled
-			}
-		}, trace.Valid, ""},
+		{"merged, the first", spoil(percentile(1), unsureChunk(0)), trace.Doubtful, "the percentiles of TTFT are known within bounds"},
+		{"merged, the last", spoil(percentile(1), unsureChunk(9)), trace.Doubtful, "the percentiles of TPOT are known within bounds"},
+		{"answers of one chunk, which come with what closes them", closing, trace.Valid, ""},
 		{"merged, more than that", merged(21), trace.Invalid, "1.05 % of the chunks are merged, read too late to be told apart: the percentiles of ITL are void"},
 		{"merged, and not streamed", spoil(merged(21), func(tr *trace.Trace) { tr.Run.Plan.Stream = false }), trace.Valid, ""},
 		{"in one read, nobody knows why", spoil(userStamps(200), noLag, merged(21)), trace.Doubtful, "1.05 % of the chunks are merged, by a late client or a server"},

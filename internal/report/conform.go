@@ -93,7 +93,7 @@ type conformity struct {
 func newConformity(reports []conform.Report) conformity {
 	c := conformity{reports: reports}
 	for _, r := range reports {
-		c.clients = append(c.clients, r.Client)
+		c.clients = append(c.clients, nameOf(r.Client, c.clients))
 		for _, result := range r.Results {
 			if !slices.Contains(c.cells, result.Cell) {
 				c.cells = append(c.cells, result.Cell)
@@ -101,6 +101,16 @@ func newConformity(reports []conform.Report) conformity {
 		}
 	}
 	return c
+}
+
+// nameOf is what to call a client among those that have names: two runs of one client
+// are told apart by a number.
+func nameOf(client string, taken []string) string {
+	name := client
+	for n := 2; slices.Contains(taken, name); n++ {
+		name = fmt.Sprintf("%s (%d)", client, n)
+	}
+	return name
 }
 
 // results are the repeats of a cell by one client.
@@ -246,6 +256,9 @@ func outcome(of []conform.Result) string {
 		}
 		if r.Server.Limit != "" {
 			add("server late")
+		}
+		if r.Disturbed() {
+			add("others busy")
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -599,6 +612,9 @@ func (t *text) markdown(names int, rows [][]string) {
 		if i == 1 {
 			t.linef("|%s|", strings.Join(row, "|"))
 			continue
+		}
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
 		}
 		t.linef("| %s |", strings.Join(row, " | "))
 	}

@@ -10,6 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+
 	"github.com/pitot-bench/pitot/internal/conform"
 )
 
@@ -144,5 +149,54 @@ func TestConformPlot(t *testing.T) {
 	}
 	if err := ConformPlot(io.Discard, []conform.Report{{Client: "x"}}); err == nil {
 		t.Error("nothing was drawn, without a word")
+	}
+}
+
+// Names of any length have room beside the plot.
+func TestLegendOfThePlot(t *testing.T) {
+	reports := clients(t)
+	reports[1].Client = "a client of which there is a lot to say, in version 2026.11.21"
+	var canvas recorder.Canvas
+	if err := drawErrors(draw.NewCanvas(&canvas, 10*vg.Inch, 5*vg.Inch), reports); err != nil {
+		t.Fatal(err)
+	}
+	entries := 0
+	for _, action := range canvas.Actions {
+		text, ok := action.(*recorder.FillString)
+		if !ok || !strings.Contains(text.String, "lockstep") && !strings.Contains(text.String, "spread") {
+			continue
+		}
+		entries++
+		face := font.DefaultCache.Lookup(text.Font, text.Size)
+		if end := text.Point.X + face.Width(text.String); end > 10*vg.Inch {
+			t.Errorf("%q ends at %v", text.String, end)
+		}
+	}
+	if entries != 3 {
+		t.Errorf("%d entries", entries)
+	}
+}
+
+// Two runs of one client are told apart, and what a name holds does not break a table.
+func TestNamesOfClients(t *testing.T) {
+	reports := clients(t)
+	reports[0].Client, reports[1].Client = "a|b", "a|b"
+	var text, md bytes.Buffer
+	if err := errors.Join(ConformText(&text, reports), ConformMarkdown(&md, reports)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "\nTTFT of a|b, a|b (2): to the first token\n") {
+		t.Errorf("%s", text.String())
+	}
+	if !strings.Contains(md.String(), `| cell | figure | a\|b | a\|b (2) |`) {
+		t.Errorf("%s", md.String())
+	}
+}
+
+// What stood in the way is in the table, and not in the notes alone.
+func TestOutcomes(t *testing.T) {
+	late := conform.Result{Server: conform.Server{Limit: "late"}, Others: 0.3}
+	if got := outcome([]conform.Result{{Others: 0.2}, {Failure: "boom"}, late}); got != "FAILED, server late, others busy" {
+		t.Error(got)
 	}
 }

@@ -42,6 +42,7 @@ func drawErrors(c draw.Canvas, reports []conform.Report) error {
 	p.Y.Tick.Marker = plot.LogTicks{Prec: -1}
 	p.Add(plotter.NewGrid())
 	var streams []float64
+	clients := newConformity(reports).clients
 	for i, r := range reports {
 		for _, arrivals := range []conform.Arrivals{conform.Lockstep, conform.Spread} {
 			points := errorsByStreams(r, arrivals)
@@ -57,7 +58,7 @@ func drawErrors(c draw.Canvas, reports []conform.Report) error {
 				line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
 			}
 			p.Add(line, marks)
-			legend.Add(fmt.Sprintf("%s, %s%s", r.Client, arrivals, ofMeans(r)), line, marks)
+			legend.Add(fmt.Sprintf("%s, %s%s", clients[i], arrivals, ofMeans(r)), line, marks)
 			for _, xy := range points {
 				streams = append(streams, xy.X)
 			}
@@ -69,9 +70,9 @@ func drawErrors(c draw.Canvas, reports []conform.Report) error {
 	p.X.Min, p.X.Max = 1, max(2, p.X.Max)
 	p.Y.Min, p.Y.Max = least, max(10, p.Y.Max)
 	p.X.Tick.Marker = ticksAt(streams)
-	const beside = 2.4 * vg.Inch
+	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
+	beside := legend.Rectangle(c).Size().X + 2*vg.Points(12)
 	p.Draw(draw.Crop(c, 0, -beside, 0, 0))
-	legend.Top, legend.Left = true, true
 	legend.Draw(draw.Crop(c, c.Size().X-beside+vg.Points(12), 0, 0, -vg.Points(24)))
 	return nil
 }
