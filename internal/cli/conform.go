@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/clock"
 	"github.com/pitot-bench/pitot/internal/conform"
 	"github.com/pitot-bench/pitot/internal/report"
 	"github.com/pitot-bench/pitot/internal/truth"
@@ -22,6 +23,11 @@ import (
 type conformCmd struct {
 	Run    conformRunCmd    `cmd:"" default:"withargs" help:"Hold what a client reports against the truth, over a grid of loads: pitot conform [flags] -- CLIENT COMMAND."`
 	Report conformReportCmd `cmd:"" help:"Put results of conform beside each other, a column for each client."`
+}
+
+// Help says where the flags are.
+func (conformCmd) Help() string {
+	return "pitot conform run --help lists the flags and the placeholders of a command."
 }
 
 // conformRunCmd is `pitot conform -- COMMAND`.
@@ -225,7 +231,7 @@ func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 	if err != nil {
 		return err
 	}
-	run, err := t.startClient(ctx, cell, server.place(startUpName, t.folder, t.Seed))
+	run, err := t.startClient(ctx, cell, server.place(startUpName, t.folder, t.Seed), server.clock)
 	log, stopErr := server.stop()
 	if err := errors.Join(err, stopErr); err != nil {
 		return err
@@ -257,14 +263,14 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 	if err != nil {
 		return conform.Result{}, errors.Join(err, second(server.stop()))
 	}
-	ended, err := t.startClient(ctx, cell, server.place(name, t.folder, t.Seed))
+	ended, err := t.startClient(ctx, cell, server.place(name, t.folder, t.Seed), server.clock)
 	foreign := others.used(ended.usage, quiet())
 	log, stopErr := server.stop()
 	if err := errors.Join(err, stopErr); err != nil {
 		return conform.Result{}, err
 	}
 	claim, failure := t.claim(ended)
-	result := conform.Compare(conform.Run{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Others: foreign, Records: ended.records()})
+	result := conform.Compare(conform.Run{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Samples: ended.samples, Others: foreign, Records: ended.records()})
 	result.Repeat = repeat
 	if result.Failure = failure; failure != "" {
 		result.Stderr = ended.tail()
@@ -293,6 +299,7 @@ func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 // A truthServer is the server of one run.
 type truthServer struct {
 	server *truth.Server
+	clock  *clock.Clock // of its log
 	port   int
 	cancel context.CancelFunc
 	done   chan error
@@ -300,7 +307,9 @@ type truthServer struct {
 
 // serve starts the server of a cell.
 func (t *trial) serve(cell conform.Cell, repeat uint64) (*truthServer, error) {
-	server, err := truth.New(cell.Server(t.Seed + repeat))
+	cfg := cell.Server(t.Seed + repeat)
+	cfg.Clock = clock.New()
+	server, err := truth.New(cfg)
 	if err != nil {
 		return nil, usagef("--grid: cell %s: %w", cell.Name, err)
 	}
@@ -309,7 +318,7 @@ func (t *trial) serve(cell conform.Cell, repeat uint64) (*truthServer, error) {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &truthServer{server: server, port: l.Addr().(*net.TCPAddr).Port, cancel: cancel, done: make(chan error, 1)}
+	s := &truthServer{server: server, clock: cfg.Clock, port: l.Addr().(*net.TCPAddr).Port, cancel: cancel, done: make(chan error, 1)}
 	go func() { s.done <- server.Serve(ctx, l) }()
 	return s, nil
 }

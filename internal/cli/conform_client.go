@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/clock"
 	"github.com/pitot-bench/pitot/internal/conform"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
@@ -23,6 +24,7 @@ type clientRun struct {
 	result  string // pattern of the file with its report
 	failure string // what went wrong, in words
 	usage   conform.Usage
+	samples []conform.Sample
 }
 
 // grace is how long a client that was asked to end may take.
@@ -30,7 +32,7 @@ const grace = 5 * time.Second
 
 // startClient runs the client of a cell to its end. How it fails is data; an error is
 // that it could not even be started.
-func (t *trial) startClient(ctx context.Context, cell conform.Cell, place conform.Place) (clientRun, error) {
+func (t *trial) startClient(ctx context.Context, cell conform.Cell, place conform.Place, clk *clock.Clock) (clientRun, error) {
 	run := clientRun{dir: place.Dir, result: filepath.Join(place.Dir, "stdout")}
 	words := t.wordsFor(cell)
 	switch {
@@ -63,9 +65,10 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 	if err := t.placement.start(cmd); err != nil {
 		return run, usagef("start the client: %w", err)
 	}
-	memory := watchMemory(cmd.Process.Pid)
+	end := watchClient(cmd.Process.Pid, clk)
 	err = cmd.Wait()
-	run.usage = usageOf(cmd.ProcessState, time.Since(began), memory())
+	seen := end()
+	run.usage, run.samples = usageOf(cmd.ProcessState, time.Since(began), seen.peak), seen.samples
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started and left behind, or what did not heed the request to end
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:

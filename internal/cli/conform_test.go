@@ -3,10 +3,12 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/conform"
 )
@@ -67,6 +69,31 @@ func TestConformCountsFaults(t *testing.T) {
 	got := r.Results[0].Requests
 	if got.Broken == 0 || got.Served == 0 || got.OK != got.Served || got.Failed != got.Broken {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What /proc tells of this process is what the system tells it itself, in whole ticks.
+func TestWatchedTime(t *testing.T) {
+	used := func() time.Duration {
+		var children syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children); err != nil {
+			t.Fatal(err)
+		}
+		return ownTime() + time.Duration(children.Utime.Nano()+children.Stime.Nano())
+	}
+	for used() < 10*tick { // so that there is something to see
+	}
+	before := used()
+	got := timeOf(os.Getpid())
+	after := used()
+	if runtime.GOOS != "linux" {
+		before, after = 0, 0
+	}
+	if got < before-4*tick || got > after {
+		t.Errorf("%v, want %v to %v", got, before, after)
+	}
+	if got := family(os.Getpid()); got[0] != os.Getpid() {
+		t.Errorf("%v", got)
 	}
 }
 

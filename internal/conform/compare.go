@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -16,7 +17,8 @@ type Run struct {
 	Claim   *Claim // nil if the client gave none
 	Usage   Usage
 	StartUp Usage
-	Others  float64 // processors that others used meanwhile; -1 if it is not known
+	Samples []Sample // of the client's CPU time, in order; none where it is not known
+	Others  float64  // processors that others used meanwhile; -1 if it is not known
 	// Records are the client's own of every request, nil if it keeps none that can
 	// be read.
 	Records []*trace.Record
@@ -35,6 +37,7 @@ func Compare(r Run) Result {
 	if n := written(r.Log.Requests); n > 0 {
 		out.Usage.PerToken = max(0, r.Usage.CPU-r.StartUp.CPU).Seconds() / float64(n)
 	}
+	out.Usage.Share = shareOf(r.Samples, set.all)
 	if n := blocked(set.all); n > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d writes found the socket full: the client did not read, and so delayed what it was to measure", n))
 	}
@@ -224,8 +227,8 @@ const maxBusy = 0.90
 
 func serverOf(c Cell, l truth.Log) Server {
 	s := Server{LatenessP50: l.Lateness.P50, LatenessP99: l.Lateness.P99, LatenessMax: l.Lateness.Max}
-	if open := openTime(l.Requests); open > 0 {
-		s.CPU = l.WriteCPU.Seconds() / open
+	if from, to := stretch(asking(l.Requests, 0)); to > from {
+		s.CPU = l.WriteCPU.Seconds() / seconds(from, to)
 	}
 	step := c.Step
 	if c.Output == 1 { // there is only the first token
@@ -244,17 +247,40 @@ func serverOf(c Cell, l truth.Log) Server {
 	return s
 }
 
-// openTime is from the first request to the last write, in seconds.
-func openTime(requests []truth.Request) float64 {
-	if len(requests) == 0 {
-		return 0
-	}
-	from, to := requests[0].Received, requests[0].Received
-	for _, r := range requests {
+// stretch is from the first request to the last write.
+func stretch(requests []*truth.Request) (from, to int64) {
+	for i, r := range requests {
+		if i == 0 {
+			from, to = r.Received, r.Received
+		}
 		from = min(from, r.Received)
 		if n := len(r.Writes); n > 0 {
 			to = max(to, r.Writes[n-1].After)
 		}
 	}
-	return seconds(from, to)
+	return from, to
+}
+
+// shareOf is what a client used of one processor while requests were open. What it
+// does before, such as to make prompts, and after, is not in it.
+func shareOf(samples []Sample, requests []*truth.Request) float64 {
+	from, to := stretch(requests)
+	if len(samples) < 2 || to <= from {
+		return 0
+	}
+	return (usedBy(samples, to) - usedBy(samples, from)) / seconds(from, to)
+}
+
+// usedBy is the CPU time that was used by an instant, in seconds: between two samples
+// in proportion.
+func usedBy(samples []Sample, at int64) float64 {
+	i, _ := slices.BinarySearchFunc(samples, at, func(s Sample, at int64) int { return cmp.Compare(s.At, at) })
+	switch i {
+	case 0:
+		return samples[0].CPU.Seconds()
+	case len(samples):
+		return samples[i-1].CPU.Seconds()
+	}
+	a, b := samples[i-1], samples[i]
+	return a.CPU.Seconds() + (b.CPU-a.CPU).Seconds()*float64(at-a.At)/float64(b.At-a.At)
 }

@@ -222,6 +222,20 @@ func TestAClientThatFailed(t *testing.T) {
 	}
 }
 
+// Only what was used while the measured requests were open counts: here from 100 to
+// 147 ms, of samples that are 20 ms apart.
+func TestShareOfAProcessor(t *testing.T) {
+	samples := []Sample{{80 * ms, time.Second}, {120 * ms, time.Second + 20*time.Millisecond}, {140 * ms, time.Second + 30*time.Millisecond}, {160 * ms, time.Second + 50*time.Millisecond}}
+	log := truth.Log{Requests: two}
+	got := Compare(Run{Cell: cell(t, "streams=1 requests=1 output=4"), Log: log, Samples: samples}).Usage.Share
+	if want := (20./2 + 10 + 7.) / 47; math.Abs(got-want) > 1e-3 { // the last write took a microsecond
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := Compare(Run{Cell: cell(t, "streams=1 requests=1 output=4"), Log: log, Samples: samples[:1]}).Usage.Share; got != 0 {
+		t.Errorf("of a single sample: %v", got)
+	}
+}
+
 // A client that does not read holds the server up: the truth is then of its making.
 func TestWritesThatWaitedForTheClient(t *testing.T) {
 	slow := served(0, 10, 20)

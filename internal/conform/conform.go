@@ -145,6 +145,15 @@ type Usage struct {
 	// PerToken is the CPU time for each token written, in seconds, without that
 	// of a run of one request; 0 where there were no tokens.
 	PerToken float64 `json:"per_token,omitempty"`
+	// Share is of one processor, while the measured requests were open; 0 where it is
+	// not known.
+	Share float64 `json:"share,omitempty"`
+}
+
+// A Sample is the CPU time that a client had used by an instant of the server's clock.
+type Sample struct {
+	At  int64
+	CPU time.Duration
 }
 
 // Server is how the server of truth itself did.

@@ -57,7 +57,7 @@ func clients(t *testing.T) []conform.Report {
 			a.Results = append(a.Results, conform.Result{
 				Cell: c, Repeat: repeat, Figures: figures, Claim: &conform.Claim{Verdict: []string{"valid", "doubtful", "valid"}[repeat], Merged: &merged},
 				Requests: conform.Requests{OK: 32, Served: 32}, Tokens: conform.Tokens{Claimed: 2048, Written: 2048},
-				Rate: conform.Rate{Asked: c.Rate, Offered: 100.5}, Usage: conform.Usage{PerToken: 14.2e-6, Memory: 30 << 20},
+				Rate: conform.Rate{Asked: c.Rate, Offered: 100.5}, Usage: conform.Usage{PerToken: 14.2e-6, Memory: 30 << 20, Share: 0.29},
 			})
 		}
 		r := conform.Result{
