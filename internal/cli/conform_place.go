@@ -71,13 +71,18 @@ func (p placement) start(cmd *exec.Cmd) error {
 	return startOn([]int{p.client}, p.server, cmd.Start)
 }
 
+// restless is a process that never rests as long as another one is there.
+func restless(pid int) *exec.Cmd {
+	return exec.Command("/bin/sh", "-c", `while kill -0 "$1" 2>/dev/null; do :; done`, "-", strconv.Itoa(pid))
+}
+
 // disturb starts a process that never rests where the client is going to be;
 // quiet ends it and tells what it used.
 func (p placement) disturb(busy bool) (quiet func() time.Duration, err error) {
 	if !busy {
 		return func() time.Duration { return 0 }, nil
 	}
-	cmd := exec.Command("/bin/sh", "-c", "while :; do :; done")
+	cmd := restless(os.Getpid())
 	if err := p.start(cmd); err != nil {
 		return nil, fmt.Errorf("start a busy neighbour: %w", err)
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -158,6 +160,22 @@ func TestConformEndsWhatAClientStarted(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
 	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever kills a pitot with a neighbour is not left with the neighbour.
+func TestTheNeighbourEndsWithUs(t *testing.T) {
+	us := exec.Command("cat")
+	end, err := us.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := us.Start(); err != nil {
+		t.Fatal(err)
+	}
+	neighbour := restless(us.Process.Pid)
+	if err := errors.Join(neighbour.Start(), end.Close(), us.Wait(), neighbour.Wait()); err != nil {
 		t.Error(err)
 	}
 }

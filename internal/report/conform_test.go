@@ -147,6 +147,10 @@ func TestConformPlot(t *testing.T) {
 	if err := ConformPlot(&again, reports); err != nil || again.String() != out.String() {
 		t.Errorf("the same results give another plot: %v", err)
 	}
+	reports[0].Results[0].Cell.Streams = 0 // of a file that somebody wrote
+	if err := ConformPlot(io.Discard, reports[:1]); err != nil {
+		t.Error(err)
+	}
 	if err := ConformPlot(io.Discard, []conform.Report{{Client: "x"}}); err == nil {
 		t.Error("nothing was drawn, without a word")
 	}

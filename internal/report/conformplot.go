@@ -108,7 +108,7 @@ func errorsByStreams(r conform.Report, arrivals conform.Arrivals) plotter.XYs {
 	shares := map[int][]float64{}
 	for _, result := range r.Results {
 		c := result.Cell
-		if c.Open() || c.Busy || c.Faults > 0 || c.Arrivals != arrivals {
+		if c.Streams < 1 || c.Open() || c.Busy || c.Faults > 0 || c.Arrivals != arrivals {
 			continue
 		}
 		for _, f := range result.Figures {
