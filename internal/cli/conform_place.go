@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -52,15 +53,24 @@ func choosePlacement(text string) (placement, error) {
 }
 
 // takeServer moves this process, in which the server runs, off the client's
-// processor; release undoes it.
+// processor; release undoes it. The server wants two processors for goroutines
+// (truth.Server), and the runtime would soon go down to one with those of the system,
+// unless it is told.
 func (p placement) takeServer() (release func(), err error) {
+	before := runtime.GOMAXPROCS(0)
+	back := func() { runtime.GOMAXPROCS(before) }
+	runtime.GOMAXPROCS(min(max(2, before), mostProcs))
 	if p.client < 0 {
-		return func() {}, nil
+		return back, nil
 	}
 	if err := moveSelf(p.server); err != nil {
+		back()
 		return nil, fmt.Errorf("keep the server off processor %d: %w", p.client, err)
 	}
-	return func() { _ = moveSelf(append([]int{p.client}, p.server...)) }, nil
+	return func() {
+		back()
+		_ = moveSelf(append([]int{p.client}, p.server...))
+	}, nil
 }
 
 // start starts a process on the client's processor.

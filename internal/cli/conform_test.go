@@ -132,6 +132,22 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
+// The server has two processors for goroutines, however many there are of the system.
+func TestProcessorsOfTheServer(t *testing.T) {
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	release, err := placement{client: -1}.takeServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := runtime.GOMAXPROCS(0); n != 2 {
+		t.Errorf("%d processors", n)
+	}
+	if release(); runtime.GOMAXPROCS(0) != 1 {
+		t.Error("nothing is undone")
+	}
+}
+
 func TestCellsThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
 	cells, err := conform.ParseCells("streams=100; streams=936; streams=937; rate=5000")
 	if err != nil {
