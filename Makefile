@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race)
 FUZZTIME ?= 1m
 
-.PHONY: build test lint fmt demo bench fuzz dist
+.PHONY: build test lint fmt demo bench bench-floor bench-peers fuzz dist
 
 build: ## bin/pitot, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
@@ -29,6 +29,12 @@ demo: build ## the main job against the embedded engine
 
 bench: ## every Go benchmark
 	go test -run '^$$' -bench . ./...
+
+bench-floor: ## CPU per token beside that of the least client there can be
+	bench/floor/run.sh
+
+bench-peers: ## accuracy and cost beside other tools, installed from PyPI
+	bench/peers/run.sh
 
 fuzz: ## every fuzz target, FUZZTIME each
 	scripts/fuzz.sh $(FUZZTIME)
