@@ -438,3 +438,35 @@ func FuzzChunks(f *testing.F) {
 		}
 	})
 }
+
+// A server that answers without reading all of a request, and then does nothing, holds
+// up nobody.
+func TestDoTakesAnAnswerToHalfARequest(t *testing.T) {
+	engines(t, Config{}, func(t *testing.T, cfg Config) {
+		synctest.Test(t, func(t *testing.T) {
+			l := memnet.Listen()
+			defer l.Close()
+			accepted := make(chan net.Conn, 2)
+			go func() {
+				for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+					accepted <- conn
+					_, _ = http.ReadRequest(bufio.NewReader(conn))
+					_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+				}
+			}()
+			cfg.Dial, cfg.Timeout = l.Dial, time.Minute
+			c := New(cfg)
+			defer c.Close()
+			req := post()
+			req.Body = make([]byte, 2*bigRequest)
+			for range 2 { // the second one over a connection of its own
+				r := new(tape)
+				got, err := c.Do(t.Context(), req, r)
+				if err != nil || r.status != 413 || got.Dialed == Never || got.Done-got.Sent > int64(drainTime) {
+					t.Errorf("error %v, status %d, %+v", err, r.status, got)
+				}
+				(<-accepted).Close()
+			}
+		})
+	})
+}
