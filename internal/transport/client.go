@@ -22,7 +22,7 @@ type Client struct {
 	std   *http.Transport
 	idle  idleConns
 	sweep sweep
-	urls  sync.Map // of a Request: *origin or error
+	urls  sync.Map // of a Request: *origin
 
 	release func() // of the kernel's stamping
 }
@@ -168,7 +168,6 @@ type exchange struct {
 	r                 Receiver
 	cancel            context.CancelCauseFunc
 	watchdog          *time.Timer // nil without an idle limit
-	conn              *Conn       // it goes over; nil before there is one, and where it is shared
 	dialed, connected int64
 	redials           int
 	sent, first       int64

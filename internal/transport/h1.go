@@ -54,7 +54,6 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 		if err != nil {
 			return err
 		}
-		x.conn = conn.Conn
 		again, err := x.converse(ctx, conn, req, o)
 		if !again {
 			return err
