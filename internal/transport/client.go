@@ -48,7 +48,7 @@ func New(cfg Config) *Client {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
-	c := &Client{cfg: cfg, clock: cfg.Clock, watch: newWatch(), release: holdStamping()}
+	c := &Client{cfg: cfg, clock: cfg.Clock, watch: newWatch(), release: holdStamping(), idle: idleConns{conns: map[string][]idleConn{}}}
 	if c.clock == nil {
 		c.clock = clock.New()
 	}

@@ -257,6 +257,46 @@ func TestUnusedConnectionsAreClosed(t *testing.T) {
 	}
 }
 
+// Of many connections those that are of no use any more do not stay open for the sake
+// of one that is.
+func TestSpareConnectionsAreClosed(t *testing.T) {
+	serve(t, Config{}, slowly, func(t *testing.T, c *Client) {
+		open := new(atomic.Int64)
+		dial := c.cfg.Dial
+		c.cfg.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dial(ctx, network, addr)
+			open.Add(1)
+			return counted{conn, open}, err
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() { _, _ = c.Do(t.Context(), post(), &tape{}) })
+		}
+		all.Wait()
+		if n := open.Load(); n != 3 {
+			t.Errorf("%d connections for three requests at once", n)
+		}
+		for range 6 {
+			time.Sleep(time.Second)
+			_, _ = c.Do(t.Context(), post(), &tape{})
+		}
+		if n := open.Load(); n != 1 {
+			t.Errorf("%d connections for one request after the other", n)
+		}
+	})
+}
+
+// A counted connection is not counted any more once it is closed.
+type counted struct {
+	net.Conn
+	open *atomic.Int64
+}
+
+func (c counted) Close() error {
+	c.open.Add(-1)
+	return c.Conn.Close()
+}
+
 func TestDoLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -271,33 +271,30 @@ func (o *origin) key() string {
 	return "http " + o.addr
 }
 
-// take removes the newest, nil if there is none younger than limit.
+// take removes the newest, nil if there is none younger than limit. Those that are
+// not are closed.
 func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	list := i.conns[o.key()]
-	if len(list) == 0 {
-		return nil
+	for len(list) > 0 && time.Since(list[0].since) >= limit {
+		list[0].close()
+		list[0] = idleConn{}
+		list = list[1:]
 	}
-	newest := list[len(list)-1]
-	if time.Since(newest.since) < limit {
-		list[len(list)-1] = idleConn{}
-		i.conns[o.key()] = list[:len(list)-1]
-		return newest.h1Conn
+	var newest *h1Conn
+	if last := len(list) - 1; last >= 0 {
+		newest = list[last].h1Conn
+		list[last] = idleConn{}
+		list = list[:last]
 	}
-	for _, c := range list { // all are older still
-		c.close()
-	}
-	delete(i.conns, o.key())
-	return nil
+	i.conns[o.key()] = list
+	return newest
 }
 
 func (i *idleConns) put(o *origin, c *h1Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.conns == nil {
-		i.conns = map[string][]idleConn{}
-	}
 	i.conns[o.key()] = append(i.conns[o.key()], idleConn{c, time.Now()})
 }
 
@@ -310,5 +307,5 @@ func (i *idleConns) close() {
 			c.close()
 		}
 	}
-	i.conns = nil
+	clear(i.conns)
 }
