@@ -427,6 +427,28 @@ func TestDoBrokenResponses(t *testing.T) {
 	}
 }
 
+// A server of another kind is known by its first words, though it may wait for ours.
+func TestDoEndsWhereThereIsNoHTTP(t *testing.T) {
+	engines(t, Config{Timeout: time.Minute}, func(t *testing.T, cfg Config) {
+		synctest.Test(t, func(t *testing.T) {
+			cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
+				near, far := net.Pipe()
+				go func() {
+					_, _ = http.ReadRequest(bufio.NewReader(far))
+					_, _ = io.WriteString(far, "SSH-2.0-OpenSSH_9\r\n")
+				}()
+				return near, nil
+			}
+			c := New(cfg)
+			defer c.Close()
+			got, err := c.Do(t.Context(), post(), &tape{})
+			if err == nil || !strings.Contains(err.Error(), "malformed HTTP response") || got.Done != got.Sent {
+				t.Errorf("error %v, %+v", err, got)
+			}
+		})
+	})
+}
+
 // Whatever a server sends, Do comes to an end and hands over at most what came;
 // and what one engine takes for a whole answer, the other does too.
 func FuzzResponse(f *testing.F) {
@@ -435,6 +457,7 @@ func FuzzResponse(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"))
 	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\nhello"))
 	f.Add([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+	f.Add([]byte(strings.Replace(chunkedHead, "1.1", "1.0", 1) + "5\r\nhello\r\n0\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 503 Busy\r\n\r\nwait"))
 	f.Fuzz(func(t *testing.T, response []byte) {
 		synctest.Test(t, func(t *testing.T) {
