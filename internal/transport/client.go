@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/clock"
 )
@@ -147,19 +149,26 @@ func (c *Client) origin(text string) (*origin, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &origin{secure: u.Scheme == "https", name: u.Hostname(), host: u.Host, path: u.RequestURI()}
+	o := &origin{secure: u.Scheme == "https", name: u.Hostname(), host: strings.TrimSuffix(u.Host, ":"), path: u.RequestURI()}
 	port := "80"
 	if o.secure {
 		port = "443"
 	}
 	o.addr = net.JoinHostPort(o.name, cmp.Or(u.Port(), port))
-	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || o.name == ""
+	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || !plainName(o.name)
 	if c.cfg.Proxy != nil && !o.std {
 		proxy, err := c.cfg.Proxy(u)
 		o.std = proxy != nil || err != nil
 	}
 	c.urls.Store(text, o)
 	return o, nil
+}
+
+// plainName tells whether a host's name stands in a Host header as it is: letters of
+// other alphabets and the zones of addresses do not.
+func plainName(name string) bool {
+	odd := func(r rune) bool { return r >= utf8.RuneSelf || r == '%' }
+	return name != "" && !strings.ContainsFunc(name, odd)
 }
 
 // An exchange is one request on its way.
