@@ -9,6 +9,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type solitude struct {
 	percent       int
 	limit         int64
 	over          chan struct{}
+	watching      sync.WaitGroup
 }
 
 // undisturbed holds the garbage collector back until end: the heap may grow by a
@@ -51,7 +53,7 @@ func (p *Process) undisturbed(procs, chunks int) *solitude {
 	room := min(heapRoom+int64(chunks)*chunkBytes, free/2)
 	s.limit = debug.SetMemoryLimit(memoryInUse() + room)
 	s.percent = debug.SetGCPercent(-1)
-	go s.watch(free)
+	s.watching.Go(func() { s.watch(free) })
 	return s
 }
 
@@ -66,7 +68,6 @@ func (s *solitude) watch(free int64) {
 			if live := liveHeap(); live > debug.SetMemoryLimit(-1)/2 {
 				debug.SetMemoryLimit(memoryInUse() + free/2)
 				debug.SetGCPercent(100)
-				<-s.over
 				return
 			}
 		case <-s.over:
@@ -81,6 +82,7 @@ func (s *solitude) end() (procs int) {
 	case <-s.over: // nothing was changed but the processors
 	default:
 		close(s.over)
+		s.watching.Wait() // it may be setting the same
 		debug.SetGCPercent(s.percent)
 		debug.SetMemoryLimit(s.limit)
 	}

@@ -71,18 +71,21 @@ func (c *Clock) Watch(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			if offset, bracket := c.measure(); bracket < stepSize {
-				c.adopt(offset)
-			}
+			c.adopt(c.measure())
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// adopt takes a new offset, and counts a step if it is one.
-func (c *Clock) adopt(offset int64) {
-	step := time.Duration(offset - c.offset.Swap(offset))
+// adopt takes a new offset, and counts a step if it is one. Where reading a clock takes
+// long, neither of the two offsets is better known than that.
+func (c *Clock) adopt(offset int64, bracket time.Duration) {
+	step := time.Duration(offset - c.offset.Load())
+	if bracket >= stepSize && step.Abs() <= 2*bracket {
+		return
+	}
+	c.offset.Store(offset)
 	if step.Abs() <= stepSize {
 		return
 	}

@@ -22,13 +22,28 @@ func TestStepsAreCounted(t *testing.T) {
 	offset := c.offset.Load()
 	for _, step := range []time.Duration{30, -20, 3 * time.Second, -time.Minute, 999} {
 		offset += int64(step)
-		c.adopt(offset)
+		c.adopt(offset, 100)
 	}
 	if got := c.Steps(); got.Count != 2 || got.Largest != -time.Minute {
 		t.Errorf("%+v, want the two of more than a microsecond", got)
 	}
 	if got := c.FromWall(offset + 5); got != 5 {
 		t.Errorf("instant %d by the newest offset, want 5", got)
+	}
+}
+
+// On a machine whose clocks are slow to read a step is still seen, if it is larger than
+// what that leaves unknown.
+func TestStepsAreCountedBySlowClocks(t *testing.T) {
+	c := New()
+	offset := c.offset.Load()
+	c.adopt(offset+int64(5*time.Microsecond), 3*time.Microsecond)
+	if got := c.Steps(); got.Count != 0 || c.offset.Load() != offset {
+		t.Errorf("%+v and an offset %d off, of a measurement that is no better", got, c.offset.Load()-offset)
+	}
+	c.adopt(offset+int64(time.Second), 3*time.Microsecond)
+	if got := c.Steps(); got.Count != 1 || c.offset.Load() != offset+int64(time.Second) {
+		t.Errorf("%+v, offset %d off", got, c.offset.Load()-offset)
 	}
 }
 

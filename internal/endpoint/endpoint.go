@@ -116,6 +116,9 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	rec.Redials = timing.Redials
 	r.finish(timing.Done, err)
 	c.settle(r)
+	if cap(rec.Chunks) > 2*len(rec.Chunks) { // an answer may end long before its limit
+		rec.Chunks = append([]trace.Chunk(nil), rec.Chunks...)
+	}
 }
 
 // room is how many chunks an answer of n tokens is expected to have, 0 for one whose

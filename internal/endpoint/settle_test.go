@@ -8,6 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/transport"
+	"github.com/pitot-bench/pitot/internal/workload"
 )
 
 // A piece is what one call of Data brings.
@@ -130,5 +131,20 @@ func TestAChunkDoesNotAllocate(t *testing.T) {
 		_ = r.Data(event, transport.Stamp{At: int64(seq), Seq: seq, Kernel: true, Drained: true})
 	}); n != 0 || len(rec.Chunks) != 1001 {
 		t.Errorf("%v allocations a chunk, want 0, and %d chunks", n, len(rec.Chunks))
+	}
+}
+
+// Short answers to requests without much of a limit do not keep the room of long ones.
+func TestARecordKeepsNoMoreRoomThanItNeeds(t *testing.T) {
+	c, err := New(canned(text("a")+end), Options{Protocol: Completions, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int{0, 1, 2, 100_000} {
+		rec := trace.NewRecord(0)
+		c.Send(t.Context(), &workload.Request{OutputTokens: limit}, nil, rec)
+		if len(rec.Chunks) != 1 || cap(rec.Chunks) > 4 {
+			t.Errorf("limit %d: %d chunks, and room for %d", limit, len(rec.Chunks), cap(rec.Chunks))
+		}
 	}
 }

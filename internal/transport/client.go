@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/clock"
 )
@@ -22,7 +24,7 @@ type Client struct {
 	std   *http.Transport
 	idle  idleConns
 	sweep sweep
-	urls  sync.Map // of a Request: *origin or error
+	urls  sync.Map // of a Request: *origin
 
 	release func() // of the kernel's stamping
 }
@@ -48,7 +50,7 @@ func New(cfg Config) *Client {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
-	c := &Client{cfg: cfg, clock: cfg.Clock, watch: newWatch(), release: holdStamping()}
+	c := &Client{cfg: cfg, clock: cfg.Clock, watch: newWatch(), release: holdStamping(), idle: idleConns{conns: map[string][]idleConn{}}}
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
@@ -147,13 +149,13 @@ func (c *Client) origin(text string) (*origin, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &origin{secure: u.Scheme == "https", name: u.Hostname(), host: u.Host, path: u.RequestURI()}
+	o := &origin{secure: u.Scheme == "https", name: u.Hostname(), host: strings.TrimSuffix(u.Host, ":"), path: u.RequestURI()}
 	port := "80"
 	if o.secure {
 		port = "443"
 	}
 	o.addr = net.JoinHostPort(o.name, cmp.Or(u.Port(), port))
-	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || o.name == ""
+	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || !plainName(o.name)
 	if c.cfg.Proxy != nil && !o.std {
 		proxy, err := c.cfg.Proxy(u)
 		o.std = proxy != nil || err != nil
@@ -162,13 +164,19 @@ func (c *Client) origin(text string) (*origin, error) {
 	return o, nil
 }
 
+// plainName tells whether a host's name stands in a Host header as it is: letters of
+// other alphabets and the zones of addresses do not.
+func plainName(name string) bool {
+	odd := func(r rune) bool { return r >= utf8.RuneSelf || r == '%' }
+	return name != "" && !strings.ContainsFunc(name, odd)
+}
+
 // An exchange is one request on its way.
 type exchange struct {
 	c                 *Client
 	r                 Receiver
 	cancel            context.CancelCauseFunc
 	watchdog          *time.Timer // nil without an idle limit
-	conn              *Conn       // it goes over; nil before there is one, and where it is shared
 	dialed, connected int64
 	redials           int
 	sent, first       int64

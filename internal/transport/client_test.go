@@ -257,6 +257,46 @@ func TestUnusedConnectionsAreClosed(t *testing.T) {
 	}
 }
 
+// Of many connections those that are of no use any more do not stay open for the sake
+// of one that is.
+func TestSpareConnectionsAreClosed(t *testing.T) {
+	serve(t, Config{}, slowly, func(t *testing.T, c *Client) {
+		open := new(atomic.Int64)
+		dial := c.cfg.Dial
+		c.cfg.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dial(ctx, network, addr)
+			open.Add(1)
+			return counted{conn, open}, err
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() { _, _ = c.Do(t.Context(), post(), &tape{}) })
+		}
+		all.Wait()
+		if n := open.Load(); n != 3 {
+			t.Errorf("%d connections for three requests at once", n)
+		}
+		for range 6 {
+			time.Sleep(time.Second)
+			_, _ = c.Do(t.Context(), post(), &tape{})
+		}
+		if n := open.Load(); n != 1 {
+			t.Errorf("%d connections for one request after the other", n)
+		}
+	})
+}
+
+// A counted connection is not counted any more once it is closed.
+type counted struct {
+	net.Conn
+	open *atomic.Int64
+}
+
+func (c counted) Close() error {
+	c.open.Add(-1)
+	return c.Conn.Close()
+}
+
 func TestDoLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -387,6 +427,28 @@ func TestDoBrokenResponses(t *testing.T) {
 	}
 }
 
+// A server of another kind is known by its first words, though it may wait for ours.
+func TestDoEndsWhereThereIsNoHTTP(t *testing.T) {
+	engines(t, Config{Timeout: time.Minute}, func(t *testing.T, cfg Config) {
+		synctest.Test(t, func(t *testing.T) {
+			cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
+				near, far := net.Pipe()
+				go func() {
+					_, _ = http.ReadRequest(bufio.NewReader(far))
+					_, _ = io.WriteString(far, "SSH-2.0-OpenSSH_9\r\n")
+				}()
+				return near, nil
+			}
+			c := New(cfg)
+			defer c.Close()
+			got, err := c.Do(t.Context(), post(), &tape{})
+			if err == nil || !strings.Contains(err.Error(), "malformed HTTP response") || got.Done != got.Sent {
+				t.Errorf("error %v, %+v", err, got)
+			}
+		})
+	})
+}
+
 // Whatever a server sends, Do comes to an end and hands over at most what came;
 // and what one engine takes for a whole answer, the other does too.
 func FuzzResponse(f *testing.F) {
@@ -395,6 +457,7 @@ func FuzzResponse(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"))
 	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\nhello"))
 	f.Add([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+	f.Add([]byte(strings.Replace(chunkedHead, "1.1", "1.0", 1) + "5\r\nhello\r\n0\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 503 Busy\r\n\r\nwait"))
 	f.Fuzz(func(t *testing.T, response []byte) {
 		synctest.Test(t, func(t *testing.T) {
@@ -436,5 +499,37 @@ func FuzzChunks(f *testing.F) {
 				}
 			})
 		}
+	})
+}
+
+// A server that answers without reading all of a request, and then does nothing, holds
+// up nobody.
+func TestDoTakesAnAnswerToHalfARequest(t *testing.T) {
+	engines(t, Config{}, func(t *testing.T, cfg Config) {
+		synctest.Test(t, func(t *testing.T) {
+			l := memnet.Listen()
+			defer l.Close()
+			accepted := make(chan net.Conn, 2)
+			go func() {
+				for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+					accepted <- conn
+					_, _ = http.ReadRequest(bufio.NewReader(conn))
+					_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+				}
+			}()
+			cfg.Dial, cfg.Timeout = l.Dial, time.Minute
+			c := New(cfg)
+			defer c.Close()
+			req := post()
+			req.Body = make([]byte, 2*bigRequest)
+			for range 2 { // the second one over a connection of its own
+				r := new(tape)
+				got, err := c.Do(t.Context(), req, r)
+				if err != nil || r.status != 413 || got.Dialed == Never || got.Done-got.Sent > int64(drainTime) {
+					t.Errorf("error %v, status %d, %+v", err, r.status, got)
+				}
+				(<-accepted).Close()
+			}
+		})
 	})
 }

@@ -101,9 +101,10 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if c.raw.stamps() && len(p) > 0 {
 		return c.readStamped(p)
 	}
+	before := c.clock.Now()
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		c.note(0, n < len(p))
+		c.note(before, 0, n < len(p))
 	}
 	return n, err
 }
@@ -130,15 +131,15 @@ func (c *Conn) leaving() {
 	c.mu.Unlock()
 }
 
-// note makes the stamp of a read that has just returned; wall is the kernel's, 0 if
-// there was none.
-func (c *Conn) note(wall int64, drained bool) {
+// note makes the stamp of a read that has just returned and was begun at before; wall
+// is the kernel's, 0 if there was none.
+func (c *Conn) note(before, wall int64, drained bool) {
 	user := c.clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := Stamp{At: user, User: user, Lo: min(c.emptied, user), Seq: c.last.Seq + 1, Drained: drained}
 	if drained {
-		c.emptied = user
+		c.emptied = before // by now more may have come: a system call is where a busy machine halts us
 	}
 	switch {
 	case wall != 0:

@@ -137,16 +137,18 @@ func (c *Conn) readStamped(p []byte) (int, error) {
 // readOnce makes one attempt to read and reports whether it came to something.
 func (c *Conn) readOnce(fd uintptr) bool {
 	r := &c.raw
+	before := c.clock.Now()
 	n, errno := r.receive(fd, r.in)
 	if errno == syscall.EAGAIN {
 		return false
 	}
-	r.n, r.err = c.took(n, errno, len(r.in))
+	r.n, r.err = c.took(before, n, errno, len(r.in))
 	return true
 }
 
-// took turns what receive returned into bytes with a stamp, or an error.
-func (c *Conn) took(n int, errno syscall.Errno, room int) (int, error) {
+// took turns what a receive begun at before returned into bytes with a stamp, or an
+// error.
+func (c *Conn) took(before int64, n int, errno syscall.Errno, room int) (int, error) {
 	switch {
 	case errno != 0:
 		return 0, c.failed("read", errno)
@@ -155,7 +157,7 @@ func (c *Conn) took(n int, errno syscall.Errno, room int) (int, error) {
 	}
 	var wall int64
 	wall, c.raw.left = c.raw.control()
-	c.note(wall, c.raw.left == 0 || n < room)
+	c.note(before, wall, c.raw.left == 0 || n < room)
 	return n, nil
 }
 
@@ -205,11 +207,12 @@ func (c *Conn) readPieces(fd uintptr) bool {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for {
+		before := c.clock.Now()
 		n, errno := r.receive(fd, *buf)
 		if errno == syscall.EAGAIN {
 			return false
 		}
-		if n, r.err = c.took(n, errno, len(*buf)); r.err != nil || !r.take((*buf)[:n], c.last) {
+		if n, r.err = c.took(before, n, errno, len(*buf)); r.err != nil || !r.take((*buf)[:n], c.last) {
 			return true
 		}
 		if r.left == 0 {

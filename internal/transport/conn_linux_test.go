@@ -312,3 +312,15 @@ func (s *stepper) Data(p []byte, st Stamp) error {
 	}
 	return err
 }
+
+func TestReadsWithoutAStampAreCounted(t *testing.T) {
+	clk := clock.New()
+	conn, _ := loopback(t, clk)
+	conn.note(clk.Now(), 0, true)
+	if s := conn.Last(); s.Kernel || s.At != s.User || s.Lo > s.At {
+		t.Errorf("%+v", s)
+	}
+	if lag, bare := conn.watch.take(); lag.total() != 0 || bare != 1 {
+		t.Errorf("%d with and %d without", lag.total(), bare)
+	}
+}

@@ -2,7 +2,12 @@
 
 package transport
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // A rawConn gives no stamps on this system.
 type rawConn struct{}
@@ -23,5 +28,23 @@ func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
 // check is not needed: every read is tried until there is nothing.
 func (c *Conn) check(int64) {}
 
-// stale is not known here; a write will tell.
-func (c *Conn) stale(bool) bool { return false }
+// stale reports whether an idle connection is of no use: its peer has closed it or
+// broken it off, or sent what nobody asked for. TLS may send things of its own, and
+// what lies behind those is not known here.
+func (c *Conn) stale(secure bool) bool {
+	sc, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return true
+	}
+	n, peeked := 0, error(nil)
+	err = raw.Control(func(fd uintptr) {
+		var b [1]byte
+		n, _, peeked = unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	})
+	quiet := errors.Is(peeked, unix.EAGAIN) || n > 0 && secure
+	return err != nil || !quiet
+}

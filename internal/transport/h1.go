@@ -29,8 +29,12 @@ func (c *h1Conn) receive(take func(p []byte, s Stamp) bool) error {
 	return c.receiveAll(take)
 }
 
-func (c *h1Conn) close() {
-	if c.secure != nil {
+func (c *h1Conn) close() { c.drop(true) }
+
+// drop closes the connection. Only one that is in order can say so to the other end of
+// TLS: a server that does not read would have it wait.
+func (c *h1Conn) drop(inOrder bool) {
+	if c.secure != nil && inOrder {
 		_ = c.secure.Close()
 		return
 	}
@@ -50,7 +54,6 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 		if err != nil {
 			return err
 		}
-		x.conn = conn.Conn
 		again, err := x.converse(ctx, conn, req, o)
 		if !again {
 			return err
@@ -157,15 +160,15 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	release := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	conn.Arm()
 	x.c.sweep.add(conn.Conn)
-	defer x.c.sweep.remove(conn.Conn)
 	res := response{x: x}
 	defer func() {
 		x.sent = conn.Sent()
+		x.c.sweep.remove(conn.Conn) // before another request may have it added
 		if release() && !again && err == nil && res.reusable() && !x.c.cfg.NoReuse {
 			x.c.idle.put(o, conn)
 			return
 		}
-		conn.close()
+		conn.drop(res.state == complete && !res.broken)
 	}()
 	sending := make(chan error, 1)
 	if len(req.Body) < bigRequest {
@@ -181,12 +184,29 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 		}()
 	}
 	err = conn.receive(res.take)
-	if res.state != complete { // it must not be written any longer, nor the connection be used
-		_ = conn.SetDeadline(time.Unix(1, 0))
-	}
-	sent := <-sending
+	sent := conn.written(sending, res.state == complete)
 	res.broken = res.broken || sent != nil
 	return false, res.outcome(err, sent)
+}
+
+// written waits for the end of writing. A server may answer without reading all of a
+// request: what is left of one that was answered gets a moment, of another nothing.
+func (c *h1Conn) written(sending <-chan error, answered bool) error {
+	select {
+	case err := <-sending:
+		return err
+	default:
+	}
+	limit := time.Unix(1, 0)
+	if answered {
+		limit = time.Now().Add(drainTime)
+	}
+	_ = c.SetWriteDeadline(limit)
+	err := <-sending
+	if err == nil {
+		err = c.SetWriteDeadline(time.Time{})
+	}
+	return err
 }
 
 // request writes a request; n is 0 if nothing of it left.
@@ -251,33 +271,30 @@ func (o *origin) key() string {
 	return "http " + o.addr
 }
 
-// take removes the newest, nil if there is none younger than limit.
+// take removes the newest, nil if there is none younger than limit. Those that are
+// not are closed.
 func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	list := i.conns[o.key()]
-	if len(list) == 0 {
-		return nil
+	for len(list) > 0 && time.Since(list[0].since) >= limit {
+		list[0].close()
+		list[0] = idleConn{}
+		list = list[1:]
 	}
-	newest := list[len(list)-1]
-	if time.Since(newest.since) < limit {
-		list[len(list)-1] = idleConn{}
-		i.conns[o.key()] = list[:len(list)-1]
-		return newest.h1Conn
+	var newest *h1Conn
+	if last := len(list) - 1; last >= 0 {
+		newest = list[last].h1Conn
+		list[last] = idleConn{}
+		list = list[:last]
 	}
-	for _, c := range list { // all are older still
-		c.close()
-	}
-	delete(i.conns, o.key())
-	return nil
+	i.conns[o.key()] = list
+	return newest
 }
 
 func (i *idleConns) put(o *origin, c *h1Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.conns == nil {
-		i.conns = map[string][]idleConn{}
-	}
 	i.conns[o.key()] = append(i.conns[o.key()], idleConn{c, time.Now()})
 }
 
@@ -290,5 +307,5 @@ func (i *idleConns) close() {
 			c.close()
 		}
 	}
-	i.conns = nil
+	clear(i.conns)
 }

@@ -44,6 +44,9 @@ const (
 // errResponse is a response that is not HTTP/1.1.
 var errResponse = errors.New("malformed HTTP response")
 
+// begins is how every response does.
+const begins = "HTTP/"
+
 // maxLine is the longest line of the chunked coding.
 const maxLine = 4 << 10
 
@@ -78,6 +81,9 @@ func (p *response) feed(b []byte, s Stamp) (err error) {
 func (p *response) takeHead(b []byte) (rest []byte, err error) {
 	from := max(0, len(p.held)-3) // the end may lie across reads
 	p.held = append(p.held, b...)
+	if n := min(len(p.held), len(begins)); string(p.held[:n]) != begins[:n] { // others may greet and then wait
+		return nil, fmt.Errorf("%w: it begins with %.80q", errResponse, p.held)
+	}
 	end, after := headEnd(p.held, from)
 	if end < 0 {
 		if len(p.held) > maxHeadSize {
@@ -141,6 +147,9 @@ func (p *response) parseHead(b []byte) error {
 	}
 	header := http.Header(fields)
 	p.keepAlive = minor >= 1 && !has(header, "Connection", "close") || has(header, "Connection", "keep-alive")
+	if minor == 0 {
+		delete(header, "Transfer-Encoding") // HTTP/1.0 has none
+	}
 	if err := p.frame(status, header); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type stdExchange struct {
 	*exchange
 	conns       int
 	over        atomic.Pointer[Conn] // the connection, nil if it is shared
-	left, first atomic.Int64         // by the client's own clock
+	left, first atomic.Int64         // when the request left and its answer began
 	reads       uint64               // of a body without a Conn
 }
 
@@ -93,11 +93,16 @@ func (s *stdExchange) hooks() *httptrace.ClientTrace {
 				s.over.Store(conn)
 			}
 		},
-		WroteHeaders: func() { s.left.Store(s.c.Now()) },
+		WroteHeaders: func() {
+			if s.over.Load() == nil {
+				s.left.Store(s.c.Now())
+			}
+		},
 		GotFirstResponseByte: func() {
 			at := s.c.Now()
 			if conn := s.over.Load(); conn != nil {
 				at = conn.Last().At
+				s.left.Store(conn.Sent()) // at the end of the answer it may be another request's
 			}
 			s.first.Store(at)
 		},
@@ -115,10 +120,9 @@ func under(c net.Conn) *Conn {
 
 // settle writes down what the hooks were told.
 func (s *stdExchange) settle() {
-	s.conn = s.over.Load()
 	s.sent, s.exchange.first = s.left.Load(), s.first.Load()
-	if s.conn != nil {
-		s.sent = s.conn.Sent()
+	if conn := s.over.Load(); conn != nil && s.exchange.first == Never {
+		s.sent = conn.Sent() // nobody else's: without an answer it is not given back
 	}
 	s.redials = max(0, s.conns-1)
 }
