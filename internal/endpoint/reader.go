@@ -25,14 +25,18 @@ type reader struct {
 	from   int             // its first chunk in the record
 	shared int             // events that it completed
 	ofLast bool            // the last of them is a chunk
-	seen   int             // events with data
-	body   []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
-	text   strings.Builder // visible, if it is kept
-	output strings.Builder // visible or not, if its tokens are counted here
-	tokens int             // by continuous usage, so far
-	usages int             // chunks that had usage
-	ended  bool
-	failed string // the server's error inside the stream
+	// outputs are those of them with output. Of several the transport is asked
+	// whether they came as a bundle.
+	outputs       int
+	asked, bundle bool
+	seen          int             // events with data
+	body          []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
+	text          strings.Builder // visible, if it is kept
+	output        strings.Builder // visible or not, if its tokens are counted here
+	tokens        int             // by continuous usage, so far
+	usages        int             // chunks that had usage
+	ended         bool
+	failed        string // the server's error inside the stream
 
 	yield func(transport.Event) error // event, as one value for the whole stream
 	delta delta                       // what the event at hand says
@@ -74,7 +78,11 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 		if room := errorText - len(r.body); r.seen == 0 && room > 0 {
 			r.body = append(r.body, p[:min(room, len(p))]...)
 		}
-		return r.events.Feed(p, s, r.yield)
+		err := r.events.Feed(p, s, r.yield)
+		if r.outputs > 1 && !r.asked {
+			r.asked, r.bundle = true, s.Together()
+		}
+		return err
 	}
 	if len(r.body)+len(p) > maxBody {
 		return fmt.Errorf("%w: larger than %d MiB", errMalformed, maxBody>>20)
@@ -98,7 +106,7 @@ func sniff(p []byte) form {
 
 // begin takes up another read.
 func (r *reader) begin(s transport.Stamp) {
-	r.read, r.from, r.shared, r.ofLast = s, len(r.rec.Chunks), 0, false
+	r.read, r.from, r.shared, r.outputs, r.ofLast, r.asked, r.bundle = s, len(r.rec.Chunks), 0, 0, false, false, false
 	switch {
 	case s.Kernel:
 		r.rec.Stamps = trace.KernelStamps
@@ -119,8 +127,8 @@ func (r *reader) settle() {
 	closing := whole                                // what follows carries no output
 	for i := len(chunks) - 1; i >= 0; i-- {
 		c := &chunks[i]
-		c.Slack = slack(r.read, whole && r.ofLast && i == len(chunks)-1)
-		if r.shared > 1 && (r.read.Prompt || closing && c.Slack > 0) {
+		c.Slack = slack(r.read, r.bundle || whole && r.ofLast && i == len(chunks)-1)
+		if r.bundle || r.shared > 1 && closing && c.Slack > 0 {
 			c.Kind |= trace.Bundled
 		}
 		closing = closing && !c.Kind.Output()
@@ -198,7 +206,9 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 		chunk.Slack = slack(s, s.Drained)
 		r.from++
 	}
-	r.ofLast = s.Seq == r.read.Seq
+	if r.ofLast = s.Seq == r.read.Seq; r.ofLast && chunk.Kind.Output() {
+		r.outputs++
+	}
 	r.rec.Chunks = append(r.rec.Chunks, chunk)
 }
 

@@ -50,7 +50,6 @@ func with(s transport.Stamp, change func(*transport.Stamp)) transport.Stamp {
 func TestInstantsAreExactOrBounded(t *testing.T) {
 	a, b := text("a"), text("b")
 	finish := "data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n"
-	prompt := func(s *transport.Stamp) { s.Prompt = true }
 	type want struct {
 		at    trace.Instant
 		slack uint32
@@ -65,7 +64,6 @@ func TestInstantsAreExactOrBounded(t *testing.T) {
 		{"each in a read of its own", []piece{{a, at(1, 0, 500*us)}, {b, at(2, 510*us, 900*us)}}, []want{{500 * us, 0, 0}, {900 * us, 0, 0}}},
 		{"two in one read", []piece{{a + b, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}}},
 		{"two pieces of one read", []piece{{a, at(1, 100*us, 500*us)}, {b, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 0, trace.Coalesced}}},
-		{"two in one read of a prompt client", []piece{{a + b, with(at(1, 499*us, 500*us), prompt)}}, []want{{500 * us, 1, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Bundled}}},
 		{"with the usage behind it", []piece{{a + counted + end, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, trace.Bundled}}},
 		{"two with the usage behind them", []piece{{a + b + counted, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, 0}, {500 * us, 400, trace.Coalesced | trace.Bundled}}},
 		{"with an empty chunk behind it", []piece{{a + finish, at(1, 100*us, 500*us)}}, []want{{500 * us, 400, trace.Bundled}, {500 * us, 0, trace.Coalesced | trace.Finish | trace.Bare}}},

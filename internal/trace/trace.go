@@ -71,9 +71,9 @@ const (
 	Finish                     // a finish reason
 	Coalesced                  // met another event ahead of it in the same read: shares its instant
 	Bare                       // its choice has no field for output at all
-	// Bundled: its read brought several events to a client that was reading
-	// promptly, so the server or the network had put them together; or only what
-	// closes a stream came with it.
+	// Bundled: its read brought several events that came in one piece, so the
+	// server or the network had put them together; or only what closes a stream came
+	// with it.
 	Bundled
 )
 

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/clock"
 )
@@ -26,16 +25,15 @@ type Stamp struct {
 	Seq     uint64
 	Kernel  bool // At is the kernel's
 	Drained bool // the read emptied the socket
-	// Prompt means that the client has been reading within moments of arrival, here
-	// and on its other connections. What it finds together came together.
-	Prompt bool
+
+	conn *Conn
 }
 
-// What a prompt client is.
-const (
-	promptLag  = time.Millisecond      // a read this long after its bytes is late
-	promptTime = 50 * time.Millisecond // without a late read, then the client is prompt
-)
+// Together reports whether all that the read brought is known to have come at once: the
+// server, or the network, had put it together, and At is the instant of all of it.
+// Otherwise it came in pieces that a late client found together, or nobody knows. It is
+// to be asked before the next read, and costs two system calls.
+func (s Stamp) Together() bool { return s.Kernel && s.conn != nil && s.conn.together(s.Seq) }
 
 // A Conn is a connection that stamps what it reads with the kernel's receive time,
 // where it is a TCP connection on a system that has it, and notes when a request
@@ -43,19 +41,34 @@ const (
 type Conn struct {
 	net.Conn
 	clock *clock.Clock
-	watch *watch // shared by the connections of a client
-	meter *meter // of the watch's
+	meter *meter // shared with other connections of the client
 	raw   rawConn
 	sent  atomic.Int64 // instant of the first write since Arm, Never before it
 
 	mu      sync.Mutex // guards what follows: net/http reads ahead in a goroutine of its own
 	last    Stamp
 	emptied int64
+	pieces  pieces
 }
 
-// A watch is what the connections of a client know of each other.
+// pieces are the segments with data that have come over a connection, against those
+// that its reads account for if each brought one.
+type pieces struct {
+	base uint32 // of the kernel's count, when the two last agreed
+	read uint32 // in the reads since
+	size int    // of the largest segment; 0 as long as nobody asked
+}
+
+// took counts a read of n bytes.
+func (p *pieces) took(n int) {
+	p.read++
+	if p.size > 0 {
+		p.read += uint32((n - 1) / p.size)
+	}
+}
+
+// A watch counts the reads of a client.
 type watch struct {
-	late   atomic.Int64 // instant of the latest read that came late
 	dealt  atomic.Uint32
 	meters []meter // dealt to the connections in turn
 }
@@ -74,8 +87,7 @@ type meter struct {
 func NewConn(c net.Conn, clk *clock.Clock) *Conn { return newConn(c, clk, newWatch()) }
 
 func newConn(c net.Conn, clk *clock.Clock, w *watch) *Conn {
-	conn := &Conn{Conn: c, clock: clk, watch: w, emptied: clk.Now()}
-	conn.meter = &w.meters[int(w.dealt.Add(1))%len(w.meters)]
+	conn := &Conn{Conn: c, clock: clk, meter: &w.meters[int(w.dealt.Add(1))%len(w.meters)], emptied: clk.Now()}
 	conn.sent.Store(Never)
 	if sc, ok := c.(syscall.Conn); ok {
 		conn.raw.open(sc)
@@ -104,7 +116,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	before := c.clock.Now()
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		c.note(before, 0, n < len(p))
+		c.note(before, 0, n, n < len(p))
 	}
 	return n, err
 }
@@ -132,26 +144,20 @@ func (c *Conn) leaving() {
 }
 
 // note makes the stamp of a read that has just returned and was begun at before; wall
-// is the kernel's, 0 if there was none.
-func (c *Conn) note(before, wall int64, drained bool) {
+// is the kernel's, 0 if there was none; n are the bytes.
+func (c *Conn) note(before, wall int64, n int, drained bool) {
 	user := c.clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := Stamp{At: user, User: user, Lo: min(c.emptied, user), Seq: c.last.Seq + 1, Drained: drained}
+	s := Stamp{At: user, User: user, Lo: min(c.emptied, user), Seq: c.last.Seq + 1, Drained: drained, conn: c}
+	c.pieces.took(n)
 	if drained {
 		c.emptied = before // by now more may have come: a system call is where a busy machine halts us
 	}
 	switch {
 	case wall != 0:
 		s.Kernel, s.At = true, min(c.clock.FromWall(wall), user)
-		lag := user - s.At
-		c.meter.read(lag)
-		if lag > int64(promptLag) {
-			c.watch.late.Store(user)
-		} else if late := c.watch.late.Load(); late == 0 || user-late > int64(promptTime) {
-			s.Prompt = true
-			s.Lo = max(s.Lo, user-int64(promptLag))
-		}
+		c.meter.read(user - s.At)
 		s.Lo = min(s.Lo, s.At)
 	case c.raw.stamps():
 		c.meter.missed()

@@ -157,7 +157,7 @@ func (c *Conn) took(before int64, n int, errno syscall.Errno, room int) (int, er
 	}
 	var wall int64
 	wall, c.raw.left = c.raw.control()
-	c.note(before, wall, c.raw.left == 0 || n < room)
+	c.note(before, wall, n, c.raw.left == 0 || n < room)
 	return n, nil
 }
 
@@ -301,4 +301,32 @@ func (c *Conn) stale(secure bool) bool {
 		quiet = errno == syscall.EAGAIN
 	})
 	return err != nil || !quiet
+}
+
+// together compares the kernel's count of segments with what the reads account for.
+// Where nothing is left in the socket the two are made to agree again.
+func (c *Conn) together(seq uint64) bool {
+	var info *unix.TCPInfo
+	left := -1
+	err := c.raw.rc.Control(func(fd uintptr) {
+		var err error
+		if info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err != nil {
+			info = nil
+		}
+		if n, err := unix.IoctlGetInt(int(fd), unix.SIOCINQ); err == nil {
+			left = n
+		}
+	})
+	if err != nil || info == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := &c.pieces
+	sure := c.last.Seq == seq && c.last.Drained && info.Data_segs_in-p.base <= p.read
+	p.size = int(info.Advmss)
+	if left == 0 {
+		p.base, p.read = info.Data_segs_in, 0
+	}
+	return sure
 }

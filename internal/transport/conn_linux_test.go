@@ -83,6 +83,53 @@ func TestTheKernelsStampLiesWithinTheWrite(t *testing.T) {
 	}
 }
 
+// What one write brought came together; what two did, to a client that was late to read,
+// did not, however little lies between. After each question the next is answered by what
+// came since.
+func TestWhatComesTogetherIsTold(t *testing.T) {
+	conn, far := loopback(t, clock.New())
+	stamped(t, conn, far)
+	buf := make([]byte, 4096)
+	for round := range 3 {
+		for _, writes := range [][]string{{"one"}, {"one", "two"}, {"onetwo"}, {"one", "two", "three"}, {"one"}} {
+			for _, w := range writes {
+				_, _ = far.Write([]byte(w))
+			}
+			if n, err := conn.Read(buf); n == 0 || err != nil {
+				t.Fatal(n, err)
+			}
+			s := conn.Last()
+			if got, want := s.Together(), len(writes) == 1; got != want {
+				t.Errorf("round %d, %d writes: together %v", round, len(writes), got)
+			}
+		}
+	}
+	_, _ = far.Write([]byte("one"))
+	_, _ = conn.Read(buf)
+	old := conn.Last()
+	_, _ = far.Write([]byte("two"))
+	_, _ = conn.Read(buf)
+	if old.Together() {
+		t.Error("a read before the latest one is answered")
+	}
+}
+
+// Reads that nobody asks about account for the segments that they brought.
+func TestWhatComesTogetherBehindOtherReads(t *testing.T) {
+	conn, far := loopback(t, clock.New())
+	stamped(t, conn, far)
+	buf := make([]byte, 4096)
+	for range 5 {
+		_, _ = far.Write([]byte("alone"))
+		_, _ = conn.Read(buf)
+	}
+	_, _ = far.Write([]byte("several in one write"))
+	_, _ = conn.Read(buf)
+	if !conn.Last().Together() {
+		t.Error("one write came in pieces, it says")
+	}
+}
+
 func TestAReadThatTheBufferCutIsNotDrained(t *testing.T) {
 	conn, far := loopback(t, clock.New())
 	stamped(t, conn, far)
@@ -314,13 +361,14 @@ func (s *stepper) Data(p []byte, st Stamp) error {
 }
 
 func TestReadsWithoutAStampAreCounted(t *testing.T) {
-	clk := clock.New()
-	conn, _ := loopback(t, clk)
-	conn.note(clk.Now(), 0, true)
+	clk, w := clock.New(), newWatch()
+	plain, _ := loopback(t, clk)
+	conn := newConn(plain.Conn, clk, w)
+	conn.note(clk.Now(), 0, 1, true)
 	if s := conn.Last(); s.Kernel || s.At != s.User || s.Lo > s.At {
 		t.Errorf("%+v", s)
 	}
-	if lag, bare := conn.watch.take(); lag.total() != 0 || bare != 1 {
+	if lag, bare := w.take(); lag.total() != 0 || bare != 1 {
 		t.Errorf("%d with and %d without", lag.total(), bare)
 	}
 }

@@ -48,3 +48,6 @@ func (c *Conn) stale(secure bool) bool {
 	quiet := errors.Is(peeked, unix.EAGAIN) || n > 0 && secure
 	return err != nil || !quiet
 }
+
+// together is not known here.
+func (c *Conn) together(uint64) bool { return false }
