@@ -31,7 +31,7 @@ bench: ## every Go benchmark
 	go test -run '^$$' -bench . ./...
 
 bench-floor: ## CPU per token beside that of the least client there can be
-	bench/floor/run.sh
+	bench/floor/run.sh $(ROUNDS)
 
 bench-peers: ## accuracy and cost beside other tools, installed from PyPI
 	bench/peers/run.sh
