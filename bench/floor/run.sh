@@ -23,7 +23,7 @@ cells=(
 make -s build
 "${CC:-cc}" -std=c11 -O2 -Wall -o bin/floor bench/floor/floor.c
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'report; rm -rf "$folder"' EXIT
 
 # figures FILE prints the processor time for a token, in microseconds, and the share of
 # tokens that shared a read, of a client whose report has those of its run first.
@@ -36,6 +36,41 @@ figures() {
 			exit 1
 		}
 		{ cpu = first("cpu_ns"); merged = first("merged"); print cpu / tokens / 1000 "|" merged / tokens }'
+}
+
+# report prints what was measured so far.
+report() {
+	[ -s "$folder/figures" ] || return 0
+	cat <<END
+
+CPU time for a token, $streams streams, medians of the rounds. The ratio is to ${clients[0]%% *} in the
+same round; rounds in which either read more than 1 % of the tokens together with
+others are left out of it, since that is cheaper and wrong.
+END
+	awk -F'|' '
+		function median(list,   v, n, i, j, t) {
+			n = split(list, v, " ")
+			for (i = 2; i <= n; i++)
+				for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+			return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+		}
+		{
+			key = $2 SUBSEP $3
+			if (!(key in us)) rows[++n] = key
+			if (n == 1) base = $3
+			us[key] = us[key] " " $4
+			merged[key] = merged[key] " " $5
+			if ($3 == base) { floor[$1, $2] = $4; clean[$1, $2] = $5 <= 0.01 }
+			else if (clean[$1, $2] && $5 <= 0.01) { ratio[key] = ratio[key] " " $4 / floor[$1, $2]; left[key]++ }
+		}
+		END {
+			for (i = 1; i <= n; i++) {
+				split(rows[i], k, SUBSEP)
+				printf "%-30s %-8s %6.2f us, merged %.3f %%", k[1], k[2], median(us[rows[i]]), 100 * median(merged[rows[i]])
+				if (k[2] != base) printf "  %s", left[rows[i]] ? sprintf("%.2f x, rounds: %d", median(ratio[rows[i]]), left[rows[i]]) : "no clean round"
+				print ""
+			}
+		}' "$folder/figures"
 }
 
 for round in $(seq "$rounds"); do
@@ -51,34 +86,3 @@ for round in $(seq "$rounds"); do
 		done
 	done
 done
-
-cat <<END
-
-CPU time for a token, $streams streams, medians of $rounds rounds. The ratio is to ${clients[0]%% *} in the
-same round; rounds in which either read more than 1 % of the tokens together with
-others are left out of it, since that is cheaper and wrong.
-END
-awk -F'|' '
-	function median(list,   v, n, i, j, t) {
-		n = split(list, v, " ")
-		for (i = 2; i <= n; i++)
-			for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-		return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-	}
-	{
-		key = $2 SUBSEP $3
-		if (!(key in us)) rows[++n] = key
-		if (n == 1) base = $3
-		us[key] = us[key] " " $4
-		merged[key] = merged[key] " " $5
-		if ($3 == base) { floor[$1, $2] = $4; clean[$1, $2] = $5 <= 0.01 }
-		else if (clean[$1, $2] && $5 <= 0.01) { ratio[key] = ratio[key] " " $4 / floor[$1, $2]; left[key]++ }
-	}
-	END {
-		for (i = 1; i <= n; i++) {
-			split(rows[i], k, SUBSEP)
-			printf "%-30s %-8s %6.2f us, merged %.3f %%", k[1], k[2], median(us[rows[i]]), 100 * median(merged[rows[i]])
-			if (k[2] != base) printf "  %s", left[rows[i]] ? sprintf("%.2f x, rounds: %d", median(ratio[rows[i]]), left[rows[i]]) : "no clean round"
-			print ""
-		}
-	}' "$folder/figures"
