@@ -38,11 +38,8 @@ const (
 	maxHeadSize = 1 << 20
 )
 
-// Buffers for reads, of readSize and of parkedSize.
-var (
-	buffers = sync.Pool{New: func() any { b := make([]byte, readSize); return &b }}
-	parked  = sync.Pool{New: func() any { b := make([]byte, parkedSize); return &b }}
-)
+// parked are buffers of parkedSize.
+var parked = sync.Pool{New: func() any { b := make([]byte, parkedSize); return &b }}
 
 // New returns a Client. Close it when its requests are done.
 func New(cfg Config) *Client {

@@ -24,10 +24,7 @@ import (
 // its monitor thread after each idle moment, which costs more than the read. Raw
 // calls never block here, since the runtime's sockets do not.
 type rawConn struct {
-	rc     syscall.RawConn // nil: no stamps
-	header unix.Msghdr
-	vector unix.Iovec
-	space  [64]byte // for the control messages
+	rc syscall.RawConn // nil: no stamps
 
 	// What the call under way is about, kept here so that no call allocates.
 	read, write func(fd uintptr) bool
@@ -82,14 +79,23 @@ func holdStamping() (release func()) {
 	return sync.OnceFunc(func() { _ = unix.Close(fd) })
 }
 
+// A message is what a recvmsg is told and tells.
+type message struct {
+	header unix.Msghdr
+	vector unix.Iovec
+	space  [64]byte // for the control messages
+}
+
+var messages = sync.Pool{New: func() any { return new(message) }}
+
 // receive makes one recvmsg.
-func (r *rawConn) receive(fd uintptr, p []byte) (int, syscall.Errno) {
-	r.vector.Base = &p[0]
-	r.vector.SetLen(len(p))
-	r.header = unix.Msghdr{Iov: &r.vector, Iovlen: 1, Control: &r.space[0]}
-	r.header.SetControllen(len(r.space))
+func (m *message) receive(fd uintptr, p []byte) (int, syscall.Errno) {
+	m.vector.Base = &p[0]
+	m.vector.SetLen(len(p))
+	m.header = unix.Msghdr{Iov: &m.vector, Iovlen: 1, Control: &m.space[0]}
+	m.header.SetControllen(len(m.space))
 	for {
-		n, _, errno := syscall.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.header)), unix.MSG_DONTWAIT)
+		n, _, errno := syscall.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&m.header)), unix.MSG_DONTWAIT)
 		if errno != syscall.EINTR {
 			return int(n), errno
 		}
@@ -99,9 +105,9 @@ func (r *rawConn) receive(fd uintptr, p []byte) (int, syscall.Errno) {
 // control reads the control messages of the latest receive: the kernel's stamp in
 // wall clock nanoseconds, 0 if there is none, and how many bytes it left in the
 // socket, -1 if it does not say.
-func (r *rawConn) control() (wall int64, left int) {
+func (m *message) control() (wall int64, left int) {
 	left = -1
-	b := r.space[:min(r.header.Controllen, uint64(len(r.space)))]
+	b := m.space[:min(m.header.Controllen, uint64(len(m.space)))]
 	for len(b) >= cmsgHeader {
 		size := binary.LittleEndian.Uint64(b)
 		if size < cmsgHeader || size > uint64(len(b)) {
@@ -137,18 +143,20 @@ func (c *Conn) readStamped(p []byte) (int, error) {
 // readOnce makes one attempt to read and reports whether it came to something.
 func (c *Conn) readOnce(fd uintptr) bool {
 	r := &c.raw
+	m := messages.Get().(*message)
+	defer messages.Put(m)
 	before := c.clock.Now()
-	n, errno := r.receive(fd, r.in)
+	n, errno := m.receive(fd, r.in)
 	if errno == syscall.EAGAIN {
 		return false
 	}
-	r.n, r.err = c.took(before, n, errno, len(r.in))
+	r.n, r.err = c.took(m, before, n, errno, len(r.in))
 	return true
 }
 
 // took turns what a receive begun at before returned into bytes with a stamp, or an
 // error.
-func (c *Conn) took(before int64, n int, errno syscall.Errno, room int) (int, error) {
+func (c *Conn) took(m *message, before int64, n int, errno syscall.Errno, room int) (int, error) {
 	switch {
 	case errno != 0:
 		return 0, c.failed("read", errno)
@@ -156,7 +164,7 @@ func (c *Conn) took(before int64, n int, errno syscall.Errno, room int) (int, er
 		return 0, io.EOF
 	}
 	var wall int64
-	wall, c.raw.left = c.raw.control()
+	wall, c.raw.left = m.control()
 	c.note(before, wall, n, c.raw.left == 0 || n < room)
 	return n, nil
 }
@@ -194,25 +202,30 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// readPieces reads what there is and hands it on. The buffer is borrowed for that
-// time only, so a stream that waits holds none.
+// readPieces reads what there is and hands it on, at a desk.
+func (c *Conn) readPieces(fd uintptr) bool {
+	d := takeDesk()
+	over := d.serve(c, fd)
+	d.leave()
+	return over
+}
+
+// readAt reads what there is and hands it on.
 //
 // The runtime wakes a reader when something new comes, and not for what is there
 // already, so a reader has to go on until there is nothing. The kernel tells with
 // each read how much is left, an end of the stream included, which saves the read
 // that would find nothing. It does not tell of a connection that was reset together
 // with the last bytes: those are the watch's to find.
-func (c *Conn) readPieces(fd uintptr) bool {
+func (c *Conn) readAt(d *desk, fd uintptr) (over bool) {
 	r := &c.raw
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
 	for {
 		before := c.clock.Now()
-		n, errno := r.receive(fd, *buf)
+		n, errno := d.receive(fd, d.buf[:])
 		if errno == syscall.EAGAIN {
 			return false
 		}
-		if n, r.err = c.took(before, n, errno, len(*buf)); r.err != nil || !r.take((*buf)[:n], c.last) {
+		if n, r.err = c.took(&d.message, before, n, errno, len(d.buf)); r.err != nil || !r.take(d.buf[:n], c.last) {
 			return true
 		}
 		if r.left == 0 {

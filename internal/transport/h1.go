@@ -118,17 +118,37 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 		x.redials++
 	}
 	x.dialed = x.c.Now()
-	raw, err := x.c.dial(ctx, "tcp", o.addr)
+	type opened struct {
+		conn *h1Conn
+		err  error
+	}
+	// A goroutine keeps the stack that it once needed, and this one lives as long as
+	// its stream: the deep calls that open a connection are another's.
+	done := make(chan opened, 1)
+	go func() {
+		conn, err := x.c.open(ctx, o)
+		done <- opened{conn, err}
+	}()
+	to := <-done
+	if to.err == nil {
+		x.connected = x.c.Now()
+	}
+	return to.conn, to.err
+}
+
+// open opens a connection, with TLS if the origin wants it.
+func (c *Client) open(ctx context.Context, o *origin) (*h1Conn, error) {
+	raw, err := c.dial(ctx, "tcp", o.addr)
 	if err != nil {
 		return nil, err
 	}
 	conn := &h1Conn{Conn: raw.(*Conn)}
-	if o.secure {
-		if err := conn.handshake(ctx, x.c.cfg.TLS, o.name); err != nil {
-			return nil, err
-		}
+	if !o.secure {
+		return conn, nil
 	}
-	x.connected = x.c.Now()
+	if err := conn.handshake(ctx, c.cfg.TLS, o.name); err != nil {
+		return nil, err
+	}
 	return conn, nil
 }
 
