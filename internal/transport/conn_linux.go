@@ -236,14 +236,32 @@ func (c *Conn) readAt(d *desk, fd uintptr) (over bool) {
 }
 
 // check wakes the reader of a connection that is gone though nothing told it.
-func (c *Conn) check(now int64) {
+func (c *Conn) check(p *probe, now int64) {
 	hushed := c.raw.hushed.Load()
 	if hushed == 0 || now-hushed < int64(hush) || !c.raw.hushed.CompareAndSwap(hushed, 0) {
 		return
 	}
-	if c.gone(tcpClose) {
+	if err := c.raw.rc.Control(p.ask); err != nil || p.gone {
 		_ = c.SetReadDeadline(time.Unix(1, 0))
 	}
+}
+
+// A probe asks whether a socket has been reset, without taking the error from whoever
+// reads it. It is used again and again, so that asking allocates nothing.
+type probe struct {
+	poll [1]unix.PollFd
+	gone bool
+	ask  func(fd uintptr)
+}
+
+func newProbe() *probe {
+	p := new(probe)
+	p.ask = func(fd uintptr) {
+		p.poll[0] = unix.PollFd{Fd: int32(fd)}
+		n, err := unix.Poll(p.poll[:], 0)
+		p.gone = err == nil && n > 0 && p.poll[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+	}
+	return p
 }
 
 // writeStamped is Write with the stamp taken just before the system call.

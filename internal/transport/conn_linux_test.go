@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -370,5 +371,26 @@ func TestReadsWithoutAStampAreCounted(t *testing.T) {
 	}
 	if lag, bare := w.take(); lag.total() != 0 || bare != 1 {
 		t.Errorf("%d with and %d without", lag.total(), bare)
+	}
+}
+
+// Streams that are quiet between tokens are looked after with every one of them.
+func TestLookingAfterAConnectionDoesNotAllocate(t *testing.T) {
+	conn, far := loopback(t, clock.New())
+	probe := newProbe()
+	later := conn.clock.Now() + 2*int64(hush)
+	look := func() {
+		conn.raw.hushed.Store(1)
+		conn.check(probe, later)
+	}
+	if n := testing.AllocsPerRun(100, look); n != 0 || probe.gone {
+		t.Errorf("%v allocations, want 0; gone %v", n, probe.gone)
+	}
+	_, _ = far.SetLinger(0), far.Close()
+	if look(); !probe.gone || conn.raw.hushed.Load() != 0 {
+		t.Errorf("a reset connection: gone %v", probe.gone)
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("its reader is told %v", err)
 	}
 }

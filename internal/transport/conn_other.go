@@ -26,7 +26,11 @@ func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
 }
 
 // check is not needed: every read is tried until there is nothing.
-func (c *Conn) check(int64) {}
+func (c *Conn) check(*probe, int64) {}
+
+type probe struct{}
+
+func newProbe() *probe { return nil }
 
 // stale reports whether an idle connection is of no use: its peer has closed it or
 // broken it off, or sent what nobody asked for. TLS may send things of its own, and

@@ -40,12 +40,13 @@ func (s *sweep) run() {
 	tick := time.NewTicker(hush)
 	defer tick.Stop()
 	var conns []*Conn
+	probe := newProbe()
 	for range tick.C {
 		if conns = s.list(conns[:0]); len(conns) == 0 {
 			return
 		}
 		for _, c := range conns {
-			c.check(c.clock.Now())
+			c.check(probe, c.clock.Now())
 		}
 	}
 }
@@ -62,4 +63,4 @@ func (s *sweep) list(to []*Conn) []*Conn {
 }
 
 // hush is how long after a read it is checked that the connection still stands.
-const hush = 100 * time.Millisecond
+const hush = 250 * time.Millisecond
