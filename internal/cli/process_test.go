@@ -178,14 +178,13 @@ func TestSpeculativeDecodingCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scrapes := 0
+	var scrapes atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/metrics" {
 			inner.Handler().ServeHTTP(w, r)
 			return
 		}
-		scrapes++
-		n := float64(1000 * scrapes)
+		n := float64(1000 * scrapes.Add(1))
 		for name, v := range map[string]float64{
 			`num_drafts_total{engine="0"}`: n, `num_draft_tokens_total{engine="0"}`: 3 * n,
 			`num_accepted_tokens_total{engine="0"}`:                        n,
@@ -215,8 +214,8 @@ Per-position acceptance (%):
   Position 2:                            0.00      
 ==================================================
 `
-	if !strings.Contains(stdout.String(), want) || scrapes != 2 {
-		t.Errorf("%d scrapes\n%s", scrapes, stdout)
+	if !strings.Contains(stdout.String(), want) || scrapes.Load() != 2 {
+		t.Errorf("%d scrapes\n%s", scrapes.Load(), stdout)
 	}
 	p.Args = strings.Fields("runs report last --dialect vllm")
 	stdout.Reset()
