@@ -216,7 +216,7 @@ func (c *Conn) readPieces(fd uintptr) bool {
 // already, so a reader has to go on until there is nothing. The kernel tells with
 // each read how much is left, an end of the stream included, which saves the read
 // that would find nothing. It does not tell of a connection that was reset together
-// with the last bytes: those are the watch's to find.
+// with the last bytes: those are the sweep's to find.
 func (c *Conn) readAt(d *desk, fd uintptr) (over bool) {
 	r := &c.raw
 	for {

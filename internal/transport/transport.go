@@ -46,8 +46,8 @@ type Request struct {
 	Body   []byte
 }
 
-// A Receiver takes a response as it arrives. Both methods are called from the
-// goroutine that called Do.
+// A Receiver takes a response as it arrives. Its methods are called one after the
+// other, and not after Do has returned.
 type Receiver interface {
 	// Head is called once, when the response head has been read.
 	Head(status int, header http.Header)
