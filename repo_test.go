@@ -36,13 +36,16 @@ var imports = map[string][]string{
 	"driver":    {"arrival", "clock", "trace", "workload"},
 	"metrics":   {"stats", "trace"},
 	"dialect":   {"arrival", "metrics", "pyrand", "trace", "workload"},
+	"ingest":    {"dialect", "metrics", "trace"},
+	"compare":   {"metrics", "stats", "trace"},
 	"store":     {"trace"},
 	"doctor":    {"trace"},
-	"conform":   {"metrics", "stats", "trace", "truth", "yamltree"},
-	"report":    {"conform", "metrics"},
+	"conform":   {"ingest", "metrics", "stats", "trace", "truth", "yamltree"},
+	"report":    {"compare", "conform", "metrics", "stats", "trace"},
+	"note":      {"compare", "dialect", "metrics", "report", "trace"},
 	"memnet":    {},
 	"cli": {
-		"apiserver", "arrival", "clock", "conform", "dialect", "doctor", "driver", "endpoint", "engine", "metrics", "profile", "pyrand", "report", "reproduce", "sim", "stats", "store", "tokenizer", "trace", "transport", "truth", "workload", "yamltree",
+		"apiserver", "arrival", "clock", "compare", "conform", "dialect", "doctor", "driver", "endpoint", "engine", "ingest", "metrics", "note", "profile", "pyrand", "report", "reproduce", "sim", "stats", "store", "tokenizer", "trace", "transport", "truth", "workload", "yamltree",
 	},
 }
 

@@ -12,7 +12,7 @@ type Run struct {
 	Name    string    `json:"name,omitempty"`
 	Kind    RunKind   `json:"kind"`
 	Status  Status    `json:"status"`
-	Started time.Time `json:"started"` // wall clock at instant 0
+	Started time.Time `json:"started"` // wall clock at instant 0; zero if nobody knows
 	// End is when the last request was done: the benchmark duration. Never for a
 	// run that did not get there.
 	End    Instant     `json:"end_ns"`
@@ -27,6 +27,8 @@ type Run struct {
 	// Verdict is whether the figures can be trusted, in the judgement of the Pitot
 	// that made the run; nil until then.
 	Verdict *Verdict `json:"verdict,omitempty"`
+	// Origin is where an imported run came from; nil for our own.
+	Origin *Origin `json:"origin,omitempty"`
 	// ServerCounters are server counters over the run, by name: the last scrape
 	// minus the first.
 	ServerCounters map[string]float64 `json:"server_counters,omitempty"`
@@ -39,6 +41,7 @@ type RunKind string
 const (
 	Measured  RunKind = "measured"  // live, against an endpoint
 	Simulated RunKind = "simulated" // of a model of an engine, in virtual time
+	Imported  RunKind = "imported"  // of another tool, from what it left
 )
 
 // Status says how a run ended.
