@@ -54,7 +54,7 @@ func Quantities() []Quantity {
 	return []Quantity{
 		{"requests.ok", "successful requests", Count, Neither},
 		{"requests.failed", "failed requests", Count, Lower},
-		{"duration", "duration", Seconds, Lower},
+		{"duration", "benchmark duration", Seconds, Lower},
 		{"tokens.input", "input tokens", TokenCount, Neither},
 		{"tokens.output", "output tokens", TokenCount, Neither},
 		{"throughput.requests", "request throughput", PerSecond, Higher},
