@@ -6,6 +6,13 @@
 //	                               ├─ columns: variants, the baseline first
 //	                               └─ a Change in each cell but the baseline's
 //
+// Needed says by whose rules to Observe. A trace is observed on its own, so that
+// one after the other is in memory:
+//
+//	by := compare.Needed(runs, options)
+//	for each trace { r := compare.Observe(t, by); r.Variant = "A"; observed = append(observed, r) }
+//	c, err := compare.Compare(observed, options)
+//
 // What a change rests on is its Basis, and a verdict never claims more than that:
 //
 //	Replicates  several runs of both: noise from run to run is measured
@@ -76,12 +83,15 @@ type Residue struct {
 type Row struct {
 	Quantity   metrics.Quantity   `json:"quantity"`
 	Definition metrics.Definition `json:"definition"`
-	Cells      []Cell             `json:"cells"` // by variant
+	// Constant means that it is a count and the same in every run: it describes the
+	// load, or a failure that nobody had.
+	Constant bool   `json:"constant,omitempty"`
+	Cells    []Cell `json:"cells"` // by variant
 }
 
 // A Cell is a metric of a variant.
 type Cell struct {
-	Values   []float64 `json:"values,omitempty"` // by run; empty if the variant does not have it
+	Values   []float64 `json:"values,omitempty"` // of the runs that have it; empty if none has
 	Center   float64   `json:"center"`           // their median
 	Interval *Interval `json:"interval,omitempty"`
 	Change   *Change   `json:"change,omitempty"` // against the baseline; nil there, and where one of them has no value
@@ -97,7 +107,11 @@ type Interval struct {
 
 // A Change is by how much a variant differs from the baseline.
 type Change struct {
-	Relative float64   `json:"relative"`           // 0.034 is 3.4 % more
+	// Relative is the ratio of the geometric means of both, less 1: 0.034 is 3.4 % more.
+	Relative float64 `json:"relative"`
+	// Plain means that Relative, Interval, Bound and Noise are differences in the unit of
+	// the row instead: of counts that may be 0, such as failed requests.
+	Plain    bool      `json:"plain,omitempty"`
 	Interval *Interval `json:"interval,omitempty"` // of Relative
 	Basis    Basis     `json:"basis"`
 	Test     string    `json:"test,omitempty"`     // for people: "exact permutation, 4 and 4 runs"

@@ -1,0 +1,55 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+)
+
+// Options are what may be asked of a comparison. The zero value is useful.
+type Options struct {
+	Level  float64 // of intervals, and one less the rate of false alarms; 0 for 0.95
+	Margin float64 // relative; differences below it are of no interest; 0 for 0.02
+	Power  float64 // with which further runs should settle a change; 0 for 0.8
+
+	Baseline   string   // the variant to compare with; "" for the one named like one, or the first
+	Paired     bool     // the i-th runs of two variants belong together
+	SingleRuns bool     // let the chance within single runs decide, though they may differ from run to run
+	Ignore     []string // settings that neither tell workloads apart nor are listed
+
+	Tool, Form string // by whose rules figures are made of records; "" for what Needed says
+	Gates      []Gate
+}
+
+// The defaults of Options.
+const (
+	DefaultLevel  = 0.95
+	DefaultMargin = 0.02
+	DefaultPower  = 0.8
+)
+
+func (o Options) withDefaults() Options {
+	o.Level = cmp.Or(o.Level, DefaultLevel)
+	o.Margin = cmp.Or(o.Margin, DefaultMargin)
+	o.Power = cmp.Or(o.Power, DefaultPower)
+	return o
+}
+
+// Validate reports everything that is wrong, by the names of the flags.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	var errs []error
+	if !(o.Level >= 0.5 && o.Level < 1) {
+		errs = append(errs, fmt.Errorf("--level %g: must be at least 0.5 and less than 1, such as 0.95", o.Level))
+	}
+	if !(o.Margin > 0 && o.Margin < 1) {
+		errs = append(errs, fmt.Errorf("--margin %g: must be between 0 and 1; 0.02 is 2 %%", o.Margin))
+	}
+	if !(o.Power > 0 && o.Power < 1) {
+		errs = append(errs, fmt.Errorf("--power %g: must be between 0 and 1, such as 0.8", o.Power))
+	}
+	return errors.Join(errs...)
+}
+
+// alpha is the rate of false alarms.
+func (o Options) alpha() float64 { return 1 - o.Level }
