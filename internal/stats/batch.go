@@ -1,0 +1,96 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// EffectiveSize is how many independent values would tell as much of the mean as
+// the autocorrelated series x does: n over the sum of its autocorrelations at all
+// lags, by Geyer's (1992) initial positive sequence. Between 1 and n.
+func EffectiveSize(x []float64) float64 {
+	n := float64(len(x))
+	if len(x) == 0 || !finite(x) {
+		return math.NaN()
+	}
+	if constant(x, x) {
+		return n
+	}
+	c := autocovariance(x)
+	time := -1.0
+	for k := 0; k+1 < len(c); k += 2 {
+		pair := (c[k] + c[k+1]) / c[0]
+		if pair <= 0 {
+			break
+		}
+		time += 2 * pair
+	}
+	return max(1, min(n, n/max(time, 0)))
+}
+
+// autocovariance of x at the lags from 0 on, with divisor n, through the spectrum.
+func autocovariance(x []float64) []float64 {
+	n := len(x)
+	size := 1
+	for size < 2*n {
+		size *= 2
+	}
+	padded := make([]float64, size)
+	copy(padded, centered(x))
+	fft := fourier.NewFFT(size)
+	spectrum := fft.Coefficients(nil, padded)
+	for i, v := range spectrum {
+		spectrum[i] = complex(real(v)*real(v)+imag(v)*imag(v), 0)
+	}
+	c := fft.Sequence(padded, spectrum)[:n]
+	for i := range c {
+		c[i] /= float64(size) * float64(n)
+	}
+	return c
+}
+
+// BatchMeans is the mean of an autocorrelated series, with Student's interval from
+// the means of so many batches of neighbours, which are all but independent when
+// they are long; 0 batches: as many as EffectiveSize allows.
+func BatchMeans(x []float64, batches int, level float64) Estimate {
+	ones := make([]float64, len(x))
+	for i := range ones {
+		ones[i] = 1
+	}
+	return BatchRatio(x, ones, batches, level)
+}
+
+// BatchRatio is the sum of sums over the sum of counts of an autocorrelated series
+// of both, such as tokens and seconds by request: its error is that of the mean of
+// sums - ratio × counts.
+func BatchRatio(sums, counts []float64, batches int, level float64) Estimate {
+	n := len(sums)
+	if n < 2 || len(counts) != n || !finite(sums, counts) || Sum(counts) == 0 {
+		return noEstimate
+	}
+	ratio, each := Sum(sums)/Sum(counts), Mean(counts)
+	rest := make([]float64, n)
+	for i := range rest {
+		rest[i] = (sums[i] - ratio*counts[i]) / each
+	}
+	if batches <= 0 {
+		batches = batchesFor(rest)
+	}
+	batches = min(batches, n)
+	if batches < 2 {
+		return noEstimate
+	}
+	means := make([]float64, batches)
+	for i := range means {
+		from, to := i*n/batches, (i+1)*n/batches
+		means[i] = Sum(rest[from:to]) * float64(batches) / float64(n)
+	}
+	_, variance := moments(means)
+	return studentEstimate(ratio, math.Sqrt(variance/float64(batches)), float64(batches-1), level)
+}
+
+// batchesFor is how many batches of a series are long beside its memory.
+func batchesFor(x []float64) int {
+	return min(len(x), max(5, min(30, int(EffectiveSize(x)/10))))
+}

@@ -1,0 +1,87 @@
+package stats
+
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// mostRuns is up to how many runs are suggested.
+const mostRuns = 1000
+
+// Power is how likely the two-sided t-test at alpha finds a difference of effect
+// between two groups of n runs each, whose standard deviation is sd.
+func Power(sd, effect float64, n int, alpha float64) float64 {
+	if n < 2 {
+		return math.NaN()
+	}
+	return power(sd*math.Sqrt(2/float64(n)), effect, float64(2*n-2), alpha)
+}
+
+// PairedPower is that of n pairs whose differences have the standard deviation sd.
+func PairedPower(sd, effect float64, n int, alpha float64) float64 {
+	if n < 2 {
+		return math.NaN()
+	}
+	return power(sd/math.Sqrt(float64(n)), effect, float64(n-1), alpha)
+}
+
+// power of a t-test of an effect with a standard error: of t, centered at the effect
+// in standard errors, beyond what chance allows.
+func power(se, effect, df, alpha float64) float64 {
+	if !(se >= 0) || math.IsNaN(effect) || !proper(alpha) {
+		return math.NaN()
+	}
+	if effect == 0 {
+		return alpha
+	}
+	far := math.Abs(effect) / se
+	if far > 38 { // beyond what the series can carry, and of no doubt
+		return 1
+	}
+	limit := studentQuantile(df, 1-alpha/2)
+	t := distuv.NoncentralT{Nu: df, Mu: far}
+	return min(1, max(0, 1-t.CDF(limit)+t.CDF(-limit)))
+}
+
+// RunsNeeded is how many runs of each group the two-sided t-test at alpha needs to
+// find a difference of effect with the given power; 0 where that is more than 1000.
+func RunsNeeded(sd, effect, alpha, power float64) int {
+	return fewest(func(n int) bool { return Power(sd, effect, n, alpha) >= power })
+}
+
+// PairsNeeded is how many pairs are needed whose differences have the standard
+// deviation sd; 0 where that is more than 1000.
+func PairsNeeded(sd, effect, alpha, power float64) int {
+	return fewest(func(n int) bool { return PairedPower(sd, effect, n, alpha) >= power })
+}
+
+// fewest is the least number of runs, of at least 2, that is enough.
+func fewest(enough func(n int) bool) int {
+	n := 2 + sort.Search(mostRuns-1, func(i int) bool { return enough(i + 2) })
+	if n > mostRuns {
+		return 0
+	}
+	return n
+}
+
+// MinimumDetectable is the smallest difference that the two-sided t-test at alpha
+// finds with the given power in two groups of n runs each.
+func MinimumDetectable(sd float64, n int, alpha, power float64) float64 {
+	if n < 2 || !(sd >= 0) || math.IsInf(sd, 1) || !proper(alpha) || !proper(power) {
+		return math.NaN()
+	}
+	low, high := 0.0, 1.0 // in standard deviations
+	for Power(1, high, n, alpha) < power {
+		high *= 2
+	}
+	for range 60 {
+		if mid := (low + high) / 2; Power(1, mid, n, alpha) < power {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return sd * high
+}

@@ -1,0 +1,252 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// exactRanks is up to how many values the distribution of a sum of their ranks is
+// counted out.
+const exactRanks = 100
+
+// MannWhitney tests whether values of b tend to be larger than those of a, or
+// smaller. The statistic is U: of all pairs, how many have the larger value in b,
+// ties counting half. P is the share of all arrangements whose rank sum is as far
+// from its expectation, counted exactly, ties too, up to 100 values; beyond, it is
+// normal with the corrections for ties and continuity.
+func MannWhitney(a, b []float64) Test {
+	na, nb := len(a), len(b)
+	if na == 0 || nb == 0 || !finite(a, b) {
+		return noTest
+	}
+	ranks := doubledRanks(slices.Concat(b, a))
+	sum := 0
+	for _, r := range ranks[:nb] {
+		sum += r
+	}
+	t := Test{Statistic: float64(sum-nb*(nb+1)) / 2}
+	n := na + nb
+	if n > exactRanks {
+		squares := 0.0
+		for _, r := range ranks {
+			squares += math.Pow(float64(r-(n+1)), 2)
+		}
+		variance := squares * float64(na) / float64(n) * float64(nb) / float64(n-1)
+		t.P = normalP(float64(sum-nb*(n+1)), variance)
+		return t
+	}
+	counts := subsetSums(ranks, nb)
+	t.P, t.Exact, t.Arrangements = shareBeyond(counts, sum, 2*nb*(n+1)), true, whole(choices(n, nb))
+	return t
+}
+
+// WilcoxonSignedRank tests whether the differences of pairs tend to be positive, or
+// negative. The statistic is the sum of the ranks of the positive ones; those of 0
+// are left out. P is the share of all signs whose sum is as far from its
+// expectation, counted exactly, ties too, up to 100 pairs; beyond, it is normal with
+// the corrections for ties and continuity.
+func WilcoxonSignedRank(d []float64) Test {
+	if len(d) == 0 || !finite(d) {
+		return noTest
+	}
+	var sizes []float64
+	var positive []bool
+	for _, v := range d {
+		if v != 0 {
+			sizes, positive = append(sizes, math.Abs(v)), append(positive, v > 0)
+		}
+	}
+	ranks := doubledRanks(sizes)
+	sum, total, squares := 0, 0, 0.0
+	for i, r := range ranks {
+		total += r
+		squares += float64(r) * float64(r)
+		if positive[i] {
+			sum += r
+		}
+	}
+	t := Test{Statistic: float64(sum) / 2}
+	if len(ranks) > exactRanks {
+		t.P = normalP(float64(sum)-float64(total)/2, squares/4)
+		return t
+	}
+	t.P, t.Exact, t.Arrangements = shareBeyond(signSums(ranks), sum, total), true, whole(math.Ldexp(1, len(ranks)))
+	return t
+}
+
+// HodgesLehmann is the median of all differences between a value of b and one of a:
+// by how much b lies higher, if its distribution is that of a, shifted. Its interval
+// holds the shifts that MannWhitney does not reject; the level is the one reached,
+// and the interval NaN where there are too few values for it, as of 3 and 3 at 0.95.
+func HodgesLehmann(a, b []float64, level float64) Estimate {
+	if len(a) == 0 || len(b) == 0 || !finite(a, b) || !proper(level) {
+		return noEstimate
+	}
+	differences := make([]float64, 0, len(a)*len(b))
+	for _, v := range b {
+		for _, u := range a {
+			differences = append(differences, v-u)
+		}
+	}
+	n := len(a) + len(b)
+	if n > exactRanks {
+		m := float64(len(differences))
+		return shiftEstimate(differences, normalCut(m/2, m*float64(n+1)/12, level), level)
+	}
+	k, reached := cut(halved(subsetSums(doubledRanks(upTo(n)), len(b)), len(b)*(len(b)+1)), level)
+	return shiftEstimate(differences, k, reached)
+}
+
+// HodgesLehmannPaired is the median of the means of all two differences, and of each
+// itself: the middle of their distribution, if it is symmetric. Its interval holds
+// what WilcoxonSignedRank does not reject, with the level reached; NaN where there
+// are too few, as of 5 at 0.95.
+func HodgesLehmannPaired(d []float64, level float64) Estimate {
+	n := len(d)
+	if n == 0 || !finite(d) || !proper(level) {
+		return noEstimate
+	}
+	means := make([]float64, 0, n*(n+1)/2)
+	for i, v := range d {
+		for _, u := range d[i:] {
+			means = append(means, v/2+u/2)
+		}
+	}
+	if n > exactRanks {
+		m := float64(len(means))
+		return shiftEstimate(means, normalCut(m/2, m*float64(2*n+1)/12, level), level)
+	}
+	k, reached := cut(halved(signSums(doubledRanks(upTo(n))), 0), level)
+	return shiftEstimate(means, k, reached)
+}
+
+// shiftEstimate is the median of x with the interval between its k-th smallest and
+// k-th largest; none if k is 0.
+func shiftEstimate(x []float64, k int, reached float64) Estimate {
+	sortInPlace(x)
+	e := Estimate{Sorted(x).Median(), math.NaN(), math.NaN(), noInterval}
+	if k > 0 {
+		e.Interval = Interval{x[k-1], x[len(x)-k], reached}
+	}
+	return e
+}
+
+// cut is the largest k for which the statistic of these counts is below k with a
+// probability of at most (1-level)/2, and the level that leaves.
+func cut(counts []float64, level float64) (k int, reached float64) {
+	total := Sum(counts)
+	below := 0.0
+	for ; 2*(below+counts[k]) <= (1-level+1e-12)*total; k++ {
+		below += counts[k]
+	}
+	return k, 1 - 2*below/total
+}
+
+// normalCut is that of a normal statistic.
+func normalCut(mean, variance, level float64) int {
+	z := distuv.UnitNormal.Quantile((1 + level) / 2)
+	return max(0, int(mean-z*math.Sqrt(variance)+0.5))
+}
+
+// halved takes what only has counts at from, from+2, ... apart.
+func halved(counts []float64, from int) []float64 {
+	var out []float64
+	for i := from; i < len(counts); i += 2 {
+		out = append(out, counts[i])
+	}
+	return out
+}
+
+// shareBeyond is the share of what is counted by its sum whose sum lies as far from
+// the middle as the one seen; twice the middle is a whole number.
+func shareBeyond(counts []float64, sum, twiceMiddle int) float64 {
+	seen := max(2*sum-twiceMiddle, twiceMiddle-2*sum)
+	beyond := 0.0
+	for s, n := range counts {
+		if max(2*s-twiceMiddle, twiceMiddle-2*s) >= seen {
+			beyond += n
+		}
+	}
+	return min(1, beyond/Sum(counts))
+}
+
+// normalP is the two-sided P of a deviation of doubled ranks, whose steps are 2.
+func normalP(deviation, variance float64) float64 {
+	if variance == 0 {
+		return 1
+	}
+	z := max(0, math.Abs(deviation)-1) / math.Sqrt(variance)
+	return min(1, 2*distuv.UnitNormal.Survival(z))
+}
+
+// subsetSums counts, by sum, the choices of k of the ranks.
+func subsetSums(ranks []int, k int) []float64 {
+	total := 0
+	for _, r := range ranks {
+		total += r
+	}
+	counts := make([][]float64, k+1)
+	for i := range counts {
+		counts[i] = make([]float64, total+1)
+	}
+	counts[0][0] = 1
+	for _, r := range ranks {
+		for i := k; i > 0; i-- {
+			for s := total; s >= r; s-- {
+				counts[i][s] += counts[i-1][s-r]
+			}
+		}
+	}
+	return counts[k]
+}
+
+// signSums counts, by sum, the choices of any of the ranks.
+func signSums(ranks []int) []float64 {
+	total := 0
+	for _, r := range ranks {
+		total += r
+	}
+	counts := make([]float64, total+1)
+	counts[0] = 1
+	for _, r := range ranks {
+		for s := total; s >= r; s-- {
+			counts[s] += counts[s-r]
+		}
+	}
+	return counts
+}
+
+// doubledRanks are twice the ranks of x, from 1; equal values share the middle of
+// theirs, so that doubled they are whole.
+func doubledRanks(x []float64) []int {
+	s := Sort(x)
+	ranks := make([]int, len(x))
+	for i, v := range x {
+		first, _ := slices.BinarySearch(s, v)
+		last := first
+		for last+1 < len(s) && s[last+1] == v {
+			last++
+		}
+		ranks[i] = first + last + 2
+	}
+	return ranks
+}
+
+// upTo are the numbers 1 to n, as many different values.
+func upTo(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i + 1)
+	}
+	return x
+}
+
+// whole is a count as an int, the largest one where it is beyond.
+func whole(n float64) int {
+	if n >= math.MaxInt {
+		return math.MaxInt
+	}
+	return int(n)
+}

@@ -1,0 +1,125 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// StudentMean is the mean of x with Student's interval, which is exact for normal
+// values.
+func StudentMean(x []float64, level float64) Estimate {
+	if len(x) < 2 || !finite(x) {
+		return noEstimate
+	}
+	mean, variance := moments(x)
+	n := float64(len(x))
+	return studentEstimate(mean, math.Sqrt(variance/n), n-1, level)
+}
+
+// StudentDifference is mean(b)-mean(a), by one standard deviation that both groups
+// are taken to have; one of them may be a single value. With as many values in both
+// it holds when the deviations differ, too.
+func StudentDifference(a, b []float64, level float64) (Estimate, Test) {
+	if len(a) < 1 || len(b) < 1 || !finite(a, b) {
+		return noEstimate, noTest
+	}
+	sd, df := PooledSD(a, b)
+	return StudentKnown(Mean(b)-Mean(a), sd, float64(df), len(a), len(b), level)
+}
+
+// StudentKnown is Student's interval and test of a difference of means of na and nb
+// values whose standard deviation was found elsewhere, with df degrees of freedom;
+// +Inf stands for a deviation that is known.
+func StudentKnown(difference, sd, df float64, na, nb int, level float64) (Estimate, Test) {
+	if na < 1 || nb < 1 || !(df > 0) || !(sd >= 0) || !finite([]float64{difference, sd}) {
+		return noEstimate, noTest
+	}
+	e := studentEstimate(difference, sd*math.Sqrt(1/float64(na)+1/float64(nb)), df, level)
+	return e, e.differsFromZero()
+}
+
+// WelchDifference is mean(b)-mean(a), for groups whose standard deviations differ,
+// with the degrees of freedom of Satterthwaite (1946).
+func WelchDifference(a, b []float64, level float64) (Estimate, Test) {
+	if len(a) < 2 || len(b) < 2 || !finite(a, b) {
+		return noEstimate, noTest
+	}
+	na, nb := float64(len(a)), float64(len(b))
+	meanA, varA := moments(a)
+	meanB, varB := moments(b)
+	qa, qb := varA/na, varB/nb
+	df := na + nb - 2
+	if q := qa + qb; q > 0 {
+		ra, rb := qa/q, qb/q
+		df = 1 / (ra*ra/(na-1) + rb*rb/(nb-1))
+	}
+	e := studentEstimate(meanB-meanA, math.Sqrt(qa+qb), df, level)
+	return e, e.differsFromZero()
+}
+
+// PooledSD is the standard deviation within groups, whatever their means, and its
+// degrees of freedom. A group of one value tells nothing of it.
+func PooledSD(groups ...[]float64) (sd float64, df int) {
+	squares := 0.0
+	for _, x := range groups {
+		if len(x) < 2 {
+			continue
+		}
+		_, variance := moments(x)
+		squares += variance * float64(len(x)-1)
+		df += len(x) - 1
+	}
+	if df == 0 || !finite(groups...) {
+		return math.NaN(), 0
+	}
+	return math.Sqrt(squares / float64(df)), df
+}
+
+// moments are the mean and the variance with divisor n-1; values that are all the
+// same have exactly none.
+func moments(x []float64) (mean, variance float64) {
+	if slices.Min(x) == slices.Max(x) {
+		return x[0], 0
+	}
+	return Mean(x), stat.Variance(x, nil)
+}
+
+func studentEstimate(value, se, df, level float64) Estimate {
+	if !proper(level) {
+		return noEstimate
+	}
+	reach := se * studentQuantile(df, (1+level)/2)
+	return Estimate{value, se, df, Interval{value - reach, value + reach, level}}
+}
+
+// differsFromZero is the t-test of an estimate. A difference without any noise is
+// ±Inf standard errors, or is none.
+func (e Estimate) differsFromZero() Test {
+	if math.IsNaN(e.Error) {
+		return noTest
+	}
+	if e.Value == 0 {
+		return Test{P: 1}
+	}
+	t := e.Value / e.Error
+	return Test{P: min(1, 2*studentTail(e.DF, math.Abs(t))), Statistic: t}
+}
+
+// studentTail is how often Student's t exceeds t by chance.
+func studentTail(df, t float64) float64 {
+	if math.IsInf(df, 1) {
+		return distuv.UnitNormal.Survival(t)
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: df}.Survival(t)
+}
+
+// studentQuantile is what Student's t stays below with probability p.
+func studentQuantile(df, p float64) float64 {
+	if math.IsInf(df, 1) {
+		return distuv.UnitNormal.Quantile(p)
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(p)
+}
