@@ -82,7 +82,7 @@ func newPicture(a Axes, keys []key) picture {
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Label.TextStyle, axis.Tick.Label = textStyle(10), withAlign(textStyle(9), axis.Tick.Label)
 		axis.Label.TextStyle.XAlign, axis.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
-		axis.Color, axis.Tick.LineStyle.Color = ink, ink
+		axis.Color, axis.Tick.Color = ink, ink
 		axis.Label.Padding, axis.Padding = 3, 0
 	}
 	grid := plotter.NewGrid()
