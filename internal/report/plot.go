@@ -225,13 +225,13 @@ func wide(r rune) bool {
 // marksAt are ticks with the numbers as they are.
 func marksAt(values ...float64) (ticks plot.ConstantTicks) {
 	for _, v := range values {
-		ticks = append(ticks, plot.Tick{Value: v, Label: number(v)})
+		ticks = append(ticks, plot.Tick{Value: v, Label: shortest(v)})
 	}
 	return ticks
 }
 
-// number is v without digits that say nothing.
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+// shortest is v without digits that say nothing.
+func shortest(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // roundTicks mark an axis at one, two and five times powers of ten.
 func roundTicks(low, high float64, logarithmic bool) plot.ConstantTicks {
