@@ -14,11 +14,11 @@ import (
 // be said.
 func (w words) results(load compare.Workload) (lines []line) {
 	if len(load.Variants) < 2 {
-		return []line{{label: w.result, text: w.alone}}
+		return []line{{Label: w.result, Text: w.alone}}
 	}
 	i := 0
 	tones := map[string]tone{}
-	groups := alikeIn(load.Variants, 1, func(v compare.Variant) string {
+	groups := alikeIn(load.Variants, 1, func(compare.Variant) string {
 		i++
 		said, t := w.bottomLine(load, i)
 		tones[said] = t
@@ -82,6 +82,9 @@ func (w words) bottomLine(load compare.Workload, variant int) (said string, t to
 		said += fmt.Sprintf(w.fresh, w.title(r.Quantity), s.value(r.Cells[variant]), s.value(r.Cells[0])) + w.stop
 	}
 	rest, t := w.sumUp(load, variant, tally)
+	if slices.ContainsFunc(tally.fresh, func(r compare.Row) bool { return r.Quantity.Better == metrics.Lower }) {
+		t = bad
+	}
 	return said + rest, t
 }
 
@@ -111,6 +114,8 @@ func (w words) evidence(load compare.Workload, variant int) string {
 
 func (t tally) tone() tone {
 	switch {
+	case len(t.worse) > 0 && len(t.better) > 0:
+		return plain // the table shows which
 	case len(t.worse) > 0:
 		return bad
 	case len(t.better) > 0:
@@ -208,7 +213,7 @@ func (w words) legend(c compare.Comparison) (lines []line) {
 	}
 	add := func(when bool, mark, text string) {
 		if when {
-			lines = append(lines, line{label: mark, text: text})
+			lines = append(lines, line{Label: mark, Text: text})
 		}
 	}
 	add(interval, "[a, b]", fmt.Sprintf(w.markInterval, w.level))

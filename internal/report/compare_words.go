@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -125,7 +126,7 @@ func (w words) valueRange(s scale, c compare.Cell) string {
 		return ""
 	}
 	decimals := s.decimals(c)
-	return fmt.Sprintf(w.vocabulary.span, s.digits(c.Interval.Low, decimals), s.digits(c.Interval.High, decimals))
+	return fmt.Sprintf(w.span, s.digits(c.Interval.Low, decimals), s.digits(c.Interval.High, decimals))
 }
 
 // words are the phrases of a comparison in a language.
@@ -165,13 +166,16 @@ func (w words) title(q metrics.Quantity) string {
 		metric = zh
 	}
 	if form := chineseStatistics[statistic]; form != "" {
-		return fmt.Sprintf(form, metric)
+		return hanSpace.ReplaceAllString(fmt.Sprintf(form, metric), "$1$2")
 	}
 	if strings.HasPrefix(statistic, "p") {
 		return "P" + statistic[1:] + " " + metric
 	}
 	return clean(q.Title)
 }
+
+// hanSpace is a blank between Chinese characters, where there is none.
+var hanSpace = regexp.MustCompile(`(\p{Han}) (\p{Han})`)
 
 // change is by how much, in percent, "-" if nobody knows.
 func (w words) change(c compare.Change) string {
