@@ -114,12 +114,12 @@ func TestCSVHoldsTheModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := len(records), 1+10*2; got != want {
+	if got, want := len(records), 1+11*2; got != want {
 		t.Fatalf("%d lines, want %d", got, want)
 	}
 	line := map[string]string{}
 	for i, field := range records[0] {
-		line[field] = records[10][i]
+		line[field] = records[12][i]
 	}
 	want := map[string]string{
 		"workload": "", "settings": "workload=random 1024→128 tokens rate=16/s", "metric": "ttft.mean", "title": "mean TTFT", "unit": "s", "better": "lower",
@@ -198,7 +198,7 @@ func TestLanguagesAreComplete(t *testing.T) {
 	w := newWords(compare.Comparison{}, Zh)
 	for name, want := range map[string]string{
 		"ttft.mean": "平均 TTFT", "itl.p99.9": "P99.9 ITL", "tpot.std": "TPOT 标准差", "queue.median": "客户端排队时间中位数",
-		"e2el_queue.p99": "P99 E2EL（含客户端排队）", "duration": "总耗时", "of their own": "of their own",
+		"e2el_queue.p99": "P99 E2EL（含客户端排队）", "duration": "总耗时", "probe.p50": "P50 探测请求 E2EL", "of their own": "of their own",
 	} {
 		if got := w.title(metrics.QuantityOf(name)); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

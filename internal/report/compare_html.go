@@ -68,7 +68,7 @@ type bar struct{ Low, High, BandX, Band string }
 
 // Bar is that of a cell, nil where there is no interval.
 func (s section) Bar(margin float64, c viewCell) *bar {
-	if c.Interval == "" {
+	if !c.hasBar() {
 		return nil
 	}
 	reach := s.reach()
@@ -81,12 +81,14 @@ func (s section) Bar(margin float64, c viewCell) *bar {
 
 func tenths(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
+func (c viewCell) hasBar() bool { return c.Interval != "" && !c.of.Plain }
+
 // reach is what the ends of the scale stand for.
 func (s section) reach() float64 {
 	reach := 0.0
 	for _, r := range s.Rows {
 		for _, c := range r.Cells {
-			if c.Interval != "" {
+			if c.hasBar() {
 				reach = max(reach, math.Abs(c.of.Interval.Low), math.Abs(c.of.Interval.High))
 			}
 		}

@@ -230,10 +230,18 @@ var chineseTitles = map[string]string{
 	"peak.concurrency":    "峰值并发",
 	"concurrency":         "平均并发",
 	"accept_length":       "平均接受长度",
+	"throughput.inputs":   "池化输入吞吐",
+	"cache.hit_rate":      "前缀缓存命中率",
+	"rtfx":                "实时率倒数（RTFx）",
+
+	"spec_decode.acceptance_rate":  "草稿 token 接受率",
+	"diffusion.throughput":         "已提交 token 吞吐",
+	"diffusion.committed_per_step": "每个去噪步提交的 token 数",
+	"diffusion.steps_per_canvas":   "每个画布的去噪步数",
 }
 
 // chineseMetrics are the latencies that are not written as in English.
-var chineseMetrics = map[string]string{"client queue time": "客户端排队时间", "E2EL with client queue": "E2EL（含客户端排队）"}
+var chineseMetrics = map[string]string{"client queue time": "客户端排队时间", "E2EL with client queue": "E2EL（含客户端排队）", "probe E2EL": "探测请求 E2EL"}
 
 // chineseStatistics are titles of statistics of a latency in Chinese; those of
 // percentiles stay.

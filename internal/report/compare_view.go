@@ -209,8 +209,8 @@ func (w words) rows(load compare.Workload, all bool) (rows []viewRow, alike stri
 		if s.unit != "" {
 			row.Title += " (" + s.unit + ")"
 		}
-		if len(ids) > 1 {
-			row.Title += fmt.Sprintf(" [%d]", 1+slices.Index(ids, r.Definition.ID))
+		if i := slices.Index(ids, r.Definition.ID); i > 0 {
+			row.Title += fmt.Sprintf(" [%d]", i)
 		}
 		for i := range load.Variants {
 			cell := viewCell{Value: missing}
@@ -233,6 +233,9 @@ func isAlike(r compare.Row) bool {
 			return false
 		}
 		low, high = min(low, slices.Min(c.Values)), max(high, slices.Max(c.Values))
+	}
+	if r.Constant {
+		return true
 	}
 	if r.Quantity.Better != metrics.Neither {
 		return low == 0 && high == 0
@@ -264,7 +267,7 @@ func byCenter(a, b compare.Cell) int {
 func (w words) cell(s scale, c compare.Cell) viewCell {
 	cell := viewCell{Value: s.value(c), Within: w.valueRange(s, c), of: c.Change}
 	if ch := c.Change; ch != nil {
-		cell.Change, cell.Interval = w.change(*ch), w.interval(*ch)
+		cell.Change, cell.Interval = w.change(*ch, s), w.interval(*ch, s)
 		cell.Verdict, cell.Tone = w.verdict(*ch)
 		cell.Why = w.why(*ch)
 	}
@@ -283,34 +286,59 @@ func (w words) why(c compare.Change) string {
 	if c.Adjusted != nil {
 		parts = append(parts, fmt.Sprintf(w.corrected, *c.Adjusted))
 	}
-	if c.Noise > 0 {
+	if c.Noise > 0 && !c.Plain {
 		parts = append(parts, fmt.Sprintf(w.tooltip, w.share(c.Noise)))
 	}
 	return strings.Join(parts, w.stop)
 }
 
-// definitionIDs are those of a workload, in the order of its rows.
+// definitionIDs are those of a workload: first the one that most rows are by, which
+// goes without a mark, then the others in the order of the rows.
 func definitionIDs(load compare.Workload) (ids []string) {
+	rows := map[string]int{}
 	for _, r := range load.Rows {
-		if !slices.Contains(ids, r.Definition.ID) {
-			ids = append(ids, r.Definition.ID)
+		id := r.Definition.ID
+		if rows[id]++; rows[id] == 1 {
+			ids = append(ids, id)
 		}
 	}
-	return ids
+	most := 0
+	for i, id := range ids {
+		if rows[id] > rows[ids[most]] {
+			most = i
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	first := ids[most]
+	return append([]string{first}, slices.Delete(ids, most, most+1)...)
 }
 
 // definitionsOf are footnotes: by whose rules figures were made.
 func (w words) definitionsOf(load compare.Workload) (notes []string) {
-	ids := definitionIDs(load)
-	for i, id := range ids {
-		if id == "" {
-			continue
+	for i, id := range definitionIDs(load) {
+		switch {
+		case id == "":
+		case i == 0:
+			notes = append(notes, fmt.Sprintf(w.definitions, id))
+		default:
+			notes = append(notes, fmt.Sprintf("[%d] ", i)+fmt.Sprintf(w.definitions, id)+w.meanings(load, id))
 		}
-		note := fmt.Sprintf(w.definitions, id)
-		if len(ids) > 1 {
-			note = fmt.Sprintf("[%d] ", i+1) + note
-		}
-		notes = append(notes, note)
 	}
 	return notes
+}
+
+// meanings are what rows by a definition that few are by count from and to.
+func (w words) meanings(load compare.Workload, id string) string {
+	var parts []string
+	for _, r := range load.Rows {
+		if words := r.Definition.Words; r.Definition.ID == id && words != "" && !slices.Contains(parts, words) {
+			parts = append(parts, words)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return w.colon + strings.Join(parts, w.stop)
 }
