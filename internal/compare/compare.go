@@ -93,8 +93,11 @@ type Row struct {
 
 // A Cell is a metric of a variant.
 type Cell struct {
-	Values   []float64 `json:"values,omitempty"` // of the runs that have it; empty if none has
-	Center   float64   `json:"center"`           // their median
+	Values []float64 `json:"values,omitempty"` // of the runs that have it; empty if none has
+	Center float64   `json:"center"`           // their median
+	// Step is what one in the last printed digit of the coarsest of Values is worth, in
+	// the same unit; 0 for numbers in full.
+	Step     float64   `json:"step,omitempty"`
 	Interval *Interval `json:"interval,omitempty"`
 	Change   *Change   `json:"change,omitempty"` // against the baseline; nil there, and where one of them has no value
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
@@ -69,66 +68,63 @@ func sglangRate(t *trace.Trace) string {
 // WriteTable writes the "Serving Benchmark Result", byte for byte. That tool has
 // an empty line ahead of it.
 func (r *SGLangReport) WriteTable(w io.Writer) error {
-	var t table
-	t.heading(" Serving Benchmark Result ", "=")
-	r.requests(&t)
-	r.throughput(&t)
+	var e entries
+	r.requests(&e)
+	r.throughput(&e)
 	e2el, ttft, itl := []float64(nil), []float64{99}, []float64{95, 99}
 	if r.Version.Since(metrics.SGLangMain) {
 		e2el = metrics.DefaultPercentiles()
 		ttft, itl = e2el, e2el
 	}
 	f := r.Figures
-	t.latency("End-to-End Latency", "E2E Latency", f.E2EL, e2el)
-	t.latency("Time to First Token", "TTFT", f.TTFT, ttft)
-	t.latency("Time per Output Token (excl. 1st token)", "TPOT", f.TPOT, ttft)
-	t.latency("Inter-Token Latency", "ITL", f.ITL, itl)
-	t.float("Max ITL (ms):", f.ITL.Max*1000)
-	t.WriteString(strings.Repeat("=", tableWidth) + "\n")
-	_, err := io.WriteString(w, t.String())
-	return err
+	e.latency("e2el", f.E2EL, e2el)
+	e.latency("ttft", f.TTFT, ttft)
+	e.latency("tpot", f.TPOT, ttft)
+	e.latency("itl", f.ITL, itl)
+	e.add("itl.max", f.ITL.Max*1000)
+	return sglangLayout().write(w, e)
 }
 
-func (r *SGLangReport) requests(t *table) {
+func (r *SGLangReport) requests(e *entries) {
 	f := r.Figures
-	t.text("Backend:", r.Backend)
-	t.text("Traffic request rate:", r.Rate)
+	e.say("Backend:", r.Backend)
+	e.say("Traffic request rate:", r.Rate)
 	limit := "not set"
 	if r.MaxConcurrency > 0 {
 		limit = itoa(r.MaxConcurrency)
 	}
-	t.text("Max request concurrency:", limit)
-	t.int("Successful requests:", f.Completed)
-	t.float("Benchmark duration (s):", f.Duration)
-	t.int("Total input tokens:", f.TotalInput)
-	t.int("Total input text tokens:", f.TotalInputText)
+	e.say("Max request concurrency:", limit)
+	e.add("requests.ok", float64(f.Completed))
+	e.add("duration", f.Duration)
+	e.add("tokens.input", float64(f.TotalInput))
+	e.add("tokens.input_text", float64(f.TotalInputText))
 	if r.Images || !r.Version.Since(metrics.SGLangMain) {
-		t.int("Total input vision tokens:", f.TotalInputVision)
+		e.add("tokens.input_vision", float64(f.TotalInputVision))
 	}
-	t.int("Total generated tokens:", f.TotalOutput)
-	t.int("Total generated tokens (retokenized):", f.TotalRetokenized)
+	e.add("tokens.output", float64(f.TotalOutput))
+	e.add("tokens.output_retokenized", float64(f.TotalRetokenized))
 }
 
-func (r *SGLangReport) throughput(t *table) {
+func (r *SGLangReport) throughput(e *entries) {
 	f := r.Figures
-	t.float("Request throughput (req/s):", f.RequestThroughput)
-	t.float("Input token throughput (tok/s):", f.InputThroughput)
-	t.float("Output token throughput (tok/s):", f.OutputThroughput)
-	t.float("Peak output token throughput (tok/s):", f.MaxOutputPerSecond)
-	t.int("Peak concurrent requests:", f.MaxConcurrent)
-	t.float("Total token throughput (tok/s):", f.TotalTokenThroughput)
-	t.float("Concurrency:", f.Concurrency)
+	e.add("throughput.requests", f.RequestThroughput)
+	e.add("throughput.input", f.InputThroughput)
+	e.add("throughput.output", f.OutputThroughput)
+	e.add("peak.output", f.MaxOutputPerSecond)
+	e.add("peak.concurrency", float64(f.MaxConcurrent))
+	e.add("throughput.total", f.TotalTokenThroughput)
+	e.add("concurrency", f.Concurrency)
 	if f.AcceptLength != 0 {
-		t.float("Accept length:", f.AcceptLength)
+		e.add("accept_length", f.AcceptLength)
 	}
 }
 
-func (t *table) latency(title, name string, d metrics.Distribution, percentiles []float64) {
-	t.heading(title, "-")
-	t.float("Mean "+name+" (ms):", d.Mean*1000)
-	t.float("Median "+name+" (ms):", d.Median*1000)
+// latency adds the statistics of a metric in seconds.
+func (e *entries) latency(metric string, d metrics.Distribution, percentiles []float64) {
+	e.add(metric+".mean", d.Mean*1000)
+	e.add(metric+".median", d.Median*1000)
 	for _, p := range percentiles {
-		t.float("P"+percentileName(p)+" "+name+" (ms):", d.At(p)*1000)
+		e.add(metric+".p"+percentileName(p), d.At(p)*1000)
 	}
 }
 

@@ -23,31 +23,6 @@ type VLLMReport struct {
 	RPSChanges  []RPSChange
 }
 
-// Table widths: a label, a blank, a value.
-const (
-	labelWidth = 40
-	valueWidth = 10
-	tableWidth = 50
-)
-
-// A table writes the lines of a report.
-type table struct{ strings.Builder }
-
-func (t *table) text(label, v string) {
-	fmt.Fprintf(t, "%-*s %-*s\n", labelWidth, label, valueWidth, v)
-}
-
-func (t *table) int(label string, v int) { t.text(label, itoa(v)) }
-
-func (t *table) float(label string, v float64) { t.text(label, strconv.FormatFloat(v, 'f', 2, 64)) }
-
-// heading is s in the middle of a line of fill, the odd character to the right.
-func (t *table) heading(s, fill string) {
-	space := max(0, tableWidth-len(s))
-	left := space / 2
-	t.WriteString(strings.Repeat(fill, left) + s + strings.Repeat(fill, space-left) + "\n")
-}
-
 // version is the form of the report.
 func (r *VLLMReport) version() metrics.VLLMVersion { return metrics.VLLMVersion(r.Args.DialectVersion) }
 
@@ -77,143 +52,121 @@ func (r *VLLMReport) WriteErrors(w io.Writer) error {
 
 // WriteTable writes the "Serving Benchmark Result", byte for byte.
 func (r *VLLMReport) WriteTable(w io.Writer) error {
-	var t table
-	t.heading(" Serving Benchmark Result ", "=")
-	r.requests(&t)
-	r.throughput(&t)
-	r.probes(&t)
+	var e entries
+	r.requests(&e)
+	r.throughput(&e)
+	r.probes(&e)
 	for _, s := range r.printed() {
-		t.section(s)
+		e.section(s.metric, s.values)
 	}
-	r.decoding(&t)
-	t.WriteString(strings.Repeat("=", tableWidth) + "\n")
-	_, err := io.WriteString(w, t.String())
-	return err
+	r.decoding(&e)
+	return vllmLayout(r.version()).write(w, e)
 }
 
-func (r *VLLMReport) requests(t *table) {
+func (r *VLLMReport) requests(e *entries) {
 	v := r.Figures
-	t.int("Successful requests:", v.Completed)
+	e.add("requests.ok", float64(v.Completed))
 	if r.version().Since(metrics.VLLM2512) {
-		t.int("Failed requests:", v.Failed)
+		e.add("requests.failed", float64(v.Failed))
 	}
 	if r.Args.MaxConcurrency != nil {
-		t.int("Maximum request concurrency:", *r.Args.MaxConcurrency)
+		e.say("Maximum request concurrency:", itoa(*r.Args.MaxConcurrency))
 	}
 	if !math.IsInf(r.Args.RequestRate, 1) {
-		t.float("Request rate configured (RPS):", r.Args.RequestRate)
+		e.say("Request rate configured (RPS):", strconv.FormatFloat(r.Args.RequestRate, 'f', 2, 64))
 	}
-	t.float("Benchmark duration (s):", v.Duration)
-	t.int("Total input tokens:", v.TotalInput)
+	e.add("duration", v.Duration)
+	e.add("tokens.input", float64(v.TotalInput))
 	if r.counted() {
-		t.int("Total generated tokens:", v.TotalOutput)
+		e.add("tokens.output", float64(v.TotalOutput))
 	}
 }
 
-func (r *VLLMReport) throughput(t *table) {
+func (r *VLLMReport) throughput(e *entries) {
 	v := r.Figures
-	t.float("Request throughput (req/s):", v.RequestThroughput)
+	e.add("throughput.requests", v.RequestThroughput)
 	if len(r.Args.Goodput) > 0 {
-		t.float("Request goodput (req/s):", v.RequestGoodput)
+		e.add("goodput", v.RequestGoodput)
 	}
 	if r.counted() {
-		t.float("Output token throughput (tok/s):", v.OutputThroughput)
+		e.add("throughput.output", v.OutputThroughput)
+		e.add("throughput.total", v.TotalTokenThroughput)
 	}
 	if !r.version().Since(metrics.VLLM2512) {
-		t.float("Total Token throughput (tok/s):", v.TotalTokenThroughput)
 		return
 	}
 	if r.counted() {
-		t.float("Peak output token throughput (tok/s):", v.MaxOutputPerSecond)
+		e.add("peak.output", v.MaxOutputPerSecond)
 	}
-	t.float("Peak concurrent requests:", float64(v.MaxConcurrent))
-	if r.counted() {
-		t.float("Total token throughput (tok/s):", v.TotalTokenThroughput)
-	}
+	e.add("peak.concurrency", float64(v.MaxConcurrent))
 }
 
-func (r *VLLMReport) probes(t *table) {
+func (r *VLLMReport) probes(e *entries) {
 	p := r.Figures.Probe
 	if p == nil || !r.version().Since(metrics.VLLM2608) {
 		return
 	}
-	t.heading("Probe Requests", "-")
-	t.int("Probe requests completed:", p.Completed)
-	t.int("Probe requests failed:", p.Failed)
-	t.float("Median probe E2EL (ms):", p.Median)
-	t.float("P99 probe E2EL (ms):", p.P99)
-	t.float("Max probe E2EL (ms):", p.Max)
+	e.add("probe.requests.ok", float64(p.Completed))
+	e.add("probe.requests.failed", float64(p.Failed))
+	e.add("probe.median", p.Median)
+	e.add("probe.p99", p.P99)
+	e.add("probe.max", p.Max)
 }
 
 // A vllmMetric is a metric that can be selected by its key.
 type vllmMetric struct {
-	key, name, title string
-	values           metrics.VLLMSection
+	key    string // on the command line
+	metric string // of the figures
+	values metrics.VLLMSection
 }
 
-// printed are the metrics that are both selected and present, in report order.
+// printed are the metrics that are both selected and present.
 func (r *VLLMReport) printed() []vllmMetric {
 	v := r.Figures
 	var all []vllmMetric
 	if r.counted() {
-		all = append(all,
-			vllmMetric{"ttft", "TTFT", "Time to First Token", v.TTFT},
-			vllmMetric{"tpot", "TPOT", "Time per Output Token (excl. 1st token)", v.TPOT},
-			vllmMetric{"itl", "ITL", "Inter-token Latency", v.ITL})
+		all = append(all, vllmMetric{"ttft", "ttft", v.TTFT}, vllmMetric{"tpot", "tpot", v.TPOT}, vllmMetric{"itl", "itl", v.ITL})
 	}
-	all = append(all, vllmMetric{"e2el", "E2EL", "End-to-end Latency", v.E2EL})
+	all = append(all, vllmMetric{"e2el", "e2el", v.E2EL})
 	if r.version().Since(metrics.VLLM2608) && r.Args.MaxConcurrency != nil {
-		all = append(all, vllmMetric{"client_queue_time", "Client Queue Time", "Client-side Queueing", v.QueueTime})
+		all = append(all, vllmMetric{"client_queue_time", "queue", v.QueueTime})
 		if !math.IsInf(r.Args.RequestRate, 1) {
-			all = append(all, vllmMetric{"e2el_including_client_queue", "E2EL incl. Client Queue", "Queue-inclusive End-to-end Latency", v.E2ELWithQueue})
+			all = append(all, vllmMetric{"e2el_including_client_queue", "e2el_queue", v.E2ELWithQueue})
 		}
 	}
 	selected := r.Args.sections()
 	return slices.DeleteFunc(all, func(m vllmMetric) bool { return !slices.Contains(selected, m.key) })
 }
 
-func (t *table) section(m vllmMetric) {
-	t.heading(m.title, "-")
-	t.float("Mean "+m.name+" (ms):", m.values.Mean)
-	t.float("Median "+m.name+" (ms):", m.values.Median)
-	for _, p := range m.values.Percentiles {
-		t.float("P"+percentileName(p.P)+" "+m.name+" (ms):", p.Value)
+// section adds the statistics of a metric in milliseconds.
+func (e *entries) section(metric string, s metrics.VLLMSection) {
+	e.add(metric+".mean", s.Mean)
+	e.add(metric+".median", s.Median)
+	for _, p := range s.Percentiles {
+		e.add(metric+".p"+percentileName(p.P), p.Value)
 	}
 }
 
-// percentileName is 99 for 99.0 and 99.9 for 99.9.
-func percentileName(p float64) string {
-	if p == math.Trunc(p) {
-		return strconv.FormatFloat(p, 'f', 0, 64)
-	}
-	return reprFloat(p)
-}
-
-func (r *VLLMReport) decoding(t *table) {
+func (r *VLLMReport) decoding(e *entries) {
 	switch {
 	case !r.version().Since(metrics.VLLM2608):
 	case r.Diffusion != nil:
 		d := r.Diffusion
-		t.heading("Diffusion Decoding", "-")
-		t.float("Committed throughput (tok/s):", d.CommittedThroughput)
-		t.float("Denoising steps per canvas:", d.StepsPerCanvas)
-		t.float("Committed per denoising step:", d.CommittedPerStep)
-		t.int("Committed tokens:", d.CommittedTokens)
-		t.int("Denoising steps:", int(d.DenoisingSteps))
-		t.int("Canvas positions evaluated:", d.CanvasPositions)
+		e.add("diffusion.throughput", d.CommittedThroughput)
+		e.add("diffusion.steps_per_canvas", d.StepsPerCanvas)
+		e.add("diffusion.committed_per_step", d.CommittedPerStep)
+		e.add("diffusion.committed_tokens", float64(d.CommittedTokens))
+		e.add("diffusion.denoising_steps", math.Trunc(d.DenoisingSteps))
+		e.add("diffusion.canvas_positions", float64(d.CanvasPositions))
 	case r.SpecDecode != nil:
 		s := r.SpecDecode
-		t.heading("Speculative Decoding", "-")
-		t.float("Acceptance rate (%):", s.AcceptanceRate)
-		t.float("Acceptance length:", s.AcceptanceLength)
-		t.int("Drafts:", s.Drafts)
-		t.int("Draft tokens:", s.DraftTokens)
-		t.int("Accepted tokens:", s.AcceptedTokens)
-		if len(s.PerPosition) > 0 {
-			t.WriteString("Per-position acceptance (%):\n")
-		}
+		e.add("spec_decode.acceptance_rate", s.AcceptanceRate)
+		e.add("accept_length", s.AcceptanceLength)
+		e.add("spec_decode.drafts", float64(s.Drafts))
+		e.add("spec_decode.draft_tokens", float64(s.DraftTokens))
+		e.add("spec_decode.accepted_tokens", float64(s.AcceptedTokens))
 		for i, rate := range s.PerPosition {
-			t.float(fmt.Sprintf("  Position %d:", i), 100*rate)
+			e.add("spec_decode.position."+itoa(i), 100*rate)
 		}
 	}
 }

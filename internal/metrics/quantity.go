@@ -46,6 +46,7 @@ var latencyTitles = []struct{ metric, title string }{
 	{"e2el", "E2EL"},
 	{"queue", "client queue time"},
 	{"e2el_queue", "E2EL with client queue"},
+	{"probe", "probe E2EL"},
 }
 
 // Quantities are those that are not statistics of a latency, in the order of
@@ -59,6 +60,7 @@ func Quantities() []Quantity {
 		{"tokens.output", "output tokens", TokenCount, Neither},
 		{"throughput.requests", "request throughput", PerSecond, Higher},
 		{"goodput", "request goodput", PerSecond, Higher},
+		{"throughput.inputs", "throughput of inputs to pool", PerSecond, Higher},
 		{"throughput.input", "input throughput", TokensPerSecond, Higher},
 		{"throughput.output", "output throughput", TokensPerSecond, Higher},
 		{"throughput.total", "total throughput", TokensPerSecond, Higher},
@@ -66,6 +68,12 @@ func Quantities() []Quantity {
 		{"peak.concurrency", "peak concurrency", Count, Neither},
 		{"concurrency", "mean concurrency", Count, Neither},
 		{"accept_length", "accept length", Count, Higher},
+		{"spec_decode.acceptance_rate", "share of draft tokens accepted", Count, Higher},
+		{"diffusion.throughput", "committed tokens", TokensPerSecond, Higher},
+		{"diffusion.committed_per_step", "tokens committed a denoising step", Count, Higher},
+		{"diffusion.steps_per_canvas", "denoising steps a canvas", Count, Lower},
+		{"cache.hit_rate", "share of prompt tokens from the cache", Count, Higher},
+		{"rtfx", "inverse real-time factor", Count, Higher},
 	}
 }
 

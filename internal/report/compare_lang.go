@@ -1,0 +1,241 @@
+package report
+
+// A Lang is the language of a comparison.
+type Lang string
+
+// The languages. Terms of the field, such as TTFT, are the same in both.
+const (
+	En Lang = "en" // so is the empty one
+	Zh Lang = "zh"
+)
+
+// vocabulary is every word and sentence of a comparison in one language. Verbs of
+// format are numbered, since languages order things differently.
+type vocabulary struct {
+	percent       string // of a number with its sign
+	comma, clause string // between items; between clauses
+	stop          string // between sentences
+	colon         string // after what a line is about
+	open, shut    string // brackets
+	quoted        string
+	span          string // from one value to another
+	and           string // before the number of what a list leaves out
+	rule          string // what a table's first column holds
+	changeHead    string
+	workload      string // one without a name, by its number
+	empty         string
+	alone         string
+	withDoubt     string // a number of runs, and of doubtful and invalid ones among them
+	runOne        string
+	runMany       string
+	tableOne      string
+	tableMany     string
+	fileOne       string
+	fileMany      string
+	each          string
+	load          string // labels of lines
+	baseline      string
+	against       string
+	differs       string
+	result        string
+	alike         string
+	note          string
+	claim         string
+	figures       string
+	gates         string
+	marks         string
+	better        string // verdicts
+	worse         string
+	changed       string
+	same          string
+	cannotTell    string
+	apart         string
+	borrowed      string
+	moreOne       string
+	moreMany      string
+	nothingSaid   string // bottom lines
+	withinNone    string
+	withinSome    string
+	neither       string
+	betterIn      string
+	betterNone    string
+	worseIn       string
+	worseNone     string
+	changedIn     string
+	sameIn        string
+	cannotIn      string
+	wouldSettle   string
+	alsoSettle    string
+	byBorrowed    string
+	incomparable  string
+	fresh         string // what was 0
+	markInterval  string // what marks mean
+	markBetter    string
+	markSame      string
+	markCannot    string
+	markMore      string
+	markApart     string
+	markBorrowed  string
+	definitions   string // whose they are
+	place         string // of a claim
+	placeIn       string
+	stands        string // what became of a claim
+	fails         string
+	undecided     string
+	metricOf      string // before its changes
+	higherThan    string
+	lowerThan     string
+	equalTo       string
+	notStated     string
+	noFigure      string
+	oneRunNothing string
+	oneRunWithin  string
+	claimSame     string
+	claimUnknown  string
+	claimOtherWay string
+	claimTrue     string
+	pass          string // gates
+	fail          string
+	inconclusive  string
+	gateOf        string
+	gateWithin    string
+	gateBeyond    string
+	gateAcross    string
+	gateBare      string
+	tooltip       string // what a change rests on
+	htmlTitle     string
+	htmlLang      string
+}
+
+var english = vocabulary{
+	percent: "%s %%", comma: ", ", clause: ", ", stop: "; ", colon: ": ", open: " (", shut: ")", quoted: `"%s"`,
+	span: "%[1]s to %[2]s", and: "%d more", rule: "figure", changeHead: "change",
+	workload: "workload %d", empty: "nothing to compare",
+	alone: "one variant: there is nothing to compare it with", withDoubt: "%[1]s, %[2]d of them not valid",
+	runOne: "one run", runMany: "%d runs", tableOne: "one table", tableMany: "%d tables",
+	fileOne: "one result file", fileMany: "%d result files", each: "%s each",
+
+	load: "load", baseline: "baseline", against: "against", differs: "differs", result: "result",
+	alike: "alike", note: "note", claim: "claim", figures: "figures", gates: "gates", marks: "marks",
+
+	better: "better", worse: "worse", changed: "changed", same: "same", cannotTell: "?", apart: "apart", borrowed: "~",
+	moreOne: "? +%d run", moreMany: "? +%d runs",
+
+	nothingSaid: "nothing can be said: %s, no run repeated",
+	withinNone:  "%s: no figure differs by more than chance within the runs, and how much runs differ from each other is not known",
+	withinSome:  "%[1]s: chance within the runs does not explain %[2]d of %[3]d changes (%[4]s), but how much runs differ from each other is not known",
+	neither:     "none of %d figures better or worse",
+	betterIn:    "better in %[1]d of %[2]d (%[3]s)", betterNone: "better in none of %d",
+	worseIn: "worse in %[1]d (%[2]s)", worseNone: "worse in none", changedIn: "changed in %[1]d (%[2]s)",
+	sameIn: "no difference larger than %[2]s in %[1]d", cannotIn: "cannot tell in %d",
+	wouldSettle: "%[1]d more runs of each would settle %[2]s", alsoSettle: "%[1]d %[2]s",
+	byBorrowed:   "by the noise of other variants' repeated runs",
+	fresh:        "%[1]s %[2]s against %[3]s",
+	incomparable: "no figure that the baseline has too",
+
+	markInterval: "where the change lies, in %%, %s sure",
+	markBetter:   "a difference that noise does not explain, at %s",
+	markSame:     "no difference larger than %s", markCannot: "cannot tell",
+	markMore:     "cannot tell; that many more runs of each would settle a change of the size seen",
+	markApart:    "more than chance within the two runs; no verdict, since how much runs differ from each other is not known",
+	markBorrowed: "noise not of these runs, but of other variants' repeated ones",
+
+	definitions: "by %s's definitions",
+	place:       "line %d", placeIn: "%[1]s, line %[2]d",
+	stands: "stands", fails: "does not stand", undecided: "open",
+	metricOf: "%[1]s of %[2]s is ", higherThan: "%[1]s higher than %[2]s", lowerThan: "%[1]s lower than %[2]s", equalTo: "the same as %[2]s",
+	notStated: "none of that is the %s stated", noFigure: "the tables have no such figure",
+	oneRunNothing: "single runs: nothing can be said of noise",
+	oneRunWithin:  "single runs: how much runs differ from each other is not known",
+	claimSame:     "no difference larger than %s", claimUnknown: "noise may be all of it",
+	claimOtherWay: "a difference, but not the stated one", claimTrue: "a difference that noise does not explain",
+
+	pass: "PASS", fail: "FAIL", inconclusive: "INCONCLUSIVE", gateOf: "%[1]s, %[2]s",
+	gateWithin: "%[1]s is within the limit", gateBeyond: "%[1]s is beyond the limit",
+	gateAcross: "%[1]s: the limit is inside the interval", gateBare: "%[1]s without an interval: runs were not repeated",
+	tooltip: "noise from run to run %s", htmlTitle: "Comparison", htmlLang: "en",
+}
+
+var chinese = vocabulary{
+	percent: "%s%%", comma: "、", clause: "，", stop: "；", colon: "：", open: "（", shut: "）", quoted: "“%s”",
+	span: "%[1]s 至 %[2]s", and: "另有 %d 项", rule: "指标", changeHead: "变化",
+	workload: "负载 %d", empty: "没有可比较的内容",
+	alone: "只有一个方案，没有比较对象", withDoubt: "%[1]s，其中 %[2]d 次结果存疑或无效",
+	runOne: "单次运行", runMany: "%d 次运行", tableOne: "一张结果表", tableMany: "%d 张结果表",
+	fileOne: "一个结果文件", fileMany: "%d 个结果文件", each: "各%s",
+
+	load: "负载", baseline: "基线", against: "对比", differs: "差异", result: "结论",
+	alike: "一致", note: "说明", claim: "原文", figures: "口径", gates: "门禁", marks: "标记",
+
+	better: "更优", worse: "更差", changed: "有变化", same: "持平", cannotTell: "?", apart: "运行内显著", borrowed: "~",
+	moreOne: "? 再 %d 次", moreMany: "? 再 %d 次",
+
+	nothingSaid: "无法下结论：%s，没有重复运行",
+	withinNone:  "%s：所有差异都没有超出单次运行内部的随机波动，而运行之间的波动未知",
+	withinSome:  "%[1]s：%[3]d 项变化中有 %[2]d 项超出单次运行内部的随机波动（%[4]s），但运行之间的波动未知",
+	neither:     "%d 项指标均未见更优或更差",
+	betterIn:    "%[2]d 项中 %[1]d 项更优（%[3]s）", betterNone: "%d 项中无一更优",
+	worseIn: "%[1]d 项更差（%[2]s）", worseNone: "无一更差", changedIn: "%[1]d 项有变化（%[2]s）",
+	sameIn: "%[1]d 项差异不超过 %[2]s", cannotIn: "%d 项无法判断",
+	wouldSettle: "%[2]s 需双方各再运行 %[1]d 次才能判定", alsoSettle: "%[2]s 需 %[1]d 次",
+	byBorrowed:   "噪声取自其他方案的重复运行",
+	fresh:        "%[1]s %[2]s（基线 %[3]s）",
+	incomparable: "没有与基线共有的指标",
+
+	markInterval: "变化所在的区间（%%，置信水平 %s）",
+	markBetter:   "差异超出噪声（置信水平 %s）",
+	markSame:     "差异不超过 %s", markCannot: "无法判断",
+	markMore:     "无法判断；双方各再运行这么多次，可以判定当前大小的差异",
+	markApart:    "差异超出两次运行内部的随机波动；运行之间的波动未知，因此不作结论",
+	markBorrowed: "噪声不是来自这些运行，而是取自其他方案的重复运行",
+
+	definitions: "按 %s 的定义",
+	place:       "第 %d 行", placeIn: "%[1]s 第 %[2]d 行",
+	stands: "成立", fails: "不成立", undecided: "存疑",
+	metricOf: "「%[2]s」的%[1]s：", higherThan: "比「%[2]s」高 %[1]s", lowerThan: "比「%[2]s」低 %[1]s", equalTo: "与「%[2]s」相同",
+	notStated: "均不等于原文所述的 %s", noFigure: "结果表中没有这项指标",
+	oneRunNothing: "均为单次运行，噪声大小无从得知",
+	oneRunWithin:  "均为单次运行，运行之间的波动未知",
+	claimSame:     "差异不超过 %s", claimUnknown: "差异可能全部来自噪声",
+	claimOtherWay: "确有差异，但与原文所述不同", claimTrue: "差异超出噪声",
+
+	pass: "通过", fail: "未通过", inconclusive: "无法判定", gateOf: "%[1]s，%[2]s",
+	gateWithin: "%[1]s，在限值以内", gateBeyond: "%[1]s，超出限值",
+	gateAcross: "%[1]s，限值落在区间之内", gateBare: "%[1]s，没有区间：运行未重复",
+	tooltip: "运行之间的噪声 %s", htmlTitle: "对比结果", htmlLang: "zh-CN",
+}
+
+// wordsOf is the vocabulary of a language, English of one that is not known.
+func wordsOf(l Lang) vocabulary {
+	if l == Zh {
+		return chinese
+	}
+	return english
+}
+
+// chineseTitles are the names of quantities in Chinese.
+var chineseTitles = map[string]string{
+	"requests.ok":         "成功请求数",
+	"requests.failed":     "失败请求数",
+	"duration":            "总耗时",
+	"tokens.input":        "输入 token 数",
+	"tokens.output":       "输出 token 数",
+	"throughput.requests": "请求吞吐",
+	"goodput":             "达标请求吞吐（goodput）",
+	"throughput.input":    "输入吞吐",
+	"throughput.output":   "输出吞吐",
+	"throughput.total":    "总吞吐",
+	"peak.output":         "峰值输出吞吐",
+	"peak.concurrency":    "峰值并发",
+	"concurrency":         "平均并发",
+	"accept_length":       "平均接受长度",
+}
+
+// chineseMetrics are the latencies that are not written as in English.
+var chineseMetrics = map[string]string{"client queue time": "客户端排队时间", "E2EL with client queue": "E2EL（含客户端排队）"}
+
+// chineseStatistics are titles of statistics of a latency in Chinese; those of
+// percentiles stay.
+var chineseStatistics = map[string]string{
+	"mean": "平均 %s", "median": "%s 中位数", "std": "%s 标准差", "min": "%s 最小值", "max": "%s 最大值",
+}

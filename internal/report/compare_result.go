@@ -1,0 +1,349 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/compare"
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// results are the bottom lines of a workload, one for variants of which the same can
+// be said.
+func (w words) results(load compare.Workload) (lines []line) {
+	if len(load.Variants) < 2 {
+		return []line{{label: w.result, text: w.alone}}
+	}
+	i := 0
+	tones := map[string]tone{}
+	groups := alikeIn(load.Variants, 1, func(v compare.Variant) string {
+		i++
+		said, t := w.bottomLine(load, i)
+		tones[said] = t
+		return said
+	})
+	for _, g := range groups {
+		lines = append(lines, line{w.result, strings.Join(g.names, w.comma) + w.colon + g.of, tones[g.of]})
+	}
+	return lines
+}
+
+// A tally is the changes of a variant, those of figures that can be good or bad, or
+// that did change.
+type tally struct {
+	all, better, worse, changed, same, unknown, apart []compare.Row
+	fresh                                             []compare.Row // of which the baseline has none at all
+	ofRuns, within, borrowed                          bool
+}
+
+func tallyOf(load compare.Workload, variant int) (t tally) {
+	for _, r := range load.Rows {
+		if variant >= len(r.Cells) || r.Cells[variant].Change == nil {
+			if isFresh(r, variant) {
+				t.fresh = append(t.fresh, r)
+			}
+			continue
+		}
+		c := r.Cells[variant].Change
+		if r.Quantity.Better == metrics.Neither && c.Verdict != compare.Changed {
+			continue
+		}
+		t.all = append(t.all, r)
+		t.ofRuns = t.ofRuns || c.Basis == compare.Replicates || c.Basis == compare.Pairs || c.Basis == compare.Borrowed
+		t.within = t.within || c.Basis == compare.Within
+		t.borrowed = t.borrowed || c.Basis == compare.Borrowed
+		if c.Apart {
+			t.apart = append(t.apart, r)
+		}
+		list := map[compare.Verdict]*[]compare.Row{
+			compare.Better: &t.better, compare.Worse: &t.worse, compare.Changed: &t.changed, compare.Same: &t.same,
+		}[c.Verdict]
+		if list == nil {
+			list = &t.unknown
+		}
+		*list = append(*list, r)
+	}
+	return t
+}
+
+// isFresh: what was 0 is not any more, as failures. No percentage tells it.
+func isFresh(r compare.Row, variant int) bool {
+	return variant < len(r.Cells) && r.Quantity.Better != metrics.Neither && len(r.Cells[0].Values) > 0 && r.Cells[0].Center == 0 &&
+		len(r.Cells[variant].Values) > 0 && r.Cells[variant].Center != 0
+}
+
+// bottomLine is what can be said of a variant in a line.
+func (w words) bottomLine(load compare.Workload, variant int) (said string, t tone) {
+	tally := tallyOf(load, variant)
+	for _, r := range tally.fresh {
+		s := scaleOf(r)
+		said += fmt.Sprintf(w.fresh, w.title(r.Quantity), s.value(r.Cells[variant]), s.value(r.Cells[0])) + w.stop
+	}
+	rest, t := w.sumUp(load, variant, tally)
+	return said + rest, t
+}
+
+func (w words) sumUp(load compare.Workload, variant int, t tally) (string, tone) {
+	evidence := w.evidence(load, variant)
+	switch {
+	case len(t.all) == 0:
+		return w.incomparable, unclear
+	case t.ofRuns:
+		return w.decided(t, variant), t.tone()
+	case t.within && len(t.apart) == 0:
+		return fmt.Sprintf(w.withinNone, evidence), unclear
+	case t.within:
+		return fmt.Sprintf(w.withinSome, evidence, len(t.apart), len(t.all), w.list(t.apart, variant)), unclear
+	}
+	return fmt.Sprintf(w.nothingSaid, evidence), unclear
+}
+
+// evidence is what a variant and the baseline have: one table each.
+func (w words) evidence(load compare.Workload, variant int) string {
+	a, b := w.runsOf(load.Variants[0]), w.runsOf(load.Variants[variant])
+	if a == b {
+		return fmt.Sprintf(w.each, a)
+	}
+	return a + w.comma + b
+}
+
+func (t tally) tone() tone {
+	switch {
+	case len(t.worse) > 0:
+		return bad
+	case len(t.better) > 0:
+		return good
+	case len(t.unknown) > 0:
+		return unclear
+	}
+	return plain
+}
+
+// decided is the bottom line where runs were repeated.
+func (w words) decided(t tally, variant int) string {
+	var parts []string
+	add := func(rows []compare.Row, form string, a ...any) {
+		if len(rows) > 0 {
+			parts = append(parts, fmt.Sprintf(form, a...))
+		}
+	}
+	switch {
+	case len(t.better)+len(t.worse) == 0:
+		parts = append(parts, fmt.Sprintf(w.neither, len(t.all)))
+	case len(t.better) == 0:
+		parts = append(parts, fmt.Sprintf(w.betterNone, len(t.all)))
+	case len(t.worse) == 0:
+		parts = append(parts, fmt.Sprintf(w.betterIn, len(t.better), len(t.all), w.list(t.better, variant)), w.worseNone)
+	default:
+		parts = append(parts, fmt.Sprintf(w.betterIn, len(t.better), len(t.all), w.list(t.better, variant)))
+	}
+	add(t.worse, w.worseIn, len(t.worse), w.list(t.worse, variant))
+	add(t.changed, w.changedIn, len(t.changed), w.list(t.changed, variant))
+	add(t.same, w.sameIn, len(t.same), w.margin)
+	add(t.unknown, w.cannotIn, len(t.unknown))
+	said := strings.Join(parts, w.clause) + w.more(t.unknown, variant)
+	if t.borrowed {
+		said += w.stop + w.byBorrowed
+	}
+	return said
+}
+
+// listed is how many figures a bottom line names.
+const listed = 4
+
+// list names figures with their changes.
+func (w words) list(rows []compare.Row, variant int) string {
+	var parts []string
+	for _, r := range rows[:min(len(rows), listed)] {
+		parts = append(parts, w.title(r.Quantity)+" "+w.change(*r.Cells[variant].Change))
+	}
+	if rest := len(rows) - len(parts); rest > 0 {
+		parts = append(parts, fmt.Sprintf(w.and, rest))
+	}
+	return strings.Join(parts, w.comma)
+}
+
+// more is how many runs would settle what cannot be told, of the two figures that
+// want the fewest.
+func (w words) more(rows []compare.Row, variant int) string {
+	wants := func(r compare.Row) int { return r.Cells[variant].Change.More }
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool { return wants(r) == 0 })
+	if len(rows) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(rows, func(a, b compare.Row) int { return wants(a) - wants(b) })
+	parts := []string{}
+	for i, r := range rows[:min(2, len(rows))] {
+		form := w.wouldSettle
+		if i > 0 {
+			form = w.alsoSettle
+		}
+		parts = append(parts, fmt.Sprintf(form, wants(r), w.title(r.Quantity)))
+	}
+	return w.colon + strings.Join(parts, w.clause)
+}
+
+// legend explains the marks that occur.
+func (w words) legend(c compare.Comparison) (lines []line) {
+	var interval, differs, same, cannot, more, apart, borrowed bool
+	for _, load := range c.Workloads {
+		for _, r := range load.Rows {
+			for _, cell := range r.Cells {
+				ch := cell.Change
+				if ch == nil {
+					continue
+				}
+				word, _ := w.bareVerdict(*ch)
+				interval = interval || w.interval(*ch) != ""
+				differs = differs || ch.Verdict == compare.Better || ch.Verdict == compare.Worse || ch.Verdict == compare.Changed
+				same = same || word == w.same
+				cannot = cannot || word == w.cannotTell
+				apart = apart || word == w.apart
+				borrowed = borrowed || ch.Basis == compare.Borrowed
+				more = more || ch.More > 0 && ch.Verdict == compare.CannotTell && !ch.Apart
+			}
+		}
+	}
+	add := func(when bool, mark, text string) {
+		if when {
+			lines = append(lines, line{label: mark, text: text})
+		}
+	}
+	add(interval, "[a, b]", fmt.Sprintf(w.markInterval, w.level))
+	add(differs, w.better+w.comma+w.worse, fmt.Sprintf(w.markBetter, w.level))
+	add(same, w.same, fmt.Sprintf(w.markSame, w.margin))
+	add(cannot, w.cannotTell, w.markCannot)
+	add(more, strings.Replace(w.moreMany, "%d", "N", 1), w.markMore)
+	add(apart, w.apart, w.markApart)
+	add(borrowed, w.borrowed, w.markBorrowed)
+	return lines
+}
+
+// claimLine is a claim with what the tables make of it.
+func (w words) claimLine(c compare.ClaimCheck, several bool) line {
+	place := fmt.Sprintf(w.place, c.Claim.Line)
+	if several && c.File != "" {
+		place = fmt.Sprintf(w.placeIn, c.File, c.Claim.Line)
+	}
+	word, t := w.standing(c)
+	parts := []string{w.matches(c)}
+	if len(c.Matches) > 0 && !c.Agrees {
+		parts = append(parts, fmt.Sprintf(w.notStated, unsigned(w.claimed(c.Claim, c.Claim.Change))))
+	}
+	if len(c.Matches) > 0 {
+		parts = append(parts, w.noiseOf(c))
+	}
+	head := word + w.colon + place + w.clause + fmt.Sprintf(w.quoted, c.Claim.Text)
+	return line{w.claim, clean(head + w.colon + strings.Join(parts, w.stop)), t}
+}
+
+// standing is whether a claim stands. Where noise is not known it is open, whatever
+// the numbers.
+func (w words) standing(c compare.ClaimCheck) (string, tone) {
+	switch {
+	case c.Stands:
+		return w.stands, good
+	case len(c.Matches) == 0 || c.Matches[0].Verdict == compare.CannotTell:
+		return w.undecided, unclear
+	}
+	return w.fails, bad
+}
+
+// matches are the changes in the tables that a claim may mean.
+func (w words) matches(c compare.ClaimCheck) string {
+	if len(c.Matches) == 0 {
+		return w.noFigure
+	}
+	said, name := "", ""
+	for _, m := range c.Matches[:min(3, len(c.Matches))] {
+		if said != "" {
+			said += w.comma
+		}
+		if m.Name != name {
+			name = m.Name
+			said += fmt.Sprintf(w.metricOf, w.title(metrics.QuantityOf(name)), c.Variant)
+		}
+		form := w.higherThan
+		if m.Relative < 0 {
+			form = w.lowerThan
+		}
+		size := unsigned(w.claimed(c.Claim, m.Relative))
+		if strings.Trim(size, "0.% ") == "" {
+			form = w.equalTo
+		}
+		said += fmt.Sprintf(form, size, m.Against)
+	}
+	return said
+}
+
+// claimed is a change in as many digits as its author gave.
+func (w words) claimed(c trace.Claim, v float64) string {
+	decimals := 2
+	if c.Step > 0 {
+		decimals = decimalsOf(c.Step*100*1.0001, 1, 6)
+	}
+	return fmt.Sprintf(w.percent, percentage(v, decimals))
+}
+
+func unsigned(s string) string { return strings.TrimLeft(s, "+-") }
+
+// noiseOf is what is known of the noise of the change that a claim comes nearest to.
+func (w words) noiseOf(c compare.ClaimCheck) string {
+	m := c.Matches[0]
+	switch {
+	case m.Basis == compare.Nothing:
+		return w.oneRunNothing
+	case m.Basis == compare.Within:
+		return w.oneRunWithin
+	case m.Verdict == compare.Same:
+		return fmt.Sprintf(w.claimSame, w.margin)
+	case m.Verdict == compare.CannotTell:
+		return w.claimUnknown
+	case !c.Stands:
+		return w.claimOtherWay
+	}
+	return w.claimTrue
+}
+
+// gate is what became of a gate, and why: in the model's words, which are English.
+func (w words) gate(g compare.GateResult) line {
+	word, t := w.outcome(g.Outcome)
+	of := g.Variant
+	if g.Workload != "" {
+		of = fmt.Sprintf(w.gateOf, g.Variant, g.Workload)
+	}
+	why := g.Why
+	if why == "" || w.lang == Zh {
+		why = w.gateWhy(g)
+	}
+	return line{word, clean(g.Gate.Text + w.open + of + w.shut + w.colon + why), t}
+}
+
+func (w words) gateWhy(g compare.GateResult) string {
+	value := w.gateValue(g)
+	switch {
+	case g.Outcome == compare.Pass:
+		return fmt.Sprintf(w.gateWithin, value)
+	case g.Outcome == compare.Fail:
+		return fmt.Sprintf(w.gateBeyond, value)
+	case g.Interval != nil:
+		return fmt.Sprintf(w.gateAcross, value)
+	}
+	return fmt.Sprintf(w.gateBare, value)
+}
+
+func (w words) gateValue(g compare.GateResult) string {
+	if g.Gate.Relative {
+		c := compare.Change{Relative: g.Value, Interval: g.Interval}
+		return strings.TrimSpace(w.change(c) + " " + w.interval(c))
+	}
+	cell := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
+	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{cell}})
+	said := strings.TrimSpace(s.value(cell) + " " + s.unit)
+	if within := w.valueRange(s, cell); within != "" {
+		said += w.open + within + w.shut
+	}
+	return said
+}

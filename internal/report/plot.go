@@ -1,0 +1,283 @@
+package report
+
+import (
+	"bytes"
+	"image/color"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	plottext "gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Axes are the words around a plot.
+type Axes struct{ Title, X, Y string }
+
+// Sizes of a plot, in points: as wide as a page of notes shows it.
+const (
+	plotWidth  = 620
+	plotHeight = 300 // of the axes with their labels
+	titleRow   = 24
+	legendRow  = 16
+	margin     = 10
+)
+
+// okabeIto are colours that the colour-blind tell apart too, without those that
+// are faint on white.
+var okabeIto = []color.RGBA{
+	{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
+	{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
+	{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, // green
+	{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, // purple
+	{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
+	{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky
+	{R: 0x33, G: 0x33, B: 0x33, A: 0xff}, // black
+}
+
+var (
+	ink   = color.RGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
+	faint = color.RGBA{R: 0xe4, G: 0xe4, B: 0xe4, A: 0xff}
+	band  = color.RGBA{R: 0xf0, G: 0xf0, B: 0xf0, A: 0xff}
+)
+
+// variantStyle is how the lines of the i-th variant look: colours come again, with
+// broken lines.
+func variantStyle(i int, width vg.Length) draw.LineStyle {
+	s := draw.LineStyle{Color: okabeIto[i%len(okabeIto)], Width: width}
+	if i >= len(okabeIto) {
+		s.Dashes = []vg.Length{4, 2}
+	}
+	return s
+}
+
+// A key is an entry of a legend.
+type key struct {
+	name string
+	line draw.LineStyle
+}
+
+// A picture is a plot with its legend above it, where it covers nothing.
+type picture struct {
+	*plot.Plot
+	title  string
+	keys   []key
+	grid   *plotter.Grid
+	height vg.Length // of the plot alone
+}
+
+func newPicture(a Axes, keys []key) picture {
+	p := plot.New()
+	p.X.Label.Text, p.Y.Label.Text = a.X, a.Y
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Label.TextStyle, axis.Tick.Label = textStyle(10), withAlign(textStyle(9), axis.Tick.Label)
+		axis.Label.TextStyle.XAlign, axis.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
+		axis.Color, axis.Tick.Color = ink, ink
+		axis.Label.Padding, axis.Padding = 3, 0
+	}
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
+	p.Add(grid)
+	return picture{Plot: p, title: a.Title, keys: keys, grid: grid, height: plotHeight}
+}
+
+// withAlign is a style aligned as another.
+func withAlign(s, like plottext.Style) plottext.Style {
+	s.XAlign, s.YAlign = like.XAlign, like.YAlign
+	return s
+}
+
+// write draws the picture as SVG.
+func (p picture) write(w io.Writer) error {
+	rows := layOut(p.keys, plotWidth-2*margin)
+	head := vg.Length(titleRow + legendRow*len(rows))
+	canvas := vgsvg.New(plotWidth, p.height+head+2*margin)
+	c := draw.New(canvas)
+	c.SetColor(color.White)
+	c.Fill(c.Path())
+	c = draw.Crop(c, margin, -margin-4, margin, -margin)
+	title := textStyle(12)
+	title.Font.Weight = xfont.WeightBold
+	c.FillText(title, vg.Point{X: c.Min.X, Y: c.Max.Y - 12}, shorten(p.title, title, c.Size().X))
+	for i, row := range rows {
+		row.draw(c, c.Max.Y-titleRow-vg.Length(i)*legendRow-8)
+	}
+	p.Draw(draw.Crop(c, 0, 0, 0, -head))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:"+families)))
+	return err
+}
+
+// A legendLine is a row of a legend: the keys and where each begins.
+type legendLine struct {
+	keys []key
+	at   []vg.Length
+}
+
+// Lengths of a key, in points.
+const (
+	sampleLength = 22
+	sampleGap    = 5
+	keyGap       = 16
+)
+
+// layOut fills rows of a width with keys.
+func layOut(keys []key, width vg.Length) (rows []legendLine) {
+	style, x := textStyle(10), vg.Length(0)
+	for _, k := range keys {
+		k.name = shorten(k.name, style, width-sampleLength-sampleGap)
+		long := sampleLength + sampleGap + style.Width(k.name)
+		if rows == nil || x+long > width {
+			rows, x = append(rows, legendLine{}), 0
+		}
+		row := &rows[len(rows)-1]
+		row.keys, row.at = append(row.keys, k), append(row.at, x)
+		x += long + keyGap
+	}
+	return rows
+}
+
+func (l legendLine) draw(c draw.Canvas, y vg.Length) {
+	for i, k := range l.keys {
+		x := c.Min.X + l.at[i]
+		c.StrokeLine2(k.line, x, y, x+sampleLength, y)
+		c.FillText(textStyle(10), vg.Point{X: x + sampleLength + sampleGap, Y: y - 3.5}, k.name)
+	}
+}
+
+// shorten cuts a text to a width. Characters that no SVG may hold are left out.
+func shorten(s string, style plottext.Style, width vg.Length) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\ufffe' || r == '\uffff' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	if style.Width(s) <= width {
+		return s
+	}
+	for len(s) > 0 && style.Width(s+"…") > width {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s + "…"
+}
+
+// families are the fonts that a text is shown in, the first that is there for each
+// character. Arial and Helvetica are as wide as Liberation Sans, by which texts are
+// placed.
+const families = "Liberation Sans,Arial,Helvetica,PingFang SC,Microsoft YaHei,Noto Sans CJK SC,sans-serif"
+
+func textStyle(size vg.Length) plottext.Style {
+	f := plot.DefaultFont
+	f.Variant, f.Size = "Sans", size
+	return plottext.Style{Color: ink, Font: f, Handler: wideText{plottext.Plain{Fonts: plot.DefaultTextHandler.Cache()}}}
+}
+
+// wideText places texts with Chinese, Japanese and Korean characters too, which the
+// built-in fonts do not have: they are as wide as they are high.
+type wideText struct{ plottext.Plain }
+
+// Box is that of a line.
+func (h wideText) Box(s string, f font.Font) (width, height, depth vg.Length) {
+	_, height, depth = h.Plain.Box(s, f)
+	var narrow []rune
+	for _, r := range s {
+		if wide(r) {
+			width += f.Size
+		} else {
+			narrow = append(narrow, r)
+		}
+	}
+	w, _, _ := h.Plain.Box(string(narrow), f)
+	return width + w, height, depth
+}
+
+// Draw shifts a text by what the built-in font takes it for too narrow.
+func (h wideText) Draw(c vg.Canvas, s string, style plottext.Style, at vg.Point) {
+	wanted, _, _ := h.Box(s, style.Font)
+	assumed, _, _ := h.Plain.Box(s, style.Font)
+	shift := float64(wanted-assumed) * float64(style.XAlign)
+	sin, cos := math.Sincos(style.Rotation)
+	at.X, at.Y = at.X+vg.Length(cos*shift), at.Y+vg.Length(sin*shift)
+	h.Plain.Draw(c, s, style, at)
+}
+
+// wide characters are as wide as they are high.
+func wide(r rune) bool {
+	return r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
+		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f300
+}
+
+// marksAt are ticks with the numbers as they are.
+func marksAt(values ...float64) (ticks plot.ConstantTicks) {
+	for _, v := range values {
+		ticks = append(ticks, plot.Tick{Value: v, Label: shortest(v)})
+	}
+	return ticks
+}
+
+// shortest is v without digits that say nothing.
+func shortest(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// roundTicks mark an axis at one, two and five times powers of ten.
+func roundTicks(low, high float64, logarithmic bool) plot.ConstantTicks {
+	if logarithmic {
+		return logTicks(low, high)
+	}
+	step := roundUp((high - low) / 8)
+	var values []float64
+	for i := math.Ceil(low/step - 1e-9); i*step <= high*(1+1e-9); i++ {
+		values = append(values, tidy(i*step)+0) // not -0
+	}
+	return marksAt(values...)
+}
+
+// logTicks leaves out the twos and fives where there would be too many.
+func logTicks(low, high float64) plot.ConstantTicks {
+	factors := []float64{1, 2, 5}
+	if math.Log10(high/low) > 3.5 {
+		factors = []float64{1}
+	}
+	var values []float64
+	for d := math.Floor(math.Log10(low)); d <= math.Log10(high); d++ {
+		for _, f := range factors {
+			if v := tidy(f * math.Pow(10, d)); v >= low && v <= high {
+				values = append(values, v)
+			}
+		}
+	}
+	return marksAt(values...)
+}
+
+// roundUp is the least of one, two and five times a power of ten that is not below v.
+func roundUp(v float64) float64 {
+	if !(v > 0) {
+		return 1
+	}
+	p := math.Pow(10, math.Floor(math.Log10(v)))
+	i := slices.IndexFunc([]float64{1, 2, 5, 10}, func(f float64) bool { return f*p >= v*(1-1e-9) })
+	return []float64{1, 2, 5, 10}[i] * p
+}
+
+// tidy takes off what arithmetic adds behind the digits that are meant.
+func tidy(v float64) float64 {
+	t, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil {
+		return v
+	}
+	return t
+}
