@@ -37,6 +37,7 @@ type Comparison struct {
 	Workloads []Workload   `json:"workloads"`
 	Gates     []GateResult `json:"gates,omitempty"`
 	Notes     []string     `json:"notes,omitempty"` // sentences on the whole
+	Remarks   []Remark     `json:"-"`               // the same in parts
 }
 
 // A Workload is a load that variants met.
@@ -48,6 +49,7 @@ type Workload struct {
 	Rows     []Row        `json:"rows"`
 	Claims   []ClaimCheck `json:"claims,omitempty"`
 	Notes    []string     `json:"notes,omitempty"` // sentences: what the data can carry
+	Remarks  []Remark     `json:"-"`               // the same in parts
 }
 
 // A Setting is part of a run's plan.

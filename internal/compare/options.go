@@ -39,8 +39,8 @@ func (o Options) withDefaults() Options {
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	var errs []error
-	if !(o.Level >= 0.5 && o.Level < 1) {
-		errs = append(errs, fmt.Errorf("--level %g: must be at least 0.5 and less than 1, such as 0.95", o.Level))
+	if !(o.Level > 0.5 && o.Level < 1) {
+		errs = append(errs, fmt.Errorf("--level %g: must be more than 0.5 and less than 1, such as 0.95", o.Level))
 	}
 	if !(o.Margin > 0 && o.Margin < 1) {
 		errs = append(errs, fmt.Errorf("--margin %g: must be between 0 and 1; 0.02 is 2 %%", o.Margin))

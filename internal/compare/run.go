@@ -19,9 +19,10 @@ type Run struct {
 	// headings and names.
 	Variant string
 
-	run     trace.Run // without probes
-	figures []figure
-	waves   []waves // by definition that was asked for, of a run with records
+	run      trace.Run // without probes
+	figures  []figure
+	waves    map[rowKey]wave // of a run with records
+	requests uint64          // which they were
 }
 
 // A figure is one number of a run, with its definition.
@@ -60,9 +61,11 @@ func Needed(runs []trace.Run, o Options) []By {
 // Observe keeps of a trace what a comparison by those rules needs. The trace is not
 // held on to.
 func Observe(t *trace.Trace, by []By) Run {
-	r := Run{run: t.Run}
+	r := Run{run: t.Run, waves: map[rowKey]wave{}}
 	r.run.Probes = nil
-	if !HasRecords(t.Run) {
+	if HasRecords(t.Run) {
+		r.requests = fingerprint(t)
+	} else {
 		by = []By{{t.Run.Origin.Tool, t.Run.Origin.Form}}
 	}
 	for _, b := range by {
@@ -70,8 +73,13 @@ func Observe(t *trace.Trace, by []By) Run {
 		for _, f := range figures {
 			r.add(figure{f, metrics.DefinitionOf(b.Tool, b.Form, f.Name)})
 		}
-		if HasRecords(t.Run) {
-			r.waves = append(r.waves, observeWaves(t, b, figures))
+		if !HasRecords(t.Run) {
+			continue
+		}
+		for name, w := range observeWaves(t, b, figures) {
+			if key := (rowKey{name, metrics.DefinitionOf(b.Tool, b.Form, name).ID}); r.waves[key].pull == nil {
+				r.waves[key] = w
+			}
 		}
 	}
 	return r

@@ -145,6 +145,13 @@ func nightly() compare.Comparison {
 	news[3].Verdict = trace.Doubtful
 	rows := []compare.Row{tableRow(measured{"requests.failed", []float64{0, 2}})}
 	rows[0].Definition.ID = "pitot"
+	rows[0].Cells[1].Change = &compare.Change{
+		Relative: 2, Plain: true, Interval: &compare.Interval{Low: -0.4, High: 4.4, Level: 0.95, Method: "Welch"}, Basis: compare.Replicates, Verdict: compare.CannotTell, Noise: 1.9,
+	}
+	alike := tableRow(measured{"tokens.input", []float64{65536, 65536}})
+	alike.Definition.ID, alike.Constant = "pitot", true
+	alike.Cells[1].Change.Verdict = compare.Same
+	rows = append(rows, alike)
 	for _, m := range []repeated{
 		{"duration", 61.02, 60.94, 0.001, -0.0013, -0.0031, 0.0004, 0.21, 0.6, compare.Same, 0},
 		{"throughput.output", 2099, 2102, 0.002, 0.0014, -0.0014, 0.0042, 0.31, 0.6, compare.Same, 0},
@@ -227,7 +234,7 @@ func mixed() compare.Comparison {
 	itl := tableRow(measured{"itl.mean", []float64{164.17, 165.02, 0}})
 	itl.Cells[2] = compare.Cell{}
 	guide := tableRow(measured{"itl.mean", []float64{0, 0, 167.9}})
-	guide.Definition.ID = "guidellm"
+	guide.Definition = metrics.Definition{ID: "guidellm", Words: "the mean gap of an answer, of the mean over answers"}
 	guide.Cells[0], guide.Cells[1] = compare.Cell{}, compare.Cell{}
 	c.Workloads = []compare.Workload{{
 		Name: "burst", Variants: fromNote(3, "优化前", "用 seq_lens cpu cache / scale cache / out buffer / 预先分配的显存池以及更多的优化项", "guidellm"),

@@ -103,6 +103,7 @@ type vocabulary struct {
 	gateAcross    string
 	gateBare      string
 	tooltip       string // what a change rests on
+	corrected     string // a p-value
 	htmlTitle     string
 	htmlLang      string
 }
@@ -128,7 +129,7 @@ var english = vocabulary{
 	betterIn:    "better in %[1]d of %[2]d (%[3]s)", betterNone: "better in none of %d",
 	worseIn: "worse in %[1]d (%[2]s)", worseNone: "worse in none", changedIn: "changed in %[1]d (%[2]s)",
 	sameIn: "no difference larger than %[2]s in %[1]d", cannotIn: "cannot tell in %d",
-	wouldSettle: "%[1]d more runs of each would settle %[2]s", alsoSettle: "%[1]d %[2]s",
+	wouldSettle: "%[1]d more runs of each would settle %[2]s", alsoSettle: "%[1]d more %[2]s",
 	byBorrowed:   "by the noise of other variants' repeated runs",
 	fresh:        "%[1]s %[2]s against %[3]s",
 	incomparable: "no figure that the baseline has too",
@@ -153,7 +154,7 @@ var english = vocabulary{
 	pass: "PASS", fail: "FAIL", inconclusive: "INCONCLUSIVE", gateOf: "%[1]s, %[2]s",
 	gateWithin: "%[1]s is within the limit", gateBeyond: "%[1]s is beyond the limit",
 	gateAcross: "%[1]s: the limit is inside the interval", gateBare: "%[1]s without an interval: runs were not repeated",
-	tooltip: "noise from run to run %s", htmlTitle: "Comparison", htmlLang: "en",
+	corrected: "corrected p = %.2g", tooltip: "noise from run to run %s", htmlTitle: "Comparison", htmlLang: "en",
 }
 
 var chinese = vocabulary{
@@ -202,7 +203,7 @@ var chinese = vocabulary{
 	pass: "通过", fail: "未通过", inconclusive: "无法判定", gateOf: "%[1]s，%[2]s",
 	gateWithin: "%[1]s，在限值以内", gateBeyond: "%[1]s，超出限值",
 	gateAcross: "%[1]s，限值落在区间之内", gateBare: "%[1]s，没有区间：运行未重复",
-	tooltip: "运行之间的噪声 %s", htmlTitle: "对比结果", htmlLang: "zh-CN",
+	corrected: "校正后 p = %.2g", tooltip: "运行之间的噪声 %s", htmlTitle: "对比结果", htmlLang: "zh-CN",
 }
 
 // wordsOf is the vocabulary of a language, English of one that is not known.
@@ -229,10 +230,18 @@ var chineseTitles = map[string]string{
 	"peak.concurrency":    "峰值并发",
 	"concurrency":         "平均并发",
 	"accept_length":       "平均接受长度",
+	"throughput.inputs":   "池化输入吞吐",
+	"cache.hit_rate":      "前缀缓存命中率",
+	"rtfx":                "实时率倒数（RTFx）",
+
+	"spec_decode.acceptance_rate":  "草稿 token 接受率",
+	"diffusion.throughput":         "已提交 token 吞吐",
+	"diffusion.committed_per_step": "每个去噪步提交的 token 数",
+	"diffusion.steps_per_canvas":   "每个画布的去噪步数",
 }
 
 // chineseMetrics are the latencies that are not written as in English.
-var chineseMetrics = map[string]string{"client queue time": "客户端排队时间", "E2EL with client queue": "E2EL（含客户端排队）"}
+var chineseMetrics = map[string]string{"client queue time": "客户端排队时间", "E2EL with client queue": "E2EL（含客户端排队）", "probe E2EL": "探测请求 E2EL"}
 
 // chineseStatistics are titles of statistics of a latency in Chinese; those of
 // percentiles stay.

@@ -1,0 +1,158 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/metrics"
+)
+
+// judgeGates holds every variant but the baseline to every gate, by the interval and
+// not by the point.
+func judgeGates(tables []*table, o Options) ([]GateResult, error) {
+	var out []GateResult
+	var errs []error
+	for _, g := range o.Gates {
+		found := false
+		for _, t := range tables {
+			found = found || slices.ContainsFunc(t.keys, func(k rowKey) bool { return k.name == g.Name })
+		}
+		if !found {
+			errs = append(errs, fmt.Errorf("gate %q: no run has %s; there are %s", g.Text, g.Name, namesIn(tables)))
+			continue
+		}
+		for _, t := range tables {
+			out = append(out, t.judge(g)...)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func namesIn(tables []*table) string {
+	var names []string
+	for _, t := range tables {
+		for _, k := range t.keys {
+			if !slices.Contains(names, k.name) {
+				names = append(names, k.name)
+			}
+		}
+	}
+	return join(names)
+}
+
+// judge is one gate in one workload. An absolute one is on the only variant, too.
+func (t *table) judge(g Gate) []GateResult {
+	judged := t.out.Variants[1:]
+	if len(judged) == 0 {
+		judged = t.out.Variants
+	}
+	var out []GateResult
+	for _, v := range judged {
+		i := slices.IndexFunc(t.out.Variants, func(w Variant) bool { return w.Name == v.Name })
+		result := GateResult{Gate: g, Workload: t.out.Name, Variant: v.Name, Outcome: Inconclusive, Why: fmt.Sprintf("there is no %s here", g.Name)}
+		for _, row := range t.out.Rows {
+			if row.Quantity.Name == g.Name && len(row.Cells[i].Values) > 0 {
+				t.judgeCell(&result, row, i)
+				if result.Outcome == Fail {
+					break
+				}
+			}
+		}
+		out = append(out, result)
+	}
+	return out
+}
+
+// judgeCell judges by one row; of several, by different definitions, any may fail.
+func (t *table) judgeCell(r *GateResult, row Row, i int) {
+	cell := row.Cells[i]
+	switch {
+	case !r.Gate.Relative:
+		t.judgeValue(r, row, cell)
+	case cell.Change != nil:
+		t.judgeChange(r, row, cell)
+	case i == 0:
+		r.Why = "there is no other variant to compare with"
+	default:
+		r.Why = fmt.Sprintf("%s has no %s by the same definition (%s)", t.out.Variants[0].Name, r.Gate.Name, row.Definition.ID)
+	}
+}
+
+func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
+	c := cell.Change
+	r.Value, r.Interval = c.Relative, c.Interval
+	if c.Plain {
+		base := row.Cells[0].Center
+		if base == 0 {
+			r.Why = fmt.Sprintf("%s has 0, of which there is no share; a gate on the value is written %s > 0", t.out.Variants[0].Name, r.Gate.Name)
+			return
+		}
+		r.Value /= base
+		if c.Interval != nil {
+			i := *c.Interval
+			i.Low, i.High = i.Low/base, i.High/base
+			r.Interval = &i
+		}
+	}
+	switch {
+	case row.Constant:
+		r.exactly("it is the same in every run")
+	case c.Basis == Nothing:
+		r.Why = "one run each and nothing that tells how much runs vary; repeat the runs"
+	case c.Basis == Within && !t.o.SingleRuns:
+		r.Why = "one run each: the interval does not cover how much runs vary; repeat the runs, or accept that with --single-runs"
+	default:
+		r.byInterval()
+	}
+}
+
+func (t *table) judgeValue(r *GateResult, row Row, cell Cell) {
+	r.Value, r.Interval = cell.Center, cell.Interval
+	unit := row.Quantity.Unit
+	switch {
+	case unit == metrics.TokenCount || row.Quantity.Name == "requests.failed" || row.Quantity.Name == "requests.ok":
+		r.Interval = nil
+		r.Value = slices.Min(cell.Values)
+		if r.Gate.Above {
+			r.Value = slices.Max(cell.Values)
+		}
+		r.exactly("it is counted, not estimated")
+	case cell.Interval == nil:
+		r.Why = "a single run, and nothing that tells how much runs vary; repeat it"
+	case len(cell.Values) == 1 && !t.o.SingleRuns:
+		r.Why = "a single run: the interval does not cover how much runs vary; repeat it, or accept that with --single-runs"
+	default:
+		r.byInterval()
+	}
+}
+
+// violates reports whether a value is what the gate does not allow.
+func (g Gate) violates(v float64) bool {
+	if g.Above {
+		return v > g.Limit
+	}
+	return v < g.Limit
+}
+
+func (r *GateResult) exactly(why string) {
+	r.Outcome, r.Why = Pass, why
+	if r.Gate.violates(r.Value) {
+		r.Outcome = Fail
+	}
+}
+
+// byInterval fails what violates the gate wherever in its interval the truth is, and
+// passes what does nowhere.
+func (r *GateResult) byInterval() {
+	low, high := r.Gate.violates(r.Interval.Low), r.Gate.violates(r.Interval.High)
+	level := 100 * r.Interval.Level
+	switch {
+	case low && high:
+		r.Outcome, r.Why = Fail, fmt.Sprintf("the whole %.4g %% interval is beyond the limit", level)
+	case !low && !high:
+		r.Outcome, r.Why = Pass, fmt.Sprintf("the whole %.4g %% interval is within the limit", level)
+	default:
+		r.Outcome, r.Why = Inconclusive, fmt.Sprintf("the limit is within the %.4g %% interval; more runs would narrow it", level)
+	}
+}

@@ -1,0 +1,284 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A variant is a column in the making.
+type variant struct {
+	name string
+	runs []*Run
+}
+
+// between stands between the parts of a name.
+const between = " / "
+
+var (
+	// dated is the end of a name that only says when a run was.
+	dated = regexp.MustCompile(`[-_. ]?\d{8}[-_T]?\d{6}$`)
+	// replicate is the end of a name that counts runs: `/ run=0`, `.run2`, `_rep3`.
+	replicate = regexp.MustCompile(`(?:^|[-_./ ]+)(?:run|rep|repeat|trial)[-_=. ]?\d+$|[-_./ ]*#\d+$`)
+	// numbered is an end that counts runs if their names count on: base-1, base-2. Of
+	// tp-2 and tp-4 it says what they are.
+	numbered = regexp.MustCompile(`^(.+)-(\d{1,3})$`)
+)
+
+// split gives the variants of a workload, in the order of their first runs, and a
+// name to the workload: what the names of its runs share. elsewhere are the parts of
+// names that tell variants apart in other workloads, for one in which nothing does.
+func (g *group) split(parts map[*Run][]string, elsewhere []string) (name string, out []*variant) {
+	shared := g.shared(parts)
+	if g.alone(parts) {
+		kept := slices.DeleteFunc(slices.Clone(shared), func(p string) bool { return slices.Contains(elsewhere, p) })
+		if len(kept) == len(shared) {
+			kept = nil // nothing says that it is a workload's name rather than a variant's
+		}
+		shared = kept
+	}
+	leftover := map[*Run]string{}
+	byLabel := map[string]map[string]bool{}
+	for _, r := range g.runs {
+		leftover[r] = cmp.Or(without(parts[r], shared), strings.Join(parts[r], between))
+		if byLabel[r.Variant] == nil {
+			byLabel[r.Variant] = map[string]bool{}
+		}
+		if r.Variant == "" || hasHeadings(r) {
+			byLabel[r.Variant][leftover[r]] = true
+		}
+	}
+	for _, r := range g.runs {
+		name := leftover[r]
+		switch {
+		case r.Variant != "" && len(byLabel[r.Variant]) > 1:
+			name = r.Variant + between + leftover[r]
+		case r.Variant != "":
+			name = r.Variant
+		}
+		i := slices.IndexFunc(out, func(v *variant) bool { return v.name == name })
+		if i < 0 {
+			i, out = len(out), append(out, &variant{name: name})
+		}
+		out[i].runs = append(out[i].runs, r)
+	}
+	for _, v := range out {
+		v.sort()
+	}
+	return strings.Join(shared, between), out
+}
+
+// sort puts the runs in the order of their start, if that is known of all.
+func (v *variant) sort() {
+	if slices.ContainsFunc(v.runs, func(r *Run) bool { return r.run.Started.IsZero() }) {
+		return
+	}
+	slices.SortStableFunc(v.runs, func(a, b *Run) int { return a.run.Started.Compare(b.run.Started) })
+}
+
+// shared are the parts of the first run's name that all have.
+func (g *group) shared(parts map[*Run][]string) []string {
+	var out []string
+	for _, p := range parts[g.runs[0]] {
+		if !slices.ContainsFunc(g.runs, func(r *Run) bool { return !slices.Contains(parts[r], p) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// alone reports whether nothing tells its runs apart.
+func (g *group) alone(parts map[*Run][]string) bool {
+	first := g.runs[0]
+	return !slices.ContainsFunc(g.runs, func(r *Run) bool {
+		return r.Variant != first.Variant || !slices.Equal(parts[r], parts[first])
+	})
+}
+
+// telling are the parts of names that tell variants apart in some workload.
+func telling(all []*group, parts map[*Run][]string) []string {
+	var out []string
+	for _, g := range all {
+		if g.alone(parts) {
+			continue
+		}
+		shared := g.shared(parts)
+		for _, r := range g.runs {
+			for _, p := range parts[r] {
+				if !slices.Contains(shared, p) {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func without(parts, shared []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return slices.Contains(shared, p) }), between)
+}
+
+func hasHeadings(r *Run) bool { return r.run.Origin != nil && len(r.run.Origin.Path) > 0 }
+
+// nameParts are the headings of each run, or its name without what only counts it.
+// Where runs with headings come from several files, the file is the first part, unless
+// a label says what they are.
+func nameParts(runs []*Run) map[*Run][]string {
+	files := map[string]bool{}
+	for _, r := range runs {
+		if hasHeadings(r) && r.Variant == "" {
+			files[r.run.Origin.File] = true
+		}
+	}
+	stems := uncounted(runs)
+	out := map[*Run][]string{}
+	for _, r := range runs {
+		switch {
+		case !hasHeadings(r):
+			out[r] = strings.Split(stems[r], between)
+		case len(files) > 1 && r.Variant == "":
+			out[r] = append([]string{stem(r.run.Origin.File)}, r.run.Origin.Path...)
+		default:
+			out[r] = r.run.Origin.Path
+		}
+	}
+	return out
+}
+
+// uncounted are the names of the runs without what only counts them.
+func uncounted(runs []*Run) map[*Run]string {
+	out := map[*Run]string{}
+	counts := map[string][]int{} // by stem: the numbers behind it, 0 for none
+	for _, r := range runs {
+		name := dated.ReplaceAllString(plainName(r), "")
+		name = cmp.Or(replicate.ReplaceAllString(name, ""), "runs")
+		out[r] = name
+		if m := numbered.FindStringSubmatch(name); m != nil {
+			n, _ := strconv.Atoi(m[2])
+			counts[m[1]] = append(counts[m[1]], n)
+		}
+	}
+	for _, name := range out {
+		if of, ok := counts[name]; ok { // base beside base-2
+			counts[name] = append(of, 1)
+		}
+	}
+	for r, name := range out {
+		if m := numbered.FindStringSubmatch(name); m != nil && countOn(counts[m[1]]) {
+			out[r] = m[1]
+		}
+	}
+	return out
+}
+
+// countOn reports whether numbers go from 0 or 1 on without a gap.
+func countOn(n []int) bool {
+	n = slices.Compact(slices.Sorted(slices.Values(n)))
+	return len(n) > 1 && n[0] <= 1 && n[len(n)-1]-n[0] == len(n)-1
+}
+
+func plainName(r *Run) string {
+	if r.run.Name == "" && r.run.Origin != nil && r.run.Origin.File != "" {
+		return stem(r.run.Origin.File)
+	}
+	return cmp.Or(r.run.Name, r.run.ID)
+}
+
+// stem is the name of a file without folders and ending.
+func stem(file string) string {
+	base := path.Base(file)
+	return cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base)
+}
+
+// baselines are words that name what others are compared with, at the beginning of a
+// name.
+var baselines = []string{
+	"baseline", "base", "before", "main", "master", "reference", "ref", "original", "control", "stock", "vanilla", "w/o", "without", "old",
+	"优化前", "基线", "基准", "原始", "改前", "修改前",
+}
+
+// namedBaseline reports whether a part of a variant's name is, or begins with, a word
+// for the baseline.
+func namedBaseline(name string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(name), between) {
+		for _, word := range baselines {
+			rest, ok := strings.CutPrefix(strings.TrimSpace(part), word)
+			first := []rune(rest + " ")[0]
+			if ok && (!unicode.IsLetter(first) || first > unicode.MaxASCII) && !unicode.IsDigit(first) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A choice says which variant is the baseline and by what.
+type choice struct {
+	index   int
+	by      choiceBy
+	missing bool // the one that was asked for is not among them
+}
+
+type choiceBy int
+
+const (
+	byPlace choiceBy = iota
+	byName
+	byWish
+)
+
+// chooseBaseline is the one asked for, else the only one that is named like a
+// baseline, else the first.
+func chooseBaseline(variants []*variant, wish string) choice {
+	if wish != "" {
+		if i := findVariant(variants, wish); i >= 0 {
+			return choice{index: i, by: byWish}
+		}
+	}
+	c := choice{missing: wish != ""}
+	named := 0
+	for i, v := range variants {
+		if namedBaseline(v.name) {
+			c.index, c.by = i, byName
+			named++
+		}
+	}
+	if named != 1 {
+		c.index, c.by = 0, byPlace
+	}
+	return c
+}
+
+// findVariant is the place of the variant with that name, whatever the case, or whose
+// last part it is.
+func findVariant(variants []*variant, name string) int {
+	exact := slices.IndexFunc(variants, func(v *variant) bool { return v.name == name })
+	if exact >= 0 {
+		return exact
+	}
+	return slices.IndexFunc(variants, func(v *variant) bool {
+		parts := strings.Split(v.name, between)
+		return strings.EqualFold(v.name, name) || slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, name) })
+	})
+}
+
+// checkBaseline refuses one that no workload has.
+func checkBaseline(all [][]*variant, wish string) error {
+	var names []string
+	for _, variants := range all {
+		if wish == "" || findVariant(variants, wish) >= 0 {
+			return nil
+		}
+		for _, v := range variants {
+			if q := strconv.Quote(v.name); !slices.Contains(names, q) {
+				names = append(names, q)
+			}
+		}
+	}
+	return fmt.Errorf("--baseline %s: no variant is called so; there are %s", wish, strings.Join(names, ", "))
+}

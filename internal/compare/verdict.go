@@ -1,0 +1,207 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/stats"
+)
+
+// test finds p-values and corrects them: for the metrics that have a better and a
+// worse, and apart from them for those that describe the load, which should not make
+// it harder to say anything of the former.
+func (t *table) test(findings []*finding) {
+	for _, directed := range []bool{true, false} {
+		var exact, other []*finding
+		for _, f := range findings {
+			switch {
+			case f == nil || f.exact || f.estimate == nil || !f.decides || directed != (f.quantity.Better != metrics.Neither):
+			case t.arranges(f):
+				exact = append(exact, f)
+			default:
+				other = append(other, f)
+			}
+		}
+		exact, other = sameRuns(exact, other)
+		blocks := 0.0
+		for _, block := range [][]*finding{exact, other} {
+			if len(block) > 0 {
+				blocks++
+			}
+		}
+		maxT(exact)
+		holm(other)
+		for _, f := range append(exact, other...) {
+			f.family = len(exact) + len(other)
+			f.adjusted = min(1, f.adjusted*blocks)
+		}
+	}
+}
+
+// arranges reports whether exchanging the runs of both variants has enough
+// arrangements to reach the level.
+func (t *table) arranges(f *finding) bool {
+	switch f.basis {
+	case Replicates:
+		return stats.MinArrangementP(len(f.a), len(f.b)) <= t.o.alpha()
+	case Pairs:
+		return stats.MinSignP(len(f.a)) <= t.o.alpha()
+	}
+	return false
+}
+
+// sameRuns leaves in exact only what all runs have, since runs are exchanged whole.
+func sameRuns(exact, other []*finding) (_, _ []*finding) {
+	most := 0
+	for _, f := range exact {
+		most = max(most, len(f.a)+len(f.b))
+	}
+	var whole []*finding
+	for _, f := range exact {
+		if len(f.a)+len(f.b) == most {
+			whole = append(whole, f)
+		} else {
+			other = append(other, f)
+		}
+	}
+	return whole, other
+}
+
+// maxT tests by exchanging runs, or by turning pairs around.
+func maxT(findings []*finding) {
+	if len(findings) == 0 {
+		return
+	}
+	var a, b, d [][]float64
+	for _, f := range findings {
+		a, b = append(a, f.a), append(b, f.b)
+		if f.basis == Pairs {
+			d = append(d, f.differences())
+		}
+	}
+	var p, adjusted []float64
+	words := fmt.Sprintf("permutation of %d and %d runs", len(a[0]), len(b[0]))
+	if d != nil {
+		p, adjusted = stats.MaxTPaired(d)
+		words = fmt.Sprintf("sign flips of %d pairs", len(d[0]))
+	} else {
+		p, adjusted = stats.MaxT(a, b)
+	}
+	for i, f := range findings {
+		f.p, f.adjusted, f.test = p[i], adjusted[i], words
+	}
+}
+
+// holm tests each by its own estimate.
+func holm(findings []*finding) {
+	p := make([]float64, len(findings))
+	for i, f := range findings {
+		_, test := f.estimate(DefaultLevel)
+		p[i] = test.P
+	}
+	for i, adjusted := range stats.Holm(p) {
+		findings[i].p, findings[i].adjusted = p[i], adjusted
+	}
+}
+
+// settle makes a change of a finding.
+func (o Options) settle(f *finding) *Change {
+	c := &Change{Relative: f.relative(f.effect), Plain: f.plain, Basis: f.basis, Verdict: CannotTell, Effective: f.effective}
+	switch {
+	case f.exact:
+		c.Verdict = Same
+		return c
+	case f.estimate == nil:
+		return c
+	}
+	if n := f.noise.sd; f.noise.df > 0 {
+		c.Noise = f.relative(n)
+	}
+	wide := f.at(o.Level)
+	c.Interval = &Interval{Low: f.relative(wide.Low), High: f.relative(wide.High), Level: o.Level, Method: f.interval}
+	narrow := f.at(1 - 2*o.alpha())
+	c.Bound = max(math.Abs(f.relative(narrow.Low)), math.Abs(f.relative(narrow.High)))
+	c.Apart = f.basis == Within && !wide.Holds(0)
+	if !f.decides {
+		return c
+	}
+	if !math.IsNaN(f.adjusted) {
+		c.Test, c.P, c.Adjusted = f.test, &f.p, &f.adjusted
+	}
+	c.Verdict = o.verdict(f, c, wide)
+	if c.Verdict == CannotTell {
+		c.More = o.more(f)
+	}
+	return c
+}
+
+// at is the interval of the effect, wider by what rounding may hide.
+func (f *finding) at(level float64) stats.Interval {
+	e, _ := f.estimate(level)
+	return stats.Interval{Low: e.Interval.Low - f.rounding, High: e.Interval.High + f.rounding, Level: level}
+}
+
+// relative turns an effect on the scale into a relative change, short of overflow.
+func (f *finding) relative(effect float64) float64 {
+	if f.plain {
+		return effect
+	}
+	return min(math.Expm1(effect), math.MaxFloat64)
+}
+
+func (o Options) verdict(f *finding, c *Change, wide stats.Interval) Verdict {
+	resolved := f.rounding == 0 || !wide.Holds(0)
+	switch {
+	case f.adjusted <= o.alpha() && resolved:
+		return direction(f.quantity.Better, f.effect)
+	case !f.plain && c.Bound <= o.Margin:
+		return Same
+	case f.plain && c.Bound == 0:
+		return Same
+	}
+	return CannotTell
+}
+
+func direction(better metrics.Direction, effect float64) Verdict {
+	switch {
+	case better == metrics.Neither:
+		return Changed
+	case (better == metrics.Higher) == (effect > 0):
+		return Better
+	}
+	return Worse
+}
+
+// more is how many further runs of each variant would settle a change of the size
+// seen, if the noise is as seen: show that it is there, at the level that the number
+// of metrics leaves, or show that it is within the margin.
+func (o Options) more(f *finding) int {
+	n := f.noise
+	if !(n.df > 0) || !(n.sd > 0) {
+		return 0
+	}
+	needed := stats.RunsNeeded
+	if n.pair {
+		needed = stats.PairsNeeded
+	}
+	runs := needed(n.sd, f.effect, o.alpha()/float64(max(1, f.family)), o.Power)
+	// Nearness is shown by two tests at once, each of which may miss.
+	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
+		near := needed(n.sd, room, 2*o.alpha(), 1-(1-o.Power)/2)
+		runs = least(runs, near)
+	}
+	if runs == 0 {
+		return 0
+	}
+	return max(1, runs-n.runs)
+}
+
+// least is the smaller of two numbers of which 0 means none.
+func least(a, b int) int {
+	if a == 0 || b == 0 {
+		return cmp.Or(a, b)
+	}
+	return min(a, b)
+}
