@@ -100,7 +100,7 @@ func (w *writer) dotRow(load compare.Workload, r compare.Row) (row report.DotRow
 	row.Name += map[metrics.Direction]string{metrics.Lower: " ↓", metrics.Higher: " ↑"}[r.Quantity.Better]
 	for i := range load.Variants[1:] {
 		dot := report.Dot{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
-		if i+1 < len(r.Cells) && r.Cells[i+1].Change != nil {
+		if i+1 < len(r.Cells) && r.Cells[i+1].Change != nil && !r.Cells[i+1].Change.Plain {
 			c := r.Cells[i+1].Change
 			dot.Change, dot.Settled, ok = c.Relative, c.Verdict != compare.CannotTell, true
 			if c.Interval != nil {

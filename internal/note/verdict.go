@@ -230,8 +230,8 @@ func (w *writer) title(r compare.Row) string { return escape(w.said.Title(r.Quan
 // list names figures with their changes, and where those lie.
 func (w *writer) list(all []finding, intervals bool) string {
 	return w.enumerate(all, func(f finding) string {
-		said := w.title(f.row) + " " + w.said.Change(f.Change)
-		if at := w.said.Interval(f.Change); intervals && at != "" {
+		said := w.title(f.row) + " " + w.said.Change(f.row, f.Change)
+		if at := w.said.Interval(f.row, f.Change); intervals && at != "" {
 			said += " " + escape(at)
 		}
 		return said
@@ -245,7 +245,7 @@ func (w *writer) names(all []finding) string {
 // open names what is not decided, with what would decide it.
 func (w *writer) open(all []finding) string {
 	return w.enumerate(all, func(f finding) string {
-		about := w.said.Change(f.Change)
+		about := w.said.Change(f.row, f.Change)
 		if f.More > 0 {
 			about += w.words.stop + fmt.Sprintf(w.words.settle, f.More)
 		}

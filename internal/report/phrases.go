@@ -18,17 +18,19 @@ func (p Phrases) Title(q metrics.Quantity) string { return p.words.title(q) }
 // Share is a part of a whole: 2 %.
 func (p Phrases) Share(v float64) string { return p.words.share(v) }
 
-// Change is by how much a figure differs: +3.4 %.
-func (p Phrases) Change(c compare.Change) string { return p.words.change(c) }
+// Change is by how much the figure of a row differs: +3.4 %.
+func (p Phrases) Change(r compare.Row, c compare.Change) string { return p.words.change(c, scaleOf(r)) }
 
-// Interval is where a change lies, in percent: [+1.2, +5.6]; "" if nobody knows.
-func (p Phrases) Interval(c compare.Change) string { return p.words.interval(c) }
+// Interval is where a change lies: [+1.2, +5.6]; "" if nobody knows.
+func (p Phrases) Interval(r compare.Row, c compare.Change) string {
+	return p.words.interval(c, scaleOf(r))
+}
 
 // Runs is how many runs a variant has: 5 runs, one table.
 func (p Phrases) Runs(v compare.Variant) string { return p.words.runsOf(v) }
 
-// Claim is what an author stated, and what the tables make of it; of says where it
-// stood, with the file too if there are several.
+// Claim is what an author stated, where, and what the tables make of it; the place has
+// its file if there are several.
 func (p Phrases) Claim(c compare.ClaimCheck, several bool) string {
-	return p.words.claimLine(c, several).text
+	return p.words.claimLine(c, several).Text
 }
