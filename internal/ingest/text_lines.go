@@ -82,10 +82,10 @@ func readLine(in *bufio.Reader) (raw []byte, err error) {
 
 // unescaped is a line that was taken from HTML.
 func unescaped(text string) string {
-	if i := strings.IndexByte(text, '&'); i < 0 || !strings.Contains(text[i:], ";") {
-		return text
+	if i := strings.IndexByte(text, '&'); i >= 0 && strings.Contains(text[i:], ";") {
+		text = html.UnescapeString(text)
 	}
-	return html.UnescapeString(text)
+	return strings.ReplaceAll(text, "\u00a0", " ")
 }
 
 // widest is how many characters of a line are shown.
