@@ -15,13 +15,13 @@ func Read(s Source) ([]Found, []Problem) {
 	return readText(s)
 }
 
-// Enough of a file to see what begins there, behind any blank lines.
-const beginning = 4096
+// headSize is enough of a file to see what it begins with, behind any blank lines.
+const headSize = 4096
 
 // isJSON reports whether a source begins as JSON does: logs begin with brackets
 // too.
 func isJSON(s Source) bool {
-	head := make([]byte, beginning)
+	head := make([]byte, headSize)
 	n, _ := s.Data.ReadAt(head, 0)
 	text := string(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")))
 	text = strings.TrimLeft(text, " \t\r\n")
