@@ -30,6 +30,7 @@ type document struct {
 	source   Source
 	digest   hash.Hash
 	drafts   []*draft
+	own      []Found // runs that Pitot exported
 	problems []Problem
 	seen     map[string]int // how often an object stood in the file, by name and content
 
@@ -113,8 +114,12 @@ func (d *document) one(k *keeper) {
 
 // take gives an object to the reader of its format.
 func (d *document) take(o *object, id []byte) {
-	if isBenchmark(o) {
+	switch {
+	case isBenchmark(o):
 		d.gather(o, id)
+		return
+	case isPitot(o):
+		d.exported(o)
 		return
 	}
 	for _, f := range formats() {
@@ -211,10 +216,11 @@ func (d *document) finish() (found []Found, problems []Problem) {
 		}
 		found = append(found, f.Found)
 	}
+	found = append(found, d.own...)
 	switch {
 	case d.strange > 0:
 		d.problems = append(d.problems, d.stranger())
-	case len(d.drafts) == 0 && len(d.problems) == 0:
+	case len(found) == 0 && len(d.problems) == 0:
 		d.problems = append(d.problems, Problem{File: d.source.Name, Reason: "it holds no result"})
 	}
 	return found, d.problems
@@ -235,8 +241,8 @@ func (d *document) stranger() Problem {
 // explain says what an object is that is no result, as far as that is known.
 func explain(o *object) string {
 	switch {
-	case o.has("run", "records") || o.has("run", "service"):
-		return "it is a run of Pitot's own, which needs no import: keep it in a store"
+	case o.has("run", "service"):
+		return "it is a report of Pitot's: its run is in the store that it was made with, and `pitot runs export` writes it with its records"
 	case o.has("info", "start_time", "end_time", "request"):
 		return "it is inference-perf's file of single requests: read summary_lifecycle_metrics.json or stage_N_lifecycle_metrics.json beside it"
 	case o.has("metadata", "metrics") && o.object("metadata").has("request_start_ns"):
