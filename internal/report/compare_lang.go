@@ -65,6 +65,7 @@ type vocabulary struct {
 	sameIn        string
 	cannotIn      string
 	wouldSettle   string
+	oneSettles    string // one run
 	alsoSettle    string
 	byBorrowed    string
 	incomparable  string
@@ -101,7 +102,6 @@ type vocabulary struct {
 	gateWithin    string
 	gateBeyond    string
 	gateAcross    string
-	gateBare      string
 	tooltip       string // what a change rests on
 	corrected     string // a p-value
 	htmlTitle     string
@@ -129,6 +129,7 @@ var english = vocabulary{
 	betterIn:    "better in %[1]d of %[2]d (%[3]s)", betterNone: "better in none of %d",
 	worseIn: "worse in %[1]d (%[2]s)", worseNone: "worse in none", changedIn: "changed in %[1]d (%[2]s)",
 	sameIn: "no difference larger than %[2]s in %[1]d", cannotIn: "cannot tell in %d",
+	oneSettles:  "%[1]d more run of each would settle %[2]s",
 	wouldSettle: "%[1]d more runs of each would settle %[2]s", alsoSettle: "%[1]d more %[2]s",
 	byBorrowed:   "by the noise of other variants' repeated runs",
 	fresh:        "%[1]s %[2]s against %[3]s",
@@ -152,9 +153,9 @@ var english = vocabulary{
 	claimOtherWay: "a difference, but not the stated one", claimTrue: "a difference that noise does not explain",
 
 	pass: "PASS", fail: "FAIL", inconclusive: "INCONCLUSIVE", gateOf: "%[1]s, %[2]s",
-	gateWithin: "%[1]s is within the limit", gateBeyond: "%[1]s is beyond the limit",
-	gateAcross: "%[1]s: the limit is inside the interval", gateBare: "%[1]s without an interval: runs were not repeated",
-	corrected: "corrected p = %.2g", tooltip: "noise from run to run %s", htmlTitle: "Comparison", htmlLang: "en",
+	gateWithin: "the whole interval is within the limit", gateBeyond: "the whole interval is beyond the limit",
+	gateAcross: "the limit is within the interval",
+	corrected:  "corrected p = %.2g", tooltip: "noise from run to run %s", htmlTitle: "Comparison", htmlLang: "en",
 }
 
 var chinese = vocabulary{
@@ -178,6 +179,7 @@ var chinese = vocabulary{
 	betterIn:    "%[2]d 项中 %[1]d 项更优（%[3]s）", betterNone: "%d 项中无一更优",
 	worseIn: "%[1]d 项更差（%[2]s）", worseNone: "无一更差", changedIn: "%[1]d 项有变化（%[2]s）",
 	sameIn: "%[1]d 项差异不超过 %[2]s", cannotIn: "%d 项无法判断",
+	oneSettles:  "%[2]s 需双方各再运行 %[1]d 次才能判定",
 	wouldSettle: "%[2]s 需双方各再运行 %[1]d 次才能判定", alsoSettle: "%[2]s 需 %[1]d 次",
 	byBorrowed:   "噪声取自其他方案的重复运行",
 	fresh:        "%[1]s %[2]s（基线 %[3]s）",
@@ -201,9 +203,9 @@ var chinese = vocabulary{
 	claimOtherWay: "确有差异，但与原文所述不同", claimTrue: "差异超出噪声",
 
 	pass: "通过", fail: "未通过", inconclusive: "无法判定", gateOf: "%[1]s，%[2]s",
-	gateWithin: "%[1]s，在限值以内", gateBeyond: "%[1]s，超出限值",
-	gateAcross: "%[1]s，限值落在区间之内", gateBare: "%[1]s，没有区间：运行未重复",
-	corrected: "校正后 p = %.2g", tooltip: "运行之间的噪声 %s", htmlTitle: "对比结果", htmlLang: "zh-CN",
+	gateWithin: "整个区间在限值以内", gateBeyond: "整个区间超出限值",
+	gateAcross: "限值落在区间之内，增加运行次数可以缩小区间",
+	corrected:  "校正后 p = %.2g", tooltip: "运行之间的噪声 %s", htmlTitle: "对比结果", htmlLang: "zh-CN",
 }
 
 // wordsOf is the vocabulary of a language, English of one that is not known.
