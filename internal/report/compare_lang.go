@@ -131,7 +131,7 @@ var english = vocabulary{
 	sameIn: "no difference larger than %[2]s in %[1]d", cannotIn: "cannot tell in %d",
 	oneSettles:  "%[1]d more run of each would settle %[2]s",
 	wouldSettle: "%[1]d more runs of each would settle %[2]s", alsoSettle: "%[1]d more %[2]s",
-	byBorrowed:   "by the noise of other variants' repeated runs",
+	byBorrowed:   "by the noise of those runs that were repeated",
 	fresh:        "%[1]s %[2]s against %[3]s",
 	incomparable: "no figure that the baseline has too",
 
@@ -140,7 +140,7 @@ var english = vocabulary{
 	markSame:     "no difference larger than %s", markCannot: "cannot tell",
 	markMore:     "cannot tell; that many more runs of each would settle a change of the size seen",
 	markApart:    "more than chance within the two runs; no verdict, since how much runs differ from each other is not known",
-	markBorrowed: "noise not of these runs, but of other variants' repeated ones",
+	markBorrowed: "by the noise of those runs of the workload that were repeated",
 
 	definitions: "by %s's definitions",
 	place:       "line %d", placeIn: "%[1]s, line %[2]d",
@@ -181,7 +181,7 @@ var chinese = vocabulary{
 	sameIn: "%[1]d 项差异不超过 %[2]s", cannotIn: "%d 项无法判断",
 	oneSettles:  "%[2]s 需双方各再运行 %[1]d 次才能判定",
 	wouldSettle: "%[2]s 需双方各再运行 %[1]d 次才能判定", alsoSettle: "%[2]s 需 %[1]d 次",
-	byBorrowed:   "噪声取自其他方案的重复运行",
+	byBorrowed:   "噪声取自有重复运行的方案",
 	fresh:        "%[1]s %[2]s（基线 %[3]s）",
 	incomparable: "没有与基线共有的指标",
 
@@ -190,7 +190,7 @@ var chinese = vocabulary{
 	markSame:     "差异不超过 %s", markCannot: "无法判断",
 	markMore:     "无法判断；双方各再运行这么多次，可以判定当前大小的差异",
 	markApart:    "差异超出两次运行内部的随机波动；运行之间的波动未知，因此不作结论",
-	markBorrowed: "噪声不是来自这些运行，而是取自其他方案的重复运行",
+	markBorrowed: "噪声取自同一负载下有重复运行的方案",
 
 	definitions: "按 %s 的定义",
 	place:       "第 %d 行", placeIn: "%[1]s 第 %[2]d 行",
