@@ -130,6 +130,7 @@ type grammar struct {
 	Profiles profilesCmd `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
 	Compare  compareCmd  `cmd:"" help:"Compare variants: what changed, what did not, and what the data cannot tell."`
+	Note     noteCmd     `cmd:"" help:"Write a lab note: the comparison, the tables, plots, and the verdict in words."`
 	Import   importCmd   `cmd:"" help:"Keep results of other tools: tables in notes and logs, result files."`
 	Conform  conformCmd  `cmd:"" help:"Measure a client: how wrong are the figures that it reports?"`
 	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`

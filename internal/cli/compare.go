@@ -133,7 +133,7 @@ func gates(texts []string) (all []compare.Gate, err error) {
 
 // compare finds the runs and compares them. Traces are read one at a time; see, if
 // there is one, is shown each.
-func (v variants) compare(p *Process, o compare.Options, see func(label string, t *trace.Trace)) (c compare.Comparison, err error) {
+func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
 	k := &picker{process: p, setting: v.storeSetting}
 	defer func() { err = errors.Join(err, k.close()) }()
 	picks, err := k.pick(v.Runs)
@@ -154,7 +154,7 @@ func (v variants) compare(p *Process, o compare.Options, see func(label string, 
 		runs[i] = compare.Observe(t, by)
 		runs[i].Variant = one.label
 		if see != nil {
-			see(one.label, t)
+			see(t)
 		}
 	}
 	c, err = compare.Compare(runs, o)
