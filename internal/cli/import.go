@@ -58,9 +58,6 @@ func (n *tally) file(w io.Writer, runs *store.Store, f sourceFile) ([]ingest.Pro
 		return nil, err
 	}
 	defer file.Close()
-	if len(found)+len(problems) == 0 {
-		problems = append(problems, ingest.Problem{File: f.path, Reason: "no result in it: no table of a serving benchmark, and no result file of a tool that is known"})
-	}
 	var errs []error
 	for _, one := range found {
 		errs = append(errs, n.keep(w, runs, f, one))
