@@ -126,7 +126,10 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 		}
 		return
 	}
-	if basis := w.basis(load); why && basis != "" {
+	switch basis := w.basis(load); {
+	case basis == "" && len(basesOf(load)) > 0 && !found(load):
+		w.paragraph(w.words.nothingFound)
+	case basis != "" && why:
 		w.paragraph(basis)
 	}
 	evidence, alike := w.evidence(load)
@@ -156,12 +159,9 @@ func (w *writer) evidence(load compare.Workload) (said string, alike bool) {
 	return fmt.Sprintf(w.words.each, said), true
 }
 
-// noise is what repeated runs tell: how much they differ, and if nothing goes beyond.
+// noise is how much repeated runs differ.
 func (w *writer) noise(load compare.Workload) {
 	var sentences []string
-	if bases := basesOf(load); slices.ContainsFunc(bases, decidable) && !w.found(load) {
-		sentences = append(sentences, w.words.nothingFound)
-	}
 	var parts []string
 	for _, f := range findings(load, 1) {
 		if f.Noise > 0 && decidable(f.Basis) && len(parts) < listed && !f.Plain {
@@ -186,7 +186,7 @@ func rounded(v float64) float64 {
 }
 
 // found reports whether anything was decided but that there is no difference.
-func (w *writer) found(load compare.Workload) bool {
+func found(load compare.Workload) bool {
 	for i := range load.Variants {
 		for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Changed} {
 			if len(of(findings(load, i), v)) > 0 {
