@@ -111,7 +111,7 @@ var chinese = phrases{
 	nothing:      "没有可比较的内容。",
 	alone:        "只有一个方案 %s，没有比较对象。",
 	incomparable: "没有与基线共有的指标",
-	against:      "以 **%[1]s** 为基线（%[2]s）：", each: "各%s",
+	against:      "以 **%[1]s** 为基线（%[2]s）：", each: "均为%s",
 	betterIn: "**更优**：%s。", worseIn: "**更差**：%s。", changedIn: "**有变化**：%s。",
 	sameIn: "**差异不超过 %[1]s**：%[2]s。", unknownIn: "**无法判断**：%s。",
 	settle: "%[2]s %[1]d 次", settling: "双方各再运行以下次数可判定：",
