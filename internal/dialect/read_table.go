@@ -267,7 +267,7 @@ func (r row) figure(name, text string) (trace.Figure, error) {
 		return trace.Figure{}, fmt.Errorf("has no value")
 	case err == nil && (math.IsNaN(v) || math.IsInf(v, 0)):
 		return trace.Figure{}, fmt.Errorf("is %s: no figure to work with", text)
-	case len(unsigned) > mostDigits || unsigned == "" || strings.Trim(unsigned, "0123456789.") != "" || err != nil:
+	case len(unsigned)-strings.Count(unsigned, ".") > mostDigits || unsigned == "" || strings.Trim(unsigned, "0123456789.") != "" || err != nil:
 		return trace.Figure{}, fmt.Errorf("%q is not a number", text)
 	default:
 		f := trace.Figure{Name: name, Value: v / r.per}

@@ -7,12 +7,14 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pitot-bench/pitot/internal/compare"
 	"github.com/pitot-bench/pitot/internal/metrics"
@@ -160,7 +162,7 @@ func TestComparisonAsJSON(t *testing.T) {
 		if err := json.Unmarshal(b, &back); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c, back); diff != "" {
+		if diff := cmp.Diff(c, back, cmpopts.IgnoreFields(compare.Comparison{}, "Remarks"), cmpopts.IgnoreFields(compare.Workload{}, "Remarks")); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		for _, key := range regexp.MustCompile(`"([^"\\]*)":`).FindAllStringSubmatch(string(b), -1) {
@@ -202,6 +204,33 @@ func TestLanguagesAreComplete(t *testing.T) {
 	} {
 		if got := w.title(metrics.QuantityOf(name)); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Every sentence of the model has its translation, and takes its arguments; a
+// sentence that the model does not have has none.
+func TestRemarksAreTranslated(t *testing.T) {
+	source := map[string]string{}
+	for _, file := range []string{"remark.go", "judge.go"} {
+		b, err := os.ReadFile("../compare/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source[file] = string(b)
+	}
+	kinds := strings.Count(source["remark.go"], " RemarkKind = ")
+	if kinds == 0 || kinds != len(chineseRemarks) {
+		t.Errorf("%d of %d remarks are translated", len(chineseRemarks), kinds)
+	}
+	for kind, zh := range chineseRemarks {
+		if a, b := strings.Count(string(kind), "%s"), strings.Count(zh, "%s"); a != b {
+			t.Errorf("%q takes %d arguments, %q takes %d", kind, a, zh, b)
+		}
+	}
+	for why := range chineseWhys {
+		if !strings.Contains(source["judge.go"], `"`+why+`"`) {
+			t.Errorf("no gate ends so: %s", why)
 		}
 	}
 }

@@ -188,8 +188,11 @@ func (w words) more(rows []compare.Row, variant int) string {
 	parts := []string{}
 	for i, r := range rows[:min(2, len(rows))] {
 		form := w.wouldSettle
-		if i > 0 {
+		switch {
+		case i > 0:
 			form = w.alsoSettle
+		case wants(r) == 1:
+			form = w.oneSettles
 		}
 		parts = append(parts, fmt.Sprintf(form, wants(r), w.title(r.Quantity)))
 	}
@@ -203,7 +206,7 @@ func (w words) legend(c compare.Comparison) (lines []line) {
 		for _, r := range load.Rows {
 			for _, cell := range r.Cells {
 				ch := cell.Change
-				if ch == nil {
+				if ch == nil || r.Constant {
 					continue
 				}
 				word, _ := w.bareVerdict(*ch)
@@ -212,7 +215,7 @@ func (w words) legend(c compare.Comparison) (lines []line) {
 				same = same || word == w.same
 				cannot = cannot || word == w.cannotTell
 				apart = apart || word == w.apart
-				borrowed = borrowed || ch.Basis == compare.Borrowed
+				borrowed = borrowed || ch.Basis == compare.Borrowed && onMixedBases(load)
 				more = more || ch.More > 0 && ch.Verdict == compare.CannotTell && !ch.Apart
 			}
 		}
@@ -318,7 +321,7 @@ func (w words) noiseOf(c compare.ClaimCheck) string {
 	return w.claimTrue
 }
 
-// gate is what became of a gate, and why: in the model's words, which are English.
+// gate is what became of a gate, with the figure, and why.
 func (w words) gate(g compare.GateResult) line {
 	word, t := w.outcome(g.Outcome)
 	of := g.Variant
@@ -326,23 +329,30 @@ func (w words) gate(g compare.GateResult) line {
 		of = fmt.Sprintf(w.gateOf, g.Variant, g.Workload)
 	}
 	why := g.Why
-	if why == "" || w.lang == Zh {
+	if w.lang == Zh {
 		why = w.gateWhy(g)
+	}
+	if g.Interval != nil || g.Value != 0 {
+		why = w.gateValue(g) + w.stop + why
 	}
 	return line{word, clean(g.Gate.Text + w.open + of + w.shut + w.colon + why), t}
 }
 
+// gateWhy is the model's sentence in Chinese; those that tell of an interval follow
+// from the outcome.
 func (w words) gateWhy(g compare.GateResult) string {
-	value := w.gateValue(g)
+	zh, known := chineseWhys[g.Why]
 	switch {
+	case known:
+		return zh
+	case !strings.Contains(g.Why, "interval"):
+		return g.Why
 	case g.Outcome == compare.Pass:
-		return fmt.Sprintf(w.gateWithin, value)
+		return w.gateWithin
 	case g.Outcome == compare.Fail:
-		return fmt.Sprintf(w.gateBeyond, value)
-	case g.Interval != nil:
-		return fmt.Sprintf(w.gateAcross, value)
+		return w.gateBeyond
 	}
-	return fmt.Sprintf(w.gateBare, value)
+	return w.gateAcross
 }
 
 func (w words) gateValue(g compare.GateResult) string {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -64,7 +65,7 @@ type viewCell struct {
 
 func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 	v := comparisonView{words: newWords(c, o.Lang)}
-	for _, n := range c.Notes {
+	for _, n := range v.words.remarks(c.Notes, c.Remarks) {
 		v.notes = append(v.notes, line{Label: v.words.note, Text: clean(n)})
 	}
 	if len(c.Workloads) == 0 {
@@ -81,15 +82,16 @@ func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 }
 
 func (w words) section(load compare.Workload, number int, all bool) section {
+	settings := clean(w.settings(load.Settings))
 	s := section{Name: clean(load.Name)}
 	if s.Name == "" {
-		s.Name = fmt.Sprintf(w.workload, number+1)
+		s.Name, settings = cmp.Or(settings, fmt.Sprintf(w.workload, number+1)), ""
 	}
 	for _, v := range load.Variants {
 		s.Heads = append(s.Heads, clean(v.Name))
 	}
-	rows, alike := w.rows(load, all)
-	s.Rows = rows
+	shown, same := divide(load, all)
+	s.Rows = w.rows(load, shown)
 	add := func(lines *[]line, label string, texts ...string) {
 		for _, t := range texts {
 			if t = clean(t); t != "" {
@@ -97,18 +99,18 @@ func (w words) section(load compare.Workload, number int, all bool) section {
 			}
 		}
 	}
-	add(&s.Head, w.load, w.settings(load.Settings))
+	add(&s.Head, w.load, settings)
 	s.Head = append(s.Head, w.variants(load)...)
 	for _, r := range load.Residue {
 		add(&s.Head, w.differs, r.Setting+w.colon+strings.Join(r.Values, " | "))
 	}
 	s.Head = append(s.Head, w.results(load)...)
-	add(&s.Tail, w.alike, alike)
-	add(&s.Tail, w.note, load.Notes...)
+	add(&s.Tail, w.alike, w.alikeRows(same))
+	add(&s.Tail, w.note, w.remarks(load.Notes, load.Remarks)...)
 	for _, c := range load.Claims {
 		s.Tail = append(s.Tail, w.claimLine(c, len(filesOf(load)) > 1))
 	}
-	add(&s.Tail, w.figures, w.definitionsOf(load)...)
+	add(&s.Tail, w.figures, w.definitionsOf(shown)...)
 	return s
 }
 
@@ -195,15 +197,22 @@ func filesOf(load compare.Workload) (files []string) {
 // drift is by how much what describes the load can differ and still be alike.
 const drift = 0.005
 
-// rows are those of the table, and in words what is alike in all variants.
-func (w words) rows(load compare.Workload, all bool) (rows []viewRow, alike string) {
-	ids := definitionIDs(load)
-	var same []string
+// divide tells the rows to show from those that are alike in all variants.
+func divide(load compare.Workload, all bool) (shown, same []compare.Row) {
 	for _, r := range load.Rows {
 		if !all && len(load.Variants) > 1 && isAlike(r) {
-			same = append(same, w.alikeRow(r))
-			continue
+			same = append(same, r)
+		} else {
+			shown = append(shown, r)
 		}
+	}
+	return shown, same
+}
+
+// rows are those of the table.
+func (w words) rows(load compare.Workload, shown []compare.Row) (rows []viewRow) {
+	ids, mixed := definitionIDs(shown), onMixedBases(load)
+	for _, r := range shown {
 		s := scaleOf(r)
 		row := viewRow{Title: w.title(r.Quantity)}
 		if s.unit != "" {
@@ -215,13 +224,22 @@ func (w words) rows(load compare.Workload, all bool) (rows []viewRow, alike stri
 		for i := range load.Variants {
 			cell := viewCell{Value: missing}
 			if i < len(r.Cells) {
-				cell = w.cell(s, r.Cells[i])
+				cell = w.cell(s, r.Cells[i], mixed)
 			}
 			row.Cells = append(row.Cells, cell)
 		}
 		rows = append(rows, row)
 	}
-	return rows, strings.Join(same, w.comma)
+	return rows
+}
+
+// alikeRows are rows in words.
+func (w words) alikeRows(rows []compare.Row) string {
+	var parts []string
+	for _, r := range rows {
+		parts = append(parts, w.alikeRow(r))
+	}
+	return strings.Join(parts, w.comma)
 }
 
 // isAlike: it is no matter of good and bad, or there is none of it, and every
@@ -264,11 +282,11 @@ func byCenter(a, b compare.Cell) int {
 	return 0
 }
 
-func (w words) cell(s scale, c compare.Cell) viewCell {
+func (w words) cell(s scale, c compare.Cell, mixed bool) viewCell {
 	cell := viewCell{Value: s.value(c), Within: w.valueRange(s, c), of: c.Change}
 	if ch := c.Change; ch != nil {
 		cell.Change, cell.Interval = w.change(*ch, s), w.interval(*ch, s)
-		cell.Verdict, cell.Tone = w.verdict(*ch)
+		cell.Verdict, cell.Tone = w.verdict(*ch, mixed)
 		cell.Why = w.why(*ch)
 	}
 	return cell
@@ -294,17 +312,17 @@ func (w words) why(c compare.Change) string {
 
 // definitionIDs are those of a workload: first the one that most rows are by, which
 // goes without a mark, then the others in the order of the rows.
-func definitionIDs(load compare.Workload) (ids []string) {
-	rows := map[string]int{}
-	for _, r := range load.Rows {
+func definitionIDs(rows []compare.Row) (ids []string) {
+	by := map[string]int{}
+	for _, r := range rows {
 		id := r.Definition.ID
-		if rows[id]++; rows[id] == 1 {
+		if by[id]++; by[id] == 1 {
 			ids = append(ids, id)
 		}
 	}
 	most := 0
 	for i, id := range ids {
-		if rows[id] > rows[ids[most]] {
+		if by[id] > by[ids[most]] {
 			most = i
 		}
 	}
@@ -316,23 +334,23 @@ func definitionIDs(load compare.Workload) (ids []string) {
 }
 
 // definitionsOf are footnotes: by whose rules figures were made.
-func (w words) definitionsOf(load compare.Workload) (notes []string) {
-	for i, id := range definitionIDs(load) {
+func (w words) definitionsOf(rows []compare.Row) (notes []string) {
+	for i, id := range definitionIDs(rows) {
 		switch {
 		case id == "":
 		case i == 0:
 			notes = append(notes, fmt.Sprintf(w.definitions, id))
 		default:
-			notes = append(notes, fmt.Sprintf("[%d] ", i)+fmt.Sprintf(w.definitions, id)+w.meanings(load, id))
+			notes = append(notes, fmt.Sprintf("[%d] ", i)+fmt.Sprintf(w.definitions, id)+w.meanings(rows, id))
 		}
 	}
 	return notes
 }
 
 // meanings are what rows by a definition that few are by count from and to.
-func (w words) meanings(load compare.Workload, id string) string {
+func (w words) meanings(rows []compare.Row, id string) string {
 	var parts []string
-	for _, r := range load.Rows {
+	for _, r := range rows {
 		if words := r.Definition.Words; r.Definition.ID == id && words != "" && !slices.Contains(parts, words) {
 			parts = append(parts, words)
 		}

@@ -249,10 +249,11 @@ func (w words) interval(c compare.Change, s scale) string {
 	return "[" + percentage(c.Interval.Low, decimals) + ", " + percentage(c.Interval.High, decimals) + "]"
 }
 
-// verdict is the word on a change, and how to take it.
-func (w words) verdict(c compare.Change) (string, tone) {
+// verdict is the word on a change, and how to take it; whose noise it rests on is
+// marked where that differs within a workload.
+func (w words) verdict(c compare.Change, mixed bool) (string, tone) {
 	word, t := w.bareVerdict(c)
-	if c.Basis == compare.Borrowed {
+	if mixed && c.Basis == compare.Borrowed {
 		word += " " + w.borrowed
 	}
 	return word, t
@@ -278,6 +279,21 @@ func (w words) bareVerdict(c compare.Change) (string, tone) {
 		return fmt.Sprintf(w.moreMany, c.More), unclear
 	}
 	return w.cannotTell, unclear
+}
+
+// onMixedBases reports whether the changes of a workload rest on borrowed noise and
+// on other things too.
+func onMixedBases(load compare.Workload) bool {
+	borrowed, other := false, false
+	for _, r := range load.Rows {
+		for _, c := range r.Cells {
+			if c.Change != nil && !r.Constant {
+				borrowed = borrowed || c.Change.Basis == compare.Borrowed
+				other = other || c.Change.Basis != compare.Borrowed
+			}
+		}
+	}
+	return borrowed && other
 }
 
 // outcome is the word on a gate.

@@ -88,7 +88,7 @@ func TestVerdictWords(t *testing.T) {
 		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", unclear},
 		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", good},
 	} {
-		if got, tone := w.verdict(c.change); got != c.want || tone != c.tone {
+		if got, tone := w.verdict(c.change, true); got != c.want || tone != c.tone {
 			t.Errorf("%+v is %q (%s), want %q (%s)", c.change, got, tone, c.want, c.tone)
 		}
 	}
