@@ -97,7 +97,7 @@ func change(basis compare.Basis, verdict compare.Verdict, relative, half float64
 	c := compare.Change{Relative: relative, Basis: basis, Verdict: verdict, More: more}
 	if half > 0 {
 		c.Interval = &compare.Interval{Low: relative - half, High: relative + half, Level: 0.95}
-		c.Test = "exact permutation, 3 and 2 runs"
+		c.Test, c.Noise = "exact permutation, 3 and 2 runs", 0.01234
 	}
 	return c
 }

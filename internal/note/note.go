@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,6 +71,14 @@ type writer struct {
 
 // linef writes a line of Markdown.
 func (w *writer) linef(format string, a ...any) { fmt.Fprintf(&w.text, format+"\n", a...) }
+
+// hanBlank is a blank between Chinese characters, where none belongs.
+var hanBlank = regexp.MustCompile(`(\p{Han}) (\p{Han})`)
+
+// say fills a phrase.
+func (w *writer) say(phrase string, a ...any) string {
+	return hanBlank.ReplaceAllString(fmt.Sprintf(phrase, a...), "$1$2")
+}
 
 // paragraph writes lines and the blank one after them.
 func (w *writer) paragraph(lines ...string) { w.linef("%s\n", strings.Join(lines, "\n")) }

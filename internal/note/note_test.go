@@ -233,7 +233,7 @@ func TestVerdictsSayNoMoreThanTheirBasis(t *testing.T) {
 	}{
 		{compare.Within, compare.CannotTell, []string{"there is no verdict", "beyond the chance within the runs", "4 times or more"}, []string{"**Better**"}},
 		{compare.Nothing, compare.CannotTell, []string{"cannot be told", "4 times or more"}, []string{"**Better**"}},
-		{compare.Borrowed, compare.Better, []string{"**Better**: output throughput", "repeated runs of other variants"}, []string{"times or more"}},
+		{compare.Borrowed, compare.Better, []string{"**Better**: output throughput", "taken from the others"}, []string{"times or more"}},
 	} {
 		for i := range load.Rows {
 			changed := *load.Rows[i].Cells[1].Change

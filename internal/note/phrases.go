@@ -16,10 +16,10 @@ type phrases struct {
 	more                         string // what a list leaves out
 
 	// Verdicts.
-	nothing, alone, incomparable, against, each                       string
-	betterIn, worseIn, changedIn, sameIn, unknownIn                   string
-	settle, noBasis, withinBasis, withinNone, apart, borrowed, advise string
-	claims, invalid, doubtful, simulated, interrupted, residue        string
+	nothing, alone, incomparable, against, each                                                      string
+	betterIn, worseIn, changedIn, sameIn, unknownIn                                                  string
+	settle, noBasis, withinBasis, withinNone, apart, borrowed, noise, nothingFound, settling, advise string
+	claims, invalid, doubtful, simulated, interrupted, residue                                       string
 
 	// Environment.
 	model, server, embedded, virtual, client, cpus, tokenizer, source, period string
@@ -27,7 +27,7 @@ type phrases struct {
 	sharedSettings, around                                                    string
 
 	// Plots.
-	dots, dotsX, dotsCaption                                                      string
+	dots, dotsX, dotsCaption, bareDots                                            string
 	ttft, ttftX, ttftY, ttftCaption                                               string
 	itl, itlX, itlY, itlCaption                                                   string
 	output, outputX, outputY, outputCaption                                       string
@@ -61,12 +61,13 @@ var english = phrases{
 	against:      "Compared with **%[1]s** (%[2]s):", each: "%s each",
 	betterIn: "**Better**: %s.", worseIn: "**Worse**: %s.", changedIn: "**Changed**: %s.",
 	sameIn: "**No difference larger than %[1]s**: %[2]s.", unknownIn: "**Cannot tell**: %s.",
-	settle:      "%d more runs of each would settle it",
-	noBasis:     "No run was repeated and there are no records of requests, so how large the noise is nobody can say. **Whether any of these differences is real cannot be told.**",
-	withinBasis: "Each was run once. What follows holds for these two runs; how much runs differ from each other is not known, so **there is no verdict**.",
-	withinNone:  "no difference beyond the chance within the runs",
-	apart:       "beyond the chance within the runs: %s",
-	borrowed:    "How much runs differ is taken from the repeated runs of other variants.",
+	settle: "%[2]s %[1]d", settling: "more runs of each would settle changes of that size: ",
+	noBasis:      "No run was repeated and there are no records of requests, so how large the noise is nobody can say. **Whether any of these differences is real cannot be told.**",
+	withinBasis:  "Each was run once. What follows holds for these two runs; how much runs differ from each other is not known, so **there is no verdict**.",
+	withinNone:   "no difference beyond the chance within the runs",
+	apart:        "beyond the chance within the runs: %s",
+	nothingFound: "**No difference is certain to be more than noise.**", noise: "Noise from run to run (relative standard deviation): %s.",
+	borrowed:    "For variants that were not repeated it is taken from the others.",
 	advise:      "Run each variant %d times or more, in turns, and compare again: then the noise from run to run is known.",
 	claims:      "What the author states:",
 	invalid:     "**Not to be relied on**: %[1]s is invalid%[2]s",
@@ -78,10 +79,11 @@ var english = phrases{
 	model: "model", server: "server", embedded: "Pitot's engine", virtual: "simulated in virtual time", client: "client",
 	cpus: "%d CPUs", tokenizer: "tokenizer", source: "source", period: "time",
 	table: "result tables", summary: "result files", undated: "result files with the timing of each request", recorded: "result files with every request",
-	sharedSettings: "Settings that all runs share (%d)", around: "Found beside the tables: images, versions",
+	sharedSettings: "Settings that all runs share (%d)", around: "Found beside the tables",
 
 	dots: "Change against %s", dotsX: "change (%)",
 	dotsCaption: "Change of each figure against %[1]s. The arrow says which way is good. A line is the interval at %[2]s, a full dot has a verdict, a hollow one has none; the grey band is ±%[3]s.",
+	bareDots:    "Change of each figure against %[1]s. The arrow says which way is good. There are no intervals, since no run was repeated; the grey band is ±%[2]s.",
 	ttft:        "TTFT distribution", ttftX: "TTFT (ms)", ttftY: "requests (%)",
 	ttftCaption: "Share of requests whose first token came within the time. Further left is faster; the axis gives the tail room.",
 	itl:         "ITL distribution", itlX: "ITL (ms)", itlY: "gaps between tokens (%)",
@@ -109,15 +111,16 @@ var chinese = phrases{
 	nothing:      "没有可比较的内容。",
 	alone:        "只有一个方案 %s，没有比较对象。",
 	incomparable: "没有与基线共有的指标",
-	against:      "以 **%[1]s** 为基线（%[2]s）：", each: "各%s",
+	against:      "以 **%[1]s** 为基线（%[2]s）：", each: "均为%s",
 	betterIn: "**更优**：%s。", worseIn: "**更差**：%s。", changedIn: "**有变化**：%s。",
 	sameIn: "**差异不超过 %[1]s**：%[2]s。", unknownIn: "**无法判断**：%s。",
-	settle:      "双方各再运行 %d 次可判定",
-	noBasis:     "没有重复运行，也没有逐请求数据，噪声大小未知。**下列差异是优化效果还是噪声，无法判断。**",
-	withinBasis: "每个方案只运行了一次。以下只针对这几次运行；运行之间的波动未知，**因此不下结论**。",
-	withinNone:  "没有超出运行内部随机波动的差异",
-	apart:       "超出运行内部的随机波动：%s",
-	borrowed:    "运行之间的噪声取自其他方案的重复运行。",
+	settle: "%[2]s %[1]d 次", settling: "双方各再运行以下次数可判定：",
+	noBasis:      "没有重复运行，也没有逐请求数据，噪声大小未知。**下列差异是优化效果还是噪声，无法判断。**",
+	withinBasis:  "每个方案只运行了一次。以下只针对这几次运行；运行之间的波动未知，**因此不下结论**。",
+	withinNone:   "没有超出运行内部随机波动的差异",
+	apart:        "超出运行内部的随机波动：%s",
+	nothingFound: "**没有一项差异能确认超出噪声。**", noise: "运行之间的噪声（相对标准差）：%s。",
+	borrowed:    "未重复的方案，其噪声取自其他方案的重复运行。",
 	advise:      "各方案交替运行，每个至少 %d 次，测出运行之间的噪声，再作对比。",
 	claims:      "原文中的说法：",
 	invalid:     "**不可采信**（结果无效）：%[1]s%[2]s",
@@ -129,10 +132,11 @@ var chinese = phrases{
 	model: "模型", server: "服务端", embedded: "Pitot 内置引擎", virtual: "虚拟时间仿真", client: "客户端",
 	cpus: "%d 核", tokenizer: "tokenizer", source: "来源", period: "时间",
 	table: "结果表", summary: "结果文件", undated: "含每个请求耗时的结果文件", recorded: "含逐请求数据的结果文件",
-	sharedSettings: "所有运行一致的参数（%d 项）", around: "结果表旁的镜像与版本信息",
+	sharedSettings: "所有运行一致的参数（%d 项）", around: "结果表旁的环境记录",
 
 	dots: "相对 %s 的变化", dotsX: "变化（%）",
 	dotsCaption: "各指标相对 %[1]s 的变化。箭头表示该指标的优化方向；横线为 %[2]s 置信区间；实心点已有结论，空心点没有；灰色区域为 ±%[3]s。",
+	bareDots:    "各指标相对 %[1]s 的变化。箭头表示该指标的优化方向；没有重复运行，所以没有区间；灰色区域为 ±%[2]s。",
 	ttft:        "TTFT 分布", ttftX: "TTFT（ms）", ttftY: "请求占比（%）",
 	ttftCaption: "TTFT 不超过横轴时间的请求占比。曲线越靠左越快；纵轴放大了尾部。",
 	itl:         "ITL 分布", itlX: "ITL（ms）", itlY: "token 间隔占比（%）",

@@ -81,8 +81,13 @@ func (w *writer) changes(load compare.Workload) []picture {
 		return nil
 	}
 	p, baseline := w.words, load.Variants[0].Name
-	title := fmt.Sprintf(p.dots, baseline)
-	caption := fmt.Sprintf(p.dotsCaption, escape(baseline), w.said.Share(w.Comparison.Level), w.said.Share(w.Comparison.Margin))
+	title, margin := w.say(p.dots, baseline), w.said.Share(w.Comparison.Margin)
+	caption := w.say(p.bareDots, escape(baseline), margin)
+	if slices.ContainsFunc(dots.Rows, func(r report.DotRow) bool {
+		return slices.ContainsFunc(r.Dots, func(d report.Dot) bool { return !math.IsNaN(d.Low) })
+	}) {
+		caption = w.say(p.dotsCaption, escape(baseline), w.said.Share(w.Comparison.Level), margin)
+	}
 	return []picture{{"changes", title, caption, func(out io.Writer) error {
 		return report.DotPlot(out, report.Axes{Title: title, X: p.dotsX}, dots)
 	}}}
@@ -155,8 +160,8 @@ func (w *writer) timelines(load compare.Workload) (pictures []picture) {
 			continue
 		}
 		l := runs[0].Digest.Timeline
-		title := fmt.Sprintf(p.timeline, v.Name)
-		caption := fmt.Sprintf(p.timelineCaption, escape(v.Name)) + w.thinned(l.Every, len(runs))
+		title := w.say(p.timeline, v.Name)
+		caption := w.say(p.timelineCaption, escape(v.Name)) + w.thinned(l.Every, len(runs))
 		pictures = append(pictures, picture{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
 			words := report.Phases{Wait: p.wait, Prefill: p.prefill, Decode: p.decode, Whole: p.whole, Failed: p.fails}
 			return report.TimelinePlot(out, report.Axes{Title: title, X: p.timelineX, Y: p.timelineY}, words, l)

@@ -60,10 +60,10 @@ func (w *writer) table(r Run) {
 
 // method is how the figures were come by, in three lines.
 func (w *writer) method() error {
-	w.heading(2, w.words.method)
-	lines := []string{"- " + fmt.Sprintf(w.words.level, w.said.Share(w.Comparison.Level), w.said.Share(w.Comparison.Margin))}
+	var lines []string
 	if tests := w.tests(); len(tests) > 0 {
-		lines = append(lines, "- "+fmt.Sprintf(w.words.tests, strings.Join(tests, w.words.stop)))
+		level := fmt.Sprintf(w.words.level, w.said.Share(w.Comparison.Level), w.said.Share(w.Comparison.Margin))
+		lines = append(lines, "- "+level, "- "+fmt.Sprintf(w.words.tests, strings.Join(tests, w.words.stop)))
 	} else {
 		lines = append(lines, "- "+w.words.noTests)
 	}
@@ -73,6 +73,7 @@ func (w *writer) method() error {
 	if slices.ContainsFunc(w.Runs, func(r Run) bool { return len(r.Digest.TTFT) > 0 }) {
 		lines = append(lines, "- "+w.words.plotRules)
 	}
+	w.heading(2, w.words.method)
 	w.paragraph(lines...)
 	return nil
 }

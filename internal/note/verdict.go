@@ -16,6 +16,9 @@ import (
 // listed is how many figures a sentence names.
 const listed = 6
 
+// settled is of how many figures a sentence says what would decide them.
+const settled = 3
+
 // mainFigures are those that people look at first, in that order. What else differs
 // stands in the table: much of it says the same again.
 var mainFigures = []string{
@@ -41,6 +44,9 @@ func findings(load compare.Workload, variant int) (main []finding) {
 			continue
 		}
 		f := finding{*r.Cells[variant].Change, r}
+		if f.Plain && f.Relative == 0 {
+			continue // none here and none there
+		}
 		if slices.Contains(mainFigures, r.Quantity.Name) {
 			main = append(main, f)
 		} else {
@@ -120,7 +126,10 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 		}
 		return
 	}
-	if basis := w.basis(load); why && basis != "" {
+	switch basis := w.basis(load); {
+	case basis == "" && len(basesOf(load)) > 0 && !found(load):
+		w.paragraph(w.words.nothingFound)
+	case basis != "" && why:
 		w.paragraph(basis)
 	}
 	evidence, alike := w.evidence(load)
@@ -134,9 +143,7 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 		lines = append(lines, line+w.words.colon+w.ofVariant(findings(load, i+1)))
 	}
 	w.paragraph(lines...)
-	if slices.Contains(basesOf(load), compare.Borrowed) {
-		w.paragraph(w.words.borrowed)
-	}
+	w.noise(load)
 	w.claims(load)
 }
 
@@ -150,6 +157,44 @@ func (w *writer) evidence(load compare.Workload) (said string, alike bool) {
 		said = " " + said
 	}
 	return fmt.Sprintf(w.words.each, said), true
+}
+
+// noise is how much repeated runs differ.
+func (w *writer) noise(load compare.Workload) {
+	var sentences []string
+	var parts []string
+	for _, f := range findings(load, 1) {
+		if f.Noise > 0 && decidable(f.Basis) && len(parts) < listed && !f.Plain {
+			parts = append(parts, w.title(f.row)+" "+w.said.Share(rounded(f.Noise)))
+		}
+	}
+	if parts != nil {
+		sentences = append(sentences, fmt.Sprintf(w.words.noise, strings.Join(parts, w.words.comma)))
+	}
+	if slices.Contains(basesOf(load), compare.Borrowed) {
+		sentences = append(sentences, w.words.borrowed)
+	}
+	if sentences != nil {
+		w.paragraph(strings.Join(sentences, w.words.gap))
+	}
+}
+
+// rounded is a share with two digits.
+func rounded(v float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return math.Round(v/p) * p
+}
+
+// found reports whether anything was decided but that there is no difference.
+func found(load compare.Workload) bool {
+	for i := range load.Variants {
+		for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Changed} {
+			if len(of(findings(load, i), v)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // basesOf are those of a workload's changes.
@@ -185,7 +230,7 @@ func (w *writer) ofVariant(all []finding) string {
 	case all[0].Basis == compare.Within:
 		return w.within(all)
 	}
-	return w.list(all, false) + w.words.end
+	return w.list(all[:min(listed, len(all))], false) + w.words.end
 }
 
 // within is what single runs with records show.
@@ -242,15 +287,18 @@ func (w *writer) names(all []finding) string {
 	return w.enumerate(all, func(f finding) string { return w.title(f.row) })
 }
 
-// open names what is not decided, with what would decide it.
+// open names what is not decided, and what would decide some of it.
 func (w *writer) open(all []finding) string {
-	return w.enumerate(all, func(f finding) string {
-		about := w.said.Change(f.row, f.Change)
-		if f.More > 0 {
-			about += w.words.stop + fmt.Sprintf(w.words.settle, f.More)
-		}
-		return w.title(f.row) + w.words.open + about + w.words.shut
-	})
+	said := w.list(all, false)
+	wanting := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return f.More == 0 })
+	if len(wanting) == 0 {
+		return said
+	}
+	var parts []string
+	for _, f := range wanting[:min(settled, len(wanting))] {
+		parts = append(parts, fmt.Sprintf(w.words.settle, f.More, w.title(f.row)))
+	}
+	return said + w.words.stop + w.words.settling + strings.Join(parts, w.words.comma)
 }
 
 // enumerate names the first few.
