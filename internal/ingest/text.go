@@ -57,6 +57,7 @@ func readText(s Source) ([]Found, []Problem) {
 		r.problem(c.Line, "%q is a claim beside no table", c.Text)
 	}
 	found := r.found()
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(found) == 0 && len(r.problems) == 0 {
 		r.problem(0, "no table of vllm bench serve or of sglang.bench_serving in it, and it is no JSON")
 	}

@@ -19,13 +19,14 @@ var (
 	image     = regexp.MustCompile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
 	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
 	described = regexp.MustCompile(`(?i)^(?:GPU|NPU|CUDA|CANN|Driver Version|Hardware|Python|OS|vLLM(?: version)?|SGLang(?: version)?|Model|硬件|模型|版本|环境)\s*[:：]\s*\S`)
+	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
 	bashLine  = regexp.MustCompile(`\b(?:vllm (?:bench )?serve|sglang\.(?:bench_serving|launch_server)|benchmark_serving\.py|vllm\.entrypoints)\b`)
 )
 
 // ofRun are the beginnings of lines that the tools print ahead of a run.
 var ofRun = []string{
 	"#Input tokens:", "#Output tokens:", "#Input text tokens:", "#Input vision tokens:", "Starting warmup", "Warmup completed",
-	"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:",
+	"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:", "Will increase RPS from",
 	"Burstiness factor:", "Maximum request concurrency:", "vLLM API server version",
 }
 
@@ -95,13 +96,16 @@ func (r *textReader) commandLine(text string) {
 		return
 	}
 	if len(a.run) < mostAround && a.command.Len() <= 2*longestKept {
-		a.run = append(a.run, dialect.Mask(strings.TrimLeft(a.command.String(), "$#> ")))
+		a.run = append(a.run, dialect.Mask(prompt.ReplaceAllString(a.command.String(), "")))
 	}
 	a.command.Reset()
 }
 
-// ramp is how vLLM tells a rate that rises.
-var ramp = regexp.MustCompile(`^Traffic ramp-up strategy: (\w+)\D* (\d+)\D* to (\d+)`)
+// How vLLM tells of a rate that rises.
+var (
+	ramp     = regexp.MustCompile(`^Traffic ramp-up strategy: (\w+)`)
+	rampFrom = regexp.MustCompile(`(\d+) to (\d+) RPS`)
+)
 
 // load reads what vLLM says of the load ahead of a run.
 func (a *surroundings) load(text string) {
@@ -109,8 +113,10 @@ func (a *surroundings) load(text string) {
 		a.traffic = dialect.Settings{}
 	}
 	if m := ramp.FindStringSubmatch(text); m != nil {
-		a.traffic["ramp_up_strategy"], a.traffic["ramp_up_start_rps"], a.traffic["ramp_up_end_rps"] = m[1], m[2], m[3]
-		return
+		a.traffic["ramp_up_strategy"] = m[1]
+	}
+	if m := rampFrom.FindStringSubmatch(text); m != nil {
+		a.traffic["ramp_up_start_rps"], a.traffic["ramp_up_end_rps"] = m[1], m[2]
 	}
 	label, value, _ := strings.Cut(text, ":")
 	value, _, _ = strings.Cut(strings.TrimSpace(value), " ")
