@@ -106,3 +106,19 @@ func TestMask(t *testing.T) {
 		}
 	}
 }
+
+func FuzzReadNamespace(f *testing.F) {
+	f.Add(`Namespace(a='it\'s', b=[1, {'c': (2,)}], d=<f at 0x7>, e=inf)rest`)
+	f.Add(`Namespace(a="\x41\u00e9\U0001f600`)
+	f.Fuzz(func(t *testing.T, text string) {
+		settings, rest, err := ReadNamespace(text)
+		if !strings.HasSuffix(text, rest) {
+			t.Errorf("%q is no end of %q", rest, text)
+		}
+		if err == nil && len(settings) > strings.Count(text, "=") {
+			t.Errorf("%d settings in %q", len(settings), text)
+		}
+		Settings(settings).Plan("vllm")
+		Settings(settings).Plan("sglang")
+	})
+}

@@ -102,7 +102,7 @@ const longestClaim = 500
 
 // claimsIn are the changes of metrics that a line states.
 func claimsIn(text string) (all []claim) {
-	if len(text) > longestClaim || logged.MatchString(text) || !amount.MatchString(text) {
+	if len(text) > longestClaim || !strings.ContainsAny(text, "%％x×倍") || !amount.MatchString(text) || logged.MatchString(text) || len(metricWords.find(text)) == 0 {
 		return nil
 	}
 	metric := ""

@@ -40,8 +40,9 @@ type surroundings struct {
 	command  strings.Builder   // a command line whose end has not come
 }
 
-// take keeps what a line has to say of the run or of the environment.
-func (r *textReader) take(l line) {
+// take keeps what a line has to say of the run or of the environment, and reports
+// whether it had anything to say.
+func (r *textReader) take(l line) bool {
 	text := strings.TrimSpace(bullet.ReplaceAllString(strings.TrimSpace(l.text), ""))
 	a := &r.around
 	switch {
@@ -53,16 +54,26 @@ func (r *textReader) take(l line) {
 	case a.command.Len() > 0 || bashLine.MatchString(text):
 		r.commandLine(text)
 	case len(text) > longestKept:
+		return false
 	case image.MatchString(text), installed.MatchString(text), described.MatchString(text):
 		r.outline.note(dialect.Mask(text))
 	default:
-		for _, begins := range ofRun {
-			if i := strings.Index(text, begins); i >= 0 && len(a.run) < mostAround {
-				a.run = append(a.run, dialect.Mask(text[i:]))
-				a.load(text[i:])
-			}
+		return a.takeRun(text)
+	}
+	return true
+}
+
+// takeRun keeps a line that a tool prints ahead of a run, without what a log put
+// ahead of it.
+func (a *surroundings) takeRun(text string) bool {
+	for _, begins := range ofRun {
+		if i := strings.Index(text, begins); i >= 0 && len(a.run) < mostAround {
+			a.run = append(a.run, dialect.Mask(text[i:]))
+			a.load(text[i:])
+			return true
 		}
 	}
+	return false
 }
 
 // namespace reads a printout of arguments, or the next line of one that a terminal

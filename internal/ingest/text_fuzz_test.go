@@ -34,7 +34,10 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := source("a.md", string(b))
 		last := 1
-		for l := range lines(s) {
+		for l, err := range lines(s) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			last = l.n
 		}
 		inside := func(what string, line int) {

@@ -167,6 +167,16 @@ func (o *outline) top() *heading {
 	return o.stack[len(o.stack)-1]
 }
 
+// marked is the heading right above that Markdown has for one, or the document.
+func (o *outline) marked() *heading {
+	for _, h := range slices.Backward(o.stack) {
+		if h.level < boldLevel {
+			return h
+		}
+	}
+	return &o.root
+}
+
 // note keeps a line on the environment of the tables below the heading. One that
 // comes behind a table begins anew.
 func (o *outline) note(text string) {
