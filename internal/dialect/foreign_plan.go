@@ -1,9 +1,9 @@
 package dialect
 
 import (
-	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,7 +156,7 @@ func (s Settings) objectives() (all []trace.SLO) {
 	for _, item := range pyStrings(s.text("goodput")) {
 		name, limit, _ := strings.Cut(item, ":")
 		ms, err := strconv.ParseFloat(limit, 64)
-		if err == nil && ms > 0 && ms < 1e9 && cmp.Or(name == "ttft", name == "tpot", name == "e2el") {
+		if err == nil && ms > 0 && ms < 1e9 && slices.Contains([]string{"ttft", "tpot", "e2el"}, name) {
 			all = append(all, trace.SLO{Metric: name, Limit: time.Duration(ms * 1e6)})
 		}
 	}

@@ -169,12 +169,18 @@ func maskSetting(name, value string) string {
 }
 
 var (
-	secretPair = regexp.MustCompile(`(?i)(bearer\s+|(?:api[_-]?key|authorization|password|secret|(?:hf|access|auth)[_-]?token)["']?\s*[:=]\s*["']?)[^\s"',}]+`)
+	secretPair = regexp.MustCompile(`(?i)((?:api[_-]?key|authorization|password|secret|(?:hf|access|auth)[_-]?token)["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',}]+`)
+	secretFlag = regexp.MustCompile(`(?i)(--[\w-]*(?:key|token|password|secret)[ =]["']?)[^\s"']+`)
+	headerFlag = regexp.MustCompile(`(?i)(--header[ =]["']?[^\s"'=:]+["']?[=:]\s*["']?)(?:bearer\s+|basic\s+)?[^\s"']+`)
+	bearer     = regexp.MustCompile(`(?i)(bearer\s+)[^\s"',}*]+`)
 	userInfo   = regexp.MustCompile(`(://)[^/\s@]+@`)
 )
 
 // Mask hides what looks like a secret in a text: what stands behind the name of
 // one, and the user of a URL.
 func Mask(text string) string {
-	return userInfo.ReplaceAllString(secretPair.ReplaceAllString(text, "${1}***"), "${1}")
+	for _, secret := range []*regexp.Regexp{headerFlag, secretFlag, secretPair, bearer} {
+		text = secret.ReplaceAllString(text, "${1}***")
+	}
+	return userInfo.ReplaceAllString(text, "${1}")
 }

@@ -70,10 +70,10 @@ var (
 		word(`[⬆↑▲🔺↗]\x{FE0F}?`, "up"),
 	}
 	directions = vocabulary{
-		word(`reduc\w*|decreas\w*|drop\w*|\bdown\b|lower\w*|\bfell\b|shorte\w+|\bless\b|\bcut\b|降低?|下降|减少?|减小|缩短`, "down"),
-		word(`speed ?-?up|speedup|faster|improv\w*|better|提升|改善|加速|变快|优化了?约?\s*$`, "better"),
-		word(`slow\w*|regress\w*|degrad\w*|worse\w*|劣化|恶化|变差|变慢|退化`, "worse"),
-		word(`increas\w*|rais\w*|\brose\b|higher|\bup\b|grow\w*|gain\w*|增加?|升高|上升|上涨|提高`, "up"),
+		word(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cut)\b|降低?|下降|减少?|减小|缩短`, "down"),
+		word(`\b(?:speed[ -]?up|faster|improv\w*|better)\b|提升|改善|加速|变快|优化了?约?\s*$`, "better"),
+		word(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|退化`, "worse"),
+		word(`\b(?:increas\w*|rais\w*|rose|higher|up|grow\w*|gain\w*)\b|增加?|升高|上升|上涨|提高`, "up"),
 	}
 	// unclaimed are words of a clause that states a bound, a wish or nothing.
 	unclaimed = regexp.MustCompile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|within|±|less than|(?:under|below) \d|at most|\btarget\b|\bgoal|expect|should|\bnot?\b|n't\b|误差|波动|噪声|抖动|以内|不超过|低于|小于|目标|预期|预计|没有|未`)
@@ -102,7 +102,7 @@ const longestClaim = 500
 
 // claimsIn are the changes of metrics that a line states.
 func claimsIn(text string) (all []claim) {
-	if len(text) > longestClaim || logged.MatchString(text) || !amount.MatchString(text) {
+	if len(text) > longestClaim || !strings.ContainsAny(text, "%％x×倍") || !amount.MatchString(text) || logged.MatchString(text) || len(metricWords.find(text)) == 0 {
 		return nil
 	}
 	metric := ""
@@ -111,6 +111,9 @@ func claimsIn(text string) (all []claim) {
 		found, last := clauseClaims(text[start:cut[0]], metric)
 		for _, c := range found {
 			c.start, c.end = c.start+start, c.end+start
+			if open, closed, ok := enclosing(text, c.start, c.end); ok {
+				c.Text = trimClaim(text[open:closed])
+			}
 			all = append(all, c)
 		}
 		if last != "" {
@@ -120,6 +123,9 @@ func claimsIn(text string) (all []claim) {
 	}
 	return all
 }
+
+// trimClaim is a claim without the marks around it.
+func trimClaim(text string) string { return strings.Trim(text, " \t()（）[]【】|*-•") }
 
 // clauseClaims are those of one clause; a metric that it does not name is that of
 // the clause before. The last metric that it names comes back.
@@ -150,7 +156,7 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 // surroundings to the other.
 func readClaim(text, metric string, metrics []mention, a []int, from, to int) (claim, bool) {
 	c := claim{start: a[0], end: a[1]}
-	c.Text = strings.Trim(text, " \t()（）[]【】|*-•")
+	c.Text = trimClaim(text)
 	c.Metric = metric
 	if m, ok := nearest(metrics, a[0], a[1], 0, len(text)); ok {
 		c.Metric = m.means

@@ -31,8 +31,7 @@ type textReader struct {
 	colon   bool   // it is marked as a label
 	prose   bool   // the line before was text of a paragraph
 	last    *printed
-	pending []trace.Claim // of the next table
-	place   line          // of the line that is read
+	pending []pendingClaim // of the next table
 }
 
 // readText reads the tables in a text.
@@ -53,10 +52,9 @@ func readText(s Source) ([]Found, []Problem) {
 		r.line(*current, "")
 	}
 	r.closeTable()
-	for _, c := range r.pending {
-		r.problem(c.Line, "%q is a claim beside no table", c.Text)
-	}
+	r.claimsFor(nil)
 	found := r.found()
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(found) == 0 && len(r.problems) == 0 {
 		r.problem(0, "no table of vllm bench serve or of sglang.bench_serving in it, and it is no JSON")
 	}
@@ -76,7 +74,6 @@ var (
 
 // line reads a line of the document.
 func (r *textReader) line(l line, next string) {
-	r.place = l
 	text := quoted.ReplaceAllString(l.text, "")
 	switch {
 	case titleLine.MatchString(l.text):
@@ -192,7 +189,9 @@ func (r *textReader) text(l line, next string) {
 		r.claim(claims, l.n)
 		return
 	}
-	r.take(l)
+	if r.take(l) {
+		return
+	}
 	switch label, colon, ok := plainLabel(l.text); {
 	case ok && slices.Contains(generic, strings.ToLower(strings.TrimRight(label, ":： "))):
 	case ok && (colon || !prose):
@@ -200,31 +199,53 @@ func (r *textReader) text(l line, next string) {
 		if colon {
 			r.last = nil
 		}
-	case !prose || !r.colon:
+	default:
 		r.label = ""
 	}
 }
 
 func (r *textReader) heading(h heading, l line) {
 	r.last, r.label, r.prose = nil, "", false
-	if claims := claimsIn(emphasis.Replace(h.text)); len(claims) > 0 {
-		r.claim(claims, l.n)
-	}
 	r.outline.place(h)
+	r.claim(claimsIn(emphasis.Replace(h.text)), l.n)
 	r.take(line{l.n, h.text})
 }
 
+// A pendingClaim waits for a table.
+type pendingClaim struct {
+	trace.Claim
+	below *heading
+}
+
 // claim gives what an author states to the table above, or if a heading stands
-// between to the next one.
+// between to the next one below the same heading.
 func (r *textReader) claim(found []claim, n int) {
 	for _, c := range found {
 		c.Line = n
 		if r.last != nil {
 			r.last.claims = append(r.last.claims, c.Claim)
+			continue
+		}
+		below := r.outline.top()
+		if r.label != "" {
+			below = r.outline.marked() // the label will be the heading
+		}
+		r.pending = append(r.pending, pendingClaim{c.Claim, below})
+	}
+}
+
+// claimsFor are the claims of a table below some headings. Those that stand below
+// another heading, of which no table followed, are of none.
+func (r *textReader) claimsFor(stack []*heading) (all []trace.Claim) {
+	for _, c := range r.pending {
+		if stack != nil && (c.below == &r.outline.root || slices.Contains(stack, c.below)) {
+			all = append(all, c.Claim)
 		} else {
-			r.pending = append(r.pending, c.Claim)
+			r.problem(c.Line, "%q is a claim beside no table", c.Text)
 		}
 	}
+	r.pending = nil
+	return all
 }
 
 // A printed table, as it is read.
@@ -289,7 +310,7 @@ func (r *textReader) closeTable() {
 		return
 	}
 	t.around, r.around = r.around, surroundings{}
-	t.claims, r.pending = append(r.pending, t.claims...), nil
+	t.claims = append(r.claimsFor(append([]*heading{}, t.stack...)), t.claims...)
 	if len(t.stack) > 0 {
 		t.stack[len(t.stack)-1].tables++
 	}

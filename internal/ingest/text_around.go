@@ -19,13 +19,14 @@ var (
 	image     = regexp.MustCompile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
 	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
 	described = regexp.MustCompile(`(?i)^(?:GPU|NPU|CUDA|CANN|Driver Version|Hardware|Python|OS|vLLM(?: version)?|SGLang(?: version)?|Model|硬件|模型|版本|环境)\s*[:：]\s*\S`)
+	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
 	bashLine  = regexp.MustCompile(`\b(?:vllm (?:bench )?serve|sglang\.(?:bench_serving|launch_server)|benchmark_serving\.py|vllm\.entrypoints)\b`)
 )
 
 // ofRun are the beginnings of lines that the tools print ahead of a run.
 var ofRun = []string{
 	"#Input tokens:", "#Output tokens:", "#Input text tokens:", "#Input vision tokens:", "Starting warmup", "Warmup completed",
-	"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:",
+	"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:", "Will increase RPS from",
 	"Burstiness factor:", "Maximum request concurrency:", "vLLM API server version",
 }
 
@@ -39,8 +40,9 @@ type surroundings struct {
 	command  strings.Builder   // a command line whose end has not come
 }
 
-// take keeps what a line has to say of the run or of the environment.
-func (r *textReader) take(l line) {
+// take keeps what a line has to say of the run or of the environment, and reports
+// whether it had anything to say.
+func (r *textReader) take(l line) bool {
 	text := strings.TrimSpace(bullet.ReplaceAllString(strings.TrimSpace(l.text), ""))
 	a := &r.around
 	switch {
@@ -52,16 +54,26 @@ func (r *textReader) take(l line) {
 	case a.command.Len() > 0 || bashLine.MatchString(text):
 		r.commandLine(text)
 	case len(text) > longestKept:
+		return false
 	case image.MatchString(text), installed.MatchString(text), described.MatchString(text):
 		r.outline.note(dialect.Mask(text))
 	default:
-		for _, begins := range ofRun {
-			if i := strings.Index(text, begins); i >= 0 && len(a.run) < mostAround {
-				a.run = append(a.run, dialect.Mask(text[i:]))
-				a.load(text[i:])
-			}
+		return a.takeRun(text)
+	}
+	return true
+}
+
+// takeRun keeps a line that a tool prints ahead of a run, without what a log put
+// ahead of it.
+func (a *surroundings) takeRun(text string) bool {
+	for _, begins := range ofRun {
+		if i := strings.Index(text, begins); i >= 0 && len(a.run) < mostAround {
+			a.run = append(a.run, dialect.Mask(text[i:]))
+			a.load(text[i:])
+			return true
 		}
 	}
+	return false
 }
 
 // namespace reads a printout of arguments, or the next line of one that a terminal
@@ -95,13 +107,16 @@ func (r *textReader) commandLine(text string) {
 		return
 	}
 	if len(a.run) < mostAround && a.command.Len() <= 2*longestKept {
-		a.run = append(a.run, dialect.Mask(strings.TrimLeft(a.command.String(), "$#> ")))
+		a.run = append(a.run, dialect.Mask(prompt.ReplaceAllString(a.command.String(), "")))
 	}
 	a.command.Reset()
 }
 
-// ramp is how vLLM tells a rate that rises.
-var ramp = regexp.MustCompile(`^Traffic ramp-up strategy: (\w+)\D* (\d+)\D* to (\d+)`)
+// How vLLM tells of a rate that rises.
+var (
+	ramp     = regexp.MustCompile(`^Traffic ramp-up strategy: (\w+)`)
+	rampFrom = regexp.MustCompile(`(\d+) to (\d+) RPS`)
+)
 
 // load reads what vLLM says of the load ahead of a run.
 func (a *surroundings) load(text string) {
@@ -109,8 +124,10 @@ func (a *surroundings) load(text string) {
 		a.traffic = dialect.Settings{}
 	}
 	if m := ramp.FindStringSubmatch(text); m != nil {
-		a.traffic["ramp_up_strategy"], a.traffic["ramp_up_start_rps"], a.traffic["ramp_up_end_rps"] = m[1], m[2], m[3]
-		return
+		a.traffic["ramp_up_strategy"] = m[1]
+	}
+	if m := rampFrom.FindStringSubmatch(text); m != nil {
+		a.traffic["ramp_up_start_rps"], a.traffic["ramp_up_end_rps"] = m[1], m[2]
 	}
 	label, value, _ := strings.Cut(text, ":")
 	value, _, _ = strings.Cut(strings.TrimSpace(value), " ")

@@ -108,14 +108,14 @@ var emptyPair = regexp.MustCompile(`[(（\[【]\s*[)）\]】]`)
 // emphasis and the colon at its end.
 func cleanHeading(text string) string {
 	text = emphasis.Replace(text)
-	name := text
+	name, last := text, len(text)
 	for _, c := range slices.Backward(claimsIn(text)) {
 		start, end := c.start, c.end
-		if open, end2, ok := enclosing(text, start, end); ok {
-			start, end = open, end2
+		if open, closed, ok := enclosing(text, start, end); ok {
+			start, end = open, closed
 		}
-		if end <= len(name) {
-			name = name[:start] + name[min(end, len(name)):]
+		if end = min(end, last); start < end {
+			name, last = name[:start]+name[end:], start
 		}
 	}
 	name = emptyPair.ReplaceAllString(name, "")
@@ -165,6 +165,16 @@ func (o *outline) top() *heading {
 		return &o.root
 	}
 	return o.stack[len(o.stack)-1]
+}
+
+// marked is the heading right above that Markdown has for one, or the document.
+func (o *outline) marked() *heading {
+	for _, h := range slices.Backward(o.stack) {
+		if h.level < boldLevel {
+			return h
+		}
+	}
+	return &o.root
 }
 
 // note keeps a line on the environment of the tables below the heading. One that

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/dialect"
-	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
@@ -46,8 +45,8 @@ func plan(o *trace.Origin, a *surroundings) trace.Plan {
 		s["use_trace_timestamps"] = "True"
 	case rate != "":
 		s["request_rate"] = rate
-	case o.Tool == "vllm" && metrics.VLLMVersion(o.Form).Since(metrics.VLLM2512):
-		s["request_rate"] = "inf" // it has a row for any other
+	case o.Tool == "vllm" && hasRateRow(o):
+		s["request_rate"] = "inf"
 	}
 	if backend := o.Setup["Backend"]; backend != "" {
 		s["backend"] = backend
@@ -59,6 +58,16 @@ func plan(o *trace.Origin, a *surroundings) trace.Plan {
 		p.Arrival = fmt.Sprintf("%g req/s", p.Rate) // by which process nobody says
 	}
 	return p
+}
+
+// hasRateRow reports whether a table of vLLM's would tell a rate: it is whole where
+// the row stands, and has rows that are younger.
+func hasRateRow(o *trace.Origin) bool {
+	has := func(name string) bool {
+		_, ok := o.Figure(name)
+		return ok
+	}
+	return has("requests.ok") && has("duration") && (has("requests.failed") || has("peak.concurrency"))
 }
 
 // contradiction is where the settings of a Namespace are not those of the table

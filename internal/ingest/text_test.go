@@ -126,3 +126,36 @@ func TestNotesRenderedAgainAreTheSameBytes(t *testing.T) {
 		t.Errorf("%d tables, want 20", n)
 	}
 }
+
+// Texts of every kind of trouble; the golden files are to be read.
+func TestTexts(t *testing.T) {
+	for _, name := range []string{"outline.md", "broken.log", "vllm.log", "sglang.log"} {
+		t.Run(name, func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join("testdata", "text", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".golden", describe(Read(source("notes/"+name, string(b)))))
+		})
+	}
+}
+
+// All of a text file but its tables' own lines can be lost: what comes back is what
+// stood there.
+func TestTextsRenderedAgain(t *testing.T) {
+	for _, name := range []string{"vllm.log", "sglang.log"} {
+		b, err := os.ReadFile(filepath.Join("testdata", "text", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, problems := Read(source(name, string(b)))
+		if len(found) == 0 || len(problems) > 0 {
+			t.Fatalf("%s: %d found, %v", name, len(found), problems)
+		}
+		for _, f := range found {
+			if got := rendered(t, f.Run); !strings.Contains(string(b), got) {
+				t.Errorf("%s:%d: %s", name, f.Run.Origin.Line, got)
+			}
+		}
+	}
+}
