@@ -131,9 +131,6 @@ func (o Options) settle(f *finding) *Change {
 		c.Test, c.P, c.Adjusted = f.test, &f.p, &f.adjusted
 	}
 	c.Verdict = o.verdict(f, c, wide)
-	if c.Verdict == CannotTell {
-		c.More = o.more(f)
-	}
 	return c
 }
 
@@ -179,7 +176,7 @@ func direction(better metrics.Direction, effect float64) Verdict {
 // of metrics leaves, or show that it is within the margin.
 func (o Options) more(f *finding) int {
 	n := f.noise
-	if !(n.df > 0) || !(n.sd > 0) {
+	if !f.decides || !(n.df > 0) || !(n.sd > 0) {
 		return 0
 	}
 	needed := stats.RunsNeeded
