@@ -63,7 +63,7 @@ func TestThreeRunsEachByHand(t *testing.T) {
 	// 0.0081650 and t = 11.0227. With 4 degrees of freedom P is 1 - (3s - s³)/2 of s =
 	// t/√(t²+4) = 0.9839354. t(0.975; 4) = 2.776445.
 	w := compared(t, Options{}, repeated("A", "ttft.mean", exps(0, 0.01, 0.02)...), repeated("B", "ttft.mean", exps(0.09, 0.10, 0.11)...))
-	c := change(t, w, "ttft.mean", 1)
+	c := change(t, w, "ttft.mean")
 	about(t, "relative", c.Relative, math.Expm1(0.09), 1e-12)
 	about(t, "low", c.Interval.Low, math.Expm1(0.09-2.776445*0.0081650), 1e-6)
 	about(t, "high", c.Interval.High, math.Expm1(0.09+2.776445*0.0081650), 1e-6)
@@ -84,20 +84,20 @@ func TestThreeRunsEachByHand(t *testing.T) {
 func TestFourRunsEachAreExchanged(t *testing.T) {
 	// All of B above all of A: of the 70 arrangements two are as far apart.
 	a, b := repeated("A", "throughput.output", 100, 101, 102, 103), repeated("B", "throughput.output", 110, 111, 112, 113)
-	c := change(t, compared(t, Options{}, a, b), "throughput.output", 1)
+	c := change(t, compared(t, Options{}, a, b), "throughput.output")
 	about(t, "p", *c.P, 2.0/70, 1e-12)
 	about(t, "adjusted", *c.Adjusted, 2.0/70, 1e-12)
 	if c.Verdict != Better || c.Test != "permutation of 4 and 4 runs" {
 		t.Errorf("%+v", c)
 	}
-	c = change(t, compared(t, Options{Level: 0.99}, a, b), "throughput.output", 1)
+	c = change(t, compared(t, Options{Level: 0.99}, a, b), "throughput.output")
 	if strings.HasPrefix(c.Test, "permutation") {
 		t.Errorf("at 0.99 no arrangement is rare enough, yet %s", c.Test)
 	}
 }
 
 func TestNumbersOfRunsThatDifferAreWelchs(t *testing.T) {
-	c := change(t, compared(t, Options{}, repeated("A", "itl.mean", 1, 1.01), repeated("B", "itl.mean", 1.5, 1.52, 1.55)), "itl.mean", 1)
+	c := change(t, compared(t, Options{}, repeated("A", "itl.mean", 1, 1.01), repeated("B", "itl.mean", 1.5, 1.52, 1.55)), "itl.mean")
 	if c.Interval.Method != "Welch, 2 and 3 runs" || c.Basis != Replicates {
 		t.Errorf("%+v", c)
 	}
@@ -108,19 +108,19 @@ func TestPairsTakeOutWhatTheyShare(t *testing.T) {
 	// 0.03 ± t(0.975; 2)·0.01/√3, P = 0.035099 from t = 5.19615.
 	a := repeated("A", "e2el.mean", exps(0, 0.1, 0.3)...)
 	b := repeated("B", "e2el.mean", exps(0.02, 0.13, 0.34)...)
-	c := change(t, compared(t, Options{Paired: true}, a, b), "e2el.mean", 1)
+	c := change(t, compared(t, Options{Paired: true}, a, b), "e2el.mean")
 	about(t, "high", c.Interval.High, math.Expm1(0.03+4.302653*0.01/math.Sqrt(3)), 1e-6)
 	about(t, "p", *c.P, 0.035099, 1e-6)
 	if c.Basis != Pairs || c.Verdict != Worse {
 		t.Errorf("%+v", c)
 	}
-	if c := change(t, compared(t, Options{}, a, b), "e2el.mean", 1); c.Verdict != CannotTell || c.More < 1 {
+	if c := change(t, compared(t, Options{}, a, b), "e2el.mean"); c.Verdict != CannotTell || c.More < 1 {
 		t.Errorf("without pairs: %+v", c)
 	}
 	six := func(variant string, by float64) []Run {
 		return repeated(variant, "e2el.mean", exps(by, 0.1+1.1*by, 0.3+by, 0.2+1.2*by, 0.5+by, 0.4+0.9*by)...)
 	}
-	c = change(t, compared(t, Options{Paired: true}, six("A", 0), six("B", 0.03)), "e2el.mean", 1)
+	c = change(t, compared(t, Options{Paired: true}, six("A", 0), six("B", 0.03)), "e2el.mean")
 	about(t, "p of six pairs", *c.P, 2.0/64, 1e-12)
 
 	_, err := Compare(slices.Concat(a, b[:2]), Options{Paired: true})
@@ -131,7 +131,7 @@ func TestPairsTakeOutWhatTheyShare(t *testing.T) {
 
 func TestOneRunBorrowsTheNoiseOfTheOther(t *testing.T) {
 	// One of B against three of A, standard deviation 0.01: standard error 0.01·√(4/3).
-	c := change(t, compared(t, Options{}, repeated("A", "ttft.mean", exps(0, 0.01, 0.02)...), repeated("B", "ttft.mean", math.Exp(0.11))), "ttft.mean", 1)
+	c := change(t, compared(t, Options{}, repeated("A", "ttft.mean", exps(0, 0.01, 0.02)...), repeated("B", "ttft.mean", math.Exp(0.11))), "ttft.mean")
 	about(t, "low", c.Interval.Low, math.Expm1(0.10-4.302653*0.01*math.Sqrt(4.0/3)), 1e-6)
 	if c.Basis != Borrowed || c.Verdict != Worse {
 		t.Errorf("%+v", c)
@@ -141,11 +141,11 @@ func TestOneRunBorrowsTheNoiseOfTheOther(t *testing.T) {
 func TestNoDifferenceLargerThan(t *testing.T) {
 	a := repeated("A", "ttft.mean", 1.000, 1.001, 0.999, 1.002, 0.998)
 	b := repeated("B", "ttft.mean", 1.001, 1.000, 0.999, 1.001, 0.999)
-	c := change(t, compared(t, Options{}, a, b), "ttft.mean", 1)
+	c := change(t, compared(t, Options{}, a, b), "ttft.mean")
 	if c.Verdict != Same || !(c.Bound > 0 && c.Bound < 0.003) || c.More != 0 {
 		t.Errorf("%+v", c)
 	}
-	c = change(t, compared(t, Options{Margin: 0.001}, a, b), "ttft.mean", 1)
+	c = change(t, compared(t, Options{Margin: 0.001}, a, b), "ttft.mean")
 	if c.Verdict != CannotTell || c.More < 1 {
 		t.Errorf("with a margin of 0.1 %%: %+v", c)
 	}
@@ -160,11 +160,11 @@ func TestADifferenceBelowTheRoundingIsNone(t *testing.T) {
 		return runs
 	}
 	w := compared(t, Options{}, rounded("A", 5.5, 5.5, 5.5, 5.5), rounded("B", 5.6, 5.6, 5.6, 5.6))
-	if c := change(t, w, "throughput.requests", 1); c.Verdict != CannotTell || !(c.Interval.Low <= 0) {
+	if c := change(t, w, "throughput.requests"); c.Verdict != CannotTell || !(c.Interval.Low <= 0) {
 		t.Errorf("%+v %+v", c, c.Interval)
 	}
 	w = compared(t, Options{}, rounded("A", 5.5, 5.5, 5.5, 5.5), rounded("B", 5.9, 5.9, 5.9, 5.9))
-	if c := change(t, w, "throughput.requests", 1); c.Verdict != Better {
+	if c := change(t, w, "throughput.requests"); c.Verdict != Better {
 		t.Errorf("%+v %+v", c, c.Interval)
 	}
 	if w.Rows[0].Cells[1].Step != 0.1 {
@@ -174,7 +174,7 @@ func TestADifferenceBelowTheRoundingIsNone(t *testing.T) {
 
 func TestFailuresAreCounts(t *testing.T) {
 	failed := func(a, b []float64) Change {
-		return change(t, compared(t, Options{}, repeated("A", "requests.failed", a...), repeated("B", "requests.failed", b...)), "requests.failed", 1)
+		return change(t, compared(t, Options{}, repeated("A", "requests.failed", a...), repeated("B", "requests.failed", b...)), "requests.failed")
 	}
 	if c := failed([]float64{0, 0}, []float64{2, 2}); c.Verdict != CannotTell || !c.Plain || c.Relative != 2 {
 		t.Errorf("two failures in each of two runs may be chance: %+v", c)
@@ -183,14 +183,14 @@ func TestFailuresAreCounts(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	w := compared(t, Options{}, repeated("A", "requests.failed", 0, 0), repeated("B", "requests.failed", 0, 0))
-	if c := change(t, w, "requests.failed", 1); !w.Rows[0].Constant || c.Verdict != Same || c.Interval != nil {
+	if c := change(t, w, "requests.failed"); !w.Rows[0].Constant || c.Verdict != Same || c.Interval != nil {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestWhatNeverVariesIsDecidedByItsNumbers(t *testing.T) {
 	// A simulation in virtual time gives the same figures each time.
-	c := change(t, compared(t, Options{}, repeated("A", "ttft.mean", 0.1, 0.1), repeated("B", "ttft.mean", 0.09, 0.09)), "ttft.mean", 1)
+	c := change(t, compared(t, Options{}, repeated("A", "ttft.mean", 0.1, 0.1), repeated("B", "ttft.mean", 0.09, 0.09)), "ttft.mean")
 	if c.Verdict != Better || c.Interval.Low != c.Interval.High {
 		t.Errorf("%+v %+v", c, c.Interval)
 	}
@@ -287,7 +287,7 @@ func TestMoreRunsSettleIt(t *testing.T) {
 	// about four of five cases.
 	a := repeated("A", "ttft.mean", exps(0, 0.02, -0.02)...)
 	b := repeated("B", "ttft.mean", exps(0.03, 0.05, 0.01)...)
-	c := change(t, compared(t, Options{}, a, b), "ttft.mean", 1)
+	c := change(t, compared(t, Options{}, a, b), "ttft.mean")
 	if c.Verdict != CannotTell || c.More < 1 {
 		t.Fatalf("%+v", c)
 	}
@@ -302,7 +302,7 @@ func TestMoreRunsSettleIt(t *testing.T) {
 			}
 			return repeated(variant, "ttft.mean", exps(logs...)...)
 		}
-		if v := change(t, compared(t, Options{}, draw("A", 0), draw("B", 0.03)), "ttft.mean", 1).Verdict; v == Worse {
+		if v := change(t, compared(t, Options{}, draw("A", 0), draw("B", 0.03)), "ttft.mean").Verdict; v == Worse {
 			found++
 		}
 	}
