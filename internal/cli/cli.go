@@ -37,6 +37,7 @@ type Process struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Width   func() int       // columns of the terminal that Stderr is, nil if it is none
+	Screen  func() int       // columns of the terminal that Stdout is, nil if it is none
 	Signals <-chan os.Signal // interrupts and requests to end
 	// Alone means that nothing else goes on in the operating system's process, so
 	// that a run may have the runtime to itself.
@@ -51,7 +52,8 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // a run or a command could not be completed
 	exitUsage       = 2   // the command line, a config file or a plan is wrong
-	exitNotValid    = 3   // a run was made, reported and kept, and --require-valid asked for one that is valid
+	exitNotMet      = 3   // all was done, and a gate of --fail-if failed, or a run is not as --require-valid wants it
+	exitCannotTell  = 4   // all was done, and the data cannot tell whether a gate of --fail-if holds
 	exitInterrupted = 130 // ended by an interrupt; what there was is reported
 )
 
@@ -82,7 +84,8 @@ func Main() {
 		Env:     os.LookupEnv,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
-		Width:   terminalWidth(),
+		Width:   terminalWidth(os.Stderr),
+		Screen:  terminalWidth(os.Stdout),
 		Signals: signals,
 		Alone:   true,
 		Listen:  net.Listen,
@@ -104,10 +107,10 @@ func passOn(caught <-chan os.Signal, signals chan<- os.Signal) {
 	}
 }
 
-// terminalWidth tells how wide the terminal behind stderr is, at any moment; nil
+// terminalWidth tells how wide the terminal behind a stream is, at any moment; nil
 // if there is none.
-func terminalWidth() func() int {
-	fd := int(os.Stderr.Fd())
+func terminalWidth(stream *os.File) func() int {
+	fd := int(stream.Fd())
 	if !term.IsTerminal(fd) {
 		return nil
 	}
@@ -126,6 +129,9 @@ type grammar struct {
 	Sim      simCmd      `cmd:"" help:"Simulate: the run of bench against a modelled engine, in virtual time."`
 	Profiles profilesCmd `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
+	Compare  compareCmd  `cmd:"" help:"Compare variants: what changed, what did not, and what the data cannot tell."`
+	Note     noteCmd     `cmd:"" help:"Write a lab note: the comparison, the tables, plots, and the verdict in words."`
+	Import   importCmd   `cmd:"" help:"Keep results of other tools: tables in notes and logs, result files."`
 	Conform  conformCmd  `cmd:"" help:"Measure a client: how wrong are the figures that it reports?"`
 	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
 	Doctor   doctorCmd   `cmd:"" help:"Check this machine as a client before a run, and say what to change."`
@@ -176,7 +182,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 	parser, err = kong.New(g,
 		kong.Name("pitot"),
 		kong.Description("Pitot measures LLM serving endpoints: what they do, how sure that is, and what the load generator itself did to the figures."),
-		kong.Vars{"version": "pitot " + Version()},
+		kong.Vars{"version": "pitot " + Version(), "picks": pickHelp},
 		kong.Vars(conformVars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
@@ -214,6 +220,7 @@ func (e notValidError) Error() string {
 func (p *Process) fail(err error) int {
 	var mistake usageError
 	var notValid notValidError
+	var gate gateError
 	switch {
 	case err == nil:
 		return exitOK
@@ -228,7 +235,13 @@ func (p *Process) fail(err error) int {
 		return exitUsage
 	case errors.As(err, &notValid) && beside(err, notValid) == "":
 		fmt.Fprintf(p.Stderr, "pitot: %v\n", notValid)
-		return exitNotValid
+		return exitNotMet
+	case errors.As(err, &gate) && beside(err, gate) == "":
+		fmt.Fprintf(p.Stderr, "pitot: %v\n", gate)
+		if gate.failed > 0 {
+			return exitNotMet
+		}
+		return exitCannotTell
 	}
 	fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
 	return exitFailed

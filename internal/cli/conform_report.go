@@ -75,19 +75,19 @@ func checkOutputs(files []string) error {
 func (p *Process) writeConformity(files []string, reports []conform.Report) error {
 	errs := []error{report.ConformText(p.Stdout, reports)}
 	for _, name := range files {
-		errs = append(errs, writeFile(name, func(w io.Writer) error { return conformWriters[filepath.Ext(name)](w, reports) }))
+		errs = append(errs, writeFile("--out", name, func(w io.Writer) error { return conformWriters[filepath.Ext(name)](w, reports) }))
 	}
 	return errors.Join(errs...)
 }
 
-// writeFile makes a file of what write writes.
-func writeFile(name string, write func(io.Writer) error) error {
+// writeFile makes a file, which a flag names, of what write writes.
+func writeFile(flag, name string, write func(io.Writer) error) error {
 	f, err := os.Create(name)
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	if err := errors.Join(write(f), f.Close()); err != nil {
-		return fmt.Errorf("--out %s: %w", name, err)
+		return fmt.Errorf("%s %s: %w", flag, name, err)
 	}
 	return nil
 }

@@ -98,12 +98,12 @@ func runBlocks(t *testing.T, found []block) {
 		if code := Run(p); code != exitOK {
 			t.Errorf("%s: %s: exit code %d: %s", b.where, b.command, code, stderr.String())
 		}
-		compare(t, b, stdout.String())
+		compareOutput(t, b, stdout.String())
 	}
 }
 
-// compare looks for the block's lines in the output, each after the one before.
-func compare(t *testing.T, b block, output string) {
+// compareOutput looks for the block's lines in the output, each after the one before.
+func compareOutput(t *testing.T, b block, output string) {
 	t.Helper()
 	rest := strings.Split(output, "\n")
 	for _, want := range b.output {

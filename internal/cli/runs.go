@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/dialect"
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
@@ -78,7 +81,8 @@ func (c runsListCmd) Run(p *Process) error {
 			fmt.Fprintf(w, "… %d more (-n 0 shows all)\n", len(list)-i)
 			break
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.Run.ID, l.Run.Name, l.Run.Kind, l.Run.Status, verdict(l.Run), l.Records, l.Failed, l.Run.Plan.Model, describeLoad(l.Run.Plan))
+		records, failed := counts(l)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Run.ID, l.Run.Name, l.Run.Kind, l.Run.Status, verdict(l.Run), records, failed, l.Run.Plan.Model, describeLoad(l.Run.Plan))
 	}
 	return w.Flush()
 }
@@ -92,11 +96,33 @@ func verdict(run trace.Run) string {
 }
 
 func describeLoad(p trace.Plan) string {
-	parts := []string{p.Workload, p.Arrival}
+	var parts []string
+	for _, part := range []string{p.Workload, p.Arrival} {
+		if part != "" { // an imported table does not tell
+			parts = append(parts, part)
+		}
+	}
 	if p.Concurrency > 0 {
 		parts = append(parts, fmt.Sprintf("at most %d in flight", p.Concurrency))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// counts are the requests of a run and the failed ones among them, by its records,
+// or else by what its tool reported.
+func counts(l store.Listing) (records, failed string) {
+	o := l.Run.Origin
+	if l.Records > 0 || o == nil {
+		return strconv.Itoa(l.Records), strconv.Itoa(l.Failed)
+	}
+	records, failed = "–", "–"
+	if l.Run.Plan.Requests > 0 {
+		records = strconv.Itoa(l.Run.Plan.Requests)
+	}
+	if f, ok := o.Figure("requests.failed"); ok {
+		failed = strconv.Itoa(int(f.Value))
+	}
+	return records, failed
 }
 
 type runsShowCmd struct {
@@ -113,7 +139,12 @@ func (c runsShowCmd) Run(p *Process) error {
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	showRun(w, t)
 	fmt.Fprintln(w)
-	showRecords(w, t, c.N)
+	if t.Run.Origin != nil {
+		showFigures(w, t.Run.Origin.Figures)
+	}
+	if len(t.Records) > 0 {
+		showRecords(w, t, c.N)
+	}
 	return w.Flush()
 }
 
@@ -128,14 +159,20 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("name", run.Name)
 	line("kind", string(run.Kind))
 	line("status", string(run.Status))
-	line("started", run.Started.Local().Format(time.RFC3339))
+	if !run.Started.IsZero() {
+		line("started", run.Started.Local().Format(time.RFC3339))
+	}
 	line("target", strings.TrimSpace(run.Plan.URL+" "+run.Plan.Model))
 	line("load", describeLoad(run.Plan))
 	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
 	line("server", run.Env.Server)
 	line("tokenizer", run.Env.Tokenizer)
-	line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
-	line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
+	if o := run.Origin; o != nil {
+		showOrigin(line, o)
+	} else {
+		line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
+		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
+	}
 	line("verdict", verdict(run))
 	if run.Verdict != nil {
 		for _, r := range run.Verdict.Reasons {
@@ -145,6 +182,31 @@ func showRun(w io.Writer, t *trace.Trace) {
 	for _, n := range run.Notes {
 		line("note", n)
 	}
+}
+
+// showOrigin tells where an imported run came from, and what stood there.
+func showOrigin(line func(name, value string), o *trace.Origin) {
+	line("from", fmt.Sprintf("%s, a %s of %s", place(o.File, o.Line), o.Detail, strings.TrimSpace(o.Tool+" "+o.Form)))
+	line("headings", strings.Join(o.Path, " / "))
+	for _, c := range o.Claims {
+		line("claim", fmt.Sprintf("%s (line %d)", c.Text, c.Line))
+	}
+	for _, a := range o.Around {
+		line("beside it", a)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Setup)) {
+		line("setting", name+" = "+o.Setup[name])
+	}
+}
+
+// showFigures is a line a figure, as another tool reported it, in the units of
+// storage.
+func showFigures(w io.Writer, figures []trace.Figure) {
+	fmt.Fprintln(w, "FIGURE\tVALUE\tUNIT")
+	for _, f := range figures {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, strconv.FormatFloat(f.Value, 'g', 10, 64), metrics.QuantityOf(f.Name).Unit)
+	}
+	fmt.Fprintln(w)
 }
 
 // showRecords is a line a record; instants are in seconds since the start of the
@@ -211,6 +273,9 @@ func (c runsReportCmd) Run(p *Process) error {
 	if c.Dialect == "vllm" && slices.ContainsFunc(slos, func(o trace.SLO) bool { return o.Metric == "itl" }) {
 		return usagef("--slo itl: vllm knows objectives on ttft, tpot and e2el")
 	}
+	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
+		return c.reported(p, t.Run)
+	}
 	if len(slos) > 0 {
 		t.Run.Plan.Objectives = slos
 	}
@@ -222,6 +287,20 @@ func (c runsReportCmd) Run(p *Process) error {
 		p.warn(summary.Health)
 	}
 	return p.printReport(t, summary, c.Dialect, c.DialectVersion)
+}
+
+// reported writes the report of a run of which there is what its tool said and not
+// each request: that tool's own is all there can be.
+func (c runsReportCmd) reported(p *Process, run trace.Run) error {
+	o := run.Origin
+	asked := c.Dialect != "pitot" && c.Dialect != o.Tool || c.DialectVersion != "" && c.DialectVersion != o.Form
+	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
+		return usagef("run %s was imported as a %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, o.Detail, o.Tool)
+	}
+	if o.Tool != "vllm" && o.Tool != "sglang" {
+		return usagef("run %s was imported from %s, whose report pitot does not write: `pitot runs show %s` has its figures", run.ID, o.Tool, run.ID)
+	}
+	return dialect.WriteReported(p.Stdout, run)
 }
 
 // checkDialect holds the flags to what the dialect has.

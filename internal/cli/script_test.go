@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"pitot": Main})
 }
 
-// The scripts know two commands beside pitot:
+// The scripts have notes with result tables in $NOTES, and know two commands beside
+// pitot:
 //
 //	engine [-tls] [fault...]  starts an engine that answers in milliseconds and sets $URL and $PORT; with -tls
 //	                          its certificate is in ca.pem
@@ -39,7 +40,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("TZ", "UTC")
-			return nil
+			notes, err := filepath.Abs("../ingest/testdata/notes")
+			env.Setenv("NOTES", notes)
+			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"engine": startEngine,

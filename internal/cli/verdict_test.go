@@ -37,17 +37,17 @@ func TestRequireValid(t *testing.T) {
 		report string
 	}{
 		{bench, exitOK, "client  INVALID: "},
-		{bench + "--require-valid", exitNotValid, "client  INVALID: "},
-		{bench + "--require-valid --report vllm", exitNotValid, "Serving Benchmark Result"},
+		{bench + "--require-valid", exitNotMet, "client  INVALID: "},
+		{bench + "--require-valid --report vllm", exitNotMet, "Serving Benchmark Result"},
 		{vllm, exitOK, "Serving Benchmark Result"},
-		{vllm + "--require-valid", exitNotValid, "Serving Benchmark Result"},
+		{vllm + "--require-valid", exitNotMet, "Serving Benchmark Result"},
 	} {
 		t.Chdir(t.TempDir())
 		p, stdout, stderr := process(t, map[string]string{}, strings.Fields(tt.args)...)
 		p.Env = func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }
 		p.Dial = scarce(8)
 		code := Run(p)
-		if code != tt.code || !strings.Contains(stdout.String(), tt.report) || strings.HasSuffix(stderr.String(), says) != (tt.code == exitNotValid) {
+		if code != tt.code || !strings.Contains(stdout.String(), tt.report) || strings.HasSuffix(stderr.String(), says) != (tt.code == exitNotMet) {
 			t.Errorf("%s: exit code %d\n%s%s", tt.args, code, stdout, stderr)
 		}
 		if strings.Contains(tt.report, "Serving") && !strings.Contains(stderr.String(), "pitot: INVALID run") {

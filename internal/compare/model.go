@@ -168,7 +168,8 @@ func (t *table) rows() {
 			key := rowKey{name, d.ID}
 			row := Row{Quantity: metrics.QuantityOf(name), Definition: d}
 			for _, v := range t.variants {
-				row.Cells = append(row.Cells, Cell{Values: v.sample(key).values})
+				s := v.sample(key)
+				row.Cells = append(row.Cells, Cell{Values: s.values, Step: slices.Max(append(s.steps, 0))})
 			}
 			row.Constant = constant(row)
 			t.keys, t.plain = append(t.keys, key), append(t.plain, isPlain(row))

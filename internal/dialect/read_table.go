@@ -208,21 +208,31 @@ func ReadRows(rows []Row) Reading {
 	return r
 }
 
-// toolOf is the tool whose table knows the most of the rows.
+// toolOf is the tool whose table knows the most of what can be read.
 func toolOf(rows []Row) string {
-	known := map[string]int{}
+	known := map[string]map[string]bool{"vllm": {}, "sglang": {}}
 	for _, row := range rows {
-		all, _ := lookup(row.Label)
-		for _, tool := range []string{"vllm", "sglang"} {
-			if slices.ContainsFunc(all, func(k knownRow) bool { return k.tool == tool }) {
-				known[tool]++
+		all, star := lookup(row.Label)
+		for _, k := range all {
+			if k.reads(star, row.Value) {
+				known[k.tool][row.Label] = true
 			}
 		}
 	}
-	if known["sglang"] > known["vllm"] {
+	if len(known["sglang"]) > len(known["vllm"]) {
 		return "sglang"
 	}
 	return "vllm"
+}
+
+// reads reports whether a value can stand in a row.
+func (r row) reads(star, value string) bool {
+	if r.format == words {
+		return value != ""
+	}
+	number, isShare := strings.CutSuffix(value, "%")
+	_, err := r.figure(star, number)
+	return isShare == (r.format == percent) && err == nil
 }
 
 func (r *Reading) read(row Row, seen map[string]bool) error {
@@ -234,6 +244,8 @@ func (r *Reading) read(row Row, seen map[string]bool) error {
 	switch {
 	case i < 0 && slices.ContainsFunc(all, func(k knownRow) bool { return k.tool == r.Tool }):
 		return fmt.Errorf("%s %q is not a number", row.Label, row.Value)
+	case i >= 0 && row.Value == "":
+		return fmt.Errorf("%s has no value", row.Label)
 	case i < 0:
 		return fmt.Errorf("%s is no row of a table of %s", row.Label, r.Tool)
 	}
@@ -263,11 +275,9 @@ func (r row) figure(name, text string) (trace.Figure, error) {
 	unsigned := strings.TrimPrefix(text, "-")
 	_, fraction, _ := strings.Cut(unsigned, ".")
 	switch v, err := strconv.ParseFloat(text, 64); {
-	case text == "":
-		return trace.Figure{}, fmt.Errorf("has no value")
 	case err == nil && (math.IsNaN(v) || math.IsInf(v, 0)):
 		return trace.Figure{}, fmt.Errorf("is %s: no figure to work with", text)
-	case len(unsigned) > mostDigits || unsigned == "" || strings.Trim(unsigned, "0123456789.") != "" || err != nil:
+	case len(unsigned)-strings.Count(unsigned, ".") > mostDigits || unsigned == "" || strings.Trim(unsigned, "0123456789.") != "" || err != nil:
 		return trace.Figure{}, fmt.Errorf("%q is not a number", text)
 	default:
 		f := trace.Figure{Name: name, Value: v / r.per}
@@ -294,7 +304,7 @@ func (r *Reading) form(rows []Row) string {
 		return string(metrics.SGLangMain)
 	case r.Tool == "sglang":
 		return string(metrics.SGLang2601)
-	case old:
+	case old && has("throughput.total"):
 		return string(metrics.VLLM2507)
 	case has(newestRows...):
 		return string(metrics.VLLM2608)

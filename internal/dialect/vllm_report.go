@@ -21,10 +21,16 @@ type VLLMReport struct {
 	TokenizerID string
 	Date        string // of its end, local time, 20060102-150405
 	RPSChanges  []RPSChange
+
+	goodput bool // known, though the limits are not
 }
 
 // version is the form of the report.
 func (r *VLLMReport) version() metrics.VLLMVersion { return metrics.VLLMVersion(r.Args.DialectVersion) }
+
+// hasGoodput reports whether there are limits, or were when an imported run was
+// made.
+func (r *VLLMReport) hasGoodput() bool { return len(r.Args.Goodput) > 0 || r.goodput }
 
 // counted reports whether token figures are printed.
 func (r *VLLMReport) counted() bool {
@@ -85,7 +91,7 @@ func (r *VLLMReport) requests(e *entries) {
 func (r *VLLMReport) throughput(e *entries) {
 	v := r.Figures
 	e.add("throughput.requests", v.RequestThroughput)
-	if len(r.Args.Goodput) > 0 {
+	if r.hasGoodput() {
 		e.add("goodput", v.RequestGoodput)
 	}
 	if r.counted() {

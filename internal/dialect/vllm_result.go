@@ -163,7 +163,7 @@ func (r *VLLMReport) outcome(o *jsonObjectWriter) {
 	o.int("total_input_tokens", v.TotalInput)
 	o.int("total_output_tokens", v.TotalOutput)
 	o.float("request_throughput", v.RequestThroughput)
-	if len(r.Args.Goodput) > 0 {
+	if r.hasGoodput() {
 		o.float(goodput, v.RequestGoodput)
 	} else {
 		o.null(goodput)

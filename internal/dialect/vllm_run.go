@@ -117,6 +117,9 @@ func (a *VLLMArgs) report(t *trace.Trace, kept vllmRun) *VLLMReport {
 		Date:        t.Run.Started.Add(time.Duration(max(t.Run.End, 0))).Local().Format("20060102-150405"),
 	}
 	r.Diffusion = NewDiffusion(t.Run.ServerCounters, r.Figures.Duration)
+	if t.Run.Origin != nil {
+		r.adopt(t.Run.Origin)
+	}
 	due := make([]trace.Instant, len(t.Records))
 	for _, rec := range t.Records {
 		if rec.Index < len(due) {
@@ -127,6 +130,24 @@ func (a *VLLMArgs) report(t *trace.Trace, kept vllmRun) *VLLMReport {
 		return t.Run.Started.Add(time.Duration(due[i]))
 	})
 	return r
+}
+
+// adopt takes over what an imported result reports and does not have the records
+// of: the goodput of limits that it does not name, and probes.
+func (r *VLLMReport) adopt(o *trace.Origin) {
+	value := func(name string) float64 {
+		f, _ := o.Figure(name)
+		return f.Value
+	}
+	if _, ok := o.Figure("goodput"); ok && len(r.Args.Goodput) == 0 {
+		r.Figures.RequestGoodput, r.goodput = value("goodput"), true
+	}
+	if n := int(value("probe.requests.ok")); n > 0 && r.Figures.Probe == nil {
+		r.Figures.Probe = &metrics.VLLMProbe{
+			Completed: n, Failed: int(value("probe.requests.failed")),
+			Median: 1000 * value("probe.median"), P99: 1000 * value("probe.p99"), Max: 1000 * value("probe.max"),
+		}
+	}
 }
 
 // Traffic are the lines that tell the load, ahead of the run.

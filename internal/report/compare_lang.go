@@ -65,6 +65,7 @@ type vocabulary struct {
 	sameIn        string
 	cannotIn      string
 	wouldSettle   string
+	oneSettles    string // one run
 	alsoSettle    string
 	byBorrowed    string
 	incomparable  string
@@ -101,8 +102,8 @@ type vocabulary struct {
 	gateWithin    string
 	gateBeyond    string
 	gateAcross    string
-	gateBare      string
 	tooltip       string // what a change rests on
+	corrected     string // a p-value
 	htmlTitle     string
 	htmlLang      string
 }
@@ -128,8 +129,9 @@ var english = vocabulary{
 	betterIn:    "better in %[1]d of %[2]d (%[3]s)", betterNone: "better in none of %d",
 	worseIn: "worse in %[1]d (%[2]s)", worseNone: "worse in none", changedIn: "changed in %[1]d (%[2]s)",
 	sameIn: "no difference larger than %[2]s in %[1]d", cannotIn: "cannot tell in %d",
-	wouldSettle: "%[1]d more runs of each would settle %[2]s", alsoSettle: "%[1]d %[2]s",
-	byBorrowed:   "by the noise of other variants' repeated runs",
+	oneSettles:  "%[1]d more run of each would settle %[2]s",
+	wouldSettle: "%[1]d more runs of each would settle %[2]s", alsoSettle: "%[1]d more %[2]s",
+	byBorrowed:   "by the noise of those runs that were repeated",
 	fresh:        "%[1]s %[2]s against %[3]s",
 	incomparable: "no figure that the baseline has too",
 
@@ -138,7 +140,7 @@ var english = vocabulary{
 	markSame:     "no difference larger than %s", markCannot: "cannot tell",
 	markMore:     "cannot tell; that many more runs of each would settle a change of the size seen",
 	markApart:    "more than chance within the two runs; no verdict, since how much runs differ from each other is not known",
-	markBorrowed: "noise not of these runs, but of other variants' repeated ones",
+	markBorrowed: "by the noise of those runs of the workload that were repeated",
 
 	definitions: "by %s's definitions",
 	place:       "line %d", placeIn: "%[1]s, line %[2]d",
@@ -151,9 +153,9 @@ var english = vocabulary{
 	claimOtherWay: "a difference, but not the stated one", claimTrue: "a difference that noise does not explain",
 
 	pass: "PASS", fail: "FAIL", inconclusive: "INCONCLUSIVE", gateOf: "%[1]s, %[2]s",
-	gateWithin: "%[1]s is within the limit", gateBeyond: "%[1]s is beyond the limit",
-	gateAcross: "%[1]s: the limit is inside the interval", gateBare: "%[1]s without an interval: runs were not repeated",
-	tooltip: "noise from run to run %s", htmlTitle: "Comparison", htmlLang: "en",
+	gateWithin: "the whole interval is within the limit", gateBeyond: "the whole interval is beyond the limit",
+	gateAcross: "the limit is within the interval",
+	corrected:  "corrected p = %.2g", tooltip: "noise from run to run %s", htmlTitle: "Comparison", htmlLang: "en",
 }
 
 var chinese = vocabulary{
@@ -177,8 +179,9 @@ var chinese = vocabulary{
 	betterIn:    "%[2]d 项中 %[1]d 项更优（%[3]s）", betterNone: "%d 项中无一更优",
 	worseIn: "%[1]d 项更差（%[2]s）", worseNone: "无一更差", changedIn: "%[1]d 项有变化（%[2]s）",
 	sameIn: "%[1]d 项差异不超过 %[2]s", cannotIn: "%d 项无法判断",
+	oneSettles:  "%[2]s 需双方各再运行 %[1]d 次才能判定",
 	wouldSettle: "%[2]s 需双方各再运行 %[1]d 次才能判定", alsoSettle: "%[2]s 需 %[1]d 次",
-	byBorrowed:   "噪声取自其他方案的重复运行",
+	byBorrowed:   "噪声取自有重复运行的方案",
 	fresh:        "%[1]s %[2]s（基线 %[3]s）",
 	incomparable: "没有与基线共有的指标",
 
@@ -187,7 +190,7 @@ var chinese = vocabulary{
 	markSame:     "差异不超过 %s", markCannot: "无法判断",
 	markMore:     "无法判断；双方各再运行这么多次，可以判定当前大小的差异",
 	markApart:    "差异超出两次运行内部的随机波动；运行之间的波动未知，因此不作结论",
-	markBorrowed: "噪声不是来自这些运行，而是取自其他方案的重复运行",
+	markBorrowed: "噪声取自同一负载下有重复运行的方案",
 
 	definitions: "按 %s 的定义",
 	place:       "第 %d 行", placeIn: "%[1]s 第 %[2]d 行",
@@ -200,9 +203,9 @@ var chinese = vocabulary{
 	claimOtherWay: "确有差异，但与原文所述不同", claimTrue: "差异超出噪声",
 
 	pass: "通过", fail: "未通过", inconclusive: "无法判定", gateOf: "%[1]s，%[2]s",
-	gateWithin: "%[1]s，在限值以内", gateBeyond: "%[1]s，超出限值",
-	gateAcross: "%[1]s，限值落在区间之内", gateBare: "%[1]s，没有区间：运行未重复",
-	tooltip: "运行之间的噪声 %s", htmlTitle: "对比结果", htmlLang: "zh-CN",
+	gateWithin: "整个区间在限值以内", gateBeyond: "整个区间超出限值",
+	gateAcross: "限值落在区间之内，增加运行次数可以缩小区间",
+	corrected:  "校正后 p = %.2g", tooltip: "运行之间的噪声 %s", htmlTitle: "对比结果", htmlLang: "zh-CN",
 }
 
 // wordsOf is the vocabulary of a language, English of one that is not known.
@@ -229,10 +232,18 @@ var chineseTitles = map[string]string{
 	"peak.concurrency":    "峰值并发",
 	"concurrency":         "平均并发",
 	"accept_length":       "平均接受长度",
+	"throughput.inputs":   "池化输入吞吐",
+	"cache.hit_rate":      "前缀缓存命中率",
+	"rtfx":                "实时率倒数（RTFx）",
+
+	"spec_decode.acceptance_rate":  "草稿 token 接受率",
+	"diffusion.throughput":         "已提交 token 吞吐",
+	"diffusion.committed_per_step": "每个去噪步提交的 token 数",
+	"diffusion.steps_per_canvas":   "每个画布的去噪步数",
 }
 
 // chineseMetrics are the latencies that are not written as in English.
-var chineseMetrics = map[string]string{"client queue time": "客户端排队时间", "E2EL with client queue": "E2EL（含客户端排队）"}
+var chineseMetrics = map[string]string{"client queue time": "客户端排队时间", "E2EL with client queue": "E2EL（含客户端排队）", "probe E2EL": "探测请求 E2EL"}
 
 // chineseStatistics are titles of statistics of a latency in Chinese; those of
 // percentiles stay.

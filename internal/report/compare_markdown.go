@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -17,10 +18,10 @@ func CompareMarkdown(w io.Writer, c compare.Comparison, o CompareOptions) error 
 	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2))}
 	m.bullets(v.notes)
 	for _, s := range v.workloads {
-		m.title(s.name)
-		m.bullets(s.head)
+		m.title(s.Name)
+		m.bullets(s.Head)
 		m.table(v.words, s)
-		m.bullets(s.tail)
+		m.bullets(s.Tail)
 	}
 	for _, block := range []struct {
 		title string
@@ -45,7 +46,7 @@ func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkd
 
 func (m *markdown) bullets(lines []line) {
 	for _, l := range lines {
-		m.WriteString("- **" + escapeMarkdown(l.label) + "**: " + escapeMarkdown(l.text) + "\n")
+		m.WriteString("- **" + escapeMarkdown(l.Label) + "**: " + escapeMarkdown(l.Text) + "\n")
 	}
 	if len(lines) > 0 {
 		m.WriteString("\n")
@@ -54,20 +55,20 @@ func (m *markdown) bullets(lines []line) {
 
 // table is padded, so that it can be read as it stands.
 func (m *markdown) table(w words, s section) {
-	if len(s.rows) == 0 || len(s.heads) == 0 {
+	if len(s.Rows) == 0 || len(s.Heads) == 0 {
 		return
 	}
 	head := []string{w.rule}
-	for i, h := range s.heads {
-		if head = append(head, h); i > 0 {
+	for i, h := range s.Heads {
+		if head = append(head, escapeMarkdown(h)); i > 0 {
 			head = append(head, w.changeHead)
 		}
 	}
 	rows := [][]string{head}
-	for _, r := range s.rows {
-		row := []string{r.title}
-		for i, c := range r.cells {
-			if row = append(row, c.value); i > 0 {
+	for _, r := range s.Rows {
+		row := []string{escapeMarkdown(r.Title)}
+		for i, c := range r.Cells {
+			if row = append(row, c.Value); i > 0 {
 				row = append(row, c.changed())
 			}
 		}
@@ -76,26 +77,29 @@ func (m *markdown) table(w words, s section) {
 	m.rows(rows)
 }
 
-// changed is all that is said of a change.
+// changed is all that is said of a change; what is for sure is in bold.
 func (c viewCell) changed() string {
-	return strings.Join(strings.Fields(strings.Join([]string{c.change, c.interval, c.verdict}, " ")), " ")
+	parts := []string{c.Change, c.Interval, escapeMarkdown(c.Verdict)}
+	if c.Tone == good || c.Tone == bad {
+		parts[2] = "**" + parts[2] + "**"
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
 func (m *markdown) rows(rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i := range row {
-			row[i] = escapeMarkdown(row[i])
 			widths[i] = max(widths[i], columnsOf(row[i]), 3)
 		}
 	}
 	for i, row := range rows {
 		for j, cell := range row {
 			switch {
-			case j == 0 || i > 0 && j%2 == 0 || i == 0 && j > 1:
-				cell = padRight(cell, widths[j])
-			default:
+			case isValue(j):
 				cell = padLeft(cell, widths[j])
+			default:
+				cell = padRight(cell, widths[j])
 			}
 			m.WriteString("| " + cell + " ")
 		}
@@ -107,12 +111,15 @@ func (m *markdown) rows(rows [][]string) {
 	m.WriteString("\n")
 }
 
+// isValue: the baseline has a column of values alone, others one of changes after it.
+func isValue(column int) bool { return column == 1 || column > 0 && column%2 == 0 }
+
 // rule is the line under the head. Titles and changes begin where their columns
 // begin, values end where they end.
 func (m *markdown) rule(widths []int) {
 	for i, n := range widths {
 		dashes := strings.Repeat("-", n)
-		if i%2 == 1 {
+		if isValue(i) {
 			dashes = dashes[1:] + ":"
 		}
 		m.WriteString("| " + dashes + " ")
@@ -134,7 +141,7 @@ func escapeMarkdown(s string) string {
 			b.WriteString("&lt;")
 			continue
 		case r == '>' && i == 0, r == '&' && i+1 < len(runes) && (inWord(i+1) || runes[i+1] == '#'),
-			r == '_' && !(inWord(i-1) && inWord(i+1)), strings.ContainsRune("\\`*|", r),
+			r == '_' && (!inWord(i-1) || !inWord(i+1)), strings.ContainsRune("\\`*|", r),
 			r == '~' && i+1 < len(runes) && runes[i+1] == '~', r == ']' && i+1 < len(runes) && strings.ContainsRune("([:", runes[i+1]):
 			b.WriteByte('\\')
 		}

@@ -14,11 +14,11 @@ import (
 // be said.
 func (w words) results(load compare.Workload) (lines []line) {
 	if len(load.Variants) < 2 {
-		return []line{{label: w.result, text: w.alone}}
+		return []line{{Label: w.result, Text: w.alone}}
 	}
 	i := 0
 	tones := map[string]tone{}
-	groups := alikeIn(load.Variants, 1, func(v compare.Variant) string {
+	groups := alikeIn(load.Variants, 1, func(compare.Variant) string {
 		i++
 		said, t := w.bottomLine(load, i)
 		tones[said] = t
@@ -40,10 +40,10 @@ type tally struct {
 
 func tallyOf(load compare.Workload, variant int) (t tally) {
 	for _, r := range load.Rows {
-		if variant >= len(r.Cells) || r.Cells[variant].Change == nil {
-			if isFresh(r, variant) {
-				t.fresh = append(t.fresh, r)
-			}
+		if isFresh(r, variant) {
+			t.fresh = append(t.fresh, r)
+		}
+		if variant >= len(r.Cells) || r.Cells[variant].Change == nil || r.Constant {
 			continue
 		}
 		c := r.Cells[variant].Change
@@ -68,10 +68,16 @@ func tallyOf(load compare.Workload, variant int) (t tally) {
 	return t
 }
 
-// isFresh: what was 0 is not any more, as failures. No percentage tells it.
+// isFresh: what was 0 is not any more, as failures, and no verdict tells it.
 func isFresh(r compare.Row, variant int) bool {
-	return variant < len(r.Cells) && r.Quantity.Better != metrics.Neither && len(r.Cells[0].Values) > 0 && r.Cells[0].Center == 0 &&
-		len(r.Cells[variant].Values) > 0 && r.Cells[variant].Center != 0
+	if variant >= len(r.Cells) || r.Quantity.Better == metrics.Neither {
+		return false
+	}
+	a, b := r.Cells[0], r.Cells[variant]
+	if b.Change != nil && b.Change.Verdict != compare.CannotTell {
+		return false
+	}
+	return len(a.Values) > 0 && len(b.Values) > 0 && a.Center == 0 && b.Center != 0
 }
 
 // bottomLine is what can be said of a variant in a line.
@@ -82,6 +88,9 @@ func (w words) bottomLine(load compare.Workload, variant int) (said string, t to
 		said += fmt.Sprintf(w.fresh, w.title(r.Quantity), s.value(r.Cells[variant]), s.value(r.Cells[0])) + w.stop
 	}
 	rest, t := w.sumUp(load, variant, tally)
+	if slices.ContainsFunc(tally.fresh, func(r compare.Row) bool { return r.Quantity.Better == metrics.Lower }) {
+		t = bad
+	}
 	return said + rest, t
 }
 
@@ -111,6 +120,8 @@ func (w words) evidence(load compare.Workload, variant int) string {
 
 func (t tally) tone() tone {
 	switch {
+	case len(t.worse) > 0 && len(t.better) > 0:
+		return plain // the table shows which
 	case len(t.worse) > 0:
 		return bad
 	case len(t.better) > 0:
@@ -157,7 +168,7 @@ const listed = 4
 func (w words) list(rows []compare.Row, variant int) string {
 	var parts []string
 	for _, r := range rows[:min(len(rows), listed)] {
-		parts = append(parts, w.title(r.Quantity)+" "+w.change(*r.Cells[variant].Change))
+		parts = append(parts, w.title(r.Quantity)+" "+w.change(*r.Cells[variant].Change, scaleOf(r)))
 	}
 	if rest := len(rows) - len(parts); rest > 0 {
 		parts = append(parts, fmt.Sprintf(w.and, rest))
@@ -177,8 +188,11 @@ func (w words) more(rows []compare.Row, variant int) string {
 	parts := []string{}
 	for i, r := range rows[:min(2, len(rows))] {
 		form := w.wouldSettle
-		if i > 0 {
+		switch {
+		case i > 0:
 			form = w.alsoSettle
+		case wants(r) == 1:
+			form = w.oneSettles
 		}
 		parts = append(parts, fmt.Sprintf(form, wants(r), w.title(r.Quantity)))
 	}
@@ -192,23 +206,23 @@ func (w words) legend(c compare.Comparison) (lines []line) {
 		for _, r := range load.Rows {
 			for _, cell := range r.Cells {
 				ch := cell.Change
-				if ch == nil {
+				if ch == nil || r.Constant {
 					continue
 				}
 				word, _ := w.bareVerdict(*ch)
-				interval = interval || w.interval(*ch) != ""
+				interval = interval || ch.Interval != nil
 				differs = differs || ch.Verdict == compare.Better || ch.Verdict == compare.Worse || ch.Verdict == compare.Changed
 				same = same || word == w.same
 				cannot = cannot || word == w.cannotTell
 				apart = apart || word == w.apart
-				borrowed = borrowed || ch.Basis == compare.Borrowed
+				borrowed = borrowed || ch.Basis == compare.Borrowed && onMixedBases(load)
 				more = more || ch.More > 0 && ch.Verdict == compare.CannotTell && !ch.Apart
 			}
 		}
 	}
 	add := func(when bool, mark, text string) {
 		if when {
-			lines = append(lines, line{label: mark, text: text})
+			lines = append(lines, line{Label: mark, Text: text})
 		}
 	}
 	add(interval, "[a, b]", fmt.Sprintf(w.markInterval, w.level))
@@ -307,7 +321,7 @@ func (w words) noiseOf(c compare.ClaimCheck) string {
 	return w.claimTrue
 }
 
-// gate is what became of a gate, and why: in the model's words, which are English.
+// gate is what became of a gate, with the figure, and why.
 func (w words) gate(g compare.GateResult) line {
 	word, t := w.outcome(g.Outcome)
 	of := g.Variant
@@ -315,29 +329,36 @@ func (w words) gate(g compare.GateResult) line {
 		of = fmt.Sprintf(w.gateOf, g.Variant, g.Workload)
 	}
 	why := g.Why
-	if why == "" || w.lang == Zh {
+	if w.lang == Zh {
 		why = w.gateWhy(g)
+	}
+	if g.Interval != nil || g.Value != 0 {
+		why = w.gateValue(g) + w.stop + why
 	}
 	return line{word, clean(g.Gate.Text + w.open + of + w.shut + w.colon + why), t}
 }
 
+// gateWhy is the model's sentence in Chinese; those that tell of an interval follow
+// from the outcome.
 func (w words) gateWhy(g compare.GateResult) string {
-	value := w.gateValue(g)
+	zh, known := chineseWhys[g.Why]
 	switch {
+	case known:
+		return zh
+	case !strings.Contains(g.Why, "interval"):
+		return g.Why
 	case g.Outcome == compare.Pass:
-		return fmt.Sprintf(w.gateWithin, value)
+		return w.gateWithin
 	case g.Outcome == compare.Fail:
-		return fmt.Sprintf(w.gateBeyond, value)
-	case g.Interval != nil:
-		return fmt.Sprintf(w.gateAcross, value)
+		return w.gateBeyond
 	}
-	return fmt.Sprintf(w.gateBare, value)
+	return w.gateAcross
 }
 
 func (w words) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval}
-		return strings.TrimSpace(w.change(c) + " " + w.interval(c))
+		return strings.TrimSpace(w.change(c, scale{}) + " " + w.interval(c, scale{}))
 	}
 	cell := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
 	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{cell}})

@@ -20,10 +20,10 @@ func CompareText(w io.Writer, c compare.Comparison, o CompareOptions) error {
 		if i > 0 || len(v.notes) > 0 {
 			t.WriteString("\n")
 		}
-		t.WriteString(t.paint(s.name, bold) + "\n")
-		t.lines(s.head)
+		t.WriteString(t.paint(s.Name, bold) + "\n")
+		t.lines(s.Head)
 		t.tables(v.words, s)
-		t.lines(s.tail)
+		t.lines(s.Tail)
 	}
 	t.block(v.words.gates, v.gates)
 	t.block(v.words.marks, v.marks)
@@ -64,14 +64,14 @@ const indent = 2
 func labelWidth(v comparisonView) (n int) {
 	n = widest(v.notes)
 	for _, s := range v.workloads {
-		n = max(n, widest(s.head), widest(s.tail))
+		n = max(n, widest(s.Head), widest(s.Tail))
 	}
 	return n
 }
 
 func widest(lines []line) (n int) {
 	for _, l := range lines {
-		n = max(n, columnsOf(l.label))
+		n = max(n, columnsOf(l.Label))
 	}
 	return n
 }
@@ -91,17 +91,17 @@ func (t *terminal) block(heading string, lines []line) {
 func (t *terminal) lines(lines []line) {
 	last := ""
 	for _, l := range lines {
-		label := l.label
+		label := l.Label
 		if label == last {
 			label = ""
 		}
-		last = l.label
+		last = l.Label
 		room := 0
 		if t.width > 0 {
 			room = max(20, t.width-indent-t.label-2)
 		}
-		for _, part := range wrap(l.text, room) {
-			text := padRight(label, t.label) + "  " + t.paint(part, colorOf(l.tone))
+		for _, part := range wrap(l.Text, room) {
+			text := padRight(label, t.label) + "  " + t.paint(part, colorOf(l.Tone))
 			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+text, " ") + "\n")
 			label = ""
 		}
@@ -126,8 +126,8 @@ const (
 
 func newColumn(s section, i int) column {
 	c := column{}
-	for _, r := range s.rows {
-		cell := r.cells[i]
+	for _, r := range s.Rows {
+		cell := r.Cells[i]
 		for j, p := range cell.parts() {
 			c.parts[j] = max(c.parts[j], columnsOf(p))
 		}
@@ -138,8 +138,8 @@ func newColumn(s section, i int) column {
 			c.width += n + 2
 		}
 	}
-	c.width = max(max(c.width-2, 1), min(columnsOf(s.heads[i]), headWidth))
-	c.head = wrap(s.heads[i], c.width)
+	c.width = max(max(c.width-2, 1), min(columnsOf(s.Heads[i]), headWidth))
+	c.head = wrap(s.Heads[i], c.width)
 	if len(c.head) > headLines {
 		rest := strings.Join(c.head[headLines-1:], " ")
 		c.head = append(c.head[:headLines-1], cut(rest, c.width))
@@ -147,20 +147,20 @@ func newColumn(s section, i int) column {
 	return c
 }
 
-func (c viewCell) parts() [4]string { return [4]string{c.value, c.change, c.interval, c.verdict} }
+func (c viewCell) parts() [4]string { return [4]string{c.Value, c.Change, c.Interval, c.Verdict} }
 
 // tables of a workload: in each the baseline and as many variants as fit.
 func (t *terminal) tables(w words, s section) {
-	if len(s.rows) == 0 || len(s.heads) == 0 {
+	if len(s.Rows) == 0 || len(s.Heads) == 0 {
 		return
 	}
-	columns := make([]column, len(s.heads))
+	columns := make([]column, len(s.Heads))
 	for i := range columns {
 		columns[i] = newColumn(s, i)
 	}
 	titles := columnsOf(w.rule)
-	for _, r := range s.rows {
-		titles = max(titles, columnsOf(r.title))
+	for _, r := range s.Rows {
+		titles = max(titles, columnsOf(r.Title))
 	}
 	t.WriteString("\n")
 	if len(columns) == 1 {
@@ -214,8 +214,8 @@ func (t *terminal) table(s section, titles int, columns []column) {
 		}
 		t.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
-	for i, r := range s.rows {
-		title := wrap(r.title, titles)
+	for i, r := range s.Rows {
+		title := wrap(r.Title, titles)
 		row := strings.Repeat(" ", indent) + padRight(title[0], titles)
 		for _, c := range columns {
 			row += strings.Repeat(" ", gap) + t.cell(c, i)
@@ -240,7 +240,7 @@ func (c column) padName(name string) string {
 func (t *terminal) cell(c column, row int) string {
 	cell := c.cells[row]
 	if c.parts[1] == 0 {
-		return padLeft(cell.value, c.width)
+		return padLeft(cell.Value, c.width)
 	}
 	parts := cell.parts()
 	s := padLeft(parts[0], c.parts[0])
@@ -258,7 +258,7 @@ func (t *terminal) cell(c column, row int) string {
 	}
 	bare := strings.TrimRight(rest, " ")
 	filler := strings.Repeat(" ", columnsOf(rest)-columnsOf(bare)+max(0, c.width-written))
-	return s + t.paint(bare, colorOf(cell.tone)) + filler
+	return s + t.paint(bare, colorOf(cell.Tone)) + filler
 }
 
 // columnsOf is how many columns of a terminal s takes: two for each Chinese

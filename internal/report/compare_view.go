@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,44 +32,44 @@ type comparisonView struct {
 
 // A section is one workload.
 type section struct {
-	name  string
-	head  []line // what was compared, and the bottom line
-	heads []string
-	rows  []viewRow
-	tail  []line // what a reader of the table has to know
+	Name  string
+	Head  []line // what was compared, and the bottom line
+	Heads []string
+	Rows  []viewRow
+	Tail  []line // what a reader of the table has to know
 }
 
 // A line has a label, such as note, and text.
 type line struct {
-	label, text string
-	tone        tone
+	Label, Text string
+	Tone        tone
 }
 
 // A viewRow is one metric by one definition.
 type viewRow struct {
-	title string
-	cells []viewCell
+	Title string
+	Cells []viewCell
 }
 
 // A viewCell is a metric of a variant.
 type viewCell struct {
-	value    string
-	within   string // the value's own interval
-	change   string
-	interval string
-	verdict  string
-	tone     tone
-	why      string // what the verdict rests on
+	Value    string
+	Within   string // the value's own interval
+	Change   string
+	Interval string
+	Verdict  string
+	Tone     tone
+	Why      string // what the verdict rests on
 	of       *compare.Change
 }
 
 func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 	v := comparisonView{words: newWords(c, o.Lang)}
-	for _, n := range c.Notes {
-		v.notes = append(v.notes, line{label: v.words.note, text: clean(n)})
+	for _, n := range v.words.remarks(c.Notes, c.Remarks) {
+		v.notes = append(v.notes, line{Label: v.words.note, Text: clean(n)})
 	}
 	if len(c.Workloads) == 0 {
-		v.notes = append([]line{{label: v.words.result, text: v.words.empty}}, v.notes...)
+		v.notes = append([]line{{Label: v.words.result, Text: v.words.empty}}, v.notes...)
 	}
 	for i, load := range c.Workloads {
 		v.workloads = append(v.workloads, v.words.section(load, i, o.All))
@@ -81,34 +82,35 @@ func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 }
 
 func (w words) section(load compare.Workload, number int, all bool) section {
-	s := section{name: clean(load.Name)}
-	if s.name == "" {
-		s.name = fmt.Sprintf(w.workload, number+1)
+	settings := clean(w.settings(load.Settings))
+	s := section{Name: clean(load.Name)}
+	if s.Name == "" {
+		s.Name, settings = cmp.Or(settings, fmt.Sprintf(w.workload, number+1)), ""
 	}
 	for _, v := range load.Variants {
-		s.heads = append(s.heads, clean(v.Name))
+		s.Heads = append(s.Heads, clean(v.Name))
 	}
-	rows, alike := w.rows(load, all)
-	s.rows = rows
+	shown, same := divide(load, all)
+	s.Rows = w.rows(load, shown)
 	add := func(lines *[]line, label string, texts ...string) {
 		for _, t := range texts {
 			if t = clean(t); t != "" {
-				*lines = append(*lines, line{label: label, text: t})
+				*lines = append(*lines, line{Label: label, Text: t})
 			}
 		}
 	}
-	add(&s.head, w.load, w.settings(load.Settings))
-	s.head = append(s.head, w.variants(load)...)
+	add(&s.Head, w.load, settings)
+	s.Head = append(s.Head, w.variants(load)...)
 	for _, r := range load.Residue {
-		add(&s.head, w.differs, r.Setting+w.colon+strings.Join(r.Values, " | "))
+		add(&s.Head, w.differs, r.Setting+w.colon+strings.Join(r.Values, " | "))
 	}
-	s.head = append(s.head, w.results(load)...)
-	add(&s.tail, w.alike, alike)
-	add(&s.tail, w.note, load.Notes...)
+	s.Head = append(s.Head, w.results(load)...)
+	add(&s.Tail, w.alike, w.alikeRows(same))
+	add(&s.Tail, w.note, w.remarks(load.Notes, load.Remarks)...)
 	for _, c := range load.Claims {
-		s.tail = append(s.tail, w.claimLine(c, len(filesOf(load)) > 1))
+		s.Tail = append(s.Tail, w.claimLine(c, len(filesOf(load)) > 1))
 	}
-	add(&s.tail, w.figures, w.definitionsOf(load)...)
+	add(&s.Tail, w.figures, w.definitionsOf(shown)...)
 	return s
 }
 
@@ -124,7 +126,7 @@ func (w words) settings(settings []compare.Setting) string {
 // are: once, if of each as many.
 func (w words) variants(load compare.Workload) (lines []line) {
 	for i, v := range load.Variants[:min(1, len(load.Variants))] {
-		lines = append(lines, line{label: w.baseline, text: clean(v.Name) + w.open + w.runsOf(load.Variants[i]) + w.shut})
+		lines = append(lines, line{Label: w.baseline, Text: clean(v.Name) + w.open + w.runsOf(load.Variants[i]) + w.shut})
 	}
 	groups := alikeIn(load.Variants, 1, w.runsOf)
 	for _, g := range groups {
@@ -132,7 +134,7 @@ func (w words) variants(load compare.Workload) (lines []line) {
 		if len(g.names) > 1 {
 			runs = fmt.Sprintf(w.each, runs)
 		}
-		lines = append(lines, line{label: w.against, text: strings.Join(g.names, w.comma) + w.open + runs + w.shut})
+		lines = append(lines, line{Label: w.against, Text: strings.Join(g.names, w.comma) + w.open + runs + w.shut})
 	}
 	return lines
 }
@@ -195,33 +197,49 @@ func filesOf(load compare.Workload) (files []string) {
 // drift is by how much what describes the load can differ and still be alike.
 const drift = 0.005
 
-// rows are those of the table, and in words what is alike in all variants.
-func (w words) rows(load compare.Workload, all bool) (rows []viewRow, alike string) {
-	ids := definitionIDs(load)
-	var same []string
+// divide tells the rows to show from those that are alike in all variants.
+func divide(load compare.Workload, all bool) (shown, same []compare.Row) {
 	for _, r := range load.Rows {
 		if !all && len(load.Variants) > 1 && isAlike(r) {
-			same = append(same, w.alikeRow(r))
-			continue
+			same = append(same, r)
+		} else {
+			shown = append(shown, r)
 		}
+	}
+	return shown, same
+}
+
+// rows are those of the table.
+func (w words) rows(load compare.Workload, shown []compare.Row) (rows []viewRow) {
+	ids, mixed := definitionIDs(shown), onMixedBases(load)
+	for _, r := range shown {
 		s := scaleOf(r)
-		row := viewRow{title: w.title(r.Quantity)}
+		row := viewRow{Title: w.title(r.Quantity)}
 		if s.unit != "" {
-			row.title += " (" + s.unit + ")"
+			row.Title += " (" + s.unit + ")"
 		}
-		if len(ids) > 1 {
-			row.title += fmt.Sprintf(" [%d]", 1+slices.Index(ids, r.Definition.ID))
+		if i := slices.Index(ids, r.Definition.ID); i > 0 {
+			row.Title += fmt.Sprintf(" [%d]", i)
 		}
 		for i := range load.Variants {
-			cell := viewCell{value: missing}
+			cell := viewCell{Value: missing}
 			if i < len(r.Cells) {
-				cell = w.cell(s, r.Cells[i])
+				cell = w.cell(s, r.Cells[i], mixed)
 			}
-			row.cells = append(row.cells, cell)
+			row.Cells = append(row.Cells, cell)
 		}
 		rows = append(rows, row)
 	}
-	return rows, strings.Join(same, w.comma)
+	return rows
+}
+
+// alikeRows are rows in words.
+func (w words) alikeRows(rows []compare.Row) string {
+	var parts []string
+	for _, r := range rows {
+		parts = append(parts, w.alikeRow(r))
+	}
+	return strings.Join(parts, w.comma)
 }
 
 // isAlike: it is no matter of good and bad, or there is none of it, and every
@@ -233,6 +251,9 @@ func isAlike(r compare.Row) bool {
 			return false
 		}
 		low, high = min(low, slices.Min(c.Values)), max(high, slices.Max(c.Values))
+	}
+	if r.Constant {
+		return true
 	}
 	if r.Quantity.Better != metrics.Neither {
 		return low == 0 && high == 0
@@ -246,7 +267,7 @@ func (w words) alikeRow(r compare.Row) string {
 	high := slices.MaxFunc(r.Cells, byCenter)
 	said := s.value(low)
 	if other := s.value(high); other != said {
-		said = fmt.Sprintf(w.vocabulary.span, said, other)
+		said = fmt.Sprintf(w.span, said, other)
 	}
 	return strings.TrimSpace(w.title(r.Quantity) + " " + said + " " + s.unit)
 }
@@ -261,12 +282,12 @@ func byCenter(a, b compare.Cell) int {
 	return 0
 }
 
-func (w words) cell(s scale, c compare.Cell) viewCell {
-	cell := viewCell{value: s.value(c), within: w.valueRange(s, c), of: c.Change}
+func (w words) cell(s scale, c compare.Cell, mixed bool) viewCell {
+	cell := viewCell{Value: s.value(c), Within: w.valueRange(s, c), of: c.Change}
 	if ch := c.Change; ch != nil {
-		cell.change, cell.interval = w.change(*ch), w.interval(*ch)
-		cell.verdict, cell.tone = w.verdict(*ch)
-		cell.why = w.why(*ch)
+		cell.Change, cell.Interval = w.change(*ch, s), w.interval(*ch, s)
+		cell.Verdict, cell.Tone = w.verdict(*ch, mixed)
+		cell.Why = w.why(*ch)
 	}
 	return cell
 }
@@ -281,36 +302,61 @@ func (w words) why(c compare.Change) string {
 		parts = append(parts, fmt.Sprintf("p = %.2g", *c.P))
 	}
 	if c.Adjusted != nil {
-		parts = append(parts, fmt.Sprintf("p (Σ) = %.2g", *c.Adjusted))
+		parts = append(parts, fmt.Sprintf(w.corrected, *c.Adjusted))
 	}
-	if c.Noise > 0 {
+	if c.Noise > 0 && !c.Plain {
 		parts = append(parts, fmt.Sprintf(w.tooltip, w.share(c.Noise)))
 	}
 	return strings.Join(parts, w.stop)
 }
 
-// definitionIDs are those of a workload, in the order of its rows.
-func definitionIDs(load compare.Workload) (ids []string) {
-	for _, r := range load.Rows {
-		if !slices.Contains(ids, r.Definition.ID) {
-			ids = append(ids, r.Definition.ID)
+// definitionIDs are those of a workload: first the one that most rows are by, which
+// goes without a mark, then the others in the order of the rows.
+func definitionIDs(rows []compare.Row) (ids []string) {
+	by := map[string]int{}
+	for _, r := range rows {
+		id := r.Definition.ID
+		if by[id]++; by[id] == 1 {
+			ids = append(ids, id)
 		}
 	}
-	return ids
+	most := 0
+	for i, id := range ids {
+		if by[id] > by[ids[most]] {
+			most = i
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	first := ids[most]
+	return append([]string{first}, slices.Delete(ids, most, most+1)...)
 }
 
 // definitionsOf are footnotes: by whose rules figures were made.
-func (w words) definitionsOf(load compare.Workload) (notes []string) {
-	ids := definitionIDs(load)
-	for i, id := range ids {
-		if id == "" {
-			continue
+func (w words) definitionsOf(rows []compare.Row) (notes []string) {
+	for i, id := range definitionIDs(rows) {
+		switch {
+		case id == "":
+		case i == 0:
+			notes = append(notes, fmt.Sprintf(w.definitions, id))
+		default:
+			notes = append(notes, fmt.Sprintf("[%d] ", i)+fmt.Sprintf(w.definitions, id)+w.meanings(rows, id))
 		}
-		note := fmt.Sprintf(w.definitions, id)
-		if len(ids) > 1 {
-			note = fmt.Sprintf("[%d] ", i+1) + note
-		}
-		notes = append(notes, note)
 	}
 	return notes
+}
+
+// meanings are what rows by a definition that few are by count from and to.
+func (w words) meanings(rows []compare.Row, id string) string {
+	var parts []string
+	for _, r := range rows {
+		if words := r.Definition.Words; r.Definition.ID == id && words != "" && !slices.Contains(parts, words) {
+			parts = append(parts, words)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return w.colon + strings.Join(parts, w.stop)
 }

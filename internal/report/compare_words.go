@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -125,7 +126,7 @@ func (w words) valueRange(s scale, c compare.Cell) string {
 		return ""
 	}
 	decimals := s.decimals(c)
-	return fmt.Sprintf(w.vocabulary.span, s.digits(c.Interval.Low, decimals), s.digits(c.Interval.High, decimals))
+	return fmt.Sprintf(w.span, s.digits(c.Interval.Low, decimals), s.digits(c.Interval.High, decimals))
 }
 
 // words are the phrases of a comparison in a language.
@@ -165,7 +166,7 @@ func (w words) title(q metrics.Quantity) string {
 		metric = zh
 	}
 	if form := chineseStatistics[statistic]; form != "" {
-		return fmt.Sprintf(form, metric)
+		return hanSpace.ReplaceAllString(fmt.Sprintf(form, metric), "$1$2")
 	}
 	if strings.HasPrefix(statistic, "p") {
 		return "P" + statistic[1:] + " " + metric
@@ -173,10 +174,16 @@ func (w words) title(q metrics.Quantity) string {
 	return clean(q.Title)
 }
 
-// change is by how much, in percent, "-" if nobody knows.
-func (w words) change(c compare.Change) string {
-	if !finite(c.Relative) {
+// hanSpace is a blank between Chinese characters, where there is none.
+var hanSpace = regexp.MustCompile(`(\p{Han}) (\p{Han})`)
+
+// change is by how much, in percent or in the unit of the row, "-" if nobody knows.
+func (w words) change(c compare.Change, s scale) string {
+	switch {
+	case !finite(c.Relative):
 		return missing
+	case c.Plain:
+		return signedDigits(c.Relative*s.factor, plainDecimals(c, s))
 	}
 	return fmt.Sprintf(w.percent, percentage(c.Relative, changeDecimals(c)))
 }
@@ -193,9 +200,33 @@ func changeDecimals(c compare.Change) int {
 	return 1
 }
 
-// percentage is a share with its sign; what rounds to nothing has none.
+func plainDecimals(c compare.Change, s scale) int {
+	if i := c.Interval; i != nil && finite(i.Low, i.High) && i.High > i.Low {
+		return decimalsOf((i.High-i.Low)/2*s.factor, 2, 3)
+	}
+	if s.whole {
+		return 0
+	}
+	return decimalsOf(c.Relative*s.factor, 2, 3)
+}
+
+// boundless is where nobody reads digits any more, in percent.
+const boundless = 1e5
+
+// percentage is a share with its sign.
 func percentage(v float64, decimals int) string {
-	s := strconv.FormatFloat(v*100, 'f', decimals, 64)
+	switch v *= 100; {
+	case math.Abs(v) > 1e300:
+		return map[bool]string{true: "+inf", false: "-inf"}[v > 0]
+	case math.Abs(v) >= boundless:
+		return fmt.Sprintf("%+.1g", v)
+	}
+	return signedDigits(v, decimals)
+}
+
+// signedDigits is a number with its sign; what rounds to nothing has none.
+func signedDigits(v float64, decimals int) string {
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Trim(s, "-0.") == "" {
 		return strings.TrimPrefix(s, "-")
 	}
@@ -205,19 +236,24 @@ func percentage(v float64, decimals int) string {
 	return s
 }
 
-// interval is where a change lies, in percent without the sign, "" if nobody knows.
-func (w words) interval(c compare.Change) string {
+// interval is where a change lies, without the unit, "" if nobody knows.
+func (w words) interval(c compare.Change, s scale) string {
 	if c.Interval == nil || !finite(c.Interval.Low, c.Interval.High) {
 		return ""
+	}
+	if c.Plain {
+		decimals := plainDecimals(c, s)
+		return "[" + signedDigits(c.Interval.Low*s.factor, decimals) + ", " + signedDigits(c.Interval.High*s.factor, decimals) + "]"
 	}
 	decimals := changeDecimals(c)
 	return "[" + percentage(c.Interval.Low, decimals) + ", " + percentage(c.Interval.High, decimals) + "]"
 }
 
-// verdict is the word on a change, and how to take it.
-func (w words) verdict(c compare.Change) (string, tone) {
+// verdict is the word on a change, and how to take it; whose noise it rests on is
+// marked where that differs within a workload.
+func (w words) verdict(c compare.Change, mixed bool) (string, tone) {
 	word, t := w.bareVerdict(c)
-	if c.Basis == compare.Borrowed {
+	if mixed && c.Basis == compare.Borrowed {
 		word += " " + w.borrowed
 	}
 	return word, t
@@ -243,6 +279,21 @@ func (w words) bareVerdict(c compare.Change) (string, tone) {
 		return fmt.Sprintf(w.moreMany, c.More), unclear
 	}
 	return w.cannotTell, unclear
+}
+
+// onMixedBases reports whether the changes of a workload rest on borrowed noise and
+// on other things too.
+func onMixedBases(load compare.Workload) bool {
+	borrowed, other := false, false
+	for _, r := range load.Rows {
+		for _, c := range r.Cells {
+			if c.Change != nil && !r.Constant {
+				borrowed = borrowed || c.Change.Basis == compare.Borrowed
+				other = other || c.Change.Basis != compare.Borrowed
+			}
+		}
+	}
+	return borrowed && other
 }
 
 // outcome is the word on a gate.

@@ -235,3 +235,23 @@ func TestRoundTicks(t *testing.T) {
 		}
 	}
 }
+
+// An axis of changes holds all dots, goes to both sides, and ends at -100 %.
+func TestReachOfDots(t *testing.T) {
+	n := math.NaN()
+	for _, c := range []struct {
+		dots      []Dot
+		low, high float64
+	}{
+		{[]Dot{{Change: 3, Low: n, High: n}}, -0.495, 3.3},
+		{[]Dot{{Change: -0.95, Low: n, High: n}}, -1, 0.15675},
+		{[]Dot{{Change: 0.1, Low: -0.9, High: math.Inf(1)}}, -0.33, 0.11},
+		{[]Dot{{Change: 0.1, Low: -0.02, High: 0.22}, {Change: n}}, -0.0396, 0.242},
+		{nil, -0.033, 0.033},
+	} {
+		low, high := Dots{Margin: 0.02, Rows: []DotRow{{Dots: c.dots}}}.reach()
+		if math.Abs(low-c.low) > 1e-9 || math.Abs(high-c.high) > 1e-9 {
+			t.Errorf("%v: from %v to %v, want %v to %v", c.dots, low, high, c.low, c.high)
+		}
+	}
+}

@@ -65,8 +65,12 @@ func QuantilePercents() (p []float64) {
 // NewDigest digests a run. One without records has an empty digest; one whose
 // requests are undated has only what does not need a common clock.
 func NewDigest(t *trace.Trace) Digest {
-	var ttfts, gaps []float64
-	for _, s := range metrics.Samples(t, "pitot", "") {
+	samples, n := metrics.Samples(t, "pitot", ""), 0
+	for _, s := range samples {
+		n += len(s.ITL)
+	}
+	ttfts, gaps := make([]float64, 0, len(samples)), make([]float64, 0, n) // there may be millions
+	for _, s := range samples {
 		if !math.IsNaN(s.TTFT) {
 			ttfts = append(ttfts, s.TTFT)
 		}

@@ -49,9 +49,9 @@ func DotPlot(w io.Writer, a Axes, d Dots) error {
 	p := newPicture(a, keys)
 	row := vg.Length(rowPad + dotRow*len(d.Variants))
 	p.height = row*vg.Length(len(d.Rows)) + 44
-	reach := d.reach()
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -100*reach, 100*reach, -0.5, float64(len(d.Rows))-0.5
-	p.X.Tick.Marker = signedTicks(100 * reach)
+	low, high := d.reach()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 100*low, 100*high, -0.5, float64(len(d.Rows))-0.5
+	p.X.Tick.Marker = signedTicks(100*low, 100*high)
 	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	var names plot.ConstantTicks
 	for i, r := range d.Rows {
@@ -59,33 +59,36 @@ func DotPlot(w io.Writer, a Axes, d Dots) error {
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.Width = names, 0, 0
 	p.grid.Horizontal.Color = color.White
-	p.Add(dots{d, reach})
+	p.Add(dots{d, low, high})
 	return p.write(w)
 }
 
-// reach is how far an axis goes to both sides: all dots are on it, and of intervals
-// what does not make dots too small to be told apart.
-func (d Dots) reach() float64 {
-	dot, interval := 0.0, 0.0
+// reach is how far an axis goes down and up: all dots are on it, and of intervals what
+// does not make dots too small to be told apart.
+func (d Dots) reach() (low, high float64) {
+	var least, most, lowest, highest float64
 	for _, r := range d.Rows {
 		for _, v := range r.Dots {
-			dot = larger(dot, v.Change)
-			interval = larger(larger(interval, v.Low), v.High)
+			least, most = lower(least, v.Change), -lower(-most, -v.Change)
+			lowest, highest = lower(lowest, v.Low), -lower(-highest, -v.High)
 		}
 	}
-	return max(1.5*d.Margin, 0.01, 1.1*min(max(dot, interval), 3*dot), 1.1*dot)
+	far := 3 * max(-least, most)
+	low, high = min(least, max(lowest, -far)), max(most, min(highest, far))
+	side := max(1.5*d.Margin, 0.01, 0.15*(high-low))
+	return max(-1, 1.1*min(low, -side)), 1.1 * max(high, side)
 }
 
-// larger is the larger of a and the size of b, if that is a number.
-func larger(a, b float64) float64 {
-	if b = math.Abs(b); b > a && !math.IsInf(b, 0) {
+// lower is the lower of a and b, if b is a number.
+func lower(a, b float64) float64 {
+	if b < a && !math.IsInf(b, 0) {
 		return b
 	}
 	return a
 }
 
-func signedTicks(reach float64) (ticks plot.ConstantTicks) {
-	for _, t := range roundTicks(-reach, reach, false) {
+func signedTicks(low, high float64) (ticks plot.ConstantTicks) {
+	for _, t := range roundTicks(low, high, false) {
 		if t.Value > 0 {
 			t.Label = "+" + t.Label
 		} else if t.Value < 0 {
@@ -99,14 +102,14 @@ func signedTicks(reach float64) (ticks plot.ConstantTicks) {
 // dots draws what lies between the axes.
 type dots struct {
 	Dots
-	reach float64
+	low, high float64 // of the axis
 }
 
 // Plot draws the margin, the line of no change, and the dots.
 func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	side := 100 * min(d.Margin, d.reach)
-	c.FillPolygon(band, []vg.Point{{X: x(-side), Y: c.Min.Y}, {X: x(side), Y: c.Min.Y}, {X: x(side), Y: c.Max.Y}, {X: x(-side), Y: c.Max.Y}})
+	left, right := x(-100*d.Margin), x(100*d.Margin)
+	c.FillPolygon(band, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
 	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8}, x(0), c.Min.Y, x(0), c.Max.Y)
 	for i, r := range d.Rows {
 		if i > 0 {
@@ -126,13 +129,13 @@ func (d dots) draw(c draw.Canvas, x func(float64) vg.Length, dot Dot, s draw.Lin
 		return
 	}
 	if !math.IsNaN(dot.Low) && !math.IsNaN(dot.High) {
-		low, high := x(100*max(-d.reach, dot.Low)), x(100*min(d.reach, dot.High))
+		low, high := x(100*max(d.low, dot.Low)), x(100*min(d.high, dot.High))
 		c.StrokeLine2(s, low, at, high, at)
 		s.Dashes = nil
-		if dot.Low >= -d.reach {
+		if dot.Low >= d.low {
 			c.StrokeLine2(s, low, at-2, low, at+2)
 		}
-		if dot.High <= d.reach {
+		if dot.High <= d.high {
 			c.StrokeLine2(s, high, at-2, high, at+2)
 		}
 	}

@@ -127,7 +127,7 @@ func (s *Store) List() ([]Listing, error) {
 	rows, err := s.db.Query(`SELECT body, beat_ns,
 		(SELECT count(*) FROM record WHERE run_id = run.id),
 		(SELECT count(*) FROM record WHERE run_id = run.id AND class <> '')
-		FROM run ORDER BY started DESC, id DESC`)
+		FROM run ORDER BY started DESC, rowid DESC`)
 	if err != nil {
 		return nil, err
 	}

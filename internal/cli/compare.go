@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/compare"
+	"github.com/pitot-bench/pitot/internal/report"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// compareCmd is `pitot compare`.
+type compareCmd struct {
+	FailIf []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with code 3 if this holds of a change, such as 'ttft.mean > +2%', or of a value, such as 'itl.p99 > 80ms'; with 4 if the data cannot tell. May be repeated."`
+	Format string   `short:"f" enum:"text,markdown,json,csv,html" default:"text" placeholder:"FORMAT" help:"text, markdown, json, csv or html (${default})."`
+	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	All    bool     `help:"Show also what describes the load and is the same everywhere."`
+	Lang   string   `enum:"en,zh" default:"en" placeholder:"LANG" help:"Language of words: en or zh (${default})."`
+	variants
+}
+
+// variants are what is compared, and how.
+type variants struct {
+	Runs       []string `arg:"" help:"${picks}"`
+	Baseline   string   `placeholder:"NAME" help:"The variant that others are held against. Default: the one named baseline, base or before, else the first."`
+	Level      string   `default:"95%" placeholder:"P" help:"Level of intervals; tests give one less it of false alarms (${default})."`
+	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this are of no interest (${default})."`
+	Paired     bool     `help:"The runs of variants are pairs: the first with the first, the second with the second, in the order of their start."`
+	SingleRuns bool     `help:"Let verdicts and gates rest on the chance within single runs, though it does not cover what changes from run to run."`
+	Ignore     []string `placeholder:"SETTING" help:"Settings that may differ within a workload."`
+	By         string   `enum:",pitot,vllm,sglang" default:"" placeholder:"TOOL" help:"Whose definitions to compute records by: pitot, vllm or sglang. Default: pitot's, or those of the tables that they are held against."`
+	storeSetting
+}
+
+// A gateError says that a gate failed, or that the data cannot tell.
+type gateError struct{ failed, inconclusive int }
+
+func (e gateError) Error() string {
+	if e.failed > 0 {
+		return counted(e.failed, "gate") + " failed"
+	}
+	return counted(e.inconclusive, "gate") + " inconclusive: the data cannot tell"
+}
+
+// Run compares.
+func (c compareCmd) Run(p *Process) (err error) {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	if o.Gates, err = gates(c.FailIf); err != nil {
+		return err
+	}
+	result, err := c.compare(p, o, nil)
+	if err != nil {
+		return err
+	}
+	if c.Output == "" {
+		err = c.write(p.Stdout, result, p)
+	} else {
+		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
+	}
+	return errors.Join(err, verdictOf(result.Gates))
+}
+
+// write gives the comparison its form; p is whose terminal it is for, nil if it is
+// for a file.
+func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) error {
+	o := report.CompareOptions{All: c.All, Lang: report.Lang(c.Lang)}
+	switch c.Format {
+	case "json":
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(result)
+	case "csv":
+		return report.CompareCSV(w, result)
+	case "html":
+		return report.CompareHTML(w, result, o)
+	case "markdown":
+		return report.CompareMarkdown(w, result, o)
+	}
+	if p != nil && p.Screen != nil {
+		o.Width = p.Screen()
+		o.Color = p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+	}
+	return report.CompareText(w, result, o)
+}
+
+// options reads the flags.
+func (v variants) options() (compare.Options, error) {
+	level, errLevel := percent("--level", v.Level)
+	margin, errMargin := percent("--margin", v.Margin)
+	o := compare.Options{
+		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Ignore: v.Ignore, Tool: v.By,
+	}
+	if err := errors.Join(errLevel, errMargin); err != nil {
+		return o, err
+	}
+	if level < 0.5 || level > 0.999 {
+		return o, usagef("--level %s: must be from 50%% to 99.9%%", v.Level)
+	}
+	return o, nil
+}
+
+// percent reads 2%, 0.02 or 2 %.
+func percent(flag, text string) (float64, error) {
+	number, scaled := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if scaled {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v < 1) {
+		return 0, usagef("%s %s: must be a share between 0 and 1, such as 0.02 or 2%%", flag, text)
+	}
+	return v, nil
+}
+
+func gates(texts []string) (all []compare.Gate, err error) {
+	var errs []error
+	for _, text := range texts {
+		g, err := compare.ParseGate(text)
+		if err != nil {
+			errs = append(errs, usagef("--fail-if %q: %w", text, err))
+		}
+		all = append(all, g)
+	}
+	return all, errors.Join(errs...)
+}
+
+// compare finds the runs and compares them. Traces are read one at a time; see, if
+// there is one, is shown each.
+func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
+	k := &picker{process: p, setting: v.storeSetting}
+	defer func() { err = errors.Join(err, k.close()) }()
+	picks, err := k.pick(v.Runs)
+	if err != nil {
+		return c, err
+	}
+	all := make([]trace.Run, len(picks))
+	for i, one := range picks {
+		all[i] = one.run
+	}
+	by := compare.Needed(all, o)
+	runs := make([]compare.Run, len(picks))
+	for i, one := range picks {
+		t, err := one.load()
+		if err != nil {
+			return c, err
+		}
+		runs[i] = compare.Observe(t, by)
+		runs[i].Variant = one.label
+		if see != nil {
+			see(t)
+		}
+	}
+	c, err = compare.Compare(runs, o)
+	return c, usage(err)
+}
+
+// verdictOf is the error for gates that did not pass.
+func verdictOf(results []compare.GateResult) error {
+	var e gateError
+	for _, r := range results {
+		switch r.Outcome {
+		case compare.Fail:
+			e.failed++
+		case compare.Inconclusive:
+			e.inconclusive++
+		case compare.Pass:
+		}
+	}
+	if e.failed+e.inconclusive == 0 {
+		return nil
+	}
+	return e
+}

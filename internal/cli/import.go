@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/pitot-bench/pitot/internal/ingest"
+	"github.com/pitot-bench/pitot/internal/store"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// importCmd is `pitot import`.
+type importCmd struct {
+	Paths  []string `arg:"" name:"path" help:"Files, or folders of them: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
+	DryRun bool     `short:"n" help:"Show what there is, and keep nothing."`
+	storeSetting
+}
+
+// tally counts what an import found.
+type tally struct{ added, known, problems int }
+
+// Run imports.
+func (c importCmd) Run(p *Process) error {
+	files, problems, err := sourceFiles(c.Paths)
+	if err != nil {
+		return err
+	}
+	var runs *store.Store
+	if !c.DryRun {
+		if runs, err = p.openStore(c.Store); err != nil {
+			return err
+		}
+		defer runs.Close()
+	}
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	var n tally
+	var errs []error
+	n.complain(p, problems)
+	for _, f := range files {
+		problems, err := n.file(w, runs, f)
+		n.complain(p, problems)
+		errs = append(errs, err)
+	}
+	err = errors.Join(append(errs, w.Flush())...)
+	fmt.Fprintln(p.Stdout, n.words(c.DryRun))
+	if err == nil && n.added+n.known == 0 {
+		return errors.New("nothing was imported")
+	}
+	return err
+}
+
+// file keeps what a file holds.
+func (n *tally) file(w io.Writer, runs *store.Store, f sourceFile) ([]ingest.Problem, error) {
+	found, problems, file, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var errs []error
+	for _, one := range found {
+		errs = append(errs, n.keep(w, runs, f, one))
+	}
+	return problems, errors.Join(errs...)
+}
+
+// keep stores what was found, unless there is no store, and says so.
+func (n *tally) keep(w io.Writer, runs *store.Store, f sourceFile, found ingest.Found) error {
+	where := f.path
+	if o := found.Run.Origin; o != nil {
+		where = place(f.path, o.Line)
+	}
+	known, err := false, error(nil)
+	if runs != nil {
+		known, err = runs.Import(found.Run, found.Records)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	word := "new"
+	n.added++
+	if known {
+		word = "known"
+		n.added, n.known = n.added-1, n.known+1
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", found.Run.ID, word, what(found.Run), found.Run.Name, where)
+	return nil
+}
+
+func (n tally) words(dry bool) string {
+	text := fmt.Sprintf("%s: %d new, %d known", counted(n.added+n.known, "result"), n.added, n.known)
+	if dry {
+		text = counted(n.added, "result") + ", none kept"
+	}
+	if n.problems > 0 {
+		text += "; " + counted(n.problems, "problem")
+	}
+	return text
+}
+
+// counted is n and the thing, in the plural where it is one.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// place is a line of a file, 0 for the file.
+func place(path string, line int) string {
+	if line == 0 {
+		return path
+	}
+	return fmt.Sprintf("%s:%d", path, line)
+}
+
+// complain says on stderr what could not be read, and counts it.
+func (n *tally) complain(p *Process, problems []ingest.Problem) {
+	p.complain(problems)
+	n.problems += len(problems)
+}
+
+// complain says on stderr what could not be read.
+func (p *Process) complain(problems []ingest.Problem) {
+	for _, problem := range problems {
+		fmt.Fprintln(p.Stderr, "pitot: "+problem.Error())
+	}
+}
+
+// what says whose result a run is, and how much there is of it.
+func what(run trace.Run) string {
+	if run.Origin == nil {
+		return "pitot"
+	}
+	return run.Origin.Tool + " " + string(run.Origin.Detail)
+}

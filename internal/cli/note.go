@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/note"
+	"github.com/pitot-bench/pitot/internal/report"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// noteCmd is `pitot note`.
+type noteCmd struct {
+	Output string `short:"o" default:"note.md" placeholder:"FILE" help:"The note; its plots go into a folder of the same name beside it (${default})."`
+	Force  bool   `help:"Write over a note that is there."`
+	Title  string `placeholder:"TEXT" help:"Its title. Default: what is compared."`
+	Lang   string `enum:"en,zh" default:"en" placeholder:"LANG" help:"en or zh (${default})."`
+	Table  string `enum:"vllm,sglang,pitot" default:"vllm" placeholder:"TOOL" help:"Whose result tables to show of Pitot's own runs: vllm, sglang or pitot (${default}). Imported ones keep their own."`
+	variants
+}
+
+// Run writes the note.
+func (c noteCmd) Run(p *Process) error {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(c.Output); err == nil && !c.Force {
+		return usagef("--output %s: it is there already; name another, or add --force", c.Output)
+	}
+	folder := strings.TrimSuffix(filepath.Base(c.Output), filepath.Ext(c.Output))
+	if folder == filepath.Base(c.Output) {
+		folder += "-plots"
+	}
+	n := note.Note{Title: c.Title, Date: time.Now().Format(time.DateOnly), Pitot: Version(), Lang: report.Lang(c.Lang), Folder: folder}
+	var errs []error
+	n.Comparison, err = c.compare(p, o, func(t *trace.Trace) {
+		run, err := note.NewRun(t, c.Table)
+		errs = append(errs, err)
+		n.Runs = append(n.Runs, run)
+	})
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return err
+	}
+	n.Title = cmp.Or(n.Title, strings.Join(labels(c.Runs), ", "))
+	page, err := n.Write()
+	if err != nil {
+		return err
+	}
+	if err := savePage(c.Output, page); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Stdout, "wrote %s", c.Output)
+	if len(page.Plots) > 0 {
+		fmt.Fprintf(p.Stdout, " and %s in %s", counted(len(page.Plots), "plot"), filepath.Join(filepath.Dir(c.Output), folder))
+	}
+	fmt.Fprintln(p.Stdout)
+	return nil
+}
+
+// savePage writes the plots and then the note that shows them.
+func savePage(name string, page note.Page) error {
+	for _, plot := range page.Plots {
+		file := filepath.Join(filepath.Dir(name), filepath.FromSlash(plot.Name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return fmt.Errorf("make the folder of the plots: %w", err)
+		}
+		if err := writeFile("--output", file, writes(plot.Data)); err != nil {
+			return err
+		}
+	}
+	return writeFile("--output", name, writes(page.Markdown))
+}
+
+// writes is a writer of bytes that are there.
+func writes(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
+}

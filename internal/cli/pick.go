@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/store"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// A pick is a run that an argument stands for.
+type pick struct {
+	label string // what the argument is called, where there are several
+	run   trace.Run
+	load  func() (*trace.Trace, error)
+}
+
+// pickHelp says what an argument can be.
+const pickHelp = "Runs (an id, a name, the beginning of a name path, a pattern such as 'base-*', or last), result files, notes or folders of them."
+
+// A picker finds the runs that arguments stand for: files and folders first, then
+// the store, which is opened when it is needed.
+type picker struct {
+	process *Process
+	setting storeSetting
+	runs    *store.Store
+	list    []store.Listing
+	open    []io.Closer
+}
+
+// close lets go of what picks are read from.
+func (k *picker) close() error {
+	var errs []error
+	for _, c := range slices.Backward(k.open) {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// pick resolves every argument.
+func (k *picker) pick(args []string) (picks []pick, err error) {
+	labels := labels(args)
+	var errs []error
+	for i, arg := range args {
+		some, err := k.one(arg)
+		errs = append(errs, err)
+		for _, one := range some {
+			if len(args) > 1 {
+				one.label = labels[i]
+			}
+			picks = append(picks, one)
+		}
+	}
+	return picks, errors.Join(errs...)
+}
+
+func (k *picker) one(arg string) ([]pick, error) {
+	if _, err := os.Stat(arg); err == nil {
+		return k.files(arg)
+	}
+	return k.stored(arg)
+}
+
+// labels are short names for arguments: of a path its last part, where that tells
+// them apart.
+func labels(args []string) []string {
+	short := make([]string, len(args))
+	for i, arg := range args {
+		short[i] = arg
+		if _, err := os.Stat(arg); err == nil {
+			base := filepath.Base(filepath.Clean(arg))
+			short[i] = strings.TrimSuffix(base, filepath.Ext(base))
+		}
+	}
+	for i, s := range short {
+		if slices.Contains(short[:i], s) || slices.Contains(short[i+1:], s) {
+			return slices.Clone(args)
+		}
+	}
+	return short
+}
+
+func (k *picker) files(arg string) (picks []pick, err error) {
+	files, problems, err := sourceFiles([]string{arg})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		found, more, file, err := f.read()
+		if err != nil {
+			return nil, err
+		}
+		k.open, problems = append(k.open, file), append(problems, more...)
+		for _, one := range found {
+			picks = append(picks, pick{run: one.Run, load: one.Trace})
+		}
+	}
+	k.process.complain(problems)
+	if len(picks) == 0 {
+		return nil, usagef("%s: no result in it that can be compared (`pitot import --dry-run` shows what is read)", arg)
+	}
+	return picks, nil
+}
+
+func (k *picker) stored(arg string) (picks []pick, err error) {
+	if k.runs == nil {
+		if k.runs, err = k.process.openRuns(k.setting.Store); err != nil {
+			return nil, err
+		}
+		k.open = append(k.open, k.runs)
+		if k.list, err = k.runs.List(); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range slices.Backward(k.list) { // oldest first
+		if matches(l.Run, arg) {
+			picks = append(picks, k.kept(l.Run))
+		}
+	}
+	if len(picks) > 0 {
+		return picks, nil
+	}
+	id, err := k.runs.Find(arg) // last, or the beginning of an id
+	if err != nil {
+		return nil, usagef("%q is no file or folder, and %w", arg, err)
+	}
+	i := slices.IndexFunc(k.list, func(l store.Listing) bool { return l.Run.ID == id })
+	return []pick{k.kept(k.list[i].Run)}, nil
+}
+
+// kept is a stored run.
+func (k *picker) kept(run trace.Run) pick {
+	return pick{run: run, load: func() (*trace.Trace, error) { return k.runs.Load(run.ID) }}
+}
+
+// matches reports whether a reference stands for a run: it is its id or its name,
+// the beginning of its name path, or a pattern that matches one of them whole.
+func matches(run trace.Run, ref string) bool {
+	if ref == "" {
+		return false
+	}
+	if run.ID == ref || run.Name == ref || strings.HasPrefix(run.Name, ref+" / ") {
+		return true
+	}
+	return strings.ContainsAny(ref, "*?") && (glob(ref).MatchString(run.Name) || glob(ref).MatchString(run.ID))
+}
+
+// glob is a pattern in which * stands for any text and ? for one character: headings
+// have slashes in them, so those are nothing special.
+func glob(pattern string) *regexp.Regexp {
+	text := regexp.QuoteMeta(pattern)
+	text = strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(text)
+	return regexp.MustCompile(`(?s)\A` + text + `\z`)
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pitot-bench/pitot/internal/ingest"
+)
+
+// sourceFile is a file to read results from.
+type sourceFile struct {
+	path string
+	name string // below the folder that was named, or of the file alone; with slashes
+}
+
+// sourceFiles are the files that args name; a folder stands for the results in it.
+// What a folder has beside them is in the problems, where someone would miss it.
+func sourceFiles(args []string) (files []sourceFile, problems []ingest.Problem, err error) {
+	var errs []error
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			errs = append(errs, usagef("%s: no such file or folder", arg))
+		case err != nil:
+			errs = append(errs, usage(err))
+		case info.IsDir():
+			below, skipped, err := folder(arg)
+			files, problems = append(files, below...), append(problems, skipped...)
+			errs = append(errs, err)
+		case !info.Mode().IsRegular():
+			errs = append(errs, usagef("%s: not a file that can be read from anywhere: save it first", arg))
+		default:
+			files = append(files, sourceFile{arg, filepath.Base(arg)})
+		}
+	}
+	return files, problems, errors.Join(errs...)
+}
+
+// folder lists the results below a folder.
+func folder(root string) (files []sourceFile, skipped []ingest.Problem, err error) {
+	var names []string
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		below, err := filepath.Rel(root, path)
+		names = append(names, filepath.ToSlash(below))
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read folder %s: %w", root, err)
+	}
+	read, skipped := ingest.Plan(names)
+	for _, name := range read {
+		files = append(files, sourceFile{filepath.Join(root, filepath.FromSlash(name)), name})
+	}
+	for i := range skipped {
+		skipped[i].File = filepath.Join(root, filepath.FromSlash(skipped[i].File))
+	}
+	return files, skipped, nil
+}
+
+// read gives what the file holds. Results with records read them from the file, until
+// it is closed. Problems name its path.
+func (f sourceFile) read() (found []ingest.Found, problems []ingest.Problem, file io.Closer, err error) {
+	data, err := os.Open(f.path)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	info, err := data.Stat()
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, data.Close())
+	}
+	found, problems = ingest.Read(ingest.Source{Name: f.name, Data: data, Size: info.Size()})
+	for i := range problems {
+		problems[i].File = f.path
+	}
+	return found, problems, data, nil
+}

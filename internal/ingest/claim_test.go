@@ -1,0 +1,74 @@
+package ingest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestClaims(t *testing.T) {
+	for text, want := range map[string]string{
+		"Mean TTFT 3.34% ⬇️":                                    "ttft mean -0.0334±0.0001",
+		"**x：** (TTFT ⬇️ 3.44%)":                                "ttft  -0.0344±0.0001",
+		"TTFT -3.4%":                                            "ttft  -0.034±0.001",
+		"TTFT−3%":                                               "ttft  -0.03±0.01",
+		"throughput +5 %":                                       "throughput  +0.05±0.01",
+		"P99 ITL 降低 12%":                                        "itl p99 -0.12±0.01",
+		"P99.9 ITL 降低了12%":                                      "itl p99.9 -0.12±0.01",
+		"吞吐提升 5.2%":                                             "throughput  +0.052±0.001",
+		"首 token 时延提升 5%":                                       "ttft  -0.05±0.01",
+		"median TPOT reduced by 3%":                             "tpot median -0.03±0.01",
+		"ITL ↑ 2%":                                              "itl  +0.02±0.01",
+		"TTFT 1.25x faster":                                     "ttft  -0.2±0.0064",
+		"output throughput 1.5x":                                "throughput.output  +0.5±0.1",
+		"3.4% lower TTFT and 5% higher throughput":              "ttft  -0.034±0.001; throughput  +0.05±0.01",
+		"TTFT: mean -3%, p99 -5%":                               "ttft mean -0.03±0.01; ttft p99 -0.05±0.01",
+		"TTFT ⬇️3% TPOT ⬆️2%":                                   "ttft  -0.03±0.01; tpot  +0.02±0.01",
+		"平均 TTFT 下降 13.5%，总吞吐提升 2%":                             "ttft mean -0.135±0.001; throughput.total  +0.02±0.01",
+		"| TTFT (ms) | 945 | 817 | -13.5% |":                    "ttft  -0.135±0.001",
+		"Mean TTFT improved from 945.18 to 817.56 ms (13.5%)":   "ttft mean -0.135±0.001",
+		"variant B: E2E latency 2% slower":                      "e2el  +0.02±0.01",
+		"QPS 增加 7%":                                             "throughput.requests  +0.07±0.01",
+		"throughput is 3% worse":                                "throughput  -0.03±0.01",
+		"3 % noise":                                             "",
+		"TTFT within 3 % noise":                                 "",
+		"TTFT varies by ±3%":                                    "",
+		"TTFT 3-5%":                                             "",
+		"TTFT 3.34%":                                            "",
+		"TTFT did not drop by 3%":                               "",
+		"目标：TTFT 降低 10%":                                        "",
+		"KV cache usage down 3%":                                "",
+		"TTFT 1.2x":                                             "",
+		"GPU -3%":                                               "",
+		"INFO Avg throughput: 12.3 tokens/s, usage: -3.4%":      "",
+		"latency benchmark 3% down":                             "",
+		"TTFT 下降不超过 5%":                                         "",
+		"about 100% of the prompts; TTFT in ms":                 "",
+		"temperature 0.7, throughput in tok/s, 99% of requests": "",
+	} {
+		var got []string
+		for _, c := range claimsIn(text) {
+			got = append(got, fmt.Sprintf("%s %s %+.4g±%.4g", c.Metric, c.Stat, c.Change, c.Step))
+		}
+		if s := strings.Join(got, "; "); s != want {
+			t.Errorf("%s: %q, want %q", text, s, want)
+		}
+	}
+}
+
+func TestHeadingsAreNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"优化前：": "优化前",
+		"**用 seq_lens cpu cache：** (TTFT ⬇️ 3.44%)": "用 seq_lens cpu cache",
+		"cu cache (TTFT ⬇️ 3.44% vs base)":          "cu cache",
+		"fused rope: TTFT -3.4%":                    "fused rope",
+		"`--enforce-eager` **on**":                  "--enforce-eager on",
+		"TTFT -3.4%":                                "TTFT -3.4%",
+		"tp=8 (16k)":                                "tp=8 (16k)",
+		"a - TTFT -3%, TPOT +2%":                    "a",
+	} {
+		if got := cleanHeading(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

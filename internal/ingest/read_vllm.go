@@ -1,0 +1,210 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// isVLLM knows a result of `vllm bench serve` by the counts that every one has.
+func isVLLM(o *object) bool { return o.has("completed", "duration", "total_input_tokens") }
+
+// vllmNames are the members that are figures, but for those with a statistic in
+// their name.
+var vllmNames = []naming{
+	{"completed", "requests.ok"},
+	{"failed", "requests.failed"},
+	{"duration", "duration"},
+	{"total_input_tokens", "tokens.input"},
+	{"total_output_tokens", "tokens.output"},
+	{"total_input_sequences", "sequences.input"},
+	{"request_throughput", "throughput.requests"},
+	{"request_goodput", "goodput"},
+	{"request_goodput:", "goodput"}, // sic, in 2025
+	{"input_throughput", "throughput.input"},
+	{"input_sequence_throughput", "throughput.sequences"},
+	{"output_throughput", "throughput.output"},
+	{"total_token_throughput", "throughput.total"},
+	{"max_output_tokens_per_s", "peak.output"},
+	{"max_concurrent_requests", "peak.concurrency"},
+	{"rtfx", "rtfx"},
+	{"spec_decode_acceptance_length", "accept_length"},
+	{"spec_decode_per_position_acceptance_rates", "spec_decode.position"},
+	{"probe_median_e2el_ms", "probe.median"},
+	{"probe_p99_e2el_ms", "probe.p99"},
+	{"probe_max_e2el_ms", "probe.max"},
+}
+
+// readVLLM reads a result, plain or detailed.
+func readVLLM(r *reading) {
+	f, o := r.draft("vllm"), r.object
+	if v, ok := o.float("rtfx"); ok && v == 0 {
+		delete(o.values, "rtfx") // of what is no speech
+	}
+	used := f.flat(o, vllmNames)
+	f.settings("", o, func(name string) bool {
+		return used[name] || name == "date" || isColumn(name) || strings.HasPrefix(name, "rps_change_events")
+	})
+	f.vllmTime(o)
+	f.origin.Form = string(vllmForm(o))
+	f.vllmPlan(o)
+	r.vllmRecords(f)
+	f.vllmForeign(o)
+}
+
+func isColumn(name string) bool {
+	return name == "cached_tokens_details" || slices.ContainsFunc(columnsOfRequests, func(c column) bool { return c.name == name })
+}
+
+// vllmForm is the oldest form that writes such members.
+func vllmForm(o *object) metrics.VLLMVersion {
+	switch {
+	case o.has("queue_times") || o.has("start_times") || hasName(o, "rtfx"):
+		return metrics.VLLM2608
+	case o.has("max_concurrent_requests"):
+		return metrics.VLLM2512
+	}
+	return metrics.VLLM2507
+}
+
+// hasName reports whether a member was there, whatever its value.
+func hasName(o *object, name string) bool { return slices.Contains(o.names, name) }
+
+// vllmTime takes the date, which is that of the end: Python writes local time,
+// the client in Rust UTC.
+func (f *draft) vllmTime(o *object) {
+	if d, ok := o.float("duration"); ok && d >= 0 && d < maxRun {
+		f.Run.End = instant(d)
+	}
+	date := o.text("date")
+	end, err := time.ParseInLocation("20060102-150405", date, time.Local)
+	if err != nil {
+		end, err = time.Parse(time.RFC3339, date)
+	}
+	if err == nil {
+		f.Run.Started = end.Add(-time.Duration(max(f.Run.End, 0)))
+	}
+}
+
+func (f *draft) vllmPlan(o *object) {
+	p := &f.Run.Plan
+	p.Model = o.text("model_id")
+	p.Protocol = vllmProtocol(o)
+	p.Stream = o.has("total_output_tokens")
+	p.Requests = o.int("completed") + o.int("failed")
+	if n := o.int("num_prompts"); !o.has("failed") && n > p.Requests {
+		p.Requests = n
+	}
+	p.Concurrency = max(0, o.int("max_concurrency"))
+	p.Rate = rate(o)
+	p.Ramp = o.has("ramp_up_strategy")
+	p.Workload = fmt.Sprintf("%d requests", p.Requests)
+	p.Arrival = vllmArrival(o, p.Rate)
+	p.Percentiles = f.percentiles()
+}
+
+// vllmProtocol is that of a backend, "" for one that Pitot does not speak.
+func vllmProtocol(o *object) string {
+	backend := o.text("backend")
+	if backend == "" {
+		backend = o.text("endpoint_type")
+	}
+	switch backend {
+	case "openai-chat":
+		return "chat"
+	case "openai", "vllm", "openai-comp":
+		return "completions"
+	}
+	return ""
+}
+
+// rate is that of a result in requests/s, 0 for all at once.
+func rate(o *object) float64 {
+	v, ok := o.float("request_rate")
+	if text := o.text("request_rate"); text != "" {
+		var err error
+		v, err = strconv.ParseFloat(text, 64)
+		ok = err == nil
+	}
+	if !ok || !isFinite(v) || v < 0 {
+		return 0
+	}
+	return v
+}
+
+// vllmArrival says in the words of our own plans when requests were sent.
+func vllmArrival(o *object, rate float64) string {
+	process := "Poisson"
+	if n, ok := o.get("burstiness").(number); ok {
+		switch b := n.float(); {
+		case math.IsInf(b, 1):
+			process = "constant"
+		case b != 1:
+			process = fmt.Sprintf("gamma (burstiness %g)", b)
+		}
+	}
+	switch {
+	case o.has("ramp_up_strategy"):
+		return fmt.Sprintf("%s, %s:%d..%d req/s by position", process, o.text("ramp_up_strategy"), o.int("ramp_up_start_rps"), o.int("ramp_up_end_rps"))
+	case rate > 0:
+		return fmt.Sprintf("%s %g req/s", process, rate)
+	}
+	return "all at once"
+}
+
+// percentiles are those that a result has of any metric.
+func (f *draft) percentiles() (all []float64) {
+	for _, figure := range f.origin.Figures {
+		_, statistic, _ := strings.Cut(figure.Name, ".")
+		if p, ok := percentile(statistic); ok && metrics.Known(figure.Name) && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// vllmRecords makes a trace of a detailed result. Whose instants it knows is
+// Recorded; before 2026-08 nobody wrote down when a request started.
+func (r *reading) vllmRecords(f *draft) {
+	c := r.columnsOf(f)
+	if c == nil {
+		return
+	}
+	s, err := c.survey()
+	if err != nil {
+		r.problem(err)
+		return
+	}
+	f.Run.Plan.Requests = c.n
+	m := recorder{dated: c.has("start_times"), counted: c.has("output_lens"), zero: s.zero}
+	f.origin.Detail = trace.Undated
+	if m.dated {
+		f.origin.Detail = trace.Recorded
+		f.vllmPeak(r.object, c, s)
+	}
+	f.Records = c.records(m)
+	f.check(r.object, s.ok)
+}
+
+// vllmPeak finds the form by the peak concurrency, which is counted exactly from
+// main on: where the requests that touch a second are as many as the file says,
+// the older forms fit.
+func (f *draft) vllmPeak(o *object, c *columns, s survey) {
+	said, ok := o.float("max_concurrent_requests")
+	if ok && f.origin.Form == string(metrics.VLLM2608) && c.has("latencies") && int(said) != c.touched(s) {
+		f.origin.Form = string(metrics.VLLMMain)
+	}
+}
+
+// check notes where the tool counts other successes than its arrays tell.
+func (f *draft) check(o *object, ok int) {
+	if n, said := o.float("completed"); said && int(n) != ok {
+		f.Run.Notes = append(f.Run.Notes, fmt.Sprintf("the file says that %g requests succeeded, but %d of its errors are empty", n, ok))
+	}
+}

@@ -1,0 +1,407 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/dialect"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// A textReader reads the tables of a note or of a terminal's log. It sees one line
+// at a time, and the next.
+type textReader struct {
+	name     string
+	outline  outline
+	around   surroundings
+	table    *printed // being read
+	tables   []*printed
+	problems []Problem
+
+	fence   string // what opened the block of code that it is in, "" outside
+	fenced  bool   // that block began directly below the label
+	label   string // a line that names the next table, if one follows
+	colon   bool   // it is marked as a label
+	prose   bool   // the line before was text of a paragraph
+	last    *printed
+	pending []pendingClaim // of the next table
+}
+
+// readText reads the tables in a text.
+func readText(s Source) ([]Found, []Problem) {
+	r := &textReader{name: s.Name}
+	var current *line
+	for l, err := range lines(s) {
+		if err != nil {
+			r.problem(l.n, "read the file: %v", err)
+			break
+		}
+		if current != nil {
+			r.line(*current, l.text)
+		}
+		current = &l
+	}
+	if current != nil {
+		r.line(*current, "")
+	}
+	r.closeTable()
+	r.claimsFor(nil)
+	found := r.found()
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
+	if len(found) == 0 && len(r.problems) == 0 {
+		r.problem(0, "no table of vllm bench serve or of sglang.bench_serving in it, and it is no JSON")
+	}
+	return found, r.problems
+}
+
+func (r *textReader) problem(n int, format string, a ...any) {
+	r.problems = append(r.problems, Problem{File: r.name, Line: n, Reason: fmt.Sprintf(format, a...)})
+}
+
+var (
+	titleLine = regexp.MustCompile(`={3,} ?Serving Benchmark Result ?={3,}\s*$`)
+	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}\s*$`)
+	quoted    = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
+	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
+)
+
+// line reads a line of the document.
+func (r *textReader) line(l line, next string) {
+	text := quoted.ReplaceAllString(l.text, "")
+	switch {
+	case titleLine.MatchString(l.text):
+		r.openTable(l.n, true)
+	case r.table != nil && r.tableLine(l):
+	case r.fenceMark(text):
+		r.prose = false
+	case r.fence != "":
+		r.take(line{l.n, text})
+	case strings.TrimSpace(text) == "":
+		r.prose = false
+	default:
+		r.text(line{l.n, text}, quoted.ReplaceAllString(next, ""))
+	}
+}
+
+// tableLine reads a line while a table is open, and reports whether it was of the
+// table.
+func (r *textReader) tableLine(l line) bool {
+	row, isRow := findRow(l.text)
+	switch {
+	case isRow:
+		r.table.add(l.n, row)
+	case endLine.MatchString(l.text):
+		r.table.ended = true
+		r.closeTable()
+	case r.fence != "" && closes(r.fence, l.text), r.fence == "" && atxHeading.MatchString(l.text), r.table.lost():
+		r.closeTable()
+		return false
+	default:
+		if label, ok := unknownRow(l.text); ok {
+			r.problem(l.n, "%s is no label that is known here; its number is left out", label)
+		}
+		r.table.foreign++
+	}
+	return true
+}
+
+// findRow finds a row that stands where a tool puts it, or begins its line.
+func findRow(text string) (dialect.Row, bool) {
+	row, ok := dialect.FindRow(text)
+	if !ok || !row.Aligned && strings.Trim(text[:row.Start], " \t>|+-") != "" {
+		return dialect.Row{}, false
+	}
+	return row, true
+}
+
+var numbered = regexp.MustCompile(`:(\s+)-?\d+(?:\.\d+)?\s*$`)
+
+// unknownRow is the label of a line that looks like a row and is of no table.
+func unknownRow(text string) (label string, ok bool) {
+	m := numbered.FindStringSubmatchIndex(text)
+	if m == nil {
+		return "", false
+	}
+	const column = 41
+	start := utf8.RuneCountInString(text[:m[3]]) - column
+	if start < 0 {
+		return "", false
+	}
+	runes := []rune(text[:m[2]])
+	if start >= len(runes) || runes[start] == ' ' && !strings.HasPrefix(string(runes[start:]), "  ") || start > 0 && runes[start-1] != ' ' && runes[start-1] != '|' {
+		return "", false
+	}
+	return strings.TrimSpace(string(runes[start:])), true
+}
+
+// fenceMark reads the beginning or the end of a block of code.
+func (r *textReader) fenceMark(text string) bool {
+	if r.fence != "" {
+		if !closes(r.fence, text) {
+			return false
+		}
+		r.fence, r.fenced = "", false
+		return true
+	}
+	m := fenceLine.FindStringSubmatch(text)
+	if m == nil || m[1][0] == '`' && strings.Contains(m[2], "`") {
+		return false
+	}
+	r.fence, r.fenced = m[1], true
+	return true
+}
+
+// closes reports whether a line ends the block that fence began.
+func closes(fence, text string) bool {
+	m := fenceLine.FindStringSubmatch(quoted.ReplaceAllString(text, ""))
+	return m != nil && m[1][0] == fence[0] && len(m[1]) >= len(fence) && strings.TrimSpace(m[2]) == ""
+}
+
+// text reads a line of prose: a heading, a label, a claim, or words on the
+// environment. Rows that stand there are a table without its beginning.
+func (r *textReader) text(l line, next string) {
+	prose := r.prose
+	r.prose = true
+	if level := underlined(l.text, next); level > 0 && !prose {
+		r.heading(heading{level: level, text: l.text}, l)
+		return
+	}
+	if h, ok := markedHeading(l.text); ok {
+		r.heading(h, l)
+		return
+	}
+	if row, ok := dialect.FindRow(l.text); ok && row.Aligned {
+		r.openTable(l.n, false)
+		r.table.add(l.n, row)
+		return
+	}
+	if strings.Trim(l.text, "=- \t") == "" {
+		return
+	}
+	if claims := claimsIn(l.text); len(claims) > 0 {
+		r.claim(claims, l.n)
+		return
+	}
+	if r.take(l) {
+		return
+	}
+	switch label, colon, ok := plainLabel(l.text); {
+	case ok && slices.Contains(generic, strings.ToLower(strings.TrimRight(label, ":： "))):
+	case ok && (colon || !prose):
+		r.label, r.colon = label, colon
+		if colon {
+			r.last = nil
+		}
+	default:
+		r.label = ""
+	}
+}
+
+func (r *textReader) heading(h heading, l line) {
+	r.last, r.label, r.prose = nil, "", false
+	r.outline.place(h)
+	r.claim(claimsIn(emphasis.Replace(h.text)), l.n)
+	r.take(line{l.n, h.text})
+}
+
+// A pendingClaim waits for a table.
+type pendingClaim struct {
+	trace.Claim
+	below *heading
+}
+
+// claim gives what an author states to the table above, or if a heading stands
+// between to the next one below the same heading.
+func (r *textReader) claim(found []claim, n int) {
+	for _, c := range found {
+		c.Line = n
+		if r.last != nil {
+			r.last.claims = append(r.last.claims, c.Claim)
+			continue
+		}
+		below := r.outline.top()
+		if r.label != "" {
+			below = r.outline.marked() // the label will be the heading
+		}
+		r.pending = append(r.pending, pendingClaim{c.Claim, below})
+	}
+}
+
+// claimsFor are the claims of a table below some headings. Those that stand below
+// another heading, of which no table followed, are of none.
+func (r *textReader) claimsFor(stack []*heading) (all []trace.Claim) {
+	for _, c := range r.pending {
+		if stack != nil && (c.below == &r.outline.root || slices.Contains(stack, c.below)) {
+			all = append(all, c.Claim)
+		} else {
+			r.problem(c.Line, "%q is a claim beside no table", c.Text)
+		}
+	}
+	r.pending = nil
+	return all
+}
+
+// A printed table, as it is read.
+type printed struct {
+	at      int // line where it begins
+	titled  bool
+	ended   bool
+	rows    []dialect.Row
+	lines   []int // of the rows
+	foreign int   // lines since the last row that are not the table's
+	stack   []*heading
+	claims  []trace.Claim
+	env     []string
+	around  surroundings
+}
+
+func (p *printed) add(n int, row dialect.Row) {
+	p.foreign = 0
+	if len(p.rows) < mostRows {
+		p.rows, p.lines = append(p.rows, row), append(p.lines, n)
+	}
+	if row.Remark == "" {
+		return
+	}
+	for _, c := range claimsIn(row.Label + " " + row.Remark) {
+		c.Line, c.Text = n, row.Label+" "+row.Value+" "+row.Remark
+		p.claims = append(p.claims, c.Claim)
+	}
+}
+
+// What makes a table, and how far apart its lines can be.
+const (
+	mostRows    = 1000
+	leastRows   = 3 // of one without its title
+	mostForeign = 200
+)
+
+// lost reports whether so many other lines came that the rest of the table will
+// not.
+func (p *printed) lost() bool {
+	return p.foreign > mostForeign || !p.titled && p.foreign > leastRows
+}
+
+func (r *textReader) openTable(n int, titled bool) {
+	r.closeTable()
+	if r.label != "" && (r.colon || r.fenced) {
+		r.outline.place(heading{level: plainLevel, text: r.label})
+	}
+	r.label, r.prose = "", false
+	r.table = &printed{at: n, titled: titled, stack: slices.Clone(r.outline.stack), env: r.outline.env()}
+}
+
+// closeTable ends the table that is open, if it is one.
+func (r *textReader) closeTable() {
+	t := r.table
+	r.table = nil
+	if t == nil || !t.titled && len(t.rows) < leastRows {
+		return
+	}
+	if len(t.rows) == 0 {
+		r.problem(t.at, "a table without rows")
+		return
+	}
+	t.around, r.around = r.around, surroundings{}
+	t.claims = append(r.claimsFor(append([]*heading{}, t.stack...)), t.claims...)
+	if len(t.stack) > 0 {
+		t.stack[len(t.stack)-1].tables++
+	}
+	r.tables, r.last = append(r.tables, t), t
+}
+
+// found makes runs of the tables.
+func (r *textReader) found() (all []Found) {
+	seen := map[string]int{}
+	for _, t := range r.tables {
+		if run, ok := r.run(t); ok {
+			run.ID = identify(run, t, seen)
+			all = append(all, Found{Run: run})
+		}
+	}
+	return all
+}
+
+// run makes a run of a table, and notes what it lacks.
+func (r *textReader) run(t *printed) (trace.Run, bool) {
+	reading := dialect.ReadRows(t.rows)
+	for _, d := range reading.Doubts {
+		r.problem(t.lines[d.Row], "%s", d.Reason)
+	}
+	if !t.titled {
+		r.problem(t.at, "the table has lost its beginning: no title stands above it")
+	}
+	if end := len(t.rows) - 1; !t.ended {
+		r.problem(t.lines[end], "the table breaks off behind %q: it has no line of = at its end", t.rows[end].Label)
+	}
+	if len(reading.Missing) > 0 {
+		r.problem(t.at, "the table lacks %s", strings.Join(reading.Missing, ", "))
+	}
+	if len(reading.Figures) == 0 {
+		r.problem(t.at, "the table has no figures")
+		return trace.Run{}, false
+	}
+	o := &trace.Origin{
+		Tool: reading.Tool, Form: reading.Form, Detail: trace.Table, File: r.name, Line: t.at,
+		Path: r.outline.path(t.stack), Figures: reading.Figures, Claims: t.claims, Trimmed: trimmed(t.rows),
+		Setup: reading.Setup, Around: append(t.env, t.around.run...),
+	}
+	if what := contradiction(o, t.around.settings); what != "" {
+		r.problem(t.around.at, "the Namespace is not of the table in line %d and is left out: it has %s", t.at, what)
+		t.around.settings = nil
+	}
+	maps.Copy(o.Setup, t.around.settings)
+	run := trace.Run{
+		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
+		End: trace.Never, Plan: plan(o, &t.around), Origin: o, Env: trace.Environment{Server: server(o.Around, o.Tool)},
+	}
+	if f, ok := o.Figure("duration"); ok && f.Value >= 0 && f.Value < 1e9 {
+		run.End = trace.Instant(f.Value*1e9 + 0.5)
+	}
+	return run, true
+}
+
+// stem is the name of a file without folder and extension; what has digits is no
+// extension but a version.
+func stem(name string) string {
+	base := path.Base(name)
+	if ext := path.Ext(base); !strings.ContainsAny(ext, "0123456789") {
+		base = strings.TrimSuffix(base, ext)
+	}
+	return base
+}
+
+// trimmed reports whether the rows that a tool fills up with blanks have lost
+// them.
+func trimmed(rows []dialect.Row) bool {
+	short := 0
+	for _, row := range rows {
+		if row.Padded {
+			return false
+		}
+		if row.Short() && row.Remark == "" {
+			short++
+		}
+	}
+	return short > 0
+}
+
+// identify is a name that the same table in the same place has again.
+func identify(run trace.Run, t *printed, seen map[string]int) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n", run.Origin.Tool, run.Name)
+	for _, row := range t.rows {
+		fmt.Fprintf(h, "%s %s\n", row.Label, row.Value)
+	}
+	same := string(h.Sum(nil))
+	seen[same]++
+	fmt.Fprintf(h, "%d\n", seen[same])
+	return "imp-" + hex.EncodeToString(h.Sum(nil))[:12]
+}

@@ -1,0 +1,162 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/compare"
+	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+func interval(low, high float64) *compare.Interval {
+	return &compare.Interval{Low: low, High: high, Level: 0.95}
+}
+
+// A value has the digits that were printed, or those that its interval leaves it.
+func TestDigitsOfValues(t *testing.T) {
+	for _, c := range []struct {
+		quantity string
+		cell     compare.Cell
+		want     string
+	}{
+		{"ttft.mean", compare.Cell{Center: 0.94518, Step: 1e-5}, "945.18 ms"},
+		{"ttft.mean", compare.Cell{Center: 0.9, Step: 1e-5}, "900.00 ms"},
+		{"ttft.mean", compare.Cell{Center: 0.94518}, "945.2 ms"},
+		{"ttft.mean", compare.Cell{Center: 12.34567}, "12346 ms"},
+		{"ttft.mean", compare.Cell{Center: 0.412345, Interval: interval(0.41, 0.415)}, "412.3 ms"},
+		{"ttft.mean", compare.Cell{Center: 0.412345, Interval: interval(0.37, 0.45)}, "412 ms"},
+		{"ttft.mean", compare.Cell{Center: 0.412345, Interval: interval(0.412345, 0.412345)}, "412.3 ms"},
+		{"ttft.mean", compare.Cell{Center: 0.41, Step: 1e-2, Interval: interval(0.4099, 0.4101)}, "410.00 ms"},
+		{"ttft.mean", compare.Cell{Center: 312.4}, "312.4 s"},
+		{"queue.mean", compare.Cell{Center: 21.3e-6}, "21.30 µs"},
+		{"duration", compare.Cell{Center: 36.31, Step: 0.01}, "36.31 s"},
+		{"throughput.requests", compare.Cell{Center: 2.43, Step: 0.01}, "2.43 req/s"},
+		{"peak.concurrency", compare.Cell{Center: 30, Step: 0.01}, "30"},
+		{"concurrency", compare.Cell{Center: 14.73}, "14.73"},
+		{"tokens.output", compare.Cell{Center: 61516.5}, "61516"},
+		{"requests.failed", compare.Cell{Center: 0}, "0"},
+	} {
+		c.cell.Values = []float64{c.cell.Center}
+		s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(c.quantity), Cells: []compare.Cell{c.cell}})
+		if got := strings.TrimSpace(s.value(c.cell) + " " + s.unit); got != c.want {
+			t.Errorf("%s of %+v is %s, want %s", c.quantity, c.cell, got, c.want)
+		}
+	}
+}
+
+func TestDigitsOfChanges(t *testing.T) {
+	w := newWords(compare.Comparison{Level: 0.95, Margin: 0.02}, En)
+	for _, c := range []struct {
+		change compare.Change
+		want   string
+	}{
+		{compare.Change{Relative: -0.0334}, "-3.3 %"},
+		{compare.Change{Relative: 0.0004}, "0.0 %"},
+		{compare.Change{Relative: -0.0004}, "0.0 %"},
+		{compare.Change{Relative: 1.179}, "+118 %"},
+		{compare.Change{Relative: -0.041, Interval: interval(-0.0518, -0.0301)}, "-4.1 % [-5.2, -3.0]"},
+		{compare.Change{Relative: -0.05, Interval: interval(-0.165, 0.074)}, "-5 % [-16, +7]"},
+		{compare.Change{Relative: 0.0001, Interval: interval(-0.0004, 0.0006)}, "+0.01 % [-0.04, +0.06]"},
+		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 1.7e308)}, "+50 % [-99, +inf]"},
+		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 2e6)}, "+50 % [-99, +2e+08]"},
+		{compare.Change{Relative: 2, Plain: true}, "+2"},
+		{compare.Change{Relative: 2.5, Plain: true, Interval: interval(-0.4, 5.4)}, "+2.5 [-0.4, +5.4]"},
+	} {
+		s := scale{factor: 1, whole: true}
+		if got := strings.TrimSpace(w.change(c.change, s) + " " + w.interval(c.change, s)); got != c.want {
+			t.Errorf("%+v is %s, want %s", c.change, got, c.want)
+		}
+	}
+}
+
+func TestVerdictWords(t *testing.T) {
+	w := newWords(compare.Comparison{}, En)
+	for _, c := range []struct {
+		change compare.Change
+		want   string
+		tone   tone
+	}{
+		{compare.Change{Verdict: compare.Better}, "better", good},
+		{compare.Change{Verdict: compare.Worse, Basis: compare.Borrowed}, "worse ~", bad},
+		{compare.Change{Verdict: compare.Changed}, "changed", plain},
+		{compare.Change{Verdict: compare.Same}, "same", plain},
+		{compare.Change{Verdict: compare.CannotTell}, "?", unclear},
+		{compare.Change{Verdict: compare.CannotTell, More: 1}, "? +1 run", unclear},
+		{compare.Change{Verdict: compare.CannotTell, More: 4}, "? +4 runs", unclear},
+		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", unclear},
+		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", good},
+	} {
+		if got, tone := w.verdict(c.change, true); got != c.want || tone != c.tone {
+			t.Errorf("%+v is %q (%s), want %q (%s)", c.change, got, tone, c.want, c.tone)
+		}
+	}
+}
+
+// What a claim is worth is its first word.
+func TestClaims(t *testing.T) {
+	match := func(relative float64, v compare.Verdict, b compare.Basis) []compare.ClaimMatch {
+		return []compare.ClaimMatch{{Against: "old", Name: "ttft.mean", Relative: relative, Verdict: v, Basis: b}}
+	}
+	for _, c := range []struct {
+		check compare.ClaimCheck
+		want  string
+	}{
+		{compare.ClaimCheck{Matches: match(-0.0334, compare.Better, compare.Replicates), Agrees: true, Stands: true}, `stands: line 7, "x": mean TTFT of new is 3.34 % lower than old; a difference that noise does not explain`},
+		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Nothing), Agrees: true}, `open: line 7, "x": mean TTFT of new is 3.34 % lower than old; single runs: nothing can be said of noise`},
+		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Within), Agrees: true}, `open: line 7, "x": mean TTFT of new is 3.34 % lower than old; single runs: how much runs differ from each other is not known`},
+		{compare.ClaimCheck{Matches: match(-0.0334, compare.CannotTell, compare.Borrowed), Agrees: true}, `open: line 7, "x": mean TTFT of new is 3.34 % lower than old; noise may be all of it`},
+		{compare.ClaimCheck{Matches: match(-0.011, compare.Same, compare.Replicates)}, `does not stand: line 7, "x": mean TTFT of new is 1.10 % lower than old; none of that is the 3.34 % stated; no difference larger than 2 %`},
+		{compare.ClaimCheck{Matches: match(0.08, compare.Worse, compare.Replicates)}, `does not stand: line 7, "x": mean TTFT of new is 8.00 % higher than old; none of that is the 3.34 % stated; a difference, but not the stated one`},
+		{compare.ClaimCheck{Matches: match(0.00001, compare.Same, compare.Replicates)}, `does not stand: line 7, "x": mean TTFT of new is the same as old; none of that is the 3.34 % stated; no difference larger than 2 %`},
+		{compare.ClaimCheck{}, `open: line 7, "x": the tables have no such figure`},
+	} {
+		c.check.Variant, c.check.Claim = "new", trace.Claim{Text: "x", Line: 7, Metric: "ttft", Change: -0.0334, Step: 0.0001}
+		w := newWords(compare.Comparison{Level: 0.95, Margin: 0.02}, En)
+		if got := w.claimLine(c.check, false).Text; got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// Lines are as wide as a terminal shows them.
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want []string
+	}{
+		{"one two three", 7, []string{"one two", "three"}},
+		{"one two three", 0, []string{"one two three"}},
+		{"abcdefghij kl", 4, []string{"abcd", "efgh", "ij", "kl"}},
+		{"中文换行，不在行首", 8, []string{"中文换", "行，不在", "行首"}},
+		{"-4.1 % lower", 7, []string{"-4.1 %", "lower"}},
+		{"a tok/s b", 6, []string{"a", "tok/s", "b"}},
+		{"👩‍👩‍👧⬇️x", 2, []string{"👩‍👩‍👧", "⬇️", "x"}},
+		{"", 5, []string{""}},
+	} {
+		if got := wrap(c.s, c.n); !slices.Equal(got, c.want) {
+			t.Errorf("wrap(%q, %d) is %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+	for s, want := range map[string]string{"中文中文": "中…", "abcd": "abcd", "abcde": "abc…"} {
+		if got := cut(s, 4); got != want {
+			t.Errorf("cut(%q, 4) is %q", s, got)
+		}
+	}
+}
+
+// A run that has nothing against it is not told of; others are.
+func TestRunsInWords(t *testing.T) {
+	w := newWords(compare.Comparison{}, En)
+	doubtful := runs(3, trace.Recorded, trace.Doubtful)
+	for want, refs := range map[string][]compare.Ref{
+		"one table": runs(1, trace.Table, ""), "2 result files": runs(2, trace.Summed, ""), "5 runs": runs(5, trace.Undated, trace.Valid),
+		"3 runs, 3 of them not valid": doubtful, "2 runs": append(runs(1, trace.Table, ""), runs(1, trace.Recorded, "")...),
+	} {
+		if got := w.runsOf(compare.Variant{Runs: refs}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package report
+
+import (
+	"github.com/pitot-bench/pitot/internal/compare"
+	"github.com/pitot-bench/pitot/internal/metrics"
+)
+
+// Phrases are the parts of a comparison's report, in the words that stand there, for
+// texts around it.
+type Phrases struct{ words words }
+
+// NewPhrases are those of a comparison in a language.
+func NewPhrases(c compare.Comparison, l Lang) Phrases { return Phrases{newWords(c, l)} }
+
+// Title is what a quantity is called.
+func (p Phrases) Title(q metrics.Quantity) string { return p.words.title(q) }
+
+// Share is a part of a whole: 2 %.
+func (p Phrases) Share(v float64) string { return p.words.share(v) }
+
+// Change is by how much the figure of a row differs: +3.4 %.
+func (p Phrases) Change(r compare.Row, c compare.Change) string { return p.words.change(c, scaleOf(r)) }
+
+// Interval is where a change lies: [+1.2, +5.6]; "" if nobody knows.
+func (p Phrases) Interval(r compare.Row, c compare.Change) string {
+	return p.words.interval(c, scaleOf(r))
+}
+
+// Runs is how many runs a variant has: 5 runs, one table.
+func (p Phrases) Runs(v compare.Variant) string { return p.words.runsOf(v) }
+
+// Claim is what an author stated, where, and what the tables make of it; the place has
+// its file if there are several.
+func (p Phrases) Claim(c compare.ClaimCheck, several bool) string {
+	return p.words.claimLine(c, several).Text
+}
