@@ -19,7 +19,7 @@ func (t *table) center(row int) {
 			continue
 		}
 		s := v.sample(t.keys[row])
-		cell.Center, cell.Step = stats.Sort(s.values).Median(), slices.Max(s.steps)
+		cell.Center = stats.Sort(s.values).Median()
 		switch {
 		case t.out.Rows[row].Constant:
 		case len(s.values) > 1:

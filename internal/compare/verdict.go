@@ -183,10 +183,11 @@ func (o Options) more(f *finding) int {
 	if n.pair {
 		needed = stats.PairsNeeded
 	}
-	runs := needed(n.sd, f.effect, o.alpha()/float64(max(1, f.family)), o.Power)
+	sd := n.likely()
+	runs := needed(sd, f.effect, o.alpha()/float64(max(1, f.family)), o.Power)
 	// Nearness is shown by two tests at once, each of which may miss.
 	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
-		near := needed(n.sd, room, 2*o.alpha(), 1-(1-o.Power)/2)
+		near := needed(sd, room, 2*o.alpha(), 1-(1-o.Power)/2)
 		runs = least(runs, near)
 	}
 	if runs == 0 {
@@ -194,6 +195,11 @@ func (o Options) more(f *finding) int {
 	}
 	return max(1, runs-n.runs)
 }
+
+// likely is the deviation that is as likely too small as too large: of few runs what is
+// seen is too small more often than not. By the median of χ², as Wilson and Hilferty
+// (1931) approximate it.
+func (n noise) likely() float64 { return n.sd / math.Pow(1-2/(9*n.df), 1.5) }
 
 // least is the smaller of two numbers of which 0 means none.
 func least(a, b int) int {
