@@ -264,7 +264,7 @@ func pointers(runs []Run) (out []*Run) {
 }
 
 func TestFivePercentAreFound(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 1))
+	rng := newRand(6)
 	rows, found := 0, 0
 	for range 300 {
 		w := compared(t, Options{}, correlated(rng, "A", 5, 0.01, 0), correlated(rng, "B", 5, 0.01, 0.05))
@@ -291,7 +291,7 @@ func TestMoreRunsSettleIt(t *testing.T) {
 	if c.Verdict != CannotTell || c.More < 1 {
 		t.Fatalf("%+v", c)
 	}
-	rng := rand.New(rand.NewPCG(7, 1))
+	rng := newRand(7)
 	found, sets := 0, 1000
 	n := 3 + c.More
 	for range sets {
@@ -313,7 +313,7 @@ func TestMoreRunsSettleIt(t *testing.T) {
 }
 
 func TestChangesDoNotDependOnOrderOrScale(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 1))
+	rng := newRand(8)
 	for range 50 {
 		n := 2 + rng.IntN(4)
 		a, b := correlated(rng, "A", n, 0.02, 0), correlated(rng, "B", n, 0.02, 0.02)

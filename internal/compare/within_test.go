@@ -55,6 +55,8 @@ func (e engineLike) run(rng *rand.Rand, variant string) *trace.Trace {
 	return t
 }
 
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
 var pitotsRules = []By{{Tool: "pitot"}}
 
 func (e engineLike) observed(rng *rand.Rand, variant string) Run {
@@ -71,7 +73,7 @@ func TestIntervalsWithinSingleRunsHold(t *testing.T) {
 		t.Run(fmt.Sprintf("the same requests %v", same), func(t *testing.T) {
 			t.Parallel()
 			const pairs, requests, memory = 1000, 250, 0.7
-			rng := rand.New(rand.NewPCG(9, 1))
+			rng := newRand(9)
 			held, judged := map[string]float64{}, map[string]float64{}
 			for range pairs {
 				e := newEngineLike(rng, requests, memory)
@@ -123,7 +125,7 @@ func within(t *testing.T, a, b Run) (out []*finding) {
 }
 
 func TestSingleRunsSettleNothingUnlessAsked(t *testing.T) {
-	rng := rand.New(rand.NewPCG(10, 1))
+	rng := newRand(10)
 	e := newEngineLike(rng, 300, 0.5)
 	a := e.observed(rng, "A")
 	e.slower = 1.5
@@ -151,7 +153,7 @@ func TestSingleRunsSettleNothingUnlessAsked(t *testing.T) {
 
 func TestTheSameRequestsTellMore(t *testing.T) {
 	// Lengths make most of what an answer takes: request by request it falls out.
-	rng := rand.New(rand.NewPCG(11, 1))
+	rng := newRand(11)
 	e := newEngineLike(rng, 400, 0)
 	a, b := e.observed(rng, "A"), e.observed(rng, "B")
 	other := b
