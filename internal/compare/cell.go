@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/stats"
 )
@@ -35,10 +36,7 @@ func (t *table) center(row int) {
 // order statistics where these reach the level, else Student's on the scale.
 func (t *table) repeated(s sample, plain bool) *Interval {
 	n := len(s.values)
-	half := 0.0
-	for _, step := range s.steps {
-		half = max(half, step/2)
-	}
+	half := slices.Max(s.steps) / 2
 	if n >= fewRuns {
 		if i := stats.QuantileInterval(stats.Sort(s.values), 50, t.o.Level); !math.IsNaN(i.Low) {
 			return &Interval{i.Low - half, i.High + half, i.Level, fmt.Sprintf("order statistics, %d runs", n)}

@@ -97,7 +97,7 @@ func (t *table) basesFor(v *variant) []*variant {
 
 func (t *table) candidates(claim trace.Claim, base, v *variant, r *Run, preference int) []candidate {
 	var out []candidate
-	var changes []*Change
+	var findings []*finding
 	for row, key := range t.keys {
 		measure, ok := meansOf(claim, key.name)
 		own, has := r.figure(key.name, key.definition)
@@ -105,10 +105,10 @@ func (t *table) candidates(claim trace.Claim, base, v *variant, r *Run, preferen
 		if !ok || !has || center <= 0 || own.Value <= 0 {
 			continue
 		}
-		if changes == nil {
-			changes = t.contrast(base, v)
+		if findings == nil {
+			findings = t.contrast(base, v)
 		}
-		change := changes[row]
+		change := t.o.settle(findings[row])
 		relative := own.Value/center - 1
 		off := math.Abs(relative - claim.Change)
 		rounding := reach(base.sample(key), false) + own.Step/2/own.Value

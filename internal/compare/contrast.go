@@ -42,19 +42,13 @@ type noise struct {
 
 // contrast finds the changes from variant a to variant b, by row; nil where one of
 // them has no value.
-func (t *table) contrast(a, b *variant) []*Change {
+func (t *table) contrast(a, b *variant) []*finding {
 	findings := make([]*finding, len(t.keys))
 	for row := range t.keys {
 		findings[row] = t.find(row, a, b)
 	}
 	t.test(findings)
-	out := make([]*Change, len(findings))
-	for row, f := range findings {
-		if f != nil {
-			out[row] = t.o.settle(f)
-		}
-	}
-	return out
+	return findings
 }
 
 // find chooses the best basis that the runs of a row allow.

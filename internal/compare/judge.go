@@ -82,7 +82,7 @@ func (t *table) judgeCell(r *GateResult, row Row, i int) {
 func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	c := cell.Change
 	r.Value, r.Interval = c.Relative, c.Interval
-	if c.Plain {
+	if c.Plain && !row.Constant {
 		base := row.Cells[0].Center
 		if base == 0 {
 			r.Why = fmt.Sprintf("%s has 0, of which there is no share; a gate on the value is written %s > 0", t.out.Variants[0].Name, r.Gate.Name)

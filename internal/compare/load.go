@@ -33,6 +33,9 @@ var loadSettings = []string{
 // inputTolerance is by how much servers differ in counting the same prompts.
 const inputTolerance = 0.01
 
+// rateTolerance is by how much a printed rate, in requests a second, may be off.
+const rateTolerance = 0.0051
+
 // A load is what a run's plan says of the load, as far as it is known.
 type load struct {
 	values map[string]string
@@ -130,6 +133,10 @@ func (l load) differs(m load, name string) bool {
 	case name == inputSetting:
 		// Where words tell the workload, lengths that are drawn anew may differ.
 		return !words && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
+	case name == rateSetting:
+		x, errA := strconv.ParseFloat(a, 64)
+		y, errB := strconv.ParseFloat(b, 64)
+		return a != b && (errA != nil || errB != nil || math.Abs(x-y) > rateTolerance)
 	case name == arrivalSetting || name == workloadSetting:
 		return l.scope == m.scope && a != b
 	}

@@ -85,15 +85,29 @@ func (t *table) fill() error {
 		t.out.Variants = append(t.out.Variants, v.model())
 	}
 	t.rows()
+	for row := range t.keys {
+		t.center(row)
+	}
 	for i := range t.variants[1:] {
-		changes := t.contrast(t.variants[0], t.variants[i+1])
-		for row := range t.out.Rows {
-			t.out.Rows[row].Cells[i+1].Change = changes[row]
-		}
+		t.changes(i + 1)
 	}
 	t.claims()
 	t.notes()
 	return nil
+}
+
+// changes fills in those of a variant against the baseline.
+func (t *table) changes(variant int) {
+	for row, f := range t.contrast(t.variants[0], t.variants[variant]) {
+		if f == nil {
+			continue
+		}
+		c := t.o.settle(f)
+		if c.Verdict == CannotTell {
+			c.More = t.o.more(f)
+		}
+		t.out.Rows[row].Cells[variant].Change = c
+	}
 }
 
 func (t *table) checkPairs() error {
@@ -160,7 +174,6 @@ func (t *table) rows() {
 			row.Constant = constant(row)
 			t.keys, t.plain = append(t.keys, key), append(t.plain, isPlain(row))
 			t.out.Rows = append(t.out.Rows, row)
-			t.center(len(t.keys) - 1)
 		}
 	}
 }

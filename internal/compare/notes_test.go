@@ -107,9 +107,9 @@ func addFigure(run *trace.Run, l string) {
 }
 
 // note compares the runs of a note.
-func note(t *testing.T, file string, o Options) Comparison {
+func note(t *testing.T, file string) Comparison {
 	t.Helper()
-	c, err := Compare(readNote(t, file), o)
+	c, err := Compare(readNote(t, file), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,15 +124,15 @@ func names(w Workload) string {
 	return strings.Join(out, " | ")
 }
 
-// change is that of a figure in the i-th variant.
-func change(t *testing.T, w Workload, name string, i int) Change {
+// change is that of a figure in the variant after the baseline.
+func change(t *testing.T, w Workload, name string) Change {
 	t.Helper()
 	for _, r := range w.Rows {
-		if r.Quantity.Name == name && r.Cells[i].Change != nil {
-			return *r.Cells[i].Change
+		if r.Quantity.Name == name && r.Cells[1].Change != nil {
+			return *r.Cells[1].Change
 		}
 	}
-	t.Fatalf("no change of %s in variant %d", name, i)
+	t.Fatalf("no change of %s", name)
 	return Change{}
 }
 
@@ -145,7 +145,7 @@ func TestHeadingsNameWorkloadsAndVariants(t *testing.T) {
 		{"vllm-npu-vl-burst200.md", ": baseline | 用 seq_lens cpu cache | 用 seq_lens cpu cache / scale cache / out buffer | 直接改上游模型（seq_lens 不移到 NPU）"},
 	} {
 		var got []string
-		for _, w := range note(t, c.file, Options{}).Workloads {
+		for _, w := range note(t, c.file).Workloads {
 			got = append(got, w.Name+": "+names(w))
 		}
 		if g := strings.Join(got, "; "); g != c.want {
@@ -155,8 +155,8 @@ func TestHeadingsNameWorkloadsAndVariants(t *testing.T) {
 }
 
 func TestTablesOfSingleRunsTellNothing(t *testing.T) {
-	w := note(t, "vllm-npu-vl-before-after-c15.md", Options{}).Workloads[0]
-	c := change(t, w, "ttft.mean", 1)
+	w := note(t, "vllm-npu-vl-before-after-c15.md").Workloads[0]
+	c := change(t, w, "ttft.mean")
 	if c.Verdict != CannotTell || c.Basis != Nothing || c.Interval != nil || c.P != nil || c.More != 0 {
 		t.Errorf("%+v", c)
 	}
@@ -169,7 +169,7 @@ func TestTablesOfSingleRunsTellNothing(t *testing.T) {
 }
 
 func TestTheBurstNoteBorrowsTheNoiseOfItsRepeatedRuns(t *testing.T) {
-	w := note(t, "vllm-npu-vl-burst200.md", Options{}).Workloads[0]
+	w := note(t, "vllm-npu-vl-burst200.md").Workloads[0]
 	for i := range w.Variants[1:] {
 		for _, r := range w.Rows {
 			if c := r.Cells[i+1].Change; r.Quantity.Better != metrics.Neither && !r.Constant && (c.Basis != Borrowed || c.Verdict != CannotTell) {
@@ -181,7 +181,7 @@ func TestTheBurstNoteBorrowsTheNoiseOfItsRepeatedRuns(t *testing.T) {
 	// of 0.015676. A difference of single runs has √2 times that, and Student's t with one
 	// degree of freedom is 12.706: ±0.28169 around ln(14120.81/14624.41) = -0.035043, and
 	// 1e-6 for the two figures' rounding.
-	c := change(t, w, "ttft.mean", 1)
+	c := change(t, w, "ttft.mean")
 	if got, want := c.Interval.Low, math.Expm1(-0.035043-0.28169); math.Abs(got-want) > 1e-4 {
 		t.Errorf("low %v, want %v", got, want)
 	}
@@ -199,7 +199,7 @@ func TestTheBurstNoteBorrowsTheNoiseOfItsRepeatedRuns(t *testing.T) {
 }
 
 func TestClaims(t *testing.T) {
-	w := note(t, "vllm-npu-vl-burst200.md", Options{}).Workloads[0]
+	w := note(t, "vllm-npu-vl-burst200.md").Workloads[0]
 	if len(w.Claims) != 1 {
 		t.Fatalf("%+v", w.Claims)
 	}
@@ -208,7 +208,7 @@ func TestClaims(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 
-	w = note(t, "vllm-npu-vl-ablation.md", Options{}).Workloads[1]
+	w = note(t, "vllm-npu-vl-ablation.md").Workloads[1]
 	if len(w.Claims) != 1 {
 		t.Fatalf("%+v", w.Claims)
 	}

@@ -23,6 +23,8 @@ var unrelated = []string{
 // alias are other names of what a plan has fields for.
 var alias = map[string]string{
 	"num-prompts": requestsSetting, "num-requests": requestsSetting, "request-rate": rateSetting, "max-concurrency": concurrencySetting,
+	"maximum-request-concurrency": concurrencySetting, "max-request-concurrency": concurrencySetting,
+	"request-rate-configured-(rps)": rateSetting, "traffic-request-rate": rateSetting,
 	"base-url": "url", "model-id": "model",
 }
 

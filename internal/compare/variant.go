@@ -280,5 +280,5 @@ func checkBaseline(all [][]*variant, wish string) error {
 			}
 		}
 	}
-	return fmt.Errorf("--baseline %s: no variant is called so; there are %s", wish, strings.Join(names, ", "))
+	return fmt.Errorf("--baseline %s: no variant is called so; there are %s", wish, join(names))
 }

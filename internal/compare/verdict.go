@@ -134,9 +134,6 @@ func (o Options) settle(f *finding) *Change {
 		c.Test, c.P, c.Adjusted = f.test, &f.p, &f.adjusted
 	}
 	c.Verdict = o.verdict(f, c, wide)
-	if c.Verdict == CannotTell {
-		c.More = o.more(f)
-	}
 	return c
 }
 
@@ -192,17 +189,18 @@ func direction(better metrics.Direction, effect float64) Verdict {
 // of metrics leaves, or show that it is within the margin.
 func (o Options) more(f *finding) int {
 	n := f.noise
-	if !(n.df > 0) || !(n.sd > 0) {
+	if !f.decides || !(n.df > 0) || !(n.sd > 0) {
 		return 0
 	}
 	needed := stats.RunsNeeded
 	if n.pair {
 		needed = stats.PairsNeeded
 	}
-	runs := needed(n.sd, f.effect, o.alpha()/float64(max(1, f.family)), o.Power)
+	sd := n.likely()
+	runs := needed(sd, f.effect, o.alpha()/float64(max(1, f.family)), o.Power)
 	// Nearness is shown by two tests at once, each of which may miss.
 	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
-		near := needed(n.sd, room, 2*o.alpha(), 1-(1-o.Power)/2)
+		near := needed(sd, room, 2*o.alpha(), 1-(1-o.Power)/2)
 		runs = least(runs, near)
 	}
 	if runs == 0 {
@@ -210,6 +208,11 @@ func (o Options) more(f *finding) int {
 	}
 	return max(1, runs-n.runs)
 }
+
+// likely is the deviation that is as likely too small as too large: of few runs what is
+// seen is too small more often than not. By the median of χ², as Wilson and Hilferty
+// (1931) approximate it.
+func (n noise) likely() float64 { return n.sd / math.Pow(1-2/(9*n.df), 1.5) }
 
 // least is the smaller of two numbers of which 0 means none.
 func least(a, b int) int {

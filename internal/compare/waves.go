@@ -31,14 +31,14 @@ import (
 type wave struct {
 	pull      []float64
 	index     []int   // of the requests; nil of windows
-	effective float64 // how many independent requests they are worth; 0 of windows
+	effective float64 // how many independent ones they are worth
 }
 
 // Limits below which a run is too short to tell anything of its own chance.
 const (
 	leastRequests  = 20
 	leastEffective = 10 // independent requests
-	leastBeyond    = 10 // independent values on either side of a quantile
+	leastBeyond    = 20 // independent values on either side of a quantile but the median
 	windows        = 64 // of a run, for rates
 )
 
@@ -171,9 +171,12 @@ func (p pool) quantile(percent, figure float64) ([]float64, bool) {
 		}
 		return 0
 	})
-	share := percent / 100
+	share, least := percent/100, float64(leastBeyond)
+	if percent == 50 {
+		least = leastEffective
+	}
 	variance := stats.Mean(squares(pull)) / stats.EffectiveSize(pull)
-	if independent := share * (1 - share) / variance; !(independent*min(share, 1-share) >= leastBeyond) {
+	if independent := share * (1 - share) / variance; !(independent*min(share, 1-share) >= least) {
 		return nil, false
 	}
 	// Two standard errors of the share to either side.
@@ -228,7 +231,7 @@ func addRates(out map[string]wave, samples []metrics.Sample, figures []trace.Fig
 					pull[w] = -pull[w]
 				}
 			}
-			out[f.Name] = wave{pull: pull}
+			out[f.Name] = wave{pull: pull, effective: stats.EffectiveSize(pull)}
 		}
 	}
 }

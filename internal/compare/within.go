@@ -17,18 +17,21 @@ func (f *finding) within(key rowKey, a, b *Run, decides bool) {
 	if !okA || !okB || f.plain {
 		return
 	}
-	se, df := apart(wa, wb)
+	var se, df float64
 	words := "batch means within one run each"
 	if d, ok := together(a, b, wa, wb); ok {
-		e := stats.BatchMeans(d, 0, DefaultLevel)
+		e := batchMeans(d, stats.EffectiveSize(d), DefaultLevel)
 		se, df = e.Error, e.DF
 		words += ", request by request"
+	} else {
+		se, df = apart(wa, wb)
 	}
 	if !(se > 0) {
 		return
 	}
-	f.basis, f.decides, f.effective = Within, decides, min(wa.effective, wb.effective)
-	if f.interval = words; f.effective > 0 {
+	f.basis, f.decides, f.interval = Within, decides, words
+	if wa.index != nil {
+		f.effective = min(wa.effective, wb.effective)
 		f.interval = fmt.Sprintf("%s, worth %.0f independent requests", words, f.effective)
 	}
 	f.test = f.interval
@@ -37,10 +40,31 @@ func (f *finding) within(key rowKey, a, b *Run, decides bool) {
 	}
 }
 
+// Batches are so many independent values long that what neighbours of two batches have
+// in common hardly counts, and there are at least so many of them.
+const (
+	batchLength  = 20
+	leastBatches = 5
+)
+
+// batchMeans is the mean of a series worth that many independent values. The variance
+// of means of k independent values each falls short of the series' by up to 1/2k where
+// its memory is exponential (2φ/(1+φ)² of 1/k for an autoregression); that is made up
+// for.
+func batchMeans(x []float64, effective, level float64) stats.Estimate {
+	batches := max(leastBatches, min(30, int(effective/batchLength)))
+	e := stats.BatchMeans(x, batches, level)
+	k := max(1, effective/float64(batches))
+	widen := 1 / math.Sqrt(1-1/(2*k))
+	e.Error *= widen
+	e.Interval.Low, e.Interval.High = e.Value+widen*(e.Interval.Low-e.Value), e.Value+widen*(e.Interval.High-e.Value)
+	return e
+}
+
 // apart is the error of the difference of two waves that have nothing to do with each
 // other, with the degrees of freedom of Satterthwaite (1946).
 func apart(a, b wave) (se, df float64) {
-	ea, eb := stats.BatchMeans(a.pull, 0, DefaultLevel), stats.BatchMeans(b.pull, 0, DefaultLevel)
+	ea, eb := batchMeans(a.pull, a.effective, DefaultLevel), batchMeans(b.pull, b.effective, DefaultLevel)
 	va, vb := ea.Error*ea.Error, eb.Error*eb.Error
 	return math.Sqrt(va + vb), (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)
 }
@@ -74,12 +98,12 @@ func together(a, b *Run, wa, wb wave) ([]float64, bool) {
 // interval is that of a figure of one run by the chance within it; nil where nothing
 // is known of that.
 func (w wave) interval(value, level float64) *Interval {
-	e := stats.BatchMeans(w.pull, 0, level)
+	e := batchMeans(w.pull, w.effective, level)
 	if !(e.Error > 0) {
 		return nil
 	}
 	words := "batch means within the run"
-	if w.effective > 0 {
+	if w.index != nil {
 		words = fmt.Sprintf("%s, worth %.0f independent requests", words, w.effective)
 	}
 	reach := (e.Interval.High - e.Interval.Low) / 2

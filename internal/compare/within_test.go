@@ -1,0 +1,195 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/stats"
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// An engineLike makes traces whose requests resemble those of an engine: the time
+// to the first token goes with a queue that remembers, each request's length goes with
+// its index, and gaps go with the load.
+type engineLike struct {
+	requests int
+	memory   float64 // of the queue, from one request to the next
+	slower   float64 // by what all latencies are multiplied
+	lengths  []int   // of the answers, by index
+}
+
+func newEngineLike(rng *rand.Rand, requests int, memory float64) engineLike {
+	e := engineLike{requests: requests, memory: memory, slower: 1}
+	for range requests {
+		e.lengths = append(e.lengths, 2+rng.IntN(8))
+	}
+	return e
+}
+
+func (e engineLike) run(rng *rand.Rand, variant string) *trace.Trace {
+	t := &trace.Trace{Run: trace.Run{
+		ID: variant, Name: variant, Status: trace.Complete,
+		Plan: trace.Plan{Dialect: "pitot", Stream: true, Protocol: "completions", Requests: e.requests, Arrival: "constant", Rate: 10},
+	}}
+	queue := rng.NormFloat64()
+	for i := range e.requests {
+		queue = e.memory*queue + math.Sqrt(1-e.memory*e.memory)*rng.NormFloat64()
+		r := trace.NewRecord(i)
+		at := func(s float64) trace.Instant { return trace.Instant(s * 1e9) }
+		start := 0.1 * float64(i)
+		r.PromptTokens, r.WantTokens, r.OutputTokens = 50+i%7, e.lengths[i], e.lengths[i]
+		r.Due, r.Released, r.Sent = at(start), at(start), at(start)
+		now := start + e.slower*0.2*math.Exp(0.4*queue+0.1*rng.NormFloat64())*(1+0.05*float64(e.lengths[i]))
+		for range e.lengths[i] {
+			r.Chunks = append(r.Chunks, trace.Chunk{At: at(now), Kind: trace.Text, Tokens: 1})
+			now += e.slower * 0.02 * math.Exp(0.2*queue+0.3*rng.NormFloat64())
+		}
+		r.Done = at(now)
+		t.Run.End = max(t.Run.End, r.Done)
+		t.Records = append(t.Records, r)
+	}
+	return t
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+var pitotsRules = []By{{Tool: "pitot"}}
+
+func (e engineLike) observed(rng *rand.Rand, variant string) Run {
+	r := Observe(e.run(rng, variant), pitotsRules)
+	r.Variant = variant
+	return r
+}
+
+// TestIntervalsWithinSingleRunsHold counts how often the intervals hold the truth, which
+// is no difference, where requests come at a steady rate and the engine remembers.
+// Burst loads and trends are beyond what batches of neighbours can tell: see Within.
+func TestIntervalsWithinSingleRunsHold(t *testing.T) {
+	for _, same := range []bool{false, true} {
+		t.Run(fmt.Sprintf("the same requests %v", same), func(t *testing.T) {
+			t.Parallel()
+			const pairs, requests, memory = 1000, 250, 0.7
+			rng := newRand(9)
+			held, judged := map[string]float64{}, map[string]float64{}
+			for range pairs {
+				e := newEngineLike(rng, requests, memory)
+				a := e.observed(rng, "A")
+				if !same {
+					e = newEngineLike(rng, requests, memory)
+				}
+				b := e.observed(rng, "B")
+				for _, f := range within(t, a, b) {
+					judged[f.quantity.Name]++
+					if i := f.at(DefaultLevel); i.Holds(0) {
+						held[f.quantity.Name]++
+					}
+				}
+			}
+			for _, name := range centers {
+				rate := 100 * held[name] / judged[name]
+				t.Logf("%-12s %4.0f judged, %.1f %% hold", name, judged[name], rate)
+				if judged[name] < 0.9*pairs || rate < 93 || rate > 97 {
+					t.Errorf("%s: %.0f judged, and %.1f %% of the intervals hold the truth", name, judged[name], rate)
+				}
+			}
+		})
+	}
+}
+
+// centers are the figures that runs of that length can tell something of.
+var centers = []string{"ttft.mean", "ttft.median", "tpot.mean", "tpot.median", "itl.mean", "itl.median", "e2el.mean", "e2el.median"}
+
+// within are the findings of two single runs in those figures.
+func within(t *testing.T, a, b Run) (out []*finding) {
+	t.Helper()
+	both := []Run{a, b}
+	for i := range both {
+		both[i].figures = slices.DeleteFunc(both[i].figures, func(f figure) bool { return !slices.Contains(centers, f.Name) })
+	}
+	tables, err := split(pointers(both), Options{}.withDefaults())
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("%d workloads, %v", len(tables), err)
+	}
+	table := tables[0]
+	table.rows()
+	for _, f := range table.contrast(table.variants[0], table.variants[1]) {
+		if f != nil && f.basis == Within {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func TestSingleRunsSettleNothingUnlessAsked(t *testing.T) {
+	rng := newRand(10)
+	e := newEngineLike(rng, 300, 0.5)
+	a := e.observed(rng, "A")
+	e.slower = 1.5
+	b := e.observed(rng, "B")
+	w := compared(t, Options{}, []Run{a}, []Run{b})
+	c := change(t, w, "itl.mean")
+	if c.Basis != Within || c.Verdict != CannotTell || !c.Apart || c.P != nil || c.Noise != 0 || !(c.Effective > 10 && c.Effective <= 300) {
+		t.Errorf("%+v", c)
+	}
+	if !(c.Interval.Low < 0.5 && 0.5 < c.Interval.High && c.Interval.High-c.Interval.Low < 0.2) {
+		t.Errorf("%+v", c.Interval)
+	}
+	if i := w.Rows[0].Cells[0].Interval; !w.Rows[0].Constant || i != nil {
+		t.Errorf("of a count there is no interval: %+v", i)
+	}
+	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "not the variation from run to run") {
+		t.Errorf("%q", w.Notes)
+	}
+	w = compared(t, Options{SingleRuns: true}, []Run{a}, []Run{b})
+	c = change(t, w, "itl.mean")
+	if c.Verdict != Worse || c.P == nil || !strings.Contains(w.Notes[0], "by --single-runs") {
+		t.Errorf("%+v %q", c, w.Notes)
+	}
+}
+
+func TestTheSameRequestsTellMore(t *testing.T) {
+	// Lengths make most of what an answer takes: request by request it falls out.
+	rng := newRand(11)
+	e := newEngineLike(rng, 400, 0)
+	a, b := e.observed(rng, "A"), e.observed(rng, "B")
+	other := b
+	other.requests++
+	width := func(b Run) float64 {
+		c := change(t, compared(t, Options{}, []Run{a}, []Run{b}), "e2el.mean")
+		return c.Interval.High - c.Interval.Low
+	}
+	if paired, apart := width(b), width(other); paired > 0.95*apart {
+		t.Errorf("request by request the interval is %.3g wide, else %.3g", paired, apart)
+	}
+}
+
+func TestPullsOfAMeanByHand(t *testing.T) {
+	// Requests with gaps 1 and 3, none, and 5: the pooled mean is 3, with one gap a request
+	// in the mean. The first pulls by (4 - 2·3)/3, the last by (5 - 3)/3.
+	p := pool{byRequest: [][]float64{{1, 3}, nil, {5}}, sorted: stats.Sort([]float64{1, 3, 5}), each: 1}
+	pull, ok := p.pull("mean", 3)
+	if want := []float64{-2.0 / 3, 0, 2.0 / 3}; !ok || !slices.EqualFunc(pull, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
+		t.Errorf("%v, want %v", pull, want)
+	}
+	if _, ok := p.pull("mean", 3.1); ok {
+		t.Error("a figure that the samples do not give has no pull")
+	}
+}
+
+func TestRatesByWindow(t *testing.T) {
+	var y tally
+	y.add(0.25, 0.75, 64) // half of the windows, two each
+	for w, v := range y {
+		want := 0.0
+		if w >= 16 && w < 48 {
+			want = 2
+		}
+		about(t, fmt.Sprintf("window %d", w), v, want, 1e-9)
+	}
+	y.add(1, 1, 1) // the last instant is in the last window
+	about(t, "the last", y[63], 1, 1e-9)
+}
