@@ -38,7 +38,7 @@ func (f *draft) flat(o *object, names []naming) (used map[string]bool) {
 func (f *draft) eachOf(name string, l *list) {
 	for i, item := range l.items {
 		if n, ok := item.(number); ok {
-			f.figure(name+"_"+strconv.Itoa(i), n.float())
+			f.figure(name+"."+strconv.Itoa(i), n.float())
 		}
 	}
 }
@@ -55,6 +55,9 @@ func flatName(member string, names []naming) (figure string, unit float64) {
 	}
 	if i := slices.IndexFunc(names, func(n naming) bool { return n.member == member }); i >= 0 {
 		return names[i].figure, unit
+	}
+	if strings.HasSuffix(member, "_acceptance_rate") {
+		return "", 0 // in percent, unlike all others
 	}
 	for _, family := range families {
 		if rest, ok := strings.CutPrefix(bare, family+"_"); ok {
