@@ -288,7 +288,7 @@ func TestUnreadableParts(t *testing.T) {
 		{"no number", `{"completed": 1.}`, 0, 1, []string{`"1." is no value`}},
 		{"too deep", strings.Repeat(`{"a":`, 200), 0, 1, []string{"more than 100 deep"}},
 		{"something else", `{"a": 1}` + "\n" + `{"b": 1}`, 0, 0, []string{"members are a", "1 more"}},
-		{"Pitot's own", `{"run": {}, "records": []}`, 0, 0, []string{"Pitot's own"}},
+		{"Pitot's own", `{"run": {}, "records": []}`, 0, 0, []string{"an export of Pitot's: its run has no id"}},
 		{"no object", `[1, 2]`, 0, 1, []string{"'1' stands where '{' should"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

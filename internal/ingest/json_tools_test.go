@@ -35,7 +35,7 @@ func TestResultsOfTools(t *testing.T) {
 			}
 			var got strings.Builder
 			for _, f := range found {
-				got.WriteString(shown(t, f) + "\n")
+				got.WriteString(inText(t, f) + "\n")
 			}
 			goldenFile(t, file+".golden", got.String())
 		})
@@ -43,7 +43,7 @@ func TestResultsOfTools(t *testing.T) {
 }
 
 // shown is all that was found of a result.
-func shown(t *testing.T, f Found) string {
+func inText(t *testing.T, f Found) string {
 	t.Helper()
 	o := f.Run.Origin
 	var b strings.Builder
