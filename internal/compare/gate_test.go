@@ -161,7 +161,7 @@ func TestGatesOnCountsAreExact(t *testing.T) {
 
 func TestClaimsMayMeanAnyEarlierVariant(t *testing.T) {
 	with := func(name string, value float64, claims ...trace.Claim) Run {
-		return tabled("vllm", "2025-12", []string{name}, func(r *trace.Run) {
+		return tabled("2025-12", []string{name}, func(r *trace.Run) {
 			r.Origin.Figures[2].Value, r.Origin.Claims = value, claims
 		})
 	}
@@ -191,7 +191,7 @@ func TestClaimsMayMeanAnyEarlierVariant(t *testing.T) {
 
 func TestClaimsStandByTheVerdict(t *testing.T) {
 	table := func(name string, value float64, claims ...trace.Claim) Run {
-		return tabled("vllm", "2025-12", []string{name}, func(r *trace.Run) {
+		return tabled("2025-12", []string{name}, func(r *trace.Run) {
 			r.Origin.Figures[2].Value, r.Origin.Claims = value, claims
 		})
 	}

@@ -65,7 +65,7 @@ func observeWaves(t *trace.Trace, b By, figures []trace.Figure) map[string]wave 
 		}
 		p := pools[metric]
 		if pull, ok := p.pull(statistic, f.Value); ok {
-			if n := stats.EffectiveSize(pull); n >= leastEffective {
+			if n := stats.EffectiveSize(pull); n >= leastEffective { // else it drifts more than it varies
 				out[f.Name] = wave{pull, index, n}
 			}
 		}
