@@ -61,8 +61,16 @@ func normal(line string) string {
 	return strings.ReplaceAll(line, "no GC", "0 GC, longest pause 0 ms")
 }
 
+// words are those of a command, of which some may be in quotes.
+func words(command string) (out []string) {
+	for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(command, -1) {
+		out = append(out, strings.Trim(w, "'"))
+	}
+	return out
+}
+
 // Every `$ pitot` command in the docs runs, in order, a folder and a store for
-// each file. An engine stands in for the server on port 8000. The lines shown
+// each file. The folder has notes with result tables. An engine stands in for the server on port 8000. The lines shown
 // must appear in the output, in their order.
 func TestDocs(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
@@ -83,9 +91,16 @@ func TestDocs(t *testing.T) {
 func runBlocks(t *testing.T, found []block) {
 	url := loopback(t, apiserver.Fault{Name: apiserver.FaultComments, Share: 0.1})
 	port := url[strings.LastIndex(url, ":")+1:]
+	notes, err := filepath.Abs("../ingest/testdata/notes")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
+	if err := os.CopyFS("notes", os.DirFS(notes)); err != nil {
+		t.Fatal(err)
+	}
 	for _, b := range found {
-		args := strings.Fields(strings.ReplaceAll(b.command, "8000", port))
+		args := words(strings.ReplaceAll(b.command, "8000", port))
 		if args[0] != "pitot" {
 			t.Errorf("%s: %s is not a command of pitot's", b.where, b.command)
 			continue

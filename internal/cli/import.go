@@ -3,10 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
-	"text/tabwriter"
 
 	"github.com/pitot-bench/pitot/internal/ingest"
+	"github.com/pitot-bench/pitot/internal/report"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -18,8 +17,11 @@ type importCmd struct {
 	storeSetting
 }
 
-// tally counts what an import found.
-type tally struct{ added, known, problems int }
+// A tally counts what an import found.
+type tally struct {
+	added, known, problems int
+	rows                   [][]string // what is shown of each
+}
 
 // Run imports.
 func (c importCmd) Run(p *Process) error {
@@ -34,16 +36,15 @@ func (c importCmd) Run(p *Process) error {
 		}
 		defer runs.Close()
 	}
-	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	var n tally
 	var errs []error
 	n.complain(p, problems)
 	for _, f := range files {
-		problems, err := n.file(w, runs, f)
+		problems, err := n.file(runs, f)
 		n.complain(p, problems)
 		errs = append(errs, err)
 	}
-	err = errors.Join(append(errs, w.Flush())...)
+	err = errors.Join(append(errs, report.Columns(p.Stdout, n.rows))...)
 	fmt.Fprintln(p.Stdout, n.words(c.DryRun))
 	if err == nil && n.added+n.known == 0 {
 		return errors.New("nothing was imported")
@@ -52,7 +53,7 @@ func (c importCmd) Run(p *Process) error {
 }
 
 // file keeps what a file holds.
-func (n *tally) file(w io.Writer, runs *store.Store, f sourceFile) ([]ingest.Problem, error) {
+func (n *tally) file(runs *store.Store, f sourceFile) ([]ingest.Problem, error) {
 	found, problems, file, err := f.read()
 	if err != nil {
 		return nil, err
@@ -60,13 +61,13 @@ func (n *tally) file(w io.Writer, runs *store.Store, f sourceFile) ([]ingest.Pro
 	defer file.Close()
 	var errs []error
 	for _, one := range found {
-		errs = append(errs, n.keep(w, runs, f, one))
+		errs = append(errs, n.keep(runs, f, one))
 	}
 	return problems, errors.Join(errs...)
 }
 
 // keep stores what was found, unless there is no store, and says so.
-func (n *tally) keep(w io.Writer, runs *store.Store, f sourceFile, found ingest.Found) error {
+func (n *tally) keep(runs *store.Store, f sourceFile, found ingest.Found) error {
 	where := f.path
 	if o := found.Run.Origin; o != nil {
 		where = place(f.path, o.Line)
@@ -84,7 +85,7 @@ func (n *tally) keep(w io.Writer, runs *store.Store, f sourceFile, found ingest.
 		word = "known"
 		n.added, n.known = n.added-1, n.known+1
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", found.Run.ID, word, what(found.Run), found.Run.Name, where)
+	n.rows = append(n.rows, []string{found.Run.ID, word, what(found.Run), found.Run.Name, where})
 	return nil
 }
 

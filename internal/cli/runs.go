@@ -14,6 +14,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/dialect"
 	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/report"
 	"github.com/pitot-bench/pitot/internal/store"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -74,17 +75,19 @@ func (c runsListCmd) Run(p *Process) error {
 		_, err := fmt.Fprintln(p.Stdout, "no runs yet: pitot bench makes one")
 		return err
 	}
-	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tNAME\tKIND\tSTATUS\tVERDICT\tREQUESTS\tFAILED\tMODEL\tLOAD")
+	rows := [][]string{{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED", "MODEL", "LOAD"}}
 	for i, l := range list {
 		if c.N > 0 && i == c.N {
-			fmt.Fprintf(w, "… %d more (-n 0 shows all)\n", len(list)-i)
+			rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", len(list)-i)})
 			break
 		}
+		run := l.Run
 		records, failed := counts(l)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Run.ID, l.Run.Name, l.Run.Kind, l.Run.Status, verdict(l.Run), records, failed, l.Run.Plan.Model, describeLoad(l.Run.Plan))
+		rows = append(rows, []string{
+			run.ID, run.Name, string(run.Kind), string(run.Status), verdict(run), records, failed, run.Plan.Model, describeLoad(run.Plan),
+		})
 	}
-	return w.Flush()
+	return report.Columns(p.Stdout, rows)
 }
 
 // verdict is what was thought of a run when it was over.

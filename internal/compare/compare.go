@@ -130,6 +130,10 @@ type Change struct {
 	Apart bool `json:"apart,omitempty"`
 	// Noise is the relative standard deviation from run to run, of the basis.
 	Noise float64 `json:"noise,omitempty"`
+	// Chance, of bases Nothing and Within, is the relative standard deviation from run
+	// to run from which on chance alone would often make such a change, at the level. It
+	// is a difference if runs vary by less than that, which is not known.
+	Chance float64 `json:"chance,omitempty"`
 	// More is how many further runs of each would settle a change of the size seen; 0
 	// where none are needed or nobody knows.
 	More int `json:"more,omitempty"`

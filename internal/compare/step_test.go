@@ -1,6 +1,9 @@
 package compare
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // A report shows a value in the digits that were printed.
 func TestCellsSayHowCoarseTheyAre(t *testing.T) {
@@ -11,5 +14,19 @@ func TestCellsSayHowCoarseTheyAre(t *testing.T) {
 				t.Errorf("%s is told in steps of %v, want %v", r.Quantity.Name, c.Step, want)
 			}
 		}
+	}
+}
+
+// Of two single numbers the change is 1.96·√2 standard deviations of runs that vary by
+// Chance: 10 % more, or ln 1.1 = 0.0953, over 2.772 is 0.0344, or 3.5 %.
+func TestChanceOfTwoNumbers(t *testing.T) {
+	f := &finding{basis: Nothing, effect: math.Log(1.1)}
+	c := Options{}.withDefaults().settle(f)
+	if math.Abs(c.Chance-0.03499) > 1e-4 || c.Verdict != CannotTell {
+		t.Errorf("chance %v, %s", c.Chance, c.Verdict)
+	}
+	f.rounding = 0.2 // more than the effect
+	if c := (Options{}).withDefaults().settle(f); c.Chance != 0 {
+		t.Errorf("chance of what rounding may hide: %v", c.Chance)
 	}
 }

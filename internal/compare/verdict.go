@@ -113,7 +113,10 @@ func (o Options) settle(f *finding) *Change {
 	case f.exact:
 		c.Verdict = Same
 		return c
-	case f.estimate == nil:
+	case f.basis == Nothing || f.basis == Within:
+		c.Chance = f.chance(o.Level)
+	}
+	if f.estimate == nil {
 		return c
 	}
 	if n := f.noise.sd; f.noise.df > 0 {
@@ -132,6 +135,16 @@ func (o Options) settle(f *finding) *Change {
 	}
 	c.Verdict = o.verdict(f, c, wide)
 	return c
+}
+
+// chance is the noise from run to run that makes the effect lie at the end of the
+// interval, at a level, that one run of each would have.
+func (f *finding) chance(level float64) float64 {
+	if f.plain {
+		return 0
+	}
+	z := math.Sqrt2 * math.Erfinv(level)
+	return f.relative(max(0, math.Abs(f.effect)-f.rounding) / (z * math.Sqrt2))
 }
 
 // at is the interval of the effect, wider by what rounding may hide.

@@ -79,7 +79,7 @@ func (d *document) scanner(at place) *keeper {
 }
 
 func (d *document) read() {
-	at := beginning
+	at := fileStart
 	k := d.scanner(at)
 	if k.peek() == 0xEF { // a byte order mark
 		k.next += 3
@@ -93,8 +93,7 @@ func (d *document) read() {
 			d.one(k)
 		}
 		if k.err != nil {
-			d.problem(k.err)
-			k = d.resume(at, k.at())
+			k = d.resume(at, k)
 		}
 	}
 }
@@ -138,13 +137,25 @@ func (d *document) refuse(o *object) {
 	}
 }
 
-// resume is a reader from the next line on that starts with an object, where the
-// mistake at bad was in what started at begun: a tool that was stopped while it
-// wrote a result appends the next to the rest of it.
-func (d *document) resume(begun, bad place) *keeper {
+// resume tells of the mistake that ended failed, in what started at begun. It
+// goes on from the next line that starts with an object: a tool that was stopped
+// while it wrote a result appends the next to the rest of it.
+func (d *document) resume(begun place, failed *keeper) *keeper {
+	bad, broken := failed.at(), failed.peekAt()
+	k := d.nextLine(begun, bad)
+	if c := k.peek(); c != 0 && (broken == '\n' || k.at() == bad) {
+		d.problem(&scanError{begun, fmt.Sprintf("the result that begins here is cut short, and another begins in line %d", k.line)})
+	} else {
+		d.problem(failed.err)
+	}
+	return k
+}
+
+// nextLine is at the next line that starts with an object, neither the one at
+// begun nor one ahead of bad.
+func (d *document) nextLine(begun, bad place) *keeper {
 	k := d.scanner(begun)
-	for k.peek() != 0 {
-		c := k.buf[k.next]
+	for c := k.peek(); c != 0; c = k.peek() {
 		if at := k.at(); c == '{' && at.column == 1 && at.line > begun.line && at.line >= bad.line {
 			return k
 		}

@@ -9,7 +9,8 @@ import (
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-const milliseconds = 1e-3
+// milliseconds are those in a second.
+const milliseconds = 1000
 
 // A naming is how a member of a result is called here.
 type naming struct{ member, figure string }
@@ -26,7 +27,7 @@ func (f *draft) flat(o *object, names []naming) (used map[string]bool) {
 		}
 		used[member] = true
 		if v, ok := o.float(member); ok {
-			f.figure(name, v*unit)
+			f.figure(name, v/unit)
 		} else if l := o.list(member); l != nil {
 			f.eachOf(name, l)
 		}
@@ -38,7 +39,7 @@ func (f *draft) flat(o *object, names []naming) (used map[string]bool) {
 func (f *draft) eachOf(name string, l *list) {
 	for i, item := range l.items {
 		if n, ok := item.(number); ok {
-			f.figure(name+"_"+strconv.Itoa(i), n.float())
+			f.figure(name+"."+strconv.Itoa(i), n.float())
 		}
 	}
 }
@@ -55,6 +56,9 @@ func flatName(member string, names []naming) (figure string, unit float64) {
 	}
 	if i := slices.IndexFunc(names, func(n naming) bool { return n.member == member }); i >= 0 {
 		return names[i].figure, unit
+	}
+	if strings.HasSuffix(member, "_acceptance_rate") {
+		return "", 0 // in percent, unlike all others
 	}
 	for _, family := range families {
 		if rest, ok := strings.CutPrefix(bare, family+"_"); ok {
@@ -97,20 +101,20 @@ func percentile(s string) (float64, bool) {
 }
 
 // distribution adds the statistics of o, whose members are called by the names
-// in terms or pN, in units of so many seconds.
+// in terms or pN, in a unit of which a second has so many.
 func (f *draft) distribution(metric string, o *object, terms []naming, unit float64) {
 	if o == nil {
 		return
 	}
 	for _, t := range terms {
 		if v, ok := o.float(t.member); ok {
-			f.figure(metric+"."+t.figure, v*unit)
+			f.figure(metric+"."+t.figure, v/unit)
 		}
 	}
 	for _, name := range o.names {
 		if p, ok := percentile(name); ok {
 			if v, ok := o.float(name); ok {
-				f.figure(metric+".p"+strconv.FormatFloat(p, 'f', -1, 64), v*unit)
+				f.figure(metric+".p"+strconv.FormatFloat(p, 'f', -1, 64), v/unit)
 			}
 		}
 	}

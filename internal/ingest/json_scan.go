@@ -67,8 +67,8 @@ func newScanner(data io.ReaderAt, size int64, at place) *scanner {
 	}
 }
 
-// beginning is the place of a file's first byte.
-var beginning = place{0, 1, 1}
+// fileStart is the place of a file's first byte.
+var fileStart = place{0, 1, 1}
 
 // at is the place of the next byte.
 func (s *scanner) at() place {
@@ -129,6 +129,14 @@ func (s *scanner) measure(d hash.Hash) {
 // peek is the next byte, 0 at the end or after a mistake. No JSON has a byte 0.
 func (s *scanner) peek() byte {
 	if s.err != nil || s.next == s.end && !s.fill() {
+		return 0
+	}
+	return s.buf[s.next]
+}
+
+// peekAt is the next byte after a mistake, 0 at the end.
+func (s *scanner) peekAt() byte {
+	if s.next == s.end {
 		return 0
 	}
 	return s.buf[s.next]

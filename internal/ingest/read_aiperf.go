@@ -25,8 +25,8 @@ func aiperfMetrics(o *object) *object {
 // aiperfTerms are what they call the statistics; p50 is also their median.
 var aiperfTerms = []naming{{"avg", "mean"}, {"p50", "median"}, {"std", "std"}, {"min", "min"}, {"max", "max"}}
 
-// aiperfUnits are the seconds in a unit, and 1 for what is no time.
-var aiperfUnits = map[string]float64{"ns": 1e-9, "us": 1e-6, "ms": milliseconds, "s": 1, "sec": 1, "seconds": 1}
+// aiperfUnits are how many of a unit a second has.
+var aiperfUnits = map[string]float64{"ns": 1e9, "us": 1e6, "ms": milliseconds, "s": 1, "sec": 1, "seconds": 1}
 
 // aiperfNumbers are metrics of one number.
 var aiperfNumbers = []naming{
@@ -40,8 +40,10 @@ var aiperfNumbers = []naming{
 	{"request_throughput", "throughput.requests"},
 	{"goodput", "goodput"},
 	{"request_goodput", "goodput"},
+	{"input_token_throughput", "throughput.input"},
 	{"output_token_throughput", "throughput.output"},
 	{"total_token_throughput", "throughput.total"},
+	{"effective_concurrency", "concurrency"},
 }
 
 // aiperfLatencies are distributions. ITL and ICL are these tools' own words: the
@@ -84,7 +86,7 @@ func (f *draft) aiperfFigures(m *object) (used map[string]bool) {
 	}
 	for _, n := range aiperfNumbers {
 		if v, ok := m.object(n.member).float("avg"); ok {
-			f.figure(n.figure, v*unit(m.object(n.member)))
+			f.figure(n.figure, v/unit(m.object(n.member)))
 		}
 	}
 	f.aiperfTokens(m)
@@ -98,7 +100,7 @@ func (f *draft) aiperfFigures(m *object) (used map[string]bool) {
 		o := m.object(name)
 		v, ok := o.float("avg")
 		if used[name] = ok && o.has("unit"); used[name] && !named(aiperfNumbers, name) && !named(aiperfLatencies, name) {
-			f.figure(name+".mean", v*unit(o))
+			f.figure(name+".mean", v/unit(o))
 		}
 	}
 	return used

@@ -120,7 +120,7 @@ func (f *draft) guideFigures(b *object) {
 	for _, name := range m.names {
 		bare, inMilliseconds := strings.CutSuffix(name, "_ms")
 		if v, ok := of(name).float("mean"); ok && !slices.Contains(guideKnown, name) {
-			f.figure(bare+".mean", v*unitOf(inMilliseconds))
+			f.figure(bare+".mean", v/unitOf(inMilliseconds))
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (f *draft) guideLatency(metric string, o *object, unit float64) {
 	for _, name := range percentiles.names {
 		v, isNumber := percentiles.float(name)
 		if p, ok := guidePercentile(name); ok && isNumber {
-			f.figure(metric+".p"+strconv.FormatFloat(p, 'f', -1, 64), v*unit)
+			f.figure(metric+".p"+strconv.FormatFloat(p, 'f', -1, 64), v/unit)
 		}
 	}
 }

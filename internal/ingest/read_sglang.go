@@ -56,17 +56,22 @@ func sglangForm(o *object) metrics.SGLangVersion {
 	return metrics.SGLang2601
 }
 
-// cacheReport adds the counts of --cache-report.
+// cacheReport adds the counts of --cache-report. The storage has a name.
 func (f *draft) cacheReport(o *object) {
-	if o == nil {
-		return
+	storage := "cache.storage"
+	if name := o.text("storage_backend"); name != "" {
+		storage += "." + name
 	}
-	for _, name := range o.names {
-		if v, ok := o.float(name); ok {
-			f.figure("cache."+strings.TrimPrefix(name, "cache_"), v)
-		} else {
-			f.settingOf("cache."+name, o.values[name], nil)
+	for _, n := range []naming{
+		{"total_prompt_tokens", "cache.prompt_tokens"}, {"total_cached_tokens", "cache.cached_tokens"},
+		{"device_cached_tokens", "cache.device"}, {"host_cached_tokens", "cache.host"}, {"storage_cached_tokens", storage},
+	} {
+		if v, ok := o.float(n.member); ok {
+			f.figure(n.figure, v)
 		}
+	}
+	if v, ok := o.float("cache_hit_rate_pct"); ok {
+		f.figure("cache.hit_rate", v/100)
 	}
 }
 

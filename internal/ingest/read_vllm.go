@@ -28,17 +28,21 @@ var vllmNames = []naming{
 	{"request_goodput", "goodput"},
 	{"request_goodput:", "goodput"}, // sic, in 2025
 	{"input_throughput", "throughput.input"},
-	{"input_sequence_throughput", "throughput.sequences"},
+	{"input_sequence_throughput", "throughput.inputs"},
 	{"output_throughput", "throughput.output"},
 	{"total_token_throughput", "throughput.total"},
 	{"max_output_tokens_per_s", "peak.output"},
 	{"max_concurrent_requests", "peak.concurrency"},
 	{"rtfx", "rtfx"},
-	{"spec_decode_acceptance_length", "accept_length"},
-	{"spec_decode_per_position_acceptance_rates", "spec_decode.position"},
+	{"probe_completed", "probe.requests.ok"},
+	{"probe_failed", "probe.requests.failed"},
 	{"probe_median_e2el_ms", "probe.median"},
 	{"probe_p99_e2el_ms", "probe.p99"},
 	{"probe_max_e2el_ms", "probe.max"},
+	{"spec_decode_acceptance_length", "accept_length"},
+	{"spec_decode_num_drafts", "spec_decode.drafts"},
+	{"spec_decode_per_position_acceptance_rates", "spec_decode.position"},
+	{"diffusion_committed_throughput", "diffusion.throughput"},
 }
 
 // readVLLM reads a result, plain or detailed.
@@ -48,6 +52,10 @@ func readVLLM(r *reading) {
 		delete(o.values, "rtfx") // of what is no speech
 	}
 	used := f.flat(o, vllmNames)
+	if rate, ok := o.float("spec_decode_acceptance_rate"); ok {
+		f.figure("spec_decode.acceptance_rate", rate/100)
+		used["spec_decode_acceptance_rate"] = true
+	}
 	f.settings("", o, func(name string) bool {
 		return used[name] || name == "date" || isColumn(name) || strings.HasPrefix(name, "rps_change_events")
 	})

@@ -87,14 +87,23 @@ func (f *draft) vllmFigureArgs(o *object) (args []string) {
 	if hasName(o, "tokenizer_id") && !o.has("tokenizer_id") && !o.has("mean_ttft_ms") {
 		args = append(args, "--skip-tokenizer-init")
 	}
-	if goodput := o.object("args").list("goodput"); goodput != nil {
-		for _, item := range goodput.items {
-			if text, ok := item.(string); ok {
-				args = append(args, "--goodput="+text)
-			}
-		}
+	if limits := goodputLimits(o.object("args").list("goodput")); limits != nil {
+		args = append(append(args, "--goodput"), limits...)
 	}
 	return append(args, "--dialect-version="+f.origin.Form)
+}
+
+// goodputLimits are ttft:100 and the like.
+func goodputLimits(l *list) (limits []string) {
+	if l == nil {
+		return nil
+	}
+	for _, item := range l.items {
+		if text, ok := item.(string); ok && strings.Contains(text, ":") && !strings.HasPrefix(text, "-") {
+			limits = append(limits, text)
+		}
+	}
+	return limits
 }
 
 // vllmMembers are those that no --metadata wrote.

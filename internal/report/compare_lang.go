@@ -37,6 +37,13 @@ type vocabulary struct {
 	baseline      string
 	against       string
 	differs       string
+	inFlight      string // parts of a load
+	inputEach     string
+	requestsOf    string
+	atRate        string
+	unstreamed    string
+	atOnce        string
+	ramped        string
 	result        string
 	alike         string
 	note          string
@@ -49,6 +56,7 @@ type vocabulary struct {
 	changed       string
 	same          string
 	cannotTell    string
+	ifNoise       string // a verdict that would follow from a noise that is not known
 	apart         string
 	borrowed      string
 	moreOne       string
@@ -76,6 +84,7 @@ type vocabulary struct {
 	markCannot    string
 	markMore      string
 	markApart     string
+	markIf        string
 	markBorrowed  string
 	definitions   string // whose they are
 	place         string // of a claim
@@ -116,10 +125,11 @@ var english = vocabulary{
 	runOne: "one run", runMany: "%d runs", tableOne: "one table", tableMany: "%d tables",
 	fileOne: "one result file", fileMany: "%d result files", each: "%s each",
 
+	inFlight: "at most %s in flight", inputEach: "%s input tokens each", requestsOf: "%s requests", atRate: "%s req/s", unstreamed: "not streamed", atOnce: "all at once", ramped: "ramp",
 	load: "load", baseline: "baseline", against: "against", differs: "differs", result: "result",
 	alike: "alike", note: "note", claim: "claim", figures: "figures", gates: "gates", marks: "marks",
 
-	better: "better", worse: "worse", changed: "changed", same: "same", cannotTell: "?", apart: "apart", borrowed: "~",
+	better: "better", worse: "worse", changed: "changed", same: "same", cannotTell: "?", apart: "apart", borrowed: "~", ifNoise: "if <%s",
 	moreOne: "? +%d run", moreMany: "? +%d runs",
 
 	nothingSaid: "nothing can be said: %s, no run repeated",
@@ -139,6 +149,7 @@ var english = vocabulary{
 	markBetter:   "a difference that noise does not explain, at %s",
 	markSame:     "no difference larger than %s", markCannot: "cannot tell",
 	markMore:     "cannot tell; that many more runs of each would settle a change of the size seen",
+	markIf:       "a difference only if runs of a variant vary by less than that (standard deviation), which nothing here tells",
 	markApart:    "more than chance within the two runs; no verdict, since how much runs differ from each other is not known",
 	markBorrowed: "by the noise of those runs of the workload that were repeated",
 
@@ -166,10 +177,11 @@ var chinese = vocabulary{
 	runOne: "单次运行", runMany: "%d 次运行", tableOne: "一张结果表", tableMany: "%d 张结果表",
 	fileOne: "一个结果文件", fileMany: "%d 个结果文件", each: "各%s",
 
+	inFlight: "最多 %s 个并发", inputEach: "平均输入 %s token", requestsOf: "%s 个请求", atRate: "%s req/s", unstreamed: "非流式", atOnce: "一次性全部发出", ramped: "速率渐变",
 	load: "负载", baseline: "基线", against: "对比", differs: "差异", result: "结论",
 	alike: "一致", note: "说明", claim: "原文", figures: "口径", gates: "门禁", marks: "标记",
 
-	better: "更优", worse: "更差", changed: "有变化", same: "持平", cannotTell: "?", apart: "运行内显著", borrowed: "~",
+	better: "更优", worse: "更差", changed: "有变化", same: "持平", cannotTell: "?", apart: "运行内显著", borrowed: "~", ifNoise: "若 <%s",
 	moreOne: "? 再 %d 次", moreMany: "? 再 %d 次",
 
 	nothingSaid: "无法下结论：%s，没有重复运行",
@@ -189,6 +201,7 @@ var chinese = vocabulary{
 	markBetter:   "差异超出噪声（置信水平 %s）",
 	markSame:     "差异不超过 %s", markCannot: "无法判断",
 	markMore:     "无法判断；双方各再运行这么多次，可以判定当前大小的差异",
+	markIf:       "仅当同一方案各次运行之间的波动（标准差）小于该值时，才算有差异；此处无从得知",
 	markApart:    "差异超出两次运行内部的随机波动；运行之间的波动未知，因此不作结论",
 	markBorrowed: "噪声取自同一负载下有重复运行的方案",
 

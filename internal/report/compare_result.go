@@ -201,7 +201,7 @@ func (w words) more(rows []compare.Row, variant int) string {
 
 // legend explains the marks that occur.
 func (w words) legend(c compare.Comparison) (lines []line) {
-	var interval, differs, same, cannot, more, apart, borrowed bool
+	var interval, differs, same, cannot, more, apart, borrowed, conditional bool
 	for _, load := range c.Workloads {
 		for _, r := range load.Rows {
 			for _, cell := range r.Cells {
@@ -215,6 +215,7 @@ func (w words) legend(c compare.Comparison) (lines []line) {
 				same = same || word == w.same
 				cannot = cannot || word == w.cannotTell
 				apart = apart || word == w.apart
+				conditional = conditional || isConditional(*ch)
 				borrowed = borrowed || ch.Basis == compare.Borrowed && onMixedBases(load)
 				more = more || ch.More > 0 && ch.Verdict == compare.CannotTell && !ch.Apart
 			}
@@ -230,6 +231,7 @@ func (w words) legend(c compare.Comparison) (lines []line) {
 	add(same, w.same, fmt.Sprintf(w.markSame, w.margin))
 	add(cannot, w.cannotTell, w.markCannot)
 	add(more, strings.Replace(w.moreMany, "%d", "N", 1), w.markMore)
+	add(conditional, fmt.Sprintf(w.ifNoise, fmt.Sprintf(w.percent, "N")), w.markIf)
 	add(apart, w.apart, w.markApart)
 	add(borrowed, w.borrowed, w.markBorrowed)
 	return lines

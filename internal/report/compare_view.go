@@ -82,7 +82,7 @@ func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 }
 
 func (w words) section(load compare.Workload, number int, all bool) section {
-	settings := clean(w.settings(load.Settings))
+	settings := clean(w.loadOf(load.Settings))
 	s := section{Name: clean(load.Name)}
 	if s.Name == "" {
 		s.Name, settings = cmp.Or(settings, fmt.Sprintf(w.workload, number+1)), ""
@@ -112,14 +112,6 @@ func (w words) section(load compare.Workload, number int, all bool) section {
 	}
 	add(&s.Tail, w.figures, w.definitionsOf(shown)...)
 	return s
-}
-
-func (w words) settings(settings []compare.Setting) string {
-	parts := make([]string, len(settings))
-	for i, s := range settings {
-		parts[i] = strings.TrimSpace(s.Name + " " + s.Value)
-	}
-	return strings.Join(parts, w.comma)
 }
 
 // variants are lines that say which is the baseline, and how many runs of each there

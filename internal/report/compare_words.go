@@ -277,8 +277,25 @@ func (w words) bareVerdict(c compare.Change) (string, tone) {
 		return fmt.Sprintf(w.moreOne, c.More), unclear
 	case c.More > 1:
 		return fmt.Sprintf(w.moreMany, c.More), unclear
+	case isConditional(c):
+		return fmt.Sprintf(w.ifNoise, w.share(rough(c.Chance))), unclear
 	}
 	return w.cannotTell, unclear
+}
+
+// isConditional: two numbers differ, and whether that means anything depends on a
+// noise that is not known.
+func isConditional(c compare.Change) bool {
+	return c.Basis == compare.Nothing && c.Verdict == compare.CannotTell && c.Chance >= 0.0005
+}
+
+// rough is a share in tenths of a percent, of ten percent and more in whole ones.
+func rough(v float64) float64 {
+	unit := 1e3
+	if v >= 0.1 {
+		unit = 1e2
+	}
+	return math.Round(v*unit) / unit
 }
 
 // onMixedBases reports whether the changes of a workload rest on borrowed noise and

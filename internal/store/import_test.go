@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
-func imported(id string) trace.Run {
-	run := newRun(id, "note / baseline", 9)
+func imported() trace.Run {
+	run := newRun("imp-1", "note / baseline", 9)
 	run.Kind, run.Started = trace.Imported, time.Time{}
 	run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.Figure{{Name: "ttft.mean", Value: 1.5, Step: 1e-5}}}
 	return run
@@ -31,7 +31,7 @@ func records(of ...*trace.Record) iter.Seq2[*trace.Record, error] {
 func TestImportOnce(t *testing.T) {
 	s := open(t)
 	for i, want := range []bool{false, true, true} {
-		if known, err := s.Import(imported("imp-1"), records(sample(0), sample(1))); err != nil || known != want {
+		if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || known != want {
 			t.Fatalf("import %d: known %v, %v", i, known, err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestImportOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&trace.Trace{Run: imported("imp-1"), Records: []*trace.Record{sample(0), sample(1)}}, got); diff != "" {
+	if diff := cmp.Diff(&trace.Trace{Run: imported(), Records: []*trace.Record{sample(0), sample(1)}}, got); diff != "" {
 		t.Error(diff)
 	}
 	if list, err := s.List(); err != nil || len(list) != 1 {
@@ -49,7 +49,7 @@ func TestImportOnce(t *testing.T) {
 
 func TestARunWithoutRecordsIsOlderThanAnyOther(t *testing.T) {
 	s := open(t)
-	if _, err := s.Import(imported("imp-1"), nil); err != nil {
+	if _, err := s.Import(imported(), nil); err != nil {
 		t.Fatal(err)
 	}
 	w, err := s.Create(newRun("own", "", 9))
@@ -67,7 +67,7 @@ func TestARunWithoutRecordsIsOlderThanAnyOther(t *testing.T) {
 func TestImportLeavesNothingOfARunThatCannotBeRead(t *testing.T) {
 	s := open(t)
 	broken := errors.New("line 7: no number")
-	_, err := s.Import(imported("imp-1"), func(yield func(*trace.Record, error) bool) {
+	_, err := s.Import(imported(), func(yield func(*trace.Record, error) bool) {
 		_ = yield(sample(0), nil) && yield(nil, broken)
 	})
 	if !errors.Is(err, broken) {

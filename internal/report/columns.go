@@ -1,0 +1,32 @@
+package report
+
+import (
+	"io"
+	"strings"
+)
+
+// Columns writes rows with their columns aligned, by the width that characters have
+// on a terminal: Chinese ones are two wide.
+func Columns(w io.Writer, rows [][]string) error {
+	var widths []int
+	for _, row := range rows {
+		for i, text := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], columnsOf(text))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		for i, text := range row {
+			if i < len(row)-1 {
+				text = padRight(text, widths[i]+2)
+			}
+			b.WriteString(text)
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
