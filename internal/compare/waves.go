@@ -108,10 +108,14 @@ type pool struct {
 
 func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool {
 	p := pool{byRequest: make([][]float64, len(samples))}
-	var all []float64
+	n := 0
 	for i, s := range samples {
 		p.byRequest[i] = of(s)
-		all = append(all, p.byRequest[i]...)
+		n += len(p.byRequest[i])
+	}
+	all := make([]float64, 0, n)
+	for _, values := range p.byRequest {
+		all = append(all, values...)
 	}
 	p.sorted, p.each = stats.Sort(all), float64(len(all))/float64(len(samples))
 	return p
