@@ -93,7 +93,8 @@ func (t *table) judgeVariant(g Gate, i int) GateResult {
 func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	c := cell.Change
 	r.Value, r.Interval = c.Relative, c.Interval
-	if c.Plain && !row.Constant {
+	exact := c.Interval == nil && c.Verdict == Same
+	if c.Plain && !exact {
 		base := row.Cells[0].Center
 		if base == 0 {
 			r.Why = fmt.Sprintf("%s has 0, of which there is no share; a gate on the value is written %s > 0", t.out.Variants[0].Name, r.Gate.Name)
@@ -107,9 +108,9 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 		}
 	}
 	switch {
-	case row.Constant:
+	case exact:
 		r.exactly("it is the same in every run")
-	case c.Basis == Nothing:
+	case c.Interval == nil:
 		r.Why = "one run each and nothing that tells how much runs vary; repeat the runs"
 	case c.Basis == Within && !t.o.SingleRuns:
 		r.Why = "one run each: the interval does not cover how much runs vary; repeat the runs, or accept that with --single-runs"

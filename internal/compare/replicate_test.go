@@ -188,6 +188,27 @@ func TestFailuresAreCounts(t *testing.T) {
 	}
 }
 
+func TestEqualCountsNeedNoTest(t *testing.T) {
+	// A and B have as many tokens, C has others.
+	w := compared(t, Options{}, repeated("A", "tokens.output", 500), repeated("B", "tokens.output", 500), repeated("C", "tokens.output", 510))
+	if c := change(t, w, "tokens.output"); w.Rows[0].Constant || c.Verdict != Same || c.Interval != nil {
+		t.Errorf("%+v", c)
+	}
+	if c := w.Rows[0].Cells[2].Change; c.Verdict != CannotTell {
+		t.Errorf("%+v", c)
+	}
+	if got := gated(t, "tokens.output > 1%", Options{}, repeated("A", "tokens.output", 500, 500), repeated("B", "tokens.output", 500, 500)); got.Outcome != Pass {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatIsNoNumberIsLeftOut(t *testing.T) {
+	w := compared(t, Options{}, []Run{named("A", "ttft.mean", 1.0, "itl.mean", math.Inf(1))}, []Run{named("B", "ttft.mean", 1.0, "itl.mean", math.NaN())})
+	if len(w.Rows) != 1 {
+		t.Errorf("%+v", w.Rows)
+	}
+}
+
 func TestWhatNeverVariesIsDecidedByItsNumbers(t *testing.T) {
 	// A simulation in virtual time gives the same figures each time.
 	c := change(t, compared(t, Options{}, repeated("A", "ttft.mean", 0.1, 0.1), repeated("B", "ttft.mean", 0.09, 0.09)), "ttft.mean")

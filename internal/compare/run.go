@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
@@ -86,8 +87,9 @@ func Observe(t *trace.Trace, by []By) Run {
 }
 
 // add keeps the first figure of a name and a definition: forms of a tool share most.
+// What is no number, as some tools write it, is left out.
 func (r *Run) add(f figure) {
-	if _, ok := r.figure(f.Name, f.definition.ID); !ok {
+	if _, ok := r.figure(f.Name, f.definition.ID); !ok && !math.IsNaN(f.Value) && !math.IsInf(f.Value, 0) {
 		r.figures = append(r.figures, f)
 	}
 }
