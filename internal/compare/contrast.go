@@ -139,7 +139,7 @@ func (f *finding) known(na, nb int) {
 func (f *finding) leastNoise() float64 {
 	if f.quantity.Name == "requests.failed" {
 		n := float64(len(f.a) + len(f.b))
-		return math.Sqrt((stats.Sum(f.a) + stats.Sum(f.b)) / n)
+		return math.Sqrt(max(0, stats.Sum(f.a)+stats.Sum(f.b)) / n)
 	}
 	return f.rounding / math.Sqrt(12) // the mean step of both: each reaches half of it
 }
