@@ -22,7 +22,15 @@
 //	Nothing     two numbers
 //
 // Relative changes are compared on the scale of logarithms, where noise of a few
-// percent is the same size whatever the load.
+// percent is the same size whatever the load: a change is the ratio of geometric means.
+// What is better or worse is decided by p-values that are corrected over the metrics of
+// a variant, apart from those that only describe the load; intervals are each metric's
+// own. So with one variant a false alarm in any metric is as rare as the level says; with
+// several it is in each.
+//
+// With four runs of each or six pairs the test exchanges whole runs, which supposes
+// nothing of how they scatter (Westfall and Young's step-down); with fewer there are not
+// enough arrangements to be sure by, and it is Student's with Holm's correction.
 package compare
 
 import (

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/stats"
@@ -62,7 +63,7 @@ func (t *table) find(row int, a, b *variant) *finding {
 	f.a, f.b = scaled(sa.values, f.plain), scaled(sb.values, f.plain)
 	f.effect = stats.Mean(f.b) - stats.Mean(f.a)
 	f.rounding = reach(sa, f.plain) + reach(sb, f.plain)
-	f.exact = t.out.Rows[row].Constant
+	f.exact = equalCounts(f.quantity.Unit, slices.Concat(sa.values, sb.values))
 	borrowed := t.borrowed(row)
 	switch {
 	case t.o.Paired && na > 1 && na == len(a.runs) && nb == len(b.runs):
@@ -138,7 +139,7 @@ func (f *finding) known(na, nb int) {
 func (f *finding) leastNoise() float64 {
 	if f.quantity.Name == "requests.failed" {
 		n := float64(len(f.a) + len(f.b))
-		return math.Sqrt((stats.Sum(f.a) + stats.Sum(f.b)) / n)
+		return math.Sqrt(max(0, stats.Sum(f.a)+stats.Sum(f.b)) / n)
 	}
 	return f.rounding / math.Sqrt(12) // the mean step of both: each reaches half of it
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
@@ -78,8 +79,8 @@ func gated(t *testing.T, gate string, o Options, groups ...[]Run) GateResult {
 }
 
 func TestGatesAreOnTheInterval(t *testing.T) {
-	// A change of 5 % that is known to ±1.3 % (as in TestThreeRunsEachByHand with a tenth
-	// of the noise, ±0.23 %), and one that is known to ±2.3 %.
+	// A change of 0.05 in logarithms, known to ±0.0023 as in TestThreeRunsEachByHand with a
+	// tenth of the noise, or to ±0.05.
 	a := repeated("A", "ttft.mean", exps(-0.001, 0, 0.001)...)
 	b := repeated("B", "ttft.mean", exps(0.049, 0.05, 0.051)...)
 	noisy := repeated("B", "ttft.mean", exps(0.02, 0.05, 0.08)...)
@@ -122,6 +123,28 @@ func TestGatesWithoutEvidenceAreInconclusive(t *testing.T) {
 	}
 }
 
+func TestGatesAreOnComparableRows(t *testing.T) {
+	// The variant has the figure by another definition, too, in which nothing is known of
+	// the baseline.
+	a, b := repeated("A", "ttft.mean", exps(-0.001, 0, 0.001)...), repeated("B", "ttft.mean", exps(0.049, 0.05, 0.051)...)
+	other := metrics.DefinitionOf("vllm", "", "ttft.mean")
+	for i := range b {
+		b[i].add(figure{trace.Figure{Name: "ttft.mean", Value: 7}, other})
+	}
+	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Pass {
+		t.Errorf("%+v", got)
+	}
+	if got := gated(t, "ttft.mean > 6s", Options{}, a, b); got.Outcome != Fail || got.Value != 7 {
+		t.Errorf("%+v", got)
+	}
+	for i := range a {
+		a[i].figures[0].definition = metrics.DefinitionOf("sglang", "", "ttft.mean")
+	}
+	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Inconclusive || !strings.Contains(got.Why, "by the same definition") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestGatesWithinSingleRuns(t *testing.T) {
 	e := newEngineLike(newRand(12), 300, 0.5)
 	a := e.observed(newRand(13), "A")
@@ -161,7 +184,7 @@ func TestGatesOnCountsAreExact(t *testing.T) {
 
 func TestClaimsMayMeanAnyEarlierVariant(t *testing.T) {
 	with := func(name string, value float64, claims ...trace.Claim) Run {
-		return tabled("vllm", "2025-12", []string{name}, func(r *trace.Run) {
+		return tabled("2025-12", []string{name}, func(r *trace.Run) {
 			r.Origin.Figures[2].Value, r.Origin.Claims = value, claims
 		})
 	}
@@ -191,7 +214,7 @@ func TestClaimsMayMeanAnyEarlierVariant(t *testing.T) {
 
 func TestClaimsStandByTheVerdict(t *testing.T) {
 	table := func(name string, value float64, claims ...trace.Claim) Run {
-		return tabled("vllm", "2025-12", []string{name}, func(r *trace.Run) {
+		return tabled("2025-12", []string{name}, func(r *trace.Run) {
 			r.Origin.Figures[2].Value, r.Origin.Claims = value, claims
 		})
 	}

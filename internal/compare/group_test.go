@@ -23,9 +23,9 @@ func planned(variant, name string, edit func(*trace.Run)) Run {
 }
 
 // tabled is a run of which there is only a table.
-func tabled(tool, form string, path []string, edit func(*trace.Run)) Run {
+func tabled(form string, path []string, edit func(*trace.Run)) Run {
 	t := &trace.Trace{Run: trace.Run{ID: strings.Join(path, "-"), Kind: trace.Imported, Plan: trace.Plan{Requests: 100, Rate: 5}, Origin: &trace.Origin{
-		Tool: tool, Form: form, Detail: trace.Table, File: "note.md", Path: path,
+		Tool: "vllm", Form: form, Detail: trace.Table, File: "note.md", Path: path,
 		Figures: []trace.Figure{{Name: "requests.ok", Value: 100}, {Name: "tokens.input", Value: 25600}, {Name: "ttft.mean", Value: 0.1, Step: 1e-5}, {Name: "peak.concurrency", Value: 7}},
 	}}}
 	if edit != nil {
@@ -90,18 +90,18 @@ func TestWhatATableDoesNotTellDoesNotSeparate(t *testing.T) {
 	records := planned("ours", "ours", nil)
 	records.add(figure{trace.Figure{Name: "tokens.input", Value: 25700}, metrics.DefinitionOf("pitot", "", "tokens.input")})
 	records.add(figure{trace.Figure{Name: "requests.ok", Value: 100}, metrics.DefinitionOf("pitot", "", "requests.ok")})
-	theirs := tabled("vllm", "2025-12", nil, nil)
+	theirs := tabled("2025-12", nil, nil)
 	theirs.Variant = "theirs"
 	if got, _ := layout(t, Options{}, records, theirs); got != ": ours×1 | theirs×1" {
 		t.Error(got)
 	}
-	longer := tabled("vllm", "2025-12", nil, func(r *trace.Run) { r.Origin.Figures[1].Value = 26000 })
+	longer := tabled("2025-12", nil, func(r *trace.Run) { r.Origin.Figures[1].Value = 26000 })
 	longer.Variant = "longer"
 	if got, _ := layout(t, Options{}, records, longer); got != ": ours×1; : longer×1" {
 		t.Errorf("prompts 1.2 %% longer: %s", got)
 	}
 	// The oldest tables have no row for a rate.
-	oldest := tabled("vllm", "2025-07", nil, func(r *trace.Run) { r.Plan.Rate = 0 })
+	oldest := tabled("2025-07", nil, func(r *trace.Run) { r.Plan.Rate = 0 })
 	oldest.Variant = "oldest"
 	if got, _ := layout(t, Options{}, records, oldest); got != ": ours×1 | oldest×1" {
 		t.Error(got)
@@ -186,7 +186,7 @@ func TestNamesTellVariantsFromRepeatedRuns(t *testing.T) {
 
 func TestLabelsAndHeadings(t *testing.T) {
 	labelled := func(label string, path ...string) Run {
-		r := tabled("vllm", "2025-12", path, nil)
+		r := tabled("2025-12", path, nil)
 		r.Variant = label
 		return r
 	}
@@ -214,7 +214,7 @@ func TestLabelsAndHeadings(t *testing.T) {
 			"a heading that tells variants apart elsewhere does so where it is alone",
 			[]Run{
 				labelled("", "A", "Latency"), labelled("", "B", "Latency"),
-				tabled("vllm", "2025-12", []string{"B", "Throughput"}, func(r *trace.Run) { r.Plan.Rate = 0 }),
+				tabled("2025-12", []string{"B", "Throughput"}, func(r *trace.Run) { r.Plan.Rate = 0 }),
 			},
 			"Latency: A×1 | B×1; Throughput: B×1",
 		},
@@ -252,8 +252,8 @@ func TestRunsAreInTheOrderOfTheirStart(t *testing.T) {
 }
 
 func TestDefinitionsHaveTheirOwnRows(t *testing.T) {
-	a := tabled("vllm", "2025-12", []string{"A"}, nil)
-	b := tabled("vllm", "main", []string{"B"}, nil)
+	a := tabled("2025-12", []string{"A"}, nil)
+	b := tabled("main", []string{"B"}, nil)
 	_, c := layout(t, Options{}, a, b)
 	w := c.Workloads[0]
 	rows := map[string]int{}
@@ -290,6 +290,31 @@ func TestNeededFollowsTheTables(t *testing.T) {
 	} {
 		if got := Needed(c.runs, c.o); !slices.Equal(got, c.want) {
 			t.Errorf("%v, want %v", got, c.want)
+		}
+	}
+}
+
+func TestRunsThatCouldBePairedAreTold(t *testing.T) {
+	seeded := func(variant string, seeds ...uint64) (runs []Run) {
+		for _, s := range seeds {
+			runs = append(runs, planned(variant, variant, func(r *trace.Run) { r.Plan.Seed = s }))
+		}
+		return runs
+	}
+	for _, c := range []struct {
+		a, b []uint64
+		o    Options
+		want bool
+	}{
+		{[]uint64{1, 2}, []uint64{1, 2}, Options{}, true},
+		{[]uint64{1, 2}, []uint64{1, 2}, Options{Paired: true}, false},
+		{[]uint64{1, 1}, []uint64{1, 1}, Options{}, false},
+		{[]uint64{1, 2}, []uint64{2, 1}, Options{}, false},
+		{[]uint64{1}, []uint64{1}, Options{}, false},
+	} {
+		_, result := layout(t, c.o, slices.Concat(seeded("A", c.a...), seeded("B", c.b...))...)
+		if got := slices.ContainsFunc(result.Workloads[0].Notes, func(n string) bool { return strings.Contains(n, "--paired") }); got != c.want {
+			t.Errorf("seeds %v and %v: %q", c.a, c.b, result.Workloads[0].Notes)
 		}
 	}
 }

@@ -50,39 +50,51 @@ func (t *table) judge(g Gate) []GateResult {
 	var out []GateResult
 	for _, v := range judged {
 		i := slices.IndexFunc(t.out.Variants, func(w Variant) bool { return w.Name == v.Name })
-		result := GateResult{Gate: g, Workload: t.out.Name, Variant: v.Name, Outcome: Inconclusive, Why: fmt.Sprintf("there is no %s here", g.Name)}
-		for _, row := range t.out.Rows {
-			if row.Quantity.Name == g.Name && len(row.Cells[i].Values) > 0 {
-				t.judgeCell(&result, row, i)
-				if result.Outcome == Fail {
-					break
-				}
-			}
-		}
-		out = append(out, result)
+		out = append(out, t.judgeVariant(g, i))
 	}
 	return out
 }
 
-// judgeCell judges by one row; of several, by different definitions, any may fail.
-func (t *table) judgeCell(r *GateResult, row Row, i int) {
-	cell := row.Cells[i]
-	switch {
-	case !r.Gate.Relative:
-		t.judgeValue(r, row, cell)
-	case cell.Change != nil:
-		t.judgeChange(r, row, cell)
-	case i == 0:
-		r.Why = "there is no other variant to compare with"
-	default:
-		r.Why = fmt.Sprintf("%s has no %s by the same definition (%s)", t.out.Variants[0].Name, r.Gate.Name, row.Definition.ID)
+// judgeVariant judges by the row of the figure; of several, by different definitions,
+// by the one that speaks most against the variant.
+func (t *table) judgeVariant(g Gate, i int) GateResult {
+	none := GateResult{Gate: g, Workload: t.out.Name, Variant: t.out.Variants[i].Name, Outcome: Inconclusive}
+	none.Why = fmt.Sprintf("there is no %s here", g.Name)
+	var judged []GateResult
+	for _, row := range t.out.Rows {
+		cell := row.Cells[i]
+		if row.Quantity.Name != g.Name || len(cell.Values) == 0 {
+			continue
+		}
+		result := none
+		switch {
+		case !g.Relative:
+			t.judgeValue(&result, row, cell)
+		case cell.Change != nil:
+			t.judgeChange(&result, row, cell)
+		case i == 0:
+			none.Why = "there is no other variant to compare with"
+			continue
+		default:
+			none.Why = fmt.Sprintf("%s has no %s by the same definition (%s)", t.out.Variants[0].Name, g.Name, row.Definition.ID)
+			continue
+		}
+		judged = append(judged, result)
 	}
+	if judged == nil {
+		return none
+	}
+	gravity := []Outcome{Fail, Inconclusive, Pass}
+	return slices.MinFunc(judged, func(a, b GateResult) int {
+		return slices.Index(gravity, a.Outcome) - slices.Index(gravity, b.Outcome)
+	})
 }
 
 func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	c := cell.Change
 	r.Value, r.Interval = c.Relative, c.Interval
-	if c.Plain && !row.Constant {
+	exact := c.Interval == nil && c.Verdict == Same
+	if c.Plain && !exact {
 		base := row.Cells[0].Center
 		if base == 0 {
 			r.Why = fmt.Sprintf("%s has 0, of which there is no share; a gate on the value is written %s > 0", t.out.Variants[0].Name, r.Gate.Name)
@@ -96,9 +108,9 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 		}
 	}
 	switch {
-	case row.Constant:
+	case exact:
 		r.exactly("it is the same in every run")
-	case c.Basis == Nothing:
+	case c.Interval == nil:
 		r.Why = "one run each and nothing that tells how much runs vary; repeat the runs"
 	case c.Basis == Within && !t.o.SingleRuns:
 		r.Why = "one run each: the interval does not cover how much runs vary; repeat the runs, or accept that with --single-runs"

@@ -180,13 +180,17 @@ func (t *table) rows() {
 
 // constant reports whether a row is a count that is the same in every run.
 func constant(row Row) bool {
-	first, unit := row.Cells[0].Values, row.Quantity.Unit
-	if len(first) == 0 || unit != metrics.Count && unit != metrics.TokenCount {
-		return false
+	var all []float64
+	for _, c := range row.Cells {
+		all = append(all, c.Values...)
 	}
-	return !slices.ContainsFunc(row.Cells, func(c Cell) bool {
-		return slices.ContainsFunc(c.Values, func(v float64) bool { return v != first[0] })
-	})
+	return equalCounts(row.Quantity.Unit, all)
+}
+
+// equalCounts reports whether values are counts, all the same: then there is nothing to
+// find out about their difference.
+func equalCounts(unit metrics.Unit, values []float64) bool {
+	return (unit == metrics.Count || unit == metrics.TokenCount) && slices.Min(values) == slices.Max(values)
 }
 
 // isPlain reports whether a row cannot be compared on the scale of logarithms, or

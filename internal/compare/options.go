@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Options are what may be asked of a comparison. The zero value is useful.
@@ -51,5 +52,6 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// alpha is the rate of false alarms.
-func (o Options) alpha() float64 { return 1 - o.Level }
+// alpha is the rate of false alarms, without the dust of the subtraction: shares of
+// arrangements may equal it.
+func (o Options) alpha() float64 { return math.Round(1e12*(1-o.Level)) / 1e12 }

@@ -34,6 +34,8 @@ const (
 	// Variants without repeated runs.
 	NothingKnown RemarkKind = "one run each and no requests (%s): nothing tells how much runs vary, so nothing can be said of any difference; repeat each run"
 	// Variants.
+	TooDependent RemarkKind = "one run each (%s), and their requests are too few or wait for each other too much to tell anything of chance, as where all are due at once; repeat each run"
+	// Variants.
 	WithinOnly RemarkKind = "one run each (%s): the intervals cover the chance within these runs, not the variation from run to run; repeat each run, or accept that with --single-runs"
 	// Variants.
 	WithinAccepted RemarkKind = "one run each (%s): verdicts rest on the chance within these runs, by --single-runs; the variation from run to run is not covered"
@@ -41,6 +43,8 @@ const (
 	RepeatedDiffer RemarkKind = "repeated runs of %s differ by %s"
 	// Variants, degrees of freedom.
 	BorrowedNoise RemarkKind = "for variants with one run (%s), the noise is taken from the repeated runs, with %s"
+	// Variants, baseline.
+	PairsPossible RemarkKind = "the runs of %s sent the same requests as those of %s, one by one: with --paired what the requests themselves are falls out"
 	// Number of variants, false alarms in percent.
 	ManyVariants RemarkKind = "%s variants are each held against the baseline; that any of them is called different by chance happens in up to %s %% of such comparisons"
 	// Run, reasons.
@@ -69,6 +73,7 @@ func (t *table) notes() {
 	t.noteNames()
 	t.noteDefinitions()
 	t.noteBases()
+	t.notePairs()
 	for _, v := range t.variants {
 		for _, r := range v.runs {
 			t.noteRun(r)
@@ -135,7 +140,11 @@ func (t *table) noteBases() {
 	}
 	baseline := []string{t.variants[0].name}
 	if names := by[Nothing]; names != nil {
-		t.out.remark(NothingKnown, join(append(baseline, names...)))
+		kind := NothingKnown
+		if !slices.ContainsFunc(t.group.runs, func(r *Run) bool { return !HasRecords(r.run) }) {
+			kind = TooDependent
+		}
+		t.out.remark(kind, join(append(baseline, names...)))
 	}
 	if names := by[Within]; names != nil {
 		kind := WithinOnly
@@ -150,6 +159,36 @@ func (t *table) noteBases() {
 	if n := len(t.variants) - 1; n > 1 && t.anySettled() {
 		t.out.remark(ManyVariants, strconv.Itoa(n), strconv.FormatFloat(100*min(1, float64(n)*t.o.alpha()), 'g', 3, 64))
 	}
+}
+
+// notePairs tells where runs could be compared in pairs.
+func (t *table) notePairs() {
+	var names []string
+	for _, v := range t.variants[1:] {
+		if !t.o.Paired && v.matches(t.variants[0]) {
+			names = append(names, v.name)
+		}
+	}
+	if names != nil {
+		t.out.remark(PairsPossible, join(names), t.variants[0].name)
+	}
+}
+
+// matches reports whether the i-th runs of both sent the same requests, and others than
+// the runs before.
+func (v *variant) matches(base *variant) bool {
+	if len(v.runs) != len(base.runs) || len(v.runs) < 2 {
+		return false
+	}
+	seen := map[string]bool{}
+	for i, r := range v.runs {
+		b := base.runs[i]
+		if !HasRecords(r.run) || !HasRecords(b.run) || r.requests != b.requests || r.run.Plan.Seed != b.run.Plan.Seed {
+			return false
+		}
+		seen[fmt.Sprint(r.requests, r.run.Plan.Seed)] = true
+	}
+	return len(seen) == len(v.runs)
 }
 
 func (t *table) anySettled() bool {

@@ -188,6 +188,27 @@ func TestFailuresAreCounts(t *testing.T) {
 	}
 }
 
+func TestEqualCountsNeedNoTest(t *testing.T) {
+	// A and B have as many tokens, C has others.
+	w := compared(t, Options{}, repeated("A", "tokens.output", 500), repeated("B", "tokens.output", 500), repeated("C", "tokens.output", 510))
+	if c := change(t, w, "tokens.output"); w.Rows[0].Constant || c.Verdict != Same || c.Interval != nil {
+		t.Errorf("%+v", c)
+	}
+	if c := w.Rows[0].Cells[2].Change; c.Verdict != CannotTell {
+		t.Errorf("%+v", c)
+	}
+	if got := gated(t, "tokens.output > 1%", Options{}, repeated("A", "tokens.output", 500, 500), repeated("B", "tokens.output", 500, 500)); got.Outcome != Pass {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatIsNoNumberIsLeftOut(t *testing.T) {
+	w := compared(t, Options{}, []Run{named("A", "ttft.mean", 1.0, "itl.mean", math.Inf(1))}, []Run{named("B", "ttft.mean", 1.0, "itl.mean", math.NaN())})
+	if len(w.Rows) != 1 {
+		t.Errorf("%+v", w.Rows)
+	}
+}
+
 func TestWhatNeverVariesIsDecidedByItsNumbers(t *testing.T) {
 	// A simulation in virtual time gives the same figures each time.
 	c := change(t, compared(t, Options{}, repeated("A", "ttft.mean", 0.1, 0.1), repeated("B", "ttft.mean", 0.09, 0.09)), "ttft.mean")
@@ -213,13 +234,13 @@ func correlated(rng *rand.Rand, variant string, runs int, noise, effect float64)
 
 func TestFalseAlarmsOverAllMetrics(t *testing.T) {
 	for _, c := range []struct {
-		runs   int
+		a, b   int
 		paired bool
-	}{{3, false}, {5, false}, {6, true}, {8, false}} {
-		t.Run(fmt.Sprintf("%d runs, paired %v", c.runs, c.paired), func(t *testing.T) {
+	}{{3, 3, false}, {5, 5, false}, {8, 8, false}, {4, 4, true}, {6, 6, true}, {3, 5, false}, {1, 4, false}} {
+		t.Run(fmt.Sprintf("%d and %d runs, paired %v", c.a, c.b, c.paired), func(t *testing.T) {
 			t.Parallel()
 			const sets = 2000
-			alarms, same := falseAlarms(t, sets, c.runs, Options{Paired: c.paired}.withDefaults())
+			alarms, same := falseAlarms(t, sets, c.a, c.b, Options{Paired: c.paired}.withDefaults())
 			rate := float64(alarms) / sets
 			t.Logf("a false alarm in %.2f %%; same in %.1f %% of the rows", 100*rate, 100*float64(same)/(12*sets))
 			if rate > 0.06 {
@@ -231,11 +252,11 @@ func TestFalseAlarmsOverAllMetrics(t *testing.T) {
 
 // falseAlarms counts the comparisons of equal variants in which any row is settled, and
 // the rows that are found the same.
-func falseAlarms(t *testing.T, sets, runs int, o Options) (alarms, same int) {
+func falseAlarms(t *testing.T, sets, na, nb int, o Options) (alarms, same int) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(5, uint64(runs)))
+	rng := rand.New(rand.NewPCG(5, uint64(na)))
 	for range sets {
-		both := slices.Concat(correlated(rng, "A", runs, 0.02, 0), correlated(rng, "B", runs, 0.02, 0))
+		both := slices.Concat(correlated(rng, "A", na, 0.02, 0), correlated(rng, "B", nb, 0.02, 0))
 		tables, err := split(pointers(both), o)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
@@ -85,9 +86,14 @@ func Observe(t *trace.Trace, by []By) Run {
 	return r
 }
 
+// most is beyond what any figure can be, so that sums of squares do not overflow.
+const most = 1e100
+
 // add keeps the first figure of a name and a definition: forms of a tool share most.
+// What is no number, as some tools write it, is left out, and what is none that a run can
+// have.
 func (r *Run) add(f figure) {
-	if _, ok := r.figure(f.Name, f.definition.ID); !ok {
+	if _, ok := r.figure(f.Name, f.definition.ID); !ok && math.Abs(f.Value) < most {
 		r.figures = append(r.figures, f)
 	}
 }

@@ -70,6 +70,9 @@ func (g *group) split(parts map[*Run][]string, elsewhere []string) (name string,
 	for _, v := range out {
 		v.sort()
 	}
+	if !slices.ContainsFunc(g.runs, func(r *Run) bool { return hasHeadings(r) || len(parts[r]) > 1 }) {
+		return "", out // a run's plain name is no workload's
+	}
 	return strings.Join(shared, between), out
 }
 

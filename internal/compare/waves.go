@@ -65,7 +65,7 @@ func observeWaves(t *trace.Trace, b By, figures []trace.Figure) map[string]wave 
 		}
 		p := pools[metric]
 		if pull, ok := p.pull(statistic, f.Value); ok {
-			if n := stats.EffectiveSize(pull); n >= leastEffective {
+			if n := stats.EffectiveSize(pull); n >= leastEffective { // else it drifts more than it varies
 				out[f.Name] = wave{pull, index, n}
 			}
 		}
@@ -108,10 +108,14 @@ type pool struct {
 
 func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool {
 	p := pool{byRequest: make([][]float64, len(samples))}
-	var all []float64
+	n := 0
 	for i, s := range samples {
 		p.byRequest[i] = of(s)
-		all = append(all, p.byRequest[i]...)
+		n += len(p.byRequest[i])
+	}
+	all := make([]float64, 0, n)
+	for _, values := range p.byRequest {
+		all = append(all, values...)
 	}
 	p.sorted, p.each = stats.Sort(all), float64(len(all))/float64(len(samples))
 	return p

@@ -11,6 +11,12 @@ import (
 // within rests the change on the chance within two single runs, if both have the
 // requests for it. Where both sent the same requests, the differences of what each
 // pulls take out what the requests themselves are.
+//
+// It takes for granted that the runs are in a steady state. Where everything is due at
+// once, each request waits for those before it, so that what delays one delays all that
+// follow: one run is then worth a few requests, and nothing is said of it (see
+// leastEffective). A tail that few independent requests make is passed over too, but
+// near that limit (leastBeyond) intervals of it hold less often than they say.
 func (f *finding) within(key rowKey, a, b *Run, decides bool) {
 	wa, okA := a.waves[key]
 	wb, okB := b.waves[key]
@@ -19,8 +25,10 @@ func (f *finding) within(key rowKey, a, b *Run, decides bool) {
 	}
 	var se, df float64
 	words := "batch means within one run each"
-	if d, ok := together(a, b, wa, wb); ok {
-		e := batchMeans(d, stats.EffectiveSize(d), DefaultLevel)
+	d, ok := together(a, b, wa, wb)
+	effective := stats.EffectiveSize(d)
+	if ok && effective >= leastEffective {
+		e := batchMeans(d, effective, DefaultLevel)
 		se, df = e.Error, e.DF
 		words += ", request by request"
 	} else {

@@ -124,6 +124,39 @@ func within(t *testing.T, a, b Run) (out []*finding) {
 	return out
 }
 
+func TestABurstTellsNothingOfItself(t *testing.T) {
+	// Everything is due at once and a queue drains: the wait of a request is the sum of all
+	// before it. Batches of neighbours, even of differences between runs, would hold the
+	// truth in half of the cases.
+	rng := newRand(15)
+	burst := func(variant string) Run {
+		e := newEngineLike(newRand(16), 300, 0)
+		tr := e.run(rng, variant)
+		wait := 0.0
+		for _, r := range tr.Records {
+			wait += 0.1 * math.Exp(0.5*rng.NormFloat64())
+			by := trace.Instant(wait*1e9) - r.Sent
+			for i := range r.Chunks {
+				r.Chunks[i].At += by
+			}
+			r.Done += by
+			r.Due, r.Released, r.Sent = 0, 0, 0
+		}
+		r := Observe(tr, pitotsRules)
+		r.Variant = variant
+		return r
+	}
+	w := compared(t, Options{SingleRuns: true}, []Run{burst("A")}, []Run{burst("B")})
+	for _, name := range []string{"ttft.mean", "ttft.median", "e2el.mean"} {
+		if c := change(t, w, name); c.Basis != Nothing || c.Verdict != CannotTell {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	if c := change(t, w, "itl.mean"); c.Basis != Within {
+		t.Errorf("gaps do not wait for each other: %+v", c)
+	}
+}
+
 func TestSingleRunsSettleNothingUnlessAsked(t *testing.T) {
 	rng := newRand(10)
 	e := newEngineLike(rng, 300, 0.5)

@@ -30,6 +30,8 @@ var chineseRemarks = map[compare.RemarkKind]string{
 	compare.TakenAsRepeated:  "%s 视为 %s 的重复运行",
 	compare.DefinitionsApart: "%s 按 %s 的定义分行列出，含义各不相同",
 	compare.NothingKnown:     "各方案只运行一次，且没有逐请求数据（%s）：无从得知运行之间的波动，因此任何差异都无法下结论；请重复每次运行",
+	compare.TooDependent:     "各方案只运行一次（%s），且其请求太少或相互等待太多（例如全部同时发出），无从得知随机波动；请重复每次运行",
+	compare.PairsPossible:    "%s 的各次运行与 %s 的逐一发送了相同的请求：用 --paired 可以消去请求本身的差异",
 	compare.WithinOnly:       "各方案只运行一次（%s）：区间只覆盖单次运行内部的随机波动，不含运行之间的波动；请重复每次运行，或用 --single-runs 接受这一点",
 	compare.WithinAccepted:   "各方案只运行一次（%s）：按 --single-runs，结论只依据单次运行内部的随机波动，不含运行之间的波动",
 	compare.RepeatedDiffer:   "%s 的重复运行之间相差 %s",
