@@ -286,6 +286,7 @@ func TestUnreadableParts(t *testing.T) {
 		{"no comma", `{"completed": 1 "duration": 2}`, 0, 1, []string{"column 17", `',' or '}'`}},
 		{"a comma too many", "[" + small + ",]", 1, 1, []string{"follows a comma"}},
 		{"no number", `{"completed": 1.}`, 0, 1, []string{`"1." is no value`}},
+		{"a byte of no text", small + "\n{\x00}\n" + small, 2, 2, []string{`'\x00' stands where`}},
 		{"too deep", strings.Repeat(`{"a":`, 200), 0, 1, []string{"more than 100 deep"}},
 		{"something else", `{"a": 1}` + "\n" + `{"b": 1}`, 0, 0, []string{"members are a", "1 more"}},
 		{"Pitot's own", `{"run": {}, "records": []}`, 0, 0, []string{"an export of Pitot's: its run has no id"}},
