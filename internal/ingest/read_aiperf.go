@@ -113,10 +113,9 @@ func (f *draft) aiperfTokens(m *object) {
 	if _, failed := f.origin.Figure("requests.failed"); counted && !failed {
 		f.figure("requests.failed", 0)
 	}
-	for name, figure := range map[string]string{"input_sequence_length": "tokens.input", "output_sequence_length": "tokens.output"} {
-		mean, has := m.object(name).float("avg")
-		if has && counted {
-			f.figure(figure, mean*ok.Value)
+	for _, n := range []naming{{"input_sequence_length", "tokens.input"}, {"output_sequence_length", "tokens.output"}} {
+		if mean, has := m.object(n.member).float("avg"); has && counted {
+			f.figure(n.figure, mean*ok.Value)
 		}
 	}
 }
