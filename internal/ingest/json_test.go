@@ -190,6 +190,17 @@ func TestRecordsOfADetailedResult(t *testing.T) {
 	}
 }
 
+// What a request waited for a place in flight is not the client's lateness.
+func TestQueuesOfALimitedRunAreTheGates(t *testing.T) {
+	for file, gated := range map[string]bool{"failures": true, "chat": false} {
+		for _, r := range wholeTrace(t, one(t, fromFile(t, "vllm/"+file+".json"))).Records {
+			if want := map[bool]trace.Instant{true: r.Released, false: trace.Never}[gated]; r.Free != want {
+				t.Fatalf("%s: request %d had a place at %d, want %d", file, r.Index, r.Free, want)
+			}
+		}
+	}
+}
+
 // Sums of many gaps are rounded once.
 func TestGapsDoNotDrift(t *testing.T) {
 	gaps := strings.TrimSuffix(strings.Repeat("0.0000000014, ", 1000), ", ")

@@ -153,7 +153,7 @@ func (r *reading) vllmRecords(f *draft) {
 	}
 	f.plan(c.n)
 	f.Run.Plan.Model = r.object.text("model_id")
-	m := recorder{dated: c.has("start_times"), counted: c.has("output_lens"), zero: s.zero}
+	m := recorder{dated: c.has("start_times"), gated: f.Run.Plan.Concurrency > 0, counted: c.has("output_lens"), zero: s.zero}
 	f.origin.Detail = trace.Undated
 	if m.dated {
 		f.origin.Detail = trace.Recorded
