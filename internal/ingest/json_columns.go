@@ -144,8 +144,7 @@ func (c *columns) shorten(f *draft) *columns {
 	}
 	c.n = c.lists[least].n
 	if n := c.lists[most].n; n != c.n {
-		f.problems = append(f.problems, &scanError{c.lists[least].at, fmt.Sprintf(
-			"%q has %d requests and %q %d: the first %d are read", least, c.n, most, n, c.n)})
+		f.doubt(c.lists[least].at, "%q has %d requests and %q %d: the first %d are read", least, c.n, most, n, c.n)
 	}
 	return c
 }

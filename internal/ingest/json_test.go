@@ -349,6 +349,19 @@ func TestColumnsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// A figure that cannot be read is left out, and the others are there.
+func TestFiguresThatCannotBeRead(t *testing.T) {
+	for text, says := range map[string]string{
+		`{"completed": "many", "duration": 2, "total_input_tokens": 3}`:                                  `"completed" is no number`,
+		`{"request_latency": {"unit": "fortnights", "avg": 1}, "request_count": {"unit": "", "avg": 1}}`: `"request_latency" is in "fortnights"`,
+	} {
+		found, problems := readJSON(fromText("a.json", text))
+		if len(found) != 1 || len(problems) != 1 || !strings.Contains(problems[0].Reason, says) || len(found[0].Run.Origin.Figures) != 2 {
+			t.Errorf("%d results, problems %v, want %q", len(found), problems, says)
+		}
+	}
+}
+
 // A plain result has the times of its requests, but nothing else of them.
 func TestAPlainResultHasNoRecords(t *testing.T) {
 	f := one(t, fromText("a.json", `{"completed": 1, "duration": 1, "total_input_tokens": 1, "latencies": [1], "queue_times": [0]}`))

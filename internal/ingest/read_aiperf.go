@@ -91,7 +91,12 @@ func (f *draft) aiperfFigures(m *object) (used map[string]bool) {
 	}
 	f.aiperfTokens(m)
 	for _, n := range aiperfLatencies {
-		f.distribution(n.figure, m.object(n.member), aiperfTerms, unit(m.object(n.member)))
+		o := m.object(n.member)
+		if _, known := aiperfUnits[o.text("unit")]; o != nil && !known {
+			f.doubt(o.at, "%q is in %q, a unit that is not known, so it is left out", n.member, o.text("unit"))
+			continue
+		}
+		f.distribution(n.figure, o, aiperfTerms, unit(o))
 	}
 	named := func(all []naming, name string) bool {
 		return slices.ContainsFunc(all, func(n naming) bool { return n.member == name })
