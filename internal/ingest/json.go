@@ -143,7 +143,7 @@ func (d *document) refuse(o *object) {
 func (d *document) resume(begun place, failed *keeper) *keeper {
 	bad, broken := failed.at(), failed.peekAt()
 	k := d.nextLine(begun, bad)
-	if c := k.peek(); c != 0 && (broken == '\n' || k.at() == bad) {
+	if k.peek() != 0 && (broken == '\n' || k.at() == bad) {
 		d.problem(&scanError{begun, fmt.Sprintf("the result that begins here is cut short, and another begins in line %d", k.line)})
 	} else {
 		d.problem(failed.err)
@@ -155,7 +155,8 @@ func (d *document) resume(begun place, failed *keeper) *keeper {
 // begun nor one ahead of bad.
 func (d *document) nextLine(begun, bad place) *keeper {
 	k := d.scanner(begun)
-	for c := k.peek(); c != 0; c = k.peek() {
+	for k.next < k.end || k.fill() {
+		c := k.buf[k.next]
 		if at := k.at(); c == '{' && at.column == 1 && at.line > begun.line && at.line >= bad.line {
 			return k
 		}

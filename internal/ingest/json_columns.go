@@ -144,8 +144,7 @@ func (c *columns) shorten(f *draft) *columns {
 	}
 	c.n = c.lists[least].n
 	if n := c.lists[most].n; n != c.n {
-		f.problems = append(f.problems, &scanError{c.lists[least].at, fmt.Sprintf(
-			"%q has %d requests and %q %d: the first %d are read", least, c.n, most, n, c.n)})
+		f.doubt(c.lists[least].at, "%q has %d requests and %q %d: the first %d are read", least, c.n, most, n, c.n)
 	}
 	return c
 }
@@ -191,6 +190,7 @@ func (c *columns) rows(without ...string) iter.Seq2[*row, error] {
 type recorder struct {
 	zero    float64 // the instant that their clock starts from
 	dated   bool
+	gated   bool // requests in flight were limited, so the queue was that of the gate
 	counted bool // the result has the answers' lengths
 }
 
@@ -219,6 +219,9 @@ func (m recorder) record(r *row) (*trace.Record, error) {
 	if m.dated {
 		t.Released = instant(r.start - m.zero)
 		t.Due = max(0, instant(r.start-r.queue-m.zero))
+	}
+	if m.gated {
+		t.Free = t.Released
 	}
 	t.Sent, t.Done = t.Released, t.Released+instant(r.latency)
 	t.PromptTokens, t.Usage.Prompt, t.Usage.Cached = int(r.input), int(r.input), int(r.cached)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -26,13 +27,22 @@ func (f *draft) flat(o *object, names []naming) (used map[string]bool) {
 			continue
 		}
 		used[member] = true
-		if v, ok := o.float(member); ok {
-			f.figure(name, v/unit)
-		} else if l := o.list(member); l != nil {
-			f.eachOf(name, l)
+		switch v := o.values[member].(type) {
+		case nil:
+		case number:
+			f.figure(name, v.float()/unit)
+		case *list:
+			f.eachOf(name, v)
+		default:
+			f.doubt(o.at, "%q is no number, so it is left out", member)
 		}
 	}
 	return used
+}
+
+// doubt notes a part of the result that could not be read.
+func (f *draft) doubt(at place, format string, a ...any) {
+	f.problems = append(f.problems, &scanError{at, fmt.Sprintf(format, a...)})
 }
 
 // eachOf adds the numbers of a short array.

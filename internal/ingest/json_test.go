@@ -190,6 +190,17 @@ func TestRecordsOfADetailedResult(t *testing.T) {
 	}
 }
 
+// What a request waited for a place in flight is not the client's lateness.
+func TestQueuesOfALimitedRunAreTheGates(t *testing.T) {
+	for file, gated := range map[string]bool{"failures": true, "chat": false} {
+		for _, r := range wholeTrace(t, one(t, fromFile(t, "vllm/"+file+".json"))).Records {
+			if want := map[bool]trace.Instant{true: r.Released, false: trace.Never}[gated]; r.Free != want {
+				t.Fatalf("%s: request %d had a place at %d, want %d", file, r.Index, r.Free, want)
+			}
+		}
+	}
+}
+
 // Sums of many gaps are rounded once.
 func TestGapsDoNotDrift(t *testing.T) {
 	gaps := strings.TrimSuffix(strings.Repeat("0.0000000014, ", 1000), ", ")
@@ -286,6 +297,7 @@ func TestUnreadableParts(t *testing.T) {
 		{"no comma", `{"completed": 1 "duration": 2}`, 0, 1, []string{"column 17", `',' or '}'`}},
 		{"a comma too many", "[" + small + ",]", 1, 1, []string{"follows a comma"}},
 		{"no number", `{"completed": 1.}`, 0, 1, []string{`"1." is no value`}},
+		{"a byte of no text", small + "\n{\x00}\n" + small, 2, 2, []string{`'\x00' stands where`}},
 		{"too deep", strings.Repeat(`{"a":`, 200), 0, 1, []string{"more than 100 deep"}},
 		{"something else", `{"a": 1}` + "\n" + `{"b": 1}`, 0, 0, []string{"members are a", "1 more"}},
 		{"Pitot's own", `{"run": {}, "records": []}`, 0, 0, []string{"an export of Pitot's: its run has no id"}},
@@ -334,6 +346,19 @@ func TestColumnsThatCannotBeUsed(t *testing.T) {
 				t.Errorf("%s, with %d records", found[0].Run.Origin.Detail, n)
 			}
 		})
+	}
+}
+
+// A figure that cannot be read is left out, and the others are there.
+func TestFiguresThatCannotBeRead(t *testing.T) {
+	for text, says := range map[string]string{
+		`{"completed": "many", "duration": 2, "total_input_tokens": 3}`:                                  `"completed" is no number`,
+		`{"request_latency": {"unit": "fortnights", "avg": 1}, "request_count": {"unit": "", "avg": 1}}`: `"request_latency" is in "fortnights"`,
+	} {
+		found, problems := readJSON(fromText("a.json", text))
+		if len(found) != 1 || len(problems) != 1 || !strings.Contains(problems[0].Reason, says) || len(found[0].Run.Origin.Figures) != 2 {
+			t.Errorf("%d results, problems %v, want %q", len(found), problems, says)
+		}
 	}
 }
 

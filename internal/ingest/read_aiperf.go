@@ -91,7 +91,12 @@ func (f *draft) aiperfFigures(m *object) (used map[string]bool) {
 	}
 	f.aiperfTokens(m)
 	for _, n := range aiperfLatencies {
-		f.distribution(n.figure, m.object(n.member), aiperfTerms, unit(m.object(n.member)))
+		o := m.object(n.member)
+		if _, known := aiperfUnits[o.text("unit")]; o != nil && !known {
+			f.doubt(o.at, "%q is in %q, a unit that is not known, so it is left out", n.member, o.text("unit"))
+			continue
+		}
+		f.distribution(n.figure, o, aiperfTerms, unit(o))
 	}
 	named := func(all []naming, name string) bool {
 		return slices.ContainsFunc(all, func(n naming) bool { return n.member == name })
@@ -113,10 +118,9 @@ func (f *draft) aiperfTokens(m *object) {
 	if _, failed := f.origin.Figure("requests.failed"); counted && !failed {
 		f.figure("requests.failed", 0)
 	}
-	for name, figure := range map[string]string{"input_sequence_length": "tokens.input", "output_sequence_length": "tokens.output"} {
-		mean, has := m.object(name).float("avg")
-		if has && counted {
-			f.figure(figure, mean*ok.Value)
+	for _, n := range []naming{{"input_sequence_length", "tokens.input"}, {"output_sequence_length", "tokens.output"}} {
+		if mean, has := m.object(n.member).float("avg"); has && counted {
+			f.figure(n.figure, mean*ok.Value)
 		}
 	}
 }

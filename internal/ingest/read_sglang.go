@@ -1,7 +1,7 @@
 package ingest
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
@@ -44,7 +44,7 @@ func readSGLang(r *reading) {
 	if d, ok := o.float("duration"); ok && d >= 0 && d < maxRun {
 		f.Run.End = instant(d)
 	}
-	f.sglangPlan(o)
+	f.sglangPlan(o, o.int("completed"))
 	r.sglangRecords(f)
 }
 
@@ -63,8 +63,11 @@ func (f *draft) cacheReport(o *object) {
 		storage += "." + name
 	}
 	for _, n := range []naming{
-		{"total_prompt_tokens", "cache.prompt_tokens"}, {"total_cached_tokens", "cache.cached_tokens"},
-		{"device_cached_tokens", "cache.device"}, {"host_cached_tokens", "cache.host"}, {"storage_cached_tokens", storage},
+		{"total_prompt_tokens", "cache.prompt_tokens"},
+		{"total_cached_tokens", "cache.cached_tokens"},
+		{"device_cached_tokens", "cache.device"},
+		{"host_cached_tokens", "cache.host"},
+		{"storage_cached_tokens", storage},
 	} {
 		if v, ok := o.float(n.member); ok {
 			f.figure(n.figure, v)
@@ -75,55 +78,13 @@ func (f *draft) cacheReport(o *object) {
 	}
 }
 
-func (f *draft) sglangPlan(o *object) {
-	p := &f.Run.Plan
+func (f *draft) sglangPlan(o *object, requests int) {
+	f.plan(requests)
 	info := o.object("server_info")
 	for _, name := range []string{"served_model_name", "model_path"} {
-		if p.Model == "" {
-			p.Model = info.text(name)
-		}
-	}
-	p.Protocol = sglangProtocol(o.text("backend"))
-	p.Stream = true
-	p.Requests = o.int("completed")
-	p.Concurrency = max(0, o.int("max_concurrency"))
-	p.Rate = rate(o)
-	p.Workload = sglangWorkload(o, p.Requests)
-	p.Percentiles = f.percentiles()
-	switch {
-	case p.Rate > 0:
-		p.Arrival = fmt.Sprintf("Poisson %g req/s", p.Rate)
-	case o.text("request_rate") == "trace":
-		p.Arrival = "as recorded"
-	default:
-		p.Arrival = "all at once"
+		f.Run.Plan.Model = cmp.Or(f.Run.Plan.Model, info.text(name))
 	}
 	f.Run.Env.Server = info.text("version")
-}
-
-// sglangProtocol is that of a backend; SGLang's own, /generate, has no name
-// among ours.
-func sglangProtocol(backend string) string {
-	switch {
-	case strings.HasSuffix(backend, "-chat"):
-		return "chat"
-	case backend == "sglang-oai" || backend == "vllm" || backend == "lmdeploy":
-		return "completions"
-	}
-	return ""
-}
-
-// sglangWorkload says in words what was sent, with the lengths that belong to the
-// dataset.
-func sglangWorkload(o *object, n int) string {
-	name := o.text("dataset_name")
-	if name == "" {
-		name = "unnamed"
-	}
-	if strings.HasPrefix(name, "random") || name == "image" {
-		return fmt.Sprintf("%s %d→%d tokens, %d requests", name, o.int("random_input_len"), o.int("random_output_len"), n)
-	}
-	return fmt.Sprintf("%s, %d requests", name, n)
 }
 
 // sglangRecords makes records of the details. That tool does not keep when a
@@ -141,8 +102,7 @@ func (r *reading) sglangRecords(f *draft) {
 		r.problem(err)
 		return
 	}
-	p := &f.Run.Plan
-	p.Requests, p.Workload = c.n, sglangWorkload(r.object, c.n)
+	f.sglangPlan(r.object, c.n)
 	f.origin.Detail = trace.Undated
 	f.Records = c.records(recorder{counted: c.has("output_lens")})
 	f.figure("requests.failed", float64(c.n-s.ok)) // the summary does not count them

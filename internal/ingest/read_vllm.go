@@ -2,12 +2,12 @@ package ingest
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/dialect"
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -101,69 +101,31 @@ func (f *draft) vllmTime(o *object) {
 }
 
 func (f *draft) vllmPlan(o *object) {
+	requests := o.int("completed") + o.int("failed")
+	if n := o.int("num_prompts"); !o.has("failed") && n > requests {
+		requests = n
+	}
+	f.plan(requests)
 	p := &f.Run.Plan
-	p.Model = o.text("model_id")
-	p.Protocol = vllmProtocol(o)
-	p.Stream = o.has("total_output_tokens")
-	p.Requests = o.int("completed") + o.int("failed")
-	if n := o.int("num_prompts"); !o.has("failed") && n > p.Requests {
-		p.Requests = n
-	}
-	p.Concurrency = max(0, o.int("max_concurrency"))
-	p.Rate = rate(o)
-	p.Ramp = o.has("ramp_up_strategy")
-	p.Workload = fmt.Sprintf("%d requests", p.Requests)
-	p.Arrival = vllmArrival(o, p.Rate)
-	p.Percentiles = f.percentiles()
+	p.Model, p.Stream = o.text("model_id"), o.has("total_output_tokens")
 }
 
-// vllmProtocol is that of a backend, "" for one that Pitot does not speak.
-func vllmProtocol(o *object) string {
-	backend := o.text("backend")
-	if backend == "" {
-		backend = o.text("endpoint_type")
-	}
-	switch backend {
-	case "openai-chat":
-		return "chat"
-	case "openai", "vllm", "openai-comp":
-		return "completions"
-	}
-	return ""
-}
-
-// rate is that of a result in requests/s, 0 for all at once.
-func rate(o *object) float64 {
-	v, ok := o.float("request_rate")
-	if text := o.text("request_rate"); text != "" {
-		var err error
-		v, err = strconv.ParseFloat(text, 64)
-		ok = err == nil
-	}
-	if !ok || !isFinite(v) || v < 0 {
-		return 0
-	}
-	return v
-}
-
-// vllmArrival says in the words of our own plans when requests were sent.
-func vllmArrival(o *object, rate float64) string {
-	process := "Poisson"
-	if n, ok := o.get("burstiness").(number); ok {
-		switch b := n.float(); {
-		case math.IsInf(b, 1):
-			process = "constant"
-		case b != 1:
-			process = fmt.Sprintf("gamma (burstiness %g)", b)
+// plan is what the settings say, in the words that tables have too: Python writes
+// numbers one way in JSON and another in a Namespace.
+func (f *draft) plan(requests int) {
+	s := dialect.Settings{}
+	for name, text := range f.origin.Setup {
+		if text == "Infinity" {
+			text = "inf"
 		}
+		s[strings.TrimPrefix(name, "args.")] = text
 	}
-	switch {
-	case o.has("ramp_up_strategy"):
-		return fmt.Sprintf("%s, %s:%d..%d req/s by position", process, o.text("ramp_up_strategy"), o.int("ramp_up_start_rps"), o.int("ramp_up_end_rps"))
-	case rate > 0:
-		return fmt.Sprintf("%s %g req/s", process, rate)
+	s["num_prompts"] = strconv.Itoa(requests)
+	if s["request_rate"] == "trace" {
+		s["use_trace_timestamps"] = "True"
 	}
-	return "all at once"
+	f.Run.Plan = s.Plan(f.origin.Tool)
+	f.Run.Plan.Percentiles = f.percentiles()
 }
 
 // percentiles are those that a result has of any metric.
@@ -189,8 +151,9 @@ func (r *reading) vllmRecords(f *draft) {
 		r.problem(err)
 		return
 	}
-	f.Run.Plan.Requests = c.n
-	m := recorder{dated: c.has("start_times"), counted: c.has("output_lens"), zero: s.zero}
+	f.plan(c.n)
+	f.Run.Plan.Model = r.object.text("model_id")
+	m := recorder{dated: c.has("start_times"), gated: f.Run.Plan.Concurrency > 0, counted: c.has("output_lens"), zero: s.zero}
 	f.origin.Detail = trace.Undated
 	if m.dated {
 		f.origin.Detail = trace.Recorded
