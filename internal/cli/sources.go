@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/ingest"
 )
@@ -15,6 +16,7 @@ import (
 type sourceFile struct {
 	path string
 	name string // below the folder that was named, or of the file alone; with slashes
+	met  bool   // in a folder, not named itself
 }
 
 // sourceFiles are the files that args name; a folder stands for the results in it.
@@ -35,7 +37,7 @@ func sourceFiles(args []string) (files []sourceFile, problems []ingest.Problem, 
 		case !info.Mode().IsRegular():
 			errs = append(errs, usagef("%s: not a file that can be read from anywhere: save it first", arg))
 		default:
-			files = append(files, sourceFile{arg, filepath.Base(arg)})
+			files = append(files, sourceFile{path: arg, name: filepath.Base(arg)})
 		}
 	}
 	return files, problems, errors.Join(errs...)
@@ -57,7 +59,7 @@ func folder(root string) (files []sourceFile, skipped []ingest.Problem, err erro
 	}
 	read, skipped := ingest.Plan(names)
 	for _, name := range read {
-		files = append(files, sourceFile{filepath.Join(root, filepath.FromSlash(name)), name})
+		files = append(files, sourceFile{filepath.Join(root, filepath.FromSlash(name)), name, true})
 	}
 	for i := range skipped {
 		skipped[i].File = filepath.Join(root, filepath.FromSlash(skipped[i].File))
@@ -66,7 +68,8 @@ func folder(root string) (files []sourceFile, skipped []ingest.Problem, err erro
 }
 
 // read gives what the file holds. Results with records read them from the file, until
-// it is closed. Problems name its path.
+// it is closed. Problems name its path; that it holds nothing is none of a file that
+// was only met in a folder.
 func (f sourceFile) read() (found []ingest.Found, problems []ingest.Problem, file io.Closer, err error) {
 	data, err := os.Open(f.path)
 	if err != nil {
@@ -77,6 +80,7 @@ func (f sourceFile) read() (found []ingest.Found, problems []ingest.Problem, fil
 		return nil, nil, nil, errors.Join(err, data.Close())
 	}
 	found, problems = ingest.Read(ingest.Source{Name: f.name, Data: data, Size: info.Size()})
+	problems = slices.DeleteFunc(problems, func(p ingest.Problem) bool { return f.met && p.Nothing })
 	for i := range problems {
 		problems[i].File = f.path
 	}

@@ -6,7 +6,8 @@
 //
 // What is found is not interpreted: figures keep the meaning that their tool gives
 // them, and their names say which tool. One unreadable part does not stop the
-// rest. The same bytes under the same name give the same run, with the same id.
+// rest. The same result gives the same run, with the same id: one in a file of its own
+// by its bytes, a table in a note by its figures and its name.
 package ingest
 
 import (
@@ -28,7 +29,7 @@ type Source struct {
 
 // Found is a result in a source.
 type Found struct {
-	Run trace.Run // of kind trace.Imported, with its Origin
+	Run trace.Run // of kind trace.Imported, with its Origin; or a run that Pitot exported
 	// Records yields the requests in the order of the workload, nil if the source has
 	// none. They are read from the source each time, one after the other, so that a
 	// file may be larger than memory. An error ends them.
@@ -55,6 +56,9 @@ type Problem struct {
 	File   string
 	Line   int // from 1, 0 where a file has no lines to speak of
 	Reason string
+	// Nothing means that the whole source holds no result, nor the remains of one: not
+	// worth a word of a file that nobody named.
+	Nothing bool
 }
 
 // Error tells it with its place.

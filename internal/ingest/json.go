@@ -32,7 +32,7 @@ type document struct {
 	drafts   []*draft
 	own      []Found // runs that Pitot exported
 	problems []Problem
-	seen     map[string]int // how often an object stood in the file, by name and content
+	seen     map[string]int // how often an object stood in the file, by content
 
 	strange     int // objects that are no result
 	unknown     *object
@@ -184,17 +184,17 @@ func (r *reading) draft(tool string, part ...string) *draft {
 	d.origin.Path = append(nameParts(r.source.Name), part...)
 	name := strings.Join(d.origin.Path, " / ")
 	d.Run = trace.Run{
-		ID: r.identify(tool, name), Name: name, Kind: trace.Imported, Status: trace.Complete, End: trace.Never,
+		ID: r.identify(tool), Name: name, Kind: trace.Imported, Status: trace.Complete, End: trace.Never,
 		Plan: trace.Plan{Dialect: tool}, Origin: d.origin,
 	}
 	r.drafts = append(r.drafts, d)
 	return d
 }
 
-// identify is the id of a result: the same for the same bytes under the same
-// name, but for those that stand several times in a file.
-func (r *reading) identify(tool, name string) string {
-	key := fmt.Sprintf("%s\x00%s\x00%x", tool, name, r.id)
+// identify is the id of a result: the same for the same bytes, wherever the file is
+// kept, but for those that stand several times in it.
+func (r *reading) identify(tool string) string {
+	key := fmt.Sprintf("%s\x00%x", tool, r.id)
 	r.seen[key]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, r.seen[key]-1))
 	return "imp-" + hex.EncodeToString(sum[:6])
@@ -233,14 +233,14 @@ func (d *document) finish() (found []Found, problems []Problem) {
 	case d.strange > 0:
 		d.problems = append(d.problems, d.stranger())
 	case len(found) == 0 && len(d.problems) == 0:
-		d.problems = append(d.problems, Problem{File: d.source.Name, Reason: "it holds no result"})
+		d.problems = append(d.problems, Problem{File: d.source.Name, Reason: "it holds no result", Nothing: true})
 	}
 	return found, d.problems
 }
 
 // stranger tells of the objects that no reader knows.
 func (d *document) stranger() Problem {
-	p := Problem{File: d.source.Name, Reason: explain(d.unknown)}
+	p := Problem{File: d.source.Name, Reason: explain(d.unknown), Nothing: len(d.drafts)+len(d.own) == 0}
 	if d.unknown.at.line > 1 {
 		p.Line = d.unknown.at.line
 	}

@@ -58,6 +58,9 @@ func readText(s Source) ([]Found, []Problem) {
 	if len(found) == 0 && len(r.problems) == 0 {
 		r.problem(0, "no table of vllm bench serve or of sglang.bench_serving in it, and it is no JSON")
 	}
+	for i := range r.problems {
+		r.problems[i].Nothing = len(r.tables) == 0
+	}
 	return found, r.problems
 }
 
