@@ -146,11 +146,11 @@ func Formats() []Format {
 			},
 		},
 		{
-			Name: "aiperf", Tool: "aiperf or genai-perf, profile_export_aiperf.json", rule: linear, is: isAIPerf, read: readAIPerf,
+			Name: "aiperf", Tool: "aiperf or genai-perf, profile_export_aiperf.json", rule: linear, is: isAIPerf, read: readFigures,
 			Define: map[Metric]Definition{TTFT: toFirstToken, ITL: betweenTokens, ICL: gaps, E2EL: toLastToken},
 		},
 		{
-			Name: "inference-perf", Tool: "inference-perf, summary_lifecycle_metrics.json or stage_N_lifecycle_metrics.json", rule: linear, is: isInferencePerf, read: readInferencePerf,
+			Name: "inference-perf", Tool: "inference-perf, summary_lifecycle_metrics.json or stage_N_lifecycle_metrics.json", rule: linear, is: isInferencePerf, read: readFigures,
 			Define: map[Metric]Definition{TTFT: toFirstToken, ITL: gaps, TPOT: betweenTokens, E2EL: toEnd},
 		},
 	}

@@ -103,6 +103,20 @@ func TestLargeResultsTakeLittleMemory(t *testing.T) {
 	runtime.KeepAlive(found)
 }
 
+// GuideLLM writes every request into its result, which is not kept.
+func TestLargeResultsOfGuideLLM(t *testing.T) {
+	request := `{"request_id": "r", "prompt": "` + strings.Repeat("word ", 200) + `", "times": [1, 2, 3]}`
+	p := pattern{
+		{`{"benchmarks": [{"metrics": {"request_totals": {"successful": 30000}}, "requests": {"successful": [`, 1},
+		{request + ", ", 30000},
+		{request + `]}, "duration": 2.5}]}`, 1},
+	}
+	found, problems := readJSON(Source{Name: "a.json", Data: p, Size: p.size()})
+	if len(found) != 1 || len(problems) > 0 || found[0].Run.End != 25e8 {
+		t.Errorf("%d results, %v", len(found), problems)
+	}
+}
+
 // BenchmarkImport reads a detailed result of 200 MB and each of its records. The
 // peak is that of the process, where Linux tells it.
 func BenchmarkImport(b *testing.B) {

@@ -353,7 +353,7 @@ func TestColumnsThatCannotBeUsed(t *testing.T) {
 func TestFiguresThatCannotBeRead(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"completed": "many", "duration": 2, "total_input_tokens": 3}`:                                  `"completed" is no number`,
-		`{"request_latency": {"unit": "fortnights", "avg": 1}, "request_count": {"unit": "", "avg": 1}}`: `"request_latency" is in "fortnights"`,
+		`{"request_latency": {"unit": "fortnights", "avg": 1}, "request_count": {"unit": "", "avg": 1}}`: `its unit "fortnights" is not known`,
 	} {
 		found, problems := readJSON(fromText("a.json", text))
 		if len(found) != 1 || len(problems) != 1 || !strings.Contains(problems[0].Reason, says) || len(found[0].Run.Origin.Figures) != 2 {

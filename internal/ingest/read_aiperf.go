@@ -67,7 +67,7 @@ func readAIPerf(r *reading) {
 	f.settings("", o, func(name string) bool {
 		root, _, _ := strings.Cut(name, ".")
 		return used[root] || slices.Contains([]string{
-			"records", "telemetry_data", "error_summary", "benchmark_id", "run_info.benchmark_id", "start_time", "end_time", "input_config.artifacts",
+			"records", "telemetry_data", "error_summary", "benchmark_id", "run_info.benchmark_id", "run_info.trial", "start_time", "end_time", "input_config.artifacts",
 		}, name)
 	})
 	f.aiperfPlan(o)
@@ -93,7 +93,7 @@ func (f *draft) aiperfFigures(m *object) (used map[string]bool) {
 	for _, n := range aiperfLatencies {
 		o := m.object(n.member)
 		if _, known := aiperfUnits[o.text("unit")]; o != nil && !known {
-			f.doubt(o.at, "%q is in %q, a unit that is not known, so it is left out", n.member, o.text("unit"))
+			f.doubt(o.at, "%q is left out, since its unit %q is not known", n.member, o.text("unit"))
 			continue
 		}
 		f.distribution(n.figure, o, aiperfTerms, unit(o))

@@ -93,6 +93,9 @@ func (f *draft) guideFigures(b *object) {
 		}
 	}
 	totals := m.object("request_totals")
+	if totals == nil { // before 0.4
+		totals = b.object("request_totals")
+	}
 	add("requests.ok", totals, "successful")
 	add("requests.failed", totals, "errored")
 	add("requests.incomplete", totals, "incomplete")

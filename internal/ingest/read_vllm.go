@@ -57,7 +57,7 @@ func readVLLM(r *reading) {
 		used["spec_decode_acceptance_rate"] = true
 	}
 	f.settings("", o, func(name string) bool {
-		return used[name] || name == "date" || isColumn(name) || strings.HasPrefix(name, "rps_change_events")
+		return used[name] || name == "date" || name == "run_number" || isColumn(name) || strings.HasPrefix(name, "rps_change_events")
 	})
 	f.vllmTime(o)
 	f.origin.Form = string(vllmForm(o))
