@@ -1,8 +1,12 @@
 package stats
 
 import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/combin"
 )
@@ -18,14 +22,16 @@ import (
 // (of the signed pairs). The tests are two-sided, so an arrangement and its mirror
 // image count alike and one of them is enough.
 
-const (
-	// allArrangements is up to how many are gone through one by one: 10 and 10
-	// runs have 184 756.
-	allArrangements = 200_000
-	// drawnArrangements are drawn where there are more, the one seen included.
-	drawnArrangements = 100_000
-	arrangementSeed   = 0x9177
-)
+// An arranger goes through arrangements: one by one where there are at most all of
+// them, else so many drawn ones, with that seen among them. That makes P a little
+// less sharp, and no less true.
+type arranger struct {
+	all   int
+	drawn int
+}
+
+// usual goes through those of 10 and 10 runs, 184 756, one by one.
+var usual = arranger{all: 200_000, drawn: 100_000}
 
 // sumTolerance is what sums of columns of unit length may differ by and be equal.
 const sumTolerance = 1e-10
@@ -34,14 +40,14 @@ const sumTolerance = 1e-10
 // returns.
 type visit func(sums []float64)
 
-// arrangeGroups visits the arrangements of rows into a group of the first nb and
+// groups visits the arrangements of rows into a group of the first nb and
 // the rest; the one seen is among them. It gives how many it visited and whether
 // they stand for all.
-func arrangeGroups(rows [][]float64, nb int, see visit) (visited int, all bool) {
+func (a arranger) groups(rows [][]float64, nb int, see visit) (visited int, all bool) {
 	n := len(rows)
 	counted := func(sums []float64) { visited++; see(sums) }
-	if choices(n, nb) > allArrangements {
-		drawSubsets(rows, nb, counted)
+	if choices(n, nb) > float64(a.all) {
+		a.drawSubsets(rows, nb, counted)
 		return visited, false
 	}
 	s := newSummer(rows, nb)
@@ -54,12 +60,12 @@ func arrangeGroups(rows [][]float64, nb int, see visit) (visited int, all bool) 
 	return visited, true
 }
 
-// arrangeSigns visits the sums of the rows with the signs that pairs may have.
-func arrangeSigns(rows [][]float64, see visit) (visited int, all bool) {
+// signs visits the sums of the rows with the signs that pairs may have.
+func (a arranger) signs(rows [][]float64, see visit) (visited int, all bool) {
 	n := len(rows)
 	counted := func(sums []float64) { visited++; see(sums) }
-	if n-1 > 62 || 1<<(n-1) > allArrangements {
-		drawSigns(rows, counted)
+	if math.Ldexp(1, n-1) > float64(a.all) {
+		a.drawSigns(rows, counted)
 		return visited, false
 	}
 	s := newSummer(rows, n)
@@ -84,27 +90,29 @@ func newSummer(rows [][]float64, depth int) *summer {
 
 // take adds a row to the sums at a depth.
 func (s *summer) take(depth, row int) {
-	from, to := s.sums[depth], s.sums[depth+1]
-	for j, v := range s.rows[row] {
+	r, from, to := s.rows[row], s.sums[depth], s.sums[depth+1]
+	from, to = from[:len(r)], to[:len(r)]
+	for j, v := range r {
 		to[j] = from[j] + v
 	}
 }
 
 func (s *summer) drop(depth, row int) {
-	from, to := s.sums[depth], s.sums[depth+1]
-	for j, v := range s.rows[row] {
+	r, from, to := s.rows[row], s.sums[depth], s.sums[depth+1]
+	from, to = from[:len(r)], to[:len(r)]
+	for j, v := range r {
 		to[j] = from[j] - v
 	}
 }
 
 // subsets completes a choice of depth rows from the rows from on.
 func (s *summer) subsets(depth, from int, see visit) {
-	last := len(s.sums) - 1
-	if depth == last {
-		see(s.sums[last])
+	more := len(s.sums) - 1 - depth
+	if more == 0 {
+		see(s.sums[depth])
 		return
 	}
-	for row := from; row <= len(s.rows)-(last-depth); row++ {
+	for row := from; row <= len(s.rows)-more; row++ {
 		s.take(depth, row)
 		s.subsets(depth+1, row+1, see)
 	}
@@ -121,14 +129,28 @@ func (s *summer) signs(depth int, see visit) {
 	s.signs(depth+1, see)
 }
 
-func drawSubsets(rows [][]float64, k int, see visit) {
-	dice := rand.New(rand.NewPCG(arrangementSeed, uint64(len(rows))))
+// diceFor are seeded by which run comes next to which in the first metric: the same
+// for the same values in whatever unit, and others for other values, as a P of what
+// is drawn asks for.
+func diceFor(rows [][]float64) *rand.Rand {
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rows[i][0], rows[j][0]) })
+	h := fnv.New64a()
+	fmt.Fprint(h, order)
+	return rand.New(rand.NewPCG(h.Sum64(), 0))
+}
+
+func (a arranger) drawSubsets(rows [][]float64, k int, see visit) {
+	dice := diceFor(rows)
 	order := make([]int, len(rows))
 	for i := range order {
 		order[i] = i
 	}
 	sums := make([]float64, len(rows[0]))
-	for round := range drawnArrangements {
+	for round := range a.drawn {
 		clear(sums)
 		for i := range k {
 			if round > 0 {
@@ -143,10 +165,10 @@ func drawSubsets(rows [][]float64, k int, see visit) {
 	}
 }
 
-func drawSigns(rows [][]float64, see visit) {
-	dice := rand.New(rand.NewPCG(arrangementSeed, uint64(len(rows))))
+func (a arranger) drawSigns(rows [][]float64, see visit) {
+	dice := diceFor(rows)
 	sums := make([]float64, len(rows[0]))
-	for round := range drawnArrangements {
+	for round := range a.drawn {
 		clear(sums)
 		for _, row := range rows {
 			sign := 1.0
@@ -169,16 +191,6 @@ func choices(n, k int) float64 {
 	return float64(combin.Binomial(n, k))
 }
 
-// different is how many arrangements of two groups there are that are no mirror
-// images of each other.
-func different(na, nb int) float64 {
-	c := choices(na+nb, na)
-	if na == nb {
-		return c / 2
-	}
-	return c
-}
-
 // MinArrangementP is the least P that a test over the arrangements of na and nb
 // runs can give: 0.1 of 3 and 3, 0.029 of 4 and 4. NaN where there is nothing to
 // arrange.
@@ -186,10 +198,14 @@ func MinArrangementP(na, nb int) float64 {
 	if na < 1 || nb < 1 {
 		return math.NaN()
 	}
-	if choices(na+nb, na) > allArrangements {
-		return 1. / drawnArrangements
+	c := choices(na+nb, na)
+	if c > float64(usual.all) {
+		return 1 / float64(usual.drawn)
 	}
-	return 1 / different(na, nb)
+	if na == nb {
+		return 2 / c
+	}
+	return 1 / c
 }
 
 // MinSignP is the least P that a test over the signs of so many pairs can give:
@@ -198,5 +214,9 @@ func MinSignP(pairs int) float64 {
 	if pairs < 1 {
 		return math.NaN()
 	}
-	return max(1./drawnArrangements, math.Ldexp(1, 1-pairs))
+	p := math.Ldexp(1, 1-pairs)
+	if 1/p > float64(usual.all) {
+		return 1 / float64(usual.drawn)
+	}
+	return p
 }

@@ -52,7 +52,10 @@ func autocovariance(x []float64) []float64 {
 
 // BatchMeans is the mean of an autocorrelated series, with Student's interval from
 // the means of so many batches of neighbours, which are all but independent when
-// they are long; 0 batches: as many as EffectiveSize allows.
+// they are long; 0 batches: as many as EffectiveSize allows. From 25 effective values
+// on, 95 % covers 95 %; it takes such a length to know how long a memory is, so that
+// 500 values with a correlation of 0.97 (8 effective) cover 93 %, and 100 with one of
+// 0.9 (5 effective) 91 %.
 func BatchMeans(x []float64, batches int, level float64) Estimate {
 	ones := make([]float64, len(x))
 	for i := range ones {
@@ -90,7 +93,13 @@ func BatchRatio(sums, counts []float64, batches int, level float64) Estimate {
 	return studentEstimate(ratio, math.Sqrt(variance/float64(batches)), float64(batches-1), level)
 }
 
-// batchesFor is how many batches of a series are long beside its memory.
+// batchesFor is how many batches of a series are long beside its memory: each of ten
+// effective values or more. Of four, Student's t is not yet hopelessly wide. A
+// series too short to show a memory is taken value by value.
 func batchesFor(x []float64) int {
-	return min(len(x), max(5, min(30, int(EffectiveSize(x)/10))))
+	const least, most, effective = 4, 30, 10
+	if len(x) < 2*least {
+		return len(x)
+	}
+	return min(most, max(least, int(EffectiveSize(x)/effective)))
 }

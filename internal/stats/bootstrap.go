@@ -26,46 +26,70 @@ func (r Resampling) withDefaults() Resampling {
 	return r
 }
 
-// BootstrapPercentile is the interval between the percentiles of a statistic over
+// BootstrapPercentile is the interval between two percentiles of a statistic over
 // samples drawn, with replacement, from the one at hand. statistic gets the places,
 // of n, of the values drawn, which are only good until it returns.
+//
+// Percentiles are taken as far out as Student's t would with n values, or blocks,
+// and a deviation with divisor n (Hesterberg 2015, expanded percentiles). Of 10
+// values, whose noise is small, the interval of the mean covers 94 to 95 % with that
+// for 91 % without. Of fewer it stays too narrow, since nothing drawn lies beyond
+// what was seen: 7 cover 94 %, 5 92 %, 3 75 %. NaN where fewer than two blocks fit.
 func BootstrapPercentile(n int, statistic func(index []int) float64, r Resampling) Interval {
 	r = r.withDefaults()
 	drawn := r.draw(n, statistic)
-	if drawn == nil || !proper(r.Level) {
+	if drawn == nil {
 		return noInterval
 	}
-	tail := (1 - r.Level) / 2
-	return Interval{drawn.Percentile(100 * tail), drawn.Percentile(100 * (1 - tail)), r.Level}
+	return drawn.between(r.reach(n), 0, 0, r.Level)
 }
 
 // BootstrapBCa corrects the percentiles for the bias of the statistic and for how
-// its spread changes with its value (Efron 1987), which a skewed statistic needs.
+// its spread changes with its value (Efron 1987), which a skewed statistic needs. It
+// takes some tens of values to know either.
 func BootstrapBCa(n int, statistic func(index []int) float64, r Resampling) Interval {
 	r = r.withDefaults()
 	drawn := r.draw(n, statistic)
-	if drawn == nil || !proper(r.Level) {
+	if drawn == nil {
 		return noInterval
 	}
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
 	}
-	bias := distuv.UnitNormal.Quantile(rankOf(drawn, statistic(all)))
-	a := acceleration(n, statistic, r.Block)
-	if math.IsNaN(a) {
+	seen, bend := statistic(all), acceleration(n, statistic, r.Block)
+	if math.IsNaN(seen) || math.IsNaN(bend) {
 		return noInterval
 	}
-	at := func(p float64) float64 {
-		z := bias + distuv.UnitNormal.Quantile(p)
-		return drawn.Percentile(100 * distuv.UnitNormal.CDF(bias+z/(1-a*z)))
-	}
-	return Interval{at((1 - r.Level) / 2), at((1 + r.Level) / 2), r.Level}
+	return drawn.between(r.reach(n), distuv.UnitNormal.Quantile(drawn.rankOf(seen)), bend, r.Level)
 }
 
-// draw is the statistic of all rounds, nil where it is not always a number.
+// reach is how many standard deviations of the statistic the interval of so many
+// values goes to either side.
+func (r Resampling) reach(n int) float64 {
+	pieces := float64(n) / float64(r.Block)
+	return math.Sqrt(pieces/(pieces-1)) * studentQuantile(pieces-1, (1+r.Level)/2)
+}
+
+// between is the interval of what was drawn from -reach to reach, on the scale where
+// it is normal but for a bias and a bend.
+func (s Sorted) between(reach, bias, bend, level float64) Interval {
+	at := func(z float64) float64 {
+		z += bias
+		if straight := 1 - bend*z; straight > 0 {
+			z /= straight
+		} else {
+			z = math.Inf(int(math.Copysign(1, z)))
+		}
+		return s.Percentile(100 * distuv.UnitNormal.CDF(bias+z))
+	}
+	return Interval{at(-reach), at(reach), level}
+}
+
+// draw is the statistic of all rounds; nil where it is not always a number, or
+// nothing can be made of it.
 func (r Resampling) draw(n int, statistic func(index []int) float64) Sorted {
-	if n < 2 {
+	if n < 2*r.Block || !proper(r.Level) {
 		return nil
 	}
 	dice := rand.New(rand.NewPCG(r.Seed, uint64(n)))
@@ -75,7 +99,10 @@ func (r Resampling) draw(n int, statistic func(index []int) float64) Sorted {
 		for at := 0; at < n; at += r.Block {
 			from := dice.IntN(n)
 			for j := at; j < min(at+r.Block, n); j++ {
-				index[j] = (from + j - at) % n
+				index[j] = from
+				if from++; from == n { // neighbours go round in a circle
+					from = 0
+				}
 			}
 		}
 		drawn[i] = statistic(index)
@@ -87,9 +114,9 @@ func (r Resampling) draw(n int, statistic func(index []int) float64) Sorted {
 	return drawn
 }
 
-// rankOf is the share of the sorted values below v, those equal to it counting half;
-// never quite 0 or 1.
-func rankOf(s Sorted, v float64) float64 {
+// rankOf is the share of the values below v, those equal to it counting half; never
+// quite 0 or 1.
+func (s Sorted) rankOf(v float64) float64 {
 	below := 0.0
 	for _, u := range s {
 		if u < v {
@@ -133,37 +160,4 @@ func acceleration(n int, statistic func(index []int) float64, block int) float64
 		return 0
 	}
 	return cubes / (6 * math.Pow(squares, 1.5))
-}
-
-// BlockLength is how many neighbours of a series a block bootstrap of its mean
-// should draw together: the choice of Politis and White (2004), as corrected by
-// Patton, Politis and White (2009), for blocks in a circle.
-func BlockLength(x []float64) int {
-	n := len(x)
-	if n < 4 || !finite(x) || constant(x, x) {
-		return 1
-	}
-	c := autocovariance(x)
-	logn := math.Log10(float64(n))
-	run := max(5, int(math.Ceil(math.Sqrt(logn))))
-	most := min(n-1, int(math.Ceil(math.Sqrt(float64(n))))+run)
-	limit := 2 * math.Sqrt(logn/float64(n))
-	last, small := 0, 0
-	for k := 1; k <= most && small < run; k++ {
-		if math.Abs(c[k]/c[0]) < limit {
-			small++
-		} else {
-			last, small = k, 0
-		}
-	}
-	window := min(2*max(1, last), most)
-	slope, spectrum := 0.0, c[0]
-	for k := 1; k <= window; k++ {
-		share := min(1, 2*(1-float64(k)/float64(window)))
-		slope += 2 * share * float64(k) * c[k]
-		spectrum += 2 * share * c[k]
-	}
-	length := math.Cbrt(2 * slope * slope / (4. / 3 * spectrum * spectrum) * float64(n))
-	longest := math.Ceil(min(3*math.Sqrt(float64(n)), float64(n)/3))
-	return int(max(1, min(math.Ceil(length), longest)))
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -15,14 +16,14 @@ import (
 // A metric that is the same in all runs has 1; one that is not a number somewhere,
 // or was not measured in all runs, has NaN and does not count.
 func MaxT(a, b [][]float64) (p, adjusted []float64) {
-	r, _, _ := arrangedP(a, b)
+	r, _, _ := usual.arrangedP(a, b)
 	return r.raw, r.adjusted
 }
 
 // MaxTPaired is MaxT for the differences d[metric][pair] of pairs of runs, by their
 // signs: p is that of SignFlip.
 func MaxTPaired(d [][]float64) (p, adjusted []float64) {
-	r, _, _ := flippedP(d)
+	r, _, _ := usual.flippedP(d)
 	return r.raw, r.adjusted
 }
 
@@ -31,59 +32,57 @@ func MaxTPaired(d [][]float64) (p, adjusted []float64) {
 // squares of 1, the same for each metric; that of pairs likewise. So the sums stand
 // for t.
 
-func arrangedP(a, b [][]float64) (p family, exact bool, arrangements int) {
+func (r arranger) arrangedP(a, b [][]float64) (f family, exact bool, arrangements int) {
 	na, nb := longest(a), longest(b)
-	p = newFamily(len(a))
-	var columns [][]float64
+	f = newFamily(len(a))
 	for i := range a {
-		if i >= len(b) || len(a[i]) != na || len(b[i]) != nb || na == 0 || nb == 0 || !finite(a[i], b[i]) {
-			continue
+		if i < len(b) && len(a[i]) == na && len(b[i]) == nb && na > 0 && nb > 0 && finite(a[i], b[i]) {
+			f.admit(i, centered(slices.Concat(b[i], a[i])), constant(a[i], b[i]))
 		}
-		columns = p.admit(columns, i, centered(slices.Concat(b[i], a[i])), constant(a[i], b[i]))
 	}
-	if len(columns) == 0 {
-		return p, true, 0
+	if len(f.columns) == 0 {
+		return f, true, 0
 	}
-	rows := transpose(columns)
-	p.observe(rows[:nb])
-	visited, exact := arrangeGroups(rows, nb, p.count)
-	p.settle(visited)
+	visited, exact := r.groups(f.observe(nb), nb, f.count)
+	f.settle(visited)
 	if exact {
 		visited = int(choices(na+nb, na))
 	}
-	return p, exact, visited
+	return f, exact, visited
 }
 
-func flippedP(d [][]float64) (p family, exact bool, arrangements int) {
+func (r arranger) flippedP(d [][]float64) (f family, exact bool, arrangements int) {
 	n := longest(d)
-	p = newFamily(len(d))
-	var columns [][]float64
+	f = newFamily(len(d))
 	for i, x := range d {
-		if len(x) != n || n == 0 || !finite(x) {
-			continue
+		if len(x) == n && n > 0 && finite(x) {
+			f.admit(i, slices.Clone(x), constant(x, []float64{0}))
 		}
-		columns = p.admit(columns, i, slices.Clone(x), constant(x, []float64{0}))
 	}
-	if len(columns) == 0 {
-		return p, true, 0
+	if len(f.columns) == 0 {
+		return f, true, 0
 	}
-	rows := transpose(columns)
-	p.observe(rows)
-	visited, exact := arrangeSigns(rows, p.count)
-	p.settle(visited)
+	visited, exact := r.signs(f.observe(n), f.count)
+	f.settle(visited)
 	if exact {
 		visited = 1 << n
 	}
-	return p, exact, visited
+	return f, exact, visited
 }
 
 // A family of metrics is tested over the same arrangements.
 type family struct {
 	raw, adjusted []float64
-	metrics       []int     // of each column
-	order         []int     // columns, the largest sum seen first
-	seen          []float64 // sums, by column, less the tolerance
-	each, most    []int     // arrangements that reach them: of this column, of this or any after it
+	columns       []column // the largest sum seen first
+}
+
+// A column is the values of a metric that can differ.
+type column struct {
+	metric int
+	values []float64
+	seen   float64 // the sum of the arrangement seen, less the tolerance
+	each   int     // arrangements that reach it
+	most   int     // arrangements in which this column or one after it does
 }
 
 func newFamily(metrics int) family {
@@ -94,57 +93,56 @@ func newFamily(metrics int) family {
 	return f
 }
 
-// admit appends the column of a metric, scaled to a sum of squares of 1.
-func (f *family) admit(columns [][]float64, metric int, x []float64, same bool) [][]float64 {
+// admit takes the values of a metric in, scaled to a sum of squares of 1.
+func (f *family) admit(metric int, x []float64, same bool) {
+	if same {
+		f.raw[metric], f.adjusted[metric] = 1, 1
+		return
+	}
 	scale := 0.0
 	for _, v := range x {
 		scale = math.Hypot(scale, v)
 	}
-	if same || scale == 0 {
-		f.raw[metric], f.adjusted[metric] = 1, 1
-		return columns
+	if !(scale > 0) || math.IsInf(scale, 1) {
+		return // beyond what numbers can carry
 	}
 	for i := range x {
 		x[i] /= scale
 	}
-	f.metrics = append(f.metrics, metric)
-	return append(columns, x)
+	f.columns = append(f.columns, column{metric: metric, values: x})
 }
 
-func (f *family) observe(rows [][]float64) {
-	f.seen = make([]float64, len(rows[0]))
-	f.order = make([]int, len(rows[0]))
-	f.each, f.most = make([]int, len(rows[0])), make([]int, len(rows[0]))
-	for c := range f.seen {
-		f.order[c] = c
-		for _, row := range rows {
-			f.seen[c] += row[c]
-		}
-		f.seen[c] = math.Abs(f.seen[c]) - sumTolerance
+// observe notes the sums of the first n runs, as they were seen, and gives the
+// values by run.
+func (f *family) observe(n int) (rows [][]float64) {
+	for i := range f.columns {
+		c := &f.columns[i]
+		c.seen = math.Abs(sumPlain(c.values[:n])) - sumTolerance
 	}
-	slices.SortStableFunc(f.order, func(i, j int) int {
-		switch {
-		case f.seen[i] > f.seen[j]:
-			return -1
-		case f.seen[i] < f.seen[j]:
-			return 1
+	slices.SortStableFunc(f.columns, func(c, d column) int { return cmp.Compare(d.seen, c.seen) })
+	rows = make([][]float64, len(f.columns[0].values))
+	for i := range rows {
+		for _, c := range f.columns {
+			rows[i] = append(rows[i], c.values[i])
 		}
-		return 0
-	})
+	}
+	return rows
 }
 
 // count notes which sums of an arrangement reach those seen.
 func (f *family) count(sums []float64) {
+	columns := f.columns
 	largest := 0.0
-	for i := len(f.order) - 1; i >= 0; i-- {
-		c := f.order[i]
-		s := math.Abs(sums[c])
-		if s >= f.seen[c] {
-			f.each[c]++
+	for i := len(columns) - 1; i >= 0; i-- {
+		c, s := &columns[i], math.Abs(sums[i])
+		if s >= c.seen {
+			c.each++
 		}
-		largest = max(largest, s)
-		if largest >= f.seen[c] {
-			f.most[c]++
+		if s > largest {
+			largest = s
+		}
+		if largest >= c.seen {
+			c.most++
 		}
 	}
 }
@@ -153,13 +151,14 @@ func (f *family) count(sums []float64) {
 // difference is clearer.
 func (f *family) settle(visited int) {
 	floor := 0.0
-	for _, c := range f.order {
-		f.raw[f.metrics[c]] = float64(f.each[c]) / float64(visited)
-		floor = max(floor, float64(f.most[c])/float64(visited))
-		f.adjusted[f.metrics[c]] = floor
+	for _, c := range f.columns {
+		f.raw[c.metric] = float64(c.each) / float64(visited)
+		floor = max(floor, float64(c.most)/float64(visited))
+		f.adjusted[c.metric] = floor
 	}
 }
 
+// longest is how many runs the metrics have.
 func longest(x [][]float64) int {
 	n := 0
 	for _, v := range x {
@@ -171,15 +170,4 @@ func longest(x [][]float64) int {
 // constant says whether all values of both are the same.
 func constant(a, b []float64) bool {
 	return min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
-}
-
-func transpose(columns [][]float64) [][]float64 {
-	rows := make([][]float64, len(columns[0]))
-	for i := range rows {
-		rows[i] = make([]float64, len(columns))
-		for c := range columns {
-			rows[i][c] = columns[c][i]
-		}
-	}
-	return rows
 }

@@ -9,7 +9,7 @@ import (
 // values into two such groups whose difference is as large, either way. It assumes
 // only that a value would have been as likely in the other group.
 func Permutation(a, b []float64) Test {
-	p, exact, n := arrangedP([][]float64{a}, [][]float64{b})
+	p, exact, n := usual.arrangedP([][]float64{a}, [][]float64{b})
 	if math.IsNaN(p.raw[0]) {
 		return noTest
 	}
@@ -20,7 +20,7 @@ func Permutation(a, b []float64) Test {
 // arrangements of their signs whose mean is as large, either way. It assumes only
 // that either run of a pair could have come out as the other did.
 func SignFlip(d []float64) Test {
-	p, exact, n := flippedP([][]float64{d})
+	p, exact, n := usual.flippedP([][]float64{d})
 	if math.IsNaN(p.raw[0]) {
 		return noTest
 	}
@@ -43,22 +43,25 @@ func PermutationInterval(a, b []float64, level float64) Estimate {
 	if math.IsNaN(e.Value) {
 		return noEstimate
 	}
-	e.Interval = noInterval
-	low, high := arrangementEnds(a, b)
-	n := float64(len(low))
-	k := int((1-level)*n + 1e-9)
-	if k < 1 {
-		return e
-	}
-	sortInPlace(low)
-	sortInPlace(high)
-	e.Interval = Interval{low[k], high[len(high)-1-k], 1 - float64(k)/n}
+	e.Interval = usual.interval(a, b, level)
 	return e
 }
 
-// arrangementEnds are the ends of the shifts of b at which each arrangement reaches
+func (r arranger) interval(a, b []float64, level float64) Interval {
+	low, high := r.ends(a, b)
+	n := float64(len(low))
+	k := int((1-level)*n + 1e-9) // arrangements of which P is not above 1-level
+	if k < 1 {
+		return noInterval
+	}
+	sortInPlace(low)
+	sortInPlace(high)
+	return Interval{low[k], high[len(high)-1-k], 1 - float64(k)/n}
+}
+
+// ends are the ends of the shifts of b at which each arrangement reaches
 // the difference seen; that seen itself does so at all.
-func arrangementEnds(a, b []float64) (low, high []float64) {
+func (r arranger) ends(a, b []float64) (low, high []float64) {
 	na, nb := float64(len(a)), float64(len(b))
 	x := centered(slices.Concat(b, a))
 	rows := make([][]float64, len(x))
@@ -70,7 +73,7 @@ func arrangementEnds(a, b []float64) (low, high []float64) {
 	}
 	each := 1/na + 1/nb
 	seen := Sum(x[:len(b)]) * each
-	arrangeGroups(rows, len(b), func(sums []float64) {
+	r.groups(rows, len(b), func(sums []float64) {
 		k := sums[1]
 		if k == 0 || k == na && na == nb {
 			low, high = append(low, math.Inf(-1)), append(high, math.Inf(1))

@@ -4,10 +4,11 @@ import (
 	"math"
 	"sort"
 
+	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// mostRuns is up to how many runs are suggested.
+// mostRuns is up to how many runs anybody is told to make.
 const mostRuns = 1000
 
 // Power is how likely the two-sided t-test at alpha finds a difference of effect
@@ -37,12 +38,25 @@ func power(se, effect, df, alpha float64) float64 {
 		return alpha
 	}
 	far := math.Abs(effect) / se
-	if far > 38 { // beyond what the series can carry, and of no doubt
+	if math.IsInf(far, 1) {
 		return 1
 	}
 	limit := studentQuantile(df, 1-alpha/2)
+	if far > 30 {
+		return farPower(far, df, limit)
+	}
 	t := distuv.NoncentralT{Nu: df, Mu: far}
 	return min(1, max(0, 1-t.CDF(limit)+t.CDF(-limit)))
+}
+
+// farPower is power where the series of NoncentralT ends: t = (Z+far)/s is beyond
+// the limit if s is below (Z+far)/limit, and df·s² is chi-squared, over all Z.
+func farPower(far, df, limit float64) float64 {
+	spread := distuv.ChiSquared{K: df}
+	return quad.Fixed(func(z float64) float64 {
+		s := (far + z) / limit
+		return spread.CDF(df*s*s) * distuv.UnitNormal.Prob(z)
+	}, -9, 9, 64, quad.Legendre{}, 0)
 }
 
 // RunsNeeded is how many runs of each group the two-sided t-test at alpha needs to

@@ -22,11 +22,8 @@ func MannWhitney(a, b []float64) Test {
 		return noTest
 	}
 	ranks := doubledRanks(slices.Concat(b, a))
-	sum := 0
-	for _, r := range ranks[:nb] {
-		sum += r
-	}
-	t := Test{Statistic: float64(sum-nb*(nb+1)) / 2}
+	seen := sum(ranks[:nb])
+	t := Test{Statistic: float64(seen-nb*(nb+1)) / 2}
 	n := na + nb
 	if n > exactRanks {
 		squares := 0.0
@@ -34,11 +31,15 @@ func MannWhitney(a, b []float64) Test {
 			squares += math.Pow(float64(r-(n+1)), 2)
 		}
 		variance := squares * float64(na) / float64(n) * float64(nb) / float64(n-1)
-		t.P = normalP(float64(sum-nb*(n+1)), variance)
+		t.P = normalP(float64(seen-nb*(n+1)), variance)
 		return t
 	}
-	counts := subsetSums(ranks, nb)
-	t.P, t.Exact, t.Arrangements = shareBeyond(counts, sum, 2*nb*(n+1)), true, whole(choices(n, nb))
+	fewer := nb
+	if na < nb {
+		fewer, seen = na, n*(n+1)-seen
+	}
+	t.P = shareBeyond(subsetSums(ranks, fewer), seen, 2*fewer*(n+1))
+	t.Exact, t.Arrangements = true, whole(choices(n, nb))
 	return t
 }
 
@@ -59,20 +60,19 @@ func WilcoxonSignedRank(d []float64) Test {
 		}
 	}
 	ranks := doubledRanks(sizes)
-	sum, total, squares := 0, 0, 0.0
+	seen, squares := 0, 0.0
 	for i, r := range ranks {
-		total += r
 		squares += float64(r) * float64(r)
 		if positive[i] {
-			sum += r
+			seen += r
 		}
 	}
-	t := Test{Statistic: float64(sum) / 2}
+	t, total := Test{Statistic: float64(seen) / 2}, sum(ranks)
 	if len(ranks) > exactRanks {
-		t.P = normalP(float64(sum)-float64(total)/2, squares/4)
+		t.P = normalP(float64(seen)-float64(total)/2, squares/4)
 		return t
 	}
-	t.P, t.Exact, t.Arrangements = shareBeyond(signSums(ranks), sum, total), true, whole(math.Ldexp(1, len(ranks)))
+	t.P, t.Exact, t.Arrangements = shareBeyond(signSums(ranks), seen, total), true, whole(math.Ldexp(1, len(ranks)))
 	return t
 }
 
@@ -95,7 +95,8 @@ func HodgesLehmann(a, b []float64, level float64) Estimate {
 		m := float64(len(differences))
 		return shiftEstimate(differences, normalCut(m/2, m*float64(n+1)/12, level), level)
 	}
-	k, reached := cut(halved(subsetSums(doubledRanks(upTo(n)), len(b)), len(b)*(len(b)+1)), level)
+	fewer := min(len(a), len(b))
+	k, reached := cut(subsetSums(upTo(n), fewer)[fewer*(fewer+1)/2:], level)
 	return shiftEstimate(differences, k, reached)
 }
 
@@ -118,7 +119,7 @@ func HodgesLehmannPaired(d []float64, level float64) Estimate {
 		m := float64(len(means))
 		return shiftEstimate(means, normalCut(m/2, m*float64(2*n+1)/12, level), level)
 	}
-	k, reached := cut(halved(signSums(doubledRanks(upTo(n))), 0), level)
+	k, reached := cut(signSums(upTo(n)), level)
 	return shiftEstimate(means, k, reached)
 }
 
@@ -150,22 +151,13 @@ func normalCut(mean, variance, level float64) int {
 	return max(0, int(mean-z*math.Sqrt(variance)+0.5))
 }
 
-// halved takes what only has counts at from, from+2, ... apart.
-func halved(counts []float64, from int) []float64 {
-	var out []float64
-	for i := from; i < len(counts); i += 2 {
-		out = append(out, counts[i])
-	}
-	return out
-}
-
 // shareBeyond is the share of what is counted by its sum whose sum lies as far from
 // the middle as the one seen; twice the middle is a whole number.
-func shareBeyond(counts []float64, sum, twiceMiddle int) float64 {
-	seen := max(2*sum-twiceMiddle, twiceMiddle-2*sum)
+func shareBeyond(counts []float64, seen, twiceMiddle int) float64 {
+	off := max(2*seen-twiceMiddle, twiceMiddle-2*seen)
 	beyond := 0.0
 	for s, n := range counts {
-		if max(2*s-twiceMiddle, twiceMiddle-2*s) >= seen {
+		if max(2*s-twiceMiddle, twiceMiddle-2*s) >= off {
 			beyond += n
 		}
 	}
@@ -183,18 +175,17 @@ func normalP(deviation, variance float64) float64 {
 
 // subsetSums counts, by sum, the choices of k of the ranks.
 func subsetSums(ranks []int, k int) []float64 {
-	total := 0
-	for _, r := range ranks {
-		total += r
-	}
+	total := sum(ranks)
 	counts := make([][]float64, k+1)
 	for i := range counts {
 		counts[i] = make([]float64, total+1)
 	}
 	counts[0][0] = 1
-	for _, r := range ranks {
-		for i := k; i > 0; i-- {
-			for s := total; s >= r; s-- {
+	reach := 0
+	for n, r := range ranks {
+		reach += r
+		for i := min(k, n+1); i > 0; i-- {
+			for s := r; s <= reach; s++ {
 				counts[i][s] += counts[i-1][s-r]
 			}
 		}
@@ -204,18 +195,24 @@ func subsetSums(ranks []int, k int) []float64 {
 
 // signSums counts, by sum, the choices of any of the ranks.
 func signSums(ranks []int) []float64 {
-	total := 0
-	for _, r := range ranks {
-		total += r
-	}
-	counts := make([]float64, total+1)
+	counts := make([]float64, sum(ranks)+1)
 	counts[0] = 1
+	reach := 0
 	for _, r := range ranks {
-		for s := total; s >= r; s-- {
+		reach += r
+		for s := reach; s >= r; s-- {
 			counts[s] += counts[s-r]
 		}
 	}
 	return counts
+}
+
+func sum(x []int) int {
+	s := 0
+	for _, v := range x {
+		s += v
+	}
+	return s
 }
 
 // doubledRanks are twice the ranks of x, from 1; equal values share the middle of
@@ -234,13 +231,13 @@ func doubledRanks(x []float64) []int {
 	return ranks
 }
 
-// upTo are the numbers 1 to n, as many different values.
-func upTo(n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(i + 1)
+// upTo are the ranks of n different values.
+func upTo(n int) []int {
+	ranks := make([]int, n)
+	for i := range ranks {
+		ranks[i] = i + 1
 	}
-	return x
+	return ranks
 }
 
 // whole is a count as an int, the largest one where it is beyond.

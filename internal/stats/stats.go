@@ -12,6 +12,43 @@
 // A percentile far in the tail of a small sample is a number without support.
 // SampleFor says how many observations a percentile needs before the sample
 // can bound it from above; reports mark what falls short.
+//
+// # What a figure can carry
+//
+// An Estimate is a figure with its interval, a Test says how often chance alone gives
+// what was seen. All tests are two-sided. Where values are too few, or one of them is
+// not a number, the answer is NaN. Which to take depends on what the values are:
+//
+//	a few runs of each           StudentDifference, WelchDifference    normal noise
+//	                             Permutation, PermutationInterval      any noise, 4 and 4 runs or more
+//	                             MannWhitney, HodgesLehmann            outliers, too
+//	runs made in pairs           StudentMean of the differences
+//	                             SignFlip                              any noise, 6 pairs or more
+//	                             WilcoxonSignedRank, HodgesLehmannPaired
+//	one run of each              StudentKnown, with the PooledSD of others
+//	many metrics of those runs   MaxT, MaxTPaired, else Holm; BenjaminiHochberg to sift
+//	is it as good as the same?   TOST
+//	how many runs?               RunsNeeded, PairsNeeded, Power, MinimumDetectable
+//	the requests of one run      BatchMeans, BatchRatio for sum over sum
+//	a percentile of them         QuantileInterval, where they are independent
+//	any other figure of them     BootstrapPercentile, BootstrapBCa where it is skewed;
+//	                             in blocks of BlockLength where they are not
+//
+// Relative noise is best compared on the scale of logarithms, where a change of 3 % is
+// the same at any load: the difference of mean logarithms is the logarithm of the ratio.
+//
+// The exact tests assume nothing but that the runs could have come in any order, and
+// pay with steps: 3 and 3 runs have 20 arrangements, so that no P is below 0.1
+// (MinArrangementP, MinSignP). Student's are as true as the noise is normal, which 5 %
+// of lognormal noise is nearly enough, and reach any level with 2 and 2.
+//
+// What chance within a run does says nothing of what it does from run to run: the
+// interval of BatchMeans holds what this run's mean would be if it went on.
+//
+// Coverage is held to the level by tests: 2000 to 4000 simulated data sets of 3 to 10
+// runs, 93.5 to 96.5 % for 95, and false alarms at most 6 % for 5, also of the whole
+// family for MaxT and Holm. Where a method falls short of that, its doc says by how
+// much.
 package stats
 
 import (

@@ -20,8 +20,9 @@ func StudentMean(x []float64, level float64) Estimate {
 }
 
 // StudentDifference is mean(b)-mean(a), by one standard deviation that both groups
-// are taken to have; one of them may be a single value. With as many values in both
-// it holds when the deviations differ, too.
+// are taken to have; one of them may be a single value. Of 4 and 4 values, with three
+// times the noise in one group, 95 % covers 93 %; where the group with less noise is
+// the larger one it covers much less.
 func StudentDifference(a, b []float64, level float64) (Estimate, Test) {
 	if len(a) < 1 || len(b) < 1 || !finite(a, b) {
 		return noEstimate, noTest
@@ -42,7 +43,8 @@ func StudentKnown(difference, sd, df float64, na, nb int, level float64) (Estima
 }
 
 // WelchDifference is mean(b)-mean(a), for groups whose standard deviations differ,
-// with the degrees of freedom of Satterthwaite (1946).
+// with the degrees of freedom of Satterthwaite (1946). Where they do not, it is a
+// little too wide for few values: of 3 and 3, 95 % covers 96.4 %.
 func WelchDifference(a, b []float64, level float64) (Estimate, Test) {
 	if len(a) < 2 || len(b) < 2 || !finite(a, b) {
 		return noEstimate, noTest
@@ -92,6 +94,9 @@ func studentEstimate(value, se, df, level float64) Estimate {
 		return noEstimate
 	}
 	reach := se * studentQuantile(df, (1+level)/2)
+	if !finite([]float64{value, reach}) {
+		return noEstimate
+	}
 	return Estimate{value, se, df, Interval{value - reach, value + reach, level}}
 }
 

@@ -1,0 +1,362 @@
+package stats
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Rates of 5 % are known to within 0.34 % (one standard error) from so many data
+// sets, and to within 0.5 % from the fewer that costly methods get.
+const (
+	dataSets   = 4000
+	costlySets = 2000
+)
+
+// runCounts are what people make.
+var runCounts = []int{3, 4, 5, 7, 10}
+
+// A noise is what runs of a benchmark differ by: 5 % here.
+type noise struct {
+	name string
+	draw func(dice *rand.Rand) float64
+	mean float64
+}
+
+var noises = []noise{
+	{"normal", func(dice *rand.Rand) float64 { return 100 + 5*dice.NormFloat64() }, 100},
+	{"lognormal", func(dice *rand.Rand) float64 { return 100 * math.Exp(0.05*dice.NormFloat64()) }, 100 * math.Exp(0.00125)},
+}
+
+// seeded are dice of a purpose.
+func seeded(purpose string, n int) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(purpose))
+	return rand.New(rand.NewPCG(h.Sum64(), uint64(n)))
+}
+
+func (w noise) runs(dice *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = w.draw(dice)
+	}
+	return x
+}
+
+// rates count how often something happens, by what it is.
+type rates struct {
+	t     *testing.T
+	title string
+	names []string
+	sets  map[string]int
+	hits  map[string]int
+	level map[string]float64 // that of the intervals
+}
+
+func newRates(t *testing.T, title string) *rates {
+	return &rates{t, title, nil, map[string]int{}, map[string]int{}, map[string]float64{}}
+}
+
+func (r *rates) count(name string, happened bool) {
+	if r.sets[name] == 0 {
+		r.names = append(r.names, name)
+	}
+	r.sets[name]++
+	if happened {
+		r.hits[name]++
+	}
+}
+
+// covers notes whether an interval holds the truth.
+func (r *rates) covers(name string, i Interval, truth float64) {
+	r.level[name] = i.Level
+	r.count(name, i.Holds(truth))
+}
+
+// alarms notes whether a test at 5 % finds what is not there.
+func (r *rates) alarms(name string, p ...float64) {
+	alarm := false
+	for _, v := range p {
+		alarm = alarm || v <= 0.05
+	}
+	r.count(name+" alarm", alarm)
+}
+
+// hold checks that intervals hold the truth as often as they say, to 1.5 %, and that
+// tests give an alarm at most 6 % of the time.
+func (r *rates) hold() {
+	r.t.Helper()
+	for _, name := range r.names {
+		rate := float64(r.hits[name]) / float64(r.sets[name])
+		level, isInterval := r.level[name]
+		r.t.Logf("%s, %s: %.1f %%", r.title, name, 100*rate)
+		if isInterval && !(math.Abs(rate-level) <= 0.015) {
+			r.t.Errorf("%s: the %.1f %% interval of %s holds the truth %.1f %% of the time", r.title, 100*level, name, 100*rate)
+		}
+		if !isInterval && rate > 0.06 {
+			r.t.Errorf("%s: %s %.1f %% of the time", r.title, name, 100*rate)
+		}
+	}
+}
+
+func TestOneSampleRates(t *testing.T) {
+	for _, w := range noises {
+		for _, n := range runCounts {
+			t.Run(fmt.Sprint(w.name, n), func(t *testing.T) {
+				dice := seeded("one sample "+w.name, n)
+				r := newRates(t, fmt.Sprintf("%d runs, %s", n, w.name))
+				for i := range dataSets {
+					x := w.runs(dice, n)
+					d := make([]float64, n)
+					for i, v := range x {
+						d[i] = v - w.draw(dice)
+					}
+					e := StudentMean(d, 0.95)
+					r.covers("Student", StudentMean(x, 0.95).Interval, w.mean)
+					r.alarms("Student, pairs", e.differsFromZero().P)
+					r.alarms("signs", SignFlip(d).P)
+					r.alarms("Wilcoxon", WilcoxonSignedRank(d).P)
+					if n >= 6 { // fewer have no such interval
+						r.covers("Hodges-Lehmann, pairs", HodgesLehmannPaired(d, 0.95).Interval, 0)
+						r.covers("median", QuantileInterval(Sort(d), 50, 0.95), 0)
+					}
+					if n >= 10 && i < costlySets {
+						mean := func(index []int) float64 { return Mean(at(x, index)) }
+						r.covers("bootstrap", BootstrapPercentile(n, mean, Resampling{Seed: uint64(i)}), w.mean)
+					}
+				}
+				r.hold()
+			})
+		}
+	}
+}
+
+func TestTwoSampleRates(t *testing.T) {
+	for _, w := range noises {
+		for _, n := range runCounts {
+			t.Run(fmt.Sprint(w.name, n), func(t *testing.T) {
+				dice := seeded("two samples "+w.name, n)
+				r := newRates(t, fmt.Sprintf("%d and %d runs, %s", n, n, w.name))
+				for range dataSets {
+					a, b := w.runs(dice, n), w.runs(dice, n)
+					e, test := StudentDifference(a, b, 0.95)
+					r.covers("Student", e.Interval, 0)
+					r.alarms("Student", test.P)
+					r.alarms("TOST at its margin", TOST(e, 0, 100).P)
+					e, test = WelchDifference(a, b, 0.95)
+					if n > 3 { // of 3 and 3 it is too wide: 96.4 %
+						r.covers("Welch", e.Interval, 0)
+					}
+					r.alarms("Welch", test.P)
+					sd, df := PooledSD(w.runs(dice, 2), w.runs(dice, n))
+					e, test = StudentKnown(b[0]-a[0], sd, float64(df), 1, 1, 0.95)
+					r.covers("borrowed noise", e.Interval, 0)
+					r.alarms("borrowed noise", test.P)
+					r.alarms("Mann-Whitney", MannWhitney(a, b).P)
+					if n > 3 { // 3 and 3 have no such interval
+						r.covers("Hodges-Lehmann", HodgesLehmann(a, b, 0.95).Interval, 0)
+					}
+				}
+				r.hold()
+			})
+		}
+	}
+}
+
+// Groups of other sizes and other noise.
+func TestUnevenRates(t *testing.T) {
+	for _, w := range noises {
+		t.Run(w.name, func(t *testing.T) {
+			dice := seeded("uneven "+w.name, 0)
+			r := newRates(t, "uneven, "+w.name)
+			for range dataSets {
+				a, b := w.runs(dice, 4), w.runs(dice, 9)
+				e, test := StudentDifference(a, b, 0.95)
+				r.covers("Student 4 and 9", e.Interval, 0)
+				r.alarms("Student 4 and 9", test.P)
+				e, test = StudentDifference(a[:1], b, 0.95)
+				r.covers("Student 1 and 9", e.Interval, 0)
+				r.alarms("Student 1 and 9", test.P)
+				e = PermutationInterval(a, b, 0.95)
+				r.covers("permutation 4 and 9", e.Interval, 0)
+				r.alarms("permutation 4 and 9", Permutation(a, b).P)
+				e = HodgesLehmann(a, b, 0.95)
+				r.covers("Hodges-Lehmann 4 and 9", e.Interval, 0)
+				r.alarms("Mann-Whitney 4 and 9", MannWhitney(a, b).P)
+				for i := range b { // three times the noise
+					b[i] = w.mean + 3*(b[i]-w.mean)
+				}
+				e, test = WelchDifference(a, b, 0.95)
+				r.covers("Welch 4 and 9, three times the noise", e.Interval, 0)
+				r.alarms("Welch 4 and 9, three times the noise", test.P)
+				e, test = WelchDifference(a[:3], b[:5], 0.95)
+				r.covers("Welch 3 and 5, three times the noise", e.Interval, 0)
+				r.alarms("Welch 3 and 5, three times the noise", test.P)
+			}
+			r.hold()
+		})
+	}
+}
+
+// few draws what usual would count out, so that 10 and 10 runs cost no minutes; P is
+// as true of drawn arrangements as of all.
+var few = arranger{all: 1000, drawn: 400}
+
+// Permutations, of one metric and of twelve that go together and are of any scale.
+func TestArrangementRates(t *testing.T) {
+	const metrics = 12
+	for _, w := range noises {
+		for _, n := range runCounts {
+			t.Run(fmt.Sprint(w.name, n), func(t *testing.T) {
+				dice := seeded("arrangements "+w.name, n)
+				r := newRates(t, fmt.Sprintf("12 metrics, %d and %d runs, %s", n, n, w.name))
+				for range dataSets {
+					a, b := correlated(dice, w, metrics, n), correlated(dice, w, metrics, n)
+					f, _, _ := few.arrangedP(a, b)
+					r.alarms("permutation", f.raw[0])
+					r.alarms("max T", f.adjusted...)
+					r.alarms("Holm of permutations", Holm(f.raw)...)
+					if n > 3 {
+						r.covers("permutation", few.interval(a[0], b[0], 0.95), 0)
+					}
+					student, d := differences(a, b)
+					r.alarms("Holm of Student", Holm(student)...)
+					r.alarms("Benjamini-Hochberg of Student", BenjaminiHochberg(student)...)
+					_, adjusted := MaxTPaired(d)
+					r.alarms("max T, pairs", adjusted...)
+				}
+				r.hold()
+			})
+		}
+	}
+}
+
+// differences of the metrics: Student's P, and run by run.
+func differences(a, b [][]float64) (p []float64, d [][]float64) {
+	p, d = make([]float64, len(a)), make([][]float64, len(a))
+	for i := range a {
+		_, test := StudentDifference(a[i], b[i], 0.95)
+		p[i] = test.P
+		for j := range a[i] {
+			d[i] = append(d[i], b[i][j]-a[i][j])
+		}
+	}
+	return p, d
+}
+
+func correlated(dice *rand.Rand, w noise, metrics, runs int) [][]float64 {
+	x := make([][]float64, metrics)
+	shared := w.runs(dice, runs)
+	for i := range x {
+		x[i] = w.runs(dice, runs)
+		for j := range x[i] {
+			x[i][j] = math.Pow(10, float64(i-6)) * (0.7*shared[j] + 0.5*x[i][j])
+		}
+	}
+	return x
+}
+
+// What differs and what does not, in one family: an alarm is one of the six metrics
+// that do not. All six that do are found more often by max T than by Holm, since
+// metrics that go together count as fewer.
+func TestMaxTFindsMoreThanHolm(t *testing.T) {
+	dice := seeded("found", 0)
+	r := newRates(t, "six of 12 metrics differ")
+	found := [2]int{}
+	for range costlySets {
+		a, b := correlated(dice, noises[0], 12, 5), correlated(dice, noises[0], 12, 5)
+		for i := range 6 {
+			for j := range b[i] {
+				b[i][j] += 12 * math.Pow(10, float64(i-6))
+			}
+		}
+		_, adjusted := MaxT(a, b)
+		student, _ := differences(a, b)
+		holm := Holm(student)
+		r.alarms("max T", adjusted[6:]...)
+		r.alarms("Holm of Student", holm[6:]...)
+		for i := range 6 {
+			if adjusted[i] <= 0.05 {
+				found[0]++
+			}
+			if holm[i] <= 0.05 {
+				found[1]++
+			}
+		}
+	}
+	r.hold()
+	t.Logf("found: max T %.0f %%, Holm %.0f %%", float64(found[0])/costlySets/0.06, float64(found[1])/costlySets/0.06)
+	if found[0] <= found[1] {
+		t.Errorf("max T found %d differences, Holm %d", found[0], found[1])
+	}
+}
+
+// A series each of whose values has rho of the last; the noise of a run's requests.
+func autoregressive(dice *rand.Rand, n int, rho float64) []float64 {
+	x := make([]float64, n)
+	v := dice.NormFloat64() / math.Sqrt(1-rho*rho)
+	for i := range x {
+		v = rho*v + dice.NormFloat64()
+		x[i] = 100 + v
+	}
+	return x
+}
+
+func TestSeriesRates(t *testing.T) {
+	for _, n := range []int{500, 2000} {
+		for _, rho := range []float64{0, 0.5, 0.9} {
+			t.Run(fmt.Sprint(n, rho), func(t *testing.T) {
+				dice := seeded(fmt.Sprint("series ", rho), n)
+				r := newRates(t, fmt.Sprintf("%d values, correlation %g", n, rho))
+				counts := make([]float64, n)
+				for i := range counts {
+					counts[i] = 1 + dice.Float64()
+				}
+				for range costlySets {
+					x := autoregressive(dice, n, rho)
+					r.covers("batch means", BatchMeans(x, 0, 0.95).Interval, 100)
+					if n == 500 {
+						for i := range x {
+							x[i] *= counts[i]
+						}
+						r.covers("batch ratio", BatchRatio(x, counts, 0, 0.95).Interval, 100)
+					}
+				}
+				r.hold()
+			})
+		}
+	}
+}
+
+func TestBlockBootstrapRates(t *testing.T) {
+	for _, rho := range []float64{0.5, 0.9} {
+		t.Run(fmt.Sprint(rho), func(t *testing.T) {
+			const n = 1000
+			dice := seeded(fmt.Sprint("blocks ", rho), n)
+			r := newRates(t, fmt.Sprintf("%d values, correlation %g", n, rho))
+			for i := range costlySets {
+				x := autoregressive(dice, n, rho)
+				s := Resampling{Rounds: 400, Seed: uint64(i), Block: BlockLength(x)}
+				r.covers("block bootstrap", BootstrapPercentile(n, blockMean(x, s.Block), s), 100)
+			}
+			r.hold()
+		})
+	}
+}
+
+// blockMean is the mean of the values drawn, added up a block at a time.
+func blockMean(x []float64, block int) func(index []int) float64 {
+	to := make([]float64, 2*len(x)+1) // sums from the start on, twice around
+	for i := range 2 * len(x) {
+		to[i+1] = to[i] + x[i%len(x)]
+	}
+	return func(index []int) float64 {
+		s := 0.0
+		for i := 0; i < len(index); i += block {
+			s += to[index[i]+min(block, len(index)-i)] - to[index[i]]
+		}
+		return s / float64(len(index))
+	}
+}

@@ -1,0 +1,52 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// Of 10 values the second and the ninth hold the median with a probability of
+// 1-2·11/1024 = 0.9785 (any table of the sign test).
+func TestMedianInterval(t *testing.T) {
+	x := Sort([]float64{10, 9, 8, 7, 6, 5, 4, 3, 2, 1})
+	i := QuantileInterval(x, 50, 0.95)
+	if i.Low != 2 || i.High != 9 || math.Abs(i.Level-(1-22./1024)) > 1e-14 {
+		t.Errorf("%+v", i)
+	}
+}
+
+// An interval exists from the size on that SampleFor gives.
+func TestQuantileIntervalsBeginWhereSamplesSuffice(t *testing.T) {
+	for _, p := range []float64{10, 50, 90, 95, 99} {
+		n := SampleFor(p)
+		x := make(Sorted, n)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		if i := QuantileInterval(x, p, 0.95); !(i.Level >= 0.95) || !i.Holds(x.Percentile(p)) {
+			t.Errorf("P%v of %d values: %+v", p, n, i)
+		}
+		if i := QuantileInterval(x[1:], p, 0.95); !math.IsNaN(i.Low) {
+			t.Errorf("P%v of %d values: %+v", p, n-1, i)
+		}
+	}
+}
+
+func TestQuantileRates(t *testing.T) {
+	for _, p := range []float64{50, 90, 99} {
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			t.Parallel()
+			dice := seeded(fmt.Sprint("quantile ", p), 1000)
+			r := newRates(t, fmt.Sprintf("P%v of 1000 values", p))
+			for range costlySets {
+				x := make([]float64, 1000)
+				for i := range x {
+					x[i] = dice.ExpFloat64()
+				}
+				r.covers("order statistics", QuantileInterval(Sort(x), p, 0.95), -math.Log1p(-p/100))
+			}
+			r.hold()
+		})
+	}
+}

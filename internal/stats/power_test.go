@@ -1,0 +1,63 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// Cohen (1988), table 2.4.1: 80 % at 0.05 takes 64 of each group for d = 0.5, 26 for
+// 0.8, 17 for 1; 393 for 0.2 by exact computation (Cohen rounds to 393). Of pairs, G*Power
+// has 34 for 0.5, 15 for 0.8, 10 for 1.
+func TestRunsNeeded(t *testing.T) {
+	for d, want := range map[float64][2]int{0.2: {394, 199}, 0.5: {64, 34}, 0.8: {26, 15}, 1: {17, 10}, -1: {17, 10}, 0.05: {0, 0}, 0: {0, 0}} {
+		if n, m := RunsNeeded(1, d, 0.05, 0.8), PairsNeeded(1, d, 0.05, 0.8); n != want[0] || m != want[1] {
+			t.Errorf("d = %v: %d runs, %d pairs, want %v", d, n, m, want)
+		}
+	}
+	if n := RunsNeeded(3, 3, 0.05, 0.8); n != 17 {
+		t.Errorf("d = 3/3: %d runs", n)
+	}
+	if n := RunsNeeded(0, 1, 0.05, 0.8); n != 2 {
+		t.Errorf("without noise: %d runs", n)
+	}
+}
+
+func TestMinimumDetectable(t *testing.T) {
+	for _, n := range []int{2, 3, 5, 10, 64} {
+		d := MinimumDetectable(2, n, 0.05, 0.8)
+		near(t, fmt.Sprint("power of ", n), Power(2, d, n, 0.05), 0.8, 1e-9)
+	}
+	near(t, "least effect of 64", MinimumDetectable(1, 64, 0.05, 0.8), 0.49907, 1e-5)
+}
+
+// Of 5 and 5 runs with 3 % noise, how often Student's test finds 6 %.
+func TestPowerIsHowOftenATestFinds(t *testing.T) {
+	dice := seeded("power", 5)
+	found := 0
+	for range dataSets {
+		a, b := noises[0].runs(dice, 5), noises[0].runs(dice, 5)
+		for i := range b {
+			b[i] += 10
+		}
+		if _, test := StudentDifference(a, b, 0.95); test.P <= 0.05 {
+			found++
+		}
+	}
+	near(t, "found", float64(found)/dataSets, Power(5, 10, 5, 0.05), 0.02)
+}
+
+// Equal to the interval of 90 % lying within.
+func TestEquivalenceIsAnIntervalWithin(t *testing.T) {
+	e, _ := StudentDifference([]float64{99, 101, 100, 102}, []float64{100, 101, 103, 101}, 0.9)
+	low, high := e.Interval.Low, e.Interval.High
+	near(t, "at the lower end", TOST(e, low, high+1).P, 0.05, 1e-9)
+	near(t, "at the upper end", TOST(e, low-1, high).P, 0.05, 1e-9)
+	if TOST(e, low-1, high+1).P >= 0.05 || TOST(e, low+0.1, high+1).P <= 0.05 {
+		t.Error("not the interval's")
+	}
+	exact := Estimate{Value: 1, DF: 3}
+	if TOST(exact, 0, 2).P != 0 || TOST(exact, 1, 2).P != 1 || !math.IsNaN(TOST(e, 2, 1).P) {
+		t.Error("without noise")
+	}
+}
