@@ -208,7 +208,7 @@ func TestUnevenRates(t *testing.T) {
 
 // few draws what usual would count out, so that 7 and 7 runs cost no minutes; P is
 // as true of drawn arrangements as of all.
-var few = arranger{all: 400, drawn: 200}
+var few = arranger{all: 400, drawn: 400}
 
 // Permutations, of one metric and of twelve that go together and are of any scale.
 func TestArrangementRates(t *testing.T) {
@@ -349,7 +349,7 @@ func TestBlockBootstrapRates(t *testing.T) {
 			r := newRates(t, fmt.Sprintf("%d values, correlation %g", n, rho))
 			for i := range costlySets {
 				x := autoregressive(dice, n, rho)
-				s := Resampling{Rounds: 200, Seed: uint64(i), Block: BlockLength(x)}
+				s := Resampling{Rounds: 300, Seed: uint64(i), Block: BlockLength(x)}
 				r.covers("block bootstrap", BootstrapPercentile(n, blockMean(x, s.Block), s), 100)
 			}
 			r.hold()
