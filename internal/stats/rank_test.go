@@ -12,7 +12,8 @@ import (
 // Tables of Mann and Whitney (1947): of 5 and 5 values U ≤ 2 has the one-sided
 // probability 4/252, of 4 and 6 values U = 0 has 1/210.
 func TestMannWhitneyTable(t *testing.T) {
-	test := MannWhitney([]float64{4, 6, 8, 9, 10}, []float64{1, 2, 3, 5, 7}) // 4 > 3 others in b: 5 and 7 are above 4, 7 above 6
+	// 5 and 7 are above 4, 7 is above 6: U = 3, which 7 of 252 arrangements reach below.
+	test := MannWhitney([]float64{4, 6, 8, 9, 10}, []float64{1, 2, 3, 5, 7})
 	if test != (Test{P: 14. / 252, Statistic: 3, Exact: true, Arrangements: 252}) {
 		t.Errorf("%+v", test)
 	}
@@ -24,9 +25,8 @@ func TestMannWhitneyTable(t *testing.T) {
 	}
 }
 
-// Wilcoxon (1945): the maize pairs' differences of negative sign rank 2 and 11 and
-// more of 15; here the smallest rank sums of 8 pairs: 3 has five sign patterns on each
-// side (nothing, 1, 2, 3, 1+2) of 256.
+// Of the 256 signs of 8 pairs, the negative ranks of five sum up to at most 3: none, 1,
+// 2, 3 and 1+2; any table of Wilcoxon's test has 5/256 there, one-sided.
 func TestWilcoxonTable(t *testing.T) {
 	test := WilcoxonSignedRank([]float64{-1, -2, 3, 4, 5, 6, 7, 8})
 	if test != (Test{P: 10. / 256, Statistic: 33, Exact: true, Arrangements: 256}) {

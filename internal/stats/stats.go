@@ -45,7 +45,7 @@
 // What chance within a run does says nothing of what it does from run to run: the
 // interval of BatchMeans holds what this run's mean would be if it went on.
 //
-// Coverage is held to the level by tests: 2000 to 4000 simulated data sets of 3 to 10
+// Coverage is held to the level by tests: 2000 to 3000 simulated data sets of 3 to 10
 // runs, 93.5 to 96.5 % for 95, and false alarms at most 6 % for 5, also of the whole
 // family for MaxT and Holm. Where a method falls short of that, its doc says by how
 // much.

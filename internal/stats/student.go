@@ -44,7 +44,7 @@ func StudentKnown(difference, sd, df float64, na, nb int, level float64) (Estima
 
 // WelchDifference is mean(b)-mean(a), for groups whose standard deviations differ,
 // with the degrees of freedom of Satterthwaite (1946). Where they do not, it is a
-// little too wide for few values: of 3 and 3, 95 % covers 96.4 %.
+// little too wide for few values: of 3 and 3, 95 % covers 96.3 %.
 func WelchDifference(a, b []float64, level float64) (Estimate, Test) {
 	if len(a) < 2 || len(b) < 2 || !finite(a, b) {
 		return noEstimate, noTest
