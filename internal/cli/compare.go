@@ -124,7 +124,7 @@ func gates(texts []string) (all []compare.Gate, err error) {
 	for _, text := range texts {
 		g, err := compare.ParseGate(text)
 		if err != nil {
-			errs = append(errs, usagef("--fail-if %q: %w", text, err))
+			errs = append(errs, usage(err))
 		}
 		all = append(all, g)
 	}

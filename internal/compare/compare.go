@@ -217,6 +217,7 @@ type GateResult struct {
 	Value    float64   `json:"value"` // the change, or the value
 	Interval *Interval `json:"interval,omitempty"`
 	Why      string    `json:"why"` // a sentence
+	Reason   Remark    `json:"-"`   // the same in parts
 }
 
 // An Outcome is how a gate ends.

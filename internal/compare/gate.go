@@ -40,7 +40,7 @@ func ParseGate(text string) (Gate, error) {
 }
 
 func gateError(text, why string) error {
-	return fmt.Errorf("gate %q: %s; write NAME > LIMIT, as ttft.mean > +2%% or itl.p99 > 80ms", text, why)
+	return fmt.Errorf("--fail-if %q: %s; write NAME > LIMIT, as ttft.mean > +2%% or itl.p99 > 80ms", text, why)
 }
 
 // gateNames lists what a gate can be on.

@@ -118,7 +118,7 @@ func TestGatesWithoutEvidenceAreInconclusive(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	_, err := Compare(one, Options{Gates: []Gate{{Text: "itl.p99 > 2%", Name: "itl.p99"}}})
-	if err == nil || err.Error() != `gate "itl.p99 > 2%": no run has itl.p99; there are ttft.mean` {
+	if err == nil || err.Error() != `--fail-if "itl.p99 > 2%": no run has itl.p99; there are ttft.mean` {
 		t.Errorf("%v", err)
 	}
 }

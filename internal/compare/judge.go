@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
 )
@@ -19,7 +20,7 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 			found = found || slices.ContainsFunc(t.keys, func(k rowKey) bool { return k.name == g.Name })
 		}
 		if !found {
-			errs = append(errs, fmt.Errorf("gate %q: no run has %s; there are %s", g.Text, g.Name, namesIn(tables)))
+			errs = append(errs, fmt.Errorf("--fail-if %q: no run has %s; there are %s", g.Text, g.Name, namesIn(tables)))
 			continue
 		}
 		for _, t := range tables {
@@ -59,7 +60,7 @@ func (t *table) judge(g Gate) []GateResult {
 // by the one that speaks most against the variant.
 func (t *table) judgeVariant(g Gate, i int) GateResult {
 	none := GateResult{Gate: g, Workload: t.out.Name, Variant: t.out.Variants[i].Name, Outcome: Inconclusive}
-	none.Why = fmt.Sprintf("there is no %s here", g.Name)
+	none.because(GateNoFigure, g.Name)
 	var judged []GateResult
 	for _, row := range t.out.Rows {
 		cell := row.Cells[i]
@@ -73,10 +74,10 @@ func (t *table) judgeVariant(g Gate, i int) GateResult {
 		case cell.Change != nil:
 			t.judgeChange(&result, row, cell)
 		case i == 0:
-			none.Why = "there is no other variant to compare with"
+			none.because(GateAlone)
 			continue
 		default:
-			none.Why = fmt.Sprintf("%s has no %s by the same definition (%s)", t.out.Variants[0].Name, g.Name, row.Definition.ID)
+			none.because(GateDefinitions, t.out.Variants[0].Name, g.Name, row.Definition.ID)
 			continue
 		}
 		judged = append(judged, result)
@@ -97,7 +98,7 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	if c.Plain && !exact {
 		base := row.Cells[0].Center
 		if base == 0 {
-			r.Why = fmt.Sprintf("%s has 0, of which there is no share; a gate on the value is written %s > 0", t.out.Variants[0].Name, r.Gate.Name)
+			r.because(GateFromZero, t.out.Variants[0].Name, r.Gate.Name)
 			return
 		}
 		r.Value /= base
@@ -109,11 +110,11 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	}
 	switch {
 	case exact:
-		r.exactly("it is the same in every run")
+		r.exactly(GateConstant)
 	case c.Interval == nil:
-		r.Why = "one run each and nothing that tells how much runs vary; repeat the runs"
+		r.because(GateNoNoise)
 	case c.Basis == Within && !t.o.SingleRuns:
-		r.Why = "one run each: the interval does not cover how much runs vary; repeat the runs, or accept that with --single-runs"
+		r.because(GateWithin)
 	default:
 		r.byInterval()
 	}
@@ -129,11 +130,11 @@ func (t *table) judgeValue(r *GateResult, row Row, cell Cell) {
 		if r.Gate.Above {
 			r.Value = slices.Max(cell.Values)
 		}
-		r.exactly("it is counted, not estimated")
+		r.exactly(GateCounted)
 	case cell.Interval == nil:
-		r.Why = "a single run, and nothing that tells how much runs vary; repeat it"
+		r.because(GateOneNoNoise)
 	case len(cell.Values) == 1 && !t.o.SingleRuns:
-		r.Why = "a single run: the interval does not cover how much runs vary; repeat it, or accept that with --single-runs"
+		r.because(GateOneWithin)
 	default:
 		r.byInterval()
 	}
@@ -147,8 +148,14 @@ func (g Gate) violates(v float64) bool {
 	return v < g.Limit
 }
 
-func (r *GateResult) exactly(why string) {
-	r.Outcome, r.Why = Pass, why
+func (r *GateResult) because(kind RemarkKind, args ...any) {
+	r.Reason = Remark{kind, args}
+	r.Why = r.Reason.String()
+}
+
+func (r *GateResult) exactly(why RemarkKind) {
+	r.because(why)
+	r.Outcome = Pass
 	if r.Gate.violates(r.Value) {
 		r.Outcome = Fail
 	}
@@ -158,13 +165,16 @@ func (r *GateResult) exactly(why string) {
 // passes what does nowhere.
 func (r *GateResult) byInterval() {
 	low, high := r.Gate.violates(r.Interval.Low), r.Gate.violates(r.Interval.High)
-	level := 100 * r.Interval.Level
+	level := strconv.FormatFloat(100*r.Interval.Level, 'g', 4, 64)
 	switch {
 	case low && high:
-		r.Outcome, r.Why = Fail, fmt.Sprintf("the whole %.4g %% interval is beyond the limit", level)
+		r.Outcome = Fail
+		r.because(GateBeyond, level)
 	case !low && !high:
-		r.Outcome, r.Why = Pass, fmt.Sprintf("the whole %.4g %% interval is within the limit", level)
+		r.Outcome = Pass
+		r.because(GateInside, level)
 	default:
-		r.Outcome, r.Why = Inconclusive, fmt.Sprintf("the limit is within the %.4g %% interval; more runs would narrow it", level)
+		r.Outcome = Inconclusive
+		r.because(GateAcross, level)
 	}
 }

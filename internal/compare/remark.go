@@ -6,15 +6,32 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
 // A Remark is a note in parts, for who says it in another language. Its arguments are
-// those of its kind.
+// those of its kind: words as they are, and what each language puts in its own way,
+// which is []string and []metrics.Quantity for lists, and the types below.
 type Remark struct {
 	Kind RemarkKind
 	Args []any
 }
+
+// A Spread is by how much repeated runs differ in a figure.
+type Spread struct {
+	Share  float64
+	Figure metrics.Quantity
+}
+
+// Reasons are those of a run's verdict.
+type Reasons []string
+
+// A Freedom is a number of degrees of freedom.
+type Freedom float64
+
+// A Gap is a setting of the load that keeps two variants apart, with its values.
+type Gap struct{ Setting, One, Other string }
 
 // A RemarkKind is the sentence of a remark, in English, as a format of its arguments.
 type RemarkKind string
@@ -29,7 +46,7 @@ const (
 	OneVariant RemarkKind = "%s is the only variant here, so there is nothing to compare it with"
 	// Names of runs, variant.
 	TakenAsRepeated RemarkKind = "%s are taken for repeated runs of %s"
-	// Figures, definitions.
+	// []metrics.Quantity, definitions.
 	DefinitionsApart RemarkKind = "%s are on rows of their own by the definitions of %s, which do not mean the same"
 	// Variants without repeated runs.
 	NothingKnown RemarkKind = "one run each and no requests (%s): nothing tells how much runs vary, so nothing can be said of any difference; repeat each run"
@@ -39,28 +56,87 @@ const (
 	WithinOnly RemarkKind = "one run each (%s): the intervals cover the chance within these runs, not the variation from run to run; repeat each run, or accept that with --single-runs"
 	// Variants.
 	WithinAccepted RemarkKind = "one run each (%s): verdicts rest on the chance within these runs, by --single-runs; the variation from run to run is not covered"
-	// Variant, differences.
+	// Variant, []Spread.
 	RepeatedDiffer RemarkKind = "repeated runs of %s differ by %s"
-	// Variants, degrees of freedom.
+	// Variants, Freedom.
 	BorrowedNoise RemarkKind = "for variants with one run (%s), the noise is taken from the repeated runs, with %s"
 	// Variants, baseline.
 	PairsPossible RemarkKind = "the runs of %s sent the same requests as those of %s, one by one: with --paired what the requests themselves are falls out"
 	// Number of variants, false alarms in percent.
 	ManyVariants RemarkKind = "%s variants are each held against the baseline; that any of them is called different by chance happens in up to %s %% of such comparisons"
-	// Run, reasons.
+	// Run, Reasons.
 	InvalidRun RemarkKind = "run %s is invalid by its own verdict: %s"
-	// Run, how it ended.
+	// Run, trace.Status.
 	BrokenRun RemarkKind = "run %s did not complete (%s)"
 )
 
 // The remarks of a comparison.
 const (
-	// Two variants, settings with their values, settings.
+	// Two variants, []Gap, settings.
 	LoadsApart RemarkKind = "%s and %s share no load: they differ in %s; --ignore %s puts them together"
 )
 
+// The remarks of gates: why they ended so.
+const (
+	// Figure.
+	GateNoFigure RemarkKind = "there is no %s here"
+	GateAlone    RemarkKind = "there is no other variant to compare with"
+	// Baseline, figure, definition.
+	GateDefinitions RemarkKind = "%s has no %s by the same definition (%s)"
+	// Baseline, figure.
+	GateFromZero   RemarkKind = "%s has 0, of which there is no share; a gate on the value is written %s > 0"
+	GateConstant   RemarkKind = "it is the same in every run"
+	GateCounted    RemarkKind = "it is counted, not estimated"
+	GateNoNoise    RemarkKind = "one run each and nothing that tells how much runs vary; repeat the runs"
+	GateWithin     RemarkKind = "one run each: the interval does not cover how much runs vary; repeat the runs, or accept that with --single-runs"
+	GateOneNoNoise RemarkKind = "a single run, and nothing that tells how much runs vary; repeat it"
+	GateOneWithin  RemarkKind = "a single run: the interval does not cover how much runs vary; repeat it, or accept that with --single-runs"
+	GateBeyond     RemarkKind = "the whole %s %% interval is beyond the limit" // level in percent
+	GateInside     RemarkKind = "the whole %s %% interval is within the limit"
+	GateAcross     RemarkKind = "the limit is within the %s %% interval; more runs would narrow it"
+)
+
 // String is the remark in English.
-func (r Remark) String() string { return fmt.Sprintf(string(r.Kind), r.Args...) }
+func (r Remark) String() string { return r.Say(string(r.Kind), inEnglish) }
+
+// Say fills a sentence with the arguments, each as say puts it.
+func (r Remark) Say(sentence string, say func(arg any) any) string {
+	said := make([]any, len(r.Args))
+	for i, arg := range r.Args {
+		said[i] = say(arg)
+	}
+	return fmt.Sprintf(sentence, said...)
+}
+
+func inEnglish(arg any) any {
+	switch arg := arg.(type) {
+	case []string:
+		return join(arg)
+	case []metrics.Quantity:
+		titles := make([]string, len(arg))
+		for i, q := range arg {
+			titles[i] = q.Title
+		}
+		return join(titles)
+	case []Spread:
+		parts := make([]string, len(arg))
+		for i, s := range arg {
+			parts[i] = percent(s.Share) + " in " + s.Figure.Title
+		}
+		return join(parts)
+	case []Gap:
+		parts := make([]string, len(arg))
+		for i, g := range arg {
+			parts[i] = fmt.Sprintf("%s (%s, %s)", g.Setting, g.One, g.Other)
+		}
+		return join(parts)
+	case Reasons:
+		return strings.Join(arg, "; ")
+	case Freedom:
+		return degrees(float64(arg))
+	}
+	return arg
+}
 
 func (w *Workload) remark(kind RemarkKind, args ...any) {
 	r := Remark{kind, args}
@@ -103,14 +179,14 @@ func (t *table) noteNames() {
 			}
 		}
 		if len(names) > 1 {
-			t.out.remark(TakenAsRepeated, join(names), v.name)
+			t.out.remark(TakenAsRepeated, names, v.name)
 		}
 	}
 }
 
 func (t *table) noteDefinitions() {
-	byDefinitions := map[string][]string{} // titles, by definitions
-	var order []string
+	byDefinitions := map[string][]metrics.Quantity{}
+	var order [][]string // definitions
 	for i := 0; i < len(t.keys); {
 		j := i
 		var ids []string
@@ -120,14 +196,14 @@ func (t *table) noteDefinitions() {
 		}
 		if all := join(ids); len(ids) > 1 {
 			if byDefinitions[all] == nil {
-				order = append(order, all)
+				order = append(order, ids)
 			}
-			byDefinitions[all] = append(byDefinitions[all], t.out.Rows[i].Quantity.Title)
+			byDefinitions[all] = append(byDefinitions[all], t.out.Rows[i].Quantity)
 		}
 		i = j
 	}
-	for _, all := range order {
-		t.out.remark(DefinitionsApart, join(byDefinitions[all]), all)
+	for _, ids := range order {
+		t.out.remark(DefinitionsApart, byDefinitions[join(ids)], ids)
 	}
 }
 
@@ -144,14 +220,14 @@ func (t *table) noteBases() {
 		if !slices.ContainsFunc(t.group.runs, func(r *Run) bool { return !HasRecords(r.run) }) {
 			kind = TooDependent
 		}
-		t.out.remark(kind, join(append(baseline, names...)))
+		t.out.remark(kind, append(baseline, names...))
 	}
 	if names := by[Within]; names != nil {
 		kind := WithinOnly
 		if t.o.SingleRuns {
 			kind = WithinAccepted
 		}
-		t.out.remark(kind, join(append(baseline, names...)))
+		t.out.remark(kind, append(baseline, names...))
 	}
 	if by[Borrowed] != nil {
 		t.noteBorrowed()
@@ -219,32 +295,32 @@ func (t *table) noteBorrowed() {
 			single = append(single, v.name)
 			continue
 		}
-		var differences []string
+		var spreads []Spread
 		for row, name := range t.keys {
 			if slices.Contains([]string{"ttft.mean", "tpot.mean", "itl.mean", "e2el.mean", "throughput.output"}, name.name) && !t.plain[row] {
 				if values := t.out.Rows[row].Cells[i].Values; len(values) > 1 {
 					by := slices.Max(values)/slices.Min(values) - 1
-					differences = append(differences, fmt.Sprintf("%s in %s", percent(by), t.out.Rows[row].Quantity.Title))
+					spreads = append(spreads, Spread{by, t.out.Rows[row].Quantity})
 					df = max(df, t.borrowed(row).df)
 				}
 			}
 		}
-		if differences != nil {
-			t.out.remark(RepeatedDiffer, v.name, join(differences))
+		if spreads != nil {
+			t.out.remark(RepeatedDiffer, v.name, spreads)
 		}
 	}
 	if df > 0 && single != nil {
-		t.out.remark(BorrowedNoise, join(single), degrees(df))
+		t.out.remark(BorrowedNoise, single, Freedom(df))
 	}
 }
 
 func (t *table) noteRun(r *Run) {
 	name := runInWords(r)
 	if v := r.run.Verdict; v != nil && v.Validity == trace.Invalid {
-		t.out.remark(InvalidRun, name, strings.Join(v.Reasons, "; "))
+		t.out.remark(InvalidRun, name, Reasons(v.Reasons))
 	}
 	if s := r.run.Status; s != trace.Complete && s != "" {
-		t.out.remark(BrokenRun, name, string(s))
+		t.out.remark(BrokenRun, name, s)
 	}
 }
 
@@ -276,19 +352,23 @@ func (c *Comparison) remark(tables []*table, o Options) {
 		if beside[label] {
 			continue
 		}
-		other, names, values := nearest(tables, label, o.Ignore)
-		if len(names) == 0 || told[other+"\x00"+label] {
+		other, gaps := nearest(tables, label, o.Ignore)
+		if len(gaps) == 0 || told[other+"\x00"+label] {
 			continue
 		}
 		told[label+"\x00"+other] = true
-		r := Remark{LoadsApart, []any{label, other, join(values), strings.Join(names, ",")}}
+		names := make([]string, len(gaps))
+		for i, g := range gaps {
+			names[i] = g.Setting
+		}
+		r := Remark{LoadsApart, []any{label, other, gaps, strings.Join(names, ",")}}
 		c.Remarks, c.Notes = append(c.Remarks, r), append(c.Notes, r.String())
 	}
 }
 
 // nearest is the label whose runs differ from those of this one in the fewest
 // settings of the load, with these.
-func nearest(tables []*table, label string, ignore []string) (other string, names, values []string) {
+func nearest(tables []*table, label string, ignore []string) (other string, gaps []Gap) {
 	for _, t := range tables {
 		for i, r := range t.group.runs {
 			if r.Variant != label {
@@ -297,19 +377,18 @@ func nearest(tables []*table, label string, ignore []string) (other string, name
 			for _, u := range tables {
 				for j, s := range u.group.runs {
 					apart := t.group.loads[i].apart(u.group.loads[j], ignore)
-					if s.Variant == label || other != "" && len(apart) >= len(names) {
+					if s.Variant == label || other != "" && len(apart) >= len(gaps) {
 						continue
 					}
-					other, names, values = s.Variant, apart, nil
+					other, gaps = s.Variant, nil
 					for _, name := range apart {
-						a, b := t.group.loads[i].values[name], u.group.loads[j].values[name]
-						values = append(values, fmt.Sprintf("%s (%s, %s)", name, a, b))
+						gaps = append(gaps, Gap{name, t.group.loads[i].values[name], u.group.loads[j].values[name]})
 					}
 				}
 			}
 		}
 	}
-	return other, names, values
+	return other, gaps
 }
 
 // join lists in words: a, b and c.

@@ -59,7 +59,7 @@ var definitions = map[string]map[string]string{
 }
 
 // touched is the definition of vLLM's peak concurrency in the forms before main.
-const touched = "events in a clock second; requests that touch one, so more than are in flight"
+const touched = "requests that are in flight at any time in a clock second, so more than at one instant"
 
 // DefinitionOf is that of a figure in a tool's report of some form, "" for its
 // newest.

@@ -52,7 +52,7 @@ func fromNote(line int, names ...string) (variants []compare.Variant) {
 // ablation is a note of five variants under two loads, a table each.
 func ablation() compare.Comparison {
 	names := []string{"Baseline", "Merge rope q/k", "并行 q/k/v pad", "cu_seqlens cpu cache", "Revert pad"}
-	remarks := []compare.Remark{{Kind: compare.NothingKnown, Args: []any{strings.Join(names, ", ")}}}
+	remarks := []compare.Remark{{Kind: compare.NothingKnown, Args: []any{names}}}
 	throughput := compare.Workload{
 		Name: "Throughput benchmark", Settings: []compare.Setting{{Name: "requests", Value: "500"}, {Name: "max concurrency", Value: "16"}},
 		Variants: fromNote(8, names...), Notes: []string{remarks[0].String()}, Remarks: remarks,

@@ -211,26 +211,17 @@ func TestLanguagesAreComplete(t *testing.T) {
 // Every sentence of the model has its translation, and takes its arguments; a
 // sentence that the model does not have has none.
 func TestRemarksAreTranslated(t *testing.T) {
-	source := map[string]string{}
-	for _, file := range []string{"remark.go", "judge.go"} {
-		b, err := os.ReadFile("../compare/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		source[file] = string(b)
+	source, err := os.ReadFile("../compare/remark.go")
+	if err != nil {
+		t.Fatal(err)
 	}
-	kinds := strings.Count(source["remark.go"], " RemarkKind = ")
+	kinds := len(regexp.MustCompile(` RemarkKind += "`).FindAll(source, -1))
 	if kinds == 0 || kinds != len(chineseRemarks) {
 		t.Errorf("%d of %d remarks are translated", len(chineseRemarks), kinds)
 	}
 	for kind, zh := range chineseRemarks {
 		if a, b := strings.Count(string(kind), "%s"), strings.Count(zh, "%s"); a != b {
 			t.Errorf("%q takes %d arguments, %q takes %d", kind, a, zh, b)
-		}
-	}
-	for why := range chineseWhys {
-		if !strings.Contains(source["judge.go"], `"`+why+`"`) {
-			t.Errorf("no gate ends so: %s", why)
 		}
 	}
 }

@@ -25,7 +25,11 @@ func (w words) results(load compare.Workload) (lines []line) {
 		return said
 	})
 	for _, g := range groups {
-		lines = append(lines, line{w.result, strings.Join(g.names, w.comma) + w.colon + g.of, tones[g.of]})
+		said := g.of
+		if len(groups) > 1 {
+			said = strings.Join(g.names, w.comma) + w.colon + said
+		}
+		lines = append(lines, line{w.result, said, tones[g.of]})
 	}
 	return lines
 }
@@ -35,10 +39,10 @@ func (w words) results(load compare.Workload) (lines []line) {
 type tally struct {
 	all, better, worse, changed, same, unknown, apart []compare.Row
 	fresh                                             []compare.Row // of which the baseline has none at all
-	ofRuns, within, borrowed                          bool
+	ofRuns, within                                    bool
 }
 
-func tallyOf(load compare.Workload, variant int) (t tally) {
+func tallyOf(load compare.Workload, variant int, margin float64) (t tally) {
 	for _, r := range load.Rows {
 		if isFresh(r, variant) {
 			t.fresh = append(t.fresh, r)
@@ -53,19 +57,26 @@ func tallyOf(load compare.Workload, variant int) (t tally) {
 		t.all = append(t.all, r)
 		t.ofRuns = t.ofRuns || c.Basis == compare.Replicates || c.Basis == compare.Pairs || c.Basis == compare.Borrowed
 		t.within = t.within || c.Basis == compare.Within
-		t.borrowed = t.borrowed || c.Basis == compare.Borrowed
 		if c.Apart {
 			t.apart = append(t.apart, r)
 		}
 		list := map[compare.Verdict]*[]compare.Row{
 			compare.Better: &t.better, compare.Worse: &t.worse, compare.Changed: &t.changed, compare.Same: &t.same,
 		}[c.Verdict]
-		if list == nil {
+		switch {
+		case list == nil:
 			list = &t.unknown
+		case isSmall(*c, margin):
+			list = &t.same
 		}
 		*list = append(*list, r)
 	}
 	return t
+}
+
+// isSmall: there is a difference, and it is smaller than what is of interest.
+func isSmall(c compare.Change, margin float64) bool {
+	return c.Verdict != compare.CannotTell && !c.Plain && c.Bound > 0 && c.Bound <= margin
 }
 
 // isFresh: what was 0 is not any more, as failures, and no verdict tells it.
@@ -82,7 +93,7 @@ func isFresh(r compare.Row, variant int) bool {
 
 // bottomLine is what can be said of a variant in a line.
 func (w words) bottomLine(load compare.Workload, variant int) (said string, t tone) {
-	tally := tallyOf(load, variant)
+	tally := tallyOf(load, variant, w.limit)
 	for _, r := range tally.fresh {
 		s := scaleOf(r)
 		said += fmt.Sprintf(w.fresh, w.title(r.Quantity), s.value(r.Cells[variant]), s.value(r.Cells[0])) + w.stop
@@ -141,6 +152,8 @@ func (w words) decided(t tally, variant int) string {
 		}
 	}
 	switch {
+	case len(t.unknown) == len(t.all):
+		return fmt.Sprintf(w.cannotAny, len(t.all)) + w.more(t.unknown, variant)
 	case len(t.better)+len(t.worse) == 0:
 		parts = append(parts, fmt.Sprintf(w.neither, len(t.all)))
 	case len(t.better) == 0:
@@ -154,20 +167,34 @@ func (w words) decided(t tally, variant int) string {
 	add(t.changed, w.changedIn, len(t.changed), w.list(t.changed, variant))
 	add(t.same, w.sameIn, len(t.same), w.margin)
 	add(t.unknown, w.cannotIn, len(t.unknown))
-	said := strings.Join(parts, w.clause) + w.more(t.unknown, variant)
-	if t.borrowed {
-		said += w.stop + w.byBorrowed
-	}
-	return said
+	return strings.Join(parts, w.clause) + w.more(t.unknown, variant)
 }
 
 // listed is how many figures a bottom line names.
 const listed = 4
 
+// headline are the figures that people look at first.
+var headline = []string{
+	"requests.failed", "goodput", "throughput.output", "ttft.mean", "tpot.mean", "itl.mean", "e2el.mean", "ttft.p99", "tpot.p99", "itl.p99", "e2el.p99",
+}
+
+// byWeight are rows with those first that people look at first.
+func byWeight(rows []compare.Row) []compare.Row {
+	rows = slices.Clone(rows)
+	weight := func(r compare.Row) int {
+		if i := slices.Index(headline, r.Quantity.Name); i >= 0 {
+			return i
+		}
+		return len(headline)
+	}
+	slices.SortStableFunc(rows, func(a, b compare.Row) int { return weight(a) - weight(b) })
+	return rows
+}
+
 // list names figures with their changes.
 func (w words) list(rows []compare.Row, variant int) string {
 	var parts []string
-	for _, r := range rows[:min(len(rows), listed)] {
+	for _, r := range byWeight(rows)[:min(len(rows), listed)] {
 		parts = append(parts, w.title(r.Quantity)+" "+w.change(*r.Cells[variant].Change, scaleOf(r)))
 	}
 	if rest := len(rows) - len(parts); rest > 0 {
@@ -176,15 +203,17 @@ func (w words) list(rows []compare.Row, variant int) string {
 	return strings.Join(parts, w.comma)
 }
 
-// more is how many runs would settle what cannot be told, of the two figures that
-// want the fewest.
+// patience is how many more runs somebody may make.
+const patience = 50
+
+// more is how many runs would settle what cannot be told, of the first two of those
+// figures that people look at first.
 func (w words) more(rows []compare.Row, variant int) string {
 	wants := func(r compare.Row) int { return r.Cells[variant].Change.More }
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool { return wants(r) == 0 })
+	rows = slices.DeleteFunc(byWeight(rows), func(r compare.Row) bool { return wants(r) == 0 || wants(r) > patience })
 	if len(rows) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(rows, func(a, b compare.Row) int { return wants(a) - wants(b) })
 	parts := []string{}
 	for i, r := range rows[:min(2, len(rows))] {
 		form := w.wouldSettle
@@ -196,12 +225,12 @@ func (w words) more(rows []compare.Row, variant int) string {
 		}
 		parts = append(parts, fmt.Sprintf(form, wants(r), w.title(r.Quantity)))
 	}
-	return w.colon + strings.Join(parts, w.clause)
+	return w.stop + handSpaced(strings.Join(parts, w.clause))
 }
 
 // legend explains the marks that occur.
 func (w words) legend(c compare.Comparison) (lines []line) {
-	var interval, differs, same, cannot, more, apart, borrowed, conditional bool
+	var interval, differs, small, same, cannot, more, apart, borrowed, conditional, corrected bool
 	for _, load := range c.Workloads {
 		for _, r := range load.Rows {
 			for _, cell := range r.Cells {
@@ -211,6 +240,8 @@ func (w words) legend(c compare.Comparison) (lines []line) {
 				}
 				word, _ := w.bareVerdict(*ch)
 				interval = interval || ch.Interval != nil
+				small = small || isSmall(*ch, w.limit) && word != w.same
+				corrected = corrected || ch.Verdict == compare.CannotTell && !ch.Apart && ch.Interval != nil && ch.Interval.Low*ch.Interval.High > 0
 				differs = differs || ch.Verdict == compare.Better || ch.Verdict == compare.Worse || ch.Verdict == compare.Changed
 				same = same || word == w.same
 				cannot = cannot || word == w.cannotTell
@@ -228,9 +259,11 @@ func (w words) legend(c compare.Comparison) (lines []line) {
 	}
 	add(interval, "[a, b]", fmt.Sprintf(w.markInterval, w.level))
 	add(differs, w.better+w.comma+w.worse, fmt.Sprintf(w.markBetter, w.level))
+	add(small, fmt.Sprintf(w.lessThan, w.worse, w.margin), w.markSmall)
 	add(same, w.same, fmt.Sprintf(w.markSame, w.margin))
 	add(cannot, w.cannotTell, w.markCannot)
 	add(more, strings.Replace(w.moreMany, "%d", "N", 1), w.markMore)
+	add(corrected, w.cannotTell+" [+a, +b]", w.markCorrected)
 	add(conditional, fmt.Sprintf(w.ifNoise, fmt.Sprintf(w.percent, "N")), w.markIf)
 	add(apart, w.apart, w.markApart)
 	add(borrowed, w.borrowed, w.markBorrowed)
@@ -244,15 +277,15 @@ func (w words) claimLine(c compare.ClaimCheck, several bool) line {
 		place = fmt.Sprintf(w.placeIn, c.File, c.Claim.Line)
 	}
 	word, t := w.standing(c)
-	parts := []string{w.matches(c)}
+	parts := []string{handSpaced(w.matches(c))}
 	if len(c.Matches) > 0 && !c.Agrees {
 		parts = append(parts, fmt.Sprintf(w.notStated, unsigned(w.claimed(c.Claim, c.Claim.Change))))
 	}
 	if len(c.Matches) > 0 {
 		parts = append(parts, w.noiseOf(c))
 	}
-	head := word + w.colon + place + w.clause + fmt.Sprintf(w.quoted, c.Claim.Text)
-	return line{w.claim, clean(head + w.colon + strings.Join(parts, w.stop)), t}
+	head := word + w.colon + fmt.Sprintf(w.quoted, c.Claim.Text) + w.open + place + w.shut
+	return line{w.claim, clean(head + w.period + strings.Join(parts, w.stop)), t}
 }
 
 // standing is whether a claim stands. Where noise is not known it is open, whatever
@@ -330,31 +363,11 @@ func (w words) gate(g compare.GateResult) line {
 	if g.Workload != "" {
 		of = fmt.Sprintf(w.gateOf, g.Variant, g.Workload)
 	}
-	why := g.Why
-	if w.lang == Zh {
-		why = w.gateWhy(g)
-	}
+	why := w.remark(g.Reason, g.Why)
 	if g.Interval != nil || g.Value != 0 {
 		why = w.gateValue(g) + w.stop + why
 	}
 	return line{word, clean(g.Gate.Text + w.open + of + w.shut + w.colon + why), t}
-}
-
-// gateWhy is the model's sentence in Chinese; those that tell of an interval follow
-// from the outcome.
-func (w words) gateWhy(g compare.GateResult) string {
-	zh, known := chineseWhys[g.Why]
-	switch {
-	case known:
-		return zh
-	case !strings.Contains(g.Why, "interval"):
-		return g.Why
-	case g.Outcome == compare.Pass:
-		return w.gateWithin
-	case g.Outcome == compare.Fail:
-		return w.gateBeyond
-	}
-	return w.gateAcross
 }
 
 func (w words) gateValue(g compare.GateResult) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/compare"
@@ -16,9 +17,10 @@ import (
 type CompareOptions struct {
 	Width   int  // columns of a terminal, 0 for no limit
 	Color   bool // for a terminal
-	All     bool // also the figures that describe the load and are alike
+	All     bool // also what describes the load and is alike, and further percentiles
 	Lang    Lang
-	Heading int // level of Markdown's headings for workloads, 0 for 2
+	Heading int  // level of Markdown's headings for workloads, 0 for 2
+	Bare    bool // without the bottom lines, where they stand elsewhere
 }
 
 // A comparisonView is a comparison in words, laid out by each format in its way.
@@ -65,14 +67,14 @@ type viewCell struct {
 
 func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 	v := comparisonView{words: newWords(c, o.Lang)}
-	for _, n := range v.words.remarks(c.Notes, c.Remarks) {
-		v.notes = append(v.notes, line{Label: v.words.note, Text: clean(n)})
+	for i, n := range c.Notes {
+		v.notes = append(v.notes, line{Label: v.words.note, Text: clean(v.words.remark(remarkAt(c.Remarks, i), n))})
 	}
 	if len(c.Workloads) == 0 {
 		v.notes = append([]line{{Label: v.words.result, Text: v.words.empty}}, v.notes...)
 	}
 	for i, load := range c.Workloads {
-		v.workloads = append(v.workloads, v.words.section(load, i, o.All))
+		v.workloads = append(v.workloads, v.words.section(load, i, o, asked(c, load)))
 	}
 	for _, g := range c.Gates {
 		v.gates = append(v.gates, v.words.gate(g))
@@ -81,7 +83,20 @@ func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 	return v
 }
 
-func (w words) section(load compare.Workload, number int, all bool) section {
+// asked are the figures that somebody asks for: in gates and claims.
+func asked(c compare.Comparison, load compare.Workload) (names []string) {
+	for _, g := range c.Gates {
+		names = append(names, g.Gate.Name)
+	}
+	for _, claim := range load.Claims {
+		for _, m := range claim.Matches {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+func (w words) section(load compare.Workload, number int, o CompareOptions, asked []string) section {
 	settings := clean(w.loadOf(load.Settings))
 	s := section{Name: clean(load.Name)}
 	if s.Name == "" {
@@ -90,7 +105,7 @@ func (w words) section(load compare.Workload, number int, all bool) section {
 	for _, v := range load.Variants {
 		s.Heads = append(s.Heads, clean(v.Name))
 	}
-	shown, same := divide(load, all)
+	shown, same, further := divide(load, o.All, asked)
 	s.Rows = w.rows(load, shown)
 	add := func(lines *[]line, label string, texts ...string) {
 		for _, t := range texts {
@@ -102,16 +117,64 @@ func (w words) section(load compare.Workload, number int, all bool) section {
 	add(&s.Head, w.load, settings)
 	s.Head = append(s.Head, w.variants(load)...)
 	for _, r := range load.Residue {
-		add(&s.Head, w.differs, r.Setting+w.colon+strings.Join(r.Values, " | "))
+		add(&s.Head, w.differs, w.residue(r))
 	}
-	s.Head = append(s.Head, w.results(load)...)
+	if !o.Bare {
+		s.Head = append(s.Head, w.results(load)...)
+		for _, c := range load.Claims {
+			s.Head = append(s.Head, w.claimLine(c, len(filesOf(load)) > 1))
+		}
+	}
 	add(&s.Tail, w.alike, w.alikeRows(same))
-	add(&s.Tail, w.note, w.remarks(load.Notes, load.Remarks)...)
-	for _, c := range load.Claims {
-		s.Tail = append(s.Tail, w.claimLine(c, len(filesOf(load)) > 1))
+	add(&s.Tail, w.hidden, w.titles(further))
+	for i, n := range load.Notes {
+		if r := remarkAt(load.Remarks, i); !saidAbove(r, load) {
+			add(&s.Tail, w.note, w.remark(r, n))
+		}
 	}
 	add(&s.Tail, w.figures, w.definitionsOf(shown)...)
 	return s
+}
+
+// remarkAt is one of the remarks, which are not there where a comparison was read from
+// a file.
+func remarkAt(all []compare.Remark, i int) (r compare.Remark) {
+	if i < len(all) {
+		r = all[i]
+	}
+	return r
+}
+
+// saidAbove: the bottom line says it already.
+func saidAbove(r compare.Remark, load compare.Workload) bool {
+	switch r.Kind {
+	case compare.OneVariant:
+		return true
+	case compare.NothingKnown:
+		names, _ := r.Args[0].([]string)
+		return len(names) == len(load.Variants)
+	}
+	return false
+}
+
+// residue is a setting with its values by variant, once where they are the same in
+// each: then it differs between the runs of one.
+func (w words) residue(r compare.Residue) string {
+	values := make([]string, len(r.Values))
+	for i, v := range r.Values {
+		values[i] = w.foreign(v)
+	}
+	said := strings.Join(values, " | ")
+	if EachAlike(r) {
+		said = fmt.Sprintf(w.inEach, values[0])
+	}
+	return w.setting(r.Setting) + w.colon + said
+}
+
+// EachAlike reports whether a setting has the same values in every variant, though not
+// in every run.
+func EachAlike(r compare.Residue) bool {
+	return len(r.Values) > 1 && len(slices.Compact(slices.Clone(r.Values))) == 1
 }
 
 // variants are lines that say which is the baseline, and how many runs of each there
@@ -189,16 +252,49 @@ func filesOf(load compare.Workload) (files []string) {
 // drift is by how much what describes the load can differ and still be alike.
 const drift = 0.005
 
-// divide tells the rows to show from those that are alike in all variants.
-func divide(load compare.Workload, all bool) (shown, same []compare.Row) {
+// divide tells the rows to show from those that are alike in all variants, and from
+// the percentiles below the P99 that nobody asked for.
+func divide(load compare.Workload, all bool, asked []string) (shown, same, further []compare.Row) {
 	for _, r := range load.Rows {
-		if !all && len(load.Variants) > 1 && isAlike(r) {
+		switch {
+		case all || len(load.Variants) < 2:
+			shown = append(shown, r)
+		case isAlike(r):
 			same = append(same, r)
-		} else {
+		case isFurther(r, load.Rows) && !slices.Contains(asked, r.Quantity.Name):
+			further = append(further, r)
+		default:
 			shown = append(shown, r)
 		}
 	}
-	return shown, same
+	return shown, same, further
+}
+
+// isFurther: a percentile between the median and the P99, both of which are there.
+func isFurther(r compare.Row, rows []compare.Row) bool {
+	metric, statistic, _ := strings.Cut(r.Quantity.Name, ".")
+	if statistic == "p99" || !strings.HasPrefix(statistic, "p") {
+		return false
+	}
+	has := func(statistic string) bool {
+		return slices.ContainsFunc(rows, func(o compare.Row) bool {
+			return o.Quantity.Name == metric+"."+statistic && o.Definition.ID == r.Definition.ID
+		})
+	}
+	p, err := strconv.ParseFloat(statistic[1:], 64)
+	return err == nil && p > 50 && p < 99 && has("median") && has("p99")
+}
+
+// titles are rows by name.
+func (w words) titles(rows []compare.Row) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	parts := make([]string, len(rows))
+	for i, r := range rows {
+		parts[i] = w.title(r.Quantity)
+	}
+	return fmt.Sprintf(w.withAll, strings.Join(parts, w.comma))
 }
 
 // rows are those of the table.
@@ -288,7 +384,7 @@ func (w words) cell(s scale, c compare.Cell, mixed bool) viewCell {
 func (w words) why(c compare.Change) string {
 	var parts []string
 	if c.Test != "" {
-		parts = append(parts, clean(c.Test))
+		parts = append(parts, clean(w.foreign(c.Test)))
 	}
 	if c.P != nil {
 		parts = append(parts, fmt.Sprintf("p = %.2g", *c.P))
@@ -331,19 +427,37 @@ func (w words) definitionsOf(rows []compare.Row) (notes []string) {
 		switch {
 		case id == "":
 		case i == 0:
-			notes = append(notes, fmt.Sprintf(w.definitions, id))
+			notes = append(notes, w.definitionsBy(id))
 		default:
-			notes = append(notes, fmt.Sprintf("[%d] ", i)+fmt.Sprintf(w.definitions, id)+w.meanings(rows, id))
+			notes = append(notes, fmt.Sprintf("[%d] ", i)+w.definitionsBy(id)+w.meanings(rows, id))
 		}
 	}
 	return notes
+}
+
+// definitionsBy names a definition, which may be one of several that a tool has.
+func (w words) definitionsBy(id string) string {
+	tool, which, several := strings.Cut(id, " ")
+	said := fmt.Sprintf(w.definitions, tool)
+	if several {
+		said += w.open + which + w.shut
+	}
+	return said
+}
+
+// definition is one in words.
+func (w words) definition(d metrics.Definition) string {
+	if zh := chineseDefinitions[d.Words]; zh != "" && w.lang == Zh {
+		return zh
+	}
+	return d.Words
 }
 
 // meanings are what rows by a definition that few are by count from and to.
 func (w words) meanings(rows []compare.Row, id string) string {
 	var parts []string
 	for _, r := range rows {
-		if words := r.Definition.Words; r.Definition.ID == id && words != "" && !slices.Contains(parts, words) {
+		if words := w.definition(r.Definition); r.Definition.ID == id && words != "" && !slices.Contains(parts, words) {
 			parts = append(parts, words)
 		}
 	}

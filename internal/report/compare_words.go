@@ -134,11 +134,12 @@ type words struct {
 	vocabulary
 	lang   Lang
 	margin string
+	limit  float64 // the margin
 	level  string
 }
 
 func newWords(c compare.Comparison, l Lang) words {
-	w := words{vocabulary: wordsOf(l), lang: l}
+	w := words{vocabulary: wordsOf(l), lang: l, limit: c.Margin}
 	w.margin = w.share(c.Margin)
 	w.level = w.share(c.Level)
 	return w
@@ -260,25 +261,30 @@ func (w words) verdict(c compare.Change, mixed bool) (string, tone) {
 }
 
 func (w words) bareVerdict(c compare.Change) (string, tone) {
-	switch c.Verdict {
-	case compare.Better:
-		return w.better, good
-	case compare.Worse:
-		return w.worse, bad
-	case compare.Changed:
-		return w.changed, plain
-	case compare.Same:
-		return w.same, plain
+	word, t := map[compare.Verdict]string{compare.Better: w.better, compare.Worse: w.worse, compare.Changed: w.changed, compare.Same: w.same}[c.Verdict], plain
+	switch {
+	case c.Verdict == compare.Same:
+		return word, plain
+	case word != "" && isSmall(c, w.limit):
+		return fmt.Sprintf(w.lessThan, word, w.margin), plain
+	case c.Verdict == compare.Better:
+		return word, good
+	case c.Verdict == compare.Worse:
+		return word, bad
+	case word != "":
+		return word, t
 	}
 	switch {
 	case c.Apart:
 		return w.apart, unclear
 	case c.More == 1:
 		return fmt.Sprintf(w.moreOne, c.More), unclear
+	case c.More > many:
+		return fmt.Sprintf(w.moreThan, many), unclear
 	case c.More > 1:
 		return fmt.Sprintf(w.moreMany, c.More), unclear
 	case isConditional(c):
-		return fmt.Sprintf(w.ifNoise, w.share(rough(c.Chance))), unclear
+		return fmt.Sprintf(w.ifNoise, w.rough(c.Chance)), unclear
 	}
 	return w.cannotTell, unclear
 }
@@ -289,13 +295,16 @@ func isConditional(c compare.Change) bool {
 	return c.Basis == compare.Nothing && c.Verdict == compare.CannotTell && c.Chance >= 0.0005
 }
 
+// many is from how many runs on the number says no more than that it is large.
+const many = 100
+
 // rough is a share in tenths of a percent, of ten percent and more in whole ones.
-func rough(v float64) float64 {
-	unit := 1e3
-	if v >= 0.1 {
-		unit = 1e2
+func (w words) rough(v float64) string {
+	decimals := 1
+	if v >= 0.0995 {
+		decimals = 0
 	}
-	return math.Round(v*unit) / unit
+	return fmt.Sprintf(w.percent, strconv.FormatFloat(100*v, 'f', decimals, 64))
 }
 
 // onMixedBases reports whether the changes of a workload rest on borrowed noise and
