@@ -28,7 +28,7 @@ func (w *writer) facts(r Run) (facts []fact) {
 	}
 	add(p.server, w.server(r)...)
 	add(p.model, r.Plan.Model)
-	add(p.tokenizer, r.Env.Tokenizer)
+	add(p.tokenizer, w.said.Foreign(r.Env.Tokenizer))
 	if r.Env.Pitot != "" {
 		cpus := ""
 		if r.Env.CPUs > 0 {
@@ -50,7 +50,7 @@ func (w *writer) server(r Run) (parts []string) {
 		parts = []string{r.Plan.URL}
 	}
 	if p := r.Env.Profile; p != nil {
-		parts = append(parts, p.Name+w.words.open+p.Error+w.words.shut)
+		parts = append(parts, p.Name+w.words.open+w.said.Foreign(p.Error)+w.words.shut)
 	}
 	return append(parts, r.Env.Server)
 }
@@ -220,7 +220,7 @@ func settingsOf(r Run) map[string]string {
 	}
 	settings := map[string]string{}
 	for name, value := range from {
-		if settingName.MatchString(name) {
+		if settingName.MatchString(name) && !slices.Contains([]string{"", "[]", "None"}, value) {
 			settings[name] = hide(name, value)
 		}
 	}
@@ -245,24 +245,37 @@ func (w *writer) sharedSettings(runs []labelled) {
 	w.folded(fmt.Sprintf(w.words.sharedSettings, len(shared)), func() { w.paragraph(fence("text", strings.Join(lines, "\n"))) })
 }
 
-// commands are the command lines of Pitot's own runs.
+// commands are the command lines of Pitot's own runs, each once, those of a variant
+// after its name.
 func (w *writer) commands() error {
-	groups := grouped(w.runs(), func(r Run) string {
-		words := make([]string, len(r.Env.Invocation))
-		for i, arg := range r.Env.Invocation {
-			words[i] = quote(arg)
+	var lines []string
+	variant := ""
+	for _, r := range w.runs() {
+		line := command(r.Run)
+		if line == "" || slices.Contains(lines, line) {
+			continue
 		}
-		return hideIn(strings.Join(words, " "))
-	})
-	if len(groups) == 0 {
-		return nil
+		if r.variant != variant {
+			variant = r.variant
+			lines = append(lines, "# "+oneLine(variant))
+		}
+		lines = append(lines, line)
 	}
-	w.heading(2, w.words.commands)
-	for _, g := range groups {
-		if of := w.of(g, groups, escape); of != "" {
-			w.paragraph(of + strings.TrimSpace(w.words.colon))
-		}
-		w.paragraph(fence("sh", g.text))
+	if lines != nil {
+		w.heading(2, w.words.commands)
+		w.paragraph(fence("sh", strings.Join(lines, "\n")))
 	}
 	return nil
+}
+
+// command is how a run was asked for, "" if nobody knows.
+func command(r Run) string {
+	if len(r.Env.Invocation) == 0 {
+		return ""
+	}
+	words := []string{"pitot"}
+	for _, arg := range r.Env.Invocation {
+		words = append(words, quote(arg))
+	}
+	return hideIn(strings.Join(words, " "))
 }

@@ -124,7 +124,6 @@ func (w *writer) comparison() error {
 	c.Workloads = slices.Clone(c.Workloads)
 	for i := range c.Workloads {
 		load := &c.Workloads[i]
-		load.Claims = nil // they are with the verdict
 		load.Settings, load.Residue = slices.Clone(load.Settings), slices.Clone(load.Residue)
 		for j, s := range load.Settings {
 			load.Settings[j].Value = hide(s.Name, s.Value)
@@ -134,7 +133,7 @@ func (w *writer) comparison() error {
 		}
 	}
 	text, err := render(func(out io.Writer) error {
-		return report.CompareMarkdown(out, c, report.CompareOptions{Lang: w.Lang, Heading: 3})
+		return report.CompareMarkdown(out, c, report.CompareOptions{Lang: w.Lang, Heading: 3, Bare: true})
 	})
 	w.paragraph(strings.Trim(string(text), "\n"))
 	return err

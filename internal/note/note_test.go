@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/compare"
-	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/report"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -200,17 +199,6 @@ func verbsOf(phrase string) []string {
 	found := verbs.FindAllString(phrase, -1)
 	slices.Sort(found)
 	return found
-}
-
-func TestDefinitionsAreTranslated(t *testing.T) {
-	for _, tool := range []string{"pitot", "vllm", "sglang", "guidellm", "aiperf", "inference-perf"} {
-		for _, metric := range defined {
-			words := metrics.DefinitionOf(tool, "", metric+".mean").Words
-			if words != "" && chinese.translated[words] == "" {
-				t.Errorf("%s of %s has no Chinese: %q", metric, tool, words)
-			}
-		}
-	}
 }
 
 func TestEnough(t *testing.T) {

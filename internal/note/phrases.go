@@ -12,7 +12,6 @@ type phrases struct {
 	open, shut                   string // brackets
 	workload                     string // one without a name, by its number
 	runNumber                    string // a run among several of a variant
-	repeats                      string // those after the first, folded
 	more                         string // what a list leaves out
 
 	// Verdicts.
@@ -37,7 +36,6 @@ type phrases struct {
 
 	// Method.
 	level, tests, noTests, definitions, plotRules string
-	translated                                    map[string]string // definitions of metrics, by their English
 }
 
 // phrasesOf are those of a language, English of one that is not known.
@@ -53,7 +51,7 @@ var english = phrases{
 	plots: "Plots", results: "Results", method: "Method",
 
 	comma: ", ", stop: "; ", colon: ": ", end: ".", gap: " ", open: " (", shut: ")",
-	workload: "Workload %d", runNumber: "run %[1]d of %[2]d", repeats: "repeated runs (%d)", more: "%d more",
+	workload: "Workload %d", runNumber: "run %[1]d of %[2]d", more: "%d more",
 
 	nothing:      "There is nothing to compare.",
 	alone:        "There is one variant, %s, and nothing to compare it with.",
@@ -61,7 +59,7 @@ var english = phrases{
 	against:      "Compared with **%[1]s** (%[2]s):", each: "%s each",
 	betterIn: "**Better**: %s.", worseIn: "**Worse**: %s.", changedIn: "**Changed**: %s.",
 	sameIn: "**No difference larger than %[1]s**: %[2]s.", unknownIn: "**Cannot tell**: %s.",
-	settle: "%[2]s %[1]d", settling: "more runs of each would settle changes of that size: ",
+	settle: "%[2]s %[1]d", settling: "more runs of each that would settle changes of that size: ",
 	noBasis:      "No run was repeated and there are no records of requests, so how large the noise is nobody can say. **Whether any of these differences is real cannot be told.**",
 	withinBasis:  "Each was run once. What follows holds for these two runs; how much runs differ from each other is not known, so **there is no verdict**.",
 	withinNone:   "no difference beyond the chance within the runs",
@@ -106,7 +104,7 @@ var chinese = phrases{
 	conclusion: "结论", next: "下一步", environment: "环境", commands: "命令", comparison: "对比", plots: "图", results: "结果", method: "方法",
 
 	comma: "、", stop: "；", colon: "：", end: "。", gap: "", open: "（", shut: "）",
-	workload: "负载 %d", runNumber: "第 %[1]d 次，共 %[2]d 次", repeats: "重复运行（%d 次）", more: "另有 %d 项",
+	workload: "负载 %d", runNumber: "第 %[1]d 次，共 %[2]d 次", more: "另有 %d 项",
 
 	nothing:      "没有可比较的内容。",
 	alone:        "只有一个方案 %s，没有比较对象。",
@@ -114,8 +112,8 @@ var chinese = phrases{
 	against:      "以 **%[1]s** 为基线（%[2]s）：", each: "均为%s",
 	betterIn: "**更优**：%s。", worseIn: "**更差**：%s。", changedIn: "**有变化**：%s。",
 	sameIn: "**差异不超过 %[1]s**：%[2]s。", unknownIn: "**无法判断**：%s。",
-	settle: "%[2]s %[1]d 次", settling: "双方各再运行以下次数可判定：",
-	noBasis:      "没有重复运行，也没有逐请求数据，噪声大小未知。**下列差异是优化效果还是噪声，无法判断。**",
+	settle: "%[2]s %[1]d 次", settling: "各再运行以下次数可判定：",
+	noBasis:      "没有重复运行，也没有逐请求数据，噪声大小未知。**下列差异是方案带来的，还是噪声，无法判断。**",
 	withinBasis:  "每个方案只运行了一次。以下只针对这几次运行；运行之间的波动未知，**因此不下结论**。",
 	withinNone:   "没有超出运行内部随机波动的差异",
 	apart:        "超出运行内部的随机波动：%s",
@@ -153,29 +151,4 @@ var chinese = phrases{
 	noTests:     "没有重复运行，未做检验。",
 	definitions: "指标按 %s 的定义计算。",
 	plotRules:   "由逐请求数据画的图按 Pitot 的定义。",
-
-	translated: map[string]string{
-		// pitot
-		"from the first byte sent to the first chunk with output":                "从发出请求首字节到第一个含输出的 chunk",
-		"(last output chunk - first) / (output tokens - 1), one value a request": "（最后一个输出 chunk − 第一个）/（输出 token 数 − 1），每个请求一个值",
-		"gaps between output chunks, of all requests in one sample":              "相邻输出 chunk 的间隔，所有请求合并统计",
-		// vllm
-		"from the concurrency gate, connection included, to the first event with a choice": "从通过并发限制（含建连）到第一个带 choice 的事件",
-		"(last event - first) / (output tokens - 1), one value a request":                  "（最后一个事件 − 第一个）/（输出 token 数 − 1），每个请求一个值",
-		"gaps between events, not tokens, of all requests in one sample":                   "相邻事件（不是 token）的间隔，所有请求合并统计",
-		// sglang
-		"from the concurrency gate, handshake included, to the first chunk with text":                                                "从通过并发限制（含握手）到第一个含文本的 chunk",
-		"(end of the answer - first chunk) / (output tokens - 1); output tokens are those asked for where the stream does not count": "（回答结束 − 第一个 chunk）/（输出 token 数 − 1）；流中没有计数时取请求的输出长度",
-		"gaps between chunks, divided over their tokens, of all requests in one sample":                                              "相邻 chunk 的间隔，按其 token 数均分，所有请求合并统计",
-		// guidellm
-		"from the request to its first token":                                      "从发出请求到首 token",
-		"(last token - request) / tokens, weighed by tokens: it contains the TTFT": "（末 token − 发出请求）/ token 数，按 token 数加权：包含 TTFT",
-		"(last token - first) / (tokens - 1), weighed by tokens less one":          "（末 token − 首 token）/（token 数 − 1），按 token 数减一加权",
-		// aiperf
-		"(last token - first) / (tokens - 1), one value a request: what others call TPOT": "（末 token − 首 token）/（token 数 − 1），每个请求一个值：即其他工具的 TPOT",
-		"gaps between chunks: what others call ITL":                                       "相邻 chunk 的间隔：即其他工具的 ITL",
-		// inference-perf
-		"(last token - first) / (tokens - 1), one value a request": "（末 token − 首 token）/（token 数 − 1），每个请求一个值",
-		"gaps between tokens by its own tokenizer's count":         "按自带 tokenizer 计数的相邻 token 间隔",
-	},
 }

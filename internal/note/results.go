@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/compare"
-	"github.com/pitot-bench/pitot/internal/metrics"
 )
 
-// results are the tables, those of repeated runs folded after the first.
+// unfolded is how many tables a note shows at once.
+const unfolded = 2
+
+// results are the tables, folded where they are many.
 func (w *writer) results() error {
 	if len(w.Runs) == 0 {
 		return nil
@@ -22,25 +24,23 @@ func (w *writer) results() error {
 			level = 4
 		}
 		for _, v := range load.Variants {
-			if runs := w.runsOf(v); len(runs) > 0 {
+			switch runs := w.runsOf(v); {
+			case len(runs) == 0:
+			case len(w.Runs) > unfolded:
+				w.folded(v.Name+w.words.open+w.said.Runs(v)+w.words.shut, func() {
+					for _, r := range runs {
+						w.table(r)
+					}
+				})
+			default:
 				w.heading(level, escape(v.Name))
-				w.tables(runs)
+				for _, r := range runs {
+					w.table(r)
+				}
 			}
 		}
 	}
 	return nil
-}
-
-func (w *writer) tables(runs []Run) {
-	w.table(runs[0])
-	if len(runs) == 1 {
-		return
-	}
-	w.folded(fmt.Sprintf(w.words.repeats, len(runs)-1), func() {
-		for _, r := range runs[1:] {
-			w.table(r)
-		}
-	})
 }
 
 func (w *writer) table(r Run) {
@@ -81,7 +81,7 @@ func (w *writer) method() error {
 // tests are what changes rest on, each once.
 func (w *writer) tests() (tests []string) {
 	w.eachChange(func(_ compare.Row, c compare.Change) {
-		if t := escape(c.Test); t != "" && !slices.Contains(tests, t) {
+		if t := escape(w.said.Foreign(c.Test)); t != "" && !slices.Contains(tests, t) {
 			tests = append(tests, t)
 		}
 	})
@@ -117,7 +117,7 @@ func (w *writer) definitions() (lines []string) {
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
-			said := strings.ToUpper(metric) + w.words.colon + w.definition(r.Definition)
+			said := strings.ToUpper(metric) + w.words.colon + escape(w.said.Definition(r.Definition))
 			if !slices.Contains(words[id], said) {
 				words[id] = append(words[id], said)
 			}
@@ -127,12 +127,4 @@ func (w *writer) definitions() (lines []string) {
 		lines = append(lines, fmt.Sprintf(w.words.definitions, escape(id))+w.words.gap+strings.Join(words[id], w.words.stop)+w.words.end)
 	}
 	return lines
-}
-
-// definition is one in the language of the note.
-func (w *writer) definition(d metrics.Definition) string {
-	if said := w.words.translated[d.Words]; said != "" {
-		return said
-	}
-	return escape(d.Words)
 }

@@ -33,7 +33,7 @@ func hideIn(text string) string {
 // hide masks the value of a setting, all of it if its name asks for it.
 func hide(name, value string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' })
-	secret := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
+	secret := name != "token-usage" && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
 	if secret && value != "" && value != "None" && value != "False" && value != "True" && value != "0" {
 		return masked
 	}

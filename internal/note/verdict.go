@@ -16,6 +16,9 @@ import (
 // listed is how many figures a sentence names.
 const listed = 6
 
+// briefly is how many it names where nothing is known of any.
+const briefly = 4
+
 // settled is of how many figures a sentence says what would decide them.
 const settled = 3
 
@@ -61,6 +64,9 @@ func findings(load compare.Workload, variant int) (main []finding) {
 	})
 	return main
 }
+
+// patience is how many more runs somebody may make.
+const patience = 50
 
 // of are the findings with a verdict.
 func of(all []finding, verdict compare.Verdict) (some []finding) {
@@ -230,7 +236,7 @@ func (w *writer) ofVariant(all []finding) string {
 	case all[0].Basis == compare.Within:
 		return w.within(all)
 	}
-	return w.list(all[:min(listed, len(all))], false) + w.words.end
+	return w.list(all[:min(briefly, len(all))], false) + w.words.end
 }
 
 // within is what single runs with records show.
@@ -249,8 +255,16 @@ func (w *writer) within(all []finding) string {
 
 // decided is the verdict where noise is known.
 func (w *writer) decided(all []finding) string {
-	better, worse, same := of(all, compare.Better), of(all, compare.Worse), of(all, compare.Same)
-	changed, unknown := of(all, compare.Changed), of(all, compare.CannotTell)
+	var large, same []finding
+	for _, f := range all {
+		if f.Verdict == compare.Same || w.said.Small(f.Change) {
+			same = append(same, f)
+		} else {
+			large = append(large, f)
+		}
+	}
+	better, worse := of(large, compare.Better), of(large, compare.Worse)
+	changed, unknown := of(large, compare.Changed), of(large, compare.CannotTell)
 	var parts []string
 	add := func(f []finding, sentence string) {
 		if len(f) > 0 {
@@ -289,8 +303,8 @@ func (w *writer) names(all []finding) string {
 
 // open names what is not decided, and what would decide some of it.
 func (w *writer) open(all []finding) string {
-	said := w.list(all, false)
-	wanting := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return f.More == 0 })
+	said := w.list(all, true)
+	wanting := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return f.More == 0 || f.More > patience })
 	if len(wanting) == 0 {
 		return said
 	}
@@ -350,12 +364,14 @@ func (w *writer) warnings(load compare.Workload) {
 	}
 	of(p.simulated, func(r Run) bool { return r.Kind == trace.Simulated })
 	of(p.interrupted, func(r Run) bool { return r.Status == trace.Interrupted })
-	if len(load.Residue) > 0 {
-		var parts []string
-		for _, r := range load.Residue {
-			parts = append(parts, fmt.Sprintf("%s%s%s", code(r.Setting), p.colon, escape(strings.Join(hideAll(r.Setting, r.Values), " / "))))
+	var others []string
+	for _, r := range load.Residue {
+		if !report.EachAlike(r) {
+			others = append(others, escape(w.said.Setting(r.Setting))+p.colon+escape(strings.Join(hideAll(r.Setting, r.Values), " / ")))
 		}
-		lines = append(lines, "- "+fmt.Sprintf(p.residue, strings.Join(parts, p.stop)))
+	}
+	if others != nil {
+		lines = append(lines, "- "+fmt.Sprintf(p.residue, strings.Join(others, p.stop)))
 	}
 	if lines != nil {
 		w.paragraph(lines...)
@@ -384,7 +400,11 @@ func (w *writer) doubts(v compare.Variant) (lines []string) {
 			name += w.words.open + fmt.Sprintf(w.words.runNumber, i+1, len(v.Runs)) + w.words.shut
 		}
 		if r, ok := w.run(ref); ok && r.Verdict != nil && len(r.Verdict.Reasons) > 0 {
-			why = w.words.colon + escape(strings.Join(r.Verdict.Reasons, "; ")) + w.words.end
+			var reasons []string
+			for _, reason := range r.Verdict.Reasons {
+				reasons = append(reasons, escape(w.said.Foreign(reason)))
+			}
+			why = w.words.colon + strings.Join(reasons, w.words.stop) + w.words.end
 		}
 		lines = append(lines, "- "+fmt.Sprintf(sentence, name, why))
 	}

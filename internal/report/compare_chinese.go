@@ -32,13 +32,14 @@ func (w words) foreign(s string) string {
 
 // handSpaced takes out blanks that Chinese does not have.
 func handSpaced(s string) string {
-	return hanSpace.ReplaceAllString(strings.NewReplacer("（ ", "（", " ）", "）", "， ", "，", "： ", "：", "； ", "；").Replace(s), "$1$2")
+	return hanSpace.ReplaceAllString(strings.NewReplacer("（ ", "（", " ）", "）", "） ", "）", "， ", "，", "： ", "：", "； ", "；").Replace(s), "$1$2")
 }
 
 // chinesePhrases are applied one after the other.
 var chinesePhrases = renderings(
 	// Loads.
 	`(\d+) requests\b`, `$1 个请求`,
+	`, (\d+ 个请求)`, `、$1`,
 	`(\d) tokens\b`, `$1 token`,
 	`\ball at once\b`, `一次性全部发出`,
 	`\bPoisson ([\d.]+) req/s`, `泊松到达 $1 req/s`,
@@ -77,8 +78,11 @@ var chinesePhrases = renderings(
 	`^the garbage collector paused the client for ([\d.]+) ms$`, `垃圾回收使客户端停顿了 $1 ms`,
 
 	// How far a profile is from what was measured.
-	`\bin sample\b`, `样本内`, `\bout of sample\b`, `样本外`, `^illustrative$`, `仅作示意`,
+	`, in sample\b`, `，样本内`, `, out of sample\b`, `，样本外`, `^illustrative$`, `仅作示意`,
 	`^the engine's$`, `内置引擎自带`,
+
+	// Settings.
+	`\bnot set\b`, `未设置`, `^unknown$`, `未知`, `^no limit$`, `不限`, `^none$`, `不限`,
 )
 
 // setting is what a setting is called: in Chinese with the name that --ignore knows.

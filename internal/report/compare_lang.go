@@ -71,7 +71,8 @@ type vocabulary struct {
 	withinNone    string
 	withinSome    string
 	neither       string
-	betterIn      string
+	betterOf      string
+	worseOf       string
 	betterNone    string
 	worseIn       string
 	worseNone     string
@@ -141,9 +142,10 @@ var english = vocabulary{
 	withinNone:  "%s: no figure differs by more than chance within the runs, and how much runs differ from each other is not known",
 	withinSome:  "%[1]s: chance within the runs does not explain %[2]d of %[3]d changes (%[4]s), but how much runs differ from each other is not known",
 	neither:     "none of %d figures better or worse",
-	betterIn:    "better in %[1]d of %[2]d (%[3]s)", betterNone: "better in none of %d",
+	betterOf:    "better in %[1]d of %[2]d (%[3]s)", betterNone: "better in none",
+	worseOf: "worse in %[1]d of %[2]d (%[3]s)",
 	worseIn: "worse in %[1]d (%[2]s)", worseNone: "worse in none", changedIn: "changed in %[1]d (%[2]s)",
-	sameIn: "no difference larger than %[2]s in %[1]d", cannotIn: "cannot tell in %d", cannotAny: "cannot tell in any of %d",
+	sameIn: "no difference larger than %[2]s in %[1]d", cannotIn: "cannot tell in %d", cannotAny: "cannot tell in any of %d figures",
 	oneSettles:  "%[1]d more run of each would settle %[2]s",
 	wouldSettle: "%[1]d more runs of each would settle %[2]s", alsoSettle: "%[1]d more %[2]s",
 	fresh:        "%[1]s %[2]s against %[3]s",
@@ -192,7 +194,8 @@ var chinese = vocabulary{
 	withinNone:  "%s：所有差异都没有超出单次运行内部的随机波动，而运行之间的波动未知",
 	withinSome:  "%[1]s：%[3]d 项变化中有 %[2]d 项超出单次运行内部的随机波动（%[4]s），但运行之间的波动未知",
 	neither:     "%d 项指标中未见更优或更差",
-	betterIn:    "%[2]d 项中 %[1]d 项更优（%[3]s）", betterNone: "%d 项中无一更优",
+	betterOf:    "%[2]d 项中 %[1]d 项更优（%[3]s）", betterNone: "无一更优",
+	worseOf: "%[2]d 项中 %[1]d 项更差（%[3]s）",
 	worseIn: "%[1]d 项更差（%[2]s）", worseNone: "无一更差", changedIn: "%[1]d 项有变化（%[2]s）",
 	sameIn: "%[1]d 项差异不超过 %[2]s", cannotIn: "%d 项无法判断", cannotAny: "%d 项指标都无法判断",
 	oneSettles:  "各再运行 %[1]d 次可判定 %[2]s",

@@ -157,13 +157,14 @@ func (w words) decided(t tally, variant int) string {
 	case len(t.better)+len(t.worse) == 0:
 		parts = append(parts, fmt.Sprintf(w.neither, len(t.all)))
 	case len(t.better) == 0:
-		parts = append(parts, fmt.Sprintf(w.betterNone, len(t.all)))
-	case len(t.worse) == 0:
-		parts = append(parts, fmt.Sprintf(w.betterIn, len(t.better), len(t.all), w.list(t.better, variant)), w.worseNone)
+		parts = append(parts, fmt.Sprintf(w.worseOf, len(t.worse), len(t.all), w.list(t.worse, variant)), w.betterNone)
 	default:
-		parts = append(parts, fmt.Sprintf(w.betterIn, len(t.better), len(t.all), w.list(t.better, variant)))
+		parts = append(parts, fmt.Sprintf(w.betterOf, len(t.better), len(t.all), w.list(t.better, variant)))
+		if len(t.worse) == 0 {
+			parts = append(parts, w.worseNone)
+		}
+		add(t.worse, w.worseIn, len(t.worse), w.list(t.worse, variant))
 	}
-	add(t.worse, w.worseIn, len(t.worse), w.list(t.worse, variant))
 	add(t.changed, w.changedIn, len(t.changed), w.list(t.changed, variant))
 	add(t.same, w.sameIn, len(t.same), w.margin)
 	add(t.unknown, w.cannotIn, len(t.unknown))
@@ -229,12 +230,13 @@ func (w words) more(rows []compare.Row, variant int) string {
 }
 
 // legend explains the marks that occur.
-func (w words) legend(c compare.Comparison) (lines []line) {
+func (w words) legend(c compare.Comparison, all bool) (lines []line) {
 	var interval, differs, small, same, cannot, more, apart, borrowed, conditional, corrected bool
 	for _, load := range c.Workloads {
-		for _, r := range load.Rows {
+		shown, _, _ := divide(load, all, asked(c, load))
+		for _, r := range shown {
 			for _, cell := range r.Cells {
-				ch := cell.Change
+				ch := unproven(r, cell).Change
 				if ch == nil || r.Constant {
 					continue
 				}

@@ -79,7 +79,7 @@ func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 	for _, g := range c.Gates {
 		v.gates = append(v.gates, v.words.gate(g))
 	}
-	v.marks = v.words.legend(c)
+	v.marks = v.words.legend(c, o.All)
 	return v
 }
 
@@ -312,13 +312,24 @@ func (w words) rows(load compare.Workload, shown []compare.Row) (rows []viewRow)
 		for i := range load.Variants {
 			cell := viewCell{Value: missing}
 			if i < len(r.Cells) {
-				cell = w.cell(s, r.Cells[i], mixed)
+				cell = w.cell(s, unproven(r, r.Cells[i]), mixed)
 			}
 			row.Cells = append(row.Cells, cell)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// unproven: of single runs, that two counts happen to be equal does not tell that they
+// would be again; unless it is the load that makes them.
+func unproven(r compare.Row, c compare.Cell) compare.Cell {
+	if ch := c.Change; ch != nil && !r.Constant && ch.Basis == compare.Nothing && ch.Verdict == compare.Same {
+		open := *ch
+		open.Verdict = compare.CannotTell
+		c.Change = &open
+	}
+	return c
 }
 
 // alikeRows are rows in words.

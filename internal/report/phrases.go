@@ -26,6 +26,19 @@ func (p Phrases) Interval(r compare.Row, c compare.Change) string {
 	return p.words.interval(c, scaleOf(r))
 }
 
+// Small reports whether a change is sure and yet smaller than the margin.
+func (p Phrases) Small(c compare.Change) bool { return isSmall(c, p.words.limit) }
+
+// Setting is what a setting is called.
+func (p Phrases) Setting(name string) string { return p.words.setting(name) }
+
+// Definition is what a figure counts, and from where to where.
+func (p Phrases) Definition(d metrics.Definition) string { return p.words.definition(d) }
+
+// Foreign is a phrase that others say in English: a load, a test, a reason of a run's
+// verdict, how far a profile is off.
+func (p Phrases) Foreign(s string) string { return p.words.foreign(s) }
+
 // Runs is how many runs a variant has: 5 runs, one table.
 func (p Phrases) Runs(v compare.Variant) string { return p.words.runsOf(v) }
 
