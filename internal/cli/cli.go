@@ -166,12 +166,14 @@ func Run(p *Process) int {
 // it takes for a flag.
 var (
 	negative = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(-[0-9.][^"]*)" \(short flag\).*`)
+	absent   = regexp.MustCompile(`^expected "<(\w+)> \.\.\."$`)
 	missing  = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(?:EOL|-[^0-9.]).*`)
 )
 
 // plain puts what the parser says in plain words.
 func plain(err error) error {
 	text := negative.ReplaceAllString(err.Error(), "$1 $2: must not be negative")
+	text = absent.ReplaceAllString(text, "which $1? at least one must be named; --help says what can be")
 	return usagef("%s", missing.ReplaceAllString(text, "$1: needs a value"))
 }
 

@@ -17,7 +17,7 @@ type compareCmd struct {
 	FailIf []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with code 3 if this holds of a change, such as 'ttft.mean > +2%', or of a value, such as 'itl.p99 > 80ms'; with 4 if the data cannot tell. May be repeated."`
 	Format string   `short:"f" enum:"text,markdown,json,csv,html" default:"text" placeholder:"FORMAT" help:"text, markdown, json, csv or html (${default})."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	All    bool     `help:"Show also what describes the load and is the same everywhere."`
+	All    bool     `help:"Show also what is the same everywhere, and percentiles below the P99."`
 	Lang   string   `enum:"en,zh" default:"en" placeholder:"LANG" help:"Language of words: en or zh (${default})."`
 	variants
 }
@@ -25,12 +25,12 @@ type compareCmd struct {
 // variants are what is compared, and how.
 type variants struct {
 	Runs       []string `arg:"" help:"${picks}"`
-	Baseline   string   `placeholder:"NAME" help:"The variant that others are held against. Default: the one named baseline, base or before, else the first."`
-	Level      string   `default:"95%" placeholder:"P" help:"Level of intervals; tests give one less it of false alarms (${default})."`
+	Baseline   string   `placeholder:"NAME" help:"The variant that others are held against. Default: the one with a name like baseline, before, 优化前 or w/o …, else the first."`
+	Level      string   `default:"95%" placeholder:"P" help:"How sure to be: the level of intervals, and of tests (${default})."`
 	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this are of no interest (${default})."`
-	Paired     bool     `help:"The runs of variants are pairs: the first with the first, the second with the second, in the order of their start."`
+	Paired     bool     `help:"Runs are pairs: the first of a variant with the first of the other, and so on, in the order of their start; good where both sent the same requests."`
 	SingleRuns bool     `help:"Let verdicts and gates rest on the chance within single runs, though it does not cover what changes from run to run."`
-	Ignore     []string `placeholder:"SETTING" help:"Settings that may differ within a workload."`
+	Ignore     []string `placeholder:"SETTING" help:"Settings of the load that may differ within a table, such as concurrency."`
 	By         string   `enum:",pitot,vllm,sglang" default:"" placeholder:"TOOL" help:"Whose definitions to compute records by: pitot, vllm or sglang. Default: pitot's, or those of the tables that they are held against."`
 	storeSetting
 }

@@ -19,7 +19,7 @@ import (
 type noteCmd struct {
 	Output string `short:"o" default:"note.md" placeholder:"FILE" help:"The note; its plots go into a folder of the same name beside it (${default})."`
 	Force  bool   `help:"Write over a note that is there."`
-	Title  string `placeholder:"TEXT" help:"Its title. Default: what is compared."`
+	Title  string `placeholder:"TEXT" help:"Its title. Default: the names of what is compared."`
 	Lang   string `enum:"en,zh" default:"en" placeholder:"LANG" help:"en or zh (${default})."`
 	Table  string `enum:"vllm,sglang,pitot" default:"vllm" placeholder:"TOOL" help:"Whose result tables to show of Pitot's own runs: vllm, sglang or pitot (${default}). Imported ones keep their own."`
 	variants
@@ -31,7 +31,11 @@ func (c noteCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.Output); err == nil && !c.Force {
+	switch info, err := os.Stat(c.Output); {
+	case err != nil: // it is not there, or writing it will say what is wrong
+	case info.IsDir():
+		return usagef("--output %s: it is a folder; name a file, such as %s", c.Output, filepath.Join(c.Output, "note.md"))
+	case !c.Force:
 		return usagef("--output %s: it is there already; name another, or add --force", c.Output)
 	}
 	folder := strings.TrimSuffix(filepath.Base(c.Output), filepath.Ext(c.Output))

@@ -47,6 +47,10 @@ func (k *picker) pick(args []string) (picks []pick, err error) {
 	labels := labels(args)
 	var errs []error
 	for i, arg := range args {
+		if slices.Contains(args[:i], arg) {
+			errs = append(errs, usagef("%s is named twice; a run is no repetition of itself", arg))
+			continue
+		}
 		some, err := k.one(arg)
 		errs = append(errs, err)
 		for _, one := range some {
@@ -59,11 +63,23 @@ func (k *picker) pick(args []string) (picks []pick, err error) {
 	return picks, errors.Join(errs...)
 }
 
+// one is what an argument stands for. A folder that has the name of stored runs and no
+// results in it is in nobody's way: the plots of a note may be in it.
 func (k *picker) one(arg string) ([]pick, error) {
-	if _, err := os.Stat(arg); err == nil {
-		return k.files(arg)
+	info, err := os.Stat(arg)
+	if err != nil {
+		return k.stored(arg)
 	}
-	return k.stored(arg)
+	picks, err := k.files(arg)
+	if err != nil || len(picks) > 0 {
+		return picks, err
+	}
+	if info.IsDir() {
+		if picks, err = k.stored(arg); err == nil {
+			return picks, nil
+		}
+	}
+	return nil, usagef("%s: no result in it that can be compared (`pitot import --dry-run` shows what is read)", arg)
 }
 
 // labels are short names for arguments: of a path its last part, where that tells
@@ -101,9 +117,6 @@ func (k *picker) files(arg string) (picks []pick, err error) {
 		}
 	}
 	k.process.complain(problems)
-	if len(picks) == 0 {
-		return nil, usagef("%s: no result in it that can be compared (`pitot import --dry-run` shows what is read)", arg)
-	}
 	return picks, nil
 }
 
@@ -127,7 +140,7 @@ func (k *picker) stored(arg string) (picks []pick, err error) {
 	}
 	id, err := k.runs.Find(arg) // last, or the beginning of an id
 	if err != nil {
-		return nil, usagef("%q is no file or folder, and %w", arg, err)
+		return nil, usagef("%s: no file or folder of that name, and %w", arg, err)
 	}
 	i := slices.IndexFunc(k.list, func(l store.Listing) bool { return l.Run.ID == id })
 	return []pick{k.kept(k.list[i].Run)}, nil

@@ -16,7 +16,7 @@ import (
 // listed is how many figures a sentence names.
 const listed = 6
 
-// briefly is how many it names where nothing is known of any.
+// briefly is how many it names of which nothing is known.
 const briefly = 4
 
 // settled is of how many figures a sentence says what would decide them.
@@ -236,7 +236,7 @@ func (w *writer) ofVariant(all []finding) string {
 	case all[0].Basis == compare.Within:
 		return w.within(all)
 	}
-	return w.list(all[:min(briefly, len(all))], false) + w.words.end
+	return w.list(all[:min(briefly, len(all))], briefly, false) + w.words.end
 }
 
 // within is what single runs with records show.
@@ -250,7 +250,7 @@ func (w *writer) within(all []finding) string {
 	if apart == nil {
 		return w.words.withinNone + w.words.end
 	}
-	return fmt.Sprintf(w.words.apart, w.list(apart, true)) + w.words.end
+	return fmt.Sprintf(w.words.apart, w.list(apart, listed, true)) + w.words.end
 }
 
 // decided is the verdict where noise is known.
@@ -268,7 +268,7 @@ func (w *writer) decided(all []finding) string {
 	var parts []string
 	add := func(f []finding, sentence string) {
 		if len(f) > 0 {
-			parts = append(parts, fmt.Sprintf(sentence, w.list(f, true)))
+			parts = append(parts, fmt.Sprintf(sentence, w.list(f, listed, true)))
 		}
 	}
 	add(better, w.words.betterIn)
@@ -287,8 +287,8 @@ func (w *writer) decided(all []finding) string {
 func (w *writer) title(r compare.Row) string { return escape(w.said.Title(r.Quantity)) }
 
 // list names figures with their changes, and where those lie.
-func (w *writer) list(all []finding, intervals bool) string {
-	return w.enumerate(all, func(f finding) string {
+func (w *writer) list(all []finding, most int, intervals bool) string {
+	return w.enumerate(all, most, func(f finding) string {
 		said := w.title(f.row) + " " + w.said.Change(f.row, f.Change)
 		if at := w.said.Interval(f.row, f.Change); intervals && at != "" {
 			said += " " + escape(at)
@@ -298,12 +298,12 @@ func (w *writer) list(all []finding, intervals bool) string {
 }
 
 func (w *writer) names(all []finding) string {
-	return w.enumerate(all, func(f finding) string { return w.title(f.row) })
+	return w.enumerate(all, listed, func(f finding) string { return w.title(f.row) })
 }
 
 // open names what is not decided, and what would decide some of it.
 func (w *writer) open(all []finding) string {
-	said := w.list(all, true)
+	said := w.list(all, briefly, true)
 	wanting := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return f.More == 0 || f.More > patience })
 	if len(wanting) == 0 {
 		return said
@@ -316,9 +316,9 @@ func (w *writer) open(all []finding) string {
 }
 
 // enumerate names the first few.
-func (w *writer) enumerate(all []finding, name func(finding) string) string {
+func (w *writer) enumerate(all []finding, most int, name func(finding) string) string {
 	var parts []string
-	for _, f := range all[:min(listed, len(all))] {
+	for _, f := range all[:min(most, len(all))] {
 		parts = append(parts, name(f))
 	}
 	if rest := len(all) - len(parts); rest > 0 {

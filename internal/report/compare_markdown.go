@@ -15,7 +15,7 @@ import (
 // column for its values and one for its changes.
 func CompareMarkdown(w io.Writer, c compare.Comparison, o CompareOptions) error {
 	v := newComparisonView(c, o)
-	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2))}
+	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2)), colon: v.words.colon}
 	m.bullets(v.notes)
 	for _, s := range v.workloads {
 		m.title(s.Name)
@@ -39,14 +39,14 @@ func CompareMarkdown(w io.Writer, c compare.Comparison, o CompareOptions) error 
 // A markdown is a document in the making.
 type markdown struct {
 	strings.Builder
-	heading string
+	heading, colon string
 }
 
 func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkdown(s) + "\n\n") }
 
 func (m *markdown) bullets(lines []line) {
 	for _, l := range lines {
-		m.WriteString("- **" + escapeMarkdown(l.Label) + "**: " + escapeMarkdown(l.Text) + "\n")
+		m.WriteString("- **" + escapeMarkdown(l.Label) + "**" + m.colon + escapeMarkdown(l.Text) + "\n")
 	}
 	if len(lines) > 0 {
 		m.WriteString("\n")
