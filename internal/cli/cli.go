@@ -173,6 +173,7 @@ var (
 // plain puts what the parser says in plain words.
 func plain(err error) error {
 	text := negative.ReplaceAllString(err.Error(), "$1 $2: must not be negative")
+	text = strings.Replace(text, `one of "",`, "one of ", 1)
 	text = absent.ReplaceAllString(text, "which $1? at least one must be named; --help says what can be")
 	return usagef("%s", missing.ReplaceAllString(text, "$1: needs a value"))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/ingest"
 	"github.com/pitot-bench/pitot/internal/report"
@@ -47,7 +48,7 @@ func (c importCmd) Run(p *Process) error {
 	err = errors.Join(append(errs, report.Columns(p.Stdout, n.rows))...)
 	fmt.Fprintln(p.Stdout, n.words(c.DryRun))
 	if err == nil && n.added+n.known == 0 {
-		return errors.New("nothing was imported")
+		return fmt.Errorf("nothing was imported: no table or result file of a tool that is known in %s", strings.Join(c.Paths, ", "))
 	}
 	return err
 }

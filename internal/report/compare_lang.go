@@ -37,6 +37,7 @@ type vocabulary struct {
 	load          string // labels of lines
 	baseline      string
 	against       string
+	variant       string // the only one
 	differs       string
 	inFlight      string // parts of a load
 	inputEach     string
@@ -132,7 +133,7 @@ var english = vocabulary{
 	fileOne: "one result file", fileMany: "%d result files", each: "%s each",
 
 	inFlight: "at most %s in flight", inputEach: "%s input tokens each", requestsOf: "%s requests", atRate: "%s req/s", unstreamed: "not streamed", through: "%s API", ramped: "ramp",
-	load: "load", baseline: "baseline", against: "against", differs: "differs", result: "result",
+	load: "load", baseline: "baseline", against: "against", variant: "variant", differs: "differs", result: "result",
 	alike: "alike", hidden: "hidden", withAll: "%s (--all shows them)", inEach: "%s in each", note: "note", claim: "claim", figures: "figures", gates: "gates", marks: "marks",
 
 	better: "better", worse: "worse", changed: "changed", same: "same", cannotTell: "?", apart: "apart", borrowed: "~", ifNoise: "if noise <%s", lessThan: "%s <%s",
@@ -180,11 +181,11 @@ var chinese = vocabulary{
 	span: "%[1]s 至 %[2]s", and: "另有 %d 项", rule: "指标", changeHead: "变化",
 	workload: "负载 %d", empty: "没有可比较的内容",
 	alone: "只有一个方案，没有比较对象", withDoubt: "%[1]s，其中 %[2]d 次结果存疑或无效",
-	runOne: "单次运行", runMany: "%d 次运行", tableOne: "一张结果表", tableMany: "%d 张结果表",
+	runOne: "一次运行", runMany: "%d 次运行", tableOne: "一张结果表", tableMany: "%d 张结果表",
 	fileOne: "一个结果文件", fileMany: "%d 个结果文件", each: "各%s",
 
 	inFlight: "最多 %s 个并发", inputEach: "平均输入 %s token", requestsOf: "%s 个请求", atRate: "%s req/s", unstreamed: "非流式", through: "%s 接口", ramped: "速率渐变",
-	load: "负载", baseline: "基线", against: "对比", differs: "差异", result: "结论",
+	load: "负载", baseline: "基线", against: "对比", variant: "方案", differs: "差异", result: "结论",
 	alike: "相同", hidden: "未列", withAll: "%s（--all 可全部列出）", inEach: "各方案均为 %s", note: "说明", claim: "原文", figures: "口径", gates: "门禁", marks: "标记",
 
 	better: "更优", worse: "更差", changed: "有变化", same: "持平", cannotTell: "?", apart: "运行内显著", borrowed: "~", ifNoise: "若噪声 <%s", lessThan: "%s <%s",

@@ -100,8 +100,12 @@ func (t *terminal) lines(lines []line) {
 		if t.width > 0 {
 			room = max(20, t.width-indent-t.label-2)
 		}
+		code := colorOf(l.Tone)
+		if l.Tone == unclear {
+			code = "" // that nothing can be told is no small print
+		}
 		for _, part := range wrap(l.Text, room) {
-			text := padRight(label, t.label) + "  " + t.paint(part, colorOf(l.Tone))
+			text := padRight(label, t.label) + "  " + t.paint(part, code)
 			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+text, " ") + "\n")
 			label = ""
 		}
@@ -117,10 +121,11 @@ type column struct {
 	cells []viewCell
 }
 
-// headWidth is what a name has at least, if it wants it; headLines how many lines at
-// most.
+// headWidth is what a name has at least, if it wants it, and loneWidth what that of an
+// only column has; headLines how many lines at most.
 const (
 	headWidth = 14
+	loneWidth = 40
 	headLines = 3
 )
 
@@ -138,7 +143,11 @@ func newColumn(s section, i int) column {
 			c.width += n + 2
 		}
 	}
-	c.width = max(max(c.width-2, 1), min(columnsOf(s.Heads[i]), headWidth))
+	room := headWidth
+	if len(s.Heads) == 1 {
+		room = loneWidth
+	}
+	c.width = max(max(c.width-2, 1), min(columnsOf(s.Heads[i]), room))
 	c.head = wrap(s.Heads[i], c.width)
 	if len(c.head) > headLines {
 		rest := strings.Join(c.head[headLines-1:], " ")

@@ -180,8 +180,12 @@ func EachAlike(r compare.Residue) bool {
 // variants are lines that say which is the baseline, and how many runs of each there
 // are: once, if of each as many.
 func (w words) variants(load compare.Workload) (lines []line) {
+	label := w.baseline
+	if len(load.Variants) == 1 {
+		label = w.variant
+	}
 	for i, v := range load.Variants[:min(1, len(load.Variants))] {
-		lines = append(lines, line{Label: w.baseline, Text: clean(v.Name) + w.open + w.runsOf(load.Variants[i]) + w.shut})
+		lines = append(lines, line{Label: label, Text: clean(v.Name) + w.open + w.runsOf(load.Variants[i]) + w.shut})
 	}
 	groups := alikeIn(load.Variants, 1, w.runsOf)
 	for _, g := range groups {
