@@ -32,6 +32,7 @@ type textReader struct {
 	prose   bool   // the line before was text of a paragraph
 	last    *printed
 	pending []pendingClaim // of the next table
+	stated  int            // claims since the last table
 }
 
 // readText reads the tables in a text.
@@ -52,7 +53,9 @@ func readText(s Source) ([]Found, []Problem) {
 		r.line(*current, "")
 	}
 	r.closeTable()
-	r.claimsFor(nil)
+	if len(r.tables) > 0 {
+		r.claimsFor(nil)
+	}
 	found := r.found()
 	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(found) == 0 && len(r.problems) == 0 {
@@ -69,17 +72,25 @@ func (r *textReader) problem(n int, format string, a ...any) {
 }
 
 var (
-	titleLine = regexp.MustCompile(`={3,} ?Serving Benchmark Result ?={3,}\s*$`)
+	titleLine = compile(`={3,} ?Serving Benchmark Result ?={3,}\s*$`)
 	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}\s*$`)
 	quoted    = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
 	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
 )
 
+// unquoted is a line without the marks of a quotation.
+func unquoted(text string) string {
+	if !strings.HasPrefix(strings.TrimLeft(text, " "), ">") {
+		return text
+	}
+	return quoted.ReplaceAllString(text, "")
+}
+
 // line reads a line of the document.
 func (r *textReader) line(l line, next string) {
-	text := quoted.ReplaceAllString(l.text, "")
+	text := unquoted(l.text)
 	switch {
-	case titleLine.MatchString(l.text):
+	case titleLine.find(l.text) != nil:
 		r.openTable(l.n, true)
 	case r.table != nil && r.tableLine(l):
 	case r.fenceMark(text):
@@ -89,7 +100,7 @@ func (r *textReader) line(l line, next string) {
 	case strings.TrimSpace(text) == "":
 		r.prose = false
 	default:
-		r.text(line{l.n, text}, quoted.ReplaceAllString(next, ""))
+		r.text(line{l.n, text}, unquoted(next))
 	}
 }
 
@@ -163,7 +174,7 @@ func (r *textReader) fenceMark(text string) bool {
 
 // closes reports whether a line ends the block that fence began.
 func closes(fence, text string) bool {
-	m := fenceLine.FindStringSubmatch(quoted.ReplaceAllString(text, ""))
+	m := fenceLine.FindStringSubmatch(unquoted(text))
 	return m != nil && m[1][0] == fence[0] && len(m[1]) >= len(fence) && strings.TrimSpace(m[2]) == ""
 }
 
@@ -188,7 +199,7 @@ func (r *textReader) text(l line, next string) {
 	if strings.Trim(l.text, "=- \t") == "" {
 		return
 	}
-	if claims := claimsIn(l.text); len(claims) > 0 {
+	if claims := r.claimsOf(l); len(claims) > 0 {
 		r.claim(claims, l.n)
 		return
 	}
@@ -210,8 +221,24 @@ func (r *textReader) text(l line, next string) {
 func (r *textReader) heading(h heading, l line) {
 	r.last, r.label, r.prose = nil, "", false
 	r.outline.place(h)
-	r.claim(claimsIn(emphasis.Replace(h.text)), l.n)
+	r.claim(r.claimsOf(line{l.n, emphasis.Replace(h.text)}), l.n)
 	r.take(line{l.n, h.text})
+}
+
+// mostClaims is how many changes can be stated between two tables: a text that has
+// more is no note on them.
+const mostClaims = 500
+
+// claimsOf are the changes that a line states.
+func (r *textReader) claimsOf(l line) []claim {
+	if r.stated >= mostClaims {
+		return nil
+	}
+	found := claimsIn(l.text)
+	if r.stated += len(found); r.stated >= mostClaims && len(r.tables) > 0 {
+		r.problem(l.n, "%d changes are stated since the last table: what follows up to the next one is not read as such", r.stated)
+	}
+	return found
 }
 
 // A pendingClaim waits for a table.
@@ -317,7 +344,7 @@ func (r *textReader) closeTable() {
 	if len(t.stack) > 0 {
 		t.stack[len(t.stack)-1].tables++
 	}
-	r.tables, r.last = append(r.tables, t), t
+	r.tables, r.last, r.stated = append(r.tables, t), t, 0
 }
 
 // found makes runs of the tables.

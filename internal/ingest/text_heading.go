@@ -26,26 +26,35 @@ const (
 
 var (
 	atxHeading  = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	htmlHeading = regexp.MustCompile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
+	htmlHeading = compile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
 	boldLine    = regexp.MustCompile(`^(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$`)
 	htmlTag     = regexp.MustCompile(`</?[a-zA-Z][^>]*>`)
 	bullet      = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)、])\s+`)
 	parentheses = regexp.MustCompile(`^\s*[(（\[【].*[)）\]】]\s*$`)
 )
 
+// unlisted is a line without the blanks at its ends, and the mark of a list.
+func unlisted(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] >= 'A' && text[0] <= 'Z' || text[0] == '[' || text[0] == '(' { // most lines of a log
+		return text
+	}
+	return strings.TrimSpace(bullet.ReplaceAllString(text, ""))
+}
+
 // markedHeading is a heading that its own line marks as one.
 func markedHeading(text string) (h heading, ok bool) {
 	if m := atxHeading.FindStringSubmatch(text); m != nil {
 		return heading{level: len(m[1]), text: m[2]}, strings.TrimSpace(m[2]) != ""
 	}
-	if m := htmlHeading.FindStringSubmatch(text); m != nil {
+	if m := htmlHeading.find(text); m != nil {
 		level := boldLevel
 		if m[1][0] == 'h' || m[1][0] == 'H' {
 			level = int(m[1][1] - '0')
 		}
 		return heading{level: level, text: htmlTag.ReplaceAllString(m[2], "")}, true
 	}
-	text = bullet.ReplaceAllString(strings.TrimSpace(text), "")
+	text = unlisted(text)
 	m := boldLine.FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], "**") {
 		return heading{}, false
@@ -86,7 +95,7 @@ var generic = []string{
 // plainLabel is a line that names the block below it if one follows: it ends with
 // a colon, or else is short and no sentence.
 func plainLabel(text string) (label string, colon, ok bool) {
-	text = strings.TrimSpace(bullet.ReplaceAllString(strings.TrimSpace(text), ""))
+	text = unlisted(text)
 	colon = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 	n := utf8.RuneCountInString(text)
 	if n == 0 || n > longestLabel || !colon && (n > longestCaption || strings.ContainsAny(text, "`$|<>=") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "。")) {
