@@ -212,7 +212,10 @@ func readClaim(text, metric string, metrics []mention, a []int, from, to int) (c
 		}
 	}
 	way, ok := c.direction(text, a, from, to)
-	if !ok || way == "factor" && !(named && beside.MatchString(between(text, m, a))) {
+	if way == "factor" {
+		ok = ok && named && beside.MatchString(between(text, m, a))
+	}
+	if !ok {
 		return c, false
 	}
 	if !c.quantify(text[a[2]:a[3]], text[a[4]:a[5]], way) {

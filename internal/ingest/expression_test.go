@@ -11,7 +11,7 @@ import (
 func TestExpressionsKnowTheirWords(t *testing.T) {
 	for text, want := range map[string][]string{
 		`(?i)\bTTFT\b|time to first token`: {"ttft", "time to first token"},
-		`降低?|下降`:                            {"降", "下降"},
+		`降低?|下降`:                           {"降", "下降"},
 		`a*b+c?`:                           {"b"},
 		`\d+`:                              {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
 		`x|\S`:                             nil,

@@ -25,6 +25,11 @@ type textReader struct {
 	tables   []*printed
 	problems []Problem
 
+	aside   *aside // a table to the right of the one that is open
+	side    string // of the next table, "" if it stands alone
+	diff    bool   // lines begin with the mark of a change
+	sides   int    // how many tables are read beside each other
+	near    string // a label in a block of code, if the line right above is one
 	fence   string // what opened the block of code that it is in, "" outside
 	fenced  bool   // that block began directly below the label
 	label   string // a line that names the next table, if one follows
@@ -53,6 +58,7 @@ func readText(s Source) ([]Found, []Problem) {
 		r.line(*current, "")
 	}
 	r.closeTable()
+	r.turn()
 	if len(r.tables) > 0 {
 		r.claimsFor(nil)
 	}
@@ -72,8 +78,12 @@ func (r *textReader) problem(n int, format string, a ...any) {
 }
 
 var (
-	titleLine = compile(`={3,} ?Serving Benchmark Result ?={3,}\s*$`)
-	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}\s*$`)
+	// What may stand behind a line of a table: the end of a cell, of a string, of HTML.
+	behind    = `(?:[\s|"'\\]|</?[a-z]+>)*$`
+	titleLine = compile(`={3,} ?Serving Benchmark Result ?={3,}` + behind)
+	titles    = compile(`={3,} ?Serving Benchmark Result ?={3,}`)
+	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}` + behind)
+	hunk      = compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
 	quoted    = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
 	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
 )
@@ -86,21 +96,62 @@ func unquoted(text string) string {
 	return quoted.ReplaceAllString(text, "")
 }
 
-// line reads a line of the document.
+// undiffed is a line without the mark that a diff puts ahead of it.
+func (r *textReader) undiffed(text string) string {
+	switch {
+	case hunk.find(text) != nil:
+		r.diff = true
+		return ""
+	case !r.diff || text == "":
+	case strings.IndexByte("+- ", text[0]) >= 0:
+		return text[1:]
+	default:
+		r.diff = false
+	}
+	return text
+}
+
+// line reads a line of the document. What stands to the right of a table is read
+// after it.
 func (r *textReader) line(l line, next string) {
+	l.text = r.undiffed(l.text)
+	if r.split(&l) {
+		next = ""
+	}
 	text := unquoted(l.text)
 	switch {
 	case titleLine.find(l.text) != nil:
 		r.openTable(l.n, true)
-	case r.table != nil && r.tableLine(l):
+	case r.table != nil && r.tableLine(line{l.n, strings.TrimRight(l.text, `\"`)}):
 	case r.fenceMark(text):
 		r.prose = false
 	case r.fence != "":
-		r.take(line{l.n, text})
+		r.code(line{l.n, text})
 	case strings.TrimSpace(text) == "":
 		r.prose = false
 	default:
 		r.text(line{l.n, text}, unquoted(next))
+	}
+}
+
+// code reads a line in a block of code, outside of tables: it may be the label of the
+// table right below it.
+func (r *textReader) code(l line) {
+	text := strings.TrimSpace(l.text)
+	if text == "" {
+		return
+	}
+	r.near = ""
+	if h, ok := bannerHeading(text); ok {
+		r.heading(h, l)
+		return
+	}
+	if r.take(l) {
+		return
+	}
+	comment, isComment := strings.CutPrefix(text, "# ")
+	if label, colon, ok := plainLabel(comment); ok && (isComment || colon) && !isGeneric(label) {
+		r.near = label
 	}
 }
 
@@ -183,11 +234,14 @@ func closes(fence, text string) bool {
 func (r *textReader) text(l line, next string) {
 	prose := r.prose
 	r.prose = true
+	if escape.in(l.text) {
+		l.text = escape.ReplaceAllString(l.text, "$1")
+	}
 	if level := underlined(l.text, next); level > 0 && !prose {
 		r.heading(heading{level: level, text: l.text}, l)
 		return
 	}
-	if h, ok := markedHeading(l.text); ok {
+	if h, ok := markedHeading(l.text); ok && (h.level < boldLevel || !onlyClaims(h.text)) {
 		r.heading(h, l)
 		return
 	}
@@ -206,8 +260,13 @@ func (r *textReader) text(l line, next string) {
 	if r.take(l) {
 		return
 	}
-	switch label, colon, ok := plainLabel(l.text); {
-	case ok && slices.Contains(generic, strings.ToLower(strings.TrimRight(label, ":： "))):
+	label, onlyTags := l.text, false
+	if strings.Contains(label, "<") {
+		label = htmlTag.ReplaceAllString(label, " ")
+		onlyTags = strings.TrimSpace(label) == ""
+	}
+	switch label, colon, ok := plainLabel(label); {
+	case onlyTags, ok && isGeneric(label):
 	case ok && (colon || !prose):
 		r.label, r.colon = label, colon
 		if colon {
@@ -324,7 +383,14 @@ func (r *textReader) openTable(n int, titled bool) {
 	if r.label != "" && (r.colon || r.fenced) {
 		r.outline.place(heading{level: plainLevel, text: r.label})
 	}
-	r.label, r.prose = "", false
+	r.outline.leave(codeLevel)
+	if r.near != "" {
+		r.outline.place(heading{level: codeLevel, text: r.near})
+	}
+	if r.side != "" {
+		r.outline.place(heading{level: sideLevel, text: r.side})
+	}
+	r.label, r.near, r.side, r.prose = "", "", "", false
 	r.table = &printed{at: n, titled: titled, stack: slices.Clone(r.outline.stack), env: r.outline.env()}
 }
 
@@ -347,17 +413,30 @@ func (r *textReader) closeTable() {
 	r.tables, r.last, r.stated = append(r.tables, t), t, 0
 }
 
-// found makes runs of the tables.
+// found makes runs of the tables. A table that stands there again, to the digit, is
+// no second run.
 func (r *textReader) found() (all []Found) {
 	seen := map[string]int{}
+	at := map[string]int{}
 	for _, t := range r.tables {
-		if run, ok := r.run(t); ok {
-			run.ID = identify(run, t, seen)
-			all = append(all, Found{Run: run})
+		run, ok := r.run(t)
+		if !ok {
+			continue
 		}
+		id := identify(run, t, seen)
+		if first := at[id.same]; first != 0 && len(t.rows) >= tellingRows {
+			r.problem(t.at, "the table of line %d stands here again, under the same name and to the digit: it is kept once", first)
+			continue
+		}
+		at[id.same] = t.at
+		run.ID = id.name
+		all = append(all, Found{Run: run})
 	}
 	return all
 }
+
+// tellingRows are as many as two runs will not have all alike.
+const tellingRows = 8
 
 // run makes a run of a table, and notes what it lacks.
 func (r *textReader) run(t *printed) (trace.Run, bool) {
@@ -423,8 +502,11 @@ func trimmed(rows []dialect.Row) bool {
 	return short > 0
 }
 
-// identify is a name that the same table in the same place has again.
-func identify(run trace.Run, t *printed, seen map[string]int) string {
+// An identity is a name that the same table in the same place has again; what is the
+// same in all tables that are alike.
+type identity struct{ name, same string }
+
+func identify(run trace.Run, t *printed, seen map[string]int) identity {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", run.Origin.Tool, run.Name)
 	for _, row := range t.rows {
@@ -433,5 +515,5 @@ func identify(run trace.Run, t *printed, seen map[string]int) string {
 	same := string(h.Sum(nil))
 	seen[same]++
 	fmt.Fprintf(h, "%d\n", seen[same])
-	return "imp-" + hex.EncodeToString(h.Sum(nil))[:12]
+	return identity{"imp-" + hex.EncodeToString(h.Sum(nil))[:12], same}
 }
