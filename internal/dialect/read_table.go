@@ -92,8 +92,11 @@ func endsLabel(line string, end int) bool {
 	if end < 2 {
 		return false
 	}
+	before := line[max(0, end-longestLabel):end]
 	switch c := line[end-2]; {
-	case c >= '0' && c <= '9', c == ')':
+	case c >= '0' && c <= '9':
+		return strings.Contains(before, "Position ")
+	case c == ')' && strings.Contains(before, "Storage ("):
 		return true
 	}
 	return labelEnds()[line[max(0, end-labelTail):end]]

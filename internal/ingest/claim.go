@@ -24,20 +24,14 @@ type mention struct {
 }
 
 // A vocabulary is what words mean; the first that fits a place counts.
-type vocabulary []struct {
-	words *regexp.Regexp
+type vocabulary []entry
+
+type entry struct {
+	words expression
 	means string
 }
 
-func word(pattern, means string) struct {
-	words *regexp.Regexp
-	means string
-} {
-	return struct {
-		words *regexp.Regexp
-		means string
-	}{regexp.MustCompile(`(?i)` + pattern), means}
-}
+func word(text, means string) entry { return entry{compile(`(?i)` + text), means} }
 
 // The names that people give to metrics, statistics and directions.
 var (
@@ -71,21 +65,32 @@ var (
 	}
 	directions = vocabulary{
 		word(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cut)\b|降低?|下降|减少?|减小|缩短`, "down"),
-		word(`\b(?:speed[ -]?up|faster|improv\w*|better)\b|提升|改善|加速|变快|优化了?约?\s*$`, "better"),
+		word(`\b(?:speed[ -]?up|faster|improv\w*|better|gain\w*)\b|提升|改善|加速|变快`, "better"),
 		word(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|退化`, "worse"),
-		word(`\b(?:increas\w*|rais\w*|rose|higher|up|grow\w*|gain\w*)\b|增加?|升高|上升|上涨|提高`, "up"),
+		word(`\b(?:increas\w*|rais\w*|rose|higher|up|grow\w*)\b|增加?|升高|上升|上涨|提高`, "up"),
 	}
-	// unclaimed are words of a clause that states a bound, a wish or nothing.
-	unclaimed = regexp.MustCompile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|within|±|less than|(?:under|below) \d|at most|\btarget\b|\bgoal|expect|should|\bnot?\b|n't\b|误差|波动|噪声|抖动|以内|不超过|低于|小于|目标|预期|预计|没有|未`)
+	// optimized is the noun and the verb: it states a change right ahead of its amount.
+	optimized = regexp.MustCompile(`优化[了约\s]*$`)
+	// unclaimed are words of a clause that states a bound, a wish, somebody else's
+	// figures, a share or nothing.
+	unclaimed = compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|utili[sz]ation|usage|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
 
-	amount = regexp.MustCompile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍)`)
-	clause = regexp.MustCompile(`[;；。，、]|,\s|\.\s|\s(?:and|but|while)\s|以及|并且|但|而`)
-	logged = regexp.MustCompile(`\b(?:INFO|WARNING|WARN|ERROR|DEBUG)\b`)
+	amount = compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍)`)
+	clause = compile(`[;；。，、]|,\s|\.\s|\s(?:and|but|while)\s|以及|并且|但是?|而且?`)
+	logged = compile(`\b(?:INFO|WARNING|WARN|ERROR|DEBUG)\b`)
+	// intoShare is what stands ahead of an amount that is what remains: `to 80%`.
+	intoShare = regexp.MustCompile(`(?i)(?:\bto|至|到)(?:原来的|约|about|around|~|～|\s)*$`)
+	// beside is what can stand between a metric and the factor of it.
+	beside = regexp.MustCompile(`(?i)^(?:is|the|of|by|=|:|：|[\s|*(（+~～约])*$`)
 )
 
 // find are the mentions in a text, in its order; longer ones hide those inside.
 func (v vocabulary) find(text string) (all []mention) {
+	lower := lowered(text)
 	for _, w := range v {
+		if !w.words.in(lower) {
+			continue
+		}
 		for _, m := range w.words.FindAllStringIndex(text, -1) {
 			overlaps := slices.ContainsFunc(all, func(o mention) bool { return m[0] < o.end && o.start < m[1] })
 			if !overlaps {
@@ -100,14 +105,47 @@ func (v vocabulary) find(text string) (all []mention) {
 // Lines longer than this state nothing that could be told apart.
 const longestClaim = 500
 
+// canClaim is a quick no for most lines: one that states a change has an amount and
+// a metric.
+func canClaim(text string) bool {
+	if len(text) > longestClaim || !strings.ContainsAny(text, "0123456789") {
+		return false
+	}
+	lower := lowered(text)
+	known := func(e entry) bool { return e.words.in(lower) }
+	return hasAmount(lower) && slices.ContainsFunc(metricWords, known) && !logged.finds(text, lower) && amount.MatchString(text)
+}
+
+// hasAmount reports whether a unit of changes stands behind a digit.
+func hasAmount(lower string) bool {
+	for _, unit := range []string{"%", "％", "x", "×", "倍"} {
+		for rest := lower; ; {
+			before, after, ok := strings.Cut(rest, unit)
+			if !ok {
+				break
+			}
+			before = strings.TrimRight(before, " \t")
+			if before != "" && before[len(before)-1] >= '0' && before[len(before)-1] <= '9' {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
+}
+
 // claimsIn are the changes of metrics that a line states.
 func claimsIn(text string) (all []claim) {
-	if len(text) > longestClaim || !strings.ContainsAny(text, "%％x×倍") || !amount.MatchString(text) || logged.MatchString(text) || len(metricWords.find(text)) == 0 {
+	if !canClaim(text) {
 		return nil
 	}
 	metric := ""
 	start := 0
-	for _, cut := range append(clause.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+	var cuts [][]int
+	if clause.in(lowered(text)) {
+		cuts = clause.FindAllStringIndex(text, -1)
+	}
+	for _, cut := range append(cuts, []int{len(text), len(text)}) {
 		found, last := clauseClaims(text[start:cut[0]], metric)
 		for _, c := range found {
 			c.start, c.end = c.start+start, c.end+start
@@ -134,10 +172,11 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 	if len(metrics) > 0 {
 		last = metrics[len(metrics)-1].means
 	}
-	amounts := amount.FindAllStringSubmatchIndex(text, -1)
-	if unclaimed.MatchString(text) {
+	lower := lowered(text)
+	if !hasAmount(lower) || unclaimed.finds(text, lower) {
 		return nil, last
 	}
+	amounts := amount.FindAllStringSubmatchIndex(text, -1)
 	from := 0
 	for i, a := range amounts {
 		to := len(text)
@@ -158,7 +197,8 @@ func readClaim(text, metric string, metrics []mention, a []int, from, to int) (c
 	c := claim{start: a[0], end: a[1]}
 	c.Text = trimClaim(text)
 	c.Metric = metric
-	if m, ok := nearest(metrics, a[0], a[1], 0, len(text)); ok {
+	m, named := nearest(metrics, a[0], a[1], 0, len(text))
+	if named {
 		c.Metric = m.means
 		c.cover(m)
 	}
@@ -172,11 +212,30 @@ func readClaim(text, metric string, metrics []mention, a []int, from, to int) (c
 		}
 	}
 	way, ok := c.direction(text, a, from, to)
+	if way == "factor" {
+		ok = ok && named && beside.MatchString(between(text, m, a))
+	}
 	if !ok {
 		return c, false
 	}
-	return c, c.quantify(text[a[2]:a[3]], text[a[4]:a[5]], way)
+	if !c.quantify(text[a[2]:a[3]], text[a[4]:a[5]], way) {
+		return c, false
+	}
+	if isShare(text[a[4]:a[5]]) && intoShare.MatchString(text[from:a[0]]) {
+		c.Change = math.Abs(c.Change) - 1 // what remains
+	}
+	return c, true
 }
+
+// between is what stands between a mention and an amount.
+func between(text string, m mention, a []int) string {
+	if m.end <= a[0] {
+		return text[m.end:a[0]]
+	}
+	return text[a[5]:max(a[5], m.start)]
+}
+
+func isShare(unit string) bool { return strings.ContainsAny(unit, "%％") }
 
 // nearest is the last mention ahead of a place, or else the first one behind it.
 func nearest(all []mention, start, end, from, to int) (best mention, ok bool) {
@@ -216,8 +275,12 @@ func (c *claim) direction(text string, a []int, from, to int) (way string, ok bo
 	case strings.ContainsRune("+＋", before) && attached:
 		c.start = min(c.start, a[0]-width)
 		return "up", true
+	case strings.ContainsRune("~～", before) && attached:
 	case strings.ContainsRune("-−－–~～.<>≤≥", before):
 		return "", false
+	}
+	if optimized.MatchString(text[from:a[0]]) {
+		return "better", true
 	}
 	for _, v := range []vocabulary{arrows, directions} {
 		if m, ok := nearest(v.find(text), a[0], a[1], from, to); ok {
@@ -225,10 +288,7 @@ func (c *claim) direction(text string, a []int, from, to int) (way string, ok bo
 			return m.means, true
 		}
 	}
-	if strings.ContainsAny(text[a[4]:a[5]], "%％") {
-		return "", false
-	}
-	return "factor", true
+	return "factor", !isShare(text[a[4]:a[5]])
 }
 
 // quantify sets the change. A factor is one of speed: of a latency it divides.
@@ -240,7 +300,7 @@ func (c *claim) quantify(number, unit, way string) bool {
 	}
 	c.Step = math.Pow10(-len(fraction))
 	latency := !strings.Contains(c.Metric, "throughput") && !slices.Contains([]string{"goodput", "accept_length", "peak.output"}, c.Metric)
-	if !strings.ContainsAny(unit, "%％") {
+	if !isShare(unit) {
 		return c.factor(v, way, latency)
 	}
 	c.Change, c.Step = v/100, c.Step/100

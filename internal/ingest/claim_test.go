@@ -72,3 +72,41 @@ func TestHeadingsAreNames(t *testing.T) {
 		}
 	}
 }
+
+// Claims in the words of many authors, and words that state no change.
+func TestWordsOfClaims(t *testing.T) {
+	for text, want := range map[string]string{
+		"TTFT 优化 3.4%":                          "ttft -0.034",
+		"TTFT优化了约3.4%":                          "ttft -0.034",
+		"TTFT improves by ~3.4%":                "ttft -0.034",
+		"Gains: TTFT 3.4%":                      "ttft -0.034",
+		"Throughput gain: 12%":                  "throughput +0.12",
+		"TTFT 缩短至原来的 80%":                       "ttft -0.2",
+		"TTFT reduced to about 80%":             "ttft -0.2",
+		"吞吐提升 5.2%，但是 TPOT 劣化了 1.2%":            "throughput +0.052, tpot +0.012",
+		"2x the throughput":                     "throughput +1",
+		"throughput is 1.5x":                    "throughput +0.5",
+		"Throughput test on 8x H100":            "",
+		"2x A100 throughput test":               "",
+		"We want TTFT to drop by 20%":           "",
+		"if TTFT drops by 20% we stop":          "",
+		"could TTFT be reduced by 20%?":         "",
+		"TTFT 是否能降低 20%？":                       "",
+		"如果 TTFT 降低 20% 就停":                     "",
+		"The paper: 3x throughput":              "",
+		"TTFT improves by up to 20%":            "",
+		"with 95% confidence TTFT is lower":     "",
+		"throughput at 80% load dropped":        "",
+		"gpu-memory-utilization 90% TTFT lower": "",
+		"TTFT 的方差降低 30%":                        "",
+		"cache hit rate 提升 20%，TTFT 未知":         "",
+	} {
+		var got []string
+		for _, c := range claimsIn(text) {
+			got = append(got, fmt.Sprintf("%s %+.4g", c.Metric, c.Change))
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%s: %s, want %s", text, s, want)
+		}
+	}
+}

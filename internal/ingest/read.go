@@ -25,7 +25,7 @@ func isJSON(s Source) bool {
 	n, _ := s.Data.ReadAt(head, 0)
 	text := string(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")))
 	text = strings.TrimLeft(text, " \t\r\n")
-	if text == "" {
+	if text == "" || strings.HasPrefix(text, wrapping) {
 		return false
 	}
 	inside := strings.TrimLeft(text[1:], " \t\r\n")

@@ -25,6 +25,11 @@ type textReader struct {
 	tables   []*printed
 	problems []Problem
 
+	aside   *aside // a table to the right of the one that is open
+	side    string // of the next table, "" if it stands alone
+	diff    bool   // lines begin with the mark of a change
+	sides   int    // how many tables are read beside each other
+	near    string // a label in a block of code, if the line right above is one
 	fence   string // what opened the block of code that it is in, "" outside
 	fenced  bool   // that block began directly below the label
 	label   string // a line that names the next table, if one follows
@@ -32,6 +37,7 @@ type textReader struct {
 	prose   bool   // the line before was text of a paragraph
 	last    *printed
 	pending []pendingClaim // of the next table
+	stated  int            // claims since the last table
 }
 
 // readText reads the tables in a text.
@@ -52,7 +58,10 @@ func readText(s Source) ([]Found, []Problem) {
 		r.line(*current, "")
 	}
 	r.closeTable()
-	r.claimsFor(nil)
+	r.turn()
+	if len(r.tables) > 0 {
+		r.claimsFor(nil)
+	}
 	found := r.found()
 	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(found) == 0 && len(r.problems) == 0 {
@@ -69,27 +78,80 @@ func (r *textReader) problem(n int, format string, a ...any) {
 }
 
 var (
-	titleLine = regexp.MustCompile(`={3,} ?Serving Benchmark Result ?={3,}\s*$`)
-	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}\s*$`)
+	// What may stand behind a line of a table: the end of a cell, of a string, of HTML.
+	behind    = `(?:[\s|"'\\]|</?[a-z]+>)*$`
+	titleLine = compile(`={3,} ?Serving Benchmark Result ?={3,}` + behind)
+	titles    = compile(`={3,} ?Serving Benchmark Result ?={3,}`)
+	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}` + behind)
+	hunk      = compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
 	quoted    = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
 	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
 )
 
-// line reads a line of the document.
-func (r *textReader) line(l line, next string) {
-	text := quoted.ReplaceAllString(l.text, "")
+// unquoted is a line without the marks of a quotation.
+func unquoted(text string) string {
+	if !strings.HasPrefix(strings.TrimLeft(text, " "), ">") {
+		return text
+	}
+	return quoted.ReplaceAllString(text, "")
+}
+
+// undiffed is a line without the mark that a diff puts ahead of it.
+func (r *textReader) undiffed(text string) string {
 	switch {
-	case titleLine.MatchString(l.text):
+	case hunk.find(text) != nil:
+		r.diff = true
+		return ""
+	case !r.diff || text == "":
+	case strings.IndexByte("+- ", text[0]) >= 0:
+		return text[1:]
+	default:
+		r.diff = false
+	}
+	return text
+}
+
+// line reads a line of the document. What stands to the right of a table is read
+// after it.
+func (r *textReader) line(l line, next string) {
+	l.text = r.undiffed(l.text)
+	if r.split(&l) {
+		next = ""
+	}
+	text := unquoted(l.text)
+	switch {
+	case titleLine.find(l.text) != nil:
 		r.openTable(l.n, true)
-	case r.table != nil && r.tableLine(l):
+	case r.table != nil && r.tableLine(line{l.n, strings.TrimRight(l.text, `\"`)}):
 	case r.fenceMark(text):
 		r.prose = false
 	case r.fence != "":
-		r.take(line{l.n, text})
+		r.code(line{l.n, text})
 	case strings.TrimSpace(text) == "":
 		r.prose = false
 	default:
-		r.text(line{l.n, text}, quoted.ReplaceAllString(next, ""))
+		r.text(line{l.n, text}, unquoted(next))
+	}
+}
+
+// code reads a line in a block of code, outside of tables: it may be the label of the
+// table right below it.
+func (r *textReader) code(l line) {
+	text := strings.TrimSpace(l.text)
+	if text == "" {
+		return
+	}
+	r.near = ""
+	if h, ok := bannerHeading(text); ok {
+		r.heading(h, l)
+		return
+	}
+	if r.take(l) {
+		return
+	}
+	comment, isComment := strings.CutPrefix(text, "# ")
+	if label, colon, ok := plainLabel(comment); ok && (isComment || colon) && !isGeneric(label) {
+		r.near = label
 	}
 }
 
@@ -163,7 +225,7 @@ func (r *textReader) fenceMark(text string) bool {
 
 // closes reports whether a line ends the block that fence began.
 func closes(fence, text string) bool {
-	m := fenceLine.FindStringSubmatch(quoted.ReplaceAllString(text, ""))
+	m := fenceLine.FindStringSubmatch(unquoted(text))
 	return m != nil && m[1][0] == fence[0] && len(m[1]) >= len(fence) && strings.TrimSpace(m[2]) == ""
 }
 
@@ -172,11 +234,14 @@ func closes(fence, text string) bool {
 func (r *textReader) text(l line, next string) {
 	prose := r.prose
 	r.prose = true
+	if escape.in(l.text) {
+		l.text = escape.ReplaceAllString(l.text, "$1")
+	}
 	if level := underlined(l.text, next); level > 0 && !prose {
 		r.heading(heading{level: level, text: l.text}, l)
 		return
 	}
-	if h, ok := markedHeading(l.text); ok {
+	if h, ok := markedHeading(l.text); ok && (h.level < boldLevel || !onlyClaims(h.text)) {
 		r.heading(h, l)
 		return
 	}
@@ -188,15 +253,20 @@ func (r *textReader) text(l line, next string) {
 	if strings.Trim(l.text, "=- \t") == "" {
 		return
 	}
-	if claims := claimsIn(l.text); len(claims) > 0 {
+	if claims := r.claimsOf(l); len(claims) > 0 {
 		r.claim(claims, l.n)
 		return
 	}
 	if r.take(l) {
 		return
 	}
-	switch label, colon, ok := plainLabel(l.text); {
-	case ok && slices.Contains(generic, strings.ToLower(strings.TrimRight(label, ":： "))):
+	label, onlyTags := l.text, false
+	if strings.Contains(label, "<") {
+		label = htmlTag.ReplaceAllString(label, " ")
+		onlyTags = strings.TrimSpace(label) == ""
+	}
+	switch label, colon, ok := plainLabel(label); {
+	case onlyTags, ok && isGeneric(label):
 	case ok && (colon || !prose):
 		r.label, r.colon = label, colon
 		if colon {
@@ -210,8 +280,24 @@ func (r *textReader) text(l line, next string) {
 func (r *textReader) heading(h heading, l line) {
 	r.last, r.label, r.prose = nil, "", false
 	r.outline.place(h)
-	r.claim(claimsIn(emphasis.Replace(h.text)), l.n)
+	r.claim(r.claimsOf(line{l.n, emphasis.Replace(h.text)}), l.n)
 	r.take(line{l.n, h.text})
+}
+
+// mostClaims is how many changes can be stated between two tables: a text that has
+// more is no note on them.
+const mostClaims = 500
+
+// claimsOf are the changes that a line states.
+func (r *textReader) claimsOf(l line) []claim {
+	if r.stated >= mostClaims {
+		return nil
+	}
+	found := claimsIn(l.text)
+	if r.stated += len(found); r.stated >= mostClaims && len(r.tables) > 0 {
+		r.problem(l.n, "%d changes are stated since the last table: what follows up to the next one is not read as such", r.stated)
+	}
+	return found
 }
 
 // A pendingClaim waits for a table.
@@ -297,7 +383,14 @@ func (r *textReader) openTable(n int, titled bool) {
 	if r.label != "" && (r.colon || r.fenced) {
 		r.outline.place(heading{level: plainLevel, text: r.label})
 	}
-	r.label, r.prose = "", false
+	r.outline.leave(codeLevel)
+	if r.near != "" {
+		r.outline.place(heading{level: codeLevel, text: r.near})
+	}
+	if r.side != "" {
+		r.outline.place(heading{level: sideLevel, text: r.side})
+	}
+	r.label, r.near, r.side, r.prose = "", "", "", false
 	r.table = &printed{at: n, titled: titled, stack: slices.Clone(r.outline.stack), env: r.outline.env()}
 }
 
@@ -317,20 +410,33 @@ func (r *textReader) closeTable() {
 	if len(t.stack) > 0 {
 		t.stack[len(t.stack)-1].tables++
 	}
-	r.tables, r.last = append(r.tables, t), t
+	r.tables, r.last, r.stated = append(r.tables, t), t, 0
 }
 
-// found makes runs of the tables.
+// found makes runs of the tables. A table that stands there again, to the digit, is
+// no second run.
 func (r *textReader) found() (all []Found) {
 	seen := map[string]int{}
+	at := map[string]int{}
 	for _, t := range r.tables {
-		if run, ok := r.run(t); ok {
-			run.ID = identify(run, t, seen)
-			all = append(all, Found{Run: run})
+		run, ok := r.run(t)
+		if !ok {
+			continue
 		}
+		id := identify(run, t, seen)
+		if first := at[id.same]; first != 0 && len(t.rows) >= tellingRows {
+			r.problem(t.at, "the table of line %d stands here again, under the same name and to the digit: it is kept once", first)
+			continue
+		}
+		at[id.same] = t.at
+		run.ID = id.name
+		all = append(all, Found{Run: run})
 	}
 	return all
 }
+
+// tellingRows are as many as two runs will not have all alike.
+const tellingRows = 8
 
 // run makes a run of a table, and notes what it lacks.
 func (r *textReader) run(t *printed) (trace.Run, bool) {
@@ -396,8 +502,11 @@ func trimmed(rows []dialect.Row) bool {
 	return short > 0
 }
 
-// identify is a name that the same table in the same place has again.
-func identify(run trace.Run, t *printed, seen map[string]int) string {
+// An identity is a name that the same table in the same place has again; what is the
+// same in all tables that are alike.
+type identity struct{ name, same string }
+
+func identify(run trace.Run, t *printed, seen map[string]int) identity {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", run.Origin.Tool, run.Name)
 	for _, row := range t.rows {
@@ -406,5 +515,5 @@ func identify(run trace.Run, t *printed, seen map[string]int) string {
 	same := string(h.Sum(nil))
 	seen[same]++
 	fmt.Fprintf(h, "%d\n", seen[same])
-	return "imp-" + hex.EncodeToString(h.Sum(nil))[:12]
+	return identity{"imp-" + hex.EncodeToString(h.Sum(nil))[:12], same}
 }

@@ -16,11 +16,11 @@ const (
 )
 
 var (
-	image     = regexp.MustCompile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
+	image     = compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
 	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
 	described = regexp.MustCompile(`(?i)^(?:GPU|NPU|CUDA|CANN|Driver Version|Hardware|Python|OS|vLLM(?: version)?|SGLang(?: version)?|Model|硬件|模型|版本|环境)\s*[:：]\s*\S`)
 	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
-	bashLine  = regexp.MustCompile(`\b(?:vllm (?:bench )?serve|sglang\.(?:bench_serving|launch_server)|benchmark_serving\.py|vllm\.entrypoints)\b`)
+	bashLine  = compile(`\b(?:vllm (?:bench )?serve|sglang\.(?:bench_serving|launch_server)|benchmark_serving\.py|vllm\.entrypoints)\b`)
 )
 
 // ofRun are the beginnings of lines that the tools print ahead of a run.
@@ -43,19 +43,20 @@ type surroundings struct {
 // take keeps what a line has to say of the run or of the environment, and reports
 // whether it had anything to say.
 func (r *textReader) take(l line) bool {
-	text := strings.TrimSpace(bullet.ReplaceAllString(strings.TrimSpace(l.text), ""))
+	text := unlisted(l.text)
 	a := &r.around
+	lower := lowered(text)
 	switch {
 	case a.broken.Len() > 0:
 		r.namespace(text)
 	case strings.Contains(text, "Namespace("):
 		a.at = l.n
 		r.namespace(text[strings.LastIndex(text, "Namespace("):])
-	case a.command.Len() > 0 || bashLine.MatchString(text):
+	case a.command.Len() > 0 || bashLine.finds(text, lower):
 		r.commandLine(text)
 	case len(text) > longestKept:
 		return false
-	case image.MatchString(text), installed.MatchString(text), described.MatchString(text):
+	case image.finds(text, lower), installed.MatchString(text), described.MatchString(text):
 		r.outline.note(dialect.Mask(text))
 	default:
 		return a.takeRun(text)

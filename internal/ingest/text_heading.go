@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/dialect"
 )
 
 // A heading is a line that names what stands below it. Those of Markdown have the
@@ -22,30 +24,52 @@ type heading struct {
 const (
 	boldLevel  = 7
 	plainLevel = 8
+	codeLevel  = 9  // of a label in a block of code
+	sideLevel  = 10 // left or right
 )
 
 var (
 	atxHeading  = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	htmlHeading = regexp.MustCompile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
+	htmlHeading = compile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
 	boldLine    = regexp.MustCompile(`^(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$`)
 	htmlTag     = regexp.MustCompile(`</?[a-zA-Z][^>]*>`)
 	bullet      = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)、])\s+`)
+	banner      = regexp.MustCompile(`^(={2,}|#{3,}|-{3,}|\*{3,})\s+(\S.*?)\s+[=#*-]{2,}$`)
+	wikiHeading = regexp.MustCompile(`^h([1-6])\.\s+(.*)$`)
+	tab         = regexp.MustCompile(`^(?:===|\?\?\?|!!!)\+?\s+(?:\w+\s+)?"([^"]+)"$`)
+	callout     = regexp.MustCompile(`^\s*\[![\w-]+\][+-]?`)
+	link        = compile(`!?\[([^\]]*)\]\([^)]*\)`)
+	escape      = compile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
 	parentheses = regexp.MustCompile(`^\s*[(（\[【].*[)）\]】]\s*$`)
 )
 
-// markedHeading is a heading that its own line marks as one.
+// unlisted is a line without the blanks at its ends, and the mark of a list.
+func unlisted(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] >= 'A' && text[0] <= 'Z' || text[0] == '[' || text[0] == '(' { // most lines of a log
+		return text
+	}
+	return strings.TrimSpace(bullet.ReplaceAllString(text, ""))
+}
+
+// markedHeading is a heading that its own line marks as one; of a generic summary
+// there is none.
 func markedHeading(text string) (h heading, ok bool) {
 	if m := atxHeading.FindStringSubmatch(text); m != nil {
 		return heading{level: len(m[1]), text: m[2]}, strings.TrimSpace(m[2]) != ""
 	}
-	if m := htmlHeading.FindStringSubmatch(text); m != nil {
+	if m := htmlHeading.find(text); m != nil {
 		level := boldLevel
 		if m[1][0] == 'h' || m[1][0] == 'H' {
 			level = int(m[1][1] - '0')
 		}
-		return heading{level: level, text: htmlTag.ReplaceAllString(m[2], "")}, true
+		h = heading{level: level, text: htmlTag.ReplaceAllString(m[2], "")}
+		return h, level < boldLevel || !isGeneric(h.text)
 	}
-	text = bullet.ReplaceAllString(strings.TrimSpace(text), "")
+	if h, ok := bannerHeading(strings.TrimSpace(text)); ok {
+		return h, true
+	}
+	text = unlisted(text)
 	m := boldLine.FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], "**") {
 		return heading{}, false
@@ -54,6 +78,36 @@ func markedHeading(text string) (h heading, ok bool) {
 		return heading{}, false
 	}
 	return heading{level: boldLevel, text: m[1] + m[2]}, true
+}
+
+// bannerHeading is a heading as scripts print it, and as other markup than Markdown
+// has it.
+func bannerHeading(text string) (h heading, ok bool) {
+	if text == "" || !strings.ContainsRune("=#*-h?!", rune(text[0])) || len(text) > longestBanner {
+		return heading{}, false
+	}
+	if m := banner.FindStringSubmatch(text); m != nil && named(m[2]) {
+		level := boldLevel
+		if m[1][0] == '-' {
+			level = plainLevel
+		}
+		return heading{level: level, text: m[2]}, true
+	}
+	if m := wikiHeading.FindStringSubmatch(text); m != nil {
+		return heading{level: int(m[1][0] - '0'), text: m[2]}, true
+	}
+	if m := tab.FindStringSubmatch(text); m != nil {
+		return heading{level: boldLevel, text: m[1]}, true
+	}
+	return heading{}, false
+}
+
+// longestBanner is more than a line of a terminal.
+const longestBanner = 200
+
+// named reports whether a text has a letter or a digit: something to call by.
+func named(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // underlined is the level of a line whose next one is its underline, else 0.
@@ -80,16 +134,28 @@ const (
 // generic are labels that say of any table what it is.
 var generic = []string{
 	"command", "commands", "cmd", "run", "result", "results", "output", "log", "logs", "benchmark result", "benchmark results",
+	"click", "click to expand", "click to show", "expand", "show", "details", "detail", "full log", "full output", "raw output",
+	"展开", "点击展开", "详情", "详细结果", "完整日志",
 	"命令", "运行", "运行命令", "测试命令", "启动命令", "结果", "测试结果", "日志", "输出",
 }
+
+func isGeneric(label string) bool {
+	return slices.Contains(generic, strings.ToLower(strings.TrimRight(label, ":：.… ")))
+}
+
+// prefixed is all that a log has of a blank line.
+var prefixed = regexp.MustCompile(`^(?:\[[^\]]*\]|\([^)]*\))\s*[:：]?$`)
 
 // plainLabel is a line that names the block below it if one follows: it ends with
 // a colon, or else is short and no sentence.
 func plainLabel(text string) (label string, colon, ok bool) {
-	text = strings.TrimSpace(bullet.ReplaceAllString(strings.TrimSpace(text), ""))
+	text = unlisted(text)
 	colon = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 	n := utf8.RuneCountInString(text)
-	if n == 0 || n > longestLabel || !colon && (n > longestCaption || strings.ContainsAny(text, "`$|<>=") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "。")) {
+	if !named(text) || strings.HasPrefix(text, "^") || strings.HasPrefix(text, "↑") || prefixed.MatchString(text) {
+		return "", false, false // what stands ahead of each line of a log, or names the table above
+	}
+	if n > longestLabel || !colon && (n > longestCaption || strings.ContainsAny(text, "`$|<>=") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "。")) {
 		return "", false, false
 	}
 	return text, colon, true
@@ -104,10 +170,25 @@ const separators = " \t:：,，;；|-–—→=>"
 // emptyPair are parentheses that have nothing left in them.
 var emptyPair = regexp.MustCompile(`[(（\[【]\s*[)）\]】]`)
 
+// onlyClaims reports whether a heading has no name beside what it states.
+func onlyClaims(text string) bool {
+	text = emphasis.Replace(text)
+	for _, c := range slices.Backward(claimsIn(text)) {
+		if c.end <= len(text) {
+			text = text[:c.start] + text[c.end:]
+		}
+	}
+	return !named(text)
+}
+
 // cleanHeading is the name that a heading gives: without the author's claims,
 // emphasis and the colon at its end.
 func cleanHeading(text string) string {
-	text = emphasis.Replace(text)
+	text = emphasis.Replace(callout.ReplaceAllString(text, ""))
+	if link.in(text) {
+		text = link.ReplaceAllString(text, "$1")
+	}
+	text = dialect.Mask(text)
 	name, last := text, len(text)
 	for _, c := range slices.Backward(claimsIn(text)) {
 		start, end := c.start, c.end
@@ -148,15 +229,20 @@ type outline struct {
 // place puts a heading under those of a higher level.
 func (o *outline) place(h heading) {
 	h.text = cleanHeading(h.text)
-	for len(o.stack) > 0 && o.top().level >= h.level {
-		o.stack = o.stack[:len(o.stack)-1]
-	}
+	o.leave(h.level)
 	// A plain label behind a table that stood directly below a bold one is its
 	// brother.
 	if h.level == plainLevel && o.top().level == boldLevel && o.top().tables > 0 {
 		o.stack = o.stack[:len(o.stack)-1]
 	}
 	o.stack, o.all = append(o.stack, &h), append(o.all, &h)
+}
+
+// leave leaves the headings of a level and below.
+func (o *outline) leave(level int) {
+	for len(o.stack) > 0 && o.top().level >= level {
+		o.stack = o.stack[:len(o.stack)-1]
+	}
 }
 
 // top is the heading right above, or the document.

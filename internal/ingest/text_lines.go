@@ -3,15 +3,12 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"html"
 	"io"
 	"iter"
 	"strings"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 )
 
 // A line of a text as its author saw it.
@@ -33,7 +30,7 @@ func lines(s Source) iter.Seq2[line, error] {
 			raw, err := readLine(in)
 			if len(raw) > 0 || err == nil {
 				text := strings.ToValidUTF8(string(raw), "\uFFFD")
-				if !yield(line{n, shown(unescaped(text))}, nil) {
+				if !yield(line{n, shown(unescaped(unwrapped(text)))}, nil) {
 					return
 				}
 			}
@@ -45,22 +42,6 @@ func lines(s Source) iter.Seq2[line, error] {
 			}
 		}
 	}
-}
-
-// decoded is a source in UTF-8: one with a mark of its byte order by that mark,
-// one whose first characters have every other byte zero as UTF-16.
-func decoded(s Source) io.Reader {
-	var fallback transform.Transformer = encoding.Nop.NewDecoder()
-	head := make([]byte, 4)
-	if n, _ := s.Data.ReadAt(head, 0); n == len(head) {
-		switch low, high := head[0] != 0 && head[2] != 0, head[1] != 0 && head[3] != 0; {
-		case low && head[1] == 0 && head[3] == 0:
-			fallback = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
-		case high && head[0] == 0 && head[2] == 0:
-			fallback = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
-		}
-	}
-	return transform.NewReader(s.section(), unicode.BOMOverride(fallback))
 }
 
 // readLine reads up to a line feed, which it drops. Of a line that is too long it
@@ -79,6 +60,18 @@ func readLine(in *bufio.Reader) (raw []byte, err error) {
 		}
 	}
 }
+
+// unwrapped is a line that a container's log keeps in an object of its own.
+func unwrapped(text string) string {
+	var wrapped struct{ Log string }
+	if !strings.HasPrefix(text, wrapping) || json.Unmarshal([]byte(text), &wrapped) != nil {
+		return text
+	}
+	return strings.TrimSuffix(wrapped.Log, "\n")
+}
+
+// wrapping is how each line of such a log begins.
+const wrapping = `{"log":"`
 
 // unescaped is a line that was taken from HTML.
 func unescaped(text string) string {

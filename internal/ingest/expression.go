@@ -1,0 +1,111 @@
+package ingest
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// An expression is a regular expression that knows which texts cannot match it: those
+// without any of some words that each of its matches has. To look for words is a
+// hundred times cheaper, and nearly all lines of a log have none.
+type expression struct {
+	*regexp.Regexp
+	words []string // in lower case; none: any text can match
+}
+
+func compile(text string) expression {
+	p := expression{Regexp: regexp.MustCompile(text)}
+	if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
+		p.words = wordsOf(tree)
+	}
+	return p
+}
+
+// wordsOf are words of which each match has one; none if there are no such.
+func wordsOf(tree *syntax.Regexp) (words []string) {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		return []string{lowered(string(tree.Rune))}
+	case syntax.OpCapture, syntax.OpPlus:
+		return wordsOf(tree.Sub[0])
+	case syntax.OpAlternate:
+		for _, sub := range tree.Sub {
+			some := wordsOf(sub)
+			if some == nil {
+				return nil
+			}
+			words = append(words, some...)
+		}
+	case syntax.OpConcat: // the part whose shortest word is the longest
+		for _, sub := range tree.Sub {
+			if some := wordsOf(sub); shortest(some) > shortest(words) {
+				words = some
+			}
+		}
+	case syntax.OpCharClass:
+		return runesOf(tree.Rune)
+	}
+	return words
+}
+
+// mostRunes are as many as a class may have to be looked for one by one.
+const mostRunes = 16
+
+// runesOf are the characters of a class, given by its ranges.
+func runesOf(ranges []rune) (words []string) {
+	for i := 0; i+1 < len(ranges); i += 2 {
+		if ranges[i+1]-ranges[i] >= mostRunes {
+			return nil
+		}
+		for r := ranges[i]; r <= ranges[i+1]; r++ {
+			words = append(words, lowered(string(r)))
+		}
+	}
+	slices.Sort(words)
+	if words = slices.Compact(words); len(words) > mostRunes {
+		return nil
+	}
+	return words
+}
+
+func shortest(words []string) int {
+	n := 0
+	for i, w := range words {
+		if i == 0 || len(w) < n {
+			n = len(w)
+		}
+	}
+	return n
+}
+
+// in reports whether a text can match, of which lower is lowered.
+func (p expression) in(lower string) bool {
+	return len(p.words) == 0 || slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(lower, w) })
+}
+
+// finds reports whether a text matches.
+func (p expression) finds(text, lower string) bool { return p.in(lower) && p.MatchString(text) }
+
+// find is the first match and its parts, nil if there is none.
+func (p expression) find(text string) []string {
+	if !p.in(lowered(text)) {
+		return nil
+	}
+	return p.FindStringSubmatch(text)
+}
+
+// lowered is a text with the letters of English in lower case: it keeps its length.
+func lowered(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= 'A' && r <= 'Z' }) {
+		return text
+	}
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
