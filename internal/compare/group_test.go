@@ -137,6 +137,38 @@ func TestResidueIsNeverSilent(t *testing.T) {
 	}
 }
 
+func TestWhatAllVariantsWentThroughIsNoResidue(t *testing.T) {
+	seeded := func(variant string, seeds ...uint64) (runs []Run) {
+		for _, s := range seeds {
+			runs = append(runs, planned(variant, variant, func(r *trace.Run) { r.Plan.Seed = s }))
+		}
+		return runs
+	}
+	for _, c := range []struct {
+		a, b   []uint64
+		paired bool
+		want   []string
+	}{
+		{[]uint64{1, 2, 3}, []uint64{1, 2, 3}, false, nil},
+		{[]uint64{1, 2}, []uint64{2, 1}, false, nil},
+		{[]uint64{1, 2}, []uint64{2, 1}, true, []string{"1, 2", "2, 1"}},
+		{[]uint64{1, 2}, []uint64{1, 2, 1, 2}, false, nil},
+		{[]uint64{7, 7}, []uint64{7}, false, nil},
+		{[]uint64{1, 1, 2}, []uint64{1, 2, 2}, false, []string{"1, 1, 2", "1, 2, 2"}},
+		{[]uint64{1, 2}, []uint64{3, 4}, false, []string{"1, 2", "3, 4"}},
+		{[]uint64{1, 2}, nil, false, []string{"1, 2"}},
+	} {
+		_, result := layout(t, Options{Paired: c.paired}, slices.Concat(seeded("A", c.a...), seeded("B", c.b...))...)
+		var got []string
+		for _, r := range result.Workloads[0].Residue {
+			got = append(got, r.Values...)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("seeds %v and %v, paired %v: %q, want %q", c.a, c.b, c.paired, got, c.want)
+		}
+	}
+}
+
 func TestAProfileIsResidueOnce(t *testing.T) {
 	with := func(variant, name, text string) Run {
 		return planned(variant, variant, func(r *trace.Run) { r.Env.Profile = &trace.Profile{Name: name, Text: text} })

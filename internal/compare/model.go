@@ -80,7 +80,7 @@ func (t *table) fill() error {
 	if err := t.checkPairs(); err != nil {
 		return err
 	}
-	t.out.Settings, t.out.Residue = t.group.settings(), residue(t.variants, t.o.Ignore)
+	t.out.Settings, t.out.Residue = t.group.settings(), residue(t.variants, t.o)
 	for _, v := range t.variants {
 		t.out.Variants = append(t.out.Variants, v.model())
 	}

@@ -94,8 +94,10 @@ func toolInWords(r trace.Run) string {
 	return strings.TrimSpace(r.Origin.Tool + " " + r.Origin.Form)
 }
 
-// residue lists the settings, beside the load, in which the runs of variants differ.
-func residue(variants []*variant, ignore []string) []Residue {
+// residue lists the settings, beside the load, in which the runs of variants differ. What
+// varies in the same way within each of several variants, such as seeds that all of them
+// went through, is no difference between them.
+func residue(variants []*variant, o Options) []Residue {
 	var order []string
 	values := map[string]map[*Run]string{} // by setting
 	scopes := map[string]map[string]bool{} // by setting: of the runs that have it
@@ -113,23 +115,19 @@ func residue(variants []*variant, ignore []string) []Residue {
 	}
 	var out []Residue
 	for _, name := range order {
-		row, distinct := Residue{Setting: name}, map[string]bool{}
-		for _, v := range variants {
-			of := told(v, values[name], scopes[name])
-			for _, value := range of {
-				distinct[value] = true
-			}
-			row.Values = append(row.Values, cmp.Or(strings.Join(of, ", "), unknown))
+		all := make([][]string, len(variants))
+		for i, v := range variants {
+			all[i] = told(v, values[name], scopes[name])
 		}
 		sameProfile := name == "profile-text" && slices.ContainsFunc(out, func(r Residue) bool { return r.Setting == "profile" })
-		if len(distinct) > 1 && !slices.Contains(ignore, name) && !sameProfile {
-			out = append(out, row)
+		if differ(all, o.Paired) && !slices.Contains(o.Ignore, name) && !sameProfile {
+			out = append(out, Residue{Setting: name, Values: inWords(all)})
 		}
 	}
 	return out
 }
 
-// told are the values that the runs of a variant tell, each once.
+// told are the values that the runs of a variant tell, run by run.
 func told(v *variant, values map[*Run]string, scopes map[string]bool) []string {
 	var out []string
 	for _, r := range v.runs {
@@ -140,8 +138,65 @@ func told(v *variant, values map[*Run]string, scopes map[string]bool) []string {
 		if !ok {
 			value = unset
 		}
-		if value = cmp.Or(value, `""`); !slices.Contains(out, value) {
-			out = append(out, value)
+		out = append(out, cmp.Or(value, `""`))
+	}
+	return out
+}
+
+// differ reports whether variants differ in the values of their runs: in which there are
+// and how often, of pairs also in which run has them.
+func differ(all [][]string, paired bool) bool {
+	var known [][]string
+	for _, of := range all {
+		if len(of) > 0 {
+			known = append(known, of)
+		}
+	}
+	if len(known) == 1 {
+		return len(shares(known[0])) > 1
+	}
+	for _, of := range known {
+		if paired && !slices.Equal(known[0], of) || !maps.Equal(shares(known[0]), shares(of)) {
+			return true
+		}
+	}
+	return false
+}
+
+// shares are how often each value is among them.
+func shares(values []string) map[string]float64 {
+	out := map[string]float64{}
+	for _, v := range values {
+		out[v]++
+	}
+	for v := range out {
+		out[v] /= float64(len(values))
+	}
+	return out
+}
+
+// inWords lists the values of each variant, each once; how often, where they would
+// look the same otherwise.
+func inWords(all [][]string) []string {
+	out := make([]string, len(all))
+	for i, of := range all {
+		out[i] = cmp.Or(strings.Join(unique(of), ", "), unknown)
+	}
+	if len(all) == 1 || len(unique(out)) > 1 {
+		return out
+	}
+	for i, of := range all {
+		out[i] = strings.Join(of, ", ")
+	}
+	return out
+}
+
+// unique are the values each once, in their order.
+func unique(values []string) []string {
+	var out []string
+	for _, v := range values {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
 		}
 	}
 	return out
