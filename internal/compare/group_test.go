@@ -169,6 +169,19 @@ func TestWhatAllVariantsWentThroughIsNoResidue(t *testing.T) {
 	}
 }
 
+// The embedded engine listens on a port of its own in each run.
+func TestWhereTheEmbeddedEngineListensIsNoResidue(t *testing.T) {
+	for _, embedded := range []bool{true, false} {
+		at := func(variant, url string) Run {
+			return planned(variant, variant, func(r *trace.Run) { r.Plan.URL, r.Env.Embedded = url, embedded })
+		}
+		_, c := layout(t, Options{}, at("A", "http://127.0.0.1:1"), at("B", "http://127.0.0.1:2"))
+		if got := len(c.Workloads[0].Residue) == 0; got != embedded {
+			t.Errorf("embedded %t: %v", embedded, c.Workloads[0].Residue)
+		}
+	}
+}
+
 func TestAProfileIsResidueOnce(t *testing.T) {
 	with := func(variant, name, text string) Run {
 		return planned(variant, variant, func(r *trace.Run) { r.Env.Profile = &trace.Profile{Name: name, Text: text} })

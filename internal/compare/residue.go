@@ -42,7 +42,7 @@ func facets(r *Run) []facet {
 	run := r.run
 	out := []facet{
 		{"model", run.Plan.Model},
-		{"url", run.Plan.URL},
+		{"url", address(run)},
 		{"server", run.Env.Server},
 		{"seed", seed(run)},
 		{"kind", string(run.Kind)},
@@ -70,6 +70,14 @@ func facets(r *Run) []facet {
 		}
 	}
 	return out
+}
+
+// address is where the server listened; the embedded engine's is another in each run.
+func address(r trace.Run) string {
+	if r.Env.Embedded {
+		return ""
+	}
+	return r.Plan.URL
 }
 
 func setup(r trace.Run) map[string]string {

@@ -367,7 +367,8 @@ func (w *writer) warnings(load compare.Workload) {
 	var others []string
 	for _, r := range load.Residue {
 		if !report.EachAlike(r) {
-			others = append(others, escape(w.said.Setting(r.Setting))+p.colon+escape(strings.Join(hideAll(r.Setting, r.Values), " / ")))
+			r.Values = hideAll(r.Setting, r.Values)
+			others = append(others, escape(w.said.Residue(r)))
 		}
 	}
 	if others != nil {

@@ -79,7 +79,7 @@ var chinesePhrases = renderings(
 
 	// How far a profile is from what was measured.
 	`, in sample\b`, `，样本内`, `, out of sample\b`, `，样本外`, `^illustrative$`, `仅作示意`,
-	`^the engine's$`, `内置引擎自带`,
+	`^the engine's$`, `内置引擎自带`, `^the server's /`, `服务端的 /`,
 
 	// Settings.
 	`\bnot set\b`, `未设置`, `^unknown$`, `未知`, `^no limit$`, `不限`, `^none$`, `不限`,

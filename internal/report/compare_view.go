@@ -157,12 +157,15 @@ func saidAbove(r compare.Remark, load compare.Workload) bool {
 	return false
 }
 
+// longest is how many columns the values of a setting take in a variant.
+const longest = 80
+
 // residue is a setting with its values by variant, once where they are the same in
 // each: then it differs between the runs of one.
 func (w words) residue(r compare.Residue) string {
 	values := make([]string, len(r.Values))
 	for i, v := range r.Values {
-		values[i] = w.foreign(v)
+		values[i] = cut(w.foreign(v), longest)
 	}
 	said := strings.Join(values, " | ")
 	if EachAlike(r) {

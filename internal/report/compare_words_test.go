@@ -160,3 +160,67 @@ func TestRunsInWords(t *testing.T) {
 		}
 	}
 }
+
+// A setting with the same values in every variant is told once; long lists are cut.
+func TestResidueInWords(t *testing.T) {
+	for _, c := range []struct {
+		values []string
+		en, zh string
+	}{
+		{[]string{"1, 2", "1, 2"}, "seed: 1, 2 in each", "随机种子 seed：各方案均为 1, 2"},
+		{[]string{"1", "not set"}, "seed: 1 | not set", "随机种子 seed：1 | 未设置"},
+		{[]string{strings.Repeat("9", 100), "1"}, "seed: " + strings.Repeat("9", 79) + "… | 1", "随机种子 seed：" + strings.Repeat("9", 79) + "… | 1"},
+	} {
+		r := compare.Residue{Setting: "seed", Values: c.values}
+		if en, zh := newWords(compare.Comparison{}, En).residue(r), newWords(compare.Comparison{}, Zh).residue(r); en != c.en || zh != c.zh {
+			t.Errorf("%q and %q, want %q and %q", en, zh, c.en, c.zh)
+		}
+	}
+}
+
+// Percentiles between the median and the P99 are shown on request: of --all, a gate or
+// a claim.
+func TestFurtherPercentiles(t *testing.T) {
+	var load compare.Workload
+	load.Variants = []compare.Variant{{Name: "A"}, {Name: "B"}}
+	for _, name := range []string{"ttft.mean", "ttft.median", "ttft.p90", "ttft.p95", "ttft.p99", "ttft.p99.9", "itl.p90", "itl.p99"} {
+		load.Rows = append(load.Rows, compare.Row{Quantity: metrics.QuantityOf(name), Cells: []compare.Cell{{Values: []float64{1}}, {Values: []float64{2}}}})
+	}
+	names := func(rows []compare.Row) (names []string) {
+		for _, r := range rows {
+			names = append(names, r.Quantity.Name)
+		}
+		return names
+	}
+	gate := compare.Comparison{Gates: []compare.GateResult{{Gate: compare.Gate{Name: "ttft.p95"}}}}
+	for _, c := range []struct {
+		all   bool
+		asked []string
+		want  []string
+	}{
+		{false, nil, []string{"ttft.p90", "ttft.p95"}},
+		{false, asked(gate, load), []string{"ttft.p90"}},
+		{true, nil, nil},
+	} {
+		if _, _, further := divide(load, c.all, c.asked); !slices.Equal(names(further), c.want) {
+			t.Errorf("%+v: %v", c, names(further))
+		}
+	}
+}
+
+// What is sure and smaller than the margin is no news, and said so.
+func TestSmallDifferences(t *testing.T) {
+	w := newWords(compare.Comparison{Level: 0.95, Margin: 0.02}, En)
+	for bound, want := range map[float64]string{0.005: "worse <2 %", 0.05: "worse", 0: "worse"} {
+		if got, _ := w.bareVerdict(compare.Change{Verdict: compare.Worse, Bound: bound}); got != want {
+			t.Errorf("with a bound of %v it is %q, want %q", bound, got, want)
+		}
+	}
+	change := compare.Change{Relative: 0.004, Basis: compare.Replicates, Verdict: compare.Worse, Bound: 0.005}
+	load := compare.Workload{Variants: []compare.Variant{{Name: "A"}, {Name: "B"}}, Rows: []compare.Row{
+		{Quantity: metrics.QuantityOf("duration"), Cells: []compare.Cell{{}, {Change: &change}}},
+	}}
+	if said, tone := w.bottomLine(load, 1); said != "none of 1 figures better or worse, no difference larger than 2 % in 1" || tone != plain {
+		t.Errorf("%s (%s)", said, tone)
+	}
+}

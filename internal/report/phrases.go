@@ -29,8 +29,8 @@ func (p Phrases) Interval(r compare.Row, c compare.Change) string {
 // Small reports whether a change is sure and yet smaller than the margin.
 func (p Phrases) Small(c compare.Change) bool { return isSmall(c, p.words.limit) }
 
-// Setting is what a setting is called.
-func (p Phrases) Setting(name string) string { return p.words.setting(name) }
+// Residue is a setting with its values in the variants.
+func (p Phrases) Residue(r compare.Residue) string { return p.words.residue(r) }
 
 // Definition is what a figure counts, and from where to where.
 func (p Phrases) Definition(d metrics.Definition) string { return p.words.definition(d) }
