@@ -82,7 +82,7 @@ var chinesePhrases = renderings(
 	`^the engine's$`, `内置引擎自带`, `^the server's /`, `服务端的 /`,
 
 	// Settings.
-	`\bnot set\b`, `未设置`, `^unknown$`, `未知`, `^no limit$`, `不限`, `^none$`, `不限`,
+	`\bnot set\b`, `未设置`, `^unknown$`, `未知`, `^unlimited$`, `不限`, `^imported$`, `导入`, `^measured$`, `实测`, `^simulated$`, `仿真`, `^true$`, `是`, `^false$`, `否`, `^no limit$`, `不限`, `^none$`, `不限`,
 )
 
 // setting is what a setting is called: in Chinese with the name that --ignore knows.

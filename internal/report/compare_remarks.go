@@ -36,7 +36,7 @@ func (w words) argument(arg any) any {
 		}
 	case []compare.Gap:
 		for _, g := range arg {
-			parts = append(parts, fmt.Sprintf("%s（%s 与 %s）", w.setting(g.Setting), g.One, g.Other))
+			parts = append(parts, fmt.Sprintf("%s（%s 与 %s）", w.setting(g.Setting), w.foreign(g.One), w.foreign(g.Other)))
 		}
 	case compare.Reasons:
 		for _, reason := range arg {
