@@ -366,10 +366,8 @@ func (w *writer) warnings(load compare.Workload) {
 	of(p.interrupted, func(r Run) bool { return r.Status == trace.Interrupted })
 	var others []string
 	for _, r := range load.Residue {
-		if !report.EachAlike(r) {
-			r.Values = hideAll(r.Setting, r.Values)
-			others = append(others, escape(w.said.Residue(r)))
-		}
+		r.Values = hideAll(r.Setting, r.Values)
+		others = append(others, escape(w.said.Residue(r)))
 	}
 	if others != nil {
 		lines = append(lines, "- "+fmt.Sprintf(p.residue, strings.Join(others, p.stop)))

@@ -50,7 +50,6 @@ type vocabulary struct {
 	alike         string
 	hidden        string
 	withAll       string // what a flag shows
-	inEach        string // values that every variant has
 	note          string
 	claim         string
 	figures       string
@@ -134,7 +133,7 @@ var english = vocabulary{
 
 	inFlight: "at most %s in flight", inputEach: "%s input tokens each", requestsOf: "%s requests", atRate: "%s req/s", unstreamed: "not streamed", through: "%s API", ramped: "ramp",
 	load: "load", baseline: "baseline", against: "against", variant: "variant", differs: "differs", result: "result",
-	alike: "alike", hidden: "hidden", withAll: "%s (--all shows them)", inEach: "%s in each", note: "note", claim: "claim", figures: "figures", gates: "gates", marks: "marks",
+	alike: "alike", hidden: "hidden", withAll: "%s (--all shows them)", note: "note", claim: "claim", figures: "figures", gates: "gates", marks: "marks",
 
 	better: "better", worse: "worse", changed: "changed", same: "same", cannotTell: "?", apart: "apart", borrowed: "~", ifNoise: "if noise <%s", lessThan: "%s <%s",
 	moreOne: "? +%d run", moreMany: "? +%d runs", moreThan: "? >%d runs",
@@ -186,7 +185,7 @@ var chinese = vocabulary{
 
 	inFlight: "最多 %s 个并发", inputEach: "平均输入 %s token", requestsOf: "%s 个请求", atRate: "%s req/s", unstreamed: "非流式", through: "%s 接口", ramped: "速率渐变",
 	load: "负载", baseline: "基线", against: "对比", variant: "方案", differs: "差异", result: "结论",
-	alike: "相同", hidden: "未列", withAll: "%s（--all 可全部列出）", inEach: "各方案均为 %s", note: "说明", claim: "原文", figures: "口径", gates: "门禁", marks: "标记",
+	alike: "相同", hidden: "未列", withAll: "%s（--all 可全部列出）", note: "说明", claim: "原文", figures: "口径", gates: "门禁", marks: "标记",
 
 	better: "更优", worse: "更差", changed: "有变化", same: "持平", cannotTell: "?", apart: "运行内显著", borrowed: "~", ifNoise: "若噪声 <%s", lessThan: "%s <%s",
 	moreOne: "? 再跑 %d 次", moreMany: "? 再跑 %d 次", moreThan: "? 超过 %d 次",

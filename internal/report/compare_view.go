@@ -160,24 +160,13 @@ func saidAbove(r compare.Remark, load compare.Workload) bool {
 // longest is how many columns the values of a setting take in a variant.
 const longest = 80
 
-// residue is a setting with its values by variant, once where they are the same in
-// each: then it differs between the runs of one.
+// residue is a setting with its values by variant.
 func (w words) residue(r compare.Residue) string {
 	values := make([]string, len(r.Values))
 	for i, v := range r.Values {
 		values[i] = cut(w.foreign(v), longest)
 	}
-	said := strings.Join(values, " | ")
-	if EachAlike(r) {
-		said = fmt.Sprintf(w.inEach, values[0])
-	}
-	return w.setting(r.Setting) + w.colon + said
-}
-
-// EachAlike reports whether a setting has the same values in every variant, though not
-// in every run.
-func EachAlike(r compare.Residue) bool {
-	return len(r.Values) > 1 && len(slices.Compact(slices.Clone(r.Values))) == 1
+	return w.setting(r.Setting) + w.colon + strings.Join(values, " | ")
 }
 
 // variants are lines that say which is the baseline, and how many runs of each there

@@ -161,13 +161,13 @@ func TestRunsInWords(t *testing.T) {
 	}
 }
 
-// A setting with the same values in every variant is told once; long lists are cut.
+// Long lists of values are cut.
 func TestResidueInWords(t *testing.T) {
 	for _, c := range []struct {
 		values []string
 		en, zh string
 	}{
-		{[]string{"1, 2", "1, 2"}, "seed: 1, 2 in each", "随机种子 seed：各方案均为 1, 2"},
+		{[]string{"1, 2", "2, 1"}, "seed: 1, 2 | 2, 1", "随机种子 seed：1, 2 | 2, 1"},
 		{[]string{"1", "not set"}, "seed: 1 | not set", "随机种子 seed：1 | 未设置"},
 		{[]string{strings.Repeat("9", 100), "1"}, "seed: " + strings.Repeat("9", 79) + "… | 1", "随机种子 seed：" + strings.Repeat("9", 79) + "… | 1"},
 	} {
