@@ -146,7 +146,7 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 		if !alike {
 			line += w.words.open + w.said.Runs(v) + w.words.shut
 		}
-		lines = append(lines, line+w.words.colon+w.ofVariant(findings(load, i+1)))
+		lines = append(lines, line+w.words.colon+w.ofVariant(load, i+1))
 	}
 	w.paragraph(lines...)
 	w.noise(load)
@@ -227,7 +227,8 @@ func enough(level float64) int {
 }
 
 // ofVariant are the sentences on a variant.
-func (w *writer) ofVariant(all []finding) string {
+func (w *writer) ofVariant(load compare.Workload, variant int) string {
+	all := findings(load, variant)
 	switch {
 	case len(all) == 0:
 		return w.words.incomparable + w.words.end
@@ -236,7 +237,7 @@ func (w *writer) ofVariant(all []finding) string {
 	case all[0].Basis == compare.Within:
 		return w.within(all)
 	}
-	return w.list(all[:min(briefly, len(all))], briefly, false) + w.words.end
+	return w.list(all[:min(briefly, len(all))], briefly, false) + escape(w.said.BeyondUsual(load, variant)) + w.words.end
 }
 
 // within is what single runs with records show.

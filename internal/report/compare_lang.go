@@ -68,6 +68,7 @@ type vocabulary struct {
 	moreMany      string
 	moreThan      string
 	nothingSaid   string // bottom lines
+	onlyLarge     string
 	withinNone    string
 	withinSome    string
 	neither       string
@@ -139,6 +140,7 @@ var english = vocabulary{
 	moreOne: "? +%d run", moreMany: "? +%d runs", moreThan: "? >%d runs",
 
 	nothingSaid: "nothing can be said of any difference: %s, so how much runs vary is not known; repeat each run",
+	onlyLarge:   "yet noise of %[1]s from run to run would not explain %[2]d of %[3]d",
 	withinNone:  "%s: no figure differs by more than chance within the runs, and how much runs differ from each other is not known",
 	withinSome:  "%[1]s: chance within the runs does not explain %[2]d of %[3]d changes (%[4]s), but how much runs differ from each other is not known",
 	neither:     "none of %d figures better or worse",
@@ -191,6 +193,7 @@ var chinese = vocabulary{
 	moreOne: "? 再跑 %d 次", moreMany: "? 再跑 %d 次", moreThan: "? 超过 %d 次",
 
 	nothingSaid: "任何差异都无法下结论：%s，运行之间的波动未知；请把每个方案重复运行几次",
+	onlyLarge:   "不过 %[3]d 项中有 %[2]d 项，即使运行之间的波动达到 %[1]s 也难以解释",
 	withinNone:  "%s：所有差异都没有超出单次运行内部的随机波动，而运行之间的波动未知",
 	withinSome:  "%[1]s：%[3]d 项变化中有 %[2]d 项超出单次运行内部的随机波动（%[4]s），但运行之间的波动未知",
 	neither:     "%d 项指标中未见更优或更差",

@@ -117,7 +117,28 @@ func (w words) sumUp(load compare.Workload, variant int, t tally) (string, tone)
 	case t.within:
 		return fmt.Sprintf(w.withinSome, evidence, len(t.apart), len(t.all), w.list(t.apart, variant)), unclear
 	}
-	return fmt.Sprintf(w.nothingSaid, evidence), unclear
+	said := fmt.Sprintf(w.nothingSaid, evidence)
+	if large := beyondUsual(t.all, variant); len(large) > 0 {
+		said += w.stop + w.unusual(large, t.all) + w.open + w.list(large, variant) + w.shut
+	}
+	return said, unclear
+}
+
+// usual is how much runs of a server that is left alone seldom exceed, as a relative
+// standard deviation.
+const usual = 0.1
+
+// beyondUsual are differences that nothing decides on, and that noise of the usual size
+// would not make.
+func beyondUsual(rows []compare.Row, variant int) []compare.Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool {
+		c := r.Cells[variant].Change
+		return c.Basis != compare.Nothing || c.Chance < usual
+	})
+}
+
+func (w words) unusual(large, all []compare.Row) string {
+	return fmt.Sprintf(w.onlyLarge, w.share(usual), len(large), len(all))
 }
 
 // evidence is what a variant and the baseline have: one table each.

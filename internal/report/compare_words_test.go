@@ -224,3 +224,20 @@ func TestSmallDifferences(t *testing.T) {
 		t.Errorf("%s (%s)", said, tone)
 	}
 }
+
+// Where nothing tells how large noise is, what it would have to be tells much.
+func TestBeyondUsualNoise(t *testing.T) {
+	load := compare.Workload{Variants: []compare.Variant{{Name: "A", Runs: runs(1, trace.Table, "")}, {Name: "B", Runs: runs(1, trace.Table, "")}}}
+	for name, chance := range map[string]float64{"ttft.mean": 0.32, "duration": 0.01} {
+		change := &compare.Change{Relative: 1.18, Basis: compare.Nothing, Verdict: compare.CannotTell, Chance: chance}
+		load.Rows = append(load.Rows, compare.Row{Quantity: metrics.QuantityOf(name), Cells: []compare.Cell{{}, {Change: change}}})
+	}
+	w := newWords(compare.Comparison{}, En)
+	if said, _ := w.bottomLine(load, 1); !strings.HasSuffix(said, "repeat each run; yet noise of 10 % from run to run would not explain 1 of 2 (mean TTFT +118 %)") {
+		t.Error(said)
+	}
+	load.Rows[0].Cells[1].Change.Chance, load.Rows[1].Cells[1].Change.Chance = 0.05, 0.01
+	if said, _ := w.bottomLine(load, 1); strings.Contains(said, "would not explain") {
+		t.Error(said)
+	}
+}

@@ -29,6 +29,17 @@ func (p Phrases) Interval(r compare.Row, c compare.Change) string {
 // Small reports whether a change is sure and yet smaller than the margin.
 func (p Phrases) Small(c compare.Change) bool { return isSmall(c, p.words.limit) }
 
+// BeyondUsual is of how many differences noise of the usual size would not be the reason,
+// where nothing tells how large it is; "" if of none.
+func (p Phrases) BeyondUsual(load compare.Workload, variant int) string {
+	all := tallyOf(load, variant, p.words.limit).all
+	large := beyondUsual(all, variant)
+	if len(large) == 0 {
+		return ""
+	}
+	return p.words.stop + p.words.unusual(large, all)
+}
+
 // Residue is a setting with its values in the variants.
 func (p Phrases) Residue(r compare.Residue) string { return p.words.residue(r) }
 
