@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -42,18 +43,24 @@ func (k *picker) close() error {
 	return errors.Join(errs...)
 }
 
-// pick resolves every argument.
+// pick resolves every argument. A run is picked once: it is no repetition of itself, and
+// nothing to hold against itself.
 func (k *picker) pick(args []string) (picks []pick, err error) {
 	labels := labels(args)
+	by := map[string]int{} // arguments, by the ids of their runs
 	var errs []error
 	for i, arg := range args {
-		if slices.Contains(args[:i], arg) {
-			errs = append(errs, usagef("%s is named twice; a run is no repetition of itself", arg))
-			continue
-		}
 		some, err := k.one(arg)
 		errs = append(errs, err)
 		for _, one := range some {
+			other, again := by[one.run.ID]
+			if again && other != i {
+				errs = append(errs, usagef("%s and %s both stand for the run %s, which can be of one variant only", args[other], arg, cmp.Or(one.run.Name, one.run.ID)))
+				break
+			}
+			if by[one.run.ID] = i; again {
+				continue
+			}
 			if len(args) > 1 {
 				one.label = labels[i]
 			}
