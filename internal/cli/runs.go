@@ -187,10 +187,17 @@ func showRun(w io.Writer, t *trace.Trace) {
 	}
 }
 
+// detailWords say what another tool left.
+var detailWords = map[trace.Detail]string{
+	trace.Table: "a table", trace.Summed: "a summary", trace.Undated: "a summary with the timing of each request", trace.Recorded: "all requests as recorded",
+}
+
 // showOrigin tells where an imported run came from, and what stood there.
 func showOrigin(line func(name, value string), o *trace.Origin) {
-	line("from", fmt.Sprintf("%s, a %s of %s", place(o.File, o.Line), o.Detail, strings.TrimSpace(o.Tool+" "+o.Form)))
-	line("headings", strings.Join(o.Path, " / "))
+	line("from", fmt.Sprintf("%s, %s of %s", place(o.File, o.Line), detailWords[o.Detail], strings.TrimSpace(o.Tool+" "+o.Form)))
+	if o.Detail == trace.Table {
+		line("headings", strings.Join(o.Path, " / "))
+	}
 	for _, c := range o.Claims {
 		line("claim", fmt.Sprintf("%s (line %d)", c.Text, c.Line))
 	}
@@ -298,7 +305,7 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	o := run.Origin
 	asked := c.Dialect != "pitot" && c.Dialect != o.Tool || c.DialectVersion != "" && c.DialectVersion != o.Form
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
-		return usagef("run %s was imported as a %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, o.Detail, o.Tool)
+		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, detailWords[o.Detail], o.Tool)
 	}
 	if o.Tool != "vllm" && o.Tool != "sglang" {
 		return usagef("run %s was imported from %s, whose report pitot does not write: `pitot runs show %s` has its figures", run.ID, o.Tool, run.ID)

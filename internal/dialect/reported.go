@@ -45,7 +45,7 @@ func (l layout) reported(run trace.Run) entries {
 	}
 	for _, f := range run.Origin.Figures {
 		r, ok := l.find(f.Name)
-		if !ok || r.format == words {
+		if !ok || r.format == words || unprinted(run.Origin, f.Name) {
 			continue
 		}
 		e := entry{name: f.Name, value: f.Value * r.per, decimals: -1}
@@ -55,6 +55,13 @@ func (l layout) reported(run trace.Run) entries {
 		all = append(all, e)
 	}
 	return all
+}
+
+// unprinted are figures of a result file for which the tool's table has a row with
+// some loads only.
+func unprinted(o *trace.Origin, name string) bool {
+	pictures := o.Setup["dataset_name"] == "image" || o.Setup["dataset_name"] == "mmmu"
+	return o.Tool == "sglang" && o.Detail != trace.Table && name == "tokens.input_vision" && !pictures
 }
 
 // setting is what stands in a row of words: what stood in the table, or for a run
@@ -69,6 +76,8 @@ func setting(run trace.Run, r row) string {
 	p := run.Plan
 	sglang := run.Origin.Tool == "sglang"
 	switch {
+	case r.label == "Backend:" && run.Origin.Setup["backend"] != "":
+		return run.Origin.Setup["backend"]
 	case r.label == "Backend:":
 		return sglangBackend(p.Protocol)
 	case strings.Contains(r.label, "concurrency") && p.Concurrency > 0:

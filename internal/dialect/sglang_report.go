@@ -59,6 +59,8 @@ func sglangRate(t *trace.Trace) string {
 	switch {
 	case t.Run.Plan.Rate > 0:
 		return reprFloat(t.Run.Plan.Rate)
+	case t.Run.Origin != nil && t.Run.Origin.Setup["request_rate"] == "inf": // it took its time even so
+		return "inf"
 	case slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.Due > 0 }):
 		return "trace"
 	}

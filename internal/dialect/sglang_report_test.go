@@ -193,3 +193,15 @@ func TestSGLangNotes(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A load that went out all at once took its time even so.
+func TestSGLangRateOfAnImportedBurst(t *testing.T) {
+	tr := &trace.Trace{Run: trace.Run{Origin: &trace.Origin{Setup: map[string]string{"request_rate": "inf"}}}, Records: []*trace.Record{{}, {Due: 1}}}
+	if got := sglangRate(tr); got != "inf" {
+		t.Errorf("rate %s", got)
+	}
+	tr.Run.Origin = nil
+	if got := sglangRate(tr); got != "trace" {
+		t.Errorf("rate %s", got)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -208,11 +209,18 @@ func nameParts(name string) []string {
 	parts := strings.Split(clean, "/")
 	last := len(parts) - 1
 	parts[last] = strings.TrimSuffix(parts[last], path.Ext(parts[last]))
-	if path.IsAbs(clean) || parts[0] == ".." {
+	switch {
+	case path.IsAbs(clean) || parts[0] == "..":
 		return parts[last:]
+	case last > 0 && repeat.MatchString(parts[last]):
+		return parts[:last]
 	}
 	return parts
 }
+
+// repeat is what vLLM's sweeps call the runs of one configuration, which is the
+// folder: they are repeats of each other.
+var repeat = regexp.MustCompile(`^run=\d+$`)
 
 // finish is what was found. Lines are told where a file has several results.
 func (d *document) finish() (found []Found, problems []Problem) {

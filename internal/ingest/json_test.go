@@ -270,7 +270,7 @@ func TestAppendedResults(t *testing.T) {
 
 func TestNamesOfRuns(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.json": "a", "sweep/c1/run=0.json": "sweep / c1 / run=0", "./x/a.b.json": "x / a.b",
+		"a.json": "a", "sweep/c1/run=0.json": "sweep / c1", "run=0.json": "run=0", "./x/a.b.json": "x / a.b",
 		"/data/x/a.json": "a", "../x/a.json": "a", `x\a.json`: "x / a",
 	} {
 		if got := one(t, fromText(name, small)).Run.Name; got != want {

@@ -4,15 +4,46 @@ import (
 	"bytes"
 	"io"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/dialect"
+	"github.com/pitot-bench/pitot/internal/trace"
 )
 
 // Read reads all results in a source: objects or arrays of JSON, or else tables in
 // text.
-func Read(s Source) ([]Found, []Problem) {
+func Read(s Source) (found []Found, problems []Problem) {
 	if isJSON(s) {
-		return readJSON(s)
+		found, problems = readJSON(s)
+	} else {
+		found, problems = readText(s)
 	}
-	return readText(s)
+	for i := range found {
+		scrub(&found[i].Run)
+	}
+	return found, problems
+}
+
+// scrub hides secrets wherever words of a source are kept, whoever has looked for
+// them before.
+func scrub(run *trace.Run) {
+	o := run.Origin
+	if o == nil { // Pitot's own, which keeps none
+		return
+	}
+	for _, text := range []*string{&run.Name, &run.Plan.Model, &run.Plan.URL, &run.Plan.Workload, &run.Env.Server, &run.Env.Tokenizer} {
+		*text = dialect.Mask(*text)
+	}
+	for _, texts := range [][]string{o.Path, o.Around} {
+		for i := range texts {
+			texts[i] = dialect.Mask(texts[i])
+		}
+	}
+	for name, value := range o.Setup {
+		o.Setup[name] = dialect.Mask(value)
+	}
+	for i := range o.Claims {
+		o.Claims[i].Text = dialect.Mask(o.Claims[i].Text)
+	}
 }
 
 // headSize is enough of a file to see what it begins with, behind any blank lines.

@@ -107,7 +107,7 @@ func (f *draft) vllmPlan(o *object) {
 	}
 	f.plan(requests)
 	p := &f.Run.Plan
-	p.Model, p.Stream = o.text("model_id"), o.has("total_output_tokens")
+	p.Model, p.Stream = dialect.Mask(o.text("model_id")), o.has("total_output_tokens")
 }
 
 // plan is what the settings say, in the words that tables have too: Python writes
@@ -152,7 +152,7 @@ func (r *reading) vllmRecords(f *draft) {
 		return
 	}
 	f.plan(c.n)
-	f.Run.Plan.Model = r.object.text("model_id")
+	f.Run.Plan.Model = dialect.Mask(r.object.text("model_id"))
 	m := recorder{dated: c.has("start_times"), gated: f.Run.Plan.Concurrency > 0, counted: c.has("output_lens"), zero: s.zero}
 	f.origin.Detail = trace.Undated
 	if m.dated {

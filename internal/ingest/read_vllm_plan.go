@@ -26,7 +26,7 @@ func (f *draft) vllmForeign(o *object) {
 		}
 	}
 	p.Objectives, _ = a.Objectives()
-	foreign, err := a.Foreign(args, p.Model, o.text("tokenizer_id"))
+	foreign, err := a.Foreign(args, p.Model, dialect.Mask(o.text("tokenizer_id")))
 	if err == nil {
 		p.Foreign = foreign
 	}

@@ -77,7 +77,11 @@ func (t *text) head(s metrics.Summary) {
 		how = plan.Protocol + ", streamed"
 	}
 	t.field("target", where, plan.Model, how)
-	t.field("load", plan.Workload, plan.Arrival, gate(plan.Concurrency), fmt.Sprintf("seed %d", plan.Seed))
+	seed := fmt.Sprintf("seed %d", plan.Seed)
+	if run.Origin != nil && plan.Seed == 0 { // most tools do not tell theirs
+		seed = ""
+	}
+	t.field("load", plan.Workload, plan.Arrival, gate(plan.Concurrency), seed)
 	t.client(s)
 	t.server(s.Server)
 	t.WriteString("\n")
@@ -120,6 +124,10 @@ func (t *text) client(s metrics.Summary) {
 	h := s.Health
 	if h.Simulated {
 		t.field("client", "none: no request was sent, and nothing stood in the way of any")
+		return
+	}
+	if o := s.Run.Origin; o != nil {
+		t.field("client", strings.TrimSpace(o.Tool+" "+o.Form)+": nobody watched it, so nothing is known of what it added to the figures")
 		return
 	}
 	verdict := strings.ToUpper(string(h.Verdict.Validity))

@@ -170,3 +170,26 @@ func ExampleText() {
 	//         sent late by P50 0.200, P99 0.200, max 0.200 ms
 	//         CPU 2 % of 4 - 3 GC, longest pause 0.250 ms
 }
+
+// Of another tool's client nobody knows how well it kept time: no verdict stands on it.
+func TestTextOfAnotherToolsClient(t *testing.T) {
+	tr := sample(400, 0)
+	tr.Run.Kind, tr.Run.Plan.Seed = trace.Imported, 0
+	tr.Run.Origin = &trace.Origin{Tool: "vllm", Form: "2026-08", Detail: trace.Recorded}
+	s := metrics.Summarize(tr, metrics.Options{Percentiles: []float64{99}})
+	if s.Health.Verdict.Validity != "" {
+		t.Errorf("it is judged %q", s.Health.Verdict.Validity)
+	}
+	var b strings.Builder
+	if err := Text(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range []string{"VALID", "sent late", "stamps", "CPU", "GC", "seed"} {
+		if strings.Contains(b.String(), claim) {
+			t.Errorf("it says %q:\n%s", claim, b.String())
+		}
+	}
+	if want := "client  vllm 2026-08: nobody watched it"; !strings.Contains(b.String(), want) {
+		t.Errorf("it lacks %q:\n%s", want, b.String())
+	}
+}
