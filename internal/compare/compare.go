@@ -28,9 +28,20 @@
 // own. So with one variant a false alarm in any metric is as rare as the level says; with
 // several it is in each.
 //
-// With four runs of each or six pairs the test exchanges whole runs, which supposes
-// nothing of how they scatter (Westfall and Young's step-down); with fewer there are not
-// enough arrangements to be sure by, and it is Student's with Holm's correction.
+// From five runs of each or eight pairs on, the test exchanges whole runs, which supposes
+// nothing of how they scatter (Westfall and Young's step-down). With fewer the rarest of
+// all arrangements would have to be there, and one metric in which chance made a rare one
+// would hide all others; the test is then each metric's own Student's t, corrected by
+// turning the runs in all directions (stats.Rotation), which supposes normal noise on
+// that scale and, like the exchange, minds that mean TTFT and median TTFT, or throughput
+// and duration, are nearly one metric. Simulated runs that differ by 3 % show it in any
+// metric of 25 in 78 % of comparisons of four and four, where the exchange does in 54 %
+// and Holm's correction, of three and three, in 30 % for 47 %; with no difference either
+// raises a false alarm in at most 6 %.
+//
+// Unlike numbers of runs are exchanged from two against five on. Below that, and where one
+// run borrows the noise of others, Student's t with Holm's correction is all there is: a
+// metric that jumps between two values, as a P99 of gaps does, then fools it in up to 8 %.
 package compare
 
 import (

@@ -29,8 +29,10 @@ type finding struct {
 	adjusted float64
 	family   int // of how many metrics it is one
 
-	a, b      []float64 // on the scale, by run
-	effective float64   // of basis Within
+	a, b      []float64   // on the scale, by run
+	groups    [][]float64 // of bases Replicates and Pairs: what the noise is seen in
+	spread    float64     // the standard error of the effect, in deviations of one value
+	effective float64     // of basis Within
 }
 
 // noise is a standard deviation from run to run, on the scale.
@@ -108,6 +110,7 @@ func reach(s sample, plain bool) float64 {
 func (f *finding) replicates() {
 	f.basis, f.decides = Replicates, true
 	na, nb := len(f.a), len(f.b)
+	f.groups, f.spread = [][]float64{f.a, f.b}, math.Sqrt(1/float64(na)+1/float64(nb))
 	sd, df := stats.PooledSD(f.a, f.b)
 	f.noise = noise{sd: sd, df: float64(df), runs: min(na, nb)}
 	least := f.leastNoise()
@@ -149,6 +152,7 @@ func (f *finding) pairs() {
 	f.basis, f.decides = Pairs, true
 	d := f.differences()
 	n := len(d)
+	f.groups, f.spread = [][]float64{d}, 1/math.Sqrt(float64(n))
 	sd, df := stats.PooledSD(d)
 	f.noise = noise{sd: sd, df: float64(df), runs: n, pair: true}
 	f.interval = fmt.Sprintf("paired Student, %d pairs", n)

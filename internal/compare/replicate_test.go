@@ -81,18 +81,41 @@ func TestThreeRunsEachByHand(t *testing.T) {
 	about(t, "cell center", w.Rows[0].Cells[0].Center, math.Exp(0.01), 1e-12)
 }
 
-func TestFourRunsEachAreExchanged(t *testing.T) {
-	// All of B above all of A: of the 70 arrangements two are as far apart.
-	a, b := repeated("A", "throughput.output", 100, 101, 102, 103), repeated("B", "throughput.output", 110, 111, 112, 113)
+func TestFiveRunsEachAreExchanged(t *testing.T) {
+	// All of B above all of A: of the 252 arrangements two are as far apart.
+	a, b := repeated("A", "throughput.output", 100, 101, 102, 103, 104), repeated("B", "throughput.output", 110, 111, 112, 113, 114)
 	c := change(t, compared(t, Options{}, a, b), "throughput.output")
-	about(t, "p", *c.P, 2.0/70, 1e-12)
-	about(t, "adjusted", *c.Adjusted, 2.0/70, 1e-12)
-	if c.Verdict != Better || c.Test != "permutation of 4 and 4 runs" {
+	about(t, "p", *c.P, 2.0/252, 1e-12)
+	about(t, "adjusted", *c.Adjusted, 2.0/252, 1e-12)
+	if c.Verdict != Better || c.Test != "permutation of 5 and 5 runs" {
 		t.Errorf("%+v", c)
 	}
 	c = change(t, compared(t, Options{Level: 0.99}, a, b), "throughput.output")
 	if strings.HasPrefix(c.Test, "permutation") {
 		t.Errorf("at 0.99 no arrangement is rare enough, yet %s", c.Test)
+	}
+	// Of unlike numbers they are exchanged if that can tell at all: one arrangement of 21.
+	c = change(t, compared(t, Options{}, a[:2], b), "throughput.output")
+	about(t, "p of 2 and 5", *c.P, 1.0/21, 1e-12)
+}
+
+func TestOneMetricOfChanceDoesNotHideOthers(t *testing.T) {
+	// Four runs of each, in which all of B is far above all of A. Of 70 arrangements that is
+	// the rarest, but another metric is as far apart in one that chance did not make.
+	runs := func(variant string, ttft, itl []float64) (out []Run) {
+		for i := range ttft {
+			out = append(out, named(variant, "ttft.mean", ttft[i], "itl.mean", itl[i]))
+		}
+		return out
+	}
+	a := runs("A", []float64{1, 1.01, 0.99, 1}, []float64{1.5, 1, 1.5, 1})
+	b := runs("B", []float64{1.2, 1.21, 1.19, 1.2}, []float64{1.5, 1, 1.5, 1})
+	w := compared(t, Options{}, a, b)
+	if c := change(t, w, "ttft.mean"); c.Verdict != Worse || !(*c.Adjusted < 0.001) {
+		t.Errorf("%+v, adjusted %v", c, *c.Adjusted)
+	}
+	if c := change(t, w, "itl.mean"); c.Verdict != CannotTell || *c.Adjusted != 1 {
+		t.Errorf("%+v, adjusted %v", c, *c.Adjusted)
 	}
 }
 
@@ -117,11 +140,11 @@ func TestPairsTakeOutWhatTheyShare(t *testing.T) {
 	if c := change(t, compared(t, Options{}, a, b), "e2el.mean"); c.Verdict != CannotTell || c.More < 1 {
 		t.Errorf("without pairs: %+v", c)
 	}
-	six := func(variant string, by float64) []Run {
-		return repeated(variant, "e2el.mean", exps(by, 0.1+1.1*by, 0.3+by, 0.2+1.2*by, 0.5+by, 0.4+0.9*by)...)
+	eight := func(variant string, by float64) []Run {
+		return repeated(variant, "e2el.mean", exps(by, 0.1+1.1*by, 0.3+by, 0.2+1.2*by, 0.5+by, 0.4+0.9*by, by, 0.7+by)...)
 	}
-	c = change(t, compared(t, Options{Paired: true}, six("A", 0), six("B", 0.03)), "e2el.mean")
-	about(t, "p of six pairs", *c.P, 2.0/64, 1e-12)
+	c = change(t, compared(t, Options{Paired: true}, eight("A", 0), eight("B", 0.03)), "e2el.mean")
+	about(t, "p of eight pairs", *c.P, 2.0/256, 1e-12)
 
 	_, err := Compare(slices.Concat(a, b[:2]), Options{Paired: true})
 	if err == nil || !strings.Contains(err.Error(), "--paired: A has 3 runs and B has 2") {

@@ -1,0 +1,139 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// A P of 5 % is known to within 0.2 % from all rotations. After a few it may be plain
+// that even the clearest metric has one above a quarter.
+const (
+	rotations    = 10_000
+	fewRotations = 1_000
+	plainly      = 300 // of the few
+)
+
+// Rotation corrects p-values of t-tests over many metrics of the same few runs, where
+// there are too few arrangements for MaxT: the step-down of Westfall and Young (1993)
+// over rotations in place of arrangements (Langsrud 2005). If nothing differs and noise
+// is normal, with whatever ties between the metrics, then what was seen, the effect
+// beside the noise within the groups,
+//
+//	(effect, noise) of all metrics = as many directions as there are degrees of freedom, and one
+//
+// could as well have come in any other direction, for all metrics the same. So one
+// metric ten times over is one metric, where Holm's correction is tenfold.
+//
+// effects are those of the metrics, each over what one value's deviation is multiplied
+// by in its standard error: of means of na and nb values √(1/na+1/nb). groups[group][metric]
+// [value] is where the noise is seen; all metrics have as many values in a group. p are
+// those of each metric's own test; what is NaN stays so and does not count.
+func Rotation(effects []float64, groups [][][]float64, p []float64) (adjusted []float64) {
+	f := newFamily(len(p))
+	sizes, df := 0, 0
+	for _, g := range groups {
+		sizes, df = sizes+len(g[0]), df+len(g[0])-1
+	}
+	for i := range p {
+		x := []float64{effects[i]}
+		for _, g := range groups {
+			x = append(x, centered(g[i])...)
+		}
+		if math.IsNaN(p[i]) || df < 1 || !finite(x) {
+			continue
+		}
+		f.admit(i, x, constant(x, []float64{0}))
+	}
+	if len(f.columns) == 0 {
+		return f.adjusted
+	}
+	for i := range f.columns {
+		c := &f.columns[i]
+		c.seen = shareOfLength(p[c.metric], float64(df)) - sumTolerance
+	}
+	f.rotate(groupsOf(groups), 1+sizes)
+	for i, raw := range p {
+		f.adjusted[i] = max(raw, f.adjusted[i])
+	}
+	return f.adjusted
+}
+
+// shareOfLength is what of the length of a normal direction in df+1 dimensions lies along
+// one of them, or more, with that probability: of t, t/√(t²+df).
+func shareOfLength(p, df float64) float64 {
+	if p >= 1 {
+		return 0
+	}
+	t := studentQuantile(df, 1-p/2)
+	if math.IsInf(t, 1) {
+		return 1
+	}
+	return t / math.Sqrt(t*t+df)
+}
+
+// groupsOf are the ends of the groups, behind the effect.
+func groupsOf(groups [][][]float64) (ends []int) {
+	at := 1
+	for _, g := range groups {
+		at += len(g[0])
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// rotate counts how often random directions make as much of the metrics as was seen.
+func (f *family) rotate(ends []int, n int) {
+	slices.SortStableFunc(f.columns, func(c, d column) int { return cmp.Compare(d.seen, c.seen) })
+	rows := make([][]float64, n)
+	for i := range rows {
+		for _, c := range f.columns {
+			rows[i] = append(rows[i], c.values[i])
+		}
+	}
+	for i, from := 0, 1; i < len(ends); from, i = ends[i], i+1 {
+		slices.SortFunc(rows[from:ends[i]], slices.Compare) // whatever the order of the runs
+	}
+	dice := rand.New(rand.NewPCG(uint64(n), uint64(len(f.columns))))
+	direction, sums := make([]float64, n), make([]float64, len(f.columns))
+	drawn := 0
+	for ; drawn < rotations && !(drawn == fewRotations && f.columns[0].most > plainly); drawn++ {
+		draw(direction, ends, dice)
+		clear(sums)
+		for i, row := range rows {
+			for j, v := range row[:len(sums)] {
+				sums[j] += direction[i] * v
+			}
+		}
+		f.count(sums)
+	}
+	for i := range f.columns { // and the direction seen
+		f.columns[i].each++
+		f.columns[i].most++
+	}
+	f.settle(drawn + 1)
+}
+
+// draw makes a direction whose part in each group sums to 0, of length 1.
+func draw(direction []float64, ends []int, dice *rand.Rand) {
+	for i := range direction {
+		direction[i] = dice.NormFloat64()
+	}
+	from := 1
+	for _, end := range ends {
+		mean := sumPlain(direction[from:end]) / float64(end-from)
+		for i := from; i < end; i++ {
+			direction[i] -= mean
+		}
+		from = end
+	}
+	length := 0.0
+	for _, v := range direction {
+		length += v * v
+	}
+	length = math.Sqrt(length)
+	for i := range direction {
+		direction[i] /= length
+	}
+}

@@ -1,0 +1,103 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// student gives the arguments of Rotation for two groups of runs, b[metric][run].
+func twoGroups(a, b [][]float64) (effects []float64, groups [][][]float64, p []float64) {
+	for i := range a {
+		e, test := StudentDifference(a[i], b[i], 0.95)
+		effects = append(effects, e.Value/math.Sqrt(1/float64(len(a[i]))+1/float64(len(b[i]))))
+		p = append(p, test.P)
+	}
+	return effects, [][][]float64{a, b}, p
+}
+
+// Of one metric it is the t-test, of the same metric ten times over too; of metrics that
+// have nothing to do with each other it is Šidák's 1-(1-p)^m, nearly.
+func TestRotationKnowsWhatMetricsHaveInCommon(t *testing.T) {
+	a, b := []float64{1, 2, 3}, []float64{4, 5.5, 6}
+	_, one := StudentDifference(a, b, 0.95)
+	same := Rotation(twoGroups(slices.Repeat([][]float64{a}, 10), slices.Repeat([][]float64{b}, 10)))
+	for _, p := range same {
+		if math.Abs(p-one.P) > 0.004 { // four standard errors of a share of 2 % in 10 000
+			t.Errorf("the same metric ten times: %v, alone %v", p, one.P)
+		}
+	}
+	dice := rand.New(rand.NewPCG(1, 1))
+	var manyA, manyB [][]float64
+	for range 12 {
+		var x, y []float64
+		for range 60 {
+			x, y = append(x, dice.NormFloat64()), append(y, dice.NormFloat64())
+		}
+		manyA, manyB = append(manyA, x), append(manyB, y)
+	}
+	for i := range manyB[0] {
+		manyB[0][i] += 0.52
+	}
+	effects, groups, p := twoGroups(manyA, manyB)
+	want := 1 - math.Pow(1-p[0], 12)
+	if got := Rotation(effects, groups, p); math.Abs(got[0]-want) > 0.02 {
+		t.Errorf("%v, want %v of P %v", got[0], want, p[0])
+	}
+}
+
+func TestRotationOfOddMetrics(t *testing.T) {
+	nan := math.NaN()
+	effects := []float64{1, 0, 5, 2}
+	groups := [][][]float64{{{1, 2, 3}, {4, 4, 4}, {7, 7, 7}, {1, 3, 5}}}
+	got := Rotation(effects, groups, []float64{0.4, 1, 0, nan})
+	if !(got[0] >= 0.4) || got[1] != 1 || !(got[2] > 0 && got[2] < 0.001) || !math.IsNaN(got[3]) {
+		t.Errorf("%v", got)
+	}
+	if got := Rotation(nil, nil, nil); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if got := Rotation([]float64{1}, [][][]float64{{{3}}}, []float64{0.5}); !math.IsNaN(got[0]) {
+		t.Errorf("without any noise seen: %v", got)
+	}
+}
+
+// Whatever the order of the runs and the scale of the metrics, it is the same.
+func TestRotationMindsNeitherOrderNorScale(t *testing.T) {
+	a, b := [][]float64{{1, 2, 4}, {3, 1, 2}}, [][]float64{{4, 5.5, 6}, {2, 6, 4}}
+	want := Rotation(twoGroups(a, b))
+	got := Rotation(twoGroups([][]float64{{40, 10, 20}, {2, 3, 1}}, [][]float64{{60, 40, 55}, {4, 2, 6}}))
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-9 {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
+func TestRotationRaisesFewFalseAlarms(t *testing.T) {
+	for _, n := range []int{2, 3, 4} {
+		dice := seeded("rotation", n)
+		alarms := 0
+		for range costlySets {
+			var sets [2][][]float64
+			for g := range sets {
+				sets[g] = make([][]float64, 8)
+				for range n {
+					shared := dice.NormFloat64()
+					for m := range sets[g] {
+						sets[g][m] = append(sets[g][m], shared+0.7*dice.NormFloat64())
+					}
+				}
+			}
+			if slices.Min(Rotation(twoGroups(sets[0], sets[1]))) <= 0.05 {
+				alarms++
+			}
+		}
+		rate := float64(alarms) / costlySets
+		t.Logf("%d and %d runs: %.2f %%", n, n, 100*rate)
+		if rate > 0.06 || rate < 0.035 {
+			t.Errorf("%d and %d runs: a false alarm in %.2f %% of the data sets", n, n, 100*rate)
+		}
+	}
+}
