@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/golden"
 )
 
 const generate = "/generate"
@@ -50,7 +51,7 @@ func TestGenerateStream(t *testing.T) {
 		if !complete || !strings.Contains(head, "text/event-stream") {
 			t.Errorf("complete %v: %s", complete, head)
 		}
-		golden(t, "testdata/generate.txt", strings.Join(chunks, ""))
+		golden.Check(t, "testdata/generate.txt", strings.Join(chunks, ""))
 	})
 }
 

@@ -4,16 +4,14 @@ import (
 	"context"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/golden"
 )
 
 // One place. Of three requests with prompts of 3 tokens the first has it from 0
@@ -57,25 +55,8 @@ func TestMetrics(t *testing.T) {
 		all.Wait()
 		synctest.Wait()
 		_, after := r.whole("GET", "/metrics", "")
-		golden(t, "testdata/metrics.txt", after)
+		golden.Check(t, "testdata/metrics.txt", after)
 	})
-}
-
-// golden compares with a file; UPDATE=1 writes it.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // What prometheus_client 0.26 writes for these numbers.
@@ -102,6 +83,6 @@ func TestMetricsOfAnEngine(t *testing.T) {
 		}
 		_, text := r.whole("GET", "/metrics", "")
 		ours, _, _ := strings.Cut(text, "# HELP vllm:prompt_tokens_total")
-		golden(t, "testdata/metrics_engine.txt", ours)
+		golden.Check(t, "testdata/metrics_engine.txt", ours)
 	})
 }

@@ -4,15 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/pitot-bench/pitot/internal/golden"
 	"github.com/pitot-bench/pitot/internal/metrics"
 )
 
@@ -37,7 +35,7 @@ func TestResultsOfTools(t *testing.T) {
 			for _, f := range found {
 				got.WriteString(inText(t, f) + "\n")
 			}
-			goldenFile(t, file+".golden", got.String())
+			golden.Check(t, file+".golden", got.String())
 		})
 	}
 }
@@ -75,22 +73,6 @@ func inText(t *testing.T, f Found) string {
 		line("figure "+figure.Name, figure.Value)
 	}
 	return b.String()
-}
-
-func goldenFile(t *testing.T, file, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // ITL means two things, and both keep their names.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/dialect"
+	"github.com/pitot-bench/pitot/internal/golden"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
@@ -32,24 +33,6 @@ func note(t *testing.T, name string) string {
 var notes = map[string]int{
 	"sglang-deepseek-r1-ascend.txt": 1, "vllm-kvcached-ab.md": 2, "vllm-npu-vl-ablation.md": 10,
 	"vllm-npu-vl-before-after-c15.md": 2, "vllm-npu-vl-burst200.md": 5,
-}
-
-// golden compares with a file, which UPDATE=1 writes.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // describe tells for a reader what was found.
@@ -87,7 +70,7 @@ func TestNotes(t *testing.T) {
 			if len(found) != tables {
 				t.Errorf("%d tables, want %d", len(found), tables)
 			}
-			golden(t, name+".golden", describe(found, problems))
+			golden.Check(t, "testdata/"+name+".golden", describe(found, problems))
 		})
 	}
 }
@@ -135,7 +118,7 @@ func TestTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+".golden", describe(Read(source("notes/"+name, string(b)))))
+			golden.Check(t, "testdata/"+name+".golden", describe(Read(source("notes/"+name, string(b)))))
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/compare"
+	"github.com/pitot-bench/pitot/internal/golden"
 	"github.com/pitot-bench/pitot/internal/report"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -36,24 +36,7 @@ func write(t *testing.T, n Note) Page {
 
 func TestNotes(t *testing.T) {
 	for name, n := range notes(t) {
-		golden(t, "testdata/"+name+".md", string(write(t, n).Markdown))
-	}
-}
-
-// golden compares with a file; UPDATE=1 writes it.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is now\n%s", file, got)
+		golden.Check(t, "testdata/"+name+".md", string(write(t, n).Markdown))
 	}
 }
 

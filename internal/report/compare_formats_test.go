@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pitot-bench/pitot/internal/compare"
+	"github.com/pitot-bench/pitot/internal/golden"
 	"github.com/pitot-bench/pitot/internal/metrics"
 )
 
@@ -35,22 +36,22 @@ func asCSV(w io.Writer, c compare.Comparison, _ CompareOptions) error { return C
 
 func TestCompareMarkdown(t *testing.T) {
 	for name, c := range comparisons() {
-		golden(t, "testdata/compare-"+name+".md", written(t, CompareMarkdown, c, CompareOptions{}))
+		golden.Check(t, "testdata/compare-"+name+".md", written(t, CompareMarkdown, c, CompareOptions{}))
 	}
-	golden(t, "testdata/compare-ablation-zh.md", written(t, CompareMarkdown, ablation(), CompareOptions{Lang: Zh, Heading: 3}))
+	golden.Check(t, "testdata/compare-ablation-zh.md", written(t, CompareMarkdown, ablation(), CompareOptions{Lang: Zh, Heading: 3}))
 }
 
 func TestCompareCSV(t *testing.T) {
 	for name, c := range comparisons() {
-		golden(t, "testdata/compare-"+name+".csv", written(t, asCSV, c, CompareOptions{}))
+		golden.Check(t, "testdata/compare-"+name+".csv", written(t, asCSV, c, CompareOptions{}))
 	}
 }
 
 func TestCompareHTML(t *testing.T) {
 	for name, c := range comparisons() {
-		golden(t, "testdata/compare-"+name+".html", written(t, CompareHTML, c, CompareOptions{}))
+		golden.Check(t, "testdata/compare-"+name+".html", written(t, CompareHTML, c, CompareOptions{}))
 	}
-	golden(t, "testdata/compare-nightly-zh.html", written(t, CompareHTML, nightly(), CompareOptions{Lang: Zh}))
+	golden.Check(t, "testdata/compare-nightly-zh.html", written(t, CompareHTML, nightly(), CompareOptions{Lang: Zh}))
 }
 
 // A page opens what it closes, and needs nothing from elsewhere.

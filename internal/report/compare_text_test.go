@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/compare"
+	"github.com/pitot-bench/pitot/internal/golden"
 )
 
 // comparisons are those that goldens are of.
@@ -32,7 +33,7 @@ func TestCompareText(t *testing.T) {
 				continue
 			}
 			got := textOf(t, c, CompareOptions{Width: width})
-			golden(t, fmt.Sprintf("testdata/compare-%s-%d.txt", name, width), got)
+			golden.Check(t, fmt.Sprintf("testdata/compare-%s-%d.txt", name, width), got)
 			for line := range strings.Lines(got) {
 				if n := columnsOf(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
 					t.Errorf("%s at %d: %d columns in %q", name, width, n, line)
@@ -40,8 +41,8 @@ func TestCompareText(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "testdata/compare-nightly-color.txt", textOf(t, nightly(), CompareOptions{Width: 120, Color: true}))
-	golden(t, "testdata/compare-nightly-zh.txt", textOf(t, nightly(), CompareOptions{Width: 100, Lang: Zh}))
-	golden(t, "testdata/compare-ablation-zh.txt", textOf(t, ablation(), CompareOptions{Width: 120, Lang: Zh}))
-	golden(t, "testdata/compare-ablation-all.txt", textOf(t, ablation(), CompareOptions{All: true}))
+	golden.Check(t, "testdata/compare-nightly-color.txt", textOf(t, nightly(), CompareOptions{Width: 120, Color: true}))
+	golden.Check(t, "testdata/compare-nightly-zh.txt", textOf(t, nightly(), CompareOptions{Width: 100, Lang: Zh}))
+	golden.Check(t, "testdata/compare-ablation-zh.txt", textOf(t, ablation(), CompareOptions{Width: 120, Lang: Zh}))
+	golden.Check(t, "testdata/compare-ablation-all.txt", textOf(t, ablation(), CompareOptions{All: true}))
 }

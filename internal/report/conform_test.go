@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 
 	"github.com/pitot-bench/pitot/internal/conform"
+	"github.com/pitot-bench/pitot/internal/golden"
 )
 
 // late are figures of a client that is so many milliseconds late, more so in the
@@ -79,7 +80,7 @@ func TestConformText(t *testing.T) {
 		if err := ConformText(&out, of); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "testdata/"+name+".txt", out.String())
+		golden.Check(t, "testdata/"+name+".txt", out.String())
 	}
 }
 
@@ -88,7 +89,7 @@ func TestConformMarkdown(t *testing.T) {
 	if err := ConformMarkdown(&out, clients(t)); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/conform.md", out.String())
+	golden.Check(t, "testdata/conform.md", out.String())
 }
 
 func TestConformLine(t *testing.T) {

@@ -2,13 +2,11 @@ package report
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/pitot-bench/pitot/internal/golden"
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
@@ -124,25 +122,8 @@ func TestText(t *testing.T) {
 			if err := Text(&b, metrics.Summarize(tr, metrics.Options{})); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "testdata/"+name+".txt", b.String())
+			golden.Check(t, "testdata/"+name+".txt", b.String())
 		})
-	}
-}
-
-// golden compares with a file; UPDATE=1 writes it.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
 	}
 }
 

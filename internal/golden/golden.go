@@ -1,0 +1,27 @@
+// Package golden holds what a test made against a file of its testdata. It is for
+// tests alone.
+package golden
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Check compares got with a file, below the folder of the test; UPDATE=1 writes it.
+func Check(t testing.TB, file, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (- as it was, + as it is):\n%s", file, diff)
+	}
+}
