@@ -182,8 +182,8 @@ func (d *document) problem(err error) {
 // draft is a new result of a tool; part tells it from others in its object.
 func (r *reading) draft(tool string, part ...string) *draft {
 	d := &draft{at: r.object.at, origin: &trace.Origin{Tool: tool, Detail: trace.Summed, File: r.source.Name}}
-	d.origin.Path = append(nameParts(r.source.Name), part...)
-	name := strings.Join(d.origin.Path, " / ")
+	d.origin.Path = part
+	name := strings.Join(append(nameParts(r.source.Name), part...), " / ")
 	d.Run = trace.Run{
 		ID: r.identify(tool), Name: name, Kind: trace.Imported, Status: trace.Complete, End: trace.Never,
 		Plan: trace.Plan{Dialect: tool}, Origin: d.origin,

@@ -40,3 +40,16 @@ func TestPlanOfAFolder(t *testing.T) {
 		})
 	}
 }
+
+// The name of a result file is no heading: comparisons take numbered files of a folder
+// for repeats, which headings never are.
+func TestResultFilesHaveNoHeadings(t *testing.T) {
+	text := `{"backend":"openai","duration":1.0,"completed":2,"total_input_tokens":10,"request_throughput":2,"mean_ttft_ms":1,"median_ttft_ms":1,"p99_ttft_ms":1}`
+	found, problems := Read(source("base/run1.json", text))
+	if len(found) != 1 {
+		t.Fatalf("%d found, %v", len(found), problems)
+	}
+	if run := found[0].Run; run.Name != "base / run1" || run.Origin.Path != nil {
+		t.Errorf("named %q, below %q", run.Name, run.Origin.Path)
+	}
+}
