@@ -46,8 +46,14 @@ func sourceFiles(args []string) (files []sourceFile, problems []ingest.Problem, 
 // folder lists the results below a folder.
 func folder(root string) (files []sourceFile, skipped []ingest.Problem, err error) {
 	var names []string
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
+	var unread []ingest.Problem
+	top := root + string(filepath.Separator) // a link to a folder is the folder
+	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path != top:
+			unread = append(unread, ingest.Problem{File: path, Reason: err.Error()})
+			return nil
+		case err != nil || !leadsToFile(path, d):
 			return err
 		}
 		below, err := filepath.Rel(root, path)
@@ -64,7 +70,17 @@ func folder(root string) (files []sourceFile, skipped []ingest.Problem, err erro
 	for i := range skipped {
 		skipped[i].File = filepath.Join(root, filepath.FromSlash(skipped[i].File))
 	}
-	return files, skipped, nil
+	return files, append(unread, skipped...), nil
+}
+
+// leadsToFile reports whether there is a file, or a link to one. Links to folders are not
+// followed: they may lead in a circle.
+func leadsToFile(path string, d fs.DirEntry) bool {
+	if d.Type()&fs.ModeSymlink == 0 {
+		return d.Type().IsRegular()
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // read gives what the file holds. Results with records read them from the file, until
