@@ -68,6 +68,9 @@ func lookup(label string) (rows []knownRow, star string) {
 		return rows, ""
 	}
 	for _, p := range patterns() {
+		if label == "" || label[0] != p[0] {
+			continue
+		}
 		star, ok := starred(p, label)
 		if !ok || strings.HasPrefix(p, "P") && !isNumber(star) { // a percentile or a position
 			continue

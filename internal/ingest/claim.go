@@ -88,7 +88,7 @@ var (
 func (v vocabulary) find(text string) (all []mention) {
 	lower := lowered(text)
 	for _, w := range v {
-		if !w.words.in(lower) {
+		if !w.words.in(text, lower) {
 			continue
 		}
 		for _, m := range w.words.FindAllStringIndex(text, -1) {
@@ -108,18 +108,18 @@ const longestClaim = 500
 // canClaim is a quick no for most lines: one that states a change has an amount and
 // a metric.
 func canClaim(text string) bool {
-	if len(text) > longestClaim || !strings.ContainsAny(text, "0123456789") {
+	if len(text) > longestClaim || !hasAmount(text) {
 		return false
 	}
 	lower := lowered(text)
-	known := func(e entry) bool { return e.words.in(lower) }
-	return hasAmount(lower) && slices.ContainsFunc(metricWords, known) && !logged.finds(text, lower) && amount.MatchString(text)
+	known := func(e entry) bool { return e.words.in(text, lower) }
+	return slices.ContainsFunc(metricWords, known) && !logged.finds(text, lower) && amount.MatchString(text)
 }
 
 // hasAmount reports whether a unit of changes stands behind a digit.
-func hasAmount(lower string) bool {
+func hasAmount(text string) bool {
 	for _, unit := range []string{"%", "％", "x", "×", "倍"} {
-		for rest := lower; ; {
+		for rest := text; ; {
 			before, after, ok := strings.Cut(rest, unit)
 			if !ok {
 				break
@@ -142,7 +142,7 @@ func claimsIn(text string) (all []claim) {
 	metric := ""
 	start := 0
 	var cuts [][]int
-	if clause.in(lowered(text)) {
+	if clause.in(text, "") {
 		cuts = clause.FindAllStringIndex(text, -1)
 	}
 	for _, cut := range append(cuts, []int{len(text), len(text)}) {
@@ -173,7 +173,7 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 		last = metrics[len(metrics)-1].means
 	}
 	lower := lowered(text)
-	if !hasAmount(lower) || unclaimed.finds(text, lower) {
+	if !hasAmount(text) || unclaimed.finds(text, lower) {
 		return nil, last
 	}
 	amounts := amount.FindAllStringSubmatchIndex(text, -1)

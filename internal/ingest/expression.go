@@ -12,13 +12,19 @@ import (
 // hundred times cheaper, and nearly all lines of a log have none.
 type expression struct {
 	*regexp.Regexp
-	words []string // in lower case; none: any text can match
+	words []string // none: any text can match
+	exact bool     // capitals are told from small letters, in the words too; else the words are small
 }
 
 func compile(text string) expression {
-	p := expression{Regexp: regexp.MustCompile(text)}
+	p := expression{Regexp: regexp.MustCompile(text), exact: !strings.HasPrefix(text, "(?i)")}
 	if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
 		p.words = wordsOf(tree)
+	}
+	for i, w := range p.words {
+		if !p.exact {
+			p.words[i] = lowered(w)
+		}
 	}
 	return p
 }
@@ -27,7 +33,7 @@ func compile(text string) expression {
 func wordsOf(tree *syntax.Regexp) (words []string) {
 	switch tree.Op {
 	case syntax.OpLiteral:
-		return []string{lowered(string(tree.Rune))}
+		return []string{string(tree.Rune)}
 	case syntax.OpCapture, syntax.OpPlus:
 		return wordsOf(tree.Sub[0])
 	case syntax.OpAlternate:
@@ -60,7 +66,7 @@ func runesOf(ranges []rune) (words []string) {
 			return nil
 		}
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
-			words = append(words, lowered(string(r)))
+			words = append(words, string(r))
 		}
 	}
 	slices.Sort(words)
@@ -81,16 +87,23 @@ func shortest(words []string) int {
 }
 
 // in reports whether a text can match, of which lower is lowered.
-func (p expression) in(lower string) bool {
-	return len(p.words) == 0 || slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(lower, w) })
+func (p expression) in(text, lower string) bool {
+	if !p.exact {
+		text = lower
+	}
+	return len(p.words) == 0 || slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // finds reports whether a text matches.
-func (p expression) finds(text, lower string) bool { return p.in(lower) && p.MatchString(text) }
+func (p expression) finds(text, lower string) bool { return p.in(text, lower) && p.MatchString(text) }
 
 // find is the first match and its parts, nil if there is none.
 func (p expression) find(text string) []string {
-	if !p.in(lowered(text)) {
+	lower := ""
+	if !p.exact {
+		lower = lowered(text)
+	}
+	if !p.in(text, lower) {
 		return nil
 	}
 	return p.FindStringSubmatch(text)
@@ -98,12 +111,18 @@ func (p expression) find(text string) []string {
 
 // lowered is a text with the letters of English in lower case: it keeps its length.
 func lowered(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r >= 'A' && r <= 'Z' }) {
-		return text
+	for i := range len(text) {
+		if text[i] >= 'A' && text[i] <= 'Z' {
+			return lowerFrom(text, i)
+		}
 	}
+	return text
+}
+
+func lowerFrom(text string, i int) string {
 	b := []byte(text)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
+	for ; i < len(b); i++ {
+		if c := b[i]; c >= 'A' && c <= 'Z' {
 			b[i] = c + 'a' - 'A'
 		}
 	}

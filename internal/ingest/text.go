@@ -234,7 +234,7 @@ func closes(fence, text string) bool {
 func (r *textReader) text(l line, next string) {
 	prose := r.prose
 	r.prose = true
-	if escape.in(l.text) {
+	if escape.in(l.text, "") {
 		l.text = escape.ReplaceAllString(l.text, "$1")
 	}
 	if level := underlined(l.text, next); level > 0 && !prose {

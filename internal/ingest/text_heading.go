@@ -58,6 +58,9 @@ func markedHeading(text string) (h heading, ok bool) {
 	if m := atxHeading.FindStringSubmatch(text); m != nil {
 		return heading{level: len(m[1]), text: m[2]}, strings.TrimSpace(m[2]) != ""
 	}
+	if !strings.Contains(text, "</") {
+		return ownLine(text)
+	}
 	if m := htmlHeading.find(text); m != nil {
 		level := boldLevel
 		if m[1][0] == 'h' || m[1][0] == 'H' {
@@ -66,6 +69,11 @@ func markedHeading(text string) (h heading, ok bool) {
 		h = heading{level: level, text: htmlTag.ReplaceAllString(m[2], "")}
 		return h, level < boldLevel || !isGeneric(h.text)
 	}
+	return ownLine(text)
+}
+
+// ownLine is a heading that has its line to itself: a banner, or bold words.
+func ownLine(text string) (h heading, ok bool) {
 	if h, ok := bannerHeading(strings.TrimSpace(text)); ok {
 		return h, true
 	}
@@ -185,7 +193,7 @@ func onlyClaims(text string) bool {
 // emphasis and the colon at its end.
 func cleanHeading(text string) string {
 	text = emphasis.Replace(callout.ReplaceAllString(text, ""))
-	if link.in(text) {
+	if link.in(text, "") {
 		text = link.ReplaceAllString(text, "$1")
 	}
 	text = dialect.Mask(text)
