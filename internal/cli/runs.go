@@ -304,11 +304,11 @@ func (c runsReportCmd) Run(p *Process) error {
 func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	o := run.Origin
 	asked := c.Dialect != "pitot" && c.Dialect != o.Tool || c.DialectVersion != "" && c.DialectVersion != o.Form
-	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
-		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, detailWords[o.Detail], o.Tool)
-	}
 	if o.Tool != "vllm" && o.Tool != "sglang" {
 		return usagef("run %s was imported from %s, whose report pitot does not write: `pitot runs show %s` has its figures", run.ID, o.Tool, run.ID)
+	}
+	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
+		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, detailWords[o.Detail], o.Tool)
 	}
 	return dialect.WriteReported(p.Stdout, run)
 }

@@ -144,6 +144,6 @@ func (r *SGLangReport) Notes() []string {
 	note(f.Assumed > 0 && f.TotalOutput != f.TotalRetokenized,
 		"sglang takes the length asked for as that of %d answers: %d generated tokens in all, where %d were counted", f.Assumed, f.TotalOutput, f.TotalRetokenized)
 	note(f.MaxConcurrent > f.InFlight, "sglang's peak counts the requests that touch one second: at most %d were in flight", f.InFlight)
-	note(f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, "the peak counts chunks, some of which carry several tokens: it is below the mean, which counts tokens")
+	note(f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, "the peak counts chunks within seconds of the clock: where chunks carry several tokens, or the run is no longer than a few seconds, it is below the mean, which counts tokens")
 	return notes
 }
