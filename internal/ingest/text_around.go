@@ -52,7 +52,7 @@ func (r *textReader) take(l line) bool {
 	case strings.Contains(text, "Namespace("):
 		a.at = l.n
 		r.namespace(text[strings.LastIndex(text, "Namespace("):])
-	case a.command.Len() > 0 || bashLine.finds(text, lower):
+	case a.command.Len() > 0 || bashLine.finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
 		r.commandLine(text)
 	case len(text) > longestKept:
 		return false
