@@ -184,9 +184,10 @@ func TestRatesOfTheSameRequestsHold(t *testing.T) {
 	held := map[string]int{}
 	for range pairs {
 		e := newEngineLike(rng, 250, 0.7)
+		e.slower = 0.2 // most windows are alike, the ends are not
 		w := compared(t, Options{}, []Run{e.observed(rng, "A")}, []Run{e.observed(rng, "B")})
 		for _, name := range []string{"duration", "throughput.requests", "throughput.input", "throughput.output"} {
-			if c := change(t, w, name); c.Interval.Low <= 0 && 0 <= c.Interval.High {
+			if c := change(t, w, name); c.Interval != nil && c.Interval.Low <= 0 && 0 <= c.Interval.High {
 				held[name]++
 			}
 		}
