@@ -18,12 +18,12 @@ func ParseGate(text string) (Gate, error) {
 		return Gate{}, gateError(text, "there is neither > nor < in it")
 	}
 	g := Gate{Text: strings.TrimSpace(text), Name: strings.TrimSpace(text[:at]), Above: text[at] == '>'}
+	limit := strings.TrimSpace(text[at+1:])
+	if strings.HasPrefix(limit, "=") || strings.HasSuffix(g.Name, "=") {
+		return Gate{}, gateError(text, "gates are > or <, without =")
+	}
 	if !metrics.Known(g.Name) {
 		return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
-	}
-	limit := strings.TrimSpace(text[at+1:])
-	if strings.HasPrefix(limit, "=") {
-		return Gate{}, gateError(text, "gates are > or <, without =")
 	}
 	var err error
 	if number, ok := strings.CutSuffix(limit, "%"); ok {

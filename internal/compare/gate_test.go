@@ -30,6 +30,7 @@ func TestParseGate(t *testing.T) {
 		"ttft.mean 2%":            "neither > nor <",
 		"ttfft.mean > 2%":         `no figure is called "ttfft.mean"; there are requests.ok`,
 		"ttft.mean >= 2%":         "without =",
+		"ttft.mean => 2%":         "without =",
 		"ttft.mean > 80":          "80 of what? a time is written 80ms or 80s, a change 80%",
 		"ttft.mean > x%":          `"x" is not a number`,
 		"ttft.mean > ms":          `"" is not a number`,

@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/pitot-bench/pitot/internal/stats"
 )
@@ -78,27 +77,24 @@ func apart(a, b wave) (se, df float64) {
 }
 
 // together are the differences of two waves of the same requests, in the order in
-// which a sent them; false if they are not the same.
+// which a sent them; false if they are not the same, or the waves are of windows: what
+// one window lacks the next one has, so that the differences of windows tell next to
+// nothing of how far apart the ends of two runs can be.
 func together(a, b *Run, wa, wb wave) ([]float64, bool) {
-	if a.requests != b.requests || len(wa.pull) != len(wb.pull) {
+	if a.requests != b.requests || wa.index == nil || len(wa.pull) != len(wb.pull) {
 		return nil, false
 	}
-	d := slices.Clone(wb.pull)
-	if wa.index != nil {
-		at := map[int]int{}
-		for i, index := range wb.index {
-			at[index] = i
-		}
-		for i, index := range wa.index {
-			j, ok := at[index]
-			if !ok {
-				return nil, false
-			}
-			d[i] = wb.pull[j]
-		}
+	at := map[int]int{}
+	for i, index := range wb.index {
+		at[index] = i
 	}
-	for i := range d {
-		d[i] -= wa.pull[i]
+	d := make([]float64, len(wa.pull))
+	for i, index := range wa.index {
+		j, ok := at[index]
+		if !ok {
+			return nil, false
+		}
+		d[i] = wb.pull[j] - wa.pull[i]
 	}
 	return d, true
 }

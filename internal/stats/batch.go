@@ -17,16 +17,42 @@ func EffectiveSize(x []float64) float64 {
 	if constant(x, x) {
 		return n
 	}
-	c := autocovariance(x)
-	time := -1.0
+	c := shortCovariance(x)
+	time, ended := geyer(c)
+	if !ended && len(c) < len(x) {
+		time, _ = geyer(autocovariance(x))
+	}
+	return max(1, min(n, n/max(time, 0)))
+}
+
+// geyer is the sum of the autocorrelations at all lags, twice those beyond 0, up to the
+// first pair of neighbours that is not positive; false if there is none.
+func geyer(c []float64) (time float64, ended bool) {
+	time = -1
 	for k := 0; k+1 < len(c); k += 2 {
 		pair := (c[k] + c[k+1]) / c[0]
 		if pair <= 0 {
-			break
+			return time, true
 		}
 		time += 2 * pair
 	}
-	return max(1, min(n, n/max(time, 0)))
+	return time, false
+}
+
+// shortLags are so few that they are added up faster than the spectrum is found.
+const shortLags = 32
+
+// shortCovariance is autocovariance at the first lags.
+func shortCovariance(x []float64) []float64 {
+	x = centered(x)
+	c := make([]float64, min(shortLags, len(x)))
+	for lag := range c {
+		for i, v := range x[lag:] {
+			c[lag] += v * x[i]
+		}
+		c[lag] /= float64(len(x))
+	}
+	return c
 }
 
 // autocovariance of x at the lags from 0 on, with divisor n, through the spectrum.
