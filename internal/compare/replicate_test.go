@@ -265,7 +265,7 @@ func TestFalseAlarmsOverAllMetrics(t *testing.T) {
 			const sets = 2000
 			alarms := falseAlarms(t, sets, c.a, c.b, Options{Paired: c.paired}.withDefaults())
 			rate := float64(alarms) / sets
-			t.Logf("a false alarm in %.2f %%", 100*rate)
+			t.Logf("%s: a false alarm in %.2f %%", t.Name(), 100*rate)
 			if rate > 0.06 {
 				t.Errorf("a false alarm in %.2f %% of the comparisons", 100*rate)
 			}
