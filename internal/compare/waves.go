@@ -104,6 +104,11 @@ type pool struct {
 	byRequest [][]float64
 	sorted    stats.Sorted
 	each      float64 // values a request, in the mean
+	// middle is how many independent requests tell whether values are above the median.
+	// That is where dependence shows best: of requests that are served in batches, all with
+	// the same pace but the first, few are beyond a high percentile, and they look as if
+	// they had come there by themselves.
+	middle float64
 }
 
 func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool {
@@ -118,6 +123,7 @@ func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool
 		all = append(all, values...)
 	}
 	p.sorted, p.each = stats.Sort(all), float64(len(all))/float64(len(samples))
+	p.middle = stats.EffectiveSize(p.beyond(p.sorted.Median()))
 	return p
 }
 
@@ -169,17 +175,12 @@ func (p pool) quantile(percent, figure float64) ([]float64, bool) {
 	if !near(q, figure) || percent <= 0 || percent >= 100 {
 		return nil, false
 	}
-	pull := p.ratio(func(v float64) float64 {
-		if v <= q {
-			return -1
-		}
-		return 0
-	})
+	pull := p.beyond(q)
 	share, least := percent/100, float64(leastBeyond)
 	if percent == 50 {
 		least = leastEffective
 	}
-	variance := stats.Mean(squares(pull)) / stats.EffectiveSize(pull)
+	variance := stats.Mean(squares(pull)) / min(stats.EffectiveSize(pull), p.middle)
 	if independent := share * (1 - share) / variance; !(independent*min(share, 1-share) >= least) {
 		return nil, false
 	}
@@ -193,6 +194,16 @@ func (p pool) quantile(percent, figure float64) ([]float64, bool) {
 		pull[i] *= (high - low) / (2 * margin) / q
 	}
 	return pull, true
+}
+
+// beyond is the pull of each request on the share of values above q.
+func (p pool) beyond(q float64) []float64 {
+	return p.ratio(func(v float64) float64 {
+		if v <= q {
+			return -1
+		}
+		return 0
+	})
 }
 
 func squares(x []float64) []float64 {

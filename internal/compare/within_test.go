@@ -245,6 +245,35 @@ func TestTheSameRequestsTellMore(t *testing.T) {
 	}
 }
 
+// Requests in lockstep, 16 at a time, of which the first is slower: beyond the P90 are 19
+// first ones and one batch as a whole, and that batch is a single value.
+func TestATailOfBatchesTellsNothing(t *testing.T) {
+	rng := newRand(18)
+	var byRequest [][]float64
+	var all []float64
+	for range 20 {
+		pace := 1 + 0.01*rng.NormFloat64()
+		for i := range 16 {
+			v := pace
+			if i == 0 {
+				v += 0.15
+			}
+			byRequest, all = append(byRequest, []float64{v}), append(all, v)
+		}
+	}
+	p := pool{byRequest: byRequest, sorted: stats.Sort(all), each: 1, middle: float64(len(all))}
+	q := p.sorted.Percentile(90)
+	if _, ok := p.quantile(90, q); !ok {
+		t.Error("the values beyond it look as if they were independent")
+	}
+	if p.middle = stats.EffectiveSize(p.beyond(p.sorted.Median())); p.middle > 60 {
+		t.Errorf("20 batches are worth %v requests", p.middle)
+	}
+	if _, ok := p.quantile(90, q); ok {
+		t.Error("a P90 of 20 batches has an interval")
+	}
+}
+
 func TestPullsOfAMeanByHand(t *testing.T) {
 	// Requests with gaps 1 and 3, none, and 5: the pooled mean is 3, with one gap a request
 	// in the mean. The first pulls by (4 - 2·3)/3, the last by (5 - 3)/3.
