@@ -25,7 +25,7 @@ func (t *table) center(row int) {
 		case len(s.values) > 1:
 			cell.Interval = t.repeated(s, t.plain[row])
 		default:
-			if w, ok := s.runs[0].waves[t.keys[row]]; ok {
+			if w, ok := s.runs[0].influences[t.keys[row]]; ok {
 				cell.Interval = w.interval(cell.Center, t.o.Level)
 			}
 		}

@@ -138,7 +138,7 @@ type Change struct {
 	Plain    bool      `json:"plain,omitempty"`
 	Interval *Interval `json:"interval,omitempty"` // of Relative
 	Basis    Basis     `json:"basis"`
-	Test     string    `json:"test,omitempty"`     // for people: "exact permutation, 4 and 4 runs"
+	Test     string    `json:"test,omitempty"`     // for people: "permutation of 5 and 5 runs"
 	P        *float64  `json:"p,omitempty"`        // of no difference, of this metric alone
 	Adjusted *float64  `json:"adjusted,omitempty"` // corrected over the metrics
 	Verdict  Verdict   `json:"verdict"`

@@ -18,6 +18,9 @@ func ParseGate(text string) (Gate, error) {
 		return Gate{}, gateError(text, "there is neither > nor < in it")
 	}
 	g := Gate{Text: strings.TrimSpace(text), Name: strings.TrimSpace(text[:at]), Above: text[at] == '>'}
+	if metric, ok := strings.CutSuffix(g.Name, ".p50"); ok {
+		g.Name = metric + ".median"
+	}
 	limit := strings.TrimSpace(text[at+1:])
 	if strings.HasPrefix(limit, "=") || strings.HasSuffix(g.Name, "=") {
 		return Gate{}, gateError(text, "gates are > or <, without =")

@@ -20,10 +20,10 @@ type Run struct {
 	// headings and names.
 	Variant string
 
-	run      trace.Run // without probes
-	figures  []figure
-	waves    map[rowKey]wave // of a run with records
-	requests uint64          // which they were
+	run        trace.Run // without probes
+	figures    []figure
+	influences map[rowKey]influence // of a run with records
+	requests   uint64               // which they were
 }
 
 // A figure is one number of a run, with its definition.
@@ -62,7 +62,7 @@ func Needed(runs []trace.Run, o Options) []By {
 // Observe keeps of a trace what a comparison by those rules needs. The trace is not
 // held on to.
 func Observe(t *trace.Trace, by []By) Run {
-	r := Run{run: t.Run, waves: map[rowKey]wave{}}
+	r := Run{run: t.Run, influences: map[rowKey]influence{}}
 	r.run.Probes = nil
 	if HasRecords(t.Run) {
 		r.requests = fingerprint(t)
@@ -77,9 +77,9 @@ func Observe(t *trace.Trace, by []By) Run {
 		if !HasRecords(t.Run) {
 			continue
 		}
-		for name, w := range observeWaves(t, b, figures) {
-			if key := (rowKey{name, metrics.DefinitionOf(b.Tool, b.Form, name).ID}); r.waves[key].pull == nil {
-				r.waves[key] = w
+		for name, w := range observeInfluences(t, b, figures) {
+			if key := (rowKey{name, metrics.DefinitionOf(b.Tool, b.Form, name).ID}); r.influences[key].pull == nil {
+				r.influences[key] = w
 			}
 		}
 	}

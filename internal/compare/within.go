@@ -17,8 +17,8 @@ import (
 // leastEffective). A tail that few independent requests make is passed over too, but
 // near that limit (leastBeyond) intervals of it hold less often than they say.
 func (f *finding) within(key rowKey, a, b *Run, decides bool) {
-	wa, okA := a.waves[key]
-	wb, okB := b.waves[key]
+	wa, okA := a.influences[key]
+	wb, okB := b.influences[key]
 	if !okA || !okB || f.plain {
 		return
 	}
@@ -68,19 +68,19 @@ func batchMeans(x []float64, effective, level float64) stats.Estimate {
 	return e
 }
 
-// apart is the error of the difference of two waves that have nothing to do with each
+// apart is the error of the difference of two influences that have nothing to do with each
 // other, with the degrees of freedom of Satterthwaite (1946).
-func apart(a, b wave) (se, df float64) {
+func apart(a, b influence) (se, df float64) {
 	ea, eb := batchMeans(a.pull, a.effective, DefaultLevel), batchMeans(b.pull, b.effective, DefaultLevel)
 	va, vb := ea.Error*ea.Error, eb.Error*eb.Error
 	return math.Sqrt(va + vb), (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)
 }
 
-// together are the differences of two waves of the same requests, in the order in
-// which a sent them; false if they are not the same, or the waves are of windows: what
+// together are the differences of two influences of the same requests, in the order in
+// which a sent them; false if they are not the same, or the influences are of windows: what
 // one window lacks the next one has, so that the differences of windows tell next to
 // nothing of how far apart the ends of two runs can be.
-func together(a, b *Run, wa, wb wave) ([]float64, bool) {
+func together(a, b *Run, wa, wb influence) ([]float64, bool) {
 	if a.requests != b.requests || wa.index == nil || len(wa.pull) != len(wb.pull) {
 		return nil, false
 	}
@@ -101,7 +101,7 @@ func together(a, b *Run, wa, wb wave) ([]float64, bool) {
 
 // interval is that of a figure of one run by the chance within it; nil where nothing
 // is known of that.
-func (w wave) interval(value, level float64) *Interval {
+func (w influence) interval(value, level float64) *Interval {
 	e := batchMeans(w.pull, w.effective, level)
 	if !(e.Error > 0) {
 		return nil

@@ -69,19 +69,19 @@ func (e engineLike) observed(rng *rand.Rand, variant string) Run {
 // observedCenters is observed for the centers alone, made of the samples, which saves most of the time.
 func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 	t := e.run(rng, variant)
-	r := Run{Variant: variant, run: t.Run, requests: fingerprint(t), waves: map[rowKey]wave{}}
+	r := Run{Variant: variant, run: t.Run, requests: fingerprint(t), influences: map[rowKey]influence{}}
 	var figures []trace.Figure
 	samples := metrics.Samples(t, "pitot", "")
 	for _, metric := range []string{"ttft", "tpot", "itl", "e2el"} {
 		p := newPool(samples, valuesOf(metric))
 		figures = append(figures, trace.Figure{Name: metric + ".mean", Value: stats.Mean(p.sorted)}, trace.Figure{Name: metric + ".median", Value: p.sorted.Median()})
 	}
-	waves := observeWaves(t, pitotsRules[0], figures)
+	influences := observeInfluences(t, pitotsRules[0], figures)
 	for _, f := range figures {
 		d := metrics.DefinitionOf("pitot", "", f.Name)
 		r.add(figure{f, d})
-		if w, ok := waves[f.Name]; ok {
-			r.waves[rowKey{f.Name, d.ID}] = w
+		if w, ok := influences[f.Name]; ok {
+			r.influences[rowKey{f.Name, d.ID}] = w
 		}
 	}
 	return r

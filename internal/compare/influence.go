@@ -14,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
-// A wave is how much each request of a run, or each window of it, pulls a figure
+// An influence is how much each request of a run, or each window of it, pulls a figure
 // away from where it is, as a share of the figure, in the order of sending. Its mean is
 // 0, and the figure's chance within the run is that of this mean:
 //
@@ -28,7 +28,7 @@ import (
 // the gaps of one depend on each other as they like. f, the density at the quantile,
 // is the probability over the length of Woodruff's (1952) interval, which inverts that
 // of the share of values not above.
-type wave struct {
+type influence struct {
 	pull      []float64
 	index     []int   // of the requests; nil of windows
 	effective float64 // how many independent ones they are worth
@@ -42,10 +42,10 @@ const (
 	windows        = 64 // of a run, for rates
 )
 
-// observeWaves gives the waves of the figures by a tool's rules, by name.
-func observeWaves(t *trace.Trace, b By, figures []trace.Figure) map[string]wave {
+// observeInfluences gives the influences of the figures by a tool's rules, by name.
+func observeInfluences(t *trace.Trace, b By, figures []trace.Figure) map[string]influence {
 	samples := metrics.Samples(t, b.Tool, b.Form)
-	out := map[string]wave{}
+	out := map[string]influence{}
 	if len(samples) < leastRequests {
 		return out
 	}
@@ -66,7 +66,7 @@ func observeWaves(t *trace.Trace, b By, figures []trace.Figure) map[string]wave 
 		p := pools[metric]
 		if pull, ok := p.pull(statistic, f.Value); ok {
 			if n := stats.EffectiveSize(pull); n >= leastEffective { // else it drifts more than it varies
-				out[f.Name] = wave{pull, index, n}
+				out[f.Name] = influence{pull, index, n}
 			}
 		}
 	}
@@ -214,9 +214,9 @@ func squares(x []float64) []float64 {
 	return out
 }
 
-// addRates adds the waves of what is counted by the second. Those of the duration are
+// addRates adds the influences of what is counted by the second. Those of the duration are
 // those of the requests, turned around.
-func addRates(out map[string]wave, samples []metrics.Sample, figures []trace.Figure) {
+func addRates(out map[string]influence, samples []metrics.Sample, figures []trace.Figure) {
 	i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == "duration" })
 	if i < 0 || !(figures[i].Value > 0) {
 		return
@@ -246,7 +246,7 @@ func addRates(out map[string]wave, samples []metrics.Sample, figures []trace.Fig
 					pull[w] = -pull[w]
 				}
 			}
-			out[f.Name] = wave{pull: pull, effective: stats.EffectiveSize(pull)}
+			out[f.Name] = influence{pull: pull, effective: stats.EffectiveSize(pull)}
 		}
 	}
 }
