@@ -15,7 +15,7 @@ func TestParseGate(t *testing.T) {
 		"throughput.output < -3 %":      {Name: "throughput.output", Relative: true, Limit: -0.03},
 		"itl.p99>80ms":                  {Name: "itl.p99", Above: true, Limit: 0.08},
 		"e2el.p99.9 > 1.5s":             {Name: "e2el.p99.9", Above: true, Limit: 1.5},
-		"tpot.median > 900us":           {Name: "tpot.median", Above: true, Limit: 0.0009},
+		"tpot.p50 > 900us":              {Name: "tpot.median", Above: true, Limit: 0.0009},
 		"requests.failed > 0":           {Name: "requests.failed", Above: true},
 		"throughput.requests < 9 req/s": {Name: "throughput.requests", Limit: 9},
 		"throughput.output < 1e3":       {Name: "throughput.output", Limit: 1000},
