@@ -145,6 +145,9 @@ func (k *picker) stored(arg string) (picks []pick, err error) {
 	if len(picks) > 0 {
 		return picks, nil
 	}
+	if isPattern(arg) {
+		return nil, usagef("%s: no stored run has such a name or id (`pitot runs list` shows the %d there are)", arg, len(k.list))
+	}
 	id, err := k.runs.Find(arg) // last, or the beginning of an id
 	if err != nil {
 		return nil, usagef("%s: no file or folder of that name, and %w", arg, err)
@@ -167,8 +170,10 @@ func matches(run trace.Run, ref string) bool {
 	if run.ID == ref || run.Name == ref || strings.HasPrefix(run.Name, ref+" / ") {
 		return true
 	}
-	return strings.ContainsAny(ref, "*?") && (glob(ref).MatchString(run.Name) || glob(ref).MatchString(run.ID))
+	return isPattern(ref) && (glob(ref).MatchString(run.Name) || glob(ref).MatchString(run.ID))
 }
+
+func isPattern(ref string) bool { return strings.ContainsAny(ref, "*?") }
 
 // glob is a pattern in which * stands for any text and ? for one character: headings
 // have slashes in them, so those are nothing special.

@@ -44,7 +44,7 @@ func (f Found) Trace() (*trace.Trace, error) {
 	}
 	for r, err := range f.Records {
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Run.Origin.File, err)
+			return nil, fmt.Errorf("read the records of run %s: %w", f.Run.ID, err)
 		}
 		t.Records = append(t.Records, r)
 	}

@@ -232,7 +232,9 @@ const patience = 50
 // figures that people look at first.
 func (w words) more(rows []compare.Row, variant int) string {
 	wants := func(r compare.Row) int { return r.Cells[variant].Change.More }
-	rows = slices.DeleteFunc(byWeight(rows), func(r compare.Row) bool { return wants(r) == 0 || wants(r) > patience })
+	rows = slices.DeleteFunc(byWeight(rows), func(r compare.Row) bool {
+		return wants(r) == 0 || wants(r) > patience || isBetween(r.Quantity)
+	})
 	if len(rows) == 0 {
 		return ""
 	}

@@ -268,17 +268,20 @@ func divide(load compare.Workload, all bool, asked []string) (shown, same, furth
 
 // isFurther: a percentile between the median and the P99, both of which are there.
 func isFurther(r compare.Row, rows []compare.Row) bool {
-	metric, statistic, _ := strings.Cut(r.Quantity.Name, ".")
-	if statistic == "p99" || !strings.HasPrefix(statistic, "p") {
-		return false
-	}
+	metric, _, _ := strings.Cut(r.Quantity.Name, ".")
 	has := func(statistic string) bool {
 		return slices.ContainsFunc(rows, func(o compare.Row) bool {
 			return o.Quantity.Name == metric+"."+statistic && o.Definition.ID == r.Definition.ID
 		})
 	}
-	p, err := strconv.ParseFloat(statistic[1:], 64)
-	return err == nil && p > 50 && p < 99 && has("median") && has("p99")
+	return isBetween(r.Quantity) && has("median") && has("p99")
+}
+
+// isBetween: a percentile between the median and the P99.
+func isBetween(q metrics.Quantity) bool {
+	_, statistic, _ := strings.Cut(q.Name, ".")
+	p, err := strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
+	return err == nil && p > 50 && p < 99
 }
 
 // titles are rows by name.
