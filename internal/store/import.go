@@ -1,7 +1,8 @@
 package store
 
 import (
-	"encoding/json"
+	"database/sql"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -9,47 +10,69 @@ import (
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
-// Import stores a finished run with its records, all or nothing; records may be
-// nil. A run that is there already, by its id, is left as it is, and known says
-// so.
+// batch is how many records are committed at once: nobody who measures meanwhile is
+// kept from the store for long.
+const batch = 1000
+
+// Import stores a finished run with its records; records may be nil. A run that is
+// there already, by its id, is left as it is, and known says so. Until all of it is
+// there the run is marked as running, so that one whose import was cut short is begun
+// anew.
 func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error]) (known bool, err error) {
-	body, err := json.Marshal(run)
-	if err != nil {
-		return false, fmt.Errorf("import run %s: %w", run.ID, err)
-	}
-	if err := s.db.QueryRow("SELECT count(*) > 0 FROM run WHERE id = ?", run.ID).Scan(&known); known || err != nil {
+	if known, err = s.knows(run.ID); known || err != nil {
 		return known, err
 	}
-	tx, err := s.db.Begin()
-	if err != nil {
+	if err := s.insert(run); err != nil {
+		if known, again := s.knows(run.ID); known && again == nil { // another process was faster
+			return true, nil
+		}
 		return false, err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it has nothing to do
-	done, err := tx.Exec("INSERT INTO run (id, name, status, validity, started, beat_ns, model, url, workload, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		run.ID, run.Name, run.Status, validity(run), unixNano(run.Started), time.Now().UnixNano(), run.Plan.Model, run.Plan.URL, run.Plan.Workload, string(body))
+	w := Writer{store: s, id: run.ID}
+	if err = w.copy(records); err == nil {
+		err = s.Update(run)
+	}
 	if err != nil {
-		return false, fmt.Errorf("import run %s: %w", run.ID, err)
+		return false, errors.Join(fmt.Errorf("import run %s: %w", run.ID, err), s.Remove(run.ID))
 	}
-	if n, err := done.RowsAffected(); n == 0 || err != nil { // another process was faster
-		return err == nil, err
+	return false, nil
+}
+
+// knows reports whether a run is there, whole or on its way. What an import left that
+// was cut short is removed.
+func (s *Store) knows(id string) (bool, error) {
+	var status trace.Status
+	var beat int64
+	err := s.db.QueryRow("SELECT status, beat_ns FROM run WHERE id = ?", id).Scan(&status, &beat)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look for run %s: %w", id, err)
+	case status != trace.Running || time.Since(time.Unix(0, beat)) < silence:
+		return true, nil
 	}
+	return false, s.Remove(id)
+}
+
+// copy commits records as they come, a batch at a time.
+func (w *Writer) copy(records iter.Seq2[*trace.Record, error]) error {
 	if records == nil {
-		return false, tx.Commit()
+		return nil
 	}
-	stmt, err := tx.Prepare(insert)
-	if err != nil {
-		return false, err
-	}
-	defer stmt.Close()
+	var pending []*trace.Record
 	for r, err := range records {
 		if err != nil {
-			return false, fmt.Errorf("import run %s: %w", run.ID, err)
+			return err
 		}
-		if _, err := stmt.Exec(values(run.ID, r)...); err != nil {
-			return false, fmt.Errorf("import run %s: record %d: %w", run.ID, r.Index, err)
+		if pending = append(pending, r); len(pending) == batch {
+			if err := w.commit(pending); err != nil {
+				return err
+			}
+			pending = pending[:0]
 		}
 	}
-	return false, tx.Commit()
+	return w.commit(pending)
 }
 
 // unixNano is 0 for a time that nobody knows, so that such runs are the oldest.

@@ -77,3 +77,42 @@ func TestImportLeavesNothingOfARunThatCannotBeRead(t *testing.T) {
 		t.Errorf("%v: %+v", err, list)
 	}
 }
+
+// An import that was killed left a run that claims to be running, and gives no sign of
+// life.
+func TestAnImportThatWasCutShortIsBegunAnew(t *testing.T) {
+	s := open(t)
+	if err := s.insert(imported()); err != nil {
+		t.Fatal(err)
+	}
+	w := Writer{store: s, id: "imp-1"}
+	if err := w.copy(records(sample(0))); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || !known {
+		t.Fatalf("one that is under way: known %v, %v", known, err)
+	}
+	if _, err := s.db.Exec("UPDATE run SET beat_ns = 5"); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || known {
+		t.Fatalf("one that is dead: known %v, %v", known, err)
+	}
+	if got, err := s.Load("imp-1"); err != nil || len(got.Records) != 2 || got.Run.Status != imported().Status {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
+func TestImportOfManyBatches(t *testing.T) {
+	s := open(t)
+	var many []*trace.Record
+	for i := range 2*batch + 1 {
+		many = append(many, sample(i))
+	}
+	if _, err := s.Import(imported(), records(many...)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Load("imp-1"); err != nil || len(got.Records) != len(many) || got.Records[batch].Index != batch {
+		t.Errorf("%v: %d records", err, len(got.Records))
+	}
+}

@@ -26,20 +26,27 @@ type Writer struct {
 
 // Create stores a run that begins, and returns the writer of its records.
 func (s *Store) Create(run trace.Run) (*Writer, error) {
-	run.Status = trace.Running
-	run.End = trace.Never
-	body, err := json.Marshal(run)
-	if err != nil {
+	if err := s.insert(run); err != nil {
 		return nil, err
-	}
-	_, err = s.db.Exec("INSERT INTO run (id, name, status, validity, started, beat_ns, model, url, workload, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		run.ID, run.Name, run.Status, validity(run), run.Started.UnixNano(), time.Now().UnixNano(), run.Plan.Model, run.Plan.URL, run.Plan.Workload, string(body))
-	if err != nil {
-		return nil, fmt.Errorf("store run %s: %w", run.ID, err)
 	}
 	w := &Writer{store: s, id: run.ID, stop: make(chan struct{})}
 	w.done.Go(w.loop)
 	return w, nil
+}
+
+// insert stores a run that is under way.
+func (s *Store) insert(run trace.Run) error {
+	run.Status = trace.Running
+	run.End = trace.Never
+	body, err := json.Marshal(run)
+	if err == nil {
+		_, err = s.db.Exec("INSERT INTO run (id, name, status, validity, started, beat_ns, model, url, workload, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			run.ID, run.Name, run.Status, validity(run), unixNano(run.Started), time.Now().UnixNano(), run.Plan.Model, run.Plan.URL, run.Plan.Workload, string(body))
+	}
+	if err != nil {
+		return fmt.Errorf("store run %s: %w", run.ID, err)
+	}
+	return nil
 }
 
 // Append takes a record; it must not be changed afterwards.
@@ -116,7 +123,7 @@ func (s *Store) Update(run trace.Run) error {
 	body, err := json.Marshal(run)
 	if err == nil {
 		_, err = s.db.Exec("UPDATE run SET name = ?, status = ?, validity = ?, started = ?, body = ? WHERE id = ?",
-			run.Name, run.Status, validity(run), run.Started.UnixNano(), string(body), run.ID)
+			run.Name, run.Status, validity(run), unixNano(run.Started), string(body), run.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("store the end of run %s: %w", run.ID, err)
