@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/trace"
+
+	"github.com/pitot-bench/pitot/internal/report"
 )
 
 // A fact is something known of where and how a run was made.
@@ -201,7 +203,7 @@ func (w *writer) around(runs []labelled) {
 	})
 	for _, g := range groups {
 		title := w.words.around
-		if of := w.of(g, groups, oneLine); of != "" {
+		if of := w.of(g, groups, report.Clean); of != "" {
 			title = of + w.words.colon + title
 		}
 		w.folded(title, func() { w.paragraph(fence("text", g.text)) })
@@ -240,7 +242,7 @@ func (w *writer) sharedSettings(runs []labelled) {
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
-		lines = append(lines, name+" = "+oneLine(shared[name]))
+		lines = append(lines, name+" = "+report.Clean(shared[name]))
 	}
 	w.folded(fmt.Sprintf(w.words.sharedSettings, len(shared)), func() { w.paragraph(fence("text", strings.Join(lines, "\n"))) })
 }
@@ -257,7 +259,7 @@ func (w *writer) commands() error {
 		}
 		if r.variant != variant {
 			variant = r.variant
-			lines = append(lines, "# "+oneLine(variant))
+			lines = append(lines, "# "+report.Clean(variant))
 		}
 		lines = append(lines, line)
 	}

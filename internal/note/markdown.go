@@ -5,12 +5,14 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/report"
 )
 
 // escape makes text of others plain in Markdown, in one line.
 func escape(s string) string {
 	var b strings.Builder
-	runes := []rune(oneLine(s))
+	runes := []rune(report.Clean(s))
 	for i, r := range runes {
 		if strings.ContainsRune("\\`*[]<>|~#&", r) || r == '_' && !insideWord(runes, i) {
 			b.WriteByte('\\')
@@ -29,21 +31,7 @@ func insideWord(runes []rune, i int) bool {
 }
 
 // htmlText is text of others within HTML, in one line.
-func htmlText(s string) string { return html.EscapeString(oneLine(s)) }
-
-// oneLine leaves out what is not to be seen, and what turns the direction of text.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd"))
-	return strings.Join(strings.Fields(s), " ")
-}
+func htmlText(s string) string { return html.EscapeString(report.Clean(s)) }
 
 // fence is a block of text as it is, between marks that do not occur in it.
 func fence(language, text string) string {
@@ -56,7 +44,7 @@ func fence(language, text string) string {
 
 // code is text as it is within a line.
 func code(s string) string {
-	s = oneLine(s)
+	s = report.Clean(s)
 	marks := "`"
 	for strings.Contains(s, marks) {
 		marks += "`"

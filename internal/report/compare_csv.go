@@ -104,7 +104,7 @@ func csvLine(r csvRecord) []string {
 
 // inert is text that no spreadsheet computes.
 func inert(s string) string {
-	if s = clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+	if s = Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s
 	}
 	return s

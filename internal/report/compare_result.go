@@ -310,7 +310,7 @@ func (w words) claimLine(c compare.ClaimCheck, several bool) line {
 		parts = append(parts, w.noiseOf(c))
 	}
 	head := word + w.colon + fmt.Sprintf(w.quoted, c.Claim.Text) + w.open + place + w.shut
-	return line{w.claim, clean(head + w.period + strings.Join(parts, w.stop)), t}
+	return line{w.claim, Clean(head + w.period + strings.Join(parts, w.stop)), t}
 }
 
 // standing is whether a claim stands. Where noise is not known it is open, whatever
@@ -392,7 +392,7 @@ func (w words) gate(g compare.GateResult) line {
 	if g.Interval != nil || g.Value != 0 {
 		why = w.gateValue(g) + w.stop + why
 	}
-	return line{word, clean(g.Gate.Text + w.open + of + w.shut + w.colon + why), t}
+	return line{word, Clean(g.Gate.Text + w.open + of + w.shut + w.colon + why), t}
 }
 
 func (w words) gateValue(g compare.GateResult) string {

@@ -68,7 +68,7 @@ type viewCell struct {
 func newComparisonView(c compare.Comparison, o CompareOptions) comparisonView {
 	v := comparisonView{words: newWords(c, o.Lang)}
 	for i, n := range c.Notes {
-		v.notes = append(v.notes, line{Label: v.words.note, Text: clean(v.words.remark(remarkAt(c.Remarks, i), n))})
+		v.notes = append(v.notes, line{Label: v.words.note, Text: Clean(v.words.remark(remarkAt(c.Remarks, i), n))})
 	}
 	if len(c.Workloads) == 0 {
 		v.notes = append([]line{{Label: v.words.result, Text: v.words.empty}}, v.notes...)
@@ -97,19 +97,19 @@ func asked(c compare.Comparison, load compare.Workload) (names []string) {
 }
 
 func (w words) section(load compare.Workload, number int, o CompareOptions, asked []string) section {
-	settings := clean(w.loadOf(load.Settings))
-	s := section{Name: clean(load.Name)}
+	settings := Clean(w.loadOf(load.Settings))
+	s := section{Name: Clean(load.Name)}
 	if s.Name == "" {
 		s.Name, settings = cmp.Or(settings, fmt.Sprintf(w.workload, number+1)), ""
 	}
 	for _, v := range load.Variants {
-		s.Heads = append(s.Heads, clean(v.Name))
+		s.Heads = append(s.Heads, Clean(v.Name))
 	}
 	shown, same, further := divide(load, o.All, asked)
 	s.Rows = w.rows(load, shown)
 	add := func(lines *[]line, label string, texts ...string) {
 		for _, t := range texts {
-			if t = clean(t); t != "" {
+			if t = Clean(t); t != "" {
 				*lines = append(*lines, line{Label: label, Text: t})
 			}
 		}
@@ -177,7 +177,7 @@ func (w words) variants(load compare.Workload) (lines []line) {
 		label = w.variant
 	}
 	for i, v := range load.Variants[:min(1, len(load.Variants))] {
-		lines = append(lines, line{Label: label, Text: clean(v.Name) + w.open + w.runsOf(load.Variants[i]) + w.shut})
+		lines = append(lines, line{Label: label, Text: Clean(v.Name) + w.open + w.runsOf(load.Variants[i]) + w.shut})
 	}
 	groups := alikeIn(load.Variants, 1, w.runsOf)
 	for _, g := range groups {
@@ -204,7 +204,7 @@ func alikeIn(variants []compare.Variant, from int, say func(compare.Variant) str
 		if i < 0 {
 			i, groups = len(groups), append(groups, group{of: of})
 		}
-		groups[i].names = append(groups[i].names, clean(v.Name))
+		groups[i].names = append(groups[i].names, Clean(v.Name))
 	}
 	return groups
 }
@@ -394,7 +394,7 @@ func (w words) cell(s scale, c compare.Cell, mixed bool) viewCell {
 func (w words) why(c compare.Change) string {
 	var parts []string
 	if c.Test != "" {
-		parts = append(parts, clean(w.foreign(c.Test)))
+		parts = append(parts, Clean(w.foreign(c.Test)))
 	}
 	if c.P != nil {
 		parts = append(parts, fmt.Sprintf("p = %.2g", *c.P))

@@ -153,7 +153,7 @@ func (w words) share(v float64) string {
 // title is what a quantity is called.
 func (w words) title(q metrics.Quantity) string {
 	if w.lang != Zh {
-		return clean(q.Title)
+		return Clean(q.Title)
 	}
 	if t := chineseTitles[q.Name]; t != "" {
 		return t
@@ -172,7 +172,7 @@ func (w words) title(q metrics.Quantity) string {
 	if strings.HasPrefix(statistic, "p") {
 		return "P" + statistic[1:] + " " + metric
 	}
-	return clean(q.Title)
+	return Clean(q.Title)
 }
 
 // hanSpace is a blank between Chinese characters, where there is none.
@@ -341,9 +341,9 @@ func some(n int, one, many string) string {
 	return fmt.Sprintf(many, n)
 }
 
-// clean is text of others in a single line: without control characters, which could
+// Clean is text of others in a single line: without control characters, which could
 // move a cursor, and without those that turn the direction of what follows.
-func clean(s string) string {
+func Clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
