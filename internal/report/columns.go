@@ -3,6 +3,8 @@ package report
 import (
 	"io"
 	"strings"
+
+	"github.com/rivo/uniseg"
 )
 
 // Columns writes rows with their columns aligned, by the width that characters have
@@ -30,3 +32,11 @@ func Columns(w io.Writer, rows [][]string) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// columnsOf is how many columns of a terminal s takes: two for each Chinese
+// character and each picture.
+func columnsOf(s string) int { return uniseg.StringWidth(s) }
+
+func padRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-columnsOf(s))) }
+
+func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-columnsOf(s))) + s }

@@ -270,14 +270,6 @@ func (t *terminal) cell(c column, row int) string {
 	return s + t.paint(bare, colorOf(cell.Tone)) + filler
 }
 
-// columnsOf is how many columns of a terminal s takes: two for each Chinese
-// character and each picture.
-func columnsOf(s string) int { return uniseg.StringWidth(s) }
-
-func padRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-columnsOf(s))) }
-
-func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-columnsOf(s))) + s }
-
 // cut is the beginning of s in n columns.
 func cut(s string, n int) string {
 	if columnsOf(s) <= n {

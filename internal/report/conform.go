@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/conform"
 )
@@ -412,16 +411,16 @@ func (t *text) table(names int, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, v := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(v))
+			widths[i] = max(widths[i], columnsOf(v))
 		}
 	}
 	for _, row := range rows {
 		var line strings.Builder
 		for i, v := range row {
 			if i < names {
-				line.WriteString(left(v, widths[i]) + "  ")
+				line.WriteString(padRight(v, widths[i]) + "  ")
 			} else {
-				line.WriteString(right(v, widths[i]) + "  ")
+				line.WriteString(padLeft(v, widths[i]) + "  ")
 			}
 		}
 		t.linef("%s", line.String())

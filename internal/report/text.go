@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
 )
@@ -211,7 +210,7 @@ func (t *text) rates(s metrics.Summary) {
 }
 
 func (t *text) rate(name, what, whole, steady string) {
-	t.linef("%s%s%s%s", left(name, 12), left(what, 28), right(whole, 18), right(steady, 22))
+	t.linef("%s%s%s%s", padRight(name, 12), padRight(what, 28), padLeft(whole, 18), padLeft(steady, 22))
 }
 
 func objectives(g *metrics.Goodput) string {
@@ -230,11 +229,11 @@ const (
 
 func (t *text) latencies(s metrics.Summary) {
 	percentiles := s.Service.E2EL.Percentiles
-	t.WriteString(left("ms", nameWidth) + right("mean", figureWidth) + right("median", figureWidth))
+	t.WriteString(padRight("ms", nameWidth) + padLeft("mean", figureWidth) + padLeft("median", figureWidth))
 	for _, p := range percentiles {
-		t.WriteString(right(fmt.Sprintf("P%g ", p.P), figureWidth))
+		t.WriteString(padLeft(fmt.Sprintf("P%g ", p.P), figureWidth))
 	}
-	t.linef("%s%s", right("max", figureWidth), right("n", figureWidth))
+	t.linef("%s%s", padLeft("max", figureWidth), padLeft("n", figureWidth))
 	streamed := s.Run.Plan.Stream
 	t.group("service time: from the first byte sent", s.Service, streamed, true)
 	if s.Response != nil {
@@ -269,12 +268,12 @@ func (t *text) row(name string, d metrics.Distribution) {
 	if d.Invalid && d.N > 0 {
 		name, t.invalid = name+" !", true
 	}
-	t.WriteString(left("  "+name, nameWidth))
+	t.WriteString(padRight("  "+name, nameWidth))
 	if d.N == 0 {
-		t.linef("%s", right("–", figureWidth))
+		t.linef("%s", padLeft("–", figureWidth))
 		return
 	}
-	t.WriteString(right(ms(d.Mean), figureWidth) + right(ms(d.Median), figureWidth))
+	t.WriteString(padLeft(ms(d.Mean), figureWidth) + padLeft(ms(d.Median), figureWidth))
 	for _, p := range d.Percentiles {
 		mark := " "
 		if p.Short {
@@ -283,9 +282,9 @@ func (t *text) row(name string, d metrics.Distribution) {
 				t.short = append(t.short, p)
 			}
 		}
-		t.WriteString(right(ms(p.Value)+mark, figureWidth))
+		t.WriteString(padLeft(ms(p.Value)+mark, figureWidth))
 	}
-	t.linef("%s%s", right(ms(d.Max), figureWidth), right(fmt.Sprint(d.N), figureWidth))
+	t.linef("%s%s", padLeft(ms(d.Max), figureWidth), padLeft(fmt.Sprint(d.N), figureWidth))
 	if d.Bounds != nil {
 		t.bounded = true
 		t.bound("at least", d.Bounds.Low)
@@ -295,11 +294,11 @@ func (t *text) row(name string, d metrics.Distribution) {
 
 // bound is a row of what the figures above it can be.
 func (t *text) bound(name string, q metrics.Quantiles) {
-	t.WriteString(left("   "+name, nameWidth) + right("", figureWidth) + right(ms(q.Median), figureWidth))
+	t.WriteString(padRight("   "+name, nameWidth) + padLeft("", figureWidth) + padLeft(ms(q.Median), figureWidth))
 	for _, v := range q.Percentiles {
-		t.WriteString(right(ms(v)+" ", figureWidth))
+		t.WriteString(padLeft(ms(v)+" ", figureWidth))
 	}
-	t.linef("%s", right(ms(q.Max), figureWidth))
+	t.linef("%s", padLeft(ms(q.Max), figureWidth))
 }
 
 // failures are listed by class, most frequent first, in the words of the first
@@ -314,9 +313,9 @@ func (t *text) failures(r metrics.Requests) {
 		if c.Status != 0 {
 			name = fmt.Sprintf("%s %d", name, c.Status)
 		}
-		t.linef("%7d  %s %s", c.Count, left(name, 13), c.Class.Explain())
+		t.linef("%7d  %s %s", c.Count, padRight(name, 13), c.Class.Explain())
 		if c.Example != "" {
-			t.linef("%s%s", strings.Repeat(" ", 23), oneLine(c.Example, 100))
+			t.linef("%s%s", strings.Repeat(" ", 23), cut(Clean(c.Example), 100))
 		}
 	}
 	t.WriteString("\n")
@@ -390,23 +389,4 @@ func sig(v float64) string {
 		return fmt.Sprintf("%.2f", v)
 	}
 	return fmt.Sprintf("%.3f", v)
-}
-
-// left pads s on the right to n columns.
-func left(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s)))
-}
-
-// right pads s on the left to n columns.
-func right(s string, n int) string {
-	return strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) + s
-}
-
-// oneLine is the beginning of s without line breaks and control characters.
-func oneLine(s string, n int) string {
-	clean := []rune(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }), " "))
-	if len(clean) > n {
-		return string(clean[:n-1]) + "…"
-	}
-	return string(clean)
 }
