@@ -34,14 +34,13 @@
 // would hide all others; the test is then each metric's own Student's t, corrected by
 // turning the runs in all directions (stats.Rotation), which supposes normal noise on
 // that scale and, like the exchange, minds that mean TTFT and median TTFT, or throughput
-// and duration, are nearly one metric. Simulated runs that differ by 3 % show it in any
-// metric of 25 in 78 % of comparisons of four and four, where the exchange does in 54 %
-// and Holm's correction, of three and three, in 30 % for 47 %; with no difference either
-// raises a false alarm in at most 6 %.
+// and duration, are nearly one metric. Four and four runs find more with it than by
+// exchange, and all find more than by Holm's correction.
 //
 // Unlike numbers of runs are exchanged from two against five on. Below that, and where one
 // run borrows the noise of others, Student's t with Holm's correction is all there is: a
-// metric that jumps between two values, as a P99 of gaps does, then fools it in up to 8 %.
+// metric that jumps between two values, as a P99 of gaps does, then fools it more often than
+// the level says.
 package compare
 
 import (
