@@ -42,9 +42,14 @@ type Sender interface {
 // A Plan is a run to be made.
 type Plan struct {
 	Requests    []workload.Request
-	Schedule    arrival.Schedule // one due time for each request
+	Schedule    arrival.Schedule // one due time for each request that waits for no other
 	Concurrency int              // requests in flight at most, 0 = no limit
-	Probe       *Probe           // nil: none
+	// Hold makes a conversation keep its place in the gate from its first request to
+	// its last, pauses included; else every request takes one of its own.
+	Hold bool
+	// KeepText keeps the answers of a conversation in the records.
+	KeepText bool
+	Probe    *Probe // nil: none
 }
 
 // A Probe is a small request that is sent again and again beside the load, one

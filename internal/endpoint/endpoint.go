@@ -34,8 +34,18 @@ type Protocol string
 
 // The protocols.
 const (
-	Completions Protocol = "completions" // POST /v1/completions
-	Chat        Protocol = "chat"        // POST /v1/chat/completions
+	Completions   Protocol = "completions"   // POST /v1/completions
+	Chat          Protocol = "chat"          // POST /v1/chat/completions
+	Responses     Protocol = "responses"     // POST /v1/responses, OpenAI's newer one
+	Messages      Protocol = "messages"      // POST /v1/messages, Anthropic's
+	Generate      Protocol = "generate"      // POST /generate, SGLang's own
+	TGI           Protocol = "tgi"           // POST /generate_stream or /generate of text-generation-inference
+	TRT           Protocol = "trt"           // POST /v2/models/ensemble/generate_stream of Triton with TensorRT-LLM
+	Truss         Protocol = "truss"         // POST /v1/models/model:predict
+	Embeddings    Protocol = "embeddings"    // POST /v1/embeddings
+	Pooling       Protocol = "pooling"       // POST /pooling, vLLM's own
+	Rerank        Protocol = "rerank"        // POST /v1/rerank
+	Transcription Protocol = "transcription" // POST /v1/audio/transcriptions, multipart
 )
 
 // Path is where the protocol is usually served.

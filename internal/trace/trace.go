@@ -118,9 +118,19 @@ type Usage struct {
 	Completion int `json:"completion_tokens,omitempty"`
 	Cached     int `json:"cached_tokens,omitempty"`    // of Prompt, served from a prefix cache
 	Reasoning  int `json:"reasoning_tokens,omitempty"` // of Completion
+	// Tiers says from where Cached came, nil if the server did not.
+	Tiers *CacheTiers `json:"cached_from,omitempty"`
 	// At is when a usage-only event came, Never if usage came within chunks or
 	// not at all. Some tools read usage only there.
 	At Instant `json:"at_ns"`
+}
+
+// CacheTiers are cached prompt tokens by where they were kept.
+type CacheTiers struct {
+	Device  int    `json:"device"`
+	Host    int    `json:"host"`
+	Storage int    `json:"storage,omitempty"`
+	Backend string `json:"storage_backend,omitempty"` // the name of the storage
 }
 
 // Source says where a token count comes from.
@@ -138,8 +148,13 @@ type Record struct {
 	Index int    `json:"index"`        // position in the workload, from 0
 	ID    string `json:"id,omitempty"` // x-request-id sent, if any
 
-	PromptTokens int `json:"prompt_tokens"` // as the workload counted them
-	WantTokens   int `json:"want_tokens"`   // output tokens asked for, 0 = no limit
+	Tenant  string `json:"tenant,omitempty"`  // whose request it is, where there are several
+	Session string `json:"session,omitempty"` // the conversation, if it is of one
+	Turn    int    `json:"turn,omitempty"`    // its place there, from 0
+
+	PromptTokens int `json:"prompt_tokens"`           // as the workload counted them
+	VisionTokens int `json:"vision_tokens,omitempty"` // of these, those of media
+	WantTokens   int `json:"want_tokens"`             // output tokens asked for, 0 = no limit
 
 	Due      Instant `json:"due_ns"`      // when the schedule wanted it
 	Free     Instant `json:"free_ns"`     // when the gate had a place for it, Never without a gate
@@ -167,6 +182,12 @@ type Record struct {
 	// Redials counts connections that the server had closed while idle and that
 	// were replaced before anything of the request was written.
 	Redials int `json:"redials,omitempty"`
+	// Asides counts the lines of the stream that are neither data nor blank, comments
+	// and the names of events: there are clients that cannot read them.
+	Asides int `json:"asides,omitempty"`
+	// Accept is the mean number of tokens a step of speculative decoding gave this
+	// request, as the server says; 0 if it does not.
+	Accept float64 `json:"accept_length,omitempty"`
 }
 
 // NewRecord is a record of a request to which nothing has happened.

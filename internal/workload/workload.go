@@ -29,18 +29,45 @@ type Request struct {
 	ID           string // sent as x-request-id when not empty
 	Text         string
 	Tokens       []int32                    // the prompt as token ids, in place of Text
-	Messages     json.RawMessage            // a whole chat, in place of Text
+	Batch        []string                   // several texts, in place of Text: to rerank, the query and then its documents
+	Messages     json.RawMessage            // a whole chat, an array, in place of Text
+	Parts        json.RawMessage            // the content of the user's message, an array, in place of Text and Media
 	Media        []Media                    // follows Text in the user's message
-	PromptTokens int                        // text tokens as the tokenizer counts them, 0 = not known
+	PromptTokens int                        // as the tokenizer counts them, 0 = not known
+	VisionTokens int                        // of PromptTokens: those of media
 	OutputTokens int                        // wanted, 0 = up to the server
 	Model        string                     // in place of the run's model, e.g. a LoRA adapter
 	Extra        map[string]json.RawMessage // body fields of this request alone
+	Header       map[string]string          // of this request alone
 	At           time.Duration              // the trace's own timestamp
+	Tenant       string                     // whose request it is, where there are several
+
+	Turn // its place in a conversation
+
+	// Later gives Text when it is wanted, for workloads that do not keep all of their
+	// texts in memory; nil: Text is there.
+	Later func() (string, error)
 }
 
-// Media is one picture, by content or by address.
+// A Turn is the place of a request in a conversation. A request by itself has the
+// zero Turn.
+type Turn struct {
+	Session string // the conversation, empty for none
+	Number  int    // from 0
+	// After is 1 + the position of the request whose answer this one waits for, which
+	// comes before it in the workload; 0: it is sent when the schedule says.
+	After int
+	Think time.Duration // from that answer until this one is due
+	// Remember puts the request before, with all that it remembers, and its answer
+	// ahead of this one: as messages where it has Messages, else as text.
+	Remember bool
+	// Followed: another request remembers this one, so its answer has to be kept.
+	Followed bool
+}
+
+// Media is one picture, video or sound, by content or by address.
 type Media struct {
-	MIME string
+	MIME string // image/jpeg, video/mp4, audio/wav …; of an address too, to say which it is
 	Data []byte
 	URL  string // in place of Data
 }
@@ -56,9 +83,26 @@ type Tokenizer interface {
 // A Vocabulary is what a drawing needs to know of a tokenizer.
 type Vocabulary struct {
 	Size         int     // ids 0..Size-1, without added tokens
+	All          []int32 // every id, with the added tokens, ascending; nil if not known
 	Special      []int32 // the model's special tokens: kept out of random prompts
 	AddedSpecial []int32 // every added token flagged special: kept out beside pictures
 	Around       int     // special tokens that encoding adds to a sequence
+	BOS          string  // text of the token that begins a sequence, empty if there is none
+	Template     Template
+}
+
+// A Template renders a chat into the text that the model gets, as the chat template
+// of its tokenizer says. A Vocabulary without has nil.
+type Template interface {
+	// Render renders messages, a JSON array of objects with role and content.
+	Render(messages json.RawMessage, o TemplateOptions) (string, error)
+}
+
+// TemplateOptions are what apply_chat_template of Hugging Face takes beside messages.
+type TemplateOptions struct {
+	GenerationPrompt bool                       // end with the beginning of the answer
+	Tools            json.RawMessage            // an array, or nil
+	Arguments        map[string]json.RawMessage // further variables of the template
 }
 
 // A Workload is the requests of a run, and what was noticed while drawing them.

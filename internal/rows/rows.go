@@ -1,0 +1,2 @@
+// Package rows reads tables of files row by row: Parquet, JSON, JSON Lines, CSV.
+package rows
