@@ -16,6 +16,11 @@
 // Bodies are encoded ahead of time, so that no encoding stands between release
 // and the first byte.
 //
+// In a conversation only the first request is sent when the schedule says. Each
+// further one is due when the answer before it is done and the pause after it is
+// over; it is written, with the answer in it, while that pause lasts. A turn that
+// failed has an empty answer, and the conversation goes on.
+//
 // A run is ended early in two ways. Closing the stop channel ends dispatch and
 // lets what is in flight finish; cancelling the context ends that as well, and
 // what was in flight is recorded as cancelled.
@@ -23,6 +28,7 @@ package driver
 
 import (
 	"context"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,7 +51,8 @@ type Plan struct {
 	Schedule    arrival.Schedule // one due time for each request that waits for no other
 	Concurrency int              // requests in flight at most, 0 = no limit
 	// Hold makes a conversation keep its place in the gate from its first request to
-	// its last, pauses included; else every request takes one of its own.
+	// its last, pauses included; else every request takes one of its own. No two of
+	// its requests may then wait for the same one.
 	Hold bool
 	// KeepText keeps the answers of a conversation in the records.
 	KeepText bool
@@ -87,7 +94,7 @@ type Outcome struct {
 
 // Run runs p. It returns when every request that was released is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
-	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)))}
+	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests))), turns: newTurns(p.Requests, p.Hold)}
 	if r.Progress == nil {
 		r.Progress = new(Progress)
 	}
@@ -96,14 +103,14 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	before := processUsage()
 	r.out.Started, r.zero = time.Now(), trace.Instant(d.Now())
 	stopProbes := r.startProbes()
-	sent := r.dispatch(bodies)
+	r.dispatch(bodies)
 	close(over)
 	r.inFlight.Wait()
 	r.out.End = r.now()
 	r.out.Client = processUsage().since(before)
 	stopProbes()
 	encoding.Wait()
-	r.out.Stopped = sent < len(p.Requests) || ctx.Err() != nil
+	r.out.Stopped = len(r.out.Records) < len(p.Requests) || ctx.Err() != nil
 	return r.out
 }
 
@@ -115,6 +122,7 @@ type run struct {
 	stop     <-chan struct{}
 	zero     trace.Instant // start of the run on the driver's clock
 	gate     gate
+	turns    *turns
 	inFlight sync.WaitGroup
 	mu       sync.Mutex // guards out.Records
 	out      Outcome
@@ -125,23 +133,33 @@ func (r *run) now() trace.Instant { return trace.Instant(r.Now()) - r.zero }
 // An encoded request is ready to go.
 type encoded struct {
 	index int
+	req   *workload.Request // with what it remembers
 	body  []byte
 	err   error
+	due   trace.Instant
+}
+
+func (r *run) encode(index int, req *workload.Request) encoded {
+	body, err := r.Sender.Encode(req)
+	return encoded{index: index, req: req, body: body, err: err}
 }
 
 // aheadOf is how many bodies wait encoded.
 const aheadOf = 64
 
-// encodeAhead encodes bodies in order, a few ahead of dispatch, until that is
-// over; done waits for its end.
+// encodeAhead encodes in order the bodies of what waits for no answer, a few ahead
+// of dispatch, until that is over; done waits for its end.
 func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.WaitGroup) {
 	bodies, done := make(chan encoded, aheadOf), new(sync.WaitGroup)
 	done.Go(func() {
 		defer close(bodies)
 		for i := range r.plan.Requests {
-			body, err := r.Sender.Encode(&r.plan.Requests[i])
+			req := &r.plan.Requests[i]
+			if req.After != 0 {
+				continue
+			}
 			select {
-			case bodies <- encoded{i, body, err}:
+			case bodies <- r.encode(i, req):
 			case <-over:
 				return
 			}
@@ -151,70 +169,116 @@ func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.Wa
 }
 
 // dispatch releases requests until they or the schedule end, or the run is
-// stopped. It returns how many it released.
-func (r *run) dispatch(bodies <-chan encoded) int {
+// stopped.
+func (r *run) dispatch(bodies <-chan encoded) {
 	timer := r.Timer
 	if timer == nil {
 		timer = clock.NewTimer()
 		defer timer.Close()
 	}
-	n := 0
-	for due := range r.plan.Schedule {
+	schedule, end := iter.Pull(r.plan.Schedule)
+	defer end()
+	scheduled := func() (encoded, bool) {
 		e, ok := <-bodies
-		if !ok || !r.wait(timer, trace.Instant(due)) {
-			break
+		if !ok {
+			return e, false
+		}
+		due, ok := schedule()
+		e.due = trace.Instant(due)
+		return e, ok
+	}
+	head, more := scheduled()
+	for {
+		e, ok := r.next(timer, head, more)
+		if !ok {
+			return
 		}
 		free, ok := r.gate.enter(r)
 		if !ok {
-			break
+			return
 		}
-		rec := trace.NewRecord(e.index)
-		rec.Due, rec.Free, rec.Released = trace.Instant(due), free, r.now()
-		r.Progress.Released.Add(1)
-		r.inFlight.Go(func() { r.send(e, rec) })
-		n++
-		if n == len(r.plan.Requests) {
-			break
+		r.inFlight.Go(r.released(e, free))
+		if more && e.index == head.index {
+			head, more = scheduled()
 		}
 	}
-	return n
 }
 
-// wait sleeps until due; false means that the run was stopped.
-func (r *run) wait(timer *clock.Timer, due trace.Instant) bool {
+// released is what is to be done with a request that is let go now.
+func (r *run) released(e encoded, free trace.Instant) func() {
+	rec := trace.NewRecord(e.index)
+	rec.Due, rec.Free, rec.Released = e.due, free, r.now()
+	r.Progress.Released.Add(1)
+	return func() { r.send(e, rec) }
+}
+
+// next waits for what is due first, the next of the schedule, if there are more, or
+// of the conversations; false means that nothing will be, or that the run was
+// stopped.
+func (r *run) next(timer *clock.Timer, head encoded, more bool) (encoded, bool) {
+	for {
+		e, ok, awaited := r.turns.first()
+		if more && (!ok || head.due <= e.due) {
+			e, ok = head, true
+		}
+		if !ok && !awaited || r.stopping() {
+			return encoded{}, false
+		}
+		var alarm <-chan time.Time
+		if ok {
+			left := e.due.Sub(r.now())
+			if left <= 0 {
+				r.turns.take(e)
+				return e, true
+			}
+			timer.Reset(left)
+			alarm = timer.C
+		}
+		select {
+		case <-alarm:
+		case <-r.turns.changed:
+		case <-r.stop:
+		case <-r.ctx.Done():
+		}
+	}
+}
+
+// stopping reports whether nothing more is to be released.
+func (r *run) stopping() bool {
 	select {
 	case <-r.stop:
-		return false
+		return true
 	case <-r.ctx.Done():
-		return false
+		return true
 	default:
-	}
-	for {
-		left := due.Sub(r.now())
-		if left <= 0 {
-			return true
-		}
-		timer.Reset(left)
-		select {
-		case <-timer.C:
-		case <-r.stop:
-			return false
-		case <-r.ctx.Done():
-			return false
-		}
+		return false
 	}
 }
 
-// send takes one request from release to its record.
+// send takes one request from release to its record, and what waits for its answer
+// to where it waits.
 func (r *run) send(e encoded, rec *trace.Record) {
-	req := &r.plan.Requests[e.index]
-	rec.PromptTokens, rec.WantTokens = req.PromptTokens, req.OutputTokens
+	req := e.req
+	rec.PromptTokens, rec.VisionTokens, rec.WantTokens = req.PromptTokens, req.VisionTokens, req.OutputTokens
+	rec.Tenant, rec.Session, rec.Turn = req.Tenant, req.Session, req.Number
 	if e.err != nil {
 		rec.ID, rec.Done, rec.Class, rec.Error = req.ID, r.now(), trace.Other, e.err.Error()
 	} else {
 		rec = r.transmit(req, e.body, rec)
 	}
-	r.gate.leave(r.now())
+	if !r.plan.Hold {
+		r.gate.leave(r.now())
+	}
+	followers := r.follow(e, rec)
+	r.turns.add(e.index, followers)
+	r.note(rec)
+	if r.plan.Hold {
+		r.goOn(followers, rec.Free)
+	}
+}
+
+// note adds a record that is complete.
+func (r *run) note(rec *trace.Record) {
 	if !rec.OK() {
 		r.Progress.Failed.Add(1)
 	}

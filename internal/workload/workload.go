@@ -49,6 +49,14 @@ type Request struct {
 	Later func() (string, error)
 }
 
+// Prompt is Text, also where it is not kept.
+func (r *Request) Prompt() (string, error) {
+	if r.Later != nil {
+		return r.Later()
+	}
+	return r.Text, nil
+}
+
 // A Turn is the place of a request in a conversation. A request by itself has the
 // zero Turn.
 type Turn struct {
