@@ -71,6 +71,7 @@ func (c simCmd) Run(p *Process, k *kong.Context) error {
 		return err
 	}
 	defer s.close()
+	b.spool = s.spool
 	s.quiet, s.target = c.Quiet, new(target)
 	s.run.Plan.Settings = b.settings(k)
 	s.run.Env.Profile = b.stoodFor()
@@ -220,6 +221,10 @@ func (c *benchCmd) askAll(ctx context.Context, client *endpoint.Client, intake *
 // asked is what the server would make of a request. Bodies are read only where
 // there may be something in them that a prompt and a length do not say.
 func (c *benchCmd) asked(client *endpoint.Client, intake *apiserver.Intake, req *workload.Request) (sim.Request, error) {
+	req, err := req.Whole()
+	if err != nil {
+		return sim.Request{}, err
+	}
 	var taken apiserver.Taken
 	plain := c.Protocol == string(endpoint.Completions) && (c.Model == "" || c.Model == intake.Model()) &&
 		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil

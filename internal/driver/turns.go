@@ -144,9 +144,16 @@ func remember(req, before *workload.Request, answer string) error {
 	if !req.Remember {
 		return nil
 	}
+	before, err := before.Whole()
+	if err != nil {
+		return err
+	}
 	if req.Messages == nil {
-		text, err := before.Prompt()
-		req.Text = text + answer + req.Text
+		mine, err := req.Whole()
+		if err == nil {
+			*req = *mine
+			req.Text = before.Text + answer + req.Text
+		}
 		return err
 	}
 	said, err := messages(before)
@@ -166,11 +173,7 @@ func messages(req *workload.Request) (json.RawMessage, error) {
 	if req.Messages != nil {
 		return req.Messages, nil
 	}
-	text, err := req.Prompt()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal([]message{{"user", text}})
+	return json.Marshal([]message{{"user", req.Text}})
 }
 
 // A message is one of a chat.

@@ -31,6 +31,7 @@ type Random struct {
 	// Names are what the user knows the settings by, for errors: by "input length",
 	// "output range" and so on, what is said without.
 	Names map[string]string
+	Spool *Spool // for prompts that are too many for memory; nil keeps them there
 }
 
 // name is what an error calls a setting.
@@ -73,13 +74,12 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 		return Workload{}, err
 	}
 	requests := make([]Request, r.Requests)
-	for i := range requests {
-		if requests[i], err = d.request(ctx, i); err != nil {
-			return Workload{}, err
-		}
-	}
+	err = d.each(ctx, func(i int, req Request) error {
+		requests[i] = req
+		return r.Spool.Keep(&requests[i])
+	})
 	number(requests, r.IDPrefix)
-	return Workload{Requests: requests, Notes: d.notes()}, nil
+	return Workload{Requests: requests, Notes: d.notes()}, err
 }
 
 // A draw is a random workload in the making.
@@ -91,13 +91,11 @@ type draw struct {
 	allowed          []int32
 	prefix           []int32
 	fix              fixer
-	sequences        []sequence // prompts as far as they come without a draw
 	surplus, inexact int
 	hopeless         int // prompts that no other end brought to their length
 }
 
-// begin makes the draws that precede the prompts and fits, in parallel, every
-// prompt that needs none.
+// begin makes the draws that precede the prompts.
 func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok Tokenizer) (*draw, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -110,11 +108,30 @@ func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok 
 	if err := d.drawPrefix(ctx, r.Prefix); err != nil {
 		return nil, err
 	}
-	d.sequences = make([]sequence, r.Requests)
-	return d, parallel(ctx, r.Requests, func(ctx context.Context, i int) (err error) {
-		d.sequences[i], err = d.fix.start(ctx, d.ids(i), r.Prefix+int(d.inputs[i]))
-		return err
-	})
+	return d, nil
+}
+
+// each gives the requests in order. Beside that prompts are brought to their length
+// as far as that takes no draw, a few ahead.
+func (d *draw) each(ctx context.Context, f func(i int, req Request) error) error {
+	start := func(ctx context.Context, i int) (sequence, error) {
+		return d.fix.start(ctx, d.ids(i), d.random.Prefix+int(d.inputs[i]))
+	}
+	i := 0
+	for s, err := range InOrder(ctx, len(d.inputs), start) {
+		if err != nil {
+			return err
+		}
+		req, err := d.request(ctx, i, &s)
+		if err == nil {
+			err = f(i, req)
+		}
+		if err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
 }
 
 // lengths draws input lengths, output lengths and starts, in this order.
@@ -181,9 +198,9 @@ func (d *draw) ids(i int) []int32 {
 	return ids
 }
 
-// request completes request i; calls must come in order, since they draw.
-func (d *draw) request(ctx context.Context, i int) (Request, error) {
-	s := &d.sequences[i]
+// request completes request i from how far s came; calls must come in order, since
+// they draw.
+func (d *draw) request(ctx context.Context, i int, s *sequence) (Request, error) {
 	if err := d.fix.finish(ctx, s); err != nil {
 		return Request{}, err
 	}
@@ -200,7 +217,6 @@ func (d *draw) request(ctx context.Context, i int) (Request, error) {
 	if d.fix.tok == nil {
 		req.Tokens = s.ids
 	}
-	*s = sequence{}
 	return req, nil
 }
 
@@ -237,5 +253,5 @@ func (d *draw) notes() []string {
 	if d.inexact == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", d.inexact, len(d.sequences), d.surplus)}
+	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", d.inexact, len(d.inputs), d.surplus)}
 }
