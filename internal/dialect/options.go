@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,11 +61,59 @@ func optReal(name string, v **float64) option { return nullable(name, v, pyFloat
 
 // choice is a string out of a list.
 func choice(name string, v *string, from ...string) option {
-	return valued(name, v, readChoice(from), pyString)
+	return valued(name, v, readChoice(from), pyString).shown(braces(from))
 }
 
 func optChoice(name string, v **string, from ...string) option {
-	return nullable(name, v, readChoice(from), pyString)
+	return nullable(name, v, readChoice(from), pyString).shown(braces(from))
+}
+
+// choices takes several out of a list.
+func choices(name string, v *[]string, from ...string) option {
+	return values(name, v, readChoice(from), pyString).shown(braces(from))
+}
+
+func braces(from []string) string { return "{" + strings.Join(from, ",") + "}" }
+
+// shown is the option with what stands for its value in the usage.
+func (o option) shown(meta string) option {
+	o.meta = meta
+	return o
+}
+
+// without is the option when another one bars it.
+func (o option) without(name string) option {
+	o.bars = name
+	return o
+}
+
+// values is one or more values that read understands; nil is None.
+func values[T any](name string, v *[]T, read func(string) (T, error), repr func(T) string) option {
+	return option{
+		name: name, arity: someOf,
+		set: func(texts []string) error {
+			all := make([]T, len(texts))
+			for i, s := range texts {
+				var err error
+				if all[i], err = read(s); err != nil {
+					return err
+				}
+			}
+			*v = all
+			return nil
+		},
+		repr: func() string {
+			if *v == nil {
+				return "None"
+			}
+			items := make([]string, len(*v))
+			for i, x := range *v {
+				items[i] = repr(x)
+			}
+			return "[" + strings.Join(items, ", ") + "]"
+		},
+		value: func() any { return *v },
+	}
 }
 
 func readChoice(from []string) func(string) (string, error) {
@@ -151,6 +200,50 @@ func reprNext(dec *json.Decoder) string {
 		return reprBool(x)
 	}
 	return "None"
+}
+
+// finitePositive is a number above 0.
+func finitePositive(s string) (float64, error) {
+	f, err := pyFloat(s)
+	if err != nil || math.IsInf(f, 0) || !(f > 0) {
+		return 0, fmt.Errorf("expected a finite float > 0, got %s", pyString(s))
+	}
+	return f, nil
+}
+
+// readLimit reads NAME:MILLISECONDS.
+func readLimit(s string) (Limit, error) {
+	metrics := []string{"ttft", "tpot", "e2el"}
+	name, value, _ := strings.Cut(s, ":")
+	if !slices.Contains(metrics, name) {
+		return Limit{}, fmt.Errorf("expected KEY:VALUE with KEY in %s, got %s", strings.Join(metrics, ", "), pyString(s))
+	}
+	ms, err := finitePositive(value)
+	return Limit{name, ms}, err
+}
+
+func reprLimit(l Limit) string { return "(" + pyString(l.Name) + ", " + reprFloat(l.MS) + ")" }
+
+// namespace prints the arguments as Python does.
+func namespace(options []option) string {
+	var items []string
+	for _, o := range options {
+		if o.repr != nil {
+			items = append(items, strings.ReplaceAll(o.name, "-", "_")+"="+o.repr())
+		}
+	}
+	return "Namespace(" + strings.Join(items, ", ") + ")"
+}
+
+// settings are the arguments by name, in text.
+func settings(options []option) map[string]string {
+	m := map[string]string{}
+	for _, o := range options {
+		if o.repr != nil {
+			m[o.name] = o.repr()
+		}
+	}
+	return m
 }
 
 // reprNumber prints a number that may be whole.

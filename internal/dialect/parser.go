@@ -29,18 +29,21 @@ const (
 type option struct {
 	name  string // without dashes
 	arity arity
-	json  bool // also takes dotted paths, --name.a.b value
+	json  bool   // also takes dotted paths, --name.a.b value
+	meta  string // what stands for a value in the usage; empty: the name
+	bars  string // the option that cannot be given beside this one
 	set   func(values []string) error
 	repr  func() string // the value as Python would print it; nil for the second name of a variable
 	value func() any    // the value for a JSON file
 }
 
-// A parser reads command lines by the rules of Python's argparse, with vLLM's
-// additions: a name may be cut short as long as it stays unique; underscores in
-// names are dashes; the last of several occurrences wins; and JSON options can
-// be given member by member.
+// A parser reads command lines by the rules of Python's argparse: a name may be cut
+// short as long as it stays unique, and the last of several occurrences wins. Unless
+// it is plain it has vLLM's additions: underscores in names are dashes, and JSON
+// options can be given member by member.
 type parser struct {
 	options []option
+	plain   bool
 	given   map[string]bool
 }
 
@@ -50,9 +53,12 @@ var ErrHelp = errors.New("help requested")
 // parse stores the values of args.
 func (p *parser) parse(args []string) error {
 	p.given = map[string]bool{}
-	args, err := p.mergeDotted(args)
-	if err != nil {
-		return err
+	if !p.plain {
+		merged, err := p.mergeDotted(args)
+		if err != nil {
+			return err
+		}
+		args = merged
 	}
 	var unknown []string
 	for len(args) > 0 {
@@ -66,7 +72,11 @@ func (p *parser) parse(args []string) error {
 			continue
 		}
 		_, value, explicit := strings.Cut(arg, "=")
-		o, err := p.find(canonical(arg))
+		name := arg
+		if !p.plain {
+			name = canonical(arg)
+		}
+		o, err := p.find(name)
 		switch {
 		case err != nil:
 			return err
@@ -175,6 +185,9 @@ func (p *parser) take(o *option, value string, explicit bool, args []string) ([]
 	}
 	if o.arity == someOf && len(values) == 0 {
 		return nil, usagef("argument --%s: expected at least one argument", o.name)
+	}
+	if p.given[o.bars] {
+		return nil, usagef("argument --%s: not allowed with argument --%s", o.name, o.bars)
 	}
 	if err := o.set(values); err != nil {
 		return nil, usagef("argument --%s: %v", o.name, err)

@@ -224,23 +224,7 @@ func maskedHeaders(headers []string) string {
 }
 
 // Namespace is the printout of all arguments, as Python shows them.
-func (a *VLLMArgs) Namespace() string {
-	var items []string
-	for _, o := range a.options {
-		if o.repr != nil {
-			items = append(items, strings.ReplaceAll(o.name, "-", "_")+"="+o.repr())
-		}
-	}
-	return "Namespace(" + strings.Join(items, ", ") + ")"
-}
+func (a *VLLMArgs) Namespace() string { return namespace(a.options) }
 
 // Settings are all arguments by name, in text, without secrets.
-func (a *VLLMArgs) Settings() map[string]string {
-	m := map[string]string{}
-	for _, o := range a.options {
-		if o.repr != nil {
-			m[o.name] = o.repr()
-		}
-	}
-	return m
-}
+func (a *VLLMArgs) Settings() map[string]string { return settings(a.options) }
