@@ -97,7 +97,7 @@ func (r *run) follow(before encoded, rec *trace.Record) []encoded {
 	for _, i := range r.turns.followers[before.index] {
 		req := r.plan.Requests[i]
 		var e encoded
-		if err := remember(&req, before.req, answer); err != nil {
+		if err := Remember(&req, before.req, answer); err != nil {
 			e = encoded{index: i, req: &req, err: err}
 		} else {
 			e = r.encode(i, &req)
@@ -139,8 +139,9 @@ func (r *run) pause(due trace.Instant) bool {
 	return !r.stopping()
 }
 
-// remember puts what was said before ahead of req.
-func remember(req, before *workload.Request, answer string) error {
+// Remember puts what was said before, and the answer to it, ahead of req, if req is to
+// remember that.
+func Remember(req, before *workload.Request, answer string) error {
 	if !req.Remember {
 		return nil
 	}

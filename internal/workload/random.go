@@ -22,7 +22,10 @@ type Random struct {
 	// InputRange and OutputRange widen a length L to [L(1-r), L(1+r)], uniform;
 	// each in [0, 1).
 	InputRange, OutputRange float64
-	Prefix                  int // tokens that all prompts begin with, beside Input
+	// Inputs and Outputs, where they are there, are the lengths of each request, in
+	// place of Input, Output and their ranges: without a draw.
+	Inputs, Outputs []int
+	Prefix          int // tokens that all prompts begin with, beside Input
 	Seed                    uint64
 	IDPrefix                string
 	// Exact goes on where that benchmark gives a prompt up that it could not bring
@@ -46,11 +49,13 @@ func (r Random) Validate() error {
 		}
 	}
 	bad(r.Requests < 1, "requests", r.Requests, ": must be at least 1")
+	bad(r.Inputs != nil && len(r.Inputs) < r.Requests, "input length", len(r.Inputs), " values: fewer than requests")
+	bad(r.Outputs != nil && len(r.Outputs) < r.Requests, "output length", len(r.Outputs), " values: fewer than requests")
 	bad(r.Input < 0, "input length", r.Input, ": must not be negative")
-	bad(r.Output < 1, "output length", r.Output, ": must be at least 1")
+	bad(r.Output < 1 && r.Outputs == nil, "output length", r.Output, ": must be at least 1")
 	bad(r.Prefix < 0, "prefix length", r.Prefix, ": must not be negative")
 	bad(!(r.InputRange >= 0 && r.InputRange < 1), "input range", r.InputRange, ": must be at least 0 and less than 1")
-	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 && int64(r.Prefix)+lo < 1 {
+	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 && r.Inputs == nil && int64(r.Prefix)+lo < 1 {
 		errs = append(errs, r.emptyPrompt(0))
 	}
 	bad(!(r.OutputRange >= 0 && r.OutputRange < 1), "output range", r.OutputRange, ": must be at least 0 and less than 1")
@@ -141,14 +146,23 @@ func (d *draw) lengths(r Random, v Vocabulary) error {
 	}
 	input := float64(max(0, r.Input-v.Around))
 	inLo, inHi := spread(input, r.InputRange, 0)
-	outLo, outHi := spread(float64(r.Output), r.OutputRange, 1)
-	if int64(r.Prefix)+inLo < 1 {
+	if r.Inputs == nil && int64(r.Prefix)+inLo < 1 {
 		return r.emptyPrompt(v.Around)
 	}
 	n := r.Requests
 	d.inputs, d.outputs, d.offsets = make([]int64, n), make([]int64, n), make([]int64, n)
-	d.rng.FillIntegers(d.inputs, inLo, inHi+1)
-	d.rng.FillIntegers(d.outputs, outLo, outHi+1)
+	if r.Inputs == nil {
+		d.rng.FillIntegers(d.inputs, inLo, inHi+1)
+	}
+	if outLo, outHi := spread(float64(r.Output), r.OutputRange, 1); r.Outputs == nil {
+		d.rng.FillIntegers(d.outputs, outLo, outHi+1)
+	}
+	for i := range min(n, len(r.Inputs)) {
+		d.inputs[i] = int64(max(r.Inputs[i]-v.Around, 1-min(r.Prefix, 1)))
+	}
+	for i := range min(n, len(r.Outputs)) {
+		d.outputs[i] = int64(r.Outputs[i])
+	}
 	d.rng.FillIntegers(d.offsets, 0, int64(v.Size))
 	return nil
 }
