@@ -126,12 +126,12 @@ func (p *pictures) texts(ctx context.Context, lengths []int) ([]string, error) {
 
 // pictures draws the pictures of all requests in order and encodes them beside that.
 func (p *pictures) pictures(ctx context.Context, requests []workload.Request) error {
-	encoders, ctx := errgroup.WithContext(ctx)
+	encoders, each := errgroup.WithContext(ctx)
 	encoders.SetLimit(encodersAtOnce)
 	for i := range requests {
 		requests[i].Media = make([]workload.Media, p.counts[i])
 		for j := range requests[i].Media {
-			if ctx.Err() != nil {
+			if each.Err() != nil {
 				break
 			}
 			size, rgb := p.draw()
