@@ -218,7 +218,7 @@ func FuzzConversations(f *testing.F) {
 	f.Add(`[{"conversations":[{"value":"a"},{"value":"b"}]}]`)
 	f.Add(`{"conversation":[{"content":"a"},{}]}` + "\n{")
 	f.Fuzz(func(t *testing.T, content string) {
-		talks, err := readShareGPT(textFile("f", content))
+		talks, err := readShareGPT(textFile("f", content), true)
 		if err == nil && len(talks) == 0 {
 			t.Error("neither conversations nor an error")
 		}
