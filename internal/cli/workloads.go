@@ -42,7 +42,7 @@ func (c *benchCmd) build(ctx context.Context, s *session, tok tokens) (workload.
 // buildOne builds a workload that has no parts.
 func (c *benchCmd) buildOne(ctx context.Context, tok tokens) (workload.Workload, error) {
 	chat := c.Protocol == string(endpoint.Chat)
-	if chat && tok.tok == nil && c.Workload != "custom" && c.Workload != "conversations" {
+	if chat && tok.tok == nil && c.Workload != "custom" && !c.talking() {
 		return workload.Workload{}, usagef("the chat protocol takes no token ids, and nothing here can turn them into text: name a tokenizer file with --tokenizer, or use --protocol completions")
 	}
 	switch c.Workload {
