@@ -31,6 +31,8 @@ type session struct {
 	requests []workload.Request
 	spool    *workload.Spool // of their prompts
 	schedule arrival.Schedule
+	hold     bool // conversations keep their places in the gate
+	keepText bool // of answers
 	probe    *driver.Probe
 
 	summary metrics.Summary // of the run, when it is over
@@ -213,7 +215,7 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 	lone := s.undisturbed(s.procs, s.expectedChunks())
 	s.target.transport.TakeHealth() // of what came before
 	sending, stop, release := s.stopOnInterrupt(ctx, func() { progress.ending.Store(true) })
-	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Probe: s.probe})
+	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Hold: s.hold, KeepText: s.keepText, Probe: s.probe})
 	release()
 	progress.stop()
 	s.run.Started, s.run.End, s.run.Client, s.run.Probes = out.Started, out.End, out.Client, out.Probes

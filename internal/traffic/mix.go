@@ -4,28 +4,29 @@ import (
 	"container/heap"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/arrival"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
 
-// Deal deals n arrivals to parts by weight, each by a draw of its own: which part each
-// is of.
+// Deal deals n arrivals to parts, in an order drawn at random: which part each is of.
+// Each part has its share by weight, to within one arrival.
 func Deal(weights []float64, n int, seed uint64) []int {
 	total := 0.0
 	for _, w := range weights {
 		total += w
 	}
-	of := make([]int, n)
-	d := dice(seed, "deal", 0)
-	for i := range of {
-		x := d.Float64() * total
-		for of[i] < len(weights)-1 && x >= weights[of[i]] {
-			x -= weights[of[i]]
-			of[i]++
+	var of []int
+	sum := 0.0
+	for i, w := range weights {
+		sum += w
+		for len(of) < int(math.Round(sum/total*float64(n))) {
+			of = append(of, i)
 		}
 	}
+	dice(seed, "deal", 0).Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
 	return of
 }
 

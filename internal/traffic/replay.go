@@ -16,6 +16,7 @@ type Replay struct {
 	Block    int // tokens that a block number stands for, 0 = DefaultBlock
 	Fit      int // how long a prompt and its answer may be together, 0 = no limit
 	IDPrefix string
+	Spool    *workload.Spool // for prompts that are too many for memory; nil keeps them there
 }
 
 // Build makes the prompts. The same row has the same prompt in every slice of its
@@ -42,6 +43,9 @@ func (r Replay) Build(ctx context.Context, p *Prompter) (workload.Workload, erro
 		req, err := p.prompt(ctx, ids, shared)
 		req.OutputTokens, req.At, req.ID = pairs[i].Output, r.Rows[i].At, fmt.Sprint(r.IDPrefix, i)
 		w.Requests[i] = req
+		if err == nil {
+			err = r.Spool.Keep(&w.Requests[i])
+		}
 		return err
 	})
 	w.Notes = append(w.Notes, p.notes()...)
