@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,6 +34,33 @@ func TestTenThousandTexts(t *testing.T) {
 			tok := loadKind(t, kind)
 			for i, text := range texts {
 				compareSum(t, tok, i, text, binary.LittleEndian.Uint32(sums[4*i:]))
+			}
+		})
+	}
+}
+
+// TestLongTexts holds the time for a long text to that of a pass through it, and
+// of a heap for BPE: with all the ways to look again and again for what comes next
+// it would take hours.
+func TestLongTexts(t *testing.T) {
+	var sums map[string][]uint32
+	if err := json.Unmarshal(readZipped(t, "long.json"), &sums); err != nil {
+		t.Fatal(err)
+	}
+	var letters strings.Builder
+	for _, id := range slices.Repeat(oddIDs(28, 1<<20), 2000) {
+		letters.WriteByte(byte('a' + id%26))
+	}
+	texts := []string{
+		strings.Repeat("abcdefghij", 10_000), strings.Repeat("水", 30_000), strings.Repeat(" ", 50_000) + "x",
+		strings.Repeat("e\u0301", 20_000), strings.Repeat("▁", 30_000), strings.Repeat("🙂", 20_000),
+		strings.Repeat("a1.", 20_000), letters.String(),
+	}
+	for _, kind := range append(kinds, otherKinds...) {
+		t.Run(kind, func(t *testing.T) {
+			tok := loadKind(t, kind)
+			for i, text := range texts {
+				compareSum(t, tok, i, text, sums[kind][i])
 			}
 		})
 	}

@@ -96,16 +96,6 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// TestLongWord holds the time for a word of a megabyte to that of a heap: pairs
-// looked for one after the other would take hours.
-func TestLongWord(t *testing.T) {
-	tok := load(t, "gpt2")
-	text := strings.Repeat("abcdefghij", 100_000)
-	if got := tok.Decode(tok.Encode(text, false), false); got != text {
-		t.Error("a long word did not survive")
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ field, value, want string }{
 		{"version", `"2.0"`, `tokenizer.json: version "2.0" is not supported (1.0 is)`},

@@ -5,7 +5,7 @@ Writes kinds/KIND.json.gz, the tokenizer, and kinds/KIND.sums.gz: for each of th
 texts in kinds/texts.json.gz a checksum of its ids and of what ids decode to (see
 checksum), then the same for the tokenizers that make_golden.py writes. And
 kinds/parts.json.gz: other parts put into those tokenizers, each with the
-checksums of the first texts.
+checksums of some of the texts. And kinds/long.json.gz: checksums of long texts.
 """
 
 import gzip
@@ -304,6 +304,12 @@ def parts():
     yield "unigram_bytes", {"model": {"byte_fallback": False}}
 
 
+def long_texts():
+    """Texts in which a way to encode that is not linear shows; the test makes the same."""
+    yield from ("abcdefghij" * 10_000, "水" * 30_000, " " * 50_000 + "x", "e\u0301" * 20_000, "▁" * 30_000, "🙂" * 20_000, "a1." * 20_000)
+    yield "".join(chr(97 + n % 26) for n in random_ids(28, 2**20) * 2000)
+
+
 def random_ids(i, top):
     """Ids to decode, the same here and in the test that reads the checksums."""
     state, ids = i + 1, []
@@ -340,6 +346,11 @@ def read_json(name):
         return json.load(f)
 
 
+def load(name):
+    path = os.path.join(HERE, name, "tokenizer.json")
+    return Tokenizer.from_file(path) if os.path.exists(path) else Tokenizer.from_str(json.dumps(read_json(name)))
+
+
 def put(file, part):
     """The file with some fields replaced; of the model, some of its fields."""
     part = dict(part)
@@ -368,7 +379,10 @@ def main(names):
             write_sums(make.__name__, t, samples)
     for make in BYTE_LEVEL:
         if not names or make.__name__ in names:
-            write_sums(make.__name__, Tokenizer.from_file(os.path.join(HERE, make.__name__, "tokenizer.json")), samples)
+            write_sums(make.__name__, load(make.__name__), samples)
+    every = [make.__name__ for make in BYTE_LEVEL + KINDS]
+    if not names or "long" in names:
+        write("long.json.gz", dump({name: checksums(load(name), list(long_texts())) for name in every}))
     if not names or "parts" in names:
         write("parts.json.gz", dump(list(all_parts(samples[:: TEXTS // PART_TEXTS]))))
 
