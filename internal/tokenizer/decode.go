@@ -20,9 +20,19 @@ type piece struct {
 // Ids that name no token are left out. Bytes that do not make up UTF-8 become
 // U+FFFD.
 func (t *Tokenizer) Decode(ids []int32, skipSpecial bool) string {
+	text := ""
 	if t.decoders == nil {
-		return t.join(ids, skipSpecial)
+		text = t.join(ids, skipSpecial)
+	} else {
+		text = t.runDecoders(ids, skipSpecial)
 	}
+	if t.cleansUp {
+		text = cleanUp(text, cleanings)
+	}
+	return text
+}
+
+func (t *Tokenizer) runDecoders(ids []int32, skipSpecial bool) string {
 	texts := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if p := t.piece(id, skipSpecial); p != nil && len(texts) == 0 {
@@ -262,7 +272,7 @@ func parseWordPieceDecoder(raw json.RawMessage, field string) (decoder, error) {
 			text = " " + text
 		}
 		if v.Cleanup {
-			text = cleanUp(text)
+			text = cleanUp(text, tokenCleanings)
 		}
 		return text
 	}), nil
@@ -270,26 +280,30 @@ func parseWordPieceDecoder(raw json.RawMessage, field string) (decoder, error) {
 
 // cleanUp takes back what splitting at punctuation did to English text. It goes
 // through the text once for each pair.
-func cleanUp(text string) string {
+func cleanUp(text string, cleanings [][2]string) string {
 	for _, p := range cleanings {
 		text = strings.ReplaceAll(text, p[0], p[1])
 	}
 	return text
 }
 
-var cleanings = [][2]string{
-	{" .", "."},
-	{" ?", "?"},
-	{" !", "!"},
-	{" ,", ","},
-	{" ' ", "'"},
-	{" n't", "n't"},
-	{" 'm", "'m"},
-	{" do not", " don't"},
-	{" 's", "'s"},
-	{" 've", "'ve"},
-	{" 're", "'re"},
-}
+// cleanings are those of transformers; decoders, which clean up each token, have
+// one more.
+var (
+	cleanings = [][2]string{
+		{" .", "."},
+		{" ?", "?"},
+		{" !", "!"},
+		{" ,", ","},
+		{" ' ", "'"},
+		{" n't", "n't"},
+		{" 'm", "'m"},
+		{" 's", "'s"},
+		{" 've", "'ve"},
+		{" 're", "'re"},
+	}
+	tokenCleanings = slices.Insert(slices.Clone(cleanings), 7, [2]string{" do not", " don't"})
+)
 
 // A suffixDecoder turns the mark of the end of a word into a space, and into
 // nothing in the last token.
@@ -342,7 +356,7 @@ func (c ctc) decode(texts []string) []string {
 	for i, text := range texts {
 		text = strings.ReplaceAll(text, c.Pad, "")
 		if c.Cleanup {
-			text = strings.ReplaceAll(cleanUp(text), c.Delimiter, " ")
+			text = strings.ReplaceAll(cleanUp(text, tokenCleanings), c.Delimiter, " ")
 		}
 		texts[i] = text
 	}

@@ -133,6 +133,8 @@ func (t *Tokenizer) addTokens(list *addedList, config *config) {
 	t.specialIDs = t.addedSpecial
 	if config != nil {
 		t.specialIDs, t.bos = config.specialIDs(list), config.bos
+		_, isBPE := t.model.(*bpe)
+		t.cleansUp = config.cleanUp.Wanted && (config.cleanUp.Insist || !isBPE)
 	}
 	t.fillPieces(list)
 }

@@ -94,6 +94,37 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestConfigsOfKinds puts a tokenizer_config.json beside the tokenizers, and
+// compares with transformers 5.23.0.
+func TestConfigsOfKinds(t *testing.T) {
+	var rows []struct {
+		Kind       string
+		Config     json.RawMessage
+		BOS        string
+		SpecialIDs []int32 `json:"special_ids"`
+		Sums       []uint32
+	}
+	if err := json.Unmarshal(readZipped(t, "configs.json"), &rows); err != nil {
+		t.Fatal(err)
+	}
+	texts := goldenTexts(t)
+	step := len(texts) / 240
+	for _, row := range rows {
+		t.Run(row.Kind+string(row.Config), func(t *testing.T) {
+			tok, err := Parse(kindFile(t, row.Kind), row.Config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tok.BOS() != row.BOS || !slices.Equal(tok.SpecialIDs(), row.SpecialIDs) {
+				t.Errorf("BOS %q and special ids %d, want %q and %d", tok.BOS(), tok.SpecialIDs(), row.BOS, row.SpecialIDs)
+			}
+			for i, sum := range row.Sums {
+				compareSum(t, tok, i, texts[i*step], sum)
+			}
+		})
+	}
+}
+
 // compareSum holds what tok makes of a text and of some ids against a checksum:
 // checksum of make_kinds.py.
 func compareSum(t *testing.T, tok *Tokenizer, i int, text string, want uint32) {
@@ -125,14 +156,19 @@ func oddIDs(i, top int) []int32 {
 
 func loadKind(t testing.TB, kind string) *Tokenizer {
 	t.Helper()
-	if _, err := os.Stat("testdata/" + kind); err == nil {
-		return load(t, kind)
-	}
-	tok, err := Parse(readZipped(t, kind+".json"), nil)
+	tok, err := Parse(kindFile(t, kind), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tok
+}
+
+func kindFile(t testing.TB, kind string) []byte {
+	t.Helper()
+	if data, err := os.ReadFile("testdata/" + kind + "/tokenizer.json"); err == nil {
+		return data
+	}
+	return readZipped(t, kind+".json")
 }
 
 // withPart returns a tokenizer with some fields replaced; of the model, some of

@@ -40,6 +40,7 @@ type Tokenizer struct {
 	model        model
 	vocabSize    int
 	bos          string
+	cleansUp     bool    // decoded texts are cleaned up
 	prefix       []int32 // ids before and after an encoded text with special tokens
 	suffix       []int32
 	pieces       []piece   // by id

@@ -1,11 +1,12 @@
 """Trains tokenizers of every kind of model and records what Hugging Face makes of 10 000 texts.
 
-Run: pip install tokenizers==0.23.3 sentencepiece==0.2.3 protobuf && python make_kinds.py [KIND ...]
+Run: pip install tokenizers==0.23.3 transformers==5.23.0 sentencepiece==0.2.3 protobuf && python make_kinds.py [KIND ...]
 Writes kinds/KIND.json.gz, the tokenizer, and kinds/KIND.sums.gz: for each of the
 texts in kinds/texts.json.gz a checksum of its ids and of what ids decode to (see
 checksum), then the same for the tokenizers that make_golden.py writes. And
 kinds/parts.json.gz: other parts put into those tokenizers, each with the
 checksums of some of the texts. And kinds/long.json.gz: checksums of long texts.
+And kinds/configs.json.gz: tokenizers with a tokenizer_config.json beside them, by transformers.
 """
 
 import gzip
@@ -14,8 +15,10 @@ import json
 import os
 import random
 import sys
+import tempfile
 import unicodedata
 import zlib
+from types import SimpleNamespace
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
@@ -366,6 +369,44 @@ def all_parts(samples):
         yield {"kind": name, "part": part, "sums": checksums(t, samples)}
 
 
+def configs():
+    """Contents of tokenizer_config.json, by the name of a tokenizer."""
+    clean, insist = "clean_up_tokenization_spaces", "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
+    for name, bos in (("bert", "[CLS]"), ("t5", None), ("llama2", "<s>"), ("gpt2", "<|endoftext|>")):
+        for flags in ({}, {clean: True}, {clean: False, insist: True}, {clean: True, insist: True}):
+            yield name, {"bos_token": bos, "unk_token": "<unk>" if name != "bert" else "[UNK]", **flags}
+    yield "xlmr", {clean: True, "bos_token": {"__type": "AddedToken", "content": "<s>", "lstrip": False, "rstrip": False, "normalized": False,
+                                              "single_word": False}, "add_bos_token": False, "mask_token": "<mask>"}
+
+
+def all_configs(samples):
+    from transformers import PreTrainedTokenizerFast
+
+    class Whole:
+        """A tokenizer of transformers with the methods of one of tokenizers."""
+
+        def __init__(self, t):
+            self.t = t
+
+        def encode(self, s, add_special_tokens=True):
+            return SimpleNamespace(ids=self.t.encode(s, add_special_tokens=add_special_tokens))
+
+        def decode(self, ids, skip_special_tokens):
+            return self.t.decode(ids, skip_special_tokens=skip_special_tokens)
+
+        def get_vocab_size(self):
+            return len(self.t)
+
+    for name, config in configs():
+        with tempfile.TemporaryDirectory() as folder:
+            load(name).save(os.path.join(folder, "tokenizer.json"))
+            with open(os.path.join(folder, "tokenizer_config.json"), "w") as f:
+                json.dump({"tokenizer_class": "PreTrainedTokenizerFast", **config}, f)
+            t = PreTrainedTokenizerFast.from_pretrained(folder)
+            yield {"kind": name, "config": config, "bos": t.bos_token or "", "special_ids": sorted(t.all_special_ids),
+                   "sums": checksums(Whole(t), samples)}
+
+
 def main(names):
     global MAP
     os.makedirs(FOLDER, exist_ok=True)
@@ -383,6 +424,8 @@ def main(names):
     every = [make.__name__ for make in BYTE_LEVEL + KINDS]
     if not names or "long" in names:
         write("long.json.gz", dump({name: checksums(load(name), list(long_texts())) for name in every}))
+    if not names or "configs" in names:
+        write("configs.json.gz", dump(list(all_configs(samples[:: TEXTS // PART_TEXTS]))))
     if not names or "parts" in names:
         write("parts.json.gz", dump(list(all_parts(samples[:: TEXTS // PART_TEXTS]))))
 
