@@ -59,10 +59,7 @@ func (l literal) spans(dst []span, text string, _ *scratch) []span {
 		done = start + len(l)
 		dst = append(dst, span{start, done, true})
 	}
-	if done < len(text) {
-		dst = append(dst, span{done, len(text), false})
-	}
-	return dst
+	return appendRest(dst, text, done)
 }
 
 // A pattern finds a regular expression. Hugging Face runs the patterns of a
@@ -103,10 +100,7 @@ func (p *pattern) spans(dst []span, text string, s *scratch) []span {
 	if err != nil {
 		panic(err) // only a time limit or a stack limit could fail, and none is set
 	}
-	if done < len(text) {
-		dst = append(dst, span{done, len(text), false})
-	}
-	return dst
+	return appendRest(dst, text, done)
 }
 
 func appendRunes(dst []rune, text string) []rune {
