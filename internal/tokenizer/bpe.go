@@ -11,7 +11,7 @@ import (
 type bpe struct {
 	bytes [256]int32   // what a byte starts as
 	chars *charSymbols // what a character starts as; nil for a model on bytes
-	pairs map[pair]merge
+	pairs mergeTable
 	whole map[string]int32 // set when a word that is a token needs no merges
 	cache wordCache
 
@@ -23,11 +23,7 @@ type bpe struct {
 // noID stands for a byte without a token. Such bytes vanish from the output.
 const noID = -1
 
-type pair struct{ left, right int32 }
-
-// A merge replaces a pair by the token id. Lower ranks go first.
-type merge struct{ rank, id int32 }
-
+// noRank is the rank of no merge.
 const noRank = math.MaxInt32
 
 // append appends the ids of one word.
@@ -138,13 +134,13 @@ func (w *wordMerger) add(id int32) {
 // look finds the merge of the symbol at i with the next one.
 func (w *wordMerger) look(m *bpe, i int32) {
 	s := &w.symbols[i]
-	s.merge = merge{rank: noRank}
 	if s.next == end {
+		s.merge = merge{rank: noRank}
 		return
 	}
-	if found, ok := m.pairs[pair{s.id, w.symbols[s.next].id}]; ok {
-		s.merge = found
-		w.heap.push(uint64(found.rank)<<32 | uint64(i))
+	s.merge = m.pairs.get(s.id, w.symbols[s.next].id)
+	if s.merge.rank != noRank {
+		w.heap.push(uint64(s.merge.rank)<<32 | uint64(i))
 	}
 }
 

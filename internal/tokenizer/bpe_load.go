@@ -31,7 +31,7 @@ func (m *bpe) loadWhole(v vocabulary, isRaw bool) {
 // loadMerges ranks the merges by their order. Of two merges of a pair the later
 // one counts. The right token of a merge loses its mark of a continuing subword.
 func (m *bpe) loadMerges(j *bpeJSON) error {
-	m.pairs = make(map[pair]merge, len(j.MergePairs))
+	m.pairs = newMergeTable(len(j.MergePairs))
 	separable := m.chars != nil && m.chars.separable()
 	var rank int32
 	for i, tokens := range j.MergePairs {
@@ -45,7 +45,7 @@ func (m *bpe) loadMerges(j *bpeJSON) error {
 			return fmt.Errorf("%s: %q and %q and what they merge to are not all in model.vocab",
 				index("model.merges", i), tokens[0], tokens[1])
 		}
-		m.pairs[pair{left, right}] = merge{rank, id}
+		m.pairs.put(left, right, merge{rank, id})
 		if rank++; rank == math.MaxInt32 {
 			return errors.New("model.merges: too many")
 		}

@@ -1,32 +1,33 @@
 package tokenizer
 
 import (
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// A runeSet is a set of characters: a table of the basic plane, and for the rest
-// whatever tells.
+// A runeSet is a set of characters: a table of the basic plane, filled when it is
+// first asked for, and for the rest whatever tells.
 type runeSet struct {
+	fill  sync.Once
 	basic [1 << 10]uint64
-	other func(rune) bool
+	tell  func(rune) bool
 }
 
-func newRuneSet(has func(rune) bool) *runeSet {
-	s := &runeSet{other: has}
-	for r := range rune(1 << 16) {
-		if has(r) {
-			s.basic[r>>6] |= 1 << (r & 63)
-		}
-	}
-	return s
-}
+func newRuneSet(tell func(rune) bool) *runeSet { return &runeSet{tell: tell} }
 
 func (s *runeSet) has(r rune) bool {
-	if uint32(r) < 1<<16 {
-		return s.basic[r>>6]>>(r&63)&1 != 0
+	if uint32(r) >= 1<<16 {
+		return s.tell(r)
 	}
-	return s.other(r)
+	s.fill.Do(func() {
+		for r := range rune(1 << 16) {
+			if s.tell(r) {
+				s.basic[r>>6] |= 1 << (r & 63)
+			}
+		}
+	})
+	return s.basic[r>>6]>>(r&63)&1 != 0
 }
 
 // The sets as the library knows them. Some of its tables are of older versions

@@ -60,12 +60,23 @@ func newTrie(ids map[string]int32) *trie {
 	return t
 }
 
+// fewChildren are gone through one by one.
+const fewChildren = 8
+
 // step returns the child of node by label, or none.
 func (t *trie) step(node int32, label byte) int32 {
 	if node == 0 {
 		return t.root[label]
 	}
 	from, to := t.first[node], t.first[node+1]
+	if to-from <= fewChildren {
+		for ; from < to; from++ {
+			if t.labels[from] == label {
+				return from
+			}
+		}
+		return none
+	}
 	if i := strings.IndexByte(t.labels[from:to], label); i >= 0 {
 		return from + int32(i)
 	}
