@@ -1,0 +1,3 @@
+-- How many texts a request had embedded or scored, and how long its sound is.
+ALTER TABLE record ADD COLUMN inputs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE record ADD COLUMN audio_s REAL NOT NULL DEFAULT 0;
