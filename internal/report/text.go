@@ -26,6 +26,7 @@ func Text(w io.Writer, s metrics.Summary) error {
 	t.head(s)
 	t.rates(s)
 	t.latencies(s)
+	t.parts(s)
 	t.failures(s.Requests)
 	t.notes(s)
 	_, err := io.WriteString(w, t.String())
@@ -275,14 +276,7 @@ func (t *text) row(name string, d metrics.Distribution) {
 	}
 	t.WriteString(padLeft(ms(d.Mean), figureWidth) + padLeft(ms(d.Median), figureWidth))
 	for _, p := range d.Percentiles {
-		mark := " "
-		if p.Short {
-			mark = "*"
-			if !slices.ContainsFunc(t.short, func(q metrics.Percentile) bool { return q.P == p.P }) {
-				t.short = append(t.short, p)
-			}
-		}
-		t.WriteString(padLeft(ms(p.Value)+mark, figureWidth))
+		t.WriteString(padLeft(ms(p.Value)+t.mark(p), figureWidth))
 	}
 	t.linef("%s%s", padLeft(ms(d.Max), figureWidth), padLeft(fmt.Sprint(d.N), figureWidth))
 	if d.Bounds != nil {
@@ -290,6 +284,17 @@ func (t *text) row(name string, d metrics.Distribution) {
 		t.bound("at least", d.Bounds.Low)
 		t.bound("at most", d.Bounds.High)
 	}
+}
+
+// mark is an asterisk for a percentile that its sample cannot carry, else a blank.
+func (t *text) mark(p metrics.Percentile) string {
+	if !p.Short {
+		return " "
+	}
+	if !slices.ContainsFunc(t.short, func(q metrics.Percentile) bool { return q.P == p.P }) {
+		t.short = append(t.short, p)
+	}
+	return "*"
 }
 
 // bound is a row of what the figures above it can be.
