@@ -154,7 +154,7 @@ func (c *benchCmd) arrivalsOf(n, most int) (arrival.Schedule, string, error) {
 	case c.kind() == "replay" && c.Replay == "data":
 		return nil, "", usagef("replay=data: of a tenant it is for workload=trace alone; give a file of times, or a rate")
 	}
-	l, err := c.loadSettings.schedule(requests, c.Seed^uint32(c.partSeed>>33)<<16)
+	l, err := c.schedule(requests, c.Seed^uint32(c.partSeed>>33)<<16)
 	limit := min(cmp.Or(most, n), l.requests)
 	limited := func(yield func(time.Duration) bool) {
 		left := limit

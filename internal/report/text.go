@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/trace"
 )
 
 // Text writes the report of a run for a terminal.
@@ -81,7 +82,7 @@ func (t *text) head(s metrics.Summary) {
 	if run.Origin != nil && plan.Seed == 0 { // most tools do not tell theirs
 		seed = ""
 	}
-	t.field("load", plan.Workload, plan.Arrival, gate(plan.Concurrency), seed)
+	t.field("load", plan.Workload, plan.Arrival, gate(plan), seed)
 	t.client(s)
 	t.server(s.Server)
 	t.WriteString("\n")
@@ -112,11 +113,14 @@ func (t *text) server(s *metrics.Server) {
 	}
 }
 
-func gate(n int) string {
-	if n == 0 {
+func gate(p trace.Plan) string {
+	switch {
+	case p.Concurrency == 0:
 		return ""
+	case p.Settings["hold"] == "true":
+		return fmt.Sprintf("at most %d conversations at a time", p.Concurrency)
 	}
-	return fmt.Sprintf("at most %d in flight", n)
+	return fmt.Sprintf("at most %d in flight", p.Concurrency)
 }
 
 // client is the verdict on the load generator and what it rests on.

@@ -153,7 +153,7 @@ func (t *Trace) readTable(in io.Reader) error {
 	var bad mistakes
 	for {
 		record, err := table.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return bad.err()
 		}
 		if err != nil {
