@@ -110,7 +110,10 @@ func recognize(in *bufio.Reader) (Format, error) {
 		}
 		return Mooncake, nil
 	}
-	names := strings.Split(strings.TrimSpace(string(line)), ",")
+	names := strings.Split(string(line), ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
 	for _, f := range []Format{Azure, BurstGPT} {
 		if !slices.ContainsFunc(columns[f], func(c string) bool { return !slices.Contains(names, c) }) {
 			return f, nil
@@ -132,8 +135,16 @@ func (t *Trace) readTable(in io.Reader) error {
 		return err
 	}
 	names = slices.Clone(names)
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
 	at := func(name string) int { return slices.Index(names, name) }
 	c := columns[t.Format]
+	for _, name := range c {
+		if at(name) < 0 {
+			return fmt.Errorf("line 1: column %s is missing", name)
+		}
+	}
 	when, input, output, model, kind := at(c[0]), at(c[1]), at(c[2]), at("Model"), at("Log Type")
 	parse := seconds
 	if t.Format == Azure {
@@ -142,7 +153,7 @@ func (t *Trace) readTable(in io.Reader) error {
 	var bad mistakes
 	for {
 		record, err := table.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return bad.err()
 		}
 		if err != nil {
