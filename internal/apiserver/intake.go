@@ -52,6 +52,16 @@ type Taken struct {
 	Finish  string     // the finish reason of its answer
 	Status  int        // of a refusal, 0 for none
 	Refused []byte     // the body of a refusal
+
+	answer answer
+}
+
+// Text is what is shown of the answer, empty for a refusal.
+func (t Taken) Text() string {
+	if t.Status != 0 {
+		return ""
+	}
+	return string(t.answer.appendText(nil, t.Job.OutputTokens))
 }
 
 // Body takes the body of a request for a completion, or for a chat.
@@ -86,8 +96,8 @@ func (in *Intake) take(req *request) Taken {
 	if refused != nil {
 		return refusal(refused)
 	}
-	p, _ = in.cfg.compose(in.vocab, req, p)
-	return Taken{Job: in.cfg.job(req, p), Finish: p.finish}
+	p, text := in.cfg.compose(in.vocab, req, p)
+	return Taken{Job: in.cfg.job(req, p), Finish: p.finish, answer: text}
 }
 
 func refusal(e *apiError) Taken { return Taken{Status: e.Code, Refused: e.body()} }

@@ -29,6 +29,7 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 		return err
 	}
 	defer s.close()
+	c.spool = s.spool
 	s.quiet, s.profile, s.procs = c.Quiet, c.Profiler, c.Procs
 	s.run.Plan.Settings = c.settings(k)
 	s.run.Env.Embedded = c.URL == ""
@@ -81,7 +82,7 @@ func ended(t *trace.Trace) error {
 func (c *benchCmd) random() workload.Random {
 	r := workload.Random{
 		Requests: c.Requests, Input: c.InputLen, Output: c.OutputLen, InputRange: c.InputRange, OutputRange: c.OutputRange,
-		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: c.idPrefix, Exact: true, Names: randomNames,
+		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: c.idPrefix, Exact: true, Names: randomNames, Spool: c.spool,
 	}
 	if c.otherPrompts {
 		r.Seed |= 1 << 32 // beyond the seeds that can be asked for

@@ -45,6 +45,8 @@ type Process struct {
 	// Listen and Dial are net's, unless a test has its own network.
 	Listen func(network, address string) (net.Listener, error)
 	Dial   dialFunc
+
+	download bool // from the Hugging Face hub, as the flag allows
 }
 
 // Exit codes.

@@ -29,6 +29,7 @@ type session struct {
 	target   *target
 	client   *endpoint.Client
 	requests []workload.Request
+	spool    *workload.Spool // of their prompts
 	schedule arrival.Schedule
 	probe    *driver.Probe
 
@@ -65,7 +66,9 @@ func (p *Process) newSession(storeFile string) (*session, error) {
 	}
 	s := &session{Process: p, console: console{w: p.Stderr, width: p.Width}, store: runs, storeFile: storeFile, scrape: true}
 	s.run.Env = p.environment()
-	return s, nil
+	path, err := p.storePath(storeFile)
+	s.spool = newSpool(path)
+	return s, err
 }
 
 // close stops a profiler that an early end left running, and lets go of the

@@ -9,6 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/apiserver"
 	"github.com/pitot-bench/pitot/internal/engine"
 	"github.com/pitot-bench/pitot/internal/profile"
+	"github.com/pitot-bench/pitot/internal/workload"
 )
 
 // benchCmd is `pitot bench`. Every flag is also a key of the --config file.
@@ -23,9 +24,10 @@ type benchCmd struct {
 	profileSetting  `embed:"" group:"Embedded engine, used without --url:"`
 	Engine          engineSettings `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
 
-	idPrefix     string // of this run's requests
-	otherPrompts bool   // draw other prompts from the same seed: for the warm-up
-	enginePrefix string // how the flags of the engine begin
+	idPrefix     string          // of this run's requests
+	spool        *workload.Spool // of their prompts
+	otherPrompts bool            // draw other prompts from the same seed: for the warm-up
+	enginePrefix string          // how the flags of the engine begin
 
 	server     apiserver.Config // of the embedded engine
 	deployment *profile.Profile // that it stands for, if for any

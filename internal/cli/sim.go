@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pitot-bench/pitot/internal/apiserver"
+	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
 	"github.com/pitot-bench/pitot/internal/metrics"
 	"github.com/pitot-bench/pitot/internal/sim"
@@ -71,6 +72,7 @@ func (c simCmd) Run(p *Process, k *kong.Context) error {
 		return err
 	}
 	defer s.close()
+	b.spool = s.spool
 	s.quiet, s.target = c.Quiet, new(target)
 	s.run.Plan.Settings = b.settings(k)
 	s.run.Env.Profile = b.stoodFor()
@@ -199,46 +201,87 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 	return c.askAll(ctx, client, intake, s.requests)
 }
 
-// askAll is asked for all requests, a part of them on each processor.
+// askAll is asked for all requests, on each processor for some of the conversations:
+// what a request asks depends on the answers before it.
 func (c *benchCmd) askAll(ctx context.Context, client *endpoint.Client, intake *apiserver.Intake, requests []workload.Request) ([]sim.Request, error) {
-	out := make([]sim.Request, len(requests))
+	a := asker{benchCmd: c, client: client, intake: intake, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests))}
+	for i := range requests {
+		if after := requests[i].After; after != 0 {
+			a.followers[after-1] = append(a.followers[after-1], i)
+		}
+	}
 	var parts errgroup.Group
-	size := max(1, (len(out)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-	for from := 0; from < len(out); from += size {
-		parts.Go(func() (err error) {
-			for i := from; i < min(from+size, len(out)) && ctx.Err() == nil; i++ {
-				if out[i], err = c.asked(client, intake, &requests[i]); err != nil {
-					return fmt.Errorf("request %d: %w", i, err)
+	size := max(1, (len(requests)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for from := 0; from < len(requests); from += size {
+		parts.Go(func() error {
+			for i := from; i < min(from+size, len(requests)) && ctx.Err() == nil; i++ {
+				if requests[i].After != 0 {
+					continue
+				}
+				if err := a.ask(i, &requests[i]); err != nil {
+					return err
 				}
 			}
 			return nil
 		})
 	}
-	return out, parts.Wait()
+	return a.out, parts.Wait()
 }
 
-// asked is what the server would make of a request. Bodies are read only where
-// there may be something in them that a prompt and a length do not say.
-func (c *benchCmd) asked(client *endpoint.Client, intake *apiserver.Intake, req *workload.Request) (sim.Request, error) {
-	var taken apiserver.Taken
+// An asker finds out what the server would make of the requests of a workload.
+type asker struct {
+	*benchCmd
+	client    *endpoint.Client
+	intake    *apiserver.Intake
+	requests  []workload.Request
+	followers map[int][]int // by the request whose answer they wait for
+	out       []sim.Request
+}
+
+// ask asks request i, with what it remembers, and then what waits for its answer.
+func (a *asker) ask(i int, req *workload.Request) error {
+	taken, err := a.take(req)
+	if err != nil {
+		return fmt.Errorf("request %d: %w", i, err)
+	}
+	a.out[i] = sim.Request{
+		ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
+		Status: taken.Status, Refused: endpoint.Redact(string(taken.Refused), nil),
+		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,
+	}
+	for _, follower := range a.followers[i] {
+		next := a.requests[follower]
+		if err := driver.Remember(&next, req, taken.Text()); err != nil {
+			return fmt.Errorf("request %d: %w", follower, err)
+		}
+		if err := a.ask(follower, &next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take is what the server would make of a request. Bodies are read only where there
+// may be something in them that a prompt and a length do not say.
+func (a *asker) take(req *workload.Request) (apiserver.Taken, error) {
+	c, intake := a.benchCmd, a.intake
+	req, err := req.Whole()
+	if err != nil {
+		return apiserver.Taken{}, err
+	}
 	plain := c.Protocol == string(endpoint.Completions) && (c.Model == "" || c.Model == intake.Model()) &&
 		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
 	switch {
 	case plain && len(req.Tokens) > 0:
-		taken = intake.Tokens(req.Tokens, req.OutputTokens, *c.IgnoreEOS)
+		return intake.Tokens(req.Tokens, req.OutputTokens, *c.IgnoreEOS), nil
 	case plain && req.Text != "" && utf8.ValidString(req.Text):
-		taken = intake.Text(req.Text, req.OutputTokens, *c.IgnoreEOS)
-	default:
-		body, err := client.Encode(req)
-		if err != nil {
-			return sim.Request{}, err
-		}
-		taken = intake.Body(body, c.Protocol == string(endpoint.Chat))
+		return intake.Text(req.Text, req.OutputTokens, *c.IgnoreEOS), nil
 	}
-	return sim.Request{
-		ID: req.ID, PromptTokens: req.PromptTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
-		Status: taken.Status, Refused: endpoint.Redact(string(taken.Refused), nil),
-	}, nil
+	body, err := a.client.Encode(req)
+	if err != nil {
+		return apiserver.Taken{}, err
+	}
+	return intake.Body(body, c.Protocol == string(endpoint.Chat)), nil
 }
 
 // An engineTokenizer is what /tokenize and /detokenize of the engine do.

@@ -23,16 +23,22 @@ func (p *Process) openRuns(file string) (*store.Store, error) {
 	return p.openStore(file)
 }
 
-// openStore opens the store in file, or the one that PITOT_STORE names, or the
-// one in the user's data folder.
-func (p *Process) openStore(file string) (*store.Store, error) {
+// storePath is file, or the store that PITOT_STORE names, or the one in the user's
+// data folder.
+func (p *Process) storePath(file string) (string, error) {
 	file = cmp.Or(file, p.getenv("PITOT_STORE"))
-	if file == "" {
-		dir, err := p.dataFolder()
-		if err != nil {
-			return nil, err
-		}
-		file = filepath.Join(dir, "pitot", "pitot.db")
+	if file != "" {
+		return file, nil
+	}
+	dir, err := p.dataFolder()
+	return filepath.Join(dir, "pitot", "pitot.db"), err
+}
+
+// openStore opens the store at storePath.
+func (p *Process) openStore(file string) (*store.Store, error) {
+	file, err := p.storePath(file)
+	if err != nil {
+		return nil, err
 	}
 	if strings.HasPrefix(file, ":") {
 		return nil, usagef("--store %s: must be a file", file)

@@ -236,13 +236,13 @@ func (v vllmRun) build(ctx context.Context, s *session, tok tokens, id string) e
 	if v.Chat() && tok.tok == nil && v.DatasetName == "random" {
 		return usagef("a chat needs text, and neither a tokenizer for %q nor the server's /tokenize is to be had: name a file with --tokenizer", id)
 	}
-	w, err := v.dataset(ctx, tok)
+	w, err := v.dataset(ctx, tok, s.spool)
 	if err != nil {
 		return err
 	}
 	if v.DatasetName == "random" && tok.local {
 		server := serverTokenizer{s.target.server(), id}
-		if note := workload.Align(ctx, w.Requests, server); note != "" {
+		if note := workload.Align(ctx, w.Requests, server, s.spool); note != "" {
 			w.Notes = append(w.Notes, note)
 		}
 	}
@@ -251,19 +251,21 @@ func (v vllmRun) build(ctx context.Context, s *session, tok tokens, id string) e
 	return nil
 }
 
-func (v vllmRun) dataset(ctx context.Context, tok tokens) (workload.Workload, error) {
+func (v vllmRun) dataset(ctx context.Context, tok tokens, spool *workload.Spool) (workload.Workload, error) {
 	switch v.DatasetName {
 	case "random":
 		r, err := v.Random()
 		if err != nil {
 			return workload.Workload{}, usage(err)
 		}
+		r.Spool = spool
 		return r.Build(ctx, tok.vocab, tok.tok)
 	case "random-mm":
 		r, err := v.RandomMM()
 		if err != nil {
 			return workload.Workload{}, usage(err)
 		}
+		r.Spool = spool
 		return r.Build(ctx, tok.vocab, tok.tok)
 	}
 	source := fileWorkload(v.Custom())

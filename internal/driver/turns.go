@@ -97,7 +97,7 @@ func (r *run) follow(before encoded, rec *trace.Record) []encoded {
 	for _, i := range r.turns.followers[before.index] {
 		req := r.plan.Requests[i]
 		var e encoded
-		if err := remember(&req, before.req, answer); err != nil {
+		if err := Remember(&req, before.req, answer); err != nil {
 			e = encoded{index: i, req: &req, err: err}
 		} else {
 			e = r.encode(i, &req)
@@ -139,14 +139,22 @@ func (r *run) pause(due trace.Instant) bool {
 	return !r.stopping()
 }
 
-// remember puts what was said before ahead of req.
-func remember(req, before *workload.Request, answer string) error {
+// Remember puts what was said before, and the answer to it, ahead of req, if req is to
+// remember that.
+func Remember(req, before *workload.Request, answer string) error {
 	if !req.Remember {
 		return nil
 	}
+	before, err := before.Whole()
+	if err != nil {
+		return err
+	}
 	if req.Messages == nil {
-		text, err := before.Prompt()
-		req.Text = text + answer + req.Text
+		mine, err := req.Whole()
+		if err == nil {
+			*req = *mine
+			req.Text = before.Text + answer + req.Text
+		}
 		return err
 	}
 	said, err := messages(before)
@@ -166,11 +174,7 @@ func messages(req *workload.Request) (json.RawMessage, error) {
 	if req.Messages != nil {
 		return req.Messages, nil
 	}
-	text, err := req.Prompt()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal([]message{{"user", text}})
+	return json.Marshal([]message{{"user", req.Text}})
 }
 
 // A message is one of a chat.

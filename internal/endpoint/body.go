@@ -48,6 +48,10 @@ func fixedFields(o Options) ([]field, error) {
 // Encode writes the body of a request. The run's extra fields override what the
 // protocol would write, and the request's own override both.
 func (c *Client) Encode(req *workload.Request) ([]byte, error) {
+	req, err := req.Whole()
+	if err != nil {
+		return nil, err
+	}
 	b := bodyWriter{body: make([]byte, 0, bodySize(req))}
 	for _, f := range c.fixed {
 		_, own := req.Extra[f.name]

@@ -109,7 +109,7 @@ const errorText = 1 << 10
 // Send sends a body made by Encode and fills rec with what happens. It returns
 // when the answer has been read or the attempt is over; a failure is in rec.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
-	r := &reader{opts: &c.opts, rec: rec}
+	r := &reader{opts: &c.opts, rec: rec, keep: c.opts.KeepText || req.Followed}
 	r.yield = r.event
 	if c.opts.Stream {
 		rec.Chunks = make([]trace.Chunk, 0, room(req.OutputTokens))

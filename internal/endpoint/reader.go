@@ -19,6 +19,7 @@ import (
 type reader struct {
 	opts   *Options
 	rec    *trace.Record
+	keep   bool // the text of the answer
 	form   form
 	events transport.Events
 	read   transport.Stamp // of the read under way
@@ -163,7 +164,7 @@ func (r *reader) event(e transport.Event) error {
 	}
 	d := &r.delta
 	var err error
-	if !scan(d, r.opts.Protocol, r.opts.KeepText || r.opts.Count != nil, data) {
+	if !scan(d, r.opts.Protocol, r.keep || r.opts.Count != nil, data) {
 		*d, err = decode(r.opts.Protocol, false, data)
 	}
 	if err != nil && string(e.Name) == "error" {
@@ -195,7 +196,7 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 	if d.finish != "" {
 		r.rec.FinishReason = d.finish
 	}
-	if r.opts.KeepText {
+	if r.keep {
 		r.text.WriteString(d.text)
 	}
 	if r.opts.Count != nil {

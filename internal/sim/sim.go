@@ -11,11 +11,17 @@
 //	           due            free = released = sent            done = free for the next
 //	schedule ───┼────── gate ───────────┼── engine: token, token, token ─┼──>
 //
+// A request that waits for the answer to another is due when that answer is whole
+// and its pause is over. What it asks has to be known beforehand all the same: an
+// engine without a mind gives the same answer whenever it is asked.
+//
 // Nothing here reads a clock or runs beside the caller, so the same plan and
 // model give the same records, as fast as the model can be computed.
 package sim
 
 import (
+	"container/heap"
+	"iter"
 	"math"
 	"net/http"
 	"time"
@@ -30,22 +36,35 @@ import (
 type Request struct {
 	ID           string // of the record
 	PromptTokens int    // as the workload counted them
+	VisionTokens int    // of these, those of media
 	WantTokens   int    // output tokens asked for, 0 = no limit
 	Job          engine.Job
 	Finish       string // the finish reason of its answer
+
+	Tenant  string // these three are for the record
+	Session string
+	Number  int
+	// After is 1 + the position of the request, ahead of this one, whose answer it
+	// waits for; 0: it is sent when the schedule says.
+	After int
+	Think time.Duration // from that answer until this one is due
+
 	// Status, if not 0, is the HTTP status with which the server refuses the
 	// request in place of giving it to the engine; Refused is in which words.
 	Status  int
 	Refused string
 }
 
-// A Plan is a run to be made. The requests' job IDs are set to their positions.
+// A Plan is a run to be made. A job's ID is how many requests came before it.
 type Plan struct {
 	Requests    []Request
-	Schedule    arrival.Schedule // one due time for each request
+	Schedule    arrival.Schedule // one due time for each request that waits for no other
 	Concurrency int              // requests in flight at most, 0 = no limit
-	Stream      bool             // answers come chunk by chunk
-	Chat        bool             // a stream opens with a chunk for the role
+	// Hold makes a conversation keep its place in the gate from its first request to
+	// its last, pauses included; else every request takes one of its own.
+	Hold   bool
+	Stream bool // answers come chunk by chunk
+	Chat   bool // a stream opens with a chunk for the role
 	// Stop, if not nil, is asked now and then whether to end the run: what is in
 	// flight is then recorded as cancelled.
 	Stop func() bool
@@ -66,17 +85,17 @@ type Outcome struct {
 func Run(m engine.Model, p Plan) Outcome {
 	r := &run{
 		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
-		gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce),
+		gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
 	}
-	sent := r.dispatch()
-	for r.inFlight > 0 && !r.stopped && r.advance(math.MaxInt64) {
+	r.dispatch()
+	for (r.inFlight > 0 || len(r.turns.held) > 0) && !r.stopped && r.advance(math.MaxInt64) {
 	}
-	r.abandon(sent)
+	r.abandon()
 	end := trace.Instant(0)
 	for _, rec := range r.order {
 		end = max(end, rec.Done)
 	}
-	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || sent < len(p.Requests), Queued: r.queued, Done: r.done, Load: m.Load()}
+	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || r.sent < len(p.Requests), Queued: r.queued, Done: r.done, Load: m.Load()}
 }
 
 // A run is the state of one Run.
@@ -85,8 +104,10 @@ type run struct {
 	plan     Plan
 	now      time.Duration
 	gate     gate
-	records  []trace.Record  // by job ID
-	open     [][]trace.Chunk // by job ID, while it is in flight: closer together than in the records
+	turns    turns
+	sent     int
+	records  []trace.Record  // by position
+	open     [][]trace.Chunk // by position, while it is in flight: closer together than in the records
 	order    []*trace.Record // those that are done
 	inFlight int
 	tokens   int
@@ -99,26 +120,57 @@ type run struct {
 }
 
 // dispatch releases requests until they or the schedule end, or the run is
-// stopped. It returns how many it released.
-func (r *run) dispatch() int {
-	n := 0
-	if len(r.plan.Requests) == 0 {
-		return 0
-	}
-	for due := range r.plan.Schedule {
-		for r.now < due && !r.stopped {
-			r.advance(due)
+// stopped.
+func (r *run) dispatch() {
+	schedule, end := iter.Pull(r.plan.Schedule)
+	defer end()
+	head := starter{requests: r.plan.Requests, schedule: schedule}
+	for head.next(); ; {
+		e, ok := r.turns.first(head.waiting, head.more)
+		switch {
+		case r.stopped:
+			return
+		case !ok && (r.inFlight == 0 || !r.turns.any() || !r.advance(math.MaxInt64)):
+			return
+		case !ok:
+			continue
+		case r.now < e.due:
+			r.advance(e.due)
+			continue
 		}
 		free, ok := r.enter()
 		if !ok {
-			break
+			return
 		}
-		r.release(n, due, free)
-		if n++; n == len(r.plan.Requests) {
-			break
+		if e.scheduled {
+			head.next()
+		} else {
+			r.turns.take()
 		}
+		r.release(e.index, e.due, free)
 	}
-	return n
+}
+
+// A starter goes through the requests that wait for no other, and their due times.
+type starter struct {
+	requests []Request
+	schedule func() (time.Duration, bool)
+	waiting  waiting
+	more     bool
+}
+
+func (s *starter) next() {
+	i := s.waiting.index
+	if s.more {
+		i++
+	}
+	for i < len(s.requests) && s.requests[i].After != 0 {
+		i++
+	}
+	s.waiting, s.more = waiting{index: i, scheduled: true}, i < len(s.requests)
+	if s.more {
+		s.waiting.due, s.more = s.schedule()
+	}
 }
 
 // A runner is a model that finds the next thing to happen by itself, which is
@@ -132,10 +184,31 @@ type runner interface {
 // recorded while they are at hand.
 const atOnce = 512
 
-// advance lets the model go on to what happens next, or further, but not beyond
-// limit nor beyond the end of a job; false means that nothing will happen until
-// then, or that the run is stopped.
+// advance lets the run go on to what happens next, or further, but not beyond limit
+// nor beyond the end of a job; false means that nothing will happen until then, or
+// that the run is stopped. What happens can be that a conversation which holds its
+// place goes on.
 func (r *run) advance(limit time.Duration) bool {
+	held := &r.turns.held
+	if len(*held) == 0 || (*held)[0].due > limit {
+		return r.step(limit)
+	}
+	if r.now < (*held)[0].due {
+		r.step((*held)[0].due)
+	}
+	for len(*held) > 0 && (*held)[0].due <= r.now && !r.stopped {
+		e := heap.Pop(held).(waiting)
+		free := e.free
+		if free.Happened() {
+			free = trace.Instant(e.due)
+		}
+		r.release(e.index, e.due, free)
+	}
+	return !r.stopped
+}
+
+// step is advance for the model alone.
+func (r *run) step(limit time.Duration) bool {
 	if r.steps++; r.steps%patience == 0 && r.plan.Stop != nil && r.plan.Stop() {
 		r.stopped = true
 		return false
@@ -181,13 +254,14 @@ const patience = 1 << 10
 func (r *run) record() {
 	for i := range r.due {
 		e := &r.due[i]
-		list := &r.open[e.ID]
+		n := r.turns.position(e.ID)
+		list := &r.open[n]
 		if len(*list) == 0 {
-			r.records[e.ID].Usage.Cached = int(e.Cached)
+			r.records[n].Usage.Cached = int(e.Cached)
 		}
 		*list = append(*list, trace.Chunk{At: trace.Instant(e.At), Tokens: trace.Carried(int(e.Tokens)), Kind: trace.Text})
 		if e.Done {
-			r.finish(e, &r.records[e.ID])
+			r.finish(e, n, &r.records[n])
 		}
 	}
 }
@@ -196,10 +270,13 @@ func (r *run) record() {
 func (r *run) release(n int, due time.Duration, free trace.Instant) {
 	req, rec, now := &r.plan.Requests[n], &r.records[n], trace.Instant(r.now)
 	*rec = trace.Record{
-		Index: n, ID: req.ID, PromptTokens: req.PromptTokens, WantTokens: req.WantTokens,
+		Index: n, ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.WantTokens,
+		Tenant: req.Tenant, Session: req.Session, Turn: req.Number,
 		Due: trace.Instant(due), Free: free, Released: now, Dialed: trace.Never, Connected: trace.Never,
 		Sent: now, FirstByte: now, Done: trace.Never, Usage: trace.Usage{At: trace.Never},
 	}
+	id := r.turns.arrive(n, r.sent)
+	r.sent++
 	if req.Status != 0 {
 		rec.Status, rec.Class, rec.Error = req.Status, trace.HTTP, req.Refused
 		r.leave(rec, now)
@@ -209,14 +286,14 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 	r.open[n] = r.chunks.take(req.Job.OutputTokens + 1)
 	r.inFlight++
 	job := req.Job
-	job.ID = uint64(n)
+	job.ID = id
 	r.model.Add(r.now, job)
 }
 
 // finish closes the record of a request whose last tokens are there.
-func (r *run) finish(e *engine.Emission, rec *trace.Record) {
-	req := &r.plan.Requests[e.ID]
-	rec.Chunks, r.open[e.ID] = r.open[e.ID], nil
+func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
+	req := &r.plan.Requests[n]
+	rec.Chunks, r.open[n] = r.open[n], nil
 	tokens := 0
 	for _, c := range rec.Chunks {
 		tokens += int(c.Tokens)
@@ -244,24 +321,38 @@ func (r *run) finish(e *engine.Emission, rec *trace.Record) {
 	r.leave(rec, done)
 }
 
+// leave is the end of a request: what waited for its answer has its due time, and its
+// place in the gate falls free unless one of these holds it.
 func (r *run) leave(rec *trace.Record, now trace.Instant) {
 	rec.Done = now
-	r.gate.leave(now)
 	r.order = append(r.order, rec)
+	followers := r.turns.followers[rec.Index]
+	for _, i := range followers {
+		e := waiting{index: i, due: time.Duration(now) + r.plan.Requests[i].Think, free: rec.Free}
+		if r.plan.Hold {
+			heap.Push(&r.turns.held, e)
+		} else {
+			heap.Push(&r.turns.ready, e)
+		}
+	}
+	if !r.plan.Hold || len(followers) == 0 {
+		r.gate.leave(now)
+	}
 }
 
-// abandon closes the records of the first sent requests that are still in
-// flight: the run was stopped, or the engine left them behind.
-func (r *run) abandon(sent int) {
-	for i := range r.records[:sent] {
+// abandon closes the records of the requests that are still in flight: the run was
+// stopped, or the engine left them behind.
+func (r *run) abandon() {
+	for i := range r.records {
 		rec := &r.records[i]
-		if rec.Done.Happened() {
+		if r.open[i] == nil {
 			continue
 		}
 		rec.Chunks, rec.Class = r.open[i], trace.Cancelled
 		if !r.stopped {
 			rec.Class, rec.Error = trace.Other, "the simulated engine has nothing more to do, and this request has no end"
 		}
-		r.leave(rec, trace.Instant(r.now))
+		rec.Done = trace.Instant(r.now)
+		r.order = append(r.order, rec)
 	}
 }

@@ -5,7 +5,6 @@ import "math"
 // A bpe is the byte-pair encoding model of Sennrich et al. (2016), on bytes.
 // Vocabulary tokens are known by the bytes they stand for.
 type bpe struct {
-	size  int // entries of the vocabulary
 	bytes [256]int32
 	pairs map[pair]merge
 	whole map[string]int32 // set when a word that is a token needs no merges
@@ -23,7 +22,7 @@ type merge struct{ rank, id int32 }
 const noRank = math.MaxInt32
 
 // append appends the ids of one word.
-func (m *bpe) append(ids []int32, word string, w *wordMerger) []int32 {
+func (m *bpe) append(ids []int32, word string, s *scratch) []int32 {
 	if id, ok := m.whole[word]; ok {
 		return append(ids, id)
 	}
@@ -31,7 +30,7 @@ func (m *bpe) append(ids []int32, word string, w *wordMerger) []int32 {
 		return append(ids, cached...)
 	}
 	start := len(ids)
-	ids = w.append(ids, m, word)
+	ids = s.word.append(ids, m, word)
 	m.cache.put(word, ids[start:])
 	return ids
 }

@@ -14,6 +14,7 @@ import (
 type config struct {
 	added   []addedToken  // added_tokens_decoder by id
 	special []configToken // bos_token and the like, then the extra ones
+	bos     string
 }
 
 // A configToken is given as an object with all flags, or as its text alone,
@@ -141,6 +142,9 @@ func (c *config) parseToken(f field) error {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	c.special = append(c.special, tok)
+	if f.name == "bos_token" {
+		c.bos = tok.Content
+	}
 	return nil
 }
 

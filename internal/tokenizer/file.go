@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 )
@@ -80,7 +81,7 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tokenizer{model: model}
+	t := &Tokenizer{model: model, vocabSize: len(vocab)}
 	if err := t.parseStages(&file); err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (t *Tokenizer) addTokens(list *addedList, config *config) {
 	t.addedSpecial = list.specialIDs()
 	t.specialIDs = t.addedSpecial
 	if config != nil {
-		t.specialIDs = config.specialIDs(list)
+		t.specialIDs, t.bos = config.specialIDs(list), config.bos
 	}
 	t.fillPieces(list)
 }
@@ -135,6 +136,7 @@ func (t *Tokenizer) fillPieces(list *addedList) {
 		top = max(top, id)
 	}
 	t.pieces = make([]piece, top+1)
+	t.allIDs = slices.Sorted(maps.Keys(tokens))
 	for id, token := range tokens {
 		text, ok := tokenBytes(token)
 		if !ok {

@@ -54,7 +54,7 @@ func (m *mergeJSON) UnmarshalJSON(data []byte) error {
 const versionLine = "#version"
 
 // parseModel reads the model field and returns its vocabulary with it.
-func parseModel(raw json.RawMessage) (*bpe, map[string]int32, error) {
+func parseModel(raw json.RawMessage) (model, map[string]int32, error) {
 	kind, err := modelKind(raw)
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +69,7 @@ func parseModel(raw json.RawMessage) (*bpe, map[string]int32, error) {
 	if err := v.validate(); err != nil {
 		return nil, nil, err
 	}
-	m := &bpe{size: len(v.Vocab), cache: newWordCache()}
+	m := &bpe{cache: newWordCache()}
 	if err := m.loadVocab(&v); err != nil {
 		return nil, nil, err
 	}

@@ -31,10 +31,13 @@ type Tokenizer struct {
 	added        addedTokens
 	normalize    normalizer
 	pretokenize  []splitter
-	model        *bpe
+	model        model
+	vocabSize    int
+	bos          string
 	prefix       []int32 // ids before and after an encoded text with special tokens
 	suffix       []int32
 	pieces       []piece // by id
+	allIDs       []int32
 	specialIDs   []int32
 	addedSpecial []int32
 	pool         sync.Pool // of *scratch
@@ -45,6 +48,12 @@ type Tokenizer struct {
 type piece struct {
 	bytes   string
 	special bool
+}
+
+// A model turns one word of the pre-tokenizer into ids. It is safe for concurrent
+// use; what it works with is in the scratch of the caller.
+type model interface {
+	append(ids []int32, word string, s *scratch) []int32
 }
 
 // A scratch holds the buffers of one Encode.
@@ -82,7 +91,7 @@ func (t *Tokenizer) encodePart(ids []int32, part string, s *scratch) []int32 {
 		ids = append(ids, id)
 	}, func(part string) {
 		for _, word := range t.split(part, s) {
-			ids = t.model.append(ids, word, &s.word)
+			ids = t.model.append(ids, word, s)
 		}
 	})
 	return ids
@@ -121,7 +130,7 @@ func (t *Tokenizer) Decode(ids []int32, skipSpecial bool) string {
 
 // VocabSize is the number of tokens in the model's own vocabulary. Added tokens
 // that are not part of it do not count.
-func (t *Tokenizer) VocabSize() int { return t.model.size }
+func (t *Tokenizer) VocabSize() int { return t.vocabSize }
 
 // SpecialIDs returns the ids, ascending, of the special tokens that
 // tokenizer_config.json names (all_special_ids of transformers), or without
@@ -131,6 +140,13 @@ func (t *Tokenizer) SpecialIDs() []int32 { return slices.Clone(t.specialIDs) }
 // AddedSpecialIDs returns the ids, ascending, of all added tokens flagged
 // special.
 func (t *Tokenizer) AddedSpecialIDs() []int32 { return slices.Clone(t.addedSpecial) }
+
+// AllIDs returns every id, ascending: the vocabulary and the added tokens.
+func (t *Tokenizer) AllIDs() []int32 { return slices.Clone(t.allIDs) }
+
+// BOS returns the text of the token that begins a sequence, as bos_token of
+// tokenizer_config.json names it, or "".
+func (t *Tokenizer) BOS() string { return t.bos }
 
 // NumSpecial is the number of tokens that Encode adds to a text when asked for
 // special tokens.

@@ -171,3 +171,27 @@ func TestConfigErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestAllIDsAndBOS(t *testing.T) {
+	file := patched(t, map[string]json.RawMessage{
+		"added_tokens": json.RawMessage(`[{"id":2000,"content":"<s>"},{"id":0,"content":"!"}]`),
+	})
+	for config, want := range map[string]string{
+		``:                                      "",
+		`{"bos_token":null,"eos_token":"</s>"}`: "",
+		`{"bos_token":"<s>"}`:                   "<s>",
+		`{"bos_token":{"content":"<s>","lstrip":false}}`: "<s>",
+	} {
+		tok, err := Parse(file, []byte(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tok.BOS(); got != want {
+			t.Errorf("%s: BOS() = %q, want %q", config, got, want)
+		}
+		ids := tok.AllIDs()
+		if n := len(ids); n < 2001 || ids[0] != 0 || int(ids[n-1]) != n-1 {
+			t.Errorf("%s: AllIDs() has %d ids, %d to %d", config, n, ids[0], ids[n-1])
+		}
+	}
+}

@@ -22,7 +22,10 @@ type Random struct {
 	// InputRange and OutputRange widen a length L to [L(1-r), L(1+r)], uniform;
 	// each in [0, 1).
 	InputRange, OutputRange float64
-	Prefix                  int // tokens that all prompts begin with, beside Input
+	// Inputs and Outputs, where they are there, are the lengths of each request, in
+	// place of Input, Output and their ranges: without a draw.
+	Inputs, Outputs []int
+	Prefix          int // tokens that all prompts begin with, beside Input
 	Seed                    uint64
 	IDPrefix                string
 	// Exact goes on where that benchmark gives a prompt up that it could not bring
@@ -31,6 +34,7 @@ type Random struct {
 	// Names are what the user knows the settings by, for errors: by "input length",
 	// "output range" and so on, what is said without.
 	Names map[string]string
+	Spool *Spool // for prompts that are too many for memory; nil keeps them there
 }
 
 // name is what an error calls a setting.
@@ -45,11 +49,13 @@ func (r Random) Validate() error {
 		}
 	}
 	bad(r.Requests < 1, "requests", r.Requests, ": must be at least 1")
+	bad(r.Inputs != nil && len(r.Inputs) < r.Requests, "input length", len(r.Inputs), " values: fewer than requests")
+	bad(r.Outputs != nil && len(r.Outputs) < r.Requests, "output length", len(r.Outputs), " values: fewer than requests")
 	bad(r.Input < 0, "input length", r.Input, ": must not be negative")
-	bad(r.Output < 1, "output length", r.Output, ": must be at least 1")
+	bad(r.Output < 1 && r.Outputs == nil, "output length", r.Output, ": must be at least 1")
 	bad(r.Prefix < 0, "prefix length", r.Prefix, ": must not be negative")
 	bad(!(r.InputRange >= 0 && r.InputRange < 1), "input range", r.InputRange, ": must be at least 0 and less than 1")
-	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 && int64(r.Prefix)+lo < 1 {
+	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 && r.Inputs == nil && int64(r.Prefix)+lo < 1 {
 		errs = append(errs, r.emptyPrompt(0))
 	}
 	bad(!(r.OutputRange >= 0 && r.OutputRange < 1), "output range", r.OutputRange, ": must be at least 0 and less than 1")
@@ -73,13 +79,12 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 		return Workload{}, err
 	}
 	requests := make([]Request, r.Requests)
-	for i := range requests {
-		if requests[i], err = d.request(ctx, i); err != nil {
-			return Workload{}, err
-		}
-	}
+	err = d.each(ctx, func(i int, req Request) error {
+		requests[i] = req
+		return r.Spool.Keep(&requests[i])
+	})
 	number(requests, r.IDPrefix)
-	return Workload{Requests: requests, Notes: d.notes()}, nil
+	return Workload{Requests: requests, Notes: d.notes()}, err
 }
 
 // A draw is a random workload in the making.
@@ -91,13 +96,11 @@ type draw struct {
 	allowed          []int32
 	prefix           []int32
 	fix              fixer
-	sequences        []sequence // prompts as far as they come without a draw
 	surplus, inexact int
 	hopeless         int // prompts that no other end brought to their length
 }
 
-// begin makes the draws that precede the prompts and fits, in parallel, every
-// prompt that needs none.
+// begin makes the draws that precede the prompts.
 func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok Tokenizer) (*draw, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -110,11 +113,30 @@ func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok 
 	if err := d.drawPrefix(ctx, r.Prefix); err != nil {
 		return nil, err
 	}
-	d.sequences = make([]sequence, r.Requests)
-	return d, parallel(ctx, r.Requests, func(ctx context.Context, i int) (err error) {
-		d.sequences[i], err = d.fix.start(ctx, d.ids(i), r.Prefix+int(d.inputs[i]))
-		return err
-	})
+	return d, nil
+}
+
+// each gives the requests in order. Beside that prompts are brought to their length
+// as far as that takes no draw, a few ahead.
+func (d *draw) each(ctx context.Context, f func(i int, req Request) error) error {
+	start := func(ctx context.Context, i int) (sequence, error) {
+		return d.fix.start(ctx, d.ids(i), d.random.Prefix+int(d.inputs[i]))
+	}
+	i := 0
+	for s, err := range InOrder(ctx, len(d.inputs), start) {
+		if err != nil {
+			return err
+		}
+		req, err := d.request(ctx, i, &s)
+		if err == nil {
+			err = f(i, req)
+		}
+		if err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
 }
 
 // lengths draws input lengths, output lengths and starts, in this order.
@@ -124,14 +146,23 @@ func (d *draw) lengths(r Random, v Vocabulary) error {
 	}
 	input := float64(max(0, r.Input-v.Around))
 	inLo, inHi := spread(input, r.InputRange, 0)
-	outLo, outHi := spread(float64(r.Output), r.OutputRange, 1)
-	if int64(r.Prefix)+inLo < 1 {
+	if r.Inputs == nil && int64(r.Prefix)+inLo < 1 {
 		return r.emptyPrompt(v.Around)
 	}
 	n := r.Requests
 	d.inputs, d.outputs, d.offsets = make([]int64, n), make([]int64, n), make([]int64, n)
-	d.rng.FillIntegers(d.inputs, inLo, inHi+1)
-	d.rng.FillIntegers(d.outputs, outLo, outHi+1)
+	if r.Inputs == nil {
+		d.rng.FillIntegers(d.inputs, inLo, inHi+1)
+	}
+	if outLo, outHi := spread(float64(r.Output), r.OutputRange, 1); r.Outputs == nil {
+		d.rng.FillIntegers(d.outputs, outLo, outHi+1)
+	}
+	for i := range min(n, len(r.Inputs)) {
+		d.inputs[i] = int64(max(r.Inputs[i]-v.Around, 1-min(r.Prefix, 1)))
+	}
+	for i := range min(n, len(r.Outputs)) {
+		d.outputs[i] = int64(r.Outputs[i])
+	}
 	d.rng.FillIntegers(d.offsets, 0, int64(v.Size))
 	return nil
 }
@@ -181,9 +212,9 @@ func (d *draw) ids(i int) []int32 {
 	return ids
 }
 
-// request completes request i; calls must come in order, since they draw.
-func (d *draw) request(ctx context.Context, i int) (Request, error) {
-	s := &d.sequences[i]
+// request completes request i from how far s came; calls must come in order, since
+// they draw.
+func (d *draw) request(ctx context.Context, i int, s *sequence) (Request, error) {
 	if err := d.fix.finish(ctx, s); err != nil {
 		return Request{}, err
 	}
@@ -200,7 +231,6 @@ func (d *draw) request(ctx context.Context, i int) (Request, error) {
 	if d.fix.tok == nil {
 		req.Tokens = s.ids
 	}
-	*s = sequence{}
 	return req, nil
 }
 
@@ -237,5 +267,5 @@ func (d *draw) notes() []string {
 	if d.inexact == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", d.inexact, len(d.sequences), d.surplus)}
+	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", d.inexact, len(d.inputs), d.surplus)}
 }

@@ -123,33 +123,39 @@ func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
 	requests := make([]Request, r.Requests)
 	encoders, ctx := errgroup.WithContext(ctx)
 	encoders.SetLimit(encodersAtOnce)
-	var err error
-	for i := range requests {
-		if err = context.Cause(ctx); err != nil {
-			break
-		}
-		if requests[i], err = d.request(ctx, i); err != nil {
-			break
-		}
-		r.pictures(d, &requests[i], encoders)
-	}
+	err := d.each(ctx, func(i int, req Request) error {
+		requests[i] = req
+		sizes, pixels := r.pictures(d)
+		encoders.Go(func() error { return r.encode(&requests[i], sizes, pixels) })
+		return nil
+	})
 	return requests, errors.Join(err, encoders.Wait())
 }
 
-// encodersAtOnce bounds the pictures held as pixels.
+// encodersAtOnce bounds the requests whose pictures are held as pixels.
 const encodersAtOnce = 16
 
-// pictures draws the pictures of a request and has them encoded.
-func (r RandomMM) pictures(d *draw, req *Request, encoders *errgroup.Group) {
+// pictures draws the pictures of a request.
+func (r RandomMM) pictures(d *draw) (sizes []Bucket, pixels [][]byte) {
 	lo, hi := r.items()
-	req.Media = make([]Media, d.rng.Integers(lo, hi+1))
-	for j := range req.Media {
+	for range d.rng.Integers(lo, hi+1) {
 		size, rgb := r.noise(d)
-		encoders.Go(func() (err error) {
-			req.Media[j], err = noiseJPEG(rgb, size.Width, size.Height)
-			return err
-		})
+		sizes, pixels = append(sizes, size), append(pixels, rgb)
 	}
+	return sizes, pixels
+}
+
+// encode gives a request its pictures.
+func (r RandomMM) encode(req *Request, sizes []Bucket, pixels [][]byte) error {
+	req.Media = make([]Media, len(sizes))
+	for j, size := range sizes {
+		var err error
+		if req.Media[j], err = noiseJPEG(pixels[j], size.Width, size.Height); err != nil {
+			return err
+		}
+		pixels[j] = nil
+	}
+	return r.Spool.Keep(req)
 }
 
 // noise draws the size of a picture, then its pixels: rows of RGB bytes.

@@ -17,6 +17,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -44,17 +46,20 @@ type Request struct {
 
 	Turn // its place in a conversation
 
-	// Later gives Text when it is wanted, for workloads that do not keep all of their
-	// texts in memory; nil: Text is there.
-	Later func() (string, error)
+	// Later puts the Text, the Tokens and the content of the Media where they belong,
+	// which a Spool keeps; until then only how many Media there are is known, and
+	// whether the prompt is Tokens. nil: all is there. See Whole.
+	Later func(*Request) error
 }
 
-// Prompt is Text, also where it is not kept.
-func (r *Request) Prompt() (string, error) {
-	if r.Later != nil {
-		return r.Later()
+// Whole is r with all of its prompt: r itself, or a copy of one that is spooled.
+func (r *Request) Whole() (*Request, error) {
+	if r.Later == nil {
+		return r, nil
 	}
-	return r.Text, nil
+	whole := *r
+	whole.Later = nil
+	return &whole, r.Later(&whole)
 }
 
 // A Turn is the place of a request in a conversation. A request by itself has the
@@ -140,6 +145,48 @@ func parallel(ctx context.Context, n int, f func(ctx context.Context, i int) err
 		return err
 	}
 	return context.Cause(ctx)
+}
+
+// InOrder calls f for 0..n-1, many at once, and yields the results in order, not many
+// of which wait. It ends with the first error, or that of ctx.
+func InOrder[T any](ctx context.Context, n int, f func(ctx context.Context, i int) (T, error)) iter.Seq2[T, error] {
+	type result struct {
+		value T
+		err   error
+	}
+	return func(yield func(T, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var under sync.WaitGroup
+		defer under.Wait()
+		defer cancel()
+		results := make(chan chan result, workers)
+		under.Go(func() {
+			defer close(results)
+			for i := range n {
+				one := make(chan result, 1)
+				select {
+				case results <- one:
+				case <-ctx.Done():
+					return
+				}
+				under.Go(func() {
+					v, err := f(ctx, i)
+					one <- result{v, err}
+				})
+			}
+		})
+		done := 0
+		for one := range results {
+			r := <-one
+			if done++; !yield(r.value, r.err) || r.err != nil {
+				return
+			}
+		}
+		if done < n {
+			var none T
+			yield(none, context.Cause(ctx))
+		}
+	}
 }
 
 // number gives each request its id: the prefix and its position.

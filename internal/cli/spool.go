@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/pitot-bench/pitot/internal/workload"
+)
+
+// spoolLimit is how many bytes of prompts stay in memory.
+const spoolLimit = 256 << 20
+
+// newSpool keeps prompts that are too many for memory beside the runs, where there is
+// room for what a benchmark leaves, in a file that no name leads to.
+func newSpool(storeFile string) *workload.Spool {
+	return workload.NewSpool(&spoolFile{dir: filepath.Dir(storeFile)}, spoolLimit)
+}
+
+// A spoolFile is made when it is first written to.
+type spoolFile struct {
+	dir  string
+	once sync.Once
+	file *os.File
+	err  error
+}
+
+func (f *spoolFile) open() {
+	f.file, f.err = os.CreateTemp(f.dir, ".pitot-prompts-*")
+	if f.err == nil {
+		f.err = os.Remove(f.file.Name())
+	}
+}
+
+// WriteAt makes the file if it is not there.
+func (f *spoolFile) WriteAt(b []byte, at int64) (int, error) {
+	f.once.Do(f.open)
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.file.WriteAt(b, at)
+}
+
+// ReadAt reads what was written.
+func (f *spoolFile) ReadAt(b []byte, at int64) (int, error) { return f.file.ReadAt(b, at) }

@@ -1,0 +1,129 @@
+package pyrand
+
+import (
+	"math/bits"
+	"sort"
+)
+
+// Choices is choices(range(n), k=k): k indexes below n, any of them more than once.
+func (r *Random) Choices(n, k int) []int {
+	picks := make([]int, k)
+	for i := range picks {
+		picks[i] = int(r.Float64() * float64(n))
+	}
+	return picks
+}
+
+// Sample is sample(range(n), k): k different indexes below n. It panics when k is not
+// within 0 and n.
+func (r *Random) Sample(n, k int) []int {
+	if k < 0 || k > n {
+		panic("pyrand: Sample of more than there is")
+	}
+	if n <= poolSize(k) {
+		return r.sampleFromPool(n, k)
+	}
+	picks, taken := make([]int, k), make(map[int]bool, k)
+	for i := range picks {
+		pick := r.Below(n)
+		for taken[pick] {
+			pick = r.Below(n)
+		}
+		picks[i], taken[pick] = pick, true
+	}
+	return picks
+}
+
+// sampleFromPool takes each pick out of a list of what is left, whose last one moves
+// into the gap.
+func (r *Random) sampleFromPool(n, k int) []int {
+	pool := make([]int, n)
+	for i := range pool {
+		pool[i] = i
+	}
+	picks := make([]int, k)
+	for i := range picks {
+		j := r.Below(n - i)
+		picks[i], pool[j] = pool[j], pool[n-i-1]
+	}
+	return picks
+}
+
+// poolSize is the population up to which CPython takes a sample of k out of a list
+// instead of remembering what it took: 21, and for k > 5 the power of 4 that is the
+// least above 3k besides.
+func poolSize(k int) int {
+	if k <= 5 {
+		return 21
+	}
+	half := (bits.Len(uint(3*k)) + 1) / 2 // 3k is no power of 4
+	return 21 + 1<<(2*half)
+}
+
+// Weights pick an index by a uniform draw, as numpy's choice does with p: of a Legacy
+// it is choice(n, p=p), of a Generator the same, each by its Float64.
+type Weights struct{ upTo []float64 }
+
+// NewWeights takes probabilities or anything proportional to them; their sum must be
+// positive.
+func NewWeights(p []float64) Weights {
+	upTo := make([]float64, len(p))
+	var sum float64
+	for i, w := range p {
+		sum += w
+		upTo[i] = sum
+	}
+	for i := range upTo {
+		upTo[i] /= sum
+	}
+	return Weights{upTo}
+}
+
+// Index is the index at u, which is in [0, 1).
+func (w Weights) Index(u float64) int {
+	i := sort.Search(len(w.upTo), func(i int) bool { return w.upTo[i] > u })
+	return min(i, len(w.upTo)-1)
+}
+
+// Zipf is numpy's 1/arange(1, n+1)**alpha, divided by its sum: the probabilities of n
+// ranks.
+func Zipf(n int, alpha float64) []float64 {
+	p := make([]float64, n)
+	for i := range p {
+		p[i] = 1 / pow(float64(i+1), alpha)
+	}
+	total := pairwise(p)
+	for i := range p {
+		p[i] /= total
+	}
+	return p
+}
+
+// pairwise is numpy's sum of float64: halves are added up by themselves, down to
+// blocks of 128, and those in eight lanes.
+func pairwise(a []float64) float64 {
+	const lanes, block = 8, 128
+	switch {
+	case len(a) < lanes:
+		return along(0, a)
+	case len(a) > block:
+		half := len(a) / 2
+		half -= half % lanes
+		return pairwise(a[:half]) + pairwise(a[half:])
+	}
+	var r [lanes]float64
+	rest := a
+	for ; len(rest) >= lanes; rest = rest[lanes:] {
+		for i := range r {
+			r[i] += rest[i]
+		}
+	}
+	return along(((r[0]+r[1])+(r[2]+r[3]))+((r[4]+r[5])+(r[6]+r[7])), rest)
+}
+
+func along(sum float64, a []float64) float64 {
+	for _, v := range a {
+		sum += v
+	}
+	return sum
+}

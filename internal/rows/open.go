@@ -1,0 +1,98 @@
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Compression is the suffix of a compressed file.
+type Compression string
+
+// The compressions.
+const (
+	Plain Compression = ""
+	Gzip  Compression = ".gz"
+	Zstd  Compression = ".zst"
+)
+
+// Open reads the file called name, of any format. Whoever calls keeps r open
+// while rows are read.
+func Open(name string, r io.ReaderAt, size int64) (*Table, error) {
+	format, _, err := FormatOf(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case format == Parquet:
+		return openParquet(r, size)
+	}
+	return Read(name, io.NewSectionReader(r, 0, size))
+}
+
+// Read reads the file called name from a stream, which all formats but Parquet
+// can come from.
+func Read(name string, r io.Reader) (*Table, error) {
+	format, packed, err := FormatOf(name)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = unpack(r, packed); err != nil {
+		return nil, err
+	}
+	return ReadAs(format, r)
+}
+
+// ReadAs reads a stream that is not compressed as what the caller says it is.
+func ReadAs(format Format, r io.Reader) (*Table, error) {
+	text, err := skipMark(r)
+	if err != nil {
+		return nil, err
+	}
+	switch format {
+	case JSONLines:
+		return &Table{all: jsonLines(text)}, nil
+	case JSON:
+		return &Table{all: jsonValues(text)}, nil
+	case CSV:
+		return openCSV(text)
+	}
+	return nil, fmt.Errorf("a %s file can not be read from a stream", format)
+}
+
+func unpack(r io.Reader, c Compression) (io.Reader, error) {
+	switch c {
+	case Gzip:
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, fmt.Errorf("unpack: %w", err)
+		}
+		return z, nil
+	case Zstd:
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, fmt.Errorf("unpack: %w", err)
+		}
+		return z, nil
+	}
+	return r, nil
+}
+
+// skipMark leaves out the byte order mark that some editors write.
+func skipMark(r io.Reader) (*bufio.Reader, error) {
+	text := bufio.NewReaderSize(r, 64<<10)
+	mark := []byte("\ufeff")
+	b, err := text.Peek(len(mark))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if bytes.Equal(b, mark) {
+		_, err = text.Discard(len(mark))
+		return text, err
+	}
+	return text, nil
+}

@@ -1,0 +1,95 @@
+package workload
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// A Spool keeps prompts in a file once they are too many for memory, so that a
+// workload takes what describes it and no more: 100 000 prompts of 8192 tokens are
+// 3.6 GB of text. They come back one by one, when their requests are written. A nil
+// Spool keeps nothing.
+type Spool struct {
+	file  File
+	limit int64 // bytes of prompts that may stay in memory
+
+	mu   sync.Mutex
+	here int64 // bytes in memory
+	end  int64 // of the file
+}
+
+// A File is where a Spool writes: one that is gone when the process ends.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+}
+
+// NewSpool keeps up to limit bytes of prompts in memory and the rest in file.
+func NewSpool(file File, limit int64) *Spool { return &Spool{file: file, limit: limit} }
+
+// Keep takes the prompt of a request out of memory, unless there is room.
+func (s *Spool) Keep(r *Request) error {
+	if s == nil || r.Later != nil {
+		return nil
+	}
+	size := int64(len(r.Text) + 4*len(r.Tokens))
+	for _, m := range r.Media {
+		size += int64(len(m.Data))
+	}
+	s.mu.Lock()
+	at, fits := s.end, s.here+size <= s.limit
+	if fits {
+		s.here += size
+	} else {
+		s.end += size
+	}
+	s.mu.Unlock()
+	if fits {
+		return nil
+	}
+	return s.write(r, at, size)
+}
+
+// write puts the text, the ids and the media behind each other.
+func (s *Spool) write(r *Request, at, size int64) error {
+	b := append(make([]byte, 0, size), r.Text...)
+	for _, id := range r.Tokens {
+		b = binary.LittleEndian.AppendUint32(b, uint32(id))
+	}
+	text, ids := len(r.Text), len(r.Tokens)
+	media := make([]Media, len(r.Media))
+	lengths := make([]int, len(r.Media))
+	for i, m := range r.Media {
+		b = append(b, m.Data...)
+		lengths[i] = len(m.Data)
+		media[i] = Media{MIME: m.MIME, URL: m.URL}
+	}
+	if _, err := s.file.WriteAt(b, at); err != nil {
+		return fmt.Errorf("keep prompts that are too many for memory in a file: %w", err)
+	}
+	r.Text, r.Media = "", media
+	if r.Tokens != nil {
+		r.Tokens = []int32{}
+	}
+	r.Later = func(r *Request) error {
+		b := make([]byte, size)
+		if _, err := s.file.ReadAt(b, at); err != nil {
+			return fmt.Errorf("read a prompt back from the file it was kept in: %w", err)
+		}
+		r.Text, b = string(b[:text]), b[text:]
+		for range ids {
+			r.Tokens = append(r.Tokens, int32(binary.LittleEndian.Uint32(b)))
+			b = b[4:]
+		}
+		r.Media = append([]Media(nil), r.Media...)
+		for i, n := range lengths {
+			if n > 0 {
+				r.Media[i].Data, b = b[:n:n], b[n:]
+			}
+		}
+		return nil
+	}
+	return nil
+}
