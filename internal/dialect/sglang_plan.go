@@ -54,7 +54,6 @@ func (a *SGLangArgs) checkTraffic(c *checklist) {
 	c.refuse(!(a.RequestRate > 0), "--request-rate %s: must be above 0", reprFloat(a.RequestRate))
 	c.refuse(a.MaxConcurrency != nil && *a.MaxConcurrency < 0, "--max-concurrency %d: must not be negative; 0 is no limit", pointee(a.MaxConcurrency))
 	c.refuse(a.Seed < 0 || int64(a.Seed) > math.MaxUint32, "--seed %d: must be between 0 and 2**32 - 1", a.Seed)
-	c.refuse(a.PDSeparated && a.Profile && len(a.profileURLs()) == 0, "--pd-separated with --profile needs --profile-prefill-url or --profile-decode-url")
 }
 
 func pointee(n *int) int {
@@ -390,8 +389,8 @@ func (a *SGLangArgs) Warmup(first workload.Request) []workload.Request {
 	return slices.Repeat([]workload.Request{first}, max(a.WarmupRequests, 0))
 }
 
-// profileURLs are the workers to profile apart, with their names.
-func (a *SGLangArgs) profileURLs() (out [][2]string) {
+// ProfileURLs are the workers to profile apart, with their names.
+func (a *SGLangArgs) ProfileURLs() (out [][2]string) {
 	for i, url := range a.ProfilePrefillURL {
 		out = append(out, [2]string{"Prefill-" + itoa(i), url})
 	}
