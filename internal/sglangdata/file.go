@@ -7,13 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+
+	"github.com/pitot-bench/pitot/internal/rows"
 )
 
 // A File is a file as the command line names it.
 type File struct {
 	Name    string // as the user wrote it; its ending tells Parquet from JSON Lines
-	Content io.Reader
+	Content Content
+	Size    int64 // bytes
+}
+
+// Content is an open file, which is kept open until Build is done.
+type Content interface {
+	io.Reader
+	io.ReaderAt
 }
 
 // errNoFile is what a dataset without its file is told.
@@ -29,7 +37,13 @@ func (f *File) in(err error) error {
 	return fmt.Errorf("--dataset-path %s: %w", f.Name, err)
 }
 
-func (f *File) isParquet() bool { return strings.HasSuffix(f.Name, ".parquet") }
+// table is the file as rows: what its name says, else JSON Lines.
+func (f *File) table() (*rows.Table, error) {
+	if _, _, err := rows.FormatOf(f.Name); err != nil {
+		return rows.ReadAs(rows.JSONLines, f.Content)
+	}
+	return rows.Open(f.Name, f.Content, f.Size)
+}
 
 // maxLine is the longest line read, in bytes.
 const maxLine = 1 << 30

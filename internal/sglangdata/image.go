@@ -52,11 +52,10 @@ func (d Image) Validate() error {
 // pictures is an Image in the making.
 type pictures struct {
 	Image
-	s        *Source
-	sizes    resolution
-	counts   []int
-	drawn    []size // of every picture
-	encoders *errgroup.Group
+	s      *Source
+	sizes  resolution
+	counts []int
+	drawn  []size // of every picture
 }
 
 // encodersAtOnce bounds the pictures held as pixels.

@@ -27,6 +27,7 @@ import (
 // A Form is the state of the tool that a dataset follows.
 type Form int
 
+// The forms.
 const (
 	Main    Form = iota // of mid-2026
 	January             // of January 2026, version 0.5.6.post2
