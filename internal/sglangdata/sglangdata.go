@@ -19,7 +19,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/pitot-bench/pitot/internal/pyrand"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -28,6 +27,7 @@ import (
 // A Form is the state of the tool that a dataset follows.
 type Form int
 
+// The forms.
 const (
 	Main    Form = iota // of mid-2026
 	January             // of January 2026, version 0.5.6.post2
@@ -72,12 +72,6 @@ type Built struct {
 	Warmup *workload.Request
 	Turns  bool // requests are turns of conversations: only chats can be sent
 	Timed  bool // requests are due at their own times, whatever the request rate
-}
-
-// A File is a file as the command line names it.
-type File struct {
-	Name    string // as the user wrote it; its ending tells Parquet from JSON Lines
-	Content io.Reader
 }
 
 // errNoTokenizer is why a dataset of texts cannot be built.
