@@ -11,7 +11,7 @@ import (
 
 // A delta is what one event, or one whole answer, says.
 type delta struct {
-	token  bool // its choices are not empty
+	token  bool // it belongs to the answer: for OpenAI, its choices are not empty
 	kind   trace.Kind
 	text   string // visible text
 	hidden string // reasoning, and the arguments of tool calls
@@ -19,19 +19,44 @@ type delta struct {
 	used   bool // usage is there
 	usage  trace.Usage
 	err    string // the server's error message
+	last   bool   // nothing of the answer follows
+
+	// raw is the text of a protocol that repeats it, as it stands between its quotes:
+	// all of the answer so far, of servers that repeat it indeed.
+	raw    []byte
+	tokens int     // that it carries, where the protocol says so without usage
+	accept float64 // tokens a step of speculative decoding
 }
 
 var errNotJSON = errors.New("not a JSON object")
 
+// object reads data that must be a JSON object.
+func object(data []byte) (gjson.Result, error) {
+	root, err := anyJSON(data)
+	if err == nil && !root.IsObject() {
+		err = fmt.Errorf("%w: %.200q", errNotJSON, data)
+	}
+	return root, err
+}
+
+func anyJSON(data []byte) (gjson.Result, error) {
+	if !gjson.ValidBytes(data) {
+		return gjson.Result{}, fmt.Errorf("%w: %.200q", errNotJSON, data)
+	}
+	return gjson.ParseBytes(data), nil
+}
+
+// The forms of OpenAI's two older protocols, and of those that took after them.
+func decodeCompletion(data []byte) (delta, error) { return decode(Completions, false, data) }
+func decodeChat(data []byte) (delta, error)       { return decode(Chat, false, data) }
+func decodeChatAnswer(data []byte) (delta, error) { return decode(Chat, true, data) }
+
 // decode reads an event of a stream, or with whole the body of an answer that
 // is not streamed.
 func decode(p Protocol, whole bool, data []byte) (delta, error) {
-	if !gjson.ValidBytes(data) {
-		return delta{}, fmt.Errorf("%w: %.200q", errNotJSON, data)
-	}
-	root := gjson.ParseBytes(data)
-	if !root.IsObject() {
-		return delta{}, fmt.Errorf("%w: %.200q", errNotJSON, data)
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
 	}
 	d := delta{err: serverError(root)}
 	if u := root.Get("usage"); u.IsObject() {
@@ -42,10 +67,7 @@ func decode(p Protocol, whole bool, data []byte) (delta, error) {
 		return d, nil
 	}
 	d.token = true
-	if f := choice.Get("finish_reason"); f.Type == gjson.String && f.Str != "" {
-		d.finish = f.Str
-		d.kind |= trace.Finish
-	}
+	d.finished(choice.Get("finish_reason"))
 	said := false
 	if p == Completions {
 		said = d.say(choice.Get("text"), trace.Text)
@@ -56,6 +78,14 @@ func decode(p Protocol, whole bool, data []byte) (delta, error) {
 		d.kind |= trace.Bare
 	}
 	return d, nil
+}
+
+// finished notes a finish reason, if there is one.
+func (d *delta) finished(reason gjson.Result) {
+	if reason.Type == gjson.String && reason.Str != "" {
+		d.finish = reason.Str
+		d.kind |= trace.Finish
+	}
 }
 
 // message reads choices[0] of the chat protocol and tells whether it has a field

@@ -7,10 +7,13 @@
 // carried. It draws no conclusions: which of the events starts TTFT is up to
 // the definitions in package metrics.
 //
-// The protocols are OpenAI's completions and chat completions, streamed or not.
-// Reasoning text and tool calls are output like any other. A request counts as
-// answered only if the server said that it was finished, by an end marker or a
-// finish reason; everything else is a failure with a class of its own.
+// Protocols differ in their grammar alone: a table says for each where it is
+// served, how its requests are written and how its answers are read, streamed or
+// not. Reasoning text and tool calls are output like any other. A request counts
+// as answered only if the server said that it was finished, by an end marker or a
+// finish reason, where its protocol has one; everything else is a failure with a
+// class of its own. Embeddings and scores have no text: their record has one chunk
+// without output, which is the answer.
 //
 // Server speaks to the other routes of such a server: models, version,
 // tokenizer, metrics, profiler.
@@ -19,6 +22,7 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,33 +32,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/transport"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
-
-// A Protocol is a way of asking for text.
-type Protocol string
-
-// The protocols.
-const (
-	Completions   Protocol = "completions"   // POST /v1/completions
-	Chat          Protocol = "chat"          // POST /v1/chat/completions
-	Responses     Protocol = "responses"     // POST /v1/responses, OpenAI's newer one
-	Messages      Protocol = "messages"      // POST /v1/messages, Anthropic's
-	Generate      Protocol = "generate"      // POST /generate, SGLang's own
-	TGI           Protocol = "tgi"           // POST /generate_stream or /generate of text-generation-inference
-	TRT           Protocol = "trt"           // POST /v2/models/ensemble/generate_stream of Triton with TensorRT-LLM
-	Truss         Protocol = "truss"         // POST /v1/models/model:predict
-	Embeddings    Protocol = "embeddings"    // POST /v1/embeddings
-	Pooling       Protocol = "pooling"       // POST /pooling, vLLM's own
-	Rerank        Protocol = "rerank"        // POST /v1/rerank
-	Transcription Protocol = "transcription" // POST /v1/audio/transcriptions, multipart
-)
-
-// Path is where the protocol is usually served.
-func (p Protocol) Path() string {
-	if p == Chat {
-		return "/v1/chat/completions"
-	}
-	return "/v1/completions"
-}
 
 // A Transport carries requests; transport.Client is one.
 type Transport interface {
@@ -75,8 +52,16 @@ type Options struct {
 	// PartsAlways writes a chat message's content as a list of parts even when
 	// it is text alone.
 	PartsAlways bool
+	// MediaFirst puts media ahead of the text in a message.
+	MediaFirst bool
+	// AsMessages writes what is to be embedded or pooled as a chat, even when it is
+	// text alone.
+	AsMessages bool
 	// Extra is merged over the body; a null stays in it.
 	Extra map[string]json.RawMessage
+	// Sampling is merged over the object of sampling parameters, of protocols that
+	// have one: generate and tgi.
+	Sampling map[string]json.RawMessage
 
 	KeepText bool // keep the answers' text in the records
 	// Count gives the number of tokens in an answer whose server reports no
@@ -91,16 +76,26 @@ type Options struct {
 type Client struct {
 	transport Transport
 	opts      Options
+	grammar   *grammar
 	fixed     []field // the body fields that are alike for all requests
+	nested    []field // those in the object of sampling parameters
 }
 
 // New returns a Client; the error is a body field that cannot be encoded.
 func New(t Transport, opts Options) (*Client, error) {
-	fixed, err := fixedFields(opts)
-	if err != nil {
+	c := &Client{transport: t, opts: opts, grammar: grammars[opts.Protocol]}
+	if c.grammar == nil {
+		return nil, fmt.Errorf("protocol %q: must be one of %v", opts.Protocol, Protocols())
+	}
+	c.opts.Stream = opts.Stream && !c.grammar.silent
+	var err error
+	if c.fixed, err = fields(c.grammar.fixed(&c.opts), opts.Extra); err != nil {
 		return nil, err
 	}
-	return &Client{transport: t, opts: opts, fixed: fixed}, nil
+	if c.grammar.nest != "" {
+		c.nested, err = fields(c.grammar.parameters(&c.opts), opts.Sampling)
+	}
+	return c, err
 }
 
 // errorText is how much of a server's words a record keeps, in bytes.
@@ -109,7 +104,7 @@ const errorText = 1 << 10
 // Send sends a body made by Encode and fills rec with what happens. It returns
 // when the answer has been read or the attempt is over; a failure is in rec.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
-	r := &reader{opts: &c.opts, rec: rec, keep: c.opts.KeepText || req.Followed}
+	r := &reader{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed}
 	r.yield = r.event
 	if c.opts.Stream {
 		rec.Chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
@@ -117,13 +112,14 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	timing, err := c.transport.Do(ctx, &transport.Request{
 		Method: http.MethodPost,
 		URL:    c.opts.URL,
-		Header: c.header(req.ID),
+		Header: c.header(req),
 		Body:   body,
 	}, r)
 	rec.ID = req.ID
 	rec.Dialed, rec.Connected = trace.Instant(timing.Dialed), trace.Instant(timing.Connected)
 	rec.Sent, rec.FirstByte = trace.Instant(timing.Sent), trace.Instant(timing.FirstByte)
 	rec.Redials = timing.Redials
+	c.describe(req, rec)
 	r.finish(timing.Done, err)
 	c.settle(r)
 	if cap(rec.Chunks) > 2*len(rec.Chunks) { // an answer may end long before its limit
@@ -140,18 +136,46 @@ func room(n int) int {
 	return min(n, 1<<16) + 2
 }
 
-func (c *Client) header(id string) http.Header {
+func (c *Client) header(req *workload.Request) http.Header {
 	h := c.opts.Header.Clone()
 	if h == nil {
 		h = http.Header{}
 	}
-	if h.Get("Content-Type") == "" {
+	for name, value := range c.grammar.header {
+		if h.Get(name) == "" {
+			h.Set(name, value)
+		}
+	}
+	switch {
+	case c.grammar.multipart:
+		h.Set("Content-Type", formType)
+	case h.Get("Content-Type") == "":
 		h.Set("Content-Type", "application/json")
 	}
-	if id != "" {
-		h.Set("X-Request-Id", id)
+	if key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok && c.opts.Protocol == Messages && h.Get("X-Api-Key") == "" {
+		h.Set("X-Api-Key", key) // where Anthropic's servers look for it
+	}
+	for name, value := range req.Header {
+		h.Set(name, value)
+	}
+	if req.ID != "" {
+		h.Set("X-Request-Id", req.ID)
 	}
 	return h
+}
+
+// describe notes what the request was of that its answer does not tell.
+func (c *Client) describe(req *workload.Request, rec *trace.Record) {
+	switch {
+	case c.opts.Protocol == Rerank:
+		rec.Inputs = max(0, len(req.Batch)-1)
+	case c.grammar.silent:
+		rec.Inputs = max(1, len(req.Batch))
+	case c.opts.Protocol == Transcription && len(req.Media) > 0:
+		if whole, err := req.Whole(); err == nil {
+			rec.AudioSeconds = wavSeconds(whole.Media[0].Data)
+		}
+	}
 }
 
 // settle counts the output tokens and cuts the texts to what is kept.

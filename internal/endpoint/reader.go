@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,15 +18,16 @@ import (
 
 // A reader turns one response into a record. It is the transport's Receiver.
 type reader struct {
-	opts   *Options
-	rec    *trace.Record
-	keep   bool // the text of the answer
-	form   form
-	events transport.Events
-	read   transport.Stamp // of the read under way
-	from   int             // its first chunk in the record
-	shared int             // events that it completed
-	ofLast bool            // the last of them is a chunk
+	opts    *Options
+	grammar *grammar
+	rec     *trace.Record
+	keep    bool // the text of the answer
+	form    form
+	events  transport.Events
+	read    transport.Stamp // of the read under way
+	from    int             // its first chunk in the record
+	shared  int             // events that it completed
+	ofLast  bool            // the last of them is a chunk
 	// outputs are those of them with output. Of several the transport is asked
 	// whether they came as a bundle.
 	outputs       int
@@ -36,6 +38,8 @@ type reader struct {
 	output        strings.Builder // visible or not, if its tokens are counted here
 	tokens        int             // by continuous usage, so far
 	usages        int             // chunks that had usage
+	growing       growing         // the text, of a protocol that repeats it
+	packed        bool            // the answer is no JSON, and a header tells its usage
 	ended         bool
 	failed        string // the server's error inside the stream
 
@@ -59,10 +63,14 @@ var errMalformed = errors.New("malformed answer")
 const maxBody = 256 << 20
 
 // Head notes the status.
-func (r *reader) Head(status int, _ http.Header) {
+func (r *reader) Head(status int, header http.Header) {
 	r.rec.Status = status
 	if status != http.StatusOK || !r.opts.Stream {
 		r.form = document
+	}
+	if r.grammar.silent && status == http.StatusOK && strings.HasPrefix(header.Get("Content-Type"), "application/octet-stream") {
+		r.packed = true
+		r.body = append(r.body, header.Get("Metadata")...)
 	}
 }
 
@@ -84,6 +92,9 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 			r.asked, r.bundle = true, s.Together()
 		}
 		return err
+	}
+	if r.packed {
+		return nil
 	}
 	if len(r.body)+len(p) > maxBody {
 		return fmt.Errorf("%w: larger than %d MiB", errMalformed, maxBody>>20)
@@ -164,8 +175,8 @@ func (r *reader) event(e transport.Event) error {
 	}
 	d := &r.delta
 	var err error
-	if !scan(d, r.opts.Protocol, r.keep || r.opts.Count != nil, data) {
-		*d, err = decode(r.opts.Protocol, false, data)
+	if g := r.grammar; g.scan == nil || !g.scan(d, r.wanted(), data) {
+		*d, err = g.event(data)
 	}
 	if err != nil && string(e.Name) == "error" {
 		*d, err = delta{err: string(data)}, nil
@@ -176,9 +187,20 @@ func (r *reader) event(e transport.Event) error {
 	if d.err != "" && r.failed == "" {
 		r.failed = d.err
 	}
+	if r.grammar.repeat {
+		r.grow(d)
+	}
 	r.note(d, e.Stamp, e.Coalesced)
+	if d.last {
+		r.ended = true
+		r.rec.Done = trace.Instant(e.Stamp.At)
+		return transport.ErrEnough
+	}
 	return nil
 }
+
+// wanted tells whether anybody wants the text of the answer.
+func (r *reader) wanted() bool { return r.keep || r.opts.Count != nil }
 
 // note adds what a delta says to the record.
 func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
@@ -190,11 +212,17 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 	if d.used {
 		chunk.Tokens = r.use(d, at)
 	}
+	if d.finish != "" {
+		r.rec.FinishReason = d.finish
+	}
+	if d.accept > 0 {
+		r.rec.Accept = d.accept
+	}
 	if !d.token {
 		return
 	}
-	if d.finish != "" {
-		r.rec.FinishReason = d.finish
+	if d.tokens > 0 {
+		chunk.Tokens = trace.Carried(d.tokens)
 	}
 	if r.keep {
 		r.text.WriteString(d.text)
@@ -226,6 +254,9 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 	} else {
 		u.At = at
 	}
+	if u.Prompt == 0 { // told before the answer began, in protocols that tell it apart
+		u.Prompt, u.Cached = r.rec.Usage.Prompt, max(u.Cached, r.rec.Usage.Cached)
+	}
 	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
 		r.rec.Usage = u
 	}
@@ -242,6 +273,7 @@ func (r *reader) finish(done int64, err error) {
 		}
 	}
 	r.settle()
+	r.rec.Asides = r.events.Asides()
 	if err == nil && r.form == document && r.rec.Status == http.StatusOK {
 		err = r.whole()
 	}
@@ -265,7 +297,10 @@ func wholeEvent(data []byte) bool {
 
 // whole reads an answer that came in one piece.
 func (r *reader) whole() error {
-	d, err := decode(r.opts.Protocol, true, r.body)
+	d, err := r.grammar.answer(r.body)
+	if r.packed {
+		d, err = packedPooling(r.body), nil
+	}
 	switch {
 	case err == nil && d.err != "":
 		r.failed = d.err
@@ -277,6 +312,9 @@ func (r *reader) whole() error {
 	}
 	r.rec.Done = trace.Instant(r.read.At)
 	r.ended = d.token
+	if r.grammar.repeat {
+		r.grow(&d)
+	}
 	r.note(&d, r.read, false)
 	return nil
 }
@@ -300,8 +338,10 @@ func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 		return trace.Truncated, "the stream ended within an event"
 	case slices.Contains(givenUp, r.rec.FinishReason):
 		return trace.StreamError, "the server gave the request up: finish reason " + r.rec.FinishReason
-	case !r.ended && r.rec.FinishReason == "":
-		return trace.Truncated, "neither [DONE] nor a finish reason came"
+	case r.grammar.silent && !r.ended:
+		return trace.Empty, "a complete answer without a single result"
+	case !r.ended && r.rec.FinishReason == "" && (r.grammar.ends != "" || !r.opts.Stream):
+		return trace.Truncated, "neither " + cmp.Or(r.grammar.ends, "an answer") + " nor a finish reason came"
 	case len(r.rec.Chunks) == 0:
 		return trace.Empty, "a complete answer without a single choice"
 	}

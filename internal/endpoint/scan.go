@@ -9,6 +9,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
+func scanCompletion(d *delta, text bool, data []byte) bool { return scan(d, Completions, text, data) }
+func scanChat(d *delta, text bool, data []byte) bool       { return scan(d, Chat, text, data) }
+
 // scan reads an event of the usual form in one walk, without allocating, unless its
 // text is wanted. ok is false for any other, be it odd or broken: decode has another
 // look at those. What scan accepts is valid JSON.
@@ -25,7 +28,7 @@ func scan(d *delta, p Protocol, text bool, data []byte) (ok bool) {
 			s.usage(d)
 		case errorField:
 			s.null()
-		case object:
+		case objectField:
 			value, _ := s.text()
 			s.bad = s.bad || string(value) == "error"
 		default:
@@ -59,7 +62,7 @@ func (s *scanner) choice(d *delta, p Protocol, text bool) (said bool) {
 		switch n := s.field(&seen); {
 		case n == finish:
 			if value, ok := s.text(); ok && len(value) > 0 {
-				d.finish = s.unquote(value)
+				d.finish = unquote(value)
 				d.kind |= trace.Finish
 			}
 		case n == textField && p == Completions:
@@ -125,9 +128,9 @@ func (s *scanner) say(d *delta, value []byte, kind trace.Kind, text bool) {
 	switch {
 	case !text:
 	case kind == trace.Text:
-		d.text += s.unquote(value)
+		d.text += unquote(value)
 	default:
-		d.hidden += s.unquote(value)
+		d.hidden += unquote(value)
 	}
 }
 
@@ -154,7 +157,7 @@ const (
 	choices
 	usageField
 	errorField
-	object
+	objectField
 	finish
 	textField
 	deltaField
@@ -179,7 +182,7 @@ func (s *scanner) field(seen *uint) name {
 	case "error":
 		n = errorField
 	case "object":
-		n = object
+		n = objectField
 	case "finish_reason":
 		n = finish
 	case "text":
@@ -299,7 +302,7 @@ func (s *scanner) text() (value []byte, ok bool) {
 }
 
 // unquote resolves the escapes of a string.
-func (s *scanner) unquote(value []byte) string {
+func unquote(value []byte) string {
 	for _, c := range value {
 		if c == '\\' {
 			return gjson.Parse(`"` + string(value) + `"`).Str
@@ -471,6 +474,38 @@ func (s *scanner) number() {
 		}
 		s.digits()
 	}
+}
+
+// value takes any value and returns it as it stands, nil for null.
+func (s *scanner) value() []byte {
+	if s.isNull() {
+		return nil
+	}
+	start := s.i
+	s.skip(0)
+	if s.bad {
+		return nil
+	}
+	return s.b[start:s.i]
+}
+
+// integer takes a whole number that is not negative; any other value is bad.
+func (s *scanner) integer() (n int) {
+	s.blank()
+	start := s.i
+	s.number()
+	if s.bad || s.i-start > 15 {
+		s.bad = true
+		return 0
+	}
+	for _, c := range s.b[start:s.i] {
+		if c < '0' || c > '9' {
+			s.bad = true
+			return 0
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
 }
 
 // digits takes at least one.

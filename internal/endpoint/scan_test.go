@@ -73,3 +73,16 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 }
+
+// An answer of 1000 tokens, all of which every event tells again.
+func BenchmarkScanGenerate(b *testing.B) {
+	event := []byte(`{"text":"` + strings.Repeat("tube ", 1000) + `","output_ids":[` + strings.Repeat("1234,", 999) + `5],"meta_info":{"id":"x","finish_reason":null,"prompt_tokens":7,"completion_tokens":1000,"cached_tokens":0}}`)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(event)))
+	var d delta
+	for b.Loop() {
+		if !scanGenerate(&d, false, event) {
+			b.Fatal("not scanned")
+		}
+	}
+}

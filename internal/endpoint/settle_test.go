@@ -21,7 +21,7 @@ type piece struct {
 func taken(t *testing.T, pieces ...piece) *trace.Record {
 	t.Helper()
 	rec := trace.NewRecord(0)
-	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, rec: rec}
+	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec}
 	r.yield = r.event
 	r.Head(200, nil)
 	for _, p := range pieces {
@@ -114,7 +114,7 @@ func BenchmarkChunk(b *testing.B) {
 
 func benchReader() (*reader, *trace.Record) {
 	rec := &trace.Record{Chunks: make([]trace.Chunk, 0, 1<<12)}
-	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, rec: rec}
+	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec}
 	r.yield = r.event
 	r.Head(200, nil)
 	return r, rec

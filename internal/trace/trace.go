@@ -155,6 +155,9 @@ type Record struct {
 	PromptTokens int `json:"prompt_tokens"`           // as the workload counted them
 	VisionTokens int `json:"vision_tokens,omitempty"` // of these, those of media
 	WantTokens   int `json:"want_tokens"`             // output tokens asked for, 0 = no limit
+	// Inputs counts the texts to be embedded or scored, 0 for other requests.
+	Inputs       int     `json:"inputs,omitempty"`
+	AudioSeconds float64 `json:"audio_s,omitempty"` // of the sound to be transcribed, 0 if not known
 
 	Due      Instant `json:"due_ns"`      // when the schedule wanted it
 	Free     Instant `json:"free_ns"`     // when the gate had a place for it, Never without a gate

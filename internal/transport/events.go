@@ -39,6 +39,7 @@ type Events struct {
 	trails  bool   // something followed the latest event
 	begun   bool   // the first line was seen
 	skipLF  bool   // the last read ended in CR
+	asides  int    // lines that are neither data nor empty
 }
 
 // Feed takes the bytes of a read, or of a part of it, and calls yield for each event
@@ -83,6 +84,10 @@ func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 // read is that of later bytes.
 func (e *Events) Trailing() bool { return e.trails }
 
+// Asides is how many lines there were that are neither data nor empty: comments, the
+// names of events.
+func (e *Events) Asides() int { return e.asides }
+
 // End is called when the stream has ended. It completes an event whose closing
 // empty line never came, also when the end of its last line is missing, if
 // whole says that the line's data is all there. It reports whether the stream
@@ -119,11 +124,12 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 		return e.dispatch(yield)
 	}
 	e.trails = true
-	if name, ok := field(line, "event"); ok {
-		e.name = append(e.name[:0], name...)
-	}
 	value, ok := field(line, "data")
 	if !ok {
+		e.asides++
+		if name, ok := field(line, "event"); ok {
+			e.name = append(e.name[:0], name...)
+		}
 		return nil
 	}
 	e.stamp = s
