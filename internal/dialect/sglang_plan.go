@@ -377,16 +377,25 @@ func (a *SGLangArgs) adapt(r *workload.Request, name string) {
 	r.Extra = own
 }
 
-// Warmup is what is sent ahead of the run: one request as often as asked for, with at
-// most 32 tokens of output and nothing that is the request's alone.
-func (a *SGLangArgs) Warmup(first workload.Request) []workload.Request {
-	first.ID, first.Extra, first.Header = "", nil, nil
-	first.OutputTokens = min(first.OutputTokens, 32)
-	first.Turn = workload.Turn{}
-	if len(a.LoraName) > 0 {
-		a.adapt(&first, a.LoraName[0])
+// Warmup is what is sent ahead of the run: one request, or one conversation, as often
+// as asked for, with at most 32 tokens of output and nothing that is the request's
+// alone.
+func (a *SGLangArgs) Warmup(first []workload.Request) (out []workload.Request) {
+	for range max(a.WarmupRequests, 0) {
+		begin := len(out)
+		for _, r := range first {
+			r.ID, r.Extra, r.Header, r.At = "", nil, nil, 0
+			r.OutputTokens = min(r.OutputTokens, 32)
+			if r.After > 0 {
+				r.After = begin + r.Number
+			}
+			if len(a.LoraName) > 0 {
+				a.adapt(&r, a.LoraName[0])
+			}
+			out = append(out, r)
+		}
 	}
-	return slices.Repeat([]workload.Request{first}, max(a.WarmupRequests, 0))
+	return out
 }
 
 // ProfileURLs are the workers to profile apart, with their names.
