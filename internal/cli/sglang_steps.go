@@ -96,14 +96,7 @@ func (r *sglangRun) flush(ctx context.Context) error {
 	if !r.FlushCache && !(inCI && r.SGLang()) {
 		return nil
 	}
-	route := "/flush_cache"
-	switch current := r.DialectVersion.Since("main"); {
-	case current && strings.HasPrefix(r.Backend, "vllm"):
-		route = "/reset_prefix_cache"
-	case current && strings.HasPrefix(r.Backend, "sglang"):
-		route += "?timeout=" + strconv.FormatFloat(r.FlushCacheTimeout, 'f', -1, 64)
-	}
-	err := r.aside.Post(ctx, route)
+	err := r.aside.Post(ctx, r.FlushRoute())
 	switch {
 	case err == nil:
 		return nil

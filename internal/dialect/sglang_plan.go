@@ -398,6 +398,17 @@ func (a *SGLangArgs) Warmup(first []workload.Request) (out []workload.Request) {
 	return out
 }
 
+// FlushRoute is what empties the server's prefix cache.
+func (a *SGLangArgs) FlushRoute() string {
+	switch {
+	case a.main() && strings.HasPrefix(a.Backend, "vllm"):
+		return "/reset_prefix_cache"
+	case a.main() && strings.HasPrefix(a.Backend, "sglang"):
+		return "/flush_cache?timeout=" + reprFloat(a.FlushCacheTimeout)
+	}
+	return "/flush_cache"
+}
+
 // ProfileURLs are the workers to profile apart, with their names.
 func (a *SGLangArgs) ProfileURLs() (out [][2]string) {
 	for i, url := range a.ProfilePrefillURL {
