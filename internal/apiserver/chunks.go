@@ -5,6 +5,24 @@ import (
 	"strconv"
 )
 
+// A phrasing is how an API words an answer, where it is not as OpenAI's two older
+// ones do. Its methods add to the events of c.
+type phrasing interface {
+	accept(c *chunks)                       // says that the request is taken
+	begin(c *chunks)                        // goes ahead of the first output
+	open(c *chunks)                         // starts an event of output; the text is appended next
+	close(c *chunks, tokens int, last bool) // ends it, after so many tokens in all
+	conclude(c *chunks)                     // follows the last output
+	whole() []byte                          // is the response that is no stream
+}
+
+// bare is what a phrasing has that puts nothing around the output.
+type bare struct{}
+
+func (bare) accept(*chunks)   {}
+func (bare) begin(*chunks)    {}
+func (bare) conclude(*chunks) {}
+
 // chunks formats the events of one stream, field for field as vLLM's:
 //
 //	data: {"id":…,"object":…,"created":…,"model":…,"choices":[ ┃ {…}]} ⏎⏎
@@ -21,7 +39,7 @@ type chunks struct {
 	prompt int  // prompt tokens, for the usage
 	cached int  // of them, found in a prefix cache; negative where there is none
 
-	generated *generated // not nil for /generate, whose events are of another kind
+	other phrasing // not nil for an API whose events are of another kind
 }
 
 // newChunks makes the formatter of the response id of a model.
@@ -82,10 +100,12 @@ func (c *chunks) role() {
 
 // openText starts an event of output; the text is appended to buf next.
 func (c *chunks) openText() {
+	if c.other != nil {
+		c.other.open(c)
+		return
+	}
 	c.open()
 	switch {
-	case c.generated != nil:
-		c.buf = c.generated.open(c.buf)
 	case c.chat:
 		c.buf = append(c.buf, `{"index":0,"delta":{"content":"`...)
 	default:
@@ -96,9 +116,8 @@ func (c *chunks) openText() {
 // closeText ends an event of output that is not the last; tokens is how many
 // the stream has sent with it.
 func (c *chunks) closeText(tokens int) {
-	if c.generated != nil {
-		c.buf = c.generated.close(c.buf, tokens, false)
-		c.end()
+	if c.other != nil {
+		c.other.close(c, tokens, false)
 		return
 	}
 	if c.chat {
@@ -113,9 +132,8 @@ func (c *chunks) closeText(tokens int) {
 
 // finishText ends the last event of output.
 func (c *chunks) finishText(tokens int, finish, stopReason string) {
-	if c.generated != nil {
-		c.buf = c.generated.close(c.buf, tokens, true)
-		c.end()
+	if c.other != nil {
+		c.other.close(c, tokens, true)
 		return
 	}
 	if c.chat {

@@ -1,6 +1,9 @@
 // Package apiserver is a serving engine that is not there: an OpenAI-compatible
 // HTTP server, shaped like vLLM's and with SGLang's own routes, whose tokens come
-// from a timing model and whose every write is stamped.
+// from a timing model and whose every write is stamped. It answers in the words of
+// other APIs too, each a phrasing: OpenAI's responses, Anthropic's messages,
+// text-generation-inference, Triton with TensorRT-LLM. What is embedded, pooled,
+// ranked or heard is read by the same model: as a prompt, and nothing follows.
 //
 //	request ──▶ handler ──Job──▶ ┌──────┐  Next, Step   ┌───────┐
 //	               ▲             │ loop │ ◀───────────▶ │ Model │

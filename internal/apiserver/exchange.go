@@ -35,6 +35,7 @@ type exchange struct {
 	lot     lot
 	traits  traits
 	ticket  ticket
+	pooled  *pooled // what is to be embedded or scored, beside the first
 	text    answer
 	dice    rand.PCG // of the variations
 }
@@ -89,15 +90,12 @@ func (x *exchange) name(id string) {
 		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
 	}
 	x.rec.id = id
-	x.id = map[api]string{completionsAPI: "cmpl-", chatAPI: "chatcmpl-"}[x.api] + id
+	x.id = x.api.idPrefix() + id
 }
 
 // serve answers the request, or refuses it.
 func (x *exchange) serve() error {
-	body, refused := readBody(x.w, x.r)
-	if refused == nil {
-		x.req, refused = decodeRequest(x.s.vocab, body, x.api)
-	}
+	refused := x.read()
 	if refused == nil {
 		if x.r.Header.Get("X-Request-Id") == "" {
 			x.name(x.req.id)
@@ -118,13 +116,49 @@ func (x *exchange) serve() error {
 	return x.generate()
 }
 
+// read takes the request in: its API, which two of them share a route, and what it
+// asks.
+func (x *exchange) read() *apiError {
+	if x.api == transcriptionAPI {
+		form, refused := readForm(x.w, x.r)
+		if refused == nil {
+			x.req, refused = decodeTranscription(form)
+		}
+		return refused
+	}
+	body, refused := readBody(x.w, x.r)
+	if refused != nil {
+		return refused
+	}
+	if x.api == generateAPI && asksTGI(body) {
+		x.api = tgiAPI
+		x.rec.endpoint = string(x.api)
+	}
+	if x.api.silent() {
+		x.pooled, refused = decodePooled(x.s.vocab, body, x.api)
+		if x.pooled != nil {
+			x.req = &x.pooled.request
+		}
+		return refused
+	}
+	x.req, refused = decodeRequest(x.s.vocab, body, x.api)
+	if x.req != nil && strings.HasSuffix(x.r.URL.Path, "_stream") {
+		x.req.stream = true
+	}
+	return refused
+}
+
 // generate runs the job and writes its output, and frees the job's place if
 // the response ends before it.
 func (x *exchange) generate() error {
 	x.ticket.finish, x.ticket.maxTokens = x.plan.finish, x.plan.maxTokens
 	job := x.s.cfg.job(x.req, x.plan)
 	job.ID = x.arrival
+	if x.pooled != nil {
+		job.PromptTokens = x.req.promptTokens() // of the first text alone
+	}
 	x.s.loop.add(job, &x.ticket)
+	defer x.addRest()()
 	x.req.prompt, x.req.images = nil, nil // done with; a stream may stay open for long
 	defer func() {
 		if int(x.ticket.tokens.Load()) < x.plan.tokens {
@@ -181,11 +215,17 @@ func (x *exchange) prepare() *apiError {
 		return x.req.unknownModel()
 	}
 	x.rec.prompt, x.rec.images = x.req.promptTokens(), len(x.req.images)
-	p, refused := cfg.fit(x.req)
-	if refused == nil {
-		x.plan, x.text = cfg.compose(x.s.vocab, x.req, p)
+	if x.pooled != nil {
+		fits, refused := x.pooled.fit(cfg)
+		x.plan, x.rec.prompt = fits, fits.promptTokens
+		return refused
 	}
-	return refused
+	p, refused := cfg.fit(x.req)
+	if refused != nil {
+		return refused
+	}
+	x.plan, x.text = cfg.compose(x.s.vocab, x.req, p)
+	return nil
 }
 
 // fit gives a request, whose model is served, its place in the context.
@@ -240,15 +280,26 @@ func (x *exchange) refuse(e *apiError) error {
 	if e.Code == http.StatusTooManyRequests || e.Code == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}
-	if x.api == generateAPI {
+	switch x.api {
+	case generateAPI:
 		return x.refuseGenerate(e)
+	case messagesAPI:
+		return x.respond(e.Code, e.messagesBody())
+	case tgiAPI:
+		return x.respond(tgiStatus(e), e.tgiBody())
+	case tritonAPI:
+		return x.respond(e.Code, e.tritonBody())
 	}
-	return x.respond(e.Code, e.body(), 0)
+	return x.respond(e.Code, e.body())
 }
 
-// respond writes a whole JSON response.
-func (x *exchange) respond(status int, body []byte, tokens int) error {
-	x.head(status, "application/json", len(body))
+// respond writes a whole JSON response without output.
+func (x *exchange) respond(status int, body []byte) error {
+	return x.respondAs(status, "application/json", body, 0)
+}
+
+func (x *exchange) respondAs(status int, contentType string, body []byte, tokens int) error {
+	x.head(status, contentType, len(body))
 	return x.write(body, tokens, 0)
 }
 

@@ -127,8 +127,9 @@ func (d *decoder) picture(loc string, v gjson.Result) {
 // bytes.
 type generated struct {
 	*exchange
+	bare
 	shown []byte // text so far
-	begin int    // where the text of the open event begins
+	from  int    // where the text of the open event begins
 }
 
 func newGenerated(x *exchange) *generated {
@@ -138,21 +139,34 @@ func newGenerated(x *exchange) *generated {
 
 // whole is the response that is no stream.
 func (g *generated) whole() []byte {
-	b := g.open(make([]byte, 0, 512+12*g.plan.tokens))
-	b = g.text.appendText(b, g.plan.tokens)
-	return g.close(b, g.plan.tokens, true)
+	c := chunks{buf: make([]byte, 0, 512+12*g.plan.tokens)}
+	g.object(&c)
+	c.buf = g.text.appendText(c.buf, g.plan.tokens)
+	g.closeObject(&c, g.plan.tokens, true)
+	return c.buf
 }
 
-// open starts an answer with the text so far; more of it is appended next.
-func (g *generated) open(dst []byte) []byte {
-	dst = append(dst, `{"text":"`...)
-	g.begin = len(dst)
-	return append(dst, g.shown...)
+// open starts an event with the text so far; more of it is appended next.
+func (g *generated) open(c *chunks) {
+	c.open()
+	g.object(c)
 }
 
-// close ends an answer after so many tokens, the last of them or not.
-func (g *generated) close(dst []byte, tokens int, last bool) []byte {
-	g.shown = append(g.shown[:0], dst[g.begin:]...)
+func (g *generated) object(c *chunks) {
+	c.buf = append(c.buf, `{"text":"`...)
+	g.from = len(c.buf)
+	c.buf = append(c.buf, g.shown...)
+}
+
+func (g *generated) close(c *chunks, tokens int, last bool) {
+	g.closeObject(c, tokens, last)
+	c.end()
+}
+
+// closeObject ends an answer after so many tokens, the last of them or not.
+func (g *generated) closeObject(c *chunks, tokens int, last bool) {
+	dst := c.buf
+	g.shown = append(g.shown[:0], dst[g.from:]...)
 	dst = append(dst, `","output_ids":[`...)
 	for i, id := range g.text.ids {
 		if i > 0 {
@@ -173,8 +187,20 @@ func (g *generated) close(dst []byte, tokens int, last bool) []byte {
 	if last {
 		dst = append(dst, `,"e2e_latency":`...)
 		dst = strconv.AppendFloat(dst, (g.s.loop.now() - g.rec.received).Seconds(), 'f', -1, 64)
+		dst = g.accepted(dst, tokens)
 	}
-	return append(dst, '}', '}')
+	c.buf = append(dst, '}', '}')
+}
+
+// accepted tells how many tokens a step gave, where drafts are tried.
+func (g *generated) accepted(dst []byte, tokens int) []byte {
+	if g.s.cfg.drafts() == 0 || g.ticket.steps == 0 {
+		return dst
+	}
+	dst = append(dst, `,"spec_verify_ct":`...)
+	dst = strconv.AppendInt(dst, int64(g.ticket.steps), 10)
+	dst = append(dst, `,"spec_accept_length":`...)
+	return strconv.AppendFloat(dst, float64(tokens)/float64(g.ticket.steps), 'f', -1, 64)
 }
 
 // finish says why the answer ended. What it says matched is the stop string;
@@ -198,11 +224,11 @@ func (g *generated) finish(dst []byte, last bool) []byte {
 func (x *exchange) refuseGenerate(e *apiError) error {
 	if e.Code != http.StatusBadRequest || e.Type != "BadRequestError" {
 		b, _ := json.Marshal(map[string]any{"object": "error", "message": e.Message, "type": e.Type, "param": nil, "code": e.Code})
-		return x.respond(e.Code, b, 0)
+		return x.respond(e.Code, b)
 	}
 	b, _ := json.Marshal(map[string]any{"error": map[string]string{"message": e.Message}})
 	if x.req == nil || !x.req.stream {
-		return x.respond(e.Code, b, 0)
+		return x.respond(e.Code, b)
 	}
 	x.head(http.StatusOK, "text/event-stream; charset=utf-8", -1)
 	for _, event := range []string{"data: " + string(b), doneEvent} {

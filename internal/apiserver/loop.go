@@ -45,6 +45,7 @@ type ticket struct {
 	finish    string // the reason the metrics count it under
 	maxTokens int    // as asked for
 	cached    int    // prompt tokens a prefix cache spared; to be read once there is a token
+	steps     int    // that gave tokens; to be read once all are there
 
 	// The loop's own notes, for the metrics.
 	prompt  int // tokens
@@ -178,6 +179,7 @@ func (l *loop) deliver(now time.Duration) {
 		if t.emitted == 0 {
 			t.cached = int(e.Cached)
 		}
+		t.steps++
 		l.meters.emitted(t, e, now)
 		if e.Done {
 			delete(l.tickets, e.ID)

@@ -92,6 +92,10 @@ func (s *Server) serveFlushCache(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// serveResetPrefixCache is vLLM's way to empty the prefix cache: it says 200 whether
+// or not there was anything to keep it from that.
+func (s *Server) serveResetPrefixCache(http.ResponseWriter, *http.Request) { s.flush() }
+
 // flush empties the cache of an idle model.
 func (s *Server) flush() (load engine.Load, done bool) {
 	s.visit(func(m engine.Model) {

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"encoding/base64"
 	"math"
 	"strconv"
 	"strings"
@@ -164,18 +165,47 @@ func (c *conversation) part(loc string, p gjson.Result) {
 		return
 	}
 	switch kind := p.Get("type").String(); kind {
-	case "text":
+	case "text", "input_text", "output_text":
 		var text string
 		c.str(loc+".text", p.Get("text"), &text)
 		c.text.WriteString(text)
-	case "image_url":
+	case "image_url", "input_image":
 		c.image(loc, p.Get("image_url"))
-	case "video_url", "input_audio", "audio_url":
+	case "image":
+		c.source(loc, p.Get("source"))
+	case "input_audio":
+		c.sound(p.Get("input_audio.data").Str)
+	case "video_url", "audio_url":
 		media, _, _ := strings.Cut(strings.TrimPrefix(kind, "input_"), "_")
 		c.refuse(badRequest("", nil, "At most 0 %s(s) may be provided in one prompt.", media))
 	default:
 		c.refuse(badRequest("", nil, "Unknown part type: %s", kind))
 	}
+}
+
+// source takes a picture of the messages API.
+func (c *conversation) source(loc string, v gjson.Result) {
+	url := v.Get("url").Str
+	if v.Get("type").Str == "base64" {
+		url = "data:" + v.Get("media_type").Str + ";base64," + v.Get("data").Str
+	}
+	image, err := readImage(url)
+	if err != nil {
+		c.refuse(badRequest("", nil, "%s.source: %v", loc, err))
+		return
+	}
+	c.images = append(c.images, image)
+}
+
+// sound takes one in base64.
+func (c *conversation) sound(data string) {
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err != nil || len(b) == 0 {
+		c.refuse(badRequest("", nil, "input_audio.data: %v", errNotBase64Sound))
+		return
+	}
+	media, _ := readSound(b)
+	c.images = append(c.images, media)
 }
 
 // image takes {"url": "data:…"} or the bare URL.

@@ -15,12 +15,19 @@ func (x *exchange) reply() error {
 	if _, err := x.await(want); err != nil {
 		return err
 	}
+	if err := x.awaitRest(); err != nil {
+		return err
+	}
 	body := x.answerJSON(time.Now().Unix())
 	if x.lot.fatal != nil {
 		return x.strikeReply(body)
 	}
 	x.rec.finish = x.plan.finish
-	return x.respond(http.StatusOK, body, x.plan.tokens)
+	if x.api.silent() {
+		x.rec.finish = ""
+		return x.respondAs(http.StatusOK, x.pooled.contentType(), body, 0)
+	}
+	return x.respondAs(http.StatusOK, x.req.contentType(), body, x.plan.tokens)
 }
 
 // strikeReply spoils a response that is not a stream.
@@ -32,22 +39,25 @@ func (x *exchange) strikeReply(body []byte) error {
 		return x.refuse(statusError(http.StatusInternalServerError))
 	case FaultTruncate: // complete for HTTP, but not for JSON
 		x.struck()
-		return x.respond(http.StatusOK, half, 0)
+		return x.respond(http.StatusOK, half)
 	case FaultMalformed:
 		x.struck()
 		body[len(body)-1] = ' '
-		return x.respond(http.StatusOK, body, 0)
+		return x.respond(http.StatusOK, body)
 	case FaultCut:
 		x.head(http.StatusOK, "application/json", len(body))
 	}
 	return x.strike(body)
 }
 
-// answerJSON is the whole response, with vLLM's fields or SGLang's.
+// answerJSON is the whole response, with the fields of its API.
 func (x *exchange) answerJSON(created int64) []byte {
 	p, chat := x.plan, x.api == chatAPI
-	if x.api == generateAPI {
-		return newGenerated(x).whole()
+	if x.api.silent() {
+		return x.pooledJSON(created)
+	}
+	if p := x.phrasing(created); p != nil {
+		return p.whole()
 	}
 	object := "text_completion"
 	if chat {

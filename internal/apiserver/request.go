@@ -14,10 +14,47 @@ import (
 type api string
 
 const (
-	completionsAPI api = "completions"
-	chatAPI        api = "chat"
-	generateAPI    api = "generate" // SGLang's own
+	completionsAPI   api = "completions"
+	chatAPI          api = "chat"
+	generateAPI      api = "generate"      // SGLang's own
+	responsesAPI     api = "responses"     // OpenAI's newer one
+	messagesAPI      api = "messages"      // Anthropic's
+	tgiAPI           api = "tgi"           // of text-generation-inference
+	tritonAPI        api = "triton"        // TensorRT-LLM behind Triton
+	transcriptionAPI api = "transcription" // of speech
+	embeddingsAPI    api = "embeddings"
+	poolingAPI       api = "pooling" // vLLM's own
+	rerankAPI        api = "rerank"
 )
+
+// marked tells whether streams end with [DONE].
+func (a api) marked() bool {
+	return a != responsesAPI && a != messagesAPI && a != tgiAPI && a != tritonAPI
+}
+
+// silent tells whether answers have no text.
+func (a api) silent() bool { return a == embeddingsAPI || a == poolingAPI || a == rerankAPI }
+
+// idPrefix begins the ids of responses.
+func (a api) idPrefix() string {
+	switch a {
+	case completionsAPI:
+		return "cmpl-"
+	case chatAPI, messagesAPI:
+		return "chatcmpl-"
+	case responsesAPI:
+		return "resp_"
+	case transcriptionAPI:
+		return "trsc-"
+	case embeddingsAPI:
+		return "embd-"
+	case poolingAPI:
+		return "pool-"
+	case rerankAPI:
+		return "rerank-"
+	}
+	return ""
+}
 
 // A request is what a client asked for, checked and with its prompt in tokens.
 type request struct {
@@ -36,8 +73,11 @@ type request struct {
 	includeStop bool // the stop string is part of the text shown
 
 	stream          bool
-	usage           bool // a last chunk tells the usage
-	continuousUsage bool // so does every chunk
+	usage           bool    // a last chunk tells the usage
+	continuousUsage bool    // so does every chunk
+	details         bool    // TGI: the answer says how it ended
+	plainText       bool    // a transcription is wanted as a text, without JSON
+	seconds         float64 // of the sound to be transcribed
 }
 
 func (r *request) promptTokens() int {
@@ -50,10 +90,23 @@ func (r *request) promptTokens() int {
 
 // limits are the names of the fields that bound the length of the answer.
 func (r *request) limits() (most, least string) {
-	if r.api == generateAPI {
+	switch r.api {
+	case generateAPI, tgiAPI:
 		return "max_new_tokens", "min_new_tokens"
+	case responsesAPI:
+		return "max_output_tokens", "min_tokens"
+	case tritonAPI:
+		return "max_tokens", "min_length"
 	}
 	return "max_tokens", "min_tokens"
+}
+
+// contentType is that of the response that is no stream.
+func (r *request) contentType() string {
+	if r.plainText {
+		return "text/plain; charset=utf-8"
+	}
+	return "application/json"
 }
 
 // A decoder reads one request body, field by field in the order they come.
@@ -86,9 +139,18 @@ func decodeRequest(v *vocabulary, body []byte, a api) (*request, *apiError) {
 		return nil, err
 	}
 	d := &decoder{v: v, n: 1, req: request{api: a, maxTokens: 16}}
-	if a == generateAPI {
+	switch a {
+	case generateAPI:
 		d.generate(object)
-	} else {
+	case responsesAPI:
+		d.responses(object)
+	case messagesAPI:
+		d.messagesBody(object)
+	case tgiAPI:
+		d.tgi(object)
+	case tritonAPI:
+		d.triton(object)
+	default:
 		d.openAI(object)
 	}
 	if err := d.err(); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 func FuzzDecodeRequest(f *testing.F) {
-	apis := []api{completionsAPI, chatAPI, generateAPI}
+	apis := []api{completionsAPI, chatAPI, generateAPI, responsesAPI, messagesAPI, tgiAPI, tritonAPI}
 	for _, s := range []string{
 		`{"model":"m","prompt":"a","max_tokens":5,"stream":true,"stream_options":{"include_usage":true}}`,
 		`{"prompt":[1,2,3],"stop":["a","b"],"min_tokens":"3","ignore_eos":1}`,
@@ -17,6 +17,9 @@ func FuzzDecodeRequest(f *testing.F) {
 		`{"messages":[{"role":"user","content":"x"}],"max_completion_tokens":1e3,"logprobs":false}`,
 		`{"text":"a","sampling_params":{"max_new_tokens":5,"stop":["x"],"no_stop_trim":true,"n":1},"stream":true,"rid":"r","lora_path":null}`,
 		`{"input_ids":[1,2],"sampling_params":{"max_new_tokens":null},"image_data":["AAAA"],"return_logprob":false}`,
+		`{"input":"a","max_output_tokens":3,"instructions":"b"}`, `{"input":[{"role":"user","content":[{"type":"input_text","text":"x"}]}]}`,
+		`{"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":"x"}],"max_tokens":3,"stop_sequences":["y"]}`,
+		`{"inputs":"a","parameters":{"max_new_tokens":3,"stop":["y"],"details":true}}`, `{"text_input":"a","max_tokens":3,"min_length":3,"end_id":1048576}`,
 		`{"prompt":"\ud800\\","prompt":7}`, `[[[[`, `{"":"\`, "\x00", `{"prompt":{"prompt":[]}}`,
 	} {
 		for i := range apis {

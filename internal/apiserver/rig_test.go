@@ -164,8 +164,8 @@ func (r *rig) events(body io.Reader) ([]event, error) {
 	var out []event
 	lines := bufio.NewScanner(body)
 	for lines.Scan() {
-		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-			out = append(out, event{at: time.Since(r.start), data: data})
+		if data, ok := strings.CutPrefix(lines.Text(), "data:"); ok {
+			out = append(out, event{at: time.Since(r.start), data: strings.TrimPrefix(data, " ")})
 		}
 	}
 	return out, lines.Err()

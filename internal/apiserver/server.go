@@ -73,6 +73,7 @@ func (s *Server) Profiling() bool { return s.profiling.Load() }
 func (s *Server) Handler() http.Handler {
 	routes, native := s.routes(), s.nativeRoutes()
 	maps.Copy(routes, native)
+	maps.Copy(routes, s.foreignRoutes())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		route, known := routes[r.URL.Path]
 		h, allowed := route[r.Method]
@@ -100,18 +101,27 @@ func either(h http.HandlerFunc) methods { return methods{"GET": h, "POST": h} }
 func (s *Server) routes() map[string]methods {
 	healthy := func(http.ResponseWriter, *http.Request) {}
 	return map[string]methods{
-		"/v1/models":           {"GET": s.serveModels},
-		"/v1/completions":      {"POST": s.generation(completionsAPI)},
-		"/v1/chat/completions": {"POST": s.generation(chatAPI)},
-		"/health":              {"GET": healthy},
-		"/health_generate":     {"GET": healthy},
-		"/version":             {"GET": s.serveVersion},
-		"/tokenize":            {"POST": s.serveTokenize},
-		"/detokenize":          {"POST": s.serveDetokenize},
-		"/metrics":             {"GET": s.serveMetrics},
-		"/start_profile":       either(s.serveProfile(true)),
-		"/stop_profile":        either(s.serveProfile(false)),
-		"/pitot/truth":         {"GET": s.serveTruth, "DELETE": s.clearTruth},
+		"/v1/models":               {"GET": s.serveModels},
+		"/v1/completions":          {"POST": s.generation(completionsAPI)},
+		"/v1/chat/completions":     {"POST": s.generation(chatAPI)},
+		"/v1/responses":            {"POST": s.generation(responsesAPI)},
+		"/v1/messages":             {"POST": s.generation(messagesAPI)},
+		"/v1/embeddings":           {"POST": s.generation(embeddingsAPI)},
+		"/pooling":                 {"POST": s.generation(poolingAPI)},
+		"/rerank":                  {"POST": s.generation(rerankAPI)},
+		"/v1/rerank":               {"POST": s.generation(rerankAPI)},
+		"/v2/rerank":               {"POST": s.generation(rerankAPI)},
+		"/v1/audio/transcriptions": {"POST": s.generation(transcriptionAPI)},
+		"/reset_prefix_cache":      {"POST": s.serveResetPrefixCache},
+		"/health":                  {"GET": healthy},
+		"/health_generate":         {"GET": healthy},
+		"/version":                 {"GET": s.serveVersion},
+		"/tokenize":                {"POST": s.serveTokenize},
+		"/detokenize":              {"POST": s.serveDetokenize},
+		"/metrics":                 {"GET": s.serveMetrics},
+		"/start_profile":           either(s.serveProfile(true)),
+		"/stop_profile":            either(s.serveProfile(false)),
+		"/pitot/truth":             {"GET": s.serveTruth, "DELETE": s.clearTruth},
 	}
 }
 
@@ -128,11 +138,24 @@ func (s *Server) nativeRoutes() map[string]methods {
 	}
 }
 
+// foreignRoutes are those of other servers: text-generation-inference, Triton with
+// TensorRT-LLM, and Truss.
+func (s *Server) foreignRoutes() map[string]methods {
+	triton := s.generation(tritonAPI)
+	return map[string]methods{
+		"/generate_stream":                    {"POST": s.generation(tgiAPI)},
+		"/v2/models/ensemble/generate":        {"POST": triton},
+		"/v2/models/ensemble/generate_stream": {"POST": triton},
+		"/v1/models/model:predict":            {"POST": s.generation(completionsAPI)},
+	}
+}
+
 // Routes are the paths that a server answers, in order.
 func Routes() []string {
 	var s Server
 	routes := s.routes()
 	maps.Copy(routes, s.nativeRoutes())
+	maps.Copy(routes, s.foreignRoutes())
 	return slices.Sorted(maps.Keys(routes))
 }
 

@@ -16,6 +16,9 @@ const (
 	keepAlive = ": keep-alive"
 )
 
+// maxAround is how many events stand around the output of a stream at most.
+const maxAround = 8
+
 // A streaming is the response of an exchange as server-sent events.
 type streaming struct {
 	*exchange
@@ -54,15 +57,44 @@ func (x *exchange) stream() error {
 
 // chunks is the formatter of the response's events.
 func (x *exchange) chunks(created int64) chunks {
-	if x.api == generateAPI {
-		return chunks{prefix: []byte("data: "), generated: newGenerated(x)}
+	if p := x.phrasing(created); p != nil {
+		return chunks{prefix: []byte("data: "), other: p, cached: -1}
 	}
 	return newChunks(x.api == chatAPI, x.id, x.req.model, created)
 }
 
+// phrasing is how the API words its answer; nil for OpenAI's two older ones.
+func (x *exchange) phrasing(created int64) phrasing {
+	switch x.api {
+	case generateAPI:
+		return newGenerated(x)
+	case responsesAPI:
+		return &responded{exchange: x, created: created}
+	case messagesAPI:
+		return &said{x}
+	case tgiAPI:
+		return newTGI(x)
+	case tritonAPI:
+		return &tensors{exchange: x}
+	case transcriptionAPI:
+		return &transcribed{exchange: x, created: created}
+	}
+	return nil
+}
+
+// errorEvent is what the API sends when generation fails in mid-stream.
 func (x *exchange) errorEvent() string {
-	if x.api == generateAPI {
+	switch x.api {
+	case generateAPI:
 		return generateErrorEvent
+	case responsesAPI:
+		return responsesErrorEvent
+	case messagesAPI:
+		return messagesErrorEvent
+	case tgiAPI:
+		return tgiErrorEvent
+	case tritonAPI:
+		return tritonErrorEvent
 	}
 	return errorEvent
 }
@@ -79,6 +111,9 @@ func (st *streaming) begin() error {
 	if st.traits.earlyRole {
 		st.out.role()
 	}
+	if st.out.other != nil {
+		st.out.other.accept(&st.out)
+	}
 	if len(st.out.buf) == 0 {
 		return nil
 	}
@@ -92,6 +127,7 @@ func (st *streaming) tokens() error {
 		end = st.limit
 	}
 	role := st.api == chatAPI && !st.traits.earlyRole
+	begun := st.out.other == nil
 	for st.sent < end {
 		perEvent, events := st.group()
 		want := min(st.sent+perEvent*events, end)
@@ -100,6 +136,10 @@ func (st *streaming) tokens() error {
 			return err
 		}
 		st.out.cached = st.cached()
+		if !begun {
+			begun = true
+			st.out.other.begin(&st.out)
+		}
 		if role {
 			role = false
 			st.out.role()
@@ -130,10 +170,13 @@ func (st *streaming) group() (perEvent, events int) {
 // advance writes the tokens up to until: in one event, or with the batch
 // variation in one write of events of perEvent tokens.
 func (st *streaming) advance(until, perEvent int) error {
-	if !st.traits.batch {
+	switch {
+	case st.api == tgiAPI:
+		perEvent = 1
+	case !st.traits.batch:
 		perEvent = until - st.sent
 	}
-	for st.sent < until && st.out.events < maxWriteEvents-3 {
+	for st.sent < until && st.out.events < maxWriteEvents-maxAround {
 		st.event(min(perEvent, until-st.sent))
 	}
 	if st.traits.batch && st.sent == st.plan.tokens && !st.lot.unfinished() {
@@ -189,13 +232,16 @@ func (st *streaming) sendUnlessBatch() error {
 
 // conclude ends a stream well.
 func (st *streaming) conclude() error {
-	if st.req.usage && !st.traits.noUsage {
+	if st.out.other != nil {
+		st.out.other.conclude(&st.out)
+	}
+	if st.out.other == nil && st.req.usage && !st.traits.noUsage {
 		st.out.total(st.sent)
 		if err := st.sendUnlessBatch(); err != nil {
 			return err
 		}
 	}
-	if !st.traits.noDone {
+	if !st.traits.noDone && st.api.marked() {
 		st.out.line(doneEvent)
 	}
 	if len(st.out.buf) == 0 {
@@ -209,6 +255,9 @@ func (st *streaming) strikeStream() error {
 	if st.lot.is(FaultStreamError) {
 		st.struck()
 		for _, text := range []string{st.errorEvent(), doneEvent} {
+			if text == doneEvent && !st.api.marked() {
+				continue
+			}
 			st.out.line(text)
 			if err := st.send(); err != nil {
 				return err

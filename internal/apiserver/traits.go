@@ -28,9 +28,9 @@ func (l lot) traits(req *request) traits {
 	t.crlf = take(FaultCRLF, req.stream)
 	t.split = take(FaultSplit, true)
 	t.batch = take(FaultBatch, req.stream)
-	t.noUsage = take(FaultNoUsage, req.usage || !req.stream && req.api != generateAPI)
-	t.noDone = take(FaultNoDone, req.stream)
-	t.multiToken = take(FaultMultiToken, req.stream)
+	t.noUsage = take(FaultNoUsage, req.usage || !req.stream && (req.api == completionsAPI || req.api == chatAPI))
+	t.noDone = take(FaultNoDone, req.stream && req.api.marked())
+	t.multiToken = take(FaultMultiToken, req.stream && req.api != tgiAPI)
 	t.earlyRole = take(FaultEarlyRole, req.stream && req.api == chatAPI)
 	return t
 }

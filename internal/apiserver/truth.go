@@ -31,7 +31,7 @@ type Truth struct {
 // the handler has ended and is no write here.
 type TruthRequest struct {
 	ID           string   `json:"id"`            // the x-request-id, the request_id, or one made up
-	Endpoint     string   `json:"endpoint"`      // "completions", "chat" or "generate"
+	Endpoint     string   `json:"endpoint"`      // "completions", "chat", "generate", "responses" ...: the API
 	Protocol     string   `json:"protocol"`      // "HTTP/1.1" or "HTTP/2.0"
 	Status       int      `json:"status"`        // HTTP status; 0 if none was sent
 	Received     int64    `json:"received"`      // when the handler got it

@@ -81,8 +81,8 @@ func ended(t *trace.Trace) error {
 
 func (c *benchCmd) random() workload.Random {
 	r := workload.Random{
-		Requests: c.Requests, Input: c.InputLen, Output: c.OutputLen, InputRange: c.InputRange, OutputRange: c.OutputRange,
-		Prefix: c.PrefixLen, Seed: uint64(c.Seed), IDPrefix: c.idPrefix, Exact: true, Names: randomNames, Spool: c.spool,
+		Requests: c.Requests, Input: c.InputLen.fixed, Output: c.OutputLen.fixed, InputRange: c.InputRange, OutputRange: c.OutputRange,
+		Prefix: c.PrefixLen, Seed: c.seed(), IDPrefix: c.idPrefix, Exact: true, Names: randomNames, Spool: c.spool,
 	}
 	if c.otherPrompts {
 		r.Seed |= 1 << 32 // beyond the seeds that can be asked for
@@ -170,7 +170,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if tok.tok == nil && c.Tokenizer == "" && c.Protocol == string(endpoint.Completions) {
 		s.notef("prompts are counted as token ids: no --tokenizer is named, and the server has no /tokenize that works")
 	}
-	w, err := c.build(ctx, tok)
+	w, err := c.build(ctx, s, tok)
 	if err != nil {
 		return err
 	}
@@ -201,66 +201,20 @@ func (c *benchCmd) patience(embedded bool) time.Duration {
 	return *c.ReadyTimeout
 }
 
-// build draws or reads the requests.
-func (c *benchCmd) build(ctx context.Context, tok tokens) (workload.Workload, error) {
-	chat := c.Protocol == string(endpoint.Chat)
-	if chat && tok.tok == nil && c.Workload != "custom" {
-		return workload.Workload{}, usagef("the chat protocol takes no token ids, and nothing here can turn them into text: name a tokenizer file with --tokenizer, or use --protocol completions")
-	}
-	switch c.Workload {
-	case "random":
-		return c.random().Build(ctx, tok.vocab, tok.tok)
-	case "random-mm":
-		r, err := c.randomMM()
-		if err != nil {
-			return workload.Workload{}, err
-		}
-		return r.Build(ctx, tok.vocab, tok.tok)
-	}
-	source := fileWorkload(c.custom())
-	if c.Workload == "sharegpt" {
-		source = c.shareGPT()
-	}
-	w, err := buildFrom(ctx, "--data", c.Data, source, tok)
-	if err != nil {
-		return w, err
-	}
-	if !chat && slices.ContainsFunc(w.Requests, func(r workload.Request) bool { return r.Messages != nil }) {
-		return w, usagef("--data %s holds messages, which need --protocol chat", c.Data)
-	}
-	if chat && slices.ContainsFunc(w.Requests, func(r workload.Request) bool { return r.Tokens != nil }) {
-		return w, usagef("--data %s holds prompts of token ids, which need --protocol completions", c.Data)
-	}
-	return w, nil
-}
-
-func (c *benchCmd) shareGPT() workload.ShareGPT {
-	return workload.ShareGPT{
-		Requests: c.Requests, Output: c.OutputLen, Seed: uint64(c.Seed), NoOversample: c.NoOversample, IDPrefix: c.idPrefix,
-	}
-}
-
-func (c *benchCmd) custom() workload.Custom {
-	return workload.Custom{
-		Requests: c.Requests, Output: c.OutputLen, Shuffle: c.Shuffle, Seed: uint64(c.Seed), NoOversample: c.NoOversample,
-		IDPrefix: c.idPrefix, NeedTime: c.Replay == "data",
-	}
-}
-
 // plan fixes the schedule and writes down what was asked.
 func (c *benchCmd) plan(s *session, model string) error {
 	slos, err := parseSLOs(c.SLO)
 	if err != nil {
 		return err
 	}
-	load, err := c.schedule(s.requests, c.Seed)
+	load, err := c.load(s.requests)
 	if err != nil {
 		return err
 	}
 	if load.requests < len(s.requests) {
-		s.notef("the replay has %d times: the %d requests beyond them are not sent", load.requests, len(s.requests)-load.requests)
+		s.notef("the replay has fewer times than there are requests: the last %d requests are not sent", len(s.requests)-load.requests)
 	}
-	s.schedule, s.requests = load.schedule, s.requests[:load.requests]
+	s.schedule, s.requests, s.hold = load.schedule, s.requests[:load.requests], c.Hold
 	s.run.Name = c.Name
 	s.run.Plan = trace.Plan{
 		Dialect: "pitot", URL: c.URL, Protocol: c.Protocol, Model: model, Stream: !c.NoStream,
@@ -277,21 +231,6 @@ func (c *benchCmd) checkFileLimit(env trace.Environment, n int) error {
 	return enoughFiles(trace.Plan{Requests: n, Concurrency: c.Concurrency}, env, c.kind() == "at-once")
 }
 
-func (c *benchCmd) describeWorkload(n int) string {
-	switch c.Workload {
-	case "random", "random-mm":
-		text := fmt.Sprintf("%s %d%s→%d%s tokens", c.Workload, c.InputLen, spread(c.InputRange), c.OutputLen, spread(c.OutputRange))
-		if c.Workload == "random-mm" {
-			text += fmt.Sprintf(", %d%s pictures of %s", c.Images, spread(c.ImageRange), c.ImageSizes)
-		}
-		if c.PrefixLen > 0 {
-			text += fmt.Sprintf(", prefix %d", c.PrefixLen)
-		}
-		return fmt.Sprintf("%s, %d requests", text, n)
-	}
-	return fmt.Sprintf("%s %s, %d requests", c.Workload, c.Data, n)
-}
-
 // spread is the share by which a length may differ, in words.
 func spread(share float64) string {
 	if share == 0 {
@@ -306,6 +245,7 @@ func (c *benchCmd) connect(ctx context.Context, s *session, tok tokens, model st
 	if err != nil {
 		return err
 	}
+	s.keepText = c.KeepText
 	protocol := endpoint.Protocol(c.Protocol)
 	route := c.Endpoint
 	if route == "" {
@@ -334,11 +274,15 @@ func (c *benchCmd) connect(ctx context.Context, s *session, tok tokens, model st
 func (c *benchCmd) warmUp(ctx context.Context, s *session, tok tokens) error {
 	switch {
 	case c.WarmupMeasured:
-		s.warmup = slices.Clone(s.requests[:min(c.Warmup, len(s.requests))])
-	case c.Warmup > 0 && c.drawn():
+		for _, r := range s.requests {
+			if r.After == 0 && len(s.warmup) < c.Warmup {
+				s.warmup = append(s.warmup, r)
+			}
+		}
+	case c.Warmup > 0 && c.drawn() && !c.manyParts():
 		other := *c
 		other.Requests, other.otherPrompts = c.Warmup, true
-		w, err := other.build(ctx, tok)
+		w, err := other.build(ctx, s, tok)
 		s.warmup = w.Requests
 		return err
 	default:

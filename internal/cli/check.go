@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/traffic"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
 
@@ -52,7 +53,8 @@ const embeddedOnly = "belongs to the embedded engine, and --url names another ta
 
 // idle says why a flag has no effect, if it has none.
 func (c *benchCmd) idle(flag string) string {
-	random := c.drawn()
+	random, talks := c.Workload == "random" || c.Workload == "random-mm", c.talking()
+	drawn := c.drawn()
 	for _, i := range []struct {
 		cond   bool
 		prefix string
@@ -60,13 +62,29 @@ func (c *benchCmd) idle(flag string) string {
 	}{
 		{c.URL != "", "engine-", embeddedOnly},
 		{c.URL != "" && flag == "profile", "profile", embeddedOnly},
+		{c.manyParts() && ofParts(flag), "", "belongs to the parts of --mix or --tenant"},
+		{len(c.Tenants) > 0 && ofLoad(flag), "", "belongs to each --tenant"},
 		{c.Workload != "random-mm", "image", "belongs to --workload random-mm"},
-		{!random, "input-", "belongs to random workloads"},
-		{!random, "prefix-len", "belongs to random workloads"},
+		{!drawn, "input-len", "belongs to workloads that are drawn"},
+		{!random, "input-range", "belongs to random workloads"},
+		{!drawn, "prefix-len", "belongs to workloads that are drawn"},
 		{!random, "output-range", "belongs to random workloads"},
+		{!drawn, "lengths", "belongs to workloads that are drawn"},
+		{!drawn && c.Workload != "trace", "fit", "belongs to workloads that are drawn, and to traces"},
+		{c.Workload == "trace", "output-len", "belongs to other workloads: a trace says how long answers are"},
 		{c.Workload != "custom", "shuffle", "belongs to --workload custom"},
 		{c.NoStream, "token-usage", "is about streams, and --no-stream asks for none"},
-		{random, "no-oversample", "belongs to workloads from files"},
+		{drawn, "no-oversample", "belongs to workloads from files"},
+		{c.Workload != "trace", "trace-", "belongs to --workload trace"},
+		{c.Workload != "trace", "log-type", "belongs to --workload trace"},
+		{c.Workload != "trace", "slice", "belongs to --workload trace"},
+		{c.Workload != "trace", "sample", "belongs to --workload trace"},
+		{c.Workload != "trace", "block-len", "belongs to --workload trace"},
+		{!talks, "conversations", "belongs to workloads of conversations"},
+		{!talks, "think", "belongs to workloads of conversations"},
+		{!talks && !c.manyParts(), "hold", "belongs to workloads of conversations"},
+		{!talks || c.Workload == "conversations", "turn", "belongs to --workload chat and agent"},
+		{c.Workload != "conversations", "history", "belongs to --workload conversations"},
 	} {
 		if i.cond && strings.HasPrefix(flag, i.prefix) {
 			return i.why
@@ -75,23 +93,37 @@ func (c *benchCmd) idle(flag string) string {
 	return ""
 }
 
+// ofParts tells the settings of a workload, but for the number of requests, which is
+// that of all parts together.
+func ofParts(flag string) bool { return flag != "requests" && hasField(workloadSettings{}, flag) }
+
+// ofLoad tells the settings that each tenant has of its own.
+func ofLoad(flag string) bool {
+	return slices.Contains([]string{"rate", "ramp", "replay", "speed", "arrival", "burstiness"}, flag)
+}
+
+// hasField tells whether settings have a flag of this name.
+func hasField(settings any, flag string) bool {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(settings)) {
+		if !f.Anonymous && strings.EqualFold(f.Name, strings.ReplaceAll(flag, "-", "")) {
+			return true
+		}
+	}
+	return false
+}
+
 // complete fills in the defaults that depend on other settings, and reports
 // everything wrong with them at once.
 func (c *benchCmd) complete() error {
-	random := c.drawn()
-	if c.Requests == 0 && c.Workload != "custom" {
-		c.Requests = 100
-	}
 	c.idPrefix = newIDPrefix()
-	if c.OutputLen == 0 && random {
-		c.OutputLen = 64
-	}
+	c.completeWorkload()
 	if c.IgnoreEOS == nil {
-		c.IgnoreEOS = &random
+		full := c.ignoresEOS()
+		c.IgnoreEOS = &full
 	}
 	if c.Protocol == "" {
 		c.Protocol = string(endpoint.Completions)
-		if c.Workload == "random-mm" {
+		if c.chats() {
 			c.Protocol = string(endpoint.Chat)
 		}
 	}
@@ -102,6 +134,39 @@ func (c *benchCmd) complete() error {
 	return err
 }
 
+// completeWorkload fills in the defaults of a workload.
+func (c *benchCmd) completeWorkload() {
+	whole := slices.Contains([]string{"custom", "trace", "conversations"}, c.Workload) || c.Conversations > 0
+	if c.Requests == 0 && (!whole || c.manyParts()) {
+		c.Requests = 100
+	}
+	if !c.OutputLen.given() && c.drawn() {
+		c.OutputLen = length{fixed: 64}
+	}
+	if c.Workload == "trace" && c.kind() == "default" {
+		c.Replay = "data" // it has times of its own
+	}
+}
+
+// ignoresEOS tells whether answers are to have their full length unless something else is
+// asked for: where nobody wrote the prompts, and so nobody would answer them.
+func (c *benchCmd) ignoresEOS() bool {
+	if !c.manyParts() {
+		return c.drawn() || c.Workload == "trace"
+	}
+	return !slices.ContainsFunc(c.parts(), func(p part) bool {
+		return slices.Contains([]string{"sharegpt", "custom", "conversations"}, p.Workload)
+	})
+}
+
+// chats tells whether a workload is one for the chat protocol.
+func (c *benchCmd) chats() bool {
+	chat := func(w string) bool {
+		return slices.Contains([]string{"random-mm", "chat", "agent", "conversations"}, w)
+	}
+	return !c.manyParts() && chat(c.Workload) || slices.ContainsFunc(c.parts(), func(p part) bool { return chat(p.Workload) })
+}
+
 // checkFiles reads the files before anything is sent.
 func (c *benchCmd) checkFiles() error {
 	var errs []error
@@ -109,11 +174,8 @@ func (c *benchCmd) checkFiles() error {
 		_, err := readTimes(c.Replay)
 		errs = append(errs, named("--replay", c.Replay, err))
 	}
-	switch c.Workload {
-	case "sharegpt":
-		errs = append(errs, withFile("--data", c.Data, c.shareGPT().Check))
-	case "custom":
-		errs = append(errs, withFile("--data", c.Data, c.custom().Check))
+	if !c.manyParts() {
+		errs = append(errs, c.read())
 	}
 	return errors.Join(errs...)
 }
@@ -189,33 +251,95 @@ func (c *benchCmd) checkEngine() (err error) {
 }
 
 // drawn tells workloads that are drawn from those that are read.
-func (c *benchCmd) drawn() bool { return c.Workload == "random" || c.Workload == "random-mm" }
+func (c *benchCmd) drawn() bool {
+	return slices.Contains([]string{"random", "random-mm", "chat", "agent"}, c.Workload)
+}
+
+// talking tells workloads of conversations.
+func (c *benchCmd) talking() bool {
+	return slices.Contains([]string{"chat", "agent", "conversations"}, c.Workload)
+}
 
 func (c *benchCmd) checkRequests() error {
-	random := c.drawn()
+	var errs []error
+	if c.VocabSize < 2 {
+		errs = append(errs, usagef("--vocab-size %d: must be at least 2", c.VocabSize))
+	}
+	if c.Requests < 0 {
+		errs = append(errs, usagef("--requests %d: must not be negative", c.Requests))
+	}
+	if c.manyParts() {
+		return errors.Join(append(errs, c.checkParts())...)
+	}
+	return errors.Join(append(errs, c.checkWorkload())...)
+}
+
+// checkWorkload reports what is wrong with the settings of one workload.
+func (c *benchCmd) checkWorkload() error {
+	drawn := c.drawn()
 	var errs []error
 	bad := func(cond bool, format string, a ...any) {
 		if cond {
 			errs = append(errs, usagef(format, a...))
 		}
 	}
-	bad(!random && c.Requests < 0, "--requests %d: must not be negative", c.Requests)
-	bad(random && c.Data != "", "--data: a %s workload reads no file; for a file use --workload sharegpt or custom", c.Workload)
-	bad(!random && c.Data == "", "--workload %s needs --data FILE", c.Workload)
-	bad(c.VocabSize < 2, "--vocab-size %d: must be at least 2", c.VocabSize)
+	bad(drawn && c.Data != "", "--data: a %s workload reads no file; for a file use --workload sharegpt, custom, trace or conversations", c.Workload)
+	bad(!drawn && c.Data == "", "--workload %s needs --data FILE", c.Workload)
 	bad(c.Workload == "random-mm" && c.Protocol != string(endpoint.Chat), "--workload random-mm sends pictures and needs --protocol chat")
-	bad(!random && c.OutputLen < 0, "--output-len %d: must not be negative", c.OutputLen)
+	bad(!drawn && c.OutputLen.fixed < 0, "--output-len %v: must not be negative", c.OutputLen)
+	bad(c.OutputLen.count != nil && (c.Workload == "sharegpt" || c.Workload == "custom"), "--output-len %v: of a %s workload it must be a number", c.OutputLen, c.Workload)
+	bad(c.InputLen.count != nil && c.InputRange != 0, "--input-range belongs to an input length that is a number")
+	bad(c.OutputLen.count != nil && c.OutputRange != 0, "--output-range belongs to an output length that is a number")
+	bad(c.Lengths != "" && (c.InputRange != 0 || c.OutputRange != 0), "--lengths has lengths that differ already: leave out --input-range and --output-range")
+	bad(c.Fit != 0 && (c.InputRange != 0 || c.OutputRange != 0), "--fit goes with distributions: write --input-len 'uniform(LOW,HIGH)' in place of --input-range")
+	bad(c.Fit < 0 || c.Fit == 1 || c.Fit > 0 && drawn && c.Fit <= c.PrefixLen+1, "--fit %d: must have room for a prompt and an answer", c.Fit)
+	bad(c.Sample < 0 || c.Sample > 1, "--sample %v: must be a share from 0 to 1", c.Sample)
+	bad(c.BlockLen < 1, "--block-len %d: must be at least 1", c.BlockLen)
+	bad(c.Conversations < 0, "--conversations %d: must not be negative", c.Conversations)
+	if c.Slice != "" {
+		_, err := traffic.ParseSpan(c.Slice)
+		bad(err != nil, "--slice %v", err)
+	}
+	return errors.Join(append(errs, c.checkLengths())...)
+}
+
+// checkLengths reports lengths that cannot be drawn.
+func (c *benchCmd) checkLengths() error {
 	switch c.Workload {
 	case "random":
-		errs = append(errs, usage(c.random().Validate()))
+		return usage(c.lengthened(c.random()).Validate())
 	case "random-mm":
 		r, err := c.randomMM()
 		if err == nil {
+			r.Random = c.lengthened(r.Random)
 			err = r.Validate()
 		}
-		errs = append(errs, usage(err))
+		return usage(err)
+	case "chat", "agent":
+		var errs []error
+		if c.InputLen.count == nil && c.InputLen.fixed < 1 {
+			errs = append(errs, usagef("--input-len %v: must be at least 1", c.InputLen))
+		}
+		if c.OutputLen.count == nil && c.OutputLen.fixed < 1 {
+			errs = append(errs, usagef("--output-len %v: must be at least 1", c.OutputLen))
+		}
+		if c.PrefixLen < 0 {
+			errs = append(errs, usagef("--prefix-len %d: must not be negative", c.PrefixLen))
+		}
+		return errors.Join(errs...)
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+// lengthened is r with lengths that can be, in place of those that are drawn later.
+func (c *benchCmd) lengthened(r workload.Random) workload.Random {
+	if c.InputLen.count != nil || c.Lengths != "" {
+		r.Input = 1
+	}
+	if c.OutputLen.count != nil || c.Lengths != "" && r.Output == 0 {
+		r.Output = 1
+	}
+	return r
 }
 
 func (c *benchCmd) checkOrder() error {

@@ -48,7 +48,13 @@ func (o origins) explain(err error) error {
 	var lines []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		if m := flagName.FindStringSubmatch(line); m != nil {
-			if place, ok := o[m[1]]; ok {
+			place, ok := o[m[1]]
+			for of, p := range o { // an item of a list has a place of its own
+				if strings.HasPrefix(line, "--"+of+":") {
+					place, ok = p, true
+				}
+			}
+			if ok {
 				line = place.at(line)
 			}
 		}
@@ -194,7 +200,11 @@ func (c *configFile) value(flag *kong.Flag, node ast.Node) {
 			return
 		}
 		for _, item := range n.Values {
-			c.scalar(flag, item)
+			if flag.Name == "mix" || flag.Name == "tenant" {
+				c.part(flag, item)
+			} else {
+				c.scalar(flag, item)
+			}
 		}
 	default:
 		c.scalar(flag, node)
@@ -220,6 +230,39 @@ func (c *configFile) object(flag *kong.Flag, node ast.Node) {
 	default:
 		c.failf(node.GetToken(), "%q takes a plain value%s", flag.Name, orList(flag))
 	}
+}
+
+// part takes a map for a workload of a mix, or a tenant, and makes of it the text that
+// the flag takes.
+func (c *configFile) part(flag *kong.Flag, node ast.Node) {
+	pairs := yamltree.Pairs(node)
+	if pairs == nil {
+		c.scalar(flag, node)
+		return
+	}
+	var words []string
+	for _, pair := range pairs {
+		name := pair.Key.GetToken().Value
+		values := []ast.Node{pair.Value}
+		if list, ok := pair.Value.(*ast.SequenceNode); ok {
+			values = list.Values
+		}
+		for _, v := range values {
+			text, ok := yamltree.Plain(v)
+			if !ok {
+				c.failf(v.GetToken(), "%q takes a plain value", name)
+				return
+			}
+			word := name + "=" + quoted(text)
+			if err := tryFlag(c.command, "--"+flag.Name+"="+word); err != nil {
+				c.failf(pair.Key.GetToken(), "%s", strings.TrimPrefix(err.Error(), "--"+flag.Name+": "))
+				return
+			}
+			words = append(words, word)
+		}
+	}
+	c.argument(flag, node, strings.Join(words, " "))
+	c.origins[flag.Name+" "+strings.Join(words, " ")] = c.origin(pairs[0].Key.GetToken())
 }
 
 // json is a node as JSON, numbers as they are written.

@@ -60,11 +60,12 @@ func (s loadSettings) check(data bool) error {
 	bad(given > 1, "--rate, --ramp and --replay each say when to send: give one of them")
 	bad(s.Arrival == "at-once" && given > 0, "--arrival at-once sends everything at the start: leave out --rate, --ramp and --replay")
 	bad(s.Replay != "" && s.Arrival != "", "--replay has its own times: leave out --arrival")
-	bad(s.Replay == "data" && !data, "--replay data needs --workload custom with --data FILE")
+	bad(s.Replay == "data" && !data, "--replay data needs a workload from a file with times, and --data FILE")
 	bad(!(s.Speed > 0) || math.IsInf(s.Speed, 1), "--speed %v: must be a positive number", s.Speed)
 	bad(s.Speed != 1 && s.Replay == "", "--speed belongs to --replay")
 	bad(s.Burstiness != 1 && s.Arrival != "gamma", "--burstiness belongs to --arrival gamma")
 	bad(!(s.Burstiness > 0) || math.IsInf(s.Burstiness, 1), "--burstiness %v: must be a positive number", s.Burstiness)
+	bad(s.Hold && s.Concurrency == 0, "--hold belongs to --concurrency")
 	bad(s.Concurrency < 0, "--concurrency %d: must not be negative", s.Concurrency)
 	if s.Rate != 0 {
 		if err := arrival.Constant(s.Rate).Validate(); err != nil {
@@ -80,10 +81,10 @@ func (s loadSettings) check(data bool) error {
 
 // schedule decides when the requests are due.
 func (s loadSettings) schedule(requests []workload.Request, seed uint32) (load, error) {
-	n := len(requests)
+	all, n := len(requests), starts(requests)
 	switch s.kind() {
 	case "at-once":
-		return load{schedule: arrival.Burst(), description: "all at once", requests: n}, nil
+		return load{schedule: arrival.Burst(), description: "all at once", requests: all}, nil
 	case "replay":
 		return s.replay(requests)
 	case "ramp":
@@ -92,14 +93,14 @@ func (s loadSettings) schedule(requests []workload.Request, seed uint32) (load, 
 			return load{}, err
 		}
 		process, name, err := s.process(seed)
-		return load{schedule: arrival.New(process, ramp), description: fmt.Sprintf("%s, %s req/s", name, s.Ramp), requests: n}, err
+		return load{schedule: arrival.New(process, ramp), description: fmt.Sprintf("%s, %s req/s", name, s.Ramp), requests: all}, err
 	}
 	rate := s.Rate
 	if rate == 0 {
 		rate = defaultRate
 	}
 	process, name, err := s.process(seed)
-	return load{schedule: arrival.New(process, arrival.Constant(rate)), description: fmt.Sprintf("%s %g req/s", name, rate), rate: rate, requests: n}, err
+	return load{schedule: arrival.New(process, arrival.Constant(rate)), description: fmt.Sprintf("%s %g req/s", name, rate), rate: rate, requests: all}, err
 }
 
 // process is how arrivals scatter around their rate.
@@ -138,13 +139,47 @@ func parseRamp(s string, n int) (arrival.Rate, error) {
 	return rate, nil
 }
 
+// load is when the requests of a workload are due.
+func (c *benchCmd) load(requests []workload.Request) (load, error) {
+	if c.arrivals != nil {
+		return *c.arrivals, nil
+	}
+	return c.schedule(requests, c.Seed)
+}
+
+// starts is how many requests wait for no other: those that the schedule is for.
+func starts(requests []workload.Request) int {
+	n := 0
+	for i := range requests {
+		if requests[i].After == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// upTo is how many requests come before start n.
+func upTo(requests []workload.Request, n int) int {
+	for i := range requests {
+		if requests[i].After != 0 {
+			continue
+		}
+		if n--; n < 0 {
+			return i
+		}
+	}
+	return len(requests)
+}
+
 // replay takes the times from a file, or from the workload itself. Requests and
 // times beyond the shorter of both are left out.
 func (s loadSettings) replay(requests []workload.Request) (load, error) {
 	var at []time.Duration
 	if s.Replay == "data" {
 		for _, r := range requests {
-			at = append(at, r.At)
+			if r.After == 0 {
+				at = append(at, r.At)
+			}
 		}
 	} else {
 		var err error
@@ -152,7 +187,7 @@ func (s loadSettings) replay(requests []workload.Request) (load, error) {
 			return load{}, named("--replay", s.Replay, err)
 		}
 	}
-	n := min(len(at), len(requests))
+	n := min(len(at), starts(requests))
 	schedule, err := arrival.Replay(at[:n], s.Speed)
 	if err != nil {
 		return load{}, usagef("--replay %s: %w", s.Replay, err)
@@ -161,7 +196,7 @@ func (s loadSettings) replay(requests []workload.Request) (load, error) {
 	if s.Speed != 1 {
 		description += fmt.Sprintf(" at %g× speed", s.Speed)
 	}
-	return load{schedule: schedule, description: description, requests: n}, nil
+	return load{schedule: schedule, description: description, requests: upTo(requests, n)}, nil
 }
 
 // readTimes reads a number of seconds from each line of a file.

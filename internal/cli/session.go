@@ -31,6 +31,8 @@ type session struct {
 	requests []workload.Request
 	spool    *workload.Spool // of their prompts
 	schedule arrival.Schedule
+	hold     bool // conversations keep their places in the gate
+	keepText bool // of answers
 	probe    *driver.Probe
 
 	summary metrics.Summary // of the run, when it is over
@@ -45,16 +47,11 @@ type session struct {
 	profiling    bool // it has been started
 	scrape       bool // keep the differences of the server's counters
 	beforeRun    func()
-	// begin stands for warm-up and profiler, where a command line has an order of its
-	// own for what precedes a run; end is called when all requests are done.
-	begin      func(context.Context) error
-	end        func(context.Context)
-	hold       bool // conversations keep their places in the gate
-	store      *store.Store
-	storeFile  string // as the command line named it
-	quiet      bool   // nothing is said
-	noProgress bool   // how the run goes is not
-	procs      int    // processors to use at once, 0 = as many as is good
+	store        *store.Store
+	storeFile    string // as the command line named it
+	quiet        bool   // nothing is said
+	noProgress   bool   // how the run goes is not
+	procs        int    // processors to use at once, 0 = as many as is good
 }
 
 // newSession is a session about which nothing is known yet but where its run
@@ -145,12 +142,7 @@ func (s *session) prepare(ctx context.Context) error {
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
 	err := s.awaitReady(ctx)
-	switch {
-	case err != nil:
-	case s.begin != nil:
-		s.tryStamps(ctx)
-		err = s.begin(ctx)
-	default:
+	if err == nil {
 		s.warmUp(ctx)
 		s.tryStamps(ctx)
 		s.startProfiler(ctx)
@@ -223,7 +215,7 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 	lone := s.undisturbed(s.procs, s.expectedChunks())
 	s.target.transport.TakeHealth() // of what came before
 	sending, stop, release := s.stopOnInterrupt(ctx, func() { progress.ending.Store(true) })
-	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Hold: s.hold, Probe: s.probe})
+	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Hold: s.hold, KeepText: s.keepText, Probe: s.probe})
 	release()
 	progress.stop()
 	s.run.Started, s.run.End, s.run.Client, s.run.Probes = out.Started, out.End, out.Client, out.Probes
@@ -232,7 +224,6 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
 	}
-	s.ending(ctx)
 	err = writer.Finish(s.run)
 	s.after(ctx, before)
 	t := s.judged(out.Records)
@@ -240,16 +231,6 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		err = s.store.Update(s.run)
 	}
 	return t, err
-}
-
-// ending does what follows the last answer at once.
-func (s *session) ending(ctx context.Context) {
-	if s.end == nil {
-		return
-	}
-	ctx, release := s.untilInterrupt(ctx)
-	defer release()
-	s.end(ctx)
 }
 
 // judged is the trace of the run, which gets its verdict.

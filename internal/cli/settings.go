@@ -27,6 +27,11 @@ type benchCmd struct {
 	idPrefix     string          // of this run's requests
 	spool        *workload.Spool // of their prompts
 	otherPrompts bool            // draw other prompts from the same seed: for the warm-up
+	files        files           // of the workload, read
+	partSeed     uint64          // of a part of a mix, added to the seed
+	partFiles    []files         // of each part
+	arrivals     *load           // of tenants
+	dealt        map[string]int  // arrivals of each part, by its name
 	enginePrefix string          // how the flags of the engine begin
 
 	server     apiserver.Config // of the embedded engine
@@ -55,7 +60,7 @@ type targetSettings struct {
 // askSettings say how to ask for answers.
 type askSettings struct {
 	Model      string `placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
-	Protocol   string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm."`
+	Protocol   string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm and conversations."`
 	NoStream   bool   `help:"Ask for whole answers instead of streams."`
 	TokenUsage bool   `help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
 	IgnoreEOS  *bool  `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`
@@ -63,22 +68,12 @@ type askSettings struct {
 
 // requestSettings say what to send.
 type requestSettings struct {
-	Workload     string  `enum:"random,random-mm,sharegpt,custom" default:"random" placeholder:"NAME" help:"random, random-mm (text and pictures), sharegpt or custom (${default})."`
-	Requests     int     `short:"n" placeholder:"N" help:"Number of requests. Default: 100; for custom every line."`
-	InputLen     int     `default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads (${default})."`
-	InputRange   float64 `placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
-	PrefixLen    int     `placeholder:"TOKENS" help:"Tokens that all random prompts share at their beginning, beside the prompt length."`
-	OutputLen    int     `placeholder:"TOKENS" help:"Output length. Default: 64 for random workloads, the recorded length for files."`
-	OutputRange  float64 `placeholder:"SHARE" help:"Spread of the output length of random workloads."`
-	Images       int     `default:"1" placeholder:"N" help:"Pictures in a request of random-mm (${default})."`
-	ImageRange   float64 `placeholder:"SHARE" help:"Spread of the number of pictures."`
-	ImageSizes   string  `default:"256x256=0.5,1280x720=0.5" placeholder:"LIST" help:"WIDTHxHEIGHT=FREQUENCY, separated by commas (${default})."`
-	Data         string  `placeholder:"FILE" help:"File of the sharegpt or custom workload."`
-	Shuffle      bool    `help:"Take the lines of a custom file in random order."`
-	NoOversample bool    `help:"Send fewer requests rather than some twice when the file is short."`
-	Tokenizer    string  `placeholder:"WHERE" help:"tokenizer.json or a folder with one, a Hugging Face name in this machine's cache, server, or none for prompts of token ids. Default: the server's /tokenize, else none."`
-	VocabSize    int     `default:"16000" placeholder:"N" help:"Token ids to draw from where the tokenizer does not tell (${default})."`
-	Seed         uint32  `placeholder:"N" help:"Seed of prompts and arrivals. Default: 0."`
+	workloadSettings
+	Mix       []part `sep:"none" placeholder:"SETTINGS" help:"A workload among several, as its settings with blanks between: weight=0.7 workload=random input-len=200. Repeat it; the weights are shares of the arrivals."`
+	Tenants   []part `name:"tenant" aliases:"tenants" sep:"none" placeholder:"SETTINGS" help:"A tenant with arrivals and a workload of its own, written likewise: name=a rate=5 workload=chat. Repeat it."`
+	Tokenizer string `placeholder:"WHERE" help:"tokenizer.json or a folder with one, a Hugging Face name in this machine's cache, server, or none for prompts of token ids. Default: the server's /tokenize, else none."`
+	VocabSize int    `default:"16000" placeholder:"N" help:"Token ids to draw from where the tokenizer does not tell (${default})."`
+	Seed      uint32 `placeholder:"N" help:"Seed of prompts and arrivals. Default: 0."`
 }
 
 // loadSettings say when to send.
@@ -86,10 +81,11 @@ type loadSettings struct {
 	Rate        float64 `placeholder:"R" help:"Requests per second. Default, when nothing else says when to send: 10."`
 	Ramp        string  `placeholder:"SHAPE" help:"Rising or falling rate, linear:FROM..TO or exponential:FROM..TO in requests per second."`
 	Replay      string  `placeholder:"FILE" help:"Send at the times in this file, one number of seconds a line; data takes the timestamps of --data."`
-	Speed       float64 `default:"1" placeholder:"X" help:"Divide the times of a replay by this (${default})."`
+	Speed       float64 `default:"1" placeholder:"X" help:"Divide the times of a replay or a trace by this (${default})."`
 	Arrival     string  `enum:",at-once,constant,poisson,gamma" default:"" placeholder:"PROCESS" help:"at-once, constant, poisson or gamma. Default: poisson with a rate or a ramp."`
 	Burstiness  float64 `default:"1" placeholder:"B" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier (${default})."`
 	Concurrency int     `short:"c" placeholder:"N" help:"Requests in flight at most. Alone it makes a closed loop."`
+	Hold        bool    `help:"With --concurrency, conversations at most: one keeps its place from its first request to its last, pauses included."`
 }
 
 // orderSettings say what precedes the run.

@@ -120,7 +120,7 @@ func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, er
 	}
 	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Simulated, time.Now()
 	out := sim.Run(model, sim.Plan{
-		Requests: requests, Schedule: s.schedule, Concurrency: c.Concurrency, Stream: !c.NoStream,
+		Requests: requests, Schedule: s.schedule, Concurrency: c.Concurrency, Hold: c.Hold, Stream: !c.NoStream,
 		Chat: c.Protocol == string(endpoint.Chat), Stop: func() bool { return ctx.Err() != nil },
 	})
 	if !c.NoStream && !c.TokenUsage {
@@ -184,7 +184,7 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 		return nil, err
 	}
 	s.run.Env.Tokenizer = tok.name
-	w, err := c.build(ctx, tok)
+	w, err := c.build(ctx, s, tok)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,15 @@ func TestSimEqualsBench(t *testing.T) {
 {"conversations": [{"value": "and now to something else altogether"}, {"value": "a second answer, which is longer than the first one was"}]}]`
 	adapted := filepath.Join(t.TempDir(), "adapted.yaml")
 	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\nspeculative: {drafts: 2, acceptance: 0.6}\ncost: {step: 9ms, adapter: 300ms}\n"
-	for name, text := range map[string]string{rows: lines, chats: talks, recorded: turns, adapted: deployment} {
+	services := filepath.Join(t.TempDir(), "service.csv")
+	service := "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n2023-11-16 18:15:47.9951690,396,9\n2023-11-16 18:15:48.2225670,879,5\n2023-11-16 18:15:49,100,0\n2023-11-16 18:15:53.3909670,1,16\n"
+	sharing := filepath.Join(t.TempDir(), "sharing.jsonl")
+	shared := "{\"timestamp\": 0, \"input_length\": 120, \"output_length\": 5, \"hash_ids\": [0, 1, 2]}\n{\"timestamp\": 900, \"input_length\": 150, \"output_length\": 6, \"hash_ids\": [0, 1, 3]}\n"
+	recordings := filepath.Join(t.TempDir(), "recordings.jsonl")
+	spoken := `{"turns": [{"text": "What is a prefix cache?", "output_tokens": 12}, {"text": "And whose?", "think_ms": 700, "output_tokens": 8}, {"text": "Thanks", "delay": 100, "output_tokens": 3}]}
+{"messages": [{"role": "system", "content": "You have tools."}, {"role": "user", "content": "How warm is it?"}, {"role": "assistant", "content": "I shall look."}, {"role": "tool", "content": "21 degrees", "tool_call_id": "x"}, {"role": "assistant", "content": "It is 21 degrees."}]}
+`
+	for name, text := range map[string]string{services: service, sharing: shared, recordings: spoken, rows: lines, chats: talks, recorded: turns, adapted: deployment} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -81,15 +89,41 @@ func TestSimEqualsBench(t *testing.T) {
 		"-n 60 --rate 4 --input-len 300 --prefix-len 100 --output-len 20 --profile small-chat",
 		"-n 40 --rate 2 --input-range 0.5 --output-len 20 --protocol chat --no-ignore-eos --profile sharegpt",
 		"-n 9 --rate 20 --output-len 5 --model poems --profile " + adapted,
+		"-n 20 --rate 10 --input-len lognormal(60,0.7) --output-len uniform(2,9) --fit 90",
+		"--workload trace --data " + services,
+		"--workload trace --speed 3 --data " + services + " --profile small-chat",
+		"--workload trace --block-len 50 --tokenizer none --data " + sharing + " --profile small-chat",
+		"--workload chat -n 25 --rate 3 --input-len 30 --turn-len 9 --output-len uniform(3,12) --prefix-len 40",
+		"--workload chat -n 25 --rate 3 --input-len 30 --output-len 7 --prefix-len 40 --protocol completions --profile small-chat",
+		"--workload chat --conversations 7 -c 3 --input-len 30 --output-len 7 --no-stream",
+		"--workload chat --conversations 7 -c 3 --hold --input-len 30 --output-len lognormal(7,0.3)",
+		"--workload agent -n 40 -c 4 --input-len 100 --turn-len 20 --output-len 7",
+		"--workload agent -n 30 --rate 2 --input-len 500 --output-len 7 --no-ignore-eos",
+		"--workload conversations --rate 1.3 --data " + recordings + " --profile small-chat",
+		"--workload conversations --protocol completions --history recorded --think 90ms --data " + recordings,
+		"-n 30 --rate 6 --mix |weight=3 input-len=20 output-len=normal(9,2)| --mix |weight=1 workload=chat output-len=4| --profile small-chat",
+		"-n 30 --tenant |name=a rate=6 input-len=20 output-len=9| --tenant |name=b rate=1 arrival=gamma burstiness=0.5 workload=agent output-len=4| --profile small-chat",
 	} {
 		if !strings.Contains(args, "--profile") {
 			args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
 		}
-		t.Run(args, func(t *testing.T) { simEqualsBench(t, strings.Fields(args)) })
+		t.Run(args, func(t *testing.T) { simEqualsBench(t, quotedFields(args)) })
 		if !strings.Contains(args, "--no-stream") {
-			t.Run("--token-usage "+args, func(t *testing.T) { simEqualsBench(t, strings.Fields("--token-usage "+args)) })
+			t.Run("--token-usage "+args, func(t *testing.T) { simEqualsBench(t, quotedFields("--token-usage "+args)) })
 		}
 	}
+}
+
+// quotedFields are the words of a command line, of which some have blanks, between bars.
+func quotedFields(args string) (out []string) {
+	for i, part := range strings.Split(args, "|") {
+		if i%2 == 1 {
+			out = append(out, part)
+		} else {
+			out = append(out, strings.Fields(part)...)
+		}
+	}
+	return out
 }
 
 func simEqualsBench(t *testing.T, flags []string) {

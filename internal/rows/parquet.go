@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,9 @@ import (
 // openParquet reads the rows of a Parquet file. Lists, structs and maps become
 // []any and map[string]any.
 func openParquet(r io.ReaderAt, size int64) (*Table, error) {
+	if err := checkFooter(r, size); err != nil {
+		return nil, err
+	}
 	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("read the footer of a Parquet file: %w", err)
@@ -31,6 +35,23 @@ func openParquet(r io.ReaderAt, size int64) (*Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// checkFooter looks at the end of the file, whose size of a footer the library
+// would believe.
+func checkFooter(r io.ReaderAt, size int64) error {
+	const head, tail = 4, 8 // PAR1, and the footer's size with PAR1
+	var end [tail]byte
+	if size < head+tail {
+		return errors.New("not a Parquet file: too short")
+	}
+	if _, err := r.ReadAt(end[:], size-tail); err != nil {
+		return fmt.Errorf("read the end of a Parquet file: %w", err)
+	}
+	if string(end[4:]) != "PAR1" || int64(binary.LittleEndian.Uint32(end[:4])) > size-head-tail {
+		return errors.New("not a Parquet file, or not all of it: its end is missing")
+	}
+	return nil
 }
 
 // rowsAtOnce is how many rows are taken from the library at a time.

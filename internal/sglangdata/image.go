@@ -54,11 +54,12 @@ type pictures struct {
 	Image
 	s      *Source
 	sizes  resolution
-	counts []int
+	counts []int  // of pictures, by request
 	drawn  []size // of every picture
+	bytes  []int  // of the pictures of a request, as they are sent
 }
 
-// encodersAtOnce bounds the pictures held as pixels.
+// encodersAtOnce bounds the requests whose pictures are held as pixels.
 const encodersAtOnce = 16
 
 // Build draws counts and lengths, then request by request text and pixels.
@@ -72,7 +73,7 @@ func (d Image) Build(ctx context.Context, s *Source) (Built, error) {
 	if err := checkImageBackend(s.Form, d.Backend); err != nil {
 		return Built{}, err
 	}
-	p := &pictures{Image: d, s: s, counts: make([]int, d.Requests)}
+	p := &pictures{Image: d, s: s, counts: make([]int, d.Requests), bytes: make([]int, d.Requests)}
 	p.sizes, _ = parseResolution(d.Resolution)
 	for i := range p.counts {
 		p.counts[i] = d.Count
@@ -86,14 +87,7 @@ func (d Image) Build(ctx context.Context, s *Source) (Built, error) {
 	for i := range b.Requests {
 		b.Requests[i].OutputTokens = outputs[i]
 	}
-	texts, err := p.texts(ctx, inputs)
-	if err != nil {
-		return Built{}, err
-	}
-	if err := p.pictures(ctx, b.Requests); err != nil {
-		return Built{}, err
-	}
-	if err := s.put(ctx, b.Requests, texts, d.Backend); err != nil {
+	if err := p.requests(ctx, b.Requests, inputs); err != nil {
 		return Built{}, err
 	}
 	b.Lines = p.lines(b.Requests, inputs)
@@ -101,50 +95,65 @@ func (d Image) Build(ctx context.Context, s *Source) (Built, error) {
 	return b, nil
 }
 
-// texts draws the texts of all requests: no other draw is of the same generator.
-func (p *pictures) texts(ctx context.Context, lengths []int) ([]string, error) {
-	all, err := p.s.everyID()
+// requests draws texts and pixels in order, and makes requests of them beside that.
+func (p *pictures) requests(ctx context.Context, requests []workload.Request, lengths []int) error {
+	all, err := p.vocabulary()
 	if err != nil {
-		return nil, err
+		return err
 	}
+	encoders, each := errgroup.WithContext(ctx)
+	encoders.SetLimit(encodersAtOnce)
+	for i := range requests {
+		if each.Err() != nil {
+			break
+		}
+		ids := p.s.draw(all, lengths[i])
+		sizes, pixels := make([]size, p.counts[i]), make([][]byte, p.counts[i])
+		for j := range sizes {
+			sizes[j], pixels[j] = p.draw()
+		}
+		encoders.Go(func() error { return p.request(each, i, &requests[i], ids, sizes, pixels) })
+	}
+	if err := encoders.Wait(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// vocabulary is what texts beside pictures are drawn from.
+func (p *pictures) vocabulary() ([]int32, error) {
+	all, err := p.s.everyID()
 	if p.s.Form == Main {
 		all = without(all, p.s.Vocabulary.Special...)
 	}
 	if p.Pad != nil {
 		all = without(all, *p.Pad)
 	}
-	parts := p.s.parts(all, lengths)
-	if err := p.s.spell(ctx, parts); err != nil {
-		return nil, err
+	if err == nil && len(all) == 0 {
+		err = errNoVocabulary
 	}
-	texts := make([]string, len(parts))
-	for i, part := range parts {
-		texts[i] = part.text
-	}
-	return texts, nil
+	return all, err
 }
 
-// pictures draws the pictures of all requests in order and encodes them beside that.
-func (p *pictures) pictures(ctx context.Context, requests []workload.Request) error {
-	encoders, ctx := errgroup.WithContext(ctx)
-	encoders.SetLimit(encodersAtOnce)
-	for i := range requests {
-		requests[i].Media = make([]workload.Media, p.counts[i])
-		for j := range requests[i].Media {
-			if ctx.Err() != nil {
-				break
-			}
-			size, rgb := p.draw()
-			encoders.Go(func() (err error) {
-				requests[i].Media[j], err = encode(rgb, size, p.Format)
-				return err
-			})
+// request makes a request of what was drawn for it.
+func (p *pictures) request(ctx context.Context, i int, r *workload.Request, ids []int32, sizes []size, pixels [][]byte) error {
+	r.Media = make([]workload.Media, len(sizes))
+	for j, at := range sizes {
+		var err error
+		if r.Media[j], err = encode(pixels[j], at, p.Format); err != nil {
+			return err
 		}
+		pixels[j] = nil
+		p.bytes[i] += dataURI(r.Media[j])
 	}
-	if err := encoders.Wait(); err != nil {
+	text, err := p.s.Tokenizer.Decode(ctx, ids)
+	if err != nil {
 		return err
 	}
-	return context.Cause(ctx)
+	if err := p.s.put(ctx, r, text, p.Backend); err != nil {
+		return err
+	}
+	return p.s.Spool.Keep(r)
 }
 
 // draw is the size of a picture, then its pixels: rows of RGB bytes.

@@ -21,13 +21,7 @@ func (p *pictures) lines(requests []workload.Request, inputs []int) []string {
 	if p.s.Form == Main {
 		lines = append(lines, breakdown(requests, inputs)...)
 	}
-	bytes := 0
-	for _, r := range requests {
-		for _, m := range r.Media {
-			bytes += dataURI(m)
-		}
-	}
-	return append(lines, "", fmt.Sprintf("Created %d %s %s images with average %d bytes per request", len(requests), p.Content, p.Format, bytes/len(requests)))
+	return append(lines, "", fmt.Sprintf("Created %d %s %s images with average %d bytes per request", len(requests), p.Content, p.Format, sum(p.bytes)/len(requests)))
 }
 
 func (p *pictures) resolutionLine() string {

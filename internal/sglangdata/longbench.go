@@ -121,6 +121,9 @@ func (d LongBench) choose(ctx context.Context, s *Source, prompts []string) (cho
 		for i, n := range counts {
 			if d.Context == nil || n+output <= *d.Context {
 				chosen = append(chosen, workload.Request{Text: batch[i], PromptTokens: n, OutputTokens: output})
+				if err := s.Spool.Keep(&chosen[len(chosen)-1]); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	_ "image/gif"  // pictures of the dataset come in any of these
 	_ "image/jpeg" //
 	"image/png"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/rows"
@@ -128,31 +129,24 @@ func readQuestion(row rows.Row) (q pictureQuestion, err error) {
 
 // requests are of the questions that have a picture.
 func (d MMMU) requests(ctx context.Context, s *Source, chosen []pictureQuestion) ([]workload.Request, error) {
-	var requests []workload.Request
-	var texts []string
-	var with []pictureQuestion
-	for _, q := range chosen {
-		if q.picture != nil {
-			with = append(with, q)
-			texts = append(texts, "Question: "+q.question+"\n\nAnswer: ")
-			requests = append(requests, workload.Request{OutputTokens: d.Output})
-		}
-	}
-	if len(requests) == 0 {
+	with := slices.DeleteFunc(slices.Clone(chosen), func(q pictureQuestion) bool { return q.picture == nil })
+	if len(with) == 0 {
 		return nil, d.Files[0].in(errors.New("no row has a picture in column image_1"))
 	}
-	err := workload.Each(ctx, len(with), func(_ context.Context, i int) error {
+	requests := make([]workload.Request, len(with))
+	return requests, workload.Each(ctx, len(with), func(ctx context.Context, i int) error {
 		data, err := asPNG(with[i].picture)
 		if err != nil {
 			return with[i].in(err)
 		}
-		requests[i].Media = []workload.Media{{MIME: "image/png", Data: data}}
-		return nil
+		r := &requests[i]
+		r.OutputTokens = d.Output
+		r.Media = []workload.Media{{MIME: "image/png", Data: data}}
+		if err := s.put(ctx, r, "Question: "+with[i].question+"\n\nAnswer: ", d.Backend); err != nil {
+			return err
+		}
+		return s.Spool.Keep(r)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return requests, s.put(ctx, requests, texts, d.Backend)
 }
 
 // asPNG is a picture as PNG, without transparency: what is behind it shows as if it

@@ -164,6 +164,9 @@ func (d Mooncake) fill(ctx context.Context, s *Source, l session, rounds []workl
 			}
 			rounds[i].PromptTokens = len(ids)
 		}
+		if err := s.Spool.Keep(&rounds[i]); err != nil {
+			return err
+		}
 		history = append(history, message{"assistant", answer})
 	}
 	return nil

@@ -118,26 +118,22 @@ func (s *Source) raw(backend string) bool {
 	return slices.Contains(chats, backend)
 }
 
-// put gives requests that have pictures their text, and counts its tokens.
-func (s *Source) put(ctx context.Context, requests []workload.Request, texts []string, backend string) error {
-	raw := s.raw(backend)
-	return workload.Each(ctx, len(requests), func(ctx context.Context, i int) error {
-		r := &requests[i]
-		r.Text = texts[i]
-		if !raw {
-			r.Text = s.besidePictures(texts[i], len(r.Media))
-		}
-		if s.Tokenizer == nil {
-			return nil
-		}
-		plain, err := s.render(userMessage(texts[i]))
-		if err != nil {
-			plain = texts[i]
-		}
-		ids, err := s.Tokenizer.Encode(ctx, plain, true)
-		r.PromptTokens = len(ids)
-		return err
-	})
+// put gives a request that has pictures its text, and counts that.
+func (s *Source) put(ctx context.Context, r *workload.Request, text, backend string) error {
+	r.Text = text
+	if !s.raw(backend) {
+		r.Text = s.besidePictures(text, len(r.Media))
+	}
+	if s.Tokenizer == nil {
+		return nil
+	}
+	plain, err := s.render(userMessage(text))
+	if err != nil {
+		plain = text
+	}
+	ids, err := s.Tokenizer.Encode(ctx, plain, true)
+	r.PromptTokens = len(ids)
+	return err
 }
 
 // besidePictures is the text of a prompt with n pictures, each in its place as the chat

@@ -1,7 +1,6 @@
 package sglangdata
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -46,7 +45,7 @@ func pythonBool(b bool) string {
 }
 
 // statistics is printed of what was drawn.
-func (p *prefixes) statistics(ctx context.Context, talks [][]workload.Request) ([]string, error) {
+func (p *prefixes) statistics(talks [][]workload.Request) []string {
 	lines := []string{
 		"", "Generated shared prefix dataset statistics:",
 		fmt.Sprintf("Number of groups: %d", p.Groups),
@@ -60,15 +59,11 @@ func (p *prefixes) statistics(ctx context.Context, talks [][]workload.Request) (
 	}
 	lines = append(lines, fmt.Sprintf("Total prompts: %d", len(talks)))
 	if p.Fast && !p.asIDs {
-		return lines, nil
+		return lines
 	}
-	systems, err := p.mean(ctx, p.systems)
-	if err != nil {
-		return nil, err
-	}
-	questions, err := p.mean(ctx, p.questions)
-	if err != nil {
-		return nil, err
+	systems := make([]int, p.Groups)
+	for i, system := range p.systems {
+		systems[i] = system.count
 	}
 	var input, output int
 	for _, turns := range talks {
@@ -78,23 +73,8 @@ func (p *prefixes) statistics(ctx context.Context, talks [][]workload.Request) (
 	return append(lines,
 		fmt.Sprintf("Total input tokens: %d", input),
 		fmt.Sprintf("Total output tokens: %d", output),
-		fmt.Sprintf("Average system prompt length: %.1f tokens", systems),
-		fmt.Sprintf("Average question length: %.1f tokens", questions),
+		fmt.Sprintf("Average system prompt length: %.1f tokens", mean(systems)),
+		fmt.Sprintf("Average question length: %.1f tokens", mean(p.counts)),
 		"",
-	), nil
-}
-
-// mean is how many tokens parts have on average, as the tokenizer counts their texts.
-func (p *prefixes) mean(ctx context.Context, parts []part) (float64, error) {
-	counts := make([]int, len(parts))
-	err := workload.Each(ctx, len(parts), func(ctx context.Context, i int) error {
-		if p.asIDs {
-			counts[i] = len(parts[i].ids)
-			return nil
-		}
-		ids, err := p.s.Tokenizer.Encode(ctx, parts[i].text, true)
-		counts[i] = len(ids)
-		return err
-	})
-	return float64(sum(counts)) / float64(len(counts)), err
+	)
 }

@@ -101,7 +101,7 @@ func (s *Source) runs(randint func(lo, hi int64) int64, lengths []int) ([]passag
 
 // fromShareGPT are first turns of the file, in random order, brought to their lengths.
 func (r Random) fromShareGPT(ctx context.Context, s *Source, lengths []int) ([]passage, []string, error) {
-	talks, err := readShareGPT(r.File)
+	talks, err := readShareGPT(r.File, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,11 +150,9 @@ func (s *Source) send(ctx context.Context, requests []workload.Request, prompts 
 		ids := prompts[i]()
 		if asIDs {
 			requests[i].Tokens = ids
-			return nil
-		}
-		if requests[i].Text, err = s.Tokenizer.Decode(ctx, ids); err != nil {
+		} else if requests[i].Text, err = s.Tokenizer.Decode(ctx, ids); err != nil {
 			return fmt.Errorf("make a prompt of %d ids: %w", len(ids), err)
 		}
-		return nil
+		return s.Spool.Keep(&requests[i])
 	})
 }

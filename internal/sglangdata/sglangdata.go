@@ -11,8 +11,9 @@
 //	  │                             │
 //	  └── the generators go on ──> arrivals
 //
-// Draws are made in order. Tokenizing and encoding pictures need none, and are done in
-// parallel.
+// Draws are made in order. Tokenizing and encoding pictures need none: they are done in
+// parallel, a few requests ahead of the draws, and what has become of them goes to the
+// Source's Spool.
 package sglangdata
 
 import (
@@ -39,8 +40,9 @@ type Source struct {
 	Seed       uint32
 	Tokenizer  workload.Tokenizer // nil: prompts are token ids, where a dataset can do that
 	Vocabulary workload.Vocabulary
-	Numpy      *pyrand.Legacy // numpy.random
-	Python     *pyrand.Random // random
+	Numpy      *pyrand.Legacy  // numpy.random
+	Python     *pyrand.Random  // random
+	Spool      *workload.Spool // for prompts that are too many for memory; nil keeps them there
 }
 
 // NewSource seeds both generators.

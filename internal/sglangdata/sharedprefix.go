@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pitot-bench/pitot/internal/pyrand"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -59,18 +62,21 @@ type prefixes struct {
 	SharedPrefix
 	s         *Source
 	asIDs     bool
+	all       []int32 // what ids are drawn from
 	systems   []part
-	questions []part // by group, prompt and turn
+	questions []int // their lengths, by group, prompt and turn
 	outputs   []int
+	counts    []int // tokens of each question, as the tokenizer counts them
 }
 
 // A part is what prompts are put together from.
 type part struct {
-	ids  []int32
-	text string
+	ids   []int32
+	text  string
+	count int // tokens, as the tokenizer counts them
 }
 
-// Build draws lengths, then all parts, and puts them together.
+// Build draws lengths and system prompts, then question by question the requests.
 func (d SharedPrefix) Build(ctx context.Context, s *Source) (Built, error) {
 	if err := d.Validate(); err != nil {
 		return Built{}, err
@@ -81,19 +87,14 @@ func (d SharedPrefix) Build(ctx context.Context, s *Source) (Built, error) {
 		}
 	}
 	p := &prefixes{SharedPrefix: d, s: s, asIDs: d.AsIDs || s.Tokenizer == nil}
-	if err := p.draw(ctx); err != nil {
+	if err := p.begin(ctx); err != nil {
 		return Built{}, err
 	}
-	talks, err := p.assemble(ctx)
+	talks, err := p.talks(ctx)
 	if err != nil {
 		return Built{}, err
 	}
-	b := Built{Turns: d.Turns > 1, Lines: p.opening()}
-	stats, err := p.statistics(ctx, talks)
-	if err != nil {
-		return Built{}, err
-	}
-	b.Lines = append(b.Lines, stats...)
+	b := Built{Turns: d.Turns > 1, Lines: append(p.opening(), p.statistics(talks)...)}
 	if !d.Ordered {
 		s.Python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
 	}
@@ -105,38 +106,37 @@ func (d SharedPrefix) Build(ctx context.Context, s *Source) (Built, error) {
 	return b, nil
 }
 
-// draw makes all draws but those of the order, and the texts of what was drawn.
-func (p *prefixes) draw(ctx context.Context) error {
+// begin draws lengths and system prompts.
+func (p *prefixes) begin(ctx context.Context) (err error) {
 	n := p.Groups * p.PerGroup
 	systems := p.s.lengths(p.System, p.Ratio, p.Groups)
-	questions := p.s.lengths(p.Question, p.Ratio, n*p.Turns)
+	p.questions = p.s.lengths(p.Question, p.Ratio, n*p.Turns)
 	p.outputs = p.s.lengths(p.Output, p.Ratio, n)
-	all, err := p.s.everyID()
-	if err != nil {
+	p.counts = make([]int, len(p.questions))
+	if p.all, err = p.s.everyID(); err != nil {
 		return err
 	}
-	p.systems, p.questions = p.s.parts(all, systems), p.s.parts(all, questions)
+	p.systems = make([]part, p.Groups)
+	for i, n := range systems {
+		p.systems[i].ids = p.s.draw(p.all, n)
+	}
+	return workload.Each(ctx, p.Groups, func(ctx context.Context, i int) error { return p.spell(ctx, &p.systems[i]) })
+}
+
+// spell makes the text of a part, whose ids are not needed any more, and counts it.
+func (p *prefixes) spell(ctx context.Context, part *part) (err error) {
+	part.count = len(part.ids)
 	if p.asIDs {
 		return nil
 	}
-	return errors.Join(p.s.spell(ctx, p.systems), p.s.spell(ctx, p.questions))
-}
-
-func (s *Source) parts(all []int32, lengths []int) []part {
-	parts := make([]part, len(lengths))
-	for i, n := range lengths {
-		parts[i].ids = s.draw(all, n)
-	}
-	return parts
-}
-
-// spell makes the texts of parts, whose ids are not needed any more.
-func (s *Source) spell(ctx context.Context, parts []part) error {
-	return workload.Each(ctx, len(parts), func(ctx context.Context, i int) (err error) {
-		parts[i].text, err = s.Tokenizer.Decode(ctx, parts[i].ids)
-		parts[i].ids = nil
+	part.text, err = p.s.Tokenizer.Decode(ctx, part.ids)
+	part.ids = nil
+	if err != nil || p.Fast {
 		return err
-	})
+	}
+	ids, err := p.s.Tokenizer.Encode(ctx, part.text, true)
+	part.count = len(ids)
+	return err
 }
 
 // groups is the group of each prompt. By Zipf's law they are drawn by a generator of
@@ -156,39 +156,70 @@ func (p *prefixes) groups() []int {
 	return groups
 }
 
-// assemble makes the requests: for each prompt its turns.
-func (p *prefixes) assemble(ctx context.Context) ([][]workload.Request, error) {
+// promptsAtOnce bounds the prompts held as ids.
+const promptsAtOnce = 64
+
+// talks draws the questions in order and makes requests of them beside that: for each
+// prompt its turns.
+func (p *prefixes) talks(ctx context.Context) ([][]workload.Request, error) {
 	talks := make([][]workload.Request, len(p.outputs))
 	groups := p.groups()
-	return talks, workload.Each(ctx, len(talks), func(ctx context.Context, i int) (err error) {
-		questions := p.questions[i*p.Turns : (i+1)*p.Turns]
-		first, err := p.first(ctx, p.systems[groups[i]], questions[0])
-		if err != nil {
-			return err
+	makers, each := errgroup.WithContext(ctx)
+	makers.SetLimit(promptsAtOnce)
+	for i := range talks {
+		if each.Err() != nil {
+			break
 		}
-		turns := make([]workload.Request, p.Turns)
-		turns[0] = first
-		for t := 1; t < p.Turns; t++ {
+		questions := make([]part, p.Turns)
+		for t := range questions {
+			questions[t].ids = p.s.draw(p.all, p.questions[i*p.Turns+t])
+		}
+		makers.Go(func() (err error) {
+			talks[i], err = p.turns(each, i, groups[i], questions)
+			return err
+		})
+	}
+	if err := makers.Wait(); err != nil {
+		return nil, err
+	}
+	return talks, context.Cause(ctx)
+}
+
+// turns makes the requests of prompt i.
+func (p *prefixes) turns(ctx context.Context, i, group int, questions []part) ([]workload.Request, error) {
+	for t := range questions {
+		if err := p.spell(ctx, &questions[t]); err != nil {
+			return nil, err
+		}
+		p.counts[i*p.Turns+t] = questions[t].count
+	}
+	turns := make([]workload.Request, p.Turns)
+	var err error
+	if turns[0], err = p.first(ctx, p.systems[group], questions[0]); err != nil {
+		return nil, err
+	}
+	for t := range turns {
+		if t > 0 {
 			turns[t].Text = questions[t].text
 		}
-		for t := range turns {
-			turns[t].OutputTokens = p.outputs[i]
-			if p.RoutingKey {
-				turns[t].Header = map[string]string{routingHeader: fmt.Sprintf("%s_%s_%d", p.Run, p.Start, groups[i])}
-			}
-			if p.Turns > 1 {
-				turns[t].Messages, turns[t].Text = userMessage(turns[t].Text), ""
-			}
+		if p.Turns > 1 {
+			turns[t].Messages, turns[t].Text = userMessage(turns[t].Text), ""
 		}
-		talks[i] = turns
-		return nil
-	})
+		turns[t].OutputTokens = p.outputs[i]
+		if p.RoutingKey {
+			turns[t].Header = map[string]string{routingHeader: fmt.Sprintf("%s_%s_%d", p.Run, p.Start, group)}
+		}
+		if err := p.s.Spool.Keep(&turns[t]); err != nil {
+			return nil, err
+		}
+	}
+	return turns, nil
 }
 
 // first is the first turn: system prompt and question.
 func (p *prefixes) first(ctx context.Context, system, question part) (workload.Request, error) {
 	if p.asIDs {
-		ids := append(append(make([]int32, 0, len(system.ids)+len(question.ids)), system.ids...), question.ids...)
+		ids := slices.Concat(system.ids, question.ids)
 		return workload.Request{Tokens: ids, PromptTokens: len(ids)}, nil
 	}
 	r := workload.Request{Text: system.text + "\n\n" + question.text, PromptTokens: 1}

@@ -42,9 +42,11 @@ func (d SpeedBench) Build(ctx context.Context, s *Source) (Built, error) {
 	b.Requests = make([]workload.Request, d.Requests)
 	picks := d.pick(s, len(prompts))
 	return b, workload.Each(ctx, len(picks), func(ctx context.Context, i int) (err error) {
-		b.Requests[i], err = s.inTemplate(ctx, prompts[picks[i]])
+		if b.Requests[i], err = s.inTemplate(ctx, prompts[picks[i]]); err != nil {
+			return err
+		}
 		b.Requests[i].OutputTokens = d.Output
-		return err
+		return s.Spool.Keep(&b.Requests[i])
 	})
 }
 

@@ -70,8 +70,8 @@ func text(turn map[string]json.RawMessage, key string) (s string, err error) {
 }
 
 // readShareGPT reads a JSON list of conversations, entry by entry, and keeps those of
-// two turns or more.
-func readShareGPT(f *File) ([]talk, error) {
+// two turns or more, with their answers if they are wanted.
+func readShareGPT(f *File, answers bool) ([]talk, error) {
 	dec := json.NewDecoder(f.Content)
 	if token, err := dec.Token(); err != nil || token != json.Delim('[') {
 		return nil, f.in(cmp.Or(err, errors.New("not a JSON list of conversations")))
@@ -86,6 +86,9 @@ func readShareGPT(f *File) ([]talk, error) {
 		t, err := readEntry(raw, value)
 		if err != nil {
 			return nil, f.in(fmt.Errorf("conversation %d, at byte %d: %w", n+1, dec.InputOffset(), err))
+		}
+		if t != nil && !answers {
+			t.answer = ""
 		}
 		if t != nil {
 			talks = append(talks, *t)

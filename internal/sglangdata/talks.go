@@ -41,7 +41,7 @@ func (d ShareGPT) Build(ctx context.Context, s *Source) (Built, error) {
 	if err := d.ready(s, "sharegpt"); err != nil {
 		return Built{}, err
 	}
-	talks, err := readShareGPT(d.File)
+	talks, err := readShareGPT(d.File, true)
 	if err != nil {
 		return Built{}, err
 	}
@@ -97,8 +97,12 @@ func (t Talks) build(ctx context.Context, s *Source, talks []talk) (Built, error
 			return Built{}, err
 		}
 		for _, r := range fits {
-			if r != nil && len(b.Requests) < t.Requests {
-				b.Requests = append(b.Requests, *r)
+			if r == nil || len(b.Requests) == t.Requests {
+				continue
+			}
+			b.Requests = append(b.Requests, *r)
+			if err := s.Spool.Keep(&b.Requests[len(b.Requests)-1]); err != nil {
+				return Built{}, err
 			}
 		}
 	}

@@ -95,6 +95,9 @@ type row struct {
 	Validity        string  `parquet:"validity,dict"` // of the run
 	Index           int64   `parquet:"index"`
 	RequestID       string  `parquet:"request_id"`
+	Tenant          string  `parquet:"tenant,dict"`
+	Session         string  `parquet:"session,dict"`
+	Turn            int64   `parquet:"turn"`
 	PromptTokens    int64   `parquet:"prompt_tokens"`
 	WantTokens      int64   `parquet:"want_tokens"`
 	OutputTokens    int64   `parquet:"output_tokens"`
@@ -134,6 +137,7 @@ func newRow(run trace.Run, r *trace.Record) row {
 	}
 	x := row{
 		Run: run.ID, Validity: validity(run), Index: int64(r.Index), RequestID: r.ID,
+		Tenant: r.Tenant, Session: r.Session, Turn: int64(r.Turn),
 		PromptTokens: int64(r.PromptTokens), WantTokens: int64(r.WantTokens), OutputTokens: int64(r.OutputTokens), CountedFrom: string(r.CountedFrom),
 		DueNS: at(r.Due), FreeNS: at(r.Free), ReleasedNS: at(r.Released), DialedNS: at(r.Dialed), ConnectedNS: at(r.Connected),
 		SentNS: at(r.Sent), FirstByteNS: at(r.FirstByte), DoneNS: at(r.Done),
@@ -169,7 +173,7 @@ func writeParquet(w io.Writer, t *trace.Trace) error {
 
 // csvHeader names the columns as the other formats do. Lists are numbers
 // separated by blanks.
-var csvHeader = strings.Fields(`run validity index request_id prompt_tokens want_tokens output_tokens counted_from
+var csvHeader = strings.Fields(`run validity index request_id tenant session turn prompt_tokens want_tokens output_tokens counted_from
 	due_ns free_ns released_ns dialed_ns connected_ns sent_ns first_byte_ns done_ns
 	status finish_reason class error usage_prompt usage_completion usage_cached usage_reasoning redials text stamps
 	chunk_at_ns chunk_slack_us chunk_tokens chunk_kinds`)
@@ -204,7 +208,7 @@ func (x row) fields() []string {
 		return strings.Join(s, " ")
 	}
 	return []string{
-		x.Run, x.Validity, num(x.Index), x.RequestID, num(x.PromptTokens), num(x.WantTokens), num(x.OutputTokens), x.CountedFrom,
+		x.Run, x.Validity, num(x.Index), x.RequestID, x.Tenant, x.Session, num(x.Turn), num(x.PromptTokens), num(x.WantTokens), num(x.OutputTokens), x.CountedFrom,
 		at(x.DueNS), at(x.FreeNS), at(x.ReleasedNS), at(x.DialedNS), at(x.ConnectedNS), at(x.SentNS), at(x.FirstByteNS), at(x.DoneNS),
 		num(x.Status), x.FinishReason, x.Class, x.Error, num(x.UsagePrompt), num(x.UsageCompletion), num(x.UsageCached), num(x.UsageReasoning), num(x.Redials), x.Text, x.Stamps,
 		list(x.ChunkAtNS), list(x.ChunkSlackUS), list(x.ChunkTokens), list(x.ChunkKinds),

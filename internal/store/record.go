@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 const columns = `idx, request_id, prompt_tokens, want_tokens,
 	due_ns, free_ns, released_ns, dialed_ns, connected_ns, sent_ns, first_byte_ns, done_ns,
 	status, finish_reason, usage_prompt, usage_completion, usage_cached, usage_reasoning, usage_at_ns,
-	output_tokens, counted_from, class, error, redials, text, stamps, chunks`
+	output_tokens, counted_from, class, error, redials, text, stamps, chunks,
+	tenant, session, turn, vision_tokens, cached_from, accept_length, asides`
 
 var insert = "INSERT INTO record (run_id, " + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")+1) + ")"
 
@@ -28,7 +30,17 @@ func values(runID string, r *trace.Record) []any {
 		r.Status, r.FinishReason, r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Reasoning, null(r.Usage.At),
 		r.OutputTokens, string(r.CountedFrom), string(r.Class), r.Error, r.Redials, r.Text, string(r.Stamps),
 		trace.AppendChunks([]byte{}, r.Chunks),
+		r.Tenant, r.Session, r.Turn, r.VisionTokens, tiers(r.Usage.Tiers), r.Accept, r.Asides,
 	}
+}
+
+// tiers is JSON, empty for none.
+func tiers(t *trace.CacheTiers) string {
+	if t == nil {
+		return ""
+	}
+	b, _ := json.Marshal(t) // numbers and a text: cannot fail
+	return string(b)
 }
 
 // An instant scans a nullable column into a trace.Instant.
@@ -48,13 +60,17 @@ func (i instant) Scan(v any) error {
 
 func scan(rows *sql.Rows) (*trace.Record, error) {
 	r := trace.NewRecord(0)
-	var chunks []byte
+	var chunks, cached []byte
 	err := rows.Scan(
 		&r.Index, &r.ID, &r.PromptTokens, &r.WantTokens,
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, instant{&r.Usage.At},
 		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &chunks,
+		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides,
 	)
+	if err == nil && len(cached) > 0 {
+		err = json.Unmarshal(cached, &r.Usage.Tiers)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -26,8 +26,8 @@ type Random struct {
 	// place of Input, Output and their ranges: without a draw.
 	Inputs, Outputs []int
 	Prefix          int // tokens that all prompts begin with, beside Input
-	Seed                    uint64
-	IDPrefix                string
+	Seed            uint64
+	IDPrefix        string
 	// Exact goes on where that benchmark gives a prompt up that it could not bring
 	// to its length, with draws that no other prompt depends on.
 	Exact bool
