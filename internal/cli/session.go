@@ -47,11 +47,15 @@ type session struct {
 	profiling    bool // it has been started
 	scrape       bool // keep the differences of the server's counters
 	beforeRun    func()
-	store        *store.Store
-	storeFile    string // as the command line named it
-	quiet        bool   // nothing is said
-	noProgress   bool   // how the run goes is not
-	procs        int    // processors to use at once, 0 = as many as is good
+	// begin stands for warm-up and profiler, where a command line has an order of its
+	// own for what precedes a run; end is called when all requests are done.
+	begin      func(context.Context) error
+	end        func(context.Context)
+	store      *store.Store
+	storeFile  string // as the command line named it
+	quiet      bool   // nothing is said
+	noProgress bool   // how the run goes is not
+	procs      int    // processors to use at once, 0 = as many as is good
 }
 
 // newSession is a session about which nothing is known yet but where its run
@@ -142,7 +146,12 @@ func (s *session) prepare(ctx context.Context) error {
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
 	err := s.awaitReady(ctx)
-	if err == nil {
+	switch {
+	case err != nil:
+	case s.begin != nil:
+		s.tryStamps(ctx)
+		err = s.begin(ctx)
+	default:
 		s.warmUp(ctx)
 		s.tryStamps(ctx)
 		s.startProfiler(ctx)
@@ -224,6 +233,7 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
 	}
+	s.ending(ctx)
 	err = writer.Finish(s.run)
 	s.after(ctx, before)
 	t := s.judged(out.Records)
@@ -231,6 +241,16 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		err = s.store.Update(s.run)
 	}
 	return t, err
+}
+
+// ending does what follows the last answer at once.
+func (s *session) ending(ctx context.Context) {
+	if s.end == nil {
+		return
+	}
+	ctx, release := s.untilInterrupt(ctx)
+	defer release()
+	s.end(ctx)
 }
 
 // judged is the trace of the run, which gets its verdict.

@@ -311,7 +311,7 @@ func (r *sglangRun) plan() error {
 		return err
 	}
 	what, when := r.Describe(n)
-	s.schedule, s.hold = r.traffic.Schedule, r.built.Turns
+	s.schedule, s.hold, s.keepText = r.traffic.Schedule, r.built.Turns, r.OutputDetails
 	s.run.Plan = trace.Plan{
 		Dialect: "sglang", URL: base, Protocol: r.Protocol(), Model: r.ServedModel(), Stream: !r.DisableStream && !r.Embedding(),
 		Workload: what, Requests: n, Seed: uint64(r.Seed), Arrival: when, Rate: r.ConstantRate(), Concurrency: r.Concurrency(),
