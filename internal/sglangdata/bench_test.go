@@ -2,6 +2,7 @@ package sglangdata
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -40,4 +41,17 @@ func BenchmarkSharedPrefix(b *testing.B) {
 	benchmark(b, 256, func() Dataset {
 		return SharedPrefix{Groups: 64, PerGroup: 4, System: 7168, Question: 1024, Output: 1, Ratio: 1, Turns: 1}
 	})
+}
+
+// BenchmarkReadShareGPT reads a file of 16 MB in the form of ShareGPT's.
+func BenchmarkReadShareGPT(b *testing.B) {
+	turn := `{"from": "human", "value": "` + strings.Repeat("some words of a talk, ", 45) + `"}`
+	talk := `{"id": "x", "conversations": [` + strings.TrimSuffix(strings.Repeat(turn+", ", 8), ", ") + `]}`
+	content := "[" + strings.TrimSuffix(strings.Repeat(talk+",\n", 2000), ",\n") + "]"
+	b.SetBytes(int64(len(content)))
+	for b.Loop() {
+		if talks, err := readShareGPT(textFile("f", content), true); err != nil || len(talks) != 2000 {
+			b.Fatal(len(talks), err)
+		}
+	}
 }

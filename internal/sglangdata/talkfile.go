@@ -6,67 +6,76 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // A talk is the first two turns of a conversation.
 type talk struct{ prompt, answer string }
 
-// An entry is a conversation in a file.
-type entry struct {
-	Conversations *[]json.RawMessage `json:"conversations"`
-	Conversation  *[]json.RawMessage `json:"conversation"`
-}
-
-func (e entry) turns() []json.RawMessage {
-	if turns := cmp.Or(e.Conversations, e.Conversation); turns != nil {
-		return *turns
+// readEntry is the talk of a conversation, which is valid JSON; nil when it has fewer
+// than two turns. text tells the text of a turn.
+func readEntry(raw []byte, text func(turn gjson.Result) (string, error)) (*talk, error) {
+	entry := gjson.ParseBytes(raw)
+	if !entry.IsObject() {
+		return nil, errors.New("not a JSON object")
 	}
-	return nil
-}
-
-// talk reads the first two turns; nil when there are fewer.
-func (e entry) talk(text func(turn map[string]json.RawMessage) (string, error)) (*talk, error) {
-	turns := e.turns()
-	if len(turns) < 2 {
-		return nil, nil
+	key := "conversations"
+	if !entry.Get(key).Exists() {
+		key = "conversation"
 	}
-	var texts [2]string
-	for i := range texts {
-		var fields map[string]json.RawMessage
-		err := decode(turns[i], &fields)
-		if err == nil {
-			texts[i], err = text(fields)
+	list := entry.Get(key)
+	if list.Exists() && !list.IsArray() {
+		return nil, fmt.Errorf("field %q is not a list", key)
+	}
+	var texts []string
+	var err error
+	list.ForEach(func(_, turn gjson.Result) bool {
+		var t string
+		if t, err = text(turn); err != nil {
+			err = fmt.Errorf("turn %d: %w", len(texts)+1, err)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("turn %d: %w", i+1, err)
-		}
+		texts = append(texts, t)
+		return err == nil && len(texts) < 2
+	})
+	switch {
+	case err == nil && len(texts) == 2:
+		return &talk{texts[0], texts[1]}, nil
+	case len(texts) == 1 && !list.Get("1").Exists():
+		return nil, nil // nobody reads the one turn
 	}
-	return &talk{texts[0], texts[1]}, nil
+	return nil, err
 }
 
 // value is the text of a turn of ShareGPT.
-func value(turn map[string]json.RawMessage) (string, error) {
-	if _, ok := turn["value"]; !ok {
+func value(turn gjson.Result) (string, error) {
+	v := turn.Get("value")
+	if !v.Exists() {
 		return "", errors.New(`no field "value"`)
 	}
-	return text(turn, "value")
+	return text("value", v)
 }
 
 // contentOrValue is the text of a turn of a custom conversation, which may have none.
-func contentOrValue(turn map[string]json.RawMessage) (string, error) {
+func contentOrValue(turn gjson.Result) (string, error) {
+	if !turn.IsObject() {
+		return "", errors.New("not a JSON object")
+	}
 	for _, key := range []string{"content", "value"} {
-		if _, ok := turn[key]; ok {
-			return text(turn, key)
+		if v := turn.Get(key); v.Exists() {
+			return text(key, v)
 		}
 	}
 	return "", nil
 }
 
-func text(turn map[string]json.RawMessage, key string) (s string, err error) {
-	if err := decode(turn[key], &s); err != nil || turn[key][0] != '"' {
+// text is a copy: the conversation it is from is large, and let go.
+func text(key string, v gjson.Result) (string, error) {
+	if v.Type != gjson.String {
 		return "", fmt.Errorf("field %q is not a text", key)
 	}
-	return s, nil
+	return strings.Clone(v.String()), nil
 }
 
 // readShareGPT reads a JSON list of conversations, entry by entry, and keeps those of
@@ -101,15 +110,6 @@ func readShareGPT(f *File, answers bool) ([]talk, error) {
 		return nil, f.in(fmt.Errorf("no conversation of two turns among %d", n))
 	}
 	return slices.Clip(talks), nil
-}
-
-// readEntry is the talk of a conversation, nil if it has none.
-func readEntry(raw []byte, text func(map[string]json.RawMessage) (string, error)) (*talk, error) {
-	var e entry
-	if err := decode(raw, &e); err != nil {
-		return nil, err
-	}
-	return e.talk(text)
 }
 
 // readCustom reads conversations as JSON Lines.
