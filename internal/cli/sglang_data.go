@@ -29,7 +29,7 @@ func (r *sglangRun) build(ctx context.Context, tok tokens) error {
 	}
 	defer shut()
 	source := sglangdata.NewSource(uint32(r.Seed), tok.tok, tok.vocab)
-	source.Form = r.Form()
+	source.Form, source.Spool = r.Form(), r.s.spool
 	var run [4]byte
 	_, _ = rand.Read(run[:]) // never fails
 	r.built, err = r.Dataset(files, hex.EncodeToString(run[:]), time.Now()).Build(ctx, source)

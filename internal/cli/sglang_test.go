@@ -430,3 +430,32 @@ func TestSGLangCommandLines(t *testing.T) {
 		}
 	}
 }
+
+// A run of the deployment that a report was published of, in virtual time, has the
+// rows of that report in their order, and one for the drafted tokens.
+func TestSGLangLayoutOfASimulation(t *testing.T) {
+	published, err := os.ReadFile("../dialect/testdata/sglang-2026-01.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newVirtual(t, "sim", "-q", "--profile", "deepseek-r1-pd", "-n", "64", "-c", "16", "--input-len", "350", "--output-len", "150",
+		"--report", "sglang", "--dialect-version", "2026-01")
+	if code := Run(v.Process); code != exitOK {
+		t.Fatal(code, v.stderr.String())
+	}
+	labels := func(report string) (out []string) {
+		for line := range strings.Lines(report) {
+			label, _, _ := strings.Cut(line, ":  ")
+			out = append(out, strings.TrimSpace(label))
+		}
+		return out
+	}
+	got := slices.DeleteFunc(labels(v.stdout.String()), func(l string) bool { return strings.HasPrefix(l, "Accept length") })
+	if diff := cmp.Diff(labels(string(published)), got); diff != "" {
+		t.Error(diff)
+	}
+	v.Args = []string{"sim", "-q", "-n", "1", "--report", "sglang,vllm", "--dialect-version", "2026-01"}
+	if code := Run(v.Process); code != exitUsage || !strings.Contains(v.stderr.String(), "--dialect-version 2026-01: goes with --report vllm or --report sglang, one of them") {
+		t.Error(code, v.stderr.String())
+	}
+}

@@ -7,7 +7,10 @@ import (
 )
 
 // notable is the share by which a figure has to differ from Pitot's own for a note.
-const notable = 0.01
+const notable = 0.05
+
+// perceptible is the least difference of durations for a note, in seconds.
+const perceptible = 0.1
 
 // Notes say where a figure is far from what its label promises, a sentence each:
 // which figure, both values, and why.
@@ -32,12 +35,12 @@ func (r *SGLangReport) noteTimes(notes *notes) {
 	if r.Embedding {
 		ttft = f.E2EL.Mean
 	}
-	notes.when(f.Handshake > notable*ttft && f.Handshake > 0,
+	notes.when(f.Handshake > notable*ttft,
 		"mean %s %s ms has %s ms of connecting in it: sglang makes a connection for every request within its clock; from the first byte sent it is %s ms",
 		r.firstLatency(), ms(ttft), ms(f.Handshake), ms(ttft-f.Handshake))
 	notes.when(f.ITL.N > 0 && math.Abs(f.ITL.Mean-f.Gap) > notable*f.Gap,
 		"mean ITL %s ms is a gap a token, and the longest is %s ms: sglang divides the gaps between chunks by their tokens; between two chunks the mean is %s ms", ms(f.ITL.Mean), ms(f.ITL.Max), ms(f.Gap))
-	notes.when(f.Tail > notable*f.Duration,
+	notes.when(f.Tail > notable*f.Duration && f.Tail > perceptible,
 		"the duration, %.2f s, has %.2f s after the last answer in it: the last gap of the schedule, the end of the profiler, a question to the server; up to the last answer it is %.2f s", f.Duration, f.Tail, f.Duration-f.Tail)
 }
 
