@@ -28,6 +28,7 @@ type session struct {
 	run      trace.Run // plan and environment
 	target   *target
 	client   *endpoint.Client
+	front    driver.Sender // sends in place of client; nil: client does
 	requests []workload.Request
 	spool    *workload.Spool // of their prompts
 	schedule arrival.Schedule
@@ -213,7 +214,7 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		return nil, err
 	}
 	progress := s.startProgress()
-	d := driver.Driver{Sender: s.client, Now: s.target.transport.Now, Progress: &progress.counts, OnRecord: func(r *trace.Record) {
+	d := driver.Driver{Sender: s.sender(), Now: s.target.transport.Now, Progress: &progress.counts, OnRecord: func(r *trace.Record) {
 		writer.Append(r)
 		progress.record(r)
 	}}
@@ -241,6 +242,14 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		err = s.store.Update(s.run)
 	}
 	return t, err
+}
+
+// sender is the client, or what a command line put in front of it.
+func (s *session) sender() driver.Sender {
+	if s.front != nil {
+		return s.front
+	}
+	return s.client
 }
 
 // ending does what follows the last answer at once.

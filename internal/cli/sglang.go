@@ -338,6 +338,9 @@ func (r *sglangRun) connect(ctx context.Context, tok tokens) error {
 		KeepText: r.OutputDetails, Count: tok.count, Secrets: s.target.secrets,
 		Recount: endpoint.Recount{Answer: true, Chunks: r.drafts(ctx), Reasoning: r.DialectVersion.Since("main")},
 	})
+	if r.PrintRequests && err == nil {
+		s.front = &announcer{Sender: s.client, run: r}
+	}
 	return usage(err)
 }
 

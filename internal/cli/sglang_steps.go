@@ -93,7 +93,7 @@ func (r *sglangRun) warmUp(ctx context.Context) error {
 // flush empties the server's prefix cache, if asked for.
 func (r *sglangRun) flush(ctx context.Context) error {
 	inCI := slices.Contains([]string{"true", "1"}, strings.ToLower(r.p.getenv("SGLANG_IS_IN_CI")))
-	if !r.FlushCache && !(inCI && r.SGLang()) {
+	if !r.FlushCache && (!inCI || !r.SGLang()) {
 		return nil
 	}
 	err := r.aside.Post(ctx, r.FlushRoute())

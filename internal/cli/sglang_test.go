@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,6 +90,10 @@ func TestSGLangInVirtualTime(t *testing.T) {
 			"P99 TPOT (ms):                           10.00     ",
 			"Max ITL (ms):                            10.00     ",
 		)
+		if out := v.stdout.String(); !strings.HasPrefix(out, "benchmark_args=Namespace(backend='sglang', base_url=None, host='0.0.0.0', port=None, ") ||
+			!strings.Contains(out, "\nNamespace(backend='sglang', base_url=None, host='0.0.0.0', port=30000, ") || !strings.Contains(out, " model='pitot', ") {
+			t.Error(out)
+		}
 		if result["completed"] != 8.0 || result["request_rate"] != "inf" || result["tag"] != "a/b" || result["accept_length"] != nil || result["server_info"] == nil {
 			t.Errorf("%v", result)
 		}
@@ -458,4 +463,32 @@ func TestSGLangLayoutOfASimulation(t *testing.T) {
 	if code := Run(v.Process); code != exitUsage || !strings.Contains(v.stderr.String(), "--dialect-version 2026-01: goes with --report vllm or --report sglang, one of them") {
 		t.Error(code, v.stderr.String())
 	}
+}
+
+func TestSGLangPrintsRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		stop := serving(t, v)
+		code, _ := benchServing(t, v, "--backend sglang-oai-chat --dataset-name random-ids --num-prompts 2 --random-input 4 --random-output 3 --random-range 1 --print-requests")
+		stop()
+		if code != exitOK {
+			t.Fatal(code, v.stderr.String())
+		}
+		lines := regexp.MustCompile(`(?m)^rid=([0-9a-f-]{36}) time=[0-9.]+ .*$`).FindAllStringSubmatch(v.stdout.String(), -1)
+		ids := map[string]int{}
+		for _, l := range lines {
+			ids[l[1]]++
+		}
+		if len(lines) != 4 || len(ids) != 2 {
+			t.Fatalf("%q", lines)
+		}
+		for _, want := range []string{
+			`message="request start" request_func_input="RequestFuncInput(prompt='...', api_url='http://0.0.0.0:30000/v1/chat/completions', prompt_len=4, output_len=3, model='pitot'`,
+			`time_delta=0.07 message="request end" output="RequestFuncOutput(generated_text='...', success=True, latency=0.07, ttft=0.05, tpot=None, itl=[0.01, 0.01], prompt_len=`,
+		} {
+			if !strings.Contains(v.stdout.String(), want) {
+				t.Errorf("no %s in %q", want, lines)
+			}
+		}
+	})
 }

@@ -120,10 +120,8 @@ var sglangPorts = map[string]int{"lmdeploy": 23333, "vllm": 8000, "vllm-embeddin
 // Resolve fills in what the tool fills in before it prints its arguments again: the
 // port of the backend, the model that was found, and the chat template of pictures.
 func (a *SGLangArgs) Resolve(model string) {
-	if a.Port == nil {
-		a.Port = new(int)
-		*a.Port = a.port()
-	}
+	port := a.port()
+	a.Port = &port
 	if a.Model == nil {
 		a.Model = &model
 	}
