@@ -143,6 +143,9 @@ func (r *sglangRun) resolve(ctx context.Context) error {
 	if err := r.reach(); err != nil {
 		return err
 	}
+	if r.RustClient {
+		r.s.notef("--rust-client changes nothing: requests are sent by Pitot's own client")
+	}
 	if err := r.awaitServer(ctx); err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (o SGLangOptions) request(r *trace.Record) SGLangRequest {
 	q.unreadable = o.unreadable(r)
 	q.OK = o.success(r) && !q.unreadable
 	q.Prompt = q.Input
-	if o.Version.Since(SGLangMain) {
+	if o.Version.Since(SGLangMain) && (o.native() || o.protocol == "completions" || o.protocol == "chat") {
 		q.Prompt = cmp.Or(r.Usage.Prompt, q.Input)
 	}
 	o.cache(&q, r)
