@@ -52,7 +52,7 @@ func (c benchCmd) Run(p *Process, k *kong.Context) error {
 	if t == nil {
 		return err
 	}
-	printed := p.printReports(t, s.summary, c.Report)
+	printed := p.printReports(t, s.summary, c.Report, c.Form)
 	if !slices.Contains(c.Report, "pitot") {
 		p.warn(s.summary.Health)
 	}

@@ -361,7 +361,7 @@ func (c *benchCmd) checkOrder() error {
 			errs = append(errs, usagef("--slo %s: without a stream there is only e2el", o.Metric))
 		}
 	}
-	return errors.Join(append(errs, err, checkPercentiles(c.Percentiles), checkReports(c.Report))...)
+	return errors.Join(append(errs, err, checkPercentiles(c.Percentiles), checkReports(c.Report), c.checkForm())...)
 }
 
 // checkReports names both flags that may have been written.
@@ -372,6 +372,23 @@ func checkReports(names []string) error {
 		}
 	}
 	return nil
+}
+
+// checkForm holds --dialect-version to the reports that are asked for.
+func (c outputSettings) checkForm() error {
+	var asked []string
+	for _, name := range c.Report {
+		if name == "vllm" || name == "sglang" {
+			asked = append(asked, name)
+		}
+	}
+	switch {
+	case c.Form == "":
+		return nil
+	case len(asked) != 1:
+		return usagef("--dialect-version %s: goes with --report vllm or --report sglang, one of them", c.Form)
+	}
+	return runsReportCmd{Dialect: asked[0], DialectVersion: c.Form}.checkDialect()
 }
 
 func checkPercentiles(percentiles []float64) error {

@@ -4,7 +4,7 @@
 // test.
 //
 // `pitot bench` (bench.go, its settings in settings.go and config.go) and `pitot
-// vllm bench serve` (vllm.go) resolve different command lines into the same
+// vllm bench serve` (vllm.go) and those of sglang (sglang.go) resolve different command lines into the same
 // thing, a session (session.go), which goes through the order of a run: model,
 // workload, ready check, warm-up, run, drain, report. `pitot sim` (sim.go) takes
 // the settings of bench to an engine in virtual time. `pitot doctor` (doctor.go) looks
@@ -136,6 +136,8 @@ type grammar struct {
 	Import   importCmd   `cmd:"" help:"Keep results of other tools: tables in notes and logs, result files."`
 	Conform  conformCmd  `cmd:"" help:"Measure a client: how wrong are the figures that it reports?"`
 	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
+	SGLang   sglangCmd   `cmd:"" name:"sglang" passthrough:"" help:"Take an sglang command line: pitot sglang bench_serving <flags>."`
+	Python   pythonCmd   `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Take a python command line: pitot python -m sglang.bench_serving <flags>."`
 	Doctor   doctorCmd   `cmd:"" help:"Check this machine as a client before a run, and say what to change."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 

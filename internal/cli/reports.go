@@ -13,14 +13,14 @@ import (
 )
 
 // printReports writes the reports that were asked for, one after the other; s is t
-// in figures.
-func (p *Process) printReports(t *trace.Trace, s metrics.Summary, names []string) error {
+// in figures, form that of another tool's.
+func (p *Process) printReports(t *trace.Trace, s metrics.Summary, names []string, form string) error {
 	var errs []error
 	for i, name := range names {
 		if i > 0 {
 			fmt.Fprintln(p.Stdout)
 		}
-		errs = append(errs, p.printReport(t, s, name, ""))
+		errs = append(errs, p.printReport(t, s, name, form))
 	}
 	return errors.Join(errs...)
 }

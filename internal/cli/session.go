@@ -28,6 +28,7 @@ type session struct {
 	run      trace.Run // plan and environment
 	target   *target
 	client   *endpoint.Client
+	front    driver.Sender // sends in place of client; nil: client does
 	requests []workload.Request
 	spool    *workload.Spool // of their prompts
 	schedule arrival.Schedule
@@ -47,11 +48,15 @@ type session struct {
 	profiling    bool // it has been started
 	scrape       bool // keep the differences of the server's counters
 	beforeRun    func()
-	store        *store.Store
-	storeFile    string // as the command line named it
-	quiet        bool   // nothing is said
-	noProgress   bool   // how the run goes is not
-	procs        int    // processors to use at once, 0 = as many as is good
+	// begin stands for warm-up and profiler, where a command line has an order of its
+	// own for what precedes a run; end is called when all requests are done.
+	begin      func(context.Context) error
+	end        func(context.Context)
+	store      *store.Store
+	storeFile  string // as the command line named it
+	quiet      bool   // nothing is said
+	noProgress bool   // how the run goes is not
+	procs      int    // processors to use at once, 0 = as many as is good
 }
 
 // newSession is a session about which nothing is known yet but where its run
@@ -142,7 +147,12 @@ func (s *session) prepare(ctx context.Context) error {
 	ctx, release := s.untilInterrupt(ctx)
 	defer release()
 	err := s.awaitReady(ctx)
-	if err == nil {
+	switch {
+	case err != nil:
+	case s.begin != nil:
+		s.tryStamps(ctx)
+		err = s.begin(ctx)
+	default:
 		s.warmUp(ctx)
 		s.tryStamps(ctx)
 		s.startProfiler(ctx)
@@ -204,7 +214,7 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		return nil, err
 	}
 	progress := s.startProgress()
-	d := driver.Driver{Sender: s.client, Now: s.target.transport.Now, Progress: &progress.counts, OnRecord: func(r *trace.Record) {
+	d := driver.Driver{Sender: s.sender(), Now: s.target.transport.Now, Progress: &progress.counts, OnRecord: func(r *trace.Record) {
 		writer.Append(r)
 		progress.record(r)
 	}}
@@ -224,6 +234,7 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
 	}
+	s.ending(ctx)
 	err = writer.Finish(s.run)
 	s.after(ctx, before)
 	t := s.judged(out.Records)
@@ -231,6 +242,24 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		err = s.store.Update(s.run)
 	}
 	return t, err
+}
+
+// sender is the client, or what a command line put in front of it.
+func (s *session) sender() driver.Sender {
+	if s.front != nil {
+		return s.front
+	}
+	return s.client
+}
+
+// ending does what follows the last answer at once.
+func (s *session) ending(ctx context.Context) {
+	if s.end == nil {
+		return
+	}
+	ctx, release := s.untilInterrupt(ctx)
+	defer release()
+	s.end(ctx)
 }
 
 // judged is the trace of the run, which gets its verdict.

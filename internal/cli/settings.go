@@ -101,6 +101,7 @@ type outputSettings struct {
 	SLO         []string  `name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; of ttft, tpot, itl, e2el."`
 	Percentiles []float64 `placeholder:"LIST" help:"Percentiles to report. Default: 90,95,99."`
 	Report      []string  `default:"pitot" aliases:"dialect" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default}). --dialect is the same."`
+	Form        string    `name:"dialect-version" placeholder:"FORM" help:"Form of the report of vllm or sglang, as of pitot runs report. Default: main."`
 	Name        string    `placeholder:"TEXT" help:"Name to find the run by."`
 	KeepText    bool      `help:"Keep the text of the answers."`
 

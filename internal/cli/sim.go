@@ -82,7 +82,7 @@ func (c simCmd) Run(p *Process, k *kong.Context) error {
 	}
 	_, release := p.untilInterrupt(context.Background()) // one interrupt must not leave the run half kept
 	defer release()
-	printed := p.printReports(t, metrics.Summarize(t, metrics.Options{}), c.Report)
+	printed := p.printReports(t, metrics.Summarize(t, metrics.Options{}), c.Report, c.Form)
 	if err = stored(); err == nil {
 		s.kept()
 	}

@@ -57,6 +57,7 @@ type reach struct {
 	http2    bool
 	nethttp  bool
 	noReuse  bool
+	direct   bool // without a proxy, whatever the environment says
 	timeout  time.Duration
 	idle     time.Duration
 	keep     time.Duration // how long an unused connection stays open, 0 = transport's default
@@ -93,8 +94,12 @@ func (p *Process) newTarget(base string, r reach) (*target, error) {
 	var watching context.Context
 	watching, t.unwatch = context.WithCancel(context.Background())
 	go t.clock.Watch(watching)
+	proxy := p.proxy()
+	if r.direct {
+		proxy = nil
+	}
 	t.transport = transport.New(transport.Config{
-		Clock: t.clock, Dial: p.Dial, TLS: config, Proxy: p.proxy(), HTTP2: r.http2, NetHTTP: r.nethttp, NoReuse: r.noReuse, Timeout: r.timeout, Idle: r.idle, KeepAlive: r.keep,
+		Clock: t.clock, Dial: p.Dial, TLS: config, Proxy: proxy, HTTP2: r.http2, NetHTTP: r.nethttp, NoReuse: r.noReuse, Timeout: r.timeout, Idle: r.idle, KeepAlive: r.keep,
 	})
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -184,7 +185,7 @@ func names[T ~string](all []T) (out []string) {
 // otherVersion adds to the error of a command line that another version can read
 // that it can.
 func (a *SGLangArgs) otherVersion(args []string, err error) error {
-	if err == ErrHelp {
+	if errors.Is(err, ErrHelp) {
 		return err
 	}
 	for _, v := range metrics.SGLangVersions() {

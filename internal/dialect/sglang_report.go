@@ -1,8 +1,8 @@
 package dialect
 
 import (
-	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
@@ -11,37 +11,18 @@ import (
 
 // An SGLangReport is everything sglang.bench_serving prints of a run.
 type SGLangReport struct {
+	Args    *SGLangArgs // of the run, if its command line was that tool's
 	Version metrics.SGLangVersion
-	Backend string // sglang, sglang-oai or sglang-oai-chat
+	Backend string // in that tool's names: sglang, sglang-oai, sglang-oai-chat ...
 	// Rate is a number of requests/s as Python prints it, inf for all at once, or
 	// trace for send times that no one rate describes.
 	Rate           string
-	MaxConcurrency int  // 0 = not set
-	Images         bool // the prompts are of its datasets with images
+	MaxConcurrency int        // 0 = not set
+	Images         bool       // the prompts are of its datasets with images
+	Embedding      bool       // answers have no text
+	Goodput        []Limit    // to count requests against; nil = none
+	Cache          *cacheHits // nil unless asked for
 	Figures        metrics.SGLang
-}
-
-// NewSGLangReport computes the report of a run; version is one of
-// metrics.SGLangVersions, or "" for the newest.
-func NewSGLangReport(t *trace.Trace, version string) (*SGLangReport, error) {
-	v := metrics.SGLangVersion(version)
-	if v == "" {
-		v = metrics.SGLangMain
-	}
-	if !slices.Contains(metrics.SGLangVersions(), v) {
-		return nil, fmt.Errorf("sglang.bench_serving has no form %s here: there are %v", v, metrics.SGLangVersions())
-	}
-	o := metrics.SGLangOptions{Version: v}
-	if s := NewSpecDecode(t.Run.ServerCounters); s != nil {
-		o.AcceptLength = s.AcceptanceLength
-	}
-	return &SGLangReport{
-		Version:        v,
-		Backend:        sglangBackend(t.Run.Plan.Protocol),
-		Rate:           sglangRate(t),
-		MaxConcurrency: t.Run.Plan.Concurrency,
-		Figures:        metrics.NewSGLang(t, o),
-	}, nil
 }
 
 // sglangBackend is the name that tool has for a protocol.
@@ -51,6 +32,10 @@ func sglangBackend(protocol string) string {
 		return "sglang-oai"
 	case "chat":
 		return "sglang-oai-chat"
+	case "embeddings":
+		return "sglang-embedding"
+	case "trt", "truss":
+		return protocol
 	}
 	return "sglang"
 }
@@ -73,18 +58,45 @@ func (r *SGLangReport) WriteTable(w io.Writer) error {
 	var e entries
 	r.requests(&e)
 	r.throughput(&e)
-	e2el, ttft, itl := []float64(nil), []float64{99}, []float64{95, 99}
-	if r.Version.Since(metrics.SGLangMain) {
-		e2el = metrics.DefaultPercentiles()
-		ttft, itl = e2el, e2el
-	}
+	newGoodput(r.Goodput, r.Figures.Requests).entries(&e, r.Figures.Duration)
+	e2el, ttft, itl := r.percentiles()
 	f := r.Figures
-	e.latency("e2el", f.E2EL, e2el)
-	e.latency("ttft", f.TTFT, ttft)
-	e.latency("tpot", f.TPOT, ttft)
-	e.latency("itl", f.ITL, itl)
-	e.add("itl.max", f.ITL.Max*1000)
+	e.latency("e2el", r.e2el(), e2el)
+	if !r.Embedding {
+		e.latency("ttft", f.TTFT, ttft)
+		e.latency("tpot", f.TPOT, ttft)
+		e.latency("itl", f.ITL, itl)
+		e.add("itl.max", f.ITL.Max*1000)
+	}
+	if r.Cache != nil {
+		r.Cache.entries(&e)
+	}
 	return sglangLayout().write(w, e)
+}
+
+// percentiles are those that the form has, of E2E latencies, of TTFT and TPOT, and of
+// ITL.
+func (r *SGLangReport) percentiles() (e2el, ttft, itl []float64) {
+	if r.Version.Since(metrics.SGLangMain) {
+		all := metrics.DefaultPercentiles()
+		return all, all, all
+	}
+	return nil, []float64{99}, []float64{95, 99}
+}
+
+// e2el are the latencies; of no success at all they are no numbers to that tool,
+// while it has zeros for the others.
+func (r *SGLangReport) e2el() metrics.Distribution {
+	d := r.Figures.E2EL
+	if d.N > 0 || r.Figures.Failed == 0 {
+		return d
+	}
+	nan := math.NaN()
+	d.Mean, d.Median, d.Std, d.Percentiles = nan, nan, nan, slices.Clone(d.Percentiles)
+	for i := range d.Percentiles {
+		d.Percentiles[i].Value = nan
+	}
+	return d
 }
 
 func (r *SGLangReport) requests(e *entries) {
@@ -103,6 +115,9 @@ func (r *SGLangReport) requests(e *entries) {
 	if r.Images || !r.Version.Since(metrics.SGLangMain) {
 		e.add("tokens.input_vision", float64(f.TotalInputVision))
 	}
+	if r.Embedding {
+		return
+	}
 	e.add("tokens.output", float64(f.TotalOutput))
 	e.add("tokens.output_retokenized", float64(f.TotalRetokenized))
 }
@@ -111,10 +126,12 @@ func (r *SGLangReport) throughput(e *entries) {
 	f := r.Figures
 	e.add("throughput.requests", f.RequestThroughput)
 	e.add("throughput.input", f.InputThroughput)
-	e.add("throughput.output", f.OutputThroughput)
-	e.add("peak.output", f.MaxOutputPerSecond)
+	if !r.Embedding {
+		e.add("throughput.output", f.OutputThroughput)
+		e.add("peak.output", f.MaxOutputPerSecond)
+		e.add("throughput.total", f.TotalTokenThroughput)
+	}
 	e.add("peak.concurrency", float64(f.MaxConcurrent))
-	e.add("throughput.total", f.TotalTokenThroughput)
 	e.add("concurrency", f.Concurrency)
 	if f.AcceptLength != 0 {
 		e.add("accept_length", f.AcceptLength)
@@ -128,22 +145,4 @@ func (e *entries) latency(metric string, d metrics.Distribution, percentiles []f
 	for _, p := range percentiles {
 		e.add(metric+".p"+percentileName(p), d.At(p)*1000)
 	}
-}
-
-// Notes say where a figure is far from what its label promises, a sentence each.
-func (r *SGLangReport) Notes() []string {
-	var notes []string
-	note := func(cond bool, format string, a ...any) {
-		if cond {
-			notes = append(notes, fmt.Sprintf(format, a...))
-		}
-	}
-	f := r.Figures
-	note(f.Failed > 0, "%d of %d requests failed: the sglang report has no line for them", f.Failed, len(f.Requests))
-	note(f.Silent > 0, "%d answers without text are successes to sglang, with a TTFT of 0", f.Silent)
-	note(f.Assumed > 0 && f.TotalOutput != f.TotalRetokenized,
-		"sglang takes the length asked for as that of %d answers: %d generated tokens in all, where %d were counted", f.Assumed, f.TotalOutput, f.TotalRetokenized)
-	note(f.MaxConcurrent > f.InFlight, "sglang's peak counts the requests that touch one second: at most %d were in flight", f.InFlight)
-	note(f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, "the peak counts chunks within seconds of the clock: where chunks carry several tokens, or the run is no longer than a few seconds, it is below the mean, which counts tokens")
-	return notes
 }

@@ -24,6 +24,12 @@ func sglangLayout() layout {
 			number("Concurrency:", "concurrency"),
 			number("Accept length:", "accept_length"),
 		}},
+		{"Goodput", "-", []row{
+			said("SLOs (ms):"),
+			number("Request goodput (req/s):", "goodput"),
+			{"SLO attainment (%):", "slo.attainment", hundredths, 100},
+			{"* SLO attainment (%):", "slo.attainment.*", hundredths, 100},
+		}},
 		latency("End-to-End Latency", "E2E Latency", "e2el"),
 		latency("Time to First Token", "TTFT", "ttft"),
 		latency("Time per Output Token (excl. 1st token)", "TPOT", "tpot"),

@@ -166,7 +166,7 @@ func (r row) line(star string, e entry) string {
 		if decimals < 0 {
 			decimals = r.format.decimals()
 		}
-		value = strconv.FormatFloat(e.value, 'f', decimals, 64)
+		value = strings.ToLower(strconv.FormatFloat(e.value, 'f', decimals, 64)) // nan
 	}
 	if r.format == percent {
 		width, value = 0, value+"%"

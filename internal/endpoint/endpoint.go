@@ -64,6 +64,7 @@ type Options struct {
 	Sampling map[string]json.RawMessage
 
 	KeepText bool // keep the answers' text in the records
+	Recount  Recount
 	// Count gives the number of tokens in an answer whose server reports no
 	// usage: of its text, reasoning and tool calls. nil when there is no
 	// tokenizer. It is called after the request.
@@ -104,7 +105,7 @@ const errorText = 1 << 10
 // Send sends a body made by Encode and fills rec with what happens. It returns
 // when the answer has been read or the attempt is over; a failure is in rec.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
-	r := &reader{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed}
+	r := &reader{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()}
 	r.yield = r.event
 	if c.opts.Stream {
 		rec.Chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
@@ -122,6 +123,9 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	c.describe(req, rec)
 	r.finish(timing.Done, err)
 	c.settle(r)
+	if !c.opts.KeepText && !req.Followed {
+		rec.Text = ""
+	}
 	if cap(rec.Chunks) > 2*len(rec.Chunks) { // an answer may end long before its limit
 		rec.Chunks = append([]trace.Chunk(nil), rec.Chunks...)
 	}
@@ -192,6 +196,7 @@ func (c *Client) settle(r *reader) {
 	default:
 		rec.OutputTokens, rec.CountedFrom = chunks, trace.FromChunks
 	}
+	c.recount(r)
 	rec.Text = r.text.String()
 	rec.Error = Redact(rec.Error, c.opts.Secrets)
 }

@@ -36,6 +36,7 @@ type reader struct {
 	body          []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
 	text          strings.Builder // visible, if it is kept
 	output        strings.Builder // visible or not, if its tokens are counted here
+	ends          []int           // of the chunks in text, if each is counted
 	tokens        int             // by continuous usage, so far
 	usages        int             // chunks that had usage
 	growing       growing         // the text, of a protocol that repeats it
@@ -225,7 +226,10 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 		chunk.Tokens = trace.Carried(d.tokens)
 	}
 	if r.keep {
-		r.text.WriteString(d.text)
+		r.text.WriteString(r.opts.visible(d))
+	}
+	if r.opts.Recount.Chunks {
+		r.ends = append(r.ends, r.text.Len())
 	}
 	if r.opts.Count != nil {
 		r.output.WriteString(d.hidden)

@@ -153,6 +153,24 @@ func (s Server) Post(ctx context.Context, route string) error {
 	return err
 }
 
+// Get is what a route says, in JSON.
+func (s Server) Get(ctx context.Context, route string) (json.RawMessage, error) {
+	var body json.RawMessage
+	err := s.callJSON(ctx, http.MethodGet, route, nil, &body)
+	return body, err
+}
+
+// Ask reads what a route says into out.
+func (s Server) Ask(ctx context.Context, route string, out any) error {
+	return s.callJSON(ctx, http.MethodGet, route, nil, out)
+}
+
+// Send calls a route with a JSON body.
+func (s Server) Send(ctx context.Context, route string, body any) error {
+	_, err := s.call(ctx, http.MethodPost, route, body)
+	return err
+}
+
 // Tokenize counts text as the server does (vLLM's /tokenize).
 func (s Server) Tokenize(ctx context.Context, model, text string, special bool) ([]int32, error) {
 	in := map[string]any{"model": model, "prompt": text, "add_special_tokens": special}

@@ -63,6 +63,7 @@ func Quantities() []Quantity {
 		{"tokens.output_retokenized", "output tokens, counted again", TokenCount, Neither},
 		{"throughput.requests", "request throughput", PerSecond, Higher},
 		{"goodput", "request goodput", PerSecond, Higher},
+		{"slo.attainment", "share of requests within all objectives", Count, Higher},
 		{"throughput.inputs", "throughput of inputs to pool", PerSecond, Higher},
 		{"throughput.input", "input throughput", TokensPerSecond, Higher},
 		{"throughput.output", "output throughput", TokensPerSecond, Higher},

@@ -36,20 +36,30 @@ type SGLangOptions struct {
 	// Count gives the tokens of an answer's text. Without it, or where a run kept
 	// no text, the record's own count is taken.
 	Count func(text string) int
+	// Split divides the gaps between chunks of OpenAI's protocols over their tokens,
+	// as that tool does if the server is SGLang's and drafts tokens.
+	Split bool
+	// Own says that the requests were sent as that tool sends them. What it cannot
+	// read then makes them fail; of other runs it may be there at Pitot's request.
+	Own bool
+	// Turns says that requests are of conversations, whose prompts that tool does not
+	// count.
+	Turns bool
 
 	protocol string // of the run
+	stream   bool
 }
 
-// SGLang is a run in the figures of sglang.bench_serving. Its clock starts when
-// the concurrency gate lets a request go, and stops with the last line of the
-// answer, end marker included. A token event is a chunk with visible text.
-// Whatever came with status 200 and could be read is a success.
+// SGLang is a run in the figures of sglang.bench_serving. The clock of a request
+// starts when the concurrency gate lets it go, and stops with the last line of the
+// answer, end marker included. A token event is a chunk with visible text. Whatever
+// came with status 200 and could be read is a success.
 type SGLang struct {
 	Duration         float64 // seconds
 	Completed        int
 	TotalInput       int // prompt tokens, as the workload counted them
 	TotalInputText   int // of TotalInput
-	TotalInputVision int // of TotalInput; a trace does not tell them apart, so 0
+	TotalInputVision int // of TotalInput
 	TotalOutput      int // tokens; the length asked for where the stream does not count
 	TotalRetokenized int // tokens of the texts
 
@@ -67,10 +77,15 @@ type SGLang struct {
 	Requests []SGLangRequest // in the order of the workload
 
 	// What that tool does not say of its own figures.
-	Failed   int // requests
-	Silent   int // successes without a chunk of text: their TTFT counts as 0
-	Assumed  int // successes whose output length is the one asked for
-	InFlight int // requests in flight at once, at most
+	Failed     int     // requests
+	Unreadable int     // of Failed: answered, in a form that it cannot read
+	Silent     int     // successes without a chunk of text: their TTFT counts as 0
+	Assumed    int     // successes whose output length is the one asked for
+	InFlight   int     // requests in flight at once, at most
+	Handshake  float64 // seconds of TTFT in which a connection was made, mean
+	Gap        float64 // seconds between two chunks with text, mean
+	Tail       float64 // seconds of Duration after the last answer
+	Uncounted  int     // prompt tokens that are not in TotalInput
 }
 
 // An SGLangRequest is a request as that tool sees it, in seconds.
@@ -80,57 +95,120 @@ type SGLangRequest struct {
 	Timing
 	OK              bool
 	Input, Output   int // tokens
+	Vision          int // of Input
 	Retokenized     int // tokens
+	Prompt, Cached  int // tokens, as the server counts them; Prompt is Input if it does not
+	Tiers           *trace.CacheTiers
 	Text, ErrorText string
 
-	assumed, silent bool
-	spread          []float64 // a gap a token
+	assumed, silent, unreadable bool
+	spread, gaps                []float64 // a gap a token; a gap a chunk
+	handshake                   float64
 }
 
 // NewSGLang computes the figures.
 func NewSGLang(t *trace.Trace, o SGLangOptions) SGLang {
-	o.protocol = t.Run.Plan.Protocol
-	s := SGLang{Duration: duration(t).Seconds(), AcceptLength: o.AcceptLength, InFlight: concurrency(t.Records).Peak}
+	o.protocol, o.stream = t.Run.Plan.Protocol, t.Run.Plan.Stream
+	s := SGLang{
+		Duration: duration(t).Seconds() + t.Run.Tail.Seconds(), AcceptLength: o.AcceptLength, InFlight: concurrency(t.Records).Peak,
+		Tail: t.Run.Tail.Seconds(),
+	}
 	for _, r := range inOrder(t.Records) {
 		s.Requests = append(s.Requests, o.request(r))
 	}
-	s.count()
-	s.latencies()
+	s.count(o)
+	s.latencies(o)
 	return s
 }
 
-// native tells SGLang's own /generate, whose chunks count their tokens, from the
-// protocols of OpenAI.
-func (o SGLangOptions) native() bool { return o.protocol != "completions" && o.protocol != "chat" }
+// openAI are the protocols whose chunks that tool takes for a token each. Those of
+// SGLang's own /generate count their tokens.
+var openAI = []string{"completions", "chat", "trt", "truss"}
+
+func (o SGLangOptions) native() bool { return !slices.Contains(openAI, o.protocol) && !o.embedding() }
+
+func (o SGLangOptions) embedding() bool { return o.protocol == "embeddings" }
 
 func (o SGLangOptions) request(r *trace.Record) SGLangRequest {
 	q := SGLangRequest{
-		OK:        o.success(r),
 		Input:     cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
+		Vision:    r.VisionTokens,
 		Timing:    Timing{Start: r.Released.Seconds()},
 		Text:      r.Text,
 		ErrorText: r.Error,
 	}
+	q.unreadable = o.unreadable(r)
+	q.OK = o.success(r) && !q.unreadable
+	q.Prompt = q.Input
+	if o.Version.Since(SGLangMain) && (o.native() || o.protocol == "completions" || o.protocol == "chat") {
+		q.Prompt = cmp.Or(r.Usage.Prompt, q.Input)
+	}
+	o.cache(&q, r)
 	seen := o.texts(r)
 	if q.silent = len(seen) == 0; !q.silent {
 		q.TTFT = between(r.Released, seen[0].At)
 	}
-	q.spread = spread(seen)
-	q.ITL = q.spread
-	if !o.native() {
-		q.ITL = gaps(seen)
+	if r.Connected.Happened() {
+		q.handshake = between(r.Dialed, r.Connected)
+	}
+	q.gaps, q.spread = gaps(seen), spread(seen)
+	q.ITL = q.gaps
+	if o.native() {
+		q.ITL = q.spread
 	}
 	if !q.OK {
+		if q.unreadable && q.ErrorText == "" {
+			q.ErrorText = "the answer has a line that sglang.bench_serving cannot read"
+		}
 		return q
 	}
+	o.answered(&q, r, seen)
+	return q
+}
+
+// answered adds what only a success has.
+func (o SGLangOptions) answered(q *SGLangRequest, r *trace.Record, seen []trace.Chunk) {
 	q.ErrorText = ""
 	q.Latency = between(r.Released, r.Done)
+	if o.embedding() {
+		q.TTFT, q.silent = 0, false
+		return
+	}
+	switch {
+	case o.stream || q.silent:
+	case o.protocol == "chat":
+		q.TTFT = q.Latency
+	default:
+		q.TTFT = q.Latency + 1e-9 // it looks at its clock once more: a TPOT just below 0, shown as -0.00
+	}
 	q.Output, q.assumed = o.output(r, seen)
-	q.Retokenized = r.OutputTokens
+	q.Retokenized = cmp.Or(r.Retokenized, r.OutputTokens)
 	if o.Count != nil && r.Text != "" {
 		q.Retokenized = o.Count(r.Text)
 	}
-	return q
+}
+
+// cache is what the server says of the prompt's tokens that it had: over OpenAI's
+// protocols that tool sees it only where the server says from where they came.
+func (o SGLangOptions) cache(q *SGLangRequest, r *trace.Record) {
+	q.Tiers = r.Usage.Tiers
+	switch {
+	case o.native():
+		q.Cached = r.Usage.Cached
+	case q.Tiers != nil:
+		q.Cached = q.Tiers.Device + q.Tiers.Host + q.Tiers.Storage
+	}
+}
+
+// unreadable reports whether there is a line in a stream that ends the request in that
+// tool: a comment, the name of an event, or usage in an event of its own, which has no
+// choice to be looked at.
+func (o SGLangOptions) unreadable(r *trace.Record) bool {
+	if !o.Own || !o.stream || o.embedding() {
+		return false
+	}
+	choices := o.protocol == "completions" || o.protocol == "truss" || o.protocol == "chat" && !o.Version.Since(SGLangMain)
+	return r.Asides > 0 || choices && r.Usage.At.Happened()
 }
 
 // success: HTTP 200, a line at least, and no line that cannot be read. To the
@@ -154,6 +232,9 @@ func (o SGLangOptions) texts(r *trace.Record) []trace.Chunk {
 	visible := trace.Text
 	if o.Version.Since(SGLangMain) {
 		visible |= trace.Reasoning
+	}
+	if o.protocol == "trt" { // every line is an event, if there is text in it or not
+		return r.Chunks
 	}
 	counted := slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Tokens > 0 })
 	var out []trace.Chunk
@@ -199,6 +280,8 @@ func (o SGLangOptions) output(r *trace.Record, seen []trace.Chunk) (n int, assum
 	within := !r.Usage.At.Happened() || spoke && seen[len(seen)-1].Tokens > 0
 	read := r.Usage.Completion > 0
 	switch {
+	case o.protocol == "trt" || o.protocol == "truss":
+		read = false
 	case o.native():
 		read = read && spoke
 	case o.protocol == "completions":
@@ -209,28 +292,37 @@ func (o SGLangOptions) output(r *trace.Record, seen []trace.Chunk) (n int, assum
 	if read {
 		return r.Usage.Completion, false
 	}
-	if r.WantTokens == 0 { // that tool always asks for a length
+	if r.WantTokens == 0 && !o.Own { // that tool always asks for a length
 		return r.OutputTokens, false
 	}
 	return r.WantTokens, true
 }
 
-func (s *SGLang) count() {
+func (s *SGLang) count(o SGLangOptions) {
 	for _, q := range s.Requests {
 		if !q.OK {
 			s.Failed++
+			if q.unreadable {
+				s.Unreadable++
+			}
 			continue
 		}
 		s.Completed++
 		s.TotalInput += q.Input
+		s.TotalInputVision += q.Vision
 		s.TotalOutput += q.Output
 		s.TotalRetokenized += q.Retokenized
+		s.Handshake += q.handshake
 		if q.silent {
 			s.Silent++
 		}
 		if q.assumed {
 			s.Assumed++
 		}
+	}
+	s.Handshake /= float64(max(1, s.Completed))
+	if o.Turns {
+		s.Uncounted, s.TotalInput, s.TotalInputVision = s.TotalInput, 0, 0
 	}
 	s.TotalInputText = s.TotalInput - s.TotalInputVision
 	if s.Duration <= 0 {
@@ -242,15 +334,24 @@ func (s *SGLang) count() {
 	s.TotalTokenThroughput = float64(s.TotalInput+s.TotalOutput) / s.Duration
 }
 
-func (s *SGLang) latencies() {
+func (s *SGLang) latencies(o SGLangOptions) {
 	var timings []Timing
-	var ttft, tpot, itl, e2el []float64
+	var ttft, tpot, itl, e2el, gaps []float64
 	for _, q := range s.Requests {
 		if !q.OK {
 			continue
 		}
-		timings = append(timings, q.Timing)
-		ttft, itl, e2el = append(ttft, q.TTFT), append(itl, q.spread...), append(e2el, q.Latency)
+		t := q.Timing
+		if o.protocol == "trt" || o.protocol == "truss" {
+			t.Start = 0 // it forgets when these began
+		}
+		timings = append(timings, t)
+		ttft, e2el, gaps = append(ttft, q.TTFT), append(e2el, q.Latency), append(gaps, q.gaps...)
+		if o.Split {
+			itl = append(itl, q.spread...)
+		} else {
+			itl = append(itl, q.ITL...)
+		}
 		if q.Output > 1 {
 			tpot = append(tpot, (q.Latency-q.TTFT)/float64(q.Output-1))
 		}
@@ -260,6 +361,7 @@ func (s *SGLang) latencies() {
 		TTFT: Distribute(ttft, percentiles), TPOT: Distribute(tpot, percentiles),
 		ITL: Distribute(itl, percentiles), E2EL: Distribute(e2el, percentiles),
 	}
+	s.Gap = stats.Mean(gaps)
 	if s.Duration > 0 {
 		s.Concurrency = stats.Sum(e2el) / s.Duration
 	}

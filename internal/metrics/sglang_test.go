@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -11,7 +13,7 @@ import (
 // sglangRun is a run over protocol; "generate" stands for SGLang's own.
 func sglangRun(protocol string, end trace.Instant, records ...*trace.Record) *trace.Trace {
 	t := run(end, records...)
-	t.Run.Plan.Protocol = protocol
+	t.Run.Plan.Protocol, t.Run.Plan.Stream = protocol, true
 	return t
 }
 
@@ -64,10 +66,14 @@ func TestSGLangDividesGapsOverTokens(t *testing.T) {
 	}
 }
 
-// Over OpenAI's protocols gaps are divided too, but a chunk is one event to the
-// peak, and one that does not add to the count has a token.
+// Over OpenAI's protocols gaps are divided if the server drafts tokens, but a chunk is
+// one event to the peak, and one that does not add to the count has a token.
 func TestSGLangEventsOfOpenAIAreChunks(t *testing.T) {
-	s := NewSGLang(sglangRun("completions", 440, counting()), SGLangOptions{Version: SGLangMain})
+	whole := NewSGLang(sglangRun("completions", 440, counting()), SGLangOptions{Version: SGLangMain})
+	if whole.ITL.N != 4 || whole.ITL.Max != .06 || whole.MaxOutputPerSecond != 5 {
+		t.Errorf("%v events, %d gaps of at most %v s", whole.MaxOutputPerSecond, whole.ITL.N, whole.ITL.Max)
+	}
+	s := NewSGLang(sglangRun("completions", 440, counting()), SGLangOptions{Version: SGLangMain, Split: true})
 	if diff := cmp.Diff([]float64{.06, .03, .005, .015}, s.Requests[0].ITL, exact); diff != "" {
 		t.Error(diff)
 	}
@@ -79,7 +85,7 @@ func TestSGLangEventsOfOpenAIAreChunks(t *testing.T) {
 		r.Chunks[i].Tokens = 0 // not known: one each
 	}
 	for _, protocol := range []string{"completions", "generate"} {
-		s = NewSGLang(sglangRun(protocol, 440, r), SGLangOptions{Version: SGLangMain})
+		s = NewSGLang(sglangRun(protocol, 440, r), SGLangOptions{Version: SGLangMain, Split: true})
 		if s.ITL.N != 4 || s.ITL.Max != .06 || s.MaxOutputPerSecond != 5 {
 			t.Errorf("%s: %v events, %d gaps of at most %v s", protocol, s.MaxOutputPerSecond, s.ITL.N, s.ITL.Max)
 		}
@@ -223,8 +229,104 @@ func TestSGLangOfNothing(t *testing.T) {
 func TestSGLangWildCounts(t *testing.T) {
 	r := answered(0, 0, 0, 3, 50, 60, 70)
 	r.Chunks[1].Tokens = 1<<16 - 1
-	s := NewSGLang(sglangRun("completions", 100, r), SGLangOptions{Version: SGLangMain})
+	s := NewSGLang(sglangRun("completions", 100, r), SGLangOptions{Version: SGLangMain, Split: true})
 	if s.ITL.N != 1<<16 {
 		t.Errorf("%d gaps", s.ITL.N)
+	}
+}
+
+// What that tool cannot read ends a request that it sent; in a run of another command
+// line usage in an event of its own was asked for.
+func TestSGLangFailsOfLinesThatItCannotRead(t *testing.T) {
+	for _, tt := range []struct {
+		protocol string
+		version  SGLangVersion
+		asides   int
+		usage    trace.Instant
+		failed   int
+	}{
+		{"completions", SGLangMain, 0, trace.Never, 0},
+		{"completions", SGLangMain, 1, trace.Never, 1},
+		{"completions", SGLangMain, 0, 60, 1},
+		{"truss", SGLangMain, 0, 60, 1},
+		{"chat", SGLangMain, 0, 60, 0},
+		{"chat", SGLang2601, 0, 60, 1},
+		{"generate", SGLangMain, 0, 60, 0},
+		{"generate", SGLangMain, 2, trace.Never, 1},
+		{"embeddings", SGLangMain, 2, trace.Never, 0},
+	} {
+		r := answered(0, 0, 0, 2, 50, 60)
+		r.Asides, r.Usage.At = tt.asides, tt.usage
+		s := NewSGLang(sglangRun(tt.protocol, 100, r), SGLangOptions{Version: tt.version, Own: true})
+		if s.Failed != tt.failed || s.Unreadable != tt.failed || (s.Requests[0].ErrorText != "") != (tt.failed > 0) {
+			t.Errorf("%+v: %d failed", tt, s.Failed)
+		}
+		if s := NewSGLang(sglangRun(tt.protocol, 100, r), SGLangOptions{Version: tt.version}); s.Failed != 0 {
+			t.Errorf("%+v of another command line: %d failed", tt, s.Failed)
+		}
+	}
+}
+
+// Answers in one piece: a chat's TTFT is its latency; of others the clock is read once
+// more, so that TPOT is just below 0.
+func TestSGLangWithoutAStream(t *testing.T) {
+	for protocol, below := range map[string]bool{"chat": false, "completions": true, "generate": true} {
+		r := answered(0, 0, 0, 5, 50)
+		r.Usage.Completion, r.Done = 5, 50*ms
+		tr := sglangRun(protocol, 100, r)
+		tr.Run.Plan.Stream = false
+		s := NewSGLang(tr, SGLangOptions{Version: SGLangMain, Own: true})
+		if (s.TPOT.Mean < 0) != below || s.TPOT.Mean < -1e-6 || math.Abs(s.TTFT.Mean-.05) > 1e-8 || s.ITL.N != 0 || s.TotalOutput != 5 {
+			t.Errorf("%s: %+v, %d tokens", protocol, s.Latencies, s.TotalOutput)
+		}
+	}
+}
+
+func TestSGLangOfEmbeddings(t *testing.T) {
+	r := answered(0, 0, 0, 0, 50)
+	r.WantTokens = 20
+	s := NewSGLang(sglangRun("embeddings", 100, r), SGLangOptions{Version: SGLangMain, Own: true})
+	if s.Completed != 1 || s.TotalOutput != 0 || s.Silent != 0 || s.Assumed != 0 || s.TTFT.Mean != 0 || s.E2EL.Mean == 0 || s.TotalInput != 10 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TensorRT-LLM's answers have the length asked for, each line is an event, and all
+// requests seem to have begun at once.
+func TestSGLangOfTRT(t *testing.T) {
+	var records []*trace.Record
+	for i := range trace.Instant(3) {
+		r := answered(int(i), 0, 2000*i, 2, 2000*i+10)
+		r.Chunks = append(r.Chunks, trace.Chunk{At: (2000*i + 30) * ms, Kind: trace.Role}) // no text
+		r.Done, r.WantTokens = (2000*i+40)*ms, 7
+		records = append(records, r)
+	}
+	s := NewSGLang(sglangRun("trt", 6000, records...), SGLangOptions{Version: SGLangMain, Own: true})
+	if s.TotalOutput != 21 || s.Assumed != 3 || s.MaxConcurrent != 3 || s.MaxOutputPerSecond != 6 || s.ITL.N != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestSGLangTurnsAreNotCountedAsInput(t *testing.T) {
+	s := NewSGLang(sglangRun("chat", 100, answered(0, 0, 0, 2, 50)), SGLangOptions{Version: SGLangMain, Own: true, Turns: true})
+	if s.TotalInput != 0 || s.TotalInputText != 0 || s.Uncounted != 10 || s.InputThroughput != 0 || s.TotalTokenThroughput != s.OutputThroughput {
+		t.Errorf("%+v", s)
+	}
+}
+
+// 20 ms of connection, 100 ms after the last answer, 6 of 10 prompt tokens a picture's.
+func TestSGLangOfWhatIsNotTheServers(t *testing.T) {
+	r := answered(0, 0, 0, 2, 50, 60)
+	r.Dialed, r.Connected, r.VisionTokens, r.Retokenized = 0, 20*ms, 6, 3
+	r.Usage.Cached = 4
+	tr := sglangRun("generate", 100, r)
+	tr.Run.Tail = 100 * time.Millisecond
+	s := NewSGLang(tr, SGLangOptions{Version: SGLangMain})
+	if s.Duration != .2 || s.Tail != .1 || s.Handshake != .02 || s.TotalInputVision != 6 || s.TotalInputText != 4 || s.TotalRetokenized != 3 || s.Requests[0].Cached != 4 {
+		t.Errorf("%+v", s)
+	}
+	r.Usage.Tiers = &trace.CacheTiers{Device: 1, Host: 2}
+	if q := NewSGLang(sglangRun("chat", 100, r), SGLangOptions{Version: SGLangMain}).Requests[0]; q.Cached != 3 {
+		t.Errorf("%d cached tokens", q.Cached)
 	}
 }

@@ -250,6 +250,7 @@ var chineseTitles = map[string]string{
 	"tokens.output_retokenized": "输出 token 数（重新分词）",
 	"throughput.requests":       "请求吞吐",
 	"goodput":                   "达标请求吞吐（goodput）",
+	"slo.attainment":            "全部目标达标的请求占比",
 	"throughput.input":          "输入吞吐",
 	"throughput.output":         "输出吞吐",
 	"throughput.total":          "总吞吐",

@@ -15,10 +15,15 @@ type Run struct {
 	Started time.Time `json:"started"` // wall clock at instant 0; zero if nobody knows
 	// End is when the last request was done: the benchmark duration. Never for a
 	// run that did not get there.
-	End    Instant     `json:"end_ns"`
-	Plan   Plan        `json:"plan"`
-	Env    Environment `json:"environment"`
-	Client Client      `json:"client"`
+	End Instant `json:"end_ns"`
+	// Tail is for how long after End the tool whose command line it was counts on.
+	Tail time.Duration `json:"tail_ns,omitempty"`
+	// AcceptLength is the mean number of tokens that a step of speculative decoding
+	// gave over the server's life, as the server said after the run; 0 if it did not.
+	AcceptLength float64     `json:"accept_length,omitempty"`
+	Plan         Plan        `json:"plan"`
+	Env          Environment `json:"environment"`
+	Client       Client      `json:"client"`
 	// Notes are what was noticed while the run was prepared or made, each one
 	// sentence.
 	Notes []string `json:"notes,omitempty"`

@@ -179,6 +179,9 @@ type Record struct {
 	Usage        Usage  `json:"usage"`
 	OutputTokens int    `json:"output_tokens"`
 	CountedFrom  Source `json:"counted_from,omitempty"`
+	// Retokenized is how many tokens the visible text has by the tokenizer, where that
+	// was asked for beside the server's count; else 0.
+	Retokenized int `json:"retokenized,omitempty"`
 
 	Class Class  `json:"class,omitempty"` // how it failed, empty if it did not
 	Error string `json:"error,omitempty"` // the first kilobyte of what the server said, or the client's error
