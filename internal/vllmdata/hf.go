@@ -101,6 +101,9 @@ func (h HF) Build(ctx context.Context) (workload.Workload, error) {
 	if err != nil {
 		return workload.Workload{}, err
 	}
+	if !f.placed {
+		positions = nil
+	}
 	return h.finish(requests, positions)
 }
 

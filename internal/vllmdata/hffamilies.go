@@ -17,6 +17,7 @@ type family struct {
 	output        int    // tokens of an answer, where it is not that of the row
 	recorded      bool   // it is that of the row whatever --hf-output-len says
 	media, tools  bool
+	placed        bool // ids are the positions of rows, of those left out too
 	// draft makes a request of a row; nil leaves it out.
 	draft func(h HF, row rows.Row) (*draft, error)
 }
@@ -35,8 +36,8 @@ var families = map[string]family{
 	"AI-MO/NuminaMath-1.5":                                   {split: "train", draft: problem},
 	"AI-MO/NuminaMath-CoT":                                   {split: "train", draft: problem},
 	"zed-industries/zeta":                                    {split: "train", recorded: true, draft: zeta},
-	"vdaita/edit_5k_char":                                    {split: "train", output: 4000, draft: blazedit},
-	"vdaita/edit_10k_char":                                   {split: "train", output: 4000, draft: blazedit},
+	"vdaita/edit_5k_char":                                    {split: "train", output: 4000, placed: true, draft: blazedit},
+	"vdaita/edit_10k_char":                                   {split: "train", output: 4000, placed: true, draft: blazedit},
 	"mgoin/mlperf-inference-llama2-data":                     {split: "train", draft: mlperf},
 	"mgoin/mlperf-inference-llama3.1-data":                   {split: "train", draft: mlperf},
 	"Lin-Chen/MMStar":                                        {split: "val", noSubset: true, output: 128, media: true, draft: mmstar},

@@ -50,6 +50,14 @@ func errTemplate(err error) error {
 	return err
 }
 
+// Render is how workload.Custom is to render its prompts; nil if it is not to.
+func (c Common) Render() func(string) (string, error) {
+	if c.SkipTemplate {
+		return nil
+	}
+	return c.render
+}
+
 // render is text as the model gets it.
 func (c Common) render(text string) (string, error) {
 	if c.SkipTemplate {

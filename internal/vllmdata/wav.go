@@ -127,12 +127,13 @@ func (s sound) encodeWAV() []byte {
 }
 
 func quantized(v float64) int32 {
-	switch scaled := v * math.MaxInt32; {
-	case scaled >= math.MaxInt32:
+	const full = 1 << 31
+	switch scaled := math.RoundToEven(v * full); {
+	case scaled >= full:
 		return math.MaxInt32
-	case scaled <= math.MinInt32:
+	case !(scaled > -full):
 		return math.MinInt32
 	default:
-		return int32(math.RoundToEven(scaled))
+		return int32(scaled)
 	}
 }

@@ -22,13 +22,6 @@ type Rerank struct {
 // separator is the token that a reranker puts between query and document.
 const separator = 1
 
-func (r Rerank) separator() int {
-	if r.NoReranker {
-		return 0
-	}
-	return separator
-}
-
 // Validate reports everything wrong with r at once.
 func (r Rerank) Validate() error {
 	documents := r.documents()
