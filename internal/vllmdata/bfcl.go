@@ -91,7 +91,7 @@ func interleaved(lists [][]toolQuestion) []toolQuestion {
 // messages: it takes part in the shuffling.
 func (h HF) category(name string) ([]toolQuestion, error) {
 	file := "BFCL_v3_" + name + ".json"
-	f, err := h.Files.Open(file)
+	f, err := h.Copy.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--bfcl-categories %s: the copy has no file %s", name, file)
 	}

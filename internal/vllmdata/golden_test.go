@@ -337,7 +337,7 @@ func TestTimedTraceEqualsVLLM(t *testing.T) {
 func TestHubEqualsVLLM(t *testing.T) {
 	for _, c := range goldenCases(t, "hf") {
 		h := HF{
-			Common: c.common(t), Name: c.Name, Files: os.DirFS(filepath.Join("testdata/files", c.Folder)), Root: "FILES/" + c.Folder,
+			Common: c.common(t), Name: c.Name, Copy: Folder{os.DirFS(filepath.Join("testdata/files", c.Folder))}, Root: "FILES/" + c.Folder,
 			Subset: c.Subset, Split: c.Split, Gather: c.Gather, Output: c.Settings.OutputLen,
 			Categories: strings.Join(c.Settings.Categories, ","), MinDistance: c.Settings.MinDistance, MaxDistance: 1, MaxAudio: math.Inf(1),
 		}
@@ -396,7 +396,7 @@ func TestOrderEqualsDatasets(t *testing.T) {
 			}
 			files[fmt.Sprintf("train-%05d-of-%05d.%s", i, len(c.Sizes), c.Form)] = &fstest.MapFile{Data: []byte(b.String())}
 		}
-		h := HF{Common: Common{Seed: c.Seed}, Files: files}
+		h := HF{Common: Common{Seed: c.Seed}, Copy: Folder{files}}
 		names, err := h.dataFiles(family{})
 		if err != nil {
 			t.Fatal(err)

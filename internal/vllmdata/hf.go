@@ -21,7 +21,7 @@ import (
 type HF struct {
 	Common
 	Name    string // of the family: ORG/NAME
-	Files   fs.FS  // the folder of the copy
+	Copy    Copy
 	File    string // the only file of it to take; empty: those of Split
 	Root    string // the folder's absolute path, for files that rows name
 	Subset  string // --hf-subset
@@ -34,6 +34,36 @@ type HF struct {
 	Categories               string  // --bfcl-categories
 	MinDistance, MaxDistance float64 // --blazedit-min-distance and -max-distance
 	MinAudio, MaxAudio       float64 // seconds
+}
+
+// A Copy is the files of a dataset, by their paths within it.
+type Copy interface {
+	List() ([]string, error)
+	Open(path string) (fs.File, error)
+}
+
+// A Folder is a copy in a folder.
+type Folder struct{ fs.FS }
+
+// List are the paths of all files but the hidden ones.
+func (f Folder) List() ([]string, error) {
+	var paths []string
+	err := fs.WalkDir(f.FS, ".", func(p string, d fs.DirEntry, err error) error {
+		hidden := p != "." && d != nil && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && hidden:
+			return fs.SkipDir
+		case !d.IsDir() && !hidden:
+			paths = append(paths, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the folder: %w", err)
+	}
+	return paths, nil
 }
 
 // A draft is a row on its way to a request.
@@ -76,6 +106,9 @@ func Families() []string { return slices.Sorted(maps.Keys(families)) }
 
 // Media reports whether requests of the family carry pictures, videos or sounds.
 func Media(name string) bool { return families[name].media }
+
+// Sounds reports whether requests of the family are sounds to be transcribed.
+func Sounds(name string) bool { return families[name].sounds }
 
 // Tools reports whether requests of the family carry tools, which only a chat can.
 func Tools(name string) bool { return families[name].tools }

@@ -34,7 +34,7 @@ type cardConfig struct {
 
 // readCard is the card of the copy; without one it is empty.
 func (h HF) readCard() (card, error) {
-	f, err := h.Files.Open("README.md")
+	f, err := h.Copy.Open("README.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return card{}, nil
 	}

@@ -12,12 +12,12 @@ import (
 
 // A family is the datasets of the hub that have the same columns.
 type family struct {
-	split, subset string // usual ones
-	noSubset      bool   // --hf-subset means nothing
-	output        int    // tokens of an answer, where it is not that of the row
-	recorded      bool   // it is that of the row whatever --hf-output-len says
-	media, tools  bool
-	placed        bool // ids are the positions of rows, of those left out too
+	split, subset        string // usual ones
+	noSubset             bool   // --hf-subset means nothing
+	output               int    // tokens of an answer, where it is not that of the row
+	recorded             bool   // it is that of the row whatever --hf-output-len says
+	media, tools, sounds bool
+	placed               bool // ids are the positions of rows, of those left out too
 	// draft makes a request of a row; nil leaves it out.
 	draft func(h HF, row rows.Row) (*draft, error)
 }
@@ -47,12 +47,12 @@ var families = map[string]family{
 	"edinburghcstr/ami":                                      speech,
 	"speechcolab/gigaspeech":                                 speech,
 	"kensho/spgispeech":                                      speech,
-	"ArtificialAnalysis/Earnings22-Cleaned-AA":               {split: "train", output: 1024, media: true, draft: earnings},
+	"ArtificialAnalysis/Earnings22-Cleaned-AA":               {split: "train", output: 1024, media: true, sounds: true, draft: earnings},
 	"D4nt3/esb-datasets-earnings22-validation-tiny-filtered": speech,
 	"gorilla-llm/Berkeley-Function-Calling-Leaderboard":      {tools: true, output: 512},
 }
 
-var speech = family{split: "train", output: 1024, media: true, draft: transcription}
+var speech = family{split: "train", output: 1024, media: true, sounds: true, draft: transcription}
 
 // userTurn is a draft of a prompt that is rendered unless that is to be skipped.
 func (h HF) userTurn(prompt string) (*draft, error) {

@@ -58,24 +58,16 @@ func (h HF) dataFiles(f family) ([]string, error) {
 
 // tables are the files that hold rows, those of the format that is the most frequent.
 func (h HF) tables() ([]string, error) {
+	all, err := h.Copy.List()
+	if err != nil {
+		return nil, err
+	}
 	by := map[rows.Format][]string{}
-	err := fs.WalkDir(h.Files, ".", func(p string, d fs.DirEntry, err error) error {
-		base := path.Base(p)
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && p != "." && (base[0] == '.' || base[0] == '_'):
-			return fs.SkipDir
-		case d.IsDir() || base[0] == '.' || slices.Contains(notData, base):
-			return nil
-		}
-		if format, _, err := rows.FormatOf(p); err == nil {
+	for _, p := range all {
+		if isData(p) {
+			format, _, _ := rows.FormatOf(p)
 			by[format] = append(by[format], p)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the folder: %w", err)
 	}
 	var most []string
 	for _, format := range []rows.Format{rows.Parquet, rows.JSONLines, rows.JSON, rows.CSV} {
@@ -84,10 +76,21 @@ func (h HF) tables() ([]string, error) {
 		}
 	}
 	if len(most) == 0 {
-		return nil, errors.New("the folder has no file whose name ends in .parquet, .jsonl, .json or .csv")
+		return nil, errors.New("the copy has no file whose name ends in .parquet, .jsonl, .json or .csv")
 	}
 	slices.Sort(most)
 	return most, nil
+}
+
+// isData tells files of rows from hidden ones and from those about the dataset.
+func isData(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		if strings.HasPrefix(part, ".") || strings.HasPrefix(part, "_") {
+			return false
+		}
+	}
+	_, _, err := rows.FormatOf(p)
+	return err == nil && !slices.Contains(notData, path.Base(p))
 }
 
 // ofSubset are the files below folders of the subset's name. A subset that is not
@@ -154,7 +157,7 @@ func some(files []string) string {
 func (h HF) readFile(name string) iter.Seq2[rows.Row, error] {
 	return func(yield func(rows.Row, error) bool) {
 		failed := func(err error) { yield(rows.Row{}, fmt.Errorf("%s: %w", name, err)) }
-		f, err := h.Files.Open(name)
+		f, err := h.Copy.Open(name)
 		if err != nil {
 			failed(err)
 			return

@@ -111,7 +111,7 @@ func (h HF) soundFile(name string) (workload.Media, error) {
 	if path.IsAbs(within) {
 		within = strings.TrimPrefix(strings.TrimPrefix(within, filepath.ToSlash(h.Root)), "/")
 	}
-	f, err := h.Files.Open(path.Clean(within))
+	f, err := h.Copy.Open(path.Clean(within))
 	if err != nil {
 		return workload.Media{}, fmt.Errorf("names a file that is not in the copy: %w", err)
 	}

@@ -67,10 +67,11 @@ func (c Common) render(text string) (string, error) {
 	return out, errTemplate(err)
 }
 
-// count is how many tokens text has, with those that the model expects around it.
+// count is how many tokens text has, with those that the model expects around it; 0 is
+// not known.
 func (c Common) count(ctx context.Context, text string) (int, error) {
 	if c.Tokens == nil {
-		return 1, nil // what that tool takes a prompt for that it can not count
+		return 0, nil
 	}
 	ids, err := c.Tokens.Encode(ctx, text, true)
 	return len(ids), err
