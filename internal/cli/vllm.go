@@ -233,8 +233,8 @@ const vllmVocabulary = 16000
 
 // build draws or reads the requests.
 func (v vllmRun) build(ctx context.Context, s *session, tok tokens, id string) error {
-	if v.Chat() && tok.tok == nil && v.DatasetName == "random" {
-		return usagef("a chat needs text, and neither a tokenizer for %q nor the server's /tokenize is to be had: name a file with --tokenizer", id)
+	if v.NeedsText() && tok.tok == nil && v.DatasetName == "random" {
+		return usagef("--backend %s needs text, and neither a tokenizer for %q nor the server's /tokenize is to be had: name a file with --tokenizer", v.Backend, id)
 	}
 	w, err := v.dataset(ctx, tok, s.spool)
 	if err != nil {
@@ -290,14 +290,10 @@ func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
 	if err != nil {
 		return err
 	}
-	protocol := endpoint.Completions
-	if v.Chat() {
-		protocol = endpoint.Chat
-	}
 	what, when := v.Describe(n)
 	s.run.Name = v.label()
 	s.run.Plan = trace.Plan{
-		Dialect: "vllm", URL: s.target.base, Protocol: string(protocol), Model: name, Stream: true,
+		Dialect: "vllm", URL: s.target.base, Protocol: v.Protocol(), Model: name, Stream: !v.Pooling(),
 		Workload: what, Requests: n, Seed: uint64(v.Seed), Arrival: when, Rate: v.ConstantRate(),
 		Ramp: v.RampUpStrategy != nil, Objectives: objectives, Settings: s.masked(v.Settings()), Foreign: foreign,
 	}
@@ -325,7 +321,8 @@ func (v vllmRun) connect(s *session, tok tokens, name string) error {
 	_, url := v.URLs()
 	s.client, err = endpoint.New(s.target.transport, endpoint.Options{
 		Protocol: endpoint.Protocol(s.run.Plan.Protocol), URL: url, Model: name, Header: s.target.header,
-		Stream: true, IncludeUsage: true, IgnoreEOS: v.SendIgnoreEOS(), PartsAlways: true, Extra: extra,
+		Stream: !v.Pooling(), IncludeUsage: true, IgnoreEOS: v.AsksIgnoreEOS(), Extra: extra,
+		PartsAlways: v.Protocol() != "responses", AsMessages: v.AsMessages(), MediaFirst: v.MediaFirst(),
 		KeepText: v.SaveDetailed, Count: tok.count, Secrets: s.target.secrets,
 	})
 	if err != nil {

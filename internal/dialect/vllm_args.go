@@ -60,7 +60,7 @@ type VLLMArgs struct {
 	options []option
 }
 
-// Datasets and backends that the tool knows; those built here come first.
+// Datasets and backends that the tool knows; of datasets those built here come first.
 var (
 	vllmDatasets = []string{
 		"random", "random-mm", "sharegpt", "custom",
@@ -74,10 +74,7 @@ var (
 	}
 )
 
-const (
-	builtDatasets = 4
-	builtBackends = 3
-)
+const builtDatasets = 4
 
 // ParseVLLM reads the arguments that follow `bench serve`. idPrefix is the
 // default of --request-id-prefix.

@@ -76,7 +76,7 @@ func TestCheckAcceptsWhatRuns(t *testing.T) {
 func TestCheckRefusesByName(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"--dataset-name sonnet", "--dataset-name sonnet: this dataset is not built yet"},
-		{"--backend vllm-rerank --endpoint /v1/rerank", "--backend vllm-rerank: this backend is not built yet"},
+		{"--backend vllm-rerank --endpoint /v1/rerank", "--backend vllm-rerank ranks documents, of which --dataset-name random has none"},
 		{"--plot-timeline", "--plot-timeline is not built yet"},
 		{"--plot-dataset-stats", "--plot-dataset-stats is not built yet"},
 		{"--random-batch-size 2", "--random-batch-size 2: batches"},
