@@ -265,7 +265,7 @@ func (a *VLLMArgs) RandomMM() (workload.RandomMM, error) {
 // ShareGPT is the dataset "sharegpt".
 func (a *VLLMArgs) ShareGPT() workload.ShareGPT {
 	s := workload.ShareGPT{
-		Requests: a.NumPrompts, Seed: uint64(a.Seed), NoShuffle: a.DisableShuffle, NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix,
+		Requests: a.NumPrompts, Seed: uint64(a.Seed), NoShuffle: a.DisableShuffle, NoOversample: a.NoOversample, IDPrefix: a.RequestIDPrefix, Media: a.Chat(),
 	}
 	for _, n := range []*int{a.ShareGPTOutputLen, a.OutputLen} {
 		if n != nil {

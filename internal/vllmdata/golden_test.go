@@ -306,6 +306,15 @@ func TestCustomEqualsVLLM(t *testing.T) {
 	}
 }
 
+// sharegpt is package workload's; here its pictures and videos are held too.
+func TestShareGPTEqualsVLLM(t *testing.T) {
+	for _, c := range goldenCases(t, "sharegpt") {
+		s := workload.ShareGPT{Requests: c.Requests, Output: c.Output, Seed: c.Seed, IDPrefix: "b-", Media: true}
+		w, err := s.Build(t.Context(), openFile(t, "pictured.json"), c.common(t).Tokens)
+		c.check(t, w, err)
+	}
+}
+
 func TestCustomImageEqualsVLLM(t *testing.T) {
 	for _, c := range goldenCases(t, "custom_image") {
 		w, err := CustomImage{Common: c.common(t), Output: c.Output}.Build(t.Context(), openFile(t, "images.jsonl"))

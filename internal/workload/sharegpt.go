@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/pyrand"
 )
@@ -22,6 +23,7 @@ type ShareGPT struct {
 	NoShuffle    bool // keep the order of the file
 	NoOversample bool
 	IDPrefix     string
+	Media        bool // the picture or video that a conversation names goes along; else it is an error
 }
 
 // Limits of the vLLM benchmark on what it takes from a dataset, in tokens.
@@ -116,8 +118,12 @@ func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenize
 
 // request is nil when the conversation does not fit.
 func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*Request, error) {
-	if holds(c.Image) || holds(c.Video) {
-		return nil, errors.New("a conversation has an image or a video: only text is supported yet")
+	media, err := c.media()
+	if err != nil {
+		return nil, err
+	}
+	if len(media) > 0 && !s.Media {
+		return nil, errors.New("a conversation has an image or a video, where only text is sent: pitot vllm bench serve --backend openai-chat sends it")
 	}
 	prompt, answer := c.Conversations[0].Value, c.Conversations[1].Value
 	ids, err := tok.Encode(ctx, prompt, true)
@@ -136,7 +142,26 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 	if tooShort || len(ids) > maxPrompt || len(ids)+output > maxTotal {
 		return nil, nil
 	}
-	return &Request{Text: prompt, PromptTokens: len(ids), OutputTokens: output}, nil
+	return &Request{Text: prompt, Media: media, PromptTokens: len(ids), OutputTokens: output}, nil
+}
+
+// media is the picture or else the video that a conversation names: an address stays,
+// a path becomes one that the server is to read.
+func (c conversation) media() ([]Media, error) {
+	field, m, kept := c.Image, Media{MIME: "image/*"}, []string{"http://", "https://", "file://", "data:image/"}
+	if !holds(field) {
+		field, m, kept = c.Video, Media{MIME: "video/*"}, kept[:3]
+	}
+	if !holds(field) {
+		return nil, nil
+	}
+	if err := json.Unmarshal(field, &m.URL); err != nil {
+		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", wrongType(err))
+	}
+	if !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
+		m.URL = "file://" + m.URL
+	}
+	return []Media{m}, nil
 }
 
 // holds reports whether a field has anything in it, by Python's rule of truth.

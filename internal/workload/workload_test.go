@@ -221,7 +221,7 @@ func TestBuildErrors(t *testing.T) {
 		{"no talks", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader("[]"), &words{})), "no conversation of two turns among 0"},
 		{"not JSON", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations": 3}]`), &words{})), "read a list of conversations, at byte"},
 		{"nothing fits", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}]}]`), &words{})), "none of 1 conversations"},
-		{"with an image", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}],"image":"x"}]`), &words{})), "only text is supported"},
+		{"with an image", build(ShareGPT{Requests: 1}.Build(ctx, strings.NewReader(`[{"conversations":[{"value":"w1"},{"value":"w2"}],"image":"x"}]`), &words{})), "where only text is sent"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.name, tt.err, tt.want)

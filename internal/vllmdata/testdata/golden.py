@@ -127,6 +127,15 @@ def make_files():
         sounds.append({"prompt": words(1, 5), "audio": f"FILES/sounds/{i}.wav", "output_tokens": 4 + i})
     sounds.append({"prompt": words(1, 5), "audio": {"array": [0, 0.25, -1.5, 0.75, 1.0], "sampling_rate": 16000}, "output_tokens": 9})
     lines("sounds.jsonl", sounds)
+    talks = []
+    for i in range(14):
+        talk = {"id": str(i), "conversations": [{"from": "human", "value": words(4, 9)}, {"from": "gpt", "value": words(1, 12)}]}
+        if i % 3 == 0:
+            talk["image"] = R.choice(["a.png", "https://example.org/a.png"])
+        if i % 4 == 0:
+            talk["video"] = R.choice(["/b.mp4", "http://example.org/b.mp4"])
+        talks.append(talk)
+    write("pictured.json", json.dumps(talks))
     make_hub_files()
 
 
@@ -209,7 +218,7 @@ def kept(requests):
         out["outs"].append(r.expected_output_len)
         out["ids"].append(r.request_id or "")
         out["media"].append(medium(r.multi_modal_data))
-        out["extra"].append(sha(json.dumps(r.request_overrides, sort_keys=True)) if r.request_overrides else "")
+        out["extra"].append(sha(json.dumps(r.request_overrides, sort_keys=True, ensure_ascii=False)) if r.request_overrides else "")
     if any(r.timestamp is not None for r in requests):
         out["at"] = [r.timestamp for r in requests]
     if not any(out["media"]):
@@ -301,7 +310,10 @@ def file_cases():
                 d = V.CustomAudioDataset(random_seed=seed, dataset_path=f.name)
                 case("custom_audio", d.sample(t, n, request_id_prefix="b-", output_len=o, enable_multimodal_chat=chat), tokenizer="llama3", seed=seed, requests=n, output=o, chat=chat)
                 os.remove(f.name)
-        V_trace(seed)
+        for n, o in ((5, None), (20, 9)):
+            d = V.ShareGPTDataset(random_seed=seed, dataset_path=path("pictured.json"))
+            case("sharegpt", d.sample(t, n, request_id_prefix="b-", output_len=o), tokenizer="llama3", seed=seed, requests=n, output=o or 0)
+        timed_trace(seed)
     for n, category in ((5, None), (0, "math"), (30, None)):
         d = V.SpecBench(dataset_path=path("spec_bench.jsonl"), category=category)
         case("spec_bench", d.sample(TOKENIZERS["llama3"], n, request_id_prefix="b-", output_len=33), tokenizer="llama3", requests=n, category=category or "", output=33)
@@ -310,7 +322,7 @@ def file_cases():
         case("speed_bench", d.sample(TOKENIZERS["llama3"], n, request_id_prefix="b-", output_len=44, skip_chat_template=skip, chat_template_kwargs={"mood": "calm"}), tokenizer="llama3", requests=n, category=category or "", output=44, skip=skip)
 
 
-def V_trace(seed):
+def timed_trace(seed):
     d = V.TimedTrace(dataset_path=path("trace.jsonl"), random_seed=seed, timed_trace_chunk_hash_size=16, timed_trace_sec_multiplier=0.001, timed_trace_label_timestamp="timestamp", timed_trace_label_input_length="input_length", timed_trace_label_output_length="output_length", timed_trace_label_hash_ids="hash_ids")
     for n in (5, 100):
         case("timed_trace", d.sample(TOKENIZERS["qwen"], n, request_id_prefix="b-"), tokenizer="qwen", seed=seed, requests=n)
@@ -367,6 +379,50 @@ def orders():
     return out
 
 
+def sent(n, seed, requests, **load):
+    """The offsets at which the tool's own loop wakes, on a clock that stands still."""
+    import asyncio
+
+    import vllm.benchmarks.serve as serve
+
+    offsets = []
+
+    async def sleep(seconds):
+        offsets.append(seconds)
+
+    async def run():
+        async for _ in serve.get_request(requests, **load):
+            pass
+
+    clock, serve.time.time = serve.time.time, lambda: 0.0
+    real, serve.asyncio.sleep = serve.asyncio.sleep, sleep
+    try:
+        asyncio.run(run())
+    finally:
+        serve.time.time, serve.asyncio.sleep = clock, real
+    return offsets
+
+
+def send_times():
+    """Send times after each way of drawing, which may move on the generator."""
+    out = []
+    t = TOKENIZERS["qwen"]
+    for seed in SEEDS:
+        for burstiness in (1.0, 0.5):
+            random.seed(seed)
+            np.random.seed(seed)
+            r = V.RandomDataset(random_seed=seed).sample(t, 8, input_len=9, output_len=3)
+            out.append({"dataset": "random", "seed": seed, "burstiness": burstiness, "sent": sent(8, seed, r, request_rate=10.0, burstiness=burstiness)})
+            d = V.PrefixRepetitionRandomDataset(random_seed=seed)
+            r = d.sample(t, 8, prefix_len=6, suffix_len=5, num_prefixes=4, output_len=3)
+            out.append({"dataset": "prefix_repetition", "seed": seed, "burstiness": burstiness, "sent": sent(8, seed, r, request_rate=10.0, burstiness=burstiness)})
+            random.seed(seed)
+            np.random.seed(seed)
+            r = V.ShareGPTDataset(random_seed=seed, dataset_path=path("pictured.json")).sample(t, 8)
+            out.append({"dataset": "sharegpt", "seed": seed, "burstiness": burstiness, "sent": sent(8, seed, r, request_rate=10.0, burstiness=burstiness)})
+    return out
+
+
 def drawn_cases():
     """The datasets of package workload that draw all of their prompts."""
     for seed in SEEDS:
@@ -402,6 +458,7 @@ def main():
     CASES.clear()
     drawn_cases()
     dump("../../workload/testdata/drawn.json", CASES)
+    dump("../../dialect/testdata/sent.json", send_times())
 
 
 main()
