@@ -88,10 +88,7 @@ func (a *VLLMArgs) adopt(p trace.Plan) {
 	if len(p.Percentiles) > 0 {
 		a.MetricPercentiles = joinFloats(p.Percentiles)
 	}
-	a.Backend = "openai"
-	if p.Protocol == "chat" {
-		a.Backend = "openai-chat"
-	}
+	a.Backend = backendOf(p.Protocol)
 	for _, o := range p.Objectives {
 		if o.Metric != "itl" {
 			a.Goodput = append(a.Goodput, o.Metric+":"+reprFloat(o.Limit.Seconds()*1000))
