@@ -233,14 +233,10 @@ func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
 	if err != nil {
 		return err
 	}
-	protocol := endpoint.Completions
-	if v.Chat() {
-		protocol = endpoint.Chat
-	}
 	what, when := v.Describe(n)
 	s.run.Name = v.label()
 	s.run.Plan = trace.Plan{
-		Dialect: "vllm", URL: s.target.base, Protocol: string(protocol), Model: name, Stream: true,
+		Dialect: "vllm", URL: s.target.base, Protocol: v.Protocol(), Model: name, Stream: !v.Pooling(),
 		Workload: what, Requests: n, Seed: uint64(v.Seed), Arrival: when, Rate: v.ConstantRate(),
 		Ramp: v.RampUpStrategy != nil, Objectives: objectives, Settings: s.masked(v.Settings()), Foreign: foreign,
 	}
@@ -268,7 +264,8 @@ func (v vllmRun) connect(s *session, tok tokens, name string) error {
 	_, url := v.URLs()
 	s.client, err = endpoint.New(s.target.transport, endpoint.Options{
 		Protocol: endpoint.Protocol(s.run.Plan.Protocol), URL: url, Model: name, Header: s.target.header,
-		Stream: true, IncludeUsage: true, IgnoreEOS: v.SendIgnoreEOS(), PartsAlways: true, Extra: extra,
+		Stream: !v.Pooling(), IncludeUsage: true, IgnoreEOS: v.AsksIgnoreEOS(), Extra: extra,
+		PartsAlways: v.Protocol() != "responses", AsMessages: v.AsMessages(), MediaFirst: v.MediaFirst(),
 		KeepText: v.SaveDetailed, Count: tok.count, Secrets: s.target.secrets,
 	})
 	if err != nil {

@@ -21,8 +21,8 @@ var textDatasets = []string{"random", "prefix_repetition", "burstgpt"}
 
 // build draws or reads the requests, and decides when they are sent.
 func (v vllmRun) build(ctx context.Context, s *session, tok tokens, id, tokenizerID string) error {
-	if v.Chat() && tok.tok == nil && slices.Contains(textDatasets, v.DatasetName) {
-		return usagef("a chat needs text, and neither a tokenizer for %q nor the server's /tokenize is to be had: name a file with --tokenizer", id)
+	if v.NeedsText() && tok.tok == nil && slices.Contains(textDatasets, v.DatasetName) {
+		return usagef("--backend %s needs text, and neither a tokenizer for %q nor the server's /tokenize is to be had: name a file with --tokenizer", v.Backend, id)
 	}
 	w, err := v.dataset(ctx, tok, tokenizerID, s.spool)
 	if err != nil {

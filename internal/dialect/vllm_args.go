@@ -64,7 +64,7 @@ type VLLMArgs struct {
 // defaultVLLMVersion is the tool's development.
 const defaultVLLMVersion = string(metrics.VLLMMain)
 
-// Datasets and backends that the tool knows; of backends those built here come first.
+// Datasets and backends that the tool knows.
 var (
 	vllmDatasets = []string{
 		"random", "random-mm", "sharegpt", "custom",
@@ -77,8 +77,6 @@ var (
 		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank",
 	}
 )
-
-const builtBackends = 3
 
 // ParseVLLM reads the arguments that follow `bench serve`. idPrefix is the
 // default of --request-id-prefix.

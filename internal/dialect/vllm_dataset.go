@@ -225,13 +225,8 @@ func (a *VLLMArgs) checkBackend(c *checklist) {
 	case "hf":
 		a.checkHFBackend(c, media)
 	}
-	c.refuse(a.RandomBatchSize > 1 && a.is("random") && !a.pools(), "--random-batch-size %d: batches belong to backends for embeddings, not to --backend %s", a.RandomBatchSize, a.Backend)
+	c.refuse(a.RandomBatchSize > 1 && a.is("random") && !a.Pooling(), "--random-batch-size %d: batches belong to backends for embeddings, not to --backend %s", a.RandomBatchSize, a.Backend)
 	c.refuse(a.EnableMultimodalChat && a.is("sharegpt") && !chat, "--enable-multimodal-chat makes chats of prompts; %s", use)
-}
-
-// pools reports whether the backend embeds or scores instead of answering.
-func (a *VLLMArgs) pools() bool {
-	return strings.Contains(a.Backend, "embeddings") || a.Backend == "vllm-pooling" || a.Backend == "vllm-rerank"
 }
 
 func (a *VLLMArgs) checkHFBackend(c *checklist, media func()) {

@@ -47,23 +47,14 @@ func (a *VLLMArgs) Check() error {
 }
 
 func (a *VLLMArgs) checkBuilt(c *checklist) {
-	backend := slices.Index(vllmBackends, a.Backend)
-	c.refuse(backend >= builtBackends, "--backend %s: this backend is not built yet; built are %s", a.Backend, strings.Join(vllmBackends[:builtBackends], ", "))
 	c.refuse(a.PlotTimeline, "--plot-timeline is not built yet; leave it out, `pitot runs export` has the data")
 	c.refuse(a.PlotDatasetStats, "--plot-dataset-stats is not built yet; leave it out, `pitot runs export` has the data")
 	c.refuse(!slices.Contains([]string{"auto", "hf", "slow", "custom"}, a.TokenizerMode), "--tokenizer-mode %s is not built yet; use auto", a.TokenizerMode)
 	c.refuse(a.SelfTimed != nil && !a.is("timed_trace"), "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
 }
 
-// routes are what the URL of a backend must end with.
-var routes = map[string]string{"vllm": "completions", "openai": "completions", "openai-chat": "chat/completions"}
-
 func (a *VLLMArgs) checkLoad(c *checklist) {
-	_, target := a.URLs()
-	if suffix, ok := routes[a.Backend]; ok {
-		c.refuse(!strings.HasSuffix(target, suffix) && !strings.HasSuffix(target, "profile"), "--backend %s needs an --endpoint that ends in %q, not %q", a.Backend, suffix, a.Endpoint)
-		c.refuse(!a.Chat() && strings.HasSuffix(target, "chat/completions"), "--backend %s sends completions, which %q refuses; use --backend openai-chat", a.Backend, a.Endpoint)
-	}
+	a.checkRoute(c)
 	c.refuse(a.MaxConcurrency != nil && *a.MaxConcurrency <= 0, "--max-concurrency must be greater than 0")
 	c.refuse(!(a.RequestRate > 0), "--request-rate %s: must be positive", reprFloat(a.RequestRate))
 	c.refuse(!(a.Burstiness > 0), "--burstiness %s: must be positive", reprFloat(a.Burstiness))
@@ -192,6 +183,9 @@ func (a *VLLMArgs) Objectives() ([]trace.SLO, error) {
 // nothing.
 func (a *VLLMArgs) sections() []string {
 	if a.PercentileMetrics == nil || *a.PercentileMetrics == "" {
+		if a.Pooling() {
+			return []string{"e2el"}
+		}
 		return []string{"ttft", "tpot", "itl"}
 	}
 	return strings.Split(*a.PercentileMetrics, ",")
@@ -202,45 +196,8 @@ func (a *VLLMArgs) figures() metrics.VLLMOptions {
 	percentiles, _ := a.percentiles() // checked
 	limits, _ := a.GoodputLimits()
 	return metrics.VLLMOptions{
-		Version: metrics.VLLMVersion(a.DialectVersion), NoTokenizer: a.SkipTokenizerInit, Percentiles: percentiles, Goodput: limits,
+		Version: metrics.VLLMVersion(a.DialectVersion), NoTokenizer: a.SkipTokenizerInit, CountsPrompts: a.countsPrompts(), Percentiles: percentiles, Goodput: limits,
 	}
-}
-
-// ExtraFields are the body fields that the tool sends beside those of the
-// protocol: its constants, sampling parameters, and --extra-body over all.
-func (a *VLLMArgs) ExtraFields() (map[string]json.RawMessage, error) {
-	fields := map[string]any{}
-	if !a.Chat() {
-		fields["repetition_penalty"] = 1.0
-		fields["logprobs"] = a.Logprobs
-	}
-	for name, v := range map[string]*float64{
-		"top_p": a.TopP, "min_p": a.MinP, "temperature": a.Temperature, "frequency_penalty": a.FrequencyPenalty,
-		"presence_penalty": a.PresencePenalty, "repetition_penalty": a.RepetitionPenalty,
-	} {
-		if v != nil {
-			fields[name] = *v
-		}
-	}
-	if a.TopK != nil {
-		fields["top_k"] = *a.TopK
-	}
-	out := map[string]json.RawMessage{}
-	for name, v := range fields {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("--%s %v: %w", strings.ReplaceAll(name, "_", "-"), v, err)
-		}
-		out[name] = b
-	}
-	if a.ExtraBody != nil {
-		var extra map[string]json.RawMessage // of null: nothing
-		if err := json.Unmarshal(a.ExtraBody, &extra); err != nil {
-			return nil, fmt.Errorf("--extra-body: %w", err)
-		}
-		maps.Copy(out, extra)
-	}
-	return out, nil
 }
 
 // SendIgnoreEOS reports whether requests ask for answers of the full length: when
@@ -342,21 +299,19 @@ func (a *VLLMArgs) customOutput() int {
 // the length of a prompt that is not counted, and adapters. An output length of
 // 0 is sent like any other, not left to the server.
 func (a *VLLMArgs) Finish(w workload.Workload) {
-	limit := "max_tokens"
-	if a.Chat() {
-		limit = "max_completion_tokens"
-	}
+	limit := a.limitField()
 	fields, _ := a.ExtraFields() // checked
 	for i := range w.Requests {
 		r := &w.Requests[i]
 		if a.SkipTokenizerInit {
 			r.PromptTokens = 1
 		}
-		if r.OutputTokens == 0 && fields[limit] == nil && !a.pools() {
+		if r.OutputTokens == 0 && limit != "" && fields[limit] == nil {
 			extra := map[string]json.RawMessage{limit: json.RawMessage("0")}
 			maps.Copy(extra, r.Extra)
 			r.Extra = extra
 		}
+		a.shape(r)
 	}
 	a.assignLoRA(w)
 }

@@ -158,7 +158,7 @@ func TestCheckRefusesByName(t *testing.T) {
 		{"--dataset-name spec_bench --dataset-path x --spec-bench-output-len 0", "--spec-bench-output-len 0: must be positive"},
 		{"--dataset-name speed_bench --dataset-path x --speed-bench-output-len 0", "--speed-bench-output-len 0: must be positive"},
 		{"--dataset-name sharegpt --dataset-path x --random-batch-size 2", "only --dataset-name random and random-rerank have batches"},
-		{"--backend vllm-rerank --endpoint /v1/rerank", "--backend vllm-rerank: this backend is not built yet"},
+		{"--backend vllm-rerank --endpoint /v1/rerank", "--backend vllm-rerank ranks documents, of which --dataset-name random has none"},
 		{"--plot-timeline", "--plot-timeline is not built yet"},
 		{"--plot-dataset-stats", "--plot-dataset-stats is not built yet"},
 		{"--random-batch-size 2", "--random-batch-size 2: batches"},

@@ -88,10 +88,7 @@ func (a *VLLMArgs) adopt(p trace.Plan) {
 	if len(p.Percentiles) > 0 {
 		a.MetricPercentiles = joinFloats(p.Percentiles)
 	}
-	a.Backend = "openai"
-	if p.Protocol == "chat" {
-		a.Backend = "openai-chat"
-	}
+	a.Backend = backendOf(p.Protocol)
 	for _, o := range p.Objectives {
 		if o.Metric != "itl" {
 			a.Goodput = append(a.Goodput, o.Metric+":"+reprFloat(o.Limit.Seconds()*1000))
@@ -208,6 +205,8 @@ func (a *VLLMArgs) Describe(n int) (what, when string) {
 // describe says what n requests are.
 func (a *VLLMArgs) describe(n int) string {
 	switch r, _ := a.Random(); { // checked
+	case a.is("random") && a.Pooling():
+		return fmt.Sprintf("random %d tokens, %d requests", r.Input, n)
 	case a.is("random", "random-mm"):
 		return fmt.Sprintf("%s %d→%d tokens, %d requests", a.DatasetName, r.Input, r.Output, n)
 	case a.is("random-rerank"):
