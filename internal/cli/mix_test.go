@@ -104,6 +104,25 @@ func TestSettingsOfAPart(t *testing.T) {
 	}
 }
 
+// The warm-up has prompts of its own: no first turn is cached, and later ones are.
+func TestTheWarmUpOfConversationsIsNotMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		v.Args = []string{
+			"bench", "-q", "--store", v.store, "--workload", "chat", "--conversations", "3", "--turns", "2", "--think", "2s", "--rate", "1", "--input-len", "100", "--output-len", "5",
+			"--profile", "small-chat", "--warmup", "3",
+		}
+		if code := Run(v.Process); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, v.stderr.String())
+		}
+		for _, r := range v.last(t).Records {
+			if cached := r.Usage.Cached > 0; cached != (r.Turn > 0) {
+				t.Errorf("turn %d: %d of %d tokens were cached", r.Turn, r.Usage.Cached, r.Usage.Prompt)
+			}
+		}
+	})
+}
+
 // The records of a conversation say so, also from the store, and each turn is due when
 // the answer before it and the pause are over.
 func TestTurnsInVirtualTime(t *testing.T) {

@@ -24,8 +24,14 @@ type files struct {
 	lengths []traffic.Pair
 }
 
-// seed is that of the workload: of each part of a mix another.
-func (c *benchCmd) seed() uint64 { return uint64(c.Seed) | c.partSeed }
+// seed is that of the workload: of each part of a mix another, and of the warm-up.
+func (c *benchCmd) seed() uint64 {
+	seed := uint64(c.Seed) | c.partSeed
+	if c.otherPrompts {
+		seed |= 1 << 32 // beyond the seeds that can be asked for
+	}
+	return seed
+}
 
 // build draws or reads the requests.
 func (c *benchCmd) build(ctx context.Context, s *session, tok tokens) (workload.Workload, error) {

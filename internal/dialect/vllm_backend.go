@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -68,11 +69,12 @@ func (a *VLLMArgs) AsksIgnoreEOS() bool {
 	return a.Protocol() != "transcription" && !a.Pooling() && (a.IgnoreEOS || a.sampled() && a.SendIgnoreEOS())
 }
 
-func (a *VLLMArgs) checkBackend(c *checklist) {
+// checkRoute reports a route that the backend refuses, and what it cannot be asked.
+func (a *VLLMArgs) checkRoute(c *checklist) {
 	b := a.backend()
 	_, target := a.URLs()
 	fits := slices.ContainsFunc(append(b.routes, "profile"), func(route string) bool { return strings.HasSuffix(target, route) })
-	c.refuse(!fits, "--backend %s needs an --endpoint that ends in %q, not %q", a.Backend, strings.Join(b.routes, `" or "`), a.Endpoint)
+	c.refuse(!fits, "--backend %s needs an --endpoint that ends in %s, not %q", a.Backend, orQuoted(b.routes), a.Endpoint)
 	c.refuse(b.protocol == "completions" && strings.HasSuffix(target, "chat/completions"), "--backend %s sends completions, which %q refuses; use --backend openai-chat", a.Backend, a.Endpoint)
 	if b.protocol == "transcription" {
 		for name, v := range a.samplingFlags() {
@@ -86,6 +88,14 @@ func (a *VLLMArgs) checkBackend(c *checklist) {
 		c.refuse(a.DatasetName != "random-rerank", "--backend %s ranks documents, of which --dataset-name %s has none; use random-rerank", a.Backend, a.DatasetName)
 		c.refuse(a.ProbeRequestRate > 0, "--probe-request-rate: a probe is a text, and --backend %s ranks documents", a.Backend)
 	}
+}
+
+func orQuoted(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = strconv.Quote(w)
+	}
+	return strings.Join(quoted, " or ")
 }
 
 // backendFields are the constants that a backend sends.

@@ -106,12 +106,12 @@ func (a *VLLMArgs) FromFile() bool { return !a.is(drawnDatasets...) && !a.is("hf
 func (a *VLLMArgs) checkDataset(c *checklist) {
 	drawn := a.is(drawnDatasets...)
 	c.refuse(drawn && a.DatasetPath != nil, "--dataset-path cannot be used with --dataset-name %s; for a file use sharegpt or custom", a.DatasetName)
-	c.refuse(!drawn && a.DatasetPath == nil && (!a.is("hf") || a.HFName == nil), "--dataset-name %s needs --dataset-path", a.DatasetName)
+	c.refuse(!drawn && a.DatasetPath == nil && !(a.is("hf") && a.HFName != nil), "--dataset-name %s needs --dataset-path", a.DatasetName)
 	c.refuse(a.is(customDatasets...) && a.DatasetPath != nil && !strings.HasSuffix(*a.DatasetPath, ".jsonl"), "--dataset-name %s needs a --dataset-path that ends in .jsonl", a.DatasetName)
 	c.refuse(a.SkipTokenizerInit && !a.is(customDatasets...), "--skip-tokenizer-init cannot be used with --dataset-name %s, which counts tokens", a.DatasetName)
 	c.refuse(a.NumPrompts < 1 && !a.is(wholeDatasets...) && !a.is("random", "random-mm"), "--num-prompts %d: must be at least 1", a.NumPrompts)
 	c.refuse(a.RandomBatchSize != 1 && !a.is("random", "random-rerank"), "--random-batch-size %d: only --dataset-name random and random-rerank have batches", a.RandomBatchSize)
-	a.checkCarries(c)
+	a.checkBackend(c)
 	switch a.DatasetName {
 	case "random":
 		r, err := a.Random()
@@ -201,13 +201,13 @@ func (a *VLLMArgs) HFRepository() string {
 	return ""
 }
 
-// checkCarries reports a backend that can not carry what the dataset gives.
-func (a *VLLMArgs) checkCarries(c *checklist) {
+// checkBackend reports a backend that can not carry what the dataset gives.
+func (a *VLLMArgs) checkBackend(c *checklist) {
 	chat, sound := a.Chat(), a.Backend == "openai-audio"
-	b := a.backend()
+	embedsChat := strings.Contains(a.Backend, "embeddings-")
 	use := "use --backend openai-chat with --endpoint /v1/chat/completions"
 	media := func() {
-		c.refuse(!chat && !b.chat && !b.infinity && b.protocol != "responses", "--dataset-name %s sends pictures or videos, which --backend %s does not carry; %s", a.DatasetName, a.Backend, use)
+		c.refuse(!chat && !embedsChat, "--dataset-name %s sends pictures or videos, which --backend %s does not carry; %s", a.DatasetName, a.Backend, use)
 	}
 	switch a.DatasetName {
 	case "random-mm":
@@ -225,7 +225,7 @@ func (a *VLLMArgs) checkCarries(c *checklist) {
 	case "hf":
 		a.checkHFBackend(c, media)
 	}
-	c.refuse(a.RandomBatchSize > 1 && a.is("random") && !b.pooling, "--random-batch-size %d: batches belong to backends for embeddings, not to --backend %s", a.RandomBatchSize, a.Backend)
+	c.refuse(a.RandomBatchSize > 1 && a.is("random") && !a.Pooling(), "--random-batch-size %d: batches belong to backends for embeddings, not to --backend %s", a.RandomBatchSize, a.Backend)
 	c.refuse(a.EnableMultimodalChat && a.is("sharegpt") && !chat, "--enable-multimodal-chat makes chats of prompts; %s", use)
 }
 

@@ -54,7 +54,7 @@ func (a *VLLMArgs) checkBuilt(c *checklist) {
 }
 
 func (a *VLLMArgs) checkLoad(c *checklist) {
-	a.checkBackend(c)
+	a.checkRoute(c)
 	c.refuse(a.MaxConcurrency != nil && *a.MaxConcurrency <= 0, "--max-concurrency must be greater than 0")
 	c.refuse(!(a.RequestRate > 0), "--request-rate %s: must be positive", reprFloat(a.RequestRate))
 	c.refuse(!(a.Burstiness > 0), "--burstiness %s: must be positive", reprFloat(a.Burstiness))

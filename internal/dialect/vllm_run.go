@@ -205,6 +205,8 @@ func (a *VLLMArgs) Describe(n int) (what, when string) {
 // describe says what n requests are.
 func (a *VLLMArgs) describe(n int) string {
 	switch r, _ := a.Random(); { // checked
+	case a.is("random") && a.Pooling():
+		return fmt.Sprintf("random %d tokens, %d requests", r.Input, n)
 	case a.is("random", "random-mm"):
 		return fmt.Sprintf("%s %d→%d tokens, %d requests", a.DatasetName, r.Input, r.Output, n)
 	case a.is("random-rerank"):

@@ -22,11 +22,11 @@ type Format string
 const (
 	// Azure is a CSV of Azure's LLM inference traces of 2023 and 2024:
 	//	TIMESTAMP,ContextTokens,GeneratedTokens
-	//	2023-11-16 18:15:46.6805900,374,44
+	//	2023-11-20 09:00:01.2500000,480,21
 	Azure Format = "azure"
 	// BurstGPT is a CSV of the traces of that name, old or with sessions:
 	//	Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type
-	//	5,ChatGPT,472,18,490,Conversation log
+	//	10,ChatGPT,300,25,325,Conversation log
 	BurstGPT Format = "burstgpt"
 	// Mooncake is JSON Lines, times in milliseconds; equal ids stand for equal blocks
 	// of tokens:
@@ -205,7 +205,7 @@ func date(text string) (time.Duration, error) {
 			return time.Duration(t.UnixNano()), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a time such as 2023-11-16 18:15:46.68", text)
+	return 0, fmt.Errorf("%q is not a time such as 2023-11-20 09:00:01.25", text)
 }
 
 // maxLine is the longest line read, in bytes.

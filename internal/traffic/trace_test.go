@@ -39,16 +39,16 @@ func TestFormatsAreRecognized(t *testing.T) {
 			{Line: 6, At: 61 * sec, Input: 2048, Output: 9},
 		}},
 		"azure2024.csv": {Format: Azure, Rows: []Row{
-			{Line: 2, Input: 2162, Output: 5},
-			{Line: 4, At: 7405 * time.Microsecond, Input: 76, Output: 15},
-			{Line: 3, At: 990070 * time.Microsecond, Input: 2399, Output: 6},
+			{Line: 2, Input: 1800, Output: 7},
+			{Line: 4, At: 7405 * time.Microsecond, Input: 90, Output: 15},
+			{Line: 3, At: 995800 * time.Microsecond, Input: 2500, Output: 6},
 		}, Notes: []string{"the rows of the trace are not in the order of their times: they were put in it"}},
 		"burstgpt.csv": {Format: BurstGPT, Rows: []Row{
-			{Line: 2, Input: 472, Output: 18, Model: "ChatGPT", Kind: "Conversation log"},
-			{Line: 3, At: 40 * sec, Input: 1087, Output: 230, Model: "ChatGPT", Kind: "Conversation log"},
-			{Line: 4, At: 113 * sec, Input: 417, Output: 276, Model: "GPT-4", Kind: "Conversation log"},
-			{Line: 5, At: 115 * sec, Input: 1360, Model: "ChatGPT", Kind: "API log"},
-			{Line: 6, At: 120*sec + sec/2, Input: 85, Output: 33, Model: "ChatGPT", Kind: "API log"},
+			{Line: 2, Input: 300, Output: 25, Model: "ChatGPT", Kind: "Conversation log"},
+			{Line: 3, At: 40 * sec, Input: 900, Output: 150, Model: "ChatGPT", Kind: "Conversation log"},
+			{Line: 4, At: 113 * sec, Input: 400, Output: 260, Model: "GPT-4", Kind: "Conversation log"},
+			{Line: 5, At: 115 * sec, Input: 1200, Model: "ChatGPT", Kind: "API log"},
+			{Line: 6, At: 120*sec + sec/2, Input: 80, Output: 35, Model: "ChatGPT", Kind: "API log"},
 		}},
 		"burstgpt_sessions.csv": {Format: BurstGPT, Rows: []Row{
 			{Line: 2, Input: 20, Output: 30, Model: "GPT-4", Kind: "Conversation log"},
@@ -57,7 +57,7 @@ func TestFormatsAreRecognized(t *testing.T) {
 		"mooncake.jsonl": {Format: Mooncake, Rows: []Row{
 			{Line: 1, Input: 1200, Output: 52, Blocks: []int64{0, 1, 2}},
 			{Line: 2, Input: 1300, Output: 26, Blocks: []int64{0, 1, 3}},
-			{Line: 3, At: 3052 * time.Millisecond, Input: 1700, Output: 3, Blocks: []int64{0, 1, 2, 7}},
+			{Line: 3, At: 2500 * time.Millisecond, Input: 1700, Output: 3, Blocks: []int64{0, 1, 2, 7}},
 			{Line: 5, At: 6 * sec, Input: 40, Output: 3, Blocks: []int64{9}},
 		}},
 	} {
@@ -81,11 +81,11 @@ func TestMistakesInTraces(t *testing.T) {
 		{"other columns", "a,b\n1,2\n", "", []string{`line 1: "a,b" is the beginning of no trace known here: azure begins with the columns TIMESTAMP,ContextTokens,GeneratedTokens`}},
 		{"another format", azure, BurstGPT, []string{"no trace of the format burstgpt, which begins with the columns Timestamp,Request tokens,Response tokens"}},
 		{"no rows", azure, "", []string{"no requests in it"}},
-		{"wrong fields", azure + "yesterday,5,6\n2023-11-16 18:17:03,-5,x\n", "", []string{
-			`line 2: column TIMESTAMP: "yesterday" is not a time such as 2023-11-16 18:15:46.68`,
+		{"wrong fields", azure + "yesterday,5,6\n2023-11-20 09:00:01,-5,x\n", "", []string{
+			`line 2: column TIMESTAMP: "yesterday" is not a time such as 2023-11-20 09:00:01.25`,
 			"line 3: column ContextTokens: \"-5\" is not a number of tokens\ncolumn GeneratedTokens: \"x\" is not a number",
 		}},
-		{"a short row", azure + "2023-11-16 18:17:03,5\n", "", []string{"record on line 2: wrong number of fields"}},
+		{"a short row", azure + "2023-11-20 09:00:01,5\n", "", []string{"record on line 2: wrong number of fields"}},
 		{"many", azure + strings.Repeat("x,1,1\n", 9), "", []string{"line 6:", "the lines after that were not looked at"}},
 		{"lines", `{"timestamp": 1, "input_length": 5, "output_length": 1.5}` + "\n" + `{"input_length": "5"}` + "\n{\n", "", []string{
 			`line 1: field "output_length" is 1.5: must be a number of tokens`, `line 2: field "input_length" is a JSON string`, "line 3: not a JSON object",

@@ -167,6 +167,9 @@ func InOrder[T any](ctx context.Context, n int, f func(ctx context.Context, i in
 		under.Go(func() {
 			defer close(results)
 			for i := range n {
+				if ctx.Err() != nil {
+					return // whatever the select below would choose
+				}
 				one := make(chan result, 1)
 				select {
 				case results <- one:
