@@ -62,8 +62,9 @@ func (c vllmCmd) Run(p *Process) error {
 
 const vllmHelp = `pitot vllm bench serve takes the flags of vllm bench serve, with its rules: names
 may be cut short, underscores are dashes, --extra-body.a.b VALUE builds JSON, and
---config FILE reads flags from YAML. Flags, datasets and backends that are not
-built are refused by name before anything is sent. docs/vllm.md lists them.
+--config FILE reads flags from YAML. What is not built, or does not go together, is
+refused by name before anything is sent. docs/vllm.md lists it. Datasets of the hub
+are read from a copy, and downloaded only if PITOT_HF_DOWNLOAD=1.
 
 Of its own it has
   --dialect-version FORM    definitions and report of main (default), 2026-11
