@@ -84,6 +84,9 @@ func (c *benchCmd) random() workload.Random {
 		Requests: c.Requests, Input: c.InputLen.fixed, Output: c.OutputLen.fixed, InputRange: c.InputRange, OutputRange: c.OutputRange,
 		Prefix: c.PrefixLen, Seed: c.seed(), IDPrefix: c.idPrefix, Exact: true, Names: randomNames, Spool: c.spool,
 	}
+	if c.grouped() { // texts are put together: they have to be there
+		r.Requests, r.Spool = c.Requests*c.textsEach(), nil
+	}
 	if c.otherPrompts {
 		r.Seed |= 1 << 32 // beyond the seeds that can be asked for
 	}
@@ -157,7 +160,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 		return gone
 	}
 	model, names, err := choose(list, err, c.Model)
-	if err != nil {
+	if err != nil && c.protocol().NamesModel() {
 		return err
 	}
 	s.run.Env.Models = names
@@ -167,7 +170,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 		return err
 	}
 	s.run.Env.Tokenizer = tok.name
-	if tok.tok == nil && c.Tokenizer == "" && c.Protocol == string(endpoint.Completions) {
+	if tok.tok == nil && c.Tokenizer == "" && !c.needsText() {
 		s.notef("prompts are counted as token ids: no --tokenizer is named, and the server has no /tokenize that works")
 	}
 	w, err := c.build(ctx, s, tok)
@@ -246,14 +249,13 @@ func (c *benchCmd) connect(ctx context.Context, s *session, tok tokens, model st
 		return err
 	}
 	s.keepText = c.KeepText
-	protocol := endpoint.Protocol(c.Protocol)
-	route := c.Endpoint
-	if route == "" {
-		route = protocol.Path()
+	extra, sampling, err := c.sampling(extra)
+	if err != nil {
+		return err
 	}
 	s.client, err = endpoint.New(s.target.transport, endpoint.Options{
-		Protocol: protocol, URL: s.target.base + route, Model: model, Header: s.target.header,
-		Stream: !c.NoStream, IncludeUsage: true, ContinuousUsage: c.TokenUsage, IgnoreEOS: *c.IgnoreEOS, Extra: extra,
+		Protocol: c.protocol(), URL: s.target.base + c.route(), Model: model, Header: s.target.header,
+		Stream: !c.NoStream, IncludeUsage: true, ContinuousUsage: c.TokenUsage, IgnoreEOS: *c.IgnoreEOS, Extra: extra, Sampling: sampling,
 		KeepText: c.KeepText, Count: tok.count, Secrets: s.target.secrets,
 	})
 	if err != nil {
@@ -264,7 +266,8 @@ func (c *benchCmd) connect(ctx context.Context, s *session, tok tokens, model st
 		limit = *c.ReadyTimeout
 	}
 	if limit > 0 {
-		s.ready, s.readyLimit = &workload.Request{Text: "Hello", OutputTokens: 1}, limit
+		ready := c.small("Hello", 1, s.requests)
+		s.ready, s.readyLimit = &ready, limit
 	}
 	return c.warmUp(ctx, s, tok)
 }
@@ -287,7 +290,7 @@ func (c *benchCmd) warmUp(ctx context.Context, s *session, tok tokens) error {
 		return err
 	default:
 		for i := range c.Warmup {
-			s.warmup = append(s.warmup, workload.Request{Text: fmt.Sprintf("Warm-up request %d: say something.", i), OutputTokens: 16})
+			s.warmup = append(s.warmup, c.small(fmt.Sprintf("Warm-up request %d: say something.", i), 16, s.requests))
 		}
 	}
 	return nil

@@ -73,6 +73,8 @@ func (c *benchCmd) idle(flag string) string {
 		{!drawn && c.Workload != "trace", "fit", "belongs to workloads that are drawn, and to traces"},
 		{c.Workload == "trace", "output-len", "belongs to other workloads: a trace says how long answers are"},
 		{c.Workload != "custom", "shuffle", "belongs to --workload custom"},
+		{!c.protocol().Silent() || c.Workload != "random", "texts", "belongs to --workload random with --protocol embeddings, pooling or rerank"},
+		{c.protocol().Silent(), "output-", "is about text, and --protocol " + c.Protocol + " has none in its answers"},
 		{c.NoStream, "token-usage", "is about streams, and --no-stream asks for none"},
 		{drawn, "no-oversample", "belongs to workloads from files"},
 		{c.Workload != "trace", "trace-", "belongs to --workload trace"},
@@ -127,6 +129,7 @@ func (c *benchCmd) complete() error {
 			c.Protocol = string(endpoint.Chat)
 		}
 	}
+	c.NoStream = c.NoStream || c.protocol().Silent()
 	err := errors.Join(c.checkTarget(), c.checkEngine(), c.checkRequests(), c.check(c.Data != ""), c.checkOrder())
 	if err == nil {
 		err = c.checkFiles()
@@ -285,7 +288,6 @@ func (c *benchCmd) checkWorkload() error {
 	}
 	bad(drawn && c.Data != "", "--data: a %s workload reads no file; for a file use --workload sharegpt, custom, trace or conversations", c.Workload)
 	bad(!drawn && c.Data == "", "--workload %s needs --data FILE", c.Workload)
-	bad(c.Workload == "random-mm" && c.Protocol != string(endpoint.Chat), "--workload random-mm sends pictures and needs --protocol chat")
 	bad(!drawn && c.OutputLen.fixed < 0, "--output-len %v: must not be negative", c.OutputLen)
 	bad(c.OutputLen.count != nil && (c.Workload == "sharegpt" || c.Workload == "custom"), "--output-len %v: of a %s workload it must be a number", c.OutputLen, c.Workload)
 	bad(c.InputLen.count != nil && c.InputRange != 0, "--input-range belongs to an input length that is a number")
@@ -300,7 +302,7 @@ func (c *benchCmd) checkWorkload() error {
 		_, err := traffic.ParseSpan(c.Slice)
 		bad(err != nil, "--slice %v", err)
 	}
-	return errors.Join(append(errs, c.checkLengths())...)
+	return errors.Join(append(append(errs, c.checkProtocol()...), c.checkLengths())...)
 }
 
 // checkLengths reports lengths that cannot be drawn.

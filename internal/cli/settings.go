@@ -42,7 +42,7 @@ type benchCmd struct {
 type targetSettings struct {
 	URL string `placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
 	askSettings
-	Endpoint       string        `placeholder:"PATH" help:"Route of the requests. Default: /v1/completions or /v1/chat/completions."`
+	Endpoint       string        `placeholder:"PATH" help:"Route of the requests. Default: that of the protocol, such as /v1/completions."`
 	APIKeyEnv      string        `name:"api-key-env" default:"OPENAI_API_KEY" placeholder:"NAME" help:"Environment variable with the bearer key (${default})."`
 	APIKeyFile     string        `name:"api-key-file" placeholder:"FILE" help:"File with the bearer key, in place of the variable."`
 	Header         []string      `placeholder:"NAME=VALUE" sep:"none" help:"Header of every request; may be repeated."`
@@ -60,7 +60,7 @@ type targetSettings struct {
 // askSettings say how to ask for answers.
 type askSettings struct {
 	Model      string `placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
-	Protocol   string `enum:",completions,chat" default:"" placeholder:"NAME" help:"completions or chat. Default: completions, or chat for random-mm and conversations."`
+	Protocol   string `enum:",completions,chat,responses,messages,generate,tgi,trt,truss,embeddings,pooling,rerank,transcription" default:"" placeholder:"NAME" help:"completions, chat, responses, messages (Anthropic's), generate (SGLang's own), tgi, trt (Triton), truss, embeddings, pooling, rerank or transcription. Default: completions, or chat for random-mm and conversations."`
 	NoStream   bool   `help:"Ask for whole answers instead of streams."`
 	TokenUsage bool   `help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
 	IgnoreEOS  *bool  `name:"ignore-eos" negatable:"" help:"Ask for answers of the full length. Default: for random workloads."`

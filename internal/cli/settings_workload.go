@@ -17,6 +17,7 @@ type workloadSettings struct {
 	PrefixLen    int     `placeholder:"TOKENS" help:"Tokens that all random prompts share at their beginning, beside the prompt length; of conversations, a system prompt."`
 	OutputLen    length  `placeholder:"TOKENS" help:"Output length, likewise. Default: 64 for workloads that are drawn, the recorded length for files."`
 	OutputRange  float64 `placeholder:"SHARE" help:"Spread of the output length of random workloads."`
+	Texts        int     `default:"1" placeholder:"N" help:"Random texts in a request to embed or pool; of one to rerank, documents beside the query (${default})."`
 	Lengths      string  `placeholder:"FILE" help:"Draw lengths from those in this file: a line has that of a prompt, or that, a comma, and that of its answer."`
 	Fit          int     `placeholder:"TOKENS" help:"Shorten prompts, and end conversations, so that prompt and answer fit so many tokens."`
 	Images       int     `default:"1" placeholder:"N" help:"Pictures in a request of random-mm (${default})."`

@@ -95,6 +95,9 @@ func (c simCmd) check() error {
 	if c.KeepText {
 		errs = append(errs, usagef("--keep-text: a simulated answer has no text"))
 	}
+	if p := endpoint.Protocol(c.Protocol); p != "" && p != endpoint.Completions && p != endpoint.Chat {
+		errs = append(errs, usagef("--protocol %s: a simulation speaks completions and chat; pitot bench without --url has the engine answer in the others", p))
+	}
 	if len(c.Engine.Fault) > 0 {
 		errs = append(errs, usagef("--fault: nothing is sent that could go wrong; faults are for pitot serve and pitot bench"))
 	}

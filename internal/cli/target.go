@@ -141,10 +141,8 @@ func parseBase(flag, s string) (string, error) {
 		return "", err
 	}
 	base := strings.TrimRight(s, "/")
-	for _, route := range []string{endpoint.Chat.Path(), endpoint.Completions.Path()} {
-		if before, ok := strings.CutSuffix(base, route); ok {
-			return "", usagef("%s %q: leave the route out: %s", flag, s, before)
-		}
+	if before, ok := isRoute(base); ok {
+		return "", usagef("%s %q: leave the route out: %s", flag, s, before)
 	}
 	return strings.TrimSuffix(base, "/v1"), nil
 }

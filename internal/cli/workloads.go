@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/endpoint"
 	"github.com/pitot-bench/pitot/internal/engine"
 	"github.com/pitot-bench/pitot/internal/traffic"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -41,10 +40,17 @@ func (c *benchCmd) build(ctx context.Context, s *session, tok tokens) (workload.
 
 // buildOne builds a workload that has no parts.
 func (c *benchCmd) buildOne(ctx context.Context, tok tokens) (workload.Workload, error) {
-	chat := c.Protocol == string(endpoint.Chat)
-	if chat && tok.tok == nil && c.Workload != "custom" && !c.talking() {
-		return workload.Workload{}, usagef("the chat protocol takes no token ids, and nothing here can turn them into text: name a tokenizer file with --tokenizer, or use --protocol completions")
+	if c.needsText() && tok.tok == nil && c.Workload != "custom" && !c.talking() {
+		return workload.Workload{}, usagef("--protocol %s takes no token ids here, and nothing can turn them into text: name a tokenizer file with --tokenizer, or use --protocol completions", c.Protocol)
 	}
+	w, err := c.draw(ctx, tok)
+	if err != nil {
+		return w, err
+	}
+	return c.suit(w)
+}
+
+func (c *benchCmd) draw(ctx context.Context, tok tokens) (workload.Workload, error) {
 	switch c.Workload {
 	case "random":
 		r := c.random()
@@ -71,17 +77,7 @@ func (c *benchCmd) buildOne(ctx context.Context, tok tokens) (workload.Workload,
 	if c.Workload == "sharegpt" {
 		source = c.shareGPT()
 	}
-	w, err := buildFrom(ctx, "--data", c.Data, source, tok)
-	if err != nil {
-		return w, err
-	}
-	if !chat && slices.ContainsFunc(w.Requests, func(r workload.Request) bool { return r.Messages != nil }) {
-		return w, usagef("--data %s holds messages, which need --protocol chat", c.Data)
-	}
-	if chat && slices.ContainsFunc(w.Requests, func(r workload.Request) bool { return r.Tokens != nil }) {
-		return w, usagef("--data %s holds prompts of token ids, which need --protocol completions", c.Data)
-	}
-	return w, nil
+	return buildFrom(ctx, "--data", c.Data, source, tok)
 }
 
 // drawLengths draws the lengths of a random workload where they have a distribution.
@@ -127,7 +123,7 @@ func (c *benchCmd) chat() traffic.Chat {
 	}
 	return traffic.Chat{
 		Conversations: c.Conversations, Requests: c.Requests, Turns: count(c.Turns, turns), First: c.lengths(), Later: count(c.TurnLen, later),
-		Think: pause(c.Think, think), System: c.PrefixLen, Messages: c.Protocol == string(endpoint.Chat), Seed: c.seed(), IDPrefix: c.idPrefix,
+		Think: pause(c.Think, think), System: c.PrefixLen, Messages: c.protocol().TakesMessages(), Seed: c.seed(), IDPrefix: c.idPrefix,
 	}
 }
 
@@ -144,7 +140,7 @@ func pause(given *engine.Dist, text string) engine.Dist {
 
 func (c *benchCmd) talks() traffic.Talks {
 	t := traffic.Talks{
-		Conversations: c.Conversations, Requests: c.Requests, Recorded: c.History == "recorded", Messages: c.Protocol == string(endpoint.Chat),
+		Conversations: c.Conversations, Requests: c.Requests, Recorded: c.History == "recorded", Messages: c.protocol().TakesMessages(),
 		NeedTime: c.Replay == "data", Seed: c.seed(), IDPrefix: c.idPrefix,
 	}
 	if c.OutputLen.given() {
@@ -243,7 +239,7 @@ func (c *benchCmd) describe() string {
 	}
 	switch c.Workload {
 	case "random":
-		return fmt.Sprintf("random %s→%s tokens%s", in, out, prefix)
+		return fmt.Sprintf("random %s tokens%s", c.describeLengths(in, out), prefix)
 	case "random-mm":
 		return fmt.Sprintf("random-mm %s→%s tokens, %d%s pictures of %s%s", in, out, c.Images, spread(c.ImageRange), c.ImageSizes, prefix)
 	case "chat", "agent":

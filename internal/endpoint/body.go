@@ -68,6 +68,9 @@ func (c *Client) Encode(req *workload.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.grammar.takes.check(req); err != nil {
+		return nil, err
+	}
 	b := bodyWriter{body: make([]byte, 0, bodySize(req)), form: c.grammar.multipart}
 	model := c.grammar.model
 	for _, f := range c.fixed {

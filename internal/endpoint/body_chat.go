@@ -3,7 +3,6 @@ package endpoint
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"mime"
 	"strings"
@@ -20,14 +19,9 @@ func chatPrompt(b *bodyWriter, o *Options, req *workload.Request, free func(stri
 
 // openAIMessages writes a chat: as it is given, or of one message of the user's.
 func openAIMessages(b *bodyWriter, o *Options, req *workload.Request) error {
-	switch {
-	case req.Messages != nil:
+	if req.Messages != nil {
 		b.raw(req.Messages)
 		return nil
-	case req.Tokens != nil:
-		return errNotTokens
-	case req.Batch != nil:
-		return errNotBatch
 	}
 	b.rawString(`[{"role":"user","content":`)
 	switch {
@@ -131,20 +125,9 @@ func responsesPrompt(b *bodyWriter, o *Options, req *workload.Request, free func
 	case req.Messages != nil:
 		b.name("input").raw(req.Messages)
 		return nil
-	case req.Tokens != nil:
-		return errNotTokens
-	case req.Batch != nil:
-		return errNotBatch
-	case req.Parts != nil:
-		return errors.New("the parts of a chat message can only be sent to the chat protocol")
 	case len(req.Media) == 0 && !o.PartsAlways:
 		b.name("input").text(req.Text)
 		return nil
-	}
-	for _, m := range req.Media {
-		if kind := mediaKind(m); kind != "image" {
-			return fmt.Errorf("%s can only be sent to the chat protocol", kind)
-		}
 	}
 	b.name("input").rawString(`[{"role":"user","content":`)
 	b.parts(o, req, responsesPart)
@@ -179,17 +162,6 @@ func messagesPrompt(b *bodyWriter, o *Options, req *workload.Request, free func(
 		return nil
 	case req.Messages != nil:
 		return withoutSystem(b, req.Messages, free)
-	case req.Tokens != nil:
-		return errNotTokens
-	case req.Batch != nil:
-		return errNotBatch
-	case req.Parts != nil:
-		return errors.New("the parts of a chat message can only be sent to the chat protocol")
-	}
-	for _, m := range req.Media {
-		if kind := mediaKind(m); kind != "image" {
-			return fmt.Errorf("%s can only be sent to the chat protocol", kind)
-		}
 	}
 	b.name("messages").rawString(`[{"role":"user","content":`)
 	if len(req.Media) == 0 && !o.PartsAlways {

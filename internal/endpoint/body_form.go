@@ -3,7 +3,6 @@ package endpoint
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 
 	"github.com/pitot-bench/pitot/internal/workload"
 )
@@ -46,9 +45,6 @@ func transcriptionFields(o *Options) map[string]any {
 // soundPrompt writes the sound as a file of a form. The text of the request is not
 // sent: it is about the sound, as in a chat, and not the beginning of what is said.
 func soundPrompt(b *bodyWriter, _ *Options, req *workload.Request, _ func(string) bool) error {
-	if len(req.Media) != 1 || mediaKind(req.Media[0]) != "audio" || len(req.Media[0].Data) == 0 {
-		return errors.New("a transcription takes one sound, by content, and the request has none")
-	}
 	sound := req.Media[0]
 	b.rawString("--" + formBoundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"audio." +
 		soundFormat(sound.MIME) + "\"\r\nContent-Type: " + sound.MIME + "\r\n\r\n")

@@ -1,8 +1,6 @@
 package endpoint
 
 import (
-	"errors"
-
 	"github.com/pitot-bench/pitot/internal/workload"
 )
 
@@ -25,9 +23,6 @@ func inputPrompt(b *bodyWriter, o *Options, req *workload.Request, free func(str
 
 // rerankPrompt writes a query and the documents to be held against it.
 func rerankPrompt(b *bodyWriter, _ *Options, req *workload.Request, free func(string) bool) error {
-	if len(req.Batch) < 2 {
-		return errors.New("rerank takes a query and documents, and the request has " + count(len(req.Batch)))
-	}
 	if free("query") {
 		b.name("query").text(req.Batch[0])
 	}
@@ -35,11 +30,4 @@ func rerankPrompt(b *bodyWriter, _ *Options, req *workload.Request, free func(st
 		b.name("documents").texts(req.Batch[1:])
 	}
 	return nil
-}
-
-func count(texts int) string {
-	if texts == 0 {
-		return "no list of texts"
-	}
-	return "a query alone"
 }

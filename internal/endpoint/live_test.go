@@ -91,8 +91,8 @@ func TestProtocolsAgainstTheEngine(t *testing.T) {
 			if !rec.OK() || n != 10 || first-rec.Sent != 20*ms || last-rec.Sent != 65*ms {
 				t.Errorf("%s: class %q (%s), %d chunks of output from %v to %v", p, rec.Class, rec.Error, n, first, last)
 			}
-			if p == endpoint.TRT || p == endpoint.Truss { // they tell no usage
-				if rec.OutputTokens != 10 || p == endpoint.TRT && rec.CountedFrom != trace.FromChunks {
+			if p == endpoint.TRT { // it tells no usage
+				if rec.OutputTokens != 10 || rec.CountedFrom != trace.FromChunks {
 					t.Errorf("%s: %d tokens from %s", p, rec.OutputTokens, rec.CountedFrom)
 				}
 			} else if rec.OutputTokens != 10 || rec.CountedFrom != trace.FromUsage || rec.Usage.Prompt == 0 {

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -40,6 +41,7 @@ type grammar struct {
 	model       string
 	limit, nest string
 	parameters  func(o *Options) map[string]any
+	takes       takes             // beside text
 	multipart   bool              // the fields are parts of a form
 	header      map[string]string // of every request
 
@@ -57,23 +59,28 @@ type grammar struct {
 var grammars = map[Protocol]*grammar{
 	Completions: {
 		path: "/v1/completions", fixed: openAIFields, prompt: textPrompt("prompt"), model: "model", limit: "max_tokens",
-		scan: scanCompletion, event: decodeCompletion, answer: decodeCompletion, ends: "[DONE]",
+		takes: tokenIDs,
+		scan:  scanCompletion, event: decodeCompletion, answer: decodeCompletion, ends: "[DONE]",
 	},
 	Chat: {
 		path: "/v1/chat/completions", fixed: openAIFields, prompt: chatPrompt, model: "model", limit: "max_completion_tokens",
-		scan: scanChat, event: decodeChat, answer: decodeChatAnswer, ends: "[DONE]",
+		takes: messages | parts | pictures | otherMedia,
+		scan:  scanChat, event: decodeChat, answer: decodeChatAnswer, ends: "[DONE]",
 	},
 	Responses: {
 		path: "/v1/responses", fixed: plainFields, prompt: responsesPrompt, model: "model", limit: "max_output_tokens",
+		takes: messages | pictures,
 		event: decodeResponsesEvent, answer: decodeResponse, ends: "response.completed",
 	},
 	Messages: {
 		path: "/v1/messages", fixed: plainFields, prompt: messagesPrompt, model: "model", limit: "max_tokens",
+		takes:  messages | pictures,
 		header: map[string]string{"Anthropic-Version": "2023-06-01"},
 		event:  decodeMessagesEvent, answer: decodeMessage, ends: "message_stop",
 	},
 	Generate: {
 		path: "/generate", fixed: streamField, prompt: generatePrompt, model: "lora_path",
+		takes: tokenIDs | pictures | otherMedia,
 		limit: "max_new_tokens", nest: "sampling_params", parameters: generateParameters,
 		scan: scanGenerate, event: decodeGenerate, answer: decodeGenerate, ends: "[DONE]", repeat: true,
 	},
@@ -88,22 +95,27 @@ var grammars = map[Protocol]*grammar{
 	},
 	Truss: {
 		path: "/v1/models/model:predict", fixed: openAIFields, prompt: textPrompt("prompt"), model: "model", limit: "max_tokens",
-		scan: scanCompletion, event: decodeCompletion, answer: decodeCompletion, ends: "[DONE]",
+		takes: tokenIDs,
+		scan:  scanCompletion, event: decodeCompletion, answer: decodeCompletion, ends: "[DONE]",
 	},
 	Embeddings: {
 		path: "/v1/embeddings", fixed: modelField, prompt: inputPrompt, model: "model",
+		takes:  tokenIDs | messages | parts | pictures | otherMedia | batch,
 		answer: decodePooling, silent: true,
 	},
 	Pooling: {
 		path: "/pooling", fixed: modelField, prompt: inputPrompt, model: "model",
+		takes:  tokenIDs | messages | parts | pictures | otherMedia | batch,
 		answer: decodePooling, silent: true,
 	},
 	Rerank: {
 		path: "/v1/rerank", fixed: modelField, prompt: rerankPrompt, model: "model",
+		takes:  batch | pairs,
 		answer: decodePooling, silent: true,
 	},
 	Transcription: {
 		path: "/v1/audio/transcriptions", fixed: transcriptionFields, prompt: soundPrompt, model: "model", limit: "max_completion_tokens",
+		takes:     otherMedia | oneSound,
 		multipart: true, event: decodeTranscriptionEvent, answer: decodeTranscription, ends: "[DONE]",
 	},
 }
@@ -130,6 +142,19 @@ func (p Protocol) PathOf(stream bool) string {
 // nothing to stream: embeddings, scores.
 func (p Protocol) Silent() bool { return grammars[p] != nil && grammars[p].silent }
 
-// Templated tells whether the server puts a chat around what is sent, so that there
-// can be no prompts of token ids.
-func (p Protocol) Templated() bool { return p == Chat || p == Responses || p == Messages }
+// TakesTokens tells whether a prompt can be token ids.
+func (p Protocol) TakesTokens() bool { return grammars[p] != nil && grammars[p].takes&tokenIDs != 0 }
+
+// TakesMessages tells whether a request can be a chat.
+func (p Protocol) TakesMessages() bool { return grammars[p] != nil && grammars[p].takes&messages != 0 }
+
+// NamesModel tells whether a request names the model that is asked.
+func (p Protocol) NamesModel() bool { return grammars[p] != nil && grammars[p].model == "model" }
+
+// Takes says what of a request the protocol cannot say, as far as its shape tells.
+func (p Protocol) Takes(req *workload.Request) error {
+	if g := grammars[p]; g != nil {
+		return g.takes.check(req)
+	}
+	return fmt.Errorf("protocol %q: must be one of %v", p, Protocols())
+}

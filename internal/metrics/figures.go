@@ -108,14 +108,23 @@ func (s Summary) figures() []trace.Figure {
 	l.add("requests.failed", float64(s.Requests.Failed))
 	l.add("duration", s.Duration)
 	l.add("tokens.input", float64(s.Tokens.Input))
-	l.add("tokens.output", float64(s.Tokens.Output))
+	if !s.Run.Plan.Silent() {
+		l.add("tokens.output", float64(s.Tokens.Output))
+	}
 	l.add("throughput.requests", s.Rates.Requests)
 	if s.Goodput != nil {
 		l.add("goodput", s.Goodput.Rate)
 	}
 	l.add("throughput.input", s.Rates.Input)
-	l.add("throughput.output", s.Rates.Output)
-	l.add("throughput.total", s.Rates.Input+s.Rates.Output)
+	if s.Run.Plan.Silent() {
+		l.add("throughput.inputs", s.Rates.Inputs)
+	} else {
+		l.add("throughput.output", s.Rates.Output)
+		l.add("throughput.total", s.Rates.Input+s.Rates.Output)
+	}
+	if s.Rates.Audio > 0 {
+		l.add("rtfx", s.Rates.Audio)
+	}
 	l.add("peak.concurrency", float64(s.Concurrency.Peak))
 	l.add("concurrency", s.Concurrency.Mean)
 	l.distribution("ttft", s.Service.TTFT)

@@ -57,8 +57,12 @@ type Class struct {
 
 // Tokens counts the tokens of the requests that succeeded.
 type Tokens struct {
-	Input  int `json:"input"`  // the server's count, else the workload's
-	Output int `json:"output"` // the server's count, else ours
+	// Inputs are the texts that were embedded or scored, Audio the seconds of sound
+	// that were transcribed.
+	Inputs int     `json:"inputs,omitempty"`
+	Audio  float64 `json:"audio_s,omitempty"`
+	Input  int     `json:"input"`  // the server's count, else the workload's
+	Output int     `json:"output"` // the server's count, else ours
 	// Tokenized and Assumed are the requests whose output was counted here, from
 	// the text or as one token a chunk.
 	Tokenized int `json:"tokenized,omitempty"`
@@ -78,6 +82,8 @@ type Rates struct {
 	Requests float64 `json:"requests"`
 	Input    float64 `json:"input"`
 	Output   float64 `json:"output"`
+	Inputs   float64 `json:"inputs,omitempty"` // texts
+	Audio    float64 `json:"audio,omitempty"`  // seconds of sound: how many times faster than it is heard
 	// Offered is the rate at which the schedule wanted requests, 0 without one;
 	// Released the rate at which they left.
 	Offered  float64 `json:"offered,omitempty"`
@@ -200,6 +206,8 @@ func countTokens(records []*trace.Record) Tokens {
 		input := cmp.Or(r.Usage.Prompt, r.PromptTokens)
 		t.Input += input
 		t.Output += r.OutputTokens
+		t.Inputs += r.Inputs
+		t.Audio += r.AudioSeconds
 		switch r.CountedFrom {
 		case trace.FromTokenizer:
 			t.Tokenized++
@@ -262,6 +270,8 @@ func rates(s Summary, records []*trace.Record) Rates {
 		r.Requests = float64(s.Requests.OK) / s.Duration
 		r.Input = float64(s.Tokens.Input) / s.Duration
 		r.Output = float64(s.Tokens.Output) / s.Duration
+		r.Inputs = float64(s.Tokens.Inputs) / s.Duration
+		r.Audio = s.Tokens.Audio / s.Duration
 	}
 	if s.Response != nil {
 		r.Offered = pace(records, func(r *trace.Record) trace.Instant { return r.Due })

@@ -197,9 +197,16 @@ func (t *text) rates(s metrics.Summary) {
 	t.rate("", "", fmt.Sprintf("whole run %.1f s", s.Duration), title)
 	t.rate("requests", fmt.Sprintf("%d ok, %d failed", s.Requests.OK, s.Requests.Failed),
 		sig(s.Rates.Requests)+" req/s", steady(sig(s.Steady.Completed)+" req/s"))
-	t.rate("output", fmt.Sprintf("%d tokens", s.Tokens.Output),
-		sig(s.Rates.Output)+" tok/s", steady(sig(s.Steady.Output)+" tok/s"))
+	if s.Run.Plan.Silent() {
+		t.rate("texts", fmt.Sprint(s.Tokens.Inputs), sig(s.Rates.Inputs)+" /s", "")
+	} else {
+		t.rate("output", fmt.Sprintf("%d tokens", s.Tokens.Output),
+			sig(s.Rates.Output)+" tok/s", steady(sig(s.Steady.Output)+" tok/s"))
+	}
 	t.rate("input", fmt.Sprintf("%d tokens", s.Tokens.Input), sig(s.Rates.Input)+" tok/s", "")
+	if s.Tokens.Audio > 0 {
+		t.rate("sound", fmt.Sprintf("%.1f s", s.Tokens.Audio), sig(s.Rates.Audio)+" s/s", "")
+	}
 	t.rate("in flight", fmt.Sprintf("at most %d", s.Concurrency.Peak),
 		fmt.Sprintf("mean %.1f", s.Concurrency.Mean), steady(fmt.Sprintf("mean %.1f", s.Steady.Level)))
 	if g := s.Goodput; g != nil {

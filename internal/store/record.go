@@ -14,7 +14,7 @@ const columns = `idx, request_id, prompt_tokens, want_tokens,
 	due_ns, free_ns, released_ns, dialed_ns, connected_ns, sent_ns, first_byte_ns, done_ns,
 	status, finish_reason, usage_prompt, usage_completion, usage_cached, usage_reasoning, usage_at_ns,
 	output_tokens, counted_from, class, error, redials, text, stamps, chunks,
-	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, retokenized`
+	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized`
 
 var insert = "INSERT INTO record (run_id, " + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")+1) + ")"
 
@@ -30,7 +30,7 @@ func values(runID string, r *trace.Record) []any {
 		r.Status, r.FinishReason, r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Reasoning, null(r.Usage.At),
 		r.OutputTokens, string(r.CountedFrom), string(r.Class), r.Error, r.Redials, r.Text, string(r.Stamps),
 		trace.AppendChunks([]byte{}, r.Chunks),
-		r.Tenant, r.Session, r.Turn, r.VisionTokens, tiers(r.Usage.Tiers), r.Accept, r.Asides, r.Retokenized,
+		r.Tenant, r.Session, r.Turn, r.VisionTokens, tiers(r.Usage.Tiers), r.Accept, r.Asides, r.Inputs, r.AudioSeconds, r.Retokenized,
 	}
 }
 
@@ -66,7 +66,7 @@ func scan(rows *sql.Rows) (*trace.Record, error) {
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, instant{&r.Usage.At},
 		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &chunks,
-		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Retokenized,
+		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized,
 	)
 	if err == nil && len(cached) > 0 {
 		err = json.Unmarshal(cached, &r.Usage.Tiers)

@@ -44,7 +44,7 @@ func sample(index int) *trace.Record {
 	r.Usage = trace.Usage{Prompt: 5, Completion: 2, Cached: 1, Reasoning: 1, At: 700}
 	r.OutputTokens, r.CountedFrom, r.Redials = 2, trace.FromUsage, 1
 	r.Stamps, r.Chunks[1].Slack = trace.KernelStamps, 20
-	r.Tenant, r.Session, r.Turn, r.VisionTokens, r.Accept, r.Asides, r.Retokenized = "a", "c1", 2, 1, 2.5, 3, 4
+	r.Tenant, r.Session, r.Turn, r.VisionTokens, r.Accept, r.Asides, r.Inputs, r.AudioSeconds, r.Retokenized = "a", "c1", 2, 1, 2.5, 3, 4, 5.5, 6
 	r.Usage.Tiers = &trace.CacheTiers{Device: 1, Backend: "disk"}
 	return r
 }
@@ -240,7 +240,8 @@ func TestAStoreOfAnOlderPitot(t *testing.T) {
 	}
 	want := sample(0)
 	want.Stamps, want.Chunks[1].Slack = "", 0
-	want.Tenant, want.Session, want.Turn, want.VisionTokens, want.Accept, want.Asides, want.Retokenized, want.Usage.Tiers = "", "", 0, 0, 0, 0, 0, nil
+	want.Tenant, want.Session, want.Turn, want.VisionTokens, want.Accept, want.Asides, want.Usage.Tiers = "", "", 0, 0, 0, 0, nil
+	want.Inputs, want.AudioSeconds, want.Retokenized = 0, 0, 0
 	if diff := cmp.Diff([]*trace.Record{want}, got.Records); diff != "" || got.Run.Verdict != nil {
 		t.Errorf("verdict %v\n%s", got.Run.Verdict, diff)
 	}

@@ -1,3 +1,130 @@
 // Package template renders chat templates: from messages to the text that a model
 // gets.
+//
+// A chat template is a program in Jinja that comes with a model, in its
+// tokenizer_config.json or beside it. This package has the part of that language
+// that such templates use, and gives what apply_chat_template of Hugging Face's
+// transformers gives: its settings of white space, its tojson, raise_exception and
+// strftime_now, its special tokens as variables, its sandbox. Values are Python's,
+// down to how a float or a list is printed.
+//
+// A prompt that is off by a line break is another prompt, so nothing is guessed: what
+// a template uses that is not known here is refused by name and line when it is
+// loaded. A template that runs on for ever is stopped, since it comes from others.
 package template
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+)
+
+// Options are what apply_chat_template takes beside the messages.
+type Options struct {
+	GenerationPrompt bool                       // end with the beginning of the answer
+	Tools            json.RawMessage            // an array, or nil
+	Arguments        map[string]json.RawMessage // further variables of the template
+}
+
+// A Template is the chat template of a model, or several by name. It is safe for
+// concurrent use.
+type Template struct {
+	named  map[string]block
+	tokens map[string]value // bos_token and its like
+
+	// Now is what strftime_now reads; nil for the clock of the machine.
+	Now func() time.Time
+}
+
+// Names of templates where a model has several.
+const (
+	defaultName = "default"
+	toolName    = "tool_use" // taken where tools are given
+)
+
+// Parse reads one template. The tokens are variables, such as bos_token.
+func Parse(source string, tokens map[string]string) (*Template, error) {
+	return parseAll(map[string]string{defaultName: source}, tokens)
+}
+
+func parseAll(sources map[string]string, tokens map[string]string) (*Template, error) {
+	t := &Template{named: map[string]block{}, tokens: map[string]value{}}
+	for name, source := range sources {
+		body, err := parse(source)
+		if err != nil {
+			return nil, fmt.Errorf("chat template %s: %w", name, err)
+		}
+		t.named[name] = body
+	}
+	for name, token := range tokens {
+		t.tokens[name] = token
+	}
+	return t, nil
+}
+
+// What a rendering may cost: so much, and so much more for each byte of its input.
+const (
+	budget        = 1 << 24
+	budgetOfAByte = 1 << 8
+)
+
+// Render renders messages, a JSON array of objects with role and content.
+func (t *Template) Render(messages json.RawMessage, o Options) (text string, err error) {
+	body, err := t.choose(o.Tools != nil)
+	if err != nil {
+		return "", err
+	}
+	vars, size, err := variables(messages, o)
+	if err != nil {
+		return "", err
+	}
+	all := maps.Clone(t.tokens)
+	maps.Copy(all, vars)
+	return t.render(body, all, budget+budgetOfAByte*size)
+}
+
+func (t *Template) render(body block, vars map[string]value, budget int) (text string, err error) {
+	defer catch(&err)
+	x := &run{out: new(strings.Builder), now: t.Now, budget: budget}
+	if x.now == nil {
+		x.now = time.Now
+	}
+	body.exec(x, (&scope{vars: vars}).inner())
+	return x.out.String(), nil
+}
+
+// choose is the template for a chat with or without tools.
+func (t *Template) choose(tools bool) (block, error) {
+	if body, ok := t.named[toolName]; ok && tools {
+		return body, nil
+	}
+	if body, ok := t.named[defaultName]; ok {
+		return body, nil
+	}
+	return nil, fmt.Errorf("the model has the chat templates %s, and none of them is the default", strings.Join(sortedNames(t.named), ", "))
+}
+
+// variables are what a template gets, and how many bytes of JSON they were.
+func variables(messages json.RawMessage, o Options) (vars map[string]value, size int, err error) {
+	vars = map[string]value{"tools": nil, "documents": nil, "add_generation_prompt": o.GenerationPrompt}
+	read := func(name string, raw json.RawMessage) {
+		if raw == nil || err != nil {
+			return
+		}
+		size += len(raw)
+		if vars[name], err = fromJSON(raw); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for name, raw := range o.Arguments {
+		read(name, raw)
+	}
+	read("tools", o.Tools)
+	read("messages", messages)
+	if l, ok := vars["messages"].(*list); err == nil && (!ok || len(l.items) == 0) {
+		err = fmt.Errorf("messages: a list of at least one message is expected")
+	}
+	return vars, size, err
+}

@@ -26,20 +26,20 @@ type addedTokens struct {
 
 // An addedList collects added tokens as the library does while it loads.
 type addedList struct {
-	vocab   map[string]int32
+	vocab   vocabulary
 	ids     map[string]int32
 	byID    map[int32]addedToken
 	skipped map[string]bool // ever flagged special, and so skipped when decoding
 }
 
-func newAddedList(vocab map[string]int32) *addedList {
+func newAddedList(vocab vocabulary) *addedList {
 	return &addedList{vocab, make(map[string]int32), make(map[int32]addedToken), make(map[string]bool)}
 }
 
 // add enters tokens in order. A token of the vocabulary keeps its id; a new one
 // takes the next id after everything so far. The id in the file plays no part.
 func (l *addedList) add(tokens []addedToken) {
-	next := int32(len(l.vocab))
+	next := int32(len(l.vocab.tokens))
 	for id := range l.byID {
 		next = max(next, id+1)
 	}
@@ -64,7 +64,7 @@ func (l *addedList) id(content string) (int32, bool) {
 	if id, ok := l.ids[content]; ok {
 		return id, true
 	}
-	id, ok := l.vocab[content]
+	id, ok := l.vocab.ids[content]
 	return id, ok
 }
 
@@ -94,7 +94,7 @@ func (l *addedList) sets(normalize normalizer) addedTokens {
 	var raw, normalized []setToken
 	for id, tok := range l.byID {
 		if tok.Normalized {
-			normalized = append(normalized, setToken{tok, id, normalize(tok.Content)})
+			normalized = append(normalized, setToken{tok, id, normalize.apply(tok.Content)})
 		} else {
 			raw = append(raw, setToken{tok, id, tok.Content})
 		}
@@ -180,9 +180,10 @@ func (s *tokenSet) longest(text string) *setToken {
 }
 
 // cut calls token for each added token in text and other for each part between
-// them, in order. A token's white space to be stripped belongs to the token, but
-// the search goes on right behind the token itself.
-func (s *tokenSet) cut(text string, token func(id int32), other func(part string)) {
+// them, in order, with whether it is what text starts with. A token's white space
+// to be stripped belongs to the token, but the search goes on right behind the
+// token itself.
+func (s *tokenSet) cut(text string, token func(id int32), other func(part string, first bool)) {
 	done, at := 0, 0
 	for len(s.tokens) > 0 {
 		tok, start, stop := s.find(text, at)
@@ -200,13 +201,13 @@ func (s *tokenSet) cut(text string, token func(id int32), other func(part string
 			stop += spaceAfter(text[stop:])
 		}
 		if done < start {
-			other(text[done:start])
+			other(text[done:start], done == 0)
 		}
 		token(tok.id)
 		done = stop
 	}
 	if done < len(text) {
-		other(text[done:])
+		other(text[done:], done == 0)
 	}
 }
 
@@ -240,10 +241,4 @@ func endsInWord(text string) bool {
 func startsWithWord(text string) bool {
 	r, n := utf8.DecodeRuneInString(text)
 	return n > 0 && isWord(r)
-}
-
-// isWord is \w of Unicode Technical Standard 18, annex C.
-func isWord(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic,
-		unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
 }

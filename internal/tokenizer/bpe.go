@@ -1,24 +1,29 @@
 package tokenizer
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
-// A bpe is the byte-pair encoding model of Sennrich et al. (2016), on bytes.
-// Vocabulary tokens are known by the bytes they stand for.
+// A bpe is the byte-pair encoding model of Sennrich et al. (2016), on bytes or
+// on characters. On bytes, vocabulary tokens are known by the bytes they stand
+// for.
 type bpe struct {
-	bytes [256]int32
-	pairs map[pair]merge
+	bytes [256]int32   // what a byte starts as
+	chars *charSymbols // what a character starts as; nil for a model on bytes
+	pairs mergeTable
 	whole map[string]int32 // set when a word that is a token needs no merges
 	cache wordCache
+
+	// separable: no merge reaches over the place before a metaspace that follows
+	// something else, so that a text in one piece can be merged word by word.
+	separable bool
 }
 
 // noID stands for a byte without a token. Such bytes vanish from the output.
 const noID = -1
 
-type pair struct{ left, right int32 }
-
-// A merge replaces a pair by the token id. Lower ranks go first.
-type merge struct{ rank, id int32 }
-
+// noRank is the rank of no merge.
 const noRank = math.MaxInt32
 
 // append appends the ids of one word.
@@ -26,6 +31,32 @@ func (m *bpe) append(ids []int32, word string, s *scratch) []int32 {
 	if id, ok := m.whole[word]; ok {
 		return append(ids, id)
 	}
+	if !m.separable {
+		return m.merged(ids, word, s)
+	}
+	for word != "" {
+		n := metaspaceWord(word)
+		ids = m.merged(ids, word[:n], s)
+		word = word[n:]
+	}
+	return ids
+}
+
+// metaspaceWord is the length of the first word of text with the metaspaces
+// before it.
+func metaspaceWord(text string) int {
+	n := 0
+	for strings.HasPrefix(text[n:], metaspaceMark) {
+		n += len(metaspaceMark)
+	}
+	if next := strings.Index(text[n:], metaspaceMark); next >= 0 {
+		return n + next
+	}
+	return len(text)
+}
+
+// merged appends the ids of a word by merges.
+func (m *bpe) merged(ids []int32, word string, s *scratch) []int32 {
 	if cached, ok := m.cache.get(word); ok {
 		return append(ids, cached...)
 	}
@@ -69,14 +100,13 @@ func (w *wordMerger) append(ids []int32, m *bpe, word string) []int32 {
 	return ids
 }
 
-// load makes a symbol of each byte that has a token.
+// load makes the symbols that word starts from.
 func (w *wordMerger) load(m *bpe, word string) {
 	w.symbols, w.heap = w.symbols[:0], w.heap[:0]
-	for i := range len(word) {
-		if id := m.bytes[word[i]]; id != noID {
-			n := int32(len(w.symbols))
-			w.symbols = append(w.symbols, symbol{id: id, prev: n - 1, next: n + 1})
-		}
+	if m.chars != nil {
+		m.chars.load(w, word)
+	} else {
+		w.loadBytes(m, word)
 	}
 	if len(w.symbols) == 0 {
 		return
@@ -87,16 +117,30 @@ func (w *wordMerger) load(m *bpe, word string) {
 	}
 }
 
+// loadBytes makes a symbol of each byte that has a token.
+func (w *wordMerger) loadBytes(m *bpe, word string) {
+	for i := range len(word) {
+		if id := m.bytes[word[i]]; id != noID {
+			w.add(id)
+		}
+	}
+}
+
+func (w *wordMerger) add(id int32) {
+	n := int32(len(w.symbols))
+	w.symbols = append(w.symbols, symbol{id: id, prev: n - 1, next: n + 1})
+}
+
 // look finds the merge of the symbol at i with the next one.
 func (w *wordMerger) look(m *bpe, i int32) {
 	s := &w.symbols[i]
-	s.merge = merge{rank: noRank}
 	if s.next == end {
+		s.merge = merge{rank: noRank}
 		return
 	}
-	if found, ok := m.pairs[pair{s.id, w.symbols[s.next].id}]; ok {
-		s.merge = found
-		w.heap.push(uint64(found.rank)<<32 | uint64(i))
+	s.merge = m.pairs.get(s.id, w.symbols[s.next].id)
+	if s.merge.rank != noRank {
+		w.heap.push(uint64(s.merge.rank)<<32 | uint64(i))
 	}
 }
 

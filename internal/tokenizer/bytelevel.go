@@ -46,6 +46,15 @@ func tokenBytes(token string) (string, bool) {
 	return string(b), true
 }
 
+// toByteLevel writes the bytes of text in the alphabet.
+func toByteLevel(text string) string {
+	b := make([]byte, 0, 2*len(text))
+	for i := range len(text) {
+		b = utf8.AppendRune(b, byteRunes[text[i]])
+	}
+	return string(b)
+}
+
 // validUTF8 replaces each maximal part of an ill-formed character by U+FFFD,
 // the practice that the Unicode Standard recommends (chapter 3.9) and that both
 // Rust and Python follow.

@@ -15,6 +15,14 @@ type config struct {
 	added   []addedToken  // added_tokens_decoder by id
 	special []configToken // bos_token and the like, then the extra ones
 	bos     string
+	cleanUp cleanUpJSON
+}
+
+// A cleanUpJSON says whether texts are cleaned up after decoding. What a model with
+// BPE says of it is ignored, unless it insists.
+type cleanUpJSON struct {
+	Wanted bool `json:"clean_up_tokenization_spaces"`
+	Insist bool `json:"clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"`
 }
 
 // A configToken is given as an object with all flags, or as its text alone,
@@ -88,6 +96,9 @@ func parseConfig(data []byte) (*config, error) {
 		return nil, err
 	}
 	c := new(config)
+	if err := json.Unmarshal(data, &c.cleanUp); err != nil {
+		return nil, err
+	}
 	if err := c.parseAdded(file.get("added_tokens_decoder")); err != nil {
 		return nil, err
 	}

@@ -77,14 +77,19 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 	if file.Version != "1.0" {
 		return nil, refuse("version", file.Version, "1.0 is")
 	}
-	model, vocab, err := parseModel(file.Model)
-	if err != nil {
-		return nil, err
-	}
-	t := &Tokenizer{model: model, vocabSize: len(vocab)}
+	t := new(Tokenizer)
 	if err := t.parseStages(&file); err != nil {
 		return nil, err
 	}
+	ends, isByteLevel := t.lastStage().(*byteLevel)
+	model, vocab, isRaw, err := parseModel(file.Model, isByteLevel)
+	if err != nil {
+		return nil, err
+	}
+	if isRaw {
+		ends.write = false
+	}
+	t.model, t.vocabSize = model, len(vocab.tokens)
 	list := newAddedList(vocab)
 	list.add(file.AddedTokens)
 	t.addTokens(list, config)
@@ -103,8 +108,21 @@ func (t *Tokenizer) parseStages(file *fileJSON) error {
 	if t.prefix, t.suffix, err = parsePostProcessor(file.PostProcessor, "post_processor"); err != nil {
 		return err
 	}
+	t.marksFirst = slices.ContainsFunc(t.pretokenize, func(s splitter) bool {
+		m, ok := s.(metaspaceSplit)
+		return ok && m.scheme == schemeFirst
+	})
 	t.pool.New = func() any { return new(scratch) }
-	return parseDecoder(file.Decoder, "decoder")
+	t.decoders, err = parseDecoder(file.Decoder, "decoder")
+	return err
+}
+
+// lastStage is the last stage of the pre-tokenizer, or nil.
+func (t *Tokenizer) lastStage() splitter {
+	if n := len(t.pretokenize); n > 0 {
+		return t.pretokenize[n-1]
+	}
+	return nil
 }
 
 // addTokens completes t with the added tokens, of which config knows more.
@@ -115,6 +133,8 @@ func (t *Tokenizer) addTokens(list *addedList, config *config) {
 	t.specialIDs = t.addedSpecial
 	if config != nil {
 		t.specialIDs, t.bos = config.specialIDs(list), config.bos
+		_, isBPE := t.model.(*bpe)
+		t.cleansUp = config.cleanUp.Wanted && (config.cleanUp.Insist || !isBPE)
 	}
 	t.fillPieces(list)
 }
@@ -122,54 +142,42 @@ func (t *Tokenizer) addTokens(list *addedList, config *config) {
 // fillPieces lists what every id decodes to: an added token in its normalised
 // form, then what the vocabulary says.
 func (t *Tokenizer) fillPieces(list *addedList) {
-	tokens := make(map[int32]string, len(list.vocab)+len(list.byID))
-	top := int32(-1)
-	for content, id := range list.vocab {
-		tokens[id] = content
-		top = max(top, id)
-	}
+	tokens := maps.Clone(list.vocab.tokens)
 	for id, tok := range list.byID {
 		tokens[id] = tok.Content
 		if tok.Normalized {
-			tokens[id] = t.normalize(tok.Content)
+			tokens[id] = t.normalize.apply(tok.Content)
 		}
-		top = max(top, id)
 	}
-	t.pieces = make([]piece, top+1)
 	t.allIDs = slices.Sorted(maps.Keys(tokens))
-	for id, token := range tokens {
-		text, ok := tokenBytes(token)
-		if !ok {
-			text = token
-		}
-		t.pieces[id] = piece{text, list.skipped[token]}
+	if n := len(t.allIDs); n > 0 {
+		t.pieces = make([]piece, t.allIDs[n-1]+1)
 	}
+	for id, token := range tokens {
+		t.pieces[id] = piece{token, token, true, list.skipped[token]}
+	}
+	t.decodePieces()
 }
 
-// parseDecoder checks that the decoder field is ByteLevel, perhaps as the only
-// member of a Sequence.
-func parseDecoder(raw json.RawMessage, field string) error {
-	kind, err := kindOf(raw, field)
-	if err != nil {
-		return err
+// decodePieces does to each piece what decoders do to each token alone, and
+// drops those decoders.
+func (t *Tokenizer) decodePieces() {
+	for len(t.decoders) > 0 {
+		d, ok := t.decoders[0].(tokenDecoder)
+		if !ok {
+			break
+		}
+		for i, p := range t.pieces {
+			t.pieces[i].text, t.pieces[i].first = d(p.text, false), d(p.first, true)
+		}
+		t.decoders = t.decoders[1:]
 	}
-	switch kind {
-	case "ByteLevel":
-		return strict(raw, field, new(byteLevelJSON))
-	case "Sequence":
-		var v struct {
-			Type     string            `json:"type"`
-			Decoders []json.RawMessage `json:"decoders"`
+	if len(t.decoders) == 1 && t.decoders[0] == (byteLevelDecoder{}) {
+		for i, p := range t.pieces {
+			t.pieces[i].text = byteLevelText(p.text)
 		}
-		if err := strict(raw, field, &v); err != nil {
-			return err
-		}
-		if len(v.Decoders) != 1 {
-			return refuse(field+".decoders", len(v.Decoders), "1 is")
-		}
-		return parseDecoder(v.Decoders[0], index(field+".decoders", 0))
+		t.decoders = nil
 	}
-	return refuse(field+".type", kind, "ByteLevel is")
 }
 
 // kindOf returns the type of a component, which must not be null.

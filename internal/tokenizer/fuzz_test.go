@@ -1,21 +1,98 @@
 package tokenizer
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(smallFile), []byte(`{"added_tokens_decoder":{"3":{"content":" "}}}`))
+	config := []byte(`{"added_tokens_decoder":{"3":{"content":" "}}}`)
+	for _, file := range smallFiles {
+		f.Add([]byte(file), config)
+	}
 	f.Fuzz(func(_ *testing.T, file, config []byte) {
 		tok, err := Parse(file, config)
 		if err != nil {
 			return
 		}
-		ids := tok.Encode("a b\n<s>1'S \xff水", true)
+		ids := tok.Encode("a b\n<s>1'S \xff水 ab▁İ\r\n", true)
 		tok.Decode(ids, true)
+		tok.Decode(tok.AllIDs(), false)
 		tok.SpecialIDs()
 	})
+}
+
+// FuzzEncode: no text makes a tokenizer of any kind panic, what it encodes to are
+// ids that it knows, and they decode to UTF-8.
+func FuzzEncode(f *testing.F) {
+	var toks []*Tokenizer
+	for _, kind := range append(kinds, otherKinds...) {
+		toks = append(toks, loadKind(f, kind))
+	}
+	for _, text := range goldenTexts(f)[:300] {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, tok := range toks {
+			ids := tok.Encode(text, true)
+			for _, id := range ids {
+				if tok.piece(id, false) == nil {
+					t.Fatalf("%q has the unknown id %d", text, id)
+				}
+			}
+			if got := tok.Decode(ids, false); !utf8.ValidString(got) {
+				t.Errorf("%q became %q", text, got)
+			}
+		}
+	})
+}
+
+// FuzzFallbackRoundTrip uses tokenizers on characters whose unknown ones become
+// bytes. A text survives, but for metaspaces, which turn into spaces.
+func FuzzFallbackRoundTrip(f *testing.F) {
+	llama, mistral, gemma := loadKind(f, "llama2"), loadKind(f, "mistral"), loadKind(f, "gemma")
+	for _, text := range []string{"", " a", "it's  1234\r\n水 ward", "e\u0301\u200d🙂\x00▁", "0x41>", "\u3000 a\t\n b"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "<") || strings.Contains(text, "word") {
+			return // the text of a byte's token becomes the byte; an added token loses spaces
+		}
+		want := strings.ReplaceAll(validUTF8(text), metaspaceMark, " ")
+		for tok, want := range map[*Tokenizer]string{
+			llama:   want,
+			mistral: strings.TrimPrefix(want, " "), // its own space is not told from the text's
+			gemma:   want,
+		} {
+			if got := tok.Decode(tok.Encode(text, false), false); got != want {
+				t.Errorf("%q became %q, want %q", text, got, want)
+			}
+		}
+	})
+}
+
+// smallFiles has one of each kind of model.
+var smallFiles = []string{
+	smallFile,
+	`{"version":"1.0","added_tokens":[{"id":1,"content":"<s>","special":true,"normalized":true}],
+"normalizer":{"type":"Sequence","normalizers":[{"type":"Precompiled","precompiled_charsmap":"CAAAAAAAAAAAAAAAQQA="},
+ {"type":"Strip","strip_left":true,"strip_right":true},{"type":"Replace","pattern":{"Regex":" {2,}"},"content":"▁"},{"type":"Nmt"}]},
+"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":true},
+"post_processor":{"type":"BertProcessing","sep":["</s>",1],"cls":["<s>",0]},
+"decoder":{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"},
+"model":{"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":[["<unk>",0],["a",-1.5],["▁a",-2],["<0xFF>",-3]]}}`,
+	`{"version":"1.0","normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true},
+"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"BertPreTokenizer"},{"type":"FixedLength","length":2}]},
+"decoder":{"type":"WordPiece","prefix":"##","cleanup":true},
+"model":{"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"##","max_input_chars_per_word":9,"vocab":{"?":0,"a":1,"##b":2}}}`,
+	`{"version":"1.0","normalizer":{"type":"Prepend","prepend":"▁"},
+"decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},{"type":"ByteFallback"},{"type":"Fuse"},
+ {"type":"Strip","content":" ","start":1,"stop":0},{"type":"BPEDecoder","suffix":"</w>"}]},
+"model":{"type":"BPE","unk_token":"?","fuse_unk":true,"byte_fallback":true,"continuing_subword_prefix":"#","end_of_word_suffix":"</w>",
+ "vocab":{"?":0,"a":1,"#b":2,"ab":3,"#b</w>":4,"▁":5},"merges":[["a","#b"]]}}`,
+	`{"version":"1.0","pre_tokenizer":{"type":"Whitespace"},"decoder":{"type":"CTC","pad_token":"a","word_delimiter_token":"b","cleanup":true},
+"model":{"type":"WordLevel","unk_token":"?","vocab":{"?":0,"a":1}}}`,
 }
 
 // smallFile is small enough for the fuzzer to change it to effect.

@@ -4,15 +4,102 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 )
 
 // maxID bounds token ids, as there is a table by id.
 const maxID = 1 << 22
 
-// modelJSON is the model field for BPE.
-type modelJSON struct {
+// A vocabulary is the tokens that a model knows by itself. Of two entries of a
+// list with the same text, the text means the later one, and both ids decode.
+type vocabulary struct {
+	ids    map[string]int32
+	tokens map[int32]string
+}
+
+// newVocabulary checks that every id is in range and stands for one token.
+func newVocabulary(ids map[string]int32) (vocabulary, error) {
+	v := vocabulary{ids, make(map[int32]string, len(ids))}
+	for token, id := range ids {
+		if id < 0 || id >= maxID {
+			return v, refuse(fmt.Sprintf("model.vocab[%q]", token), id, "")
+		}
+		if other, ok := v.tokens[id]; ok {
+			return v, fmt.Errorf("model.vocab: %q and %q share id %d", min(token, other), max(token, other), id)
+		}
+		v.tokens[id] = token
+	}
+	return v, nil
+}
+
+// id returns the id of a token, or noID.
+func (v vocabulary) id(token string) int32 {
+	if id, ok := v.ids[token]; ok {
+		return id
+	}
+	return noID
+}
+
+// byteTokens returns the ids of <0x00> to <0xFF>, noID where there is none.
+func (v vocabulary) byteTokens() *[256]int32 {
+	var ids [256]int32
+	for b := range ids {
+		ids[b] = v.id(fmt.Sprintf("<0x%02X>", b))
+	}
+	return &ids
+}
+
+// parseModel reads the model field. With byteLevel the words it will get are
+// bytes that the vocabulary writes in the alphabet of GPT-2, if the model can
+// take them so: raw says whether it does.
+func parseModel(raw json.RawMessage, byteLevel bool) (m model, v vocabulary, isRaw bool, err error) {
+	kind, err := modelKind(raw)
+	if err != nil {
+		return nil, v, false, err
+	}
+	switch kind {
+	case "BPE":
+		return parseBPE(raw, byteLevel)
+	case "Unigram":
+		m, v, err = parseUnigram(raw)
+	case "WordPiece":
+		m, v, err = parseWordPiece(raw)
+	case "WordLevel":
+		m, v, err = parseWordLevel(raw)
+	default:
+		err = refuse("model.type", kind, "BPE, Unigram, WordPiece and WordLevel are")
+	}
+	return m, v, false, err
+}
+
+// modelKind is the type of the model. The oldest files leave it out; what the
+// model has then tells.
+func modelKind(raw json.RawMessage) (string, error) {
+	if isNull(raw) {
+		return "", refuse("model", nil, "")
+	}
+	var v struct {
+		Type   *string         `json:"type"`
+		Merges json.RawMessage `json:"merges"`
+		Prefix *string         `json:"continuing_subword_prefix"`
+		Limit  *int            `json:"max_input_chars_per_word"`
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return "", fmt.Errorf("model: %w", err)
+	}
+	switch {
+	case v.Type != nil:
+		return *v.Type, nil
+	case v.Merges != nil:
+		return "BPE", nil
+	case v.Prefix != nil && v.Limit != nil:
+		return "WordPiece", nil
+	}
+	return "", nil
+}
+
+// bpeJSON is the model field for BPE.
+type bpeJSON struct {
 	Type       *string          `json:"type"`
 	Dropout    float64          `json:"dropout"`
 	UnkToken   *string          `json:"unk_token"`
@@ -53,126 +140,53 @@ func (m *mergeJSON) UnmarshalJSON(data []byte) error {
 // versionLine starts a comment among the merges of old files.
 const versionLine = "#version"
 
-// parseModel reads the model field and returns its vocabulary with it.
-func parseModel(raw json.RawMessage) (model, map[string]int32, error) {
-	kind, err := modelKind(raw)
+func parseBPE(raw json.RawMessage, byteLevel bool) (model, vocabulary, bool, error) {
+	var j bpeJSON
+	if err := strict(raw, "model", &j); err != nil {
+		return nil, vocabulary{}, false, err
+	}
+	if err := j.validate(); err != nil {
+		return nil, vocabulary{}, false, err
+	}
+	v, err := newVocabulary(j.Vocab)
 	if err != nil {
-		return nil, nil, err
-	}
-	if kind != "BPE" {
-		return nil, nil, refuse("model.type", kind, "byte-level BPE is")
-	}
-	var v modelJSON
-	if err := strict(raw, "model", &v); err != nil {
-		return nil, nil, err
-	}
-	if err := v.validate(); err != nil {
-		return nil, nil, err
+		return nil, v, false, err
 	}
 	m := &bpe{cache: newWordCache()}
-	if err := m.loadVocab(&v); err != nil {
-		return nil, nil, err
+	isRaw := byteLevel && j.startsFromBytes()
+	if isRaw {
+		m.loadBytes(v)
+	} else if m.chars, err = newCharSymbols(&j, v); err != nil {
+		return nil, v, false, err
 	}
-	return m, v.Vocab, m.loadMerges(&v)
+	if j.IgnoreAll {
+		m.loadWhole(v, isRaw)
+	}
+	return m, v, isRaw, m.loadMerges(&j)
 }
 
-// modelKind is the type of the model. The oldest files leave it out, and of
-// their models only BPE has merges.
-func modelKind(raw json.RawMessage) (string, error) {
-	if isNull(raw) {
-		return "", refuse("model", nil, "")
-	}
-	var v struct {
-		Type   *string         `json:"type"`
-		Merges json.RawMessage `json:"merges"`
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", fmt.Errorf("model: %w", err)
-	}
-	switch {
-	case v.Type != nil:
-		return *v.Type, nil
-	case v.Merges != nil:
-		return "BPE", nil
-	}
-	return "", nil
-}
-
-func (v *modelJSON) validate() error {
+func (j *bpeJSON) validate() error {
 	var errs []error
-	if v.Vocab == nil || v.MergePairs == nil {
+	if j.Vocab == nil || j.MergePairs == nil {
 		errs = append(errs, errors.New("model: vocab or merges is missing"))
 	}
-	if v.Dropout != 0 {
-		errs = append(errs, refuse("model.dropout", v.Dropout, ""))
-	}
-	if v.Prefix != "" {
-		errs = append(errs, refuse("model.continuing_subword_prefix", v.Prefix, ""))
-	}
-	if v.Suffix != "" {
-		errs = append(errs, refuse("model.end_of_word_suffix", v.Suffix, ""))
+	if j.Dropout != 0 {
+		errs = append(errs, refuse("model.dropout", j.Dropout, ""))
 	}
 	return errors.Join(errs...)
 }
 
-// loadVocab fills the tables by bytes. What stands for an unknown byte only
-// matters when there is one.
-func (m *bpe) loadVocab(v *modelJSON) error {
-	seen := make(map[int32]string, len(v.Vocab))
-	for token, id := range v.Vocab {
-		if id < 0 || id >= maxID {
-			return refuse(fmt.Sprintf("model.vocab[%q]", token), id, "")
-		}
-		if other, ok := seen[id]; ok {
-			return fmt.Errorf("model.vocab: %q and %q share id %d", min(token, other), max(token, other), id)
-		}
-		seen[id] = token
+// startsFromBytes reports whether words can be taken as bytes: each has a token
+// of its own or none that stands in for it, and tokens are not marked by their
+// place in the word.
+func (j *bpeJSON) startsFromBytes() bool {
+	if j.Prefix != "" || j.Suffix != "" {
+		return false
 	}
-	for b, r := range byteRunes {
-		id, ok := v.Vocab[string(r)]
-		if !ok {
-			id = noID
-			if v.UnkToken != nil || v.Fallback {
-				return fmt.Errorf("model.vocab has no token for byte %#x, and unk_token and byte_fallback are not supported", b)
-			}
-		}
-		m.bytes[b] = id
-	}
-	if v.IgnoreAll {
-		m.loadWhole(v.Vocab)
-	}
-	return nil
-}
-
-func (m *bpe) loadWhole(vocab map[string]int32) {
-	m.whole = make(map[string]int32, len(vocab))
-	for token, id := range vocab {
-		if text, ok := tokenBytes(token); ok {
-			m.whole[text] = id
+	for _, r := range byteRunes {
+		if _, ok := j.Vocab[string(r)]; !ok && (j.UnkToken != nil || j.Fallback) {
+			return false
 		}
 	}
-}
-
-// loadMerges ranks the merges by their order. Of two merges of a pair the later
-// one counts.
-func (m *bpe) loadMerges(v *modelJSON) error {
-	m.pairs = make(map[pair]merge, len(v.MergePairs))
-	var rank int32
-	for i, tokens := range v.MergePairs {
-		if tokens == (mergeJSON{versionLine}) {
-			continue
-		}
-		left, okLeft := v.Vocab[tokens[0]]
-		right, okRight := v.Vocab[tokens[1]]
-		id, ok := v.Vocab[tokens[0]+tokens[1]]
-		if !okLeft || !okRight || !ok {
-			return fmt.Errorf("%s: %q and %q and what they merge to are not all in model.vocab",
-				index("model.merges", i), tokens[0], tokens[1])
-		}
-		m.pairs[pair{left, right}] = merge{rank, id}
-		if rank++; rank == math.MaxInt32 {
-			return errors.New("model.merges: too many")
-		}
-	}
-	return nil
+	return true
 }

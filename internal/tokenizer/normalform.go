@@ -15,7 +15,7 @@ import (
 const maxMarks = 12
 
 // normalForm is one of the Unicode normal forms of Annex 15.
-func normalForm(form norm.Form) normalizer {
+func normalForm(form norm.Form) func(string) string {
 	return func(text string) string {
 		switch {
 		case isASCII(text):

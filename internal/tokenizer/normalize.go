@@ -4,43 +4,88 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// A normalizer rewrites a text.
-type normalizer func(string) string
+// A normalizer rewrites a text in steps.
+type normalizer []step
 
-func unchanged(text string) string { return text }
+// A step is one rewriting. What it makes of the empty text is the empty text.
+type step struct {
+	rewrite func(string) string
+
+	// head says how much of the rewritten text comes from the first h bytes of
+	// text; nil: as much as they become by themselves.
+	head func(text string, h int) int
+}
+
+func (n normalizer) apply(text string) string {
+	for _, s := range n {
+		text = s.rewrite(text)
+	}
+	return text
+}
+
+// moves reports whether the rewritten text starts with something else than what
+// became of the first character of text. That decides whether a pre-tokenizer
+// takes it for the start of the text.
+func (n normalizer) moves(text string) bool {
+	_, h := utf8.DecodeRuneInString(text)
+	for _, s := range n {
+		if s.head != nil {
+			h = s.head(text, h)
+		} else {
+			h = len(s.rewrite(text[:h]))
+		}
+		text = s.rewrite(text)
+		for h = min(h, len(text)); h < len(text) && !utf8.RuneStart(text[h]); {
+			h++
+		}
+	}
+	return h == 0
+}
 
 // parseNormalizer reads the normalizer field.
 func parseNormalizer(raw json.RawMessage, field string) (normalizer, error) {
 	if isNull(raw) {
-		return unchanged, nil
+		return nil, nil
 	}
 	kind, err := kindOf(raw, field)
 	if err != nil {
 		return nil, err
 	}
-	switch kind {
-	case "Sequence":
+	if kind == "Sequence" {
 		return parseNormalizers(raw, field)
-	case "Replace":
-		return parseReplace(raw, field)
-	case "Prepend":
-		return parsePrepend(raw, field)
-	case "Lowercase":
-		return lowercase, onlyType(raw, field)
-	case "NFC":
-		return normalForm(norm.NFC), onlyType(raw, field)
-	case "NFD":
-		return normalForm(norm.NFD), onlyType(raw, field)
-	case "NFKC":
-		return normalForm(norm.NFKC), onlyType(raw, field)
-	case "NFKD":
-		return normalForm(norm.NFKD), onlyType(raw, field)
 	}
-	return nil, refuse(field+".type", kind, "")
+	parse, ok := stepKinds[kind]
+	if !ok {
+		return nil, refuse(field+".type", kind, "")
+	}
+	s, err := parse(raw, field)
+	return normalizer{s}, err
+}
+
+var stepKinds = map[string]func(raw json.RawMessage, field string) (step, error){
+	"BertNormalizer": parseBert,
+	"ByteLevel":      plainStep(step{rewrite: toByteLevel}),
+	"Lowercase":      plainStep(step{rewrite: lowercase}),
+	"NFC":            plainStep(step{rewrite: normalForm(norm.NFC)}),
+	"NFD":            plainStep(step{rewrite: normalForm(norm.NFD)}),
+	"NFKC":           plainStep(step{rewrite: normalForm(norm.NFKC)}),
+	"NFKD":           plainStep(step{rewrite: normalForm(norm.NFKD)}),
+	"Nmt":            plainStep(filter(isNmtControl, nmtSpace)),
+	"Precompiled":    parsePrecompiled,
+	"Prepend":        parsePrepend,
+	"Replace":        parseReplace,
+	"Strip":          parseStrip,
+	"StripAccents":   plainStep(filter(combining.has, nil)),
+}
+
+// plainStep is the parser of a step without settings.
+func plainStep(s step) func(json.RawMessage, string) (step, error) {
+	return func(raw json.RawMessage, field string) (step, error) { return s, onlyType(raw, field) }
 }
 
 func parseNormalizers(raw json.RawMessage, field string) (normalizer, error) {
@@ -51,65 +96,89 @@ func parseNormalizers(raw json.RawMessage, field string) (normalizer, error) {
 	if err := strict(raw, field, &v); err != nil {
 		return nil, err
 	}
-	var list []normalizer
+	var all normalizer
 	for i, raw := range v.Normalizers {
 		n, err := parseNormalizer(raw, index(field+".normalizers", i))
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, n)
+		all = append(all, n...)
 	}
-	return func(text string) string {
-		for _, n := range list {
-			text = n(text)
-		}
-		return text
-	}, nil
+	return all, nil
 }
 
-func parsePrepend(raw json.RawMessage, field string) (normalizer, error) {
+func parsePrepend(raw json.RawMessage, field string) (step, error) {
 	var v struct {
 		Type    string `json:"type"`
 		Prepend string `json:"prepend"`
 	}
 	if err := strict(raw, field, &v); err != nil {
-		return nil, err
+		return step{}, err
 	}
-	return func(text string) string {
+	return step{rewrite: func(text string) string {
 		if text == "" {
 			return text
 		}
 		return v.Prepend + text
-	}, nil
+	}}, nil
 }
 
-func parseReplace(raw json.RawMessage, field string) (normalizer, error) {
+// filter removes characters and maps the others, if mapping is not nil.
+func filter(removed func(rune) bool, mapping func(rune) rune) step {
+	return step{rewrite: func(text string) string {
+		return strings.Map(func(r rune) rune {
+			switch {
+			case removed(r):
+				return -1
+			case mapping != nil:
+				return mapping(r)
+			}
+			return r
+		}, text)
+	}}
+}
+
+// isNmtControl and nmtSpace clean a text as a translation system of Google did.
+func isNmtControl(r rune) bool {
+	switch {
+	case 0x01 <= r && r <= 0x08, r == 0x0b, 0x0e <= r && r <= 0x1f, r == 0x7f, r == 0x8f, r == 0x9f:
+		return true
+	}
+	return false
+}
+
+func nmtSpace(r rune) rune {
+	switch r {
+	case '\t', '\n', '\f', '\r', 0x1680, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028, 0x2029, 0x2581, 0xfeff, 0xfffd:
+		return ' '
+	}
+	return r
+}
+
+func parseStrip(raw json.RawMessage, field string) (step, error) {
 	var v struct {
-		Type    string      `json:"type"`
-		Pattern patternJSON `json:"pattern"`
-		Content string      `json:"content"`
+		Type  string `json:"type"`
+		Left  bool   `json:"strip_left"`
+		Right bool   `json:"strip_right"`
 	}
 	if err := strict(raw, field, &v); err != nil {
-		return nil, err
+		return step{}, err
 	}
-	if v.Pattern.mayBeEmpty() {
-		return nil, refuse(field+".pattern.Regex", *v.Pattern.Regex, "it may match without a character")
-	}
-	re, err := v.Pattern.compile(field + ".pattern")
-	if err != nil {
-		return nil, err
-	}
-	return func(text string) string {
-		var b strings.Builder
-		for _, s := range re.spans(nil, text, new(scratch)) {
-			if s.match {
-				b.WriteString(v.Content)
-			} else {
-				b.WriteString(text[s.start:s.stop])
-			}
+	rewrite := func(text string) string {
+		if v.Left {
+			text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		}
-		return b.String()
-	}, nil
+		if v.Right {
+			text = strings.TrimRightFunc(text, unicode.IsSpace)
+		}
+		return text
+	}
+	return step{rewrite, func(text string, h int) int {
+		if v.Left {
+			h -= min(h, spaceAfter(text))
+		}
+		return h
+	}}, nil
 }
 
 // lowercase maps each character alone to its full lower case. That is the

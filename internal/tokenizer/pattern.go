@@ -17,6 +17,8 @@ func (p patternJSON) compile(field string) (finder, error) {
 	switch {
 	case p.String != nil && *p.String != "":
 		return literal(*p.String), nil
+	case p.Regex != nil && runsOf[*p.Regex] != (runs{}):
+		return runsOf[*p.Regex], nil
 	case p.Regex != nil && *p.Regex != "":
 		re, err := compilePattern(*p.Regex)
 		if err != nil {
@@ -59,10 +61,49 @@ func (l literal) spans(dst []span, text string, _ *scratch) []span {
 		done = start + len(l)
 		dst = append(dst, span{start, done, true})
 	}
-	if done < len(text) {
-		dst = append(dst, span{done, len(text), false})
+	return appendRest(dst, text, done)
+}
+
+// runs finds stretches of so many characters of a set or more.
+type runs struct {
+	set *runeSet
+	min int
+}
+
+// runsOf are patterns of many files that need no regular expressions.
+var runsOf = map[string]runs{
+	`\s+`:     {spaces, 1},
+	" +":      {blanks, 1},
+	" {2,}":   {blanks, 2},
+	`[ ]{2,}`: {blanks, 2},
+}
+
+var blanks = newRuneSet(func(r rune) bool { return r == ' ' })
+
+func (f runs) spans(dst []span, text string, _ *scratch) []span {
+	done, start, n := 0, 0, 0
+	add := func(stop int) {
+		if n >= f.min {
+			if done < start {
+				dst = append(dst, span{done, start, false})
+			}
+			dst = append(dst, span{start, stop, true})
+			done = stop
+		}
+		n = 0
 	}
-	return dst
+	for i, r := range text {
+		if !f.set.has(r) {
+			add(i)
+			continue
+		}
+		if n == 0 {
+			start = i
+		}
+		n++
+	}
+	add(len(text))
+	return appendRest(dst, text, done)
 }
 
 // A pattern finds a regular expression. Hugging Face runs the patterns of a
@@ -103,10 +144,7 @@ func (p *pattern) spans(dst []span, text string, s *scratch) []span {
 	if err != nil {
 		panic(err) // only a time limit or a stack limit could fail, and none is set
 	}
-	if done < len(text) {
-		dst = append(dst, span{done, len(text), false})
-	}
-	return dst
+	return appendRest(dst, text, done)
 }
 
 func appendRunes(dst []rune, text string) []rune {

@@ -19,6 +19,8 @@ func parsePostProcessor(raw json.RawMessage, field string) (prefix, suffix []int
 	switch kind {
 	case "ByteLevel":
 		return nil, nil, strict(raw, field, new(byteLevelJSON))
+	case "BertProcessing":
+		return parseBertProcessing(raw, field)
 	case "RobertaProcessing":
 		return parseRoberta(raw, field)
 	case "TemplateProcessing":
@@ -64,6 +66,16 @@ func parseRoberta(raw json.RawMessage, field string) (prefix, suffix []int32, er
 		Cls            tokenJSON `json:"cls"`
 		TrimOffsets    bool      `json:"trim_offsets"`
 		AddPrefixSpace bool      `json:"add_prefix_space"`
+	}
+	err = strict(raw, field, &v)
+	return []int32{v.Cls.id}, []int32{v.Sep.id}, err
+}
+
+func parseBertProcessing(raw json.RawMessage, field string) (prefix, suffix []int32, err error) {
+	var v struct {
+		Type string    `json:"type"`
+		Sep  tokenJSON `json:"sep"`
+		Cls  tokenJSON `json:"cls"`
 	}
 	err = strict(raw, field, &v)
 	return []int32{v.Cls.id}, []int32{v.Sep.id}, err

@@ -2,9 +2,8 @@ package tokenizer
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 )
 
 // A splitter is one stage of the pre-tokenizer: it appends the parts of text,
@@ -15,23 +14,10 @@ type splitter interface {
 
 // parsePreTokenizer reads the pre_tokenizer field.
 func parsePreTokenizer(raw json.RawMessage) ([]splitter, error) {
-	const field = "pre_tokenizer"
 	if isNull(raw) {
-		return nil, refuse(field, nil, "byte-level BPE needs ByteLevel")
+		return nil, nil
 	}
-	stages, err := parseStage(raw, field)
-	if err != nil {
-		return nil, err
-	}
-	for i, stage := range stages {
-		if _, ok := stage.(byteLevel); ok != (i == len(stages)-1) {
-			return nil, fmt.Errorf("%s: ByteLevel must come last and only once", field)
-		}
-	}
-	if len(stages) == 0 {
-		return nil, fmt.Errorf("%s: ByteLevel is missing", field)
-	}
-	return stages, nil
+	return parseStage(raw, "pre_tokenizer")
 }
 
 func parseStage(raw json.RawMessage, field string) ([]splitter, error) {
@@ -39,20 +25,40 @@ func parseStage(raw json.RawMessage, field string) ([]splitter, error) {
 	if err != nil {
 		return nil, err
 	}
-	var stage splitter
-	switch kind {
-	case "Sequence":
+	if kind == "Sequence" {
 		return parseStages(raw, field)
-	case "ByteLevel":
-		stage, err = parseByteLevel(raw, field)
-	case "Split":
-		stage, err = parseSplit(raw, field)
-	case "Digits":
-		stage, err = parseDigits(raw, field)
-	default:
-		err = refuse(field+".type", kind, "")
 	}
-	return []splitter{stage}, err
+	parse, ok := splitterKinds[kind]
+	if !ok {
+		return nil, refuse(field+".type", kind, "")
+	}
+	return parse(raw, field)
+}
+
+var splitterKinds = map[string]func(raw json.RawMessage, field string) ([]splitter, error){
+	"BertPreTokenizer":   plainSplit(splitAt(spaces, removed), splitAt(punctuation, isolated)),
+	"ByteLevel":          one(parseByteLevel),
+	"CharDelimiterSplit": one(parseDelimiter),
+	"Digits":             one(parseDigits),
+	"FixedLength":        one(parseFixedLength),
+	"Metaspace":          one(parseMetaspace),
+	"Punctuation":        one(parsePunctuation),
+	"Split":              one(parseSplit),
+	"Whitespace":         plainSplit(splitAt(wordGaps{}, removed)),
+	"WhitespaceSplit":    plainSplit(splitAt(spaces, removed)),
+}
+
+// plainSplit is the parser of a pre-tokenizer without settings.
+func plainSplit(stages ...splitter) func(json.RawMessage, string) ([]splitter, error) {
+	return func(raw json.RawMessage, field string) ([]splitter, error) { return stages, onlyType(raw, field) }
+}
+
+// one is the parser of a pre-tokenizer that is a single stage.
+func one[S splitter](parse func(json.RawMessage, string) (S, error)) func(json.RawMessage, string) ([]splitter, error) {
+	return func(raw json.RawMessage, field string) ([]splitter, error) {
+		s, err := parse(raw, field)
+		return []splitter{s}, err
+	}
 }
 
 func parseStages(raw json.RawMessage, field string) ([]splitter, error) {
@@ -75,24 +81,28 @@ func parseStages(raw json.RawMessage, field string) ([]splitter, error) {
 }
 
 // byteLevel splits by the pattern of GPT-2, if it has one, after putting a space
-// in front of the text, if it is to.
+// in front of the text, if it is to. For a model on bytes that is all; for others
+// words are written in the alphabet of bytes.
 type byteLevel struct {
 	prefixSpace bool
 	words       *matchSplit
+	write       bool
 }
 
 const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-func parseByteLevel(raw json.RawMessage, field string) (splitter, error) {
+func parseByteLevel(raw json.RawMessage, field string) (*byteLevel, error) {
 	v := byteLevelJSON{UseRegex: true}
 	if err := strict(raw, field, &v); err != nil {
 		return nil, err
 	}
+	l := &byteLevel{prefixSpace: v.AddPrefixSpace, write: true}
 	if !v.UseRegex {
-		return byteLevel{prefixSpace: v.AddPrefixSpace}, nil
+		return l, nil
 	}
 	re, err := compilePattern(gpt2Pattern)
-	return byteLevel{v.AddPrefixSpace, &matchSplit{re: re, rule: isolated}}, err
+	l.words = splitAt(re, isolated)
+	return l, err
 }
 
 // byteLevelJSON serves as pre-tokenizer, post-processor and decoder. Its
@@ -104,14 +114,20 @@ type byteLevelJSON struct {
 	UseRegex       bool   `json:"use_regex"`
 }
 
-func (l byteLevel) split(dst []string, text string, s *scratch) []string {
+func (l *byteLevel) split(dst []string, text string, s *scratch) []string {
 	if l.prefixSpace && !strings.HasPrefix(text, " ") {
 		text = " " + text
 	}
+	start := len(dst)
 	if l.words == nil {
-		return append(dst, text)
+		dst = append(dst, text)
+	} else {
+		dst = l.words.split(dst, text, s)
 	}
-	return l.words.split(dst, text, s)
+	for i := start; l.write && i < len(dst); i++ {
+		dst[i] = toByteLevel(dst[i])
+	}
+	return dst
 }
 
 // A rule says what becomes of the matches of a Split.
@@ -165,7 +181,9 @@ type matchSplit struct {
 	invert bool // what lies between matches is the match
 }
 
-func parseSplit(raw json.RawMessage, field string) (splitter, error) {
+func splitAt(f finder, r rule) *matchSplit { return &matchSplit{re: f, rule: r} }
+
+func parseSplit(raw json.RawMessage, field string) (*matchSplit, error) {
 	var v struct {
 		Type     string      `json:"type"`
 		Pattern  patternJSON `json:"pattern"`
@@ -175,28 +193,94 @@ func parseSplit(raw json.RawMessage, field string) (splitter, error) {
 	if err := strict(raw, field, &v); err != nil {
 		return nil, err
 	}
-	rule, ok := ruleNames[v.Behavior]
-	if !ok {
-		return nil, refuse(field+".behavior", v.Behavior, "")
+	rule, err := parseRule(v.Behavior, field)
+	if err != nil {
+		return nil, err
 	}
 	re, err := v.Pattern.compile(field + ".pattern")
 	return &matchSplit{re, rule, v.Invert}, err
 }
 
-func parseDigits(raw json.RawMessage, field string) (splitter, error) {
+func parseRule(behavior, field string) (rule, error) {
+	r, ok := ruleNames[behavior]
+	if !ok {
+		return r, refuse(field+".behavior", behavior, "")
+	}
+	return r, nil
+}
+
+func parsePunctuation(raw json.RawMessage, field string) (*matchSplit, error) {
+	v := struct {
+		Type     string `json:"type"`
+		Behavior string `json:"behavior"`
+	}{Behavior: "Isolated"}
+	if err := strict(raw, field, &v); err != nil {
+		return nil, err
+	}
+	rule, err := parseRule(v.Behavior, field)
+	return splitAt(punctuation, rule), err
+}
+
+func parseDigits(raw json.RawMessage, field string) (*matchSplit, error) {
 	var v struct {
 		Type             string `json:"type"`
 		IndividualDigits bool   `json:"individual_digits"`
 	}
 	err := strict(raw, field, &v)
 	if v.IndividualDigits {
-		return &matchSplit{re: digits{}, rule: isolated}, err
+		return splitAt(numbers, isolated), err
 	}
-	return &matchSplit{re: digits{}, rule: contiguous}, err
+	return splitAt(numbers, contiguous), err
+}
+
+func parseDelimiter(raw json.RawMessage, field string) (*matchSplit, error) {
+	var v struct {
+		Type      string `json:"type"`
+		Delimiter string `json:"delimiter"`
+	}
+	if err := strict(raw, field, &v); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(v.Delimiter) != 1 {
+		return nil, refuse(field+".delimiter", v.Delimiter, "one character is")
+	}
+	return splitAt(literal(v.Delimiter), removed), nil
+}
+
+// fixedLength splits into parts of so many characters.
+type fixedLength int
+
+func parseFixedLength(raw json.RawMessage, field string) (fixedLength, error) {
+	v := struct {
+		Type   string `json:"type"`
+		Length int    `json:"length"`
+	}{Length: 5}
+	if err := strict(raw, field, &v); err != nil {
+		return 0, err
+	}
+	if v.Length < 1 {
+		return 0, refuse(field+".length", v.Length, "1 or more is")
+	}
+	return fixedLength(v.Length), nil
+}
+
+func (l fixedLength) split(dst []string, text string, _ *scratch) []string {
+	start, n := 0, 0
+	for i := range text {
+		if n == int(l) {
+			dst = append(dst, text[start:i])
+			start, n = i, 0
+		}
+		n++
+	}
+	return append(dst, text[start:])
 }
 
 func (m *matchSplit) split(dst []string, text string, s *scratch) []string {
 	s.spans = m.re.spans(s.spans[:0], text, s)
+	if m.rule == removed && len(s.spans) > 0 && s.spans[0].match != m.invert {
+		s.first = false
+	}
 	start, stop := 0, 0
 	for i, sp := range s.spans {
 		if i > 0 && !m.rule.joins(s.spans[i-1].match != m.invert, sp.match != m.invert) {
@@ -216,25 +300,4 @@ func appendPart(dst []string, part string) []string {
 		return dst
 	}
 	return append(dst, part)
-}
-
-// digits finds each character of a numeric category.
-type digits struct{}
-
-func (digits) spans(dst []span, text string, _ *scratch) []span {
-	done := 0
-	for i, r := range text {
-		if !unicode.IsNumber(r) {
-			continue
-		}
-		if done < i {
-			dst = append(dst, span{done, i, false})
-		}
-		done = i + len(string(r))
-		dst = append(dst, span{i, done, true})
-	}
-	if done < len(text) {
-		dst = append(dst, span{done, len(text), false})
-	}
-	return dst
 }

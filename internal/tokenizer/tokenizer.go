@@ -1,20 +1,26 @@
 // Package tokenizer turns text into token ids and back as the Hugging Face
 // library tokenizers does, from the tokenizer.json that comes with a model.
 //
-// It reads byte-level BPE, the kind of GPT-2, Llama 3, Qwen and DeepSeek. Text
-// takes five steps to become ids, and the file configures each of them:
+// Text takes five steps to become ids, and the file configures each of them:
 //
 //	added tokens   "<|im_end|>" and its like are cut out first
 //	normalizer     the text between them is normalised (NFC, lower case …)
-//	pre-tokenizer  and split into words by patterns
-//	model          BPE merges the bytes of each word into vocabulary tokens
+//	pre-tokenizer  and split into words
+//	model          each word becomes tokens of the vocabulary
 //	post-processor and BOS or EOS go around the result
 //
-// A prompt whose length is off by a token spoils a benchmark quietly, so there
-// is no approximation: whatever the file holds that this package does not know
-// is refused by name. It follows tokenizers 0.23, with one limit: to a pattern
-// and to lower case, characters newer than the Unicode version of Go's tables
-// are unassigned.
+// There are four kinds of model:
+//
+//	BPE        merges pairs; of bytes (GPT-2, Llama 3, Qwen, DeepSeek), or of
+//	           characters, with bytes for unknown ones (Llama 2, Mistral, Gemma)
+//	Unigram    takes the most probable tokens (T5, XLM-RoBERTa, ALBERT)
+//	WordPiece  takes the longest token each time (BERT)
+//	WordLevel  knows whole words only
+//
+// Decoders lead back. A prompt whose length is off by a token spoils a benchmark
+// quietly, so there is no approximation: whatever the file holds that this
+// package does not know is refused by name. It follows tokenizers 0.23, with one
+// limit: characters newer than the Unicode version of Go's tables are unassigned.
 //
 // Truncation and padding in the file are ignored, as Hugging Face transformers
 // turns both off when it counts tokens.
@@ -22,7 +28,6 @@ package tokenizer
 
 import (
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -31,23 +36,19 @@ type Tokenizer struct {
 	added        addedTokens
 	normalize    normalizer
 	pretokenize  []splitter
+	marksFirst   bool // a splitter treats the start of the text differently
 	model        model
 	vocabSize    int
 	bos          string
+	cleansUp     bool    // decoded texts are cleaned up
 	prefix       []int32 // ids before and after an encoded text with special tokens
 	suffix       []int32
-	pieces       []piece // by id
+	pieces       []piece   // by id
+	decoders     []decoder // nil: the text of ids is that of their pieces
 	allIDs       []int32
 	specialIDs   []int32
 	addedSpecial []int32
 	pool         sync.Pool // of *scratch
-}
-
-// A piece is what one id decodes to. The bytes need not be valid UTF-8 by
-// themselves.
-type piece struct {
-	bytes   string
-	special bool
 }
 
 // A model turns one word of the pre-tokenizer into ids. It is safe for concurrent
@@ -59,9 +60,11 @@ type model interface {
 // A scratch holds the buffers of one Encode.
 type scratch struct {
 	words, spare []string
+	first        bool // the next word to split is at the start of the text
 	runes        []rune
 	spans        []span
 	word         wordMerger
+	path         []pathNode
 }
 
 // Encode returns the token ids of text. With special it adds what the
@@ -76,8 +79,8 @@ func (t *Tokenizer) Encode(text string, special bool) []int32 {
 	}
 	t.added.raw.cut(validUTF8(text), func(id int32) {
 		ids = append(ids, id)
-	}, func(part string) {
-		ids = t.encodePart(ids, part, s)
+	}, func(part string, first bool) {
+		ids = t.encodePart(ids, part, first, s)
 	})
 	if special {
 		ids = append(ids, t.suffix...)
@@ -86,11 +89,12 @@ func (t *Tokenizer) Encode(text string, special bool) []int32 {
 }
 
 // encodePart appends the ids of a part without unnormalised added tokens.
-func (t *Tokenizer) encodePart(ids []int32, part string, s *scratch) []int32 {
-	t.added.normalized.cut(t.normalize(part), func(id int32) {
+func (t *Tokenizer) encodePart(ids []int32, part string, first bool, s *scratch) []int32 {
+	first = first && t.marksFirst && !t.normalize.moves(part)
+	t.added.normalized.cut(t.normalize.apply(part), func(id int32) {
 		ids = append(ids, id)
-	}, func(part string) {
-		for _, word := range t.split(part, s) {
+	}, func(part string, leads bool) {
+		for _, word := range t.split(part, first && leads, s) {
 			ids = t.model.append(ids, word, s)
 		}
 	})
@@ -98,34 +102,22 @@ func (t *Tokenizer) encodePart(ids []int32, part string, s *scratch) []int32 {
 }
 
 // split runs the pre-tokenizer. The words are valid until the next call with s.
-func (t *Tokenizer) split(part string, s *scratch) []string {
+func (t *Tokenizer) split(part string, first bool, s *scratch) []string {
 	words, next := append(s.words[:0], part), s.spare
 	for _, stage := range t.pretokenize {
 		next = next[:0]
-		for _, w := range words {
+		leads := first
+		for i, w := range words {
+			s.first = leads && i == 0
 			next = stage.split(next, w, s)
+			if i == 0 {
+				first = s.first
+			}
 		}
 		words, next = next, words
 	}
 	s.words, s.spare = words, next
 	return words
-}
-
-// Decode returns the text of ids; with skipSpecial, without the special tokens.
-// Ids that name no token are left out. Bytes that do not make up UTF-8 become
-// U+FFFD, one for each maximal part of a character.
-func (t *Tokenizer) Decode(ids []int32, skipSpecial bool) string {
-	var b strings.Builder
-	b.Grow(4 * len(ids))
-	for _, id := range ids {
-		if id < 0 || int(id) >= len(t.pieces) {
-			continue
-		}
-		if p := t.pieces[id]; !p.special || !skipSpecial {
-			b.WriteString(p.bytes)
-		}
-	}
-	return validUTF8(b.String())
 }
 
 // VocabSize is the number of tokens in the model's own vocabulary. Added tokens

@@ -64,7 +64,7 @@ const (
 type Plan struct {
 	Dialect     string    `json:"dialect"` // whose command line it was: pitot or vllm
 	URL         string    `json:"url"`
-	Protocol    string    `json:"protocol"` // completions or chat
+	Protocol    string    `json:"protocol"` // completions, chat ...
 	Model       string    `json:"model"`
 	Stream      bool      `json:"stream"`
 	Workload    string    `json:"workload"` // in words, with its lengths
@@ -81,6 +81,12 @@ type Plan struct {
 	// Foreign is the command line of another tool in that tool's own form, as
 	// its dialect stored it.
 	Foreign json.RawMessage `json:"foreign,omitempty"`
+}
+
+// Silent tells whether the answers have no text: what was asked for is embeddings,
+// what a model pools, or scores.
+func (p Plan) Silent() bool {
+	return p.Protocol == "embeddings" || p.Protocol == "pooling" || p.Protocol == "rerank"
 }
 
 // An SLO is an upper limit on a latency of a request: ttft, tpot, itl (its mean

@@ -20,8 +20,11 @@ import (
 //
 //	{"prompt": "text or a list of token ids", "output_tokens": 100, "timestamp": 1.25}
 //	{"messages": [{"role": "user", "content": "hello"}]}
+//	{"texts": ["to embed", "several"]}
+//	{"query": "to rank", "documents": ["what", "is there"]}
+//	{"audio": "a sound in base64, or as a data: URL"}
 //
-// One of prompt and messages is required. output_tokens is the length wanted,
+// One of these is required. output_tokens is the length wanted,
 // timestamp the second at which a replay sends the request; other fields are
 // ignored.
 type Custom struct {
@@ -41,6 +44,10 @@ type Custom struct {
 type customLine struct {
 	Prompt       json.RawMessage `json:"prompt"`
 	Messages     json.RawMessage `json:"messages"`
+	Texts        json.RawMessage `json:"texts"`
+	Query        *string         `json:"query"`
+	Documents    json.RawMessage `json:"documents"`
+	Audio        *string         `json:"audio"`
 	OutputTokens *float64        `json:"output_tokens"`
 	Timestamp    *float64        `json:"timestamp"`
 }
@@ -123,7 +130,7 @@ func (c Custom) line(b []byte) (Request, error) {
 	if err := l.prompt(&r); err != nil {
 		return Request{}, err
 	}
-	if c.Output == 0 {
+	if c.Output == 0 && (l.OutputTokens != nil || r.Batch == nil && r.Media == nil) {
 		n, err := l.outputTokens()
 		if err != nil {
 			return Request{}, err
@@ -135,6 +142,10 @@ func (c Custom) line(b []byte) (Request, error) {
 
 func (l customLine) prompt(r *Request) error {
 	switch {
+	case l.Texts != nil || l.Query != nil || l.Documents != nil:
+		return l.texts(r)
+	case l.Audio != nil:
+		return l.sound(r)
 	case len(l.Prompt) == 0 && len(l.Messages) == 0:
 		return errNoPrompt
 	case len(l.Prompt) == 0:
@@ -237,7 +248,17 @@ func count(ctx context.Context, requests []Request, tok Tokenizer) error {
 	}
 	return parallel(ctx, len(requests), func(ctx context.Context, i int) error {
 		r := &requests[i]
-		if r.Tokens != nil || r.Messages != nil {
+		if r.Tokens != nil || r.Messages != nil || r.Text == "" && r.Media != nil {
+			return nil
+		}
+		for _, text := range r.Batch {
+			ids, err := tok.Encode(ctx, text, true)
+			if err != nil {
+				return err
+			}
+			r.PromptTokens += len(ids)
+		}
+		if r.Batch != nil {
 			return nil
 		}
 		ids, err := tok.Encode(ctx, r.Text, true)

@@ -1,0 +1,71 @@
+"""Encodes what BenchmarkKinds of internal/tokenizer encodes with Hugging Face's tokenizers, and prints both beside each other.
+
+Usage: hf_tokenizers.py GO_OUTPUT [tokenizer.json ...]
+GO_OUTPUT is what `go test -bench Kinds` printed.
+"""
+
+import gzip
+import json
+import os
+import re
+import sys
+import time
+
+from tokenizers import Tokenizer, __version__
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "internal", "tokenizer", "testdata")
+
+
+def random_ids(n, below):
+    state, ids = 1, []
+    for _ in range(n):
+        state = (state * 1664525 + 1013904223) % 2**32
+        ids.append((state >> 8) % below)
+    return ids
+
+
+def prose(texts):
+    words = [w for s in texts[4:48] for w in s.split(" ")]
+    return "".join(words[i] + " \n"[i % 2] for i in random_ids(30_000, len(words)))
+
+
+def load(kind, files):
+    for name in files:
+        if os.path.basename(name) == kind:
+            return Tokenizer.from_file(name)
+    folder = os.path.join(DATA, kind, "tokenizer.json")
+    if os.path.exists(folder):
+        return Tokenizer.from_file(folder)
+    with gzip.open(os.path.join(DATA, "kinds", kind + ".json.gz")) as f:
+        return Tokenizer.from_str(f.read().decode())
+
+
+def speed(t, texts, seconds=1.0):
+    """Megabytes a second of the best of at least three passes, by the call that leaves out offsets."""
+    size = sum(len(s.encode()) for s in texts)
+    best, start, passes = float("inf"), time.perf_counter(), 0
+    while passes < 3 or time.perf_counter() - start < seconds:
+        before = time.perf_counter()
+        t.encode_batch_fast(texts, add_special_tokens=False)
+        best, passes = min(best, time.perf_counter() - before), passes + 1
+    return size / best / 1e6
+
+
+def main(output, files):
+    with gzip.open(os.path.join(DATA, "kinds", "texts.json.gz")) as f:
+        texts = json.load(f)
+    ours = {}
+    with open(output) as f:
+        for kind, name, rate in re.findall(r"BenchmarkKinds/(\S+)/(texts|prose|random)(?:-\d+)?\s.*?([\d.]+) MB/s", f.read()):
+            best = ours.setdefault((kind, name), 0)
+            ours[kind, name] = max(best, float(rate))
+    print(f"{'MB/s on one core':<26}{'pitot':>10}{'tokenizers ' + __version__:>22}{'ratio':>9}")
+    for (kind, name), rate in ours.items():
+        t = load(kind, files)
+        random = lambda: t.decode(random_ids(50_000, t.get_vocab_size(with_added_tokens=False)), skip_special_tokens=False)
+        theirs = speed(t, texts if name == "texts" else [prose(texts)] if name == "prose" else [random()])
+        print(f"{kind + ' ' + name:<26}{rate:>10.1f}{theirs:>22.1f}{rate / theirs:>9.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

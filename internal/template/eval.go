@@ -1,0 +1,349 @@
+package template
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An expression is what a template computes a value from.
+type expression interface {
+	eval(x *run, s *scope) value
+}
+
+type (
+	literal  struct{ v value }
+	variable struct{ name string }
+
+	attribute struct {
+		of   expression
+		name string
+		line int
+	}
+	item struct {
+		of, index expression
+		line      int
+	}
+	slice struct {
+		of     expression
+		bounds [3]expression // start, stop, step; nil where there is none
+		line   int
+	}
+	listLiteral struct {
+		items []expression
+		tuple bool
+	}
+	dictLiteral struct {
+		keys, values []expression
+		line         int
+	}
+	macroLiteral struct{ *macro }
+
+	condition struct{ test, then, otherwise expression }
+	logic     struct {
+		left, right expression
+		or          bool
+	}
+	not  struct{ of expression }
+	sign struct {
+		operator string
+		of       expression
+		line     int
+	}
+	binary struct {
+		operator    string
+		left, right expression
+		line        int
+	}
+	concat struct {
+		parts []expression
+		line  int
+	}
+	comparison struct {
+		first expression
+		rest  []compared
+		line  int
+	}
+	compared struct {
+		operator string
+		with     expression
+	}
+
+	call struct {
+		of   expression
+		args arguments
+		line int
+	}
+	filtered struct {
+		in     expression
+		name   string
+		filter function
+		args   arguments
+		line   int
+	}
+	tested struct {
+		in   expression
+		name string
+		test function
+		args arguments
+		line int
+	}
+
+	arguments struct {
+		list                []expression
+		named               []namedArg
+		spread, spreadNamed expression
+	}
+	namedArg struct {
+		name  string
+		value expression
+	}
+)
+
+func (l literal) eval(*run, *scope) value { return l.v }
+
+func (v *variable) eval(_ *run, s *scope) value {
+	for ; s != nil; s = s.outer {
+		if found, ok := s.vars[v.name]; ok {
+			return found
+		}
+	}
+	if g, ok := globals[v.name]; ok {
+		return g
+	}
+	return undefined(fmt.Sprintf("'%s' is undefined", v.name))
+}
+
+func (a *attribute) eval(x *run, s *scope) value {
+	of := a.of.eval(x, s)
+	x.at(a.line)
+	return x.attribute(of, a.name)
+}
+
+func (i *item) eval(x *run, s *scope) value {
+	of, index := i.of.eval(x, s), i.index.eval(x, s)
+	x.at(i.line)
+	return x.item(of, index)
+}
+
+func (e *slice) eval(x *run, s *scope) value {
+	of := e.of.eval(x, s)
+	var bounds [3]value
+	for i, b := range e.bounds {
+		if b != nil {
+			bounds[i] = b.eval(x, s)
+		}
+	}
+	x.at(e.line)
+	return x.slice(of, bounds)
+}
+
+func (l *listLiteral) eval(x *run, s *scope) value {
+	made := &list{tuple: l.tuple, items: make([]value, len(l.items))}
+	for i, e := range l.items {
+		made.items[i] = e.eval(x, s)
+	}
+	return made
+}
+
+func (d *dictLiteral) eval(x *run, s *scope) value {
+	made := newDict()
+	for i, key := range d.keys {
+		k, v := key.eval(x, s), d.values[i].eval(x, s)
+		x.at(d.line)
+		made.set(x.key(k), v)
+	}
+	return made
+}
+
+func (m *macroLiteral) eval(_ *run, s *scope) value { return &closure{m.macro, s} }
+
+func (c *condition) eval(x *run, s *scope) value {
+	switch {
+	case x.truth(c.test.eval(x, s)):
+		return c.then.eval(x, s)
+	case c.otherwise == nil:
+		return undefined("an if without else has no value where its test fails")
+	}
+	return c.otherwise.eval(x, s)
+}
+
+func (l *logic) eval(x *run, s *scope) value {
+	defer x.deeper()()
+	left := l.left.eval(x, s)
+	if x.truth(left) == l.or {
+		return left
+	}
+	return l.right.eval(x, s)
+}
+
+func (n *not) eval(x *run, s *scope) value { return !x.truth(n.of.eval(x, s)) }
+
+func (e *sign) eval(x *run, s *scope) value {
+	of := e.of.eval(x, s)
+	x.at(e.line)
+	return x.sign(e.operator, of)
+}
+
+func (b *binary) eval(x *run, s *scope) value {
+	defer x.deeper()()
+	left, right := b.left.eval(x, s), b.right.eval(x, s)
+	x.at(b.line)
+	return x.binary(b.operator, left, right)
+}
+
+func (c *concat) eval(x *run, s *scope) value {
+	var b strings.Builder
+	for _, part := range c.parts {
+		v := part.eval(x, s)
+		x.at(c.line)
+		b.WriteString(x.text(v))
+	}
+	x.charge(b.Len())
+	return b.String()
+}
+
+func (c *comparison) eval(x *run, s *scope) value {
+	left := c.first.eval(x, s)
+	for _, next := range c.rest {
+		right := next.with.eval(x, s)
+		x.at(c.line)
+		if !x.compare(next.operator, left, right) {
+			return false
+		}
+		left = right
+	}
+	return true
+}
+
+func (c *call) eval(x *run, s *scope) value {
+	defer x.deeper()()
+	of := c.of.eval(x, s)
+	args := c.args.eval(x, s)
+	x.at(c.line)
+	return x.call(of, args)
+}
+
+func (f *filtered) eval(x *run, s *scope) value {
+	defer x.deeper()()
+	in := f.in.eval(x, s)
+	args := f.args.eval(x, s)
+	x.at(f.line)
+	return f.filter.apply(x, "|"+f.name, in, args)
+}
+
+func (t *tested) eval(x *run, s *scope) value {
+	in := t.in.eval(x, s)
+	args := t.args.eval(x, s)
+	x.at(t.line)
+	return t.test.apply(x, "is "+t.name, in, args)
+}
+
+// given are the arguments of one call.
+type given struct {
+	list  []value
+	named []namedValue
+}
+
+type namedValue struct {
+	name string
+	v    value
+}
+
+func (a *arguments) eval(x *run, s *scope) given {
+	var g given
+	for _, e := range a.list {
+		g.list = append(g.list, e.eval(x, s))
+	}
+	if a.spread != nil {
+		g.list = append(g.list, x.iterate(a.spread.eval(x, s))...)
+	}
+	for _, n := range a.named {
+		g.named = append(g.named, namedValue{n.name, n.value.eval(x, s)})
+	}
+	if a.spreadNamed != nil {
+		d, ok := a.spreadNamed.eval(x, s).(*dict)
+		if !ok {
+			x.failf("** needs a mapping")
+		}
+		for _, key := range d.keys {
+			name, _ := key.(string)
+			g.named = append(g.named, namedValue{name, d.at(key)})
+		}
+	}
+	return g
+}
+
+// A function is a filter, a test, a method or a global function: what it takes
+// beside what it is applied to, and what it does.
+type function struct {
+	params string // names, a space between them; those from "=" on may be left out
+	do     func(x *run, in value, a []value) value
+	all    func(x *run, in value, g given) value // in place of do: takes any arguments
+}
+
+// absent is an argument that was left out.
+type absent struct{}
+
+func (f function) apply(x *run, what string, in value, g given) value {
+	if f.all != nil {
+		return f.all(x, in, g)
+	}
+	return f.do(x, in, x.bind(what, f.params, g))
+}
+
+// bind puts arguments into the order of the parameters.
+func (x *run) bind(what, params string, g given) []value {
+	required, optional, _ := strings.Cut(params, "=")
+	names := append(strings.Fields(required), strings.Fields(optional)...)
+	if len(g.list) > len(names) {
+		x.failf("%s takes at most %d arguments, not %d", what, len(names), len(g.list))
+	}
+	bound := make([]value, len(names))
+	for i := range bound {
+		bound[i] = absent{}
+	}
+	copy(bound, g.list)
+	for _, n := range g.named {
+		x.bindName(what, names, bound, n)
+	}
+	for i := range len(strings.Fields(required)) {
+		if bound[i] == (absent{}) {
+			x.failf("%s needs the argument %s", what, names[i])
+		}
+	}
+	return bound
+}
+
+func (x *run) bindName(what string, names []string, bound []value, n namedValue) {
+	for i, name := range names {
+		if name == n.name {
+			if bound[i] != (absent{}) {
+				x.failf("%s is given %s twice", what, name)
+			}
+			bound[i] = n.v
+			return
+		}
+	}
+	x.failf("%s takes no argument %s", what, n.name)
+}
+
+// either is the argument, or what stands for it where it was left out.
+func either(v, preset value) value {
+	if v == (absent{}) {
+		return preset
+	}
+	return v
+}
+
+// or is the argument, which must be of the type of what stands for it where it was
+// left out.
+func or[T any](x *run, v value, preset T) T {
+	if v == (absent{}) {
+		return preset
+	}
+	t, ok := v.(T)
+	if !ok {
+		x.failf("an argument is %s where %s is expected", typeName(v), typeName(preset))
+	}
+	return t
+}

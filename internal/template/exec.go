@@ -1,0 +1,338 @@
+package template
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A statement is what a template does in order.
+type statement interface {
+	exec(x *run, s *scope) jump
+}
+
+// A jump is break or continue, empty for neither.
+type jump string
+
+type (
+	block []statement
+	text  string
+	print struct {
+		e    expression
+		line int
+	}
+	ifTag struct {
+		branches  []branch
+		otherwise block
+	}
+	branch struct {
+		test expression
+		body block
+	}
+	forTag struct {
+		target          target
+		items           expression
+		test            expression // nil: all items
+		body, otherwise block
+		recursive       bool
+		line            int
+	}
+	set struct {
+		to   target
+		e    expression
+		line int
+	}
+	// setBlock assigns what its body prints, through filters, or prints that.
+	setBlock struct {
+		to     target
+		filter expression
+		body   block
+		line   int
+	}
+	with struct {
+		sets []*set
+		body block
+	}
+)
+
+// tagText is under which name filters of a tag find the text in it.
+const tagText = " text"
+
+// A scope is the variables of a part of a template; those of the parts around it can
+// be read.
+type scope struct {
+	vars  map[string]value
+	outer *scope
+}
+
+func (s *scope) inner() *scope { return &scope{map[string]value{}, s} }
+
+// A run is one rendering.
+type run struct {
+	out    *strings.Builder
+	now    func() time.Time
+	line   int
+	depth  int
+	budget int // steps and bytes that are left
+}
+
+// deepestCall bounds macros that call themselves, and the like.
+const deepestCall = 1500
+
+func (x *run) at(line int) {
+	x.line = line
+	x.charge(1)
+}
+
+func (x *run) charge(n int) {
+	if x.budget -= n; x.budget < 0 {
+		x.failf("the template does more than a chat could need")
+	}
+}
+
+func (x *run) failf(format string, a ...any) { panic(fault{x.line, fmt.Errorf(format, a...)}) }
+
+func (x *run) deeper() func() {
+	if x.depth++; x.depth > deepestCall {
+		x.failf("calls and operations are more than %d deep", deepestCall)
+	}
+	return func() { x.depth-- }
+}
+
+// capture is what f prints.
+func (x *run) capture(f func()) string {
+	outer := x.out
+	x.out = new(strings.Builder)
+	f()
+	text := x.out.String()
+	x.out = outer
+	return text
+}
+
+func (b block) exec(x *run, s *scope) jump {
+	for _, st := range b {
+		if j := st.exec(x, s); j != "" {
+			return j
+		}
+	}
+	return ""
+}
+
+func (j jump) exec(*run, *scope) jump { return j }
+
+func (t text) exec(x *run, _ *scope) jump {
+	x.charge(1 + len(t))
+	x.out.WriteString(string(t))
+	return ""
+}
+
+func (p *print) exec(x *run, s *scope) jump {
+	v := p.e.eval(x, s)
+	x.at(p.line)
+	text := x.text(v)
+	x.charge(len(text))
+	x.out.WriteString(text)
+	return ""
+}
+
+func (t *ifTag) exec(x *run, s *scope) jump {
+	for _, b := range t.branches {
+		if x.truth(b.test.eval(x, s)) {
+			return b.body.exec(x, s)
+		}
+	}
+	return t.otherwise.exec(x, s)
+}
+
+func (t *set) exec(x *run, s *scope) jump {
+	v := t.e.eval(x, s)
+	x.at(t.line)
+	t.to.assign(x, s, v)
+	return ""
+}
+
+func (t *setBlock) exec(x *run, s *scope) jump {
+	inner := s.inner()
+	inner.vars[tagText] = x.capture(func() { t.body.exec(x, s.inner()) })
+	v := t.filter.eval(x, inner)
+	if x.at(t.line); t.to == nil {
+		x.out.WriteString(x.text(v))
+		return ""
+	}
+	t.to.assign(x, s, v)
+	return ""
+}
+
+func (t *with) exec(x *run, s *scope) jump {
+	inner := s.inner()
+	values := make([]value, len(t.sets))
+	for i, set := range t.sets {
+		values[i] = set.e.eval(x, s)
+	}
+	for i, set := range t.sets {
+		set.to.assign(x, inner, values[i])
+	}
+	return t.body.exec(x, inner)
+}
+
+func (t *forTag) exec(x *run, s *scope) jump {
+	items := t.items.eval(x, s)
+	x.at(t.line)
+	t.loop(x, s, items, 0)
+	return ""
+}
+
+// loop goes over items, depth loops of itself deep.
+func (t *forTag) loop(x *run, s *scope, of value, depth int) {
+	defer x.deeper()()
+	items := t.chosen(x, s, x.iterate(of))
+	if len(items) == 0 {
+		t.otherwise.exec(x, s.inner())
+		return
+	}
+	l := &loop{items: items, depth: depth}
+	if t.recursive {
+		l.again = func(of value) string { return x.capture(func() { t.loop(x, s, of, depth+1) }) }
+	}
+	for l.at = range items {
+		x.at(t.line)
+		inner := s.inner()
+		inner.vars["loop"] = l
+		t.target.assign(x, inner, items[l.at])
+		if t.body.exec(x, inner) == "break" {
+			return
+		}
+	}
+}
+
+// chosen are the items that pass the loop's test.
+func (t *forTag) chosen(x *run, s *scope, items []value) []value {
+	if t.test == nil {
+		return items
+	}
+	var chosen []value
+	for _, v := range items {
+		inner := s.inner()
+		t.target.assign(x, inner, v)
+		if x.truth(t.test.eval(x, inner)) {
+			chosen = append(chosen, v)
+		}
+	}
+	return chosen
+}
+
+// A target is what can be assigned to.
+type target interface {
+	assign(x *run, s *scope, v value)
+}
+
+type (
+	name            string
+	tupleTarget     []target
+	attributeTarget struct {
+		of, name string
+		line     int
+	}
+)
+
+func (n name) assign(_ *run, s *scope, v value) { s.vars[string(n)] = v }
+
+func (t tupleTarget) assign(x *run, s *scope, v value) {
+	items := x.iterate(v)
+	if len(items) != len(t) {
+		x.failf("%d values are to be unpacked into %d names", len(items), len(t))
+	}
+	for i := range t {
+		t[i].assign(x, s, items[i])
+	}
+}
+
+func (t attributeTarget) assign(x *run, s *scope, v value) {
+	ns, ok := (&variable{t.of}).eval(x, s).(*namespace)
+	if x.at(t.line); !ok {
+		x.failf("%s.%s is assigned to, and %s is no namespace", t.of, t.name, t.of)
+	}
+	ns.vars[t.name] = v
+}
+
+// A macro is a part of a template with parameters.
+type macro struct {
+	name   string
+	params []parameter
+	body   block
+
+	rest, restNamed, caller bool // it refers to varargs, kwargs, caller
+}
+
+type parameter struct {
+	name   string
+	preset expression // nil if there is none
+}
+
+// A closure is a macro with the variables around it.
+type closure struct {
+	*macro
+	scope *scope
+}
+
+// call gives what the macro prints.
+func (c *closure) call(x *run, g given) value {
+	s := c.scope.inner()
+	for i, p := range c.params {
+		if i < len(g.list) {
+			s.vars[p.name] = g.list[i]
+		}
+	}
+	c.bindRest(x, s, g)
+	c.bindNamed(x, s, g)
+	for _, p := range c.params {
+		if _, ok := s.vars[p.name]; !ok && p.preset != nil {
+			s.vars[p.name] = p.preset.eval(x, s)
+		} else if !ok {
+			s.vars[p.name] = undefined(fmt.Sprintf("the parameter '%s' was not given", p.name))
+		}
+	}
+	return x.capture(func() { c.body.exec(x, s) })
+}
+
+// bindRest keeps the arguments beyond the parameters, if the macro wants them.
+func (c *closure) bindRest(x *run, s *scope, g given) {
+	more := g.list[min(len(c.params), len(g.list)):]
+	if c.rest {
+		s.vars["varargs"] = &list{items: more, tuple: true}
+	} else if len(more) > 0 {
+		x.failf("the macro %s takes at most %d arguments, not %d", c.name, len(c.params), len(g.list))
+	}
+}
+
+func (c *closure) bindNamed(x *run, s *scope, g given) {
+	kwargs := newDict()
+	for _, n := range g.named {
+		_, twice := s.vars[n.name]
+		switch {
+		case c.has(n.name) && twice:
+			x.failf("the macro %s is given %s twice", c.name, n.name)
+		case c.has(n.name), n.name == "caller" && c.caller:
+			s.vars[n.name] = n.v
+		case c.restNamed:
+			kwargs.set(n.name, n.v)
+		default:
+			x.failf("the macro %s takes no argument %s", c.name, n.name)
+		}
+	}
+	if c.restNamed {
+		s.vars["kwargs"] = kwargs
+	}
+	if _, ok := s.vars["caller"]; !ok && c.caller {
+		s.vars["caller"] = undefined("no caller defined")
+	}
+}
+
+func (c *closure) has(param string) bool {
+	for _, p := range c.params {
+		if p.name == param {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,468 @@
+package template
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+var filters map[string]function
+
+func init() { // map, select and their like look filters and tests up
+	filters = map[string]function{
+		"tojson":     {params: "= ensure_ascii indent separators sort_keys", do: toJSON},
+		"string":     {do: func(x *run, v value, _ []value) value { return soft(x, v) }},
+		"safe":       {do: func(x *run, v value, _ []value) value { return markup(x.text(v)) }},
+		"escape":     {do: func(x *run, v value, _ []value) value { return escapeHTML(x, v) }},
+		"e":          {do: func(x *run, v value, _ []value) value { return escapeHTML(x, v) }},
+		"lower":      softened(lower),
+		"upper":      softened(upper),
+		"capitalize": softened(capitalize),
+		"title": softened(func(s string) string {
+			return titled(s, func(r rune) bool { return !isSpace(r) && !strings.ContainsRune("-([{<", r) })
+		}),
+		"trim": {params: "= chars", do: func(x *run, v value, a []value) value {
+			return x.like(v, trimmed(x, x.text(v), a[0], strings.TrimFunc))
+		}},
+		"replace": {params: "old new = count", do: func(x *run, v value, a []value) value {
+			return replace(x, x.text(v), x.text(a[0]), x.text(a[1]), or(x, a[2], int64(-1)))
+		}},
+		"indent":    {params: "= width first blank", do: indent},
+		"format":    {all: func(x *run, v value, g given) value { return x.format(x.text(v), arrange(x, g)) }},
+		"center":    {params: "= width", do: center},
+		"wordcount": {do: func(x *run, v value, _ []value) value { return int64(len(strings.Fields(x.text(v)))) }},
+
+		"length": {do: func(x *run, v value, _ []value) value { return x.length(v) }},
+		"count":  {do: func(x *run, v value, _ []value) value { return x.length(v) }},
+		"list":   {do: func(x *run, v value, _ []value) value { return &list{items: slices.Clone(x.iterate(v))} }},
+		"first":  {do: func(x *run, v value, _ []value) value { return end(x.iterate(v), 0) }},
+		"last": {do: func(x *run, v value, _ []value) value {
+			items := x.iterate(v)
+			return end(items, len(items)-1)
+		}},
+		"join":    {params: "= d attribute", do: join},
+		"reverse": {do: reverse},
+		"sort": {params: "= reverse case_sensitive attribute", do: func(x *run, v value, a []value) value {
+			return &list{items: sorted(x, x.iterate(v), keyOf(x, a[2], a[1]), a[0])}
+		}},
+		"unique": {params: "= case_sensitive attribute", do: unique},
+		"min":    {params: "= case_sensitive attribute", do: extreme(-1)},
+		"max":    {params: "= case_sensitive attribute", do: extreme(1)},
+		"sum":    {params: "= attribute start", do: sum},
+		"batch":  {params: "linecount = fill_with", do: batch},
+
+		"items": {do: func(x *run, v value, _ []value) value {
+			switch v := v.(type) {
+			case *dict:
+				return &iterator{v.items()}
+			case undefined:
+				return &iterator{}
+			}
+			x.failf("%s has no items", typeName(v))
+			return nil
+		}},
+		"dictsort":   {params: "= case_sensitive by reverse", do: dictSort},
+		"default":    {params: "= default_value boolean", do: preset},
+		"d":          {params: "= default_value boolean", do: preset},
+		"attr":       {params: "name", do: func(x *run, v value, a []value) value { return memberOrNot(x, v, x.textOf(a[0])) }},
+		"map":        {all: mapFilter},
+		"select":     {all: selected(false, true)},
+		"reject":     {all: selected(false, false)},
+		"selectattr": {all: selected(true, true)},
+		"rejectattr": {all: selected(true, false)},
+
+		"int":   {params: "= default base", do: toInt},
+		"float": {params: "= default", do: toFloat},
+		"abs":   {do: absolute},
+		"round": {params: "= precision method", do: round},
+	}
+}
+
+// soft is the text of a value, safe if it was.
+func soft(x *run, v value) value {
+	if _, ok := v.(markup); ok {
+		return v
+	}
+	return x.text(v)
+}
+
+// like makes a text as safe as the value that it was made of.
+func (x *run) like(v value, s string) value {
+	x.charge(len(s))
+	if _, ok := v.(markup); ok {
+		return markup(s)
+	}
+	return s
+}
+
+func softened(f func(string) string) function {
+	return function{do: func(x *run, v value, _ []value) value { return x.like(v, f(x.text(v))) }}
+}
+
+func end(items []value, at int) value {
+	if len(items) == 0 {
+		return undefined("there is no first or last item, the sequence is empty")
+	}
+	return items[at]
+}
+
+func memberOrNot(x *run, v value, name string) value {
+	if m, ok := x.member(v, name); ok {
+		return m
+	}
+	return undefined(typeName(v) + " has no attribute '" + name + "'")
+}
+
+// preset stands for what is undefined, or if asked for, for what counts as false.
+func preset(x *run, v value, a []value) value {
+	if _, missing := v.(undefined); missing || x.truth(either(a[1], false)) && !x.truth(v) {
+		return either(a[0], "")
+	}
+	return v
+}
+
+// indent puts blanks before lines, but not before the first or empty ones, unless
+// that is asked for.
+func indent(x *run, v value, a []value) value {
+	by, isText := plain(either(a[0], int64(4)))
+	if !isText {
+		by = x.textOf(x.binary("*", " ", either(a[0], int64(4))))
+	}
+	first, blank := x.truth(either(a[1], false)), x.truth(either(a[2], false))
+	all := lines(x.text(v)+"\n", false)
+	for i := range all {
+		if (i > 0 || first) && (blank && i > 0 || all[i] != "" || i == 0) {
+			all[i] = by + all[i]
+		}
+	}
+	return x.like(v, joined(x, all, "\n"))
+}
+
+func center(x *run, v value, a []value) value {
+	s := x.text(v)
+	lack := max(0, x.index(either(a[0], int64(80)))-utf8.RuneCountInString(s))
+	x.charge(lack)
+	left := lack/2 + lack&(lack+utf8.RuneCountInString(s))&1
+	return strings.Repeat(" ", left) + s + strings.Repeat(" ", lack-left)
+}
+
+func join(x *run, v value, a []value) value {
+	key := keyOf(x, a[1], true)
+	var parts []string
+	for _, item := range x.iterate(v) {
+		parts = append(parts, x.text(key(item)))
+	}
+	return joined(x, parts, x.text(either(a[0], "")))
+}
+
+func reverse(x *run, v value, _ []value) value {
+	if _, ok := plain(v); ok {
+		return x.slice(v, [3]value{nil, nil, int64(-1)})
+	}
+	items := slices.Clone(x.iterate(v))
+	slices.Reverse(items)
+	return &iterator{items}
+}
+
+// keyOf is what items are sorted and compared by: an attribute such as "a.b", or
+// themselves, without regard to case unless that is asked for.
+func keyOf(x *run, attribute, caseSensitive value) func(value) value {
+	exact := x.truth(either(caseSensitive, false))
+	return func(v value) value {
+		if attribute != (absent{}) && attribute != nil {
+			v = attributeOf(x, v, attribute)
+		}
+		if s, ok := plain(v); ok && !exact {
+			return lower(s)
+		}
+		return v
+	}
+}
+
+// attributeOf follows a path of attributes and indexes.
+func attributeOf(x *run, v, path value) value {
+	text, ok := plain(path)
+	if !ok {
+		return x.item(v, path)
+	}
+	for step := range strings.SplitSeq(text, ".") {
+		if n, err := strconv.ParseInt(step, 10, 64); err == nil {
+			v = x.item(v, n)
+		} else {
+			v = x.item(v, step)
+		}
+	}
+	return v
+}
+
+func sorted(x *run, items []value, key func(value) value, reverse value) []value {
+	down := x.truth(either(reverse, false))
+	type keyed struct{ key, v value }
+	all := make([]keyed, len(items))
+	for i, v := range items {
+		all[i] = keyed{key(v), v}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int {
+		if down {
+			return x.order(b.key, a.key)
+		}
+		return x.order(a.key, b.key)
+	})
+	out := make([]value, len(all))
+	for i := range all {
+		out[i] = all[i].v
+	}
+	return out
+}
+
+func unique(x *run, v value, a []value) value {
+	key := keyOf(x, a[1], a[0])
+	seen := newDict()
+	var kept []value
+	for _, item := range x.iterate(v) {
+		k := x.key(key(item))
+		if _, ok := seen.get(k); !ok {
+			seen.set(k, true)
+			kept = append(kept, item)
+		}
+	}
+	return &iterator{kept}
+}
+
+func extreme(sign int) func(*run, value, []value) value {
+	return func(x *run, v value, a []value) value {
+		key := keyOf(x, a[1], a[0])
+		items := x.iterate(v)
+		if len(items) == 0 {
+			return undefined("there is no least or largest item, the sequence is empty")
+		}
+		best := items[0]
+		for _, item := range items[1:] {
+			if sign*x.order(key(item), key(best)) > 0 {
+				best = item
+			}
+		}
+		return best
+	}
+}
+
+func sum(x *run, v value, a []value) value {
+	total := either(a[1], int64(0))
+	for _, item := range x.iterate(v) {
+		if a[0] != (absent{}) && a[0] != nil {
+			item = attributeOf(x, item, a[0])
+		}
+		total = x.binary("+", total, item)
+	}
+	return total
+}
+
+func batch(x *run, v value, a []value) value {
+	n := x.index(a[0])
+	items := x.iterate(v)
+	var all []value
+	for n > 0 && len(items) > 0 {
+		row := slices.Clone(items[:min(n, len(items))])
+		items = items[len(row):]
+		for fill := either(a[1], nil); fill != nil && len(row) < n; {
+			x.charge(1)
+			row = append(row, fill)
+		}
+		all = append(all, &list{items: row})
+	}
+	return &iterator{all}
+}
+
+func dictSort(x *run, v value, a []value) value {
+	d, ok := v.(*dict)
+	if !ok {
+		x.failf("%s is no mapping to sort", typeName(v))
+	}
+	at := map[string]value{"key": int64(0), "value": int64(1)}[or(x, a[1], "key")]
+	if at == nil {
+		x.failf("a mapping is sorted by key or by value")
+	}
+	return &list{items: sorted(x, d.items(), keyOf(x, at, a[0]), a[2])}
+}
+
+// some are the items of a value, none if it counts as false.
+func some(x *run, v value) []value {
+	if !x.truth(v) {
+		return nil
+	}
+	return x.iterate(v)
+}
+
+// mapFilter applies a filter to every item, or takes an attribute of it.
+func mapFilter(x *run, v value, g given) value {
+	items := some(x, v)
+	made := make([]value, len(items))
+	if len(g.list) == 0 {
+		a := x.bind("|map", "attribute = default", g)
+		for i, item := range items {
+			made[i] = attributeOf(x, item, a[0])
+			if _, missing := made[i].(undefined); missing && a[1] != (absent{}) {
+				made[i] = a[1]
+			}
+		}
+		return &iterator{made}
+	}
+	name := x.textOf(g.list[0])
+	f, ok := filters[name]
+	if !ok {
+		x.failf("the filter |%s is %w", name, errUnsupported)
+	}
+	for i, item := range items {
+		x.charge(1)
+		made[i] = f.apply(x, "|"+name, item, given{g.list[1:], g.named})
+	}
+	return &iterator{made}
+}
+
+// selected keeps the items, or those whose attribute, passes a test, or does not.
+func selected(byAttribute, keep bool) func(*run, value, given) value {
+	return func(x *run, v value, g given) value {
+		args := g.list
+		var path value = absent{}
+		if byAttribute {
+			if len(args) == 0 {
+				x.failf("the attribute to select by is missing")
+			}
+			path, args = args[0], args[1:]
+		}
+		passes := chosenTest(x, args, g.named)
+		var kept []value
+		for _, item := range some(x, v) {
+			x.charge(1)
+			of := item
+			if byAttribute {
+				of = attributeOf(x, item, path)
+			}
+			if passes(of) == keep {
+				kept = append(kept, item)
+			}
+		}
+		return &iterator{kept}
+	}
+}
+
+// chosenTest is the test that arguments begin with, or without any the truth.
+func chosenTest(x *run, args []value, named []namedValue) func(value) bool {
+	if len(args) == 0 {
+		return x.truth
+	}
+	name := x.textOf(args[0])
+	t, ok := tests[name]
+	if !ok {
+		x.failf("the test %q is %w", name, errUnsupported)
+	}
+	return func(v value) bool { return x.truth(t.apply(x, "is "+name, v, given{args[1:], named})) }
+}
+
+func toInt(x *run, v value, a []value) value {
+	preset, base := either(a[0], int64(0)), or(x, a[1], int64(10))
+	if base != 0 && (base < 2 || base > 36) {
+		return preset
+	}
+	switch v := v.(type) {
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return preset
+		}
+		n, _ := big.NewFloat(v).Int(nil)
+		return short(n)
+	case string, markup:
+		s, _ := plain(v)
+		s = strings.TrimFunc(s, isSpace)
+		if base == 16 {
+			s = strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
+		}
+		if n, ok := new(big.Int).SetString(s, int(base)); ok && len(s) < 5000 {
+			return short(n)
+		}
+		f, ok := parseFloat(s)
+		if !ok {
+			return preset
+		}
+		return toInt(x, f, a)
+	}
+	if n, ok := integral(v); ok {
+		return short(n)
+	}
+	x.defined(v)
+	return preset
+}
+
+// parseFloat reads a float as Python does: beyond all floats it is infinite, and none
+// is hexadecimal.
+func parseFloat(s string) (float64, bool) {
+	f, err := strconv.ParseFloat(strings.TrimFunc(s, isSpace), 64)
+	return f, (err == nil || errors.Is(err, strconv.ErrRange)) && !strings.ContainsAny(s, "xXpP")
+}
+
+func toFloat(x *run, v value, a []value) value {
+	if s, ok := plain(v); ok {
+		if f, ok := parseFloat(s); ok {
+			return f
+		}
+	} else if f, ok := number(v); ok {
+		return f
+	}
+	x.defined(v)
+	return either(a[0], 0.0)
+}
+
+func absolute(x *run, v value, _ []value) value {
+	if n, ok := integral(v); ok {
+		return short(new(big.Int).Abs(n))
+	}
+	f, ok := number(v)
+	if !ok {
+		x.failf("%s has no absolute value", typeName(v))
+	}
+	return math.Abs(f)
+}
+
+// round gives a float, with ties to even, unless it is given an integer.
+func round(x *run, v value, a []value) value {
+	digits := x.index(either(a[0], int64(0)))
+	method := or(x, a[1], "common")
+	f, ok := number(v)
+	if !ok || digits < 0 || digits > 300 {
+		x.failf("%s cannot be rounded to %d digits", typeName(v), digits)
+	}
+	if _, isInt := integral(v); isInt && method == "common" {
+		return v
+	}
+	shift := math.Pow(10, float64(digits))
+	switch method {
+	case "ceil":
+		return math.Ceil(f*shift) / shift
+	case "floor":
+		return math.Floor(f*shift) / shift
+	case "common":
+		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'f', digits, 64), 64)
+		return rounded
+	}
+	x.failf("rounding is common, ceil or floor, not %.20q", method)
+	return nil
+}
+
+// arrange is what a % takes on its right for arguments.
+func arrange(x *run, g given) value {
+	if len(g.named) > 0 && len(g.list) > 0 {
+		x.failf("|format takes arguments with names or without, not both")
+	}
+	if len(g.named) > 0 {
+		d := newDict()
+		for _, n := range g.named {
+			d.set(n.name, n.v)
+		}
+		return d
+	}
+	return &list{items: g.list, tuple: true}
+}

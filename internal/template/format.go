@@ -1,0 +1,123 @@
+package template
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// verb is one conversion of the % operator.
+var verb = regexp.MustCompile(`%(?:\((\w*)\))?([-+ 0#]*)(\d{0,4})(?:\.(\d{0,3}))?([a-zA-Z%])`)
+
+// format is text % of.
+func (x *run) format(text string, of value) string {
+	args := []value{of}
+	if l, ok := of.(*list); ok && l.tuple {
+		args = l.items
+	}
+	named, _ := of.(*dict)
+	if left := verb.ReplaceAllString(text, ""); strings.Contains(left, "%") {
+		x.failf("the format %.60q is %w", text, errUnsupported)
+	}
+	made := verb.ReplaceAllStringFunc(text, func(s string) string {
+		part := verb.FindStringSubmatch(s)
+		if part[5] == "%" {
+			return "%"
+		}
+		var v value
+		switch {
+		case part[1] != "" && named != nil:
+			v = named.at(part[1])
+		case len(args) == 0:
+			x.failf("the format %.60q wants more arguments", text)
+		default:
+			v, args = args[0], args[1:]
+		}
+		return x.convert(part, v)
+	})
+	if len(args) > 0 && named == nil {
+		x.failf("the format %.60q does not take all arguments", text)
+	}
+	x.charge(len(made))
+	return made
+}
+
+// convert writes one value: part is the verb with its key, flags, width, precision
+// and letter.
+func (x *run) convert(part []string, v value) string {
+	layout := "%" + part[2] + part[3]
+	if part[4] != "" {
+		layout += "." + part[4]
+	}
+	switch letter := part[5]; letter {
+	case "s":
+		return fmt.Sprintf(layout+"s", x.text(v))
+	case "d", "i", "x", "X", "o":
+		f, ok := number(v)
+		n, whole := integral(v)
+		if !ok || !whole && letter != "d" && letter != "i" {
+			x.failf("%%%s is given %s", letter, typeName(v))
+		}
+		if !whole {
+			n, _ = big.NewFloat(f).Int(nil)
+		}
+		return fmt.Sprintf(layout+strings.Replace(letter, "i", "d", 1), n)
+	case "f", "e", "F", "E":
+		if f, ok := number(v); ok {
+			return fmt.Sprintf(layout+letter, f)
+		}
+		x.failf("%%%s is given %s", letter, typeName(v))
+	}
+	x.failf("the conversion %%%s is %w", part[5], errUnsupported)
+	return ""
+}
+
+// formatText is .format(): {} by position, {0} and {name}.
+func formatText(x *run, of value, g given) value {
+	text, _ := plain(of)
+	var b strings.Builder
+	next := 0
+	for text != "" {
+		before, rest, found := strings.Cut(text, "{")
+		b.WriteString(strings.ReplaceAll(before, "}}", "}"))
+		if text = rest; !found {
+			break
+		}
+		if strings.HasPrefix(text, "{") {
+			b.WriteString("{")
+			text = text[1:]
+			continue
+		}
+		field, after, closed := strings.Cut(text, "}")
+		if !closed || strings.ContainsAny(field, ":!.[") {
+			x.failf("the format field {%.40s is %w", text, errUnsupported)
+		}
+		b.WriteString(x.text(x.field(field, &next, g)))
+		text = after
+		x.charge(b.Len())
+	}
+	return b.String()
+}
+
+// field is the argument that a field of .format() names.
+func (x *run) field(name string, next *int, g given) value {
+	at := *next
+	if name == "" {
+		*next++
+	} else if n, err := strconv.Atoi(name); err == nil {
+		at = n
+	} else {
+		for _, n := range g.named {
+			if n.name == name {
+				return n.v
+			}
+		}
+		at = -1
+	}
+	if at < 0 || at >= len(g.list) {
+		x.failf("the format field {%s} has no argument", name)
+	}
+	return g.list[at]
+}

@@ -1,0 +1,155 @@
+package template
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// ErrNone says that a model comes without a chat template.
+var ErrNone = errors.New("no chat template")
+
+// Load reads the chat template in the folder dir of a model: chat_template.jinja
+// with what is in additional_chat_templates, else chat_template.json, else the
+// chat_template of tokenizer_config.json. It is ErrNone where there is none of them.
+func Load(fsys fs.FS, dir string) (*Template, error) {
+	config, err := readConfig(fsys, path.Join(dir, "tokenizer_config.json"))
+	if err != nil {
+		return nil, err
+	}
+	sources, err := readSources(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(sources) == 0 {
+		if sources, err = readNamed(config["chat_template"]); err != nil {
+			return nil, fmt.Errorf("tokenizer_config.json: chat_template: %w", err)
+		}
+	}
+	if len(sources) == 0 {
+		return nil, ErrNone
+	}
+	return parseAll(sources, specialTokens(config))
+}
+
+// readConfig gives nil where there is no file.
+func readConfig(fsys fs.FS, name string) (map[string]json.RawMessage, error) {
+	data, err := fs.ReadFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var config map[string]json.RawMessage
+	if err := json.Unmarshal(data, &config); err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Base(name), err)
+	}
+	return config, nil
+}
+
+// readSources reads the templates that are files of their own.
+func readSources(fsys fs.FS, dir string) (map[string]string, error) {
+	files, err := fs.Glob(fsys, path.Join(escapeGlob(dir), "additional_chat_templates", "*.jinja"))
+	if err != nil {
+		return nil, err
+	}
+	sources := map[string]string{}
+	single := path.Join(dir, "chat_template.jinja")
+	for _, file := range append(files, single) {
+		data, err := fs.ReadFile(fsys, file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, err
+		case file == single:
+			sources[defaultName] = string(data)
+		default:
+			sources[strings.TrimSuffix(path.Base(file), ".jinja")] = string(data)
+		}
+	}
+	if len(sources) > 0 {
+		return sources, nil
+	}
+	config, err := readConfig(fsys, path.Join(dir, "chat_template.json"))
+	if err != nil {
+		return nil, err
+	}
+	if sources, err = readNamed(config["chat_template"]); err != nil {
+		return nil, fmt.Errorf("chat_template.json: %w", err)
+	}
+	return sources, nil
+}
+
+var globSpecial = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+
+func escapeGlob(dir string) string { return globSpecial.Replace(dir) }
+
+// readNamed reads one template, or a list of templates with names.
+func readNamed(raw json.RawMessage) (map[string]string, error) {
+	var single *string
+	if len(raw) == 0 || json.Unmarshal(raw, &single) == nil {
+		if single == nil {
+			return nil, nil
+		}
+		return map[string]string{defaultName: *single}, nil
+	}
+	var list []struct {
+		Name, Template *string
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, errors.New("neither a text nor a list of templates with names")
+	}
+	sources := map[string]string{}
+	for i, t := range list {
+		if t.Name == nil || t.Template == nil {
+			return nil, fmt.Errorf("template %d of the list lacks name or template", i)
+		}
+		sources[*t.Name] = *t.Template
+	}
+	return sources, nil
+}
+
+// specialTokens are the texts of the tokens that a configuration names: its fields
+// that end in _token, and those of extra_special_tokens that have a name.
+func specialTokens(config map[string]json.RawMessage) map[string]string {
+	tokens := map[string]string{}
+	var extra map[string]json.RawMessage
+	_ = json.Unmarshal(config["extra_special_tokens"], &extra) // a list has no names
+	for name, raw := range extra {
+		if text, ok := tokenText(raw); ok {
+			tokens[name] = text
+		}
+	}
+	for name, raw := range config {
+		if text, ok := tokenText(raw); ok && strings.HasSuffix(name, "_token") {
+			tokens[name] = text
+		}
+	}
+	return tokens
+}
+
+// tokenText is a token that is given as text, or as an object with its content.
+func tokenText(raw json.RawMessage) (string, bool) {
+	var text *string
+	if json.Unmarshal(raw, &text) == nil {
+		if text == nil {
+			return "", false
+		}
+		return *text, true
+	}
+	var token struct{ Content *string }
+	if json.Unmarshal(raw, &token) != nil || token.Content == nil {
+		return "", false
+	}
+	return *token.Content, true
+}
+
+// sortedNames are the names of templates, in order.
+func sortedNames(named map[string]block) []string { return slices.Sorted(maps.Keys(named)) }

@@ -1,0 +1,439 @@
+package template
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+)
+
+// member is an attribute of the loop variable.
+func (l *loop) member(name string) (value, bool) {
+	n := int64(len(l.items))
+	at := int64(l.at)
+	switch name {
+	case "index":
+		return at + 1, true
+	case "index0":
+		return at, true
+	case "revindex":
+		return n - at, true
+	case "revindex0":
+		return n - at - 1, true
+	case "first":
+		return at == 0, true
+	case "last":
+		return at == n-1, true
+	case "length":
+		return n, true
+	case "depth":
+		return int64(l.depth + 1), true
+	case "depth0":
+		return int64(l.depth), true
+	case "previtem":
+		return l.neighbour(l.at-1, "there is no previous item"), true
+	case "nextitem":
+		return l.neighbour(l.at+1, "there is no next item"), true
+	case "cycle":
+		return &method{l, name, function{all: func(x *run, _ value, g given) value {
+			if len(g.list) == 0 {
+				x.failf("no items to cycle through")
+			}
+			return g.list[l.at%len(g.list)]
+		}}}, true
+	case "changed":
+		return &method{l, name, function{all: func(x *run, _ value, g given) value { return l.change(x, g.list) }}}, true
+	}
+	return nil, false
+}
+
+func (l *loop) neighbour(at int, otherwise string) value {
+	if at < 0 || at >= len(l.items) {
+		return undefined(otherwise)
+	}
+	return l.items[at]
+}
+
+// change tells whether the values differ from those of the call before.
+func (l *loop) change(x *run, values []value) bool {
+	now := &list{items: values}
+	if l.asked && x.equal(l.changed, now) {
+		return false
+	}
+	l.asked, l.changed = true, now
+	return true
+}
+
+// knownMethod tells whether any value has a method of this name. Those that change
+// a list or a dict are known, and fail when they are called.
+func knownMethod(name string) bool {
+	_, text := textMethods[name]
+	_, list := listMethods[name]
+	_, dict := dictMethods[name]
+	return text || list || dict || name == "cycle" || name == "changed"
+}
+
+// changing is a method that Hugging Face's sandbox forbids.
+func changing(name string) function {
+	return function{all: func(x *run, of value, _ given) value {
+		x.failf(".%s() changes %s, which templates may not", name, typeName(of))
+		return nil
+	}}
+}
+
+func withChanging(methods map[string]function, names ...string) map[string]function {
+	for _, name := range names {
+		methods[name] = changing(name)
+	}
+	return methods
+}
+
+var listMethods = withChanging(map[string]function{
+	"count": {params: "value", do: func(x *run, of value, a []value) value {
+		n := int64(0)
+		for _, v := range of.(*list).items {
+			n += whole(x.equal(v, a[0]))
+		}
+		return n
+	}},
+	"index": {params: "value", do: func(x *run, of value, a []value) value {
+		n := slices.IndexFunc(of.(*list).items, func(v value) bool { return x.equal(v, a[0]) })
+		if n < 0 {
+			x.failf("the value is not in the list")
+		}
+		return int64(n)
+	}},
+	"copy": {do: func(_ *run, of value, _ []value) value { return of }},
+}, "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort")
+
+var dictMethods = withChanging(map[string]function{
+	"get": {params: "key = default", do: func(x *run, of value, a []value) value {
+		if v, ok := of.(*dict).get(x.key(a[0])); ok {
+			return v
+		}
+		return either(a[1], nil)
+	}},
+	"keys":   {do: func(_ *run, of value, _ []value) value { return &view{"keys", of.(*dict).keys} }},
+	"values": {do: func(_ *run, of value, _ []value) value { return &view{"values", of.(*dict).all()} }},
+	"items":  {do: func(_ *run, of value, _ []value) value { return &view{"items", of.(*dict).items()} }},
+	"copy":   {do: func(_ *run, of value, _ []value) value { return of }},
+}, "clear", "pop", "popitem", "setdefault", "update")
+
+func (d *dict) all() []value {
+	values := make([]value, len(d.keys))
+	for i, key := range d.keys {
+		values[i] = d.at(key)
+	}
+	return values
+}
+
+// onText makes a method of what is done with a text.
+func onText(params string, do func(x *run, s string, a []value) value) function {
+	return function{params: params, do: func(x *run, of value, a []value) value {
+		s, _ := plain(of)
+		x.charge(len(s))
+		made := do(x, s, a)
+		if text, ok := made.(string); ok {
+			x.charge(len(text))
+			if _, safe := of.(markup); safe {
+				return markup(text)
+			}
+		}
+		return made
+	}}
+}
+
+// mapped is a method without arguments that gives another text.
+func mapped(f func(string) string) function {
+	return onText("", func(_ *run, s string, _ []value) value { return f(s) })
+}
+
+// asks is a method without arguments that gives an answer.
+func asks(f func(string) bool) function {
+	return onText("", func(_ *run, s string, _ []value) value { return f(s) })
+}
+
+// ofAll tells whether a text is not empty and all of its characters are of a kind.
+func ofAll(is func(r rune) bool) function {
+	return asks(func(s string) bool {
+		return s != "" && strings.IndexFunc(s, func(r rune) bool { return !is(r) }) < 0
+	})
+}
+
+var textMethods map[string]function
+
+func init() { // what these call refers to them
+	textMethods = map[string]function{
+		"strip":        trims(strings.TrimFunc),
+		"lstrip":       trims(strings.TrimLeftFunc),
+		"rstrip":       trims(strings.TrimRightFunc),
+		"split":        onText("= sep maxsplit", func(x *run, s string, a []value) value { return texts(splitText(x, s, a, false)) }),
+		"rsplit":       onText("= sep maxsplit", func(x *run, s string, a []value) value { return texts(splitText(x, s, a, true)) }),
+		"splitlines":   onText("= keepends", func(x *run, s string, a []value) value { return texts(lines(s, or(x, a[0], false))) }),
+		"partition":    onText("sep", partition(strings.Index, false)),
+		"rpartition":   onText("sep", partition(strings.LastIndex, true)),
+		"startswith":   affix(strings.HasPrefix),
+		"endswith":     affix(strings.HasSuffix),
+		"removeprefix": onText("prefix", func(x *run, s string, a []value) value { return strings.TrimPrefix(s, x.textOf(a[0])) }),
+		"removesuffix": onText("suffix", func(x *run, s string, a []value) value { return strings.TrimSuffix(s, x.textOf(a[0])) }),
+		"replace": onText("old new = count", func(x *run, s string, a []value) value {
+			return replace(x, s, x.textOf(a[0]), x.textOf(a[1]), or(x, a[2], int64(-1)))
+		}),
+		"join": onText("values", func(x *run, s string, a []value) value {
+			var parts []string
+			for _, v := range x.iterate(a[0]) {
+				parts = append(parts, x.textOf(v))
+			}
+			return joined(x, parts, s)
+		}),
+		"count":      onText("part", func(x *run, s string, a []value) value { return int64(strings.Count(s, x.textOf(a[0]))) }),
+		"find":       onText("part", position(strings.Index, false)),
+		"rfind":      onText("part", position(strings.LastIndex, false)),
+		"index":      onText("part", position(strings.Index, true)),
+		"rindex":     onText("part", position(strings.LastIndex, true)),
+		"lower":      mapped(lower),
+		"upper":      mapped(upper),
+		"casefold":   mapped(func(s string) string { return cases.Fold().String(s) }),
+		"capitalize": mapped(capitalize),
+		"title":      mapped(func(s string) string { return titled(s, unicode.IsLetter) }),
+		"zfill":      onText("width", zfill),
+		"ljust":      onText("width = fill", func(x *run, s string, a []value) value { return s + padding(x, s, a) }),
+		"rjust":      onText("width = fill", func(x *run, s string, a []value) value { return padding(x, s, a) + s }),
+		"isdigit":    ofAll(unicode.IsDigit),
+		"isdecimal":  ofAll(unicode.IsDigit),
+		"isnumeric":  ofAll(unicode.IsNumber),
+		"isalpha":    ofAll(unicode.IsLetter),
+		"isalnum":    ofAll(func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }),
+		"isspace":    ofAll(isSpace),
+		"islower":    asks(func(s string) bool { return isCase(s, unicode.IsLower) }),
+		"isupper":    asks(func(s string) bool { return isCase(s, unicode.IsUpper) }),
+		"format":     {all: formatText},
+	}
+}
+
+// textOf holds an argument to a text.
+func (x *run) textOf(v value) string {
+	s, ok := plain(v)
+	if !ok {
+		x.failf("%s where a text is expected", typeName(v))
+	}
+	return s
+}
+
+func texts(all []string) value {
+	l := &list{items: make([]value, len(all))}
+	for i, s := range all {
+		l.items[i] = s
+	}
+	return l
+}
+
+func trims(trim func(string, func(rune) bool) string) function {
+	return onText("= chars", func(x *run, s string, a []value) value { return trimmed(x, s, a[0], trim) })
+}
+
+// trimmed is without white space, or without certain characters, around it.
+func trimmed(x *run, s string, chars value, trim func(string, func(rune) bool) string) string {
+	if chars == nil || chars == (absent{}) {
+		return trim(s, isSpace)
+	}
+	set := x.textOf(chars)
+	return trim(s, func(r rune) bool { return strings.ContainsRune(set, r) })
+}
+
+func affix(has func(s, part string) bool) function {
+	return onText("part", func(x *run, s string, a []value) value {
+		if l, ok := a[0].(*list); ok && l.tuple {
+			return slices.ContainsFunc(l.items, func(v value) bool { return has(s, x.textOf(v)) })
+		}
+		return has(s, x.textOf(a[0]))
+	})
+}
+
+// splitText splits at a separator, or where there is none at white space; at most
+// so often, counted from the right or the left.
+func splitText(x *run, s string, a []value, right bool) []string {
+	most := -1
+	if a[1] != (absent{}) {
+		most = x.index(a[1])
+	}
+	if a[0] == nil || a[0] == (absent{}) {
+		return splitSpace(s, most, right)
+	}
+	sep := x.textOf(a[0])
+	if sep == "" {
+		x.failf("the separator of a split is empty")
+	}
+	parts := strings.Split(s, sep)
+	if most < 0 || len(parts) <= most+1 {
+		return parts
+	}
+	if right {
+		n := len(parts) - most
+		return append([]string{strings.Join(parts[:n], sep)}, parts[n:]...)
+	}
+	return append(parts[:most:most], strings.Join(parts[most:], sep))
+}
+
+// splitSpace splits at white space. What is left of the text when there were enough
+// splits keeps its white space.
+func splitSpace(s string, most int, right bool) []string {
+	trim, cut := strings.TrimLeftFunc, strings.IndexFunc
+	if right {
+		trim, cut = strings.TrimRightFunc, strings.LastIndexFunc
+	}
+	var parts []string
+	for s = trim(s, isSpace); s != ""; s = trim(s, isSpace) {
+		n := cut(s, isSpace)
+		if n < 0 || most >= 0 && len(parts) == most {
+			parts = append(parts, s)
+			break
+		}
+		if _, size := utf8.DecodeRuneInString(s[n:]); right {
+			parts, s = append(parts, s[n+size:]), s[:n]
+		} else {
+			parts, s = append(parts, s[:n]), s[n+size:]
+		}
+	}
+	if right {
+		slices.Reverse(parts)
+	}
+	return parts
+}
+
+// lines splits where a line ends.
+func lines(s string, keep bool) []string {
+	var all []string
+	for s != "" {
+		n := strings.IndexAny(s, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029")
+		if n < 0 {
+			return append(all, s)
+		}
+		_, size := utf8.DecodeRuneInString(s[n:])
+		if strings.HasPrefix(s[n:], "\r\n") {
+			size = 2
+		}
+		if keep {
+			all = append(all, s[:n+size])
+		} else {
+			all = append(all, s[:n])
+		}
+		s = s[n+size:]
+	}
+	return all
+}
+
+func partition(find func(s, part string) int, last bool) func(*run, string, []value) value {
+	return func(x *run, s string, a []value) value {
+		sep := x.textOf(a[0])
+		parts := []value{s, "", ""}
+		if n := find(s, sep); n >= 0 {
+			parts = []value{s[:n], sep, s[n+len(sep):]}
+		} else if last {
+			parts = []value{"", "", s}
+		}
+		return &list{items: parts, tuple: true}
+	}
+}
+
+// position is where a part begins, in characters.
+func position(find func(s, part string) int, must bool) func(*run, string, []value) value {
+	return func(x *run, s string, a []value) value {
+		n := find(s, x.textOf(a[0]))
+		if n < 0 && must {
+			x.failf("the part is not in the text")
+		}
+		return int64(utf8.RuneCountInString(s[:max(n, 0)])) - whole(n < 0)
+	}
+}
+
+// replace replaces a part, at most so often unless count is negative.
+func replace(x *run, s, old, fresh string, count int64) string {
+	n := strings.Count(s, old)
+	if count >= 0 {
+		n = int(min(int64(n), count))
+	}
+	x.charge(n * len(fresh))
+	return strings.Replace(s, old, fresh, n)
+}
+
+func joined(x *run, parts []string, by string) string {
+	size := len(by) * len(parts)
+	for _, p := range parts {
+		size += len(p)
+	}
+	x.charge(size)
+	return strings.Join(parts, by)
+}
+
+// lower and upper follow the whole of Unicode, as in ß and SS.
+func lower(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	return cases.Lower(language.Und, cases.HandleFinalSigma(true)).String(s)
+}
+
+func upper(s string) string {
+	if isASCII(s) {
+		return strings.ToUpper(s)
+	}
+	return cases.Upper(language.Und).String(s)
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+}
+
+func capitalize(s string) string {
+	_, n := utf8.DecodeRuneInString(s)
+	return cases.Title(language.Und, cases.NoLower).String(s[:n]) + lower(s[n:])
+}
+
+// titled makes the first letter of each word large and the others small.
+func titled(s string, inWord func(rune) bool) string {
+	var b strings.Builder
+	inside := false
+	for _, r := range s {
+		switch {
+		case inside:
+			b.WriteString(lower(string(r)))
+		default:
+			b.WriteRune(unicode.ToTitle(r))
+		}
+		inside = inWord(r)
+	}
+	return b.String()
+}
+
+// isCase tells whether there are letters with cases, all of the one.
+func isCase(s string, is func(rune) bool) bool {
+	some := false
+	for _, r := range s {
+		if unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsTitle(r) {
+			if some = true; !is(r) {
+				return false
+			}
+		}
+	}
+	return some
+}
+
+func zfill(x *run, s string, a []value) value {
+	sign := ""
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		sign = s[:1]
+	}
+	return sign + padding(x, s, []value{a[0], "0"}) + s[len(sign):]
+}
+
+// padding is what a text lacks to a width.
+func padding(x *run, s string, a []value) string {
+	fill := either(a[1], " ")
+	text, _ := x.repeat(x.textOf(fill), short(big.NewInt(int64(x.index(a[0])-utf8.RuneCountInString(s)))))
+	return text.(string)
+}

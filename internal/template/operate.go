@@ -1,0 +1,397 @@
+package template
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// longest bounds, in bytes and items, what one operation makes.
+const longest = 1 << 26
+
+// binary is an arithmetic operation.
+func (x *run) binary(operator string, a, b value) value {
+	x.defined(a)
+	x.defined(b)
+	if text, ok := plain(a); ok && operator == "%" {
+		return x.format(text, b)
+	}
+	if made, ok := x.join(operator, a, b); ok {
+		return made
+	}
+	n, okN := integral(a)
+	m, okM := integral(b)
+	if okN && okM && operator != "/" && (operator != "**" || m.Sign() >= 0) {
+		return x.integers(operator, n, m)
+	}
+	f, okF := number(a)
+	g, okG := number(b)
+	if !okF || !okG {
+		x.failf("%s %s %s cannot be computed", typeName(a), operator, typeName(b))
+	}
+	return x.floats(operator, f, g)
+}
+
+// join adds and repeats texts and lists.
+func (x *run) join(operator string, a, b value) (made value, ok bool) {
+	switch operator {
+	case "*":
+		if _, ok := integral(a); ok {
+			a, b = b, a
+		}
+		return x.repeat(a, b)
+	case "+":
+		return x.add(a, b)
+	}
+	return nil, false
+}
+
+func (x *run) add(a, b value) (made value, ok bool) {
+	s, okA := plain(a)
+	t, okB := plain(b)
+	if okA && okB {
+		x.charge(len(s) + len(t))
+		_, safeA := a.(markup)
+		_, safeB := b.(markup)
+		if safeA || safeB {
+			return escapeHTML(x, a) + escapeHTML(x, b), true
+		}
+		return s + t, true
+	}
+	l, okA := a.(*list)
+	m, okB := b.(*list)
+	if okA && okB && l.tuple == m.tuple {
+		x.charge(len(l.items) + len(m.items))
+		return &list{items: slices.Concat(l.items, m.items), tuple: l.tuple}, true
+	}
+	return nil, false
+}
+
+func (x *run) repeat(v, times value) (made value, ok bool) {
+	n, ok := integral(times)
+	if !ok {
+		return nil, false
+	}
+	count := 0
+	if n.Sign() > 0 {
+		count = longest
+		if n.IsInt64() {
+			count = int(min(n.Int64(), longest))
+		}
+	}
+	if text, ok := plain(v); ok {
+		x.charge(count * min(len(text), longest))
+		return strings.Repeat(text, count), true
+	}
+	if l, ok := v.(*list); ok {
+		x.charge(count * min(len(l.items), longest))
+		return &list{items: slices.Repeat(l.items, count), tuple: l.tuple}, true
+	}
+	return nil, false
+}
+
+func (x *run) integers(operator string, a, b *big.Int) value {
+	x.charge(a.BitLen()/64 + b.BitLen()/64)
+	r := new(big.Int)
+	switch operator {
+	case "+":
+		return short(r.Add(a, b))
+	case "-":
+		return short(r.Sub(a, b))
+	case "*":
+		return short(r.Mul(a, b))
+	case "**":
+		if !b.IsInt64() || a.BitLen() > 1 && b.Int64() > 1<<12 {
+			x.failf("%v ** %v is too large", a, b)
+		}
+		return short(r.Exp(a, b, nil))
+	}
+	if b.Sign() == 0 {
+		x.failf("division by zero")
+	}
+	quotient, rest := r.QuoRem(a, b, new(big.Int))
+	if rest.Sign() != 0 && rest.Sign() != b.Sign() { // to Python it rounds down
+		quotient.Sub(quotient, big.NewInt(1))
+		rest.Add(rest, b)
+	}
+	if operator == "%" {
+		return short(rest)
+	}
+	return short(quotient)
+}
+
+func (x *run) floats(operator string, a, b float64) value {
+	if b == 0 && strings.Contains("// %", operator) {
+		x.failf("division by zero")
+	}
+	switch operator {
+	case "+":
+		return a + b
+	case "-":
+		return a - b
+	case "*":
+		return a * b
+	case "/":
+		return a / b
+	case "//":
+		return math.Floor(a / b)
+	case "**":
+		return math.Pow(a, b)
+	}
+	rest := math.Mod(a, b)
+	if rest != 0 && (rest < 0) != (b < 0) {
+		rest += b
+	}
+	return rest
+}
+
+// sign is a plus or minus before a number.
+func (x *run) sign(operator string, v value) value {
+	x.defined(v)
+	n, ok := integral(v)
+	f, isNumber := number(v)
+	switch {
+	case !isNumber:
+		x.failf("%s has no sign", typeName(v))
+	case ok && operator == "-":
+		return short(new(big.Int).Neg(n))
+	case ok:
+		return short(n)
+	case operator == "-":
+		return -f
+	}
+	return f
+}
+
+// compare is a comparison.
+func (x *run) compare(operator string, a, b value) bool {
+	switch operator {
+	case "==":
+		return x.equal(a, b)
+	case "!=":
+		return !x.equal(a, b)
+	case "in":
+		return x.contains(b, a)
+	case "not in":
+		return !x.contains(b, a)
+	}
+	order := x.order(a, b)
+	switch operator {
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	}
+	return order >= 0
+}
+
+// order is negative where a comes before b.
+func (x *run) order(a, b value) int {
+	x.charge(1)
+	x.defined(a)
+	x.defined(b)
+	s, okS := plain(a)
+	t, okT := plain(b)
+	if okS && okT {
+		return strings.Compare(s, t)
+	}
+	n, okN := integral(a)
+	m, okM := integral(b)
+	if okN && okM {
+		return n.Cmp(m)
+	}
+	f, okF := number(a)
+	g, okG := number(b)
+	if okF && okG {
+		return cmp.Compare(f, g)
+	}
+	l, okL := a.(*list)
+	k, okK := b.(*list)
+	if okL && okK && l.tuple == k.tuple {
+		return slices.CompareFunc(l.items, k.items, x.order)
+	}
+	x.failf("%s and %s have no order", typeName(a), typeName(b))
+	return 0
+}
+
+// contains is "in".
+func (x *run) contains(in, v value) bool {
+	if text, ok := plain(in); ok {
+		part, ok := plain(v)
+		if !ok {
+			x.failf("%s is looked for in a text", typeName(v))
+		}
+		x.charge(len(text))
+		return strings.Contains(text, part)
+	}
+	if d, ok := in.(*dict); ok {
+		_, found := d.get(x.key(v))
+		return found
+	}
+	return slices.ContainsFunc(x.iterate(in), func(w value) bool { return x.equal(w, v) })
+}
+
+// item is of[index].
+func (x *run) item(of, index value) value {
+	x.defined(of)
+	if d, ok := of.(*dict); ok {
+		if _, isList := index.(*list); !isList {
+			if v, ok := d.get(index); ok {
+				return v
+			}
+		}
+	}
+	if n, ok := integral(index); ok && n.IsInt64() {
+		if v, ok := x.nth(of, int(n.Int64())); ok {
+			return v
+		}
+	}
+	if name, ok := plain(index); ok {
+		if v, ok := x.member(of, name); ok {
+			return v
+		}
+		return undefined(typeName(of) + " has no element " + quote(name))
+	}
+	return undefined(typeName(of) + " has no such element")
+}
+
+// nth is an item by its position, from the end if it is negative.
+func (x *run) nth(of value, n int) (value, bool) {
+	var items []value
+	if text, ok := plain(of); ok {
+		items = characters(x, text)
+	} else if l, ok := of.(*list); ok {
+		items = l.items
+	}
+	if n < 0 {
+		n += len(items)
+	}
+	if n < 0 || n >= len(items) {
+		return nil, false
+	}
+	return items[n], true
+}
+
+// slice is of[start:stop:step].
+func (x *run) slice(of value, bounds [3]value) value {
+	x.defined(of)
+	text, isText := plain(of)
+	l, isList := of.(*list)
+	var items []value
+	switch {
+	case isText:
+		items = characters(x, text)
+	case isList:
+		items = l.items
+	default:
+		x.failf("%s cannot be sliced", typeName(of))
+	}
+	items = x.stretch(items, bounds)
+	x.charge(len(items))
+	if isList {
+		return &list{items: items, tuple: l.tuple}
+	}
+	var b strings.Builder
+	for _, c := range items {
+		b.WriteString(c.(string))
+	}
+	return b.String()
+}
+
+// stretch are the items from start to stop by steps.
+func (x *run) stretch(items []value, bounds [3]value) []value {
+	step := 1
+	if bounds[2] != nil {
+		if step = x.index(bounds[2]); step == 0 {
+			x.failf("a slice has step 0")
+		}
+	}
+	low, high := 0, len(items)
+	if step < 0 {
+		low, high = -1, len(items)-1
+	}
+	clip := func(v value, preset int) int {
+		if v == nil {
+			return preset
+		}
+		n := x.index(v)
+		if n < 0 {
+			n += len(items)
+		}
+		return min(max(n, low), high)
+	}
+	from, to := clip(bounds[0], low), clip(bounds[1], high)
+	if step < 0 {
+		from, to = clip(bounds[0], high), clip(bounds[1], low)
+	}
+	var taken []value
+	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
+		taken = append(taken, items[i])
+		if step > len(items) || step < -len(items) {
+			break
+		}
+	}
+	return taken
+}
+
+// call calls a function, a macro, or a recursive loop.
+func (x *run) call(of value, g given) value {
+	x.charge(1)
+	switch f := of.(type) {
+	case *method:
+		return f.apply(x, f.name+"()", f.of, g)
+	case *closure:
+		return f.call(x, g)
+	case *loop:
+		if f.again != nil && len(g.list) == 1 {
+			return f.again(g.list[0])
+		}
+	}
+	x.defined(of)
+	x.failf("%s is called, which is no function", typeName(of))
+	return nil
+}
+
+// attribute is of.name: what a value itself has comes before the keys of a dict.
+func (x *run) attribute(of value, name string) value {
+	x.defined(of)
+	if v, ok := x.member(of, name); ok {
+		return v
+	}
+	if d, ok := of.(*dict); ok {
+		if v, ok := d.get(name); ok {
+			return v
+		}
+	}
+	return undefined(typeName(of) + " has no attribute '" + name + "'")
+}
+
+// member is what a value has under a name by itself.
+func (x *run) member(of value, name string) (value, bool) {
+	var methods map[string]function
+	switch of := of.(type) {
+	case string, markup:
+		methods = textMethods
+	case *list:
+		methods = listMethods
+	case *dict:
+		methods = dictMethods
+	case *namespace:
+		v, ok := of.vars[name]
+		return v, ok
+	case *loop:
+		return of.member(name)
+	case *closure:
+		if name == "name" {
+			return of.name, true
+		}
+	}
+	if f, ok := methods[name]; ok {
+		return &method{of, name, f}, true
+	}
+	return nil, false
+}

@@ -1,0 +1,382 @@
+package template
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+)
+
+// tuple reads an expression, or several with commas between them. Without
+// conditions an "if" ends it, as does one of ends.
+func (p *parser) tuple(conditions bool, ends ...string) expression {
+	read := p.or
+	if conditions {
+		read = p.expression
+	}
+	first := read()
+	if !p.is(",") {
+		return first
+	}
+	list := &listLiteral{items: []expression{first}, tuple: true}
+	for p.accept(",") {
+		if p.tupleEnds(ends) {
+			break
+		}
+		list.items = append(list.items, read())
+	}
+	return list
+}
+
+func (p *parser) tupleEnds(ends []string) bool {
+	t := p.peek()
+	return t.kind == printEnd || t.kind == tagEnd || p.is(")") || slices.ContainsFunc(ends, p.is)
+}
+
+// expression reads x if y else z, and what binds stronger.
+func (p *parser) expression() expression {
+	defer p.deeper()()
+	e := p.or()
+	for p.accept("if") {
+		c := &condition{then: e, test: p.or()}
+		if p.accept("else") {
+			c.otherwise = p.expression()
+		}
+		e = c
+	}
+	return e
+}
+
+func (p *parser) or() expression {
+	e := p.and()
+	for p.accept("or") {
+		e = &logic{e, p.and(), true}
+	}
+	return e
+}
+
+func (p *parser) and() expression {
+	e := p.not()
+	for p.accept("and") {
+		e = &logic{e, p.not(), false}
+	}
+	return e
+}
+
+func (p *parser) not() expression {
+	defer p.deeper()()
+	if p.accept("not") {
+		return &not{p.not()}
+	}
+	return p.comparison()
+}
+
+var comparisons = []string{"==", "!=", "<", "<=", ">", ">=", "in"}
+
+func (p *parser) comparison() expression {
+	c := &comparison{first: p.sum(), line: p.peek().line}
+	for {
+		t := p.peek()
+		switch {
+		case t.kind != stringToken && slices.ContainsFunc(comparisons, p.is):
+			p.next()
+		case p.is("not") && p.tokens[1].kind == nameToken && p.tokens[1].text == "in":
+			p.next()
+			p.next()
+			t.text = "not in"
+		case len(c.rest) == 0:
+			return c.first
+		default:
+			return c
+		}
+		c.rest = append(c.rest, compared{t.text, p.sum()})
+	}
+}
+
+// leftward reads operations of one strength, which are done from the left.
+func (p *parser) leftward(read func() expression, operators ...string) expression {
+	e := read()
+	for t := p.peek(); t.kind == operator && slices.Contains(operators, t.text); t = p.peek() {
+		p.next()
+		e = &binary{t.text, e, read(), t.line}
+	}
+	return e
+}
+
+func (p *parser) sum() expression { return p.leftward(p.concat, "+", "-") }
+
+func (p *parser) concat() expression {
+	e := p.product()
+	if !p.is("~") {
+		return e
+	}
+	c := &concat{[]expression{e}, p.peek().line}
+	for p.accept("~") {
+		c.parts = append(c.parts, p.product())
+	}
+	return c
+}
+
+func (p *parser) product() expression { return p.leftward(p.power, "*", "/", "//", "%") }
+
+func (p *parser) power() expression {
+	return p.leftward(func() expression { return p.unary(true) }, "**")
+}
+
+func (p *parser) unary(filters bool) expression {
+	defer p.deeper()()
+	var e expression
+	switch t := p.peek(); {
+	case p.accept("-"), p.accept("+"):
+		e = &sign{t.text, p.unary(false), t.line}
+	default:
+		e = p.primary()
+	}
+	e = p.postfix(e)
+	for filters {
+		switch {
+		case p.accept("|"):
+			e = p.filter(e)
+		case p.is("is"):
+			e = p.test(e)
+		case p.is("("):
+			e = p.call(e)
+		default:
+			return e
+		}
+	}
+	return e
+}
+
+func (p *parser) primary() expression {
+	t := p.next()
+	switch t.kind {
+	case nameToken:
+		return p.nameOrConstant(t)
+	case stringToken:
+		text := t.text
+		for p.peek().kind == stringToken {
+			text += p.next().text
+		}
+		return literal{text}
+	case intToken:
+		return literal{integer(t.text)}
+	case floatToken:
+		f, _ := strconv.ParseFloat(t.text, 64) // beyond all floats it is infinite, as in Python
+		return literal{f}
+	}
+	if t.kind == operator {
+		switch t.text {
+		case "(":
+			return p.parenthesis()
+		case "[":
+			return p.list()
+		case "{":
+			return p.dict()
+		}
+	}
+	p.failf(t.line, "an expression is expected, not %v", t)
+	return nil
+}
+
+// integer is a number of any length.
+func integer(digits string) value {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return n
+	}
+	n, _ := new(big.Int).SetString(digits, 10)
+	return n
+}
+
+func (p *parser) nameOrConstant(t token) expression {
+	switch t.text {
+	case "true", "True":
+		return literal{true}
+	case "false", "False":
+		return literal{false}
+	case "none", "None":
+		return literal{nil}
+	}
+	if p.uses != nil {
+		p.uses[t.text] = true
+	}
+	if slices.Contains(otherGlobals, t.text) && p.is("(") {
+		p.failf(t.line, "the function %s() is %w", t.text, errUnsupported)
+	}
+	return &variable{t.text}
+}
+
+func (p *parser) parenthesis() expression {
+	if p.accept(")") {
+		return &listLiteral{tuple: true}
+	}
+	e := p.tuple(true)
+	p.expect(")")
+	return e
+}
+
+func (p *parser) list() expression {
+	list := &listLiteral{}
+	for !p.accept("]") {
+		if len(list.items) > 0 {
+			p.expect(",")
+			if p.accept("]") {
+				break
+			}
+		}
+		list.items = append(list.items, p.expression())
+	}
+	return list
+}
+
+func (p *parser) dict() expression {
+	d := &dictLiteral{line: p.peek().line}
+	for !p.accept("}") {
+		if len(d.keys) > 0 {
+			p.expect(",")
+			if p.accept("}") {
+				break
+			}
+		}
+		d.keys = append(d.keys, p.expression())
+		p.expect(":")
+		d.values = append(d.values, p.expression())
+	}
+	return d
+}
+
+func (p *parser) postfix(e expression) expression {
+	for {
+		switch {
+		case p.is("."):
+			e = p.attribute(e)
+		case p.is("["):
+			e = p.subscript(e)
+		case p.is("("):
+			e = p.call(e)
+		default:
+			return e
+		}
+	}
+}
+
+func (p *parser) attribute(of expression) expression {
+	line := p.next().line
+	switch t := p.next(); t.kind {
+	case nameToken:
+		if p.is("(") && !knownMethod(t.text) {
+			p.failf(t.line, "the method .%s() is %w", t.text, errUnsupported)
+		}
+		return &attribute{of, t.text, line}
+	case intToken:
+		return &item{of, literal{integer(t.text)}, line}
+	default:
+		p.failf(t.line, "a name is expected behind the dot, not %v", t)
+	}
+	return nil
+}
+
+func (p *parser) subscript(of expression) expression {
+	line := p.next().line
+	var index expression
+	if !p.is(":") {
+		if index = p.expression(); p.accept("]") {
+			return &item{of, index, line}
+		}
+	}
+	s := &slice{of: of, line: line}
+	s.bounds[0] = index
+	for i := 1; i < 3 && p.accept(":"); i++ {
+		if !p.is(":") && !p.is("]") {
+			s.bounds[i] = p.expression()
+		}
+	}
+	p.expect("]")
+	return s
+}
+
+func (p *parser) call(of expression) expression {
+	line := p.peek().line
+	return &call{of, p.arguments(), line}
+}
+
+func (p *parser) arguments() arguments {
+	var a arguments
+	line := p.peek().line
+	p.expect("(")
+	for first := true; !p.is(")"); first = false {
+		if !first {
+			p.expect(",")
+			if p.is(")") {
+				break
+			}
+		}
+		switch {
+		case p.accept("**"):
+			a.spreadNamed = p.expression()
+		case p.accept("*"):
+			a.spread = p.expression()
+		case p.peek().kind == nameToken && p.tokens[1].kind == operator && p.tokens[1].text == "=":
+			name := p.next().text
+			p.next()
+			a.named = append(a.named, namedArg{name, p.expression()})
+		default:
+			if len(a.named) > 0 || a.spread != nil || a.spreadNamed != nil {
+				p.failf(line, "an argument without a name comes behind one with a name")
+			}
+			a.list = append(a.list, p.expression())
+		}
+	}
+	p.expect(")")
+	return a
+}
+
+// filter reads the name of a filter and its arguments.
+func (p *parser) filter(in expression) expression {
+	t := p.expectKind(nameToken, "the name of a filter")
+	f, ok := filters[t.text]
+	if !ok {
+		p.failf(t.line, "the filter |%s is %w", t.text, errUnsupported)
+	}
+	e := &filtered{in: in, name: t.text, filter: f, line: t.line}
+	if p.is("(") {
+		e.args = p.arguments()
+	}
+	return e
+}
+
+// test reads what stands behind "is".
+func (p *parser) test(in expression) expression {
+	p.next()
+	negated := p.accept("not")
+	t := p.expectKind(nameToken, "the name of a test")
+	f, ok := tests[t.text]
+	if !ok {
+		p.failf(t.line, "the test \"is %s\" is %w", t.text, errUnsupported)
+	}
+	e := &tested{in: in, name: t.text, test: f, line: t.line}
+	if p.is("(") {
+		e.args = p.arguments()
+	} else if p.startsOperand() {
+		if p.is("is") {
+			p.failf(t.line, "tests cannot be chained with \"is\"")
+		}
+		e.args.list = []expression{p.postfix(p.primary())}
+	}
+	if negated {
+		return &not{e}
+	}
+	return e
+}
+
+// startsOperand tells whether an argument without parentheses follows a test.
+func (p *parser) startsOperand() bool {
+	switch t := p.peek(); t.kind {
+	case stringToken, intToken, floatToken:
+		return true
+	case nameToken:
+		return !slices.Contains([]string{"else", "or", "and"}, t.text)
+	case operator:
+		return t.text == "[" || t.text == "{"
+	}
+	return false
+}

@@ -1,0 +1,484 @@
+package template
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A value is Python's: nil for None, bool, int64, *big.Int beyond it, float64,
+// string, markup, *list for lists and tuples, *dict, and the types below.
+type value any
+
+type (
+	// undefined is what a name or an attribute gives that is not there: it prints
+	// nothing, and using it says why.
+	undefined string
+	// markup is text that is safe in HTML. What is added to it is escaped.
+	markup string
+
+	list struct {
+		items []value
+		tuple bool
+	}
+	// An iterator can be gone through once, and has no length.
+	iterator struct{ items []value }
+	// A view is the keys, values or items of a dict.
+	view struct {
+		name  string
+		items []value
+	}
+	namespace struct{ vars map[string]value }
+	// A method is a function of a value, or with no value a global function.
+	method struct {
+		of   value
+		name string
+		function
+	}
+	// A loop is the variable of that name.
+	loop struct {
+		items     []value
+		at, depth int
+		again     func(items value) string // nil: the loop is not recursive
+		changed   value
+		asked     bool // changed was
+	}
+)
+
+// A dict is a mapping in the order of insertion.
+type dict struct {
+	keys   []value
+	values map[value]value // by hashed key
+}
+
+func newDict() *dict { return &dict{values: map[value]value{}} }
+
+// hashed makes keys equal that are equal in Python: 1, 1.0 and true.
+func hashed(key value) value {
+	switch k := key.(type) {
+	case bool:
+		if k {
+			return int64(1)
+		}
+		return int64(0)
+	case float64:
+		if k == math.Trunc(k) && math.Abs(k) < 1<<62 {
+			return int64(k)
+		}
+	case markup:
+		return string(k)
+	case *big.Int:
+		return k.String() + " " // no text of a chat: as good as any
+	}
+	return key
+}
+
+func (d *dict) set(key, v value) {
+	h := hashed(key)
+	if _, ok := d.values[h]; !ok {
+		d.keys = append(d.keys, key)
+	}
+	d.values[h] = v
+}
+
+func (d *dict) at(key value) value { return d.values[hashed(key)] }
+
+func (d *dict) get(key value) (value, bool) {
+	v, ok := d.values[hashed(key)]
+	return v, ok
+}
+
+// items are the pairs of a dict.
+func (d *dict) items() []value {
+	pairs := make([]value, len(d.keys))
+	for i, key := range d.keys {
+		pairs[i] = &list{items: []value{key, d.at(key)}, tuple: true}
+	}
+	return pairs
+}
+
+// key holds a value to what can be a key.
+func (x *run) key(v value) value {
+	switch v.(type) {
+	case nil, bool, int64, float64, string, markup, *big.Int:
+		return v
+	}
+	x.failf("%s cannot be a key", typeName(v))
+	return nil
+}
+
+// typeName is Python's name of a value's type, for errors.
+func typeName(v value) string {
+	switch v := v.(type) {
+	case nil:
+		return "None"
+	case bool:
+		return "a bool"
+	case int64, *big.Int:
+		return "an int"
+	case float64:
+		return "a float"
+	case string, markup:
+		return "a text"
+	case *list:
+		if v.tuple {
+			return "a tuple"
+		}
+		return "a list"
+	case *dict:
+		return "a dict"
+	case *iterator, *view:
+		return "an iterator"
+	case undefined:
+		return "undefined"
+	case *namespace:
+		return "a namespace"
+	case *loop:
+		return "a loop"
+	}
+	return "a function"
+}
+
+// defined stops where a value is used that is not there.
+func (x *run) defined(v value) {
+	if u, ok := v.(undefined); ok {
+		x.failf("%s", string(u))
+	}
+}
+
+// truth is bool().
+func (x *run) truth(v value) bool {
+	switch v := v.(type) {
+	case nil, undefined:
+		return false
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	case markup:
+		return v != ""
+	case *list:
+		return len(v.items) > 0
+	case *dict:
+		return len(v.keys) > 0
+	case *view:
+		return len(v.items) > 0
+	}
+	return true
+}
+
+// plain is a text as it is, whether safe or not.
+func plain(v value) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case markup:
+		return string(v), true
+	}
+	return "", false
+}
+
+// iterate is what a for loop goes over.
+func (x *run) iterate(v value) []value {
+	if text, ok := plain(v); ok {
+		return characters(x, text)
+	}
+	switch v := v.(type) {
+	case undefined:
+		return nil
+	case *list:
+		return v.items
+	case *dict:
+		return v.keys
+	case *view:
+		return v.items
+	case *iterator:
+		items := v.items
+		v.items = nil
+		return items
+	}
+	x.failf("%s cannot be iterated over", typeName(v))
+	return nil
+}
+
+func characters(x *run, text string) []value {
+	x.charge(len(text))
+	all := make([]value, 0, len(text))
+	for _, r := range text {
+		all = append(all, string(r))
+	}
+	return all
+}
+
+// length is len().
+func (x *run) length(v value) int64 {
+	if text, ok := plain(v); ok {
+		return int64(len([]rune(text)))
+	}
+	switch v := v.(type) {
+	case undefined:
+		return 0
+	case *list:
+		return int64(len(v.items))
+	case *dict:
+		return int64(len(v.keys))
+	case *view:
+		return int64(len(v.items))
+	}
+	x.failf("%s has no length", typeName(v))
+	return 0
+}
+
+// text is str().
+func (x *run) text(v value) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case markup:
+		return string(v)
+	case undefined:
+		return ""
+	}
+	var b strings.Builder
+	x.write(&b, v)
+	return b.String()
+}
+
+// write writes repr() of a value.
+func (x *run) write(b *strings.Builder, v value) {
+	x.charge(1)
+	switch v := v.(type) {
+	case nil:
+		b.WriteString("None")
+	case bool:
+		b.WriteString(map[bool]string{true: "True", false: "False"}[v])
+	case int64, *big.Int:
+		fmt.Fprint(b, v)
+	case float64:
+		b.WriteString(floatText(v))
+	case string:
+		x.charge(len(v))
+		b.WriteString(quote(v))
+	case markup:
+		b.WriteString("Markup(" + quote(string(v)) + ")")
+	case undefined:
+		b.WriteString("Undefined")
+	case *list:
+		x.writeList(b, v)
+	case *dict:
+		x.writeDict(b, v)
+	case *view:
+		b.WriteString("dict_" + v.name + "(")
+		x.writeList(b, &list{items: v.items})
+		b.WriteString(")")
+	default:
+		x.failf("%s is printed, which has no text", typeName(v))
+	}
+}
+
+func (x *run) writeList(b *strings.Builder, l *list) {
+	open, closed := "[", "]"
+	if l.tuple {
+		open, closed = "(", ")"
+		if len(l.items) == 1 {
+			closed = ",)"
+		}
+	}
+	b.WriteString(open)
+	for i, item := range l.items {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		x.write(b, item)
+	}
+	b.WriteString(closed)
+}
+
+func (x *run) writeDict(b *strings.Builder, d *dict) {
+	b.WriteByte('{')
+	for i, key := range d.keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		x.write(b, key)
+		b.WriteString(": ")
+		x.write(b, d.at(key))
+	}
+	b.WriteByte('}')
+}
+
+// floatText is repr() of a float: the shortest that reads back, with an exponent
+// where it is below 1e-4 or from 1e16 on.
+func floatText(f float64) string {
+	switch abs := math.Abs(f); {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 0):
+		return map[bool]string{true: "inf", false: "-inf"}[f > 0]
+	case abs != 0 && (abs < 1e-4 || abs >= 1e16):
+		return strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// quote is repr() of a text.
+func quote(s string) string {
+	q := '\''
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		q = '"'
+	}
+	var b strings.Builder
+	b.WriteRune(q)
+	for _, r := range s {
+		switch {
+		case r == q || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(quoteRune(r))
+		}
+	}
+	b.WriteRune(q)
+	return b.String()
+}
+
+func quoteRune(r rune) string {
+	switch r {
+	case '\n':
+		return `\n`
+	case '\r':
+		return `\r`
+	case '\t':
+		return `\t`
+	}
+	switch {
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
+
+// escapeHTML is text for HTML.
+func escapeHTML(x *run, v value) markup {
+	if m, ok := v.(markup); ok {
+		return m
+	}
+	text := x.text(v)
+	x.charge(len(text))
+	return markup(htmlEscapes.Replace(text))
+}
+
+var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "'", "&#39;", `"`, "&#34;")
+
+// number is a value as a float, if it is a number.
+func number(v value) (float64, bool) {
+	switch v := v.(type) {
+	case bool:
+		return float64(whole(v)), true
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	case *big.Int:
+		f, _ := new(big.Float).SetInt(v).Float64()
+		return f, true
+	}
+	return 0, false
+}
+
+// whole is a bool as the number that it is to Python.
+func whole(v bool) int64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// integral is a value as an integer, if it is one.
+func integral(v value) (*big.Int, bool) {
+	switch v := v.(type) {
+	case bool:
+		return big.NewInt(whole(v)), true
+	case int64:
+		return big.NewInt(v), true
+	case *big.Int:
+		return v, true
+	}
+	return nil, false
+}
+
+// short gives an integer the smaller of its two types.
+func short(n *big.Int) value {
+	if n.IsInt64() {
+		return n.Int64()
+	}
+	return n
+}
+
+// index is an integer that fits a position.
+func (x *run) index(v value) int {
+	n, ok := integral(v)
+	if !ok || !n.IsInt64() {
+		x.failf("%s where a position is expected", typeName(v))
+	}
+	return int(n.Int64())
+}
+
+// equal is ==.
+func (x *run) equal(a, b value) bool {
+	x.charge(1)
+	if s, ok := plain(a); ok {
+		t, ok := plain(b)
+		return ok && s == t
+	}
+	if n, ok := integral(a); ok {
+		if m, ok := integral(b); ok {
+			return n.Cmp(m) == 0
+		}
+	}
+	if n, ok := number(a); ok {
+		m, ok := number(b)
+		return ok && n == m
+	}
+	switch a := a.(type) {
+	case *list:
+		b, ok := b.(*list)
+		return ok && a.tuple == b.tuple && slices.EqualFunc(a.items, b.items, func(v, w value) bool { return x.equal(v, w) })
+	case *dict:
+		b, ok := b.(*dict)
+		return ok && x.equalDicts(a, b)
+	case undefined:
+		_, ok := b.(undefined)
+		return ok
+	}
+	return a == b // None, and what is equal to itself alone
+}
+
+func (x *run) equalDicts(a, b *dict) bool {
+	if len(a.keys) != len(b.keys) {
+		return false
+	}
+	for _, key := range a.keys {
+		other, ok := b.get(key)
+		if !ok || !x.equal(a.at(key), other) {
+			return false
+		}
+	}
+	return true
+}

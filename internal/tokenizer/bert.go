@@ -1,0 +1,102 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// bertJSON is a BertNormalizer. Accents are stripped with case, unless it says
+// otherwise.
+type bertJSON struct {
+	Type         string `json:"type"`
+	CleanText    bool   `json:"clean_text"`
+	ChineseChars bool   `json:"handle_chinese_chars"`
+	StripAccents *bool  `json:"strip_accents"`
+	Lowercase    bool   `json:"lowercase"`
+}
+
+func parseBert(raw json.RawMessage, field string) (step, error) {
+	var v bertJSON
+	if err := strict(raw, field, &v); err != nil {
+		return step{}, err
+	}
+	var steps normalizer
+	if v.CleanText {
+		steps = append(steps, filter(isBertControl, bertSpace))
+	}
+	if v.ChineseChars {
+		steps = append(steps, step{rewrite: spaceChinese})
+	}
+	if v.StripAccents == nil && v.Lowercase || v.StripAccents != nil && *v.StripAccents {
+		steps = append(steps, step{rewrite: normalForm(norm.NFD)}, filter(nonspacing.has, nil))
+	}
+	if v.Lowercase {
+		steps = append(steps, step{rewrite: lowercase})
+	}
+	return step{rewrite: func(text string) string {
+		if isPrintableASCII(text) {
+			if v.Lowercase {
+				return strings.ToLower(text)
+			}
+			return text
+		}
+		return steps.apply(text)
+	}}, nil
+}
+
+func isPrintableASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func isBertControl(r rune) bool {
+	return r == 0xfffd || others.has(r) && !strings.ContainsRune("\t\n\r", r)
+}
+
+func bertSpace(r rune) rune {
+	if r != ' ' && spaces.has(r) {
+		return ' '
+	}
+	return r
+}
+
+// chinese are the ideographs that BERT sets apart.
+var chinese = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x3400, 0x4dbf, 1}, {0x4e00, 0x9fff, 1}, {0xf900, 0xfaff, 1}},
+	R32: []unicode.Range32{
+		{0x20000, 0x2a6df, 1},
+		{0x2a700, 0x2b73f, 1},
+		{0x2b740, 0x2b81f, 1},
+		{0x2b920, 0x2ceaf, 1},
+		{0x2f800, 0x2fa1f, 1},
+	},
+}
+
+// spaceChinese puts spaces around ideographs.
+func spaceChinese(text string) string {
+	var b strings.Builder
+	done := 0
+	for i, r := range text {
+		if r < 0x3400 || !unicode.Is(chinese, r) {
+			continue
+		}
+		b.WriteString(text[done:i])
+		done = i + utf8.RuneLen(r)
+		b.WriteByte(' ')
+		b.WriteString(text[i:done])
+		b.WriteByte(' ')
+	}
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}

@@ -1,0 +1,364 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A piece is what one id decodes to.
+type piece struct {
+	text    string // need not be valid UTF-8 by itself
+	first   string // in place of text as the first of a text
+	known   bool
+	special bool
+}
+
+// Decode returns the text of ids; with skipSpecial, without the special tokens.
+// Ids that name no token are left out. Bytes that do not make up UTF-8 become
+// U+FFFD.
+func (t *Tokenizer) Decode(ids []int32, skipSpecial bool) string {
+	text := ""
+	if t.decoders == nil {
+		text = t.join(ids, skipSpecial)
+	} else {
+		text = t.runDecoders(ids, skipSpecial)
+	}
+	if t.cleansUp {
+		text = cleanUp(text, cleanings)
+	}
+	return text
+}
+
+func (t *Tokenizer) runDecoders(ids []int32, skipSpecial bool) string {
+	texts := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if p := t.piece(id, skipSpecial); p != nil && len(texts) == 0 {
+			texts = append(texts, p.first)
+		} else if p != nil {
+			texts = append(texts, p.text)
+		}
+	}
+	for _, d := range t.decoders {
+		texts = d.decode(texts)
+	}
+	return strings.Join(texts, "")
+}
+
+// join decodes where an id stands for the same bytes everywhere.
+func (t *Tokenizer) join(ids []int32, skipSpecial bool) string {
+	var b strings.Builder
+	b.Grow(4 * len(ids))
+	for _, id := range ids {
+		if p := t.piece(id, skipSpecial); p != nil {
+			b.WriteString(p.text)
+		}
+	}
+	return validUTF8(b.String())
+}
+
+// piece returns what id stands for, or nil where it is left out.
+func (t *Tokenizer) piece(id int32, skipSpecial bool) *piece {
+	if id < 0 || int(id) >= len(t.pieces) {
+		return nil
+	}
+	p := &t.pieces[id]
+	if !p.known || p.special && skipSpecial {
+		return nil
+	}
+	return p
+}
+
+// A decoder is a stage from the texts of tokens to a text, which is all of them
+// in a row.
+type decoder interface {
+	decode(texts []string) []string
+}
+
+// A tokenDecoder is one that looks at each token alone, and whether it is the
+// first. What such decoders do before all others is done once for each piece.
+type tokenDecoder func(text string, first bool) string
+
+func (d tokenDecoder) decode(texts []string) []string {
+	for i, text := range texts {
+		texts[i] = d(text, i == 0)
+	}
+	return texts
+}
+
+// parseDecoder reads the decoder field.
+func parseDecoder(raw json.RawMessage, field string) ([]decoder, error) {
+	if isNull(raw) {
+		return []decoder{spaced{}}, nil
+	}
+	kind, err := kindOf(raw, field)
+	if err != nil {
+		return nil, err
+	}
+	if kind == "Sequence" {
+		return parseDecoders(raw, field)
+	}
+	parse, ok := decoderKinds[kind]
+	if !ok {
+		return nil, refuse(field+".type", kind, "")
+	}
+	d, err := parse(raw, field)
+	return []decoder{d}, err
+}
+
+func parseDecoders(raw json.RawMessage, field string) ([]decoder, error) {
+	var v struct {
+		Type     string            `json:"type"`
+		Decoders []json.RawMessage `json:"decoders"`
+	}
+	if err := strict(raw, field, &v); err != nil {
+		return nil, err
+	}
+	var all []decoder
+	for i, raw := range v.Decoders {
+		here := index(field+".decoders", i)
+		if isNull(raw) {
+			return nil, refuse(here, nil, "")
+		}
+		d, err := parseDecoder(raw, here)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d...)
+	}
+	return all, nil
+}
+
+var decoderKinds = map[string]func(raw json.RawMessage, field string) (decoder, error){
+	"BPEDecoder":   parseSuffixDecoder,
+	"ByteFallback": plainDecoder(byteFallback{}),
+	"ByteLevel":    parseByteLevelDecoder,
+	"CTC":          parseCTC,
+	"Fuse":         plainDecoder(fuse{}),
+	"Metaspace":    parseMetaspaceDecoder,
+	"Replace":      parseReplaceDecoder,
+	"Strip":        parseStripDecoder,
+	"WordPiece":    parseWordPieceDecoder,
+}
+
+// plainDecoder is the parser of a decoder without settings.
+func plainDecoder(d decoder) func(json.RawMessage, string) (decoder, error) {
+	return func(raw json.RawMessage, field string) (decoder, error) { return d, onlyType(raw, field) }
+}
+
+func parseMetaspaceDecoder(raw json.RawMessage, field string) (decoder, error) {
+	m, err := parseMetaspace(raw, field)
+	return tokenDecoder(m.token), err
+}
+
+func parseReplaceDecoder(raw json.RawMessage, field string) (decoder, error) {
+	r, err := parseReplacement(raw, field)
+	return tokenDecoder(func(text string, _ bool) string { return r.rewrite(text) }), err
+}
+
+// spaced puts a space between tokens: what happens without any decoder.
+type spaced struct{}
+
+func (spaced) decode(texts []string) []string { return []string{strings.Join(texts, " ")} }
+
+type fuse struct{}
+
+func (fuse) decode(texts []string) []string { return []string{strings.Join(texts, "")} }
+
+// byteLevelDecoder reads all tokens in the alphabet of bytes.
+type byteLevelDecoder struct{}
+
+func parseByteLevelDecoder(raw json.RawMessage, field string) (decoder, error) {
+	return byteLevelDecoder{}, strict(raw, field, new(byteLevelJSON))
+}
+
+func (byteLevelDecoder) decode(texts []string) []string {
+	var b strings.Builder
+	for _, text := range texts {
+		b.WriteString(byteLevelText(text))
+	}
+	return []string{validUTF8(b.String())}
+}
+
+// byteLevelText is what a token stands for: itself, if it is not written in the
+// alphabet.
+func byteLevelText(token string) string {
+	if text, ok := tokenBytes(token); ok {
+		return text
+	}
+	return token
+}
+
+// byteFallback joins tokens such as <0xE2>. A row of them that is not UTF-8
+// becomes one U+FFFD each.
+type byteFallback struct{}
+
+func (byteFallback) decode(texts []string) []string {
+	out := texts[:0]
+	var row []byte
+	flush := func() {
+		if utf8.Valid(row) {
+			out = append(out, string(row))
+		} else {
+			out = append(out, strings.Repeat("\ufffd", len(row)))
+		}
+		row = row[:0]
+	}
+	for _, text := range texts {
+		if b, ok := fallbackByte(text); ok {
+			row = append(row, b)
+			continue
+		}
+		if len(row) > 0 {
+			flush()
+		}
+		out = append(out, text)
+	}
+	if len(row) > 0 {
+		flush()
+	}
+	return out
+}
+
+// fallbackByte reads <0xE2>.
+func fallbackByte(token string) (byte, bool) {
+	if len(token) != 6 || token[:3] != "<0x" || token[5] != '>' {
+		return 0, false
+	}
+	b, err := strconv.ParseUint(strings.TrimPrefix(token[3:5], "+"), 16, 8)
+	return byte(b), err == nil
+}
+
+// stripDecoder cuts a character off each token, so many times at most.
+func parseStripDecoder(raw json.RawMessage, field string) (decoder, error) {
+	var v struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+		Start   int    `json:"start"`
+		Stop    int    `json:"stop"`
+	}
+	if err := strict(raw, field, &v); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(v.Content) != 1 {
+		return nil, refuse(field+".content", v.Content, "one character is")
+	}
+	return tokenDecoder(func(text string, _ bool) string {
+		for i := 0; i < v.Start && strings.HasPrefix(text, v.Content); i++ {
+			text = text[len(v.Content):]
+		}
+		for i := 0; i < v.Stop && strings.HasSuffix(text, v.Content); i++ {
+			text = text[:len(text)-len(v.Content)]
+		}
+		return text
+	}), nil
+}
+
+func parseWordPieceDecoder(raw json.RawMessage, field string) (decoder, error) {
+	var v struct {
+		Type    string `json:"type"`
+		Prefix  string `json:"prefix"`
+		Cleanup bool   `json:"cleanup"`
+	}
+	if err := strict(raw, field, &v); err != nil {
+		return nil, err
+	}
+	return tokenDecoder(func(text string, first bool) string {
+		if rest, ok := strings.CutPrefix(text, v.Prefix); ok && !first {
+			text = rest
+		} else if !first {
+			text = " " + text
+		}
+		if v.Cleanup {
+			text = cleanUp(text, tokenCleanings)
+		}
+		return text
+	}), nil
+}
+
+// cleanUp takes back what splitting at punctuation did to English text. It goes
+// through the text once for each pair.
+func cleanUp(text string, cleanings [][2]string) string {
+	for _, p := range cleanings {
+		text = strings.ReplaceAll(text, p[0], p[1])
+	}
+	return text
+}
+
+// cleanings are those of transformers; decoders, which clean up each token, have
+// one more.
+var (
+	cleanings = [][2]string{
+		{" .", "."},
+		{" ?", "?"},
+		{" !", "!"},
+		{" ,", ","},
+		{" ' ", "'"},
+		{" n't", "n't"},
+		{" 'm", "'m"},
+		{" 's", "'s"},
+		{" 've", "'ve"},
+		{" 're", "'re"},
+	}
+	tokenCleanings = slices.Insert(slices.Clone(cleanings), 7, [2]string{" do not", " don't"})
+)
+
+// A suffixDecoder turns the mark of the end of a word into a space, and into
+// nothing in the last token.
+type suffixDecoder string
+
+func parseSuffixDecoder(raw json.RawMessage, field string) (decoder, error) {
+	var v struct {
+		Type   string `json:"type"`
+		Suffix string `json:"suffix"`
+	}
+	if err := strict(raw, field, &v); err != nil {
+		return nil, err
+	}
+	if v.Suffix == "" {
+		return nil, refuse(field+".suffix", v.Suffix, "")
+	}
+	return suffixDecoder(v.Suffix), nil
+}
+
+func (d suffixDecoder) decode(texts []string) []string {
+	for i, text := range texts {
+		by := " "
+		if i == len(texts)-1 {
+			by = ""
+		}
+		texts[i] = strings.ReplaceAll(text, string(d), by)
+	}
+	return texts
+}
+
+// A ctc is the decoder of speech models, where tokens repeat.
+type ctc struct {
+	Type      string `json:"type"`
+	Pad       string `json:"pad_token"`
+	Delimiter string `json:"word_delimiter_token"`
+	Cleanup   bool   `json:"cleanup"`
+}
+
+func parseCTC(raw json.RawMessage, field string) (decoder, error) {
+	var c ctc
+	err := strict(raw, field, &c)
+	if err == nil && (c.Pad == "" || c.Delimiter == "") {
+		err = refuse(field, "CTC", "without pad_token or word_delimiter_token")
+	}
+	return c, err
+}
+
+func (c ctc) decode(texts []string) []string {
+	texts = slices.Compact(texts)
+	for i, text := range texts {
+		text = strings.ReplaceAll(text, c.Pad, "")
+		if c.Cleanup {
+			text = strings.ReplaceAll(cleanUp(text, tokenCleanings), c.Delimiter, " ")
+		}
+		texts[i] = text
+	}
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}

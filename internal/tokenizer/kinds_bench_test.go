@@ -1,0 +1,70 @@
+package tokenizer
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var benchFiles = flag.String("tokenizers", "", "more tokenizer.json files to measure, with commas between")
+
+// BenchmarkKinds encodes three inputs, which bench/hf_tokenizers.py makes as well:
+//
+//	texts   the golden texts, of all scripts, one by one
+//	prose   words of sentences and code, in one piece
+//	random  what random ids decode to, in one piece: hardly a word repeats
+func BenchmarkKinds(b *testing.B) {
+	texts := goldenTexts(b)
+	for _, kind := range append(kinds, otherKinds...) {
+		benchKind(b, kind, loadKind(b, kind), texts)
+	}
+	if *benchFiles == "" {
+		return
+	}
+	for _, name := range strings.Split(*benchFiles, ",") {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		tok, err := Parse(data, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchKind(b, filepath.Base(name), tok, texts)
+	}
+}
+
+func benchKind(b *testing.B, kind string, tok *Tokenizer, texts []string) {
+	inputs := map[string][]string{
+		"texts":  texts,
+		"prose":  {prose(texts)},
+		"random": {tok.Decode(randomIDs(50_000, tok.VocabSize()), false)},
+	}
+	for _, name := range []string{"texts", "prose", "random"} {
+		b.Run(kind+"/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(strings.Join(inputs[name], ""))))
+			for b.Loop() {
+				for _, text := range inputs[name] {
+					tok.Encode(text, false)
+				}
+			}
+		})
+	}
+}
+
+// prose draws words of the sentences and lines of code that the golden texts
+// begin with.
+func prose(texts []string) string {
+	var words []string
+	for _, text := range texts[4:48] {
+		words = append(words, strings.Split(text, " ")...)
+	}
+	var b strings.Builder
+	for _, i := range randomIDs(30_000, len(words)) {
+		b.WriteString(words[i])
+		b.WriteByte(" \n"[i%2])
+	}
+	return b.String()
+}

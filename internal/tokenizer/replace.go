@@ -1,0 +1,75 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// A replacement puts a text in the place of each match of a pattern. It is a
+// normalizer and a decoder.
+type replacement struct {
+	re      finder
+	content string
+}
+
+func parseReplacement(raw json.RawMessage, field string) (r replacement, err error) {
+	var v struct {
+		Type    string      `json:"type"`
+		Pattern patternJSON `json:"pattern"`
+		Content string      `json:"content"`
+	}
+	if err := strict(raw, field, &v); err != nil {
+		return r, err
+	}
+	if v.Pattern.mayBeEmpty() {
+		return r, refuse(field+".pattern.Regex", *v.Pattern.Regex, "it may match without a character")
+	}
+	r.content = v.Content
+	r.re, err = v.Pattern.compile(field + ".pattern")
+	return r, err
+}
+
+func parseReplace(raw json.RawMessage, field string) (step, error) {
+	r, err := parseReplacement(raw, field)
+	return step{r.rewrite, r.head}, err
+}
+
+func (r replacement) rewrite(text string) string {
+	if s, ok := r.re.(literal); ok {
+		return strings.ReplaceAll(text, string(s), r.content)
+	}
+	spans := r.re.spans(nil, text, new(scratch))
+	if len(spans) == 1 && !spans[0].match {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	for _, s := range spans {
+		if s.match {
+			b.WriteString(r.content)
+		} else {
+			b.WriteString(text[s.start:s.stop])
+		}
+	}
+	return b.String()
+}
+
+// head: the new text comes from the last character of the match.
+func (r replacement) head(text string, h int) int {
+	n := 0
+	for _, s := range r.re.spans(nil, text, new(scratch)) {
+		if s.start >= h {
+			break
+		}
+		if !s.match {
+			n += min(s.stop, h) - s.start
+			continue
+		}
+		if _, size := utf8.DecodeLastRuneInString(text[:s.stop]); s.stop-size >= h {
+			break
+		}
+		n += len(r.content)
+	}
+	return n
+}

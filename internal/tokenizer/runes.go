@@ -1,0 +1,119 @@
+package tokenizer
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A runeSet is a set of characters: a table of the basic plane, filled when it is
+// first asked for, and for the rest whatever tells.
+type runeSet struct {
+	fill  sync.Once
+	basic [1 << 10]uint64
+	tell  func(rune) bool
+}
+
+func newRuneSet(tell func(rune) bool) *runeSet { return &runeSet{tell: tell} }
+
+func (s *runeSet) has(r rune) bool {
+	if uint32(r) >= 1<<16 {
+		return s.tell(r)
+	}
+	s.fill.Do(func() {
+		for r := range rune(1 << 16) {
+			if s.tell(r) {
+				s.basic[r>>6] |= 1 << (r & 63)
+			}
+		}
+	})
+	return s.basic[r>>6]>>(r&63)&1 != 0
+}
+
+// The sets as the library knows them. Some of its tables are of older versions
+// of Unicode than Go's, which late.go makes up for.
+var (
+	spaces      = newRuneSet(unicode.IsSpace)
+	words       = newRuneSet(isWord)
+	numbers     = newRuneSet(unicode.IsNumber)
+	punctuation = newRuneSet(func(r rune) bool {
+		if r < utf8.RuneSelf {
+			return unicode.IsPunct(r) || unicode.IsSymbol(r)
+		}
+		return unicode.IsPunct(r) && !unicode.Is(latePunctuation, r) || r == 0x166d || r == 0x111c9
+	})
+	// others are the categories Cc, Cf and Co.
+	others = newRuneSet(func(r rune) bool {
+		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && !unicode.Is(lateFormats, r)
+	})
+	// combining are all marks, nonspacing those that take no room.
+	combining = newRuneSet(func(r rune) bool {
+		return unicode.Is(unicode.M, r) && !unicode.Is(lateMarks, r) || r == 0x1cf2 || r == 0x1cf3
+	})
+	nonspacing = newRuneSet(func(r rune) bool {
+		return unicode.Is(unicode.Mn, r) && !unicode.Is(lateNonspacing, r) || r == 0x1734
+	})
+)
+
+// isWord is \w of Unicode Technical Standard 18, annex C.
+func isWord(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic,
+		unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
+}
+
+// spans finds each character of the set.
+func (s *runeSet) spans(dst []span, text string, _ *scratch) []span {
+	done := 0
+	for i, r := range text {
+		if !s.has(r) {
+			continue
+		}
+		if done < i {
+			dst = append(dst, span{done, i, false})
+		}
+		done = i + max(utf8.RuneLen(r), 1)
+		dst = append(dst, span{i, done, true})
+	}
+	return appendRest(dst, text, done)
+}
+
+// appendRest adds what comes after the last match.
+func appendRest(dst []span, text string, done int) []span {
+	if done < len(text) {
+		dst = append(dst, span{done, len(text), false})
+	}
+	return dst
+}
+
+// wordGaps finds what lies between words, which are stretches of word characters
+// or of characters that are neither those nor white space.
+type wordGaps struct{}
+
+func (wordGaps) spans(dst []span, text string, _ *scratch) []span {
+	start, kind := 0, gapKind
+	for i, r := range text {
+		next := wordKind
+		switch {
+		case words.has(r):
+		case spaces.has(r):
+			next = gapKind
+		default:
+			next = signKind
+		}
+		if next != kind && start < i {
+			dst = append(dst, span{start, i, kind == gapKind})
+			start = i
+		}
+		kind = next
+	}
+	if start < len(text) {
+		dst = append(dst, span{start, len(text), kind == gapKind})
+	}
+	return dst
+}
+
+const (
+	gapKind = iota
+	wordKind
+	signKind
+)
