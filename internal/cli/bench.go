@@ -87,9 +87,6 @@ func (c *benchCmd) random() workload.Random {
 	if c.grouped() { // texts are put together: they have to be there
 		r.Requests, r.Spool = c.Requests*c.textsEach(), nil
 	}
-	if c.otherPrompts {
-		r.Seed |= 1 << 32 // beyond the seeds that can be asked for
-	}
 	return r
 }
 
@@ -277,16 +274,13 @@ func (c *benchCmd) connect(ctx context.Context, s *session, tok tokens, model st
 func (c *benchCmd) warmUp(ctx context.Context, s *session, tok tokens) error {
 	switch {
 	case c.WarmupMeasured:
-		for _, r := range s.requests {
-			if r.After == 0 && len(s.warmup) < c.Warmup {
-				s.warmup = append(s.warmup, r)
-			}
-		}
+		s.warmup = firstTurns(s.requests, c.Warmup)
 	case c.Warmup > 0 && c.drawn() && !c.manyParts():
 		other := *c
-		other.Requests, other.otherPrompts = c.Warmup, true
+		other.otherPrompts = true
+		other.arrive(c.Warmup)
 		w, err := other.build(ctx, s, tok)
-		s.warmup = w.Requests
+		s.warmup = firstTurns(w.Requests, c.Warmup)
 		return err
 	default:
 		for i := range c.Warmup {
@@ -294,6 +288,17 @@ func (c *benchCmd) warmUp(ctx context.Context, s *session, tok tokens) error {
 		}
 	}
 	return nil
+}
+
+// firstTurns are up to n of the requests, none of which remembers another.
+func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
+	for _, r := range requests {
+		if r.After == 0 && len(first) < n {
+			r.Followed = false
+			first = append(first, r)
+		}
+	}
+	return first
 }
 
 // flagTexts are the values of the flags of a command, in text.

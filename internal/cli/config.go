@@ -241,28 +241,34 @@ func (c *configFile) part(flag *kong.Flag, node ast.Node) {
 		return
 	}
 	var words []string
+	before := len(c.errs)
 	for _, pair := range pairs {
-		name := pair.Key.GetToken().Value
 		values := []ast.Node{pair.Value}
 		if list, ok := pair.Value.(*ast.SequenceNode); ok {
 			values = list.Values
 		}
 		for _, v := range values {
-			text, ok := yamltree.Plain(v)
-			if !ok {
-				c.failf(v.GetToken(), "%q takes a plain value", name)
-				return
-			}
-			word := name + "=" + quoted(text)
-			if err := tryFlag(c.command, "--"+flag.Name+"="+word); err != nil {
-				c.failf(pair.Key.GetToken(), "%s", strings.TrimPrefix(err.Error(), "--"+flag.Name+": "))
-				return
-			}
-			words = append(words, word)
+			words = append(words, c.word(flag, pair.Key.GetToken(), v))
 		}
 	}
-	c.argument(flag, node, strings.Join(words, " "))
-	c.origins[flag.Name+" "+strings.Join(words, " ")] = c.origin(pairs[0].Key.GetToken())
+	if text := strings.Join(words, " "); len(c.errs) == before {
+		c.argument(flag, node, text)
+		c.origins[flag.Name+" "+text] = c.origin(pairs[0].Key.GetToken())
+	}
+}
+
+// word is a setting of a part, of which the parser has said that it can be.
+func (c *configFile) word(flag *kong.Flag, key *token.Token, value ast.Node) string {
+	text, ok := yamltree.Plain(value)
+	if !ok {
+		c.failf(value.GetToken(), "%q takes a plain value", key.Value)
+		return ""
+	}
+	word := key.Value + "=" + quoted(text)
+	if err := tryFlag(c.command, "--"+flag.Name+"="+word); err != nil {
+		c.failf(key, "%s", strings.TrimPrefix(err.Error(), "--"+flag.Name+": "))
+	}
+	return word
 }
 
 // json is a node as JSON, numbers as they are written.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -70,7 +71,7 @@ func words(command string) (out []string) {
 }
 
 // Every `$ pitot` command in the docs runs, in order, a folder and a store for
-// each file. The folder has notes with result tables. An engine stands in for the server on port 8000. The lines shown
+// each file. The folder has notes with result tables, and traces of services. An engine stands in for the server on port 8000. The lines shown
 // must appear in the output, in their order.
 func TestDocs(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
@@ -91,12 +92,13 @@ func TestDocs(t *testing.T) {
 func runBlocks(t *testing.T, found []block) {
 	url := loopback(t, apiserver.Fault{Name: apiserver.FaultComments, Share: 0.1})
 	port := url[strings.LastIndex(url, ":")+1:]
-	notes, err := filepath.Abs("../ingest/testdata/notes")
-	if err != nil {
+	notes, err1 := filepath.Abs("../ingest/testdata/notes")
+	traces, err2 := filepath.Abs("../traffic/testdata")
+	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.CopyFS("notes", os.DirFS(notes)); err != nil {
+	if err := errors.Join(os.CopyFS("notes", os.DirFS(notes)), os.CopyFS("traces", os.DirFS(traces))); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range found {

@@ -123,7 +123,7 @@ func (c *benchCmd) buildTenants(ctx context.Context, s *session, tok tokens) (wo
 	var words []string
 	for i, p := range c.Tenants {
 		sub := c.partCommand(i)
-		of, text, err := sub.arrivalsOf(c.Requests)
+		of, text, err := sub.arrivalsOf(c.Requests, p.Requests)
 		if err != nil {
 			return workload.Workload{}, fmt.Errorf("tenant %s: %w", p.Name, err)
 		}
@@ -142,8 +142,8 @@ func (c *benchCmd) buildTenants(ctx context.Context, s *session, tok tokens) (wo
 	return w, err
 }
 
-// arrivalsOf are those of a tenant, of at most n requests.
-func (c *benchCmd) arrivalsOf(n int) (arrival.Schedule, string, error) {
+// arrivalsOf are those of a tenant: at most n, and if most is not 0, at most as many.
+func (c *benchCmd) arrivalsOf(n, most int) (arrival.Schedule, string, error) {
 	requests := make([]workload.Request, n)
 	switch {
 	case c.kind() == "replay" && c.Replay == "data" && c.Workload == "trace":
@@ -154,8 +154,8 @@ func (c *benchCmd) arrivalsOf(n int) (arrival.Schedule, string, error) {
 	case c.kind() == "replay" && c.Replay == "data":
 		return nil, "", usagef("replay=data: of a tenant it is for workload=trace alone; give a file of times, or a rate")
 	}
-	l, err := c.loadSettings.schedule(requests, c.Seed^uint32(c.partSeed>>33)<<16)
-	limit := min(cmp.Or(c.Requests, n), l.requests)
+	l, err := c.schedule(requests, c.Seed^uint32(c.partSeed>>33)<<16)
+	limit := min(cmp.Or(most, n), l.requests)
 	limited := func(yield func(time.Duration) bool) {
 		left := limit
 		for t := range l.schedule {

@@ -127,3 +127,46 @@ func TestWorkloadsThatAProtocolCannotSay(t *testing.T) {
 		}
 	}
 }
+
+// What vllm's backends beside the first three give in its own table.
+func TestBackendsOfVLLMInVirtualTime(t *testing.T) {
+	for backend, test := range map[string]struct {
+		endpoint string
+		lines    []string
+		without  []string
+	}{
+		"openai-responses": {"/v1/responses", []string{"Total generated tokens:                  32        ", "Mean TTFT (ms):                          50.00     ", "Mean ITL (ms):                           10.00     "}, nil},
+		"openai-embeddings": {"/v1/embeddings", []string{
+			"Successful requests:                     8         ", "Benchmark duration (s):                  0.20      ", "Total input tokens:                      128       ",
+			"Input throughput (inputs/s):             40.00     ", "Mean E2EL (ms):                          50.00     ",
+		}, []string{"TTFT", "generated", "Peak"}},
+		"openai-embeddings-chat": {"/v1/embeddings", []string{"Input throughput (inputs/s):             40.00     "}, []string{"TTFT"}},
+		"vllm-pooling":           {"/pooling", []string{"Input throughput (inputs/s):             40.00     "}, []string{"TTFT"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVirtual(t)
+			l, err := v.Listen("", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop := serveVirtual(t, l)
+			v.Args = strings.Fields("vllm bench serve --num-prompts 8 --max-concurrency 2 --random-input 16 --random-output 4 --disable-tqdm --backend " + backend + " --endpoint " + test.endpoint)
+			v.Env = func(name string) (string, bool) { return v.store, name == "PITOT_STORE" }
+			if code := Run(v.Process); code != exitOK {
+				t.Fatal(backend, code, v.stderr.String())
+			}
+			stop()
+			for _, line := range test.lines {
+				if !strings.Contains(v.stdout.String(), line+"\n") {
+					t.Errorf("%s: no %q in\n%s", backend, line, v.stdout.String())
+				}
+			}
+			_, table, _ := strings.Cut(v.stdout.String(), "=== ")
+			for _, word := range test.without {
+				if strings.Contains(table, word) {
+					t.Errorf("%s: %q in\n%s", backend, word, table)
+				}
+			}
+		})
+	}
+}

@@ -46,14 +46,28 @@ func maskHeader(pair string) string {
 	return pair
 }
 
+// maskFlag hides what is secret in the value of a flag.
+func maskFlag(flag, value string) string {
+	switch flag {
+	case "--header":
+		return maskHeader(value)
+	case "--tenant", "--tenants", "--mix":
+		var p part
+		if p.UnmarshalText([]byte(value)) == nil {
+			return p.String()
+		}
+	}
+	return value
+}
+
 // maskedArgs are the process's arguments without secrets.
 func (s *session) maskedArgs() []string {
 	args := make([]string, len(s.Args))
 	for i, arg := range s.Args {
-		if pair, ok := strings.CutPrefix(arg, "--header="); ok {
-			arg = "--header=" + maskHeader(pair)
-		} else if i > 0 && s.Args[i-1] == "--header" {
-			arg = maskHeader(arg)
+		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(name, "--") {
+			arg = name + "=" + maskFlag(name, value)
+		} else if i > 0 {
+			arg = maskFlag(s.Args[i-1], arg)
 		}
 		args[i] = endpoint.Hide(arg, s.target.secrets)
 	}

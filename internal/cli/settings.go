@@ -78,7 +78,7 @@ type requestSettings struct {
 
 // loadSettings say when to send.
 type loadSettings struct {
-	Rate        float64 `placeholder:"R" help:"Requests per second. Default, when nothing else says when to send: 10."`
+	Rate        float64 `placeholder:"R" help:"Requests per second, or conversations that begin. Default, when nothing else says when to send: 10."`
 	Ramp        string  `placeholder:"SHAPE" help:"Rising or falling rate, linear:FROM..TO or exponential:FROM..TO in requests per second."`
 	Replay      string  `placeholder:"FILE" help:"Send at the times in this file, one number of seconds a line; data takes the timestamps of --data."`
 	Speed       float64 `default:"1" placeholder:"X" help:"Divide the times of a replay or a trace by this (${default})."`

@@ -11,7 +11,7 @@ import (
 // what a tenant sends.
 type workloadSettings struct {
 	Workload     string  `enum:"random,random-mm,sharegpt,custom,trace,chat,agent,conversations" default:"random" placeholder:"NAME" help:"random, random-mm (text and pictures), sharegpt, custom, trace (of a service), chat or agent (conversations that are drawn), or conversations (that were recorded) (${default})."`
-	Requests     int     `short:"n" placeholder:"N" help:"Number of requests. Default: 100; of files that are not oversampled, all."`
+	Requests     int     `short:"n" placeholder:"N" help:"Number of requests; of a mix or of tenants, of arrivals. Default: 100; of files that are not oversampled, all."`
 	InputLen     length  `default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads, and of first turns: a number, or uniform(64,256), normal(200,50) or lognormal(200,0.7), which takes the mean and the coefficient of variation (${default})."`
 	InputRange   float64 `placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
 	PrefixLen    int     `placeholder:"TOKENS" help:"Tokens that all random prompts share at their beginning, beside the prompt length; of conversations, a system prompt."`

@@ -61,7 +61,7 @@ func TestSimEqualsBench(t *testing.T) {
 	adapted := filepath.Join(t.TempDir(), "adapted.yaml")
 	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\nspeculative: {drafts: 2, acceptance: 0.6}\ncost: {step: 9ms, adapter: 300ms}\n"
 	services := filepath.Join(t.TempDir(), "service.csv")
-	service := "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n2023-11-16 18:15:47.9951690,396,9\n2023-11-16 18:15:48.2225670,879,5\n2023-11-16 18:15:49,100,0\n2023-11-16 18:15:53.3909670,1,16\n"
+	service := "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-20 09:00:01.2500000,370,41\n2023-11-20 09:00:02.5600000,396,9\n2023-11-20 09:00:02.8100000,870,5\n2023-11-20 09:00:04,100,0\n2023-11-20 09:00:08.1300000,1,16\n"
 	sharing := filepath.Join(t.TempDir(), "sharing.jsonl")
 	shared := "{\"timestamp\": 0, \"input_length\": 120, \"output_length\": 5, \"hash_ids\": [0, 1, 2]}\n{\"timestamp\": 900, \"input_length\": 150, \"output_length\": 6, \"hash_ids\": [0, 1, 3]}\n"
 	recordings := filepath.Join(t.TempDir(), "recordings.jsonl")

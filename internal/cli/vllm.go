@@ -54,7 +54,7 @@ func (c vllmCmd) Run(p *Process) error {
 	}
 	fmt.Fprintln(p.Stdout, a.Namespace())
 	v := vllmRun{a, args, p}
-	if err := errors.Join(a.Check(), v.checkFile()); err != nil {
+	if err := errors.Join(a.Check(), v.checkFile(context.Background())); err != nil {
 		return usage(err)
 	}
 	return v.run(context.Background())
@@ -85,18 +85,6 @@ type vllmRun struct {
 	*dialect.VLLMArgs
 	args []string
 	p    *Process
-}
-
-// checkFile reads the dataset's file before anything is sent.
-func (v vllmRun) checkFile() error {
-	switch {
-	case v.DatasetPath == nil:
-	case v.DatasetName == "sharegpt":
-		return withFile("--dataset-path", *v.DatasetPath, v.ShareGPT().Check)
-	case v.DatasetName == "custom":
-		return withFile("--dataset-path", *v.DatasetPath, v.Custom().Check)
-	}
-	return nil
 }
 
 func (v vllmRun) run(ctx context.Context) error {
@@ -145,7 +133,7 @@ func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
 		return err
 	}
 	s.run.Env.Tokenizer = tok.name
-	if err := v.build(ctx, s, tok, id); err != nil {
+	if err := v.build(ctx, s, tok, id, tokenizerID); err != nil {
 		return err
 	}
 	if err := v.plan(s, name, id, tokenizerID); err != nil {
@@ -231,54 +219,9 @@ func isPath(where string) bool {
 // vllmVocabulary is how many ids prompts are drawn from when no tokenizer tells.
 const vllmVocabulary = 16000
 
-// build draws or reads the requests.
-func (v vllmRun) build(ctx context.Context, s *session, tok tokens, id string) error {
-	if v.Chat() && tok.tok == nil && v.DatasetName == "random" {
-		return usagef("a chat needs text, and neither a tokenizer for %q nor the server's /tokenize is to be had: name a file with --tokenizer", id)
-	}
-	w, err := v.dataset(ctx, tok, s.spool)
-	if err != nil {
-		return err
-	}
-	if v.DatasetName == "random" && tok.local {
-		server := serverTokenizer{s.target.server(), id}
-		if note := workload.Align(ctx, w.Requests, server, s.spool); note != "" {
-			w.Notes = append(w.Notes, note)
-		}
-	}
-	v.Finish(w)
-	s.take(w)
-	return nil
-}
-
-func (v vllmRun) dataset(ctx context.Context, tok tokens, spool *workload.Spool) (workload.Workload, error) {
-	switch v.DatasetName {
-	case "random":
-		r, err := v.Random()
-		if err != nil {
-			return workload.Workload{}, usage(err)
-		}
-		r.Spool = spool
-		return r.Build(ctx, tok.vocab, tok.tok)
-	case "random-mm":
-		r, err := v.RandomMM()
-		if err != nil {
-			return workload.Workload{}, usage(err)
-		}
-		r.Spool = spool
-		return r.Build(ctx, tok.vocab, tok.tok)
-	}
-	source := fileWorkload(v.Custom())
-	if v.DatasetName == "sharegpt" {
-		source = v.ShareGPT()
-	}
-	return buildFrom(ctx, "--dataset-path", *v.DatasetPath, source, tok)
-}
-
-// plan fixes the schedule and writes down what was asked.
+// plan writes down what was asked.
 func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
 	n := len(s.requests)
-	s.schedule = v.Schedule(n)
 	if v.ProbeRequestRate > 0 {
 		s.probe = &driver.Probe{Request: workload.Request{Text: "Hi", PromptTokens: 1, OutputTokens: 1}, Rate: v.ProbeRequestRate}
 	}
@@ -290,14 +233,10 @@ func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
 	if err != nil {
 		return err
 	}
-	protocol := endpoint.Completions
-	if v.Chat() {
-		protocol = endpoint.Chat
-	}
 	what, when := v.Describe(n)
 	s.run.Name = v.label()
 	s.run.Plan = trace.Plan{
-		Dialect: "vllm", URL: s.target.base, Protocol: string(protocol), Model: name, Stream: true,
+		Dialect: "vllm", URL: s.target.base, Protocol: v.Protocol(), Model: name, Stream: !v.Pooling(),
 		Workload: what, Requests: n, Seed: uint64(v.Seed), Arrival: when, Rate: v.ConstantRate(),
 		Ramp: v.RampUpStrategy != nil, Objectives: objectives, Settings: s.masked(v.Settings()), Foreign: foreign,
 	}
@@ -325,7 +264,8 @@ func (v vllmRun) connect(s *session, tok tokens, name string) error {
 	_, url := v.URLs()
 	s.client, err = endpoint.New(s.target.transport, endpoint.Options{
 		Protocol: endpoint.Protocol(s.run.Plan.Protocol), URL: url, Model: name, Header: s.target.header,
-		Stream: true, IncludeUsage: true, IgnoreEOS: v.SendIgnoreEOS(), PartsAlways: true, Extra: extra,
+		Stream: !v.Pooling(), IncludeUsage: true, IgnoreEOS: v.AsksIgnoreEOS(), Extra: extra,
+		PartsAlways: v.Protocol() != "responses", AsMessages: v.AsMessages(), MediaFirst: v.MediaFirst(),
 		KeepText: v.SaveDetailed, Count: tok.count, Secrets: s.target.secrets,
 	})
 	if err != nil {

@@ -24,8 +24,14 @@ type files struct {
 	lengths []traffic.Pair
 }
 
-// seed is that of the workload: of each part of a mix another.
-func (c *benchCmd) seed() uint64 { return uint64(c.Seed) | c.partSeed }
+// seed is that of the workload: of each part of a mix another, and of the warm-up.
+func (c *benchCmd) seed() uint64 {
+	seed := uint64(c.Seed) | c.partSeed
+	if c.otherPrompts {
+		seed |= 1 << 32 // beyond the seeds that can be asked for
+	}
+	return seed
+}
 
 // build draws or reads the requests.
 func (c *benchCmd) build(ctx context.Context, s *session, tok tokens) (workload.Workload, error) {
@@ -226,11 +232,13 @@ func (c *benchCmd) describeWorkload(n int) string {
 }
 
 func (c *benchCmd) describe() string {
-	in, out := c.InputLen.describe(c.InputRange), c.OutputLen.describe(c.OutputRange)
+	out := c.OutputLen.describe(c.OutputRange)
+	lengths := c.describeLengths(c.InputLen.describe(c.InputRange), out) + " tokens"
+	first := c.InputLen.String()
 	if c.Lengths != "" {
-		in = "lengths of " + c.Lengths
-		if c.files.lengths[0].Output > 0 {
-			out = "theirs"
+		first = "lengths of " + c.Lengths
+		if lengths = first; c.files.lengths[0].Output == 0 {
+			lengths += fmt.Sprintf("→%s tokens", out)
 		}
 	}
 	prefix := ""
@@ -239,12 +247,12 @@ func (c *benchCmd) describe() string {
 	}
 	switch c.Workload {
 	case "random":
-		return fmt.Sprintf("random %s tokens%s", c.describeLengths(in, out), prefix)
+		return fmt.Sprintf("random %s%s", lengths, prefix)
 	case "random-mm":
-		return fmt.Sprintf("random-mm %s→%s tokens, %d%s pictures of %s%s", in, out, c.Images, spread(c.ImageRange), c.ImageSizes, prefix)
+		return fmt.Sprintf("random-mm %s, %d%s pictures of %s%s", lengths, c.Images, spread(c.ImageRange), c.ImageSizes, prefix)
 	case "chat", "agent":
 		chat := c.chat()
-		return fmt.Sprintf("%s %s, then %v→%s tokens%s, %v turns, think %v", c.Workload, in, chat.Later, out, prefix, chat.Turns, chat.Think)
+		return fmt.Sprintf("%s %s, then %v→%s tokens%s, %v turns, think %v", c.Workload, first, chat.Later, out, prefix, chat.Turns, chat.Think)
 	case "trace":
 		text := fmt.Sprintf("trace %s (%s)", c.Data, c.files.format)
 		for _, part := range []struct{ what, value string }{{"", c.Slice}, {"model ", c.TraceModel}, {"log type ", c.LogType}} {

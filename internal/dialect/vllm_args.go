@@ -11,8 +11,7 @@ import (
 )
 
 // VLLMArgs is the command line of `vllm bench serve`. A nil pointer is Python's
-// None. Options of datasets that are not built are read and checked like the
-// others but kept only for the printout.
+// None.
 type VLLMArgs struct {
 	Seed, NumPrompts                                     int
 	DatasetName                                          string
@@ -51,6 +50,8 @@ type VLLMArgs struct {
 	SaveResult, SaveDetailed, AppendResult               bool
 	PlotTimeline, PlotDatasetStats                       bool
 
+	vllmDataset
+
 	// DialectVersion is Pitot's own: whose definitions and report to use.
 	DialectVersion string
 	// RequireValid, also Pitot's own, asks for an exit code that tells whether the
@@ -60,7 +61,10 @@ type VLLMArgs struct {
 	options []option
 }
 
-// Datasets and backends that the tool knows; those built here come first.
+// defaultVLLMVersion is the tool's development.
+const defaultVLLMVersion = string(metrics.VLLMMain)
+
+// Datasets and backends that the tool knows.
 var (
 	vllmDatasets = []string{
 		"random", "random-mm", "sharegpt", "custom",
@@ -74,11 +78,6 @@ var (
 	}
 )
 
-const (
-	builtDatasets = 4
-	builtBackends = 3
-)
-
 // ParseVLLM reads the arguments that follow `bench serve`. idPrefix is the
 // default of --request-id-prefix.
 func ParseVLLM(args []string, idPrefix string) (*VLLMArgs, error) {
@@ -86,11 +85,11 @@ func ParseVLLM(args []string, idPrefix string) (*VLLMArgs, error) {
 		NumPrompts: 1000, DatasetName: "random",
 		RandomInputLen: 1024, RandomOutputLen: 128, RandomRangeRatio: "0.0", RandomBatchSize: 1,
 		MMBaseItems: 1, MMLimit: json.RawMessage(`{"image": 255, "video": 1}`), MMBuckets: workload.DefaultBuckets(),
-		CustomOutputLen: 256,
-		Backend:         "openai", Host: "127.0.0.1", Port: 8000, Endpoint: "/v1/completions", TokenizerMode: "auto",
+		CustomOutputLen: 256, vllmDataset: defaultDataset(),
+		Backend: "openai", Host: "127.0.0.1", Port: 8000, Endpoint: "/v1/completions", TokenizerMode: "auto",
 		RequestRate: math.Inf(1), Burstiness: 1, LoraAssignment: "random", RequestIDPrefix: idPrefix,
 		MetricPercentiles: "99", TimelineITLThresholds: "25,50",
-		DialectVersion: string(metrics.VLLMMain),
+		DialectVersion: defaultVLLMVersion,
 	}
 	a.options = slices.Concat(a.generalOptions(), a.datasetOptions(), a.serveOptions(),
 		triState("self-timed", &a.SelfTimed), a.figureOptions(), a.requestOptions())
@@ -107,51 +106,12 @@ func (a *VLLMArgs) generalOptions() []option {
 	return []option{
 		flag("trust-remote-code", &a.TrustRemoteCode),
 		num("seed", &a.Seed), num("num-prompts", &a.NumPrompts),
-		choice("dataset-name", &a.DatasetName, vllmDatasets...), flag("no-stream", new(bool)),
+		choice("dataset-name", &a.DatasetName, vllmDatasets...), flag("no-stream", &a.NoStream),
 		optStr("dataset-path", &a.DatasetPath), flag("no-oversample", &a.NoOversample),
 		flag("skip-chat-template", &a.SkipChatTemplate), flag("enable-multimodal-chat", &a.EnableMultimodalChat),
 		flag("disable-shuffle", &a.DisableShuffle),
 	}
 }
-
-// datasetOptions configure datasets; those bound to nothing belong to datasets
-// that are refused by name.
-func (a *VLLMArgs) datasetOptions() []option {
-	text := func(name string) option { return optStr(name, new(*string)) }
-	number := func(name string, v int) option { return num(name, &v) }
-	float := func(name string, v float64) option { return real64(name, &v) }
-	label := func(v string) option {
-		return str("timed-trace-label-"+strings.ReplaceAll(v, "_", "-"), &v)
-	}
-	subset := "qualitative"
-	var multiplier any = 1 // a whole number until one is given
-	return []option{
-		num("custom-output-len", &a.CustomOutputLen), flag("custom-ensure-client-side-data", new(bool)),
-		number("spec-bench-output-len", 256), text("spec-bench-category"),
-		optNum("sharegpt-output-len", &a.ShareGPTOutputLen),
-		number("timed-trace-chunk-hash-size", 16), valued("timed-trace-sec-multiplier", &multiplier, readFloat, reprNumber),
-		label("timestamp"), label("input_length"), label("output_length"), label("hash_ids"),
-		float("blazedit-min-distance", 0), float("blazedit-max-distance", 1),
-		float("asr-max-audio-len-sec", math.Inf(1)), float("asr-min-audio-len-sec", 0),
-		num("random-input-len", &a.RandomInputLen), num("random-output-len", &a.RandomOutputLen),
-		str("random-range-ratio", &a.RandomRangeRatio), num("random-prefix-len", &a.RandomPrefixLen),
-		num("random-batch-size", &a.RandomBatchSize), flag("no-reranker", new(bool)),
-		num("random-mm-base-items-per-request", &a.MMBaseItems),
-		real64("random-mm-num-mm-items-range-ratio", &a.MMItemsRange),
-		jsonObject("random-mm-limit-mm-per-prompt", &a.MMLimit),
-		valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets, reprBuckets),
-		text("hf-subset"), text("hf-split"), text("hf-name"), optNum("hf-output-len", new(*int)),
-		text("bfcl-categories"),
-		number("prefix-repetition-prefix-len", 256), number("prefix-repetition-suffix-len", 256),
-		number("prefix-repetition-num-prefixes", 10), number("prefix-repetition-output-len", 128),
-		choice("speed-bench-dataset-subset", &subset, "qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k"),
-		number("speed-bench-output-len", 4096), text("speed-bench-category"),
-		silent(number("sonnet-input-len", 550)), silent(number("sonnet-output-len", 150)), silent(number("sonnet-prefix-len", 200)),
-	}
-}
-
-// readFloat is pyFloat for a variable that holds something else at first.
-func readFloat(s string) (any, error) { return pyFloat(s) }
 
 // reprBuckets is a dictionary with (height, width, frames) as keys.
 func reprBuckets(buckets []workload.Bucket) string {

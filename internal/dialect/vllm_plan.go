@@ -47,32 +47,18 @@ func (a *VLLMArgs) Check() error {
 }
 
 func (a *VLLMArgs) checkBuilt(c *checklist) {
-	dataset := slices.Index(vllmDatasets, a.DatasetName)
-	c.refuse(dataset >= builtDatasets, "--dataset-name %s: this dataset is not built yet; built are %s", a.DatasetName, strings.Join(vllmDatasets[:builtDatasets], ", "))
-	backend := slices.Index(vllmBackends, a.Backend)
-	c.refuse(backend >= builtBackends, "--backend %s: this backend is not built yet; built are %s", a.Backend, strings.Join(vllmBackends[:builtBackends], ", "))
 	c.refuse(a.PlotTimeline, "--plot-timeline is not built yet; leave it out, `pitot runs export` has the data")
 	c.refuse(a.PlotDatasetStats, "--plot-dataset-stats is not built yet; leave it out, `pitot runs export` has the data")
-	c.refuse(a.RandomBatchSize != 1, "--random-batch-size %d: batches belong to embedding backends, which are not built yet", a.RandomBatchSize)
 	c.refuse(!slices.Contains([]string{"auto", "hf", "slow", "custom"}, a.TokenizerMode), "--tokenizer-mode %s is not built yet; use auto", a.TokenizerMode)
-	c.refuse(a.DatasetName == "custom" && !a.SkipChatTemplate && !a.SkipTokenizerInit, "--dataset-name custom renders prompts with the tokenizer's chat template, which is not built yet; add --skip-chat-template")
-	c.refuse(a.SelfTimed != nil, "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
+	c.refuse(a.SelfTimed != nil && !a.is("timed_trace"), "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
 }
 
-// routes are what the URL of a backend must end with.
-var routes = map[string]string{"vllm": "completions", "openai": "completions", "openai-chat": "chat/completions"}
-
 func (a *VLLMArgs) checkLoad(c *checklist) {
-	_, target := a.URLs()
-	if suffix, ok := routes[a.Backend]; ok {
-		c.refuse(!strings.HasSuffix(target, suffix) && !strings.HasSuffix(target, "profile"), "--backend %s needs an --endpoint that ends in %q, not %q", a.Backend, suffix, a.Endpoint)
-		c.refuse(!a.Chat() && strings.HasSuffix(target, "chat/completions"), "--backend %s sends completions, which %q refuses; use --backend openai-chat", a.Backend, a.Endpoint)
-	}
+	a.checkRoute(c)
 	c.refuse(a.MaxConcurrency != nil && *a.MaxConcurrency <= 0, "--max-concurrency must be greater than 0")
 	c.refuse(!(a.RequestRate > 0), "--request-rate %s: must be positive", reprFloat(a.RequestRate))
 	c.refuse(!(a.Burstiness > 0), "--burstiness %s: must be positive", reprFloat(a.Burstiness))
 	c.refuse(math.IsInf(a.ProbeRequestRate, 1), "--probe-request-rate inf: must be a number of requests per second")
-	c.refuse(a.NumPrompts < 1 && a.DatasetName == "sharegpt", "--num-prompts %d: must be at least 1", a.NumPrompts)
 	c.refuse(a.Seed < 0 || int64(a.Seed) > math.MaxUint32, "--seed %d: must be between 0 and 2**32 - 1", a.Seed)
 	a.checkRampUp(c)
 	_, err := a.Headers()
@@ -93,35 +79,6 @@ func (a *VLLMArgs) checkRampUp(c *checklist) {
 	c.refuse(*from < 0 || *to < 0, "--ramp-up-start-rps and --ramp-up-end-rps must not be negative")
 	c.refuse(*from > *to, "--ramp-up-start-rps must not be greater than --ramp-up-end-rps")
 	c.refuse(*from == 0, "--ramp-up-start-rps 0: the first request would never be sent")
-}
-
-func (a *VLLMArgs) checkDataset(c *checklist) {
-	random := a.DatasetName == "random" || a.DatasetName == "random-mm"
-	c.refuse(random && a.DatasetPath != nil, "--dataset-path cannot be used with --dataset-name %s; for a file use sharegpt or custom", a.DatasetName)
-	c.refuse((a.DatasetName == "sharegpt" || a.DatasetName == "custom") && a.DatasetPath == nil, "--dataset-name %s needs --dataset-path", a.DatasetName)
-	c.refuse(a.DatasetName == "custom" && a.DatasetPath != nil && !strings.HasSuffix(*a.DatasetPath, ".jsonl"), "--dataset-name custom needs a --dataset-path that ends in .jsonl")
-	c.refuse(a.SkipTokenizerInit && a.DatasetName != "custom", "--skip-tokenizer-init cannot be used with --dataset-name %s, which counts tokens", a.DatasetName)
-	switch a.DatasetName {
-	case "random":
-		r, err := a.Random()
-		c.add(errors.Join(err, r.Validate()))
-	case "random-mm":
-		c.refuse(!a.Chat(), "--dataset-name random-mm sends pictures and needs --backend openai-chat with --endpoint /v1/chat/completions")
-		r, err := a.RandomMM()
-		if err == nil {
-			err = r.Validate()
-		}
-		c.add(err)
-	case "custom":
-		flag := "--custom-output-len"
-		if a.OutputLen != nil {
-			flag = "--output-len"
-		}
-		c.refuse(a.customOutput() < -1 || a.customOutput() == 0, "%s %d: must be positive, or -1 for the row's output_tokens", flag, a.customOutput())
-	case "sharegpt":
-		c.refuse(a.ShareGPTOutputLen != nil && *a.ShareGPTOutputLen < 1, "--sharegpt-output-len must be positive; leave it out for the recorded length")
-		c.refuse(a.OutputLen != nil && *a.OutputLen < 1, "--output-len must be positive; leave it out for the recorded length")
-	}
 }
 
 func (a *VLLMArgs) checkOutput(c *checklist) {
@@ -226,6 +183,9 @@ func (a *VLLMArgs) Objectives() ([]trace.SLO, error) {
 // nothing.
 func (a *VLLMArgs) sections() []string {
 	if a.PercentileMetrics == nil || *a.PercentileMetrics == "" {
+		if a.Pooling() {
+			return []string{"e2el"}
+		}
 		return []string{"ttft", "tpot", "itl"}
 	}
 	return strings.Split(*a.PercentileMetrics, ",")
@@ -236,58 +196,21 @@ func (a *VLLMArgs) figures() metrics.VLLMOptions {
 	percentiles, _ := a.percentiles() // checked
 	limits, _ := a.GoodputLimits()
 	return metrics.VLLMOptions{
-		Version: metrics.VLLMVersion(a.DialectVersion), NoTokenizer: a.SkipTokenizerInit, Percentiles: percentiles, Goodput: limits,
+		Version: metrics.VLLMVersion(a.DialectVersion), NoTokenizer: a.SkipTokenizerInit, CountsPrompts: a.countsPrompts(), Percentiles: percentiles, Goodput: limits,
 	}
-}
-
-// ExtraFields are the body fields that the tool sends beside those of the
-// protocol: its constants, sampling parameters, and --extra-body over all.
-func (a *VLLMArgs) ExtraFields() (map[string]json.RawMessage, error) {
-	fields := map[string]any{}
-	if !a.Chat() {
-		fields["repetition_penalty"] = 1.0
-		fields["logprobs"] = a.Logprobs
-	}
-	for name, v := range map[string]*float64{
-		"top_p": a.TopP, "min_p": a.MinP, "temperature": a.Temperature, "frequency_penalty": a.FrequencyPenalty,
-		"presence_penalty": a.PresencePenalty, "repetition_penalty": a.RepetitionPenalty,
-	} {
-		if v != nil {
-			fields[name] = *v
-		}
-	}
-	if a.TopK != nil {
-		fields["top_k"] = *a.TopK
-	}
-	out := map[string]json.RawMessage{}
-	for name, v := range fields {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("--%s %v: %w", strings.ReplaceAll(name, "_", "-"), v, err)
-		}
-		out[name] = b
-	}
-	if a.ExtraBody != nil {
-		var extra map[string]json.RawMessage // of null: nothing
-		if err := json.Unmarshal(a.ExtraBody, &extra); err != nil {
-			return nil, fmt.Errorf("--extra-body: %w", err)
-		}
-		maps.Copy(out, extra)
-	}
-	return out, nil
 }
 
 // SendIgnoreEOS reports whether requests ask for answers of the full length: when
-// told so, and for random datasets.
+// told so, for random datasets and for traces.
 func (a *VLLMArgs) SendIgnoreEOS() bool {
-	return a.IgnoreEOS || a.DatasetName == "random" || a.DatasetName == "random-mm"
+	return a.IgnoreEOS || a.is("random", "random-mm", "timed_trace")
 }
 
 // Random is the dataset "random".
 func (a *VLLMArgs) Random() (workload.Random, error) {
 	input, output, err := rangeRatio(a.RandomRangeRatio)
 	r := workload.Random{
-		Requests: a.NumPrompts, Input: a.RandomInputLen, Output: a.RandomOutputLen, Prefix: a.RandomPrefixLen, Names: a.randomNames(),
+		Requests: a.NumPrompts, Input: a.RandomInputLen, Output: a.RandomOutputLen, Prefix: a.RandomPrefixLen, Names: a.randomNames(), Batch: a.RandomBatchSize,
 		InputRange: input, OutputRange: output, Seed: uint64(a.Seed), IDPrefix: a.RequestIDPrefix,
 	}
 	if a.InputLen != nil {
@@ -303,7 +226,7 @@ func (a *VLLMArgs) Random() (workload.Random, error) {
 // randomNames are the flags of the settings of a random workload.
 func (a *VLLMArgs) randomNames() map[string]string {
 	names := map[string]string{
-		"requests": "--num-prompts", "input length": "--random-input-len", "prefix length": "--random-prefix-len",
+		"requests": "--num-prompts", "input length": "--random-input-len", "batch": "--random-batch-size", "prefix length": "--random-prefix-len",
 		"input range": "--random-range-ratio (input)", "output range": "--random-range-ratio (output)",
 		"items": "--random-mm-base-items-per-request", "items range": "--random-mm-num-mm-items-range-ratio",
 		"buckets": "--random-mm-bucket-config", "limits": "--random-mm-limit-mm-per-prompt",
@@ -376,19 +299,19 @@ func (a *VLLMArgs) customOutput() int {
 // the length of a prompt that is not counted, and adapters. An output length of
 // 0 is sent like any other, not left to the server.
 func (a *VLLMArgs) Finish(w workload.Workload) {
-	limit := "max_tokens"
-	if a.Chat() {
-		limit = "max_completion_tokens"
-	}
+	limit := a.limitField()
 	fields, _ := a.ExtraFields() // checked
 	for i := range w.Requests {
 		r := &w.Requests[i]
 		if a.SkipTokenizerInit {
 			r.PromptTokens = 1
 		}
-		if r.OutputTokens == 0 && fields[limit] == nil {
-			r.Extra = map[string]json.RawMessage{limit: json.RawMessage("0")}
+		if r.OutputTokens == 0 && limit != "" && fields[limit] == nil {
+			extra := map[string]json.RawMessage{limit: json.RawMessage("0")}
+			maps.Copy(extra, r.Extra)
+			r.Extra = extra
 		}
+		a.shape(r)
 	}
 	a.assignLoRA(w)
 }
@@ -413,11 +336,13 @@ func (a *VLLMArgs) assignLoRA(w workload.Workload) {
 	}
 }
 
-// Schedule is when n requests are sent: numpy's draws from the seed, summed up,
-// and stretched so that the last is sent after n/rate seconds. Under a ramp the
-// rate follows the position of the request and nothing is stretched.
-func (a *VLLMArgs) Schedule(n int) arrival.Schedule {
-	offsets := a.offsets(n)
+// Schedule is when the requests of w are sent: numpy's draws from the seed, or from
+// where drawing prompts left its generator, summed up, and stretched so that the last
+// is sent after n/rate seconds. Under a ramp the rate follows the position of the
+// request and nothing is stretched. A trace has its own times, of which none is
+// waited for that has gone by.
+func (a *VLLMArgs) Schedule(w workload.Workload) arrival.Schedule {
+	offsets := a.offsets(w)
 	return func(yield func(time.Duration) bool) {
 		for _, s := range offsets {
 			if !yield(time.Duration(math.Round(s * 1e9))) {
@@ -428,10 +353,21 @@ func (a *VLLMArgs) Schedule(n int) arrival.Schedule {
 }
 
 // offsets are in seconds.
-func (a *VLLMArgs) offsets(n int) []float64 {
-	rng := pyrand.NewLegacy(uint32(a.Seed))
+func (a *VLLMArgs) offsets(w workload.Workload) []float64 {
+	n := len(w.Requests)
 	out := make([]float64, n)
 	sum := 0.0
+	if a.OwnTimes() {
+		for i, r := range w.Requests {
+			sum = max(sum, r.At.Seconds())
+			out[i] = sum
+		}
+		return out
+	}
+	rng := w.Numpy
+	if rng == nil {
+		rng = pyrand.NewLegacy(uint32(a.Seed))
+	}
 	for i := range out {
 		switch rate := a.rate(i, n); {
 		case math.IsInf(rate, 1):

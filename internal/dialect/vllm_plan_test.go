@@ -38,7 +38,7 @@ func TestScheduleEqualsVLLM(t *testing.T) {
 		{"--seed 7", []float64{0, 0, 0, 0}},
 	} {
 		i := 0
-		for due := range parse(t, tt.args).Schedule(len(tt.want)) {
+		for due := range parse(t, tt.args).Schedule(workload.Workload{Requests: make([]workload.Request, len(tt.want))}) {
 			if math.Abs(due.Seconds()-tt.want[i]) > 1e-9 {
 				t.Errorf("%s: request %d is due at %v, want %v", tt.args, i, due, tt.want[i])
 			}
@@ -47,6 +47,57 @@ func TestScheduleEqualsVLLM(t *testing.T) {
 		if i != len(tt.want) {
 			t.Errorf("%s: %d offsets", tt.args, i)
 		}
+	}
+}
+
+// A trace is sent at its own times, of which one that goes back is at once.
+func TestOwnTimes(t *testing.T) {
+	w := workload.Workload{Requests: []workload.Request{{At: time.Second}, {At: 3 * time.Second}, {At: 2 * time.Second}, {At: 4 * time.Second}}}
+	const line = "--dataset-name timed_trace --dataset-path x"
+	var got []time.Duration
+	for due := range parse(t, line).Schedule(w) {
+		got = append(got, due)
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, 3 * time.Second, 3 * time.Second, 4 * time.Second}, got); diff != "" {
+		t.Error(diff)
+	}
+	for due := range parse(t, line+" --no-self-timed").Schedule(w) {
+		if due != 0 {
+			t.Errorf("due at %v without times of its own", due)
+		}
+	}
+	if traffic := parse(t, line).Traffic(); strings.Count(traffic, "\n") != 1 {
+		t.Errorf("%q", traffic)
+	}
+}
+
+// The generator that prompts were drawn from goes on with the send times.
+func TestScheduleGoesOnWithTheGenerator(t *testing.T) {
+	a := parse(t, "--request-rate 10 --dataset-name prefix_repetition --num-prompts 5 --prefix-repetition-num-prefixes 2")
+	w, err := a.PrefixRepetition().Build(t.Context(), workload.Vocabulary{Size: 100}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Requests) != 5 {
+		t.Errorf("%d requests", len(w.Requests))
+	}
+	drawn := *w.Numpy
+	gaps := make([]float64, 5)
+	sum := 0.0
+	for i := range gaps {
+		sum += drawn.Gamma(1, 0.1)
+		gaps[i] = sum
+	}
+	i := 0
+	for due := range a.Schedule(w) {
+		if want := gaps[i] * 0.5 / sum; math.Abs(due.Seconds()-want) > 1e-9 {
+			t.Errorf("request %d is due at %v, want %v", i, due, want)
+		}
+		i++
+	}
+	before := parse(t, "--dialect-version 2026-11 --num-prompts 25 --dataset-name prefix_repetition").PrefixRepetition()
+	if before.Remainder || !a.PrefixRepetition().Remainder {
+		t.Error("the remainder is left out in the release, and sent today")
 	}
 }
 
@@ -60,10 +111,22 @@ func TestCheckAcceptsWhatRuns(t *testing.T) {
 		"--goodput ttft:0 tpot:50 --metric-percentiles 0,50,100 --percentile-metrics x --probe-request-rate 2",
 		`--random-range-ratio {"input":0.1,"output":0.9}`,
 		"--num-warmups -1 --probe-request-rate -1 --random-output-len 0",
+		"--dataset-name custom --dataset-path x.jsonl",
+		"--dataset-name prefix_repetition --num-prompts 25 --output-len 3",
+		"--dataset-name burstgpt --dataset-path x.csv",
+		"--dataset-name sonnet --dataset-path poem.txt",
+		"--dataset-name spec_bench --dataset-path x.jsonl --num-prompts 0",
+		"--dataset-name speed_bench --dataset-path x --speed-bench-dataset-subset throughput_2k",
+		"--dataset-name timed_trace --dataset-path x --no-self-timed --request-rate 3",
+		"--dataset-name custom_image --dataset-path x.jsonl --backend openai-chat --endpoint /v1/chat/completions",
+		"--dataset-name custom_audio --dataset-path x.jsonl --backend openai-chat --endpoint /v1/chat/completions --enable-multimodal-chat",
+		"--dataset-name hf --dataset-path openai/gsm8k",
+		"--dataset-name hf --dataset-path ./copy --hf-name philschmid/mt-bench",
+		"--dataset-name hf --hf-name Lin-Chen/MMStar --backend openai-chat --endpoint /v1/chat/completions",
 		"--num-prompts 3 --self-timed --no-self-timed --dataset-name random",
 	} {
 		err := parse(t, args).Check()
-		if args != "" && strings.Contains(args, "self-timed") {
+		if strings.Contains(args, "--self-timed --no-self-timed") {
 			if err == nil {
 				t.Errorf("%s: accepted", args)
 			}
@@ -75,13 +138,31 @@ func TestCheckAcceptsWhatRuns(t *testing.T) {
 
 func TestCheckRefusesByName(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
-		{"--dataset-name sonnet", "--dataset-name sonnet: this dataset is not built yet"},
-		{"--backend vllm-rerank --endpoint /v1/rerank", "--backend vllm-rerank: this backend is not built yet"},
+		{"--dataset-name sonnet", "--dataset-name sonnet needs --dataset-path"},
+		{"--dataset-name hf", "--dataset-name hf needs --dataset-path"},
+		{"--dataset-name hf --dataset-path x/y", `"x/y" is not a dataset that vllm bench serve knows`},
+		{"--dataset-name hf --dataset-path x --hf-name openai/gsm8k --hf-output-len 0", "--hf-output-len 0"},
+		{"--dataset-name hf --hf-name lmarena-ai/VisionArena-Chat", "sends pictures or videos, which --backend openai does not carry"},
+		{"--dataset-name hf --hf-name openslr/librispeech_asr", "needs --backend openai-audio"},
+		{"--dataset-name hf --hf-name gorilla-llm/Berkeley-Function-Calling-Leaderboard", "has tools with each request and needs --backend openai-chat"},
+		{"--dataset-name timed_trace --dataset-path x --backend openai-chat --endpoint /v1/chat/completions", "sends token ids and needs --backend vllm or openai"},
+		{"--dataset-name timed_trace --dataset-path x --timed-trace-chunk-hash-size 0", "--timed-trace-chunk-hash-size 0"},
+		{"--dataset-name timed_trace --dataset-path x --timed-trace-sec-multiplier 0", "--timed-trace-sec-multiplier 0"},
+		{"--self-timed", "only allowed with --dataset-name timed_trace"},
+		{"--dataset-name custom_image --dataset-path x.jsonl", "which --backend openai does not carry"},
+		{"--dataset-name custom_image --dataset-path x.jsonl --backend openai-chat --endpoint /v1/chat/completions --custom-output-len -1", "--custom-output-len -1: must be positive"},
+		{"--dataset-name custom_audio --dataset-path x.jsonl --backend openai-chat --endpoint /v1/chat/completions", "needs --enable-multimodal-chat"},
+		{"--dataset-name custom_audio --dataset-path x.jsonl", "needs --backend openai-audio"},
+		{"--dataset-name random-rerank", "needs --backend vllm-rerank"},
+		{"--dataset-name prefix_repetition --num-prompts 3", "--num-prompts 3: must be at least --prefix-repetition-num-prefixes 10"},
+		{"--dataset-name spec_bench --dataset-path x --spec-bench-output-len 0", "--spec-bench-output-len 0: must be positive"},
+		{"--dataset-name speed_bench --dataset-path x --speed-bench-output-len 0", "--speed-bench-output-len 0: must be positive"},
+		{"--dataset-name sharegpt --dataset-path x --random-batch-size 2", "only --dataset-name random and random-rerank have batches"},
+		{"--backend vllm-rerank --endpoint /v1/rerank", "--backend vllm-rerank ranks documents, of which --dataset-name random has none"},
 		{"--plot-timeline", "--plot-timeline is not built yet"},
 		{"--plot-dataset-stats", "--plot-dataset-stats is not built yet"},
 		{"--random-batch-size 2", "--random-batch-size 2: batches"},
 		{"--tokenizer-mode mistral", "--tokenizer-mode mistral is not built yet"},
-		{"--dataset-name custom --dataset-path x.jsonl", "add --skip-chat-template"},
 		{"--dataset-name custom --skip-chat-template", "--dataset-name custom needs --dataset-path"},
 		{"--dataset-name custom --skip-chat-template --dataset-path x.json", "ends in .jsonl"},
 		{"--dataset-name custom --skip-chat-template --dataset-path x.jsonl --custom-output-len 0", "--custom-output-len 0"},
@@ -158,7 +239,7 @@ func TestDatasets(t *testing.T) {
 	a := parse(t, "--num-prompts 5 --seed 3 --input-len 10 --output-len 20 --random-prefix-len 4 --random-range-ratio 0.25")
 	random, err := a.Random()
 	random.Names = nil
-	want := workload.Random{Requests: 5, Input: 10, Output: 20, InputRange: .25, OutputRange: .25, Prefix: 4, Seed: 3, IDPrefix: "bench-"}
+	want := workload.Random{Requests: 5, Input: 10, Output: 20, InputRange: .25, OutputRange: .25, Prefix: 4, Seed: 3, IDPrefix: "bench-", Batch: 1}
 	if diff := cmp.Diff(want, random); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

@@ -83,7 +83,7 @@ func (r *VLLMReport) requests(e *entries) {
 	}
 	e.add("duration", v.Duration)
 	e.add("tokens.input", float64(v.TotalInput))
-	if r.counted() {
+	if r.counted() && !v.Pooling {
 		e.add("tokens.output", float64(v.TotalOutput))
 	}
 }
@@ -91,6 +91,13 @@ func (r *VLLMReport) requests(e *entries) {
 func (r *VLLMReport) throughput(e *entries) {
 	v := r.Figures
 	e.add("throughput.requests", v.RequestThroughput)
+	if v.Pooling {
+		e.add("throughput.inputs", v.InputThroughput)
+		if r.counted() {
+			e.add("throughput.total", v.TotalTokenThroughput)
+		}
+		return
+	}
 	if r.hasGoodput() {
 		e.add("goodput", v.RequestGoodput)
 	}
@@ -105,6 +112,9 @@ func (r *VLLMReport) throughput(e *entries) {
 		e.add("peak.output", v.MaxOutputPerSecond)
 	}
 	e.add("peak.concurrency", float64(v.MaxConcurrent))
+	if v.RTFx > 0 && r.version().Since(metrics.VLLM2608) {
+		e.add("rtfx", v.RTFx)
+	}
 }
 
 func (r *VLLMReport) probes(e *entries) {
@@ -130,7 +140,7 @@ type vllmMetric struct {
 func (r *VLLMReport) printed() []vllmMetric {
 	v := r.Figures
 	var all []vllmMetric
-	if r.counted() {
+	if r.counted() && !v.Pooling {
 		all = append(all, vllmMetric{"ttft", "ttft", v.TTFT}, vllmMetric{"tpot", "tpot", v.TPOT}, vllmMetric{"itl", "itl", v.ITL})
 	}
 	all = append(all, vllmMetric{"e2el", "e2el", v.E2EL})

@@ -154,6 +154,10 @@ func (r *VLLMReport) outcome(o *jsonObjectWriter) {
 	v, version := r.Figures, r.version()
 	o.float("duration", v.Duration)
 	o.int("completed", v.Completed)
+	if v.Pooling {
+		r.poolingOutcome(o)
+		return
+	}
 	goodput := "request_goodput"
 	if !version.Since(metrics.VLLM2512) {
 		goodput += ":" // sic
@@ -176,8 +180,19 @@ func (r *VLLMReport) outcome(o *jsonObjectWriter) {
 		o.int("max_concurrent_requests", v.MaxConcurrent)
 	}
 	if version.Since(metrics.VLLM2608) {
-		o.float("rtfx", 0)
+		o.float("rtfx", v.RTFx)
 	}
+}
+
+// poolingOutcome is the outcome of requests whose answers have no text.
+func (r *VLLMReport) poolingOutcome(o *jsonObjectWriter) {
+	v := r.Figures
+	o.int("total_input_tokens", v.TotalInput)
+	o.int("total_input_sequences", v.TotalInputs)
+	o.float("request_throughput", v.RequestThroughput)
+	o.float("input_sequence_throughput", v.InputThroughput)
+	o.float("total_token_throughput", v.TotalTokenThroughput)
+	r.perRequest(o)
 }
 
 // perRequest writes the arrays, in the order of the workload. Without
@@ -185,6 +200,7 @@ func (r *VLLMReport) outcome(o *jsonObjectWriter) {
 func (r *VLLMReport) perRequest(o *jsonObjectWriter) {
 	q := r.Figures.Requests
 	detailed, newest := r.Args.SaveDetailed, r.version().Since(metrics.VLLM2608)
+	generated := detailed && !r.Figures.Pooling // there is an answer to tell of
 	array := func(name string, kept bool, item func(b []byte, q *metrics.VLLMRequest) []byte) {
 		if kept {
 			o.raw(name, jsonList(len(q), func(b []byte, i int) []byte { return item(b, &q[i]) }))
@@ -194,13 +210,13 @@ func (r *VLLMReport) perRequest(o *jsonObjectWriter) {
 		return func(b []byte, q *metrics.VLLMRequest) []byte { return jsonFloat(b, f(q)) }
 	}
 	array("input_lens", detailed, func(b []byte, q *metrics.VLLMRequest) []byte { return append(b, itoa(q.Input)...) })
-	array("output_lens", detailed, func(b []byte, q *metrics.VLLMRequest) []byte { return append(b, itoa(q.Output)...) })
-	array("ttfts", detailed, float(func(q *metrics.VLLMRequest) float64 { return q.TTFT }))
-	array("itls", detailed, func(b []byte, q *metrics.VLLMRequest) []byte { return jsonFloats(b, q.ITL) })
+	array("output_lens", generated, func(b []byte, q *metrics.VLLMRequest) []byte { return append(b, itoa(q.Output)...) })
+	array("ttfts", generated, float(func(q *metrics.VLLMRequest) float64 { return q.TTFT }))
+	array("itls", generated, func(b []byte, q *metrics.VLLMRequest) []byte { return jsonFloats(b, q.ITL) })
 	array("latencies", newest, float(func(q *metrics.VLLMRequest) float64 { return q.Latency }))
-	array("start_times", detailed && newest, float(func(q *metrics.VLLMRequest) float64 { return q.Start }))
+	array("start_times", generated && newest, float(func(q *metrics.VLLMRequest) float64 { return q.Start }))
 	array("queue_times", newest, float(func(q *metrics.VLLMRequest) float64 { return q.Queue }))
-	array("generated_texts", detailed, func(b []byte, q *metrics.VLLMRequest) []byte { return jsonString(b, q.Text) })
+	array("generated_texts", generated, func(b []byte, q *metrics.VLLMRequest) []byte { return jsonString(b, q.Text) })
 	array("errors", detailed, func(b []byte, q *metrics.VLLMRequest) []byte { return jsonString(b, q.ErrorText) })
 }
 

@@ -88,10 +88,7 @@ func (a *VLLMArgs) adopt(p trace.Plan) {
 	if len(p.Percentiles) > 0 {
 		a.MetricPercentiles = joinFloats(p.Percentiles)
 	}
-	a.Backend = "openai"
-	if p.Protocol == "chat" {
-		a.Backend = "openai-chat"
-	}
+	a.Backend = backendOf(p.Protocol)
 	for _, o := range p.Objectives {
 		if o.Metric != "itl" {
 			a.Goodput = append(a.Goodput, o.Metric+":"+reprFloat(o.Limit.Seconds()*1000))
@@ -152,6 +149,9 @@ func (r *VLLMReport) adopt(o *trace.Origin) {
 
 // Traffic are the lines that tell the load, ahead of the run.
 func (a *VLLMArgs) Traffic() string {
+	if a.OwnTimes() {
+		return "Self timing is set: requests are sent at the times of the trace\n"
+	}
 	var b strings.Builder
 	if a.RampUpStrategy != nil {
 		fmt.Fprintf(&b, "Traffic ramp-up strategy: %s (%d to %d RPS)\n", *a.RampUpStrategy, *a.RampUpStartRPS, *a.RampUpEndRPS)
@@ -173,7 +173,7 @@ func (a *VLLMArgs) Traffic() string {
 
 // ConstantRate is the finite request rate, else 0.
 func (a *VLLMArgs) ConstantRate() float64 {
-	if math.IsInf(a.RequestRate, 1) {
+	if math.IsInf(a.RequestRate, 1) || a.OwnTimes() {
 		return 0
 	}
 	return a.RequestRate
@@ -181,13 +181,7 @@ func (a *VLLMArgs) ConstantRate() float64 {
 
 // Describe says in words what n requests are sent, and when.
 func (a *VLLMArgs) Describe(n int) (what, when string) {
-	switch a.DatasetName {
-	case "random", "random-mm":
-		r, _ := a.Random() // checked
-		what = fmt.Sprintf("%s %d→%d tokens, %d requests", a.DatasetName, r.Input, r.Output, n)
-	default:
-		what = fmt.Sprintf("%s %s, %d requests", a.DatasetName, *a.DatasetPath, n)
-	}
+	what = a.describe(n)
 	process := fmt.Sprintf("gamma (burstiness %g)", a.Burstiness)
 	switch {
 	case a.Burstiness == 1:
@@ -196,6 +190,8 @@ func (a *VLLMArgs) Describe(n int) (what, when string) {
 		process = "constant"
 	}
 	switch {
+	case a.OwnTimes():
+		when = "at the times of the trace"
 	case a.RampUpStrategy != nil:
 		when = fmt.Sprintf("%s, %s:%d..%d req/s by position", process, *a.RampUpStrategy, *a.RampUpStartRPS, *a.RampUpEndRPS)
 	case math.IsInf(a.RequestRate, 1):
@@ -204,4 +200,22 @@ func (a *VLLMArgs) Describe(n int) (what, when string) {
 		when = fmt.Sprintf("%s %g req/s, stretched to end at %g s", process, a.RequestRate, float64(n)/a.RequestRate)
 	}
 	return what, when
+}
+
+// describe says what n requests are.
+func (a *VLLMArgs) describe(n int) string {
+	switch r, _ := a.Random(); { // checked
+	case a.is("random") && a.Pooling():
+		return fmt.Sprintf("random %d tokens, %d requests", r.Input, n)
+	case a.is("random", "random-mm"):
+		return fmt.Sprintf("%s %d→%d tokens, %d requests", a.DatasetName, r.Input, r.Output, n)
+	case a.is("random-rerank"):
+		return fmt.Sprintf("%s %d tokens, %d requests", a.DatasetName, r.Input, n)
+	case a.is("prefix_repetition"):
+		p := a.PrefixRepetition()
+		return fmt.Sprintf("%s %d prefixes, %d+%d→%d tokens, %d requests", a.DatasetName, p.Prefixes, p.Prefix, p.Suffix, p.Output, n)
+	case a.DatasetPath == nil:
+		return fmt.Sprintf("%s %s, %d requests", a.DatasetName, *a.HFName, n)
+	}
+	return fmt.Sprintf("%s %s, %d requests", a.DatasetName, *a.DatasetPath, n)
 }

@@ -140,10 +140,16 @@ func (v VLLM) figures() []trace.Figure {
 	l.add("requests.failed", float64(v.Failed))
 	l.add("duration", v.Duration)
 	l.add("tokens.input", float64(v.TotalInput))
+	if v.Pooling {
+		return v.poolingFigures(l)
+	}
 	l.add("tokens.output", float64(v.TotalOutput))
 	l.add("throughput.requests", v.RequestThroughput)
 	if v.RequestGoodput > 0 {
 		l.add("goodput", v.RequestGoodput)
+	}
+	if v.RTFx > 0 {
+		l.add("rtfx", v.RTFx)
 	}
 	l.add("throughput.output", v.OutputThroughput)
 	l.add("throughput.total", v.TotalTokenThroughput)
@@ -153,6 +159,17 @@ func (v VLLM) figures() []trace.Figure {
 		l.section("ttft", v.TTFT)
 		l.section("tpot", v.TPOT)
 		l.section("itl", v.ITL)
+		l.section("e2el", v.E2EL)
+	}
+	return l
+}
+
+// poolingFigures follow the counts of requests and prompts where answers have no text.
+func (v VLLM) poolingFigures(l figureList) []trace.Figure {
+	l.add("throughput.requests", v.RequestThroughput)
+	l.add("throughput.inputs", v.InputThroughput)
+	l.add("throughput.total", v.TotalTokenThroughput)
+	if v.Completed > 0 {
 		l.section("e2el", v.E2EL)
 	}
 	return l

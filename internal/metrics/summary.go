@@ -31,6 +31,9 @@ type Summary struct {
 	Wait  Distribution `json:"wait"`  // from due to released: the gate, or a late client
 	Setup Distribution `json:"setup"` // of new connections: DNS, TCP, TLS
 
+	Tenants []Part `json:"tenants,omitempty"` // or the parts of a mix
+	Turns   []Part `json:"turns,omitempty"`   // of conversations
+
 	Concurrency Concurrency `json:"concurrency"`
 	Chunks      Chunks      `json:"chunks"`
 	Steady      Steady      `json:"steady"`
@@ -138,6 +141,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		response := responses(records, stream, o.Percentiles, s.Service)
 		s.Response = &response
 	}
+	s.Tenants, s.Turns = tenants(records, s, stream, o.Percentiles), turns(records, s, stream, o.Percentiles)
 	s.Rates = rates(s, records)
 	s.Goodput = goodput(records, o.Objectives, s.Duration)
 	s.Wait, s.Setup = waits(records, o.Percentiles)

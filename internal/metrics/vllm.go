@@ -43,10 +43,12 @@ func (v VLLMVersion) Since(w VLLMVersion) bool { return v >= w }
 type VLLMOptions struct {
 	Version     VLLMVersion
 	NoTokenizer bool // an answer that the server did not count has one token
-	Percentiles []float64
-	Goodput     map[string]float64 // limits in milliseconds by ttft, tpot, e2el; empty = none
+	// CountsPrompts takes prompt lengths from the dataset where answers have no text.
+	CountsPrompts bool
+	Percentiles   []float64
+	Goodput       map[string]float64 // limits in milliseconds by ttft, tpot, e2el; empty = none
 
-	chat bool // the protocol of the run
+	chat, responses, silent bool // of the protocol of the run
 }
 
 // VLLM is a run in the figures of `vllm bench serve`. Its clock starts when the
@@ -62,6 +64,10 @@ type VLLM struct {
 	RequestGoodput       float64 // of the requests that met Goodput
 	OutputThroughput     float64
 	TotalTokenThroughput float64
+	Pooling              bool    // answers have no text: there is nothing of output
+	TotalInputs          int     // texts that were embedded or scored
+	InputThroughput      float64 // of these
+	RTFx                 float64 // seconds of sound transcribed a second
 	MaxOutputPerSecond   float64 // events, in buckets of a second
 	MaxConcurrent        int
 
@@ -89,14 +95,16 @@ type VLLMRequest struct {
 	Timing
 	OK              bool
 	Input, Output   int // tokens
+	Inputs          int // texts
+	Audio           float64
 	Queue           float64
 	Text, ErrorText string
 }
 
 // NewVLLM computes the figures.
 func NewVLLM(t *trace.Trace, o VLLMOptions) VLLM {
-	v := VLLM{Duration: duration(t).Seconds()}
-	o.chat = t.Run.Plan.Protocol == "chat"
+	v := VLLM{Duration: duration(t).Seconds(), Pooling: t.Run.Plan.Silent()}
+	o.chat, o.responses, o.silent = t.Run.Plan.Protocol == "chat", t.Run.Plan.Protocol == "responses", v.Pooling
 	for _, r := range inOrder(t.Records) {
 		v.Requests = append(v.Requests, newVLLMRequest(r, o))
 	}
@@ -110,14 +118,19 @@ func NewVLLM(t *trace.Trace, o VLLMOptions) VLLM {
 func newVLLMRequest(r *trace.Record, o VLLMOptions) VLLMRequest {
 	tokens := o.tokens(r)
 	q := VLLMRequest{
-		OK:        vllmSuccess(r, len(tokens)),
+		OK:        o.success(r, len(tokens)),
 		Input:     r.PromptTokens,
 		Timing:    Timing{Start: r.Released.Seconds()},
 		Queue:     r.Released.Seconds() - r.Due.Seconds(),
 		Text:      r.Text,
 		ErrorText: r.Error,
+		Inputs:    r.Inputs,
+		Audio:     r.AudioSeconds,
 	}
 	if o.Version.Since(VLLM2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
+		q.Input = r.Usage.Prompt
+	}
+	if o.silent && !o.CountsPrompts {
 		q.Input = r.Usage.Prompt
 	}
 	if len(tokens) == 0 {
@@ -152,11 +165,14 @@ func (o VLLMOptions) tokens(r *trace.Record) []trace.Instant {
 	return at
 }
 
-// vllmSuccess: HTTP 200, a body read to its end, and a token.
-func vllmSuccess(r *trace.Record, tokens int) bool {
+// success: HTTP 200, a body read to its end, and a token. A stream of the responses
+// protocol must have said that it is at its end, and nothing of an error.
+func (o VLLMOptions) success(r *trace.Record, tokens int) bool {
 	switch r.Class {
-	case "", trace.Truncated, trace.StreamError:
+	case "":
 		return tokens > 0
+	case trace.Truncated, trace.StreamError:
+		return tokens > 0 && !o.responses
 	}
 	return false
 }
@@ -165,6 +181,9 @@ func vllmSuccess(r *trace.Record, tokens int) bool {
 // Where no tokenizer was at hand that tool did not run, unless told to do
 // without: then it takes 1.
 func (o VLLMOptions) output(r *trace.Record) int {
+	if o.silent {
+		return 0
+	}
 	if o.NoTokenizer && r.CountedFrom != trace.FromUsage {
 		return 1
 	}
@@ -181,13 +200,17 @@ func (v *VLLM) count(o VLLMOptions) {
 		v.Completed++
 		v.TotalInput += q.Input
 		v.TotalOutput += q.Output
+		v.TotalInputs += q.Inputs
+		v.RTFx += q.Audio
 		if q.meets(o.Goodput) {
 			good++
 		}
 	}
 	if v.Duration <= 0 {
+		v.RTFx = 0
 		return
 	}
+	v.InputThroughput, v.RTFx = float64(v.TotalInputs)/v.Duration, v.RTFx/v.Duration
 	v.RequestThroughput = float64(v.Completed) / v.Duration
 	v.OutputThroughput = float64(v.TotalOutput) / v.Duration
 	v.TotalTokenThroughput = float64(v.TotalInput+v.TotalOutput) / v.Duration

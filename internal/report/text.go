@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/trace"
 )
 
 // Text writes the report of a run for a terminal.
@@ -26,6 +27,7 @@ func Text(w io.Writer, s metrics.Summary) error {
 	t.head(s)
 	t.rates(s)
 	t.latencies(s)
+	t.parts(s)
 	t.failures(s.Requests)
 	t.notes(s)
 	_, err := io.WriteString(w, t.String())
@@ -80,7 +82,7 @@ func (t *text) head(s metrics.Summary) {
 	if run.Origin != nil && plan.Seed == 0 { // most tools do not tell theirs
 		seed = ""
 	}
-	t.field("load", plan.Workload, plan.Arrival, gate(plan.Concurrency), seed)
+	t.field("load", plan.Workload, plan.Arrival, gate(plan), seed)
 	t.client(s)
 	t.server(s.Server)
 	t.WriteString("\n")
@@ -111,11 +113,14 @@ func (t *text) server(s *metrics.Server) {
 	}
 }
 
-func gate(n int) string {
-	if n == 0 {
+func gate(p trace.Plan) string {
+	switch {
+	case p.Concurrency == 0:
 		return ""
+	case p.Settings["hold"] == "true":
+		return fmt.Sprintf("at most %d conversations at a time", p.Concurrency)
 	}
-	return fmt.Sprintf("at most %d in flight", n)
+	return fmt.Sprintf("at most %d in flight", p.Concurrency)
 }
 
 // client is the verdict on the load generator and what it rests on.
@@ -282,14 +287,7 @@ func (t *text) row(name string, d metrics.Distribution) {
 	}
 	t.WriteString(padLeft(ms(d.Mean), figureWidth) + padLeft(ms(d.Median), figureWidth))
 	for _, p := range d.Percentiles {
-		mark := " "
-		if p.Short {
-			mark = "*"
-			if !slices.ContainsFunc(t.short, func(q metrics.Percentile) bool { return q.P == p.P }) {
-				t.short = append(t.short, p)
-			}
-		}
-		t.WriteString(padLeft(ms(p.Value)+mark, figureWidth))
+		t.WriteString(padLeft(ms(p.Value)+t.mark(p), figureWidth))
 	}
 	t.linef("%s%s", padLeft(ms(d.Max), figureWidth), padLeft(fmt.Sprint(d.N), figureWidth))
 	if d.Bounds != nil {
@@ -297,6 +295,17 @@ func (t *text) row(name string, d metrics.Distribution) {
 		t.bound("at least", d.Bounds.Low)
 		t.bound("at most", d.Bounds.High)
 	}
+}
+
+// mark is an asterisk for a percentile that its sample cannot carry, else a blank.
+func (t *text) mark(p metrics.Percentile) string {
+	if !p.Short {
+		return " "
+	}
+	if !slices.ContainsFunc(t.short, func(q metrics.Percentile) bool { return q.P == p.P }) {
+		t.short = append(t.short, p)
+	}
+	return "*"
 }
 
 // bound is a row of what the figures above it can be.

@@ -113,8 +113,20 @@ func TestText(t *testing.T) {
 		"vllm:spec_decode_num_draft_tokens_total": 500, "vllm:spec_decode_num_accepted_tokens_total": 331,
 		"vllm:request_queue_time_seconds_sum": 4000, "vllm:request_queue_time_seconds_count": 32,
 	}
+	tenants := sample(400, 9)
+	for i, r := range tenants.Records {
+		r.Tenant, r.Usage.Prompt, r.Usage.Cached = []string{"shop", "a tenant with a long name"}[i%3/2], 100+i%7*50, i%7*50
+		if i%3 != 2 {
+			r.Session, r.Turn = "c", i%7
+		}
+	}
+	whole := sample(40, 0)
+	whole.Run.Plan.Stream, whole.Run.Plan.Settings = false, map[string]string{"mix": "[workload=chat input-len=9]"}
+	for i, r := range whole.Records {
+		r.Tenant = []string{"chat", "random"}[i%2]
+	}
 	for name, tr := range map[string]*trace.Trace{
-		"simulated": simulated, "bounded": merged(10), "merged": merged(100), "bundled": bundled(),
+		"tenants": tenants, "mix": whole, "simulated": simulated, "bounded": merged(10), "merged": merged(100), "bundled": bundled(),
 		"failures": sample(400, 9), "interrupted": killed, "invalid": late, "empty": {Run: trace.Run{Status: trace.Complete}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,8 @@ func sample(index int) *trace.Record {
 	r.Usage = trace.Usage{Prompt: 5, Completion: 2, Cached: 1, Reasoning: 1, At: 700}
 	r.OutputTokens, r.CountedFrom, r.Redials = 2, trace.FromUsage, 1
 	r.Stamps, r.Chunks[1].Slack = trace.KernelStamps, 20
-	r.Tenant, r.Session, r.Turn, r.VisionTokens, r.Accept, r.Asides, r.Inputs, r.AudioSeconds, r.Retokenized = "a", "c1", 2, 1, 2.5, 3, 4, 5.5, 6
+	r.Tenant, r.Session, r.Turn, r.VisionTokens, r.Accept, r.Asides, r.Inputs, r.AudioSeconds = "a", "c1", 2, 1, 2.5, 3, 4, 5.5
+	r.Retokenized = 6
 	r.Usage.Tiers = &trace.CacheTiers{Device: 1, Backend: "disk"}
 	return r
 }

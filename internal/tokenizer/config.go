@@ -12,7 +12,8 @@ import (
 // A config is what tokenizer_config.json says about added tokens, as
 // transformers 5 reads it.
 type config struct {
-	added   []addedToken  // added_tokens_decoder by id
+	added   []addedToken // added_tokens_decoder by id
+	byID    map[int32]addedToken
 	special []configToken // bos_token and the like, then the extra ones
 	bos     string
 	cleanUp cleanUpJSON
@@ -137,12 +138,11 @@ func (c *config) parseAdded(raw json.RawMessage) error {
 	if isNull(raw) {
 		return nil
 	}
-	var byID map[int32]addedToken
-	if err := json.Unmarshal(raw, &byID); err != nil {
+	if err := json.Unmarshal(raw, &c.byID); err != nil {
 		return fmt.Errorf("added_tokens_decoder: %w", err)
 	}
-	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		c.added = append(c.added, byID[id])
+	for _, id := range slices.Sorted(maps.Keys(c.byID)) {
+		c.added = append(c.added, c.byID[id])
 	}
 	return nil
 }

@@ -16,14 +16,18 @@ const (
 	configName    = "tokenizer_config.json"
 )
 
-// Load reads a tokenizer from fsys. The name is that of a tokenizer.json, or of
-// a folder that holds one and perhaps a tokenizer_config.json.
+// Load reads a tokenizer from fsys. The name is that of a tokenizer.json, of a
+// tiktoken file, or of a folder that holds one of them and perhaps a
+// tokenizer_config.json.
 func Load(fsys fs.FS, name string) (*Tokenizer, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
+		if ranks, err := tiktokenFile(fsys, path.Dir(name), path.Base(name)); ranks || err != nil {
+			return loadTiktoken(fsys, name, err)
+		}
 		data, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return nil, err
@@ -31,6 +35,9 @@ func Load(fsys fs.FS, name string) (*Tokenizer, error) {
 		return Parse(data, nil)
 	}
 	data, err := fs.ReadFile(fsys, path.Join(name, tokenizerName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return loadOther(fsys, name, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ func (p patternJSON) compile(field string) (finder, error) {
 		return literal(*p.String), nil
 	case p.Regex != nil && runsOf[*p.Regex] != (runs{}):
 		return runsOf[*p.Regex], nil
+	case p.Regex != nil && wordPatterns[*p.Regex] != nil:
+		return wordPatterns[*p.Regex].ready(), nil
 	case p.Regex != nil && *p.Regex != "":
 		re, err := compilePattern(*p.Regex)
 		if err != nil {

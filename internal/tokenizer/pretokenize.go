@@ -100,9 +100,8 @@ func parseByteLevel(raw json.RawMessage, field string) (*byteLevel, error) {
 	if !v.UseRegex {
 		return l, nil
 	}
-	re, err := compilePattern(gpt2Pattern)
-	l.words = splitAt(re, isolated)
-	return l, err
+	l.words = splitAt(wordPatterns[gpt2Pattern].ready(), isolated)
+	return l, nil
 }
 
 // byteLevelJSON serves as pre-tokenizer, post-processor and decoder. Its
@@ -277,6 +276,9 @@ func (l fixedLength) split(dst []string, text string, _ *scratch) []string {
 }
 
 func (m *matchSplit) split(dst []string, text string, s *scratch) []string {
+	if words, ok := m.re.(*wordPattern); ok && m.rule == isolated {
+		return words.split(dst, text, s)
+	}
 	s.spans = m.re.spans(s.spans[:0], text, s)
 	if m.rule == removed && len(s.spans) > 0 && s.spans[0].match != m.invert {
 		s.first = false

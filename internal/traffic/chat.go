@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -46,7 +45,7 @@ func (c Chat) Build(ctx context.Context, p *Prompter) (workload.Workload, error)
 	system := ""
 	if c.System > 0 {
 		var err error
-		if system, _, err = p.text(ctx, "system", 0, c.System); err != nil {
+		if system, _, err = p.text(ctx, "system", 0, c.System, false); err != nil {
 			return workload.Workload{}, err
 		}
 	}
@@ -80,15 +79,15 @@ func place(first []int, n int) int {
 
 // turn is turn k of conversation i, whose first request is at position from.
 func (c Chat) turn(ctx context.Context, p *Prompter, t talk, system string, i, k, from int) (workload.Request, error) {
-	text, n, err := p.text(ctx, "turn", uint64(i)<<20|uint64(k), t.turns[k].Input)
+	text, n, err := p.text(ctx, "turn", uint64(i)<<20|uint64(k), t.turns[k].Input, !c.Messages && (k > 0 || system != ""))
 	if err != nil {
 		return workload.Request{}, err
 	}
 	r := workload.Request{ID: fmt.Sprint(c.IDPrefix, from+k), PromptTokens: n, OutputTokens: t.turns[k].Output}
-	messages := []message{{"user", strings.TrimPrefix(text, " ")}}
+	messages := []message{{"user", text}}
 	if k == 0 && system != "" {
 		r.PromptTokens += c.System
-		messages = []message{{"system", strings.TrimPrefix(system, " ")}, messages[0]}
+		messages = []message{{"system", system}, messages[0]}
 		text = system + text
 	}
 	if c.Messages {

@@ -22,11 +22,11 @@ type Format string
 const (
 	// Azure is a CSV of Azure's LLM inference traces of 2023 and 2024:
 	//	TIMESTAMP,ContextTokens,GeneratedTokens
-	//	2023-11-16 18:15:46.6805900,374,44
+	//	2023-11-20 09:00:01.2500000,480,21
 	Azure Format = "azure"
 	// BurstGPT is a CSV of the traces of that name, old or with sessions:
 	//	Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type
-	//	5,ChatGPT,472,18,490,Conversation log
+	//	10,ChatGPT,300,25,325,Conversation log
 	BurstGPT Format = "burstgpt"
 	// Mooncake is JSON Lines, times in milliseconds; equal ids stand for equal blocks
 	// of tokens:
@@ -110,7 +110,10 @@ func recognize(in *bufio.Reader) (Format, error) {
 		}
 		return Mooncake, nil
 	}
-	names := strings.Split(strings.TrimSpace(string(line)), ",")
+	names := strings.Split(string(line), ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
 	for _, f := range []Format{Azure, BurstGPT} {
 		if !slices.ContainsFunc(columns[f], func(c string) bool { return !slices.Contains(names, c) }) {
 			return f, nil
@@ -132,8 +135,16 @@ func (t *Trace) readTable(in io.Reader) error {
 		return err
 	}
 	names = slices.Clone(names)
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
 	at := func(name string) int { return slices.Index(names, name) }
 	c := columns[t.Format]
+	for _, name := range c {
+		if at(name) < 0 {
+			return fmt.Errorf("line 1: column %s is missing", name)
+		}
+	}
 	when, input, output, model, kind := at(c[0]), at(c[1]), at(c[2]), at("Model"), at("Log Type")
 	parse := seconds
 	if t.Format == Azure {
@@ -142,7 +153,7 @@ func (t *Trace) readTable(in io.Reader) error {
 	var bad mistakes
 	for {
 		record, err := table.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return bad.err()
 		}
 		if err != nil {
@@ -194,7 +205,7 @@ func date(text string) (time.Duration, error) {
 			return time.Duration(t.UnixNano()), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a time such as 2023-11-16 18:15:46.68", text)
+	return 0, fmt.Errorf("%q is not a time such as 2023-11-20 09:00:01.25", text)
 }
 
 // maxLine is the longest line read, in bytes.

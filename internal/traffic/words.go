@@ -75,7 +75,7 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 func (p *Prompter) isWord(ctx context.Context, id int32) (bool, error) {
 	text, err := p.tok.Decode(ctx, []int32{id})
-	word := strings.TrimPrefix(text, " ")
+	word := strings.TrimSpace(text) // some decoders leave the blank out, some put it behind
 	if err != nil || len(word) < 2 || strings.Trim(word, letters) != "" {
 		return false, err
 	}
@@ -106,9 +106,12 @@ func (p *Prompter) prompt(ctx context.Context, ids []int32, keep int) (workload.
 	return r, err
 }
 
-// text is a prompt of n tokens as text, to stand behind another text.
-func (p *Prompter) text(ctx context.Context, purpose string, key uint64, n int) (string, int, error) {
+// text is n tokens of text, to stand at the beginning of a prompt or behind other text.
+func (p *Prompter) text(ctx context.Context, purpose string, key uint64, n int, behind bool) (string, int, error) {
 	r, err := p.prompt(ctx, p.draw(nil, purpose, key, n), 0)
+	if behind && p.stable && !strings.HasPrefix(r.Text, " ") {
+		r.Text = " " + r.Text // which its decoder leaves out at a beginning
+	}
 	return r.Text, r.PromptTokens, err
 }
 

@@ -39,6 +39,8 @@ type Custom struct {
 	// is text, output_tokens is what Python's int() makes of it, and only read when
 	// Output is 0; other fields are ignored.
 	AsVLLM bool
+	// Render puts a prompt into the form that is sent and counted; nil leaves it.
+	Render func(prompt string) (string, error)
 }
 
 type customLine struct {
@@ -71,12 +73,25 @@ func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workl
 		n = len(requests)
 	}
 	requests = requests[:min(n, len(requests))]
+	if err := c.render(ctx, requests); err != nil {
+		return Workload{}, err
+	}
 	if err := count(ctx, requests, tok); err != nil {
 		return Workload{}, err
 	}
 	w := Workload{Requests: requests, Python: rng}
-	w.fill(n, c.Seed, c.NoOversample, c.IDPrefix)
+	w.Oversample(n, c.Seed, c.NoOversample, c.IDPrefix)
 	return w, nil
+}
+
+func (c Custom) render(ctx context.Context, requests []Request) error {
+	if c.Render == nil {
+		return nil
+	}
+	return Each(ctx, len(requests), func(_ context.Context, i int) (err error) {
+		requests[i].Text, err = c.Render(requests[i].Text)
+		return err
+	})
 }
 
 // Check reports what Build would find wrong with file, without a tokenizer.

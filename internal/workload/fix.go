@@ -1,10 +1,6 @@
 package workload
 
-import (
-	"context"
-
-	"github.com/pitot-bench/pitot/internal/pyrand"
-)
+import "context"
 
 // A fixer turns token ids into text that has as many tokens. Decoding and
 // encoding again may give other ids, more or fewer: then the encoding is cut
@@ -12,9 +8,12 @@ import (
 // filling draws, so everything up to the first filling can run in parallel.
 type fixer struct {
 	tok   Tokenizer // nil: ids stay ids, always exact
-	rng   *pyrand.Generator
+	rng   integers
 	vocab int64
 }
+
+// integers draws uniformly from [lo, hi).
+type integers interface{ Integers(lo, hi int64) int64 }
 
 // A sequence is a prompt on its way to its length.
 type sequence struct {

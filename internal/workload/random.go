@@ -34,6 +34,10 @@ type Random struct {
 	// Names are what the user knows the settings by, for errors: by "input length",
 	// "output range" and so on, what is said without.
 	Names map[string]string
+	// Batch puts so many prompts into a request, for servers that embed or score; up to
+	// 1 it is one.
+	Batch int
+
 	Spool *Spool // for prompts that are too many for memory; nil keeps them there
 }
 
@@ -77,6 +81,9 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 	d, err := r.begin(ctx, v, v.Special, tok)
 	if err != nil {
 		return Workload{}, err
+	}
+	if r.Batch > 1 {
+		return r.batched(ctx, d)
 	}
 	requests := make([]Request, r.Requests)
 	err = d.each(ctx, func(i int, req Request) error {
@@ -264,8 +271,13 @@ func (d *draw) insist(ctx context.Context, i int, s *sequence) error {
 }
 
 func (d *draw) notes() []string {
-	if d.inexact == 0 {
+	return notesOf(d.inexact, len(d.inputs), d.surplus)
+}
+
+// notesOf says how many prompts are not of their length.
+func notesOf(inexact, of, surplus int) []string {
+	if inexact == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", d.inexact, len(d.inputs), d.surplus)}
+	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", inexact, of, surplus)}
 }

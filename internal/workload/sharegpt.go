@@ -62,7 +62,7 @@ func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 		return Workload{}, fmt.Errorf("none of %d conversations has a prompt of %d to %d tokens and at most %d with its answer", len(talks), minTokens, maxPrompt, maxTotal)
 	}
 	w := Workload{Requests: requests, Python: rng}
-	w.fill(s.Requests, s.Seed, s.NoOversample, s.IDPrefix)
+	w.Oversample(s.Requests, s.Seed, s.NoOversample, s.IDPrefix)
 	return w, nil
 }
 
@@ -144,8 +144,9 @@ func holds(field json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", `""`, "[]", "{}", "false", "0"}, string(field))
 }
 
-// fill oversamples and numbers what a file gave.
-func (w *Workload) fill(n int, seed uint64, noOversample bool, prefix string) {
+// Oversample adds copies until there are n requests, as the vLLM benchmark does where a
+// file gives fewer, and numbers all of them.
+func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix string) {
 	have := len(w.Requests)
 	switch {
 	case noOversample && have < n:

@@ -64,7 +64,7 @@ func (s *Spool) write(r *Request, at, size int64) error {
 	for i, m := range r.Media {
 		b = append(b, m.Data...)
 		lengths[i] = len(m.Data)
-		media[i] = Media{MIME: m.MIME, URL: m.URL}
+		media[i] = Media{MIME: m.MIME, URL: m.URL, Seconds: m.Seconds}
 	}
 	if _, err := s.file.WriteAt(b, at); err != nil {
 		return fmt.Errorf("keep prompts that are too many for memory in a file: %w", err)

@@ -83,6 +83,8 @@ type Media struct {
 	MIME string // image/jpeg, video/mp4, audio/wav …; of an address too, to say which it is
 	Data []byte
 	URL  string // in place of Data
+	// Seconds is how long a sound is, 0 if its own header is to say.
+	Seconds float64
 }
 
 // A Tokenizer turns text into token ids and back.
@@ -126,6 +128,8 @@ type Workload struct {
 	// Python is Python's generator as a dataset from a file left it, for draws
 	// that follow; nil if the workload did not use it.
 	Python *pyrand.Random
+	// Numpy is numpy's global generator likewise.
+	Numpy *pyrand.Legacy
 }
 
 // workers bounds what is under way at once; the tokenizer may be a server.
@@ -163,6 +167,9 @@ func InOrder[T any](ctx context.Context, n int, f func(ctx context.Context, i in
 		under.Go(func() {
 			defer close(results)
 			for i := range n {
+				if ctx.Err() != nil {
+					return // whatever the select below would choose
+				}
 				one := make(chan result, 1)
 				select {
 				case results <- one:

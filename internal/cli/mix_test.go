@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/trace"
+)
+
+// A tenant's key, headers and model go with its requests alone, and its secrets nowhere
+// else.
+func TestTenantsHaveTheirOwnKeys(t *testing.T) {
+	behind, err := url.Parse(loopback(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	seen := map[string]int{}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(behind) }}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/completions") && r.Header.Get("X-Request-Id") != "" {
+			b, _ := io.ReadAll(r.Body)
+			var body struct{ Model string }
+			_ = json.Unmarshal(b, &body)
+			r.Body = io.NopCloser(strings.NewReader(string(b)))
+			mu.Lock()
+			seen[r.Header.Get("Authorization")+" "+r.Header.Get("X-Session-Token")+" "+body.Model]++
+			mu.Unlock()
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	p, stdout, stderr := process(t, map[string]string{"KEY_A": "sk-of-tenant-a", "OPENAI_API_KEY": "sk-of-everybody"}, "bench", "-q", "--url", front.URL, "-n", "20", "--report", "json",
+		"--tenant", "name=a rate=500 output-len=2 api-key-env=KEY_A model=other", "--tenant=name=b rate=500 output-len=2 'header=X-Session-Token=very secret'", "--warmup", "0")
+	if code := Run(p); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var s struct {
+		Run     trace.Run `json:"run"`
+		Tenants []struct {
+			Name             string
+			Sent, OK, Failed int
+		} `json:"tenants"`
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Tenants) != 2 || s.Tenants[0].Failed != s.Tenants[0].Sent || s.Tenants[1].Failed != 0 || s.Tenants[0].Sent+s.Tenants[1].Sent != 20 {
+		t.Fatalf("%+v", s.Tenants)
+	}
+	want := map[string]int{"Bearer sk-of-tenant-a  other": s.Tenants[0].Sent, "Bearer sk-of-everybody very secret " + s.Run.Plan.Model: s.Tenants[1].Sent}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Error(diff)
+	}
+	for _, secret := range []string{"sk-of-tenant-a", "very secret", "sk-of-everybody"} {
+		if strings.Contains(stdout.String()+stderr.String(), secret) {
+			t.Errorf("%s is told", secret)
+		}
+	}
+	if !slices.Contains(s.Run.Env.Invocation, `--tenant=name=b rate=500 output-len=2 header=X-Session-Token=***`) {
+		t.Errorf("%q", s.Run.Env.Invocation)
+	}
+}
+
+func TestSettingsOfAPart(t *testing.T) {
+	var p part
+	if err := p.UnmarshalText([]byte(`name=a  workload=chat "header=X-A=b c" header='X-Key=0 1' turns=uniform(2,3)`)); err != nil {
+		t.Fatal(err)
+	}
+	if p.Name != "a" || p.Workload != "chat" || !slices.Equal(p.Header, []string{"X-A=b c", "X-Key=0 1"}) || p.Turns.String() != "uniform(2,3)" || p.Weight != 1 {
+		t.Errorf("%+v", p)
+	}
+	text := `name=a workload=chat header="X-A=b c" header=X-Key=*** turns=uniform(2,3)`
+	if p.String() != text {
+		t.Errorf("%s, want %s", p, text)
+	}
+	if err := p.UnmarshalText([]byte(p.String())); err != nil || p.Header[0] != "X-A=b c" {
+		t.Errorf("its own text is read as %+v (%v)", p, err)
+	}
+	for text, want := range map[string]string{
+		"":               "is empty",
+		"chat":           `"chat": must be NAME=VALUE`,
+		"name=a name=b":  "name is there twice",
+		`name="a`:        "the quote is not closed",
+		"name='a":        "the quote is not closed",
+		"--name=a":       "must be NAME=VALUE",
+		"tokenizer=none": "unknown setting tokenizer",
+		"workload=poems": `workload must be one of "random"`,
+	} {
+		if err := p.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// The warm-up has prompts of its own: no first turn is cached, and later ones are.
+func TestTheWarmUpOfConversationsIsNotMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		v.Args = []string{
+			"bench", "-q", "--store", v.store, "--workload", "chat", "--conversations", "3", "--turns", "2", "--think", "2s", "--rate", "1", "--input-len", "100", "--output-len", "5",
+			"--profile", "small-chat", "--warmup", "3",
+		}
+		if code := Run(v.Process); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, v.stderr.String())
+		}
+		for _, r := range v.last(t).Records {
+			if cached := r.Usage.Cached > 0; cached != (r.Turn > 0) {
+				t.Errorf("turn %d: %d of %d tokens were cached", r.Turn, r.Usage.Cached, r.Usage.Prompt)
+			}
+		}
+	})
+}
+
+// The records of a conversation say so, also from the store, and each turn is due when
+// the answer before it and the pause are over.
+func TestTurnsInVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		v.Args = []string{
+			"bench", "-q", "--store", v.store, "--workload", "chat", "--conversations", "4", "--turns", "3", "--think", "2s", "--rate", "1", "--input-len", "10", "--output-len", "5",
+			"--engine-ttft", "50ms", "--engine-itl", "10ms", "--arrival", "constant",
+		}
+		if code := Run(v.Process); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, v.stderr.String())
+		}
+		records := comparable(v.last(t))
+		if len(records) != 12 {
+			t.Fatalf("%d records", len(records))
+		}
+		for i, r := range records {
+			due := trace.Instant(i/3) * 1e9
+			if i%3 > 0 {
+				due = records[i-1].Done + 2e9
+				if r.Usage.Prompt <= records[i-1].Usage.Prompt+5 {
+					t.Errorf("turn %d has a prompt of %d tokens, after %d", i%3, r.Usage.Prompt, records[i-1].Usage.Prompt)
+				}
+			}
+			if r.Turn != i%3 || r.Session != "c"+string(rune('0'+i/3)) || r.Due != due || r.Text != "" || !r.OK() {
+				t.Errorf("record %d: session %s, turn %d, due %v, want %v, text %q", i, r.Session, r.Turn, r.Due, due, r.Text)
+			}
+		}
+	})
+}

@@ -1,0 +1,335 @@
+package tokenizer
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A wordPattern finds the words of a family of regular expressions that most
+// byte-level vocabularies are split by, without a regular expression. In order, it
+// takes what of these comes first:
+//
+//	contraction  's 't 're 've 'm 'll 'd
+//	letters      behind a space, or behind any one character that is no letter,
+//	             no number and no line break
+//	numbers      behind a space, or at most so many
+//	other        anything else that is no space, behind a space, with the line
+//	             breaks that follow
+//	lines        white space up to its last line break
+//	spaces       white space, but for its last character where a word follows
+//
+// There is nothing between matches. That it is the same as the expression is held by
+// a fuzz target.
+type wordPattern struct {
+	contraction contraction
+	leadAny     bool // letters: behind any one character; else behind a space
+	letters     letters
+	numbers     int    // at most; 0: any number of them, behind a space
+	tail        string // what may follow what is neither letter nor number
+	lines       bool
+	endFirst    bool // white space at the end of the text is one word, with its line breaks
+}
+
+// A contraction says which case its letters may have, and where it stands.
+type contraction int
+
+const (
+	lowerContraction  contraction = iota // a word of its own, in lower case
+	anyContraction                       // a word of its own
+	suffixContraction                    // the end of a word
+)
+
+// letters says what the letters of a word may be.
+type letters int
+
+const (
+	anyLetters   letters = iota
+	casedLetters         // large ones, then small ones, with their marks
+	hanLetters           // the same, and Han characters by themselves
+)
+
+// The expressions that files give for these patterns.
+const (
+	cl100kWords = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	qwenWords   = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	o200kWords  = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	kimiWords = `[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	// tiktoken writes cl100k otherwise, and takes white space at the end in one.
+	cl100kOpenAI = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
+)
+
+// wordPatterns are the patterns by their expressions.
+var wordPatterns = map[string]*wordPattern{
+	gpt2Pattern:  {},
+	cl100kWords:  {contraction: anyContraction, leadAny: true, numbers: 3, tail: "\r\n", lines: true},
+	cl100kOpenAI: {contraction: anyContraction, leadAny: true, numbers: 3, tail: "\r\n", lines: true, endFirst: true},
+	qwenWords:    {contraction: anyContraction, leadAny: true, numbers: 1, tail: "\r\n", lines: true},
+	o200kWords:   {contraction: suffixContraction, leadAny: true, letters: casedLetters, numbers: 3, tail: "\r\n/", lines: true},
+	kimiWords:    {contraction: suffixContraction, leadAny: true, letters: hanLetters, numbers: 3, tail: "\r\n", lines: true},
+}
+
+// A charClass is what a pattern may ask of a character, in bits.
+type charClass uint8
+
+const (
+	letterClass charClass = 1 << iota
+	numberClass
+	spaceClass // white space
+	largeClass // of the letters that a word may begin with: Lu, Lt, Lm, Lo and marks
+	smallClass // of those that it may end with: Ll, Lm, Lo and marks
+	hanClass
+	otherClass // nothing of letter, number and white space
+)
+
+var (
+	fillClasses  sync.Once
+	basicClasses [1 << 16]charClass
+)
+
+// classOf looks up what a character is.
+func classOf(r rune) charClass {
+	if uint32(r) < 1<<16 {
+		return basicClasses[r]
+	}
+	return findClass(r)
+}
+
+func findClass(r rune) charClass {
+	var c charClass
+	set := func(bit charClass, is bool) {
+		if is {
+			c |= bit
+		}
+	}
+	both := unicode.In(r, unicode.Lm, unicode.Lo, unicode.M)
+	set(letterClass, unicode.IsLetter(r))
+	set(numberClass, unicode.IsNumber(r))
+	set(spaceClass, unicode.IsSpace(r))
+	set(otherClass, c == 0)
+	set(largeClass, both || unicode.In(r, unicode.Lu, unicode.Lt))
+	set(smallClass, both || unicode.Is(unicode.Ll, r))
+	set(hanClass, unicode.Is(unicode.Han, r))
+	return c
+}
+
+// at is the class of the character at an offset, and its length; 0 at the end.
+func at(text string, i int) (charClass, int) {
+	if i >= len(text) {
+		return 0, 0
+	}
+	if b := text[i]; b < utf8.RuneSelf {
+		return basicClasses[b], 1
+	}
+	r, n := utf8.DecodeRuneInString(text[i:])
+	return classOf(r), n
+}
+
+// run is where the characters of a class end that begin at i.
+func run(text string, i int, of charClass) int {
+	for {
+		c, n := at(text, i)
+		if c&of == 0 {
+			return i
+		}
+		i += n
+	}
+}
+
+func (p *wordPattern) spans(dst []span, text string, _ *scratch) []span {
+	for i := 0; i < len(text); {
+		stop := p.word(text, i)
+		dst = append(dst, span{i, stop, true})
+		i = stop
+	}
+	return dst
+}
+
+// split cuts a text into words, which are all of it.
+func (p *wordPattern) split(dst []string, text string, _ *scratch) []string {
+	for i := 0; i < len(text); {
+		stop := p.word(text, i)
+		dst = append(dst, text[i:stop])
+		i = stop
+	}
+	return dst
+}
+
+// ready fills the table of classes.
+func (p *wordPattern) ready() *wordPattern {
+	fillClasses.Do(func() {
+		for r := range basicClasses {
+			basicClasses[r] = findClass(rune(r))
+		}
+	})
+	return p
+}
+
+// word is where the word ends that begins at i.
+func (p *wordPattern) word(text string, i int) int {
+	c, n := at(text, i)
+	if text[i] == '\'' && p.contraction != suffixContraction {
+		if stop := contracted(text, i, p.contraction == anyContraction); stop > i {
+			return stop
+		}
+	}
+	if p.letters == hanLetters && c&hanClass != 0 {
+		return run(text, i, hanClass)
+	}
+	if stop := p.lettered(text, i, c, n); stop > i {
+		return stop
+	}
+	next, _ := at(text, i+n)
+	isSpace := text[i] == ' '
+	switch {
+	case c&numberClass != 0:
+		return p.numbered(text, i)
+	case p.numbers == 0 && isSpace && next&numberClass != 0:
+		return run(text, i+1, numberClass)
+	case c&otherClass != 0:
+		return p.others(text, i)
+	case isSpace && next&otherClass != 0:
+		return p.others(text, i+1)
+	}
+	return p.blank(text, i)
+}
+
+// contracted is where a contraction ends that begins at i, or i.
+func contracted(text string, i int, anyCase bool) int {
+	rest := text[i+1:]
+	has := func(letters string) bool {
+		return len(rest) >= len(letters) && (rest[:len(letters)] == letters || anyCase && lowerASCII(rest[:len(letters)]) == letters)
+	}
+	for _, one := range []string{"s", "t", "re", "ve", "m", "ll", "d"} {
+		if has(one) {
+			return i + 1 + len(one)
+		}
+	}
+	if anyCase && strings.HasPrefix(rest, "ſ") { // without regard to case it is an s
+		return i + 1 + len("ſ")
+	}
+	return i
+}
+
+func lowerASCII(s string) string {
+	var b [2]byte
+	for i := range len(s) {
+		b[i] = s[i]
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			b[i] += 'a' - 'A'
+		}
+	}
+	return string(b[:len(s)])
+}
+
+// lettered is where a word of letters ends that begins at i with a character of
+// class c and n bytes, or i.
+func (p *wordPattern) lettered(text string, i int, c charClass, n int) int {
+	start := i
+	switch b := text[i]; {
+	case p.leadAny && c&(letterClass|numberClass) == 0 && b != '\r' && b != '\n', b == ' ' && !p.leadAny:
+		start += n
+	}
+	if p.letters == anyLetters {
+		if stop := run(text, start, letterClass); stop > start {
+			return stop
+		}
+		return i
+	}
+	stop, small := p.cased(text, start)
+	switch {
+	case !small && start > i && c&smallClass != 0:
+		stop = start // a mark ends a word too, and that is tried before words of large letters alone
+	case stop == start:
+		return i
+	}
+	return contractedEnd(text, stop)
+}
+
+// cased is where a word of large letters and then small ones ends: as many of both
+// as there are. Where no small letter follows the large ones, what is both ends it;
+// without any of these it is a word of large letters alone.
+func (p *wordPattern) cased(text string, start int) (stop int, small bool) {
+	stop = start
+	both := start // behind the last that is both
+	for {
+		c, n := at(text, stop)
+		if c&largeClass == 0 || p.letters == hanLetters && c&hanClass != 0 {
+			break
+		}
+		stop += n
+		if c&smallClass != 0 {
+			both = stop
+		}
+	}
+	end := stop
+	for {
+		c, n := at(text, end)
+		if c&smallClass == 0 || p.letters == hanLetters && c&hanClass != 0 {
+			break
+		}
+		end += n
+	}
+	switch {
+	case end > stop:
+		return end, true
+	case both > start:
+		return both, true
+	}
+	return stop, false
+}
+
+func contractedEnd(text string, i int) int {
+	if i < len(text) && text[i] == '\'' {
+		return contracted(text, i, true)
+	}
+	return i
+}
+
+func (p *wordPattern) numbered(text string, i int) int {
+	if p.numbers == 0 {
+		return run(text, i, numberClass)
+	}
+	for range p.numbers {
+		c, n := at(text, i)
+		if c&numberClass == 0 {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+func (p *wordPattern) others(text string, i int) int {
+	i = run(text, i, otherClass)
+	for i < len(text) && strings.IndexByte(p.tail, text[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// blank is where white space ends that begins at i.
+func (p *wordPattern) blank(text string, i int) int {
+	stop := run(text, i, spaceClass)
+	if stop == len(text) && p.endFirst {
+		return stop
+	}
+	if p.lines {
+		if line := strings.LastIndexAny(text[i:stop], "\r\n"); line >= 0 {
+			return i + line + 1
+		}
+	}
+	if stop == len(text) {
+		return stop
+	}
+	_, n := utf8.DecodeLastRuneInString(text[i:stop])
+	if i+n == stop {
+		return stop
+	}
+	return stop - n
+}
