@@ -96,6 +96,11 @@ func (c *benchCmd) drawLengths(r *workload.Random) []string {
 		l.Fit = max(l.Fit-c.PrefixLen, 2)
 	}
 	pairs, notes := l.Draw(r.Requests, r.Seed)
+	for i := range notes {
+		if c.PrefixLen > 0 {
+			notes[i] += fmt.Sprintf(", beside the prefix of %d", c.PrefixLen)
+		}
+	}
 	for _, p := range pairs {
 		r.Inputs, r.Outputs = append(r.Inputs, p.Input), append(r.Outputs, p.Output)
 	}
