@@ -91,7 +91,16 @@ func (c *benchCmd) drawLengths(r *workload.Random) []string {
 	if c.InputLen.count == nil && c.OutputLen.count == nil && c.Lengths == "" && c.Fit == 0 {
 		return nil
 	}
-	pairs, notes := c.lengths().Draw(r.Requests, r.Seed)
+	l := c.lengths()
+	if l.Fit > 0 {
+		l.Fit = max(l.Fit-c.PrefixLen, 2)
+	}
+	pairs, notes := l.Draw(r.Requests, r.Seed)
+	for i := range notes {
+		if c.PrefixLen > 0 {
+			notes[i] += fmt.Sprintf(", beside the prefix of %d", c.PrefixLen)
+		}
+	}
 	for _, p := range pairs {
 		r.Inputs, r.Outputs = append(r.Inputs, p.Input), append(r.Outputs, p.Output)
 	}
@@ -100,7 +109,7 @@ func (c *benchCmd) drawLengths(r *workload.Random) []string {
 
 // lengths are where those of a workload that is drawn come from.
 func (c *benchCmd) lengths() traffic.Lengths {
-	return traffic.Lengths{Input: c.InputLen.law(), Output: c.OutputLen.law(), Seen: c.files.lengths, Fit: max(c.Fit-c.PrefixLen, min(c.Fit, 2))}
+	return traffic.Lengths{Input: c.InputLen.law(), Output: c.OutputLen.law(), Seen: c.files.lengths, Fit: c.Fit}
 }
 
 // buildPrompted builds the workloads whose prompts are made up of words.

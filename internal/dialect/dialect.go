@@ -6,8 +6,8 @@
 // turns the trace into that tool's text and JSON, from that tool's definitions
 // in package metrics. Nothing in between knows which dialect asked.
 //
-// The command lines are Python's argparse: parser.go has its rules. Of `vllm bench
-// serve` there is all of it: vllm_args.go (the flags), vllm_plan.go (what they mean),
-// vllm_report.go (the table), vllm_result.go (the JSON); of sglang.bench_serving the
-// table, sglang_report.go.
+// The command lines are Python's argparse: parser.go has its rules. Of each tool,
+// `vllm bench serve` and sglang.bench_serving, there is vllm_args.go or sglang_args.go
+// (the flags), _plan.go (what they mean), _report.go (the table) and _result.go (the
+// JSON).
 package dialect

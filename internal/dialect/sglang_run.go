@@ -59,15 +59,16 @@ func NewSGLangReport(t *trace.Trace, version string) (*SGLangReport, error) {
 	if v == "" {
 		v = metrics.SGLangMain
 	}
-	o := metrics.SGLangOptions{Version: v}
+	o := metrics.SGLangOptionsOf(t, v)
 	r := &SGLangReport{
 		Version: v, Backend: sglangBackend(t.Run.Plan.Protocol), Rate: sglangRate(t), MaxConcurrency: t.Run.Plan.Concurrency,
 		Embedding: t.Run.Plan.Protocol == "embeddings",
 	}
-	if s := NewSpecDecode(t.Run.ServerCounters); s != nil {
+	if s := NewSpecDecode(t.Run.ServerCounters); s != nil && s.AcceptanceLength > 0 {
 		o.AcceptLength = s.AcceptanceLength
+		o.Split = r.Backend == "sglang-oai" || r.Backend == "sglang-oai-chat"
 	}
-	r.compute(t, o)
+	r.Figures = metrics.NewSGLang(t, o)
 	return r, nil
 }
 
@@ -92,22 +93,13 @@ func newOwnReport(t *trace.Trace, v metrics.SGLangVersion) (*SGLangReport, error
 	if a.UseTraceTimestamps {
 		r.Rate = "trace"
 	}
-	o := metrics.SGLangOptions{Version: v, Own: true, Turns: kept.Turns}
-	if a.SGLang() {
-		o.AcceptLength = t.Run.AcceptLength
-	}
-	r.compute(t, o)
+	o := metrics.SGLangOptionsOf(t, v)
+	o.Turns = kept.Turns
+	r.Figures = metrics.NewSGLang(t, o)
 	if a.CacheReport && v.Since(metrics.SGLangMain) {
 		r.Cache = newCacheHits(a, r.Figures.Requests)
 	}
 	return r, nil
-}
-
-// compute fills in the figures. Gaps are divided by the tokens of texts if the server
-// is taken for SGLang's over OpenAI's protocols and tells an accept length.
-func (r *SGLangReport) compute(t *trace.Trace, o metrics.SGLangOptions) {
-	o.Split = o.AcceptLength > 0 && (r.Backend == "sglang-oai" || r.Backend == "sglang-oai-chat")
-	r.Figures = metrics.NewSGLang(t, o)
 }
 
 // limits are those of --goodput, the last of each name in the place of the first.

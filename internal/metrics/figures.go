@@ -34,7 +34,7 @@ func figures(t *trace.Trace, tool, form string) []trace.Figure {
 	case "vllm":
 		return NewVLLM(t, vllmOptions(t, form)).figures()
 	case "sglang":
-		return NewSGLang(t, SGLangOptions{Version: cmp.Or(SGLangVersion(form), SGLangMain)}).figures()
+		return NewSGLang(t, SGLangOptionsOf(t, SGLangVersion(form))).figures()
 	}
 	return Summarize(t, Options{}).figures()
 }
@@ -221,7 +221,7 @@ func Samples(t *trace.Trace, tool, form string) []Sample {
 			out = add(out, q.OK, q.Timing, Sample{Index: i, Prompt: q.Input, Tokens: q.Output, ITL: q.ITL})
 		}
 	case "sglang":
-		for i, q := range NewSGLang(t, SGLangOptions{Version: cmp.Or(SGLangVersion(form), SGLangMain)}).Requests {
+		for i, q := range NewSGLang(t, SGLangOptionsOf(t, SGLangVersion(form))).Requests {
 			out = add(out, q.OK, q.Timing, Sample{Index: i, Prompt: q.Input, Tokens: q.Output, ITL: q.spread})
 		}
 	default:

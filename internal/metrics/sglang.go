@@ -50,6 +50,16 @@ type SGLangOptions struct {
 	stream   bool
 }
 
+// SGLangOptionsOf are those of a run as far as its trace tells, in a form, or in
+// today's where it has no name.
+func SGLangOptionsOf(t *trace.Trace, form SGLangVersion) SGLangOptions {
+	p := t.Run.Plan
+	o := SGLangOptions{Version: cmp.Or(form, SGLangMain), AcceptLength: t.Run.AcceptLength, Own: p.Dialect == "sglang" && p.Foreign != nil}
+	o.Split = o.AcceptLength > 0 && (p.Protocol == "completions" || p.Protocol == "chat")
+	o.Turns = o.Own && p.Protocol == "chat" && slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.Turn > 0 })
+	return o
+}
+
 // SGLang is a run in the figures of sglang.bench_serving. The clock of a request
 // starts when the concurrency gate lets it go, and stops with the last line of the
 // answer, end marker included. A token event is a chunk with visible text. Whatever

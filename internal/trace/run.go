@@ -62,7 +62,7 @@ const (
 
 // A Plan is what was asked for. It holds no secrets.
 type Plan struct {
-	Dialect     string    `json:"dialect"` // whose command line it was: pitot or vllm
+	Dialect     string    `json:"dialect"` // whose command line it was: pitot, vllm or sglang
 	URL         string    `json:"url"`
 	Protocol    string    `json:"protocol"` // completions, chat ...
 	Model       string    `json:"model"`

@@ -111,14 +111,17 @@ type message struct {
 // draw draws the lengths and the pauses.
 func (c Chat) draw() ([]talk, []string) {
 	var talks []talk
-	total, cut := 0, 0
-	for i := 0; c.Conversations == 0 && total < c.Requests || i < c.Conversations; i++ {
+	total, cut, shortened := 0, 0, 0
+	for i := 0; c.more(i, total); i++ {
 		d := dice(c.Seed, "conversation", uint64(i))
 		n := c.Turns.Draw(d)
-		if c.Conversations == 0 {
+		if c.Requests > 0 {
 			n = min(n, c.Requests-total)
 		}
-		pairs, _ := c.First.Draw(1, c.Seed^scatter(uint64(i)))
+		pairs, cutFirst := c.first(i)
+		if cutFirst {
+			shortened++
+		}
 		t := talk{turns: pairs, think: []time.Duration{0}}
 		for len(t.turns) < n {
 			next := Pair{c.Later.Draw(d), 0}
@@ -134,10 +137,31 @@ func (c Chat) draw() ([]talk, []string) {
 		talks, total = append(talks, t), total+len(t.turns)
 	}
 	var notes []string
+	if shortened > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d first turns were cut, or their answers, to fit %d tokens together", shortened, len(talks), c.First.Fit))
+	}
 	if cut > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d conversations end early: the next turn would not fit %d tokens with its answer", cut, len(talks), c.First.Fit))
 	}
 	return talks, notes
+}
+
+// first draws the first turn of conversation i; cut tells whether it was too long.
+func (c Chat) first(i int) (pairs []Pair, cut bool) {
+	l := c.First
+	if l.Fit > 0 {
+		l.Fit = max(l.Fit-c.System, 2)
+	}
+	pairs, notes := l.Draw(1, c.Seed^scatter(uint64(i)))
+	return pairs, notes != nil
+}
+
+// more tells whether there is to be another, after so many conversations and requests.
+func (c Chat) more(conversations, requests int) bool {
+	if c.Requests > 0 && requests >= c.Requests {
+		return false
+	}
+	return conversations < c.Conversations || c.Conversations == 0 && c.Requests > 0
 }
 
 // length is how many tokens have been said.

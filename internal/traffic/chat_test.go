@@ -88,7 +88,11 @@ func TestAChatOfSoManyRequests(t *testing.T) {
 	if err != nil || len(w.Requests) != 17 || w.Requests[16].Followed {
 		t.Errorf("%d requests, %v", len(w.Requests), err)
 	}
-	c.Requests = 30
+	c.Conversations = 2
+	if few, err := c.Build(t.Context(), prompter(t, "gpt2")); err != nil || len(few.Requests) >= 17 || few.Requests[len(few.Requests)-1].Session != "c1" {
+		t.Errorf("of two conversations: %d requests, %v", len(few.Requests), err)
+	}
+	c.Conversations, c.Requests = 0, 30
 	more, _ := c.Build(t.Context(), prompter(t, "gpt2"))
 	for i := range 15 { // the last conversation may have been cut
 		if string(w.Requests[i].Messages) != string(more.Requests[i].Messages) {
@@ -99,9 +103,10 @@ func TestAChatOfSoManyRequests(t *testing.T) {
 
 func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
 	c := chat()
-	c.Turns, c.System, c.First.Fit = always(9), 0, 120
+	c.Turns, c.System, c.First.Fit = always(9), 60, 120
 	w, err := c.Build(t.Context(), prompter(t, "gpt2"))
-	if err != nil || len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "conversations end early: the next turn would not fit 120 tokens with its answer") {
+	if err != nil || len(w.Notes) != 2 || !strings.Contains(w.Notes[0], " of 20 first turns were cut, or their answers, to fit 120 tokens together") ||
+		!strings.Contains(w.Notes[1], "conversations end early: the next turn would not fit 120 tokens with its answer") {
 		t.Fatal(err, w.Notes)
 	}
 	sum := 0
