@@ -28,12 +28,13 @@ func TestTenThousandTexts(t *testing.T) {
 	for _, kind := range append(kinds, otherKinds...) {
 		t.Run(kind, func(t *testing.T) {
 			sums := readZipped(t, kind+".sums")
-			if len(sums) != 4*len(texts) || len(texts) < 10_000 {
+			step := 4 * len(texts) / len(sums)
+			if len(sums)*step != 4*len(texts) || len(texts) < 10_000 {
 				t.Fatalf("%d bytes of checksums for %d texts", len(sums), len(texts))
 			}
 			tok := loadKind(t, kind)
-			for i, text := range texts {
-				compareSum(t, tok, i, text, binary.LittleEndian.Uint32(sums[4*i:]))
+			for i := 0; 4*i < len(sums); i++ {
+				compareSum(t, tok, i, texts[i*step], binary.LittleEndian.Uint32(sums[4*i:]))
 			}
 		})
 	}
@@ -43,8 +44,8 @@ func TestTenThousandTexts(t *testing.T) {
 // of a heap for BPE: with all the ways to look again and again for what comes next
 // it would take hours.
 func TestLongTexts(t *testing.T) {
-	var sums map[string][]uint32
-	if err := json.Unmarshal(readZipped(t, "long.json"), &sums); err != nil {
+	var kinds map[string][]uint32
+	if err := json.Unmarshal(readZipped(t, "long.json"), &kinds); err != nil {
 		t.Fatal(err)
 	}
 	var letters strings.Builder
@@ -56,11 +57,11 @@ func TestLongTexts(t *testing.T) {
 		strings.Repeat("e\u0301", 20_000), strings.Repeat("▁", 30_000), strings.Repeat("🙂", 20_000),
 		strings.Repeat("a1.", 20_000), letters.String(),
 	}
-	for _, kind := range append(kinds, otherKinds...) {
+	for kind, sums := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			tok := loadKind(t, kind)
 			for i, text := range texts {
-				compareSum(t, tok, i, text, sums[kind][i])
+				compareSum(t, tok, i, text, sums[i])
 			}
 		})
 	}
