@@ -78,7 +78,7 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := goldenTexts(t)
-	step := len(texts) / 240
+	step := len(texts) / 120
 	for i, row := range rows {
 		t.Run(fmt.Sprint(i, row.Kind), func(t *testing.T) {
 			tok, err := Parse(withPart(t, row.Kind, row.Part), nil)
@@ -109,7 +109,7 @@ func TestConfigsOfKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := goldenTexts(t)
-	step := len(texts) / 240
+	step := len(texts) / 120
 	for _, row := range rows {
 		t.Run(row.Kind+string(row.Config), func(t *testing.T) {
 			tok, err := Parse(kindFile(t, row.Kind), row.Config)

@@ -29,7 +29,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 from make_golden import HERE, KINDS as BYTE_LEVEL, characters, corpus, dump, texts, tok
 
 FOLDER = os.path.join(HERE, "kinds")
-TEXTS, PART_TEXTS = 10_200, 240
+TEXTS, PART_TEXTS = 10_200, 120
 
 
 def hexes(s):
@@ -252,7 +252,7 @@ def word_level():
 KINDS = [llama2, mistral, gemma, words_bpe, gpt1, clip, prefix_bpe, t5, xlmr, albert, unigram_bytes, bert, bert_cased, word_level]
 
 
-SAME = ["qwen", "deepseek2", "deepseek3", "roberta", "mistral", "gemma", "clip", "prefix_bpe", "albert", "unigram_bytes", "bert_cased"]
+SAME = ["qwen", "deepseek2", "deepseek3", "roberta", "mistral", "gemma", "gpt1", "clip", "prefix_bpe", "xlmr", "albert", "unigram_bytes", "bert_cased"]
 LONG = ["gpt2", "llama2", "clip", "t5", "unigram_bytes", "bert"]
 
 
