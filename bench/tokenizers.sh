@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Encodes the same texts with Pitot's tokenizer and with Hugging Face's, one core
 # each, one after the other, for every kind of tokenizer under testdata and for
-# those named. PYTHON is one that has the package tokenizers.
+# those named, in megabytes a second of processor time. PYTHON is one that has
+# the package tokenizers.
 # Usage: PYTHON=venv/bin/python bench/tokenizers.sh [tokenizer.json ...]
 set -euo pipefail
 python=${PYTHON:-python3}

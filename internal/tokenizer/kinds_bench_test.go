@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 var benchFiles = flag.String("tokenizers", "", "more tokenizer.json files to measure, with commas between")
@@ -44,14 +46,29 @@ func benchKind(b *testing.B, kind string, tok *Tokenizer, texts []string) {
 	}
 	for _, name := range []string{"texts", "prose", "random"} {
 		b.Run(kind+"/"+name, func(b *testing.B) {
-			b.SetBytes(int64(len(strings.Join(inputs[name], ""))))
+			size := len(strings.Join(inputs[name], ""))
+			b.SetBytes(int64(size))
+			start := processorTime(b)
 			for b.Loop() {
 				for _, text := range inputs[name] {
 					tok.Encode(text, false)
 				}
 			}
+			spent := processorTime(b) - start
+			b.ReportMetric(float64(size)*float64(b.N)/1e6/spent.Seconds(), "MB/cpu-s")
 		})
 	}
+}
+
+// processorTime is what this process has used so far, which other processes on
+// the machine change less than the time that passes.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // prose draws words of the sentences and lines of code that the golden texts

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -28,12 +29,13 @@ func TestTenThousandTexts(t *testing.T) {
 	for _, kind := range append(kinds, otherKinds...) {
 		t.Run(kind, func(t *testing.T) {
 			sums := readZipped(t, kind+".sums")
-			if len(sums) != 4*len(texts) || len(texts) < 10_000 {
+			step := 4 * len(texts) / len(sums)
+			if len(sums)*step != 4*len(texts) || len(texts) < 10_000 {
 				t.Fatalf("%d bytes of checksums for %d texts", len(sums), len(texts))
 			}
 			tok := loadKind(t, kind)
-			for i, text := range texts {
-				compareSum(t, tok, i, text, binary.LittleEndian.Uint32(sums[4*i:]))
+			for i := 0; 4*i < len(sums); i++ {
+				compareSum(t, tok, i, texts[i*step], binary.LittleEndian.Uint32(sums[4*i:]))
 			}
 		})
 	}
@@ -43,8 +45,8 @@ func TestTenThousandTexts(t *testing.T) {
 // of a heap for BPE: with all the ways to look again and again for what comes next
 // it would take hours.
 func TestLongTexts(t *testing.T) {
-	var sums map[string][]uint32
-	if err := json.Unmarshal(readZipped(t, "long.json"), &sums); err != nil {
+	var kinds map[string][]uint32
+	if err := json.Unmarshal(readZipped(t, "long.json"), &kinds); err != nil {
 		t.Fatal(err)
 	}
 	var letters strings.Builder
@@ -56,11 +58,11 @@ func TestLongTexts(t *testing.T) {
 		strings.Repeat("e\u0301", 20_000), strings.Repeat("▁", 30_000), strings.Repeat("🙂", 20_000),
 		strings.Repeat("a1.", 20_000), letters.String(),
 	}
-	for _, kind := range append(kinds, otherKinds...) {
+	for kind, sums := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			tok := loadKind(t, kind)
 			for i, text := range texts {
-				compareSum(t, tok, i, text, sums[kind][i])
+				compareSum(t, tok, i, text, sums[i])
 			}
 		})
 	}
@@ -77,7 +79,7 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := goldenTexts(t)
-	step := len(texts) / 240
+	step := len(texts) / 120
 	for i, row := range rows {
 		t.Run(fmt.Sprint(i, row.Kind), func(t *testing.T) {
 			tok, err := Parse(withPart(t, row.Kind, row.Part), nil)
@@ -108,7 +110,7 @@ func TestConfigsOfKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := goldenTexts(t)
-	step := len(texts) / 240
+	step := len(texts) / 120
 	for _, row := range rows {
 		t.Run(row.Kind+string(row.Config), func(t *testing.T) {
 			tok, err := Parse(kindFile(t, row.Kind), row.Config)
@@ -141,7 +143,14 @@ func compareSum(t *testing.T, tok *Tokenizer, i int, text string, want uint32) {
 }
 
 func list(ids []int32) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]")
+	var b []byte
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(id), 10)
+	}
+	return string(b)
 }
 
 func oddIDs(i, top int) []int32 {
