@@ -151,6 +151,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if s.target, err = s.newTarget(c.URL, r); err != nil {
 		return err
 	}
+	s.target.own, s.download = s.run.Env.Embedded, c.HFDownload
 	s.patience, s.patienceFlag = c.patience(s.run.Env.Embedded), "--ready-timeout TIME"
 	list, err := s.models(ctx)
 	if gone := s.unreachable(err); gone != nil {
@@ -166,7 +167,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.run.Env.Tokenizer = tok.name
+	s.run.Env.Tokenizer, s.run.Env.TokenizerWhy = tok.name, tok.why
 	if tok.tok == nil && c.Tokenizer == "" && !c.needsText() {
 		s.notef("prompts are counted as token ids: no --tokenizer is named, and the server has no /tokenize that works")
 	}

@@ -50,7 +50,7 @@ func (p *Process) hub() hub {
 	case truthy(p.getenv("HF_HUB_OFFLINE")):
 		h.closed = "HF_HUB_OFFLINE is set"
 	case !p.download && !truthy(p.getenv(downloadVariable)):
-		h.closed = "downloads are allowed by --hf-download or " + downloadVariable + "=1"
+		h.closed = "--hf-download or " + downloadVariable + "=1 would allow to download it"
 	}
 	transport := &http.Transport{DialContext: p.Dial, ResponseHeaderTimeout: 30 * time.Second, TLSHandshakeTimeout: 30 * time.Second}
 	if proxy := p.proxy(); proxy != nil {
@@ -121,8 +121,16 @@ func (p *Process) hubFiles(ctx context.Context, repo, kind string) ([]string, er
 
 // absent says that something is neither here nor to be downloaded.
 func (h hub) absent(what string) error {
-	return fmt.Errorf("%s is not in the Hugging Face cache of this machine (%s), and %s: %w", what, h.cache, h.closed, fs.ErrNotExist)
+	return notThere(fmt.Sprintf("%s is not in the Hugging Face cache of this machine (%s); %s", what, h.cache, h.closed))
 }
+
+// A notThere says that something is not there, as fs.ErrNotExist does.
+type notThere string
+
+func (n notThere) Error() string { return string(n) }
+
+// Is makes it fs.ErrNotExist.
+func (n notThere) Is(target error) bool { return target == fs.ErrNotExist }
 
 // folder is where a repository is kept.
 func (h hub) folder(repo, kind string) string {

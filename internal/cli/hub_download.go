@@ -67,8 +67,11 @@ func (h hub) ask(ctx context.Context, method, address string, follow bool) (*htt
 		if len(via) > 10 {
 			return errors.New("the hub redirects in circles")
 		}
-		if !follow && next.URL.Host != via[0].URL.Host {
-			return http.ErrUseLastResponse // the answer of the hub itself names the file
+		if next.URL.Host != via[0].URL.Host {
+			next.Header.Del("Authorization")
+			if !follow {
+				return http.ErrUseLastResponse // the answer of the hub itself names the file
+			}
 		}
 		return nil
 	}

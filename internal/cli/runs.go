@@ -170,6 +170,7 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
 	line("server", run.Env.Server)
 	line("tokenizer", run.Env.Tokenizer)
+	line("", run.Env.TokenizerWhy)
 	if o := run.Origin; o != nil {
 		showOrigin(line, o)
 	} else {

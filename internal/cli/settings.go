@@ -69,11 +69,12 @@ type askSettings struct {
 // requestSettings say what to send.
 type requestSettings struct {
 	workloadSettings
-	Mix       []part `sep:"none" placeholder:"SETTINGS" help:"A workload among several, as its settings with blanks between: weight=0.7 workload=random input-len=200. Repeat it; the weights are shares of the arrivals."`
-	Tenants   []part `name:"tenant" aliases:"tenants" sep:"none" placeholder:"SETTINGS" help:"A tenant with arrivals and a workload of its own, written likewise: name=a rate=5 workload=chat. Repeat it."`
-	Tokenizer string `placeholder:"WHERE" help:"tokenizer.json or a folder with one, a Hugging Face name in this machine's cache, server, or none for prompts of token ids. Default: the server's /tokenize, else none."`
-	VocabSize int    `default:"16000" placeholder:"N" help:"Token ids to draw from where the tokenizer does not tell (${default})."`
-	Seed      uint32 `placeholder:"N" help:"Seed of prompts and arrivals. Default: 0."`
+	Mix        []part `sep:"none" placeholder:"SETTINGS" help:"A workload among several, as its settings with blanks between: weight=0.7 workload=random input-len=200. Repeat it; the weights are shares of the arrivals."`
+	Tenants    []part `name:"tenant" aliases:"tenants" sep:"none" placeholder:"SETTINGS" help:"A tenant with arrivals and a workload of its own, written likewise: name=a rate=5 workload=chat. Repeat it."`
+	Tokenizer  string `placeholder:"WHERE" help:"tokenizer.json, a tiktoken file, a folder with one, a Hugging Face name in this machine's caches, server, or none for prompts of token ids. Default: the model's name in the caches, else the server's /tokenize, else none."`
+	HFDownload bool   `name:"hf-download" help:"Download from the Hugging Face hub, or from HF_ENDPOINT, what its cache on this machine lacks; with HF_TOKEN where that is needed."`
+	VocabSize  int    `default:"16000" placeholder:"N" help:"Token ids to draw from where the tokenizer does not tell (${default})."`
+	Seed       uint32 `placeholder:"N" help:"Seed of prompts and arrivals. Default: 0."`
 }
 
 // loadSettings say when to send.

@@ -275,7 +275,7 @@ func (r *sglangRun) findTokenizer(ctx context.Context) (tokens, error) {
 		return tok, err
 	}
 	r.tokenizer = where
-	r.s.run.Env.Tokenizer = tok.name
+	r.s.run.Env.Tokenizer, r.s.run.Env.TokenizerWhy = tok.name, tok.why
 	if !tok.local {
 		how := "prompts are made with the server's /tokenize"
 		if tok.tok == nil {

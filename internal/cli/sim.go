@@ -182,7 +182,8 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 	if names := intake.Models(); !slices.Contains(names, model) {
 		return nil, usagef("--model %s: the engine serves %s", model, strings.Join(names, ", "))
 	}
-	tok, err := c.simTokens(s.Process, intake)
+	s.download = c.HFDownload
+	tok, err := c.simTokens(ctx, s.Process, intake)
 	if err != nil {
 		return nil, err
 	}
@@ -300,12 +301,12 @@ func (t engineTokenizer) Decode(_ context.Context, ids []int32) (string, error) 
 
 // simTokens settles where prompt lengths come from, as findTokens does where the
 // server is the embedded engine.
-func (c *benchCmd) simTokens(p *Process, intake *apiserver.Intake) (tokens, error) {
+func (c *benchCmd) simTokens(ctx context.Context, p *Process, intake *apiserver.Intake) (tokens, error) {
 	switch c.Tokenizer {
 	case "none":
 		return tokens{name: noTokenizer, vocab: workload.Vocabulary{Size: c.VocabSize}}, nil
 	case "", "server":
 		return tokens{name: "the engine's", tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: c.VocabSize}}, nil
 	}
-	return p.loadTokens(c.Tokenizer)
+	return p.loadTokens(ctx, c.Tokenizer)
 }

@@ -35,6 +35,7 @@ type target struct {
 	unwatch   func()       // ends the watch over it
 	header    http.Header  // of every request, the key among them
 	secrets   []string
+	own       bool // it is the embedded engine, whose tokenizer is its own
 }
 
 // close lets go of the connections.

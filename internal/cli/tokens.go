@@ -1,16 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/template"
 	"github.com/pitot-bench/pitot/internal/tokenizer"
 	"github.com/pitot-bench/pitot/internal/transport"
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -19,6 +21,7 @@ import (
 // tokens is where prompt lengths come from.
 type tokens struct {
 	name  string             // for the report
+	why   string             // why it is none of those that would come before
 	tok   workload.Tokenizer // nil: prompts of token ids
 	vocab workload.Vocabulary
 	count func(text string) int // tokens of an answer; nil if only a server could tell
@@ -90,18 +93,29 @@ func (s serverTokenizer) works(ctx context.Context) error {
 	return err
 }
 
-// findTokens settles where prompt lengths come from. where is "" for the best
-// that can be had, "server", "none", or a file, folder or name; if it must not
-// be found as a file the search goes on with what the server offers.
+// findTokens settles where prompt lengths come from: a file or folder, a cache of this
+// machine, a download where it is allowed, the server's /tokenize, or nothing. where is
+// "" for what the model is called, "server", "none", or a file, folder or name; unless
+// it must be found the search goes on with what the server offers.
 func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, t *target, model string, vocabSize int) (tokens, error) {
 	ids := tokens{name: noTokenizer, vocab: workload.Vocabulary{Size: vocabSize}}
 	if where == "none" {
 		return ids, nil
 	}
-	if where != "" && where != "server" {
-		found, err := p.loadTokens(where)
-		if err == nil || mustExist || !errors.Is(err, fs.ErrNotExist) {
-			return found, err
+	why := ""
+	if name := cmp.Or(where, model); where != "server" && (where != "" || !t.own) {
+		file, err := p.locateTokens(ctx, name)
+		if err != nil && where != "" && mustExist {
+			return tokens{}, err
+		}
+		if err == nil {
+			found, unread := readTokens(name, file)
+			if err = unread; err == nil || where != "" {
+				return found, err
+			}
+		}
+		if why = inShort(err); ctx.Err() != nil {
+			return tokens{}, context.Cause(ctx)
 		}
 	}
 	server := serverTokenizer{t.server(), model}
@@ -110,72 +124,69 @@ func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, 
 	case ctx.Err() != nil:
 		return tokens{}, context.Cause(ctx)
 	case err == nil:
-		return tokens{name: "the server's /tokenize", tok: server, vocab: workload.Vocabulary{Size: vocabSize}}, nil
+		return tokens{name: "the server's /tokenize", why: why, tok: server, vocab: workload.Vocabulary{Size: vocabSize}}, nil
 	case where == "server":
 		return tokens{}, fmt.Errorf("--tokenizer server: %w", err)
 	}
+	ids.why = strings.TrimPrefix(why+"; the server has no /tokenize that works", "; ")
 	return ids, nil
 }
 
-// loadTokens reads a tokenizer from a file, a folder, or the Hugging Face cache.
-func (p *Process) loadTokens(where string) (tokens, error) {
-	path := where
-	if !holdsTokenizer(path) {
-		cached, ok := p.cachedModel(where)
-		if !ok {
-			return tokens{}, usagef("--tokenizer %q is neither a file nor in the Hugging Face cache of this machine: %w", where, fs.ErrNotExist)
-		}
-		path = cached
+// loadTokens reads a tokenizer from a file, a folder, a cache of this machine, or the
+// Hugging Face hub where downloads are allowed.
+func (p *Process) loadTokens(ctx context.Context, where string) (tokens, error) {
+	file, err := p.locateTokens(ctx, where)
+	if err != nil {
+		return tokens{}, err
 	}
-	dir, base := filepath.Split(filepath.Clean(path))
-	tok, err := tokenizer.Load(os.DirFS(filepath.Join(dir, ".")), base)
+	return readTokens(where, file)
+}
+
+// readTokens reads the tokenizer in a file or a folder, and the chat template beside it.
+func readTokens(where, file string) (tokens, error) {
+	dir, base := filepath.Split(filepath.Clean(file))
+	folder := filepath.Join(dir, ".")
+	tok, err := tokenizer.Load(os.DirFS(folder), base)
 	if err != nil {
 		return tokens{}, usagef("tokenizer %s: %w", where, err)
 	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		folder = file
+	}
 	return tokens{
-		name: path, tok: localTokenizer{tok}, local: true,
+		name: file, tok: localTokenizer{tok}, local: true,
 		vocab: workload.Vocabulary{
-			Size: tok.VocabSize(), Special: tok.SpecialIDs(), AddedSpecial: tok.AddedSpecialIDs(), Around: tok.NumSpecial(),
+			Size: tok.VocabSize(), All: tok.AllIDs(), Special: tok.SpecialIDs(), AddedSpecial: tok.AddedSpecialIDs(), Around: tok.NumSpecial(),
+			BOS: tok.BOS(), Template: readTemplate(folder),
 		},
 		count: func(text string) int { return len(tok.Encode(text, false)) },
 	}, nil
 }
 
-// holdsTokenizer tells folders and JSON files from other files that happen to have
-// the name of a model.
-func holdsTokenizer(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && (info.IsDir() || strings.HasSuffix(path, ".json"))
+// A chatTemplate is that of a tokenizer, or why it cannot be used, which matters only
+// where it is.
+type chatTemplate struct {
+	*template.Template
+	folder string
+	err    error
 }
 
-// cachedModel finds a model in the Hugging Face cache, its main revision if known:
-// HF_HUB_CACHE, HF_HOME/hub or ~/.cache/huggingface/hub, then
-// models--ORG--NAME/snapshots/REVISION.
-func (p *Process) cachedModel(name string) (string, bool) {
-	if name == "" || strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") {
-		return "", false
+// readTemplate gives nil where a folder has no chat template.
+func readTemplate(folder string) workload.Template {
+	t, err := template.Load(os.DirFS(folder), ".")
+	if errors.Is(err, template.ErrNone) {
+		return nil
 	}
-	hub := p.getenv("HF_HUB_CACHE")
-	if home := p.getenv("HF_HOME"); hub == "" && home != "" {
-		hub = filepath.Join(home, "hub")
-	}
-	if hub == "" {
-		hub = filepath.Join(p.getenv("HOME"), ".cache", "huggingface", "hub")
-	}
-	repo := filepath.Join(hub, "models--"+strings.ReplaceAll(name, "/", "--"))
-	if ref, err := os.ReadFile(filepath.Join(repo, "refs", "main")); err == nil {
-		return withTokenizer(filepath.Join(repo, "snapshots", strings.TrimSpace(string(ref))))
-	}
-	snapshots, _ := filepath.Glob(filepath.Join(repo, "snapshots", "*"))
-	for _, s := range snapshots {
-		if path, ok := withTokenizer(s); ok {
-			return path, true
-		}
-	}
-	return "", false
+	return chatTemplate{t, folder, err}
 }
 
-func withTokenizer(folder string) (string, bool) {
-	_, err := os.Stat(filepath.Join(folder, "tokenizer.json"))
-	return folder, err == nil
+func (t chatTemplate) Render(messages json.RawMessage, o workload.TemplateOptions) (string, error) {
+	if t.err != nil {
+		return "", usagef("%s: %w", t.folder, t.err)
+	}
+	text, err := t.Template.Render(messages, template.Options(o))
+	if err != nil {
+		return "", fmt.Errorf("chat template of %s: %w", t.folder, err)
+	}
+	return text, nil
 }

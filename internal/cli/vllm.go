@@ -133,7 +133,7 @@ func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
 	if err != nil {
 		return err
 	}
-	s.run.Env.Tokenizer = tok.name
+	s.run.Env.Tokenizer, s.run.Env.TokenizerWhy = tok.name, tok.why
 	if err := v.build(ctx, s, tok, id, tokenizerID); err != nil {
 		return err
 	}

@@ -53,7 +53,9 @@ func (t *text) field(name string, parts ...string) {
 			kept = append(kept, p)
 		}
 	}
-	t.linef("%-8s%s", name, strings.Join(kept, " · "))
+	if len(kept) > 0 {
+		t.linef("%-8s%s", name, strings.Join(kept, " · "))
+	}
 }
 
 func (t *text) head(s metrics.Summary) {
@@ -83,6 +85,9 @@ func (t *text) head(s metrics.Summary) {
 		seed = ""
 	}
 	t.field("load", plan.Workload, plan.Arrival, gate(plan), seed)
+	if !run.Env.Embedded && !s.Health.Simulated { // they count by themselves
+		t.field("tokens", run.Env.Tokenizer, run.Env.TokenizerWhy)
+	}
 	t.client(s)
 	t.server(s.Server)
 	t.WriteString("\n")

@@ -98,18 +98,19 @@ type SLO struct {
 
 // Environment is where a run took place.
 type Environment struct {
-	Pitot      string   `json:"pitot"` // version
-	Go         string   `json:"go"`
-	OS         string   `json:"os"` // GOOS/GOARCH
-	Host       string   `json:"host"`
-	CPUs       int      `json:"cpus"`                 // usable by this process
-	FileLimit  uint64   `json:"file_limit"`           // open files at most
-	Server     string   `json:"server,omitempty"`     // what its /version said
-	Models     []string `json:"models,omitempty"`     // what its /v1/models listed
-	Tokenizer  string   `json:"tokenizer,omitempty"`  // where prompt lengths come from
-	Embedded   bool     `json:"embedded,omitempty"`   // the engine ran in this process
-	Profile    *Profile `json:"profile,omitempty"`    // of that engine, or of a simulated one
-	Invocation []string `json:"invocation,omitempty"` // the command line, secrets masked
+	Pitot        string   `json:"pitot"` // version
+	Go           string   `json:"go"`
+	OS           string   `json:"os"` // GOOS/GOARCH
+	Host         string   `json:"host"`
+	CPUs         int      `json:"cpus"`                    // usable by this process
+	FileLimit    uint64   `json:"file_limit"`              // open files at most
+	Server       string   `json:"server,omitempty"`        // what its /version said
+	Models       []string `json:"models,omitempty"`        // what its /v1/models listed
+	Tokenizer    string   `json:"tokenizer,omitempty"`     // where prompt lengths come from
+	TokenizerWhy string   `json:"tokenizer_why,omitempty"` // why not from what would come before that
+	Embedded     bool     `json:"embedded,omitempty"`      // the engine ran in this process
+	Profile      *Profile `json:"profile,omitempty"`       // of that engine, or of a simulated one
+	Invocation   []string `json:"invocation,omitempty"`    // the command line, secrets masked
 	// SelfTest is how good the kernel's receive stamps were ahead of the run.
 	SelfTest *SelfTest `json:"self_test,omitempty"`
 }
