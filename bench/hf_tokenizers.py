@@ -1,6 +1,6 @@
-"""Encodes what BenchmarkKinds of internal/tokenizer encodes with Hugging Face's tokenizers, and prints both beside each other.
+"""Encodes what BenchmarkKinds of internal/tokenizer encodes with Hugging Face's tokenizers, and with tiktoken what is of its kind, and prints both beside each other.
 
-Usage: hf_tokenizers.py GO_OUTPUT [tokenizer.json ...]
+Usage: hf_tokenizers.py GO_OUTPUT [tokenizer.json | ENCODING.tiktoken ...]
 GO_OUTPUT is what `go test -bench Kinds` printed.
 """
 
@@ -29,10 +29,33 @@ def prose(texts):
     return "".join(words[i] + " \n"[i % 2] for i in random_ids(30_000, len(words)))
 
 
+class Tiktoken:
+    """An encoding of OpenAI with the ranks of a file, called like a Tokenizer."""
+
+    def __init__(self, name):
+        import tiktoken
+        import tiktoken_ext.openai_public as public
+        from tiktoken.load import load_tiktoken_bpe
+
+        public.load_tiktoken_bpe = lambda *_, **__: load_tiktoken_bpe(name)
+        made = getattr(public, os.path.basename(name).removesuffix(".tiktoken"))()
+        self.encoding = tiktoken.Encoding(made["name"], pat_str=made["pat_str"], mergeable_ranks=made["mergeable_ranks"], special_tokens={})
+
+    def encode_batch_fast(self, texts, add_special_tokens):
+        for text in texts:
+            self.encoding.encode_ordinary(text)
+
+    def decode(self, ids, skip_special_tokens):
+        return self.encoding.decode(ids)
+
+    def get_vocab_size(self, with_added_tokens):
+        return self.encoding.n_vocab
+
+
 def load(kind, files):
     for name in files:
         if os.path.basename(name) == kind:
-            return Tokenizer.from_file(name)
+            return Tiktoken(name) if name.endswith(".tiktoken") else Tokenizer.from_file(name)
     folder = os.path.join(DATA, kind, "tokenizer.json")
     if os.path.exists(folder):
         return Tokenizer.from_file(folder)

@@ -2,8 +2,8 @@
 # Encodes the same texts with Pitot's tokenizer and with Hugging Face's, one core
 # each, one after the other, for every kind of tokenizer under testdata and for
 # those named, in megabytes a second of processor time. PYTHON is one that has
-# the package tokenizers.
-# Usage: PYTHON=venv/bin/python bench/tokenizers.sh [tokenizer.json ...]
+# the package tokenizers, and tiktoken where a file of that kind is named.
+# Usage: PYTHON=venv/bin/python bench/tokenizers.sh [tokenizer.json | ENCODING.tiktoken ...]
 set -euo pipefail
 python=${PYTHON:-python3}
 files=()

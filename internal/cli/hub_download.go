@@ -99,9 +99,9 @@ func refusal(res *http.Response) error {
 	code := res.Header.Get("X-Error-Code")
 	switch {
 	case res.StatusCode == http.StatusNotFound && code == "EntryNotFound":
-		return fmt.Errorf("the repository has no such file: %w", fs.ErrNotExist)
+		return notThere("the repository has no such file")
 	case res.StatusCode == http.StatusNotFound:
-		return fmt.Errorf("%s has no such repository or file: %w", res.Request.URL.Host, fs.ErrNotExist)
+		return notThere(res.Request.URL.Host + " has no such repository or file")
 	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:
 		return fmt.Errorf("HTTP %d: %w", res.StatusCode, errGated)
 	}
@@ -120,7 +120,7 @@ func (h hub) download(ctx context.Context, repo, kind, file string) (string, err
 		return "", h.absent(repo + "/" + file)
 	}
 	if !isRepo(repo) || !fs.ValidPath(file) || strings.Contains(file, `\`) {
-		return "", fmt.Errorf("%s of %s: not the name of a file in a repository: %w", file, repo, fs.ErrNotExist)
+		return "", notThere(fmt.Sprintf("%s of %s: not the name of a file in a repository", file, repo))
 	}
 	address := h.endpoint + "/" + map[string]string{hubDataset: "datasets/"}[kind] + repo + "/resolve/main/" + escapePath(file)
 	entry, err := h.entry(ctx, address)

@@ -105,7 +105,7 @@ func (h hub) downloadTokenizer(ctx context.Context, repo string) (string, error)
 		wanted = slices.DeleteFunc(wanted, func(file string) bool { return file != "tokenizer.json" && isTokenizerFile(file) })
 	}
 	if !slices.ContainsFunc(wanted, isTokenizerFile) {
-		return "", fmt.Errorf("%s has none in a form that is known: tokenizer.json or a tiktoken file: %w", repo, fs.ErrNotExist)
+		return "", notThere(repo + " has none in a form that is known: tokenizer.json or a tiktoken file")
 	}
 	folder := ""
 	for _, file := range wanted {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-var benchFiles = flag.String("tokenizers", "", "more tokenizer.json files to measure, with commas between")
+var benchFiles = flag.String("tokenizers", "", "more tokenizer.json and tiktoken files to measure, with commas between")
 
 // BenchmarkKinds encodes three inputs, which bench/hf_tokenizers.py makes as well:
 //
@@ -26,11 +26,7 @@ func BenchmarkKinds(b *testing.B) {
 		return
 	}
 	for _, name := range strings.Split(*benchFiles, ",") {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		tok, err := Parse(data, nil)
+		tok, err := Load(os.DirFS(filepath.Dir(name)), filepath.Base(name))
 		if err != nil {
 			b.Fatal(err)
 		}
