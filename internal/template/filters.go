@@ -31,10 +31,9 @@ func init() { // map, select and their like look filters and tests up
 		"replace": {params: "old new = count", do: func(x *run, v value, a []value) value {
 			return replace(x, x.text(v), x.text(a[0]), x.text(a[1]), or(x, a[2], int64(-1)))
 		}},
-		"indent":    {params: "= width first blank", do: indent},
-		"format":    {all: func(x *run, v value, g given) value { return x.format(x.text(v), arrange(x, g)) }},
-		"center":    {params: "= width", do: center},
-		"wordcount": {do: func(x *run, v value, _ []value) value { return int64(len(strings.Fields(x.text(v)))) }},
+		"indent": {params: "= width first blank", do: indent},
+		"format": {all: func(x *run, v value, g given) value { return x.format(x.text(v), arrange(x, g)) }},
+		"center": {params: "= width", do: center},
 
 		"length": {do: func(x *run, v value, _ []value) value { return x.length(v) }},
 		"count":  {do: func(x *run, v value, _ []value) value { return x.length(v) }},
@@ -47,7 +46,7 @@ func init() { // map, select and their like look filters and tests up
 		"join":    {params: "= d attribute", do: join},
 		"reverse": {do: reverse},
 		"sort": {params: "= reverse case_sensitive attribute", do: func(x *run, v value, a []value) value {
-			return &list{items: sorted(x, x.iterate(v), keyOf(x, a[2], a[1]), a[0])}
+			return &list{items: sorted(x, x.iterate(v), keysOf(x, a[2], a[1]), a[0])}
 		}},
 		"unique": {params: "= case_sensitive attribute", do: unique},
 		"min":    {params: "= case_sensitive attribute", do: extreme(-1)},
@@ -111,6 +110,7 @@ func end(items []value, at int) value {
 }
 
 func memberOrNot(x *run, v value, name string) value {
+	x.defined(v)
 	if m, ok := x.member(v, name); ok {
 		return m
 	}
@@ -133,7 +133,7 @@ func indent(x *run, v value, a []value) value {
 		by = x.textOf(x.binary("*", " ", either(a[0], int64(4))))
 	}
 	first, blank := x.truth(either(a[1], false)), x.truth(either(a[2], false))
-	all := lines(x.text(v)+"\n", false)
+	all := lines(x.textOf(v)+"\n", false)
 	for i := range all {
 		if (i > 0 || first) && (blank && i > 0 || all[i] != "" || i == 0) {
 			all[i] = by + all[i]
@@ -180,6 +180,25 @@ func keyOf(x *run, attribute, caseSensitive value) func(value) value {
 			return lower(s)
 		}
 		return v
+	}
+}
+
+// keysOf is keyOf for several attributes with commas between them.
+func keysOf(x *run, attributes, caseSensitive value) func(value) value {
+	text, ok := plain(attributes)
+	if !ok {
+		return keyOf(x, attributes, caseSensitive)
+	}
+	var keys []func(value) value
+	for attribute := range strings.SplitSeq(text, ",") {
+		keys = append(keys, keyOf(x, attribute, caseSensitive))
+	}
+	return func(v value) value {
+		all := &list{}
+		for _, key := range keys {
+			all.items = append(all.items, key(v))
+		}
+		return all
 	}
 }
 
@@ -435,8 +454,8 @@ func round(x *run, v value, a []value) value {
 	if !ok || digits < 0 || digits > 300 {
 		x.failf("%s cannot be rounded to %d digits", typeName(v), digits)
 	}
-	if _, isInt := integral(v); isInt && method == "common" {
-		return v
+	if n, isInt := integral(v); isInt && method == "common" {
+		return short(n)
 	}
 	shift := math.Pow(10, float64(digits))
 	switch method {

@@ -37,7 +37,7 @@ func (x *run) format(text string, of value) string {
 		}
 		return x.convert(part, v)
 	})
-	if len(args) > 0 && named == nil {
+	if l, ok := of.(*list); len(args) > 0 && named == nil && (!ok || l.tuple) {
 		x.failf("the format %.60q does not take all arguments", text)
 	}
 	x.charge(len(made))
@@ -81,6 +81,9 @@ func formatText(x *run, of value, g given) value {
 	next := 0
 	for text != "" {
 		before, rest, found := strings.Cut(text, "{")
+		if strings.Contains(strings.ReplaceAll(before, "}}", ""), "}") {
+			x.failf("the format %.60q has a } that closes nothing", before)
+		}
 		b.WriteString(strings.ReplaceAll(before, "}}", "}"))
 		if text = rest; !found {
 			break

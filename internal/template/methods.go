@@ -199,7 +199,7 @@ func init() { // what these call refers to them
 		"upper":      mapped(upper),
 		"casefold":   mapped(func(s string) string { return cases.Fold().String(s) }),
 		"capitalize": mapped(capitalize),
-		"title":      mapped(func(s string) string { return titled(s, unicode.IsLetter) }),
+		"title":      mapped(func(s string) string { return titled(s, isCased) }),
 		"zfill":      onText("width", zfill),
 		"ljust":      onText("width = fill", func(x *run, s string, a []value) value { return s + padding(x, s, a) }),
 		"rjust":      onText("width = fill", func(x *run, s string, a []value) value { return padding(x, s, a) + s }),
@@ -410,11 +410,16 @@ func titled(s string, inWord func(rune) bool) string {
 	return b.String()
 }
 
+// isCased tells the letters that have a case.
+func isCased(r rune) bool {
+	return unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsTitle(r) || unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)
+}
+
 // isCase tells whether there are letters with cases, all of the one.
 func isCase(s string, is func(rune) bool) bool {
 	some := false
 	for _, r := range s {
-		if unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsTitle(r) {
+		if isCased(r) {
 			if some = true; !is(r) {
 				return false
 			}

@@ -212,10 +212,20 @@ func (x *run) order(a, b value) int {
 	l, okL := a.(*list)
 	k, okK := b.(*list)
 	if okL && okK && l.tuple == k.tuple {
-		return slices.CompareFunc(l.items, k.items, x.order)
+		return x.orderLists(l.items, k.items)
 	}
 	x.failf("%s and %s have no order", typeName(a), typeName(b))
 	return 0
+}
+
+// orderLists is by the first items that are not equal, or by length.
+func (x *run) orderLists(a, b []value) int {
+	for i := range min(len(a), len(b)) {
+		if !x.equal(a[i], b[i]) {
+			return x.order(a[i], b[i])
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }
 
 // contains is "in".
