@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/heap"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,8 +60,8 @@ func (t *turns) take(e encoded) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.ready) > 0 && t.ready[0].index == e.index {
-		heap.Pop(&t.ready)
+	if e.req.After != 0 { // it need not be first any more: another may have become ready since
+		heap.Remove(&t.ready, slices.IndexFunc(t.ready, func(r encoded) bool { return r.index == e.index }))
 	}
 	t.awaited += len(t.followers[e.index])
 }

@@ -180,3 +180,24 @@ func TestATurnCannotWaitForALaterOne(t *testing.T) {
 	}()
 	newTurns([]workload.Request{{Turn: workload.Turn{After: 1}}}, false)
 }
+
+// Between the look at what is due first and its taking an answer may come, after which
+// something is due before it.
+func TestATurnIsTakenThoughAnotherCameBeforeIt(t *testing.T) {
+	requests := slices.Concat(talk("a", 0, 2, 0), talk("b", 2, 2, 0))
+	ts := newTurns(requests, false)
+	turn := func(i int, due trace.Instant) encoded { return encoded{index: i, req: &requests[i], due: due} }
+	ts.take(turn(0, 0))
+	ts.take(turn(2, 0))
+	ts.add(0, []encoded{turn(1, 10)})
+	seen, _, _ := ts.first()
+	ts.add(2, []encoded{turn(3, 5)})
+	ts.take(seen)
+	if e, ok, _ := ts.first(); !ok || e.index != 3 {
+		t.Fatalf("turn %d is left, %v; it was not taken", e.index, ok)
+	}
+	ts.take(turn(3, 5))
+	if e, ok, awaited := ts.first(); ok || awaited {
+		t.Errorf("turn %d, %v, awaited %v", e.index, ok, awaited)
+	}
+}
