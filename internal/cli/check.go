@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/rows"
 	"github.com/pitot-bench/pitot/internal/traffic"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
@@ -197,14 +198,18 @@ func buildFrom(ctx context.Context, flag, name string, source fileWorkload, tok 
 	return w, err
 }
 
-// withFile lets read have the file that a flag names.
+// withFile lets read have the file that a flag names, unpacked.
 func withFile(flag, name string, read func(io.Reader) error) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return usagef("%s: %w", flag, err)
 	}
 	defer file.Close()
-	return named(flag, name, read(file))
+	text, err := rows.Unpack(name, file)
+	if err == nil {
+		err = read(text)
+	}
+	return named(flag, name, err)
 }
 
 // named puts a flag and its file before an error, if there is one. Errors of the

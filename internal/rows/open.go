@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -62,6 +63,16 @@ func ReadAs(format Format, r io.Reader) (*Table, error) {
 		return openCSV(text)
 	}
 	return nil, fmt.Errorf("a %s file can not be read from a stream", format)
+}
+
+// Unpack reads the file called name, which is compressed if its name ends so.
+func Unpack(name string, r io.Reader) (io.Reader, error) {
+	for _, c := range []Compression{Gzip, Zstd} {
+		if strings.HasSuffix(strings.ToLower(name), string(c)) {
+			return unpack(r, c)
+		}
+	}
+	return r, nil
 }
 
 func unpack(r io.Reader, c Compression) (io.Reader, error) {

@@ -133,7 +133,7 @@ func readTalk(raw []byte) (t Talk, err error) {
 		return t, fmt.Errorf("not a JSON object of a conversation: %w", err)
 	}
 	if c.Timestamp != nil {
-		if !(math.Abs(*c.Timestamp) < math.MaxInt64/1e9) {
+		if !(math.Abs(*c.Timestamp) < furthest/1e9) {
 			return t, fmt.Errorf("field %q is %v: must be in seconds", "timestamp", *c.Timestamp)
 		}
 		t.At, t.timed = time.Duration(math.Round(*c.Timestamp*1e9)), true

@@ -3,6 +3,7 @@ package traffic
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -110,9 +111,12 @@ func recognize(in *bufio.Reader) (Format, error) {
 		}
 		return Mooncake, nil
 	}
-	names := strings.Split(string(line), ",")
-	for i, name := range names {
-		names[i] = strings.TrimSpace(name)
+	if len(line) == 0 {
+		return "", errors.New("the file is empty")
+	}
+	names, err := columnNames(csv.NewReader(bytes.NewReader(line)))
+	if err != nil {
+		names = nil
 	}
 	for _, f := range []Format{Azure, BurstGPT} {
 		if !slices.ContainsFunc(columns[f], func(c string) bool { return !slices.Contains(names, c) }) {
@@ -126,17 +130,23 @@ func recognize(in *bufio.Reader) (Format, error) {
 	return "", fmt.Errorf("line 1: %.80q is the beginning of no trace known here: %s", line, strings.Join(known, "; "))
 }
 
+// columnNames are those in the first line of a table.
+func columnNames(table *csv.Reader) ([]string, error) {
+	record, err := table.Read()
+	names := make([]string, len(record))
+	for i, name := range record {
+		names[i] = strings.TrimSpace(name)
+	}
+	return names, err
+}
+
 // readTable reads a CSV with the columns of its format.
 func (t *Trace) readTable(in io.Reader) error {
 	table := csv.NewReader(in)
 	table.ReuseRecord = true
-	names, err := table.Read()
+	names, err := columnNames(table)
 	if err != nil {
 		return err
-	}
-	names = slices.Clone(names)
-	for i, name := range names {
-		names[i] = strings.TrimSpace(name)
 	}
 	at := func(name string) int { return slices.Index(names, name) }
 	c := columns[t.Format]
@@ -189,10 +199,14 @@ func column(name string, err error) error {
 	return nil
 }
 
+// furthest is how far from zero a time of a file may be, 146 years: the time between two
+// of them is then one too.
+const furthest = math.MaxInt64 / 2
+
 // seconds reads a time in seconds.
 func seconds(text string) (time.Duration, error) {
 	s, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(math.Abs(s) < math.MaxInt64/1e9) {
+	if err != nil || !(math.Abs(s) < furthest/1e9) {
 		return 0, fmt.Errorf("%q is not a number of seconds", text)
 	}
 	return time.Duration(math.Round(s * 1e9)), nil
@@ -266,7 +280,7 @@ func millis(field string, v *float64, to *time.Duration) error {
 	switch {
 	case v == nil:
 		return fmt.Errorf("field %q is missing", field)
-	case !(math.Abs(*v) < math.MaxInt64/1e6):
+	case !(math.Abs(*v) < furthest/1e6):
 		return fmt.Errorf("field %q is %v: must be a number of milliseconds", field, *v)
 	}
 	*to = time.Duration(math.Round(*v * 1e6))
@@ -275,7 +289,7 @@ func millis(field string, v *float64, to *time.Duration) error {
 
 // order puts rows in the order of their times, which then count from the first.
 func (t *Trace) order() {
-	byTime := func(a, b Row) int { return int(min(max(a.At-b.At, -1), 1)) }
+	byTime := func(a, b Row) int { return cmp.Compare(a.At, b.At) }
 	if !slices.IsSortedFunc(t.Rows, byTime) {
 		slices.SortStableFunc(t.Rows, byTime)
 		t.Notes = append(t.Notes, "the rows of the trace are not in the order of their times: they were put in it")

@@ -69,6 +69,17 @@ func TestFormatsAreRecognized(t *testing.T) {
 	}
 }
 
+// Tools that write tables may put everything in quotes.
+func TestATraceInQuotes(t *testing.T) {
+	tr, err := ReadTrace(strings.NewReader("\ufeff\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-20 09:00:01\",\"480\",\"21\"\r\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Row{{Line: 2, Input: 480, Output: 21}}, tr.Rows); diff != "" || tr.Format != Azure {
+		t.Errorf("%s: %s", tr.Format, diff)
+	}
+}
+
 // What is wrong is told with its line and its field, several at once.
 func TestMistakesInTraces(t *testing.T) {
 	const azure = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
@@ -77,7 +88,7 @@ func TestMistakesInTraces(t *testing.T) {
 		format     Format
 		want       []string
 	}{
-		{"nothing", "", "", []string{`line 1: "" is the beginning of no trace`}},
+		{"nothing", "", "", []string{"the file is empty"}},
 		{"other columns", "a,b\n1,2\n", "", []string{`line 1: "a,b" is the beginning of no trace known here: azure begins with the columns TIMESTAMP,ContextTokens,GeneratedTokens`}},
 		{"another format", azure, BurstGPT, []string{"no trace of the format burstgpt, which begins with the columns Timestamp,Request tokens,Response tokens"}},
 		{"no rows", azure, "", []string{"no requests in it"}},
@@ -90,6 +101,7 @@ func TestMistakesInTraces(t *testing.T) {
 		{"lines", `{"timestamp": 1, "input_length": 5, "output_length": 1.5}` + "\n" + `{"input_length": "5"}` + "\n{\n", "", []string{
 			`line 1: field "output_length" is 1.5: must be a number of tokens`, `line 2: field "input_length" is a JSON string`, "line 3: not a JSON object",
 		}},
+		{"times too far apart", "Timestamp,Request tokens,Response tokens\n9e9,1,1\n-9e9,1,1\n", "", []string{`line 2: column Timestamp: "9e9" is not a number of seconds`, "line 3"}},
 		{"an object of something else", `{"prompt": "a"}`, "", []string{"line 1: an object without input_length"}},
 	} {
 		_, err := ReadTrace(strings.NewReader(tt.text), tt.format)
