@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/metrics"
 )
@@ -20,8 +21,17 @@ func (t *text) parts(s metrics.Summary) {
 	})
 	t.partTable("turn", s.Turns, streamed, []partColumn{
 		{"prompt", func(p metrics.Part) string { return fmt.Sprintf("%.0f", p.Prompt) }},
-		{"cached", func(p metrics.Part) string { return fmt.Sprintf("%.1f %%", 100*p.Cached) }},
+		{"cached", cached(s.Turns)},
 	})
+}
+
+// cached is the share of a prompt that the server had in its cache. Most servers leave
+// it out unless they are told to say it, and what none of the turns has is not known.
+func cached(turns []metrics.Part) func(metrics.Part) string {
+	if !slices.ContainsFunc(turns, func(p metrics.Part) bool { return p.Cached > 0 }) {
+		return func(metrics.Part) string { return "–" }
+	}
+	return func(p metrics.Part) string { return fmt.Sprintf("%.1f %%", 100*p.Cached) }
 }
 
 // A partColumn is one that not all tables of parts have.
