@@ -56,17 +56,29 @@ func (b BurstGPT) read(file io.Reader) ([]lengths, error) {
 		if model != "GPT-4" || !(answered > 0) {
 			continue
 		}
-		prompt, errPrompt := row.Float(columns[burstPrompt])
-		answer, errAnswer := row.Float(columns[burstAnswer])
+		prompt, errPrompt := tokensIn(row, columns[burstPrompt])
+		answer, errAnswer := tokensIn(row, columns[burstAnswer])
 		if err := errors.Join(errPrompt, errAnswer); err != nil {
 			return nil, err
 		}
-		out = append(out, lengths{int(prompt), int(answer)})
+		out = append(out, lengths{prompt, answer})
 	}
 	if len(out) == 0 {
 		return nil, errors.New(`no row with "GPT-4" in column "Model" and a positive "Response tokens"`)
 	}
 	return out, nil
+}
+
+// mostTokens is the longest prompt that is read; more is a mistake.
+const mostTokens = 1 << 24
+
+// tokensIn is a number of tokens; what it has behind its point is left out.
+func tokensIn(row rows.Row, column string) (int, error) {
+	n, err := row.Float(column)
+	if err == nil && !(n >= 0 && n <= mostTokens) {
+		err = row.Errorf(column, "is %v: must be from 0 to %d tokens", n, mostTokens)
+	}
+	return int(n), err
 }
 
 // Build draws rows of file, more than once each if there are too few.

@@ -39,6 +39,7 @@ func TestMistakes(t *testing.T) {
 		{func(f string) error { return SpeedBench{}.Check(strings.NewReader(f)) }, `{"messages":[{}]}`, `must begin with a message that has content`},
 		{func(f string) error { return BurstGPT{}.Check(strings.NewReader(f)) }, "a,Model,Response tokens,d\n1,GPT-4,x,2\n", `line 2: column "Response tokens" is "x": must be a number`},
 		{func(f string) error { return BurstGPT{}.Check(strings.NewReader(f)) }, "a,Model,b,Response tokens\n1,x,1,2\n", `no row with "GPT-4"`},
+		{func(f string) error { return BurstGPT{}.Check(strings.NewReader(f)) }, "Timestamp,Model,Request tokens,Response tokens\n1,GPT-4,-3,2\n", `line 2: column "Request tokens" is -3: must be from 0 to 16777216 tokens`},
 		{func(f string) error { return trace.Check(strings.NewReader(f)) }, `{"t":1,"i":1}`, `column "o" is missing; there are t, i; --timed-trace-label-output-length names another`},
 		{func(f string) error { return trace.Check(strings.NewReader(f)) }, `{"t":1,"i":1,"o":1,"h":[1.5]}`, `column "h" has 1.5: ids must be whole numbers or texts`},
 		{func(f string) error { return trace.Check(strings.NewReader(f)) }, `{"t":1e300,"i":1,"o":1}`, `seconds with --timed-trace-sec-multiplier`},

@@ -79,9 +79,8 @@ func (t TimedTrace) entry(row rows.Row) (e traceEntry, err error) {
 	if seconds *= t.Multiplier; !(math.Abs(seconds) < math.MaxInt64/1e9) {
 		return e, row.Errorf(t.Timestamp, "is %v seconds with --timed-trace-sec-multiplier %v", seconds, t.Multiplier)
 	}
-	const most = 1 << 24
-	if input > most || output < 0 || output > math.MaxInt32 {
-		return e, fmt.Errorf("%s: lengths %d and %d: must not be negative, nor more than %d tokens of prompt", row.Place(), input, output, most)
+	if input > mostTokens || output < 0 || output > math.MaxInt32 {
+		return e, fmt.Errorf("%s: lengths %d and %d: must not be negative, nor more than %d tokens of prompt", row.Place(), input, output, mostTokens)
 	}
 	e = traceEntry{at: time.Duration(math.Round(seconds * 1e9)), input: int(input), output: int(output)}
 	e.blocks, err = t.blocks(row)
