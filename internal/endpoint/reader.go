@@ -277,7 +277,9 @@ func (r *reader) finish(done int64, err error) {
 		}
 	}
 	r.settle()
-	r.rec.Asides = r.events.Asides()
+	if r.rec.Asides = r.events.Asides(); r.opts.Protocol != TRT { // its clients expect no blank
+		r.rec.Asides += r.events.Tight()
+	}
 	if err == nil && r.form == document && r.rec.Status == http.StatusOK {
 		err = r.whole()
 	}

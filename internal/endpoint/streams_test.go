@@ -108,7 +108,7 @@ var streams = []struct {
 			"data:{\"index\":3,\"token\":{\"id\":3,\"text\":\"</s>\",\"special\":true},\"generated_text\":\"The tube\",\"details\":{\"finish_reason\":\"eos_token\",\"generated_tokens\":3,\"input_length\":7}}\n\n",
 		},
 		chunks: []trace.Chunk{{Tokens: 1, Kind: inText}, {Tokens: 1, Kind: inText}, {Tokens: 1, Kind: trace.Finish}},
-		text:   "The tube", finish: "eos_token", usage: trace.Usage{Prompt: 7, Completion: 3, At: trace.Never},
+		text:   "The tube", finish: "eos_token", asides: 3, usage: trace.Usage{Prompt: 7, Completion: 3, At: trace.Never},
 	},
 	{
 		name: "trt", p: TRT,
@@ -315,5 +315,17 @@ func TestScanGenerate(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations for an event, want 0", n)
+	}
+}
+
+// There are clients that read no data without a blank after the colon. Those of
+// Triton do.
+func TestDataWithoutABlank(t *testing.T) {
+	for p, want := range map[Protocol]int{Generate: 2, TRT: 0} {
+		got := send(t, Options{Protocol: p, Model: "m", Stream: true}, transport.Config{}, asked(p),
+			stream("data:{\"text\":\"a\",\"text_output\":\"a\"}\n\n", "data: {\"text\":\"ab\",\"text_output\":\"b\"}\n\n", "data:{\"text\":\"abc\",\"text_output\":\"c\"}\n\n"))
+		if len(got.Chunks) != 3 || got.Asides != want {
+			t.Errorf("%s: %d chunks, %d asides, want %d", p, len(got.Chunks), got.Asides, want)
+		}
 	}
 }

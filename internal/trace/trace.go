@@ -189,7 +189,8 @@ type Record struct {
 	// were replaced before anything of the request was written.
 	Redials int `json:"redials,omitempty"`
 	// Asides counts the lines of the stream that are neither data nor blank, comments
-	// and the names of events: there are clients that cannot read them.
+	// and the names of events, and data without a blank after the colon: there are
+	// clients that cannot read them.
 	Asides int `json:"asides,omitempty"`
 	// Accept is the mean number of tokens a step of speculative decoding gave this
 	// request, as the server says; 0 if it does not.

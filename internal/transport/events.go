@@ -40,6 +40,7 @@ type Events struct {
 	begun   bool   // the first line was seen
 	skipLF  bool   // the last read ended in CR
 	asides  int    // lines that are neither data nor empty
+	tight   int    // data lines without a blank after the colon
 }
 
 // Feed takes the bytes of a read, or of a part of it, and calls yield for each event
@@ -88,6 +89,9 @@ func (e *Events) Trailing() bool { return e.trails }
 // names of events.
 func (e *Events) Asides() int { return e.asides }
 
+// Tight is how many data lines there were without a blank after the colon.
+func (e *Events) Tight() int { return e.tight }
+
 // End is called when the stream has ended. It completes an event whose closing
 // empty line never came, also when the end of its last line is missing, if
 // whole says that the line's data is all there. It reports whether the stream
@@ -131,6 +135,9 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 			e.name = append(e.name[:0], name...)
 		}
 		return nil
+	}
+	if len(value)+len("data: ") != len(line) {
+		e.tight++
 	}
 	e.stamp = s
 	switch {
