@@ -20,6 +20,7 @@ func (r *SGLangReport) Notes() []string {
 	notes.when(f.Failed > 0, "%d of %d requests failed: the sglang report has no line for them", f.Failed, len(f.Requests))
 	notes.when(f.Unreadable > 0, "%d of them were answered, with lines that sglang.bench_serving cannot read: comments, names of events, data without a blank after the colon, or usage in an event of its own", f.Unreadable)
 	notes.when(f.Silent > 0, "%d answers without text are successes to sglang, with a TTFT of 0", f.Silent)
+	notes.when(f.Broken > 0, "%d answers that broke off, or have an error in them, are successes to sglang", f.Broken)
 	notes.when(f.Assumed > 0 && f.TotalOutput != f.TotalRetokenized,
 		"sglang takes the length asked for as that of %d answers: %d generated tokens in all, where %d were counted", f.Assumed, f.TotalOutput, f.TotalRetokenized)
 	notes.when(f.Uncounted > 0, "sglang counts no prompts of conversations: its input tokens are 0, where %d were sent with the first turns", f.Uncounted)

@@ -90,6 +90,7 @@ type SGLang struct {
 	Failed     int     // requests
 	Unreadable int     // of Failed: answered, in a form that it cannot read
 	Silent     int     // successes without a chunk of text: their TTFT counts as 0
+	Broken     int     // successes that the server or the connection broke off
 	Assumed    int     // successes whose output length is the one asked for
 	InFlight   int     // requests in flight at once, at most
 	Handshake  float64 // seconds of TTFT in which a connection was made, mean
@@ -111,7 +112,7 @@ type SGLangRequest struct {
 	Tiers           *trace.CacheTiers
 	Text, ErrorText string
 
-	assumed, silent, unreadable bool
+	assumed, silent, broken, unreadable bool
 	spread, gaps                []float64 // a gap a token; a gap a chunk
 	handshake                   float64
 }
@@ -178,7 +179,7 @@ func (o SGLangOptions) request(r *trace.Record) SGLangRequest {
 
 // answered adds what only a success has.
 func (o SGLangOptions) answered(q *SGLangRequest, r *trace.Record, seen []trace.Chunk) {
-	q.ErrorText = ""
+	q.ErrorText, q.broken = "", !r.OK() && r.Class != trace.Empty
 	q.Latency = between(r.Released, r.Done)
 	if o.embedding() {
 		q.TTFT, q.silent = 0, false
@@ -192,7 +193,9 @@ func (o SGLangOptions) answered(q *SGLangRequest, r *trace.Record, seen []trace.
 		q.TTFT = q.Latency + 1e-9 // it looks at its clock once more: a TPOT just below 0, shown as -0.00
 	}
 	q.Output, q.assumed = o.output(r, seen)
-	q.Retokenized = cmp.Or(r.Retokenized, r.OutputTokens)
+	if q.Retokenized = cmp.Or(r.Retokenized, r.OutputTokens); q.silent {
+		q.Retokenized = 0
+	}
 	if o.Count != nil && r.Text != "" {
 		q.Retokenized = o.Count(r.Text)
 	}
@@ -218,11 +221,15 @@ func (o SGLangOptions) unreadable(r *trace.Record) bool {
 		return false
 	}
 	choices := o.protocol == "completions" || o.protocol == "truss" || o.protocol == "chat" && !o.Version.Since(SGLangMain)
-	return r.Asides > 0 || choices && r.Usage.At.Happened()
+	return r.Asides > 0 || choices && (r.Usage.At.Happened() || o.protocol != "chat" && slices.ContainsFunc(r.Chunks, textless))
 }
 
-// success: HTTP 200, a line at least, and no line that cannot be read. To the
-// native protocol an error in the stream is a chunk without text.
+// textless tells whether a choice has no field for text at all.
+func textless(c trace.Chunk) bool { return c.Kind&trace.Bare != 0 }
+
+// success: HTTP 200, a line at least, and no line that cannot be read. An error in
+// the stream is a chunk without text natively, and in today's chats one without a
+// choice.
 func (o SGLangOptions) success(r *trace.Record) bool {
 	switch r.Class {
 	case "", trace.Empty:
@@ -230,7 +237,7 @@ func (o SGLangOptions) success(r *trace.Record) bool {
 	case trace.Truncated:
 		return len(r.Chunks) > 0
 	case trace.StreamError:
-		return o.native() || slices.Contains([]string{"abort", "error"}, r.FinishReason)
+		return o.native() || o.protocol == "chat" && o.Version.Since(SGLangMain) || slices.Contains([]string{"abort", "error"}, r.FinishReason)
 	}
 	return false
 }
@@ -325,6 +332,9 @@ func (s *SGLang) count(o SGLangOptions) {
 		s.Handshake += q.handshake
 		if q.silent {
 			s.Silent++
+		}
+		if q.broken {
+			s.Broken++
 		}
 		if q.assumed {
 			s.Assumed++

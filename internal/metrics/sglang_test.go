@@ -243,19 +243,22 @@ func TestSGLangFailsOfLinesThatItCannotRead(t *testing.T) {
 		version  SGLangVersion
 		asides   int
 		usage    trace.Instant
+		kind     trace.Kind
 		failed   int
 	}{
-		{"completions", SGLangMain, 0, trace.Never, 0},
-		{"completions", SGLangMain, 1, trace.Never, 1},
-		{"completions", SGLangMain, 0, 60, 1},
-		{"truss", SGLangMain, 0, 60, 1},
-		{"chat", SGLangMain, 0, 60, 0},
-		{"chat", SGLang2601, 0, 60, 1},
-		{"generate", SGLangMain, 0, 60, 0},
-		{"generate", SGLangMain, 2, trace.Never, 1},
-		{"embeddings", SGLangMain, 2, trace.Never, 0},
+		{"completions", SGLangMain, 0, trace.Never, 0, 0},
+		{"completions", SGLangMain, 1, trace.Never, 0, 1},
+		{"completions", SGLangMain, 0, 60, 0, 1},
+		{"completions", SGLangMain, 0, trace.Never, trace.Bare, 1},
+		{"truss", SGLangMain, 0, 60, 0, 1},
+		{"chat", SGLangMain, 0, 60, trace.Bare, 0},
+		{"chat", SGLang2601, 0, 60, 0, 1},
+		{"generate", SGLangMain, 0, 60, trace.Bare, 0},
+		{"generate", SGLangMain, 2, trace.Never, 0, 1},
+		{"embeddings", SGLangMain, 2, trace.Never, 0, 0},
 	} {
 		r := answered(0, 0, 0, 2, 50, 60)
+		r.Chunks[1].Kind |= tt.kind
 		r.Asides, r.Usage.At = tt.asides, tt.usage
 		s := NewSGLang(sglangRun(tt.protocol, 100, r), SGLangOptions{Version: tt.version, Own: true})
 		if s.Failed != tt.failed || s.Unreadable != tt.failed || (s.Requests[0].ErrorText != "") != (tt.failed > 0) {
@@ -328,5 +331,26 @@ func TestSGLangOfWhatIsNotTheServers(t *testing.T) {
 	r.Usage.Tiers = &trace.CacheTiers{Device: 1, Host: 2}
 	if q := NewSGLang(sglangRun("chat", 100, r), SGLangOptions{Version: SGLangMain}).Requests[0]; q.Cached != 3 {
 		t.Errorf("%d cached tokens", q.Cached)
+	}
+}
+
+// Today's chats pass over an event without a choice, as one with an error is.
+func TestSGLangChatsWithAnError(t *testing.T) {
+	for version, want := range map[SGLangVersion]int{SGLangMain: 1, SGLang2601: 0} {
+		r := answered(0, 0, 0, 3, 50)
+		r.Class, r.Error, r.WantTokens = trace.StreamError, "words", 5
+		s := NewSGLang(sglangRun("chat", 100, r), SGLangOptions{Version: version, Own: true})
+		if s.Completed != want || s.Broken != want || s.Failed != 1-want {
+			t.Errorf("%s: %d successes, %d of them broken, %d failed", version, s.Completed, s.Broken, s.Failed)
+		}
+	}
+}
+
+// No text has no tokens, however many the server counts.
+func TestSGLangCountsNothingOfNoText(t *testing.T) {
+	r := answered(0, 0, 0, 0, 50)
+	r.Chunks, r.OutputTokens, r.Usage.Completion = nil, 4, 4
+	if s := NewSGLang(sglangRun("chat", 100, r), SGLangOptions{Version: SGLangMain, Own: true}); s.TotalRetokenized != 0 || s.TotalOutput != 4 {
+		t.Errorf("%d tokens of the text, %d of the server", s.TotalRetokenized, s.TotalOutput)
 	}
 }
