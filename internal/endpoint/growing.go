@@ -57,14 +57,20 @@ func (r *reader) grow(d *delta) {
 		d.kind |= trace.Text
 	}
 	if r.wanted() {
-		if again {
+		if again || r.growing.pieces && r.opts.Recount.Last && len(fresh) > 0 {
 			r.text.Reset()
+		}
+		if again {
 			r.output.Reset()
 		}
 		d.text = unquote(fresh)
 	}
-	if d.used && d.kind&trace.Text == 0 && d.usage.Completion <= r.tokens {
+	switch {
+	case !d.used || d.kind&trace.Text != 0:
+	case d.usage.Completion <= r.tokens:
 		d.kind |= trace.Bare
+	case len(d.raw) > 0:
+		d.kind |= trace.Retold
 	}
 	d.raw = nil
 }

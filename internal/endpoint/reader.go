@@ -225,6 +225,9 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 	if d.tokens > 0 {
 		chunk.Tokens = trace.Carried(d.tokens)
 	}
+	if d.used && d.usage.Completion > 0 && chunk.Tokens == 0 && chunk.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 && !r.grammar.repeat {
+		chunk.Kind |= trace.Totals
+	}
 	if r.keep {
 		r.text.WriteString(r.opts.visible(d))
 	}

@@ -8,6 +8,7 @@ type Recount struct {
 	Answer    bool // its text as a whole
 	Chunks    bool // the text of each chunk, in place of the server's count of it
 	Reasoning bool // reasoning is text like any other, also where texts are kept
+	Last      bool // where events repeat the text, it is that of the last, also if a server sends pieces
 }
 
 // counts reports whether anything is to be counted again.

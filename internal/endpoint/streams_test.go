@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -43,7 +44,7 @@ var streams = []struct {
 			`{"text":"The \"Pitot\" tube","meta_info":{"finish_reason":null,"prompt_tokens":7,"completion_tokens":7,"cached_tokens":4}}`,
 			`{"text":"The \"Pitot\" tube","meta_info":{"finish_reason":{"type":"stop","matched":2},"prompt_tokens":7,"completion_tokens":7,"cached_tokens":4,"cached_tokens_details":{"device":3,"host":1},"spec_accept_length":2.5}}`,
 			`[DONE]`),
-		chunks: []trace.Chunk{{Tokens: 1}, {Tokens: 1, Kind: inText}, {Tokens: 4, Kind: inText}, {Tokens: 1}, {Kind: trace.Finish | trace.Bare}},
+		chunks: []trace.Chunk{{Tokens: 1}, {Tokens: 1, Kind: inText}, {Tokens: 4, Kind: inText}, {Tokens: 1, Kind: trace.Retold}, {Kind: trace.Finish | trace.Bare}},
 		text:   `The "Pitot" tube`, finish: "stop", accept: 2.5,
 		usage: trace.Usage{Prompt: 7, Completion: 7, Cached: 4, Tiers: &trace.CacheTiers{Device: 3, Host: 1}, At: trace.Never},
 	},
@@ -326,6 +327,43 @@ func TestDataWithoutABlank(t *testing.T) {
 			stream("data:{\"text\":\"a\",\"text_output\":\"a\"}\n\n", "data: {\"text\":\"ab\",\"text_output\":\"b\"}\n\n", "data:{\"text\":\"abc\",\"text_output\":\"c\"}\n\n"))
 		if len(got.Chunks) != 3 || got.Asides != want {
 			t.Errorf("%s: %d chunks, %d asides, want %d", p, len(got.Chunks), got.Asides, want)
+		}
+	}
+}
+
+// Usage that comes with a choice but without output is told apart from usage with the
+// last of it.
+func TestUsageWithoutOutput(t *testing.T) {
+	for last, want := range map[string]trace.Kind{"": trace.Finish | trace.Totals, "b": inText | trace.Finish} {
+		got := send(t, Options{Protocol: Completions, Model: "m", Stream: true}, transport.Config{}, asked(Completions),
+			stream(data(`{"choices":[{"text":"a"}]}`, `{"choices":[{"text":"`+last+`","finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":4}}`, `[DONE]`)...))
+		if len(got.Chunks) != 2 || got.Chunks[1].Kind != want {
+			t.Errorf("text %q: %+v", last, got.Chunks)
+		}
+	}
+}
+
+// There are clients to which the text of the last event is that of the answer, whatever
+// a server sends.
+func TestTextOfTheLastEvent(t *testing.T) {
+	event := func(text string, n int) string {
+		return fmt.Sprintf(`{"text":%q,"meta_info":{"prompt_tokens":7,"completion_tokens":%d}}`, text, n)
+	}
+	for _, tt := range []struct {
+		name   string
+		events []string
+		last   bool
+		want   string
+	}{
+		{"pieces", []string{event("The", 1), event(" Pitot", 2), event("", 3), event(" tube", 4)}, false, "The Pitot tube"},
+		{"pieces", []string{event("The", 1), event(" Pitot", 2), event("", 3), event(" tube", 4)}, true, " tube"},
+		{"nothing behind the pieces", []string{event("The", 1), event(" Pitot", 2), event("", 3)}, true, " Pitot"},
+		{"whole texts", []string{event("The", 1), event("The Pitot", 2)}, true, "The Pitot"},
+	} {
+		opts := Options{Protocol: Generate, Model: "m", Stream: true, KeepText: true, Recount: Recount{Answer: true, Last: tt.last}, Count: func(s string) int { return len(s) }}
+		got := send(t, opts, transport.Config{}, asked(Generate), stream(data(append(tt.events, "[DONE]")...)...))
+		if got.Text != tt.want || got.Retokenized != len(tt.want) {
+			t.Errorf("%s, the last %v: %q, %d bytes", tt.name, tt.last, got.Text, got.Retokenized)
 		}
 	}
 }

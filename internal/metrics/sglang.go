@@ -113,8 +113,8 @@ type SGLangRequest struct {
 	Text, ErrorText string
 
 	assumed, silent, broken, unreadable bool
-	spread, gaps                []float64 // a gap a token; a gap a chunk
-	handshake                   float64
+	spread, gaps                        []float64 // a gap a token; a gap a chunk
+	handshake                           float64
 }
 
 // NewSGLang computes the figures.
@@ -242,9 +242,9 @@ func (o SGLangOptions) success(r *trace.Record) bool {
 	return false
 }
 
-// texts are the chunks with visible text. Tokens that came in chunks without are
-// added to those of the next; natively a chunk that adds none to the server's
-// count is passed over.
+// texts are the chunks with visible text, natively also such as has been told before.
+// Tokens that came in chunks without are added to those of the next; natively a chunk
+// that adds none to the server's count is passed over.
 func (o SGLangOptions) texts(r *trace.Record) []trace.Chunk {
 	visible := trace.Text
 	if o.Version.Since(SGLangMain) {
@@ -253,18 +253,32 @@ func (o SGLangOptions) texts(r *trace.Record) []trace.Chunk {
 	if o.protocol == "trt" { // every line is an event, if there is text in it or not
 		return r.Chunks
 	}
-	counted := slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Tokens > 0 })
+	told := counted(r.Chunks) > 0
+	if o.native() {
+		visible |= trace.Retold
+	}
 	var out []trace.Chunk
 	tokens := 0
 	for _, c := range r.Chunks {
 		tokens += int(c.Tokens)
-		if c.Kind&visible == 0 || o.native() && counted && tokens == 0 && len(out) > 0 {
+		if c.Kind&visible == 0 || o.native() && told && tokens == 0 && len(out) > 0 {
 			continue
 		}
 		c.Tokens, tokens = trace.Carried(tokens), 0
 		out = append(out, c)
 	}
 	return out
+}
+
+// totals tells whether usage came with a chunk without text.
+func totals(c trace.Chunk) bool { return c.Kind&trace.Totals != 0 }
+
+// counted are the tokens of chunks.
+func counted(chunks []trace.Chunk) (n int) {
+	for _, c := range chunks {
+		n += int(c.Tokens)
+	}
+	return n
 }
 
 // gaps are the times between chunks.
@@ -290,24 +304,29 @@ func spread(chunks []trace.Chunk) []float64 {
 }
 
 // output is the server's count if it came where that tool reads it, else the
-// length asked for. Completions are read where there is text, and an event with
-// usage alone, which that tool does not ask for, nowhere but in today's chats.
+// length asked for. Completions are read where there is text, natively up to there, and
+// an event with usage alone, which that tool does not ask for, nowhere but in today's
+// chats.
 func (o SGLangOptions) output(r *trace.Record, seen []trace.Chunk) (n int, assumed bool) {
 	spoke := len(seen) > 0
-	within := !r.Usage.At.Happened() || spoke && seen[len(seen)-1].Tokens > 0
-	read := r.Usage.Completion > 0
+	behind := r.Usage.At.Happened() || o.protocol == "completions" && slices.ContainsFunc(r.Chunks, totals)
+	within := !behind || spoke && seen[len(seen)-1].Tokens > 0
+	n, read := r.Usage.Completion, r.Usage.Completion > 0
 	switch {
 	case o.protocol == "trt" || o.protocol == "truss":
 		read = false
 	case o.native():
 		read = read && spoke
+		if told := counted(seen); told > 0 {
+			n = min(n, told)
+		}
 	case o.protocol == "completions":
 		read = read && spoke && within
 	case !o.Version.Since(SGLangMain):
 		read = read && within
 	}
 	if read {
-		return r.Usage.Completion, false
+		return n, false
 	}
 	if r.WantTokens == 0 && !o.Own { // that tool always asks for a length
 		return r.OutputTokens, false

@@ -354,3 +354,40 @@ func TestSGLangCountsNothingOfNoText(t *testing.T) {
 		t.Errorf("%d tokens of the text, %d of the server", s.TotalRetokenized, s.TotalOutput)
 	}
 }
+
+// A token without fresh text, natively, ends a gap where the answer is told once more,
+// and is passed over where there is no text. The count is that of the last chunk with
+// text.
+func TestSGLangTokensWithoutText(t *testing.T) {
+	for kind, want := range map[trace.Kind]struct {
+		itl    []float64
+		output int
+	}{
+		trace.Retold: {[]float64{.01, .01, .01}, 4},
+		0:            {[]float64{.01, .01}, 3}, // 20 ms for two
+	} {
+		r := answered(0, 0, 0, 4)
+		r.Chunks = []trace.Chunk{
+			{At: 10 * ms, Kind: trace.Text, Tokens: 1},
+			{At: 20 * ms, Kind: kind, Tokens: 1},
+			{At: 30 * ms, Kind: trace.Text, Tokens: 1},
+			{At: 40 * ms, Kind: kind, Tokens: 1},
+		}
+		r.Done, r.Usage.Completion, r.WantTokens = 50*ms, 4, 9
+		q := NewSGLang(sglangRun("generate", 100, r), SGLangOptions{Version: SGLangMain, Own: true}).Requests[0]
+		if diff := cmp.Diff(want.itl, q.ITL, exact); diff != "" || q.Output != want.output {
+			t.Errorf("kind %d: %d tokens\n%s", kind, q.Output, diff)
+		}
+	}
+}
+
+// Usage that a completion's stream tells with an empty text is not read.
+func TestSGLangUsageBesideNoText(t *testing.T) {
+	for kind, want := range map[trace.Kind]int{trace.Finish | trace.Totals: 9, trace.Text | trace.Finish: 2} {
+		r := answered(0, 0, 0, 2, 50, 60)
+		r.Chunks[1].Kind, r.Usage.Completion, r.WantTokens = kind, 2, 9
+		if s := NewSGLang(sglangRun("completions", 100, r), SGLangOptions{Version: SGLangMain, Own: true}); s.TotalOutput != want {
+			t.Errorf("kind %d: %d tokens, want %d", kind, s.TotalOutput, want)
+		}
+	}
+}

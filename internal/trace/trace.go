@@ -75,6 +75,11 @@ const (
 	// server or the network had put them together; or only what closes a stream came
 	// with it.
 	Bundled
+	// Retold: a token came and no fresh text, but the text so far is told once more, by a
+	// protocol that repeats it.
+	Retold
+	// Totals: usage came with it, and no text.
+	Totals
 )
 
 // Output reports whether a chunk of this kind carries generated tokens: it
