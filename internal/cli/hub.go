@@ -49,6 +49,8 @@ func (p *Process) hub() hub {
 	switch {
 	case truthy(p.getenv("HF_HUB_OFFLINE")):
 		h.closed = "HF_HUB_OFFLINE is set"
+	case p.getenv("HF_HUB_OFFLINE") == "" && truthy(p.getenv("TRANSFORMERS_OFFLINE")):
+		h.closed = "TRANSFORMERS_OFFLINE is set"
 	case !p.download && !truthy(p.getenv(downloadVariable)):
 		h.closed = "--hf-download or " + downloadVariable + "=1 would allow to download it"
 	}
@@ -66,22 +68,30 @@ func truthy(v string) bool {
 
 func (p *Process) hubHome() string {
 	cache := cmp.Or(p.getenv("XDG_CACHE_HOME"), filepath.Join(p.getenv("HOME"), ".cache"))
-	return cmp.Or(p.getenv("HF_HOME"), filepath.Join(cache, "huggingface"))
+	return p.atHome(cmp.Or(p.getenv("HF_HOME"), filepath.Join(cache, "huggingface")))
+}
+
+// atHome resolves the ~ of a variable that no shell has read.
+func (p *Process) atHome(folder string) string {
+	if rest, ok := strings.CutPrefix(folder, "~/"); ok {
+		return filepath.Join(p.getenv("HOME"), rest)
+	}
+	return folder
 }
 
 func (p *Process) hubCache() string {
-	return cmp.Or(p.getenv("HF_HUB_CACHE"), p.getenv("HUGGINGFACE_HUB_CACHE"), filepath.Join(p.hubHome(), "hub"))
+	return p.atHome(cmp.Or(p.getenv("HF_HUB_CACHE"), p.getenv("HUGGINGFACE_HUB_CACHE"), filepath.Join(p.hubHome(), "hub")))
 }
 
 // hubToken is the user's, from a variable or from where `hf auth login` puts it.
 func (p *Process) hubToken() string {
 	if token := cmp.Or(p.getenv("HF_TOKEN"), p.getenv("HUGGING_FACE_HUB_TOKEN")); token != "" {
-		return token
+		return strings.TrimSpace(token) // of a secret's file, with the end of its line
 	}
 	if truthy(p.getenv("HF_HUB_DISABLE_IMPLICIT_TOKEN")) {
 		return ""
 	}
-	kept, _ := os.ReadFile(cmp.Or(p.getenv("HF_TOKEN_PATH"), filepath.Join(p.hubHome(), "token")))
+	kept, _ := os.ReadFile(p.atHome(cmp.Or(p.getenv("HF_TOKEN_PATH"), filepath.Join(p.hubHome(), "token"))))
 	return strings.TrimSpace(string(kept))
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -67,7 +68,7 @@ func (h hub) ask(ctx context.Context, method, address string, follow bool) (*htt
 		if len(via) > 10 {
 			return errors.New("the hub redirects in circles")
 		}
-		if next.URL.Host != via[0].URL.Host {
+		if first := via[0].URL; next.URL.Host != first.Host || next.URL.Scheme != first.Scheme {
 			next.Header.Del("Authorization")
 			if !follow {
 				return http.ErrUseLastResponse // the answer of the hub itself names the file
@@ -283,8 +284,7 @@ func linkTo(blob, link string) error {
 	if there, err := os.Readlink(link); err == nil && there == to {
 		return nil
 	}
-	fresh := link + ".incomplete"
-	os.Remove(fresh)
+	fresh := link + "." + rand.Text() + ".incomplete" // another process may be at the same
 	if err := os.Symlink(to, fresh); err != nil {
 		return err
 	}

@@ -17,7 +17,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -137,7 +139,7 @@ func TestDownloadsAreKeptAsPythonKeepsThem(t *testing.T) {
 	f := newFakeHub(t, map[string]string{"data/a b.parquet": "some rows", "README.md": "words"})
 	f.large["data/a b.parquet"] = true
 	f.token = "hf_secret"
-	p, cache := f.process(t, map[string]string{"HF_TOKEN": "hf_secret"})
+	p, cache := f.process(t, map[string]string{"HF_TOKEN": "hf_secret\n"})
 	for range 2 {
 		file, err := p.hubFile(t.Context(), "org/name", hubDataset, "data/a b.parquet")
 		if err != nil {
@@ -193,8 +195,11 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 		"no file":    {func(*fakeHub) {}, nil, "y", "the repository has no such file", true},
 		"a path":     {func(*fakeHub) {}, nil, "../x", "not the name of a file", true},
 		"offline":    {func(*fakeHub) {}, map[string]string{"HF_HUB_OFFLINE": "1"}, "x", "HF_HUB_OFFLINE is set", true},
-		"not asked":  {func(*fakeHub) {}, map[string]string{downloadVariable: ""}, "x", "--hf-download or PITOT_HF_DOWNLOAD=1 would allow to download it", true},
-		"no hub":     {func(f *fakeHub) { f.hub.Close() }, nil, "x", "connection refused", false},
+		"offline as transformers says": {
+			func(*fakeHub) {}, map[string]string{"TRANSFORMERS_OFFLINE": "true"}, "x", "TRANSFORMERS_OFFLINE is set", true,
+		},
+		"not asked": {func(*fakeHub) {}, map[string]string{downloadVariable: ""}, "x", "--hf-download or PITOT_HF_DOWNLOAD=1 would allow to download it", true},
+		"no hub":    {func(f *fakeHub) { f.hub.Close() }, nil, "x", "connection refused", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeHub(t, map[string]string{"x": strings.Repeat("content ", 9999)})
@@ -208,6 +213,35 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 				t.Errorf("there is %q", left)
 			}
 		})
+	}
+}
+
+func TestManyMayLinkAtOnce(t *testing.T) {
+	folder := t.TempDir()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 50 {
+				if err := linkTo(filepath.Join(folder, "blob"), filepath.Join(folder, "snapshots", strconv.Itoa(i))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := kept(t, folder); len(got) != 50 {
+		t.Errorf("%d links: %q", len(got), got)
+	}
+}
+
+func TestHubTildeIsTheHomeFolder(t *testing.T) {
+	f := newFakeHub(t, map[string]string{"x": "y"})
+	for _, env := range []map[string]string{{"HF_HOME": "~/kept"}, {"HF_HUB_CACHE": "~/kept/hub"}} {
+		p, _ := f.process(t, env)
+		want := filepath.Join(p.getenv("HOME"), "kept", "hub") + "/"
+		if file, err := p.hubFile(t.Context(), "org/name", hubModel, "x"); err != nil || !strings.HasPrefix(file, want) {
+			t.Errorf("%v: %q, %v, want it in %q", env, file, err, want)
+		}
 	}
 }
 
@@ -250,6 +284,9 @@ func TestTokenizersAreDownloadedWithTheirTemplates(t *testing.T) {
 		t.Errorf("%d files: %q", got, kept(t, cache))
 	}
 	asked := len(f.asked)
+	if last := f.asked[asked-1]; last != "GET /org/name/resolve/main/tokenizer.json" {
+		t.Errorf("the file by which the others are found came before them: %q", f.asked)
+	}
 	if _, err := p.loadTokens(t.Context(), "org/name"); err != nil || len(f.asked) != asked {
 		t.Errorf("the second time the hub is asked for %q, %v", f.asked[asked:], err)
 	}

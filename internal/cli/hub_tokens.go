@@ -94,7 +94,8 @@ func (p *Process) modelScope(name string) []string {
 }
 
 // downloadTokenizer brings what a tokenizer and its chat template are read from, and
-// gives the folder. Without tokenizer.json it is the file of another form.
+// gives the folder. Without tokenizer.json it is the file of another form. That file
+// comes last: a folder that has it has all.
 func (h hub) downloadTokenizer(ctx context.Context, repo string) (string, error) {
 	paths, err := h.list(ctx, repo, hubModel)
 	if err != nil {
@@ -107,6 +108,15 @@ func (h hub) downloadTokenizer(ctx context.Context, repo string) (string, error)
 	if !slices.ContainsFunc(wanted, isTokenizerFile) {
 		return "", notThere(repo + " has none in a form that is known: tokenizer.json or a tiktoken file")
 	}
+	slices.SortStableFunc(wanted, func(a, b string) int {
+		switch {
+		case isTokenizerFile(a) == isTokenizerFile(b):
+			return 0
+		case isTokenizerFile(a):
+			return 1
+		}
+		return -1
+	})
 	folder := ""
 	for _, file := range wanted {
 		kept, err := h.download(ctx, repo, hubModel, file)

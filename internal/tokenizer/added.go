@@ -182,7 +182,8 @@ func (s *tokenSet) longest(text string) *setToken {
 // cut calls token for each added token in text and other for each part between
 // them, in order, with whether it is what text starts with. A token's white space
 // to be stripped belongs to the token, but the search goes on right behind the
-// token itself.
+// token itself: a token of white space may then be found in what another has taken,
+// and is none if it would take white space before itself and nothing is left of it.
 func (s *tokenSet) cut(text string, token func(id int32), other func(part string, first bool)) {
 	done, at := 0, 0
 	for len(s.tokens) > 0 {
@@ -195,10 +196,13 @@ func (s *tokenSet) cut(text string, token func(id int32), other func(part string
 			continue
 		}
 		if tok.LStrip {
-			start = spaceBefore(text[:start])
+			start = max(spaceBefore(text[:start]), done)
 		}
 		if tok.RStrip {
 			stop += spaceAfter(text[stop:])
+		}
+		if start >= stop {
+			continue
 		}
 		if done < start {
 			other(text[done:start], done == 0)

@@ -70,6 +70,32 @@ func TestEncodeReplacesInvalidUTF8(t *testing.T) {
 	}
 }
 
+// What tokenizers 0.23.3 makes of tokens of white space next to tokens that take the
+// white space around them.
+func TestTokensOfWhiteSpace(t *testing.T) {
+	tok, err := Parse([]byte(`{"version":"1.0","added_tokens":[
+		{"id":3,"content":"<r>","rstrip":true},{"id":4,"content":"\n\n","lstrip":true},{"id":5,"content":"\t\t"}],
+		"pre_tokenizer":{"type":"WhitespaceSplit"},
+		"model":{"type":"WordLevel","vocab":{"?":0,"a":1,"b":2},"unk_token":"?"}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]int32{
+		"<r>\n\n":          {3},
+		"a<r>\n\nb":        {1, 3, 2},
+		"<r>\n\na\n\n":     {3, 1, 4},
+		"\n\n\n\na":        {4, 4, 1},
+		"a \n\n":           {1, 4},
+		"<r>\t\ta":         {3, 5, 1},
+		"<r><r>\n\n<r>\n":  {3, 3, 3},
+		"<r>  \n\n\n\n b ": {3, 2}, // there the library panics
+	} {
+		if got := tok.Encode(text, false); !slices.Equal(got, want) {
+			t.Errorf("Encode(%q) = %d, want %d", text, got, want)
+		}
+	}
+}
+
 func TestDecodeLeavesOutUnknownIDs(t *testing.T) {
 	tok := load(t, "gpt2")
 	ids := tok.Encode("pump", false)
