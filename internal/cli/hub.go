@@ -50,7 +50,7 @@ func (p *Process) hub() hub {
 	case truthy(p.getenv("HF_HUB_OFFLINE")):
 		h.closed = "HF_HUB_OFFLINE is set"
 	case !p.download && !truthy(p.getenv(downloadVariable)):
-		h.closed = "--hf-download or " + downloadVariable + "=1 would allow to download it"
+		h.closed = downloadVariable + "=1 would allow to download it, or --hf-download of pitot bench"
 	}
 	transport := &http.Transport{DialContext: p.Dial, ResponseHeaderTimeout: 30 * time.Second, TLSHandshakeTimeout: 30 * time.Second}
 	if proxy := p.proxy(); proxy != nil {

@@ -26,7 +26,7 @@ type Content interface {
 
 // errNoFile is what a dataset without its file is told.
 func errNoFile(dataset, what string) error {
-	return fmt.Errorf("--dataset-path: %s needs a file, %s", dataset, what)
+	return fmt.Errorf("%s needs a file with --dataset-path, %s", dataset, what)
 }
 
 // in says which file an error is about.

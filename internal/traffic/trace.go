@@ -110,6 +110,9 @@ func recognize(in *bufio.Reader) (Format, error) {
 		}
 		return Mooncake, nil
 	}
+	if len(head) == 0 {
+		return "", errors.New("no requests: the file is empty")
+	}
 	names := strings.Split(string(line), ",")
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)

@@ -77,7 +77,7 @@ func TestMistakesInTraces(t *testing.T) {
 		format     Format
 		want       []string
 	}{
-		{"nothing", "", "", []string{`line 1: "" is the beginning of no trace`}},
+		{"nothing", "", "", []string{"no requests: the file is empty"}},
 		{"other columns", "a,b\n1,2\n", "", []string{`line 1: "a,b" is the beginning of no trace known here: azure begins with the columns TIMESTAMP,ContextTokens,GeneratedTokens`}},
 		{"another format", azure, BurstGPT, []string{"no trace of the format burstgpt, which begins with the columns Timestamp,Request tokens,Response tokens"}},
 		{"no rows", azure, "", []string{"no requests in it"}},

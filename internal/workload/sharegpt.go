@@ -78,7 +78,9 @@ func (s ShareGPT) Check(file io.Reader) error {
 func readConversations(file io.Reader) ([]conversation, error) {
 	var all []conversation
 	dec := json.NewDecoder(file)
-	if err := dec.Decode(&all); err != nil {
+	if err := dec.Decode(&all); errors.Is(err, io.EOF) {
+		return nil, errors.New("no conversations: the file is empty")
+	} else if err != nil {
 		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), wrongType(err))
 	}
 	kept := all[:0]
