@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/pitot-bench/pitot/internal/rows"
+	"github.com/pitot-bench/pitot/internal/workload"
 )
 
 // A File is a file as the command line names it.
@@ -97,16 +97,4 @@ func (b *badLines) note(f *File) []string {
 }
 
 // decode reads a JSON value into v.
-func decode(b []byte, v any) error { return inWords(json.Unmarshal(b, v)) }
-
-// inWords says without Go's types what stands where something else should.
-func inWords(err error) error {
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrong):
-		return err
-	case wrong.Field == "":
-		return fmt.Errorf("it is a JSON %s", wrong.Value)
-	}
-	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
-}
+func decode(b []byte, v any) error { return workload.WrongType(json.Unmarshal(b, v)) }
