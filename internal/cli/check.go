@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -147,7 +148,7 @@ func (c *benchCmd) completeWorkload() {
 	if !c.OutputLen.given() && c.drawn() {
 		c.OutputLen = length{fixed: 64}
 	}
-	if c.Workload == "trace" && c.kind() == "default" {
+	if c.Workload == "trace" && c.Data != "" && c.kind() == "default" {
 		c.Replay = "data" // it has times of its own
 	}
 }
@@ -200,7 +201,7 @@ func buildFrom(ctx context.Context, flag, name string, source fileWorkload, tok 
 
 // withFile lets read have the file that a flag names, unpacked.
 func withFile(flag, name string, read func(io.Reader) error) error {
-	file, err := os.Open(name)
+	file, err := openFile(name)
 	if err != nil {
 		return usagef("%s: %w", flag, err)
 	}
@@ -210,6 +211,18 @@ func withFile(flag, name string, read func(io.Reader) error) error {
 		err = read(text)
 	}
 	return named(flag, name, err)
+}
+
+// openFile opens a file to read, which a folder is not.
+func openFile(name string) (*os.File, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(fmt.Errorf("%s is a folder, not a file", name), file.Close())
+	}
+	return file, nil
 }
 
 // named puts a flag and its file before an error, if there is one. Errors of the

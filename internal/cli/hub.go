@@ -52,7 +52,7 @@ func (p *Process) hub() hub {
 	case p.getenv("HF_HUB_OFFLINE") == "" && truthy(p.getenv("TRANSFORMERS_OFFLINE")):
 		h.closed = "TRANSFORMERS_OFFLINE is set"
 	case !p.download && !truthy(p.getenv(downloadVariable)):
-		h.closed = "--hf-download or " + downloadVariable + "=1 would allow to download it"
+		h.closed = downloadVariable + "=1 would allow to download it, or --hf-download of pitot bench"
 	}
 	transport := &http.Transport{DialContext: p.Dial, ResponseHeaderTimeout: 30 * time.Second, TLSHandshakeTimeout: 30 * time.Second}
 	if proxy := p.proxy(); proxy != nil {

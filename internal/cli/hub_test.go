@@ -198,7 +198,7 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 		"offline as transformers says": {
 			func(*fakeHub) {}, map[string]string{"TRANSFORMERS_OFFLINE": "true"}, "x", "TRANSFORMERS_OFFLINE is set", true,
 		},
-		"not asked": {func(*fakeHub) {}, map[string]string{downloadVariable: ""}, "x", "--hf-download or PITOT_HF_DOWNLOAD=1 would allow to download it", true},
+		"not asked": {func(*fakeHub) {}, map[string]string{downloadVariable: ""}, "x", "PITOT_HF_DOWNLOAD=1 would allow to download it, or --hf-download of pitot bench", true},
 		"no hub":    {func(f *fakeHub) { f.hub.Close() }, nil, "x", "connection refused", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -342,7 +342,8 @@ func TestTokenizersThatAreNotFound(t *testing.T) {
 		env       map[string]string
 		ask, want string
 	}{
-		"closed":       {map[string]string{downloadVariable: ""}, "org/name", `tokenizer "org/name" is neither a file nor in the Hugging Face cache or ModelScope's of this machine; --hf-download or PITOT_HF_DOWNLOAD=1 would allow to download it`},
+		"closed":       {map[string]string{downloadVariable: ""}, "org/name", `tokenizer "org/name" is neither a file nor in the Hugging Face cache or ModelScope's of this machine; PITOT_HF_DOWNLOAD=1 would allow to download it, or --hf-download of pitot bench`},
+		"another file": {map[string]string{downloadVariable: ""}, "hub_test.go", `tokenizer "hub_test.go" is a file, but none of a tokenizer by its name: those are .json, .tiktoken`},
 		"a path":       {nil, "./none", `tokenizer "./none" is neither a file nor in the Hugging Face cache`},
 		"no tokenizer": {nil, "org/name", `no tokenizer "org/name" on this machine: org/name has none in a form that is known: tokenizer.json or a tiktoken file`},
 	} {

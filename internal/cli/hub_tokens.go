@@ -27,7 +27,7 @@ func (p *Process) locateTokens(ctx context.Context, where string) (string, error
 		}
 	}
 	if h.closed != "" || !isRepo(where) {
-		return "", usageError{missingTokenizer{where, h.closed}}
+		return "", usageError{missingTokenizer{where, h.closed, isRegular(where)}}
 	}
 	folder, err := h.downloadTokenizer(ctx, where)
 	if err != nil {
@@ -37,9 +37,15 @@ func (p *Process) locateTokens(ctx context.Context, where string) (string, error
 }
 
 // A missingTokenizer is one that is neither here nor to be downloaded.
-type missingTokenizer struct{ name, closed string }
+type missingTokenizer struct {
+	name, closed string
+	file         bool // there is a file of that name, of another kind
+}
 
 func (m missingTokenizer) Error() string {
+	if m.file {
+		return fmt.Sprintf("tokenizer %q is a file, but none of a tokenizer by its name: those are .json, .tiktoken and tokenizer.model; and no model in a cache of this machine is called so", m.name)
+	}
 	text := fmt.Sprintf("tokenizer %q is neither a file nor in the Hugging Face cache or ModelScope's of this machine", m.name)
 	if !isRepo(m.name) {
 		return text
@@ -134,4 +140,10 @@ func (h hub) downloadTokenizer(ctx context.Context, repo string) (string, error)
 func aboutTokenizer(file string) bool {
 	template, _ := path.Match("additional_chat_templates/*.jinja", file)
 	return template || isTokenizerFile(file) || slices.Contains([]string{"tokenizer_config.json", "chat_template.jinja", "chat_template.json"}, file)
+}
+
+// isRegular tells whether there is a file of that name.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,7 +200,7 @@ func (s loadSettings) replay(requests []workload.Request) (load, error) {
 
 // readTimes reads a number of seconds from each line of a file.
 func readTimes(name string) ([]time.Duration, error) {
-	file, err := os.Open(name)
+	file, err := openFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -189,6 +189,9 @@ func (r *sglangRun) reach() (err error) {
 	for _, kv := range r.Headers() {
 		to.header.Set(kv[0], kv[1])
 	}
+	if lost := len(r.Header) - len(r.Headers()); lost > 0 {
+		r.s.notef("--header: %d of %d are left out, as that tool does: they are not NAME=VALUE", lost, len(r.Header))
+	}
 	if r.s.target, err = r.p.newTarget(base, to); err != nil {
 		return err
 	}
@@ -236,7 +239,7 @@ func (r *sglangRun) awaitServer(ctx context.Context) error {
 		}
 		if took >= time.Duration(limit)*time.Second {
 			fmt.Fprintf(r.p.Stdout, "Server did not become ready within %ds timeout.\n", limit)
-			return fmt.Errorf("the server at %s is not ready: %w\n--ready-check-timeout-sec waits longer", url, err)
+			return fmt.Errorf("the server at %s is not ready: %w\n--ready-check-timeout-sec waits longer, and 0 does without", url, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -270,7 +273,7 @@ func (r *sglangRun) findTokenizer(ctx context.Context) (tokens, error) {
 	case r.DialectVersion.Since("main"):
 		where = r.serversTokenizer(ctx, where)
 	}
-	tok, err := r.p.findTokens(ctx, where, given && isPath(where), r.s.target, *r.Model, vllmVocabulary)
+	tok, err := r.p.findTokens(ctx, where, given && (isPath(where) || isRegular(where)), r.s.target, *r.Model, vllmVocabulary)
 	if err != nil {
 		return tok, err
 	}

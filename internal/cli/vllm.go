@@ -198,7 +198,7 @@ func (v vllmRun) tokens(ctx context.Context, s *session, id string) (tokens, str
 	if given {
 		where = *v.Tokenizer
 	}
-	tok, err := v.p.findTokens(ctx, where, given && isPath(where), s.target, id, vllmVocabulary)
+	tok, err := v.p.findTokens(ctx, where, given && (isPath(where) || isRegular(where)), s.target, id, vllmVocabulary)
 	if err != nil {
 		return tok, where, err
 	}

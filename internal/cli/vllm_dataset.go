@@ -153,7 +153,7 @@ func (v vllmRun) file() string {
 // checkFile reads the dataset's file before anything is sent.
 func (v vllmRun) checkFile(ctx context.Context) error {
 	switch {
-	case v.DatasetName == "hf" && (v.DatasetPath != nil || v.HFName != nil):
+	case v.DatasetName == "hf" && vllmdata.HF{Name: v.HFFamily()}.Check() == nil: // else told already
 		_, _, _, err := v.copied(ctx)
 		return err
 	case v.FromFile() && v.DatasetPath != nil:

@@ -106,7 +106,7 @@ func (a *VLLMArgs) FromFile() bool { return !a.is(drawnDatasets...) && !a.is("hf
 func (a *VLLMArgs) checkDataset(c *checklist) {
 	drawn := a.is(drawnDatasets...)
 	c.refuse(drawn && a.DatasetPath != nil, "--dataset-path cannot be used with --dataset-name %s; for a file use sharegpt or custom", a.DatasetName)
-	c.refuse(!drawn && a.DatasetPath == nil && !(a.is("hf") && a.HFName != nil), "--dataset-name %s needs --dataset-path", a.DatasetName)
+	c.refuse(!drawn && a.DatasetPath == nil && (!a.is("hf") || a.HFName == nil), "--dataset-name %s needs --dataset-path", a.DatasetName)
 	c.refuse(a.is(customDatasets...) && a.DatasetPath != nil && !strings.HasSuffix(*a.DatasetPath, ".jsonl"), "--dataset-name %s needs a --dataset-path that ends in .jsonl", a.DatasetName)
 	c.refuse(a.SkipTokenizerInit && !a.is(customDatasets...), "--skip-tokenizer-init cannot be used with --dataset-name %s, which counts tokens", a.DatasetName)
 	c.refuse(a.NumPrompts < 1 && !a.is(wholeDatasets...) && !a.is("random", "random-mm"), "--num-prompts %d: must be at least 1", a.NumPrompts)

@@ -2,12 +2,11 @@ package driver
 
 import (
 	"bytes"
-	"container/heap"
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/arrival"
 	"github.com/pitot-bench/pitot/internal/trace"
 	"github.com/pitot-bench/pitot/internal/workload"
 )
@@ -20,8 +19,8 @@ type turns struct {
 	changed   chan struct{} // has an element when there is something new to look at
 
 	mu      sync.Mutex
-	ready   queue // answered; due some time
-	awaited int   // requests that will be ready, if nothing ends the run
+	ready   arrival.Queue[encoded] // answered; due some time
+	awaited int                    // requests that will be ready, if nothing ends the run
 }
 
 // newTurns is what the requests say. One that waits for itself or for a later one
@@ -47,10 +46,8 @@ func newTurns(requests []workload.Request, hold bool) *turns {
 func (t *turns) first() (e encoded, ok, awaited bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.ready) > 0 {
-		return t.ready[0], true, true
-	}
-	return encoded{}, false, t.awaited > 0
+	e, _, ok = t.ready.First()
+	return e, ok, ok || t.awaited > 0
 }
 
 // take removes e, if it is of a conversation, and awaits what waits for its answer.
@@ -61,7 +58,7 @@ func (t *turns) take(e encoded) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.req.After != 0 { // it need not be first any more: another may have become ready since
-		heap.Remove(&t.ready, slices.IndexFunc(t.ready, func(r encoded) bool { return r.index == e.index }))
+		t.ready.Remove(e.index)
 	}
 	t.awaited += len(t.followers[e.index])
 }
@@ -75,7 +72,7 @@ func (t *turns) add(index int, followers []encoded) {
 	t.mu.Lock()
 	t.awaited -= n
 	for _, e := range followers {
-		heap.Push(&t.ready, e)
+		t.ready.Push(time.Duration(e.due), e.index, e)
 	}
 	t.mu.Unlock()
 	select {
@@ -199,29 +196,4 @@ func join(arrays ...json.RawMessage) json.RawMessage {
 		out = append(out, inner...)
 	}
 	return append(out, ']')
-}
-
-// A queue is a heap of requests, the one that is due first on top, of several the
-// first in the workload.
-type queue []encoded
-
-func (q queue) Len() int { return len(q) }
-
-func (q queue) Less(i, j int) bool {
-	if q[i].due != q[j].due {
-		return q[i].due < q[j].due
-	}
-	return q[i].index < q[j].index
-}
-
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-func (q *queue) Push(e any) { *q = append(*q, e.(encoded)) }
-
-func (q *queue) Pop() any {
-	old := *q
-	last := old[len(old)-1]
-	old[len(old)-1] = encoded{}
-	*q = old[:len(old)-1]
-	return last
 }

@@ -86,7 +86,7 @@ func (d Agentic) read() ([][]agenticTurn, error) {
 	}
 	dec := json.NewDecoder(d.File.Content)
 	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("read conversations, at byte %d: %w", dec.InputOffset(), inWords(err))
+		return nil, fmt.Errorf("read conversations, at byte %d: %w", dec.InputOffset(), workload.WrongType(err))
 	}
 	if len(file.Conversations) == 0 {
 		return nil, errors.New(`no "conversations" in it`)

@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/pitot-bench/pitot/internal/rows"
+	"github.com/pitot-bench/pitot/internal/workload"
 )
 
 // A File is a file as the command line names it.
@@ -26,7 +26,7 @@ type Content interface {
 
 // errNoFile is what a dataset without its file is told.
 func errNoFile(dataset, what string) error {
-	return fmt.Errorf("--dataset-path: %s needs a file, %s", dataset, what)
+	return fmt.Errorf("%s needs a file with --dataset-path, %s", dataset, what)
 }
 
 // in says which file an error is about.
@@ -97,16 +97,4 @@ func (b *badLines) note(f *File) []string {
 }
 
 // decode reads a JSON value into v.
-func decode(b []byte, v any) error { return inWords(json.Unmarshal(b, v)) }
-
-// inWords says without Go's types what stands where something else should.
-func inWords(err error) error {
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrong):
-		return err
-	case wrong.Field == "":
-		return fmt.Errorf("it is a JSON %s", wrong.Value)
-	}
-	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
-}
+func decode(b []byte, v any) error { return workload.WrongType(json.Unmarshal(b, v)) }

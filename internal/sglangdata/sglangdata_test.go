@@ -26,9 +26,10 @@ func TestMistakesAreNamed(t *testing.T) {
 		want []string
 	}{
 		{"settings of random", Random{Requests: 0, Input: -1, Output: 4, Ratio: 1.5}, []string{"--num-prompts 0: must be at least 1", "--random-input-len -1: must be at least 0", "--random-range-ratio 1.5: must be within 0 and 1"}},
-		{"no file", ShareGPT{talks(nil)}, []string{"--dataset-path: sharegpt needs a file"}},
+		{"no file", ShareGPT{talks(nil)}, []string{"sharegpt needs a file with --dataset-path"}},
 		{"a short answer", ShareGPT{Talks{File: textFile("a.json", "[]"), Requests: 1, Output: number(3)}}, []string{"--sharegpt-output-len 3: must be at least 4"}},
 		{"no list", ShareGPT{talks(textFile("a.json", `{"a":1}`))}, []string{"--dataset-path a.json: not a JSON list of conversations"}},
+		{"an empty file", ShareGPT{talks(textFile("a.json", ""))}, []string{"--dataset-path a.json: the file is empty"}},
 		{"cut off", ShareGPT{talks(textFile("a.json", `[{"conversations":[]},{"conv`))}, []string{"--dataset-path a.json: conversation 2, at byte", "unexpected EOF"}},
 		{"a number for a text", ShareGPT{talks(textFile("a.json", `[{"conversations":[{"value":"a"},{"value":5}]}]`))}, []string{`a.json: conversation 1`, `turn 2: field "value" is not a text`}},
 		{"no text", ShareGPT{talks(textFile("a.json", `[{"conversations":[{},{"value":"b"}]}]`))}, []string{`turn 1: no field "value"`}},

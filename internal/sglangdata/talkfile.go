@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -82,7 +83,9 @@ func text(key string, v gjson.Result) (string, error) {
 // two turns or more, with their answers if they are wanted.
 func readShareGPT(f *File, answers bool) ([]talk, error) {
 	dec := json.NewDecoder(f.Content)
-	if token, err := dec.Token(); err != nil || token != json.Delim('[') {
+	if token, err := dec.Token(); errors.Is(err, io.EOF) {
+		return nil, f.in(errors.New("the file is empty"))
+	} else if err != nil || token != json.Delim('[') {
 		return nil, f.in(cmp.Or(err, errors.New("not a JSON list of conversations")))
 	}
 	var talks []talk

@@ -20,7 +20,6 @@
 package sim
 
 import (
-	"container/heap"
 	"iter"
 	"math"
 	"net/http"
@@ -88,7 +87,7 @@ func Run(m engine.Model, p Plan) Outcome {
 		gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
 	}
 	r.dispatch()
-	for (r.inFlight > 0 || len(r.turns.held) > 0) && !r.stopped && r.advance(math.MaxInt64) {
+	for (r.inFlight > 0 || r.turns.held.Len() > 0) && !r.stopped && r.advance(math.MaxInt64) {
 	}
 	r.abandon()
 	end := trace.Instant(0)
@@ -190,14 +189,19 @@ const atOnce = 512
 // place goes on.
 func (r *run) advance(limit time.Duration) bool {
 	held := &r.turns.held
-	if len(*held) == 0 || (*held)[0].due > limit {
+	_, next, ok := held.First()
+	if !ok || next > limit {
 		return r.step(limit)
 	}
-	if r.now < (*held)[0].due {
-		r.step((*held)[0].due)
+	if r.now < next {
+		r.step(next)
 	}
-	for len(*held) > 0 && (*held)[0].due <= r.now && !r.stopped {
-		e := heap.Pop(held).(waiting)
+	for !r.stopped {
+		e, due, ok := held.First() // another than before, if the step ended an answer
+		if !ok || due > r.now {
+			break
+		}
+		held.Pop()
 		free := e.free
 		if free.Happened() {
 			free = trace.Instant(e.due)
@@ -330,9 +334,9 @@ func (r *run) leave(rec *trace.Record, now trace.Instant) {
 	for _, i := range followers {
 		e := waiting{index: i, due: time.Duration(now) + r.plan.Requests[i].Think, free: rec.Free}
 		if r.plan.Hold {
-			heap.Push(&r.turns.held, e)
+			r.turns.held.Push(e.due, i, e)
 		} else {
-			heap.Push(&r.turns.ready, e)
+			r.turns.ready.Push(e.due, i, e)
 		}
 	}
 	if !r.plan.Hold || len(followers) == 0 {

@@ -1,9 +1,9 @@
 package sim
 
 import (
-	"container/heap"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/arrival"
 	"github.com/pitot-bench/pitot/internal/trace"
 )
 
@@ -18,10 +18,10 @@ type waiting struct {
 // turns are the requests that wait for the answers to others. Its zero value is for
 // runs without such requests.
 type turns struct {
-	followers map[int][]int // positions, by that of the request they wait for
-	ready     queue         // answered
-	held      queue         // answered, of conversations that hold their place
-	arrived   []int         // positions, in the order in which the requests were sent; nil where that is the same
+	followers map[int][]int          // positions, by that of the request they wait for
+	ready     arrival.Queue[waiting] // answered
+	held      arrival.Queue[waiting] // answered, of conversations that hold their place
+	arrived   []int                  // positions, in the order in which the requests were sent; nil where that is the same
 }
 
 func newTurns(requests []Request) turns {
@@ -48,14 +48,14 @@ func (t *turns) any() bool { return t.followers != nil }
 // first is what is due first: head, of the schedule, if there is more of that, or the
 // first that is ready.
 func (t *turns) first(head waiting, more bool) (waiting, bool) {
-	if len(t.ready) > 0 && (!more || t.ready[0].due < head.due) {
-		return t.ready[0], true
+	if e, due, ok := t.ready.First(); ok && (!more || due < head.due) {
+		return e, true
 	}
 	return head, more
 }
 
 // take removes the first that is ready.
-func (t *turns) take() { heap.Pop(&t.ready) }
+func (t *turns) take() { t.ready.Pop() }
 
 // arrive numbers the request at a position, the nth that is sent.
 func (t *turns) arrive(position, n int) uint64 {
@@ -71,28 +71,4 @@ func (t *turns) position(id uint64) int {
 		return t.arrived[id]
 	}
 	return int(id)
-}
-
-// A queue is a heap of requests, the one that is due first on top, of several the
-// first in the workload.
-type queue []waiting
-
-func (q queue) Len() int { return len(q) }
-
-func (q queue) Less(i, j int) bool {
-	if q[i].due != q[j].due {
-		return q[i].due < q[j].due
-	}
-	return q[i].index < q[j].index
-}
-
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-func (q *queue) Push(e any) { *q = append(*q, e.(waiting)) }
-
-func (q *queue) Pop() any {
-	old := *q
-	last := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return last
 }

@@ -126,7 +126,7 @@ func loadOther(fsys fs.FS, dir string, missing error) (*Tokenizer, error) {
 			return loadTiktoken(fsys, path.Join(dir, entry.Name()), err)
 		}
 	}
-	return nil, missing
+	return nil, fmt.Errorf("the folder has neither %s nor a file of tiktoken's: %w", tokenizerName, missing)
 }
 
 // tiktokenFile tells whether a file is one of tiktoken's, by its name, or where the

@@ -55,7 +55,7 @@ func (c Chat) Build(ctx context.Context, p *Prompter) (workload.Workload, error)
 		first[i+1] = first[i] + len(t.turns)
 	}
 	w.Requests = make([]workload.Request, first[len(talks)])
-	err := parallel(ctx, len(w.Requests), func(ctx context.Context, n int) (err error) {
+	err := workload.Each(ctx, len(w.Requests), func(ctx context.Context, n int) (err error) {
 		i := place(first, n)
 		w.Requests[n], err = c.turn(ctx, p, talks[i], system, i, n-first[i], first[i])
 		return err

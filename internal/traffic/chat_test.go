@@ -229,7 +229,7 @@ func TestMistakesInConversations(t *testing.T) {
 		`{"turns": []}`:             "no conversations in it",
 		`{"prompt": "x"}`:           `line 1: none of the fields "turns", "messages" and "conversations" is there`,
 		`{"turns": [{"txt": "x"}]}`: `line 1: turn 1: field "text" is missing`,
-		`{"turns": "x"}`:            `line 1: field "turns" is a JSON string`,
+		`{"turns": "x"}`:            `line 1: not a JSON object of a conversation: field "turns" is a JSON string`,
 		`{"messages": ["x"]}`:       "line 1: message 1: must be an object with a role and a content",
 		`{`:                         "line 1: not a JSON object of a conversation",
 		`[{"messages": ["x"]}]`:     "conversation 1: message 1: must be",

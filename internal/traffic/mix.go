@@ -1,7 +1,6 @@
 package traffic
 
 import (
-	"container/heap"
 	"fmt"
 	"iter"
 	"math"
@@ -33,56 +32,26 @@ func Deal(weights []float64, n int, seed uint64) []int {
 // Superpose puts schedules together into one, by time, of n arrivals at most: when they
 // are due, and of which schedule each is. At one instant the first schedule goes first.
 func Superpose(schedules []arrival.Schedule, n int) (at []time.Duration, of []int) {
-	var next byDue
+	var next arrival.Queue[int]
+	pulls := make([]func() (time.Duration, bool), len(schedules))
+	further := func(i int) {
+		if due, ok := pulls[i](); ok {
+			next.Push(due, i, i)
+		}
+	}
 	for i, s := range schedules {
 		pull, stop := iter.Pull(s)
 		defer stop()
-		if due, ok := pull(); ok {
-			next = append(next, upcoming{due, i, pull})
-		}
+		pulls[i] = pull
+		further(i)
 	}
-	heap.Init(&next)
-	for len(at) < n && len(next) > 0 {
-		first := &next[0]
-		at, of = append(at, first.due), append(of, first.of)
-		var more bool
-		if first.due, more = first.pull(); more {
-			heap.Fix(&next, 0)
-		} else {
-			heap.Pop(&next)
-		}
+	for len(at) < n && next.Len() > 0 {
+		_, due, _ := next.First()
+		i := next.Pop()
+		at, of = append(at, due), append(of, i)
+		further(i)
 	}
 	return at, of
-}
-
-// upcoming is the next arrival of a schedule.
-type upcoming struct {
-	due  time.Duration
-	of   int
-	pull func() (time.Duration, bool)
-}
-
-// byDue is a heap.
-type byDue []upcoming
-
-func (h byDue) Len() int { return len(h) }
-
-func (h byDue) Less(i, j int) bool {
-	if h[i].due != h[j].due {
-		return h[i].due < h[j].due
-	}
-	return h[i].of < h[j].of
-}
-
-func (h byDue) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-func (h *byDue) Push(x any) { *h = append(*h, x.(upcoming)) }
-
-func (h *byDue) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
 }
 
 // A Part is a workload that others are put together with, under a name.

@@ -38,7 +38,7 @@ func (r Replay) Build(ctx context.Context, p *Prompter) (workload.Workload, erro
 		w.Notes = append(w.Notes, fmt.Sprintf("%d prompts are longer than their hash ids tell, by blocks of %d tokens: they share nothing behind that", uncovered, r.Block))
 	}
 	w.Requests = make([]workload.Request, len(r.Rows))
-	err := parallel(ctx, len(r.Rows), func(ctx context.Context, i int) (err error) {
+	err := workload.Each(ctx, len(r.Rows), func(ctx context.Context, i int) (err error) {
 		ids, shared := r.prompt(p, r.Rows[i], p.own(pairs[i].Input))
 		req, err := p.prompt(ctx, ids, shared)
 		req.OutputTokens, req.At, req.ID = pairs[i].Output, r.Rows[i].At, fmt.Sprint(r.IDPrefix, i)

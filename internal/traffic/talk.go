@@ -10,6 +10,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/workload"
 )
 
 // A Talk is a recorded conversation. Three forms of it are read:
@@ -126,11 +128,7 @@ type turn struct {
 func readTalk(raw []byte) (t Talk, err error) {
 	var c conversation
 	if err := json.Unmarshal(raw, &c); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) && wrong.Field != "" {
-			return t, fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
-		}
-		return t, fmt.Errorf("not a JSON object of a conversation: %w", err)
+		return t, fmt.Errorf("not a JSON object of a conversation: %w", workload.WrongType(err))
 	}
 	if c.Timestamp != nil {
 		if !(math.Abs(*c.Timestamp) < furthest/1e9) {

@@ -175,7 +175,7 @@ func (b *talkBuilder) say(r *workload.Request, messages []json.RawMessage, behin
 // count fills in the tokens of prompts and of recorded answers.
 func (b *talkBuilder) count(ctx context.Context, tok workload.Tokenizer) error {
 	var silent atomic.Int64
-	err := parallel(ctx, len(b.requests), func(ctx context.Context, i int) error {
+	err := workload.Each(ctx, len(b.requests), func(ctx context.Context, i int) error {
 		r, s := &b.requests[i], b.sources[i]
 		if tok != nil {
 			ids, err := tok.Encode(ctx, s.text, r.Number == 0)

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/workload"
 )
 
 // A Format is a form of a trace file.
@@ -112,7 +114,7 @@ func recognize(in *bufio.Reader) (Format, error) {
 		return Mooncake, nil
 	}
 	if len(line) == 0 {
-		return "", errors.New("the file is empty")
+		return "", errors.New("no requests: the file is empty")
 	}
 	names, err := columnNames(csv.NewReader(bytes.NewReader(line)))
 	if err != nil {
@@ -255,11 +257,7 @@ func mooncakeRow(line []byte) (Row, error) {
 		Blocks    []int64  `json:"hash_ids"`
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) && wrong.Field != "" {
-			return Row{}, fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
-		}
-		return Row{}, fmt.Errorf("not a JSON object: %w", err)
+		return Row{}, fmt.Errorf("not a JSON object of a request: %w", workload.WrongType(err))
 	}
 	row := Row{Blocks: l.Blocks}
 	return row, errors.Join(wholeNumber("input_length", l.Input, &row.Input), wholeNumber("output_length", l.Output, &row.Output), millis("timestamp", l.Timestamp, &row.At))

@@ -88,7 +88,7 @@ func TestMistakesInTraces(t *testing.T) {
 		format     Format
 		want       []string
 	}{
-		{"nothing", "", "", []string{"the file is empty"}},
+		{"nothing", "", "", []string{"no requests: the file is empty"}},
 		{"other columns", "a,b\n1,2\n", "", []string{`line 1: "a,b" is the beginning of no trace known here: azure begins with the columns TIMESTAMP,ContextTokens,GeneratedTokens`}},
 		{"another format", azure, BurstGPT, []string{"no trace of the format burstgpt, which begins with the columns Timestamp,Request tokens,Response tokens"}},
 		{"no rows", azure, "", []string{"no requests in it"}},
@@ -99,7 +99,7 @@ func TestMistakesInTraces(t *testing.T) {
 		{"a short row", azure + "2023-11-20 09:00:01,5\n", "", []string{"record on line 2: wrong number of fields"}},
 		{"many", azure + strings.Repeat("x,1,1\n", 9), "", []string{"line 6:", "the lines after that were not looked at"}},
 		{"lines", `{"timestamp": 1, "input_length": 5, "output_length": 1.5}` + "\n" + `{"input_length": "5"}` + "\n{\n", "", []string{
-			`line 1: field "output_length" is 1.5: must be a number of tokens`, `line 2: field "input_length" is a JSON string`, "line 3: not a JSON object",
+			`line 1: field "output_length" is 1.5: must be a number of tokens`, `line 2: not a JSON object of a request: field "input_length" is a JSON string`, "line 3: not a JSON object",
 		}},
 		{"times too far apart", "Timestamp,Request tokens,Response tokens\n9e9,1,1\n-9e9,1,1\n", "", []string{`line 2: column Timestamp: "9e9" is not a number of seconds`, "line 3"}},
 		{"an object of something else", `{"prompt": "a"}`, "", []string{"line 1: an object without input_length"}},

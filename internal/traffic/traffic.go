@@ -16,12 +16,7 @@
 // slice of a workload sends what the whole of it would have sent there.
 package traffic
 
-import (
-	"context"
-	"math/rand/v2"
-
-	"golang.org/x/sync/errgroup"
-)
+import "math/rand/v2"
 
 // dice is the generator of draw n for one purpose: the same three give the same draws,
 // and others have nothing to do with them.
@@ -39,23 +34,4 @@ func scatter(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// workers bounds what is under way at once; the tokenizer may be a server.
-const workers = 64
-
-// parallel calls f for 0..n-1, many at once, and returns the first error.
-func parallel(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	g, each := errgroup.WithContext(ctx)
-	g.SetLimit(workers)
-	for i := range n {
-		if each.Err() != nil {
-			break
-		}
-		g.Go(func() error { return f(each, i) })
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return context.Cause(ctx)
 }

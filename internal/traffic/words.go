@@ -58,7 +58,7 @@ func (p *Prompter) words(ctx context.Context) ([]int32, error) {
 	dice(0, "words", 0).Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 	some = some[:min(len(some), candidates)]
 	is := make([]bool, len(some))
-	err := parallel(ctx, len(some), func(ctx context.Context, i int) (err error) {
+	err := workload.Each(ctx, len(some), func(ctx context.Context, i int) (err error) {
 		is[i], err = p.isWord(ctx, some[i])
 		return err
 	})

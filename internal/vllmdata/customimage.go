@@ -167,19 +167,17 @@ func (c CustomImage) Build(ctx context.Context, file io.Reader) (workload.Worklo
 	if err != nil {
 		return workload.Workload{}, err
 	}
-	rng := c.shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	first, wanted := c.take(len(lines))
-	w := workload.Workload{Requests: make([]workload.Request, first), Python: rng}
-	err = workload.Each(ctx, first, func(ctx context.Context, i int) (err error) {
-		if w.Requests[i], err = c.request(ctx, lines[i]); err != nil {
-			return fmt.Errorf("%s: %w", lines[i].place, err)
+	w, err := inOrder(ctx, c.Common, lines, func(ctx context.Context, l imageLine) (workload.Request, error) {
+		r, err := c.request(ctx, l)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", l.place, err)
 		}
-		return nil
+		return r, err
 	})
 	if err != nil {
-		return workload.Workload{}, err
+		return w, err
 	}
-	w.Oversample(wanted, c.Seed, c.NoOversample, c.IDPrefix)
+	c.oversample(&w)
 	return w, nil
 }
 

@@ -77,43 +77,47 @@ func (c Common) count(ctx context.Context, text string) (int, error) {
 	return len(ids), err
 }
 
-// shuffle puts n items in the order of Python's random.shuffle after its seed.
-func (c Common) shuffle(n int, swap func(i, j int)) *pyrand.Random {
+// inOrder makes the requests of lines, in the order of Python's random.shuffle after its
+// seed, as many as are wanted and there are; oversample adds the rest.
+func inOrder[L any](ctx context.Context, c Common, lines []L, request func(ctx context.Context, line L) (workload.Request, error)) (workload.Workload, error) {
 	rng := pyrand.NewRandom(int64(c.Seed))
 	if !c.NoShuffle {
-		rng.Shuffle(n, swap)
+		rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	}
-	return rng
-}
-
-// take is how many of have are wanted at first, and how many in the end.
-func (c Common) take(have int) (first, wanted int) {
-	if c.Requests <= 0 {
-		return have, have
+	if c.Requests > 0 {
+		lines = lines[:min(len(lines), c.Requests)]
 	}
-	return min(have, c.Requests), c.Requests
-}
-
-// texts makes the requests of prompts that all ask for as much: in the order they
-// are in, rendered, counted, and oversampled.
-func (c Common) texts(ctx context.Context, prompts []string, output int) (workload.Workload, error) {
-	rng := c.shuffle(len(prompts), func(i, j int) { prompts[i], prompts[j] = prompts[j], prompts[i] })
-	first, wanted := c.take(len(prompts))
-	w := workload.Workload{Requests: make([]workload.Request, first), Python: rng}
-	err := workload.Each(ctx, first, func(ctx context.Context, i int) (err error) {
-		r := &w.Requests[i]
-		r.OutputTokens = output
-		if r.Text, err = c.render(prompts[i]); err != nil {
-			return err
-		}
-		r.PromptTokens, err = c.count(ctx, r.Text)
+	w := workload.Workload{Requests: make([]workload.Request, len(lines)), Python: rng}
+	err := workload.Each(ctx, len(lines), func(ctx context.Context, i int) (err error) {
+		w.Requests[i], err = request(ctx, lines[i])
 		return err
 	})
 	if err != nil {
 		return workload.Workload{}, err
 	}
-	w.Oversample(wanted, c.Seed, c.NoOversample, c.IDPrefix)
 	return w, nil
+}
+
+// oversample makes up what is wanted of a workload, copies of requests included.
+func (c Common) oversample(w *workload.Workload) {
+	w.Oversample(c.Requests, c.Seed, c.NoOversample, c.IDPrefix)
+}
+
+// texts makes the requests of prompts that all ask for as much: in the order they
+// are in, rendered, counted, and oversampled.
+func (c Common) texts(ctx context.Context, prompts []string, output int) (workload.Workload, error) {
+	w, err := inOrder(ctx, c, prompts, func(ctx context.Context, prompt string) (r workload.Request, err error) {
+		r.OutputTokens = output
+		if r.Text, err = c.render(prompt); err != nil {
+			return r, err
+		}
+		r.PromptTokens, err = c.count(ctx, r.Text)
+		return r, err
+	})
+	if err == nil {
+		c.oversample(&w)
+	}
+	return w, err
 }
 
 // mostErrors is how many mistakes of a file are told at once.

@@ -24,7 +24,7 @@ func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spo
 		return ""
 	}
 	var cut atomic.Int64
-	err = parallel(ctx, len(requests), func(ctx context.Context, i int) error {
+	err = Each(ctx, len(requests), func(ctx context.Context, i int) error {
 		r := &requests[i]
 		ids, err := serverIDs(ctx, r, server)
 		if err != nil || len(ids) <= r.PromptTokens {

@@ -139,7 +139,7 @@ func (c Custom) read(file io.Reader) ([]Request, error) {
 func (c Custom) line(b []byte) (Request, error) {
 	var l customLine
 	if err := json.Unmarshal(b, &l); err != nil {
-		return Request{}, fmt.Errorf("not a JSON object of a request: %w", wrongType(err))
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", WrongType(err))
 	}
 	r := Request{OutputTokens: c.Output}
 	if err := l.prompt(&r); err != nil {
@@ -220,7 +220,7 @@ func (c Custom) vllmLine(b []byte) (Request, error) {
 		Output json.RawMessage `json:"output_tokens"`
 	}
 	if err := json.Unmarshal(b, &l); err != nil {
-		return Request{}, fmt.Errorf("not a JSON object of a request: %w", wrongType(err))
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", WrongType(err))
 	}
 	r := Request{OutputTokens: c.Output}
 	switch {
@@ -261,7 +261,7 @@ func count(ctx context.Context, requests []Request, tok Tokenizer) error {
 	if tok == nil {
 		return nil
 	}
-	return parallel(ctx, len(requests), func(ctx context.Context, i int) error {
+	return Each(ctx, len(requests), func(ctx context.Context, i int) error {
 		r := &requests[i]
 		if r.Tokens != nil || r.Messages != nil || r.Text == "" && r.Media != nil {
 			return nil
@@ -280,16 +280,4 @@ func count(ctx context.Context, requests []Request, tok Tokenizer) error {
 		r.PromptTokens = len(ids)
 		return err
 	})
-}
-
-// wrongType says without Go's types what stands where something else should.
-func wrongType(err error) error {
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrong):
-		return err
-	case wrong.Field == "":
-		return fmt.Errorf("it is a JSON %s", wrong.Value)
-	}
-	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
 }

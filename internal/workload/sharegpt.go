@@ -78,8 +78,10 @@ func (s ShareGPT) Check(file io.Reader) error {
 func readConversations(file io.Reader) ([]conversation, error) {
 	var all []conversation
 	dec := json.NewDecoder(file)
-	if err := dec.Decode(&all); err != nil {
-		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), wrongType(err))
+	if err := dec.Decode(&all); errors.Is(err, io.EOF) {
+		return nil, errors.New("no conversations: the file is empty")
+	} else if err != nil {
+		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), WrongType(err))
 	}
 	kept := all[:0]
 	for _, c := range all {
@@ -100,7 +102,7 @@ func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenize
 		batch := talks[:min(len(talks), 4*workers)]
 		talks = talks[len(batch):]
 		fits := make([]*Request, len(batch))
-		err := parallel(ctx, len(batch), func(ctx context.Context, i int) (err error) {
+		err := Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
 			fits[i], err = s.request(ctx, batch[i], tok)
 			return err
 		})
@@ -156,7 +158,7 @@ func (c conversation) media() ([]Media, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(field, &m.URL); err != nil {
-		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", wrongType(err))
+		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", WrongType(err))
 	}
 	if !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
 		m.URL = "file://" + m.URL

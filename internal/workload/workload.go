@@ -135,8 +135,9 @@ type Workload struct {
 // workers bounds what is under way at once; the tokenizer may be a server.
 const workers = 64
 
-// parallel calls f for 0..n-1, many at once, and returns the first error.
-func parallel(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+// Each calls f for 0..n-1, many at once but a bounded number, and returns the first
+// error. Packages that draw further datasets tokenize with it.
+func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
 	for i := range n {
