@@ -75,7 +75,7 @@ func TestMistakes(t *testing.T) {
 		{"bad value", "bench --rate fast", exitUsage, "--rate: expected a float"},
 		{"bad choice", "bench --arrival sometimes", exitUsage, "--arrival must be one of"},
 		{"bad command", "measure", exitUsage, "unexpected argument measure"},
-		{"unreadable file", "bench --workload custom --data " + secret, exitUsage, "is a directory"},
+		{"unreadable file", "bench --workload custom --data " + secret, exitUsage, "is a folder, not a file"},
 		{"file without requests", "bench --workload custom --data " + file, exitUsage, `line 1: field "prompt" is missing`},
 		{"unreadable config", "bench --config " + secret, exitUsage, "is a directory"},
 		{"unreadable key", "bench --api-key-file " + secret, exitUsage, "is a directory"},

@@ -9,7 +9,7 @@ import (
 )
 
 // spoolLimit is how many bytes of prompts stay in memory.
-const spoolLimit = 256 << 20
+const spoolLimit = 64 << 20
 
 // newSpool keeps prompts that are too many for memory beside the runs, where there is
 // room for what a benchmark leaves, in a file that no name leads to.

@@ -33,7 +33,7 @@ func BenchmarkPrompts(b *testing.B) {
 	defer file.Close()
 	v := Vocabulary{Size: tok.VocabSize(), Special: tok.SpecialIDs()}
 	for b.Loop() {
-		r := Random{Requests: n, Input: 8192, Output: 1, Spool: NewSpool(file, 256<<20)}
+		r := Random{Requests: n, Input: 8192, Output: 1, Spool: NewSpool(file, 64<<20)}
 		if _, err := r.Build(b.Context(), v, local{tok}); err != nil {
 			b.Fatal(err)
 		}
