@@ -170,15 +170,10 @@ func (c *benchCmd) arrivalsOf(n, most int) (arrival.Schedule, string, error) {
 // together builds as much of each part as it is to have of the arrivals, and puts them
 // together.
 func (c *benchCmd) together(ctx context.Context, s *session, tok tokens, of []int) (workload.Workload, error) {
-	counts := make([]int, len(c.parts()))
-	for _, i := range of {
-		counts[i]++
-	}
+	counts := perPart(of, len(c.parts()))
 	var w workload.Workload
 	parts := make([]traffic.Part, len(counts))
-	c.dealt = map[string]int{}
 	for i, p := range c.parts() {
-		c.dealt[p.Name] = counts[i]
 		parts[i].Name = p.Name
 		if counts[i] == 0 {
 			continue
@@ -198,6 +193,10 @@ func (c *benchCmd) together(ctx context.Context, s *session, tok tokens, of []in
 	}
 	var arrivals int
 	w.Requests, arrivals = traffic.Together(parts, of, c.idPrefix)
+	c.dealt = map[string]int{}
+	for i, n := range perPart(of[:arrivals], len(parts)) {
+		c.dealt[parts[i].Name] = n
+	}
 	if arrivals < len(of) {
 		w.Notes = append(w.Notes, fmt.Sprintf("a file has fewer requests than its part was to have: of %d arrivals the first %d are sent", len(of), arrivals))
 	}
@@ -205,6 +204,15 @@ func (c *benchCmd) together(ctx context.Context, s *session, tok tokens, of []in
 		return w, errors.New("no tenant sends anything")
 	}
 	return w, nil
+}
+
+// perPart is how many arrivals are of each part.
+func perPart(of []int, parts int) []int {
+	counts := make([]int, parts)
+	for _, i := range of {
+		counts[i]++
+	}
+	return counts
 }
 
 // arrive makes a part as large as to arrive n times.

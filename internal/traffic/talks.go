@@ -48,7 +48,18 @@ func (t Talks) Build(ctx context.Context, talks []Talk, tok workload.Tokenizer) 
 	if len(b.requests) == 0 {
 		return workload.Workload{}, errors.New("no conversation in it has an answer")
 	}
-	return workload.Workload{Requests: b.requests, Notes: b.notes()}, nil
+	return workload.Workload{Requests: b.requests, Notes: append(b.notes(), t.missing(talks, len(b.requests))...)}, nil
+}
+
+// missing says that there are fewer conversations, or requests, than were asked for.
+func (t Talks) missing(talks []Talk, requests int) []string {
+	switch {
+	case t.Conversations > len(talks):
+		return []string{fmt.Sprintf("the file gives %d conversations of the %d asked for", len(talks), t.Conversations)}
+	case t.Conversations == 0 && t.Requests > requests:
+		return []string{fmt.Sprintf("the file gives %d requests of the %d asked for", requests, t.Requests)}
+	}
+	return nil
 }
 
 // A talkBuilder is the requests in the making.
