@@ -171,7 +171,7 @@ func TestFailures(t *testing.T) {
 		{"connection lost", transport.Config{}, abort(text("a")), trace.Closed, 200, 1, "unexpected EOF"},
 		{"error event, then the end", transport.Config{}, stream(text("a"), "data: {\"error\":{\"message\":\"engine died\",\"code\":500}}\n\n", end), trace.StreamError, 200, 1, "engine died"},
 		{"broken JSON", transport.Config{}, stream(text("a"), "data: {\"choices\":[\n\n", text("b")), trace.Malformed, 200, 1, "event 2"},
-		{"marker without a choice", transport.Config{}, stream(counted, end), trace.Empty, 200, 0, "without a single choice"},
+		{"marker without a choice", transport.Config{}, stream(counted, end), trace.Empty, 200, 0, "without anything that protocol completions calls output"},
 		{"JSON in place of a stream", transport.Config{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"choices":[{"text":"a"}]}`)

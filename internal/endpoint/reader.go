@@ -316,6 +316,8 @@ func (r *reader) whole() error {
 		return nil
 	case r.opts.Stream:
 		return fmt.Errorf("%w: asked for an event stream, got %.200q", errMalformed, r.body)
+	case !r.packed && comments(r.body) && bytes.Contains(r.body, []byte("data: {")):
+		return fmt.Errorf("%w: asked for a whole answer, got an event stream: %.200q", errMalformed, r.body)
 	case err != nil:
 		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
@@ -352,7 +354,7 @@ func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 	case !r.ended && r.rec.FinishReason == "" && (r.grammar.ends != "" || !r.opts.Stream):
 		return trace.Truncated, "neither " + cmp.Or(r.grammar.ends, "an answer") + " nor a finish reason came"
 	case len(r.rec.Chunks) == 0:
-		return trace.Empty, "a complete answer without a single choice"
+		return trace.Empty, "a complete answer without anything that protocol " + string(r.opts.Protocol) + " calls output"
 	}
 	return "", ""
 }

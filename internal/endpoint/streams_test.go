@@ -272,7 +272,9 @@ func TestWholeAnswersOfProtocols(t *testing.T) {
 		}
 	}
 	for _, p := range Protocols() {
-		for body, class := range map[string]trace.Class{`{"error":{"message":"no memory"}}`: trace.StreamError, `{"broken`: trace.Malformed} {
+		for body, class := range map[string]trace.Class{
+			`{"error":{"message":"no memory"}}`: trace.StreamError, `{"broken`: trace.Malformed, "data: {\"choices\":[]}\n\n": trace.Malformed,
+		} {
 			got := send(t, Options{Protocol: p}, transport.Config{}, asked(p), func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
 			if got.Class != class {
 				t.Errorf("%s %s: class %q, want %q", p, body, got.Class, class)

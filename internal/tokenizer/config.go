@@ -98,7 +98,7 @@ func parseConfig(data []byte) (*config, error) {
 	}
 	c := new(config)
 	if err := json.Unmarshal(data, &c.cleanUp); err != nil {
-		return nil, err
+		return nil, plainly(err)
 	}
 	if err := c.parseAdded(file.get("added_tokens_decoder")); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (c *config) parseAdded(raw json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &c.byID); err != nil {
-		return fmt.Errorf("added_tokens_decoder: %w", err)
+		return fmt.Errorf("added_tokens_decoder: %w", plainly(err))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.byID)) {
 		c.added = append(c.added, c.byID[id])
@@ -150,7 +150,7 @@ func (c *config) parseAdded(raw json.RawMessage) error {
 func (c *config) parseToken(f field) error {
 	tok := configToken{isNamed: true}
 	if err := json.Unmarshal(f.value, &tok); err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
+		return fmt.Errorf("%s: %w", f.name, plainly(err))
 	}
 	c.special = append(c.special, tok)
 	if f.name == "bos_token" {
@@ -170,7 +170,7 @@ func (c *config) parseExtra(raw json.RawMessage, name string) error {
 	}
 	var named object
 	if err := json.Unmarshal(raw, &named); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, plainly(err))
 	}
 	for _, f := range named {
 		if err := c.parseToken(f); err != nil {

@@ -77,9 +77,12 @@ func Parse(tokenizerJSON, configJSON []byte) (*Tokenizer, error) {
 }
 
 func parse(data []byte, config *config) (*Tokenizer, error) {
+	if bytes.HasPrefix(data, []byte("version https://git-lfs")) {
+		return nil, errors.New("only a pointer of Git LFS to the file is here; git lfs pull fetches the file itself")
+	}
 	var file fileJSON
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, err
+		return nil, plainly(err)
 	}
 	if file.Version != "1.0" {
 		return nil, refuse("version", file.Version, "1.0 is")
@@ -196,7 +199,7 @@ func kindOf(raw json.RawMessage, field string) (string, error) {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", fmt.Errorf("%s: %w", field, err)
+		return "", fmt.Errorf("%s: %w", field, plainly(err))
 	}
 	return v.Type, nil
 }
@@ -206,9 +209,21 @@ func strict(raw json.RawMessage, field string, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", field, err)
+		return fmt.Errorf("%s: %w", field, plainly(err))
 	}
 	return nil
+}
+
+// plainly says without Go's types what stands where something else should.
+func plainly(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Field == "":
+		return fmt.Errorf("it is a JSON %s", wrong.Value)
+	}
+	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
 }
 
 // onlyType checks that a component has no settings.

@@ -85,7 +85,7 @@ func modelKind(raw json.RawMessage) (string, error) {
 		Limit  *int            `json:"max_input_chars_per_word"`
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", fmt.Errorf("model: %w", err)
+		return "", fmt.Errorf("model: %w", plainly(err))
 	}
 	switch {
 	case v.Type != nil:

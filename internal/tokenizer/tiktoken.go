@@ -177,7 +177,11 @@ func ParseTiktoken(name string, ranks, configJSON []byte) (*Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return e.tokenizer(vocab, config)
+	t, err := e.tokenizer(vocab, config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
 }
 
 // findEncoding settles which encoding a file is of.
@@ -247,7 +251,7 @@ func rankModel(v vocabulary) (*bpe, error) {
 	m := &bpe{whole: v.ids, pairs: newMergeTable(2 * len(v.ids)), cache: newWordCache()}
 	for b := range m.bytes {
 		if m.bytes[b] = v.id(string([]byte{byte(b)})); m.bytes[b] == noID {
-			return nil, fmt.Errorf("no token is the byte %#x by itself", b)
+			return nil, fmt.Errorf("no token of the file is the byte %#x by itself", b)
 		}
 	}
 	for token, rank := range v.ids {

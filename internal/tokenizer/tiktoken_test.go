@@ -149,7 +149,7 @@ func TestTiktokenFilesThatAreRefused(t *testing.T) {
 	}{
 		"no encoding":   {"x.tiktoken", tinyRanks(), "", "x.tiktoken: neither its name nor a tokenizer_config.json"},
 		"a class":       {"x.tiktoken", tinyRanks(), `{"tokenizer_class": "NewTokenizer"}`, `tokenizer_class "NewTokenizer" is not supported (of tiktoken files, QWenTokenizer`},
-		"no bytes":      {"r50k_base.tiktoken", "YQ== 0\n", "", "no token is the byte 0x0 by itself"},
+		"no bytes":      {"r50k_base.tiktoken", "YQ== 0\n", "", "r50k_base.tiktoken: no token of the file is the byte 0x0 by itself"},
 		"no base64":     {"r50k_base.tiktoken", "YQ== 0\n!! 1\n", "", `line 2: "!!" is not base64`},
 		"no rank":       {"r50k_base.tiktoken", "YQ== x\n", "", `line 1: "x" is no rank`},
 		"one field":     {"r50k_base.tiktoken", "\nYQ==\n", "", "line 2: not a token and its rank"},

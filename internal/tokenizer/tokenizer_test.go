@@ -145,6 +145,10 @@ func TestRefusals(t *testing.T) {
 		{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a"]}`, `merge "a" is not two tokens`},
 		{"model", `{"type":"BPE","vocab":{"a":0},"merges":[["a","a","a"]]}`, `merge ["a","a","a"] is not two tokens`},
 		{"model", `{"type":"BPE","vocab":{},"merges":[],"magic":1}`, `model: json: unknown field "magic"`},
+		{"model", `{"type":"BPE","vocab":{"a":"0"},"merges":[]}`, `tokenizer.json: model: field "vocab" is a JSON string`},
+		{"model", `{"type":5}`, `tokenizer.json: model: field "type" is a JSON number`},
+		{"added_tokens", `[{"content":5}]`, `tokenizer.json: field "added_tokens.content" is a JSON number`},
+		{"normalizer", `{"type":5}`, `tokenizer.json: normalizer: field "type" is a JSON number`},
 		{"normalizer", `{"type":"Precompiled"}`, `normalizer.precompiled_charsmap null is not supported`},
 		{"normalizer", `{"type":"NFC","strict":true}`, `normalizer: json: unknown field "strict"`},
 		{"normalizer", `{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Trim"}]}`, `normalizer.normalizers[1].type "Trim" is not`},
@@ -182,11 +186,20 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestPointersOfGitLFS(t *testing.T) {
+	_, err := Parse([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"), nil)
+	if want := "tokenizer.json: only a pointer of Git LFS to the file is here; git lfs pull fetches the file itself"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestConfigErrors(t *testing.T) {
 	file := patched(t, nil)
 	for config, want := range map[string]string{
 		`[]`:                                   "tokenizer_config.json: [] is not an object",
-		`{"bos_token": 3}`:                     "tokenizer_config.json: bos_token:",
+		`{"bos_token": 3}`:                     "tokenizer_config.json: bos_token: it is a JSON number",
+		`{"bos_token": {"content": 3}}`:        `tokenizer_config.json: bos_token: field "content" is a JSON number`,
+		`{"clean_up_tokenization_spaces": ""}`: `tokenizer_config.json: field "clean_up_tokenization_spaces" is a JSON string`,
 		`{"extra_special_tokens": 3}`:          "extra_special_tokens:",
 		`{"added_tokens_decoder": {"x": {}}}`:  "added_tokens_decoder:",
 		`{"additional_special_tokens": [[1]]}`: "additional_special_tokens:",
