@@ -339,7 +339,7 @@ func (r *sglangRun) connect(ctx context.Context, tok tokens) error {
 		Protocol: endpoint.Protocol(r.Protocol()), URL: url, Model: r.ServedModel(), Header: s.target.header,
 		Stream: !r.DisableStream, IgnoreEOS: r.Backend == "trt" && !r.DisableIgnoreEOS, MediaFirst: true, Extra: top, Sampling: sampling,
 		KeepText: r.OutputDetails, Count: tok.count, Secrets: s.target.secrets,
-		Recount: endpoint.Recount{Answer: true, Chunks: r.drafts(ctx), Reasoning: r.DialectVersion.Since("main"), Last: true},
+		Recount: endpoint.Recount{Answer: true, Chunks: r.drafts(ctx), Reasoning: r.DialectVersion.Since("main"), Last: r.Native()},
 	})
 	if r.PrintRequests && err == nil {
 		s.front = &announcer{Sender: s.client, run: r}

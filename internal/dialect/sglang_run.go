@@ -64,7 +64,7 @@ func NewSGLangReport(t *trace.Trace, version string) (*SGLangReport, error) {
 		Version: v, Backend: sglangBackend(t.Run.Plan.Protocol), Rate: sglangRate(t), MaxConcurrency: t.Run.Plan.Concurrency,
 		Embedding: t.Run.Plan.Protocol == "embeddings",
 	}
-	if s := NewSpecDecode(t.Run.ServerCounters); s != nil && s.AcceptanceLength > 0 {
+	if s := NewSpecDecode(t.Run.ServerCounters); s != nil && s.AcceptanceLength > 0 && t.Run.Kind != trace.Simulated {
 		o.AcceptLength = s.AcceptanceLength
 		o.Split = r.Backend == "sglang-oai" || r.Backend == "sglang-oai-chat"
 	}
