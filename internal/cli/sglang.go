@@ -88,6 +88,9 @@ func (p *Process) benchServing(program string, args, invocation []string) error 
 		return usagef("%s: error: %w", program, err)
 	}
 	fmt.Fprintln(p.Stdout, "benchmark_args="+a.Namespace())
+	if a.CacheReport && (!a.SGLang() || a.Embedding()) {
+		fmt.Fprintln(p.Stdout, "WARNING: --cache-report is only supported with sglang backends.")
+	}
 	r := &sglangRun{SGLangArgs: a, p: p, args: args, invocation: invocation}
 	if err := a.Check(); err != nil {
 		return err

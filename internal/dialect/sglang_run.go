@@ -130,7 +130,7 @@ func newCacheHits(a *SGLangArgs, requests []metrics.SGLangRequest) *cacheHits {
 			continue
 		}
 		c.Prompt += q.Prompt
-		if !strings.HasPrefix(a.Backend, "sglang") || a.Embedding() {
+		if a.Embedding() {
 			continue
 		}
 		c.Cached += q.Cached
