@@ -113,8 +113,8 @@ func (c Config) prefixCache() bool {
 	return e != nil && (e.KV.PrefixCache || e.Disaggregation != nil && e.Disaggregation.KV.PrefixCache)
 }
 
-// drafts is the number of tokens that speculative decoding drafts, 0 without it.
-func (c Config) drafts() int {
+// Drafts is the number of tokens that speculative decoding drafts, 0 without it.
+func (c Config) Drafts() int {
 	if c.Engine == nil || c.Engine.Speculative == nil {
 		return 0
 	}

@@ -194,7 +194,7 @@ func (g *generated) closeObject(c *chunks, tokens int, last bool) {
 
 // accepted tells how many tokens a step gave, where drafts are tried.
 func (g *generated) accepted(dst []byte, tokens int) []byte {
-	if g.s.cfg.drafts() == 0 || g.ticket.steps == 0 {
+	if g.s.cfg.Drafts() == 0 || g.ticket.steps == 0 {
 		return dst
 	}
 	dst = append(dst, `,"spec_verify_ct":`...)

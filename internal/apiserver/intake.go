@@ -64,13 +64,9 @@ func (t Taken) Text() string {
 	return string(t.answer.appendText(nil, t.Job.OutputTokens))
 }
 
-// Body takes the body of a request for a completion, or for a chat.
-func (in *Intake) Body(body []byte, chat bool) Taken {
-	a := completionsAPI
-	if chat {
-		a = chatAPI
-	}
-	req, refused := decodeRequest(in.vocab, body, a)
+// Body takes the body of a request over a protocol: completions, chat or generate.
+func (in *Intake) Body(body []byte, protocol string) Taken {
+	req, refused := decodeRequest(in.vocab, body, api(protocol))
 	if refused != nil {
 		return refusal(refused)
 	}

@@ -128,7 +128,7 @@ func (c Config) Metrics(l engine.Load) []byte {
 func (c *Config) metrics(l engine.Load) promText {
 	p := promText{labels: `engine="0",model_name=` + promQuote(c.Model)}
 	p.load(l)
-	if drafts := c.drafts(); drafts > 0 {
+	if drafts := c.Drafts(); drafts > 0 {
 		p.speculation(l.Counters, drafts)
 	}
 	return p

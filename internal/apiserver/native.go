@@ -26,9 +26,8 @@ func (s *Server) serveModelInfo(w http.ResponseWriter, _ *http.Request) {
 // the server's arguments it has those that mean something here.
 func (s *Server) serveServerInfo(w http.ResponseWriter, _ *http.Request) {
 	state := map[string]any{}
-	if c := s.load().Counters; c.Drafts > 0 {
-		// As in SGLang, over the server's life; with the token that is not drafted.
-		state["avg_spec_accept_length"] = 1 + float64(c.Accepted)/float64(c.Drafts)
+	if accept := s.cfg.AcceptLength(s.load()); accept > 0 {
+		state["avg_spec_accept_length"] = accept
 	}
 	info := map[string]any{
 		"model_path":                   s.cfg.Model,
@@ -46,10 +45,21 @@ func (s *Server) serveServerInfo(w http.ResponseWriter, _ *http.Request) {
 	if e := s.cfg.Engine; e != nil && e.KV.Tokens > 0 {
 		info["max_total_num_tokens"] = e.KV.Tokens
 	}
-	if drafts := s.cfg.drafts(); drafts > 0 {
+	if drafts := s.cfg.Drafts(); drafts > 0 {
 		info["speculative_num_draft_tokens"] = drafts
 	}
 	tellJSON(w, info)
+}
+
+// AcceptLength is the mean number of tokens a step of speculative decoding gave, the one
+// that is not drafted among them, as SGLang tells it over the server's life; 0 where it
+// is not told. Where prefill is apart, clients see a router, which passes the question to
+// a prefill server, and that drafts nothing.
+func (c Config) AcceptLength(l engine.Load) float64 {
+	if l.Drafts == 0 || c.Engine != nil && c.Engine.Disaggregation != nil {
+		return 0
+	}
+	return 1 + float64(l.Accepted)/float64(l.Drafts)
 }
 
 func tellJSON(w http.ResponseWriter, v any) {

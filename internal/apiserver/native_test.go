@@ -123,3 +123,21 @@ func TestFlushEndsWithItsClient(t *testing.T) {
 		}
 	})
 }
+
+// Where prefill is apart a router answers, and nobody tells what became of drafts.
+func TestAcceptLength(t *testing.T) {
+	load := engine.Load{Counters: engine.Counters{Drafts: 100, Accepted: 140}}
+	for _, tt := range []struct {
+		engine *engine.Config
+		load   engine.Load
+		want   float64
+	}{
+		{&engine.Config{}, load, 2.4},
+		{&engine.Config{}, engine.Load{}, 0},
+		{&engine.Config{Disaggregation: &engine.Disaggregation{}}, load, 0},
+	} {
+		if got := (Config{Engine: tt.engine}).AcceptLength(tt.load); got != tt.want {
+			t.Errorf("%+v: %v, want %v", tt.engine, got, tt.want)
+		}
+	}
+}

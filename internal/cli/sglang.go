@@ -88,6 +88,9 @@ func (p *Process) benchServing(program string, args, invocation []string) error 
 		return usagef("%s: error: %w", program, err)
 	}
 	fmt.Fprintln(p.Stdout, "benchmark_args="+a.Namespace())
+	if a.CacheReport && (!a.SGLang() || a.Embedding()) {
+		fmt.Fprintln(p.Stdout, "WARNING: --cache-report is only supported with sglang backends.")
+	}
 	r := &sglangRun{SGLangArgs: a, p: p, args: args, invocation: invocation}
 	if err := a.Check(); err != nil {
 		return err
@@ -342,7 +345,7 @@ func (r *sglangRun) connect(ctx context.Context, tok tokens) error {
 		Protocol: endpoint.Protocol(r.Protocol()), URL: url, Model: r.ServedModel(), Header: s.target.header,
 		Stream: !r.DisableStream, IgnoreEOS: r.Backend == "trt" && !r.DisableIgnoreEOS, MediaFirst: true, Extra: top, Sampling: sampling,
 		KeepText: r.OutputDetails, Count: tok.count, Secrets: s.target.secrets,
-		Recount: endpoint.Recount{Answer: true, Chunks: r.drafts(ctx), Reasoning: r.DialectVersion.Since("main"), Last: true},
+		Recount: endpoint.Recount{Answer: true, Chunks: r.drafts(ctx), Reasoning: r.DialectVersion.Since("main"), Last: r.Native()},
 	})
 	if r.PrintRequests && err == nil {
 		s.front = &announcer{Sender: s.client, run: r}

@@ -437,14 +437,14 @@ func TestSGLangCommandLines(t *testing.T) {
 }
 
 // A run of the deployment that a report was published of, in virtual time, has the
-// rows of that report in their order, and one for the drafted tokens.
+// rows of that report in their order.
 func TestSGLangLayoutOfASimulation(t *testing.T) {
 	published, err := os.ReadFile("../dialect/testdata/sglang-2026-01.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := newVirtual(t, "sim", "-q", "--profile", "deepseek-r1-pd", "-n", "64", "-c", "16", "--input-len", "350", "--output-len", "150",
-		"--report", "sglang", "--dialect-version", "2026-01")
+		"--protocol", "generate", "--report", "sglang", "--dialect-version", "2026-01")
 	if code := Run(v.Process); code != exitOK {
 		t.Fatal(code, v.stderr.String())
 	}
@@ -455,9 +455,11 @@ func TestSGLangLayoutOfASimulation(t *testing.T) {
 		}
 		return out
 	}
-	got := slices.DeleteFunc(labels(v.stdout.String()), func(l string) bool { return strings.HasPrefix(l, "Accept length") })
-	if diff := cmp.Diff(labels(string(published)), got); diff != "" {
+	if diff := cmp.Diff(labels(string(published)), labels(v.stdout.String())); diff != "" {
 		t.Error(diff)
+	}
+	if want := "Backend:                                 sglang    \n"; !strings.Contains(v.stdout.String(), want) {
+		t.Errorf("no %q in\n%s", want, v.stdout.String())
 	}
 	v.Args = []string{"sim", "-q", "-n", "1", "--report", "sglang,vllm", "--dialect-version", "2026-01"}
 	if code := Run(v.Process); code != exitUsage || !strings.Contains(v.stderr.String(), "--dialect-version 2026-01: goes with --report vllm or --report sglang, one of them") {

@@ -95,8 +95,8 @@ func (c simCmd) check() error {
 	if c.KeepText {
 		errs = append(errs, usagef("--keep-text: a simulated answer has no text"))
 	}
-	if p := endpoint.Protocol(c.Protocol); p != "" && p != endpoint.Completions && p != endpoint.Chat {
-		errs = append(errs, usagef("--protocol %s: a simulation speaks completions and chat; pitot bench without --url has the engine answer in the others", p))
+	if p := endpoint.Protocol(c.Protocol); !slices.Contains([]endpoint.Protocol{"", endpoint.Completions, endpoint.Chat, endpoint.Generate}, p) {
+		errs = append(errs, usagef("--protocol %s: a simulation speaks completions, chat and generate; pitot bench without --url has the engine answer in the others", p))
 	}
 	if len(c.Engine.Fault) > 0 {
 		errs = append(errs, usagef("--fault: nothing is sent that could go wrong; faults are for pitot serve and pitot bench"))
@@ -122,18 +122,19 @@ func (c *benchCmd) simulate(s *session) (t *trace.Trace, stored func() error, er
 		return nil, nil, err
 	}
 	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Simulated, time.Now()
+	native := c.Protocol == string(endpoint.Generate)
 	out := sim.Run(model, sim.Plan{
 		Requests: requests, Schedule: s.schedule, Concurrency: c.Concurrency, Hold: c.Hold, Stream: !c.NoStream,
-		Chat: c.Protocol == string(endpoint.Chat), Stop: func() bool { return ctx.Err() != nil },
+		Chat: c.Protocol == string(endpoint.Chat), Native: native, Accept: native && c.server.Drafts() > 0, Stop: func() bool { return ctx.Err() != nil },
 	})
-	if !c.NoStream && !c.TokenUsage {
+	if !c.NoStream && !c.TokenUsage && !native {
 		forgetCounts(out.Records)
 	}
 	counted, err := endpoint.ParseMetrics(c.server.Metrics(out.Load))
 	if err != nil {
 		return nil, nil, err
 	}
-	s.run.ServerCounters = countersAmong(counted)
+	s.run.ServerCounters, s.run.AcceptLength = countersAmong(counted), c.server.AcceptLength(out.Load)
 	s.run.End, s.run.Status = out.End, trace.Complete
 	s.run.ServerCounters["vllm:request_queue_time_seconds_sum"] = out.Queued.Seconds()
 	s.run.ServerCounters["vllm:request_queue_time_seconds_count"] = float64(out.Done)
@@ -273,7 +274,7 @@ func (a *asker) take(req *workload.Request) (apiserver.Taken, error) {
 	if err != nil {
 		return apiserver.Taken{}, err
 	}
-	plain := c.Protocol == string(endpoint.Completions) && (c.Model == "" || c.Model == intake.Model()) &&
+	plain := c.Protocol != string(endpoint.Chat) && (c.Model == "" || c.Model == intake.Model()) &&
 		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
 	switch {
 	case plain && len(req.Tokens) > 0:
@@ -285,7 +286,7 @@ func (a *asker) take(req *workload.Request) (apiserver.Taken, error) {
 	if err != nil {
 		return apiserver.Taken{}, err
 	}
-	return intake.Body(body, c.Protocol == string(endpoint.Chat)), nil
+	return intake.Body(body, c.Protocol), nil
 }
 
 // An engineTokenizer is what /tokenize and /detokenize of the engine do.

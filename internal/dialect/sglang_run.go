@@ -64,7 +64,7 @@ func NewSGLangReport(t *trace.Trace, version string) (*SGLangReport, error) {
 		Version: v, Backend: sglangBackend(t.Run.Plan.Protocol), Rate: sglangRate(t), MaxConcurrency: t.Run.Plan.Concurrency,
 		Embedding: t.Run.Plan.Protocol == "embeddings",
 	}
-	if s := NewSpecDecode(t.Run.ServerCounters); s != nil && s.AcceptanceLength > 0 {
+	if s := NewSpecDecode(t.Run.ServerCounters); s != nil && s.AcceptanceLength > 0 && t.Run.Kind != trace.Simulated {
 		o.AcceptLength = s.AcceptanceLength
 		o.Split = r.Backend == "sglang-oai" || r.Backend == "sglang-oai-chat"
 	}
@@ -130,7 +130,7 @@ func newCacheHits(a *SGLangArgs, requests []metrics.SGLangRequest) *cacheHits {
 			continue
 		}
 		c.Prompt += q.Prompt
-		if !strings.HasPrefix(a.Backend, "sglang") || a.Embedding() {
+		if a.Embedding() {
 			continue
 		}
 		c.Cached += q.Cached

@@ -24,8 +24,9 @@ type delta struct {
 	// raw is the text of a protocol that repeats it, as it stands between its quotes:
 	// all of the answer so far, of servers that repeat it indeed.
 	raw    []byte
-	tokens int     // that it carries, where the protocol says so without usage
-	accept float64 // tokens a step of speculative decoding
+	tokens int               // that it carries, where the protocol says so without usage
+	accept float64           // tokens a step of speculative decoding
+	tiers  *trace.CacheTiers // from where cached tokens came, if that is told beside usage
 }
 
 var errNotJSON = errors.New("not a JSON object")
@@ -62,6 +63,7 @@ func decode(p Protocol, whole bool, data []byte) (delta, error) {
 	if u := root.Get("usage"); u.IsObject() {
 		d.usage, d.used = usage(u), true
 	}
+	d.tiers = tiers(root.Get("sglext.cached_tokens_details"))
 	choice := root.Get("choices.0")
 	if !choice.Exists() {
 		return d, nil

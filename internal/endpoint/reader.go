@@ -39,8 +39,9 @@ type reader struct {
 	ends          []int           // of the chunks in text, if each is counted
 	tokens        int             // by continuous usage, so far
 	usages        int             // chunks that had usage
-	growing       growing         // the text, of a protocol that repeats it
-	packed        bool            // the answer is no JSON, and a header tells its usage
+	tiers         *trace.CacheTiers
+	growing       growing // the text, of a protocol that repeats it
+	packed        bool    // the answer is no JSON, and a header tells its usage
 	ended         bool
 	failed        string // the server's error inside the stream
 
@@ -213,6 +214,9 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 	if d.used {
 		chunk.Tokens = r.use(d, at)
 	}
+	if d.tiers != nil {
+		r.tiers = d.tiers
+	}
 	if d.finish != "" {
 		r.rec.FinishReason = d.finish
 	}
@@ -285,6 +289,9 @@ func (r *reader) finish(done int64, err error) {
 	}
 	if err == nil && r.form == document && r.rec.Status == http.StatusOK {
 		err = r.whole()
+	}
+	if r.tiers != nil {
+		r.rec.Usage.Tiers = r.tiers
 	}
 	if !r.rec.Done.Happened() || err != nil {
 		r.rec.Done = trace.Instant(done)

@@ -179,7 +179,7 @@ func (s *scanner) field(seen *uint) name {
 		n = choices
 	case "usage":
 		n = usageField
-	case "error":
+	case "error", "sglext": // null, or not the usual form
 		n = errorField
 	case "object":
 		n = objectField

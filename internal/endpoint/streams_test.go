@@ -369,3 +369,29 @@ func TestTextOfTheLastEvent(t *testing.T) {
 		}
 	}
 }
+
+// SGLang tells over OpenAI's protocols from where cached tokens came, beside usage.
+func TestCacheTiersBesideUsage(t *testing.T) {
+	const told = `"sglext":{"cached_tokens_details":{"device":2,"host":1,"storage":3,"storage_backend":"file"}}`
+	want := &trace.CacheTiers{Device: 2, Host: 1, Storage: 3, Backend: "file"}
+	const usage = `"usage":{"prompt_tokens":7,"completion_tokens":4}`
+	for _, tt := range []struct {
+		p      Protocol
+		stream bool
+		events []string
+	}{
+		{Completions, true, []string{`{"choices":[{"text":"a"}],"sglext":null}`, `{"choices":[{"text":"b","finish_reason":"stop"}],` + told + `}`, `[DONE]`}},
+		{Chat, true, []string{`{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[],` + told + `}`, `{"choices":[],` + usage + `}`, `[DONE]`}},
+		{Completions, false, []string{`{"choices":[{"text":"a","finish_reason":"stop"}],` + usage + `,` + told + `}`}},
+		{Chat, false, []string{`{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],` + usage + `,` + told + `}`}},
+	} {
+		pieces := tt.events
+		if tt.stream {
+			pieces = data(tt.events...)
+		}
+		got := send(t, Options{Protocol: tt.p, Model: "m", Stream: tt.stream}, transport.Config{}, asked(tt.p), stream(pieces...))
+		if diff := cmp.Diff(want, got.Usage.Tiers); diff != "" || !got.OK() {
+			t.Errorf("%s, streamed %v: %s %s", tt.p, tt.stream, got.Error, diff)
+		}
+	}
+}

@@ -64,6 +64,8 @@ type Plan struct {
 	Hold   bool
 	Stream bool // answers come chunk by chunk
 	Chat   bool // a stream opens with a chunk for the role
+	Native bool // a stream counts in its chunks, and has no event for usage alone
+	Accept bool // answers tell how many tokens a step gave
 	// Stop, if not nil, is asked now and then whether to end the run: what is in
 	// flight is then recorded as cancelled.
 	Stop func() bool
@@ -308,6 +310,9 @@ func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
 	r.queued += e.Start - time.Duration(rec.Sent)
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
 	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, At: trace.Never}
+	if r.plan.Accept {
+		rec.Accept = float64(tokens) / float64(len(rec.Chunks))
+	}
 	done := trace.Instant(e.At)
 	switch {
 	case !r.plan.Stream:
@@ -320,7 +325,9 @@ func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
 		fallthrough
 	default:
 		rec.Chunks[len(rec.Chunks)-1].Kind |= trace.Finish
-		rec.Usage.At = done
+		if !r.plan.Native {
+			rec.Usage.At = done
+		}
 	}
 	r.leave(rec, done)
 }
