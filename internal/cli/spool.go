@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -35,10 +36,14 @@ func (f *spoolFile) open() {
 // WriteAt makes the file if it is not there.
 func (f *spoolFile) WriteAt(b []byte, at int64) (int, error) {
 	f.once.Do(f.open)
-	if f.err != nil {
-		return 0, f.err
+	n, err := 0, f.err
+	if err == nil {
+		n, err = f.file.WriteAt(b, at)
 	}
-	return f.file.WriteAt(b, at)
+	if err != nil {
+		err = fmt.Errorf("%w; it lies beside the runs, for which PITOT_STORE names another file", err)
+	}
+	return n, err
 }
 
 // ReadAt reads what was written.

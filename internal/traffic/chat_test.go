@@ -223,6 +223,16 @@ func TestRecordedConversationsAsText(t *testing.T) {
 	}
 }
 
+// An answer may be several messages: the history has them all.
+func TestARecordedAnswerThatWentOn(t *testing.T) {
+	const talk = `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}, {"role": "assistant", "content": "e"}]}`
+	w := buildTalks(t, Talks{Output: always(3), Recorded: true, Messages: true}, talk, "")
+	want := `[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"},{"role":"user","content":"d"}]`
+	if got := string(w.Requests[1].Messages); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestMistakesInConversations(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "no conversations in it",

@@ -36,9 +36,9 @@ type recorded struct {
 	messages []json.RawMessage
 	output   int // wanted, 0 = not said
 	think    *time.Duration
-	answer   json.RawMessage // the message that came, nil if there is none
-	reply    string          // its text
-	open     bool            // nobody answered, and nothing says how long an answer is to be
+	answer   []json.RawMessage // the messages that came
+	reply    string            // their text
+	open     bool              // nobody answered, and nothing says how long an answer is to be
 }
 
 // ReadTalks reads conversations: JSON Lines, or one JSON list.
@@ -219,9 +219,10 @@ func split(messages []json.RawMessage) (turns []recorded, err error) {
 		case role != "assistant":
 			open.messages = append(open.messages, raw)
 		case len(open.messages) == 0 && len(turns) > 0: // it went on
-			turns[len(turns)-1].reply += text
+			last := &turns[len(turns)-1]
+			last.answer, last.reply = append(last.answer, raw), last.reply+text
 		case len(open.messages) > 0:
-			open.answer, open.reply = raw, text
+			open.answer, open.reply = []json.RawMessage{raw}, text
 			turns, open = append(turns, open), recorded{}
 		}
 	}

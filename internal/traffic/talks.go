@@ -138,9 +138,7 @@ func (b *talkBuilder) said(turn recorded, history *[]json.RawMessage) []json.Raw
 	}
 	*history = append(*history, turn.messages...)
 	said := slices.Clone(*history)
-	if turn.answer != nil {
-		*history = append(*history, turn.answer)
-	}
+	*history = append(*history, turn.answer...)
 	return said
 }
 
