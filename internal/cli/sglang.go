@@ -192,9 +192,6 @@ func (r *sglangRun) reach() (err error) {
 	for _, kv := range r.Headers() {
 		to.header.Set(kv[0], kv[1])
 	}
-	if lost := len(r.Header) - len(r.Headers()); lost > 0 {
-		r.s.notef("--header: %d of %d are left out, as that tool does: they are not NAME=VALUE", lost, len(r.Header))
-	}
 	if r.s.target, err = r.p.newTarget(base, to); err != nil {
 		return err
 	}
@@ -206,6 +203,9 @@ func (r *sglangRun) reach() (err error) {
 	}
 	r.aside = r.s.target.server()
 	r.aside.Header = header
+	if lost := len(r.Header) - len(r.Headers()); lost > 0 {
+		r.s.notef("--header: %d of %d are left out, as that tool does: they are not NAME=VALUE", lost, len(r.Header))
+	}
 	return nil
 }
 

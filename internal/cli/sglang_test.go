@@ -65,7 +65,7 @@ func TestSGLangInVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		stop := serving(t, v)
-		code, result := benchServing(t, v, "--backend sglang --dataset-name random --num-prompts 8 --max-concurrency 2 --random-input 16 --random-output 4 --random-range 1 --tag a/b")
+		code, result := benchServing(t, v, "--backend sglang --dataset-name random --num-prompts 8 --max-concurrency 2 --random-input 16 --random-output 4 --random-range 1 --tag a/b --header x-a=1 lost")
 		if code != exitOK {
 			t.Fatal(code, v.stderr.String())
 		}
@@ -100,6 +100,9 @@ func TestSGLangInVirtualTime(t *testing.T) {
 		tr := v.last(t)
 		if p := tr.Run.Plan; p.Dialect != "sglang" || p.Protocol != "generate" || tr.Run.Name != "a/b" {
 			t.Errorf("%+v", p)
+		}
+		if !slices.Contains(tr.Run.Notes, "--header: 1 of 2 are left out, as that tool does: they are not NAME=VALUE") {
+			t.Errorf("%q", tr.Run.Notes)
 		}
 		for _, r := range tr.Records {
 			if !r.Connected.Happened() {

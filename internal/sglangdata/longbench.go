@@ -35,7 +35,7 @@ func (d LongBench) Build(ctx context.Context, s *Source) (Built, error) {
 		return Built{}, err
 	}
 	if d.File == nil {
-		return Built{}, errNoFile("longbench_v2", "of Parquet or JSON Lines, as THUDM/LongBench-v2 has it")
+		return Built{}, errNoFile("longbench_v2", "of Parquet or JSON Lines, as THUDM/LongBench-v2 has it; PITOT_HF_DOWNLOAD=1 allows to download that")
 	}
 	if d.Context != nil {
 		if err := s.needTokenizer("--sharegpt-context-len"); err != nil {

@@ -47,7 +47,7 @@ func (d MMMU) Build(ctx context.Context, s *Source) (Built, error) {
 		return Built{}, err
 	}
 	if len(d.Files) == 0 {
-		return Built{}, errNoFile("mmmu", "a local copy of the split Math/test of MMMU/MMMU in Parquet")
+		return Built{}, errNoFile("mmmu", "a local copy of the split Math/test of MMMU/MMMU in Parquet; PITOT_HF_DOWNLOAD=1 allows to download it")
 	}
 	if err := checkImageBackend(s.Form, d.Backend); err != nil {
 		return Built{}, err

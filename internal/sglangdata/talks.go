@@ -36,7 +36,7 @@ type ShareGPT struct{ Talks }
 // Build shuffles the conversations and takes the first that fit.
 func (d ShareGPT) Build(ctx context.Context, s *Source) (Built, error) {
 	if d.File == nil {
-		return Built{}, errNoFile("sharegpt", "ShareGPT_V3_unfiltered_cleaned_split.json or one of its form")
+		return Built{}, errNoFile("sharegpt", "ShareGPT_V3_unfiltered_cleaned_split.json, which PITOT_HF_DOWNLOAD=1 allows to download, or one of its form")
 	}
 	if err := d.ready(s, "sharegpt"); err != nil {
 		return Built{}, err
