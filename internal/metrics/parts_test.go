@@ -48,6 +48,19 @@ func TestPartsOfARun(t *testing.T) {
 	}
 }
 
+// With a gate and all conversations due at once nobody asked for their times, though
+// later turns are due later.
+func TestAClosedLoopOfConversationsHasNoResponseTime(t *testing.T) {
+	later := of("", 1, 5, 0, answered(1, 500, 500, 3, 530, 540, 550))
+	for _, due := range []trace.Instant{0, 100} {
+		tr := run(2000, of("", 0, 5, 0, answered(0, due, due, 3, 110, 120, 130)), later)
+		tr.Run.Plan.Concurrency = 1
+		if s := Summarize(tr, Options{}); (s.Response != nil) != (due > 0) {
+			t.Errorf("first due at %d ms: %v", due, s.Response)
+		}
+	}
+}
+
 func TestARunWithoutParts(t *testing.T) {
 	s := Summarize(run(2000, answered(0, 0, 0, 3, 10, 20, 30), answered(1, 500, 500, 3, 530, 540, 550)), Options{})
 	first := Summarize(run(2000, of("", 0, 5, 0, answered(0, 0, 0, 3, 10, 20, 30))), Options{})

@@ -164,12 +164,13 @@ func duration(t *trace.Trace) trace.Instant {
 }
 
 // scheduled reports whether due times mean something: with a gate and
-// everything due at once they do not.
+// everything due at once they do not. Later turns are due when somebody has answered,
+// which is no schedule either.
 func scheduled(p trace.Plan, records []*trace.Record) bool {
 	if p.Concurrency == 0 {
 		return true
 	}
-	return slices.ContainsFunc(records, func(r *trace.Record) bool { return r.Due > 0 })
+	return slices.ContainsFunc(records, func(r *trace.Record) bool { return r.Due > 0 && r.Turn == 0 })
 }
 
 func countRequests(planned int, records []*trace.Record) Requests {
