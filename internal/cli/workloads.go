@@ -139,6 +139,7 @@ func (c *benchCmd) chat() traffic.Chat {
 	return traffic.Chat{
 		Conversations: c.Conversations, Requests: c.Requests, Turns: count(c.Turns, turns), First: c.lengths(), Later: count(c.TurnLen, later),
 		Think: pause(c.Think, think), System: c.PrefixLen, Messages: c.protocol().TakesMessages(), Seed: c.seed(), IDPrefix: c.idPrefix,
+		Spool: c.spool,
 	}
 }
 

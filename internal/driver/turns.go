@@ -147,13 +147,14 @@ func Remember(req, before *workload.Request, answer string) error {
 	if err != nil {
 		return err
 	}
-	if req.Messages == nil {
-		mine, err := req.Whole()
-		if err == nil {
-			*req = *mine
-			req.Text = before.Text + answer + req.Text
-		}
+	mine, err := req.Whole()
+	if err != nil {
 		return err
+	}
+	*req = *mine
+	if req.Messages == nil {
+		req.Text = before.Text + answer + req.Text
+		return nil
 	}
 	said, err := messages(before)
 	if err != nil {

@@ -20,6 +20,10 @@ import (
 type talker struct{ *fake }
 
 func (s talker) Encode(req *workload.Request) ([]byte, error) {
+	req, err := req.Whole()
+	if err != nil {
+		return nil, err
+	}
 	if req.Messages == nil {
 		return []byte(req.Text), nil
 	}
@@ -87,14 +91,32 @@ func TestATurnIsDueWhenItsAnswerAndItsPauseAreOver(t *testing.T) {
 }
 
 func TestATurnRemembersWhatWasSaid(t *testing.T) {
-	p := Plan{Requests: talk("a", 0, 3, 0), Schedule: arrival.Burst()}
-	converse(t, p, second, nil, func(t *testing.T, f *fake, _ Outcome) {
-		want := `[{"role":"user","content":"a0"},{"role":"assistant","content":"re:a0"},{"role":"user","content":"a1"},{"role":"assistant","content":"re:a1"},{"role":"user","content":"a2"}]a2`
-		if got := f.seen[2]; got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
+	for _, spooled := range []bool{false, true} {
+		p := Plan{Requests: talk("a", 0, 3, 0), Schedule: arrival.Burst()}
+		spool := workload.NewSpool(new(file), 0)
+		for i := range p.Requests {
+			if spooled && (spool.Keep(&p.Requests[i]) != nil || p.Requests[i].Later == nil) {
+				t.Fatal("not spooled")
+			}
 		}
-	})
+		converse(t, p, second, nil, func(t *testing.T, f *fake, _ Outcome) {
+			want := `[{"role":"user","content":"a0"},{"role":"assistant","content":"re:a0"},{"role":"user","content":"a1"},{"role":"assistant","content":"re:a1"},{"role":"user","content":"a2"}]a2`
+			if got := f.seen[2]; got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
 }
+
+// file is a workload.File that is written to its end.
+type file struct{ b []byte }
+
+func (f *file) WriteAt(p []byte, _ int64) (int, error) {
+	f.b = append(f.b, p...)
+	return len(p), nil
+}
+
+func (f *file) ReadAt(p []byte, at int64) (int, error) { return copy(p, f.b[at:]), nil }
 
 func TestTextRemembersText(t *testing.T) {
 	requests := talk("a", 0, 2, 0)

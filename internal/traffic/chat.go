@@ -28,6 +28,7 @@ type Chat struct {
 	Messages      bool    // turns are messages of a chat; else the history is one text
 	Seed          uint64
 	IDPrefix      string
+	Spool         *workload.Spool // for prompts that are too many for memory; nil keeps them there
 }
 
 // A talk is a conversation that is drawn.
@@ -57,8 +58,10 @@ func (c Chat) Build(ctx context.Context, p *Prompter) (workload.Workload, error)
 	w.Requests = make([]workload.Request, first[len(talks)])
 	err := workload.Each(ctx, len(w.Requests), func(ctx context.Context, n int) (err error) {
 		i := place(first, n)
-		w.Requests[n], err = c.turn(ctx, p, talks[i], system, i, n-first[i], first[i])
-		return err
+		if w.Requests[n], err = c.turn(ctx, p, talks[i], system, i, n-first[i], first[i]); err != nil {
+			return err
+		}
+		return c.Spool.Keep(&w.Requests[n])
 	})
 	w.Notes = append(w.Notes, p.notes()...)
 	return w, err

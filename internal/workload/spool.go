@@ -2,6 +2,7 @@ package workload
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -34,7 +35,7 @@ func (s *Spool) Keep(r *Request) error {
 	if s == nil || r.Later != nil {
 		return nil
 	}
-	size := int64(len(r.Text) + 4*len(r.Tokens))
+	size := int64(len(r.Text) + len(r.Messages) + 4*len(r.Tokens))
 	for _, m := range r.Media {
 		size += int64(len(m.Data))
 	}
@@ -52,13 +53,13 @@ func (s *Spool) Keep(r *Request) error {
 	return s.write(r, at, size)
 }
 
-// write puts the text, the ids and the media behind each other.
+// write puts the text, the messages, the ids and the media behind each other.
 func (s *Spool) write(r *Request, at, size int64) error {
-	b := append(make([]byte, 0, size), r.Text...)
+	b := append(append(make([]byte, 0, size), r.Text...), r.Messages...)
 	for _, id := range r.Tokens {
 		b = binary.LittleEndian.AppendUint32(b, uint32(id))
 	}
-	text, ids := len(r.Text), len(r.Tokens)
+	text, messages, ids := len(r.Text), len(r.Messages), len(r.Tokens)
 	media := make([]Media, len(r.Media))
 	lengths := make([]int, len(r.Media))
 	for i, m := range r.Media {
@@ -70,6 +71,9 @@ func (s *Spool) write(r *Request, at, size int64) error {
 		return fmt.Errorf("keep prompts that are too many for memory in a file: %w", err)
 	}
 	r.Text, r.Media = "", media
+	if r.Messages != nil {
+		r.Messages = json.RawMessage{}
+	}
 	if r.Tokens != nil {
 		r.Tokens = []int32{}
 	}
@@ -79,6 +83,9 @@ func (s *Spool) write(r *Request, at, size int64) error {
 			return fmt.Errorf("read a prompt back from the file it was kept in: %w", err)
 		}
 		r.Text, b = string(b[:text]), b[text:]
+		if messages > 0 {
+			r.Messages, b = b[:messages:messages], b[messages:]
+		}
 		for range ids {
 			r.Tokens = append(r.Tokens, int32(binary.LittleEndian.Uint32(b)))
 			b = b[4:]

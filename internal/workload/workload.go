@@ -46,9 +46,9 @@ type Request struct {
 
 	Turn // its place in a conversation
 
-	// Later puts the Text, the Tokens and the content of the Media where they belong,
-	// which a Spool keeps; until then only how many Media there are is known, and
-	// whether the prompt is Tokens. nil: all is there. See Whole.
+	// Later puts the Text, the Tokens, the Messages and the content of the Media where
+	// they belong, which a Spool keeps; until then only how many Media there are is known,
+	// and whether the prompt is Tokens or Messages. nil: all is there. See Whole.
 	Later func(*Request) error
 }
 
