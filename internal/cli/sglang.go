@@ -322,7 +322,7 @@ func (r *sglangRun) plan() error {
 	what, when := r.Describe(n)
 	s.schedule, s.hold, s.keepText = r.traffic.Schedule, r.built.Turns, r.OutputDetails
 	s.run.Plan = trace.Plan{
-		Dialect: "sglang", URL: base, Protocol: r.Protocol(), Model: r.ServedModel(), Stream: !r.DisableStream && !r.Embedding(),
+		Dialect: "sglang", URL: base, Protocol: r.Protocol(), Model: r.ServedModel(), Stream: r.Streams(),
 		Workload: what, Requests: n, Seed: uint64(r.Seed), Arrival: when, Rate: r.ConstantRate(), Concurrency: r.Concurrency(),
 		Objectives: r.Objectives(), Settings: s.masked(r.Settings()), Foreign: foreign,
 	}
@@ -343,7 +343,7 @@ func (r *sglangRun) connect(ctx context.Context, tok tokens) error {
 	s := r.s
 	s.client, err = endpoint.New(s.target.transport, endpoint.Options{
 		Protocol: endpoint.Protocol(r.Protocol()), URL: url, Model: r.ServedModel(), Header: s.target.header,
-		Stream: !r.DisableStream, IgnoreEOS: r.Backend == "trt" && !r.DisableIgnoreEOS, MediaFirst: true, Extra: top, Sampling: sampling,
+		Stream: r.Streams() || r.Embedding(), IgnoreEOS: r.Backend == "trt" && !r.DisableIgnoreEOS, MediaFirst: true, Extra: top, Sampling: sampling,
 		KeepText: r.OutputDetails, Count: tok.count, Secrets: s.target.secrets,
 		Recount: endpoint.Recount{Answer: true, Chunks: r.drafts(ctx), Reasoning: r.DialectVersion.Since("main"), Last: r.Native()},
 	})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/dialect"
 	"github.com/pitot-bench/pitot/internal/driver"
 	"github.com/pitot-bench/pitot/internal/endpoint"
 	"github.com/pitot-bench/pitot/internal/trace"
@@ -147,7 +148,6 @@ func (r *sglangRun) stopProfilers(ctx context.Context) {
 	if !r.DialectVersion.Since("main") {
 		body = r.startBody()
 	}
-	maps.Copy(body, r.steps())
 	r.callProfilers(ctx, "stop", "stopped", body)
 }
 
@@ -175,7 +175,6 @@ func (r *sglangRun) startBody() map[string]any {
 	}
 	body["output_dir"] = abs + "/" + strconv.FormatFloat(float64(time.Now().UnixNano())/1e9, 'f', -1, 64)
 	body["profile_prefix"] = r.ProfilePrefix
-	maps.Copy(body, r.steps())
 	return body
 }
 
@@ -191,11 +190,16 @@ func (r *sglangRun) steps() map[string]any {
 	return body
 }
 
-// callProfilers starts or stops those of all workers. One that fails ends nothing.
+// callProfilers starts or stops those of all workers. One that fails ends nothing. The
+// line of each call is without the numbers of steps.
 func (r *sglangRun) callProfilers(ctx context.Context, mode, done string, body map[string]any) {
+	route := "/" + mode + "_profile"
+	shown := dialect.SGLangProfileBody(body)
+	maps.Copy(body, r.steps())
 	for _, w := range r.workers() {
+		fmt.Fprintf(r.p.Stdout, "async_request_profile api_url='%s' body=%s\n", w.url+route, shown)
 		server := endpoint.Server{Transport: r.s.target.transport, URL: w.url, Secrets: r.s.target.secrets}
-		err := server.Send(ctx, "/"+mode+"_profile", body)
+		err := server.Send(ctx, route, body)
 		switch {
 		case err != nil && w.name != "":
 			fmt.Fprintf(r.p.Stdout, "Failed to %s profiler for %s worker at %s: %v\n", mode, w.name, w.url, err)

@@ -72,7 +72,7 @@ func TestSGLangReportOfARun(t *testing.T) {
 				t.Errorf("no line %q in\n%s", line, v.stdout.String())
 			}
 		}
-		if got, want := v.stderr.String(), "note: sglang's peak counts the requests that touch one second: at most 1 were in flight\n"; !strings.HasPrefix(got, want) { // behind it a word on this process, if it was paused
+		if got, want := v.stderr.String(), "note: sglang's peak of 11 counts the requests that touch one second: at most 1 were in flight\n"; !strings.HasPrefix(got, want) { // behind it a word on this process, if it was paused
 			t.Errorf("stderr %q, want %q", got, want)
 		}
 	})

@@ -93,7 +93,7 @@ func (a *SGLangArgs) Finish(requests []workload.Request, turns bool) {
 		case a.Backend == "trt" || a.Backend == "truss":
 			r.Media = nil // it leaves them out
 		}
-		if turns && !a.DisableStream {
+		if turns && a.Streams() {
 			askUsage(r, extra["stream_options"])
 		}
 	}

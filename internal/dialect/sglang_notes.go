@@ -57,8 +57,8 @@ func (r *SGLangReport) notePeaks(notes *notes) {
 	f := r.Figures
 	together := r.Backend == "trt" || r.Backend == "truss"
 	notes.when(together && len(f.Requests) > 1, "sglang does not note when requests of --backend %s begin: both peaks are as if all had begun at once; at most %d were in flight", r.Backend, f.InFlight)
-	notes.when(!together && f.MaxConcurrent > f.InFlight, "sglang's peak counts the requests that touch one second: at most %d were in flight", f.InFlight)
-	notes.when(!together && !r.Embedding && f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, "the peak counts chunks within seconds of the clock: where chunks carry several tokens, or the run is no longer than a few seconds, it is below the mean, which counts tokens")
+	notes.when(!together && f.MaxConcurrent > f.InFlight, "sglang's peak of %d counts the requests that touch one second: at most %d were in flight", f.MaxConcurrent, f.InFlight)
+	notes.when(!together && !r.Embedding && f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, "the peak output of %.2f tok/s counts what came within a second of the clock, and a chunk as one but natively: where chunks carry several tokens, or the run is no longer than a few seconds, it is below the mean of %.2f tok/s", f.MaxOutputPerSecond, f.OutputThroughput)
 	notes.when(f.AcceptLength > 0 && r.Args != nil, "accept length %.2f is the server's mean since it started, not of this run", f.AcceptLength)
 }
 

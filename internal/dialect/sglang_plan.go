@@ -36,7 +36,6 @@ func (a *SGLangArgs) checkBackend(c *checklist) {
 	c.refuse(a.Backend == "gserver", "--backend gserver: sglang.bench_serving has no client for it either; the others are %s", strings.Join(a.served(), ", "))
 	c.refuse(a.TokenizePrompt && a.Backend != "sglang", "--tokenize-prompt goes with --backend sglang only")
 	c.refuse((a.Backend == "trt" || a.Backend == "truss") && a.Model == nil, "--backend %s needs --model", a.Backend)
-	c.refuse(a.Backend == "trt" && a.DisableStream, "--disable-stream: --backend trt streams always")
 	_, err := a.extra()
 	c.add(err)
 	for _, h := range a.Headers() {
@@ -86,6 +85,9 @@ func (a *SGLangArgs) Native() bool { return a.Backend == "sglang" || a.Backend =
 
 // Chat tells whether the backend speaks chat completions.
 func (a *SGLangArgs) Chat() bool { return strings.HasSuffix(a.Backend, "-chat") }
+
+// Streams tells whether answers come in pieces. Those of trt always do.
+func (a *SGLangArgs) Streams() bool { return a.Backend == "trt" || !a.DisableStream && !a.Embedding() }
 
 // Embedding tells whether the backend asks for no text.
 func (a *SGLangArgs) Embedding() bool { return strings.HasSuffix(a.Backend, "-embedding") }

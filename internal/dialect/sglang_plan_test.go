@@ -276,3 +276,14 @@ func TestCommandLinesAreKeptWithoutSecrets(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestSGLangStreams(t *testing.T) {
+	for line, want := range map[string]bool{
+		"": true, "--disable-stream": false, "--backend trt --model m --disable-stream": true, "--backend vllm-embedding": false,
+	} {
+		a, err := ParseSGLang(strings.Fields(line))
+		if err != nil || a.Check() != nil || a.Streams() != want {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (a *SGLangArgs) EndLine(id string, at time.Time, took time.Duration, r *tra
 	if r.Dialed.Happened() {
 		whole.Released = r.Dialed
 	}
-	t := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: a.Protocol(), Stream: !a.DisableStream}}, Records: []*trace.Record{&whole}}
+	t := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: a.Protocol(), Stream: a.Streams()}}, Records: []*trace.Record{&whole}}
 	q := metrics.NewSGLang(t, metrics.SGLangOptions{Version: a.DialectVersion, Own: true}).Requests[0]
 	var gaps []string
 	for _, gap := range q.ITL {
@@ -49,3 +49,35 @@ func (a *SGLangArgs) EndLine(id string, at time.Time, took time.Duration, r *tra
 
 // epoch is time.time of Python.
 func epoch(t time.Time) string { return reprFloat(float64(t.UnixMicro()) / 1e6) }
+
+// SGLangProfileBody is what a profiler is asked for, as the tool prints it.
+func SGLangProfileBody(body map[string]any) string {
+	var out []string
+	for _, name := range []string{"activities", "num_steps", "profile_by_stage", "profile_stages", "output_dir", "profile_prefix"} {
+		v, ok := body[name]
+		if !ok {
+			continue
+		}
+		text := "None"
+		switch v := v.(type) {
+		case []string:
+			text = reprList(v)
+		case bool:
+			text = reprBool(v)
+		case int:
+			text = itoa(v)
+		case *int:
+			if v != nil {
+				text = itoa(*v)
+			}
+		case string:
+			text = pyString(v)
+		case *string:
+			if v != nil {
+				text = pyString(*v)
+			}
+		}
+		out = append(out, pyString(name)+": "+text)
+	}
+	return "{" + strings.Join(out, ", ") + "}"
+}

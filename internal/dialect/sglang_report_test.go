@@ -187,7 +187,7 @@ func TestSGLangNotes(t *testing.T) {
 		"1 of 4 requests failed: the sglang report has no line for them",
 		"1 answers without text are successes to sglang, with a TTFT of 0",
 		"sglang takes the length asked for as that of 1 answers: 1027 generated tokens in all, where 6 were counted",
-		"sglang's peak counts the requests that touch one second: at most 1 were in flight",
+		"sglang's peak of 2 counts the requests that touch one second: at most 1 were in flight",
 	}
 	if diff := cmp.Diff(want, r.Notes()); diff != "" {
 		t.Error(diff)

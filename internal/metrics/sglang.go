@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/stats"
@@ -146,7 +147,7 @@ func (o SGLangOptions) request(r *trace.Record) SGLangRequest {
 		Vision:    r.VisionTokens,
 		Timing:    Timing{Start: r.Released.Seconds()},
 		Text:      r.Text,
-		ErrorText: r.Error,
+		ErrorText: words(r),
 	}
 	q.unreadable = o.unreadable(r)
 	q.OK = o.success(r) && !q.unreadable
@@ -175,6 +176,14 @@ func (o SGLangOptions) request(r *trace.Record) SGLangRequest {
 	}
 	o.answered(&q, r, seen)
 	return q
+}
+
+// words are why a request failed: those of a status, and what the server said.
+func words(r *trace.Record) string {
+	if r.Class != trace.HTTP {
+		return r.Error
+	}
+	return http.StatusText(r.Status) + ": " + r.Error
 }
 
 // answered adds what only a success has.

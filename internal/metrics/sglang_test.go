@@ -391,3 +391,12 @@ func TestSGLangUsageBesideNoText(t *testing.T) {
 		}
 	}
 }
+
+// What went wrong begins with the words of the status.
+func TestSGLangWordsOfAStatus(t *testing.T) {
+	r := answered(0, 0, 0, 3, 50)
+	r.Class, r.Status, r.Error = trace.HTTP, 404, "no such model"
+	if got := NewSGLang(sglangRun("chat", 100, r), SGLangOptions{Version: SGLangMain}).Requests[0].ErrorText; got != "Not Found: no such model" {
+		t.Error(got)
+	}
+}
