@@ -146,7 +146,7 @@ func (r *run) dispatch() {
 		if e.scheduled {
 			head.next()
 		} else {
-			r.turns.take()
+			r.turns.take(e)
 		}
 		r.release(e.index, e.due, free)
 	}

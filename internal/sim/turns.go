@@ -54,8 +54,9 @@ func (t *turns) first(head waiting, more bool) (waiting, bool) {
 	return head, more
 }
 
-// take removes the first that is ready.
-func (t *turns) take() { t.ready.Pop() }
+// take removes e, which need not be first any more: while it waited for a place others
+// may have become ready at the same instant.
+func (t *turns) take(e waiting) { t.ready.Remove(e.index) }
 
 // arrive numbers the request at a position, the nth that is sent.
 func (t *turns) arrive(position, n int) uint64 {

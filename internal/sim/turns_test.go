@@ -106,3 +106,17 @@ func TestATurnCannotWaitForALaterOne(t *testing.T) {
 	}()
 	Run(plain(0), Plan{Requests: []Request{{After: 1}}, Schedule: arrival.Burst()})
 }
+
+// While a turn waits for a place, another may become ready at the instant at which it
+// was due.
+func TestATurnIsTakenThoughAnotherCameBeforeIt(t *testing.T) {
+	var ts turns
+	late, early := waiting{index: 5, due: 10}, waiting{index: 3, due: 10}
+	ts.ready.Push(late.due, late.index, late)
+	seen, _ := ts.first(waiting{}, false)
+	ts.ready.Push(early.due, early.index, early)
+	ts.take(seen)
+	if e, ok := ts.first(waiting{}, false); !ok || e.index != 3 {
+		t.Errorf("turn %d is left, %v; it was not taken", e.index, ok)
+	}
+}
