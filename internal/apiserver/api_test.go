@@ -329,6 +329,7 @@ func TestSmallEndpoints(t *testing.T) {
 			status             int
 			want               string
 		}{
+			{"GET", "/", "", 200, "a simulated engine; its models are at /v1/models\n"},
 			{"GET", "/health", "", 200, ""},
 			{"GET", "/version", "", 200, `{"version":"1.2.3"}`},
 			{"GET", "/v1/models", "", 200, `{"data":[{"id":"m","object":"model","created":946684800,"owned_by":"pitot","root":"m","parent":null,"max_model_len":99}],"object":"list"}`},

@@ -91,6 +91,13 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
+// serveFront says what this is. There are clients that ask here whether a server is
+// ready, SGLang's of Triton among them.
+func (s *Server) serveFront(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "a simulated engine; its models are at /v1/models\n")
+}
+
 // methods are the handlers of a path.
 type methods map[string]http.HandlerFunc
 
@@ -113,6 +120,7 @@ func (s *Server) routes() map[string]methods {
 		"/v2/rerank":               {"POST": s.generation(rerankAPI)},
 		"/v1/audio/transcriptions": {"POST": s.generation(transcriptionAPI)},
 		"/reset_prefix_cache":      {"POST": s.serveResetPrefixCache},
+		"/":                        {"GET": s.serveFront},
 		"/health":                  {"GET": healthy},
 		"/health_generate":         {"GET": healthy},
 		"/version":                 {"GET": s.serveVersion},

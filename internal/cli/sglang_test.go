@@ -282,7 +282,7 @@ func TestSGLangOrderOfSteps(t *testing.T) {
 		}
 		wantLines(t, v.stdout.String(),
 			"Starting profiler...", "Profiler started", "Stopping profiler...", "Profiler stopped", "/stop_profile' body={}",
-			"/start_profile' body={'activities': ['CPU', 'GPU'], 'num_steps': 5, 'profile_by_stage': True, 'profile_stages': None, 'output_dir': '/p/" + dir + "', 'profile_prefix': None}",
+			"/start_profile' body={'activities': ['CPU', 'GPU'], 'num_steps': 5, 'profile_by_stage': True, 'profile_stages': None, 'output_dir': '/p/"+dir+"', 'profile_prefix': None}",
 			"Total generated tokens:                  6         ",
 			"Accept length:                           2.50      ",
 			"Mean ITL (ms):                           10.00     ",

@@ -38,12 +38,16 @@ type simCmd struct {
 
 // bareEngineFlags gives the engine's flags of `pitot sim` the names that they
 // have in `pitot serve`, where those are not taken; the names of `pitot bench`
-// go on working. What has no meaning in virtual time is not shown.
+// go on working. What has no meaning in virtual time is not shown, nor the protocols
+// that are not spoken there.
 func bareEngineFlags(k *kong.Kong) error {
 	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sim" })
 	flags := k.Model.Children[i].Flags
 	for _, f := range flags {
 		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text" || f.Name == "require-valid"
+		if f.Name == "protocol" {
+			f.Help = "completions, chat or generate (SGLang's own). Default: completions, or chat for random-mm and conversations."
+		}
 		bare, ours := strings.CutPrefix(f.Name, "engine-")
 		if ours && !slices.ContainsFunc(flags, func(other *kong.Flag) bool { return other.Name == bare }) {
 			f.Name, f.Aliases = bare, append(f.Aliases, f.Name)
