@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/workload"
@@ -46,8 +47,11 @@ func TestTransparencyIsWhite(t *testing.T) {
 // Pictures that are to be sent by content are fetched and sent as PNG, in both forms
 // of lines, but data URLs stay.
 func TestInline(t *testing.T) {
+	var mu sync.Mutex // rows are made beside each other
 	fetched := map[string]int{}
 	c := CustomImage{Inline: true, Output: 3, Common: Common{NoShuffle: true}, Fetch: func(_ context.Context, address string) (io.ReadCloser, error) {
+		mu.Lock()
+		defer mu.Unlock()
 		fetched[address]++
 		return io.NopCloser(bytes.NewReader(pngOf(t, color.Black))), nil
 	}}
