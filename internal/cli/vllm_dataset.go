@@ -206,21 +206,23 @@ func (v vllmRun) copied(ctx context.Context) (c vllmdata.Copy, file, root string
 	if !here && h.closed != "" {
 		return nil, "", "", usagef("--dataset-name hf: %w; or name a copy of it with --dataset-path FOLDER --hf-name %s", h.absent("dataset "+repo), v.HFFamily())
 	}
-	return hubCopy{ctx, v.p, repo}, "", root, nil
+	return hubCopy{
+		list:  func() ([]string, error) { return v.p.hubFiles(ctx, repo, hubDataset) },
+		fetch: func(path string) (string, error) { return v.p.hubFile(ctx, repo, hubDataset, path) },
+	}, "", root, nil
 }
 
 // A hubCopy is a dataset in the cache, whose files are downloaded when they are opened
 // if that is allowed.
 type hubCopy struct {
-	ctx  context.Context //nolint:containedctx // of the one build that it is made for
-	p    *Process
-	repo string
+	list  func() ([]string, error)
+	fetch func(path string) (file string, err error)
 }
 
-func (c hubCopy) List() ([]string, error) { return c.p.hubFiles(c.ctx, c.repo, hubDataset) }
+func (c hubCopy) List() ([]string, error) { return c.list() }
 
 func (c hubCopy) Open(path string) (fs.File, error) {
-	file, err := c.p.hubFile(c.ctx, c.repo, hubDataset, path)
+	file, err := c.fetch(path)
 	if err != nil {
 		return nil, err
 	}

@@ -91,10 +91,7 @@ func (c CustomAudio) Build(ctx context.Context, file io.Reader) (workload.Worklo
 	}
 	w, err := inOrder(ctx, c.Common, lines, func(ctx context.Context, l audioLine) (workload.Request, error) {
 		r, err := c.request(ctx, l)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", l.place, err)
-		}
-		return r, err
+		return r, atPlace(l.place, err)
 	})
 	if err != nil {
 		return w, err

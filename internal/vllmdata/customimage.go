@@ -169,10 +169,7 @@ func (c CustomImage) Build(ctx context.Context, file io.Reader) (workload.Worklo
 	}
 	w, err := inOrder(ctx, c.Common, lines, func(ctx context.Context, l imageLine) (workload.Request, error) {
 		r, err := c.request(ctx, l)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", l.place, err)
-		}
-		return r, err
+		return r, atPlace(l.place, err)
 	})
 	if err != nil {
 		return w, err

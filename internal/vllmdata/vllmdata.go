@@ -149,10 +149,13 @@ func eachLine(file io.Reader, f func(rows.Row) error) error {
 	return errors.Join(errs...)
 }
 
-// lineError puts the place of a row ahead of an error.
-func lineError(row rows.Row, err error) error {
-	if err == nil {
-		return nil
+// atPlace says where an error is, if there is one.
+func atPlace(place string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", place, err)
 	}
-	return fmt.Errorf("%s: %w", row.Place(), err)
+	return err
 }
+
+// lineError puts the place of a row ahead of an error.
+func lineError(row rows.Row, err error) error { return atPlace(row.Place(), err) }
