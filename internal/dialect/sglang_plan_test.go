@@ -179,6 +179,17 @@ func TestPicturesOfSGLang(t *testing.T) {
 			t.Errorf("%s: %s and %d media", backend, got, len(requests[0].Media))
 		}
 	}
+	spooled := []workload.Request{{Media: picture, Text: "t"}}
+	if err := workload.NewSpool(new(spoolFile), 0).Keep(&spooled[0]); err != nil {
+		t.Fatal(err)
+	}
+	parsed(t, "--model m --backend vllm").Finish(spooled, false)
+	for range 2 { // the first request is sent to warm up too
+		whole, err := spooled[0].Whole()
+		if err != nil || whole.Text != "t" || len(whole.Media) != 0 || string(whole.Extra["image_data"]) != `["data:image/png;base64,YWJj", "http://x/y"]` {
+			t.Errorf("spooled: %+v, %v", whole, err)
+		}
+	}
 	requests := []workload.Request{{Extra: map[string]json.RawMessage{"stream_options": json.RawMessage(`{"x":1}`)}}, {}, {}}
 	a := parsed(t, `--backend vllm-chat --extra-request-body {"stream_options":{"include_usage":false}}`)
 	a.Finish(requests, true)
@@ -186,6 +197,16 @@ func TestPicturesOfSGLang(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// spoolFile is a workload.File that is written to its end.
+type spoolFile struct{ b []byte }
+
+func (f *spoolFile) WriteAt(p []byte, _ int64) (int, error) {
+	f.b = append(f.b, p...)
+	return len(p), nil
+}
+
+func (f *spoolFile) ReadAt(p []byte, at int64) (int, error) { return copy(p, f.b[at:]), nil }
 
 func TestResultFileOfSGLang(t *testing.T) {
 	day := time.Date(2026, 1, 9, 12, 0, 0, 0, time.Local)
