@@ -88,34 +88,16 @@ func (a *SGLangArgs) Finish(requests []workload.Request, turns bool) {
 		switch {
 		case len(r.Media) == 0:
 		case a.Protocol() == "completions":
-			changeMedia(r, func(r *workload.Request) { put(r, "image_data", addresses(r.Media)) })
+			r.Amend(func(r *workload.Request) {
+				put(r, "image_data", addresses(r.Media))
+				r.Media = nil
+			})
 		case a.Backend == "trt" || a.Backend == "truss":
-			changeMedia(r, func(*workload.Request) {}) // it leaves them out
+			r.Amend(func(r *workload.Request) { r.Media = nil }) // it leaves them out
 		}
 		if turns && a.Streams() {
 			askUsage(r, extra["stream_options"])
 		}
-	}
-}
-
-// changeMedia has a request carry its pictures in another way, and then none: now, or
-// where a Spool keeps them when they are wanted.
-func changeMedia(r *workload.Request, carry func(*workload.Request)) {
-	change := func(r *workload.Request) {
-		carry(r)
-		r.Media = nil
-	}
-	if r.Later == nil {
-		change(r)
-		return
-	}
-	media, later := r.Media, r.Later
-	r.Media = nil
-	r.Later = func(r *workload.Request) error {
-		r.Media = media
-		err := later(r)
-		change(r)
-		return err
 	}
 }
 

@@ -157,17 +157,7 @@ func (a *VLLMArgs) shape(r *workload.Request) {
 	if !b.clip && !b.vlm2vec && !b.infinity || len(r.Media) == 0 {
 		return
 	}
-	if later := r.Later; later != nil {
-		r.Later = func(q *workload.Request) error {
-			if err := later(q); err != nil {
-				return err
-			}
-			b.shapeMedia(q)
-			return nil
-		}
-		return
-	}
-	b.shapeMedia(r)
+	r.Amend(b.shapeMedia)
 }
 
 // shapeMedia settles what goes with a picture.

@@ -62,6 +62,23 @@ func (r *Request) Whole() (*Request, error) {
 	return &whole, r.Later(&whole)
 }
 
+// Amend has f change r where it needs all of the prompt: now, or each time that a spooled
+// one comes back.
+func (r *Request) Amend(f func(*Request)) {
+	later := r.Later
+	if later == nil {
+		f(r)
+		return
+	}
+	r.Later = func(whole *Request) error {
+		err := later(whole)
+		if err == nil {
+			f(whole)
+		}
+		return err
+	}
+}
+
 // A Turn is the place of a request in a conversation. A request by itself has the
 // zero Turn.
 type Turn struct {
