@@ -1,4 +1,4 @@
-"""Encodes what BenchmarkKinds of internal/tokenizer encodes with Hugging Face's tokenizers, and with tiktoken what is of its kind, and prints both beside each other.
+"""Encodes what BenchmarkKinds of internal/load/tokenizer encodes with Hugging Face's tokenizers, and with tiktoken what is of its kind, and prints both beside each other.
 
 Usage: hf_tokenizers.py GO_OUTPUT [tokenizer.json | ENCODING.tiktoken ...]
 GO_OUTPUT is what `go test -bench Kinds` printed.

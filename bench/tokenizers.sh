@@ -13,6 +13,6 @@ done
 cd "$(dirname "$0")/.."
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
-GOMAXPROCS=1 go test ./internal/tokenizer -run '^$' -bench '^BenchmarkKinds$' -benchtime "${BENCHTIME:-0.3s}" -count 3 \
+GOMAXPROCS=1 go test ./internal/load/tokenizer -run '^$' -bench '^BenchmarkKinds$' -benchtime "${BENCHTIME:-0.3s}" -count 3 \
 	-args -tokenizers "$(IFS=,; echo "${files[*]}")" >"$output"
 TOKENIZERS_PARALLELISM=false RAYON_NUM_THREADS=1 "$python" bench/hf_tokenizers.py "$output" "${files[@]}"

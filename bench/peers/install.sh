@@ -78,7 +78,7 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
 	exit 1
 fi
 for tool in "${@:-${tools[@]}}"; do install "$tool"; done
-texts=$here/../../internal/truth/texts.go
+texts=$here/../../internal/proof/truth/texts.go
 if ! cmp -s "$texts" "$peers/tokenizer/texts.go"; then
 	environment vllm
 	"$peers/vllm/bin/python" "$here/tokenizer.py" "$texts" "$peers/tokenizer"

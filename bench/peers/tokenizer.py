@@ -1,7 +1,7 @@
 """Trains a small byte-level BPE tokenizer, since there may be no Hugging Face Hub.
 
 It knows made-up words, of which tools make their prompts, and the texts of the
-server that they are measured against (internal/truth/texts.go): each is one token,
+server that they are measured against (internal/proof/truth/texts.go): each is one token,
 as a model's tokens are to its own tokenizer. A tool that counts tokens in the text
 of a chunk would otherwise find several in one.
 

@@ -14,10 +14,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/rows"
-	"github.com/pitot-bench/pitot/internal/traffic"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/load/traffic"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 // checkGiven reports flags that were given in vain: those on the command line

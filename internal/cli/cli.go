@@ -27,7 +27,7 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // A Process is what a command sees of the operating system.

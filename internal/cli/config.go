@@ -16,7 +16,7 @@ import (
 	yamlparser "github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/pitot-bench/pitot/internal/yamltree"
+	"github.com/pitot-bench/pitot/internal/plan/yamltree"
 )
 
 // A config file says the same as flags: each key is a flag's name, and the

@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/clock"
-	"github.com/pitot-bench/pitot/internal/conform"
-	"github.com/pitot-bench/pitot/internal/report"
-	"github.com/pitot-bench/pitot/internal/truth"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/proof/truth"
+	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
 // conformCmd is `pitot conform`.

@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/clock"
-	"github.com/pitot-bench/pitot/internal/conform"
-	"github.com/pitot-bench/pitot/internal/store"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
 // A clientRun is a client that has ended.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/conform"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
 // A placement says which processors are whose.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/conform"
-	"github.com/pitot-bench/pitot/internal/report"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
 // conformReportCmd is `pitot conform report`.

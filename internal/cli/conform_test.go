@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/conform"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
 // conformed runs a command line of conform and reads its result.

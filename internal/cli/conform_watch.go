@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/clock"
-	"github.com/pitot-bench/pitot/internal/conform"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
 // watchInterval is how often a client is looked at. Each process tells its peak of

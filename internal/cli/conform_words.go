@@ -3,7 +3,7 @@ package cli
 import (
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/conform"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
 // ours reports whether the command is one of this program's clients that is

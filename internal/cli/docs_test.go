@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
 )
 
 // A block is a command from the docs and the output shown under it.
@@ -92,8 +92,8 @@ func TestDocs(t *testing.T) {
 func runBlocks(t *testing.T, found []block) {
 	url := loopback(t, apiserver.Fault{Name: apiserver.FaultComments, Share: 0.1})
 	port := url[strings.LastIndex(url, ":")+1:]
-	notes, err1 := filepath.Abs("../ingest/testdata/notes")
-	traces, err2 := filepath.Abs("../traffic/testdata")
+	notes, err1 := filepath.Abs("../tool/ingest/testdata/notes")
+	traces, err2 := filepath.Abs("../load/traffic/testdata")
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}

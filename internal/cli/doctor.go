@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"text/tabwriter"
 
-	"github.com/pitot-bench/pitot/internal/clock"
-	"github.com/pitot-bench/pitot/internal/doctor"
-	"github.com/pitot-bench/pitot/internal/trace"
-	"github.com/pitot-bench/pitot/internal/transport"
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
 // doctorCmd is `pitot doctor`.

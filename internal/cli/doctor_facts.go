@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/clock"
-	"github.com/pitot-bench/pitot/internal/doctor"
-	"github.com/pitot-bench/pitot/internal/stats"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
 // facts looks at this machine for less than a second.

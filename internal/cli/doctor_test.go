@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pitot-bench/pitot/internal/doctor"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // Ten idle ticks and two of waiting for a disk, four busy ones of which we used one,

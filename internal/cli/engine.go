@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/apiserver"
-	"github.com/pitot-bench/pitot/internal/engine"
-	"github.com/pitot-bench/pitot/internal/profile"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
 // latencyFlags are the flags of engineSettings that state latencies, and so

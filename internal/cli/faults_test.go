@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/apiserver"
-	"github.com/pitot-bench/pitot/internal/engine"
-	"github.com/pitot-bench/pitot/internal/metrics"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // loopback starts an engine with faults on a real socket.

@@ -22,7 +22,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
 // A fakeHub is a hub with one repository, and with another host for large files.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/ingest"
-	"github.com/pitot-bench/pitot/internal/report"
-	"github.com/pitot-bench/pitot/internal/store"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/tool/ingest"
 )
 
 // importCmd is `pitot import`.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/arrival"
-	"github.com/pitot-bench/pitot/internal/pyrand"
-	"github.com/pitot-bench/pitot/internal/trace"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // defaultRate is the load when nothing says when to send, in requests/s.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/arrival"
-	"github.com/pitot-bench/pitot/internal/traffic"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/traffic"
+	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
 // parts are those of the mix, or the tenants.

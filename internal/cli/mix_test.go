@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // A tenant's key, headers and model go with its requests alone, and its secrets nowhere

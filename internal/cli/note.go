@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/note"
-	"github.com/pitot-bench/pitot/internal/report"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/note"
+	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
 // noteCmd is `pitot note`.

@@ -3,7 +3,7 @@ package cli
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/pitot-bench/pitot/internal/doctor"
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
 )
 
 // localPorts are those that connections are made from, nil if they are not known.

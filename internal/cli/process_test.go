@@ -19,9 +19,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/apiserver"
-	"github.com/pitot-bench/pitot/internal/store"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // process is a process with an environment and a store of its own.

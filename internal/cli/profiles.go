@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/pitot-bench/pitot/internal/profile"
+	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
 // profilesCmd is `pitot profiles`.

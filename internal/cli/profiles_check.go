@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/profile"
-	"github.com/pitot-bench/pitot/internal/reproduce"
+	"github.com/pitot-bench/pitot/internal/model/calibrate"
+	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
 // profilesCheckCmd is `pitot profiles check`.
@@ -20,8 +20,8 @@ type profilesCheckCmd struct {
 
 // Run holds profiles against what was measured.
 func (c profilesCheckCmd) Run(p *Process) error {
-	if c.Draws < 1 || c.Draws > reproduce.FitDraws {
-		return usagef("--draws %d: must be from 1 to %d", c.Draws, reproduce.FitDraws)
+	if c.Draws < 1 || c.Draws > calibrate.FitDraws {
+		return usagef("--draws %d: must be from 1 to %d", c.Draws, calibrate.FitDraws)
 	}
 	profiles, err := c.profiles()
 	if err != nil {
@@ -46,7 +46,7 @@ func (c profilesCheckCmd) check(ctx context.Context, w io.Writer, q *profile.Pro
 	for i := range q.Evidence {
 		one := *q
 		one.Evidence = q.Evidence[i : i+1]
-		comparisons, err := reproduce.Compare(ctx, &one, c.Draws)
+		comparisons, err := calibrate.Compare(ctx, &one, c.Draws)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (c profilesFitCmd) Run(p *Process) error {
 	ctx, release := p.untilInterrupt(context.Background())
 	defer release()
 	told := math.Inf(1)
-	plan := reproduce.FitPlan{Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
+	plan := calibrate.FitPlan{Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
 		if loss < 0.98*told {
 			told = loss
 			fmt.Fprintf(p.Stderr, "step %d: mean error %.1f %%\n", step, 100*loss)
@@ -89,7 +89,7 @@ func (c profilesFitCmd) Run(p *Process) error {
 	if err := plan.Validate(q); err != nil {
 		return usagef("--field: %w", err)
 	}
-	out, err := reproduce.Fit(ctx, q, plan)
+	out, err := calibrate.Fit(ctx, q, plan)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (c profilesCheckCmd) profiles() ([]*profile.Profile, error) {
 	return out, nil
 }
 
-func writeComparison(w io.Writer, c reproduce.Comparison) {
+func writeComparison(w io.Writer, c calibrate.Comparison) {
 	e := c.Evidence
 	how := "not fitted to it"
 	if e.Fitted {

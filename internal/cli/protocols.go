@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 // protocol is the one that requests are written in.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/pitot-bench/pitot/internal/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 )
 
 // bench runs `pitot bench` in virtual time against an engine whose first token takes

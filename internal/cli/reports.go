@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/dialect"
-	"github.com/pitot-bench/pitot/internal/metrics"
-	"github.com/pitot-bench/pitot/internal/report"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/tool/dialect"
 )
 
 // printReports writes the reports that were asked for, one after the other; s is t

@@ -17,8 +17,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pitot-bench/pitot/internal/apiserver"
-	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("TZ", "UTC")
-			notes, err := filepath.Abs("../ingest/testdata/notes")
+			notes, err := filepath.Abs("../tool/ingest/testdata/notes")
 			env.Setenv("NOTES", notes)
 			return err
 		},

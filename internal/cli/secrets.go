@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 // minSecret is how long a value must be to be looked for in texts: a shorter

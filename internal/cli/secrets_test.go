@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 func TestSecretHeaders(t *testing.T) {

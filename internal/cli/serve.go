@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
 )
 
 // serveCmd is `pitot serve`.

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/arrival"
-	"github.com/pitot-bench/pitot/internal/clock"
-	"github.com/pitot-bench/pitot/internal/driver"
-	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/metrics"
-	"github.com/pitot-bench/pitot/internal/store"
-	"github.com/pitot-bench/pitot/internal/trace"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 // A session is one run, resolved from whichever command line: everything is

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/apiserver"
-	"github.com/pitot-bench/pitot/internal/engine"
-	"github.com/pitot-bench/pitot/internal/profile"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
 // benchCmd is `pitot bench`. Every flag is also a key of the --config file.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/pitot-bench/pitot/internal/engine"
+	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
 // workloadSettings describe one workload: the whole of what is sent, a part of a mix, or

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/dialect"
-	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/sglangdata"
-	"github.com/pitot-bench/pitot/internal/trace"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglangdata"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 // sglangCmd is `pitot sglang`: bench_serving of sglang with pitot before it.

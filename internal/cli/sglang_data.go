@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/sglangdata"
+	"github.com/pitot-bench/pitot/internal/tool/sglangdata"
 )
 
 // build draws or reads the requests, and after them what the tool draws while it

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/driver"
-	"github.com/pitot-bench/pitot/internal/trace"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
 // An announcer prints a line when a request is sent, and one when it is answered.

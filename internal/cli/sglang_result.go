@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/dialect"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/dialect"
 )
 
 // report prints the table, adds a line to the result file, and says what a reader has

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/dialect"
-	"github.com/pitot-bench/pitot/internal/driver"
-	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/trace"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 // settlePause is how long that tool waits between warm-up and run.

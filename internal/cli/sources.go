@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/ingest"
+	"github.com/pitot-bench/pitot/internal/tool/ingest"
 )
 
 // sourceFile is a file to read results from.

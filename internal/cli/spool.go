@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
 // spoolLimit is how many bytes of prompts stay in memory.

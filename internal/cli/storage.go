@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/store"
+	"github.com/pitot-bench/pitot/internal/record/store"
 )
 
 // openRuns opens a store to read from: one that a flag names must be there.

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/endpoint"
-	"github.com/pitot-bench/pitot/internal/template"
-	"github.com/pitot-bench/pitot/internal/tokenizer"
-	"github.com/pitot-bench/pitot/internal/transport"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/template"
+	"github.com/pitot-bench/pitot/internal/load/tokenizer"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
 // tokens is where prompt lengths come from.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/store"
-	"github.com/pitot-bench/pitot/internal/trace"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // scarce dials until so many connections are made, and then has no files left.

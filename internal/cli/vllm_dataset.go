@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/vllmdata"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/tool/vllmdata"
 )
 
 // textDatasets are those whose prompts would be token ids without a tokenizer.

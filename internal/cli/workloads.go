@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/engine"
-	"github.com/pitot-bench/pitot/internal/traffic"
-	"github.com/pitot-bench/pitot/internal/workload"
+	"github.com/pitot-bench/pitot/internal/load/traffic"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
 // files are what was read ahead of the run, so that what is wrong with it is told before

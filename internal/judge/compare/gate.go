@@ -1,0 +1,99 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+)
+
+// ParseGate reads a condition such as `ttft.mean > +2%`, which is on the change
+// against the baseline, or `itl.p99 > 80ms`, which is on the value.
+func ParseGate(text string) (Gate, error) {
+	at := strings.IndexAny(text, "<>")
+	if at < 0 {
+		return Gate{}, gateError(text, "there is neither > nor < in it")
+	}
+	g := Gate{Text: strings.TrimSpace(text), Name: strings.TrimSpace(text[:at]), Above: text[at] == '>'}
+	if metric, ok := strings.CutSuffix(g.Name, ".p50"); ok {
+		g.Name = metric + ".median"
+	}
+	limit := strings.TrimSpace(text[at+1:])
+	if strings.HasPrefix(limit, "=") || strings.HasSuffix(g.Name, "=") {
+		return Gate{}, gateError(text, "gates are > or <, without =")
+	}
+	if !metrics.Known(g.Name) {
+		return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
+	}
+	var err error
+	if number, ok := strings.CutSuffix(limit, "%"); ok {
+		g.Relative = true
+		g.Limit, err = parseNumber(number)
+		g.Limit /= 100
+	} else {
+		g.Limit, err = parseLimit(limit, metrics.QuantityOf(g.Name).Unit)
+	}
+	if err != nil {
+		return Gate{}, gateError(text, err.Error())
+	}
+	return g, nil
+}
+
+func gateError(text, why string) error {
+	return fmt.Errorf("--fail-if %q: %s; write NAME > LIMIT, as ttft.mean > +2%% or itl.p99 > 80ms", text, why)
+}
+
+// gateNames lists what a gate can be on.
+func gateNames() string {
+	var names []string
+	for _, q := range metrics.Quantities() {
+		names = append(names, q.Name)
+	}
+	return strings.Join(names, ", ") + ", and mean, median, std, min, max and percentiles such as p99 of ttft, tpot, itl and e2el (ttft.p99)"
+}
+
+// parseNumber reads a finite number, with or without a sign.
+func parseNumber(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number", strings.TrimSpace(text))
+	}
+	return v, nil
+}
+
+// A suffix is how a unit may be written behind a number, and what one of it is worth.
+type suffix struct {
+	text string
+	size float64
+}
+
+// suffixes by unit. The longer of two that end alike comes first.
+var suffixes = map[metrics.Unit][]suffix{
+	metrics.Seconds:         {{"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"s", 1}},
+	metrics.PerSecond:       {{"req/s", 1}, {"/s", 1}},
+	metrics.TokensPerSecond: {{"tok/s", 1}, {"/s", 1}},
+	metrics.TokenCount:      {{"tok", 1}},
+}
+
+// parseLimit reads a value with its unit, which only times must have.
+func parseLimit(text string, unit metrics.Unit) (float64, error) {
+	all := suffixes[unit]
+	for _, s := range all {
+		if number, ok := strings.CutSuffix(text, s.text); ok {
+			v, err := parseNumber(number)
+			return v * s.size, err
+		}
+	}
+	v, err := parseNumber(text)
+	if err == nil && unit == metrics.Seconds {
+		err = fmt.Errorf("%s of what? a time is written %sms or %ss, a change %s%%", text, text, text, text)
+	}
+	if err != nil && len(all) > 0 && unit != metrics.Seconds {
+		i := slices.IndexFunc(all, func(s suffix) bool { return s.size == 1 })
+		err = fmt.Errorf("%w in %s, nor a change in %%", err, all[i].text)
+	}
+	return v, err
+}

@@ -1,0 +1,227 @@
+package compare
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+func TestParseGate(t *testing.T) {
+	for text, want := range map[string]Gate{
+		"ttft.mean > +2%":               {Name: "ttft.mean", Above: true, Relative: true, Limit: 0.02},
+		"throughput.output < -3 %":      {Name: "throughput.output", Relative: true, Limit: -0.03},
+		"itl.p99>80ms":                  {Name: "itl.p99", Above: true, Limit: 0.08},
+		"e2el.p99.9 > 1.5s":             {Name: "e2el.p99.9", Above: true, Limit: 1.5},
+		"tpot.p50 > 900us":              {Name: "tpot.median", Above: true, Limit: 0.0009},
+		"requests.failed > 0":           {Name: "requests.failed", Above: true},
+		"throughput.requests < 9 req/s": {Name: "throughput.requests", Limit: 9},
+		"throughput.output < 1e3":       {Name: "throughput.output", Limit: 1000},
+	} {
+		got, err := ParseGate("  " + text)
+		want.Text = text
+		if err != nil || got.Name != want.Name || got.Above != want.Above || got.Relative != want.Relative || math.Abs(got.Limit-want.Limit) > 1e-12 || got.Text != want.Text {
+			t.Errorf("%s: %+v, want %+v (%v)", text, got, want, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"ttft.mean 2%":            "neither > nor <",
+		"ttfft.mean > 2%":         `no figure is called "ttfft.mean"; there are requests.ok`,
+		"ttft.mean >= 2%":         "without =",
+		"ttft.mean => 2%":         "without =",
+		"ttft.mean > 80":          "80 of what? a time is written 80ms or 80s, a change 80%",
+		"ttft.mean > x%":          `"x" is not a number`,
+		"ttft.mean > ms":          `"" is not a number`,
+		"throughput.output < 3ms": "in tok/s, nor a change in %",
+		"requests.failed > ":      `"" is not a number`,
+		"requests.failed > inf":   "is not a number",
+		"requests.failed > nan%":  "is not a number",
+	} {
+		if _, err := ParseGate(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func FuzzParseGate(f *testing.F) {
+	for _, s := range []string{"ttft.mean > +2%", "itl.p99 > 80ms", "requests.failed>0", "goodput < -1e309%", "p > µs"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		g, err := ParseGate(text)
+		if err == nil && (math.IsNaN(g.Limit) || math.IsInf(g.Limit, 0) || g.Name == "") {
+			t.Errorf("%q: %+v", text, g)
+		}
+	})
+}
+
+// gated is what becomes of a gate between two groups of runs.
+func gated(t *testing.T, gate string, o Options, groups ...[]Run) GateResult {
+	t.Helper()
+	g, err := ParseGate(gate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Gates = []Gate{g}
+	var all []Run
+	for _, runs := range groups {
+		all = append(all, runs...)
+	}
+	c, err := Compare(all, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Gates) != 1 {
+		t.Fatalf("%+v", c.Gates)
+	}
+	return c.Gates[0]
+}
+
+func TestGatesAreOnTheInterval(t *testing.T) {
+	// A change of 0.05 in logarithms, known to ±0.0023 as in TestThreeRunsEachByHand with a
+	// tenth of the noise, or to ±0.05.
+	a := repeated("A", "ttft.mean", exps(-0.001, 0, 0.001)...)
+	b := repeated("B", "ttft.mean", exps(0.049, 0.05, 0.051)...)
+	noisy := repeated("B", "ttft.mean", exps(0.02, 0.05, 0.08)...)
+	for _, c := range []struct {
+		gate string
+		b    []Run
+		want Outcome
+	}{
+		{"ttft.mean > 2%", b, Fail},
+		{"ttft.mean > 6%", b, Pass},
+		{"ttft.mean > 5.1%", b, Inconclusive},
+		{"ttft.mean > 2%", noisy, Inconclusive}, // the point fails, the interval does not
+		{"ttft.mean < -2%", b, Pass},
+		{"ttft.mean < +6%", b, Fail},
+		{"ttft.mean > 1.0s", b, Fail},
+		{"ttft.mean > 1.2s", b, Pass},
+		{"ttft.mean > 1.05s", b, Inconclusive},
+	} {
+		got := gated(t, c.gate, Options{}, a, c.b)
+		if got.Outcome != c.want || got.Variant != "B" || got.Why == "" || got.Interval == nil {
+			t.Errorf("%s: %+v, want %s", c.gate, got, c.want)
+		}
+	}
+}
+
+func TestGatesWithoutEvidenceAreInconclusive(t *testing.T) {
+	one, other := repeated("A", "ttft.mean", 1), repeated("B", "ttft.mean", 2)
+	if got := gated(t, "ttft.mean > 2%", Options{}, one, other); got.Outcome != Inconclusive || !strings.Contains(got.Why, "repeat the runs") || got.Value != 1 {
+		t.Errorf("%+v", got)
+	}
+	if got := gated(t, "ttft.mean > 1s", Options{}, one, other); got.Outcome != Inconclusive || !strings.Contains(got.Why, "repeat it") {
+		t.Errorf("%+v", got)
+	}
+	if got := gated(t, "ttft.mean > 2%", Options{}, one); got.Outcome != Inconclusive || !strings.Contains(got.Why, "no other variant") {
+		t.Errorf("%+v", got)
+	}
+	_, err := Compare(one, Options{Gates: []Gate{{Text: "itl.p99 > 2%", Name: "itl.p99"}}})
+	if err == nil || err.Error() != `--fail-if "itl.p99 > 2%": no run has itl.p99; there are ttft.mean` {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestGatesAreOnComparableRows(t *testing.T) {
+	// The variant has the figure by another definition, too, in which nothing is known of
+	// the baseline.
+	a, b := repeated("A", "ttft.mean", exps(-0.001, 0, 0.001)...), repeated("B", "ttft.mean", exps(0.049, 0.05, 0.051)...)
+	other := metrics.DefinitionOf("vllm", "", "ttft.mean")
+	for i := range b {
+		b[i].add(figure{trace.Figure{Name: "ttft.mean", Value: 7}, other})
+	}
+	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Pass {
+		t.Errorf("%+v", got)
+	}
+	if got := gated(t, "ttft.mean > 6s", Options{}, a, b); got.Outcome != Fail || got.Value != 7 {
+		t.Errorf("%+v", got)
+	}
+	for i := range a {
+		a[i].figures[0].definition = metrics.DefinitionOf("sglang", "", "ttft.mean")
+	}
+	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Inconclusive || !strings.Contains(got.Why, "by the same definition") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestGatesWithinSingleRuns(t *testing.T) {
+	e := newEngineLike(newRand(12), 300, 0.5)
+	a := e.observed(newRand(13), "A")
+	e.slower = 1.5
+	b := e.observed(newRand(14), "B")
+	for gate, why := range map[string]string{"itl.mean > 10%": "--single-runs", "itl.mean > 10ms": "--single-runs"} {
+		if got := gated(t, gate, Options{}, []Run{a}, []Run{b}); got.Outcome != Inconclusive || !strings.Contains(got.Why, why) {
+			t.Errorf("%s: %+v", gate, got)
+		}
+		if got := gated(t, gate, Options{SingleRuns: true}, []Run{a}, []Run{b}); got.Outcome != Fail {
+			t.Errorf("%s: %+v", gate, got)
+		}
+	}
+}
+
+func TestGatesOnCountsAreExact(t *testing.T) {
+	a := repeated("A", "requests.failed", 0, 0)
+	for _, c := range []struct {
+		b    []float64
+		want Outcome
+	}{{[]float64{0, 0}, Pass}, {[]float64{0, 1}, Fail}} {
+		if got := gated(t, "requests.failed > 0", Options{}, a, repeated("B", "requests.failed", c.b...)); got.Outcome != c.want {
+			t.Errorf("%v: %+v", c.b, got)
+		}
+	}
+	got := gated(t, "requests.failed > 10%", Options{}, a, repeated("B", "requests.failed", 5, 6))
+	if got.Outcome != Inconclusive || !strings.Contains(got.Why, "of which there is no share") {
+		t.Errorf("%+v", got)
+	}
+	if got := gated(t, "requests.failed > 10%", Options{}, a, repeated("B", "requests.failed", 0, 0)); got.Outcome != Pass {
+		t.Errorf("the same in every run: %+v", got)
+	}
+	if got := gated(t, "requests.failed > 0", Options{}, repeated("A", "requests.failed", 3)); got.Outcome != Fail || got.Variant != "A" {
+		t.Errorf("a single variant: %+v", got)
+	}
+}
+
+func TestClaimsMayMeanAnyEarlierVariant(t *testing.T) {
+	with := func(name string, value float64, claims ...trace.Claim) Run {
+		return tabled("2025-12", []string{name}, func(r *trace.Run) {
+			r.Origin.Figures[2].Value, r.Origin.Claims = value, claims
+		})
+	}
+	claim := func(stat string, change, step float64) trace.Claim {
+		return trace.Claim{Text: "stated", Metric: "ttft", Stat: stat, Change: change, Step: step}
+	}
+	a, b := with("A", 0.100), with("B", 0.090)
+	for _, c := range []struct {
+		claim   trace.Claim
+		against string
+		agrees  bool
+		matches int
+	}{
+		{claim("", -0.2, 0.01), "A", true, 1},         // 0.080 against 0.100
+		{claim("mean", -0.11, 0.01), "B", true, 2},    // against 0.090, and the baseline beside it
+		{claim("mean", -0.112, 0.001), "B", false, 2}, // nearly
+		{claim("mean", -0.5, 0.01), "A", false, 1},    // nothing like it: the baseline
+		{claim("median", -0.2, 0.01), "", false, 0},   // nothing in the tables
+	} {
+		_, result := layout(t, Options{}, a, b, with("C", 0.080, c.claim))
+		got := result.Workloads[0].Claims[0]
+		if got.Agrees != c.agrees || got.Stands || len(got.Matches) != c.matches || c.matches > 0 && got.Matches[0].Against != c.against {
+			t.Errorf("%+v: %+v", c.claim, got)
+		}
+	}
+}
+
+func TestClaimsStandByTheVerdict(t *testing.T) {
+	table := func(name string, value float64, claims ...trace.Claim) Run {
+		return tabled("2025-12", []string{name}, func(r *trace.Run) {
+			r.Origin.Figures[2].Value, r.Origin.Claims = value, claims
+		})
+	}
+	claim := trace.Claim{Metric: "ttft", Stat: "mean", Change: -0.2, Step: 0.01}
+	_, c := layout(t, Options{}, table("A", 0.1), table("A", 0.1003), table("A", 0.0997), table("B", 0.08, claim), table("B", 0.0801), table("B", 0.0799))
+	if got := c.Workloads[0].Claims[0]; !got.Agrees || !got.Stands || got.Matches[0].Verdict != Better {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,180 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+)
+
+// judgeGates holds every variant but the baseline to every gate, by the interval and
+// not by the point.
+func judgeGates(tables []*table, o Options) ([]GateResult, error) {
+	var out []GateResult
+	var errs []error
+	for _, g := range o.Gates {
+		found := false
+		for _, t := range tables {
+			found = found || slices.ContainsFunc(t.keys, func(k rowKey) bool { return k.name == g.Name })
+		}
+		if !found {
+			errs = append(errs, fmt.Errorf("--fail-if %q: no run has %s; there are %s", g.Text, g.Name, namesIn(tables)))
+			continue
+		}
+		for _, t := range tables {
+			out = append(out, t.judge(g)...)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func namesIn(tables []*table) string {
+	var names []string
+	for _, t := range tables {
+		for _, k := range t.keys {
+			if !slices.Contains(names, k.name) {
+				names = append(names, k.name)
+			}
+		}
+	}
+	return join(names)
+}
+
+// judge is one gate in one workload. An absolute one is on the only variant, too.
+func (t *table) judge(g Gate) []GateResult {
+	judged := t.out.Variants[1:]
+	if len(judged) == 0 {
+		judged = t.out.Variants
+	}
+	var out []GateResult
+	for _, v := range judged {
+		i := slices.IndexFunc(t.out.Variants, func(w Variant) bool { return w.Name == v.Name })
+		out = append(out, t.judgeVariant(g, i))
+	}
+	return out
+}
+
+// judgeVariant judges by the row of the figure; of several, by different definitions,
+// by the one that speaks most against the variant.
+func (t *table) judgeVariant(g Gate, i int) GateResult {
+	none := GateResult{Gate: g, Workload: t.out.Name, Variant: t.out.Variants[i].Name, Outcome: Inconclusive}
+	none.because(GateNoFigure, g.Name)
+	var judged []GateResult
+	for _, row := range t.out.Rows {
+		cell := row.Cells[i]
+		if row.Quantity.Name != g.Name || len(cell.Values) == 0 {
+			continue
+		}
+		result := none
+		switch {
+		case !g.Relative:
+			t.judgeValue(&result, row, cell)
+		case cell.Change != nil:
+			t.judgeChange(&result, row, cell)
+		case i == 0:
+			none.because(GateAlone)
+			continue
+		default:
+			none.because(GateDefinitions, t.out.Variants[0].Name, g.Name, row.Definition.ID)
+			continue
+		}
+		judged = append(judged, result)
+	}
+	if judged == nil {
+		return none
+	}
+	gravity := []Outcome{Fail, Inconclusive, Pass}
+	return slices.MinFunc(judged, func(a, b GateResult) int {
+		return slices.Index(gravity, a.Outcome) - slices.Index(gravity, b.Outcome)
+	})
+}
+
+func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
+	c := cell.Change
+	r.Value, r.Interval = c.Relative, c.Interval
+	exact := c.Interval == nil && c.Verdict == Same
+	if c.Plain && !exact {
+		base := row.Cells[0].Center
+		if base == 0 {
+			r.because(GateFromZero, t.out.Variants[0].Name, r.Gate.Name)
+			return
+		}
+		r.Value /= base
+		if c.Interval != nil {
+			i := *c.Interval
+			i.Low, i.High = i.Low/base, i.High/base
+			r.Interval = &i
+		}
+	}
+	switch {
+	case exact:
+		r.exactly(GateConstant)
+	case c.Interval == nil:
+		r.because(GateNoNoise)
+	case c.Basis == Within && !t.o.SingleRuns:
+		r.because(GateWithin)
+	default:
+		r.byInterval()
+	}
+}
+
+func (t *table) judgeValue(r *GateResult, row Row, cell Cell) {
+	r.Value, r.Interval = cell.Center, cell.Interval
+	unit := row.Quantity.Unit
+	switch {
+	case unit == metrics.TokenCount || row.Quantity.Name == "requests.failed" || row.Quantity.Name == "requests.ok":
+		r.Interval = nil
+		r.Value = slices.Min(cell.Values)
+		if r.Gate.Above {
+			r.Value = slices.Max(cell.Values)
+		}
+		r.exactly(GateCounted)
+	case cell.Interval == nil:
+		r.because(GateOneNoNoise)
+	case len(cell.Values) == 1 && !t.o.SingleRuns:
+		r.because(GateOneWithin)
+	default:
+		r.byInterval()
+	}
+}
+
+// violates reports whether a value is what the gate does not allow.
+func (g Gate) violates(v float64) bool {
+	if g.Above {
+		return v > g.Limit
+	}
+	return v < g.Limit
+}
+
+func (r *GateResult) because(kind RemarkKind, args ...any) {
+	r.Reason = Remark{kind, args}
+	r.Why = r.Reason.String()
+}
+
+func (r *GateResult) exactly(why RemarkKind) {
+	r.because(why)
+	r.Outcome = Pass
+	if r.Gate.violates(r.Value) {
+		r.Outcome = Fail
+	}
+}
+
+// byInterval fails what violates the gate wherever in its interval the truth is, and
+// passes what does nowhere.
+func (r *GateResult) byInterval() {
+	low, high := r.Gate.violates(r.Interval.Low), r.Gate.violates(r.Interval.High)
+	level := strconv.FormatFloat(100*r.Interval.Level, 'g', 4, 64)
+	switch {
+	case low && high:
+		r.Outcome = Fail
+		r.because(GateBeyond, level)
+	case !low && !high:
+		r.Outcome = Pass
+		r.because(GateInside, level)
+	default:
+		r.Outcome = Inconclusive
+		r.because(GateAcross, level)
+	}
+}

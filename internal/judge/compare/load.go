@@ -1,0 +1,209 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// The settings that make a load, by the names that Options.Ignore knows.
+const (
+	requestsSetting    = "requests"
+	rateSetting        = "rate"
+	rampSetting        = "ramp"
+	arrivalSetting     = "arrival"
+	concurrencySetting = "concurrency"
+	workloadSetting    = "workload"
+	inputSetting       = "input-length"
+	protocolSetting    = "protocol"
+	streamSetting      = "stream"
+)
+
+// loadSettings are they, in the order in which they are listed.
+var loadSettings = []string{
+	requestsSetting, rateSetting, rampSetting, arrivalSetting, concurrencySetting, workloadSetting, inputSetting, protocolSetting, streamSetting,
+}
+
+// inputTolerance is by how much servers differ in counting the same prompts.
+const inputTolerance = 0.01
+
+// rateTolerance is by how much a printed rate, in requests a second, may be off.
+const rateTolerance = 0.0051
+
+// A load is what a run's plan says of the load, as far as it is known.
+type load struct {
+	values map[string]string
+	input  float64 // prompt tokens a request; 0 if not known
+	// scope is whose words arrival and workload are in: other tools say the same thing
+	// in other ones.
+	scope string
+}
+
+func loadOf(r *Run) load {
+	p := r.run.Plan
+	l := load{values: map[string]string{}, scope: scope(r.run), input: inputLength(r)}
+	l.set(requestsSetting, p.Requests > 0, strconv.Itoa(p.Requests))
+	l.set(rateSetting, p.Rate > 0 || tellsLimits(r.run), number(p.Rate, "none"))
+	l.set(concurrencySetting, p.Concurrency > 0 || tellsLimits(r.run), number(float64(p.Concurrency), "no limit"))
+	l.set(rampSetting, p.Ramp || tellsLimits(r.run), fmt.Sprint(p.Ramp))
+	l.set(arrivalSetting, p.Arrival != "", p.Arrival)
+	l.set(workloadSetting, p.Workload != "", p.Workload)
+	l.set(protocolSetting, p.Protocol != "", p.Protocol)
+	l.set(streamSetting, r.run.Origin == nil, fmt.Sprint(p.Stream))
+	l.set(inputSetting, l.input > 0, number(l.input, ""))
+	return l
+}
+
+func (l load) set(name string, known bool, value string) {
+	if known {
+		l.values[name] = value
+	}
+}
+
+// number is v in text, or what 0 means.
+func number(v float64, zero string) string {
+	if v == 0 {
+		return zero
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+func scope(r trace.Run) string {
+	if o := r.Origin; o != nil {
+		return o.Tool + " " + string(o.Detail)
+	}
+	return r.Plan.Dialect
+}
+
+// tellsLimits reports whether a rate and a limit that are not there mean that there
+// was none. The oldest tables never had them.
+func tellsLimits(r trace.Run) bool {
+	o := r.Origin
+	switch {
+	case o == nil:
+		return true
+	case o.Tool == "vllm":
+		return o.Detail != trace.Table || o.Form != string(metrics.VLLM2507)
+	}
+	return o.Tool == "sglang"
+}
+
+// inputLength is how many prompt tokens the requests that succeeded had in the mean.
+func inputLength(r *Run) float64 {
+	var tokens, requests float64
+	for _, f := range r.figures {
+		switch f.Name {
+		case "tokens.input":
+			tokens = cmp.Or(tokens, f.Value)
+		case "requests.ok":
+			requests = cmp.Or(requests, f.Value)
+		}
+	}
+	if tokens == 0 || requests == 0 {
+		return 0
+	}
+	return tokens / requests
+}
+
+// apart lists the settings that keep a and b from being one load. What is not known
+// of one of them does not.
+func (l load) apart(m load, ignore []string) []string {
+	var out []string
+	for _, name := range loadSettings {
+		if !slices.Contains(ignore, name) && l.differs(m, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (l load) differs(m load, name string) bool {
+	a, okA := l.values[name]
+	b, okB := m.values[name]
+	words := l.scope == m.scope && l.values[workloadSetting] != "" && m.values[workloadSetting] != ""
+	switch {
+	case !okA || !okB:
+		return false
+	case name == inputSetting:
+		// Where words tell the workload, lengths that are drawn anew may differ.
+		return !words && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
+	case name == rateSetting:
+		x, errA := strconv.ParseFloat(a, 64)
+		y, errB := strconv.ParseFloat(b, 64)
+		return a != b && (errA != nil || errB != nil || math.Abs(x-y) > rateTolerance)
+	case name == arrivalSetting || name == workloadSetting:
+		return l.scope == m.scope && a != b
+	}
+	return a != b
+}
+
+// A group is a workload in the making: the runs that met one load.
+type group struct {
+	runs  []*Run
+	loads []load
+}
+
+// groups puts runs together by load. Those of which most is known come first, so
+// that one of which little is known does not bring together what differs.
+func groups(runs []*Run, ignore []string) []*group {
+	order := map[*Run]int{}
+	loads := map[*Run]load{}
+	for i, r := range runs {
+		order[r], loads[r] = i, loadOf(r)
+	}
+	byKnowledge := slices.SortedStableFunc(slices.Values(runs), func(a, b *Run) int {
+		return cmp.Compare(len(loads[b].values), len(loads[a].values))
+	})
+	var out []*group
+	for _, r := range byKnowledge {
+		i := slices.IndexFunc(out, func(g *group) bool { return g.fits(loads[r], ignore) })
+		if i < 0 {
+			i, out = len(out), append(out, &group{})
+		}
+		out[i].runs, out[i].loads = append(out[i].runs, r), append(out[i].loads, loads[r])
+	}
+	for _, g := range out {
+		slices.SortFunc(g.runs, func(a, b *Run) int { return cmp.Compare(order[a], order[b]) })
+		for i, r := range g.runs {
+			g.loads[i] = loads[r]
+		}
+	}
+	slices.SortFunc(out, func(a, b *group) int { return cmp.Compare(order[a.runs[0]], order[b.runs[0]]) })
+	return out
+}
+
+func (g *group) fits(l load, ignore []string) bool {
+	return !slices.ContainsFunc(g.loads, func(m load) bool { return len(l.apart(m, ignore)) > 0 })
+}
+
+// settings are those of the load, as far as all of its runs that tell agree.
+func (g *group) settings() []Setting {
+	var out []Setting
+	for _, name := range loadSettings {
+		values := map[string]bool{}
+		for _, l := range g.loads {
+			if v, ok := l.values[name]; ok {
+				values[v] = true
+			}
+		}
+		if len(values) != 1 || name == rampSetting && values["false"] {
+			continue
+		}
+		for v := range values {
+			out = append(out, Setting{name, v})
+		}
+	}
+	return out
+}
+
+// canonical is a setting's name as Options.Ignore and residue have it.
+func canonical(name string) string {
+	name = strings.ToLower(strings.TrimLeft(strings.TrimSpace(name), "-"))
+	return strings.NewReplacer("_", "-", " ", "-").Replace(name)
+}

@@ -1,0 +1,384 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// named is a run of that variant with figures in turn name and value.
+func named(variant string, figures ...any) Run {
+	r := Run{Variant: variant, run: trace.Run{ID: variant, Name: variant, Status: trace.Complete, Plan: trace.Plan{Dialect: "pitot", Requests: 100}}}
+	for i := 0; i < len(figures); i += 2 {
+		f := trace.Figure{Name: figures[i].(string), Value: figures[i+1].(float64)}
+		r.add(figure{f, metrics.DefinitionOf("pitot", "", f.Name)})
+	}
+	return r
+}
+
+// repeated are runs of one figure.
+func repeated(variant, name string, values ...float64) (runs []Run) {
+	for _, v := range values {
+		runs = append(runs, named(variant, name, v))
+	}
+	return runs
+}
+
+func compared(t *testing.T, o Options, groups ...[]Run) Workload {
+	t.Helper()
+	c, err := Compare(slices.Concat(groups...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Workloads) != 1 {
+		t.Fatalf("%d workloads: %q", len(c.Workloads), c.Notes)
+	}
+	return c.Workloads[0]
+}
+
+func about(t *testing.T, what string, got, want, off float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= off) {
+		t.Errorf("%s: %.6g, want %.6g", what, got, want)
+	}
+}
+
+// exp of logarithms keeps hand-worked values readable.
+func exps(logs ...float64) (out []float64) {
+	for _, l := range logs {
+		out = append(out, math.Exp(l))
+	}
+	return out
+}
+
+func TestThreeRunsEachByHand(t *testing.T) {
+	// Logarithms 0, 0.01, 0.02 and 0.09, 0.10, 0.11: means 0.01 and 0.10, a pooled standard
+	// deviation of 0.01 with 4 degrees of freedom, so a standard error of 0.01·√(2/3) =
+	// 0.0081650 and t = 11.0227. With 4 degrees of freedom P is 1 - (3s - s³)/2 of s =
+	// t/√(t²+4) = 0.9839354. t(0.975; 4) = 2.776445.
+	w := compared(t, Options{}, repeated("A", "ttft.mean", exps(0, 0.01, 0.02)...), repeated("B", "ttft.mean", exps(0.09, 0.10, 0.11)...))
+	c := change(t, w, "ttft.mean")
+	about(t, "relative", c.Relative, math.Expm1(0.09), 1e-12)
+	about(t, "low", c.Interval.Low, math.Expm1(0.09-2.776445*0.0081650), 1e-6)
+	about(t, "high", c.Interval.High, math.Expm1(0.09+2.776445*0.0081650), 1e-6)
+	s := 0.9839354
+	about(t, "p", *c.P, 1-(3*s-s*s*s)/2, 1e-7)
+	about(t, "noise", c.Noise, math.Expm1(0.01), 1e-12)
+	if c.Basis != Replicates || c.Verdict != Worse || c.More != 0 || c.Interval.Method != "Student, 3 and 3 runs" {
+		t.Errorf("%+v", c)
+	}
+	// t(0.95; 4) = 2.131847
+	about(t, "bound", c.Bound, math.Expm1(0.09+2.131847*0.0081650), 1e-6)
+	// The cell: t(0.975; 2) = 4.302653 and 0.01/√3.
+	i := w.Rows[0].Cells[0].Interval
+	about(t, "cell low", i.Low, math.Exp(0.01-4.302653*0.01/math.Sqrt(3)), 1e-6)
+	about(t, "cell center", w.Rows[0].Cells[0].Center, math.Exp(0.01), 1e-12)
+}
+
+func TestFiveRunsEachAreExchanged(t *testing.T) {
+	// All of B above all of A: of the 252 arrangements two are as far apart.
+	a, b := repeated("A", "throughput.output", 100, 101, 102, 103, 104), repeated("B", "throughput.output", 110, 111, 112, 113, 114)
+	c := change(t, compared(t, Options{}, a, b), "throughput.output")
+	about(t, "p", *c.P, 2.0/252, 1e-12)
+	about(t, "adjusted", *c.Adjusted, 2.0/252, 1e-12)
+	if c.Verdict != Better || c.Test != "permutation of 5 and 5 runs" {
+		t.Errorf("%+v", c)
+	}
+	c = change(t, compared(t, Options{Level: 0.99}, a, b), "throughput.output")
+	if strings.HasPrefix(c.Test, "permutation") {
+		t.Errorf("at 0.99 no arrangement is rare enough, yet %s", c.Test)
+	}
+	// Of unlike numbers they are exchanged if that can tell at all: one arrangement of 21.
+	c = change(t, compared(t, Options{}, a[:2], b), "throughput.output")
+	about(t, "p of 2 and 5", *c.P, 1.0/21, 1e-12)
+}
+
+func TestOneMetricOfChanceDoesNotHideOthers(t *testing.T) {
+	// Four runs of each, in which all of B is far above all of A. Of 70 arrangements that is
+	// the rarest, but another metric is as far apart in one that chance did not make.
+	runs := func(variant string, ttft, itl []float64) (out []Run) {
+		for i := range ttft {
+			out = append(out, named(variant, "ttft.mean", ttft[i], "itl.mean", itl[i]))
+		}
+		return out
+	}
+	a := runs("A", []float64{1, 1.01, 0.99, 1}, []float64{1.5, 1, 1.5, 1})
+	b := runs("B", []float64{1.2, 1.21, 1.19, 1.2}, []float64{1.5, 1, 1.5, 1})
+	w := compared(t, Options{}, a, b)
+	if c := change(t, w, "ttft.mean"); c.Verdict != Worse || !(*c.Adjusted < 0.001) {
+		t.Errorf("%+v, adjusted %v", c, *c.Adjusted)
+	}
+	if c := change(t, w, "itl.mean"); c.Verdict != CannotTell || *c.Adjusted != 1 {
+		t.Errorf("%+v, adjusted %v", c, *c.Adjusted)
+	}
+}
+
+func TestNumbersOfRunsThatDifferAreWelchs(t *testing.T) {
+	c := change(t, compared(t, Options{}, repeated("A", "itl.mean", 1, 1.01), repeated("B", "itl.mean", 1.5, 1.52, 1.55)), "itl.mean")
+	if c.Interval.Method != "Welch, 2 and 3 runs" || c.Basis != Replicates {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestPairsTakeOutWhatTheyShare(t *testing.T) {
+	// Pairs drift by 30 % from first to last, and differ by 0.02, 0.03, 0.04 in logarithms:
+	// 0.03 ± t(0.975; 2)·0.01/√3, P = 0.035099 from t = 5.19615.
+	a := repeated("A", "e2el.mean", exps(0, 0.1, 0.3)...)
+	b := repeated("B", "e2el.mean", exps(0.02, 0.13, 0.34)...)
+	c := change(t, compared(t, Options{Paired: true}, a, b), "e2el.mean")
+	about(t, "high", c.Interval.High, math.Expm1(0.03+4.302653*0.01/math.Sqrt(3)), 1e-6)
+	about(t, "p", *c.P, 0.035099, 1e-6)
+	if c.Basis != Pairs || c.Verdict != Worse {
+		t.Errorf("%+v", c)
+	}
+	if c := change(t, compared(t, Options{}, a, b), "e2el.mean"); c.Verdict != CannotTell || c.More < 1 {
+		t.Errorf("without pairs: %+v", c)
+	}
+	eight := func(variant string, by float64) []Run {
+		return repeated(variant, "e2el.mean", exps(by, 0.1+1.1*by, 0.3+by, 0.2+1.2*by, 0.5+by, 0.4+0.9*by, by, 0.7+by)...)
+	}
+	c = change(t, compared(t, Options{Paired: true}, eight("A", 0), eight("B", 0.03)), "e2el.mean")
+	about(t, "p of eight pairs", *c.P, 2.0/256, 1e-12)
+
+	_, err := Compare(slices.Concat(a, b[:2]), Options{Paired: true})
+	if err == nil || !strings.Contains(err.Error(), "--paired: A has 3 runs and B has 2") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOneRunBorrowsTheNoiseOfTheOther(t *testing.T) {
+	// One of B against three of A, standard deviation 0.01: standard error 0.01·√(4/3).
+	c := change(t, compared(t, Options{}, repeated("A", "ttft.mean", exps(0, 0.01, 0.02)...), repeated("B", "ttft.mean", math.Exp(0.11))), "ttft.mean")
+	about(t, "low", c.Interval.Low, math.Expm1(0.10-4.302653*0.01*math.Sqrt(4.0/3)), 1e-6)
+	if c.Basis != Borrowed || c.Verdict != Worse {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestNoDifferenceLargerThan(t *testing.T) {
+	a := repeated("A", "ttft.mean", 1.000, 1.001, 0.999, 1.002, 0.998)
+	b := repeated("B", "ttft.mean", 1.001, 1.000, 0.999, 1.001, 0.999)
+	c := change(t, compared(t, Options{}, a, b), "ttft.mean")
+	if c.Verdict != Same || !(c.Bound > 0 && c.Bound < 0.003) || c.More != 0 {
+		t.Errorf("%+v", c)
+	}
+	c = change(t, compared(t, Options{Margin: 0.001}, a, b), "ttft.mean")
+	if c.Verdict != CannotTell || c.More < 1 {
+		t.Errorf("with a margin of 0.1 %%: %+v", c)
+	}
+}
+
+func TestADifferenceBelowTheRoundingIsNone(t *testing.T) {
+	rounded := func(variant string, values ...float64) []Run {
+		runs := repeated(variant, "throughput.requests", values...)
+		for i := range runs {
+			runs[i].figures[0].Step = 0.1
+		}
+		return runs
+	}
+	w := compared(t, Options{}, rounded("A", 5.5, 5.5, 5.5, 5.5), rounded("B", 5.6, 5.6, 5.6, 5.6))
+	if c := change(t, w, "throughput.requests"); c.Verdict != CannotTell || !(c.Interval.Low <= 0) {
+		t.Errorf("%+v %+v", c, c.Interval)
+	}
+	w = compared(t, Options{}, rounded("A", 5.5, 5.5, 5.5, 5.5), rounded("B", 5.9, 5.9, 5.9, 5.9))
+	if c := change(t, w, "throughput.requests"); c.Verdict != Better {
+		t.Errorf("%+v %+v", c, c.Interval)
+	}
+	if w.Rows[0].Cells[1].Step != 0.1 {
+		t.Errorf("%+v", w.Rows[0].Cells[1])
+	}
+}
+
+func TestFailuresAreCounts(t *testing.T) {
+	failed := func(a, b []float64) Change {
+		return change(t, compared(t, Options{}, repeated("A", "requests.failed", a...), repeated("B", "requests.failed", b...)), "requests.failed")
+	}
+	if c := failed([]float64{0, 0}, []float64{2, 2}); c.Verdict != CannotTell || !c.Plain || c.Relative != 2 {
+		t.Errorf("two failures in each of two runs may be chance: %+v", c)
+	}
+	if c := failed([]float64{0, 0, 0}, []float64{40, 43, 38}); c.Verdict != Worse {
+		t.Errorf("%+v", c)
+	}
+	w := compared(t, Options{}, repeated("A", "requests.failed", 0, 0), repeated("B", "requests.failed", 0, 0))
+	if c := change(t, w, "requests.failed"); !w.Rows[0].Constant || c.Verdict != Same || c.Interval != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestEqualCountsNeedNoTest(t *testing.T) {
+	// A and B have as many tokens, C has others.
+	w := compared(t, Options{}, repeated("A", "tokens.output", 500), repeated("B", "tokens.output", 500), repeated("C", "tokens.output", 510))
+	if c := change(t, w, "tokens.output"); w.Rows[0].Constant || c.Verdict != Same || c.Interval != nil {
+		t.Errorf("%+v", c)
+	}
+	if c := w.Rows[0].Cells[2].Change; c.Verdict != CannotTell {
+		t.Errorf("%+v", c)
+	}
+	if got := gated(t, "tokens.output > 1%", Options{}, repeated("A", "tokens.output", 500, 500), repeated("B", "tokens.output", 500, 500)); got.Outcome != Pass {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatIsNoNumberIsLeftOut(t *testing.T) {
+	w := compared(t, Options{}, []Run{named("A", "ttft.mean", 1.0, "itl.mean", math.Inf(1))}, []Run{named("B", "ttft.mean", 1.0, "itl.mean", math.NaN())})
+	if len(w.Rows) != 1 {
+		t.Errorf("%+v", w.Rows)
+	}
+}
+
+func TestWhatNeverVariesIsDecidedByItsNumbers(t *testing.T) {
+	// A simulation in virtual time gives the same figures each time.
+	c := change(t, compared(t, Options{}, repeated("A", "ttft.mean", 0.1, 0.1), repeated("B", "ttft.mean", 0.09, 0.09)), "ttft.mean")
+	if c.Verdict != Better || c.Interval.Low != c.Interval.High {
+		t.Errorf("%+v %+v", c, c.Interval)
+	}
+}
+
+// correlated are runs of 12 metrics that share half of their noise.
+func correlated(rng *rand.Rand, variant string, runs int, noise, effect float64) (out []Run) {
+	for range runs {
+		shared := rng.NormFloat64()
+		var figures []any
+		for m := range 12 {
+			metric := []string{"ttft", "tpot", "itl", "e2el"}[m/3] + "." + []string{"mean", "median", "p99"}[m%3]
+			z := (shared + rng.NormFloat64()) / math.Sqrt2
+			figures = append(figures, metric, math.Exp(noise*z+effect))
+		}
+		out = append(out, named(variant, figures...))
+	}
+	return out
+}
+
+func TestFalseAlarmsOverAllMetrics(t *testing.T) {
+	for _, c := range []struct {
+		a, b   int
+		paired bool
+	}{{3, 3, false}, {5, 5, false}, {6, 6, false}, {4, 4, true}, {8, 8, true}, {3, 5, false}, {1, 4, false}} {
+		t.Run(fmt.Sprintf("%d and %d runs, paired %v", c.a, c.b, c.paired), func(t *testing.T) {
+			t.Parallel()
+			const sets = 2000
+			alarms := falseAlarms(t, sets, c.a, c.b, Options{Paired: c.paired}.withDefaults())
+			rate := float64(alarms) / sets
+			t.Logf("%s: a false alarm in %.2f %%", t.Name(), 100*rate)
+			if rate > 0.06 {
+				t.Errorf("a false alarm in %.2f %% of the comparisons", 100*rate)
+			}
+		})
+	}
+}
+
+// falseAlarms counts the comparisons of equal variants in which any row is settled.
+func falseAlarms(t *testing.T, sets, na, nb int, o Options) (alarms int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, uint64(na)))
+	for range sets {
+		both := slices.Concat(correlated(rng, "A", na, 0.02, 0), correlated(rng, "B", nb, 0.02, 0))
+		tables, err := split(pointers(both), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, alarm := tables[0], false
+		table.rows()
+		for _, f := range table.contrast(table.variants[0], table.variants[1]) {
+			alarm = alarm || f.adjusted <= o.alpha() && settled(o.settle(f).Verdict)
+		}
+		if alarm {
+			alarms++
+		}
+	}
+	return alarms
+}
+
+func pointers(runs []Run) (out []*Run) {
+	for i := range runs {
+		out = append(out, &runs[i])
+	}
+	return out
+}
+
+func TestFivePercentAreFound(t *testing.T) {
+	rng := newRand(6)
+	rows, found := 0, 0
+	for range 300 {
+		w := compared(t, Options{}, correlated(rng, "A", 5, 0.01, 0), correlated(rng, "B", 5, 0.01, 0.05))
+		for _, r := range w.Rows {
+			rows++
+			if r.Cells[1].Change.Verdict == Worse {
+				found++
+			}
+		}
+	}
+	rate := float64(found) / float64(rows)
+	t.Logf("found in %.2f %% of the rows", 100*rate)
+	if rate < 0.98 {
+		t.Errorf("an effect of five standard deviations is found in %.1f %% of the rows", 100*rate)
+	}
+}
+
+func TestMoreRunsSettleIt(t *testing.T) {
+	// As many further runs as are said find an effect of that size with that noise in
+	// about four of five cases.
+	a := repeated("A", "ttft.mean", exps(0, 0.02, -0.02)...)
+	b := repeated("B", "ttft.mean", exps(0.03, 0.05, 0.01)...)
+	c := change(t, compared(t, Options{}, a, b), "ttft.mean")
+	if c.Verdict != CannotTell || c.More < 1 {
+		t.Fatalf("%+v", c)
+	}
+	rng := newRand(7)
+	found, sets := 0, 400
+	n := 3 + c.More
+	for range sets {
+		draw := func(variant string, mean float64) []Run {
+			var logs []float64
+			for range n {
+				logs = append(logs, mean+0.02*rng.NormFloat64())
+			}
+			return repeated(variant, "ttft.mean", exps(logs...)...)
+		}
+		if v := change(t, compared(t, Options{}, draw("A", 0), draw("B", 0.03)), "ttft.mean").Verdict; v == Worse {
+			found++
+		}
+	}
+	t.Logf("%d runs each: found in %.1f %%", n, float64(found)/float64(sets)*100)
+	if rate := float64(found) / float64(sets); rate < 0.74 || rate > 0.92 {
+		t.Errorf("%d runs of each find it in %.1f %% of the cases", n, 100*rate)
+	}
+}
+
+func TestChangesDoNotDependOnOrderOrScale(t *testing.T) {
+	rng := newRand(8)
+	for range 50 {
+		n := 2 + rng.IntN(4)
+		a, b := correlated(rng, "A", n, 0.02, 0), correlated(rng, "B", n, 0.02, 0.02)
+		want := fingerprintOf(compared(t, Options{}, a, b))
+		rng.Shuffle(n, func(i, j int) { a[i], a[j] = a[j], a[i] })
+		rng.Shuffle(n, func(i, j int) { b[i], b[j] = b[j], b[i] })
+		if got := fingerprintOf(compared(t, Options{}, a, b)); got != want {
+			t.Fatalf("in another order:\n%s\nwant\n%s", got, want)
+		}
+		for _, r := range slices.Concat(a, b) {
+			for i := range r.figures {
+				r.figures[i].Value *= 1000
+			}
+		}
+		if got := fingerprintOf(compared(t, Options{}, a, b)); got != want {
+			t.Fatalf("a thousand times as large:\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// fingerprintOf is what was found of every change, to eight digits.
+func fingerprintOf(w Workload) string {
+	var out strings.Builder
+	for _, r := range w.Rows {
+		c := r.Cells[1].Change
+		fmt.Fprintf(&out, "%s %.8f %.8f %.8f %.8f %s %d\n", r.Quantity.Name, c.Relative, c.Interval.Low, c.Interval.High, *c.Adjusted, c.Verdict, c.More)
+	}
+	return out.String()
+}

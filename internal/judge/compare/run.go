@@ -1,0 +1,108 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// By says by whose rules figures are made.
+type By struct {
+	Tool string // pitot, vllm, sglang, or the tool that reported them
+	Form string // of that tool's report; "" for its only or newest
+}
+
+// A Run is what a comparison keeps of a run: little, however many records it had.
+type Run struct {
+	// Variant is the label of the argument that the run came with; "" derives it from
+	// headings and names.
+	Variant string
+
+	run        trace.Run // without probes
+	figures    []figure
+	influences map[rowKey]influence // of a run with records
+	requests   uint64               // which they were
+}
+
+// A figure is one number of a run, with its definition.
+type figure struct {
+	trace.Figure
+	definition metrics.Definition
+}
+
+// HasRecords reports whether a run has its requests, so that figures can be made of
+// them by any rules.
+func HasRecords(r trace.Run) bool {
+	return r.Origin == nil || r.Origin.Detail == trace.Undated || r.Origin.Detail == trace.Recorded
+}
+
+// Needed are the rules by which runs must be observed to stand on one row: Pitot's
+// if all have records, else those of the tools whose tables are among them.
+func Needed(runs []trace.Run, o Options) []By {
+	if o.Tool != "" {
+		return []By{{o.Tool, o.Form}}
+	}
+	var by []By
+	for _, r := range runs {
+		if HasRecords(r) || !slices.Contains([]string{"vllm", "sglang"}, r.Origin.Tool) {
+			continue
+		}
+		if b := (By{r.Origin.Tool, r.Origin.Form}); !slices.Contains(by, b) {
+			by = append(by, b)
+		}
+	}
+	if len(by) == 0 {
+		by = []By{{Tool: "pitot"}}
+	}
+	return by
+}
+
+// Observe keeps of a trace what a comparison by those rules needs. The trace is not
+// held on to.
+func Observe(t *trace.Trace, by []By) Run {
+	r := Run{run: t.Run, influences: map[rowKey]influence{}}
+	r.run.Probes = nil
+	if HasRecords(t.Run) {
+		r.requests = fingerprint(t)
+	} else {
+		by = []By{{t.Run.Origin.Tool, t.Run.Origin.Form}}
+	}
+	for _, b := range by {
+		figures := metrics.Figures(t, b.Tool, b.Form)
+		for _, f := range figures {
+			r.add(figure{f, metrics.DefinitionOf(b.Tool, b.Form, f.Name)})
+		}
+		if !HasRecords(t.Run) {
+			continue
+		}
+		for name, w := range observeInfluences(t, b, figures) {
+			if key := (rowKey{name, metrics.DefinitionOf(b.Tool, b.Form, name).ID}); r.influences[key].pull == nil {
+				r.influences[key] = w
+			}
+		}
+	}
+	return r
+}
+
+// most is beyond what any figure can be, so that sums of squares do not overflow.
+const most = 1e100
+
+// add keeps the first figure of a name and a definition: forms of a tool share most.
+// What is no number, as some tools write it, is left out, and what is none that a run can
+// have.
+func (r *Run) add(f figure) {
+	if _, ok := r.figure(f.Name, f.definition.ID); !ok && math.Abs(f.Value) < most {
+		r.figures = append(r.figures, f)
+	}
+}
+
+func (r *Run) figure(name, definition string) (trace.Figure, bool) {
+	for _, f := range r.figures {
+		if f.Name == name && f.definition.ID == definition {
+			return f.Figure, true
+		}
+	}
+	return trace.Figure{}, false
+}

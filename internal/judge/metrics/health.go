@@ -1,0 +1,116 @@
+package metrics
+
+import (
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Health is whether the load generator kept out of the way.
+type Health struct {
+	// Verdict is what all of it comes to; see judge.
+	Verdict trace.Verdict `json:"verdict"`
+	// Lateness is how long after it could have been sent a request was: from its
+	// due time, or from the instant the gate had a place for it, to its first
+	// byte, without the set-up of a new connection.
+	Lateness Distribution `json:"lateness"`
+	// Lag is how long what had come lay in the kernel until it was read: the delay
+	// that instants taken in user space would have.
+	Lag      Lag     `json:"lag"`
+	Stamps   Stamps  `json:"stamps"`
+	CPU      float64 `json:"cpu"`  // share of the processors usable, 0 to 1
+	CPUs     int     `json:"cpus"` // usable: no more than the machine gave, and than ran Go code at once
+	GCPause  float64 `json:"gc_pause"`
+	GCMax    float64 `json:"gc_max"` // seconds, the longest
+	GCCycles int     `json:"gc_cycles"`
+	Redials  int     `json:"redials"`  // idle connections that the server had closed
+	Measured bool    `json:"measured"` // false when the run has no end, as when the process was killed: then CPU, GC and lag are not known
+	// Simulated means that there was no load generator: time was virtual.
+	Simulated bool `json:"simulated,omitempty"`
+}
+
+// A Lag is a distribution of delays, in seconds.
+type Lag struct {
+	Reads int     `json:"reads"` // with a stamp of the kernel's
+	P50   float64 `json:"p50"`
+	P99   float64 `json:"p99"`
+	Max   float64 `json:"max"`
+}
+
+// Stamps says whose the instants of the chunks are.
+type Stamps struct {
+	Kernel    int `json:"kernel"`              // answers with instants of the kernel's
+	User      int `json:"user"`                // with instants taken in user space
+	Unstamped int `json:"unstamped,omitempty"` // reads to which the kernel gave none
+	// ClockSteps are jumps of the wall clock, to which the kernel's instants belong;
+	// ClockStep is the largest, in seconds.
+	ClockSteps int     `json:"clock_steps,omitempty"`
+	ClockStep  float64 `json:"clock_step,omitempty"`
+}
+
+func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
+	if t.Run.Kind == trace.Simulated {
+		return Health{
+			Lateness: Distribute(nil, []float64{50, 99}), CPUs: max(t.Run.Env.CPUs, 1), Measured: t.Run.End.Happened(), Simulated: true,
+			Verdict: trace.Verdict{Validity: trace.Valid},
+		}
+	}
+	client := t.Run.Client
+	h := Health{
+		Lateness: Distribute(lateness(records), []float64{50, 99}),
+		Lag:      Lag{Reads: client.Lag.Reads, P50: client.Lag.P50.Seconds(), P99: client.Lag.P99.Seconds(), Max: client.Lag.Max.Seconds()},
+		Stamps:   stamps(client, records),
+		CPUs:     usable(t.Run),
+		GCPause:  client.GCPause.Seconds(),
+		GCMax:    client.GCMax.Seconds(),
+		GCCycles: client.GCCycles,
+		Measured: t.Run.End.Happened(),
+	}
+	if s.Duration > 0 {
+		h.CPU = client.CPU.Seconds() / s.Duration / float64(h.CPUs)
+	}
+	for _, r := range records {
+		h.Redials += r.Redials
+	}
+	if t.Run.Origin == nil { // of another tool's client nothing of this was measured
+		h.Verdict = judge(h, s)
+	}
+	return h
+}
+
+// usable is how many processors the process could use.
+func usable(run trace.Run) int {
+	n := max(run.Env.CPUs, 1)
+	if run.Client.Procs > 0 {
+		n = min(n, run.Client.Procs)
+	}
+	return n
+}
+
+// lateness of every request that got onto the wire.
+func lateness(records []*trace.Record) []float64 {
+	var x []float64
+	for _, r := range records {
+		if !r.Sent.Happened() || !r.Due.Happened() {
+			continue
+		}
+		late := between(max(r.Due, r.Free), r.Sent)
+		if r.Connected.Happened() {
+			late -= between(r.Dialed, r.Connected)
+		}
+		x = append(x, max(0, late))
+	}
+	return x
+}
+
+func stamps(c trace.Client, records []*trace.Record) Stamps {
+	s := Stamps{Unstamped: c.Unstamped, ClockSteps: c.ClockSteps, ClockStep: max(c.ClockStep, -c.ClockStep).Seconds()}
+	for _, r := range records {
+		switch {
+		case !r.OK(): // in no latency
+		case r.Stamps == trace.KernelStamps:
+			s.Kernel++
+		case r.Stamps == trace.UserStamps:
+			s.User++
+		}
+	}
+	return s
+}

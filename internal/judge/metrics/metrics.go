@@ -1,0 +1,168 @@
+// Package metrics holds the definitions: it turns a trace into figures.
+//
+// There is one set of figures for each dialect, since tools that use the same
+// words mean different things by them. Summarize gives Pitot's own:
+//
+//		        due    released    sent   first output chunk      last     done
+//		─────────┼────────┼─────────┼─────────────┼─────┼─────┼─────┼───────┼──> t
+//		         │                  ├──── TTFT ───┤ ITL │ ITL │ ITL │       │  service
+//		         │                  ├──────────────── E2EL ─────────────────┤  time
+//		         ├─────── TTFT, response time ────┤                         │
+//		         ├──────────────────── E2EL, response time ─────────────────┤
+//		         ├─ wait ─┤                       ├─ TPOT × (tokens-1)─┤
+//
+//	  - TTFT ends at the first chunk that carries output: text, reasoning, a tool
+//	    call. A chunk that only names the speaker does not count.
+//	  - ITL is a gap between two consecutive output chunks of a request; all gaps
+//	    of all requests form one sample. A chunk may carry several tokens. A gap
+//	    beside a chunk that the client read late has bounds.
+//	  - TPOT is (last output chunk - first output chunk) / (output tokens - 1),
+//	    one value a request.
+//	  - E2EL ends with the whole answer, end marker included.
+//	  - Service times run from the first byte sent. Response times run from the
+//	    instant at which the schedule wanted the request, so they contain every
+//	    wait in this client; they exist where there is a schedule.
+//
+// Latencies are over the requests that succeeded; failures are counted beside
+// them. Everything is in seconds.
+//
+// VLLM gives the figures of `vllm bench serve` from the same trace, SGLang those of
+// sglang.bench_serving.
+package metrics
+
+import (
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Distribution is a sample in figures, in seconds. The zero value is an empty
+// sample.
+type Distribution struct {
+	N           int          `json:"n"`
+	Mean        float64      `json:"mean"`
+	Std         float64      `json:"std"` // population
+	Min         float64      `json:"min"`
+	Median      float64      `json:"median"`
+	Max         float64      `json:"max"`
+	Percentiles []Percentile `json:"percentiles"`
+	// Bounds are what the median, the percentiles and the maximum lie within, where
+	// enough of the values are known as intervals to matter; nil elsewhere.
+	Bounds *Bounds `json:"bounds,omitempty"`
+	// Invalid means that so many are that only the mean is to be believed.
+	Invalid bool `json:"invalid,omitempty"`
+}
+
+// A Percentile is a point of a distribution.
+type Percentile struct {
+	P     float64 `json:"p"` // in percent
+	Value float64 `json:"value"`
+	// Short means that the sample is too small to bound this percentile: see
+	// stats.SampleFor.
+	Short bool `json:"short,omitempty"`
+}
+
+// Wants is how many values bound this percentile.
+func (p Percentile) Wants() int { return stats.SampleFor(p.P) }
+
+// Distribute sums up a sample.
+func Distribute(x []float64, percentiles []float64) Distribution {
+	s := stats.Sort(x)
+	f := stats.Figures{N: len(x), Mean: stats.Mean(x), Std: stats.Std(x), Min: s.Min(), Median: s.Median(), Max: s.Max()}
+	for _, p := range percentiles {
+		f.Percentiles = append(f.Percentiles, s.Percentile(p))
+	}
+	return newDistribution(f, percentiles)
+}
+
+func newDistribution(f stats.Figures, percentiles []float64) Distribution {
+	d := Distribution{N: f.N, Mean: f.Mean, Std: f.Std, Min: f.Min, Median: f.Median, Max: f.Max}
+	for i, p := range percentiles {
+		d.Percentiles = append(d.Percentiles, Percentile{p, f.Percentiles[i], f.N < stats.SampleFor(p)})
+	}
+	return d
+}
+
+// At is the value of percentile p, which must be one of d's.
+func (d Distribution) At(p float64) float64 {
+	i := slices.IndexFunc(d.Percentiles, func(q Percentile) bool { return q.P == p })
+	if i < 0 {
+		return 0
+	}
+	return d.Percentiles[i].Value
+}
+
+// Latencies are the latency distributions of a set of requests.
+type Latencies struct {
+	TTFT Distribution `json:"ttft"`
+	TPOT Distribution `json:"tpot"`
+	ITL  Distribution `json:"itl"`
+	E2EL Distribution `json:"e2el"`
+}
+
+// between is the time from t to u in seconds.
+func between(t, u trace.Instant) float64 { return float64(u-t) / 1e9 }
+
+// tpot is the time per output token after the first; ok is false for a request
+// that has no second token to wait for.
+func tpot(r *trace.Record) (v float64, ok bool) {
+	first, last, chunks := r.Output()
+	if r.OutputTokens < 2 || chunks < 2 {
+		return 0, false
+	}
+	return between(first, last) / float64(r.OutputTokens-1), true
+}
+
+// sent and due are the instants from which service and response times run.
+func sent(r *trace.Record) trace.Instant { return r.Sent }
+func due(r *trace.Record) trace.Instant  { return r.Due }
+
+// latencies are taken from the instant that from gives, over the requests that
+// succeeded. TTFT, TPOT and ITL need a stream.
+func latencies(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
+	l := fromStart(records, stream, percentiles, from)
+	if !stream {
+		return l
+	}
+	var tpots intervals
+	var started []*trace.Record
+	for _, r := range records {
+		if !r.OK() || !from(r).Happened() {
+			continue
+		}
+		started = append(started, r)
+		tpots.addTPOT(r)
+	}
+	l.TPOT, l.ITL = tpots.distribution(percentiles), itl(started, percentiles)
+	return l
+}
+
+// fromStart are those of the latencies that depend on the start.
+func fromStart(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
+	var e2el []float64
+	var ttfts intervals
+	for _, r := range records {
+		start := from(r)
+		if !r.OK() || !start.Happened() {
+			continue
+		}
+		e2el = append(e2el, between(start, r.Done))
+		if stream {
+			ttfts.addTTFT(start, r)
+		}
+	}
+	return Latencies{TTFT: ttfts.distribution(percentiles), E2EL: Distribute(e2el, percentiles)}
+}
+
+// responses are the response times. What comes after the first token is taken
+// from the service times of the same requests: there may be millions of gaps.
+func responses(records []*trace.Record, stream bool, percentiles []float64, service Latencies) Latencies {
+	if slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Sent.Happened() != r.Due.Happened() }) {
+		return latencies(records, stream, percentiles, due)
+	}
+	l := fromStart(records, stream, percentiles, due)
+	l.TPOT, l.ITL = service.TPOT, service.ITL
+	l.TPOT.Percentiles, l.ITL.Percentiles = slices.Clone(l.TPOT.Percentiles), slices.Clone(l.ITL.Percentiles)
+	return l
+}

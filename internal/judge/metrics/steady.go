@@ -1,0 +1,166 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Steady is the part of a run between filling up and draining, and its figures.
+//
+// The window opens when the number in flight first reaches its median over the
+// time of sending, and closes when the last request is released. It must be long
+// against the time a request takes, hold enough requests, and the load must not
+// drift in it: under an open loop faster than the server the number in flight
+// only ever grows, and there is no steady state to report.
+type Steady struct {
+	From     float64 `json:"from"` // seconds since the start of the run
+	To       float64 `json:"to"`
+	Requests int     `json:"requests"` // released within, and succeeded
+	// Why says in words why there is no steady state; the figures are then zero.
+	Why string `json:"why,omitempty"`
+
+	Level     float64   `json:"level"`     // mean number in flight
+	Completed float64   `json:"completed"` // answers a second
+	Output    float64   `json:"output"`    // output tokens a second
+	Service   Latencies `json:"service"`   // of the requests released within
+}
+
+// Limits of a steady state.
+const (
+	atOnce         = 20 * time.Millisecond // of sending: less is no window
+	steadyRequests = 20                    // released within at least
+	steadyLength   = 3                     // times the mean time a request takes, at least
+	steadyDrift    = 0.10                  // change of the level from one half to the other, relative
+	steadySigmas   = 3                     // and beyond what chance explains
+)
+
+func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Steady {
+	if t.Run.Plan.Ramp {
+		return Steady{Why: "the rate is a ramp"}
+	}
+	steps := inFlight(records)
+	first, last := sending(records)
+	if last.Sub(first) < atOnce {
+		return Steady{Why: "all requests were released at once"}
+	}
+	from := reaches(steps, medianBetween(steps, first, last), first)
+	s := Steady{From: from.Seconds(), To: last.Seconds()}
+	var within []*trace.Record
+	for _, r := range records {
+		if r.Released >= from && r.OK() {
+			within = append(within, r)
+		}
+	}
+	if s.Why = unsteady(steps, within, from, last); s.Why != "" {
+		return s
+	}
+	s.Requests = len(within)
+	s.Level = meanBetween(steps, from, last)
+	s.Completed, s.Output = flow(records, from, last)
+	s.Service = latencies(within, t.Run.Plan.Stream, percentiles, sent)
+	return s
+}
+
+// reaches is the first instant from which on at least n are in flight.
+func reaches(steps []step, n int, first trace.Instant) trace.Instant {
+	for _, s := range steps {
+		if s.N >= n && s.At >= first {
+			return s.At
+		}
+	}
+	return first
+}
+
+// unsteady says why the window from..to is no steady state, if it is none.
+func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) string {
+	if len(within) < steadyRequests || to <= from {
+		return fmt.Sprintf("%d requests succeeded after the load had built up, %d are needed", len(within), steadyRequests)
+	}
+	took := 0.0
+	for _, r := range within {
+		took += between(r.Released, r.Done) / float64(len(within))
+	}
+	length := between(from, to)
+	if length < steadyLength*took {
+		if early, late := halves(within); late > early*(1+2*steadyDrift) {
+			return fmt.Sprintf("requests take ever longer, from %.1f to %.1f s: the server does not keep up", early, late)
+		}
+		return fmt.Sprintf("after the load had built up, requests were sent for %.1f s, which is short when each takes %.1f s", length, took)
+	}
+	return drift(steps, from, to, took)
+}
+
+// sending is when the first and the last request were released.
+func sending(records []*trace.Record) (first, last trace.Instant) {
+	first, last = trace.Never, trace.Never
+	for _, r := range records {
+		if !r.Released.Happened() {
+			continue
+		}
+		if !first.Happened() || r.Released < first {
+			first = r.Released
+		}
+		last = max(last, r.Released)
+	}
+	return first, last
+}
+
+// halves is the mean time that the first and the second half of the requests
+// took, in the order of the workload.
+func halves(records []*trace.Record) (early, late float64) {
+	half := len(records) / 2
+	for i, r := range records {
+		took := between(r.Released, r.Done)
+		if i < half {
+			early += took / float64(half)
+		} else {
+			late += took / float64(len(records)-half)
+		}
+	}
+	return early, late
+}
+
+// drift says how the level changed between the halves of the window, if it
+// changed by more than chance explains: the time average over T of a Poisson
+// flow whose requests take s each, N at a time, has a variance of about N·s/T.
+func drift(steps []step, from, to trace.Instant, took float64) string {
+	half := from + (to-from)/2
+	before, after := meanBetween(steps, from, half), meanBetween(steps, half, to)
+	level := (before + after) / 2
+	noise := math.Sqrt(2 * level * took / between(from, half))
+	if math.Abs(after-before) <= steadyDrift*level+steadySigmas*noise {
+		return ""
+	}
+	if after > before {
+		return fmt.Sprintf("requests in flight grew from %.1f to %.1f: the server does not keep up", before, after)
+	}
+	return fmt.Sprintf("requests in flight fell from %.1f to %.1f", before, after)
+}
+
+// flow is the answers and the output tokens a second within [from, to). The
+// tokens of an answer are spread evenly over its output chunks.
+func flow(records []*trace.Record, from, to trace.Instant) (answers, tokens float64) {
+	for _, r := range records {
+		if !r.OK() {
+			continue
+		}
+		if r.Done >= from && r.Done < to {
+			answers++
+		}
+		_, _, chunks := r.Output()
+		within := 0
+		for _, c := range r.Chunks {
+			if c.Kind.Output() && c.At >= from && c.At < to {
+				within++
+			}
+		}
+		if chunks > 0 {
+			tokens += float64(r.OutputTokens) * float64(within) / float64(chunks)
+		}
+	}
+	seconds := (to - from).Seconds()
+	return answers / seconds, tokens / seconds
+}

@@ -1,0 +1,360 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Options of a summary; a nil Percentiles takes the run's, or the default.
+type Options struct {
+	Percentiles []float64 // in percent
+	Objectives  []trace.SLO
+}
+
+// DefaultPercentiles are reported unless others are asked for.
+func DefaultPercentiles() []float64 { return []float64{90, 95, 99} }
+
+// A Summary is a run in Pitot's figures.
+type Summary struct {
+	Run      trace.Run `json:"run"`
+	Requests Requests  `json:"requests"`
+	Duration float64   `json:"duration"` // from the start of the run to its last answer
+	Tokens   Tokens    `json:"tokens"`
+	Rates    Rates     `json:"rates"`
+	Goodput  *Goodput  `json:"goodput,omitempty"` // nil without objectives
+
+	Service  Latencies  `json:"service"`            // from sent
+	Response *Latencies `json:"response,omitempty"` // from due; nil where nothing was scheduled
+
+	Wait  Distribution `json:"wait"`  // from due to released: the gate, or a late client
+	Setup Distribution `json:"setup"` // of new connections: DNS, TCP, TLS
+
+	Tenants []Part `json:"tenants,omitempty"` // or the parts of a mix
+	Turns   []Part `json:"turns,omitempty"`   // of conversations
+
+	Concurrency Concurrency `json:"concurrency"`
+	Chunks      Chunks      `json:"chunks"`
+	Steady      Steady      `json:"steady"`
+	Health      Health      `json:"health"`
+	Server      *Server     `json:"server,omitempty"` // nil where it shows no counters
+}
+
+// Requests counts what became of the requests.
+type Requests struct {
+	Planned int     `json:"planned"`
+	Sent    int     `json:"sent"` // released by the driver
+	OK      int     `json:"ok"`
+	Failed  int     `json:"failed"`
+	Classes []Class `json:"classes,omitempty"` // of the failures
+}
+
+// A Class is one way in which requests failed.
+type Class struct {
+	Class   trace.Class `json:"class"`
+	Status  int         `json:"status,omitempty"` // of class http
+	Count   int         `json:"count"`
+	Example string      `json:"example,omitempty"` // the words of the first of them
+}
+
+// Tokens counts the tokens of the requests that succeeded.
+type Tokens struct {
+	// Inputs are the texts that were embedded or scored, Audio the seconds of sound
+	// that were transcribed.
+	Inputs int     `json:"inputs,omitempty"`
+	Audio  float64 `json:"audio_s,omitempty"`
+	Input  int     `json:"input"`  // the server's count, else the workload's
+	Output int     `json:"output"` // the server's count, else ours
+	// Tokenized and Assumed are the requests whose output was counted here, from
+	// the text or as one token a chunk.
+	Tokenized int `json:"tokenized,omitempty"`
+	Assumed   int `json:"assumed,omitempty"`
+	// InputUnknown and OutputUnknown are the requests whose prompt or answer nobody
+	// counted.
+	InputUnknown  int `json:"input_unknown,omitempty"`
+	OutputUnknown int `json:"output_unknown,omitempty"`
+	// Short and Long are the requests that ended with fewer output tokens than
+	// asked for, and by the server's own count with more.
+	Short int `json:"short,omitempty"`
+	Long  int `json:"long,omitempty"`
+}
+
+// Rates are per second of the whole run, over the requests that succeeded.
+type Rates struct {
+	Requests float64 `json:"requests"`
+	Input    float64 `json:"input"`
+	Output   float64 `json:"output"`
+	Inputs   float64 `json:"inputs,omitempty"` // texts
+	Audio    float64 `json:"audio,omitempty"`  // seconds of sound: how many times faster than it is heard
+	// Offered is the rate at which the schedule wanted requests, 0 without one;
+	// Released the rate at which they left.
+	Offered  float64 `json:"offered,omitempty"`
+	Released float64 `json:"released,omitempty"`
+}
+
+// Goodput counts the requests that met every objective.
+type Goodput struct {
+	Objectives []trace.SLO `json:"objectives"`
+	Met        int         `json:"met"`
+	Share      float64     `json:"share"` // of all requests sent, failures included
+	Rate       float64     `json:"rate"`  // per second
+}
+
+// Chunks tells streamed chunks from tokens.
+type Chunks struct {
+	Output   int     `json:"output"`    // chunks that carry output
+	PerChunk float64 `json:"per_chunk"` // output tokens a chunk
+	// Merged are the output chunks without an instant of their own since the client
+	// was late, one less than there were in each such read.
+	Merged      int     `json:"merged"`
+	MergedShare float64 `json:"merged_share"`
+	// Bundled are those that the server or the network had put behind another: the
+	// client was waiting.
+	Bundled  int     `json:"bundled"`
+	PerWrite float64 `json:"per_write"` // output chunks that came at once, by what is known of it
+}
+
+// Summarize turns a trace into Pitot's figures.
+func Summarize(t *trace.Trace, o Options) Summary {
+	if o.Percentiles == nil {
+		o.Percentiles = t.Run.Plan.Percentiles
+	}
+	if o.Percentiles == nil {
+		o.Percentiles = DefaultPercentiles()
+	}
+	if o.Objectives == nil {
+		o.Objectives = t.Run.Plan.Objectives
+	}
+	records := inOrder(t.Records)
+	s := Summary{
+		Run:         t.Run,
+		Requests:    countRequests(t.Run.Plan.Requests, records),
+		Duration:    duration(t).Seconds(),
+		Tokens:      countTokens(records),
+		Chunks:      countChunks(records),
+		Concurrency: concurrency(records),
+	}
+	stream := t.Run.Plan.Stream
+	s.Service = latencies(records, stream, o.Percentiles, sent)
+	if scheduled(t.Run.Plan, records) {
+		response := responses(records, stream, o.Percentiles, s.Service)
+		s.Response = &response
+	}
+	s.Tenants, s.Turns = tenants(records, s, stream, o.Percentiles), turns(records, s, stream, o.Percentiles)
+	s.Rates = rates(s, records)
+	s.Goodput = goodput(records, o.Objectives, s.Duration)
+	s.Wait, s.Setup = waits(records, o.Percentiles)
+	s.Steady = steady(t, records, o.Percentiles)
+	s.Health = health(t, records, s)
+	s.Server = server(t.Run.ServerCounters)
+	return s
+}
+
+// duration is the end of the run; of one that was killed, its last answer.
+func duration(t *trace.Trace) trace.Instant {
+	if t.Run.End.Happened() {
+		return t.Run.End
+	}
+	last := trace.Instant(0)
+	for _, r := range t.Records {
+		last = max(last, r.Done)
+	}
+	return last
+}
+
+// scheduled reports whether due times mean something: with a gate and
+// everything due at once they do not. Later turns are due when somebody has answered,
+// which is no schedule either.
+func scheduled(p trace.Plan, records []*trace.Record) bool {
+	if p.Concurrency == 0 {
+		return true
+	}
+	return slices.ContainsFunc(records, func(r *trace.Record) bool { return r.Due > 0 && r.Turn == 0 })
+}
+
+func countRequests(planned int, records []*trace.Record) Requests {
+	c := Requests{Planned: max(planned, len(records)), Sent: len(records)}
+	type key struct {
+		class  trace.Class
+		status int
+	}
+	at := map[key]int{}
+	for _, r := range records {
+		if r.OK() {
+			c.OK++
+			continue
+		}
+		c.Failed++
+		k := key{class: r.Class}
+		if r.Class == trace.HTTP {
+			k.status = r.Status
+		}
+		i, ok := at[k]
+		if !ok {
+			i = len(c.Classes)
+			at[k] = i
+			c.Classes = append(c.Classes, Class{Class: r.Class, Status: k.status, Example: r.Error})
+		}
+		c.Classes[i].Count++
+	}
+	slices.SortStableFunc(c.Classes, func(a, b Class) int { return b.Count - a.Count })
+	return c
+}
+
+func countTokens(records []*trace.Record) Tokens {
+	var t Tokens
+	for _, r := range records {
+		if !r.OK() {
+			continue
+		}
+		input := cmp.Or(r.Usage.Prompt, r.PromptTokens)
+		t.Input += input
+		t.Output += r.OutputTokens
+		t.Inputs += r.Inputs
+		t.Audio += r.AudioSeconds
+		switch r.CountedFrom {
+		case trace.FromTokenizer:
+			t.Tokenized++
+		case trace.FromChunks:
+			t.Assumed++
+		case "":
+			if _, _, chunks := r.Output(); chunks > 0 {
+				t.OutputUnknown++
+			}
+		}
+		if input == 0 {
+			t.InputUnknown++
+		}
+		switch {
+		case r.CountedFrom == "" && len(r.Chunks) > 0, r.CountedFrom == trace.FromChunks: // who knows
+		case r.OutputTokens < r.WantTokens:
+			t.Short++
+		case r.WantTokens > 0 && r.OutputTokens > r.WantTokens && r.CountedFrom == trace.FromUsage:
+			t.Long++
+		}
+	}
+	return t
+}
+
+func countChunks(records []*trace.Record) Chunks {
+	var c Chunks
+	tokens := 0
+	for _, r := range records {
+		if !r.OK() {
+			continue
+		}
+		tokens += r.OutputTokens
+		prev := trace.Never
+		for _, chunk := range r.Chunks {
+			if !chunk.Kind.Output() {
+				continue
+			}
+			c.Output++
+			together := chunk.Kind&trace.Coalesced != 0 && chunk.At == prev // with output, not with a role
+			switch {
+			case r.Merged(chunk) && (together || chunk.Slack > 0):
+				c.Merged++
+			case together && chunk.Kind&trace.Bundled != 0:
+				c.Bundled++
+			}
+			prev = chunk.At
+		}
+	}
+	if c.Output > 0 {
+		c.PerChunk = float64(tokens) / float64(c.Output)
+		c.MergedShare = float64(c.Merged) / float64(c.Output)
+		c.PerWrite = float64(c.Output) / float64(c.Output-c.Bundled)
+	}
+	return c
+}
+
+func rates(s Summary, records []*trace.Record) Rates {
+	var r Rates
+	if s.Duration > 0 {
+		r.Requests = float64(s.Requests.OK) / s.Duration
+		r.Input = float64(s.Tokens.Input) / s.Duration
+		r.Output = float64(s.Tokens.Output) / s.Duration
+		r.Inputs = float64(s.Tokens.Inputs) / s.Duration
+		r.Audio = s.Tokens.Audio / s.Duration
+	}
+	if s.Response != nil {
+		r.Offered = pace(records, func(r *trace.Record) trace.Instant { return r.Due })
+		r.Released = pace(records, func(r *trace.Record) trace.Instant { return r.Released })
+	}
+	return r
+}
+
+// pace is the rate of instants: of the gaps between them, one less than they
+// are. Of fewer than two it is 0.
+func pace(records []*trace.Record, at func(*trace.Record) trace.Instant) float64 {
+	var times []trace.Instant
+	for _, r := range records {
+		times = append(times, at(r))
+	}
+	if len(times) < 2 || slices.Min(times) == slices.Max(times) {
+		return 0
+	}
+	return float64(len(times)-1) / between(slices.Min(times), slices.Max(times))
+}
+
+func waits(records []*trace.Record, percentiles []float64) (wait, setup Distribution) {
+	var w, c []float64
+	for _, r := range records {
+		if r.Released.Happened() {
+			w = append(w, between(r.Due, r.Released))
+		}
+		if r.Connected.Happened() {
+			c = append(c, between(r.Dialed, r.Connected))
+		}
+	}
+	return Distribute(w, percentiles), Distribute(c, percentiles)
+}
+
+// goodput counts requests that met all objectives, by service times.
+func goodput(records []*trace.Record, objectives []trace.SLO, seconds float64) *Goodput {
+	if len(objectives) == 0 {
+		return nil
+	}
+	g := &Goodput{Objectives: objectives}
+	for _, r := range records {
+		if r.OK() && meets(r, objectives) {
+			g.Met++
+		}
+	}
+	if len(records) > 0 {
+		g.Share = float64(g.Met) / float64(len(records))
+	}
+	if seconds > 0 {
+		g.Rate = float64(g.Met) / seconds
+	}
+	return g
+}
+
+// meets is inclusive. A request without a figure, such as the TPOT of a single
+// token, meets the objective on it; one without any output has no TTFT to meet.
+func meets(r *trace.Record, objectives []trace.SLO) bool {
+	first, last, n := r.Output()
+	for _, o := range objectives {
+		var v float64
+		switch o.Metric {
+		case "ttft":
+			if n == 0 {
+				return false
+			}
+			v = between(r.Sent, first)
+		case "tpot":
+			v, _ = tpot(r)
+		case "itl":
+			if n > 1 {
+				v = between(first, last) / float64(n-1)
+			}
+		case "e2el":
+			v = between(r.Sent, r.Done)
+		}
+		if v > o.Limit.Seconds() {
+			return false
+		}
+	}
+	return true
+}

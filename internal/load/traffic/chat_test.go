@@ -1,0 +1,285 @@
+package traffic
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+)
+
+// pauses are always the same.
+type pauses time.Duration
+
+func (p pauses) Draw(*rand.Rand) time.Duration { return time.Duration(p) }
+
+func chat() Chat {
+	return Chat{
+		Conversations: 20, Turns: upTo(5), First: Lengths{Input: upTo(50), Output: upTo(20)}, Later: upTo(30), Think: pauses(time.Second),
+		System: 40, Messages: true, Seed: 3, IDPrefix: "x-",
+	}
+}
+
+// Every later turn waits for the one before it, which it remembers, and only the first
+// has the system prompt.
+func TestAChatIsTurnsThatWait(t *testing.T) {
+	w, err := chat().Build(t.Context(), prompter(t, "gpt2"))
+	if err != nil || w.Notes != nil {
+		t.Fatal(err, w.Notes)
+	}
+	system, talks := "", 0
+	for i, r := range w.Requests {
+		var m []message
+		if err := json.Unmarshal(r.Messages, &m); err != nil {
+			t.Fatal(err)
+		}
+		last := i+1 == len(w.Requests) || w.Requests[i+1].Number == 0
+		switch {
+		case r.Number == 0:
+			talks++
+			if len(m) != 2 || m[0].Role != "system" || system != "" && m[0].Content != system || r.After != 0 || r.Remember || r.Think != 0 || r.PromptTokens < 41 {
+				t.Errorf("first turn %+v", r)
+			}
+			system = m[0].Content
+		case len(m) != 1 || r.After != i || !r.Remember || r.Think != time.Second || r.Session != w.Requests[i-1].Session || r.Number != w.Requests[i-1].Number+1 || r.PromptTokens > 30:
+			t.Errorf("later turn %+v", r)
+		}
+		if m[len(m)-1].Role != "user" || r.Followed == last || r.ID != "x-"+sprint(i) || r.OutputTokens < 1 || r.OutputTokens > 20 {
+			t.Errorf("turn %+v", r)
+		}
+	}
+	if talks != 20 || len(w.Requests) < 30 {
+		t.Errorf("%d conversations, %d requests", talks, len(w.Requests))
+	}
+}
+
+// The text of a chat has as many tokens as were asked for, put together as a server
+// gets it.
+func TestAChatAsText(t *testing.T) {
+	c, p := chat(), prompter(t, "llama3")
+	c.Messages = false
+	w, err := c.Build(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, want := "", 0
+	for _, r := range w.Requests {
+		if r.Number == 0 {
+			history, want = "", 0
+		}
+		history += r.Text
+		want += r.PromptTokens
+		ids, _ := p.tok.Encode(t.Context(), history, false)
+		if len(ids) != want {
+			t.Fatalf("turn %d of %s: %d tokens, want %d", r.Number, r.Session, len(ids), want)
+		}
+		history += " Yes."
+		ids, _ = p.tok.Encode(t.Context(), history, false)
+		want = len(ids)
+	}
+}
+
+func TestAChatOfSoManyRequests(t *testing.T) {
+	c := chat()
+	c.Conversations, c.Requests = 0, 17
+	w, err := c.Build(t.Context(), prompter(t, "gpt2"))
+	if err != nil || len(w.Requests) != 17 || w.Requests[16].Followed {
+		t.Errorf("%d requests, %v", len(w.Requests), err)
+	}
+	c.Conversations = 2
+	if few, err := c.Build(t.Context(), prompter(t, "gpt2")); err != nil || len(few.Requests) >= 17 || few.Requests[len(few.Requests)-1].Session != "c1" {
+		t.Errorf("of two conversations: %d requests, %v", len(few.Requests), err)
+	}
+	c.Conversations, c.Requests = 0, 30
+	more, _ := c.Build(t.Context(), prompter(t, "gpt2"))
+	for i := range 15 { // the last conversation may have been cut
+		if string(w.Requests[i].Messages) != string(more.Requests[i].Messages) {
+			t.Errorf("request %d is another when there are more", i)
+		}
+	}
+}
+
+func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
+	c := chat()
+	c.Turns, c.System, c.First.Fit = always(9), 60, 120
+	w, err := c.Build(t.Context(), prompter(t, "gpt2"))
+	if err != nil || len(w.Notes) != 2 || !strings.Contains(w.Notes[0], " of 20 first turns were cut, or their answers, to fit 120 tokens together") ||
+		!strings.Contains(w.Notes[1], "conversations end early: the next turn would not fit 120 tokens with its answer") {
+		t.Fatal(err, w.Notes)
+	}
+	sum := 0
+	for _, r := range w.Requests {
+		if r.Number == 0 {
+			sum = 0
+		}
+		if sum += r.PromptTokens + r.OutputTokens; sum > 120 {
+			t.Errorf("%s turn %d: %d tokens", r.Session, r.Number, sum)
+		}
+	}
+}
+
+func TestAChatNeedsText(t *testing.T) {
+	if _, err := chat().Build(t.Context(), prompter(t, "")); err == nil || !strings.Contains(err.Error(), "--tokenizer") {
+		t.Error(err)
+	}
+}
+
+const recordings = `{"id": "a", "timestamp": 2.5, "system": "Be brief.", "turns": [{"text": "One", "output_tokens": 5}, {"text": "Two", "think_ms": 1500, "output_length": 6}]}
+
+{"messages": [{"role": "system", "content": "Tools."}, {"role": "user", "content": "How warm?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]}, {"role": "tool", "tool_call_id": "x", "content": "21"}, {"role": "assistant", "content": "It is 21 degrees."}, {"role": "user", "content": "Thanks"}]}
+{"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Good day to you"}, {"from": "human", "value": "Bye"}, {"from": "gpt", "value": "Bye"}]}
+`
+
+func readTalks(t *testing.T, text string) []Talk {
+	t.Helper()
+	talks, err := ReadTalks(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return talks
+}
+
+func buildTalks(t *testing.T, how Talks, text, tokenizer string) workload.Workload {
+	t.Helper()
+	w, err := how.Build(t.Context(), readTalks(t, text), prompter(t, tokenizer).tok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestRecordedConversations(t *testing.T) {
+	w := buildTalks(t, Talks{Messages: true, Think: pauses(time.Minute)}, recordings, "gpt2")
+	want := []struct {
+		messages string
+		after    int
+		think    time.Duration
+		output   int // 0: as the tokenizer counts
+	}{
+		{`[{"role":"system","content":"Be brief."},{"role":"user","content":"One"}]`, 0, 0, 5},
+		{`[{"role":"user","content":"Two"}]`, 1, 1500 * time.Millisecond, 6},
+		{`[{"role":"system","content":"Tools."},{"role":"user","content":"How warm?"}]`, 0, 0, 0},
+		{`[{"role":"user","content":"21"}]`, 3, time.Minute, 0},
+		{`[{"role":"user","content":"Hello"}]`, 0, 0, 0},
+		{`[{"role":"user","content":"Bye"}]`, 5, time.Minute, 0},
+	}
+	if len(w.Requests) != len(want) {
+		t.Fatalf("%d requests", len(w.Requests))
+	}
+	for i, r := range w.Requests {
+		x := want[i]
+		if got := compact(r.Messages); got != x.messages || r.After != x.after || r.Think != x.think || r.Remember != (x.after > 0) || r.OutputTokens == 0 || x.output > 0 && r.OutputTokens != x.output {
+			t.Errorf("request %d: %s %+v", i, got, r)
+		}
+	}
+	if w.Requests[0].At != 2500*time.Millisecond {
+		t.Errorf("at %v", w.Requests[0].At)
+	}
+	notes := strings.Join(w.Notes, "\n")
+	if !strings.Contains(notes, "1 results of tools are sent as messages of the user") || !strings.Contains(notes, "1 conversations end with a turn that has no answer") {
+		t.Errorf("notes %s", notes)
+	}
+}
+
+func compact(raw json.RawMessage) string {
+	var m []map[string]any
+	_ = json.Unmarshal(raw, &m)
+	out := "["
+	for i, x := range m {
+		if i > 0 {
+			out += ","
+		}
+		out += `{"role":"` + x["role"].(string) + `","content":"` + x["content"].(string) + `"}`
+	}
+	return out + "]"
+}
+
+// With the recorded history, a request is all that was said until then, calls of tools
+// included, and still waits for its turn.
+func TestTheRecordedHistory(t *testing.T) {
+	w := buildTalks(t, Talks{Messages: true, Recorded: true, Output: always(4)}, recordings, "")
+	r := w.Requests[3]
+	for _, part := range []string{`"How warm?"`, `"tool_calls"`, `"tool_call_id"`} {
+		if !strings.Contains(string(r.Messages), part) {
+			t.Errorf("no %s in %s", part, r.Messages)
+		}
+	}
+	if r.Remember || r.After != 3 || w.Requests[2].Followed || len(w.Requests) != 7 {
+		t.Errorf("%d requests, %+v", len(w.Requests), r)
+	}
+}
+
+func TestRecordedConversationsAsText(t *testing.T) {
+	list := `[{"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi"}, {"from": "human", "value": "Bye"}, {"from": "gpt", "value": "Bye"}]},
+		{"conversations": []}]`
+	w := buildTalks(t, Talks{Output: always(3), Requests: 9}, list, "")
+	if len(w.Requests) != 2 || w.Requests[0].Text != "Hello" || w.Requests[1].Text != "\nBye" {
+		t.Errorf("%+v", w.Requests)
+	}
+	if w := buildTalks(t, Talks{Output: always(3), Requests: 1}, list, ""); len(w.Requests) != 1 || w.Requests[0].Followed {
+		t.Errorf("%+v", w.Requests)
+	}
+}
+
+// An answer may be several messages: the history has them all.
+func TestARecordedAnswerThatWentOn(t *testing.T) {
+	const talk = `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}, {"role": "assistant", "content": "e"}]}`
+	w := buildTalks(t, Talks{Output: always(3), Recorded: true, Messages: true}, talk, "")
+	want := `[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"},{"role":"user","content":"d"}]`
+	if got := string(w.Requests[1].Messages); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestMistakesInConversations(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "no conversations in it",
+		`{"turns": []}`:             "no conversations in it",
+		`{"prompt": "x"}`:           `line 1: none of the fields "turns", "messages" and "conversations" is there`,
+		`{"turns": [{"txt": "x"}]}`: `line 1: turn 1: field "text" is missing`,
+		`{"turns": "x"}`:            `line 1: not a JSON object of a conversation: field "turns" is a JSON string`,
+		`{"messages": ["x"]}`:       "line 1: message 1: must be an object with a role and a content",
+		`{`:                         "line 1: not a JSON object of a conversation",
+		`[{"messages": ["x"]}]`:     "conversation 1: message 1: must be",
+		`[{"turns": [{"text":"a"}]`: "conversation 1, at byte",
+		`{"turns": [{"text": "x", "think_ms": -1}]}`:       `line 1: turn 1: field "think_ms" is negative`,
+		`{"turns": [{"text": "x", "output_tokens": .5}]}`:  "line 1: not a JSON object",
+		`{"turns": [{"text": "x", "output_tokens": 0.5}]}`: `line 1: turn 1: field "output_tokens" is 0.5: must be a number of tokens`,
+	} {
+		talks, err := ReadTalks(strings.NewReader(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v %v\nwant %s", text, talks, err, want)
+		}
+	}
+	unsaid := readTalks(t, `{"turns": [{"text": "x"}]}`)
+	if _, err := (Talks{}).Build(t.Context(), unsaid, nil); err == nil || !strings.Contains(err.Error(), "conversation 1, turn 1: nothing says how long its answer is to be") {
+		t.Error(err)
+	}
+	if _, err := (Talks{NeedTime: true, Output: always(1)}).Build(t.Context(), unsaid, nil); err == nil || !strings.Contains(err.Error(), `conversation 1: field "timestamp" is missing`) {
+		t.Error(err)
+	}
+}
+
+func FuzzReadTalks(f *testing.F) {
+	for line := range strings.Lines(recordings) {
+		f.Add(line)
+	}
+	f.Add("[" + strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(recordings, "\n\n", "\n")), "\n", ",") + "]")
+	f.Fuzz(func(t *testing.T, text string) {
+		talks, err := ReadTalks(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		w, err := Talks{Output: always(2), Messages: true}.Build(t.Context(), talks, nil)
+		if err != nil {
+			return
+		}
+		for i, r := range w.Requests {
+			if r.After != 0 && r.After != i || !json.Valid(r.Messages) {
+				t.Errorf("request %d: %+v", i, r)
+			}
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package traffic
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+)
+
+// Deal deals n arrivals to parts, in an order drawn at random: which part each is of.
+// Each part has its share by weight, to within one arrival.
+func Deal(weights []float64, n int, seed uint64) []int {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	var of []int
+	sum := 0.0
+	for i, w := range weights {
+		sum += w
+		for len(of) < int(math.Round(sum/total*float64(n))) {
+			of = append(of, i)
+		}
+	}
+	dice(seed, "deal", 0).Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
+	return of
+}
+
+// Superpose puts schedules together into one, by time, of n arrivals at most: when they
+// are due, and of which schedule each is. At one instant the first schedule goes first.
+func Superpose(schedules []arrival.Schedule, n int) (at []time.Duration, of []int) {
+	var next arrival.Queue[int]
+	pulls := make([]func() (time.Duration, bool), len(schedules))
+	further := func(i int) {
+		if due, ok := pulls[i](); ok {
+			next.Push(due, i, i)
+		}
+	}
+	for i, s := range schedules {
+		pull, stop := iter.Pull(s)
+		defer stop()
+		pulls[i] = pull
+		further(i)
+	}
+	for len(at) < n && next.Len() > 0 {
+		_, due, _ := next.First()
+		i := next.Pop()
+		at, of = append(at, due), append(of, i)
+		further(i)
+	}
+	return at, of
+}
+
+// A Part is a workload that others are put together with, under a name.
+type Part struct {
+	Name     string
+	Requests []workload.Request
+}
+
+// Together puts parts together in the order of their arrivals, of which each is of the
+// part that of says: the next request of that part, or the next conversation with all of
+// its turns. It ends where a part has no more; arrivals says how many were put in.
+func Together(parts []Part, of []int, prefix string) (requests []workload.Request, arrivals int) {
+	at := make([]int, len(parts)) // the next of each part
+	for _, part := range of {
+		p := parts[part]
+		from := at[part]
+		if from == len(p.Requests) {
+			break
+		}
+		to := from + 1
+		for to < len(p.Requests) && p.Requests[to].After != 0 {
+			to++
+		}
+		moved := len(requests) - from
+		for _, r := range p.Requests[from:to] {
+			if r.After != 0 {
+				r.After += moved
+			}
+			if r.Session != "" {
+				r.Session = p.Name + "/" + r.Session
+			}
+			r.Tenant, r.ID = p.Name, fmt.Sprint(prefix, len(requests))
+			requests = append(requests, r)
+		}
+		at[part] = to
+		arrivals++
+	}
+	return requests, arrivals
+}

@@ -1,0 +1,283 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/pyrand"
+)
+
+// Custom takes requests from a JSON Lines file, one object a line:
+//
+//	{"prompt": "text or a list of token ids", "output_tokens": 100, "timestamp": 1.25}
+//	{"messages": [{"role": "user", "content": "hello"}]}
+//	{"texts": ["to embed", "several"]}
+//	{"query": "to rank", "documents": ["what", "is there"]}
+//	{"audio": "a sound in base64, or as a data: URL"}
+//
+// One of these is required. output_tokens is the length wanted,
+// timestamp the second at which a replay sends the request; other fields are
+// ignored.
+type Custom struct {
+	Requests     int // 0 = every line
+	Output       int // for every request; 0 = the line's output_tokens, which it must then have
+	Shuffle      bool
+	Seed         uint64
+	NoOversample bool
+	IDPrefix     string
+	NeedTime     bool // every line must have a timestamp
+	// AsVLLM reads lines as the dataset "custom" of the vLLM benchmark does: prompt
+	// is text, output_tokens is what Python's int() makes of it, and only read when
+	// Output is 0; other fields are ignored.
+	AsVLLM bool
+	// Render puts a prompt into the form that is sent and counted; nil leaves it.
+	Render func(prompt string) (string, error)
+}
+
+type customLine struct {
+	Prompt       json.RawMessage `json:"prompt"`
+	Messages     json.RawMessage `json:"messages"`
+	Texts        json.RawMessage `json:"texts"`
+	Query        *string         `json:"query"`
+	Documents    json.RawMessage `json:"documents"`
+	Audio        *string         `json:"audio"`
+	OutputTokens *float64        `json:"output_tokens"`
+	Timestamp    *float64        `json:"timestamp"`
+}
+
+// maxLine is the longest line read, in bytes.
+const maxLine = 256 << 20
+
+// Build reads the lines of file. tok counts prompt tokens; without one they
+// stay unknown until the server reports its usage.
+func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workload, error) {
+	requests, err := c.read(file)
+	if err != nil {
+		return Workload{}, err
+	}
+	rng := pyrand.NewRandom(int64(c.Seed))
+	if c.Shuffle {
+		rng.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+	}
+	n := c.Requests
+	if n <= 0 {
+		n = len(requests)
+	}
+	requests = requests[:min(n, len(requests))]
+	if err := c.render(ctx, requests); err != nil {
+		return Workload{}, err
+	}
+	if err := count(ctx, requests, tok); err != nil {
+		return Workload{}, err
+	}
+	w := Workload{Requests: requests, Python: rng}
+	w.Oversample(n, c.Seed, c.NoOversample, c.IDPrefix)
+	return w, nil
+}
+
+func (c Custom) render(ctx context.Context, requests []Request) error {
+	if c.Render == nil {
+		return nil
+	}
+	return Each(ctx, len(requests), func(_ context.Context, i int) (err error) {
+		requests[i].Text, err = c.Render(requests[i].Text)
+		return err
+	})
+}
+
+// Check reports what Build would find wrong with file, without a tokenizer.
+func (c Custom) Check(file io.Reader) error {
+	_, err := c.read(file)
+	return err
+}
+
+// read parses every line and reports the first few that are wrong.
+func (c Custom) read(file io.Reader) ([]Request, error) {
+	var requests []Request
+	const mostErrors = 5
+	var errs []error
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	parse := c.line
+	if c.AsVLLM {
+		parse = c.vllmLine
+	}
+	number := 0
+	for len(errs) < mostErrors && lines.Scan() {
+		number++
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		r, err := parse(lines.Bytes())
+		if err != nil {
+			errs = append(errs, fmt.Errorf("line %d: %w", number, err))
+			continue
+		}
+		requests = append(requests, r)
+	}
+	if err := lines.Err(); err != nil {
+		errs = append(errs, fmt.Errorf("line %d: %w", number+1, err))
+	}
+	if len(errs) == mostErrors {
+		errs = append(errs, errors.New("the lines after that were not looked at"))
+	}
+	if len(errs) == 0 && len(requests) == 0 {
+		errs = append(errs, errors.New("no requests: the file is empty"))
+	}
+	return requests, errors.Join(errs...)
+}
+
+func (c Custom) line(b []byte) (Request, error) {
+	var l customLine
+	if err := json.Unmarshal(b, &l); err != nil {
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", WrongType(err))
+	}
+	r := Request{OutputTokens: c.Output}
+	if err := l.prompt(&r); err != nil {
+		return Request{}, err
+	}
+	if c.Output == 0 && (l.OutputTokens != nil || r.Batch == nil && r.Media == nil) {
+		n, err := l.outputTokens()
+		if err != nil {
+			return Request{}, err
+		}
+		r.OutputTokens = n
+	}
+	return r, l.time(&r, c.NeedTime)
+}
+
+func (l customLine) prompt(r *Request) error {
+	switch {
+	case l.Texts != nil || l.Query != nil || l.Documents != nil:
+		return l.texts(r)
+	case l.Audio != nil:
+		return l.sound(r)
+	case len(l.Prompt) == 0 && len(l.Messages) == 0:
+		return errNoPrompt
+	case len(l.Prompt) == 0:
+		var list []map[string]json.RawMessage
+		if err := json.Unmarshal(l.Messages, &list); err != nil || len(list) == 0 {
+			return errors.New(`field "messages" must be a list of at least one message`)
+		}
+		r.Messages = bytes.Clone(l.Messages)
+		return nil
+	case isText(l.Prompt, &r.Text):
+		return nil
+	case json.Unmarshal(l.Prompt, &r.Tokens) == nil && len(r.Tokens) > 0:
+		r.PromptTokens = len(r.Tokens)
+		return nil
+	}
+	return errors.New(`field "prompt" must be a string or a list of token ids`)
+}
+
+var (
+	errNoPrompt = errors.New(`field "prompt" is missing`)
+	errNoLength = errors.New(`field "output_tokens" is missing, and no output length is given for all requests`)
+)
+
+// isText reads field into text if it is a string.
+func isText(field json.RawMessage, text *string) bool {
+	return json.Unmarshal(field, text) == nil && !bytes.Equal(field, []byte("null"))
+}
+
+func (l customLine) outputTokens() (int, error) {
+	n := l.OutputTokens
+	if n == nil {
+		return 0, errNoLength
+	}
+	if *n < 1 || *n != math.Trunc(*n) || *n > math.MaxInt32 {
+		return 0, fmt.Errorf(`field "output_tokens" is %v: must be a whole number of at least 1`, *n)
+	}
+	return int(*n), nil
+}
+
+func (l customLine) time(r *Request, need bool) error {
+	switch {
+	case l.Timestamp == nil && need:
+		return errors.New(`field "timestamp" is missing, and the arrivals are to follow it`)
+	case l.Timestamp == nil:
+		return nil
+	case math.Abs(*l.Timestamp) > math.MaxInt64/1e9:
+		return fmt.Errorf(`field "timestamp" is %v: must be in seconds`, *l.Timestamp)
+	}
+	r.At = time.Duration(math.Round(*l.Timestamp * 1e9))
+	return nil
+}
+
+// vllmLine is line by the rules of AsVLLM.
+func (c Custom) vllmLine(b []byte) (Request, error) {
+	var l struct {
+		Prompt json.RawMessage `json:"prompt"`
+		Output json.RawMessage `json:"output_tokens"`
+	}
+	if err := json.Unmarshal(b, &l); err != nil {
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", WrongType(err))
+	}
+	r := Request{OutputTokens: c.Output}
+	switch {
+	case len(l.Prompt) == 0:
+		return r, errNoPrompt
+	case !isText(l.Prompt, &r.Text):
+		return r, errors.New(`field "prompt" must be a string`)
+	case c.Output != 0:
+		return r, nil
+	case len(l.Output) == 0:
+		return r, errNoLength
+	}
+	n, ok := pythonInt(l.Output)
+	if !ok || n < 0 || n > math.MaxInt32 {
+		return r, fmt.Errorf(`field "output_tokens" is %s: must be a whole number, not negative`, l.Output)
+	}
+	r.OutputTokens = int(n)
+	return r, nil
+}
+
+// pythonInt is int() of a number, which cuts off the fraction, or of a text,
+// which must not have one.
+func pythonInt(field json.RawMessage) (float64, bool) {
+	var text string
+	if isText(field, &text) {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		return float64(n), err == nil
+	}
+	var n *float64
+	if json.Unmarshal(field, &n) != nil || n == nil {
+		return 0, false
+	}
+	return math.Trunc(*n), true
+}
+
+// count fills in the prompt tokens of text prompts.
+func count(ctx context.Context, requests []Request, tok Tokenizer) error {
+	if tok == nil {
+		return nil
+	}
+	return Each(ctx, len(requests), func(ctx context.Context, i int) error {
+		r := &requests[i]
+		if r.Tokens != nil || r.Messages != nil || r.Text == "" && r.Media != nil {
+			return nil
+		}
+		for _, text := range r.Batch {
+			ids, err := tok.Encode(ctx, text, true)
+			if err != nil {
+				return err
+			}
+			r.PromptTokens += len(ids)
+		}
+		if r.Batch != nil {
+			return nil
+		}
+		ids, err := tok.Encode(ctx, r.Text, true)
+		r.PromptTokens = len(ids)
+		return err
+	})
+}

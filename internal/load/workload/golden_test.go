@@ -1,0 +1,203 @@
+package workload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/load/tokenizer"
+)
+
+// goldenCase is a workload drawn by the dataset classes of vllm 0.33.0 (numpy
+// 2.4.6, transformers) with a tokenizer of package tokenizer's testdata. Long
+// prompts are the first 16 hex digits of their SHA-256.
+type goldenCase struct {
+	Kind, Tokenizer          string
+	Seed                     uint64
+	Requests                 int
+	Input, Output            int
+	InputRange, OutputRange  float64
+	Prefix                   int
+	Prompts, Texts, Pictures []string
+	Lens, Outs, Items        []int
+}
+
+func goldenCases(t *testing.T, kind string) []goldenCase {
+	t.Helper()
+	b, err := os.ReadFile("testdata/vllm.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, out []goldenCase
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if c.Kind == kind {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("no golden %s", kind)
+	}
+	return out
+}
+
+// local adapts a tokenizer file.
+type local struct{ *tokenizer.Tokenizer }
+
+func (l local) Encode(_ context.Context, text string, special bool) ([]int32, error) {
+	return l.Tokenizer.Encode(text, special), nil
+}
+
+func (l local) Decode(_ context.Context, ids []int32) (string, error) {
+	return l.Tokenizer.Decode(ids, false), nil
+}
+
+func loadTokenizer(t *testing.T, name string) (local, Vocabulary) {
+	t.Helper()
+	tok, err := tokenizer.Load(os.DirFS("../tokenizer/testdata"), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return local{tok}, Vocabulary{
+		Size: tok.VocabSize(), Special: tok.SpecialIDs(), AddedSpecial: tok.AddedSpecialIDs(), Around: tok.NumSpecial(),
+	}
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return fmt.Sprintf("%x", sum[:8])
+}
+
+// drawn puts a workload in the form of a golden case.
+func drawn(w Workload) (prompts, texts []string, lens, outs, items []int) {
+	for _, r := range w.Requests {
+		prompts = append(prompts, digest([]byte(r.Text)))
+		texts = append(texts, r.Text)
+		lens, outs, items = append(lens, r.PromptTokens), append(outs, r.OutputTokens), append(items, len(r.Media))
+	}
+	return prompts, texts, lens, outs, items
+}
+
+func (c goldenCase) random() Random {
+	return Random{Requests: len(c.Lens), Input: c.Input, Output: c.Output, InputRange: c.InputRange, OutputRange: c.OutputRange, Prefix: c.Prefix, Seed: c.Seed, IDPrefix: "b-"}
+}
+
+func (c goldenCase) check(t *testing.T, w Workload) {
+	t.Helper()
+	prompts, texts, lens, outs, items := drawn(w)
+	name := fmt.Sprintf("%s, %s, seed %d, %d requests: ", c.Kind, c.Tokenizer, c.Seed, len(c.Lens))
+	if diff := cmp.Diff(c.Lens, lens); diff != "" {
+		t.Error(name + "prompt lengths: " + diff)
+	}
+	if diff := cmp.Diff(c.Outs, outs); diff != "" {
+		t.Error(name + "output lengths: " + diff)
+	}
+	if diff := cmp.Diff(c.Prompts, prompts); c.Prompts != nil && diff != "" {
+		t.Error(name + "prompts: " + diff)
+	}
+	if diff := cmp.Diff(c.Texts, texts); c.Texts != nil && diff != "" {
+		t.Error(name + "prompts: " + diff)
+	}
+	if diff := cmp.Diff(c.Items, items); c.Items != nil && diff != "" {
+		t.Error(name + "pictures: " + diff)
+	}
+	for i, r := range w.Requests {
+		if want := fmt.Sprint("b-", i); r.ID != want {
+			t.Errorf("%sid %q, want %q", name, r.ID, want)
+		}
+	}
+}
+
+func TestRandomEqualsVLLM(t *testing.T) {
+	for _, c := range goldenCases(t, "random") {
+		tok, v := loadTokenizer(t, c.Tokenizer)
+		w, err := c.random().Build(t.Context(), v, tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.check(t, w)
+	}
+}
+
+func (c goldenCase) randomMM() RandomMM {
+	return RandomMM{
+		Random: c.random(), Items: 2, ItemsRange: 0.5, Limits: map[string]int{"image": 255},
+		Buckets: []Bucket{{16, 24, 1, 0.25}, {8, 8, 1, 0.75}},
+	}
+}
+
+func TestRandomMMEqualsVLLM(t *testing.T) {
+	for _, c := range goldenCases(t, "random-mm") {
+		tok, v := loadTokenizer(t, c.Tokenizer)
+		w, err := c.randomMM().Build(t.Context(), v, tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.check(t, w)
+	}
+}
+
+// The pixels are those of numpy, whatever the JPEG encoder makes of them.
+func TestPixelsEqualVLLM(t *testing.T) {
+	for _, c := range goldenCases(t, "random-mm") {
+		tok, v := loadTokenizer(t, c.Tokenizer)
+		r := c.randomMM()
+		d, err := r.begin(t.Context(), v, v.AddedSpecial, tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		err = d.each(t.Context(), func(int, Request) error {
+			sizes, pixels := r.pictures(d)
+			for i, size := range sizes {
+				got = append(got, fmt.Sprintf("%dx%d:%s", size.Width, size.Height, digest(pixels[i])))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.Pictures, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestShareGPTEqualsVLLM(t *testing.T) {
+	for _, c := range goldenCases(t, "sharegpt") {
+		tok, _ := loadTokenizer(t, c.Tokenizer)
+		file, err := os.Open("testdata/talks.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		w, err := ShareGPT{Requests: c.Requests, Output: c.Output, Seed: c.Seed, IDPrefix: "b-"}.Build(t.Context(), file, tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.check(t, w)
+	}
+}
+
+func TestCustomEqualsVLLM(t *testing.T) {
+	for _, c := range goldenCases(t, "custom") {
+		tok, _ := loadTokenizer(t, c.Tokenizer)
+		file, err := os.Open("testdata/rows.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		w, err := Custom{Requests: c.Requests, Output: max(c.Output, 0), Shuffle: true, Seed: c.Seed, IDPrefix: "b-"}.Build(t.Context(), file, tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.check(t, w)
+	}
+}

@@ -1,0 +1,136 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pitot-bench/pitot/internal/load/pyrand"
+)
+
+// PrefixRepetition draws groups of prompts that begin alike: for each of Prefixes
+// beginnings an equal number of prompts with random ends, all of them shuffled. It
+// is the dataset "prefix_repetition" of the vLLM benchmark: its ids come from
+// numpy's global generator, which the send times are drawn from afterwards.
+type PrefixRepetition struct {
+	Requests, Prefixes     int
+	Prefix, Suffix, Output int // tokens
+	Seed                   uint64
+	NoShuffle              bool
+	// Remainder hands out what is left of Requests divided by Prefixes, one each to
+	// the first prefixes; else so many fewer are sent.
+	Remainder bool
+	Spool     *Spool
+}
+
+// Validate reports everything wrong with p at once, by the flags of that benchmark.
+func (p PrefixRepetition) Validate() error {
+	var errs []error
+	bad := func(cond bool, format string, a ...any) {
+		if cond {
+			errs = append(errs, fmt.Errorf(format, a...))
+		}
+	}
+	bad(p.Prefixes < 1, "--prefix-repetition-num-prefixes %d: must be at least 1", p.Prefixes)
+	bad(p.Prefix < 0, "--prefix-repetition-prefix-len %d: must not be negative", p.Prefix)
+	bad(p.Suffix < 0, "--prefix-repetition-suffix-len %d: must not be negative", p.Suffix)
+	bad(p.Prefix == 0 && p.Suffix == 0, "--prefix-repetition-prefix-len 0 with --prefix-repetition-suffix-len 0: the prompts would be empty")
+	bad(p.Requests < p.Prefixes, "--num-prompts %d: must be at least --prefix-repetition-num-prefixes %d", p.Requests, p.Prefixes)
+	return errors.Join(errs...)
+}
+
+// Build draws the workload. Without a tokenizer the prompts are token ids.
+func (p PrefixRepetition) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workload, error) {
+	if err := p.Validate(); err != nil {
+		return Workload{}, err
+	}
+	d := prefixDraw{PrefixRepetition: p, rng: pyrand.NewLegacy(uint32(p.Seed)), size: int64(v.Size)}
+	d.fix = fixer{tok: tok, rng: legacyIntegers{d.rng}, vocab: d.size}
+	requests, err := d.all(ctx)
+	if err != nil {
+		return Workload{}, err
+	}
+	w := Workload{Requests: requests, Notes: notesOf(d.inexact, d.made, d.surplus), Numpy: d.rng, Python: pyrand.NewRandom(int64(p.Seed))}
+	if left := p.Requests - len(requests); left > 0 {
+		w.Notes = append(w.Notes, fmt.Sprintf("%d requests of the %d asked for are left out: that many do not divide evenly among %d prefixes", left, p.Requests, p.Prefixes))
+	}
+	if !p.NoShuffle {
+		w.Python.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+	}
+	return w, nil
+}
+
+type prefixDraw struct {
+	PrefixRepetition
+	rng                    *pyrand.Legacy
+	size                   int64
+	fix                    fixer
+	made, inexact, surplus int
+}
+
+func (d *prefixDraw) all(ctx context.Context) ([]Request, error) {
+	var requests []Request
+	each, rest := d.Requests/d.Prefixes, d.Requests%d.Prefixes
+	for i := range d.Prefixes {
+		n := each
+		if d.Remainder && i < rest {
+			n++
+		}
+		group, err := d.group(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		requests = append(requests, group...)
+	}
+	return requests, nil
+}
+
+// group draws a prefix and n prompts that begin with it.
+func (d *prefixDraw) group(ctx context.Context, n int) ([]Request, error) {
+	prefix, err := d.ids(ctx, d.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	group := make([]Request, n)
+	for i := range group {
+		suffix, err := d.ids(ctx, d.Suffix)
+		if err != nil {
+			return nil, err
+		}
+		ids := append(append(make([]int32, 0, len(prefix)+len(suffix)), prefix...), suffix...)
+		group[i] = Request{Tokens: ids, PromptTokens: len(ids), OutputTokens: d.Output}
+	}
+	return group, Each(ctx, n, func(ctx context.Context, i int) (err error) {
+		r := &group[i]
+		if d.fix.tok != nil {
+			if r.Text, err = d.fix.tok.Decode(ctx, r.Tokens); err != nil {
+				return err
+			}
+			r.Tokens = nil
+		}
+		return d.Spool.Keep(r)
+	})
+}
+
+// ids draws n ids and brings them to a text of n tokens.
+func (d *prefixDraw) ids(ctx context.Context, n int) ([]int32, error) {
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32(d.rng.Randint(0, d.size))
+	}
+	s, err := d.fix.start(ctx, ids, n)
+	if err == nil {
+		err = d.fix.finish(ctx, &s)
+	}
+	d.made++
+	if off := len(s.ids) - n; off != 0 {
+		d.inexact++
+		d.surplus += off
+	}
+	return s.ids, err
+}
+
+// legacyIntegers draws as numpy's old generator does.
+type legacyIntegers struct{ *pyrand.Legacy }
+
+func (l legacyIntegers) Integers(lo, hi int64) int64 { return l.Randint(lo, hi) }

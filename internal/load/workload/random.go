@@ -1,0 +1,283 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/load/pyrand"
+)
+
+// Random draws prompts of exact token lengths. Each is a run of consecutive
+// ids of the vocabulary from a random start, after a prefix common to all. The
+// recipe, down to the order of draws, is that of the dataset "random" of the
+// vLLM benchmark (2026).
+type Random struct {
+	Requests int
+	Input    int // prompt tokens without the prefix; special tokens count
+	Output   int
+	// InputRange and OutputRange widen a length L to [L(1-r), L(1+r)], uniform;
+	// each in [0, 1).
+	InputRange, OutputRange float64
+	// Inputs and Outputs, where they are there, are the lengths of each request, in
+	// place of Input, Output and their ranges: without a draw.
+	Inputs, Outputs []int
+	Prefix          int // tokens that all prompts begin with, beside Input
+	Seed            uint64
+	IDPrefix        string
+	// Exact goes on where that benchmark gives a prompt up that it could not bring
+	// to its length, with draws that no other prompt depends on.
+	Exact bool
+	// Names are what the user knows the settings by, for errors: by "input length",
+	// "output range" and so on, what is said without.
+	Names map[string]string
+	// Batch puts so many prompts into a request, for servers that embed or score; up to
+	// 1 it is one.
+	Batch int
+
+	Spool *Spool // for prompts that are too many for memory; nil keeps them there
+}
+
+// name is what an error calls a setting.
+func (r Random) name(setting string) string { return cmp.Or(r.Names[setting], setting) }
+
+// Validate reports everything wrong with r at once.
+func (r Random) Validate() error {
+	var errs []error
+	bad := func(cond bool, setting string, value any, what string) {
+		if cond {
+			errs = append(errs, fmt.Errorf("%s %v%s", r.name(setting), value, what))
+		}
+	}
+	bad(r.Requests < 1, "requests", r.Requests, ": must be at least 1")
+	bad(r.Inputs != nil && len(r.Inputs) < r.Requests, "input length", len(r.Inputs), " values: fewer than requests")
+	bad(r.Outputs != nil && len(r.Outputs) < r.Requests, "output length", len(r.Outputs), " values: fewer than requests")
+	bad(r.Input < 0, "input length", r.Input, ": must not be negative")
+	bad(r.Output < 1 && r.Outputs == nil, "output length", r.Output, ": must be at least 1")
+	bad(r.Prefix < 0, "prefix length", r.Prefix, ": must not be negative")
+	bad(!(r.InputRange >= 0 && r.InputRange < 1), "input range", r.InputRange, ": must be at least 0 and less than 1")
+	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 && r.Inputs == nil && int64(r.Prefix)+lo < 1 {
+		errs = append(errs, r.emptyPrompt(0))
+	}
+	bad(!(r.OutputRange >= 0 && r.OutputRange < 1), "output range", r.OutputRange, ": must be at least 0 and less than 1")
+	return errors.Join(errs...)
+}
+
+// emptyPrompt is the error when the shortest prompt has no tokens beside those
+// that the tokenizer adds around it.
+func (r Random) emptyPrompt(around int) error {
+	what := fmt.Sprintf("%s %d", r.name("input length"), r.Input)
+	if around > 0 {
+		what += fmt.Sprintf(", of which the tokenizer adds %d itself,", around)
+	}
+	return fmt.Errorf("%s with range %v allows an empty prompt: raise it or the prefix", what, r.InputRange)
+}
+
+// Build draws the workload. Without a tokenizer the prompts are token ids.
+func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workload, error) {
+	d, err := r.begin(ctx, v, v.Special, tok)
+	if err != nil {
+		return Workload{}, err
+	}
+	if r.Batch > 1 {
+		return r.batched(ctx, d)
+	}
+	requests := make([]Request, r.Requests)
+	err = d.each(ctx, func(i int, req Request) error {
+		requests[i] = req
+		return r.Spool.Keep(&requests[i])
+	})
+	number(requests, r.IDPrefix)
+	return Workload{Requests: requests, Notes: d.notes()}, err
+}
+
+// A draw is a random workload in the making.
+type draw struct {
+	rng              *pyrand.Generator
+	random           Random
+	inputs, outputs  []int64
+	offsets          []int64
+	allowed          []int32
+	prefix           []int32
+	fix              fixer
+	surplus, inexact int
+	hopeless         int // prompts that no other end brought to their length
+}
+
+// begin makes the draws that precede the prompts.
+func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok Tokenizer) (*draw, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	d := &draw{rng: pyrand.NewGenerator(r.Seed), random: r, allowed: allowedIDs(v.Size, forbidden)}
+	d.fix = fixer{tok: tok, rng: d.rng, vocab: int64(v.Size)}
+	if err := d.lengths(r, v); err != nil {
+		return nil, err
+	}
+	if err := d.drawPrefix(ctx, r.Prefix); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// each gives the requests in order. Beside that prompts are brought to their length
+// as far as that takes no draw, a few ahead.
+func (d *draw) each(ctx context.Context, f func(i int, req Request) error) error {
+	start := func(ctx context.Context, i int) (sequence, error) {
+		return d.fix.start(ctx, d.ids(i), d.random.Prefix+int(d.inputs[i]))
+	}
+	i := 0
+	for s, err := range InOrder(ctx, len(d.inputs), start) {
+		if err != nil {
+			return err
+		}
+		req, err := d.request(ctx, i, &s)
+		if err == nil {
+			err = f(i, req)
+		}
+		if err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
+}
+
+// lengths draws input lengths, output lengths and starts, in this order.
+func (d *draw) lengths(r Random, v Vocabulary) error {
+	if len(d.allowed) == 0 {
+		return fmt.Errorf("a vocabulary of %d ids leaves none to draw from", v.Size)
+	}
+	input := float64(max(0, r.Input-v.Around))
+	inLo, inHi := spread(input, r.InputRange, 0)
+	if r.Inputs == nil && int64(r.Prefix)+inLo < 1 {
+		return r.emptyPrompt(v.Around)
+	}
+	n := r.Requests
+	d.inputs, d.outputs, d.offsets = make([]int64, n), make([]int64, n), make([]int64, n)
+	if r.Inputs == nil {
+		d.rng.FillIntegers(d.inputs, inLo, inHi+1)
+	}
+	if outLo, outHi := spread(float64(r.Output), r.OutputRange, 1); r.Outputs == nil {
+		d.rng.FillIntegers(d.outputs, outLo, outHi+1)
+	}
+	for i := range min(n, len(r.Inputs)) {
+		d.inputs[i] = int64(max(r.Inputs[i]-v.Around, 1-min(r.Prefix, 1)))
+	}
+	for i := range min(n, len(r.Outputs)) {
+		d.outputs[i] = int64(r.Outputs[i])
+	}
+	d.rng.FillIntegers(d.offsets, 0, int64(v.Size))
+	return nil
+}
+
+// spread is the range of a length: [floor(l(1-r)), ceil(l(1+r))], at least low.
+func spread(l, r, low float64) (lo, hi int64) {
+	return int64(max(low, math.Floor(l*(1-r)))), int64(max(low, math.Ceil(l*(1+r))))
+}
+
+// allowedIDs is 0..size-1 without the forbidden ids.
+func allowedIDs(size int, forbidden []int32) []int32 {
+	skip := make(map[int32]bool, len(forbidden))
+	for _, id := range forbidden {
+		skip[id] = true
+	}
+	ids := make([]int32, 0, size)
+	for id := range int32(size) {
+		if !skip[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (d *draw) drawPrefix(ctx context.Context, n int) error {
+	if n == 0 {
+		return nil
+	}
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = d.allowed[d.rng.Integers(0, int64(len(d.allowed)))]
+	}
+	s, err := d.fix.start(ctx, ids, n)
+	if err == nil {
+		err = d.fix.finish(ctx, &s)
+	}
+	d.prefix = s.ids
+	return err
+}
+
+// ids is the prompt of request i before any correction.
+func (d *draw) ids(i int) []int32 {
+	ids := slices.Grow(slices.Clone(d.prefix), int(d.inputs[i]))
+	for j := range d.inputs[i] {
+		ids = append(ids, d.allowed[(d.offsets[i]+int64(i)+j)%int64(len(d.allowed))])
+	}
+	return ids
+}
+
+// request completes request i from how far s came; calls must come in order, since
+// they draw.
+func (d *draw) request(ctx context.Context, i int, s *sequence) (Request, error) {
+	if err := d.fix.finish(ctx, s); err != nil {
+		return Request{}, err
+	}
+	if d.random.Exact {
+		if err := d.insist(ctx, i, s); err != nil {
+			return Request{}, err
+		}
+	}
+	if off := len(s.ids) - s.want; off != 0 {
+		d.inexact++
+		d.surplus += off
+	}
+	req := Request{Text: s.text, PromptTokens: len(s.ids), OutputTokens: int(d.outputs[i])}
+	if d.fix.tok == nil {
+		req.Tokens = s.ids
+	}
+	return req, nil
+}
+
+// Another end of a prompt is drawn so often, for so many tokens, where its length
+// is not what it should be.
+const (
+	otherEnds   = 20
+	endTokens   = 4
+	maxHopeless = 2 // prompts for which it was in vain, until it is given up
+)
+
+// insist draws other ends of a prompt until it has its length.
+func (d *draw) insist(ctx context.Context, i int, s *sequence) error {
+	fix := d.fix
+	fix.rng = pyrand.NewGenerator(d.random.Seed ^ uint64(i+1)<<34) // beyond the seeds that can be asked for
+	for range otherEnds {
+		if len(s.ids) == s.want || d.hopeless > maxHopeless {
+			return nil
+		}
+		keep := max(len(d.prefix), min(len(s.ids), s.want)-endTokens)
+		s.ids = s.ids[:min(keep, len(s.ids))]
+		s.tries, s.done = corrections, false
+		if err := fix.finish(ctx, s); err != nil {
+			return err
+		}
+	}
+	if len(s.ids) != s.want {
+		d.hopeless++
+	}
+	return nil
+}
+
+func (d *draw) notes() []string {
+	return notesOf(d.inexact, len(d.inputs), d.surplus)
+}
+
+// notesOf says how many prompts are not of their length.
+func notesOf(inexact, of, surplus int) []string {
+	if inexact == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", inexact, of, surplus)}
+}

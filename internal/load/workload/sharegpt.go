@@ -1,0 +1,189 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/load/pyrand"
+)
+
+// ShareGPT takes conversations from a JSON file in the form of the ShareGPT
+// dumps: the first turn is the prompt, and the length of the second is the
+// output length. Choice and order are those of the vLLM benchmark's dataset
+// "sharegpt".
+type ShareGPT struct {
+	Requests     int
+	Output       int // in place of the length of the recorded answer, 0 = that length
+	Seed         uint64
+	NoShuffle    bool // keep the order of the file
+	NoOversample bool
+	IDPrefix     string
+	Media        bool // the picture or video that a conversation names goes along; else it is an error
+}
+
+// Limits of the vLLM benchmark on what it takes from a dataset, in tokens.
+const (
+	minTokens = 4
+	maxPrompt = 1024
+	maxTotal  = 2048
+)
+
+type conversation struct {
+	Conversations []struct {
+		Value string `json:"value"`
+	} `json:"conversations"`
+	Image json.RawMessage `json:"image"`
+	Video json.RawMessage `json:"video"`
+}
+
+// Build reads conversations from file, shuffles them and takes the first that
+// fit: prompt and answer of at least 4 tokens, a prompt of at most 1024, both
+// together at most 2048.
+func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workload, error) {
+	if tok == nil {
+		return Workload{}, errors.New("sharegpt chooses conversations by length and needs a tokenizer")
+	}
+	talks, err := readConversations(file)
+	if err != nil {
+		return Workload{}, err
+	}
+	rng := pyrand.NewRandom(int64(s.Seed))
+	if !s.NoShuffle {
+		rng.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+	}
+	requests, err := s.choose(ctx, talks, tok)
+	if err != nil {
+		return Workload{}, err
+	}
+	if len(requests) == 0 {
+		return Workload{}, fmt.Errorf("none of %d conversations has a prompt of %d to %d tokens and at most %d with its answer", len(talks), minTokens, maxPrompt, maxTotal)
+	}
+	w := Workload{Requests: requests, Python: rng}
+	w.Oversample(s.Requests, s.Seed, s.NoOversample, s.IDPrefix)
+	return w, nil
+}
+
+// Check reports what Build would find wrong with file, without a tokenizer.
+func (s ShareGPT) Check(file io.Reader) error {
+	_, err := readConversations(file)
+	return err
+}
+
+// readConversations keeps those with at least two turns.
+func readConversations(file io.Reader) ([]conversation, error) {
+	var all []conversation
+	dec := json.NewDecoder(file)
+	if err := dec.Decode(&all); errors.Is(err, io.EOF) {
+		return nil, errors.New("no conversations: the file is empty")
+	} else if err != nil {
+		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), WrongType(err))
+	}
+	kept := all[:0]
+	for _, c := range all {
+		if len(c.Conversations) >= 2 {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("no conversation of two turns among %d entries", len(all))
+	}
+	return kept, nil
+}
+
+// choose tokenizes talks in batches, in order, until enough fit.
+func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenizer) ([]Request, error) {
+	var chosen []Request
+	for len(talks) > 0 && len(chosen) < s.Requests {
+		batch := talks[:min(len(talks), 4*workers)]
+		talks = talks[len(batch):]
+		fits := make([]*Request, len(batch))
+		err := Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
+			fits[i], err = s.request(ctx, batch[i], tok)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range fits {
+			if r != nil && len(chosen) < s.Requests {
+				chosen = append(chosen, *r)
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// request is nil when the conversation does not fit.
+func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*Request, error) {
+	media, err := c.media()
+	if err != nil {
+		return nil, err
+	}
+	if len(media) > 0 && !s.Media {
+		return nil, errors.New("a conversation has an image or a video, where only text is sent: pitot vllm bench serve --backend openai-chat sends it")
+	}
+	prompt, answer := c.Conversations[0].Value, c.Conversations[1].Value
+	ids, err := tok.Encode(ctx, prompt, true)
+	if err != nil {
+		return nil, err
+	}
+	output := s.Output
+	if output == 0 {
+		recorded, err := tok.Encode(ctx, answer, true)
+		if err != nil {
+			return nil, err
+		}
+		output = len(recorded)
+	}
+	tooShort := len(ids) < minTokens || s.Output == 0 && output < minTokens
+	if tooShort || len(ids) > maxPrompt || len(ids)+output > maxTotal {
+		return nil, nil
+	}
+	return &Request{Text: prompt, Media: media, PromptTokens: len(ids), OutputTokens: output}, nil
+}
+
+// media is the picture or else the video that a conversation names: an address stays,
+// a path becomes one that the server is to read.
+func (c conversation) media() ([]Media, error) {
+	field, m, kept := c.Image, Media{MIME: "image/*"}, []string{"http://", "https://", "file://", "data:image/"}
+	if !holds(field) {
+		field, m, kept = c.Video, Media{MIME: "video/*"}, kept[:3]
+	}
+	if !holds(field) {
+		return nil, nil
+	}
+	if err := json.Unmarshal(field, &m.URL); err != nil {
+		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", WrongType(err))
+	}
+	if !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
+		m.URL = "file://" + m.URL
+	}
+	return []Media{m}, nil
+}
+
+// holds reports whether a field has anything in it, by Python's rule of truth.
+func holds(field json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", `""`, "[]", "{}", "false", "0"}, string(field))
+}
+
+// Oversample adds copies until there are n requests, as the vLLM benchmark does where a
+// file gives fewer, and numbers all of them.
+func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix string) {
+	have := len(w.Requests)
+	switch {
+	case noOversample && have < n:
+		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests of the %d asked for, and oversampling is off", have, n))
+	case have < n:
+		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark seeds anew here
+		for len(w.Requests) < n {                // each by random.choice
+			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
+		}
+		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests; %d copies of them, chosen at random, make up the %d asked for", have, n-have, n))
+	}
+	number(w.Requests, prefix)
+}

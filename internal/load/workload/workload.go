@@ -1,0 +1,222 @@
+// Package workload decides what to send: the ordered requests of a run, with
+// their prompts, media and wanted output lengths.
+//
+// A workload is drawn before the run, from a seed, and is then fixed: the same
+// settings, seed and tokenizer give the same requests byte for byte on every
+// machine, whatever the number of cores. Draws follow Python's and numpy's
+// generators (package pyrand) in the order in which the vLLM benchmark makes
+// them, so its seeds give its prompts here. What needs no draw, tokenizing and
+// encoding pictures, is done in parallel.
+//
+// Where prompt lengths matter they are counted by a Tokenizer: one read from a
+// tokenizer.json, or the server's own over HTTP. Without any, Random can send
+// token ids instead of text, which need none.
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pitot-bench/pitot/internal/load/pyrand"
+)
+
+// A Request is what one request asks.
+type Request struct {
+	ID           string // sent as x-request-id when not empty
+	Text         string
+	Tokens       []int32                    // the prompt as token ids, in place of Text
+	Batch        []string                   // several texts, in place of Text: to rerank, the query and then its documents
+	Messages     json.RawMessage            // a whole chat, an array, in place of Text
+	Parts        json.RawMessage            // the content of the user's message, an array, in place of Text and Media
+	Media        []Media                    // follows Text in the user's message
+	PromptTokens int                        // as the tokenizer counts them, 0 = not known
+	VisionTokens int                        // of PromptTokens: those of media
+	OutputTokens int                        // wanted, 0 = up to the server
+	Model        string                     // in place of the run's model, e.g. a LoRA adapter
+	Extra        map[string]json.RawMessage // body fields of this request alone
+	Header       map[string]string          // of this request alone
+	At           time.Duration              // the trace's own timestamp
+	Tenant       string                     // whose request it is, where there are several
+
+	Turn // its place in a conversation
+
+	// Later puts the Text, the Tokens, the Messages and the content of the Media where
+	// they belong, which a Spool keeps; until then only how many Media there are is known,
+	// and whether the prompt is Tokens or Messages. nil: all is there. See Whole.
+	Later func(*Request) error
+}
+
+// Whole is r with all of its prompt: r itself, or a copy of one that is spooled.
+func (r *Request) Whole() (*Request, error) {
+	if r.Later == nil {
+		return r, nil
+	}
+	whole := *r
+	whole.Later = nil
+	return &whole, r.Later(&whole)
+}
+
+// Amend has f change r where it needs all of the prompt: now, or each time that a spooled
+// one comes back.
+func (r *Request) Amend(f func(*Request)) {
+	later := r.Later
+	if later == nil {
+		f(r)
+		return
+	}
+	r.Later = func(whole *Request) error {
+		err := later(whole)
+		if err == nil {
+			f(whole)
+		}
+		return err
+	}
+}
+
+// A Turn is the place of a request in a conversation. A request by itself has the
+// zero Turn.
+type Turn struct {
+	Session string // the conversation, empty for none
+	Number  int    // from 0
+	// After is 1 + the position of the request whose answer this one waits for, which
+	// comes before it in the workload; 0: it is sent when the schedule says.
+	After int
+	Think time.Duration // from that answer until this one is due
+	// Remember puts the request before, with all that it remembers, and its answer
+	// ahead of this one: as messages where it has Messages, else as text.
+	Remember bool
+	// Followed: another request remembers this one, so its answer has to be kept.
+	Followed bool
+}
+
+// Media is one picture, video or sound, by content or by address.
+type Media struct {
+	MIME string // image/jpeg, video/mp4, audio/wav …; of an address too, to say which it is
+	Data []byte
+	URL  string // in place of Data
+	// Seconds is how long a sound is, 0 if its own header is to say.
+	Seconds float64
+}
+
+// A Tokenizer turns text into token ids and back.
+type Tokenizer interface {
+	// Encode gives the ids of text; special adds the tokens that the model
+	// expects around a sequence, such as BOS.
+	Encode(ctx context.Context, text string, special bool) ([]int32, error)
+	Decode(ctx context.Context, ids []int32) (string, error)
+}
+
+// A Vocabulary is what a drawing needs to know of a tokenizer.
+type Vocabulary struct {
+	Size         int     // ids 0..Size-1, without added tokens
+	All          []int32 // every id, with the added tokens, ascending; nil if not known
+	Special      []int32 // the model's special tokens: kept out of random prompts
+	AddedSpecial []int32 // every added token flagged special: kept out beside pictures
+	Around       int     // special tokens that encoding adds to a sequence
+	BOS          string  // text of the token that begins a sequence, empty if there is none
+	Template     Template
+}
+
+// A Template renders a chat into the text that the model gets, as the chat template
+// of its tokenizer says. A Vocabulary without has nil.
+type Template interface {
+	// Render renders messages, a JSON array of objects with role and content.
+	Render(messages json.RawMessage, o TemplateOptions) (string, error)
+}
+
+// TemplateOptions are what apply_chat_template of Hugging Face takes beside messages.
+type TemplateOptions struct {
+	GenerationPrompt bool                       // end with the beginning of the answer
+	Tools            json.RawMessage            // an array, or nil
+	Arguments        map[string]json.RawMessage // further variables of the template
+}
+
+// A Workload is the requests of a run, and what was noticed while drawing them.
+type Workload struct {
+	Requests []Request
+	Notes    []string // for the user's eyes, each one sentence
+
+	// Python is Python's generator as a dataset from a file left it, for draws
+	// that follow; nil if the workload did not use it.
+	Python *pyrand.Random
+	// Numpy is numpy's global generator likewise.
+	Numpy *pyrand.Legacy
+}
+
+// workers bounds what is under way at once; the tokenizer may be a server.
+const workers = 64
+
+// Each calls f for 0..n-1, many at once but a bounded number, and returns the first
+// error. Packages that draw further datasets tokenize with it.
+func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	g, each := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
+	for i := range n {
+		if each.Err() != nil {
+			break
+		}
+		g.Go(func() error { return f(each, i) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// InOrder calls f for 0..n-1, many at once, and yields the results in order, not many
+// of which wait. It ends with the first error, or that of ctx.
+func InOrder[T any](ctx context.Context, n int, f func(ctx context.Context, i int) (T, error)) iter.Seq2[T, error] {
+	type result struct {
+		value T
+		err   error
+	}
+	return func(yield func(T, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var under sync.WaitGroup
+		defer under.Wait()
+		defer cancel()
+		results := make(chan chan result, workers)
+		under.Go(func() {
+			defer close(results)
+			for i := range n {
+				if ctx.Err() != nil {
+					return // whatever the select below would choose
+				}
+				one := make(chan result, 1)
+				select {
+				case results <- one:
+				case <-ctx.Done():
+					return
+				}
+				under.Go(func() {
+					v, err := f(ctx, i)
+					one <- result{v, err}
+				})
+			}
+		})
+		done := 0
+		for one := range results {
+			r := <-one
+			if done++; !yield(r.value, r.err) || r.err != nil {
+				return
+			}
+		}
+		if done < n {
+			var none T
+			yield(none, context.Cause(ctx))
+		}
+	}
+}
+
+// number gives each request its id: the prefix and its position.
+func number(requests []Request, prefix string) {
+	for i := range requests {
+		requests[i].ID = fmt.Sprint(prefix, i)
+	}
+}

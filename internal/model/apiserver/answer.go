@@ -1,0 +1,118 @@
+package apiserver
+
+import (
+	"math/rand/v2"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// An answer is the text of one response: words like "bag" and "tolemi", made
+// of tokens that encode back to themselves, so that a client that counts the
+// tokens of the text finds as many as were sent. It is drawn from the server's
+// seed and the prompt alone, so the same prompt gets the same answer.
+type answer struct {
+	v       *vocabulary
+	dice    rand.PCG
+	begun   bool
+	inWord  bool // the last token may be continued
+	written int  // bytes so far
+	visible int  // bytes after which nothing more is shown; negative for no limit
+	keep    bool // ids are wanted
+	ids     []int32
+}
+
+func newAnswer(v *vocabulary, seed uint64, prompt []int32) (answer, rand.PCG) {
+	h := hashIDs(prompt)
+	return answer{v: v, dice: engine.Dice(seed, "answer", h), visible: -1}, engine.Dice(seed, "length", h)
+}
+
+// hashIDs is FNV-1a over the ids' four bytes.
+func hashIDs(ids []int32) uint64 {
+	h := uint64(14695981039346656037)
+	for _, id := range ids {
+		for shift := 0; shift < 32; shift += 8 {
+			h = (h ^ uint64(byte(id>>shift))) * 1099511628211
+		}
+	}
+	return h
+}
+
+// token is the next token's text. The first has no leading space; half of the
+// words go on after their first token.
+func (a *answer) token() string {
+	u := a.dice.Uint64()
+	if a.inWord && u&1 == 1 {
+		a.inWord = false
+		return a.v.tails[(u>>1)%uint64(len(a.v.tails))]
+	}
+	t := a.v.starts[(u>>1)%uint64(len(a.v.starts))]
+	if !a.begun {
+		t = t[1:]
+	}
+	a.begun, a.inWord = true, true
+	return t
+}
+
+// appendText appends what is shown of the next n tokens. The text is letters
+// and spaces and needs no escaping in JSON.
+func (a *answer) appendText(dst []byte, n int) []byte {
+	for range n {
+		t := a.token()
+		if room := a.visible - a.written; a.visible >= 0 && room < len(t) {
+			dst = append(dst, t[:max(room, 0)]...)
+		} else {
+			dst = append(dst, t...)
+		}
+		a.written += len(t)
+		if a.keep {
+			a.ids = append(a.ids, a.v.first(t))
+		}
+	}
+	return dst
+}
+
+// A stopping is where a stop string ends an answer.
+type stopping struct {
+	tokens  int    // tokens until the one that completes the string
+	visible int    // bytes of the text that are shown
+	reason  string // the string
+}
+
+// stop finds the first stop string within limit tokens that ends beyond the
+// first minTokens; it may begin in them. a itself does not advance.
+//
+// vLLM holds text back until it can be no part of a stop string. Here the
+// answer is known beforehand, so the text before a match is shown at once.
+func (a answer) stop(stops []string, include bool, minTokens, limit int) (stopping, bool) {
+	var text []byte
+	ends := make([]int, limit)
+	from := 0
+	for i := range limit {
+		text = a.appendText(text, 1)
+		ends[i] = len(text)
+		if i < minTokens {
+			from = len(text)
+		}
+	}
+	best, found := stopping{}, -1
+	for _, s := range stops {
+		begin := max(from-len(s)+1, 0)
+		at := strings.Index(string(text[begin:]), s)
+		if at < 0 || found >= 0 && begin+at+len(s) >= found {
+			continue
+		}
+		found = begin + at + len(s)
+		best.visible, best.reason = begin+at, s
+	}
+	if found < 0 {
+		return stopping{}, false
+	}
+	if include {
+		best.visible = found
+	}
+	for best.tokens = 1; ends[best.tokens-1] < found; {
+		best.tokens++
+	}
+	return best, true
+}

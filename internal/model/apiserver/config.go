@@ -1,0 +1,157 @@
+package apiserver
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// MaxContext is the largest Config.MaxModelLen: as many tokens as a write's
+// stamp can count.
+const MaxContext = engine.MaxContext
+
+// A Config describes a server. Its zero value is valid: a model named "pitot"
+// that answers at once.
+type Config struct {
+	Model       string         // name it serves; "pitot" if empty
+	Adapters    []string       // LoRA adapters it serves beside Model, by the names that requests give as their model
+	Version     string         // what /version says; "pitot" if empty
+	MaxModelLen int            // prompt and output tokens together; if 0 what Engine says, else 131072 or what Engine holds
+	Seed        uint64         // of every draw and of the text of the answers
+	Latency     engine.Latency // when tokens come
+	Engine      *engine.Config // what decides it in place of Latency, if not nil; its Seed is not looked at
+	OutputLen   engine.Count   // natural length of an answer; lognormal(256,0.5) if not set
+	APIKey      string         // required as bearer token under /v1 and on SGLang's routes, if not empty
+
+	Faults     []Fault
+	StallLimit time.Duration // how long FaultStall holds a connection; 5 min if 0
+
+	Precise     bool          // tokens leave within microseconds of their time, not within a millisecond; not in virtual time
+	Drain       time.Duration // how long Serve lets open requests run on once it is to stop; 0 cuts them
+	TruthLimit  int           // newest requests kept for /pitot/truth; 100 000 if 0
+	TruthWrites int           // writes kept over all these requests, 24 bytes each; 10 000 000 if 0
+}
+
+// Validate reports everything wrong with c at once.
+func (c Config) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"MaxModelLen", int64(c.MaxModelLen)},
+		{"Latency.Slots", int64(c.Latency.Slots)},
+		{"StallLimit", int64(c.StallLimit)},
+		{"Drain", int64(c.Drain)},
+		{"TruthLimit", int64(c.TruthLimit)},
+		{"TruthWrites", int64(c.TruthWrites)},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is negative", f.name))
+		}
+	}
+	if c.MaxModelLen > MaxContext {
+		errs = append(errs, fmt.Errorf("MaxModelLen is above %d", MaxContext))
+	}
+	errs = append(errs, c.validateAdapters()...)
+	errs = append(errs, validateFaults(c.Faults)...)
+	return errors.Join(append(errs, c.validateEngine())...)
+}
+
+func (c Config) validateAdapters() []error {
+	var errs []error
+	seen := map[string]bool{c.withDefaults().Model: true}
+	for _, name := range c.Adapters {
+		if name == "" {
+			errs = append(errs, errors.New("an adapter has no name"))
+		}
+		if seen[name] {
+			errs = append(errs, fmt.Errorf("adapter %s: the name is taken already", name))
+		}
+		seen[name] = true
+	}
+	return errs
+}
+
+// validateEngine joins the engine's own errors, each a *engine.FieldError, and
+// that of a context it cannot hold.
+func (c Config) validateEngine() error {
+	if c.Engine == nil {
+		return nil
+	}
+	if held := c.Engine.Context(); c.MaxModelLen > held {
+		return errors.Join(c.Engine.Validate(), fmt.Errorf("MaxModelLen is %d, above the context of the engine, %d tokens", c.MaxModelLen, held))
+	}
+	return c.withDefaults().deployment().Validate()
+}
+
+// deployment is the engine as this server, whose defaults are set, runs it: a
+// lower MaxModelLen here is its own too, so that what only a longer request
+// would not fit is no mistake.
+func (c Config) deployment() engine.Config {
+	e := *c.Engine
+	e.Seed, e.MaxModelLen = c.Seed, c.MaxModelLen
+	return e
+}
+
+// NewModel makes what decides when tokens come from a server of this
+// configuration.
+func (c Config) NewModel() (engine.Model, error) {
+	c = c.withDefaults()
+	if c.Engine == nil {
+		return engine.NewLatencyModel(c.Latency, c.Seed), nil
+	}
+	return engine.New(c.deployment())
+}
+
+// prefixCache tells whether prompts are found again.
+func (c Config) prefixCache() bool {
+	e := c.Engine
+	return e != nil && (e.KV.PrefixCache || e.Disaggregation != nil && e.Disaggregation.KV.PrefixCache)
+}
+
+// Drafts is the number of tokens that speculative decoding drafts, 0 without it.
+func (c Config) Drafts() int {
+	if c.Engine == nil || c.Engine.Speculative == nil {
+		return 0
+	}
+	return c.Engine.Speculative.Drafts
+}
+
+// looksAtPrompts tells whether it matters to the model what a prompt says.
+func (c Config) looksAtPrompts() bool {
+	return c.prefixCache() || c.Engine != nil && c.Engine.Replicas.Router == "prefix-aware"
+}
+
+func validateFaults(faults []Fault) []error {
+	var errs []error
+	seen := make(map[Fault]bool)
+	for _, f := range faults {
+		if err := f.Validate(); err != nil {
+			errs = append(errs, err)
+		}
+		f.Share = 0
+		if seen[f] {
+			errs = append(errs, fmt.Errorf("fault %s is given twice with the same tokens", f.Name))
+		}
+		seen[f] = true
+	}
+	return errs
+}
+
+func (c Config) withDefaults() Config {
+	c.Model = cmp.Or(c.Model, "pitot")
+	c.Version = cmp.Or(c.Version, "pitot")
+	if c.Engine != nil {
+		c.MaxModelLen = cmp.Or(c.MaxModelLen, c.Engine.Context())
+	}
+	c.MaxModelLen = cmp.Or(c.MaxModelLen, engine.DefaultContext)
+	c.OutputLen = cmp.Or(c.OutputLen, engine.LognormalCount(256, 0.5))
+	c.StallLimit = cmp.Or(c.StallLimit, 5*time.Minute)
+	c.TruthLimit = cmp.Or(c.TruthLimit, 100_000)
+	c.TruthWrites = cmp.Or(c.TruthWrites, 10_000_000)
+	return c
+}

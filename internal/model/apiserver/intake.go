@@ -1,0 +1,99 @@
+package apiserver
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// An Intake is a Server's way of taking requests in, without the server: what
+// the engine has to do for each, or in which words it is refused. It is safe for
+// concurrent use.
+type Intake struct {
+	cfg   Config
+	vocab *vocabulary
+}
+
+// NewIntake is the intake of a server of this configuration.
+func NewIntake(cfg Config) (*Intake, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Intake{cfg.withDefaults(), newVocabulary()}, nil
+}
+
+// Model is the name of the model served.
+func (in *Intake) Model() string { return in.cfg.Model }
+
+// Models are the names that requests can give: the model's, and those of its
+// adapters.
+func (in *Intake) Models() []string { return append([]string{in.cfg.Model}, in.cfg.Adapters...) }
+
+// Encode gives the token ids of text.
+func (in *Intake) Encode(text string) []int32 {
+	return in.vocab.encode(make([]int32, 0, len(text)/3+1), text)
+}
+
+// Decode gives the text of token ids. Bytes that make no UTF-8 come out as
+// U+FFFD.
+func (in *Intake) Decode(ids []int32) (string, error) {
+	for _, id := range ids {
+		if id < 0 || int(id) >= in.vocab.size() {
+			return "", errors.New(badID(id).Message)
+		}
+	}
+	return strings.ToValidUTF8(in.vocab.decode(ids), "\uFFFD"), nil
+}
+
+// A Taken request is what the server makes of one.
+type Taken struct {
+	Job     engine.Job // without its ID
+	Finish  string     // the finish reason of its answer
+	Status  int        // of a refusal, 0 for none
+	Refused []byte     // the body of a refusal
+
+	answer answer
+}
+
+// Text is what is shown of the answer, empty for a refusal.
+func (t Taken) Text() string {
+	if t.Status != 0 {
+		return ""
+	}
+	return string(t.answer.appendText(nil, t.Job.OutputTokens))
+}
+
+// Body takes the body of a request over a protocol: completions, chat or generate.
+func (in *Intake) Body(body []byte, protocol string) Taken {
+	req, refused := decodeRequest(in.vocab, body, api(protocol))
+	if refused != nil {
+		return refusal(refused)
+	}
+	return in.take(req)
+}
+
+// Tokens takes a completion of token ids, of maxTokens at most, in place of
+// Body: a body of many ids takes long to read.
+func (in *Intake) Tokens(prompt []int32, maxTokens int, ignoreEOS bool) Taken {
+	return in.take(&request{api: completionsAPI, prompt: prompt, maxTokens: maxTokens, ignoreEOS: ignoreEOS})
+}
+
+// Text is Tokens for a prompt of text, which must be valid UTF-8 and not empty.
+func (in *Intake) Text(prompt string, maxTokens int, ignoreEOS bool) Taken {
+	return in.Tokens(in.Encode(prompt), maxTokens, ignoreEOS)
+}
+
+func (in *Intake) take(req *request) Taken {
+	if !in.cfg.serves(req.model) {
+		return refusal(req.unknownModel())
+	}
+	p, refused := in.cfg.fit(req)
+	if refused != nil {
+		return refusal(refused)
+	}
+	p, text := in.cfg.compose(in.vocab, req, p)
+	return Taken{Job: in.cfg.job(req, p), Finish: p.finish, answer: text}
+}
+
+func refusal(e *apiError) Taken { return Taken{Status: e.Code, Refused: e.body()} }

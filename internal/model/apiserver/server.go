@@ -1,0 +1,293 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// A Server is an OpenAI-compatible HTTP server on top of a model.
+type Server struct {
+	cfg       Config
+	start     time.Time // origin of every instant it tells
+	vocab     *vocabulary
+	loop      *loop
+	meters    *meters
+	truth     *truthLog
+	arrivals  atomic.Uint64
+	profiling atomic.Bool
+	handlers  sync.WaitGroup // generation requests being answered, and visits to the model
+}
+
+// New checks cfg and makes a server. It starts nothing: a goroutine runs only
+// while requests are open.
+func New(cfg Config) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	s := &Server{
+		cfg:    cfg,
+		start:  time.Now(),
+		vocab:  newVocabulary(),
+		meters: newMeters(cfg.MaxModelLen),
+		truth:  newTruthLog(cfg.TruthLimit, cfg.TruthWrites),
+	}
+	model, err := cfg.NewModel()
+	if err != nil {
+		return nil, err
+	}
+	s.loop = newLoop(model, s.start, s.cfg.Precise, s.meters)
+	return s, nil
+}
+
+// visit calls f with the model as it is now, from the goroutine that owns it.
+// Serve waits for it, as it does for generation requests.
+func (s *Server) visit(f func(engine.Model)) {
+	s.handlers.Add(1)
+	defer s.handlers.Done()
+	s.loop.visit(f)
+}
+
+// Profiling tells whether /start_profile was called last, and not
+// /stop_profile.
+func (s *Server) Profiling() bool { return s.profiling.Load() }
+
+// Handler answers the API. It needs no Serve: any HTTP server will do, except
+// that only Serve can make FaultRefuse happen and wait for what is open.
+func (s *Server) Handler() http.Handler {
+	routes, native := s.routes(), s.nativeRoutes()
+	maps.Copy(routes, native)
+	maps.Copy(routes, s.foreignRoutes())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		route, known := routes[r.URL.Path]
+		h, allowed := route[r.Method]
+		switch {
+		case (strings.HasPrefix(r.URL.Path, "/v1") || native[r.URL.Path] != nil) && !s.authorized(r):
+			writeJSON(w, http.StatusUnauthorized, []byte(`{"error":"Unauthorized"}`))
+		case !known:
+			writeJSON(w, http.StatusNotFound, []byte(`{"detail":"Not Found"}`))
+		case !allowed:
+			w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(route)), ", "))
+			writeJSON(w, http.StatusMethodNotAllowed, []byte(`{"detail":"Method Not Allowed"}`))
+		default:
+			h(w, r)
+		}
+	})
+}
+
+// serveFront says what this is. There are clients that ask here whether a server is
+// ready, SGLang's of Triton among them.
+func (s *Server) serveFront(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "a simulated engine; its models are at /v1/models\n")
+}
+
+// methods are the handlers of a path.
+type methods map[string]http.HandlerFunc
+
+// either is a handler for GET and POST alike.
+func either(h http.HandlerFunc) methods { return methods{"GET": h, "POST": h} }
+
+// routes are vLLM's, those that SGLang has too, and our own.
+func (s *Server) routes() map[string]methods {
+	healthy := func(http.ResponseWriter, *http.Request) {}
+	return map[string]methods{
+		"/v1/models":               {"GET": s.serveModels},
+		"/v1/completions":          {"POST": s.generation(completionsAPI)},
+		"/v1/chat/completions":     {"POST": s.generation(chatAPI)},
+		"/v1/responses":            {"POST": s.generation(responsesAPI)},
+		"/v1/messages":             {"POST": s.generation(messagesAPI)},
+		"/v1/embeddings":           {"POST": s.generation(embeddingsAPI)},
+		"/pooling":                 {"POST": s.generation(poolingAPI)},
+		"/rerank":                  {"POST": s.generation(rerankAPI)},
+		"/v1/rerank":               {"POST": s.generation(rerankAPI)},
+		"/v2/rerank":               {"POST": s.generation(rerankAPI)},
+		"/v1/audio/transcriptions": {"POST": s.generation(transcriptionAPI)},
+		"/reset_prefix_cache":      {"POST": s.serveResetPrefixCache},
+		"/":                        {"GET": s.serveFront},
+		"/health":                  {"GET": healthy},
+		"/health_generate":         {"GET": healthy},
+		"/version":                 {"GET": s.serveVersion},
+		"/tokenize":                {"POST": s.serveTokenize},
+		"/detokenize":              {"POST": s.serveDetokenize},
+		"/metrics":                 {"GET": s.serveMetrics},
+		"/start_profile":           either(s.serveProfile(true)),
+		"/stop_profile":            either(s.serveProfile(false)),
+		"/pitot/truth":             {"GET": s.serveTruth, "DELETE": s.clearTruth},
+	}
+}
+
+// nativeRoutes are those of SGLang, which wants the key for them.
+func (s *Server) nativeRoutes() map[string]methods {
+	generate := s.generation(generateAPI)
+	return map[string]methods{
+		"/generate":        {"POST": generate, "PUT": generate},
+		"/get_model_info":  {"GET": s.serveModelInfo},
+		"/model_info":      {"GET": s.serveModelInfo},
+		"/get_server_info": {"GET": s.serveServerInfo},
+		"/server_info":     {"GET": s.serveServerInfo},
+		"/flush_cache":     either(s.serveFlushCache),
+	}
+}
+
+// foreignRoutes are those of other servers: text-generation-inference, Triton with
+// TensorRT-LLM, and Truss.
+func (s *Server) foreignRoutes() map[string]methods {
+	triton := s.generation(tritonAPI)
+	return map[string]methods{
+		"/generate_stream":                    {"POST": s.generation(tgiAPI)},
+		"/v2/models/ensemble/generate":        {"POST": triton},
+		"/v2/models/ensemble/generate_stream": {"POST": triton},
+		"/v1/models/model:predict":            {"POST": s.generation(completionsAPI)},
+	}
+}
+
+// Routes are the paths that a server answers, in order.
+func Routes() []string {
+	var s Server
+	routes := s.routes()
+	maps.Copy(routes, s.nativeRoutes())
+	maps.Copy(routes, s.foreignRoutes())
+	return slices.Sorted(maps.Keys(routes))
+}
+
+// authorized checks the bearer token, if one is wanted.
+func (s *Server) authorized(r *http.Request) bool {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return s.cfg.APIKey == "" ||
+		strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.APIKey)) == 1
+}
+
+func (s *Server) serveVersion(w http.ResponseWriter, _ *http.Request) {
+	b, _ := json.Marshal(map[string]string{"version": s.cfg.Version})
+	writeJSON(w, http.StatusOK, b)
+}
+
+func (s *Server) serveProfile(on bool) http.HandlerFunc {
+	return func(http.ResponseWriter, *http.Request) { s.profiling.Store(on) }
+}
+
+// serveModels lists the model and, as vLLM does, its adapters with the model as
+// their parent and no context of their own.
+func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
+	type model struct {
+		ID          string  `json:"id"`
+		Object      string  `json:"object"`
+		Created     int64   `json:"created"`
+		OwnedBy     string  `json:"owned_by"`
+		Root        string  `json:"root"`
+		Parent      *string `json:"parent"`
+		MaxModelLen *int    `json:"max_model_len"`
+	}
+	card := func(name string) model {
+		return model{ID: name, Object: "model", Created: s.start.Unix(), OwnedBy: "pitot", Root: name}
+	}
+	base := card(s.cfg.Model)
+	base.MaxModelLen = &s.cfg.MaxModelLen
+	models := []model{base}
+	for _, name := range s.cfg.Adapters {
+		m := card(name)
+		m.Parent = &s.cfg.Model
+		models = append(models, m)
+	}
+	b, _ := json.Marshal(map[string]any{"object": "list", "data": models})
+	writeJSON(w, http.StatusOK, b)
+}
+
+// serves tells whether name is the model, one of its adapters, or empty, which
+// stands for the model.
+func (c *Config) serves(name string) bool {
+	return name == "" || name == c.Model || slices.Contains(c.Adapters, name)
+}
+
+// errShutdown ends the requests that are open when Serve has to return.
+var errShutdown = errors.New("server is shutting down")
+
+// Serve answers requests on l, over TLS if config is not nil: HTTP/1.1, and
+// HTTP/2 by ALPN or by prior knowledge. When ctx is done it lets open requests
+// run on for Config.Drain, cuts what is left, and returns nil after everything
+// it started has ended. It closes l.
+func (s *Server) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
+	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
+	var conns sync.WaitGroup
+	srv := s.httpServer(base, config, &conns)
+	if share := refuseShare(s.cfg.Faults); share > 0 {
+		l = newGate(l, share)
+	}
+	var failed error
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if config != nil {
+			failed = srv.ServeTLS(l, "", "")
+		} else {
+			failed = srv.Serve(l)
+		}
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+		s.drain(srv)
+	}
+	cut(errShutdown)
+	_ = srv.Close() // its error is the listener's, which Serve tells
+	<-over
+	conns.Wait()
+	s.handlers.Wait()
+	s.loop.done.Wait()
+	if errors.Is(failed, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve: %w", failed)
+}
+
+// drain waits for open requests, at most Config.Drain.
+func (s *Server) drain(srv *http.Server) {
+	if s.cfg.Drain == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Drain)
+	defer cancel()
+	_ = srv.Shutdown(ctx) // too late is what Close is for
+}
+
+func (s *Server) httpServer(base context.Context, config *tls.Config, conns *sync.WaitGroup) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Handler:           s.Handler(),
+		TLSConfig:         config.Clone(),
+		Protocols:         protocols,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100_000},
+		ReadHeaderTimeout: time.Minute,
+		ErrorLog:          log.New(io.Discard, "", 0), // clients come and go
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				conns.Add(1)
+			case http.StateClosed, http.StateHijacked:
+				conns.Done()
+			}
+		},
+	}
+}

@@ -1,0 +1,204 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// FitDraws is the number of the first draw that fitting uses; Compare uses
+// those below it.
+const FitDraws = 1000
+
+// A Comparison is a measured run beside its draws.
+type Comparison struct {
+	Evidence *profile.Evidence
+	Draws    int
+	Figures  []Figure
+	// Error is the mean absolute relative error of the figures' medians; Single is
+	// that of one draw, the median over the draws; and Floor is what Single would be
+	// if the medians were what was measured: the draws alone.
+	Error, Single, Floor float64
+}
+
+// A Figure is one measured figure, in seconds or per second, and what the draws
+// gave.
+type Figure struct {
+	Name     string
+	Measured float64
+	Median   float64 // over the draws
+	Spread   float64 // standard deviation over the draws, relative to their mean
+}
+
+// Error is the relative error of the median.
+func (f Figure) Error() float64 { return f.Median/f.Measured - 1 }
+
+// Compare runs draws draws of each piece of p's evidence, many at once. The end of
+// ctx ends it, with its cause.
+func Compare(ctx context.Context, p *profile.Profile, draws int) ([]Comparison, error) {
+	var out []Comparison
+	for i := range p.Evidence {
+		e := &p.Evidence[i]
+		runs, err := simulate(ctx, p, e, 0, draws)
+		if err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", p.Name, e.Name, err)
+		}
+		out = append(out, compare(e, runs))
+	}
+	return out, nil
+}
+
+func compare(e *profile.Evidence, runs []map[string]float64) Comparison {
+	c := Comparison{Evidence: e, Draws: len(runs)}
+	single, floor := make([]float64, len(runs)), make([]float64, len(runs))
+	measured := e.Measured.Figures()
+	for _, m := range measured {
+		values := make([]float64, len(runs))
+		for i, run := range runs {
+			values[i] = run[m.Name]
+			single[i] += math.Abs(values[i]/m.Value-1) / float64(len(measured))
+		}
+		f := Figure{Name: m.Name, Measured: m.Value, Median: stats.Sort(values).Median()}
+		if mean := stats.Mean(values); mean > 0 {
+			f.Spread = stats.Std(values) / mean
+		}
+		for i, v := range values {
+			if f.Median != 0 {
+				floor[i] += math.Abs(v/f.Median-1) / float64(len(measured))
+			}
+		}
+		c.Figures = append(c.Figures, f)
+		c.Error += math.Abs(f.Error()) / float64(len(measured))
+	}
+	c.Single, c.Floor = stats.Sort(single).Median(), stats.Sort(floor).Median()
+	return c
+}
+
+// workers is how many draws are under way at once.
+const workers = 4
+
+// simulate runs draws first, first+1, ... of e and returns their figures by
+// name.
+func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, first uint64, draws int) ([]map[string]float64, error) {
+	runs := make([]map[string]float64, draws)
+	errs := make([]error, draws)
+	places := make(chan struct{}, workers)
+	var all sync.WaitGroup
+	for i := range runs {
+		places <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() {
+			defer func() { <-places }()
+			runs[i], errs[i] = once(p.Engine, e, first+uint64(i))
+		})
+	}
+	all.Wait()
+	for _, err := range append(errs, context.Cause(ctx)) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// once runs draw number n of e on c and returns its figures by name.
+func once(c engine.Config, e *profile.Evidence, n uint64) (map[string]float64, error) {
+	c.Seed = n
+	if e.Warm {
+		c.Cost.Cold = 0
+	}
+	model, err := engine.New(c)
+	if err != nil {
+		return nil, err
+	}
+	p := plan(e, n)
+	if c.KV.PrefixCache {
+		identify(p.Requests)
+	}
+	for i, r := range p.Requests {
+		if tokens := r.Job.PromptTokens + r.Job.OutputTokens; tokens > c.Context() {
+			return nil, fmt.Errorf("draw %d: request %d has %d tokens, and the deployment takes %d (max_model_len)", n, i, tokens, c.Context())
+		}
+	}
+	out := sim.Run(model, p)
+	t := &trace.Trace{
+		Run:     trace.Run{Kind: trace.Simulated, End: out.End, Plan: trace.Plan{Stream: true, Requests: len(p.Requests), Protocol: protocol(e)}},
+		Records: out.Records,
+	}
+	if e.Dialect == "sglang" {
+		return sglangFigures(t), nil
+	}
+	return vllmFigures(t, metrics.VLLMVersion(e.DialectVersion)), nil
+}
+
+// identify gives every request a prompt like no other, as a prefix cache wants: one
+// that was preempted finds its own beginning again.
+func identify(requests []sim.Request) {
+	for i := range requests {
+		job := &requests[i].Job
+		job.Prompt = slices.Repeat([]int32{int32(i)}, requests[i].PromptTokens)
+		for k := range job.Images {
+			job.Images[k].Hash = uint64(i)
+		}
+	}
+}
+
+func protocol(e *profile.Evidence) string {
+	switch {
+	case e.Dialect == "sglang":
+		return "generate"
+	case e.Chat:
+		return "chat"
+	}
+	return "completions"
+}
+
+func vllmFigures(t *trace.Trace, version metrics.VLLMVersion) map[string]float64 {
+	if version == "" {
+		version = metrics.VLLMMain
+	}
+	v := metrics.NewVLLM(t, metrics.VLLMOptions{Version: version, Percentiles: []float64{95, 99}})
+	f := map[string]float64{
+		"duration":               v.Duration,
+		"requests_per_second":    v.RequestThroughput,
+		"output_per_second":      v.OutputThroughput,
+		"peak_output_per_second": v.MaxOutputPerSecond,
+		"peak_concurrency":       float64(v.MaxConcurrent),
+	}
+	for name, s := range map[string]metrics.VLLMSection{"ttft": v.TTFT, "tpot": v.TPOT, "itl": v.ITL, "e2el": v.E2EL} {
+		f[name+".mean"], f[name+".median"] = s.Mean/1e3, s.Median/1e3
+		for _, p := range s.Percentiles {
+			f[fmt.Sprintf("%s.p%g", name, p.P)] = p.Value / 1e3
+		}
+	}
+	return f
+}
+
+func sglangFigures(t *trace.Trace) map[string]float64 {
+	s := metrics.NewSGLang(t, metrics.SGLangOptions{})
+	f := map[string]float64{
+		"duration":               s.Duration,
+		"requests_per_second":    s.RequestThroughput,
+		"output_per_second":      s.OutputThroughput,
+		"peak_output_per_second": s.MaxOutputPerSecond,
+		"peak_concurrency":       float64(s.MaxConcurrent),
+	}
+	for name, d := range map[string]metrics.Distribution{"ttft": s.TTFT, "tpot": s.TPOT, "itl": s.ITL, "e2el": s.E2EL} {
+		f[name+".mean"], f[name+".median"] = d.Mean, d.Median
+		for _, p := range d.Percentiles {
+			f[fmt.Sprintf("%s.p%g", name, p.P)] = p.Value
+		}
+	}
+	return f
+}

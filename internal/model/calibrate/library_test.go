@@ -1,0 +1,63 @@
+package calibrate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/model/profile"
+)
+
+// Every embedded profile with evidence states the error that it has.
+func TestProfilesStateTheirError(t *testing.T) {
+	seen := 0
+	for _, name := range profile.Names() {
+		p, err := profile.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Evidence) == 0 {
+			continue
+		}
+		draws := 20
+		if p.Evidence[0].Workload.OutputTokens > 1e6 {
+			draws = 4 // which differ little, and take long
+		}
+		comparisons, err := Compare(t.Context(), p, draws)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range comparisons {
+			seen++
+			if want := fmt.Sprintf("%.1f %%", 100*c.Error); !strings.Contains(p.Error, want) {
+				t.Errorf("%s, %s: the error is %s, stated is %q", name, c.Evidence.Name, want, p.Error)
+			}
+		}
+	}
+	if seen != 7 {
+		t.Errorf("%d runs", seen)
+	}
+}
+
+// One set of parameters stands for the three notes of one deployment, and only the
+// ablation was fitted.
+func TestThreeNotesShareOneSet(t *testing.T) {
+	for name, fitted := range map[string]bool{"vl-npu-ablation": true, "vl-npu-burst200": false, "vl-npu-c15": false} {
+		p, err := profile.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := profile.Load("vl-npu-ablation")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(p.Engine), fmt.Sprint(first.Engine); got != want {
+			t.Errorf("%s has other parameters than the ablation:\n%s\n%s", name, got, want)
+		}
+		for _, e := range p.Evidence {
+			if e.Fitted != fitted {
+				t.Errorf("%s, %s: fitted is %v", name, e.Name, e.Fitted)
+			}
+		}
+	}
+}

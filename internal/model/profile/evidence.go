@@ -1,0 +1,143 @@
+package profile
+
+import (
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// Evidence is a run that was measured on what a profile stands for: what was
+// sent, as far as it is known, and what was seen. It lets anybody hold the
+// profile against it.
+type Evidence struct {
+	Name string `yaml:"name"` // of the run, like no other of the profile
+	Log  string `yaml:"log"`  // which note, and under which heading
+
+	// Dialect is the tool whose definitions the figures have: vllm (default) or
+	// sglang.
+	Dialect string `yaml:"dialect"`
+	// DialectVersion is the form of that tool, such as 2025-12; "" is its newest.
+	DialectVersion string `yaml:"dialect_version"`
+
+	Requests int `yaml:"requests"`
+	// Rate is that of Poisson arrivals in requests per second, their gaps scaled so
+	// that the last one is at Requests/Rate; 0 sends all at once.
+	Rate float64 `yaml:"rate"`
+	// Concurrency is how many requests were in flight at most; 0 is no limit. With
+	// no Rate it makes a closed loop.
+	Concurrency int `yaml:"concurrency"`
+
+	// Chat is whether the requests were chats: their streams begin with a chunk
+	// that names the speaker, which some tools count as a token.
+	Chat bool `yaml:"chat"`
+
+	// Warm is whether the server had answered before, so that the run did not see
+	// its cold start.
+	Warm bool `yaml:"warm"`
+
+	Workload Workload `yaml:"workload"`
+	Fitted   bool     `yaml:"fitted"` // the profile's numbers were fitted to this run
+	Measured Measured `yaml:"measured"`
+}
+
+// A Workload is what the requests of a run were, as far as its totals and
+// likely laws tell. Every prompt has a text, and one picture if Image is set.
+type Workload struct {
+	InputTokens  int     `yaml:"input_tokens"`  // text tokens of all prompts together, kept exactly
+	OutputTokens int     `yaml:"output_tokens"` // of all answers together, kept exactly
+	Text         Lengths `yaml:"text"`          // how InputTokens spread over the prompts
+	Output       Lengths `yaml:"output"`        // how OutputTokens spread over the answers
+	Image        *Images `yaml:"image"`
+}
+
+// Lengths say how a total spreads over the requests. Every length is at least
+// 1, and the lengths add up to the total: a law gives the shape, the total the
+// scale.
+//
+//	fixed      all have the same length
+//	lognormal  exp of a normal of standard deviation Sigma, none above Max
+//	capped     a share AtCap of them is Max long; the others are Max·U^a, U uniform
+//	           in [0,1) and a chosen so that the total comes out
+type Lengths struct {
+	Law   string  `yaml:"law"`    // fixed, lognormal or capped
+	Sigma float64 `yaml:"sigma"`  // of lognormal
+	Max   int     `yaml:"max"`    // of lognormal, 0 for no limit, and of capped
+	AtCap float64 `yaml:"at_cap"` // of capped
+}
+
+// The laws of Lengths.
+const (
+	Fixed     = "fixed"
+	Lognormal = "lognormal"
+	Capped    = "capped"
+)
+
+// Images are the pictures, in tokens of the model: lognormal, but for a few
+// giants, as a picture in full resolution is.
+type Images struct {
+	Mean  float64 `yaml:"mean"`
+	Sigma float64 `yaml:"sigma"` // standard deviation of the logarithm; 0 makes all alike
+	// GiantShare of the requests, rounded up or down by chance to a whole number of
+	// them, have a picture of GiantTokens.
+	GiantShare  float64 `yaml:"giant_share"`
+	GiantTokens int     `yaml:"giant_tokens"`
+}
+
+// Measured are the figures of a run. What is 0 was not measured.
+type Measured struct {
+	Duration            engine.Seconds `yaml:"duration"`
+	RequestsPerSecond   float64        `yaml:"requests_per_second"`
+	OutputPerSecond     float64        `yaml:"output_per_second"`      // tokens
+	PeakOutputPerSecond float64        `yaml:"peak_output_per_second"` // tokens
+	PeakConcurrency     float64        `yaml:"peak_concurrency"`
+	TTFT                Times          `yaml:"ttft"`
+	TPOT                Times          `yaml:"tpot"`
+	ITL                 Times          `yaml:"itl"`
+	E2EL                Times          `yaml:"e2el"`
+}
+
+// Times are the statistics of a latency.
+type Times struct {
+	Mean   engine.Seconds `yaml:"mean"`
+	Median engine.Seconds `yaml:"median"`
+	P95    engine.Seconds `yaml:"p95"`
+	P99    engine.Seconds `yaml:"p99"`
+}
+
+// A Figure is one number of a run, under the name that it has in a profile:
+// duration, ttft.p99. Times are in seconds.
+type Figure struct {
+	Name  string
+	Value float64
+}
+
+// Figures are those that were measured, in the order of a report.
+func (m Measured) Figures() []Figure {
+	var out []Figure
+	for _, f := range m.all() {
+		if f.Value != 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (m Measured) all() []Figure {
+	out := []Figure{
+		{"duration", float64(m.Duration)},
+		{"requests_per_second", m.RequestsPerSecond},
+		{"output_per_second", m.OutputPerSecond},
+		{"peak_output_per_second", m.PeakOutputPerSecond},
+		{"peak_concurrency", m.PeakConcurrency},
+	}
+	for _, l := range []struct {
+		name string
+		Times
+	}{{"ttft", m.TTFT}, {"tpot", m.TPOT}, {"itl", m.ITL}, {"e2el", m.E2EL}} {
+		out = append(out,
+			Figure{l.name + ".mean", float64(l.Mean)},
+			Figure{l.name + ".median", float64(l.Median)},
+			Figure{l.name + ".p95", float64(l.P95)},
+			Figure{l.name + ".p99", float64(l.P99)},
+		)
+	}
+	return out
+}

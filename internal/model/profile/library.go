@@ -1,0 +1,55 @@
+package profile
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// Default is the profile of an engine that nothing else is said of.
+const Default = "small-chat"
+
+//go:embed profiles/*.yaml
+var library embed.FS
+
+// Names are the profiles that are part of the program, in order.
+func Names() []string {
+	files, _ := fs.Glob(library, "profiles/*.yaml") // the pattern is good
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = strings.TrimSuffix(path.Base(f), ".yaml")
+	}
+	slices.Sort(names) // without the ending "a" is before "a-b"
+	return names
+}
+
+// Text is the YAML of one of them.
+func Text(name string) ([]byte, error) {
+	data, err := library.ReadFile("profiles/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("unknown profile %q%s There are %s", name, orStop(engine.DidYouMean(name, Names())), strings.Join(Names(), ", "))
+	}
+	return data, nil
+}
+
+// orStop ends a sentence that has no hint at its end.
+func orStop(hint string) string {
+	if hint == "" {
+		return "."
+	}
+	return hint
+}
+
+// Load reads one of them.
+func Load(name string) (*Profile, error) {
+	data, err := Text(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+".yaml", data)
+}

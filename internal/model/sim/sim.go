@@ -1,0 +1,369 @@
+// Package sim runs a workload on a schedule against a model of an engine, in
+// virtual time, and gives the records that package driver gives of a live
+// endpoint.
+//
+// Requests are dispatched as there: in order, each at its due time and then when
+// the gate has a place for it; none is dropped, and one that is late moves
+// nothing behind it. What takes time is the engine alone. A request is sent the
+// instant it is released, a token is there the instant it leaves the engine, and
+// a place in the gate that falls free at t is taken at t:
+//
+//	           due            free = released = sent            done = free for the next
+//	schedule ───┼────── gate ───────────┼── engine: token, token, token ─┼──>
+//
+// A request that waits for the answer to another is due when that answer is whole
+// and its pause is over. What it asks has to be known beforehand all the same: an
+// engine without a mind gives the same answer whenever it is asked.
+//
+// Nothing here reads a clock or runs beside the caller, so the same plan and
+// model give the same records, as fast as the model can be computed.
+package sim
+
+import (
+	"iter"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Request is one request of a plan: what its record says of it, and what the
+// engine has to do for it.
+type Request struct {
+	ID           string // of the record
+	PromptTokens int    // as the workload counted them
+	VisionTokens int    // of these, those of media
+	WantTokens   int    // output tokens asked for, 0 = no limit
+	Job          engine.Job
+	Finish       string // the finish reason of its answer
+
+	Tenant  string // these three are for the record
+	Session string
+	Number  int
+	// After is 1 + the position of the request, ahead of this one, whose answer it
+	// waits for; 0: it is sent when the schedule says.
+	After int
+	Think time.Duration // from that answer until this one is due
+
+	// Status, if not 0, is the HTTP status with which the server refuses the
+	// request in place of giving it to the engine; Refused is in which words.
+	Status  int
+	Refused string
+}
+
+// A Plan is a run to be made. A job's ID is how many requests came before it.
+type Plan struct {
+	Requests    []Request
+	Schedule    arrival.Schedule // one due time for each request that waits for no other
+	Concurrency int              // requests in flight at most, 0 = no limit
+	// Hold makes a conversation keep its place in the gate from its first request to
+	// its last, pauses included; else every request takes one of its own.
+	Hold   bool
+	Stream bool // answers come chunk by chunk
+	Chat   bool // a stream opens with a chunk for the role
+	Native bool // a stream counts in its chunks, and has no event for usage alone
+	Accept bool // answers tell how many tokens a step gave
+	// Stop, if not nil, is asked now and then whether to end the run: what is in
+	// flight is then recorded as cancelled.
+	Stop func() bool
+}
+
+// An Outcome is what a run gave. All instants count from its start.
+type Outcome struct {
+	End     trace.Instant   // when the last request was done
+	Records []*trace.Record // in the order of completion
+	Tokens  int             // output tokens that left the engine
+	Stopped bool            // not every request was sent, or some were cancelled
+	Queued  time.Duration   // how long the requests waited for the engine to begin, in all
+	Done    int             // how many of them are done
+	Load    engine.Load     // the engine's, at the end
+}
+
+// Run runs p against m, which must be new.
+func Run(m engine.Model, p Plan) Outcome {
+	r := &run{
+		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
+		gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
+	}
+	r.dispatch()
+	for (r.inFlight > 0 || r.turns.held.Len() > 0) && !r.stopped && r.advance(math.MaxInt64) {
+	}
+	r.abandon()
+	end := trace.Instant(0)
+	for _, rec := range r.order {
+		end = max(end, rec.Done)
+	}
+	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || r.sent < len(p.Requests), Queued: r.queued, Done: r.done, Load: m.Load()}
+}
+
+// A run is the state of one Run.
+type run struct {
+	model    engine.Model
+	plan     Plan
+	now      time.Duration
+	gate     gate
+	turns    turns
+	sent     int
+	records  []trace.Record  // by position
+	open     [][]trace.Chunk // by position, while it is in flight: closer together than in the records
+	order    []*trace.Record // those that are done
+	inFlight int
+	tokens   int
+	queued   time.Duration
+	done     int
+	due      []engine.Emission
+	chunks   arena
+	steps    uint
+	stopped  bool
+}
+
+// dispatch releases requests until they or the schedule end, or the run is
+// stopped.
+func (r *run) dispatch() {
+	schedule, end := iter.Pull(r.plan.Schedule)
+	defer end()
+	head := starter{requests: r.plan.Requests, schedule: schedule}
+	for head.next(); ; {
+		e, ok := r.turns.first(head.waiting, head.more)
+		switch {
+		case r.stopped:
+			return
+		case !ok && (r.inFlight == 0 || !r.turns.any() || !r.advance(math.MaxInt64)):
+			return
+		case !ok:
+			continue
+		case r.now < e.due:
+			r.advance(e.due)
+			continue
+		}
+		free, ok := r.enter()
+		if !ok {
+			return
+		}
+		if e.scheduled {
+			head.next()
+		} else {
+			r.turns.take(e)
+		}
+		r.release(e.index, e.due, free)
+	}
+}
+
+// A starter goes through the requests that wait for no other, and their due times.
+type starter struct {
+	requests []Request
+	schedule func() (time.Duration, bool)
+	waiting  waiting
+	more     bool
+}
+
+func (s *starter) next() {
+	i := s.waiting.index
+	if s.more {
+		i++
+	}
+	for i < len(s.requests) && s.requests[i].After != 0 {
+		i++
+	}
+	s.waiting, s.more = waiting{index: i, scheduled: true}, i < len(s.requests)
+	if s.more {
+		s.waiting.due, s.more = s.schedule()
+	}
+}
+
+// A runner is a model that finds the next thing to happen by itself, which is
+// faster than to ask it for every one. It stops at the instant of a job's end,
+// since a place in the gate falls free then.
+type runner interface {
+	Run(limit time.Duration, out []engine.Emission) ([]engine.Emission, time.Duration)
+}
+
+// atOnce is how many emissions a runner gives at a time, about: they are
+// recorded while they are at hand.
+const atOnce = 512
+
+// advance lets the run go on to what happens next, or further, but not beyond limit
+// nor beyond the end of a job; false means that nothing will happen until then, or
+// that the run is stopped. What happens can be that a conversation which holds its
+// place goes on.
+func (r *run) advance(limit time.Duration) bool {
+	held := &r.turns.held
+	_, next, ok := held.First()
+	if !ok || next > limit {
+		return r.step(limit)
+	}
+	if r.now < next {
+		r.step(next)
+	}
+	for !r.stopped {
+		e, due, ok := held.First() // another than before, if the step ended an answer
+		if !ok || due > r.now {
+			break
+		}
+		held.Pop()
+		free := e.free
+		if free.Happened() {
+			free = trace.Instant(e.due)
+		}
+		r.release(e.index, e.due, free)
+	}
+	return !r.stopped
+}
+
+// step is advance for the model alone.
+func (r *run) step(limit time.Duration) bool {
+	if r.steps++; r.steps%patience == 0 && r.plan.Stop != nil && r.plan.Stop() {
+		r.stopped = true
+		return false
+	}
+	var ok bool
+	to := limit
+	if m, fast := r.model.(runner); fast {
+		r.due, to = m.Run(limit, r.due[:0])
+		ok = len(r.due) > 0 || to < limit
+	} else {
+		at, more := r.model.Next()
+		ok = more && at <= limit
+		if ok {
+			to = at
+		}
+		r.due = r.due[:0]
+		if ok || limit < math.MaxInt64 {
+			r.due = r.model.Step(to, r.due)
+		}
+	}
+	if ok || limit < math.MaxInt64 {
+		r.now = max(r.now, to)
+	}
+	r.record()
+	return ok
+}
+
+// enter waits for a place in the gate and returns the instant at which it became
+// free, Never without a gate; false means that none will.
+func (r *run) enter() (trace.Instant, bool) {
+	for r.gate.full() && !r.stopped {
+		if !r.advance(math.MaxInt64) {
+			return trace.Never, false
+		}
+	}
+	return r.gate.take(), !r.stopped
+}
+
+// patience is how many advances pass between two questions whether to stop.
+const patience = 1 << 10
+
+// record adds what is due to the records.
+func (r *run) record() {
+	for i := range r.due {
+		e := &r.due[i]
+		n := r.turns.position(e.ID)
+		list := &r.open[n]
+		if len(*list) == 0 {
+			r.records[n].Usage.Cached = int(e.Cached)
+		}
+		*list = append(*list, trace.Chunk{At: trace.Instant(e.At), Tokens: trace.Carried(int(e.Tokens)), Kind: trace.Text})
+		if e.Done {
+			r.finish(e, n, &r.records[n])
+		}
+	}
+}
+
+// release brings request n to the engine, or to the refusal that awaits it.
+func (r *run) release(n int, due time.Duration, free trace.Instant) {
+	req, rec, now := &r.plan.Requests[n], &r.records[n], trace.Instant(r.now)
+	*rec = trace.Record{
+		Index: n, ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.WantTokens,
+		Tenant: req.Tenant, Session: req.Session, Turn: req.Number,
+		Due: trace.Instant(due), Free: free, Released: now, Dialed: trace.Never, Connected: trace.Never,
+		Sent: now, FirstByte: now, Done: trace.Never, Usage: trace.Usage{At: trace.Never},
+	}
+	id := r.turns.arrive(n, r.sent)
+	r.sent++
+	if req.Status != 0 {
+		rec.Status, rec.Class, rec.Error = req.Status, trace.HTTP, req.Refused
+		r.leave(rec, now)
+		return
+	}
+	rec.Status = http.StatusOK
+	r.open[n] = r.chunks.take(req.Job.OutputTokens + 1)
+	r.inFlight++
+	job := req.Job
+	job.ID = id
+	r.model.Add(r.now, job)
+}
+
+// finish closes the record of a request whose last tokens are there.
+func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
+	req := &r.plan.Requests[n]
+	rec.Chunks, r.open[n] = r.open[n], nil
+	tokens := 0
+	for _, c := range rec.Chunks {
+		tokens += int(c.Tokens)
+	}
+	r.tokens += tokens
+	r.inFlight--
+	r.done++
+	r.queued += e.Start - time.Duration(rec.Sent)
+	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
+	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, At: trace.Never}
+	if r.plan.Accept {
+		rec.Accept = float64(tokens) / float64(len(rec.Chunks))
+	}
+	done := trace.Instant(e.At)
+	switch {
+	case !r.plan.Stream:
+		rec.FirstByte = done
+		rec.Chunks = append(rec.Chunks[:0], trace.Chunk{At: done, Tokens: trace.Carried(tokens), Kind: trace.Text | trace.Finish})
+	case r.plan.Chat:
+		rec.Chunks = append(rec.Chunks, trace.Chunk{})
+		copy(rec.Chunks[1:], rec.Chunks)
+		rec.Chunks[0] = trace.Chunk{At: rec.Chunks[1].At, Kind: trace.Role}
+		fallthrough
+	default:
+		rec.Chunks[len(rec.Chunks)-1].Kind |= trace.Finish
+		if !r.plan.Native {
+			rec.Usage.At = done
+		}
+	}
+	r.leave(rec, done)
+}
+
+// leave is the end of a request: what waited for its answer has its due time, and its
+// place in the gate falls free unless one of these holds it.
+func (r *run) leave(rec *trace.Record, now trace.Instant) {
+	rec.Done = now
+	r.order = append(r.order, rec)
+	followers := r.turns.followers[rec.Index]
+	for _, i := range followers {
+		e := waiting{index: i, due: time.Duration(now) + r.plan.Requests[i].Think, free: rec.Free}
+		if r.plan.Hold {
+			r.turns.held.Push(e.due, i, e)
+		} else {
+			r.turns.ready.Push(e.due, i, e)
+		}
+	}
+	if !r.plan.Hold || len(followers) == 0 {
+		r.gate.leave(now)
+	}
+}
+
+// abandon closes the records of the requests that are still in flight: the run was
+// stopped, or the engine left them behind.
+func (r *run) abandon() {
+	for i := range r.records {
+		rec := &r.records[i]
+		if r.open[i] == nil {
+			continue
+		}
+		rec.Chunks, rec.Class = r.open[i], trace.Cancelled
+		if !r.stopped {
+			rec.Class, rec.Error = trace.Other, "the simulated engine has nothing more to do, and this request has no end"
+		}
+		rec.Done = trace.Instant(r.now)
+		r.order = append(r.order, rec)
+	}
+}

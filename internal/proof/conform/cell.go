@@ -1,0 +1,184 @@
+package conform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/proof/truth"
+)
+
+// A Cell is one load that a client is put to, and how the server answers it. It
+// is a closed loop of Streams, or an open one at a Rate.
+type Cell struct {
+	Name     string   `json:"name"`
+	Streams  int      `json:"streams,omitempty"` // requests in flight
+	Rate     float64  `json:"rate,omitempty"`    // requests a second
+	Requests int      `json:"requests"`
+	Input    int      `json:"input"`  // tokens of a prompt
+	Output   int      `json:"output"` // tokens of an answer
+	Arrivals Arrivals `json:"arrivals"`
+	// First is the time to the first token, Step that between two tokens of a
+	// stream: the mean of Spread, the beat of Lockstep.
+	First time.Duration `json:"first_ns"`
+	Step  time.Duration `json:"step_ns"`
+	// Busy puts a process that never rests on the client's processor.
+	Busy bool `json:"busy,omitempty"`
+	// Faults is the share of requests that end badly: a third each with status
+	// 500, a reset, and an end without its marker.
+	Faults float64 `json:"faults,omitempty"`
+}
+
+// Arrivals is how the tokens of the streams lie in time.
+type Arrivals string
+
+// The arrivals: each stream on its own, or a token of every stream at once, as
+// the step of an engine delivers them.
+const (
+	Spread   Arrivals = "spread"
+	Lockstep Arrivals = "lockstep"
+)
+
+// jitter is by how much the gaps of Spread differ from the step, as a share.
+const jitter = 0.3
+
+// Server is the server of the cell.
+func (c Cell) Server(seed uint64) truth.Config {
+	cfg := truth.Config{
+		Arrivals: truth.Spread, Step: c.Step, Jitter: jitter, TTFT: c.First, Seed: seed, OutputTokens: c.Output,
+		Faults: truth.Faults{HTTP500: c.Faults / 3, Reset: c.Faults / 3, Truncate: c.Faults / 3},
+	}
+	if c.Arrivals == Lockstep {
+		cfg.Arrivals, cfg.Jitter = truth.Lockstep, 0
+	}
+	return cfg
+}
+
+// Open reports whether the requests come at a rate, whatever becomes of them.
+func (c Cell) Open() bool { return c.Rate > 0 }
+
+// String is the load in words.
+func (c Cell) String() string {
+	load := fmt.Sprintf("%d streams", c.Streams)
+	if c.Streams == 1 {
+		load = "1 stream"
+	}
+	if c.Open() {
+		load = fmt.Sprintf("%g requests/s", c.Rate)
+	}
+	parts := []string{load, string(c.Arrivals), fmt.Sprintf("step %v", c.Step), fmt.Sprintf("%d requests of %d tokens", c.Requests, c.Output)}
+	if c.Busy {
+		parts = append(parts, "a busy neighbour")
+	}
+	if c.Faults > 0 {
+		parts = append(parts, fmt.Sprintf("%g %% faults", 100*c.Faults))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Fields are the names that a grid has for what a cell is made of.
+func Fields() []string {
+	return []string{"name", "streams", "rate", "requests", "input", "output", "arrivals", "first", "step", "busy", "faults"}
+}
+
+// set fills the field of that name.
+func (c *Cell) set(field, text string) (err error) {
+	switch field {
+	case "name":
+		c.Name = text
+	case "streams":
+		c.Streams, err = whole(text)
+	case "rate":
+		c.Rate, err = positive(text)
+	case "requests":
+		c.Requests, err = whole(text)
+	case "input":
+		c.Input, err = whole(text)
+	case "output":
+		c.Output, err = whole(text)
+	case "arrivals":
+		if c.Arrivals = Arrivals(text); !slices.Contains([]Arrivals{Spread, Lockstep}, c.Arrivals) {
+			err = fmt.Errorf("%q: must be spread or lockstep", text)
+		}
+	case "first":
+		c.First, err = span(text)
+	case "step":
+		c.Step, err = span(text)
+	case "busy":
+		if c.Busy, err = strconv.ParseBool(text); err != nil {
+			err = fmt.Errorf("%q: must be true or false", text)
+		}
+	case "faults":
+		if c.Faults, err = strconv.ParseFloat(text, 64); err != nil || !(c.Faults >= 0 && c.Faults <= 1) {
+			err = fmt.Errorf("%q: must be a share from 0 to 1", text)
+		}
+	default:
+		err = fmt.Errorf("unknown; there are %s", strings.Join(Fields(), ", "))
+	}
+	return err
+}
+
+func whole(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 1e7 {
+		return 0, fmt.Errorf("%q: must be a whole number from 1 to 10000000", text)
+	}
+	return n, nil
+}
+
+func positive(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x > 0 && x <= 1e6) {
+		return 0, fmt.Errorf("%q: must be a number above 0, up to 1000000", text)
+	}
+	return x, nil
+}
+
+func span(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > time.Hour {
+		return 0, fmt.Errorf("%q: must be a time such as 20ms", text)
+	}
+	return d, nil
+}
+
+// blank is a cell of defaults, where zero stands for what depends on others.
+func blank() Cell {
+	return Cell{Input: 32, Output: 64, Arrivals: Spread, First: 50 * time.Millisecond, Step: 20 * time.Millisecond}
+}
+
+// complete fills what was left out.
+func (c *Cell) complete() error {
+	switch {
+	case c.Streams > 0 && c.Open():
+		return errors.New("streams make a closed loop and a rate an open one: a cell has one of them")
+	case c.Streams == 0 && !c.Open():
+		return errors.New("a cell needs streams or a rate")
+	}
+	if c.Requests == 0 {
+		c.Requests = max(16, 2*c.Streams, int(5*c.Rate))
+	}
+	if c.Name == "" {
+		c.Name = c.name()
+	}
+	return c.Server(0).Validate()
+}
+
+// name is made of what is most likely to tell cells apart.
+func (c *Cell) name() string {
+	load := strconv.Itoa(c.Streams)
+	if c.Open() {
+		load = fmt.Sprintf("%g/s", c.Rate)
+	}
+	name := fmt.Sprintf("%s %s %v", load, c.Arrivals, c.Step)
+	if c.Busy {
+		name += " busy"
+	}
+	if c.Faults > 0 {
+		name += fmt.Sprintf(" faults %g%%", 100*c.Faults)
+	}
+	return name
+}

@@ -1,0 +1,140 @@
+// Package doctor judges a machine as a load generator: facts in, findings out.
+//
+// A finding is what was found, whether that is good enough for the run that is
+// planned, and what to change where it is not. Nothing here looks at the machine:
+// whoever collects the Facts leaves out what the system does not tell, and what is
+// left out is not known, neither good nor bad.
+//
+// Limits that would end a run, and instants that would be wrong, are Bad. What a
+// run notices by itself and says in its report, a busy neighbour for example, is
+// at most worth a warning.
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Facts are what is known of a machine and of this process on it. What is nil or
+// empty is not known.
+type Facts struct {
+	OS        string          `json:"os"` // GOOS
+	Files     uint64          `json:"files,omitempty"`
+	FilesHard uint64          `json:"files_hard,omitempty"`
+	Ports     *Ports          `json:"ports,omitempty"`
+	Memory    int64           `json:"memory,omitempty"` // bytes that this process can still have
+	CPUs      CPUs            `json:"cpus"`
+	Quota     *Quota          `json:"quota,omitempty"`
+	Governors []string        `json:"governors,omitempty"` // of the processors, each once
+	Others    *Others         `json:"others,omitempty"`
+	Clock     Clock           `json:"clock"`
+	Timer     trace.Lag       `json:"timer"`         // lateness of the timer that sends requests
+	Runtime   trace.Lag       `json:"runtime_timer"` // and of Go's own
+	Stamps    *trace.SelfTest `json:"self_test,omitempty"`
+}
+
+// Ports are the local ports of outgoing connections, both ends included.
+type Ports struct {
+	Low  int `json:"low"`
+	High int `json:"high"`
+	// Reuse says that the port of a closed connection is free for another after a
+	// second, and not after a minute.
+	Reuse bool `json:"reuse"`
+}
+
+// CPUs are processors.
+type CPUs struct {
+	Machine int `json:"machine,omitempty"`
+	Usable  int `json:"usable"` // by this process
+}
+
+// A Quota is the share of the processors that the control group may use.
+type Quota struct {
+	CPUs      float64 `json:"cpus"`      // 0 = no limit
+	Throttled int64   `json:"throttled"` // times that it was paused for having used it up
+}
+
+// Others are what else ran while the machine was looked at.
+type Others struct {
+	Busy  float64 `json:"busy"`  // share of the machine's processors, 0 to 1
+	Steal float64 `json:"steal"` // share of their time that a hypervisor gave to other machines
+}
+
+// A Clock is how the system tells the time.
+type Clock struct {
+	Source  string        `json:"source,omitempty"` // the kernel's name for it
+	Reading time.Duration `json:"reading_ns"`       // cost of looking at it
+}
+
+// A Plan is a run to come; zeros are not known.
+type Plan struct {
+	Streams int     `json:"streams,omitempty"` // open at once
+	Rate    float64 `json:"rate,omitempty"`    // requests per second
+}
+
+const mostStreams = math.MaxUint32 // more than any system has files
+
+// Validate reports what cannot be planned.
+func (p Plan) Validate() error {
+	var errs []error
+	if p.Streams < 0 || p.Streams > mostStreams {
+		errs = append(errs, fmt.Errorf("--streams %d: must be from 0 to %d", p.Streams, mostStreams))
+	}
+	if !(p.Rate >= 0) || math.IsInf(p.Rate, 0) {
+		errs = append(errs, fmt.Errorf("--rate %v: must be a number of requests per second", p.Rate))
+	}
+	return errors.Join(errs...)
+}
+
+// A Verdict is how good something is.
+type Verdict string
+
+// The verdicts.
+const (
+	OK      Verdict = "ok"
+	Warn    Verdict = "warn" // figures may suffer
+	Bad     Verdict = "bad"  // a run would end early, or its instants be wrong
+	Unknown Verdict = "-"
+)
+
+// A Finding is one thing about a machine.
+type Finding struct {
+	Item    string  `json:"item"`
+	Value   string  `json:"value"`
+	Verdict Verdict `json:"verdict"`
+	Advice  string  `json:"advice,omitempty"` // what it does to a run and what to change, where it is Warn or Bad
+}
+
+// Examine judges a machine for a plan, limits first.
+func Examine(f Facts, p Plan) []Finding {
+	return []Finding{
+		files(f, p), ports(f, p), memory(f, p),
+		processors(f), quota(f), frequency(f), others(f),
+		clock(f), timer(f), runtimeTimer(f),
+		Stamps(f.OS, f.Stamps), reading(f),
+	}
+}
+
+// Worst is the gravest verdict among findings.
+func Worst(of []Finding) Verdict {
+	for _, v := range []Verdict{Bad, Warn} {
+		if slices.ContainsFunc(of, func(f Finding) bool { return f.Verdict == v }) {
+			return v
+		}
+	}
+	return OK
+}
+
+func unknown(item, system string) Finding {
+	return Finding{Item: item, Value: "not known on " + system, Verdict: Unknown}
+}
+
+func (f Finding) but(v Verdict, format string, a ...any) Finding {
+	f.Verdict, f.Advice = v, fmt.Sprintf(format, a...)
+	return f
+}

@@ -1,0 +1,217 @@
+package doctor
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// good is a machine about which there is nothing to say.
+func good() Facts {
+	return Facts{
+		OS: "linux", Files: 20_000, FilesHard: 20_000, Ports: &Ports{Low: 32_768, High: 60_999}, Memory: 16 << 30,
+		CPUs: CPUs{Machine: 8, Usable: 8}, Quota: &Quota{}, Governors: []string{"performance"}, Others: &Others{Busy: 0.05},
+		Clock:   Clock{Source: "tsc", Reading: 25},
+		Timer:   trace.Lag{Reads: 100, P50: 12 * time.Microsecond, P99: 80 * time.Microsecond},
+		Runtime: trace.Lag{Reads: 100, P50: 500 * time.Microsecond, P99: 1100 * time.Microsecond},
+		Stamps: &trace.SelfTest{
+			Writes: 200, Stamped: 200, Inside: 199,
+			Error: trace.Lag{Reads: 200, P50: 5400, P99: 9810}, Lag: trace.Lag{Reads: 200, P50: 12 * time.Microsecond, P99: 40 * time.Microsecond},
+		},
+	}
+}
+
+func TestAGoodMachine(t *testing.T) {
+	want := []Finding{
+		{"open files", "20000, enough for 19936 streams", OK, ""},
+		{"local ports", "28232 to one server (32768 to 60999)", OK, ""},
+		{"memory", "16.0 GiB available", OK, ""},
+		{"processors", "8 usable", OK, ""},
+		{"processor quota", "none", OK, ""},
+		{"frequency", "governor performance", OK, ""},
+		{"other load", "5 % of the machine, 0 % stolen", OK, ""},
+		{"clock", "tsc, 25 ns a reading", OK, ""},
+		{"timer", "12 µs late, P99 80 µs", OK, ""},
+		{"Go's timer", "500 µs late, P99 1.1 ms", OK, ""},
+		{"kernel stamps", "on 200 of 200 reads, off by at most 5.4 µs, P99 9.81 µs", OK, ""},
+		{"reading", "12 µs late, P99 40 µs", OK, ""},
+	}
+	for _, plan := range []Plan{{}, {Streams: 19_936, Rate: 470}} {
+		got := Examine(good(), plan)
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: got\n%+v, want\n%+v", plan, got, want)
+		}
+		if w := Worst(got); w != OK {
+			t.Errorf("%+v: verdict %s", plan, w)
+		}
+	}
+}
+
+// Each machine is the good one with one thing changed: only the finding of that
+// item is not ok.
+func TestWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(*Facts)
+		plan    Plan
+		item    string
+		verdict Verdict
+		says    string // in value and advice
+	}{
+		{"one file too few", func(f *Facts) { f.Files = 1063; f.FilesHard = 1063 }, Plan{Streams: 1000}, "open files", Bad, "1000 streams need about 1088"},
+		{"files for a plan", func(f *Facts) { f.Files = 1088; f.FilesHard = 1088 }, Plan{Streams: 1024}, "open files", OK, "enough for 1024 streams"},
+		{"few files, no plan", func(f *Facts) { f.Files = 1024; f.FilesHard = 4096 }, Plan{}, "open files", Warn, "`ulimit -n 1088`"},
+		{"few files, hard", func(f *Facts) { f.Files = 1024; f.FilesHard = 1024 }, Plan{}, "open files", Warn, "the hard limit is 1024: raise it to 1088"},
+		{"hardly any files", func(f *Facts) { f.Files = 20 }, Plan{}, "open files", Warn, "enough for 0 streams"},
+		{"files not known", func(f *Facts) { f.Files = 0 }, Plan{Streams: 25_000}, "open files", Unknown, "not known on linux"},
+
+		{"a port too few", func(f *Facts) { f.Files = 1e6 }, Plan{Streams: 28_233}, "local ports", Bad, "several addresses"},
+		{"ports enough", func(f *Facts) { f.Files = 1e6 }, Plan{Streams: 28_232}, "local ports", OK, "28232"},
+		{"ports held a minute", func(*Facts) {}, Plan{Rate: 471}, "local ports", Warn, "hold 28260 ports"},
+		{"ports held a second", func(f *Facts) { f.Ports.Reuse = true }, Plan{Rate: 471}, "local ports", OK, ""},
+		{"a narrow range", func(f *Facts) { f.Ports.High = 33_000 }, Plan{}, "local ports", Warn, "ip_local_port_range"},
+		{"a narrow range that is enough", func(f *Facts) { f.Ports.High = 33_000 }, Plan{Streams: 100}, "local ports", OK, "233 to one server"},
+		{"ports not known", func(f *Facts) { f.Ports = nil }, Plan{Streams: 19_000}, "local ports", Unknown, "not known"},
+
+		{"little memory", func(f *Facts) { f.Memory = 200 << 20 }, Plan{}, "memory", Bad, "256 MiB"},
+		{"little memory for a plan", func(f *Facts) { f.Memory = 500 << 20 }, Plan{Streams: 10_000}, "memory", Bad, "a run needs about 744 MiB"},
+		{"some memory", func(f *Facts) { f.Memory = 1 << 30 }, Plan{}, "memory", Warn, "leave 2.0 GiB free"},
+
+		{"one processor", func(f *Facts) { f.CPUs = CPUs{Machine: 1, Usable: 1} }, Plan{}, "processors", Warn, "with two"},
+		{"one of eight", func(f *Facts) { f.CPUs.Usable = 1 }, Plan{}, "processors", Warn, "1 usable, the machine has 8"},
+		{"two of eight", func(f *Facts) { f.CPUs.Usable = 2 }, Plan{}, "processors", OK, "2 usable, the machine has 8"},
+
+		{"a wide quota", func(f *Facts) { f.Quota.CPUs = 8 }, Plan{}, "processor quota", OK, "8 processors, paused 0 times"},
+		{"a quota", func(f *Facts) { f.Quota.CPUs = 2 }, Plan{}, "processor quota", Warn, "stands still"},
+		{"a quota that was used up", func(f *Facts) { f.Quota = &Quota{CPUs: 9, Throttled: 3} }, Plan{}, "processor quota", Warn, "paused 3 times"},
+		{"half a processor", func(f *Facts) { f.Quota.CPUs = 0.5 }, Plan{}, "processor quota", Bad, "0.5 processors"},
+		{"quota not known", func(f *Facts) { f.Quota = nil }, Plan{}, "processor quota", Unknown, "not known"},
+
+		{"powersave", func(f *Facts) { f.Governors = []string{"powersave"} }, Plan{}, "frequency", Warn, "-g performance"},
+		{"two governors", func(f *Facts) { f.Governors = []string{"performance", "schedutil"} }, Plan{}, "frequency", Warn, "governor performance, schedutil"},
+		{"no governor", func(f *Facts) { f.Governors = nil }, Plan{}, "frequency", Unknown, "virtual machines"},
+
+		{"a neighbour", func(f *Facts) { f.Others.Busy = 0.5 }, Plan{}, "other load", Warn, "other programs"},
+		{"a hypervisor", func(f *Facts) { f.Others.Steal = 0.02 }, Plan{}, "other load", Warn, "2 % stolen"},
+		{"both", func(f *Facts) { f.Others = &Others{Busy: 0.5, Steal: 0.1} }, Plan{}, "other load", Warn, "(taskset); the hypervisor"},
+
+		{"hpet", func(f *Facts) { f.Clock = Clock{"hpet", 900} }, Plan{}, "clock", Bad, "echo tsc"},
+		{"a strange clock", func(f *Facts) { f.Clock = Clock{"riscv_clocksource", 60} }, Plan{}, "clock", OK, "riscv_clocksource, 60 ns"},
+		{"a strange slow clock", func(f *Facts) { f.Clock = Clock{"xen", 1500} }, Plan{}, "clock", Warn, "echo tsc"},
+		{"a slow tsc", func(f *Facts) { f.Clock.Reading = 300 }, Plan{}, "clock", Warn, "sandbox"},
+
+		{"a late timer", func(f *Facts) { f.Timer.P50 = 300 * time.Microsecond }, Plan{}, "timer", Warn, "idle states"},
+		{"a timer sometimes late", func(f *Facts) { f.Timer.P99 = 2 * time.Millisecond }, Plan{}, "timer", Warn, "leave that late"},
+		{"no timer", func(f *Facts) { f.Timer = trace.Lag{} }, Plan{}, "timer", Unknown, "not known"},
+		{"Go's late", func(f *Facts) { f.Runtime.P99 = 5 * time.Millisecond }, Plan{}, "Go's timer", Warn, "time limits"},
+
+		{"late readings", func(f *Facts) { f.Stamps.Lag.P99 = 20 * time.Millisecond }, Plan{}, "reading", Warn, "merge"},
+		{"stamps that are off", func(f *Facts) { f.Stamps.Error.P50 = -time.Second }, Plan{}, "kernel stamps", Bad, "wall clock"},
+		{"stamps that are missing", func(f *Facts) { f.Stamps.Stamped = 199 }, Plan{}, "kernel stamps", Warn, "on 199 of 200"},
+		{"stamps outside", func(f *Facts) { f.Stamps.Inside = 179 }, Plan{}, "kernel stamps", Warn, "21 of 200 stamps lie outside of the writes that made them"},
+		{"stamps with a tail", func(f *Facts) { f.Stamps.Error.P99 = 101 * time.Microsecond }, Plan{}, "kernel stamps", Warn, "more than 100 µs"},
+	} {
+		f := good()
+		c.change(&f)
+		for _, got := range Examine(f, c.plan) {
+			if got.Item == c.item {
+				if got.Verdict != c.verdict || !strings.Contains(got.Value+" "+got.Advice, c.says) {
+					t.Errorf("%s: %+v, want %s with %q", c.name, got, c.verdict, c.says)
+				}
+				if told := got.Advice != ""; told != (got.Verdict == Warn || got.Verdict == Bad) {
+					t.Errorf("%s: verdict %s with advice %q", c.name, got.Verdict, got.Advice)
+				}
+			} else if got.Verdict != OK {
+				t.Errorf("%s: also %+v", c.name, got)
+			}
+		}
+	}
+}
+
+func TestStampsAreMissing(t *testing.T) {
+	none := trace.SelfTest{Writes: 200}
+	for _, c := range []struct {
+		system string
+		test   *trace.SelfTest
+		want   Verdict
+	}{{"linux", &none, Bad}, {"darwin", &none, Warn}, {"linux", nil, Unknown}} {
+		if got := Stamps(c.system, c.test); got.Verdict != c.want {
+			t.Errorf("%s, %+v: %+v, want %s", c.system, c.test, got, c.want)
+		}
+	}
+	f := good()
+	f.Stamps = &none
+	if got := reading(f); got.Verdict != Unknown {
+		t.Errorf("without stamps: %+v", got)
+	}
+}
+
+// What a Mac tells, by the system's name.
+func TestAnotherSystem(t *testing.T) {
+	f := Facts{
+		OS: "darwin", Files: 61_440, FilesHard: math.MaxInt64, Ports: &Ports{Low: 49_152, High: 65_535}, CPUs: CPUs{Usable: 10},
+		Clock: Clock{Reading: 40}, Timer: trace.Lag{Reads: 100, P50: 600 * time.Microsecond, P99: 1200 * time.Microsecond},
+		Runtime: trace.Lag{Reads: 100, P50: 600 * time.Microsecond, P99: 1200 * time.Microsecond}, Stamps: &trace.SelfTest{Writes: 200},
+	}
+	verdicts := map[string]Verdict{}
+	for _, finding := range Examine(f, Plan{Streams: 20_000}) {
+		verdicts[finding.Item] = finding.Verdict
+		if finding.Verdict == Unknown && finding.Value != "not known on darwin" {
+			t.Errorf("%+v", finding)
+		}
+		if strings.Contains(finding.Advice, "net.ipv4") || strings.Contains(finding.Advice, "cpupower") {
+			t.Errorf("advice for another system: %+v", finding)
+		}
+	}
+	for item, want := range map[string]Verdict{
+		"open files": OK, "local ports": Bad, "memory": Unknown, "processors": OK, "processor quota": Unknown, "frequency": Unknown,
+		"other load": Unknown, "clock": OK, "timer": Warn, "Go's timer": OK, "kernel stamps": Warn, "reading": Unknown,
+	} {
+		if verdicts[item] != want {
+			t.Errorf("%s: %s, want %s", item, verdicts[item], want)
+		}
+	}
+}
+
+func TestWorst(t *testing.T) {
+	of := []Finding{{Verdict: Unknown}, {Verdict: OK}}
+	for _, next := range []Verdict{OK, Warn, Bad, Warn} {
+		of = append(of, Finding{Verdict: next})
+		want := next
+		if len(of) == 6 {
+			want = Bad
+		}
+		if got := Worst(of); got != want {
+			t.Errorf("%d findings: %s, want %s", len(of), got, want)
+		}
+	}
+}
+
+func TestPlanValidate(t *testing.T) {
+	for _, c := range []struct {
+		plan Plan
+		want []string
+	}{
+		{Plan{}, nil},
+		{Plan{Streams: 10, Rate: 0.5}, nil},
+		{Plan{Streams: -1, Rate: -2}, []string{"--streams -1", "--rate -2"}},
+		{Plan{Streams: 1 << 32}, []string{"--streams 4294967296: must be from 0 to 4294967295"}},
+		{Plan{Rate: math.NaN()}, []string{"--rate NaN"}},
+		{Plan{Rate: math.Inf(1)}, []string{"--rate +Inf"}},
+	} {
+		err := c.plan.Validate()
+		if (err == nil) != (c.want == nil) {
+			t.Errorf("%+v: %v", c.plan, err)
+			continue
+		}
+		for _, part := range c.want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%+v: %v does not say %q", c.plan, err, part)
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package truth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+)
+
+// A Server answers generation requests and logs what it wrote.
+type Server struct {
+	cfg     Config
+	clock   *clock.Clock
+	writer  *writer        // nil until there is a raw socket
+	running sync.WaitGroup // all that Serve started
+	stop    chan struct{}  // closed when Serve has to return
+
+	mu       sync.Mutex // guards what follows
+	records  []*record
+	arrivals uint64
+	conns    map[*conn]struct{}
+	hold     hold
+	stopped  bool
+}
+
+// New checks cfg and makes a server. It starts nothing.
+func New(cfg Config) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	return &Server{cfg: cfg, clock: cfg.Clock, stop: make(chan struct{}), conns: map[*conn]struct{}{}}, nil
+}
+
+// Serve answers the requests of the connections that l accepts until ctx is
+// done. Then it cuts what is open and returns nil after everything it started
+// has ended. It closes l. A server serves once.
+//
+// The process should have two processors for goroutines at least, on however
+// many cores: one of them writes all the time when there is much to write.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	keepStamping(l)
+	failed := make(chan error, 1)
+	s.running.Go(func() { failed <- s.accept(l) })
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	}
+	s.halt()
+	_ = l.Close() // there is nothing to do about it
+	s.running.Wait()
+	if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return fmt.Errorf("accept a connection: %w", err)
+}
+
+// accept serves connections until it cannot.
+func (s *Server) accept(l net.Listener) error {
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		c := newConn(s, nc)
+		if c.raw != nil && s.writer == nil {
+			s.writer = newWriter(s)
+			s.running.Go(s.writer.run)
+			s.running.Go(func() {
+				<-s.stop
+				s.writer.alarm.Ring()
+			})
+		}
+		s.mu.Lock()
+		s.conns[c] = struct{}{}
+		if s.stopped {
+			_ = nc.Close()
+		}
+		s.mu.Unlock()
+		s.running.Go(func() {
+			c.serve()
+			_ = nc.Close()
+			s.mu.Lock()
+			delete(s.conns, c)
+			s.mu.Unlock()
+		})
+	}
+}
+
+// halt ends all that is open.
+func (s *Server) halt() {
+	close(s.stop)
+	s.mu.Lock()
+	s.stopped = true
+	held := s.hold.take()
+	for c := range s.conns {
+		_ = c.Close() // its goroutine is told
+	}
+	s.mu.Unlock()
+	for _, st := range held {
+		s.finish(st, Stopped)
+	}
+}
+
+// number is that of a request that arrives: 0, 1, …
+func (s *Server) number() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.arrivals++
+	return s.arrivals - 1
+}
+
+// publish adds a request to the log.
+func (s *Server) publish(rec *record) {
+	s.mu.Lock()
+	s.records = append(s.records, rec)
+	s.mu.Unlock()
+}
+
+// run sets streams off, whose first write is known.
+func (s *Server) run(sts ...*stream) {
+	raw := 0
+	for _, st := range sts {
+		if st.conn.raw == nil {
+			s.running.Go(func() { s.drive(st) })
+			continue
+		}
+		sts[raw] = st
+		raw++
+	}
+	if raw > 0 {
+		s.writer.add(sts[:raw]...)
+	}
+}
+
+// finish ends a stream, and lets its connection go on or end.
+func (s *Server) finish(st *stream, e Ending) {
+	select {
+	case <-s.stop:
+		if e == ClientGone { // because of halt
+			e = Stopped
+		}
+	default:
+	}
+	st.end(e)
+	switch c := st.conn; e {
+	case Reset:
+		s.running.Go(c.reset)
+	case ClientGone, Stopped:
+		s.running.Go(func() { _ = c.Close() })
+	}
+	st.conn.idle <- struct{}{}
+}
+
+// Log tells of the requests so far. It may be called at any time; what is open
+// is there as far as it came. The stamps of a write follow it within
+// microseconds, so that a client may know of it first.
+func (s *Server) Log() Log {
+	s.mu.Lock()
+	records := slices.Clone(s.records)
+	s.mu.Unlock()
+	return newLog(records)
+}
+
+// Reset forgets the requests so far and arms Hold again; the next request is
+// the first. One that is open runs on and is not told of any more.
+func (s *Server) Reset() {
+	s.mu.Lock()
+	s.records, s.arrivals = nil, 0
+	held := s.hold.take()
+	s.hold.met = false
+	s.mu.Unlock()
+	s.release(held)
+}
+
+func (s *Server) now() int64 { return s.clock.Now() }

@@ -1,0 +1,162 @@
+package truth
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+)
+
+// A writer makes the writes of all streams with a raw socket, one after the
+// other in the order in which they are due, from one goroutine. It never waits
+// for a client: a stream whose socket is full leaves until there is room.
+type writer struct {
+	srv   *Server
+	queue queue
+	buf   []byte
+	alarm *clock.Alarm
+
+	mu    sync.Mutex // guards inbox and ended
+	inbox []*stream
+	ended bool        // run has
+	mail  atomic.Bool // there is something in inbox
+
+	asleep atomic.Bool // run waits, and has to be woken for mail
+}
+
+func newWriter(s *Server) *writer {
+	return &writer{srv: s, alarm: clock.NewAlarm()}
+}
+
+// add hands streams over. Any goroutine may call it.
+func (w *writer) add(sts ...*stream) {
+	w.mu.Lock()
+	ended := w.ended
+	if !ended {
+		w.inbox = append(w.inbox, sts...)
+	}
+	w.mu.Unlock()
+	if ended {
+		w.stop(sts)
+		return
+	}
+	w.mail.Store(true)
+	if w.asleep.Load() {
+		w.alarm.Ring()
+	}
+}
+
+// collect takes what was handed over.
+func (w *writer) collect() {
+	if !w.mail.Load() {
+		return
+	}
+	w.mu.Lock()
+	w.mail.Store(false)
+	for _, st := range w.inbox {
+		w.queue.push(st)
+	}
+	clear(w.inbox)
+	w.inbox = w.inbox[:0]
+	w.mu.Unlock()
+}
+
+func (w *writer) stop(sts []*stream) {
+	for _, st := range sts {
+		w.srv.finish(st, Stopped)
+	}
+}
+
+// run writes until the server is stopped.
+func (w *writer) run() {
+	defer w.end()
+	now := w.srv.now()
+	for {
+		select {
+		case <-w.srv.stop:
+			return
+		default:
+		}
+		w.collect()
+		if len(w.queue) == 0 || w.queue[0].due > now {
+			now = w.srv.now() // the reading may be old
+		}
+		if len(w.queue) > 0 && w.queue[0].due <= now {
+			now = w.first()
+			continue
+		}
+		w.rest(now)
+		now = w.srv.now()
+	}
+}
+
+// end stops the streams that are left, and those to come.
+func (w *writer) end() {
+	w.alarm.Close()
+	w.mu.Lock()
+	left := w.inbox
+	w.inbox, w.ended = nil, true
+	w.mu.Unlock()
+	for _, e := range w.queue {
+		left = append(left, e.stream)
+	}
+	w.stop(left)
+}
+
+// spin is the wait that is too short to sleep.
+const spin = 10 * time.Microsecond
+
+// rest waits until the first stream is due, or another is handed over.
+func (w *writer) rest(now int64) {
+	wait := time.Hour
+	if len(w.queue) > 0 {
+		wait = min(wait, time.Duration(w.queue[0].due-now))
+	}
+	if wait <= spin {
+		for w.srv.now() < now+int64(wait) && !w.mail.Load() {
+		}
+		return
+	}
+	if w.asleep.Store(true); !w.mail.Load() {
+		w.alarm.Wait(wait)
+	}
+	w.asleep.Store(false)
+}
+
+// first makes the write of the stream that is due first, and those that follow
+// it at once. It returns the instant after.
+func (w *writer) first() (after int64) {
+	st := w.queue[0].stream
+	for {
+		var write []byte
+		if w.buf, write = st.render(w.buf); len(write) == 0 {
+			w.queue.pop()
+			w.srv.finish(st, st.fault)
+			return w.srv.now()
+		}
+		before := w.srv.now()
+		n, err := st.conn.raw.write(write)
+		after = w.srv.now()
+		var ending Ending
+		switch {
+		case err != nil:
+			ending = ClientGone
+		case n < len(write):
+			w.queue.pop()
+			w.srv.unblock(st, before, write[n:])
+			return after
+		default:
+			ending = st.wrote(before, after)
+		}
+		switch {
+		case ending != Open:
+			w.queue.pop()
+			w.srv.finish(st, ending)
+			return after
+		case st.due != st.pending.Planned:
+			w.queue.again()
+			return after
+		}
+	}
+}

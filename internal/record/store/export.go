@@ -1,0 +1,216 @@
+package store
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Format is a form in which a run is exported.
+type Format string
+
+// The formats. JSON holds the run and its records in one object; the others
+// hold the records alone, one a line or row.
+const (
+	JSON    Format = "json"
+	JSONL   Format = "jsonl"
+	CSV     Format = "csv"
+	Parquet Format = "parquet"
+)
+
+// Formats lists them.
+func Formats() []Format { return []Format{JSON, JSONL, CSV, Parquet} }
+
+// Export writes t to w.
+func Export(w io.Writer, t *trace.Trace, f Format) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	var err error
+	switch f {
+	case JSON:
+		err = writeJSON(b, t)
+	case JSONL:
+		err = writeJSONL(b, t)
+	case CSV:
+		err = writeCSV(b, t)
+	case Parquet:
+		err = writeParquet(b, t)
+	default:
+		err = fmt.Errorf("unknown format %q", f)
+	}
+	if err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// writeJSON writes {"run": ..., "records": [...]}, a record a line.
+func writeJSON(w io.Writer, t *trace.Trace) error {
+	run, err := json.MarshalIndent(t.Run, "", " ")
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "{\"run\": %s,\n\"records\": [", run); err != nil {
+		return err
+	}
+	for i, r := range t.Records {
+		b, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			b = append([]byte(",\n"), b...)
+		}
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(w, "]}\n")
+	return err
+}
+
+func writeJSONL(w io.Writer, t *trace.Trace) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, r := range t.Records {
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A row is a record in a table: base units, absent instants null, the chunks as
+// lists of equal length.
+type row struct {
+	Run             string  `parquet:"run,dict"`
+	Validity        string  `parquet:"validity,dict"` // of the run
+	Index           int64   `parquet:"index"`
+	RequestID       string  `parquet:"request_id"`
+	Tenant          string  `parquet:"tenant,dict"`
+	Session         string  `parquet:"session,dict"`
+	Turn            int64   `parquet:"turn"`
+	PromptTokens    int64   `parquet:"prompt_tokens"`
+	WantTokens      int64   `parquet:"want_tokens"`
+	OutputTokens    int64   `parquet:"output_tokens"`
+	CountedFrom     string  `parquet:"counted_from,dict"`
+	DueNS           *int64  `parquet:"due_ns,optional"`
+	FreeNS          *int64  `parquet:"free_ns,optional"`
+	ReleasedNS      *int64  `parquet:"released_ns,optional"`
+	DialedNS        *int64  `parquet:"dialed_ns,optional"`
+	ConnectedNS     *int64  `parquet:"connected_ns,optional"`
+	SentNS          *int64  `parquet:"sent_ns,optional"`
+	FirstByteNS     *int64  `parquet:"first_byte_ns,optional"`
+	DoneNS          *int64  `parquet:"done_ns,optional"`
+	Status          int64   `parquet:"status"`
+	FinishReason    string  `parquet:"finish_reason,dict"`
+	Class           string  `parquet:"class,dict"`
+	Error           string  `parquet:"error"`
+	UsagePrompt     int64   `parquet:"usage_prompt"`
+	UsageCompletion int64   `parquet:"usage_completion"`
+	UsageCached     int64   `parquet:"usage_cached"`
+	UsageReasoning  int64   `parquet:"usage_reasoning"`
+	Redials         int64   `parquet:"redials"`
+	Text            string  `parquet:"text"`
+	Stamps          string  `parquet:"stamps,dict"`
+	ChunkAtNS       []int64 `parquet:"chunk_at_ns,list"`
+	ChunkSlackUS    []int64 `parquet:"chunk_slack_us,list"` // empty where every instant is exact
+	ChunkTokens     []int64 `parquet:"chunk_tokens,list"`
+	ChunkKinds      []int64 `parquet:"chunk_kinds,list"`
+}
+
+func newRow(run trace.Run, r *trace.Record) row {
+	at := func(t trace.Instant) *int64 {
+		if !t.Happened() {
+			return nil
+		}
+		ns := int64(t)
+		return &ns
+	}
+	x := row{
+		Run: run.ID, Validity: validity(run), Index: int64(r.Index), RequestID: r.ID,
+		Tenant: r.Tenant, Session: r.Session, Turn: int64(r.Turn),
+		PromptTokens: int64(r.PromptTokens), WantTokens: int64(r.WantTokens), OutputTokens: int64(r.OutputTokens), CountedFrom: string(r.CountedFrom),
+		DueNS: at(r.Due), FreeNS: at(r.Free), ReleasedNS: at(r.Released), DialedNS: at(r.Dialed), ConnectedNS: at(r.Connected),
+		SentNS: at(r.Sent), FirstByteNS: at(r.FirstByte), DoneNS: at(r.Done),
+		Status: int64(r.Status), FinishReason: r.FinishReason, Class: string(r.Class), Error: r.Error,
+		UsagePrompt: int64(r.Usage.Prompt), UsageCompletion: int64(r.Usage.Completion), UsageCached: int64(r.Usage.Cached), UsageReasoning: int64(r.Usage.Reasoning),
+		Redials: int64(r.Redials), Text: r.Text, Stamps: string(r.Stamps),
+	}
+	unsure := slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Slack > 0 })
+	for _, c := range r.Chunks {
+		if unsure {
+			x.ChunkSlackUS = append(x.ChunkSlackUS, int64(c.Slack))
+		}
+		x.ChunkAtNS = append(x.ChunkAtNS, int64(c.At))
+		x.ChunkTokens = append(x.ChunkTokens, int64(c.Tokens))
+		x.ChunkKinds = append(x.ChunkKinds, int64(c.Kind))
+	}
+	return x
+}
+
+func writeParquet(w io.Writer, t *trace.Trace) error {
+	p := parquet.NewGenericWriter[row](w, parquet.Compression(&parquet.Zstd))
+	for batch := range slices.Chunk(t.Records, 1024) {
+		rows := make([]row, len(batch))
+		for i, r := range batch {
+			rows[i] = newRow(t.Run, r)
+		}
+		if _, err := p.Write(rows); err != nil {
+			return err
+		}
+	}
+	return p.Close()
+}
+
+// csvHeader names the columns as the other formats do. Lists are numbers
+// separated by blanks.
+var csvHeader = strings.Fields(`run validity index request_id tenant session turn prompt_tokens want_tokens output_tokens counted_from
+	due_ns free_ns released_ns dialed_ns connected_ns sent_ns first_byte_ns done_ns
+	status finish_reason class error usage_prompt usage_completion usage_cached usage_reasoning redials text stamps
+	chunk_at_ns chunk_slack_us chunk_tokens chunk_kinds`)
+
+func writeCSV(w io.Writer, t *trace.Trace) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(csvHeader); err != nil {
+		return err
+	}
+	for _, r := range t.Records {
+		if err := c.Write(newRow(t.Run, r).fields()); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func (x row) fields() []string {
+	num := func(n int64) string { return strconv.FormatInt(n, 10) }
+	at := func(p *int64) string {
+		if p == nil {
+			return ""
+		}
+		return num(*p)
+	}
+	list := func(x []int64) string {
+		s := make([]string, len(x))
+		for i, n := range x {
+			s[i] = num(n)
+		}
+		return strings.Join(s, " ")
+	}
+	return []string{
+		x.Run, x.Validity, num(x.Index), x.RequestID, x.Tenant, x.Session, num(x.Turn), num(x.PromptTokens), num(x.WantTokens), num(x.OutputTokens), x.CountedFrom,
+		at(x.DueNS), at(x.FreeNS), at(x.ReleasedNS), at(x.DialedNS), at(x.ConnectedNS), at(x.SentNS), at(x.FirstByteNS), at(x.DoneNS),
+		num(x.Status), x.FinishReason, x.Class, x.Error, num(x.UsagePrompt), num(x.UsageCompletion), num(x.UsageCached), num(x.UsageReasoning), num(x.Redials), x.Text, x.Stamps,
+		list(x.ChunkAtNS), list(x.ChunkSlackUS), list(x.ChunkTokens), list(x.ChunkKinds),
+	}
+}

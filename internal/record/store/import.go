@@ -1,0 +1,84 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// batch is how many records are committed at once: nobody who measures meanwhile is
+// kept from the store for long.
+const batch = 1000
+
+// Import stores a finished run with its records; records may be nil. A run that is
+// there already, by its id, is left as it is, and known says so. Until all of it is
+// there the run is marked as running, so that one whose import was cut short is begun
+// anew.
+func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error]) (known bool, err error) {
+	if known, err = s.knows(run.ID); known || err != nil {
+		return known, err
+	}
+	if err := s.insert(run); err != nil {
+		if known, again := s.knows(run.ID); known && again == nil { // another process was faster
+			return true, nil
+		}
+		return false, err
+	}
+	w := Writer{store: s, id: run.ID}
+	if err = w.copy(records); err == nil {
+		err = s.Update(run)
+	}
+	if err != nil {
+		return false, errors.Join(fmt.Errorf("import run %s: %w", run.ID, err), s.Remove(run.ID))
+	}
+	return false, nil
+}
+
+// knows reports whether a run is there, whole or on its way. What an import left that
+// was cut short is removed.
+func (s *Store) knows(id string) (bool, error) {
+	var status trace.Status
+	var beat int64
+	err := s.db.QueryRow("SELECT status, beat_ns FROM run WHERE id = ?", id).Scan(&status, &beat)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look for run %s: %w", id, err)
+	case status != trace.Running || time.Since(time.Unix(0, beat)) < silence:
+		return true, nil
+	}
+	return false, s.Remove(id)
+}
+
+// copy commits records as they come, a batch at a time.
+func (w *Writer) copy(records iter.Seq2[*trace.Record, error]) error {
+	if records == nil {
+		return nil
+	}
+	var pending []*trace.Record
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		if pending = append(pending, r); len(pending) == batch {
+			if err := w.commit(pending); err != nil {
+				return err
+			}
+			pending = pending[:0]
+		}
+	}
+	return w.commit(pending)
+}
+
+// unixNano is 0 for a time that nobody knows, so that such runs are the oldest.
+func unixNano(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}

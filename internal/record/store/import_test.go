@@ -1,0 +1,118 @@
+package store
+
+import (
+	"errors"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+func imported() trace.Run {
+	run := newRun("imp-1", "note / baseline", 9)
+	run.Kind, run.Started = trace.Imported, time.Time{}
+	run.Origin = &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.Figure{{Name: "ttft.mean", Value: 1.5, Step: 1e-5}}}
+	return run
+}
+
+func records(of ...*trace.Record) iter.Seq2[*trace.Record, error] {
+	return func(yield func(*trace.Record, error) bool) {
+		for _, r := range of {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestImportOnce(t *testing.T) {
+	s := open(t)
+	for i, want := range []bool{false, true, true} {
+		if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || known != want {
+			t.Fatalf("import %d: known %v, %v", i, known, err)
+		}
+	}
+	got, err := s.Load("imp-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&trace.Trace{Run: imported(), Records: []*trace.Record{sample(0), sample(1)}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if list, err := s.List(); err != nil || len(list) != 1 {
+		t.Errorf("%v: %+v", err, list)
+	}
+}
+
+func TestARunWithoutRecordsIsOlderThanAnyOther(t *testing.T) {
+	s := open(t)
+	if _, err := s.Import(imported(), nil); err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Create(newRun("own", "", 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(newRun("own", "", 9)); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := s.Find("last"); err != nil || last != "own" {
+		t.Errorf("last is %s, %v", last, err)
+	}
+}
+
+func TestImportLeavesNothingOfARunThatCannotBeRead(t *testing.T) {
+	s := open(t)
+	broken := errors.New("line 7: no number")
+	_, err := s.Import(imported(), func(yield func(*trace.Record, error) bool) {
+		_ = yield(sample(0), nil) && yield(nil, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	if list, err := s.List(); err != nil || len(list) != 0 {
+		t.Errorf("%v: %+v", err, list)
+	}
+}
+
+// An import that was killed left a run that claims to be running, and gives no sign of
+// life.
+func TestAnImportThatWasCutShortIsBegunAnew(t *testing.T) {
+	s := open(t)
+	if err := s.insert(imported()); err != nil {
+		t.Fatal(err)
+	}
+	w := Writer{store: s, id: "imp-1"}
+	if err := w.copy(records(sample(0))); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || !known {
+		t.Fatalf("one that is under way: known %v, %v", known, err)
+	}
+	if _, err := s.db.Exec("UPDATE run SET beat_ns = 5"); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || known {
+		t.Fatalf("one that is dead: known %v, %v", known, err)
+	}
+	if got, err := s.Load("imp-1"); err != nil || len(got.Records) != 2 || got.Run.Status != imported().Status {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
+func TestImportOfManyBatches(t *testing.T) {
+	s := open(t)
+	var many []*trace.Record
+	for i := range 2*batch + 1 {
+		many = append(many, sample(i))
+	}
+	if _, err := s.Import(imported(), records(many...)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Load("imp-1"); err != nil || len(got.Records) != len(many) || got.Records[batch].Index != batch {
+		t.Errorf("%v: %d records", err, len(got.Records))
+	}
+}

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// columns of a record, in the order of values and scan.
+const columns = `idx, request_id, prompt_tokens, want_tokens,
+	due_ns, free_ns, released_ns, dialed_ns, connected_ns, sent_ns, first_byte_ns, done_ns,
+	status, finish_reason, usage_prompt, usage_completion, usage_cached, usage_reasoning, usage_at_ns,
+	output_tokens, counted_from, class, error, redials, text, stamps, chunks,
+	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized`
+
+var insert = "INSERT INTO record (run_id, " + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")+1) + ")"
+
+// null is NULL for what never happened.
+func null(t trace.Instant) sql.NullInt64 {
+	return sql.NullInt64{Int64: int64(t), Valid: t.Happened()}
+}
+
+func values(runID string, r *trace.Record) []any {
+	return []any{
+		runID, r.Index, r.ID, r.PromptTokens, r.WantTokens,
+		null(r.Due), null(r.Free), null(r.Released), null(r.Dialed), null(r.Connected), null(r.Sent), null(r.FirstByte), null(r.Done),
+		r.Status, r.FinishReason, r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Reasoning, null(r.Usage.At),
+		r.OutputTokens, string(r.CountedFrom), string(r.Class), r.Error, r.Redials, r.Text, string(r.Stamps),
+		trace.AppendChunks([]byte{}, r.Chunks),
+		r.Tenant, r.Session, r.Turn, r.VisionTokens, tiers(r.Usage.Tiers), r.Accept, r.Asides, r.Inputs, r.AudioSeconds, r.Retokenized,
+	}
+}
+
+// tiers is JSON, empty for none.
+func tiers(t *trace.CacheTiers) string {
+	if t == nil {
+		return ""
+	}
+	b, _ := json.Marshal(t) // numbers and a text: cannot fail
+	return string(b)
+}
+
+// An instant scans a nullable column into a trace.Instant.
+type instant struct{ t *trace.Instant }
+
+func (i instant) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*i.t = trace.Never
+	case int64:
+		*i.t = trace.Instant(v)
+	default:
+		return fmt.Errorf("an instant is stored as %T", v)
+	}
+	return nil
+}
+
+func scan(rows *sql.Rows) (*trace.Record, error) {
+	r := trace.NewRecord(0)
+	var chunks, cached []byte
+	err := rows.Scan(
+		&r.Index, &r.ID, &r.PromptTokens, &r.WantTokens,
+		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
+		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, instant{&r.Usage.At},
+		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &chunks,
+		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized,
+	)
+	if err == nil && len(cached) > 0 {
+		err = json.Unmarshal(cached, &r.Usage.Tiers)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Chunks, err = trace.DecodeChunks(chunks); err != nil {
+		return nil, fmt.Errorf("record %d: %w", r.Index, err)
+	}
+	return r, nil
+}
+
+func (s *Store) records(runID string) ([]*trace.Record, error) {
+	rows, err := s.db.Query("SELECT "+columns+" FROM record WHERE run_id = ? ORDER BY idx", runID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []*trace.Record
+	for rows.Next() {
+		r, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}

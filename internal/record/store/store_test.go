@@ -1,0 +1,410 @@
+package store
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+func open(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(filepath.Join(t.TempDir(), "a ?#%.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func newRun(id, name string, started int64) trace.Run {
+	return trace.Run{
+		ID: id, Name: name, Kind: trace.Measured, Started: time.Unix(started, 0).UTC(), End: trace.Never,
+		Plan: trace.Plan{Model: "m", Requests: 3, Settings: map[string]string{"rate": "10"}},
+	}
+}
+
+func sample(index int) *trace.Record {
+	r := trace.NewRecord(index)
+	r.ID, r.PromptTokens, r.WantTokens = "r", 5, 6
+	r.Due, r.Released, r.Sent, r.FirstByte, r.Done = 0, 1, 2, 3, 900
+	r.Chunks = []trace.Chunk{{At: 3, Kind: trace.Role}, {At: 500, Tokens: 2, Kind: trace.Text}}
+	r.Text, r.Status, r.FinishReason = "hé", 200, "stop"
+	r.Usage = trace.Usage{Prompt: 5, Completion: 2, Cached: 1, Reasoning: 1, At: 700}
+	r.OutputTokens, r.CountedFrom, r.Redials = 2, trace.FromUsage, 1
+	r.Stamps, r.Chunks[1].Slack = trace.KernelStamps, 20
+	r.Tenant, r.Session, r.Turn, r.VisionTokens, r.Accept, r.Asides, r.Inputs, r.AudioSeconds = "a", "c1", 2, 1, 2.5, 3, 4, 5.5
+	r.Retokenized = 6
+	r.Usage.Tiers = &trace.CacheTiers{Device: 1, Backend: "disk"}
+	return r
+}
+
+func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
+	s := open(t)
+	run := newRun("run-1", "first", 1000)
+	w, err := s.Create(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := trace.NewRecord(1)
+	failed.Class, failed.Error = trace.Reset, "reset"
+	want := []*trace.Record{sample(0), failed, sample(2)}
+	for _, i := range []int{2, 0, 1} {
+		w.Append(want[i])
+	}
+	run.Status, run.End = trace.Complete, 1000
+	run.Probes = []*trace.Record{sample(0)}
+	run.Notes = []string{"a note"}
+	run.Verdict = &trace.Verdict{Validity: trace.Doubtful, Reasons: []string{"one", "another"}}
+	if err := w.Finish(run); err != nil {
+		t.Fatal(err)
+	}
+	var validity string
+	if err := s.db.QueryRow("SELECT validity FROM run").Scan(&validity); err != nil || validity != "doubtful" {
+		t.Errorf("validity %q, %v", validity, err)
+	}
+	got, err := s.Load("run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&trace.Trace{Run: run, Records: want}, got); diff != "" {
+		t.Error(diff)
+	}
+	list, err := s.List()
+	if err != nil || len(list) != 1 || list[0].Records != 3 || list[0].Failed != 1 || list[0].Run.Status != trace.Complete {
+		t.Errorf("%v: %+v", err, list)
+	}
+}
+
+// Records are there before the run ends, and a process that gives no sign of
+// life is taken for dead.
+func TestAKilledRunKeepsItsRecords(t *testing.T) {
+	s := open(t)
+	w, err := s.Create(newRun("run-1", "", 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Append(sample(0))
+	w.flush()
+	got, err := s.Load("last")
+	if err != nil || len(got.Records) != 1 || got.Run.Status != trace.Running || got.Run.End != trace.Never {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	if _, err := s.db.Exec("UPDATE run SET beat_ns = ?", time.Now().Add(-2*silence).UnixNano()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = s.Load("last"); err != nil || got.Run.Status != Killed {
+		t.Errorf("%v: %+v", err, got.Run.Status)
+	}
+	w.flush() // a slow process is not a dead one
+	if got, err = s.Load("last"); err != nil || got.Run.Status != trace.Running {
+		t.Errorf("%v: %+v", err, got.Run.Status)
+	}
+}
+
+func TestFlushKeepsWhatCannotBeWritten(t *testing.T) {
+	s := open(t)
+	run := newRun("run-1", "", 1000)
+	w, err := s.Create(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Exec("ALTER TABLE record RENAME TO gone"); err != nil {
+		t.Fatal(err)
+	}
+	w.Append(sample(0))
+	w.flush()
+	w.Append(sample(1))
+	if _, err := s.db.Exec("ALTER TABLE gone RENAME TO record"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(run); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Load("run-1"); err != nil || len(got.Records) != 2 {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
+func TestFinishSaysWhatWasNotWritten(t *testing.T) {
+	s := open(t)
+	run := newRun("run-1", "", 1000)
+	w, err := s.Create(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Append(sample(0))
+	w.Append(sample(0)) // twice the same place
+	if err := w.Finish(run); err == nil || !strings.Contains(err.Error(), "store 2 records of run run-1") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	s := open(t)
+	for i, r := range []trace.Run{newRun("2026-a1", "base", 1), newRun("2026-a2", "base", 2), newRun("2027-b1", "", 3)} {
+		w, err := s.Create(r)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		if err := w.Finish(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for ref, want := range map[string]string{
+		"2026-a1": "2026-a1", "2027": "2027-b1", "last": "2027-b1", "base": "2026-a2", "2026-a": "could be any of 2: 2026-a2, 2026-a1",
+		"nope": `no such run: "nope"`, "": `no such run: ""`,
+	} {
+		id, err := s.Find(ref)
+		if err != nil {
+			id = err.Error()
+			if !errors.Is(err, ErrNoRun) {
+				t.Errorf("%q: %v", ref, err)
+			}
+		}
+		if !strings.HasPrefix(id, want) && !strings.Contains(id, want) {
+			t.Errorf("%q: %s, want %s", ref, id, want)
+		}
+	}
+	if err := s.Remove("2026-a1"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(); err != nil || len(list) != 2 || list[0].Run.ID != "2027-b1" {
+		t.Errorf("%v: %+v", err, list)
+	}
+	var n int
+	if err := s.db.QueryRow("SELECT count(*) FROM record WHERE run_id = '2026-a1'").Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d records left behind, %v", n, err)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(file) // beside an open one, and without a second migration
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.db.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = s.Close(), again.Close()
+	if _, err := Open(file); err == nil || !strings.Contains(err.Error(), "written by a newer pitot (version 99") {
+		t.Errorf("newer: %v", err)
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "missing", "runs.db")); err == nil || !strings.Contains(err.Error(), "open store") {
+		t.Errorf("missing folder: %v", err)
+	}
+}
+
+// A store of the first version, with a run in it, can be read and written on.
+func TestAStoreOfAnOlderPitot(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "old.db")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := migrations.ReadFile("migrations/1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(string(script) + `; PRAGMA user_version = 1;
+		INSERT INTO run VALUES ('old', '', 'complete', 5, 5, 'm', '', '', '{"id": "old", "kind": "measured", "status": "complete", "end_ns": 900}');
+		INSERT INTO record VALUES ('old', 0, 'r', 5, 6, 0, NULL, 1, NULL, NULL, 2, 3, 900, 200, 'stop', 5, 2, 1, 1, 700, 2, 'usage', '', '', 1, 'hé',
+			x'060008e2070201')`) // 3, 0 tokens, role; 497 on, 2 tokens, text
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+	s, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := s.Load("old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sample(0)
+	want.Stamps, want.Chunks[1].Slack = "", 0
+	want.Tenant, want.Session, want.Turn, want.VisionTokens, want.Accept, want.Asides, want.Usage.Tiers = "", "", 0, 0, 0, 0, nil
+	want.Inputs, want.AudioSeconds, want.Retokenized = 0, 0, 0
+	if diff := cmp.Diff([]*trace.Record{want}, got.Records); diff != "" || got.Run.Verdict != nil {
+		t.Errorf("verdict %v\n%s", got.Run.Verdict, diff)
+	}
+	w, err := s.Create(newRun("new", "", 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Append(sample(0))
+	if err := w.Finish(newRun("new", "", 9)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(); err != nil || len(list) != 2 || list[0].Records != 1 {
+		t.Errorf("%v: %+v", err, list)
+	}
+}
+
+func TestExport(t *testing.T) {
+	failed := trace.NewRecord(1)
+	failed.Class, failed.Error = trace.Reset, "a, \"b\"\n"
+	tr := &trace.Trace{Run: newRun("run-1", "n", 5), Records: []*trace.Record{sample(0), failed}}
+	tr.Run.Verdict = &trace.Verdict{Validity: trace.Valid}
+	out := map[Format]*bytes.Buffer{}
+	for _, f := range Formats() {
+		out[f] = new(bytes.Buffer)
+		if err := Export(out[f], tr, f); err != nil {
+			t.Fatal(f, err)
+		}
+	}
+	var whole struct {
+		Run     trace.Run
+		Records []*trace.Record
+	}
+	if err := json.Unmarshal(out[JSON].Bytes(), &whole); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(tr, &trace.Trace{Run: whole.Run, Records: whole.Records}); diff != "" {
+		t.Error("json: " + diff)
+	}
+	checkLines(t, out[JSONL], tr.Records)
+	checkCSV(t, out[CSV])
+	checkParquet(t, out[Parquet], tr)
+	if err := Export(new(bytes.Buffer), tr, "xml"); err == nil {
+		t.Error("xml was written")
+	}
+}
+
+func checkLines(t *testing.T, b *bytes.Buffer, want []*trace.Record) {
+	t.Helper()
+	dec := json.NewDecoder(b)
+	var got []*trace.Record
+	for dec.More() {
+		r := new(trace.Record)
+		if err := dec.Decode(r); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("jsonl: " + diff)
+	}
+}
+
+func checkCSV(t *testing.T, b *bytes.Buffer) {
+	t.Helper()
+	rows, err := csv.NewReader(b).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Fatal(err, rows)
+	}
+	cell := func(row int, column string) string {
+		for i, name := range rows[0] {
+			if name == column {
+				return rows[row][i]
+			}
+		}
+		t.Fatalf("no column %s", column)
+		return ""
+	}
+	for column, want := range map[string][2]string{
+		"index": {"0", "1"}, "sent_ns": {"2", ""}, "class": {"", "reset"}, "error": {"", "a, \"b\"\n"},
+		"chunk_at_ns": {"3 500", ""}, "chunk_kinds": {"8 1", ""}, "run": {"run-1", "run-1"},
+		"validity": {"valid", "valid"}, "stamps": {"kernel", ""}, "chunk_slack_us": {"0 20", ""}, "text": {"hé", ""},
+	} {
+		if got := [2]string{cell(1, column), cell(2, column)}; got != want {
+			t.Errorf("csv %s: %q, want %q", column, got, want)
+		}
+	}
+}
+
+func checkParquet(t *testing.T, b *bytes.Buffer, tr *trace.Trace) {
+	t.Helper()
+	rows, err := parquet.Read[row](bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil || len(rows) != 2 {
+		t.Fatal(err, rows)
+	}
+	for i, r := range tr.Records {
+		want := newRow(tr.Run, r)
+		if diff := cmp.Diff(want.fields(), rows[i].fields()); diff != "" {
+			t.Error("parquet: " + diff)
+		}
+	}
+	if rows[1].SentNS != nil {
+		t.Error("parquet: an instant that never was")
+	}
+}
+
+func TestInstantScan(t *testing.T) {
+	var at trace.Instant
+	if err := (instant{&at}).Scan("x"); err == nil {
+		t.Error("text was taken for an instant")
+	}
+	if err := (instant{&at}).Scan(nil); err != nil || at != trace.Never {
+		t.Error(err, at)
+	}
+	if v := null(trace.Never); v != (sql.NullInt64{Int64: -1}) {
+		t.Error(v)
+	}
+}
+
+// A commit of 100 records of 130 chunks each.
+func BenchmarkCommit(b *testing.B) {
+	s, err := Open(filepath.Join(b.TempDir(), "runs.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	w, err := s.Create(newRun("run-1", "", 1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	batch := make([]*trace.Record, 100)
+	for i := range batch {
+		batch[i] = sample(0)
+		for j := range 128 {
+			batch[i].Chunks = append(batch[i].Chunks, trace.Chunk{At: trace.Instant(j) * 20e6, Kind: trace.Text})
+		}
+	}
+	n := 0
+	for b.Loop() {
+		for _, r := range batch {
+			r.Index = n
+			n++
+		}
+		if err := w.commit(batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/record")
+}
+
+func TestTheDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
+	for _, version := range []int{0, 1} {
+		file := filepath.Join(t.TempDir(), "other.db")
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(fmt.Sprintf("CREATE TABLE run (id TEXT); PRAGMA user_version = %d", version)); err != nil {
+			t.Fatal(err)
+		}
+		_ = db.Close()
+		if s, err := Open(file); err == nil || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("version %d: opened %v, error %v", version, s, err)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package note
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/test/golden"
+)
+
+// notes are a note of each kind in each language.
+func notes(t *testing.T) map[string]Note {
+	t.Helper()
+	return map[string]Note{
+		"tables-en": ofTables(t, report.En), "tables-zh": ofTables(t, report.Zh),
+		"runs-en": ofRuns(t, report.En), "runs-zh": ofRuns(t, report.Zh),
+	}
+}
+
+func write(t *testing.T, n Note) Page {
+	t.Helper()
+	page, err := n.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+func TestNotes(t *testing.T) {
+	for name, n := range notes(t) {
+		golden.Check(t, "testdata/"+name+".md", string(write(t, n).Markdown))
+	}
+}
+
+var image = regexp.MustCompile(`!\[[^\n]*\]\(([^)\s]+)\)`)
+
+// Every plot is shown once, every image is there, fences and folds end.
+func TestNotesAreWhole(t *testing.T) {
+	for name, n := range notes(t) {
+		page := write(t, n)
+		var shown []string
+		for _, m := range image.FindAllStringSubmatch(string(page.Markdown), -1) {
+			path, err := url.PathUnescape(m[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown = append(shown, path)
+		}
+		var written []string
+		for _, f := range page.Plots {
+			written = append(written, f.Name)
+			if !strings.HasPrefix(f.Name, n.Folder+"/") || !bytes.Contains(f.Data, []byte("<svg")) {
+				t.Errorf("%s: %s is no plot in %s", name, f.Name, n.Folder)
+			}
+		}
+		if len(written) == 0 || !slices.Equal(shown, written) {
+			t.Errorf("%s shows %q and has %q", name, shown, written)
+		}
+		fences, folds := 0, 0
+		for line := range strings.Lines(string(page.Markdown)) {
+			if strings.HasPrefix(line, "```") {
+				fences++
+			}
+			folds += strings.Count(line, "<details>") - strings.Count(line, "</details>")
+		}
+		if fences%2 != 0 || folds != 0 {
+			t.Errorf("%s: %d fences, %d folds left open", name, fences, folds)
+		}
+	}
+}
+
+func TestTheSameRunsGiveTheSameBytes(t *testing.T) {
+	a, b := write(t, ofRuns(t, report.Zh)), write(t, ofRuns(t, report.Zh))
+	if !reflect.DeepEqual(a, b) {
+		t.Error("a note of the same runs is another")
+	}
+}
+
+// Tables have no requests, so they have no plots of requests.
+func TestTablesHaveDotsOnly(t *testing.T) {
+	for _, f := range write(t, ofTables(t, report.En)).Plots {
+		if !strings.HasSuffix(f.Name, "-changes.svg") {
+			t.Errorf("a note of tables has %s", f.Name)
+		}
+	}
+	var names []string
+	for _, f := range write(t, ofRuns(t, report.En)).Plots {
+		names = append(names, strings.TrimPrefix(f.Name, "plots/1-"))
+	}
+	if want := []string{"changes.svg", "ttft.svg", "itl.svg", "output.svg", "timeline-1.svg", "timeline-2.svg"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
+func TestSecretsAreNotRepeated(t *testing.T) {
+	for name, n := range notes(t) {
+		for _, secret := range []string{"sk-abcdefgh12345", "abcdef"} {
+			if strings.Contains(string(write(t, n).Markdown), secret) {
+				t.Errorf("%s repeats %s", name, secret)
+			}
+		}
+	}
+}
+
+func TestHide(t *testing.T) {
+	for _, c := range []struct{ name, value, want string }{
+		{"api_key", "x1", "***"},
+		{"hf-token", "hf_x", "***"},
+		{"api_key", "None", "None"},
+		{"tokenizer", "Qwen/Qwen2.5", "Qwen/Qwen2.5"},
+		{"tokenize_prompt", "False", "False"},
+		{"max_tokens", "128", "128"},
+		{"header", "Authorization: Bearer abcdef.ghi", "Authorization: ***"},
+		{"header", "['X-Trace=1', 'api-key=abcdef']", "['X-Trace=1', 'api-key=***']"},
+		{"extra_request_body", `{"token": "abcdef", "top_k": 1}`, `{"token": "***", "top_k": 1}`},
+		{"base_url", "http://me:pass@host:80/v1", "http://***@host:80/v1"},
+		{"base_url", "http://host:80/v1", "http://host:80/v1"},
+		{"note", "with sk-abcdefgh1234", "with ***"},
+	} {
+		if got := hide(c.name, c.value); got != c.want {
+			t.Errorf("%s = %s becomes %s, want %s", c.name, c.value, got, c.want)
+		}
+	}
+}
+
+func TestEscape(t *testing.T) {
+	for text, want := range map[string]string{
+		"cu_seqlens":      "cu_seqlens",
+		"_x_ *y*":         `\_x\_ \*y\*`,
+		"a|b <c> `d`":     "a\\|b \\<c\\> \\`d\\`",
+		"line\nbreak\x1b": "line break",
+		"[x](y) #1 & 优化前": `\[x\](y) \#1 \& 优化前`,
+	} {
+		if got := escape(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	if got := fence("", "a\n```\nb"); got != "````\na\n```\nb\n````" {
+		t.Errorf("%q", got)
+	}
+	if got := code("a`b"); got != "`` a`b ``" {
+		t.Errorf("%q", got)
+	}
+	if got := quote("it's"); got != `'it'\''s'` {
+		t.Errorf("%q", got)
+	}
+	if got := link("优 化/1-a.svg"); got != "%E4%BC%98%20%E5%8C%96/1-a.svg" {
+		t.Errorf("%q", got)
+	}
+}
+
+// verbs are what a phrase is filled with.
+var verbs = regexp.MustCompile(`%(\[\d+\])?[sd]`)
+
+// Both languages have every phrase, for the same things.
+func TestPhrasesAreComplete(t *testing.T) {
+	en, zh := reflect.ValueOf(english), reflect.ValueOf(chinese)
+	for i := range en.NumField() {
+		name, kind := en.Type().Field(i).Name, en.Field(i).Kind()
+		if kind != reflect.String {
+			continue
+		}
+		a, b := en.Field(i).String(), zh.Field(i).String()
+		if a == "" || b == "" && name != "gap" {
+			t.Errorf("%s is %q in English and %q in Chinese", name, a, b)
+		}
+		if x, y := verbsOf(a), verbsOf(b); !slices.Equal(x, y) {
+			t.Errorf("%s is filled with %v in English and %v in Chinese", name, x, y)
+		}
+	}
+}
+
+func verbsOf(phrase string) []string {
+	found := verbs.FindAllString(phrase, -1)
+	slices.Sort(found)
+	return found
+}
+
+func TestEnough(t *testing.T) {
+	for level, want := range map[float64]int{0.9: 4, 0.95: 4, 0.99: 5, 0.5: 2} {
+		if got := enough(level); got != want {
+			t.Errorf("at %v %d runs of each are enough, want %d", level, got, want)
+		}
+	}
+}
+
+// What rests on single runs is no verdict, and what rests on borrowed noise says so.
+func TestVerdictsSayNoMoreThanTheirBasis(t *testing.T) {
+	n := ofRuns(t, report.En)
+	load := &n.Comparison.Workloads[0]
+	for _, c := range []struct {
+		basis   compare.Basis
+		verdict compare.Verdict
+		want    []string
+		not     []string
+	}{
+		{compare.Within, compare.CannotTell, []string{"there is no verdict", "beyond the chance within the runs", "4 times or more"}, []string{"**Better**"}},
+		{compare.Nothing, compare.CannotTell, []string{"cannot be told", "4 times or more"}, []string{"**Better**"}},
+		{compare.Borrowed, compare.Better, []string{"**Better**: output throughput", "taken from the others"}, []string{"times or more"}},
+	} {
+		for i := range load.Rows {
+			changed := *load.Rows[i].Cells[1].Change
+			changed.Basis, changed.Verdict, changed.Apart = c.basis, c.verdict, c.basis == compare.Within
+			load.Rows[i].Cells[1].Change = &changed
+		}
+		text := string(write(t, n).Markdown)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q", c.basis, want)
+			}
+		}
+		for _, not := range c.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: %q", c.basis, not)
+			}
+		}
+	}
+}
+
+// Whatever is missing, there is a note.
+func TestNotesOfLittle(t *testing.T) {
+	one := compare.Workload{Variants: []compare.Variant{{Name: "A", Runs: []compare.Ref{{ID: "gone"}}}}}
+	for want, c := range map[string]compare.Comparison{
+		"There is nothing to compare.": {},
+		"There is one variant, A":      {Workloads: []compare.Workload{one}},
+	} {
+		if text := string(write(t, Note{Title: "T", Comparison: c}).Markdown); !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestTablesOfRuns(t *testing.T) {
+	for table, want := range map[string]string{"vllm": "Serving Benchmark Result", "sglang": "Backend:", "pitot": "service time", "": "Serving Benchmark Result"} {
+		r, err := NewRun(streamed("a", 1), table)
+		if err != nil || !strings.Contains(r.Table, want) {
+			t.Errorf("%q: %v\n%s", table, err, r.Table)
+		}
+	}
+	foreign := table("x.json", 0, 1)
+	foreign.Run.Origin.Tool = "guidellm"
+	if r, err := NewRun(foreign, "vllm"); err != nil || !strings.Contains(r.Table, fmt.Sprintf("%-32s %14.2f ms", "mean TTFT", 945.18)) {
+		t.Errorf("%v\n%s", err, r.Table)
+	}
+	foreign.Run.Probes = []*trace.Record{{}}
+	if r, err := NewRun(foreign, "vllm"); err != nil || r.Probes != nil {
+		t.Error("a note holds on to probes")
+	}
+}

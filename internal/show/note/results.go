@@ -1,0 +1,130 @@
+package note
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+)
+
+// unfolded is how many tables a note shows at once.
+const unfolded = 2
+
+// results are the tables, folded where they are many.
+func (w *writer) results() error {
+	if len(w.Runs) == 0 {
+		return nil
+	}
+	w.heading(2, w.words.results)
+	level := 3
+	for i, load := range w.Comparison.Workloads {
+		w.loadHeading(i)
+		if len(w.Comparison.Workloads) > 1 {
+			level = 4
+		}
+		for _, v := range load.Variants {
+			switch runs := w.runsOf(v); {
+			case len(runs) == 0:
+			case len(w.Runs) > unfolded:
+				w.folded(v.Name+w.words.open+w.said.Runs(v)+w.words.shut, func() {
+					for _, r := range runs {
+						w.table(r)
+					}
+				})
+			default:
+				w.heading(level, escape(v.Name))
+				for _, r := range runs {
+					w.table(r)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (w *writer) table(r Run) {
+	parts := []string{code(r.ID)}
+	if o := r.Origin; o != nil {
+		place := o.File
+		if o.Line > 0 {
+			place = fmt.Sprintf("%s:%d", o.File, o.Line)
+		}
+		parts = []string{code(place)}
+	} else if when := stamp(r.Started); when != "" {
+		parts = append(parts, when)
+	}
+	w.paragraph(strings.Join(parts, " · "))
+	w.paragraph(fence("text", r.Table))
+}
+
+// method is how the figures were come by, in three lines.
+func (w *writer) method() error {
+	var lines []string
+	if tests := w.tests(); len(tests) > 0 {
+		level := fmt.Sprintf(w.words.level, w.said.Share(w.Comparison.Level), w.said.Share(w.Comparison.Margin))
+		lines = append(lines, "- "+level, "- "+fmt.Sprintf(w.words.tests, strings.Join(tests, w.words.stop)))
+	} else {
+		lines = append(lines, "- "+w.words.noTests)
+	}
+	for _, d := range w.definitions() {
+		lines = append(lines, "- "+d)
+	}
+	if slices.ContainsFunc(w.Runs, func(r Run) bool { return len(r.Digest.TTFT) > 0 }) {
+		lines = append(lines, "- "+w.words.plotRules)
+	}
+	w.heading(2, w.words.method)
+	w.paragraph(lines...)
+	return nil
+}
+
+// tests are what changes rest on, each once.
+func (w *writer) tests() (tests []string) {
+	w.eachChange(func(_ compare.Row, c compare.Change) {
+		if t := escape(w.said.Foreign(c.Test)); t != "" && !slices.Contains(tests, t) {
+			tests = append(tests, t)
+		}
+	})
+	return tests
+}
+
+func (w *writer) eachChange(see func(compare.Row, compare.Change)) {
+	for _, load := range w.Comparison.Workloads {
+		for _, r := range load.Rows {
+			for _, c := range r.Cells {
+				if c.Change != nil {
+					see(r, *c.Change)
+				}
+			}
+		}
+	}
+}
+
+// defined are the metrics whose definitions tell tools apart.
+var defined = []string{"ttft", "tpot", "itl", "icl"}
+
+// definitions say by whose rules the figures are, and what those rules are.
+func (w *writer) definitions() (lines []string) {
+	var ids []string
+	words := map[string][]string{}
+	for _, load := range w.Comparison.Workloads {
+		for _, r := range load.Rows {
+			metric, _, _ := strings.Cut(r.Quantity.Name, ".")
+			if !slices.Contains(defined, metric) || r.Definition.Words == "" {
+				continue
+			}
+			id := r.Definition.ID
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+			said := strings.ToUpper(metric) + w.words.colon + escape(w.said.Definition(r.Definition))
+			if !slices.Contains(words[id], said) {
+				words[id] = append(words[id], said)
+			}
+		}
+	}
+	for _, id := range ids {
+		lines = append(lines, fmt.Sprintf(w.words.definitions, escape(id))+w.words.gap+strings.Join(words[id], w.words.stop)+w.words.end)
+	}
+	return lines
+}

@@ -1,0 +1,263 @@
+package rules
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "github.com/pitot-bench/pitot"
+	root   = "../../.."
+)
+
+// areas stand as the house does: each imports only itself and those below it.
+var areas = []string{"cli", "fleet", "experiment", "run", "show", "proof", "tool", "model", "judge", "wire", "record", "load", "plan", "sys", "test"}
+
+// level is where an area stands, from the bottom.
+func level(area string) int { return len(areas) - slices.Index(areas, area) }
+
+// areaOf is the first folder of a package below internal.
+func areaOf(pkg string) string {
+	area, _, _ := strings.Cut(pkg, "/")
+	return area
+}
+
+// hidden are packages that an area or a package must not reach, by whatever way.
+var hidden = []struct{ from, to, why string }{
+	{"run", "show", "a run is prepared and executed without words"},
+	{"experiment", "show", "an experiment makes runs and judges them; others word it"},
+}
+
+// system are the packages of the operating system, and who may use them.
+var (
+	system      = []string{"os", "os/exec", "os/signal"}
+	systemUsers = []string{"cli", "sys", "test", "wire/clock"} // the timers of clock are files
+)
+
+// A house is the packages of the module without tests: the files of each, and which of
+// ours each imports, both by its path below internal.
+type house struct {
+	files   map[string][]*ast.File
+	imports map[string][]string
+}
+
+func readHouse(t *testing.T) house {
+	t.Helper()
+	h := house{map[string][]*ast.File{}, map[string][]string{}}
+	set := token.NewFileSet()
+	eachFile(t, func(name string) {
+		if strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		f, err := parser.ParseFile(set, filepath.Join(root, name), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkg := strings.TrimPrefix(path.Dir(name), "internal/")
+		h.files[pkg] = append(h.files[pkg], f)
+		for _, other := range imported(f) {
+			if ours, ok := strings.CutPrefix(other, module+"/internal/"); ok && !slices.Contains(h.imports[pkg], ours) {
+				h.imports[pkg] = append(h.imports[pkg], ours)
+			}
+		}
+	})
+	if len(h.files) < 30 {
+		t.Fatalf("found %d packages", len(h.files))
+	}
+	return h
+}
+
+// eachFile calls do with every Go file of the module, named from its root.
+func eachFile(t *testing.T, do func(name string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || file != root && strings.HasPrefix(d.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		if name, err := filepath.Rel(root, file); err == nil && strings.HasSuffix(name, ".go") {
+			do(filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func imported(f *ast.File) (paths []string) {
+	for _, spec := range f.Imports {
+		paths = append(paths, strings.Trim(spec.Path.Value, `"`))
+	}
+	return paths
+}
+
+func TestEveryPackageHasADocAndAPlace(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := packageRows(string(text))
+	packages := readHouse(t).files
+	for pkg, files := range packages {
+		docs := 0
+		for _, f := range files {
+			if f.Doc != nil {
+				docs++
+			}
+		}
+		if docs != 1 {
+			t.Errorf("%s: %d files have a package doc, want 1", pkg, docs)
+		}
+		if pkg == "cmd/pitot" {
+			continue
+		}
+		if !slices.Contains(areas, areaOf(pkg)) {
+			t.Errorf("%s is in none of the areas %v", pkg, areas)
+		}
+		if !slices.Contains(rows, pkg) {
+			t.Errorf("ARCHITECTURE.md has no row for %s", pkg)
+		}
+		if name := files[0].Name.Name; name != path.Base(pkg) {
+			t.Errorf("%s: package %s is not named after its folder", pkg, name)
+		}
+	}
+	for _, row := range rows {
+		if packages[row] == nil {
+			t.Errorf("ARCHITECTURE.md has a row for %s, which does not exist", row)
+		}
+	}
+}
+
+// packageRows are the packages in the table of ARCHITECTURE.md.
+func packageRows(text string) (rows []string) {
+	_, text, _ = strings.Cut(text, "\n## Packages\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	for line := range strings.Lines(text) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 {
+			if name := strings.TrimSpace(cells[1]); strings.HasPrefix(name, "`") {
+				rows = append(rows, strings.Trim(name, "`"))
+			}
+		}
+	}
+	return rows
+}
+
+func TestAnAreaImportsOnlyWhatStandsBelowIt(t *testing.T) {
+	h := readHouse(t)
+	for pkg, others := range h.imports {
+		for _, other := range others {
+			if pkg == "cmd/pitot" {
+				if other != "cli" {
+					t.Errorf("%s imports %s: it calls cli and nothing else", pkg, other)
+				}
+				continue
+			}
+			if level(areaOf(other)) > level(areaOf(pkg)) {
+				t.Errorf("%s imports %s, which stands above it", pkg, other)
+			}
+		}
+	}
+	for pkg := range h.imports {
+		for _, r := range hidden {
+			if within(pkg, r.from) {
+				if way := h.way(pkg, r.to, nil); way != nil {
+					t.Errorf("%s: %s", strings.Join(way, " imports "), r.why)
+				}
+			}
+		}
+	}
+}
+
+// within reports whether a package is an area, or in it.
+func within(pkg, area string) bool { return pkg == area || strings.HasPrefix(pkg, area+"/") }
+
+// way is a chain of imports from a package to another, nil if there is none.
+func (h house) way(from, to string, passed map[string]bool) []string {
+	if passed == nil {
+		passed = map[string]bool{}
+	}
+	if passed[from] {
+		return nil
+	}
+	passed[from] = true
+	for _, next := range h.imports[from] {
+		if within(next, to) {
+			return []string{from, next}
+		}
+		if rest := h.way(next, to, passed); rest != nil {
+			return append([]string{from}, rest...)
+		}
+	}
+	return nil
+}
+
+func TestOnlySysAndCLIUseTheOperatingSystem(t *testing.T) {
+	for pkg, files := range readHouse(t).files {
+		allowed := slices.ContainsFunc(systemUsers, func(user string) bool { return within(pkg, user) })
+		for _, f := range files {
+			for _, other := range imported(f) {
+				if slices.Contains(system, other) && !allowed {
+					t.Errorf("%s imports %s, which is for %v", pkg, other, systemUsers)
+				}
+				if other == "C" || other == "unsafe" && pkg != "wire/transport" && pkg != "proof/truth" {
+					t.Errorf("%s imports %s", pkg, other)
+				}
+			}
+		}
+	}
+}
+
+// banned are modules that were weighed and not taken, and those that need cgo.
+var banned = map[string]string{
+	"github.com/mattn/go-sqlite3":                "needs cgo; modernc.org/sqlite does not",
+	"github.com/marcboeker/go-duckdb":            "needs cgo",
+	"github.com/apache/arrow-go":                 "27 MiB for what parquet-go does",
+	"go.opentelemetry.io/otel/sdk":               "90 modules for one header",
+	"github.com/pressly/goose":                   "77 modules for 40 lines",
+	"github.com/goreleaser/goreleaser":           "make dist does it",
+	"github.com/stretchr/testify":                "the standard library and go-cmp do it",
+	"github.com/pkg/errors":                      "the standard library does it",
+	"github.com/golang/protobuf":                 "superseded",
+	"gopkg.in/yaml.v3":                           "goccy/go-yaml shows the line and a caret",
+	"github.com/spf13/cobra":                     "kong parses commands",
+	"github.com/prometheus/client_golang":        "the engine writes its own few metrics",
+	"github.com/confluentinc/confluent-kafka-go": "needs cgo",
+}
+
+func TestBannedDependenciesStayOut(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		fields := strings.Fields(line)
+		for module, why := range banned {
+			if len(fields) > 0 && slices.ContainsFunc(fields, func(f string) bool { return f == module || strings.HasPrefix(f, module+"/") }) {
+				t.Errorf("%s: %s", module, why)
+			}
+		}
+	}
+}
+
+func TestNoFileIsTooLong(t *testing.T) {
+	eachFile(t, func(name string) {
+		b, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(b), "\n"); n > 600 {
+			t.Errorf("%s has %d lines, the limit is 600", name, n)
+		}
+	})
+}

@@ -1,0 +1,323 @@
+package ingest
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A claim found in a line, from start to end of it.
+type claim struct {
+	trace.Claim
+	start, end int
+}
+
+// A mention is a word of a claim.
+type mention struct {
+	start, end int
+	means      string
+}
+
+// A vocabulary is what words mean; the first that fits a place counts.
+type vocabulary []entry
+
+type entry struct {
+	words expression
+	means string
+}
+
+func word(text, means string) entry { return entry{compile(`(?i)` + text), means} }
+
+// The names that people give to metrics, statistics and directions.
+var (
+	metricWords = vocabulary{
+		word(`\bTTFT\b|time to first token|首\s*个?\s*(?:token|字)\s*的?(?:时延|延迟|耗时)?`, "ttft"),
+		word(`\bTPOT\b|time per output token`, "tpot"),
+		word(`\bITL\b|inter[- ]token latency`, "itl"),
+		word(`\bICL\b`, "icl"),
+		word(`\bE2EL?\b(?:\s+latency)?|end[- ]to[- ]end(?:\s+latency)?|端到端(?:时延|延迟|耗时)?`, "e2el"),
+		word(`request throughput|\b(?:QPS|RPS)\b|请求吞吐(?:量|率)?`, "throughput.requests"),
+		word(`(?:total|overall) (?:token )?throughput|总吞吐(?:量|率)?`, "throughput.total"),
+		word(`(?:input|prefill) (?:token )?throughput|输入吞吐(?:量|率)?`, "throughput.input"),
+		word(`peak output (?:token )?throughput|峰值输出吞吐(?:量|率)?`, "peak.output"),
+		word(`(?:output|generation|decode) (?:token )?throughput|\bTPS\b|输出吞吐(?:量|率)?`, "throughput.output"),
+		word(`throughput|吞吐(?:量|率)?`, "throughput"),
+		word(`\bgoodput\b`, "goodput"),
+		word(`(?:benchmark )?duration\b`, "duration"),
+		word(`accept(?:ance)? length|接受长度`, "accept_length"),
+	}
+	statisticWords = vocabulary{
+		word(`\b(?:mean|avg|average)\b|平均|均值`, "mean"),
+		word(`\b(?:median|p50)\b|中位数?`, "median"),
+		word(`\bp\d{1,2}(?:\.\d{1,3})?\b`, "p"),
+		word(`\b\d{1,2}(?:\.\d{1,3})?(?:th percentile| 分位|分位)`, "p"),
+		word(`\bmax(?:imum)?\b|最大`, "max"),
+		word(`\bmin(?:imum)?\b|最小`, "min"),
+	}
+	arrows = vocabulary{
+		word(`[⬇↓▼🔻↘]\x{FE0F}?`, "down"),
+		word(`[⬆↑▲🔺↗]\x{FE0F}?`, "up"),
+	}
+	directions = vocabulary{
+		word(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cut)\b|降低?|下降|减少?|减小|缩短`, "down"),
+		word(`\b(?:speed[ -]?up|faster|improv\w*|better|gain\w*)\b|提升|改善|加速|变快`, "better"),
+		word(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|退化`, "worse"),
+		word(`\b(?:increas\w*|rais\w*|rose|higher|up|grow\w*)\b|增加?|升高|上升|上涨|提高`, "up"),
+	}
+	// optimized is the noun and the verb: it states a change right ahead of its amount.
+	optimized = regexp.MustCompile(`优化[了约\s]*$`)
+	// unclaimed are words of a clause that states a bound, a wish, somebody else's
+	// figures, a share or nothing.
+	unclaimed = compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|utili[sz]ation|usage|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
+
+	amount = compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍)`)
+	clause = compile(`[;；。，、]|,\s|\.\s|\s(?:and|but|while)\s|以及|并且|但是?|而且?`)
+	logged = compile(`\b(?:INFO|WARNING|WARN|ERROR|DEBUG)\b`)
+	// intoShare is what stands ahead of an amount that is what remains: `to 80%`.
+	intoShare = regexp.MustCompile(`(?i)(?:\bto|至|到)(?:原来的|约|about|around|~|～|\s)*$`)
+	// beside is what can stand between a metric and the factor of it.
+	beside = regexp.MustCompile(`(?i)^(?:is|the|of|by|=|:|：|[\s|*(（+~～约])*$`)
+)
+
+// find are the mentions in a text, in its order; longer ones hide those inside.
+func (v vocabulary) find(text string) (all []mention) {
+	lower := lowered(text)
+	for _, w := range v {
+		if !w.words.in(text, lower) {
+			continue
+		}
+		for _, m := range w.words.FindAllStringIndex(text, -1) {
+			overlaps := slices.ContainsFunc(all, func(o mention) bool { return m[0] < o.end && o.start < m[1] })
+			if !overlaps {
+				all = append(all, mention{m[0], m[1], w.means})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b mention) int { return a.start - b.start })
+	return all
+}
+
+// Lines longer than this state nothing that could be told apart.
+const longestClaim = 500
+
+// canClaim is a quick no for most lines: one that states a change has an amount and
+// a metric.
+func canClaim(text string) bool {
+	if len(text) > longestClaim || !hasAmount(text) {
+		return false
+	}
+	lower := lowered(text)
+	known := func(e entry) bool { return e.words.in(text, lower) }
+	return slices.ContainsFunc(metricWords, known) && !logged.finds(text, lower) && amount.MatchString(text)
+}
+
+// hasAmount reports whether a unit of changes stands behind a digit.
+func hasAmount(text string) bool {
+	for _, unit := range []string{"%", "％", "x", "×", "倍"} {
+		for rest := text; ; {
+			before, after, ok := strings.Cut(rest, unit)
+			if !ok {
+				break
+			}
+			before = strings.TrimRight(before, " \t")
+			if before != "" && before[len(before)-1] >= '0' && before[len(before)-1] <= '9' {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
+}
+
+// claimsIn are the changes of metrics that a line states.
+func claimsIn(text string) (all []claim) {
+	if !canClaim(text) {
+		return nil
+	}
+	metric := ""
+	start := 0
+	var cuts [][]int
+	if clause.in(text, "") {
+		cuts = clause.FindAllStringIndex(text, -1)
+	}
+	for _, cut := range append(cuts, []int{len(text), len(text)}) {
+		found, last := clauseClaims(text[start:cut[0]], metric)
+		for _, c := range found {
+			c.start, c.end = c.start+start, c.end+start
+			if open, closed, ok := enclosing(text, c.start, c.end); ok {
+				c.Text = trimClaim(text[open:closed])
+			}
+			all = append(all, c)
+		}
+		if last != "" {
+			metric = last
+		}
+		start = cut[1]
+	}
+	return all
+}
+
+// trimClaim is a claim without the marks around it.
+func trimClaim(text string) string { return strings.Trim(text, " \t()（）[]【】|*-•") }
+
+// clauseClaims are those of one clause; a metric that it does not name is that of
+// the clause before. The last metric that it names comes back.
+func clauseClaims(text, metric string) (all []claim, last string) {
+	metrics := metricWords.find(text)
+	if len(metrics) > 0 {
+		last = metrics[len(metrics)-1].means
+	}
+	lower := lowered(text)
+	if !hasAmount(text) || unclaimed.finds(text, lower) {
+		return nil, last
+	}
+	amounts := amount.FindAllStringSubmatchIndex(text, -1)
+	from := 0
+	for i, a := range amounts {
+		to := len(text)
+		if i+1 < len(amounts) {
+			to = amounts[i+1][0]
+		}
+		if c, ok := readClaim(text, metric, metrics, a, from, to); ok {
+			all = append(all, c)
+		}
+		from = a[1]
+	}
+	return all, last
+}
+
+// readClaim reads what belongs to one amount: what stands from one end of its
+// surroundings to the other.
+func readClaim(text, metric string, metrics []mention, a []int, from, to int) (claim, bool) {
+	c := claim{start: a[0], end: a[1]}
+	c.Text = trimClaim(text)
+	c.Metric = metric
+	m, named := nearest(metrics, a[0], a[1], 0, len(text))
+	if named {
+		c.Metric = m.means
+		c.cover(m)
+	}
+	if c.Metric == "" {
+		return c, false
+	}
+	for _, m := range statisticWords.find(text) {
+		if m.start >= from && m.end <= a[0] {
+			c.Stat = statistic(text[m.start:m.end], m.means)
+			c.cover(m)
+		}
+	}
+	way, ok := c.direction(text, a, from, to)
+	if way == "factor" {
+		ok = ok && named && beside.MatchString(between(text, m, a))
+	}
+	if !ok {
+		return c, false
+	}
+	if !c.quantify(text[a[2]:a[3]], text[a[4]:a[5]], way) {
+		return c, false
+	}
+	if isShare(text[a[4]:a[5]]) && intoShare.MatchString(text[from:a[0]]) {
+		c.Change = math.Abs(c.Change) - 1 // what remains
+	}
+	return c, true
+}
+
+// between is what stands between a mention and an amount.
+func between(text string, m mention, a []int) string {
+	if m.end <= a[0] {
+		return text[m.end:a[0]]
+	}
+	return text[a[5]:max(a[5], m.start)]
+}
+
+func isShare(unit string) bool { return strings.ContainsAny(unit, "%％") }
+
+// nearest is the last mention ahead of a place, or else the first one behind it.
+func nearest(all []mention, start, end, from, to int) (best mention, ok bool) {
+	for _, m := range all {
+		if m.start >= from && m.end <= start {
+			best, ok = m, true
+		}
+	}
+	for _, m := range all {
+		if !ok && m.start >= end && m.end <= to {
+			return m, true
+		}
+	}
+	return best, ok
+}
+
+func (c *claim) cover(m mention) { c.start, c.end = min(c.start, m.start), max(c.end, m.end) }
+
+// statistic is its name: p99 for `P99` and `99th percentile`.
+func statistic(text, means string) string {
+	if means != "p" {
+		return means
+	}
+	return "p" + strings.TrimFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// direction is where an amount points: up, down, better or worse; by its sign, an
+// arrow, or a word.
+func (c *claim) direction(text string, a []int, from, to int) (way string, ok bool) {
+	before, width := utf8.DecodeLastRuneInString(text[:a[0]])
+	ahead, _ := utf8.DecodeLastRuneInString(text[:a[0]-width])
+	attached := ahead < '0' || ahead > '9' // else it is a range
+	switch {
+	case strings.ContainsRune("-−－", before) && attached && text[:a[0]] != "":
+		c.start = min(c.start, a[0]-width)
+		return "down", true
+	case strings.ContainsRune("+＋", before) && attached:
+		c.start = min(c.start, a[0]-width)
+		return "up", true
+	case strings.ContainsRune("~～", before) && attached:
+	case strings.ContainsRune("-−－–~～.<>≤≥", before):
+		return "", false
+	}
+	if optimized.MatchString(text[from:a[0]]) {
+		return "better", true
+	}
+	for _, v := range []vocabulary{arrows, directions} {
+		if m, ok := nearest(v.find(text), a[0], a[1], from, to); ok {
+			c.cover(m)
+			return m.means, true
+		}
+	}
+	return "factor", !isShare(text[a[4]:a[5]])
+}
+
+// quantify sets the change. A factor is one of speed: of a latency it divides.
+func (c *claim) quantify(number, unit, way string) bool {
+	v, err := strconv.ParseFloat(number, 64)
+	_, fraction, _ := strings.Cut(number, ".")
+	if err != nil || len(number) > 12 {
+		return false
+	}
+	c.Step = math.Pow10(-len(fraction))
+	latency := !strings.Contains(c.Metric, "throughput") && !slices.Contains([]string{"goodput", "accept_length", "peak.output"}, c.Metric)
+	if !isShare(unit) {
+		return c.factor(v, way, latency)
+	}
+	c.Change, c.Step = v/100, c.Step/100
+	if way == "down" || way == "better" && latency || way == "worse" && !latency {
+		c.Change = -c.Change
+	}
+	return true
+}
+
+func (c *claim) factor(v float64, way string, latency bool) bool {
+	switch {
+	case v <= 0 || way == "factor" && latency || way == "worse":
+		return false // nobody can tell which way it goes
+	case latency && way != "up", way == "down":
+		c.Change, c.Step = 1/v-1, c.Step/(v*v)
+	default:
+		c.Change = v - 1
+	}
+	return true
+}

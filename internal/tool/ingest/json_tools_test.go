@@ -1,0 +1,101 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/test/golden"
+)
+
+// The files are what the tools wrote of 20 requests of 16 tokens, 10 ms apart
+// after 50 ms; that of GenAI-Perf is made up in the form of its documents. UPDATE=1
+// writes the golden files anew.
+func TestResultsOfTools(t *testing.T) {
+	files, err := filepath.Glob("testdata/tools/*.json*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, ".golden") {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			found, problems := readJSON(fromFile(t, "tools/"+filepath.Base(file)))
+			if len(problems) > 0 || len(found) == 0 {
+				t.Fatal(problems)
+			}
+			var got strings.Builder
+			for _, f := range found {
+				got.WriteString(inText(t, f) + "\n")
+			}
+			golden.Check(t, file+".golden", got.String())
+		})
+	}
+}
+
+// shown is all that was found of a result.
+func inText(t *testing.T, f Found) string {
+	t.Helper()
+	o := f.Run.Origin
+	var b strings.Builder
+	line := func(name string, v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s %s\n", name, text)
+	}
+	line("result", []string{f.Run.ID, f.Run.Name, o.Tool, o.Form, string(o.Detail)})
+	line("line", o.Line)
+	line("path", o.Path)
+	line("started", f.Run.Started.UTC())
+	line("end", f.Run.End)
+	line("records", len(wholeTrace(t, f).Records))
+	line("notes", f.Run.Notes)
+	line("server", f.Run.Env.Server)
+	plan := reflect.ValueOf(f.Run.Plan)
+	for i := range plan.NumField() {
+		if v := plan.Field(i); !v.IsZero() {
+			line("plan "+plan.Type().Field(i).Name, v.Interface())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Setup)) {
+		line("setup "+name, o.Setup[name])
+	}
+	for _, figure := range o.Figures {
+		line("figure "+figure.Name, figure.Value)
+	}
+	return b.String()
+}
+
+// ITL means two things, and both keep their names.
+func TestITLOfAIPerfIsAMean(t *testing.T) {
+	o := one(t, fromFile(t, "tools/aiperf-closed.json")).Run.Origin
+	itl, _ := o.Figure("itl.p99")
+	icl, ok := o.Figure("icl.p99")
+	if !ok || itl.Value >= icl.Value {
+		t.Errorf("itl %v, icl %v", itl, icl)
+	}
+	if d := metrics.DefinitionOf(o.Tool, o.Form, "itl.p99"); !strings.Contains(d.Words, "one value a request") {
+		t.Errorf("defined as %v", d)
+	}
+}
+
+// A file for the PyTorch benchmark database says which limits a goodput is of.
+func TestPyTorchBenchmark(t *testing.T) {
+	f := one(t, fromFile(t, "tools/vllm.pytorch.json"))
+	if got := len(f.Run.Plan.Objectives); got != 2 {
+		t.Errorf("objectives %v", f.Run.Plan.Objectives)
+	}
+	want, _ := one(t, fromFile(t, "vllm/pitot.json")).Run.Origin.Figure("ttft.p99.9")
+	if got, ok := f.Run.Origin.Figure("ttft.p99.9"); !ok || got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

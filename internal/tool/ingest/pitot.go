@@ -1,0 +1,118 @@
+package ingest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// isPitot knows what `pitot runs export` writes by its members.
+func isPitot(o *object) bool { return o.object("run") != nil && o.list("records") != nil }
+
+// exported takes a run of Pitot's own.
+func (d *document) exported(o *object) {
+	rest := d.source.Size - o.at.offset
+	f, err := readPitot(Source{Name: d.source.Name, Data: io.NewSectionReader(d.source.Data, o.at.offset, rest), Size: rest})
+	if err != nil {
+		d.problem(fmt.Errorf("it is an export of Pitot's: %w", err))
+		return
+	}
+	d.own = append(d.own, f)
+}
+
+// readPitot reads what `pitot runs export -f json` writes: a run as it was, with its
+// own id, and its records one by one.
+func readPitot(s Source) (Found, error) {
+	f := Found{Run: trace.Run{End: trace.Never}}
+	err := members(s, func(name string, d *json.Decoder) (more bool, err error) {
+		if name == "run" {
+			return true, d.Decode(&f.Run)
+		}
+		return true, skip(d)
+	})
+	if err == nil && f.Run.ID == "" {
+		err = errors.New("its run has no id")
+	}
+	f.Records = func(yield func(*trace.Record, error) bool) {
+		err := members(s, func(name string, d *json.Decoder) (more bool, err error) {
+			if name != "records" {
+				return true, skip(d)
+			}
+			return yieldRecords(d, yield)
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+	return f, err
+}
+
+// yieldRecords reads a list of records; more is false when nobody wants another.
+func yieldRecords(d *json.Decoder, yield func(*trace.Record, error) bool) (more bool, err error) {
+	if err := expect(d, json.Delim('[')); err != nil {
+		return false, err
+	}
+	for d.More() {
+		r := trace.NewRecord(0)
+		if err := d.Decode(r); err != nil {
+			return false, err
+		}
+		if !yield(r, nil) {
+			return false, nil
+		}
+	}
+	return true, expect(d, json.Delim(']'))
+}
+
+// members walks an object, and lets use read each member's value.
+func members(s Source, use func(name string, d *json.Decoder) (more bool, err error)) error {
+	d := json.NewDecoder(io.NewSectionReader(s.Data, 0, s.Size))
+	if err := expect(d, json.Delim('{')); err != nil {
+		return err
+	}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := token.(string)
+		more, err := use(name, d)
+		if err != nil {
+			return fmt.Errorf("%s, before byte %d: %w", name, d.InputOffset(), err)
+		}
+		if !more {
+			return nil
+		}
+	}
+	return expect(d, json.Delim('}'))
+}
+
+func expect(d *json.Decoder, want json.Delim) error {
+	token, err := d.Token()
+	if err == nil && token != want {
+		err = fmt.Errorf("%v where %v should be", token, want)
+	}
+	return err
+}
+
+// skip passes over a value without keeping it.
+func skip(d *json.Decoder) error {
+	for depth := 0; ; {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,519 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/dialect"
+)
+
+// A textReader reads the tables of a note or of a terminal's log. It sees one line
+// at a time, and the next.
+type textReader struct {
+	name     string
+	outline  outline
+	around   surroundings
+	table    *printed // being read
+	tables   []*printed
+	problems []Problem
+
+	aside   *aside // a table to the right of the one that is open
+	side    string // of the next table, "" if it stands alone
+	diff    bool   // lines begin with the mark of a change
+	sides   int    // how many tables are read beside each other
+	near    string // a label in a block of code, if the line right above is one
+	fence   string // what opened the block of code that it is in, "" outside
+	fenced  bool   // that block began directly below the label
+	label   string // a line that names the next table, if one follows
+	colon   bool   // it is marked as a label
+	prose   bool   // the line before was text of a paragraph
+	last    *printed
+	pending []pendingClaim // of the next table
+	stated  int            // claims since the last table
+}
+
+// readText reads the tables in a text.
+func readText(s Source) ([]Found, []Problem) {
+	r := &textReader{name: s.Name}
+	var current *line
+	for l, err := range lines(s) {
+		if err != nil {
+			r.problem(l.n, "read the file: %v", err)
+			break
+		}
+		if current != nil {
+			r.line(*current, l.text)
+		}
+		current = &l
+	}
+	if current != nil {
+		r.line(*current, "")
+	}
+	r.closeTable()
+	r.turn()
+	if len(r.tables) > 0 {
+		r.claimsFor(nil)
+	}
+	found := r.found()
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
+	if len(found) == 0 && len(r.problems) == 0 {
+		r.problem(0, "no table of vllm bench serve or of sglang.bench_serving in it, and it is no JSON")
+	}
+	for i := range r.problems {
+		r.problems[i].Nothing = len(r.tables) == 0
+	}
+	return found, r.problems
+}
+
+func (r *textReader) problem(n int, format string, a ...any) {
+	r.problems = append(r.problems, Problem{File: r.name, Line: n, Reason: fmt.Sprintf(format, a...)})
+}
+
+var (
+	// What may stand behind a line of a table: the end of a cell, of a string, of HTML.
+	behind    = `(?:[\s|"'\\]|</?[a-z]+>)*$`
+	titleLine = compile(`={3,} ?Serving Benchmark Result ?={3,}` + behind)
+	titles    = compile(`={3,} ?Serving Benchmark Result ?={3,}`)
+	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}` + behind)
+	hunk      = compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
+	quoted    = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
+	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
+)
+
+// unquoted is a line without the marks of a quotation.
+func unquoted(text string) string {
+	if !strings.HasPrefix(strings.TrimLeft(text, " "), ">") {
+		return text
+	}
+	return quoted.ReplaceAllString(text, "")
+}
+
+// undiffed is a line without the mark that a diff puts ahead of it.
+func (r *textReader) undiffed(text string) string {
+	switch {
+	case hunk.find(text) != nil:
+		r.diff = true
+		return ""
+	case !r.diff || text == "":
+	case strings.IndexByte("+- ", text[0]) >= 0:
+		return text[1:]
+	default:
+		r.diff = false
+	}
+	return text
+}
+
+// line reads a line of the document. What stands to the right of a table is read
+// after it.
+func (r *textReader) line(l line, next string) {
+	l.text = r.undiffed(l.text)
+	if r.split(&l) {
+		next = ""
+	}
+	text := unquoted(l.text)
+	switch {
+	case titleLine.find(l.text) != nil:
+		r.openTable(l.n, true)
+	case r.table != nil && r.tableLine(line{l.n, strings.TrimRight(l.text, `\"`)}):
+	case r.fenceMark(text):
+		r.prose = false
+	case r.fence != "":
+		r.code(line{l.n, text})
+	case strings.TrimSpace(text) == "":
+		r.prose = false
+	default:
+		r.text(line{l.n, text}, unquoted(next))
+	}
+}
+
+// code reads a line in a block of code, outside of tables: it may be the label of the
+// table right below it.
+func (r *textReader) code(l line) {
+	text := strings.TrimSpace(l.text)
+	if text == "" {
+		return
+	}
+	r.near = ""
+	if h, ok := bannerHeading(text); ok {
+		r.heading(h, l)
+		return
+	}
+	if r.take(l) {
+		return
+	}
+	comment, isComment := strings.CutPrefix(text, "# ")
+	if label, colon, ok := plainLabel(comment); ok && (isComment || colon) && !isGeneric(label) {
+		r.near = label
+	}
+}
+
+// tableLine reads a line while a table is open, and reports whether it was of the
+// table.
+func (r *textReader) tableLine(l line) bool {
+	row, isRow := findRow(l.text)
+	switch {
+	case isRow:
+		r.table.add(l.n, row)
+	case endLine.MatchString(l.text):
+		r.table.ended = true
+		r.closeTable()
+	case r.fence != "" && closes(r.fence, l.text), r.fence == "" && atxHeading.MatchString(l.text), r.table.lost():
+		r.closeTable()
+		return false
+	default:
+		if label, ok := unknownRow(l.text); ok {
+			r.problem(l.n, "%s is no label that is known here; its number is left out", label)
+		}
+		r.table.foreign++
+	}
+	return true
+}
+
+// findRow finds a row that stands where a tool puts it, or begins its line.
+func findRow(text string) (dialect.Row, bool) {
+	row, ok := dialect.FindRow(text)
+	if !ok || !row.Aligned && strings.Trim(text[:row.Start], " \t>|+-") != "" {
+		return dialect.Row{}, false
+	}
+	return row, true
+}
+
+var numbered = regexp.MustCompile(`:(\s+)-?\d+(?:\.\d+)?\s*$`)
+
+// unknownRow is the label of a line that looks like a row and is of no table.
+func unknownRow(text string) (label string, ok bool) {
+	m := numbered.FindStringSubmatchIndex(text)
+	if m == nil {
+		return "", false
+	}
+	const column = 41
+	start := utf8.RuneCountInString(text[:m[3]]) - column
+	if start < 0 {
+		return "", false
+	}
+	runes := []rune(text[:m[2]])
+	if start >= len(runes) || runes[start] == ' ' && !strings.HasPrefix(string(runes[start:]), "  ") || start > 0 && runes[start-1] != ' ' && runes[start-1] != '|' {
+		return "", false
+	}
+	return strings.TrimSpace(string(runes[start:])), true
+}
+
+// fenceMark reads the beginning or the end of a block of code.
+func (r *textReader) fenceMark(text string) bool {
+	if r.fence != "" {
+		if !closes(r.fence, text) {
+			return false
+		}
+		r.fence, r.fenced = "", false
+		return true
+	}
+	m := fenceLine.FindStringSubmatch(text)
+	if m == nil || m[1][0] == '`' && strings.Contains(m[2], "`") {
+		return false
+	}
+	r.fence, r.fenced = m[1], true
+	return true
+}
+
+// closes reports whether a line ends the block that fence began.
+func closes(fence, text string) bool {
+	m := fenceLine.FindStringSubmatch(unquoted(text))
+	return m != nil && m[1][0] == fence[0] && len(m[1]) >= len(fence) && strings.TrimSpace(m[2]) == ""
+}
+
+// text reads a line of prose: a heading, a label, a claim, or words on the
+// environment. Rows that stand there are a table without its beginning.
+func (r *textReader) text(l line, next string) {
+	prose := r.prose
+	r.prose = true
+	if escape.in(l.text, "") {
+		l.text = escape.ReplaceAllString(l.text, "$1")
+	}
+	if level := underlined(l.text, next); level > 0 && !prose {
+		r.heading(heading{level: level, text: l.text}, l)
+		return
+	}
+	if h, ok := markedHeading(l.text); ok && (h.level < boldLevel || !onlyClaims(h.text)) {
+		r.heading(h, l)
+		return
+	}
+	if row, ok := dialect.FindRow(l.text); ok && row.Aligned {
+		r.openTable(l.n, false)
+		r.table.add(l.n, row)
+		return
+	}
+	if strings.Trim(l.text, "=- \t") == "" {
+		return
+	}
+	if claims := r.claimsOf(l); len(claims) > 0 {
+		r.claim(claims, l.n)
+		return
+	}
+	if r.take(l) {
+		return
+	}
+	label, onlyTags := l.text, false
+	if strings.Contains(label, "<") {
+		label = htmlTag.ReplaceAllString(label, " ")
+		onlyTags = strings.TrimSpace(label) == ""
+	}
+	switch label, colon, ok := plainLabel(label); {
+	case onlyTags, ok && isGeneric(label):
+	case ok && (colon || !prose):
+		r.label, r.colon = label, colon
+		if colon {
+			r.last = nil
+		}
+	default:
+		r.label = ""
+	}
+}
+
+func (r *textReader) heading(h heading, l line) {
+	r.last, r.label, r.prose = nil, "", false
+	r.outline.place(h)
+	r.claim(r.claimsOf(line{l.n, emphasis.Replace(h.text)}), l.n)
+	r.take(line{l.n, h.text})
+}
+
+// mostClaims is how many changes can be stated between two tables: a text that has
+// more is no note on them.
+const mostClaims = 500
+
+// claimsOf are the changes that a line states.
+func (r *textReader) claimsOf(l line) []claim {
+	if r.stated >= mostClaims {
+		return nil
+	}
+	found := claimsIn(l.text)
+	if r.stated += len(found); r.stated >= mostClaims && len(r.tables) > 0 {
+		r.problem(l.n, "%d changes are stated since the last table: what follows up to the next one is not read as such", r.stated)
+	}
+	return found
+}
+
+// A pendingClaim waits for a table.
+type pendingClaim struct {
+	trace.Claim
+	below *heading
+}
+
+// claim gives what an author states to the table above, or if a heading stands
+// between to the next one below the same heading.
+func (r *textReader) claim(found []claim, n int) {
+	for _, c := range found {
+		c.Line = n
+		if r.last != nil {
+			r.last.claims = append(r.last.claims, c.Claim)
+			continue
+		}
+		below := r.outline.top()
+		if r.label != "" {
+			below = r.outline.marked() // the label will be the heading
+		}
+		r.pending = append(r.pending, pendingClaim{c.Claim, below})
+	}
+}
+
+// claimsFor are the claims of a table below some headings. Those that stand below
+// another heading, of which no table followed, are of none.
+func (r *textReader) claimsFor(stack []*heading) (all []trace.Claim) {
+	for _, c := range r.pending {
+		if stack != nil && (c.below == &r.outline.root || slices.Contains(stack, c.below)) {
+			all = append(all, c.Claim)
+		} else {
+			r.problem(c.Line, "%q is a claim beside no table", c.Text)
+		}
+	}
+	r.pending = nil
+	return all
+}
+
+// A printed table, as it is read.
+type printed struct {
+	at      int // line where it begins
+	titled  bool
+	ended   bool
+	rows    []dialect.Row
+	lines   []int // of the rows
+	foreign int   // lines since the last row that are not the table's
+	stack   []*heading
+	claims  []trace.Claim
+	env     []string
+	around  surroundings
+}
+
+func (p *printed) add(n int, row dialect.Row) {
+	p.foreign = 0
+	if len(p.rows) < mostRows {
+		p.rows, p.lines = append(p.rows, row), append(p.lines, n)
+	}
+	if row.Remark == "" {
+		return
+	}
+	for _, c := range claimsIn(row.Label + " " + row.Remark) {
+		c.Line, c.Text = n, row.Label+" "+row.Value+" "+row.Remark
+		p.claims = append(p.claims, c.Claim)
+	}
+}
+
+// What makes a table, and how far apart its lines can be.
+const (
+	mostRows    = 1000
+	leastRows   = 3 // of one without its title
+	mostForeign = 200
+)
+
+// lost reports whether so many other lines came that the rest of the table will
+// not.
+func (p *printed) lost() bool {
+	return p.foreign > mostForeign || !p.titled && p.foreign > leastRows
+}
+
+func (r *textReader) openTable(n int, titled bool) {
+	r.closeTable()
+	if r.label != "" && (r.colon || r.fenced) {
+		r.outline.place(heading{level: plainLevel, text: r.label})
+	}
+	r.outline.leave(codeLevel)
+	if r.near != "" {
+		r.outline.place(heading{level: codeLevel, text: r.near})
+	}
+	if r.side != "" {
+		r.outline.place(heading{level: sideLevel, text: r.side})
+	}
+	r.label, r.near, r.side, r.prose = "", "", "", false
+	r.table = &printed{at: n, titled: titled, stack: slices.Clone(r.outline.stack), env: r.outline.env()}
+}
+
+// closeTable ends the table that is open, if it is one.
+func (r *textReader) closeTable() {
+	t := r.table
+	r.table = nil
+	if t == nil || !t.titled && len(t.rows) < leastRows {
+		return
+	}
+	if len(t.rows) == 0 {
+		r.problem(t.at, "a table without rows")
+		return
+	}
+	t.around, r.around = r.around, surroundings{}
+	t.claims = append(r.claimsFor(append([]*heading{}, t.stack...)), t.claims...)
+	if len(t.stack) > 0 {
+		t.stack[len(t.stack)-1].tables++
+	}
+	r.tables, r.last, r.stated = append(r.tables, t), t, 0
+}
+
+// found makes runs of the tables. A table that stands there again, to the digit, is
+// no second run.
+func (r *textReader) found() (all []Found) {
+	seen := map[string]int{}
+	at := map[string]int{}
+	for _, t := range r.tables {
+		run, ok := r.run(t)
+		if !ok {
+			continue
+		}
+		id := identify(run, t, seen)
+		if first := at[id.same]; first != 0 && len(t.rows) >= tellingRows {
+			r.problem(t.at, "the table of line %d stands here again, under the same name and to the digit: it is kept once", first)
+			continue
+		}
+		at[id.same] = t.at
+		run.ID = id.name
+		all = append(all, Found{Run: run})
+	}
+	return all
+}
+
+// tellingRows are as many as two runs will not have all alike.
+const tellingRows = 8
+
+// run makes a run of a table, and notes what it lacks.
+func (r *textReader) run(t *printed) (trace.Run, bool) {
+	reading := dialect.ReadRows(t.rows)
+	for _, d := range reading.Doubts {
+		r.problem(t.lines[d.Row], "%s", d.Reason)
+	}
+	if !t.titled {
+		r.problem(t.at, "the table has lost its beginning: no title stands above it")
+	}
+	if end := len(t.rows) - 1; !t.ended {
+		r.problem(t.lines[end], "the table breaks off behind %q: it has no line of = at its end", t.rows[end].Label)
+	}
+	if len(reading.Missing) > 0 {
+		r.problem(t.at, "the table lacks %s", strings.Join(reading.Missing, ", "))
+	}
+	if len(reading.Figures) == 0 {
+		r.problem(t.at, "the table has no figures")
+		return trace.Run{}, false
+	}
+	o := &trace.Origin{
+		Tool: reading.Tool, Form: reading.Form, Detail: trace.Table, File: r.name, Line: t.at,
+		Path: r.outline.path(t.stack), Figures: reading.Figures, Claims: t.claims, Trimmed: trimmed(t.rows),
+		Setup: reading.Setup, Around: append(t.env, t.around.run...),
+	}
+	if what := contradiction(o, t.around.settings); what != "" {
+		r.problem(t.around.at, "the Namespace is not of the table in line %d and is left out: it has %s", t.at, what)
+		t.around.settings = nil
+	}
+	maps.Copy(o.Setup, t.around.settings)
+	run := trace.Run{
+		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
+		End: trace.Never, Plan: plan(o, &t.around), Origin: o, Env: trace.Environment{Server: server(o.Around, o.Tool)},
+	}
+	if f, ok := o.Figure("duration"); ok && f.Value >= 0 && f.Value < 1e9 {
+		run.End = trace.Instant(f.Value*1e9 + 0.5)
+	}
+	return run, true
+}
+
+// stem is the name of a file without folder and extension; what has digits is no
+// extension but a version.
+func stem(name string) string {
+	base := path.Base(name)
+	if ext := path.Ext(base); !strings.ContainsAny(ext, "0123456789") {
+		base = strings.TrimSuffix(base, ext)
+	}
+	return base
+}
+
+// trimmed reports whether the rows that a tool fills up with blanks have lost
+// them.
+func trimmed(rows []dialect.Row) bool {
+	short := 0
+	for _, row := range rows {
+		if row.Padded {
+			return false
+		}
+		if row.Short() && row.Remark == "" {
+			short++
+		}
+	}
+	return short > 0
+}
+
+// An identity is a name that the same table in the same place has again; what is the
+// same in all tables that are alike.
+type identity struct{ name, same string }
+
+func identify(run trace.Run, t *printed, seen map[string]int) identity {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n", run.Origin.Tool, run.Name)
+	for _, row := range t.rows {
+		fmt.Fprintf(h, "%s %s\n", row.Label, row.Value)
+	}
+	same := string(h.Sum(nil))
+	seen[same]++
+	fmt.Fprintf(h, "%d\n", seen[same])
+	return identity{"imp-" + hex.EncodeToString(h.Sum(nil))[:12], same}
+}

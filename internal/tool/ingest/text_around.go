@@ -1,0 +1,141 @@
+package ingest
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/tool/dialect"
+)
+
+// What is kept of the lines beside a table, at most.
+const (
+	mostAround   = 400      // lines
+	longestKept  = 2000     // bytes of one
+	longestSetup = 64 << 10 // bytes of a Namespace that was broken over several lines
+)
+
+var (
+	image     = compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
+	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
+	described = regexp.MustCompile(`(?i)^(?:GPU|NPU|CUDA|CANN|Driver Version|Hardware|Python|OS|vLLM(?: version)?|SGLang(?: version)?|Model|硬件|模型|版本|环境)\s*[:：]\s*\S`)
+	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
+	bashLine  = compile(`\b(?:vllm (?:bench )?serve|sglang\.(?:bench_serving|launch_server)|benchmark_serving\.py|vllm\.entrypoints)\b`)
+)
+
+// ofRun are the beginnings of lines that the tools print ahead of a run.
+var ofRun = []string{
+	"#Input tokens:", "#Output tokens:", "#Input text tokens:", "#Input vision tokens:", "Starting warmup", "Warmup completed",
+	"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:", "Will increase RPS from",
+	"Burstiness factor:", "Maximum request concurrency:", "vLLM API server version",
+}
+
+// surroundings are what was found ahead of a table that belongs to it alone.
+type surroundings struct {
+	run      []string          // lines
+	settings map[string]string // of a Namespace
+	traffic  dialect.Settings  // of the lines on the load
+	at       int               // line of the Namespace
+	broken   strings.Builder   // a Namespace whose end has not come
+	command  strings.Builder   // a command line whose end has not come
+}
+
+// take keeps what a line has to say of the run or of the environment, and reports
+// whether it had anything to say.
+func (r *textReader) take(l line) bool {
+	text := unlisted(l.text)
+	a := &r.around
+	lower := lowered(text)
+	switch {
+	case a.broken.Len() > 0:
+		r.namespace(text)
+	case strings.Contains(text, "Namespace("):
+		a.at = l.n
+		r.namespace(text[strings.LastIndex(text, "Namespace("):])
+	case a.command.Len() > 0 || bashLine.finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
+		r.commandLine(text)
+	case len(text) > longestKept:
+		return false
+	case image.finds(text, lower), installed.MatchString(text), described.MatchString(text):
+		r.outline.note(dialect.Mask(text))
+	default:
+		return a.takeRun(text)
+	}
+	return true
+}
+
+// takeRun keeps a line that a tool prints ahead of a run, without what a log put
+// ahead of it.
+func (a *surroundings) takeRun(text string) bool {
+	for _, begins := range ofRun {
+		if i := strings.Index(text, begins); i >= 0 && len(a.run) < mostAround {
+			a.run = append(a.run, dialect.Mask(text[i:]))
+			a.load(text[i:])
+			return true
+		}
+	}
+	return false
+}
+
+// namespace reads a printout of arguments, or the next line of one that a terminal
+// broke.
+func (r *textReader) namespace(text string) {
+	a := &r.around
+	a.broken.WriteString(text)
+	settings, _, err := dialect.ReadNamespace(a.broken.String())
+	if errors.Is(err, dialect.ErrCut) && a.broken.Len() < longestSetup {
+		return
+	}
+	if err != nil {
+		r.problem(a.at, "read the Namespace: %v", err)
+	}
+	if len(settings) > 0 {
+		a.settings = settings
+	}
+	a.broken.Reset()
+}
+
+// commandLine keeps the command line of a server or of a run, with the lines that
+// continue it.
+func (r *textReader) commandLine(text string) {
+	a := &r.around
+	if a.command.Len() > 0 {
+		a.command.WriteByte(' ')
+	}
+	text, more := strings.CutSuffix(text, `\`)
+	a.command.WriteString(strings.TrimSpace(text))
+	if more && a.command.Len() < longestKept {
+		return
+	}
+	if len(a.run) < mostAround && a.command.Len() <= 2*longestKept {
+		a.run = append(a.run, dialect.Mask(prompt.ReplaceAllString(a.command.String(), "")))
+	}
+	a.command.Reset()
+}
+
+// How vLLM tells of a rate that rises.
+var (
+	ramp     = regexp.MustCompile(`^Traffic ramp-up strategy: (\w+)`)
+	rampFrom = regexp.MustCompile(`(\d+) to (\d+) RPS`)
+)
+
+// load reads what vLLM says of the load ahead of a run.
+func (a *surroundings) load(text string) {
+	if a.traffic == nil {
+		a.traffic = dialect.Settings{}
+	}
+	if m := ramp.FindStringSubmatch(text); m != nil {
+		a.traffic["ramp_up_strategy"] = m[1]
+	}
+	if m := rampFrom.FindStringSubmatch(text); m != nil {
+		a.traffic["ramp_up_start_rps"], a.traffic["ramp_up_end_rps"] = m[1], m[2]
+	}
+	label, value, _ := strings.Cut(text, ":")
+	value, _, _ = strings.Cut(strings.TrimSpace(value), " ")
+	switch label {
+	case "Traffic request rate":
+		a.traffic["request_rate"] = strings.TrimSuffix(value, ".")
+	case "Burstiness factor":
+		a.traffic["burstiness"] = value
+	}
+}

@@ -1,0 +1,320 @@
+package ingest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/tool/dialect"
+)
+
+// A heading is a line that names what stands below it. Those of Markdown have the
+// levels 1 to 6; a line in bold is below them all, and a plain one below that.
+type heading struct {
+	level  int
+	text   string
+	tables int      // directly below it
+	env    []string // lines on the environment below it
+	used   bool     // a table has taken them
+}
+
+// The levels below those of Markdown.
+const (
+	boldLevel  = 7
+	plainLevel = 8
+	codeLevel  = 9  // of a label in a block of code
+	sideLevel  = 10 // left or right
+)
+
+var (
+	atxHeading  = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
+	htmlHeading = compile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
+	boldLine    = regexp.MustCompile(`^(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$`)
+	htmlTag     = regexp.MustCompile(`</?[a-zA-Z][^>]*>`)
+	bullet      = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)、])\s+`)
+	banner      = regexp.MustCompile(`^(={2,}|#{3,}|-{3,}|\*{3,})\s+(\S.*?)\s+[=#*-]{2,}$`)
+	wikiHeading = regexp.MustCompile(`^h([1-6])\.\s+(.*)$`)
+	tab         = regexp.MustCompile(`^(?:===|\?\?\?|!!!)\+?\s+(?:\w+\s+)?"([^"]+)"$`)
+	callout     = regexp.MustCompile(`^\s*\[![\w-]+\][+-]?`)
+	link        = compile(`!?\[([^\]]*)\]\([^)]*\)`)
+	escape      = compile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
+	parentheses = regexp.MustCompile(`^\s*[(（\[【].*[)）\]】]\s*$`)
+)
+
+// unlisted is a line without the blanks at its ends, and the mark of a list.
+func unlisted(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] >= 'A' && text[0] <= 'Z' || text[0] == '[' || text[0] == '(' { // most lines of a log
+		return text
+	}
+	return strings.TrimSpace(bullet.ReplaceAllString(text, ""))
+}
+
+// markedHeading is a heading that its own line marks as one; of a generic summary
+// there is none.
+func markedHeading(text string) (h heading, ok bool) {
+	if m := atxHeading.FindStringSubmatch(text); m != nil {
+		return heading{level: len(m[1]), text: m[2]}, strings.TrimSpace(m[2]) != ""
+	}
+	if !strings.Contains(text, "</") {
+		return ownLine(text)
+	}
+	if m := htmlHeading.find(text); m != nil {
+		level := boldLevel
+		if m[1][0] == 'h' || m[1][0] == 'H' {
+			level = int(m[1][1] - '0')
+		}
+		h = heading{level: level, text: htmlTag.ReplaceAllString(m[2], "")}
+		return h, level < boldLevel || !isGeneric(h.text)
+	}
+	return ownLine(text)
+}
+
+// ownLine is a heading that has its line to itself: a banner, or bold words.
+func ownLine(text string) (h heading, ok bool) {
+	if h, ok := bannerHeading(strings.TrimSpace(text)); ok {
+		return h, true
+	}
+	text = unlisted(text)
+	m := boldLine.FindStringSubmatch(text)
+	if m == nil || strings.Contains(m[1], "**") {
+		return heading{}, false
+	}
+	if rest := strings.Trim(m[2], ":： \t"); rest != "" && !parentheses.MatchString(rest) && cleanHeading(rest) != "" {
+		return heading{}, false
+	}
+	return heading{level: boldLevel, text: m[1] + m[2]}, true
+}
+
+// bannerHeading is a heading as scripts print it, and as other markup than Markdown
+// has it.
+func bannerHeading(text string) (h heading, ok bool) {
+	if text == "" || !strings.ContainsRune("=#*-h?!", rune(text[0])) || len(text) > longestBanner {
+		return heading{}, false
+	}
+	if m := banner.FindStringSubmatch(text); m != nil && named(m[2]) {
+		level := boldLevel
+		if m[1][0] == '-' {
+			level = plainLevel
+		}
+		return heading{level: level, text: m[2]}, true
+	}
+	if m := wikiHeading.FindStringSubmatch(text); m != nil {
+		return heading{level: int(m[1][0] - '0'), text: m[2]}, true
+	}
+	if m := tab.FindStringSubmatch(text); m != nil {
+		return heading{level: boldLevel, text: m[1]}, true
+	}
+	return heading{}, false
+}
+
+// longestBanner is more than a line of a terminal.
+const longestBanner = 200
+
+// named reports whether a text has a letter or a digit: something to call by.
+func named(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// underlined is the level of a line whose next one is its underline, else 0.
+func underlined(text, next string) int {
+	under := strings.TrimRight(next, " \t")
+	if strings.TrimSpace(text) == "" || len(under) < 2 || strings.HasPrefix(text, "    ") {
+		return 0
+	}
+	switch {
+	case strings.Trim(under, "=") == "":
+		return 1
+	case strings.Trim(under, "-") == "":
+		return 2
+	}
+	return 0
+}
+
+// Labels are short.
+const (
+	longestLabel   = 80
+	longestCaption = 40 // of one that no colon marks
+)
+
+// generic are labels that say of any table what it is.
+var generic = []string{
+	"command", "commands", "cmd", "run", "result", "results", "output", "log", "logs", "benchmark result", "benchmark results",
+	"click", "click to expand", "click to show", "expand", "show", "details", "detail", "full log", "full output", "raw output",
+	"展开", "点击展开", "详情", "详细结果", "完整日志",
+	"命令", "运行", "运行命令", "测试命令", "启动命令", "结果", "测试结果", "日志", "输出",
+}
+
+func isGeneric(label string) bool {
+	return slices.Contains(generic, strings.ToLower(strings.TrimRight(label, ":：.… ")))
+}
+
+// prefixed is all that a log has of a blank line.
+var prefixed = regexp.MustCompile(`^(?:\[[^\]]*\]|\([^)]*\))\s*[:：]?$`)
+
+// plainLabel is a line that names the block below it if one follows: it ends with
+// a colon, or else is short and no sentence.
+func plainLabel(text string) (label string, colon, ok bool) {
+	text = unlisted(text)
+	colon = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
+	n := utf8.RuneCountInString(text)
+	if !named(text) || strings.HasPrefix(text, "^") || strings.HasPrefix(text, "↑") || prefixed.MatchString(text) {
+		return "", false, false // what stands ahead of each line of a log, or names the table above
+	}
+	if n > longestLabel || !colon && (n > longestCaption || strings.ContainsAny(text, "`$|<>=") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "。")) {
+		return "", false, false
+	}
+	return text, colon, true
+}
+
+// emphasis are the marks of Markdown that a name does without.
+var emphasis = strings.NewReplacer("**", "", "__", "", "`", "")
+
+// separators stand at the ends of a heading and belong to nothing.
+const separators = " \t:：,，;；|-–—→=>"
+
+// emptyPair are parentheses that have nothing left in them.
+var emptyPair = regexp.MustCompile(`[(（\[【]\s*[)）\]】]`)
+
+// onlyClaims reports whether a heading has no name beside what it states.
+func onlyClaims(text string) bool {
+	text = emphasis.Replace(text)
+	for _, c := range slices.Backward(claimsIn(text)) {
+		if c.end <= len(text) {
+			text = text[:c.start] + text[c.end:]
+		}
+	}
+	return !named(text)
+}
+
+// cleanHeading is the name that a heading gives: without the author's claims,
+// emphasis and the colon at its end.
+func cleanHeading(text string) string {
+	text = emphasis.Replace(callout.ReplaceAllString(text, ""))
+	if link.in(text, "") {
+		text = link.ReplaceAllString(text, "$1")
+	}
+	text = dialect.Mask(text)
+	name, last := text, len(text)
+	for _, c := range slices.Backward(claimsIn(text)) {
+		start, end := c.start, c.end
+		if open, closed, ok := enclosing(text, start, end); ok {
+			start, end = open, closed
+		}
+		if end = min(end, last); start < end {
+			name, last = name[:start]+name[end:], start
+		}
+	}
+	name = emptyPair.ReplaceAllString(name, "")
+	name = strings.TrimRight(strings.TrimSpace(name), separators)
+	if name = strings.Join(strings.Fields(name), " "); name == "" {
+		name = strings.TrimRightFunc(strings.TrimSpace(text), func(r rune) bool { return unicode.IsSpace(r) || r == ':' || r == '：' })
+	}
+	return name
+}
+
+// enclosing are the parentheses around a part of a text.
+func enclosing(text string, start, end int) (open, closed int, ok bool) {
+	open = strings.LastIndexAny(text[:start], "(（[【")
+	i := strings.IndexAny(text[end:], ")）]】")
+	if open < 0 || i < 0 || strings.ContainsAny(text[open+1:start], ")）]】") {
+		return 0, 0, false
+	}
+	_, width := utf8.DecodeRuneInString(text[end+i:])
+	return open, end + i + width, true
+}
+
+// An outline is where in a document a line stands: the headings above it,
+// outermost first.
+type outline struct {
+	root  heading // the document
+	stack []*heading
+	all   []*heading
+}
+
+// place puts a heading under those of a higher level.
+func (o *outline) place(h heading) {
+	h.text = cleanHeading(h.text)
+	o.leave(h.level)
+	// A plain label behind a table that stood directly below a bold one is its
+	// brother.
+	if h.level == plainLevel && o.top().level == boldLevel && o.top().tables > 0 {
+		o.stack = o.stack[:len(o.stack)-1]
+	}
+	o.stack, o.all = append(o.stack, &h), append(o.all, &h)
+}
+
+// leave leaves the headings of a level and below.
+func (o *outline) leave(level int) {
+	for len(o.stack) > 0 && o.top().level >= level {
+		o.stack = o.stack[:len(o.stack)-1]
+	}
+}
+
+// top is the heading right above, or the document.
+func (o *outline) top() *heading {
+	if len(o.stack) == 0 {
+		return &o.root
+	}
+	return o.stack[len(o.stack)-1]
+}
+
+// marked is the heading right above that Markdown has for one, or the document.
+func (o *outline) marked() *heading {
+	for _, h := range slices.Backward(o.stack) {
+		if h.level < boldLevel {
+			return h
+		}
+	}
+	return &o.root
+}
+
+// note keeps a line on the environment of the tables below the heading. One that
+// comes behind a table begins anew.
+func (o *outline) note(text string) {
+	h := o.top()
+	if h.used {
+		h.env, h.used = nil, false
+	}
+	if len(h.env) < mostAround {
+		h.env = append(h.env, text)
+	}
+}
+
+// env are the lines on the environment of a table that stands here.
+func (o *outline) env() (all []string) {
+	all = append(all, o.root.env...)
+	o.root.used = true
+	for _, h := range o.stack {
+		all = append(all, h.env...)
+		h.used = true
+	}
+	return all
+}
+
+// title is the heading of the whole document: the first, and the only one of the
+// highest level, with others below it.
+func (o *outline) title() *heading {
+	if len(o.all) < 2 || o.all[0].level != 1 {
+		return nil
+	}
+	for _, h := range o.all[1:] {
+		if h.level == 1 {
+			return nil
+		}
+	}
+	return o.all[0]
+}
+
+// path are the names of headings, without that of the whole document.
+func (o *outline) path(stack []*heading) (path []string) {
+	title := o.title()
+	for _, h := range stack {
+		if h != title {
+			path = append(path, h.text)
+		}
+	}
+	return path
+}

@@ -1,0 +1,301 @@
+// Package driver runs a workload on a schedule against an endpoint.
+//
+// Requests are dispatched in order. Each waits for its due time, then for a
+// place in the concurrency gate, and then lives in a goroutine of its own:
+//
+//	           due            free             released
+//	schedule ───┼── timer ──────┼── gate ────────┼──> goroutine: send, read, record
+//
+// The schedule is absolute: a request that is late is released at once and
+// moves nothing behind it, and none is dropped. With a gate a request waits
+// until one in flight is done; how long is in its record, as the difference of
+// due and released, so a load that the gate held back cannot pass for the load
+// that was asked for. The instant at which the gate had a place (Free) tells
+// that wait apart from lateness of the client itself.
+//
+// Bodies are encoded ahead of time, so that no encoding stands between release
+// and the first byte.
+//
+// In a conversation only the first request is sent when the schedule says. Each
+// further one is due when the answer before it is done and the pause after it is
+// over; it is written, with the answer in it, while that pause lasts. A turn that
+// failed has an empty answer, and the conversation goes on.
+//
+// A run is ended early in two ways. Closing the stop channel ends dispatch and
+// lets what is in flight finish; cancelling the context ends that as well, and
+// what was in flight is recorded as cancelled.
+package driver
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+)
+
+// A Sender sends requests and fills records; endpoint.Client is one.
+type Sender interface {
+	Encode(*workload.Request) ([]byte, error)
+	Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record)
+}
+
+// A Plan is a run to be made.
+type Plan struct {
+	Requests    []workload.Request
+	Schedule    arrival.Schedule // one due time for each request that waits for no other
+	Concurrency int              // requests in flight at most, 0 = no limit
+	// Hold makes a conversation keep its place in the gate from its first request to
+	// its last, pauses included; else every request takes one of its own. No two of
+	// its requests may then wait for the same one.
+	Hold bool
+	// KeepText keeps the answers of a conversation in the records.
+	KeepText bool
+	Probe    *Probe // nil: none
+}
+
+// A Probe is a small request that is sent again and again beside the load, one
+// at a time and outside the gate, with a pause of 1/Rate seconds in between.
+type Probe struct {
+	Request workload.Request
+	Rate    float64 // per second
+}
+
+// A Driver runs plans. Now is the clock that Sender stamps records with, in
+// nanoseconds; OnRecord, if not nil, gets every record as it is completed, from
+// many goroutines.
+type Driver struct {
+	Sender   Sender
+	Now      func() int64
+	OnRecord func(*trace.Record)
+	Progress *Progress    // nil: none is kept
+	Timer    *clock.Timer // wakes it when a request is due; nil: one of the runtime's
+}
+
+// Progress counts while a run is under way.
+type Progress struct {
+	Released, Done, Failed atomic.Int64 // Done includes Failed
+}
+
+// An Outcome is what a run gave. All instants count from its start.
+type Outcome struct {
+	Started time.Time // wall clock at instant 0
+	End     trace.Instant
+	Records []*trace.Record // in the order of completion
+	Probes  []*trace.Record
+	Client  trace.Client
+	Stopped bool // not every request was sent, or some were cancelled
+}
+
+// Run runs p. It returns when every request that was released is done.
+func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
+	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests))), turns: newTurns(p.Requests, p.Hold)}
+	if r.Progress == nil {
+		r.Progress = new(Progress)
+	}
+	over := make(chan struct{})
+	bodies, encoding := r.encodeAhead(over)
+	before := processUsage()
+	r.out.Started, r.zero = time.Now(), trace.Instant(d.Now())
+	stopProbes := r.startProbes()
+	r.dispatch(bodies)
+	close(over)
+	r.inFlight.Wait()
+	r.out.End = r.now()
+	r.out.Client = processUsage().since(before)
+	stopProbes()
+	encoding.Wait()
+	r.out.Stopped = len(r.out.Records) < len(p.Requests) || ctx.Err() != nil
+	return r.out
+}
+
+// A run is the state of one Run.
+type run struct {
+	Driver
+	plan     Plan
+	ctx      context.Context
+	stop     <-chan struct{}
+	zero     trace.Instant // start of the run on the driver's clock
+	gate     gate
+	turns    *turns
+	inFlight sync.WaitGroup
+	mu       sync.Mutex // guards out.Records
+	out      Outcome
+}
+
+func (r *run) now() trace.Instant { return trace.Instant(r.Now()) - r.zero }
+
+// An encoded request is ready to go.
+type encoded struct {
+	index int
+	req   *workload.Request // with what it remembers
+	body  []byte
+	err   error
+	due   trace.Instant
+}
+
+func (r *run) encode(index int, req *workload.Request) encoded {
+	body, err := r.Sender.Encode(req)
+	return encoded{index: index, req: req, body: body, err: err}
+}
+
+// aheadOf is how many bodies wait encoded.
+const aheadOf = 64
+
+// encodeAhead encodes in order the bodies of what waits for no answer, a few ahead
+// of dispatch, until that is over; done waits for its end.
+func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.WaitGroup) {
+	bodies, done := make(chan encoded, aheadOf), new(sync.WaitGroup)
+	done.Go(func() {
+		defer close(bodies)
+		for i := range r.plan.Requests {
+			req := &r.plan.Requests[i]
+			if req.After != 0 {
+				continue
+			}
+			select {
+			case bodies <- r.encode(i, req):
+			case <-over:
+				return
+			}
+		}
+	})
+	return bodies, done
+}
+
+// dispatch releases requests until they or the schedule end, or the run is
+// stopped.
+func (r *run) dispatch(bodies <-chan encoded) {
+	timer := r.Timer
+	if timer == nil {
+		timer = clock.NewTimer()
+		defer timer.Close()
+	}
+	schedule, end := iter.Pull(r.plan.Schedule)
+	defer end()
+	scheduled := func() (encoded, bool) {
+		e, ok := <-bodies
+		if !ok {
+			return e, false
+		}
+		due, ok := schedule()
+		e.due = trace.Instant(due)
+		return e, ok
+	}
+	head, more := scheduled()
+	for {
+		e, ok := r.next(timer, head, more)
+		if !ok {
+			return
+		}
+		free, ok := r.gate.enter(r)
+		if !ok {
+			return
+		}
+		r.inFlight.Go(r.released(e, free))
+		if more && e.index == head.index {
+			head, more = scheduled()
+		}
+	}
+}
+
+// released is what is to be done with a request that is let go now.
+func (r *run) released(e encoded, free trace.Instant) func() {
+	rec := trace.NewRecord(e.index)
+	rec.Due, rec.Free, rec.Released = e.due, free, r.now()
+	r.Progress.Released.Add(1)
+	return func() { r.send(e, rec) }
+}
+
+// next waits for what is due first, the next of the schedule, if there are more, or
+// of the conversations; false means that nothing will be, or that the run was
+// stopped.
+func (r *run) next(timer *clock.Timer, head encoded, more bool) (encoded, bool) {
+	for {
+		e, ok, awaited := r.turns.first()
+		if more && (!ok || head.due <= e.due) {
+			e, ok = head, true
+		}
+		if !ok && !awaited || r.stopping() {
+			return encoded{}, false
+		}
+		var alarm <-chan time.Time
+		if ok {
+			left := e.due.Sub(r.now())
+			if left <= 0 {
+				r.turns.take(e)
+				return e, true
+			}
+			timer.Reset(left)
+			alarm = timer.C
+		}
+		select {
+		case <-alarm:
+		case <-r.turns.changed:
+		case <-r.stop:
+		case <-r.ctx.Done():
+		}
+	}
+}
+
+// stopping reports whether nothing more is to be released.
+func (r *run) stopping() bool {
+	select {
+	case <-r.stop:
+		return true
+	case <-r.ctx.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// send takes one request from release to its record, and what waits for its answer
+// to where it waits.
+func (r *run) send(e encoded, rec *trace.Record) {
+	req := e.req
+	rec.PromptTokens, rec.VisionTokens, rec.WantTokens = req.PromptTokens, req.VisionTokens, req.OutputTokens
+	rec.Tenant, rec.Session, rec.Turn = req.Tenant, req.Session, req.Number
+	if e.err != nil {
+		rec.ID, rec.Done, rec.Class, rec.Error = req.ID, r.now(), trace.Other, e.err.Error()
+	} else {
+		rec = r.transmit(req, e.body, rec)
+	}
+	if !r.plan.Hold {
+		r.gate.leave(r.now())
+	}
+	followers := r.follow(e, rec)
+	r.turns.add(e.index, followers)
+	r.note(rec)
+	if r.plan.Hold {
+		r.goOn(followers, rec.Free)
+	}
+}
+
+// note adds a record that is complete.
+func (r *run) note(rec *trace.Record) {
+	if !rec.OK() {
+		r.Progress.Failed.Add(1)
+	}
+	r.Progress.Done.Add(1)
+	r.mu.Lock()
+	r.out.Records = append(r.out.Records, rec)
+	r.mu.Unlock()
+	if r.OnRecord != nil {
+		r.OnRecord(rec)
+	}
+}
+
+// transmit sends and moves the stamps of the sender to the run's clock.
+func (r *run) transmit(req *workload.Request, body []byte, rec *trace.Record) *trace.Record {
+	due, free, released := rec.Due, rec.Free, rec.Released
+	r.Sender.Send(r.ctx, req, body, rec)
+	rec.Rebase(r.zero)
+	rec.Due, rec.Free, rec.Released = due, free, released
+	return rec
+}

@@ -1,0 +1,200 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// turns are the requests of conversations that wait: for an answer, or for the end of
+// the pause after it.
+type turns struct {
+	followers map[int][]int // by the request they wait for
+	hold      bool          // who answers sends them: nothing of them is for the dispatcher
+	changed   chan struct{} // has an element when there is something new to look at
+
+	mu      sync.Mutex
+	ready   arrival.Queue[encoded] // answered; due some time
+	awaited int                    // requests that will be ready, if nothing ends the run
+}
+
+// newTurns is what the requests say. One that waits for itself or for a later one
+// would wait for ever, and a place can be held for one alone.
+func newTurns(requests []workload.Request, hold bool) *turns {
+	t := &turns{followers: map[int][]int{}, hold: hold, changed: make(chan struct{}, 1)}
+	for i, req := range requests {
+		if req.After > i {
+			panic("driver: a request waits for one that does not precede it")
+		}
+		if req.After > 0 {
+			t.followers[req.After-1] = append(t.followers[req.After-1], i)
+			if hold && len(t.followers[req.After-1]) > 1 {
+				panic("driver: two requests of a conversation that holds its place wait for one")
+			}
+		}
+	}
+	return t
+}
+
+// first is what is due first of all that is ready; awaited tells whether there will
+// be more.
+func (t *turns) first() (e encoded, ok, awaited bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, _, ok = t.ready.First()
+	return e, ok, ok || t.awaited > 0
+}
+
+// take removes e, if it is of a conversation, and awaits what waits for its answer.
+func (t *turns) take(e encoded) {
+	if len(t.followers) == 0 || t.hold {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e.req.After != 0 { // it need not be first any more: another may have become ready since
+		t.ready.Remove(e.index)
+	}
+	t.awaited += len(t.followers[e.index])
+}
+
+// add makes the followers of a request ready.
+func (t *turns) add(index int, followers []encoded) {
+	n := len(t.followers[index])
+	if n == 0 || t.hold {
+		return
+	}
+	t.mu.Lock()
+	t.awaited -= n
+	for _, e := range followers {
+		t.ready.Push(time.Duration(e.due), e.index, e)
+	}
+	t.mu.Unlock()
+	select {
+	case t.changed <- struct{}{}:
+	default:
+	}
+}
+
+// follow writes the requests that waited for the answer in rec, which is then let go
+// unless it is to be kept.
+func (r *run) follow(before encoded, rec *trace.Record) []encoded {
+	if !before.req.Followed && len(r.turns.followers[before.index]) == 0 {
+		return nil // its text, if it has one, is there since the run keeps texts
+	}
+	answer := rec.Text
+	if !rec.OK() {
+		answer = ""
+	}
+	var out []encoded
+	for _, i := range r.turns.followers[before.index] {
+		req := r.plan.Requests[i]
+		var e encoded
+		if err := Remember(&req, before.req, answer); err != nil {
+			e = encoded{index: i, req: &req, err: err}
+		} else {
+			e = r.encode(i, &req)
+		}
+		e.due = rec.Done + trace.Instant(req.Think)
+		out = append(out, e)
+	}
+	if !r.plan.KeepText {
+		rec.Text = ""
+	}
+	return out
+}
+
+// goOn sends what follows in a conversation that keeps its place in the gate, and
+// gives the place back if it ends here.
+func (r *run) goOn(followers []encoded, free trace.Instant) {
+	if len(followers) == 0 || !r.pause(followers[0].due) {
+		r.gate.leave(r.now())
+		return
+	}
+	e := followers[0]
+	if free.Happened() {
+		free = e.due
+	}
+	r.released(e, free)()
+}
+
+// pause waits until due; false means that the run was stopped.
+func (r *run) pause(due trace.Instant) bool {
+	if left := due.Sub(r.now()); left > 0 {
+		timer := time.NewTimer(left)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-r.stop:
+		case <-r.ctx.Done():
+		}
+	}
+	return !r.stopping()
+}
+
+// Remember puts what was said before, and the answer to it, ahead of req, if req is to
+// remember that.
+func Remember(req, before *workload.Request, answer string) error {
+	if !req.Remember {
+		return nil
+	}
+	before, err := before.Whole()
+	if err != nil {
+		return err
+	}
+	mine, err := req.Whole()
+	if err != nil {
+		return err
+	}
+	*req = *mine
+	if req.Messages == nil {
+		req.Text = before.Text + answer + req.Text
+		return nil
+	}
+	said, err := messages(before)
+	if err != nil {
+		return err
+	}
+	reply, err := json.Marshal([]message{{"assistant", answer}})
+	if err != nil {
+		return err
+	}
+	req.Messages = join(said, reply, req.Messages)
+	return nil
+}
+
+// messages is a request as a chat.
+func messages(req *workload.Request) (json.RawMessage, error) {
+	if req.Messages != nil {
+		return req.Messages, nil
+	}
+	return json.Marshal([]message{{"user", req.Text}})
+}
+
+// A message is one of a chat.
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// join makes one array of arrays.
+func join(arrays ...json.RawMessage) json.RawMessage {
+	out := []byte{'['}
+	for _, a := range arrays {
+		inner := bytes.TrimSpace(a)
+		inner = bytes.TrimSpace(inner[1 : len(inner)-1])
+		if len(inner) == 0 {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, inner...)
+	}
+	return append(out, ']')
+}

@@ -1,0 +1,43 @@
+package driver
+
+import (
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// usage is what this process has used so far.
+type usage struct {
+	cpu time.Duration
+	gc  debug.GCStats
+}
+
+func processUsage() usage {
+	var u usage
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) == nil {
+		u.cpu = time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	}
+	debug.ReadGCStats(&u.gc)
+	return u
+}
+
+// since is the difference to an earlier reading. Only the newest 256 pauses are
+// known one by one.
+func (u usage) since(before usage) trace.Client {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	c := trace.Client{
+		CPU:      u.cpu - before.cpu,
+		GCCycles: int(u.gc.NumGC - before.gc.NumGC),
+		GCPause:  u.gc.PauseTotal - before.gc.PauseTotal,
+		Memory:   m.Sys,
+	}
+	for _, pause := range u.gc.Pause[:min(c.GCCycles, len(u.gc.Pause))] {
+		c.GCMax = max(c.GCMax, pause)
+	}
+	return c
+}

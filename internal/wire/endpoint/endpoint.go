@@ -1,0 +1,227 @@
+// Package endpoint speaks the protocols of serving engines: how a request is
+// written and what its stream means.
+//
+// A Client turns a workload request into a body (Encode), sends it, and fills a
+// trace.Record with what came back (Send). It sees bytes with instants from
+// package transport, finds the events in them, and notes for each what it
+// carried. It draws no conclusions: which of the events starts TTFT is up to
+// the definitions in package metrics.
+//
+// Protocols differ in their grammar alone: a table says for each where it is
+// served, how its requests are written and how its answers are read, streamed or
+// not. Reasoning text and tool calls are output like any other. A request counts
+// as answered only if the server said that it was finished, by an end marker or a
+// finish reason, where its protocol has one; everything else is a failure with a
+// class of its own. Embeddings and scores have no text: their record has one chunk
+// without output, which is the answer.
+//
+// Server speaks to the other routes of such a server: models, version,
+// tokenizer, metrics, profiler.
+package endpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
+)
+
+// A Transport carries requests; transport.Client is one.
+type Transport interface {
+	Do(ctx context.Context, req *transport.Request, r transport.Receiver) (transport.Timing, error)
+}
+
+// Options say how requests are written and what of the answers is kept.
+type Options struct {
+	Protocol Protocol
+	URL      string // of the protocol's route
+	Model    string
+	Header   http.Header
+
+	Stream          bool
+	IncludeUsage    bool // ask for a usage event at the end of the stream
+	ContinuousUsage bool // ask for usage in every event
+	IgnoreEOS       bool
+	// PartsAlways writes a chat message's content as a list of parts even when
+	// it is text alone.
+	PartsAlways bool
+	// MediaFirst puts media ahead of the text in a message.
+	MediaFirst bool
+	// AsMessages writes what is to be embedded or pooled as a chat, even when it is
+	// text alone.
+	AsMessages bool
+	// Extra is merged over the body; a null stays in it.
+	Extra map[string]json.RawMessage
+	// Sampling is merged over the object of sampling parameters, of protocols that
+	// have one: generate and tgi.
+	Sampling map[string]json.RawMessage
+
+	KeepText bool // keep the answers' text in the records
+	Recount  Recount
+	// Count gives the number of tokens in an answer whose server reports no
+	// usage: of its text, reasoning and tool calls. nil when there is no
+	// tokenizer. It is called after the request.
+	Count func(text string) int
+	// Secrets are replaced wherever a server's or client's words repeat them.
+	Secrets []string
+}
+
+// A Client sends requests of one protocol to one URL.
+type Client struct {
+	transport Transport
+	opts      Options
+	grammar   *grammar
+	fixed     []field // the body fields that are alike for all requests
+	nested    []field // those in the object of sampling parameters
+}
+
+// New returns a Client; the error is a body field that cannot be encoded.
+func New(t Transport, opts Options) (*Client, error) {
+	c := &Client{transport: t, opts: opts, grammar: grammars[opts.Protocol]}
+	if c.grammar == nil {
+		return nil, fmt.Errorf("protocol %q: must be one of %v", opts.Protocol, Protocols())
+	}
+	c.opts.Stream = opts.Stream && !c.grammar.silent
+	var err error
+	if c.fixed, err = fields(c.grammar.fixed(&c.opts), opts.Extra); err != nil {
+		return nil, err
+	}
+	if c.grammar.nest != "" {
+		c.nested, err = fields(c.grammar.parameters(&c.opts), opts.Sampling)
+	}
+	return c, err
+}
+
+// errorText is how much of a server's words a record keeps, in bytes.
+const errorText = 1 << 10
+
+// Send sends a body made by Encode and fills rec with what happens. It returns
+// when the answer has been read or the attempt is over; a failure is in rec.
+func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
+	r := &reader{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()}
+	r.yield = r.event
+	if c.opts.Stream {
+		rec.Chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
+	}
+	timing, err := c.transport.Do(ctx, &transport.Request{
+		Method: http.MethodPost,
+		URL:    c.opts.URL,
+		Header: c.header(req),
+		Body:   body,
+	}, r)
+	rec.ID = req.ID
+	rec.Dialed, rec.Connected = trace.Instant(timing.Dialed), trace.Instant(timing.Connected)
+	rec.Sent, rec.FirstByte = trace.Instant(timing.Sent), trace.Instant(timing.FirstByte)
+	rec.Redials = timing.Redials
+	c.describe(req, rec)
+	r.finish(timing.Done, err)
+	c.settle(r)
+	if !c.opts.KeepText && !req.Followed {
+		rec.Text = ""
+	}
+	if cap(rec.Chunks) > 2*len(rec.Chunks) { // an answer may end long before its limit
+		rec.Chunks = append([]trace.Chunk(nil), rec.Chunks...)
+	}
+}
+
+// room is how many chunks an answer of n tokens is expected to have, 0 for one whose
+// length is not known: one a token, the speaker's, and one with the finish reason.
+func room(n int) int {
+	if n <= 0 {
+		return 0
+	}
+	return min(n, 1<<16) + 2
+}
+
+func (c *Client) header(req *workload.Request) http.Header {
+	h := c.opts.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	for name, value := range c.grammar.header {
+		if h.Get(name) == "" {
+			h.Set(name, value)
+		}
+	}
+	switch {
+	case c.grammar.multipart:
+		h.Set("Content-Type", formType)
+	case h.Get("Content-Type") == "":
+		h.Set("Content-Type", "application/json")
+	}
+	if key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok && c.opts.Protocol == Messages && h.Get("X-Api-Key") == "" {
+		h.Set("X-Api-Key", key) // where Anthropic's servers look for it
+	}
+	for name, value := range req.Header {
+		h.Set(name, value)
+	}
+	if req.ID != "" {
+		h.Set("X-Request-Id", req.ID)
+	}
+	return h
+}
+
+// describe notes what the request was of that its answer does not tell.
+func (c *Client) describe(req *workload.Request, rec *trace.Record) {
+	switch {
+	case c.opts.Protocol == Rerank:
+		rec.Inputs = max(0, len(req.Batch)-1)
+	case c.grammar.silent:
+		rec.Inputs = max(1, len(req.Batch))
+	case c.opts.Protocol == Transcription && len(req.Media) > 0:
+		if whole, err := req.Whole(); err == nil {
+			rec.AudioSeconds = cmp.Or(whole.Media[0].Seconds, wavSeconds(whole.Media[0].Data))
+		}
+	}
+}
+
+// settle counts the output tokens and cuts the texts to what is kept.
+func (c *Client) settle(r *reader) {
+	rec := r.rec
+	_, _, chunks := rec.Output()
+	switch {
+	case rec.Usage.Completion > 0:
+		rec.OutputTokens, rec.CountedFrom = rec.Usage.Completion, trace.FromUsage
+	case chunks == 0, !c.opts.Stream && c.opts.Count == nil:
+		rec.OutputTokens, rec.CountedFrom = 0, "" // a whole answer says nothing of its tokens
+	case c.opts.Count != nil:
+		rec.OutputTokens, rec.CountedFrom = c.opts.Count(r.output.String()), trace.FromTokenizer
+	default:
+		rec.OutputTokens, rec.CountedFrom = chunks, trace.FromChunks
+	}
+	c.recount(r)
+	rec.Text = r.text.String()
+	rec.Error = Redact(rec.Error, c.opts.Secrets)
+}
+
+// Hide replaces secrets in s, the longest first.
+func Hide(s string, secrets []string) string {
+	longest := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
+	for _, secret := range longest {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, "***")
+		}
+	}
+	return s
+}
+
+// Redact hides secrets in s and keeps its first kilobyte.
+func Redact(s string, secrets []string) string {
+	s = strings.ToValidUTF8(Hide(s, secrets), "\uFFFD")
+	if len(s) <= errorText {
+		return s
+	}
+	cut := errorText
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

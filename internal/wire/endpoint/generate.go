@@ -1,0 +1,151 @@
+package endpoint
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// decodeGenerate reads an event, or a whole answer, of SGLang's own protocol:
+//
+//	{"text":"…","output_ids":[…],"meta_info":{"finish_reason":null,
+//	 "prompt_tokens":7,"completion_tokens":3,"cached_tokens":0}}
+func decodeGenerate(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
+	}
+	d := delta{err: serverError(root)}
+	text, meta := root.Get("text"), root.Get("meta_info")
+	if text.Type == gjson.String {
+		d.token, d.raw = true, inQuotes(text)
+	}
+	if !meta.IsObject() {
+		return d, nil
+	}
+	d.token = true
+	d.stopped(meta.Get("finish_reason"))
+	d.accept = meta.Get("spec_accept_length").Float()
+	if n := meta.Get("completion_tokens"); n.Type == gjson.Number {
+		d.used = true
+		d.usage = trace.Usage{
+			Prompt:     int(meta.Get("prompt_tokens").Int()),
+			Completion: int(n.Int()),
+			Cached:     int(meta.Get("cached_tokens").Int()),
+			Reasoning:  int(meta.Get("reasoning_tokens").Int()),
+			Tiers:      tiers(meta.Get("cached_tokens_details")),
+			At:         trace.Never,
+		}
+	}
+	return d, nil
+}
+
+// inQuotes is a string as it stands between its quotes.
+func inQuotes(s gjson.Result) []byte {
+	if len(s.Raw) < 2 {
+		return nil
+	}
+	return []byte(s.Raw[1 : len(s.Raw)-1])
+}
+
+// stopped notes SGLang's finish reason, an object, or a string of some of its
+// versions. An abort has the server's words with it.
+func (d *delta) stopped(reason gjson.Result) {
+	if !reason.IsObject() {
+		d.finished(reason)
+		return
+	}
+	d.finished(reason.Get("type"))
+	if d.finish == "abort" && d.err == "" {
+		d.err = reason.Get("message").Str
+	}
+}
+
+// tiers reads from where cached tokens came; nil if that is not told.
+func tiers(details gjson.Result) *trace.CacheTiers {
+	if !details.IsObject() {
+		return nil
+	}
+	return &trace.CacheTiers{
+		Device:  int(details.Get("device").Int()),
+		Host:    int(details.Get("host").Int()),
+		Storage: int(details.Get("storage").Int()),
+		Backend: details.Get("storage_backend").Str,
+	}
+}
+
+// scanGenerate is scan for SGLang's own protocol. Its events tell the whole answer
+// again, so that the walk is as long as the answer; nothing is copied in it.
+func scanGenerate(d *delta, _ bool, data []byte) (ok bool) {
+	*d = delta{}
+	s := scanner{b: data}
+	s.open('{')
+	var seen uint
+	for s.next('}') {
+		switch string(s.key()) {
+		case "text":
+			s.once(&seen, 1)
+			if text, ok := s.text(); ok {
+				d.token, d.raw = true, text
+			}
+		case "meta_info":
+			s.once(&seen, 2)
+			s.metaInfo(d)
+		case "error":
+			s.null()
+		case "object":
+			value, _ := s.text()
+			s.bad = s.bad || string(value) == "error"
+		default:
+			s.skip(0)
+		}
+	}
+	s.blank()
+	return !s.bad && s.i == len(s.b)
+}
+
+func (s *scanner) metaInfo(d *delta) {
+	d.token = true
+	s.open('{')
+	var seen uint
+	for s.next('}') {
+		switch string(s.key()) {
+		case "completion_tokens":
+			s.once(&seen, 1)
+			d.used, d.usage.Completion = true, s.integer()
+		case "prompt_tokens":
+			s.once(&seen, 2)
+			d.usage.Prompt = s.integer()
+		case "cached_tokens":
+			s.once(&seen, 4)
+			d.usage.Cached = s.integer()
+		case "finish_reason":
+			s.once(&seen, 8)
+			if value := s.value(); value != nil {
+				d.stopped(gjson.ParseBytes(value))
+			}
+		case "reasoning_tokens":
+			s.once(&seen, 16)
+			d.usage.Reasoning = s.integer()
+		case "spec_accept_length":
+			s.once(&seen, 32)
+			d.accept = gjson.ParseBytes(s.value()).Float()
+		case "cached_tokens_details":
+			s.once(&seen, 64)
+			if value := s.value(); value != nil {
+				d.usage.Tiers = tiers(gjson.ParseBytes(value))
+			}
+		default:
+			s.skip(0)
+		}
+	}
+	if d.usage.At = trace.Never; !d.used {
+		d.usage = trace.Usage{}
+	}
+}
+
+// once notes that the field with this bit came; twice is not the usual form.
+func (s *scanner) once(seen *uint, bit uint) {
+	s.bad = s.bad || *seen&bit != 0
+	*seen |= bit
+}

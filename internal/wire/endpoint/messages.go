@@ -1,0 +1,99 @@
+package endpoint
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// decodeMessagesEvent reads an event of a stream of Anthropic's messages protocol:
+//
+//	{"type":"message_start","message":{"usage":{"input_tokens":7,…}}}
+//	{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"The"}}
+//	{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}
+//	{"type":"message_stop"}
+func decodeMessagesEvent(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
+	}
+	d := delta{err: serverError(root)}
+	switch root.Get("type").Str {
+	case "message_start":
+		d.counted(root.Get("message.usage"))
+	case "content_block_start":
+		if block := root.Get("content_block"); block.Get("type").Str == "tool_use" {
+			d.token = true
+			d.call(block)
+		}
+	case "content_block_delta":
+		d.piece(root.Get("delta"))
+	case "message_delta":
+		d.finish = root.Get("delta.stop_reason").Str
+		d.counted(root.Get("usage"))
+	case "message_stop":
+		d.last = true
+	}
+	return d, nil
+}
+
+// piece reads a part of a block; signatures are no output.
+func (d *delta) piece(part gjson.Result) {
+	switch part.Get("type").Str {
+	case "text_delta":
+		d.token = true
+		d.say(part.Get("text"), trace.Text)
+	case "thinking_delta":
+		d.token = true
+		d.say(part.Get("thinking"), trace.Reasoning)
+	case "input_json_delta":
+		d.token = true
+		d.say(part.Get("partial_json"), trace.ToolCall)
+	}
+}
+
+// counted reads a usage object; what a cache gave stands beside input_tokens there.
+func (d *delta) counted(u gjson.Result) {
+	if !u.IsObject() {
+		return
+	}
+	d.used = true
+	cached := int(u.Get("cache_read_input_tokens").Int())
+	d.usage = trace.Usage{
+		Prompt:     int(u.Get("input_tokens").Int()+u.Get("cache_creation_input_tokens").Int()) + cached,
+		Completion: int(u.Get("output_tokens").Int()),
+		Cached:     cached,
+		At:         trace.Never,
+	}
+}
+
+// decodeMessage reads a whole answer.
+func decodeMessage(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
+	}
+	d := delta{err: serverError(root)}
+	d.counted(root.Get("usage"))
+	content := root.Get("content")
+	if !content.IsArray() {
+		return d, nil
+	}
+	d.token = true
+	d.finished(root.Get("stop_reason"))
+	for _, block := range content.Array() {
+		switch block.Get("type").Str {
+		case "text":
+			d.say(block.Get("text"), trace.Text)
+		case "thinking":
+			d.say(block.Get("thinking"), trace.Reasoning)
+		case "tool_use":
+			d.call(block)
+			d.hidden += block.Get("input").Raw
+		}
+	}
+	if d.kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 {
+		d.kind |= trace.Bare
+	}
+	return d, nil
+}

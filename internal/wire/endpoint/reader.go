@@ -1,0 +1,367 @@
+package endpoint
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
+)
+
+// A reader turns one response into a record. It is the transport's Receiver.
+type reader struct {
+	opts    *Options
+	grammar *grammar
+	rec     *trace.Record
+	keep    bool // the text of the answer
+	form    form
+	events  transport.Events
+	read    transport.Stamp // of the read under way
+	from    int             // its first chunk in the record
+	shared  int             // events that it completed
+	ofLast  bool            // the last of them is a chunk
+	// outputs are those of them with output. Of several the transport is asked
+	// whether they came as a bundle.
+	outputs       int
+	asked, bundle bool
+	seen          int             // events with data
+	body          []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
+	text          strings.Builder // visible, if it is kept
+	output        strings.Builder // visible or not, if its tokens are counted here
+	ends          []int           // of the chunks in text, if each is counted
+	tokens        int             // by continuous usage, so far
+	usages        int             // chunks that had usage
+	tiers         *trace.CacheTiers
+	growing       growing // the text, of a protocol that repeats it
+	packed        bool    // the answer is no JSON, and a header tells its usage
+	ended         bool
+	failed        string // the server's error inside the stream
+
+	yield func(transport.Event) error // event, as one value for the whole stream
+	delta delta                       // what the event at hand says
+}
+
+// A form is how a body is to be read.
+type form int
+
+const (
+	unknown     form = iota // nothing but blanks came so far
+	eventStream             // server-sent events
+	document                // anything else
+)
+
+// errMalformed wraps what is wrong with an answer.
+var errMalformed = errors.New("malformed answer")
+
+// maxBody bounds an answer that is not streamed.
+const maxBody = 256 << 20
+
+// Head notes the status.
+func (r *reader) Head(status int, header http.Header) {
+	r.rec.Status = status
+	if status != http.StatusOK || !r.opts.Stream {
+		r.form = document
+	}
+	if r.grammar.silent && status == http.StatusOK && strings.HasPrefix(header.Get("Content-Type"), "application/octet-stream") {
+		r.packed = true
+		r.body = append(r.body, header.Get("Metadata")...)
+	}
+}
+
+// Data takes a piece of the body.
+func (r *reader) Data(p []byte, s transport.Stamp) error {
+	if s.Seq != r.read.Seq {
+		r.settle()
+		r.begin(s)
+	}
+	if r.form == unknown {
+		r.form = sniff(p)
+	}
+	if r.form != document {
+		if room := errorText - len(r.body); r.seen == 0 && room > 0 {
+			r.body = append(r.body, p[:min(room, len(p))]...)
+		}
+		err := r.events.Feed(p, s, r.yield)
+		if r.outputs > 1 && !r.asked {
+			r.asked, r.bundle = true, s.Together()
+		}
+		return err
+	}
+	if r.packed {
+		return nil
+	}
+	if len(r.body)+len(p) > maxBody {
+		return fmt.Errorf("%w: larger than %d MiB", errMalformed, maxBody>>20)
+	}
+	r.body = append(r.body, p...)
+	return nil
+}
+
+// sniff tells an event stream from JSON and HTML by how it begins. Servers and
+// what stands before them are not to be trusted with the Content-Type.
+func sniff(p []byte) form {
+	p = bytes.TrimLeft(p, " \t\r\n")
+	switch {
+	case len(p) == 0:
+		return unknown
+	case p[0] == '{' || p[0] == '[' || p[0] == '<':
+		return document
+	}
+	return eventStream
+}
+
+// begin takes up another read.
+func (r *reader) begin(s transport.Stamp) {
+	r.read, r.from, r.shared, r.outputs, r.ofLast, r.asked, r.bundle = s, len(r.rec.Chunks), 0, 0, false, false, false
+	switch {
+	case s.Kernel:
+		r.rec.Stamps = trace.KernelStamps
+	case r.rec.Stamps == "":
+		r.rec.Stamps = trace.UserStamps
+	}
+}
+
+// settle says of the chunks of the read under way, now that all of it is known, how
+// well their instants are. The stamp is that of the last byte: only a chunk that
+// ends there, in a read that left nothing in the socket, has an instant of its own.
+// The last output of a stream mostly shares its read with what closes the stream
+// (an empty chunk with the finish reason, usage, [DONE]): a server sends these
+// together, which is no fault of the client's.
+func (r *reader) settle() {
+	chunks := r.rec.Chunks[min(r.from, len(r.rec.Chunks)):]
+	whole := r.read.Drained && !r.events.Trailing() // nothing came but these events
+	closing := whole                                // what follows carries no output
+	for i := len(chunks) - 1; i >= 0; i-- {
+		c := &chunks[i]
+		c.Slack = slack(r.read, r.bundle || whole && r.ofLast && i == len(chunks)-1)
+		if r.bundle || r.shared > 1 && closing && c.Slack > 0 {
+			c.Kind |= trace.Bundled
+		}
+		closing = closing && !c.Kind.Output()
+	}
+	r.from = len(r.rec.Chunks)
+}
+
+// slack is how much earlier than its stamp a chunk may have come, in µs: nothing if
+// the kernel's stamp is its own.
+func slack(s transport.Stamp, own bool) uint32 {
+	if own && s.Kernel {
+		return 0
+	}
+	return uint32(min((max(0, s.At-s.Lo)+999)/1000, math.MaxUint32))
+}
+
+// event notes one event of the stream.
+func (r *reader) event(e transport.Event) error {
+	r.seen++
+	r.ofLast = false
+	if e.Stamp.Seq == r.read.Seq {
+		r.shared++
+	}
+	data := bytes.TrimSpace(e.Data)
+	switch {
+	case len(data) == 0 || string(e.Name) == "ping":
+		return nil
+	case string(data) == "[DONE]":
+		r.ended = true
+		r.rec.Done = trace.Instant(e.Stamp.At)
+		return transport.ErrEnough
+	}
+	d := &r.delta
+	var err error
+	if g := r.grammar; g.scan == nil || !g.scan(d, r.wanted(), data) {
+		*d, err = g.event(data)
+	}
+	if err != nil && string(e.Name) == "error" {
+		*d, err = delta{err: string(data)}, nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: event %d: %w", errMalformed, r.seen, err)
+	}
+	if d.err != "" && r.failed == "" {
+		r.failed = d.err
+	}
+	if r.grammar.repeat {
+		r.grow(d)
+	}
+	r.note(d, e.Stamp, e.Coalesced)
+	if d.last {
+		r.ended = true
+		r.rec.Done = trace.Instant(e.Stamp.At)
+		return transport.ErrEnough
+	}
+	return nil
+}
+
+// wanted tells whether anybody wants the text of the answer.
+func (r *reader) wanted() bool { return r.keep || r.opts.Count != nil }
+
+// note adds what a delta says to the record.
+func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
+	at := trace.Instant(s.At)
+	chunk := trace.Chunk{At: at, Kind: d.kind}
+	if coalesced {
+		chunk.Kind |= trace.Coalesced
+	}
+	if d.used {
+		chunk.Tokens = r.use(d, at)
+	}
+	if d.tiers != nil {
+		r.tiers = d.tiers
+	}
+	if d.finish != "" {
+		r.rec.FinishReason = d.finish
+	}
+	if d.accept > 0 {
+		r.rec.Accept = d.accept
+	}
+	if !d.token {
+		return
+	}
+	if d.tokens > 0 {
+		chunk.Tokens = trace.Carried(d.tokens)
+	}
+	if d.used && d.usage.Completion > 0 && chunk.Tokens == 0 && chunk.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 && !r.grammar.repeat {
+		chunk.Kind |= trace.Totals
+	}
+	if r.keep {
+		r.text.WriteString(r.opts.visible(d))
+	}
+	if r.opts.Recount.Chunks {
+		r.ends = append(r.ends, r.text.Len())
+	}
+	if r.opts.Count != nil {
+		r.output.WriteString(d.hidden)
+		r.output.WriteString(d.text)
+	}
+	if s.Seq != r.read.Seq { // its data ended an earlier read, and only its empty line is of this one
+		chunk.Slack = slack(s, s.Drained)
+		r.from++
+	}
+	if r.ofLast = s.Seq == r.read.Seq; r.ofLast && chunk.Kind.Output() {
+		r.outputs++
+	}
+	r.rec.Chunks = append(r.rec.Chunks, chunk)
+}
+
+// use takes a delta's usage and returns how many tokens it is the first to
+// count: those of its chunk, if every chunk before it had usage too.
+func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
+	u := d.usage
+	if u.Completion > r.tokens && r.usages == len(r.rec.Chunks) {
+		fresh = trace.Carried(u.Completion - r.tokens)
+	}
+	r.tokens = max(r.tokens, u.Completion)
+	if d.token {
+		r.usages++
+	} else {
+		u.At = at
+	}
+	if u.Prompt == 0 { // told before the answer began, in protocols that tell it apart
+		u.Prompt, u.Cached = r.rec.Usage.Prompt, max(u.Cached, r.rec.Usage.Cached)
+	}
+	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
+		r.rec.Usage = u
+	}
+	return fresh
+}
+
+// finish closes the record: done and the error are the transport's.
+func (r *reader) finish(done int64, err error) {
+	broken := false
+	if err == nil && r.form == eventStream {
+		broken, err = r.events.End(r.read, wholeEvent, r.yield)
+		if errors.Is(err, transport.ErrEnough) {
+			err = nil
+		}
+	}
+	r.settle()
+	if r.rec.Asides = r.events.Asides(); r.opts.Protocol != TRT { // its clients expect no blank
+		r.rec.Asides += r.events.Tight()
+	}
+	if err == nil && r.form == document && r.rec.Status == http.StatusOK {
+		err = r.whole()
+	}
+	if r.tiers != nil {
+		r.rec.Usage.Tiers = r.tiers
+	}
+	if !r.rec.Done.Happened() || err != nil {
+		r.rec.Done = trace.Instant(done)
+	}
+	r.rec.Class, r.rec.Error = r.verdict(err, broken)
+}
+
+// comments tells whether a stream without events was one at all: it begins with a
+// comment or a field.
+func comments(body []byte) bool {
+	name, _, ok := bytes.Cut(bytes.TrimSpace(body), []byte(":"))
+	return ok && slices.Contains([]string{"", "event", "id", "retry", "data"}, string(name))
+}
+
+// wholeEvent tells whether the data of a last line without an end is all there.
+func wholeEvent(data []byte) bool {
+	return string(data) == "[DONE]" || gjson.ValidBytes(data)
+}
+
+// whole reads an answer that came in one piece.
+func (r *reader) whole() error {
+	d, err := r.grammar.answer(r.body)
+	if r.packed {
+		d, err = packedPooling(r.body), nil
+	}
+	switch {
+	case err == nil && d.err != "":
+		r.failed = d.err
+		return nil
+	case r.opts.Stream:
+		return fmt.Errorf("%w: asked for an event stream, got %.200q", errMalformed, r.body)
+	case !r.packed && comments(r.body) && bytes.Contains(r.body, []byte("data: {")):
+		return fmt.Errorf("%w: asked for a whole answer, got an event stream: %.200q", errMalformed, r.body)
+	case err != nil:
+		return fmt.Errorf("%w: %w", errMalformed, err)
+	}
+	r.rec.Done = trace.Instant(r.read.At)
+	r.ended = d.token
+	if r.grammar.repeat {
+		r.grow(&d)
+	}
+	r.note(&d, r.read, false)
+	return nil
+}
+
+// givenUp are the finish reasons of a server that did not finish.
+var givenUp = []string{"abort", "error"}
+
+// verdict is the class of the record, and in whose words. What the server said
+// explains more than what became of the connection afterwards.
+func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
+	switch {
+	case r.rec.Status != 0 && r.rec.Status != http.StatusOK:
+		return trace.HTTP, string(r.body)
+	case r.failed != "":
+		return trace.StreamError, r.failed
+	case err != nil:
+		return classify(err), err.Error()
+	case r.form == eventStream && r.seen == 0 && !comments(r.body):
+		return trace.Malformed, fmt.Sprintf("asked for an event stream, got %.200q", r.body)
+	case broken:
+		return trace.Truncated, "the stream ended within an event"
+	case slices.Contains(givenUp, r.rec.FinishReason):
+		return trace.StreamError, "the server gave the request up: finish reason " + r.rec.FinishReason
+	case r.grammar.silent && !r.ended:
+		return trace.Empty, "a complete answer without a single result"
+	case !r.ended && r.rec.FinishReason == "" && (r.grammar.ends != "" || !r.opts.Stream):
+		return trace.Truncated, "neither " + cmp.Or(r.grammar.ends, "an answer") + " nor a finish reason came"
+	case len(r.rec.Chunks) == 0:
+		return trace.Empty, "a complete answer without anything that protocol " + string(r.opts.Protocol) + " calls output"
+	}
+	return "", ""
+}

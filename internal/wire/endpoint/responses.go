@@ -1,0 +1,132 @@
+package endpoint
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// What the events of OpenAI's responses protocol carry, by their type. Others say
+// where parts of the answer begin and end, or repeat it.
+var responsesKinds = map[string]trace.Kind{
+	"response.output_text.delta":                trace.Text,
+	"response.refusal.delta":                    trace.Text,
+	"response.reasoning_text.delta":             trace.Reasoning,
+	"response.reasoning_summary_text.delta":     trace.Reasoning,
+	"response.reasoning.delta":                  trace.Reasoning,
+	"response.function_call_arguments.delta":    trace.ToolCall,
+	"response.custom_tool_call_input.delta":     trace.ToolCall,
+	"response.mcp_call_arguments.delta":         trace.ToolCall,
+	"response.code_interpreter_call_code.delta": trace.ToolCall,
+}
+
+// decodeResponsesEvent reads an event of a stream of OpenAI's responses protocol:
+//
+//	{"type":"response.output_text.delta","delta":"The"}
+//	{"type":"response.completed","response":{"status":"completed","usage":{…}}}
+func decodeResponsesEvent(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
+	}
+	name := root.Get("type").Str
+	if kind, ok := responsesKinds[name]; ok {
+		d := delta{token: true}
+		d.say(root.Get("delta"), kind)
+		return d, nil
+	}
+	switch name {
+	case "response.output_item.added":
+		return itemAdded(root.Get("item")), nil
+	case "response.completed", "response.incomplete", "response.failed":
+		d := response(root.Get("response"))
+		d.token, d.kind, d.text, d.hidden = false, 0, "", "" // all of it was told before
+		d.last = d.err == ""
+		return d, nil
+	case "error":
+		d := delta{err: serverError(root)}
+		if d.err == "" {
+			d.err = root.Get("message").String()
+		}
+		return d, nil
+	}
+	return delta{err: serverError(root)}, nil
+}
+
+// itemAdded is the name of a function that is about to be called, which is output;
+// other items begin empty.
+func itemAdded(item gjson.Result) delta {
+	if !strings.HasSuffix(item.Get("type").Str, "_call") {
+		return delta{}
+	}
+	return delta{token: true, kind: trace.ToolCall, hidden: item.Get("name").Str}
+}
+
+// decodeResponse reads a whole answer.
+func decodeResponse(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
+	}
+	return response(root), nil
+}
+
+// response reads a response object.
+func response(r gjson.Result) delta {
+	d := delta{err: serverError(r)}
+	if u := r.Get("usage"); u.IsObject() {
+		d.used = true
+		d.usage = trace.Usage{
+			Prompt:     int(u.Get("input_tokens").Int()),
+			Completion: int(u.Get("output_tokens").Int()),
+			Cached:     int(u.Get("input_tokens_details.cached_tokens").Int()),
+			Reasoning:  int(u.Get("output_tokens_details.reasoning_tokens").Int()),
+			At:         trace.Never,
+		}
+	}
+	status := r.Get("status").Str
+	switch {
+	case status == "failed" && d.err == "":
+		d.err = "the response failed"
+	case r.Get("incomplete_details.reason").Str == "max_output_tokens":
+		d.finish = "length"
+	case status == "incomplete":
+		d.finish = "incomplete"
+	case status == "completed":
+		d.finish = "stop"
+	}
+	output := r.Get("output")
+	if !output.IsArray() {
+		return d
+	}
+	d.token = true
+	if d.finish != "" {
+		d.kind |= trace.Finish
+	}
+	for _, item := range output.Array() {
+		d.item(item)
+	}
+	if d.kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 {
+		d.kind |= trace.Bare
+	}
+	return d
+}
+
+// item reads one of the things that an answer consists of.
+func (d *delta) item(item gjson.Result) {
+	switch kind := item.Get("type").Str; {
+	case kind == "message":
+		for _, part := range item.Get("content").Array() {
+			d.say(part.Get("text"), trace.Text)
+			d.say(part.Get("refusal"), trace.Text)
+		}
+	case kind == "reasoning":
+		for _, part := range append(item.Get("content").Array(), item.Get("summary").Array()...) {
+			d.say(part.Get("text"), trace.Reasoning)
+		}
+	case strings.HasSuffix(kind, "_call"):
+		d.call(item)
+	}
+}

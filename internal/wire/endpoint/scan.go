@@ -1,0 +1,518 @@
+package endpoint
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+func scanCompletion(d *delta, text bool, data []byte) bool { return scan(d, Completions, text, data) }
+func scanChat(d *delta, text bool, data []byte) bool       { return scan(d, Chat, text, data) }
+
+// scan reads an event of the usual form in one walk, without allocating, unless its
+// text is wanted. ok is false for any other, be it odd or broken: decode has another
+// look at those. What scan accepts is valid JSON.
+func scan(d *delta, p Protocol, text bool, data []byte) (ok bool) {
+	*d = delta{}
+	s := scanner{b: data}
+	s.open('{')
+	var seen uint
+	for s.next('}') {
+		switch s.field(&seen) {
+		case choices:
+			s.choices(d, p, text)
+		case usageField:
+			s.usage(d)
+		case errorField:
+			s.null()
+		case objectField:
+			value, _ := s.text()
+			s.bad = s.bad || string(value) == "error"
+		default:
+			s.skip(0)
+		}
+	}
+	s.blank()
+	return !s.bad && s.i == len(s.b)
+}
+
+// choices reads the first of an array of choices.
+func (s *scanner) choices(d *delta, p Protocol, text bool) {
+	s.open('[')
+	for n := 0; s.next(']'); n++ {
+		if n > 0 {
+			s.skip(0)
+			continue
+		}
+		d.token = true
+		said := s.choice(d, p, text)
+		if !said {
+			d.kind |= trace.Bare
+		}
+	}
+}
+
+func (s *scanner) choice(d *delta, p Protocol, text bool) (said bool) {
+	s.open('{')
+	var seen uint
+	for s.next('}') {
+		switch n := s.field(&seen); {
+		case n == finish:
+			if value, ok := s.text(); ok && len(value) > 0 {
+				d.finish = unquote(value)
+				d.kind |= trace.Finish
+			}
+		case n == textField && p == Completions:
+			value, ok := s.text()
+			said = ok
+			s.say(d, value, trace.Text, text)
+		case n == deltaField && p == Chat:
+			said = s.message(d, text)
+		default:
+			s.skip(0)
+		}
+	}
+	return said
+}
+
+// message reads a chat's delta.
+func (s *scanner) message(d *delta, text bool) (said bool) {
+	if s.isNull() {
+		return false
+	}
+	s.open('{')
+	var seen uint
+	var answer, no, thought, thinking []byte
+	speaks := false
+	for s.next('}') {
+		ok := false
+		switch s.field(&seen) {
+		case content:
+			answer, ok = s.text()
+		case refusal:
+			no, ok = s.text()
+		case reasoningContent:
+			thought, ok = s.text()
+		case reasoning:
+			thinking, ok = s.text()
+		case role:
+			_, speaks = s.text()
+		case functionCall, toolCalls:
+			s.emptyOrNull()
+		default:
+			s.skip(0)
+		}
+		said = said || ok
+	}
+	if len(thought) == 0 {
+		thought = thinking
+	}
+	s.say(d, answer, trace.Text, text)
+	s.say(d, no, trace.Text, text)
+	s.say(d, thought, trace.Reasoning, text)
+	if speaks && d.kind&(trace.Text|trace.Reasoning) == 0 {
+		d.kind |= trace.Role
+	}
+	return said
+}
+
+// say adds the text of a field, as it stands between its quotes.
+func (s *scanner) say(d *delta, value []byte, kind trace.Kind, text bool) {
+	if len(value) == 0 {
+		return
+	}
+	d.kind |= kind
+	switch {
+	case !text:
+	case kind == trace.Text:
+		d.text += unquote(value)
+	default:
+		d.hidden += unquote(value)
+	}
+}
+
+func (s *scanner) usage(d *delta) {
+	if s.isNull() {
+		return
+	}
+	start := s.i
+	s.skip(0)
+	if s.bad || s.b[start] != '{' {
+		s.bad = true
+		return
+	}
+	d.usage, d.used = usage(gjson.ParseBytes(s.b[start:s.i])), true
+}
+
+// A name is a field that matters. An object that has one twice is not of the usual
+// form.
+type name uint
+
+// The names.
+const (
+	other name = iota
+	choices
+	usageField
+	errorField
+	objectField
+	finish
+	textField
+	deltaField
+	content
+	refusal
+	reasoningContent
+	reasoning
+	role
+	functionCall
+	toolCalls
+)
+
+// field takes a key and its colon and finds its name; seen are those of the object so
+// far.
+func (s *scanner) field(seen *uint) name {
+	var n name
+	switch string(s.key()) {
+	case "choices":
+		n = choices
+	case "usage":
+		n = usageField
+	case "error", "sglext": // null, or not the usual form
+		n = errorField
+	case "object":
+		n = objectField
+	case "finish_reason":
+		n = finish
+	case "text":
+		n = textField
+	case "delta":
+		n = deltaField
+	case "content":
+		n = content
+	case "refusal":
+		n = refusal
+	case "reasoning_content":
+		n = reasoningContent
+	case "reasoning":
+		n = reasoning
+	case "role":
+		n = role
+	case "function_call":
+		n = functionCall
+	case "tool_calls":
+		n = toolCalls
+	default:
+		return other
+	}
+	s.bad = s.bad || *seen&(1<<n) != 0
+	*seen |= 1 << n
+	return n
+}
+
+// A scanner walks over JSON. Once bad it stays where it is.
+type scanner struct {
+	b     []byte
+	i     int
+	first bool // nothing of the array or object came yet
+	bad   bool // not the JSON that was hoped for
+	// escaped: the latest string has escapes.
+	escaped bool
+}
+
+func (s *scanner) blank() {
+	if s.i < len(s.b) && s.b[s.i] > ' ' {
+		return
+	}
+	for s.i < len(s.b) && s.b[s.i] <= ' ' {
+		switch s.b[s.i] {
+		case ' ', '\n', '\r', '\t':
+			s.i++
+		default:
+			s.bad = true
+			return
+		}
+	}
+}
+
+// at reports whether the next thing begins with c.
+func (s *scanner) at(c byte) bool {
+	if s.i < len(s.b) && s.b[s.i] == c {
+		return !s.bad
+	}
+	return s.beyond(c)
+}
+
+// beyond is at behind blanks. It stays a call, so that at needs none.
+//
+//go:noinline
+func (s *scanner) beyond(c byte) bool {
+	s.blank()
+	return !s.bad && s.i < len(s.b) && s.b[s.i] == c
+}
+
+// open takes the bracket that begins an array or object.
+func (s *scanner) open(c byte) {
+	if !s.at(c) {
+		s.bad = true
+		return
+	}
+	s.i++
+	s.first = true
+}
+
+// next moves to the next element, or beyond the closing bracket.
+func (s *scanner) next(closing byte) bool {
+	first := s.first
+	s.first = false
+	switch {
+	case s.at(closing):
+		s.i++
+		return false
+	case first:
+	case s.at(','):
+		s.i++
+	default:
+		s.bad = true
+	}
+	return !s.bad
+}
+
+// key takes a key and its colon; one with an escape is bad.
+func (s *scanner) key() []byte {
+	key := s.quoted()
+	if s.at(':') {
+		s.i++
+	} else {
+		s.bad = true
+	}
+	s.bad = s.bad || s.escaped
+	return key
+}
+
+// text takes a value; ok is false if it is not a string.
+func (s *scanner) text() (value []byte, ok bool) {
+	if s.at('"') {
+		value = s.quoted()
+		return value, !s.bad
+	}
+	s.skip(0)
+	return nil, false
+}
+
+// unquote resolves the escapes of a string.
+func unquote(value []byte) string {
+	for _, c := range value {
+		if c == '\\' {
+			return gjson.Parse(`"` + string(value) + `"`).Str
+		}
+	}
+	return string(value)
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// quoted takes a string and returns what stands between its quotes.
+func (s *scanner) quoted() []byte {
+	if !s.at('"') {
+		s.bad = true
+		return nil
+	}
+	s.escaped = false
+	b, i := s.b, s.i+1
+	for {
+		for i+8 <= len(b) { // eight bytes at a time, as long as they are plain
+			w := binary.LittleEndian.Uint64(b[i:])
+			quote, escape := w^('"'*ones), w^('\\'*ones)
+			special := ((quote-ones)&^quote | (escape-ones)&^escape | (w-' '*ones)&^w) & highs
+			if special != 0 {
+				i += bits.TrailingZeros64(special) / 8
+				break
+			}
+			i += 8
+		}
+		if i >= len(b) {
+			s.bad = true
+			return nil
+		}
+		switch c := b[i]; {
+		case c == '"':
+			value := b[s.i+1 : i]
+			s.i = i + 1
+			return value
+		case c < ' ':
+			s.bad = true
+			return nil
+		case c == '\\':
+			n := escapeLen(b[i:])
+			if n == 0 {
+				s.bad = true
+				return nil
+			}
+			i += n
+			s.escaped = true
+		default:
+			i++
+		}
+	}
+}
+
+// escapeLen is the length of the escape that b begins with, 0 if it is none.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(b) < 6 {
+			return 0
+		}
+		for _, c := range b[2:6] {
+			switch {
+			case '0' <= c && c <= '9', 'a' <= c|0x20 && c|0x20 <= 'f':
+			default:
+				return 0
+			}
+		}
+		return 6
+	}
+	return 0
+}
+
+// isNull takes a null, if one is next.
+func (s *scanner) isNull() bool {
+	if !s.at('n') {
+		return false
+	}
+	s.literal("null")
+	return true
+}
+
+// null takes a null; anything else is bad.
+func (s *scanner) null() { s.bad = !s.isNull() || s.bad }
+
+// emptyOrNull takes null or an empty array; anything else is bad.
+func (s *scanner) emptyOrNull() {
+	if s.isNull() {
+		return
+	}
+	s.open('[')
+	s.bad = s.next(']') || s.bad
+}
+
+func (s *scanner) literal(text string) {
+	if len(s.b)-s.i < len(text) || string(s.b[s.i:s.i+len(text)]) != text {
+		s.bad = true
+		return
+	}
+	s.i += len(text)
+}
+
+// maxDepth is how far values may lie within each other.
+const maxDepth = 32
+
+// skip takes any value.
+func (s *scanner) skip(depth int) {
+	s.blank()
+	if s.bad || s.i >= len(s.b) || depth > maxDepth {
+		s.bad = true
+		return
+	}
+	switch s.b[s.i] {
+	case '"':
+		s.quoted()
+	case '{':
+		s.open('{')
+		for s.next('}') {
+			s.quoted()
+			if !s.at(':') {
+				s.bad = true
+				return
+			}
+			s.i++
+			s.skip(depth + 1)
+		}
+	case '[':
+		s.open('[')
+		for s.next(']') {
+			s.skip(depth + 1)
+		}
+	case 't':
+		s.literal("true")
+	case 'f':
+		s.literal("false")
+	case 'n':
+		s.literal("null")
+	default:
+		s.number()
+	}
+}
+
+func (s *scanner) number() {
+	if s.i < len(s.b) && s.b[s.i] == '-' {
+		s.i++
+	}
+	if s.i < len(s.b) && s.b[s.i] == '0' {
+		s.i++
+	} else {
+		s.digits()
+	}
+	if s.i < len(s.b) && s.b[s.i] == '.' {
+		s.i++
+		s.digits()
+	}
+	if s.i < len(s.b) && s.b[s.i]|0x20 == 'e' {
+		s.i++
+		if s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
+			s.i++
+		}
+		s.digits()
+	}
+}
+
+// value takes any value and returns it as it stands, nil for null.
+func (s *scanner) value() []byte {
+	if s.isNull() {
+		return nil
+	}
+	start := s.i
+	s.skip(0)
+	if s.bad {
+		return nil
+	}
+	return s.b[start:s.i]
+}
+
+// integer takes a whole number that is not negative; any other value is bad.
+func (s *scanner) integer() (n int) {
+	s.blank()
+	start := s.i
+	s.number()
+	if s.bad || s.i-start > 15 {
+		s.bad = true
+		return 0
+	}
+	for _, c := range s.b[start:s.i] {
+		if c < '0' || c > '9' {
+			s.bad = true
+			return 0
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// digits takes at least one.
+func (s *scanner) digits() {
+	start := s.i
+	for s.i < len(s.b) && '0' <= s.b[s.i] && s.b[s.i] <= '9' {
+		s.i++
+	}
+	s.bad = s.bad || s.i == start
+}

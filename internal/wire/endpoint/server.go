@@ -1,0 +1,278 @@
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
+)
+
+// A Server asks a serving engine about itself, over the same transport as the
+// load.
+type Server struct {
+	Transport Transport
+	URL       string // without a route, e.g. http://127.0.0.1:8000
+	Header    http.Header
+	Secrets   []string // never repeated in errors
+}
+
+// A Model is an entry of /v1/models.
+type Model struct {
+	ID        string `json:"id"`
+	Root      string `json:"root"` // what it was loaded from, when the server says
+	MaxLength int    `json:"max_model_len"`
+}
+
+// A StatusError is an answer that was not 200.
+type StatusError struct {
+	Route  string
+	Status int
+	Body   string // its first kilobyte
+}
+
+func (e *StatusError) Error() string {
+	body := strings.TrimSpace(e.Body)
+	if body == "" {
+		return fmt.Sprintf("%s answered HTTP %d (%s)", e.Route, e.Status, http.StatusText(e.Status))
+	}
+	return fmt.Sprintf("%s answered HTTP %d (%s): %s", e.Route, e.Status, http.StatusText(e.Status), body)
+}
+
+// MayPass tells whether the same call could be answered a moment later, as when
+// the server is starting behind a gateway.
+func (e *StatusError) MayPass() bool { return trace.HTTP.MayPass(e.Status, e.Body) }
+
+// A CallError is a request that got no answer.
+type CallError struct {
+	Route string
+	Class trace.Class
+	Err   error
+}
+
+func (e *CallError) Error() string {
+	if e.Class == trace.Other {
+		return fmt.Sprintf("%s: %v", e.Route, e.Err)
+	}
+	return fmt.Sprintf("%s: %s (%v)", e.Route, e.Class.Explain(), e.Err)
+}
+
+func (e *CallError) Unwrap() error { return e.Err }
+
+// MayPass tells whether the same call could succeed a moment later, as when the
+// server is starting.
+func (e *CallError) MayPass() bool { return e.Class.MayPass(0, "") }
+
+// collector keeps a whole response.
+type collector struct {
+	status int
+	body   bytes.Buffer
+}
+
+func (c *collector) Head(status int, _ http.Header) { c.status = status }
+
+func (c *collector) Data(p []byte, _ transport.Stamp) error {
+	if c.body.Len()+len(p) > maxBody {
+		return fmt.Errorf("%w: larger than %d MiB", errMalformed, maxBody>>20)
+	}
+	c.body.Write(p)
+	return nil
+}
+
+// call makes one request and returns the body of a 200.
+func (s Server) call(ctx context.Context, method, route string, in any) ([]byte, error) {
+	req := &transport.Request{Method: method, URL: s.URL + route, Header: s.Header.Clone()}
+	if in != nil {
+		body, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		req.Body = body
+		if req.Header == nil {
+			req.Header = http.Header{}
+		}
+		req.Header.Set("Content-Type", "application/json")
+	}
+	var c collector
+	if _, err := s.Transport.Do(ctx, req, &c); err != nil {
+		return nil, &CallError{s.URL + route, classify(err), err}
+	}
+	if c.status != http.StatusOK {
+		return nil, &StatusError{s.URL + route, c.status, Redact(c.body.String(), s.Secrets)}
+	}
+	return c.body.Bytes(), nil
+}
+
+func (s Server) callJSON(ctx context.Context, method, route string, in, out any) error {
+	body, err := s.call(ctx, method, route, in)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return fmt.Errorf("%s: answer is not the JSON expected: %w", s.URL+route, err)
+	}
+	return nil
+}
+
+// Models lists /v1/models.
+func (s Server) Models(ctx context.Context) ([]Model, error) {
+	var list struct {
+		Data []Model `json:"data"`
+	}
+	if err := s.callJSON(ctx, http.MethodGet, "/v1/models", nil, &list); err != nil {
+		return nil, err
+	}
+	if len(list.Data) == 0 {
+		return nil, fmt.Errorf("%s/v1/models lists no model", s.URL)
+	}
+	return list.Data, nil
+}
+
+// Version is what /version says, empty if it says nothing.
+func (s Server) Version(ctx context.Context) (string, error) {
+	var v struct {
+		Version string `json:"version"`
+	}
+	err := s.callJSON(ctx, http.MethodGet, "/version", nil, &v)
+	return v.Version, err
+}
+
+// Post calls a route that takes no body, such as /start_profile.
+func (s Server) Post(ctx context.Context, route string) error {
+	_, err := s.call(ctx, http.MethodPost, route, nil)
+	return err
+}
+
+// Get is what a route says, in JSON.
+func (s Server) Get(ctx context.Context, route string) (json.RawMessage, error) {
+	var body json.RawMessage
+	err := s.callJSON(ctx, http.MethodGet, route, nil, &body)
+	return body, err
+}
+
+// Ask reads what a route says into out.
+func (s Server) Ask(ctx context.Context, route string, out any) error {
+	return s.callJSON(ctx, http.MethodGet, route, nil, out)
+}
+
+// Send calls a route with a JSON body.
+func (s Server) Send(ctx context.Context, route string, body any) error {
+	_, err := s.call(ctx, http.MethodPost, route, body)
+	return err
+}
+
+// Tokenize counts text as the server does (vLLM's /tokenize).
+func (s Server) Tokenize(ctx context.Context, model, text string, special bool) ([]int32, error) {
+	in := map[string]any{"model": model, "prompt": text, "add_special_tokens": special}
+	var out struct {
+		Tokens []int32 `json:"tokens"`
+	}
+	err := s.callJSON(ctx, http.MethodPost, "/tokenize", in, &out)
+	return out.Tokens, err
+}
+
+// Detokenize turns ids into the server's text: vLLM's /detokenize calls it
+// prompt, SGLang's text.
+func (s Server) Detokenize(ctx context.Context, model string, ids []int32) (string, error) {
+	in := map[string]any{"model": model, "tokens": ids}
+	var out struct {
+		Prompt *string `json:"prompt"`
+		Text   *string `json:"text"`
+	}
+	if err := s.callJSON(ctx, http.MethodPost, "/detokenize", in, &out); err != nil {
+		return "", err
+	}
+	switch {
+	case out.Prompt != nil:
+		return *out.Prompt, nil
+	case out.Text != nil:
+		return *out.Text, nil
+	}
+	return "", errors.New("/detokenize gave neither prompt nor text")
+}
+
+// A Sample is one value of a counter, gauge or untyped metric.
+type Sample struct {
+	Name    string
+	Labels  map[string]string
+	Value   float64
+	Counter bool // it only ever grows: by its type, or by its name
+}
+
+// Series is name{label="value",...} with the labels in order, leaving out those
+// that tell replicas of an engine apart.
+func (s Sample) Series() string {
+	var labels []string
+	for name, value := range s.Labels {
+		if name != "engine" && name != "model_name" {
+			labels = append(labels, fmt.Sprintf("%s=%q", name, value))
+		}
+	}
+	if len(labels) == 0 {
+		return s.Name
+	}
+	slices.Sort(labels)
+	return s.Name + "{" + strings.Join(labels, ",") + "}"
+}
+
+// Metrics reads /metrics.
+func (s Server) Metrics(ctx context.Context) ([]Sample, error) {
+	body, err := s.call(ctx, http.MethodGet, "/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	samples, err := ParseMetrics(body)
+	if err != nil {
+		return nil, fmt.Errorf("%s/metrics: %w", s.URL, err)
+	}
+	return samples, nil
+}
+
+// ParseMetrics reads the Prometheus text format. Of histograms there are the sum
+// and the count, under their names in that format; summaries are left out.
+func ParseMetrics(text []byte) ([]Sample, error) {
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	var samples []Sample
+	for name, family := range families {
+		for _, m := range family.GetMetric() {
+			samples = appendSample(samples, name, m)
+		}
+	}
+	return samples, nil
+}
+
+func appendSample(samples []Sample, name string, m *dto.Metric) []Sample {
+	var value float64
+	switch {
+	case m.Counter != nil:
+		value = m.GetCounter().GetValue()
+	case m.Gauge != nil:
+		value = m.GetGauge().GetValue()
+	case m.Untyped != nil:
+		value = m.GetUntyped().GetValue()
+	case m.Histogram == nil:
+		return samples
+	}
+	labels := make(map[string]string, len(m.GetLabel()))
+	for _, l := range m.GetLabel() {
+		labels[l.GetName()] = l.GetValue()
+	}
+	if h := m.GetHistogram(); h != nil {
+		return append(samples, Sample{name + "_sum", labels, h.GetSampleSum(), true}, Sample{name + "_count", labels, float64(h.GetSampleCount()), true})
+	}
+	return append(samples, Sample{name, labels, value, m.Counter != nil || strings.HasSuffix(name, "_total")})
+}

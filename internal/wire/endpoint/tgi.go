@@ -1,0 +1,79 @@
+package endpoint
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// decodeTGIEvent reads an event of text-generation-inference, which is one token;
+// the last has all of the text again, and how many there were:
+//
+//	{"token":{"id":5,"text":" tube","special":false},"generated_text":"The Pitot tube",
+//	 "details":{"finish_reason":"length","generated_tokens":3}}
+func decodeTGIEvent(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
+	}
+	d := delta{err: serverError(root)}
+	if token := root.Get("token"); token.IsObject() {
+		d.token, d.tokens = true, 1
+		if !token.Get("special").Bool() {
+			d.say(token.Get("text"), trace.Text)
+		}
+	}
+	d.details(root.Get("details"))
+	d.last = root.Get("generated_text").Type == gjson.String
+	return d, nil
+}
+
+// details reads how an answer ended.
+func (d *delta) details(details gjson.Result) {
+	if !details.IsObject() {
+		return
+	}
+	d.finished(details.Get("finish_reason"))
+	if n := details.Get("generated_tokens"); n.Type == gjson.Number {
+		prompt := int(details.Get("input_length").Int())
+		if prompt == 0 {
+			prompt = int(details.Get("prefill.#").Int())
+		}
+		d.used, d.usage = true, trace.Usage{Prompt: prompt, Completion: int(n.Int()), At: trace.Never}
+	}
+}
+
+// decodeTGI reads a whole answer, which some versions put into a list.
+func decodeTGI(data []byte) (delta, error) {
+	root, err := anyJSON(data)
+	if err != nil {
+		return delta{}, err
+	}
+	if root.IsArray() {
+		root = root.Get("0")
+	}
+	d := delta{err: serverError(root)}
+	text := root.Get("generated_text")
+	if text.Type != gjson.String {
+		return d, nil
+	}
+	d.token = true
+	d.say(text, trace.Text)
+	d.details(root.Get("details"))
+	return d, nil
+}
+
+// decodeTRT reads an event, or a whole answer, of Triton's ensemble:
+//
+//	{"model_name":"ensemble","model_version":"1","sequence_end":false,"text_output":"The"}
+func decodeTRT(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
+	}
+	d := delta{err: serverError(root)}
+	if text := root.Get("text_output"); text.Type == gjson.String {
+		d.token, d.raw = true, inQuotes(text)
+	}
+	return d, nil
+}

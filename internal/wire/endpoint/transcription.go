@@ -1,0 +1,57 @@
+package endpoint
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// decodeTranscriptionEvent reads an event of a transcription: a chat's, as vLLM and
+// SGLang send them, or OpenAI's own:
+//
+//	{"type":"transcript.text.delta","delta":"The"}
+//	{"type":"transcript.text.done","text":"The Pitot tube","usage":{…}}
+func decodeTranscriptionEvent(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		return delta{}, err
+	}
+	d := delta{}
+	switch root.Get("type").Str {
+	case "transcript.text.delta":
+		d.token = true
+		d.say(root.Get("delta"), trace.Text)
+	case "transcript.text.done":
+		d.finish, d.last = "stop", true
+		d.heard(root.Get("usage"))
+	default:
+		return decodeChat(data)
+	}
+	return d, nil
+}
+
+// heard reads the usage of OpenAI's transcriptions; one by duration has no tokens.
+func (d *delta) heard(u gjson.Result) {
+	if n := u.Get("output_tokens"); n.Type == gjson.Number {
+		d.used, d.usage = true, trace.Usage{Prompt: int(u.Get("input_tokens").Int()), Completion: int(n.Int()), At: trace.Never}
+	}
+}
+
+// decodeTranscription reads a whole answer: JSON, or a text as it is where the
+// request asked for one.
+func decodeTranscription(data []byte) (delta, error) {
+	root, err := object(data)
+	if err != nil {
+		if len(data) == 0 || data[0] == '{' || data[0] == '<' {
+			return delta{}, err
+		}
+		return delta{token: true, kind: trace.Text, text: string(data)}, nil
+	}
+	d := delta{err: serverError(root)}
+	if text := root.Get("text"); text.Type == gjson.String {
+		d.token = true
+		d.say(text, trace.Text)
+		d.heard(root.Get("usage"))
+	}
+	return d, nil
+}

@@ -1,0 +1,240 @@
+package transport
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+)
+
+// A Client sends requests. It is safe for concurrent use.
+type Client struct {
+	cfg   Config
+	clock *clock.Clock
+	watch *watch
+	std   *http.Transport
+	idle  idleConns
+	sweep sweep
+	urls  sync.Map // of a Request: *origin
+
+	release func() // of the kernel's stamping
+}
+
+// Sizes and limits of the client.
+const (
+	readSize    = 64 << 10               // one read of a socket
+	parkedSize  = 8 << 10                // one read above TLS, for which a stream keeps its buffer
+	keepAlive   = 4 * time.Second        // Config.KeepAlive if none is given: uvicorn closes its own after 5 s
+	drainTime   = 100 * time.Millisecond // for the rest of a body after ErrEnough
+	maxHeadSize = 1 << 20
+)
+
+// parked are buffers of parkedSize.
+var parked = sync.Pool{New: func() any { b := make([]byte, parkedSize); return &b }}
+
+// New returns a Client. Close it when its requests are done.
+func New(cfg Config) *Client {
+	if cfg.Dial == nil {
+		cfg.Dial = (&net.Dialer{}).DialContext
+	}
+	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
+	c := &Client{cfg: cfg, clock: cfg.Clock, watch: newWatch(), release: holdStamping(), idle: idleConns{conns: map[string][]idleConn{}}}
+	if c.clock == nil {
+		c.clock = clock.New()
+	}
+	c.std = c.roundTripper()
+	return c
+}
+
+// Close drops the idle connections.
+func (c *Client) Close() {
+	c.std.CloseIdleConnections()
+	c.idle.close()
+	c.release()
+}
+
+// Now is the current instant on the client's clock.
+func (c *Client) Now() int64 { return c.clock.Now() }
+
+// Engine names what carries requests to a URL: h1 or nethttp.
+func (c *Client) Engine(url string) string {
+	if o, err := c.origin(url); err == nil && !o.std {
+		return "h1"
+	}
+	return "nethttp"
+}
+
+// dial opens a stamping connection.
+func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := c.cfg.Dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return newConn(conn, c.clock, c.watch), nil
+}
+
+// Health is how promptly a client read.
+type Health struct {
+	Reads         int           // that the kernel stamped
+	P50, P99, Max time.Duration // from the kernel's stamp to the client's, to an eighth
+	Unstamped     int           // reads without a stamp on connections that have them
+}
+
+// TakeHealth sums up the reads since it was last called.
+func (c *Client) TakeHealth() Health {
+	lag, bare := c.watch.take()
+	return Health{Reads: lag.total(), P50: lag.quantile(0.5), P99: lag.quantile(0.99), Max: time.Duration(lag.max), Unstamped: bare}
+}
+
+// Do sends req and feeds the response to r. The error is nil when the body was
+// read to its end or r had enough; ErrTimeout or ErrIdle when that limit was
+// hit; the context's cause when ctx ended; r's own error; or what went wrong.
+// Redirects are not followed, and the timing holds whatever happened until
+// then. A request is sent once: only one that finds its connection closed before
+// a byte was written goes out on another.
+func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if c.cfg.Timeout > 0 {
+		defer time.AfterFunc(c.cfg.Timeout, func() { cancel(ErrTimeout) }).Stop()
+	}
+	x := newExchange(c, cancel, r)
+	defer x.stop()
+	err := x.run(ctx, req)
+	x.done = c.Now()
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return x.timing(), err
+}
+
+// run has the right engine carry the request.
+func (x *exchange) run(ctx context.Context, req *Request) error {
+	o, err := x.c.origin(req.URL)
+	if err != nil {
+		return err
+	}
+	if o.std {
+		return x.runStd(ctx, req)
+	}
+	return x.runH1(ctx, req, o)
+}
+
+// An origin is what a URL says.
+type origin struct {
+	secure           bool
+	name, addr, host string // of the server: for TLS, to connect to, for the Host header
+	path             string
+	std              bool // only net/http can reach it
+}
+
+// origin parses the URL of a request, once for each.
+func (c *Client) origin(text string) (*origin, error) {
+	if o, ok := c.urls.Load(text); ok {
+		return o.(*origin), nil
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	o := &origin{secure: u.Scheme == "https", name: u.Hostname(), host: strings.TrimSuffix(u.Host, ":"), path: u.RequestURI()}
+	port := "80"
+	if o.secure {
+		port = "443"
+	}
+	o.addr = net.JoinHostPort(o.name, cmp.Or(u.Port(), port))
+	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || !plainName(o.name)
+	if c.cfg.Proxy != nil && !o.std {
+		proxy, err := c.cfg.Proxy(u)
+		o.std = proxy != nil || err != nil
+	}
+	c.urls.Store(text, o)
+	return o, nil
+}
+
+// plainName tells whether a host's name stands in a Host header as it is: letters of
+// other alphabets and the zones of addresses do not.
+func plainName(name string) bool {
+	odd := func(r rune) bool { return r >= utf8.RuneSelf || r == '%' }
+	return name != "" && !strings.ContainsFunc(name, odd)
+}
+
+// An exchange is one request on its way.
+type exchange struct {
+	c                 *Client
+	r                 Receiver
+	cancel            context.CancelCauseFunc
+	watchdog          *time.Timer // nil without an idle limit
+	dialed, connected int64
+	redials           int
+	sent, first       int64
+	done              int64
+	enough            bool
+	stopDraining      func() bool // of the moment that the rest of a body gets; nil before
+}
+
+func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchange {
+	x := &exchange{c: c, cancel: cancel, r: r, dialed: Never, connected: Never, sent: Never, first: Never, done: Never}
+	if c.cfg.Idle > 0 {
+		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { cancel(ErrIdle) })
+	}
+	return x
+}
+
+// data hands a piece of the body on.
+func (x *exchange) data(p []byte, s Stamp) error {
+	if x.enough {
+		return nil
+	}
+	err := x.r.Data(p, s)
+	if errors.Is(err, ErrEnough) {
+		x.enough = true
+		return nil
+	}
+	return err
+}
+
+// alive pushes the idle limit back.
+func (x *exchange) alive() {
+	if x.watchdog != nil {
+		x.watchdog.Reset(x.c.cfg.Idle)
+	}
+}
+
+func (x *exchange) stop() {
+	if x.watchdog != nil {
+		x.watchdog.Stop()
+	}
+	if x.stopDraining != nil {
+		x.stopDraining()
+	}
+}
+
+func (x *exchange) timing() Timing {
+	return Timing{Dialed: x.dialed, Connected: x.connected, Sent: x.sent, FirstByte: x.first, Done: x.done, Redials: x.redials}
+}
+
+// receiveFrom reads above c, from what lies on top of it or c itself, until take
+// wants no more or there is no more.
+func receiveFrom(from io.Reader, c *Conn, take func(p []byte, s Stamp) (more bool)) error {
+	buf := parked.Get().(*[]byte)
+	defer parked.Put(buf)
+	for {
+		n, err := from.Read(*buf)
+		if n > 0 && !take((*buf)[:n], c.Last()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

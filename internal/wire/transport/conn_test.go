@@ -1,0 +1,46 @@
+package transport
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+)
+
+// What comes between the end of a read and the look at the clock was not there when the
+// read emptied the socket, but it came before that look.
+func TestABoundIsFromBeforeTheReadThatEmptiedTheSocket(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	clk := clock.New()
+	conn := NewConn(near, clk)
+	begun := clk.Now()
+	conn.note(begun, time.Now().UnixNano(), 1, true)
+	conn.note(clk.Now(), time.Now().UnixNano(), 1, true)
+	if lo := conn.Last().Lo; lo != begun {
+		t.Errorf("nothing came before %d, it says; the socket was last known to be empty at %d", lo, begun)
+	}
+}
+
+// The meters count every read that has a stamp, and how late it was.
+func TestReadsAreCounted(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	clk, w := clock.New(), newWatch()
+	for _, lag := range []time.Duration{-time.Hour, 0, time.Second} { // a stamp is never later than its read
+		c := newConn(near, clk, w)
+		c.note(clk.Now(), time.Now().Add(-lag).UnixNano(), 1, true)
+		if s := c.Last(); !s.Kernel || s.At > s.User || s.Lo > s.At {
+			t.Errorf("%+v", s)
+		}
+	}
+	if lag, bare := w.take(); lag.total() != 3 || lag.max < int64(time.Second) || bare != 0 {
+		t.Errorf("%d reads, the longest lag %d, %d without a stamp", lag.total(), lag.max, bare)
+	}
+	if lag, _ := w.take(); lag.total() != 0 {
+		t.Errorf("%d reads are counted twice", lag.total())
+	}
+}

@@ -1,0 +1,84 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/pitot-bench/pitot/internal/test/memnet"
+)
+
+// Both engines dial alike and ask for the same, whatever a URL looks like.
+func TestAURLMeansTheSameToBothEngines(t *testing.T) {
+	for _, tt := range []struct{ url, engine, addr, host, path string }{
+		{"http://engine", "h1", "engine:80", "engine", "/"},
+		{"http://engine:/v1", "h1", "engine:80", "engine", "/v1"},
+		{"HTTP://Engine:8000/v1?a=b%20c#part", "h1", "Engine:8000", "Engine:8000", "/v1?a=b%20c"},
+		{"http://127.0.0.1:8000//x/../y z", "h1", "127.0.0.1:8000", "127.0.0.1:8000", "//x/../y%20z"},
+		{"http://[::1]:8000/?", "h1", "[::1]:8000", "[::1]:8000", "/?"},
+		{"http://[fe80::1%25eth0]/", "nethttp", "[fe80::1%eth0]:80", "[fe80::1]", "/"},
+		{"http://bücher.example/", "nethttp", "xn--bcher-kva.example:80", "xn--bcher-kva.example", "/"},
+	} {
+		engines(t, Config{}, func(t *testing.T, cfg Config) {
+			synctest.Test(t, func(t *testing.T) {
+				l := memnet.Listen()
+				var addr, host, path string
+				srv := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { host, path = r.Host, r.RequestURI })}
+				go func() { _ = srv.Serve(l) }()
+				cfg.Dial = func(ctx context.Context, network, a string) (net.Conn, error) {
+					addr = a
+					return l.Dial(ctx, network, a)
+				}
+				c := New(cfg)
+				_, err := c.Do(t.Context(), &Request{Method: "GET", URL: tt.url}, &tape{})
+				if err != nil || addr != tt.addr || host != tt.host || path != tt.path {
+					t.Errorf("%s: error %v, dialed %s for %s%s", tt.url, err, addr, host, path)
+				}
+				if engine := c.Engine(tt.url); !cfg.NetHTTP && engine != tt.engine {
+					t.Errorf("%s: over %s, want %s", tt.url, engine, tt.engine)
+				}
+				c.Close()
+				_ = srv.Shutdown(t.Context())
+			})
+		})
+	}
+}
+
+// What a server says on an idle connection is no answer to the next request.
+func TestAnIdleConnectionThatSpokeIsNotUsed(t *testing.T) {
+	for _, after := range []string{"", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"} {
+		l, _ := listen(t, false)
+		defer l.Close()
+		spoken := make(chan struct{}, 2)
+		go func() {
+			for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+				go func() {
+					defer conn.Close()
+					requests := bufio.NewReader(conn)
+					for {
+						if _, err := http.ReadRequest(requests); err != nil {
+							return
+						}
+						_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+						_, _ = io.WriteString(conn, after)
+						spoken <- struct{}{}
+					}
+				}()
+			}
+		}()
+		c := New(Config{})
+		for i := range 2 {
+			var r tape
+			got, err := c.Do(t.Context(), &Request{Method: "GET", URL: "http://" + l.Addr().String()}, &r)
+			if fresh := got.Dialed != Never; err != nil || r.status != 200 || fresh != (i == 0 || after != "") {
+				t.Errorf("behind the answer %q, request %d: error %v, status %d, %+v", after, i, err, r.status, got)
+			}
+			<-spoken
+		}
+		c.Close()
+	}
+}

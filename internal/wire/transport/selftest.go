@@ -1,0 +1,184 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+)
+
+// A Check is how near the truth the stamps of this machine are. A write to itself
+// is the truth: the bytes came between the instants before and after it.
+//
+//	before ──── kernel's stamp ──── after ─────────── read
+//	      │─ error ─│─────────────── lag ──────────────│
+//
+// The error is no more than it looks: the way through the kernel is a part of it.
+type Check struct {
+	Writes  int // each read alone, before the next
+	Stamped int // by the kernel
+	Inside  int // stamped between before and after, give or take a microsecond
+	// Bare are the reads before these without a stamp, while the kernel was turning
+	// stamping on, and Waited is how long that took.
+	Bare   int
+	Waited time.Duration
+	Error  Spread // from before the write to the kernel's stamp
+	Lag    Spread // from the kernel's stamp to the read's return
+}
+
+// A Spread is a distribution of durations.
+type Spread struct{ Median, P99, Max time.Duration }
+
+// Of the self-test.
+const (
+	checkWrites = 200
+	checkSpace  = 300 * time.Microsecond // between two writes
+	checkWait   = 500 * time.Millisecond // for the first stamp
+	checkLimit  = 2 * time.Second        // for all of it
+	checkSlack  = int64(time.Microsecond)
+)
+
+// SelfTest measures the stamps of this machine over loopback, in about 70 ms. No
+// stamps at all are no error: Stamped is 0.
+func SelfTest(ctx context.Context, clk *clock.Clock) (Check, error) {
+	p, err := connectSelf(ctx, clk)
+	if err != nil {
+		return Check{}, fmt.Errorf("connect to ourselves: %w", err)
+	}
+	defer p.close()
+	defer context.AfterFunc(ctx, p.hangUp)()
+	c, err := p.check()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return Check{}, fmt.Errorf("stamp what we write to ourselves: %w", err)
+	}
+	return c, nil
+}
+
+// A selfPair is a connection of this process to itself, with a goroutine that reads.
+type selfPair struct {
+	clock    *clock.Clock
+	near     *Conn
+	far      *Conn
+	timer    *clock.Timer
+	arrivals chan Stamp // of each byte; closed when there are no more
+	end      error      // why not, once arrivals is closed
+}
+
+func connectSelf(ctx context.Context, clk *clock.Clock) (*selfPair, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	near, err := (&net.Dialer{}).DialContext(ctx, "tcp", l.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	far, err := l.Accept()
+	if err != nil {
+		near.Close()
+		return nil, err
+	}
+	p := &selfPair{
+		clock: clk, near: NewConn(near, clk), far: NewConn(far, clk), timer: clock.NewPrecise(), arrivals: make(chan Stamp, 1),
+	}
+	deadline := time.Now().Add(checkLimit)
+	_ = p.near.SetDeadline(deadline)
+	_ = p.far.SetDeadline(deadline)
+	go p.receive()
+	return p, nil
+}
+
+// receive reads byte by byte.
+func (p *selfPair) receive() {
+	defer close(p.arrivals)
+	var b [1]byte
+	for {
+		if _, p.end = p.far.Read(b[:]); p.end != nil {
+			return
+		}
+		p.arrivals <- p.far.Last()
+	}
+}
+
+// hangUp ends what waits.
+func (p *selfPair) hangUp() {
+	_ = p.near.Close()
+	_ = p.far.Close()
+}
+
+func (p *selfPair) close() {
+	p.hangUp()
+	p.timer.Close()
+	for range p.arrivals { // until the reader is gone
+	}
+}
+
+// send writes a byte in a moment and tells the instants around the write, and what
+// the reader had.
+func (p *selfPair) send() (before, after int64, s Stamp, err error) {
+	p.timer.Reset(checkSpace)
+	<-p.timer.C
+	p.near.Arm()
+	if _, err = p.near.Write([]byte{0}); err != nil {
+		return 0, 0, s, err
+	}
+	after = p.clock.Now()
+	s, ok := <-p.arrivals
+	if !ok {
+		err = p.end
+	}
+	return p.near.Sent(), after, s, err
+}
+
+// check waits for the first stamp, and then counts and measures.
+func (p *selfPair) check() (Check, error) {
+	c := Check{}
+	start := p.clock.Now()
+	for p.far.raw.stamps() && c.Waited < checkWait {
+		_, _, s, err := p.send()
+		if err != nil {
+			return c, err
+		}
+		c.Waited = time.Duration(p.clock.Now() - start)
+		if s.Kernel {
+			break
+		}
+		c.Bare++
+	}
+	var errors, lags []int64
+	for range checkWrites {
+		before, after, s, err := p.send()
+		if err != nil {
+			return c, err
+		}
+		c.Writes++
+		if !s.Kernel {
+			continue
+		}
+		c.Stamped++
+		if s.At >= before-checkSlack && s.At <= after+checkSlack {
+			c.Inside++
+		}
+		errors, lags = append(errors, s.At-before), append(lags, s.User-s.At)
+	}
+	c.Error, c.Lag = spread(errors), spread(lags)
+	return c, nil
+}
+
+// spread sums up durations: each figure is one of them.
+func spread(ns []int64) Spread {
+	if len(ns) == 0 {
+		return Spread{}
+	}
+	slices.Sort(ns)
+	rank := func(q float64) time.Duration { return time.Duration(ns[int(math.Ceil(q*float64(len(ns))))-1]) }
+	return Spread{Median: rank(0.5), P99: rank(0.99), Max: rank(1)}
+}
