@@ -161,7 +161,7 @@ func Run(p *Process) int {
 		return exitOK
 	}
 	if err != nil {
-		return p.fail(origins.explain(plain(err)))
+		return p.fail(origins.explain(inPlainWords(err)))
 	}
 	return p.fail(origins.explain(ctx.Run(p)))
 }
@@ -174,8 +174,8 @@ var (
 	missing  = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(?:EOL|-[^0-9.]).*`)
 )
 
-// plain puts what the parser says in plain words.
-func plain(err error) error {
+// inPlainWords puts what the parser says in plain words.
+func inPlainWords(err error) error {
 	text := negative.ReplaceAllString(err.Error(), "$1 $2: must not be negative")
 	text = strings.Replace(text, `one of "",`, "one of ", 1)
 	text = absent.ReplaceAllString(text, "which $1? at least one must be named; --help says what can be")

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,12 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	yamlparser "github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
-	"github.com/pitot-bench/pitot/internal/plan/yamltree"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A config file says the same as flags: each key is a flag's name, and the
@@ -25,13 +19,13 @@ import (
 // says of a value, it says of the file's too, with the place in the file.
 
 // An origin is where in a config file a flag was given.
-type origin struct{ place yamltree.Mistake }
+type origin struct {
+	doc   *plan.Document
+	place plan.Place
+}
 
 // at writes msg behind the place, with the line and a caret under it.
-func (o origin) at(msg string) string {
-	o.place.Problem = msg
-	return o.place.Error()
-}
+func (o origin) at(msg string) string { return o.doc.At(o.place, msg).Error() }
 
 // origins are the flags that came from a config file, by name.
 type origins map[string]origin
@@ -73,9 +67,8 @@ func expandConfig(k *kong.Kong, args []string) ([]string, origins, error) {
 	if err != nil {
 		return nil, nil, usagef("--config: %w", err)
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a byte order mark
-	c := configFile{name: name, lines: strings.Split(string(data), "\n"), command: rest[0], flags: flagsOf(k, rest[0]), origins: origins{}}
-	if err := c.read(data); err != nil {
+	c := configFile{command: rest[0], flags: flagsOf(k, rest[0]), origins: origins{}}
+	if err := c.read(name, data); err != nil {
 		return nil, nil, usage(err)
 	}
 	return slices.Concat(rest[:1], c.without(rest[1:]), rest[1:]), c.origins, nil
@@ -119,57 +112,40 @@ func flagsOf(k *kong.Kong, command string) map[string]*kong.Flag {
 
 // A configFile is a config file on its way to flags.
 type configFile struct {
-	name    string
+	*plan.Document
 	command string // bench or sim
-	lines   []string
 	flags   map[string]*kong.Flag
 	args    [][2]string // flag name and argument
 	origins origins
 	errs    []error
 }
 
-func (c *configFile) read(data []byte) error {
-	file, err := yamlparser.ParseBytes(data, 0)
-	if bad := yaml.Error(nil); errors.As(err, &bad) && bad.GetToken() != nil {
-		return errors.New(c.origin(bad.GetToken()).at(bad.GetMessage()))
+func (c *configFile) read(name string, data []byte) (err error) {
+	if c.Document, err = plan.Parse(name, data); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%s:%s", c.name, strings.TrimSpace(yaml.FormatError(err, false, true)))
-	}
-	if len(file.Docs) > 1 {
-		return fmt.Errorf("%s: holds %d documents, one is read", c.name, len(file.Docs))
-	}
-	if len(file.Docs) == 1 && file.Docs[0].Body != nil {
-		c.mapping("", file.Docs[0].Body)
-	}
-	return errors.Join(c.errs...)
+	c.mapping("", c.Root)
+	return errors.Join(append(c.errs, c.Explain())...)
 }
 
-func (c *configFile) origin(t *token.Token) origin {
-	return origin{yamltree.NewMistake(c.name, c.lines, t)}
-}
-
-func (c *configFile) failf(t *token.Token, format string, a ...any) {
-	c.errs = append(c.errs, errors.New(c.origin(t).at(fmt.Sprintf(format, a...))))
+func (c *configFile) failf(at plan.Place, format string, a ...any) {
+	c.errs = append(c.errs, c.At(at, fmt.Sprintf(format, a...)))
 }
 
 // mapping reads the keys of a map; prefix stands before each.
-func (c *configFile) mapping(prefix string, node ast.Node) {
-	switch node.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, *ast.CommentGroupNode:
-	default:
-		c.failf(node.GetToken(), "must be a map of settings")
+func (c *configFile) mapping(prefix string, node *plan.Node) {
+	if node.Kind != plan.Map && node.Kind != plan.Null {
+		c.failf(node.At, "must be a map of settings")
 	}
-	for _, v := range yamltree.Pairs(node) {
-		c.setting(prefix, v)
+	for _, m := range node.Members {
+		c.setting(prefix, m)
 	}
 }
 
-func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
-	key := v.Key.GetToken()
-	name := prefix + key.Value
+func (c *configFile) setting(prefix string, m plan.Member) {
+	name := prefix + m.Key
 	if prefix == "" && name == "engine" {
-		c.mapping("engine-", v.Value)
+		c.mapping("engine-", m.Value)
 		return
 	}
 	if name == "engine-profile" { // among the others, as the sense has it
@@ -178,28 +154,28 @@ func (c *configFile) setting(prefix string, v *ast.MappingValueNode) {
 	flag, ok := c.flags[name]
 	switch {
 	case !ok || name == "config" || name == "help":
-		c.failf(key, "unknown setting %q%s", name, suggest(c.command, name))
+		c.failf(m.At, "unknown setting %q%s", name, suggest(c.command, name))
 		return
 	case c.origins[flag.Name].place.Line > 0:
-		c.failf(key, "%q is set twice, first in line %d", name, c.origins[flag.Name].place.Line)
+		c.failf(m.At, "%q is set twice, first in line %d", name, c.origins[flag.Name].place.Line)
 		return
 	}
-	c.origins[flag.Name] = c.origin(key)
-	c.value(flag, v.Value)
+	c.origins[flag.Name] = origin{c.Document, m.At}
+	c.value(flag, m.Value)
 }
 
 // value adds the argument for one value, or one each for the items of a list.
-func (c *configFile) value(flag *kong.Flag, node ast.Node) {
-	switch n := node.(type) {
-	case *ast.NullNode:
-	case *ast.MappingNode, *ast.MappingValueNode:
+func (c *configFile) value(flag *kong.Flag, node *plan.Node) {
+	switch node.Kind {
+	case plan.Null:
+	case plan.Map:
 		c.object(flag, node)
-	case *ast.SequenceNode:
+	case plan.List:
 		if !flag.IsSlice() {
-			c.failf(node.GetToken(), "%q takes one value, not a list", flag.Name)
+			c.failf(node.At, "%q takes one value, not a list", flag.Name)
 			return
 		}
-		for _, item := range n.Values {
+		for _, item := range node.Items {
 			if flag.Name == "mix" || flag.Name == "tenant" {
 				c.part(flag, item)
 			} else {
@@ -213,102 +189,68 @@ func (c *configFile) value(flag *kong.Flag, node ast.Node) {
 
 // object takes a map for the two settings that are one: --body, a JSON object,
 // and --header, pairs.
-func (c *configFile) object(flag *kong.Flag, node ast.Node) {
+func (c *configFile) object(flag *kong.Flag, node *plan.Node) {
 	switch flag.Name {
 	case "body":
-		if b, ok := c.json(node); ok {
-			c.argument(flag, node, string(b))
+		b, err := node.JSON()
+		if err != nil {
+			c.failf(node.At, "%v", err)
+			return
 		}
+		c.argument(flag, node.At, string(b))
 	case "header":
-		for _, pair := range yamltree.Pairs(node) {
-			if text, ok := yamltree.Plain(pair.Value); ok {
-				c.argument(flag, pair.Value, pair.Key.GetToken().Value+"="+text)
+		for _, m := range node.Members {
+			if plain(m.Value) {
+				c.argument(flag, m.Value.At, m.Key+"="+m.Value.Text)
 			} else {
-				c.failf(pair.Value.GetToken(), "the value of a header must be plain")
+				c.failf(m.Value.At, "the value of a header must be plain")
 			}
 		}
 	default:
-		c.failf(node.GetToken(), "%q takes a plain value%s", flag.Name, orList(flag))
+		c.failf(node.At, "%q takes a plain value%s", flag.Name, orList(flag))
 	}
+}
+
+// plain tells scalars from lists and maps.
+func plain(n *plan.Node) bool {
+	return n.Kind == plan.String || n.Kind == plan.Number || n.Kind == plan.Bool
 }
 
 // part takes a map for a workload of a mix, or a tenant, and makes of it the text that
 // the flag takes.
-func (c *configFile) part(flag *kong.Flag, node ast.Node) {
-	pairs := yamltree.Pairs(node)
-	if pairs == nil {
+func (c *configFile) part(flag *kong.Flag, node *plan.Node) {
+	if node.Members == nil {
 		c.scalar(flag, node)
 		return
 	}
 	var words []string
 	before := len(c.errs)
-	for _, pair := range pairs {
-		values := []ast.Node{pair.Value}
-		if list, ok := pair.Value.(*ast.SequenceNode); ok {
-			values = list.Values
+	for _, m := range node.Members {
+		values := []*plan.Node{m.Value}
+		if m.Value.Kind == plan.List {
+			values = m.Value.Items
 		}
 		for _, v := range values {
-			words = append(words, c.word(flag, pair.Key.GetToken(), v))
+			words = append(words, c.word(flag, m, v))
 		}
 	}
 	if text := strings.Join(words, " "); len(c.errs) == before {
-		c.argument(flag, node, text)
-		c.origins[flag.Name+" "+text] = c.origin(pairs[0].Key.GetToken())
+		c.argument(flag, node.Members[0].At, text)
+		c.origins[flag.Name+" "+text] = origin{c.Document, node.Members[0].At}
 	}
 }
 
 // word is a setting of a part, of which the parser has said that it can be.
-func (c *configFile) word(flag *kong.Flag, key *token.Token, value ast.Node) string {
-	text, ok := yamltree.Plain(value)
-	if !ok {
-		c.failf(value.GetToken(), "%q takes a plain value", key.Value)
+func (c *configFile) word(flag *kong.Flag, m plan.Member, value *plan.Node) string {
+	if !plain(value) {
+		c.failf(value.At, "%q takes a plain value", m.Key)
 		return ""
 	}
-	word := key.Value + "=" + quoted(text)
+	word := m.Key + "=" + quoted(value.Text)
 	if err := tryFlag(c.command, "--"+flag.Name+"="+word); err != nil {
-		c.failf(key, "%s", strings.TrimPrefix(err.Error(), "--"+flag.Name+": "))
+		c.failf(m.At, "%s", strings.TrimPrefix(err.Error(), "--"+flag.Name+": "))
 	}
 	return word
-}
-
-// json is a node as JSON, numbers as they are written.
-func (c *configFile) json(node ast.Node) ([]byte, bool) {
-	switch n := node.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
-		var members [][]byte
-		for _, pair := range yamltree.Pairs(node) {
-			name, _ := json.Marshal(pair.Key.GetToken().Value)
-			value, ok := c.json(pair.Value)
-			if !ok {
-				return nil, false
-			}
-			members = append(members, slices.Concat(name, []byte(":"), value))
-		}
-		return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}")), true
-	case *ast.SequenceNode:
-		var items [][]byte
-		for _, item := range n.Values {
-			value, ok := c.json(item)
-			if !ok {
-				return nil, false
-			}
-			items = append(items, value)
-		}
-		return slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]")), true
-	case *ast.NullNode:
-		return []byte("null"), true
-	}
-	text, ok := yamltree.Plain(node)
-	b := []byte(text)
-	switch node.(type) {
-	case *ast.StringNode, *ast.LiteralNode:
-		b, _ = json.Marshal(text)
-	}
-	if !ok || !json.Valid(b) {
-		c.failf(node.GetToken(), "JSON has no such value")
-		return nil, false
-	}
-	return b, true
 }
 
 func orList(flag *kong.Flag) string {
@@ -318,20 +260,19 @@ func orList(flag *kong.Flag) string {
 	return ""
 }
 
-func (c *configFile) scalar(flag *kong.Flag, node ast.Node) {
-	text, ok := yamltree.Plain(node)
-	if !ok {
-		c.failf(node.GetToken(), "%q takes a plain value%s", flag.Name, orList(flag))
+func (c *configFile) scalar(flag *kong.Flag, node *plan.Node) {
+	if !plain(node) {
+		c.failf(node.At, "%q takes a plain value%s", flag.Name, orList(flag))
 		return
 	}
-	c.argument(flag, node, text)
+	c.argument(flag, node.At, node.Text)
 }
 
 // argument adds what the parser takes.
-func (c *configFile) argument(flag *kong.Flag, node ast.Node, text string) {
+func (c *configFile) argument(flag *kong.Flag, at plan.Place, text string) {
 	arg := "--" + flag.Name + "=" + text
 	if err := tryFlag(c.command, arg); err != nil {
-		c.failf(node.GetToken(), "%v", err)
+		c.failf(at, "%v", err)
 		return
 	}
 	c.args = append(c.args, [2]string{flag.Name, arg})

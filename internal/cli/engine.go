@@ -63,7 +63,7 @@ func (s engineSettings) deployment(prefix, name string) (*profile.Profile, error
 		return p, nil
 	}
 	p.Engine.MaxModelLen = int(*s.MaxModelLen)
-	if err := p.Engine.Validate(); err != nil {
+	if err := p.Engine.Validate().Err(); err != nil {
 		return nil, usagef("%smax-model-len %d: profile %s: %w", prefix, *s.MaxModelLen, p.Name, err)
 	}
 	return p, nil

@@ -57,7 +57,7 @@ func (p *part) UnmarshalText(text []byte) error {
 		args = append(args, "--"+w)
 	}
 	if _, err := parser.Parse(args); err != nil {
-		return errors.New(inPart(plain(err).Error()))
+		return errors.New(inPart(inPlainWords(err).Error()))
 	}
 	p.words = words
 	return nil

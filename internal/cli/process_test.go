@@ -428,8 +428,8 @@ func FuzzConfig(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := configFile{name: "f.yaml", lines: strings.Split(text, "\n"), command: "bench", flags: flagsOf(k, "bench"), origins: origins{}}
-		if err := c.read([]byte(text)); err != nil {
+		c := configFile{command: "bench", flags: flagsOf(k, "bench"), origins: origins{}}
+		if err := c.read("f.yaml", []byte(text)); err != nil {
 			if !strings.Contains(err.Error(), "f.yaml:") {
 				t.Fatalf("the error does not name the file: %v", err)
 			}

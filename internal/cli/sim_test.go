@@ -86,7 +86,7 @@ func TestSimEqualsBench(t *testing.T) {
 		"-n 6 -c 2 --workload random-mm --images 2 --image-sizes 64x32=0.5,100x100=0.5 --input-len 8 --output-len 3",
 		"-n 20 --rate 10 --input-len 1000 --input-range 0.9 --output-len 5",
 		"-n 9 --ramp linear:1..20 --workload custom --data " + rows,
-		"-n 5 --tokenizer ../tokenizer/testdata/gpt2 --output-len 3",
+		"-n 5 --tokenizer ../load/tokenizer/testdata/gpt2 --output-len 3",
 		"-n 9 --workload sharegpt --data " + recorded,
 		"-n 5 -c 1 --workload custom --protocol chat --data " + chats,
 		"-n 60 --rate 4 --input-len 300 --prefix-len 100 --output-len 20 --profile small-chat",

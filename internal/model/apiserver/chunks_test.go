@@ -35,7 +35,7 @@ func TestABatchFitsTheTruth(t *testing.T) {
 		w := httptest.NewRecorder()
 		st := &streaming{limit: tokens, exchange: &exchange{
 			s: s, w: w, rc: http.NewResponseController(w), rec: &record{},
-			req: &request{usage: true}, plan: plan{tokens: tokens, finish: "length"}, traits: traits{batch: true},
+			req: &request{usage: true}, plan: answerPlan{tokens: tokens, finish: "length"}, traits: traits{batch: true},
 		}}
 		st.text, _ = newAnswer(s.vocab, 0, nil)
 		for st.sent < tokens {

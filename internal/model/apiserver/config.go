@@ -76,16 +76,15 @@ func (c Config) validateAdapters() []error {
 	return errs
 }
 
-// validateEngine joins the engine's own errors, each a *engine.FieldError, and
-// that of a context it cannot hold.
+// validateEngine joins the engine's own problems and a context that it cannot hold.
 func (c Config) validateEngine() error {
 	if c.Engine == nil {
 		return nil
 	}
 	if held := c.Engine.Context(); c.MaxModelLen > held {
-		return errors.Join(c.Engine.Validate(), fmt.Errorf("MaxModelLen is %d, above the context of the engine, %d tokens", c.MaxModelLen, held))
+		return errors.Join(c.Engine.Validate().Err(), fmt.Errorf("MaxModelLen is %d, above the context of the engine, %d tokens", c.MaxModelLen, held))
 	}
-	return c.withDefaults().deployment().Validate()
+	return c.withDefaults().deployment().Validate().Err()
 }
 
 // deployment is the engine as this server, whose defaults are set, runs it: a

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A scripted model is a LatencyModel that keeps its jobs, and tells and counts
@@ -126,15 +127,15 @@ func TestBadEngines(t *testing.T) {
 	})
 	for _, want := range []string{
 		"Drain is negative",
-		`scheduler.policy: unknown name "vlm", did you mean "vllm"?`,
-		"cost.jitter: 3: must be between 0 and 2",
+		`scheduler.policy "vlm": unknown name, did you mean "vllm"?`,
+		"cost.jitter 3: must be between 0 and 2",
 		"MaxModelLen is 1001, above the context of the engine, 1000 tokens",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: no %q", err, want)
 		}
 	}
-	if field := (*engine.FieldError)(nil); !errors.As(err, &field) || field.Path != "scheduler.policy" {
+	if problems := (plan.Problems)(nil); !errors.As(err, &problems) || problems[0].Path != "scheduler.policy" {
 		t.Errorf("%v is no error of a field", err)
 	}
 }

@@ -31,7 +31,7 @@ type exchange struct {
 	arrival uint64
 	id      string // of the response, with its prefix
 	req     *request
-	plan    plan
+	plan    answerPlan
 	lot     lot
 	traits  traits
 	ticket  ticket
@@ -40,8 +40,8 @@ type exchange struct {
 	dice    rand.PCG // of the variations
 }
 
-// A plan is what a request will get, settled before the first token.
-type plan struct {
+// An answerPlan is what a request will get, settled before the first token.
+type answerPlan struct {
 	promptTokens int
 	tokens       int // output tokens
 	maxTokens    int // as asked for
@@ -172,7 +172,7 @@ func (x *exchange) generate() error {
 }
 
 // job is what the engine has to do for a request, without an ID.
-func (c *Config) job(req *request, p plan) engine.Job {
+func (c *Config) job(req *request, p answerPlan) engine.Job {
 	j := engine.Job{
 		PromptTokens: p.promptTokens,
 		Images:       req.images,
@@ -229,10 +229,10 @@ func (x *exchange) prepare() *apiError {
 }
 
 // fit gives a request, whose model is served, its place in the context.
-func (c *Config) fit(req *request) (plan, *apiError) {
+func (c *Config) fit(req *request) (answerPlan, *apiError) {
 	req.model = cmp.Or(req.model, c.Model)
 	n := req.promptTokens()
-	p := plan{promptTokens: n, maxTokens: req.maxTokens}
+	p := answerPlan{promptTokens: n, maxTokens: req.maxTokens}
 	room := c.MaxModelLen - n
 	most, _ := req.limits()
 	if req.fill {
@@ -254,7 +254,7 @@ func (c *Config) fit(req *request) (plan, *apiError) {
 }
 
 // compose draws the answer: its text, and where and why it ends.
-func (c *Config) compose(v *vocabulary, req *request, p plan) (plan, answer) {
+func (c *Config) compose(v *vocabulary, req *request, p answerPlan) (answerPlan, answer) {
 	text, length := newAnswer(v, c.Seed, req.prompt)
 	p.tokens, p.finish = p.maxTokens, "length"
 	if !req.ignoreEOS {

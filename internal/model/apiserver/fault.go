@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // The fatal faults: at most one strikes a request, and it never ends well.
@@ -76,7 +77,7 @@ func (f Fault) Validate() error {
 	k, ok := kindOf(f.Name)
 	if !ok {
 		names := FaultNames()
-		return fmt.Errorf("unknown fault %q%s; allowed: %s", f.Name, engine.DidYouMean(f.Name, names), strings.Join(names, ", "))
+		return fmt.Errorf("unknown fault %q%s; allowed: %s", f.Name, plan.Suggest(f.Name, names), strings.Join(names, ", "))
 	}
 	var errs []error
 	if f.Share < 0 || f.Share > 1 || math.IsNaN(f.Share) {

@@ -176,9 +176,9 @@ func (d *decoder) inputs(v gjson.Result) [][]int32 {
 }
 
 // fit gives every text its place in the context.
-func (p *pooled) fit(c *Config) (plan, *apiError) {
+func (p *pooled) fit(c *Config) (answerPlan, *apiError) {
 	most := c.MaxModelLen - 1 // the engine ends a text with a token
-	fits := plan{tokens: 1, maxTokens: 1, finish: "stop"}
+	fits := answerPlan{tokens: 1, maxTokens: 1, finish: "stop"}
 	p.model, p.seed = cmp.Or(p.model, c.Model), c.Seed
 	for _, text := range append([]*[]int32{&p.prompt}, pointers(p.more)...) {
 		if p.truncate && len(*text) > most {
@@ -215,7 +215,7 @@ func (x *exchange) addRest() (release func()) {
 	}
 	for _, text := range p.more {
 		t := &ticket{finish: x.plan.finish, maxTokens: 1}
-		job := x.s.cfg.job(&request{model: p.model, prompt: text, priority: p.priority}, plan{promptTokens: len(text), tokens: 1})
+		job := x.s.cfg.job(&request{model: p.model, prompt: text, priority: p.priority}, answerPlan{promptTokens: len(text), tokens: 1})
 		job.ID = x.s.arrivals.Add(1) - 1
 		p.arrivals, p.tickets = append(p.arrivals, job.ID), append(p.tickets, t)
 		x.s.loop.add(job, t)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Dist is a distribution of durations. Its zero value is the constant 0.
@@ -282,7 +284,7 @@ func parseCall(name string, args []string, u unit) (law, error) {
 		return parseArgs(s, f, args, u)
 	}
 	names := []string{"uniform", "normal", "lognormal", "exponential", "gamma"}
-	return law{}, fmt.Errorf("unknown distribution %q%s; %s", name, DidYouMean(name, names), allowedForms(u))
+	return law{}, fmt.Errorf("unknown distribution %q%s; %s", name, plan.Suggest(name, names), allowedForms(u))
 }
 
 func parseArgs(s shape, f form, args []string, u unit) (law, error) {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -34,14 +33,8 @@ func TestValidate(t *testing.T) {
 		},
 	} {
 		var paths []string
-		if err := test.config.Validate(); err != nil {
-			for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-				var f *FieldError
-				if !errors.As(e, &f) {
-					t.Fatalf("%s: %v is no FieldError", name, e)
-				}
-				paths = append(paths, f.Path)
-			}
+		for _, p := range test.config.Validate() {
+			paths = append(paths, p.Path)
 		}
 		if !slices.Equal(paths, test.paths) {
 			t.Errorf("%s: %v, want %v", name, paths, test.paths)

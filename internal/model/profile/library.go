@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Default is the profile of an engine that nothing else is said of.
@@ -32,7 +32,7 @@ func Names() []string {
 func Text(name string) ([]byte, error) {
 	data, err := library.ReadFile("profiles/" + name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("unknown profile %q%s There are %s", name, orStop(engine.DidYouMean(name, Names())), strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown profile %q%s There are %s", name, orStop(plan.Suggest(name, Names())), strings.Join(Names(), ", "))
 	}
 	return data, nil
 }

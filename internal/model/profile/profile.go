@@ -10,12 +10,12 @@
 package profile
 
 import (
-	"fmt"
 	"math"
 	"path"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Profile describes a deployment.
@@ -48,24 +48,37 @@ type Model struct {
 	OutputLen engine.Count `yaml:"output_len"`
 }
 
-// Parse reads the profile in data. Its mistakes are joined, in order of their
-// places, and each is a *yamltree.Mistake; file is the name they give.
+// Parse reads the profile in data; file is the name that mistakes give. They are
+// plan.Mistakes, in order of their places.
 func Parse(file string, data []byte) (*Profile, error) {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	p := &Profile{Name: strings.TrimSuffix(base, path.Ext(base)), Text: string(data)}
-	d := newDecoder(file, data)
-	if d.document(data, p) {
-		d.explain(p.Validate())
+	doc, err := plan.Parse(file, data)
+	if err != nil {
+		return nil, err
 	}
-	if err := d.err(); err != nil {
+	misread := plan.Decoder{Unknown: hint}.Decode(doc.Root, p)
+	if doc.Root.Kind != plan.Map && doc.Root.Kind != plan.Null {
+		return nil, doc.Explain(misread)
+	}
+	if err := doc.Explain(misread, p.Validate()); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// Validate reports everything wrong with p at once; each of the joined errors
-// is an *engine.FieldError.
-func (p *Profile) Validate() error {
+// hint is what an unknown field may have been meant to be: one that is spelled alike, or
+// that servers call so.
+func hint(name string, names []string) string {
+	plain := strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_")
+	if ours := elsewhere()[plain]; ours != "" {
+		return ": here it is " + ours
+	}
+	return plan.Suggest(name, names)
+}
+
+// Validate reports everything wrong with p at once.
+func (p *Profile) Validate() plan.Problems {
 	v := &checker{}
 	v.given("title", p.Title)
 	v.oneLine("title", p.Title)
@@ -73,16 +86,16 @@ func (p *Profile) Validate() error {
 	v.given("error", p.Error)
 	v.oneLine("error", p.Error)
 	v.adapters("model.adapters", p.Model)
-	v.bad(p.Engine.LoRA != nil && len(p.Model.Adapters) == 0, "lora", "nobody could ask for an adapter: name those that are served in model.adapters")
-	v.errs = append(v.errs, p.Engine.Validate())
+	v.If(p.Engine.LoRA != nil && len(p.Model.Adapters) == 0, "lora", nil, "nobody could ask for an adapter: name those that are served in model.adapters")
+	v.Problems = append(v.Problems, p.Engine.Validate()...)
 	names := map[string]bool{}
 	for i, e := range p.Evidence {
-		field := fmt.Sprintf("evidence[%d]", i)
+		field := plan.Item("evidence", i)
 		v.evidence(field, e)
-		v.bad(e.Name != "" && names[e.Name], field+".name", "%q names two runs", e.Name)
+		v.If(e.Name != "" && names[e.Name], field+".name", nil, "%q names two runs", e.Name)
 		names[e.Name] = true
 	}
-	return v.err()
+	return v.Problems
 }
 
 // Context is the longest context that the deployment takes, prompt and output

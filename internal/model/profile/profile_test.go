@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
-	"github.com/pitot-bench/pitot/internal/plan/yamltree"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func TestEveryProfileOfTheLibraryIsWhole(t *testing.T) {
@@ -115,8 +115,8 @@ disaggregation:
 
 func TestMistakesAreValues(t *testing.T) {
 	_, err := Parse("x.yaml", []byte("titel: x\n"))
-	var m *yamltree.Mistake
-	if !errors.As(err, &m) || m.Line != 1 || m.Column != 1 || m.Text != "titel: x" || m.File != "x.yaml" {
+	var m plan.Mistakes
+	if !errors.As(err, &m) || m[0].Line != 1 || m[0].Column != 1 || m[0].Text != "titel: x" || m[0].File != "x.yaml" {
 		t.Errorf("%+v", m)
 	}
 }
@@ -164,14 +164,13 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		joined, ok := err.(interface{ Unwrap() []error })
-		if !ok {
+		var mistakes plan.Mistakes
+		if !errors.As(err, &mistakes) || len(mistakes) == 0 {
 			t.Fatalf("%T", err)
 		}
-		for _, e := range joined.Unwrap() {
-			var m *yamltree.Mistake
-			if !errors.As(e, &m) || m.Line < 1 || m.Column < 1 || m.Problem == "" {
-				t.Errorf("%#v", e)
+		for _, m := range mistakes {
+			if m.Line < 1 || m.Column < 1 || m.Problem == "" {
+				t.Errorf("%#v", m)
 			}
 		}
 	})

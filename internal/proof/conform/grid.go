@@ -1,17 +1,11 @@
 package conform
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
-
-	"github.com/pitot-bench/pitot/internal/plan/yamltree"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // named are the grids of the program, in the notation of ParseCells.
@@ -118,94 +112,41 @@ func parseCell(words []string) (Cell, error) {
 
 // ReadGrid reads the cells of a YAML file: a list, alone or under cells.
 func ReadGrid(file string, data []byte) ([]Cell, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a byte order mark
-	g := gridFile{name: file, lines: strings.Split(string(data), "\n")}
-	parsed, err := parser.ParseBytes(data, 0)
-	if bad := yaml.Error(nil); errors.As(err, &bad) {
-		g.failf(bad.GetToken(), "%s", bad.GetMessage())
-	} else if err != nil {
-		g.failf(nil, "%v", err)
+	doc, err := plan.Parse(file, data)
+	if err != nil {
+		return nil, err
 	}
-	if g.errs == nil {
-		g.documents(parsed)
+	list, path := doc.Root, ""
+	if inner := list.Member("cells"); inner != nil && len(list.Members) == 1 {
+		list, path = inner, "cells"
 	}
-	return g.cells, errors.Join(g.errs...)
+	var problems plan.Problems
+	problems.If(list.Kind == plan.Null || list.Kind == plan.List && len(list.Items) == 0, path, nil, "there is no cell in it")
+	problems.If(list.Kind != plan.Null && list.Kind != plan.List, path, nil, "must be a list of cells, alone or under cells:")
+	cells := make([]Cell, len(list.Items))
+	for i, item := range list.Items {
+		var some plan.Problems
+		cells[i], some = readCell(item)
+		problems = append(problems, some.Below(plan.Item(path, i))...)
+	}
+	return cells, doc.Explain(problems)
 }
 
-// A gridFile is a file on its way to cells.
-type gridFile struct {
-	name  string
-	lines []string
-	cells []Cell
-	errs  []error
-}
-
-func (g *gridFile) failf(t *token.Token, format string, a ...any) {
-	m := yamltree.NewMistake(g.name, g.lines, t)
-	m.Problem = fmt.Sprintf(format, a...)
-	g.errs = append(g.errs, &m)
-}
-
-func (g *gridFile) documents(f *ast.File) {
-	var bodies []ast.Node
-	for _, d := range f.Docs {
-		if d.Body != nil {
-			bodies = append(bodies, d.Body)
+func readCell(n *plan.Node) (Cell, plan.Problems) {
+	var problems plan.Problems
+	cell := blank()
+	problems.If(len(n.Members) == 0, "", nil, "a cell must be a map of fields: %s", strings.Join(Fields(), ", "))
+	for _, m := range n.Members {
+		plain := m.Value.Kind == plan.String || m.Value.Kind == plan.Number || m.Value.Kind == plan.Bool
+		problems.If(!plain, m.Key, nil, "must be a plain value")
+		if plain {
+			err := cell.set(m.Key, m.Value.Text)
+			problems.If(err != nil, m.Key, nil, "%v", err)
 		}
 	}
-	switch len(bodies) {
-	case 0:
-		g.failf(nil, "there is no cell in it")
-	case 1:
-		g.list(bodies[0])
-	default:
-		g.failf(bodies[1].GetToken(), "a second document begins; a file holds one grid")
+	if problems == nil {
+		err := cell.complete()
+		problems.If(err != nil, "", nil, "%v", err)
 	}
-}
-
-func (g *gridFile) list(node ast.Node) {
-	pairs := yamltree.Pairs(node)
-	if len(pairs) == 1 && pairs[0].Key.GetToken().Value == "cells" {
-		node = pairs[0].Value
-	}
-	items, ok := node.(*ast.SequenceNode)
-	if !ok {
-		g.failf(node.GetToken(), "must be a list of cells, alone or under cells:")
-		return
-	}
-	for _, item := range items.Values {
-		g.cell(item)
-	}
-}
-
-func (g *gridFile) cell(node ast.Node) {
-	pairs := yamltree.Pairs(node)
-	if len(pairs) == 0 {
-		g.failf(node.GetToken(), "a cell must be a map of fields: %s", strings.Join(Fields(), ", "))
-		return
-	}
-	cell, seen, before := blank(), map[string]int{}, len(g.errs)
-	for _, pair := range pairs {
-		key := pair.Key.GetToken()
-		if line, twice := seen[key.Value]; twice {
-			g.failf(key, "%s: is given twice, first in line %d", key.Value, line)
-			continue
-		}
-		seen[key.Value] = key.Position.Line
-		text, ok := yamltree.Plain(pair.Value)
-		if !ok {
-			g.failf(pair.Value.GetToken(), "%s: must be a plain value", key.Value)
-			continue
-		}
-		if err := cell.set(key.Value, text); err != nil {
-			g.failf(key, "%s: %v", key.Value, err)
-		}
-	}
-	if len(g.errs) > before {
-		return
-	}
-	if err := cell.complete(); err != nil {
-		g.failf(pairs[0].Key.GetToken(), "%v", err)
-	}
-	g.cells = append(g.cells, cell)
+	return cell, problems
 }

@@ -88,9 +88,9 @@ func TestServerOfACell(t *testing.T) {
 func TestMistakesInAFile(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"nothing", "# empty\n", "g.yaml:1:1: there is no cell in it"},
-		{"a map", "streams: 5\n", "g.yaml:1:8: must be a list of cells"},
+		{"a map", "streams: 5\n", "g.yaml:1:1: must be a list of cells"},
 		{"a text", "- streams\n", "g.yaml:1:3: a cell must be a map of fields: name, streams"},
-		{"unknown field", "- streams: 5\n  steps: 3ms\n", "g.yaml:2:3: steps: unknown; there are name, streams"},
+		{"unknown field", "- streams: 5\n  steps: 3ms\n", "g.yaml:2:10: steps: unknown; there are name, streams"},
 		{"twice", "- streams: 5\n  streams: 6\n", "g.yaml:2:3"},
 		{"no load", "- step: 5ms\n", "g.yaml:1:3: a cell needs streams or a rate"},
 		{"two loads", "- streams: 5\n  rate: 6\n", "a cell has one of them"},

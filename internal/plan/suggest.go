@@ -1,10 +1,10 @@
-package engine
+package plan
 
 import "fmt"
 
-// DidYouMean is a hint for a name that is not among names: the nearest one,
+// Suggest is a hint for a name that is not among names: the nearest one,
 // if it is within two edits, as `, did you mean "gamma"?`; otherwise empty.
-func DidYouMean(name string, names []string) string {
+func Suggest(name string, names []string) string {
 	best, edits := "", 3
 	for _, n := range names {
 		if d := editDistance(name, n); d < edits && d < len(n) { // else nothing of n is in name

@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// A Decoder fills structs from trees. It goes on after a mistake, so that all are told
+// at once, takes nothing that has no field, and leaves alone what the tree does not say.
+// The names of fields are those of their yaml or json tags; embedded structs and those
+// tagged ",inline" are part of what they stand in.
+type Decoder struct {
+	// Unknown says what the name of an unknown setting may have been meant to be; nil:
+	// the nearest of the known ones.
+	Unknown func(name string, known []string) (hint string)
+}
+
+// A NodeDecoder decodes itself. Paths of its problems count from itself.
+type NodeDecoder interface{ DecodeNode(*Node) Problems }
+
+// Decode fills what dst points at.
+func (d Decoder) Decode(n *Node, dst any) Problems {
+	s := &decoding{Decoder: d}
+	s.value("", reflect.ValueOf(dst).Elem(), n)
+	return s.problems
+}
+
+// Decode fills what dst points at, with the usual hints.
+func Decode(n *Node, dst any) Problems { return Decoder{}.Decode(n, dst) }
+
+// DecodeJSON fills what dst points at.
+func DecodeJSON(data json.RawMessage, dst any) Problems {
+	n, err := ParseJSON(data)
+	if err != nil {
+		return Problems{{Why: "is not JSON: " + err.Error()}}
+	}
+	return Decode(n, dst)
+}
+
+type decoding struct {
+	Decoder
+	problems Problems
+}
+
+func (d *decoding) problem(path string, at Place, value, why string, a ...any) {
+	d.problems = append(d.problems, Problem{Path: path, Value: value, Why: fmt.Sprintf(why, a...), at: at})
+}
+
+// value fills one value.
+func (d *decoding) value(path string, dst reflect.Value, n *Node) {
+	if n.Kind == Null { // as if it were not there
+		return
+	}
+	switch into := dst.Addr().Interface().(type) {
+	case *json.RawMessage:
+		b, err := n.JSON()
+		if p := (Problem{}); errors.As(err, &p) {
+			p.Path = path
+			d.problems = append(d.problems, p)
+		}
+		*into = b
+		return
+	case **Node:
+		*into = n
+		return
+	case NodeDecoder:
+		for _, p := range into.DecodeNode(n) {
+			p.Path = Join(path, p.Path)
+			d.problems = append(d.problems, p)
+		}
+		return
+	case encoding.TextUnmarshaler:
+		d.text(path, into, n)
+		return
+	}
+	switch dst.Kind() {
+	case reflect.Pointer:
+		dst.Set(reflect.New(dst.Type().Elem()))
+		d.value(path, dst.Elem(), n)
+	case reflect.Struct:
+		d.fields(path, dst, n)
+	case reflect.Slice:
+		d.list(path, dst, n)
+	case reflect.Map:
+		d.entries(path, dst, n)
+	default:
+		d.scalar(path, dst, n)
+	}
+}
+
+// fields fills a struct from a map.
+func (d *decoding) fields(path string, dst reflect.Value, n *Node) {
+	if n.Kind != Map {
+		d.problem(path, n.At, "", "must be a map of fields")
+		return
+	}
+	fields, names := fieldsOf(dst)
+	for _, m := range n.Members {
+		at := Join(path, m.Key)
+		if field, ok := fields[m.Key]; ok {
+			d.value(at, field, m.Value)
+			continue
+		}
+		hint := Suggest(m.Key, names)
+		if d.Unknown != nil {
+			hint = d.Unknown(m.Key, names)
+		}
+		d.problem(at, m.At, "", "unknown field%s", hint)
+	}
+}
+
+// fieldsOf are the fields of a struct by the names they have in a file.
+func fieldsOf(v reflect.Value) (fields map[string]reflect.Value, names []string) {
+	fields = map[string]reflect.Value{}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		tag := f.Tag.Get("yaml")
+		if tag == "" {
+			tag = f.Tag.Get("json")
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		switch {
+		case name == "-" || !f.IsExported() && !f.Anonymous:
+		case name == "" && (f.Anonymous || options == "inline"):
+			inner, more := fieldsOf(v.Field(i))
+			for name, field := range inner {
+				fields[name] = field
+			}
+			names = append(names, more...)
+		case name != "":
+			fields[name] = v.Field(i)
+			names = append(names, name)
+		}
+	}
+	return fields, names
+}
+
+func (d *decoding) list(path string, dst reflect.Value, n *Node) {
+	if n.Kind != List {
+		d.problem(path, n.At, "", "must be a list")
+		return
+	}
+	dst.Set(reflect.MakeSlice(dst.Type(), len(n.Items), len(n.Items)))
+	for i, item := range n.Items {
+		d.value(Item(path, i), dst.Index(i), item)
+	}
+}
+
+// entries fills a map with texts for keys.
+func (d *decoding) entries(path string, dst reflect.Value, n *Node) {
+	if n.Kind != Map {
+		d.problem(path, n.At, "", "must be a map")
+		return
+	}
+	dst.Set(reflect.MakeMap(dst.Type()))
+	for _, m := range n.Members {
+		v := reflect.New(dst.Type().Elem()).Elem()
+		d.value(Join(path, m.Key), v, m.Value)
+		dst.SetMapIndex(reflect.ValueOf(m.Key).Convert(dst.Type().Key()), v)
+	}
+}
+
+func (d *decoding) text(path string, dst encoding.TextUnmarshaler, n *Node) {
+	if !n.scalar() {
+		d.problem(path, n.At, "", "must be a plain value")
+		return
+	}
+	if err := dst.UnmarshalText([]byte(n.Text)); err != nil {
+		d.problem(path, n.At, "", "%v", err)
+	}
+}
+
+// scalar fills a text, a bool or a number.
+func (d *decoding) scalar(path string, dst reflect.Value, n *Node) {
+	want := ""
+	switch dst.Kind() {
+	case reflect.String:
+		dst.SetString(n.Text)
+		want = unless(n.scalar(), "a text")
+	case reflect.Bool:
+		dst.SetBool(strings.EqualFold(n.Text, "true"))
+		want = unless(n.Kind == Bool, "true or false")
+	case reflect.Int, reflect.Int64:
+		v, ok := n.whole()
+		dst.SetInt(v)
+		want = unless(ok, "a whole number")
+	case reflect.Uint32, reflect.Uint64:
+		v, ok := n.whole()
+		dst.SetUint(uint64(v))
+		want = unless(ok && v >= 0 && !dst.OverflowUint(uint64(v)), fmt.Sprintf("a whole number from 0 to %d", maxUint(dst)))
+	case reflect.Float64:
+		x, ok := n.number()
+		dst.SetFloat(x)
+		want = unless(ok, "a number")
+	default:
+		panic("plan: no setting can be a " + dst.Type().String())
+	}
+	if want != "" {
+		value := ""
+		if n.scalar() {
+			value = strconv.Quote(n.Text)
+		}
+		d.problem(path, n.At, value, "must be %s", want)
+	}
+}
+
+func maxUint(v reflect.Value) int64 {
+	if v.Kind() == reflect.Uint32 {
+		return math.MaxUint32
+	}
+	return math.MaxInt64
+}
+
+func unless(ok bool, want string) string {
+	if ok {
+		return ""
+	}
+	return want
+}
+
+func (n *Node) whole() (int64, bool) {
+	if n.Kind != Number {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(n.Text, 0, 64)
+	return v, err == nil
+}
+
+// number reads 25e9 too, which YAML takes for a text.
+func (n *Node) number() (float64, bool) {
+	if v, ok := n.whole(); ok {
+		return float64(v), true
+	}
+	x, err := strconv.ParseFloat(n.Text, 64)
+	plain := n.Kind == Number || n.Kind == String && !n.Quoted
+	return x, plain && err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
+}

@@ -1,0 +1,207 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// A Document is a YAML or JSON file as a tree, with the places of all that stands in
+// it. What it means is for those who decode it.
+type Document struct {
+	File     string
+	Root     *Node
+	lines    []string
+	places   map[string]Place // of what stands in it, by path
+	mistakes []Mistake        // of form, not of meaning
+}
+
+// A Place is in a file, counted from 1; the column in characters.
+type Place struct{ Line, Column int }
+
+// A Mistake is something wrong at a place in a file.
+type Mistake struct {
+	File string
+	Place
+	Text    string // of the line
+	Problem string
+}
+
+// Error gives the place and the problem, and under them the line with a caret.
+func (m Mistake) Error() string {
+	number := fmt.Sprint(m.Line)
+	gutter := strings.Repeat(" ", len(number))
+	caret := strings.Repeat(" ", max(0, m.Column-1)) + "^"
+	return fmt.Sprintf("%s:%d:%d: %s\n  %s | %s\n  %s | %s", m.File, m.Line, m.Column, m.Problem, number, m.Text, gutter, caret)
+}
+
+// Mistakes are those of a file in order of their places.
+type Mistakes []Mistake
+
+// Error is one after the other.
+func (m Mistakes) Error() string {
+	texts := make([]string, len(m))
+	for i := range m {
+		texts[i] = m[i].Error()
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Parse reads a file that holds one document. The error is Mistakes.
+func Parse(file string, data []byte) (*Document, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a byte order mark
+	d := &Document{File: file, Root: new(Node), lines: strings.Split(string(data), "\n"), places: map[string]Place{}}
+	parsed, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if bad := yaml.Error(nil); errors.As(err, &bad) {
+		return nil, Mistakes{d.At(placeOf(bad.GetToken()), bad.GetMessage())}
+	}
+	if err != nil {
+		return nil, Mistakes{d.At(Place{}, err.Error())}
+	}
+	var bodies []ast.Node
+	for _, doc := range parsed.Docs {
+		if doc.Body != nil {
+			bodies = append(bodies, doc.Body)
+		}
+	}
+	if len(bodies) > 1 {
+		return nil, Mistakes{d.At(placeOf(bodies[1].GetToken()), "a second document begins; a file holds one")}
+	}
+	if len(bodies) == 1 {
+		d.Root = d.node("", bodies[0])
+	}
+	return d, nil
+}
+
+// placeOf is where a token stands, the top without one.
+func placeOf(t *token.Token) Place {
+	if t == nil || t.Position == nil {
+		return Place{1, 1}
+	}
+	return Place{t.Position.Line, t.Position.Column}
+}
+
+// At is a mistake at a place, at the top if that is zero.
+func (d *Document) At(at Place, problem string) Mistake {
+	if at.Line == 0 {
+		at = Place{1, 1}
+	}
+	m := Mistake{File: d.File, Place: at, Problem: problem}
+	if at.Line <= len(d.lines) {
+		m.Text = strings.TrimRight(d.lines[at.Line-1], "\r")
+	}
+	return m
+}
+
+// node makes a Node of what the library parsed.
+func (d *Document) node(path string, n ast.Node) *Node {
+	out := &Node{At: placeOf(n.GetToken())}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		out.Kind = Map
+		d.members(path, out, n.Values)
+	case *ast.MappingValueNode:
+		out.Kind = Map
+		d.members(path, out, []*ast.MappingValueNode{n})
+	case *ast.SequenceNode:
+		out.Kind = List
+		for i, item := range n.Values {
+			child := d.node(Item(path, i), item)
+			d.places[Item(path, i)] = child.begin()
+			out.Items = append(out.Items, child)
+		}
+	case *ast.StringNode:
+		out.Kind, out.Text, out.Quoted = String, n.Value, n.Token.Type != token.StringType
+	case *ast.LiteralNode:
+		out.Kind, out.Text, out.Quoted = String, n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		out.Kind, out.Text = Number, n.GetToken().Value
+	case *ast.BoolNode:
+		out.Kind, out.Text = Bool, n.GetToken().Value
+	case *ast.NullNode, *ast.CommentGroupNode:
+	default:
+		d.mistakes = append(d.mistakes, d.At(out.At, "anchors, aliases and tags are not read"))
+	}
+	return out
+}
+
+func (d *Document) members(path string, out *Node, pairs []*ast.MappingValueNode) {
+	for _, pair := range pairs {
+		key := pair.Key.GetToken()
+		at := Join(path, key.Value)
+		if _, twice := d.places[at]; twice {
+			d.mistakes = append(d.mistakes, d.At(placeOf(key), fmt.Sprintf("%s: is given twice, first in line %d", at, d.places[at].Line)))
+			continue
+		}
+		d.places[at] = placeOf(key)
+		m := Member{Key: key.Value, At: placeOf(key), Value: d.node(at, pair.Value)}
+		if m.Value.scalar() && pair.Value.Type() != ast.LiteralType {
+			d.places[at] = m.Value.At // the best place to point at, if it is on the key's line
+		}
+		out.Members = append(out.Members, m)
+	}
+}
+
+// Place is where the setting at a path stands, or else the nearest that it would stand in.
+func (d *Document) Place(path string) Place {
+	for ; path != ""; path = Parent(path) {
+		if at, ok := d.places[path]; ok {
+			return at
+		}
+	}
+	return Place{}
+}
+
+// Explain puts problems at their places in the file, beside what is wrong with its form.
+// What was misread, or stands in what was, is not judged by the value it was left with:
+// of problems with one path, or with a path below it, the first is kept.
+func (d *Document) Explain(problems ...Problems) error {
+	all := slices.Clone(d.mistakes)
+	wrong := map[string]bool{}
+	for _, some := range problems {
+		fresh := map[string]bool{}
+		for _, p := range some {
+			if misread(wrong, p.Path) {
+				continue
+			}
+			fresh[p.Path] = true
+			at := d.Place(p.Path)
+			if p.at != (Place{}) {
+				at = p.at
+			}
+			all = append(all, d.At(at, p.Under(itemless.ReplaceAllString(p.Path, ""))))
+		}
+		for path := range fresh {
+			wrong[path] = true
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b Mistake) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return Mistakes(all)
+}
+
+// itemless is the number of an item at the beginning of a path: the place tells which.
+var itemless = regexp.MustCompile(`^\[\d+\]\.?`)
+
+// misread reports whether a path, or what it stands in, is wrong.
+func misread(wrong map[string]bool, path string) bool {
+	for ; path != ""; path = Parent(path) {
+		if wrong[path] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// A Code says what a Message is about, in a few words with dashes between, such as
+// requests-left-late. Every constant of this type has its words in every catalogue of
+// show/words; a test holds the tree to that.
+type Code string
+
+// TextCode is that of a message in one language alone: of runs stored when notes were
+// sentences, and of what servers and other tools said themselves.
+const TextCode Code = "text"
+
+// Args are the arguments of a message by name: texts, numbers as float64 in SI units,
+// booleans, messages, and lists of texts or of messages.
+type Args map[string]any
+
+// A Message says something as data: a note, a reason, a verdict, a definition. What
+// words it has in a language is for a catalogue; equal messages say the same.
+type Message struct {
+	Code Code `json:"code"`
+	Args Args `json:"args,omitempty"`
+}
+
+// Say makes a message of a code and its arguments, each a name and a value. Numbers of
+// any kind become float64, durations seconds, and errors and Stringers their texts. It
+// panics at a value that has no place in Args.
+func Say(code Code, args ...any) Message {
+	m := Message{Code: code}
+	for i := 0; i+1 < len(args); i += 2 {
+		if m.Args == nil {
+			m.Args = Args{}
+		}
+		m.Args[args[i].(string)] = normal(args[i+1])
+	}
+	return m
+}
+
+// Text is a message of words that stay as they are.
+func Text(words string) Message { return Say(TextCode, "text", words) }
+
+// normal is a value as it also comes back from JSON.
+func normal(v any) any {
+	switch v := v.(type) {
+	case string, float64, bool, Message, []string, []Message:
+		return v
+	case time.Duration:
+		return v.Seconds()
+	case error:
+		return v.Error()
+	case fmt.Stringer:
+		return v.String()
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return float64(r.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return float64(r.Uint())
+	case reflect.Float32:
+		return r.Float()
+	case reflect.String:
+		return r.String()
+	}
+	panic(fmt.Sprintf("plan: a %T is no argument of a message", v))
+}
+
+// UnmarshalJSON reads a message, or a sentence of a run stored when notes were those.
+func (m *Message) UnmarshalJSON(b []byte) error {
+	var sentence string
+	if json.Unmarshal(b, &sentence) == nil {
+		*m = Text(sentence)
+		return nil
+	}
+	type plain Message
+	return json.Unmarshal(b, (*plain)(m))
+}
+
+// UnmarshalJSON reads arguments in the types that Say gives them.
+func (a *Args) UnmarshalJSON(b []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	*a = Args{}
+	for name, value := range raw {
+		v, err := argument(value)
+		if err != nil {
+			return fmt.Errorf("argument %s: %w", name, err)
+		}
+		(*a)[name] = v
+	}
+	return nil
+}
+
+func argument(b json.RawMessage) (any, error) {
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		return nil, err
+	}
+	switch list := v.(type) {
+	case map[string]any:
+		var m Message
+		return m, json.Unmarshal(b, &m)
+	case []any:
+		if len(list) > 0 {
+			if _, ok := list[0].(map[string]any); ok {
+				var ms []Message
+				return ms, json.Unmarshal(b, &ms)
+			}
+		}
+		var texts []string
+		return texts, json.Unmarshal(b, &texts)
+	}
+	return v, nil
+}
+
+// Key is equal for equal messages, and for no others.
+func (m Message) Key() string {
+	b, err := json.Marshal(m) // maps are written in order of their keys
+	if err != nil {
+		return fmt.Sprintf("%s %v", m.Code, m.Args) // of a number that JSON has not
+	}
+	return string(b)
+}

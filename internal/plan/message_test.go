@@ -1,0 +1,40 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMessagesComeBackAsTheyWere(t *testing.T) {
+	m := Say("some-code", "count", 3, "took", 1500*time.Millisecond, "why", errors.New("no"), "list", []string{"a", "b"},
+		"inner", Say("other"), "all", []Message{Say("one", "x", 1), Say("two")}, "yes", true, "share", float32(0.5))
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Message
+	if err := json.Unmarshal(b, &again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m, again); diff != "" {
+		t.Error(diff)
+	}
+	if m.Key() != again.Key() || m.Key() == Say("some-code").Key() {
+		t.Errorf("%s, %s", m.Key(), again.Key())
+	}
+}
+
+// Runs stored when notes were sentences keep them.
+func TestASentenceIsAMessage(t *testing.T) {
+	var notes []Message
+	if err := json.Unmarshal([]byte(`["2 of 3 failed", {"code": "x"}]`), &notes); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Message{Text("2 of 3 failed"), {Code: "x"}}, notes); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A NodeKind is what a Node is.
+type NodeKind int
+
+// The kinds. An absent value is Null.
+const (
+	Null NodeKind = iota
+	String
+	Number
+	Bool
+	List
+	Map
+)
+
+// A Node is a value in a tree of settings, as it was written.
+type Node struct {
+	Kind    NodeKind
+	Text    string   // of a scalar
+	Quoted  bool     // a String even if it looks like a number
+	Items   []*Node  // of a List
+	Members []Member // of a Map, in order
+	At      Place    // zero where it is of no file
+}
+
+// A Member is a setting in a Map.
+type Member struct {
+	Key   string
+	At    Place // of the key
+	Value *Node
+}
+
+func (n *Node) scalar() bool { return n.Kind == String || n.Kind == Number || n.Kind == Bool }
+
+// begin is where a node is best pointed at: a map at its first key.
+func (n *Node) begin() Place {
+	if len(n.Members) > 0 {
+		return n.Members[0].At
+	}
+	return n.At
+}
+
+// Member is a setting of a map, nil if it is not there.
+func (n *Node) Member(key string) *Node {
+	for _, m := range n.Members {
+		if m.Key == key {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// ParseJSON makes a tree of JSON.
+func ParseJSON(data []byte) (*Node, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	n, err := nextJSON(dec)
+	if err == nil && dec.More() {
+		err = fmt.Errorf("something follows the value")
+	}
+	return n, err
+}
+
+func nextJSON(dec *json.Decoder) (*Node, error) {
+	t, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch v := t.(type) {
+	case nil:
+		return &Node{}, nil
+	case bool:
+		return &Node{Kind: Bool, Text: strconv.FormatBool(v)}, nil
+	case json.Number:
+		return &Node{Kind: Number, Text: v.String()}, nil
+	case string:
+		return &Node{Kind: String, Text: v, Quoted: true}, nil
+	}
+	n := &Node{Kind: List}
+	if t == json.Delim('{') {
+		n.Kind = Map
+	}
+	for dec.More() {
+		key := ""
+		if n.Kind == Map {
+			t, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			key, _ = t.(string)
+		}
+		value, err := nextJSON(dec)
+		if err != nil {
+			return nil, err
+		}
+		if n.Kind == Map {
+			n.Members = append(n.Members, Member{Key: key, Value: value})
+		} else {
+			n.Items = append(n.Items, value)
+		}
+	}
+	_, err = dec.Token() // what closes it
+	return n, err
+}
+
+// JSON writes a tree as JSON, numbers as they were written. The error is a value that
+// JSON has not.
+func (n *Node) JSON() (json.RawMessage, error) {
+	var b bytes.Buffer
+	err := n.writeJSON(&b)
+	return b.Bytes(), err
+}
+
+func (n *Node) writeJSON(b *bytes.Buffer) error {
+	switch n.Kind {
+	case Null:
+		b.WriteString("null")
+	case List:
+		b.WriteByte('[')
+		for i, item := range n.Items {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := item.writeJSON(b); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+	case Map:
+		b.WriteByte('{')
+		for i, m := range n.Members {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			key, _ := json.Marshal(m.Key) // a text
+			b.Write(append(key, ':'))
+			if err := m.Value.writeJSON(b); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+	case String:
+		text, _ := json.Marshal(n.Text)
+		b.Write(text)
+	default:
+		text := []byte(n.Text)
+		if n.Kind == Bool {
+			text = []byte(strings.ToLower(n.Text))
+		}
+		if !json.Valid(text) {
+			return Problem{Value: n.Text, Why: "JSON has no such value", at: n.At}
+		}
+		b.Write(text)
+	}
+	return nil
+}
