@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
@@ -33,7 +34,7 @@ func (s engineSettings) latencies() []string {
 func (s engineSettings) config(prefix, name string) (apiserver.Config, *profile.Profile, error) {
 	cfg := apiserver.Config{
 		Model: profile.DefaultModel, Version: "pitot-engine " + Version(), MaxModelLen: int(or(s.MaxModelLen, 0)),
-		Seed: s.Seed, OutputLen: or(s.OutputLen, engine.Count{}), Faults: s.Fault,
+		Seed: s.Seed, OutputLen: or(s.OutputLen, dist.Count{}), Faults: s.Fault,
 	}
 	given := s.latencies()
 	if len(given) == 0 {
@@ -47,8 +48,8 @@ func (s engineSettings) config(prefix, name string) (apiserver.Config, *profile.
 		return cfg, nil, usagef("--profile %s and %s%s: a profile has timing of its own; give one or the other", name, prefix, strings.Join(given, ", "+prefix))
 	}
 	cfg.Latency = engine.Latency{
-		TTFT: or(s.TTFT, engine.Constant(50*time.Millisecond)), ITL: or(s.ITL, engine.Constant(10*time.Millisecond)),
-		PerPromptToken: or(s.PerPromptToken, engine.Dist{}), PerImage: or(s.PerImage, engine.Dist{}), Slots: int(or(s.Slots, 0)),
+		TTFT: or(s.TTFT, dist.Constant(50*time.Millisecond)), ITL: or(s.ITL, dist.Constant(10*time.Millisecond)),
+		PerPromptToken: or(s.PerPromptToken, dist.Duration{}), PerImage: or(s.PerImage, dist.Duration{}), Slots: int(or(s.Slots, 0)),
 	}
 	return cfg, nil, nil
 }

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
-	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
@@ -137,12 +137,12 @@ func (n *profileName) UnmarshalText(text []byte) error {
 // engineSettings configure the simulated engine; the flags of `pitot serve`, and
 // with the prefix "engine-" of `pitot bench`.
 type engineSettings struct {
-	TTFT           *engine.Dist      `placeholder:"TIME" help:"In place of a profile, time to the first token: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation. Default: 50ms, if another of the next four is given."`
-	ITL            *engine.Dist      `placeholder:"TIME" help:"Time between two tokens. Default: 10ms, as above."`
-	PerPromptToken *engine.Dist      `placeholder:"TIME" help:"Added to the time to the first token for each prompt token. Default: 0s."`
-	PerImage       *engine.Dist      `placeholder:"TIME" help:"Added to it for each picture. Default: 0s."`
+	TTFT           *dist.Duration    `placeholder:"TIME" help:"In place of a profile, time to the first token: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation. Default: 50ms, if another of the next four is given."`
+	ITL            *dist.Duration    `placeholder:"TIME" help:"Time between two tokens. Default: 10ms, as above."`
+	PerPromptToken *dist.Duration    `placeholder:"TIME" help:"Added to the time to the first token for each prompt token. Default: 0s."`
+	PerImage       *dist.Duration    `placeholder:"TIME" help:"Added to it for each picture. Default: 0s."`
 	Slots          *slots            `placeholder:"N" help:"Requests served at once; more wait in a queue. Default: no limit."`
-	OutputLen      *engine.Count     `placeholder:"TOKENS" help:"Length of answers whose end is up to the model. Default: the profile's, else lognormal(256,0.5)."`
+	OutputLen      *dist.Count       `placeholder:"TOKENS" help:"Length of answers whose end is up to the model. Default: the profile's, else lognormal(256,0.5)."`
 	MaxModelLen    *contextLen       `placeholder:"TOKENS" help:"Prompt and output together. Default: the profile's, else 131072."`
 	Fault          []apiserver.Fault `sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Misbehave for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
 	Seed           uint64            `placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`

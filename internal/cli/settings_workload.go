@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
 // workloadSettings describe one workload: the whole of what is sent, a part of a mix, or
@@ -43,17 +43,17 @@ type traceSettings struct {
 
 // chatSettings say how conversations go.
 type chatSettings struct {
-	Conversations int           `placeholder:"N" help:"Number of conversations. Default: as many as make --requests; of a file, all."`
-	Turns         *engine.Count `placeholder:"N" help:"Turns of a conversation, a number or a distribution. Default: uniform(2,6) for chat, uniform(4,12) for agent."`
-	TurnLen       *engine.Count `placeholder:"TOKENS" help:"Length of a later turn. Default: 64 for chat; lognormal(300,1), as of results of tools, for agent."`
-	Think         *engine.Dist  `placeholder:"TIME" help:"Pause from an answer to the next turn: a time such as 2s, or a distribution. Default: exponential(5s) for chat, lognormal(1s,1) for agent, what a file says."`
-	History       string        `enum:"live,recorded" default:"live" placeholder:"WHICH" help:"What answers a recorded conversation goes on from: live, those that come, or recorded, those of the file (${default})."`
+	Conversations int            `placeholder:"N" help:"Number of conversations. Default: as many as make --requests; of a file, all."`
+	Turns         *dist.Count    `placeholder:"N" help:"Turns of a conversation, a number or a distribution. Default: uniform(2,6) for chat, uniform(4,12) for agent."`
+	TurnLen       *dist.Count    `placeholder:"TOKENS" help:"Length of a later turn. Default: 64 for chat; lognormal(300,1), as of results of tools, for agent."`
+	Think         *dist.Duration `placeholder:"TIME" help:"Pause from an answer to the next turn: a time such as 2s, or a distribution. Default: exponential(5s) for chat, lognormal(1s,1) for agent, what a file says."`
+	History       string         `enum:"live,recorded" default:"live" placeholder:"WHICH" help:"What answers a recorded conversation goes on from: live, those that come, or recorded, those of the file (${default})."`
 }
 
 // A length is a number of tokens, or a distribution of them. Its zero value is none.
 type length struct {
 	fixed int
-	count *engine.Count // nil: always fixed
+	count *dist.Count // nil: always fixed
 }
 
 // UnmarshalText reads either.
@@ -62,7 +62,7 @@ func (l *length) UnmarshalText(text []byte) error {
 		*l = length{fixed: n}
 		return nil
 	}
-	c, err := engine.ParseCount(string(text))
+	c, err := dist.ParseCount(string(text))
 	*l = length{count: &c}
 	return err
 }
@@ -79,11 +79,11 @@ func (l length) String() string {
 func (l length) given() bool { return l.count != nil || l.fixed != 0 }
 
 // law is the distribution.
-func (l length) law() engine.Count {
+func (l length) law() dist.Count {
 	if l.count != nil {
 		return *l.count
 	}
-	return engine.ConstantCount(l.fixed)
+	return dist.ConstantCount(l.fixed)
 }
 
 // describe is the length with the share by which it may differ.

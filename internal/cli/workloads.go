@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/load/workload"
-	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
 // files are what was read ahead of the run, so that what is wrong with it is told before
@@ -144,13 +144,13 @@ func (c *benchCmd) chat() traffic.Chat {
 }
 
 // count is what was given, or else a distribution of ours.
-func count(given *engine.Count, text string) engine.Count {
-	c, _ := engine.ParseCount(text) // ours can be read
+func count(given *dist.Count, text string) dist.Count {
+	c, _ := dist.ParseCount(text) // ours can be read
 	return or(given, c)
 }
 
-func pause(given *engine.Dist, text string) engine.Dist {
-	d, _ := engine.ParseDist(text)
+func pause(given *dist.Duration, text string) dist.Duration {
+	d, _ := dist.ParseDuration(text)
 	return or(given, d)
 }
 

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// A Count draws numbers of at least 1, such as engine.Count.
+// A Count draws numbers of at least 1, such as dist.Count.
 type Count interface{ Draw(*rand.Rand) int }
 
-// A Pause draws times, such as engine.Dist.
+// A Pause draws times, such as dist.Duration.
 type Pause interface {
 	Draw(*rand.Rand) time.Duration
 }

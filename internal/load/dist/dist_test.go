@@ -1,4 +1,4 @@
-package engine
+package dist
 
 import (
 	"math"
@@ -36,7 +36,7 @@ func TestParseDist(t *testing.T) {
 		{"uniform(30ms,10ms)", "", "low 30ms is above high 10ms"},
 		{"uniform(30ms,40ms", "", "missing the closing parenthesis"},
 	} {
-		d, err := ParseDist(test.in)
+		d, err := ParseDuration(test.in)
 		checkParse(t, test.in, d.String(), test.out, err, test.err)
 	}
 	for _, test := range []struct{ in, out, err string }{
@@ -67,8 +67,8 @@ func FuzzParseDist(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		r := rand.New(rand.NewPCG(1, 2))
-		if d, err := ParseDist(s); err == nil {
-			if again, err := ParseDist(d.String()); err != nil || again != d {
+		if d, err := ParseDuration(s); err == nil {
+			if again, err := ParseDuration(d.String()); err != nil || again != d {
 				t.Errorf("%q is %s and comes back as %s, %v", s, d, again, err)
 			}
 			if x := d.Draw(r); x < 0 {
@@ -152,7 +152,7 @@ func TestCountDraws(t *testing.T) {
 }
 
 func TestDistText(t *testing.T) {
-	var d Dist
+	var d Duration
 	if err := d.UnmarshalText([]byte("gamma(20ms,0.5)")); err != nil {
 		t.Fatal(err)
 	}
@@ -162,16 +162,16 @@ func TestDistText(t *testing.T) {
 	if err := d.UnmarshalText([]byte("x")); err == nil {
 		t.Error("x is taken")
 	}
-	if Constant(-ms) != (Dist{}) {
+	if Constant(-ms) != (Duration{}) {
 		t.Error("a negative constant is not 0")
 	}
 }
 
 const ms = time.Millisecond
 
-func mustDist(t testing.TB, s string) Dist {
+func mustDist(t testing.TB, s string) Duration {
 	t.Helper()
-	d, err := ParseDist(s)
+	d, err := ParseDuration(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,7 @@
-package engine
+// Package dist is distributions as people write them, such as lognormal(20ms,0.3): of
+// durations, and of whole numbers. What is drawn depends on the source of randomness
+// alone, so the same seed gives the same draws on every machine.
+package dist
 
 import (
 	"fmt"
@@ -11,7 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Dist is a distribution of durations. Its zero value is the constant 0.
+// A Duration is a distribution of durations. Its zero value is the constant 0.
 //
 //	20ms                  always 20 ms
 //	uniform(10ms,30ms)    flat between the two
@@ -23,49 +26,46 @@ import (
 // A mean is the mean of what is drawn, not a parameter of the logarithm. The
 // exception is a normal cut at 0, whose mean lies above the stated one when
 // the standard deviation is not small beside it.
-type Dist struct{ law law }
+type Duration struct{ law law }
 
-// Constant is the Dist that always draws d, or 0 if d is negative.
-func Constant(d time.Duration) Dist {
-	return Dist{law{a: float64(max(d, 0))}}
+// Constant is the Duration that always draws d, or 0 if d is negative.
+func Constant(d time.Duration) Duration {
+	return Duration{law{a: float64(max(d, 0))}}
 }
 
-// ParseDist reads the text form of a Dist.
-func ParseDist(s string) (Dist, error) {
+// ParseDuration reads the text form of a Duration.
+func ParseDuration(s string) (Duration, error) {
 	l, err := parseLaw(s, durationUnit())
-	return Dist{l}, err
+	return Duration{l}, err
 }
 
 // Draw takes one duration, never negative, from r.
-func (d Dist) Draw(r *rand.Rand) time.Duration {
-	return time.Duration(math.Round(min(d.law.draw(r), float64(forever))))
+func (d Duration) Draw(r *rand.Rand) time.Duration {
+	return time.Duration(math.Round(min(d.law.draw(r), float64(Longest))))
 }
 
-// forever, 73 years, is what a heavy tail may reach, and a sum of delays: two of
-// them still fit a Duration.
-const forever time.Duration = 1 << 61
-
-// later is t+d, at most forever.
-func later(t, d time.Duration) time.Duration { return min(t+d, forever) }
-
-// times is n times d, at most forever.
-func times(d time.Duration, n int) time.Duration {
-	return time.Duration(min(float64(d)*float64(n), float64(forever)))
+// Fixed is what is always drawn, if that is one duration.
+func (d Duration) Fixed() (time.Duration, bool) {
+	return time.Duration(min(d.law.a, float64(Longest))), d.law.shape == constant
 }
 
-// String is the text form; ParseDist reads it back to the same Dist.
-func (d Dist) String() string { return d.law.text(durationUnit()) }
+// Longest, 73 years, is what a heavy tail may reach: two of them still fit a
+// time.Duration.
+const Longest time.Duration = 1 << 61
+
+// String is the text form; ParseDuration reads it back to the same Duration.
+func (d Duration) String() string { return d.law.text(durationUnit()) }
 
 // MarshalText gives the text form.
-func (d Dist) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads the text form.
-func (d *Dist) UnmarshalText(text []byte) (err error) {
-	*d, err = ParseDist(string(text))
+func (d *Duration) UnmarshalText(text []byte) (err error) {
+	*d, err = ParseDuration(string(text))
 	return err
 }
 
-// A Count is a distribution of whole numbers of at least 1, written as a Dist
+// A Count is a distribution of whole numbers of at least 1, written as a Duration
 // is but without units: 128, uniform(64,256), lognormal(128,0.5). Draws are
 // rounded to the nearest number. Its zero value stands for "not set".
 type Count struct{ law law }
