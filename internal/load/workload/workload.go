@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Request is what one request asks.
@@ -140,7 +141,7 @@ type TemplateOptions struct {
 // A Workload is the requests of a run, and what was noticed while drawing them.
 type Workload struct {
 	Requests []Request
-	Notes    []string // for the user's eyes, each one sentence
+	Notes    []plan.Message // what was noticed
 
 	// Python is Python's generator as a dataset from a file left it, for draws
 	// that follow; nil if the workload did not use it.
