@@ -236,3 +236,6 @@ func readTimes(file io.Reader) ([]time.Duration, error) {
 	}
 	return at, lines.Err()
 }
+
+// FollowsData reports whether the times are those of the dataset.
+func (a *replayed) FollowsData() bool { return a.File == ReplayData }
