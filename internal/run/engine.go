@@ -72,7 +72,7 @@ func (p *preparation) startEngine() error {
 	if err != nil {
 		return fmt.Errorf("start the embedded engine: %w", err)
 	}
-	p.spec.Target.URL = "http://" + l.Addr().String()
+	p.base = "http://" + l.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l, nil) }()

@@ -65,8 +65,6 @@ type (
 		Requests int
 		Progress *driver.Progress // counts while the run goes on; nil of a simulation
 	}
-	// Sent is a request on its way.
-	Sent struct{ Request *workload.Request }
 	// Recorded is a request that is done.
 	Recorded struct{ Record *trace.Record }
 	// Stopping says that nothing more is sent.
@@ -83,10 +81,16 @@ type Result struct {
 	Summary metrics.Summary // the trace in Pitot's figures
 }
 
-// A Sink is told the events of a run as they happen. Sent and Recorded come from many
-// goroutines at once. An error at Starting ends the run before it begins; other errors
-// are joined to that of the run.
+// A Sink is told the events of a run as they happen. Recorded comes from many goroutines
+// at once. An error at Starting ends the run before it begins; other errors are joined to
+// that of the run.
 type Sink interface{ Handle(Event) error }
+
+// A Watcher is a Sink that looks at each request as it is sent, and at its record as soon
+// as it is answered. It takes time that the request would not take otherwise.
+type Watcher interface {
+	Watch(*workload.Request) (answered func(*trace.Record))
+}
 
 // SinkFunc is a Sink.
 type SinkFunc func(Event) error

@@ -131,6 +131,16 @@ func (p *preparation) check(ctx context.Context, spec plan.Spec) error {
 // filesBeside is what a run opens beside its connections.
 const filesBeside = 64
 
+// hideInvocation takes secrets out of the command line that is kept with the run.
+func (p *preparation) hideInvocation() {
+	p.run.Env.Invocation = slices.Clone(p.run.Env.Invocation)
+	for i, arg := range p.run.Env.Invocation {
+		if p.target != nil {
+			p.run.Env.Invocation[i] = endpoint.Hide(arg, p.target.secrets)
+		}
+	}
+}
+
 // checkFiles refuses a run that is bound to run out of file descriptors: n requests, at
 // once or as many as the gate lets through.
 func (p *preparation) checkFiles(n int, atOnce bool) (problems plan.Problems) {
@@ -169,6 +179,7 @@ func (p *preparation) resolve(ctx context.Context) error {
 	}
 	p.keep(p.built.work.Notes...)
 	p.tell(Built{&p.built.work})
+	p.hideInvocation()
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
 	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have held more than was asked for

@@ -109,16 +109,16 @@ func (s *secrets) key(to http.Header, path string, from *plan.Source) error {
 }
 
 // newTarget connects to nothing yet.
-func newTarget(spec *plan.Spec, d *Deps, s *secrets) (*target, error) {
+func newTarget(spec *plan.Spec, base string, s *secrets) (*target, error) {
 	config := &tls.Config{InsecureSkipVerify: spec.Target.Insecure, MinVersion: tls.VersionTLS12}
 	if spec.Target.CA != "" {
-		pool, err := certificates(d, spec.Target.CA)
+		pool, err := certificates(s.Deps, spec.Target.CA)
 		if err != nil {
 			return nil, err
 		}
 		config.RootCAs = pool
 	}
-	t := &target{base: spec.Target.URL, header: http.Header{}, requests: http.Header{}}
+	t := &target{base: base, header: http.Header{}, requests: http.Header{}}
 	if err := t.headers(spec, s); err != nil {
 		return nil, err
 	}
@@ -127,13 +127,13 @@ func newTarget(spec *plan.Spec, d *Deps, s *secrets) (*target, error) {
 	var watching context.Context
 	watching, t.unwatch = context.WithCancel(context.Background())
 	go t.clock.Watch(watching)
-	proxy := d.Proxy
+	proxy := s.Proxy
 	if spec.Target.Direct {
 		proxy = nil
 	}
 	c := spec.Client
 	t.transport = transport.New(transport.Config{
-		Clock: t.clock, Dial: d.Dial, TLS: config, Proxy: proxy, HTTP2: spec.Target.HTTP2, NetHTTP: c.Engine == "nethttp", NoReuse: c.NewConnections,
+		Clock: t.clock, Dial: s.Dial, TLS: config, Proxy: proxy, HTTP2: spec.Target.HTTP2, NetHTTP: c.Engine == "nethttp", NoReuse: c.NewConnections,
 		Timeout: c.Timeout.Std(), Idle: c.IdleTimeout.Std(), KeepAlive: c.KeepAlive.Std(),
 	})
 	return t, nil

@@ -53,16 +53,16 @@ func (p *preparation) repeated(w plan.WarmUp) (out []workload.Request) {
 	all := p.Requests()
 	first := all[:1]
 	if p.built.work.Warmup != nil {
-		first = []workload.Request{*p.built.work.Warmup}
+		first = p.built.work.Warmup
 	} else {
-		for i := 1; p.spec.Gate.Hold && i < len(all) && all[i].After == i; i++ {
+		for i := 1; p.hold() && i < len(all) && all[i].After == i; i++ {
 			first = all[:i+1]
 		}
 	}
 	for range w.Requests {
 		begin := len(out)
 		for _, r := range first {
-			r.ID, r.At = "", 0
+			r.ID, r.Model, r.At = "", "", 0
 			if w.MaxOutput > 0 {
 				r.OutputTokens = min(r.OutputTokens, w.MaxOutput)
 			}
@@ -107,3 +107,6 @@ func (p *Prepared) readyRequest() *workload.Request {
 	}
 	return nil
 }
+
+// hold reports whether a conversation keeps its place in the gate.
+func (p *Prepared) hold() bool { return p.spec.Gate.Hold || p.built.work.Turns }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/tool/dialect"
 )
@@ -15,14 +16,14 @@ import (
 type Run struct {
 	trace.Run // without probes
 	Table     string
-	Digest    report.Digest
+	Digest    plot.Digest
 }
 
 // NewRun keeps of a trace what a note needs; the trace is not held on to. table is
 // whose report stands for a run of Pitot's: vllm, sglang or pitot. An imported run
 // has its own tool's.
 func NewRun(t *trace.Trace, table string) (Run, error) {
-	r := Run{Run: t.Run, Digest: report.NewDigest(t)}
+	r := Run{Run: t.Run, Digest: plot.NewDigest(t)}
 	r.Probes = nil
 	text, err := render(func(w io.Writer) error { return writeTable(w, t, table) })
 	if err != nil {

@@ -1,18 +1,21 @@
-package report
+package plot
 
 import (
+	"github.com/pitot-bench/pitot/internal/show/words"
+
 	"image/color"
 	"io"
 	"math"
 
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
 // Dots are figures of variants relative to those of a baseline.
 type Dots struct {
-	Variants []string // without the baseline
+	Baseline string
+	Variants []string // the others
 	Rows     []DotRow
 	Margin   float64 // differences below it are of no interest: 0.02
 }
@@ -37,8 +40,8 @@ const (
 	dotSize = 3
 )
 
-// DotPlot draws a row for each figure, and in it a dot for each variant.
-func DotPlot(w io.Writer, a Axes, d Dots) error {
+// Changes draws a row for each figure, and in it a dot for each variant.
+func Changes(w io.Writer, l *words.Language, d Dots) error {
 	if len(d.Rows) == 0 || len(d.Variants) == 0 {
 		return errNothing
 	}
@@ -46,16 +49,16 @@ func DotPlot(w io.Writer, a Axes, d Dots) error {
 	for i, name := range d.Variants {
 		keys = append(keys, key{name, variantStyle(i+1, 2)})
 	}
-	p := newPicture(a, keys)
+	p := newPicture(l.Word("plot.changes", "baseline", d.Baseline), l.Word("plot.changes-x"), "", keys)
 	row := vg.Length(rowPad + dotRow*len(d.Variants))
 	p.height = row*vg.Length(len(d.Rows)) + 44
 	low, high := d.reach()
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 100*low, 100*high, -0.5, float64(len(d.Rows))-0.5
 	p.X.Tick.Marker = signedTicks(100*low, 100*high)
-	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
-	var names plot.ConstantTicks
+	p.Y.Scale = gonum.InvertedScale{Normalizer: gonum.LinearScale{}}
+	var names gonum.ConstantTicks
 	for i, r := range d.Rows {
-		names = append(names, plot.Tick{Value: float64(i), Label: shorten(r.Name, p.Y.Tick.Label, plotWidth/3)})
+		names = append(names, gonum.Tick{Value: float64(i), Label: shorten(r.Name, p.Y.Tick.Label, plotWidth/3)})
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.Width = names, 0, 0
 	p.grid.Horizontal.Color = color.White
@@ -87,7 +90,7 @@ func lower(a, b float64) float64 {
 	return a
 }
 
-func signedTicks(low, high float64) (ticks plot.ConstantTicks) {
+func signedTicks(low, high float64) (ticks gonum.ConstantTicks) {
 	for _, t := range roundTicks(low, high, false) {
 		if t.Value > 0 {
 			t.Label = "+" + t.Label
@@ -106,7 +109,7 @@ type dots struct {
 }
 
 // Plot draws the margin, the line of no change, and the dots.
-func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
+func (d dots) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, y := p.Transforms(&c)
 	left, right := x(-100*d.Margin), x(100*d.Margin)
 	c.FillPolygon(band, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})

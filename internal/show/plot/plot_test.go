@@ -1,6 +1,8 @@
-package report
+package plot
 
 import (
+	"github.com/pitot-bench/pitot/internal/show/words"
+
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -47,18 +49,17 @@ func figures(t *testing.T) map[string]func(io.Writer) error {
 	t.Helper()
 	digest := func(seed uint64) Digest { return NewDigest(streamed(seed, 900, 8)) }
 	variants := []Curves{{"优化前", []Digest{digest(1), digest(2)}}, {"after <a&b>", []Digest{digest(3)}}}
-	a := Axes{"标题", "x (ms)", "y (%)"}
-	dots := Dots{Variants: []string{"优化前", "after <a&b>"}, Margin: 0.02, Rows: []DotRow{
+	zh := words.In("zh")
+	dots := Dots{Baseline: "v <a&b>", Variants: []string{"优化前", "after <a&b>"}, Margin: 0.02, Rows: []DotRow{
 		{"平均 TTFT ↓", []Dot{{-0.135, -0.2, -0.08, true}, {-0.03, math.NaN(), math.NaN(), false}}},
 		{"P99 TTFT ↓", []Dot{{0.02, -0.9, math.Inf(1), false}, {math.NaN(), math.NaN(), math.NaN(), false}}},
 	}}
-	words := Phases{"等待", "TTFT", "decode", "whole", "failed <a&b>"}
 	return map[string]func(io.Writer) error{
-		"ttft":     func(w io.Writer) error { return TTFTPlot(w, a, variants) },
-		"itl":      func(w io.Writer) error { return ITLPlot(w, a, variants) },
-		"output":   func(w io.Writer) error { return OutputPlot(w, a, variants) },
-		"timeline": func(w io.Writer) error { return TimelinePlot(w, a, words, variants[0].Runs[0].Timeline) },
-		"dots":     func(w io.Writer) error { return DotPlot(w, a, dots) },
+		"ttft":     func(w io.Writer) error { return TTFT(w, zh, variants) },
+		"itl":      func(w io.Writer) error { return ITL(w, zh, variants) },
+		"output":   func(w io.Writer) error { return Output(w, zh, variants) },
+		"timeline": func(w io.Writer) error { return Requests(w, zh, "after <a&b>", variants[0].Runs[0].Timeline) },
+		"dots":     func(w io.Writer) error { return Changes(w, zh, dots) },
 	}
 }
 
@@ -85,6 +86,13 @@ func svgTexts(t *testing.T, svg []byte) (texts []string) {
 	}
 }
 
+// around are texts around each plot.
+var around = map[string][]string{
+	"ttft": {"TTFT 分布", "TTFT（ms）", "请求占比（%）"}, "itl": {"ITL 分布", "ITL（ms）", "token 间隔占比（%）"},
+	"output": {"输出吞吐随时间变化", "运行时间（s）", "tok/s"}, "timeline": {"请求时间线：after <a&b>", "运行时间（s）", "请求（按发送顺序）", "解码", "失败"},
+	"dots": {"相对 v <a&b> 的变化", "变化（%）"},
+}
+
 func TestPlotsAreWellFormedAndTheSameEachTime(t *testing.T) {
 	first := map[string][]byte{}
 	for range 2 {
@@ -100,7 +108,7 @@ func TestPlotsAreWellFormedAndTheSameEachTime(t *testing.T) {
 				t.Errorf("%s is drawn in two ways", name)
 			}
 			texts := svgTexts(t, out.Bytes())
-			for _, want := range []string{"标题", "x (ms)"} {
+			for _, want := range around[name] {
 				if !slices.Contains(texts, want) {
 					t.Errorf("%s does not say %q: %q", name, want, texts)
 				}
@@ -119,13 +127,13 @@ func TestPlotsAreWellFormedAndTheSameEachTime(t *testing.T) {
 }
 
 func TestNothingToDraw(t *testing.T) {
-	none := []Curves{{"A", []Digest{NewDigest(&trace.Trace{})}}}
+	en, none := words.In("en"), []Curves{{"A", []Digest{NewDigest(&trace.Trace{})}}}
 	for name, draw := range map[string]func(io.Writer) error{
-		"ttft":     func(w io.Writer) error { return TTFTPlot(w, Axes{}, none) },
-		"itl":      func(w io.Writer) error { return ITLPlot(w, Axes{}, none) },
-		"output":   func(w io.Writer) error { return OutputPlot(w, Axes{}, none) },
-		"timeline": func(w io.Writer) error { return TimelinePlot(w, Axes{}, Phases{}, none[0].Runs[0].Timeline) },
-		"dots":     func(w io.Writer) error { return DotPlot(w, Axes{}, Dots{}) },
+		"ttft":     func(w io.Writer) error { return TTFT(w, en, none) },
+		"itl":      func(w io.Writer) error { return ITL(w, en, none) },
+		"output":   func(w io.Writer) error { return Output(w, en, none) },
+		"timeline": func(w io.Writer) error { return Requests(w, en, "", none[0].Runs[0].Timeline) },
+		"dots":     func(w io.Writer) error { return Changes(w, en, Dots{}) },
 	} {
 		var out bytes.Buffer
 		if err := draw(&out); err == nil || out.Len() > 0 {

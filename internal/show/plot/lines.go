@@ -1,12 +1,14 @@
-package report
+package plot
 
 import (
+	"github.com/pitot-bench/pitot/internal/show/words"
+
 	"errors"
 	"fmt"
 	"io"
 	"math"
 
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
@@ -21,27 +23,28 @@ type Curves struct {
 // errNothing is for callers that did not look first.
 var errNothing = errors.New("there is nothing to draw")
 
-// TTFTPlot draws the distribution of the time to the first token: the share of
+// TTFT draws the distribution of the time to the first token: the share of
 // requests that took at most so long.
-func TTFTPlot(w io.Writer, a Axes, variants []Curves) error {
-	return distributionPlot(w, a, variants, func(d Digest) Quantiles { return d.TTFT })
+func TTFT(w io.Writer, l *words.Language, variants []Curves) error {
+	p := newPicture(l.Word("plot.ttft"), l.Word("plot.ttft-x"), l.Word("plot.ttft-y"), keysOf(variants))
+	return p.distribution(w, variants, func(d Digest) Quantiles { return d.TTFT })
 }
 
-// ITLPlot draws that of the gaps between tokens.
-func ITLPlot(w io.Writer, a Axes, variants []Curves) error {
-	return distributionPlot(w, a, variants, func(d Digest) Quantiles { return d.ITL })
+// ITL draws that of the gaps between tokens.
+func ITL(w io.Writer, l *words.Language, variants []Curves) error {
+	p := newPicture(l.Word("plot.itl"), l.Word("plot.itl-x"), l.Word("plot.itl-y"), keysOf(variants))
+	return p.distribution(w, variants, func(d Digest) Quantiles { return d.ITL })
 }
 
-// distributionPlot draws milliseconds on a logarithmic axis where they differ by
-// more than a linear one could show.
-func distributionPlot(w io.Writer, a Axes, variants []Curves, of func(Digest) Quantiles) error {
-	p := newPicture(a, keysOf(variants))
+// distribution draws milliseconds on a logarithmic axis where they differ by more than
+// a linear one could show.
+func (p picture) distribution(w io.Writer, variants []Curves, of func(Digest) Quantiles) error {
 	low, high, logarithmic := extent(variants, of)
 	if !(high > 0) {
 		return errNothing
 	}
 	if logarithmic {
-		p.X.Scale = plot.LogScale{}
+		p.X.Scale = gonum.LogScale{}
 	}
 	p.Y.Scale = oddsScale{}
 	percents := QuantilePercents()
@@ -95,13 +98,13 @@ func extent(variants []Curves, of func(Digest) Quantiles) (low, high float64, lo
 	return 0, high * 1.02, false
 }
 
-// OutputPlot draws tokens per second over time, in windows of WindowOf.
-func OutputPlot(w io.Writer, a Axes, variants []Curves) error {
+// Output draws tokens per second over time, in windows of WindowOf.
+func Output(w io.Writer, l *words.Language, variants []Curves) error {
 	window := WindowOf(variants)
 	if window == 0 {
 		return errNothing
 	}
-	p := newPicture(a, keysOf(variants))
+	p := newPicture(l.Word("plot.output"), l.Word("plot.time"), l.Word("plot.output-y"), keysOf(variants))
 	err := p.lines(variants, func(d Digest) plotter.XYs { return d.Output.rates(window) })
 	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, p.Y.Max*1.05
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks(0, p.X.Max, false), roundTicks(0, p.Y.Max, false)
@@ -111,7 +114,7 @@ func OutputPlot(w io.Writer, a Axes, variants []Curves) error {
 // pieces is into how many windows the longest run is cut, about.
 const pieces = 60
 
-// WindowOf is the window of an OutputPlot in seconds, a power of two; 0 if no run
+// WindowOf is the window of an Output in seconds, a power of two; 0 if no run
 // knows when its tokens came.
 func WindowOf(variants []Curves) (window float64) {
 	longest := 0.0
