@@ -8,7 +8,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/report"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // A Run is what a note keeps of a run.
@@ -18,13 +20,13 @@ type Run struct {
 	Digest    report.Digest
 }
 
-// NewRun keeps of a trace what a note needs; the trace is not held on to. table is
+// NewRun keeps of a trace what a note needs; the trace is not held on to. dialect is
 // whose report stands for a run of Pitot's: vllm, sglang or pitot. An imported run
 // has its own tool's.
-func NewRun(t *trace.Trace, table string) (Run, error) {
+func NewRun(t *trace.Trace, dialect string) (Run, error) {
 	r := Run{Run: t.Run, Digest: report.NewDigest(t)}
 	r.Probes = nil
-	text, err := render(func(w io.Writer) error { return writeTable(w, t, table) })
+	text, err := render(func(w io.Writer) error { return writeTable(w, t, dialect) })
 	if err != nil {
 		return Run{}, fmt.Errorf("write the table of run %s: %w", t.Run.ID, err)
 	}
@@ -32,16 +34,16 @@ func NewRun(t *trace.Trace, table string) (Run, error) {
 	return r, nil
 }
 
-func writeTable(w io.Writer, t *trace.Trace, table string) error {
+func writeTable(w io.Writer, t *trace.Trace, dialect string) error {
 	if o := t.Run.Origin; o != nil {
 		if o.Tool == "vllm" || o.Tool == "sglang" {
-			return dialect.WriteReported(w, t.Run)
+			return table.WriteReported(w, t.Run, vllm.Table(), sglang.Table())
 		}
 		return writeFigures(w, o)
 	}
-	switch table {
+	switch dialect {
 	case "sglang":
-		r, err := dialect.NewSGLangReport(t, "")
+		r, err := sglang.NewReport(t, "")
 		if err != nil {
 			return err
 		}
@@ -49,7 +51,7 @@ func writeTable(w io.Writer, t *trace.Trace, table string) error {
 	case "pitot":
 		return report.Text(w, metrics.Summarize(t, metrics.Options{}))
 	}
-	r, err := dialect.NewVLLMReport(t, "")
+	r, err := vllm.NewReport(t, "")
 	if err != nil {
 		return err
 	}

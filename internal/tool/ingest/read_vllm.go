@@ -9,7 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
 // isVLLM knows a result of `vllm bench serve` by the counts that every one has.
@@ -107,13 +107,13 @@ func (f *draft) vllmPlan(o *object) {
 	}
 	f.plan(requests)
 	p := &f.Run.Plan
-	p.Model, p.Stream = dialect.Mask(o.text("model_id")), o.has("total_output_tokens")
+	p.Model, p.Stream = argparse.Mask(o.text("model_id")), o.has("total_output_tokens")
 }
 
 // plan is what the settings say, in the words that tables have too: Python writes
 // numbers one way in JSON and another in a Namespace.
 func (f *draft) plan(requests int) {
-	s := dialect.Settings{}
+	s := argparse.Settings{}
 	for name, text := range f.origin.Setup {
 		if text == "Infinity" {
 			text = "inf"
@@ -152,7 +152,7 @@ func (r *reading) vllmRecords(f *draft) {
 		return
 	}
 	f.plan(c.n)
-	f.Run.Plan.Model = dialect.Mask(r.object.text("model_id"))
+	f.Run.Plan.Model = argparse.Mask(r.object.text("model_id"))
 	m := recorder{dated: c.has("start_times"), gated: f.Run.Plan.Concurrency > 0, counted: c.has("output_lens"), zero: s.zero}
 	f.origin.Detail = trace.Undated
 	if m.dated {
