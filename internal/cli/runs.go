@@ -321,7 +321,7 @@ func (c runsReportCmd) checkDialect() error {
 	if c.Dialect == "sglang" && len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("--slo and --percentiles are for --dialect pitot and vllm: sglang's report has no goodput, and percentiles of its own")
 	}
-	forms := map[string][]string{"vllm": names(metrics.VLLMVersions()), "sglang": names(metrics.SGLangVersions())}[c.Dialect]
+	forms := map[string][]string{"vllm": names(vllm.Versions()), "sglang": names(sglang.Versions())}[c.Dialect]
 	switch {
 	case c.DialectVersion == "" || slices.Contains(forms, c.DialectVersion):
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // streamed is a run of Pitot's: 40 requests through a gate of 4, each some tokens, a
@@ -51,7 +52,7 @@ func printed(file string, line int, factor float64, path ...string) *trace.Trace
 	return &trace.Trace{Run: trace.Run{
 		ID: fmt.Sprintf("%s-%d", file, line), Kind: trace.Imported, Status: trace.Complete,
 		Origin: &trace.Origin{
-			Tool: "vllm", Form: string(metrics.VLLM2512), Detail: trace.Table, File: file, Line: line, Path: path,
+			Tool: "vllm", Form: string(vllm.V2512), Detail: trace.Table, File: file, Line: line, Path: path,
 			Figures: []trace.Figure{
 				figure("requests.ok", 500, 1), figure("requests.failed", 0, 1), figure("duration", 206.06*factor, 0.01),
 				figure("tokens.input", 33418, 1), figure("tokens.output", 61516, 1),

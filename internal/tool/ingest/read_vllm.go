@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // isVLLM knows a result of `vllm bench serve` by the counts that every one has.
@@ -71,14 +72,14 @@ func isColumn(name string) bool {
 }
 
 // vllmForm is the oldest form that writes such members.
-func vllmForm(o *object) metrics.VLLMVersion {
+func vllmForm(o *object) vllm.Version {
 	switch {
 	case o.has("queue_times") || o.has("start_times") || hasName(o, "rtfx"):
-		return metrics.VLLM2608
+		return vllm.V2608
 	case o.has("max_concurrent_requests"):
-		return metrics.VLLM2512
+		return vllm.V2512
 	}
-	return metrics.VLLM2507
+	return vllm.V2507
 }
 
 // hasName reports whether a member was there, whatever its value.
@@ -168,8 +169,8 @@ func (r *reading) vllmRecords(f *draft) {
 // the older forms fit.
 func (f *draft) vllmPeak(o *object, c *columns, s survey) {
 	said, ok := o.float("max_concurrent_requests")
-	if ok && f.origin.Form == string(metrics.VLLM2608) && c.has("latencies") && int(said) != c.touched(s) {
-		f.origin.Form = string(metrics.VLLMMain)
+	if ok && f.origin.Form == string(vllm.V2608) && c.has("latencies") && int(said) != c.touched(s) {
+		f.origin.Form = string(vllm.Main)
 	}
 }
 

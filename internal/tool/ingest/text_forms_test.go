@@ -28,8 +28,8 @@ var (
 	someCount = rapid.IntRange(0, 1e9)
 )
 
-func someSection(t *rapid.T, percentiles []float64) metrics.VLLMSection {
-	s := metrics.VLLMSection{Mean: someNumber.Draw(t, "mean"), Median: someNumber.Draw(t, "median")}
+func someSection(t *rapid.T, percentiles []float64) vllm.Section {
+	s := vllm.Section{Mean: someNumber.Draw(t, "mean"), Median: someNumber.Draw(t, "median")}
 	for _, p := range percentiles {
 		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p, Value: someNumber.Draw(t, "percentile")})
 	}
@@ -50,13 +50,13 @@ func vllmTable(t *rapid.T) string {
 	add("goodput", "ttft:100")
 	add("skip-tokenizer-init")
 	add("percentile-metrics", rapid.SampledFrom([]string{"e2el", "ttft,tpot,itl,e2el", "ttft,client_queue_time,e2el_including_client_queue", "itl"}).Draw(t, "metrics"))
-	version := rapid.SampledFrom(metrics.VLLMVersions()).Draw(t, "version")
+	version := rapid.SampledFrom(vllm.Versions()).Draw(t, "version")
 	a, err := vllm.Parse(append(args, "--dialect-version", string(version)), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	percentiles := rapid.SampledFrom([][]float64{{99}, {50, 99.9}, {1, 25, 99.99}, nil}).Draw(t, "percentiles")
-	r := vllm.Report{Args: a, Figures: metrics.VLLM{
+	r := vllm.Report{Args: a, Figures: vllm.Figures{
 		Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), Failed: someCount.Draw(t, "failed"),
 		TotalInput: someCount.Draw(t, "input"), TotalOutput: someCount.Draw(t, "output"),
 		RequestThroughput: someNumber.Draw(t, "rps"), RequestGoodput: someNumber.Draw(t, "good"), OutputThroughput: someNumber.Draw(t, "tps"),
@@ -65,7 +65,7 @@ func vllmTable(t *rapid.T) string {
 		E2EL: someSection(t, percentiles), QueueTime: someSection(t, percentiles), E2ELWithQueue: someSection(t, percentiles),
 	}}
 	if rapid.Bool().Draw(t, "probe") {
-		r.Figures.Probe = &metrics.VLLMProbe{Completed: 3, Failed: 1, Median: someNumber.Draw(t, "p"), P99: someNumber.Draw(t, "p"), Max: someNumber.Draw(t, "p")}
+		r.Figures.Probe = &vllm.Probe{Completed: 3, Failed: 1, Median: someNumber.Draw(t, "p"), P99: someNumber.Draw(t, "p"), Max: someNumber.Draw(t, "p")}
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "decoding") {
 	case 1:
@@ -89,10 +89,10 @@ func sglangTable(t *rapid.T) string {
 		return d
 	}
 	return written(t, &sglang.Report{
-		Version: rapid.SampledFrom(metrics.SGLangVersions()).Draw(t, "version"), Backend: rapid.SampledFrom([]string{"sglang", "sglang-oai-chat", "vllm"}).Draw(t, "backend"),
+		Version: rapid.SampledFrom(sglang.Versions()).Draw(t, "version"), Backend: rapid.SampledFrom([]string{"sglang", "sglang-oai-chat", "vllm"}).Draw(t, "backend"),
 		Rate: rapid.SampledFrom([]string{"inf", "4.0", "trace", "1e-05"}).Draw(t, "rate"), MaxConcurrency: rapid.IntRange(0, 99).Draw(t, "limit"),
 		Images: rapid.Bool().Draw(t, "images"),
-		Figures: metrics.SGLang{
+		Figures: sglang.Figures{
 			Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), TotalInput: someCount.Draw(t, "input"), TotalInputText: someCount.Draw(t, "text"),
 			TotalInputVision: someCount.Draw(t, "vision"), TotalOutput: someCount.Draw(t, "output"), TotalRetokenized: someCount.Draw(t, "again"),
 			RequestThroughput: someNumber.Draw(t, "rps"), InputThroughput: someNumber.Draw(t, "in"), OutputThroughput: someNumber.Draw(t, "out"),

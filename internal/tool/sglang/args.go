@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
@@ -86,7 +85,7 @@ type Args struct {
 	RustWorkerThreads                                    *int
 
 	// DialectVersion is Pitot's own: whose flags, definitions and report to use.
-	DialectVersion metrics.SGLangVersion
+	DialectVersion Version
 	// RequireValid, also Pitot's own, asks for an exit code that tells whether the
 	// load generator was in the way.
 	RequireValid bool
@@ -129,7 +128,7 @@ func (a *Args) choices(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(absentIn2601, s) })
 }
 
-func (a *Args) main() bool { return a.DialectVersion.Since(metrics.SGLangMain) }
+func (a *Args) main() bool { return a.DialectVersion.Since(Main) }
 
 // since gives options that came after 2026-01.
 func (a *Args) since(options ...argparse.Option) []argparse.Option {
@@ -141,7 +140,7 @@ func (a *Args) since(options ...argparse.Option) []argparse.Option {
 
 // Parse reads the arguments that follow the name of the module.
 func Parse(args []string) (*Args, error) {
-	a := &Args{DialectVersion: metrics.SGLangMain}
+	a := &Args{DialectVersion: Main}
 	args, err := a.takeOwn(args)
 	if err != nil {
 		return nil, err
@@ -159,9 +158,9 @@ func Parse(args []string) (*Args, error) {
 // parser, or they would make short forms of the tool's ambiguous.
 func (a *Args) takeOwn(args []string) (rest []string, err error) {
 	own := argparse.Parser{Plain: true, Options: []argparse.Option{
-		argparse.Valued("dialect-version", &a.DialectVersion, func(s string) (metrics.SGLangVersion, error) {
-			s, err := argparse.OneOf(names(metrics.SGLangVersions()))(s)
-			return metrics.SGLangVersion(s), err
+		argparse.Valued("dialect-version", &a.DialectVersion, func(s string) (Version, error) {
+			s, err := argparse.OneOf(names(Versions()))(s)
+			return Version(s), err
 		}, nil),
 		argparse.Flag("require-valid", &a.RequireValid),
 	}}
@@ -198,7 +197,7 @@ func (a *Args) otherVersion(args []string, err error) error {
 	if errors.Is(err, argparse.ErrHelp) {
 		return err
 	}
-	for _, v := range metrics.SGLangVersions() {
+	for _, v := range Versions() {
 		b := &Args{DialectVersion: v}
 		b.defaults()
 		p := argparse.Parser{Plain: true, Options: b.all()}
@@ -390,7 +389,7 @@ func reprHeaders(headers []string) string {
 
 // Usage is what the tool says of its flags when it cannot read args.
 func Usage(program string, args []string) string {
-	a := &Args{DialectVersion: metrics.SGLangMain}
+	a := &Args{DialectVersion: Main}
 	_, _ = a.takeOwn(args) // its error is what the usage stands above
 	a.defaults()
 	return argparse.Usage(program, a.all())

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
@@ -75,7 +74,7 @@ func (a *Args) sharedPrefix(run string, now time.Time) dataset.SharedPrefix {
 
 // Form is the state of the tool that its datasets follow.
 func (a *Args) Form() dataset.Form {
-	if a.DialectVersion.Since(metrics.SGLangMain) {
+	if a.DialectVersion.Since(Main) {
 		return dataset.Main
 	}
 	return dataset.January

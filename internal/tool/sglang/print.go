@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -39,7 +38,7 @@ func (a *Args) EndLine(id string, at time.Time, took time.Duration, r *trace.Rec
 		whole.Released = r.Dialed
 	}
 	t := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: a.Protocol(), Stream: a.Streams()}}, Records: []*trace.Record{&whole}}
-	q := metrics.NewSGLang(t, metrics.SGLangOptions{Version: a.DialectVersion, Own: true}).Requests[0]
+	q := NewFigures(t, Options{Version: a.DialectVersion, Own: true}).Requests[0]
 	var gaps []string
 	for _, gap := range q.ITL {
 		gaps = append(gaps, python.Float(gap))

@@ -15,7 +15,7 @@ import (
 // An Report is everything sglang.bench_serving prints of a run.
 type Report struct {
 	Args    *Args // of the run, if its command line was that tool's
-	Version metrics.SGLangVersion
+	Version Version
 	Backend string // in that tool's names: sglang, sglang-oai, sglang-oai-chat ...
 	// Rate is a number of requests/s as Python prints it, inf for all at once, or
 	// trace for send times that no one rate describes.
@@ -25,7 +25,7 @@ type Report struct {
 	Embedding      bool       // answers have no text
 	Goodput        []Limit    // to count requests against; nil = none
 	Cache          *cacheHits // nil unless asked for
-	Figures        metrics.SGLang
+	Figures        Figures
 }
 
 // backendOf is the name that tool has for a protocol.
@@ -80,7 +80,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 // percentiles are those that the form has, of E2E latencies, of TTFT and TPOT, and of
 // ITL.
 func (r *Report) percentiles() (e2el, ttft, itl []float64) {
-	if r.Version.Since(metrics.SGLangMain) {
+	if r.Version.Since(Main) {
 		all := metrics.DefaultPercentiles()
 		return all, all, all
 	}
@@ -115,7 +115,7 @@ func (r *Report) requests(e *table.Entries) {
 	e.Add("duration", f.Duration)
 	e.Add("tokens.input", float64(f.TotalInput))
 	e.Add("tokens.input_text", float64(f.TotalInputText))
-	if r.Images || !r.Version.Since(metrics.SGLangMain) {
+	if r.Images || !r.Version.Since(Main) {
 		e.Add("tokens.input_vision", float64(f.TotalInputVision))
 	}
 	if r.Embedding {

@@ -13,14 +13,14 @@ import (
 
 // published are the figures of testdata/2026-01.txt, the report of a run of
 // DeepSeek-R1 on Ascend 910 by sglang 0.5.6.post2.
-func published() metrics.SGLang {
+func published() Figures {
 	spread := func(mean, median, p95, p99, longest float64) metrics.Distribution {
 		return metrics.Distribution{
 			Mean: mean / 1000, Median: median / 1000, Max: longest / 1000,
 			Percentiles: []metrics.Percentile{{P: 90}, {P: 95, Value: p95 / 1000}, {P: 99, Value: p99 / 1000}},
 		}
 	}
-	return metrics.SGLang{
+	return Figures{
 		Duration: 354.53, Completed: 1536, TotalInput: 5376000, TotalInputText: 5376000, TotalOutput: 2304000, TotalRetokenized: 2297507,
 		RequestThroughput: 4.33, InputThroughput: 15163.72, OutputThroughput: 6498.74, TotalTokenThroughput: 21662.45,
 		MaxOutputPerSecond: 8170, MaxConcurrent: 397, Concurrency: 345.54,
@@ -47,7 +47,7 @@ func TestSGLangTableEqualsThePublishedOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Report{Version: metrics.SGLang2601, Backend: "sglang", Rate: "inf", MaxConcurrency: 384, Figures: published()}
+	r := &Report{Version: V2601, Backend: "sglang", Rate: "inf", MaxConcurrency: 384, Figures: published()}
 	if diff := cmp.Diff(string(want), written(t, r)); diff != "" {
 		t.Error(diff)
 	}
@@ -159,7 +159,7 @@ func TestSGLangTraffic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Backend != tt.backend || got.Rate != tt.rate || got.MaxConcurrency != tt.limit || got.Version != metrics.SGLang2601 {
+		if got.Backend != tt.backend || got.Rate != tt.rate || got.MaxConcurrency != tt.limit || got.Version != V2601 {
 			t.Errorf("%+v: %s at %s, %d, form %s", tt.plan, got.Backend, got.Rate, got.MaxConcurrency, got.Version)
 		}
 	}

@@ -134,20 +134,20 @@ func (c *cacheHits) result(o *python.Object) {
 // details writes a list a field, with an item a request in the order of the workload.
 func (r *Report) details(o *python.Object) {
 	q := r.Figures.Requests
-	list := func(name string, item func(b []byte, q *metrics.SGLangRequest) []byte) {
+	list := func(name string, item func(b []byte, q *Request) []byte) {
 		o.Raw(name, python.JSONList(len(q), func(b []byte, i int) []byte { return item(b, &q[i]) }))
 	}
-	list("input_lens", func(b []byte, q *metrics.SGLangRequest) []byte { return append(b, strconv.Itoa(q.Prompt)...) })
-	list("output_lens", func(b []byte, q *metrics.SGLangRequest) []byte { return append(b, strconv.Itoa(q.Output)...) })
-	list("ttfts", func(b []byte, q *metrics.SGLangRequest) []byte { return python.AppendFloat(b, q.TTFT) })
-	list("itls", func(b []byte, q *metrics.SGLangRequest) []byte { return python.AppendFloats(b, q.ITL) })
-	list("generated_texts", func(b []byte, q *metrics.SGLangRequest) []byte { return python.AppendString(b, q.Text) })
-	list("errors", func(b []byte, q *metrics.SGLangRequest) []byte { return python.AppendString(b, q.ErrorText) })
+	list("input_lens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Prompt)...) })
+	list("output_lens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Output)...) })
+	list("ttfts", func(b []byte, q *Request) []byte { return python.AppendFloat(b, q.TTFT) })
+	list("itls", func(b []byte, q *Request) []byte { return python.AppendFloats(b, q.ITL) })
+	list("generated_texts", func(b []byte, q *Request) []byte { return python.AppendString(b, q.Text) })
+	list("errors", func(b []byte, q *Request) []byte { return python.AppendString(b, q.ErrorText) })
 	if r.Cache == nil {
 		return
 	}
-	list("cached_tokens", func(b []byte, q *metrics.SGLangRequest) []byte { return append(b, strconv.Itoa(q.Cached)...) })
-	list("cached_tokens_details", func(b []byte, q *metrics.SGLangRequest) []byte { return append(b, tiers(q.Tiers)...) })
+	list("cached_tokens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Cached)...) })
+	list("cached_tokens_details", func(b []byte, q *Request) []byte { return append(b, tiers(q.Tiers)...) })
 }
 
 func tiers(t *trace.CacheTiers) []byte {

@@ -50,19 +50,19 @@ func (a *Args) Masked(args []string) []string {
 
 // NewReport computes the report of a run. The command line is the run's own if
 // it had one, else the plain one that its plan amounts to; a version other than "",
-// one of metrics.SGLangVersions, replaces that of the command line.
+// one of Versions, replaces that of the command line.
 func NewReport(t *trace.Trace, version string) (*Report, error) {
-	v := metrics.SGLangVersion(version)
-	if version != "" && !slices.Contains(metrics.SGLangVersions(), v) {
-		return nil, fmt.Errorf("sglang.bench_serving has no form %s here: there are %v", v, metrics.SGLangVersions())
+	v := Version(version)
+	if version != "" && !slices.Contains(Versions(), v) {
+		return nil, fmt.Errorf("sglang.bench_serving has no form %s here: there are %v", v, Versions())
 	}
 	if t.Run.Plan.Dialect == "sglang" && t.Run.Plan.Foreign != nil {
 		return newOwnReport(t, v)
 	}
 	if v == "" {
-		v = metrics.SGLangMain
+		v = Main
 	}
-	o := metrics.SGLangOptionsOf(t, v)
+	o := OptionsOf(t, v)
 	r := &Report{
 		Version: v, Backend: backendOf(t.Run.Plan.Protocol), Rate: rateOf(t), MaxConcurrency: t.Run.Plan.Concurrency,
 		Embedding: t.Run.Plan.Protocol == "embeddings",
@@ -71,12 +71,12 @@ func NewReport(t *trace.Trace, version string) (*Report, error) {
 		o.AcceptLength = s.AcceptanceLength
 		o.Split = r.Backend == "sglang-oai" || r.Backend == "sglang-oai-chat"
 	}
-	r.Figures = metrics.NewSGLang(t, o)
+	r.Figures = NewFigures(t, o)
 	return r, nil
 }
 
 // newOwnReport is that of a run of the tool's own command line.
-func newOwnReport(t *trace.Trace, v metrics.SGLangVersion) (*Report, error) {
+func newOwnReport(t *trace.Trace, v Version) (*Report, error) {
 	var kept stored
 	err := json.Unmarshal(t.Run.Plan.Foreign, &kept)
 	var a *Args
@@ -96,10 +96,10 @@ func newOwnReport(t *trace.Trace, v metrics.SGLangVersion) (*Report, error) {
 	if a.UseTraceTimestamps {
 		r.Rate = "trace"
 	}
-	o := metrics.SGLangOptionsOf(t, v)
+	o := OptionsOf(t, v)
 	o.Turns = kept.Turns
-	r.Figures = metrics.NewSGLang(t, o)
-	if a.CacheReport && v.Since(metrics.SGLangMain) {
+	r.Figures = NewFigures(t, o)
+	if a.CacheReport && v.Since(Main) {
 		r.Cache = newCacheHits(a, r.Figures.Requests)
 	}
 	return r, nil
@@ -126,7 +126,7 @@ type cacheHits struct {
 	Backend               string // of the storage
 }
 
-func newCacheHits(a *Args, requests []metrics.SGLangRequest) *cacheHits {
+func newCacheHits(a *Args, requests []Request) *cacheHits {
 	c := new(cacheHits)
 	for _, q := range requests {
 		if !q.OK {
@@ -187,7 +187,7 @@ type goodput struct {
 	sent   int
 }
 
-func newGoodput(limits []Limit, requests []metrics.SGLangRequest) goodput {
+func newGoodput(limits []Limit, requests []Request) goodput {
 	g := goodput{limits: limits, met: make([]int, len(limits)), sent: len(requests)}
 	for _, q := range requests {
 		if !q.OK {

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/table"
@@ -13,7 +12,7 @@ import (
 // Table is how the tool prints a run.
 func Table() table.Tool {
 	return table.Tool{
-		Name: "sglang", Layout: layout, Forms: []string{string(metrics.SGLangMain)},
+		Name: "sglang", Layout: layout, Forms: []string{string(Main)},
 		Form: formOf, Setting: setting, Unprinted: unprinted,
 	}
 }
@@ -71,9 +70,9 @@ func layout(string) table.Layout {
 // formOf is the oldest form that has such rows.
 func formOf(r *table.Reading, _ []table.Match) string {
 	if r.Has("cache.", "e2el.p", "ttft.p90", "ttft.p95") || !r.Has("ttft.") && r.Has("e2el.") {
-		return string(metrics.SGLangMain)
+		return string(Main)
 	}
-	return string(metrics.SGLang2601)
+	return string(V2601)
 }
 
 // setting is what the tool writes of the load of an imported run.

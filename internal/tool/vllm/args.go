@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -70,7 +69,7 @@ type Args struct {
 }
 
 // defaultVersion is the tool's development.
-const defaultVersion = string(metrics.VLLMMain)
+const defaultVersion = string(Main)
 
 // Datasets and backends that the tool knows.
 var (
@@ -177,7 +176,7 @@ func (a *Args) requestOptions() []argparse.Option {
 
 func versionNames() []string {
 	var names []string
-	for _, v := range metrics.VLLMVersions() {
+	for _, v := range Versions() {
 		names = append(names, string(v))
 	}
 	return names

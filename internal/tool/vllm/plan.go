@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -179,11 +178,11 @@ func (a *Args) sections() []string {
 }
 
 // options of the figures.
-func (a *Args) figures() metrics.VLLMOptions {
+func (a *Args) figures() Options {
 	percentiles, _ := a.percentiles() // checked
 	limits, _ := a.GoodputLimits()
-	return metrics.VLLMOptions{
-		Version: metrics.VLLMVersion(a.DialectVersion), NoTokenizer: a.SkipTokenizerInit, CountsPrompts: a.countsPrompts(), Percentiles: percentiles, Goodput: limits,
+	return Options{
+		Version: Version(a.DialectVersion), NoTokenizer: a.SkipTokenizerInit, CountsPrompts: a.countsPrompts(), Percentiles: percentiles, Goodput: limits,
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // A Report is everything the tool prints or saves of a run.
 type Report struct {
 	Args        *Args
-	Figures     metrics.VLLM
+	Figures     Figures
 	SpecDecode  *metrics.SpecDecode // nil unless the server drafted tokens
 	Diffusion   *metrics.Diffusion  // nil unless the server is a diffusion model
 	ModelID     string
@@ -27,7 +27,7 @@ type Report struct {
 }
 
 // version is the form of the report.
-func (r *Report) version() metrics.VLLMVersion { return metrics.VLLMVersion(r.Args.DialectVersion) }
+func (r *Report) version() Version { return Version(r.Args.DialectVersion) }
 
 // hasGoodput reports whether there are limits, or were when an imported run was
 // made.
@@ -35,7 +35,7 @@ func (r *Report) hasGoodput() bool { return len(r.Args.Goodput) > 0 || r.goodput
 
 // counted reports whether token figures are printed.
 func (r *Report) counted() bool {
-	return !r.Args.SkipTokenizerInit || !r.version().Since(metrics.VLLM2608)
+	return !r.Args.SkipTokenizerInit || !r.version().Since(V2608)
 }
 
 // WriteErrors writes the first ten failures, as the tool does ahead of its
@@ -73,7 +73,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 func (r *Report) requests(e *table.Entries) {
 	v := r.Figures
 	e.Add("requests.ok", float64(v.Completed))
-	if r.version().Since(metrics.VLLM2512) {
+	if r.version().Since(V2512) {
 		e.Add("requests.failed", float64(v.Failed))
 	}
 	if r.Args.MaxConcurrency != nil {
@@ -106,21 +106,21 @@ func (r *Report) throughput(e *table.Entries) {
 		e.Add("throughput.output", v.OutputThroughput)
 		e.Add("throughput.total", v.TotalTokenThroughput)
 	}
-	if !r.version().Since(metrics.VLLM2512) {
+	if !r.version().Since(V2512) {
 		return
 	}
 	if r.counted() {
 		e.Add("peak.output", v.MaxOutputPerSecond)
 	}
 	e.Add("peak.concurrency", float64(v.MaxConcurrent))
-	if v.RTFx > 0 && r.version().Since(metrics.VLLM2608) {
+	if v.RTFx > 0 && r.version().Since(V2608) {
 		e.Add("rtfx", v.RTFx)
 	}
 }
 
 func (r *Report) probes(e *table.Entries) {
 	p := r.Figures.Probe
-	if p == nil || !r.version().Since(metrics.VLLM2608) {
+	if p == nil || !r.version().Since(V2608) {
 		return
 	}
 	e.Add("probe.requests.ok", float64(p.Completed))
@@ -134,7 +134,7 @@ func (r *Report) probes(e *table.Entries) {
 type printed struct {
 	key    string // on the command line
 	metric string // of the figures
-	values metrics.VLLMSection
+	values Section
 }
 
 // printed are the metrics that are both selected and present.
@@ -145,7 +145,7 @@ func (r *Report) printed() []printed {
 		all = append(all, printed{"ttft", "ttft", v.TTFT}, printed{"tpot", "tpot", v.TPOT}, printed{"itl", "itl", v.ITL})
 	}
 	all = append(all, printed{"e2el", "e2el", v.E2EL})
-	if r.version().Since(metrics.VLLM2608) && r.Args.MaxConcurrency != nil {
+	if r.version().Since(V2608) && r.Args.MaxConcurrency != nil {
 		all = append(all, printed{"client_queue_time", "queue", v.QueueTime})
 		if !math.IsInf(r.Args.RequestRate, 1) {
 			all = append(all, printed{"e2el_including_client_queue", "e2el_queue", v.E2ELWithQueue})
@@ -156,7 +156,7 @@ func (r *Report) printed() []printed {
 }
 
 // section adds the statistics of a metric in milliseconds.
-func addSection(e *table.Entries, metric string, s metrics.VLLMSection) {
+func addSection(e *table.Entries, metric string, s Section) {
 	e.Add(metric+".mean", s.Mean)
 	e.Add(metric+".median", s.Median)
 	for _, p := range s.Percentiles {
@@ -166,7 +166,7 @@ func addSection(e *table.Entries, metric string, s metrics.VLLMSection) {
 
 func (r *Report) decoding(e *table.Entries) {
 	switch {
-	case !r.version().Since(metrics.VLLM2608):
+	case !r.version().Since(V2608):
 	case r.Diffusion != nil:
 		d := r.Diffusion
 		e.Add("diffusion.throughput", d.CommittedThroughput)

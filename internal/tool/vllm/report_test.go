@@ -128,7 +128,7 @@ func TestNewestFormCountsConcurrencyExactly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Figures.MaxConcurrent != 16 || r.version() != metrics.VLLMMain {
+	if r.Figures.MaxConcurrent != 16 || r.version() != Main {
 		t.Errorf("%d in form %s", r.Figures.MaxConcurrent, r.version())
 	}
 }
@@ -235,8 +235,8 @@ func TestResultFileNames(t *testing.T) {
 // Tables of real notes, to the byte: one of late 2025, one of mid 2025 (from
 // which its author cut the trailing blanks).
 func TestOlderTables(t *testing.T) {
-	section := func(mean, median, p99 float64) metrics.VLLMSection {
-		return metrics.VLLMSection{Mean: mean, Median: median, Percentiles: []metrics.Percentile{{P: 99, Value: p99}}}
+	section := func(mean, median, p99 float64) Section {
+		return Section{Mean: mean, Median: median, Percentiles: []metrics.Percentile{{P: 99, Value: p99}}}
 	}
 	sixteen := 16
 	late, _ := Parse([]string{"--dialect-version", "2025-12"}, "")
@@ -247,7 +247,7 @@ func TestOlderTables(t *testing.T) {
 		trim   bool
 		want   string
 	}{
-		{Report{Args: late, Figures: metrics.VLLM{
+		{Report{Args: late, Figures: Figures{
 			Duration: 206.06, Completed: 500, TotalInput: 33418, TotalOutput: 61516, RequestThroughput: 2.43,
 			OutputThroughput: 298.53, TotalTokenThroughput: 460.70, MaxOutputPerSecond: 528, MaxConcurrent: 30,
 			TTFT: section(945.18, 570.38, 5986.31), TPOT: section(45.69, 44.78, 95.71), ITL: section(53.99, 32.90, 383.97),
@@ -276,7 +276,7 @@ func TestOlderTables(t *testing.T) {
 			"Median ITL (ms):                         32.90     \n" +
 			"P99 ITL (ms):                            383.97    \n" +
 			"==================================================\n"},
-		{Report{Args: mid, Figures: metrics.VLLM{
+		{Report{Args: mid, Figures: Figures{
 			Duration: 105.74, Completed: 1000, TotalInput: 215196, TotalOutput: 129675, RequestThroughput: 9.46,
 			OutputThroughput: 1226.41, TotalTokenThroughput: 3261.64, TTFT: section(42.38, 32.91, 158.48),
 			TPOT: section(16.33, 14.95, 35.76),

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
@@ -95,7 +94,7 @@ func (r *Report) outcome(o *python.Object) {
 		return
 	}
 	goodput := "request_goodput"
-	if !version.Since(metrics.VLLM2512) {
+	if !version.Since(V2512) {
 		goodput += ":" // sic
 	} else {
 		o.Int("failed", v.Failed)
@@ -111,11 +110,11 @@ func (r *Report) outcome(o *python.Object) {
 	o.Float("output_throughput", v.OutputThroughput)
 	o.Float("total_token_throughput", v.TotalTokenThroughput)
 	r.perRequest(o)
-	if version.Since(metrics.VLLM2512) {
+	if version.Since(V2512) {
 		o.Float("max_output_tokens_per_s", v.MaxOutputPerSecond)
 		o.Int("max_concurrent_requests", v.MaxConcurrent)
 	}
-	if version.Since(metrics.VLLM2608) {
+	if version.Since(V2608) {
 		o.Float("rtfx", v.RTFx)
 	}
 }
@@ -135,29 +134,29 @@ func (r *Report) poolingOutcome(o *python.Object) {
 // --save-detailed only latencies and queue times are kept.
 func (r *Report) perRequest(o *python.Object) {
 	q := r.Figures.Requests
-	detailed, newest := r.Args.SaveDetailed, r.version().Since(metrics.VLLM2608)
+	detailed, newest := r.Args.SaveDetailed, r.version().Since(V2608)
 	generated := detailed && !r.Figures.Pooling // there is an answer to tell of
-	array := func(name string, kept bool, item func(b []byte, q *metrics.VLLMRequest) []byte) {
+	array := func(name string, kept bool, item func(b []byte, q *Request) []byte) {
 		if kept {
 			o.Raw(name, python.JSONList(len(q), func(b []byte, i int) []byte { return item(b, &q[i]) }))
 		}
 	}
-	float := func(f func(q *metrics.VLLMRequest) float64) func(b []byte, q *metrics.VLLMRequest) []byte {
-		return func(b []byte, q *metrics.VLLMRequest) []byte { return python.AppendFloat(b, f(q)) }
+	float := func(f func(q *Request) float64) func(b []byte, q *Request) []byte {
+		return func(b []byte, q *Request) []byte { return python.AppendFloat(b, f(q)) }
 	}
-	array("input_lens", detailed, func(b []byte, q *metrics.VLLMRequest) []byte { return append(b, strconv.Itoa(q.Input)...) })
-	array("output_lens", generated, func(b []byte, q *metrics.VLLMRequest) []byte { return append(b, strconv.Itoa(q.Output)...) })
-	array("ttfts", generated, float(func(q *metrics.VLLMRequest) float64 { return q.TTFT }))
-	array("itls", generated, func(b []byte, q *metrics.VLLMRequest) []byte { return python.AppendFloats(b, q.ITL) })
-	array("latencies", newest, float(func(q *metrics.VLLMRequest) float64 { return q.Latency }))
-	array("start_times", generated && newest, float(func(q *metrics.VLLMRequest) float64 { return q.Start }))
-	array("queue_times", newest, float(func(q *metrics.VLLMRequest) float64 { return q.Queue }))
-	array("generated_texts", generated, func(b []byte, q *metrics.VLLMRequest) []byte { return python.AppendString(b, q.Text) })
-	array("errors", detailed, func(b []byte, q *metrics.VLLMRequest) []byte { return python.AppendString(b, q.ErrorText) })
+	array("input_lens", detailed, func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Input)...) })
+	array("output_lens", generated, func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Output)...) })
+	array("ttfts", generated, float(func(q *Request) float64 { return q.TTFT }))
+	array("itls", generated, func(b []byte, q *Request) []byte { return python.AppendFloats(b, q.ITL) })
+	array("latencies", newest, float(func(q *Request) float64 { return q.Latency }))
+	array("start_times", generated && newest, float(func(q *Request) float64 { return q.Start }))
+	array("queue_times", newest, float(func(q *Request) float64 { return q.Queue }))
+	array("generated_texts", generated, func(b []byte, q *Request) []byte { return python.AppendString(b, q.Text) })
+	array("errors", detailed, func(b []byte, q *Request) []byte { return python.AppendString(b, q.ErrorText) })
 }
 
 func (r *Report) optional(o *python.Object) {
-	newest := r.version().Since(metrics.VLLM2608)
+	newest := r.version().Since(V2608)
 	if p := r.Figures.Probe; p != nil && newest {
 		o.Int("probe_completed", p.Completed)
 		o.Int("probe_failed", p.Failed)

@@ -103,7 +103,7 @@ func joinFloats(values []float64) string {
 func (a *Args) report(t *trace.Trace, kept stored) *Report {
 	r := &Report{
 		Args:        a,
-		Figures:     metrics.NewVLLM(t, a.figures()),
+		Figures:     NewFigures(t, a.figures()),
 		SpecDecode:  metrics.NewSpecDecode(t.Run.ServerCounters),
 		ModelID:     kept.ModelID,
 		TokenizerID: kept.TokenizerID,
@@ -136,7 +136,7 @@ func (r *Report) adopt(o *trace.Origin) {
 		r.Figures.RequestGoodput, r.goodput = value("goodput"), true
 	}
 	if n := int(value("probe.requests.ok")); n > 0 && r.Figures.Probe == nil {
-		r.Figures.Probe = &metrics.VLLMProbe{
+		r.Figures.Probe = &Probe{
 			Completed: n, Failed: int(value("probe.requests.failed")),
 			Median: 1000 * value("probe.median"), P99: 1000 * value("probe.p99"), Max: 1000 * value("probe.max"),
 		}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
@@ -13,7 +12,7 @@ import (
 // Table is how the tool prints a run.
 func Table() table.Tool {
 	return table.Tool{
-		Name: "vllm", Layout: layout, Forms: []string{string(metrics.VLLM2507), string(metrics.VLLMMain)},
+		Name: "vllm", Layout: layout, Forms: []string{string(V2507), string(Main)},
 		Form: formOf, Setting: setting,
 	}
 }
@@ -22,7 +21,7 @@ func Table() table.Tool {
 // they have, which is for the report to say, and in how they spell one label.
 func layout(form string) table.Layout {
 	total := "Total token throughput (tok/s):"
-	if form != "" && !metrics.VLLMVersion(form).Since(metrics.VLLM2512) {
+	if form != "" && !Version(form).Since(V2512) {
 		total = "Total Token throughput (tok/s):"
 	}
 	return table.Layout{
@@ -86,13 +85,13 @@ func formOf(r *table.Reading, rows []table.Match) string {
 	old := slices.ContainsFunc(rows, func(m table.Match) bool { return strings.HasPrefix(m.Label, "Total Token") })
 	switch {
 	case old && r.Has("throughput.total"):
-		return string(metrics.VLLM2507)
+		return string(V2507)
 	case r.Has(newestRows...):
-		return string(metrics.VLLM2608)
+		return string(V2608)
 	case r.Has("requests.ok") && !r.Has("requests.failed", "peak.", "throughput.total"):
-		return string(metrics.VLLM2507)
+		return string(V2507)
 	}
-	return string(metrics.VLLM2512)
+	return string(V2512)
 }
 
 // setting is what the tool writes of the load of an imported run.

@@ -1,36 +1,37 @@
-package metrics
+package sglang
 
 import (
 	"cmp"
 	"net/http"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// An SGLangVersion is a form of `python -m sglang.bench_serving`, by the month in
+// An Version is a form of `python -m sglang.bench_serving`, by the month in
 // which it was current.
-type SGLangVersion string
+type Version string
 
 // The forms that differ, newest first.
 const (
-	// SGLangMain is that of mid 2026.
-	SGLangMain SGLangVersion = "main"
+	// Main is that of mid 2026.
+	Main Version = "main"
 	// SGLang2601, around release 0.5.6, does not see a chat's reasoning, and reads
 	// no usage that comes in an event of its own.
-	SGLang2601 SGLangVersion = "2026-01"
+	V2601 Version = "2026-01"
 )
 
-// SGLangVersions lists the forms, newest first.
-func SGLangVersions() []SGLangVersion { return []SGLangVersion{SGLangMain, SGLang2601} }
+// Versions lists the forms, newest first.
+func Versions() []Version { return []Version{Main, V2601} }
 
 // Since reports whether v is w or newer.
-func (v SGLangVersion) Since(w SGLangVersion) bool { return v >= w }
+func (v Version) Since(w Version) bool { return v >= w }
 
-// SGLangOptions are what a trace does not tell.
-type SGLangOptions struct {
-	Version SGLangVersion
+// Options are what a trace does not tell.
+type Options struct {
+	Version Version
 	// AcceptLength is the mean number of tokens a step of speculative decoding
 	// gives, as the server says; 0 if it does not.
 	AcceptLength float64
@@ -51,21 +52,21 @@ type SGLangOptions struct {
 	stream   bool
 }
 
-// SGLangOptionsOf are those of a run as far as its trace tells, in a form, or in
+// OptionsOf are those of a run as far as its trace tells, in a form, or in
 // today's where it has no name.
-func SGLangOptionsOf(t *trace.Trace, form SGLangVersion) SGLangOptions {
+func OptionsOf(t *trace.Trace, form Version) Options {
 	p := t.Run.Plan
-	o := SGLangOptions{Version: cmp.Or(form, SGLangMain), AcceptLength: t.Run.AcceptLength, Own: p.Dialect == "sglang" && p.Foreign != nil}
+	o := Options{Version: cmp.Or(form, Main), AcceptLength: t.Run.AcceptLength, Own: p.Dialect == "sglang" && p.Foreign != nil}
 	o.Split = o.AcceptLength > 0 && (p.Protocol == "completions" || p.Protocol == "chat")
 	o.Turns = o.Own && p.Protocol == "chat" && slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.Turn > 0 })
 	return o
 }
 
-// SGLang is a run in the figures of sglang.bench_serving. The clock of a request
+// Figures is a run in the figures of sglang.bench_serving. The clock of a request
 // starts when the concurrency gate lets it go, and stops with the last line of the
 // answer, end marker included. A token event is a chunk with visible text. Whatever
 // came with status 200 and could be read is a success.
-type SGLang struct {
+type Figures struct {
 	Duration         float64 // seconds
 	Completed        int
 	TotalInput       int // prompt tokens, as the workload counted them
@@ -84,8 +85,8 @@ type SGLang struct {
 	AcceptLength         float64 // tokens a step; 0 if unknown
 
 	// Latencies are in seconds, with P90, P95 and P99, over the successes.
-	Latencies
-	Requests []SGLangRequest // in the order of the workload
+	metrics.Latencies
+	Requests []Request // in the order of the workload
 
 	// What that tool does not say of its own figures.
 	Failed     int     // requests
@@ -100,11 +101,11 @@ type SGLang struct {
 	Uncounted  int     // prompt tokens that are not in TotalInput
 }
 
-// An SGLangRequest is a request as that tool sees it, in seconds.
-type SGLangRequest struct {
+// An Request is a request as that tool sees it, in seconds.
+type Request struct {
 	// Timing has the gaps that count for the peak: a gap a token with the native
 	// protocol, a gap a chunk with OpenAI's.
-	Timing
+	metrics.Timing
 	OK              bool
 	Input, Output   int // tokens
 	Vision          int // of Input
@@ -118,14 +119,14 @@ type SGLangRequest struct {
 	handshake                           float64
 }
 
-// NewSGLang computes the figures.
-func NewSGLang(t *trace.Trace, o SGLangOptions) SGLang {
+// NewFigures computes the figures.
+func NewFigures(t *trace.Trace, o Options) Figures {
 	o.protocol, o.stream = t.Run.Plan.Protocol, t.Run.Plan.Stream
-	s := SGLang{
-		Duration: duration(t).Seconds() + t.Run.Tail.Seconds(), AcceptLength: o.AcceptLength, InFlight: concurrency(t.Records).Peak,
+	s := Figures{
+		Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds(), AcceptLength: o.AcceptLength, InFlight: metrics.CountConcurrency(t.Records).Peak,
 		Tail: t.Run.Tail.Seconds(),
 	}
-	for _, r := range inOrder(t.Records) {
+	for _, r := range metrics.InOrder(t.Records) {
 		s.Requests = append(s.Requests, o.request(r))
 	}
 	s.count(o)
@@ -137,31 +138,31 @@ func NewSGLang(t *trace.Trace, o SGLangOptions) SGLang {
 // SGLang's own /generate count their tokens.
 var openAI = []string{"completions", "chat", "trt", "truss"}
 
-func (o SGLangOptions) native() bool { return !slices.Contains(openAI, o.protocol) && !o.embedding() }
+func (o Options) native() bool { return !slices.Contains(openAI, o.protocol) && !o.embedding() }
 
-func (o SGLangOptions) embedding() bool { return o.protocol == "embeddings" }
+func (o Options) embedding() bool { return o.protocol == "embeddings" }
 
-func (o SGLangOptions) request(r *trace.Record) SGLangRequest {
-	q := SGLangRequest{
+func (o Options) request(r *trace.Record) Request {
+	q := Request{
 		Input:     cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
 		Vision:    r.VisionTokens,
-		Timing:    Timing{Start: r.Released.Seconds()},
+		Timing:    metrics.Timing{Start: r.Released.Seconds()},
 		Text:      r.Text,
 		ErrorText: words(r),
 	}
 	q.unreadable = o.unreadable(r)
 	q.OK = o.success(r) && !q.unreadable
 	q.Prompt = q.Input
-	if o.Version.Since(SGLangMain) && (o.native() || o.protocol == "completions" || o.protocol == "chat") {
+	if o.Version.Since(Main) && (o.native() || o.protocol == "completions" || o.protocol == "chat") {
 		q.Prompt = cmp.Or(r.Usage.Prompt, q.Input)
 	}
 	o.cache(&q, r)
 	seen := o.texts(r)
 	if q.silent = len(seen) == 0; !q.silent {
-		q.TTFT = between(r.Released, seen[0].At)
+		q.TTFT = metrics.Between(r.Released, seen[0].At)
 	}
 	if r.Connected.Happened() {
-		q.handshake = between(r.Dialed, r.Connected)
+		q.handshake = metrics.Between(r.Dialed, r.Connected)
 	}
 	q.gaps, q.spread = gaps(seen), spread(seen)
 	q.ITL = q.gaps
@@ -187,9 +188,9 @@ func words(r *trace.Record) string {
 }
 
 // answered adds what only a success has.
-func (o SGLangOptions) answered(q *SGLangRequest, r *trace.Record, seen []trace.Chunk) {
+func (o Options) answered(q *Request, r *trace.Record, seen []trace.Chunk) {
 	q.ErrorText, q.broken = "", !r.OK() && r.Class != trace.Empty
-	q.Latency = between(r.Released, r.Done)
+	q.Latency = metrics.Between(r.Released, r.Done)
 	if o.embedding() {
 		q.TTFT, q.silent = 0, false
 		return
@@ -212,7 +213,7 @@ func (o SGLangOptions) answered(q *SGLangRequest, r *trace.Record, seen []trace.
 
 // cache is what the server says of the prompt's tokens that it had: over OpenAI's
 // protocols that tool sees it only where the server says from where they came.
-func (o SGLangOptions) cache(q *SGLangRequest, r *trace.Record) {
+func (o Options) cache(q *Request, r *trace.Record) {
 	q.Tiers = r.Usage.Tiers
 	switch {
 	case o.native():
@@ -225,11 +226,11 @@ func (o SGLangOptions) cache(q *SGLangRequest, r *trace.Record) {
 // unreadable reports whether there is a line in a stream that ends the request in that
 // tool: a comment, the name of an event, or usage in an event of its own, which has no
 // choice to be looked at.
-func (o SGLangOptions) unreadable(r *trace.Record) bool {
+func (o Options) unreadable(r *trace.Record) bool {
 	if !o.Own || !o.stream || o.embedding() {
 		return false
 	}
-	choices := o.protocol == "completions" || o.protocol == "truss" || o.protocol == "chat" && !o.Version.Since(SGLangMain)
+	choices := o.protocol == "completions" || o.protocol == "truss" || o.protocol == "chat" && !o.Version.Since(Main)
 	return r.Asides > 0 || choices && (r.Usage.At.Happened() || o.protocol != "chat" && slices.ContainsFunc(r.Chunks, textless))
 }
 
@@ -239,14 +240,14 @@ func textless(c trace.Chunk) bool { return c.Kind&trace.Bare != 0 }
 // success: HTTP 200, a line at least, and no line that cannot be read. An error in
 // the stream is a chunk without text natively, and in today's chats one without a
 // choice.
-func (o SGLangOptions) success(r *trace.Record) bool {
+func (o Options) success(r *trace.Record) bool {
 	switch r.Class {
 	case "", trace.Empty:
 		return true
 	case trace.Truncated:
 		return len(r.Chunks) > 0
 	case trace.StreamError:
-		return o.native() || o.protocol == "chat" && o.Version.Since(SGLangMain) || slices.Contains([]string{"abort", "error"}, r.FinishReason)
+		return o.native() || o.protocol == "chat" && o.Version.Since(Main) || slices.Contains([]string{"abort", "error"}, r.FinishReason)
 	}
 	return false
 }
@@ -254,9 +255,9 @@ func (o SGLangOptions) success(r *trace.Record) bool {
 // texts are the chunks with visible text, natively also such as has been told before.
 // Tokens that came in chunks without are added to those of the next; natively a chunk
 // that adds none to the server's count is passed over.
-func (o SGLangOptions) texts(r *trace.Record) []trace.Chunk {
+func (o Options) texts(r *trace.Record) []trace.Chunk {
 	visible := trace.Text
-	if o.Version.Since(SGLangMain) {
+	if o.Version.Since(Main) {
 		visible |= trace.Reasoning
 	}
 	if o.protocol == "trt" { // every line is an event, if there is text in it or not
@@ -294,7 +295,7 @@ func counted(chunks []trace.Chunk) (n int) {
 func gaps(chunks []trace.Chunk) []float64 {
 	var out []float64
 	for i := 1; i < len(chunks); i++ {
-		out = append(out, between(chunks[i-1].At, chunks[i].At))
+		out = append(out, metrics.Between(chunks[i-1].At, chunks[i].At))
 	}
 	return out
 }
@@ -316,7 +317,7 @@ func spread(chunks []trace.Chunk) []float64 {
 // length asked for. Completions are read where there is text, natively up to there, and
 // an event with usage alone, which that tool does not ask for, nowhere but in today's
 // chats.
-func (o SGLangOptions) output(r *trace.Record, seen []trace.Chunk) (n int, assumed bool) {
+func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed bool) {
 	spoke := len(seen) > 0
 	behind := r.Usage.At.Happened() || o.protocol == "completions" && slices.ContainsFunc(r.Chunks, totals)
 	within := !behind || spoke && seen[len(seen)-1].Tokens > 0
@@ -331,7 +332,7 @@ func (o SGLangOptions) output(r *trace.Record, seen []trace.Chunk) (n int, assum
 		}
 	case o.protocol == "completions":
 		read = read && spoke && within
-	case !o.Version.Since(SGLangMain):
+	case !o.Version.Since(Main):
 		read = read && within
 	}
 	if read {
@@ -343,7 +344,7 @@ func (o SGLangOptions) output(r *trace.Record, seen []trace.Chunk) (n int, assum
 	return r.WantTokens, true
 }
 
-func (s *SGLang) count(o SGLangOptions) {
+func (s *Figures) count(o Options) {
 	for _, q := range s.Requests {
 		if !q.OK {
 			s.Failed++
@@ -382,8 +383,8 @@ func (s *SGLang) count(o SGLangOptions) {
 	s.TotalTokenThroughput = float64(s.TotalInput+s.TotalOutput) / s.Duration
 }
 
-func (s *SGLang) latencies(o SGLangOptions) {
-	var timings []Timing
+func (s *Figures) latencies(o Options) {
+	var timings []metrics.Timing
 	var ttft, tpot, itl, e2el, gaps []float64
 	for _, q := range s.Requests {
 		if !q.OK {
@@ -404,15 +405,62 @@ func (s *SGLang) latencies(o SGLangOptions) {
 			tpot = append(tpot, (q.Latency-q.TTFT)/float64(q.Output-1))
 		}
 	}
-	percentiles := DefaultPercentiles()
-	s.Latencies = Latencies{
-		TTFT: Distribute(ttft, percentiles), TPOT: Distribute(tpot, percentiles),
-		ITL: Distribute(itl, percentiles), E2EL: Distribute(e2el, percentiles),
+	percentiles := metrics.DefaultPercentiles()
+	s.Latencies = metrics.Latencies{
+		TTFT: metrics.Distribute(ttft, percentiles), TPOT: metrics.Distribute(tpot, percentiles),
+		ITL: metrics.Distribute(itl, percentiles), E2EL: metrics.Distribute(e2el, percentiles),
 	}
 	s.Gap = stats.Mean(gaps)
 	if s.Duration > 0 {
 		s.Concurrency = stats.Sum(e2el) / s.Duration
 	}
-	events, touched := busiest(timings)
+	events, touched := metrics.Busiest(timings)
 	s.MaxOutputPerSecond, s.MaxConcurrent = float64(events), touched
+}
+
+func (s Figures) figures() []trace.Figure {
+	var l metrics.List
+	l.Add("requests.ok", float64(s.Completed))
+	l.Add("duration", s.Duration)
+	l.Add("tokens.input", float64(s.TotalInput))
+	l.Add("tokens.output", float64(s.TotalOutput))
+	l.Add("throughput.requests", s.RequestThroughput)
+	l.Add("throughput.input", s.InputThroughput)
+	l.Add("throughput.output", s.OutputThroughput)
+	l.Add("throughput.total", s.TotalTokenThroughput)
+	l.Add("peak.output", s.MaxOutputPerSecond)
+	l.Add("peak.concurrency", float64(s.MaxConcurrent))
+	l.Add("concurrency", s.Concurrency)
+	if s.AcceptLength > 0 {
+		l.Add("accept_length", s.AcceptLength)
+	}
+	l.Distribution("ttft", s.TTFT)
+	l.Distribution("tpot", s.TPOT)
+	l.Distribution("itl", s.ITL)
+	if s.ITL.N > 0 {
+		l.Add("itl.max", s.ITL.Max)
+	}
+	l.Distribution("e2el", s.E2EL)
+	return l
+}
+
+// Definitions are the rules of the tool.
+func Definitions() metrics.Definitions {
+	return metrics.Definitions{
+		Tool: "sglang", Figures: figuresOf, Samples: samplesOf, Native: "generate",
+		TellsLimits: func(*trace.Origin) bool { return true },
+	}
+}
+
+func figuresOf(t *trace.Trace, form string) []trace.Figure {
+	return NewFigures(t, OptionsOf(t, Version(form))).figures()
+}
+
+func samplesOf(t *trace.Trace, form string) (out []metrics.Sample) {
+	for i, q := range NewFigures(t, OptionsOf(t, Version(form))).Requests {
+		if q.OK {
+			out = append(out, q.Sample(metrics.Sample{Index: i, Prompt: q.Input, Tokens: q.Output, ITL: q.spread}))
+		}
+	}
+	return out
 }

@@ -1,47 +1,48 @@
-package metrics
+package vllm
 
 import (
 	"cmp"
 	"math"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A VLLMVersion is a form of `vllm bench serve`, by the month in which it was
+// A Version is a form of `vllm bench serve`, by the month in which it was
 // current. Definitions changed between them, and so did the report.
-type VLLMVersion string
+type Version string
 
 // The forms that differ, newest first.
 const (
-	// VLLMMain is ahead of the releases and counts concurrent requests exactly.
-	VLLMMain VLLMVersion = "main"
+	// Main is ahead of the releases and counts concurrent requests exactly.
+	Main Version = "main"
 	// VLLM2611, released as 0.33, counts a request as concurrent in every second
 	// that it touches.
-	VLLM2611 VLLMVersion = "2026-11"
+	V2611 Version = "2026-11"
 	// VLLM2608, the releases 0.28 to 0.32, moreover takes every chunk of a chat for
 	// a token, those that only name the speaker or the finish reason too.
-	VLLM2608 VLLMVersion = "2026-08"
-	// VLLM2512 moreover lets a chat's trailing usage event extend its latency, and
+	V2608 Version = "2026-08"
+	// V2512 moreover lets a chat's trailing usage event extend its latency, and
 	// does not know probes, queue times or speculative decoding.
-	VLLM2512 VLLMVersion = "2025-12"
-	// VLLM2507 knows no peaks and no count of failures either, and takes prompt
+	V2512 Version = "2025-12"
+	// V2507 knows no peaks and no count of failures either, and takes prompt
 	// lengths from the dataset alone.
-	VLLM2507 VLLMVersion = "2025-07"
+	V2507 Version = "2025-07"
 )
 
-// VLLMVersions lists the forms, newest first.
-func VLLMVersions() []VLLMVersion {
-	return []VLLMVersion{VLLMMain, VLLM2611, VLLM2608, VLLM2512, VLLM2507}
+// Versions lists the forms, newest first.
+func Versions() []Version {
+	return []Version{Main, V2611, V2608, V2512, V2507}
 }
 
 // Since reports whether v is w or newer.
-func (v VLLMVersion) Since(w VLLMVersion) bool { return v >= w }
+func (v Version) Since(w Version) bool { return v >= w }
 
-// VLLMOptions are the choices of a command line that change figures.
-type VLLMOptions struct {
-	Version     VLLMVersion
+// Options are the choices of a command line that change figures.
+type Options struct {
+	Version     Version
 	NoTokenizer bool // an answer that the server did not count has one token
 	// CountsPrompts takes prompt lengths from the dataset where answers have no text.
 	CountsPrompts bool
@@ -51,11 +52,11 @@ type VLLMOptions struct {
 	chat, responses, silent bool // of the protocol of the run
 }
 
-// VLLM is a run in the figures of `vllm bench serve`. Its clock starts when the
+// Figures is a run in the figures of `vllm bench serve`. Its clock starts when the
 // concurrency gate lets a request go, before any connection is made; a token
 // is an event with a choice, even an empty one; and a stream that ends without
 // its marker, or with an error in it, is a success once a token came.
-type VLLM struct {
+type Figures struct {
 	Duration             float64
 	Completed, Failed    int
 	TotalInput           int
@@ -71,28 +72,28 @@ type VLLM struct {
 	MaxOutputPerSecond   float64 // events, in buckets of a second
 	MaxConcurrent        int
 
-	TTFT, TPOT, ITL, E2EL VLLMSection
-	QueueTime             VLLMSection // due to released
-	E2ELWithQueue         VLLMSection
-	Probe                 *VLLMProbe
-	Requests              []VLLMRequest // in the order of the workload
+	TTFT, TPOT, ITL, E2EL Section
+	QueueTime             Section // due to released
+	E2ELWithQueue         Section
+	Probe                 *Probe
+	Requests              []Request // in the order of the workload
 }
 
-// A VLLMSection is the statistics of one metric, in milliseconds.
-type VLLMSection struct {
+// A Section is the statistics of one metric, in milliseconds.
+type Section struct {
 	Mean, Median, Std float64
-	Percentiles       []Percentile
+	Percentiles       []metrics.Percentile
 }
 
-// A VLLMProbe sums up the probe requests, in milliseconds.
-type VLLMProbe struct {
+// A Probe sums up the probe requests, in milliseconds.
+type Probe struct {
 	Completed, Failed int
 	Median, P99, Max  float64
 }
 
-// A VLLMRequest is a request as that tool sees it, in seconds.
-type VLLMRequest struct {
-	Timing
+// A Request is a request as that tool sees it, in seconds.
+type Request struct {
+	metrics.Timing
 	OK              bool
 	Input, Output   int // tokens
 	Inputs          int // texts
@@ -101,33 +102,33 @@ type VLLMRequest struct {
 	Text, ErrorText string
 }
 
-// NewVLLM computes the figures.
-func NewVLLM(t *trace.Trace, o VLLMOptions) VLLM {
-	v := VLLM{Duration: duration(t).Seconds(), Pooling: t.Run.Plan.Silent()}
+// NewFigures computes the figures.
+func NewFigures(t *trace.Trace, o Options) Figures {
+	v := Figures{Duration: metrics.Duration(t).Seconds(), Pooling: t.Run.Plan.Silent()}
 	o.chat, o.responses, o.silent = t.Run.Plan.Protocol == "chat", t.Run.Plan.Protocol == "responses", v.Pooling
-	for _, r := range inOrder(t.Records) {
-		v.Requests = append(v.Requests, newVLLMRequest(r, o))
+	for _, r := range metrics.InOrder(t.Records) {
+		v.Requests = append(v.Requests, newRequest(r, o))
 	}
 	v.count(o)
 	v.sections(o.Percentiles)
 	v.peaks(o.Version)
-	v.Probe = newVLLMProbe(t.Run.Probes, o)
+	v.Probe = newProbe(t.Run.Probes, o)
 	return v
 }
 
-func newVLLMRequest(r *trace.Record, o VLLMOptions) VLLMRequest {
+func newRequest(r *trace.Record, o Options) Request {
 	tokens := o.tokens(r)
-	q := VLLMRequest{
+	q := Request{
 		OK:        o.success(r, len(tokens)),
 		Input:     r.PromptTokens,
-		Timing:    Timing{Start: r.Released.Seconds()},
+		Timing:    metrics.Timing{Start: r.Released.Seconds()},
 		Queue:     r.Released.Seconds() - r.Due.Seconds(),
 		Text:      r.Text,
 		ErrorText: r.Error,
 		Inputs:    r.Inputs,
 		Audio:     r.AudioSeconds,
 	}
-	if o.Version.Since(VLLM2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
+	if o.Version.Since(V2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
 		q.Input = r.Usage.Prompt
 	}
 	if o.silent && !o.CountsPrompts {
@@ -136,9 +137,9 @@ func newVLLMRequest(r *trace.Record, o VLLMOptions) VLLMRequest {
 	if len(tokens) == 0 {
 		return q
 	}
-	q.TTFT = between(r.Released, tokens[0])
+	q.TTFT = metrics.Between(r.Released, tokens[0])
 	for i := 1; i < len(tokens); i++ {
-		q.ITL = append(q.ITL, between(tokens[i-1], tokens[i]))
+		q.ITL = append(q.ITL, metrics.Between(tokens[i-1], tokens[i]))
 	}
 	if !q.OK {
 		return q
@@ -146,19 +147,19 @@ func newVLLMRequest(r *trace.Record, o VLLMOptions) VLLMRequest {
 	q.ErrorText = ""
 	q.Output = o.output(r)
 	last := tokens[len(tokens)-1]
-	if o.chat && !o.Version.Since(VLLM2608) {
+	if o.chat && !o.Version.Since(V2608) {
 		last = max(last, r.Usage.At)
 	}
-	q.Latency = between(r.Released, last)
+	q.Latency = metrics.Between(r.Released, last)
 	return q
 }
 
 // tokens are the instants of the chunks that count as tokens.
-func (o VLLMOptions) tokens(r *trace.Record) []trace.Instant {
+func (o Options) tokens(r *trace.Record) []trace.Instant {
 	var at []trace.Instant
 	for _, c := range r.Chunks {
 		spoke := c.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) != 0
-		if !o.chat || !o.Version.Since(VLLM2611) || spoke || c.Kind&(trace.Role|trace.Bare) == 0 {
+		if !o.chat || !o.Version.Since(V2611) || spoke || c.Kind&(trace.Role|trace.Bare) == 0 {
 			at = append(at, c.At)
 		}
 	}
@@ -167,7 +168,7 @@ func (o VLLMOptions) tokens(r *trace.Record) []trace.Instant {
 
 // success: HTTP 200, a body read to its end, and a token. A stream of the responses
 // protocol must have said that it is at its end, and nothing of an error.
-func (o VLLMOptions) success(r *trace.Record, tokens int) bool {
+func (o Options) success(r *trace.Record, tokens int) bool {
 	switch r.Class {
 	case "":
 		return tokens > 0
@@ -180,7 +181,7 @@ func (o VLLMOptions) success(r *trace.Record, tokens int) bool {
 // output is the server's count if there is one, else that of the answer's text.
 // Where no tokenizer was at hand that tool did not run, unless told to do
 // without: then it takes 1.
-func (o VLLMOptions) output(r *trace.Record) int {
+func (o Options) output(r *trace.Record) int {
 	if o.silent {
 		return 0
 	}
@@ -190,7 +191,7 @@ func (o VLLMOptions) output(r *trace.Record) int {
 	return r.OutputTokens
 }
 
-func (v *VLLM) count(o VLLMOptions) {
+func (v *Figures) count(o Options) {
 	good := 0
 	for _, q := range v.Requests {
 		if !q.OK {
@@ -220,7 +221,7 @@ func (v *VLLM) count(o VLLMOptions) {
 }
 
 // tpot is 0 for an answer of one token.
-func (q VLLMRequest) tpot() float64 {
+func (q Request) tpot() float64 {
 	if q.Output <= 1 {
 		return 0
 	}
@@ -228,7 +229,7 @@ func (q VLLMRequest) tpot() float64 {
 }
 
 // meets compares with limits in milliseconds, inclusive.
-func (q VLLMRequest) meets(limits map[string]float64) bool {
+func (q Request) meets(limits map[string]float64) bool {
 	for name, got := range map[string]float64{"ttft": q.TTFT, "tpot": q.tpot(), "e2el": q.Latency} {
 		if limit, ok := limits[name]; ok && limit/1000 < got {
 			return false
@@ -237,7 +238,7 @@ func (q VLLMRequest) meets(limits map[string]float64) bool {
 	return true
 }
 
-func (v *VLLM) sections(percentiles []float64) {
+func (v *Figures) sections(percentiles []float64) {
 	var ttft, tpot, itl, e2el, queue, withQueue []float64
 	for _, q := range v.Requests {
 		if !q.OK {
@@ -249,38 +250,38 @@ func (v *VLLM) sections(percentiles []float64) {
 			tpot = append(tpot, q.tpot())
 		}
 	}
-	v.TTFT, v.TPOT = newVLLMSection(ttft, percentiles), newVLLMSection(tpot, percentiles)
-	v.ITL, v.E2EL = newVLLMSection(itl, percentiles), newVLLMSection(e2el, percentiles)
-	v.QueueTime, v.E2ELWithQueue = newVLLMSection(queue, percentiles), newVLLMSection(withQueue, percentiles)
+	v.TTFT, v.TPOT = newSection(ttft, percentiles), newSection(tpot, percentiles)
+	v.ITL, v.E2EL = newSection(itl, percentiles), newSection(e2el, percentiles)
+	v.QueueTime, v.E2ELWithQueue = newSection(queue, percentiles), newSection(withQueue, percentiles)
 }
 
-func newVLLMSection(seconds []float64, percentiles []float64) VLLMSection {
-	d := Distribute(seconds, percentiles)
-	s := VLLMSection{Mean: d.Mean * 1000, Median: d.Median * 1000, Std: d.Std * 1000}
+func newSection(seconds []float64, percentiles []float64) Section {
+	d := metrics.Distribute(seconds, percentiles)
+	s := Section{Mean: d.Mean * 1000, Median: d.Median * 1000, Std: d.Std * 1000}
 	for _, p := range d.Percentiles {
-		s.Percentiles = append(s.Percentiles, Percentile{P: p.P, Value: p.Value * 1000})
+		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p.P, Value: p.Value * 1000})
 	}
 	return s
 }
 
 // peaks fills in the largest bucket of events and the peak concurrency.
-func (v *VLLM) peaks(version VLLMVersion) {
-	var timings []Timing
+func (v *Figures) peaks(version Version) {
+	var timings []metrics.Timing
 	for _, q := range v.Requests {
 		if q.OK {
 			timings = append(timings, q.Timing)
 		}
 	}
-	events, touched := busiest(timings)
+	events, touched := metrics.Busiest(timings)
 	v.MaxOutputPerSecond, v.MaxConcurrent = float64(events), touched
-	if version.Since(VLLMMain) {
+	if version.Since(Main) {
 		v.MaxConcurrent = v.sweep()
 	}
 }
 
 // sweep is the most requests whose [start, end) share an instant. Instants are
 // nanoseconds: a sum of seconds may end past the start of what follows it.
-func (v *VLLM) sweep() int {
+func (v *Figures) sweep() int {
 	type change struct {
 		at    int64
 		delta int
@@ -303,11 +304,11 @@ func (v *VLLM) sweep() int {
 	return peak
 }
 
-// newVLLMProbe is nil unless a probe succeeded.
-func newVLLMProbe(probes []*trace.Record, o VLLMOptions) *VLLMProbe {
+// newProbe is nil unless a probe succeeded.
+func newProbe(probes []*trace.Record, o Options) *Probe {
 	var latency []float64
 	for _, r := range probes {
-		if q := newVLLMRequest(r, o); q.OK {
+		if q := newRequest(r, o); q.OK {
 			latency = append(latency, q.Latency)
 		}
 	}
@@ -315,11 +316,91 @@ func newVLLMProbe(probes []*trace.Record, o VLLMOptions) *VLLMProbe {
 		return nil
 	}
 	s := stats.Sort(latency)
-	return &VLLMProbe{
+	return &Probe{
 		Completed: len(latency),
 		Failed:    len(probes) - len(latency),
 		Median:    s.Median() * 1000,
 		P99:       s.Percentile(99) * 1000,
 		Max:       s.Max() * 1000,
 	}
+}
+
+func optionsOf(t *trace.Trace, form string) Options {
+	o := Options{Version: cmp.Or(Version(form), Main), Percentiles: metrics.WithDefaults(t.Run.Plan.Percentiles), Goodput: map[string]float64{}}
+	for _, slo := range t.Run.Plan.Objectives {
+		o.Goodput[slo.Metric] = slo.Limit.Seconds() * 1000
+	}
+	return o
+}
+
+func (v Figures) figures() []trace.Figure {
+	var l metrics.List
+	l.Add("requests.ok", float64(v.Completed))
+	l.Add("requests.failed", float64(v.Failed))
+	l.Add("duration", v.Duration)
+	l.Add("tokens.input", float64(v.TotalInput))
+	if v.Pooling {
+		return v.poolingFigures(l)
+	}
+	l.Add("tokens.output", float64(v.TotalOutput))
+	l.Add("throughput.requests", v.RequestThroughput)
+	if v.RequestGoodput > 0 {
+		l.Add("goodput", v.RequestGoodput)
+	}
+	if v.RTFx > 0 {
+		l.Add("rtfx", v.RTFx)
+	}
+	l.Add("throughput.output", v.OutputThroughput)
+	l.Add("throughput.total", v.TotalTokenThroughput)
+	l.Add("peak.output", v.MaxOutputPerSecond)
+	l.Add("peak.concurrency", float64(v.MaxConcurrent))
+	if v.Completed > 0 {
+		addFigures(&l, "ttft", v.TTFT)
+		addFigures(&l, "tpot", v.TPOT)
+		addFigures(&l, "itl", v.ITL)
+		addFigures(&l, "e2el", v.E2EL)
+	}
+	return l
+}
+
+// poolingFigures follow the counts of requests and prompts where answers have no text.
+func (v Figures) poolingFigures(l metrics.List) []trace.Figure {
+	l.Add("throughput.requests", v.RequestThroughput)
+	l.Add("throughput.inputs", v.InputThroughput)
+	l.Add("throughput.total", v.TotalTokenThroughput)
+	if v.Completed > 0 {
+		addFigures(&l, "e2el", v.E2EL)
+	}
+	return l
+}
+
+// addFigures adds the statistics of a latency.
+func addFigures(l *metrics.List, metric string, s Section) {
+	l.Add(metric+".mean", s.Mean/1000)
+	l.Add(metric+".median", s.Median/1000)
+	for _, p := range s.Percentiles {
+		l.Add(metric+"."+metrics.PercentileName(p.P), p.Value/1000)
+	}
+}
+
+// Definitions are the rules of the tool.
+func Definitions() metrics.Definitions {
+	return metrics.Definitions{
+		Tool: "vllm", Figures: figuresOf, Samples: samplesOf, Native: "completions",
+		// The oldest tables never had them.
+		TellsLimits: func(o *trace.Origin) bool { return o.Detail != trace.Table || o.Form != string(V2507) },
+	}
+}
+
+func figuresOf(t *trace.Trace, form string) []trace.Figure {
+	return NewFigures(t, optionsOf(t, form)).figures()
+}
+
+func samplesOf(t *trace.Trace, form string) (out []metrics.Sample) {
+	for i, q := range NewFigures(t, optionsOf(t, form)).Requests {
+		if q.OK {
+			out = append(out, q.Sample(metrics.Sample{Index: i, Prompt: q.Input, Tokens: q.Output, ITL: q.ITL}))
+		}
+	}
+	return out
 }
