@@ -95,7 +95,7 @@ func (v variants) options() (compare.Options, error) {
 	level, errLevel := percent("--level", v.Level)
 	margin, errMargin := percent("--margin", v.Margin)
 	o := compare.Options{
-		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Ignore: v.Ignore, Tool: v.By,
+		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Ignore: v.Ignore, Tool: v.By, Rules: rules(),
 	}
 	if err := errors.Join(errLevel, errMargin); err != nil {
 		return o, err
@@ -151,7 +151,7 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 		if err != nil {
 			return c, err
 		}
-		runs[i] = compare.Observe(t, by)
+		runs[i] = compare.Observe(t, by, o.Rules)
 		runs[i].Variant = one.label
 		if see != nil {
 			see(t)

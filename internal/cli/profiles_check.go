@@ -46,7 +46,7 @@ func (c profilesCheckCmd) check(ctx context.Context, w io.Writer, q *profile.Pro
 	for i := range q.Evidence {
 		one := *q
 		one.Evidence = q.Evidence[i : i+1]
-		comparisons, err := calibrate.Compare(ctx, &one, c.Draws)
+		comparisons, err := calibrate.Compare(ctx, &one, c.Draws, rules())
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (c profilesFitCmd) Run(p *Process) error {
 	ctx, release := p.untilInterrupt(context.Background())
 	defer release()
 	told := math.Inf(1)
-	plan := calibrate.FitPlan{Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
+	plan := calibrate.FitPlan{Rules: rules(), Fields: c.Field, Draws: c.Draws, Steps: c.Steps, Progress: func(step int, loss float64) {
 		if loss < 0.98*told {
 			told = loss
 			fmt.Fprintf(p.Stderr, "step %d: mean error %.1f %%\n", step, 100*loss)

@@ -9,7 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/report"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // printReports writes the reports that were asked for, one after the other; s is t
@@ -33,7 +34,7 @@ func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, version s
 	}
 	switch name {
 	case "vllm":
-		r, err := dialect.NewVLLMReport(t, version)
+		r, err := vllm.NewReport(t, version)
 		if err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, version s
 // printSGLang writes the table, and what a reader has to know of it on stderr, so
 // that stdout is that tool's alone.
 func (p *Process) printSGLang(t *trace.Trace, version string) error {
-	r, err := dialect.NewSGLangReport(t, version)
+	r, err := sglang.NewReport(t, version)
 	if err != nil {
 		return err
 	}
@@ -85,3 +86,6 @@ func required(asked bool, h metrics.Health) error {
 	}
 	return notValidError{h.Verdict.Validity}
 }
+
+// rules are those of the tools whose figures can be made of a trace.
+func rules() metrics.Rules { return metrics.Rules{vllm.Definitions(), sglang.Definitions()} }

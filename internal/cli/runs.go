@@ -16,7 +16,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/report"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // runsCmd is `pitot runs`.
@@ -311,7 +313,7 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, detailWords[o.Detail], o.Tool)
 	}
-	return dialect.WriteReported(p.Stdout, run)
+	return table.WriteReported(p.Stdout, run, vllm.Table(), sglang.Table())
 }
 
 // checkDialect holds the flags to what the dialect has.
@@ -319,7 +321,7 @@ func (c runsReportCmd) checkDialect() error {
 	if c.Dialect == "sglang" && len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("--slo and --percentiles are for --dialect pitot and vllm: sglang's report has no goodput, and percentiles of its own")
 	}
-	forms := map[string][]string{"vllm": names(metrics.VLLMVersions()), "sglang": names(metrics.SGLangVersions())}[c.Dialect]
+	forms := map[string][]string{"vllm": names(vllm.Versions()), "sglang": names(sglang.Versions())}[c.Dialect]
 	switch {
 	case c.DialectVersion == "" || slices.Contains(forms, c.DialectVersion):
 		return nil

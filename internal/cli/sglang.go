@@ -12,8 +12,9 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
-	"github.com/pitot-bench/pitot/internal/tool/sglangdata"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/sglang/dataset"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -78,20 +79,20 @@ const sglangTimeout = 6 * time.Hour
 // benchServing runs the client under the name of a program; invocation is how it was
 // called, without its flags.
 func (p *Process) benchServing(program string, args, invocation []string) error {
-	a, err := dialect.ParseSGLang(args)
-	if errors.Is(err, dialect.ErrHelp) {
-		_, err := fmt.Fprint(p.Stdout, sglangHelp, dialect.SGLangUsage(program, args))
+	a, err := sglang.Parse(args)
+	if errors.Is(err, argparse.ErrHelp) {
+		_, err := fmt.Fprint(p.Stdout, sglangHelp, sglang.Usage(program, args))
 		return err
 	}
 	if err != nil {
-		fmt.Fprint(p.Stderr, dialect.SGLangUsage(program, args))
+		fmt.Fprint(p.Stderr, sglang.Usage(program, args))
 		return usagef("%s: error: %w", program, err)
 	}
 	fmt.Fprintln(p.Stdout, "benchmark_args="+a.Namespace())
 	if a.CacheReport && (!a.SGLang() || a.Embedding()) {
 		fmt.Fprintln(p.Stdout, "WARNING: --cache-report is only supported with sglang backends.")
 	}
-	r := &sglangRun{SGLangArgs: a, p: p, args: args, invocation: invocation}
+	r := &sglangRun{Args: a, p: p, given: args, invocation: invocation}
 	if err := a.Check(); err != nil {
 		return err
 	}
@@ -100,16 +101,16 @@ func (p *Process) benchServing(program string, args, invocation []string) error 
 
 // An sglangRun is a checked command line under way.
 type sglangRun struct {
-	*dialect.SGLangArgs
+	*sglang.Args
 	p          *Process
-	args       []string
+	given      []string
 	invocation []string
 
 	s         *session
 	aside     endpoint.Server // for questions: with the key, without the headers of requests
 	tokenizer string          // as it was found
-	built     sglangdata.Built
-	traffic   dialect.Traffic
+	built     dataset.Built
+	traffic   sglang.Traffic
 	warm      []workload.Request
 	profiling bool
 }
@@ -315,7 +316,7 @@ func (r *sglangRun) serversTokenizer(ctx context.Context, otherwise string) stri
 func (r *sglangRun) plan() error {
 	s, n := r.s, len(r.s.requests)
 	base, _ := r.URLs()
-	foreign, err := r.Foreign(r.args, r.tokenizer, r.built.Turns)
+	foreign, err := r.Foreign(r.given, r.tokenizer, r.built.Turns)
 	if err != nil {
 		return err
 	}
@@ -329,7 +330,7 @@ func (r *sglangRun) plan() error {
 	if r.Tag != nil {
 		s.run.Name = *r.Tag
 	}
-	s.run.Env.Invocation = slices.Concat(r.invocation, r.Masked(r.args))
+	s.run.Env.Invocation = slices.Concat(r.invocation, r.Masked(r.given))
 	return enoughFiles(s.run.Plan, s.run.Env, r.ConstantRate() == 0)
 }
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/tool/sglangdata"
+	"github.com/pitot-bench/pitot/internal/tool/sglang/dataset"
 )
 
 // build draws or reads the requests, and after them what the tool draws while it
@@ -28,7 +28,7 @@ func (r *sglangRun) build(ctx context.Context, tok tokens) error {
 		return err
 	}
 	defer shut()
-	source := sglangdata.NewSource(uint32(r.Seed), tok.tok, tok.vocab)
+	source := dataset.NewSource(uint32(r.Seed), tok.tok, tok.vocab)
 	source.Form, source.Spool = r.Form(), r.s.spool
 	var run [4]byte
 	_, _ = rand.Read(run[:]) // never fails
@@ -52,7 +52,7 @@ func (r *sglangRun) build(ctx context.Context, tok tokens) error {
 
 // datasetFiles opens what --dataset-path names, or without it what that tool has of
 // the dataset on this machine. There may be none: some datasets need none.
-func (r *sglangRun) datasetFiles(ctx context.Context) (files []*sglangdata.File, shut func(), err error) {
+func (r *sglangRun) datasetFiles(ctx context.Context) (files []*dataset.File, shut func(), err error) {
 	var open []*os.File
 	shut = func() {
 		for _, f := range open {
@@ -80,7 +80,7 @@ func (r *sglangRun) datasetFiles(ctx context.Context) (files []*sglangdata.File,
 			shut()
 			return nil, shut, usagef("--dataset-path: %w", err)
 		}
-		files = append(files, &sglangdata.File{Name: name, Content: f, Size: info.Size()})
+		files = append(files, &dataset.File{Name: name, Content: f, Size: info.Size()})
 	}
 	return files, shut, nil
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
 )
 
 // report prints the table, adds a line to the result file, and says what a reader has
 // to know of the figures.
 func (r *sglangRun) report(ctx context.Context, t *trace.Trace) error {
-	report, err := dialect.NewSGLangReport(t, "")
+	report, err := sglang.NewReport(t, "")
 	if err != nil {
 		return err
 	}

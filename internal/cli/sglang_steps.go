@@ -14,7 +14,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
@@ -194,7 +194,7 @@ func (r *sglangRun) steps() map[string]any {
 // line of each call is without the numbers of steps.
 func (r *sglangRun) callProfilers(ctx context.Context, mode, done string, body map[string]any) {
 	route := "/" + mode + "_profile"
-	shown := dialect.SGLangProfileBody(body)
+	shown := sglang.ProfileBody(body)
 	maps.Copy(body, r.steps())
 	for _, w := range r.workers() {
 		fmt.Fprintf(r.p.Stdout, "async_request_profile api_url='%s' body=%s\n", w.url+route, shown)

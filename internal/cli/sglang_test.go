@@ -443,7 +443,7 @@ func TestSGLangCommandLines(t *testing.T) {
 // A run of the deployment that a report was published of, in virtual time, has the
 // rows of that report in their order.
 func TestSGLangLayoutOfASimulation(t *testing.T) {
-	published, err := os.ReadFile("../tool/dialect/testdata/sglang-2026-01.txt")
+	published, err := os.ReadFile("../tool/sglang/testdata/2026-01.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

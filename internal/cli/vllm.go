@@ -15,7 +15,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
@@ -40,12 +41,12 @@ func (c vllmCmd) Run(p *Process) error {
 	if len(c.Args) < 2 || c.Args[0] != "bench" || c.Args[1] != "serve" {
 		return usagef("of vllm's commands there is `bench serve`: pitot vllm bench serve <flags>")
 	}
-	args, err := dialect.ExpandConfig(c.Args[2:], os.ReadFile)
+	args, err := vllm.ExpandConfig(c.Args[2:], os.ReadFile)
 	if err != nil {
 		return usage(err)
 	}
-	a, err := dialect.ParseVLLM(args, randomIDPrefix())
-	if errors.Is(err, dialect.ErrHelp) {
+	a, err := vllm.Parse(args, randomIDPrefix())
+	if errors.Is(err, argparse.ErrHelp) {
 		_, err := fmt.Fprint(p.Stdout, vllmHelp)
 		return err
 	}
@@ -83,9 +84,9 @@ func randomIDPrefix() string {
 
 // A vllmRun is a checked command line under way.
 type vllmRun struct {
-	*dialect.VLLMArgs
-	args []string
-	p    *Process
+	*vllm.Args
+	given []string
+	p     *Process
 }
 
 func (v vllmRun) run(ctx context.Context) error {
@@ -230,7 +231,7 @@ func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
 	if err != nil {
 		return usage(err)
 	}
-	foreign, err := v.Foreign(v.args, id, tokenizerID)
+	foreign, err := v.Foreign(v.given, id, tokenizerID)
 	if err != nil {
 		return err
 	}
@@ -244,7 +245,7 @@ func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
 	if v.MaxConcurrency != nil {
 		s.run.Plan.Concurrency = *v.MaxConcurrency
 	}
-	s.run.Env.Invocation = append([]string{"vllm", "bench", "serve"}, v.Mask(v.args)...)
+	s.run.Env.Invocation = append([]string{"vllm", "bench", "serve"}, v.Mask(v.given)...)
 	return enoughFiles(s.run.Plan, s.run.Env, v.ConstantRate() == 0 && v.RampUpStrategy == nil)
 }
 

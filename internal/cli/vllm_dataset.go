@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
-	"github.com/pitot-bench/pitot/internal/tool/vllmdata"
+	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
 )
 
 // textDatasets are those whose prompts would be token ids without a tokenizer.
@@ -85,7 +85,7 @@ func drawn(ctx context.Context, d drawnWorkload, err error, tok tokens) (workloa
 }
 
 // common is what datasets from files have in common.
-func (v vllmRun) common(tok tokens) vllmdata.Common {
+func (v vllmRun) common(tok tokens) dataset.Common {
 	c := v.Common()
 	c.Tokens, c.Vocabulary = tok.tok, tok.vocab
 	return c
@@ -117,7 +117,7 @@ func (v vllmRun) source(tok tokens) checkedWorkload {
 	case "sharegpt":
 		return v.ShareGPT()
 	case "burstgpt":
-		return withTokens{vllmdata.BurstGPT{Common: c}}
+		return withTokens{dataset.BurstGPT{Common: c}}
 	case "sonnet":
 		return withTokens{v.Sonnet(c)}
 	case "spec_bench":
@@ -153,7 +153,7 @@ func (v vllmRun) file() string {
 // checkFile reads the dataset's file before anything is sent.
 func (v vllmRun) checkFile(ctx context.Context) error {
 	switch {
-	case v.DatasetName == "hf" && vllmdata.HF{Name: v.HFFamily()}.Check() == nil: // else told already
+	case v.DatasetName == "hf" && dataset.HF{Name: v.HFFamily()}.Check() == nil: // else told already
 		_, _, _, err := v.copied(ctx)
 		return err
 	case v.FromFile() && v.DatasetPath != nil:
@@ -163,7 +163,7 @@ func (v vllmRun) checkFile(ctx context.Context) error {
 }
 
 // hub takes requests from a copy of a dataset of the Hugging Face hub.
-func (v vllmRun) hub(ctx context.Context, c vllmdata.Common, tokenizerID string) (workload.Workload, error) {
+func (v vllmRun) hub(ctx context.Context, c dataset.Common, tokenizerID string) (workload.Workload, error) {
 	h := v.HF(c)
 	h.Whisper = strings.Contains(tokenizerID, "openai")
 	h.Cohere = strings.Contains(strings.ToLower(tokenizerID), "cohere")
@@ -182,17 +182,17 @@ func (v vllmRun) hub(ctx context.Context, c vllmdata.Common, tokenizerID string)
 // copied is the copy of the dataset: a folder or a file that --dataset-path names, else
 // what the cache of this machine or the hub has. File is empty for a folder; root is
 // where the copy lies.
-func (v vllmRun) copied(ctx context.Context) (c vllmdata.Copy, file, root string, err error) {
+func (v vllmRun) copied(ctx context.Context) (c dataset.Copy, file, root string, err error) {
 	if v.DatasetPath != nil {
 		info, err := os.Stat(*v.DatasetPath)
 		switch {
 		case err == nil && info.IsDir():
 			root, err = filepath.Abs(*v.DatasetPath)
-			return vllmdata.Folder{FS: os.DirFS(*v.DatasetPath)}, "", root, err
+			return dataset.Folder{FS: os.DirFS(*v.DatasetPath)}, "", root, err
 		case err == nil:
 			dir, base := filepath.Split(*v.DatasetPath)
 			root, err = filepath.Abs(dir)
-			return vllmdata.Folder{FS: os.DirFS(root)}, base, root, err
+			return dataset.Folder{FS: os.DirFS(root)}, base, root, err
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, "", "", usagef("--dataset-path: %w", err)
 		}

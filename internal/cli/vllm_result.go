@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // prepareResults makes sure that the result file can be written, before there is
@@ -34,7 +34,7 @@ func (v vllmRun) prepareResults() error {
 
 // report prints the table and writes the result files.
 func (v vllmRun) report(t *trace.Trace) error {
-	r, err := dialect.NewVLLMReport(t, "")
+	r, err := vllm.NewReport(t, "")
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (v vllmRun) save(name string, result []byte) error {
 
 // savePyTorch writes the file for the PyTorch benchmark database, if the
 // environment asks for it.
-func (v vllmRun) savePyTorch(name string, r *dialect.VLLMReport) error {
+func (v vllmRun) savePyTorch(name string, r *vllm.Report) error {
 	if v.p.getenv("SAVE_TO_PYTORCH_BENCHMARK_FORMAT") == "" {
 		return nil
 	}

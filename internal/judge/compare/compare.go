@@ -10,7 +10,7 @@
 // one after the other is in memory:
 //
 //	by := compare.Needed(runs, options)
-//	for each trace { r := compare.Observe(t, by); r.Variant = "A"; observed = append(observed, r) }
+//	for each trace { r := compare.Observe(t, by, options.Rules); r.Variant = "A"; observed = append(observed, r) }
 //	c, err := compare.Compare(observed, options)
 //
 // What a change rests on is its Basis, and a verdict never claims more than that:

@@ -9,6 +9,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // planned is a run of ours with a plan.
@@ -22,6 +24,9 @@ func planned(variant, name string, edit func(*trace.Run)) Run {
 	return r
 }
 
+// foreign are the tools whose figures can be computed.
+var foreign = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
+
 // tabled is a run of which there is only a table.
 func tabled(form string, path []string, edit func(*trace.Run)) Run {
 	t := &trace.Trace{Run: trace.Run{ID: strings.Join(path, "-"), Kind: trace.Imported, Plan: trace.Plan{Requests: 100, Rate: 5}, Origin: &trace.Origin{
@@ -31,7 +36,7 @@ func tabled(form string, path []string, edit func(*trace.Run)) Run {
 	if edit != nil {
 		edit(&t.Run)
 	}
-	return Observe(t, nil)
+	return Observe(t, nil, foreign)
 }
 
 // layout is which variants share a workload.
@@ -333,10 +338,15 @@ func TestNeededFollowsTheTables(t *testing.T) {
 		{[]trace.Run{ours, guide}, Options{}, []By{{Tool: "pitot"}}},
 		{[]trace.Run{ours, vllm}, Options{Tool: "sglang"}, []By{{Tool: "sglang"}}},
 	} {
-		if got := Needed(c.runs, c.o); !slices.Equal(got, c.want) {
+		if got := needed(c.runs, c.o); !slices.Equal(got, c.want) {
 			t.Errorf("%v, want %v", got, c.want)
 		}
 	}
+}
+
+func needed(runs []trace.Run, o Options) []By {
+	o.Rules = foreign
+	return Needed(runs, o)
 }
 
 func TestRunsThatCouldBePairedAreTold(t *testing.T) {

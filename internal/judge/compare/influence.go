@@ -43,8 +43,8 @@ const (
 )
 
 // observeInfluences gives the influences of the figures by a tool's rules, by name.
-func observeInfluences(t *trace.Trace, b By, figures []trace.Figure) map[string]influence {
-	samples := metrics.Samples(t, b.Tool, b.Form)
+func observeInfluences(t *trace.Trace, b By, figures []trace.Figure, rules metrics.Rules) map[string]influence {
+	samples := rules.Samples(t, b.Tool, b.Form)
 	out := map[string]influence{}
 	if len(samples) < leastRequests {
 		return out

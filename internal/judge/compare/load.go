@@ -49,9 +49,9 @@ func loadOf(r *Run) load {
 	p := r.run.Plan
 	l := load{values: map[string]string{}, scope: scope(r.run), input: inputLength(r)}
 	l.set(requestsSetting, p.Requests > 0, strconv.Itoa(p.Requests))
-	l.set(rateSetting, p.Rate > 0 || tellsLimits(r.run), number(p.Rate, "none"))
-	l.set(concurrencySetting, p.Concurrency > 0 || tellsLimits(r.run), number(float64(p.Concurrency), "no limit"))
-	l.set(rampSetting, p.Ramp || tellsLimits(r.run), fmt.Sprint(p.Ramp))
+	l.set(rateSetting, p.Rate > 0 || !r.silent, number(p.Rate, "none"))
+	l.set(concurrencySetting, p.Concurrency > 0 || !r.silent, number(float64(p.Concurrency), "no limit"))
+	l.set(rampSetting, p.Ramp || !r.silent, fmt.Sprint(p.Ramp))
 	l.set(arrivalSetting, p.Arrival != "", p.Arrival)
 	l.set(workloadSetting, p.Workload != "", p.Workload)
 	l.set(protocolSetting, p.Protocol != "", p.Protocol)
@@ -82,16 +82,13 @@ func scope(r trace.Run) string {
 }
 
 // tellsLimits reports whether a rate and a limit that are not there mean that there
-// was none. The oldest tables never had them.
-func tellsLimits(r trace.Run) bool {
-	o := r.Origin
-	switch {
-	case o == nil:
+// was none.
+func tellsLimits(r trace.Run, rules metrics.Rules) bool {
+	if r.Origin == nil {
 		return true
-	case o.Tool == "vllm":
-		return o.Detail != trace.Table || o.Form != string(metrics.VLLM2507)
 	}
-	return o.Tool == "sglang"
+	d, ok := rules.Of(r.Origin.Tool)
+	return ok && d.TellsLimits(r.Origin)
 }
 
 // inputLength is how many prompt tokens the requests that succeeded had in the mean.

@@ -55,7 +55,7 @@ func readNote(t *testing.T, file string) []Run {
 		case strings.HasPrefix(l, "=====") && run != nil:
 			ok, _ := run.Origin.Figure("requests.ok")
 			run.Plan.Requests = int(ok.Value)
-			runs, run = append(runs, Observe(&trace.Trace{Run: *run}, nil)), nil
+			runs, run = append(runs, Observe(&trace.Trace{Run: *run}, nil, foreign)), nil
 		case run != nil:
 			addFigure(run, l)
 		case m != nil && m[1] != "":

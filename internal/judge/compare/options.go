@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 )
 
 // Options are what may be asked of a comparison. The zero value is useful.
@@ -20,6 +22,8 @@ type Options struct {
 
 	Tool, Form string // by whose rules figures are made of records; "" for what Needed says
 	Gates      []Gate
+
+	Rules metrics.Rules // of the tools whose figures can be made of records, beside Pitot's
 }
 
 // The defaults of Options.

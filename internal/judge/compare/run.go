@@ -24,6 +24,7 @@ type Run struct {
 	figures    []figure
 	influences map[rowKey]influence // of a run with records
 	requests   uint64               // which they were
+	silent     bool                 // it may have had a rate or a limit that its plan does not tell
 }
 
 // A figure is one number of a run, with its definition.
@@ -46,7 +47,10 @@ func Needed(runs []trace.Run, o Options) []By {
 	}
 	var by []By
 	for _, r := range runs {
-		if HasRecords(r) || !slices.Contains([]string{"vllm", "sglang"}, r.Origin.Tool) {
+		if HasRecords(r) {
+			continue
+		}
+		if _, ok := o.Rules.Of(r.Origin.Tool); !ok {
 			continue
 		}
 		if b := (By{r.Origin.Tool, r.Origin.Form}); !slices.Contains(by, b) {
@@ -61,8 +65,8 @@ func Needed(runs []trace.Run, o Options) []By {
 
 // Observe keeps of a trace what a comparison by those rules needs. The trace is not
 // held on to.
-func Observe(t *trace.Trace, by []By) Run {
-	r := Run{run: t.Run, influences: map[rowKey]influence{}}
+func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
+	r := Run{run: t.Run, influences: map[rowKey]influence{}, silent: !tellsLimits(t.Run, rules)}
 	r.run.Probes = nil
 	if HasRecords(t.Run) {
 		r.requests = fingerprint(t)
@@ -70,14 +74,14 @@ func Observe(t *trace.Trace, by []By) Run {
 		by = []By{{t.Run.Origin.Tool, t.Run.Origin.Form}}
 	}
 	for _, b := range by {
-		figures := metrics.Figures(t, b.Tool, b.Form)
+		figures := rules.Figures(t, b.Tool, b.Form)
 		for _, f := range figures {
 			r.add(figure{f, metrics.DefinitionOf(b.Tool, b.Form, f.Name)})
 		}
 		if !HasRecords(t.Run) {
 			continue
 		}
-		for name, w := range observeInfluences(t, b, figures) {
+		for name, w := range observeInfluences(t, b, figures, rules) {
 			if key := (rowKey{name, metrics.DefinitionOf(b.Tool, b.Form, name).ID}); r.influences[key].pull == nil {
 				r.influences[key] = w
 			}

@@ -61,7 +61,7 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 var pitotsRules = []By{{Tool: "pitot"}}
 
 func (e engineLike) observed(rng *rand.Rand, variant string) Run {
-	r := Observe(e.run(rng, variant), pitotsRules)
+	r := Observe(e.run(rng, variant), pitotsRules, foreign)
 	r.Variant = variant
 	return r
 }
@@ -71,12 +71,12 @@ func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 	t := e.run(rng, variant)
 	r := Run{Variant: variant, run: t.Run, requests: fingerprint(t), influences: map[rowKey]influence{}}
 	var figures []trace.Figure
-	samples := metrics.Samples(t, "pitot", "")
+	samples := foreign.Samples(t, "pitot", "")
 	for _, metric := range []string{"ttft", "tpot", "itl", "e2el"} {
 		p := newPool(samples, valuesOf(metric))
 		figures = append(figures, trace.Figure{Name: metric + ".mean", Value: stats.Mean(p.sorted)}, trace.Figure{Name: metric + ".median", Value: p.sorted.Median()})
 	}
-	influences := observeInfluences(t, pitotsRules[0], figures)
+	influences := observeInfluences(t, pitotsRules[0], figures, foreign)
 	for _, f := range figures {
 		d := metrics.DefinitionOf("pitot", "", f.Name)
 		r.add(figure{f, d})
@@ -161,7 +161,7 @@ func TestABurstTellsNothingOfItself(t *testing.T) {
 			r.Done += by
 			r.Due, r.Released, r.Sent = 0, 0, 0
 		}
-		r := Observe(tr, pitotsRules)
+		r := Observe(tr, pitotsRules, foreign)
 		r.Variant = variant
 		return r
 	}

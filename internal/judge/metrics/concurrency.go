@@ -49,7 +49,8 @@ func inFlight(records []*trace.Record) []step {
 	return steps
 }
 
-func concurrency(records []*trace.Record) Concurrency {
+// CountConcurrency counts the requests in flight.
+func CountConcurrency(records []*trace.Record) Concurrency {
 	var c Concurrency
 	steps := inFlight(records)
 	for _, s := range steps {

@@ -68,7 +68,7 @@ func DefinitionOf(tool, form, name string) Definition {
 	if tool == "genai-perf" { // AIPerf kept its names
 		words = definitions["aiperf"]
 	}
-	if tool == "vllm" && name == "peak.concurrency" && form != "" && !VLLMVersion(form).Since(VLLMMain) {
+	if tool == "vllm" && name == "peak.concurrency" && form != "" && form < "main" {
 		return Definition{ID: "vllm touched-second", Words: touched}
 	}
 	return Definition{ID: tool, Words: words[metric(name)]}

@@ -1,11 +1,18 @@
-package metrics
+package metrics_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
+
+// both are the tools whose figures can be computed.
+var both = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 
 // twoRequests is a run of two requests, 100 ms to the first chunk and 10 ms
 // between chunks, the second one a second later.
@@ -55,7 +62,7 @@ func TestFiguresByTool(t *testing.T) {
 		{"sglang", "itl.max", 0.01},
 		{"pitot", "peak.concurrency", 1},
 	} {
-		if got := figure(t, Figures(run, test.tool, ""), test.name); math.Abs(got-test.want) > 1e-9 {
+		if got := figure(t, both.Figures(run, test.tool, ""), test.name); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%s %s = %v, want %v", test.tool, test.name, got, test.want)
 		}
 	}
@@ -63,8 +70,8 @@ func TestFiguresByTool(t *testing.T) {
 
 func TestFiguresHaveKnownNames(t *testing.T) {
 	for _, tool := range []string{"pitot", "vllm", "sglang"} {
-		for _, f := range Figures(twoRequests(), tool, "") {
-			if !Known(f.Name) {
+		for _, f := range both.Figures(twoRequests(), tool, "") {
+			if !metrics.Known(f.Name) {
 				t.Errorf("%s: %s is no quantity", tool, f.Name)
 			}
 		}
@@ -73,10 +80,10 @@ func TestFiguresHaveKnownNames(t *testing.T) {
 
 func TestFiguresOfATableAreItsTools(t *testing.T) {
 	run := &trace.Trace{Run: trace.Run{Origin: &trace.Origin{Tool: "vllm", Detail: trace.Table, Figures: []trace.Figure{{Name: "ttft.mean", Value: 1.5}}}}}
-	if got := figure(t, Figures(run, "vllm", ""), "ttft.mean"); got != 1.5 {
+	if got := figure(t, both.Figures(run, "vllm", ""), "ttft.mean"); got != 1.5 {
 		t.Errorf("ttft.mean %v", got)
 	}
-	if got := Figures(run, "sglang", ""); got != nil {
+	if got := both.Figures(run, "sglang", ""); got != nil {
 		t.Errorf("a table of vllm's has figures of sglang's: %v", got)
 	}
 }
@@ -84,10 +91,10 @@ func TestFiguresOfATableAreItsTools(t *testing.T) {
 func TestUndatedRunsHaveOnlyWhatNeedsNoCommonClock(t *testing.T) {
 	run := twoRequests()
 	run.Run.Origin = &trace.Origin{Tool: "sglang", Detail: trace.Undated}
-	got := Figures(run, "pitot", "")
+	got := both.Figures(run, "pitot", "")
 	figure(t, got, "itl.p99")
 	for _, f := range got {
-		if m := metric(f.Name); m == "peak" || m == "concurrency" || m == "e2el" {
+		if m, _, _ := strings.Cut(f.Name, "."); m == "peak" || m == "concurrency" || m == "e2el" {
 			t.Errorf("an undated run has %s", f.Name)
 		}
 	}
@@ -98,12 +105,12 @@ func TestSamplesAreInTheOrderOfSending(t *testing.T) {
 	run.Records[0].Released, run.Records[0].Sent = 17e8, 17e8
 	run.Records[0].Chunks, run.Records[0].Done = nil, 18e8
 	for _, tool := range []string{"pitot", "vllm", "sglang"} {
-		s := Samples(run, tool, "")
+		s := both.Samples(run, tool, "")
 		if len(s) == 0 || s[0].Index != 1 || len(s[0].ITL) != 4 || math.Abs(s[0].TPOT-0.01) > 0.003 {
 			t.Errorf("%s: %+v", tool, s)
 		}
 	}
-	if s := Samples(run, "pitot", ""); len(s) != 2 || !math.IsNaN(s[1].TTFT) {
+	if s := both.Samples(run, "pitot", ""); len(s) != 2 || !math.IsNaN(s[1].TTFT) {
 		t.Errorf("an answer without output has a TTFT: %+v", s)
 	}
 }

@@ -92,9 +92,9 @@ func lateness(records []*trace.Record) []float64 {
 		if !r.Sent.Happened() || !r.Due.Happened() {
 			continue
 		}
-		late := between(max(r.Due, r.Free), r.Sent)
+		late := Between(max(r.Due, r.Free), r.Sent)
 		if r.Connected.Happened() {
-			late -= between(r.Dialed, r.Connected)
+			late -= Between(r.Dialed, r.Connected)
 		}
 		x = append(x, max(0, late))
 	}

@@ -147,8 +147,8 @@ func (v *intervals) add(measured, least, most float64) {
 // addTTFT adds the time to the first output chunk.
 func (v *intervals) addTTFT(start trace.Instant, r *trace.Record) {
 	if first, _, ok := ends(r); ok {
-		took := between(start, first.At)
-		v.add(took, between(start, earliest(r, first)), took)
+		took := Between(start, first.At)
+		v.add(took, Between(start, earliest(r, first)), took)
 	}
 }
 
@@ -160,7 +160,7 @@ func (v *intervals) addTPOT(r *trace.Record) {
 	}
 	first, last, _ := ends(r)
 	tokens := float64(r.OutputTokens - 1)
-	v.add(took, between(first.At, earliest(r, last))/tokens, between(earliest(r, first), last.At)/tokens)
+	v.add(took, Between(first.At, earliest(r, last))/tokens, Between(earliest(r, first), last.At)/tokens)
 }
 
 // ends are the first and the last output chunk.

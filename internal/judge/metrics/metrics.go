@@ -1,7 +1,8 @@
 // Package metrics holds the definitions: it turns a trace into figures.
 //
-// There is one set of figures for each dialect, since tools that use the same
-// words mean different things by them. Summarize gives Pitot's own:
+// Tools that use the same words mean different things by them. Summarize gives
+// Pitot's own figures; those of another tool come in as its Definitions, a value.
+// Pitot's are:
 //
 //		        due    released    sent   first output chunk      last     done
 //		─────────┼────────┼─────────┼─────────────┼─────┼─────┼─────┼───────┼──> t
@@ -25,9 +26,6 @@
 //
 // Latencies are over the requests that succeeded; failures are counted beside
 // them. Everything is in seconds.
-//
-// VLLM gives the figures of `vllm bench serve` from the same trace, SGLang those of
-// sglang.bench_serving.
 package metrics
 
 import (
@@ -101,8 +99,8 @@ type Latencies struct {
 	E2EL Distribution `json:"e2el"`
 }
 
-// between is the time from t to u in seconds.
-func between(t, u trace.Instant) float64 { return float64(u-t) / 1e9 }
+// Between is the time from t to u in seconds.
+func Between(t, u trace.Instant) float64 { return float64(u-t) / 1e9 }
 
 // tpot is the time per output token after the first; ok is false for a request
 // that has no second token to wait for.
@@ -111,7 +109,7 @@ func tpot(r *trace.Record) (v float64, ok bool) {
 	if r.OutputTokens < 2 || chunks < 2 {
 		return 0, false
 	}
-	return between(first, last) / float64(r.OutputTokens-1), true
+	return Between(first, last) / float64(r.OutputTokens-1), true
 }
 
 // sent and due are the instants from which service and response times run.
@@ -147,7 +145,7 @@ func fromStart(records []*trace.Record, stream bool, percentiles []float64, from
 		if !r.OK() || !start.Happened() {
 			continue
 		}
-		e2el = append(e2el, between(start, r.Done))
+		e2el = append(e2el, Between(start, r.Done))
 		if stream {
 			ttfts.addTTFT(start, r)
 		}

@@ -81,9 +81,9 @@ func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) stri
 	}
 	took := 0.0
 	for _, r := range within {
-		took += between(r.Released, r.Done) / float64(len(within))
+		took += Between(r.Released, r.Done) / float64(len(within))
 	}
-	length := between(from, to)
+	length := Between(from, to)
 	if length < steadyLength*took {
 		if early, late := halves(within); late > early*(1+2*steadyDrift) {
 			return fmt.Sprintf("requests take ever longer, from %.1f to %.1f s: the server does not keep up", early, late)
@@ -113,7 +113,7 @@ func sending(records []*trace.Record) (first, last trace.Instant) {
 func halves(records []*trace.Record) (early, late float64) {
 	half := len(records) / 2
 	for i, r := range records {
-		took := between(r.Released, r.Done)
+		took := Between(r.Released, r.Done)
 		if i < half {
 			early += took / float64(half)
 		} else {
@@ -130,7 +130,7 @@ func drift(steps []step, from, to trace.Instant, took float64) string {
 	half := from + (to-from)/2
 	before, after := meanBetween(steps, from, half), meanBetween(steps, half, to)
 	level := (before + after) / 2
-	noise := math.Sqrt(2 * level * took / between(from, half))
+	noise := math.Sqrt(2 * level * took / Between(from, half))
 	if math.Abs(after-before) <= steadyDrift*level+steadySigmas*noise {
 		return ""
 	}

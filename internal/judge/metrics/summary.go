@@ -126,14 +126,14 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	if o.Objectives == nil {
 		o.Objectives = t.Run.Plan.Objectives
 	}
-	records := inOrder(t.Records)
+	records := InOrder(t.Records)
 	s := Summary{
 		Run:         t.Run,
 		Requests:    countRequests(t.Run.Plan.Requests, records),
-		Duration:    duration(t).Seconds(),
+		Duration:    Duration(t).Seconds(),
 		Tokens:      countTokens(records),
 		Chunks:      countChunks(records),
-		Concurrency: concurrency(records),
+		Concurrency: CountConcurrency(records),
 	}
 	stream := t.Run.Plan.Stream
 	s.Service = latencies(records, stream, o.Percentiles, sent)
@@ -151,8 +151,8 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	return s
 }
 
-// duration is the end of the run; of one that was killed, its last answer.
-func duration(t *trace.Trace) trace.Instant {
+// Duration is the end of the run; of one that was killed, its last answer.
+func Duration(t *trace.Trace) trace.Instant {
 	if t.Run.End.Happened() {
 		return t.Run.End
 	}
@@ -295,17 +295,17 @@ func pace(records []*trace.Record, at func(*trace.Record) trace.Instant) float64
 	if len(times) < 2 || slices.Min(times) == slices.Max(times) {
 		return 0
 	}
-	return float64(len(times)-1) / between(slices.Min(times), slices.Max(times))
+	return float64(len(times)-1) / Between(slices.Min(times), slices.Max(times))
 }
 
 func waits(records []*trace.Record, percentiles []float64) (wait, setup Distribution) {
 	var w, c []float64
 	for _, r := range records {
 		if r.Released.Happened() {
-			w = append(w, between(r.Due, r.Released))
+			w = append(w, Between(r.Due, r.Released))
 		}
 		if r.Connected.Happened() {
-			c = append(c, between(r.Dialed, r.Connected))
+			c = append(c, Between(r.Dialed, r.Connected))
 		}
 	}
 	return Distribute(w, percentiles), Distribute(c, percentiles)
@@ -342,15 +342,15 @@ func meets(r *trace.Record, objectives []trace.SLO) bool {
 			if n == 0 {
 				return false
 			}
-			v = between(r.Sent, first)
+			v = Between(r.Sent, first)
 		case "tpot":
 			v, _ = tpot(r)
 		case "itl":
 			if n > 1 {
-				v = between(first, last) / float64(n-1)
+				v = Between(first, last) / float64(n-1)
 			}
 		case "e2el":
-			v = between(r.Sent, r.Done)
+			v = Between(r.Sent, r.Done)
 		}
 		if v > o.Limit.Seconds() {
 			return false

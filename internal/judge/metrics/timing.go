@@ -17,10 +17,10 @@ type Timing struct {
 	ITL     []float64
 }
 
-// busiest are the most token events within a second, and the most requests that
+// Busiest are the most token events within a second, and the most requests that
 // touch one; seconds count from the first start. The sums are made in the order
 // of those tools, since buckets cut at whole seconds.
-func busiest(timings []Timing) (events, touched int) {
+func Busiest(timings []Timing) (events, touched int) {
 	if len(timings) == 0 {
 		return 0, 0
 	}
@@ -51,7 +51,17 @@ func (q Timing) addEvents(buckets []int, begin float64) {
 	}
 }
 
-// inOrder are the records in the order of the workload.
-func inOrder(records []*trace.Record) []*trace.Record {
+// InOrder are the records in the order of the workload.
+func InOrder(records []*trace.Record) []*trace.Record {
 	return slices.SortedFunc(slices.Values(records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
+}
+
+// Sample is a request that succeeded in figures: s has its place and its tokens, and
+// gets the times.
+func (q Timing) Sample(s Sample) Sample {
+	s.Start, s.End, s.TTFT, s.E2EL, s.TPOT = q.Start, q.Start+q.Latency, q.TTFT, q.Latency, math.NaN()
+	if s.Tokens > 1 {
+		s.TPOT = (q.Latency - q.TTFT) / float64(s.Tokens-1)
+	}
+	return s
 }

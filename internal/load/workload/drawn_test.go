@@ -9,7 +9,7 @@ import (
 )
 
 // drawnCase is a workload drawn by the classes of vllm 0.33.0; the script is beside
-// package vllmdata's golden files.
+// package vllm/dataset's golden files.
 type drawnCase struct {
 	Kind, Tokenizer          string
 	Seed                     uint64

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -42,13 +43,14 @@ type Figure struct {
 // Error is the relative error of the median.
 func (f Figure) Error() float64 { return f.Median/f.Measured - 1 }
 
-// Compare runs draws draws of each piece of p's evidence, many at once. The end of
-// ctx ends it, with its cause.
-func Compare(ctx context.Context, p *profile.Profile, draws int) ([]Comparison, error) {
+// Compare runs draws draws of each piece of p's evidence, many at once, and makes
+// figures of them by the rules of the tool that measured it. The end of ctx ends it,
+// with its cause.
+func Compare(ctx context.Context, p *profile.Profile, draws int, rules metrics.Rules) ([]Comparison, error) {
 	var out []Comparison
 	for i := range p.Evidence {
 		e := &p.Evidence[i]
-		runs, err := simulate(ctx, p, e, 0, draws)
+		runs, err := simulate(ctx, p, e, 0, draws, rules)
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", p.Name, e.Name, err)
 		}
@@ -88,7 +90,11 @@ const workers = 4
 
 // simulate runs draws first, first+1, ... of e and returns their figures by
 // name.
-func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, first uint64, draws int) ([]map[string]float64, error) {
+func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, first uint64, draws int, rules metrics.Rules) ([]map[string]float64, error) {
+	by, ok := rules.Of(cmp.Or(e.Dialect, profile.DefaultDialect))
+	if !ok {
+		return nil, fmt.Errorf("no definitions of %s are known", e.Dialect)
+	}
 	runs := make([]map[string]float64, draws)
 	errs := make([]error, draws)
 	places := make(chan struct{}, workers)
@@ -100,7 +106,7 @@ func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, firs
 		}
 		all.Go(func() {
 			defer func() { <-places }()
-			runs[i], errs[i] = once(p.Engine, e, first+uint64(i))
+			runs[i], errs[i] = once(p.Engine, e, first+uint64(i), by)
 		})
 	}
 	all.Wait()
@@ -113,7 +119,7 @@ func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, firs
 }
 
 // once runs draw number n of e on c and returns its figures by name.
-func once(c engine.Config, e *profile.Evidence, n uint64) (map[string]float64, error) {
+func once(c engine.Config, e *profile.Evidence, n uint64, by metrics.Definitions) (map[string]float64, error) {
 	c.Seed = n
 	if e.Warm {
 		c.Cost.Cold = 0
@@ -132,14 +138,7 @@ func once(c engine.Config, e *profile.Evidence, n uint64) (map[string]float64, e
 		}
 	}
 	out := sim.Run(model, p)
-	t := &trace.Trace{
-		Run:     trace.Run{Kind: trace.Simulated, End: out.End, Plan: trace.Plan{Stream: true, Requests: len(p.Requests), Protocol: protocol(e)}},
-		Records: out.Records,
-	}
-	if e.Dialect == "sglang" {
-		return sglangFigures(t), nil
-	}
-	return vllmFigures(t, metrics.VLLMVersion(e.DialectVersion)), nil
+	return byName(by.Figures(measured(e, by, out), e.DialectVersion)), nil
 }
 
 // identify gives every request a prompt like no other, as a prefix cache wants: one
@@ -154,51 +153,26 @@ func identify(requests []sim.Request) {
 	}
 }
 
-func protocol(e *profile.Evidence) string {
-	switch {
-	case e.Dialect == "sglang":
-		return "generate"
-	case e.Chat:
-		return "chat"
+// measured is the trace of a simulated run, with the percentiles that evidence may have.
+func measured(e *profile.Evidence, by metrics.Definitions, out sim.Outcome) *trace.Trace {
+	p := trace.Plan{Stream: true, Requests: len(out.Records), Protocol: by.Native, Percentiles: []float64{95, 99}}
+	if e.Chat {
+		p.Protocol = "chat"
 	}
-	return "completions"
+	return &trace.Trace{Run: trace.Run{Kind: trace.Simulated, End: out.End, Plan: p}, Records: out.Records}
 }
 
-func vllmFigures(t *trace.Trace, version metrics.VLLMVersion) map[string]float64 {
-	if version == "" {
-		version = metrics.VLLMMain
-	}
-	v := metrics.NewVLLM(t, metrics.VLLMOptions{Version: version, Percentiles: []float64{95, 99}})
-	f := map[string]float64{
-		"duration":               v.Duration,
-		"requests_per_second":    v.RequestThroughput,
-		"output_per_second":      v.OutputThroughput,
-		"peak_output_per_second": v.MaxOutputPerSecond,
-		"peak_concurrency":       float64(v.MaxConcurrent),
-	}
-	for name, s := range map[string]metrics.VLLMSection{"ttft": v.TTFT, "tpot": v.TPOT, "itl": v.ITL, "e2el": v.E2EL} {
-		f[name+".mean"], f[name+".median"] = s.Mean/1e3, s.Median/1e3
-		for _, p := range s.Percentiles {
-			f[fmt.Sprintf("%s.p%g", name, p.P)] = p.Value / 1e3
-		}
-	}
-	return f
+// evidenceNames are figures that evidence has under names of its own.
+var evidenceNames = map[string]string{
+	"throughput.requests": "requests_per_second", "throughput.output": "output_per_second",
+	"peak.output": "peak_output_per_second", "peak.concurrency": "peak_concurrency",
 }
 
-func sglangFigures(t *trace.Trace) map[string]float64 {
-	s := metrics.NewSGLang(t, metrics.SGLangOptions{})
-	f := map[string]float64{
-		"duration":               s.Duration,
-		"requests_per_second":    s.RequestThroughput,
-		"output_per_second":      s.OutputThroughput,
-		"peak_output_per_second": s.MaxOutputPerSecond,
-		"peak_concurrency":       float64(s.MaxConcurrent),
+// byName are figures by the names that evidence has for them.
+func byName(figures []trace.Figure) map[string]float64 {
+	out := map[string]float64{}
+	for _, f := range figures {
+		out[cmp.Or(evidenceNames[f.Name], f.Name)] = f.Value
 	}
-	for name, d := range map[string]metrics.Distribution{"ttft": s.TTFT, "tpot": s.TPOT, "itl": s.ITL, "e2el": s.E2EL} {
-		f[name+".mean"], f[name+".median"] = d.Mean, d.Median
-		for _, p := range d.Percentiles {
-			f[fmt.Sprintf("%s.p%g", name, p.P)] = p.Value
-		}
-	}
-	return f
+	return out
 }

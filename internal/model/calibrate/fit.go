@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
@@ -20,6 +21,7 @@ type FitPlan struct {
 	Fields []string // paths such as cost.step or evidence.workload.image.sigma, the last of every piece of evidence
 	Draws  int      // of each piece of evidence that is marked as fitted
 	Steps  int      // evaluations at most
+	Rules  metrics.Rules
 	// Progress, if not nil, is told of every better point.
 	Progress func(step int, loss float64)
 }
@@ -146,7 +148,7 @@ func (f FitPlan) meanError(ctx context.Context, p *profile.Profile) (float64, er
 		if !e.Fitted {
 			continue
 		}
-		runs, err := simulate(ctx, p, e, FitDraws, f.Draws)
+		runs, err := simulate(ctx, p, e, FitDraws, f.Draws, f.Rules)
 		if err != nil {
 			return 0, fmt.Errorf("%s, %s: %w", p.Name, e.Name, err)
 		}

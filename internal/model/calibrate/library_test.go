@@ -5,8 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
+
+// foreign are the tools that measured.
+var foreign = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 
 // Every embedded profile with evidence states the error that it has.
 func TestProfilesStateTheirError(t *testing.T) {
@@ -23,7 +29,7 @@ func TestProfilesStateTheirError(t *testing.T) {
 		if p.Evidence[0].Workload.OutputTokens > 1e6 {
 			draws = 4 // which differ little, and take long
 		}
-		comparisons, err := Compare(t.Context(), p, draws)
+		comparisons, err := Compare(t.Context(), p, draws, foreign)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // known is a deployment whose evidence is its own draw: what is measured is what
@@ -29,7 +30,7 @@ func known(t *testing.T, fitted bool) *profile.Profile {
 				Output: profile.Lengths{Law: profile.Capped, Max: 64, AtCap: 0.5},
 			},
 		}
-		f, err := once(p.Engine, &e, 7)
+		f, err := once(p.Engine, &e, 7, vllm.Definitions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func known(t *testing.T, fitted bool) *profile.Profile {
 }
 
 func TestTheRightProfileHasNoErrorButThatOfTheDraws(t *testing.T) {
-	comparisons, err := Compare(t.Context(), known(t, false), 12)
+	comparisons, err := Compare(t.Context(), known(t, false), 12, foreign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestTheRightProfileHasNoErrorButThatOfTheDraws(t *testing.T) {
 func TestAWrongProfileHasAnError(t *testing.T) {
 	p := known(t, false)
 	p.Engine.Cost.Step *= 2
-	comparisons, err := Compare(t.Context(), p, 5)
+	comparisons, err := Compare(t.Context(), p, 5, foreign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	p := known(t, true)
 	p.Engine.Cost.Step, p.Engine.Cost.PrefillToken, p.Engine.MaxModelLen = 17e-3, 40e-6, 5000
 	better := 0
-	plan := FitPlan{Fields: []string{"cost.step", "cost.prefill_token", "max_model_len"}, Draws: 4, Steps: 150, Progress: func(int, float64) { better++ }}
+	plan := FitPlan{Rules: foreign, Fields: []string{"cost.step", "cost.prefill_token", "max_model_len"}, Draws: 4, Steps: 150, Progress: func(int, float64) { better++ }}
 	out, err := Fit(t.Context(), p, plan)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestAFitThatIsStoppedGivesTheBestSoFar(t *testing.T) {
 	p.Engine.Cost.Step = 17e-3
 	ctx, stop := context.WithCancel(t.Context())
 	last := 0
-	out, err := Fit(ctx, p, FitPlan{Fields: []string{"cost.step"}, Draws: 1, Steps: 120, Progress: func(step int, _ float64) {
+	out, err := Fit(ctx, p, FitPlan{Rules: foreign, Fields: []string{"cost.step"}, Draws: 1, Steps: 120, Progress: func(step int, _ float64) {
 		if last = step; step > 1 {
 			stop()
 		}
@@ -128,12 +129,12 @@ func TestPreemptedRequestsFindThemselvesInThePrefixCache(t *testing.T) {
 	e := &profile.Evidence{Requests: 10, Workload: profile.Workload{
 		InputTokens: 15000, OutputTokens: 10000, Text: profile.Lengths{Law: profile.Fixed}, Output: profile.Lengths{Law: profile.Fixed},
 	}}
-	without, err := once(c, e, 0)
+	without, err := once(c, e, 0, vllm.Definitions())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.KV.PrefixCache = true
-	with, err := once(c, e, 0)
+	with, err := once(c, e, 0, vllm.Definitions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,13 +147,13 @@ func TestAComparisonEndsWithItsContext(t *testing.T) {
 	ended := errors.New("enough")
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(ended)
-	if _, err := Compare(ctx, known(t, false), 1000); !errors.Is(err, ended) {
+	if _, err := Compare(ctx, known(t, false), 1000, foreign); !errors.Is(err, ended) {
 		t.Error(err)
 	}
 }
 
 func TestFitNamesFieldsItCannotFit(t *testing.T) {
-	_, err := Fit(t.Context(), known(t, true), FitPlan{Fields: []string{"cost.stp", "cost.block", "title", "evidence.measured.duration"}})
+	_, err := Fit(t.Context(), known(t, true), FitPlan{Rules: foreign, Fields: []string{"cost.stp", "cost.block", "title", "evidence.measured.duration"}})
 	for _, want := range []string{`field "evidence.measured.duration": what was measured`, `field "cost.stp": the profile has no such number`, `field "cost.block": must begin above 0`, `field "title"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -165,7 +166,7 @@ func TestFitNamesFieldsItCannotFit(t *testing.T) {
 func TestARequestThatIsTooLongIsAnError(t *testing.T) {
 	p := known(t, false)
 	p.Engine.KV.Tokens = 160
-	if _, err := Compare(t.Context(), p, 1); err == nil || !strings.Contains(err.Error(), "known, 2: draw 0: request ") {
+	if _, err := Compare(t.Context(), p, 1, foreign); err == nil || !strings.Contains(err.Error(), "known, 2: draw 0: request ") {
 		t.Error(err)
 	}
 }
@@ -174,7 +175,7 @@ func TestARequestThatIsTooLongIsAnError(t *testing.T) {
 func TestFiguresOfNothingDoNotVary(t *testing.T) {
 	p := known(t, false)
 	p.Engine.Cost = engine.Costs{}
-	comparisons, err := Compare(t.Context(), p, 2)
+	comparisons, err := Compare(t.Context(), p, 2, foreign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestFiguresOfNothingDoNotVary(t *testing.T) {
 
 func TestAFieldOfEveryRunIsOne(t *testing.T) {
 	p := known(t, true)
-	fields, err := FitPlan{Fields: []string{"evidence.workload.text.sigma"}}.fields(p)
+	fields, err := FitPlan{Rules: foreign, Fields: []string{"evidence.workload.text.sigma"}}.fields(p)
 	if err != nil || len(fields[0]) != 2 {
 		t.Fatalf("%v, %v", fields, err)
 	}
@@ -246,9 +247,9 @@ func TestDrawsKeepTheTotals(t *testing.T) {
 func TestADrawIsItsNumber(t *testing.T) {
 	p := known(t, false)
 	e := &p.Evidence[1]
-	a, _ := once(p.Engine, e, 3)
-	b, _ := once(p.Engine, e, 3)
-	c, _ := once(p.Engine, e, 4)
+	a, _ := once(p.Engine, e, 3, vllm.Definitions())
+	b, _ := once(p.Engine, e, 3, vllm.Definitions())
+	c, _ := once(p.Engine, e, 4, vllm.Definitions())
 	if a["ttft.mean"] != b["ttft.mean"] || a["ttft.mean"] == c["ttft.mean"] {
 		t.Errorf("draws 3, 3 and 4 have mean TTFT %v, %v and %v", a["ttft.mean"], b["ttft.mean"], c["ttft.mean"])
 	}

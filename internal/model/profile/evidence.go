@@ -4,6 +4,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
+// DefaultDialect is the tool that most evidence was measured with.
+const DefaultDialect = "vllm"
+
 // Evidence is a run that was measured on what a profile stands for: what was
 // sent, as far as it is known, and what was seen. It lets anybody hold the
 // profile against it.
@@ -11,8 +14,8 @@ type Evidence struct {
 	Name string `yaml:"name"` // of the run, like no other of the profile
 	Log  string `yaml:"log"`  // which note, and under which heading
 
-	// Dialect is the tool whose definitions the figures have: vllm (default) or
-	// sglang.
+	// Dialect is the tool by whose definitions the figures were made, DefaultDialect
+	// where it is not said.
 	Dialect string `yaml:"dialect"`
 	// DialectVersion is the form of that tool, such as 2025-12; "" is its newest.
 	DialectVersion string `yaml:"dialect_version"`

@@ -53,7 +53,7 @@ func (v *checker) evidence(path string, e Evidence) {
 	v.given(path+".name", e.Name)
 	v.given(path+".log", e.Log)
 	if e.Dialect != "" {
-		v.required(path+".dialect", e.Dialect, "vllm", "sglang")
+		v.required(path+".dialect", e.Dialect, DefaultDialect, "sglang")
 	}
 	v.number(path+".rate", e.Rate)
 	v.If(e.Concurrency < 0, path+".concurrency", e.Concurrency, "must not be negative")

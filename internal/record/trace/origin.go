@@ -4,8 +4,8 @@ package trace
 // tool's words, as opposed to what Pitot makes of records.
 type Origin struct {
 	Tool string `json:"tool"` // vllm, sglang, guidellm, aiperf, genai-perf or inference-perf
-	// Form is which of the forms of the tool's report it has, as metrics.VLLMVersion
-	// and metrics.SGLangVersion name them; empty where the tool has but one.
+	// Form is which of the forms of the tool's report it has, as vllm.Version
+	// and sglang.Version name them; empty where the tool has but one.
 	Form   string `json:"form,omitempty"`
 	Detail Detail `json:"detail"`
 	File   string `json:"file"`           // as it was named

@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // streamed is a run of Pitot's: 40 requests through a gate of 4, each some tokens, a
@@ -45,13 +46,13 @@ func streamed(id string, slow int) *trace.Trace {
 	return t
 }
 
-// table is a run that was read from a note.
-func table(file string, line int, factor float64, path ...string) *trace.Trace {
+// printed is a run that was read from a note.
+func printed(file string, line int, factor float64, path ...string) *trace.Trace {
 	figure := func(name string, v, step float64) trace.Figure { return trace.Figure{Name: name, Value: v, Step: step} }
 	return &trace.Trace{Run: trace.Run{
 		ID: fmt.Sprintf("%s-%d", file, line), Kind: trace.Imported, Status: trace.Complete,
 		Origin: &trace.Origin{
-			Tool: "vllm", Form: string(metrics.VLLM2512), Detail: trace.Table, File: file, Line: line, Path: path,
+			Tool: "vllm", Form: string(vllm.V2512), Detail: trace.Table, File: file, Line: line, Path: path,
 			Figures: []trace.Figure{
 				figure("requests.ok", 500, 1), figure("requests.failed", 0, 1), figure("duration", 206.06*factor, 0.01),
 				figure("tokens.input", 33418, 1), figure("tokens.output", 61516, 1),
@@ -119,7 +120,7 @@ func runsOf(t *testing.T, traces ...*trace.Trace) (runs []Run) {
 func ofTables(t *testing.T, lang report.Lang) Note {
 	t.Helper()
 	const file = "notes/多模态 ablation.md"
-	traces := []*trace.Trace{table(file, 7, 1, "Baseline"), table(file, 69, 0.98, "Merge rope q/k"), table(file, 131, 1.03, "并行 q|k <pad>")}
+	traces := []*trace.Trace{printed(file, 7, 1, "Baseline"), printed(file, 69, 0.98, "Merge rope q/k"), printed(file, 131, 1.03, "并行 q|k <pad>")}
 	none := func(v float64) compare.Change { return change(compare.Nothing, compare.CannotTell, v, 0, 0) }
 	load := compare.Workload{
 		Name: "Throughput benchmark", Settings: []compare.Setting{{Name: "concurrency", Value: "16"}},

@@ -245,7 +245,7 @@ func TestTablesOfRuns(t *testing.T) {
 			t.Errorf("%q: %v\n%s", table, err, r.Table)
 		}
 	}
-	foreign := table("x.json", 0, 1)
+	foreign := printed("x.json", 0, 1)
 	foreign.Run.Origin.Tool = "guidellm"
 	if r, err := NewRun(foreign, "vllm"); err != nil || !strings.Contains(r.Table, fmt.Sprintf("%-32s %14.2f ms", "mean TTFT", 945.18)) {
 		t.Errorf("%v\n%s", err, r.Table)

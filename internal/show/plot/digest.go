@@ -65,7 +65,7 @@ func QuantilePercents() (p []float64) {
 // NewDigest digests a run. One without records has an empty digest; one whose
 // requests are undated has only what does not need a common clock.
 func NewDigest(t *trace.Trace) Digest {
-	samples, n := metrics.Samples(t, "pitot", ""), 0
+	samples, n := metrics.OwnSamples(t), 0
 	for _, s := range samples {
 		n += len(s.ITL)
 	}

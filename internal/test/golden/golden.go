@@ -3,6 +3,7 @@
 package golden
 
 import (
+	"encoding/json"
 	"os"
 	"testing"
 
@@ -23,5 +24,17 @@ func Check(t testing.TB, file, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (- as it was, + as it is):\n%s", file, diff)
+	}
+}
+
+// JSON decodes a file, below the folder of the test.
+func JSON(t testing.TB, file string, into any) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 func fromText(name, text string) Source {
@@ -46,9 +46,9 @@ func wholeTrace(t testing.TB, f Found) *trace.Trace {
 }
 
 // reportOf is the report in the dialect of the result.
-func reportOf(t testing.TB, tr *trace.Trace) *dialect.VLLMReport {
+func reportOf(t testing.TB, tr *trace.Trace) *vllm.Report {
 	t.Helper()
-	r, err := dialect.NewVLLMReport(tr, "")
+	r, err := vllm.NewReport(tr, "")
 	if err != nil {
 		t.Fatal(err)
 	}

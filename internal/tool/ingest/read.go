@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
 // Read reads all results in a source: objects or arrays of JSON, or else tables in
@@ -31,18 +31,18 @@ func scrub(run *trace.Run) {
 		return
 	}
 	for _, text := range []*string{&run.Name, &run.Plan.Model, &run.Plan.URL, &run.Plan.Workload, &run.Env.Server, &run.Env.Tokenizer} {
-		*text = dialect.Mask(*text)
+		*text = argparse.Mask(*text)
 	}
 	for _, texts := range [][]string{o.Path, o.Around} {
 		for i := range texts {
-			texts[i] = dialect.Mask(texts[i])
+			texts[i] = argparse.Mask(texts[i])
 		}
 	}
 	for name, value := range o.Setup {
-		o.Setup[name] = dialect.Mask(value)
+		o.Setup[name] = argparse.Mask(value)
 	}
 	for i := range o.Claims {
-		o.Claims[i].Text = dialect.Mask(o.Claims[i].Text)
+		o.Claims[i].Text = argparse.Mask(o.Claims[i].Text)
 	}
 }
 

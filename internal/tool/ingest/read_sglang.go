@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
 )
 
 // isSGLang knows a line of sglang.bench_serving by the spelling of its end-to-end
@@ -49,11 +49,11 @@ func readSGLang(r *reading) {
 }
 
 // sglangForm: today's writes the 90th percentile too.
-func sglangForm(o *object) metrics.SGLangVersion {
+func sglangForm(o *object) sglang.Version {
 	if hasName(o, "p90_e2e_latency_ms") {
-		return metrics.SGLangMain
+		return sglang.Main
 	}
-	return metrics.SGLang2601
+	return sglang.V2601
 }
 
 // cacheReport adds the counts of --cache-report. The storage has a name.

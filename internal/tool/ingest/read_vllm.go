@@ -9,7 +9,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // isVLLM knows a result of `vllm bench serve` by the counts that every one has.
@@ -71,14 +72,14 @@ func isColumn(name string) bool {
 }
 
 // vllmForm is the oldest form that writes such members.
-func vllmForm(o *object) metrics.VLLMVersion {
+func vllmForm(o *object) vllm.Version {
 	switch {
 	case o.has("queue_times") || o.has("start_times") || hasName(o, "rtfx"):
-		return metrics.VLLM2608
+		return vllm.V2608
 	case o.has("max_concurrent_requests"):
-		return metrics.VLLM2512
+		return vllm.V2512
 	}
-	return metrics.VLLM2507
+	return vllm.V2507
 }
 
 // hasName reports whether a member was there, whatever its value.
@@ -107,13 +108,13 @@ func (f *draft) vllmPlan(o *object) {
 	}
 	f.plan(requests)
 	p := &f.Run.Plan
-	p.Model, p.Stream = dialect.Mask(o.text("model_id")), o.has("total_output_tokens")
+	p.Model, p.Stream = argparse.Mask(o.text("model_id")), o.has("total_output_tokens")
 }
 
 // plan is what the settings say, in the words that tables have too: Python writes
 // numbers one way in JSON and another in a Namespace.
 func (f *draft) plan(requests int) {
-	s := dialect.Settings{}
+	s := argparse.Settings{}
 	for name, text := range f.origin.Setup {
 		if text == "Infinity" {
 			text = "inf"
@@ -152,7 +153,7 @@ func (r *reading) vllmRecords(f *draft) {
 		return
 	}
 	f.plan(c.n)
-	f.Run.Plan.Model = dialect.Mask(r.object.text("model_id"))
+	f.Run.Plan.Model = argparse.Mask(r.object.text("model_id"))
 	m := recorder{dated: c.has("start_times"), gated: f.Run.Plan.Concurrency > 0, counted: c.has("output_lens"), zero: s.zero}
 	f.origin.Detail = trace.Undated
 	if m.dated {
@@ -168,8 +169,8 @@ func (r *reading) vllmRecords(f *draft) {
 // the older forms fit.
 func (f *draft) vllmPeak(o *object, c *columns, s survey) {
 	said, ok := o.float("max_concurrent_requests")
-	if ok && f.origin.Form == string(metrics.VLLM2608) && c.has("latencies") && int(said) != c.touched(s) {
-		f.origin.Form = string(metrics.VLLMMain)
+	if ok && f.origin.Form == string(vllm.V2608) && c.has("latencies") && int(said) != c.touched(s) {
+		f.origin.Form = string(vllm.Main)
 	}
 }
 

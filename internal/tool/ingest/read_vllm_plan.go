@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // vllmForeign keeps the command line that writes such a result, as far as the
@@ -15,18 +16,18 @@ import (
 func (f *draft) vllmForeign(o *object) {
 	p := &f.Run.Plan
 	args := f.vllmArgs(o)
-	a, err := dialect.ParseVLLM(args, "")
+	a, err := vllm.Parse(args, "")
 	if err != nil { // a backend or a ramp of somebody else's
 		args = slices.DeleteFunc(args, func(arg string) bool {
 			return strings.HasPrefix(arg, "--backend=") || strings.HasPrefix(arg, "--ramp-up")
 		})
-		if a, err = dialect.ParseVLLM(args, ""); err != nil {
+		if a, err = vllm.Parse(args, ""); err != nil {
 			f.Run.Notes = append(f.Run.Notes, "its settings make no command line of vLLM's: "+err.Error())
-			a, args = new(dialect.VLLMArgs), nil
+			a, args = new(vllm.Args), nil
 		}
 	}
 	p.Objectives, _ = a.Objectives()
-	foreign, err := a.Foreign(args, p.Model, dialect.Mask(o.text("tokenizer_id")))
+	foreign, err := a.Foreign(args, p.Model, argparse.Mask(o.text("tokenizer_id")))
 	if err == nil {
 		p.Foreign = foreign
 	}

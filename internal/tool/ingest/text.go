@@ -9,10 +9,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // A textReader reads the tables of a note or of a terminal's log. It sees one line
@@ -177,11 +180,14 @@ func (r *textReader) tableLine(l line) bool {
 	return true
 }
 
+// tables are those that are read.
+var tables = sync.OnceValue(func() *table.Reader { return table.NewReader(vllm.Table(), sglang.Table()) })
+
 // findRow finds a row that stands where a tool puts it, or begins its line.
-func findRow(text string) (dialect.Row, bool) {
-	row, ok := dialect.FindRow(text)
+func findRow(text string) (table.Match, bool) {
+	row, ok := tables().Find(text)
 	if !ok || !row.Aligned && strings.Trim(text[:row.Start], " \t>|+-") != "" {
-		return dialect.Row{}, false
+		return table.Match{}, false
 	}
 	return row, true
 }
@@ -245,7 +251,7 @@ func (r *textReader) text(l line, next string) {
 		r.heading(h, l)
 		return
 	}
-	if row, ok := dialect.FindRow(l.text); ok && row.Aligned {
+	if row, ok := tables().Find(l.text); ok && row.Aligned {
 		r.openTable(l.n, false)
 		r.table.add(l.n, row)
 		return
@@ -342,7 +348,7 @@ type printed struct {
 	at      int // line where it begins
 	titled  bool
 	ended   bool
-	rows    []dialect.Row
+	rows    []table.Match
 	lines   []int // of the rows
 	foreign int   // lines since the last row that are not the table's
 	stack   []*heading
@@ -351,7 +357,7 @@ type printed struct {
 	around  surroundings
 }
 
-func (p *printed) add(n int, row dialect.Row) {
+func (p *printed) add(n int, row table.Match) {
 	p.foreign = 0
 	if len(p.rows) < mostRows {
 		p.rows, p.lines = append(p.rows, row), append(p.lines, n)
@@ -440,7 +446,7 @@ const tellingRows = 8
 
 // run makes a run of a table, and notes what it lacks.
 func (r *textReader) run(t *printed) (trace.Run, bool) {
-	reading := dialect.ReadRows(t.rows)
+	reading := tables().Read(t.rows)
 	for _, d := range reading.Doubts {
 		r.problem(t.lines[d.Row], "%s", d.Reason)
 	}
@@ -489,7 +495,7 @@ func stem(name string) string {
 
 // trimmed reports whether the rows that a tool fills up with blanks have lost
 // them.
-func trimmed(rows []dialect.Row) bool {
+func trimmed(rows []table.Match) bool {
 	short := 0
 	for _, row := range rows {
 		if row.Padded {

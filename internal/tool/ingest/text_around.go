@@ -5,7 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // What is kept of the lines beside a table, at most.
@@ -34,7 +35,7 @@ var ofRun = []string{
 type surroundings struct {
 	run      []string          // lines
 	settings map[string]string // of a Namespace
-	traffic  dialect.Settings  // of the lines on the load
+	traffic  argparse.Settings // of the lines on the load
 	at       int               // line of the Namespace
 	broken   strings.Builder   // a Namespace whose end has not come
 	command  strings.Builder   // a command line whose end has not come
@@ -57,7 +58,7 @@ func (r *textReader) take(l line) bool {
 	case len(text) > longestKept:
 		return false
 	case image.finds(text, lower), installed.MatchString(text), described.MatchString(text):
-		r.outline.note(dialect.Mask(text))
+		r.outline.note(argparse.Mask(text))
 	default:
 		return a.takeRun(text)
 	}
@@ -69,7 +70,7 @@ func (r *textReader) take(l line) bool {
 func (a *surroundings) takeRun(text string) bool {
 	for _, begins := range ofRun {
 		if i := strings.Index(text, begins); i >= 0 && len(a.run) < mostAround {
-			a.run = append(a.run, dialect.Mask(text[i:]))
+			a.run = append(a.run, argparse.Mask(text[i:]))
 			a.load(text[i:])
 			return true
 		}
@@ -82,8 +83,8 @@ func (a *surroundings) takeRun(text string) bool {
 func (r *textReader) namespace(text string) {
 	a := &r.around
 	a.broken.WriteString(text)
-	settings, _, err := dialect.ReadNamespace(a.broken.String())
-	if errors.Is(err, dialect.ErrCut) && a.broken.Len() < longestSetup {
+	settings, _, err := argparse.ReadNamespace(a.broken.String())
+	if errors.Is(err, python.ErrCut) && a.broken.Len() < longestSetup {
 		return
 	}
 	if err != nil {
@@ -108,7 +109,7 @@ func (r *textReader) commandLine(text string) {
 		return
 	}
 	if len(a.run) < mostAround && a.command.Len() <= 2*longestKept {
-		a.run = append(a.run, dialect.Mask(prompt.ReplaceAllString(a.command.String(), "")))
+		a.run = append(a.run, argparse.Mask(prompt.ReplaceAllString(a.command.String(), "")))
 	}
 	a.command.Reset()
 }
@@ -122,7 +123,7 @@ var (
 // load reads what vLLM says of the load ahead of a run.
 func (a *surroundings) load(text string) {
 	if a.traffic == nil {
-		a.traffic = dialect.Settings{}
+		a.traffic = argparse.Settings{}
 	}
 	if m := ramp.FindStringSubmatch(text); m != nil {
 		a.traffic["ramp_up_strategy"] = m[1]

@@ -15,7 +15,9 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 var (
@@ -26,8 +28,8 @@ var (
 	someCount = rapid.IntRange(0, 1e9)
 )
 
-func someSection(t *rapid.T, percentiles []float64) metrics.VLLMSection {
-	s := metrics.VLLMSection{Mean: someNumber.Draw(t, "mean"), Median: someNumber.Draw(t, "median")}
+func someSection(t *rapid.T, percentiles []float64) vllm.Section {
+	s := vllm.Section{Mean: someNumber.Draw(t, "mean"), Median: someNumber.Draw(t, "median")}
 	for _, p := range percentiles {
 		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p, Value: someNumber.Draw(t, "percentile")})
 	}
@@ -48,13 +50,13 @@ func vllmTable(t *rapid.T) string {
 	add("goodput", "ttft:100")
 	add("skip-tokenizer-init")
 	add("percentile-metrics", rapid.SampledFrom([]string{"e2el", "ttft,tpot,itl,e2el", "ttft,client_queue_time,e2el_including_client_queue", "itl"}).Draw(t, "metrics"))
-	version := rapid.SampledFrom(metrics.VLLMVersions()).Draw(t, "version")
-	a, err := dialect.ParseVLLM(append(args, "--dialect-version", string(version)), "")
+	version := rapid.SampledFrom(vllm.Versions()).Draw(t, "version")
+	a, err := vllm.Parse(append(args, "--dialect-version", string(version)), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	percentiles := rapid.SampledFrom([][]float64{{99}, {50, 99.9}, {1, 25, 99.99}, nil}).Draw(t, "percentiles")
-	r := dialect.VLLMReport{Args: a, Figures: metrics.VLLM{
+	r := vllm.Report{Args: a, Figures: vllm.Figures{
 		Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), Failed: someCount.Draw(t, "failed"),
 		TotalInput: someCount.Draw(t, "input"), TotalOutput: someCount.Draw(t, "output"),
 		RequestThroughput: someNumber.Draw(t, "rps"), RequestGoodput: someNumber.Draw(t, "good"), OutputThroughput: someNumber.Draw(t, "tps"),
@@ -63,18 +65,18 @@ func vllmTable(t *rapid.T) string {
 		E2EL: someSection(t, percentiles), QueueTime: someSection(t, percentiles), E2ELWithQueue: someSection(t, percentiles),
 	}}
 	if rapid.Bool().Draw(t, "probe") {
-		r.Figures.Probe = &metrics.VLLMProbe{Completed: 3, Failed: 1, Median: someNumber.Draw(t, "p"), P99: someNumber.Draw(t, "p"), Max: someNumber.Draw(t, "p")}
+		r.Figures.Probe = &vllm.Probe{Completed: 3, Failed: 1, Median: someNumber.Draw(t, "p"), P99: someNumber.Draw(t, "p"), Max: someNumber.Draw(t, "p")}
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "decoding") {
 	case 1:
-		r.SpecDecode = &dialect.SpecDecode{
+		r.SpecDecode = &metrics.SpecDecode{
 			Drafts: 7, DraftTokens: 21, AcceptedTokens: 9, AcceptanceRate: someNumber.Draw(t, "a"), AcceptanceLength: someNumber.Draw(t, "l"),
 			PerPosition: rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 12).Draw(t, "positions"),
 		}
 	case 2:
-		r.Diffusion = &dialect.Diffusion{CommittedTokens: 3, CanvasPositions: 9, DenoisingSteps: 4.5, CommittedThroughput: someNumber.Draw(t, "d"), StepsPerCanvas: 1.25, CommittedPerStep: 2}
+		r.Diffusion = &metrics.Diffusion{CommittedTokens: 3, CanvasPositions: 9, DenoisingSteps: 4.5, CommittedThroughput: someNumber.Draw(t, "d"), StepsPerCanvas: 1.25, CommittedPerStep: 2}
 	}
-	return table(t, &r)
+	return written(t, &r)
 }
 
 // sglangTable is one of sglang.bench_serving.
@@ -86,11 +88,11 @@ func sglangTable(t *rapid.T) string {
 		}
 		return d
 	}
-	return table(t, &dialect.SGLangReport{
-		Version: rapid.SampledFrom(metrics.SGLangVersions()).Draw(t, "version"), Backend: rapid.SampledFrom([]string{"sglang", "sglang-oai-chat", "vllm"}).Draw(t, "backend"),
+	return written(t, &sglang.Report{
+		Version: rapid.SampledFrom(sglang.Versions()).Draw(t, "version"), Backend: rapid.SampledFrom([]string{"sglang", "sglang-oai-chat", "vllm"}).Draw(t, "backend"),
 		Rate: rapid.SampledFrom([]string{"inf", "4.0", "trace", "1e-05"}).Draw(t, "rate"), MaxConcurrency: rapid.IntRange(0, 99).Draw(t, "limit"),
 		Images: rapid.Bool().Draw(t, "images"),
-		Figures: metrics.SGLang{
+		Figures: sglang.Figures{
 			Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), TotalInput: someCount.Draw(t, "input"), TotalInputText: someCount.Draw(t, "text"),
 			TotalInputVision: someCount.Draw(t, "vision"), TotalOutput: someCount.Draw(t, "output"), TotalRetokenized: someCount.Draw(t, "again"),
 			RequestThroughput: someNumber.Draw(t, "rps"), InputThroughput: someNumber.Draw(t, "in"), OutputThroughput: someNumber.Draw(t, "out"),
@@ -101,7 +103,7 @@ func sglangTable(t *rapid.T) string {
 	})
 }
 
-func table(t *rapid.T, r interface{ WriteTable(w io.Writer) error }) string {
+func written(t *rapid.T, r interface{ WriteTable(w io.Writer) error }) string {
 	var b strings.Builder
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)
@@ -128,7 +130,7 @@ func TestTablesOfEveryFormComeBackToTheByte(t *testing.T) {
 			text = eachLine(text, func(_ int, l string) string { return strings.TrimRight(l, " ") })
 		}
 		var b strings.Builder
-		if err := dialect.WriteReported(&b, only(t, "a.txt", text)); err != nil {
+		if err := table.WriteReported(&b, only(t, "a.txt", text), vllm.Table(), sglang.Table()); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(text, b.String()); diff != "" {

@@ -12,7 +12,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // Whatever a file holds: places are inside it, figures are numbers, and a table
@@ -80,7 +82,7 @@ func sorted(all []trace.Figure) []trace.Figure {
 
 func readsBack(t *testing.T, run trace.Run) {
 	var b strings.Builder
-	if err := dialect.WriteReported(&b, run); err != nil {
+	if err := table.WriteReported(&b, run, vllm.Table(), sglang.Table()); err != nil {
 		t.Fatal(err)
 	}
 	again, problems := readText(source("b.md", b.String()))

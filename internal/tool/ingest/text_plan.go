@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
 // limitLabels and rateLabels are where the tables tell the load.
@@ -31,7 +31,7 @@ func sent(o *trace.Origin) int {
 
 // plan is what a table and what stands around it tell of what was asked for.
 func plan(o *trace.Origin, a *surroundings) trace.Plan {
-	s := dialect.Settings{}
+	s := argparse.Settings{}
 	if n := sent(o); n > 0 {
 		s["num_prompts"] = strconv.Itoa(n)
 	}
@@ -73,7 +73,7 @@ func hasRateRow(o *trace.Origin) bool {
 // contradiction is where the settings of a Namespace are not those of the table
 // below it, "" if nowhere.
 func contradiction(o *trace.Origin, settings map[string]string) string {
-	p := dialect.Settings(settings).Plan(o.Tool)
+	p := argparse.Settings(settings).Plan(o.Tool)
 	limit, rate := o.Setup[limitLabels[o.Tool]], o.Setup[rateLabels[o.Tool]]
 	if n, err := strconv.Atoi(limit); err == nil && settings["max_concurrency"] != "" && n != p.Concurrency {
 		return "max_concurrency " + settings["max_concurrency"] + ", the table " + limit

@@ -13,7 +13,9 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 func source(name, text string) Source {
@@ -79,7 +81,7 @@ func TestNotes(t *testing.T) {
 func rendered(t *testing.T, run trace.Run) string {
 	t.Helper()
 	var b strings.Builder
-	if err := dialect.WriteReported(&b, run); err != nil {
+	if err := table.WriteReported(&b, run, vllm.Table(), sglang.Table()); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -1,0 +1,72 @@
+package argparse
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+func TestReadNamespace(t *testing.T) {
+	text := `Namespace(backend='sglang', base_url=None, model='it\'s "a\\b"\x41\u00e9\n', rate=inf, ratio=0.25, n=-3, ` +
+		`stages=['CPU', "G,P)U"], range=(1, 2), body={'a': [1, {'b': ')'}]}, run=<function f.<locals>.g at 0x7f>, ` +
+		`header=['Authorization=Bearer x'], hf_token='abc', tokenizer='t', tag="it's") and more`
+	got, rest, err := ReadNamespace(text)
+	if err != nil || rest != " and more" {
+		t.Fatalf("%v, rest %q", err, rest)
+	}
+	want := map[string]string{
+		"backend": "sglang", "base_url": "None", "model": `it's "a\b"Aé` + "\n", "rate": "inf", "ratio": "0.25", "n": "-3",
+		"stages": `['CPU', "G,P)U"]`, "range": "(1, 2)", "body": `{'a': [1, {'b': ')'}]}`, "run": "<function f.<locals>.g at 0x7f>",
+		"header": "***", "hf_token": "***", "tokenizer": "t", "tag": "it's",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, cut := range []string{"Namespace(", "Namespace(a=1, b", "Namespace(a='x", "Namespace(a=[1, 2", `Namespace(a='\`} {
+		if _, _, err := ReadNamespace(cut); !errors.Is(err, python.ErrCut) {
+			t.Errorf("%s: %v", cut, err)
+		}
+	}
+	for _, bad := range []string{"Namespace", "Namespace(a=1])", "Namespace(not a name=1)"} {
+		if _, _, err := ReadNamespace(bad); err == nil || errors.Is(err, python.ErrCut) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+func TestMask(t *testing.T) {
+	for text, want := range map[string]string{
+		`vllm bench serve --header Authorization="Bearer abc" --seed 1`: `vllm bench serve --header Authorization="***" --seed 1`,
+		"--header X-Team=s3cret --tokenizer t":                          "--header X-Team=*** --tokenizer t",
+		"vllm serve m --api-key sk-1 --port 1":                          "vllm serve m --api-key *** --port 1",
+		"OPENAI_API_KEY=sk-1 vllm bench serve":                          "OPENAI_API_KEY=*** vllm bench serve",
+		`{"api_key": "sk-1", "n": 2}`:                                   `{"api_key": "***", "n": 2}`,
+		"curl http://u:p@h/v1 -H 'Authorization: Bearer abc'":           "curl http://h/v1 -H 'Authorization: ***'",
+		"#Input tokens: 5376000":                                        "#Input tokens: 5376000",
+		"--max-concurrency 16 --tokenizer org/t":                        "--max-concurrency 16 --tokenizer org/t",
+	} {
+		if got := Mask(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func FuzzReadNamespace(f *testing.F) {
+	f.Add(`Namespace(a='it\'s', b=[1, {'c': (2,)}], d=<f at 0x7>, e=inf)rest`)
+	f.Add(`Namespace(a="\x41\u00e9\U0001f600`)
+	f.Fuzz(func(t *testing.T, text string) {
+		settings, rest, err := ReadNamespace(text)
+		if !strings.HasSuffix(text, rest) {
+			t.Errorf("%q is no end of %q", rest, text)
+		}
+		if err == nil && len(settings) > strings.Count(text, "=") {
+			t.Errorf("%d settings in %q", len(settings), text)
+		}
+		Settings(settings).Plan("vllm")
+		Settings(settings).Plan("sglang")
+	})
+}

@@ -1,0 +1,235 @@
+package argparse
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// The constructors below bind an option to a variable, which holds its default.
+// A pointer variable may be nil, Python's None.
+
+// Flag is an option without a value: store_true.
+func Flag(name string, v *bool) Option {
+	return Option{
+		name: name, arity: none,
+		set:   func([]string) error { *v = true; return nil },
+		repr:  func() string { return python.Bool(*v) },
+		value: func() any { return *v },
+	}
+}
+
+// Valued is an option with one value that read understands.
+func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T) string) Option {
+	return Option{
+		name: name, arity: one,
+		set: func(values []string) (err error) {
+			*v, err = read(values[len(values)-1])
+			return err
+		},
+		repr:  func() string { return repr(*v) },
+		value: func() any { return *v },
+	}
+}
+
+// Nullable is valued for a variable that starts as None.
+func Nullable[T any](name string, v **T, read func(string) (T, error), repr func(T) string) Option {
+	return Valued(name, v,
+		func(s string) (*T, error) {
+			x, err := read(s)
+			return &x, err
+		},
+		func(x *T) string {
+			if x == nil {
+				return "None"
+			}
+			return repr(*x)
+		})
+}
+
+func readString(s string) (string, error) { return s, nil }
+
+// String is a text.
+func String(name string, v *string) Option { return Valued(name, v, readString, python.Quote) }
+
+// OptString is a text, or None.
+func OptString(name string, v **string) Option { return Nullable(name, v, readString, python.Quote) }
+
+// Int is a whole number.
+func Int(name string, v *int) Option { return Valued(name, v, python.ParseInt, strconv.Itoa) }
+
+// OptInt is a whole number, or None.
+func OptInt(name string, v **int) Option { return Nullable(name, v, python.ParseInt, strconv.Itoa) }
+
+// Float is a number.
+func Float(name string, v *float64) Option { return Valued(name, v, python.ParseFloat, python.Float) }
+
+// OptFloat is a number, or None.
+func OptFloat(name string, v **float64) Option {
+	return Nullable(name, v, python.ParseFloat, python.Float)
+}
+
+// Choice is a string out of a list.
+func Choice(name string, v *string, from ...string) Option {
+	return Valued(name, v, OneOf(from), python.Quote).Shown(braces(from))
+}
+
+// OptChoice is a string out of a list, or None.
+func OptChoice(name string, v **string, from ...string) Option {
+	return Nullable(name, v, OneOf(from), python.Quote).Shown(braces(from))
+}
+
+// Choices takes several out of a list.
+func Choices(name string, v *[]string, from ...string) Option {
+	return Values(name, v, OneOf(from), python.Quote).Shown(braces(from))
+}
+
+func braces(from []string) string { return "{" + strings.Join(from, ",") + "}" }
+
+// Shown is the option with what stands for its value in the usage.
+func (o Option) Shown(meta string) Option {
+	o.meta = meta
+	return o
+}
+
+// Without is the option when another one bars it.
+func (o Option) Without(name string) Option {
+	o.bars = name
+	return o
+}
+
+// Values is one or more values that read understands; nil is None.
+func Values[T any](name string, v *[]T, read func(string) (T, error), repr func(T) string) Option {
+	return Option{
+		name: name, arity: AtLeastOne,
+		set: func(texts []string) error {
+			all := make([]T, len(texts))
+			for i, s := range texts {
+				var err error
+				if all[i], err = read(s); err != nil {
+					return err
+				}
+			}
+			*v = all
+			return nil
+		},
+		repr: func() string {
+			if *v == nil {
+				return "None"
+			}
+			items := make([]string, len(*v))
+			for i, x := range *v {
+				items[i] = repr(x)
+			}
+			return "[" + strings.Join(items, ", ") + "]"
+		},
+		value: func() any { return *v },
+	}
+}
+
+// OneOf reads one of a list of names.
+func OneOf(from []string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if slices.Contains(from, s) {
+			return s, nil
+		}
+		quoted := make([]string, len(from))
+		for i, f := range from {
+			quoted[i] = python.Quote(f)
+		}
+		return "", fmt.Errorf("invalid choice: %s (choose from %s)", python.Quote(s), strings.Join(quoted, ", "))
+	}
+}
+
+// List takes several values; a second occurrence replaces the first.
+func List(name string, n arity, v *[]string, repr func([]string) string) Option {
+	return Option{
+		name: name, arity: n,
+		set:   func(values []string) error { *v = append([]string{}, values...); return nil },
+		repr:  func() string { return repr(*v) },
+		value: func() any { return *v },
+	}
+}
+
+// JSONObject is an option whose value is a JSON object.
+func JSONObject(name string, v *json.RawMessage) Option {
+	o := Valued(name, v, func(s string) (json.RawMessage, error) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(s), &m); err != nil {
+			return nil, fmt.Errorf("invalid JSON object %s: %w", python.Quote(s), err)
+		}
+		return json.RawMessage(s), nil
+	}, python.OfJSON)
+	o.json = true
+	return o
+}
+
+// PositiveFloat is a number above 0.
+func PositiveFloat(s string) (float64, error) {
+	f, err := python.ParseFloat(s)
+	if err != nil || math.IsInf(f, 0) || !(f > 0) {
+		return 0, fmt.Errorf("expected a finite float > 0, got %s", python.Quote(s))
+	}
+	return f, nil
+}
+
+// Namespace prints the arguments as Python does.
+func Namespace(options []Option) string {
+	var items []string
+	for _, o := range options {
+		if o.repr != nil {
+			items = append(items, strings.ReplaceAll(o.name, "-", "_")+"="+o.repr())
+		}
+	}
+	return "Namespace(" + strings.Join(items, ", ") + ")"
+}
+
+// Texts are the arguments by name, in text.
+func Texts(options []Option) map[string]string {
+	m := map[string]string{}
+	for _, o := range options {
+		if o.repr != nil {
+			m[o.name] = o.repr()
+		}
+	}
+	return m
+}
+
+// TriState is --name and --no-name over a variable that starts as None.
+func TriState(name string, v **bool) []Option {
+	set := func(b bool) func([]string) error {
+		return func([]string) error { *v = &b; return nil }
+	}
+	repr := func() string {
+		if *v == nil {
+			return "None"
+		}
+		return python.Bool(**v)
+	}
+	return []Option{
+		{name: name, set: set(true), repr: repr, value: func() any { return *v }},
+		{name: "no-" + name, set: set(false)},
+	}
+}
+
+// Silent takes an option out of the printout of all arguments.
+func Silent(o Option) Option {
+	o.repr, o.value = nil, nil
+	return o
+}
+
+// AllValues are the values of the arguments by name, with underscores.
+func AllValues(options []Option) map[string]any {
+	m := map[string]any{}
+	for _, o := range options {
+		if o.value != nil {
+			m[strings.ReplaceAll(o.name, "-", "_")] = o.value()
+		}
+	}
+	return m
+}

@@ -1,0 +1,165 @@
+// Package python writes and reads values as Python does: repr, json.dumps, int and float
+// of a text. The tools that Pitot speaks for are Python programs, and their printouts,
+// result files and errors have to come out byte for byte.
+package python
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ParseInt is Python's int(text).
+func ParseInt(s string) (int, error) {
+	digits, ok := withoutUnderscores(strings.TrimFunc(s, unicode.IsSpace))
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("invalid int value: %s", Quote(s))
+	}
+	return n, nil
+}
+
+// ParseFloat is Python's float(text).
+func ParseFloat(s string) (float64, error) {
+	number, ok := withoutUnderscores(strings.TrimFunc(s, unicode.IsSpace))
+	f, err := strconv.ParseFloat(number, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		err = nil // too large is inf, too small is 0
+	}
+	if !ok || err != nil || strings.ContainsAny(number, "xXpP") {
+		return 0, fmt.Errorf("invalid float value: %s", Quote(s))
+	}
+	return f, nil
+}
+
+// withoutUnderscores removes underscores that stand between two digits; any
+// other makes the number invalid.
+func withoutUnderscores(s string) (string, bool) {
+	isDigit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] != '_' {
+			b.WriteByte(s[i])
+		} else if !isDigit(i-1) || !isDigit(i+1) {
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// Float is Python's repr of a float: the shortest digits that read back the
+// same, in exponent form below 1e-4 and from 1e16 on, always with a point or an
+// exponent.
+func Float(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	}
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(f, 'e', -1, 64) // two digits of exponent, as Python
+	}
+	s := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// escapes are the control characters that Python and JSON write alike.
+var escapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
+
+// Quote is Python's repr of a str.
+func Quote(s string) string {
+	quote := byte('\'')
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = '"'
+	}
+	b := []byte{quote}
+	for _, r := range s {
+		switch {
+		case r == rune(quote) || r == '\\':
+			b = append(b, '\\', byte(r))
+		case escapes[r] != "":
+			b = append(b, escapes[r]...)
+		case unicode.IsPrint(r):
+			b = utf8.AppendRune(b, r)
+		case r < 0x100:
+			b = fmt.Appendf(b, `\x%02x`, r)
+		case r < 0x10000:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = fmt.Appendf(b, `\U%08x`, r)
+		}
+	}
+	return string(append(b, quote))
+}
+
+// List is the repr of a list of strings, None for nil.
+func List(x []string) string {
+	if x == nil {
+		return "None"
+	}
+	quoted := make([]string, len(x))
+	for i, s := range x {
+		quoted[i] = Quote(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// OfJSON is the repr of what json.loads reads, None for nil.
+func OfJSON(b json.RawMessage) string {
+	if b == nil {
+		return "None"
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	return reprNext(dec) // checked when it was set
+}
+
+// reprNext is the next value of dec as Python prints it: objects in the order in
+// which they are written, whole numbers as long as they have neither point nor
+// exponent.
+func reprNext(dec *json.Decoder) string {
+	token, _ := dec.Token()
+	switch x := token.(type) {
+	case json.Delim:
+		var items []string
+		for dec.More() {
+			item := reprNext(dec)
+			if x == '{' {
+				item += ": " + reprNext(dec)
+			}
+			items = append(items, item)
+		}
+		closing, _ := dec.Token()
+		return fmt.Sprint(x) + strings.Join(items, ", ") + fmt.Sprint(closing)
+	case json.Number:
+		if f, err := ParseFloat(x.String()); strings.ContainsAny(x.String(), ".eE") && err == nil {
+			return Float(f)
+		}
+		return x.String()
+	case string:
+		return Quote(x)
+	case bool:
+		return Bool(x)
+	}
+	return "None"
+}
+
+// Bool is the repr of a bool.
+func Bool(b bool) string {
+	if b {
+		return "True"
+	}
+	return "False"
+}

@@ -1,0 +1,57 @@
+package dataset
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+)
+
+// Prompts of 8192 tokens, drawn and tokenized, with those that do not fit into 256 MiB
+// spooled.
+func benchmark(b *testing.B, prompts int, d func() Dataset) {
+	tok, v := loadTokenizer(b, "gpt2")
+	file, err := os.Create(b.TempDir() + "/prompts")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	for b.Loop() {
+		s := NewSource(1, tok, v)
+		s.Spool = workload.NewSpool(file, 256<<20)
+		if _, err := d().Build(b.Context(), s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(prompts*b.N)/b.Elapsed().Seconds(), "prompts/s")
+}
+
+func BenchmarkRandom(b *testing.B) {
+	benchmark(b, 23, func() Dataset {
+		return Random{Requests: 23, Input: 8192, Output: 1, Ratio: 1, File: open(b, "talks.json")}
+	})
+}
+
+func BenchmarkRandomIDs(b *testing.B) {
+	benchmark(b, 256, func() Dataset { return Random{Requests: 256, Input: 8192, Output: 1, Ratio: 1, IDs: true} })
+}
+
+func BenchmarkSharedPrefix(b *testing.B) {
+	benchmark(b, 256, func() Dataset {
+		return SharedPrefix{Groups: 64, PerGroup: 4, System: 7168, Question: 1024, Output: 1, Ratio: 1, Turns: 1}
+	})
+}
+
+// BenchmarkReadShareGPT reads a file of 16 MB in the form of ShareGPT's.
+func BenchmarkReadShareGPT(b *testing.B) {
+	turn := `{"from": "human", "value": "` + strings.Repeat("some words of a talk, ", 45) + `"}`
+	talk := `{"id": "x", "conversations": [` + strings.TrimSuffix(strings.Repeat(turn+", ", 8), ", ") + `]}`
+	content := "[" + strings.TrimSuffix(strings.Repeat(talk+",\n", 2000), ",\n") + "]"
+	b.SetBytes(int64(len(content)))
+	for b.Loop() {
+		if talks, err := readShareGPT(textFile("f", content), true); err != nil || len(talks) != 2000 {
+			b.Fatal(len(talks), err)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package dataset
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/load/tokenizer"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+)
+
+// local adapts a tokenizer file.
+type local struct{ *tokenizer.Tokenizer }
+
+func (l local) Encode(_ context.Context, text string, special bool) ([]int32, error) {
+	return l.Tokenizer.Encode(text, special), nil
+}
+
+func (l local) Decode(_ context.Context, ids []int32) (string, error) {
+	return l.Tokenizer.Decode(ids, false), nil
+}
+
+// vocabularies are of the tokenizers of package tokenizer's testdata, as the Hugging
+// Face library has them with that BOS.
+var vocabularies = map[string]workload.Vocabulary{
+	"gpt2":   {Size: 1600, All: upTo(1601), Special: []int32{1600}, BOS: "<|endoftext|>"},
+	"llama3": {Size: 2000, All: upTo(2023), Special: []int32{2000}, BOS: "<|begin_of_text|>", Around: 1},
+}
+
+func upTo(n int32) []int32 {
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	return ids
+}
+
+func loadTokenizer(t testing.TB, name string) (local, workload.Vocabulary) {
+	t.Helper()
+	tok, err := tokenizer.Load(os.DirFS("../../../load/tokenizer/testdata"), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := vocabularies[name]
+	if v.Size != tok.VocabSize() || v.Around != tok.NumSpecial() {
+		t.Fatalf("%s has %d ids and %d special tokens around a text", name, tok.VocabSize(), tok.NumSpecial())
+	}
+	v.Template = roles{v.BOS}
+	return local{tok}, v
+}
+
+// roles is the chat template of golden.py.
+type roles struct{ bos string }
+
+func (r roles) Render(messages json.RawMessage, o workload.TemplateOptions) (string, error) {
+	var list []struct {
+		Role    string
+		Content json.RawMessage
+	}
+	if err := json.Unmarshal(messages, &list); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString(r.bos)
+	for _, m := range list {
+		b.WriteString("<|" + m.Role + "|>\n" + content(m.Content))
+	}
+	if o.GenerationPrompt {
+		b.WriteString("<|assistant|>\n")
+	}
+	return b.String(), nil
+}
+
+// content is text, or a list of pictures and texts.
+func content(raw json.RawMessage) (text string) {
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var items []struct{ Type, Text string }
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return err.Error()
+	}
+	for _, item := range items {
+		if item.Type == "image" {
+			text += "<|picture|>"
+		}
+		text += item.Text
+	}
+	return text
+}
+
+// open is a file of testdata.
+func open(t testing.TB, name string) *File {
+	t.Helper()
+	f, err := os.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &File{Name: name, Content: f, Size: info.Size()}
+}
+
+// text is a file of that content.
+func textFile(name, content string) *File {
+	return &File{Name: name, Content: strings.NewReader(content), Size: int64(len(content))}
+}
+
+// An args is the flags of a golden case, by their names, over the defaults of
+// golden.py.
+type args struct {
+	t testing.TB
+	m map[string]any
+}
+
+func (a args) int(name string, otherwise int) int {
+	if v := a.optional(name); v != nil {
+		return *v
+	}
+	return otherwise
+}
+
+func (a args) optional(name string) *int {
+	v, ok := a.m[name].(float64)
+	if !ok {
+		return nil
+	}
+	n := int(v)
+	return &n
+}
+
+func (a args) float(name string, otherwise float64) float64 {
+	if v, ok := a.m[name].(float64); ok {
+		return v
+	}
+	return otherwise
+}
+
+func (a args) text(name, otherwise string) string {
+	if v, ok := a.m[name].(string); ok {
+		return v
+	}
+	return otherwise
+}
+
+func (a args) is(name string) bool {
+	v, _ := a.m[name].(bool)
+	return v
+}
+
+func (a args) file() *File {
+	name := a.text("dataset_path", "")
+	if name == "" {
+		return nil
+	}
+	return open(a.t, name)
+}
+
+// dataset is the settings of a case.
+func (c goldenCase) dataset(t *testing.T) Dataset {
+	t.Helper()
+	a := args{t, c.Args}
+	requests, output := a.int("num_prompts", 12), a.optional("sharegpt_output_len")
+	input, answer, ratio := a.int("random_input_len", 200), a.int("random_output_len", 50), a.float("random_range_ratio", 0)
+	switch name := a.text("dataset_name", ""); name {
+	case "random", "random-ids":
+		return Random{Requests: requests, Input: input, Output: answer, Ratio: ratio, IDs: name == "random-ids", AsIDs: a.is("tokenize_prompt"), File: a.file()}
+	case "sharegpt", "custom":
+		talks := Talks{File: a.file(), Requests: requests, Output: output, Context: a.optional("sharegpt_context_len"), Suffix: a.text("prompt_suffix", ""), ChatTemplate: a.is("apply_chat_template")}
+		if name == "custom" {
+			return Custom{talks}
+		}
+		return ShareGPT{talks}
+	case "openai":
+		return OpenAI{File: a.file(), Requests: requests, Output: output}
+	case "longbench_v2":
+		return LongBench{File: a.file(), Requests: requests, Output: output, Context: a.optional("sharegpt_context_len")}
+	case "speed-bench":
+		return SpeedBench{File: a.file(), Requests: requests, Category: a.text("speed_bench_category", ""), Output: a.int("speed_bench_output_len", 512)}
+	case "agentic-trace":
+		return Agentic{File: a.file(), Requests: requests, Output: output, Offset: a.int("dataset_offset", 0), MaxTurns: a.optional("agentic_max_turns")}
+	case "mooncake":
+		return Mooncake{File: a.file(), Requests: requests, Rounds: a.int("mooncake_num_rounds", 1), Slowdown: a.float("mooncake_slowdown_factor", 1)}
+	case "mmmu":
+		return MMMU{Files: []*File{open(t, "mmmu.parquet")}, Requests: requests, Output: answer, Backend: a.text("backend", "sglang")}
+	case "image":
+		pad := int32(17)
+		return Image{
+			Requests: requests, Count: a.int("image_count", 1), RandomCount: a.is("random_image_count"), Input: input, Output: answer, Ratio: ratio,
+			Content: a.text("image_content", "random"), Format: "png", Resolution: a.text("image_resolution", "5x7"), Backend: a.text("backend", "sglang"), Pad: &pad,
+		}
+	case "generated-shared-prefix":
+		d := SharedPrefix{
+			Groups: 4, PerGroup: 3, System: 40, Question: 15, Output: 9, Ratio: a.float("gsp_range_ratio", 1), Turns: a.int("gsp_num_turns", 1),
+			Ordered: a.is("gsp_ordered"), Fast: a.is("gsp_fast_prepare"), AsIDs: a.is("tokenize_prompt"), RoutingKey: a.is("gsp_send_routing_key"),
+			Run: "0a1b2c3d", Start: "20260102030405",
+		}
+		if alpha := a.float("gsp_zipf_alpha", 0); alpha != 0 {
+			d.Zipf = &alpha
+		}
+		return d
+	}
+	t.Fatalf("no dataset %v", c.Args)
+	return nil
+}

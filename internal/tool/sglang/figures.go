@@ -1,0 +1,466 @@
+package sglang
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// An Version is a form of `python -m sglang.bench_serving`, by the month in
+// which it was current.
+type Version string
+
+// The forms that differ, newest first.
+const (
+	// Main is that of mid 2026.
+	Main Version = "main"
+	// SGLang2601, around release 0.5.6, does not see a chat's reasoning, and reads
+	// no usage that comes in an event of its own.
+	V2601 Version = "2026-01"
+)
+
+// Versions lists the forms, newest first.
+func Versions() []Version { return []Version{Main, V2601} }
+
+// Since reports whether v is w or newer.
+func (v Version) Since(w Version) bool { return v >= w }
+
+// Options are what a trace does not tell.
+type Options struct {
+	Version Version
+	// AcceptLength is the mean number of tokens a step of speculative decoding
+	// gives, as the server says; 0 if it does not.
+	AcceptLength float64
+	// Count gives the tokens of an answer's text. Without it, or where a run kept
+	// no text, the record's own count is taken.
+	Count func(text string) int
+	// Split divides the gaps between chunks of OpenAI's protocols over their tokens,
+	// as that tool does if the server is SGLang's and drafts tokens.
+	Split bool
+	// Own says that the requests were sent as that tool sends them. What it cannot
+	// read then makes them fail; of other runs it may be there at Pitot's request.
+	Own bool
+	// Turns says that requests are of conversations, whose prompts that tool does not
+	// count.
+	Turns bool
+
+	protocol string // of the run
+	stream   bool
+}
+
+// OptionsOf are those of a run as far as its trace tells, in a form, or in
+// today's where it has no name.
+func OptionsOf(t *trace.Trace, form Version) Options {
+	p := t.Run.Plan
+	o := Options{Version: cmp.Or(form, Main), AcceptLength: t.Run.AcceptLength, Own: p.Dialect == "sglang" && p.Foreign != nil}
+	o.Split = o.AcceptLength > 0 && (p.Protocol == "completions" || p.Protocol == "chat")
+	o.Turns = o.Own && p.Protocol == "chat" && slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.Turn > 0 })
+	return o
+}
+
+// Figures is a run in the figures of sglang.bench_serving. The clock of a request
+// starts when the concurrency gate lets it go, and stops with the last line of the
+// answer, end marker included. A token event is a chunk with visible text. Whatever
+// came with status 200 and could be read is a success.
+type Figures struct {
+	Duration         float64 // seconds
+	Completed        int
+	TotalInput       int // prompt tokens, as the workload counted them
+	TotalInputText   int // of TotalInput
+	TotalInputVision int // of TotalInput
+	TotalOutput      int // tokens; the length asked for where the stream does not count
+	TotalRetokenized int // tokens of the texts
+
+	RequestThroughput    float64 // per second
+	InputThroughput      float64 // tokens/s
+	OutputThroughput     float64 // tokens/s
+	TotalTokenThroughput float64 // tokens/s, input and output
+	MaxOutputPerSecond   float64 // token events, in buckets of a second
+	MaxConcurrent        int     // requests that touch one second
+	Concurrency          float64 // sum of the latencies over the duration
+	AcceptLength         float64 // tokens a step; 0 if unknown
+
+	// Latencies are in seconds, with P90, P95 and P99, over the successes.
+	metrics.Latencies
+	Requests []Request // in the order of the workload
+
+	// What that tool does not say of its own figures.
+	Failed     int     // requests
+	Unreadable int     // of Failed: answered, in a form that it cannot read
+	Silent     int     // successes without a chunk of text: their TTFT counts as 0
+	Broken     int     // successes that the server or the connection broke off
+	Assumed    int     // successes whose output length is the one asked for
+	InFlight   int     // requests in flight at once, at most
+	Handshake  float64 // seconds of TTFT in which a connection was made, mean
+	Gap        float64 // seconds between two chunks with text, mean
+	Tail       float64 // seconds of Duration after the last answer
+	Uncounted  int     // prompt tokens that are not in TotalInput
+}
+
+// An Request is a request as that tool sees it, in seconds.
+type Request struct {
+	// Timing has the gaps that count for the peak: a gap a token with the native
+	// protocol, a gap a chunk with OpenAI's.
+	metrics.Timing
+	OK              bool
+	Input, Output   int // tokens
+	Vision          int // of Input
+	Retokenized     int // tokens
+	Prompt, Cached  int // tokens, as the server counts them; Prompt is Input if it does not
+	Tiers           *trace.CacheTiers
+	Text, ErrorText string
+
+	assumed, silent, broken, unreadable bool
+	spread, gaps                        []float64 // a gap a token; a gap a chunk
+	handshake                           float64
+}
+
+// NewFigures computes the figures.
+func NewFigures(t *trace.Trace, o Options) Figures {
+	o.protocol, o.stream = t.Run.Plan.Protocol, t.Run.Plan.Stream
+	s := Figures{
+		Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds(), AcceptLength: o.AcceptLength, InFlight: metrics.CountConcurrency(t.Records).Peak,
+		Tail: t.Run.Tail.Seconds(),
+	}
+	for _, r := range metrics.InOrder(t.Records) {
+		s.Requests = append(s.Requests, o.request(r))
+	}
+	s.count(o)
+	s.latencies(o)
+	return s
+}
+
+// openAI are the protocols whose chunks that tool takes for a token each. Those of
+// SGLang's own /generate count their tokens.
+var openAI = []string{"completions", "chat", "trt", "truss"}
+
+func (o Options) native() bool { return !slices.Contains(openAI, o.protocol) && !o.embedding() }
+
+func (o Options) embedding() bool { return o.protocol == "embeddings" }
+
+func (o Options) request(r *trace.Record) Request {
+	q := Request{
+		Input:     cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
+		Vision:    r.VisionTokens,
+		Timing:    metrics.Timing{Start: r.Released.Seconds()},
+		Text:      r.Text,
+		ErrorText: words(r),
+	}
+	q.unreadable = o.unreadable(r)
+	q.OK = o.success(r) && !q.unreadable
+	q.Prompt = q.Input
+	if o.Version.Since(Main) && (o.native() || o.protocol == "completions" || o.protocol == "chat") {
+		q.Prompt = cmp.Or(r.Usage.Prompt, q.Input)
+	}
+	o.cache(&q, r)
+	seen := o.texts(r)
+	if q.silent = len(seen) == 0; !q.silent {
+		q.TTFT = metrics.Between(r.Released, seen[0].At)
+	}
+	if r.Connected.Happened() {
+		q.handshake = metrics.Between(r.Dialed, r.Connected)
+	}
+	q.gaps, q.spread = gaps(seen), spread(seen)
+	q.ITL = q.gaps
+	if o.native() {
+		q.ITL = q.spread
+	}
+	if !q.OK {
+		if q.unreadable && q.ErrorText == "" {
+			q.ErrorText = "the answer has a line that sglang.bench_serving cannot read"
+		}
+		return q
+	}
+	o.answered(&q, r, seen)
+	return q
+}
+
+// words are why a request failed: those of a status, and what the server said.
+func words(r *trace.Record) string {
+	if r.Class != trace.HTTP {
+		return r.Error
+	}
+	return http.StatusText(r.Status) + ": " + r.Error
+}
+
+// answered adds what only a success has.
+func (o Options) answered(q *Request, r *trace.Record, seen []trace.Chunk) {
+	q.ErrorText, q.broken = "", !r.OK() && r.Class != trace.Empty
+	q.Latency = metrics.Between(r.Released, r.Done)
+	if o.embedding() {
+		q.TTFT, q.silent = 0, false
+		return
+	}
+	switch {
+	case o.stream || q.silent:
+	case o.protocol == "chat":
+		q.TTFT = q.Latency
+	default:
+		q.TTFT = q.Latency + 1e-9 // it looks at its clock once more: a TPOT just below 0, shown as -0.00
+	}
+	q.Output, q.assumed = o.output(r, seen)
+	if q.Retokenized = cmp.Or(r.Retokenized, r.OutputTokens); q.silent {
+		q.Retokenized = 0
+	}
+	if o.Count != nil && r.Text != "" {
+		q.Retokenized = o.Count(r.Text)
+	}
+}
+
+// cache is what the server says of the prompt's tokens that it had: over OpenAI's
+// protocols that tool sees it only where the server says from where they came.
+func (o Options) cache(q *Request, r *trace.Record) {
+	q.Tiers = r.Usage.Tiers
+	switch {
+	case o.native():
+		q.Cached = r.Usage.Cached
+	case q.Tiers != nil:
+		q.Cached = q.Tiers.Device + q.Tiers.Host + q.Tiers.Storage
+	}
+}
+
+// unreadable reports whether there is a line in a stream that ends the request in that
+// tool: a comment, the name of an event, or usage in an event of its own, which has no
+// choice to be looked at.
+func (o Options) unreadable(r *trace.Record) bool {
+	if !o.Own || !o.stream || o.embedding() {
+		return false
+	}
+	choices := o.protocol == "completions" || o.protocol == "truss" || o.protocol == "chat" && !o.Version.Since(Main)
+	return r.Asides > 0 || choices && (r.Usage.At.Happened() || o.protocol != "chat" && slices.ContainsFunc(r.Chunks, textless))
+}
+
+// textless tells whether a choice has no field for text at all.
+func textless(c trace.Chunk) bool { return c.Kind&trace.Bare != 0 }
+
+// success: HTTP 200, a line at least, and no line that cannot be read. An error in
+// the stream is a chunk without text natively, and in today's chats one without a
+// choice.
+func (o Options) success(r *trace.Record) bool {
+	switch r.Class {
+	case "", trace.Empty:
+		return true
+	case trace.Truncated:
+		return len(r.Chunks) > 0
+	case trace.StreamError:
+		return o.native() || o.protocol == "chat" && o.Version.Since(Main) || slices.Contains([]string{"abort", "error"}, r.FinishReason)
+	}
+	return false
+}
+
+// texts are the chunks with visible text, natively also such as has been told before.
+// Tokens that came in chunks without are added to those of the next; natively a chunk
+// that adds none to the server's count is passed over.
+func (o Options) texts(r *trace.Record) []trace.Chunk {
+	visible := trace.Text
+	if o.Version.Since(Main) {
+		visible |= trace.Reasoning
+	}
+	if o.protocol == "trt" { // every line is an event, if there is text in it or not
+		return r.Chunks
+	}
+	told := counted(r.Chunks) > 0
+	if o.native() {
+		visible |= trace.Retold
+	}
+	var out []trace.Chunk
+	tokens := 0
+	for _, c := range r.Chunks {
+		tokens += int(c.Tokens)
+		if c.Kind&visible == 0 || o.native() && told && tokens == 0 && len(out) > 0 {
+			continue
+		}
+		c.Tokens, tokens = trace.Carried(tokens), 0
+		out = append(out, c)
+	}
+	return out
+}
+
+// totals tells whether usage came with a chunk without text.
+func totals(c trace.Chunk) bool { return c.Kind&trace.Totals != 0 }
+
+// counted are the tokens of chunks.
+func counted(chunks []trace.Chunk) (n int) {
+	for _, c := range chunks {
+		n += int(c.Tokens)
+	}
+	return n
+}
+
+// gaps are the times between chunks.
+func gaps(chunks []trace.Chunk) []float64 {
+	var out []float64
+	for i := 1; i < len(chunks); i++ {
+		out = append(out, metrics.Between(chunks[i-1].At, chunks[i].At))
+	}
+	return out
+}
+
+// spread are the times between chunks, each divided over the tokens of the chunk
+// that ends it; one whose tokens are not known has one.
+func spread(chunks []trace.Chunk) []float64 {
+	var out []float64
+	for i, gap := range gaps(chunks) {
+		n := max(1, int(chunks[i+1].Tokens))
+		for range n {
+			out = append(out, gap/float64(n))
+		}
+	}
+	return out
+}
+
+// output is the server's count if it came where that tool reads it, else the
+// length asked for. Completions are read where there is text, natively up to there, and
+// an event with usage alone, which that tool does not ask for, nowhere but in today's
+// chats.
+func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed bool) {
+	spoke := len(seen) > 0
+	behind := r.Usage.At.Happened() || o.protocol == "completions" && slices.ContainsFunc(r.Chunks, totals)
+	within := !behind || spoke && seen[len(seen)-1].Tokens > 0
+	n, read := r.Usage.Completion, r.Usage.Completion > 0
+	switch {
+	case o.protocol == "trt" || o.protocol == "truss":
+		read = false
+	case o.native():
+		read = read && spoke
+		if told := counted(seen); told > 0 {
+			n = min(n, told)
+		}
+	case o.protocol == "completions":
+		read = read && spoke && within
+	case !o.Version.Since(Main):
+		read = read && within
+	}
+	if read {
+		return n, false
+	}
+	if r.WantTokens == 0 && !o.Own { // that tool always asks for a length
+		return r.OutputTokens, false
+	}
+	return r.WantTokens, true
+}
+
+func (s *Figures) count(o Options) {
+	for _, q := range s.Requests {
+		if !q.OK {
+			s.Failed++
+			if q.unreadable {
+				s.Unreadable++
+			}
+			continue
+		}
+		s.Completed++
+		s.TotalInput += q.Input
+		s.TotalInputVision += q.Vision
+		s.TotalOutput += q.Output
+		s.TotalRetokenized += q.Retokenized
+		s.Handshake += q.handshake
+		if q.silent {
+			s.Silent++
+		}
+		if q.broken {
+			s.Broken++
+		}
+		if q.assumed {
+			s.Assumed++
+		}
+	}
+	s.Handshake /= float64(max(1, s.Completed))
+	if o.Turns {
+		s.Uncounted, s.TotalInput, s.TotalInputVision = s.TotalInput, 0, 0
+	}
+	s.TotalInputText = s.TotalInput - s.TotalInputVision
+	if s.Duration <= 0 {
+		return
+	}
+	s.RequestThroughput = float64(s.Completed) / s.Duration
+	s.InputThroughput = float64(s.TotalInput) / s.Duration
+	s.OutputThroughput = float64(s.TotalOutput) / s.Duration
+	s.TotalTokenThroughput = float64(s.TotalInput+s.TotalOutput) / s.Duration
+}
+
+func (s *Figures) latencies(o Options) {
+	var timings []metrics.Timing
+	var ttft, tpot, itl, e2el, gaps []float64
+	for _, q := range s.Requests {
+		if !q.OK {
+			continue
+		}
+		t := q.Timing
+		if o.protocol == "trt" || o.protocol == "truss" {
+			t.Start = 0 // it forgets when these began
+		}
+		timings = append(timings, t)
+		ttft, e2el, gaps = append(ttft, q.TTFT), append(e2el, q.Latency), append(gaps, q.gaps...)
+		if o.Split {
+			itl = append(itl, q.spread...)
+		} else {
+			itl = append(itl, q.ITL...)
+		}
+		if q.Output > 1 {
+			tpot = append(tpot, (q.Latency-q.TTFT)/float64(q.Output-1))
+		}
+	}
+	percentiles := metrics.DefaultPercentiles()
+	s.Latencies = metrics.Latencies{
+		TTFT: metrics.Distribute(ttft, percentiles), TPOT: metrics.Distribute(tpot, percentiles),
+		ITL: metrics.Distribute(itl, percentiles), E2EL: metrics.Distribute(e2el, percentiles),
+	}
+	s.Gap = stats.Mean(gaps)
+	if s.Duration > 0 {
+		s.Concurrency = stats.Sum(e2el) / s.Duration
+	}
+	events, touched := metrics.Busiest(timings)
+	s.MaxOutputPerSecond, s.MaxConcurrent = float64(events), touched
+}
+
+func (s Figures) figures() []trace.Figure {
+	var l metrics.List
+	l.Add("requests.ok", float64(s.Completed))
+	l.Add("duration", s.Duration)
+	l.Add("tokens.input", float64(s.TotalInput))
+	l.Add("tokens.output", float64(s.TotalOutput))
+	l.Add("throughput.requests", s.RequestThroughput)
+	l.Add("throughput.input", s.InputThroughput)
+	l.Add("throughput.output", s.OutputThroughput)
+	l.Add("throughput.total", s.TotalTokenThroughput)
+	l.Add("peak.output", s.MaxOutputPerSecond)
+	l.Add("peak.concurrency", float64(s.MaxConcurrent))
+	l.Add("concurrency", s.Concurrency)
+	if s.AcceptLength > 0 {
+		l.Add("accept_length", s.AcceptLength)
+	}
+	l.Distribution("ttft", s.TTFT)
+	l.Distribution("tpot", s.TPOT)
+	l.Distribution("itl", s.ITL)
+	if s.ITL.N > 0 {
+		l.Add("itl.max", s.ITL.Max)
+	}
+	l.Distribution("e2el", s.E2EL)
+	return l
+}
+
+// Definitions are the rules of the tool.
+func Definitions() metrics.Definitions {
+	return metrics.Definitions{
+		Tool: "sglang", Figures: figuresOf, Samples: samplesOf, Native: "generate",
+		TellsLimits: func(*trace.Origin) bool { return true },
+	}
+}
+
+func figuresOf(t *trace.Trace, form string) []trace.Figure {
+	return NewFigures(t, OptionsOf(t, Version(form))).figures()
+}
+
+func samplesOf(t *trace.Trace, form string) (out []metrics.Sample) {
+	for i, q := range NewFigures(t, OptionsOf(t, Version(form))).Requests {
+		if q.OK {
+			out = append(out, q.Sample(metrics.Sample{Index: i, Prompt: q.Input, Tokens: q.Output, ITL: q.spread}))
+		}
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package sglang
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// The lines of --print-requests show the objects that the tool has of a request and of
+// its answer, as Python shows them, with their texts left out.
+
+// StartLine is printed when a request is sent.
+func (a *Args) StartLine(id string, at time.Time, req *workload.Request) string {
+	_, url := a.URLs()
+	adapter := "None"
+	if name := string(req.Extra["lora_path"]); name != "" {
+		adapter = python.Quote(strings.Trim(name, `"`))
+	}
+	key := "None"
+	if v := req.Header["X-SMG-Routing-Key"]; v != "" {
+		key = python.Quote(v)
+	}
+	input := fmt.Sprintf("RequestFuncInput(prompt='...', api_url=%s, prompt_len=%d, output_len=%d, model=%s, lora_name=%s, routing_key=%s)",
+		python.Quote(url), req.PromptTokens, req.OutputTokens, python.Quote(a.ServedModel()), adapter, key)
+	return fmt.Sprintf(`rid=%s time=%s message="request start" request_func_input="%s"`, id, epoch(at), input)
+}
+
+// EndLine is printed when its answer is there. The clock of r counts from where it will.
+func (a *Args) EndLine(id string, at time.Time, took time.Duration, r *trace.Record) string {
+	whole := *r
+	whole.Released = r.Sent
+	if r.Dialed.Happened() {
+		whole.Released = r.Dialed
+	}
+	t := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: a.Protocol(), Stream: a.Streams()}}, Records: []*trace.Record{&whole}}
+	q := NewFigures(t, Options{Version: a.DialectVersion, Own: true}).Requests[0]
+	var gaps []string
+	for _, gap := range q.ITL {
+		gaps = append(gaps, python.Float(gap))
+	}
+	output := fmt.Sprintf("RequestFuncOutput(generated_text='...', success=%s, latency=%s, ttft=%s, tpot=None, itl=[%s], prompt_len=%d, error=%s, output_len=%d)",
+		python.Bool(q.OK), python.Float(q.Latency), python.Float(q.TTFT), strings.Join(gaps, ", "), q.Prompt, python.Quote(q.ErrorText), q.Output)
+	return fmt.Sprintf(`rid=%s time=%s time_delta=%s message="request end" output="%s"`, id, epoch(at), python.Float(took.Seconds()), output)
+}
+
+// epoch is time.time of Python.
+func epoch(t time.Time) string { return python.Float(float64(t.UnixMicro()) / 1e6) }
+
+// ProfileBody is what a profiler is asked for, as the tool prints it.
+func ProfileBody(body map[string]any) string {
+	var out []string
+	for _, name := range []string{"activities", "num_steps", "profile_by_stage", "profile_stages", "output_dir", "profile_prefix"} {
+		v, ok := body[name]
+		if !ok {
+			continue
+		}
+		text := "None"
+		switch v := v.(type) {
+		case []string:
+			text = python.List(v)
+		case bool:
+			text = python.Bool(v)
+		case int:
+			text = strconv.Itoa(v)
+		case *int:
+			if v != nil {
+				text = strconv.Itoa(*v)
+			}
+		case string:
+			text = python.Quote(v)
+		case *string:
+			if v != nil {
+				text = python.Quote(*v)
+			}
+		}
+		out = append(out, python.Quote(name)+": "+text)
+	}
+	return "{" + strings.Join(out, ", ") + "}"
+}

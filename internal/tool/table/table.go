@@ -1,0 +1,223 @@
+// Package table writes and reads the tables that tools print of a run.
+//
+// A Layout says which rows a tool's table can have, in which order, and what each is
+// called where figures of several tools meet. A table is written by its layout, of a
+// live run and of an imported one, and read by it, so that what is read of a table
+// gives the same table again.
+//
+// The layouts themselves are the tools': each comes in as a Tool, a value.
+package table
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// The widths of a printed table: a label, a blank, a value.
+const (
+	labelWidth = 40
+	valueWidth = 10
+	tableWidth = 50
+)
+
+// A Tool is one that prints tables.
+type Tool struct {
+	Name string
+	// Layout is that of a form of the table, of "" the newest; Forms are those whose
+	// layouts differ.
+	Layout func(form string) Layout
+	Forms  []string
+	// Form is the oldest form that has rows such as were read.
+	Form func(r *Reading, rows []Match) string
+	// Setting is what the tool would have written into a row of words, empty if it would
+	// have left the row out.
+	Setting func(run trace.Run, label string) string
+	// Unprinted reports figures of a result file for which the table has a row with some
+	// loads only; nil: there are none.
+	Unprinted func(o *trace.Origin, figure string) bool
+}
+
+// A Layout is how a tool prints a table.
+type Layout []Section
+
+// A Section is a heading and its rows; it is printed if a row of it is.
+type Section struct {
+	Title string
+	Fill  string // of the heading's line; "" prints the title as it is
+	Rows  []Row
+}
+
+// A Row is a line of a table. A star in its label and in its name stands for the
+// same text: a percentile, a position or a name.
+type Row struct {
+	label  string
+	name   string // of the figure; of words it is the label
+	format format
+	per    float64 // what is printed for one in the unit of the figure: 1000 for ms
+}
+
+// A format is how a value is printed.
+type format int
+
+const (
+	words      format = iota // as it is
+	whole                    // an integer
+	hundredths               // with two decimals
+	share                    // with one decimal and a percent sign, nothing behind
+)
+
+// decimals are those that a format prints.
+func (f format) decimals() int {
+	switch f {
+	case hundredths:
+		return 2
+	case share:
+		return 1
+	}
+	return 0
+}
+
+// Title is that of a table's first section.
+const Title = " Serving Benchmark Result "
+
+// Words is a row of words.
+func Words(label string) Row { return Row{label, label, words, 1} }
+
+// Count is a row of a whole number.
+func Count(label, name string) Row { return Row{label, name, whole, 1} }
+
+// Number is a row of a number with two decimals.
+func Number(label, name string) Row { return Row{label, name, hundredths, 1} }
+
+// Milliseconds is a row of a time.
+func Milliseconds(label, name string) Row { return Row{label, name, hundredths, 1000} }
+
+// Percent is a row of a share as a number with two decimals.
+func Percent(label, name string) Row { return Row{label, name, hundredths, 100} }
+
+// Share is a row of a share with its sign, as 12.3%.
+func Share(label, name string) Row { return Row{label, name, share, 100} }
+
+// Latency is a section of the statistics of a latency; more are rows behind the
+// percentiles.
+func Latency(heading, label, metric string, more ...string) Section {
+	s := Section{Title: heading, Fill: "-"}
+	for _, statistic := range append([]string{"Mean", "Median", "P*"}, more...) {
+		s.Rows = append(s.Rows, Milliseconds(statistic+" "+label+" (ms):", metric+"."+strings.ToLower(statistic)))
+	}
+	return s
+}
+
+// starred reports whether text fits a pattern, and what its star stands for.
+func starred(pattern, text string) (star string, ok bool) {
+	before, after, hasStar := strings.Cut(pattern, "*")
+	if !hasStar {
+		return "", pattern == text
+	}
+	rest, ok := strings.CutPrefix(text, before)
+	if !ok {
+		return "", false
+	}
+	star, ok = strings.CutSuffix(rest, after)
+	return star, ok && star != ""
+}
+
+// find is the row of a figure.
+func (l Layout) find(name string) (Row, bool) {
+	for _, s := range l {
+		for _, r := range s.Rows {
+			if _, ok := starred(r.name, name); ok {
+				return r, true
+			}
+		}
+	}
+	return Row{}, false
+}
+
+// An entry is what stands in a row: a number as printed, or words.
+type entry struct {
+	name     string
+	value    float64
+	decimals int // -1: those of the row's format
+	words    string
+}
+
+// Entries are those of a table. Rows stand in the order of the layout, and those
+// of one pattern in the order of the entries.
+type Entries []entry
+
+// Add adds a number as it is printed, by the name of its figure.
+func (e *Entries) Add(name string, printed float64) {
+	*e = append(*e, entry{name: name, value: printed, decimals: -1})
+}
+
+// Say adds words by the label of their row.
+func (e *Entries) Say(label, text string) { *e = append(*e, entry{name: label, words: text}) }
+
+// Write writes the table.
+func (l Layout) Write(w io.Writer, all Entries) error {
+	var b strings.Builder
+	for i, s := range l {
+		lines := s.lines(all)
+		if len(lines) > 0 || i == 0 {
+			b.WriteString(s.heading() + "\n")
+		}
+		for _, line := range lines {
+			b.WriteString(line + "\n")
+		}
+	}
+	b.WriteString(strings.Repeat("=", tableWidth) + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// heading is the title in the middle of its line, the odd character to the right.
+func (s Section) heading() string {
+	if s.Fill == "" {
+		return s.Title
+	}
+	space := max(0, tableWidth-len(s.Title))
+	left := space / 2
+	return strings.Repeat(s.Fill, left) + s.Title + strings.Repeat(s.Fill, space-left)
+}
+
+func (s Section) lines(all Entries) (lines []string) {
+	for _, r := range s.Rows {
+		for _, e := range all {
+			if star, ok := starred(r.name, e.name); ok {
+				lines = append(lines, r.line(star, e))
+			}
+		}
+	}
+	return lines
+}
+
+func (r Row) line(star string, e entry) string {
+	label := strings.Replace(r.label, "*", star, 1)
+	width, value := valueWidth, e.words
+	if r.format != words {
+		decimals := e.decimals
+		if decimals < 0 {
+			decimals = r.format.decimals()
+		}
+		value = strings.ToLower(strconv.FormatFloat(e.value, 'f', decimals, 64)) // nan
+	}
+	if r.format == share {
+		width, value = 0, value+"%"
+	}
+	return fmt.Sprintf("%-*s %-*s", labelWidth, label, width, value)
+}
+
+// Percentile is how a percentile is named: 99 for 99.0 and 99.9 for 99.9.
+func Percentile(p float64) string {
+	if p == math.Trunc(p) {
+		return strconv.FormatFloat(p, 'f', 0, 64)
+	}
+	return python.Float(p)
+}

@@ -1,0 +1,185 @@
+package vllm
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+)
+
+// testdata/argparse.json holds command lines and what the parser of vllm 0.33.0
+// made of them: the printout without any argument, then the values that change,
+// or the error message.
+func TestCommandLinesAreReadAsVLLMReadsThem(t *testing.T) {
+	var cases []struct {
+		Args      []string
+		Namespace string
+		Changes   map[string]string
+		Error     string
+	}
+	golden.JSON(t, "testdata/argparse.json", &cases)
+	plain, err := Parse(nil, "bench-00000000-")
+	if err != nil || plain.Namespace() != cases[0].Namespace {
+		t.Fatalf("%v: %s\nwant %s", err, plain.Namespace(), cases[0].Namespace)
+	}
+	for _, c := range cases {
+		a, err := Parse(c.Args, "bench-00000000-")
+		if c.Error != "" {
+			checkUsage(t, c.Args, err, c.Error)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", c.Args, err)
+			continue
+		}
+		changes := map[string]string{}
+		for name, v := range a.Settings() {
+			if v != plain.Settings()[name] {
+				changes[strings.ReplaceAll(name, "-", "_")] = v
+			}
+		}
+		if diff := cmp.Diff(c.Changes, changes); diff != "" {
+			t.Errorf("%q: %s", c.Args, diff)
+		}
+	}
+}
+
+func checkUsage(t *testing.T, args []string, err error, want string) {
+	t.Helper()
+	var usage *argparse.UsageError
+	if strings.Contains(want, "invalid loads value") { // Python names the function that failed
+		want = `argument --extra-body: invalid JSON object '{bad': invalid character 'b' looking for beginning of object key string`
+	}
+	if !errors.As(err, &usage) || usage.Error() != want {
+		t.Errorf("%q: error %v\nwant %s", args, err, want)
+	}
+}
+
+func TestHelpIsAskedFor(t *testing.T) {
+	for _, args := range [][]string{{"-h"}, {"--help"}, {"--seed", "1", "--help=all"}, {"--nonsense", "--help"}, {"--hel"}} {
+		if _, err := Parse(args, ""); !errors.Is(err, argparse.ErrHelp) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+func TestDottedPathsThroughAValue(t *testing.T) {
+	_, err := Parse([]string{"--extra-body.a", "1", "--extra-body.a.b", "2"}, "")
+	if err == nil || !strings.Contains(err.Error(), `"a" already has a value`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestHeaderValuesAreMasked(t *testing.T) {
+	for args, want := range map[string]string{
+		"--head A=s3cret B=1 --metadata A=s3cret": "--head A=*** B=*** --metadata A=s3cret",
+		"--header=A=s3cret x=y":                   "--header=A=*** x=***",
+		"--label A=s3cret":                        "--label A=s3cret",
+	} {
+		if got := strings.Join(new(Args).Mask(strings.Fields(args)), " "); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+	args := []string{"--header", "Authorization=Bearer s3cret", "X=1", "--seed", "1", "--header=Y=s3cret"}
+	a, err := Parse(args[:5], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	masked := strings.Join(a.Mask(args[:5]), " ")
+	if masked != "--header Authorization=*** X=*** --seed 1" {
+		t.Errorf("masked: %s", masked)
+	}
+	if strings.Contains(a.Namespace(), "s3cret") {
+		t.Error(a.Namespace())
+	}
+	for name, v := range a.Settings() {
+		if strings.Contains(v, "s3cret") {
+			t.Errorf("%s: %s", name, v)
+		}
+	}
+}
+
+func TestExpandConfig(t *testing.T) {
+	file := "model: org/m\nnum_prompts: 5\nsave-result: true\nsave-detailed: false\nself-timed: false\ngoodput: [ttft:100, tpot:20]\nextra-body: {top_k: 3}\nlabel: ~\n"
+	read := func(string) ([]byte, error) { return []byte(file), nil }
+	got, err := ExpandConfig([]string{"--seed", "1", "--config", "b.yaml", "--num-prompts", "9"}, read)
+	want := []string{
+		"--model", "org/m", "--num_prompts", "5", "--save-result", "--no-self-timed",
+		"--goodput", "ttft:100", "tpot:20", "--extra-body", `{"top_k":3}`, "--seed", "1", "--num-prompts", "9",
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\n%q\n%q", err, got, want)
+	}
+	a, err := Parse(slices.DeleteFunc(got, func(s string) bool { return s == "--no-self-timed" }), "")
+	if err != nil || a.NumPrompts != 9 || *a.Model != "org/m" {
+		t.Errorf("%v: %+v", err, a)
+	}
+	for _, args := range [][]string{{"--config"}, {"--config=b.json"}} {
+		if _, err := ExpandConfig(args, read); err == nil {
+			t.Errorf("%q was accepted", args)
+		}
+	}
+	if _, err := ExpandConfig([]string{"--config=b.yml"}, os.ReadFile); err == nil || !strings.HasPrefix(err.Error(), "--config: ") {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+func FuzzParseVLLM(f *testing.F) {
+	f.Add("--num-prompts\x00500\x00--extra-body.a.b+\x001,2k")
+	f.Add("--goodput\x00ttft:1\x00--metadata\x00a=b\x00--random-mm-bucket-config\x00{(1,1,1):1}")
+	f.Add("--goodput\x00-- a.b\x00c")
+	f.Add("--request-rate=1e3\x00--no-self-timed\x00--header=a=b")
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, "\x00")
+		a, err := Parse(args, "p")
+		if err != nil {
+			return
+		}
+		if a.Namespace() == "" {
+			t.Fatal("empty printout")
+		}
+		_ = a.Check()
+		// A name with a blank and a dot is put at the end, as all with a dot are, and
+		// is then a value of whatever stands before it.
+		if slices.ContainsFunc(args, func(arg string) bool {
+			name, _, dotted := strings.Cut(arg, ".")
+			return dotted && strings.HasPrefix(name, "--") && strings.Contains(name, " ")
+		}) {
+			return
+		}
+		// the last occurrence wins: appending a setting changes that setting alone
+		b, err := Parse(append(args, "--seed", "77"), "p")
+		if err != nil || b.Seed != 77 || b.Settings()["num-prompts"] != a.Settings()["num-prompts"] {
+			t.Fatalf("%q and --seed 77: %v", args, err)
+		}
+	})
+}
+
+// The printout of Pitot's own vllm command line reads back.
+func TestNamespaceReadsBack(t *testing.T) {
+	args := []string{"--model", "a'b", "--request-rate", "4", "--max-concurrency", "16", "--goodput", "ttft:200", "tpot:50.5", "--header", "K=secret", "--seed", "7", "--backend", "openai-chat"}
+	a, err := Parse(args, "bench-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, rest, err := argparse.ReadNamespace(a.Namespace())
+	if err != nil || rest != "" || strings.Contains(s["header"], "secret") {
+		t.Fatalf("%v, rest %q, %v", err, rest, s)
+	}
+	want := trace.Plan{
+		Dialect: "vllm", URL: "http://127.0.0.1:8000", Protocol: "chat", Model: "a'b", Stream: true, Workload: "random 1024→128 tokens, 1000 requests",
+		Requests: 1000, Seed: 7, Arrival: "Poisson 4 req/s, stretched to end at 250 s", Rate: 4, Concurrency: 16, Percentiles: []float64{99},
+		Objectives: []trace.SLO{{Metric: "ttft", Limit: 200 * time.Millisecond}, {Metric: "tpot", Limit: 50500 * time.Microsecond}},
+	}
+	if diff := cmp.Diff(want, argparse.Settings(s).Plan("vllm")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,245 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+)
+
+// The Berkeley function calling leaderboard has a file of JSON Lines for each of its
+// categories. Requests are the first turn of a question with the tools it is about.
+
+// usualCategories are those that are taken when none are named.
+const usualCategories = "simple,live_simple,multiple"
+
+// toolQuestion is a row of a category.
+type toolQuestion struct {
+	messages, tools json.RawMessage
+}
+
+// buildTools takes rows of the categories in turn, shuffles them and keeps the first.
+func (h HF) buildTools(ctx context.Context) (workload.Workload, error) {
+	var lists [][]toolQuestion
+	for _, category := range categories(h.Categories) {
+		list, err := h.category(category)
+		if err != nil {
+			return workload.Workload{}, err
+		}
+		lists = append(lists, list)
+	}
+	all := interleaved(lists)
+	if !h.NoShuffle {
+		pyrand.NewRandom(int64(h.Seed)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	var chosen []toolQuestion
+	for _, q := range all {
+		if q.messages != nil && len(chosen) < h.Requests {
+			chosen = append(chosen, q)
+		}
+	}
+	requests := make([]workload.Request, len(chosen))
+	err := workload.Each(ctx, len(chosen), func(ctx context.Context, i int) (err error) {
+		requests[i], err = h.toolRequest(ctx, chosen[i])
+		return err
+	})
+	if err != nil {
+		return workload.Workload{}, err
+	}
+	w, err := h.finish(requests, nil)
+	if h.Vocabulary.Template == nil && h.Tokens != nil {
+		w.Notes = append(w.Notes, "the tokenizer has no chat template, so prompt lengths are those of the messages alone, without the tools")
+	}
+	return w, err
+}
+
+func categories(list string) []string {
+	var out []string
+	for c := range strings.SplitSeq(list, ",") {
+		if c = strings.TrimSpace(c); c != "" {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return strings.Split(usualCategories, ",")
+	}
+	return out
+}
+
+// interleaved takes one of each list, round and round.
+func interleaved(lists [][]toolQuestion) []toolQuestion {
+	var out []toolQuestion
+	for i, more := 0, true; more; i++ {
+		more = false
+		for _, list := range lists {
+			if i < len(list) {
+				out, more = append(out, list[i]), true
+			}
+		}
+	}
+	return out
+}
+
+// category reads the file of a category. A row without a first turn or tools has no
+// messages: it takes part in the shuffling.
+func (h HF) category(name string) ([]toolQuestion, error) {
+	file := "BFCL_v3_" + name + ".json"
+	f, err := h.Copy.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--bfcl-categories %s: the copy has no file %s", name, file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	var out []toolQuestion
+	err = eachLine(f, func(row rows.Row) error {
+		q, err := readToolQuestion(row)
+		out = append(out, q)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return out, nil
+}
+
+func readToolQuestion(row rows.Row) (q toolQuestion, err error) {
+	question, err := row.JSON("question")
+	if err != nil {
+		return q, err
+	}
+	functions, err := row.JSON("function")
+	if err != nil {
+		return q, err
+	}
+	var turns, messages, list []json.RawMessage
+	if json.Unmarshal(question, &turns) != nil || len(turns) == 0 || json.Unmarshal(turns[0], &messages) != nil || len(messages) == 0 {
+		return q, nil
+	}
+	if json.Unmarshal(functions, &list) != nil {
+		list = []json.RawMessage{functions}
+	}
+	if len(functions) == 0 || bytes.Equal(functions, []byte("null")) || len(list) == 0 {
+		return q, nil
+	}
+	q.messages = turns[0]
+	q.tools, err = tools(list)
+	return q, lineError(row, err)
+}
+
+// tools are functions in the form of the OpenAI API.
+func tools(functions []json.RawMessage) (json.RawMessage, error) {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, f := range functions {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"type":"function","function":`)
+		if err := writeSchema(&b, f); err != nil {
+			return nil, err
+		}
+		b.WriteByte('}')
+	}
+	b.WriteByte(']')
+	return b.Bytes(), nil
+}
+
+// schemaTypes are names of types in that dataset that JSON Schema has not.
+var schemaTypes = map[string]string{"dict": "object", "float": "number", "tuple": "array", "any": "string"}
+
+// writeSchema writes raw with the types of JSON Schema, keys in their order.
+func writeSchema(b *bytes.Buffer, raw json.RawMessage) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	first, err := d.Token()
+	if err != nil {
+		return err
+	}
+	opening, nested := first.(json.Delim)
+	if !nested {
+		b.Write(raw)
+		return nil
+	}
+	b.WriteRune(rune(opening))
+	for n := 0; d.More(); n++ {
+		if n > 0 {
+			b.WriteByte(',')
+		}
+		if err := writeElement(b, d, opening == '{'); err != nil {
+			return err
+		}
+	}
+	b.WriteRune(map[json.Delim]rune{'{': '}', '[': ']'}[opening])
+	return nil
+}
+
+// writeElement writes what comes next in a list, or a key and its value.
+func writeElement(b *bytes.Buffer, d *json.Decoder, keyed bool) error {
+	var key json.Token
+	if keyed {
+		var err error
+		if key, err = d.Token(); err != nil {
+			return err
+		}
+		quoted, err := json.Marshal(key)
+		if err != nil {
+			return err
+		}
+		b.Write(quoted)
+		b.WriteByte(':')
+	}
+	var value json.RawMessage
+	if err := d.Decode(&value); err != nil {
+		return err
+	}
+	var name string
+	if key == "type" && json.Unmarshal(value, &name) == nil && schemaTypes[name] != "" {
+		b.WriteString(`"` + schemaTypes[name] + `"`)
+		return nil
+	}
+	return writeSchema(b, value)
+}
+
+func (h HF) toolRequest(ctx context.Context, q toolQuestion) (r workload.Request, err error) {
+	r = workload.Request{
+		Messages: q.messages, OutputTokens: families[h.Name].output,
+		Extra: map[string]json.RawMessage{"tools": q.tools, "tool_choice": json.RawMessage(`"auto"`)},
+	}
+	if h.Output != nil {
+		r.OutputTokens = *h.Output
+	}
+	text, err := h.toolText(q)
+	if err == nil {
+		r.PromptTokens, err = h.count(ctx, text)
+	}
+	return r, err
+}
+
+// toolText is what is counted: the rendered prompt, or what the messages say.
+func (h HF) toolText(q toolQuestion) (string, error) {
+	if t := h.Vocabulary.Template; t != nil {
+		text, err := t.Render(q.messages, workload.TemplateOptions{GenerationPrompt: true, Tools: q.tools})
+		if err == nil {
+			return text, nil
+		}
+	}
+	var messages []struct {
+		Content string `json:"content"`
+	}
+	if err := json.Unmarshal(q.messages, &messages); err != nil {
+		return "", fmt.Errorf("read the messages of a question: %w", err)
+	}
+	said := make([]string, len(messages))
+	for i, m := range messages {
+		said[i] = m.Content
+	}
+	return strings.Join(said, "\n"), nil
+}

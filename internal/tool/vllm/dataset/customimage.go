@@ -1,0 +1,238 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+)
+
+// CustomImage takes prompts with pictures from JSON Lines of one of two forms:
+//
+//	{"prompt": "How many?", "image_files": ["a.png", "https://example.org/b.png"]}
+//	{"content": [{"type": "text", "text": "See"}, {"type": "image", "image": "a.png"}]}
+//
+// A path becomes a file:// address, which the server reads; Inline fetches all
+// pictures and sends them.
+type CustomImage struct {
+	Common
+	Output int
+	Inline bool
+	Fetch  Fetcher // where Inline is set
+}
+
+// An imageLine is a line in the form that is sent.
+type imageLine struct {
+	place    string
+	text     string          // for the count
+	pictures []string        // addresses, of the first form
+	parts    json.RawMessage // of the second
+}
+
+// Check reports what Build would find wrong with file.
+func (c CustomImage) Check(file io.Reader) error {
+	_, err := c.read(file)
+	return err
+}
+
+func (c CustomImage) read(file io.Reader) ([]imageLine, error) {
+	var lines []imageLine
+	err := eachLine(file, func(row rows.Row) error {
+		l, err := readImageLine(row)
+		lines = append(lines, l)
+		return err
+	})
+	return lines, err
+}
+
+func readImageLine(row rows.Row) (l imageLine, err error) {
+	l.place = row.Place()
+	hasContent, hasBoth := false, 0
+	for _, name := range row.Columns() {
+		hasContent = hasContent || name == "content"
+		if name == "prompt" || name == "image_files" {
+			hasBoth++
+		}
+	}
+	switch {
+	case hasContent:
+		raw, err := row.JSON("content")
+		if err != nil {
+			return l, err
+		}
+		l.parts, l.text, err = contentParts(raw)
+		return l, lineError(row, err)
+	case hasBoth < 2:
+		return l, fmt.Errorf("%s: must have prompt and image_files, or content", row.Place())
+	}
+	if l.text, err = row.String("prompt"); err != nil {
+		return l, err
+	}
+	if err := row.Decode("image_files", &l.pictures); err != nil {
+		return l, err
+	}
+	if len(l.pictures) == 0 {
+		return l, row.Errorf("image_files", "is empty: must name at least one picture")
+	}
+	for i, p := range l.pictures {
+		l.pictures[i] = pictureAddress(p)
+	}
+	return l, nil
+}
+
+// contentParts are the parts of a message as they are sent, and their text.
+func contentParts(raw json.RawMessage) (out json.RawMessage, text string, err error) {
+	var parts []json.RawMessage
+	if json.Unmarshal(raw, &parts) != nil || len(parts) == 0 {
+		return nil, "", errors.New(`column "content" must be a list of at least one part, each an object`)
+	}
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, raw := range parts {
+		part, said, err := contentPart(raw)
+		if err != nil {
+			return nil, "", fmt.Errorf("part %d of content: %w", i+1, err)
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(part)
+		text += said
+	}
+	b.WriteByte(']')
+	return b.Bytes(), text, nil
+}
+
+func contentPart(raw json.RawMessage) (out json.RawMessage, text string, err error) {
+	var p struct {
+		Type     string          `json:"type"`
+		Text     *string         `json:"text"`
+		Image    *string         `json:"image"`
+		ImageURL json.RawMessage `json:"image_url"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, "", errors.New("must be an object with a type, and texts in text and image")
+	}
+	switch {
+	case p.Type == "text" && p.Text != nil:
+		out, err = json.Marshal(map[string]any{"type": "text", "text": *p.Text})
+		return out, *p.Text, err
+	case p.Type == "text":
+		return nil, "", errors.New(`of type text must have "text"`)
+	case p.Type == "image" && p.Image != nil:
+		out, err = urlPart(*p.Image, nil)
+		return out, "", err
+	case p.Type == "image":
+		return nil, "", errors.New(`of type image must have "image", a path or address`)
+	case p.Type == "image_url":
+		out, err = imageURL(p.ImageURL)
+		return out, "", err
+	}
+	return nil, "", fmt.Errorf("type %q: must be text, image or image_url", p.Type)
+}
+
+// imageURL is a part of what stands in image_url: an address, or an object with one
+// and other settings, which stay.
+func imageURL(raw json.RawMessage) (json.RawMessage, error) {
+	var where string
+	if json.Unmarshal(raw, &where) == nil && len(raw) > 0 && raw[0] == '"' {
+		return urlPart(where, nil)
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || json.Unmarshal(fields["url"], &where) != nil {
+		return nil, errors.New(`of type image_url must have "image_url", an address or an object with "url"`)
+	}
+	return urlPart(where, fields)
+}
+
+func urlPart(where string, fields map[string]json.RawMessage) (json.RawMessage, error) {
+	inner := map[string]any{}
+	for name, v := range fields {
+		inner[name] = v
+	}
+	inner["url"] = pictureAddress(where)
+	return json.Marshal(map[string]any{"type": "image_url", "image_url": inner})
+}
+
+// Build reads the lines of file.
+func (c CustomImage) Build(ctx context.Context, file io.Reader) (workload.Workload, error) {
+	lines, err := c.read(file)
+	if err != nil {
+		return workload.Workload{}, err
+	}
+	w, err := inOrder(ctx, c.Common, lines, func(ctx context.Context, l imageLine) (workload.Request, error) {
+		r, err := c.request(ctx, l)
+		return r, atPlace(l.place, err)
+	})
+	if err != nil {
+		return w, err
+	}
+	c.oversample(&w)
+	return w, nil
+}
+
+func (c CustomImage) request(ctx context.Context, l imageLine) (r workload.Request, err error) {
+	r.OutputTokens = c.Output
+	if r.PromptTokens, err = c.count(ctx, l.text); err != nil {
+		return r, err
+	}
+	if l.parts != nil {
+		r.Parts = l.parts
+		if c.Inline {
+			r.Parts, err = c.inlineParts(ctx, l.parts)
+		}
+		return r, err
+	}
+	r.Text = l.text
+	for _, where := range l.pictures {
+		m := workload.Media{MIME: "image/*", URL: where}
+		if c.Inline {
+			if m, err = c.inlineMedia(ctx, where); err != nil {
+				return r, err
+			}
+		}
+		r.Media = append(r.Media, m)
+	}
+	return r, nil
+}
+
+// inlineMedia is the picture at an address by content.
+func (c CustomImage) inlineMedia(ctx context.Context, where string) (workload.Media, error) {
+	url, err := inlined(ctx, c.Fetch, where)
+	if err != nil {
+		return workload.Media{}, err
+	}
+	if content, ok := strings.CutPrefix(url, "data:image/png;base64,"); ok {
+		if data, err := base64.StdEncoding.DecodeString(content); err == nil {
+			return workload.Media{MIME: "image/png", Data: data}, nil
+		}
+	}
+	return workload.Media{MIME: "image/*", URL: url}, nil
+}
+
+// inlineParts puts data URLs in place of the addresses in parts.
+func (c CustomImage) inlineParts(ctx context.Context, parts json.RawMessage) (json.RawMessage, error) {
+	var list []map[string]any
+	if err := json.Unmarshal(parts, &list); err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		inner, ok := p["image_url"].(map[string]any)
+		if !ok {
+			continue
+		}
+		url, err := inlined(ctx, c.Fetch, inner["url"].(string))
+		if err != nil {
+			return nil, err
+		}
+		inner["url"] = url
+	}
+	return json.Marshal(list)
+}

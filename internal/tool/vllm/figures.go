@@ -1,0 +1,406 @@
+package vllm
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Version is a form of `vllm bench serve`, by the month in which it was
+// current. Definitions changed between them, and so did the report.
+type Version string
+
+// The forms that differ, newest first.
+const (
+	// Main is ahead of the releases and counts concurrent requests exactly.
+	Main Version = "main"
+	// VLLM2611, released as 0.33, counts a request as concurrent in every second
+	// that it touches.
+	V2611 Version = "2026-11"
+	// VLLM2608, the releases 0.28 to 0.32, moreover takes every chunk of a chat for
+	// a token, those that only name the speaker or the finish reason too.
+	V2608 Version = "2026-08"
+	// V2512 moreover lets a chat's trailing usage event extend its latency, and
+	// does not know probes, queue times or speculative decoding.
+	V2512 Version = "2025-12"
+	// V2507 knows no peaks and no count of failures either, and takes prompt
+	// lengths from the dataset alone.
+	V2507 Version = "2025-07"
+)
+
+// Versions lists the forms, newest first.
+func Versions() []Version {
+	return []Version{Main, V2611, V2608, V2512, V2507}
+}
+
+// Since reports whether v is w or newer.
+func (v Version) Since(w Version) bool { return v >= w }
+
+// Options are the choices of a command line that change figures.
+type Options struct {
+	Version     Version
+	NoTokenizer bool // an answer that the server did not count has one token
+	// CountsPrompts takes prompt lengths from the dataset where answers have no text.
+	CountsPrompts bool
+	Percentiles   []float64
+	Goodput       map[string]float64 // limits in milliseconds by ttft, tpot, e2el; empty = none
+
+	chat, responses, silent bool // of the protocol of the run
+}
+
+// Figures is a run in the figures of `vllm bench serve`. Its clock starts when the
+// concurrency gate lets a request go, before any connection is made; a token
+// is an event with a choice, even an empty one; and a stream that ends without
+// its marker, or with an error in it, is a success once a token came.
+type Figures struct {
+	Duration             float64
+	Completed, Failed    int
+	TotalInput           int
+	TotalOutput          int
+	RequestThroughput    float64
+	RequestGoodput       float64 // of the requests that met Goodput
+	OutputThroughput     float64
+	TotalTokenThroughput float64
+	Pooling              bool    // answers have no text: there is nothing of output
+	TotalInputs          int     // texts that were embedded or scored
+	InputThroughput      float64 // of these
+	RTFx                 float64 // seconds of sound transcribed a second
+	MaxOutputPerSecond   float64 // events, in buckets of a second
+	MaxConcurrent        int
+
+	TTFT, TPOT, ITL, E2EL Section
+	QueueTime             Section // due to released
+	E2ELWithQueue         Section
+	Probe                 *Probe
+	Requests              []Request // in the order of the workload
+}
+
+// A Section is the statistics of one metric, in milliseconds.
+type Section struct {
+	Mean, Median, Std float64
+	Percentiles       []metrics.Percentile
+}
+
+// A Probe sums up the probe requests, in milliseconds.
+type Probe struct {
+	Completed, Failed int
+	Median, P99, Max  float64
+}
+
+// A Request is a request as that tool sees it, in seconds.
+type Request struct {
+	metrics.Timing
+	OK              bool
+	Input, Output   int // tokens
+	Inputs          int // texts
+	Audio           float64
+	Queue           float64
+	Text, ErrorText string
+}
+
+// NewFigures computes the figures.
+func NewFigures(t *trace.Trace, o Options) Figures {
+	v := Figures{Duration: metrics.Duration(t).Seconds(), Pooling: t.Run.Plan.Silent()}
+	o.chat, o.responses, o.silent = t.Run.Plan.Protocol == "chat", t.Run.Plan.Protocol == "responses", v.Pooling
+	for _, r := range metrics.InOrder(t.Records) {
+		v.Requests = append(v.Requests, newRequest(r, o))
+	}
+	v.count(o)
+	v.sections(o.Percentiles)
+	v.peaks(o.Version)
+	v.Probe = newProbe(t.Run.Probes, o)
+	return v
+}
+
+func newRequest(r *trace.Record, o Options) Request {
+	tokens := o.tokens(r)
+	q := Request{
+		OK:        o.success(r, len(tokens)),
+		Input:     r.PromptTokens,
+		Timing:    metrics.Timing{Start: r.Released.Seconds()},
+		Queue:     r.Released.Seconds() - r.Due.Seconds(),
+		Text:      r.Text,
+		ErrorText: r.Error,
+		Inputs:    r.Inputs,
+		Audio:     r.AudioSeconds,
+	}
+	if o.Version.Since(V2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
+		q.Input = r.Usage.Prompt
+	}
+	if o.silent && !o.CountsPrompts {
+		q.Input = r.Usage.Prompt
+	}
+	if len(tokens) == 0 {
+		return q
+	}
+	q.TTFT = metrics.Between(r.Released, tokens[0])
+	for i := 1; i < len(tokens); i++ {
+		q.ITL = append(q.ITL, metrics.Between(tokens[i-1], tokens[i]))
+	}
+	if !q.OK {
+		return q
+	}
+	q.ErrorText = ""
+	q.Output = o.output(r)
+	last := tokens[len(tokens)-1]
+	if o.chat && !o.Version.Since(V2608) {
+		last = max(last, r.Usage.At)
+	}
+	q.Latency = metrics.Between(r.Released, last)
+	return q
+}
+
+// tokens are the instants of the chunks that count as tokens.
+func (o Options) tokens(r *trace.Record) []trace.Instant {
+	var at []trace.Instant
+	for _, c := range r.Chunks {
+		spoke := c.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) != 0
+		if !o.chat || !o.Version.Since(V2611) || spoke || c.Kind&(trace.Role|trace.Bare) == 0 {
+			at = append(at, c.At)
+		}
+	}
+	return at
+}
+
+// success: HTTP 200, a body read to its end, and a token. A stream of the responses
+// protocol must have said that it is at its end, and nothing of an error.
+func (o Options) success(r *trace.Record, tokens int) bool {
+	switch r.Class {
+	case "":
+		return tokens > 0
+	case trace.Truncated, trace.StreamError:
+		return tokens > 0 && !o.responses
+	}
+	return false
+}
+
+// output is the server's count if there is one, else that of the answer's text.
+// Where no tokenizer was at hand that tool did not run, unless told to do
+// without: then it takes 1.
+func (o Options) output(r *trace.Record) int {
+	if o.silent {
+		return 0
+	}
+	if o.NoTokenizer && r.CountedFrom != trace.FromUsage {
+		return 1
+	}
+	return r.OutputTokens
+}
+
+func (v *Figures) count(o Options) {
+	good := 0
+	for _, q := range v.Requests {
+		if !q.OK {
+			v.Failed++
+			continue
+		}
+		v.Completed++
+		v.TotalInput += q.Input
+		v.TotalOutput += q.Output
+		v.TotalInputs += q.Inputs
+		v.RTFx += q.Audio
+		if q.meets(o.Goodput) {
+			good++
+		}
+	}
+	if v.Duration <= 0 {
+		v.RTFx = 0
+		return
+	}
+	v.InputThroughput, v.RTFx = float64(v.TotalInputs)/v.Duration, v.RTFx/v.Duration
+	v.RequestThroughput = float64(v.Completed) / v.Duration
+	v.OutputThroughput = float64(v.TotalOutput) / v.Duration
+	v.TotalTokenThroughput = float64(v.TotalInput+v.TotalOutput) / v.Duration
+	if len(o.Goodput) > 0 {
+		v.RequestGoodput = float64(good) / v.Duration
+	}
+}
+
+// tpot is 0 for an answer of one token.
+func (q Request) tpot() float64 {
+	if q.Output <= 1 {
+		return 0
+	}
+	return (q.Latency - q.TTFT) / float64(q.Output-1)
+}
+
+// meets compares with limits in milliseconds, inclusive.
+func (q Request) meets(limits map[string]float64) bool {
+	for name, got := range map[string]float64{"ttft": q.TTFT, "tpot": q.tpot(), "e2el": q.Latency} {
+		if limit, ok := limits[name]; ok && limit/1000 < got {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *Figures) sections(percentiles []float64) {
+	var ttft, tpot, itl, e2el, queue, withQueue []float64
+	for _, q := range v.Requests {
+		if !q.OK {
+			continue
+		}
+		ttft, itl, e2el = append(ttft, q.TTFT), append(itl, q.ITL...), append(e2el, q.Latency)
+		queue, withQueue = append(queue, q.Queue), append(withQueue, q.Latency+q.Queue)
+		if q.Output > 1 {
+			tpot = append(tpot, q.tpot())
+		}
+	}
+	v.TTFT, v.TPOT = newSection(ttft, percentiles), newSection(tpot, percentiles)
+	v.ITL, v.E2EL = newSection(itl, percentiles), newSection(e2el, percentiles)
+	v.QueueTime, v.E2ELWithQueue = newSection(queue, percentiles), newSection(withQueue, percentiles)
+}
+
+func newSection(seconds []float64, percentiles []float64) Section {
+	d := metrics.Distribute(seconds, percentiles)
+	s := Section{Mean: d.Mean * 1000, Median: d.Median * 1000, Std: d.Std * 1000}
+	for _, p := range d.Percentiles {
+		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p.P, Value: p.Value * 1000})
+	}
+	return s
+}
+
+// peaks fills in the largest bucket of events and the peak concurrency.
+func (v *Figures) peaks(version Version) {
+	var timings []metrics.Timing
+	for _, q := range v.Requests {
+		if q.OK {
+			timings = append(timings, q.Timing)
+		}
+	}
+	events, touched := metrics.Busiest(timings)
+	v.MaxOutputPerSecond, v.MaxConcurrent = float64(events), touched
+	if version.Since(Main) {
+		v.MaxConcurrent = v.sweep()
+	}
+}
+
+// sweep is the most requests whose [start, end) share an instant. Instants are
+// nanoseconds: a sum of seconds may end past the start of what follows it.
+func (v *Figures) sweep() int {
+	type change struct {
+		at    int64
+		delta int
+	}
+	nanoseconds := func(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
+	var changes []change
+	for _, q := range v.Requests {
+		if q.OK {
+			changes = append(changes, change{nanoseconds(q.Start), 1}, change{nanoseconds(q.Start + q.Latency), -1})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
+	})
+	now, peak := 0, 0
+	for _, c := range changes {
+		now += c.delta
+		peak = max(peak, now)
+	}
+	return peak
+}
+
+// newProbe is nil unless a probe succeeded.
+func newProbe(probes []*trace.Record, o Options) *Probe {
+	var latency []float64
+	for _, r := range probes {
+		if q := newRequest(r, o); q.OK {
+			latency = append(latency, q.Latency)
+		}
+	}
+	if len(latency) == 0 {
+		return nil
+	}
+	s := stats.Sort(latency)
+	return &Probe{
+		Completed: len(latency),
+		Failed:    len(probes) - len(latency),
+		Median:    s.Median() * 1000,
+		P99:       s.Percentile(99) * 1000,
+		Max:       s.Max() * 1000,
+	}
+}
+
+func optionsOf(t *trace.Trace, form string) Options {
+	o := Options{Version: cmp.Or(Version(form), Main), Percentiles: metrics.WithDefaults(t.Run.Plan.Percentiles), Goodput: map[string]float64{}}
+	for _, slo := range t.Run.Plan.Objectives {
+		o.Goodput[slo.Metric] = slo.Limit.Seconds() * 1000
+	}
+	return o
+}
+
+func (v Figures) figures() []trace.Figure {
+	var l metrics.List
+	l.Add("requests.ok", float64(v.Completed))
+	l.Add("requests.failed", float64(v.Failed))
+	l.Add("duration", v.Duration)
+	l.Add("tokens.input", float64(v.TotalInput))
+	if v.Pooling {
+		return v.poolingFigures(l)
+	}
+	l.Add("tokens.output", float64(v.TotalOutput))
+	l.Add("throughput.requests", v.RequestThroughput)
+	if v.RequestGoodput > 0 {
+		l.Add("goodput", v.RequestGoodput)
+	}
+	if v.RTFx > 0 {
+		l.Add("rtfx", v.RTFx)
+	}
+	l.Add("throughput.output", v.OutputThroughput)
+	l.Add("throughput.total", v.TotalTokenThroughput)
+	l.Add("peak.output", v.MaxOutputPerSecond)
+	l.Add("peak.concurrency", float64(v.MaxConcurrent))
+	if v.Completed > 0 {
+		addFigures(&l, "ttft", v.TTFT)
+		addFigures(&l, "tpot", v.TPOT)
+		addFigures(&l, "itl", v.ITL)
+		addFigures(&l, "e2el", v.E2EL)
+	}
+	return l
+}
+
+// poolingFigures follow the counts of requests and prompts where answers have no text.
+func (v Figures) poolingFigures(l metrics.List) []trace.Figure {
+	l.Add("throughput.requests", v.RequestThroughput)
+	l.Add("throughput.inputs", v.InputThroughput)
+	l.Add("throughput.total", v.TotalTokenThroughput)
+	if v.Completed > 0 {
+		addFigures(&l, "e2el", v.E2EL)
+	}
+	return l
+}
+
+// addFigures adds the statistics of a latency.
+func addFigures(l *metrics.List, metric string, s Section) {
+	l.Add(metric+".mean", s.Mean/1000)
+	l.Add(metric+".median", s.Median/1000)
+	for _, p := range s.Percentiles {
+		l.Add(metric+"."+metrics.PercentileName(p.P), p.Value/1000)
+	}
+}
+
+// Definitions are the rules of the tool.
+func Definitions() metrics.Definitions {
+	return metrics.Definitions{
+		Tool: "vllm", Figures: figuresOf, Samples: samplesOf, Native: "completions",
+		// The oldest tables never had them.
+		TellsLimits: func(o *trace.Origin) bool { return o.Detail != trace.Table || o.Form != string(V2507) },
+	}
+}
+
+func figuresOf(t *trace.Trace, form string) []trace.Figure {
+	return NewFigures(t, optionsOf(t, form)).figures()
+}
+
+func samplesOf(t *trace.Trace, form string) (out []metrics.Sample) {
+	for i, q := range NewFigures(t, optionsOf(t, form)).Requests {
+		if q.OK {
+			out = append(out, q.Sample(metrics.Sample{Index: i, Prompt: q.Input, Tokens: q.Output, ITL: q.ITL}))
+		}
+	}
+	return out
+}

@@ -1,0 +1,73 @@
+package vllm
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A chat as vLLM streams it, with the role chunk 200 ms ahead of the first token
+// and the finish reason in a chunk of its own.
+func TestVLLMTokensOfAChat(t *testing.T) {
+	r := trace.NewRecord(0)
+	r.Due, r.Released, r.Sent, r.Done = 0, 0, 0, 290*msec
+	r.Chunks = []trace.Chunk{
+		{At: 1 * msec, Kind: trace.Role},
+		{At: 200 * msec, Kind: trace.Reasoning},
+		{At: 220 * msec},
+		{At: 240 * msec, Kind: trace.Text},
+		{At: 280 * msec, Kind: trace.Finish | trace.Bare},
+	}
+	r.OutputTokens, r.CountedFrom = 3, trace.FromChunks
+	for _, tt := range []struct {
+		version       Version
+		protocol      string
+		ttft, latency float64
+		gaps          int
+	}{
+		{Main, "chat", .200, .240, 2},
+		{V2611, "chat", .200, .240, 2},
+		{V2608, "chat", .001, .280, 4},
+		{V2512, "chat", .001, .280, 4},
+		{Main, "completions", .001, .280, 4},
+	} {
+		run := &trace.Trace{Run: trace.Run{End: 290 * msec, Plan: trace.Plan{Protocol: tt.protocol}}, Records: []*trace.Record{r}}
+		q := NewFigures(run, Options{Version: tt.version}).Requests[0]
+		if !q.OK || q.TTFT != tt.ttft || q.Latency != tt.latency || len(q.ITL) != tt.gaps || q.Output != 3 {
+			t.Errorf("%s, %s: %+v", tt.version, tt.protocol, q)
+		}
+		if q := NewFigures(run, Options{Version: tt.version, NoTokenizer: true}).Requests[0]; q.Output != 1 {
+			t.Errorf("without a tokenizer %d tokens", q.Output)
+		}
+	}
+	r.Chunks = r.Chunks[:1]
+	run := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: "chat"}}, Records: []*trace.Record{r}}
+	if NewFigures(run, Options{Version: V2611}).Completed != 0 || NewFigures(run, Options{Version: V2608}).Completed != 1 {
+		t.Error("a chat of a role chunk alone succeeded until 2026-08")
+	}
+}
+
+// 0.1 s + 0.2 s is more than 0.3 s to a computer, and no two requests are in flight.
+func TestWhatFollowsIsNotInFlightBeside(t *testing.T) {
+	v := NewFigures(&trace.Trace{Run: trace.Run{End: 400 * msec}, Records: []*trace.Record{answered(0, 0, 100, 1, 300), answered(1, 0, 300, 1, 400)}}, Options{Version: Main})
+	if v.MaxConcurrent != 1 {
+		t.Errorf("%d at once", v.MaxConcurrent)
+	}
+}
+
+const msec = trace.Instant(time.Millisecond)
+
+// answered is a request that is due at due, released and sent at sent, and
+// whose output chunks come at the given instants; all in milliseconds.
+func answered(index int, due, sent trace.Instant, tokens int, chunks ...trace.Instant) *trace.Record {
+	r := trace.NewRecord(index)
+	r.Due, r.Released, r.Sent = due*msec, sent*msec, sent*msec
+	for _, at := range chunks {
+		r.Chunks = append(r.Chunks, trace.Chunk{At: at * msec, Kind: trace.Text})
+		r.Done = at*msec + msec
+	}
+	r.OutputTokens, r.CountedFrom = tokens, trace.FromUsage
+	r.PromptTokens, r.WantTokens, r.Status = 10, tokens, 200
+	return r
+}

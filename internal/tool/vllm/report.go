@@ -1,0 +1,189 @@
+package vllm
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+)
+
+// A Report is everything the tool prints or saves of a run.
+type Report struct {
+	Args        *Args
+	Figures     Figures
+	SpecDecode  *metrics.SpecDecode // nil unless the server drafted tokens
+	Diffusion   *metrics.Diffusion  // nil unless the server is a diffusion model
+	ModelID     string
+	TokenizerID string
+	Date        string // of its end, local time, 20060102-150405
+	RPSChanges  []RPSChange
+
+	goodput bool // known, though the limits are not
+}
+
+// version is the form of the report.
+func (r *Report) version() Version { return Version(r.Args.DialectVersion) }
+
+// hasGoodput reports whether there are limits, or were when an imported run was
+// made.
+func (r *Report) hasGoodput() bool { return len(r.Args.Goodput) > 0 || r.goodput }
+
+// counted reports whether token figures are printed.
+func (r *Report) counted() bool {
+	return !r.Args.SkipTokenizerInit || !r.version().Since(V2608)
+}
+
+// WriteErrors writes the first ten failures, as the tool does ahead of its
+// table.
+func (r *Report) WriteErrors(w io.Writer) error {
+	if r.Figures.Failed == 0 {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("Failed requests (the first 10):\n")
+	n := 0
+	for _, q := range r.Figures.Requests {
+		if !q.OK && n < 10 {
+			fmt.Fprintf(&b, "Error %d: %s\n", n, q.ErrorText)
+			n++
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteTable writes the "Serving Benchmark Result", byte for byte.
+func (r *Report) WriteTable(w io.Writer) error {
+	var e table.Entries
+	r.requests(&e)
+	r.throughput(&e)
+	r.probes(&e)
+	for _, s := range r.printed() {
+		addSection(&e, s.metric, s.values)
+	}
+	r.decoding(&e)
+	return layout(string(r.version())).Write(w, e)
+}
+
+func (r *Report) requests(e *table.Entries) {
+	v := r.Figures
+	e.Add("requests.ok", float64(v.Completed))
+	if r.version().Since(V2512) {
+		e.Add("requests.failed", float64(v.Failed))
+	}
+	if r.Args.MaxConcurrency != nil {
+		e.Say("Maximum request concurrency:", strconv.Itoa(*r.Args.MaxConcurrency))
+	}
+	if !math.IsInf(r.Args.RequestRate, 1) {
+		e.Say("Request rate configured (RPS):", strconv.FormatFloat(r.Args.RequestRate, 'f', 2, 64))
+	}
+	e.Add("duration", v.Duration)
+	e.Add("tokens.input", float64(v.TotalInput))
+	if r.counted() && !v.Pooling {
+		e.Add("tokens.output", float64(v.TotalOutput))
+	}
+}
+
+func (r *Report) throughput(e *table.Entries) {
+	v := r.Figures
+	e.Add("throughput.requests", v.RequestThroughput)
+	if v.Pooling {
+		e.Add("throughput.inputs", v.InputThroughput)
+		if r.counted() {
+			e.Add("throughput.total", v.TotalTokenThroughput)
+		}
+		return
+	}
+	if r.hasGoodput() {
+		e.Add("goodput", v.RequestGoodput)
+	}
+	if r.counted() {
+		e.Add("throughput.output", v.OutputThroughput)
+		e.Add("throughput.total", v.TotalTokenThroughput)
+	}
+	if !r.version().Since(V2512) {
+		return
+	}
+	if r.counted() {
+		e.Add("peak.output", v.MaxOutputPerSecond)
+	}
+	e.Add("peak.concurrency", float64(v.MaxConcurrent))
+	if v.RTFx > 0 && r.version().Since(V2608) {
+		e.Add("rtfx", v.RTFx)
+	}
+}
+
+func (r *Report) probes(e *table.Entries) {
+	p := r.Figures.Probe
+	if p == nil || !r.version().Since(V2608) {
+		return
+	}
+	e.Add("probe.requests.ok", float64(p.Completed))
+	e.Add("probe.requests.failed", float64(p.Failed))
+	e.Add("probe.median", p.Median)
+	e.Add("probe.p99", p.P99)
+	e.Add("probe.max", p.Max)
+}
+
+// A printed is a metric that can be selected by its key.
+type printed struct {
+	key    string // on the command line
+	metric string // of the figures
+	values Section
+}
+
+// printed are the metrics that are both selected and present.
+func (r *Report) printed() []printed {
+	v := r.Figures
+	var all []printed
+	if r.counted() && !v.Pooling {
+		all = append(all, printed{"ttft", "ttft", v.TTFT}, printed{"tpot", "tpot", v.TPOT}, printed{"itl", "itl", v.ITL})
+	}
+	all = append(all, printed{"e2el", "e2el", v.E2EL})
+	if r.version().Since(V2608) && r.Args.MaxConcurrency != nil {
+		all = append(all, printed{"client_queue_time", "queue", v.QueueTime})
+		if !math.IsInf(r.Args.RequestRate, 1) {
+			all = append(all, printed{"e2el_including_client_queue", "e2el_queue", v.E2ELWithQueue})
+		}
+	}
+	selected := r.Args.sections()
+	return slices.DeleteFunc(all, func(m printed) bool { return !slices.Contains(selected, m.key) })
+}
+
+// section adds the statistics of a metric in milliseconds.
+func addSection(e *table.Entries, metric string, s Section) {
+	e.Add(metric+".mean", s.Mean)
+	e.Add(metric+".median", s.Median)
+	for _, p := range s.Percentiles {
+		e.Add(metric+".p"+table.Percentile(p.P), p.Value)
+	}
+}
+
+func (r *Report) decoding(e *table.Entries) {
+	switch {
+	case !r.version().Since(V2608):
+	case r.Diffusion != nil:
+		d := r.Diffusion
+		e.Add("diffusion.throughput", d.CommittedThroughput)
+		e.Add("diffusion.steps_per_canvas", d.StepsPerCanvas)
+		e.Add("diffusion.committed_per_step", d.CommittedPerStep)
+		e.Add("diffusion.committed_tokens", float64(d.CommittedTokens))
+		e.Add("diffusion.denoising_steps", math.Trunc(d.DenoisingSteps))
+		e.Add("diffusion.canvas_positions", float64(d.CanvasPositions))
+	case r.SpecDecode != nil:
+		s := r.SpecDecode
+		e.Add("spec_decode.acceptance_rate", s.AcceptanceRate)
+		e.Add("accept_length", s.AcceptanceLength)
+		e.Add("spec_decode.drafts", float64(s.Drafts))
+		e.Add("spec_decode.draft_tokens", float64(s.DraftTokens))
+		e.Add("spec_decode.accepted_tokens", float64(s.AcceptedTokens))
+		for i, rate := range s.PerPosition {
+			e.Add("spec_decode.position."+strconv.Itoa(i), 100*rate)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package vllm
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/tool/python"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+)
+
+// An RPSChange is a ramp passing a whole number of requests a second.
+type RPSChange struct {
+	RPS int
+	At  time.Time
+}
+
+// RPSChanges lists them for n requests of which the i-th is dispatched at(i).
+func (a *Args) RPSChanges(n int, started time.Time, at func(i int) time.Time) []RPSChange {
+	if a.RampUpStrategy == nil {
+		return nil
+	}
+	last := *a.RampUpStartRPS
+	changes := []RPSChange{{last, started}}
+	for i := range n {
+		for now := int(a.rate(i, n)); last < now; {
+			last++
+			changes = append(changes, RPSChange{last, at(i)})
+		}
+	}
+	return changes
+}
+
+// Result is the content of the result file: one JSON object without a newline.
+func (r *Report) Result() []byte {
+	o := new(python.Object)
+	r.setup(o)
+	r.traffic(o)
+	r.outcome(o)
+	r.optional(o)
+	for _, m := range r.printed() {
+		o.Float("mean_"+m.key+"_ms", m.values.Mean)
+		o.Float("median_"+m.key+"_ms", m.values.Median)
+		o.Float("std_"+m.key+"_ms", m.values.Std)
+		for _, p := range m.values.Percentiles {
+			o.Float("p"+table.Percentile(p.P)+"_"+m.key+"_ms", p.Value)
+		}
+	}
+	return o.Bytes()
+}
+
+func (r *Report) setup(o *python.Object) {
+	a := r.Args
+	o.Text("date", r.Date)
+	o.Text("endpoint_type", a.Backend)
+	o.Text("backend", a.Backend)
+	o.OptText("label", a.Label)
+	o.Text("model_id", r.ModelID)
+	if a.SkipTokenizerInit {
+		o.Null("tokenizer_id")
+	} else {
+		o.Text("tokenizer_id", r.TokenizerID)
+	}
+	o.Int("num_prompts", a.NumPrompts)
+	metadata, _ := a.metadata() // checked
+	for _, kv := range metadata {
+		o.Text(kv[0], kv[1])
+	}
+}
+
+func (r *Report) traffic(o *python.Object) {
+	a := r.Args
+	if math.IsInf(a.RequestRate, 1) {
+		o.Text("request_rate", "inf")
+	} else {
+		o.Float("request_rate", a.RequestRate)
+	}
+	o.Float("burstiness", a.Burstiness)
+	o.OptInt("max_concurrency", a.MaxConcurrency)
+	if a.RampUpStrategy != nil {
+		o.Text("ramp_up_strategy", *a.RampUpStrategy)
+		o.Int("ramp_up_start_rps", *a.RampUpStartRPS)
+		o.Int("ramp_up_end_rps", *a.RampUpEndRPS)
+	}
+}
+
+func (r *Report) outcome(o *python.Object) {
+	v, version := r.Figures, r.version()
+	o.Float("duration", v.Duration)
+	o.Int("completed", v.Completed)
+	if v.Pooling {
+		r.poolingOutcome(o)
+		return
+	}
+	goodput := "request_goodput"
+	if !version.Since(V2512) {
+		goodput += ":" // sic
+	} else {
+		o.Int("failed", v.Failed)
+	}
+	o.Int("total_input_tokens", v.TotalInput)
+	o.Int("total_output_tokens", v.TotalOutput)
+	o.Float("request_throughput", v.RequestThroughput)
+	if r.hasGoodput() {
+		o.Float(goodput, v.RequestGoodput)
+	} else {
+		o.Null(goodput)
+	}
+	o.Float("output_throughput", v.OutputThroughput)
+	o.Float("total_token_throughput", v.TotalTokenThroughput)
+	r.perRequest(o)
+	if version.Since(V2512) {
+		o.Float("max_output_tokens_per_s", v.MaxOutputPerSecond)
+		o.Int("max_concurrent_requests", v.MaxConcurrent)
+	}
+	if version.Since(V2608) {
+		o.Float("rtfx", v.RTFx)
+	}
+}
+
+// poolingOutcome is the outcome of requests whose answers have no text.
+func (r *Report) poolingOutcome(o *python.Object) {
+	v := r.Figures
+	o.Int("total_input_tokens", v.TotalInput)
+	o.Int("total_input_sequences", v.TotalInputs)
+	o.Float("request_throughput", v.RequestThroughput)
+	o.Float("input_sequence_throughput", v.InputThroughput)
+	o.Float("total_token_throughput", v.TotalTokenThroughput)
+	r.perRequest(o)
+}
+
+// perRequest writes the arrays, in the order of the workload. Without
+// --save-detailed only latencies and queue times are kept.
+func (r *Report) perRequest(o *python.Object) {
+	q := r.Figures.Requests
+	detailed, newest := r.Args.SaveDetailed, r.version().Since(V2608)
+	generated := detailed && !r.Figures.Pooling // there is an answer to tell of
+	array := func(name string, kept bool, item func(b []byte, q *Request) []byte) {
+		if kept {
+			o.Raw(name, python.JSONList(len(q), func(b []byte, i int) []byte { return item(b, &q[i]) }))
+		}
+	}
+	float := func(f func(q *Request) float64) func(b []byte, q *Request) []byte {
+		return func(b []byte, q *Request) []byte { return python.AppendFloat(b, f(q)) }
+	}
+	array("input_lens", detailed, func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Input)...) })
+	array("output_lens", generated, func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Output)...) })
+	array("ttfts", generated, float(func(q *Request) float64 { return q.TTFT }))
+	array("itls", generated, func(b []byte, q *Request) []byte { return python.AppendFloats(b, q.ITL) })
+	array("latencies", newest, float(func(q *Request) float64 { return q.Latency }))
+	array("start_times", generated && newest, float(func(q *Request) float64 { return q.Start }))
+	array("queue_times", newest, float(func(q *Request) float64 { return q.Queue }))
+	array("generated_texts", generated, func(b []byte, q *Request) []byte { return python.AppendString(b, q.Text) })
+	array("errors", detailed, func(b []byte, q *Request) []byte { return python.AppendString(b, q.ErrorText) })
+}
+
+func (r *Report) optional(o *python.Object) {
+	newest := r.version().Since(V2608)
+	if p := r.Figures.Probe; p != nil && newest {
+		o.Int("probe_completed", p.Completed)
+		o.Int("probe_failed", p.Failed)
+		o.Float("probe_median_e2el_ms", p.Median)
+		o.Float("probe_p99_e2el_ms", p.P99)
+		o.Float("probe_max_e2el_ms", p.Max)
+	}
+	if c := r.RPSChanges; len(c) > 0 {
+		o.Raw("rps_change_events", python.JSONList(len(c), func(b []byte, i int) []byte {
+			e := new(python.Object)
+			e.Int("rps", c[i].RPS)
+			e.Text("timestamp", isoLocal(c[i].At))
+			return append(b, e.Bytes()...)
+		}))
+	}
+	if !newest {
+		return
+	}
+	if s := r.SpecDecode; s != nil {
+		o.Float("spec_decode_acceptance_rate", s.AcceptanceRate)
+		o.Float("spec_decode_acceptance_length", s.AcceptanceLength)
+		o.Int("spec_decode_num_drafts", s.Drafts)
+		o.Int("spec_decode_draft_tokens", s.DraftTokens)
+		o.Int("spec_decode_accepted_tokens", s.AcceptedTokens)
+		o.Raw("spec_decode_per_position_acceptance_rates", python.AppendFloats(nil, s.PerPosition))
+	}
+	if d := r.Diffusion; d != nil {
+		o.Float("diffusion_committed_throughput", d.CommittedThroughput)
+		o.Float("diffusion_steps_per_canvas", d.StepsPerCanvas)
+		o.Float("diffusion_committed_per_step", d.CommittedPerStep)
+		o.Int("diffusion_committed_tokens", d.CommittedTokens)
+		o.Int("diffusion_denoising_steps", int(d.DenoisingSteps))
+		o.Int("diffusion_canvas_positions", d.CanvasPositions)
+	}
+}
+
+// isoLocal is datetime.isoformat: microseconds, left out when they are zero.
+func isoLocal(t time.Time) string {
+	t = t.Local()
+	if t.Nanosecond()/1000 == 0 {
+		return t.Format("2006-01-02T15:04:05")
+	}
+	return t.Format("2006-01-02T15:04:05.000000")
+}
+
+// ResultFile is the path of the result file, empty if none is asked for.
+func (r *Report) ResultFile() string {
+	a := r.Args
+	if !a.SaveResult && !a.AppendResult {
+		return ""
+	}
+	label := a.Backend
+	if a.Label != nil && *a.Label != "" {
+		label = *a.Label
+	}
+	load := python.Float(a.RequestRate) + "qps"
+	if a.RampUpStrategy != nil {
+		load = "ramp-up-" + *a.RampUpStrategy + "-" + strconv.Itoa(*a.RampUpStartRPS) + "qps-" + strconv.Itoa(*a.RampUpEndRPS) + "qps"
+	}
+	if a.MaxConcurrency != nil {
+		load += "-concurrency" + strconv.Itoa(*a.MaxConcurrency)
+	}
+	model := r.ModelID[strings.LastIndex(r.ModelID, "/")+1:]
+	name := label + "-" + load + "-" + model + "-" + r.Date + ".json"
+	if a.ResultFilename != nil && *a.ResultFilename != "" {
+		name = *a.ResultFilename
+	}
+	return name
+}
