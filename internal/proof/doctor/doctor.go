@@ -115,7 +115,7 @@ func Examine(f Facts, p Plan) []Finding {
 	return []Finding{
 		files(f, p), ports(f, p), memory(f, p),
 		processors(f), quota(f), frequency(f), others(f),
-		clockSource(f), timer(f), runtimeTimer(f),
+		clock(f), timer(f), runtimeTimer(f),
 		Stamps(f.OS, f.Stamps), reading(f),
 	}
 }
