@@ -151,7 +151,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if s.target, err = s.newTarget(c.URL, r); err != nil {
 		return err
 	}
-	s.target.own, s.download = s.run.Env.Embedded, c.HFDownload
+	s.target.own = s.run.Env.Embedded
 	s.patience, s.patienceFlag = c.patience(s.run.Env.Embedded), "--ready-timeout TIME"
 	list, err := s.models(ctx)
 	if gone := s.unreachable(err); gone != nil {
@@ -163,9 +163,9 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	}
 	s.run.Env.Models = names
 	s.run.Env.Server, _ = s.target.server().Version(ctx) // a server need not have one
-	tok, err := s.findTokens(ctx, c.Tokenizer, true, s.target, model.ID, c.VocabSize)
+	tok, err := findTokens(ctx, s.hub(c.HFDownload), c.Tokenizer, true, s.target, model.ID, c.VocabSize)
 	if err != nil {
-		return err
+		return orFlag(err)
 	}
 	s.run.Env.Tokenizer, s.run.Env.TokenizerWhy = tok.name, tok.why
 	if tok.tok == nil && c.Tokenizer == "" && !c.needsText() {

@@ -1,24 +1,14 @@
 package cli
 
 import (
-	"os"
-	"runtime"
-	"syscall"
-
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // environment describes this machine and process.
-func (p *Process) environment() trace.Environment {
-	host, _ := os.Hostname()
-	env := trace.Environment{
-		Pitot: Version(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Host: host, CPUs: runtime.GOMAXPROCS(0),
-	}
-	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
-		env.FileLimit = limit.Cur
-	}
-	return env
+func environment() trace.Environment {
+	m := machine.Here()
+	return trace.Environment{Pitot: Version(), Go: m.Go, OS: m.OS, Host: m.Host, CPUs: m.CPUs, FileLimit: m.FileLimit}
 }
 
 // filesBeside is what a run opens beside its connections.

@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
@@ -72,7 +73,7 @@ func (p *Process) newSession(storeFile string) (*session, error) {
 		return nil, err
 	}
 	s := &session{Process: p, console: console{w: p.Stderr, width: p.Width}, store: runs, storeFile: storeFile, scrape: true}
-	s.run.Env = p.environment()
+	s.run.Env = environment()
 	path, err := p.storePath(storeFile)
 	s.spool = newSpool(path)
 	return s, err
@@ -222,14 +223,14 @@ func (s *session) measure(ctx context.Context, before map[string]float64) (*trac
 		d.Timer = clock.NewPrecise()
 		defer d.Timer.Close()
 	}
-	lone := s.undisturbed(s.procs, s.expectedChunks())
+	quiet := machine.Quiet{Shared: !s.Alone, Procs: s.procs, Heap: int64(s.expectedChunks()) * chunkBytes, Collect: s.getenv("GOGC") != ""}.Start()
 	s.target.transport.TakeHealth() // of what came before
 	sending, stop, release := s.stopOnInterrupt(ctx, func() { progress.ending.Store(true) })
 	out := d.Run(sending, stop, driver.Plan{Requests: s.requests, Schedule: s.schedule, Concurrency: s.run.Plan.Concurrency, Hold: s.hold, KeepText: s.keepText, Probe: s.probe})
 	release()
 	progress.stop()
 	s.run.Started, s.run.End, s.run.Client, s.run.Probes = out.Started, out.End, out.Client, out.Probes
-	s.health(lone.end())
+	s.health(quiet.Stop())
 	s.run.Status = trace.Complete
 	if out.Stopped {
 		s.run.Status = trace.Interrupted
@@ -278,6 +279,9 @@ func (s *session) health(procs int) {
 	c.Lag = trace.Lag{Reads: h.Reads, P50: h.P50, P99: h.P99, Max: h.Max}
 	c.Unstamped, c.ClockSteps, c.ClockStep = h.Unstamped, steps.Count, steps.Largest
 }
+
+// chunkBytes are those of a chunk in memory, with what a growing slice wastes.
+const chunkBytes = 24
 
 // expectedChunks is how many chunks the answers may have in all.
 func (s *session) expectedChunks() int {

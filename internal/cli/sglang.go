@@ -277,7 +277,7 @@ func (r *sglangRun) findTokenizer(ctx context.Context) (tokens, error) {
 	case r.DialectVersion.Since("main"):
 		where = r.serversTokenizer(ctx, where)
 	}
-	tok, err := r.p.findTokens(ctx, where, given && (isPath(where) || isRegular(where)), r.s.target, *r.Model, vllmVocabulary)
+	tok, err := findTokens(ctx, r.p.hub(false), where, given && (isPath(where) || isRegular(where)), r.s.target, *r.Model, vllmVocabulary)
 	if err != nil {
 		return tok, err
 	}

@@ -6,11 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -127,27 +124,7 @@ func (r *sglangRun) usualFiles(ctx context.Context) ([]string, error) {
 	if repo == "" {
 		return nil, nil
 	}
-	return r.p.hubMatches(ctx, repo, pattern)
-}
-
-// hubMatches are the files of a dataset that fit a pattern, none where they are neither
-// on this machine nor to be downloaded.
-func (p *Process) hubMatches(ctx context.Context, repo, pattern string) (found []string, err error) {
-	names, err := p.hubFiles(ctx, repo, hubDataset)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, name := range names {
-		if fits, _ := path.Match(pattern, name); !fits || err != nil {
-			continue
-		}
-		var file string
-		if file, err = p.hubFile(ctx, repo, hubDataset, name); err == nil {
-			found = append(found, file)
-		}
-	}
-	slices.Sort(found)
-	return found, err
+	return r.p.hub(false).Dataset(repo).Match(ctx, pattern)
 }
 
 // tryResult makes sure that the result file can be written to, before there is

@@ -187,7 +187,6 @@ func (c *benchCmd) foresee(ctx context.Context, s *session) ([]sim.Request, erro
 	if names := intake.Models(); !slices.Contains(names, model) {
 		return nil, usagef("--model %s: the engine serves %s", model, strings.Join(names, ", "))
 	}
-	s.download = c.HFDownload
 	tok, err := c.simTokens(ctx, s.Process, intake)
 	if err != nil {
 		return nil, err
@@ -313,5 +312,9 @@ func (c *benchCmd) simTokens(ctx context.Context, p *Process, intake *apiserver.
 	case "", "server":
 		return tokens{name: "the engine's", tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: c.VocabSize}}, nil
 	}
-	return p.loadTokens(ctx, c.Tokenizer)
+	file, err := p.hub(c.HFDownload).Tokenizer(ctx, c.Tokenizer)
+	if err != nil {
+		return tokens{}, orFlag(mistaken(err))
+	}
+	return readTokens(c.Tokenizer, file)
 }

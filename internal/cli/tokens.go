@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/template"
 	"github.com/pitot-bench/pitot/internal/load/tokenizer"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/sys/hub"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
@@ -97,16 +98,16 @@ func (s serverTokenizer) works(ctx context.Context) error {
 // machine, a download where it is allowed, the server's /tokenize, or nothing. where is
 // "" for what the model is called, "server", "none", or a file, folder or name; unless
 // it must be found the search goes on with what the server offers.
-func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, t *target, model string, vocabSize int) (tokens, error) {
+func findTokens(ctx context.Context, from *hub.Hub, where string, mustExist bool, t *target, model string, vocabSize int) (tokens, error) {
 	ids := tokens{name: noTokenizer, vocab: workload.Vocabulary{Size: vocabSize}}
 	if where == "none" {
 		return ids, nil
 	}
 	why := ""
 	if name := cmp.Or(where, model); where != "server" && (where != "" || !t.own) {
-		file, err := p.locateTokens(ctx, name)
+		file, err := from.Tokenizer(ctx, name)
 		if err != nil && where != "" && mustExist {
-			return tokens{}, err
+			return tokens{}, mistaken(err)
 		}
 		if err == nil {
 			found, unread := readTokens(name, file)
@@ -132,14 +133,34 @@ func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, 
 	return ids, nil
 }
 
-// loadTokens reads a tokenizer from a file, a folder, a cache of this machine, or the
-// Hugging Face hub where downloads are allowed.
-func (p *Process) loadTokens(ctx context.Context, where string) (tokens, error) {
-	file, err := p.locateTokens(ctx, where)
-	if err != nil {
-		return tokens{}, err
+// hub is where tokenizers and datasets are found by their names.
+func (p *Process) hub(download bool) *hub.Hub {
+	return hub.New(hub.Config{Getenv: p.getenv, Dial: p.Dial, Proxy: p.proxy(), Version: Version(), Download: download})
+}
+
+// mistaken makes what is not on this machine a mistake of the user's.
+func mistaken(err error) error {
+	if m := (*hub.Missing)(nil); errors.As(err, &m) {
+		return usage(err)
 	}
-	return readTokens(where, file)
+	return err
+}
+
+// orFlag names the flag of bench beside the variable that allows downloads.
+func orFlag(err error) error {
+	if m := (*hub.Missing)(nil); errors.As(err, &m) && m.Variable == hub.DownloadVariable {
+		return fmt.Errorf("%w, or use --hf-download", err)
+	}
+	return err
+}
+
+// inShort is why a tokenizer was not had, for the line of a report.
+func inShort(err error) string {
+	if m := (*hub.Missing)(nil); errors.As(err, &m) {
+		return fmt.Sprintf("no tokenizer %q on this machine; %s", m.Name, m.Why())
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // readTokens reads the tokenizer in a file or a folder, and the chat template beside it.

@@ -199,7 +199,7 @@ func (v vllmRun) tokens(ctx context.Context, s *session, id string) (tokens, str
 	if given {
 		where = *v.Tokenizer
 	}
-	tok, err := v.p.findTokens(ctx, where, given && (isPath(where) || isRegular(where)), s.target, id, vllmVocabulary)
+	tok, err := findTokens(ctx, v.p.hub(false), where, given && (isPath(where) || isRegular(where)), s.target, id, vllmVocabulary)
 	if err != nil {
 		return tok, where, err
 	}
@@ -211,6 +211,12 @@ func (v vllmRun) tokens(ctx context.Context, s *session, id string) (tokens, str
 		s.notef("no tokenizer %q on this machine: %s, so they differ from those of vllm at the same seed; send times do not, nor lengths, unless the model's tokenizer adds a first token", where, how)
 	}
 	return tok, where, nil
+}
+
+// isRegular tells whether there is a file of that name.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // isPath tells a path from the name of a model, which that tool would download.

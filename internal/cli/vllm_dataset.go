@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,11 +126,11 @@ func (v vllmRun) source(tok tokens) checkedWorkload {
 		return withTokens{v.TimedTrace(c)}
 	case "custom_image":
 		d := v.CustomImage(c)
-		d.Fetch = v.p.fetchMedia
+		d.Fetch = v.p.hub(false).Fetch
 		return withTokens{d}
 	case "custom_audio":
 		d := v.CustomAudio(c)
-		d.Fetch = v.p.fetchMedia
+		d.Fetch = v.p.hub(false).Fetch
 		return withTokens{d}
 	}
 	custom := v.Custom()
@@ -201,49 +199,9 @@ func (v vllmRun) copied(ctx context.Context) (c dataset.Copy, file, root string,
 	if repo == "" {
 		return nil, "", "", usagef("--dataset-path %s: no such file or folder", *v.DatasetPath)
 	}
-	h := v.p.hub()
-	root, here := h.snapshot(repo, hubDataset)
-	if !here && h.closed != "" {
-		return nil, "", "", usagef("--dataset-name hf: %w; or name a copy of it with --dataset-path FOLDER --hf-name %s", h.absent("dataset "+repo), v.HFFamily())
-	}
-	return hubCopy{
-		list:  func() ([]string, error) { return v.p.hubFiles(ctx, repo, hubDataset) },
-		fetch: func(path string) (string, error) { return v.p.hubFile(ctx, repo, hubDataset, path) },
-	}, "", root, nil
-}
-
-// A hubCopy is a dataset in the cache, whose files are downloaded when they are opened
-// if that is allowed.
-type hubCopy struct {
-	list  func() ([]string, error)
-	fetch func(path string) (file string, err error)
-}
-
-func (c hubCopy) List() ([]string, error) { return c.list() }
-
-func (c hubCopy) Open(path string) (fs.File, error) {
-	file, err := c.fetch(path)
+	files, root, err := v.p.hub(false).Dataset(repo).FS(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", "", usagef("--dataset-name hf: %w; or name a copy of it with --dataset-path FOLDER --hf-name %s", err, v.HFFamily())
 	}
-	return os.Open(file)
-}
-
-// fetchMedia opens a picture or a sound at a file:// or http address.
-func (p *Process) fetchMedia(ctx context.Context, address string) (io.ReadCloser, error) {
-	if path, ok := strings.CutPrefix(address, "file://"); ok {
-		return os.Open(path)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", address, err)
-	}
-	resp, err := p.hub().client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("fetch: %w", err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, errors.Join(fmt.Errorf("fetch %s: %s", address, resp.Status), resp.Body.Close())
-	}
-	return resp.Body, nil
+	return vllmdata.Folder{FS: files}, "", root, nil
 }

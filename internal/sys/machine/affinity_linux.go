@@ -1,4 +1,4 @@
-package cli
+package machine
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usableCPUs are the processors that this process may run on, in order.
-func usableCPUs() ([]int, error) {
+// UsableCPUs are the processors that this process may run on, in order.
+func UsableCPUs() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, err
@@ -33,9 +33,9 @@ func setOf(cpus []int) *unix.CPUSet {
 	return &set
 }
 
-// moveSelf keeps all threads of this process on these processors. A thread takes
+// KeepOn keeps all threads of this process on these processors. A thread takes
 // those of the one that starts it, so after two passes none is left elsewhere.
-func moveSelf(cpus []int) error {
+func KeepOn(cpus []int) error {
 	for range 2 {
 		threads, err := os.ReadDir("/proc/self/task")
 		if err != nil {
@@ -54,9 +54,9 @@ func moveSelf(cpus []int) error {
 	return nil
 }
 
-// startOn calls start on a thread that is kept on these processors, so that a
-// process it makes is too; then the thread goes back.
-func startOn(cpus, back []int, start func() error) error {
+// StartOn calls start on a thread that is kept on these processors, so that a process it
+// starts is too; then the thread goes back to others.
+func StartOn(cpus, back []int, start func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.SchedSetaffinity(0, setOf(cpus)); err != nil {

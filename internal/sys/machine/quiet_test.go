@@ -1,4 +1,4 @@
-package cli
+package machine
 
 import (
 	"math"
@@ -9,20 +9,17 @@ import (
 	"testing"
 )
 
-func nothingSet(string) (string, bool) { return "", false }
-
-// A run has the runtime to itself, and leaves it as it was. (Not parallel: the
+// A measurement has the runtime to itself, and leaves it as it was. (Not parallel: the
 // settings are those of the whole process.)
-func TestARunIsUndisturbed(t *testing.T) {
+func TestQuietRuntime(t *testing.T) {
 	percent, limit, procs := debug.SetGCPercent(100), debug.SetMemoryLimit(-1), runtime.GOMAXPROCS(0)
 	defer debug.SetGCPercent(percent)
-	p := &Process{Env: nothingSet, Alone: true}
-	s := p.undisturbed(1, 1000)
+	r := Quiet{Procs: 1, Heap: 24000}.Start()
 	during, ceiling := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
 	if got := runtime.GOMAXPROCS(0); got != 1 || during != -1 || ceiling <= memoryInUse() || ceiling == math.MaxInt64 {
 		t.Errorf("%d processors, collection at %d %%, a limit of %d bytes", got, during, ceiling)
 	}
-	if used := s.end(); used != 1 {
+	if used := r.Stop(); used != 1 {
 		t.Errorf("%d processors were used", used)
 	}
 	after := debug.SetGCPercent(100)
@@ -31,19 +28,17 @@ func TestARunIsUndisturbed(t *testing.T) {
 	}
 }
 
-// GOGC in the environment, and a process that is not the run's alone, are left alone.
+// A collector that has its own setting, and one in a process that is not the
+// measurement's alone, are left as they are.
 func TestTheCollectorIsLeftAlone(t *testing.T) {
 	percent := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(percent)
-	for _, p := range []*Process{
-		{Env: func(name string) (string, bool) { return "50", name == "GOGC" }, Alone: true},
-		{Env: nothingSet},
-	} {
-		s := p.undisturbed(0, 0)
+	for _, q := range []Quiet{{Collect: true}, {Shared: true}} {
+		r := q.Start()
 		if got := debug.SetGCPercent(100); got != 100 {
-			t.Errorf("alone %v: collection at %d %%", p.Alone, got)
+			t.Errorf("%+v: collection at %d %%", q, got)
 		}
-		s.end()
+		r.Stop()
 	}
 }
 

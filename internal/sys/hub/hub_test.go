@@ -1,4 +1,4 @@
-package cli
+package hub
 
 import (
 	"context"
@@ -21,8 +21,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
-	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/load/tokenizer"
 )
 
 // A fakeHub is a hub with one repository, and with another host for large files.
@@ -100,19 +101,24 @@ func (f *fakeHub) body(w http.ResponseWriter, name string) {
 	_, _ = io.WriteString(w, data)
 }
 
-// process has its cache in a folder of its own.
-func (f *fakeHub) process(t *testing.T, env map[string]string) (*Process, string) {
+// config has its cache in a folder of its own.
+func (f *fakeHub) config(t *testing.T, env map[string]string) (c Config, cache string) {
 	home := t.TempDir()
-	return &Process{
-		Env: func(name string) (string, bool) {
-			v, ok := map[string]string{"HF_ENDPOINT": f.hub.URL, "HF_HOME": home, "HOME": home, downloadVariable: "1"}[name]
+	return Config{
+		Getenv: func(name string) string {
 			if set, is := env[name]; is {
-				v, ok = set, true
+				return set
 			}
-			return v, ok
+			return map[string]string{"HF_ENDPOINT": f.hub.URL, "HF_HOME": home, "HOME": home, DownloadVariable: "1"}[name]
 		},
-		Dial: new(net.Dialer).DialContext,
+		Dial:    new(net.Dialer).DialContext,
+		Version: "test",
 	}, filepath.Join(home, "hub")
+}
+
+func (f *fakeHub) open(t *testing.T, env map[string]string) (h *Hub, cache string) {
+	c, cache := f.config(t, env)
+	return New(c), cache
 }
 
 // kept are the files of a cache, with what links point to.
@@ -139,9 +145,9 @@ func TestDownloadsAreKeptAsPythonKeepsThem(t *testing.T) {
 	f := newFakeHub(t, map[string]string{"data/a b.parquet": "some rows", "README.md": "words"})
 	f.large["data/a b.parquet"] = true
 	f.token = "hf_secret"
-	p, cache := f.process(t, map[string]string{"HF_TOKEN": "hf_secret\n"})
+	h, cache := f.open(t, map[string]string{"HF_TOKEN": "hf_secret\n"})
 	for range 2 {
-		file, err := p.hubFile(t.Context(), "org/name", hubDataset, "data/a b.parquet")
+		file, err := h.Dataset("org/name").File(t.Context(), "data/a b.parquet")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +158,7 @@ func TestDownloadsAreKeptAsPythonKeepsThem(t *testing.T) {
 	if want := []string{"HEAD /datasets/org/name/resolve/main/data/a b.parquet", "GET /datasets/org/name/resolve/main/data/a b.parquet"}; !slices.Equal(f.asked, want) || f.leaked {
 		t.Errorf("asked %q, the token came to the other host: %v", f.asked, f.leaked)
 	}
-	if _, err := p.hubFile(t.Context(), "org/name", hubModel, "README.md"); err != nil {
+	if _, err := h.Model("org/name").File(t.Context(), "README.md"); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("some rows"))
@@ -168,7 +174,7 @@ func TestDownloadsAreKeptAsPythonKeepsThem(t *testing.T) {
 	if got := kept(t, cache); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}
-	paths, err := p.hubFiles(t.Context(), "org/name", hubDataset)
+	paths, err := h.Dataset("org/name").List(t.Context())
 	slices.Sort(paths)
 	if err != nil || !slices.Equal(paths, []string{"README.md", "data/a b.parquet"}) {
 		t.Errorf("%q, %v", paths, err)
@@ -189,8 +195,8 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 		gone  bool // the error is fs.ErrNotExist's
 	}{
 		"cut":        {func(f *fakeHub) { f.cut = true }, nil, "x", "unexpected EOF", false},
-		"changed":    {func(f *fakeHub) { f.changed = true }, nil, "x", "what came is not what the hub announced", false},
-		"large, too": {func(f *fakeHub) { f.changed, f.large["x"] = true, true }, nil, "x", "what came is not what the hub announced", false},
+		"changed":    {func(f *fakeHub) { f.changed = true }, nil, "x", "the content does not have the hash that the hub announced", false},
+		"large, too": {func(f *fakeHub) { f.changed, f.large["x"] = true, true }, nil, "x", "the content does not have the hash that the hub announced", false},
 		"gated":      {func(f *fakeHub) { f.token = "t" }, nil, "x", "set HF_TOKEN", false},
 		"no file":    {func(*fakeHub) {}, nil, "y", "the repository has no such file", true},
 		"a path":     {func(*fakeHub) {}, nil, "../x", "not the name of a file", true},
@@ -198,14 +204,14 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 		"offline as transformers says": {
 			func(*fakeHub) {}, map[string]string{"TRANSFORMERS_OFFLINE": "true"}, "x", "TRANSFORMERS_OFFLINE is set", true,
 		},
-		"not asked": {func(*fakeHub) {}, map[string]string{downloadVariable: ""}, "x", "PITOT_HF_DOWNLOAD=1 would allow to download it, or --hf-download of pitot bench", true},
+		"not asked": {func(*fakeHub) {}, map[string]string{DownloadVariable: ""}, "x", "set PITOT_HF_DOWNLOAD=1 to download it", true},
 		"no hub":    {func(f *fakeHub) { f.hub.Close() }, nil, "x", "connection refused", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeHub(t, map[string]string{"x": strings.Repeat("content ", 9999)})
 			c.spoil(f)
-			p, cache := f.process(t, c.env)
-			file, err := p.hubFile(t.Context(), "org/name", hubModel, c.file)
+			h, cache := f.open(t, c.env)
+			file, err := h.Model("org/name").File(t.Context(), c.file)
 			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, fs.ErrNotExist) != c.gone {
 				t.Errorf("%q, %v", file, err)
 			}
@@ -237,9 +243,9 @@ func TestManyMayLinkAtOnce(t *testing.T) {
 func TestHubTildeIsTheHomeFolder(t *testing.T) {
 	f := newFakeHub(t, map[string]string{"x": "y"})
 	for _, env := range []map[string]string{{"HF_HOME": "~/kept"}, {"HF_HUB_CACHE": "~/kept/hub"}} {
-		p, _ := f.process(t, env)
-		want := filepath.Join(p.getenv("HOME"), "kept", "hub") + "/"
-		if file, err := p.hubFile(t.Context(), "org/name", hubModel, "x"); err != nil || !strings.HasPrefix(file, want) {
+		c, _ := f.config(t, env)
+		want := filepath.Join(c.Getenv("HOME"), "kept", "hub") + "/"
+		if file, err := New(c).Model("org/name").File(t.Context(), "x"); err != nil || !strings.HasPrefix(file, want) {
 			t.Errorf("%v: %q, %v, want it in %q", env, file, err, want)
 		}
 	}
@@ -247,10 +253,10 @@ func TestHubTildeIsTheHomeFolder(t *testing.T) {
 
 func TestADownloadIsGivenUpWithTheRun(t *testing.T) {
 	f := newFakeHub(t, map[string]string{"x": "y"})
-	p, cache := f.process(t, nil)
+	h, cache := f.open(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.hubFile(ctx, "org/name", hubModel, "x"); !errors.Is(err, context.Canceled) || len(kept(t, cache)) > 0 {
+	if _, err := h.Model("org/name").File(ctx, "x"); !errors.Is(err, context.Canceled) || len(kept(t, cache)) > 0 {
 		t.Errorf("%v, %q", err, kept(t, cache))
 	}
 }
@@ -271,14 +277,15 @@ func TestTokenizersAreDownloadedWithTheirTemplates(t *testing.T) {
 		"tokenizer.json": tinyTokenizer, "tokenizer_config.json": `{"bos_token": "<s>"}`, "model.safetensors": "weights", "tokenizer.model": "\x0a\x0e",
 		"chat_template.jinja": "{{ bos_token }}{{ messages[0].content }}{{ '>' if add_generation_prompt }}",
 	})
-	p, cache := f.process(t, nil)
-	tok, err := p.loadTokens(t.Context(), "org/name")
-	if err != nil {
-		t.Fatal(err)
+	h, cache := f.open(t, nil)
+	folder, err := h.Tokenizer(t.Context(), "org/name")
+	if want := filepath.Join(cache, "models--org--name", "snapshots", hubCommit); err != nil || folder != want {
+		t.Fatalf("%q, %v", folder, err)
 	}
-	text, err := tok.vocab.Template.Render(json.RawMessage(`[{"role": "user", "content": "ab"}]`), workload.TemplateOptions{GenerationPrompt: true})
-	if err != nil || text != "<s>ab>" || tok.vocab.BOS != "<s>" || tok.vocab.Size != 2 {
-		t.Errorf("%q, BOS %q, %d tokens, %v", text, tok.vocab.BOS, tok.vocab.Size, err)
+	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "chat_template.jinja"} {
+		if data, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(data) != f.files[name] {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
 	}
 	if got := len(kept(t, cache)); got != 2*3+1 {
 		t.Errorf("%d files: %q", got, kept(t, cache))
@@ -287,7 +294,7 @@ func TestTokenizersAreDownloadedWithTheirTemplates(t *testing.T) {
 	if last := f.asked[asked-1]; last != "GET /org/name/resolve/main/tokenizer.json" {
 		t.Errorf("the file by which the others are found came before them: %q", f.asked)
 	}
-	if _, err := p.loadTokens(t.Context(), "org/name"); err != nil || len(f.asked) != asked {
+	if again, err := h.Tokenizer(t.Context(), "org/name"); err != nil || again != folder || len(f.asked) != asked {
 		t.Errorf("the second time the hub is asked for %q, %v", f.asked[asked:], err)
 	}
 }
@@ -310,8 +317,8 @@ func TestWhereTokenizersAreFound(t *testing.T) {
 			if c.env == nil {
 				c.env = map[string]string{}
 			}
-			c.env[downloadVariable] = ""
-			p, cache := f.process(t, c.env)
+			c.env[DownloadVariable] = ""
+			config, cache := f.config(t, c.env)
 			home := filepath.Dir(cache)
 			if _, set := c.env["MODELSCOPE_CACHE"]; set {
 				c.env["MODELSCOPE_CACHE"] = filepath.Join(home, "ms")
@@ -325,9 +332,12 @@ func TestWhereTokenizersAreFound(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			tok, err := p.loadTokens(t.Context(), c.ask)
-			if err != nil || tok.name != filepath.Dir(file) {
-				t.Errorf("%q, %v", tok.name, err)
+			found, err := New(config).Tokenizer(t.Context(), c.ask)
+			if err != nil || found != filepath.Dir(file) {
+				t.Errorf("%q, %v", found, err)
+			}
+			if _, err := tokenizer.Load(os.DirFS(filepath.Dir(found)), filepath.Base(found)); err != nil {
+				t.Error(err)
 			}
 			if len(f.asked) > 0 {
 				t.Errorf("the hub was asked for %q", f.asked)
@@ -342,37 +352,128 @@ func TestTokenizersThatAreNotFound(t *testing.T) {
 		env       map[string]string
 		ask, want string
 	}{
-		"closed":       {map[string]string{downloadVariable: ""}, "org/name", `tokenizer "org/name" is neither a file nor in the Hugging Face cache or ModelScope's of this machine; PITOT_HF_DOWNLOAD=1 would allow to download it, or --hf-download of pitot bench`},
-		"another file": {map[string]string{downloadVariable: ""}, "hub_test.go", `tokenizer "hub_test.go" is a file, but none of a tokenizer by its name: those are .json, .tiktoken`},
+		"closed":       {map[string]string{DownloadVariable: ""}, "org/name", `tokenizer "org/name" is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine; set PITOT_HF_DOWNLOAD=1 to download it`},
+		"offline":      {map[string]string{"HF_HUB_OFFLINE": "1"}, "org/name", `tokenizer "org/name" is neither a file nor in the Hugging Face cache or the ModelScope cache of this machine; HF_HUB_OFFLINE is set`},
+		"another file": {map[string]string{DownloadVariable: ""}, "hub_test.go", `tokenizer "hub_test.go" is a file, but not of a tokenizer (those are named *.json, *.tiktoken`},
 		"a path":       {nil, "./none", `tokenizer "./none" is neither a file nor in the Hugging Face cache`},
-		"no tokenizer": {nil, "org/name", `no tokenizer "org/name" on this machine: org/name has none in a form that is known: tokenizer.json or a tiktoken file`},
+		"no tokenizer": {nil, "org/name", `no tokenizer "org/name" on this machine: org/name has no tokenizer of a known form: tokenizer.json or a tiktoken file`},
 	} {
-		p, _ := f.process(t, c.env)
-		if _, err := p.loadTokens(t.Context(), c.ask); err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.Is(err, fs.ErrNotExist) {
+		h, _ := f.open(t, c.env)
+		if _, err := h.Tokenizer(t.Context(), c.ask); err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// A template that cannot be read stands in the way of nothing but its use.
-func TestTemplatesThatAreRefused(t *testing.T) {
-	folder := t.TempDir()
-	for name, data := range map[string]string{"tokenizer.json": tinyTokenizer, "chat_template.jinja": "a\n{{ x|nosuch }}"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+// Whether downloads are allowed belongs to a Hub: one that may leaves the next as it is.
+func TestOneHubMayDownloadAndTheNextMayNot(t *testing.T) {
+	f := newFakeHub(t, map[string]string{"x": "y"})
+	c, _ := f.config(t, map[string]string{DownloadVariable: ""})
+	c.Download = true
+	may := New(c)
+	c.Download = false
+	mayNot := New(c)
+	var missing *Missing
+	if _, err := mayNot.Dataset("org/name").File(t.Context(), "x"); !errors.As(err, &missing) || missing.Variable != DownloadVariable {
+		t.Error(err)
 	}
-	tok, err := readTokens(folder, folder)
+	if _, err := may.Dataset("org/name").File(t.Context(), "x"); err != nil {
+		t.Error(err)
+	}
+	if _, err := mayNot.Dataset("org/name").File(t.Context(), "x"); err != nil {
+		t.Errorf("it is in the cache: %v", err)
+	}
+}
+
+func TestARepositoryIsAFileSystem(t *testing.T) {
+	f := newFakeHub(t, map[string]string{"README.md": "words", "data/a.jsonl": "rows", "data/b/c.jsonl": "more rows"})
+	h, cache := f.open(t, nil)
+	files, root, err := h.Dataset("org/name").FS(t.Context())
+	if err != nil || root != "" {
+		t.Fatalf("%q, %v", root, err)
+	}
+	listed, err := fs.Glob(files, "data/*")
+	if err != nil || !slices.Equal(listed, []string{"data/a.jsonl", "data/b"}) || len(kept(t, cache)) > 0 {
+		t.Errorf("%q, %v, and in the cache %q", listed, err, kept(t, cache))
+	}
+	if data, err := fs.ReadFile(files, "data/a.jsonl"); err != nil || string(data) != "rows" || len(kept(t, cache)) != 3 {
+		t.Errorf("%q, %v, and in the cache %q", data, err, kept(t, cache))
+	}
+	if _, err := fs.ReadFile(files, "data/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if err := fstest.TestFS(files, "README.md", "data/a.jsonl", "data/b/c.jsonl"); err != nil {
+		t.Error(err)
+	}
+	f.hub.Close()
+	files, _, err = h.Dataset("org/name").FS(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tok.vocab.Template.Render(nil, workload.TemplateOptions{}); err == nil || !strings.Contains(err.Error(), "line 2: the filter |nosuch is not supported") {
+	if data, err := fs.ReadFile(files, "data/a.jsonl"); err != nil || string(data) != "rows" {
+		t.Errorf("what is in the cache needs no hub: %q, %v", data, err)
+	}
+	if _, err := fs.ReadDir(files, "."); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a list needs the hub: %v", err)
+	}
+	offline, _ := f.config(t, map[string]string{"HF_HUB_CACHE": cache, DownloadVariable: ""})
+	files, root, err = New(offline).Dataset("org/name").FS(t.Context())
+	if want := filepath.Join(cache, "datasets--org--name", "snapshots", hubCommit); err != nil || root != want {
+		t.Fatalf("%q, %v", root, err)
+	}
+	if err := fstest.TestFS(files, "README.md", "data/a.jsonl", "data/b/c.jsonl"); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(filepath.Join(folder, "chat_template.jinja")); err != nil {
+}
+
+func TestRepositoriesThatAreMissing(t *testing.T) {
+	f := newFakeHub(t, nil)
+	h, cache := f.open(t, map[string]string{DownloadVariable: ""})
+	_, _, err := h.Dataset("org/name").FS(t.Context())
+	if want := "dataset org/name is not in the Hugging Face cache of this machine (" + cache + "); set PITOT_HF_DOWNLOAD=1 to download it"; err == nil || err.Error() != want || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if files, err := h.Dataset("org/name").Match(t.Context(), "*"); files != nil || err != nil {
+		t.Errorf("%q, %v", files, err)
+	}
+	if len(f.asked) > 0 {
+		t.Errorf("the hub was asked for %q", f.asked)
+	}
+}
+
+func TestFilesThatFitAPattern(t *testing.T) {
+	f := newFakeHub(t, map[string]string{"math/test-1.parquet": "1", "math/test-0.parquet": "0", "math/dev-0.parquet": "2"})
+	h, cache := f.open(t, nil)
+	files, err := h.Dataset("org/name").Match(t.Context(), "math/test-*.parquet")
+	folder := filepath.Join(cache, "datasets--org--name", "snapshots", hubCommit, "math")
+	if want := []string{filepath.Join(folder, "test-0.parquet"), filepath.Join(folder, "test-1.parquet")}; err != nil || !slices.Equal(files, want) {
+		t.Errorf("%q, %v", files, err)
+	}
+}
+
+func TestMediaIsFetched(t *testing.T) {
+	f := newFakeHub(t, map[string]string{"image.png": "pixels"})
+	h, _ := f.open(t, map[string]string{"HF_TOKEN": "hf_secret"})
+	file := filepath.Join(t.TempDir(), "image.png")
+	if err := os.WriteFile(file, []byte("pixels"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if tok, err = readTokens(folder, folder); err != nil || tok.vocab.Template != nil {
-		t.Errorf("%v, %v", tok.vocab.Template, err)
+	for _, address := range []string{"file://" + file, f.other.URL + "/image.png"} {
+		body, err := h.Fetch(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := io.ReadAll(body); err != nil || string(data) != "pixels" {
+			t.Errorf("%s: %q, %v", address, data, err)
+		}
+		if err := body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := h.Fetch(t.Context(), f.hub.URL+"/none"); err == nil || !strings.HasSuffix(err.Error(), "/none: 404 Not Found") {
+		t.Error(err)
+	}
+	if f.leaked {
+		t.Error("the token went to a host that is not the hub")
 	}
 }

@@ -1,13 +1,9 @@
-package cli
+package machine
 
-import (
-	"golang.org/x/sys/unix"
-
-	"github.com/pitot-bench/pitot/internal/proof/doctor"
-)
+import "golang.org/x/sys/unix"
 
 // localPorts are those that connections are made from, nil if they are not known.
-func localPorts() *doctor.Ports {
+func localPorts() *Ports {
 	low, err := unix.SysctlUint32("net.inet.ip.portrange.first")
 	if err != nil {
 		return nil
@@ -16,5 +12,5 @@ func localPorts() *doctor.Ports {
 	if err != nil {
 		return nil
 	}
-	return &doctor.Ports{Low: int(low), High: int(high)}
+	return &Ports{Low: int(low), High: int(high)}
 }

@@ -1,4 +1,4 @@
-package cli
+package proc
 
 import (
 	"bytes"
@@ -7,52 +7,64 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/wire/clock"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// watchInterval is how often a client is looked at. Each process tells its peak of
-// memory, so that only what happens in its last moments can be missed.
-const watchInterval = 50 * time.Millisecond
-
-// A watched client is what was seen of a process and its descendants; nothing where
-// /proc does not tell.
-type watched struct {
-	peak    int64            // the most memory that any one of them had, in bytes
-	samples []conform.Sample // what all of them had used of the processors
+// A Sample is the processor time that a process and its descendants had used by an
+// instant.
+type Sample struct {
+	At  int64 // of Command.Now
+	CPU time.Duration
 }
 
-// watchClient looks at a process and its descendants until end is called.
-func watchClient(pid int, clk *clock.Clock) (end func() watched) {
-	done, result := make(chan struct{}), make(chan watched)
+// watchInterval is how often a process is looked at. Each tells its peak of memory, so
+// that only what happens in its last moments can be missed.
+const watchInterval = 50 * time.Millisecond
+
+// A watch looks at a process and its descendants. It sees nothing where there is no
+// /proc.
+type watch struct {
+	done, ended chan struct{}
+	now         func() int64
+	peak        int64 // the most memory that any one of them had, in bytes
+	samples     []Sample
+}
+
+func startWatch(pid int, now func() int64) *watch {
+	w := &watch{done: make(chan struct{}), ended: make(chan struct{}), now: now}
 	go func() {
+		defer close(w.ended)
 		tick := time.NewTicker(watchInterval)
 		defer tick.Stop()
-		var w watched
 		for {
-			w.look(pid, clk)
+			w.look(pid)
 			select {
 			case <-tick.C:
-			case <-done:
-				result <- w
+			case <-w.done:
 				return
 			}
 		}
 	}()
-	return func() watched {
-		close(done)
-		return <-result
-	}
+	return w
 }
 
-func (w *watched) look(pid int, clk *clock.Clock) {
-	at, used := clk.Now(), time.Duration(0)
+func (w *watch) stop() *watch {
+	close(w.done)
+	<-w.ended
+	return w
+}
+
+func (w *watch) look(pid int) {
+	s := Sample{}
+	if w.now != nil {
+		s.At = w.now()
+	}
 	for _, p := range family(pid) {
 		w.peak = max(w.peak, peakOf(p))
-		used += timeOf(p)
+		s.CPU += timeOf(p)
 	}
-	if used > 0 { // else it has ended
-		w.samples = append(w.samples, conform.Sample{At: at, CPU: used})
+	if w.now != nil && s.CPU > 0 { // else it has ended
+		w.samples = append(w.samples, s)
 	}
 }
 
@@ -98,5 +110,5 @@ func timeOf(pid int) time.Duration {
 		n, _ := strconv.Atoi(string(f))
 		ticks += n
 	}
-	return time.Duration(ticks) * tick
+	return time.Duration(ticks) * machine.Tick
 }
