@@ -205,7 +205,7 @@ func (x *execution) tryStamps(ctx context.Context) {
 		return
 	}
 	system, _, _ := strings.Cut(x.run.Env.OS, "/")
-	t, finding, err := doctor.SelfTest(ctx, system, x.target.clock)
+	t, finding, err := doctor.SelfTest(ctx, x.target.clock)
 	x.run.Env.SelfTest = t
 	switch {
 	case ctx.Err() != nil: // it is over
