@@ -209,12 +209,13 @@ func (s *session) startProfiler(ctx context.Context) {
 // stored, an interrupt ends what is left to do.
 func (s *session) measure(ctx context.Context, before map[string]float64) (*trace.Trace, error) {
 	s.run.ID, s.run.Kind, s.run.Started = newRunID(time.Now()), trace.Measured, time.Now()
-	writer, err := s.store.Create(s.run)
+	progress := s.startProgress()
+	writer, err := s.store.Create(s.run, store.Owner{Progress: progress.counts.Snapshot})
 	if err != nil {
+		progress.stop()
 		return nil, err
 	}
-	progress := s.startProgress()
-	d := driver.Driver{Sender: s.sender(), Now: s.target.transport.Now, Progress: &progress.counts, OnRecord: func(r *trace.Record) {
+	d := driver.Driver{Sender: s.sender(), Now: s.target.transport.Now, Progress: &progress.counts, Tokens: s.client.Tokens, OnRecord: func(r *trace.Record) {
 		writer.Append(r)
 		progress.record(r)
 	}}

@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
@@ -164,7 +165,7 @@ func forgetCounts(records []*trace.Record) {
 func (s *session) keep(records []*trace.Record) (wait func() error) {
 	done := make(chan error, 1)
 	go func() {
-		writer, err := s.store.Create(s.run)
+		writer, err := s.store.Create(s.run, store.Owner{})
 		if err == nil {
 			for _, r := range records {
 				writer.Append(r)
