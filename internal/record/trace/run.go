@@ -35,6 +35,8 @@ type Run struct {
 	Verdict *Verdict `json:"verdict,omitempty"`
 	// Origin is where an imported run came from; nil for our own.
 	Origin *Origin `json:"origin,omitempty"`
+	// Leg is the place of the run in an experiment; nil for a run on its own.
+	Leg *Leg `json:"leg,omitempty"`
 	// ServerCounters are server counters over the run, by name: the last scrape
 	// minus the first.
 	ServerCounters map[string]float64 `json:"server_counters,omitempty"`
@@ -60,6 +62,28 @@ const (
 	Complete    Status = "complete"
 	Interrupted Status = "interrupted"
 )
+
+// A Leg is the place of a run in an experiment. Numbers count from 1.
+type Leg struct {
+	Experiment string `json:"experiment"`
+	Block      int    `json:"block"`    // legs of one block are compared with each other
+	Position   int    `json:"position"` // in the order in which the legs ran
+	// ServerStart is which start of a server in the experiment the leg ran on: legs
+	// with the same number shared a process. 0 if the experiment started none.
+	ServerStart int `json:"server_start,omitempty"`
+}
+
+// A Snapshot is how far a run had come at one instant.
+type Snapshot struct {
+	At       Instant // Never for a run that has not begun
+	Released int     // requests that the driver had let go
+	Done     int     // of these, how many were over, failed ones included
+	Failed   int
+	Tokens   int // output tokens received, those of requests in flight included
+}
+
+// InFlight is how many requests were released and not done.
+func (s Snapshot) InFlight() int { return s.Released - s.Done }
 
 // A Plan is what was asked for. It holds no secrets.
 type Plan struct {
