@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"text/tabwriter"
 
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
@@ -69,21 +68,4 @@ func (p *Process) printDiagnosis(d diagnosis, asJSON bool) error {
 		}
 	}
 	return err
-}
-
-// tryStamps is the self-test ahead of a run. A note of the run's tells what is wrong
-// with the stamps; a system that never has any is told of in the report.
-func (s *session) tryStamps(ctx context.Context) {
-	if !s.Alone || ctx.Err() != nil {
-		return
-	}
-	t, finding, err := doctor.SelfTest(ctx, s.target.clock)
-	s.run.Env.SelfTest = t
-	switch {
-	case ctx.Err() != nil: // it is over
-	case err != nil:
-		s.notef("the self-test of the kernel's receive stamps did not work: %v", err)
-	case finding.Verdict != doctor.OK && runtime.GOOS == "linux":
-		s.notef("the kernel's receive stamps, in a self-test: %s: %s", finding.Value, finding.Advice)
-	}
 }

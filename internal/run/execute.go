@@ -225,7 +225,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	if err := x.handle(Starting{Run: &begun, Requests: len(x.Requests()), Progress: progress}); err != nil {
 		return nil, err
 	}
-	d := driver.Driver{Sender: x.sender(), Now: x.target.transport.Now, Progress: progress, OnRecord: func(r *trace.Record) { _ = x.handle(Recorded{r}) }}
+	d := driver.Driver{Sender: x.sender(), Now: x.target.transport.Now, Progress: progress, Tokens: x.client.Tokens, OnRecord: func(r *trace.Record) { _ = x.handle(Recorded{r}) }}
 	end := func() int { return x.run.Env.CPUs }
 	if x.Quiet != nil {
 		d.Timer = clock.NewPrecise()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -37,7 +38,7 @@ func bigStore(b *testing.B) *Store {
 	for i := range manyRuns {
 		run := newRun(fmt.Sprintf("20261122-%06d-%04x", i, i*7919%65536), fmt.Sprintf("nightly / %d", i%100), int64(i+1))
 		run.Status, run.End = trace.Complete, 1000
-		run.Plan.Workload, run.Plan.Arrival = "random, 256 tokens in, 128 out", "Poisson at 10 requests/s"
+		run.Plan.Workload, run.Plan.Arrival = plan.Text("random, 256 tokens in, 128 out"), plan.Text("Poisson at 10 requests/s")
 		run.Env.Profile = &trace.Profile{Name: "p", Text: strings.Repeat("costs: [1, 2, 3]\n", 200)}
 		run.Verdict = &trace.Verdict{Validity: trace.Valid}
 		n := 2

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// benchCmd is `pitot bench`.
+type benchCmd struct{ benchFlags }
+
+// Run measures.
+func (c *benchCmd) Run(p *Process, k *kong.Context) error {
+	front, err := compile(k, c.Config, false)
+	if err := errors.Join(err, c.check()); err != nil {
+		return err
+	}
+	return p.makeAndReport(front, front.spec, c.resultFlags)
+}
+
+// simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
+// server and the wait.
+type simCmd struct{ simFlags }
+
+// Run simulates.
+func (c *simCmd) Run(p *Process, k *kong.Context) error {
+	front, err := compile(k, c.Config, true)
+	if err := errors.Join(err, c.check()); err != nil {
+		return err
+	}
+	return p.makeAndReport(front, front.spec, c.resultFlags)
+}
+
+// bareEngineFlags gives the engine's flags of `pitot sim` the names that they have in
+// `pitot serve`, where those are not taken; the names of `pitot bench` go on working.
+// Those that have no meaning in virtual time are not shown.
+func bareEngineFlags(k *kong.Kong) error {
+	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sim" })
+	flags := k.Model.Children[i].Flags
+	for _, f := range flags {
+		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text" || f.Name == "require-valid"
+		if f.Name == "protocol" {
+			f.Help = "completions, chat or generate (SGLang's own). Default: completions, or chat for images and conversations."
+		}
+		bare, ours := strings.CutPrefix(f.Name, "engine-")
+		if ours && !slices.ContainsFunc(flags, func(other *kong.Flag) bool { return other.Name == bare }) {
+			f.Name, f.Aliases = bare, append(f.Aliases, f.Name)
+		}
+	}
+	return nil
+}
+
+// makeAndReport makes a run of Pitot's own command line, and prints its reports.
+func (p *Process) makeAndReport(front *compiled, spec plan.Spec, o resultFlags) error {
+	m, err := p.newMaking(front, o.Store, p.live(o.Quiet, false))
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	m.given = front.given
+	result, err := m.make(spec)
+	if result == nil {
+		return err
+	}
+	printed := p.printReports(result.Trace, result.Summary, o.Report, o.Form)
+	if !slices.Contains(o.Report, "pitot") {
+		p.warn(result.Summary.Health)
+	}
+	return m.end(result, err, printed, o.RequireValid)
+}
+
+// A making is a run on its way from a Spec to the store, whatever command line it was.
+type making struct {
+	p     *Process
+	front namer
+	keep  *keeper
+	live  *live
+	sinks []run.Sink        // beside those two
+	given map[string]string // secrets, by path
+	args  []string          // the command line, without secrets; nil: the process's
+}
+
+func (p *Process) newMaking(front namer, storeFile string, l *live) (*making, error) {
+	keep, err := p.newKeeper(storeFile)
+	return &making{p: p, front: front, keep: keep, live: l}, err
+}
+
+func (m *making) close() { m.keep.close() }
+
+// make prepares and executes the run. An interrupt before the run ends it with
+// errInterrupted; during the run it ends sending, and a second one ends what is in
+// flight.
+func (m *making) make(spec plan.Spec) (*run.Result, error) {
+	deps := m.p.deps(m.given, m.keep.path)
+	deps.Machine.Invocation = m.args
+	if m.args == nil {
+		deps.Machine.Invocation = maskedArgs(m.p.Args)
+	}
+	sinks := append([]run.Sink{m.keep, m.live}, m.sinks...)
+	deps.Tell = func(e run.Event) {
+		for _, s := range sinks {
+			_ = s.Handle(e)
+		}
+	}
+	s := m.p.watchSignals()
+	defer s.release()
+	prepared, err := run.Prepare(s.preparing, spec, deps)
+	if err != nil {
+		return nil, inWords(m.front, err)
+	}
+	defer prepared.Close()
+	stop := s.executing()
+	result, err := prepared.Execute(s.ctx, stop, sinks...)
+	if errors.Is(err, run.ErrStopped) {
+		return nil, errInterrupted
+	}
+	return result, inWords(m.front, err)
+}
+
+// end says where the run is kept, and sums up what went wrong: in the run, in printing its
+// report, or in what the run was required to be.
+func (m *making) end(r *run.Result, err, reported error, requireValid bool) error {
+	if err == nil {
+		m.live.sayf("%s", m.keep.where(r.Trace.Run.ID))
+	}
+	var ended error
+	if r.Trace.Run.Status == trace.Interrupted {
+		ended = errInterrupted
+	}
+	return errors.Join(reported, err, ended, required(requireValid, r.Summary.Health))
+}
+
+// signals are the interrupts of a run: while it is prepared one ends it; then the first
+// stops it, and the second cancels what is in flight.
+type signals struct {
+	ctx       context.Context // of the execution
+	preparing context.Context
+	begin     chan chan struct{} // hands over the channel to close
+	release   func()
+}
+
+func (p *Process) watchSignals() *signals {
+	ctx, cancel := context.WithCancel(context.Background())
+	preparing, interrupt := context.WithCancelCause(ctx)
+	s := &signals{ctx: ctx, preparing: preparing, begin: make(chan chan struct{}), release: cancel}
+	go func() {
+		var stop chan struct{}
+		for stop == nil {
+			select {
+			case <-p.Signals:
+				interrupt(errInterrupted)
+			case stop = <-s.begin:
+			case <-ctx.Done():
+				return
+			}
+		}
+		for _, next := range []func(){func() { close(stop) }, cancel} {
+			select {
+			case <-p.Signals:
+				next()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// executing says that the run is prepared; what it returns is closed to stop it.
+func (s *signals) executing() <-chan struct{} {
+	stop := make(chan struct{})
+	s.begin <- stop
+	return stop
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// maskedArgs are arguments of Pitot's own without secrets.
+func maskedArgs(args []string) []string {
+	masked := make([]string, len(args))
+	for i, arg := range args {
+		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(name, "--") {
+			arg = name + "=" + maskFlag(name, value)
+		} else if i > 0 {
+			arg = maskFlag(args[i-1], arg)
+		}
+		masked[i] = arg
+	}
+	return masked
+}
+
+// maskFlag hides what is secret in the value of a flag.
+func maskFlag(flag, value string) string {
+	switch flag {
+	case "--header":
+		return plan.MaskPair(value)
+	case "--tenant", "--tenants", "--mix":
+		return maskPart(value)
+	}
+	return value
+}
+
+// maskPart hides secrets in the text of a part.
+func maskPart(text string) string {
+	words, err := splitWords(text)
+	if err != nil {
+		return text
+	}
+	for i, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		if name == "header" {
+			value = plan.MaskPair(value)
+		}
+		words[i] = name + "=" + quoted(value)
+	}
+	return strings.Join(words, " ")
+}
