@@ -15,6 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
@@ -114,7 +115,7 @@ func newIDPrefix() string { return "pitot-" + strings.ToLower(rand.Text()[:8]) +
 // stoodFor is the profile of the embedded engine; nil without one.
 func (c *benchCmd) stoodFor() *trace.Profile {
 	if p := c.deployment; p != nil {
-		return &trace.Profile{Name: p.Name, Error: p.Error, Text: p.Text}
+		return &trace.Profile{Name: p.Name, Error: p.Accuracy(), Text: p.Text}
 	}
 	return nil
 }
@@ -167,7 +168,7 @@ func (c *benchCmd) resolve(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.run.Env.Tokenizer, s.run.Env.TokenizerWhy = tok.name, tok.why
+	s.run.Env.Tokenizer, s.run.Env.TokenizerWhy = tok.name, plan.Text(tok.why)
 	if tok.tok == nil && c.Tokenizer == "" && !c.needsText() {
 		s.notef("prompts are counted as token ids: no --tokenizer is named, and the server has no /tokenize that works")
 	}
@@ -219,8 +220,8 @@ func (c *benchCmd) plan(s *session, model string) error {
 	s.run.Name = c.Name
 	s.run.Plan = trace.Plan{
 		Dialect: "pitot", URL: c.URL, Protocol: c.Protocol, Model: model, Stream: !c.NoStream,
-		Workload: c.describeWorkload(len(s.requests)), Requests: len(s.requests), Seed: uint64(c.Seed),
-		Arrival: load.description, Rate: load.rate, Ramp: c.Ramp != "", Concurrency: c.Concurrency,
+		Workload: plan.Text(c.describeWorkload(len(s.requests))), Requests: len(s.requests), Seed: uint64(c.Seed),
+		Arrival: plan.Text(load.description), Rate: load.rate, Ramp: c.Ramp != "", Concurrency: c.Concurrency,
 		Objectives: slos, Percentiles: c.Percentiles, Settings: s.masked(s.run.Plan.Settings),
 	}
 	s.run.Env.Invocation = s.maskedArgs()

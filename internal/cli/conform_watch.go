@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/proof/verify"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
@@ -18,8 +18,8 @@ const watchInterval = 50 * time.Millisecond
 // A watched client is what was seen of a process and its descendants; nothing where
 // /proc does not tell.
 type watched struct {
-	peak    int64            // the most memory that any one of them had, in bytes
-	samples []conform.Sample // what all of them had used of the processors
+	peak    int64           // the most memory that any one of them had, in bytes
+	samples []verify.Sample // what all of them had used of the processors
 }
 
 // watchClient looks at a process and its descendants until end is called.
@@ -52,7 +52,7 @@ func (w *watched) look(pid int, clk *clock.Clock) {
 		used += timeOf(p)
 	}
 	if used > 0 { // else it has ended
-		w.samples = append(w.samples, conform.Sample{At: at, CPU: used})
+		w.samples = append(w.samples, verify.Sample{At: at, CPU: used})
 	}
 }
 

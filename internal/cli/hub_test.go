@@ -326,8 +326,8 @@ func TestWhereTokenizersAreFound(t *testing.T) {
 				}
 			}
 			tok, err := p.loadTokens(t.Context(), c.ask)
-			if err != nil || tok.name != filepath.Dir(file) {
-				t.Errorf("%q, %v", tok.name, err)
+			if err != nil || english.Say(tok.name) != filepath.Dir(file) {
+				t.Errorf("%q, %v", english.Say(tok.name), err)
 			}
 			if len(f.asked) > 0 {
 				t.Errorf("the hub was asked for %q", f.asked)

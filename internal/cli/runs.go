@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool/dialect"
 )
 
@@ -87,7 +88,7 @@ func (c runsListCmd) Run(p *Process) error {
 			run.ID, run.Name, string(run.Kind), string(run.Status), verdict(run), records, failed, run.Plan.Model, describeLoad(run.Plan),
 		})
 	}
-	return report.Columns(p.Stdout, rows)
+	return text.Columns(p.Stdout, rows)
 }
 
 // verdict is what was thought of a run when it was over.
@@ -100,9 +101,9 @@ func verdict(run trace.Run) string {
 
 func describeLoad(p trace.Plan) string {
 	var parts []string
-	for _, part := range []string{p.Workload, p.Arrival} {
-		if part != "" { // an imported table does not tell
-			parts = append(parts, part)
+	for _, part := range []plan.Message{p.Workload, p.Arrival} {
+		if !part.IsZero() { // an imported table does not tell
+			parts = append(parts, english.Say(part))
 		}
 	}
 	if p.Concurrency > 0 {
@@ -169,8 +170,8 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("load", describeLoad(run.Plan))
 	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
 	line("server", run.Env.Server)
-	line("tokenizer", run.Env.Tokenizer)
-	line("", run.Env.TokenizerWhy)
+	line("tokenizer", english.Say(run.Env.Tokenizer))
+	line("", english.Say(run.Env.TokenizerWhy))
 	if o := run.Origin; o != nil {
 		showOrigin(line, o)
 	} else {
@@ -180,11 +181,11 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("verdict", verdict(run))
 	if run.Verdict != nil {
 		for _, r := range run.Verdict.Reasons {
-			line("", r)
+			line("", english.Say(r))
 		}
 	}
 	for _, n := range run.Notes {
-		line("note", n)
+		line("note", english.Say(n))
 	}
 }
 

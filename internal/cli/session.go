@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
@@ -356,10 +357,13 @@ func (s *session) sayf(format string, a ...any) {
 }
 
 // notef keeps a sentence with the run and says it.
-func (s *session) notef(format string, a ...any) {
-	note := endpoint.Redact(fmt.Sprintf(format, a...), s.target.secrets)
-	s.run.Notes = append(s.run.Notes, note)
-	s.sayf("note: %s", note)
+func (s *session) notef(format string, a ...any) { s.note(plan.Text(fmt.Sprintf(format, a...))) }
+
+// note keeps a message with the run and says it.
+func (s *session) note(m plan.Message) {
+	m = m.Map(func(text string) string { return endpoint.Redact(text, s.target.secrets) })
+	s.run.Notes = append(s.run.Notes, m)
+	s.sayf("%s", english.Word("report.note", "note", m))
 }
 
 // scrapeLimit is how long the server may take to tell its counters.

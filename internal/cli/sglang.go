@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/dialect"
 	"github.com/pitot-bench/pitot/internal/tool/sglangdata"
@@ -281,7 +282,7 @@ func (r *sglangRun) findTokenizer(ctx context.Context) (tokens, error) {
 		return tok, err
 	}
 	r.tokenizer = where
-	r.s.run.Env.Tokenizer, r.s.run.Env.TokenizerWhy = tok.name, tok.why
+	r.s.run.Env.Tokenizer, r.s.run.Env.TokenizerWhy = tok.name, plan.Text(tok.why)
 	if !tok.local {
 		how := "prompts are made with the server's /tokenize"
 		if tok.tok == nil {
@@ -323,7 +324,7 @@ func (r *sglangRun) plan() error {
 	s.schedule, s.hold, s.keepText = r.traffic.Schedule, r.built.Turns, r.OutputDetails
 	s.run.Plan = trace.Plan{
 		Dialect: "sglang", URL: base, Protocol: r.Protocol(), Model: r.ServedModel(), Stream: r.Streams(),
-		Workload: what, Requests: n, Seed: uint64(r.Seed), Arrival: when, Rate: r.ConstantRate(), Concurrency: r.Concurrency(),
+		Workload: plan.Text(what), Requests: n, Seed: uint64(r.Seed), Arrival: plan.Text(when), Rate: r.ConstantRate(), Concurrency: r.Concurrency(),
 		Objectives: r.Objectives(), Settings: s.masked(r.Settings()), Foreign: foreign,
 	}
 	if r.Tag != nil {

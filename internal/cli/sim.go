@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
@@ -311,7 +312,7 @@ func (c *benchCmd) simTokens(ctx context.Context, p *Process, intake *apiserver.
 	case "none":
 		return tokens{name: noTokenizer, vocab: workload.Vocabulary{Size: c.VocabSize}}, nil
 	case "", "server":
-		return tokens{name: "the engine's", tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: c.VocabSize}}, nil
+		return tokens{name: plan.Say("tokenizer.engine"), tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: c.VocabSize}}, nil
 	}
 	return p.loadTokens(ctx, c.Tokenizer)
 }

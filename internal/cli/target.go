@@ -270,9 +270,9 @@ func (s *session) unreachable(err error) error {
 	}
 	switch call.Class {
 	case trace.DNS, trace.Refused, trace.Unreachable:
-		return fmt.Errorf("nobody answers at %s: %s (%w)\ncheck the address; %s waits for a server that is starting", s.target.base, call.Class.Explain(), call.Err, s.patienceFlag)
+		return fmt.Errorf("nobody answers at %s: %s (%w)\ncheck the address; %s waits for a server that is starting", s.target.base, english.Word(call.Class.Code()), call.Err, s.patienceFlag)
 	case trace.TLS:
-		return fmt.Errorf("reach %s: %s (%w)", s.target.base, call.Class.Explain(), call.Err)
+		return fmt.Errorf("reach %s: %s (%w)", s.target.base, english.Word(call.Class.Code()), call.Err)
 	}
 	return nil
 }

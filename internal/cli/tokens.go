@@ -14,13 +14,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/template"
 	"github.com/pitot-bench/pitot/internal/load/tokenizer"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
 // tokens is where prompt lengths come from.
 type tokens struct {
-	name  string             // for the report
+	name  plan.Message       // for the report
 	why   string             // why it is none of those that would come before
 	tok   workload.Tokenizer // nil: prompts of token ids
 	vocab workload.Vocabulary
@@ -29,7 +30,7 @@ type tokens struct {
 }
 
 // noTokenizer names what prompts of token ids are counted by.
-const noTokenizer = "none: prompts are token ids"
+var noTokenizer = plan.Say("tokenizer.none")
 
 // localTokenizer adapts a tokenizer file.
 type localTokenizer struct{ *tokenizer.Tokenizer }
@@ -124,7 +125,7 @@ func (p *Process) findTokens(ctx context.Context, where string, mustExist bool, 
 	case ctx.Err() != nil:
 		return tokens{}, context.Cause(ctx)
 	case err == nil:
-		return tokens{name: "the server's /tokenize", why: why, tok: server, vocab: workload.Vocabulary{Size: vocabSize}}, nil
+		return tokens{name: plan.Say("tokenizer.server"), why: why, tok: server, vocab: workload.Vocabulary{Size: vocabSize}}, nil
 	case where == "server":
 		return tokens{}, fmt.Errorf("--tokenizer server: %w", err)
 	}
@@ -154,7 +155,7 @@ func readTokens(where, file string) (tokens, error) {
 		folder = file
 	}
 	return tokens{
-		name: file, tok: localTokenizer{tok}, local: true,
+		name: plan.Text(file), tok: localTokenizer{tok}, local: true,
 		vocab: workload.Vocabulary{
 			Size: tok.VocabSize(), All: tok.AllIDs(), Special: tok.SpecialIDs(), AddedSpecial: tok.AddedSpecialIDs(), Around: tok.NumSpecial(),
 			BOS: tok.BOS(), Template: readTemplate(folder),

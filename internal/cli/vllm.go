@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/dialect"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
@@ -133,7 +134,7 @@ func (v vllmRun) resolve(ctx context.Context, s *session) (err error) {
 	if err != nil {
 		return err
 	}
-	s.run.Env.Tokenizer, s.run.Env.TokenizerWhy = tok.name, tok.why
+	s.run.Env.Tokenizer, s.run.Env.TokenizerWhy = tok.name, plan.Text(tok.why)
 	if err := v.build(ctx, s, tok, id, tokenizerID); err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func (v vllmRun) model(ctx context.Context, s *session) (name, id string, err er
 // it, else the server's.
 func (v vllmRun) tokens(ctx context.Context, s *session, id string) (tokens, string, error) {
 	if v.SkipTokenizerInit {
-		return tokens{name: "none (--skip-tokenizer-init)"}, "", nil
+		return tokens{name: plan.Text("none (--skip-tokenizer-init)")}, "", nil
 	}
 	where, given := id, v.Tokenizer != nil
 	if given {
@@ -238,7 +239,7 @@ func (v vllmRun) plan(s *session, name, id, tokenizerID string) error {
 	s.run.Name = v.label()
 	s.run.Plan = trace.Plan{
 		Dialect: "vllm", URL: s.target.base, Protocol: v.Protocol(), Model: name, Stream: !v.Pooling(),
-		Workload: what, Requests: n, Seed: uint64(v.Seed), Arrival: when, Rate: v.ConstantRate(),
+		Workload: plan.Text(what), Requests: n, Seed: uint64(v.Seed), Arrival: plan.Text(when), Rate: v.ConstantRate(),
 		Ramp: v.RampUpStrategy != nil, Objectives: objectives, Settings: s.masked(v.Settings()), Foreign: foreign,
 	}
 	if v.MaxConcurrency != nil {

@@ -41,12 +41,20 @@ func (s *Store) insert(run trace.Run) error {
 	body, err := json.Marshal(run)
 	if err == nil {
 		_, err = s.db.Exec("INSERT INTO run (id, name, status, validity, started, beat_ns, model, url, workload, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			run.ID, run.Name, run.Status, validity(run), unixNano(run.Started), time.Now().UnixNano(), run.Plan.Model, run.Plan.URL, run.Plan.Workload, string(body))
+			run.ID, run.Name, run.Status, validity(run), unixNano(run.Started), time.Now().UnixNano(), run.Plan.Model, run.Plan.URL, workload(run.Plan), string(body))
 	}
 	if err != nil {
 		return fmt.Errorf("store run %s: %w", run.ID, err)
 	}
 	return nil
+}
+
+// workload is what is sent, as the words of a run that has no more, or as JSON.
+func workload(p trace.Plan) string {
+	if words, ok := p.Workload.Words(); ok {
+		return words
+	}
+	return p.Workload.Key()
 }
 
 // Append takes a record; it must not be changed afterwards.

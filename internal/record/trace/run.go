@@ -3,6 +3,8 @@ package trace
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Run is what is known of a run beside its records: the plan, where it ran,
@@ -24,9 +26,8 @@ type Run struct {
 	Plan         Plan        `json:"plan"`
 	Env          Environment `json:"environment"`
 	Client       Client      `json:"client"`
-	// Notes are what was noticed while the run was prepared or made, each one
-	// sentence.
-	Notes []string `json:"notes,omitempty"`
+	// Notes are what was noticed while the run was prepared or made.
+	Notes []plan.Message `json:"notes,omitempty"`
 	// Probes are the records of probe requests, sent beside the measured ones.
 	Probes []*Record `json:"probes,omitempty"`
 	// Verdict is whether the figures can be trusted, in the judgement of the Pitot
@@ -62,20 +63,20 @@ const (
 
 // A Plan is what was asked for. It holds no secrets.
 type Plan struct {
-	Dialect     string    `json:"dialect"` // whose command line it was: pitot, vllm or sglang
-	URL         string    `json:"url"`
-	Protocol    string    `json:"protocol"` // completions, chat ...
-	Model       string    `json:"model"`
-	Stream      bool      `json:"stream"`
-	Workload    string    `json:"workload"` // in words, with its lengths
-	Requests    int       `json:"requests"`
-	Seed        uint64    `json:"seed"`
-	Arrival     string    `json:"arrival"`               // in words
-	Rate        float64   `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
-	Ramp        bool      `json:"ramp,omitempty"`        // the rate rises or falls on purpose
-	Concurrency int       `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
-	Objectives  []SLO     `json:"objectives,omitempty"`  // for goodput
-	Percentiles []float64 `json:"percentiles,omitempty"` // to report
+	Dialect     string       `json:"dialect"` // whose command line it was: pitot, vllm or sglang
+	URL         string       `json:"url"`
+	Protocol    string       `json:"protocol"` // completions, chat ...
+	Model       string       `json:"model"`
+	Stream      bool         `json:"stream"`
+	Workload    plan.Message `json:"workload,omitzero"` // what is sent, with its lengths
+	Requests    int          `json:"requests"`
+	Seed        uint64       `json:"seed"`
+	Arrival     plan.Message `json:"arrival,omitzero"`      // when
+	Rate        float64      `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
+	Ramp        bool         `json:"ramp,omitempty"`        // the rate rises or falls on purpose
+	Concurrency int          `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
+	Objectives  []SLO        `json:"objectives,omitempty"`  // for goodput
+	Percentiles []float64    `json:"percentiles,omitempty"` // to report
 	// Settings is every setting of the command line by name, in text.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Foreign is the command line of another tool in that tool's own form, as
@@ -98,19 +99,19 @@ type SLO struct {
 
 // Environment is where a run took place.
 type Environment struct {
-	Pitot        string   `json:"pitot"` // version
-	Go           string   `json:"go"`
-	OS           string   `json:"os"` // GOOS/GOARCH
-	Host         string   `json:"host"`
-	CPUs         int      `json:"cpus"`                    // usable by this process
-	FileLimit    uint64   `json:"file_limit"`              // open files at most
-	Server       string   `json:"server,omitempty"`        // what its /version said
-	Models       []string `json:"models,omitempty"`        // what its /v1/models listed
-	Tokenizer    string   `json:"tokenizer,omitempty"`     // where prompt lengths come from
-	TokenizerWhy string   `json:"tokenizer_why,omitempty"` // why not from what would come before that
-	Embedded     bool     `json:"embedded,omitempty"`      // the engine ran in this process
-	Profile      *Profile `json:"profile,omitempty"`       // of that engine, or of a simulated one
-	Invocation   []string `json:"invocation,omitempty"`    // the command line, secrets masked
+	Pitot        string       `json:"pitot"` // version
+	Go           string       `json:"go"`
+	OS           string       `json:"os"` // GOOS/GOARCH
+	Host         string       `json:"host"`
+	CPUs         int          `json:"cpus"`                   // usable by this process
+	FileLimit    uint64       `json:"file_limit"`             // open files at most
+	Server       string       `json:"server,omitempty"`       // what its /version said
+	Models       []string     `json:"models,omitempty"`       // what its /v1/models listed
+	Tokenizer    plan.Message `json:"tokenizer,omitzero"`     // where prompt lengths come from
+	TokenizerWhy plan.Message `json:"tokenizer_why,omitzero"` // why not from what would come before that
+	Embedded     bool         `json:"embedded,omitempty"`     // the engine ran in this process
+	Profile      *Profile     `json:"profile,omitempty"`      // of that engine, or of a simulated one
+	Invocation   []string     `json:"invocation,omitempty"`   // the command line, secrets masked
 	// SelfTest is how good the kernel's receive stamps were ahead of the run.
 	SelfTest *SelfTest `json:"self_test,omitempty"`
 }
@@ -129,15 +130,18 @@ type SelfTest struct {
 
 // A Profile is the deployment that an engine of ours stood for.
 type Profile struct {
-	Name  string `json:"name"`
-	Error string `json:"error"` // how far it is from what was measured, or "illustrative"
-	Text  string `json:"text"`  // as it was written
+	Name  string       `json:"name"`
+	Error plan.Message `json:"error,omitzero"` // how far it is from what was measured
+	Text  string       `json:"text"`           // as it was written
 }
+
+// Illustrative is the Error of a profile that nothing was measured for.
+const Illustrative plan.Code = "profile.illustrative"
 
 // A Verdict is what a run's own health makes of its figures.
 type Verdict struct {
-	Validity Validity `json:"validity"`
-	Reasons  []string `json:"reasons,omitempty"` // each a phrase; the gravest first
+	Validity Validity       `json:"validity"`
+	Reasons  []plan.Message `json:"reasons,omitempty"` // the gravest first
 }
 
 // Validity is how far figures can be trusted.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -56,7 +57,7 @@ func (s Settings) Plan(tool string) trace.Plan {
 	if p.Ramp {
 		p.Rate = 0
 	}
-	p.Workload, p.Arrival = s.workload(p), s.arrival(p)
+	p.Workload, p.Arrival = plan.Text(s.workload(p)), plan.Text(s.arrival(p))
 	for percentile := range strings.SplitSeq(s.text("metric_percentiles"), ",") {
 		if v, err := pyFloat(percentile); err == nil && v >= 0 && v <= 100 {
 			p.Percentiles = append(p.Percentiles, v)

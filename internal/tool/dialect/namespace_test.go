@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -51,8 +52,8 @@ func TestNamespaceReadsBack(t *testing.T) {
 		t.Fatalf("%v, rest %q, %v", err, rest, s)
 	}
 	want := trace.Plan{
-		Dialect: "vllm", URL: "http://127.0.0.1:8000", Protocol: "chat", Model: "a'b", Stream: true, Workload: "random 1024→128 tokens, 1000 requests",
-		Requests: 1000, Seed: 7, Arrival: "Poisson 4 req/s, stretched to end at 250 s", Rate: 4, Concurrency: 16, Percentiles: []float64{99},
+		Dialect: "vllm", URL: "http://127.0.0.1:8000", Protocol: "chat", Model: "a'b", Stream: true, Workload: plan.Text("random 1024→128 tokens, 1000 requests"),
+		Requests: 1000, Seed: 7, Arrival: plan.Text("Poisson 4 req/s, stretched to end at 250 s"), Rate: 4, Concurrency: 16, Percentiles: []float64{99},
 		Objectives: []trace.SLO{{Metric: "ttft", Limit: 200 * time.Millisecond}, {Metric: "tpot", Limit: 50500 * time.Microsecond}},
 	}
 	if diff := cmp.Diff(want, Settings(s).Plan("vllm")); diff != "" {
@@ -67,16 +68,16 @@ func TestPlanOfSettings(t *testing.T) {
 		want     trace.Plan
 	}{
 		{"sglang", "dataset_name=random random_input_len=10 random_output_len=5 random_range_ratio=0.5 num_prompts=8 request_rate=inf", trace.Plan{
-			Dialect: "sglang", Stream: true, Requests: 8, Workload: "random 10→5 tokens from 50 % of that, 8 requests", Arrival: "all at once",
+			Dialect: "sglang", Stream: true, Requests: 8, Workload: plan.Text("random 10→5 tokens from 50 % of that, 8 requests"), Arrival: plan.Text("all at once"),
 		}},
 		{"sglang", "backend=sglang-oai base_url=https://u:p@h/x?key=1 dataset_name=sharegpt dataset_path=a.json request_rate=2.0 disable_stream=True", trace.Plan{
-			Dialect: "sglang", URL: "https://h/x", Protocol: "completions", Workload: "sharegpt a.json", Arrival: "Poisson 2 req/s", Rate: 2,
+			Dialect: "sglang", URL: "https://h/x", Protocol: "completions", Workload: plan.Text("sharegpt a.json"), Arrival: plan.Text("Poisson 2 req/s"), Rate: 2,
 		}},
 		{"vllm", "ramp_up_strategy=linear ramp_up_start_rps=1 ramp_up_end_rps=9 request_rate=inf burstiness=0.5", trace.Plan{
-			Dialect: "vllm", Stream: true, Ramp: true, Arrival: "gamma (burstiness 0.5), linear:1..9 req/s by position",
+			Dialect: "vllm", Stream: true, Ramp: true, Arrival: plan.Text("gamma (burstiness 0.5), linear:1..9 req/s by position"),
 		}},
 		{"vllm", "dataset_name=random input_len=7 random_input_len=1024 random_output_len=2 random_range_ratio=0.2", trace.Plan{
-			Dialect: "vllm", Stream: true, Workload: "random 7→2 tokens ±20 %",
+			Dialect: "vllm", Stream: true, Workload: plan.Text("random 7→2 tokens ±20 %"),
 		}},
 	} {
 		s := Settings{}
