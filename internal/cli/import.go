@@ -7,7 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool/ingest"
 )
 
@@ -45,7 +45,7 @@ func (c importCmd) Run(p *Process) error {
 		n.complain(p, problems)
 		errs = append(errs, err)
 	}
-	err = errors.Join(append(errs, report.Columns(p.Stdout, n.rows))...)
+	err = errors.Join(append(errs, text.Columns(p.Stdout, n.rows))...)
 	fmt.Fprintln(p.Stdout, n.words(c.DryRun))
 	if err == nil && n.added+n.known == 0 {
 		return fmt.Errorf("nothing was imported: no table or result file of a tool that is known in %s", strings.Join(c.Paths, ", "))

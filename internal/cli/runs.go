@@ -14,9 +14,10 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -91,7 +92,7 @@ func (c runsListCmd) Run(p *Process) error {
 	if more := total - len(list); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
 	}
-	return report.Columns(p.Stdout, rows)
+	return text.Columns(p.Stdout, rows)
 }
 
 // verdict is what was thought of a run when it was over.
@@ -104,9 +105,9 @@ func verdict(run trace.Run) string {
 
 func describeLoad(p trace.Plan) string {
 	var parts []string
-	for _, part := range []string{p.Workload, p.Arrival} {
-		if part != "" { // an imported table does not tell
-			parts = append(parts, part)
+	for _, part := range []plan.Message{p.Workload, p.Arrival} {
+		if !part.IsZero() { // an imported table does not tell
+			parts = append(parts, english.Say(part))
 		}
 	}
 	if p.Concurrency > 0 {
@@ -172,8 +173,8 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("load", describeLoad(run.Plan))
 	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
 	line("server", run.Env.Server)
-	line("tokenizer", run.Env.Tokenizer)
-	line("", run.Env.TokenizerWhy)
+	line("tokenizer", english.Say(run.Env.Tokenizer))
+	line("", english.Say(run.Env.TokenizerWhy))
 	if o := run.Origin; o != nil {
 		showOrigin(line, o)
 	} else {
@@ -183,11 +184,11 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("verdict", verdict(run))
 	if run.Verdict != nil {
 		for _, r := range run.Verdict.Reasons {
-			line("", r)
+			line("", english.Say(r))
 		}
 	}
 	for _, n := range run.Notes {
-		line("note", n)
+		line("note", english.Say(n))
 	}
 }
 

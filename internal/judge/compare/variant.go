@@ -2,13 +2,14 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A variant is a column in the making.
@@ -283,5 +284,7 @@ func checkBaseline(all [][]*variant, wish string) error {
 			}
 		}
 	}
-	return fmt.Errorf("--baseline %s: no variant is called so; there are %s", wish, join(names))
+	var p plan.Problems
+	p.If(true, "baseline", wish, "no variant is called so; there are %s", strings.Join(names, ", "))
+	return p
 }

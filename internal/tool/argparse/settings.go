@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
@@ -57,7 +58,7 @@ func (s Settings) Plan(tool string) trace.Plan {
 	if p.Ramp {
 		p.Rate = 0
 	}
-	p.Workload, p.Arrival = s.Workload(p), s.Arrival(p)
+	p.Workload, p.Arrival = plan.Text(s.Workload(p)), plan.Text(s.Arrival(p))
 	for percentile := range strings.SplitSeq(s.text("metric_percentiles"), ",") {
 		if v, err := python.ParseFloat(percentile); err == nil && v >= 0 && v <= 100 {
 			p.Percentiles = append(p.Percentiles, v)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // isAIPerf knows a profile of AIPerf, or of GenAI-Perf whose names it kept, by
@@ -149,7 +151,7 @@ func (f *draft) aiperfPlan(o *object) {
 	data := config.list("datasets").first()
 	prompts := data.object("prompts")
 	mean := func(name string) int { return prompts.object(name).int("mean") }
-	p.Workload = syntheticWorkload(data.text("type"), mean("isl"), mean("osl"), p.Requests)
+	p.Workload = plan.Text(syntheticWorkload(data.text("type"), mean("isl"), mean("osl"), p.Requests))
 	p.Seed = uint64(max(0, o.object("run_info").int("random_seed")))
 }
 
@@ -178,11 +180,11 @@ func (f *draft) aiperfLoad(config *object) {
 	}
 	switch {
 	case p.Rate > 0 && kind != "":
-		p.Arrival = fmt.Sprintf("%s %g req/s", kind, p.Rate)
+		p.Arrival = plan.Text(fmt.Sprintf("%s %g req/s", kind, p.Rate))
 	case p.Rate > 0:
-		p.Arrival = fmt.Sprintf("%g req/s", p.Rate)
+		p.Arrival = plan.Text(fmt.Sprintf("%g req/s", p.Rate))
 	default:
-		p.Arrival = "all at once"
+		p.Arrival = plan.Text("all at once")
 	}
 }
 

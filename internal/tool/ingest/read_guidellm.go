@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func isGuideLLM(o *object) bool { return o.list("benchmarks") != nil }
@@ -194,9 +196,9 @@ func (f *draft) guidePlan(all, b, strategy *object, words []string) {
 	}
 	p.Seed = uint64(max(0, strategy.int("random_seed")))
 	p.Percentiles = f.percentiles()
-	p.Arrival = strings.Join(words, "")
+	p.Arrival = plan.Text(strings.Join(words, ""))
 	data := all.object("config", "spec").list("data").first()
-	p.Workload = syntheticWorkload(data.text("kind"), data.int("prompt_tokens"), data.int("output_tokens"), p.Requests)
+	p.Workload = plan.Text(syntheticWorkload(data.text("kind"), data.int("prompt_tokens"), data.int("output_tokens"), p.Requests))
 	f.guideTime(b)
 }
 

@@ -3,6 +3,8 @@ package ingest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func isInferencePerf(o *object) bool {
@@ -29,17 +31,17 @@ func readInferencePerf(r *reading) {
 	p.Stream = o.object("successes", "latency").has("time_to_first_token")
 	p.Requests = f.requests()
 	p.Percentiles = f.percentiles()
-	p.Workload = fmt.Sprintf("%d requests", p.Requests)
+	p.Workload = plan.Text(fmt.Sprintf("%d requests", p.Requests))
 	if p.Concurrency = max(0, load.int("concurrency")); p.Concurrency > 0 {
-		p.Arrival = "all at once"
+		p.Arrival = plan.Text("all at once")
 	} else if rate, ok := load.float("requested_rate"); ok && rate > 0 {
-		p.Rate, p.Arrival = rate, fmt.Sprintf("%g req/s", rate)
+		p.Rate, p.Arrival = rate, plan.Text(fmt.Sprintf("%g req/s", rate))
 	}
 	if d, ok := o.float("benchmark_time_seconds"); ok && d >= 0 && d < maxRun {
 		f.Run.End = instant(d)
 	}
 	if n, ok := o.object("successes").float("token_count_mismatches"); ok && n > 0 {
-		f.Run.Notes = append(f.Run.Notes, fmt.Sprintf("its tokenizer counts other tokens than the server in %.0f answers, and its ITL is by its own count", n))
+		f.Run.Notes = append(f.Run.Notes, plan.Text(fmt.Sprintf("its tokenizer counts other tokens than the server in %.0f answers, and its ITL is by its own count", n)))
 	}
 }
 

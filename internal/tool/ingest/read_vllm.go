@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -177,6 +178,6 @@ func (f *draft) vllmPeak(o *object, c *columns, s survey) {
 // check notes where the tool counts other successes than its arrays tell.
 func (f *draft) check(o *object, ok int) {
 	if n, said := o.float("completed"); said && int(n) != ok {
-		f.Run.Notes = append(f.Run.Notes, fmt.Sprintf("the file says that %g requests succeeded, but %d of its errors are empty", n, ok))
+		f.Run.Notes = append(f.Run.Notes, plan.Text(fmt.Sprintf("the file says that %g requests succeeded, but %d of its errors are empty", n, ok)))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
@@ -22,7 +23,7 @@ func (f *draft) vllmForeign(o *object) {
 			return strings.HasPrefix(arg, "--backend=") || strings.HasPrefix(arg, "--ramp-up")
 		})
 		if a, err = vllm.Parse(args, ""); err != nil {
-			f.Run.Notes = append(f.Run.Notes, "its settings make no command line of vLLM's: "+err.Error())
+			f.Run.Notes = append(f.Run.Notes, plan.Text("its settings make no command line of vLLM's: "+err.Error()))
 			a, args = new(vllm.Args), nil
 		}
 	}

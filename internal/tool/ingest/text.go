@@ -475,7 +475,7 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 	maps.Copy(o.Setup, t.around.settings)
 	run := trace.Run{
 		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
-		End: trace.Never, Plan: plan(o, &t.around), Origin: o, Env: trace.Environment{Server: server(o.Around, o.Tool)},
+		End: trace.Never, Plan: planOf(o, &t.around), Origin: o, Env: trace.Environment{Server: server(o.Around, o.Tool)},
 	}
 	if f, ok := o.Figure("duration"); ok && f.Value >= 0 && f.Value < 1e9 {
 		run.End = trace.Instant(f.Value*1e9 + 0.5)

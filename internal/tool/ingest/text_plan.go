@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
@@ -29,8 +30,8 @@ func sent(o *trace.Origin) int {
 	return n
 }
 
-// plan is what a table and what stands around it tell of what was asked for.
-func plan(o *trace.Origin, a *surroundings) trace.Plan {
+// planOf is what a table and what stands around it tell of what was asked for.
+func planOf(o *trace.Origin, a *surroundings) trace.Plan {
 	s := argparse.Settings{}
 	if n := sent(o); n > 0 {
 		s["num_prompts"] = strconv.Itoa(n)
@@ -55,7 +56,7 @@ func plan(o *trace.Origin, a *surroundings) trace.Plan {
 	maps.Copy(s, a.settings)
 	p := s.Plan(o.Tool)
 	if o.Tool == "vllm" && p.Rate > 0 && !p.Ramp && !saysRate && a.settings["request_rate"] == "" {
-		p.Arrival = fmt.Sprintf("%g req/s", p.Rate) // by which process nobody says
+		p.Arrival = plan.Text(fmt.Sprintf("%g req/s", p.Rate)) // by which process nobody says
 	}
 	return p
 }
