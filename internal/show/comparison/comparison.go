@@ -24,12 +24,12 @@ import (
 
 // Options are how a comparison is shown.
 type Options struct {
-	Width   int  // columns of a terminal, 0 for no limit
-	Color   bool // for a terminal
-	All     bool // also what describes the load and is alike, and further percentiles
+	Width   int             // columns of a terminal, 0 for no limit
+	Color   bool            // for a terminal
+	All     bool            // also what describes the load and is alike, and further percentiles
 	Lang    *words.Language // nil for the default
-	Heading int  // level of Markdown's headings for workloads, 0 for 2
-	Bare    bool // without the bottom lines, where they stand elsewhere
+	Heading int             // level of Markdown's headings for workloads, 0 for 2
+	Bare    bool            // without the bottom lines, where they stand elsewhere
 }
 
 // A view is a comparison in words, laid out by each format in its way.
