@@ -200,6 +200,7 @@ func said(call *ast.CallExpr) (code plan.Code, args map[string]bool, ok bool) {
 		return s, err == nil
 	}
 	first, ok := text(call.Args[0])
+	ok = ok && form.MatchString(first) // tables have labels that are said likewise
 	if !ok || call.Ellipsis.IsValid() {
 		return plan.Code(first), nil, ok
 	}
