@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"text/tabwriter"
 
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
@@ -108,8 +107,8 @@ func (s *session) tryStamps(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil: // it is over
 	case err != nil:
-		s.note(plan.Say("doctor.no-self-test", "why", err.Error()))
+		s.notef("the self-test of the kernel's receive stamps did not work: %v", err)
 	case finding.Verdict != doctor.OK && runtime.GOOS == "linux":
-		s.note(plan.Say("doctor.self-test", "value", finding.Value, "advice", finding.Advice))
+		s.notef("the kernel's receive stamps, in a self-test: %s: %s", english.Say(finding.Value), english.Say(finding.Advice))
 	}
 }
