@@ -170,11 +170,11 @@ func vllmFigures(t *trace.Trace, version metrics.VLLMVersion) map[string]float64
 	}
 	v := metrics.NewVLLM(t, metrics.VLLMOptions{Version: version, Percentiles: []float64{95, 99}})
 	f := map[string]float64{
-		"duration":               v.Duration,
-		"requests_per_second":    v.RequestThroughput,
-		"output_per_second":      v.OutputThroughput,
-		"peak_output_per_second": v.MaxOutputPerSecond,
-		"peak_concurrency":       float64(v.MaxConcurrent),
+		"duration":            v.Duration,
+		"throughput.requests": v.RequestThroughput,
+		"throughput.output":   v.OutputThroughput,
+		"peak.output":         v.MaxOutputPerSecond,
+		"peak.concurrency":    float64(v.MaxConcurrent),
 	}
 	for name, s := range map[string]metrics.VLLMSection{"ttft": v.TTFT, "tpot": v.TPOT, "itl": v.ITL, "e2el": v.E2EL} {
 		f[name+".mean"], f[name+".median"] = s.Mean/1e3, s.Median/1e3
@@ -188,11 +188,11 @@ func vllmFigures(t *trace.Trace, version metrics.VLLMVersion) map[string]float64
 func sglangFigures(t *trace.Trace) map[string]float64 {
 	s := metrics.NewSGLang(t, metrics.SGLangOptions{})
 	f := map[string]float64{
-		"duration":               s.Duration,
-		"requests_per_second":    s.RequestThroughput,
-		"output_per_second":      s.OutputThroughput,
-		"peak_output_per_second": s.MaxOutputPerSecond,
-		"peak_concurrency":       float64(s.MaxConcurrent),
+		"duration":            s.Duration,
+		"throughput.requests": s.RequestThroughput,
+		"throughput.output":   s.OutputThroughput,
+		"peak.output":         s.MaxOutputPerSecond,
+		"peak.concurrency":    float64(s.MaxConcurrent),
 	}
 	for name, d := range map[string]metrics.Distribution{"ttft": s.TTFT, "tpot": s.TPOT, "itl": s.ITL, "e2el": s.E2EL} {
 		f[name+".mean"], f[name+".median"] = d.Mean, d.Median
