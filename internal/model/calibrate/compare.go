@@ -162,17 +162,11 @@ func measured(e *profile.Evidence, by metrics.Definitions, out sim.Outcome) *tra
 	return &trace.Trace{Run: trace.Run{Kind: trace.Simulated, End: out.End, Plan: p}, Records: out.Records}
 }
 
-// evidenceNames are figures that evidence has under names of its own.
-var evidenceNames = map[string]string{
-	"throughput.requests": "requests_per_second", "throughput.output": "output_per_second",
-	"peak.output": "peak_output_per_second", "peak.concurrency": "peak_concurrency",
-}
-
-// byName are figures by the names that evidence has for them.
+// byName are figures by their names.
 func byName(figures []trace.Figure) map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range figures {
-		out[cmp.Or(evidenceNames[f.Name], f.Name)] = f.Value
+		out[f.Name] = f.Value
 	}
 	return out
 }

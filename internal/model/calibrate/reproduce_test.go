@@ -35,7 +35,7 @@ func known(t *testing.T, fitted bool) *profile.Profile {
 			t.Fatal(err)
 		}
 		e.Measured = profile.Measured{
-			Duration: engine.Seconds(f["duration"]), OutputPerSecond: f["output_per_second"], PeakConcurrency: f["peak_concurrency"],
+			Duration: engine.Seconds(f["duration"]), Throughput: profile.Throughput{Output: f["throughput.output"]}, Peak: profile.Peak{Concurrency: f["peak.concurrency"]},
 			TTFT: profile.Times{Mean: engine.Seconds(f["ttft.mean"]), P99: engine.Seconds(f["ttft.p99"])},
 			TPOT: profile.Times{Mean: engine.Seconds(f["tpot.mean"]), Median: engine.Seconds(f["tpot.median"])},
 			ITL:  profile.Times{Mean: engine.Seconds(f["itl.mean"]), Median: engine.Seconds(f["itl.median"])},

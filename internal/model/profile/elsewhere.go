@@ -1,6 +1,6 @@
 package profile
 
-// elsewhere are fields by the names that the servers' flags have.
+// elsewhere are fields by the names that the servers' flags have, and older profiles.
 func elsewhere() map[string]string {
 	return map[string]string{
 		// vLLM
@@ -12,5 +12,7 @@ func elsewhere() map[string]string {
 		"max_running_requests": "scheduler.max_sequences", "max_prefill_tokens": "scheduler.token_budget", "chunked_prefill_size": "scheduler.chunk", "context_length": "max_model_len",
 		"enable_mixed_chunk": "scheduler.mixed", "schedule_policy": "scheduler.order", "page_size": "kv.block", "max_total_tokens": "kv.tokens", "disable_radix_cache": "kv.prefix_cache, the other way round",
 		"speculative_num_draft_tokens": "speculative.drafts", "max_loras_per_batch": "lora.slots", "lora_paths": "model.adapters", "dp_size": "replicas.count",
+		// Pitot
+		"requests_per_second": "throughput.requests", "output_per_second": "throughput.output", "peak_output_per_second": "peak.output", "peak_concurrency": "peak.concurrency",
 	}
 }

@@ -86,15 +86,25 @@ type Images struct {
 
 // Measured are the figures of a run. What is 0 was not measured.
 type Measured struct {
-	Duration            engine.Seconds `yaml:"duration"`
-	RequestsPerSecond   float64        `yaml:"requests_per_second"`
-	OutputPerSecond     float64        `yaml:"output_per_second"`      // tokens
-	PeakOutputPerSecond float64        `yaml:"peak_output_per_second"` // tokens
-	PeakConcurrency     float64        `yaml:"peak_concurrency"`
-	TTFT                Times          `yaml:"ttft"`
-	TPOT                Times          `yaml:"tpot"`
-	ITL                 Times          `yaml:"itl"`
-	E2EL                Times          `yaml:"e2el"`
+	Duration   engine.Seconds `yaml:"duration"`
+	Throughput Throughput     `yaml:"throughput"`
+	Peak       Peak           `yaml:"peak"`
+	TTFT       Times          `yaml:"ttft"`
+	TPOT       Times          `yaml:"tpot"`
+	ITL        Times          `yaml:"itl"`
+	E2EL       Times          `yaml:"e2el"`
+}
+
+// Throughput is that of the whole run, per second.
+type Throughput struct {
+	Requests float64 `yaml:"requests"`
+	Output   float64 `yaml:"output"` // tokens
+}
+
+// Peak is the most that was seen at any time.
+type Peak struct {
+	Output      float64 `yaml:"output"` // tokens per second
+	Concurrency float64 `yaml:"concurrency"`
 }
 
 // Times are the statistics of a latency.
@@ -105,8 +115,8 @@ type Times struct {
 	P99    engine.Seconds `yaml:"p99"`
 }
 
-// A Figure is one number of a run, under the name that it has in a profile:
-// duration, ttft.p99. Times are in seconds.
+// A Figure is one number of a run, under the name that it has everywhere:
+// duration, throughput.output, ttft.p99. Times are in seconds.
 type Figure struct {
 	Name  string
 	Value float64
@@ -126,10 +136,10 @@ func (m Measured) Figures() []Figure {
 func (m Measured) all() []Figure {
 	out := []Figure{
 		{"duration", float64(m.Duration)},
-		{"requests_per_second", m.RequestsPerSecond},
-		{"output_per_second", m.OutputPerSecond},
-		{"peak_output_per_second", m.PeakOutputPerSecond},
-		{"peak_concurrency", m.PeakConcurrency},
+		{"throughput.requests", m.Throughput.Requests},
+		{"throughput.output", m.Throughput.Output},
+		{"peak.output", m.Peak.Output},
+		{"peak.concurrency", m.Peak.Concurrency},
 	}
 	for _, l := range []struct {
 		name string

@@ -121,6 +121,13 @@ func TestMistakesAreValues(t *testing.T) {
 	}
 }
 
+func TestFiguresOfOlderProfilesAreNamedAsTheyAreNow(t *testing.T) {
+	_, err := Parse("x.yaml", []byte("evidence: [{measured: {peak_output_per_second: 5}}]\n"))
+	if err == nil || !strings.Contains(err.Error(), "here it is peak.output") {
+		t.Error(err)
+	}
+}
+
 func TestFiguresAreThoseMeasured(t *testing.T) {
 	p, err := Load("deepseek-r1-pd")
 	if err != nil {

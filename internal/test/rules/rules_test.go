@@ -255,7 +255,9 @@ func TestOnlyCataloguesHaveWordsOfALanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, line := range strings.Split(string(b), "\n") {
-			if i := strings.IndexFunc(line, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) }); i >= 0 {
+			if i := strings.IndexFunc(line, func(r rune) bool {
+				return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+			}); i >= 0 {
 				t.Errorf("%s:%d: %q: words belong into internal/show/words/catalogues", name, n+1, line[i:])
 			}
 		}
