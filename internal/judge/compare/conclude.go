@@ -50,7 +50,7 @@ func (c *Comparison) Conclude() {
 			w.Rows[i].Rank = rank(w.Rows[i].Quantity.Name)
 			for _, cell := range w.Rows[i].Cells {
 				if cell.Change != nil {
-					cell.Change.conclude(c.Margin)
+					cell.Change.conclude(w.Rows[i].Constant, c.Margin)
 				}
 			}
 		}
@@ -72,7 +72,8 @@ func enough(o Options) int {
 	return n
 }
 
-func (c *Change) conclude(margin float64) {
+func (c *Change) conclude(constant bool, margin float64) {
+	c.Unproven = !constant && c.Basis == Nothing && c.Verdict == Same
 	c.Small = c.Verdict != CannotTell && !c.Plain && c.Bound > 0 && c.Bound <= margin
 	c.Unusual = c.Basis == Nothing && c.Chance >= usualNoise
 }

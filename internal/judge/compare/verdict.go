@@ -198,8 +198,14 @@ func (f *finding) chance(level float64) float64 {
 		return 0
 	}
 	z := math.Sqrt2 * math.Erfinv(level)
-	return f.relative(max(0, math.Abs(f.effect)-f.rounding) / (z * math.Sqrt2))
+	if noise := f.relative(max(0, math.Abs(f.effect)-f.rounding) / (z * math.Sqrt2)); noise >= leastNoise {
+		return noise
+	}
+	return 0
 }
+
+// leastNoise is a relative standard deviation below which no runs of a server are.
+const leastNoise = 0.0005
 
 // at is the interval of the effect, wider by what rounding may hide.
 func (f *finding) at(level float64) stats.Interval {

@@ -25,23 +25,16 @@ func (w Words) claim(c compare.ClaimCheck, several bool) line {
 	if len(c.Matches) > 0 {
 		parts = append(parts, w.Word(noiseOf(c), "margin", w.margin()))
 	}
-	standing, t := standing(c)
-	l := w.line("label.claim", w.Word("claim.line", "standing", plan.Say(standing), "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
-	l.Tone = t
+	l := w.line("label.claim", w.Word("claim.line", "standing", plan.Say(standing[c.Outcome()]), "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
+	l.Tone = toneOf[c.Outcome()]
 	return l
 }
 
-// standing is whether a claim stands. Where noise is not known it is open, whatever
-// the numbers.
-func standing(c compare.ClaimCheck) (plan.Code, tone) {
-	switch {
-	case c.Stands:
-		return "claim.stands", good
-	case len(c.Matches) == 0 || c.Matches[0].Verdict == compare.CannotTell:
-		return "claim.undecided", unclear
-	}
-	return "claim.fails", bad
-}
+// standing is whether a claim stands, in words.
+var standing = map[compare.Outcome]plan.Code{compare.Pass: "claim.stands", compare.Fail: "claim.fails", compare.Inconclusive: "claim.undecided"}
+
+// toneOf tells how to take an outcome.
+var toneOf = map[compare.Outcome]tone{compare.Pass: good, compare.Fail: bad, compare.Inconclusive: unclear}
 
 // matches are the changes in the tables that a claim may mean.
 func (w Words) matches(c compare.ClaimCheck) string {
@@ -108,8 +101,8 @@ func (w Words) gate(g compare.GateResult) line {
 	if g.Interval != nil || g.Value != 0 {
 		why = w.Join("stop", w.gateValue(g), why)
 	}
-	l := w.line(plan.Code("outcome."+string(g.Outcome)), w.of(w.beside(g.Gate.Text, of), why))
-	l.Tone = map[compare.Outcome]tone{compare.Pass: good, compare.Fail: bad, compare.Inconclusive: unclear}[g.Outcome]
+	l := w.line(plan.Code("outcome."+string(g.Outcome)), w.Of(w.Beside(g.Gate.Text, of), why))
+	l.Tone = toneOf[g.Outcome]
 	return l
 }
 
@@ -122,7 +115,7 @@ func (w Words) gateValue(g compare.GateResult) string {
 	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})
 	said := joined(s.value(c), s.unit)
 	if within := w.valueRange(s, c); within != "" {
-		return w.beside(said, within)
+		return w.Beside(said, within)
 	}
 	return said
 }

@@ -45,7 +45,7 @@ func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkd
 
 func (m *markdown) bullets(lines []line) {
 	for _, l := range lines {
-		m.WriteString("- " + m.words.of("**"+escapeMarkdown(l.Label)+"**", escapeMarkdown(l.Text)) + "\n")
+		m.WriteString("- " + m.words.Of("**"+escapeMarkdown(l.Label)+"**", escapeMarkdown(l.Text)) + "\n")
 	}
 	if len(lines) > 0 {
 		m.WriteString("\n")

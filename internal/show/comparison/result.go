@@ -23,7 +23,7 @@ func (w Words) results(load compare.Workload) (lines []line) {
 	for _, g := range groups {
 		said := g.of
 		if len(groups) > 1 {
-			said = w.of(w.Join("comma", g.names...), said)
+			said = w.Of(w.Join("comma", g.names...), said)
 		}
 		l := w.line("label.result", said)
 		l.Tone = tones[g.of]
@@ -73,7 +73,7 @@ func (b bottom) sumUp() (string, tone) {
 	}
 	said := b.Word("result.nothing", "evidence", evidence)
 	if unusual := b.Words.Unusual(b.Tally); unusual != "" {
-		said = b.Join("stop", said, b.beside(unusual, b.list(b.Tally.Unusual)))
+		said = b.Join("stop", said, b.Beside(unusual, b.list(b.Tally.Unusual)))
 	}
 	return said, unclear
 }

@@ -43,7 +43,7 @@ func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 		for i := range load.Variants {
 			c := cell{Value: missing}
 			if i < len(r.Cells) {
-				c = w.cell(s, unproven(r, r.Cells[i]), mixed)
+				c = w.cell(s, r.Cells[i], mixed)
 			}
 			out.Cells = append(out.Cells, c)
 		}
@@ -65,17 +65,6 @@ func onMixedBases(load compare.Workload) bool {
 		}
 	}
 	return borrowed && other
-}
-
-// unproven: of single runs, that two counts happen to be equal does not tell that they
-// would be again; unless it is the load that makes them.
-func unproven(r compare.Row, c compare.Cell) compare.Cell {
-	if ch := c.Change; ch != nil && !r.Constant && ch.Basis == compare.Nothing && ch.Verdict == compare.Same {
-		open := *ch
-		open.Verdict = compare.CannotTell
-		c.Change = &open
-	}
-	return c
 }
 
 func (w Words) cell(s scale, c compare.Cell, mixed bool) cell {
@@ -112,6 +101,8 @@ func verdictCode(c compare.Change) (plan.Code, tone) {
 		return "change.worse", bad
 	case c.Verdict == compare.Changed:
 		return "change.changed", plain
+	case c.Unproven:
+		return "change.unknown", unclear
 	case c.Verdict == compare.Same:
 		return "change.same", plain
 	case c.Apart:
@@ -120,14 +111,11 @@ func verdictCode(c compare.Change) (plan.Code, tone) {
 		return "change.more-than", unclear
 	case c.More > 0:
 		return "change.more", unclear
-	case c.Basis == compare.Nothing && c.Chance >= leastNoise:
+	case c.Basis == compare.Nothing && c.Chance > 0:
 		return "change.if-noise", unclear
 	}
 	return "change.unknown", unclear
 }
-
-// leastNoise is a relative standard deviation below which no runs of a server are.
-const leastNoise = 0.0005
 
 // why is what a change rests on.
 func (w Words) why(c compare.Change) string {
@@ -182,7 +170,7 @@ func (w Words) seen(c compare.Comparison, all bool) map[plan.Code]bool {
 		mixed := onMixedBases(load)
 		for _, r := range shown {
 			for _, cell := range r.Cells {
-				if ch := unproven(r, cell).Change; ch != nil && !r.Constant {
+				if ch := cell.Change; ch != nil && !r.Constant {
 					see(seen, *ch, mixed)
 				}
 			}

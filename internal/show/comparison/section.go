@@ -84,13 +84,13 @@ func (w Words) variants(load compare.Workload) (lines []line) {
 		label = "label.variant"
 	}
 	baseline := load.Variants[0]
-	lines = append(lines, w.line(label, w.beside(text.Clean(baseline.Name), w.Runs(baseline))))
+	lines = append(lines, w.line(label, w.Beside(text.Clean(baseline.Name), w.Runs(baseline))))
 	for _, g := range alikeIn(load.Variants[1:], w.Runs) {
 		runs := g.of
 		if len(g.names) > 1 {
 			runs = w.Word("comparison.each", "runs", runs)
 		}
-		lines = append(lines, w.line("label.against", w.beside(w.Join("comma", g.names...), runs)))
+		lines = append(lines, w.line("label.against", w.Beside(w.Join("comma", g.names...), runs)))
 	}
 	return lines
 }
@@ -240,7 +240,7 @@ func (w Words) definitions(rows []compare.Row) (notes []string) {
 			notes = append(notes, said)
 		default:
 			if meanings := w.meanings(rows, id); meanings != "" {
-				said = w.of(said, meanings)
+				said = w.Of(said, meanings)
 			}
 			notes = append(notes, fmt.Sprintf("[%d] %s", i, said))
 		}
@@ -276,7 +276,7 @@ func (w Words) definition(id string) string {
 	tool, which, several := strings.Cut(id, " ")
 	said := w.Word("comparison.definitions", "tool", tool)
 	if several {
-		return w.beside(said, which)
+		return w.Beside(said, which)
 	}
 	return said
 }

@@ -53,7 +53,7 @@ func (w *writer) server(r Run) (parts []string) {
 		parts = []string{r.Plan.URL}
 	}
 	if p := r.Env.Profile; p != nil {
-		parts = append(parts, w.aside(p.Name, w.Say(p.Error)))
+		parts = append(parts, w.Beside(p.Name, w.Say(p.Error)))
 	}
 	return append(parts, r.Env.Server)
 }
@@ -127,7 +127,7 @@ func (w *writer) environment() error {
 		for i, g := range groups {
 			parts[i] = escape(g.text)
 			if whose := w.whose(g, groups, escape); whose != "" {
-				parts[i] = w.of(whose, parts[i])
+				parts[i] = w.Of(whose, parts[i])
 			}
 		}
 		w.linef("| %s | %s |", w.Word(name), strings.Join(parts, "<br>"))
@@ -198,7 +198,7 @@ func (w *writer) around(runs []labelled) {
 	for _, g := range groups {
 		title := w.Word("note.around")
 		if whose := w.whose(g, groups, text.Clean); whose != "" {
-			title = w.of(whose, title)
+			title = w.Of(whose, title)
 		}
 		w.folded(title, func() { w.paragraph(fence("text", g.text)) })
 	}

@@ -172,16 +172,6 @@ func (w *writer) folded(summary string, body func()) {
 // sentence ends what is said.
 func (w *writer) sentence(said string) string { return w.Word("note.sentence", "said", said) }
 
-// aside is a phrase with another one in brackets.
-func (w *writer) aside(said, aside string) string {
-	return w.Word("comparison.beside", "said", said, "aside", aside)
-}
-
-// of is a phrase after what it is about.
-func (w *writer) of(what, said string) string {
-	return w.Word("comparison.of", "what", what, "said", said)
-}
-
 // runsOf are the runs of a variant that were given.
 func (w *writer) runsOf(v compare.Variant) (runs []Run) {
 	for _, ref := range v.Runs {

@@ -27,7 +27,7 @@ func (w *writer) results() error {
 			switch runs := w.runsOf(v); {
 			case len(runs) == 0:
 			case len(w.note.Runs) > unfolded:
-				w.folded(w.aside(v.Name, w.Runs(v)), func() {
+				w.folded(w.Beside(v.Name, w.Runs(v)), func() {
 					for _, r := range runs {
 						w.table(r)
 					}
@@ -117,7 +117,7 @@ func (w *writer) definitions() (lines []string) {
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
-			said := w.of(strings.ToUpper(metric), escape(w.Word(r.Definition.Says)))
+			said := w.Of(strings.ToUpper(metric), escape(w.Word(r.Definition.Says)))
 			if !slices.Contains(meanings[id], said) {
 				meanings[id] = append(meanings[id], said)
 			}

@@ -79,9 +79,9 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 	for i, v := range load.Variants[1:] {
 		name := "**" + escape(v.Name) + "**"
 		if !alike {
-			name = w.aside(name, w.Runs(v))
+			name = w.Beside(name, w.Runs(v))
 		}
-		lines = append(lines, "- "+w.of(name, w.ofVariant(load, i+1)))
+		lines = append(lines, "- "+w.Of(name, w.ofVariant(load, i+1)))
 	}
 	w.paragraph(lines...)
 	w.noise(load)
@@ -308,7 +308,7 @@ func (w *writer) doubts(v compare.Variant) (lines []string) {
 		}
 		name := escape(v.Name)
 		if len(v.Runs) > 1 {
-			name = w.aside(name, w.Word("note.run-number", "number", i+1, "of", len(v.Runs)))
+			name = w.Beside(name, w.Word("note.run-number", "number", i+1, "of", len(v.Runs)))
 		}
 		said := w.Word(code, "run", name)
 		if r, ok := w.run(ref); ok && r.Verdict != nil && len(r.Verdict.Reasons) > 0 {
@@ -316,7 +316,7 @@ func (w *writer) doubts(v compare.Variant) (lines []string) {
 			for _, reason := range r.Verdict.Reasons {
 				reasons = append(reasons, escape(w.Say(reason)))
 			}
-			said = w.of(said, w.Join("stop", reasons...))
+			said = w.Of(said, w.Join("stop", reasons...))
 		}
 		lines = append(lines, "- "+w.sentence(said))
 	}
