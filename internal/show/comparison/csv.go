@@ -40,16 +40,19 @@ func CSV(w io.Writer, c compare.Comparison) error {
 	return nil
 }
 
-// english is the language of programs.
-var english = words.In(words.Default)
-
-// A csvRecord is what a line tells of.
-type csvRecord struct {
-	load    compare.Workload
-	row     compare.Row
-	variant compare.Variant
-	cell    compare.Cell
-	change  *compare.Change
+func csvLine(r csvRecord) []string {
+	line := make([]string, len(csvColumns))
+	for i, column := range csvColumns {
+		switch {
+		case column.text != nil:
+			line[i] = inert(column.text(r))
+		case column.value != nil:
+			line[i] = number(column.value(r))
+		case r.change != nil:
+			line[i] = column.change(*r.change)
+		}
+	}
+	return line
 }
 
 // csvColumns are the columns: those of texts first, then those of values, then those
@@ -93,27 +96,32 @@ var csvColumns = []struct {
 	{name: "effective", change: func(c compare.Change) string { return number(unlessZero(c.Effective)) }},
 }
 
-func csvLine(r csvRecord) []string {
-	line := make([]string, len(csvColumns))
-	for i, column := range csvColumns {
-		switch {
-		case column.text != nil:
-			line[i] = inert(column.text(r))
-		case column.value != nil:
-			line[i] = number(column.value(r))
-		case r.change != nil:
-			line[i] = column.change(*r.change)
-		}
-	}
-	return line
+// A csvRecord is what a line tells of.
+type csvRecord struct {
+	load    compare.Workload
+	row     compare.Row
+	variant compare.Variant
+	cell    compare.Cell
+	change  *compare.Change
 }
 
-// inert is text that no spreadsheet computes.
-func inert(s string) string {
-	if s = text.Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + s
+func settingsText(settings []compare.Setting) string {
+	parts := make([]string, len(settings))
+	for i, s := range settings {
+		parts[i] = s.Name + "=" + english.Say(s.Value)
 	}
-	return s
+	return strings.Join(parts, " ")
+}
+
+// english is the language of programs.
+var english = words.In(words.Default)
+
+func valuesText(values []float64) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = number(v)
+	}
+	return strings.Join(parts, " ")
 }
 
 // number is v in full, nothing if there is none.
@@ -139,13 +147,6 @@ func known(i *compare.Interval) compare.Interval {
 	return *i
 }
 
-func valueOf(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return *v
-}
-
 func unlessZero(v float64) float64 {
 	if v == 0 {
 		return math.NaN()
@@ -153,18 +154,17 @@ func unlessZero(v float64) float64 {
 	return v
 }
 
-func valuesText(values []float64) string {
-	parts := make([]string, len(values))
-	for i, v := range values {
-		parts[i] = number(v)
+// inert is text that no spreadsheet computes.
+func inert(s string) string {
+	if s = text.Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+		return "'" + s
 	}
-	return strings.Join(parts, " ")
+	return s
 }
 
-func settingsText(settings []compare.Setting) string {
-	parts := make([]string, len(settings))
-	for i, s := range settings {
-		parts[i] = s.Name + "=" + english.Say(s.Value)
+func valueOf(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
 	}
-	return strings.Join(parts, " ")
+	return *v
 }

@@ -10,24 +10,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
-// A row is one metric by one definition.
-type row struct {
-	Title string
-	Cells []cell
-}
-
-// A cell is a metric of a variant.
-type cell struct {
-	Value    string
-	Within   string // the value's own interval
-	Change   string
-	Interval string
-	Verdict  string
-	Tone     tone
-	Why      string // what the verdict rests on
-	of       *compare.Change
-}
-
 // rows are those of the table.
 func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 	ids, mixed := definitionIDs(shown), onMixedBases(load)
@@ -52,19 +34,10 @@ func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 	return rows
 }
 
-// onMixedBases reports whether the changes of a workload rest on borrowed noise and
-// on other things too.
-func onMixedBases(load compare.Workload) bool {
-	borrowed, other := false, false
-	for _, r := range load.Rows {
-		for _, c := range r.Cells {
-			if c.Change != nil && !r.Constant {
-				borrowed = borrowed || c.Change.Basis == compare.Borrowed
-				other = other || c.Change.Basis != compare.Borrowed
-			}
-		}
-	}
-	return borrowed && other
+// A row is one metric by one definition.
+type row struct {
+	Title string
+	Cells []cell
 }
 
 func (w Words) cell(s scale, c compare.Cell, mixed bool) cell {
@@ -88,33 +61,6 @@ func (w Words) verdict(c compare.Change) (string, tone) {
 		return w.Word("change.small", "verdict", said, "margin", w.margin()), plain
 	}
 	return said, t
-}
-
-// manyRuns is from how many on the number says no more than that it is large.
-const manyRuns = 100
-
-func verdictCode(c compare.Change) (plan.Code, tone) {
-	switch {
-	case c.Verdict == compare.Better:
-		return "change.better", good
-	case c.Verdict == compare.Worse:
-		return "change.worse", bad
-	case c.Verdict == compare.Changed:
-		return "change.changed", plain
-	case c.Unproven:
-		return "change.unknown", unclear
-	case c.Verdict == compare.Same:
-		return "change.same", plain
-	case c.Apart:
-		return "change.apart", unclear
-	case c.More > manyRuns:
-		return "change.more-than", unclear
-	case c.More > 0:
-		return "change.more", unclear
-	case c.Basis == compare.Nothing && c.Chance > 0:
-		return "change.if-noise", unclear
-	}
-	return "change.unknown", unclear
 }
 
 // why is what a change rests on.
@@ -179,6 +125,33 @@ func (w Words) seen(c compare.Comparison, all bool) map[plan.Code]bool {
 	return seen
 }
 
+// onMixedBases reports whether the changes of a workload rest on borrowed noise and
+// on other things too.
+func onMixedBases(load compare.Workload) bool {
+	borrowed, other := false, false
+	for _, r := range load.Rows {
+		for _, c := range r.Cells {
+			if c.Change != nil && !r.Constant {
+				borrowed = borrowed || c.Change.Basis == compare.Borrowed
+				other = other || c.Change.Basis != compare.Borrowed
+			}
+		}
+	}
+	return borrowed && other
+}
+
+// A cell is a metric of a variant.
+type cell struct {
+	Value    string
+	Within   string // the value's own interval
+	Change   string
+	Interval string
+	Verdict  string
+	Tone     tone
+	Why      string // what the verdict rests on
+	of       *compare.Change
+}
+
 func see(seen map[plan.Code]bool, c compare.Change, mixed bool) {
 	code, _ := verdictCode(c)
 	open := c.Verdict == compare.CannotTell && !c.Apart
@@ -194,3 +167,30 @@ func see(seen map[plan.Code]bool, c compare.Change, mixed bool) {
 		seen[mark] = seen[mark] || is
 	}
 }
+
+func verdictCode(c compare.Change) (plan.Code, tone) {
+	switch {
+	case c.Verdict == compare.Better:
+		return "change.better", good
+	case c.Verdict == compare.Worse:
+		return "change.worse", bad
+	case c.Verdict == compare.Changed:
+		return "change.changed", plain
+	case c.Unproven:
+		return "change.unknown", unclear
+	case c.Verdict == compare.Same:
+		return "change.same", plain
+	case c.Apart:
+		return "change.apart", unclear
+	case c.More > manyRuns:
+		return "change.more-than", unclear
+	case c.More > 0:
+		return "change.more", unclear
+	case c.Basis == compare.Nothing && c.Chance > 0:
+		return "change.if-noise", unclear
+	}
+	return "change.unknown", unclear
+}
+
+// manyRuns is from how many on the number says no more than that it is large.
+const manyRuns = 100

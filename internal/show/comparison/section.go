@@ -14,15 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
-// A section is one workload.
-type section struct {
-	Name  string
-	Head  []line // what was compared, and the bottom line
-	Heads []string
-	Rows  []row
-	Tail  []line // what a reader of the table has to know
-}
-
 func (w Words) section(load compare.Workload, number int, o Options, asked []string) section {
 	settings := text.Clean(w.load(load.Settings))
 	s := section{Name: text.Clean(load.Name)}
@@ -57,20 +48,68 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 	return s
 }
 
-func (w Words) nonempty(lines ...line) []line {
-	return slices.DeleteFunc(lines, func(l line) bool { return l.Text == "" })
+// A section is one workload.
+type section struct {
+	Name  string
+	Head  []line // what was compared, and the bottom line
+	Heads []string
+	Rows  []row
+	Tail  []line // what a reader of the table has to know
 }
 
-// saidAbove: the bottom line says it already.
-func saidAbove(note plan.Message, load compare.Workload) bool {
-	switch note.Code {
-	case compare.OneVariant:
-		return true
-	case compare.NothingKnown:
-		names, _ := note.Args["variants"].([]string)
-		return len(names) == len(load.Variants)
+// divide tells the rows to show from those that are alike in all variants, and from
+// the percentiles below the P99 that nobody asked for.
+func divide(load compare.Workload, all bool, asked []string) (shown, alike, further []compare.Row) {
+	for _, r := range load.Rows {
+		switch {
+		case all || len(load.Variants) < 2:
+			shown = append(shown, r)
+		case isAlike(r):
+			alike = append(alike, r)
+		case isFurther(r, load.Rows) && !slices.Contains(asked, r.Quantity.Name):
+			further = append(further, r)
+		default:
+			shown = append(shown, r)
+		}
 	}
-	return false
+	return shown, alike, further
+}
+
+// isAlike: it is no matter of good and bad, or there is none of it, and every
+// variant has it.
+func isAlike(r compare.Row) bool {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, c := range r.Cells {
+		if len(c.Values) == 0 {
+			return false
+		}
+		low, high = min(low, slices.Min(c.Values)), max(high, slices.Max(c.Values))
+	}
+	if r.Constant {
+		return true
+	}
+	if r.Quantity.Better != metrics.Neither {
+		return low == 0 && high == 0
+	}
+	return high-low <= drift*math.Abs(high)
+}
+
+// drift is by how much what describes the load can differ and still be alike.
+const drift = 0.005
+
+// isFurther: a percentile between the median and the P99, both of which are there.
+func isFurther(r compare.Row, rows []compare.Row) bool {
+	metric, _, _ := strings.Cut(r.Quantity.Name, ".")
+	has := func(statistic string) bool {
+		return slices.ContainsFunc(rows, func(o compare.Row) bool {
+			return o.Quantity.Name == metric+"."+statistic && o.Definition.ID == r.Definition.ID
+		})
+	}
+	return compare.BelowP99(r.Quantity.Name) && has("median") && has("p99")
+}
+
+func (w Words) nonempty(lines ...line) []line {
+	return slices.DeleteFunc(lines, func(l line) bool { return l.Text == "" })
 }
 
 // variants are lines that say which is the baseline, and how many runs of each there
@@ -95,12 +134,6 @@ func (w Words) variants(load compare.Workload) (lines []line) {
 	return lines
 }
 
-// A group is the variants of which the same can be said.
-type group struct {
-	names []string
-	of    string
-}
-
 // alikeIn groups variants.
 func alikeIn(variants []compare.Variant, say func(compare.Variant) string) (groups []group) {
 	for _, v := range variants {
@@ -112,6 +145,23 @@ func alikeIn(variants []compare.Variant, say func(compare.Variant) string) (grou
 		groups[i].names = append(groups[i].names, text.Clean(v.Name))
 	}
 	return groups
+}
+
+// A group is the variants of which the same can be said.
+type group struct {
+	names []string
+	of    string
+}
+
+func filesOf(load compare.Workload) (files []string) {
+	for _, v := range load.Variants {
+		for _, r := range v.Runs {
+			if !slices.Contains(files, r.File) {
+				files = append(files, r.File)
+			}
+		}
+	}
+	return files
 }
 
 // Runs is how many runs a variant has: 5 runs, one table.
@@ -141,68 +191,6 @@ func (w Words) Runs(v compare.Variant) string {
 	return runs
 }
 
-func filesOf(load compare.Workload) (files []string) {
-	for _, v := range load.Variants {
-		for _, r := range v.Runs {
-			if !slices.Contains(files, r.File) {
-				files = append(files, r.File)
-			}
-		}
-	}
-	return files
-}
-
-// divide tells the rows to show from those that are alike in all variants, and from
-// the percentiles below the P99 that nobody asked for.
-func divide(load compare.Workload, all bool, asked []string) (shown, alike, further []compare.Row) {
-	for _, r := range load.Rows {
-		switch {
-		case all || len(load.Variants) < 2:
-			shown = append(shown, r)
-		case isAlike(r):
-			alike = append(alike, r)
-		case isFurther(r, load.Rows) && !slices.Contains(asked, r.Quantity.Name):
-			further = append(further, r)
-		default:
-			shown = append(shown, r)
-		}
-	}
-	return shown, alike, further
-}
-
-// drift is by how much what describes the load can differ and still be alike.
-const drift = 0.005
-
-// isAlike: it is no matter of good and bad, or there is none of it, and every
-// variant has it.
-func isAlike(r compare.Row) bool {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, c := range r.Cells {
-		if len(c.Values) == 0 {
-			return false
-		}
-		low, high = min(low, slices.Min(c.Values)), max(high, slices.Max(c.Values))
-	}
-	if r.Constant {
-		return true
-	}
-	if r.Quantity.Better != metrics.Neither {
-		return low == 0 && high == 0
-	}
-	return high-low <= drift*math.Abs(high)
-}
-
-// isFurther: a percentile between the median and the P99, both of which are there.
-func isFurther(r compare.Row, rows []compare.Row) bool {
-	metric, _, _ := strings.Cut(r.Quantity.Name, ".")
-	has := func(statistic string) bool {
-		return slices.ContainsFunc(rows, func(o compare.Row) bool {
-			return o.Quantity.Name == metric+"."+statistic && o.Definition.ID == r.Definition.ID
-		})
-	}
-	return compare.BelowP99(r.Quantity.Name) && has("median") && has("p99")
-}
-
 // alike are rows that are so.
 func (w Words) alike(rows []compare.Row) string {
 	parts := make([]string, len(rows))
@@ -229,6 +217,18 @@ func (w Words) hidden(rows []compare.Row) string {
 		parts[i] = w.Title(r.Quantity)
 	}
 	return w.Word("comparison.hidden", "figures", parts)
+}
+
+// saidAbove: the bottom line says it already.
+func saidAbove(note plan.Message, load compare.Workload) bool {
+	switch note.Code {
+	case compare.OneVariant:
+		return true
+	case compare.NothingKnown:
+		names, _ := note.Args["variants"].([]string)
+		return len(names) == len(load.Variants)
+	}
+	return false
 }
 
 // definitions are footnotes: by whose rules figures were made.

@@ -33,13 +33,6 @@ type Dot struct {
 	Settled   bool    // there is a verdict on it: it is drawn full
 }
 
-// Heights of a row of dots, in points.
-const (
-	dotRow  = 9
-	rowPad  = 9
-	dotSize = 3
-)
-
 // Changes draws a row for each figure, and in it a dot for each variant.
 func Changes(w io.Writer, l *words.Language, d Dots) error {
 	if len(d.Rows) == 0 || len(d.Variants) == 0 {
@@ -148,3 +141,10 @@ func (d dots) draw(c draw.Canvas, x func(float64) vg.Length, dot Dot, s draw.Lin
 		c.DrawGlyph(draw.GlyphStyle{Color: color.White, Radius: dotSize - 1.1, Shape: draw.CircleGlyph{}}, center)
 	}
 }
+
+// Heights of a row of dots, in points.
+const (
+	dotRow  = 9
+	rowPad  = 9
+	dotSize = 3
+)

@@ -36,13 +36,6 @@ func Requests(w io.Writer, l *words.Language, variant string, t Timeline) error 
 	return p.write(w)
 }
 
-// A phase is a part of all requests in one colour.
-type phase struct {
-	name  string
-	color color.RGBA
-	of    func(Span) (from, to float64) // NaN where a request has none
-}
-
 func phases(l *words.Language) []phase {
 	never := math.NaN()
 	return []phase{
@@ -104,4 +97,11 @@ func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 	c.SetLineStyle(draw.LineStyle{Color: b.phase.color, Width: thick})
 	c.Stroke(path)
+}
+
+// A phase is a part of all requests in one colour.
+type phase struct {
+	name  string
+	color color.RGBA
+	of    func(Span) (from, to float64) // NaN where a request has none
 }
