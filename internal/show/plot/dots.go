@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"github.com/pitot-bench/pitot/internal/show/words"
-
 	"image/color"
 	"io"
 	"math"
@@ -10,6 +8,8 @@ import (
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // Dots are figures of variants relative to those of a baseline.

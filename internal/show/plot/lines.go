@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"github.com/pitot-bench/pitot/internal/show/words"
-
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +9,8 @@ import (
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // A Curves is a variant in a plot: a line for each run, all in one colour, so that
