@@ -102,7 +102,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if words, ok := m.Words(); ok {
 		return json.Marshal(words)
 	}
-	return json.Marshal(plain{m.Code, m.Args})
+	return json.Marshal(plain(m))
 }
 
 // plain is a message as an object.

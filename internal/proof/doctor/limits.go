@@ -6,17 +6,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// What a run takes beside its streams, and for each of them.
-const (
-	filesBeside   = 64       // open files
-	manyStreams   = 1024     // that a machine should carry when no plan says how many
-	fewPorts      = 10_000   // fewer are a range that somebody has narrowed
-	portHeld      = 60       // seconds that a closed connection keeps its port
-	streamBytes   = 50 << 10 // of a stream over net/http, the costlier of the two engines
-	leastMemory   = 256 << 20
-	comfortMemory = 2 << 30 // half of it is the garbage that may pile up in a run
-)
-
 func files(f Facts, p Plan) Finding {
 	const item plan.Code = "doctor.open-files"
 	if f.Files == 0 {
@@ -83,3 +72,14 @@ func size(bytes int64) string {
 	}
 	return fmt.Sprintf("%d MiB", bytes>>20)
 }
+
+// What a run takes beside its streams, and for each of them.
+const (
+	filesBeside   = 64       // open files
+	manyStreams   = 1024     // that a machine should carry when no plan says how many
+	fewPorts      = 10_000   // fewer are a range that somebody has narrowed
+	portHeld      = 60       // seconds that a closed connection keeps its port
+	streamBytes   = 50 << 10 // of a stream over net/http, the costlier of the two engines
+	leastMemory   = 256 << 20
+	comfortMemory = 2 << 30 // half of it is the garbage that may pile up in a run
+)

@@ -7,13 +7,19 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// What stamps must keep to be believed.
-const (
-	stampTypical = 100 * time.Microsecond // off, the median
-	stampTail    = 100 * time.Microsecond // P99
-	insideShare  = 0.9                    // between the instants before and after the write
-	lateReading  = 10 * time.Millisecond  // P99
-)
+// reading is how late the client reads: harmless to instants that the kernel
+// stamps, until bytes of two moments meet in one read.
+func reading(f Facts) Finding {
+	const item plan.Code = "doctor.reading"
+	if f.Stamps == nil || f.Stamps.Stamped == 0 {
+		return unknown(item, f.OS)
+	}
+	r := Finding{Item: item, Value: late(f.Stamps.Lag), Verdict: OK}
+	if f.Stamps.Lag.P99 > lateReading {
+		return r.but(Warn, "doctor.reading-late")
+	}
+	return r
+}
 
 // Stamps judges the kernel's receive stamps by a self-test; nil is none.
 func Stamps(system string, t *trace.SelfTest) Finding {
@@ -41,16 +47,10 @@ func Stamps(system string, t *trace.SelfTest) Finding {
 	return r
 }
 
-// reading is how late the client reads: harmless to instants that the kernel
-// stamps, until bytes of two moments meet in one read.
-func reading(f Facts) Finding {
-	const item plan.Code = "doctor.reading"
-	if f.Stamps == nil || f.Stamps.Stamped == 0 {
-		return unknown(item, f.OS)
-	}
-	r := Finding{Item: item, Value: late(f.Stamps.Lag), Verdict: OK}
-	if f.Stamps.Lag.P99 > lateReading {
-		return r.but(Warn, "doctor.reading-late")
-	}
-	return r
-}
+// What stamps must keep to be believed.
+const (
+	stampTypical = 100 * time.Microsecond // off, the median
+	stampTail    = 100 * time.Microsecond // P99
+	insideShare  = 0.9                    // between the instants before and after the write
+	lateReading  = 10 * time.Millisecond  // P99
+)
