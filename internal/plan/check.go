@@ -12,9 +12,6 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Latencies are those that objectives can limit.
-var latencies = []string{"ttft", "tpot", "itl", "e2el"}
-
 // Check reports everything wrong with the form of a Spec. What only a dataset, an arrival
 // or a dialect knows is for those who have their kinds.
 func (s *Spec) Check() (p Problems) {
@@ -142,18 +139,27 @@ func (b *Before) check() (p Problems) {
 // checkReport is about names, objectives and percentiles.
 func (s *Spec) checkReport() (p Problems) {
 	p.If(s.Name == "last", "name", s.Name, "is what the newest run is called")
-	seen := map[string]bool{}
+	p = append(p, CheckObjectives("objectives", s.Objectives)...)
 	for i, o := range s.Objectives {
-		at := Item("objectives", i)
-		p.If(!slices.Contains(latencies, o.Metric), Join(at, "metric"), strconv.Quote(o.Metric), "must be %s", strings.Join(latencies, ", "))
-		p.If(o.Limit < 0, Join(at, "limit"), o.Limit, "must not be negative")
-		p.If(seen[o.Metric], at, o.Metric, "is given twice")
-		p.If(!s.Request.Stream && o.Metric != "e2el", at, o.Metric, "without a stream there is only e2el")
-		seen[o.Metric] = true
+		p.If(!s.Request.Stream && o.Metric != "e2el", Item("objectives", i), o.Metric, "without a stream there is only e2el")
 	}
-	for i, v := range s.Percentiles {
-		p.If(!(v >= 0 && v <= 100), Item("percentiles", i), v, "must be between 0 and 100")
-		p.If(slices.Contains(s.Percentiles[:i], v), Item("percentiles", i), v, "is given twice")
+	return append(p, CheckPercentiles("percentiles", s.Percentiles)...)
+}
+
+// CheckObjectives reports what is wrong with objectives.
+func CheckObjectives(path string, all []Objective) (p Problems) {
+	for i, o := range all {
+		p.If(o.Limit < 0, Item(path, i), o.Limit, "must not be negative")
+		p.If(slices.ContainsFunc(all[:i], func(other Objective) bool { return other.Metric == o.Metric }), Item(path, i), o.Metric, "is given twice")
+	}
+	return p
+}
+
+// CheckPercentiles reports what is wrong with percentiles.
+func CheckPercentiles(path string, all []float64) (p Problems) {
+	for i, v := range all {
+		p.If(!(v >= 0 && v <= 100), Item(path, i), v, "must be between 0 and 100")
+		p.If(slices.Contains(all[:i], v), Item(path, i), v, "is given twice")
 	}
 	return p
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -249,11 +251,29 @@ type After struct {
 }
 
 // An Objective is an upper limit on a latency of a request: ttft, tpot, itl (its mean
-// over the request) or e2el.
+// over the request) or e2el. Files and flags write it as ttft=200ms.
 type Objective struct {
-	Metric string   `json:"metric"`
-	Limit  Duration `json:"limit"`
+	Metric string
+	Limit  Duration
 }
+
+// MarshalText writes it.
+func (o Objective) MarshalText() ([]byte, error) {
+	return []byte(o.Metric + "=" + o.Limit.String()), nil
+}
+
+// UnmarshalText reads it.
+func (o *Objective) UnmarshalText(text []byte) error {
+	metric, limit, ok := strings.Cut(string(text), "=")
+	if err := o.Limit.UnmarshalText([]byte(limit)); !ok || err != nil || !slices.Contains(latencies, metric) {
+		return fmt.Errorf("%q: must be METRIC=TIME such as ttft=200ms, with %s", text, strings.Join(latencies, ", "))
+	}
+	o.Metric = metric
+	return nil
+}
+
+// latencies are those that objectives can limit.
+var latencies = []string{"ttft", "tpot", "itl", "e2el"}
 
 // A Client is how requests are carried.
 type Client struct {
