@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Check reports everything wrong with the form of a Spec. What only a dataset, an arrival
-// or a dialect knows is for those who have their kinds.
+// Check reports everything wrong with the form of a Spec. Settings of datasets,
+// arrivals and dialects are checked by the packages that define their kinds.
 func (s *Spec) Check() (p Problems) {
 	p.If(s.Version > Version, "version", s.Version, "was written by a newer Pitot; this one reads version %d", Version)
 	p.If(s.Version < 1, "version", s.Version, "must be %d", Version)
@@ -39,8 +39,8 @@ func (t *Target) check() (p Problems) {
 	return append(p, checkHeaders("target.headers", t.Headers)...)
 }
 
-// CheckURL reports what is wrong with the address of a server. What may be a password is
-// not repeated.
+// CheckURL reports what is wrong with the URL of a server. It does not repeat text
+// that may be a password.
 func CheckURL(path, s string) (p Problems) {
 	u, err := url.Parse(s)
 	lower := strings.ToLower(s)
@@ -51,7 +51,7 @@ func CheckURL(path, s string) (p Problems) {
 	case err != nil && !strings.Contains(s, "@"):
 		p.If(true, path, nil, "%v", err)
 	case err != nil || u.User != nil:
-		p.If(true, path, nil, "must not hold a user name and a password; send them as a header named Authorization")
+		p.If(true, path, nil, "must not contain a user name and a password; send them as a header named Authorization")
 	case u.Host == "":
 		p.If(true, path, quoted, "has no host")
 	case u.RawQuery != "" || u.Fragment != "":
@@ -99,7 +99,7 @@ func (s *Spec) checkLoad() (p Problems) {
 		names[stream.Name] = true
 		p.If(stream.Arrival.Kind == "", Join(at, "arrival"), nil, "is missing")
 		p.If(stream.Requests < 0, Join(at, "requests"), stream.Requests, "must not be negative")
-		p.If((stream.Dataset.Kind != "") == (len(stream.Mix) > 0), at, nil, "either a dataset or a mix of several is needed")
+		p.If((stream.Dataset.Kind != "") == (len(stream.Mix) > 0), at, nil, "needs either a dataset or a mix of several")
 		p.If(len(s.Load) > 1 && len(stream.Mix) > 0, Join(at, "mix"), nil, "only applies to a load of one stream")
 		p = append(p, stream.check(at)...)
 		p = append(p, checkMix(Join(at, "mix"), stream.Mix)...)
@@ -136,9 +136,9 @@ func (b *Before) check() (p Problems) {
 	return p
 }
 
-// checkReport is about names, objectives and percentiles.
+// checkReport checks names, objectives and percentiles.
 func (s *Spec) checkReport() (p Problems) {
-	p.If(s.Name == "last", "name", s.Name, "is what the newest run is called")
+	p.If(s.Name == "last", "name", s.Name, "is reserved for the newest run")
 	p = append(p, CheckObjectives("objectives", s.Objectives)...)
 	for i, o := range s.Objectives {
 		p.If(!s.Request.Stream && o.Metric != "e2el", Item("objectives", i), o.Metric, "without a stream there is only e2el")
@@ -166,7 +166,7 @@ func CheckPercentiles(path string, all []float64) (p Problems) {
 
 func (c *Client) check(t Target) (p Problems) {
 	p.OneOf("client.engine", c.Engine, "h1", "nethttp")
-	p.If(c.Engine == "h1" && t.HTTP2, "client.engine", c.Engine, "speaks HTTP/1.1 alone; leave out HTTP/2, or take nethttp")
+	p.If(c.Engine == "h1" && t.HTTP2, "client.engine", c.Engine, "only speaks HTTP/1.1; leave out HTTP/2, or use nethttp")
 	p.If(c.Procs < 0, "client.procs", c.Procs, "must not be negative")
 	for _, d := range []struct {
 		name  string
@@ -177,7 +177,7 @@ func (c *Client) check(t Target) (p Problems) {
 	return p
 }
 
-// Read reads a Spec from a file, with every mistake at its place. Check has been made.
+// Read reads and checks a Spec from a file, and reports every mistake at its place.
 func Read(file string, data []byte) (*Spec, *Document, error) {
 	doc, err := Parse(file, data)
 	if err != nil {
