@@ -176,7 +176,7 @@ func TestFailures(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"choices":[{"text":"a"}]}`)
 		}, trace.Malformed, 200, 0, "asked for an event stream"},
-		{"too slow", transport.Config{Timeout: 105 * time.Millisecond}, stream(text("a"), last, end), trace.Timeout, 200, 1, "time limit"},
+		{"too slow", transport.Config{Timeout: 105 * time.Millisecond}, stream(text("a"), last, end), trace.Timeout, 200, 1, "request timeout"},
 		{"stalled", transport.Config{Idle: 99 * time.Millisecond}, stream(text("a")), trace.Timeout, 0, 0, "idle"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
