@@ -86,6 +86,3 @@ func required(asked bool, h metrics.Health) error {
 	}
 	return notValidError{h.Verdict.Validity}
 }
-
-// rules are those of the tools whose figures can be made of a trace.
-func rules() metrics.Rules { return metrics.Rules{vllm.Definitions(), sglang.Definitions()} }

@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -234,7 +235,7 @@ func showRecords(w io.Writer, t *trace.Trace, most int) {
 		}
 		first, _, chunks := r.Output()
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", r.Index, at(r.Due), at(r.Released), at(r.Sent),
-			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, result(r))
+			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, outcome(r))
 	}
 }
 
@@ -252,7 +253,7 @@ func since(from, to trace.Instant) string {
 	return fmt.Sprintf("%.2f", to.Sub(from).Seconds()*1000)
 }
 
-func result(r *trace.Record) string {
+func outcome(r *trace.Record) string {
 	switch {
 	case r.OK():
 		return "ok " + r.FinishReason
@@ -313,7 +314,7 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, detailWords[o.Detail], o.Tool)
 	}
-	return table.WriteReported(p.Stdout, run, vllm.Table(), sglang.Table())
+	return table.WriteReported(p.Stdout, run, tool.Tables(tools())...)
 }
 
 // checkDialect holds the flags to what the dialect has.

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/pitot-bench/pitot/internal/tool/ingest"
+	"github.com/pitot-bench/pitot/internal/tool/aiperf"
+	"github.com/pitot-bench/pitot/internal/tool/guidellm"
+	"github.com/pitot-bench/pitot/internal/tool/inferenceperf"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 func isGuideLLM(o object) bool { return o.has("benchmarks") }
@@ -34,10 +37,11 @@ func readGuideLLM(o object) (Claim, error) {
 	return readFigures(o)
 }
 
-// readFigures takes the figures of a result as package ingest reads them, with
+// readFigures takes the figures of a result as package result reads them, with
 // nothing left out.
 func readFigures(o object) (Claim, error) {
-	found, problems := ingest.Read(ingest.Source{Name: "report", Data: bytes.NewReader(o.data), Size: int64(len(o.data))})
+	found, problems := result.Read(result.Source{Name: "report", Data: bytes.NewReader(o.data), Size: int64(len(o.data))},
+		guidellm.Format(), aiperf.Format(), inferenceperf.Format())
 	switch {
 	case len(problems) > 0:
 		return Claim{}, errors.New(problems[0].Reason)

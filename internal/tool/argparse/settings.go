@@ -16,6 +16,9 @@ import (
 // Python shows them: those of a Namespace or of a result file.
 type Settings map[string]string
 
+// Unknown is the value of a setting that nobody told.
+const Unknown = "?"
+
 // text is a setting, "" where there is none.
 func (s Settings) text(names ...string) string {
 	for _, n := range names {
@@ -132,7 +135,7 @@ func (s Settings) spread(tool string) string {
 // Arrival is when it is sent, in the words of a plan.
 func (s Settings) Arrival(p trace.Plan) string {
 	process := "Poisson"
-	if b := s.text("burstiness"); b != "" && b != "inf" && s.float("burstiness") != 1 {
+	if b := s.text("burstiness"); b != "" && b != Unknown && b != "inf" && s.float("burstiness") != 1 {
 		process = fmt.Sprintf("gamma (burstiness %g)", s.float("burstiness"))
 	} else if b == "inf" {
 		process = "constant"
@@ -146,6 +149,8 @@ func (s Settings) Arrival(p trace.Plan) string {
 		return "all at once"
 	case p.Rate == 0:
 		return ""
+	case s["burstiness"] == Unknown:
+		return fmt.Sprintf("%g req/s", p.Rate)
 	case p.Dialect == "vllm" && p.Requests > 0:
 		return fmt.Sprintf("%s %g req/s, stretched to end at %g s", process, p.Rate, float64(p.Requests)/p.Rate)
 	}

@@ -13,13 +13,14 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-func source(name, text string) Source {
-	return Source{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
+func source(name, text string) result.Source {
+	return result.Source{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
 }
 
 func note(t *testing.T, name string) string {
@@ -38,7 +39,7 @@ var notes = map[string]int{
 }
 
 // describe tells for a reader what was found.
-func describe(found []Found, problems []Problem) string {
+func describe(found []result.Found, problems []result.Problem) string {
 	var b strings.Builder
 	for _, f := range found {
 		o, p := f.Run.Origin, f.Run.Plan
@@ -68,7 +69,7 @@ func describe(found []Found, problems []Problem) string {
 func TestNotes(t *testing.T) {
 	for name, tables := range notes {
 		t.Run(name, func(t *testing.T) {
-			found, problems := Read(source(name, note(t, name)))
+			found, problems := known.Read(source(name, note(t, name)))
 			if len(found) != tables {
 				t.Errorf("%d tables, want %d", len(found), tables)
 			}
@@ -92,7 +93,7 @@ func TestNotesRenderedAgainAreTheSameBytes(t *testing.T) {
 	for name := range notes {
 		text := note(t, name)
 		lines := slices.Collect(strings.Lines(text))
-		found, _ := Read(source(name, text))
+		found, _ := known.Read(source(name, text))
 		for _, f := range found {
 			got := rendered(t, f.Run)
 			height := strings.Count(got, "\n")
@@ -120,7 +121,7 @@ func TestTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, "testdata/"+name+".golden", describe(Read(source("notes/"+name, string(b)))))
+			golden.Check(t, "testdata/"+name+".golden", describe(known.Read(source("notes/"+name, string(b)))))
 		})
 	}
 }
@@ -133,7 +134,7 @@ func TestTextsRenderedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, problems := Read(source(name, string(b)))
+		found, problems := known.Read(source(name, string(b)))
 		if len(found) == 0 || len(problems) > 0 {
 			t.Fatalf("%s: %d found, %v", name, len(found), problems)
 		}

@@ -23,7 +23,7 @@ func TestPlanOfAFolder(t *testing.T) {
 		{"notes and pictures", "n/README.md n/a.TXT n/plot.png .git/x.json logs/serve.log", "n/README.md n/a.TXT logs/serve.log", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			read, skipped := Plan(strings.Fields(tt.files))
+			read, skipped := known.Files(strings.Fields(tt.files))
 			if want := strings.Fields(tt.read); !slices.Equal(read, want) {
 				t.Error(cmp.Diff(want, read))
 			}
@@ -45,7 +45,7 @@ func TestPlanOfAFolder(t *testing.T) {
 // for repeats, which headings never are.
 func TestResultFilesHaveNoHeadings(t *testing.T) {
 	text := `{"backend":"openai","duration":1.0,"completed":2,"total_input_tokens":10,"request_throughput":2,"mean_ttft_ms":1,"median_ttft_ms":1,"p99_ttft_ms":1}`
-	found, problems := Read(source("base/run1.json", text))
+	found, problems := known.Read(source("base/run1.json", text))
 	if len(found) != 1 {
 		t.Fatalf("%d found, %v", len(found), problems)
 	}

@@ -1,4 +1,4 @@
-package ingest
+package result
 
 import (
 	"cmp"
@@ -68,20 +68,20 @@ func (s *scanner) floats(to []float64) []float64 {
 	return to
 }
 
-// columns are those of one result.
-type columns struct {
+// Columns are those of one result.
+type Columns struct {
 	source Source
-	n      int
-	lists  map[string]*list
+	N      int
+	lists  map[string]*List
 }
 
-// columnsOf takes the columns of a result; nil if it has none for single
+// Columns takes the columns of a result; nil if it has none for single
 // requests. What is wrong with one becomes a problem of the result.
-func (r *reading) columnsOf(f *draft) *columns {
-	c := &columns{source: r.source, n: math.MaxInt, lists: map[string]*list{}}
+func (r *Reading) Columns(f *Draft) *Columns {
+	c := &Columns{source: r.Source, N: math.MaxInt, lists: map[string]*List{}}
 	for _, col := range columnsOfRequests {
-		l := r.object.list(col.name)
-		if l == nil || l.n == 0 && col.of != arrays && col.of != numbers {
+		l := r.Object.List(col.name)
+		if l == nil || l.N == 0 && col.of != arrays && col.of != numbers {
 			continue
 		}
 		if err := col.check(l); err != nil {
@@ -90,18 +90,26 @@ func (r *reading) columnsOf(f *draft) *columns {
 		}
 		c.lists[col.name] = l
 	}
-	if !c.has("ttfts", "itls") || c.lists["ttfts"].n == 0 {
+	if !c.Has("ttfts", "itls") || c.lists["ttfts"].N == 0 {
 		return nil
 	}
 	return c.shorten(f)
 }
 
-func (c *columns) has(names ...string) bool {
+// Has reports whether there are columns of all names.
+func (c *Columns) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return c.lists[name] == nil })
 }
 
+// Drop leaves columns out.
+func (c *Columns) Drop(names ...string) {
+	for _, name := range names {
+		delete(c.lists, name)
+	}
+}
+
 // check says why a column cannot be used.
-func (col column) check(l *list) *scanError {
+func (col column) check(l *List) *scanError {
 	least, most := 0.0, float64(maxRun)
 	switch col.name {
 	case "input_lens", "output_lens", "cached_tokens":
@@ -114,43 +122,43 @@ func (col column) check(l *list) *scanError {
 	switch {
 	case l.odd.line > 0:
 		return &scanError{l.odd, fmt.Sprintf("%q are not all finite %s, so the requests are left out", col.name, col.of)}
-	case l.n > 0 && l.of != col.of:
-		return &scanError{l.at, fmt.Sprintf("%q are %s and not %s, so the requests are left out", col.name, l.of, col.of)}
+	case l.N > 0 && l.of != col.of:
+		return &scanError{l.At, fmt.Sprintf("%q are %s and not %s, so the requests are left out", col.name, l.of, col.of)}
 	case l.min < least || l.max > most || col.name == "start_times" && l.max-l.min > maxRun:
-		return &scanError{l.at, fmt.Sprintf("%q are from %g to %g, which cannot be", col.name, l.min, l.max)}
+		return &scanError{l.At, fmt.Sprintf("%q are from %g to %g, which cannot be", col.name, l.min, l.max)}
 	}
 	return nil
 }
 
 // shorten finds how many requests all columns have, and drops columns without
 // any.
-func (c *columns) shorten(f *draft) *columns {
+func (c *Columns) shorten(f *Draft) *Columns {
 	least, most := "", ""
 	for _, col := range columnsOfRequests {
 		l := c.lists[col.name]
-		if l != nil && l.n == 0 {
+		if l != nil && l.N == 0 {
 			delete(c.lists, col.name)
 			l = nil
 		}
 		if l == nil {
 			continue
 		}
-		if least == "" || l.n < c.lists[least].n {
+		if least == "" || l.N < c.lists[least].N {
 			least = col.name
 		}
-		if most == "" || l.n > c.lists[most].n {
+		if most == "" || l.N > c.lists[most].N {
 			most = col.name
 		}
 	}
-	c.n = c.lists[least].n
-	if n := c.lists[most].n; n != c.n {
-		f.doubt(c.lists[least].at, "%q has %d requests and %q %d: the first %d are read", least, c.n, most, n, c.n)
+	c.N = c.lists[least].N
+	if n := c.lists[most].N; n != c.N {
+		f.Doubt(c.lists[least].At, "%q has %d requests and %q %d: the first %d are read", least, c.N, most, n, c.N)
 	}
 	return c
 }
 
 // rows are the requests, but for what is in the columns left out.
-func (c *columns) rows(without ...string) iter.Seq2[*row, error] {
+func (c *Columns) rows(without ...string) iter.Seq2[*row, error] {
 	return func(yield func(*row, error) bool) {
 		type reader struct {
 			column
@@ -162,13 +170,13 @@ func (c *columns) rows(without ...string) iter.Seq2[*row, error] {
 			if l == nil || slices.Contains(without, col.name) {
 				continue
 			}
-			s := newScanner(c.source.Data, c.source.Size, l.at)
+			s := newScanner(c.source.Data, c.source.Size, l.At)
 			s.within = col.name
 			s.open('[')
 			readers = append(readers, reader{col, s})
 		}
 		r := new(row)
-		for i := range c.n {
+		for i := range c.N {
 			r.index = i
 			for _, from := range readers {
 				if from.more(i == 0, ']') {
@@ -186,16 +194,16 @@ func (c *columns) rows(without ...string) iter.Seq2[*row, error] {
 	}
 }
 
-// A recorder makes records of rows.
-type recorder struct {
-	zero    float64 // the instant that their clock starts from
-	dated   bool
-	gated   bool // requests in flight were limited, so the queue was that of the gate
-	counted bool // the result has the answers' lengths
+// A Recorder makes records of rows.
+type Recorder struct {
+	Zero    float64 // the instant that their clock starts from
+	Dated   bool
+	Gated   bool // requests in flight were limited, so the queue was that of the gate
+	Counted bool // the result has the answers' lengths
 }
 
-// records are those of the result, made anew each time.
-func (c *columns) records(m recorder) iter.Seq2[*trace.Record, error] {
+// Records are those of the result, made anew each time.
+func (c *Columns) Records(m Recorder) iter.Seq2[*trace.Record, error] {
 	return func(yield func(*trace.Record, error) bool) {
 		for r, err := range c.rows() {
 			var record *trace.Record
@@ -213,14 +221,14 @@ func (c *columns) records(m recorder) iter.Seq2[*trace.Record, error] {
 // of whole nanoseconds, so the rounding gives back what they saw.
 func instant(seconds float64) trace.Instant { return trace.Instant(math.Round(seconds * 1e9)) }
 
-func (m recorder) record(r *row) (*trace.Record, error) {
+func (m Recorder) record(r *row) (*trace.Record, error) {
 	t := trace.NewRecord(r.index)
 	t.Released, t.Due = 0, 0
-	if m.dated {
-		t.Released = instant(r.start - m.zero)
-		t.Due = max(0, instant(r.start-r.queue-m.zero))
+	if m.Dated {
+		t.Released = instant(r.start - m.Zero)
+		t.Due = max(0, instant(r.start-r.queue-m.Zero))
 	}
-	if m.gated {
+	if m.Gated {
 		t.Free = t.Released
 	}
 	t.Sent, t.Done = t.Released, t.Released+instant(r.latency)
@@ -233,7 +241,7 @@ func (m recorder) record(r *row) (*trace.Record, error) {
 	if r.ok() || r.ttft > 0 || len(r.itls) > 0 {
 		m.chunks(t, r)
 	}
-	if !m.counted {
+	if !m.Counted {
 		t.OutputTokens, t.CountedFrom = len(t.Chunks), trace.FromChunks
 	}
 	if t.Done.Seconds() > 2*maxRun {
@@ -254,7 +262,7 @@ func lastWords(s string) string {
 
 // chunks adds up the gaps in seconds and rounds the sums, so that no error grows
 // with their number. An answer whose time nobody kept ends with its last chunk.
-func (m recorder) chunks(t *trace.Record, r *row) {
+func (m Recorder) chunks(t *trace.Record, r *row) {
 	t.Chunks = make([]trace.Chunk, 0, 1+len(r.itls))
 	at := r.ttft
 	t.Chunks = append(t.Chunks, trace.Chunk{At: t.Released + instant(at), Kind: trace.Text})
@@ -267,33 +275,33 @@ func (m recorder) chunks(t *trace.Record, r *row) {
 	}
 }
 
-// A survey is what is to be known of all requests ahead of their records.
-type survey struct {
-	ok       int
-	zero     float64 // the earliest instant: when a request was due
+// A Survey is what is to be known of all requests ahead of their records.
+type Survey struct {
+	OK       int
+	Zero     float64 // the earliest instant: when a request was due
 	from, to float64 // the earliest start and the latest end of those that succeeded
 }
 
-// survey reads the columns that are not bulky.
-func (c *columns) survey() (s survey, err error) {
-	s = survey{zero: math.Inf(1), from: math.Inf(1), to: math.Inf(-1)}
+// Survey reads the columns that are not bulky.
+func (c *Columns) Survey() (s Survey, err error) {
+	s = Survey{Zero: math.Inf(1), from: math.Inf(1), to: math.Inf(-1)}
 	for r, err := range c.rows(bulky...) {
 		if err != nil {
 			return s, err
 		}
-		s.zero = min(s.zero, r.start-r.queue)
+		s.Zero = min(s.Zero, r.start-r.queue)
 		if r.ok() {
-			s.ok++
+			s.OK++
 			s.from, s.to = min(s.from, r.start), max(s.to, r.start+r.latency)
 		}
 	}
 	return s, nil
 }
 
-// touched is the most successes that have part in one second, where seconds count
+// Touched is the most successes that have part in one second, where seconds count
 // from the first start. The sums are those of the tool, bit for bit.
-func (c *columns) touched(s survey) int {
-	if s.ok == 0 {
+func (c *Columns) Touched(s Survey) int {
+	if s.OK == 0 {
 		return 0
 	}
 	change := make([]int32, int(math.Ceil(s.to-s.from))+2)
@@ -309,4 +317,16 @@ func (c *columns) touched(s survey) int {
 		most = max(most, now)
 	}
 	return most
+}
+
+// IsColumn reports whether a member has an item for each request.
+func IsColumn(name string) bool {
+	return name == "cached_tokens_details" || slices.ContainsFunc(columnsOfRequests, func(c column) bool { return c.name == name })
+}
+
+// Check notes where the tool counts other successes than its arrays tell.
+func (f *Draft) Check(o *Object, ok int) {
+	if n, said := o.Float("completed"); said && int(n) != ok {
+		f.Run.Notes = append(f.Run.Notes, fmt.Sprintf("the file says that %g requests succeeded, but %d of its errors are empty", n, ok))
+	}
 }

@@ -113,7 +113,7 @@ func written(t *rapid.T, r interface{ WriteTable(w io.Writer) error }) string {
 
 // only is the one run in a text that has no problems.
 func only(t rapid.TB, name, text string) trace.Run {
-	found, problems := Read(source(name, text))
+	found, problems := known.Read(source(name, text))
 	if len(found) != 1 || len(problems) > 0 {
 		t.Fatalf("%d found, %v in\n%s", len(found), problems, text)
 	}

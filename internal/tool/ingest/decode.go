@@ -9,6 +9,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // sampleSize is as much of a file as tells its characters.
@@ -16,10 +18,10 @@ const sampleSize = 1 << 20
 
 // decoded is a source in UTF-8: one with a mark of its byte order by that mark, one
 // without by what its beginning looks like.
-func decoded(s Source) io.Reader {
+func decoded(s result.Source) io.Reader {
 	sample := make([]byte, min(sampleSize, max(0, s.Size)))
 	n, _ := s.Data.ReadAt(sample, 0)
-	return transform.NewReader(s.section(), unicode.BOMOverride(charset(sample[:n]).NewDecoder()))
+	return transform.NewReader(io.NewSectionReader(s.Data, 0, s.Size), unicode.BOMOverride(charset(sample[:n]).NewDecoder()))
 }
 
 func charset(sample []byte) encoding.Encoding {

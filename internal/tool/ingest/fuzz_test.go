@@ -47,8 +47,8 @@ func FuzzText(f *testing.F) {
 				t.Errorf("%s is in line %d of %d", what, line, last)
 			}
 		}
-		found, problems := readText(s)
-		again, _ := readText(s)
+		found, problems := known.readText(s)
+		again, _ := known.readText(s)
 		if len(found)+len(problems) == 0 {
 			t.Error("nothing found, and nothing said")
 		}
@@ -85,7 +85,7 @@ func readsBack(t *testing.T, run trace.Run) {
 	if err := table.WriteReported(&b, run, vllm.Table(), sglang.Table()); err != nil {
 		t.Fatal(err)
 	}
-	again, problems := readText(source("b.md", b.String()))
+	again, problems := known.readText(source("b.md", b.String()))
 	if len(again) != 1 {
 		t.Fatalf("%d tables, %v in\n%s", len(again), problems, b.String())
 	}

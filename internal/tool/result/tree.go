@@ -1,36 +1,37 @@
-package ingest
+package result
 
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // What is kept of a value of a file: nil, bool, number, string, *object or *list.
 
-// A number is one as it stands in the file.
-type number string
+// A Number is one as it stands in the file.
+type Number string
 
-// float is its value.
-func (n number) float() float64 {
+// Float is its value.
+func (n Number) Float() float64 {
 	f, _ := parseNumber([]byte(n)) // it was checked when it was read
 	return f
 }
 
-// An object has its members in their order. A name that stands twice has the
+// An Object has its members in their order. A name that stands twice has the
 // later value, as in Python.
-type object struct {
-	at     place
-	names  []string
-	values map[string]any
+type Object struct {
+	At     place
+	Names  []string
+	Values map[string]any
 }
 
-// A list is an array: where it is, what kind of items it has and, if it is
+// A List is an array: where it is, what kind of items it has and, if it is
 // small, the items.
-type list struct {
-	at    place
-	n     int
+type List struct {
+	At    place
+	N     int
 	of    kind
-	items []any // nil if there are more than a keeper keeps
+	Items []any // nil if there are more than a keeper keeps
 
 	// Of all numbers in it, those of its arrays included:
 	min, max float64
@@ -49,11 +50,11 @@ const (
 	others  kind = "values of other kinds"
 )
 
-func newList(at place) *list { return &list{at: at, min: math.Inf(1), max: math.Inf(-1)} }
+func newList(at place) *List { return &List{At: at, min: math.Inf(1), max: math.Inf(-1)} }
 
 // add notes an item.
-func (l *list) add(k kind, at place) {
-	if l.n++; l.n == 1 {
+func (l *List) add(k kind, at place) {
+	if l.N++; l.N == 1 {
 		l.of = k
 	} else if l.of != k && l.odd.line == 0 {
 		l.odd = at
@@ -61,7 +62,7 @@ func (l *list) add(k kind, at place) {
 }
 
 // number notes a number.
-func (l *list) number(v float64, at place) {
+func (l *List) number(v float64, at place) {
 	l.min, l.max = min(l.min, v), max(l.max, v)
 	if (math.IsNaN(v) || math.IsInf(v, 0)) && l.odd.line == 0 {
 		l.odd = at
@@ -75,10 +76,11 @@ type keeper struct {
 	room int // bytes
 }
 
+// How much is kept of a file.
 const (
 	keptTotal  = 32 << 20
 	keptText   = 4 << 10 // bytes of a string
-	keptItems  = 256     // of an array
+	KeptItems  = 256     // of an array
 	keptInner  = 32      // of an array within another
 	perValue   = 64      // bytes, about
 	wholeArray = 1       // depth of a result's own arrays
@@ -117,29 +119,29 @@ func (k *keeper) scalar() any {
 		return false
 	default:
 		if _, ok := parseNumber(w); ok {
-			return number(w)
+			return Number(w)
 		}
 		k.wrong(at, w)
 	}
 	return nil
 }
 
-func (k *keeper) object(nested int) *object {
+func (k *keeper) object(nested int) *Object {
 	k.start()
-	o := &object{at: k.at(), values: map[string]any{}}
+	o := &Object{At: k.at(), Values: map[string]any{}}
 	k.members(func(name string) {
 		v := k.value(nested)
-		o.set(name, v)
+		o.Set(name, v)
 		k.room -= len(name)
 	})
 	return o
 }
 
 // list keeps the items until there are too many.
-func (k *keeper) list(nested int) *list {
+func (k *keeper) list(nested int) *List {
 	k.start()
 	l := newList(k.at())
-	most, room := keptItems, k.room
+	most, room := KeptItems, k.room
 	if nested >= wholeArray {
 		most = keptInner
 	}
@@ -147,30 +149,30 @@ func (k *keeper) list(nested int) *list {
 	k.items(func() {
 		k.start()
 		at := k.at()
-		if keep && l.n == most {
-			keep, l.items, k.room = false, nil, room
+		if keep && l.N == most {
+			keep, l.Items, k.room = false, nil, room
 		}
 		if !keep {
 			l.add(k.look(l), at)
 			return
 		}
 		v := k.value(nested + 1)
-		l.items = append(l.items, v)
+		l.Items = append(l.Items, v)
 		l.add(l.kindOf(v, at), at)
 	})
 	return l
 }
 
 // kindOf is the kind of a value that was kept, of which the numbers are noted.
-func (l *list) kindOf(v any, at place) kind {
+func (l *List) kindOf(v any, at place) kind {
 	switch v := v.(type) {
-	case number:
-		l.number(v.float(), at)
+	case Number:
+		l.number(v.Float(), at)
 		return numbers
 	case string:
 		return strs
-	case *list:
-		if v.n > 0 && v.of != numbers {
+	case *List:
+		if v.N > 0 && v.of != numbers {
 			return others
 		}
 		l.merge(v)
@@ -180,7 +182,7 @@ func (l *list) kindOf(v any, at place) kind {
 }
 
 // merge notes the numbers of a list within.
-func (l *list) merge(inner *list) {
+func (l *List) merge(inner *List) {
 	l.min, l.max = min(l.min, inner.min), max(l.max, inner.max)
 	if l.odd.line == 0 {
 		l.odd = inner.odd
@@ -188,7 +190,7 @@ func (l *list) merge(inner *list) {
 }
 
 // look reads a value and keeps nothing but what l notes of its numbers.
-func (k *keeper) look(l *list) kind {
+func (k *keeper) look(l *List) kind {
 	switch c := k.start(); c {
 	case '"':
 		k.text(0)
@@ -218,14 +220,14 @@ func (k *keeper) look(l *list) kind {
 }
 
 // lookInto reads an array.
-func (k *keeper) lookInto(l *list) kind {
-	inner := list{at: k.at(), min: math.Inf(1), max: math.Inf(-1)}
+func (k *keeper) lookInto(l *List) kind {
+	inner := List{At: k.at(), min: math.Inf(1), max: math.Inf(-1)}
 	k.items(func() {
 		k.start()
 		at := k.at()
 		inner.add(k.look(&inner), at)
 	})
-	if inner.n > 0 && inner.of != numbers {
+	if inner.N > 0 && inner.of != numbers {
 		return others
 	}
 	l.merge(&inner)
@@ -234,53 +236,57 @@ func (k *keeper) lookInto(l *list) kind {
 
 // Reading an object. What is not there, or of another kind, is nil, 0 or "".
 
-func (o *object) has(names ...string) bool {
+// Has reports whether all members are there, and are not null.
+func (o *Object) Has(names ...string) bool {
 	for _, name := range names {
-		if o == nil || o.values[name] == nil {
+		if o == nil || o.Values[name] == nil {
 			return false
 		}
 	}
 	return true
 }
 
-func (o *object) get(name string) any {
+// Get is a member.
+func (o *Object) Get(name string) any {
 	if o == nil {
 		return nil
 	}
-	return o.values[name]
+	return o.Values[name]
 }
 
-// object follows names inwards.
-func (o *object) object(names ...string) *object {
+// Object follows names inwards.
+func (o *Object) Object(names ...string) *Object {
 	for _, name := range names {
-		o, _ = o.get(name).(*object)
+		o, _ = o.Get(name).(*Object)
 	}
 	return o
 }
 
-func (o *object) list(name string) *list {
-	l, _ := o.get(name).(*list)
+// List is a member that is an array.
+func (o *Object) List(name string) *List {
+	l, _ := o.Get(name).(*List)
 	return l
 }
 
-func (o *object) text(name string) string {
-	s, _ := o.get(name).(string)
+// Text is a member that is a string.
+func (o *Object) Text(name string) string {
+	s, _ := o.Get(name).(string)
 	return s
 }
 
-// float is false for what is no finite number.
-func (o *object) float(name string) (float64, bool) {
-	n, ok := o.get(name).(number)
+// Float is false for what is no finite number.
+func (o *Object) Float(name string) (float64, bool) {
+	n, ok := o.Get(name).(Number)
 	if !ok {
 		return 0, false
 	}
-	f := n.float()
+	f := n.Float()
 	return f, !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-// int is a number of things, 0 for what is none.
-func (o *object) int(name string) int {
-	f, ok := o.float(name)
+// Int is a number of things, 0 for what is none.
+func (o *Object) Int(name string) int {
+	f, ok := o.Float(name)
 	return toInt(f, ok)
 }
 
@@ -291,21 +297,21 @@ func toInt(f float64, ok bool) int {
 	return int(f)
 }
 
-// first is the first item if that is an object.
-func (l *list) first() *object {
-	if l == nil || len(l.items) == 0 {
+// First is the first item if that is an object.
+func (l *List) First() *Object {
+	if l == nil || len(l.Items) == 0 {
 		return nil
 	}
-	o, _ := l.items[0].(*object)
+	o, _ := l.Items[0].(*Object)
 	return o
 }
 
-// set puts a member at the end, or in the place of that name.
-func (o *object) set(name string, v any) {
-	if _, twice := o.values[name]; !twice {
-		o.names = append(o.names, name)
+// Set puts a member at the end, or in the place of that name.
+func (o *Object) Set(name string, v any) {
+	if _, twice := o.Values[name]; !twice {
+		o.Names = append(o.Names, name)
 	}
-	o.values[name] = v
+	o.Values[name] = v
 }
 
 // text is a scalar as it stands in the file; false for what is none, and for
@@ -314,10 +320,13 @@ func scalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
-	case number:
+	case Number:
 		return string(v), true
 	case bool:
 		return fmt.Sprint(v), true
 	}
 	return "", false
 }
+
+// Wrote reports whether a member was there, whatever its value.
+func (o *Object) Wrote(name string) bool { return slices.Contains(o.Names, name) }

@@ -19,17 +19,8 @@ const (
 var (
 	image     = compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
 	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
-	described = regexp.MustCompile(`(?i)^(?:GPU|NPU|CUDA|CANN|Driver Version|Hardware|Python|OS|vLLM(?: version)?|SGLang(?: version)?|Model|硬件|模型|版本|环境)\s*[:：]\s*\S`)
 	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
-	bashLine  = compile(`\b(?:vllm (?:bench )?serve|sglang\.(?:bench_serving|launch_server)|benchmark_serving\.py|vllm\.entrypoints)\b`)
 )
-
-// ofRun are the beginnings of lines that the tools print ahead of a run.
-var ofRun = []string{
-	"#Input tokens:", "#Output tokens:", "#Input text tokens:", "#Input vision tokens:", "Starting warmup", "Warmup completed",
-	"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:", "Will increase RPS from",
-	"Burstiness factor:", "Maximum request concurrency:", "vLLM API server version",
-}
 
 // surroundings are what was found ahead of a table that belongs to it alone.
 type surroundings struct {
@@ -53,25 +44,38 @@ func (r *textReader) take(l line) bool {
 	case strings.Contains(text, "Namespace("):
 		a.at = l.n
 		r.namespace(text[strings.LastIndex(text, "Namespace("):])
-	case a.command.Len() > 0 || bashLine.finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
+	case a.command.Len() > 0 || r.command.finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
 		r.commandLine(text)
 	case len(text) > longestKept:
 		return false
-	case image.finds(text, lower), installed.MatchString(text), described.MatchString(text):
+	case image.finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
 		r.outline.note(argparse.Mask(text))
 	default:
-		return a.takeRun(text)
+		return r.takeRun(text)
 	}
 	return true
 }
 
 // takeRun keeps a line that a tool prints ahead of a run, without what a log put
 // ahead of it.
-func (a *surroundings) takeRun(text string) bool {
-	for _, begins := range ofRun {
-		if i := strings.Index(text, begins); i >= 0 && len(a.run) < mostAround {
+func (r *textReader) takeRun(text string) bool {
+	a := &r.around
+	for _, t := range r.tools {
+		if t.Log == nil {
+			continue
+		}
+		for _, begins := range t.Log.Lines {
+			i := strings.Index(text, begins)
+			if i < 0 || len(a.run) >= mostAround {
+				continue
+			}
 			a.run = append(a.run, argparse.Mask(text[i:]))
-			a.load(text[i:])
+			if a.traffic == nil {
+				a.traffic = argparse.Settings{}
+			}
+			if t.Log.Load != nil {
+				t.Log.Load(text[i:], a.traffic)
+			}
 			return true
 		}
 	}
@@ -112,31 +116,4 @@ func (r *textReader) commandLine(text string) {
 		a.run = append(a.run, argparse.Mask(prompt.ReplaceAllString(a.command.String(), "")))
 	}
 	a.command.Reset()
-}
-
-// How vLLM tells of a rate that rises.
-var (
-	ramp     = regexp.MustCompile(`^Traffic ramp-up strategy: (\w+)`)
-	rampFrom = regexp.MustCompile(`(\d+) to (\d+) RPS`)
-)
-
-// load reads what vLLM says of the load ahead of a run.
-func (a *surroundings) load(text string) {
-	if a.traffic == nil {
-		a.traffic = argparse.Settings{}
-	}
-	if m := ramp.FindStringSubmatch(text); m != nil {
-		a.traffic["ramp_up_strategy"] = m[1]
-	}
-	if m := rampFrom.FindStringSubmatch(text); m != nil {
-		a.traffic["ramp_up_start_rps"], a.traffic["ramp_up_end_rps"] = m[1], m[2]
-	}
-	label, value, _ := strings.Cut(text, ":")
-	value, _, _ = strings.Cut(strings.TrimSpace(value), " ")
-	switch label {
-	case "Traffic request rate":
-		a.traffic["request_rate"] = strings.TrimSuffix(value, ".")
-	case "Burstiness factor":
-		a.traffic["burstiness"] = value
-	}
 }

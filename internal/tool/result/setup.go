@@ -1,4 +1,4 @@
-package ingest
+package result
 
 import (
 	"fmt"
@@ -12,36 +12,36 @@ import (
 const maxSettings = 500
 
 // setting keeps one, unless its name says that it is a secret.
-func (f *draft) setting(name, value string) {
-	if secret(name) || value == "" || len(f.origin.Setup) >= maxSettings {
+func (f *Draft) setting(name, value string) {
+	if secret(name) || value == "" || len(f.Origin.Setup) >= maxSettings {
 		return
 	}
-	if f.origin.Setup == nil {
-		f.origin.Setup = map[string]string{}
+	if f.Origin.Setup == nil {
+		f.Origin.Setup = map[string]string{}
 	}
-	f.origin.Setup[name] = maskValue(value)
+	f.Origin.Setup[name] = MaskValue(value)
 }
 
-// settings keeps the members of o under dotted names, but for those that skip
+// Settings keeps the members of o under dotted names, but for those that skip
 // names by the same.
-func (f *draft) settings(prefix string, o *object, skip func(name string) bool) {
+func (f *Draft) Settings(prefix string, o *Object, skip func(name string) bool) {
 	if o == nil {
 		return
 	}
-	for _, name := range o.names {
+	for _, name := range o.Names {
 		full := prefix + name
 		if skip != nil && skip(full) || secret(name) {
 			continue
 		}
-		f.settingOf(full, o.values[name], skip)
+		f.settingOf(full, o.Values[name], skip)
 	}
 }
 
-func (f *draft) settingOf(name string, v any, skip func(string) bool) {
+func (f *Draft) settingOf(name string, v any, skip func(string) bool) {
 	switch v := v.(type) {
-	case *object:
-		f.settings(name+".", v, skip)
-	case *list:
+	case *Object:
+		f.Settings(name+".", v, skip)
+	case *List:
 		f.settingsIn(name, v, skip)
 	default:
 		if text, ok := scalarText(v); ok {
@@ -52,13 +52,13 @@ func (f *draft) settingOf(name string, v any, skip func(string) bool) {
 
 // settingsIn keeps the items of a short array: scalars in one setting, the only
 // item as if there were no array.
-func (f *draft) settingsIn(name string, l *list, skip func(string) bool) {
-	if len(l.items) == 1 {
-		f.settingOf(name, l.items[0], skip)
+func (f *Draft) settingsIn(name string, l *List, skip func(string) bool) {
+	if len(l.Items) == 1 {
+		f.settingOf(name, l.Items[0], skip)
 		return
 	}
 	var texts []string
-	for i, item := range l.items {
+	for i, item := range l.Items {
 		if text, ok := scalarText(item); ok {
 			texts = append(texts, text)
 		} else {
@@ -93,7 +93,8 @@ var maskings = []struct {
 	{regexp.MustCompile(`\b(sk|hf|nvapi)([-_])[A-Za-z0-9_-]{8,}`), "${1}${2}***"},
 }
 
-func maskValue(s string) string {
+// MaskValue hides what may stand for a secret within a text.
+func MaskValue(s string) string {
 	for _, m := range maskings {
 		s = m.find.ReplaceAllString(s, m.with)
 	}

@@ -1,4 +1,4 @@
-package ingest
+package result
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 )
 
 // keep reads an object.
-func keep(text string) (*object, error) {
+func keep(text string) (*Object, error) {
 	s := fromText("", text)
 	k := &keeper{scanner: newScanner(s.Data, s.Size, fileStart), room: keptTotal}
 	o := k.object(0)
@@ -21,24 +21,24 @@ func TestPythonsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, ok := o.float("a"); !ok || v != 2 || strings.Join(o.names, "") != "abcdefg" {
-		t.Errorf("a is %v, names %v", v, o.names)
+	if v, ok := o.Float("a"); !ok || v != 2 || strings.Join(o.Names, "") != "abcdefg" {
+		t.Errorf("a is %v, names %v", v, o.Names)
 	}
-	if n, _ := o.get("b").(number); !math.IsInf(n.float(), -1) {
+	if n, _ := o.Get("b").(Number); !math.IsInf(n.Float(), -1) {
 		t.Errorf("b is %v", n)
 	}
-	if _, ok := o.float("b"); ok {
+	if _, ok := o.Float("b"); ok {
 		t.Error("b is taken for a finite number")
 	}
-	if l := o.list("c"); l.n != 2 || l.of != numbers || l.odd.column != 39 {
+	if l := o.List("c"); l.N != 2 || l.of != numbers || l.odd.column != 39 {
 		t.Errorf("c is %+v", l)
 	}
 	for name, want := range map[string]string{"d": `NaN " Infinity`, "e": `\`, "f": "😀 � 三"} {
-		if got := o.text(name); got != want {
+		if got := o.Text(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if v, _ := o.float("g"); v != -0.0015 {
+	if v, _ := o.Float("g"); v != -0.0015 {
 		t.Errorf("g is %v", v)
 	}
 }
@@ -48,26 +48,26 @@ func TestValuesAcrossWindows(t *testing.T) {
 	for shift := range 40 {
 		blanks := strings.Repeat(" ", windowSize-20+shift)
 		o, err := keep("{" + blanks + `"name": "a\u4e09b", "v": -12.5e1}`)
-		if v, _ := o.float("v"); err != nil || o.text("name") != "a三b" || v != -125 {
-			t.Fatalf("shifted by %d: %v, %q, %v", shift, err, o.text("name"), v)
+		if v, _ := o.Float("v"); err != nil || o.Text("name") != "a三b" || v != -125 {
+			t.Fatalf("shifted by %d: %v, %q, %v", shift, err, o.Text("name"), v)
 		}
 	}
 }
 
 // What is not kept is still checked and counted.
 func TestLongListsAreOnlyLookedAt(t *testing.T) {
-	items := strings.TrimSuffix(strings.Repeat("[1, 2], ", keptItems+1), ", ")
+	items := strings.TrimSuffix(strings.Repeat("[1, 2], ", KeptItems+1), ", ")
 	o, err := keep(`{"a": [` + items + `], "b": [` + strings.Repeat(`{"c": ["x", null, true, {}]}, `, 1000) + `3], "t": "` + strings.Repeat("三", keptText) + `"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := o.list("a"); l.n != keptItems+1 || l.items != nil || l.of != arrays || l.min != 1 || l.max != 2 || l.odd.line != 0 {
+	if l := o.List("a"); l.N != KeptItems+1 || l.Items != nil || l.of != arrays || l.min != 1 || l.max != 2 || l.odd.line != 0 {
 		t.Errorf("a is %+v", l)
 	}
-	if l := o.list("b"); l.n != 1001 || l.of != others || l.odd.line != 1 {
+	if l := o.List("b"); l.N != 1001 || l.of != others || l.odd.line != 1 {
 		t.Errorf("b is %+v", l)
 	}
-	if text := o.text("t"); len(text) > keptText || strings.Trim(text, "三") != "" {
+	if text := o.Text("t"); len(text) > keptText || strings.Trim(text, "三") != "" {
 		t.Errorf("%d bytes of t", len(text))
 	}
 }
@@ -103,10 +103,14 @@ func FuzzScanner(f *testing.F) {
 		}
 		for name, v := range want {
 			if f, ok := v.(float64); ok {
-				if got, _ := o.float(name); got != f && len(name) < maxName {
+				if got, _ := o.Float(name); got != f && len(name) < maxName {
 					t.Errorf("%q is %v, want %v", name, got, f)
 				}
 			}
 		}
 	})
+}
+
+func fromText(name, text string) Source {
+	return Source{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"iter"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // A line of a text as its author saw it.
@@ -23,7 +25,7 @@ type line struct {
 const longestLine = 1 << 20
 
 // lines yields the lines of a source; an error of reading ends them.
-func lines(s Source) iter.Seq2[line, error] {
+func lines(s result.Source) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		in := bufio.NewReaderSize(decoded(s), 64<<10)
 		for n := 1; ; n++ {

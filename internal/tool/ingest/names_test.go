@@ -35,9 +35,9 @@ func sideBySide(left, right, between string) string {
 	return b.String()
 }
 
-func names(t *testing.T, text string) (names []string) {
+func namesIn(t *testing.T, text string) (names []string) {
 	t.Helper()
-	found, problems := Read(source("c.md", text))
+	found, problems := known.Read(source("c.md", text))
 	for _, f := range found {
 		names = append(names, f.Run.Name)
 	}
@@ -79,7 +79,7 @@ func TestNamesOfTables(t *testing.T) {
 		{"the same table twice", a + "\n" + a, []string{"c", "problem: the table of line 1 stands here again, under the same name and to the digit: it is kept once"}},
 		{"the same table under another name", "## A\n" + a + "\n## B\n" + a, pair},
 	} {
-		if got := names(t, tt.text); !slices.Equal(got, tt.want) {
+		if got := namesIn(t, tt.text); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.what, got, tt.want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestNamesOfTables(t *testing.T) {
 
 func TestOneTableOfTwoInALineIsWhole(t *testing.T) {
 	for _, between := range []string{"", "| ", "│ "} {
-		found, problems := Read(source("c.md", sideBySide(someTable(36), someTable(40), between)))
+		found, problems := known.Read(source("c.md", sideBySide(someTable(36), someTable(40), between)))
 		if len(found) != 2 || len(problems) > 0 {
 			t.Fatalf("%q: %d found, %v", between, len(found), problems)
 		}
@@ -112,7 +112,7 @@ func TestCharacters(t *testing.T) {
 		"docker": eachLine(text, func(_ int, l string) string { return fmt.Sprintf(`{"log":"%s\n","stream":"stdout"}`, l) }),
 	} {
 		want := []string{"c / 优化前"}
-		if got := names(t, text); !slices.Equal(got, want) {
+		if got := namesIn(t, text); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest
+package result
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // A place is a byte of a file.
 type place struct {
-	offset int64 // from 0
+	Offset int64 // from 0
 	line   int   // from 1
 	column int   // from 1, in bytes
 }
@@ -25,7 +25,7 @@ type scanError struct {
 }
 
 func (e *scanError) Error() string {
-	return fmt.Sprintf("byte %d (line %d, column %d): %s", e.at.offset, e.at.line, e.at.column, e.reason)
+	return fmt.Sprintf("byte %d (line %d, column %d): %s", e.at.Offset, e.at.line, e.at.column, e.reason)
 }
 
 // A scanner reads JSON from any place of a file on, in bounded memory: it holds
@@ -63,7 +63,7 @@ const (
 func newScanner(data io.ReaderAt, size int64, at place) *scanner {
 	return &scanner{
 		data: data, size: size, buf: make([]byte, windowSize),
-		base: at.offset, line: at.line, lineStart: at.offset - int64(at.column-1),
+		base: at.Offset, line: at.line, lineStart: at.Offset - int64(at.column-1),
 	}
 }
 
