@@ -1,7 +1,6 @@
 // Package cli is the command line: commands, flags, config files, exit codes
-// and signals. It is the only package that touches the operating system, and it
-// does so through a Process, so that a whole command line can run inside a
-// test.
+// and signals. It sees the operating system through a Process, so that a whole
+// command line can run inside a test.
 //
 // `pitot bench` (bench.go, its settings in settings.go and config.go) and `pitot
 // vllm bench serve` (vllm.go) and those of sglang (sglang.go) resolve different command lines into the same
@@ -45,8 +44,6 @@ type Process struct {
 	// Listen and Dial are net's, unless a test has its own network.
 	Listen func(network, address string) (net.Listener, error)
 	Dial   dialFunc
-
-	download bool // from the Hugging Face hub, as the flag allows
 }
 
 // Exit codes.

@@ -10,12 +10,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
@@ -54,21 +55,21 @@ func (conformRunCmd) Help() string {
 
 // Run puts the client to the grid.
 func (c conformRunCmd) Run(p *Process) error {
-	cells, err := c.cells(p)
+	cells, err := c.cells()
 	if err := errors.Join(err, c.check(), checkOutputs(c.Out)); err != nil {
 		return err
 	}
-	place, err := choosePlacement(c.CPU)
+	place, err := proc.Place(c.CPU)
 	if err != nil {
-		return err
+		return usagef("--cpu %s: %w", c.CPU, err)
 	}
 	folder, remove, err := c.folder()
 	if err != nil {
 		return err
 	}
 	defer remove()
-	lendFiles()
-	release, err := place.takeServer()
+	proc.LendFileLimit()
+	release, err := makeRoom(place)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (c conformRunCmd) Run(p *Process) error {
 }
 
 // cells are those of the grid.
-func (c conformRunCmd) cells(p *Process) ([]conform.Cell, error) {
+func (c conformRunCmd) cells() ([]conform.Cell, error) {
 	cells, known := conform.Named(c.Grid)
 	var err error
 	switch {
@@ -106,7 +107,7 @@ func (c conformRunCmd) cells(p *Process) ([]conform.Cell, error) {
 	for i := range cells {
 		cells[i].Busy = cells[i].Busy || c.Busy
 	}
-	return cells, errors.Join(err, enoughFilesFor(cells, p.environment().FileLimit))
+	return cells, errors.Join(err, enoughFilesFor(cells, environment().FileLimit))
 }
 
 // enoughFilesFor refuses cells for which this process, in which the server runs,
@@ -161,20 +162,28 @@ func (c conformRunCmd) folder() (name string, remove func(), err error) {
 	return name, func() {}, err
 }
 
-// lendFiles lets clients open as many files as this process may. The runtime raises
-// its own limit to the hard one, and would give what it starts the old one back.
-func lendFiles() {
-	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
-		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) // without it, clients have the limit of the shell
+// makeRoom moves this process, in which the server runs, off the client's processor;
+// undo lets it go back. The server wants two processors for goroutines (truth.Server),
+// and the runtime would soon go down to one with those of the system, unless it is told.
+func makeRoom(p proc.Placement) (undo func(), err error) {
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(min(max(2, before), machine.MostProcs))
+	back, err := p.MoveAway()
+	if err != nil {
+		runtime.GOMAXPROCS(before)
+		return nil, err
 	}
+	return func() {
+		runtime.GOMAXPROCS(before)
+		back()
+	}, nil
 }
 
 // A trial is a client's way through a grid.
 type trial struct {
 	conformRunCmd
 	p         *Process
-	placement placement
+	placement proc.Placement
 	folder    string
 	startUp   conform.Usage
 }
@@ -183,7 +192,10 @@ type trial struct {
 func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report, error) {
 	r := conform.Report{
 		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: Version(),
-		Machine: conform.Machine{OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), ClientCPU: t.placement.client},
+		Machine: conform.Machine{OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), ClientCPU: -1},
+	}
+	if cpus := t.placement.Started; cpus != nil {
+		r.Machine.ClientCPU = cpus[0]
 	}
 	if err := t.measureStartUp(ctx, cells[0]); err != nil {
 		return r, err
@@ -258,13 +270,14 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 	if err != nil {
 		return conform.Result{}, err
 	}
-	others := watchOthers()
-	quiet, err := t.placement.disturb(cell.Busy)
-	if err != nil {
-		return conform.Result{}, errors.Join(err, second(server.stop()))
+	load, neighbour := machine.WatchLoad(), func() time.Duration { return 0 }
+	if cell.Busy {
+		if neighbour, err = proc.StartBusyLoop(t.placement); err != nil {
+			return conform.Result{}, errors.Join(err, second(server.stop()))
+		}
 	}
 	ended, err := t.startClient(ctx, cell, server.place(name, t.folder, t.Seed), server.clock)
-	foreign := others.used(ended.usage, quiet())
+	foreign := load.OtherProcessors(ended.usage.CPU + neighbour())
 	log, stopErr := server.stop()
 	if err := errors.Join(err, stopErr); err != nil {
 		return conform.Result{}, err

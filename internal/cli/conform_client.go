@@ -1,20 +1,17 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
@@ -44,32 +41,22 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 	if err := os.MkdirAll(place.Dir, 0o755); err != nil {
 		return run, err
 	}
+	client, err := command(conform.Expand(words, cell, place), place.Dir)
+	if err != nil {
+		return run, err
+	}
 	limited, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
-	cmd, err := command(limited, conform.Expand(words, cell, place), place.Dir)
+	client.On, client.Now = t.placement, clk.Now
+	started, err := proc.Start(limited, client)
 	if err != nil {
-		return run, err
-	}
-	stdout, err := os.Create(filepath.Join(place.Dir, "stdout"))
-	if err != nil {
-		return run, err
-	}
-	defer stdout.Close()
-	stderr, err := os.Create(filepath.Join(place.Dir, "stderr"))
-	if err != nil {
-		return run, err
-	}
-	defer stderr.Close()
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	began := time.Now()
-	if err := t.placement.start(cmd); err != nil {
 		return run, usagef("start the client: %w", err)
 	}
-	end := watchClient(cmd.Process.Pid, clk)
-	err = cmd.Wait()
-	seen := end()
-	run.usage, run.samples = usageOf(cmd.ProcessState, time.Since(began), seen.peak), seen.samples
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started and left behind, or what did not heed the request to end
+	used, err := started.Wait()
+	run.usage = conform.Usage{CPU: used.CPU, Wall: used.Wall, Memory: used.Memory}
+	for _, s := range used.Samples {
+		run.samples = append(run.samples, conform.Sample(s))
+	}
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
 		run.failure = fmt.Sprintf("it had not ended after %v", t.Timeout)
@@ -79,36 +66,21 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 	return run, nil
 }
 
-// command is a process of its own group, so that what it starts ends with it.
-// Its runs of ours stay out of the user's store, and no proxy comes between it
-// and the server.
-func command(ctx context.Context, words []string, dir string) (*exec.Cmd, error) {
-	name := words[0]
-	if name == "pitot" {
+// command is that of a client, which writes into a folder. The runs of a Pitot stay out
+// of the user's store, and no proxy comes between a client and the server.
+func command(words []string, dir string) (proc.Command, error) {
+	c := proc.Command{
+		Args: words, Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"), Grace: grace,
+		Env: []string{"PITOT_STORE=" + filepath.Join(dir, storeName), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"},
+	}
+	if words[0] == "pitot" {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("find this program: %w", err)
+			return c, fmt.Errorf("find this program: %w", err)
 		}
-		name = self
+		c.Path = self
 	}
-	cmd := exec.CommandContext(ctx, name, words[1:]...)
-	cmd.Args[0] = words[0]
-	cmd.Env = append(os.Environ(), "PITOT_STORE="+filepath.Join(dir, storeName), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = grace
-	return cmd, nil
-}
-
-// usageOf is what a process used, and what those did that it waited for. The
-// peak of memory that Linux tells at the end begins with that of the process
-// which started it, here this one, so what was seen is taken where it can be.
-func usageOf(state *os.ProcessState, wall time.Duration, seen int64) conform.Usage {
-	u := conform.Usage{CPU: state.UserTime() + state.SystemTime(), Wall: wall, Memory: seen}
-	if r, ok := state.SysUsage().(*syscall.Rusage); ok && runtime.GOOS != "linux" {
-		u.Memory = r.Maxrss
-	}
-	return u
+	return c, nil
 }
 
 // report is what the client reports: the file of that very name, or of several
@@ -155,42 +127,13 @@ func (r clientRun) records() []*trace.Record {
 // storeName is the store of a client that is a Pitot, in its folder.
 const storeName = "runs.db"
 
-// tailLines and tailBytes bound what is kept of what a client said.
-const (
-	tailLines = 5
-	tailBytes = 4 << 10
-)
-
 // tail is the end of what the client wrote to stderr, or if that is nothing to
 // stdout.
 func (r clientRun) tail() []string {
 	for _, name := range []string{"stderr", "stdout"} {
-		if lines := lastLines(filepath.Join(r.dir, name)); len(lines) > 0 {
+		if lines := proc.LastLines(filepath.Join(r.dir, name)); len(lines) > 0 {
 			return lines
 		}
 	}
 	return nil
-}
-
-func lastLines(file string) []string {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	size, err := f.Seek(0, 2)
-	if err != nil {
-		return nil
-	}
-	b := make([]byte, min(size, tailBytes))
-	if _, err := f.ReadAt(b, size-int64(len(b))); err != nil {
-		return nil
-	}
-	var lines []string
-	for line := range bytes.FieldsFuncSeq(b, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if text := strings.TrimSpace(strings.ToValidUTF8(string(line), "")); text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return lines[max(0, len(lines)-tailLines):]
 }

@@ -1,18 +1,15 @@
 package cli
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
 // conformed runs a command line of conform and reads its result.
@@ -74,69 +71,11 @@ func TestConformCountsFaults(t *testing.T) {
 	}
 }
 
-// What /proc tells of this process is what the system tells it itself, in whole ticks.
-func TestWatchedTime(t *testing.T) {
-	used := func() time.Duration {
-		var children syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children); err != nil {
-			t.Fatal(err)
-		}
-		return ownTime() + time.Duration(children.Utime.Nano()+children.Stime.Nano())
-	}
-	for used() < 10*tick { // so that there is something to see
-	}
-	before := used()
-	got := timeOf(os.Getpid())
-	after := used()
-	if runtime.GOOS != "linux" {
-		before, after = 0, 0
-	}
-	if got < before-4*tick || got > after {
-		t.Errorf("%v, want %v to %v", got, before, after)
-	}
-	if got := family(os.Getpid()); got[0] != os.Getpid() {
-		t.Errorf("%v", got)
-	}
-}
-
-// The last processor is the client's, as long as there are others.
-func TestPlacement(t *testing.T) {
-	usable, err := usableCPUs()
-	if err != nil { // not on this system
-		usable = nil
-	}
-	place, err := choosePlacement("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(usable) < 2 {
-		if place.client >= 0 {
-			t.Errorf("%+v of %v", place, usable)
-		}
-		return
-	}
-	last := len(usable) - 1
-	if place.client != usable[last] || !slices.Equal(place.server, usable[:last]) {
-		t.Errorf("%+v of %v", place, usable)
-	}
-	release, err := place.takeServer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if now, err := usableCPUs(); err != nil || !slices.Equal(now, place.server) {
-		t.Errorf("the server is on %v, %v", now, err)
-	}
-	release()
-	if now, err := usableCPUs(); err != nil || !slices.Equal(now, usable) {
-		t.Errorf("it is on %v afterwards, %v", now, err)
-	}
-}
-
 // The server has two processors for goroutines, however many there are of the system.
 func TestProcessorsOfTheServer(t *testing.T) {
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
-	release, err := placement{client: -1}.takeServer()
+	release, err := makeRoom(proc.Placement{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,22 +115,6 @@ func TestConformEndsWhatAClientStarted(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
 	if err := <-closed; err != nil {
-		t.Error(err)
-	}
-}
-
-// Whoever kills a pitot with a neighbour is not left with the neighbour.
-func TestTheNeighbourEndsWithUs(t *testing.T) {
-	us := exec.Command("cat")
-	end, err := us.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := us.Start(); err != nil {
-		t.Fatal(err)
-	}
-	neighbour := restless(us.Process.Pid)
-	if err := errors.Join(neighbour.Start(), end.Close(), us.Wait(), neighbour.Wait()); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,13 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"text/tabwriter"
 
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
-	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/wire/clock"
-	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
 // doctorCmd is `pitot doctor`.
@@ -36,7 +32,7 @@ func (c doctorCmd) Run(p *Process) error {
 	}
 	ctx, release := p.untilInterrupt(context.Background())
 	defer release()
-	facts, err := p.facts(ctx)
+	facts, err := doctor.Look(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -72,43 +68,4 @@ func (p *Process) printDiagnosis(d diagnosis, asJSON bool) error {
 		}
 	}
 	return err
-}
-
-// selfTest measures the kernel's stamps and judges them. What a neighbour spoiled
-// by its turn on the processor is measured once more.
-func selfTest(ctx context.Context, clk *clock.Clock) (*trace.SelfTest, doctor.Finding, error) {
-	for again := false; ; again = true {
-		c, err := transport.SelfTest(ctx, clk)
-		if err != nil {
-			return nil, doctor.Finding{}, err
-		}
-		t := &trace.SelfTest{
-			Writes: c.Writes, Stamped: c.Stamped, Inside: c.Inside, Bare: c.Bare, Waited: c.Waited,
-			Error: lagOf(c.Error, c.Stamped), Lag: lagOf(c.Lag, c.Stamped),
-		}
-		if f := doctor.Stamps(runtime.GOOS, t); again || f.Verdict == doctor.OK || t.Stamped == 0 {
-			return t, f, nil
-		}
-	}
-}
-
-func lagOf(s transport.Spread, n int) trace.Lag {
-	return trace.Lag{Reads: n, P50: s.Median, P99: s.P99, Max: s.Max}
-}
-
-// tryStamps is the self-test ahead of a run. A note of the run's tells what is wrong
-// with the stamps; a system that never has any is told of in the report.
-func (s *session) tryStamps(ctx context.Context) {
-	if !s.Alone || ctx.Err() != nil {
-		return
-	}
-	t, finding, err := selfTest(ctx, s.target.clock)
-	s.run.Env.SelfTest = t
-	switch {
-	case ctx.Err() != nil: // it is over
-	case err != nil:
-		s.notef("the self-test of the kernel's receive stamps did not work: %v", err)
-	case finding.Verdict != doctor.OK && runtime.GOOS == "linux":
-		s.notef("the kernel's receive stamps, in a self-test: %s: %s", finding.Value, finding.Advice)
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -24,7 +25,7 @@ func loopback(t *testing.T, faults ...apiserver.Fault) (url string) {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{
 		Faults:  faults,
-		Latency: engine.Latency{TTFT: engine.Constant(3 * time.Millisecond), ITL: engine.Constant(2 * time.Millisecond)},
+		Latency: engine.Latency{TTFT: dist.Constant(3 * time.Millisecond), ITL: dist.Constant(2 * time.Millisecond)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +29,6 @@ type picker struct {
 	process *Process
 	setting storeSetting
 	runs    *store.Store
-	list    []store.Listing
 	open    []io.Closer
 }
 
@@ -133,52 +131,32 @@ func (k *picker) stored(arg string) (picks []pick, err error) {
 			return nil, err
 		}
 		k.open = append(k.open, k.runs)
-		if k.list, err = k.runs.List(); err != nil {
+	}
+	var list []store.Listing
+	if arg != "" {
+		if list, err = k.runs.List(store.Filter{Match: arg}); err != nil {
 			return nil, err
 		}
 	}
-	for _, l := range slices.Backward(k.list) { // oldest first
-		if matches(l.Run, arg) {
-			picks = append(picks, k.kept(l.Run))
+	if len(list) == 0 {
+		if isPattern(arg) {
+			n, err := k.runs.Count(store.Filter{})
+			return nil, errors.Join(usagef("%s: no stored run has such a name or id (`pitot runs list` shows the %d there are)", arg, n), err)
 		}
+		found, err := k.runs.Find(arg) // last, or the beginning of an id
+		if err != nil {
+			return nil, usagef("%s: no file or folder of that name, and %w", arg, err)
+		}
+		list = []store.Listing{found}
 	}
-	if len(picks) > 0 {
-		return picks, nil
+	for _, l := range slices.Backward(list) { // oldest first
+		run, err := k.runs.Run(l.ID)
+		if err != nil {
+			return nil, err
+		}
+		picks = append(picks, pick{run: run, load: func() (*trace.Trace, error) { return k.runs.Load(run.ID) }})
 	}
-	if isPattern(arg) {
-		return nil, usagef("%s: no stored run has such a name or id (`pitot runs list` shows the %d there are)", arg, len(k.list))
-	}
-	id, err := k.runs.Find(arg) // last, or the beginning of an id
-	if err != nil {
-		return nil, usagef("%s: no file or folder of that name, and %w", arg, err)
-	}
-	i := slices.IndexFunc(k.list, func(l store.Listing) bool { return l.Run.ID == id })
-	return []pick{k.kept(k.list[i].Run)}, nil
-}
-
-// kept is a stored run.
-func (k *picker) kept(run trace.Run) pick {
-	return pick{run: run, load: func() (*trace.Trace, error) { return k.runs.Load(run.ID) }}
-}
-
-// matches reports whether a reference stands for a run: it is its id or its name,
-// the beginning of its name path, or a pattern that matches one of them whole.
-func matches(run trace.Run, ref string) bool {
-	if ref == "" {
-		return false
-	}
-	if run.ID == ref || run.Name == ref || strings.HasPrefix(run.Name, ref+" / ") {
-		return true
-	}
-	return isPattern(ref) && (glob(ref).MatchString(run.Name) || glob(ref).MatchString(run.ID))
+	return picks, nil
 }
 
 func isPattern(ref string) bool { return strings.ContainsAny(ref, "*?") }
-
-// glob is a pattern in which * stands for any text and ? for one character: headings
-// have slashes in them, so those are nothing special.
-func glob(pattern string) *regexp.Regexp {
-	text := regexp.QuoteMeta(pattern)
-	text = strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(text)
-	return regexp.MustCompile(`(?s)\A` + text + `\z`)
-}

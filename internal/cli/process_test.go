@@ -364,7 +364,7 @@ func TestARunUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runs.Close()
-	if _, err := runs.Create(trace.Run{ID: "r", Plan: trace.Plan{Dialect: "pitot", Requests: 5}}); err != nil {
+	if _, err := runs.Create(trace.Run{ID: "r", Plan: trace.Plan{Dialect: "pitot", Requests: 5}}, store.Owner{}); err != nil {
 		t.Fatal(err)
 	}
 	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "run r is under way") {
@@ -374,6 +374,36 @@ func TestARunUnderWay(t *testing.T) {
 	p.Args = []string{"runs", "report", "r", "--dialect", "vllm"}
 	if code := Run(p); code != exitOK || !strings.Contains(stderr.String(), "INVALID run") {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// What a run had come to is stored with each flush, at the end all of it.
+func TestARunLeavesSnapshots(t *testing.T) {
+	p, _, stderr := process(t, nil, strings.Fields("bench -q --url "+loopback(t)+" -n 6 --output-len 3 -c 2 --warmup 2")...)
+	if code := Run(p); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	file, _ := p.Env("PITOT_STORE")
+	runs, err := store.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runs.Close()
+	tr, err := runs.Load("last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshots, err := runs.Snapshots(tr.Run.ID, trace.Never, 1000)
+	if err != nil || len(snapshots) == 0 {
+		t.Fatalf("%d snapshots, %v", len(snapshots), err)
+	}
+	tokens := 0
+	for _, r := range tr.Records {
+		tokens += r.OutputTokens
+	}
+	last := snapshots[len(snapshots)-1]
+	if want := (trace.Snapshot{At: last.At, Released: 6, Done: 6, Tokens: tokens}); last != want || last.At < tr.Run.End || tokens == 0 {
+		t.Errorf("%+v, want %+v at the end of the run, %d", last, want, tr.Run.End)
 	}
 }
 

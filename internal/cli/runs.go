@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -67,8 +68,11 @@ type runsListCmd struct {
 // Run lists.
 func (c runsListCmd) Run(p *Process) error {
 	var list []store.Listing
+	total := 0
 	err := c.with(p, func(runs *store.Store) (err error) {
-		list, err = runs.List()
+		if list, err = runs.List(store.Filter{Limit: c.N}); err == nil {
+			total, err = runs.Count(store.Filter{})
+		}
 		return err
 	})
 	if err != nil {
@@ -79,16 +83,14 @@ func (c runsListCmd) Run(p *Process) error {
 		return err
 	}
 	rows := [][]string{{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED", "MODEL", "LOAD"}}
-	for i, l := range list {
-		if c.N > 0 && i == c.N {
-			rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", len(list)-i)})
-			break
-		}
-		run := l.Run
+	for _, l := range list {
 		records, failed := counts(l)
 		rows = append(rows, []string{
-			run.ID, run.Name, string(run.Kind), string(run.Status), verdict(run), records, failed, run.Plan.Model, describeLoad(run.Plan),
+			l.ID, l.Name, string(l.Kind), string(l.Status), cmp.Or(string(l.Validity), "–"), records, failed, l.Model, describeLoad(l.Plan()),
 		})
+	}
+	if more := total - len(list); more > 0 {
+		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
 	}
 	return report.Columns(p.Stdout, rows)
 }
@@ -117,16 +119,15 @@ func describeLoad(p trace.Plan) string {
 // counts are the requests of a run and the failed ones among them, by its records,
 // or else by what its tool reported.
 func counts(l store.Listing) (records, failed string) {
-	o := l.Run.Origin
-	if l.Records > 0 || o == nil {
+	if l.Records > 0 || l.Kind != trace.Imported {
 		return strconv.Itoa(l.Records), strconv.Itoa(l.Failed)
 	}
 	records, failed = "–", "–"
-	if l.Run.Plan.Requests > 0 {
-		records = strconv.Itoa(l.Run.Plan.Requests)
+	if l.Requests > 0 {
+		records = strconv.Itoa(l.Requests)
 	}
-	if f, ok := o.Figure("requests.failed"); ok {
-		failed = strconv.Itoa(int(f.Value))
+	if l.Failed >= 0 {
+		failed = strconv.Itoa(l.Failed)
 	}
 	return records, failed
 }
@@ -386,19 +387,15 @@ func (c runsRmCmd) Run(p *Process) error {
 
 // find turns every reference into an id, before any run is removed.
 func (c runsRmCmd) find(runs *store.Store) (ids []string, err error) {
-	list, err := runs.List()
-	if err != nil {
-		return nil, err
-	}
 	for _, ref := range c.Runs {
-		id, err := runs.Find(ref)
+		l, err := runs.Find(ref)
 		if err != nil {
 			return nil, usage(err)
 		}
-		if slices.ContainsFunc(list, func(l store.Listing) bool { return l.Run.ID == id && l.Run.Status == trace.Running }) {
-			return nil, usagef("run %s is under way: it can be removed when it has ended", id)
+		if l.Status == trace.Running {
+			return nil, usagef("run %s is under way: it can be removed when it has ended", l.ID)
 		}
-		ids = append(ids, id)
+		ids = append(ids, l.ID)
 	}
 	return ids, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
@@ -53,8 +54,8 @@ func TestScripts(t *testing.T) {
 
 func startEngine(ts *testscript.TestScript, _ bool, args []string) {
 	cfg := apiserver.Config{
-		Latency:   engine.Latency{TTFT: engine.Constant(2 * time.Millisecond), ITL: engine.Constant(time.Millisecond)},
-		OutputLen: engine.ConstantCount(5),
+		Latency:   engine.Latency{TTFT: dist.Constant(2 * time.Millisecond), ITL: dist.Constant(time.Millisecond)},
+		OutputLen: dist.ConstantCount(5),
 	}
 	var secure *tls.Config
 	scheme := "http"

@@ -1,83 +1,48 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// minSecret is how long a value must be to be looked for in texts: a shorter
-// one would be found in places that it has nothing to do with.
-const minSecret = 8
-
-// secretHeader tells names whose values must not be repeated anywhere. That it
-// takes some for secret that are not costs little.
-func secretHeader(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"auth", "key", "token", "secret", "passw", "cookie", "credential"}, func(part string) bool {
-		return strings.Contains(name, part)
-	})
-}
-
-// secretsIn are what must not be repeated of a header's value: all of it, the
-// credentials after a scheme like Bearer, and the values of cookies.
-func secretsIn(value string) []string {
-	var found []string
-	add := func(s string) {
-		if s = strings.TrimSpace(s); len(s) >= minSecret {
-			found = append(found, s)
+// maskedArgs are arguments of Pitot's own without secrets.
+func maskedArgs(args []string) []string {
+	masked := make([]string, len(args))
+	for i, arg := range args {
+		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(name, "--") {
+			arg = name + "=" + maskFlag(name, value)
+		} else if i > 0 {
+			arg = maskFlag(args[i-1], arg)
 		}
+		masked[i] = arg
 	}
-	add(value)
-	for _, part := range strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ';' || c == ',' }) {
-		add(part)
-		_, cookie, _ := strings.Cut(part, "=")
-		add(cookie)
-	}
-	return found
-}
-
-// maskHeader hides the value of a NAME=VALUE pair if its name asks for it.
-func maskHeader(pair string) string {
-	if name, value, ok := strings.Cut(pair, "="); ok && value != "" && secretHeader(name) {
-		return name + "=***"
-	}
-	return pair
+	return masked
 }
 
 // maskFlag hides what is secret in the value of a flag.
 func maskFlag(flag, value string) string {
 	switch flag {
 	case "--header":
-		return maskHeader(value)
+		return plan.MaskPair(value)
 	case "--tenant", "--tenants", "--mix":
-		var p part
-		if p.UnmarshalText([]byte(value)) == nil {
-			return p.String()
-		}
+		return maskPart(value)
 	}
 	return value
 }
 
-// maskedArgs are the process's arguments without secrets.
-func (s *session) maskedArgs() []string {
-	args := make([]string, len(s.Args))
-	for i, arg := range s.Args {
-		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(name, "--") {
-			arg = name + "=" + maskFlag(name, value)
-		} else if i > 0 {
-			arg = maskFlag(s.Args[i-1], arg)
+// maskPart hides secrets in the text of a part.
+func maskPart(text string) string {
+	words, err := splitWords(text)
+	if err != nil {
+		return text
+	}
+	for i, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		if name == "header" {
+			value = plan.MaskPair(value)
 		}
-		args[i] = endpoint.Hide(arg, s.target.secrets)
+		words[i] = name + "=" + quoted(value)
 	}
-	return args
-}
-
-// masked hides secrets in settings.
-func (s *session) masked(settings map[string]string) map[string]string {
-	for name, text := range settings {
-		settings[name] = endpoint.Hide(text, s.target.secrets)
-	}
-	return settings
+	return strings.Join(words, " ")
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -264,7 +265,7 @@ func TestVLLMInVirtualTime(t *testing.T) {
 func serveVirtual(t *testing.T, l net.Listener) (stop func()) {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{Latency: engine.Latency{
-		TTFT: engine.Constant(50 * time.Millisecond), ITL: engine.Constant(10 * time.Millisecond),
+		TTFT: dist.Constant(50 * time.Millisecond), ITL: dist.Constant(10 * time.Millisecond),
 	}})
 	if err != nil {
 		t.Fatal(err)

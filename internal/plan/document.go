@@ -162,27 +162,15 @@ func (d *Document) Place(path string) Place {
 }
 
 // Explain puts problems at their places in the file, beside what is wrong with its form.
-// What was misread, or stands in what was, is not judged by the value it was left with:
-// of problems with one path, or with a path below it, the first is kept.
+// What was misread is not judged by the value that it was left with.
 func (d *Document) Explain(problems ...Problems) error {
 	all := slices.Clone(d.mistakes)
-	wrong := map[string]bool{}
-	for _, some := range problems {
-		fresh := map[string]bool{}
-		for _, p := range some {
-			if misread(wrong, p.Path) {
-				continue
-			}
-			fresh[p.Path] = true
-			at := d.Place(p.Path)
-			if p.at != (Place{}) {
-				at = p.at
-			}
-			all = append(all, d.At(at, p.Under(itemless.ReplaceAllString(p.Path, ""))))
+	for _, p := range Merge(problems...) {
+		at := d.Place(p.Path)
+		if p.at != (Place{}) {
+			at = p.at
 		}
-		for path := range fresh {
-			wrong[path] = true
-		}
+		all = append(all, d.At(at, p.Under(itemless.ReplaceAllString(p.Path, ""))))
 	}
 	if len(all) == 0 {
 		return nil

@@ -3,7 +3,9 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -21,10 +23,11 @@ const TextCode Code = "text"
 type Args map[string]any
 
 // A Message says something as data: a note, a reason, a verdict, a definition. What
-// words it has in a language is for a catalogue; equal messages say the same.
+// words it has in a language is for a catalogue; equal messages say the same. The zero
+// value says nothing.
 type Message struct {
-	Code Code `json:"code"`
-	Args Args `json:"args,omitempty"`
+	Code Code
+	Args Args
 }
 
 // Say makes a message of a code and its arguments, each a name and a value. Numbers of
@@ -41,13 +44,37 @@ func Say(code Code, args ...any) Message {
 	return m
 }
 
-// Text is a message of words that stay as they are.
-func Text(words string) Message { return Say(TextCode, "text", words) }
+// Text is a message of words that stay as they are; without words it says nothing.
+func Text(words string) Message {
+	if words == "" {
+		return Message{}
+	}
+	return Message{TextCode, Args{"text": words}}
+}
+
+// IsZero reports whether a message says nothing.
+func (m Message) IsZero() bool { return m.Code == "" }
+
+// Words are those of a message in one language alone.
+func (m Message) Words() (words string, ok bool) {
+	if m.Code != TextCode {
+		return "", m.IsZero()
+	}
+	words, ok = m.Args["text"].(string)
+	return words, ok
+}
 
 // normal is a value as it also comes back from JSON.
 func normal(v any) any {
 	switch v := v.(type) {
-	case string, float64, bool, Message, []string, []Message:
+	case Message:
+		if words, ok := v.Words(); ok {
+			return words
+		}
+		return v
+	case []Message:
+		return normalList(v)
+	case string, float64, bool, []string:
 		return v
 	case time.Duration:
 		return v.Seconds()
@@ -69,6 +96,34 @@ func normal(v any) any {
 	panic(fmt.Sprintf("plan: a %T is no argument of a message", v))
 }
 
+// MarshalJSON writes {"code": ..., "args": ...}, or the words alone where there is
+// nothing else.
+func (m Message) MarshalJSON() ([]byte, error) {
+	if words, ok := m.Words(); ok {
+		return json.Marshal(words)
+	}
+	return json.Marshal(plain{m.Code, m.Args})
+}
+
+// plain is a message as an object.
+type plain struct {
+	Code Code `json:"code"`
+	Args Args `json:"args,omitempty"`
+}
+
+// normalList is a list of texts where no message of it is anything else.
+func normalList(all []Message) any {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		words, ok := m.Words()
+		if !ok {
+			return all
+		}
+		texts[i] = words
+	}
+	return texts
+}
+
 // UnmarshalJSON reads a message, or a sentence of a run stored when notes were those.
 func (m *Message) UnmarshalJSON(b []byte) error {
 	var sentence string
@@ -76,8 +131,12 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 		*m = Text(sentence)
 		return nil
 	}
-	type plain Message
-	return json.Unmarshal(b, (*plain)(m))
+	var object plain
+	if err := json.Unmarshal(b, &object); err != nil {
+		return err
+	}
+	*m = Message(object)
+	return nil
 }
 
 // UnmarshalJSON reads arguments in the types that Say gives them.
@@ -107,11 +166,9 @@ func argument(b json.RawMessage) (any, error) {
 		var m Message
 		return m, json.Unmarshal(b, &m)
 	case []any:
-		if len(list) > 0 {
-			if _, ok := list[0].(map[string]any); ok {
-				var ms []Message
-				return ms, json.Unmarshal(b, &ms)
-			}
+		if slices.ContainsFunc(list, func(item any) bool { _, ok := item.(map[string]any); return ok }) {
+			var ms []Message
+			return ms, json.Unmarshal(b, &ms)
 		}
 		var texts []string
 		return texts, json.Unmarshal(b, &texts)
@@ -126,4 +183,30 @@ func (m Message) Key() string {
 		return fmt.Sprintf("%s %v", m.Code, m.Args) // of a number that JSON has not
 	}
 	return string(b)
+}
+
+// Map gives each text in a message to change, as to mask what is secret.
+func (m Message) Map(change func(string) string) Message {
+	m.Args = maps.Clone(m.Args)
+	for name, v := range m.Args {
+		switch v := v.(type) {
+		case string:
+			m.Args[name] = change(v)
+		case Message:
+			m.Args[name] = v.Map(change)
+		case []string:
+			texts := make([]string, len(v))
+			for i := range v {
+				texts[i] = change(v[i])
+			}
+			m.Args[name] = texts
+		case []Message:
+			all := make([]Message, len(v))
+			for i := range v {
+				all[i] = v[i].Map(change)
+			}
+			m.Args[name] = all
+		}
+	}
+	return m
 }

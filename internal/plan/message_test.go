@@ -11,7 +11,7 @@ import (
 
 func TestMessagesComeBackAsTheyWere(t *testing.T) {
 	m := Say("some-code", "count", 3, "took", 1500*time.Millisecond, "why", errors.New("no"), "list", []string{"a", "b"},
-		"inner", Say("other"), "all", []Message{Say("one", "x", 1), Say("two")}, "yes", true, "share", float32(0.5))
+		"inner", Say("other"), "all", []Message{Say("one", "x", 1), Text("two")}, "texts", []Message{Text("a"), Text("b")}, "text", Text("c"), "yes", true, "share", float32(0.5))
 	b, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -31,10 +31,25 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 // Runs stored when notes were sentences keep them.
 func TestASentenceIsAMessage(t *testing.T) {
 	var notes []Message
-	if err := json.Unmarshal([]byte(`["2 of 3 failed", {"code": "x"}]`), &notes); err != nil {
+	if err := json.Unmarshal([]byte(`["2 of 3 failed", {"code": "x"}, ""]`), &notes); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Message{Text("2 of 3 failed"), {Code: "x"}}, notes); diff != "" {
+	if diff := cmp.Diff([]Message{Text("2 of 3 failed"), {Code: "x"}, {}}, notes); diff != "" {
+		t.Error(diff)
+	}
+	if b, err := json.Marshal(notes); err != nil || string(b) != `["2 of 3 failed",{"code":"x"},""]` {
+		t.Errorf("%s, %v", b, err)
+	}
+	if !notes[2].IsZero() || notes[1].IsZero() {
+		t.Error("a message says nothing if it has no words")
+	}
+}
+
+func TestMapChangesEveryText(t *testing.T) {
+	m := Say("c", "a", "x", "n", 1, "list", []string{"x", "y"}, "inner", Say("d", "b", "x"), "all", []Message{Say("e", "b", "x"), Text("x")})
+	got := m.Map(func(s string) string { return s + "!" })
+	want := Say("c", "a", "x!", "n", 1, "list", []string{"x!", "y!"}, "inner", Say("d", "b", "x!"), "all", []Message{Say("e", "b", "x!"), Text("x!")})
+	if diff := cmp.Diff(want, got); diff != "" || m.Args["a"] != "x" {
 		t.Error(diff)
 	}
 }

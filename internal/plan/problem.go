@@ -119,3 +119,21 @@ func (p *Problems) Share(path string, x float64) {
 func (p *Problems) OneOf(path, value string, names ...string) {
 	p.If(value != "" && !slices.Contains(names, value), path, strconv.Quote(value), "unknown name%s; allowed: %s", Suggest(value, names), strings.Join(names, ", "))
 }
+
+// Merge is one group of problems behind the other. What is wrong already, or stands in
+// what is, is not judged again by a later group.
+func Merge(groups ...Problems) (all Problems) {
+	wrong := map[string]bool{}
+	for _, group := range groups {
+		before := len(all)
+		for _, p := range group {
+			if !misread(wrong, p.Path) {
+				all = append(all, p)
+			}
+		}
+		for _, p := range all[before:] {
+			wrong[p.Path] = true
+		}
+	}
+	return all
+}

@@ -364,3 +364,6 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 // String is its text.
 func (d Duration) String() string { return time.Duration(d).String() }
+
+// Std is d as a time.Duration.
+func (d Duration) Std() time.Duration { return time.Duration(d) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -31,7 +32,7 @@ const (
 type judgement struct {
 	Health
 	s               Summary
-	invalid, doubts []string
+	invalid, doubts []plan.Message
 }
 
 // judge is the verdict on a run: invalid where the client decided some of its
@@ -55,13 +56,13 @@ func judge(h Health, s Summary) trace.Verdict {
 
 func (j *judgement) invalidf(cond bool, format string, a ...any) {
 	if cond {
-		j.invalid = append(j.invalid, fmt.Sprintf(format, a...))
+		j.invalid = append(j.invalid, plan.Text(fmt.Sprintf(format, a...)))
 	}
 }
 
 func (j *judgement) doubtf(cond bool, format string, a ...any) {
 	if cond {
-		j.doubts = append(j.doubts, fmt.Sprintf(format, a...))
+		j.doubts = append(j.doubts, plan.Text(fmt.Sprintf(format, a...)))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Chat is conversations that are drawn: a first turn, and further ones that each wait
@@ -112,7 +113,7 @@ type message struct {
 }
 
 // draw draws the lengths and the pauses.
-func (c Chat) draw() ([]talk, []string) {
+func (c Chat) draw() ([]talk, []plan.Message) {
 	var talks []talk
 	total, cut, shortened := 0, 0, 0
 	for i := 0; c.more(i, total); i++ {
@@ -139,12 +140,12 @@ func (c Chat) draw() ([]talk, []string) {
 		}
 		talks, total = append(talks, t), total+len(t.turns)
 	}
-	var notes []string
+	var notes []plan.Message
 	if shortened > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d first turns were cut, or their answers, to fit %d tokens together", shortened, len(talks), c.First.Fit))
+		notes = append(notes, plan.Say(turnsCut, "cut", shortened, "of", len(talks), "limit", c.First.Fit))
 	}
 	if cut > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d conversations end early: the next turn would not fit %d tokens with its answer", cut, len(talks), c.First.Fit))
+		notes = append(notes, plan.Say(talksCut, "cut", cut, "of", len(talks), "limit", c.First.Fit))
 	}
 	return talks, notes
 }

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // pauses are always the same.
@@ -105,8 +108,8 @@ func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
 	c := chat()
 	c.Turns, c.System, c.First.Fit = always(9), 60, 120
 	w, err := c.Build(t.Context(), prompter(t, "gpt2"))
-	if err != nil || len(w.Notes) != 2 || !strings.Contains(w.Notes[0], " of 20 first turns were cut, or their answers, to fit 120 tokens together") ||
-		!strings.Contains(w.Notes[1], "conversations end early: the next turn would not fit 120 tokens with its answer") {
+	if err != nil || len(w.Notes) != 2 || w.Notes[0].Code != turnsCut || w.Notes[0].Args["of"] != 20.0 || w.Notes[0].Args["limit"] != 120.0 ||
+		w.Notes[1].Code != talksCut || w.Notes[1].Args["limit"] != 120.0 {
 		t.Fatal(err, w.Notes)
 	}
 	sum := 0
@@ -121,7 +124,7 @@ func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
 }
 
 func TestAChatNeedsText(t *testing.T) {
-	if _, err := chat().Build(t.Context(), prompter(t, "")); err == nil || !strings.Contains(err.Error(), "--tokenizer") {
+	if _, err := chat().Build(t.Context(), prompter(t, "")); err == nil || !strings.Contains(err.Error(), "name a tokenizer") {
 		t.Error(err)
 	}
 }
@@ -177,9 +180,8 @@ func TestRecordedConversations(t *testing.T) {
 	if w.Requests[0].At != 2500*time.Millisecond {
 		t.Errorf("at %v", w.Requests[0].At)
 	}
-	notes := strings.Join(w.Notes, "\n")
-	if !strings.Contains(notes, "1 results of tools are sent as messages of the user") || !strings.Contains(notes, "1 conversations end with a turn that has no answer") {
-		t.Errorf("notes %s", notes)
+	if diff := cmp.Diff([]plan.Message{plan.Say(toolResults, "results", 1), plan.Say(talksOpen, "conversations", 1)}, w.Notes); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -9,12 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Count draws numbers of at least 1, such as engine.Count.
+// A Count draws numbers of at least 1, such as dist.Count.
 type Count interface{ Draw(*rand.Rand) int }
 
-// A Pause draws times, such as engine.Dist.
+// A Pause draws times, such as dist.Duration.
 type Pause interface {
 	Draw(*rand.Rand) time.Duration
 }
@@ -31,8 +33,8 @@ type Lengths struct {
 	Fit int
 }
 
-// Draw draws n pairs, and says in a sentence what did not fit.
-func (l Lengths) Draw(n int, seed uint64) ([]Pair, []string) {
+// Draw draws n pairs, and notes what did not fit.
+func (l Lengths) Draw(n int, seed uint64) ([]Pair, []plan.Message) {
 	which, inputs, outputs := dice(seed, "pair", 0), dice(seed, "input", 0), dice(seed, "output", 0)
 	pairs := make([]Pair, n)
 	for i := range pairs {
@@ -51,7 +53,7 @@ func (l Lengths) Draw(n int, seed uint64) ([]Pair, []string) {
 
 // fit shortens prompts until they have room with their answers, and answers that are
 // too long by themselves.
-func fit(pairs []Pair, limit int) []string {
+func fit(pairs []Pair, limit int) []plan.Message {
 	if limit == 0 {
 		return nil
 	}
@@ -67,12 +69,12 @@ func fit(pairs []Pair, limit int) []string {
 			cut++
 		}
 	}
-	var notes []string
+	var notes []plan.Message
 	if cut > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d prompts were cut to fit %d tokens with their answers", cut, len(pairs), limit))
+		notes = append(notes, plan.Say(promptsCut, "cut", cut, "of", len(pairs), "limit", limit))
 	}
 	if short > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d answers were to be longer than %d tokens and were cut to that", short, len(pairs), limit-1))
+		notes = append(notes, plan.Say(answersCut, "cut", short, "of", len(pairs), "limit", limit-1))
 	}
 	return notes
 }

@@ -21,7 +21,7 @@ func (n upTo) Draw(r *rand.Rand) int { return 1 + r.IntN(int(n)) }
 
 func TestLengths(t *testing.T) {
 	pairs, notes := Lengths{Input: upTo(100), Output: always(7), Fit: 60}.Draw(1000, 5)
-	if len(pairs) != 1000 || len(notes) != 1 || !strings.Contains(notes[0], "prompts were cut to fit 60 tokens with their answers") {
+	if len(pairs) != 1000 || len(notes) != 1 || notes[0].Code != promptsCut || notes[0].Args["limit"] != 60.0 {
 		t.Fatal(len(pairs), notes)
 	}
 	longest := slices.MaxFunc(pairs, func(a, b Pair) int { return a.Input - b.Input })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // DefaultBlock is how many tokens a block of Mooncake's traces has.
@@ -35,7 +36,7 @@ func (r Replay) Build(ctx context.Context, p *Prompter) (workload.Workload, erro
 	}
 	w := workload.Workload{Notes: fit(pairs, r.Fit)}
 	if uncovered > 0 {
-		w.Notes = append(w.Notes, fmt.Sprintf("%d prompts are longer than their hash ids tell, by blocks of %d tokens: they share nothing behind that", uncovered, r.Block))
+		w.Notes = append(w.Notes, plan.Say(promptsUncovered, "prompts", uncovered, "block", r.Block))
 	}
 	w.Requests = make([]workload.Request, len(r.Rows))
 	err := workload.Each(ctx, len(r.Rows), func(ctx context.Context, i int) (err error) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Span is a part of a trace by time, since its first row. A zero To is its end.
@@ -47,9 +49,9 @@ type Selection struct {
 	Seed  uint64
 }
 
-// Select takes rows, and says in sentences which it left out. A request without a
+// Select takes rows, and notes which it left out. A request without a
 // prompt or without an answer, which failed, is none to send again.
-func (t *Trace) Select(s Selection) ([]Row, []string, error) {
+func (t *Trace) Select(s Selection) ([]Row, []plan.Message, error) {
 	if err := s.check(t); err != nil {
 		return nil, nil, err
 	}
@@ -74,13 +76,13 @@ func (t *Trace) Select(s Selection) ([]Row, []string, error) {
 	}
 	notes := slices.Clone(t.Notes)
 	if s.Rows > len(rows) {
-		notes = append(notes, fmt.Sprintf("the trace gives %d requests of the %d asked for", len(rows), s.Rows))
+		notes = append(notes, plan.Say(traceShort, "have", len(rows), "asked", s.Rows))
 	}
 	if empty > 0 {
-		notes = append(notes, fmt.Sprintf("%d rows of the trace without a prompt or without an answer were left out", empty))
+		notes = append(notes, plan.Say(traceEmptyRows, "rows", empty))
 	}
 	if thinned > 0 {
-		notes = append(notes, fmt.Sprintf("of %d rows of the trace a share of %v was asked for: %d are sent", len(rows)+thinned, s.Share, len(rows)))
+		notes = append(notes, plan.Say(traceThinned, "rows", len(rows)+thinned, "share", s.Share, "sent", len(rows)))
 	}
 	return rows, notes, nil
 }

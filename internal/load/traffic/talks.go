@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Talks replays recorded conversations: what the users said, and how long the answers
@@ -52,12 +53,12 @@ func (t Talks) Build(ctx context.Context, talks []Talk, tok workload.Tokenizer) 
 }
 
 // missing says that there are fewer conversations, or requests, than were asked for.
-func (t Talks) missing(talks []Talk, requests int) []string {
+func (t Talks) missing(talks []Talk, requests int) []plan.Message {
 	switch {
 	case t.Conversations > len(talks):
-		return []string{fmt.Sprintf("the file gives %d conversations of the %d asked for", len(talks), t.Conversations)}
+		return []plan.Message{plan.Say(talksShort, "have", len(talks), "asked", t.Conversations)}
 	case t.Conversations == 0 && t.Requests > requests:
-		return []string{fmt.Sprintf("the file gives %d requests of the %d asked for", requests, t.Requests)}
+		return []plan.Message{plan.Say(turnsShort, "have", requests, "asked", t.Requests)}
 	}
 	return nil
 }
@@ -78,13 +79,13 @@ type source struct {
 	reply      string // that was recorded
 }
 
-func (b *talkBuilder) notes() []string {
-	var notes []string
+func (b *talkBuilder) notes() []plan.Message {
+	var notes []plan.Message
 	if b.tools > 0 {
-		notes = append(notes, fmt.Sprintf("%d results of tools are sent as messages of the user: the answers that come call no tool", b.tools))
+		notes = append(notes, plan.Say(toolResults, "results", b.tools))
 	}
 	if b.open > 0 {
-		notes = append(notes, fmt.Sprintf("%d conversations end with a turn that has no answer: it is not sent, since nothing says how long its answer is to be", b.open))
+		notes = append(notes, plan.Say(talksOpen, "conversations", b.open))
 	}
 	return notes
 }
@@ -206,7 +207,7 @@ func (b *talkBuilder) count(ctx context.Context, tok workload.Tokenizer) error {
 	})
 	if i := silent.Load(); err == nil && i > 0 {
 		s := b.sources[i-1]
-		return fmt.Errorf("conversation %d, turn %d: nothing says how long its answer is to be: give all of them a length with --output-len, or, where answers were recorded, a tokenizer to count them", s.line, s.turn)
+		return fmt.Errorf("conversation %d, turn %d: nothing says how long its answer is to be: give all of them an output length, or, where answers were recorded, a tokenizer to count them", s.line, s.turn)
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Format is a form of a trace file.
@@ -53,7 +54,7 @@ type Row struct {
 type Trace struct {
 	Format Format
 	Rows   []Row
-	Notes  []string // what was noticed, each one sentence
+	Notes  []plan.Message // what was noticed
 }
 
 // Length is the time from the first row to the last.
@@ -290,7 +291,7 @@ func (t *Trace) order() {
 	byTime := func(a, b Row) int { return cmp.Compare(a.At, b.At) }
 	if !slices.IsSortedFunc(t.Rows, byTime) {
 		slices.SortStableFunc(t.Rows, byTime)
-		t.Notes = append(t.Notes, "the rows of the trace are not in the order of their times: they were put in it")
+		t.Notes = append(t.Notes, plan.Say(traceSorted))
 	}
 	first := t.Rows[0].At
 	for i := range t.Rows {

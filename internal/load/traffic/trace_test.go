@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func sprint(a ...any) string { return fmt.Sprint(a...) }
@@ -42,7 +44,7 @@ func TestFormatsAreRecognized(t *testing.T) {
 			{Line: 2, Input: 1800, Output: 7},
 			{Line: 4, At: 7405 * time.Microsecond, Input: 90, Output: 15},
 			{Line: 3, At: 995800 * time.Microsecond, Input: 2500, Output: 6},
-		}, Notes: []string{"the rows of the trace are not in the order of their times: they were put in it"}},
+		}, Notes: []plan.Message{plan.Say(traceSorted)}},
 		"burstgpt.csv": {Format: BurstGPT, Rows: []Row{
 			{Line: 2, Input: 300, Output: 25, Model: "ChatGPT", Kind: "Conversation log"},
 			{Line: 3, At: 40 * sec, Input: 900, Output: 150, Model: "ChatGPT", Kind: "Conversation log"},
@@ -125,18 +127,18 @@ func TestSelect(t *testing.T) {
 		file string
 		s    Selection
 		want []int
-		note string
+		note []plan.Message
 	}{
-		{"azure2023.csv", Selection{}, []int{2, 3, 4, 6}, "1 rows of the trace without a prompt or without an answer were left out"},
-		{"azure2023.csv", Selection{Span: Span{From: 50 * time.Millisecond, To: 61 * time.Second}}, []int{3, 4}, "1 rows"},
-		{"azure2023.csv", Selection{Span: Span{From: time.Second}}, []int{6}, ""},
-		{"azure2023.csv", Selection{Rows: 2}, []int{2, 3}, ""},
-		{"azure2023.csv", Selection{Rows: 9}, []int{2, 3, 4, 6}, "the trace gives 4 requests of the 9 asked for"},
-		{"burstgpt.csv", Selection{Model: "GPT-4"}, []int{4}, ""},
-		{"burstgpt.csv", Selection{Kind: "api"}, []int{6}, ""},
+		{"azure2023.csv", Selection{}, []int{2, 3, 4, 6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", Selection{Span: Span{From: 50 * time.Millisecond, To: 61 * time.Second}}, []int{3, 4}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", Selection{Span: Span{From: time.Second}}, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", Selection{Rows: 2}, []int{2, 3}, nil},
+		{"azure2023.csv", Selection{Rows: 9}, []int{2, 3, 4, 6}, []plan.Message{plan.Say(traceShort, "have", 4, "asked", 9), plan.Say(traceEmptyRows, "rows", 1)}},
+		{"burstgpt.csv", Selection{Model: "GPT-4"}, []int{4}, nil},
+		{"burstgpt.csv", Selection{Kind: "api"}, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
 	} {
 		rows, notes, err := readFile(t, tt.file, "").Select(tt.s)
-		if err != nil || !slices.Equal(lines(rows), tt.want) || !strings.Contains(strings.Join(notes, "\n"), tt.note) {
+		if err != nil || !slices.Equal(lines(rows), tt.want) || !cmp.Equal(notes, tt.note) {
 			t.Errorf("%+v: %v, %v, %v", tt.s, lines(rows), notes, err)
 		}
 	}
@@ -244,10 +246,9 @@ func TestReplayFitsAndSaysSo(t *testing.T) {
 		got = append(got, Pair{len(r.Tokens), r.OutputTokens})
 	}
 	want := []Pair{{40, 10}, {1, 49}, {47, 3}, {10, 10}}
-	notes := []string{
-		"3 of 4 prompts were cut to fit 50 tokens with their answers",
-		"1 of 4 answers were to be longer than 49 tokens and were cut to that",
-		"1 prompts are longer than their hash ids tell, by blocks of 512 tokens: they share nothing behind that",
+	notes := []plan.Message{
+		plan.Say(promptsCut, "cut", 3, "of", 4, "limit", 50), plan.Say(answersCut, "cut", 1, "of", 4, "limit", 49),
+		plan.Say(promptsUncovered, "prompts", 1, "block", 512),
 	}
 	if diff := cmp.Diff(want, got) + cmp.Diff(notes, w.Notes); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Prompter makes up prompts of exact lengths.
@@ -116,12 +117,12 @@ func (p *Prompter) text(ctx context.Context, purpose string, key uint64, n int, 
 }
 
 // notes says how many prompts are not as long as they should be.
-func (p *Prompter) notes() []string {
+func (p *Prompter) notes() []plan.Message {
 	if n := p.inexact.Load(); n > 0 {
-		return []string{fmt.Sprintf("%d prompts could not be brought to their exact length: the tokenizer does not give back what it decoded", n)}
+		return []plan.Message{plan.Say(promptsInexact, "inexact", n)}
 	}
 	return nil
 }
 
 // errNoText is why what has to be text cannot be made up.
-var errNoText = errors.New("what is said in a conversation is text, and nothing here can make text of a given length: name a tokenizer with --tokenizer")
+var errNoText = errors.New("what is said in a conversation is text, and nothing here can make text of a given length: name a tokenizer")

@@ -2,26 +2,26 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Align cuts prompts that are longer to the server than to the tokenizer they
 // were drawn with, as the vLLM benchmark does since June 2026: if the first
 // prompt has another length there, every prompt is tokenized by the server, cut
 // to its length and turned back into text. A request for which that fails stays
-// as it is. Those that it changes go to spool. It says in a sentence what it did, or
-// nothing.
-func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spool) string {
+// as it is. Those that it changes go to spool. It notes what it did.
+func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spool) []plan.Message {
 	if len(requests) == 0 || requests[0].Tokens != nil {
-		return ""
+		return nil
 	}
 	first, err := serverIDs(ctx, &requests[0], server)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("prompt lengths were not checked against the server's tokenizer: %v", err)
+		return []plan.Message{plan.Say(NotAligned, "why", err)}
 	case len(first) == requests[0].PromptTokens:
-		return ""
+		return nil
 	}
 	var cut atomic.Int64
 	err = Each(ctx, len(requests), func(ctx context.Context, i int) error {
@@ -38,9 +38,9 @@ func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spo
 		return nil
 	})
 	if err != nil {
-		return fmt.Sprintf("prompts were not all brought to their length by the server's tokenizer: %v", err)
+		return []plan.Message{plan.Say(PartlyAligned, "why", err)}
 	}
-	return fmt.Sprintf("the server's tokenizer differs: it counts %d tokens in the first prompt of %d; %d prompts were cut to their length", len(first), requests[0].PromptTokens, cut.Load())
+	return []plan.Message{plan.Say(ServerCounts, "there", len(first), "here", requests[0].PromptTokens, "cut", cut.Load())}
 }
 
 // serverIDs is the text of r in the server's tokens.

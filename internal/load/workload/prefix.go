@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // PrefixRepetition draws groups of prompts that begin alike: for each of Prefixes
@@ -52,7 +53,7 @@ func (p PrefixRepetition) Build(ctx context.Context, v Vocabulary, tok Tokenizer
 	}
 	w := Workload{Requests: requests, Notes: notesOf(d.inexact, d.made, d.surplus), Numpy: d.rng, Python: pyrand.NewRandom(int64(p.Seed))}
 	if left := p.Requests - len(requests); left > 0 {
-		w.Notes = append(w.Notes, fmt.Sprintf("%d requests of the %d asked for are left out: that many do not divide evenly among %d prefixes", left, p.Requests, p.Prefixes))
+		w.Notes = append(w.Notes, plan.Say(PrefixesUneven, "left", left, "requests", p.Requests, "prefixes", p.Prefixes))
 	}
 	if !p.NoShuffle {
 		w.Python.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })

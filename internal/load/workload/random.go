@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Random draws prompts of exact token lengths. Each is a run of consecutive
@@ -270,14 +271,14 @@ func (d *draw) insist(ctx context.Context, i int, s *sequence) error {
 	return nil
 }
 
-func (d *draw) notes() []string {
+func (d *draw) notes() []plan.Message {
 	return notesOf(d.inexact, len(d.inputs), d.surplus)
 }
 
 // notesOf says how many prompts are not of their length.
-func notesOf(inexact, of, surplus int) []string {
+func notesOf(inexact, of, surplus int) []plan.Message {
 	if inexact == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d prompts could not be brought to their exact length (%+d tokens in all): the tokenizer does not give back what it decoded", inexact, of, surplus)}
+	return []plan.Message{plan.Say(PromptsInexact, "inexact", inexact, "of", of, "surplus", surplus)}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // ShareGPT takes conversations from a JSON file in the form of the ShareGPT
@@ -177,13 +178,13 @@ func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix stri
 	have := len(w.Requests)
 	switch {
 	case noOversample && have < n:
-		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests of the %d asked for, and oversampling is off", have, n))
+		w.Notes = append(w.Notes, plan.Say(FileShort, "have", have, "asked", n))
 	case have < n:
 		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark seeds anew here
 		for len(w.Requests) < n {                // each by random.choice
 			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
 		}
-		w.Notes = append(w.Notes, fmt.Sprintf("the file gives %d requests; %d copies of them, chosen at random, make up the %d asked for", have, n-have, n))
+		w.Notes = append(w.Notes, plan.Say(Oversampled, "have", have, "copies", n-have, "asked", n))
 	}
 	number(w.Requests, prefix)
 }

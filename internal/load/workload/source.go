@@ -9,7 +9,9 @@ import (
 // A Source is what a dataset makes requests of, beside its own settings. What it holds is
 // the run's, and the same for all of its datasets but for the seed.
 type Source struct {
-	Requests int    // how many are wanted; 0 leaves it to the dataset
+	Requests int // how many are wanted; 0 leaves it to the dataset
+	// Arrivals counts conversations, not their requests, as Requests.
+	Arrivals bool
 	Seed     uint64 // of all that is drawn
 	IDPrefix string // of the ids of requests, their numbers follow
 	// Tokens counts and makes prompts; nil: there is none, and prompts are token ids where
@@ -31,6 +33,7 @@ type Ask struct {
 	Text     bool   // prompts must be text, not token ids
 	Messages bool   // they can be chats
 	Silent   bool   // answers have no text
+	Media    bool   // images can go along
 }
 
 // Files is where datasets find what they name. A nil function is for a process that has

@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Request is what one request asks.
@@ -140,13 +141,21 @@ type TemplateOptions struct {
 // A Workload is the requests of a run, and what was noticed while drawing them.
 type Workload struct {
 	Requests []Request
-	Notes    []string // for the user's eyes, each one sentence
+	Notes    []plan.Message // what was noticed
 
 	// Python is Python's generator as a dataset from a file left it, for draws
 	// that follow; nil if the workload did not use it.
 	Python *pyrand.Random
 	// Numpy is numpy's global generator likewise.
 	Numpy *pyrand.Legacy
+
+	// Warmup is one round of requests to warm up with, where the dataset has its own.
+	Warmup []Request
+	Turns  bool // they are conversations, each of which takes one place in the gate
+	Timed  bool // they are sent at their own times
+	// Lines and Start are what the tool that the dataset is of prints when it has made
+	// them, and when it begins to send them.
+	Lines, Start []string
 }
 
 // workers bounds what is under way at once; the tokenizer may be a server.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // words is a tokenizer whose tokens are the words of a text: id n is "wn". It
@@ -189,8 +190,8 @@ func TestRandomSaysWhenLengthsCannotBeMet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "2 of 2 prompts could not be brought to their exact length (+2 tokens in all): the tokenizer does not give back what it decoded"; len(w.Notes) != 1 || w.Notes[0] != want {
-		t.Errorf("notes %q", w.Notes)
+	if diff := cmp.Diff([]plan.Message{plan.Say(PromptsInexact, "inexact", 2, "of", 2, "surplus", 2)}, w.Notes); diff != "" {
+		t.Error(diff)
 	}
 	if w.Requests[0].PromptTokens != 6 || tok.calls != 2*(corrections+1) {
 		t.Errorf("%d tokens after %d encodings", w.Requests[0].PromptTokens, tok.calls)
@@ -377,11 +378,11 @@ func TestCustomErrors(t *testing.T) {
 func TestFillSaysWhatItDid(t *testing.T) {
 	file := "{\"prompt\":\"w1\"}\n{\"prompt\":\"w2\"}\n"
 	w, err := Custom{Requests: 5, Output: 3, IDPrefix: "r"}.Build(t.Context(), strings.NewReader(file), nil)
-	if err != nil || len(w.Requests) != 5 || w.Requests[4].ID != "r4" || !strings.Contains(w.Notes[0], "gives 2 requests; 3 copies") {
+	if err != nil || len(w.Requests) != 5 || w.Requests[4].ID != "r4" || !cmp.Equal(w.Notes, []plan.Message{plan.Say(Oversampled, "have", 2, "copies", 3, "asked", 5)}) {
 		t.Errorf("%v: %+v", err, w)
 	}
 	w, err = Custom{Requests: 5, Output: 3, NoOversample: true}.Build(t.Context(), strings.NewReader(file), nil)
-	if err != nil || len(w.Requests) != 2 || !strings.Contains(w.Notes[0], "oversampling is off") {
+	if err != nil || len(w.Requests) != 2 || !cmp.Equal(w.Notes, []plan.Message{plan.Say(FileShort, "have", 2, "asked", 5)}) {
 		t.Errorf("%v: %+v", err, w)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
@@ -23,7 +24,7 @@ type Config struct {
 	Seed        uint64         // of every draw and of the text of the answers
 	Latency     engine.Latency // when tokens come
 	Engine      *engine.Config // what decides it in place of Latency, if not nil; its Seed is not looked at
-	OutputLen   engine.Count   // natural length of an answer; lognormal(256,0.5) if not set
+	OutputLen   dist.Count     // natural length of an answer; lognormal(256,0.5) if not set
 	APIKey      string         // required as bearer token under /v1 and on SGLang's routes, if not empty
 
 	Faults     []Fault
@@ -148,7 +149,7 @@ func (c Config) withDefaults() Config {
 		c.MaxModelLen = cmp.Or(c.MaxModelLen, c.Engine.Context())
 	}
 	c.MaxModelLen = cmp.Or(c.MaxModelLen, engine.DefaultContext)
-	c.OutputLen = cmp.Or(c.OutputLen, engine.LognormalCount(256, 0.5))
+	c.OutputLen = cmp.Or(c.OutputLen, dist.LognormalCount(256, 0.5))
 	c.StallLimit = cmp.Or(c.StallLimit, 5*time.Minute)
 	c.TruthLimit = cmp.Or(c.TruthLimit, 100_000)
 	c.TruthWrites = cmp.Or(c.TruthWrites, 10_000_000)

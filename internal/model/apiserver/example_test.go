@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
@@ -15,7 +16,7 @@ import (
 func ExampleServer() {
 	s, err := apiserver.New(apiserver.Config{
 		Seed:    1,
-		Latency: engine.Latency{TTFT: engine.Constant(20 * time.Millisecond), ITL: engine.Constant(time.Millisecond)},
+		Latency: engine.Latency{TTFT: dist.Constant(20 * time.Millisecond), ITL: dist.Constant(time.Millisecond)},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -1,6 +1,8 @@
 package engine
 
-import "time"
+import (
+	"time"
+)
 
 // A Deployment is the Model of a Config: replicas behind a router.
 type Deployment struct {

@@ -3,6 +3,8 @@ package engine
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
 // A Latency is the plain timing model: jobs queue in order of arrival for one
@@ -15,10 +17,10 @@ import (
 // once per later token. A place is free again the instant its last token is due.
 // The zero value answers at once.
 type Latency struct {
-	TTFT           Dist
-	ITL            Dist
-	PerPromptToken Dist
-	PerImage       Dist
+	TTFT           dist.Duration
+	ITL            dist.Duration
+	PerPromptToken dist.Duration
+	PerImage       dist.Duration
 	Slots          int // places; 0 means no limit
 }
 
@@ -145,9 +147,9 @@ func (c *LatencyModel) firstToken(s *seat) time.Duration {
 	return d
 }
 
-func (c *LatencyModel) draw(s *seat, d Dist) time.Duration {
-	if d.law.shape == constant {
-		return time.Duration(min(d.law.a, float64(forever)))
+func (c *LatencyModel) draw(s *seat, d dist.Duration) time.Duration {
+	if fixed, ok := d.Fixed(); ok {
+		return fixed
 	}
 	c.source.dice = &s.dice
 	return d.Draw(c.rand)
@@ -209,4 +211,15 @@ func (c calendar) down(i int) {
 		c.swap(i, child)
 		i = child
 	}
+}
+
+// forever stands for an instant that never comes: two of them still fit a Duration.
+const forever = dist.Longest
+
+// later is t+d, at most forever.
+func later(t, d time.Duration) time.Duration { return min(t+d, forever) }
+
+// times is n times d, at most forever.
+func times(d time.Duration, n int) time.Duration {
+	return time.Duration(min(float64(d)*float64(n), float64(forever)))
 }

@@ -10,6 +10,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
 // TestCoreScripts plays testdata/core. A script is a model and then, in order
@@ -108,7 +110,7 @@ func (s *script) model(args []string) Latency {
 		case "slots":
 			s.scan(value, &m.Slots)
 		default:
-			*map[string]*Dist{"ttft": &m.TTFT, "itl": &m.ITL, "prompt": &m.PerPromptToken, "image": &m.PerImage}[name] = mustDist(s.t, value)
+			*map[string]*dist.Duration{"ttft": &m.TTFT, "itl": &m.ITL, "prompt": &m.PerPromptToken, "image": &m.PerImage}[name] = mustDist(s.t, value)
 		}
 	}
 	return m
@@ -141,15 +143,15 @@ type move struct {
 
 func drawLatency(t *rapid.T) Latency {
 	dists := []string{"0s", "7ms", "uniform(1ms,20ms)", "normal(5ms,9ms)", "lognormal(9ms,1.5)", "exponential(4ms)", "gamma(8ms,2)"}
-	dist := func(name string) Dist {
-		d, err := ParseDist(rapid.SampledFrom(dists).Draw(t, name))
+	law := func(name string) dist.Duration {
+		d, err := dist.ParseDuration(rapid.SampledFrom(dists).Draw(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
 	return Latency{
-		TTFT: dist("ttft"), ITL: dist("itl"), PerPromptToken: dist("prompt"), PerImage: dist("image"),
+		TTFT: law("ttft"), ITL: law("itl"), PerPromptToken: law("prompt"), PerImage: law("image"),
 		Slots: rapid.IntRange(0, 4).Draw(t, "slots"),
 	}
 }
@@ -266,11 +268,11 @@ func TestCoreDoesNotMindLateSteps(t *testing.T) {
 
 // Delays that add up to more than a Duration holds do not come at once.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
-	day := Constant(24 * time.Hour)
+	day := dist.Constant(24 * time.Hour)
 	for name, model := range map[string]Latency{
 		"prompt": {PerPromptToken: day},
-		"first":  {TTFT: Constant(1 << 62), PerImage: Constant(1 << 62)},
-		"itl":    {ITL: Constant(1<<63 - 1)},
+		"first":  {TTFT: dist.Constant(1 << 62), PerImage: dist.Constant(1 << 62)},
+		"itl":    {ITL: dist.Constant(1<<63 - 1)},
 	} {
 		c := NewLatencyModel(model, 0)
 		c.Add(time.Hour, Job{PromptTokens: 10_000_000, Images: make([]Image, 3), OutputTokens: 4})
@@ -301,3 +303,14 @@ func TestJobDrawsAreItsOwn(t *testing.T) {
 		t.Errorf("in a crowd %v, alone %v", got, want)
 	}
 }
+
+func mustDist(t testing.TB, s string) dist.Duration {
+	t.Helper()
+	d, err := dist.ParseDuration(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+const ms = time.Millisecond

@@ -1,6 +1,8 @@
 package engine
 
-import "time"
+import (
+	"time"
+)
 
 // A replica is one whole server: a frontend, the core that decodes, and with
 // disaggregation cores that prefill and a link between them.

@@ -14,6 +14,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -45,7 +46,7 @@ type Model struct {
 	// their model.
 	Adapters []string `yaml:"adapters"`
 	// OutputLen is the natural length of an answer, in tokens.
-	OutputLen engine.Count `yaml:"output_len"`
+	OutputLen dist.Count `yaml:"output_len"`
 }
 
 // Parse reads the profile in data; file is the name that mistakes give. They are

@@ -1,9 +1,9 @@
 // Package doctor judges a machine as a load generator: facts in, findings out.
 //
 // A finding is what was found, whether that is good enough for the run that is
-// planned, and what to change where it is not. Nothing here looks at the machine:
-// whoever collects the Facts leaves out what the system does not tell, and what is
-// left out is not known, neither good nor bad.
+// planned, and what to change where it is not. Look collects the facts, in less than a
+// second; Examine looks at nothing but them. What the system does not tell is left out,
+// and is neither good nor bad.
 //
 // Limits that would end a run, and instants that would be wrong, are Bad. What a
 // run notices by itself and says in its report, a busy neighbour for example, is
@@ -18,51 +18,18 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // Facts are what is known of a machine and of this process on it. What is nil or
 // empty is not known.
 type Facts struct {
-	OS        string          `json:"os"` // GOOS
-	Files     uint64          `json:"files,omitempty"`
-	FilesHard uint64          `json:"files_hard,omitempty"`
-	Ports     *Ports          `json:"ports,omitempty"`
-	Memory    int64           `json:"memory,omitempty"` // bytes that this process can still have
-	CPUs      CPUs            `json:"cpus"`
-	Quota     *Quota          `json:"quota,omitempty"`
-	Governors []string        `json:"governors,omitempty"` // of the processors, each once
-	Others    *Others         `json:"others,omitempty"`
-	Clock     Clock           `json:"clock"`
-	Timer     trace.Lag       `json:"timer"`         // lateness of the timer that sends requests
-	Runtime   trace.Lag       `json:"runtime_timer"` // and of Go's own
-	Stamps    *trace.SelfTest `json:"self_test,omitempty"`
-}
-
-// Ports are the local ports of outgoing connections, both ends included.
-type Ports struct {
-	Low  int `json:"low"`
-	High int `json:"high"`
-	// Reuse says that the port of a closed connection is free for another after a
-	// second, and not after a minute.
-	Reuse bool `json:"reuse"`
-}
-
-// CPUs are processors.
-type CPUs struct {
-	Machine int `json:"machine,omitempty"`
-	Usable  int `json:"usable"` // by this process
-}
-
-// A Quota is the share of the processors that the control group may use.
-type Quota struct {
-	CPUs      float64 `json:"cpus"`      // 0 = no limit
-	Throttled int64   `json:"throttled"` // times that it was paused for having used it up
-}
-
-// Others are what else ran while the machine was looked at.
-type Others struct {
-	Busy  float64 `json:"busy"`  // share of the machine's processors, 0 to 1
-	Steal float64 `json:"steal"` // share of their time that a hypervisor gave to other machines
+	machine.Facts
+	Others  *machine.Others `json:"others,omitempty"` // while the machine was looked at
+	Clock   Clock           `json:"clock"`
+	Timer   trace.Lag       `json:"timer"`         // lateness of the timer that sends requests
+	Runtime trace.Lag       `json:"runtime_timer"` // and of Go's own
+	Stamps  *trace.SelfTest `json:"self_test,omitempty"`
 }
 
 // A Clock is how the system tells the time.
@@ -115,7 +82,7 @@ func Examine(f Facts, p Plan) []Finding {
 	return []Finding{
 		files(f, p), ports(f, p), memory(f, p),
 		processors(f), quota(f), frequency(f), others(f),
-		clock(f), timer(f), runtimeTimer(f),
+		clockSource(f), timer(f), runtimeTimer(f),
 		Stamps(f.OS, f.Stamps), reading(f),
 	}
 }

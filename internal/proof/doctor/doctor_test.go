@@ -8,13 +8,17 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // good is a machine about which there is nothing to say.
 func good() Facts {
 	return Facts{
-		OS: "linux", Files: 20_000, FilesHard: 20_000, Ports: &Ports{Low: 32_768, High: 60_999}, Memory: 16 << 30,
-		CPUs: CPUs{Machine: 8, Usable: 8}, Quota: &Quota{}, Governors: []string{"performance"}, Others: &Others{Busy: 0.05},
+		Facts: machine.Facts{
+			OS: "linux", Files: 20_000, FilesHard: 20_000, Ports: &machine.Ports{Low: 32_768, High: 60_999}, Memory: 16 << 30,
+			CPUs: machine.CPUs{Machine: 8, Usable: 8}, Quota: &machine.Quota{}, Governors: []string{"performance"},
+		},
+		Others:  &machine.Others{Busy: 0.05},
 		Clock:   Clock{Source: "tsc", Reading: 25},
 		Timer:   trace.Lag{Reads: 100, P50: 12 * time.Microsecond, P99: 80 * time.Microsecond},
 		Runtime: trace.Lag{Reads: 100, P50: 500 * time.Microsecond, P99: 1100 * time.Microsecond},
@@ -81,13 +85,13 @@ func TestWhatIsWrong(t *testing.T) {
 		{"little memory for a plan", func(f *Facts) { f.Memory = 500 << 20 }, Plan{Streams: 10_000}, "memory", Bad, "a run needs about 744 MiB"},
 		{"some memory", func(f *Facts) { f.Memory = 1 << 30 }, Plan{}, "memory", Warn, "leave 2.0 GiB free"},
 
-		{"one processor", func(f *Facts) { f.CPUs = CPUs{Machine: 1, Usable: 1} }, Plan{}, "processors", Warn, "with two"},
+		{"one processor", func(f *Facts) { f.CPUs = machine.CPUs{Machine: 1, Usable: 1} }, Plan{}, "processors", Warn, "with two"},
 		{"one of eight", func(f *Facts) { f.CPUs.Usable = 1 }, Plan{}, "processors", Warn, "1 usable, the machine has 8"},
 		{"two of eight", func(f *Facts) { f.CPUs.Usable = 2 }, Plan{}, "processors", OK, "2 usable, the machine has 8"},
 
 		{"a wide quota", func(f *Facts) { f.Quota.CPUs = 8 }, Plan{}, "processor quota", OK, "8 processors, paused 0 times"},
 		{"a quota", func(f *Facts) { f.Quota.CPUs = 2 }, Plan{}, "processor quota", Warn, "stands still"},
-		{"a quota that was used up", func(f *Facts) { f.Quota = &Quota{CPUs: 9, Throttled: 3} }, Plan{}, "processor quota", Warn, "paused 3 times"},
+		{"a quota that was used up", func(f *Facts) { f.Quota = &machine.Quota{CPUs: 9, Throttled: 3} }, Plan{}, "processor quota", Warn, "paused 3 times"},
 		{"half a processor", func(f *Facts) { f.Quota.CPUs = 0.5 }, Plan{}, "processor quota", Bad, "0.5 processors"},
 		{"quota not known", func(f *Facts) { f.Quota = nil }, Plan{}, "processor quota", Unknown, "not known"},
 
@@ -97,7 +101,7 @@ func TestWhatIsWrong(t *testing.T) {
 
 		{"a neighbour", func(f *Facts) { f.Others.Busy = 0.5 }, Plan{}, "other load", Warn, "other programs"},
 		{"a hypervisor", func(f *Facts) { f.Others.Steal = 0.02 }, Plan{}, "other load", Warn, "2 % stolen"},
-		{"both", func(f *Facts) { f.Others = &Others{Busy: 0.5, Steal: 0.1} }, Plan{}, "other load", Warn, "(taskset); the hypervisor"},
+		{"both", func(f *Facts) { f.Others = &machine.Others{Busy: 0.5, Steal: 0.1} }, Plan{}, "other load", Warn, "(taskset); the hypervisor"},
 
 		{"hpet", func(f *Facts) { f.Clock = Clock{"hpet", 900} }, Plan{}, "clock", Bad, "echo tsc"},
 		{"a strange clock", func(f *Facts) { f.Clock = Clock{"riscv_clocksource", 60} }, Plan{}, "clock", OK, "riscv_clocksource, 60 ns"},
@@ -153,7 +157,7 @@ func TestStampsAreMissing(t *testing.T) {
 // What a Mac tells, by the system's name.
 func TestAnotherSystem(t *testing.T) {
 	f := Facts{
-		OS: "darwin", Files: 61_440, FilesHard: math.MaxInt64, Ports: &Ports{Low: 49_152, High: 65_535}, CPUs: CPUs{Usable: 10},
+		Facts: machine.Facts{OS: "darwin", Files: 61_440, FilesHard: math.MaxInt64, Ports: &machine.Ports{Low: 49_152, High: 65_535}, CPUs: machine.CPUs{Usable: 10}},
 		Clock: Clock{Reading: 40}, Timer: trace.Lag{Reads: 100, P50: 600 * time.Microsecond, P99: 1200 * time.Microsecond},
 		Runtime: trace.Lag{Reads: 100, P50: 600 * time.Microsecond, P99: 1200 * time.Microsecond}, Stamps: &trace.SelfTest{Writes: 200},
 	}

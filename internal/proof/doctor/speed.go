@@ -95,7 +95,7 @@ var (
 
 const slowReading = 200 * time.Nanosecond
 
-func clock(f Facts) Finding {
+func clockSource(f Facts) Finding {
 	source := f.Clock.Source
 	if source == "" {
 		source = "source not known"

@@ -5,14 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
-
-// batch is how many records are committed at once: nobody who measures meanwhile is
-// kept from the store for long.
-const batch = 1000
 
 // Import stores a finished run with its records; records may be nil. A run that is
 // there already, by its id, is left as it is, and known says so. Until all of it is
@@ -49,7 +44,7 @@ func (s *Store) knows(id string) (bool, error) {
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("look for run %s: %w", id, err)
-	case status != trace.Running || time.Since(time.Unix(0, beat)) < silence:
+	case alive(status, beat) != Killed:
 		return true, nil
 	}
 	return false, s.Remove(id)
@@ -73,12 +68,4 @@ func (w *Writer) copy(records iter.Seq2[*trace.Record, error]) error {
 		}
 	}
 	return w.commit(pending)
-}
-
-// unixNano is 0 for a time that nobody knows, so that such runs are the oldest.
-func unixNano(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
 }

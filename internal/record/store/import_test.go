@@ -42,7 +42,7 @@ func TestImportOnce(t *testing.T) {
 	if diff := cmp.Diff(&trace.Trace{Run: imported(), Records: []*trace.Record{sample(0), sample(1)}}, got); diff != "" {
 		t.Error(diff)
 	}
-	if list, err := s.List(); err != nil || len(list) != 1 {
+	if list, err := s.List(Filter{}); err != nil || len(list) != 1 {
 		t.Errorf("%v: %+v", err, list)
 	}
 }
@@ -52,15 +52,15 @@ func TestARunWithoutRecordsIsOlderThanAnyOther(t *testing.T) {
 	if _, err := s.Import(imported(), nil); err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Create(newRun("own", "", 9))
+	w, err := s.Create(newRun("own", "", 9), Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Finish(newRun("own", "", 9)); err != nil {
 		t.Fatal(err)
 	}
-	if last, err := s.Find("last"); err != nil || last != "own" {
-		t.Errorf("last is %s, %v", last, err)
+	if last, err := s.Find("last"); err != nil || last.ID != "own" {
+		t.Errorf("last is %s, %v", last.ID, err)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestImportLeavesNothingOfARunThatCannotBeRead(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
-	if list, err := s.List(); err != nil || len(list) != 0 {
+	if list, err := s.List(Filter{}); err != nil || len(list) != 0 {
 		t.Errorf("%v: %+v", err, list)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -16,16 +15,16 @@ const columns = `idx, request_id, prompt_tokens, want_tokens,
 	output_tokens, counted_from, class, error, redials, text, stamps, chunks,
 	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized`
 
-var insert = "INSERT INTO record (run_id, " + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")+1) + ")"
+var insertRecord = "INSERT INTO record (run_id, seq, " + columns + ") VALUES (?, ?" + marks(columns) + ")"
 
 // null is NULL for what never happened.
 func null(t trace.Instant) sql.NullInt64 {
 	return sql.NullInt64{Int64: int64(t), Valid: t.Happened()}
 }
 
-func values(runID string, r *trace.Record) []any {
+func values(runID string, seq int, r *trace.Record) []any {
 	return []any{
-		runID, r.Index, r.ID, r.PromptTokens, r.WantTokens,
+		runID, seq, r.Index, r.ID, r.PromptTokens, r.WantTokens,
 		null(r.Due), null(r.Free), null(r.Released), null(r.Dialed), null(r.Connected), null(r.Sent), null(r.FirstByte), null(r.Done),
 		r.Status, r.FinishReason, r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Reasoning, null(r.Usage.At),
 		r.OutputTokens, string(r.CountedFrom), string(r.Class), r.Error, r.Redials, r.Text, string(r.Stamps),
@@ -58,7 +57,8 @@ func (i instant) Scan(v any) error {
 	return nil
 }
 
-func scan(rows *sql.Rows) (*trace.Record, error) {
+// scan reads a row of columns and its number.
+func scan(rows *sql.Rows, number *int) (*trace.Record, error) {
 	r := trace.NewRecord(0)
 	var chunks, cached []byte
 	err := rows.Scan(
@@ -67,6 +67,7 @@ func scan(rows *sql.Rows) (*trace.Record, error) {
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, instant{&r.Usage.At},
 		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &chunks,
 		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized,
+		number,
 	)
 	if err == nil && len(cached) > 0 {
 		err = json.Unmarshal(cached, &r.Usage.Tiers)
@@ -80,19 +81,24 @@ func scan(rows *sql.Rows) (*trace.Record, error) {
 	return r, nil
 }
 
-func (s *Store) records(runID string) ([]*trace.Record, error) {
-	rows, err := s.db.Query("SELECT "+columns+" FROM record WHERE run_id = ? ORDER BY idx", runID)
+// commitNumber numbers the records of a run in the order of their commits. There is an
+// index on just this expression.
+const commitNumber = "coalesce(seq, idx + 1)"
+
+// records reads the records that a condition selects, in the order that it ends with,
+// and the number of the last one.
+func (s *Store) records(condition string, args ...any) (out []*trace.Record, last int, err error) {
+	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE "+condition, args...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer rows.Close()
-	var out []*trace.Record
 	for rows.Next() {
-		r, err := scan(rows)
+		r, err := scan(rows, &last)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		out = append(out, r)
 	}
-	return out, rows.Err()
+	return out, last, rows.Err()
 }

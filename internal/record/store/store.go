@@ -1,21 +1,30 @@
 // Package store keeps runs on disk, in one SQLite file.
 //
 // A run is there from its first moment, and its records arrive as they are
-// completed: a Writer commits them a few times a second. A process that is
-// killed in the middle of a run therefore loses at most the records of the last
-// second, and what it left can be reported like any other run. Nothing is
-// derived here: figures are computed from the records when they are asked for.
+// completed: a Writer commits them four times per second, each time with a snapshot of
+// how far the run has come. A process that is killed in the middle of a run therefore
+// loses at most the records of the last quarter of a second, and what it left can be
+// reported like any other run. Other processes can follow the run meanwhile: they read
+// what was committed since they last looked.
+//
+//	run         one row per run: what a list shows and filters by
+//	run_body    the whole of a run as JSON, its records aside
+//	record      the records, numbered in the order of their commits
+//	snapshot    how far a run had come at each flush
+//	figure      figures that somebody computed of a run
+//
+// A list reads the table run alone, so it costs the same whatever the runs hold, and a
+// damaged run takes nothing else with it. The store derives nothing: figures are computed
+// elsewhere, kept here by definition and version, and dropped when the run changes.
 package store
 
 import (
 	"database/sql"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"path"
-	"strings"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -89,136 +98,65 @@ func (s *Store) ours() error {
 	return err
 }
 
+// apply runs the n-th script.
 func (s *Store) apply(n int) error {
 	script, err := migrations.ReadFile(path.Join("migrations", fmt.Sprintf("%d.sql", n)))
 	if err != nil {
 		return err
 	}
+	return s.change(func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version >= n {
+			return err // another process was faster
+		}
+		if err := idle(tx, version); err != nil {
+			return err
+		}
+		_, err := tx.Exec(string(script) + fmt.Sprintf(";PRAGMA user_version = %d", n))
+		return err
+	})
+}
+
+// change runs do in a transaction, which holds the lock of writers from its start.
+func (s *Store) change(do func(*sql.Tx) error) error {
 	tx, err := s.db.Begin()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it has nothing to do
-	var version int
-	if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version >= n {
-		return err // another process was faster
-	}
-	if _, err := tx.Exec(string(script) + fmt.Sprintf(";PRAGMA user_version = %d", n)); err != nil {
+	if err := do(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// A Listing is a run in a list.
-type Listing struct {
-	Run     trace.Run
-	Records int
-	Failed  int
+// idle refuses a database to which an older Pitot is writing a run: that would not
+// find its tables any more, and the rest of the run would be lost.
+func idle(tx *sql.Tx, version int) error {
+	var live int
+	if version == 0 {
+		return nil
+	}
+	err := tx.QueryRow("SELECT count(*) FROM run WHERE status = ? AND beat_ns > ?", trace.Running, time.Now().Add(-silence).UnixNano()).Scan(&live)
+	if err == nil && live > 0 {
+		err = errors.New("an older pitot is writing a run to it; try again when that run has ended")
+	}
+	return err
 }
 
-// silence is how long a run that claims to be running may give no sign of life.
-const silence = 5 * time.Second
-
-// Killed is the status of a run whose process ended without ending the run.
-const Killed trace.Status = "killed"
-
-// List returns the runs, newest first.
-func (s *Store) List() ([]Listing, error) {
-	rows, err := s.db.Query(`SELECT body, beat_ns,
-		(SELECT count(*) FROM record WHERE run_id = run.id),
-		(SELECT count(*) FROM record WHERE run_id = run.id AND class <> '')
-		FROM run ORDER BY started DESC, rowid DESC`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []Listing
-	for rows.Next() {
-		var l Listing
-		var body string
-		var beat int64
-		if err := rows.Scan(&body, &beat, &l.Records, &l.Failed); err != nil {
-			return nil, err
-		}
-		if l.Run, err = decodeRun(body, beat); err != nil {
-			return nil, err
-		}
-		out = append(out, l)
-	}
-	return out, rows.Err()
-}
-
-func decodeRun(body string, beat int64) (trace.Run, error) {
-	run := trace.Run{End: trace.Never}
-	if err := json.Unmarshal([]byte(body), &run); err != nil {
-		return run, fmt.Errorf("read a run: %w", err)
-	}
-	if run.Status == trace.Running && time.Since(time.Unix(0, beat)) > silence {
-		run.Status = Killed
-	}
-	return run, nil
-}
-
-// ErrNoRun is wrapped by the error for a reference that names no run.
-var ErrNoRun = errors.New("no such run")
-
-// Find turns a reference into the id of a run. A reference is an id, a unique
-// beginning of one, a name (of several runs of that name the newest), or "last",
-// the newest of all.
-func (s *Store) Find(ref string) (string, error) {
-	runs, err := s.List()
-	if err != nil {
-		return "", err
-	}
-	var starts []string
-	for i, l := range runs { // newest first
-		switch {
-		case l.Run.ID == ref, ref == "last" && i == 0:
-			return l.Run.ID, nil
-		case strings.HasPrefix(l.Run.ID, ref) && ref != "":
-			starts = append(starts, l.Run.ID)
-		}
-	}
-	for _, l := range runs {
-		if ref != "" && l.Run.Name == ref {
-			return l.Run.ID, nil
-		}
-	}
-	switch len(starts) {
-	case 0:
-		return "", fmt.Errorf("%w: %q (`pitot runs list` shows the %d there are)", ErrNoRun, ref, len(runs))
-	case 1:
-		return starts[0], nil
-	}
-	return "", fmt.Errorf("%w: %q could be any of %d: %s", ErrNoRun, ref, len(starts), some(starts))
-}
-
-// some are the first of ids, in words.
-func some(ids []string) string {
-	const most = 5
-	if len(ids) > most {
-		return strings.Join(ids[:most], ", ") + " …"
-	}
-	return strings.Join(ids, ", ")
-}
-
-// Load reads a run and its records, in the order of the workload.
+// Load reads the run that a reference names (see Find) and its records, in the order of
+// the workload.
 func (s *Store) Load(ref string) (*trace.Trace, error) {
-	id, err := s.Find(ref)
+	l, err := s.Find(ref)
 	if err != nil {
 		return nil, err
-	}
-	var body string
-	var beat int64
-	if err := s.db.QueryRow("SELECT body, beat_ns FROM run WHERE id = ?", id).Scan(&body, &beat); err != nil {
-		return nil, fmt.Errorf("load run %s: %w", id, err)
 	}
 	t := new(trace.Trace)
-	if t.Run, err = decodeRun(body, beat); err != nil {
+	if t.Run, err = s.Run(l.ID); err != nil {
 		return nil, err
 	}
-	if t.Records, err = s.records(id); err != nil {
-		return nil, fmt.Errorf("load run %s: %w", id, err)
+	if t.Records, _, err = s.records("run_id = ? ORDER BY idx", l.ID); err != nil {
+		return nil, fmt.Errorf("load run %s: %w", l.ID, err)
 	}
 	return t, nil
 }

@@ -53,7 +53,7 @@ func sample(index int) *trace.Record {
 func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
 	s := open(t)
 	run := newRun("run-1", "first", 1000)
-	w, err := s.Create(run)
+	w, err := s.Create(run, Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +81,8 @@ func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
 	if diff := cmp.Diff(&trace.Trace{Run: run, Records: want}, got); diff != "" {
 		t.Error(diff)
 	}
-	list, err := s.List()
-	if err != nil || len(list) != 1 || list[0].Records != 3 || list[0].Failed != 1 || list[0].Run.Status != trace.Complete {
+	list, err := s.List(Filter{})
+	if err != nil || len(list) != 1 || list[0].Records != 3 || list[0].Failed != 1 || list[0].Status != trace.Complete {
 		t.Errorf("%v: %+v", err, list)
 	}
 }
@@ -91,7 +91,7 @@ func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
 // life is taken for dead.
 func TestAKilledRunKeepsItsRecords(t *testing.T) {
 	s := open(t)
-	w, err := s.Create(newRun("run-1", "", 1000))
+	w, err := s.Create(newRun("run-1", "", 1000), Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestAKilledRunKeepsItsRecords(t *testing.T) {
 func TestFlushKeepsWhatCannotBeWritten(t *testing.T) {
 	s := open(t)
 	run := newRun("run-1", "", 1000)
-	w, err := s.Create(run)
+	w, err := s.Create(run, Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestFlushKeepsWhatCannotBeWritten(t *testing.T) {
 func TestFinishSaysWhatWasNotWritten(t *testing.T) {
 	s := open(t)
 	run := newRun("run-1", "", 1000)
-	w, err := s.Create(run)
+	w, err := s.Create(run, Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestFinishSaysWhatWasNotWritten(t *testing.T) {
 func TestFind(t *testing.T) {
 	s := open(t)
 	for i, r := range []trace.Run{newRun("2026-a1", "base", 1), newRun("2026-a2", "base", 2), newRun("2027-b1", "", 3)} {
-		w, err := s.Create(r)
+		w, err := s.Create(r, Owner{})
 		if err != nil {
 			t.Fatal(i, err)
 		}
@@ -166,7 +166,8 @@ func TestFind(t *testing.T) {
 		"2026-a1": "2026-a1", "2027": "2027-b1", "last": "2027-b1", "base": "2026-a2", "2026-a": "could be any of 2: 2026-a2, 2026-a1",
 		"nope": `no such run: "nope"`, "": `no such run: ""`,
 	} {
-		id, err := s.Find(ref)
+		found, err := s.Find(ref)
+		id := found.ID
 		if err != nil {
 			id = err.Error()
 			if !errors.Is(err, ErrNoRun) {
@@ -180,7 +181,7 @@ func TestFind(t *testing.T) {
 	if err := s.Remove("2026-a1"); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := s.List(); err != nil || len(list) != 2 || list[0].Run.ID != "2027-b1" {
+	if list, err := s.List(Filter{}); err != nil || len(list) != 2 || list[0].ID != "2027-b1" {
 		t.Errorf("%v: %+v", err, list)
 	}
 	var n int
@@ -246,7 +247,7 @@ func TestAStoreOfAnOlderPitot(t *testing.T) {
 	if diff := cmp.Diff([]*trace.Record{want}, got.Records); diff != "" || got.Run.Verdict != nil {
 		t.Errorf("verdict %v\n%s", got.Run.Verdict, diff)
 	}
-	w, err := s.Create(newRun("new", "", 9))
+	w, err := s.Create(newRun("new", "", 9), Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +255,7 @@ func TestAStoreOfAnOlderPitot(t *testing.T) {
 	if err := w.Finish(newRun("new", "", 9)); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := s.List(); err != nil || len(list) != 2 || list[0].Records != 1 {
+	if list, err := s.List(Filter{}); err != nil || len(list) != 2 || list[0].Records != 1 {
 		t.Errorf("%v: %+v", err, list)
 	}
 }
@@ -368,7 +369,7 @@ func BenchmarkCommit(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	w, err := s.Create(newRun("run-1", "", 1))
+	w, err := s.Create(newRun("run-1", "", 1), Owner{})
 	if err != nil {
 		b.Fatal(err)
 	}

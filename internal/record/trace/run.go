@@ -3,6 +3,8 @@ package trace
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Run is what is known of a run beside its records: the plan, where it ran,
@@ -24,9 +26,8 @@ type Run struct {
 	Plan         Plan        `json:"plan"`
 	Env          Environment `json:"environment"`
 	Client       Client      `json:"client"`
-	// Notes are what was noticed while the run was prepared or made, each one
-	// sentence.
-	Notes []string `json:"notes,omitempty"`
+	// Notes are what was noticed while the run was prepared or made.
+	Notes []plan.Message `json:"notes,omitempty"`
 	// Probes are the records of probe requests, sent beside the measured ones.
 	Probes []*Record `json:"probes,omitempty"`
 	// Verdict is whether the figures can be trusted, in the judgement of the Pitot
@@ -34,6 +35,8 @@ type Run struct {
 	Verdict *Verdict `json:"verdict,omitempty"`
 	// Origin is where an imported run came from; nil for our own.
 	Origin *Origin `json:"origin,omitempty"`
+	// Leg is the place of the run in an experiment; nil for a run on its own.
+	Leg *Leg `json:"leg,omitempty"`
 	// ServerCounters are server counters over the run, by name: the last scrape
 	// minus the first.
 	ServerCounters map[string]float64 `json:"server_counters,omitempty"`
@@ -60,22 +63,47 @@ const (
 	Interrupted Status = "interrupted"
 )
 
+// A Leg is the place of a run in an experiment. Numbers count from 1.
+type Leg struct {
+	Experiment string `json:"experiment"`
+	Block      int    `json:"block"`    // legs of one block are compared with each other
+	Position   int    `json:"position"` // in the order in which the legs ran
+	// ServerStart is which start of a server in the experiment the leg ran on: legs
+	// with the same number shared a process. 0 if the experiment started none.
+	ServerStart int `json:"server_start,omitempty"`
+}
+
+// A Snapshot is how far a run had come at one instant.
+type Snapshot struct {
+	At       Instant // Never for a run that has not begun
+	Released int     // requests that the driver had let go
+	Done     int     // of these, how many were over, failed ones included
+	Failed   int
+	Tokens   int // output tokens received, those of requests in flight included
+}
+
+// InFlight is how many requests were released and not done.
+func (s Snapshot) InFlight() int { return s.Released - s.Done }
+
 // A Plan is what was asked for. It holds no secrets.
 type Plan struct {
-	Dialect     string    `json:"dialect"` // whose command line it was: pitot, vllm or sglang
-	URL         string    `json:"url"`
-	Protocol    string    `json:"protocol"` // completions, chat ...
-	Model       string    `json:"model"`
-	Stream      bool      `json:"stream"`
-	Workload    string    `json:"workload"` // in words, with its lengths
-	Requests    int       `json:"requests"`
-	Seed        uint64    `json:"seed"`
-	Arrival     string    `json:"arrival"`               // in words
-	Rate        float64   `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
-	Ramp        bool      `json:"ramp,omitempty"`        // the rate rises or falls on purpose
-	Concurrency int       `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
-	Objectives  []SLO     `json:"objectives,omitempty"`  // for goodput
-	Percentiles []float64 `json:"percentiles,omitempty"` // to report
+	Dialect     string       `json:"dialect"` // whose command line it was: pitot, vllm or sglang
+	URL         string       `json:"url"`
+	Protocol    string       `json:"protocol"` // completions, chat ...
+	Model       string       `json:"model"`
+	Stream      bool         `json:"stream"`
+	Workload    plan.Message `json:"workload"` // with its lengths, without how many
+	Requests    int          `json:"requests"`
+	Seed        uint64       `json:"seed"`
+	Arrival     plan.Message `json:"arrival"`
+	Rate        float64      `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
+	Ramp        bool         `json:"ramp,omitempty"`        // the rate rises or falls on purpose
+	Concurrency int          `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
+	Objectives  []SLO        `json:"objectives,omitempty"`  // for goodput
+	Percentiles []float64    `json:"percentiles,omitempty"` // to report
+	// Spec is all of it, enough to make the run again; nil of imported runs, and of those
+	// stored before there were Specs.
+	Spec *plan.Spec `json:"spec,omitempty"`
 	// Settings is every setting of the command line by name, in text.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Foreign is the command line of another tool in that tool's own form, as
@@ -136,8 +164,8 @@ type Profile struct {
 
 // A Verdict is what a run's own health makes of its figures.
 type Verdict struct {
-	Validity Validity `json:"validity"`
-	Reasons  []string `json:"reasons,omitempty"` // each a phrase; the gravest first
+	Validity Validity       `json:"validity"`
+	Reasons  []plan.Message `json:"reasons,omitempty"` // the gravest first
 }
 
 // Validity is how far figures can be trusted.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // A Note is what there is to write about.
@@ -48,7 +49,7 @@ type File struct {
 
 // Write writes the note.
 func (n Note) Write() (Page, error) {
-	w := &writer{Note: n, words: phrasesOf(n.Lang), said: report.NewPhrases(n.Comparison, n.Lang)}
+	w := &writer{Note: n, lang: words.In(string(n.Lang)), words: phrasesOf(n.Lang), said: report.NewPhrases(n.Comparison, n.Lang)}
 	for _, part := range []func() error{
 		w.head, w.verdicts, w.environment, w.commands, w.comparison, w.pictures, w.results, w.method,
 	} {
@@ -63,6 +64,7 @@ func (n Note) Write() (Page, error) {
 // A writer is a note in the making.
 type writer struct {
 	Note
+	lang  *words.Language
 	words phrases
 	said  report.Phrases
 	text  strings.Builder

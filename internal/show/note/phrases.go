@@ -26,13 +26,9 @@ type phrases struct {
 	sharedSettings, around                                                    string
 
 	// Plots.
-	dots, dotsX, dotsCaption, bareDots                                            string
-	ttft, ttftX, ttftY, ttftCaption                                               string
-	itl, itlX, itlY, itlCaption                                                   string
-	output, outputX, outputY, outputCaption                                       string
-	timeline, timelineX, timelineY, timelineCaption, timelineEvery, timelineFirst string
-	wait, prefill, decode, whole, fails                                           string
-	severalRuns                                                                   string
+	dotsCaption, bareDots, ttftCaption, itlCaption, outputCaption string
+	timelineCaption, timelineEvery, timelineFirst                 string
+	severalRuns                                                   string
 
 	// Method.
 	level, tests, noTests, definitions, plotRules string
@@ -79,18 +75,17 @@ var english = phrases{
 	table: "result tables", summary: "result files", undated: "result files with the timing of each request", recorded: "result files with every request",
 	sharedSettings: "Settings that all runs share (%d)", around: "Found beside the tables",
 
-	dots: "Change against %s", dotsX: "change (%)",
 	dotsCaption: "Change of each figure against %[1]s. The arrow says which way is good. A line is the interval at %[2]s, a full dot has a verdict, a hollow one has none; the grey band is ±%[3]s.",
 	bareDots:    "Change of each figure against %[1]s. The arrow says which way is good. There are no intervals, since no run was repeated; the grey band is ±%[2]s.",
-	ttft:        "TTFT distribution", ttftX: "TTFT (ms)", ttftY: "requests (%)",
+
 	ttftCaption: "Share of requests whose first token came within the time. Further left is faster; the axis gives the tail room.",
-	itl:         "ITL distribution", itlX: "ITL (ms)", itlY: "gaps between tokens (%)",
+
 	itlCaption: "Share of gaps between tokens that took no longer than the time. Further left is faster; the axis gives the tail room.",
-	output:     "Output throughput over time", outputX: "time since the start (s)", outputY: "tok/s",
+
 	outputCaption: "Output tokens per second, in windows of %s s.",
-	timeline:      "Requests of %s", timelineX: "time since the start (s)", timelineY: "request, in the order of sending",
+
 	timelineCaption: "Each line is a request of %s.", timelineEvery: "One in %d is shown.", timelineFirst: "The first run is shown.",
-	wait: "waiting to be sent", prefill: "to the first token", decode: "decoding", whole: "whole answer", fails: "failed",
+
 	severalRuns: "One line for each run: how far lines of one colour are apart is the noise from run to run.",
 
 	level:       "Intervals are at %[1]s; p values are corrected over the metrics of a workload. Differences below %[2]s are of no interest.",
@@ -132,18 +127,17 @@ var chinese = phrases{
 	table: "结果表", summary: "结果文件", undated: "含每个请求耗时的结果文件", recorded: "含逐请求数据的结果文件",
 	sharedSettings: "所有运行一致的参数（%d 项）", around: "结果表旁的环境记录",
 
-	dots: "相对 %s 的变化", dotsX: "变化（%）",
 	dotsCaption: "各指标相对 %[1]s 的变化。箭头表示该指标的优化方向；横线为 %[2]s 置信区间；实心点已有结论，空心点没有；灰色区域为 ±%[3]s。",
 	bareDots:    "各指标相对 %[1]s 的变化。箭头表示该指标的优化方向；没有重复运行，所以没有区间；灰色区域为 ±%[2]s。",
-	ttft:        "TTFT 分布", ttftX: "TTFT（ms）", ttftY: "请求占比（%）",
+
 	ttftCaption: "TTFT 不超过横轴时间的请求占比。曲线越靠左越快；纵轴放大了尾部。",
-	itl:         "ITL 分布", itlX: "ITL（ms）", itlY: "token 间隔占比（%）",
+
 	itlCaption: "ITL 不超过横轴时间的间隔占比。曲线越靠左越快；纵轴放大了尾部。",
-	output:     "输出吞吐随时间变化", outputX: "运行时间（s）", outputY: "tok/s",
+
 	outputCaption: "每秒输出 token 数，窗口 %s s。",
-	timeline:      "请求时间线：%s", timelineX: "运行时间（s）", timelineY: "请求（按发送顺序）",
+
 	timelineCaption: "每条横线是 %s 的一个请求。", timelineEvery: "每 %d 个请求画一个。", timelineFirst: "只画第一次运行。",
-	wait: "等待发送", prefill: "首 token 前", decode: "解码", whole: "整个回答", fails: "失败",
+
 	severalRuns: "每次运行一条线：同色线之间的差距就是运行之间的噪声。",
 
 	level:       "区间的置信水平为 %[1]s，p 值按负载内的指标数做了多重比较校正；小于 %[2]s 的差异不予关注。",

@@ -10,7 +10,9 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/plot"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // A picture is a plot that can be drawn of a workload.
@@ -66,7 +68,7 @@ func (w *writer) changes(load compare.Workload) []picture {
 	if len(load.Variants) < 2 {
 		return nil
 	}
-	dots := report.Dots{Margin: w.Comparison.Margin}
+	dots := plot.Dots{Baseline: load.Variants[0].Name, Margin: w.Comparison.Margin}
 	for _, v := range load.Variants[1:] {
 		dots.Variants = append(dots.Variants, v.Name)
 	}
@@ -81,20 +83,20 @@ func (w *writer) changes(load compare.Workload) []picture {
 		return nil
 	}
 	p, baseline := w.words, load.Variants[0].Name
-	title, margin := w.say(p.dots, baseline), w.said.Share(w.Comparison.Margin)
+	title, margin := w.lang.Word("plot.changes", "baseline", baseline), w.said.Share(w.Comparison.Margin)
 	caption := w.say(p.bareDots, escape(baseline), margin)
-	if slices.ContainsFunc(dots.Rows, func(r report.DotRow) bool {
-		return slices.ContainsFunc(r.Dots, func(d report.Dot) bool { return !math.IsNaN(d.Low) })
+	if slices.ContainsFunc(dots.Rows, func(r plot.DotRow) bool {
+		return slices.ContainsFunc(r.Dots, func(d plot.Dot) bool { return !math.IsNaN(d.Low) })
 	}) {
 		caption = w.say(p.dotsCaption, escape(baseline), w.said.Share(w.Comparison.Level), margin)
 	}
 	return []picture{{"changes", title, caption, func(out io.Writer) error {
-		return report.DotPlot(out, report.Axes{Title: title, X: p.dotsX}, dots)
+		return plot.Changes(out, w.lang, dots)
 	}}}
 }
 
 // dotRow is a figure in a plot of changes; ok if there is a change in it.
-func (w *writer) dotRow(load compare.Workload, r compare.Row) (row report.DotRow, ok bool) {
+func (w *writer) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, ok bool) {
 	row.Name = w.said.Title(r.Quantity)
 	same := func(o compare.Row) bool {
 		return o.Quantity.Name == r.Quantity.Name && o.Definition.ID != r.Definition.ID
@@ -104,7 +106,7 @@ func (w *writer) dotRow(load compare.Workload, r compare.Row) (row report.DotRow
 	}
 	row.Name += map[metrics.Direction]string{metrics.Lower: " ↓", metrics.Higher: " ↑"}[r.Quantity.Better]
 	for i := range load.Variants[1:] {
-		dot := report.Dot{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
+		dot := plot.Dot{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		if i+1 < len(r.Cells) && r.Cells[i+1].Change != nil && !r.Cells[i+1].Change.Plain {
 			c := r.Cells[i+1].Change
 			dot.Change, dot.Settled, ok = c.Relative, c.Verdict != compare.CannotTell, true
@@ -119,10 +121,10 @@ func (w *writer) dotRow(load compare.Workload, r compare.Row) (row report.DotRow
 
 // curves are the plots in which all variants are, of runs that have records.
 func (w *writer) curves(load compare.Workload) (pictures []picture) {
-	var variants []report.Curves
+	var variants []plot.Curves
 	several := false
 	for _, v := range load.Variants {
-		c := report.Curves{Name: v.Name}
+		c := plot.Curves{Name: v.Name}
 		for _, r := range w.runsOf(v) {
 			c.Runs = append(c.Runs, r.Digest)
 		}
@@ -130,23 +132,23 @@ func (w *writer) curves(load compare.Workload) (pictures []picture) {
 		variants = append(variants, c)
 	}
 	p := w.words
-	add := func(name string, axes report.Axes, caption string, draw func(io.Writer, report.Axes, []report.Curves) error) {
+	add := func(name, caption string, draw func(io.Writer, *words.Language, []plot.Curves) error) {
 		if several {
 			caption += p.gap + p.severalRuns
 		}
-		pictures = append(pictures, picture{name, axes.Title, caption, func(out io.Writer) error { return draw(out, axes, variants) }})
+		pictures = append(pictures, picture{name, w.lang.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.lang, variants) }})
 	}
-	has := func(is func(report.Digest) bool) bool {
-		return slices.ContainsFunc(variants, func(c report.Curves) bool { return slices.ContainsFunc(c.Runs, is) })
+	has := func(is func(plot.Digest) bool) bool {
+		return slices.ContainsFunc(variants, func(c plot.Curves) bool { return slices.ContainsFunc(c.Runs, is) })
 	}
-	if has(func(d report.Digest) bool { return len(d.TTFT) > 0 }) {
-		add("ttft", report.Axes{Title: p.ttft, X: p.ttftX, Y: p.ttftY}, p.ttftCaption, report.TTFTPlot)
+	if has(func(d plot.Digest) bool { return len(d.TTFT) > 0 }) {
+		add("ttft", p.ttftCaption, plot.TTFT)
 	}
-	if has(func(d report.Digest) bool { return len(d.ITL) > 0 }) {
-		add("itl", report.Axes{Title: p.itl, X: p.itlX, Y: p.itlY}, p.itlCaption, report.ITLPlot)
+	if has(func(d plot.Digest) bool { return len(d.ITL) > 0 }) {
+		add("itl", p.itlCaption, plot.ITL)
 	}
-	if window := report.WindowOf(variants); window > 0 {
-		add("output", report.Axes{Title: p.output, X: p.outputX, Y: p.outputY}, fmt.Sprintf(p.outputCaption, strconv.FormatFloat(window, 'g', -1, 64)), report.OutputPlot)
+	if window := plot.WindowOf(variants); window > 0 {
+		add("output", fmt.Sprintf(p.outputCaption, strconv.FormatFloat(window, 'g', -1, 64)), plot.Output)
 	}
 	return pictures
 }
@@ -160,11 +162,10 @@ func (w *writer) timelines(load compare.Workload) (pictures []picture) {
 			continue
 		}
 		l := runs[0].Digest.Timeline
-		title := w.say(p.timeline, v.Name)
+		title := w.lang.Word("plot.requests", "variant", v.Name)
 		caption := w.say(p.timelineCaption, escape(v.Name)) + w.thinned(l.Every, len(runs))
 		pictures = append(pictures, picture{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
-			words := report.Phases{Wait: p.wait, Prefill: p.prefill, Decode: p.decode, Whole: p.whole, Failed: p.fails}
-			return report.TimelinePlot(out, report.Axes{Title: title, X: p.timelineX, Y: p.timelineY}, words, l)
+			return plot.Requests(out, w.lang, v.Name, l)
 		}})
 	}
 	return pictures

@@ -7,9 +7,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/report"
-	"github.com/pitot-bench/pitot/internal/tool/sglang"
-	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -17,16 +16,16 @@ import (
 type Run struct {
 	trace.Run // without probes
 	Table     string
-	Digest    report.Digest
+	Digest    plot.Digest
 }
 
-// NewRun keeps of a trace what a note needs; the trace is not held on to. dialect is
+// NewRun keeps of a trace what a note needs; the trace is not held on to. table is
 // whose report stands for a run of Pitot's: vllm, sglang or pitot. An imported run
 // has its own tool's.
-func NewRun(t *trace.Trace, dialect string) (Run, error) {
-	r := Run{Run: t.Run, Digest: report.NewDigest(t)}
+func NewRun(t *trace.Trace, table string) (Run, error) {
+	r := Run{Run: t.Run, Digest: plot.NewDigest(t)}
 	r.Probes = nil
-	text, err := render(func(w io.Writer) error { return writeTable(w, t, dialect) })
+	text, err := render(func(w io.Writer) error { return writeTable(w, t, table) })
 	if err != nil {
 		return Run{}, fmt.Errorf("write the table of run %s: %w", t.Run.ID, err)
 	}
@@ -34,16 +33,16 @@ func NewRun(t *trace.Trace, dialect string) (Run, error) {
 	return r, nil
 }
 
-func writeTable(w io.Writer, t *trace.Trace, dialect string) error {
+func writeTable(w io.Writer, t *trace.Trace, table string) error {
 	if o := t.Run.Origin; o != nil {
 		if o.Tool == "vllm" || o.Tool == "sglang" {
-			return table.WriteReported(w, t.Run, vllm.Table(), sglang.Table())
+			return dialect.WriteReported(w, t.Run)
 		}
 		return writeFigures(w, o)
 	}
-	switch dialect {
+	switch table {
 	case "sglang":
-		r, err := sglang.NewReport(t, "")
+		r, err := dialect.NewSGLangReport(t, "")
 		if err != nil {
 			return err
 		}
@@ -51,7 +50,7 @@ func writeTable(w io.Writer, t *trace.Trace, dialect string) error {
 	case "pitot":
 		return report.Text(w, metrics.Summarize(t, metrics.Options{}))
 	}
-	r, err := vllm.NewReport(t, "")
+	r, err := dialect.NewVLLMReport(t, "")
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,22 @@
 //	{share:pct %.3g}        in percent; ms, us, GiB likewise
 //	{took:dur}              as a duration: 1m30s
 //	{n:one request|many {n} requests}
-//	                        by number: 1, and any other
+//	                        by number: 1, and any other; of yes and no, which it is
+//	{why:?: {why}}          the text behind the question mark, if there is such an
+//	                        argument and it is neither 0 nor empty
+//	{names:and}             a list, joined by list.and, list.stop ...; else by list.comma
 //
-// A text in quotes is as Go reads it, for one that begins or ends with blanks. A list is
-// joined as the language does that, and a message in a message is said in the same
-// language. A new language is a new file: its name is what --lang takes.
+// A text in quotes is as Go reads it, for one that begins or ends with blanks, or is
+// empty. A message in a message is said in the same language.
+//
+// A new language is a new file: its name is what --lang takes. Codes that begin with
+// language say how it is written: language.unspaced names a script, such as Han, that has
+// no blanks between its characters, and one between them and Latin letters or digits.
+// Where an argument meets the text around it, blanks follow that rule.
 package words
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"path"
@@ -29,6 +37,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -38,8 +48,9 @@ var files embed.FS
 
 // A Language has the words of every message.
 type Language struct {
-	Name  string // en, zh
-	texts map[plan.Code]string
+	Name     string // en, zh
+	texts    map[plan.Code]string
+	unspaced *unicode.RangeTable // a script without blanks, nil for none
 }
 
 // Default is the language of what has no other.
@@ -57,7 +68,7 @@ var catalogues = sync.OnceValue(func() map[string]*Language {
 			panic(err)
 		}
 		name := strings.TrimSuffix(e.Name(), ".txt")
-		l := &Language{name, map[plan.Code]string{}}
+		l := &Language{Name: name, texts: map[plan.Code]string{}}
 		if err := l.read(string(text)); err != nil {
 			panic(fmt.Sprintf("catalogue %s: %v", name, err)) // a test reads them all
 		}
@@ -98,7 +109,7 @@ func (l *Language) read(text string) error {
 		default:
 			code, text, ok := strings.Cut(line, ": ")
 			last = plan.Code(code)
-			if _, twice := l.texts[last]; !ok || twice {
+			if !ok || l.Knows(last) {
 				return fmt.Errorf("%q: must be a new code, a colon and a text", line)
 			}
 			if quoted, err := strconv.Unquote(text); err == nil {
@@ -107,17 +118,20 @@ func (l *Language) read(text string) error {
 			l.texts[last] = text
 		}
 	}
+	l.unspaced = unicode.Scripts[l.texts["language.unspaced"]]
 	return nil
 }
 
 // Knows reports whether the language has words for a code.
-func (l *Language) Knows(code plan.Code) bool { return l.texts[code] != "" }
+func (l *Language) Knows(code plan.Code) bool {
+	_, ok := l.texts[code]
+	return ok
+}
 
 // Say says a message. One without words, which a newer Pitot may have stored, is shown
 // as its code and arguments.
 func (l *Language) Say(m plan.Message) string {
-	if m.Code == plan.TextCode {
-		text, _ := m.Args["text"].(string)
+	if text, ok := m.Words(); ok {
 		return text
 	}
 	if !l.Knows(m.Code) {
@@ -129,30 +143,66 @@ func (l *Language) Say(m plan.Message) string {
 // Word says what a code and arguments are, as plan.Say takes them.
 func (l *Language) Word(code plan.Code, args ...any) string { return l.Say(plan.Say(code, args...)) }
 
-// Join says all messages, one after the other with what stands between items of a list.
-func (l *Language) Join(all []plan.Message) string {
+// Join joins items as a list of a kind: comma, and, stop.
+func (l *Language) Join(kind string, items ...string) string {
+	if n := len(items); kind == "and" && n > 1 {
+		return l.Join("comma", items[:n-1]...) + l.texts["list.and"] + items[n-1]
+	}
+	return strings.Join(items, l.texts[plan.Code("list."+cmp.Or(kind, "comma"))])
+}
+
+// SayAll says all messages, joined as a list of a kind.
+func (l *Language) SayAll(kind string, all []plan.Message) string {
 	texts := make([]string, len(all))
 	for i, m := range all {
 		texts[i] = l.Say(m)
 	}
-	return strings.Join(texts, l.texts["list.comma"])
+	return l.Join(kind, texts...)
 }
 
 // fill puts arguments into a text.
 func (l *Language) fill(text string, args plan.Args) string {
-	var b strings.Builder
+	said := ""
 	for text != "" {
 		before, inner, rest, ok := braces(text)
-		b.WriteString(before)
+		said = l.meet(said, before, false)
 		if !ok {
 			break
 		}
 		name, format, _ := strings.Cut(inner, ":")
-		b.WriteString(l.argument(args[name], format, args))
+		said = l.meet(said, l.argument(args[name], format, args), true)
 		text = rest
 	}
-	return b.String()
+	return said
 }
+
+// meet puts two pieces together, of which the second is an argument or follows one, with
+// the blanks that the script wants there.
+func (l *Language) meet(said, next string, argument bool) string {
+	if l.unspaced == nil || said == "" || next == "" {
+		return said + next
+	}
+	left, right := said, next
+	if argument {
+		left = strings.TrimSuffix(left, " ")
+	} else {
+		right = strings.TrimPrefix(right, " ")
+	}
+	a, _ := utf8.DecodeLastRuneInString(left)
+	b, _ := utf8.DecodeRuneInString(right)
+	own := func(r rune) bool { return unicode.Is(l.unspaced, r) }
+	latin := func(r rune) bool { return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	switch {
+	case own(a) && own(b), fullWidth(a), fullWidth(b):
+		return left + right
+	case own(a) && latin(b), latin(a) && own(b):
+		return left + " " + right
+	}
+	return said + next
+}
+
+// fullWidth are marks of punctuation that have a blank in themselves.
+func fullWidth(r rune) bool { return r >= 0x3001 && r <= 0x303f || r >= 0xff01 && r <= 0xff60 }
 
 // braces finds the first pair of braces in a text, others within it being a part of it.
 func braces(text string) (before, inner, rest string, ok bool) {
@@ -175,25 +225,35 @@ func braces(text string) (before, inner, rest string, ok bool) {
 }
 
 func (l *Language) argument(v any, format string, args plan.Args) string {
+	if then, optional := strings.CutPrefix(format, "?"); optional {
+		if v == nil || v == "" || v == 0.0 || v == false {
+			return ""
+		}
+		return l.fill(then, args)
+	}
+	one, many, choice := strings.Cut(format, "|")
 	switch v := v.(type) {
 	case string:
 		return v
 	case plan.Message:
 		return l.Say(v)
 	case []string:
-		return strings.Join(v, l.texts["list.comma"])
+		return l.Join(format, v...)
 	case []plan.Message:
-		return l.Join(v)
+		return l.SayAll(format, v)
 	case bool:
-		return strconv.FormatBool(v)
-	case float64:
-		if one, many, plural := strings.Cut(format, "|"); plural {
-			if v == 1 {
-				return l.fill(one, args)
-			}
-			return l.fill(many, args)
+		if v {
+			return l.fill(one, args)
 		}
-		return number(v, format)
+		return l.fill(many, args)
+	case float64:
+		switch {
+		case !choice:
+			return number(v, format)
+		case v == 1:
+			return l.fill(one, args)
+		}
+		return l.fill(many, args)
 	}
 	return "?" // an argument that is not there
 }
@@ -207,14 +267,15 @@ func number(v float64, format string) string {
 	}
 	unit, verb, scaled := strings.Cut(format, " ")
 	if !scaled {
-		unit, verb = "", format
+		unit, verb = "", cmp.Or(format, "%.6g")
 	}
 	v *= scales[unit]
-	if verb == "" {
-		return strconv.FormatFloat(v, 'g', 6, 64)
-	}
 	if strings.HasSuffix(verb, "d") {
 		return fmt.Sprintf(verb, int64(v))
 	}
-	return fmt.Sprintf(verb, v)
+	text := fmt.Sprintf(verb, v)
+	if strings.HasSuffix(verb, "g") && strings.Contains(text, "e+") { // a large number in full
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return text
 }

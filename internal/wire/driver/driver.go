@@ -30,7 +30,6 @@ import (
 	"context"
 	"iter"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -73,13 +72,11 @@ type Driver struct {
 	Sender   Sender
 	Now      func() int64
 	OnRecord func(*trace.Record)
+	// Tokens is how many output tokens Sender has received so far, those of requests in
+	// flight included; nil: nobody counts.
+	Tokens   func() int
 	Progress *Progress    // nil: none is kept
 	Timer    *clock.Timer // wakes it when a request is due; nil: one of the runtime's
-}
-
-// Progress counts while a run is under way.
-type Progress struct {
-	Released, Done, Failed atomic.Int64 // Done includes Failed
 }
 
 // An Outcome is what a run gave. All instants count from its start.
@@ -102,6 +99,7 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	bodies, encoding := r.encodeAhead(over)
 	before := processUsage()
 	r.out.Started, r.zero = time.Now(), trace.Instant(d.Now())
+	r.Progress.begin(r)
 	stopProbes := r.startProbes()
 	r.dispatch(bodies)
 	close(over)
@@ -279,10 +277,10 @@ func (r *run) send(e encoded, rec *trace.Record) {
 
 // note adds a record that is complete.
 func (r *run) note(rec *trace.Record) {
+	r.Progress.Done.Add(1)
 	if !rec.OK() {
 		r.Progress.Failed.Add(1)
 	}
-	r.Progress.Done.Add(1)
 	r.mu.Lock()
 	r.out.Records = append(r.out.Records, rec)
 	r.mu.Unlock()

@@ -392,3 +392,17 @@ func TestWarmUp(t *testing.T) {
 		}
 	})
 }
+
+// instantly answers at once.
+type instantly struct{}
+
+func (instantly) Encode(*workload.Request) ([]byte, error)                       { return nil, nil }
+func (instantly) Send(context.Context, *workload.Request, []byte, *trace.Record) {}
+
+// What the driver itself costs a request.
+func BenchmarkRun(b *testing.B) {
+	p := Plan{Requests: make([]workload.Request, b.N), Schedule: arrival.Burst(), Concurrency: 64}
+	b.ReportAllocs()
+	b.ResetTimer()
+	Driver{Sender: instantly{}, Now: func() int64 { return 1 }}.Run(b.Context(), nil, p)
+}

@@ -43,7 +43,9 @@ func (r *run) probe(p *Probe, over <-chan struct{}) {
 		rec := trace.NewRecord(len(r.out.Probes))
 		rec.Due = r.now()
 		rec.Released = rec.Due
-		r.out.Probes = append(r.out.Probes, r.transmit(&p.Request, body, rec))
+		rec = r.transmit(&p.Request, body, rec)
+		r.Progress.probes.Add(int64(rec.OutputTokens))
+		r.out.Probes = append(r.out.Probes, rec)
 		select {
 		case <-time.After(pause):
 		case <-over:

@@ -3,10 +3,10 @@ package driver
 import (
 	"runtime"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // usage is what this process has used so far.
@@ -16,11 +16,7 @@ type usage struct {
 }
 
 func processUsage() usage {
-	var u usage
-	var r syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) == nil {
-		u.cpu = time.Duration(r.Utime.Nano() + r.Stime.Nano())
-	}
+	u := usage{cpu: machine.OwnCPU()}
 	debug.ReadGCStats(&u.gc)
 	return u
 }

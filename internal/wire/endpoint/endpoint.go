@@ -81,6 +81,7 @@ type Client struct {
 	grammar   *grammar
 	fixed     []field // the body fields that are alike for all requests
 	nested    []field // those in the object of sampling parameters
+	tally     tally
 }
 
 // New returns a Client; the error is a body field that cannot be encoded.
@@ -106,7 +107,7 @@ const errorText = 1 << 10
 // Send sends a body made by Encode and fills rec with what happens. It returns
 // when the answer has been read or the attempt is over; a failure is in rec.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
-	r := &reader{opts: &c.opts, grammar: c.grammar, rec: rec, keep: c.opts.KeepText || req.Followed || c.opts.counts()}
+	r := &reader{opts: &c.opts, grammar: c.grammar, rec: rec, tally: &c.tally, keep: c.opts.KeepText || req.Followed || c.opts.counts()}
 	r.yield = r.event
 	if c.opts.Stream {
 		rec.Chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
@@ -197,6 +198,7 @@ func (c *Client) settle(r *reader) {
 	default:
 		rec.OutputTokens, rec.CountedFrom = chunks, trace.FromChunks
 	}
+	r.tallyUp(rec.OutputTokens)
 	c.recount(r)
 	rec.Text = r.text.String()
 	rec.Error = Redact(rec.Error, c.opts.Secrets)

@@ -45,6 +45,11 @@ type reader struct {
 	ended         bool
 	failed        string // the server's error inside the stream
 
+	tally     *tally // of all the client's streams
+	tallied   int    // tokens of this answer that it has
+	talliedTo int    // chunks in which they came
+	talliedAt int64
+
 	yield func(transport.Event) error // event, as one value for the whole stream
 	delta delta                       // what the event at hand says
 }
@@ -92,6 +97,9 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 		err := r.events.Feed(p, s, r.yield)
 		if r.outputs > 1 && !r.asked {
 			r.asked, r.bundle = true, s.Together()
+		}
+		if s.At-r.talliedAt >= tallyEvery {
+			r.tallyChunks(s.At)
 		}
 		return err
 	}

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +22,7 @@ type piece struct {
 func taken(t *testing.T, pieces ...piece) *trace.Record {
 	t.Helper()
 	rec := trace.NewRecord(0)
-	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec}
+	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec, tally: new(tally)}
 	r.yield = r.event
 	r.Head(200, nil)
 	for _, p := range pieces {
@@ -108,13 +109,36 @@ func BenchmarkChunk(b *testing.B) {
 		if rec.Chunks = rec.Chunks[:0]; r.Data(event, transport.Stamp{At: int64(i), Seq: i, Kernel: true, Drained: true}) != nil {
 			b.Fatal("an event was refused")
 		}
-		r.from = 0
+		r.from, r.talliedTo = 0, 0
 	}
+}
+
+// The same for streams on all processors at once, each with a chunk every 20 ms.
+func BenchmarkStreams(b *testing.B) {
+	event := []byte("data: " + events[0] + "\n\n")
+	const streams = 256
+	shared, index := new(tally), atomic.Int64{}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		var readers [streams]*reader
+		for i := range readers {
+			readers[i], _ = benchReader()
+			readers[i].tally, readers[i].rec.Index = shared, int(index.Add(1))
+			readers[i].rec.Chunks = make([]trace.Chunk, 0, 1)
+		}
+		for i := uint64(0); pb.Next(); i++ {
+			r, n := readers[i%streams], i/streams+1
+			if r.rec.Chunks = r.rec.Chunks[:0]; r.Data(event, transport.Stamp{At: int64(n) * 20e6, Seq: n, Kernel: true, Drained: true}) != nil {
+				b.Error("an event was refused")
+			}
+			r.from, r.talliedTo = 0, 0
+		}
+	})
 }
 
 func benchReader() (*reader, *trace.Record) {
 	rec := &trace.Record{Chunks: make([]trace.Chunk, 0, 1<<12)}
-	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec}
+	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec, tally: new(tally)}
 	r.yield = r.event
 	r.Head(200, nil)
 	return r, rec

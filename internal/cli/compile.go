@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// A compiler makes a Spec of flags and of a file, as a tree: what is given is set where the
+// flag says, defaults are added, and the tree is decoded. For each setting it knows what
+// the user calls it, so that a problem is told under that name.
+type compiler struct {
+	root     *plan.Node
+	flags    []*kong.Flag
+	names    map[string]origin // by path
+	parts    map[string]string // a part of a mix or a tenant as it was given, by its path
+	mix      []*partList       // the flags and keys that gave them
+	given    map[string]string // secrets, by path
+	problems plan.Problems
+	whole    *plan.Document // the file, if it is a Spec, which leaves nothing to defaults
+}
+
+// An origin is where a setting was given.
+type origin struct {
+	name string         // as the user knows it: --rate, or the key of a file
+	doc  *plan.Document // nil for a flag
+	at   plan.Place
+}
+
+// A compiled command line is a Spec, the secrets that it names, and the compiler for its
+// names.
+type compiled struct {
+	*compiler
+	spec plan.Spec
+}
+
+// compile makes a Spec of what a command line gives. config is a file of settings, or of a
+// Spec; empty for none.
+func compile(k *kong.Context, config string, simulated bool) (*compiled, error) {
+	c := &compiler{root: &plan.Node{Kind: plan.Map}, flags: k.Flags(), names: map[string]origin{}, parts: map[string]string{}, given: map[string]string{}}
+	onLine := givenFlags(k)
+	if config != "" {
+		if err := c.file(config, onLine); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range onLine {
+		if path := f.Tag.Get("path"); path != "" {
+			c.displace(path)
+			c.assign(path, nodeOf(f.Target), origin{name: "--" + f.Name})
+		}
+	}
+	if simulated {
+		c.set("target.simulated", scalar("true"))
+	}
+	c.addParts()
+	if c.whole == nil {
+		c.defaults()
+	}
+	out := &compiled{compiler: c, spec: plan.Spec{Request: plan.Request{Stream: true}}}
+	problems := plan.Merge(c.problems, plan.Decode(c.root, &out.spec))
+	if problems != nil {
+		return nil, c.explain(problems)
+	}
+	return out, nil
+}
+
+// givenFlags are the flags on the command line, each once.
+func givenFlags(k *kong.Context) (given []*kong.Flag) {
+	for _, element := range k.Path {
+		if f := element.Flag; f != nil && !slices.Contains(given, f) {
+			given = append(given, f)
+		}
+	}
+	return given
+}
+
+// nodeOf is the value of a flag as a node. Numbers stay numbers, also in a text.
+func nodeOf(v reflect.Value) *plan.Node {
+	switch x := reflect.Indirect(v).Interface().(type) {
+	case fmt.Stringer: // a duration
+		return scalar(x.String())
+	case encoding.TextMarshaler:
+		text, _ := x.MarshalText()
+		return scalar(string(text))
+	case []string:
+		list := &plan.Node{Kind: plan.List}
+		for _, item := range x {
+			list.Items = append(list.Items, &plan.Node{Kind: plan.String, Text: item, Quoted: true})
+		}
+		return list
+	case []float64:
+		list := &plan.Node{Kind: plan.List}
+		for _, item := range x {
+			list.Items = append(list.Items, scalar(strconv.FormatFloat(item, 'g', -1, 64)))
+		}
+		return list
+	case float64:
+		return scalar(strconv.FormatFloat(x, 'g', -1, 64))
+	default:
+		return scalar(fmt.Sprint(x))
+	}
+}
+
+// scalar is a node of a text: a number or a truth if it looks like one.
+func scalar(text string) *plan.Node {
+	kind := plan.String
+	switch {
+	case text == "true" || text == "false":
+		kind = plan.Bool
+	case json.Valid([]byte(text)) && strings.Trim(text, "0123456789+-.eE") == "":
+		kind = plan.Number
+	}
+	return &plan.Node{Kind: kind, Text: text}
+}
+
+// file reads a file of settings, or of a Spec. Settings that are none of a Spec are given
+// to their flags, unless they are on the command line.
+func (c *compiler) file(name string, onLine []*kong.Flag) error {
+	data, err := readFile(name)
+	if err != nil {
+		return usagef("--config: %w", err)
+	}
+	doc, err := plan.Parse(name, data)
+	if err != nil {
+		return usage(err)
+	}
+	if doc.Root.Member("version") != nil {
+		if _, doc, err = plan.Read(name, data); err == nil {
+			c.root, c.whole = doc.Root, doc
+		}
+		return usage(err)
+	}
+	if doc.Root.Kind != plan.Map && doc.Root.Kind != plan.Null {
+		return usage(doc.At(doc.Root.At, "must be a map of settings"))
+	}
+	s := settingsFile{compiler: c, doc: doc, onLine: onLine}
+	s.members("", doc.Root)
+	return usage(errors.Join(errors.Join(s.errs...), doc.Explain()))
+}
+
+// assign sets what a flag or a key gives. Some of them are written otherwise than a Spec
+// has them.
+func (c *compiler) assign(path string, n *plan.Node, o origin) {
+	c.names[path] = o
+	switch path {
+	case "request.stream": // --no-stream
+		n = scalar(strconv.FormatBool(!strings.EqualFold(n.Text, "true")))
+	case "request.usage", "before.warm_up.from":
+		if !strings.EqualFold(n.Text, "true") {
+			return
+		}
+		n = scalar(map[string]string{"request.usage": string(plan.UsageEach), "before.warm_up.from": plan.WarmMeasured}[path])
+	case "before.profiler.start.route":
+		if !strings.EqualFold(n.Text, "true") {
+			return
+		}
+		n = scalar("/start_profile")
+		c.set("before.profiler.stop.route", scalar("/stop_profile"))
+	case "before.ready.timeout":
+		c.set("before.ready.connect", n)
+	case "target.url":
+		n = c.baseURL(n)
+	case "target.headers":
+		n = c.headers(path, n)
+	case "request.body":
+		n = c.body(path, n)
+	case "objectives":
+		n = c.objectives(path, n)
+	case mixPath, tenantPath:
+		c.mix = append(c.mix, &partList{path, n, o})
+		return
+	}
+	c.positive(path, n)
+	if n != nil {
+		c.set(path, n)
+	}
+}
+
+// positive refuses a zero that would pass for a setting left out.
+func (c *compiler) positive(path string, n *plan.Node) {
+	zeroes := []string{"requests", "gate.concurrency", "load[0].arrival.rate", "load[0].dataset.output_len"}
+	zero := n != nil && n.Kind == plan.Number && strings.Trim(n.Text, "0.") == ""
+	c.problems.If(zero && slices.Contains(zeroes, path), path, "0", "must be positive")
+	c.problems.Hint(zero && slices.Contains(zeroes, path), "leave it out for the default")
+}
+
+// baseURL cuts a trailing slash and the route /v1.
+func (c *compiler) baseURL(n *plan.Node) *plan.Node {
+	const path = "target.url"
+	if n.Text == "" {
+		c.problems.If(true, path, nil, "is empty; leave it out to measure the embedded engine")
+		return n
+	}
+	base := strings.TrimRight(n.Text, "/")
+	for _, p := range endpoint.Protocols() {
+		for _, route := range []string{p.Path(), p.PathOf(false)} {
+			before, ok := strings.CutSuffix(base, route)
+			if ok && strings.Contains(before, "://") {
+				c.problems.If(plan.CheckURL(path, n.Text) == nil, path, strconv.Quote(n.Text), "leave the route out: %s", before)
+				return n
+			}
+		}
+	}
+	return &plan.Node{Kind: plan.String, Text: strings.TrimSuffix(base, "/v1"), Quoted: true}
+}
+
+// headers are NAME=VALUE pairs, or a map of them. A secret is given, and not a part of the
+// Spec.
+func (c *compiler) headers(path string, n *plan.Node) *plan.Node {
+	list := &plan.Node{Kind: plan.List}
+	add := func(name, value string) {
+		at := plan.Item(path, len(list.Items))
+		h := &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "name", Value: text(name)}}}
+		if plan.SecretName(name) && value != "" {
+			c.given[at] = value
+			h.Members = append(h.Members, plan.Member{Key: "from", Value: &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "given", Value: scalar("true")}}}})
+		} else {
+			h.Members = append(h.Members, plan.Member{Key: "value", Value: text(value)})
+		}
+		list.Items = append(list.Items, h)
+	}
+	for _, m := range n.Members {
+		c.problems.If(len(m.Value.Members)+len(m.Value.Items) > 0, path, m.Key, "the value of a header must be plain")
+		add(m.Key, m.Value.Text)
+	}
+	for _, item := range n.Items {
+		name, value, ok := strings.Cut(item.Text, "=")
+		if !ok { // what follows may be a key
+			before, _, _ := strings.Cut(strings.TrimSpace(name), ":")
+			before, _, _ = strings.Cut(before, " ")
+			c.problems.If(true, path, strconv.Quote(before), "must be NAME=VALUE, with the name of an HTTP header")
+			continue
+		}
+		add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return list
+}
+
+// text is a node of a text, whatever it looks like.
+func text(s string) *plan.Node { return &plan.Node{Kind: plan.String, Text: s, Quoted: true} }
+
+// body is an object, or its text in JSON.
+func (c *compiler) body(path string, n *plan.Node) *plan.Node {
+	if n.Kind == plan.Map {
+		return n
+	}
+	object, err := plan.ParseJSON([]byte(n.Text))
+	if err != nil || object.Kind != plan.Map {
+		c.problems.If(true, path, nil, "must be a JSON object such as {\"temperature\": 0}, not %.60q", n.Text)
+		return nil
+	}
+	return object
+}
+
+// objectives are METRIC=TIME pairs.
+func (c *compiler) objectives(path string, n *plan.Node) *plan.Node {
+	list := &plan.Node{Kind: plan.List}
+	items := n.Items
+	if n.Kind == plan.String {
+		for item := range strings.SplitSeq(n.Text, ",") {
+			items = append(items, text(item))
+		}
+	}
+	for _, item := range items {
+		metric, limit, ok := strings.Cut(item.Text, "=")
+		var d plan.Duration
+		if !ok || d.UnmarshalText([]byte(limit)) != nil {
+			c.problems.If(true, path, strconv.Quote(item.Text), "must be METRIC=TIME such as ttft=200ms, with ttft, tpot, itl or e2el")
+			continue
+		}
+		list.Items = append(list.Items, &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "metric", Value: text(metric)}, {Key: "limit", Value: text(limit)}}})
+	}
+	return list
+}

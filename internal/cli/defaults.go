@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/load/traffic"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// What is so unless something else is given.
+const (
+	defaultRate  = "10" // requests per second
+	defaultReady = "30s"
+	defaultKey   = "OPENAI_API_KEY"
+)
+
+// get is a node of the tree, nil if it is not there.
+func (c *compiler) get(path string) *plan.Node {
+	n := c.root
+	for step := range steps(path) {
+		if n = step.in(n, false); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// set puts a node into the tree.
+func (c *compiler) set(path string, value *plan.Node) {
+	n := c.root
+	for step := range steps(path) {
+		n = step.in(n, true)
+	}
+	*n = *value
+}
+
+// remove takes a setting out of the tree.
+func (c *compiler) remove(path string) {
+	parent := c.get(plan.Parent(path))
+	if parent == nil {
+		return
+	}
+	key := path[strings.LastIndex(path, ".")+1:]
+	parent.Members = slices.DeleteFunc(parent.Members, func(m plan.Member) bool { return m.Key == key })
+	delete(c.names, path)
+}
+
+// A step of a path is the key of a map, or the number of an item.
+type step struct {
+	key  string
+	item int
+}
+
+func steps(path string) func(func(step) bool) {
+	return func(yield func(step) bool) {
+		for part := range strings.SplitSeq(path, ".") {
+			key, rest, indexed := strings.Cut(part, "[")
+			if key != "" && !yield(step{key: key}) {
+				return
+			}
+			if indexed {
+				item := 0
+				_, _ = fmt.Sscanf(rest, "%d]", &item) // of our own making
+				if !yield(step{item: item}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// in is the node a step leads to, made if it is to be.
+func (s step) in(n *plan.Node, create bool) *plan.Node {
+	if s.key != "" {
+		if m := n.Member(s.key); m != nil || !create {
+			return m
+		}
+		n.Kind = plan.Map
+		n.Members = append(n.Members, plan.Member{Key: s.key, Value: new(plan.Node)})
+		return n.Members[len(n.Members)-1].Value
+	}
+	if s.item < len(n.Items) {
+		return n.Items[s.item]
+	}
+	if !create {
+		return nil
+	}
+	n.Kind = plan.List
+	for len(n.Items) <= s.item {
+		n.Items = append(n.Items, new(plan.Node))
+	}
+	return n.Items[s.item]
+}
+
+// unless sets a default.
+func (c *compiler) unless(path, value string) {
+	if c.get(path) == nil {
+		c.set(path, scalar(value))
+	}
+}
+
+// instead are settings of a file that one on the command line puts out of force: those
+// that say in another way when to send, or how fast the embedded engine is.
+var instead = map[string][]string{
+	"load[0].arrival.rate": {"load[0].arrival.ramp", "load[0].arrival.file", "load[0].arrival.speed"},
+	"load[0].arrival.ramp": {"load[0].arrival.rate", "load[0].arrival.file", "load[0].arrival.speed"},
+	"load[0].arrival.file": {"load[0].arrival.rate", "load[0].arrival.ramp", "load[0].arrival.kind", "load[0].arrival.burstiness"},
+	"target.engine.profile": {
+		"target.engine.ttft", "target.engine.itl", "target.engine.per_prompt_token", "target.engine.per_image", "target.engine.slots",
+	},
+}
+
+// displace takes out of the tree what a flag stands in place of, as far as a file gave it.
+func (c *compiler) displace(path string) {
+	for _, other := range instead[path] {
+		if c.names[other].doc != nil || c.whole != nil {
+			c.remove(other)
+		}
+	}
+	if slices.Contains(instead["target.engine.profile"], path) && (c.names["target.engine.profile"].doc != nil || c.whole != nil) {
+		c.remove("target.engine.profile")
+	}
+}
+
+// defaults fills in what depends on other settings.
+func (c *compiler) defaults() {
+	c.unless("version", fmt.Sprint(plan.Version))
+	if len(c.mix) == 0 {
+		c.unless("load[0].dataset.kind", "random")
+	}
+	kinds := c.partsOfLoad()
+	chats := slices.ContainsFunc(kinds, func(k workload.Kind) bool { return k.Chats })
+	protocol := string(endpoint.Completions)
+	if chats {
+		protocol = string(endpoint.Chat)
+	}
+	c.unless("request.protocol", protocol)
+	if endpoint.Protocol(c.get("request.protocol").Text).Silent() {
+		c.set("request.stream", scalar("false"))
+	}
+	c.unless("request.usage", string(plan.UsageAtEnd))
+	full := !slices.ContainsFunc(kinds, func(k workload.Kind) bool { return !k.Unwritten })
+	c.unless("request.ignore_eos", fmt.Sprint(full))
+	if where := c.get("tokenizer.where"); where != nil && where.Text != "server" && where.Text != "none" {
+		c.set("tokenizer.required", scalar("true"))
+	}
+	c.unless("dialect.name", "pitot")
+	if simulated := c.get("target.simulated"); simulated != nil {
+		return
+	}
+	if c.get("target.key") == nil {
+		c.set("target.key.env", text(defaultKey))
+		c.set("target.key.optional", scalar("true"))
+	}
+	c.unless("client.timeout", "1h")
+	c.unless("before.warm_up.requests", "2")
+	c.unless("before.warm_up.from", plan.WarmOther)
+	c.unless("before.ready.timeout", defaultReady)
+	c.unless("before.ready.ask", plan.AskSmall)
+}
+
+// partsOfLoad settles how each stream arrives, and gives the kinds of all datasets.
+func (c *compiler) partsOfLoad() (kinds []workload.Kind) {
+	all := traffic.Datasets()
+	for i, stream := range c.get("load").Items {
+		path := plan.Item("load", i)
+		var own []workload.Kind
+		for _, part := range append([]*plan.Node{stream}, items(stream.Member("mix"))...) {
+			if dataset := part.Member("dataset"); dataset != nil && dataset.Member("kind") != nil {
+				own = append(own, all[dataset.Member("kind").Text])
+			}
+		}
+		timed := len(own) == 1 && own[0].Timed && c.get(plan.Join(path, "dataset.data")) != nil
+		c.arrives(plan.Join(path, "arrival"), timed, len(c.get("load").Items) == 1 && c.get("gate.concurrency") != nil)
+		kinds = append(kinds, own...)
+	}
+	return kinds
+}
+
+func items(n *plan.Node) []*plan.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+// arrives settles the kind of an arrival and its rate.
+func (c *compiler) arrives(path string, timed, gated bool) {
+	has := func(name string) bool { return c.get(plan.Join(path, name)) != nil }
+	nothing := !has("rate") && !has("ramp") && !has("file") && !has("kind")
+	switch {
+	case has("kind"):
+	case has("file"):
+		c.set(plan.Join(path, "kind"), scalar("replay"))
+	case nothing && gated:
+		c.set(plan.Join(path, "kind"), scalar("at-once"))
+	case nothing && timed:
+		c.set(plan.Join(path, "kind"), scalar("replay"))
+		c.set(plan.Join(path, "file"), text(traffic.ReplayData))
+	default:
+		c.set(plan.Join(path, "kind"), scalar("poisson"))
+	}
+	process := c.get(plan.Join(path, "kind")).Text
+	if process != "at-once" && process != "replay" && !has("rate") && !has("ramp") {
+		c.set(plan.Join(path, "rate"), scalar(defaultRate))
+	}
+}

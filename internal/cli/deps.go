@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/pitot-bench/pitot/internal/load/traffic"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/hub"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
+)
+
+// kinds are the datasets and arrivals that a Spec can name: Pitot's own, and those of
+// other tools.
+func kinds() run.Kinds {
+	return run.Kinds{Datasets: traffic.Datasets(), Arrivals: traffic.Arrivals()}
+}
+
+// deps is the world around a run: this process. given are secrets by their paths; spool is
+// where prompts may be kept.
+func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
+	d := run.Deps{
+		Kinds: kinds(), Open: openReader, Read: readFile, Folder: folderAt, Temp: os.TempDir(), Env: p.Env, Given: given,
+		Dial: p.Dial, Listen: p.Listen, Proxy: p.proxy(), Machine: p.environment(),
+		Hub: func(download bool) run.Hub { return hubOf{p.hub(download)} },
+	}
+	if spoolBeside != "" {
+		d.Spool = &spoolFile{dir: filepath.Dir(spoolBeside)}
+	}
+	if p.Alone {
+		d.Quiet = func(procs, chunks int) func() int {
+			return machine.Quiet{Procs: procs, Heap: int64(chunks) * chunkBytes, Collect: p.getenv("GOGC") != ""}.Start().Stop
+		}
+	}
+	return d
+}
+
+// chunkBytes is what a chunk takes in memory, with what a growing slice wastes.
+const chunkBytes = 24
+
+// environment describes this machine and process.
+func (p *Process) environment() trace.Environment {
+	here := machine.Here()
+	return trace.Environment{
+		Pitot: Version(), Go: here.Go, OS: here.OS, Host: here.Host, CPUs: here.CPUs, FileLimit: here.FileLimit, Invocation: p.Args,
+	}
+}
+
+// hub is the Hugging Face hub as this process sees it.
+func (p *Process) hub(download bool) *hub.Hub {
+	return hub.New(hub.Config{Getenv: p.getenv, Dial: p.Dial, Proxy: p.proxy(), Version: Version(), Download: download})
+}
+
+// hubOf adapts a hub to what a run asks of it.
+type hubOf struct{ *hub.Hub }
+
+// Dataset is the files of a dataset.
+func (h hubOf) Dataset(ctx context.Context, name string) (fs.FS, string, error) {
+	return h.Hub.Dataset(name).FS(ctx)
+}
+
+// proxy follows HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in either case.
+func (p *Process) proxy() func(*url.URL) (*url.URL, error) {
+	either := func(name string) string {
+		if v := p.getenv(name); v != "" {
+			return v
+		}
+		return p.getenv(strings.ToLower(name))
+	}
+	c := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
+	if c.HTTPProxy == "" && c.HTTPSProxy == "" {
+		return nil
+	}
+	return c.ProxyFunc()
+}
+
+// readFile reads a small file.
+func readFile(name string) ([]byte, error) { return os.ReadFile(name) }
+
+// openReader opens a file to read, which a folder is not.
+func openReader(name string) (workload.Reader, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		_ = file.Close() // only looked at
+		return nil, fmt.Errorf("is a folder, not a file")
+	}
+	return file, nil
+}
+
+// folderAt is a folder as a file system, nil if there is none.
+func folderAt(name string) fs.FS {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return nil
+	}
+	return os.DirFS(name)
+}
+
+// A spoolFile keeps prompts that are too many for memory beside the runs, where there is
+// room for what a benchmark leaves, in a file that no name leads to. It is made when it
+// is first written to.
+type spoolFile struct {
+	dir  string
+	once sync.Once
+	file *os.File
+	err  error
+}
+
+func (f *spoolFile) open() {
+	f.file, f.err = os.CreateTemp(f.dir, ".pitot-prompts-*")
+	if f.err == nil {
+		f.err = os.Remove(f.file.Name())
+	}
+}
+
+// WriteAt makes the file if it is not there.
+func (f *spoolFile) WriteAt(b []byte, at int64) (int, error) {
+	f.once.Do(f.open)
+	n, err := 0, f.err
+	if err == nil {
+		n, err = f.file.WriteAt(b, at)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; it lies beside the runs, for which PITOT_STORE names another file", err)
+	}
+	return n, err
+}
+
+// ReadAt reads what was written.
+func (f *spoolFile) ReadAt(b []byte, at int64) (int, error) { return f.file.ReadAt(b, at) }

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/hub"
+)
+
+// explain tells problems in the user's words: under the flags that were given, or at their
+// places in a file.
+func (c *compiler) explain(problems plan.Problems) error {
+	var errs []error
+	var inFile plan.Problems
+	for _, p := range problems {
+		o := c.origin(p.Path)
+		switch {
+		case o.doc != nil:
+			errs = append(errs, o.doc.At(o.at, p.Under(o.name)))
+		case o.name == "" && c.whole != nil:
+			inFile = append(inFile, p)
+		case o.name == "":
+			errs = append(errs, p)
+		default:
+			errs = append(errs, errors.New(p.Under(o.name)))
+		}
+	}
+	if inFile != nil {
+		errs = append(errs, c.whole.Explain(inFile))
+	}
+	return usage(errors.Join(errs...))
+}
+
+// origin is what the user calls the setting at a path: as it was given, else the flag for
+// it, for what is below it, or for what it stands in.
+func (c *compiler) origin(path string) origin {
+	if o, ok := c.names[path]; ok {
+		return o
+	}
+	for base, name := range c.parts {
+		if below, ok := strings.CutPrefix(path, base); ok {
+			if flag := c.flagFor("load[0]" + below); flag != "" {
+				name += ": " + strings.TrimPrefix(flag, "--")
+			}
+			return origin{name: name}
+		}
+	}
+	for at := path; at != ""; at = plan.Parent(at) {
+		if o, ok := c.names[at]; ok {
+			return o
+		}
+		if o, ok := c.names[plan.Join(at, "kind")]; ok {
+			return o
+		}
+		for _, given := range slices.Sorted(maps.Keys(c.names)) {
+			if strings.HasPrefix(given, at+".") {
+				return c.names[given]
+			}
+		}
+		if flag := c.flagFor(at); flag != "" && c.whole == nil {
+			return origin{name: flag}
+		}
+	}
+	return origin{}
+}
+
+// flagFor is the flag of a setting, empty if there is none.
+func (c *compiler) flagFor(path string) string {
+	for _, f := range c.flags {
+		if own := f.Tag.Get("path"); own != "" && (own == path || own == plan.Join(path, "kind")) {
+			return "--" + f.Name
+		}
+	}
+	return ""
+}
+
+// A namer is a front end that tells problems in its own words, and knows what a setting is
+// called there.
+type namer interface {
+	explain(plan.Problems) error
+	nameOf(path string) string
+}
+
+// nameOf is what the user calls a setting.
+func (c *compiler) nameOf(path string) string { return c.origin(path).name }
+
+// inWords tells what went wrong with a run in the words of a front end.
+func inWords(front namer, err error) error {
+	var problems plan.Problems
+	var remedy *run.RemedyError
+	var missing *hub.Missing
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &problems):
+		return front.explain(problems)
+	case errors.As(err, &remedy):
+		if name := front.nameOf(remedy.Path); name != "" {
+			return errors.Join(err, errors.New(name+" "+remedy.Does))
+		}
+	case errors.As(err, &missing):
+		if flag := front.nameOf("tokenizer.download"); flag != "" && missing.Variable == hub.DownloadVariable {
+			return usagef("%w, or %s", err, flag)
+		}
+		return usage(err)
+	}
+	return err
+}

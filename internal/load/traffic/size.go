@@ -1,0 +1,53 @@
+package traffic
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/pitot-bench/pitot/internal/load/dist"
+)
+
+// A Size is a number of tokens, or a distribution of such numbers. Its zero value is
+// none.
+type Size struct {
+	Fixed int
+	Law   *dist.Count // nil: Fixed
+}
+
+// UnmarshalText reads either.
+func (s *Size) UnmarshalText(text []byte) error {
+	if n, err := strconv.Atoi(string(text)); err == nil {
+		*s = Size{Fixed: n}
+		return nil
+	}
+	c, err := dist.ParseCount(string(text))
+	*s = Size{Law: &c}
+	return err
+}
+
+// String is what UnmarshalText reads.
+func (s Size) String() string {
+	if s.Law != nil {
+		return s.Law.String()
+	}
+	return strconv.Itoa(s.Fixed)
+}
+
+// MarshalJSON writes a number, or a text.
+func (s Size) MarshalJSON() ([]byte, error) {
+	if s.Law != nil {
+		return json.Marshal(s.Law.String())
+	}
+	return json.Marshal(s.Fixed)
+}
+
+// IsZero reports whether it is none.
+func (s Size) IsZero() bool { return s.Law == nil && s.Fixed == 0 }
+
+// count is the distribution.
+func (s Size) count() dist.Count {
+	if s.Law != nil {
+		return *s.Law
+	}
+	return dist.ConstantCount(s.Fixed)
+}

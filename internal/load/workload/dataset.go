@@ -1,0 +1,122 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// A Dataset makes the requests of a workload. Its exported fields are its settings, under
+// the names of their json tags; everything else comes from the Source. The methods are
+// called in the order in which they stand here.
+type Dataset interface {
+	// Check reports everything wrong with the settings, by paths below the dataset's.
+	Check(s *Source) plan.Problems
+	// Read reads the files that it names, before there is a tokenizer.
+	Read(ctx context.Context, s *Source) error
+	// Build draws or reads the requests. Without a draw from elsewhere between them, two
+	// calls with sources of the same seed give the same.
+	Build(ctx context.Context, s *Source) (Workload, error)
+	// Describe says what is sent, without how many.
+	Describe() plan.Message
+}
+
+// A Kind is a kind of dataset.
+type Kind struct {
+	New func() Dataset // with its defaults
+	// Drawn: prompts are drawn, so that others of the same kind can be, to warm up with.
+	Drawn bool
+	// Unwritten: nobody wrote the prompts, so that nobody would end the answers; they have
+	// their full length unless something else is asked for.
+	Unwritten bool
+	Chats     bool // made for protocols of chats
+	Timed     bool // its requests have times of their own
+}
+
+// An Arrival decides when the requests of a workload are due.
+type Arrival interface {
+	Check() plan.Problems
+	// Read reads the files that it names.
+	Read(files Files) error
+	Arrange(w *Workload, a Arranging) (Arrangement, error)
+	Describe() plan.Message
+}
+
+// Arranging is what an Arrival draws by, beside its own settings.
+type Arranging struct {
+	Seed     uint64
+	Adapters plan.Adapters
+}
+
+// An Arrangement is when requests are due.
+type Arrangement struct {
+	Schedule iter.Seq[time.Duration] // one time for each request that waits for no other
+	Requests int                     // that have a place in it, from the first
+	End      time.Duration           // when nothing would be waited for any more if the last were answered at once
+	Rate     float64                 // per second, if it is constant in the mean, else 0
+	Ramp     bool                    // it rises or falls on purpose
+}
+
+// Starts is how many requests wait for no other: those that a schedule is for.
+func (w *Workload) Starts() int {
+	n := 0
+	for i := range w.Requests {
+		if w.Requests[i].After == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Before is how many requests come ahead of start n.
+func (w *Workload) Before(n int) int {
+	for i := range w.Requests {
+		if w.Requests[i].After != 0 {
+			continue
+		}
+		if n--; n < 0 {
+			return i
+		}
+	}
+	return len(w.Requests)
+}
+
+// With lets read have the file that the setting at a path names, unpacked. What is wrong
+// with the file is a Problem of that setting; what a server said is not.
+func (f Files) With(path, name string, read func(io.Reader) error) error {
+	if f.Open == nil {
+		return plan.Problems{{Path: path, Value: name, Why: "no files can be read here"}}
+	}
+	file, err := f.Open(name)
+	if err == nil {
+		defer file.Close()
+		var text io.Reader
+		if text, err = rows.Unpack(name, file); err == nil {
+			err = read(text)
+		}
+	}
+	return Blame(path, name, err)
+}
+
+// Blame is err as a problem of the setting at a path, unless it is one already or is what
+// a server said.
+func Blame(path, value string, err error) error {
+	var server interface{ MayPass() bool }
+	var known plan.Problems
+	var file *fs.PathError
+	switch {
+	case err == nil || errors.As(err, &server) || errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &file):
+		err = file.Err
+	}
+	return plan.Problems{{Path: path, Value: value, Why: err.Error()}}
+}

@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Latencies are those that objectives can limit.
+var latencies = []string{"ttft", "tpot", "itl", "e2el"}
+
+// Check reports everything wrong with the form of a Spec. What only a dataset, an arrival
+// or a dialect knows is for those who have their kinds.
+func (s *Spec) Check() (p Problems) {
+	p.If(s.Version > Version, "version", s.Version, "was written by a newer Pitot; this one reads version %d", Version)
+	p.If(s.Version < 1, "version", s.Version, "must be %d", Version)
+	p = append(p, s.Target.check()...)
+	p = append(p, s.Request.check()...)
+	p.If(s.Requests < 0, "requests", s.Requests, "must not be negative")
+	p = append(p, s.checkLoad()...)
+	p.If(s.Gate.Concurrency < 0, "gate.concurrency", s.Gate.Concurrency, "must not be negative")
+	p.If(s.Gate.Hold && s.Gate.Concurrency == 0, "gate.hold", nil, "only applies to a gate with a concurrency")
+	p.If(s.Tokens.Vocab < 0 || s.Tokens.Vocab == 1, "tokenizer.vocab", s.Tokens.Vocab, "must be at least 2")
+	p = append(p, s.Before.check()...)
+	p.If(!(s.Probe.Rate >= 0) || math.IsInf(s.Probe.Rate, 1), "probe.rate", s.Probe.Rate, "must be a number of requests per second")
+	p = append(p, s.checkReport()...)
+	return append(p, s.Client.check(s.Target)...)
+}
+
+func (t *Target) check() (p Problems) {
+	if t.URL != "" {
+		p = append(p, CheckURL("target.url", t.URL)...)
+	}
+	p.If(t.URL != "" && t.Engine != nil, "target.engine", nil, "only applies to the embedded engine, and target.url names another server")
+	p.If(t.URL != "" && t.Simulated, "target.url", nil, "a simulation needs no server")
+	return append(p, checkHeaders("target.headers", t.Headers)...)
+}
+
+// CheckURL reports what is wrong with the address of a server. What may be a password is
+// not repeated.
+func CheckURL(path, s string) (p Problems) {
+	u, err := url.Parse(s)
+	lower := strings.ToLower(s)
+	quoted := strconv.Quote(s)
+	switch {
+	case !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://"):
+		p.If(true, path, quoted, "must begin with http:// or https://")
+	case err != nil && !strings.Contains(s, "@"):
+		p.If(true, path, nil, "%v", err)
+	case err != nil || u.User != nil:
+		p.If(true, path, nil, "must not hold a user name and a password; send them as a header named Authorization")
+	case u.Host == "":
+		p.If(true, path, quoted, "has no host")
+	case u.RawQuery != "" || u.Fragment != "":
+		p.If(true, path, quoted, "must not have a query or a fragment")
+	default:
+		port := u.Port()
+		n, err := strconv.Atoi(port)
+		p.If(port != "" && (err != nil || n < 1 || n > 65535), path, quoted, "the port must be between 1 and 65535")
+	}
+	return p
+}
+
+func checkHeaders(path string, headers []Header) (p Problems) {
+	for i, h := range headers {
+		at := Item(path, i)
+		p.If(!httpguts.ValidHeaderFieldName(h.Name), Join(at, "name"), strconv.Quote(h.Name), "is not a name that HTTP allows")
+		p.If(!httpguts.ValidHeaderFieldValue(h.Value), at, h.Name, "the value has characters that no header can carry")
+		p.If(h.From != nil && h.Value != "", at, h.Name, "has a value and a source; give one of them")
+	}
+	return p
+}
+
+func (r *Request) check() (p Problems) {
+	p.If(r.Protocol == "", "request.protocol", nil, "is missing")
+	p.OneOf("request.usage", string(r.Usage), string(UsageAtEnd), string(UsageEach))
+	p.If(r.Usage == UsageEach && !r.Stream, "request.usage", nil, "chunk only applies to streams")
+	for _, object := range []struct {
+		path string
+		raw  json.RawMessage
+	}{{"request.body", r.Body}, {"request.sampling", r.Sampling}} {
+		var fields map[string]json.RawMessage
+		err := json.Unmarshal(object.raw, &fields)
+		p.If(object.raw != nil && (err != nil || fields == nil), object.path, nil, "must be an object such as {\"temperature\": 0}")
+	}
+	return append(p, checkHeaders("request.headers", r.Headers)...)
+}
+
+func (s *Spec) checkLoad() (p Problems) {
+	p.If(len(s.Load) == 0, "load", nil, "is missing: nothing would be sent")
+	names := map[string]bool{}
+	for i, stream := range s.Load {
+		at := Item("load", i)
+		p.If(len(s.Load) > 1 && stream.Name == "", at, nil, "needs a name, as one of several")
+		p.If(stream.Name != "" && names[stream.Name], Join(at, "name"), stream.Name, "names two streams")
+		names[stream.Name] = true
+		p.If(stream.Arrival.Kind == "", Join(at, "arrival"), nil, "is missing")
+		p.If(stream.Requests < 0, Join(at, "requests"), stream.Requests, "must not be negative")
+		p.If((stream.Dataset.Kind != "") == (len(stream.Mix) > 0), at, nil, "either a dataset or a mix of several is needed")
+		p.If(len(s.Load) > 1 && len(stream.Mix) > 0, Join(at, "mix"), nil, "only applies to a load of one stream")
+		p = append(p, stream.check(at)...)
+		p = append(p, checkMix(Join(at, "mix"), stream.Mix)...)
+	}
+	return p
+}
+
+func checkMix(path string, mix []Part) (p Problems) {
+	names := map[string]bool{}
+	for i, part := range mix {
+		at := Item(path, i)
+		p.If(part.Name == "", at, nil, "needs a name")
+		p.If(part.Name != "" && names[part.Name], Join(at, "name"), part.Name, "names two parts")
+		names[part.Name] = true
+		p.If(!(part.Weight > 0) || math.IsInf(part.Weight, 1), Join(at, "weight"), part.Weight, "must be a positive number")
+		p.If(part.Dataset.Kind == "", Join(at, "dataset"), nil, "is missing")
+		p = append(p, part.check(at)...)
+	}
+	return p
+}
+
+func (o *Own) check(path string) Problems { return checkHeaders(Join(path, "headers"), o.Headers) }
+
+func (b *Before) check() (p Problems) {
+	const at = "before."
+	p.If(b.Ready.Connect < 0, at+"ready.connect", b.Ready.Connect, "must not be negative")
+	p.If(b.Ready.Timeout < 0, at+"ready.timeout", b.Ready.Timeout, "must not be negative")
+	p.If(b.WarmUp.Requests < 0, at+"warm_up.requests", b.WarmUp.Requests, "must not be negative")
+	p.OneOf(at+"warm_up.from", b.WarmUp.From, WarmOther, WarmMeasured, WarmFirst)
+	p.If(b.Settle < 0, at+"settle", b.Settle, "must not be negative")
+	for i, w := range b.Profiler.Workers {
+		p = append(p, CheckURL(Join(Item(at+"profiler.workers", i), "url"), w.URL)...)
+	}
+	return p
+}
+
+// checkReport is about names, objectives and percentiles.
+func (s *Spec) checkReport() (p Problems) {
+	p.If(s.Name == "last", "name", s.Name, "is what the newest run is called")
+	seen := map[string]bool{}
+	for i, o := range s.Objectives {
+		at := Item("objectives", i)
+		p.If(!slices.Contains(latencies, o.Metric), Join(at, "metric"), strconv.Quote(o.Metric), "must be %s", strings.Join(latencies, ", "))
+		p.If(o.Limit < 0, Join(at, "limit"), o.Limit, "must not be negative")
+		p.If(seen[o.Metric], at, o.Metric, "is given twice")
+		p.If(!s.Request.Stream && o.Metric != "e2el", at, o.Metric, "without a stream there is only e2el")
+		seen[o.Metric] = true
+	}
+	for i, v := range s.Percentiles {
+		p.If(!(v >= 0 && v <= 100), Item("percentiles", i), v, "must be between 0 and 100")
+		p.If(slices.Contains(s.Percentiles[:i], v), Item("percentiles", i), v, "is given twice")
+	}
+	return p
+}
+
+func (c *Client) check(t Target) (p Problems) {
+	p.OneOf("client.engine", c.Engine, "h1", "nethttp")
+	p.If(c.Engine == "h1" && t.HTTP2, "client.engine", c.Engine, "speaks HTTP/1.1 alone; leave out HTTP/2, or take nethttp")
+	p.If(c.Procs < 0, "client.procs", c.Procs, "must not be negative")
+	for _, d := range []struct {
+		name  string
+		value Duration
+	}{{"keep_alive", c.KeepAlive}, {"timeout", c.Timeout}, {"idle_timeout", c.IdleTimeout}} {
+		p.If(d.value < 0, "client."+d.name, d.value, "must not be negative")
+	}
+	return p
+}
+
+// Read reads a Spec from a file, with every mistake at its place. Check has been made.
+func Read(file string, data []byte) (*Spec, *Document, error) {
+	doc, err := Parse(file, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v := doc.Root.Member("version"); v != nil {
+		if n, ok := v.whole(); ok && n > Version {
+			return nil, nil, doc.Explain(Problems{{Path: "version", Value: v.Text, Why: fmt.Sprintf("was written by a newer Pitot; this one reads version %d", Version)}})
+		}
+	}
+	s := &Spec{Request: Request{Stream: true}}
+	misread := Decode(doc.Root, s)
+	return s, doc, doc.Explain(misread, s.Check())
+}

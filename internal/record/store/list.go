@@ -1,0 +1,197 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Listing is a run in a list.
+type Listing struct {
+	ID       string
+	Name     string
+	Kind     trace.RunKind
+	Status   trace.Status   // or Killed
+	Validity trace.Validity // empty for a run that was not judged
+	Started  time.Time      // zero if nobody knows
+	Model    string
+	URL      string
+	Dialect  string
+	// Requests, Concurrency and Rate are those of the plan.
+	Requests    int
+	Concurrency int
+	Rate        float64
+	Records     int
+	// Failed counts failed requests by the records, or where there are none by the
+	// report of the tool that made the run; -1 if that does not say.
+	Failed int
+	Leg    *trace.Leg // nil for a run on its own
+
+	workload, arrival string // of the plan, as JSON
+}
+
+// Plan is as much of the plan as a list has. It decodes the workload and the arrival,
+// which List leaves alone: few of the runs in a long list are shown.
+func (l Listing) Plan() trace.Plan {
+	p := trace.Plan{Dialect: l.Dialect, URL: l.URL, Model: l.Model, Requests: l.Requests, Concurrency: l.Concurrency, Rate: l.Rate}
+	_ = json.Unmarshal([]byte(l.workload), &p.Workload) // a damaged one is not shown
+	_ = json.Unmarshal([]byte(l.arrival), &p.Arrival)
+	return p
+}
+
+// A Filter selects runs; its zero value selects all.
+type Filter struct {
+	// Match is an id, a name, the beginning of a name path, or a pattern that matches
+	// a whole id or name: * stands for any text and ? for one character.
+	Match      string
+	Experiment string
+	Limit      int // how many runs at most, the newest ones; 0 = no limit
+}
+
+// where is the condition of f on the table run.
+func (f Filter) where() (condition string, args []any) {
+	all := []string{"TRUE"}
+	if f.Match != "" {
+		literal := strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(f.Match)
+		any := []string{"id = ?", "name = ?", "name GLOB ?"}
+		args = append(args, f.Match, f.Match, literal+" / *")
+		if strings.ContainsAny(f.Match, "*?") {
+			pattern := strings.ReplaceAll(f.Match, "[", "[[]")
+			any = append(any, "name GLOB ?", "id GLOB ?")
+			args = append(args, pattern, pattern)
+		}
+		all = append(all, "("+strings.Join(any, " OR ")+")")
+	}
+	if f.Experiment != "" {
+		all = append(all, "experiment = ?")
+		args = append(args, f.Experiment)
+	}
+	return strings.Join(all, " AND "), args
+}
+
+// newestFirst is the order of lists. Of runs that began at once, or nobody knows when,
+// that stored last is the newest.
+const newestFirst = " ORDER BY started DESC, rowid DESC"
+
+// List returns the runs that f selects, the newest first.
+func (s *Store) List(f Filter) ([]Listing, error) {
+	condition, args := f.where()
+	limit := f.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	return s.list(condition+newestFirst+" LIMIT ?", append(args, limit)...)
+}
+
+// Count returns how many runs f selects, its limit aside.
+func (s *Store) Count(f Filter) (n int, err error) {
+	condition, args := f.where()
+	err = s.db.QueryRow("SELECT count(*) FROM run WHERE "+condition, args...).Scan(&n)
+	return n, err
+}
+
+// list returns the runs for which a condition holds, in the order that it ends with.
+func (s *Store) list(condition string, args ...any) ([]Listing, error) {
+	rows, err := s.db.Query("SELECT id, beat_ns, records, failed, "+runColumns+" FROM run WHERE "+condition, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Listing
+	for rows.Next() {
+		l, err := scanListing(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, rows.Err()
+}
+
+func scanListing(rows *sql.Rows) (Listing, error) {
+	var l Listing
+	var beat, started int64
+	var reported, block, leg, server sql.NullInt64
+	var experiment sql.NullString
+	err := rows.Scan(&l.ID, &beat, &l.Records, &l.Failed,
+		&l.Name, &l.Kind, &l.Status, &l.Validity, &started, &l.Model, &l.URL, &l.Dialect, &l.workload, &l.arrival,
+		&l.Requests, &l.Concurrency, &l.Rate, &reported, &experiment, &block, &leg, &server)
+	if err != nil {
+		return l, fmt.Errorf("list run %s: %w", l.ID, err)
+	}
+	l.Status = alive(l.Status, beat)
+	if started != 0 {
+		l.Started = time.Unix(0, started)
+	}
+	if l.Records == 0 && l.Kind == trace.Imported {
+		l.Failed = -1
+		if reported.Valid {
+			l.Failed = int(reported.Int64)
+		}
+	}
+	if experiment.Valid {
+		l.Leg = &trace.Leg{Experiment: experiment.String, Block: int(block.Int64), Position: int(leg.Int64), ServerStart: int(server.Int64)}
+	}
+	return l, nil
+}
+
+// silence is how long a run that claims to be running may give no sign of life.
+const silence = 5 * time.Second
+
+// Killed is the status of a run whose process ended without ending the run.
+const Killed trace.Status = "killed"
+
+// alive is the status of a run whose process last gave a sign of life at beat.
+func alive(status trace.Status, beat int64) trace.Status {
+	if status == trace.Running && time.Since(time.Unix(0, beat)) > silence {
+		return Killed
+	}
+	return status
+}
+
+// ErrNoRun is wrapped by the error for a reference that names no run.
+var ErrNoRun = errors.New("no such run")
+
+// Find returns the run that a reference names. A reference is an id, a name (of several
+// runs of that name the newest), a unique beginning of an id, or "last", the newest run
+// of all.
+func (s *Store) Find(ref string) (Listing, error) {
+	var found []Listing
+	var err error
+	switch ref {
+	case "":
+	case "last":
+		found, err = s.List(Filter{Limit: 1})
+	default:
+		found, err = s.list(`id = ?1 OR name = ?1 OR id BETWEEN ?1 AND ?1 || char(0x10ffff)
+			ORDER BY id = ?1 DESC, name = ?1 DESC, started DESC, rowid DESC`, ref)
+	}
+	switch {
+	case err != nil:
+		return Listing{}, err
+	case len(found) == 0:
+		n, err := s.Count(Filter{})
+		return Listing{}, errors.Join(fmt.Errorf("%w: %q (`pitot runs list` shows the %d there are)", ErrNoRun, ref, n), err)
+	case len(found) == 1, found[0].ID == ref, found[0].Name == ref:
+		return found[0], nil
+	}
+	return Listing{}, fmt.Errorf("%w: %q could be any of %d: %s", ErrNoRun, ref, len(found), some(found))
+}
+
+// some are the ids of the first of runs, in words.
+func some(runs []Listing) string {
+	const most = 5
+	var ids []string
+	for _, l := range runs[:min(len(runs), most)] {
+		ids = append(ids, l.ID)
+	}
+	if len(runs) > most {
+		return strings.Join(ids, ", ") + " …"
+	}
+	return strings.Join(ids, ", ")
+}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// runColumns are the columns of run that follow from its body, in the order of runValues.
+const runColumns = `name, kind, status, validity, started, model, url, dialect, workload, arrival,
+	requests, concurrency, rate, reported_failed, experiment, block, leg, server_start`
+
+// runValues are the values of runColumns; run can be written as JSON.
+func runValues(run trace.Run) []any {
+	p := run.Plan
+	workload, _ := json.Marshal(p.Workload)
+	arrival, _ := json.Marshal(p.Arrival)
+	values := []any{
+		run.Name, run.Kind, run.Status, validity(run), unixNano(run.Started), p.Model, p.URL, p.Dialect, string(workload), string(arrival),
+		p.Requests, p.Concurrency, p.Rate, reportedFailed(run.Origin),
+	}
+	if l := run.Leg; l != nil {
+		return append(values, l.Experiment, l.Block, l.Position, sql.Null[int]{V: l.ServerStart, Valid: l.ServerStart != 0})
+	}
+	return append(values, nil, nil, nil, nil)
+}
+
+// reportedFailed is NULL if o does not say how many requests failed.
+func reportedFailed(o *trace.Origin) (n sql.Null[int]) {
+	if o != nil {
+		var f trace.Figure
+		f, n.Valid = o.Figure("requests.failed")
+		n.V = int(f.Value)
+	}
+	return n
+}
+
+// validity of a run, empty as long as nobody judged it.
+func validity(run trace.Run) string {
+	if run.Verdict == nil {
+		return ""
+	}
+	return string(run.Verdict.Validity)
+}
+
+// unixNano is 0 for a time that nobody knows, so that such runs are the oldest.
+func unixNano(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+var (
+	insertRun = "INSERT INTO run (id, beat_ns, " + runColumns + ") VALUES (?, ?" + marks(runColumns) + ")"
+	updateRun = "UPDATE run SET (" + runColumns + ") = (" + marks(runColumns)[2:] + ") WHERE id = ?"
+)
+
+// marks is ", ?" for each of columns.
+func marks(columns string) string { return strings.Repeat(", ?", strings.Count(columns, ",")+1) }
+
+// insert stores a run that is under way.
+func (s *Store) insert(run trace.Run) error {
+	run.Status, run.End = trace.Running, trace.Never
+	err := s.describe(run, insertRun, append([]any{run.ID, time.Now().UnixNano()}, runValues(run)...), "INSERT INTO run_body (body, run_id) VALUES (?, ?)")
+	if err != nil {
+		return fmt.Errorf("store run %s: %w", run.ID, err)
+	}
+	return nil
+}
+
+// Update writes what is known of a run, its records aside, in place of what was
+// known when it was created.
+func (s *Store) Update(run trace.Run) error {
+	err := s.describe(run, updateRun, append(runValues(run), run.ID), "UPDATE run_body SET body = ? WHERE run_id = ?")
+	if err != nil {
+		return fmt.Errorf("store the end of run %s: %w", run.ID, err)
+	}
+	return nil
+}
+
+// describe executes a statement on the columns of a run and one on its body.
+func (s *Store) describe(run trace.Run, columns string, values []any, body string) error {
+	text, err := json.Marshal(run)
+	if err != nil {
+		return err
+	}
+	return s.change(func(tx *sql.Tx) error {
+		if _, err := tx.Exec(columns, values...); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(body, string(text), run.ID); err != nil {
+			return err
+		}
+		return forgetFigures(tx, run.ID)
+	})
+}
+
+// Run reads what is known of a run, its records aside.
+func (s *Store) Run(id string) (trace.Run, error) {
+	run := trace.Run{End: trace.Never}
+	var body string
+	var beat int64
+	err := s.db.QueryRow("SELECT body, beat_ns FROM run JOIN run_body ON run_id = id WHERE id = ?", id).Scan(&body, &beat)
+	if err == nil {
+		err = json.Unmarshal([]byte(body), &run)
+	}
+	if err != nil {
+		return run, fmt.Errorf("load run %s: %w", id, err)
+	}
+	run.Status = alive(run.Status, beat)
+	return run, nil
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Its owner hears of a flush that failed when it fails, not at the end of the run.
+func TestTheOwnerHearsOfEachFlush(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := openFile(t, file)
+	synctest.Test(t, func(t *testing.T) {
+		heard := make(chan error, 10)
+		w, err := s.Create(newRun("run-1", "", 1000), Owner{Flushed: func(err error) { heard <- err }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass := func(want string) {
+			t.Helper()
+			time.Sleep(flushEvery)
+			synctest.Wait()
+			if n := len(heard); n != 1 {
+				t.Fatalf("heard of %d flushes", n)
+			}
+			if err := <-heard; want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("heard %v, want %q", err, want)
+			}
+		}
+		pass("")
+		execute(t, file, "ALTER TABLE record RENAME TO gone")
+		w.Append(sample(0))
+		pass("no such table")
+		pass("no such table")
+		execute(t, file, "ALTER TABLE gone RENAME TO record")
+		pass("")
+		if err := w.Finish(newRun("run-1", "", 1000)); err != nil || len(heard) != 1 || <-heard != nil {
+			t.Errorf("%v, and of another flush or its error was heard", err)
+		}
+	})
+	if got, err := s.Load("run-1"); err != nil || len(got.Records) != 1 {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
+// A long flush holds the store a batch at a time. What could be written before one
+// that could not is written, once.
+func TestAFlushKeepsTheBatchesThatWereWritten(t *testing.T) {
+	s := open(t)
+	w, err := s.Create(newRun("run-1", "", 1000), Owner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(w.stop)
+	w.done.Wait()
+	for i := range 2*batch + 1 {
+		w.Append(sample(i))
+	}
+	w.Append(sample(0)) // a place that is taken
+	for range 2 {
+		if err := w.flush(); err == nil || len(w.pending) != 2 {
+			t.Errorf("%d records left, error %v", len(w.pending), err)
+		}
+	}
+	w.pending = w.pending[:1]
+	if err := w.flush(); err != nil || len(w.pending) != 0 {
+		t.Errorf("%d records left, error %v", len(w.pending), err)
+	}
+	got, next, err := s.RecordsSince("run-1", 2*batch-1, 10)
+	if err != nil || len(got) != 2 || got[1].Index != 2*batch || next != 2*batch+1 {
+		t.Errorf("%v: %d records, next %d", err, len(got), next)
+	}
+	if l, err := s.Find("run-1"); err != nil || l.Records != 2*batch+1 {
+		t.Errorf("%v: %+v", err, l)
+	}
+}
+
+// Snapshots come with the flushes of a run, also while no request is done.
+func TestSnapshotsComeWithEachFlush(t *testing.T) {
+	s := open(t)
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		run := newRun("run-1", "", 1000)
+		w, err := s.Create(run, Owner{Progress: func() trace.Snapshot { return trace.Snapshot{At: trace.Instant(time.Since(begin)), Released: 3} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4*flushEvery + flushEvery/2)
+		if err := w.Finish(run); err != nil {
+			t.Fatal(err)
+		}
+	})
+	got, err := s.Snapshots("run-1", trace.Never, 100)
+	if err != nil || len(got) != 5 || got[0] != (trace.Snapshot{At: trace.Instant(flushEvery), Released: 3}) {
+		t.Errorf("%v: %+v", err, got)
+	}
+}

@@ -1,0 +1,200 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"path"
+	"strconv"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// workers are the servers to profile.
+func (x *execution) workers() []plan.Worker {
+	if all := x.spec.Before.Profiler.Workers; len(all) > 0 {
+		return all
+	}
+	return []plan.Worker{{}}
+}
+
+func (x *execution) startProfilers(ctx context.Context) {
+	p := x.spec.Before.Profiler
+	if p.Start.Route == "" || ctx.Err() != nil {
+		return
+	}
+	call := p.Start
+	if p.Stamp {
+		call.Body = stamped(call.Body, time.Now())
+	}
+	x.profiling = true
+	x.callProfilers(ctx, true, call)
+}
+
+// stamped puts the time behind output_dir of a body.
+func stamped(body json.RawMessage, now time.Time) json.RawMessage {
+	var fields map[string]any
+	if json.Unmarshal(body, &fields) != nil {
+		return body
+	}
+	dir, _ := fields["output_dir"].(string)
+	fields["output_dir"] = path.Join(dir, strconv.FormatFloat(float64(now.UnixNano())/1e9, 'f', -1, 64))
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return body
+	}
+	return out
+}
+
+// stopTime is how long profilers that an early end left running may take to stop.
+const stopTime = 10 * time.Second
+
+func (x *execution) stopProfilers(ctx context.Context) {
+	stop := x.spec.Before.Profiler.Stop
+	if !x.profiling || stop.Route == "" {
+		return
+	}
+	x.profiling = false
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	x.callProfilers(ctx, false, stop)
+}
+
+// callProfilers starts or stops those of all workers. One that fails ends nothing.
+func (x *execution) callProfilers(ctx context.Context, start bool, call plan.Call) {
+	_ = x.handle(Profiling{start, len(x.workers())})
+	for _, w := range x.workers() {
+		var err error
+		if call.Body == nil {
+			err = x.worker(w).Post(ctx, call.Route)
+		} else {
+			err = x.worker(w).Send(ctx, call.Route, call.Body)
+		}
+		_ = x.handle(Profiled{start, w, call, err})
+		if err == nil {
+			continue
+		}
+		x.profiling = x.profiling && w.Name != ""
+		code := profilerOn
+		if start {
+			code = profilerOff
+		}
+		x.note(code, "worker", w.Name, "why", err)
+	}
+}
+
+// tail is what follows the last answer at once, and is a part of the run if it is to be.
+func (x *execution) tail(ctx context.Context) {
+	begin := time.Now()
+	if x.spec.After.Tail {
+		x.stopProfilers(ctx)
+	}
+	if route := x.spec.After.Info; route != "" {
+		var info serverInfo
+		if err := x.target.server().Ask(ctx, route, &info); silent(err) {
+			x.note(infoUnknown, "why", err)
+		}
+		x.run.AcceptLength = info.accept()
+	}
+	if x.spec.After.Tail {
+		x.run.Tail = time.Since(begin) + max(0, x.built.due.End-time.Duration(x.run.End))
+	}
+}
+
+// silent tells a server that is gone from one that has no such route.
+func silent(err error) bool {
+	var call *endpoint.CallError
+	return errors.As(err, &call)
+}
+
+// serverInfo is what SGLang tells of itself. One of workers apart has the decoding ones in
+// a list.
+type serverInfo struct {
+	Decode []serverInfo `json:"decode"`
+	States []struct {
+		Accept *float64 `json:"avg_spec_accept_length"`
+	} `json:"internal_states"`
+	Algorithm   *string `json:"speculative_algorithm"`
+	DraftTokens *int    `json:"speculative_num_draft_tokens"`
+}
+
+// accept is the mean number of tokens a step, 0 if it is not told.
+func (i serverInfo) accept() float64 {
+	if len(i.Decode) > 0 {
+		i = i.Decode[0]
+	}
+	if len(i.States) == 0 || i.States[0].Accept == nil {
+		return 0
+	}
+	return *i.States[0].Accept
+}
+
+func (i serverInfo) drafts() bool {
+	if len(i.Decode) > 0 {
+		i = i.Decode[0]
+	}
+	return i.accept() > 0 || i.Algorithm != nil || i.DraftTokens != nil && *i.DraftTokens > 0
+}
+
+// drafts tells whether the server drafts tokens, where that changes what is counted.
+func (p *preparation) drafts(ctx context.Context) bool {
+	if p.spec.Request.Recount.Drafts == "" {
+		return false
+	}
+	var info serverInfo
+	if err := p.target.server().Ask(ctx, p.spec.Request.Recount.Drafts, &info); err != nil {
+		return false
+	}
+	return info.drafts()
+}
+
+// scrapeLimit is how long the server may take to tell its counters.
+const scrapeLimit = 10 * time.Second
+
+// counters are the server's counters, nil if it shows none.
+func (x *execution) counters(ctx context.Context) map[string]float64 {
+	call, cancel := context.WithTimeout(ctx, scrapeLimit)
+	defer cancel()
+	samples, err := x.target.server().Metrics(call)
+	if err != nil {
+		return nil
+	}
+	return countersAmong(samples)
+}
+
+// countersAmong are the counters among samples, by series.
+func countersAmong(samples []endpoint.Sample) map[string]float64 {
+	m := map[string]float64{}
+	for _, sample := range samples {
+		if sample.Counter && !math.IsNaN(sample.Value) && !math.IsInf(sample.Value, 0) {
+			m[sample.Series()] += sample.Value
+		}
+	}
+	return m
+}
+
+// difference is after - before; nil unless both are there.
+func difference(before, after map[string]float64) map[string]float64 {
+	if before == nil || after == nil {
+		return nil
+	}
+	d := map[string]float64{}
+	for name, v := range after {
+		d[name] = v - before[name]
+	}
+	return d
+}
+
+// forgetCounts leaves out the tokens of each chunk, which a stream tells only when it is
+// asked to: there are figures that depend on whether they are known.
+func forgetCounts(records []*trace.Record) {
+	for _, r := range records {
+		for i := range r.Chunks {
+			r.Chunks[i].Tokens = 0
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/traffic"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// partRequests is how many requests arrive where several datasets take part and nothing
+// says how many.
+const partRequests = 100
+
+// A builder makes the requests of a load, and decides when they are due.
+type builder struct {
+	*load
+	source  workload.Source // but for what is a part's own
+	headers func(path string, own plan.Own) (map[string]string, error)
+}
+
+// A built load is ready to be sent.
+type built struct {
+	work       workload.Workload
+	due        workload.Arrangement
+	what, when plan.Message
+}
+
+// build makes all of it.
+func (b *builder) build(ctx context.Context) (out built, err error) {
+	switch {
+	case len(b.streams) > 1:
+		return b.tenants(ctx)
+	case len(b.streams[0].parts) > 1 || len(b.streams[0].Mix) > 0:
+		out, err = b.mix(ctx)
+	default:
+		one := b.streams[0].parts[0]
+		out.work, err = b.part(ctx, one, b.of(one))
+		out.what = one.dataset.Describe()
+	}
+	if err != nil {
+		return out, err
+	}
+	if len(out.work.Requests) == 0 {
+		return out, plan.Problems{{Path: b.streams[0].path, Why: "gives no requests"}}
+	}
+	s := b.streams[0]
+	out.due, err = s.arrival.Arrange(&out.work, workload.Arranging{Seed: b.spec.Seed, Adapters: b.spec.Adapters})
+	if short := len(out.work.Requests) - out.due.Requests; err == nil && short > 0 {
+		out.work.Notes = append(out.work.Notes, plan.Say(shortReplay, "unsent", short))
+	}
+	out.work.Requests = out.work.Requests[:out.due.Requests]
+	out.when = s.arrival.Describe()
+	return out, below(plan.Join(s.path, "arrival"), err)
+}
+
+// of is the source of a part.
+func (b *builder) of(o *part) *workload.Source {
+	s := b.source
+	s.Seed |= o.seed
+	return &s
+}
+
+// part builds the requests of one part, and gives them what is its own.
+func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (workload.Workload, error) {
+	w, err := o.dataset.Build(ctx, s)
+	if err == nil {
+		err = b.suit(w.Requests)
+	}
+	if err != nil {
+		return w, below(o.path, err)
+	}
+	header, err := b.headers(plan.Parent(o.path), o.Own)
+	if err != nil {
+		return w, err
+	}
+	for i := range w.Requests {
+		if o.Model != "" {
+			w.Requests[i].Model = o.Model
+		}
+		if len(header) > 0 {
+			w.Requests[i].Header = header
+		}
+	}
+	return w, nil
+}
+
+// below puts a path before problems, and leaves other errors as they are.
+func below(path string, err error) error {
+	var p plan.Problems
+	if errors.As(err, &p) {
+		return p.Below(path)
+	}
+	return err
+}
+
+// suit makes requests such as the protocol has them, and refuses those that it cannot say.
+func (b *builder) suit(requests []workload.Request) error {
+	protocol := endpoint.Protocol(b.ask.Protocol)
+	for i := range requests {
+		r := &requests[i]
+		if b.ask.Silent {
+			r.OutputTokens = 0
+		}
+		if err := protocol.Takes(r); err != nil {
+			return plan.Problems{{Why: fmt.Sprintf("request %d, with the protocol %s: %v", i+1, protocol, err)}}
+		}
+	}
+	return nil
+}
+
+// mix deals the arrivals to the parts by weight.
+func (b *builder) mix(ctx context.Context) (built, error) {
+	parts := b.streams[0].parts
+	weights := make([]float64, len(parts))
+	for i, o := range parts {
+		weights[i] = o.Weight
+	}
+	n := cmp.Or(b.spec.Requests, partRequests)
+	return b.together(ctx, parts, traffic.Deal(weights, n, b.spec.Seed), loadMix)
+}
+
+// tenants lets the tenants arrive, and builds what they send.
+func (b *builder) tenants(ctx context.Context) (built, error) {
+	n := cmp.Or(b.spec.Requests, partRequests)
+	var schedules []arrival.Schedule
+	var parts []*part
+	var when []plan.Message
+	for i, s := range b.streams {
+		schedule, err := b.arrivals(s, i, n)
+		if err != nil {
+			return built{}, below(plan.Join(s.path, "arrival"), err)
+		}
+		schedules, parts = append(schedules, schedule), append(parts, s.parts[0])
+		when = append(when, plan.Say(arriveTenant, "name", s.Name, "arrival", s.arrival.Describe()))
+	}
+	at, of := traffic.Superpose(schedules, n)
+	out, err := b.together(ctx, parts, of, loadTenants)
+	out.due = workload.Arrangement{Schedule: slices.Values(at), Requests: len(out.work.Requests)}
+	out.when = plan.Say(arriveTenants, "tenants", when)
+	return out, err
+}
+
+// arrivals are those of tenant i: n at most, or as many as it may send.
+func (b *builder) arrivals(s *stream, i, n int) (arrival.Schedule, error) {
+	requests := make([]workload.Request, n)
+	if follows, ok := s.arrival.(interface{ FollowsData() bool }); ok && follows.FollowsData() {
+		timed, ok := s.parts[0].dataset.(interface{ Times() []time.Duration })
+		if !ok {
+			return nil, plan.Problems{{Path: "file", Value: traffic.ReplayData, Why: "of a tenant only a trace has times; give a file of times, or a rate"}}
+		}
+		times := timed.Times()
+		requests = requests[:min(n, len(times))]
+		for j := range requests {
+			requests[j].At = times[j]
+		}
+	}
+	a, err := s.arrival.Arrange(&workload.Workload{Requests: requests}, workload.Arranging{Seed: b.spec.Seed ^ uint64(i+1)<<16})
+	if err != nil {
+		return nil, err
+	}
+	most := min(cmp.Or(s.Requests, n), a.Requests)
+	return func(yield func(time.Duration) bool) {
+		left := most
+		for t := range a.Schedule {
+			if left--; left < 0 || !yield(t) {
+				return
+			}
+		}
+	}, nil
+}
+
+// together builds as much of each part as it is to have of the arrivals, and puts them
+// together.
+func (b *builder) together(ctx context.Context, parts []*part, of []int, code plan.Code) (out built, err error) {
+	counts := perPart(of, len(parts))
+	some := make([]traffic.Part, len(parts))
+	for i, o := range parts {
+		some[i].Name = o.Name
+		if counts[i] == 0 {
+			continue
+		}
+		s := b.of(o)
+		s.Requests, s.Arrivals = counts[i], true
+		w, err := b.part(ctx, o, s)
+		if err != nil {
+			return out, err
+		}
+		some[i].Requests = slices.Clip(w.Requests)
+		for _, n := range w.Notes {
+			out.work.Notes = append(out.work.Notes, plan.Say(partNote, "part", o.Name, "note", n))
+		}
+	}
+	var arrivals int
+	out.work.Requests, arrivals = traffic.Together(some, of, b.source.IDPrefix)
+	if arrivals < len(of) {
+		out.work.Notes = append(out.work.Notes, plan.Say(fewArrivals, "asked", len(of), "sent", arrivals))
+	}
+	if arrivals == 0 {
+		return out, plan.Problems{{Path: "load", Why: "no part of it sends anything"}}
+	}
+	out.what = shares(code, parts, perPart(of[:arrivals], len(parts)))
+	return out, nil
+}
+
+// perPart is how many arrivals are of each part.
+func perPart(of []int, parts int) []int {
+	counts := make([]int, parts)
+	for _, i := range of {
+		counts[i]++
+	}
+	return counts
+}
+
+// shares says how many arrivals each part has, in order of their names.
+func shares(code plan.Code, parts []*part, counts []int) plan.Message {
+	all := make([]plan.Message, len(parts))
+	for i, o := range parts {
+		all[i] = plan.Say(loadShare, "name", o.Name, "arrivals", counts[i])
+	}
+	slices.SortFunc(all, func(a, b plan.Message) int { return cmp.Compare(a.Args["name"].(string), b.Args["name"].(string)) })
+	return plan.Say(code, "parts", all)
+}

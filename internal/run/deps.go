@@ -1,0 +1,74 @@
+package run
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"net"
+	"net/url"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Kinds are the things that a Spec can name.
+type Kinds struct {
+	Datasets map[string]workload.Kind
+	Arrivals map[string]func() workload.Arrival
+}
+
+// Deps is what a run needs of the world around it.
+type Deps struct {
+	Kinds Kinds
+	Hub   func(download bool) Hub // of datasets and tokenizers
+	Open  func(name string) (workload.Reader, error)
+	Read  func(name string) ([]byte, error) // a small file
+	// Folder is a folder as a file system, nil if there is none of that name.
+	Folder func(name string) fs.FS
+	Temp   string        // folder for temporary files
+	Spool  workload.File // for prompts that are too many for memory; nil keeps them there
+	Env    func(name string) (value string, ok bool)
+	Given  map[string]string // secrets that a front end was given, by path
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	Listen func(network, address string) (net.Listener, error)
+	Proxy  func(*url.URL) (*url.URL, error) // nil: none
+	// Machine describes where the run takes place.
+	Machine trace.Environment
+	// Quiet keeps the runtime out of a run's way until end is called, which tells how many
+	// processors the client had; nil: the runtime is shared with others, and so are
+	// timers.
+	Quiet func(procs, chunks int) (end func() (procs int))
+	// Tell is told what happens while a run is prepared; nil: nobody is.
+	Tell func(Event)
+}
+
+// A Hub has tokenizers and datasets.
+type Hub interface {
+	// Tokenizer is the file or the folder of a tokenizer, by path or by name.
+	Tokenizer(ctx context.Context, name string) (path string, err error)
+	// Dataset is what workload.Files.Repository is.
+	Dataset(ctx context.Context, name string) (files fs.FS, root string, err error)
+	// Fetch is what workload.Files.Fetch is.
+	Fetch(ctx context.Context, address string) (io.ReadCloser, error)
+}
+
+// files is where datasets find what they name.
+func (d *Deps) files(download bool) workload.Files {
+	f := workload.Files{Open: d.Open, Folder: d.Folder, Temp: d.Temp}
+	if d.Hub != nil {
+		h := d.Hub(download)
+		f.Repository, f.Fetch = h.Dataset, h.Fetch
+	}
+	return f
+}
+
+func (d *Deps) getenv(name string) string {
+	v, _ := d.Env(name)
+	return v
+}
+
+func (d *Deps) tell(e Event) {
+	if d.Tell != nil {
+		d.Tell(e)
+	}
+}

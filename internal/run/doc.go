@@ -1,0 +1,15 @@
+// Package run makes runs.
+//
+// Prepare turns a plan.Spec into a Prepared run: everything is known but what the server
+// will do. Execute makes the run, and tells sinks what happens while it does:
+//
+//	Spec ─ check ─ files ─> server ─ model ─ tokenizer ─> requests, schedule   Prepare
+//	ready ─ warm-up ─ flush ─ rest ─ profiler ─> run ─> counters ─> verdict    Execute
+//	                                              │
+//	                                   sinks: store, progress, a page ...
+//
+// The package knows no flags, no terminal and no operating system: files, network,
+// environment and machine come in through Deps, so two runs in one process leave nothing
+// behind in each other. A mistake in a Spec is a plan.Problem, told before anything is
+// sent; what is noticed on the way is a note of the run.
+package run

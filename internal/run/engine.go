@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// engine is the server that a Spec without a URL names.
+func (p *preparation) engine() error {
+	if p.spec.Target.URL != "" {
+		return nil
+	}
+	var settings apiserver.Settings
+	if p.spec.Target.Engine != nil {
+		if problems := plan.DecodeJSON(p.spec.Target.Engine, &settings); problems != nil {
+			return problems.Below("target.engine")
+		}
+	}
+	cfg, deployment, err := settings.Config(p.Machine.Pitot, p.Read)
+	if err != nil {
+		return below("target.engine", err)
+	}
+	p.server = cfg
+	if deployment != nil {
+		p.run.Env.Profile = &trace.Profile{Name: deployment.Name, Error: deployment.Error, Text: deployment.Text}
+	}
+	if !p.spec.Target.Simulated {
+		p.run.Env.Embedded = true
+		return nil
+	}
+	if p.intake, err = apiserver.NewIntake(cfg); err != nil {
+		return err
+	}
+	return p.checkSimulated()
+}
+
+// simulatedProtocols are spoken in virtual time.
+var simulatedProtocols = []string{"completions", "chat", "generate"}
+
+// checkSimulated refuses what makes no sense in virtual time, and settles the model.
+func (p *preparation) checkSimulated() error {
+	var problems plan.Problems
+	asked := &p.spec.Request
+	problems.If(!slices.Contains(simulatedProtocols, asked.Protocol), "request.protocol", asked.Protocol, "a simulation speaks %s; without a URL `pitot bench` has the engine answer in the others", strings.Join(simulatedProtocols, ", "))
+	problems.If(p.spec.KeepText, "keep_text", nil, "a simulated answer has no text")
+	problems.If(len(p.server.Faults) > 0, "target.engine.fault", nil, "nothing is sent that could go wrong; faults are for `pitot serve` and `pitot bench`")
+	if asked.Model == "" {
+		asked.Model = p.intake.Model()
+	}
+	names := p.intake.Models()
+	problems.If(!slices.Contains(names, asked.Model), "request.model", asked.Model, "the engine serves %s", strings.Join(names, ", "))
+	return problems.Err()
+}
+
+// startEngine starts the embedded engine, on loopback.
+func (p *preparation) startEngine() error {
+	if !p.run.Env.Embedded {
+		return nil
+	}
+	p.server.Precise = p.Quiet != nil
+	server, err := apiserver.New(p.server)
+	if err != nil {
+		return plan.Problems{{Path: "target.engine", Why: err.Error()}}
+	}
+	l, err := p.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("start the embedded engine: %w", err)
+	}
+	p.base = "http://" + l.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx, l, nil) }()
+	p.stopEngine = func() error {
+		cancel()
+		return <-done
+	}
+	return nil
+}
+
+// An engineTokenizer is what /tokenize and /detokenize of the engine do.
+type engineTokenizer struct{ *apiserver.Intake }
+
+func (t engineTokenizer) name() string { return "the engine's" }
+
+func (t engineTokenizer) Encode(_ context.Context, text string, _ bool) ([]int32, error) {
+	return t.Intake.Encode(text), nil
+}
+
+func (t engineTokenizer) Decode(_ context.Context, ids []int32) (string, error) {
+	return t.Intake.Decode(ids)
+}

@@ -1,0 +1,99 @@
+package run
+
+import (
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+)
+
+// An Event is something that happened; it is one of the types below.
+type Event any
+
+// What happens while a run is prepared.
+type (
+	// Waiting says that a server that may be starting is waited for.
+	Waiting struct {
+		URL    string
+		Limit  time.Duration
+		Err    error // why it is not ready
+		Answer bool  // it accepts connections, and is to answer a request
+	}
+	// Polling says that a route is asked until it answers.
+	Polling struct {
+		URL   string
+		Limit time.Duration
+	}
+	// Polled says how that ended.
+	Polled struct {
+		Polling
+		Took time.Duration
+		Err  error // nil: it answered
+	}
+	// ModelFound says which model is asked.
+	ModelFound struct{ Name, Root string }
+	// Built says what will be sent.
+	Built struct{ Workload *workload.Workload }
+	// Noted is a note of the run's.
+	Noted struct{ Note plan.Message }
+)
+
+// What happens while it is executed.
+type (
+	// WarmingUp says that so many requests are sent ahead of the run.
+	WarmingUp struct{ Requests int }
+	// WarmedUp says that they were answered, or that enough of them were.
+	WarmedUp struct{ Requests, Failed int }
+	// Profiling says that profilers are to be started or stopped.
+	Profiling struct {
+		Start   bool
+		Workers int
+	}
+	// Profiled says how a call to a profiler ended.
+	Profiled struct {
+		Start  bool
+		Worker plan.Worker // without a name: the target
+		Call   plan.Call
+		Err    error
+	}
+	// Starting says that the first request is about to be sent.
+	Starting struct {
+		Run      *trace.Run // until Ended nobody changes it
+		Requests int
+		Progress *driver.Progress // counts while the run goes on; nil of a simulation
+	}
+	// Recorded is a request that is done.
+	Recorded struct{ Record *trace.Record }
+	// Stopping says that nothing more is sent.
+	Stopping struct{}
+	// Ended says that all requests are done.
+	Ended struct{ Run *trace.Run }
+	// Judged is the last: all is known.
+	Judged struct{ Result *Result }
+)
+
+// A Result is what a run gave.
+type Result struct {
+	Trace   *trace.Trace
+	Summary metrics.Summary // the trace in Pitot's figures
+}
+
+// A Sink is told the events of a run as they happen. Recorded comes from many goroutines
+// at once. An error at Starting ends the run before it begins; other errors are joined to
+// that of the run.
+type Sink interface{ Handle(Event) error }
+
+// A Watcher is a Sink that looks at each request as it is sent, and at its record as soon
+// as it is answered. It takes time that the request would not take otherwise.
+type Watcher interface {
+	Watch(*workload.Request) (answered func(*trace.Record))
+}
+
+// SinkFunc is a Sink.
+type SinkFunc func(Event) error
+
+// Handle calls f.
+func (f SinkFunc) Handle(e Event) error { return f(e) }

@@ -1,0 +1,362 @@
+package run
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/clock"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// ErrStopped says that a run was stopped before it began.
+var ErrStopped = errors.New("interrupted")
+
+// An execution is a run under way.
+type execution struct {
+	*Prepared
+	run       trace.Run
+	sinks     []Sink
+	stop      <-chan struct{}
+	profiling bool // profilers have been started
+}
+
+// Execute makes the run. Closing stop ends it: before the first request with ErrStopped,
+// later by sending no more and waiting for what is in flight. Cancelling ctx ends that
+// too. A run that has begun gives a Result even if it is stopped; an error beside it is
+// that of a sink.
+func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...Sink) (*Result, error) {
+	x := &execution{Prepared: p, run: p.run, sinks: sinks, stop: stop}
+	x.run.Notes = slices.Clone(p.run.Notes)
+	x.run.ID = newID(time.Now())
+	if p.intake != nil {
+		return x.simulate(ctx)
+	}
+	defer x.stopProfilers(context.WithoutCancel(ctx)) // of a run that did not come so far
+	before, release := x.untilStopped(ctx)
+	defer release()
+	err := x.before(before)
+	var counters map[string]float64
+	if err == nil {
+		counters = x.counters(before)
+	}
+	if before.Err() != nil {
+		err = context.Cause(before)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.measure(ctx, counters)
+}
+
+// newID sorts by time and is unique enough to be typed.
+func newID(now time.Time) string {
+	return now.Local().Format("20060102-150405") + "-" + strings.ToLower(rand.Text()[:4])
+}
+
+// untilStopped is a context that stop cancels, with ErrStopped as the cause.
+func (x *execution) untilStopped(ctx context.Context) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-x.stop:
+			cancel(ErrStopped)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// handle tells all sinks.
+func (x *execution) handle(e Event) error {
+	var errs []error
+	for _, s := range x.sinks {
+		errs = append(errs, s.Handle(e))
+	}
+	return errors.Join(errs...)
+}
+
+// note keeps a note with the run, and tells it.
+func (x *execution) note(code plan.Code, args ...any) {
+	n := x.hide(plan.Say(code, args...))
+	x.run.Notes = append(x.run.Notes, n)
+	_ = x.handle(Noted{n})
+}
+
+// before is what precedes the run.
+func (x *execution) before(ctx context.Context) error {
+	if err := x.awaitReady(ctx); err != nil {
+		return err
+	}
+	if err := x.sendWarmUp(ctx); err != nil {
+		return err
+	}
+	if err := x.flush(ctx); err != nil {
+		return err
+	}
+	if rest := x.spec.Before.Settle.Std(); rest > 0 {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(rest):
+		}
+	}
+	x.tryStamps(ctx)
+	x.startProfilers(ctx)
+	return nil
+}
+
+func (x *execution) awaitReady(ctx context.Context) error {
+	request := x.readyRequest()
+	if request == nil {
+		return nil
+	}
+	ready, told := x.spec.Before.Ready, false
+	err := driver.Ready(ctx, x.client, *request, ready.Timeout.Std(), func(err error) bool {
+		failed := (*driver.FailedError)(nil)
+		goOn := ready.Insist || errors.As(err, &failed) && failed.MayPass()
+		if goOn && !told {
+			told = true
+			_ = x.handle(Waiting{URL: x.target.base, Limit: ready.Timeout.Std(), Err: err, Answer: true})
+		}
+		return goOn
+	})
+	if err != nil {
+		return fmt.Errorf("ready check at %s: %w", x.target.base, err)
+	}
+	return nil
+}
+
+// sendWarmUp sends the requests of the warm-up, behind the gate.
+func (x *execution) sendWarmUp(ctx context.Context) error {
+	if len(x.warmUp) == 0 {
+		return nil
+	}
+	_ = x.handle(WarmingUp{len(x.warmUp)})
+	requests := slices.Clone(x.warmUp)
+	for i := range requests {
+		requests[i].ID = ""
+	}
+	limit := x.spec.Gate.Concurrency
+	if x.spec.Before.WarmUp.Ungated {
+		limit = 0
+	}
+	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
+	out := d.Run(ctx, nil, driver.Plan{
+		Requests: requests, Schedule: slices.Values(make([]time.Duration, len(requests))), Concurrency: limit, Hold: x.hold(),
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	failed, unanswered := 0, 0
+	var why *trace.Record
+	for _, r := range out.Records {
+		if r.OK() || r.Class == trace.Truncated && len(r.Chunks) > 0 { // how answers end is for the run to tell
+			continue
+		}
+		if failed++; why == nil {
+			why = r
+		}
+		if r.Class != trace.Empty {
+			unanswered++
+		}
+	}
+	if x.spec.Before.WarmUp.Required && unanswered == len(out.Records) {
+		return fmt.Errorf("warm-up at %s: none of %d requests was answered: %w", x.target.base, unanswered, &driver.FailedError{Record: why})
+	}
+	if failed > 0 {
+		x.note(warmUpFailed, "failed", failed, "of", len(out.Records), "why", &driver.FailedError{Record: why})
+	}
+	_ = x.handle(WarmedUp{Requests: len(requests), Failed: failed})
+	return nil
+}
+
+// flush empties the server's cache, if asked for.
+func (x *execution) flush(ctx context.Context) error {
+	f := x.spec.Before.Flush
+	if f.Route == "" {
+		return nil
+	}
+	err := x.target.server().Post(ctx, f.Route)
+	switch {
+	case err == nil:
+		return nil
+	case f.Required:
+		return &RemedyError{fmt.Errorf("flush the cache: %w", err), "before.flush.route", "asks for it; leave it out"}
+	}
+	x.note(flushFailed, "why", err)
+	return nil
+}
+
+// tryStamps is the self-test ahead of a run. A note of the run's tells what is wrong with
+// the stamps; a system that never has any is told of in the report.
+func (x *execution) tryStamps(ctx context.Context) {
+	if x.Quiet == nil || ctx.Err() != nil {
+		return
+	}
+	system, _, _ := strings.Cut(x.run.Env.OS, "/")
+	t, finding, err := doctor.SelfTest(ctx, x.target.clock)
+	x.run.Env.SelfTest = t
+	switch {
+	case ctx.Err() != nil: // it is over
+	case err != nil:
+		x.note(selfTestFailed, "why", err)
+	case finding.Verdict != doctor.OK && system == "linux":
+		x.note(selfTestDoubtful, "value", finding.Value, "advice", finding.Advice)
+	}
+}
+
+// measure sends the requests, and does what follows; before are the server's counters
+// ahead of it.
+func (x *execution) measure(ctx context.Context, before map[string]float64) (*Result, error) {
+	x.run.Kind, x.run.Started, x.run.Status = trace.Measured, time.Now(), trace.Running
+	progress := new(driver.Progress)
+	begun := x.run // as sinks may read it while the run goes on
+	if err := x.handle(Starting{Run: &begun, Requests: len(x.Requests()), Progress: progress}); err != nil {
+		return nil, err
+	}
+	d := driver.Driver{Sender: x.sender(), Now: x.target.transport.Now, Progress: progress, Tokens: x.client.Tokens, OnRecord: func(r *trace.Record) { _ = x.handle(Recorded{r}) }}
+	end := func() int { return x.run.Env.CPUs }
+	if x.Quiet != nil {
+		d.Timer = clock.NewPrecise()
+		defer d.Timer.Close()
+		end = x.Quiet(x.spec.Client.Procs, x.expectedChunks())
+	}
+	x.target.transport.TakeHealth() // of what came before
+	told := x.tellStop()
+	out := d.Run(ctx, x.stop, x.driverPlan())
+	told()
+	procs := end()
+	x.run.Started, x.run.End, x.run.Client, x.run.Probes, x.run.Status = out.Started, out.End, out.Client, out.Probes, trace.Complete
+	if out.Stopped {
+		x.run.Status = trace.Interrupted
+	}
+	x.health(procs)
+	return x.finish(ctx, out.Records, before)
+}
+
+// finish is what follows the last answer. Once the run is stored, a stop ends what is
+// left to do.
+func (x *execution) finish(ctx context.Context, records []*trace.Record, before map[string]float64) (*Result, error) {
+	after, release := x.unlessStopped(ctx)
+	defer release()
+	x.tail(after)
+	err := x.handle(Ended{&x.run})
+	x.stopProfilers(after)
+	x.run.ServerCounters = difference(before, x.counters(after))
+	return x.judge(records, err)
+}
+
+// judge gives the run its verdict, and tells the sinks that all is known.
+func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
+	t := &trace.Trace{Run: x.run, Records: records}
+	r := &Result{Trace: t, Summary: metrics.Summarize(t, metrics.Options{})}
+	if t.Run.Verdict == nil {
+		t.Run.Verdict = &r.Summary.Health.Verdict
+	}
+	r.Summary.Run = t.Run
+	return r, errors.Join(err, x.handle(Judged{r}))
+}
+
+// unlessStopped is a context for what follows a run: one that stop cancels, unless that
+// is what ended the run.
+func (x *execution) unlessStopped(ctx context.Context) (context.Context, func()) {
+	if x.run.Status == trace.Interrupted {
+		return ctx, func() {}
+	}
+	return x.untilStopped(ctx)
+}
+
+// tellStop tells the sinks when the run is stopped, until over is called.
+func (x *execution) tellStop() (over func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-x.stop:
+			_ = x.handle(Stopping{})
+		case <-done:
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// sender is the client, with those before it that watch each request.
+func (x *execution) sender() driver.Sender {
+	var watchers []Watcher
+	for _, s := range x.sinks {
+		if w, ok := s.(Watcher); ok {
+			watchers = append(watchers, w)
+		}
+	}
+	if watchers == nil {
+		return x.client
+	}
+	return watched{x.client, watchers}
+}
+
+// watched is a sender of requests that others watch.
+type watched struct {
+	driver.Sender
+	watchers []Watcher
+}
+
+// Send sends, and shows the record to who watched.
+func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
+	var answered []func(*trace.Record)
+	for _, other := range w.watchers {
+		answered = append(answered, other.Watch(req))
+	}
+	w.Sender.Send(ctx, req, body, rec)
+	for _, f := range answered {
+		f(rec)
+	}
+}
+
+func (x *execution) driverPlan() driver.Plan {
+	p := driver.Plan{
+		Requests: x.Requests(), Schedule: x.built.due.Schedule, Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
+	}
+	if rate := x.spec.Probe.Rate; rate > 0 {
+		p.Probe = &driver.Probe{Request: workload.Request{Text: "Hi", PromptTokens: 1, OutputTokens: 1}, Rate: rate}
+	}
+	return p
+}
+
+// expectedChunks is how many chunks the answers may have in all.
+func (x *execution) expectedChunks() int {
+	n := 0
+	for i := range x.Requests() {
+		n += x.Requests()[i].OutputTokens + 2
+	}
+	return n
+}
+
+// health adds to the run what its connections and its clock noticed.
+func (x *execution) health(procs int) {
+	c, h, steps := &x.run.Client, x.target.transport.TakeHealth(), x.target.clock.Steps()
+	c.Engine, c.Procs = x.target.transport.Engine(x.target.base), procs
+	c.Lag = trace.Lag{Reads: h.Reads, P50: h.P50, P99: h.P99, Max: h.Max}
+	c.Unstamped, c.ClockSteps, c.ClockStep = h.Unstamped, steps.Count, steps.Largest
+}
+
+// server is a worker's side routes, those of the target for one without an address.
+func (x *execution) worker(w plan.Worker) endpoint.Server {
+	if w.URL == "" {
+		return x.target.server()
+	}
+	return endpoint.Server{Transport: x.target.transport, URL: w.URL, Secrets: x.target.secrets}
+}

@@ -1,0 +1,188 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// A stream is one of a Spec, with its kinds.
+type stream struct {
+	plan.Stream
+	path    string
+	arrival workload.Arrival
+	parts   []*part // one where there is no mix
+}
+
+// A part is a dataset of a stream.
+type part struct {
+	plan.Part
+	path    string // of the dataset
+	kind    workload.Kind
+	dataset workload.Dataset
+	seed    uint64 // added to the run's, so that parts draw apart
+}
+
+// A load is what a Spec sends, with its kinds.
+type load struct {
+	spec    *plan.Spec
+	streams []*stream
+	ask     workload.Ask
+}
+
+// Seeds of parts lie beyond those that can be asked for, and beyond the bit of the
+// warm-up.
+const (
+	warmUpSeed = 1 << 32
+	partSeed   = 1 << 33
+)
+
+// newLoad finds the kinds that a Spec names, decodes their settings and has them checked.
+// In the Spec the settings are then complete, with their defaults.
+func newLoad(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
+	protocol := endpoint.Protocol(spec.Request.Protocol)
+	var p plan.Problems
+	p.OneOf("request.protocol", spec.Request.Protocol, protocolNames()...)
+	if p != nil {
+		return nil, p
+	}
+	image := workload.Request{Text: "a", Media: []workload.Media{{MIME: "image/jpeg"}}}
+	l := &load{spec: spec, ask: workload.Ask{
+		Protocol: string(protocol), Text: !protocol.TakesTokens(), Messages: protocol.TakesMessages(), Silent: protocol.Silent(), Media: protocol.Takes(&image) == nil,
+	}}
+	for i := range spec.Load {
+		s := &stream{Stream: spec.Load[i], path: plan.Item("load", i)}
+		p = append(p, s.resolve(kinds)...)
+		p = append(p, l.parts(s, i, kinds)...)
+		spec.Load[i] = s.Stream
+		l.streams = append(l.streams, s)
+	}
+	return l, p
+}
+
+func protocolNames() (names []string) {
+	for _, p := range endpoint.Protocols() {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+// resolve finds the arrival of a stream.
+func (s *stream) resolve(kinds Kinds) (p plan.Problems) {
+	at := plan.Join(s.path, "arrival")
+	create := kinds.Arrivals[s.Arrival.Kind]
+	if create == nil {
+		return unknownKind(at, s.Arrival.Kind, slices.Sorted(maps.Keys(kinds.Arrivals)))
+	}
+	s.arrival = create()
+	p = settings(s.Arrival, s.arrival)
+	if p == nil {
+		p = s.arrival.Check()
+		s.Arrival = plan.Make(s.Arrival.Kind, s.arrival)
+	}
+	return p.Below(at)
+}
+
+// parts finds the datasets of stream i.
+func (l *load) parts(s *stream, i int, kinds Kinds) (p plan.Problems) {
+	if len(s.Mix) == 0 {
+		one := &part{Part: plan.Part{Name: s.Name, Dataset: s.Dataset, Own: s.Own}, path: plan.Join(s.path, "dataset")}
+		if len(l.spec.Load) > 1 {
+			one.seed = uint64(i+1) * partSeed
+		}
+		p = l.resolve(one, kinds)
+		s.Dataset, s.parts = one.Dataset, []*part{one}
+		return p
+	}
+	for j := range s.Mix {
+		one := &part{Part: s.Mix[j], path: plan.Join(plan.Item(plan.Join(s.path, "mix"), j), "dataset"), seed: uint64(j+1) * partSeed}
+		p = append(p, l.resolve(one, kinds)...)
+		s.Mix[j] = one.Part
+		s.parts = append(s.parts, one)
+	}
+	return p
+}
+
+// resolve finds the dataset of a part.
+func (l *load) resolve(o *part, kinds Kinds) (p plan.Problems) {
+	kind, ok := kinds.Datasets[o.Dataset.Kind]
+	if !ok {
+		return unknownKind(o.path, o.Dataset.Kind, slices.Sorted(maps.Keys(kinds.Datasets)))
+	}
+	o.kind, o.dataset = kind, kind.New()
+	p = settings(o.Dataset, o.dataset)
+	if p == nil {
+		p = o.dataset.Check(&workload.Source{Requests: l.spec.Requests, Ask: l.ask})
+		o.Dataset = plan.Make(o.Dataset.Kind, o.dataset)
+	}
+	return p.Below(o.path)
+}
+
+// settings decodes those of a thing. One that the kind does not have is told with the name
+// of the kind.
+func settings(t plan.Thing, dst any) plan.Problems {
+	if t.Settings == nil {
+		return nil
+	}
+	p := plan.DecodeJSON(t.Settings, dst)
+	for i := range p {
+		if strings.HasPrefix(p[i].Why, "unknown field") {
+			p[i].Why = t.Kind + " has no such setting" + strings.TrimPrefix(p[i].Why, "unknown field")
+		}
+	}
+	return p
+}
+
+func unknownKind(path, kind string, names []string) (p plan.Problems) {
+	p.If(true, plan.Join(path, "kind"), strconv.Quote(kind), "unknown kind%s; allowed: %s", plan.Suggest(kind, names), strings.Join(names, ", "))
+	return p
+}
+
+// source is what a part makes requests of.
+func (l *load) source(o *part, files workload.Files) *workload.Source {
+	return &workload.Source{
+		Requests: l.spec.Requests, Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(),
+	}
+}
+
+// timed reports whether requests are sent at times of their own.
+func (l *load) timed() bool {
+	return slices.ContainsFunc(l.streams, func(s *stream) bool {
+		timed, ok := s.arrival.(interface{ FollowsData() bool })
+		return ok && timed.FollowsData()
+	})
+}
+
+// read reads the files that datasets and arrivals name.
+func (l *load) read(ctx context.Context, files workload.Files) error {
+	var problems plan.Problems
+	var errs []error
+	add := func(path string, err error) {
+		var p plan.Problems
+		if errors.As(err, &p) {
+			problems = append(problems, p.Below(path)...)
+		} else if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", path, err))
+		}
+	}
+	for _, s := range l.streams {
+		add(plan.Join(s.path, "arrival"), s.arrival.Read(files))
+		for _, o := range s.parts {
+			add(o.path, o.dataset.Read(ctx, l.source(o, files)))
+		}
+	}
+	return errors.Join(append(errs, problems.Err())...)
+}
+
+// drawn reports whether other requests of the same kind can be drawn.
+func (l *load) drawn() bool {
+	return len(l.streams) == 1 && len(l.streams[0].parts) == 1 && l.streams[0].parts[0].kind.Drawn
+}

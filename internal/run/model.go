@@ -1,0 +1,147 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
+)
+
+// sideCall is how long the server may take for a question about itself.
+const sideCall = 30 * time.Second
+
+// Polling a route: how long one question may take, and the time between two.
+const (
+	pollCall  = 5 * time.Second
+	pollPause = time.Second
+)
+
+// poll asks a route until it answers with status 200.
+func (p *preparation) poll(ctx context.Context) error {
+	ready := p.spec.Before.Ready
+	if !strings.HasPrefix(ready.Ask, "/") || ready.Timeout <= 0 {
+		return nil
+	}
+	what := Polling{p.target.base + strings.TrimSuffix(ready.Ask, "/"), ready.Timeout.Std()}
+	p.tell(what)
+	server := p.target.server()
+	for begin := time.Now(); ; {
+		call, cancel := context.WithTimeout(ctx, pollCall)
+		_, err := server.Get(call, strings.TrimSuffix(ready.Ask, "/"))
+		cancel()
+		took := time.Since(begin)
+		var refused *endpoint.StatusError
+		var silent *endpoint.CallError
+		if err == nil || !errors.As(err, &refused) && !errors.As(err, &silent) { // an answer that is no JSON is one
+			p.tell(Polled{Polling: what, Took: took})
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if took >= what.Limit {
+			p.tell(Polled{what, took, err})
+			return &RemedyError{fmt.Errorf("the server at %s is not ready: %w", what.URL, err), "before.ready.timeout", "waits longer, and 0 does not wait"}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollPause):
+		}
+	}
+}
+
+// A RemedyError is one that a setting helps against: Path names it, Does says how.
+type RemedyError struct {
+	Err        error
+	Path, Does string
+}
+
+func (e *RemedyError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error itself.
+func (e *RemedyError) Unwrap() error { return e.Err }
+
+// models asks the server what it serves. It is the first question of all, and waits for a
+// server that is starting, so that nothing that depends on answers depends on how fast
+// the server starts.
+func (p *preparation) models(ctx context.Context) ([]endpoint.Model, error) {
+	limit := p.spec.Before.Ready.Connect.Std()
+	deadline := time.Now().Add(limit)
+	for told := false; ; told = true {
+		call, cancel := context.WithTimeoutCause(ctx, sideCall, transport.ErrTimeout)
+		list, err := p.target.server().Models(call)
+		cancel()
+		var may interface{ MayPass() bool }
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err == nil, !errors.As(err, &may), !may.MayPass(), !time.Now().Before(deadline):
+			return list, err
+		case !told:
+			p.tell(Waiting{URL: p.target.base, Limit: limit, Err: err})
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(driver.Uneven(time.Second), time.Until(deadline))):
+		}
+	}
+}
+
+// unreachable explains an error of models that says that there is nothing to be measured;
+// nil if there is, whatever is wrong with the answer.
+func unreachable(base string, err error) error {
+	var call *endpoint.CallError
+	if !errors.As(err, &call) {
+		return nil
+	}
+	switch call.Class {
+	case trace.DNS, trace.Refused, trace.Unreachable:
+		return &RemedyError{fmt.Errorf("cannot reach %s: %s (%w)", base, call.Class.Explain(), call.Err), "before.ready.connect", "waits for a server that is starting"}
+	case trace.TLS:
+		return fmt.Errorf("cannot reach %s: %s (%w)", base, call.Class.Explain(), call.Err)
+	}
+	return nil
+}
+
+// findModel settles which model is asked, and what it was loaded from.
+func (p *preparation) findModel(ctx context.Context) error {
+	asked := &p.spec.Request
+	list, err := p.models(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	insists := p.spec.Before.Ready.Insist && p.spec.Before.Ready.Connect == 0 // sends its requests all the same
+	if gone := unreachable(p.target.base, err); gone != nil && (asked.Model == "" || !insists) {
+		return gone
+	}
+	for _, m := range list {
+		p.run.Env.Models = append(p.run.Env.Models, m.ID)
+	}
+	switch {
+	case asked.Model != "":
+		asked.Root = cmp.Or(asked.Root, rootOf(list, asked.Model))
+	case err == nil:
+		asked.Model, asked.Root = list[0].ID, cmp.Or(asked.Root, list[0].Root, list[0].ID)
+	case endpoint.Protocol(asked.Protocol).NamesModel():
+		return &RemedyError{fmt.Errorf("find out the model: %w", err), "request.model", "names it"}
+	}
+	p.tell(ModelFound{asked.Model, asked.Root})
+	return nil
+}
+
+// rootOf is what a model that the server lists was loaded from, else its name.
+func rootOf(list []endpoint.Model, name string) string {
+	for _, m := range list {
+		if m.ID == name && m.Root != "" {
+			return m.Root
+		}
+	}
+	return name
+}

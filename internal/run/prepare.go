@@ -1,0 +1,320 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// A Prepared run is ready to be executed. Nothing in it changes any more, but for what
+// it holds open: it is to be closed.
+type Prepared struct {
+	*Deps
+	spec   plan.Spec // with all that was left to defaults, the server and the tokenizer
+	run    trace.Run // plan and environment
+	load   *load
+	built  built
+	tokens tokens
+
+	target     *target
+	client     *endpoint.Client
+	stopEngine func() error
+
+	server apiserver.Config  // of the engine
+	intake *apiserver.Intake // of a simulation
+
+	warmUp []workload.Request
+}
+
+// A preparation is a run that is being prepared.
+type preparation struct {
+	*Prepared
+	base string // URL of the server
+}
+
+// Prepare checks a Spec, reads its files, asks the server about itself, and draws the
+// requests. A mistake in the Spec is plan.Problems, all in one go, and costs no traffic.
+// Cancelling ctx ends it with the cause.
+func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) {
+	p := &preparation{Prepared: &Prepared{Deps: &deps}}
+	err := p.check(ctx, spec)
+	if err == nil {
+		err = p.resolve(ctx)
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p.Prepared, nil
+}
+
+// Run is what is known of the run ahead of it.
+func (p *Prepared) Run() trace.Run { return p.run }
+
+// Requests are what is sent, in order.
+func (p *Prepared) Requests() []workload.Request { return p.built.work.Requests }
+
+// Close lets go of connections and of an engine.
+func (p *Prepared) Close() {
+	if p.target != nil {
+		p.target.close()
+	}
+	if p.stopEngine == nil {
+		return
+	}
+	if err := p.stopEngine(); err != nil {
+		p.tell(Noted{plan.Say(engineEnded, "why", err)})
+	}
+}
+
+// note keeps a note with the run, and tells it.
+func (p *preparation) note(code plan.Code, args ...any) { p.keep(plan.Say(code, args...)) }
+
+func (p *preparation) keep(notes ...plan.Message) {
+	for _, n := range notes {
+		n = p.hide(n)
+		p.run.Notes = append(p.run.Notes, n)
+		p.tell(Noted{n})
+	}
+}
+
+// hide takes secrets out of a message.
+func (p *Prepared) hide(m plan.Message) plan.Message {
+	if p.target == nil {
+		return m
+	}
+	return m.Map(func(text string) string { return endpoint.Redact(text, p.target.secrets) })
+}
+
+// check is what needs no server: the form of the Spec, its kinds, and its files.
+func (p *preparation) check(ctx context.Context, spec plan.Spec) error {
+	b, err := json.Marshal(spec)
+	if err == nil {
+		err = json.Unmarshal(b, &p.spec) // a copy of all of it
+	}
+	if err != nil {
+		return err
+	}
+	p.run.Name, p.run.Env = p.spec.Name, p.Machine
+	form := p.spec.Check()
+	l, kinds := newLoad(&p.spec, p.Kinds)
+	p.load = l
+	problems := plan.Merge(form, kinds)
+	if problems == nil {
+		problems = p.checkFiles(p.spec.Requests, p.spec.Load[0].Arrival.Kind == "at-once")
+	}
+	var mistakes plan.Problems
+	err = p.engine()
+	if errors.As(err, &mistakes) {
+		problems, err = append(problems, mistakes...), nil
+	}
+	if problems != nil || err != nil {
+		return errors.Join(problems.Err(), err)
+	}
+	return l.read(ctx, p.files(p.spec.Tokens.Download))
+}
+
+// filesBeside is what a run opens beside its connections.
+const filesBeside = 64
+
+// hideInvocation takes secrets out of the command line that is kept with the run.
+func (p *preparation) hideInvocation() {
+	p.run.Env.Invocation = slices.Clone(p.run.Env.Invocation)
+	for i, arg := range p.run.Env.Invocation {
+		if p.target != nil {
+			p.run.Env.Invocation[i] = endpoint.Hide(arg, p.target.secrets)
+		}
+	}
+}
+
+// checkFiles refuses a run that is bound to run out of file descriptors: n requests, at
+// once or as many as the gate lets through.
+func (p *preparation) checkFiles(n int, atOnce bool) (problems plan.Problems) {
+	connections, limit := p.spec.Gate.Concurrency, p.run.Env.FileLimit
+	if atOnce && (connections == 0 || connections > n) {
+		connections = n
+	}
+	connections = min(connections, n)
+	need, way := uint64(connections+filesBeside), ""
+	if p.run.Env.Embedded {
+		need += uint64(connections) // the engine's ends
+		way = ", or run the engine in a process of its own (pitot serve)"
+	}
+	problems.If(connections > 0 && limit > 0 && need > limit && p.intake == nil, "gate.concurrency", nil,
+		"%d connections need about %d open files and the limit is %d; raise `ulimit -n`, or lower the concurrency%s", connections, need, limit, way)
+	return problems
+}
+
+// resolve finds out what only the server can tell, and builds the rest.
+func (p *preparation) resolve(ctx context.Context) error {
+	if p.intake == nil {
+		if err := p.connect(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if p.tokens, err = p.findTokens(ctx); err != nil {
+		return err
+	}
+	p.run.Env.Tokenizer, p.run.Env.TokenizerWhy = p.tokens.name, p.tokens.why
+	p.noteTokens()
+	p.spec.Request.IDs = cmp.Or(p.spec.Request.IDs, p.newIDs())
+	b := p.builder()
+	if p.built, err = b.build(ctx); err != nil {
+		return err
+	}
+	p.keep(p.built.work.Notes...)
+	p.tell(Built{&p.built.work})
+	p.hideInvocation()
+	p.digest()
+	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
+	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have held more than was asked for
+		return problems
+	}
+	if err := p.newClient(ctx); err != nil {
+		return err
+	}
+	p.warmUp, err = p.drawWarmUp(ctx, b)
+	return err
+}
+
+// connect starts the engine if there is to be one, waits for the server, and asks it what
+// it is.
+func (p *preparation) connect(ctx context.Context) error {
+	if err := p.startEngine(); err != nil {
+		return err
+	}
+	s := secrets{Deps: p.Deps}
+	var err error
+	if p.target, err = newTarget(&p.spec, cmp.Or(p.base, p.spec.Target.URL), &s); err != nil {
+		return err
+	}
+	if err := p.poll(ctx); err != nil {
+		return err
+	}
+	if err := p.findModel(ctx); err != nil {
+		return err
+	}
+	p.run.Env.Server, _ = p.target.server().Version(ctx) // a server need not have one
+	return nil
+}
+
+// noteTokens says where prompts are not made of the tokenizer of the model.
+func (p *preparation) noteTokens() {
+	tool := p.spec.Dialect.Name
+	switch {
+	case p.tokens.local || p.spec.Tokens.Where == noTokens || p.intake != nil:
+	case tool != "" && tool != "pitot":
+		p.note(otherTokenizer, "tokenizer", cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root), "tool", tool, "server", p.tokens.tok != nil)
+	case p.tokens.tok == nil && p.spec.Tokens.Where == "" && !p.load.ask.Text:
+		p.note(noTokenizer)
+	}
+}
+
+// newIDs begins the x-request-id of every request of a run, so that the logs of a server
+// tell runs apart. Nobody else sees those of a simulation, and the same Spec is to give
+// the same records.
+func (p *preparation) newIDs() string {
+	if p.intake != nil {
+		return "sim-"
+	}
+	return "pitot-" + strings.ToLower(rand.Text()[:8]) + "-"
+}
+
+func (p *preparation) builder() *builder {
+	source := p.load.source(&part{}, p.files(p.spec.Tokens.Download))
+	source.Tokens, source.Local, source.Vocab, source.Spool = p.tokens.tok, p.tokens.local, p.tokens.vocab, nil
+	if p.target != nil {
+		source.Server = serverTokenizer{p.target.server(), p.spec.Request.Model}
+	}
+	if p.Spool != nil {
+		source.Spool = workload.NewSpool(p.Spool, spoolLimit)
+	}
+	return &builder{load: p.load, source: *source, headers: p.headers}
+}
+
+// spoolLimit is how many bytes of prompts stay in memory.
+const spoolLimit = 64 << 20
+
+// headers are those of a part alone, with its key.
+func (p *preparation) headers(path string, own plan.Own) (map[string]string, error) {
+	if own.Key == nil && len(own.Headers) == 0 {
+		return nil, nil
+	}
+	s := secrets{Deps: p.Deps}
+	all := map[string][]string{}
+	err := errors.Join(s.add(all, plan.Join(path, "headers"), own.Headers), s.key(all, plan.Join(path, "key"), own.Key))
+	if p.target != nil {
+		p.target.secrets = append(p.target.secrets, s.found...)
+	}
+	one := map[string]string{}
+	for name, values := range all {
+		one[name] = values[0]
+	}
+	return one, err
+}
+
+// digest writes down what was asked, for lists and comparisons.
+func (p *preparation) digest() {
+	spec, due := &p.spec, p.built.due
+	p.run.Plan = trace.Plan{
+		Dialect: cmp.Or(spec.Dialect.Name, "pitot"), URL: cmp.Or(p.base, spec.Target.URL), Protocol: spec.Request.Protocol, Model: spec.Request.Model,
+		Stream: spec.Request.Stream, Workload: p.built.what, Requests: len(p.Requests()), Seed: spec.Seed, Arrival: p.built.when,
+		Rate: due.Rate, Ramp: due.Ramp, Concurrency: spec.Gate.Concurrency, Percentiles: slices.Clone(spec.Percentiles), Spec: spec,
+	}
+	for _, o := range spec.Objectives {
+		p.run.Plan.Objectives = append(p.run.Plan.Objectives, trace.SLO{Metric: o.Metric, Limit: o.Limit.Std()})
+	}
+}
+
+// newClient makes what sends the requests.
+func (p *preparation) newClient(ctx context.Context) (err error) {
+	asked := p.spec.Request
+	protocol := endpoint.Protocol(asked.Protocol)
+	o := endpoint.Options{
+		Protocol: protocol, Model: asked.Model, Stream: asked.Stream, IncludeUsage: asked.Usage != plan.NoUsage, ContinuousUsage: asked.Usage == plan.UsageEach,
+		IgnoreEOS: asked.IgnoreEOS, PartsAlways: asked.PartsAlways, MediaFirst: asked.MediaFirst, AsMessages: asked.AsMessages, KeepText: p.spec.KeepText, Count: p.tokens.count,
+		Recount: endpoint.Recount{Answer: asked.Recount.Answer, Reasoning: asked.Recount.Reasoning, Last: asked.Recount.Last},
+	}
+	if o.Extra, err = fields("request.body", asked.Body); err != nil {
+		return err
+	}
+	if o.Sampling, err = fields("request.sampling", asked.Sampling); err != nil {
+		return err
+	}
+	var carrier endpoint.Transport
+	if p.target != nil {
+		carrier = p.target.transport
+		o.URL = p.target.base + cmp.Or(p.spec.Target.Route, protocol.PathOf(asked.Stream))
+		o.Header, o.Secrets = p.target.requests, p.target.secrets
+		o.Recount.Chunks = p.drafts(ctx)
+	}
+	if p.client, err = endpoint.New(carrier, o); err != nil {
+		return plan.Problems{{Path: "request.body", Why: err.Error()}}
+	}
+	return nil
+}
+
+func fields(path string, raw json.RawMessage) (all map[string]json.RawMessage, err error) {
+	if raw == nil {
+		return nil, nil
+	}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, plan.Problems{{Path: path, Why: fmt.Sprintf("must be an object: %v", err)}}
+	}
+	return all, nil
+}

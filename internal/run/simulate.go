@@ -1,0 +1,148 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// simulate makes the run in virtual time.
+func (x *execution) simulate(ctx context.Context) (*Result, error) {
+	ctx, release := x.untilStopped(ctx)
+	defer release()
+	model, err := x.server.NewModel()
+	if err != nil {
+		return nil, plan.Problems{{Path: "target.engine", Why: err.Error()}}
+	}
+	requests, err := x.foresee(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.run.Kind, x.run.Started, x.run.Status = trace.Simulated, time.Now(), trace.Running
+	begun := x.run
+	if err := x.handle(Starting{Run: &begun, Requests: len(requests)}); err != nil {
+		return nil, err
+	}
+	asked := x.spec.Request
+	native := asked.Protocol == string(endpoint.Generate)
+	out := sim.Run(model, sim.Plan{
+		Requests: requests, Schedule: x.built.due.Schedule, Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), Stream: asked.Stream,
+		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && x.server.Drafts() > 0, Stop: func() bool { return ctx.Err() != nil },
+	})
+	if asked.Stream && asked.Usage != plan.UsageEach && !native {
+		forgetCounts(out.Records)
+	}
+	counted, err := endpoint.ParseMetrics(x.server.Metrics(out.Load))
+	if err != nil {
+		return nil, err
+	}
+	x.run.ServerCounters, x.run.AcceptLength = countersAmong(counted), x.server.AcceptLength(out.Load)
+	x.run.ServerCounters["vllm:request_queue_time_seconds_sum"] = out.Queued.Seconds()
+	x.run.ServerCounters["vllm:request_queue_time_seconds_count"] = float64(out.Done)
+	x.run.End, x.run.Status = out.End, trace.Complete
+	if out.Stopped {
+		x.run.Status = trace.Interrupted
+	}
+	x.run.Verdict = &trace.Verdict{Validity: trace.Valid} // there is no client to be in the way
+	for _, r := range out.Records {
+		_ = x.handle(Recorded{r})
+	}
+	return x.judge(out.Records, x.handle(Ended{&x.run}))
+}
+
+// foresee finds out what the server would make of all requests, on each processor for some
+// of the conversations: what a request asks depends on the answers before it.
+func (x *execution) foresee(ctx context.Context) ([]sim.Request, error) {
+	requests := x.Requests()
+	f := foreseer{Prepared: x.Prepared, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests))}
+	for i := range requests {
+		if after := requests[i].After; after != 0 {
+			f.followers[after-1] = append(f.followers[after-1], i)
+		}
+	}
+	var parts errgroup.Group
+	size := max(1, (len(requests)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for from := 0; from < len(requests); from += size {
+		parts.Go(func() error {
+			for i := from; i < min(from+size, len(requests)) && ctx.Err() == nil; i++ {
+				if requests[i].After != 0 {
+					continue
+				}
+				if err := f.ask(i, &requests[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return f.out, parts.Wait()
+}
+
+// A foreseer finds out what the server would make of the requests of a workload.
+type foreseer struct {
+	*Prepared
+	requests  []workload.Request
+	followers map[int][]int // by the request whose answer they wait for
+	out       []sim.Request
+}
+
+// ask asks request i, with what it remembers, and then what waits for its answer.
+func (f *foreseer) ask(i int, req *workload.Request) error {
+	taken, err := f.take(req)
+	if err != nil {
+		return fmt.Errorf("request %d: %w", i, err)
+	}
+	f.out[i] = sim.Request{
+		ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
+		Status: taken.Status, Refused: endpoint.Redact(string(taken.Refused), nil),
+		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,
+	}
+	for _, follower := range f.followers[i] {
+		next := f.requests[follower]
+		if err := driver.Remember(&next, req, taken.Text()); err != nil {
+			return fmt.Errorf("request %d: %w", follower, err)
+		}
+		if err := f.ask(follower, &next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take is what the server would make of a request. Bodies are read only where there may be
+// something in them that a prompt and a length do not say.
+func (f *foreseer) take(req *workload.Request) (apiserver.Taken, error) {
+	asked := f.spec.Request
+	req, err := req.Whole()
+	if err != nil {
+		return apiserver.Taken{}, err
+	}
+	plain := asked.Protocol != string(endpoint.Chat) && asked.Model == f.intake.Model() && asked.Body == nil && asked.Sampling == nil &&
+		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
+	switch {
+	case plain && len(req.Tokens) > 0:
+		return f.intake.Tokens(req.Tokens, req.OutputTokens, asked.IgnoreEOS), nil
+	case plain && req.Text != "" && utf8.ValidString(req.Text):
+		return f.intake.Text(req.Text, req.OutputTokens, asked.IgnoreEOS), nil
+	}
+	body, err := f.client.Encode(req)
+	if err != nil {
+		return apiserver.Taken{}, err
+	}
+	return f.intake.Body(body, asked.Protocol), nil
+}

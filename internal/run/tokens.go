@@ -1,0 +1,235 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/template"
+	"github.com/pitot-bench/pitot/internal/load/tokenizer"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
+)
+
+// Where a tokenizer can be, beside files, folders and names.
+const (
+	tokensOfServer = "server"
+	noTokens       = "none"
+)
+
+// defaultVocab is how many ids prompts are drawn from where no tokenizer tells.
+const defaultVocab = 16000
+
+// tokens is where prompt lengths come from.
+type tokens struct {
+	name  string             // for the report
+	why   string             // why it is none of those that would come before
+	tok   workload.Tokenizer // nil: prompts of token ids
+	vocab workload.Vocabulary
+	count func(text string) int // tokens of an answer; nil if only a server could tell
+	local bool
+}
+
+// findTokens settles where prompt lengths come from: a file or a folder, a cache of this
+// machine, a download where it is allowed, the server's /tokenize, or nothing.
+func (p *preparation) findTokens(ctx context.Context) (tokens, error) {
+	asked := p.spec.Tokens
+	ids := tokens{name: "none: prompts are token ids", vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, defaultVocab)}}
+	if asked.Where == noTokens {
+		return ids, nil
+	}
+	why := ""
+	if name := p.tokensName(ctx); asked.Where != tokensOfServer && name != "" {
+		found, err := p.localTokens(ctx, name)
+		var problems plan.Problems
+		switch {
+		case err == nil, asked.Where != "" && asked.Required, errors.As(err, &problems):
+			return found, err
+		case ctx.Err() != nil:
+			return tokens{}, context.Cause(ctx)
+		}
+		why, _, _ = strings.Cut(err.Error(), "\n")
+	}
+	server, err := p.serverTokens(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return tokens{}, context.Cause(ctx)
+	case err == nil:
+		return tokens{name: server.name(), why: why, tok: server, vocab: ids.vocab}, nil
+	case asked.Where == tokensOfServer:
+		return tokens{}, fmt.Errorf("ask the server for its tokenizer: %w", err)
+	}
+	ids.why = strings.TrimPrefix(why+"; the server has no /tokenize that works", "; ")
+	return ids, nil
+}
+
+// tokensName is the name of a tokenizer on this machine or the hub: as it was asked for,
+// what the server says that it has, or the root of the model. The embedded engine has one
+// of its own.
+func (p *preparation) tokensName(ctx context.Context) string {
+	asked := p.spec.Tokens
+	switch {
+	case asked.Where != "":
+		return asked.Where
+	case p.intake != nil || p.run.Env.Embedded:
+		return ""
+	case asked.Info == "":
+		return p.spec.Request.Root
+	}
+	call, cancel := context.WithTimeout(ctx, pollCall)
+	defer cancel()
+	var info struct {
+		Tokenizer string `json:"tokenizer_path"`
+		Model     string `json:"model_path"`
+	}
+	if err := p.target.server().Ask(call, asked.Info, &info); err != nil {
+		return p.spec.Request.Root
+	}
+	return cmp.Or(info.Tokenizer, info.Model, p.spec.Request.Root)
+}
+
+// localTokens reads a tokenizer, and the chat template beside it.
+func (p *preparation) localTokens(ctx context.Context, name string) (tokens, error) {
+	if p.Hub == nil {
+		return tokens{}, fmt.Errorf("no tokenizer %q", name)
+	}
+	file, err := p.Hub(p.spec.Tokens.Download).Tokenizer(ctx, name)
+	if err != nil {
+		return tokens{}, err
+	}
+	dir, base := filepath.Split(filepath.Clean(file))
+	folder := filepath.Join(dir, ".")
+	tok, err := tokenizer.Load(p.Folder(folder), base)
+	if err != nil {
+		return tokens{}, plan.Problems{{Path: "tokenizer.where", Value: name, Why: err.Error()}}
+	}
+	if info, err := fs.Stat(p.Folder(folder), base); err == nil && info.IsDir() {
+		folder = file
+	}
+	return tokens{
+		name: file, tok: localTokenizer{tok}, local: true,
+		vocab: workload.Vocabulary{
+			Size: tok.VocabSize(), All: tok.AllIDs(), Special: tok.SpecialIDs(), AddedSpecial: tok.AddedSpecialIDs(), Around: tok.NumSpecial(),
+			BOS: tok.BOS(), Template: readTemplate(p.Folder(folder), folder),
+		},
+		count: func(text string) int { return len(tok.Encode(text, false)) },
+	}, nil
+}
+
+// localTokenizer adapts a tokenizer file.
+type localTokenizer struct{ *tokenizer.Tokenizer }
+
+func (l localTokenizer) Encode(_ context.Context, text string, special bool) ([]int32, error) {
+	return l.Tokenizer.Encode(text, special), nil
+}
+
+func (l localTokenizer) Decode(_ context.Context, ids []int32) (string, error) {
+	return l.Tokenizer.Decode(ids, false), nil
+}
+
+// A chatTemplate is that of a tokenizer, or why it cannot be used, which matters only
+// where it is.
+type chatTemplate struct {
+	*template.Template
+	folder string
+	err    error
+}
+
+// readTemplate gives nil where a folder has no chat template.
+func readTemplate(files fs.FS, folder string) workload.Template {
+	t, err := template.Load(files, ".")
+	if errors.Is(err, template.ErrNone) {
+		return nil
+	}
+	return chatTemplate{t, folder, err}
+}
+
+func (t chatTemplate) Render(messages json.RawMessage, o workload.TemplateOptions) (string, error) {
+	if t.err != nil {
+		return "", plan.Problems{{Path: "tokenizer.where", Value: t.folder, Why: t.err.Error()}}
+	}
+	text, err := t.Template.Render(messages, template.Options(o))
+	if err != nil {
+		return "", fmt.Errorf("chat template of %s: %w", t.folder, err)
+	}
+	return text, nil
+}
+
+// A namedTokenizer is one of a server, real or simulated.
+type namedTokenizer interface {
+	workload.Tokenizer
+	name() string
+}
+
+// serverTokens is the tokenizer of what is measured.
+func (p *preparation) serverTokens(ctx context.Context) (namedTokenizer, error) {
+	switch {
+	case p.intake != nil:
+		return engineTokenizer{p.intake}, nil
+	case p.target == nil:
+		return nil, errors.New("there is no server to ask")
+	}
+	s := serverTokenizer{p.target.server(), p.spec.Request.Model}
+	return s, s.works(ctx)
+}
+
+// serverTokenizer asks the server under test.
+type serverTokenizer struct {
+	server endpoint.Server
+	model  string
+}
+
+func (s serverTokenizer) name() string { return "the server's /tokenize" }
+
+func (s serverTokenizer) Encode(ctx context.Context, text string, special bool) (ids []int32, err error) {
+	err = insist(ctx, func() error { ids, err = s.server.Tokenize(ctx, s.model, text, special); return err })
+	return ids, err
+}
+
+func (s serverTokenizer) Decode(ctx context.Context, ids []int32) (text string, err error) {
+	err = insist(ctx, func() error { text, err = s.server.Detokenize(ctx, s.model, ids); return err })
+	return text, err
+}
+
+// attempts is how often a question to the server is asked when the connection fails: one
+// of a thousand calls for a workload must not spoil the others.
+const attempts = 5
+
+func insist(ctx context.Context, call func() error) error {
+	for n := 1; ; n++ {
+		err := call()
+		var silent *endpoint.CallError
+		if n == attempts || !errors.As(err, &silent) || !silent.MayPass() {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Duration(n) * 100 * time.Millisecond):
+		}
+	}
+}
+
+// works tells whether the server's tokenizer is one: routes of the same name may speak
+// another language.
+func (s serverTokenizer) works(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, sideCall, transport.ErrTimeout)
+	defer cancel()
+	ids, err := s.Encode(ctx, "ready", false)
+	if err != nil {
+		return err
+	}
+	text, err := s.Decode(ctx, ids)
+	if err == nil && (len(ids) == 0 || strings.TrimSpace(text) != "ready") {
+		err = fmt.Errorf("%s/tokenize and /detokenize make %v and %q of \"ready\"", s.server.URL, ids, text)
+	}
+	return err
+}

@@ -1,0 +1,112 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// drawWarmUp makes the requests that are sent ahead of the run.
+func (p *preparation) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
+	w := p.spec.Before.WarmUp
+	if w.Requests == 0 || p.intake != nil {
+		return nil, nil
+	}
+	switch w.From {
+	case plan.WarmMeasured:
+		return firstTurns(p.Requests(), w.Requests), nil
+	case plan.WarmFirst:
+		return p.repeated(w), nil
+	}
+	if p.load.drawn() {
+		b.source.Seed |= warmUpSeed
+		one := p.load.streams[0].parts[0]
+		s := b.of(one)
+		s.Requests, s.Arrivals = w.Requests, true
+		drawn, err := b.part(ctx, one, s)
+		return firstTurns(drawn.Requests, w.Requests), err
+	}
+	var texts []workload.Request
+	for i := range w.Requests {
+		texts = append(texts, p.small(fmt.Sprintf("Warm-up request %d: say something.", i), 16))
+	}
+	return texts, nil
+}
+
+// firstTurns are up to n of the requests, none of which remembers another.
+func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
+	for _, r := range requests {
+		if r.After == 0 && len(first) < n {
+			r.Followed = false
+			first = append(first, r)
+		}
+	}
+	return first
+}
+
+// repeated is the first request, or the first conversation, again and again: what the
+// dataset has for that, if it has something.
+func (p *preparation) repeated(w plan.WarmUp) (out []workload.Request) {
+	all := p.Requests()
+	first := all[:1]
+	if p.built.work.Warmup != nil {
+		first = p.built.work.Warmup
+	} else {
+		for i := 1; p.hold() && i < len(all) && all[i].After == i; i++ {
+			first = all[:i+1]
+		}
+	}
+	for range w.Requests {
+		begin := len(out)
+		for _, r := range first {
+			r.ID, r.Model, r.At = "", "", 0
+			if w.MaxOutput > 0 {
+				r.OutputTokens = min(r.OutputTokens, w.MaxOutput)
+			}
+			if r.After > 0 {
+				r.After = begin + r.Number
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// small is a request with little to do, in the protocol's way. Nobody can make up audio:
+// there it is the first of the workload.
+func (p *preparation) small(text string, tokens int) workload.Request {
+	switch protocol := endpoint.Protocol(p.spec.Request.Protocol); {
+	case protocol == endpoint.Rerank:
+		return workload.Request{Batch: []string{text, text}}
+	case protocol.Silent():
+		return workload.Request{Text: text}
+	case protocol == endpoint.Transcription && len(p.Requests()) > 0:
+		first := p.Requests()[0]
+		first.ID, first.OutputTokens = "", tokens
+		return first
+	}
+	return workload.Request{Text: text, OutputTokens: tokens}
+}
+
+// readyRequest is what a server has to answer ahead of the run, nil if nothing.
+func (p *Prepared) readyRequest() *workload.Request {
+	ready := p.spec.Before.Ready
+	switch {
+	case ready.Timeout == 0 || p.intake != nil:
+		return nil
+	case ready.Ask == plan.AskSmall:
+		small := (&preparation{Prepared: p}).small("Hello", 1)
+		return &small
+	case ready.Ask == plan.AskFirst:
+		first := p.Requests()[0]
+		first.Model = ""
+		return &first
+	}
+	return nil
+}
+
+// hold reports whether a conversation keeps its place in the gate.
+func (p *Prepared) hold() bool { return p.spec.Gate.Hold || p.built.work.Turns }

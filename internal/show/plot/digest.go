@@ -1,0 +1,167 @@
+package plot
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Digest is what plots need of the records of a run: a few kilobytes, however
+// many there are.
+type Digest struct {
+	TTFT, ITL Quantiles
+	Output    Flow
+	Timeline  Timeline
+}
+
+// Quantiles are the values, in seconds, at QuantilePercents; none of nothing.
+type Quantiles []float64
+
+// A Flow is how many tokens came in each of the windows since the start of a run.
+type Flow struct {
+	Window float64   // s, a power of two
+	Tokens []float64 // the last window may have been cut short
+	End    float64   // s
+}
+
+// A Timeline is the requests of a run in the order of their sending, or every
+// N-th of them.
+type Timeline struct {
+	Every int
+	Spans []Span
+}
+
+// A Span is a request, in seconds since the start of the run.
+type Span struct {
+	Row    int     // in the order of sending, from 1
+	Wanted float64 // when the schedule wanted it; NaN without one
+	Sent   float64
+	First  float64 // token; NaN if none came
+	Done   float64
+	Failed bool
+}
+
+// Sizes of a digest.
+const (
+	mostWindows = 1024
+	mostSpans   = 400 // more could not be told apart
+)
+
+// QuantilePercents are where Quantiles are taken: closer together near the top.
+func QuantilePercents() (p []float64) {
+	for i := range 199 {
+		p = append(p, float64(i)/2)
+	}
+	for i := range 10 {
+		p = append(p, float64(990+i)/10)
+	}
+	return append(p, 99.95, 99.99, 100)
+}
+
+// NewDigest digests a run. One without records has an empty digest; one whose
+// requests are undated has only what does not need a common clock.
+func NewDigest(t *trace.Trace) Digest {
+	samples, n := metrics.OwnSamples(t), 0
+	for _, s := range samples {
+		n += len(s.ITL)
+	}
+	ttfts, gaps := make([]float64, 0, len(samples)), make([]float64, 0, n) // there may be millions
+	for _, s := range samples {
+		if !math.IsNaN(s.TTFT) {
+			ttfts = append(ttfts, s.TTFT)
+		}
+		gaps = append(gaps, s.ITL...)
+	}
+	d := Digest{TTFT: quantiles(ttfts), ITL: quantiles(gaps)}
+	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
+		return d
+	}
+	d.Output, d.Timeline = flow(t), timeline(t)
+	return d
+}
+
+func quantiles(x []float64) (q Quantiles) {
+	if len(x) == 0 {
+		return nil
+	}
+	sorted := stats.Sort(x)
+	for _, p := range QuantilePercents() {
+		q = append(q, sorted.Percentile(p))
+	}
+	return q
+}
+
+// at is the value at one of QuantilePercents.
+func (q Quantiles) at(percent float64) float64 { return q[slices.Index(QuantilePercents(), percent)] }
+
+// flow counts tokens in windows. A chunk that does not say how many it carries has
+// its share of the answer's.
+func flow(t *trace.Trace) Flow {
+	f := Flow{Window: 1.0 / 64, End: end(t).Seconds()}
+	if f.End <= 0 {
+		return Flow{}
+	}
+	for f.End/f.Window > mostWindows {
+		f.Window *= 2
+	}
+	f.Tokens = make([]float64, int(math.Ceil(f.End/f.Window)))
+	for _, r := range t.Records {
+		share := perChunk(r)
+		for _, c := range r.Chunks {
+			if i := int(c.At.Seconds() / f.Window); c.Kind.Output() && i >= 0 && i < len(f.Tokens) {
+				f.Tokens[i] += cmp.Or(float64(c.Tokens), share)
+			}
+		}
+	}
+	return f
+}
+
+// perChunk is how many tokens a chunk of r carries that does not say so: none, if
+// there are others that do.
+func perChunk(r *trace.Record) float64 {
+	chunks := 0
+	for _, c := range r.Chunks {
+		if c.Tokens > 0 {
+			return 0
+		}
+		if c.Kind.Output() {
+			chunks++
+		}
+	}
+	return float64(cmp.Or(r.OutputTokens, chunks)) / float64(max(1, chunks))
+}
+
+// end is that of the run, or its last answer.
+func end(t *trace.Trace) trace.Instant {
+	last := t.Run.End
+	for _, r := range t.Records {
+		last = max(last, r.Done)
+	}
+	return last
+}
+
+// timeline takes every n-th request that was sent.
+func timeline(t *trace.Trace) Timeline {
+	sent := slices.DeleteFunc(slices.Clone(t.Records), func(r *trace.Record) bool { return !r.Sent.Happened() || !r.Done.Happened() })
+	slices.SortFunc(sent, func(a, b *trace.Record) int {
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.Index, b.Index))
+	})
+	scheduled := slices.ContainsFunc(sent, func(r *trace.Record) bool { return r.Due > 0 })
+	l := Timeline{Every: max(1, (len(sent)+mostSpans-1)/mostSpans)}
+	for i := 0; i < len(sent); i += l.Every {
+		r := sent[i]
+		s := Span{Row: i + 1, Wanted: math.NaN(), Sent: r.Sent.Seconds(), First: math.NaN(), Done: r.Done.Seconds(), Failed: !r.OK()}
+		if scheduled && r.Due.Happened() {
+			s.Wanted = r.Due.Seconds()
+		}
+		if first, _, n := r.Output(); n > 0 && t.Run.Plan.Stream {
+			s.First = first.Seconds()
+		}
+		l.Spans = append(l.Spans, s)
+	}
+	return l
+}

@@ -1,0 +1,158 @@
+// Package plot draws what tables cannot show: how latencies are distributed, how a run
+// went on, and by how much variants differ. It draws SVG without a script, and the same
+// figures give the same bytes.
+//
+//	trace ──> NewDigest ──> TTFT, ITL, Output: a line a run, a colour a variant
+//	                   └──> Requests: a bar a request
+//	changes ──> Dots ─────> Changes: a dot a variant, a row a figure
+//
+// A Digest keeps of a run what plots need, so that traces are read one after the other.
+package plot
+
+import (
+	"bytes"
+	"image/color"
+	"io"
+
+	xfont "golang.org/x/image/font"
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	plottext "gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Sizes of a plot, in points: as wide as a page of notes shows it.
+const (
+	plotWidth  = 620
+	plotHeight = 300 // of the axes with their labels
+	titleRow   = 24
+	legendRow  = 16
+	margin     = 10
+)
+
+// okabeIto are colours that the colour-blind tell apart too, without those that
+// are faint on white.
+var okabeIto = []color.RGBA{
+	{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
+	{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
+	{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, // green
+	{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, // purple
+	{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
+	{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky
+	{R: 0x33, G: 0x33, B: 0x33, A: 0xff}, // black
+}
+
+var (
+	ink   = color.RGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
+	faint = color.RGBA{R: 0xe4, G: 0xe4, B: 0xe4, A: 0xff}
+	band  = color.RGBA{R: 0xf0, G: 0xf0, B: 0xf0, A: 0xff}
+)
+
+// variantStyle is how the lines of the i-th variant look: colours come again, with
+// broken lines.
+func variantStyle(i int, width vg.Length) draw.LineStyle {
+	s := draw.LineStyle{Color: okabeIto[i%len(okabeIto)], Width: width}
+	if i >= len(okabeIto) {
+		s.Dashes = []vg.Length{4, 2}
+	}
+	return s
+}
+
+// A key is an entry of a legend.
+type key struct {
+	name string
+	line draw.LineStyle
+}
+
+// A picture is a plot with its legend above it, where it covers nothing.
+type picture struct {
+	*gonum.Plot
+	title  string
+	keys   []key
+	grid   *plotter.Grid
+	height vg.Length // of the plot alone
+}
+
+func newPicture(title, x, y string, keys []key) picture {
+	p := gonum.New()
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	for _, axis := range []*gonum.Axis{&p.X, &p.Y} {
+		axis.Label.TextStyle, axis.Tick.Label = textStyle(10), withAlign(textStyle(9), axis.Tick.Label)
+		axis.Label.TextStyle.XAlign, axis.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
+		axis.Color, axis.Tick.Color = ink, ink
+		axis.Label.Padding, axis.Padding = 3, 0
+	}
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
+	p.Add(grid)
+	return picture{Plot: p, title: title, keys: keys, grid: grid, height: plotHeight}
+}
+
+// withAlign is a style aligned as another.
+func withAlign(s, like plottext.Style) plottext.Style {
+	s.XAlign, s.YAlign = like.XAlign, like.YAlign
+	return s
+}
+
+// write draws the picture as SVG.
+func (p picture) write(w io.Writer) error {
+	rows := layOut(p.keys, plotWidth-2*margin)
+	head := vg.Length(titleRow + legendRow*len(rows))
+	canvas := vgsvg.New(plotWidth, p.height+head+2*margin)
+	c := draw.New(canvas)
+	c.SetColor(color.White)
+	c.Fill(c.Path())
+	c = draw.Crop(c, margin, -margin-4, margin, -margin)
+	title := textStyle(12)
+	title.Font.Weight = xfont.WeightBold
+	c.FillText(title, vg.Point{X: c.Min.X, Y: c.Max.Y - 12}, shorten(p.title, title, c.Size().X))
+	for i, row := range rows {
+		row.draw(c, c.Max.Y-titleRow-vg.Length(i)*legendRow-8)
+	}
+	p.Draw(draw.Crop(c, 0, 0, 0, -head))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:"+families)))
+	return err
+}
+
+// A legendLine is a row of a legend: the keys and where each begins.
+type legendLine struct {
+	keys []key
+	at   []vg.Length
+}
+
+// Lengths of a key, in points.
+const (
+	sampleLength = 22
+	sampleGap    = 5
+	keyGap       = 16
+)
+
+// layOut fills rows of a width with keys.
+func layOut(keys []key, width vg.Length) (rows []legendLine) {
+	style, x := textStyle(10), vg.Length(0)
+	for _, k := range keys {
+		k.name = shorten(k.name, style, width-sampleLength-sampleGap)
+		long := sampleLength + sampleGap + style.Width(k.name)
+		if rows == nil || x+long > width {
+			rows, x = append(rows, legendLine{}), 0
+		}
+		row := &rows[len(rows)-1]
+		row.keys, row.at = append(row.keys, k), append(row.at, x)
+		x += long + keyGap
+	}
+	return rows
+}
+
+func (l legendLine) draw(c draw.Canvas, y vg.Length) {
+	for i, k := range l.keys {
+		x := c.Min.X + l.at[i]
+		c.StrokeLine2(k.line, x, y, x+sampleLength, y)
+		c.FillText(textStyle(10), vg.Point{X: x + sampleLength + sampleGap, Y: y - 3.5}, k.name)
+	}
+}

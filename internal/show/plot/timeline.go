@@ -1,0 +1,107 @@
+package plot
+
+import (
+	"github.com/pitot-bench/pitot/internal/show/words"
+
+	"image/color"
+	"io"
+	"math"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Requests draws a bar for each request of a variant's run, the first on top.
+func Requests(w io.Writer, l *words.Language, variant string, t Timeline) error {
+	if len(t.Spans) == 0 {
+		return errNothing
+	}
+	p := newPicture(l.Word("plot.requests", "variant", variant), l.Word("plot.time"), l.Word("plot.requests-y"), nil)
+	last := 0.0
+	for _, s := range t.Spans {
+		last = max(last, s.Done)
+	}
+	rows := float64(t.Spans[len(t.Spans)-1].Row + t.Every)
+	for _, phase := range phases(l) {
+		b := bars{spans: t.Spans, phase: phase, high: float64(t.Every)}
+		if b.any() {
+			p.Add(b)
+			p.keys = append(p.keys, key{phase.name, draw.LineStyle{Color: phase.color, Width: 7}})
+		}
+	}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, last*1.01, 1, rows
+	p.Y.Scale = gonum.InvertedScale{Normalizer: gonum.LinearScale{}}
+	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks(0, p.X.Max, false), roundTicks(0, rows, false)[1:]
+	return p.write(w)
+}
+
+// A phase is a part of all requests in one colour.
+type phase struct {
+	name  string
+	color color.RGBA
+	of    func(Span) (from, to float64) // NaN where a request has none
+}
+
+func phases(l *words.Language) []phase {
+	never := math.NaN()
+	return []phase{
+		{l.Word("plot.waiting"), color.RGBA{R: 0xbb, G: 0xbb, B: 0xbb, A: 0xff}, func(s Span) (float64, float64) { return s.Wanted, s.Sent }},
+		{l.Word("plot.prefill"), okabeIto[4], func(s Span) (float64, float64) {
+			if s.Failed {
+				return never, never
+			}
+			return s.Sent, s.First
+		}},
+		{l.Word("plot.decode"), okabeIto[0], func(s Span) (float64, float64) {
+			if s.Failed {
+				return never, never
+			}
+			return s.First, s.Done
+		}},
+		{l.Word("plot.whole"), okabeIto[2], func(s Span) (float64, float64) {
+			if s.Failed || !math.IsNaN(s.First) {
+				return never, never
+			}
+			return s.Sent, s.Done
+		}},
+		{l.Word("plot.failed"), okabeIto[6], func(s Span) (float64, float64) {
+			if !s.Failed {
+				return never, never
+			}
+			return s.Sent, s.Done
+		}},
+	}
+}
+
+// bars draws one phase of all requests, as one path.
+type bars struct {
+	spans []Span
+	phase phase
+	high  float64 // of a row
+}
+
+func (b bars) any() bool {
+	for _, s := range b.spans {
+		if from, to := b.phase.of(s); to > from {
+			return true
+		}
+	}
+	return false
+}
+
+// Plot draws them.
+func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
+	x, y := p.Transforms(&c)
+	thick := max(0.4, min(8, 0.85*(y(1)-y(1+b.high))))
+	var path vg.Path
+	for _, s := range b.spans {
+		if from, to := b.phase.of(s); to > from {
+			middle := y(float64(s.Row) + b.high/2)
+			path.Move(vg.Point{X: x(from), Y: middle})
+			path.Line(vg.Point{X: x(to), Y: middle})
+		}
+	}
+	c.SetLineStyle(draw.LineStyle{Color: b.phase.color, Width: thick})
+	c.Stroke(path)
+}

@@ -1,0 +1,138 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// FS is the repository as a file system: a file that is not on this machine is
+// downloaded when it is opened, where that is allowed. Root is the folder of the files
+// that are, empty where there are none. The error is a *Missing where there are none and
+// none may be downloaded.
+//
+// The file system uses ctx as long as it is used itself.
+func (r Repository) FS(ctx context.Context) (files fs.FS, root string, err error) {
+	root, here := r.snapshot()
+	if !here && r.hub.closed != "" {
+		return nil, "", r.missing(r.kind, r.name)
+	}
+	f := &fileSystem{file: func(name string) (string, error) { return r.File(ctx, name) }}
+	f.folders = sync.OnceValues(func() (map[string][]fs.DirEntry, error) {
+		paths, err := r.List(ctx)
+		return f.tree(paths), err
+	})
+	return f, root, nil
+}
+
+// A fileSystem gets its files by their paths, and its folders from a list of the files
+// that is asked for once.
+type fileSystem struct {
+	file    func(name string) (string, error)
+	folders func() (map[string][]fs.DirEntry, error)
+}
+
+// Open opens a file or a folder.
+func (f *fileSystem) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	folders, err := f.folders()
+	if entries, ok := folders[name]; ok && err == nil {
+		return &openFolder{node{f, name, true}, entries}, nil
+	}
+	file := ""
+	if name != "." { // a file may be here although the hub cannot be asked for a list
+		file, err = f.file(name)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return os.Open(file)
+}
+
+// tree sorts the files with these paths into folders.
+func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
+	folders := map[string][]fs.DirEntry{".": nil}
+	var add func(name string, folder bool)
+	add = func(name string, folder bool) {
+		parent := path.Dir(name)
+		if _, known := folders[parent]; !known {
+			folders[parent] = nil
+			add(parent, true)
+		}
+		folders[parent] = append(folders[parent], node{f, name, folder})
+	}
+	for _, file := range paths {
+		if fs.ValidPath(file) {
+			add(file, false)
+		}
+	}
+	for _, entries := range folders {
+		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	}
+	return folders
+}
+
+// A node is a file or a folder of a list: as fs.DirEntry, and of a folder as
+// fs.FileInfo too.
+type node struct {
+	files  *fileSystem
+	path   string
+	folder bool
+}
+
+func (n node) Name() string { return path.Base(n.path) }
+
+func (n node) IsDir() bool { return n.folder }
+
+func (n node) Type() fs.FileMode { return n.Mode().Type() }
+
+// Info opens a file: only then is anything known of it.
+func (n node) Info() (fs.FileInfo, error) { return fs.Stat(n.files, n.path) }
+
+func (n node) Mode() fs.FileMode {
+	if n.folder {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}
+
+func (node) Size() int64 { return 0 }
+
+func (node) ModTime() time.Time { return time.Time{} }
+
+func (node) Sys() any { return nil }
+
+// An openFolder is read in parts.
+type openFolder struct {
+	node
+	rest []fs.DirEntry
+}
+
+func (d *openFolder) Stat() (fs.FileInfo, error) { return d.node, nil }
+
+func (d *openFolder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.path, Err: errors.New("is a folder")}
+}
+
+func (d *openFolder) Close() error { return nil }
+
+func (d *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n <= 0 {
+		n = len(d.rest)
+	} else if len(d.rest) == 0 {
+		return nil, io.EOF
+	}
+	n = min(n, len(d.rest))
+	some := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return some, nil
+}

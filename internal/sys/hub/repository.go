@@ -1,0 +1,135 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Repository is a model or a dataset of the Hugging Face hub.
+type Repository struct {
+	hub        *Hub
+	kind, name string
+}
+
+// Model is the model of that name.
+func (h *Hub) Model(name string) Repository { return Repository{h, "model", name} }
+
+// Dataset is the dataset of that name.
+func (h *Hub) Dataset(name string) Repository { return Repository{h, "dataset", name} }
+
+// File is where a file of the repository lies on this machine, downloaded if it must
+// and may be. The error is fs.ErrNotExist's where there is no such file.
+func (r Repository) File(ctx context.Context, file string) (string, error) {
+	for _, folder := range r.snapshots() {
+		here := filepath.Join(folder, filepath.FromSlash(file))
+		if info, err := os.Stat(here); err == nil && !info.IsDir() {
+			return here, nil
+		}
+	}
+	if r.hub.closed != "" {
+		return "", r.missing("file", r.name+"/"+file)
+	}
+	return r.download(ctx, file)
+}
+
+// List are the paths of the files of the repository: as the hub lists them where it may
+// be asked, else those on this machine.
+func (r Repository) List(ctx context.Context) ([]string, error) {
+	if r.hub.closed == "" {
+		return r.list(ctx)
+	}
+	folder, ok := r.snapshot()
+	if !ok {
+		return nil, r.missing(r.kind, r.name)
+	}
+	var paths []string
+	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		within, err := filepath.Rel(folder, file)
+		paths = append(paths, filepath.ToSlash(within))
+		return err
+	})
+	return paths, err
+}
+
+// Match is where the files lie whose paths fit a pattern of path.Match, in order. There
+// are none where the repository is neither on this machine nor may be downloaded.
+func (r Repository) Match(ctx context.Context, pattern string) (files []string, err error) {
+	paths, err := r.List(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, within := range paths {
+		if fits, err := path.Match(pattern, within); !fits || err != nil {
+			continue
+		}
+		file, err := r.File(ctx, within)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+func (r Repository) missing(what, name string) error {
+	return &Missing{What: what, Name: name, Cache: r.hub.cache, Variable: r.hub.closed}
+}
+
+// folder is where the repository is kept.
+func (r Repository) folder() string {
+	return filepath.Join(r.hub.cache, r.kind+"s--"+strings.ReplaceAll(r.name, "/", "--"))
+}
+
+// isRepository tells names of repositories from paths.
+func isRepository(name string) bool {
+	owner, model, two := strings.Cut(name, "/")
+	plain := func(s string) bool { return s != "" && !strings.HasPrefix(s, ".") && !strings.ContainsAny(s, `/\`) }
+	return plain(owner) && (!two || plain(model))
+}
+
+// snapshot is the folder of the files of the repository: those of main if it is known,
+// else the latest.
+func (r Repository) snapshot() (string, bool) {
+	all := r.snapshots()
+	if len(all) == 0 {
+		return "", false
+	}
+	return all[0], true
+}
+
+func (r Repository) snapshots() []string {
+	if !isRepository(r.name) {
+		return nil
+	}
+	kept := r.folder()
+	if ref, err := os.ReadFile(filepath.Join(kept, "refs", "main")); err == nil {
+		folder := filepath.Join(kept, "snapshots", strings.TrimSpace(string(ref)))
+		if _, err := os.Stat(folder); err == nil {
+			return []string{folder}
+		}
+	}
+	found, _ := filepath.Glob(filepath.Join(kept, "snapshots", "*"))
+	age := func(folder string) time.Time {
+		info, err := os.Stat(folder)
+		if err != nil {
+			return time.Time{}
+		}
+		return info.ModTime()
+	}
+	slices.SortStableFunc(found, func(a, b string) int { return age(b).Compare(age(a)) })
+	return found
+}

@@ -1,0 +1,97 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tokenizer is the file or the folder of a tokenizer: as named, or of a model in the
+// cache of Hugging Face or ModelScope, or downloaded with its chat template. The error
+// is a *Missing where it may not be downloaded.
+func (h *Hub) Tokenizer(ctx context.Context, name string) (string, error) {
+	info, err := os.Stat(name)
+	if err == nil && (info.IsDir() || strings.HasSuffix(name, ".json") || isTokenizerFile(filepath.Base(name))) {
+		return name, nil // else a file that happens to have the name of a model
+	}
+	r := h.Model(name)
+	for _, folder := range append(r.snapshots(), h.modelScopeFolders(name)...) {
+		if hasTokenizer(folder) {
+			return folder, nil
+		}
+	}
+	if h.closed != "" || !isRepository(name) {
+		m := Missing{What: "tokenizer", Name: name, Cache: h.cache, File: err == nil && info.Mode().IsRegular()}
+		if isRepository(name) {
+			m.Variable = h.closed
+		}
+		return "", &m
+	}
+	folder, err := r.downloadTokenizer(ctx)
+	if err != nil {
+		return "", fmt.Errorf("no tokenizer %q on this machine: %w", name, err)
+	}
+	return folder, nil
+}
+
+// isTokenizerFile tells the files that a tokenizer can be read from by their names.
+func isTokenizerFile(name string) bool {
+	return name == "tokenizer.json" || name == "tiktoken.model" || name == "tokenizer.model" || path.Ext(name) == ".tiktoken"
+}
+
+func hasTokenizer(folder string) bool {
+	entries, err := os.ReadDir(folder)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isTokenizerFile(e.Name()) })
+}
+
+// modelScopeFolders are where ModelScope's library would keep a model: it puts three
+// underscores for the dots of a name.
+func (h *Hub) modelScopeFolders(name string) (folders []string) {
+	if !isRepository(name) {
+		return nil
+	}
+	for _, kept := range []string{name, strings.ReplaceAll(name, ".", "___")} {
+		for _, within := range []string{"models", "", filepath.Join("hub", "models"), "hub"} {
+			folders = append(folders, filepath.Join(h.modelScope, within, filepath.FromSlash(kept)))
+		}
+	}
+	return folders
+}
+
+// downloadTokenizer brings what a tokenizer and its chat template are read from, and
+// gives the folder. Without tokenizer.json it is the file of another form. That file
+// comes last: a folder that has it has all.
+func (r Repository) downloadTokenizer(ctx context.Context) (string, error) {
+	paths, err := r.list(ctx)
+	if err != nil {
+		return "", err
+	}
+	vocabularies := slices.DeleteFunc(slices.Clone(paths), func(file string) bool { return !isTokenizerFile(file) })
+	if slices.Contains(vocabularies, "tokenizer.json") {
+		vocabularies = []string{"tokenizer.json"}
+	}
+	if len(vocabularies) == 0 {
+		return "", notFound(r.name + " has no tokenizer of a known form: tokenizer.json or a tiktoken file")
+	}
+	wanted := append(slices.DeleteFunc(paths, func(file string) bool { return !besideTokenizer(file) }), vocabularies...)
+	folder := ""
+	for _, file := range wanted {
+		kept, err := r.download(ctx, file)
+		if err != nil {
+			return "", err
+		}
+		folder = filepath.Dir(kept)
+	}
+	return folder, nil
+}
+
+// besideTokenizer tells what else a tokenizer and its chat template are read from.
+func besideTokenizer(file string) bool {
+	template, _ := path.Match("additional_chat_templates/*.jinja", file)
+	return template || slices.Contains([]string{"tokenizer_config.json", "chat_template.jinja", "chat_template.json"}, file)
+}

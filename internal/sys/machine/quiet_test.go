@@ -1,0 +1,67 @@
+package machine
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+// A measurement has the runtime to itself, and leaves it as it was. (Not parallel: the
+// settings are those of the whole process.)
+func TestQuietRuntime(t *testing.T) {
+	percent, limit, procs := debug.SetGCPercent(100), debug.SetMemoryLimit(-1), runtime.GOMAXPROCS(0)
+	defer debug.SetGCPercent(percent)
+	r := Quiet{Procs: 1, Heap: 24000}.Start()
+	during, ceiling := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
+	if got := runtime.GOMAXPROCS(0); got != 1 || during != -1 || ceiling <= memoryInUse() || ceiling == math.MaxInt64 {
+		t.Errorf("%d processors, collection at %d %%, a limit of %d bytes", got, during, ceiling)
+	}
+	if used := r.Stop(); used != 1 {
+		t.Errorf("%d processors were used", used)
+	}
+	after := debug.SetGCPercent(100)
+	if got := runtime.GOMAXPROCS(0); got != procs || after != 100 || debug.SetMemoryLimit(-1) != limit {
+		t.Errorf("left with %d processors, collection at %d %%, a limit of %d", got, after, debug.SetMemoryLimit(-1))
+	}
+}
+
+// A collector that has its own setting, and one in a process that is not the
+// measurement's alone, are left as they are.
+func TestTheCollectorIsLeftAlone(t *testing.T) {
+	percent := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(percent)
+	for _, q := range []Quiet{{Collect: true}, {Shared: true}} {
+		r := q.Start()
+		if got := debug.SetGCPercent(100); got != 100 {
+			t.Errorf("%+v: collection at %d %%", q, got)
+		}
+		r.Stop()
+	}
+}
+
+func TestNumbersInFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "meminfo")
+	if err := os.WriteFile(file, []byte("MemTotal:  8 kB\nMemAvailable:    1234 kB\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := field(file, "MemAvailable:"); n != 1234 || !ok {
+		t.Errorf("%d %v", n, ok)
+	}
+	for _, word := range []string{"Nothing:", "kB\n"} {
+		if n, ok := field(file, word); ok {
+			t.Errorf("%q is followed by %d", word, n)
+		}
+	}
+	if _, ok := number(file); ok {
+		t.Error("words are no number")
+	}
+	if _, ok := field(file+"x", "MemTotal:"); ok {
+		t.Error("a file that is not there has a number")
+	}
+	if free := freeMemory(); free <= 0 {
+		t.Errorf("%d bytes are free", free)
+	}
+}

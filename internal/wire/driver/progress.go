@@ -1,0 +1,39 @@
+package driver
+
+import (
+	"sync/atomic"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Progress counts while a run is under way.
+type Progress struct {
+	Released, Done, Failed atomic.Int64 // Done includes Failed
+
+	run    atomic.Pointer[run] // nil until it begins
+	tokens int64               // of what Sender received ahead of the run
+	probes atomic.Int64        // tokens of probes
+}
+
+// begin is called at instant 0.
+func (p *Progress) begin(r *run) {
+	if r.Tokens != nil {
+		p.tokens = int64(r.Tokens())
+	}
+	p.run.Store(r)
+}
+
+// Snapshot is how far the run has come. It may be called at any time, from any
+// goroutine; its instant is Never before the run begins.
+func (p *Progress) Snapshot() trace.Snapshot {
+	r := p.run.Load()
+	if r == nil {
+		return trace.Snapshot{At: trace.Never}
+	}
+	failed, done := p.Failed.Load(), p.Done.Load() // in this order no count exceeds the next
+	s := trace.Snapshot{At: r.now(), Released: int(p.Released.Load()), Done: int(done), Failed: int(failed)}
+	if r.Tokens != nil {
+		s.Tokens = r.Tokens() - int(p.tokens+p.probes.Load())
+	}
+	return s
+}
