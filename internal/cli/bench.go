@@ -8,7 +8,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 )
@@ -16,27 +15,25 @@ import (
 // benchCmd is `pitot bench`.
 type benchCmd struct{ benchFlags }
 
+func (c *benchCmd) compile(_ *Process, k *kong.Context) (*compiled, error) {
+	return compile(k, c.Config, false)
+}
+
 // Run measures.
 func (c *benchCmd) Run(p *Process, k *kong.Context) error {
-	front, err := compile(k, c.Config, false)
-	if err := errors.Join(err, c.check()); err != nil {
-		return err
-	}
-	return p.makeAndReport(front, front.spec, c.resultFlags)
+	return p.makeAndReport(k, c, c.resultFlags)
 }
 
 // simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
 // server and the wait.
 type simCmd struct{ simFlags }
 
-// Run simulates.
-func (c *simCmd) Run(p *Process, k *kong.Context) error {
-	front, err := compile(k, c.Config, true)
-	if err := errors.Join(err, c.check()); err != nil {
-		return err
-	}
-	return p.makeAndReport(front, front.spec, c.resultFlags)
+func (c *simCmd) compile(_ *Process, k *kong.Context) (*compiled, error) {
+	return compile(k, c.Config, true)
 }
+
+// Run simulates.
+func (c *simCmd) Run(p *Process, k *kong.Context) error { return p.makeAndReport(k, c, c.resultFlags) }
 
 // bareEngineFlags gives the engine's flags of `pitot sim` the names that they have in
 // `pitot serve`, where those are not taken; the names of `pitot bench` go on working.
@@ -57,15 +54,23 @@ func bareEngineFlags(k *kong.Kong) error {
 	return nil
 }
 
+// A maker is a command that makes a run: its command line is a Spec.
+type maker interface {
+	compile(*Process, *kong.Context) (*compiled, error)
+}
+
 // makeAndReport makes a run of Pitot's own command line, and prints its reports.
-func (p *Process) makeAndReport(front *compiled, spec plan.Spec, o resultFlags) error {
-	m, err := p.newMaking(front, o.Store, p.live(o.Quiet, false))
+func (p *Process) makeAndReport(k *kong.Context, own maker, o resultFlags) error {
+	c, err := own.compile(p, k)
+	if err := errors.Join(err, o.check()); err != nil {
+		return err
+	}
+	m, err := p.newMaking(c, o.Store, p.live(o.Quiet, false))
 	if err != nil {
 		return err
 	}
 	defer m.close()
-	m.given = front.given
-	result, err := m.make(spec)
+	result, err := m.make()
 	if result == nil {
 		return err
 	}
@@ -78,18 +83,17 @@ func (p *Process) makeAndReport(front *compiled, spec plan.Spec, o resultFlags) 
 
 // A making is a run on its way from a Spec to the store, whatever command line it was.
 type making struct {
+	*compiled
 	p     *Process
-	front namer
 	keep  *keeper
 	live  *live
-	sinks []run.Sink        // beside those two
-	given map[string]string // secrets, by path
-	args  []string          // the command line, without secrets; nil: the process's
+	sinks []run.Sink // beside those two
+	args  []string   // the command line, without secrets; nil: the process's
 }
 
-func (p *Process) newMaking(front namer, storeFile string, l *live) (*making, error) {
+func (p *Process) newMaking(c *compiled, storeFile string, l *live) (*making, error) {
 	keep, err := p.newKeeper(storeFile)
-	return &making{p: p, front: front, keep: keep, live: l}, err
+	return &making{compiled: c, p: p, keep: keep, live: l}, err
 }
 
 func (m *making) close() { m.keep.close() }
@@ -97,7 +101,7 @@ func (m *making) close() { m.keep.close() }
 // make prepares and executes the run. An interrupt before the run ends it with
 // errInterrupted; during the run it ends sending, and a second one ends what is in
 // flight.
-func (m *making) make(spec plan.Spec) (*run.Result, error) {
+func (m *making) make() (*run.Result, error) {
 	deps := m.p.deps(m.given, m.keep.path)
 	deps.Machine.Invocation = m.args
 	if m.args == nil {
@@ -111,7 +115,7 @@ func (m *making) make(spec plan.Spec) (*run.Result, error) {
 	}
 	s := m.p.watchSignals()
 	defer s.release()
-	prepared, err := run.Prepare(s.preparing, spec, deps)
+	prepared, err := run.Prepare(s.preparing, m.spec, deps)
 	if err != nil {
 		return nil, inWords(m.front, err)
 	}

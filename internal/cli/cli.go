@@ -11,13 +11,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -135,6 +135,7 @@ type grammar struct {
 	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
 	SGLang   sglangCmd   `cmd:"" name:"sglang" passthrough:"" help:"Take an sglang command line: pitot sglang bench_serving <flags>."`
 	Python   pythonCmd   `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Take a python command line: pitot python -m sglang.bench_serving <flags>."`
+	Plan     planCmd     `cmd:"" help:"Show what a command line, a file or a stored run would send."`
 	Doctor   doctorCmd   `cmd:"" help:"Check this machine as a client before a run, and say what to change."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
@@ -149,34 +150,14 @@ func Run(p *Process) int {
 		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
 		return exitFailed
 	}
-	args, origins, err := expandConfig(parser, p.Args)
-	if err != nil {
-		return p.fail(err)
-	}
-	ctx, err := parser.Parse(args)
+	k, err := parse(parser, p.Args)
 	if *exited { // help was printed
 		return exitOK
 	}
 	if err != nil {
-		return p.fail(origins.explain(inPlainWords(err)))
+		return p.fail(err)
 	}
-	return p.fail(origins.explain(ctx.Run(p)))
-}
-
-// What the parser says of a value that is missing or begins with a dash, which
-// it takes for a flag.
-var (
-	negative = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(-[0-9.][^"]*)" \(short flag\).*`)
-	absent   = regexp.MustCompile(`^expected "<(\w+)> \.\.\."$`)
-	missing  = regexp.MustCompile(`^(--\S+): expected \S+ value but got "(?:EOL|-[^0-9.]).*`)
-)
-
-// inPlainWords puts what the parser says in plain words.
-func inPlainWords(err error) error {
-	text := negative.ReplaceAllString(err.Error(), "$1 $2: must not be negative")
-	text = strings.Replace(text, `one of "",`, "one of ", 1)
-	text = absent.ReplaceAllString(text, "which $1? at least one must be named; --help says what can be")
-	return usagef("%s", missing.ReplaceAllString(text, "$1: needs a value"))
+	return p.fail(k.Run(p))
 }
 
 // newParser builds the parser. Kong calls exit after it printed help, and then
@@ -212,6 +193,19 @@ func (e usageError) Unwrap() error { return e.error }
 
 // errInterrupted says that an interrupt ended the command early.
 var errInterrupted = errors.New("interrupted")
+
+// untilInterrupt is a context that an interrupt ends.
+func (p *Process) untilInterrupt(ctx context.Context) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-p.Signals:
+			cancel(errInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
 
 // A notValidError says that a run is not valid, where it was required to be.
 type notValidError struct{ validity trace.Validity }

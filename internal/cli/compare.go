@@ -24,7 +24,7 @@ type compareCmd struct {
 
 // variants are what is compared, and how.
 type variants struct {
-	Runs       []string `arg:"" help:"${picks}"`
+	Runs       []string `arg:"" optional:"" help:"${picks}"`
 	Baseline   string   `placeholder:"NAME" help:"The variant that others are held against. Default: the one with a name like baseline, before, 优化前 or w/o …, else the first."`
 	Level      string   `default:"95%" placeholder:"P" help:"How sure to be: the level of intervals, and of tests (${default})."`
 	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this are of no interest (${default})."`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
@@ -37,29 +38,27 @@ type origin struct {
 	at   plan.Place
 }
 
-// A compiled command line is a Spec, the secrets that it names, and the compiler for its
-// names.
+// A compiled command line is a Spec, and the secrets that it names.
 type compiled struct {
-	*compiler
-	spec plan.Spec
+	spec  plan.Spec
+	front namer
+	given map[string]string // secrets, by path
+}
+
+func newCompiler(k *kong.Context) *compiler {
+	return &compiler{root: &plan.Node{Kind: plan.Map}, flags: k.Flags(), names: map[string]origin{}, parts: map[string]string{}, given: map[string]string{}}
 }
 
 // compile makes a Spec of what a command line gives. config is a file of settings, or of a
 // Spec; empty for none.
 func compile(k *kong.Context, config string, simulated bool) (*compiled, error) {
-	c := &compiler{root: &plan.Node{Kind: plan.Map}, flags: k.Flags(), names: map[string]origin{}, parts: map[string]string{}, given: map[string]string{}}
-	onLine := givenFlags(k)
+	c, onLine := newCompiler(k), givenFlags(k)
 	if config != "" {
 		if err := c.file(config, onLine); err != nil {
 			return nil, err
 		}
 	}
-	for _, f := range onLine {
-		if path := f.Tag.Get("path"); path != "" {
-			c.displace(path)
-			c.assign(path, nodeOf(f.Target), origin{name: "--" + f.Name})
-		}
-	}
+	c.take(onLine)
 	if simulated {
 		c.set("target.simulated", scalar("true"))
 	}
@@ -67,12 +66,33 @@ func compile(k *kong.Context, config string, simulated bool) (*compiled, error) 
 	if c.whole == nil {
 		c.defaults()
 	}
-	out := &compiled{compiler: c, spec: plan.Spec{Request: plan.Request{Stream: true}}}
+	out := &compiled{front: c, given: c.given, spec: plan.Spec{Request: plan.Request{Stream: true}}}
 	problems := plan.Merge(c.problems, plan.Decode(c.root, &out.spec))
 	if problems != nil {
 		return nil, c.explain(problems)
 	}
 	return out, nil
+}
+
+// compileEngine makes settings of the simulated engine of what a command line gives.
+func compileEngine(k *kong.Context) (*compiler, apiserver.Settings, error) {
+	var s apiserver.Settings
+	c := newCompiler(k)
+	c.take(givenFlags(k))
+	if n := c.get("target.engine"); n != nil {
+		c.problems = plan.Decode(n, &s).Below("target.engine")
+	}
+	return c, s, c.explain(c.problems)
+}
+
+// take sets what flags on the command line give.
+func (c *compiler) take(onLine []*kong.Flag) {
+	for _, f := range onLine {
+		if path := f.Tag.Get("path"); path != "" {
+			c.displace(path)
+			c.assign(path, nodeOf(f.Target), origin{name: "--" + f.Name})
+		}
+	}
 }
 
 // givenFlags are the flags on the command line, each once.

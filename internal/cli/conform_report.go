@@ -17,7 +17,7 @@ import (
 // conformReportCmd is `pitot conform report`.
 type conformReportCmd struct {
 	Out   []string `short:"o" placeholder:"FILE" help:"Write the table to FILE.md, all results to FILE.json, a plot to FILE.svg; may be repeated."`
-	Files []string `arg:"" placeholder:"FILE.json" help:"Results that conform wrote with --out FILE.json."`
+	Files []string `arg:"" optional:"" placeholder:"FILE.json" help:"Results that conform wrote with --out FILE.json."`
 }
 
 // Run puts the results beside each other.

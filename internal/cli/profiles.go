@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
@@ -37,9 +38,9 @@ type profilesShowCmd struct {
 
 // Run prints.
 func (c profilesShowCmd) Run(p *Process) error {
-	file, data, err := profileText("", c.Profile)
+	file, data, err := apiserver.ProfileText(c.Profile, readFile)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if _, err := profile.Parse(file, data); err != nil {
 		return usage(err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
@@ -70,9 +71,9 @@ func (c profilesFitCmd) Run(p *Process) error {
 	if c.Draws < 1 || c.Steps < 1 {
 		return usagef("--draws and --steps must be at least 1")
 	}
-	q, err := readProfile("", c.Profile)
+	q, err := apiserver.ReadProfile(c.Profile, readFile)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	if !slices.ContainsFunc(q.Evidence, func(e profile.Evidence) bool { return e.Fitted }) {
 		return usagef("profile %s has no evidence that is marked as fitted: true", q.Name)
@@ -112,9 +113,9 @@ func (c profilesFitCmd) Run(p *Process) error {
 func (c profilesCheckCmd) profiles() ([]*profile.Profile, error) {
 	var out []*profile.Profile
 	for _, name := range c.Profile {
-		q, err := readProfile("", name)
+		q, err := apiserver.ReadProfile(name, readFile)
 		if err != nil {
-			return nil, err
+			return nil, usage(err)
 		}
 		if len(q.Evidence) == 0 {
 			return nil, usagef("profile %s is well formed, but it has no evidence: nothing was measured that it could be held against (docs/profiles.md)", q.Name)

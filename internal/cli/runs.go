@@ -364,7 +364,7 @@ func (c runsExportCmd) Run(p *Process) error {
 }
 
 type runsRmCmd struct {
-	Runs []string `arg:"" help:"Ids, beginnings of ids, names, or last."`
+	Runs []string `arg:"" optional:"" help:"Ids, beginnings of ids, names, or last."`
 	storeSetting
 }
 

@@ -5,13 +5,15 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"math"
 	"net"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // serveCmd is `pitot serve`.
@@ -22,32 +24,11 @@ type serveCmd struct {
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
 
-	TruthLimit truthLimit `default:"100000" placeholder:"N" help:"Newest requests kept for /pitot/truth (${default}); fewer once they have 10 million writes together, 240 MB."`
-	StallLimit stallLimit `default:"5m" placeholder:"TIME" help:"How long the fault stall holds a connection (${default})."`
+	TruthLimit int           `default:"100000" placeholder:"N" help:"Newest requests kept for /pitot/truth (${default}); fewer once they have 10 million writes together, 240 MB."`
+	StallLimit time.Duration `default:"5m" placeholder:"TIME" help:"How long the fault stall holds a connection (${default})."`
 
-	profileSetting
-	engineSettings
-}
-
-type (
-	truthLimit int
-	stallLimit time.Duration
-)
-
-// UnmarshalText reads a number of requests.
-func (n *truthLimit) UnmarshalText(text []byte) (err error) {
-	*n, err = inRange(text, truthLimit(1), math.MaxInt, "a whole number of at least 1")
-	return err
-}
-
-// UnmarshalText reads a time.
-func (l *stallLimit) UnmarshalText(text []byte) error {
-	d, err := time.ParseDuration(string(text))
-	if err != nil || d <= 0 {
-		return fmt.Errorf("%q: must be a time above 0 such as 5m", text)
-	}
-	*l = stallLimit(d)
-	return nil
+	profileFlag
+	engineFlags
 }
 
 // Help lists the faults and the routes below the flags.
@@ -58,17 +39,27 @@ func (serveCmd) Help() string {
 }
 
 // Run serves until it is interrupted.
-func (c serveCmd) Run(p *Process) error {
-	cfg, deployment, err := c.config("--", string(c.Profile))
+func (c serveCmd) Run(p *Process, k *kong.Context) error {
+	front, settings, err := compileEngine(k)
 	if err != nil {
 		return err
+	}
+	cfg, deployment, err := settings.Config(Version(), readFile)
+	if err != nil {
+		return inWords(front, plan.Below("target.engine", err))
 	}
 	if slices.Contains(cfg.Adapters, c.Model) {
 		return usagef("--model %s: an adapter of profile %s has that name", c.Model, deployment.Name)
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
 	cfg.Precise = p.Alone
-	cfg.TruthLimit, cfg.StallLimit = int(c.TruthLimit), time.Duration(c.StallLimit)
+	if c.TruthLimit < 1 {
+		return usagef("--truth-limit %d: must be at least 1", c.TruthLimit)
+	}
+	if c.StallLimit <= 0 {
+		return usagef("--stall-limit %v: must be above 0, such as 5m", c.StallLimit)
+	}
+	cfg.TruthLimit, cfg.StallLimit = c.TruthLimit, c.StallLimit
 	if c.APIKey != "" {
 		if cfg.APIKey = p.getenv(c.APIKey); cfg.APIKey == "" {
 			return usagef("--api-key-env %s: the variable is not set", c.APIKey)

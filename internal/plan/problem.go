@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,6 +86,15 @@ func (p Problems) Below(path string) Problems {
 		out[i] = problem
 	}
 	return out
+}
+
+// Below puts a path before the problems that err may be; other errors stay as they are.
+func Below(path string, err error) error {
+	var p Problems
+	if errors.As(err, &p) {
+		return p.Below(path)
+	}
+	return err
 }
 
 // Join is the path of what stands below another.

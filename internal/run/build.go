@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -58,7 +57,7 @@ func (b *builder) build(ctx context.Context) (out built, err error) {
 	}
 	out.work.Requests = out.work.Requests[:out.due.Requests]
 	out.when = s.arrival.Describe()
-	return out, below(plan.Join(s.path, "arrival"), err)
+	return out, plan.Below(plan.Join(s.path, "arrival"), err)
 }
 
 // of is the source of a part.
@@ -75,7 +74,7 @@ func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (worklo
 		err = b.suit(w.Requests)
 	}
 	if err != nil {
-		return w, below(o.path, err)
+		return w, plan.Below(o.path, err)
 	}
 	header, err := b.headers(plan.Parent(o.path), o.Own)
 	if err != nil {
@@ -90,15 +89,6 @@ func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (worklo
 		}
 	}
 	return w, nil
-}
-
-// below puts a path before problems, and leaves other errors as they are.
-func below(path string, err error) error {
-	var p plan.Problems
-	if errors.As(err, &p) {
-		return p.Below(path)
-	}
-	return err
 }
 
 // suit makes requests such as the protocol has them, and refuses those that it cannot say.
@@ -136,7 +126,7 @@ func (b *builder) tenants(ctx context.Context) (built, error) {
 	for i, s := range b.streams {
 		schedule, err := b.arrivals(s, i, n)
 		if err != nil {
-			return built{}, below(plan.Join(s.path, "arrival"), err)
+			return built{}, plan.Below(plan.Join(s.path, "arrival"), err)
 		}
 		schedules, parts = append(schedules, schedule), append(parts, s.parts[0])
 		when = append(when, plan.Say(arriveTenant, "name", s.Name, "arrival", s.arrival.Describe()))

@@ -24,7 +24,7 @@ func (p *preparation) engine() error {
 	}
 	cfg, deployment, err := settings.Config(p.Machine.Pitot, p.Read)
 	if err != nil {
-		return below("target.engine", err)
+		return plan.Below("target.engine", err)
 	}
 	p.server = cfg
 	if deployment != nil {

@@ -22,4 +22,7 @@ const (
 	loadShare        plan.Code = "load.share"
 	arriveTenants    plan.Code = "arrival.tenants"
 	arriveTenant     plan.Code = "arrival.tenant"
+	unknownModel     plan.Code = "run.unknown-model"
+	unknownTokenizer plan.Code = "run.unknown-tokenizer"
+	unknownLoad      plan.Code = "run.unknown-load"
 )

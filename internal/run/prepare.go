@@ -48,7 +48,10 @@ type preparation struct {
 // Cancelling ctx ends it with the cause.
 func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) {
 	p := &preparation{Prepared: &Prepared{Deps: &deps}}
-	err := p.check(ctx, spec)
+	err := p.check(spec)
+	if err == nil {
+		err = p.read(ctx)
+	}
 	if err == nil {
 		err = p.resolve(ctx)
 	}
@@ -100,8 +103,8 @@ func (p *Prepared) hide(m plan.Message) plan.Message {
 	return m.Map(func(text string) string { return endpoint.Redact(text, p.target.secrets) })
 }
 
-// check is what needs no server: the form of the Spec, its kinds, and its files.
-func (p *preparation) check(ctx context.Context, spec plan.Spec) error {
+// check is about the form of the Spec and its kinds. The Spec is then complete.
+func (p *preparation) check(spec plan.Spec) error {
 	b, err := json.Marshal(spec)
 	if err == nil {
 		err = json.Unmarshal(b, &p.spec) // a copy of all of it
@@ -122,10 +125,12 @@ func (p *preparation) check(ctx context.Context, spec plan.Spec) error {
 	if errors.As(err, &mistakes) {
 		problems, err = append(problems, mistakes...), nil
 	}
-	if problems != nil || err != nil {
-		return errors.Join(problems.Err(), err)
-	}
-	return l.read(ctx, p.files(p.spec.Tokens.Download))
+	return errors.Join(problems.Err(), err)
+}
+
+// read reads the files that the Spec names.
+func (p *preparation) read(ctx context.Context) error {
+	return p.load.read(ctx, p.files(p.spec.Tokens.Download))
 }
 
 // filesBeside is what a run opens beside its connections.

@@ -81,7 +81,7 @@ func (p *preparation) tokensName(ctx context.Context) string {
 		return asked.Where
 	case p.intake != nil || p.run.Env.Embedded:
 		return ""
-	case asked.Info == "":
+	case asked.Info == "" || p.target == nil:
 		return p.spec.Request.Root
 	}
 	call, cancel := context.WithTimeout(ctx, pollCall)

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/goccy/go-yaml"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// planCmd is `pitot plan`.
+type planCmd struct {
+	What []string `arg:"" optional:"" placeholder:"RUN|FILE|-- COMMAND" help:"A stored run, a file of a plan or of settings, or -- and a command line that measures."`
+	storeSetting
+}
+
+// Help shows the three forms.
+func (planCmd) Help() string {
+	return "The plan of a run is all that it takes to make it again, secrets aside. It is printed as YAML, which `pitot bench --config` takes; what it would send stands above it in comments. Nothing is sent, and nothing is downloaded.\n\n" +
+		"pitot plan -- bench --url http://127.0.0.1:8000 --rate 5\n" +
+		"pitot plan -- vllm bench serve --model NAME --dataset-name random\n" +
+		"pitot plan last > again.yaml"
+}
+
+// Run prints the plan.
+func (c *planCmd) Run(p *Process) error {
+	made, err := c.plan(p)
+	if err != nil {
+		return err
+	}
+	home := *p // without a network
+	home.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("a plan asks nobody") }
+	ctx, release := p.untilInterrupt(context.Background())
+	defer release()
+	f, err := run.Foresee(ctx, made.spec, home.deps(made.given, filepath.Join(os.TempDir(), "pitot")))
+	if err != nil {
+		return inWords(made.front, err)
+	}
+	text, err := specText(&f.Spec)
+	if err != nil {
+		return err
+	}
+	writeForecast(p.Stdout, f)
+	_, err = p.Stdout.Write(text)
+	return err
+}
+
+// plan is what the arguments name.
+func (c *planCmd) plan(p *Process) (*compiled, error) {
+	if len(c.What) == 0 {
+		return nil, usagef("name a run, a file, or a command behind --, as in pitot plan -- bench --rate 5")
+	}
+	one := c.What[0]
+	if i := slices.Index(p.Args, "--"); i >= 0 {
+		return p.planOf(c.What)
+	}
+	if len(c.What) > 1 {
+		return nil, usagef("one run or file at a time; a command line stands behind --, as in pitot plan -- %s", strings.Join(c.What, " "))
+	}
+	if info, err := os.Stat(one); err == nil && !info.IsDir() {
+		return p.planOf([]string{"bench", "--config", one})
+	}
+	t, err := runArg{one, c.storeSetting}.load(p)
+	if err != nil {
+		return nil, err
+	}
+	if t.Run.Plan.Spec == nil {
+		return nil, usagef("run %s has no plan that could be made again: %s", t.Run.ID, whyNoPlan(&t.Run))
+	}
+	return &compiled{spec: *t.Run.Plan.Spec, front: asStored{}, given: map[string]string{}}, nil
+}
+
+// planOf is the plan of a command line.
+func (p *Process) planOf(args []string) (*compiled, error) {
+	if args[0] == "pitot" {
+		args = args[1:]
+	}
+	var g grammar
+	parser, exited, err := newParser(p, &g)
+	if err != nil {
+		return nil, err
+	}
+	k, err := parse(parser, args)
+	if err != nil {
+		return nil, err
+	}
+	if *exited {
+		return nil, usagef("leave --help out: pitot plan takes a command line that measures")
+	}
+	m, ok := k.Selected().Target.Addr().Interface().(maker)
+	if !ok {
+		return nil, usagef("`%s` makes no run; bench, sim, vllm, sglang and python do", strings.Join(args, " "))
+	}
+	return m.compile(p, k)
+}
+
+// asStored tells problems of a Spec that was stored by their paths.
+type asStored struct{}
+
+func (asStored) explain(p plan.Problems) error { return usage(p) }
+func (asStored) nameOf(path string) string     { return path }
+
+// specText is a Spec as YAML.
+func specText(s *plan.Spec) ([]byte, error) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	return yaml.JSONToYAML(b)
+}
+
+// writeForecast says what would be sent, in comments.
+func writeForecast(w io.Writer, f *run.Forecast) {
+	line := func(name, format string, a ...any) { fmt.Fprintf(w, "# %-9s %s\n", name, fmt.Sprintf(format, a...)) }
+	say := words.In(words.Default).Say
+	line("target", "%s", targetOf(&f.Spec))
+	if !f.Workload.IsZero() {
+		line("load", "%s", say(f.Workload))
+		line("arrivals", "%s", say(f.Arrival))
+		requests := fmt.Sprint(f.Requests)
+		if f.Conversations > 0 {
+			requests += fmt.Sprintf(", of %d conversations and single ones", f.Conversations)
+		}
+		line("requests", "%s", requests)
+		answers := fmt.Sprintf("at most %d out", f.Output)
+		if f.Spec.Request.IgnoreEOS && f.Open == 0 {
+			answers = fmt.Sprintf("%d out", f.Output)
+		} else if f.Open > 0 {
+			answers = fmt.Sprintf("%d answers as long as the model makes them", f.Open)
+		}
+		line("tokens", "%d in, %s", f.Input, answers)
+		line("duration", "at least %v, until the last request is due", f.Duration.Round(time.Millisecond))
+	}
+	for _, name := range f.Files {
+		line("file", "%s", name)
+	}
+	for _, n := range f.Notes {
+		line("note", "%s", say(n))
+	}
+	for _, u := range f.Unknown {
+		line("unknown", "%s", say(u))
+	}
+}
+
+func targetOf(s *plan.Spec) string {
+	switch {
+	case s.Target.Simulated:
+		return "the simulated engine, in virtual time"
+	case s.Target.URL == "":
+		return "the embedded engine"
+	}
+	return s.Target.URL + cmp.Or(s.Target.Route, "")
+}

@@ -1,0 +1,188 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// A Forecast is what a Spec would send, as far as that can be told without asking anybody.
+type Forecast struct {
+	Spec              plan.Spec    // with the settings of its kinds complete
+	Workload, Arrival plan.Message // empty where Unknown says why
+	Requests          int
+	Conversations     int           // of several requests each
+	Input, Output     int           // tokens of the prompts, and of the answers at most
+	Open              int           // requests with answers that end where the model ends them
+	Duration          time.Duration // at least: up to the last request, were every answer immediate
+	Files             []string      // that were read
+	Notes, Unknown    []plan.Message
+}
+
+// Foresee tells what Prepare would, without traffic to a server or a hub. What only they
+// could tell is unknown.
+func Foresee(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) {
+	f := &Forecast{}
+	p := &preparation{Prepared: &Prepared{Deps: f.offline(deps)}}
+	if err := p.check(spec); err != nil {
+		return nil, err
+	}
+	f.Spec = p.spec
+	err := p.read(ctx)
+	if err == nil {
+		err = f.tokens(ctx, p)
+	}
+	if err == nil {
+		b := p.builder()
+		b.headers = func(string, plan.Own) (map[string]string, error) { return nil, nil }
+		p.built, err = b.build(ctx)
+	}
+	var problems plan.Problems
+	switch {
+	case errors.As(err, &problems) && p.tokens.local, ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		f.Unknown = append(f.Unknown, plan.Say(unknownLoad, "why", err))
+		return f, nil
+	}
+	f.count(&p.built)
+	return f, nil
+}
+
+// offline are the same dependencies without a network. What is read is noted.
+func (f *Forecast) offline(d Deps) *Deps {
+	open, read, hub := d.Open, d.Read, d.Hub
+	d.Open = func(name string) (workload.Reader, error) {
+		r, err := open(name)
+		f.reads(name, err)
+		return r, err
+	}
+	d.Read = func(name string) ([]byte, error) {
+		b, err := read(name)
+		f.reads(name, err)
+		return b, err
+	}
+	if hub != nil {
+		d.Hub = func(bool) Hub { return offlineHub{hub(false), f} }
+	}
+	d.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errOffline }
+	d.Tell = nil
+	return &d
+}
+
+func (f *Forecast) reads(name string, err error) {
+	if err == nil && !slices.Contains(f.Files, name) {
+		f.Files = append(f.Files, name)
+	}
+}
+
+var errOffline = errors.New("nothing is asked for over the network here")
+
+// An offlineHub has what is on this machine.
+type offlineHub struct {
+	Hub
+	forecast *Forecast
+}
+
+// Tokenizer notes what is found.
+func (h offlineHub) Tokenizer(ctx context.Context, name string) (string, error) {
+	path, err := h.Hub.Tokenizer(ctx, name)
+	h.forecast.reads(path, err)
+	return path, err
+}
+
+// Dataset notes what is found.
+func (h offlineHub) Dataset(ctx context.Context, name string) (fs.FS, string, error) {
+	files, root, err := h.Hub.Dataset(ctx, name)
+	h.forecast.reads(root, err)
+	return files, root, err
+}
+
+// Fetch opens files alone.
+func (h offlineHub) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
+	if scheme, _, ok := strings.Cut(address, "://"); ok && scheme != "file" {
+		return nil, errOffline
+	}
+	return h.Hub.Fetch(ctx, address)
+}
+
+// tokens finds a tokenizer, or takes the engine's in place of one that only the server or
+// the hub has: most datasets give as many requests of the same lengths then.
+func (f *Forecast) tokens(ctx context.Context, p *preparation) error {
+	asked := &p.spec.Request
+	if p.intake == nil && p.spec.Target.URL == "" {
+		intake, err := apiserver.NewIntake(p.server)
+		if err != nil {
+			return err
+		}
+		asked.Model = cmp.Or(asked.Model, intake.Model())
+		p.tokens = standIn(intake)
+		p.tokens.local = true // it is the very one
+		return nil
+	}
+	if asked.Model == "" {
+		f.Unknown = append(f.Unknown, plan.Say(unknownModel))
+	}
+	asked.Root = cmp.Or(asked.Root, asked.Model)
+	if name := p.tokensName(ctx); p.intake != nil || p.spec.Tokens.Where == noTokens {
+		var err error
+		p.tokens, err = p.findTokens(ctx)
+		p.tokens.local = true
+		return err
+	} else if name != "" && name != tokensOfServer {
+		found, err := p.localTokens(ctx, name)
+		var problems plan.Problems
+		if err == nil || errors.As(err, &problems) {
+			p.tokens = found
+			return err
+		}
+	}
+	f.Unknown = append(f.Unknown, plan.Say(unknownTokenizer))
+	cfg, _, err := apiserver.Settings{}.Config(p.Machine.Pitot, p.Read)
+	if err != nil {
+		return err
+	}
+	intake, err := apiserver.NewIntake(cfg)
+	p.tokens = standIn(intake)
+	return err
+}
+
+func standIn(intake *apiserver.Intake) tokens {
+	return tokens{tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: defaultVocab}}
+}
+
+// count sums up what is built.
+func (f *Forecast) count(b *built) {
+	f.Workload, f.Arrival, f.Notes, f.Requests = b.what, b.when, b.work.Notes, len(b.work.Requests)
+	next, stop := iter.Pull(b.due.Schedule)
+	defer stop()
+	at := make([]time.Duration, f.Requests)
+	for i := range b.work.Requests {
+		r := &b.work.Requests[i]
+		f.Input += r.PromptTokens
+		f.Output += r.OutputTokens
+		if r.OutputTokens == 0 {
+			f.Open++
+		}
+		if r.After > 0 {
+			at[i] = at[r.After-1] + r.Think
+		} else if due, ok := next(); ok {
+			at[i] = due
+		}
+		if r.After == 0 && r.Followed {
+			f.Conversations++
+		}
+		f.Duration = max(f.Duration, at[i])
+	}
+}
