@@ -33,14 +33,9 @@ func Arrivals() map[string]func() workload.Arrival {
 
 // How requests arrive, in the words of show/words.
 const (
-	arriveAtOnce   plan.Code = "arrival.at-once"
-	arriveAtRate   plan.Code = "arrival.at-rate" // process, rate
-	arriveRamped   plan.Code = "arrival.ramped"  // process, ramp
-	arrivePoisson  plan.Code = "arrival.poisson"
-	arriveConstant plan.Code = "arrival.constant"
-	arriveGamma    plan.Code = "arrival.gamma"
-	arriveReplay   plan.Code = "arrival.replay"
-	arriveSpeed    plan.Code = "arrival.replay-speed"
+	arriveRamped plan.Code = "arrival.ramped" // process, ramp
+	arriveReplay plan.Code = "arrival.replay"
+	arriveSpeed  plan.Code = "arrival.replay-speed"
 )
 
 // atOnce sends everything at the start.
@@ -58,7 +53,7 @@ func (atOnce) Arrange(w *workload.Workload, _ workload.Arranging) (workload.Arra
 }
 
 // Describe says so.
-func (atOnce) Describe() plan.Message { return plan.Say(arriveAtOnce) }
+func (atOnce) Describe() plan.Message { return plan.Say(workload.ArriveAtOnce) }
 
 // A paced arrival has a rate, or one that changes.
 type paced struct {
@@ -128,23 +123,23 @@ func (a *paced) arrange(w *workload.Workload, process arrival.Process) (out work
 
 // Describe says the process and the rate.
 func (a *paced) Describe() plan.Message {
-	process := plan.Say(arrivePoisson)
+	process := plan.Say(workload.ArrivePoisson)
 	if a.process == "constant" {
-		process = plan.Say(arriveConstant)
+		process = plan.Say(workload.ArriveConstant)
 	}
 	return a.describe(process)
 }
 
 // Describe says the process and the rate.
 func (a *gamma) Describe() plan.Message {
-	return a.describe(plan.Say(arriveGamma, "burstiness", a.Burstiness))
+	return a.describe(plan.Say(workload.ArriveGamma, "burstiness", a.Burstiness))
 }
 
 func (a *paced) describe(process plan.Message) plan.Message {
 	if a.Ramp != "" {
 		return plan.Say(arriveRamped, "process", process, "ramp", a.Ramp)
 	}
-	return plan.Say(arriveAtRate, "process", process, "rate", a.Rate)
+	return plan.Say(workload.ArriveAtRate, "process", process, "rate", a.Rate)
 }
 
 // parseRamp reads SHAPE:FROM..TO for a run of n requests.

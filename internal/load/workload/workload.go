@@ -15,6 +15,7 @@ package workload
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -64,7 +65,7 @@ func (r *Request) Whole() (*Request, error) {
 }
 
 // Amend has f change r where it needs all of the prompt: now, or each time that a spooled
-// one comes back.
+// one comes back, with all the Media that it had.
 func (r *Request) Amend(f func(*Request)) {
 	later := r.Later
 	if later == nil {
@@ -103,6 +104,14 @@ type Media struct {
 	URL  string // in place of Data
 	// Seconds is how long a sound is, 0 if its own header is to say.
 	Seconds float64
+}
+
+// Address is where it is to be found: its URL, or one that holds the content.
+func (m Media) Address() string {
+	if m.URL != "" {
+		return m.URL
+	}
+	return "data:" + m.MIME + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
 }
 
 // A Tokenizer turns text into token ids and back.
