@@ -71,9 +71,9 @@ func flagNamed(node *kong.Node, arg string) *kong.Flag {
 }
 
 // some wants at least one of what a command works on.
-func some(what string, named []string) error {
-	if len(named) == 0 {
-		return usagef("which %s? at least one must be named; --help says what can be", what)
+func some(what, command string, given []string) error {
+	if len(given) == 0 {
+		return usagef("no %s given; see `pitot %s --help`", what, command)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // A Process is what a command sees of the operating system.
@@ -167,7 +168,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 	parser, err = kong.New(g,
 		kong.Name("pitot"),
 		kong.Description("Pitot measures LLM serving endpoints: what they do, how sure that is, and what the load generator itself did to the figures."),
-		kong.Vars{"version": "pitot " + Version(), "picks": pickHelp},
+		kong.Vars{"version": "pitot " + Version(), "picks": pickHelp, "languages": strings.Join(words.Names(), ",")},
 		kong.Vars(conformVars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),

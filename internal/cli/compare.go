@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // compareCmd is `pitot compare`.
@@ -18,14 +20,14 @@ type compareCmd struct {
 	Format string   `short:"f" enum:"text,markdown,json,csv,html" default:"text" placeholder:"FORMAT" help:"text, markdown, json, csv or html (${default})."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Show also what is the same everywhere, and percentiles below the P99."`
-	Lang   string   `enum:"en,zh" default:"en" placeholder:"LANG" help:"Language of words: en or zh (${default})."`
+	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 	variants
 }
 
 // variants are what is compared, and how.
 type variants struct {
 	Runs       []string `arg:"" optional:"" help:"${picks}"`
-	Baseline   string   `placeholder:"NAME" help:"The variant that others are held against. Default: the one with a name like baseline, before, 优化前 or w/o …, else the first."`
+	Baseline   string   `placeholder:"NAME" help:"The variant that others are held against. Default: the one with a name like baseline, before or w/o …, else the first."`
 	Level      string   `default:"95%" placeholder:"P" help:"How sure to be: the level of intervals, and of tests (${default})."`
 	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this are of no interest (${default})."`
 	Paired     bool     `help:"Runs are pairs: the first of a variant with the first of the other, and so on, in the order of their start; good where both sent the same requests."`
@@ -69,7 +71,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 // write gives the comparison its form; p is whose terminal it is for, nil if it is
 // for a file.
 func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) error {
-	o := report.CompareOptions{All: c.All, Lang: report.Lang(c.Lang)}
+	o := comparison.Options{All: c.All, Lang: words.In(c.Lang)}
 	switch c.Format {
 	case "json":
 		enc := json.NewEncoder(w)
@@ -77,17 +79,17 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) er
 		enc.SetEscapeHTML(false)
 		return enc.Encode(result)
 	case "csv":
-		return report.CompareCSV(w, result)
+		return comparison.CSV(w, result)
 	case "html":
-		return report.CompareHTML(w, result, o)
+		return comparison.HTML(w, result, o)
 	case "markdown":
-		return report.CompareMarkdown(w, result, o)
+		return comparison.Markdown(w, result, o)
 	}
 	if p != nil && p.Screen != nil {
 		o.Width = p.Screen()
 		o.Color = p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
 	}
-	return report.CompareText(w, result, o)
+	return comparison.Text(w, result, o)
 }
 
 // options reads the flags.
@@ -124,7 +126,7 @@ func gates(texts []string) (all []compare.Gate, err error) {
 	for _, text := range texts {
 		g, err := compare.ParseGate(text)
 		if err != nil {
-			errs = append(errs, usage(err))
+			errs = append(errs, usage(byFlag(err)))
 		}
 		all = append(all, g)
 	}
@@ -158,7 +160,29 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 		}
 	}
 	c, err = compare.Compare(runs, o)
-	return c, usage(err)
+	return c, usage(byFlag(err))
+}
+
+// byFlag names the problems of a comparison as the flags that they are of.
+func byFlag(err error) error {
+	var problems plan.Problems
+	var one plan.Problem
+	switch {
+	case errors.As(err, &problems):
+	case errors.As(err, &one):
+		problems = plan.Problems{one}
+	default:
+		return err
+	}
+	var errs []error
+	for _, p := range problems {
+		name, _, _ := strings.Cut(p.Path, "[")
+		if name == "gates" {
+			name = "fail-if"
+		}
+		errs = append(errs, errors.New(p.Under("--"+name)))
+	}
+	return errors.Join(errs...)
 }
 
 // verdictOf is the error for gates that did not pass.

@@ -14,7 +14,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/proof/verify"
+	"github.com/pitot-bench/pitot/internal/show/conformity"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
@@ -212,9 +213,9 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 			}
 			r.Results = append(r.Results, result)
 			if f, ok := formatOf(result); ok && r.Format == "" {
-				r.Format, r.Definitions = f.Name, f.Words()
+				r.Format, r.Definitions = f.Name, f.Definitions()
 			}
-			fmt.Fprintf(t.p.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, report.ConformLine(result))
+			fmt.Fprintf(t.p.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, english))
 		}
 	}
 	return r, nil
@@ -283,7 +284,7 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 		return conform.Result{}, err
 	}
 	claim, failure := t.claim(ended)
-	result := conform.Compare(conform.Run{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Samples: ended.samples, Others: foreign, Records: ended.records()})
+	result := verify.Compare(verify.Run{Cell: cell, Log: log, Claim: claim, Usage: ended.usage, StartUp: t.startUp, Samples: ended.samples, Others: foreign, Records: ended.records()})
 	result.Repeat = repeat
 	if result.Failure = failure; failure != "" {
 		result.Stderr = ended.tail()
@@ -302,7 +303,7 @@ func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	claim, err := conform.Read(t.Format, data)
+	claim, err := verify.Read(t.Format, data)
 	if err != nil {
 		return nil, fmt.Sprintf("its report cannot be read: %v", err)
 	}
@@ -320,7 +321,7 @@ type truthServer struct {
 
 // serve starts the server of a cell.
 func (t *trial) serve(cell conform.Cell, repeat uint64) (*truthServer, error) {
-	cfg := cell.Server(t.Seed + repeat)
+	cfg := verify.Server(cell, t.Seed+repeat)
 	cfg.Clock = clock.New()
 	server, err := truth.New(cfg)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/proof/verify"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
@@ -21,7 +22,7 @@ type clientRun struct {
 	result  string // pattern of the file with its report
 	failure string // what went wrong, in words
 	usage   conform.Usage
-	samples []conform.Sample
+	samples []verify.Sample
 }
 
 // grace is how long a client that was asked to end may take.

@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/conformity"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // conformReportCmd is `pitot conform report`.
@@ -46,10 +47,10 @@ func (c conformReportCmd) Run(p *Process) error {
 }
 
 // conformWriters are the forms of a result, by the ends of file names.
-var conformWriters = map[string]func(io.Writer, []conform.Report) error{
-	".md":  report.ConformMarkdown,
-	".svg": report.ConformPlot,
-	".json": func(w io.Writer, reports []conform.Report) error {
+var conformWriters = map[string]func(io.Writer, []conform.Report, *words.Language) error{
+	".md":  conformity.Markdown,
+	".svg": conformity.Plot,
+	".json": func(w io.Writer, reports []conform.Report, _ *words.Language) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", " ")
 		return enc.Encode(reports)
@@ -73,9 +74,9 @@ func checkOutputs(files []string) error {
 
 // writeConformity prints the table and writes the files.
 func (p *Process) writeConformity(files []string, reports []conform.Report) error {
-	errs := []error{report.ConformText(p.Stdout, reports)}
+	errs := []error{conformity.Text(p.Stdout, reports, english)}
 	for _, name := range files {
-		errs = append(errs, writeFile("--out", name, func(w io.Writer) error { return conformWriters[filepath.Ext(name)](w, reports) }))
+		errs = append(errs, writeFile("--out", name, func(w io.Writer) error { return conformWriters[filepath.Ext(name)](w, reports, english) }))
 	}
 	return errors.Join(errs...)
 }

@@ -62,8 +62,8 @@ func normal(line string) string {
 	return strings.ReplaceAll(line, "no GC", "0 GC, longest pause 0 ms")
 }
 
-// words are those of a command, of which some may be in quotes.
-func words(command string) (out []string) {
+// arguments are those of a command, of which some may be in quotes.
+func arguments(command string) (out []string) {
 	for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(command, -1) {
 		out = append(out, strings.Trim(w, "'"))
 	}
@@ -102,7 +102,7 @@ func runBlocks(t *testing.T, found []block) {
 		t.Fatal(err)
 	}
 	for _, b := range found {
-		args := words(strings.ReplaceAll(b.command, "8000", port))
+		args := arguments(strings.ReplaceAll(b.command, "8000", port))
 		if args[0] != "pitot" {
 			t.Errorf("%s: %s is not a command of pitot's", b.where, b.command)
 			continue

@@ -7,8 +7,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
-	"github.com/pitot-bench/pitot/internal/tool/result"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/tool/ingest"
 )
 
 // importCmd is `pitot import`.
@@ -45,7 +45,7 @@ func (c importCmd) Run(p *Process) error {
 		n.complain(p, problems)
 		errs = append(errs, err)
 	}
-	err = errors.Join(append(errs, report.Columns(p.Stdout, n.rows))...)
+	err = errors.Join(append(errs, text.Columns(p.Stdout, n.rows))...)
 	fmt.Fprintln(p.Stdout, n.words(c.DryRun))
 	if err == nil && n.added+n.known == 0 {
 		return fmt.Errorf("nothing was imported: no table or result file of a tool that is known in %s", strings.Join(c.Paths, ", "))
@@ -54,7 +54,7 @@ func (c importCmd) Run(p *Process) error {
 }
 
 // file keeps what a file holds.
-func (n *tally) file(runs *store.Store, f sourceFile) ([]result.Problem, error) {
+func (n *tally) file(runs *store.Store, f sourceFile) ([]ingest.Problem, error) {
 	found, problems, file, err := f.read()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (n *tally) file(runs *store.Store, f sourceFile) ([]result.Problem, error) 
 }
 
 // keep stores what was found, unless there is no store, and says so.
-func (n *tally) keep(runs *store.Store, f sourceFile, found result.Found) error {
+func (n *tally) keep(runs *store.Store, f sourceFile, found ingest.Found) error {
 	where := f.path
 	if o := found.Run.Origin; o != nil {
 		where = place(f.path, o.Line)
@@ -118,13 +118,13 @@ func place(path string, line int) string {
 }
 
 // complain says on stderr what could not be read, and counts it.
-func (n *tally) complain(p *Process, problems []result.Problem) {
+func (n *tally) complain(p *Process, problems []ingest.Problem) {
 	p.complain(problems)
 	n.problems += len(problems)
 }
 
 // complain says on stderr what could not be read.
-func (p *Process) complain(problems []result.Problem) {
+func (p *Process) complain(problems []ingest.Problem) {
 	for _, problem := range problems {
 		fmt.Fprintln(p.Stderr, "pitot: "+problem.Error())
 	}

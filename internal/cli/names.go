@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -92,7 +93,15 @@ func (c *compiler) nameOf(path string) string { return c.origin(path).name }
 func inWords(front namer, err error) error {
 	var problems plan.Problems
 	var remedy *run.RemedyError
+	var gone *run.UnreachableError
 	var missing *hub.Missing
+	if errors.As(err, &gone) { // nothing else is in it
+		wait := errors.As(err, &remedy)
+		err = fmt.Errorf("cannot reach %s: %s (%w)", gone.URL, english.Say(gone.Class.Code()), gone.Err)
+		if wait {
+			err = &run.RemedyError{Err: err, Path: remedy.Path, Does: remedy.Does}
+		}
+	}
 	switch {
 	case err == nil:
 		return nil

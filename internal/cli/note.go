@@ -10,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/note"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool/dialect"
 )
 
 // noteCmd is `pitot note`.
@@ -20,7 +23,7 @@ type noteCmd struct {
 	Output string `short:"o" default:"note.md" placeholder:"FILE" help:"The note; its plots go into a folder of the same name beside it (${default})."`
 	Force  bool   `help:"Write over a note that is there."`
 	Title  string `placeholder:"TEXT" help:"Its title. Default: the names of what is compared."`
-	Lang   string `enum:"en,zh" default:"en" placeholder:"LANG" help:"en or zh (${default})."`
+	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 	Table  string `enum:"vllm,sglang,pitot" default:"vllm" placeholder:"TOOL" help:"Whose result tables to show of Pitot's own runs: vllm, sglang or pitot (${default}). Imported ones keep their own."`
 	variants
 }
@@ -42,12 +45,12 @@ func (c noteCmd) Run(p *Process) error {
 	if folder == filepath.Base(c.Output) {
 		folder += "-plots"
 	}
-	n := note.Note{Title: c.Title, Date: time.Now().Format(time.DateOnly), Pitot: Version(), Lang: report.Lang(c.Lang), Folder: folder}
+	n := note.Note{Title: c.Title, Date: time.Now().Format(time.DateOnly), Pitot: Version(), Lang: words.In(c.Lang), Folder: folder}
 	var errs []error
 	n.Comparison, err = c.compare(p, o, func(t *trace.Trace) {
-		run, err := note.NewRun(t, c.Table)
-		errs = append(errs, err)
-		n.Runs = append(n.Runs, run)
+		var table strings.Builder
+		errs = append(errs, writeTable(&table, t, c.Table, n.Lang))
+		n.Runs = append(n.Runs, note.NewRun(t, table.String()))
 	})
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
@@ -66,6 +69,31 @@ func (c noteCmd) Run(p *Process) error {
 	}
 	fmt.Fprintln(p.Stdout)
 	return nil
+}
+
+// writeTable writes the result table of a run in a note, by the rules of a tool; that of
+// an imported run is its own tool's.
+func writeTable(w io.Writer, t *trace.Trace, tool string, l *words.Language) error {
+	o := t.Run.Origin
+	switch {
+	case o != nil && (o.Tool == "vllm" || o.Tool == "sglang"):
+		return dialect.WriteReported(w, t.Run)
+	case o != nil:
+		return text.Figures(w, o, l)
+	case tool == "sglang":
+		r, err := dialect.NewSGLangReport(t, "")
+		if err != nil {
+			return err
+		}
+		return r.WriteTable(w)
+	case tool == "pitot":
+		return text.Report(w, metrics.Summarize(t, metrics.Options{}), l)
+	}
+	r, err := dialect.NewVLLMReport(t, "")
+	if err != nil {
+		return err
+	}
+	return r.WriteTable(w)
 }
 
 // savePage writes the plots and then the note that shows them.

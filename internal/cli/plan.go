@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/goccy/go-yaml"
 
 	"github.com/pitot-bench/pitot/internal/plan"

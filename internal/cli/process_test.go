@@ -59,7 +59,7 @@ func TestMistakes(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"wrong URL", "bench --url " + down, exitFailed, "connection refused: nothing listens there"},
+		{"wrong URL", "bench --url " + down, exitFailed, "nobody answers at http://127.0.0.1:1: connection refused"},
 		{"no URL at all", "bench --url localhost:8000", exitUsage, "must begin with http:// or https://"},
 		{"wrong port of the right kind", "bench --url " + strings.Replace(up, "http:", "https:", 1), exitFailed, "TLS handshake or certificate failed"},
 		{"wrong model", "bench --url " + up + " --model nope --tokenizer none", exitFailed, "The model `nope` does not exist"},
@@ -303,8 +303,8 @@ func TestAServerThatStartsIsWaitedFor(t *testing.T) {
 			if code := Run(v.Process); code != exitOK || strings.Count(v.stderr.String(), "waiting up to 20s for http://engine:80: ") != 1 {
 				t.Errorf("exit code %d: %s", code, v.stderr.String())
 			}
-			if tr := v.last(t); tr.Run.Env.Tokenizer != "the server's /tokenize" || len(tr.Records) != 2 {
-				t.Errorf("%d records, prompts from %q", len(tr.Records), tr.Run.Env.Tokenizer)
+			if tr := v.last(t); english.Say(tr.Run.Env.Tokenizer) != "the server's /tokenize" || len(tr.Records) != 2 {
+				t.Errorf("%d records, prompts from %q", len(tr.Records), english.Say(tr.Run.Env.Tokenizer))
 			}
 			cancel()
 			if err := <-ended; err != nil {

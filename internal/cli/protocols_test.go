@@ -86,7 +86,7 @@ func TestTranscriptionsAndRankings(t *testing.T) {
 	write(sounds, fmt.Sprintf("{\"audio\": %q, \"output_tokens\": 5}\n", base64.StdEncoding.EncodeToString([]byte(wav))))
 	write(texts, `{"query": "q", "documents": ["one", "two"]}`+"\n")
 	code, out, errs := benchmark(t, "--protocol", "transcription", "--workload", "custom", "--data", sounds, "--ignore-eos")
-	for _, line := range []string{"transcription, streamed", "output      100 tokens", "sound       20.0 s", "  TTFT          50.00", "  E2EL          90.00"} {
+	for _, line := range []string{"transcription, streamed", "output      100 tokens", "audio       20.0 s", "  TTFT          50.00", "  E2EL          90.00"} {
 		if code != exitOK || !strings.Contains(out, line) {
 			t.Errorf("exit code %d, no %q in\n%s%s", code, line, out, errs)
 		}

@@ -4,14 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
+
+// english is the language of what has no flag for another one.
+var english = words.In(words.Default)
 
 // printReports writes the reports that were asked for, one after the other; s is t
 // in figures, form that of another tool's.
@@ -49,7 +52,7 @@ func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, version s
 		enc.SetIndent("", "  ")
 		return enc.Encode(s)
 	}
-	return report.Text(p.Stdout, s)
+	return text.Report(p.Stdout, s, english)
 }
 
 // printSGLang writes the table, and what a reader has to know of it on stderr, so
@@ -72,9 +75,9 @@ func (p *Process) warn(h metrics.Health) {
 	v := h.Verdict
 	switch v.Validity {
 	case trace.Invalid:
-		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+strings.Join(v.Reasons, "; "))
+		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+english.SayAll("stop", v.Reasons))
 	case trace.Doubtful:
-		fmt.Fprintln(p.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+strings.Join(v.Reasons, "; "))
+		fmt.Fprintln(p.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+english.SayAll("stop", v.Reasons))
 	}
 }
 

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
-	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -92,7 +92,7 @@ func (c runsListCmd) Run(p *Process) error {
 	if more := total - len(list); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
 	}
-	return report.Columns(p.Stdout, rows)
+	return text.Columns(p.Stdout, rows)
 }
 
 // verdict is what was thought of a run when it was over.
@@ -105,9 +105,9 @@ func verdict(run trace.Run) string {
 
 func describeLoad(p trace.Plan) string {
 	var parts []string
-	for _, part := range []string{p.Workload, p.Arrival} {
-		if part != "" { // an imported table does not tell
-			parts = append(parts, part)
+	for _, part := range []plan.Message{p.Workload, p.Arrival} {
+		if !part.IsZero() { // an imported table does not tell
+			parts = append(parts, english.Say(part))
 		}
 	}
 	if p.Concurrency > 0 {
@@ -173,8 +173,8 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("load", describeLoad(run.Plan))
 	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
 	line("server", run.Env.Server)
-	line("tokenizer", run.Env.Tokenizer)
-	line("", run.Env.TokenizerWhy)
+	line("tokenizer", english.Say(run.Env.Tokenizer))
+	line("", english.Say(run.Env.TokenizerWhy))
 	if o := run.Origin; o != nil {
 		showOrigin(line, o)
 	} else {
@@ -184,11 +184,11 @@ func showRun(w io.Writer, t *trace.Trace) {
 	line("verdict", verdict(run))
 	if run.Verdict != nil {
 		for _, r := range run.Verdict.Reasons {
-			line("", r)
+			line("", english.Say(r))
 		}
 	}
 	for _, n := range run.Notes {
-		line("note", n)
+		line("note", english.Say(n))
 	}
 }
 
@@ -236,7 +236,7 @@ func showRecords(w io.Writer, t *trace.Trace, most int) {
 		}
 		first, _, chunks := r.Output()
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", r.Index, at(r.Due), at(r.Released), at(r.Sent),
-			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, outcome(r))
+			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, result(r))
 	}
 }
 
@@ -254,7 +254,7 @@ func since(from, to trace.Instant) string {
 	return fmt.Sprintf("%.2f", to.Sub(from).Seconds()*1000)
 }
 
-func outcome(r *trace.Record) string {
+func result(r *trace.Record) string {
 	switch {
 	case r.OK():
 		return "ok " + r.FinishReason
@@ -315,7 +315,7 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, detailWords[o.Detail], o.Tool)
 	}
-	return table.WriteReported(p.Stdout, run, tool.Tables(tools())...)
+	return table.WriteReported(p.Stdout, run, vllm.Table(), sglang.Table())
 }
 
 // checkDialect holds the flags to what the dialect has.

@@ -101,7 +101,7 @@ func TestSGLangInVirtualTime(t *testing.T) {
 		if p := tr.Run.Plan; p.Dialect != "sglang" || p.Protocol != "generate" || tr.Run.Name != "a/b" {
 			t.Errorf("%+v", p)
 		}
-		if !slices.Contains(tr.Run.Notes, "--header: 1 of 2 are left out, as that tool does: they are not NAME=VALUE") {
+		if !strings.Contains(english.SayAll("stop", tr.Run.Notes), "--header: 1 of 2 are left out, as that tool does: they are not NAME=VALUE") {
 			t.Errorf("%q", tr.Run.Notes)
 		}
 		for _, r := range tr.Records {

@@ -28,7 +28,7 @@ func (p *preparation) engine() error {
 	}
 	p.server = cfg
 	if deployment != nil {
-		p.run.Env.Profile = &trace.Profile{Name: deployment.Name, Error: deployment.Error, Text: deployment.Text}
+		p.run.Env.Profile = &trace.Profile{Name: deployment.Name, Error: deployment.Accuracy(), Text: deployment.Text}
 	}
 	if !p.spec.Target.Simulated {
 		p.run.Env.Embedded = true
@@ -86,7 +86,7 @@ func (p *preparation) startEngine() error {
 // An engineTokenizer is what /tokenize and /detokenize of the engine do.
 type engineTokenizer struct{ *apiserver.Intake }
 
-func (t engineTokenizer) name() string { return "the engine's" }
+func (t engineTokenizer) name() plan.Message { return plan.Say(tokensEngine) }
 
 func (t engineTokenizer) Encode(_ context.Context, text string, _ bool) ([]int32, error) {
 	return t.Intake.Encode(text), nil

@@ -101,14 +101,27 @@ func unreachable(base string, err error) error {
 	if !errors.As(err, &call) {
 		return nil
 	}
+	gone := &UnreachableError{base, call.Class, call.Err}
 	switch call.Class {
 	case trace.DNS, trace.Refused, trace.Unreachable:
-		return &RemedyError{fmt.Errorf("cannot reach %s: %s (%w)", base, call.Class.Explain(), call.Err), "before.ready.connect", "waits for a server that is starting"}
+		return &RemedyError{gone, "before.ready.connect", "waits for a server that is starting"}
 	case trace.TLS:
-		return fmt.Errorf("cannot reach %s: %s (%w)", base, call.Class.Explain(), call.Err)
+		return gone
 	}
 	return nil
 }
+
+// An UnreachableError says that nothing answers at an address.
+type UnreachableError struct {
+	URL   string
+	Class trace.Class // how that failed
+	Err   error
+}
+
+func (e *UnreachableError) Error() string { return fmt.Sprintf("cannot reach %s: %v", e.URL, e.Err) }
+
+// Unwrap is what the connection said.
+func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // findModel settles which model is asked, and what it was loaded from.
 func (p *preparation) findModel(ctx context.Context) error {

@@ -175,7 +175,7 @@ func (p *preparation) resolve(ctx context.Context) error {
 	if p.tokens, err = p.findTokens(ctx); err != nil {
 		return err
 	}
-	p.run.Env.Tokenizer, p.run.Env.TokenizerWhy = p.tokens.name, p.tokens.why
+	p.run.Env.Tokenizer, p.run.Env.TokenizerWhy = p.tokens.name, plan.Text(p.tokens.why)
 	p.noteTokens()
 	p.spec.Request.IDs = cmp.Or(p.spec.Request.IDs, p.newIDs())
 	b := p.builder()

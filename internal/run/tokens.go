@@ -30,7 +30,7 @@ const defaultVocab = 16000
 
 // tokens is where prompt lengths come from.
 type tokens struct {
-	name  string             // for the report
+	name  plan.Message       // for the report
 	why   string             // why it is none of those that would come before
 	tok   workload.Tokenizer // nil: prompts of token ids
 	vocab workload.Vocabulary
@@ -42,7 +42,7 @@ type tokens struct {
 // machine, a download where it is allowed, the server's /tokenize, or nothing.
 func (p *preparation) findTokens(ctx context.Context) (tokens, error) {
 	asked := p.spec.Tokens
-	ids := tokens{name: "none: prompts are token ids", vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, defaultVocab)}}
+	ids := tokens{name: plan.Say(tokensNone), vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, defaultVocab)}}
 	if asked.Where == noTokens {
 		return ids, nil
 	}
@@ -115,7 +115,7 @@ func (p *preparation) localTokens(ctx context.Context, name string) (tokens, err
 		folder = file
 	}
 	return tokens{
-		name: file, tok: localTokenizer{tok}, local: true,
+		name: plan.Text(file), tok: localTokenizer{tok}, local: true,
 		vocab: workload.Vocabulary{
 			Size: tok.VocabSize(), All: tok.AllIDs(), Special: tok.SpecialIDs(), AddedSpecial: tok.AddedSpecialIDs(), Around: tok.NumSpecial(),
 			BOS: tok.BOS(), Template: readTemplate(p.Folder(folder), folder),
@@ -166,7 +166,7 @@ func (t chatTemplate) Render(messages json.RawMessage, o workload.TemplateOption
 // A namedTokenizer is one of a server, real or simulated.
 type namedTokenizer interface {
 	workload.Tokenizer
-	name() string
+	name() plan.Message
 }
 
 // serverTokens is the tokenizer of what is measured.
@@ -187,7 +187,7 @@ type serverTokenizer struct {
 	model  string
 }
 
-func (s serverTokenizer) name() string { return "the server's /tokenize" }
+func (s serverTokenizer) name() plan.Message { return plan.Say(tokensServer) }
 
 func (s serverTokenizer) Encode(ctx context.Context, text string, special bool) (ids []int32, err error) {
 	err = insist(ctx, func() error { ids, err = s.server.Tokenize(ctx, s.model, text, special); return err })

@@ -72,7 +72,7 @@ func checkCell(t *rapid.T, r Row, cell Cell) {
 	if i := c.Interval; i != nil && !(i.Low <= c.Relative && c.Relative <= i.High) {
 		t.Fatalf("%s: %+v %+v", r.Quantity.Name, c, i)
 	}
-	if settled(c.Verdict) && (c.Adjusted == nil || *c.Adjusted < *c.P) {
+	if c.Verdict.Differs() && (c.Adjusted == nil || *c.Adjusted < *c.P) {
 		t.Fatalf("%s: %+v", r.Quantity.Name, c)
 	}
 }

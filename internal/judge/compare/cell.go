@@ -1,11 +1,11 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // fewRuns is below how many runs order statistics do not reach a level of 0.95.
@@ -39,7 +39,7 @@ func (t *table) repeated(s sample, plain bool) *Interval {
 	half := slices.Max(s.steps) / 2
 	if n >= fewRuns {
 		if i := stats.QuantileInterval(stats.Sort(s.values), 50, t.o.Level); !math.IsNaN(i.Low) {
-			return &Interval{i.Low - half, i.High + half, i.Level, fmt.Sprintf("order statistics, %d runs", n)}
+			return &Interval{i.Low - half, i.High + half, i.Level, plan.Say("method.order", "runs", n)}
 		}
 	}
 	i := stats.StudentMean(scaled(s.values, plain), t.o.Level).Interval
@@ -47,5 +47,5 @@ func (t *table) repeated(s sample, plain bool) *Interval {
 	if !plain {
 		low, high = math.Exp(low), min(math.Exp(high), math.MaxFloat64)
 	}
-	return &Interval{low - half, high + half, t.o.Level, fmt.Sprintf("Student, %d runs", n)}
+	return &Interval{low - half, high + half, t.o.Level, plan.Say("method.student-one", "runs", n)}
 }

@@ -68,7 +68,7 @@ func (t *table) check(claim trace.Claim, v *variant, r *Run) ClaimCheck {
 	}
 	first := all[0]
 	out.Agrees = first.agrees
-	out.Stands = first.rank() < 2 && settled(first.match.Verdict) && first.match.Relative*claim.Change > 0
+	out.Stands = first.rank() < 2 && first.match.Verdict.Differs() && first.match.Relative*claim.Change > 0
 	for i, c := range all {
 		if i == 0 || c.agrees || c.base == 0 && c.match.Name == first.match.Name {
 			out.Matches = append(out.Matches, c.match)
@@ -77,8 +77,8 @@ func (t *table) check(claim trace.Claim, v *variant, r *Run) ClaimCheck {
 	return out
 }
 
-// settled reports whether a verdict is that there is a difference.
-func settled(v Verdict) bool { return v == Better || v == Worse || v == Changed }
+// Differs reports whether a verdict is that there is a difference.
+func (v Verdict) Differs() bool { return v == Better || v == Worse || v == Changed }
 
 // basesFor are the variants with which a note's author may have compared v: the
 // baseline, the one before it, those before that.

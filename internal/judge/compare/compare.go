@@ -1,241 +1,220 @@
-// Package compare decides what the difference between variants is, as far as their
-// runs can carry a decision.
-//
-//	runs ──> Observe ──> Compare ──┬─ by workload: settings that make a load
-//	                               ├─ rows: one metric by one definition
-//	                               ├─ columns: variants, the baseline first
-//	                               └─ a Change in each cell but the baseline's
-//
-// Needed says by whose rules to Observe. A trace is observed on its own, so that
-// one after the other is in memory:
-//
-//	by := compare.Needed(runs, options)
-//	for each trace { r := compare.Observe(t, by, options.Rules); r.Variant = "A"; observed = append(observed, r) }
-//	c, err := compare.Compare(observed, options)
-//
-// What a change rests on is its Basis, and a verdict never claims more than that:
-//
-//	Replicates  several runs of both: noise from run to run is measured
-//	Pairs       the same, run by run
-//	Borrowed    the noise that other variants of the workload show when repeated
-//	Within      one run each, with records: chance within the runs, no more
-//	Nothing     two numbers
-//
-// Relative changes are compared on the scale of logarithms, where noise of a few
-// percent is the same size whatever the load: a change is the ratio of geometric means.
-// What is better or worse is decided by p-values that are corrected over the metrics of
-// a variant, apart from those that only describe the load; intervals are each metric's
-// own. So with one variant a false alarm in any metric is as rare as the level says; with
-// several it is in each.
-//
-// From five runs of each or eight pairs on, the test exchanges whole runs, which supposes
-// nothing of how they scatter (Westfall and Young's step-down). With fewer the rarest of
-// all arrangements would have to be there, and one metric in which chance made a rare one
-// would hide all others; the test is then each metric's own Student's t, corrected by
-// turning the runs in all directions (stats.Rotation), which supposes normal noise on
-// that scale and, like the exchange, minds that mean TTFT and median TTFT, or throughput
-// and duration, are nearly one metric. Four and four runs find more with it than by
-// exchange, and all find more than by Holm's correction.
-//
-// Unlike numbers of runs are exchanged from two against five on. Below that, and where one
-// run borrows the noise of others, Student's t with Holm's correction is all there is: a
-// metric that jumps between two values, as a P99 of gaps does, then fools it more often than
-// the level says.
 package compare
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A Comparison is all that was found out.
-type Comparison struct {
-	Level     float64      `json:"level"`  // of intervals, and one less the rate of false alarms: 0.95
-	Margin    float64      `json:"margin"` // relative; differences below it are of no interest: 0.02
-	Workloads []Workload   `json:"workloads"`
-	Gates     []GateResult `json:"gates,omitempty"`
-	Notes     []string     `json:"notes,omitempty"` // sentences on the whole
-	Remarks   []Remark     `json:"-"`               // the same in parts
+// Compare decides what the differences between variants are. Runs are in the order in
+// which they were named or stand in a file; variants follow it.
+func Compare(runs []Run, o Options) (Comparison, error) {
+	o = o.withDefaults()
+	if err := o.Validate().Err(); err != nil {
+		return Comparison{}, err
+	}
+	if len(runs) == 0 {
+		return Comparison{}, errors.New("there are no runs to compare")
+	}
+	all, ignore := make([]*Run, len(runs)), make([]string, len(o.Ignore))
+	for i := range runs {
+		all[i] = &runs[i]
+	}
+	for i, name := range o.Ignore {
+		ignore[i] = canonical(name)
+	}
+	if err := checkIgnore(all, ignore); err != nil {
+		return Comparison{}, err
+	}
+	o.Ignore = ignore
+	tables, err := split(all, o)
+	if err != nil {
+		return Comparison{}, err
+	}
+	c := Comparison{Level: o.Level, Margin: o.Margin}
+	for _, t := range tables {
+		if err := t.fill(); err != nil {
+			return Comparison{}, err
+		}
+		c.Workloads = append(c.Workloads, t.out)
+	}
+	c.notes(tables, o)
+	c.Conclude()
+	c.Gates, err = judgeGates(tables, o)
+	return c, err
 }
 
-// A Workload is a load that variants met.
-type Workload struct {
-	Name     string       `json:"name"`     // headings or words that its runs share; may be empty
-	Settings []Setting    `json:"settings"` // what tells it from other workloads
-	Variants []Variant    `json:"variants"` // the baseline first
-	Residue  []Residue    `json:"residue,omitempty"`
-	Rows     []Row        `json:"rows"`
-	Claims   []ClaimCheck `json:"claims,omitempty"`
-	Notes    []string     `json:"notes,omitempty"` // sentences: what the data can carry
-	Remarks  []Remark     `json:"-"`               // the same in parts
+// A table is a workload in the making.
+type table struct {
+	o        Options
+	group    *group
+	variants []*variant // the baseline first
+	order    []*variant // as they came
+	base     choice
+	keys     []rowKey
+	plain    []bool // by row: compared on the plain scale
+	out      Workload
 }
 
-// A Setting is part of a run's plan.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+// split puts runs into workloads and variants.
+func split(runs []*Run, o Options) ([]*table, error) {
+	groups, parts := groups(runs, o.Ignore), nameParts(runs)
+	elsewhere := telling(groups, parts)
+	var tables []*table
+	var variants [][]*variant
+	for _, g := range groups {
+		t := &table{o: o, group: g}
+		t.out.Name, t.order = g.split(parts, elsewhere)
+		t.base = chooseBaseline(t.order, o.Baseline)
+		baseline := t.order[t.base.index]
+		t.variants = append([]*variant{baseline}, slices.DeleteFunc(slices.Clone(t.order), func(v *variant) bool { return v == baseline })...)
+		tables, variants = append(tables, t), append(variants, t.order)
+	}
+	return tables, checkBaseline(variants, o.Baseline)
 }
 
-// A Variant is what is compared, with its runs.
-type Variant struct {
-	Name string `json:"name"`
-	Runs []Ref  `json:"runs"` // in the order of their start, or of their place in a file
+// fill computes the table.
+func (t *table) fill() error {
+	if err := t.checkPairs(); err != nil {
+		return err
+	}
+	t.out.Settings, t.out.Residue = t.group.settings(), residue(t.variants, t.o)
+	for _, v := range t.variants {
+		t.out.Variants = append(t.out.Variants, v.model())
+	}
+	t.rows()
+	for row := range t.keys {
+		t.center(row)
+	}
+	for i := range t.variants[1:] {
+		t.changes(i + 1)
+	}
+	t.claims()
+	t.notes()
+	return nil
 }
 
-// A Ref says which run it is.
-type Ref struct {
-	ID      string         `json:"id"`
-	Name    string         `json:"name,omitempty"`
-	File    string         `json:"file,omitempty"`
-	Line    int            `json:"line,omitempty"`
-	Tool    string         `json:"tool"`   // whose figures it has: pitot for records
-	Detail  trace.Detail   `json:"detail"` // Recorded for our own runs
-	Verdict trace.Validity `json:"verdict,omitempty"`
+// changes fills in those of a variant against the baseline.
+func (t *table) changes(variant int) {
+	for row, f := range t.contrast(t.variants[0], t.variants[variant]) {
+		if f == nil {
+			continue
+		}
+		c := t.o.settle(f)
+		if c.Verdict == CannotTell {
+			c.More = t.o.more(f)
+		}
+		t.out.Rows[row].Cells[variant].Change = c
+	}
 }
 
-// Residue is a setting in which the runs of a workload differ, beside the variant.
-type Residue struct {
-	Setting string   `json:"setting"`
-	Values  []string `json:"values"` // by variant; those of its runs, with commas, where they differ too
+func (t *table) checkPairs() error {
+	if !t.o.Paired {
+		return nil
+	}
+	base := t.variants[0]
+	for _, v := range t.variants[1:] {
+		if len(v.runs) != len(base.runs) {
+			var p plan.Problems
+			p.If(true, "paired", nil, "%s has %d runs and %s has %d; pairs need as many of each", base.name, len(base.runs), v.name, len(v.runs))
+			return p
+		}
+	}
+	return nil
 }
 
-// A Row is one metric by one definition.
-type Row struct {
-	Quantity   metrics.Quantity   `json:"quantity"`
-	Definition metrics.Definition `json:"definition"`
-	// Constant means that it is a count and the same in every run: it describes the
-	// load, or a failure that nobody had.
-	Constant bool   `json:"constant,omitempty"`
-	Cells    []Cell `json:"cells"` // by variant
+func (v *variant) model() Variant {
+	out := Variant{Name: v.name}
+	for _, r := range v.runs {
+		out.Runs = append(out.Runs, r.ref())
+	}
+	return out
 }
 
-// A Cell is a metric of a variant.
-type Cell struct {
-	Values []float64 `json:"values,omitempty"` // of the runs that have it; empty if none has
-	Center float64   `json:"center"`           // their median
-	// Step is what one in the last printed digit of the coarsest of Values is worth, in
-	// the same unit; 0 for numbers in full.
-	Step     float64   `json:"step,omitempty"`
-	Interval *Interval `json:"interval,omitempty"`
-	Change   *Change   `json:"change,omitempty"` // against the baseline; nil there, and where one of them has no value
+func (r *Run) ref() Ref {
+	ref := Ref{ID: r.run.ID, Name: r.run.Name, Tool: "pitot", Detail: trace.Recorded}
+	if o := r.run.Origin; o != nil {
+		ref.File, ref.Line, ref.Tool, ref.Detail = o.File, o.Line, o.Tool, o.Detail
+	}
+	if v := r.run.Verdict; v != nil {
+		ref.Verdict = v.Validity
+	}
+	return ref
 }
 
-// An Interval holds the truth with a probability of its level.
-type Interval struct {
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
-	Level  float64 `json:"level"`
-	Method string  `json:"method"` // for people: "Student, 5 runs"
+// A rowKey says what is comparable: a quantity by one definition.
+type rowKey struct{ name, definition string }
+
+// rows lists what any run has, quantities in the order of the first run that has
+// them, their definitions side by side.
+func (t *table) rows() {
+	var names []string
+	definitions := map[string][]metrics.Definition{}
+	for _, v := range t.variants {
+		for _, r := range v.runs {
+			for _, f := range r.figures {
+				if definitions[f.Name] == nil {
+					names = append(names, f.Name)
+				}
+				if !slices.ContainsFunc(definitions[f.Name], func(d metrics.Definition) bool { return d.ID == f.definition.ID }) {
+					definitions[f.Name] = append(definitions[f.Name], f.definition)
+				}
+			}
+		}
+	}
+	for _, name := range names {
+		for _, d := range definitions[name] {
+			key := rowKey{name, d.ID}
+			row := Row{Quantity: metrics.QuantityOf(name), Definition: d}
+			for _, v := range t.variants {
+				s := v.sample(key)
+				row.Cells = append(row.Cells, Cell{Values: s.values, Step: slices.Max(append(s.steps, 0))})
+			}
+			row.Constant = constant(row)
+			t.keys, t.plain = append(t.keys, key), append(t.plain, isPlain(row))
+			t.out.Rows = append(t.out.Rows, row)
+		}
+	}
 }
 
-// A Change is by how much a variant differs from the baseline.
-type Change struct {
-	// Relative is the ratio of the geometric means of both, less 1: 0.034 is 3.4 % more.
-	Relative float64 `json:"relative"`
-	// Plain means that Relative, Interval, Bound and Noise are differences in the unit of
-	// the row instead: of counts that may be 0, such as failed requests.
-	Plain    bool      `json:"plain,omitempty"`
-	Interval *Interval `json:"interval,omitempty"` // of Relative
-	Basis    Basis     `json:"basis"`
-	Test     string    `json:"test,omitempty"`     // for people: "permutation of 5 and 5 runs"
-	P        *float64  `json:"p,omitempty"`        // of no difference, of this metric alone
-	Adjusted *float64  `json:"adjusted,omitempty"` // corrected over the metrics
-	Verdict  Verdict   `json:"verdict"`
-	// Bound is the X of `no difference larger than X`: what the difference is smaller
-	// than at the level; 0 where there is no interval.
-	Bound float64 `json:"bound,omitempty"`
-	// Apart, of basis Within: the interval does not hold 0. It is no verdict.
-	Apart bool `json:"apart,omitempty"`
-	// Noise is the relative standard deviation from run to run, of the basis.
-	Noise float64 `json:"noise,omitempty"`
-	// Chance, of bases Nothing and Within, is the relative standard deviation from run
-	// to run from which on chance alone would often make such a change, at the level. It
-	// is a difference if runs vary by less than that, which is not known.
-	Chance float64 `json:"chance,omitempty"`
-	// More is how many further runs of each would settle a change of the size seen; 0
-	// where none are needed or nobody knows.
-	More int `json:"more,omitempty"`
-	// Effective is how many independent requests those of a run are worth, of basis
-	// Within: the smaller of the two.
-	Effective float64 `json:"effective,omitempty"`
+// constant reports whether a row is a count that is the same in every run.
+func constant(row Row) bool {
+	var all []float64
+	for _, c := range row.Cells {
+		all = append(all, c.Values...)
+	}
+	return equalCounts(row.Quantity.Unit, all)
 }
 
-// A Basis is what a change rests on.
-type Basis string
-
-// The bases, best first.
-const (
-	Replicates Basis = "runs"
-	Pairs      Basis = "pairs"
-	Borrowed   Basis = "borrowed"
-	Within     Basis = "within"
-	Nothing    Basis = "none"
-)
-
-// A Verdict is what a change amounts to.
-type Verdict string
-
-// The verdicts.
-const (
-	Better     Verdict = "better"
-	Worse      Verdict = "worse"
-	Changed    Verdict = "changed" // of a metric that should go neither way
-	Same       Verdict = "same"    // no difference larger than the margin
-	CannotTell Verdict = "cannot tell"
-)
-
-// A ClaimCheck holds what an author stated against the figures.
-type ClaimCheck struct {
-	Claim   trace.Claim `json:"claim"`
-	File    string      `json:"file"`
-	Variant string      `json:"variant"` // beside whose table it stood
-	// Matches are the changes in the tables that come nearest to it, the best first:
-	// against the baseline always, against others where they are what was stated.
-	Matches []ClaimMatch `json:"matches"`
-	// Agrees: the first match is the stated change, to its last digit.
-	Agrees bool `json:"agrees"`
-	// Stands: the match is a difference by the verdict, not only by the numbers.
-	Stands bool `json:"stands"`
+// equalCounts reports whether values are counts, all the same: then there is nothing to
+// find out about their difference.
+func equalCounts(unit metrics.Unit, values []float64) bool {
+	return (unit == metrics.Count || unit == metrics.TokenCount) && slices.Min(values) == slices.Max(values)
 }
 
-// A ClaimMatch is a change that a claim may mean.
-type ClaimMatch struct {
-	Against  string    `json:"against"` // a variant
-	Name     string    `json:"name"`    // of the quantity: ttft.mean
-	Relative float64   `json:"relative"`
-	Verdict  Verdict   `json:"verdict"`
-	Basis    Basis     `json:"basis"`
-	Interval *Interval `json:"interval,omitempty"`
+// isPlain reports whether a row cannot be compared on the scale of logarithms, or
+// should not: counts that may be 0.
+func isPlain(row Row) bool {
+	return row.Quantity.Name == "requests.failed" || slices.ContainsFunc(row.Cells, func(c Cell) bool {
+		return slices.ContainsFunc(c.Values, func(v float64) bool { return v <= 0 })
+	})
 }
 
-// A Gate is a condition under which a change must not be accepted, such as
-// `ttft.mean > +2%` or `itl.p99 > 80ms`.
-type Gate struct {
-	Text     string  `json:"text"`
-	Name     string  `json:"name"` // of a quantity
-	Above    bool    `json:"above"`
-	Relative bool    `json:"relative"` // Limit is of the change, not of the value
-	Limit    float64 `json:"limit"`
+// A sample is a figure of a variant, by run.
+type sample struct {
+	values []float64
+	steps  []float64 // what one in the last printed digit is worth
+	runs   []*Run
 }
 
-// A GateResult is what became of a gate in one workload and variant.
-type GateResult struct {
-	Gate     Gate      `json:"gate"`
-	Workload string    `json:"workload"`
-	Variant  string    `json:"variant"`
-	Outcome  Outcome   `json:"outcome"`
-	Value    float64   `json:"value"` // the change, or the value
-	Interval *Interval `json:"interval,omitempty"`
-	Why      string    `json:"why"` // a sentence
-	Reason   Remark    `json:"-"`   // the same in parts
+func (v *variant) sample(key rowKey) (s sample) {
+	for _, r := range v.runs {
+		if f, ok := r.figure(key.name, key.definition); ok {
+			s.values, s.steps, s.runs = append(s.values, f.Value), append(s.steps, f.Step), append(s.runs, r)
+		}
+	}
+	return s
 }
-
-// An Outcome is how a gate ends.
-type Outcome string
-
-// The outcomes.
-const (
-	Pass         Outcome = "pass"
-	Fail         Outcome = "fail"
-	Inconclusive Outcome = "inconclusive"
-)

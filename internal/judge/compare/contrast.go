@@ -1,12 +1,12 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A finding is what is known of the change in one row before it is judged, on the
@@ -22,9 +22,9 @@ type finding struct {
 
 	// estimate gives the effect with its interval at a level; nil of basis Nothing.
 	estimate func(level float64) (stats.Estimate, stats.Test)
-	interval string // how, in words
-	test     string // how, in words
-	decides  bool   // a verdict may rest on it
+	interval plan.Message // how
+	test     plan.Message // how
+	decides  bool         // a verdict may rest on it
 	p        float64
 	adjusted float64
 	family   int // of how many metrics it is one
@@ -117,13 +117,13 @@ func (f *finding) replicates() {
 	switch {
 	case sd < least:
 		f.noise.sd = least
-		f.interval = fmt.Sprintf("Student, %d and %d runs, with the least noise there can be", na, nb)
+		f.interval = plan.Say("method.student", "a", na, "b", nb, "least", true)
 		f.known(na, nb)
 	case na == nb:
-		f.interval = fmt.Sprintf("Student, %d and %d runs", na, nb)
+		f.interval = plan.Say("method.student", "a", na, "b", nb)
 		f.estimate = func(level float64) (stats.Estimate, stats.Test) { return stats.StudentDifference(f.a, f.b, level) }
 	default:
-		f.interval = fmt.Sprintf("Welch, %d and %d runs", na, nb)
+		f.interval = plan.Say("method.welch", "a", na, "b", nb)
 		f.estimate = func(level float64) (stats.Estimate, stats.Test) { return stats.WelchDifference(f.a, f.b, level) }
 	}
 	f.test = f.interval
@@ -155,7 +155,7 @@ func (f *finding) pairs() {
 	f.groups, f.spread = [][]float64{d}, 1/math.Sqrt(float64(n))
 	sd, df := stats.PooledSD(d)
 	f.noise = noise{sd: sd, df: float64(df), runs: n, pair: true}
-	f.interval = fmt.Sprintf("paired Student, %d pairs", n)
+	f.interval = plan.Say("method.paired", "pairs", n)
 	f.estimate = func(level float64) (stats.Estimate, stats.Test) {
 		e := stats.StudentMean(d, level)
 		_, test := stats.StudentKnown(e.Value, e.Error/math.Sqrt2, e.DF, 1, 1, level)
@@ -163,7 +163,7 @@ func (f *finding) pairs() {
 	}
 	if least := f.leastNoise() * math.Sqrt2; sd < least {
 		f.noise.sd = least
-		f.interval += ", with the least noise there can be"
+		f.interval = plan.Say("method.paired", "pairs", n, "least", true)
 		f.estimate = func(level float64) (stats.Estimate, stats.Test) {
 			return stats.StudentKnown(f.effect, least/math.Sqrt2, float64(df), n, n, level)
 		}
@@ -194,14 +194,7 @@ func (f *finding) borrow(n noise) {
 	f.basis, f.decides, f.noise = Borrowed, true, n
 	f.noise.runs = min(len(f.a), len(f.b))
 	f.noise.sd = max(n.sd, f.leastNoise())
-	f.interval = fmt.Sprintf("Student, with the noise of repeated runs (%s)", degrees(n.df))
+	f.interval = plan.Say("method.borrowed", "df", n.df)
 	f.test = f.interval
 	f.known(len(f.a), len(f.b))
-}
-
-func degrees(df float64) string {
-	if df == 1 {
-		return "1 degree of freedom"
-	}
-	return fmt.Sprintf("%.3g degrees of freedom", df)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // ParseGate reads a condition such as `ttft.mean > +2%`, which is on the change
@@ -43,7 +44,7 @@ func ParseGate(text string) (Gate, error) {
 }
 
 func gateError(text, why string) error {
-	return fmt.Errorf("--fail-if %q: %s; write NAME > LIMIT, as ttft.mean > +2%% or itl.p99 > 80ms", text, why)
+	return plan.Problem{Path: "gates", Value: strconv.Quote(text), Why: why, Hint: "write NAME > LIMIT, as ttft.mean > +2% or itl.p99 > 80ms"}
 }
 
 // gateNames lists what a gate can be on.

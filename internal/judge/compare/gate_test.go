@@ -101,7 +101,7 @@ func TestGatesAreOnTheInterval(t *testing.T) {
 		{"ttft.mean > 1.05s", b, Inconclusive},
 	} {
 		got := gated(t, c.gate, Options{}, a, c.b)
-		if got.Outcome != c.want || got.Variant != "B" || got.Why == "" || got.Interval == nil {
+		if got.Outcome != c.want || got.Variant != "B" || got.Why.IsZero() || got.Interval == nil {
 			t.Errorf("%s: %+v, want %s", c.gate, got, c.want)
 		}
 	}
@@ -109,17 +109,17 @@ func TestGatesAreOnTheInterval(t *testing.T) {
 
 func TestGatesWithoutEvidenceAreInconclusive(t *testing.T) {
 	one, other := repeated("A", "ttft.mean", 1), repeated("B", "ttft.mean", 2)
-	if got := gated(t, "ttft.mean > 2%", Options{}, one, other); got.Outcome != Inconclusive || !strings.Contains(got.Why, "repeat the runs") || got.Value != 1 {
+	if got := gated(t, "ttft.mean > 2%", Options{}, one, other); got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], "repeat the runs") || got.Value != 1 {
 		t.Errorf("%+v", got)
 	}
-	if got := gated(t, "ttft.mean > 1s", Options{}, one, other); got.Outcome != Inconclusive || !strings.Contains(got.Why, "repeat it") {
+	if got := gated(t, "ttft.mean > 1s", Options{}, one, other); got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], "repeat it") {
 		t.Errorf("%+v", got)
 	}
-	if got := gated(t, "ttft.mean > 2%", Options{}, one); got.Outcome != Inconclusive || !strings.Contains(got.Why, "no other variant") {
+	if got := gated(t, "ttft.mean > 2%", Options{}, one); got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], "no other variant") {
 		t.Errorf("%+v", got)
 	}
 	_, err := Compare(one, Options{Gates: []Gate{{Text: "itl.p99 > 2%", Name: "itl.p99"}}})
-	if err == nil || err.Error() != `--fail-if "itl.p99 > 2%": no run has itl.p99; there are ttft.mean` {
+	if err == nil || err.Error() != `gates[0] "itl.p99 > 2%": no run has itl.p99; there are ttft.mean` {
 		t.Errorf("%v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestGatesAreOnComparableRows(t *testing.T) {
 	for i := range a {
 		a[i].figures[0].definition = metrics.DefinitionOf("sglang", "", "ttft.mean")
 	}
-	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Inconclusive || !strings.Contains(got.Why, "by the same definition") {
+	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], "by the same definition") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -152,7 +152,7 @@ func TestGatesWithinSingleRuns(t *testing.T) {
 	e.slower = 1.5
 	b := e.observed(newRand(14), "B")
 	for gate, why := range map[string]string{"itl.mean > 10%": "--single-runs", "itl.mean > 10ms": "--single-runs"} {
-		if got := gated(t, gate, Options{}, []Run{a}, []Run{b}); got.Outcome != Inconclusive || !strings.Contains(got.Why, why) {
+		if got := gated(t, gate, Options{}, []Run{a}, []Run{b}); got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], why) {
 			t.Errorf("%s: %+v", gate, got)
 		}
 		if got := gated(t, gate, Options{SingleRuns: true}, []Run{a}, []Run{b}); got.Outcome != Fail {
@@ -172,7 +172,7 @@ func TestGatesOnCountsAreExact(t *testing.T) {
 		}
 	}
 	got := gated(t, "requests.failed > 10%", Options{}, a, repeated("B", "requests.failed", 5, 6))
-	if got.Outcome != Inconclusive || !strings.Contains(got.Why, "of which there is no share") {
+	if got.Outcome != Inconclusive || !strings.Contains(said(got.Why)[0], "of which there is no share") {
 		t.Errorf("%+v", got)
 	}
 	if got := gated(t, "requests.failed > 10%", Options{}, a, repeated("B", "requests.failed", 0, 0)); got.Outcome != Pass {

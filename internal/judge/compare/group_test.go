@@ -1,6 +1,9 @@
 package compare
 
 import (
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/words"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -13,11 +16,27 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
+// said are messages in English.
+func said(all ...plan.Message) (texts []string) {
+	for _, m := range all {
+		texts = append(texts, words.In("en").Say(m))
+	}
+	return texts
+}
+
+// saidOf are the values of a setting in English, by variant.
+func saidOf(r Residue) (values []string) {
+	for _, of := range r.Values {
+		values = append(values, strings.Join(said(of...), ", "))
+	}
+	return values
+}
+
 // planned is a run of ours with a plan.
 func planned(variant, name string, edit func(*trace.Run)) Run {
 	r := named(variant, "ttft.mean", 0.1)
 	r.run.ID, r.run.Name = name, name
-	r.run.Plan = trace.Plan{Dialect: "pitot", Protocol: "chat", Stream: true, Workload: "random 256→64 tokens, 100 requests", Requests: 100, Rate: 5, Arrival: "Poisson 5 req/s"}
+	r.run.Plan = trace.Plan{Dialect: "pitot", Protocol: "chat", Stream: true, Workload: plan.Text("random 256→64 tokens, 100 requests"), Requests: 100, Rate: 5, Arrival: plan.Text("Poisson 5 req/s")}
 	if edit != nil {
 		edit(&r.run)
 	}
@@ -67,10 +86,10 @@ func TestLoadsTellWorkloadsApart(t *testing.T) {
 		{"another seed", func(r *trace.Run) { r.Plan.Seed = 7 }, ""},
 		{"another server", func(r *trace.Run) { r.Env.Server = "0.9"; r.Plan.URL = "http://b" }, ""},
 		{"another rate", func(r *trace.Run) { r.Plan.Rate = 6 }, "rate"},
-		{"another process", func(r *trace.Run) { r.Plan.Arrival = "constant 5 req/s" }, "arrival"},
+		{"another process", func(r *trace.Run) { r.Plan.Arrival = plan.Text("constant 5 req/s") }, "arrival"},
 		{"more requests", func(r *trace.Run) { r.Plan.Requests = 101 }, "requests"},
 		{"a limit", func(r *trace.Run) { r.Plan.Concurrency = 8 }, "concurrency"},
-		{"longer prompts", func(r *trace.Run) { r.Plan.Workload = "random 512→64 tokens, 100 requests" }, "workload"},
+		{"longer prompts", func(r *trace.Run) { r.Plan.Workload = plan.Text("random 512→64 tokens, 100 requests") }, "workload"},
 		{"whole answers", func(r *trace.Run) { r.Plan.Stream = false }, "stream"},
 		{"another protocol", func(r *trace.Run) { r.Plan.Protocol = "completions" }, "protocol"},
 	} {
@@ -78,7 +97,7 @@ func TestLoadsTellWorkloadsApart(t *testing.T) {
 		want := ": A×1 | B×1"
 		if c.apart != "" {
 			want = ": A×1; : B×1"
-			if len(result.Notes) != 1 || !strings.Contains(result.Notes[0], "--ignore "+c.apart+" puts them together") {
+			if len(result.Notes) != 1 || !strings.Contains(said(result.Notes...)[0], "--ignore "+c.apart+" puts them together") {
 				t.Errorf("%s: %q", c.name, result.Notes)
 			}
 			if together, _ := layout(t, Options{Ignore: []string{"--" + c.apart}}, planned("A", "a", nil), planned("B", "b", c.edit)); together != ": A×1 | B×1" {
@@ -129,15 +148,18 @@ func TestResidueIsNeverSilent(t *testing.T) {
 		r.Plan.Seed, r.Env.Host, r.Plan.Settings = 1, "h2", map[string]string{"name": "b", "seed": "1", "input-len": "256"}
 	})
 	_, c := layout(t, Options{}, a, a2, b)
-	want := []Residue{{"seed", []string{"1, 2", "1"}}, {"host", []string{"h1", "h2"}}, {"body", []string{"{}", "not set"}}}
-	if got := c.Workloads[0].Residue; !slices.EqualFunc(got, want, func(a, b Residue) bool { return a.Setting == b.Setting && slices.Equal(a.Values, b.Values) }) {
+	var got []string
+	for _, r := range c.Workloads[0].Residue {
+		got = append(got, r.Setting+": "+strings.Join(saidOf(r), " | "))
+	}
+	if want := []string{"seed: 1, 2 | 1", "host: h1 | h2", "body: {} | not set"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	_, c = layout(t, Options{Ignore: []string{"seed", "Host", "body"}}, a, a2, b)
 	if got := c.Workloads[0].Residue; len(got) != 0 {
 		t.Errorf("ignored: %v", got)
 	}
-	if _, err := Compare([]Run{a, b}, Options{Ignore: []string{"sede"}}); err == nil || !strings.Contains(err.Error(), "--ignore sede") || !strings.Contains(err.Error(), "seed") {
+	if _, err := Compare([]Run{a, b}, Options{Ignore: []string{"sede"}}); err == nil || !strings.Contains(err.Error(), "ignore[0] sede") || !strings.Contains(err.Error(), "seed") {
 		t.Errorf("%v", err)
 	}
 }
@@ -166,7 +188,7 @@ func TestWhatAllVariantsWentThroughIsNoResidue(t *testing.T) {
 		_, result := layout(t, Options{Paired: c.paired}, slices.Concat(seeded("A", c.a...), seeded("B", c.b...))...)
 		var got []string
 		for _, r := range result.Workloads[0].Residue {
-			got = append(got, r.Values...)
+			got = append(got, saidOf(r)...)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("seeds %v and %v, paired %v: %q, want %q", c.a, c.b, c.paired, got, c.want)
@@ -278,15 +300,15 @@ func TestLabelsAndHeadings(t *testing.T) {
 func TestTheBaselineAskedFor(t *testing.T) {
 	runs := []Run{planned("", "baseline", nil), planned("", "patch", nil)}
 	got, c := layout(t, Options{Baseline: "Patch"}, runs...)
-	if got != ": patch×1 | baseline×1" || slices.ContainsFunc(c.Workloads[0].Notes, func(n string) bool { return strings.Contains(n, "is the baseline") }) {
+	if got != ": patch×1 | baseline×1" || slices.ContainsFunc(said(c.Workloads[0].Notes...), func(n string) bool { return strings.Contains(n, "is the baseline") }) {
 		t.Errorf("%s %q", got, c.Workloads[0].Notes)
 	}
 	_, err := Compare(runs, Options{Baseline: "other"})
-	if err == nil || err.Error() != `--baseline other: no variant is called so; there are "baseline" and "patch"` {
+	if err == nil || err.Error() != `baseline other: no variant is called so; there are "baseline", "patch"` {
 		t.Errorf("%v", err)
 	}
 	_, c = layout(t, Options{Baseline: "patch"}, append(runs, planned("", "lone", func(r *trace.Run) { r.Plan.Rate = 9 }))...)
-	if n := c.Workloads[1].Notes; len(n) != 1 || !strings.Contains(n[0], "only variant") {
+	if n := said(c.Workloads[1].Notes...); len(n) != 1 || !strings.Contains(n[0], "only variant") {
 		t.Errorf("%q", n)
 	}
 }
@@ -316,7 +338,7 @@ func TestDefinitionsHaveTheirOwnRows(t *testing.T) {
 	if rows["peak.concurrency"] != 2 || rows["ttft.mean"] != 1 {
 		t.Errorf("%v", rows)
 	}
-	if !slices.ContainsFunc(w.Notes, func(n string) bool {
+	if !slices.ContainsFunc(said(w.Notes...), func(n string) bool {
 		return strings.Contains(n, "peak concurrency") && strings.Contains(n, "vllm touched-second and vllm")
 	}) {
 		t.Errorf("%q", w.Notes)
@@ -368,7 +390,7 @@ func TestRunsThatCouldBePairedAreTold(t *testing.T) {
 		{[]uint64{1}, []uint64{1}, Options{}, false},
 	} {
 		_, result := layout(t, c.o, slices.Concat(seeded("A", c.a...), seeded("B", c.b...))...)
-		if got := slices.ContainsFunc(result.Workloads[0].Notes, func(n string) bool { return strings.Contains(n, "--paired") }); got != c.want {
+		if got := slices.ContainsFunc(said(result.Workloads[0].Notes...), func(n string) bool { return strings.Contains(n, "--paired") }); got != c.want {
 			t.Errorf("seeds %v and %v: %q", c.a, c.b, result.Workloads[0].Notes)
 		}
 	}
@@ -376,11 +398,11 @@ func TestRunsThatCouldBePairedAreTold(t *testing.T) {
 
 func TestDoubtsAboutRunsAreTold(t *testing.T) {
 	bad := planned("A", "a", func(r *trace.Run) {
-		r.Verdict = &trace.Verdict{Validity: trace.Invalid, Reasons: []string{"requests left late"}}
+		r.Verdict = &trace.Verdict{Validity: trace.Invalid, Reasons: []plan.Message{plan.Text("requests left late")}}
 		r.Status = trace.Interrupted
 	})
 	_, c := layout(t, Options{}, bad, planned("B", "b", nil))
-	notes := strings.Join(c.Workloads[0].Notes, "\n")
+	notes := strings.Join(said(c.Workloads[0].Notes...), "\n")
 	if !strings.Contains(notes, "run a is invalid by its own verdict: requests left late") || !strings.Contains(notes, "run a did not complete (interrupted)") {
 		t.Errorf("%s", notes)
 	}

@@ -1,33 +1,33 @@
 package compare
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // judgeGates holds every variant but the baseline to every gate, by the interval and
 // not by the point.
 func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 	var out []GateResult
-	var errs []error
-	for _, g := range o.Gates {
+	var problems plan.Problems
+	for i, g := range o.Gates {
 		found := false
 		for _, t := range tables {
 			found = found || slices.ContainsFunc(t.keys, func(k rowKey) bool { return k.name == g.Name })
 		}
 		if !found {
-			errs = append(errs, fmt.Errorf("--fail-if %q: no run has %s; there are %s", g.Text, g.Name, namesIn(tables)))
+			problems.If(true, plan.Item("gates", i), strconv.Quote(g.Text), "no run has %s; there are %s", g.Name, namesIn(tables))
 			continue
 		}
 		for _, t := range tables {
 			out = append(out, t.judge(g)...)
 		}
 	}
-	return out, errors.Join(errs...)
+	return out, problems.Err()
 }
 
 func namesIn(tables []*table) string {
@@ -39,7 +39,7 @@ func namesIn(tables []*table) string {
 			}
 		}
 	}
-	return join(names)
+	return strings.Join(names, ", ")
 }
 
 // judge is one gate in one workload. An absolute one is on the only variant, too.
@@ -60,7 +60,7 @@ func (t *table) judge(g Gate) []GateResult {
 // by the one that speaks most against the variant.
 func (t *table) judgeVariant(g Gate, i int) GateResult {
 	none := GateResult{Gate: g, Workload: t.out.Name, Variant: t.out.Variants[i].Name, Outcome: Inconclusive}
-	none.because(GateNoFigure, g.Name)
+	none.Why = plan.Say("gate.no-figure", "figure", g.Name)
 	var judged []GateResult
 	for _, row := range t.out.Rows {
 		cell := row.Cells[i]
@@ -74,10 +74,10 @@ func (t *table) judgeVariant(g Gate, i int) GateResult {
 		case cell.Change != nil:
 			t.judgeChange(&result, row, cell)
 		case i == 0:
-			none.because(GateAlone)
+			none.Why = plan.Say("gate.alone")
 			continue
 		default:
-			none.because(GateDefinitions, t.out.Variants[0].Name, g.Name, row.Definition.ID)
+			none.Why = plan.Say("gate.definitions", "baseline", t.out.Variants[0].Name, "figure", g.Name, "definition", row.Definition.ID)
 			continue
 		}
 		judged = append(judged, result)
@@ -98,7 +98,7 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	if c.Plain && !exact {
 		base := row.Cells[0].Center
 		if base == 0 {
-			r.because(GateFromZero, t.out.Variants[0].Name, r.Gate.Name)
+			r.Why = plan.Say("gate.from-zero", "baseline", t.out.Variants[0].Name, "figure", r.Gate.Name)
 			return
 		}
 		r.Value /= base
@@ -110,11 +110,11 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	}
 	switch {
 	case exact:
-		r.exactly(GateConstant)
+		r.exactly(plan.Say("gate.constant"))
 	case c.Interval == nil:
-		r.because(GateNoNoise)
+		r.Why = plan.Say("gate.no-noise")
 	case c.Basis == Within && !t.o.SingleRuns:
-		r.because(GateWithin)
+		r.Why = plan.Say("gate.within")
 	default:
 		r.byInterval()
 	}
@@ -130,11 +130,11 @@ func (t *table) judgeValue(r *GateResult, row Row, cell Cell) {
 		if r.Gate.Above {
 			r.Value = slices.Max(cell.Values)
 		}
-		r.exactly(GateCounted)
+		r.exactly(plan.Say("gate.counted"))
 	case cell.Interval == nil:
-		r.because(GateOneNoNoise)
+		r.Why = plan.Say("gate.one-no-noise")
 	case len(cell.Values) == 1 && !t.o.SingleRuns:
-		r.because(GateOneWithin)
+		r.Why = plan.Say("gate.one-within")
 	default:
 		r.byInterval()
 	}
@@ -148,14 +148,8 @@ func (g Gate) violates(v float64) bool {
 	return v < g.Limit
 }
 
-func (r *GateResult) because(kind RemarkKind, args ...any) {
-	r.Reason = Remark{kind, args}
-	r.Why = r.Reason.String()
-}
-
-func (r *GateResult) exactly(why RemarkKind) {
-	r.because(why)
-	r.Outcome = Pass
+func (r *GateResult) exactly(why plan.Message) {
+	r.Why, r.Outcome = why, Pass
 	if r.Gate.violates(r.Value) {
 		r.Outcome = Fail
 	}
@@ -165,16 +159,12 @@ func (r *GateResult) exactly(why RemarkKind) {
 // passes what does nowhere.
 func (r *GateResult) byInterval() {
 	low, high := r.Gate.violates(r.Interval.Low), r.Gate.violates(r.Interval.High)
-	level := strconv.FormatFloat(100*r.Interval.Level, 'g', 4, 64)
-	switch {
+	switch level := r.Interval.Level; {
 	case low && high:
-		r.Outcome = Fail
-		r.because(GateBeyond, level)
+		r.Outcome, r.Why = Fail, plan.Say("gate.beyond", "level", level)
 	case !low && !high:
-		r.Outcome = Pass
-		r.because(GateInside, level)
+		r.Outcome, r.Why = Pass, plan.Say("gate.inside", "level", level)
 	default:
-		r.Outcome = Inconclusive
-		r.because(GateAcross, level)
+		r.Outcome, r.Why = Inconclusive, plan.Say("gate.across", "level", level)
 	}
 }

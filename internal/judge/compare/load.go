@@ -2,13 +2,13 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -38,41 +38,47 @@ const rateTolerance = 0.0051
 
 // A load is what a run's plan says of the load, as far as it is known.
 type load struct {
-	values map[string]string
-	input  float64 // prompt tokens a request; 0 if not known
-	// scope is whose words arrival and workload are in: other tools say the same thing
-	// in other ones.
+	values map[string]plan.Message
+	rate   float64 // requests per second; 0 for none
+	input  float64 // prompt tokens of a request; 0 if not known
+	// scope is who says arrival and workload: other tools say the same thing in another
+	// way.
 	scope string
 }
 
 func loadOf(r *Run) load {
 	p := r.run.Plan
-	l := load{values: map[string]string{}, scope: scope(r.run), input: inputLength(r)}
-	l.set(requestsSetting, p.Requests > 0, strconv.Itoa(p.Requests))
-	l.set(rateSetting, p.Rate > 0 || !r.silent, number(p.Rate, "none"))
-	l.set(concurrencySetting, p.Concurrency > 0 || !r.silent, number(float64(p.Concurrency), "no limit"))
-	l.set(rampSetting, p.Ramp || !r.silent, fmt.Sprint(p.Ramp))
-	l.set(arrivalSetting, p.Arrival != "", p.Arrival)
-	l.set(workloadSetting, p.Workload != "", p.Workload)
-	l.set(protocolSetting, p.Protocol != "", p.Protocol)
-	l.set(streamSetting, r.run.Origin == nil, fmt.Sprint(p.Stream))
-	l.set(inputSetting, l.input > 0, number(l.input, ""))
+	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: inputLength(r)}
+	l.set(requestsSetting, p.Requests > 0, number(float64(p.Requests)))
+	l.set(rateSetting, p.Rate > 0, number(p.Rate))
+	l.set(concurrencySetting, p.Concurrency > 0, number(float64(p.Concurrency)))
+	l.set(arrivalSetting, !p.Arrival.IsZero(), p.Arrival)
+	l.set(workloadSetting, !p.Workload.IsZero(), p.Workload)
+	l.set(protocolSetting, p.Protocol != "", plan.Text(p.Protocol))
+	l.set(streamSetting, r.run.Origin == nil, plan.Say("value.bool", "is", p.Stream))
+	l.set(inputSetting, l.input > 0, number(l.input))
+	if !r.silent {
+		l.set(rateSetting, p.Rate == 0, plan.Say(NoRate))
+		l.set(concurrencySetting, p.Concurrency == 0, plan.Say(NoLimit))
+	}
+	l.set(rampSetting, p.Ramp || !r.silent, plan.Say("value.bool", "is", p.Ramp))
 	return l
 }
 
-func (l load) set(name string, known bool, value string) {
+// What stands for a rate and for a limit where there is none.
+const (
+	NoRate  plan.Code = "value.no-rate"
+	NoLimit plan.Code = "value.no-limit"
+)
+
+func (l load) set(name string, known bool, value plan.Message) {
 	if known {
 		l.values[name] = value
 	}
 }
 
-// number is v in text, or what 0 means.
-func number(v float64, zero string) string {
-	if v == 0 {
-		return zero
-	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
-}
+// number is v as text.
+func number(v float64) plan.Message { return plan.Text(strconv.FormatFloat(v, 'g', 6, 64)) }
 
 func scope(r trace.Run) string {
 	if o := r.Origin; o != nil {
@@ -123,21 +129,20 @@ func (l load) apart(m load, ignore []string) []string {
 func (l load) differs(m load, name string) bool {
 	a, okA := l.values[name]
 	b, okB := m.values[name]
-	words := l.scope == m.scope && l.values[workloadSetting] != "" && m.values[workloadSetting] != ""
+	same := a.Key() == b.Key()
+	told := l.scope == m.scope && !l.values[workloadSetting].IsZero() && !m.values[workloadSetting].IsZero()
 	switch {
 	case !okA || !okB:
 		return false
 	case name == inputSetting:
-		// Where words tell the workload, lengths that are drawn anew may differ.
-		return !words && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
-	case name == rateSetting:
-		x, errA := strconv.ParseFloat(a, 64)
-		y, errB := strconv.ParseFloat(b, 64)
-		return a != b && (errA != nil || errB != nil || math.Abs(x-y) > rateTolerance)
+		// Where the workload is told, lengths that are drawn anew may differ.
+		return !told && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
+	case name == rateSetting && l.rate > 0 && m.rate > 0:
+		return math.Abs(l.rate-m.rate) > rateTolerance
 	case name == arrivalSetting || name == workloadSetting:
-		return l.scope == m.scope && a != b
+		return l.scope == m.scope && !same
 	}
-	return a != b
+	return !same
 }
 
 // A group is a workload in the making: the runs that met one load.
@@ -183,17 +188,16 @@ func (g *group) fits(l load, ignore []string) bool {
 func (g *group) settings() []Setting {
 	var out []Setting
 	for _, name := range loadSettings {
-		values := map[string]bool{}
+		values := map[string]plan.Message{}
 		for _, l := range g.loads {
-			if v, ok := l.values[name]; ok {
-				values[v] = true
+			if v, ok := l.values[name]; ok && (name != rampSetting || v.Args["is"] == true) {
+				values[v.Key()] = v
 			}
 		}
-		if len(values) != 1 || name == rampSetting && values["false"] {
-			continue
-		}
-		for v := range values {
-			out = append(out, Setting{name, v})
+		for _, v := range values {
+			if len(values) == 1 {
+				out = append(out, Setting{name, v})
+			}
 		}
 	}
 	return out

@@ -163,7 +163,7 @@ func TestTablesOfSingleRunsTellNothing(t *testing.T) {
 	if math.Abs(c.Relative-0.084763) > 1e-6 { // 577.30/532.19 - 1
 		t.Errorf("relative %v", c.Relative)
 	}
-	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "nothing can be said") {
+	if len(w.Notes) != 1 || !strings.Contains(said(w.Notes...)[0], "nothing can be said") {
 		t.Errorf("%q", w.Notes)
 	}
 }
@@ -191,7 +191,7 @@ func TestTheBurstNoteBorrowsTheNoiseOfItsRepeatedRuns(t *testing.T) {
 	if c.More < 1 {
 		t.Errorf("%d more runs", c.More)
 	}
-	if !slices.ContainsFunc(w.Notes, func(n string) bool {
+	if !slices.ContainsFunc(said(w.Notes...), func(n string) bool {
 		return strings.Contains(n, "differ by") && strings.Contains(n, "2.2 % in mean TTFT")
 	}) {
 		t.Errorf("%q", w.Notes)

@@ -2,11 +2,10 @@ package compare
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Options are what may be asked of a comparison. The zero value is useful.
@@ -40,20 +39,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate reports everything that is wrong, by the names of the flags.
-func (o Options) Validate() error {
+// Validate reports everything that is wrong.
+func (o Options) Validate() (p plan.Problems) {
 	o = o.withDefaults()
-	var errs []error
-	if !(o.Level > 0.5 && o.Level < 1) {
-		errs = append(errs, fmt.Errorf("--level %g: must be more than 0.5 and less than 1, such as 0.95", o.Level))
-	}
-	if !(o.Margin > 0 && o.Margin < 1) {
-		errs = append(errs, fmt.Errorf("--margin %g: must be between 0 and 1; 0.02 is 2 %%", o.Margin))
-	}
-	if !(o.Power > 0 && o.Power < 1) {
-		errs = append(errs, fmt.Errorf("--power %g: must be between 0 and 1, such as 0.8", o.Power))
-	}
-	return errors.Join(errs...)
+	p.If(!(o.Level > 0.5 && o.Level < 1), "level", o.Level, "must be more than 0.5 and less than 1, such as 0.95")
+	p.If(!(o.Margin > 0 && o.Margin < 1), "margin", o.Margin, "must be between 0 and 1; 0.02 is 2 %%")
+	p.If(!(o.Power > 0 && o.Power < 1), "power", o.Power, "must be between 0 and 1, such as 0.8")
+	return p
 }
 
 // alpha is the rate of false alarms, without the dust of the subtraction: shares of

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -29,43 +30,51 @@ var alias = map[string]string{
 }
 
 // unset stands for a setting that a run does not have and others of its tool have.
-const unset = "not set"
-
-// unknown stands for a setting of which the runs of a variant tell nothing.
-const unknown = "unknown"
+var unset = plan.Say("value.unset")
 
 // A facet is a setting that a run tells of itself.
-type facet struct{ name, value string }
+type facet struct {
+	name  string
+	value plan.Message
+}
 
 // facets are everything beside the load in which runs can differ.
 func facets(r *Run) []facet {
 	run := r.run
-	out := []facet{
-		{"model", run.Plan.Model},
-		{"url", address(run)},
-		{"server", run.Env.Server},
-		{"seed", seed(run)},
-		{"kind", string(run.Kind)},
-		{"tool", toolInWords(run)},
-		{"pitot", run.Env.Pitot},
-		{"client", run.Client.Engine},
-		{"host", run.Env.Host},
-		{"os", run.Env.OS},
-		{"cpus", number(float64(run.Env.CPUs), "")},
-	}
-	if p := run.Env.Profile; p != nil {
-		out = append(out, facet{"profile", p.Name}, facet{"profile-text", fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(p.Text)))})
-	}
-	out = slices.DeleteFunc(out, func(f facet) bool { return f.value == "" })
+	var out []facet
 	has := func(name string) bool {
 		return slices.Contains(loadSettings, name) || slices.ContainsFunc(out, func(f facet) bool { return f.name == name })
+	}
+	add := func(name string, value plan.Message) {
+		if !value.IsZero() {
+			out = append(out, facet{name, value})
+		}
+	}
+	add("model", plan.Text(run.Plan.Model))
+	add("url", plan.Text(address(run)))
+	add("server", plan.Text(run.Env.Server))
+	add("seed", plan.Text(seed(run)))
+	if run.Kind != "" {
+		add("kind", plan.Say(plan.Code("kind."+string(run.Kind))))
+	}
+	add("tool", plan.Text(tool(run)))
+	add("pitot", plan.Text(run.Env.Pitot))
+	add("client", plan.Text(run.Client.Engine))
+	add("host", plan.Text(run.Env.Host))
+	add("os", plan.Text(run.Env.OS))
+	if run.Env.CPUs > 0 {
+		add("cpus", number(float64(run.Env.CPUs)))
+	}
+	if p := run.Env.Profile; p != nil {
+		add("profile", plan.Text(p.Name))
+		add("profile-text", plan.Text(fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(p.Text)))))
 	}
 	for _, settings := range []map[string]string{run.Plan.Settings, setup(run)} {
 		for _, key := range slices.Sorted(maps.Keys(settings)) {
 			name := canonical(key)
 			name = cmp.Or(alias[name], name)
 			if !has(name) && !slices.Contains(unrelated, name) {
-				out = append(out, facet{name, settings[key]})
+				add(name, plan.Text(cmp.Or(settings[key], `""`)))
 			}
 		}
 	}
@@ -95,7 +104,7 @@ func seed(r trace.Run) string {
 	return strconv.FormatUint(r.Plan.Seed, 10)
 }
 
-func toolInWords(r trace.Run) string {
+func tool(r trace.Run) string {
 	if r.Origin == nil {
 		return "pitot"
 	}
@@ -107,14 +116,14 @@ func toolInWords(r trace.Run) string {
 // went through, is no difference between them.
 func residue(variants []*variant, o Options) []Residue {
 	var order []string
-	values := map[string]map[*Run]string{} // by setting
-	scopes := map[string]map[string]bool{} // by setting: of the runs that have it
+	values := map[string]map[*Run]plan.Message{} // by setting
+	scopes := map[string]map[string]bool{}       // by setting: of the runs that have it
 	for _, v := range variants {
 		for _, r := range v.runs {
 			for _, f := range facets(r) {
 				if values[f.name] == nil {
 					order = append(order, f.name)
-					values[f.name], scopes[f.name] = map[*Run]string{}, map[string]bool{}
+					values[f.name], scopes[f.name] = map[*Run]plan.Message{}, map[string]bool{}
 				}
 				values[f.name][r] = f.value
 				scopes[f.name][scope(r.run)] = true
@@ -123,38 +132,35 @@ func residue(variants []*variant, o Options) []Residue {
 	}
 	var out []Residue
 	for _, name := range order {
-		all := make([][]string, len(variants))
+		all := make([][]plan.Message, len(variants))
 		for i, v := range variants {
 			all[i] = told(v, values[name], scopes[name])
 		}
 		sameProfile := name == "profile-text" && slices.ContainsFunc(out, func(r Residue) bool { return r.Setting == "profile" })
 		if differ(all, o.Paired) && !slices.Contains(o.Ignore, name) && !sameProfile {
-			out = append(out, Residue{Setting: name, Values: inWords(all)})
+			out = append(out, Residue{Setting: name, Values: shortest(all)})
 		}
 	}
 	return out
 }
 
 // told are the values that the runs of a variant tell, run by run.
-func told(v *variant, values map[*Run]string, scopes map[string]bool) []string {
-	var out []string
+func told(v *variant, values map[*Run]plan.Message, scopes map[string]bool) []plan.Message {
+	var out []plan.Message
 	for _, r := range v.runs {
-		value, ok := values[r]
-		if !ok && !scopes[scope(r.run)] {
-			continue
+		if value, ok := values[r]; ok {
+			out = append(out, value)
+		} else if scopes[scope(r.run)] {
+			out = append(out, unset)
 		}
-		if !ok {
-			value = unset
-		}
-		out = append(out, cmp.Or(value, `""`))
 	}
 	return out
 }
 
 // differ reports whether variants differ in the values of their runs: in which there are
 // and how often, of pairs also in which run has them.
-func differ(all [][]string, paired bool) bool {
-	var known [][]string
+func differ(all [][]plan.Message, paired bool) bool {
+	var known [][]plan.Message
 	for _, of := range all {
 		if len(of) > 0 {
 			known = append(known, of)
@@ -164,7 +170,7 @@ func differ(all [][]string, paired bool) bool {
 		return len(shares(known[0])) > 1
 	}
 	for _, of := range known {
-		if paired && !slices.Equal(known[0], of) || !maps.Equal(shares(known[0]), shares(of)) {
+		if paired && !slices.EqualFunc(known[0], of, equal) || !maps.Equal(shares(known[0]), shares(of)) {
 			return true
 		}
 	}
@@ -172,10 +178,10 @@ func differ(all [][]string, paired bool) bool {
 }
 
 // shares are how often each value is among them.
-func shares(values []string) map[string]float64 {
+func shares(values []plan.Message) map[string]float64 {
 	out := map[string]float64{}
 	for _, v := range values {
-		out[v]++
+		out[v.Key()]++
 	}
 	for v := range out {
 		out[v] /= float64(len(values))
@@ -183,27 +189,27 @@ func shares(values []string) map[string]float64 {
 	return out
 }
 
-// inWords lists the values of each variant, each once; how often, where they would
-// look the same otherwise.
-func inWords(all [][]string) []string {
-	out := make([]string, len(all))
+func equal(a, b plan.Message) bool { return a.Key() == b.Key() }
+
+// shortest lists the values of each variant, each once; as often as they are, where they
+// would look the same otherwise.
+func shortest(all [][]plan.Message) [][]plan.Message {
+	out := make([][]plan.Message, len(all))
 	for i, of := range all {
-		out[i] = cmp.Or(strings.Join(unique(of), ", "), unknown)
+		out[i] = unique(of)
 	}
-	if len(all) == 1 || len(unique(out)) > 1 {
+	differs := func(of []plan.Message) bool { return !slices.EqualFunc(out[0], of, equal) }
+	if len(all) == 1 || slices.ContainsFunc(out, differs) {
 		return out
 	}
-	for i, of := range all {
-		out[i] = strings.Join(of, ", ")
-	}
-	return out
+	return all
 }
 
 // unique are the values each once, in their order.
-func unique(values []string) []string {
-	var out []string
+func unique(values []plan.Message) []plan.Message {
+	var out []plan.Message
 	for _, v := range values {
-		if !slices.Contains(out, v) {
+		if !slices.ContainsFunc(out, func(o plan.Message) bool { return equal(o, v) }) {
 			out = append(out, v)
 		}
 	}
@@ -212,6 +218,7 @@ func unique(values []string) []string {
 
 // checkIgnore refuses names that no run has.
 func checkIgnore(runs []*Run, ignore []string) error {
+	var p plan.Problems
 	known := slices.Clone(loadSettings)
 	for _, r := range runs {
 		for _, f := range facets(r) {
@@ -220,10 +227,8 @@ func checkIgnore(runs []*Run, ignore []string) error {
 			}
 		}
 	}
-	for _, name := range ignore {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("--ignore %s: no run has a setting of that name; there are %s", name, strings.Join(known, ", "))
-		}
+	for i, name := range ignore {
+		p.If(!slices.Contains(known, name), plan.Item("ignore", i), name, "no run has a setting of that name; there are %s", strings.Join(known, ", "))
 	}
-	return nil
+	return p.Err()
 }

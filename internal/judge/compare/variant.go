@@ -2,13 +2,13 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A variant is a column in the making.
@@ -198,28 +198,6 @@ func stem(file string) string {
 	return cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base)
 }
 
-// baselines are words that name what others are compared with, at the beginning of a
-// name.
-var baselines = []string{
-	"baseline", "base", "before", "main", "master", "reference", "ref", "original", "control", "stock", "vanilla", "w/o", "without", "old",
-	"优化前", "基线", "基准", "原始", "改前", "修改前",
-}
-
-// namedBaseline reports whether a part of a variant's name is, or begins with, a word
-// for the baseline.
-func namedBaseline(name string) bool {
-	for part := range strings.SplitSeq(strings.ToLower(name), between) {
-		for _, word := range baselines {
-			rest, ok := strings.CutPrefix(strings.TrimSpace(part), word)
-			first := []rune(rest + " ")[0]
-			if ok && (!unicode.IsLetter(first) || first > unicode.MaxASCII) && !unicode.IsDigit(first) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // A choice says which variant is the baseline and by what.
 type choice struct {
 	index   int
@@ -283,5 +261,7 @@ func checkBaseline(all [][]*variant, wish string) error {
 			}
 		}
 	}
-	return fmt.Errorf("--baseline %s: no variant is called so; there are %s", wish, join(names))
+	var p plan.Problems
+	p.If(true, "baseline", wish, "no variant is called so; there are %s", strings.Join(names, ", "))
+	return p
 }

@@ -2,12 +2,12 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // test finds p-values and corrects them: for the metrics that have a better and a
@@ -116,15 +116,15 @@ func maxT(findings []*finding) {
 		}
 	}
 	var p, adjusted []float64
-	words := fmt.Sprintf("permutation of %d and %d runs", len(a[0]), len(b[0]))
+	test := plan.Say("method.permutation", "a", len(a[0]), "b", len(b[0]))
 	if d != nil {
 		p, adjusted = stats.MaxTPaired(d)
-		words = fmt.Sprintf("sign flips of %d pairs", len(d[0]))
+		test = plan.Say("method.signs", "pairs", len(d[0]))
 	} else {
 		p, adjusted = stats.MaxT(a, b)
 	}
 	for i, f := range findings {
-		f.p, f.adjusted, f.test = p[i], adjusted[i], words
+		f.p, f.adjusted, f.test = p[i], adjusted[i], test
 	}
 }
 

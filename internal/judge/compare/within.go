@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // within rests the change on the chance within two single runs, if both have the
@@ -23,24 +23,24 @@ func (f *finding) within(key rowKey, a, b *Run, decides bool) {
 		return
 	}
 	var se, df float64
-	words := "batch means within one run each"
+	paired := false
 	d, ok := together(a, b, wa, wb)
 	effective := stats.EffectiveSize(d)
 	if ok && effective >= leastEffective {
 		e := batchMeans(d, effective, DefaultLevel)
 		se, df = e.Error, e.DF
-		words += ", request by request"
+		paired = true
 	} else {
 		se, df = apart(wa, wb)
 	}
 	if !(se > 0) {
 		return
 	}
-	f.basis, f.decides, f.interval = Within, decides, words
+	f.basis, f.decides = Within, decides
 	if wa.index != nil {
 		f.effective = min(wa.effective, wb.effective)
-		f.interval = fmt.Sprintf("%s, worth %.0f independent requests", words, f.effective)
 	}
+	f.interval = plan.Say("method.batches", "paired", paired, "worth", math.Round(f.effective))
 	f.test = f.interval
 	f.estimate = func(level float64) (stats.Estimate, stats.Test) {
 		return stats.StudentKnown(f.effect, se/math.Sqrt2, df, 1, 1, level)
@@ -106,10 +106,10 @@ func (w influence) interval(value, level float64) *Interval {
 	if !(e.Error > 0) {
 		return nil
 	}
-	words := "batch means within the run"
+	worth := 0.0
 	if w.index != nil {
-		words = fmt.Sprintf("%s, worth %.0f independent requests", words, w.effective)
+		worth = math.Round(w.effective)
 	}
 	reach := (e.Interval.High - e.Interval.Low) / 2
-	return &Interval{Low: value * math.Exp(-reach), High: value * math.Exp(reach), Level: level, Method: words}
+	return &Interval{Low: value * math.Exp(-reach), High: value * math.Exp(reach), Level: level, Method: plan.Say("method.batches-one", "worth", worth)}
 }

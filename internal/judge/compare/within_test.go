@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"github.com/pitot-bench/pitot/internal/plan"
+
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -34,7 +36,7 @@ func newEngineLike(rng *rand.Rand, requests int, memory float64) engineLike {
 func (e engineLike) run(rng *rand.Rand, variant string) *trace.Trace {
 	t := &trace.Trace{Run: trace.Run{
 		ID: variant, Name: variant, Status: trace.Complete,
-		Plan: trace.Plan{Dialect: "pitot", Stream: true, Protocol: "completions", Requests: e.requests, Arrival: "constant", Rate: 10},
+		Plan: trace.Plan{Dialect: "pitot", Stream: true, Protocol: "completions", Requests: e.requests, Arrival: plan.Text("constant"), Rate: 10},
 	}}
 	queue := rng.NormFloat64()
 	for i := range e.requests {
@@ -219,12 +221,12 @@ func TestSingleRunsSettleNothingUnlessAsked(t *testing.T) {
 	if i := w.Rows[0].Cells[0].Interval; !w.Rows[0].Constant || i != nil {
 		t.Errorf("of a count there is no interval: %+v", i)
 	}
-	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "not the variation from run to run") {
+	if len(w.Notes) != 1 || !strings.Contains(said(w.Notes...)[0], "not the variation from run to run") {
 		t.Errorf("%q", w.Notes)
 	}
 	w = compared(t, Options{SingleRuns: true}, []Run{a}, []Run{b})
 	c = change(t, w, "itl.mean")
-	if c.Verdict != Worse || c.P == nil || !strings.Contains(w.Notes[0], "by --single-runs") {
+	if c.Verdict != Worse || c.P == nil || !strings.Contains(said(w.Notes...)[0], "by --single-runs") {
 		t.Errorf("%+v %q", c, w.Notes)
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Quantity is what a figure is of, whatever tool it comes from. Its name is
 // METRIC.STATISTIC.
 type Quantity struct {
 	Name   string    `json:"name"`
-	Title  string    `json:"title"` // for people: "mean TTFT"
 	Unit   Unit      `json:"unit"`
 	Better Direction `json:"better"`
 }
@@ -37,68 +38,92 @@ const (
 	Neither Direction = "neither" // it describes the load, or is no matter of good and bad
 )
 
-// latencyTitles are the metrics that have statistics, in the order of reports.
-var latencyTitles = []struct{ metric, title string }{
-	{"ttft", "TTFT"},
-	{"tpot", "TPOT"},
-	{"itl", "ITL"},
-	{"icl", "ICL"}, // AIPerf's name for the gaps, since its ITL is a mean
-	{"e2el", "E2EL"},
-	{"queue", "client queue time"},
-	{"e2el_queue", "E2EL with client queue"},
-	{"probe", "probe E2EL"},
+// QuantityOf is what a figure of that name is of. A name that is not known is a
+// number of no unit that should go neither way.
+func QuantityOf(name string) Quantity {
+	q, _ := quantity(name)
+	return q
+}
+
+// Known reports whether a figure can have that name.
+func Known(name string) bool {
+	_, known := quantity(name)
+	return known
+}
+
+func quantity(name string) (q Quantity, known bool) {
+	all := Quantities()
+	if i := slices.IndexFunc(all, func(q Quantity) bool { return q.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	metric, statistic, _ := strings.Cut(name, ".")
+	if slices.Contains(latencyMetrics, metric) && isStatistic(statistic) {
+		return Quantity{name, Seconds, Lower}, true
+	}
+	return Quantity{name, Count, Neither}, false
+}
+
+// Title is what the quantity is called: by its name, or by the statistic and the metric
+// of a latency.
+func (q Quantity) Title() plan.Message {
+	metric, statistic, _ := strings.Cut(q.Name, ".")
+	p, percentile := strings.CutPrefix(statistic, "p")
+	latency := plan.Say(plan.Code("latency." + metric))
+	switch {
+	case !Known(q.Name):
+		return plan.Text(q.Name)
+	case !slices.Contains(latencyMetrics, metric):
+		return plan.Say(plan.Code("figure." + q.Name))
+	case percentile:
+		return plan.Say("statistic.percentile", "p", p, "metric", latency)
+	}
+	return plan.Say(plan.Code("statistic."+statistic), "metric", latency)
+}
+
+// Titles are those of several quantities.
+func Titles(all []Quantity) []plan.Message {
+	titles := make([]plan.Message, len(all))
+	for i, q := range all {
+		titles[i] = q.Title()
+	}
+	return titles
 }
 
 // Quantities are those that are not statistics of a latency, in the order of
 // reports.
 func Quantities() []Quantity {
 	return []Quantity{
-		{"requests.ok", "successful requests", Count, Neither},
-		{"requests.failed", "failed requests", Count, Lower},
-		{"duration", "benchmark duration", Seconds, Lower},
-		{"tokens.input", "input tokens", TokenCount, Neither},
-		{"tokens.input_text", "input tokens of text", TokenCount, Neither},
-		{"tokens.input_vision", "input tokens of images", TokenCount, Neither},
-		{"tokens.output", "output tokens", TokenCount, Neither},
-		{"tokens.output_retokenized", "output tokens, counted again", TokenCount, Neither},
-		{"throughput.requests", "request throughput", PerSecond, Higher},
-		{"goodput", "request goodput", PerSecond, Higher},
-		{"slo.attainment", "share of requests within all objectives", Count, Higher},
-		{"throughput.inputs", "throughput of inputs to pool", PerSecond, Higher},
-		{"throughput.input", "input throughput", TokensPerSecond, Higher},
-		{"throughput.output", "output throughput", TokensPerSecond, Higher},
-		{"throughput.total", "total throughput", TokensPerSecond, Higher},
-		{"peak.output", "peak output throughput", TokensPerSecond, Higher},
-		{"peak.concurrency", "peak concurrency", Count, Neither},
-		{"concurrency", "mean concurrency", Count, Neither},
-		{"accept_length", "accept length", Count, Higher},
-		{"spec_decode.acceptance_rate", "share of draft tokens accepted", Count, Higher},
-		{"diffusion.throughput", "committed tokens", TokensPerSecond, Higher},
-		{"diffusion.committed_per_step", "tokens committed a denoising step", Count, Higher},
-		{"diffusion.steps_per_canvas", "denoising steps a canvas", Count, Lower},
-		{"cache.hit_rate", "share of prompt tokens from the cache", Count, Higher},
-		{"rtfx", "inverse real-time factor", Count, Higher},
+		{"requests.ok", Count, Neither},
+		{"requests.failed", Count, Lower},
+		{"duration", Seconds, Lower},
+		{"tokens.input", TokenCount, Neither},
+		{"tokens.input_text", TokenCount, Neither},
+		{"tokens.input_vision", TokenCount, Neither},
+		{"tokens.output", TokenCount, Neither},
+		{"tokens.output_retokenized", TokenCount, Neither},
+		{"throughput.requests", PerSecond, Higher},
+		{"goodput", PerSecond, Higher},
+		{"slo.attainment", Count, Higher},
+		{"throughput.inputs", PerSecond, Higher},
+		{"throughput.input", TokensPerSecond, Higher},
+		{"throughput.output", TokensPerSecond, Higher},
+		{"throughput.total", TokensPerSecond, Higher},
+		{"peak.output", TokensPerSecond, Higher},
+		{"peak.concurrency", Count, Neither},
+		{"concurrency", Count, Neither},
+		{"accept_length", Count, Higher},
+		{"spec_decode.acceptance_rate", Count, Higher},
+		{"diffusion.throughput", TokensPerSecond, Higher},
+		{"diffusion.committed_per_step", Count, Higher},
+		{"diffusion.steps_per_canvas", Count, Lower},
+		{"cache.hit_rate", Count, Higher},
+		{"rtfx", Count, Higher},
 	}
 }
 
-// QuantityOf is what a figure of that name is of. A name that is not known is a
-// number of no unit that should go neither way.
-func QuantityOf(name string) Quantity {
-	all := Quantities()
-	if i := slices.IndexFunc(all, func(q Quantity) bool { return q.Name == name }); i >= 0 {
-		return all[i]
-	}
-	metric, statistic, _ := strings.Cut(name, ".")
-	for _, l := range latencyTitles {
-		if l.metric == metric && isStatistic(statistic) {
-			return Quantity{name, statisticTitle(statistic) + " " + l.title, Seconds, Lower}
-		}
-	}
-	return Quantity{name, name, Count, Neither}
-}
-
-// Known reports whether a figure can have that name.
-func Known(name string) bool { return QuantityOf(name).Title != name }
+// latencyMetrics have statistics. ICL is AIPerf's name for the gaps, since its ITL is a
+// mean.
+var latencyMetrics = []string{"ttft", "tpot", "itl", "icl", "e2el", "queue", "e2el_queue", "probe"}
 
 // isStatistic: mean, median, std, min, max, or pN.
 func isStatistic(s string) bool {
@@ -108,11 +133,4 @@ func isStatistic(s string) bool {
 	p, ok := strings.CutPrefix(s, "p")
 	v, err := strconv.ParseFloat(p, 64)
 	return ok && err == nil && v >= 0 && v <= 100
-}
-
-func statisticTitle(s string) string {
-	if p, ok := strings.CutPrefix(s, "p"); ok {
-		return "P" + p
-	}
-	return s
 }

@@ -1,10 +1,10 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -19,8 +19,8 @@ type Steady struct {
 	From     float64 `json:"from"` // seconds since the start of the run
 	To       float64 `json:"to"`
 	Requests int     `json:"requests"` // released within, and succeeded
-	// Why says in words why there is no steady state; the figures are then zero.
-	Why string `json:"why,omitempty"`
+	// Why says why there is no steady state; the figures are then zero.
+	Why plan.Message `json:"why,omitzero"`
 
 	Level     float64   `json:"level"`     // mean number in flight
 	Completed float64   `json:"completed"` // answers a second
@@ -39,12 +39,12 @@ const (
 
 func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Steady {
 	if t.Run.Plan.Ramp {
-		return Steady{Why: "the rate is a ramp"}
+		return Steady{Why: plan.Say("steady.ramp")}
 	}
 	steps := inFlight(records)
 	first, last := sending(records)
 	if last.Sub(first) < atOnce {
-		return Steady{Why: "all requests were released at once"}
+		return Steady{Why: plan.Say("steady.at-once")}
 	}
 	from := reaches(steps, medianBetween(steps, first, last), first)
 	s := Steady{From: from.Seconds(), To: last.Seconds()}
@@ -54,7 +54,7 @@ func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Stea
 			within = append(within, r)
 		}
 	}
-	if s.Why = unsteady(steps, within, from, last); s.Why != "" {
+	if s.Why = unsteady(steps, within, from, last); !s.Why.IsZero() {
 		return s
 	}
 	s.Requests = len(within)
@@ -75,9 +75,9 @@ func reaches(steps []step, n int, first trace.Instant) trace.Instant {
 }
 
 // unsteady says why the window from..to is no steady state, if it is none.
-func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) string {
+func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) plan.Message {
 	if len(within) < steadyRequests || to <= from {
-		return fmt.Sprintf("%d requests succeeded after the load had built up, %d are needed", len(within), steadyRequests)
+		return plan.Say("steady.few", "requests", len(within), "needed", steadyRequests)
 	}
 	took := 0.0
 	for _, r := range within {
@@ -86,9 +86,9 @@ func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) stri
 	length := Between(from, to)
 	if length < steadyLength*took {
 		if early, late := halves(within); late > early*(1+2*steadyDrift) {
-			return fmt.Sprintf("requests take ever longer, from %.1f to %.1f s: the server does not keep up", early, late)
+			return plan.Say("steady.slowing", "early", early, "late", late)
 		}
-		return fmt.Sprintf("after the load had built up, requests were sent for %.1f s, which is short when each takes %.1f s", length, took)
+		return plan.Say("steady.short", "length", length, "took", took)
 	}
 	return drift(steps, from, to, took)
 }
@@ -126,18 +126,18 @@ func halves(records []*trace.Record) (early, late float64) {
 // drift says how the level changed between the halves of the window, if it
 // changed by more than chance explains: the time average over T of a Poisson
 // flow whose requests take s each, N at a time, has a variance of about N·s/T.
-func drift(steps []step, from, to trace.Instant, took float64) string {
+func drift(steps []step, from, to trace.Instant, took float64) plan.Message {
 	half := from + (to-from)/2
 	before, after := meanBetween(steps, from, half), meanBetween(steps, half, to)
 	level := (before + after) / 2
 	noise := math.Sqrt(2 * level * took / Between(from, half))
 	if math.Abs(after-before) <= steadyDrift*level+steadySigmas*noise {
-		return ""
+		return plan.Message{}
 	}
 	if after > before {
-		return fmt.Sprintf("requests in flight grew from %.1f to %.1f: the server does not keep up", before, after)
+		return plan.Say("steady.growing", "before", before, "after", after)
 	}
-	return fmt.Sprintf("requests in flight fell from %.1f to %.1f", before, after)
+	return plan.Say("steady.falling", "before", before, "after", after)
 }
 
 // flow is the answers and the output tokens a second within [from, to). The

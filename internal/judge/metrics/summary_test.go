@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	catalogue "github.com/pitot-bench/pitot/internal/show/words"
 )
 
 const ms = trace.Instant(time.Millisecond)
@@ -236,7 +237,7 @@ func TestTheRateOfferedIsThatOfTheGaps(t *testing.T) {
 func TestARampHasNoSteadyState(t *testing.T) {
 	tr := run(1000)
 	tr.Run.Plan.Ramp = true
-	if s := Summarize(tr, Options{}).Steady; s.Why != "the rate is a ramp" {
+	if s := Summarize(tr, Options{}).Steady; catalogue.In("en").Say(s.Why) != "the rate is a ramp" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -284,7 +285,7 @@ func always(v trace.Instant) func(int) trace.Instant { return func(int) trace.In
 func TestSteadyState(t *testing.T) {
 	// 100 requests every 50 ms, each 492 ms: ten in flight from 450 ms on
 	s := Summarize(run(6000, pulse(100, always(50), always(492))...), Options{}).Steady
-	if s.Why != "" || s.From != .45 || s.To != 4.95 || s.Requests != 91 {
+	if !s.Why.IsZero() || s.From != .45 || s.To != 4.95 || s.Requests != 91 {
 		t.Fatalf("%+v", s)
 	}
 	if math.Abs(s.Level-9.8) > .1 || math.Abs(s.Completed-20) > .5 || math.Abs(s.Output-20*49) > 25 {
@@ -309,7 +310,7 @@ func TestNoSteadyState(t *testing.T) {
 		{"easing", pulse(400, func(i int) trace.Instant { return 5 + trace.Instant(i)/10 }, always(300)), "requests in flight fell"},
 		{"nothing", nil, "released at once"},
 	} {
-		if s := Summarize(run(9000, tt.records...), Options{}).Steady; !strings.Contains(s.Why, tt.why) || s.Requests != 0 {
+		if s := Summarize(run(9000, tt.records...), Options{}).Steady; !strings.Contains(catalogue.In("en").Say(s.Why), tt.why) || s.Requests != 0 {
 			t.Errorf("%s: %+v, want %s", tt.name, s, tt.why)
 		}
 	}

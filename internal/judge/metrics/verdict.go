@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -54,15 +53,15 @@ func judge(h Health, s Summary) trace.Verdict {
 	return v
 }
 
-func (j *judgement) invalidf(cond bool, format string, a ...any) {
+func (j *judgement) invalidIf(cond bool, code plan.Code, args ...any) {
 	if cond {
-		j.invalid = append(j.invalid, plan.Text(fmt.Sprintf(format, a...)))
+		j.invalid = append(j.invalid, plan.Say(code, args...))
 	}
 }
 
-func (j *judgement) doubtf(cond bool, format string, a ...any) {
+func (j *judgement) doubtIf(cond bool, code plan.Code, args ...any) {
 	if cond {
-		j.doubts = append(j.doubts, plan.Text(fmt.Sprintf(format, a...)))
+		j.doubts = append(j.doubts, plan.Say(code, args...))
 	}
 }
 
@@ -74,9 +73,9 @@ func (j *judgement) late() (late bool, limit float64) {
 
 func (j *judgement) sending() {
 	late, limit := j.late()
-	j.invalidf(late, "requests left late: P99 %.1f ms, the limit is %.1f ms", 1e3*j.Lateness.At(99), 1e3*limit)
+	j.invalidIf(late, "verdict.sent-late", "p99", j.Lateness.At(99), "limit", limit)
 	for _, c := range j.s.Requests.Classes {
-		j.invalidf(c.Class == trace.Files || c.Class == trace.Ports, "%d requests failed since %s", c.Count, c.Class.Explain())
+		j.invalidIf(c.Class == trace.Files || c.Class == trace.Ports, "verdict.ran-out", "requests", c.Count, "why", plan.Say(c.Class.Code()))
 	}
 }
 
@@ -85,33 +84,30 @@ func (j *judgement) sending() {
 // server wrote them together.
 func (j *judgement) merging() {
 	share := j.s.Chunks.MergedShare
-	const words = "%.3g %% of the chunks are merged"
 	switch {
 	case !j.s.Run.Plan.Stream || share <= boundedFrom:
 	case share > invalidFrom && (!j.inUserSpace() || j.busyUser()):
-		j.invalidf(true, words+", read too late to be told apart: the percentiles of ITL are void", 100*share)
+		j.invalidIf(true, "verdict.itl-void", "share", share)
 	case j.inUserSpace():
-		j.doubtf(true, words+", by a late client or a server that writes them so: their gaps of 0 may be the client's", 100*share)
+		j.doubtIf(true, "verdict.merged-somewhere", "share", share)
 	default:
-		j.doubtf(j.s.Service.ITL.wide(), words+", read too late to be told apart: the percentiles of ITL are known within bounds", 100*share)
+		j.doubtIf(j.s.Service.ITL.wide(), "verdict.itl-bounded", "share", share)
 	}
-	j.doubtf(j.s.Service.TTFT.wide(), "the percentiles of TTFT are known within bounds: of some answers the first chunk was read together with the next")
-	j.doubtf(j.s.Service.TPOT.wide(), "the percentiles of TPOT are known within bounds: of some answers the first or the last chunk was read together with another")
+	j.doubtIf(j.s.Service.TTFT.wide(), "verdict.ttft-bounded")
+	j.doubtIf(j.s.Service.TPOT.wide(), "verdict.tpot-bounded")
 }
 
 // stamps judges whose the instants are.
 func (j *judgement) stamps() {
-	j.invalidf(j.Stamps.ClockSteps > 0 && j.Stamps.Kernel > 0,
-		"the wall clock was set during the run, by up to %.3g ms: TTFT and E2EL are void", 1e3*j.Stamps.ClockStep)
+	j.invalidIf(j.Stamps.ClockSteps > 0 && j.Stamps.Kernel > 0, "verdict.clock-set", "step", j.Stamps.ClockStep)
 	if !j.s.Run.Plan.Stream || j.s.Chunks.Output == 0 || !j.inUserSpace() {
 		return
 	}
-	const words = "instants were taken in user space by a client that "
 	switch limit := maxUserLag * j.s.Service.ITL.Median; {
 	case j.Lag.Reads > 0:
-		j.doubtf(j.Lag.P99 > limit, words+"read late: P99 %.3g ms, the limit is %.3g ms: gaps contain its delay", 1e3*j.Lag.P99, 1e3*limit)
+		j.doubtIf(j.Lag.P99 > limit, "verdict.user-late", "p99", j.Lag.P99, "limit", limit)
 	default:
-		j.doubtf(j.busyUser(), words+"used %.0f %% of a processor: gaps contain its delay, which is not known", 100*j.oneCPU())
+		j.doubtIf(j.busyUser(), "verdict.user-busy", "share", j.oneCPU())
 	}
 }
 
@@ -135,25 +131,14 @@ func (j *judgement) processors() {
 	if j.CPU <= maxCPU || !j.lasted() {
 		return
 	}
-	whose := "this process used"
 	embedded := j.s.Run.Env.Embedded
-	if embedded {
-		whose = "this process and the engine in it used"
-	}
 	late, _ := j.late()
 	merged := j.s.Run.Plan.Stream && j.s.Chunks.MergedShare > boundedFrom
-	j.invalidf(late || merged || j.inUserSpace() || embedded, "%s %.0f %% of %s", whose, 100*j.CPU, j.processorsInWords())
-}
-
-func (j *judgement) processorsInWords() string {
-	if j.CPUs == 1 {
-		return "the one processor it could use"
-	}
-	return fmt.Sprintf("%d processors", j.CPUs)
+	j.invalidIf(late || merged || j.inUserSpace() || embedded, "verdict.processors-busy", "engine", embedded, "share", j.CPU, "processors", j.CPUs)
 }
 
 // process judges what else is known of the process.
 func (j *judgement) process() {
-	j.invalidf(!j.Measured, "the run has no end, so what the client used is not known")
-	j.doubtf(j.GCMax > maxGCPause.Seconds(), "the garbage collector paused the client for %.1f ms", 1e3*j.GCMax)
+	j.invalidIf(!j.Measured, "verdict.no-end")
+	j.doubtIf(j.GCMax > maxGCPause.Seconds(), "verdict.collector-paused", "pause", j.GCMax)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	catalogue "github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // healthy is a run of a second, of 200 answers of 10 chunks, stamped by the kernel.
@@ -112,7 +113,7 @@ func TestVerdict(t *testing.T) {
 		{"nothing", spoil(), trace.Valid, ""},
 
 		{"late, but less than 5 % of an answer", late(5, 10), trace.Valid, ""},
-		{"late", late(5, 20), trace.Invalid, "requests left late: P99 20.0 ms, the limit is 10.0 ms"},
+		{"late", late(5, 20), trace.Invalid, "requests were sent late: P99 20.0 ms, the limit is 10.0 ms"},
 		{"one late", late(1, 500), trace.Valid, ""},
 		{"late for a new connection", spoil(late(5, 20), func(tr *trace.Trace) {
 			for _, r := range tr.Records[:5] {
@@ -126,19 +127,19 @@ func TestVerdict(t *testing.T) {
 		}), trace.Valid, ""},
 
 		{"merged, 0.1 %", spoil(merged(2), percentile(99.9)), trace.Valid, ""},
-		{"merged, more", spoil(merged(3), percentile(99.9)), trace.Doubtful, "0.15 % of the chunks are merged, read too late to be told apart: the percentiles of ITL are known within bounds"},
+		{"merged, more", spoil(merged(3), percentile(99.9)), trace.Doubtful, "0.15 % of the chunks are merged because the client read late: the percentiles of ITL are known within bounds"},
 		{"merged, but they are in no percentile", spoil(merged(3), percentile(99)), trace.Valid, ""},
 		{"merged, 1 %", merged(20), trace.Doubtful, "1 % of the chunks are merged"},
 		{"merged, the first", spoil(percentile(1), unsureChunk(0)), trace.Doubtful, "the percentiles of TTFT are known within bounds"},
 		{"merged, the last", spoil(percentile(1), unsureChunk(9)), trace.Doubtful, "the percentiles of TPOT are known within bounds"},
 		{"answers of one chunk, which come with what closes them", closing, trace.Valid, ""},
-		{"merged, more than that", merged(21), trace.Invalid, "1.05 % of the chunks are merged, read too late to be told apart: the percentiles of ITL are void"},
+		{"merged, more than that", merged(21), trace.Invalid, "1.05 % of the chunks are merged because the client read late: the percentiles of ITL are invalid"},
 		{"merged, and not streamed", spoil(merged(21), func(tr *trace.Trace) { tr.Run.Plan.Stream = false }), trace.Valid, ""},
-		{"in one read, nobody knows why", spoil(userStamps(200), noLag, merged(21)), trace.Doubtful, "1.05 % of the chunks are merged, by a late client or a server"},
-		{"in one read, of a busy client", spoil(userStamps(200), noLag, merged(21), used(s/5)), trace.Invalid, "1.05 % of the chunks are merged, read too late"},
+		{"in one read, nobody knows why", spoil(userStamps(200), noLag, merged(21)), trace.Doubtful, "1.05 % of the chunks are merged, by a client that read late or by the server"},
+		{"in one read, of a busy client", spoil(userStamps(200), noLag, merged(21), used(s/5)), trace.Invalid, "1.05 % of the chunks are merged because the client read late"},
 
 		{"user space, an idle client", spoil(userStamps(200), noLag, used(s/10)), trace.Valid, ""},
-		{"user space, a busy client", spoil(userStamps(200), noLag, used(s/5)), trace.Doubtful, "instants were taken in user space by a client that used 20 % of a processor: gaps contain its delay, which is not known"},
+		{"user space, a busy client", spoil(userStamps(200), noLag, used(s/5)), trace.Doubtful, "timestamps were taken in user space by a client that used 20 % of a processor: gaps contain its delay, which is not known"},
 		{"user space, and no answer", spoil(userStamps(200), noLag, used(s/5), func(tr *trace.Trace) {
 			for _, r := range tr.Records {
 				r.Class = trace.Reset
@@ -146,31 +147,31 @@ func TestVerdict(t *testing.T) {
 		}), trace.Valid, ""},
 		{"user space, for a moment", spoil(userStamps(200), noLag, used(s/5), func(tr *trace.Trace) { tr.Run.End = 900 * ms }), trace.Valid, ""},
 		{"user space in part, prompt", spoil(userStamps(3), lag(750*time.Microsecond)), trace.Valid, ""},
-		{"user space in part, late", spoil(userStamps(3), lag(800*time.Microsecond)), trace.Doubtful, "instants were taken in user space by a client that read late: P99 0.8 ms, the limit is 0.75 ms"},
+		{"user space in part, late", spoil(userStamps(3), lag(800*time.Microsecond)), trace.Doubtful, "timestamps were taken in user space by a client that read late: P99 0.8 ms, the limit is 0.75 ms"},
 		{"user space, a hundredth", userStamps(2), trace.Valid, ""},
 
 		{"processors", used(2 * s), trace.Valid, ""},
 		{"processors, and merged", spoil(merged(3), used(19*s/10)), trace.Invalid, "this process used 95 % of 2 processors"},
-		{"processors, and late", spoil(late(5, 20), used(19*s/10)), trace.Invalid, "requests left late: P99 20.0 ms, the limit is 10.0 ms; this process used 95 %"},
-		{"processors, in user space", spoil(userStamps(200), noLag, used(19*s/10)), trace.Invalid, "this process used 95 % of 2 processors; instants"},
+		{"processors, and late", spoil(late(5, 20), used(19*s/10)), trace.Invalid, "requests were sent late: P99 20.0 ms, the limit is 10.0 ms; this process used 95 %"},
+		{"processors, in user space", spoil(userStamps(200), noLag, used(19*s/10)), trace.Invalid, "this process used 95 % of 2 processors; timestamps"},
 		{"processors, with the engine", spoil(used(19*s/10), func(tr *trace.Trace) { tr.Run.Env.Embedded = true }), trace.Invalid, "this process and the engine in it used 95 %"},
-		{"processors, all that it may use", spoil(merged(20), used(19*s/20), func(tr *trace.Trace) { tr.Run.Client.Procs = 1 }), trace.Invalid, "this process used 95 % of the one processor it could use"},
+		{"processors, all that it may use", spoil(merged(20), used(19*s/20), func(tr *trace.Trace) { tr.Run.Client.Procs = 1 }), trace.Invalid, "this process used 95 % of the only processor available"},
 		{"processors, half of what it may use", spoil(merged(20), used(19*s/20)), trace.Doubtful, "1 %"},
 		{"processors, for a moment", spoil(merged(20), used(s), func(tr *trace.Trace) { tr.Run.End = 500 * ms }), trace.Doubtful, "1 %"},
 
-		{"clock", func(tr *trace.Trace) { tr.Run.Client.ClockSteps, tr.Run.Client.ClockStep = 1, -s/8 }, trace.Invalid, "the wall clock was set during the run, by up to 125 ms: TTFT and E2EL are void"},
+		{"clock", func(tr *trace.Trace) { tr.Run.Client.ClockSteps, tr.Run.Client.ClockStep = 1, -s/8 }, trace.Invalid, "the wall clock was set during the run, by up to 125 ms: TTFT and E2EL are invalid"},
 		{"clock, which nothing was read from", spoil(userStamps(200), noLag, func(tr *trace.Trace) { tr.Run.Client.ClockSteps = 1 }), trace.Valid, ""},
 		{"killed", func(tr *trace.Trace) { tr.Run.End = trace.Never }, trace.Invalid, "the run has no end"},
 		{"collector", func(tr *trace.Trace) { tr.Run.Client.GCMax = 11 * time.Millisecond }, trace.Doubtful, "the garbage collector paused the client for 11.0 ms"},
-		{"files", func(tr *trace.Trace) { tr.Records[0].Class = trace.Files }, trace.Invalid, "1 requests failed since this process ran out of file descriptors"},
-		{"ports", func(tr *trace.Trace) { tr.Records[0].Class = trace.Ports }, trace.Invalid, "1 requests failed since this machine ran out of local ports"},
+		{"files", func(tr *trace.Trace) { tr.Records[0].Class = trace.Files }, trace.Invalid, "one request failed: the client ran out of file descriptors"},
+		{"ports", func(tr *trace.Trace) { tr.Records[0].Class = trace.Ports }, trace.Invalid, "one request failed: the client machine ran out of local ports"},
 		{"server errors are not the client's", func(tr *trace.Trace) { tr.Records[0].Class = trace.Reset }, trace.Valid, ""},
 		{"simulated", spoil(late(200, 500), merged(200), func(tr *trace.Trace) { tr.Run.Kind = trace.Simulated }), trace.Valid, ""},
 	} {
 		tr := healthy()
 		tt.spoil(tr)
 		v := Summarize(tr, Options{}).Health.Verdict
-		if why := strings.Join(v.Reasons, "; "); v.Validity != tt.want || !strings.HasPrefix(why, tt.why) || (why == "") != (tt.why == "") {
+		if why := catalogue.In("en").SayAll("stop", v.Reasons); v.Validity != tt.want || !strings.HasPrefix(why, tt.why) || (why == "") != (tt.why == "") {
 			t.Errorf("%s: %s, %q; want %s, %q", tt.name, v.Validity, why, tt.want, tt.why)
 		}
 	}

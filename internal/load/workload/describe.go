@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -15,13 +16,16 @@ const (
 	LoadPrefix     plan.Code = "load.prefix" // tokens
 	ArriveAtOnce   plan.Code = "arrival.at-once"
 	ArriveAtRate   plan.Code = "arrival.at-rate" // process, rate
+	ArriveUntold   plan.Code = "arrival.untold"  // rate, of a process that nobody told
+	ArriveOwnTimes plan.Code = "arrival.own-times"
 	ArrivePoisson  plan.Code = "arrival.poisson"
 	ArriveConstant plan.Code = "arrival.constant"
 	ArriveGamma    plan.Code = "arrival.gamma" // burstiness
 )
 
-// Describe says what a dataset of a kind sends.
+// Describe says what a dataset of a kind sends. Parts that say nothing are left out.
 func Describe(kind string, parts ...plan.Message) plan.Message {
+	parts = slices.DeleteFunc(parts, plan.Message.IsZero)
 	return plan.Say(LoadOf, "kind", kind, "parts", parts)
 }
 

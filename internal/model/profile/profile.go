@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // A Profile describes a deployment.
@@ -97,6 +98,14 @@ func (p *Profile) Validate() plan.Problems {
 		names[e.Name] = true
 	}
 	return v.Problems
+}
+
+// Accuracy is Error for those who say it in another language.
+func (p *Profile) Accuracy() plan.Message {
+	if p.Error == "illustrative" {
+		return plan.Say(trace.Illustrative)
+	}
+	return plan.Text(p.Error)
 }
 
 // Context is the longest context that the deployment takes, prompt and output

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/pitot-bench/pitot/internal/proof/truth"
 )
 
 // A Cell is one load that a client is put to, and how the server answers it. It
@@ -41,21 +39,6 @@ const (
 	Spread   Arrivals = "spread"
 	Lockstep Arrivals = "lockstep"
 )
-
-// jitter is by how much the gaps of Spread differ from the step, as a share.
-const jitter = 0.3
-
-// Server is the server of the cell.
-func (c Cell) Server(seed uint64) truth.Config {
-	cfg := truth.Config{
-		Arrivals: truth.Spread, Step: c.Step, Jitter: jitter, TTFT: c.First, Seed: seed, OutputTokens: c.Output,
-		Faults: truth.Faults{HTTP500: c.Faults / 3, Reset: c.Faults / 3, Truncate: c.Faults / 3},
-	}
-	if c.Arrivals == Lockstep {
-		cfg.Arrivals, cfg.Jitter = truth.Lockstep, 0
-	}
-	return cfg
-}
 
 // Open reports whether the requests come at a rate, whatever becomes of them.
 func (c Cell) Open() bool { return c.Rate > 0 }
@@ -90,15 +73,15 @@ func (c *Cell) set(field, text string) (err error) {
 	case "name":
 		c.Name = text
 	case "streams":
-		c.Streams, err = whole(text)
+		c.Streams, err = whole(text, 1e7)
 	case "rate":
 		c.Rate, err = positive(text)
 	case "requests":
-		c.Requests, err = whole(text)
+		c.Requests, err = whole(text, 1e7)
 	case "input":
-		c.Input, err = whole(text)
+		c.Input, err = whole(text, 1e7)
 	case "output":
-		c.Output, err = whole(text)
+		c.Output, err = whole(text, mostOutput)
 	case "arrivals":
 		if c.Arrivals = Arrivals(text); !slices.Contains([]Arrivals{Spread, Lockstep}, c.Arrivals) {
 			err = fmt.Errorf("%q: must be spread or lockstep", text)
@@ -121,10 +104,13 @@ func (c *Cell) set(field, text string) (err error) {
 	return err
 }
 
-func whole(text string) (int, error) {
+// mostOutput is the longest answer that the server of truth gives.
+const mostOutput = 1 << 18
+
+func whole(text string, most int) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > 1e7 {
-		return 0, fmt.Errorf("%q: must be a whole number from 1 to 10000000", text)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("%q: must be a whole number from 1 to %d", text, most)
 	}
 	return n, nil
 }
@@ -164,7 +150,10 @@ func (c *Cell) complete() error {
 	if c.Name == "" {
 		c.Name = c.name()
 	}
-	return c.Server(0).Validate()
+	if c.Arrivals == Lockstep && c.Step == 0 {
+		return errors.New("lockstep needs a step")
+	}
+	return nil
 }
 
 // name is made of what is most likely to tell cells apart.

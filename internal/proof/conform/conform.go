@@ -1,18 +1,13 @@
-// Package conform measures clients: it holds what any load generator reports of
-// a run against what the server of package truth knows to have happened.
+// Package conform is what clients report of loads whose truth is known: the loads, the
+// claims, and how far these are off. It holds results and no more; package verify makes
+// them, and show/conformity shows them.
 //
-//	cell ──> server of truth ──> log ──> the measured requests ──> true figures ─┐
-//	   └───> client command ───> its report ──> Claim ──────────────────────────┴─> errors
+//	Cell ──> a client's report ──> Claim ──┐
+//	  └────> the server's log ─────────────┴──> Result, of which a Report has many
 //
-// A Cell is one load: so many streams, tokens so far apart, spread or in
-// lockstep. A Format reads one tool's report into a Claim, and holds that tool's
-// definitions of TTFT, ITL, TPOT and E2EL. The truth is computed by the same
-// definitions, and with the same rule for percentiles, so that tools that mean
-// different things by one word are each held against what they mean: what is
-// left is error.
-//
-// What starts the server and the client lies in package cli; nothing here looks
-// at a clock or a process.
+// A Cell is one load: so many streams, tokens so far apart, spread or in lockstep. A
+// Format is a tool whose reports are read, with that tool's definitions of TTFT, ITL,
+// TPOT and E2EL: each tool is held against what it means, and what is left is error.
 package conform
 
 import (
@@ -21,6 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Report is a client's way through a grid.
@@ -32,8 +29,8 @@ type Report struct {
 	Machine Machine   `json:"machine"`
 	// Format is that of the client's reports, empty as long as none was read;
 	// Definitions are its own, of the figures below.
-	Format      string            `json:"format,omitempty"`
-	Definitions map[Metric]string `json:"definitions,omitempty"`
+	Format      string                  `json:"format,omitempty"`
+	Definitions map[Metric]plan.Message `json:"definitions,omitempty"`
 	// StartUp is what a run of a single request cost; it is taken off the CPU time
 	// of each cell.
 	StartUp Usage    `json:"start_up"`
@@ -67,8 +64,8 @@ type Result struct {
 	Server    Server     `json:"server"`
 	// Others is how many processors other processes used meanwhile, -1 where that
 	// is not known.
-	Others float64  `json:"others"`
-	Notes  []string `json:"notes,omitempty"`
+	Others float64        `json:"others"`
+	Notes  []plan.Message `json:"notes,omitempty"`
 }
 
 // maxOthers is how many processors others may use without a word.
@@ -111,6 +108,30 @@ func (f Figure) Relative() (share float64, ok bool) {
 	return f.Error() / f.True, true
 }
 
+// Precision is how near every single instant of a client is to the truth, where the
+// client keeps them all: Pitot does.
+type Precision struct {
+	Answers int `json:"answers"` // whose chunks are the server's writes, one by one
+	Chunks  int `json:"chunks"`
+	Exact   int `json:"exact"` // of them, that have an instant of their own
+	// Gap is the error of the gaps between two exact chunks, TTFT that of the first
+	// ones that are exact; both without their sign.
+	Gap  Errors `json:"gap"`
+	TTFT Errors `json:"ttft"`
+	// Held is the share of all gaps that lie within the bounds which the client
+	// gives them; an exact chunk's are those of its instant and a stamp's noise.
+	Held float64 `json:"held"`
+}
+
+// Errors are a distribution of errors, in seconds.
+type Errors struct {
+	N      int     `json:"n"`
+	Median float64 `json:"median"`
+	P99    float64 `json:"p99"`
+	P999   float64 `json:"p999"`
+	Max    float64 `json:"max"`
+}
+
 // Requests are the requests that were measured. Where client and server count
 // alike nothing was lost or invented.
 type Requests struct {
@@ -150,24 +171,19 @@ type Usage struct {
 	Share float64 `json:"share,omitempty"`
 }
 
-// A Sample is the CPU time that a client had used by an instant of the server's clock.
-type Sample struct {
-	At  int64
-	CPU time.Duration
-}
-
 // Server is how the server of truth itself did.
 type Server struct {
 	LatenessP50 time.Duration `json:"lateness_p50_ns"`
 	LatenessP99 time.Duration `json:"lateness_p99_ns"`
 	LatenessMax time.Duration `json:"lateness_max_ns"`
 	CPU         float64       `json:"cpu"` // share of the time in which it was writing, while requests were open
-	// Limit says why the server, not the client, may have set the figures; empty
-	// if it did not.
-	Limit string `json:"limit,omitempty"`
+	// Limit says why the server, not the client, may have set the figures; zero if it
+	// did not.
+	Limit plan.Message `json:"limit,omitzero"`
 }
 
-// ReadReports reads one report, or a list of them.
+// ReadReports reads one report, or a list of them. Definitions are today's, also of a
+// report that has them in other words.
 func ReadReports(data []byte) (reports []Report, err error) {
 	if data = bytes.TrimSpace(data); bytes.HasPrefix(data, []byte("{")) {
 		data = append(append([]byte("["), data...), ']')
@@ -175,9 +191,12 @@ func ReadReports(data []byte) (reports []Report, err error) {
 	if err := json.Unmarshal(data, &reports); err != nil {
 		return nil, fmt.Errorf("it is no result of conform: %w", err)
 	}
-	for _, r := range reports {
+	for i, r := range reports {
 		if r.Client == "" || len(r.Results) == 0 {
 			return nil, errors.New("it is no result of conform")
+		}
+		if f, ok := FormatNamed(r.Format); ok {
+			reports[i].Definitions = f.Definitions()
 		}
 	}
 	return reports, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -65,8 +66,8 @@ func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
 	}
 	run.Status, run.End = trace.Complete, 1000
 	run.Probes = []*trace.Record{sample(0)}
-	run.Notes = []string{"a note"}
-	run.Verdict = &trace.Verdict{Validity: trace.Doubtful, Reasons: []string{"one", "another"}}
+	run.Notes = []plan.Message{plan.Text("a note"), plan.Say("a-code", "n", 1)}
+	run.Verdict = &trace.Verdict{Validity: trace.Doubtful, Reasons: []plan.Message{plan.Text("one"), plan.Say("another")}}
 	if err := w.Finish(run); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package trace
 import (
 	"net/http"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Class is the way a request failed; empty means it did not.
@@ -56,24 +58,20 @@ func (c Class) MayPass(status int, text string) bool {
 	return true
 }
 
-// Explain says in a few words what c means to the person reading a report.
-func (c Class) Explain() string { return explanations[c] }
+// Code is that of what c means to the person reading a report.
+func (c Class) Code() plan.Code { return plan.Code("failure." + string(c)) }
 
-var explanations = map[Class]string{
-	Files:       "this process ran out of file descriptors (raise ulimit -n)",
-	Ports:       "this machine ran out of local ports (reuse connections, or widen net.ipv4.ip_local_port_range)",
-	DNS:         "the host name did not resolve",
-	Refused:     "connection refused: nothing listens there",
-	Unreachable: "no route to the host",
-	TLS:         "TLS handshake or certificate failed",
-	Timeout:     "no answer within the time limit",
-	Reset:       "connection reset by the server",
-	Closed:      "connection closed before the answer was complete",
-	HTTP:        "the server answered with an error status",
-	Malformed:   "the answer is not valid HTTP, event stream or JSON",
-	StreamError: "the server reported an error inside the stream",
-	Truncated:   "the stream ended without an end marker or a finish reason",
-	Empty:       "complete answer without a single token",
-	Cancelled:   "in flight when the run was stopped",
-	Other:       "see the error text",
+// Brief names c in an error; reports have its words from Code.
+func (c Class) Brief() string {
+	if brief := briefs[c]; brief != "" {
+		return brief
+	}
+	return string(c)
+}
+
+var briefs = map[Class]string{
+	Files: "out of file descriptors", Ports: "out of local ports", DNS: "host name did not resolve", Refused: "connection refused",
+	Unreachable: "no route to host", TLS: "TLS handshake or certificate failed", Timeout: "no answer in time", Reset: "connection reset",
+	Closed: "connection closed", StreamError: "error in the stream", Truncated: "truncated stream", Empty: "empty answer",
+	Malformed: "malformed answer",
 }

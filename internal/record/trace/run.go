@@ -92,10 +92,10 @@ type Plan struct {
 	Protocol    string       `json:"protocol"` // completions, chat ...
 	Model       string       `json:"model"`
 	Stream      bool         `json:"stream"`
-	Workload    plan.Message `json:"workload"` // with its lengths, without how many
+	Workload    plan.Message `json:"workload,omitzero"` // with its lengths, without how many
 	Requests    int          `json:"requests"`
 	Seed        uint64       `json:"seed"`
-	Arrival     plan.Message `json:"arrival"`
+	Arrival     plan.Message `json:"arrival,omitzero"`
 	Rate        float64      `json:"rate,omitempty"`        // requests/s, 0 if not one constant rate
 	Ramp        bool         `json:"ramp,omitempty"`        // the rate rises or falls on purpose
 	Concurrency int          `json:"concurrency,omitempty"` // requests in flight at most, 0 = no limit
@@ -126,19 +126,19 @@ type SLO struct {
 
 // Environment is where a run took place.
 type Environment struct {
-	Pitot        string   `json:"pitot"` // version
-	Go           string   `json:"go"`
-	OS           string   `json:"os"` // GOOS/GOARCH
-	Host         string   `json:"host"`
-	CPUs         int      `json:"cpus"`                    // usable by this process
-	FileLimit    uint64   `json:"file_limit"`              // open files at most
-	Server       string   `json:"server,omitempty"`        // what its /version said
-	Models       []string `json:"models,omitempty"`        // what its /v1/models listed
-	Tokenizer    string   `json:"tokenizer,omitempty"`     // where prompt lengths come from
-	TokenizerWhy string   `json:"tokenizer_why,omitempty"` // why not from what would come before that
-	Embedded     bool     `json:"embedded,omitempty"`      // the engine ran in this process
-	Profile      *Profile `json:"profile,omitempty"`       // of that engine, or of a simulated one
-	Invocation   []string `json:"invocation,omitempty"`    // the command line, secrets masked
+	Pitot        string       `json:"pitot"` // version
+	Go           string       `json:"go"`
+	OS           string       `json:"os"` // GOOS/GOARCH
+	Host         string       `json:"host"`
+	CPUs         int          `json:"cpus"`                   // usable by this process
+	FileLimit    uint64       `json:"file_limit"`             // open files at most
+	Server       string       `json:"server,omitempty"`       // what its /version said
+	Models       []string     `json:"models,omitempty"`       // what its /v1/models listed
+	Tokenizer    plan.Message `json:"tokenizer,omitzero"`     // where prompt lengths come from
+	TokenizerWhy plan.Message `json:"tokenizer_why,omitzero"` // why not from what would come before that
+	Embedded     bool         `json:"embedded,omitempty"`     // the engine ran in this process
+	Profile      *Profile     `json:"profile,omitempty"`      // of that engine, or of a simulated one
+	Invocation   []string     `json:"invocation,omitempty"`   // the command line, secrets masked
 	// SelfTest is how good the kernel's receive stamps were ahead of the run.
 	SelfTest *SelfTest `json:"self_test,omitempty"`
 }
@@ -157,10 +157,13 @@ type SelfTest struct {
 
 // A Profile is the deployment that an engine of ours stood for.
 type Profile struct {
-	Name  string `json:"name"`
-	Error string `json:"error"` // how far it is from what was measured, or "illustrative"
-	Text  string `json:"text"`  // as it was written
+	Name  string       `json:"name"`
+	Error plan.Message `json:"error,omitzero"` // how far it is from what was measured
+	Text  string       `json:"text"`           // as it was written
 }
+
+// Illustrative is the Error of a profile that nothing was measured for.
+const Illustrative plan.Code = "profile.illustrative"
 
 // A Verdict is what a run's own health makes of its figures.
 type Verdict struct {

@@ -1,42 +1,43 @@
 package note
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // A fact is something known of where and how a run was made.
-type fact struct{ name, value string }
+type fact struct {
+	name  plan.Code
+	value string
+}
 
 // facts are those of a run.
 func (w *writer) facts(r Run) (facts []fact) {
-	p := w.words
-	add := func(name string, parts ...string) {
+	add := func(name plan.Code, parts ...string) {
 		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 		if len(parts) > 0 {
 			facts = append(facts, fact{name, hideIn(strings.Join(parts, " · "))})
 		}
 	}
 	if o := r.Origin; o != nil {
-		add(p.source, o.File, strings.TrimSpace(o.Tool+" "+o.Form), w.detail(o.Detail))
+		add("note.source", o.File, strings.TrimSpace(o.Tool+" "+o.Form), w.Word(plan.Code("detail."+string(o.Detail))))
 	}
-	add(p.server, w.server(r)...)
-	add(p.model, r.Plan.Model)
-	add(p.tokenizer, w.said.Foreign(r.Env.Tokenizer))
+	add("note.server", w.server(r)...)
+	add("note.model", r.Plan.Model)
+	add("note.tokenizer", w.Say(r.Env.Tokenizer))
 	if r.Env.Pitot != "" {
 		cpus := ""
 		if r.Env.CPUs > 0 {
-			cpus = fmt.Sprintf(p.cpus, r.Env.CPUs)
+			cpus = w.Word("note.cpus", "cpus", r.Env.CPUs)
 		}
-		add(p.client, r.Env.Host, "pitot "+r.Env.Pitot, r.Env.OS, cpus)
+		add("note.client", r.Env.Host, "pitot "+r.Env.Pitot, r.Env.OS, cpus)
 	}
 	return facts
 }
@@ -45,22 +46,16 @@ func (w *writer) facts(r Run) (facts []fact) {
 func (w *writer) server(r Run) (parts []string) {
 	switch {
 	case r.Kind == trace.Simulated:
-		parts = []string{w.words.virtual}
+		parts = []string{w.Word("note.virtual")}
 	case r.Env.Embedded:
-		parts = []string{w.words.embedded}
+		parts = []string{w.Word("note.embedded")}
 	case r.Plan.URL != "":
 		parts = []string{r.Plan.URL}
 	}
 	if p := r.Env.Profile; p != nil {
-		parts = append(parts, p.Name+w.words.open+w.said.Foreign(p.Error)+w.words.shut)
+		parts = append(parts, w.aside(p.Name, w.Say(p.Error)))
 	}
 	return append(parts, r.Env.Server)
-}
-
-func (w *writer) detail(d trace.Detail) string {
-	return map[trace.Detail]string{
-		trace.Table: w.words.table, trace.Summed: w.words.summary, trace.Undated: w.words.undated, trace.Recorded: w.words.recorded,
-	}[d]
 }
 
 // A labelled run has the name of its variant.
@@ -71,7 +66,7 @@ type labelled struct {
 
 // runs are those of the comparison, each once, in its order.
 func (w *writer) runs() (runs []labelled) {
-	for _, load := range w.Comparison.Workloads {
+	for _, load := range w.note.Comparison.Workloads {
 		for _, v := range load.Variants {
 			for _, r := range w.runsOf(v) {
 				if !slices.ContainsFunc(runs, func(l labelled) bool { return l.ID == r.ID }) {
@@ -92,13 +87,13 @@ type group struct {
 // grouped collects what say says of runs. What it says nothing of is left out.
 func grouped(runs []labelled, say func(Run) string) (groups []group) {
 	for _, r := range runs {
-		text := say(r.Run)
-		if text == "" {
+		said := say(r.Run)
+		if said == "" {
 			continue
 		}
-		i := slices.IndexFunc(groups, func(g group) bool { return g.text == text })
+		i := slices.IndexFunc(groups, func(g group) bool { return g.text == said })
 		if i < 0 {
-			i, groups = len(groups), append(groups, group{text: text})
+			i, groups = len(groups), append(groups, group{text: said})
 		}
 		if !slices.Contains(groups[i].variants, r.variant) {
 			groups[i].variants = append(groups[i].variants, r.variant)
@@ -107,8 +102,8 @@ func grouped(runs []labelled, say func(Run) string) (groups []group) {
 	return groups
 }
 
-// of names the variants of a group, escaped; "" if it is the only one.
-func (w *writer) of(g group, all []group, escape func(string) string) string {
+// whose names the variants of a group, escaped; "" if it is the only one.
+func (w *writer) whose(g group, all []group, escape func(string) string) string {
 	if len(all) < 2 {
 		return ""
 	}
@@ -116,7 +111,7 @@ func (w *writer) of(g group, all []group, escape func(string) string) string {
 	for i, v := range g.variants {
 		names[i] = escape(v)
 	}
-	return strings.Join(names, w.words.comma)
+	return w.Join("comma", names...)
 }
 
 func (w *writer) environment() error {
@@ -124,21 +119,21 @@ func (w *writer) environment() error {
 	if len(runs) == 0 {
 		return nil
 	}
-	w.heading(2, w.words.environment)
+	w.heading(2, w.Word("note.environment"))
 	w.linef("| | |\n|---|---|")
 	for _, name := range w.factNames(runs) {
 		groups := grouped(runs, func(r Run) string { return w.factOf(r, name) })
 		parts := make([]string, len(groups))
 		for i, g := range groups {
 			parts[i] = escape(g.text)
-			if of := w.of(g, groups, escape); of != "" {
-				parts[i] = of + w.words.colon + parts[i]
+			if whose := w.whose(g, groups, escape); whose != "" {
+				parts[i] = w.of(whose, parts[i])
 			}
 		}
-		w.linef("| %s | %s |", name, strings.Join(parts, "<br>"))
+		w.linef("| %s | %s |", w.Word(name), strings.Join(parts, "<br>"))
 	}
 	if when := w.period(runs); when != "" {
-		w.linef("| %s | %s |", w.words.period, when)
+		w.linef("| %s | %s |", w.Word("note.time"), when)
 	}
 	w.linef("")
 	w.around(runs)
@@ -147,9 +142,8 @@ func (w *writer) environment() error {
 }
 
 // factNames are those of the facts of any run, in order.
-func (w *writer) factNames(runs []labelled) (names []string) {
-	p := w.words
-	for _, name := range []string{p.source, p.server, p.model, p.tokenizer, p.client} {
+func (w *writer) factNames(runs []labelled) (names []plan.Code) {
+	for _, name := range []plan.Code{"note.source", "note.server", "note.model", "note.tokenizer", "note.client"} {
 		if slices.ContainsFunc(runs, func(r labelled) bool { return w.factOf(r.Run, name) != "" }) {
 			names = append(names, name)
 		}
@@ -157,7 +151,7 @@ func (w *writer) factNames(runs []labelled) (names []string) {
 	return names
 }
 
-func (w *writer) factOf(r Run, name string) string {
+func (w *writer) factOf(r Run, name plan.Code) string {
 	for _, f := range w.facts(r) {
 		if f.name == name {
 			return f.value
@@ -202,9 +196,9 @@ func (w *writer) around(runs []labelled) {
 		return hideIn(strings.Join(r.Origin.Around, "\n"))
 	})
 	for _, g := range groups {
-		title := w.words.around
-		if of := w.of(g, groups, report.Clean); of != "" {
-			title = of + w.words.colon + title
+		title := w.Word("note.around")
+		if whose := w.whose(g, groups, text.Clean); whose != "" {
+			title = w.of(whose, title)
 		}
 		w.folded(title, func() { w.paragraph(fence("text", g.text)) })
 	}
@@ -242,9 +236,9 @@ func (w *writer) sharedSettings(runs []labelled) {
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
-		lines = append(lines, name+" = "+report.Clean(shared[name]))
+		lines = append(lines, name+" = "+text.Clean(shared[name]))
 	}
-	w.folded(fmt.Sprintf(w.words.sharedSettings, len(shared)), func() { w.paragraph(fence("text", strings.Join(lines, "\n"))) })
+	w.folded(w.Word("note.shared-settings", "n", len(shared)), func() { w.paragraph(fence("text", strings.Join(lines, "\n"))) })
 }
 
 // commands are the command lines of Pitot's own runs, each once, those of a variant
@@ -259,12 +253,12 @@ func (w *writer) commands() error {
 		}
 		if r.variant != variant {
 			variant = r.variant
-			lines = append(lines, "# "+report.Clean(variant))
+			lines = append(lines, "# "+text.Clean(variant))
 		}
 		lines = append(lines, line)
 	}
 	if lines != nil {
-		w.heading(2, w.words.commands)
+		w.heading(2, w.Word("note.commands"))
 		w.paragraph(fence("sh", strings.Join(lines, "\n")))
 	}
 	return nil

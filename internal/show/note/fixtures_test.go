@@ -1,15 +1,19 @@
 package note
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -98,32 +102,63 @@ func change(basis compare.Basis, verdict compare.Verdict, relative, half float64
 	c := compare.Change{Relative: relative, Basis: basis, Verdict: verdict, More: more}
 	if half > 0 {
 		c.Interval = &compare.Interval{Low: relative - half, High: relative + half, Level: 0.95}
-		c.Test, c.Noise = "exact permutation, 3 and 2 runs", 0.01234
+		c.Test, c.Noise = plan.Text("exact permutation, 3 and 2 runs"), 0.01234
 	}
 	return c
+}
+
+func residue(setting string, values ...string) compare.Residue {
+	r := compare.Residue{Setting: setting}
+	for _, v := range values {
+		r.Values = append(r.Values, []plan.Message{plan.Text(v)})
+	}
+	return r
+}
+
+// concluded is a comparison with what follows from it. Workloads share their variants.
+func concluded(loads ...compare.Workload) compare.Comparison {
+	for i := range loads {
+		loads[i].Variants = slices.Clone(loads[i].Variants)
+	}
+	c := compare.Comparison{Level: 0.95, Margin: 0.02, Workloads: loads}
+	c.Conclude()
+	return c
+}
+
+// tableOf is vLLM's table of a run.
+func tableOf(t *testing.T, tr *trace.Trace) string {
+	t.Helper()
+	var b strings.Builder
+	if tr.Run.Origin != nil {
+		if err := dialect.WriteReported(&b, tr.Run); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	r, err := dialect.NewVLLMReport(tr, "")
+	if err := errors.Join(err, r.WriteTable(&b)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // runsOf keeps traces.
 func runsOf(t *testing.T, traces ...*trace.Trace) (runs []Run) {
 	t.Helper()
 	for _, tr := range traces {
-		r, err := NewRun(tr, "vllm")
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs = append(runs, r)
+		runs = append(runs, NewRun(tr, tableOf(t, tr)))
 	}
 	return runs
 }
 
 // ofTables is a note of tables: nothing can be said of noise.
-func ofTables(t *testing.T, lang report.Lang) Note {
+func ofTables(t *testing.T, lang string) Note {
 	t.Helper()
 	const file = "notes/多模态 ablation.md"
 	traces := []*trace.Trace{printed(file, 7, 1, "Baseline"), printed(file, 69, 0.98, "Merge rope q/k"), printed(file, 131, 1.03, "并行 q|k <pad>")}
 	none := func(v float64) compare.Change { return change(compare.Nothing, compare.CannotTell, v, 0, 0) }
 	load := compare.Workload{
-		Name: "Throughput benchmark", Settings: []compare.Setting{{Name: "concurrency", Value: "16"}},
+		Name: "Throughput benchmark", Settings: []compare.Setting{{Name: "concurrency", Value: plan.Text("16")}},
 		Variants: []compare.Variant{variantOf("Baseline", traces[0]), variantOf("Merge rope q/k", traces[1]), variantOf("并行 q|k <pad>", traces[2])},
 		Rows: []compare.Row{
 			rowOf("tokens.output", "vllm", 61516, none(0), none(0)),
@@ -140,19 +175,19 @@ func ofTables(t *testing.T, lang report.Lang) Note {
 	other := load
 	other.Name, other.Claims = "Latency benchmark", nil
 	return Note{
-		Title: "多模态 ablation", Date: "2026-03-02", Pitot: "1.2.0", Lang: lang, Folder: "多模态 ablation.plots",
-		Comparison: compare.Comparison{Level: 0.95, Margin: 0.02, Workloads: []compare.Workload{load, other}},
+		Title: "多模态 ablation", Date: "2026-03-02", Pitot: "1.2.0", Lang: words.In(lang), Folder: "多模态 ablation.plots",
+		Comparison: concluded(load, other),
 		Runs:       runsOf(t, traces...),
 	}
 }
 
 // ofRuns is a note of repeated runs with records, one of them not valid.
-func ofRuns(t *testing.T, lang report.Lang) Note {
+func ofRuns(t *testing.T, lang string) Note {
 	t.Helper()
 	before := []*trace.Trace{streamed("a1", 2), streamed("a2", 3), streamed("a3", 2)}
 	after := []*trace.Trace{streamed("b1", 0), streamed("b2", 1)}
 	after[1].Run.Status = trace.Interrupted
-	after[1].Run.Verdict = &trace.Verdict{Validity: trace.Doubtful, Reasons: []string{"the client was busy"}}
+	after[1].Run.Verdict = &trace.Verdict{Validity: trace.Doubtful, Reasons: []plan.Message{plan.Text("the client was busy")}}
 	for _, tr := range after {
 		tr.Run.Env.Server = "vLLM 0.11.1"
 	}
@@ -161,7 +196,7 @@ func ofRuns(t *testing.T, lang report.Lang) Note {
 	}
 	load := compare.Workload{
 		Variants: []compare.Variant{variantOf("优化前", before...), variantOf("优化后", after...)},
-		Residue:  []compare.Residue{{Setting: "server", Values: []string{"vLLM 0.11.0", "vLLM 0.11.1"}}, {Setting: "api_key", Values: []string{"abcdef1", "abcdef2"}}},
+		Residue:  []compare.Residue{residue("server", "vLLM 0.11.0", "vLLM 0.11.1"), residue("api_key", "abcdef1", "abcdef2")},
 		Rows: []compare.Row{
 			rowOf("throughput.output", "pitot", 250, of(compare.Better, 0.12, 0.03, 0)),
 			rowOf("ttft.mean", "pitot", 0.16, of(compare.Worse, 0.031, 0.012, 0)),
@@ -170,8 +205,8 @@ func ofRuns(t *testing.T, lang report.Lang) Note {
 		},
 	}
 	return Note{
-		Title: "cu_seqlens cpu cache", Date: "2026-03-02", Pitot: "1.2.0", Lang: lang,
-		Comparison: compare.Comparison{Level: 0.95, Margin: 0.02, Workloads: []compare.Workload{load}},
+		Title: "cu_seqlens cpu cache", Date: "2026-03-02", Pitot: "1.2.0", Lang: words.In(lang),
+		Comparison: concluded(load),
 		Runs:       runsOf(t, append(before, after...)...), Folder: "plots",
 	}
 }

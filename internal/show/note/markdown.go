@@ -6,13 +6,13 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // escape makes text of others plain in Markdown, in one line.
 func escape(s string) string {
 	var b strings.Builder
-	runes := []rune(report.Clean(s))
+	runes := []rune(text.Clean(s))
 	for i, r := range runes {
 		if strings.ContainsRune("\\`*[]<>|~#&", r) || r == '_' && !insideWord(runes, i) {
 			b.WriteByte('\\')
@@ -31,20 +31,20 @@ func insideWord(runes []rune, i int) bool {
 }
 
 // htmlText is text of others within HTML, in one line.
-func htmlText(s string) string { return html.EscapeString(report.Clean(s)) }
+func htmlText(s string) string { return html.EscapeString(text.Clean(s)) }
 
 // fence is a block of text as it is, between marks that do not occur in it.
-func fence(language, text string) string {
+func fence(language, body string) string {
 	marks := "```"
-	for strings.Contains(text, marks) {
+	for strings.Contains(body, marks) {
 		marks += "`"
 	}
-	return marks + language + "\n" + strings.TrimRight(text, "\n") + "\n" + marks
+	return marks + language + "\n" + strings.TrimRight(body, "\n") + "\n" + marks
 }
 
 // code is text as it is within a line.
 func code(s string) string {
-	s = report.Clean(s)
+	s = text.Clean(s)
 	marks := "`"
 	for strings.Contains(s, marks) {
 		marks += "`"

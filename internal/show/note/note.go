@@ -1,6 +1,6 @@
 // Package note writes the lab note that goes with a comparison: what was run and
 // where, the tables in the dialect that their readers know, what the difference is,
-// plots beside the text, and the verdict in words. In English or Chinese.
+// plots beside the text, and the verdict in words.
 //
 //	trace ──> NewRun ──┐
 //	                   ├──> Note ──> Write ──> Markdown, and plots beside it
@@ -13,26 +13,44 @@ package note
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // A Note is what there is to write about.
 type Note struct {
 	Title      string
-	Date       string // as it should stand there; may be empty
-	Pitot      string // the version that writes
-	Lang       report.Lang
+	Date       string          // as it should stand there; may be empty
+	Pitot      string          // the version that writes
+	Lang       *words.Language // nil for the default
 	Comparison compare.Comparison
 	Runs       []Run  // those of the comparison
 	Folder     string // for the plots, relative to the note, with slashes; "" puts them beside it
+}
+
+// A Run is what a note keeps of a run.
+type Run struct {
+	trace.Run // without probes
+	Table     string
+	Digest    plot.Digest
+}
+
+// NewRun keeps of a trace what a note needs; the trace is not held on to. table is the
+// result table that stands for it.
+func NewRun(t *trace.Trace, table string) Run {
+	r := Run{Run: t.Run, Table: strings.Trim(table, "\n"), Digest: plot.NewDigest(t)}
+	r.Probes = nil
+	return r
 }
 
 // A Page is a note that was written.
@@ -49,7 +67,8 @@ type File struct {
 
 // Write writes the note.
 func (n Note) Write() (Page, error) {
-	w := &writer{Note: n, lang: words.In(string(n.Lang)), words: phrasesOf(n.Lang), said: report.NewPhrases(n.Comparison, n.Lang)}
+	l := cmp.Or(n.Lang, words.In(words.Default))
+	w := &writer{note: n, Words: comparison.NewWords(n.Comparison, l)}
 	for _, part := range []func() error{
 		w.head, w.verdicts, w.environment, w.commands, w.comparison, w.pictures, w.results, w.method,
 	} {
@@ -63,44 +82,16 @@ func (n Note) Write() (Page, error) {
 
 // A writer is a note in the making.
 type writer struct {
-	Note
-	lang  *words.Language
-	words phrases
-	said  report.Phrases
+	comparison.Words
+	note  Note
 	text  strings.Builder
 	plots []File
 }
 
-// linef writes a line of Markdown.
-func (w *writer) linef(format string, a ...any) { fmt.Fprintf(&w.text, format+"\n", a...) }
-
-// hanBlank is a blank between Chinese characters, where none belongs.
-var hanBlank = regexp.MustCompile(`(\p{Han}) (\p{Han})`)
-
-// say fills a phrase.
-func (w *writer) say(phrase string, a ...any) string {
-	return hanBlank.ReplaceAllString(fmt.Sprintf(phrase, a...), "$1$2")
-}
-
-// paragraph writes lines and the blank one after them.
-func (w *writer) paragraph(lines ...string) { w.linef("%s\n", strings.Join(lines, "\n")) }
-
-func (w *writer) heading(level int, title string) {
-	w.linef("%s %s\n", strings.Repeat("#", level), title)
-}
-
-// folded writes what is only shown on request. The blank lines let what is inside be
-// Markdown.
-func (w *writer) folded(summary string, body func()) {
-	w.linef("<details>\n<summary>%s</summary>\n", htmlText(summary))
-	body()
-	w.linef("</details>\n")
-}
-
 func (w *writer) head() error {
-	w.heading(1, escape(w.Title))
+	w.heading(1, escape(w.note.Title))
 	var parts []string
-	for _, p := range []string{w.Date, w.made()} {
+	for _, p := range []string{w.note.Date, w.made()} {
 		if p != "" {
 			parts = append(parts, p)
 		}
@@ -113,66 +104,32 @@ func (w *writer) head() error {
 
 // made is who wrote the note.
 func (w *writer) made() string {
-	if w.Pitot == "" {
+	if w.note.Pitot == "" {
 		return ""
 	}
-	return "pitot " + w.Pitot
+	return "pitot " + w.note.Pitot
 }
 
 // comparison is the tables, with what a reader of them has to know.
 func (w *writer) comparison() error {
-	w.heading(2, w.words.comparison)
-	c := w.Comparison
+	w.heading(2, w.Word("note.comparison"))
+	c := w.note.Comparison
 	c.Workloads = slices.Clone(c.Workloads)
 	for i := range c.Workloads {
 		load := &c.Workloads[i]
 		load.Settings, load.Residue = slices.Clone(load.Settings), slices.Clone(load.Residue)
 		for j, s := range load.Settings {
-			load.Settings[j].Value = hide(s.Name, s.Value)
+			load.Settings[j].Value = hideMessage(s.Name, s.Value)
 		}
 		for j, r := range load.Residue {
-			load.Residue[j].Values = hideAll(r.Setting, r.Values)
+			load.Residue[j] = hideResidue(r)
 		}
 	}
 	text, err := render(func(out io.Writer) error {
-		return report.CompareMarkdown(out, c, report.CompareOptions{Lang: w.Lang, Heading: 3, Bare: true})
+		return comparison.Markdown(out, c, comparison.Options{Lang: w.Language, Heading: 3, Bare: true})
 	})
 	w.paragraph(strings.Trim(string(text), "\n"))
 	return err
-}
-
-// run is the run of a reference, if it was given.
-func (n Note) run(ref compare.Ref) (Run, bool) {
-	i := slices.IndexFunc(n.Runs, func(r Run) bool { return r.ID == ref.ID })
-	if i < 0 {
-		return Run{}, false
-	}
-	return n.Runs[i], true
-}
-
-// runsOf are those of a variant that were given.
-func (n Note) runsOf(v compare.Variant) (runs []Run) {
-	for _, ref := range v.Runs {
-		if r, ok := n.run(ref); ok {
-			runs = append(runs, r)
-		}
-	}
-	return runs
-}
-
-// name is what a workload is called.
-func (w *writer) name(load int) string {
-	if name := w.Comparison.Workloads[load].Name; name != "" {
-		return name
-	}
-	return fmt.Sprintf(w.words.workload, load+1)
-}
-
-// loadHeading is that of a workload, where there are several.
-func (w *writer) loadHeading(load int) {
-	if len(w.Comparison.Workloads) > 1 {
-		w.heading(3, escape(w.name(load)))
-	}
 }
 
 // render is what a function writes.
@@ -180,4 +137,83 @@ func render(write func(io.Writer) error) ([]byte, error) {
 	var b bytes.Buffer
 	err := write(&b)
 	return b.Bytes(), err
+}
+
+// linef writes a line of Markdown.
+func (w *writer) linef(format string, a ...any) { fmt.Fprintf(&w.text, format+"\n", a...) }
+
+// paragraph writes lines and the blank one after them.
+func (w *writer) paragraph(lines ...string) { w.linef("%s\n", strings.Join(lines, "\n")) }
+
+func (w *writer) heading(level int, title string) {
+	w.linef("%s %s\n", strings.Repeat("#", level), title)
+}
+
+// loadHeading is that of a workload, where there are several.
+func (w *writer) loadHeading(load int) {
+	if len(w.note.Comparison.Workloads) > 1 {
+		w.heading(3, escape(w.name(load)))
+	}
+}
+
+// name is what a workload is called.
+func (w *writer) name(load int) string {
+	return cmp.Or(w.note.Comparison.Workloads[load].Name, w.Word("note.workload", "number", load+1))
+}
+
+// folded writes what is only shown on request. The blank lines let what is inside be
+// Markdown.
+func (w *writer) folded(summary string, body func()) {
+	w.linef("<details>\n<summary>%s</summary>\n", htmlText(summary))
+	body()
+	w.linef("</details>\n")
+}
+
+// sentence ends what is said.
+func (w *writer) sentence(said string) string { return w.Word("note.sentence", "said", said) }
+
+// aside is a phrase with another one in brackets.
+func (w *writer) aside(said, aside string) string {
+	return w.Word("comparison.beside", "said", said, "aside", aside)
+}
+
+// of is a phrase after what it is about.
+func (w *writer) of(what, said string) string {
+	return w.Word("comparison.of", "what", what, "said", said)
+}
+
+// runsOf are the runs of a variant that were given.
+func (w *writer) runsOf(v compare.Variant) (runs []Run) {
+	for _, ref := range v.Runs {
+		if r, ok := w.run(ref); ok {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// run is the run of a reference, if it was given.
+func (w *writer) run(ref compare.Ref) (Run, bool) {
+	i := slices.IndexFunc(w.note.Runs, func(r Run) bool { return r.ID == ref.ID })
+	if i < 0 {
+		return Run{}, false
+	}
+	return w.note.Runs[i], true
+}
+
+// hideMessage masks the secrets in a value of a setting.
+func hideMessage(name string, value plan.Message) plan.Message {
+	return value.Map(func(s string) string { return hide(name, s) })
+}
+
+// hideResidue masks those in the values that a setting has in several runs.
+func hideResidue(r compare.Residue) compare.Residue {
+	values := make([][]plan.Message, len(r.Values))
+	for i, of := range r.Values {
+		for _, v := range of {
+			values[i] = append(values[i], hideMessage(r.Setting, v))
+		}
+	}
+	r.Values = values
+	return r
 }

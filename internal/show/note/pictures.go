@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -23,14 +22,14 @@ type picture struct {
 
 func (w *writer) pictures() error {
 	started := false
-	for i, load := range w.Comparison.Workloads {
+	for i, load := range w.note.Comparison.Workloads {
 		pictures := append(w.changes(load), w.curves(load)...)
 		pictures = append(pictures, w.timelines(load)...)
 		if len(pictures) == 0 {
 			continue
 		}
 		if !started {
-			w.heading(2, w.words.plots)
+			w.heading(2, w.Word("note.plots"))
 			started = true
 		}
 		w.loadHeading(i)
@@ -48,8 +47,8 @@ func (w *writer) picture(name string, p picture) error {
 	if err != nil {
 		return err
 	}
-	if w.Folder != "" {
-		name = strings.TrimSuffix(w.Folder, "/") + "/" + name
+	if w.note.Folder != "" {
+		name = strings.TrimSuffix(w.note.Folder, "/") + "/" + name
 	}
 	w.plots = append(w.plots, File{Name: name, Data: data})
 	w.paragraph(fmt.Sprintf("![%s](%s)", escape(p.title), link(name)))
@@ -57,47 +56,38 @@ func (w *writer) picture(name string, p picture) error {
 	return nil
 }
 
-// drawn are the figures of a plot of changes, from the top.
-var drawn = []string{
-	"throughput.output", "ttft.mean", "ttft.median", "ttft.p99", "tpot.mean", "tpot.p99",
-	"itl.mean", "itl.median", "itl.p99", "icl.mean", "icl.p99", "e2el.mean", "e2el.p99",
-}
-
 // changes are dots, which tables have too.
 func (w *writer) changes(load compare.Workload) []picture {
 	if len(load.Variants) < 2 {
 		return nil
 	}
-	dots := plot.Dots{Baseline: load.Variants[0].Name, Margin: w.Comparison.Margin}
+	dots := plot.Dots{Baseline: load.Variants[0].Name, Margin: w.note.Comparison.Margin}
 	for _, v := range load.Variants[1:] {
 		dots.Variants = append(dots.Variants, v.Name)
 	}
-	for _, name := range drawn {
-		for _, r := range load.Rows {
-			if row, ok := w.dotRow(load, r); ok && r.Quantity.Name == name {
-				dots.Rows = append(dots.Rows, row)
-			}
+	for _, r := range load.Rows {
+		if row, ok := w.dotRow(load, r); ok && r.Rank > 0 {
+			dots.Rows = append(dots.Rows, row)
 		}
 	}
 	if len(dots.Rows) == 0 {
 		return nil
 	}
-	p, baseline := w.words, load.Variants[0].Name
-	title, margin := w.lang.Word("plot.changes", "baseline", baseline), w.said.Share(w.Comparison.Margin)
-	caption := w.say(p.bareDots, escape(baseline), margin)
+	args := []any{"baseline", escape(dots.Baseline), "level", w.Share(w.note.Comparison.Level), "margin", w.Share(dots.Margin)}
+	title, caption := w.Word("plot.changes", "baseline", dots.Baseline), w.Word("note.changes-bare", args...)
 	if slices.ContainsFunc(dots.Rows, func(r plot.DotRow) bool {
 		return slices.ContainsFunc(r.Dots, func(d plot.Dot) bool { return !math.IsNaN(d.Low) })
 	}) {
-		caption = w.say(p.dotsCaption, escape(baseline), w.said.Share(w.Comparison.Level), margin)
+		caption = w.Word("note.changes", args...)
 	}
 	return []picture{{"changes", title, caption, func(out io.Writer) error {
-		return plot.Changes(out, w.lang, dots)
+		return plot.Changes(out, w.Language, dots)
 	}}}
 }
 
 // dotRow is a figure in a plot of changes; ok if there is a change in it.
 func (w *writer) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, ok bool) {
-	row.Name = w.said.Title(r.Quantity)
+	row.Name = w.Title(r.Quantity)
 	same := func(o compare.Row) bool {
 		return o.Quantity.Name == r.Quantity.Name && o.Definition.ID != r.Definition.ID
 	}
@@ -131,53 +121,51 @@ func (w *writer) curves(load compare.Workload) (pictures []picture) {
 		several = several || len(c.Runs) > 1
 		variants = append(variants, c)
 	}
-	p := w.words
 	add := func(name, caption string, draw func(io.Writer, *words.Language, []plot.Curves) error) {
 		if several {
-			caption += p.gap + p.severalRuns
+			caption = w.Join("sentence", caption, w.Word("note.several-runs"))
 		}
-		pictures = append(pictures, picture{name, w.lang.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.lang, variants) }})
+		pictures = append(pictures, picture{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
 	}
 	has := func(is func(plot.Digest) bool) bool {
 		return slices.ContainsFunc(variants, func(c plot.Curves) bool { return slices.ContainsFunc(c.Runs, is) })
 	}
 	if has(func(d plot.Digest) bool { return len(d.TTFT) > 0 }) {
-		add("ttft", p.ttftCaption, plot.TTFT)
+		add("ttft", w.Word("note.ttft"), plot.TTFT)
 	}
 	if has(func(d plot.Digest) bool { return len(d.ITL) > 0 }) {
-		add("itl", p.itlCaption, plot.ITL)
+		add("itl", w.Word("note.itl"), plot.ITL)
 	}
 	if window := plot.WindowOf(variants); window > 0 {
-		add("output", fmt.Sprintf(p.outputCaption, strconv.FormatFloat(window, 'g', -1, 64)), plot.Output)
+		add("output", w.Word("note.output", "window", window), plot.Output)
 	}
 	return pictures
 }
 
 // timelines are of the first run of each variant.
 func (w *writer) timelines(load compare.Workload) (pictures []picture) {
-	p := w.words
 	for i, v := range load.Variants {
 		runs := w.runsOf(v)
 		if len(runs) == 0 || len(runs[0].Digest.Timeline.Spans) == 0 {
 			continue
 		}
 		l := runs[0].Digest.Timeline
-		title := w.lang.Word("plot.requests", "variant", v.Name)
-		caption := w.say(p.timelineCaption, escape(v.Name)) + w.thinned(l.Every, len(runs))
+		title := w.Word("plot.requests", "variant", v.Name)
+		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", escape(v.Name))}, w.thinned(l.Every, len(runs))...)...)
 		pictures = append(pictures, picture{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
-			return plot.Requests(out, w.lang, v.Name, l)
+			return plot.Requests(out, w.Language, v.Name, l)
 		}})
 	}
 	return pictures
 }
 
 // thinned says what a timeline leaves out.
-func (w *writer) thinned(every, runs int) (said string) {
+func (w *writer) thinned(every, runs int) (said []string) {
 	if every > 1 {
-		said += w.words.gap + fmt.Sprintf(w.words.timelineEvery, every)
+		said = append(said, w.Word("note.timeline-thinned", "every", every))
 	}
 	if runs > 1 {
-		said += w.words.gap + w.words.timelineFirst
+		said = append(said, w.Word("note.timeline-first"))
 	}
 	return said
 }

@@ -13,21 +13,21 @@ const unfolded = 2
 
 // results are the tables, folded where they are many.
 func (w *writer) results() error {
-	if len(w.Runs) == 0 {
+	if len(w.note.Runs) == 0 {
 		return nil
 	}
-	w.heading(2, w.words.results)
+	w.heading(2, w.Word("note.results"))
 	level := 3
-	for i, load := range w.Comparison.Workloads {
+	for i, load := range w.note.Comparison.Workloads {
 		w.loadHeading(i)
-		if len(w.Comparison.Workloads) > 1 {
+		if len(w.note.Comparison.Workloads) > 1 {
 			level = 4
 		}
 		for _, v := range load.Variants {
 			switch runs := w.runsOf(v); {
 			case len(runs) == 0:
-			case len(w.Runs) > unfolded:
-				w.folded(v.Name+w.words.open+w.said.Runs(v)+w.words.shut, func() {
+			case len(w.note.Runs) > unfolded:
+				w.folded(w.aside(v.Name, w.Runs(v)), func() {
 					for _, r := range runs {
 						w.table(r)
 					}
@@ -62,18 +62,18 @@ func (w *writer) table(r Run) {
 func (w *writer) method() error {
 	var lines []string
 	if tests := w.tests(); len(tests) > 0 {
-		level := fmt.Sprintf(w.words.level, w.said.Share(w.Comparison.Level), w.said.Share(w.Comparison.Margin))
-		lines = append(lines, "- "+level, "- "+fmt.Sprintf(w.words.tests, strings.Join(tests, w.words.stop)))
+		c := w.note.Comparison
+		lines = append(lines, "- "+w.Word("note.level", "level", w.Share(c.Level), "margin", w.Share(c.Margin)), "- "+w.Word("note.tests", "tests", tests))
 	} else {
-		lines = append(lines, "- "+w.words.noTests)
+		lines = append(lines, "- "+w.Word("note.no-tests"))
 	}
 	for _, d := range w.definitions() {
 		lines = append(lines, "- "+d)
 	}
-	if slices.ContainsFunc(w.Runs, func(r Run) bool { return len(r.Digest.TTFT) > 0 }) {
-		lines = append(lines, "- "+w.words.plotRules)
+	if slices.ContainsFunc(w.note.Runs, func(r Run) bool { return len(r.Digest.TTFT) > 0 }) {
+		lines = append(lines, "- "+w.Word("note.plot-rules"))
 	}
-	w.heading(2, w.words.method)
+	w.heading(2, w.Word("note.method"))
 	w.paragraph(lines...)
 	return nil
 }
@@ -81,7 +81,7 @@ func (w *writer) method() error {
 // tests are what changes rest on, each once.
 func (w *writer) tests() (tests []string) {
 	w.eachChange(func(_ compare.Row, c compare.Change) {
-		if t := escape(w.said.Foreign(c.Test)); t != "" && !slices.Contains(tests, t) {
+		if t := escape(w.Say(c.Test)); t != "" && !slices.Contains(tests, t) {
 			tests = append(tests, t)
 		}
 	})
@@ -89,7 +89,7 @@ func (w *writer) tests() (tests []string) {
 }
 
 func (w *writer) eachChange(see func(compare.Row, compare.Change)) {
-	for _, load := range w.Comparison.Workloads {
+	for _, load := range w.note.Comparison.Workloads {
 		for _, r := range load.Rows {
 			for _, c := range r.Cells {
 				if c.Change != nil {
@@ -106,25 +106,25 @@ var defined = []string{"ttft", "tpot", "itl", "icl"}
 // definitions say by whose rules the figures are, and what those rules are.
 func (w *writer) definitions() (lines []string) {
 	var ids []string
-	words := map[string][]string{}
-	for _, load := range w.Comparison.Workloads {
+	meanings := map[string][]string{}
+	for _, load := range w.note.Comparison.Workloads {
 		for _, r := range load.Rows {
 			metric, _, _ := strings.Cut(r.Quantity.Name, ".")
-			if !slices.Contains(defined, metric) || r.Definition.Words == "" {
+			if !slices.Contains(defined, metric) || r.Definition.Says == "" {
 				continue
 			}
 			id := r.Definition.ID
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
-			said := strings.ToUpper(metric) + w.words.colon + escape(w.said.Definition(r.Definition))
-			if !slices.Contains(words[id], said) {
-				words[id] = append(words[id], said)
+			said := w.of(strings.ToUpper(metric), escape(w.Word(r.Definition.Says)))
+			if !slices.Contains(meanings[id], said) {
+				meanings[id] = append(meanings[id], said)
 			}
 		}
 	}
 	for _, id := range ids {
-		lines = append(lines, fmt.Sprintf(w.words.definitions, escape(id))+w.words.gap+strings.Join(words[id], w.words.stop)+w.words.end)
+		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", escape(id)), w.sentence(w.Join("stop", meanings[id]...))))
 	}
 	return lines
 }

@@ -39,12 +39,3 @@ func hide(name, value string) string {
 	}
 	return hideIn(value)
 }
-
-// hideAll masks the values that a setting has in several runs.
-func hideAll(name string, values []string) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = hide(name, v)
-	}
-	return out
-}

@@ -1,125 +1,60 @@
 package note
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
-// listed is how many figures a sentence names.
-const listed = 6
-
-// briefly is how many it names of which nothing is known.
-const briefly = 4
-
-// settled is of how many figures a sentence says what would decide them.
-const settled = 3
-
-// mainFigures are those that people look at first, in that order. What else differs
-// stands in the table: much of it says the same again.
-var mainFigures = []string{
-	"throughput.output", "goodput", "requests.failed",
-	"ttft.mean", "tpot.mean", "itl.mean", "e2el.mean",
-	"ttft.p99", "tpot.p99", "itl.p99", "icl.p99", "e2el.p99",
-	"ttft.median", "tpot.median", "itl.median", "e2el.median",
-	"throughput.requests",
-}
-
-// A finding is a figure with its change.
-type finding struct {
-	compare.Change
-	row compare.Row
-}
-
-// findings are the changes of a variant in the main figures, the weightiest first;
-// without any of those, in all that should go one way.
-func findings(load compare.Workload, variant int) (main []finding) {
-	var other []finding
-	for _, r := range load.Rows {
-		if variant >= len(r.Cells) || r.Cells[variant].Change == nil || r.Quantity.Better == metrics.Neither {
-			continue
-		}
-		f := finding{*r.Cells[variant].Change, r}
-		if f.Plain && f.Relative == 0 {
-			continue // none here and none there
-		}
-		if slices.Contains(mainFigures, r.Quantity.Name) {
-			main = append(main, f)
-		} else {
-			other = append(other, f)
-		}
-	}
-	if main == nil {
-		return other
-	}
-	slices.SortStableFunc(main, func(a, b finding) int {
-		return cmp.Compare(slices.Index(mainFigures, a.row.Quantity.Name), slices.Index(mainFigures, b.row.Quantity.Name))
-	})
-	return main
-}
-
-// patience is how many more runs somebody may make.
-const patience = 50
-
-// of are the findings with a verdict.
-func of(all []finding, verdict compare.Verdict) (some []finding) {
-	for _, f := range all {
-		if f.Verdict == verdict {
-			some = append(some, f)
-		}
-	}
-	return some
-}
-
-// decidable reports whether a verdict may rest on a basis at all.
-func decidable(b compare.Basis) bool {
-	return b == compare.Replicates || b == compare.Pairs || b == compare.Borrowed
-}
-
 func (w *writer) verdicts() error {
-	w.heading(2, w.words.conclusion)
-	loads := w.Comparison.Workloads
+	w.heading(2, w.Word("note.verdict"))
+	loads := w.note.Comparison.Workloads
 	if len(loads) == 0 {
-		w.paragraph(w.words.nothing)
+		w.paragraph(w.Word("note.nothing"))
 		return nil
 	}
-	basis := w.basis(loads[0])
-	if slices.ContainsFunc(loads, func(l compare.Workload) bool { return w.basis(l) != basis }) {
-		basis = ""
+	why := whyUndecided(loads[0])
+	if slices.ContainsFunc(loads, func(l compare.Workload) bool { return whyUndecided(l) != why }) {
+		why = ""
 	}
-	if basis != "" {
-		w.paragraph(basis)
+	if why != "" {
+		w.paragraph(w.Word(why))
 	}
 	for i, load := range loads {
 		w.loadHeading(i)
-		w.verdict(load, basis == "")
+		w.verdict(load, why == "")
 	}
-	if slices.ContainsFunc(loads, func(l compare.Workload) bool { return w.basis(l) != "" }) {
+	if slices.ContainsFunc(loads, func(l compare.Workload) bool { return whyUndecided(l) != "" }) {
 		if len(loads) > 1 {
-			w.heading(3, w.words.next)
+			w.heading(3, w.Word("note.next"))
 		}
-		w.paragraph(fmt.Sprintf(w.words.advise, enough(w.Comparison.Level)))
+		w.paragraph(w.Word("note.advice", "runs", w.note.Comparison.Enough))
 	}
 	return nil
 }
 
-// basis is why nothing is decided in a workload, "" where something may be.
-func (w *writer) basis(load compare.Workload) string {
-	bases := basesOf(load)
-	switch {
-	case len(bases) == 0 || slices.ContainsFunc(bases, decidable):
+// whyUndecided is why nothing is decided in a workload, "" where something may be.
+func whyUndecided(load compare.Workload) plan.Code {
+	switch basis := basisOf(load); {
+	case basis == "" || basis.Decides():
 		return ""
-	case slices.Contains(bases, compare.Within):
-		return w.words.withinBasis
+	case basis == compare.Within:
+		return "note.within-basis"
 	}
-	return w.words.noBasis
+	return "note.no-basis"
+}
+
+// basisOf is the best that a change of a workload rests on, "" if there is none.
+func basisOf(load compare.Workload) (best compare.Basis) {
+	for _, v := range load.Variants {
+		if v.Tally != nil && (best == "" || v.Tally.Basis != "" && v.Tally.Basis.Better(best)) {
+			best = v.Tally.Basis
+		}
+	}
+	return best
 }
 
 // verdict is what a colleague can act on; why says what nothing can be decided for,
@@ -128,192 +63,151 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 	w.warnings(load)
 	if len(load.Variants) < 2 {
 		for _, v := range load.Variants {
-			w.paragraph(fmt.Sprintf(w.words.alone, escape(v.Name)))
+			w.paragraph(w.Word("note.alone", "variant", escape(v.Name)))
 		}
 		return
 	}
-	switch basis := w.basis(load); {
-	case basis == "" && len(basesOf(load)) > 0 && !found(load):
-		w.paragraph(w.words.nothingFound)
-	case basis != "" && why:
-		w.paragraph(basis)
+	switch reason := whyUndecided(load); {
+	case basisOf(load).Decides() && !found(load):
+		w.paragraph(w.Word("note.nothing-found"))
+	case reason != "" && why:
+		w.paragraph(w.Word(reason))
 	}
 	evidence, alike := w.evidence(load)
-	w.paragraph(fmt.Sprintf(w.words.against, escape(load.Variants[0].Name), evidence))
+	w.paragraph(w.Word("note.against", "baseline", escape(load.Variants[0].Name), "evidence", evidence))
 	var lines []string
 	for i, v := range load.Variants[1:] {
-		line := "- **" + escape(v.Name) + "**"
+		name := "**" + escape(v.Name) + "**"
 		if !alike {
-			line += w.words.open + w.said.Runs(v) + w.words.shut
+			name = w.aside(name, w.Runs(v))
 		}
-		lines = append(lines, line+w.words.colon+w.ofVariant(load, i+1))
+		lines = append(lines, "- "+w.of(name, w.ofVariant(load, i+1)))
 	}
 	w.paragraph(lines...)
 	w.noise(load)
 	w.claims(load)
 }
 
-// evidence is what there is of the baseline, or of each variant, if that is alike.
-func (w *writer) evidence(load compare.Workload) (said string, alike bool) {
-	said = w.said.Runs(load.Variants[0])
-	if slices.ContainsFunc(load.Variants, func(v compare.Variant) bool { return w.said.Runs(v) != said }) {
-		return said, false
-	}
-	if strings.ContainsAny(said[:1], "0123456789") && w.Lang == report.Zh {
-		said = " " + said
-	}
-	return fmt.Sprintf(w.words.each, said), true
-}
-
-// noise is how much repeated runs differ.
-func (w *writer) noise(load compare.Workload) {
-	var sentences []string
-	var parts []string
-	for _, f := range findings(load, 1) {
-		if f.Noise > 0 && decidable(f.Basis) && len(parts) < listed && !f.Plain {
-			parts = append(parts, w.title(f.row)+" "+w.said.Share(rounded(f.Noise)))
-		}
-	}
-	if parts != nil {
-		sentences = append(sentences, fmt.Sprintf(w.words.noise, strings.Join(parts, w.words.comma)))
-	}
-	if slices.Contains(basesOf(load), compare.Borrowed) {
-		sentences = append(sentences, w.words.borrowed)
-	}
-	if sentences != nil {
-		w.paragraph(strings.Join(sentences, w.words.gap))
-	}
-}
-
-// rounded is a share with two digits.
-func rounded(v float64) float64 {
-	p := math.Pow(10, math.Floor(math.Log10(v))-1)
-	return math.Round(v/p) * p
-}
-
 // found reports whether anything was decided but that there is no difference.
 func found(load compare.Workload) bool {
-	for i := range load.Variants {
-		for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Changed} {
-			if len(of(findings(load, i), v)) > 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(load.Rows, func(r compare.Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c compare.Cell) bool { return c.Change != nil && c.Change.Verdict.Differs() })
+	})
 }
 
-// basesOf are those of a workload's changes.
-func basesOf(load compare.Workload) (bases []compare.Basis) {
-	for i := range load.Variants {
-		for _, f := range findings(load, i) {
-			if !slices.Contains(bases, f.Basis) {
-				bases = append(bases, f.Basis)
-			}
-		}
+// evidence is what there is of the baseline, or of each variant, if that is alike.
+func (w *writer) evidence(load compare.Workload) (said string, alike bool) {
+	said = w.Runs(load.Variants[0])
+	if slices.ContainsFunc(load.Variants, func(v compare.Variant) bool { return w.Runs(v) != said }) {
+		return said, false
 	}
-	return bases
-}
-
-// enough runs of each are those with which a permutation test can tell anything at a
-// level: the two most extreme of all arrangements are few enough.
-func enough(level float64) int {
-	for n := 2; n < 20; n++ {
-		if arrangements := math.Round(math.Gamma(float64(2*n+1)) / math.Pow(math.Gamma(float64(n+1)), 2)); 2/arrangements <= 1-level {
-			return n
-		}
-	}
-	return 20
+	return w.Word("note.each", "runs", said), true
 }
 
 // ofVariant are the sentences on a variant.
 func (w *writer) ofVariant(load compare.Workload, variant int) string {
-	all := findings(load, variant)
+	t, all := load.Variants[variant].Tally, findings(load, variant)
 	switch {
 	case len(all) == 0:
-		return w.words.incomparable + w.words.end
-	case decidable(all[0].Basis):
-		return w.decided(all)
+		return w.sentence(w.Word("note.incomparable"))
+	case all[0].Basis.Decides():
+		return w.decided(load, variant)
 	case all[0].Basis == compare.Within:
-		return w.within(all)
+		return w.sentence(w.within(all))
 	}
-	return w.list(all[:min(briefly, len(all))], briefly, false) + escape(w.said.BeyondUsual(load, variant)) + w.words.end
+	said := w.list(all[:min(briefly, len(all))], briefly, false)
+	if unusual := w.Unusual(*t); unusual != "" {
+		said = w.Join("stop", said, escape(unusual))
+	}
+	return w.sentence(said)
+}
+
+// A finding is a figure with its change.
+type finding struct {
+	compare.Change
+	row compare.Row
+}
+
+// findings are the changes of a variant that are to be quoted.
+func findings(load compare.Workload, variant int) []finding {
+	if t := load.Variants[variant].Tally; t != nil {
+		return findingsIn(load, variant, t.Main)
+	}
+	return nil
+}
+
+func findingsIn(load compare.Workload, variant int, rows []int) (all []finding) {
+	for _, i := range rows {
+		all = append(all, finding{*load.Rows[i].Cells[variant].Change, load.Rows[i]})
+	}
+	return all
 }
 
 // within is what single runs with records show.
 func (w *writer) within(all []finding) string {
-	var apart []finding
-	for _, f := range all {
-		if f.Apart {
-			apart = append(apart, f)
-		}
+	apart := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return !f.Apart })
+	if len(apart) == 0 {
+		return w.Word("note.within-none")
 	}
-	if apart == nil {
-		return w.words.withinNone + w.words.end
-	}
-	return fmt.Sprintf(w.words.apart, w.list(apart, listed, true)) + w.words.end
+	return w.Word("note.apart", "figures", w.list(apart, listed, true))
 }
 
 // decided is the verdict where noise is known.
-func (w *writer) decided(all []finding) string {
-	var large, same []finding
-	for _, f := range all {
-		if f.Verdict == compare.Same || w.said.Small(f.Change) {
-			same = append(same, f)
-		} else {
-			large = append(large, f)
-		}
+func (w *writer) decided(load compare.Workload, variant int) string {
+	of := func(is func(finding) bool) []finding {
+		return slices.DeleteFunc(findings(load, variant), func(f finding) bool { return !is(f) })
 	}
-	better, worse := of(large, compare.Better), of(large, compare.Worse)
-	changed, unknown := of(large, compare.Changed), of(large, compare.CannotTell)
+	same := func(f finding) bool { return f.Verdict == compare.Same || f.Small }
+	large := func(v compare.Verdict) []finding {
+		return of(func(f finding) bool { return f.Verdict == v && !same(f) })
+	}
 	var parts []string
-	add := func(f []finding, sentence string) {
-		if len(f) > 0 {
-			parts = append(parts, fmt.Sprintf(sentence, w.list(f, listed, true)))
+	add := func(code plan.Code, all []finding, said func([]finding) string) {
+		if len(all) > 0 {
+			parts = append(parts, w.Word(code, "figures", said(all), "margin", w.Share(w.note.Comparison.Margin)))
 		}
 	}
-	add(better, w.words.betterIn)
-	add(worse, w.words.worseIn)
-	add(changed, w.words.changedIn)
-	if len(same) > 0 {
-		parts = append(parts, fmt.Sprintf(w.words.sameIn, w.said.Share(w.Comparison.Margin), w.names(same)))
-	}
-	if len(unknown) > 0 {
-		parts = append(parts, fmt.Sprintf(w.words.unknownIn, w.open(unknown)))
-	}
-	return strings.Join(parts, w.words.gap)
+	changes := func(all []finding) string { return w.list(all, listed, true) }
+	add("note.better", large(compare.Better), changes)
+	add("note.worse", large(compare.Worse), changes)
+	add("note.changed", large(compare.Changed), changes)
+	add("note.same", of(same), func(all []finding) string {
+		return w.enumerate(all, listed, func(f finding) string { return w.title(f.row) })
+	})
+	add("note.unknown", large(compare.CannotTell), func(all []finding) string { return w.open(load, variant, all) })
+	return w.Join("sentence", parts...)
 }
 
-// title is what a figure is called.
-func (w *writer) title(r compare.Row) string { return escape(w.said.Title(r.Quantity)) }
+// How many figures a sentence names: at most, of which nothing is known, and of which it
+// says what would settle them.
+const (
+	listed  = 6
+	briefly = 4
+	settled = 3
+)
+
+// open names what is not decided, and what would decide some of it.
+func (w *writer) open(load compare.Workload, variant int, all []finding) string {
+	said := w.list(all, briefly, true)
+	var parts []string
+	for _, f := range findingsIn(load, variant, load.Variants[variant].Tally.Settling) {
+		parts = append(parts, w.Word("note.settle", "figure", w.title(f.row), "runs", f.More))
+	}
+	if parts == nil {
+		return said
+	}
+	return w.Join("stop", said, w.Word("note.settling", "figures", parts[:min(settled, len(parts))]))
+}
 
 // list names figures with their changes, and where those lie.
 func (w *writer) list(all []finding, most int, intervals bool) string {
 	return w.enumerate(all, most, func(f finding) string {
-		said := w.title(f.row) + " " + w.said.Change(f.row, f.Change)
-		if at := w.said.Interval(f.row, f.Change); intervals && at != "" {
+		said := w.title(f.row) + " " + w.Change(f.row, f.Change)
+		if at := w.Interval(f.row, f.Change); intervals && at != "" {
 			said += " " + escape(at)
 		}
 		return said
 	})
-}
-
-func (w *writer) names(all []finding) string {
-	return w.enumerate(all, listed, func(f finding) string { return w.title(f.row) })
-}
-
-// open names what is not decided, and what would decide some of it.
-func (w *writer) open(all []finding) string {
-	said := w.list(all, briefly, true)
-	wanting := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return f.More == 0 || f.More > patience })
-	if len(wanting) == 0 {
-		return said
-	}
-	var parts []string
-	for _, f := range wanting[:min(settled, len(wanting))] {
-		parts = append(parts, fmt.Sprintf(w.words.settle, f.More, w.title(f.row)))
-	}
-	return said + w.words.stop + w.words.settling + strings.Join(parts, w.words.comma)
 }
 
 // enumerate names the first few.
@@ -323,9 +217,38 @@ func (w *writer) enumerate(all []finding, most int, name func(finding) string) s
 		parts = append(parts, name(f))
 	}
 	if rest := len(all) - len(parts); rest > 0 {
-		parts = append(parts, fmt.Sprintf(w.words.more, rest))
+		parts = append(parts, w.Word("list.more", "n", rest))
 	}
-	return strings.Join(parts, w.words.comma)
+	return w.Join("comma", parts...)
+}
+
+// title is what a figure is called.
+func (w *writer) title(r compare.Row) string { return escape(w.Title(r.Quantity)) }
+
+// noise is how much repeated runs differ.
+func (w *writer) noise(load compare.Workload) {
+	var parts, sentences []string
+	for _, f := range findings(load, 1) {
+		if f.Noise > 0 && f.Basis.Decides() && !f.Plain && len(parts) < listed {
+			parts = append(parts, w.title(f.row)+" "+w.Share(rounded(f.Noise)))
+		}
+	}
+	if parts != nil {
+		sentences = append(sentences, w.Word("note.noise", "figures", parts))
+	}
+	borrowed := func(v compare.Variant) bool { return v.Tally != nil && v.Tally.Basis == compare.Borrowed }
+	if slices.ContainsFunc(load.Variants, borrowed) {
+		sentences = append(sentences, w.Word("note.borrowed"))
+	}
+	if sentences != nil {
+		w.paragraph(w.Join("sentence", sentences...))
+	}
+}
+
+// rounded is a share with two digits.
+func rounded(v float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return math.Round(v/p) * p
 }
 
 // claims are what an author stated, and whether it stands.
@@ -333,9 +256,9 @@ func (w *writer) claims(load compare.Workload) {
 	if len(load.Claims) == 0 {
 		return
 	}
-	lines := []string{w.words.claims, ""}
+	lines := []string{w.Word("note.claims"), ""}
 	for _, c := range load.Claims {
-		lines = append(lines, "- "+escape(w.said.Claim(c, w.files() > 1)))
+		lines = append(lines, "- "+escape(w.Claim(c, w.files() > 1)))
 	}
 	w.paragraph(lines...)
 }
@@ -343,7 +266,7 @@ func (w *writer) claims(load compare.Workload) {
 // files is from how many the runs are.
 func (w *writer) files() int {
 	var files []string
-	for _, r := range w.Runs {
+	for _, r := range w.note.Runs {
 		if r.Origin != nil && !slices.Contains(files, r.Origin.File) {
 			files = append(files, r.Origin.File)
 		}
@@ -357,25 +280,47 @@ func (w *writer) warnings(load compare.Workload) {
 	for _, v := range load.Variants {
 		lines = append(lines, w.doubts(v)...)
 	}
-	p := w.words
-	of := func(sentence string, is func(Run) bool) {
+	of := func(code plan.Code, is func(Run) bool) {
 		if names := w.variantsWith(load, is); len(names) > 0 {
-			lines = append(lines, "- "+fmt.Sprintf(sentence, strings.Join(names, p.comma)))
+			lines = append(lines, "- "+w.Word(code, "variants", names))
 		}
 	}
-	of(p.simulated, func(r Run) bool { return r.Kind == trace.Simulated })
-	of(p.interrupted, func(r Run) bool { return r.Status == trace.Interrupted })
+	of("note.simulated", func(r Run) bool { return r.Kind == trace.Simulated })
+	of("note.interrupted", func(r Run) bool { return r.Status == trace.Interrupted })
 	var others []string
 	for _, r := range load.Residue {
-		r.Values = hideAll(r.Setting, r.Values)
-		others = append(others, escape(w.said.Residue(r)))
+		others = append(others, escape(w.Residue(hideResidue(r))))
 	}
 	if others != nil {
-		lines = append(lines, "- "+fmt.Sprintf(p.residue, strings.Join(others, p.stop)))
+		lines = append(lines, "- "+w.Word("note.residue", "settings", others))
 	}
 	if lines != nil {
 		w.paragraph(lines...)
 	}
+}
+
+// doubts are the runs of a variant that are not valid, and why.
+func (w *writer) doubts(v compare.Variant) (lines []string) {
+	for i, ref := range v.Runs {
+		code := map[trace.Validity]plan.Code{trace.Invalid: "note.invalid", trace.Doubtful: "note.doubtful"}[ref.Verdict]
+		if code == "" {
+			continue
+		}
+		name := escape(v.Name)
+		if len(v.Runs) > 1 {
+			name = w.aside(name, w.Word("note.run-number", "number", i+1, "of", len(v.Runs)))
+		}
+		said := w.Word(code, "run", name)
+		if r, ok := w.run(ref); ok && r.Verdict != nil && len(r.Verdict.Reasons) > 0 {
+			var reasons []string
+			for _, reason := range r.Verdict.Reasons {
+				reasons = append(reasons, escape(w.Say(reason)))
+			}
+			said = w.of(said, w.Join("stop", reasons...))
+		}
+		lines = append(lines, "- "+w.sentence(said))
+	}
+	return lines
 }
 
 // variantsWith are those of which a run is so.
@@ -386,27 +331,4 @@ func (w *writer) variantsWith(load compare.Workload, is func(Run) bool) (names [
 		}
 	}
 	return names
-}
-
-// doubts are the runs of a variant that are not valid, and why.
-func (w *writer) doubts(v compare.Variant) (lines []string) {
-	for i, ref := range v.Runs {
-		sentence := map[trace.Validity]string{trace.Invalid: w.words.invalid, trace.Doubtful: w.words.doubtful}[ref.Verdict]
-		if sentence == "" {
-			continue
-		}
-		name, why := escape(v.Name), w.words.end
-		if len(v.Runs) > 1 {
-			name += w.words.open + fmt.Sprintf(w.words.runNumber, i+1, len(v.Runs)) + w.words.shut
-		}
-		if r, ok := w.run(ref); ok && r.Verdict != nil && len(r.Verdict.Reasons) > 0 {
-			var reasons []string
-			for _, reason := range r.Verdict.Reasons {
-				reasons = append(reasons, escape(w.said.Foreign(reason)))
-			}
-			why = w.words.colon + strings.Join(reasons, w.words.stop) + w.words.end
-		}
-		lines = append(lines, "- "+fmt.Sprintf(sentence, name, why))
-	}
-	return lines
 }

@@ -31,6 +31,7 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -226,7 +227,7 @@ func braces(text string) (before, inner, rest string, ok bool) {
 
 func (l *Language) argument(v any, format string, args plan.Args) string {
 	if then, optional := strings.CutPrefix(format, "?"); optional {
-		if v == nil || v == "" || v == 0.0 || v == false {
+		if nothing(v) {
 			return ""
 		}
 		return l.fill(then, args)
@@ -258,12 +259,25 @@ func (l *Language) argument(v any, format string, args plan.Args) string {
 	return "?" // an argument that is not there
 }
 
+// nothing tells an argument that says none, or is not there.
+func nothing(v any) bool {
+	switch v := v.(type) {
+	case []string:
+		return len(v) == 0
+	case []plan.Message:
+		return len(v) == 0
+	case plan.Message:
+		return v.IsZero()
+	}
+	return v == nil || v == "" || v == 0.0 || v == false
+}
+
 // scales are what a number is multiplied with before it is written.
 var scales = map[string]float64{"": 1, "pct": 100, "ms": 1e3, "us": 1e6, "GiB": 1.0 / (1 << 30)}
 
 func number(v float64, format string) string {
 	if format == "dur" {
-		return time.Duration(v * 1e9).String()
+		return time.Duration(math.Round(v * 1e9)).String()
 	}
 	unit, verb, scaled := strings.Cut(format, " ")
 	if !scaled {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 const (
@@ -34,6 +35,9 @@ func areaOf(pkg string) string {
 var hidden = []struct{ from, to, why string }{
 	{"run", "show", "a run is prepared and executed without words"},
 	{"experiment", "show", "an experiment makes runs and judges them; others word it"},
+	{"show", "proof/truth", "what is shown of clients are results, not the server that gave them"},
+	{"show", "model/apiserver", "what is shown of a simulation is its trace"},
+	{"show", "wire", "what is shown has been received"},
 }
 
 // system are the packages of the operating system, and who may use them.
@@ -233,6 +237,29 @@ var banned = map[string]string{
 	"github.com/spf13/cobra":                     "kong parses commands",
 	"github.com/prometheus/client_golang":        "the engine writes its own few metrics",
 	"github.com/confluentinc/confluent-kafka-go": "needs cgo",
+}
+
+// otherWords are files outside of the catalogues that hold words of a language: by which
+// notes and names are recognized, and which a server for tests answers with.
+var otherWords = []string{"internal/tool/ingest/", "internal/judge/compare/baselines.go", "internal/proof/truth/texts.go"}
+
+// A sentence in Go code is shown in one language whatever was asked for; one in Chinese
+// is surely such.
+func TestOnlyCataloguesHaveWordsOfALanguage(t *testing.T) {
+	eachFile(t, func(name string) {
+		if strings.HasSuffix(name, "_test.go") || slices.ContainsFunc(otherWords, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			return
+		}
+		b, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, line := range strings.Split(string(b), "\n") {
+			if i := strings.IndexFunc(line, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) }); i >= 0 {
+				t.Errorf("%s:%d: %q: words belong into internal/show/words/catalogues", name, n+1, line[i:])
+			}
+		}
+	})
 }
 
 func TestBannedDependenciesStayOut(t *testing.T) {

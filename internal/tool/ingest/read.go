@@ -70,9 +70,10 @@ func scrub(run *trace.Run) {
 	if o == nil { // Pitot's own, which keeps none
 		return
 	}
-	for _, text := range []*string{&run.Name, &run.Plan.Model, &run.Plan.URL, &run.Plan.Workload, &run.Env.Server, &run.Env.Tokenizer} {
+	for _, text := range []*string{&run.Name, &run.Plan.Model, &run.Plan.URL, &run.Env.Server} {
 		*text = argparse.Mask(*text)
 	}
+	run.Plan.Workload, run.Env.Tokenizer = run.Plan.Workload.Map(argparse.Mask), run.Env.Tokenizer.Map(argparse.Mask)
 	for _, texts := range [][]string{o.Path, o.Around} {
 		for i := range texts {
 			texts[i] = argparse.Mask(texts[i])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -46,7 +47,7 @@ func describe(found []result.Found, problems []result.Problem) string {
 		fmt.Fprintf(&b, "%s:%d %s\n", o.File, o.Line, f.Run.Name)
 		fmt.Fprintf(&b, "  %s, %s form %s, path %q, trimmed %v, ends %v\n", f.Run.ID, o.Tool, o.Form, o.Path, o.Trimmed, f.Run.End)
 		fmt.Fprintf(&b, "  plan: model %q, url %q, protocol %q, %d requests, seed %d, rate %g, concurrency %d\n", p.Model, p.URL, p.Protocol, p.Requests, p.Seed, p.Rate, p.Concurrency)
-		fmt.Fprintf(&b, "        workload %q, arrival %q, server %q\n", p.Workload, p.Arrival, f.Run.Env.Server)
+		fmt.Fprintf(&b, "        workload %q, arrival %q, server %q\n", sentence(p.Workload), sentence(p.Arrival), f.Run.Env.Server)
 		for _, c := range o.Claims {
 			fmt.Fprintf(&b, "  claim, line %d: %q: %s %s %+.4g ±%.4g\n", c.Line, c.Text, c.Metric, c.Stat, c.Change, c.Step)
 		}
@@ -64,6 +65,11 @@ func describe(found []result.Found, problems []result.Problem) string {
 		fmt.Fprintf(&b, "problem %v\n", p)
 	}
 	return b.String()
+}
+
+func sentence(m plan.Message) string {
+	words, _ := m.Words()
+	return words
 }
 
 func TestNotes(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -22,7 +23,7 @@ func readForeign(f *result.Draft, o *result.Object) {
 			return strings.HasPrefix(arg, "--backend=") || strings.HasPrefix(arg, "--ramp-up")
 		})
 		if a, err = Parse(args, ""); err != nil {
-			f.Run.Notes = append(f.Run.Notes, "its settings make no command line of vLLM's: "+err.Error())
+			f.Run.Notes = append(f.Run.Notes, plan.Text("its settings make no command line of vLLM's: "+err.Error()))
 			a, args = new(Args), nil
 		}
 	}

@@ -32,9 +32,9 @@ func (e *FailedError) Error() string {
 	case r.Class == trace.HTTP:
 		return fmt.Sprintf("HTTP status %d: %s", r.Status, r.Error)
 	case r.Error == "":
-		return r.Class.Explain()
+		return r.Class.Brief()
 	}
-	return fmt.Sprintf("%s (%s)", r.Class.Explain(), r.Error)
+	return fmt.Sprintf("%s: %s", r.Class.Brief(), r.Error)
 }
 
 // MayPass tells whether the next attempt could go better.

@@ -64,7 +64,7 @@ func (e *CallError) Error() string {
 	if e.Class == trace.Other {
 		return fmt.Sprintf("%s: %v", e.Route, e.Err)
 	}
-	return fmt.Sprintf("%s: %s (%v)", e.Route, e.Class.Explain(), e.Err)
+	return fmt.Sprintf("%s: %s: %v", e.Route, e.Class.Brief(), e.Err)
 }
 
 func (e *CallError) Unwrap() error { return e.Err }

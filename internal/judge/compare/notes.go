@@ -1,0 +1,276 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Notes that a bottom line says too.
+const (
+	OneVariant   plan.Code = "compare.one-variant"
+	NothingKnown plan.Code = "compare.nothing-known" // variants, without repeated runs
+)
+
+// notes says what the data can carry.
+func (t *table) notes() {
+	t.noteBaseline()
+	t.noteNames()
+	t.noteDefinitions()
+	t.noteBases()
+	t.notePairs()
+	for _, v := range t.variants {
+		for _, r := range v.runs {
+			t.noteRun(r)
+		}
+	}
+}
+
+func (t *table) note(code plan.Code, args ...any) {
+	t.out.Notes = append(t.out.Notes, plan.Say(code, args...))
+}
+
+func (t *table) noteBaseline() {
+	baseline := t.variants[0].name
+	switch {
+	case len(t.variants) == 1:
+		t.note(OneVariant, "variant", baseline)
+	case t.base.missing:
+		t.note("compare.baseline-missing", "asked", t.o.Baseline, "variant", baseline)
+	case t.base.by == byName && t.base.index > 0:
+		t.note("compare.baseline-by-name", "variant", baseline)
+	}
+}
+
+// noteNames tells where different names were taken for those of one variant.
+func (t *table) noteNames() {
+	for _, v := range t.variants {
+		var names []string
+		for _, r := range v.runs {
+			if n := plainName(r); r.Variant == "" && !hasHeadings(r) && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+		if len(names) > 1 {
+			t.note("compare.taken-as-repeated", "runs", names, "variant", v.name)
+		}
+	}
+}
+
+func (t *table) noteDefinitions() {
+	byDefinitions := map[string][]metrics.Quantity{}
+	var order [][]string // definitions
+	for i := 0; i < len(t.keys); {
+		j := i
+		var ids []string
+		for j < len(t.keys) && t.keys[j].name == t.keys[i].name {
+			ids = append(ids, t.keys[j].definition)
+			j++
+		}
+		if all := strings.Join(ids, ", "); len(ids) > 1 {
+			if byDefinitions[all] == nil {
+				order = append(order, ids)
+			}
+			byDefinitions[all] = append(byDefinitions[all], t.out.Rows[i].Quantity)
+		}
+		i = j
+	}
+	for _, ids := range order {
+		figures := metrics.Titles(byDefinitions[strings.Join(ids, ", ")])
+		t.note("compare.definitions-apart", "figures", figures, "definitions", ids)
+	}
+}
+
+// noteBases says on what the verdicts of the variants rest, where that is little.
+func (t *table) noteBases() {
+	by := map[Basis][]string{}
+	for i, v := range t.variants[1:] {
+		b := t.bestBasis(i + 1)
+		by[b] = append(by[b], v.name)
+	}
+	baseline := []string{t.variants[0].name}
+	if names := by[Nothing]; names != nil {
+		code := NothingKnown
+		if !slices.ContainsFunc(t.group.runs, func(r *Run) bool { return !HasRecords(r.run) }) {
+			code = "compare.too-dependent"
+		}
+		t.note(code, "variants", append(baseline, names...))
+	}
+	if names := by[Within]; names != nil {
+		code := plan.Code("compare.within-only")
+		if t.o.SingleRuns {
+			code = "compare.within-accepted"
+		}
+		t.note(code, "variants", append(baseline, names...))
+	}
+	if by[Borrowed] != nil {
+		t.noteBorrowed()
+	}
+	if n := len(t.variants) - 1; n > 1 && t.anySettled() {
+		t.note("compare.many-variants", "variants", n, "share", min(1, float64(n)*t.o.alpha()))
+	}
+}
+
+// notePairs tells where runs could be compared in pairs.
+func (t *table) notePairs() {
+	var names []string
+	for _, v := range t.variants[1:] {
+		if !t.o.Paired && v.matches(t.variants[0]) {
+			names = append(names, v.name)
+		}
+	}
+	if names != nil {
+		t.note("compare.pairs-possible", "variants", names, "baseline", t.variants[0].name)
+	}
+}
+
+// matches reports whether the i-th runs of both sent the same requests, and others than
+// the runs before.
+func (v *variant) matches(base *variant) bool {
+	if len(v.runs) != len(base.runs) || len(v.runs) < 2 {
+		return false
+	}
+	seen := map[string]bool{}
+	for i, r := range v.runs {
+		b := base.runs[i]
+		if !HasRecords(r.run) || !HasRecords(b.run) || r.requests != b.requests || r.run.Plan.Seed != b.run.Plan.Seed {
+			return false
+		}
+		seen[fmt.Sprint(r.requests, r.run.Plan.Seed)] = true
+	}
+	return len(seen) == len(v.runs)
+}
+
+func (t *table) anySettled() bool {
+	return slices.ContainsFunc(t.out.Rows, func(r Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Verdict.Differs() })
+	})
+}
+
+// bestBasis is the best basis of the changes of a variant; counts that are the same
+// everywhere do not tell.
+func (t *table) bestBasis(i int) Basis {
+	best := Nothing
+	for _, row := range t.out.Rows {
+		if c := row.Cells[i].Change; c != nil && !row.Constant && c.Basis.Better(best) {
+			best = c.Basis
+		}
+	}
+	return best
+}
+
+// noteBorrowed tells by how much repeated runs differ, in figures that people quote.
+func (t *table) noteBorrowed() {
+	var single []string
+	df := 0.0
+	for i, v := range t.variants {
+		if len(v.runs) == 1 {
+			single = append(single, v.name)
+			continue
+		}
+		var spreads []plan.Message
+		for row, key := range t.keys {
+			if r := rank(key.name); r == 0 || r > quoted || t.plain[row] {
+				continue
+			}
+			if values := t.out.Rows[row].Cells[i].Values; len(values) > 1 {
+				by := slices.Max(values)/slices.Min(values) - 1
+				spreads = append(spreads, plan.Say("compare.spread", "share", by, "figure", t.out.Rows[row].Quantity.Title()))
+				df = max(df, t.borrowed(row).df)
+			}
+		}
+		if spreads != nil {
+			t.note("compare.repeated-differ", "variant", v.name, "spreads", spreads)
+		}
+	}
+	if df > 0 && single != nil {
+		t.note("compare.borrowed-noise", "variants", single, "df", df)
+	}
+}
+
+func (t *table) noteRun(r *Run) {
+	name := runName(r)
+	if v := r.run.Verdict; v != nil && v.Validity == trace.Invalid {
+		t.note("compare.invalid-run", "run", name, "reasons", v.Reasons)
+	}
+	if s := r.run.Status; s != trace.Complete && s != "" {
+		t.note("compare.broken-run", "run", name, "status", plan.Say(plan.Code("status."+string(s))))
+	}
+}
+
+func runName(r *Run) string {
+	if r.run.Name != "" && r.run.Name != r.run.ID {
+		return fmt.Sprintf("%s (%s)", r.run.ID, r.run.Name)
+	}
+	return r.run.ID
+}
+
+// notes tells which variants that were asked for met no common load, and why.
+func (c *Comparison) notes(tables []*table, o Options) {
+	var labels []string
+	beside := map[string]bool{} // labels that share a workload with another one
+	for _, t := range tables {
+		of := map[string]bool{}
+		for _, r := range t.group.runs {
+			of[r.Variant] = true
+			if r.Variant != "" && !slices.Contains(labels, r.Variant) {
+				labels = append(labels, r.Variant)
+			}
+		}
+		for label := range of {
+			beside[label] = beside[label] || len(of) > 1
+		}
+	}
+	told := map[string]bool{}
+	for _, label := range labels {
+		if beside[label] {
+			continue
+		}
+		other, gaps := nearest(tables, label, o.Ignore)
+		if len(gaps) == 0 || told[other+"\x00"+label] {
+			continue
+		}
+		told[label+"\x00"+other] = true
+		names, messages := make([]string, len(gaps)), make([]plan.Message, len(gaps))
+		for i, g := range gaps {
+			names[i] = g.setting
+			messages[i] = plan.Say("compare.gap", "setting", plan.Say(plan.Code("setting."+g.setting)), "one", g.one, "other", g.other)
+		}
+		c.Notes = append(c.Notes, plan.Say("compare.loads-apart", "one", label, "other", other, "gaps", messages, "settings", strings.Join(names, ",")))
+	}
+}
+
+// A gap is a setting of the load that keeps two variants apart, with its values.
+type gap struct {
+	setting    string
+	one, other plan.Message
+}
+
+// nearest is the label whose runs differ from those of this one in the fewest
+// settings of the load, with these.
+func nearest(tables []*table, label string, ignore []string) (other string, gaps []gap) {
+	for _, t := range tables {
+		for i, r := range t.group.runs {
+			if r.Variant != label {
+				continue
+			}
+			for _, u := range tables {
+				for j, s := range u.group.runs {
+					apart := t.group.loads[i].apart(u.group.loads[j], ignore)
+					if s.Variant == label || other != "" && len(apart) >= len(gaps) {
+						continue
+					}
+					other, gaps = s.Variant, nil
+					for _, name := range apart {
+						gaps = append(gaps, gap{name, t.group.loads[i].values[name], u.group.loads[j].values[name]})
+					}
+				}
+			}
+		}
+	}
+	return other, gaps
+}

@@ -1,0 +1,96 @@
+package verify
+
+import (
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/proof/conform"
+	"github.com/pitot-bench/pitot/internal/proof/truth"
+)
+
+// A contribution is what an answer of the server's adds to the sample of a metric.
+type contribution func(*sample, *truth.Request)
+
+// contributions are those of each definition.
+var contributions = map[plan.Code]contribution{
+	conform.ToFirstToken: each(func(a answer) (float64, bool) { return seconds(a.received, a.first), true }),
+	conform.ToLastToken:  each(func(a answer) (float64, bool) { return seconds(a.received, a.last), true }),
+	conform.ToEnd:        each(func(a answer) (float64, bool) { return seconds(a.received, a.end), true }),
+	conform.BetweenTokens: each(func(a answer) (float64, bool) {
+		return seconds(a.first, a.last) / float64(max(1, a.tokens-1)), a.tokens > 1
+	}),
+	conform.UntilEnd: each(func(a answer) (float64, bool) {
+		return seconds(a.first, a.end) / float64(max(1, a.tokens-1)), a.tokens > 1
+	}),
+	conform.Gaps: addGaps,
+	conform.WeighedGaps: weighed(func(a answer) (v, weight float64) {
+		weight = float64(a.tokens - 1)
+		return seconds(a.first, a.last) / max(1, weight), weight
+	}),
+	conform.WholeTokens: weighed(func(a answer) (v, weight float64) {
+		return seconds(a.received, a.last) / float64(a.tokens), float64(a.tokens)
+	}),
+}
+
+// each is of one value an answer; an answer without one adds nothing.
+func each(value func(answer) (v float64, ok bool)) contribution {
+	return func(s *sample, r *truth.Request) {
+		if a, ok := look(r); ok {
+			if v, ok := value(a); ok {
+				s.add(v)
+			}
+		}
+	}
+}
+
+// weighed is each, with a weight for the value.
+func weighed(value func(answer) (v, weight float64)) contribution {
+	return func(s *sample, r *truth.Request) {
+		if a, ok := look(r); ok {
+			s.weigh(value(a))
+		}
+	}
+}
+
+// addGaps adds the gaps between chunks. Chunks of one write have none between
+// them.
+func addGaps(s *sample, r *truth.Request) {
+	last := int64(-1)
+	for _, w := range r.Writes {
+		if w.Tokens == 0 {
+			continue
+		}
+		if last >= 0 {
+			s.add(seconds(last, w.Before))
+		}
+		for range min(int(w.Events), int(w.Tokens)) - 1 {
+			s.add(0)
+		}
+		last = w.Before
+	}
+}
+
+// An answer is what a client can see of the writes of a request: the instants of
+// its output, in nanoseconds.
+type answer struct {
+	received    int64
+	first, last int64 // first and last output
+	end         int64 // last write
+	tokens      int
+}
+
+// look is false for an answer without output.
+func look(r *truth.Request) (a answer, ok bool) {
+	a = answer{received: r.Received, tokens: r.Tokens}
+	for _, w := range r.Writes {
+		if w.Tokens > 0 {
+			if !ok {
+				a.first, ok = w.Before, true
+			}
+			a.last = w.Before
+		}
+		a.end = w.Before
+	}
+	return a, ok
+}
+
+// seconds are those from t to u.
+func seconds(t, u int64) float64 { return float64(u-t) / 1e9 }

@@ -1,0 +1,105 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// An object is a report as JSON: the whole, and its members.
+type object struct {
+	data    []byte
+	members map[string]json.RawMessage
+}
+
+var errNoReport = errors.New("it is empty")
+
+// newObject reads the last of the JSON objects in data: some tools append to
+// their files.
+func newObject(data []byte) (object, error) {
+	var last json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(fromPython(data)))
+	for {
+		var one json.RawMessage
+		err := d.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return object{}, fmt.Errorf("it is not JSON, or cut short: %w", err)
+		}
+		last = one
+	}
+	if last == nil {
+		return object{}, errNoReport
+	}
+	o := object{data: last}
+	if err := json.Unmarshal(last, &o.members); err != nil {
+		return object{}, errors.New("it is JSON, but not an object")
+	}
+	return o, nil
+}
+
+// into decodes the whole.
+func (o object) into(v any) error { return json.Unmarshal(o.data, v) }
+
+// has reports whether all of the keys are there.
+func (o object) has(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return o.members[k] == nil })
+}
+
+// list names some of the keys.
+func (o object) list() string {
+	var keys []string
+	for k := range o.members {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	if len(keys) > 8 {
+		keys = append(keys[:8], "…")
+	}
+	return strings.Join(keys, ", ")
+}
+
+// fromPython makes JSON of what Python writes: Infinity and NaN become null.
+func fromPython(data []byte) []byte {
+	if !bytes.Contains(data, []byte("Infinity")) && !bytes.Contains(data, []byte("NaN")) {
+		return data
+	}
+	var out []byte
+	inside := false
+	for i := 0; i < len(data); i++ {
+		rest := data[i:]
+		switch {
+		case inside && data[i] == '\\' && len(rest) > 1:
+			out = append(out, rest[:2]...)
+			i++
+			continue
+		case data[i] == '"':
+			inside = !inside
+		case !inside:
+			if word := pythonOnly(rest); word > 0 {
+				out = append(out, "null"...)
+				i += word - 1
+				continue
+			}
+		}
+		out = append(out, data[i])
+	}
+	return out
+}
+
+// pythonOnly is the length of a number at the start of data that only Python
+// takes for JSON, 0 if there is none.
+func pythonOnly(data []byte) int {
+	for _, word := range []string{"-Infinity", "Infinity", "NaN"} {
+		if bytes.HasPrefix(data, []byte(word)) {
+			return len(word)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,53 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/proof/truth"
+)
+
+// A Sample is the CPU time that a client had used by an instant of the server's clock.
+type Sample struct {
+	At  int64
+	CPU time.Duration
+}
+
+// shareOf is what a client used of one processor while requests were open. What it
+// does before, such as to make prompts, and after, is not in it.
+func shareOf(samples []Sample, requests []*truth.Request) float64 {
+	from, to := stretch(requests)
+	if len(samples) < 2 || to <= from {
+		return 0
+	}
+	return (usedBy(samples, to) - usedBy(samples, from)) / seconds(from, to)
+}
+
+// usedBy is the CPU time that was used by an instant, in seconds: between two samples
+// in proportion.
+func usedBy(samples []Sample, at int64) float64 {
+	i, _ := slices.BinarySearchFunc(samples, at, func(s Sample, at int64) int { return cmp.Compare(s.At, at) })
+	switch i {
+	case 0:
+		return samples[0].CPU.Seconds()
+	case len(samples):
+		return samples[i-1].CPU.Seconds()
+	}
+	a, b := samples[i-1], samples[i]
+	return a.CPU.Seconds() + (b.CPU-a.CPU).Seconds()*float64(at-a.At)/float64(b.At-a.At)
+}
+
+// stretch is from the first request to the last write.
+func stretch(requests []*truth.Request) (from, to int64) {
+	for i, r := range requests {
+		if i == 0 {
+			from, to = r.Received, r.Received
+		}
+		from = min(from, r.Received)
+		if n := len(r.Writes); n > 0 {
+			to = max(to, r.Writes[n-1].After)
+		}
+	}
+	return from, to
+}

@@ -1,0 +1,135 @@
+package comparison
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// Claim is what an author stated, where, and what the tables make of it; the place has
+// its file if there are several.
+func (w Words) Claim(c compare.ClaimCheck, several bool) string { return w.claim(c, several).Text }
+
+func (w Words) claim(c compare.ClaimCheck, several bool) line {
+	place := w.Word("claim.place", "line", c.Claim.Line)
+	if several && c.File != "" {
+		place = w.Word("claim.place-in", "file", c.File, "line", c.Claim.Line)
+	}
+	parts := []string{w.matches(c)}
+	if len(c.Matches) > 0 && !c.Agrees {
+		parts = append(parts, w.Word("claim.not-stated", "size", unsigned(w.claimed(c, c.Claim.Change))))
+	}
+	if len(c.Matches) > 0 {
+		parts = append(parts, w.Word(noiseOf(c), "margin", w.margin()))
+	}
+	standing, t := standing(c)
+	l := w.line("label.claim", w.Word("claim.line", "standing", plan.Say(standing), "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
+	l.Tone = t
+	return l
+}
+
+// standing is whether a claim stands. Where noise is not known it is open, whatever
+// the numbers.
+func standing(c compare.ClaimCheck) (plan.Code, tone) {
+	switch {
+	case c.Stands:
+		return "claim.stands", good
+	case len(c.Matches) == 0 || c.Matches[0].Verdict == compare.CannotTell:
+		return "claim.undecided", unclear
+	}
+	return "claim.fails", bad
+}
+
+// matches are the changes in the tables that a claim may mean.
+func (w Words) matches(c compare.ClaimCheck) string {
+	if len(c.Matches) == 0 {
+		return w.Word("claim.no-figure")
+	}
+	var said, changes []string
+	all := c.Matches[:min(3, len(c.Matches))]
+	for i, m := range all {
+		size := unsigned(w.claimed(c, m.Relative))
+		changes = append(changes, w.Word(sizeOf(m, size), "size", size, "other", m.Against))
+		if i == len(all)-1 || all[i+1].Name != m.Name {
+			figure := w.Title(metrics.QuantityOf(m.Name))
+			said = append(said, w.Word("claim.figure", "figure", figure, "variant", c.Variant, "changes", changes))
+			changes = nil
+		}
+	}
+	return w.Join("comma", said...)
+}
+
+func sizeOf(m compare.ClaimMatch, size string) plan.Code {
+	switch {
+	case !slices.ContainsFunc([]rune(size), func(r rune) bool { return r >= '1' && r <= '9' }):
+		return "claim.equal"
+	case m.Relative < 0:
+		return "claim.lower"
+	}
+	return "claim.higher"
+}
+
+// claimed is a change in as many digits as the author of a claim gave.
+func (w Words) claimed(c compare.ClaimCheck, v float64) string {
+	decimals := 2
+	if step := c.Claim.Step; step > 0 {
+		decimals = decimalsOf(step*100*1.0001, 1, 6)
+	}
+	return w.percent(percentage(v, decimals))
+}
+
+// noiseOf is what is known of the noise of the change that a claim comes nearest to.
+func noiseOf(c compare.ClaimCheck) plan.Code {
+	m := c.Matches[0]
+	switch {
+	case m.Basis == compare.Nothing:
+		return "claim.noise-unknown"
+	case m.Basis == compare.Within:
+		return "claim.noise-within"
+	case m.Verdict == compare.Same:
+		return "claim.small"
+	case m.Verdict == compare.CannotTell:
+		return "claim.noise"
+	case !c.Stands:
+		return "claim.other"
+	}
+	return "claim.true"
+}
+
+// gate is what became of a gate, with the figure, and why.
+func (w Words) gate(g compare.GateResult) line {
+	of, why := g.Variant, w.Say(g.Why)
+	if g.Workload != "" {
+		of = w.Join("clause", g.Variant, g.Workload)
+	}
+	if g.Interval != nil || g.Value != 0 {
+		why = w.Join("stop", w.gateValue(g), why)
+	}
+	l := w.line(plan.Code("outcome."+string(g.Outcome)), w.of(w.beside(g.Gate.Text, of), why))
+	l.Tone = map[compare.Outcome]tone{compare.Pass: good, compare.Fail: bad, compare.Inconclusive: unclear}[g.Outcome]
+	return l
+}
+
+func (w Words) gateValue(g compare.GateResult) string {
+	if g.Gate.Relative {
+		c := compare.Change{Relative: g.Value, Interval: g.Interval}
+		return joined(w.change(c, scale{}), w.interval(c, scale{}))
+	}
+	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
+	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})
+	said := joined(s.value(c), s.unit)
+	if within := w.valueRange(s, c); within != "" {
+		return w.beside(said, within)
+	}
+	return said
+}
+
+func unsigned(s string) string { return strings.TrimLeft(s, "+-") }
+
+// joined are parts with blanks between, without those that are empty.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}

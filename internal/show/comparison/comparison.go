@@ -1,0 +1,201 @@
+// Package comparison shows what package compare found out: for a terminal, as Markdown,
+// as a page, and as a table for programs. It decides nothing.
+//
+//	compare.Comparison ──> sections of labelled lines and rows ──> Text, Markdown, HTML
+//	                  └──> a line for each workload, metric and variant ──> CSV
+//
+// A section is a workload: what was compared, the bottom line, the table, and what a
+// reader of the table has to know. All words come from a catalogue. Words are the phrases
+// of a comparison for the texts around it, such as a note.
+package comparison
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// Options are how a comparison is shown.
+type Options struct {
+	Width   int             // columns of a terminal, 0 for no limit
+	Color   bool            // for a terminal
+	All     bool            // also what describes the load and is alike, and further percentiles
+	Lang    *words.Language // nil for the default
+	Heading int             // level of Markdown's headings for workloads, 0 for 2
+	Bare    bool            // without the bottom lines, where they stand elsewhere
+}
+
+// A view is a comparison in words, laid out by each format in its way.
+type view struct {
+	words     Words
+	notes     []line
+	workloads []section
+	gates     []line
+	marks     []line
+}
+
+// A line has a label, such as note, and text.
+type line struct {
+	Label, Text string
+	Tone        tone
+}
+
+// A tone is how a reader should take a phrase.
+type tone string
+
+// The tones.
+const (
+	plain   tone = ""
+	good    tone = "better"
+	bad     tone = "worse"
+	unclear tone = "unclear"
+)
+
+// A block is lines under a heading of their own.
+type block struct {
+	Name  string
+	Lines []line
+}
+
+// blocks follow the workloads.
+func (v view) blocks() []block {
+	return []block{{v.words.Word("label.gates"), v.gates}, {v.words.Word("label.marks"), v.marks}}
+}
+
+func newView(c compare.Comparison, o Options) view {
+	v := view{words: NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))}
+	if len(c.Workloads) == 0 {
+		v.notes = append(v.notes, v.words.line("label.result", v.words.Word("result.empty")))
+	}
+	for _, n := range c.Notes {
+		v.notes = append(v.notes, v.words.line("label.note", v.words.Say(n)))
+	}
+	for i, load := range c.Workloads {
+		v.workloads = append(v.workloads, v.words.section(load, i, o, asked(c, load)))
+	}
+	for _, g := range c.Gates {
+		v.gates = append(v.gates, v.words.gate(g))
+	}
+	v.marks = v.words.legend(c, o.All)
+	return v
+}
+
+// asked are the figures that somebody asks for: in gates and claims.
+func asked(c compare.Comparison, load compare.Workload) (names []string) {
+	for _, g := range c.Gates {
+		names = append(names, g.Gate.Name)
+	}
+	for _, claim := range load.Claims {
+		for _, m := range claim.Matches {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// Words are the phrases of a comparison in a language.
+type Words struct {
+	*words.Language
+	c compare.Comparison // its level and margin
+}
+
+// NewWords are those of a comparison.
+func NewWords(c compare.Comparison, l *words.Language) Words { return Words{l, c} }
+
+func (w Words) line(label plan.Code, said string) line {
+	return line{Label: w.Word(label), Text: text.Clean(said)}
+}
+
+func (w Words) margin() string { return w.Share(w.c.Margin) }
+func (w Words) level() string  { return w.Share(w.c.Level) }
+
+// beside is a phrase with another one in brackets.
+func (w Words) beside(said, aside string) string {
+	return w.Word("comparison.beside", "said", said, "aside", aside)
+}
+
+// of is a phrase after what it is about.
+func (w Words) of(what, said string) string {
+	return w.Word("comparison.of", "what", what, "said", said)
+}
+
+// Residue is a setting with its values in the variants.
+func (w Words) Residue(r compare.Residue) string {
+	values := make([]string, len(r.Values))
+	for i, of := range r.Values {
+		if of == nil {
+			of = []plan.Message{plan.Say("value.unknown")}
+		}
+		values[i] = text.Cut(w.SayAll("comma", of), longest)
+	}
+	return w.of(w.setting(r.Setting), w.Join("bar", values...))
+}
+
+// longest is how many columns the values of a setting take in a variant.
+const longest = 80
+
+// setting is what a setting is called, with the name that --ignore knows.
+func (w Words) setting(name string) string {
+	if code := plan.Code("setting." + name); w.Knows(code) {
+		return w.Word(code)
+	}
+	return name
+}
+
+// load says what load a workload is, by the settings that make it: what says nothing
+// is left out, and what others tell already.
+func (w Words) load(settings []compare.Setting) string {
+	value := map[string]plan.Message{}
+	for _, s := range settings {
+		value[s.Name] = s.Value
+	}
+	var parts []string
+	add := func(when bool, code plan.Code, name string) {
+		if v := value[name]; when && !v.IsZero() {
+			parts = append(parts, w.Word(code, "value", v))
+		}
+	}
+	workload, arrival := value["workload"], value["arrival"]
+	value["input-length"] = short(value["input-length"])
+	add(true, "load.itself", "workload")
+	add(!w.tells(workload, value["requests"]), "load.requests", "requests")
+	add(workload.IsZero(), "load.input-each", "input-length")
+	add(true, "load.itself", "arrival")
+	add(arrival.IsZero() && value["rate"].Code != compare.NoRate, "load.at-rate", "rate")
+	add(true, "load.ramped", "ramp")
+	add(value["concurrency"].Code != compare.NoLimit, "load.at-most", "concurrency")
+	add(true, "load.through", "protocol")
+	add(value["stream"].Args["is"] == false, "load.not-streamed", "stream")
+	for _, s := range settings {
+		if !slices.Contains(loadNames, s.Name) {
+			parts = append(parts, w.setting(s.Name)+" "+w.Say(s.Value))
+		}
+	}
+	return w.Join("comma", parts...)
+}
+
+// loadNames are the settings that load has words for.
+var loadNames = []string{"workload", "requests", "input-length", "arrival", "rate", "ramp", "concurrency", "protocol", "stream"}
+
+// tells reports whether what is said of a workload has its number of requests.
+func (w Words) tells(workload, requests plan.Message) bool {
+	n, _ := requests.Words()
+	return n != "" && slices.Contains(strings.FieldsFunc(w.Say(workload), func(r rune) bool { return !unicode.IsDigit(r) }), n)
+}
+
+// short is a number in the digits that tell a load.
+func short(number plan.Message) plan.Message {
+	digits, _ := number.Words()
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return number
+	}
+	return plan.Text(strconv.FormatFloat(v, 'f', decimalsOf(v, 4, 1), 64))
+}

@@ -1,0 +1,217 @@
+package comparison
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+)
+
+// Title is what a quantity is called.
+func (w Words) Title(q metrics.Quantity) string { return w.Say(q.Title()) }
+
+// Share is a part of a whole in percent, in as many digits as it has: 2 %.
+func (w Words) Share(v float64) string { return w.percent(strconv.FormatFloat(v*100, 'g', 4, 64)) }
+
+func (w Words) percent(number string) string { return w.Word("percent", "number", number) }
+
+// Change is by how much the figure of a row differs: +3.4 %.
+func (w Words) Change(r compare.Row, c compare.Change) string { return w.change(c, scaleOf(r)) }
+
+// Interval is where a change lies: [+1.2, +5.6]; "" if nobody knows.
+func (w Words) Interval(r compare.Row, c compare.Change) string { return w.interval(c, scaleOf(r)) }
+
+// A scale is how values of a quantity are shown.
+type scale struct {
+	factor float64
+	unit   string
+	whole  bool // they are counts
+}
+
+// scaleOf suits a row: one unit for all of its cells. Latencies are in milliseconds
+// as in the reports of other tools, as long as anybody would read them so.
+func scaleOf(r compare.Row) scale {
+	low, high, whole := math.Inf(1), 0.0, true
+	for _, c := range r.Cells {
+		for _, v := range c.Values {
+			low, high = min(low, math.Abs(v)), max(high, math.Abs(v))
+			whole = whole && v == math.Trunc(v)
+		}
+	}
+	switch r.Quantity.Unit {
+	case metrics.PerSecond:
+		return scale{1, "req/s", false}
+	case metrics.TokensPerSecond:
+		return scale{1, "tok/s", false}
+	case metrics.Seconds:
+		return scaleOfTimes(r.Quantity.Name, low, high)
+	}
+	return scale{1, "", whole} // the title says of what
+}
+
+func scaleOfTimes(name string, low, high float64) scale {
+	switch {
+	case name == "duration" || low >= 100 && low <= high:
+		return scale{1, "s", false}
+	case high > 0 && high < 1e-4:
+		return scale{1e6, "µs", false}
+	}
+	return scale{1e3, "ms", false}
+}
+
+// missing stands where there is no value.
+const missing = "-"
+
+// value is a cell in the unit of its row, in no more digits than are there: those
+// that were printed, those that the interval leaves, or else four.
+func (s scale) value(c compare.Cell) string {
+	if len(c.Values) == 0 || !finite(c.Center) {
+		return missing
+	}
+	return s.digits(c.Center, s.decimals(c))
+}
+
+// valueRange is the interval of a cell in the unit of its row, "" if there is none.
+func (w Words) valueRange(s scale, c compare.Cell) string {
+	if c.Interval == nil || !finite(c.Interval.Low, c.Interval.High) {
+		return ""
+	}
+	decimals := s.decimals(c)
+	return w.Word("comparison.span", "low", s.digits(c.Interval.Low, decimals), "high", s.digits(c.Interval.High, decimals))
+}
+
+func (s scale) digits(v float64, decimals int) string {
+	return strconv.FormatFloat(v*s.factor, 'f', decimals, 64)
+}
+
+func (s scale) decimals(c compare.Cell) int {
+	if s.whole && c.Center == math.Trunc(c.Center) {
+		return 0
+	}
+	decimals := decimalsOf(c.Center*s.factor, 4, 3)
+	if c.Step > 0 {
+		decimals = between(0, int(math.Round(-math.Log10(c.Step*s.factor))), 6)
+	}
+	if i := c.Interval; wide(i) {
+		decimals = min(uncertain((i.High-i.Low)/2*s.factor), max(decimals, 3))
+	}
+	return decimals
+}
+
+// uncertain is how many decimals a value deserves that can be off by half: those of
+// its first digit, and of the second where the first is small.
+func uncertain(half float64) int {
+	decimals := decimalsOf(half, 1, 6)
+	if half*math.Pow10(decimals) < 3 {
+		return decimalsOf(half, 2, 6)
+	}
+	return decimals
+}
+
+// change is by how much, in percent or in the unit of the row, "-" if nobody knows.
+func (w Words) change(c compare.Change, s scale) string {
+	switch {
+	case !finite(c.Relative):
+		return missing
+	case c.Plain:
+		return signedDigits(c.Relative*s.factor, plainDecimals(c, s))
+	}
+	return w.percent(percentage(c.Relative, changeDecimals(c)))
+}
+
+// interval is where a change lies, without the unit, "" if nobody knows.
+func (w Words) interval(c compare.Change, s scale) string {
+	if c.Interval == nil || !finite(c.Interval.Low, c.Interval.High) {
+		return ""
+	}
+	if c.Plain {
+		decimals := plainDecimals(c, s)
+		return "[" + signedDigits(c.Interval.Low*s.factor, decimals) + ", " + signedDigits(c.Interval.High*s.factor, decimals) + "]"
+	}
+	decimals := changeDecimals(c)
+	return "[" + percentage(c.Interval.Low, decimals) + ", " + percentage(c.Interval.High, decimals) + "]"
+}
+
+// changeDecimals: two digits of the half width, where there is one; else as many as
+// single runs deserve.
+func changeDecimals(c compare.Change) int {
+	if i := c.Interval; wide(i) {
+		return decimalsOf((i.High-i.Low)/2*100, 2, 2)
+	}
+	if math.Abs(c.Relative) >= 0.9995 {
+		return 0
+	}
+	return 1
+}
+
+func plainDecimals(c compare.Change, s scale) int {
+	if i := c.Interval; wide(i) {
+		return decimalsOf((i.High-i.Low)/2*s.factor, 2, 3)
+	}
+	if s.whole {
+		return 0
+	}
+	return decimalsOf(c.Relative*s.factor, 2, 3)
+}
+
+// boundless is where nobody reads digits any more, in percent.
+const boundless = 1e5
+
+// percentage is a share with its sign.
+func percentage(v float64, decimals int) string {
+	switch v *= 100; {
+	case math.Abs(v) > 1e300:
+		return map[bool]string{true: "+inf", false: "-inf"}[v > 0]
+	case math.Abs(v) >= boundless:
+		return fmt.Sprintf("%+.1g", v)
+	}
+	return signedDigits(v, decimals)
+}
+
+// signedDigits is a number with its sign; what rounds to nothing has none.
+func signedDigits(v float64, decimals int) string {
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Trim(s, "-0.") == "" {
+		return strings.TrimPrefix(s, "-")
+	}
+	if v > 0 {
+		return "+" + s
+	}
+	return s
+}
+
+// rough is a share in tenths of a percent, of ten percent and more in whole ones.
+func (w Words) rough(v float64) string {
+	decimals := 1
+	if v >= 0.0995 {
+		decimals = 0
+	}
+	return w.percent(strconv.FormatFloat(100*v, 'f', decimals, 64))
+}
+
+// decimalsOf show v to so many significant digits, at most so many of them.
+func decimalsOf(v float64, significant, most int) int {
+	if v == 0 || !finite(v) {
+		return 0
+	}
+	return between(0, significant-1-int(math.Floor(math.Log10(math.Abs(v)))), most)
+}
+
+func between(low, v, high int) int { return min(max(low, v), high) }
+
+// wide reports whether there is an interval, and it has a width.
+func wide(i *compare.Interval) bool {
+	return i != nil && finite(i.Low, i.High) && i.High > i.Low
+}
+
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}

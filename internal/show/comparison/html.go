@@ -1,0 +1,94 @@
+package comparison
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+)
+
+//go:embed page.html.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("comparison").Parse(pageText))
+
+// HTML writes a comparison as a page that needs nothing beside it: no script,
+// no other file. Where changes have intervals, bars show them, all of a workload on
+// one scale, with a band for what is of no interest; further out the scale is
+// logarithmic, lest one doubling make points of all others.
+func HTML(w io.Writer, c compare.Comparison, o Options) error {
+	v := newView(c, o)
+	page := page{
+		Lang: v.words.Word("language.tag"), Title: v.words.Word("comparison.title"), Rule: v.words.Word("comparison.figure"), Margin: c.Margin,
+		Notes: v.notes, Blocks: v.blocks(),
+	}
+	for _, s := range v.workloads {
+		s.Head, s.Tail = labelled(s.Head), labelled(s.Tail)
+		page.Workloads = append(page.Workloads, s)
+	}
+	if err := pageTemplate.Execute(w, page); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+// A page is what the template shows.
+type page struct {
+	Lang, Title, Rule string
+	Margin            float64
+	Notes             []line
+	Workloads         []section
+	Blocks            []block
+}
+
+// labelled are lines of which each label stands once.
+func labelled(lines []line) []line {
+	out := slices.Clone(lines)
+	for i := range out {
+		if i > 0 && lines[i].Label == lines[i-1].Label {
+			out[i].Label = ""
+		}
+	}
+	return out
+}
+
+// A bar is an interval of a change on a scale from -50 to 50.
+type bar struct{ Low, High, BandX, Band string }
+
+// Bar is that of a cell, nil where there is no interval.
+func (s section) Bar(margin float64, c cell) *bar {
+	if !c.hasBar() {
+		return nil
+	}
+	reach := s.reach()
+	unit := max(margin, reach/100)
+	at := func(v float64) float64 {
+		return 50 * max(-1, min(1, math.Asinh(v/unit)/math.Asinh(reach/unit)))
+	}
+	return &bar{tenths(at(c.of.Interval.Low)), tenths(at(c.of.Interval.High)), tenths(at(-margin)), tenths(2 * at(margin))}
+}
+
+func tenths(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+
+func (c cell) hasBar() bool { return c.Interval != "" && !c.of.Plain }
+
+// reach is what the ends of the scale stand for.
+func (s section) reach() float64 {
+	reach := 0.0
+	for _, r := range s.Rows {
+		for _, c := range r.Cells {
+			if c.hasBar() {
+				reach = max(reach, math.Abs(c.of.Interval.Low), math.Abs(c.of.Interval.High))
+			}
+		}
+	}
+	if reach == 0 {
+		return 1
+	}
+	return reach
+}

@@ -1,0 +1,150 @@
+package comparison
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/show/text"
+)
+
+// Markdown writes a comparison as Markdown: for each workload a heading, what was
+// compared, and a table in which every variant but the baseline has a column for its
+// values and one for its changes.
+func Markdown(w io.Writer, c compare.Comparison, o Options) error {
+	v := newView(c, o)
+	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2)), words: v.words}
+	m.bullets(v.notes)
+	for _, s := range v.workloads {
+		m.title(s.Name)
+		m.bullets(s.Head)
+		m.table(s)
+		m.bullets(s.Tail)
+	}
+	for _, b := range v.blocks() {
+		if len(b.Lines) > 0 {
+			m.title(b.Name)
+			m.bullets(b.Lines)
+		}
+	}
+	_, err := io.WriteString(w, strings.TrimRight(m.String(), "\n")+"\n")
+	return err
+}
+
+// A markdown is a document in the making.
+type markdown struct {
+	strings.Builder
+	words   Words
+	heading string
+}
+
+func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkdown(s) + "\n\n") }
+
+func (m *markdown) bullets(lines []line) {
+	for _, l := range lines {
+		m.WriteString("- " + m.words.of("**"+escapeMarkdown(l.Label)+"**", escapeMarkdown(l.Text)) + "\n")
+	}
+	if len(lines) > 0 {
+		m.WriteString("\n")
+	}
+}
+
+// table is padded, so that it can be read as it stands.
+func (m *markdown) table(s section) {
+	if len(s.Rows) == 0 || len(s.Heads) == 0 {
+		return
+	}
+	head := []string{m.words.Word("comparison.figure")}
+	for i, h := range s.Heads {
+		if head = append(head, escapeMarkdown(h)); i > 0 {
+			head = append(head, m.words.Word("comparison.change"))
+		}
+	}
+	rows := [][]string{head}
+	for _, r := range s.Rows {
+		row := []string{escapeMarkdown(r.Title)}
+		for i, c := range r.Cells {
+			if row = append(row, c.Value); i > 0 {
+				row = append(row, c.changed())
+			}
+		}
+		rows = append(rows, row)
+	}
+	m.rows(rows)
+}
+
+// changed is all that is said of a change; what is for sure is in bold.
+func (c cell) changed() string {
+	parts := []string{c.Change, c.Interval, escapeMarkdown(c.Verdict)}
+	if c.Tone == good || c.Tone == bad {
+		parts[2] = "**" + parts[2] + "**"
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+}
+
+func (m *markdown) rows(rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i := range row {
+			widths[i] = max(widths[i], text.Width(row[i]), 3)
+		}
+	}
+	for i, row := range rows {
+		for j, cell := range row {
+			switch {
+			case isValue(j):
+				cell = text.PadLeft(cell, widths[j])
+			default:
+				cell = text.PadRight(cell, widths[j])
+			}
+			m.WriteString("| " + cell + " ")
+		}
+		m.WriteString("|\n")
+		if i == 0 {
+			m.rule(widths)
+		}
+	}
+	m.WriteString("\n")
+}
+
+// isValue: the baseline has a column of values alone, others one of changes after it.
+func isValue(column int) bool { return column == 1 || column > 0 && column%2 == 0 }
+
+// rule is the line under the head. Titles and changes begin where their columns
+// begin, values end where they end.
+func (m *markdown) rule(widths []int) {
+	for i, n := range widths {
+		dashes := strings.Repeat("-", n)
+		if isValue(i) {
+			dashes = dashes[1:] + ":"
+		}
+		m.WriteString("| " + dashes + " ")
+	}
+	m.WriteString("|\n")
+}
+
+// escapeMarkdown keeps text from being anything but text, and looks like it wherever
+// it can: an underscore inside a word, as in cu_seqlens, stays as it is.
+func escapeMarkdown(s string) string {
+	var b strings.Builder
+	runes := []rune(s)
+	inWord := func(i int) bool {
+		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
+	}
+	for i, r := range runes {
+		switch {
+		case r == '<':
+			b.WriteString("&lt;")
+			continue
+		case r == '>' && i == 0, r == '&' && i+1 < len(runes) && (inWord(i+1) || runes[i+1] == '#'),
+			r == '_' && (!inWord(i-1) || !inWord(i+1)), strings.ContainsRune("\\`*|", r),
+			r == '~' && i+1 < len(runes) && runes[i+1] == '~', r == ']' && i+1 < len(runes) && strings.ContainsRune("([:", runes[i+1]):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

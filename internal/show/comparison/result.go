@@ -1,0 +1,170 @@
+package comparison
+
+import (
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// results are the bottom lines of a workload, one for variants of which the same can
+// be said.
+func (w Words) results(load compare.Workload) (lines []line) {
+	if len(load.Variants) < 2 {
+		return []line{w.line("label.result", w.Word("result.alone"))}
+	}
+	i := 0
+	tones := map[string]tone{}
+	groups := alikeIn(load.Variants[1:], func(compare.Variant) string {
+		i++
+		said, t := w.bottomLine(load, i)
+		tones[said] = t
+		return said
+	})
+	for _, g := range groups {
+		said := g.of
+		if len(groups) > 1 {
+			said = w.of(w.Join("comma", g.names...), said)
+		}
+		l := w.line("label.result", said)
+		l.Tone = tones[g.of]
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// bottomLine is what can be said of a variant in a line.
+func (w Words) bottomLine(load compare.Workload, variant int) (string, tone) {
+	b := bottom{Words: w, load: load, variant: variant}
+	if t := load.Variants[variant].Tally; t != nil {
+		b.Tally = *t
+	}
+	said, t := b.sumUp()
+	var fresh []string
+	for _, i := range b.Fresh {
+		r := load.Rows[i]
+		if r.Quantity.Better == metrics.Lower {
+			t = bad
+		}
+		s := scaleOf(r)
+		fresh = append(fresh, w.Word("result.fresh", "figure", w.Title(r.Quantity), "value", s.value(r.Cells[variant]), "baseline", s.value(r.Cells[0])))
+	}
+	return w.Join("stop", append(fresh, said)...), t
+}
+
+// A bottom is the bottom line of a variant in the making.
+type bottom struct {
+	Words
+	compare.Tally
+	load    compare.Workload
+	variant int
+}
+
+func (b bottom) sumUp() (string, tone) {
+	evidence := b.evidence()
+	switch {
+	case len(b.All) == 0:
+		return b.Word("result.incomparable"), unclear
+	case b.Basis.Decides():
+		return b.decided(), b.tone()
+	case b.Basis == compare.Within && len(b.Apart) == 0:
+		return b.Word("result.within-none", "evidence", evidence), unclear
+	case b.Basis == compare.Within:
+		return b.Word("result.within-some", "evidence", evidence, "n", len(b.Apart), "of", len(b.All), "figures", b.list(b.Apart)), unclear
+	}
+	said := b.Word("result.nothing", "evidence", evidence)
+	if unusual := b.Words.Unusual(b.Tally); unusual != "" {
+		said = b.Join("stop", said, b.beside(unusual, b.list(b.Tally.Unusual)))
+	}
+	return said, unclear
+}
+
+// evidence is what a variant and the baseline have: one table each.
+func (b bottom) evidence() string {
+	base, own := b.Runs(b.load.Variants[0]), b.Runs(b.load.Variants[b.variant])
+	if base == own {
+		return b.Word("comparison.each", "runs", own)
+	}
+	return b.Join("comma", base, own)
+}
+
+// Unusual is of how many differences noise of the usual size would not be the reason,
+// where nothing tells how large it is; "" if of none.
+func (w Words) Unusual(t compare.Tally) string {
+	if len(t.Unusual) == 0 {
+		return ""
+	}
+	return w.Word("result.unusual", "noise", w.Share(w.c.UsualNoise), "n", len(t.Unusual), "of", len(t.All))
+}
+
+func (b bottom) tone() tone {
+	switch {
+	case len(b.Worse) > 0 && len(b.Better) > 0:
+		return plain // the table shows which
+	case len(b.Worse) > 0:
+		return bad
+	case len(b.Better) > 0:
+		return good
+	case len(b.Unknown) > 0:
+		return unclear
+	}
+	return plain
+}
+
+// decided is the bottom line where runs were repeated.
+func (b bottom) decided() string {
+	if len(b.Unknown) == len(b.All) {
+		return b.settling(b.Word("result.unknown-all", "n", len(b.All)))
+	}
+	var parts []string
+	add := func(when bool, code plan.Code, rows []int) {
+		if when {
+			parts = append(parts, b.Word(code, "n", len(rows), "of", len(b.All), "figures", b.list(rows), "margin", b.margin()))
+		}
+	}
+	better, worse := len(b.Better) > 0, len(b.Worse) > 0
+	add(!better && !worse, "result.neither", nil)
+	add(better, "result.better-of", b.Better)
+	add(better && !worse, "result.worse-none", nil)
+	add(better && worse, "result.worse-in", b.Worse)
+	add(worse && !better, "result.worse-of", b.Worse)
+	add(worse && !better, "result.better-none", nil)
+	add(len(b.Changed) > 0, "result.changed-in", b.Changed)
+	add(len(b.Same) > 0, "result.same-in", b.Same)
+	add(len(b.Unknown) > 0, "result.unknown-in", b.Unknown)
+	return b.settling(b.Join("clause", parts...))
+}
+
+// listed is how many figures a bottom line names, settled of how many it says what would
+// settle them.
+const (
+	listed  = 4
+	settled = 2
+)
+
+// list names figures with their changes.
+func (b bottom) list(rows []int) string {
+	var parts []string
+	for _, i := range rows[:min(len(rows), listed)] {
+		r := b.load.Rows[i]
+		parts = append(parts, b.Title(r.Quantity)+" "+b.Change(r, *r.Cells[b.variant].Change))
+	}
+	if rest := len(rows) - len(parts); rest > 0 {
+		parts = append(parts, b.Word("list.more", "n", rest))
+	}
+	return b.Join("comma", parts...)
+}
+
+// settling adds how many runs would settle what cannot be told.
+func (b bottom) settling(said string) string {
+	var parts []string
+	code := plan.Code("result.settle")
+	for _, i := range b.Settling[:min(settled, len(b.Settling))] {
+		r := b.load.Rows[i]
+		parts = append(parts, b.Word(code, "runs", r.Cells[b.variant].Change.More, "figure", b.Title(r.Quantity)))
+		code = "result.settle-also"
+	}
+	if parts == nil {
+		return said
+	}
+	return b.Join("stop", said, b.Join("clause", parts...))
+}

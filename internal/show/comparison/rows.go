@@ -1,0 +1,208 @@
+package comparison
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/text"
+)
+
+// A row is one metric by one definition.
+type row struct {
+	Title string
+	Cells []cell
+}
+
+// A cell is a metric of a variant.
+type cell struct {
+	Value    string
+	Within   string // the value's own interval
+	Change   string
+	Interval string
+	Verdict  string
+	Tone     tone
+	Why      string // what the verdict rests on
+	of       *compare.Change
+}
+
+// rows are those of the table.
+func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
+	ids, mixed := definitionIDs(shown), onMixedBases(load)
+	for _, r := range shown {
+		s := scaleOf(r)
+		out := row{Title: w.Title(r.Quantity)}
+		if s.unit != "" {
+			out.Title += " (" + s.unit + ")"
+		}
+		if i := slices.Index(ids, r.Definition.ID); i > 0 {
+			out.Title += fmt.Sprintf(" [%d]", i)
+		}
+		for i := range load.Variants {
+			c := cell{Value: missing}
+			if i < len(r.Cells) {
+				c = w.cell(s, unproven(r, r.Cells[i]), mixed)
+			}
+			out.Cells = append(out.Cells, c)
+		}
+		rows = append(rows, out)
+	}
+	return rows
+}
+
+// onMixedBases reports whether the changes of a workload rest on borrowed noise and
+// on other things too.
+func onMixedBases(load compare.Workload) bool {
+	borrowed, other := false, false
+	for _, r := range load.Rows {
+		for _, c := range r.Cells {
+			if c.Change != nil && !r.Constant {
+				borrowed = borrowed || c.Change.Basis == compare.Borrowed
+				other = other || c.Change.Basis != compare.Borrowed
+			}
+		}
+	}
+	return borrowed && other
+}
+
+// unproven: of single runs, that two counts happen to be equal does not tell that they
+// would be again; unless it is the load that makes them.
+func unproven(r compare.Row, c compare.Cell) compare.Cell {
+	if ch := c.Change; ch != nil && !r.Constant && ch.Basis == compare.Nothing && ch.Verdict == compare.Same {
+		open := *ch
+		open.Verdict = compare.CannotTell
+		c.Change = &open
+	}
+	return c
+}
+
+func (w Words) cell(s scale, c compare.Cell, mixed bool) cell {
+	out := cell{Value: s.value(c), Within: w.valueRange(s, c), of: c.Change}
+	if ch := c.Change; ch != nil {
+		out.Change, out.Interval = w.change(*ch, s), w.interval(*ch, s)
+		out.Verdict, out.Tone = w.verdict(*ch)
+		if mixed && ch.Basis == compare.Borrowed {
+			out.Verdict = w.Word("change.borrowed", "verdict", out.Verdict)
+		}
+		out.Why = w.why(*ch)
+	}
+	return out
+}
+
+// verdict is the word on a change, and how to take it.
+func (w Words) verdict(c compare.Change) (string, tone) {
+	code, t := verdictCode(c)
+	said := w.Word(code, "n", c.More, "most", manyRuns, "noise", w.rough(c.Chance))
+	if c.Small && c.Verdict != compare.Same {
+		return w.Word("change.small", "verdict", said, "margin", w.margin()), plain
+	}
+	return said, t
+}
+
+// manyRuns is from how many on the number says no more than that it is large.
+const manyRuns = 100
+
+func verdictCode(c compare.Change) (plan.Code, tone) {
+	switch {
+	case c.Verdict == compare.Better:
+		return "change.better", good
+	case c.Verdict == compare.Worse:
+		return "change.worse", bad
+	case c.Verdict == compare.Changed:
+		return "change.changed", plain
+	case c.Verdict == compare.Same:
+		return "change.same", plain
+	case c.Apart:
+		return "change.apart", unclear
+	case c.More > manyRuns:
+		return "change.more-than", unclear
+	case c.More > 0:
+		return "change.more", unclear
+	case c.Basis == compare.Nothing && c.Chance >= leastNoise:
+		return "change.if-noise", unclear
+	}
+	return "change.unknown", unclear
+}
+
+// leastNoise is a relative standard deviation below which no runs of a server are.
+const leastNoise = 0.0005
+
+// why is what a change rests on.
+func (w Words) why(c compare.Change) string {
+	var parts []string
+	if !c.Test.IsZero() {
+		parts = append(parts, text.Clean(w.Say(c.Test)))
+	}
+	if c.P != nil {
+		parts = append(parts, w.Word("change.p", "p", *c.P))
+	}
+	if c.Adjusted != nil {
+		parts = append(parts, w.Word("change.corrected", "p", *c.Adjusted))
+	}
+	if c.Noise > 0 && !c.Plain {
+		parts = append(parts, w.Word("change.noise", "noise", w.Share(c.Noise)))
+	}
+	return w.Join("stop", parts...)
+}
+
+// legend explains the marks that occur.
+func (w Words) legend(c compare.Comparison, all bool) (lines []line) {
+	seen := w.seen(c, all)
+	for _, mark := range []struct {
+		code   plan.Code
+		mark   string
+		means  plan.Code
+		number string
+	}{
+		{"interval", "[a, b]", "mark.interval", w.level()},
+		{"differs", w.Join("comma", w.Word("change.better"), w.Word("change.worse")), "mark.differs", w.level()},
+		{"small", w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", ""},
+		{"change.same", w.Word("change.same"), "mark.same", w.margin()},
+		{"change.unknown", w.Word("change.unknown"), "mark.unknown", ""},
+		{"more", w.Word("change.more-some"), "mark.more", ""},
+		{"corrected", w.Word("change.unknown") + " [+a, +b]", "mark.corrected", ""},
+		{"change.if-noise", w.Word("change.if-noise", "noise", w.percent("N")), "mark.if-noise", ""},
+		{"change.apart", w.Word("change.apart"), "mark.apart", ""},
+		{"borrowed", strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", ""},
+	} {
+		if seen[mark.code] {
+			lines = append(lines, line{Label: mark.mark, Text: w.Word(mark.means, "number", mark.number)})
+		}
+	}
+	return lines
+}
+
+// seen are the marks in the tables.
+func (w Words) seen(c compare.Comparison, all bool) map[plan.Code]bool {
+	seen := map[plan.Code]bool{}
+	for _, load := range c.Workloads {
+		shown, _, _ := divide(load, all, asked(c, load))
+		mixed := onMixedBases(load)
+		for _, r := range shown {
+			for _, cell := range r.Cells {
+				if ch := unproven(r, cell).Change; ch != nil && !r.Constant {
+					see(seen, *ch, mixed)
+				}
+			}
+		}
+	}
+	return seen
+}
+
+func see(seen map[plan.Code]bool, c compare.Change, mixed bool) {
+	code, _ := verdictCode(c)
+	open := c.Verdict == compare.CannotTell && !c.Apart
+	for mark, is := range map[plan.Code]bool{
+		code:        true,
+		"interval":  c.Interval != nil,
+		"differs":   c.Verdict == compare.Better || c.Verdict == compare.Worse || c.Verdict == compare.Changed,
+		"small":     c.Small && c.Verdict != compare.Same,
+		"more":      open && c.More > 0,
+		"corrected": open && c.Interval != nil && c.Interval.Low*c.Interval.High > 0,
+		"borrowed":  mixed && c.Basis == compare.Borrowed,
+	} {
+		seen[mark] = seen[mark] || is
+	}
+}

@@ -1,0 +1,295 @@
+package comparison
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/text"
+)
+
+// A section is one workload.
+type section struct {
+	Name  string
+	Head  []line // what was compared, and the bottom line
+	Heads []string
+	Rows  []row
+	Tail  []line // what a reader of the table has to know
+}
+
+func (w Words) section(load compare.Workload, number int, o Options, asked []string) section {
+	settings := text.Clean(w.load(load.Settings))
+	s := section{Name: text.Clean(load.Name)}
+	if s.Name == "" {
+		s.Name, settings = cmp.Or(settings, w.Word("comparison.workload", "number", number+1)), ""
+	}
+	for _, v := range load.Variants {
+		s.Heads = append(s.Heads, text.Clean(v.Name))
+	}
+	shown, alike, further := divide(load, o.All, asked)
+	s.Rows = w.rows(load, shown)
+	s.Head = w.nonempty(w.line("label.load", settings))
+	s.Head = append(s.Head, w.variants(load)...)
+	for _, r := range load.Residue {
+		s.Head = append(s.Head, w.line("label.differs", w.Residue(r)))
+	}
+	if !o.Bare {
+		s.Head = append(s.Head, w.results(load)...)
+		for _, c := range load.Claims {
+			s.Head = append(s.Head, w.claim(c, len(filesOf(load)) > 1))
+		}
+	}
+	s.Tail = w.nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
+	for _, n := range load.Notes {
+		if !saidAbove(n, load) {
+			s.Tail = append(s.Tail, w.line("label.note", w.Say(n)))
+		}
+	}
+	for _, d := range w.definitions(shown) {
+		s.Tail = append(s.Tail, w.line("label.figures", d))
+	}
+	return s
+}
+
+func (w Words) nonempty(lines ...line) []line {
+	return slices.DeleteFunc(lines, func(l line) bool { return l.Text == "" })
+}
+
+// saidAbove: the bottom line says it already.
+func saidAbove(note plan.Message, load compare.Workload) bool {
+	switch note.Code {
+	case compare.OneVariant:
+		return true
+	case compare.NothingKnown:
+		names, _ := note.Args["variants"].([]string)
+		return len(names) == len(load.Variants)
+	}
+	return false
+}
+
+// variants are lines that say which is the baseline, and how many runs of each there
+// are: once, if of each as many.
+func (w Words) variants(load compare.Workload) (lines []line) {
+	if len(load.Variants) == 0 {
+		return nil
+	}
+	label := plan.Code("label.baseline")
+	if len(load.Variants) == 1 {
+		label = "label.variant"
+	}
+	baseline := load.Variants[0]
+	lines = append(lines, w.line(label, w.beside(text.Clean(baseline.Name), w.Runs(baseline))))
+	for _, g := range alikeIn(load.Variants[1:], w.Runs) {
+		runs := g.of
+		if len(g.names) > 1 {
+			runs = w.Word("comparison.each", "runs", runs)
+		}
+		lines = append(lines, w.line("label.against", w.beside(w.Join("comma", g.names...), runs)))
+	}
+	return lines
+}
+
+// A group is the variants of which the same can be said.
+type group struct {
+	names []string
+	of    string
+}
+
+// alikeIn groups variants.
+func alikeIn(variants []compare.Variant, say func(compare.Variant) string) (groups []group) {
+	for _, v := range variants {
+		of := say(v)
+		i := slices.IndexFunc(groups, func(g group) bool { return g.of == of })
+		if i < 0 {
+			i, groups = len(groups), append(groups, group{of: of})
+		}
+		groups[i].names = append(groups[i].names, text.Clean(v.Name))
+	}
+	return groups
+}
+
+// Runs is how many runs a variant has: 5 runs, one table.
+func (w Words) Runs(v compare.Variant) string {
+	doubtful, kind := 0, trace.Recorded
+	for i, r := range v.Runs {
+		if r.Verdict == trace.Doubtful || r.Verdict == trace.Invalid {
+			doubtful++
+		}
+		if i == 0 || r.Detail == kind {
+			kind = r.Detail
+			continue
+		}
+		kind = trace.Recorded // of several kinds: runs
+	}
+	code := plan.Code("comparison.runs")
+	switch kind {
+	case trace.Table:
+		code = "comparison.tables"
+	case trace.Summed:
+		code = "comparison.files"
+	}
+	runs := w.Word(code, "n", len(v.Runs))
+	if doubtful > 0 {
+		return w.Word("comparison.not-valid", "runs", runs, "n", doubtful)
+	}
+	return runs
+}
+
+func filesOf(load compare.Workload) (files []string) {
+	for _, v := range load.Variants {
+		for _, r := range v.Runs {
+			if !slices.Contains(files, r.File) {
+				files = append(files, r.File)
+			}
+		}
+	}
+	return files
+}
+
+// divide tells the rows to show from those that are alike in all variants, and from
+// the percentiles below the P99 that nobody asked for.
+func divide(load compare.Workload, all bool, asked []string) (shown, alike, further []compare.Row) {
+	for _, r := range load.Rows {
+		switch {
+		case all || len(load.Variants) < 2:
+			shown = append(shown, r)
+		case isAlike(r):
+			alike = append(alike, r)
+		case isFurther(r, load.Rows) && !slices.Contains(asked, r.Quantity.Name):
+			further = append(further, r)
+		default:
+			shown = append(shown, r)
+		}
+	}
+	return shown, alike, further
+}
+
+// drift is by how much what describes the load can differ and still be alike.
+const drift = 0.005
+
+// isAlike: it is no matter of good and bad, or there is none of it, and every
+// variant has it.
+func isAlike(r compare.Row) bool {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, c := range r.Cells {
+		if len(c.Values) == 0 {
+			return false
+		}
+		low, high = min(low, slices.Min(c.Values)), max(high, slices.Max(c.Values))
+	}
+	if r.Constant {
+		return true
+	}
+	if r.Quantity.Better != metrics.Neither {
+		return low == 0 && high == 0
+	}
+	return high-low <= drift*math.Abs(high)
+}
+
+// isFurther: a percentile between the median and the P99, both of which are there.
+func isFurther(r compare.Row, rows []compare.Row) bool {
+	metric, _, _ := strings.Cut(r.Quantity.Name, ".")
+	has := func(statistic string) bool {
+		return slices.ContainsFunc(rows, func(o compare.Row) bool {
+			return o.Quantity.Name == metric+"."+statistic && o.Definition.ID == r.Definition.ID
+		})
+	}
+	return compare.BelowP99(r.Quantity.Name) && has("median") && has("p99")
+}
+
+// alike are rows that are so.
+func (w Words) alike(rows []compare.Row) string {
+	parts := make([]string, len(rows))
+	for i, r := range rows {
+		s := scaleOf(r)
+		low, high := s.value(slices.MinFunc(r.Cells, byCenter)), s.value(slices.MaxFunc(r.Cells, byCenter))
+		if low != high {
+			low = w.Word("comparison.span", "low", low, "high", high)
+		}
+		parts[i] = strings.TrimSpace(w.Title(r.Quantity) + " " + low + " " + s.unit)
+	}
+	return w.Join("comma", parts...)
+}
+
+func byCenter(a, b compare.Cell) int { return cmp.Compare(a.Center, b.Center) }
+
+// hidden names rows that a flag shows.
+func (w Words) hidden(rows []compare.Row) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	parts := make([]string, len(rows))
+	for i, r := range rows {
+		parts[i] = w.Title(r.Quantity)
+	}
+	return w.Word("comparison.hidden", "figures", parts)
+}
+
+// definitions are footnotes: by whose rules figures were made.
+func (w Words) definitions(rows []compare.Row) (notes []string) {
+	for i, id := range definitionIDs(rows) {
+		switch said := w.definition(id); {
+		case id == "":
+		case i == 0:
+			notes = append(notes, said)
+		default:
+			if meanings := w.meanings(rows, id); meanings != "" {
+				said = w.of(said, meanings)
+			}
+			notes = append(notes, fmt.Sprintf("[%d] %s", i, said))
+		}
+	}
+	return notes
+}
+
+// definitionIDs are those of a workload: first the one that most rows are by, which
+// goes without a mark, then the others in the order of the rows.
+func definitionIDs(rows []compare.Row) (ids []string) {
+	by := map[string]int{}
+	for _, r := range rows {
+		id := r.Definition.ID
+		if by[id]++; by[id] == 1 {
+			ids = append(ids, id)
+		}
+	}
+	most := 0
+	for i, id := range ids {
+		if by[id] > by[ids[most]] {
+			most = i
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	first := ids[most]
+	return append([]string{first}, slices.Delete(ids, most, most+1)...)
+}
+
+// definition names one, which may be one of several that a tool has.
+func (w Words) definition(id string) string {
+	tool, which, several := strings.Cut(id, " ")
+	said := w.Word("comparison.definitions", "tool", tool)
+	if several {
+		return w.beside(said, which)
+	}
+	return said
+}
+
+// meanings are what rows by a definition that few are by count from and to.
+func (w Words) meanings(rows []compare.Row, id string) string {
+	var parts []string
+	for _, r := range rows {
+		if d := r.Definition; d.ID == id && d.Says != "" {
+			if said := w.Word(d.Says); !slices.Contains(parts, said) {
+				parts = append(parts, said)
+			}
+		}
+	}
+	return w.Join("stop", parts...)
+}

@@ -1,0 +1,270 @@
+package comparison
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/show/text"
+)
+
+// Text writes a comparison for a terminal: metrics as rows, variants as columns, as many
+// tables as the width asks for, the baseline in each.
+func Text(w io.Writer, c compare.Comparison, o Options) error {
+	v := newView(c, o)
+	t := terminal{width: o.Width, color: o.Color, label: labelWidth(v)}
+	t.lines(v.notes)
+	for i, s := range v.workloads {
+		if i > 0 || len(v.notes) > 0 {
+			t.WriteString("\n")
+		}
+		t.WriteString(t.paint(s.Name, bold) + "\n")
+		t.lines(s.Head)
+		t.tables(v.words.Word("comparison.figure"), s)
+		t.lines(s.Tail)
+	}
+	for _, b := range v.blocks() {
+		t.block(b)
+	}
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// A terminal is a text in the making for one of that many columns.
+type terminal struct {
+	strings.Builder
+	width int
+	color bool
+	label int // columns of labels
+}
+
+// The colours of a terminal.
+const (
+	bold  = "1"
+	red   = "31"
+	green = "32"
+	dim   = "2"
+)
+
+func (t *terminal) paint(s, code string) string {
+	if !t.color || code == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func colorOf(t tone) string {
+	return map[tone]string{good: green, bad: red, unclear: dim}[t]
+}
+
+// indent is how far everything is from the left, but for names of workloads.
+const indent = 2
+
+func labelWidth(v view) (n int) {
+	n = widest(v.notes)
+	for _, s := range v.workloads {
+		n = max(n, widest(s.Head), widest(s.Tail))
+	}
+	return n
+}
+
+func widest(lines []line) (n int) {
+	for _, l := range lines {
+		n = max(n, text.Width(l.Label))
+	}
+	return n
+}
+
+func (t *terminal) block(b block) {
+	if len(b.Lines) == 0 {
+		return
+	}
+	t.label = widest(b.Lines)
+	t.WriteString("\n" + t.paint(b.Name, bold) + "\n")
+	t.lines(b.Lines)
+}
+
+// lines are written with their labels beside them, each once, and broken at the
+// width.
+func (t *terminal) lines(lines []line) {
+	last := ""
+	for _, l := range lines {
+		label := l.Label
+		if label == last {
+			label = ""
+		}
+		last = l.Label
+		room := 0
+		if t.width > 0 {
+			room = max(20, t.width-indent-t.label-2)
+		}
+		code := colorOf(l.Tone)
+		if l.Tone == unclear {
+			code = "" // that nothing can be told is no small print
+		}
+		for _, part := range text.Wrap(l.Text, room) {
+			said := text.PadRight(label, t.label) + "  " + t.paint(part, code)
+			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+said, " ") + "\n")
+			label = ""
+		}
+	}
+}
+
+// A column is a variant in a table: value, change, interval and verdict beside one
+// another.
+type column struct {
+	head  []string
+	width int
+	parts [4]int // the widths of the four
+	cells []cell
+}
+
+// headWidth is what a name has at least, if it wants it, and loneWidth what that of an
+// only column has; headLines how many lines at most.
+const (
+	headWidth = 14
+	loneWidth = 40
+	headLines = 3
+)
+
+func newColumn(s section, i int) column {
+	c := column{}
+	for _, r := range s.Rows {
+		own := r.Cells[i]
+		for j, p := range own.parts() {
+			c.parts[j] = max(c.parts[j], text.Width(p))
+		}
+		c.cells = append(c.cells, own)
+	}
+	for _, n := range c.parts {
+		if n > 0 {
+			c.width += n + 2
+		}
+	}
+	room := headWidth
+	if len(s.Heads) == 1 {
+		room = loneWidth
+	}
+	c.width = max(max(c.width-2, 1), min(text.Width(s.Heads[i]), room))
+	c.head = text.Wrap(s.Heads[i], c.width)
+	if len(c.head) > headLines {
+		rest := strings.Join(c.head[headLines-1:], " ")
+		c.head = append(c.head[:headLines-1], text.Cut(rest, c.width))
+	}
+	return c
+}
+
+func (c cell) parts() [4]string { return [4]string{c.Value, c.Change, c.Interval, c.Verdict} }
+
+// tables of a workload: in each the baseline and as many variants as fit.
+func (t *terminal) tables(rule string, s section) {
+	if len(s.Rows) == 0 || len(s.Heads) == 0 {
+		return
+	}
+	columns := make([]column, len(s.Heads))
+	for i := range columns {
+		columns[i] = newColumn(s, i)
+	}
+	titles := text.Width(rule)
+	for _, r := range s.Rows {
+		titles = max(titles, text.Width(r.Title))
+	}
+	t.WriteString("\n")
+	if len(columns) == 1 {
+		t.table(s, titles, columns)
+		return
+	}
+	for rest := columns[1:]; len(rest) > 0; {
+		n, room := t.fitting(titles, columns[0], rest)
+		t.table(s, room, slices.Concat(columns[:1], rest[:n]))
+		rest = rest[n:]
+	}
+}
+
+// gap is what lies between columns.
+const gap = 3
+
+// leastTitle is how narrow the column of titles may get.
+const leastTitle = 14
+
+// fitting is how many of the variants fit beside the baseline, at least one, and
+// how much room the titles have then.
+func (t *terminal) fitting(titles int, baseline column, rest []column) (n, room int) {
+	if t.width == 0 {
+		return len(rest), titles
+	}
+	left := t.width - indent - baseline.width - gap
+	for n < len(rest) && left-titles >= rest[n].width+gap {
+		left -= rest[n].width + gap
+		n++
+	}
+	if n == 0 {
+		return 1, between(leastTitle, left-rest[0].width-gap, titles)
+	}
+	tables := (len(rest) + n - 1) / n // each with about as many
+	return (len(rest) + tables - 1) / tables, titles
+}
+
+func (t *terminal) table(s section, titles int, columns []column) {
+	lines := 0
+	for _, c := range columns {
+		lines = max(lines, len(c.head))
+	}
+	for i := range lines {
+		row := strings.Repeat(" ", indent+titles)
+		for _, c := range columns {
+			name := ""
+			if j := i - (lines - len(c.head)); j >= 0 {
+				name = c.head[j]
+			}
+			row += strings.Repeat(" ", gap) + t.paint(c.padName(name), bold)
+		}
+		t.WriteString(strings.TrimRight(row, " ") + "\n")
+	}
+	for i, r := range s.Rows {
+		title := text.Wrap(r.Title, titles)
+		row := strings.Repeat(" ", indent) + text.PadRight(title[0], titles)
+		for _, c := range columns {
+			row += strings.Repeat(" ", gap) + t.cell(c, i)
+		}
+		t.WriteString(strings.TrimRight(row, " ") + "\n")
+		for _, more := range title[1:] {
+			t.WriteString(strings.Repeat(" ", indent+1) + more + "\n")
+		}
+	}
+	t.WriteString("\n")
+}
+
+// padName: the name of a lone value is above its end, of several parts above their
+// beginning.
+func (c column) padName(name string) string {
+	if c.parts[1] == 0 {
+		return text.PadLeft(name, c.width)
+	}
+	return text.PadRight(name, c.width)
+}
+
+func (t *terminal) cell(c column, row int) string {
+	own := c.cells[row]
+	if c.parts[1] == 0 {
+		return text.PadLeft(own.Value, c.width)
+	}
+	parts := own.parts()
+	s := text.PadLeft(parts[0], c.parts[0])
+	rest, written := "", c.parts[0]
+	for j := 1; j < len(parts); j++ {
+		if c.parts[j] == 0 {
+			continue
+		}
+		written += 2 + c.parts[j]
+		if rest += "  "; j == 3 {
+			rest += text.PadRight(parts[j], c.parts[j])
+		} else {
+			rest += text.PadLeft(parts[j], c.parts[j])
+		}
+	}
+	bare := strings.TrimRight(rest, " ")
+	filler := strings.Repeat(" ", text.Width(rest)-text.Width(bare)+max(0, c.width-written))
+	return s + t.paint(bare, colorOf(own.Tone)) + filler
+}

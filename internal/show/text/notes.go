@@ -1,0 +1,97 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// failures are listed by class, most frequent first, in the words of the first
+// of each.
+func (r *report) failures(q metrics.Requests) {
+	if q.Failed == 0 {
+		return
+	}
+	r.line(r.Word("report.failures", "failed", q.Failed, "sent", q.Sent))
+	for _, c := range q.Classes {
+		name := string(c.Class)
+		if c.Status != 0 {
+			name = fmt.Sprintf("%s %d", name, c.Status)
+		}
+		r.line(PadLeft(fmt.Sprint(c.Count), 7), "  ", PadRight(name, 13), " ", r.Word(c.Class.Code()))
+		if c.Example != "" {
+			r.line(strings.Repeat(" ", 23), Cut(Clean(c.Example), 100))
+		}
+	}
+	r.line()
+}
+
+// notes are what a reader of the figures has to know.
+func (r *report) notes(s metrics.Summary) {
+	missing, measured := s.Requests.Planned-s.Requests.Sent, s.Health.Measured
+	r.noteIf(missing > 0 && measured, "report.never-sent", "requests", missing, "planned", s.Requests.Planned)
+	r.noteIf(missing > 0 && !measured, "report.no-record", "requests", missing, "planned", s.Requests.Planned)
+	r.noteIf(len(r.short) > 0, "report.few-values", "wanted", r.wanted())
+	r.noteIf(!s.Steady.Why.IsZero(), "report.not-steady", "why", s.Steady.Why)
+	t := s.Tokens
+	r.noteIf(t.Assumed > 0, "report.output-assumed", "requests", t.Assumed)
+	r.noteIf(t.Tokenized > 0, "report.output-tokenized", "requests", t.Tokenized)
+	r.noteIf(t.OutputUnknown > 0, "report.output-unknown", "requests", t.OutputUnknown)
+	r.noteIf(t.InputUnknown > 0, "report.input-unknown", "requests", t.InputUnknown)
+	r.noteIf(t.Short > 0, "report.answers-short", "answers", t.Short)
+	r.noteIf(t.Long > 0, "report.answers-long", "answers", t.Long)
+	r.chunks(s)
+	r.noteIf(s.Response == nil, "report.no-schedule")
+	for _, n := range s.Run.Notes {
+		r.note(n)
+	}
+	if p := s.Run.Env.Profile; p != nil {
+		illustrative := p.Error.Code == trace.Illustrative
+		r.noteIf(illustrative, "report.illustrative", "profile", p.Name)
+		r.noteIf(!illustrative, "report.profile-error", "profile", p.Name, "error", p.Error)
+	}
+}
+
+// chunks are the notes on chunks of several tokens, and on such that came together.
+func (r *report) chunks(s metrics.Summary) {
+	c, streamed := s.Chunks, s.Run.Plan.Stream
+	r.noteIf(streamed && c.PerChunk > 1.005, "report.chunk-tokens", "tokens", c.PerChunk)
+	r.noteIf(streamed && c.Merged > 0, "report.chunks-merged", "merged", c.Merged, "chunks", c.Output, "share", c.MergedShare)
+	r.noteIf(r.bounded, "report.bounded")
+	r.noteIf(r.invalid, "report.invalid")
+	r.noteIf(streamed && c.PerWrite > 1.005, "report.chunks-bundled", "chunks", c.PerWrite)
+}
+
+func (r *report) noteIf(cond bool, code plan.Code, args ...any) {
+	if cond {
+		r.note(plan.Say(code, args...))
+	}
+}
+
+func (r *report) note(m plan.Message) { r.line(r.Word("report.note", "note", m)) }
+
+// mark is an asterisk for a percentile that its sample cannot carry, else a blank.
+func (r *report) mark(p metrics.Percentile) string {
+	if !p.Short {
+		return " "
+	}
+	if !slices.ContainsFunc(r.short, func(q metrics.Percentile) bool { return q.P == p.P }) {
+		r.short = append(r.short, p)
+	}
+	return "*"
+}
+
+// wanted says how large a sample percentiles with an asterisk want.
+func (r *report) wanted() string {
+	slices.SortFunc(r.short, func(a, b metrics.Percentile) int { return cmp.Compare(a.P, b.P) })
+	parts := make([]string, len(r.short))
+	for i, p := range r.short {
+		parts[i] = fmt.Sprintf("P%g %d", p.P, p.Wants())
+	}
+	return strings.Join(parts, ", ")
+}

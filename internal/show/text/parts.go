@@ -1,0 +1,114 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+)
+
+// parts are tables of what tenants, or the parts of a mix, and the turns of
+// conversations got.
+func (r *report) parts(s metrics.Summary) {
+	streamed := s.Run.Plan.Stream
+	who := r.Word("report.tenant")
+	if mix := s.Run.Plan.Settings["mix"]; mix != "" && mix != "[]" {
+		who = r.Word("report.of-mix")
+	}
+	r.partTable(who, s.Tenants, streamed, []partColumn{
+		{"req/s", func(p metrics.Part) string { return sig(p.Rate) }},
+		{"tok/s", func(p metrics.Part) string { return sig(p.Output) }},
+	})
+	r.partTable(r.Word("report.turn"), s.Turns, streamed, []partColumn{
+		{r.Word("report.prompt"), func(p metrics.Part) string { return fmt.Sprintf("%.0f", p.Prompt) }},
+		{r.Word("report.cached"), cached(s.Turns)},
+	})
+}
+
+// cached is the share of a prompt that the server had in its cache. Most servers leave
+// it out unless they are told to say it, and what none of the turns has is not known.
+func cached(turns []metrics.Part) func(metrics.Part) string {
+	if !slices.ContainsFunc(turns, func(p metrics.Part) bool { return p.Cached > 0 }) {
+		return func(metrics.Part) string { return "–" }
+	}
+	return func(p metrics.Part) string { return fmt.Sprintf("%.1f %%", 100*p.Cached) }
+}
+
+// A partColumn is one that not all tables of parts have.
+type partColumn struct {
+	name  string
+	value func(metrics.Part) string
+}
+
+// Widths of these tables; a name may take more.
+const (
+	countWidth = 8
+	partWidth  = 9
+)
+
+func (r *report) partTable(who string, parts []metrics.Part, streamed bool, columns []partColumn) {
+	if len(parts) == 0 {
+		return
+	}
+	width := nameWidth
+	for _, p := range parts {
+		width = max(width, Width(Clean(p.Name))+2)
+	}
+	r.partHead(who, parts[0], width, streamed, columns)
+	for _, p := range parts {
+		line := PadRight(Clean(p.Name), width) + PadLeft(fmt.Sprint(p.OK), countWidth) + PadLeft(fmt.Sprint(p.Failed), countWidth)
+		for _, c := range columns {
+			line += PadLeft(c.value(p), partWidth)
+		}
+		for _, d := range partLatencies(p.Service, streamed) {
+			line += r.partFigures(d)
+		}
+		r.line(line)
+	}
+	r.line()
+}
+
+// partHead names the columns, the latencies in two lines.
+func (r *report) partHead(who string, first metrics.Part, width int, streamed bool, columns []partColumn) {
+	above := PadRight("", width+2*countWidth+len(columns)*partWidth)
+	below := PadRight(who, width) + PadLeft(r.Word("report.ok"), countWidth) + PadLeft(r.Word("report.failed"), countWidth)
+	for _, c := range columns {
+		below += PadLeft(c.name, partWidth)
+	}
+	names := []string{"E2EL"}
+	if streamed {
+		names = []string{"TTFT", "ITL", "E2EL"}
+	}
+	high := r.Word("report.max")
+	if p := first.Service.E2EL.Percentiles; len(p) > 0 {
+		high = fmt.Sprintf("P%g", p[len(p)-1].P)
+	}
+	for _, name := range names {
+		above += PadLeft(name+", ms ", 2*partWidth)
+		below += PadLeft(r.Word("report.median"), partWidth) + PadLeft(high+" ", partWidth)
+	}
+	r.line(above)
+	r.line(below)
+}
+
+func partLatencies(l metrics.Latencies, streamed bool) []metrics.Distribution {
+	if streamed {
+		return []metrics.Distribution{l.TTFT, l.ITL, l.E2EL}
+	}
+	return []metrics.Distribution{l.E2EL}
+}
+
+// partFigures are the median and the highest percentile.
+func (r *report) partFigures(d metrics.Distribution) string {
+	if d.N == 0 {
+		return PadLeft("–", partWidth) + PadLeft("– ", partWidth)
+	}
+	high, mark := d.Max, " "
+	if n := len(d.Percentiles); n > 0 {
+		high, mark = d.Percentiles[n-1].Value, r.mark(d.Percentiles[n-1])
+	}
+	if d.Invalid {
+		mark, r.invalid = "!", true
+	}
+	return PadLeft(ms(d.Median), partWidth) + PadLeft(ms(high)+mark, partWidth)
+}

@@ -1,0 +1,201 @@
+// Package text writes for a terminal: the report of a run, and what other reports share,
+// which is columns by the width of characters, lines broken where a language breaks them,
+// and text of others without what could move a cursor.
+//
+// Report has in its first lines what was run and whether the load generator can be
+// trusted; then come the rates and the latencies, whole run and steady state beside each
+// other; then what went wrong and what a reader should know. It computes nothing: its
+// figures stand in metrics.Summary. A figure that the sample cannot carry has an asterisk.
+package text
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// Report writes the report of a run.
+func Report(w io.Writer, s metrics.Summary, l *words.Language) error {
+	r := report{Language: l}
+	r.head(s)
+	r.rates(s)
+	r.latencies(s)
+	r.parts(s)
+	r.failures(s.Requests)
+	r.notes(s)
+	_, err := io.WriteString(w, r.text.String())
+	return err
+}
+
+// A report is one in the making.
+type report struct {
+	*words.Language
+	text             strings.Builder
+	short            []metrics.Percentile // with an asterisk, each once
+	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
+}
+
+// line writes parts, and no blanks behind them.
+func (r *report) line(parts ...string) {
+	r.text.WriteString(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
+}
+
+// field is a line of the head: a name and parts with dots between.
+func (r *report) field(name string, parts ...string) {
+	if said := dotted(parts...); said != "" {
+		r.line(PadRight(name, 8), said)
+	}
+}
+
+// dotted are parts with dots between, without those that are empty.
+func dotted(parts ...string) string {
+	kept := parts[:0]
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, " · ")
+}
+
+func (r *report) head(s metrics.Summary) {
+	run, p := s.Run, s.Run.Plan
+	name := ""
+	if run.Name != "" {
+		name = strconv.Quote(run.Name)
+	}
+	when, where := run.Started.Local().Format("2006-01-02 15:04:05"), p.URL
+	switch {
+	case s.Health.Simulated:
+		when, where = r.Word("report.simulated"), r.Word("report.simulated-engine")
+	case run.Env.Embedded:
+		where = r.Word("report.embedded-engine")
+	}
+	r.field(r.Word("report.run"), run.ID, name, when, r.status(run.Status))
+	if run.Env.Profile != nil {
+		where += " " + run.Env.Profile.Name
+	}
+	r.field(r.Word("report.target"), where, p.Model, r.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream))
+	seed := r.Word("report.seed", "seed", strconv.FormatUint(p.Seed, 10))
+	if run.Origin != nil && p.Seed == 0 { // most tools do not tell theirs
+		seed = ""
+	}
+	r.field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), r.gate(p), seed)
+	if !run.Env.Embedded && !s.Health.Simulated { // they count by themselves
+		r.field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
+	}
+	r.client(s)
+	r.server(s.Server)
+	r.line()
+}
+
+func (r *report) status(s trace.Status) string {
+	if s == "" {
+		return ""
+	}
+	return r.Word(plan.Code("status." + string(s)))
+}
+
+func (r *report) gate(p trace.Plan) string {
+	switch {
+	case p.Concurrency == 0:
+		return ""
+	case p.Settings["hold"] == "true":
+		return r.Word("report.conversations", "limit", p.Concurrency)
+	}
+	return r.Word("load.at-most", "value", p.Concurrency)
+}
+
+// client is the verdict on the load generator and what it rests on.
+func (r *report) client(s metrics.Summary) {
+	h, name := s.Health, r.Word("report.client")
+	if h.Simulated {
+		r.field(name, r.Word("report.no-client"))
+		return
+	}
+	if o := s.Run.Origin; o != nil {
+		r.field(name, r.Word("report.foreign-client", "tool", strings.TrimSpace(o.Tool+" "+o.Form)))
+		return
+	}
+	validity := plan.Say(plan.Code("validity." + string(h.Verdict.Validity)))
+	r.field(name, r.Word("report.verdict", "validity", validity, "reasons", h.Verdict.Reasons))
+	lateness := r.Word("report.nothing-sent")
+	if h.Lateness.N > 0 {
+		lateness = r.Word("report.sent-late", "spread", spread(h.Lateness.At(50), h.Lateness.At(99), h.Lateness.Max))
+	}
+	r.field("", lateness)
+	r.field("", r.stamps(h), r.merged(s.Chunks))
+	if h.Measured {
+		r.field("", r.usage(h)...)
+	}
+}
+
+// stamps says whose the instants are, and how late they would be, or are, that are taken
+// when the client reads.
+func (r *report) stamps(h metrics.Health) string {
+	whose := ""
+	switch s := h.Stamps; {
+	case s.User == 0 && s.Kernel > 0:
+		whose = r.Word("report.kernel-stamps")
+	case s.User > 0 && s.Kernel > 0:
+		whose = r.Word("report.mixed-stamps", "user", s.User, "all", s.User+s.Kernel)
+	case s.User > 0:
+		whose = r.Word("report.user-stamps")
+	}
+	if h.Lag.Reads > 0 && whose != "" {
+		return r.Word("report.read-late", "spread", spread(h.Lag.P50, h.Lag.P99, h.Lag.Max), "stamps", whose)
+	}
+	return whose
+}
+
+// merged are the chunks without an instant of their own.
+func (r *report) merged(c metrics.Chunks) string {
+	if c.Merged == 0 {
+		return ""
+	}
+	return r.Word("report.merged", "share", c.MergedShare)
+}
+
+func (r *report) usage(h metrics.Health) []string {
+	used := []string{r.Word("report.cpu", "share", h.CPU, "processors", h.CPUs), r.Word("report.collections", "cycles", h.GCCycles, "pause", ms(h.GCMax))}
+	if h.GCCycles == 0 {
+		used[1] = r.Word("report.no-collection")
+	}
+	if h.Redials > 0 {
+		used = append(used, r.Word("report.redials", "connections", h.Redials))
+	}
+	return used
+}
+
+// spread is a distribution of delays.
+func spread(p50, p99, most float64) plan.Message {
+	return plan.Say("report.spread", "p50", ms(p50), "p99", ms(p99), "max", ms(most))
+}
+
+// shortQueue is how long requests may wait in the server, in the mean, without
+// a word.
+const shortQueue = 0.001
+
+// server is what its own counters say that a client cannot see, as far as there
+// was any of it.
+func (r *report) server(s *metrics.Server) {
+	if s == nil {
+		return
+	}
+	var parts []string
+	add := func(there bool, code plan.Code, args ...any) {
+		if there {
+			parts = append(parts, r.Word(code, args...))
+		}
+	}
+	add(s.Queued >= shortQueue, "report.queued", "time", ms(s.Queued))
+	add(s.Preemptions > 0, "report.preemptions", "requests", s.Preemptions)
+	add(s.PrefixHit > 0, "report.prefix-hits", "share", float64(s.PrefixHit)/float64(s.PrefixQueried))
+	add(s.Drafted > 0, "report.drafts", "share", float64(s.Accepted)/float64(s.Drafted))
+	r.field(r.Word("report.server"), parts...)
+}
