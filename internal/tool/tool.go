@@ -8,7 +8,6 @@ package tool
 import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
@@ -21,19 +20,19 @@ type Tool struct {
 	Definitions *metrics.Definitions
 	Result      result.Format // of its files
 	Log         *Log          // nil: it prints no table that people paste
-	// Plan is what its arguments, as Python shows them, ask for.
-	Plan func(argparse.Settings) trace.Plan
+	// Plan is what arguments ask for that are told of a run, as far as they go.
+	Plan func(Told) trace.Plan
 }
 
 // A Log is what a tool prints where it runs.
 type Log struct {
 	Table table.Tool
 	// Settings are the arguments that a table tells.
-	Settings func(*trace.Origin) argparse.Settings
+	Settings func(*trace.Origin) Told
 	// Lines are the beginnings of lines that it prints ahead of a run, Load what one of
 	// them says of its arguments, nil if none says anything.
 	Lines []string
-	Load  func(line string, into argparse.Settings)
+	Load  func(line string, into Told)
 	// Commands is a regular expression of command lines of the tool and of its server.
 	Commands string
 }

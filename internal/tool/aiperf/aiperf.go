@@ -2,7 +2,6 @@
 package aiperf
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -150,7 +149,7 @@ func plan(f *result.Draft, o *result.Object) {
 	data := config.List("datasets").First()
 	prompts := data.Object("prompts")
 	mean := func(name string) int { return prompts.Object(name).Int("mean") }
-	p.Workload = result.SyntheticWorkload(data.Text("type"), mean("isl"), mean("osl"), p.Requests)
+	p.Workload = result.Synthetic(data.Text("type"), mean("isl"), mean("osl"))
 	p.Seed = uint64(max(0, o.Object("run_info").Int("random_seed")))
 }
 
@@ -177,14 +176,7 @@ func load(f *result.Draft, config *result.Object) {
 			p.Concurrency = max(0, o.Int("concurrency"))
 		}
 	}
-	switch {
-	case p.Rate > 0 && kind != "":
-		p.Arrival = fmt.Sprintf("%s %g req/s", kind, p.Rate)
-	case p.Rate > 0:
-		p.Arrival = fmt.Sprintf("%g req/s", p.Rate)
-	default:
-		p.Arrival = "all at once"
-	}
+	p.Arrival = result.At(kind, p.Rate)
 }
 
 func times(f *result.Draft, o *result.Object) {

@@ -253,3 +253,11 @@ func AllValues(options []Option) map[string]any {
 	}
 	return m
 }
+
+// Value is what an argument is that may be None; then it is the zero of its type.
+func Value[T any](v *T) (value T) {
+	if v != nil {
+		value = *v
+	}
+	return value
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -49,7 +50,7 @@ func benchmark(r *result.Reading, b *result.Object) {
 		return !slices.Contains([]string{"backend", "data", "seed", "tokenizer", "constraints"}, root) || name == "backend.api_routes"
 	})
 	f.Settings("args.", r.Object.Object("args"), func(name string) bool { return strings.HasPrefix(name, "args.output") })
-	plan(f, r.Object, b, strategy, words)
+	readPlan(f, r.Object, b, strategy, words)
 }
 
 // strategyOf is where the versions since 0.2 keep it.
@@ -166,7 +167,7 @@ func percentile(name string) (float64, bool) {
 	return p, err == nil
 }
 
-func plan(f *result.Draft, all, b, strategy *result.Object, words []string) {
+func readPlan(f *result.Draft, all, b, strategy *result.Object, words []string) {
 	p := &f.Run.Plan
 	backend := all.Object("config", "spec", "backend")
 	for _, o := range []*result.Object{backend, b.Object("config", "backend"), b.Object("worker"), all.Object("args")} {
@@ -193,9 +194,9 @@ func plan(f *result.Draft, all, b, strategy *result.Object, words []string) {
 	}
 	p.Seed = uint64(max(0, strategy.Int("random_seed")))
 	p.Percentiles = f.Percentiles()
-	p.Arrival = strings.Join(words, "")
+	p.Arrival = plan.Text(strings.Join(words, ""))
 	data := all.Object("config", "spec").List("data").First()
-	p.Workload = result.SyntheticWorkload(data.Text("kind"), data.Int("prompt_tokens"), data.Int("output_tokens"), p.Requests)
+	p.Workload = result.Synthetic(data.Text("kind"), data.Int("prompt_tokens"), data.Int("output_tokens"))
 	times(f, b)
 }
 

@@ -2,9 +2,9 @@
 package inferenceperf
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -22,6 +22,9 @@ var latencies = result.Names{
 	{"request_latency", "e2el"},
 }
 
+// otherTokens is noticed of a result.
+const otherTokens plan.Code = "import.other-tokens" // answers
+
 // read reads a summary or a stage; both have the same form.
 func read(r *result.Reading) {
 	f, o := r.Draft("inference-perf"), r.Object
@@ -33,15 +36,14 @@ func read(r *result.Reading) {
 	p.Stream = o.Object("successes", "latency").Has("time_to_first_token")
 	p.Requests = f.Requests()
 	p.Percentiles = f.Percentiles()
-	p.Workload = fmt.Sprintf("%d requests", p.Requests)
 	if p.Concurrency = max(0, load.Int("concurrency")); p.Concurrency > 0 {
-		p.Arrival = "all at once"
+		p.Arrival = result.At("", 0)
 	} else if rate, ok := load.Float("requested_rate"); ok && rate > 0 {
-		p.Rate, p.Arrival = rate, fmt.Sprintf("%g req/s", rate)
+		p.Rate, p.Arrival = rate, result.At("", rate)
 	}
 	f.Lasted(o.Float("benchmark_time_seconds"))
 	if n, ok := o.Object("successes").Float("token_count_mismatches"); ok && n > 0 {
-		f.Run.Notes = append(f.Run.Notes, fmt.Sprintf("its tokenizer counts other tokens than the server in %.0f answers, and its ITL is by its own count", n))
+		f.Run.Notes = append(f.Run.Notes, plan.Say(otherTokens, "answers", n))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
@@ -26,7 +27,7 @@ var (
 type surroundings struct {
 	run      []string          // lines
 	settings map[string]string // of a Namespace
-	traffic  argparse.Settings // of the lines on the load
+	traffic  tool.Told         // of the lines on the load
 	at       int               // line of the Namespace
 	broken   strings.Builder   // a Namespace whose end has not come
 	command  strings.Builder   // a command line whose end has not come
@@ -71,7 +72,7 @@ func (r *textReader) takeRun(text string) bool {
 			}
 			a.run = append(a.run, argparse.Mask(text[i:]))
 			if a.traffic == nil {
-				a.traffic = argparse.Settings{}
+				a.traffic = tool.Told{}
 			}
 			if t.Log.Load != nil {
 				t.Log.Load(text[i:], a.traffic)

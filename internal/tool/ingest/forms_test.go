@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -55,15 +57,23 @@ func vllmTable(t *rapid.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c, err := a.Compile(tool.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := vllm.NewReport(&trace.Trace{Run: trace.Run{Plan: trace.Plan{Spec: &c.Spec}}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	percentiles := rapid.SampledFrom([][]float64{{99}, {50, 99.9}, {1, 25, 99.99}, nil}).Draw(t, "percentiles")
-	r := vllm.Report{Args: a, Figures: vllm.Figures{
+	r.Figures = vllm.Figures{
 		Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), Failed: someCount.Draw(t, "failed"),
 		TotalInput: someCount.Draw(t, "input"), TotalOutput: someCount.Draw(t, "output"),
 		RequestThroughput: someNumber.Draw(t, "rps"), RequestGoodput: someNumber.Draw(t, "good"), OutputThroughput: someNumber.Draw(t, "tps"),
 		TotalTokenThroughput: someNumber.Draw(t, "total"), MaxOutputPerSecond: someNumber.Draw(t, "peak"), MaxConcurrent: someCount.Draw(t, "concurrent"),
 		TTFT: someSection(t, percentiles), TPOT: someSection(t, percentiles), ITL: someSection(t, percentiles),
 		E2EL: someSection(t, percentiles), QueueTime: someSection(t, percentiles), E2ELWithQueue: someSection(t, percentiles),
-	}}
+	}
 	if rapid.Bool().Draw(t, "probe") {
 		r.Figures.Probe = &vllm.Probe{Completed: 3, Failed: 1, Median: someNumber.Draw(t, "p"), P99: someNumber.Draw(t, "p"), Max: someNumber.Draw(t, "p")}
 	}
@@ -76,7 +86,7 @@ func vllmTable(t *rapid.T) string {
 	case 2:
 		r.Diffusion = &metrics.Diffusion{CommittedTokens: 3, CanvasPositions: 9, DenoisingSteps: 4.5, CommittedThroughput: someNumber.Draw(t, "d"), StepsPerCanvas: 1.25, CommittedPerStep: 2}
 	}
-	return written(t, &r)
+	return written(t, r)
 }
 
 // sglangTable is one of sglang.bench_serving.
@@ -88,19 +98,34 @@ func sglangTable(t *rapid.T) string {
 		}
 		return d
 	}
-	return written(t, &sglang.Report{
-		Version: rapid.SampledFrom(sglang.Versions()).Draw(t, "version"), Backend: rapid.SampledFrom([]string{"sglang", "sglang-oai-chat", "vllm"}).Draw(t, "backend"),
-		Rate: rapid.SampledFrom([]string{"inf", "4.0", "trace", "1e-05"}).Draw(t, "rate"), MaxConcurrency: rapid.IntRange(0, 99).Draw(t, "limit"),
-		Images: rapid.Bool().Draw(t, "images"),
-		Figures: sglang.Figures{
-			Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), TotalInput: someCount.Draw(t, "input"), TotalInputText: someCount.Draw(t, "text"),
-			TotalInputVision: someCount.Draw(t, "vision"), TotalOutput: someCount.Draw(t, "output"), TotalRetokenized: someCount.Draw(t, "again"),
-			RequestThroughput: someNumber.Draw(t, "rps"), InputThroughput: someNumber.Draw(t, "in"), OutputThroughput: someNumber.Draw(t, "out"),
-			TotalTokenThroughput: someNumber.Draw(t, "total"), MaxOutputPerSecond: someNumber.Draw(t, "peak"), MaxConcurrent: someCount.Draw(t, "concurrent"),
-			Concurrency: someNumber.Draw(t, "concurrency"), AcceptLength: rapid.SampledFrom([]float64{0, 2.5}).Draw(t, "accept"),
-			Latencies: metrics.Latencies{TTFT: spread("ttft"), TPOT: spread("tpot"), ITL: spread("itl"), E2EL: spread("e2el")},
-		},
-	})
+	args := []string{
+		"--dialect-version", string(rapid.SampledFrom(sglang.Versions()).Draw(t, "version")),
+		"--backend", rapid.SampledFrom([]string{"sglang", "sglang-oai-chat", "vllm"}).Draw(t, "backend"),
+		"--max-concurrency", strconv.Itoa(rapid.IntRange(0, 99).Draw(t, "limit")),
+		"--dataset-name", rapid.SampledFrom([]string{"random", "image"}).Draw(t, "dataset"),
+	}
+	args = append(args, rapid.SampledFrom([][]string{{"--request-rate", "inf"}, {"--request-rate", "4"}, {"--use-trace-timestamps"}, {"--request-rate", "1e-5"}}).Draw(t, "rate")...)
+	a, err := sglang.Parse(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := a.Compile(tool.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sglang.NewReport(&trace.Trace{Run: trace.Run{Plan: trace.Plan{Spec: &c.Spec}}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Figures = sglang.Figures{
+		Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), TotalInput: someCount.Draw(t, "input"), TotalInputText: someCount.Draw(t, "text"),
+		TotalInputVision: someCount.Draw(t, "vision"), TotalOutput: someCount.Draw(t, "output"), TotalRetokenized: someCount.Draw(t, "again"),
+		RequestThroughput: someNumber.Draw(t, "rps"), InputThroughput: someNumber.Draw(t, "in"), OutputThroughput: someNumber.Draw(t, "out"),
+		TotalTokenThroughput: someNumber.Draw(t, "total"), MaxOutputPerSecond: someNumber.Draw(t, "peak"), MaxConcurrent: someCount.Draw(t, "concurrent"),
+		Concurrency: someNumber.Draw(t, "concurrency"), AcceptLength: rapid.SampledFrom([]float64{0, 2.5}).Draw(t, "accept"),
+		Latencies: metrics.Latencies{TTFT: spread("ttft"), TPOT: spread("tpot"), ITL: spread("itl"), E2EL: spread("e2el")},
+	}
+	return written(t, r)
 }
 
 func written(t *rapid.T, r interface{ WriteTable(w io.Writer) error }) string {

@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -93,4 +94,18 @@ func readsBack(t *testing.T, run trace.Run) {
 	if diff := gocmp.Diff(sorted(run.Origin.Figures), sorted(got.Figures)); diff != "" || got.Tool != run.Origin.Tool {
 		t.Fatalf("%s: %s\n%s", got.Tool, diff, b.String())
 	}
+}
+
+// Whatever arguments are told, what they ask for can be said.
+func FuzzPlanOfWhatIsTold(f *testing.F) {
+	f.Add("Namespace(dataset_name='random', random_input_len=3, goodput=['ttft:1'], backend='vllm', burstiness=inf)")
+	f.Add("Namespace(dataset_name='image', request_rate=nan, max_concurrency=-1, profile_stages=[1], gsp_zipf_alpha=2)")
+	f.Fuzz(func(_ *testing.T, text string) {
+		settings, _, _ := argparse.ReadNamespace(text)
+		for _, t := range known.tools {
+			if t.Plan != nil {
+				t.Plan(settings)
+			}
+		}
+	})
 }

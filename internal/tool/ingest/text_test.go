@@ -47,7 +47,7 @@ func describe(found []result.Found, problems []result.Problem) string {
 		fmt.Fprintf(&b, "%s:%d %s\n", o.File, o.Line, f.Run.Name)
 		fmt.Fprintf(&b, "  %s, %s form %s, path %q, trimmed %v, ends %v\n", f.Run.ID, o.Tool, o.Form, o.Path, o.Trimmed, f.Run.End)
 		fmt.Fprintf(&b, "  plan: model %q, url %q, protocol %q, %d requests, seed %d, rate %g, concurrency %d\n", p.Model, p.URL, p.Protocol, p.Requests, p.Seed, p.Rate, p.Concurrency)
-		fmt.Fprintf(&b, "        workload %q, arrival %q, server %q\n", sentence(p.Workload), sentence(p.Arrival), f.Run.Env.Server)
+		fmt.Fprintf(&b, "        workload %s, arrival %s, server %q\n", said(p.Workload), said(p.Arrival), f.Run.Env.Server)
 		for _, c := range o.Claims {
 			fmt.Fprintf(&b, "  claim, line %d: %q: %s %s %+.4g ±%.4g\n", c.Line, c.Text, c.Metric, c.Stat, c.Change, c.Step)
 		}
@@ -67,10 +67,8 @@ func describe(found []result.Found, problems []result.Problem) string {
 	return b.String()
 }
 
-func sentence(m plan.Message) string {
-	words, _ := m.Words()
-	return words
-}
+// said is a message as data.
+func said(m plan.Message) string { return m.Key() }
 
 func TestNotes(t *testing.T) {
 	for name, tables := range notes {

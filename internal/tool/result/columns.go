@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -324,9 +325,12 @@ func IsColumn(name string) bool {
 	return name == "cached_tokens_details" || slices.ContainsFunc(columnsOfRequests, func(c column) bool { return c.name == name })
 }
 
+// otherSuccesses is noticed of a result.
+const otherSuccesses plan.Code = "import.other-successes" // said, empty
+
 // Check notes where the tool counts other successes than its arrays tell.
 func (f *Draft) Check(o *Object, ok int) {
 	if n, said := o.Float("completed"); said && int(n) != ok {
-		f.Run.Notes = append(f.Run.Notes, fmt.Sprintf("the file says that %g requests succeeded, but %d of its errors are empty", n, ok))
+		f.Run.Notes = append(f.Run.Notes, plan.Say(otherSuccesses, "said", n, "empty", ok))
 	}
 }

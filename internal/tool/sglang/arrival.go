@@ -162,9 +162,9 @@ func (a *Arrival) adapt(r *workload.Request, name string) {
 func (a *Arrival) Describe() plan.Message {
 	switch {
 	case a.OwnTimes:
-		return plan.Say(workload.ArriveOwnTimes)
+		return plan.Say(workload.ArriveRecorded)
 	case a.Rate == 0:
 		return plan.Say(workload.ArriveAtOnce)
 	}
-	return plan.Say(workload.ArriveAtRate, "process", plan.Say(workload.ArrivePoisson), "rate", a.Rate)
+	return workload.Paced(1, a.Rate)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -74,8 +75,18 @@ func readCache(f *result.Draft, o *result.Object) {
 	}
 }
 
+// told are the arguments that a result tells.
+func told(f *result.Draft, requests int) tool.Told {
+	s := f.Told(requests)
+	if s["request_rate"] == "trace" {
+		s["use_trace_timestamps"] = "True"
+	}
+	return s
+}
+
 func readPlan(f *result.Draft, o *result.Object, requests int) {
-	f.Plan(requests)
+	f.Run.Plan = planOf(told(f, requests))
+	f.Run.Plan.Percentiles = f.Percentiles()
 	info := o.Object("server_info")
 	for _, name := range []string{"served_model_name", "model_path"} {
 		f.Run.Plan.Model = cmp.Or(f.Run.Plan.Model, info.Text(name))

@@ -15,11 +15,8 @@ func Arrivals() map[string]func() workload.Arrival {
 	return map[string]func() workload.Arrival{"vllm": func() workload.Arrival { return &Arrival{Burstiness: 1} }}
 }
 
-// How requests arrive, in the words of show/words.
-const (
-	arriveStretched plan.Code = "arrival.stretched"   // process, rate
-	arriveRamped    plan.Code = "arrival.by-position" // process, ramp
-)
+// arriveStretched is how requests arrive, in the words of show/words.
+const arriveStretched plan.Code = "arrival.stretched" // arrival
 
 // An Arrival is when the tool sends requests: gaps of numpy's gamma distribution, summed
 // up, and stretched so that the last is sent after n/rate seconds. Under a ramp the rate
@@ -135,22 +132,15 @@ func (a *Arrival) rate(i, n int) float64 {
 
 // Describe says when requests are sent.
 func (a *Arrival) Describe() plan.Message {
-	process := plan.Say(workload.ArriveGamma, "burstiness", a.Burstiness)
-	switch a.Burstiness {
-	case 0:
-		process = plan.Say(workload.ArriveConstant)
-	case 1:
-		process = plan.Say(workload.ArrivePoisson)
-	}
 	switch {
 	case a.OwnTimes:
-		return plan.Say(workload.ArriveOwnTimes)
+		return plan.Say(workload.ArriveRecorded)
 	case a.Ramp != "":
-		return plan.Say(arriveRamped, "process", process, "ramp", fmt.Sprintf("%s:%d..%d", a.Ramp, a.Start, a.End))
+		return workload.Ramped(a.Burstiness, fmt.Sprintf("%s:%d..%d", a.Ramp, a.Start, a.End), true)
 	case a.Rate == 0:
 		return plan.Say(workload.ArriveAtOnce)
 	}
-	return plan.Say(arriveStretched, "process", process, "rate", a.Rate)
+	return plan.Say(arriveStretched, "arrival", workload.Paced(a.Burstiness, a.Rate))
 }
 
 // An RPSChange is a ramp passing a whole number of requests a second.

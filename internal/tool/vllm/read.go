@@ -96,9 +96,9 @@ func readPlan(f *result.Draft, o *result.Object) {
 	if n := o.Int("num_prompts"); !o.Has("failed") && n > requests {
 		requests = n
 	}
-	f.Plan(requests)
 	p := &f.Run.Plan
-	p.Model, p.Stream = argparse.Mask(o.Text("model_id")), o.Has("total_output_tokens")
+	*p = planOf(f.Told(requests))
+	p.Percentiles, p.Model, p.Stream = f.Percentiles(), argparse.Mask(o.Text("model_id")), o.Has("total_output_tokens")
 }
 
 // readRecords makes a trace of a detailed result. Whose instants it knows is
@@ -113,8 +113,7 @@ func readRecords(r *result.Reading, f *result.Draft) {
 		r.Problem(err)
 		return
 	}
-	f.Plan(c.N)
-	f.Run.Plan.Model = argparse.Mask(r.Object.Text("model_id"))
+	f.Run.Plan.Requests = c.N
 	m := result.Recorder{Dated: c.Has("start_times"), Gated: f.Run.Plan.Concurrency > 0, Counted: c.Has("output_lens"), Zero: s.Zero}
 	f.Origin.Detail = trace.Undated
 	if m.Dated {

@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -8,9 +9,13 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
+
+// unreadable is noticed of a result.
+const unreadable plan.Code = "import.no-command-line" // why
 
 // readForeign keeps the command line that writes such a result, as far as the
 // result tells, so that its report can be printed as that of our own runs.
@@ -23,12 +28,15 @@ func readForeign(f *result.Draft, o *result.Object) {
 			return strings.HasPrefix(arg, "--backend=") || strings.HasPrefix(arg, "--ramp-up")
 		})
 		if a, err = Parse(args, ""); err != nil {
-			f.Run.Notes = append(f.Run.Notes, plan.Text("its settings make no command line of vLLM's: "+err.Error()))
+			f.Run.Notes = append(f.Run.Notes, plan.Say(unreadable, "why", err))
 			a, args = new(Args), nil
 		}
 	}
-	p.Objectives, _ = a.Objectives()
-	foreign, err := a.Foreign(args, p.Model, argparse.Mask(o.Text("tokenizer_id")))
+	p.Objectives = nil
+	for _, objective := range a.objectives() {
+		p.Objectives = append(p.Objectives, trace.SLO{Metric: objective.Metric, Limit: objective.Limit.Std()})
+	}
+	foreign, err := json.Marshal(stored{Args: args, ModelID: p.Model, TokenizerID: argparse.Mask(o.Text("tokenizer_id"))})
 	if err == nil {
 		p.Foreign = foreign
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
@@ -15,7 +17,7 @@ func Tool() tool.Tool {
 	definitions := Definitions()
 	return tool.Tool{
 		Name: "vllm", Program: "vllm bench serve", Definitions: &definitions, Result: Format(),
-		Plan: func(s argparse.Settings) trace.Plan { return s.Plan("vllm") },
+		Plan: planOf,
 		Log: &tool.Log{
 			Table: Table(), Settings: tableSettings, Load: readLoad,
 			Lines: []string{
@@ -29,8 +31,8 @@ func Tool() tool.Tool {
 
 // tableSettings are the arguments that a table tells. By which process requests arrived
 // it does not.
-func tableSettings(o *trace.Origin) argparse.Settings {
-	s := argparse.Settings{"burstiness": argparse.Unknown}
+func tableSettings(o *trace.Origin) tool.Told {
+	s := tool.Told{}
 	if limit := o.Setup["Maximum request concurrency"]; limit != "" {
 		s["max_concurrency"] = limit
 	}
@@ -40,6 +42,44 @@ func tableSettings(o *trace.Origin) argparse.Settings {
 		s["request_rate"] = "inf"
 	}
 	return s
+}
+
+// planOf is what arguments ask for that are told of a run, as far as they go.
+func planOf(told tool.Told) trace.Plan {
+	p := told.Plan("vllm")
+	p.Protocol = backendsByName[told.Text("backend", "endpoint_type")].protocol
+	a := defaults("")
+	argparse.Fill(a.options, told)
+	p.Workload = a.workload(told)
+	switch arrival := a.arrival(); {
+	case told.Text("self_timed") == "True":
+		p.Arrival = plan.Say(workload.ArriveRecorded)
+	case p.Rate > 0 && !told.Tells("burstiness"):
+		p.Arrival = plan.Say(workload.ArriveUntold, "rate", p.Rate)
+	case p.Ramp || told.Tells("request_rate"):
+		p.Arrival = arrival.Describe()
+	}
+	return p
+}
+
+// lengths are the arguments without which a dataset that draws is no more than its name.
+var lengths = map[string][]string{
+	"random": {"random_input_len", "random_output_len"}, "random-mm": {"random_input_len", "random_output_len"}, "random-rerank": {"random_input_len"},
+	"prefix_repetition": {"prefix_repetition_num_prefixes", "prefix_repetition_prefix_len", "prefix_repetition_suffix_len", "prefix_repetition_output_len"},
+}
+
+// workload is what is sent, as far as it is told.
+func (a *Args) workload(told tool.Told) plan.Message {
+	name := told.Text("dataset_name")
+	d, _, err := a.dataset()
+	switch {
+	case name == "":
+		return plan.Message{}
+	case err != nil || a.DatasetName != name || !told.Tells(lengths[name]...):
+		return workload.Describe(name, plan.Text(told.Text("dataset_path")))
+	}
+	_ = d.Check(&workload.Source{Ask: workload.Ask{Protocol: a.protocol(), Silent: a.pooling()}}) // it is over
+	return d.Describe()
 }
 
 // wouldTellRate reports whether a table would tell a rate: it is whole where the row
@@ -58,7 +98,7 @@ var (
 )
 
 // readLoad reads what the tool says of the load ahead of a run.
-func readLoad(line string, into argparse.Settings) {
+func readLoad(line string, into tool.Told) {
 	if m := ramp.FindStringSubmatch(line); m != nil {
 		into["ramp_up_strategy"] = m[1]
 	}

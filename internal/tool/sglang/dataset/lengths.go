@@ -37,10 +37,11 @@ func atLeast(path string, n *int, least int) (p plan.Problems) {
 
 // said are the lengths in words.
 func (l *Lengths) said() plan.Message {
+	tokens := plan.Say(workload.LoadTokens, "input", l.Input, "output", l.Output)
 	if l.Ratio == 1 {
-		return plan.Say(workload.LoadTokens, "input", l.Input, "output", l.Output)
+		return tokens
 	}
-	return plan.Say(loadFrom, "input", l.Input, "output", l.Output, "share", l.Ratio)
+	return plan.Say(loadFrom, "tokens", tokens, "share", l.Ratio)
 }
 
 // lengths are n draws of a length: uniform in [full·ratio, full], at least 1. Of a

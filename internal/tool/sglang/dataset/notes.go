@@ -4,8 +4,8 @@ import "github.com/pitot-bench/pitot/internal/plan"
 
 // What is sent, in the words of show/words.
 const (
-	loadFrom   plan.Code = "load.tokens-from" // input, output, share
-	loadGroups plan.Code = "load.groups"      // groups, prompts, system, question, output
+	loadFrom   plan.Code = "load.from"   // tokens, share
+	loadGroups plan.Code = "load.groups" // groups, prompts, prefix, suffix, output
 )
 
 // What is noticed of workloads.

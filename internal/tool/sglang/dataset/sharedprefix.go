@@ -64,7 +64,7 @@ func (*SharedPrefix) Read(context.Context, *workload.Source) error { return nil 
 
 // Describe says what is sent.
 func (d *SharedPrefix) Describe() plan.Message {
-	return workload.Describe("generated-shared-prefix", plan.Say(loadGroups, "groups", d.Groups, "prompts", d.PerGroup, "system", d.System, "question", d.Question, "output", d.Output))
+	return workload.Describe("generated-shared-prefix", plan.Say(loadGroups, "groups", d.Groups, "prompts", d.PerGroup, "prefix", d.System, "suffix", d.Question, "output", d.Output))
 }
 
 // prefixes is a SharedPrefix in the making.

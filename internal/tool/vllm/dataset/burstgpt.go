@@ -112,6 +112,6 @@ func (d *BurstGPT) Build(ctx context.Context, s *workload.Source) (workload.Work
 		return err
 	})
 	w.Oversample(0, s.Seed, true, s.IDPrefix)
-	d.finish(&w, s)
+	d.send(&w)
 	return w, err
 }

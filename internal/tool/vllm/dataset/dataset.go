@@ -141,7 +141,7 @@ func inOrder[L any](ctx context.Context, c *Common, s *workload.Source, all []L,
 // them such as the tool sends them.
 func (c *Common) finish(w *workload.Workload, s *workload.Source) {
 	w.Oversample(s.Requests, s.Seed, c.NoOversample, s.IDPrefix)
-	c.Sending.finish(w, s)
+	c.send(w)
 }
 
 // mostErrors is how many mistakes of a file are told at once.

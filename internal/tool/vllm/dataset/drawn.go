@@ -50,7 +50,7 @@ func (d *Random) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
 	if err == nil {
 		align(ctx, &w, s)
-		d.finish(&w, s)
+		d.send(&w)
 	}
 	return w, err
 }
@@ -105,7 +105,7 @@ func (d *RandomMM) Check(s *workload.Source) plan.Problems {
 // Build draws the requests.
 func (d *RandomMM) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
 	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
-	d.finish(&w, s)
+	d.send(&w)
 	return w, err
 }
 
@@ -131,7 +131,7 @@ func (d *Rerank) Check(s *workload.Source) plan.Problems { return d.recipe(s).Ch
 // Build draws the requests.
 func (d *Rerank) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
 	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
-	d.finish(&w, s)
+	d.send(&w)
 	return w, err
 }
 
@@ -179,7 +179,7 @@ func (d *PrefixRepetition) Build(ctx context.Context, s *workload.Source) (workl
 	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
 	if err == nil {
 		align(ctx, &w, s)
-		d.finish(&w, s)
+		d.send(&w)
 	}
 	return w, err
 }

@@ -213,7 +213,7 @@ func (h *HF) complete(s *workload.Source, requests []workload.Request, positions
 			w.Requests[i].ID = fmt.Sprint(s.IDPrefix, p)
 		}
 	}
-	h.Sending.finish(&w, s)
+	h.send(&w)
 	return w, nil
 }
 

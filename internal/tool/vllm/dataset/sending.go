@@ -21,8 +21,8 @@ type Sending struct {
 	Uncounted bool `json:"uncounted,omitempty"`
 }
 
-// finish makes the requests of a workload such as they are sent.
-func (f *Sending) finish(w *workload.Workload, s *workload.Source) {
+// send makes the requests of a workload such as they are sent.
+func (f *Sending) send(w *workload.Workload) {
 	for i := range w.Requests {
 		r := &w.Requests[i]
 		if f.Uncounted {
@@ -32,9 +32,6 @@ func (f *Sending) finish(w *workload.Workload, s *workload.Source) {
 			extra := map[string]json.RawMessage{f.Limit: json.RawMessage("0")}
 			maps.Copy(extra, r.Extra)
 			r.Extra = extra
-		}
-		if s.Ask.Silent {
-			r.OutputTokens = 0
 		}
 		if len(r.Media) > 0 && f.shapes() {
 			r.Amend(f.shape)

@@ -82,7 +82,7 @@ func (d *Sonnet) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 		}
 	}
 	w.Oversample(0, s.Seed, true, s.IDPrefix)
-	d.finish(&w, s)
+	d.send(&w)
 	return w, nil
 }
 

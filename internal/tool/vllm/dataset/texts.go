@@ -48,7 +48,7 @@ func (d *ShareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Wo
 		w, err = d.recipe(s).Build(ctx, file, s.Tokens)
 		return err
 	})
-	d.finish(&w, s)
+	d.send(&w)
 	return w, err
 }
 

@@ -147,7 +147,7 @@ func (d *TimedTrace) Build(_ context.Context, s *workload.Source) (workload.Work
 		w.Notes = append(w.Notes, plan.Say(shortPrompts, "short", short, "of", len(d.lines)))
 	}
 	w.Oversample(0, s.Seed, true, s.IDPrefix)
-	d.finish(&w, s)
+	d.send(&w)
 	return w, nil
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/tool"
 )
 
 func parsed(t *testing.T, line string) *Args {
@@ -22,6 +22,21 @@ func parsed(t *testing.T, line string) *Args {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// arranged are when a command line sends requests, and its arrangement.
+func arranged(t *testing.T, a *Args, w *workload.Workload) ([]time.Duration, workload.Arrangement) {
+	t.Helper()
+	c, err := a.Compile(tool.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrival := a.arrival()
+	out, err := arrival.Arrange(w, workload.Arranging{Seed: c.Spec.Seed, Adapters: c.Spec.Adapters})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(out.Schedule), out
 }
 
 func TestAdaptersAndGapsOfSGLangAreNumpys(t *testing.T) {
@@ -36,40 +51,57 @@ func TestAdaptersAndGapsOfSGLangAreNumpys(t *testing.T) {
 	for _, c := range cases {
 		a := parsed(t, "--lora-name a b c d")
 		a.Seed, a.LoraRequestDistribution, a.LoraZipfAlpha, a.RequestRate = c.Seed, c.Distribution, c.Alpha, c.Rate
-		requests := make([]workload.Request, len(c.Names))
-		got := a.Dispatch(requests, pyrand.NewLegacy(uint32(c.Seed)), pyrand.NewRandom(int64(c.Seed)), false)
-		i := 0
-		for due := range got.Schedule {
-			if math.Abs(due.Seconds()-c.Times[i]) > 1e-9 {
-				t.Errorf("%+v: request %d is due at %v", c, i, due)
+		w := &workload.Workload{Requests: make([]workload.Request, len(c.Names))}
+		due, got := arranged(t, a, w)
+		for i := range due {
+			if math.Abs(due[i].Seconds()-c.Times[i]) > 1e-9 {
+				t.Errorf("%+v: request %d is due at %v", c, i, due[i])
 			}
-			i++
 		}
 		var names []string
-		for _, r := range requests {
+		for _, r := range w.Requests {
 			names = append(names, strings.Trim(string(r.Extra["lora_path"]), `"`))
 		}
-		if !slices.Equal(names, c.Names) || math.Abs(got.End.Seconds()-c.End) > 1e-9 {
+		if !slices.Equal(names, c.Names) || math.Abs(got.End.Seconds()-c.End) > 1e-9 || len(due) != len(c.Times) {
 			t.Errorf("%+v: %v until %v", c, names, got.End)
 		}
 	}
 }
 
-// Of a conversation the first request is drawn for, and the others have its adapter.
+// Of a conversation the first request is drawn for, and the others have its adapter, as
+// those to warm up with have the first of all.
 func TestAConversationOfSGLangIsDrawnForOnce(t *testing.T) {
 	a := parsed(t, "--backend vllm-chat --request-rate 1 --lora-name a b --lora-request-distribution distinct")
-	requests := make([]workload.Request, 4)
-	requests[1].After, requests[3].After = 1, 3
-	got := a.Dispatch(requests, pyrand.NewLegacy(42), pyrand.NewRandom(42), false)
-	if n := len(slices.Collect(got.Schedule)); n != 2 {
-		t.Errorf("%d due times", n)
+	w := &workload.Workload{Requests: make([]workload.Request, 4), Warmup: make([]workload.Request, 2)}
+	w.Requests[1].After, w.Requests[3].After = 1, 3
+	if due, _ := arranged(t, a, w); len(due) != 2 {
+		t.Errorf("%d due times", len(due))
 	}
 	var models []string
-	for _, r := range requests {
+	for _, r := range append(w.Requests, w.Warmup...) {
 		models = append(models, string(r.Extra["model"])+string(r.Extra["lora_path"]))
 	}
-	if want := []string{`"a""a"`, `"a""a"`, `"b""b"`, `"b""b"`}; !slices.Equal(models, want) {
+	if want := []string{`"a""a"`, `"a""a"`, `"b""b"`, `"b""b"`, `"a""a"`, `"a""a"`}; !slices.Equal(models, want) {
 		t.Errorf("%v", models)
+	}
+}
+
+// Where a backend has names of adapters, and whose they lie over.
+func TestAdapterFields(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                                       "lora_path",
+		"--backend vllm":                         "lora_path model",
+		"--backend truss":                        "",
+		"--backend trt":                          "",
+		"--backend sglang":                       "lora_path",
+		`--extra-request-body {"lora_path":"x"}`: "",
+		`--backend vllm --extra-request-body {"lora_path":"x"}`:                "lora_path model",
+		`--backend vllm-embedding --extra-request-body {"model":"x"}`:          "lora_path",
+		`--backend sglang-embedding --extra-request-body {"something":"else"}`: "lora_path model",
+	} {
+		if got := strings.Join(parsed(t, line+" --lora-name a").adapterFields(), " "); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
 	}
 }
 
@@ -91,7 +123,7 @@ func TestBodiesOfSGLangsBackends(t *testing.T) {
 		{"--backend trt", `{"accumulate_tokens":true,"temperature":1e-06,"top_p":1.0}`, `null`},
 		{"--backend sglang-embedding", `{}`, `null`},
 	} {
-		top, sampling, err := parsed(t, tt.line).BodyFields()
+		top, sampling, err := parsed(t, tt.line).bodyFields()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +150,7 @@ func TestWhereSGLangsBackendsAre(t *testing.T) {
 		"--host ::1":                       "http://[::1]:30000/generate",
 		"--base-url https://h/x/ --port 1": "https://h/x//generate",
 	} {
-		if _, got := parsed(t, line).URLs(); got != want {
+		if _, got := parsed(t, line).urls(); got != want {
 			t.Errorf("%q: %s, want %s", line, got, want)
 		}
 	}
@@ -149,65 +181,24 @@ func TestWhatSGLangWouldNotRun(t *testing.T) {
 	}
 }
 
-// Warm-up has the first adapter and nothing of the request's own; conversations are
-// repeated whole.
-func TestWarmupOfSGLang(t *testing.T) {
-	a := parsed(t, "--warmup-requests 2 --lora-name x --backend sglang-oai-chat")
-	first := []workload.Request{{Text: "a", OutputTokens: 100, Header: map[string]string{"K": "v"}, Extra: map[string]json.RawMessage{"tools": nil}}, {Text: "b", OutputTokens: 5}}
-	first[1].Turn = workload.Turn{After: 1, Number: 1, Remember: true}
-	got := a.Warmup(first)
-	var shape [][3]int
-	for _, r := range got {
-		shape = append(shape, [3]int{r.After, r.OutputTokens, len(r.Extra)})
-		if string(r.Extra["lora_path"]) != `"x"` || r.Header != nil {
-			t.Errorf("%+v", r)
+// Conversations ask for usage, unless the command line says otherwise.
+func TestUsageOfConversations(t *testing.T) {
+	for line, want := range map[string]string{
+		"": `{"include_usage":true}`,
+		`--extra-request-body {"stream_options":{"include_usage":false}}`: `{"include_usage":false}`,
+		`--extra-request-body {"stream_options":{"x":1}}`:                 `{"include_usage":true,"x":1}`,
+		"--disable-stream": "",
+	} {
+		c, err := parsed(t, "--backend vllm-chat --dataset-name agentic-trace "+line).Compile(tool.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body map[string]json.RawMessage
+		if err := json.Unmarshal(c.Spec.Request.Body, &body); err != nil || string(body["stream_options"]) != want {
+			t.Errorf("%s: %s, %v", line, body["stream_options"], err)
 		}
 	}
-	if diff := cmp.Diff([][3]int{{0, 32, 2}, {1, 5, 2}, {0, 32, 2}, {3, 5, 2}}, shape); diff != "" {
-		t.Error(diff)
-	}
-	if a.WarmupRequests = -1; len(a.Warmup(first)) != 0 {
-		t.Error("a negative number of warm-ups")
-	}
 }
-
-func TestPicturesOfSGLang(t *testing.T) {
-	picture := []workload.Media{{MIME: "image/png", Data: []byte("abc")}, {URL: "http://x/y"}}
-	for backend, want := range map[string]string{"vllm": `["data:image/png;base64,YWJj", "http://x/y"]`, "trt": "", "sglang": "", "vllm-chat": ""} {
-		requests := []workload.Request{{Media: picture}}
-		parsed(t, "--model m --backend "+backend).Finish(requests, false)
-		if got := string(requests[0].Extra["image_data"]); got != want || (len(requests[0].Media) == 0) != (backend == "vllm" || backend == "trt") {
-			t.Errorf("%s: %s and %d media", backend, got, len(requests[0].Media))
-		}
-	}
-	spooled := []workload.Request{{Media: picture, Text: "t"}}
-	if err := workload.NewSpool(new(spoolFile), 0).Keep(&spooled[0]); err != nil {
-		t.Fatal(err)
-	}
-	parsed(t, "--model m --backend vllm").Finish(spooled, false)
-	for range 2 { // the first request is sent to warm up too
-		whole, err := spooled[0].Whole()
-		if err != nil || whole.Text != "t" || len(whole.Media) != 0 || string(whole.Extra["image_data"]) != `["data:image/png;base64,YWJj", "http://x/y"]` {
-			t.Errorf("spooled: %+v, %v", whole, err)
-		}
-	}
-	requests := []workload.Request{{Extra: map[string]json.RawMessage{"stream_options": json.RawMessage(`{"x":1}`)}}, {}, {}}
-	a := parsed(t, `--backend vllm-chat --extra-request-body {"stream_options":{"include_usage":false}}`)
-	a.Finish(requests, true)
-	if got := string(requests[0].Extra["stream_options"]) + string(requests[1].Extra["stream_options"]); got != `{"include_usage":true,"x":1}{"include_usage":false}` {
-		t.Error(got)
-	}
-}
-
-// spoolFile is a workload.File that is written to its end.
-type spoolFile struct{ b []byte }
-
-func (f *spoolFile) WriteAt(p []byte, _ int64) (int, error) {
-	f.b = append(f.b, p...)
-	return len(p), nil
-}
-
-func (f *spoolFile) ReadAt(p []byte, at int64) (int, error) { return copy(p, f.b[at:]), nil }
 
 func TestResultFileOfSGLang(t *testing.T) {
 	day := time.Date(2026, 1, 9, 12, 0, 0, 0, time.Local)
@@ -245,16 +236,24 @@ func TestKeysOfSGLangsResult(t *testing.T) {
 	} {
 		tr := twoChats()
 		args := strings.Fields(line)
-		foreign, err := parsed(t, line).Foreign(args, "tok", false)
+		c, err := parsed(t, line).Compile(tool.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr.Run.Plan.Dialect, tr.Run.Plan.Foreign = "sglang", foreign
+		tr.Run.Plan.Dialect, tr.Run.Plan.Spec = "sglang", &c.Spec
 		r, err := NewReport(tr, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := r.Result(json.RawMessage(`{"b": [1.0, 2e0, 10000000000000001], "a": {"é": null}}`))
+		tr.Run.Plan.Spec, tr.Run.Plan.Foreign = nil, kept(t, args)
+		before, err := NewReport(tr, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(written(t, r), written(t, before)); diff != "" {
+			t.Errorf("%s: of a stored command line (- of a Spec, + of that): %s", line, diff)
+		}
 		if diff := cmp.Diff(strings.Fields(want), topKeys(t, got)); diff != "" {
 			t.Errorf("%s: %s", line, diff)
 		}
@@ -267,6 +266,16 @@ func TestKeysOfSGLangsResult(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	}
+}
+
+// kept is what runs stored of a command line before there were Specs.
+func kept(t *testing.T, args []string) json.RawMessage {
+	t.Helper()
+	b, err := json.Marshal(stored{Args: args, Model: "m", Tokenizer: "tok"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // topKeys are the keys of an object in their order.
@@ -292,7 +301,7 @@ func topKeys(t *testing.T, object []byte) (keys []string) {
 
 func TestCommandLinesAreKeptWithoutSecrets(t *testing.T) {
 	a := parsed(t, "--header A=1")
-	got := a.Masked([]string{"--header", "A=secret", "B=more", "--model", "m", "--hea=C=x", "--extra-request-body", `{"api_key": "abc"}`, "--host", "h"})
+	got := a.Mask([]string{"--header", "A=secret", "B=more", "--model", "m", "--hea=C=x", "--extra-request-body", `{"api_key": "abc"}`, "--host", "h"})
 	want := []string{"--header", "A=***", "B=***", "--model", "m", "--hea=C=***", "--extra-request-body", `{"api_key": "***"}`, "--host", "h"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -304,7 +313,7 @@ func TestSGLangStreams(t *testing.T) {
 		"": true, "--disable-stream": false, "--backend trt --model m --disable-stream": true, "--backend vllm-embedding": false,
 	} {
 		a, err := Parse(strings.Fields(line))
-		if err != nil || a.Check() != nil || a.Streams() != want {
+		if err != nil || a.Check() != nil || a.streams() != want {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
