@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-// build compiles the program as it is shipped: static, without cgo.
+// build compiles the program as shipped: static, without cgo.
 func build(t *testing.T) (pitot string) {
 	t.Helper()
 	pitot = filepath.Join(t.TempDir(), "pitot")
@@ -32,7 +32,7 @@ func build(t *testing.T) (pitot string) {
 	return pitot
 }
 
-// serve starts `pitot serve` as a process of its own and returns its URL.
+// serve starts `pitot serve` as a separate process and returns its URL.
 func serve(t *testing.T, pitot string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(pitot, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
@@ -83,9 +83,9 @@ func TestTheBuiltProgram(t *testing.T) {
 	}
 }
 
-// After kill -9 in the middle of a run the store has every record but those of
-// the last second. Requests come one after the other and take at least 50 ms, so
-// a second holds at most 20 of them.
+// After kill -9 during a run the store has every record except those of the last
+// second. Requests are sequential and take at least 50 ms, so a second holds at
+// most 20 of them.
 func TestKill9(t *testing.T) {
 	pitot := build(t)
 	store := filepath.Join(t.TempDir(), "runs.db")
@@ -101,8 +101,8 @@ func TestKill9(t *testing.T) {
 		if strings.HasSuffix(r.URL.Path, "/completions") && requests.Add(1) == killAt {
 			_ = (<-victim).Process.Kill() // SIGKILL
 		}
-		// The answer begins before the proxy has seen the end of the body, which
-		// the server closes then: the proxy would take that for a failure.
+		// The answer begins before the proxy has read the whole body, which the
+		// server then closes: the proxy would treat that as a failure.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return // the victim is gone
@@ -135,8 +135,8 @@ func TestKill9(t *testing.T) {
 	}
 }
 
-// A signal ends a command that does not listen to it, here one that waits for
-// the rest of its file.
+// A signal ends a command that does not handle it, here one that waits for the rest
+// of its file.
 func TestASignalThatNobodyTakesEndsTheProcess(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo.jsonl")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

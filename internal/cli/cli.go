@@ -44,7 +44,7 @@ type Process struct {
 	Alone bool
 	// Listen and Dial are net's, unless a test has its own network.
 	Listen func(network, address string) (net.Listener, error)
-	Dial   dialFunc
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Exit codes.

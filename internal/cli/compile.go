@@ -196,7 +196,13 @@ func (c *compiler) assign(path string, n *plan.Node, o origin) {
 	case "request.body":
 		n = c.body(path, n)
 	case "objectives":
-		n = c.objectives(path, n)
+		if n.Kind == plan.String { // a list in one text
+			list := &plan.Node{Kind: plan.List, At: n.At}
+			for item := range strings.SplitSeq(n.Text, ",") {
+				list.Items = append(list.Items, quote(item))
+			}
+			n = list
+		}
 	case mixPath, tenantPath:
 		c.mix = append(c.mix, &partList{path, n, o})
 		return
@@ -241,12 +247,12 @@ func (c *compiler) headers(path string, n *plan.Node) *plan.Node {
 	list := &plan.Node{Kind: plan.List}
 	add := func(name, value string) {
 		at := plan.Item(path, len(list.Items))
-		h := &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "name", Value: text(name)}}}
+		h := &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "name", Value: quote(name)}}}
 		if plan.SecretName(name) && value != "" {
 			c.given[at] = value
 			h.Members = append(h.Members, plan.Member{Key: "from", Value: &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "given", Value: scalar("true")}}}})
 		} else {
-			h.Members = append(h.Members, plan.Member{Key: "value", Value: text(value)})
+			h.Members = append(h.Members, plan.Member{Key: "value", Value: quote(value)})
 		}
 		list.Items = append(list.Items, h)
 	}
@@ -267,8 +273,8 @@ func (c *compiler) headers(path string, n *plan.Node) *plan.Node {
 	return list
 }
 
-// text is a node of a text, whatever it looks like.
-func text(s string) *plan.Node { return &plan.Node{Kind: plan.String, Text: s, Quoted: true} }
+// quote is a node of a text, whatever it looks like.
+func quote(s string) *plan.Node { return &plan.Node{Kind: plan.String, Text: s, Quoted: true} }
 
 // body is an object, or its text in JSON.
 func (c *compiler) body(path string, n *plan.Node) *plan.Node {
@@ -281,25 +287,4 @@ func (c *compiler) body(path string, n *plan.Node) *plan.Node {
 		return nil
 	}
 	return object
-}
-
-// objectives are METRIC=TIME pairs.
-func (c *compiler) objectives(path string, n *plan.Node) *plan.Node {
-	list := &plan.Node{Kind: plan.List}
-	items := n.Items
-	if n.Kind == plan.String {
-		for item := range strings.SplitSeq(n.Text, ",") {
-			items = append(items, text(item))
-		}
-	}
-	for _, item := range items {
-		metric, limit, ok := strings.Cut(item.Text, "=")
-		var d plan.Duration
-		if !ok || d.UnmarshalText([]byte(limit)) != nil {
-			c.problems.If(true, path, strconv.Quote(item.Text), "must be METRIC=TIME such as ttft=200ms, with ttft, tpot, itl or e2el")
-			continue
-		}
-		list.Items = append(list.Items, &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "metric", Value: text(metric)}, {Key: "limit", Value: text(limit)}}})
-	}
-	return list
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/proof/verify"
+	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/conformity"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
@@ -108,7 +109,7 @@ func (c conformRunCmd) cells() ([]conform.Cell, error) {
 	for i := range cells {
 		cells[i].Busy = cells[i].Busy || c.Busy
 	}
-	return cells, errors.Join(err, enoughFilesFor(cells, environment().FileLimit))
+	return cells, errors.Join(err, enoughFilesFor(cells, machine.Here().FileLimit))
 }
 
 // enoughFilesFor refuses cells for which this process, in which the server runs,
@@ -116,7 +117,7 @@ func (c conformRunCmd) cells() ([]conform.Cell, error) {
 func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 	var errs []error
 	for _, cell := range cells {
-		if need := uint64(cell.Streams + filesBeside); limit > 0 && need > limit {
+		if need := uint64(cell.Streams + run.SpareFiles); limit > 0 && need > limit {
 			errs = append(errs, usagef("--grid: cell %q: %d streams need about %d open files and the limit is %d: raise `ulimit -n`, or leave it out", cell.Name, cell.Streams, need, limit))
 		}
 	}

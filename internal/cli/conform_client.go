@@ -56,7 +56,7 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 	used, err := started.Wait()
 	run.usage = conform.Usage{CPU: used.CPU, Wall: used.Wall, Memory: used.Memory}
 	for _, s := range used.Samples {
-		run.samples = append(run.samples, conform.Sample(s))
+		run.samples = append(run.samples, verify.Sample(s))
 	}
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:

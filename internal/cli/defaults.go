@@ -153,7 +153,7 @@ func (c *compiler) defaults() {
 		return
 	}
 	if c.get("target.key") == nil {
-		c.set("target.key.env", text(defaultKey))
+		c.set("target.key.env", quote(defaultKey))
 		c.set("target.key.optional", scalar("true"))
 	}
 	c.unless("client.timeout", "1h")
@@ -200,7 +200,7 @@ func (c *compiler) arrives(path string, timed, gated bool) {
 		c.set(plan.Join(path, "kind"), scalar("at-once"))
 	case nothing && timed:
 		c.set(plan.Join(path, "kind"), scalar("replay"))
-		c.set(plan.Join(path, "file"), text(traffic.ReplayData))
+		c.set(plan.Join(path, "file"), quote(traffic.ReplayData))
 	default:
 		c.set(plan.Join(path, "kind"), scalar("poisson"))
 	}

@@ -12,7 +12,7 @@ import (
 // doctorCmd is `pitot doctor`.
 type doctorCmd struct {
 	Streams int     `placeholder:"N" help:"Judge the limits for so many streams at once."`
-	Rate    float64 `placeholder:"R" help:"Judge the limits for so many requests a second."`
+	Rate    float64 `placeholder:"R" help:"Judge the limits for so many requests per second."`
 	JSON    bool    `name:"json" help:"Print findings and what they rest on as JSON."`
 }
 
@@ -26,8 +26,8 @@ type diagnosis struct {
 
 // Run looks at this machine and says what it found. Only what is bad is an error.
 func (c doctorCmd) Run(p *Process) error {
-	plan := doctor.Plan{Streams: c.Streams, Rate: c.Rate}
-	if err := plan.Validate(); err != nil {
+	planned := doctor.Plan{Streams: c.Streams, Rate: c.Rate}
+	if err := planned.Validate(); err != nil {
 		return usage(err)
 	}
 	ctx, release := p.untilInterrupt(context.Background())
@@ -39,7 +39,7 @@ func (c doctorCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	d := diagnosis{Plan: plan, Findings: doctor.Examine(facts, plan), Facts: facts}
+	d := diagnosis{Plan: planned, Findings: doctor.Examine(facts, planned), Facts: facts}
 	d.Verdict = doctor.Worst(d.Findings)
 	if err := p.printDiagnosis(d, c.JSON); err != nil {
 		return err
@@ -59,12 +59,12 @@ func (p *Process) printDiagnosis(d diagnosis, asJSON bool) error {
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ITEM\tVALUE\tVERDICT")
 	for _, f := range d.Findings {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Item, f.Value, f.Verdict)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", english.Word(f.Item), english.Say(f.Value), f.Verdict)
 	}
 	err := w.Flush()
 	for _, f := range d.Findings {
-		if f.Advice != "" {
-			_, err = fmt.Fprintf(p.Stdout, "\n%s: %s\n  %s\n", f.Item, f.Verdict, f.Advice)
+		if !f.Advice.IsZero() {
+			_, err = fmt.Fprintf(p.Stdout, "\n%s: %s\n  %s\n", english.Word(f.Item), f.Verdict, english.Say(f.Advice))
 		}
 	}
 	return err

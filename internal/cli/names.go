@@ -97,7 +97,7 @@ func inWords(front namer, err error) error {
 	var missing *hub.Missing
 	if errors.As(err, &gone) { // nothing else is in it
 		wait := errors.As(err, &remedy)
-		err = fmt.Errorf("cannot reach %s: %s (%w)", gone.URL, english.Say(gone.Class.Code()), gone.Err)
+		err = fmt.Errorf("cannot reach %s: %s (%w)", gone.URL, english.Word(gone.Class.Code()), gone.Err)
 		if wait {
 			err = &run.RemedyError{Err: err, Path: remedy.Path, Does: remedy.Does}
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
-	"github.com/pitot-bench/pitot/internal/tool/dialect"
 )
 
 // noteCmd is `pitot note`.

@@ -23,8 +23,12 @@ func TestTablesOfNotes(t *testing.T) {
 		of         *trace.Trace
 		tool, want string
 	}{
-		{own, "vllm", "Serving Benchmark Result"}, {own, "sglang", "Backend:"}, {own, "pitot", "service time"}, {own, "", "Serving Benchmark Result"},
-		{foreign, "vllm", fmt.Sprintf("%-32s %14.2f ms", "mean TTFT", 945.18)}, {foreign, "vllm", fmt.Sprintf("%-32s %14.2f s", "benchmark duration", 206.06)},
+		{own, "vllm", "Serving Benchmark Result"},
+		{own, "sglang", "Backend:"},
+		{own, "pitot", "service time"},
+		{own, "", "Serving Benchmark Result"},
+		{foreign, "vllm", fmt.Sprintf("%-32s %14.2f ms", "mean TTFT", 945.18)},
+		{foreign, "vllm", fmt.Sprintf("%-32s %14.2f s", "benchmark duration", 206.06)},
 	} {
 		var b strings.Builder
 		if err := writeTable(&b, tt.of, tt.tool, english); err != nil || !strings.Contains(b.String(), tt.want) {

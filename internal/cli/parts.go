@@ -179,7 +179,7 @@ func (p *partReader) finish(others []string) string {
 		for n := 2; slices.Contains(others, own); n++ {
 			own = fmt.Sprintf("%s-%d", p.get(kind).Text, n)
 		}
-		p.set(name, text(own))
+		p.set(name, quote(own))
 	}
 	p.problems.If(p.get(name) == nil, p.path, nil, "needs a name=NAME")
 	if n := p.get(name); n != nil {

@@ -77,10 +77,17 @@ func (c *planCmd) plan(p *Process) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Run.Plan.Spec == nil {
-		return nil, usagef("run %s has no plan that could be made again: %s", t.Run.ID, whyNoPlan(&t.Run))
+	switch args := t.Run.Env.Invocation; {
+	case t.Run.Plan.Spec != nil:
+		return &compiled{spec: *t.Run.Plan.Spec, front: asStored{}, given: map[string]string{}}, nil
+	case t.Run.Origin != nil:
+		return nil, usagef("run %s was imported from %s: only runs of Pitot have a plan", t.Run.ID, t.Run.Origin.Tool)
+	case len(args) == 0:
+		return nil, usagef("run %s has no plan: it was made before plans were kept", t.Run.ID)
+	default: // before plans were kept
+		fmt.Fprintf(p.Stderr, "note: run %s has no plan: this is that of its command line, pitot %s\n", t.Run.ID, strings.Join(args, " "))
+		return p.planOf(args)
 	}
-	return &compiled{spec: *t.Run.Plan.Spec, front: asStored{}, given: map[string]string{}}, nil
 }
 
 // planOf is the plan of a command line.

@@ -168,20 +168,20 @@ func describeEvidence(e *profile.Evidence) string {
 
 // figureName is a figure in words with its unit, and what to multiply it with.
 func figureName(name string) (words string, scale float64) {
-	metric, statistic, latency := strings.Cut(name, ".")
-	switch {
-	case latency:
-		return fmt.Sprintf("%s %s (ms)", strings.ToUpper(metric), statistic), 1000
-	case name == "duration":
+	switch name {
+	case "duration":
 		return "duration (s)", 1
-	case name == "output_per_second":
+	case "throughput.output":
 		return "output (tok/s)", 1
-	case name == "peak_output_per_second":
+	case "peak.output":
 		return "peak output (tok/s)", 1
-	case name == "requests_per_second":
+	case "throughput.requests":
 		return "requests (req/s)", 1
+	case "peak.concurrency":
+		return "peak concurrency", 1
 	}
-	return strings.ReplaceAll(name, "_", " "), 1
+	metric, statistic, _ := strings.Cut(name, ".")
+	return fmt.Sprintf("%s %s (ms)", strings.ToUpper(metric), statistic), 1000
 }
 
 // digits writes four digits or whole numbers.

@@ -167,7 +167,7 @@ func TestAnInterruptEndsASimulation(t *testing.T) {
 	}
 }
 
-// An hour of 10 requests a second, from the command line to the report.
+// An hour of 10 requests per second, from the command line to the report.
 func BenchmarkSimHour(b *testing.B) {
 	for b.Loop() {
 		p := &Process{

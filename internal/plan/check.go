@@ -12,11 +12,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Latencies are those that objectives can limit.
-var latencies = []string{"ttft", "tpot", "itl", "e2el"}
-
-// Check reports everything wrong with the form of a Spec. What only a dataset, an arrival
-// or a dialect knows is for those who have their kinds.
+// Check reports everything wrong with the form of a Spec. Settings of datasets,
+// arrivals and dialects are checked by the packages that define their kinds.
 func (s *Spec) Check() (p Problems) {
 	p.If(s.Version > Version, "version", s.Version, "was written by a newer Pitot; this one reads version %d", Version)
 	p.If(s.Version < 1, "version", s.Version, "must be %d", Version)
@@ -42,8 +39,8 @@ func (t *Target) check() (p Problems) {
 	return append(p, checkHeaders("target.headers", t.Headers)...)
 }
 
-// CheckURL reports what is wrong with the address of a server. What may be a password is
-// not repeated.
+// CheckURL reports what is wrong with the URL of a server. It does not repeat text
+// that may be a password.
 func CheckURL(path, s string) (p Problems) {
 	u, err := url.Parse(s)
 	lower := strings.ToLower(s)
@@ -54,7 +51,7 @@ func CheckURL(path, s string) (p Problems) {
 	case err != nil && !strings.Contains(s, "@"):
 		p.If(true, path, nil, "%v", err)
 	case err != nil || u.User != nil:
-		p.If(true, path, nil, "must not hold a user name and a password; send them as a header named Authorization")
+		p.If(true, path, nil, "must not contain a user name and a password; send them as a header named Authorization")
 	case u.Host == "":
 		p.If(true, path, quoted, "has no host")
 	case u.RawQuery != "" || u.Fragment != "":
@@ -102,7 +99,7 @@ func (s *Spec) checkLoad() (p Problems) {
 		names[stream.Name] = true
 		p.If(stream.Arrival.Kind == "", Join(at, "arrival"), nil, "is missing")
 		p.If(stream.Requests < 0, Join(at, "requests"), stream.Requests, "must not be negative")
-		p.If((stream.Dataset.Kind != "") == (len(stream.Mix) > 0), at, nil, "either a dataset or a mix of several is needed")
+		p.If((stream.Dataset.Kind != "") == (len(stream.Mix) > 0), at, nil, "needs either a dataset or a mix of several")
 		p.If(len(s.Load) > 1 && len(stream.Mix) > 0, Join(at, "mix"), nil, "only applies to a load of one stream")
 		p = append(p, stream.check(at)...)
 		p = append(p, checkMix(Join(at, "mix"), stream.Mix)...)
@@ -139,28 +136,37 @@ func (b *Before) check() (p Problems) {
 	return p
 }
 
-// checkReport is about names, objectives and percentiles.
+// checkReport checks names, objectives and percentiles.
 func (s *Spec) checkReport() (p Problems) {
-	p.If(s.Name == "last", "name", s.Name, "is what the newest run is called")
-	seen := map[string]bool{}
+	p.If(s.Name == "last", "name", s.Name, "is reserved for the newest run")
+	p = append(p, CheckObjectives("objectives", s.Objectives)...)
 	for i, o := range s.Objectives {
-		at := Item("objectives", i)
-		p.If(!slices.Contains(latencies, o.Metric), Join(at, "metric"), strconv.Quote(o.Metric), "must be %s", strings.Join(latencies, ", "))
-		p.If(o.Limit < 0, Join(at, "limit"), o.Limit, "must not be negative")
-		p.If(seen[o.Metric], at, o.Metric, "is given twice")
-		p.If(!s.Request.Stream && o.Metric != "e2el", at, o.Metric, "without a stream there is only e2el")
-		seen[o.Metric] = true
+		p.If(!s.Request.Stream && o.Metric != "e2el", Item("objectives", i), o.Metric, "without a stream there is only e2el")
 	}
-	for i, v := range s.Percentiles {
-		p.If(!(v >= 0 && v <= 100), Item("percentiles", i), v, "must be between 0 and 100")
-		p.If(slices.Contains(s.Percentiles[:i], v), Item("percentiles", i), v, "is given twice")
+	return append(p, CheckPercentiles("percentiles", s.Percentiles)...)
+}
+
+// CheckObjectives reports what is wrong with objectives.
+func CheckObjectives(path string, all []Objective) (p Problems) {
+	for i, o := range all {
+		p.If(o.Limit < 0, Item(path, i), o.Limit, "must not be negative")
+		p.If(slices.ContainsFunc(all[:i], func(other Objective) bool { return other.Metric == o.Metric }), Item(path, i), o.Metric, "is given twice")
+	}
+	return p
+}
+
+// CheckPercentiles reports what is wrong with percentiles.
+func CheckPercentiles(path string, all []float64) (p Problems) {
+	for i, v := range all {
+		p.If(!(v >= 0 && v <= 100), Item(path, i), v, "must be between 0 and 100")
+		p.If(slices.Contains(all[:i], v), Item(path, i), v, "is given twice")
 	}
 	return p
 }
 
 func (c *Client) check(t Target) (p Problems) {
 	p.OneOf("client.engine", c.Engine, "h1", "nethttp")
-	p.If(c.Engine == "h1" && t.HTTP2, "client.engine", c.Engine, "speaks HTTP/1.1 alone; leave out HTTP/2, or take nethttp")
+	p.If(c.Engine == "h1" && t.HTTP2, "client.engine", c.Engine, "only speaks HTTP/1.1; leave out HTTP/2, or use nethttp")
 	p.If(c.Procs < 0, "client.procs", c.Procs, "must not be negative")
 	for _, d := range []struct {
 		name  string
@@ -171,7 +177,7 @@ func (c *Client) check(t Target) (p Problems) {
 	return p
 }
 
-// Read reads a Spec from a file, with every mistake at its place. Check has been made.
+// Read reads and checks a Spec from a file, and reports every mistake at its place.
 func Read(file string, data []byte) (*Spec, *Document, error) {
 	doc, err := Parse(file, data)
 	if err != nil {

@@ -11,30 +11,29 @@ import (
 	"strings"
 )
 
-// A Decoder fills structs from trees. It goes on after a mistake, so that all are told
-// at once, takes nothing that has no field, and leaves alone what the tree does not say.
-// The names of fields are those of their yaml or json tags; embedded structs and those
-// tagged ",inline" are part of what they stand in.
+// A Decoder fills structs from trees. It continues after a mistake, so that all are
+// reported at once, accepts only known fields, and leaves fields alone that the
+// tree does not mention. Fields go by the names of their yaml or json tags;
+// embedded structs and those tagged ",inline" belong to the struct around them.
 type Decoder struct {
-	// Unknown says what the name of an unknown setting may have been meant to be; nil:
-	// the nearest of the known ones.
+	// Unknown suggests a known name for an unknown setting; nil: the nearest one.
 	Unknown func(name string, known []string) (hint string)
 }
 
 // A NodeDecoder decodes itself. Paths of its problems count from itself.
 type NodeDecoder interface{ DecodeNode(*Node) Problems }
 
-// Decode fills what dst points at.
+// Decode fills the value that dst points at.
 func (d Decoder) Decode(n *Node, dst any) Problems {
 	s := &decoding{Decoder: d}
 	s.value("", reflect.ValueOf(dst).Elem(), n)
 	return s.problems
 }
 
-// Decode fills what dst points at, with the usual hints.
+// Decode fills the value that dst points at, with the default hints.
 func Decode(n *Node, dst any) Problems { return Decoder{}.Decode(n, dst) }
 
-// DecodeJSON fills what dst points at.
+// DecodeJSON fills the value that dst points at.
 func DecodeJSON(data json.RawMessage, dst any) Problems {
 	n, err := ParseJSON(data)
 	if err != nil {
@@ -54,7 +53,7 @@ func (d *decoding) problem(path string, at Place, value, why string, a ...any) {
 
 // value fills one value.
 func (d *decoding) value(path string, dst reflect.Value, n *Node) {
-	if n.Kind == Null { // as if it were not there
+	if n.Kind == Null { // as if it were absent
 		return
 	}
 	switch into := dst.Addr().Interface().(type) {
@@ -115,7 +114,7 @@ func (d *decoding) fields(path string, dst reflect.Value, n *Node) {
 	}
 }
 
-// fieldsOf are the fields of a struct by the names they have in a file.
+// fieldsOf returns the fields of a struct by their names in a file.
 func fieldsOf(v reflect.Value) (fields map[string]reflect.Value, names []string) {
 	fields = map[string]reflect.Value{}
 	for i := range v.NumField() {
@@ -152,7 +151,7 @@ func (d *decoding) list(path string, dst reflect.Value, n *Node) {
 	}
 }
 
-// entries fills a map with texts for keys.
+// entries fills a map with string keys.
 func (d *decoding) entries(path string, dst reflect.Value, n *Node) {
 	if n.Kind != Map {
 		d.problem(path, n.At, "", "must be a map")
@@ -176,7 +175,7 @@ func (d *decoding) text(path string, dst encoding.TextUnmarshaler, n *Node) {
 	}
 }
 
-// scalar fills a text, a bool or a number.
+// scalar fills a string, a bool or a number.
 func (d *decoding) scalar(path string, dst reflect.Value, n *Node) {
 	want := ""
 	switch dst.Kind() {
@@ -232,7 +231,7 @@ func (n *Node) whole() (int64, bool) {
 	return v, err == nil
 }
 
-// number reads 25e9 too, which YAML takes for a text.
+// number also reads 25e9, which YAML takes for a string.
 func (n *Node) number() (float64, bool) {
 	if v, ok := n.whole(); ok {
 		return float64(v), true

@@ -15,17 +15,17 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A Document is a YAML or JSON file as a tree, with the places of all that stands in
-// it. What it means is for those who decode it.
+// A Document is a YAML or JSON file as a tree, with the place of every value.
+// Decoders give it a meaning.
 type Document struct {
 	File     string
 	Root     *Node
 	lines    []string
-	places   map[string]Place // of what stands in it, by path
+	places   map[string]Place // of values, by path
 	mistakes []Mistake        // of form, not of meaning
 }
 
-// A Place is in a file, counted from 1; the column in characters.
+// A Place is a position in a file, counted from 1; the column in characters.
 type Place struct{ Line, Column int }
 
 // A Mistake is something wrong at a place in a file.
@@ -36,7 +36,7 @@ type Mistake struct {
 	Problem string
 }
 
-// Error gives the place and the problem, and under them the line with a caret.
+// Error gives the place and the problem, and below them the line with a caret.
 func (m Mistake) Error() string {
 	number := fmt.Sprint(m.Line)
 	gutter := strings.Repeat(" ", len(number))
@@ -44,10 +44,10 @@ func (m Mistake) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s\n  %s | %s\n  %s | %s", m.File, m.Line, m.Column, m.Problem, number, m.Text, gutter, caret)
 }
 
-// Mistakes are those of a file in order of their places.
+// Mistakes are those of a file in order of place.
 type Mistakes []Mistake
 
-// Error is one after the other.
+// Error lists them one after the other.
 func (m Mistakes) Error() string {
 	texts := make([]string, len(m))
 	for i := range m {
@@ -74,7 +74,7 @@ func Parse(file string, data []byte) (*Document, error) {
 		}
 	}
 	if len(bodies) > 1 {
-		return nil, Mistakes{d.At(placeOf(bodies[1].GetToken()), "a second document begins; a file holds one")}
+		return nil, Mistakes{d.At(placeOf(bodies[1].GetToken()), "a second document begins; a file must contain one")}
 	}
 	if len(bodies) == 1 {
 		d.Root = d.node("", bodies[0])
@@ -82,7 +82,7 @@ func Parse(file string, data []byte) (*Document, error) {
 	return d, nil
 }
 
-// placeOf is where a token stands, the top without one.
+// placeOf returns the place of a token, the top for nil.
 func placeOf(t *token.Token) Place {
 	if t == nil || t.Position == nil {
 		return Place{1, 1}
@@ -90,7 +90,7 @@ func placeOf(t *token.Token) Place {
 	return Place{t.Position.Line, t.Position.Column}
 }
 
-// At is a mistake at a place, at the top if that is zero.
+// At returns a mistake at a place, at the top if it is zero.
 func (d *Document) At(at Place, problem string) Mistake {
 	if at.Line == 0 {
 		at = Place{1, 1}
@@ -102,7 +102,7 @@ func (d *Document) At(at Place, problem string) Mistake {
 	return m
 }
 
-// node makes a Node of what the library parsed.
+// node makes a Node from a node of the YAML library.
 func (d *Document) node(path string, n ast.Node) *Node {
 	out := &Node{At: placeOf(n.GetToken())}
 	switch n := n.(type) {
@@ -129,7 +129,7 @@ func (d *Document) node(path string, n ast.Node) *Node {
 		out.Kind, out.Text = Bool, n.GetToken().Value
 	case *ast.NullNode, *ast.CommentGroupNode:
 	default:
-		d.mistakes = append(d.mistakes, d.At(out.At, "anchors, aliases and tags are not read"))
+		d.mistakes = append(d.mistakes, d.At(out.At, "anchors, aliases and tags are not supported"))
 	}
 	return out
 }
@@ -151,7 +151,8 @@ func (d *Document) members(path string, out *Node, pairs []*ast.MappingValueNode
 	}
 }
 
-// Place is where the setting at a path stands, or else the nearest that it would stand in.
+// Place returns the place of the setting at a path, or of the nearest setting that
+// would contain it.
 func (d *Document) Place(path string) Place {
 	for ; path != ""; path = Parent(path) {
 		if at, ok := d.places[path]; ok {
@@ -161,8 +162,8 @@ func (d *Document) Place(path string) Place {
 	return Place{}
 }
 
-// Explain puts problems at their places in the file, beside what is wrong with its form.
-// What was misread is not judged by the value that it was left with.
+// Explain adds the places in the file to problems, together with mistakes of form.
+// It drops problems of values that were misread.
 func (d *Document) Explain(problems ...Problems) error {
 	all := slices.Clone(d.mistakes)
 	for _, p := range Merge(problems...) {
@@ -181,10 +182,11 @@ func (d *Document) Explain(problems ...Problems) error {
 	return Mistakes(all)
 }
 
-// itemless is the number of an item at the beginning of a path: the place tells which.
+// itemless matches an item number at the beginning of a path; the place gives it
+// already.
 var itemless = regexp.MustCompile(`^\[\d+\]\.?`)
 
-// misread reports whether a path, or what it stands in, is wrong.
+// misread reports whether a path, or a setting that contains it, is wrong.
 func misread(wrong map[string]bool, path string) bool {
 	for ; path != ""; path = Parent(path) {
 		if wrong[path] {

@@ -73,7 +73,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Every mistake is told, in order, at its place.
+// Every mistake is reported, in order, at its place.
 func TestMistakesHavePlaces(t *testing.T) {
 	const text = `nam: x
 count: many
@@ -124,9 +124,9 @@ f.yaml:11:1: deep: is given twice, first in line 10`
 
 func TestAFileHoldsOneDocument(t *testing.T) {
 	for text, want := range map[string]string{
-		"a: 1\n---\nb: 2\n": "f.yaml:3:2: a second document begins; a file holds one",
+		"a: 1\n---\nb: 2\n": "f.yaml:3:2: a second document begins; a file must contain one",
 		"a: [1\n":           "f.yaml:1:4: ",
-		"a: &x 1\nb: *x\n":  "f.yaml:1:4: anchors, aliases and tags are not read",
+		"a: &x 1\nb: *x\n":  "f.yaml:1:4: anchors, aliases and tags are not supported",
 	} {
 		doc, err := Parse("f.yaml", []byte(text))
 		if err == nil {
@@ -157,8 +157,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// Whatever a file holds ends in a tree or in mistakes that stand in it, and the JSON of
-// a tree is read back as the same tree.
+// Any file becomes a tree or mistakes at places within it, and the JSON of a tree
+// parses into the same tree.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("a: [1, {b: ~}]\nc: |\n  x\n"))
 	f.Add([]byte(`{"a": "\u00e9", "b": [1e9, -0.5]}`))

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// A Code says what a Message is about, in a few words with dashes between, such as
-// requests-left-late. Every constant of this type has its words in every catalogue of
-// show/words; a test holds the tree to that.
+// A Code identifies the statement of a Message, in a few words joined by dashes,
+// such as requests-left-late. Every constant of this type has words in every
+// catalogue of show/words; a test checks that.
 type Code string
 
-// TextCode is that of a message in one language alone: of runs stored when notes were
-// sentences, and of what servers and other tools said themselves.
+// TextCode is the code of a message in a fixed language: from runs stored when
+// notes were sentences, and from servers and other tools.
 const TextCode Code = "text"
 
-// Args are the arguments of a message by name: texts, numbers as float64 in SI units,
-// booleans, messages, and lists of texts or of messages.
+// Args are the arguments of a message by name: strings, numbers as float64 in SI
+// units, booleans, messages, and lists of strings or of messages.
 type Args map[string]any
 
-// A Message says something as data: a note, a reason, a verdict, a definition. What
-// words it has in a language is for a catalogue; equal messages say the same. The zero
-// value says nothing.
+// A Message is a statement as data: a note, a reason, a verdict, a definition. A
+// catalogue words it in a language; equal messages say the same. The zero value
+// says nothing.
 type Message struct {
 	Code Code
 	Args Args
 }
 
-// Say makes a message of a code and its arguments, each a name and a value. Numbers of
-// any kind become float64, durations seconds, and errors and Stringers their texts. It
-// panics at a value that has no place in Args.
+// Say makes a message from a code and its arguments, each a name and a value.
+// Numbers of any kind become float64, durations seconds, errors and Stringers
+// strings. It panics on a value that Args cannot hold.
 func Say(code Code, args ...any) Message {
 	m := Message{Code: code}
 	for i := 0; i+1 < len(args); i += 2 {
@@ -44,7 +44,7 @@ func Say(code Code, args ...any) Message {
 	return m
 }
 
-// Text is a message of words that stay as they are; without words it says nothing.
+// Text returns a message of fixed words; without words it says nothing.
 func Text(words string) Message {
 	if words == "" {
 		return Message{}
@@ -55,7 +55,7 @@ func Text(words string) Message {
 // IsZero reports whether a message says nothing.
 func (m Message) IsZero() bool { return m.Code == "" }
 
-// Words are those of a message in one language alone.
+// Words returns the words of a message in a fixed language.
 func (m Message) Words() (words string, ok bool) {
 	if m.Code != TextCode {
 		return "", m.IsZero()
@@ -64,7 +64,7 @@ func (m Message) Words() (words string, ok bool) {
 	return words, ok
 }
 
-// normal is a value as it also comes back from JSON.
+// normal returns a value in the type that JSON would give it.
 func normal(v any) any {
 	switch v := v.(type) {
 	case Message:
@@ -93,25 +93,25 @@ func normal(v any) any {
 	case reflect.String:
 		return r.String()
 	}
-	panic(fmt.Sprintf("plan: a %T is no argument of a message", v))
+	panic(fmt.Sprintf("plan: a %T cannot be an argument of a message", v))
 }
 
-// MarshalJSON writes {"code": ..., "args": ...}, or the words alone where there is
+// MarshalJSON writes {"code": ..., "args": ...}, or only the words if there is
 // nothing else.
 func (m Message) MarshalJSON() ([]byte, error) {
 	if words, ok := m.Words(); ok {
 		return json.Marshal(words)
 	}
-	return json.Marshal(plain{m.Code, m.Args})
+	return json.Marshal(plain(m))
 }
 
-// plain is a message as an object.
+// plain is the JSON object of a message.
 type plain struct {
 	Code Code `json:"code"`
 	Args Args `json:"args,omitempty"`
 }
 
-// normalList is a list of texts where no message of it is anything else.
+// normalList returns a list of strings if all messages are plain text.
 func normalList(all []Message) any {
 	texts := make([]string, len(all))
 	for i, m := range all {
@@ -124,7 +124,8 @@ func normalList(all []Message) any {
 	return texts
 }
 
-// UnmarshalJSON reads a message, or a sentence of a run stored when notes were those.
+// UnmarshalJSON reads a message, or a sentence from a run stored when notes were
+// sentences.
 func (m *Message) UnmarshalJSON(b []byte) error {
 	var sentence string
 	if json.Unmarshal(b, &sentence) == nil {
@@ -176,16 +177,16 @@ func argument(b json.RawMessage) (any, error) {
 	return v, nil
 }
 
-// Key is equal for equal messages, and for no others.
+// Key is equal only for equal messages.
 func (m Message) Key() string {
 	b, err := json.Marshal(m) // maps are written in order of their keys
 	if err != nil {
-		return fmt.Sprintf("%s %v", m.Code, m.Args) // of a number that JSON has not
+		return fmt.Sprintf("%s %v", m.Code, m.Args) // a number that JSON cannot represent
 	}
 	return string(b)
 }
 
-// Map gives each text in a message to change, as to mask what is secret.
+// Map applies change to each string in a message, for example to mask secrets.
 func (m Message) Map(change func(string) string) Message {
 	m.Args = maps.Clone(m.Args)
 	for name, v := range m.Args {

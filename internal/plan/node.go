@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A NodeKind is what a Node is.
+// A NodeKind is the kind of a Node.
 type NodeKind int
 
 // The kinds. An absent value is Null.
@@ -21,14 +21,14 @@ const (
 	Map
 )
 
-// A Node is a value in a tree of settings, as it was written.
+// A Node is a value in a tree of settings, as written.
 type Node struct {
 	Kind    NodeKind
 	Text    string   // of a scalar
 	Quoted  bool     // a String even if it looks like a number
 	Items   []*Node  // of a List
 	Members []Member // of a Map, in order
-	At      Place    // zero where it is of no file
+	At      Place    // zero if it is from no file
 }
 
 // A Member is a setting in a Map.
@@ -40,7 +40,7 @@ type Member struct {
 
 func (n *Node) scalar() bool { return n.Kind == String || n.Kind == Number || n.Kind == Bool }
 
-// begin is where a node is best pointed at: a map at its first key.
+// begin is the best place to point at for a node: a map at its first key.
 func (n *Node) begin() Place {
 	if len(n.Members) > 0 {
 		return n.Members[0].At
@@ -48,7 +48,7 @@ func (n *Node) begin() Place {
 	return n.At
 }
 
-// Member is a setting of a map, nil if it is not there.
+// Member returns a setting of a map, nil if absent.
 func (n *Node) Member(key string) *Node {
 	for _, m := range n.Members {
 		if m.Key == key {
@@ -58,7 +58,7 @@ func (n *Node) Member(key string) *Node {
 	return nil
 }
 
-// ParseJSON makes a tree of JSON.
+// ParseJSON parses JSON into a tree.
 func ParseJSON(data []byte) (*Node, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -107,12 +107,12 @@ func nextJSON(dec *json.Decoder) (*Node, error) {
 			n.Items = append(n.Items, value)
 		}
 	}
-	_, err = dec.Token() // what closes it
+	_, err = dec.Token() // the closing delimiter
 	return n, err
 }
 
-// JSON writes a tree as JSON, numbers as they were written. The error is a value that
-// JSON has not.
+// JSON writes a tree as JSON, numbers as written. The error is a value that JSON
+// cannot represent.
 func (n *Node) JSON() (json.RawMessage, error) {
 	var b bytes.Buffer
 	err := n.writeJSON(&b)
@@ -140,7 +140,7 @@ func (n *Node) writeJSON(b *bytes.Buffer) error {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			key, _ := json.Marshal(m.Key) // a text
+			key, _ := json.Marshal(m.Key) // a string
 			b.Write(append(key, ':'))
 			if err := m.Value.writeJSON(b); err != nil {
 				return err

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A Problem is something wrong with a setting: where it stands, what stands there, why
-// that cannot be, and a way out. Each front end names the path in its own words: as a
-// flag, as a place in a file, as a field of a form.
+// A Problem is a mistake in a setting: its path, its value, the reason, and a hint.
+// Each front end renders the path in its own words: as a flag, as a place in a
+// file, as a field of a form.
 type Problem struct {
-	Path  string `json:"path"`            // as load[0].arrival.rate; empty for the whole
-	Value string `json:"value,omitempty"` // as it was given; empty if there is none, or it may be secret
+	Path  string `json:"path"`            // such as load[0].arrival.rate; empty for the whole
+	Value string `json:"value,omitempty"` // as given; empty if absent, or if it may be secret
 	Why   string `json:"why"`             // such as "must be positive"
-	Hint  string `json:"hint,omitempty"`  // what to do; empty if Why tells
+	Hint  string `json:"hint,omitempty"`  // what to do; empty if Why says it
 
 	at Place // in the file where it was found, if not that of the path
 }
@@ -39,10 +39,10 @@ func (p Problem) Under(name string) string {
 	return name + ": " + text
 }
 
-// Problems are what is wrong with a plan, all of it.
+// Problems are all mistakes of a plan.
 type Problems []Problem
 
-// Error is a line each.
+// Error has one line per problem.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i := range p {
@@ -51,7 +51,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err is p as an error, nil where nothing is wrong.
+// Err returns p as an error, nil if it is empty.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (p Problems) Err() error {
 	return p
 }
 
-// If notes a problem of a setting where cond holds. A value of nil is not repeated.
+// If adds a problem of a setting if cond holds. A nil value is not printed.
 func (p *Problems) If(cond bool, path string, value any, why string, a ...any) {
 	if !cond {
 		return
@@ -71,14 +71,14 @@ func (p *Problems) If(cond bool, path string, value any, why string, a ...any) {
 	*p = append(*p, problem)
 }
 
-// Hint adds a way out to the last problem, if cond holds as it did for that.
+// Hint adds a hint to the last problem, if cond is the condition of that problem.
 func (p *Problems) Hint(cond bool, hint string, a ...any) {
 	if cond && len(*p) > 0 {
 		(*p)[len(*p)-1].Hint = fmt.Sprintf(hint, a...)
 	}
 }
 
-// Below are the problems of what stands at a path.
+// Below returns the problems with their paths below path.
 func (p Problems) Below(path string) Problems {
 	out := make(Problems, len(p))
 	for i, problem := range p {
@@ -88,7 +88,7 @@ func (p Problems) Below(path string) Problems {
 	return out
 }
 
-// Below puts a path before the problems that err may be; other errors stay as they are.
+// Below prefixes the path of problems in err; other errors are returned unchanged.
 func Below(path string, err error) error {
 	var p Problems
 	if errors.As(err, &p) {
@@ -97,7 +97,7 @@ func Below(path string, err error) error {
 	return err
 }
 
-// Join is the path of what stands below another.
+// Join joins two paths.
 func Join(path, below string) string {
 	switch {
 	case path == "" || below == "":
@@ -111,27 +111,27 @@ func Join(path, below string) string {
 // Item is the path of an item of a list.
 func Item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// Parent is the path of what the setting at path stands in, empty at the top.
+// Parent is the path of the setting that contains path, empty at the top.
 func Parent(path string) string { return path[:max(0, strings.LastIndexAny(path, ".["))] }
 
-// Whole wants a number from low to high.
+// Whole requires a number from low to high.
 func (p *Problems) Whole(path string, n, low, high int) {
 	p.If(n < low, path, n, "must be at least %d", low)
 	p.If(n > high, path, n, "must be at most %d", high)
 }
 
-// Share wants a number from 0 to 1.
+// Share requires a number from 0 to 1.
 func (p *Problems) Share(path string, x float64) {
 	p.If(!(x >= 0 && x <= 1), path, x, "must be between 0 and 1")
 }
 
-// OneOf wants one of names, or nothing.
+// OneOf requires one of names, or nothing.
 func (p *Problems) OneOf(path, value string, names ...string) {
 	p.If(value != "" && !slices.Contains(names, value), path, strconv.Quote(value), "unknown name%s; allowed: %s", Suggest(value, names), strings.Join(names, ", "))
 }
 
-// Merge is one group of problems behind the other. What is wrong already, or stands in
-// what is, is not judged again by a later group.
+// Merge appends groups of problems. A later group adds no problem to a setting that
+// already has one, or to its children.
 func Merge(groups ...Problems) (all Problems) {
 	wrong := map[string]bool{}
 	for _, group := range groups {

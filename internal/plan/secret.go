@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// minSecret is how long a value must be to be looked for in texts: a shorter one would be
-// found where it means something else.
+// minSecret is the minimum length of a value to search for in texts: a shorter one
+// would match unrelated text.
 const minSecret = 8
 
-// SecretName tells names, of headers and of fields, with values that must not be repeated
-// anywhere. Taking some for secret that are not costs little.
+// SecretName reports whether the values of a header or field with this name must
+// not be repeated anywhere. A false positive costs little.
 func SecretName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"auth", "key", "token", "secret", "passw", "cookie", "credential"}, func(part string) bool {
@@ -18,8 +18,8 @@ func SecretName(name string) bool {
 	})
 }
 
-// SecretsIn are what must not be repeated of a header's value: all of it, the credentials
-// after a scheme like Bearer, and the values of cookies.
+// SecretsIn returns the parts of a header's value that must not be repeated: all of
+// it, the credentials after a scheme like Bearer, and the values of cookies.
 func SecretsIn(value string) []string {
 	var found []string
 	add := func(s string) {
@@ -36,7 +36,7 @@ func SecretsIn(value string) []string {
 	return found
 }
 
-// MaskPair hides the value of a NAME=VALUE pair if its name asks for it.
+// MaskPair hides the value of a NAME=VALUE pair if its name is secret.
 func MaskPair(pair string) string {
 	if name, value, ok := strings.Cut(pair, "="); ok && value != "" && SecretName(name) {
 		return name + "=***"

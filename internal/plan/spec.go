@@ -4,21 +4,23 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Version is that of the form of a Spec. What a newer Pitot wrote is refused by name.
+// Version is the version of the form of a Spec. A newer one is refused by name.
 const Version = 1
 
-// A Spec is a run as data: complete enough to be made again, and free of secrets, which
-// it names and does not hold.
+// A Spec is a run as data: complete enough to repeat the run, and free of secrets,
+// which it names but does not contain.
 type Spec struct {
 	Version int     `json:"version"`
 	Name    string  `json:"name,omitempty"` // to find the run by
 	Target  Target  `json:"target"`
 	Request Request `json:"request"`
-	// Requests is how many are sent; of a mix or of several streams, how many arrive. 0
-	// leaves it to the dataset.
+	// Requests is the number sent; of a mix or of several streams, the number of
+	// arrivals. 0 leaves it to the dataset.
 	Requests int       `json:"requests,omitempty"`
 	Seed     uint64    `json:"seed"`
 	Load     []Stream  `json:"load"`
@@ -28,26 +30,26 @@ type Spec struct {
 	Before   Before    `json:"before,omitzero"`
 	Probe    Probe     `json:"probe,omitzero"`
 	After    After     `json:"after,omitzero"`
-	// Objectives are limits that requests have to meet, for goodput.
+	// Objectives are limits on the latencies of requests, for goodput.
 	Objectives  []Objective `json:"objectives,omitempty"`
-	Percentiles []float64   `json:"percentiles,omitempty"` // to report; empty: the usual ones
+	Percentiles []float64   `json:"percentiles,omitempty"` // to report; empty: the default ones
 	KeepText    bool        `json:"keep_text,omitempty"`   // of the answers
 	Client      Client      `json:"client,omitzero"`
 	Dialect     Dialect     `json:"dialect,omitzero"`
 }
 
-// A Target is what is measured: a server, or an engine of ours.
+// A Target is the system under test: a server, or the embedded engine.
 type Target struct {
 	URL      string   `json:"url,omitempty"`   // of the server, without a route; empty: the engine
 	Route    string   `json:"route,omitempty"` // of the requests, put behind the URL; empty: the protocol's
 	Key      *Source  `json:"key,omitempty"`   // bearer key; nil: none
 	Headers  []Header `json:"headers,omitempty"`
-	CA       string   `json:"ca,omitempty"`       // file of authorities to trust beside the system's
+	CA       string   `json:"ca,omitempty"`       // file of authorities trusted in addition to the system's
 	Insecure bool     `json:"insecure,omitempty"` // certificates are not verified
 	HTTP2    bool     `json:"http2,omitempty"`
 	Direct   bool     `json:"direct,omitempty"` // no proxy, whatever the environment says
-	// Engine are the settings of the engine where there is no URL, as package apiserver
-	// decodes them; nil: its defaults.
+	// Engine holds the settings of the engine if there is no URL, as decoded by
+	// package apiserver; nil: its defaults.
 	Engine json.RawMessage `json:"engine,omitempty"`
 	// Simulated runs the engine in virtual time, without a server.
 	Simulated bool `json:"simulated,omitempty"`
@@ -57,24 +59,24 @@ type Target struct {
 type Source struct {
 	Env      string `json:"env,omitempty"`      // variable of the environment
 	File     string `json:"file,omitempty"`     // its first line
-	Given    bool   `json:"given,omitempty"`    // on a command line, and not kept
+	Given    bool   `json:"given,omitempty"`    // on a command line, and not stored
 	Optional bool   `json:"optional,omitempty"` // a variable that is not set gives none
 }
 
-// A Header is one of HTTP. One with a secret has a Source in place of its Value.
+// A Header is an HTTP header. A secret one has a Source in place of its Value.
 type Header struct {
 	Name  string  `json:"name"`
 	Value string  `json:"value,omitempty"`
 	From  *Source `json:"from,omitempty"`
 }
 
-// A Request is how answers are asked for.
+// A Request says how answers are requested.
 type Request struct {
 	Protocol string `json:"protocol"`
-	// Model is the name that is sent; empty: the first that the server lists.
+	// Model is the name sent; empty: the first that the server lists.
 	Model string `json:"model,omitempty"`
-	// Root is what the model was loaded from, for its tokenizer; empty: what the server
-	// says, else Model.
+	// Root is the origin of the model, for its tokenizer; empty: as the server
+	// reports, else Model.
 	Root      string `json:"root,omitempty"`
 	Stream    bool   `json:"stream"`
 	Usage     Usage  `json:"usage,omitempty"` // the server's count of tokens
@@ -83,40 +85,41 @@ type Request struct {
 	// parameters of protocols that have one.
 	Body     json.RawMessage `json:"body,omitempty"`
 	Sampling json.RawMessage `json:"sampling,omitempty"`
-	Headers  []Header        `json:"headers,omitempty"` // beside those of the target, on requests alone
-	// Bare sends requests without key and headers, which questions to the server have.
+	Headers  []Header        `json:"headers,omitempty"` // besides those of the target, on requests only
+	// Bare sends requests without the key and headers that other calls to the
+	// server have.
 	Bare bool `json:"bare,omitempty"`
-	// IDs begin the x-request-id of each request, its number follows; empty: of the
-	// run's own making.
+	// IDs is the prefix of each request's x-request-id, followed by its number;
+	// empty: chosen by the run.
 	IDs         string  `json:"ids,omitempty"`
-	PartsAlways bool    `json:"parts_always,omitempty"` // the content of a message is a list, of text alone too
-	MediaFirst  bool    `json:"media_first,omitempty"`  // ahead of the text
+	PartsAlways bool    `json:"parts_always,omitempty"` // the content of a message is a list, even of text alone
+	MediaFirst  bool    `json:"media_first,omitempty"`  // before the text
 	AsMessages  bool    `json:"as_messages,omitempty"`  // texts to embed or pool go as chats
 	Recount     Recount `json:"recount,omitzero"`
 }
 
-// Usage says when the server is asked for its count of tokens.
+// Usage says when the server is asked for its token counts.
 type Usage string
 
-// When it is.
+// The values of Usage.
 const (
 	NoUsage    Usage = ""
 	UsageAtEnd Usage = "end"
 	UsageEach  Usage = "chunk" // with every chunk
 )
 
-// A Recount says which texts of an answer are counted by the tokenizer beside what the
-// server counts.
+// A Recount says which texts of an answer the tokenizer counts in addition to the
+// server.
 type Recount struct {
 	Answer    bool `json:"answer,omitempty"`
-	Reasoning bool `json:"reasoning,omitempty"` // is text like any other
-	Last      bool `json:"last,omitempty"`      // of events that repeat the text, the last one's
+	Reasoning bool `json:"reasoning,omitempty"` // counts as text
+	Last      bool `json:"last,omitempty"`      // if events repeat the text, count the last one's
 	// Drafts recounts each chunk if the server, asked at this route, drafts tokens.
 	Drafts string `json:"drafts,omitempty"`
 }
 
-// A Stream is requests that arrive by a process of their own: all of a run's, or those
-// of one tenant. It has a dataset, or a mix of several.
+// A Stream is requests with their own arrival process: all of a run's, or those of
+// one tenant. It has a dataset, or a mix of several.
 type Stream struct {
 	Name     string `json:"name,omitempty"`     // of the tenant
 	Requests int    `json:"requests,omitempty"` // at most, of a tenant
@@ -129,81 +132,82 @@ type Stream struct {
 // A Part is a dataset among those of a mix.
 type Part struct {
 	Name    string  `json:"name,omitempty"`
-	Weight  float64 `json:"weight"` // its share of the arrivals, relative to that of others
+	Weight  float64 `json:"weight"` // its share of the arrivals, relative to the others
 	Dataset Thing   `json:"dataset"`
 	Own
 }
 
-// Own is what a stream or a part has in place of the run's.
+// Own holds the settings of a stream or a part that replace the run's.
 type Own struct {
 	Model   string   `json:"model,omitempty"`
 	Key     *Source  `json:"key,omitempty"`
 	Headers []Header `json:"headers,omitempty"`
 }
 
-// A Gate limits what is in flight.
+// A Gate limits the requests in flight.
 type Gate struct {
 	Concurrency int  `json:"concurrency,omitempty"` // requests at most; 0: no limit
 	Hold        bool `json:"hold,omitempty"`        // a conversation keeps its place, pauses included
 }
 
-// Adapters are LoRA adapters that requests ask for in turn or by chance.
+// Adapters are LoRA adapters that requests select in turn or at random.
 type Adapters struct {
 	Names  []string `json:"names,omitempty"`
 	Assign string   `json:"assign,omitempty"` // random, round-robin; of sglang uniform, distinct, skewed
 	Alpha  float64  `json:"alpha,omitempty"`  // of skewed: each has 1/alpha of the share of the one before
 }
 
-// A Tokenizer says what prompts are counted by.
+// A Tokenizer says how prompts are counted.
 type Tokenizer struct {
 	// Where is a file, a folder, a name on the Hugging Face hub, "server" or "none";
 	// empty: the root of the model in the caches, else the server's, else none.
 	Where    string `json:"where,omitempty"`
-	Required bool   `json:"required,omitempty"` // Where must be found; else the server's will do
-	Info     string `json:"info,omitempty"`     // route where the server may name it, ahead of the root
-	Vocab    int    `json:"vocab,omitempty"`    // ids to draw from where the tokenizer does not tell
-	Download bool   `json:"download,omitempty"` // from the hub what its cache lacks
+	Required bool   `json:"required,omitempty"` // Where must be found; else the server's is used
+	Info     string `json:"info,omitempty"`     // route where the server may name it, before the root
+	Vocab    int    `json:"vocab,omitempty"`    // ids to draw from if the tokenizer does not say
+	Download bool   `json:"download,omitempty"` // missing files from the hub
 }
 
-// Before is what precedes the run, in this order.
+// Before holds the steps before the run, in this order.
 type Before struct {
 	Ready    Ready    `json:"ready,omitzero"`
 	WarmUp   WarmUp   `json:"warm_up,omitzero"`
 	Flush    Flush    `json:"flush,omitzero"`
-	Settle   Duration `json:"settle,omitzero"` // a rest
+	Settle   Duration `json:"settle,omitzero"` // a pause
 	Profiler Profiler `json:"profiler,omitzero"`
 }
 
-// Ready is how a server is waited for.
+// Ready says how to wait for a server.
 type Ready struct {
 	Connect Duration `json:"connect,omitzero"` // longest wait for one that accepts no connections
-	Timeout Duration `json:"timeout,omitzero"` // longest wait for an answer; 0: none is asked for
-	// Ask is what is sent until it is answered: small, a request with little to do;
-	// first, the first of the run; or a route, which has to answer with status 200.
+	Timeout Duration `json:"timeout,omitzero"` // longest wait for an answer; 0: none is requested
+	// Ask is the request sent until it is answered: small, a request with little to
+	// do; first, the first of the run; or a route, which has to answer with status
+	// 200.
 	Ask    string `json:"ask,omitempty"`
-	Insist bool   `json:"insist,omitempty"` // go on whatever the server says
+	Insist bool   `json:"insist,omitempty"` // continue whatever the server answers
 }
 
-// What Ready asks, beside a route.
+// The values of Ready.Ask, besides a route.
 const (
 	AskSmall = "small"
 	AskFirst = "first"
 )
 
-// WarmUp is requests ahead of those that are measured.
+// WarmUp holds the requests sent before the measured ones.
 type WarmUp struct {
 	Requests  int    `json:"requests"`
 	From      string `json:"from,omitempty"`       // see the constants
-	MaxOutput int    `json:"max_output,omitempty"` // tokens of an answer at most; 0: as they are
+	MaxOutput int    `json:"max_output,omitempty"` // tokens of an answer at most; 0: unchanged
 	Ungated   bool   `json:"ungated,omitempty"`    // all at once
 	Required  bool   `json:"required,omitempty"`   // the run ends if none is answered
 }
 
 // Where the requests of a WarmUp come from.
 const (
-	WarmOther    = "other"    // the same kind of workload by another seed, or plain texts
-	WarmMeasured = "measured" // the first of those that are measured
-	WarmFirst    = "first"    // the first, or the first conversation, again and again
+	WarmOther    = "other"    // the same kind of workload with another seed, or plain texts
+	WarmMeasured = "measured" // the first of the measured ones
+	WarmFirst    = "first"    // the first, or the first conversation, repeatedly
 )
 
 // Flush empties a cache of the server.
@@ -212,13 +216,13 @@ type Flush struct {
 	Required bool   `json:"required,omitempty"`
 }
 
-// A Profiler is started before the run and stopped after it, on each of the workers; no
-// workers: on the target.
+// A Profiler is started before the run and stopped after it, on each of the
+// workers; without workers on the target.
 type Profiler struct {
 	Start   Call     `json:"start,omitzero"`
 	Stop    Call     `json:"stop,omitzero"` // no route: it stops by itself
 	Workers []Worker `json:"workers,omitempty"`
-	// Stamp puts the time in seconds behind output_dir of the body.
+	// Stamp appends the time in seconds to output_dir in the body.
 	Stamp bool `json:"stamp,omitempty"`
 }
 
@@ -234,61 +238,81 @@ type Worker struct {
 	URL  string `json:"url"`
 }
 
-// A Probe is a small request that is sent again and again beside the load.
+// A Probe is a small request sent repeatedly alongside the load.
 type Probe struct {
 	Rate float64 `json:"rate,omitempty"` // per second; 0: none
 }
 
-// After is what follows the last answer.
+// After holds the steps after the last answer.
 type After struct {
-	// Info is the route at which the server tells the mean number of tokens of a step of
-	// speculative decoding.
+	// Info is the route at which the server reports the mean number of tokens per
+	// step of speculative decoding.
 	Info string `json:"info,omitempty"`
-	// Tail counts it, and the last gap of the schedule, as a part of the run.
+	// Tail includes it, and the last gap of the schedule, in the duration of the
+	// run.
 	Tail bool `json:"tail,omitempty"`
 }
 
 // An Objective is an upper limit on a latency of a request: ttft, tpot, itl (its mean
-// over the request) or e2el.
+// over the request) or e2el. Files and flags write it as ttft=200ms.
 type Objective struct {
-	Metric string   `json:"metric"`
-	Limit  Duration `json:"limit"`
+	Metric string
+	Limit  Duration
 }
 
-// A Client is how requests are carried.
+// MarshalText writes it.
+func (o Objective) MarshalText() ([]byte, error) {
+	return []byte(o.Metric + "=" + o.Limit.String()), nil
+}
+
+// UnmarshalText reads it.
+func (o *Objective) UnmarshalText(text []byte) error {
+	metric, limit, ok := strings.Cut(string(text), "=")
+	if err := o.Limit.UnmarshalText([]byte(limit)); !ok || err != nil || !slices.Contains(latencies, metric) {
+		return fmt.Errorf("%q: must be METRIC=TIME such as ttft=200ms, with %s", text, strings.Join(latencies, ", "))
+	}
+	o.Metric = metric
+	return nil
+}
+
+// latencies are those that objectives can limit.
+var latencies = []string{"ttft", "tpot", "itl", "e2el"}
+
+// A Client says how requests are transported.
 type Client struct {
-	Engine         string   `json:"engine,omitempty"`          // h1 or nethttp; empty: whatever suits
-	Procs          int      `json:"procs,omitempty"`           // processors used at once; 0: as many as is good
+	Engine         string   `json:"engine,omitempty"`          // h1 or nethttp; empty: chosen by the target
+	Procs          int      `json:"procs,omitempty"`           // processors used at once; 0: chosen by the run
 	NewConnections bool     `json:"new_connections,omitempty"` // one for every request
-	KeepAlive      Duration `json:"keep_alive,omitzero"`       // of an unused connection; 0: the usual
+	KeepAlive      Duration `json:"keep_alive,omitzero"`       // of an idle connection; 0: the default
 	Timeout        Duration `json:"timeout,omitzero"`          // of a request; 0: none
 	IdleTimeout    Duration `json:"idle_timeout,omitzero"`     // between two arrivals of bytes; 0: none
 }
 
-// A Dialect is the tool whose definitions and report a run has, and what is its alone.
+// A Dialect is the tool that defines the figures and the report of a run, with its
+// own settings.
 type Dialect struct {
 	Name     string          `json:"name,omitempty"`     // pitot, vllm or sglang; empty: pitot
 	Version  string          `json:"version,omitempty"`  // of its definitions; empty: the newest
-	Settings json.RawMessage `json:"settings,omitempty"` // as the tool's package decodes them
+	Settings json.RawMessage `json:"settings,omitempty"` // decoded by the tool's package
 }
 
-// A Thing is one of several kinds, and settings that only its kind understands. In files
-// they stand beside each other: {kind: poisson, rate: 10}.
+// A Thing is one of several kinds, with settings that only its kind understands. In
+// files they are side by side: {kind: poisson, rate: 10}.
 type Thing struct {
 	Kind     string
 	Settings json.RawMessage // an object; nil: none
 }
 
-// Make is a Thing of a kind with the settings that v is in JSON, an object.
+// Make returns a Thing of a kind with the settings that v has in JSON, an object.
 func Make(kind string, v any) Thing {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("plan: settings of %s: %v", kind, err)) // they are texts and numbers
+		panic(fmt.Sprintf("plan: settings of %s: %v", kind, err)) // strings and numbers only
 	}
 	return Thing{kind, b}
 }
 
-// MarshalJSON writes the kind ahead of the settings.
+// MarshalJSON writes the kind before the settings.
 func (t Thing) MarshalJSON() ([]byte, error) {
 	kind, err := json.Marshal(t.Kind)
 	if err != nil {
@@ -296,7 +320,7 @@ func (t Thing) MarshalJSON() ([]byte, error) {
 	}
 	rest := bytes.TrimSpace(t.Settings)
 	if len(rest) > 0 && rest[0] != '{' {
-		return nil, fmt.Errorf("the settings of %s are no object", t.Kind)
+		return nil, fmt.Errorf("the settings of %s are not an object", t.Kind)
 	}
 	rest = bytes.TrimSpace(bytes.TrimPrefix(rest, []byte("{")))
 	out := append([]byte(`{"kind":`), kind...)
@@ -306,7 +330,7 @@ func (t Thing) MarshalJSON() ([]byte, error) {
 	return append(append(out, ','), rest...), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (t *Thing) UnmarshalJSON(b []byte) error {
 	n, err := ParseJSON(b)
 	if err != nil {
@@ -315,9 +339,9 @@ func (t *Thing) UnmarshalJSON(b []byte) error {
 	return t.DecodeNode(n).Err()
 }
 
-// DecodeNode takes a map apart into its kind and the rest.
+// DecodeNode splits a map into its kind and the rest.
 func (t *Thing) DecodeNode(n *Node) (problems Problems) {
-	if n.Kind == String { // a kind with nothing to set
+	if n.Kind == String { // a kind without settings
 		*t = Thing{Kind: n.Text}
 		return nil
 	}
@@ -343,10 +367,10 @@ func (t *Thing) DecodeNode(n *Node) (problems Problems) {
 	return problems
 }
 
-// IsZero reports whether there is nothing.
+// IsZero reports whether it is empty.
 func (t Thing) IsZero() bool { return t.Kind == "" && t.Settings == nil }
 
-// A Duration is a time.Duration that files write as 30s or 1m30s.
+// A Duration is a time.Duration written in files as 30s or 1m30s.
 type Duration time.Duration
 
 // MarshalText writes it.

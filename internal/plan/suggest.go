@@ -2,12 +2,12 @@ package plan
 
 import "fmt"
 
-// Suggest is a hint for a name that is not among names: the nearest one,
-// if it is within two edits, as `, did you mean "gamma"?`; otherwise empty.
+// Suggest returns a hint for a name that is not among names: the nearest one, if it
+// is within two edits, as `, did you mean "gamma"?`; otherwise empty.
 func Suggest(name string, names []string) string {
 	best, edits := "", 3
 	for _, n := range names {
-		if d := editDistance(name, n); d < edits && d < len(n) { // else nothing of n is in name
+		if d := editDistance(name, n); d < edits && d < len(n) { // else no byte of n is in name
 			best, edits = n, d
 		}
 	}
@@ -17,7 +17,7 @@ func Suggest(name string, names []string) string {
 	return fmt.Sprintf(", did you mean %q?", best)
 }
 
-// editDistance is Levenshtein's, over bytes.
+// editDistance is the Levenshtein distance in bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -133,8 +133,8 @@ func (p *preparation) read(ctx context.Context) error {
 	return p.load.read(ctx, p.files(p.spec.Tokens.Download))
 }
 
-// filesBeside is what a run opens beside its connections.
-const filesBeside = 64
+// SpareFiles is how many files a run opens beside its connections.
+const SpareFiles = 64
 
 // hideInvocation takes secrets out of the command line that is kept with the run.
 func (p *preparation) hideInvocation() {
@@ -154,7 +154,7 @@ func (p *preparation) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 		connections = n
 	}
 	connections = min(connections, n)
-	need, way := uint64(connections+filesBeside), ""
+	need, way := uint64(connections+SpareFiles), ""
 	if p.run.Env.Embedded {
 		need += uint64(connections) // the engine's ends
 		way = ", or run the engine in a process of its own (pitot serve)"

@@ -5,13 +5,6 @@ import (
 	"unicode"
 )
 
-// baselines are words that name what others are compared with, at the beginning of a
-// name.
-var baselines = []string{
-	"baseline", "base", "before", "main", "master", "reference", "ref", "original", "control", "stock", "vanilla", "w/o", "without", "old",
-	"优化前", "基线", "基准", "原始", "改前", "修改前",
-}
-
 // namedBaseline reports whether a part of a variant's name is, or begins with, a word
 // for the baseline.
 func namedBaseline(name string) bool {
@@ -25,4 +18,11 @@ func namedBaseline(name string) bool {
 		}
 	}
 	return false
+}
+
+// baselines are words that name what others are compared with, at the beginning of a
+// name.
+var baselines = []string{
+	"baseline", "base", "before", "main", "master", "reference", "ref", "original", "control", "stock", "vanilla", "w/o", "without", "old",
+	"优化前", "基线", "基准", "原始", "改前", "修改前",
 }

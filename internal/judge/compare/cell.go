@@ -8,9 +8,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// fewRuns is below how many runs order statistics do not reach a level of 0.95.
-const fewRuns = 6
-
 // center fills in the median of each cell of a row and what is known of its error.
 func (t *table) center(row int) {
 	for i, v := range t.variants {
@@ -49,3 +46,6 @@ func (t *table) repeated(s sample, plain bool) *Interval {
 	}
 	return &Interval{low - half, high + half, t.o.Level, plan.Say("method.student-one", "runs", n)}
 }
+
+// fewRuns is below how many runs order statistics do not reach a level of 0.95.
+const fewRuns = 6

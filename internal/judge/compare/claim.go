@@ -9,34 +9,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// nearby is how far from a stated change, relative to it, one in the tables may be to
-// be what its author most likely meant: a slip of the pen, or a rounding in between.
-const nearby = 0.05
-
-// A candidate is a change in the tables that a claim may mean.
-type candidate struct {
-	match   ClaimMatch
-	off     float64 // from what was stated
-	agrees  bool
-	close   bool
-	base    int // preference: the baseline, the variant before, any earlier one
-	measure int // preference: mean, median, p99
-}
-
-// rank is by what agrees, then what is close; what is neither counts only against the
-// baseline.
-func (c candidate) rank() int {
-	switch {
-	case c.agrees:
-		return 0
-	case c.close:
-		return 1
-	case c.base == 0:
-		return 2
-	}
-	return 3
-}
-
 // claims holds what the authors stated against the tables.
 func (t *table) claims() {
 	for _, v := range t.order {
@@ -76,9 +48,6 @@ func (t *table) check(claim trace.Claim, v *variant, r *Run) ClaimCheck {
 	}
 	return out
 }
-
-// Differs reports whether a verdict is that there is a difference.
-func (v Verdict) Differs() bool { return v == Better || v == Worse || v == Changed }
 
 // basesFor are the variants with which a note's author may have compared v: the
 // baseline, the one before it, those before that.
@@ -121,6 +90,16 @@ func (t *table) candidates(claim trace.Claim, base, v *variant, r *Run, preferen
 	return out
 }
 
+// A candidate is a change in the tables that a claim may mean.
+type candidate struct {
+	match   ClaimMatch
+	off     float64 // from what was stated
+	agrees  bool
+	close   bool
+	base    int // preference: the baseline, the variant before, any earlier one
+	measure int // preference: mean, median, p99
+}
+
 // meansOf reports whether a claim may mean a figure, and how likely: one that names no
 // statistic means the mean, else the median, else the p99.
 func meansOf(claim trace.Claim, name string) (preference int, ok bool) {
@@ -140,3 +119,24 @@ func meansOf(claim trace.Claim, name string) (preference int, ok bool) {
 	preference = slices.Index([]string{"mean", "median", "p99"}, statistic)
 	return preference, preference >= 0
 }
+
+// nearby is how far from a stated change, relative to it, one in the tables may be to
+// be what its author most likely meant: a slip of the pen, or a rounding in between.
+const nearby = 0.05
+
+// rank is by what agrees, then what is close; what is neither counts only against the
+// baseline.
+func (c candidate) rank() int {
+	switch {
+	case c.agrees:
+		return 0
+	case c.close:
+		return 1
+	case c.base == 0:
+		return 2
+	}
+	return 3
+}
+
+// Differs reports whether a verdict is that there is a difference.
+func (v Verdict) Differs() bool { return v == Better || v == Worse || v == Changed }

@@ -47,18 +47,6 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 	return c, err
 }
 
-// A table is a workload in the making.
-type table struct {
-	o        Options
-	group    *group
-	variants []*variant // the baseline first
-	order    []*variant // as they came
-	base     choice
-	keys     []rowKey
-	plain    []bool // by row: compared on the plain scale
-	out      Workload
-}
-
 // split puts runs into workloads and variants.
 func split(runs []*Run, o Options) ([]*table, error) {
 	groups, parts := groups(runs, o.Ignore), nameParts(runs)
@@ -74,6 +62,18 @@ func split(runs []*Run, o Options) ([]*table, error) {
 		tables, variants = append(tables, t), append(variants, t.order)
 	}
 	return tables, checkBaseline(variants, o.Baseline)
+}
+
+// A table is a workload in the making.
+type table struct {
+	o        Options
+	group    *group
+	variants []*variant // the baseline first
+	order    []*variant // as they came
+	base     choice
+	keys     []rowKey
+	plain    []bool // by row: compared on the plain scale
+	out      Workload
 }
 
 // fill computes the table.
@@ -95,20 +95,6 @@ func (t *table) fill() error {
 	t.claims()
 	t.notes()
 	return nil
-}
-
-// changes fills in those of a variant against the baseline.
-func (t *table) changes(variant int) {
-	for row, f := range t.contrast(t.variants[0], t.variants[variant]) {
-		if f == nil {
-			continue
-		}
-		c := t.o.settle(f)
-		if c.Verdict == CannotTell {
-			c.More = t.o.more(f)
-		}
-		t.out.Rows[row].Cells[variant].Change = c
-	}
 }
 
 func (t *table) checkPairs() error {
@@ -145,9 +131,6 @@ func (r *Run) ref() Ref {
 	return ref
 }
 
-// A rowKey says what is comparable: a quantity by one definition.
-type rowKey struct{ name, definition string }
-
 // rows lists what any run has, quantities in the order of the first run that has
 // them, their definitions side by side.
 func (t *table) rows() {
@@ -180,6 +163,25 @@ func (t *table) rows() {
 	}
 }
 
+func (v *variant) sample(key rowKey) (s sample) {
+	for _, r := range v.runs {
+		if f, ok := r.figure(key.name, key.definition); ok {
+			s.values, s.steps, s.runs = append(s.values, f.Value), append(s.steps, f.Step), append(s.runs, r)
+		}
+	}
+	return s
+}
+
+// A sample is a figure of a variant, by run.
+type sample struct {
+	values []float64
+	steps  []float64 // what one in the last printed digit is worth
+	runs   []*Run
+}
+
+// A rowKey says what is comparable: a quantity by one definition.
+type rowKey struct{ name, definition string }
+
 // constant reports whether a row is a count that is the same in every run.
 func constant(row Row) bool {
 	var all []float64
@@ -203,18 +205,16 @@ func isPlain(row Row) bool {
 	})
 }
 
-// A sample is a figure of a variant, by run.
-type sample struct {
-	values []float64
-	steps  []float64 // what one in the last printed digit is worth
-	runs   []*Run
-}
-
-func (v *variant) sample(key rowKey) (s sample) {
-	for _, r := range v.runs {
-		if f, ok := r.figure(key.name, key.definition); ok {
-			s.values, s.steps, s.runs = append(s.values, f.Value), append(s.steps, f.Step), append(s.runs, r)
+// changes fills in those of a variant against the baseline.
+func (t *table) changes(variant int) {
+	for row, f := range t.contrast(t.variants[0], t.variants[variant]) {
+		if f == nil {
+			continue
 		}
+		c := t.o.settle(f)
+		if c.Verdict == CannotTell {
+			c.More = t.o.more(f)
+		}
+		t.out.Rows[row].Cells[variant].Change = c
 	}
-	return s
 }

@@ -155,13 +155,16 @@ type Change struct {
 	Bound float64 `json:"bound,omitempty"`
 	// Small: there is a difference by the verdict, and it is smaller than the margin.
 	Small bool `json:"small,omitempty"`
+	// Unproven: counts of single runs are equal, which others need not be.
+	Unproven bool `json:"unproven,omitempty"`
 	// Apart, of basis Within: the interval does not hold 0. It is no verdict.
 	Apart bool `json:"apart,omitempty"`
 	// Noise is the relative standard deviation from run to run, of the basis.
 	Noise float64 `json:"noise,omitempty"`
 	// Chance, of bases Nothing and Within, is the relative standard deviation from run
 	// to run from which on chance alone would often make such a change, at the level. It
-	// is a difference if runs vary by less than that, which is not known.
+	// is a difference if runs vary by less than that, which is not known. 0 where no
+	// server's runs vary so little.
 	Chance float64 `json:"chance,omitempty"`
 	// Unusual, of basis Nothing: noise of the usual size would not make such a change.
 	Unusual bool `json:"unusual,omitempty"`
@@ -209,6 +212,18 @@ type ClaimCheck struct {
 	Agrees bool `json:"agrees"`
 	// Stands: the match is a difference by the verdict, not only by the numbers.
 	Stands bool `json:"stands"`
+}
+
+// Outcome is Fail only where it is known that a claim does not stand: where noise is
+// not known it is open, whatever the numbers.
+func (c ClaimCheck) Outcome() Outcome {
+	switch {
+	case c.Stands:
+		return Pass
+	case len(c.Matches) == 0 || c.Matches[0].Verdict == CannotTell:
+		return Inconclusive
+	}
+	return Fail
 }
 
 // A ClaimMatch is a change that a claim may mean.

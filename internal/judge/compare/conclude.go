@@ -35,12 +35,6 @@ type Tally struct {
 	Main []int `json:"main,omitempty"`
 }
 
-// usualNoise is Comparison.UsualNoise; mostRuns is how many more runs somebody may make.
-const (
-	usualNoise = 0.1
-	mostRuns   = 50
-)
-
 // Conclude fills in what follows from the changes: which are small or beyond usual noise,
 // and what they come to. Compare has done so.
 func (c *Comparison) Conclude() {
@@ -50,7 +44,7 @@ func (c *Comparison) Conclude() {
 			w.Rows[i].Rank = rank(w.Rows[i].Quantity.Name)
 			for _, cell := range w.Rows[i].Cells {
 				if cell.Change != nil {
-					cell.Change.conclude(c.Margin)
+					cell.Change.conclude(w.Rows[i].Constant, c.Margin)
 				}
 			}
 		}
@@ -72,24 +66,14 @@ func enough(o Options) int {
 	return n
 }
 
-func (c *Change) conclude(margin float64) {
+// rank is Row.Rank.
+func rank(name string) int { return slices.Index(weighty, name) + 1 }
+
+func (c *Change) conclude(constant bool, margin float64) {
+	c.Unproven = !constant && c.Basis == Nothing && c.Verdict == Same
 	c.Small = c.Verdict != CannotTell && !c.Plain && c.Bound > 0 && c.Bound <= margin
 	c.Unusual = c.Basis == Nothing && c.Chance >= usualNoise
 }
-
-// weighty are the figures that people look at first, in that order. What else differs
-// stands in the table: much of it says the same again. The first of them, up to quoted,
-// are named where few are.
-var weighty = []string{
-	"requests.failed", "goodput", "throughput.output", "ttft.mean", "tpot.mean", "itl.mean", "e2el.mean",
-	"ttft.p99", "tpot.p99", "itl.p99", "icl.p99", "e2el.p99",
-	"ttft.median", "tpot.median", "itl.median", "e2el.median", "throughput.requests",
-}
-
-const quoted = 7
-
-// rank is Row.Rank.
-func rank(name string) int { return slices.Index(weighty, name) + 1 }
 
 // tally sums up the changes of a variant.
 func (w *Workload) tally(variant int) *Tally {
@@ -133,6 +117,27 @@ func (w *Workload) byRank() []int {
 	return order
 }
 
+// weighty are the figures that people look at first, in that order. What else differs
+// stands in the table: much of it says the same again. The first of them, up to quoted,
+// are named where few are.
+var weighty = []string{
+	"requests.failed", "goodput", "throughput.output", "ttft.mean", "tpot.mean", "itl.mean", "e2el.mean",
+	"ttft.p99", "tpot.p99", "itl.p99", "icl.p99", "e2el.p99",
+	"ttft.median", "tpot.median", "itl.median", "e2el.median", "throughput.requests",
+}
+
+// isFresh: what was 0 is not any more, and no verdict tells it.
+func (r *Row) isFresh(variant int) bool {
+	if variant >= len(r.Cells) || r.Quantity.Better == metrics.Neither {
+		return false
+	}
+	a, b := r.Cells[0], r.Cells[variant]
+	if b.Change != nil && b.Change.Verdict != CannotTell {
+		return false
+	}
+	return len(a.Values) > 0 && len(b.Values) > 0 && a.Center == 0 && b.Center != 0
+}
+
 // add counts the change of a row.
 func (t *Tally) add(row int, name string, c *Change) {
 	t.All = append(t.All, row)
@@ -158,14 +163,17 @@ func (t *Tally) add(row int, name string, c *Change) {
 	}
 }
 
-// Decides reports whether a verdict may rest on a basis.
-func (b Basis) Decides() bool { return b == Replicates || b == Pairs || b == Borrowed }
+// Better reports whether a basis is better than another one.
+func (b Basis) Better(than Basis) bool { return slices.Index(bases, b) < slices.Index(bases, than) }
 
 // bases, best first.
 var bases = []Basis{Replicates, Pairs, Borrowed, Within, Nothing}
 
-// Better reports whether a basis is better than another one.
-func (b Basis) Better(than Basis) bool { return slices.Index(bases, b) < slices.Index(bases, than) }
+// usualNoise is Comparison.UsualNoise; mostRuns is how many more runs somebody may make.
+const (
+	usualNoise = 0.1
+	mostRuns   = 50
+)
 
 // BelowP99 reports whether a figure is a percentile between the median and the P99.
 func BelowP99(name string) bool {
@@ -174,14 +182,7 @@ func BelowP99(name string) bool {
 	return err == nil && p > 50 && p < 99
 }
 
-// isFresh: what was 0 is not any more, and no verdict tells it.
-func (r *Row) isFresh(variant int) bool {
-	if variant >= len(r.Cells) || r.Quantity.Better == metrics.Neither {
-		return false
-	}
-	a, b := r.Cells[0], r.Cells[variant]
-	if b.Change != nil && b.Change.Verdict != CannotTell {
-		return false
-	}
-	return len(a.Values) > 0 && len(b.Values) > 0 && a.Center == 0 && b.Center != 0
-}
+const quoted = 7
+
+// Decides reports whether a verdict may rest on a basis.
+func (b Basis) Decides() bool { return b == Replicates || b == Pairs || b == Borrowed }

@@ -9,40 +9,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A finding is what is known of the change in one row before it is judged, on the
-// scale on which it is compared.
-type finding struct {
-	quantity metrics.Quantity
-	basis    Basis
-	plain    bool
-	exact    bool    // an equal count: nothing to find out
-	effect   float64 // of the means, variant less baseline
-	rounding float64 // by how much the effect may be off since figures were rounded
-	noise    noise
-
-	// estimate gives the effect with its interval at a level; nil of basis Nothing.
-	estimate func(level float64) (stats.Estimate, stats.Test)
-	interval plan.Message // how
-	test     plan.Message // how
-	decides  bool         // a verdict may rest on it
-	p        float64
-	adjusted float64
-	family   int // of how many metrics it is one
-
-	a, b      []float64   // on the scale, by run
-	groups    [][]float64 // of bases Replicates and Pairs: what the noise is seen in
-	spread    float64     // the standard error of the effect, in deviations of one value
-	effective float64     // of basis Within
-}
-
-// noise is a standard deviation from run to run, on the scale.
-type noise struct {
-	sd   float64
-	df   float64
-	runs int  // of each variant, that are there
-	pair bool // of the differences of pairs
-}
-
 // contrast finds the changes from variant a to variant b, by row; nil where one of
 // them has no value.
 func (t *table) contrast(a, b *variant) []*finding {
@@ -80,15 +46,30 @@ func (t *table) find(row int, a, b *variant) *finding {
 	return f
 }
 
-// scaled are values on the scale on which they are compared.
-func scaled(values []float64, plain bool) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		if out[i] = v; !plain {
-			out[i] = math.Log(v)
-		}
-	}
-	return out
+// A finding is what is known of the change in one row before it is judged, on the
+// scale on which it is compared.
+type finding struct {
+	quantity metrics.Quantity
+	basis    Basis
+	plain    bool
+	exact    bool    // an equal count: nothing to find out
+	effect   float64 // of the means, variant less baseline
+	rounding float64 // by how much the effect may be off since figures were rounded
+	noise    noise
+
+	// estimate gives the effect with its interval at a level; nil of basis Nothing.
+	estimate func(level float64) (stats.Estimate, stats.Test)
+	interval plan.Message // how
+	test     plan.Message // how
+	decides  bool         // a verdict may rest on it
+	p        float64
+	adjusted float64
+	family   int // of how many metrics it is one
+
+	a, b      []float64   // on the scale, by run
+	groups    [][]float64 // of bases Replicates and Pairs: what the noise is seen in
+	spread    float64     // the standard error of the effect, in deviations of one value
+	effective float64     // of basis Within
 }
 
 // reach is by how much the mean of a sample may be off since its values were rounded,
@@ -105,46 +86,25 @@ func reach(s sample, plain bool) float64 {
 	return sum / float64(len(s.steps))
 }
 
-// replicates rests the change on several runs of both. With as many of each the
-// deviations may differ (Student's pooled interval); otherwise Welch's allows for it.
-func (f *finding) replicates() {
-	f.basis, f.decides = Replicates, true
-	na, nb := len(f.a), len(f.b)
-	f.groups, f.spread = [][]float64{f.a, f.b}, math.Sqrt(1/float64(na)+1/float64(nb))
-	sd, df := stats.PooledSD(f.a, f.b)
-	f.noise = noise{sd: sd, df: float64(df), runs: min(na, nb)}
-	least := f.leastNoise()
-	switch {
-	case sd < least:
-		f.noise.sd = least
-		f.interval = plan.Say("method.student", "a", na, "b", nb, "least", true)
-		f.known(na, nb)
-	case na == nb:
-		f.interval = plan.Say("method.student", "a", na, "b", nb)
-		f.estimate = func(level float64) (stats.Estimate, stats.Test) { return stats.StudentDifference(f.a, f.b, level) }
-	default:
-		f.interval = plan.Say("method.welch", "a", na, "b", nb)
-		f.estimate = func(level float64) (stats.Estimate, stats.Test) { return stats.WelchDifference(f.a, f.b, level) }
+// borrowed is the noise that the repeated variants of the workload show in a row.
+func (t *table) borrowed(row int) noise {
+	var all [][]float64
+	for _, v := range t.variants {
+		all = append(all, scaled(v.sample(t.keys[row]).values, t.plain[row]))
 	}
-	f.test = f.interval
+	sd, df := stats.PooledSD(all...)
+	return noise{sd: sd, df: float64(df)}
 }
 
-// known estimates the effect of means of na and nb runs by the noise.
-func (f *finding) known(na, nb int) {
-	f.estimate = func(level float64) (stats.Estimate, stats.Test) {
-		return stats.StudentKnown(f.effect, f.noise.sd, f.noise.df, na, nb, level)
+// scaled are values on the scale on which they are compared.
+func scaled(values []float64, plain bool) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		if out[i] = v; !plain {
+			out[i] = math.Log(v)
+		}
 	}
-}
-
-// leastNoise is what the noise from run to run is at least, whatever a few runs show:
-// failures scatter as independent events do or more, and a rounded figure does not
-// show less than its rounding.
-func (f *finding) leastNoise() float64 {
-	if f.quantity.Name == "requests.failed" {
-		n := float64(len(f.a) + len(f.b))
-		return math.Sqrt(max(0, stats.Sum(f.a)+stats.Sum(f.b)) / n)
-	}
-	return f.rounding / math.Sqrt(12) // the mean step of both: each reaches half of it
+	return out
 }
 
 // pairs rests the change on the differences of runs that belong together.
@@ -179,14 +139,28 @@ func (f *finding) differences() []float64 {
 	return d
 }
 
-// borrowed is the noise that the repeated variants of the workload show in a row.
-func (t *table) borrowed(row int) noise {
-	var all [][]float64
-	for _, v := range t.variants {
-		all = append(all, scaled(v.sample(t.keys[row]).values, t.plain[row]))
+// replicates rests the change on several runs of both. With as many of each the
+// deviations may differ (Student's pooled interval); otherwise Welch's allows for it.
+func (f *finding) replicates() {
+	f.basis, f.decides = Replicates, true
+	na, nb := len(f.a), len(f.b)
+	f.groups, f.spread = [][]float64{f.a, f.b}, math.Sqrt(1/float64(na)+1/float64(nb))
+	sd, df := stats.PooledSD(f.a, f.b)
+	f.noise = noise{sd: sd, df: float64(df), runs: min(na, nb)}
+	least := f.leastNoise()
+	switch {
+	case sd < least:
+		f.noise.sd = least
+		f.interval = plan.Say("method.student", "a", na, "b", nb, "least", true)
+		f.known(na, nb)
+	case na == nb:
+		f.interval = plan.Say("method.student", "a", na, "b", nb)
+		f.estimate = func(level float64) (stats.Estimate, stats.Test) { return stats.StudentDifference(f.a, f.b, level) }
+	default:
+		f.interval = plan.Say("method.welch", "a", na, "b", nb)
+		f.estimate = func(level float64) (stats.Estimate, stats.Test) { return stats.WelchDifference(f.a, f.b, level) }
 	}
-	sd, df := stats.PooledSD(all...)
-	return noise{sd: sd, df: float64(df)}
+	f.test = f.interval
 }
 
 // borrow rests the change on that noise.
@@ -197,4 +171,30 @@ func (f *finding) borrow(n noise) {
 	f.interval = plan.Say("method.borrowed", "df", n.df)
 	f.test = f.interval
 	f.known(len(f.a), len(f.b))
+}
+
+// leastNoise is what the noise from run to run is at least, whatever a few runs show:
+// failures scatter as independent events do or more, and a rounded figure does not
+// show less than its rounding.
+func (f *finding) leastNoise() float64 {
+	if f.quantity.Name == "requests.failed" {
+		n := float64(len(f.a) + len(f.b))
+		return math.Sqrt(max(0, stats.Sum(f.a)+stats.Sum(f.b)) / n)
+	}
+	return f.rounding / math.Sqrt(12) // the mean step of both: each reaches half of it
+}
+
+// known estimates the effect of means of na and nb runs by the noise.
+func (f *finding) known(na, nb int) {
+	f.estimate = func(level float64) (stats.Estimate, stats.Test) {
+		return stats.StudentKnown(f.effect, f.noise.sd, f.noise.df, na, nb, level)
+	}
+}
+
+// noise is a standard deviation from run to run, on the scale.
+type noise struct {
+	sd   float64
+	df   float64
+	runs int  // of each variant, that are there
+	pair bool // of the differences of pairs
 }

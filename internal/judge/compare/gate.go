@@ -56,29 +56,6 @@ func gateNames() string {
 	return strings.Join(names, ", ") + ", and mean, median, std, min, max and percentiles such as p99 of ttft, tpot, itl and e2el (ttft.p99)"
 }
 
-// parseNumber reads a finite number, with or without a sign.
-func parseNumber(text string) (float64, error) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is not a number", strings.TrimSpace(text))
-	}
-	return v, nil
-}
-
-// A suffix is how a unit may be written behind a number, and what one of it is worth.
-type suffix struct {
-	text string
-	size float64
-}
-
-// suffixes by unit. The longer of two that end alike comes first.
-var suffixes = map[metrics.Unit][]suffix{
-	metrics.Seconds:         {{"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"s", 1}},
-	metrics.PerSecond:       {{"req/s", 1}, {"/s", 1}},
-	metrics.TokensPerSecond: {{"tok/s", 1}, {"/s", 1}},
-	metrics.TokenCount:      {{"tok", 1}},
-}
-
 // parseLimit reads a value with its unit, which only times must have.
 func parseLimit(text string, unit metrics.Unit) (float64, error) {
 	all := suffixes[unit]
@@ -97,4 +74,27 @@ func parseLimit(text string, unit metrics.Unit) (float64, error) {
 		err = fmt.Errorf("%w in %s, nor a change in %%", err, all[i].text)
 	}
 	return v, err
+}
+
+// suffixes by unit. The longer of two that end alike comes first.
+var suffixes = map[metrics.Unit][]suffix{
+	metrics.Seconds:         {{"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"s", 1}},
+	metrics.PerSecond:       {{"req/s", 1}, {"/s", 1}},
+	metrics.TokensPerSecond: {{"tok/s", 1}, {"/s", 1}},
+	metrics.TokenCount:      {{"tok", 1}},
+}
+
+// A suffix is how a unit may be written behind a number, and what one of it is worth.
+type suffix struct {
+	text string
+	size float64
+}
+
+// parseNumber reads a finite number, with or without a sign.
+func parseNumber(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number", strings.TrimSpace(text))
+	}
+	return v, nil
 }

@@ -1,9 +1,6 @@
 package compare
 
 import (
-	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/words"
-
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +8,9 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )

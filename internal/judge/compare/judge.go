@@ -91,6 +91,26 @@ func (t *table) judgeVariant(g Gate, i int) GateResult {
 	})
 }
 
+func (t *table) judgeValue(r *GateResult, row Row, cell Cell) {
+	r.Value, r.Interval = cell.Center, cell.Interval
+	unit := row.Quantity.Unit
+	switch {
+	case unit == metrics.TokenCount || row.Quantity.Name == "requests.failed" || row.Quantity.Name == "requests.ok":
+		r.Interval = nil
+		r.Value = slices.Min(cell.Values)
+		if r.Gate.Above {
+			r.Value = slices.Max(cell.Values)
+		}
+		r.exactly(plan.Say("gate.counted"))
+	case cell.Interval == nil:
+		r.Why = plan.Say("gate.one-no-noise")
+	case len(cell.Values) == 1 && !t.o.SingleRuns:
+		r.Why = plan.Say("gate.one-within")
+	default:
+		r.byInterval()
+	}
+}
+
 func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	c := cell.Change
 	r.Value, r.Interval = c.Relative, c.Interval
@@ -120,34 +140,6 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	}
 }
 
-func (t *table) judgeValue(r *GateResult, row Row, cell Cell) {
-	r.Value, r.Interval = cell.Center, cell.Interval
-	unit := row.Quantity.Unit
-	switch {
-	case unit == metrics.TokenCount || row.Quantity.Name == "requests.failed" || row.Quantity.Name == "requests.ok":
-		r.Interval = nil
-		r.Value = slices.Min(cell.Values)
-		if r.Gate.Above {
-			r.Value = slices.Max(cell.Values)
-		}
-		r.exactly(plan.Say("gate.counted"))
-	case cell.Interval == nil:
-		r.Why = plan.Say("gate.one-no-noise")
-	case len(cell.Values) == 1 && !t.o.SingleRuns:
-		r.Why = plan.Say("gate.one-within")
-	default:
-		r.byInterval()
-	}
-}
-
-// violates reports whether a value is what the gate does not allow.
-func (g Gate) violates(v float64) bool {
-	if g.Above {
-		return v > g.Limit
-	}
-	return v < g.Limit
-}
-
 func (r *GateResult) exactly(why plan.Message) {
 	r.Why, r.Outcome = why, Pass
 	if r.Gate.violates(r.Value) {
@@ -167,4 +159,12 @@ func (r *GateResult) byInterval() {
 	default:
 		r.Outcome, r.Why = Inconclusive, plan.Say("gate.across", "level", level)
 	}
+}
+
+// violates reports whether a value is what the gate does not allow.
+func (g Gate) violates(v float64) bool {
+	if g.Above {
+		return v > g.Limit
+	}
+	return v < g.Limit
 }

@@ -30,10 +30,6 @@ func (t *table) notes() {
 	}
 }
 
-func (t *table) note(code plan.Code, args ...any) {
-	t.out.Notes = append(t.out.Notes, plan.Say(code, args...))
-}
-
 func (t *table) noteBaseline() {
 	baseline := t.variants[0].name
 	switch {
@@ -115,42 +111,6 @@ func (t *table) noteBases() {
 	}
 }
 
-// notePairs tells where runs could be compared in pairs.
-func (t *table) notePairs() {
-	var names []string
-	for _, v := range t.variants[1:] {
-		if !t.o.Paired && v.matches(t.variants[0]) {
-			names = append(names, v.name)
-		}
-	}
-	if names != nil {
-		t.note("compare.pairs-possible", "variants", names, "baseline", t.variants[0].name)
-	}
-}
-
-// matches reports whether the i-th runs of both sent the same requests, and others than
-// the runs before.
-func (v *variant) matches(base *variant) bool {
-	if len(v.runs) != len(base.runs) || len(v.runs) < 2 {
-		return false
-	}
-	seen := map[string]bool{}
-	for i, r := range v.runs {
-		b := base.runs[i]
-		if !HasRecords(r.run) || !HasRecords(b.run) || r.requests != b.requests || r.run.Plan.Seed != b.run.Plan.Seed {
-			return false
-		}
-		seen[fmt.Sprint(r.requests, r.run.Plan.Seed)] = true
-	}
-	return len(seen) == len(v.runs)
-}
-
-func (t *table) anySettled() bool {
-	return slices.ContainsFunc(t.out.Rows, func(r Row) bool {
-		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Verdict.Differs() })
-	})
-}
-
 // bestBasis is the best basis of the changes of a variant; counts that are the same
 // everywhere do not tell.
 func (t *table) bestBasis(i int) Basis {
@@ -192,6 +152,42 @@ func (t *table) noteBorrowed() {
 	}
 }
 
+func (t *table) anySettled() bool {
+	return slices.ContainsFunc(t.out.Rows, func(r Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Verdict.Differs() })
+	})
+}
+
+// notePairs tells where runs could be compared in pairs.
+func (t *table) notePairs() {
+	var names []string
+	for _, v := range t.variants[1:] {
+		if !t.o.Paired && v.matches(t.variants[0]) {
+			names = append(names, v.name)
+		}
+	}
+	if names != nil {
+		t.note("compare.pairs-possible", "variants", names, "baseline", t.variants[0].name)
+	}
+}
+
+// matches reports whether the i-th runs of both sent the same requests, and others than
+// the runs before.
+func (v *variant) matches(base *variant) bool {
+	if len(v.runs) != len(base.runs) || len(v.runs) < 2 {
+		return false
+	}
+	seen := map[string]bool{}
+	for i, r := range v.runs {
+		b := base.runs[i]
+		if !HasRecords(r.run) || !HasRecords(b.run) || r.requests != b.requests || r.run.Plan.Seed != b.run.Plan.Seed {
+			return false
+		}
+		seen[fmt.Sprint(r.requests, r.run.Plan.Seed)] = true
+	}
+	return len(seen) == len(v.runs)
+}
+
 func (t *table) noteRun(r *Run) {
 	name := runName(r)
 	if v := r.run.Verdict; v != nil && v.Validity == trace.Invalid {
@@ -207,6 +203,10 @@ func runName(r *Run) string {
 		return fmt.Sprintf("%s (%s)", r.run.ID, r.run.Name)
 	}
 	return r.run.ID
+}
+
+func (t *table) note(code plan.Code, args ...any) {
+	t.out.Notes = append(t.out.Notes, plan.Say(code, args...))
 }
 
 // notes tells which variants that were asked for met no common load, and why.
@@ -244,12 +244,6 @@ func (c *Comparison) notes(tables []*table, o Options) {
 	}
 }
 
-// A gap is a setting of the load that keeps two variants apart, with its values.
-type gap struct {
-	setting    string
-	one, other plan.Message
-}
-
 // nearest is the label whose runs differ from those of this one in the fewest
 // settings of the load, with these.
 func nearest(tables []*table, label string, ignore []string) (other string, gaps []gap) {
@@ -273,4 +267,10 @@ func nearest(tables []*table, label string, ignore []string) (other string, gaps
 		}
 	}
 	return other, gaps
+}
+
+// A gap is a setting of the load that keeps two variants apart, with its values.
+type gap struct {
+	setting    string
+	one, other plan.Message
 }

@@ -11,25 +11,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A variant is a column in the making.
-type variant struct {
-	name string
-	runs []*Run
-}
-
-// between stands between the parts of a name.
-const between = " / "
-
-var (
-	// dated is the end of a name that only says when a run was.
-	dated = regexp.MustCompile(`[-_. ]?\d{8}[-_T]?\d{6}$`)
-	// replicate is the end of a name that counts runs: `/ run=0`, `.run2`, `_rep3`.
-	replicate = regexp.MustCompile(`(?:^|[-_./ ]+)(?:run|rep|repeat|trial)[-_=. ]?\d+$|[-_./ ]*#\d+$`)
-	// numbered is an end that counts runs if their names count on: base-1, base-2. Of
-	// tp-2 and tp-4 it says what they are.
-	numbered = regexp.MustCompile(`^(.+)-(\d{1,3})$`)
-)
-
 // split gives the variants of a workload, in the order of their first runs, and a
 // name to the workload: what the names of its runs share. elsewhere are the parts of
 // names that tell variants apart in other workloads, for one in which nothing does.
@@ -76,31 +57,8 @@ func (g *group) split(parts map[*Run][]string, elsewhere []string) (name string,
 	return strings.Join(shared, between), out
 }
 
-// sort puts the runs in the order of their start, if that is known of all.
-func (v *variant) sort() {
-	if slices.ContainsFunc(v.runs, func(r *Run) bool { return r.run.Started.IsZero() }) {
-		return
-	}
-	slices.SortStableFunc(v.runs, func(a, b *Run) int { return a.run.Started.Compare(b.run.Started) })
-}
-
-// shared are the parts of the first run's name that all have.
-func (g *group) shared(parts map[*Run][]string) []string {
-	var out []string
-	for _, p := range parts[g.runs[0]] {
-		if !slices.ContainsFunc(g.runs, func(r *Run) bool { return !slices.Contains(parts[r], p) }) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// alone reports whether nothing tells its runs apart.
-func (g *group) alone(parts map[*Run][]string) bool {
-	first := g.runs[0]
-	return !slices.ContainsFunc(g.runs, func(r *Run) bool {
-		return r.Variant != first.Variant || !slices.Equal(parts[r], parts[first])
-	})
+func without(parts, shared []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return slices.Contains(shared, p) }), between)
 }
 
 // telling are the parts of names that tell variants apart in some workload.
@@ -122,11 +80,24 @@ func telling(all []*group, parts map[*Run][]string) []string {
 	return out
 }
 
-func without(parts, shared []string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return slices.Contains(shared, p) }), between)
+// alone reports whether nothing tells its runs apart.
+func (g *group) alone(parts map[*Run][]string) bool {
+	first := g.runs[0]
+	return !slices.ContainsFunc(g.runs, func(r *Run) bool {
+		return r.Variant != first.Variant || !slices.Equal(parts[r], parts[first])
+	})
 }
 
-func hasHeadings(r *Run) bool { return r.run.Origin != nil && len(r.run.Origin.Path) > 0 }
+// shared are the parts of the first run's name that all have.
+func (g *group) shared(parts map[*Run][]string) []string {
+	var out []string
+	for _, p := range parts[g.runs[0]] {
+		if !slices.ContainsFunc(g.runs, func(r *Run) bool { return !slices.Contains(parts[r], p) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
 
 // nameParts are the headings of each run, or its name without what only counts it.
 // Where runs with headings come from several files, the file is the first part, unless
@@ -152,6 +123,8 @@ func nameParts(runs []*Run) map[*Run][]string {
 	}
 	return out
 }
+
+func hasHeadings(r *Run) bool { return r.run.Origin != nil && len(r.run.Origin.Path) > 0 }
 
 // uncounted are the names of the runs without what only counts them.
 func uncounted(runs []*Run) map[*Run]string {
@@ -179,11 +152,15 @@ func uncounted(runs []*Run) map[*Run]string {
 	return out
 }
 
-// countOn reports whether numbers go from 0 or 1 on without a gap.
-func countOn(n []int) bool {
-	n = slices.Compact(slices.Sorted(slices.Values(n)))
-	return len(n) > 1 && n[0] <= 1 && n[len(n)-1]-n[0] == len(n)-1
-}
+var (
+	// dated is the end of a name that only says when a run was.
+	dated = regexp.MustCompile(`[-_. ]?\d{8}[-_T]?\d{6}$`)
+	// replicate is the end of a name that counts runs: `/ run=0`, `.run2`, `_rep3`.
+	replicate = regexp.MustCompile(`(?:^|[-_./ ]+)(?:run|rep|repeat|trial)[-_=. ]?\d+$|[-_./ ]*#\d+$`)
+	// numbered is an end that counts runs if their names count on: base-1, base-2. Of
+	// tp-2 and tp-4 it says what they are.
+	numbered = regexp.MustCompile(`^(.+)-(\d{1,3})$`)
+)
 
 func plainName(r *Run) string {
 	if r.run.Name == "" && r.run.Origin != nil && r.run.Origin.File != "" {
@@ -198,20 +175,11 @@ func stem(file string) string {
 	return cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base)
 }
 
-// A choice says which variant is the baseline and by what.
-type choice struct {
-	index   int
-	by      choiceBy
-	missing bool // the one that was asked for is not among them
+// countOn reports whether numbers go from 0 or 1 on without a gap.
+func countOn(n []int) bool {
+	n = slices.Compact(slices.Sorted(slices.Values(n)))
+	return len(n) > 1 && n[0] <= 1 && n[len(n)-1]-n[0] == len(n)-1
 }
-
-type choiceBy int
-
-const (
-	byPlace choiceBy = iota
-	byName
-	byWish
-)
 
 // chooseBaseline is the one asked for, else the only one that is named like a
 // baseline, else the first.
@@ -235,18 +203,20 @@ func chooseBaseline(variants []*variant, wish string) choice {
 	return c
 }
 
-// findVariant is the place of the variant with that name, whatever the case, or whose
-// last part it is.
-func findVariant(variants []*variant, name string) int {
-	exact := slices.IndexFunc(variants, func(v *variant) bool { return v.name == name })
-	if exact >= 0 {
-		return exact
-	}
-	return slices.IndexFunc(variants, func(v *variant) bool {
-		parts := strings.Split(v.name, between)
-		return strings.EqualFold(v.name, name) || slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, name) })
-	})
+// A choice says which variant is the baseline and by what.
+type choice struct {
+	index   int
+	by      choiceBy
+	missing bool // the one that was asked for is not among them
 }
+
+const (
+	byPlace choiceBy = iota
+	byName
+	byWish
+)
+
+type choiceBy int
 
 // checkBaseline refuses one that no workload has.
 func checkBaseline(all [][]*variant, wish string) error {
@@ -264,4 +234,34 @@ func checkBaseline(all [][]*variant, wish string) error {
 	var p plan.Problems
 	p.If(true, "baseline", wish, "no variant is called so; there are %s", strings.Join(names, ", "))
 	return p
+}
+
+// findVariant is the place of the variant with that name, whatever the case, or whose
+// last part it is.
+func findVariant(variants []*variant, name string) int {
+	exact := slices.IndexFunc(variants, func(v *variant) bool { return v.name == name })
+	if exact >= 0 {
+		return exact
+	}
+	return slices.IndexFunc(variants, func(v *variant) bool {
+		parts := strings.Split(v.name, between)
+		return strings.EqualFold(v.name, name) || slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, name) })
+	})
+}
+
+// A variant is a column in the making.
+type variant struct {
+	name string
+	runs []*Run
+}
+
+// between stands between the parts of a name.
+const between = " / "
+
+// sort puts the runs in the order of their start, if that is known of all.
+func (v *variant) sort() {
+	if slices.ContainsFunc(v.runs, func(r *Run) bool { return r.run.Started.IsZero() }) {
+		return
+	}
+	slices.SortStableFunc(v.runs, func(a, b *Run) int { return a.run.Started.Compare(b.run.Started) })
 }

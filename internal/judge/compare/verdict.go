@@ -10,6 +10,128 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
+// settle makes a change of a finding.
+func (o Options) settle(f *finding) *Change {
+	c := &Change{Relative: f.relative(f.effect), Plain: f.plain, Basis: f.basis, Verdict: CannotTell, Effective: f.effective}
+	switch {
+	case f.exact:
+		c.Verdict = Same
+		return c
+	case f.basis == Nothing || f.basis == Within:
+		c.Chance = f.chance(o.Level)
+	}
+	if f.estimate == nil {
+		return c
+	}
+	if n := f.noise.sd; f.noise.df > 0 {
+		c.Noise = f.relative(n)
+	}
+	wide := f.at(o.Level)
+	c.Interval = &Interval{Low: f.relative(wide.Low), High: f.relative(wide.High), Level: o.Level, Method: f.interval}
+	narrow := f.at(1 - 2*o.alpha())
+	c.Bound = max(math.Abs(f.relative(narrow.Low)), math.Abs(f.relative(narrow.High)))
+	c.Apart = f.basis == Within && !wide.Holds(0)
+	if !f.decides {
+		return c
+	}
+	if !math.IsNaN(f.adjusted) {
+		c.Test, c.P, c.Adjusted = f.test, &f.p, &f.adjusted
+	}
+	c.Verdict = o.verdict(f, c, wide)
+	return c
+}
+
+// chance is the noise from run to run that makes the effect lie at the end of the
+// interval, at a level, that one run of each would have.
+func (f *finding) chance(level float64) float64 {
+	if f.plain {
+		return 0
+	}
+	z := math.Sqrt2 * math.Erfinv(level)
+	if noise := f.relative(max(0, math.Abs(f.effect)-f.rounding) / (z * math.Sqrt2)); noise >= leastNoise {
+		return noise
+	}
+	return 0
+}
+
+// relative turns an effect on the scale into a relative change, short of overflow.
+func (f *finding) relative(effect float64) float64 {
+	if f.plain {
+		return effect
+	}
+	return min(math.Expm1(effect), math.MaxFloat64)
+}
+
+// leastNoise is a relative standard deviation below which no runs of a server are.
+const leastNoise = 0.0005
+
+// at is the interval of the effect, wider by what rounding may hide.
+func (f *finding) at(level float64) stats.Interval {
+	e, _ := f.estimate(level)
+	return stats.Interval{Low: e.Interval.Low - f.rounding, High: e.Interval.High + f.rounding, Level: level}
+}
+
+func (o Options) verdict(f *finding, c *Change, wide stats.Interval) Verdict {
+	resolved := f.rounding == 0 || !wide.Holds(0)
+	switch {
+	case f.adjusted <= o.alpha() && resolved:
+		return direction(f.quantity.Better, f.effect)
+	case !f.plain && c.Bound <= o.Margin:
+		return Same
+	case f.plain && c.Bound == 0:
+		return Same
+	}
+	return CannotTell
+}
+
+func direction(better metrics.Direction, effect float64) Verdict {
+	switch {
+	case better == metrics.Neither:
+		return Changed
+	case (better == metrics.Higher) == (effect > 0):
+		return Better
+	}
+	return Worse
+}
+
+// more is how many further runs of each variant would settle a change of the size
+// seen, if the noise is as seen: show that it is there, at the level that the number
+// of metrics leaves, or show that it is within the margin.
+func (o Options) more(f *finding) int {
+	n := f.noise
+	if !f.decides || !(n.df > 0) || !(n.sd > 0) {
+		return 0
+	}
+	needed := stats.RunsNeeded
+	if n.pair {
+		needed = stats.PairsNeeded
+	}
+	sd := n.likely()
+	runs := needed(sd, f.effect, o.alpha()/float64(max(1, f.family)), o.Power)
+	// Nearness is shown by two tests at once, each of which may miss.
+	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
+		near := needed(sd, room, 2*o.alpha(), 1-(1-o.Power)/2)
+		runs = least(runs, near)
+	}
+	if runs == 0 {
+		return 0
+	}
+	return max(1, runs-n.runs)
+}
+
+// likely is the deviation that is as likely too small as too large: of few runs what is
+// seen is too small more often than not. By the median of χ², as Wilson and Hilferty
+// (1931) approximate it.
+func (n noise) likely() float64 { return n.sd / math.Pow(1-2/(9*n.df), 1.5) }
+
+// least is the smaller of two numbers of which 0 means none.
+func least(a, b int) int {
+	if a == 0 || b == 0 {
+		return cmp.Or(a, b)
+	}
+	return min(a, b)
+}
+
 // test finds p-values and corrects them: for the metrics that have a better and a
 // worse, and apart from them for those that describe the load, which should not make
 // it harder to say anything of the former.
@@ -46,11 +168,6 @@ func (t *table) test(findings []*finding) {
 	}
 }
 
-// spare is of how many times rarer arrangements than the level asks for there must be
-// some, if there is another way. Where the rarest of all is needed, as of 4 and 4 runs,
-// one metric out of thirty that chance favours keeps any other from being found.
-const spare = 5
-
 // arranges reports whether exchanging the runs of both variants has enough
 // arrangements for the level. Of unlike numbers of runs it is asked whenever it can
 // answer, since what Student's t makes of these depends on how noise is distributed.
@@ -65,6 +182,11 @@ func (t *table) arranges(f *finding) bool {
 	}
 	return stats.MinArrangementP(len(f.a), len(f.b)) <= t.o.alpha()
 }
+
+// spare is of how many times rarer arrangements than the level asks for there must be
+// some, if there is another way. Where the rarest of all is needed, as of 4 and 4 runs,
+// one metric out of thirty that chance favours keeps any other from being found.
+const spare = 5
 
 // balanced reports whether there are as many runs of both.
 func (f *finding) balanced() bool { return f.groups != nil && len(f.a) == len(f.b) }
@@ -158,120 +280,4 @@ func holm(findings []*finding) {
 	for i, adjusted := range stats.Holm(p) {
 		findings[i].p, findings[i].adjusted = p[i], adjusted
 	}
-}
-
-// settle makes a change of a finding.
-func (o Options) settle(f *finding) *Change {
-	c := &Change{Relative: f.relative(f.effect), Plain: f.plain, Basis: f.basis, Verdict: CannotTell, Effective: f.effective}
-	switch {
-	case f.exact:
-		c.Verdict = Same
-		return c
-	case f.basis == Nothing || f.basis == Within:
-		c.Chance = f.chance(o.Level)
-	}
-	if f.estimate == nil {
-		return c
-	}
-	if n := f.noise.sd; f.noise.df > 0 {
-		c.Noise = f.relative(n)
-	}
-	wide := f.at(o.Level)
-	c.Interval = &Interval{Low: f.relative(wide.Low), High: f.relative(wide.High), Level: o.Level, Method: f.interval}
-	narrow := f.at(1 - 2*o.alpha())
-	c.Bound = max(math.Abs(f.relative(narrow.Low)), math.Abs(f.relative(narrow.High)))
-	c.Apart = f.basis == Within && !wide.Holds(0)
-	if !f.decides {
-		return c
-	}
-	if !math.IsNaN(f.adjusted) {
-		c.Test, c.P, c.Adjusted = f.test, &f.p, &f.adjusted
-	}
-	c.Verdict = o.verdict(f, c, wide)
-	return c
-}
-
-// chance is the noise from run to run that makes the effect lie at the end of the
-// interval, at a level, that one run of each would have.
-func (f *finding) chance(level float64) float64 {
-	if f.plain {
-		return 0
-	}
-	z := math.Sqrt2 * math.Erfinv(level)
-	return f.relative(max(0, math.Abs(f.effect)-f.rounding) / (z * math.Sqrt2))
-}
-
-// at is the interval of the effect, wider by what rounding may hide.
-func (f *finding) at(level float64) stats.Interval {
-	e, _ := f.estimate(level)
-	return stats.Interval{Low: e.Interval.Low - f.rounding, High: e.Interval.High + f.rounding, Level: level}
-}
-
-// relative turns an effect on the scale into a relative change, short of overflow.
-func (f *finding) relative(effect float64) float64 {
-	if f.plain {
-		return effect
-	}
-	return min(math.Expm1(effect), math.MaxFloat64)
-}
-
-func (o Options) verdict(f *finding, c *Change, wide stats.Interval) Verdict {
-	resolved := f.rounding == 0 || !wide.Holds(0)
-	switch {
-	case f.adjusted <= o.alpha() && resolved:
-		return direction(f.quantity.Better, f.effect)
-	case !f.plain && c.Bound <= o.Margin:
-		return Same
-	case f.plain && c.Bound == 0:
-		return Same
-	}
-	return CannotTell
-}
-
-func direction(better metrics.Direction, effect float64) Verdict {
-	switch {
-	case better == metrics.Neither:
-		return Changed
-	case (better == metrics.Higher) == (effect > 0):
-		return Better
-	}
-	return Worse
-}
-
-// more is how many further runs of each variant would settle a change of the size
-// seen, if the noise is as seen: show that it is there, at the level that the number
-// of metrics leaves, or show that it is within the margin.
-func (o Options) more(f *finding) int {
-	n := f.noise
-	if !f.decides || !(n.df > 0) || !(n.sd > 0) {
-		return 0
-	}
-	needed := stats.RunsNeeded
-	if n.pair {
-		needed = stats.PairsNeeded
-	}
-	sd := n.likely()
-	runs := needed(sd, f.effect, o.alpha()/float64(max(1, f.family)), o.Power)
-	// Nearness is shown by two tests at once, each of which may miss.
-	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
-		near := needed(sd, room, 2*o.alpha(), 1-(1-o.Power)/2)
-		runs = least(runs, near)
-	}
-	if runs == 0 {
-		return 0
-	}
-	return max(1, runs-n.runs)
-}
-
-// likely is the deviation that is as likely too small as too large: of few runs what is
-// seen is too small more often than not. By the median of χ², as Wilson and Hilferty
-// (1931) approximate it.
-func (n noise) likely() float64 { return n.sd / math.Pow(1-2/(9*n.df), 1.5) }
-
-// least is the smaller of two numbers of which 0 means none.
-func least(a, b int) int {
-	if a == 0 || b == 0 {
-		return cmp.Or(a, b)
-	}
-	return min(a, b)
 }

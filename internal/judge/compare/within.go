@@ -47,35 +47,6 @@ func (f *finding) within(key rowKey, a, b *Run, decides bool) {
 	}
 }
 
-// Batches are so many independent values long that what neighbours of two batches have
-// in common hardly counts, and there are at least so many of them.
-const (
-	batchLength  = 20
-	leastBatches = 5
-)
-
-// batchMeans is the mean of a series worth that many independent values. The variance
-// of means of k independent values each falls short of the series' by up to 1/2k where
-// its memory is exponential (2φ/(1+φ)² of 1/k for an autoregression); that is made up
-// for.
-func batchMeans(x []float64, effective, level float64) stats.Estimate {
-	batches := max(leastBatches, min(30, int(effective/batchLength)))
-	e := stats.BatchMeans(x, batches, level)
-	k := max(1, effective/float64(batches))
-	widen := 1 / math.Sqrt(1-1/(2*k))
-	e.Error *= widen
-	e.Interval.Low, e.Interval.High = e.Value+widen*(e.Interval.Low-e.Value), e.Value+widen*(e.Interval.High-e.Value)
-	return e
-}
-
-// apart is the error of the difference of two influences that have nothing to do with each
-// other, with the degrees of freedom of Satterthwaite (1946).
-func apart(a, b influence) (se, df float64) {
-	ea, eb := batchMeans(a.pull, a.effective, DefaultLevel), batchMeans(b.pull, b.effective, DefaultLevel)
-	va, vb := ea.Error*ea.Error, eb.Error*eb.Error
-	return math.Sqrt(va + vb), (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)
-}
-
 // together are the differences of two influences of the same requests, in the order in
 // which a sent them; false if they are not the same, or the influences are of windows: what
 // one window lacks the next one has, so that the differences of windows tell next to
@@ -99,6 +70,14 @@ func together(a, b *Run, wa, wb influence) ([]float64, bool) {
 	return d, true
 }
 
+// apart is the error of the difference of two influences that have nothing to do with each
+// other, with the degrees of freedom of Satterthwaite (1946).
+func apart(a, b influence) (se, df float64) {
+	ea, eb := batchMeans(a.pull, a.effective, DefaultLevel), batchMeans(b.pull, b.effective, DefaultLevel)
+	va, vb := ea.Error*ea.Error, eb.Error*eb.Error
+	return math.Sqrt(va + vb), (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)
+}
+
 // interval is that of a figure of one run by the chance within it; nil where nothing
 // is known of that.
 func (w influence) interval(value, level float64) *Interval {
@@ -113,3 +92,24 @@ func (w influence) interval(value, level float64) *Interval {
 	reach := (e.Interval.High - e.Interval.Low) / 2
 	return &Interval{Low: value * math.Exp(-reach), High: value * math.Exp(reach), Level: level, Method: plan.Say("method.batches-one", "worth", worth)}
 }
+
+// batchMeans is the mean of a series worth that many independent values. The variance
+// of means of k independent values each falls short of the series' by up to 1/2k where
+// its memory is exponential (2φ/(1+φ)² of 1/k for an autoregression); that is made up
+// for.
+func batchMeans(x []float64, effective, level float64) stats.Estimate {
+	batches := max(leastBatches, min(30, int(effective/batchLength)))
+	e := stats.BatchMeans(x, batches, level)
+	k := max(1, effective/float64(batches))
+	widen := 1 / math.Sqrt(1-1/(2*k))
+	e.Error *= widen
+	e.Interval.Low, e.Interval.High = e.Value+widen*(e.Interval.Low-e.Value), e.Value+widen*(e.Interval.High-e.Value)
+	return e
+}
+
+// Batches are so many independent values long that what neighbours of two batches have
+// in common hardly counts, and there are at least so many of them.
+const (
+	batchLength  = 20
+	leastBatches = 5
+)

@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"github.com/pitot-bench/pitot/internal/plan"
-
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 

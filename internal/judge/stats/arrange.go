@@ -11,38 +11,38 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// Under the hypothesis that a label tells nothing, every arrangement of the labels
-// over the runs was as likely as the one seen:
+// Under the hypothesis that labels carry no information, every arrangement of the
+// labels over the runs is as likely as the observed one:
 //
-//	seen          a a a b b b
+//	observed      a a a b b b
 //	as likely     a a b a b b     a b b b a a     ...     C(6,3) = 20 of them
 //
-// and of pairs each could as well have had the other sign. All statistics here
-// depend on an arrangement only through the sums, by metric, of the runs labelled b
-// (of the signed pairs). The tests are two-sided, so an arrangement and its mirror
+// and each pair could as well have had the other sign. All statistics here depend
+// on an arrangement only through the sums, by metric, of the runs labelled b (of
+// the signed pairs). The tests are two-sided, so an arrangement and its mirror
 // image count alike and one of them is enough.
 
-// An arranger goes through arrangements: one by one where there are at most all of
-// them, else so many drawn ones, with that seen among them. That makes P a little
-// less sharp, and no less true.
+// An arranger enumerates arrangements: one by one if there are at most all of them,
+// otherwise a random sample of size drawn that includes the observed one. Sampling
+// makes P slightly less sharp, but not less valid.
 type arranger struct {
 	all   int
 	drawn int
 }
 
-// usual goes through those of 10 and 10 runs, 184 756, one by one.
+// usual enumerates the arrangements of 10 and 10 runs, 184 756, one by one.
 var usual = arranger{all: 200_000, drawn: 100_000}
 
-// sumTolerance is what sums of columns of unit length may differ by and be equal.
+// sumTolerance is the difference up to which sums of columns of unit length count
+// as equal.
 const sumTolerance = 1e-10
 
-// A visit gets the sums of an arrangement, by column, which are only good until it
-// returns.
+// A visit gets the sums of an arrangement, by column, valid until it returns.
 type visit func(sums []float64)
 
-// groups visits the arrangements of rows into a group of the first nb and
-// the rest; the one seen is among them. It gives how many it visited and whether
-// they stand for all.
+// groups visits the arrangements of rows into a group of the first nb and the rest,
+// including the observed one. It returns the number visited and whether they
+// represent all.
 func (a arranger) groups(rows [][]float64, nb int, see visit) (visited int, all bool) {
 	n := len(rows)
 	counted := func(sums []float64) { visited++; see(sums) }
@@ -51,7 +51,7 @@ func (a arranger) groups(rows [][]float64, nb int, see visit) (visited int, all 
 		return visited, false
 	}
 	s := newSummer(rows, nb)
-	if n == 2*nb { // those with the first row among the others mirror those without
+	if n == 2*nb { // those with the first row in the rest mirror the others
 		s.take(0, 0)
 		s.subsets(1, 1, counted)
 		return visited, true
@@ -60,7 +60,7 @@ func (a arranger) groups(rows [][]float64, nb int, see visit) (visited int, all 
 	return visited, true
 }
 
-// signs visits the sums of the rows with the signs that pairs may have.
+// signs visits the sums of the rows with all signs that pairs may have.
 func (a arranger) signs(rows [][]float64, see visit) (visited int, all bool) {
 	n := len(rows)
 	counted := func(sums []float64) { visited++; see(sums) }
@@ -74,7 +74,7 @@ func (a arranger) signs(rows [][]float64, see visit) (visited int, all bool) {
 	return visited, true
 }
 
-// A summer adds rows up, one at each depth.
+// A summer adds up rows, one at each depth.
 type summer struct {
 	rows [][]float64
 	sums [][]float64 // by depth
@@ -105,7 +105,7 @@ func (s *summer) drop(depth, row int) {
 	}
 }
 
-// subsets completes a choice of depth rows from the rows from on.
+// subsets completes a choice of depth rows with rows from index from on.
 func (s *summer) subsets(depth, from int, see visit) {
 	more := len(s.sums) - 1 - depth
 	if more == 0 {
@@ -129,9 +129,9 @@ func (s *summer) signs(depth int, see visit) {
 	s.signs(depth+1, see)
 }
 
-// diceFor are seeded by which run comes next to which in the first metric: the same
-// for the same values in whatever unit, and others for other values, as a P of what
-// is drawn asks for.
+// diceFor returns a generator seeded by the order of the runs in the first metric:
+// the same for the same values in any unit, and different for other values, as a
+// sampled P requires.
 func diceFor(rows [][]float64) *rand.Rand {
 	order := make([]int, len(rows))
 	for i := range order {
@@ -183,7 +183,7 @@ func (a arranger) drawSigns(rows [][]float64, see visit) {
 	}
 }
 
-// choices is in how many ways k of n can be chosen.
+// choices is the number of ways to choose k of n.
 func choices(n, k int) float64 {
 	if n > 60 {
 		return combin.GeneralizedBinomial(float64(n), float64(k))
@@ -191,8 +191,8 @@ func choices(n, k int) float64 {
 	return float64(combin.Binomial(n, k))
 }
 
-// MinArrangementP is the least P that a test over the arrangements of na and nb
-// runs can give: 0.1 of 3 and 3, 0.029 of 4 and 4. NaN where there is nothing to
+// MinArrangementP is the smallest P that a test over the arrangements of na and nb
+// runs can return: 0.1 for 3 and 3, 0.029 for 4 and 4. NaN if there is nothing to
 // arrange.
 func MinArrangementP(na, nb int) float64 {
 	if na < 1 || nb < 1 {
@@ -208,8 +208,8 @@ func MinArrangementP(na, nb int) float64 {
 	return 1 / c
 }
 
-// MinSignP is the least P that a test over the signs of so many pairs can give:
-// 0.0625 of 5, 0.031 of 6.
+// MinSignP is the smallest P that a test over the signs of this many pairs can
+// return: 0.0625 for 5, 0.031 for 6.
 func MinSignP(pairs int) float64 {
 	if pairs < 1 {
 		return math.NaN()

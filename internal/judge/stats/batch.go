@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// EffectiveSize is how many independent values would tell as much of the mean as
-// the autocorrelated series x does: n over the sum of its autocorrelations at all
-// lags, by Geyer's (1992) initial positive sequence. Between 1 and n.
+// EffectiveSize is the number of independent values that would determine the mean
+// as well as the autocorrelated series x: n over the sum of its autocorrelations at
+// all lags, by Geyer's (1992) initial positive sequence. Between 1 and n.
 func EffectiveSize(x []float64) float64 {
 	n := float64(len(x))
 	if len(x) == 0 || !finite(x) {
@@ -25,8 +25,8 @@ func EffectiveSize(x []float64) float64 {
 	return max(1, min(n, n/max(time, 0)))
 }
 
-// geyer is the sum of the autocorrelations at all lags, twice those beyond 0, up to the
-// first pair of neighbours that is not positive; false if there is none.
+// geyer is the sum of the autocorrelations at all lags, twice those beyond 0, up to
+// the first pair of neighbours that is not positive; false if there is none.
 func geyer(c []float64) (time float64, ended bool) {
 	time = -1
 	for k := 0; k+1 < len(c); k += 2 {
@@ -39,7 +39,8 @@ func geyer(c []float64) (time float64, ended bool) {
 	return time, false
 }
 
-// shortLags are so few that they are added up faster than the spectrum is found.
+// shortLags is the number of lags below which direct summation is faster than the
+// spectrum.
 const shortLags = 32
 
 // shortCovariance is autocovariance at the first lags.
@@ -77,11 +78,11 @@ func autocovariance(x []float64) []float64 {
 }
 
 // BatchMeans is the mean of an autocorrelated series, with Student's interval from
-// the means of so many batches of neighbours, which are all but independent when
-// they are long; 0 batches: as many as EffectiveSize allows. From 25 effective values
-// on, 95 % covers 95 %; it takes such a length to know how long a memory is, so that
-// 500 values with a correlation of 0.97 (8 effective) cover 93 %, and 100 with one of
-// 0.9 (5 effective) 91 %.
+// the means of batches of neighbours, which are nearly independent if the batches
+// are long; 0 batches: as many as EffectiveSize allows. From 25 effective values
+// on, a 95 % interval covers 95 %. A shorter series does not reveal its own memory:
+// 500 values with a correlation of 0.97 (8 effective) cover 93 %, and 100 with a
+// correlation of 0.9 (5 effective) 91 %.
 func BatchMeans(x []float64, batches int, level float64) Estimate {
 	ones := make([]float64, len(x))
 	for i := range ones {
@@ -90,9 +91,8 @@ func BatchMeans(x []float64, batches int, level float64) Estimate {
 	return BatchRatio(x, ones, batches, level)
 }
 
-// BatchRatio is the sum of sums over the sum of counts of an autocorrelated series
-// of both, such as tokens and seconds by request: its error is that of the mean of
-// sums - ratio × counts.
+// BatchRatio is the ratio of two sums over an autocorrelated series, such as tokens
+// and seconds by request: its error is that of the mean of sums - ratio × counts.
 func BatchRatio(sums, counts []float64, batches int, level float64) Estimate {
 	n := len(sums)
 	if n < 2 || len(counts) != n || !finite(sums, counts) || Sum(counts) == 0 {
@@ -119,9 +119,10 @@ func BatchRatio(sums, counts []float64, batches int, level float64) Estimate {
 	return studentEstimate(ratio, math.Sqrt(variance/float64(batches)), float64(batches-1), level)
 }
 
-// batchesFor is how many batches of a series are long beside its memory: each of ten
-// effective values or more. Of four, Student's t is not yet hopelessly wide. A
-// series too short to show a memory is taken value by value.
+// batchesFor is the number of batches that are long compared with the memory of a
+// series: ten effective values or more each. With four batches, Student's t is not
+// yet hopelessly wide. In a series too short to show a memory each value is a
+// batch.
 func batchesFor(x []float64) int {
 	const least, most, effective = 4, 30, 10
 	if len(x) < 2*least {

@@ -22,8 +22,8 @@ func TestBatchRatioByHand(t *testing.T) {
 	near(t, "error", e.Error, 1/(math.Sqrt(3)*2), 1e-14)
 }
 
-// A series with a correlation of ρ from one value to the next is worth (1-ρ)/(1+ρ) of
-// its length.
+// A series with a correlation of ρ between neighbours is worth (1-ρ)/(1+ρ) of its
+// length.
 func TestEffectiveSize(t *testing.T) {
 	dice := seeded("effective", 0)
 	for _, rho := range []float64{0, 0.5, 0.9} {

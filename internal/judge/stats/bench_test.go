@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Fifteen metrics, as a comparison of two variants has them.
+// Fifteen metrics, as in a comparison of two variants.
 func BenchmarkMaxT(b *testing.B) {
 	for _, n := range []int{5, 10} {
 		b.Run(fmt.Sprintf("%dv%d", n, n), func(b *testing.B) {

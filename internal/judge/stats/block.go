@@ -2,11 +2,12 @@ package stats
 
 import "math"
 
-// BlockLength is how many neighbours of a series a block bootstrap should draw
-// together for an interval of its mean: three times politisWhite, whose blocks give
-// the variance its least mean squared error. Coverage minds bias more than it minds
-// scatter, so longer blocks are better: at a correlation of 0.9 from one value to the
-// next, 500 of them cover 89 % for 95 with one length and 94 % with three.
+// BlockLength is the number of neighbours of a series that a block bootstrap should
+// draw together for an interval of its mean: three times politisWhite, whose blocks
+// minimize the mean squared error of the variance. Coverage suffers more from bias
+// than from scatter, so longer blocks are better: at a correlation of 0.9 between
+// neighbours, 500 values cover 89 % instead of 95 with one length and 94 % with
+// three.
 func BlockLength(x []float64) int {
 	n := len(x)
 	if n < 8 || !finite(x) || constant(x, x) {
@@ -16,9 +17,8 @@ func BlockLength(x []float64) int {
 }
 
 // politisWhite is the block length of Politis and White (2004), as corrected by
-// Patton, Politis and White (2009), for blocks in a circle. It takes
-// autocorrelations up to twice the lag from which on five in a row, or more, are
-// within noise.
+// Patton, Politis and White (2009), for circular blocks. It uses autocorrelations
+// up to twice the lag from which at least five in a row are within noise.
 func politisWhite(x []float64) float64 {
 	c := autocovariance(x)
 	window := 2 * max(1, memory(c))
@@ -31,8 +31,8 @@ func politisWhite(x []float64) float64 {
 	return math.Cbrt(1.5 * slope * slope / (spectrum * spectrum) * float64(len(x)))
 }
 
-// memory is the last lag whose autocovariance is more than noise, before a run of
-// those that are not.
+// memory is the last lag with an autocovariance above noise, before a run of lags
+// without.
 func memory(c []float64) int {
 	n := float64(len(c))
 	run := max(5, int(math.Ceil(math.Sqrt(math.Log10(n)))))

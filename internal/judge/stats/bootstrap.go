@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Resampling says how samples are drawn from a sample.
+// Resampling configures the bootstrap.
 type Resampling struct {
 	Rounds int     // 0: 2000
 	Level  float64 // 0: 0.95
@@ -27,14 +27,14 @@ func (r Resampling) withDefaults() Resampling {
 }
 
 // BootstrapPercentile is the interval between two percentiles of a statistic over
-// samples drawn, with replacement, from the one at hand. statistic gets the places,
-// of n, of the values drawn, which are only good until it returns.
+// samples drawn with replacement. statistic gets the indices, below n, of the
+// values drawn, valid until it returns.
 //
-// Percentiles are taken as far out as Student's t would with n values, or blocks,
-// and a deviation with divisor n (Hesterberg 2015, expanded percentiles). Of 10
-// values, whose noise is small, the interval of the mean covers 94 to 95 % with that
-// for 91 % without. Of fewer it stays too narrow, since nothing drawn lies beyond
-// what was seen: 7 cover 94 %, 5 92 %, 3 75 %. NaN where fewer than two blocks fit.
+// The percentiles lie as far out as Student's t would with n values, or blocks, and
+// a deviation with divisor n (Hesterberg 2015, expanded percentiles). For 10 values
+// with little noise this interval of the mean covers 94 to 95 %, and 91 % without
+// the expansion. For fewer it stays too narrow, since no draw exceeds the observed
+// values: 7 cover 94 %, 5 92 %, 3 75 %. NaN if fewer than two blocks fit.
 func BootstrapPercentile(n int, statistic func(index []int) float64, r Resampling) Interval {
 	r = r.withDefaults()
 	drawn := r.draw(n, statistic)
@@ -44,9 +44,9 @@ func BootstrapPercentile(n int, statistic func(index []int) float64, r Resamplin
 	return drawn.between(r.reach(n), 0, 0, r.Level)
 }
 
-// BootstrapBCa corrects the percentiles for the bias of the statistic and for how
-// its spread changes with its value (Efron 1987), which a skewed statistic needs. It
-// takes some tens of values to know either.
+// BootstrapBCa corrects the percentiles for the bias of the statistic and for the
+// change of its spread with its value (Efron 1987), which a skewed statistic needs.
+// Both take some tens of values to estimate.
 func BootstrapBCa(n int, statistic func(index []int) float64, r Resampling) Interval {
 	r = r.withDefaults()
 	drawn := r.draw(n, statistic)
@@ -64,15 +64,15 @@ func BootstrapBCa(n int, statistic func(index []int) float64, r Resampling) Inte
 	return drawn.between(r.reach(n), distuv.UnitNormal.Quantile(drawn.rankOf(seen)), bend, r.Level)
 }
 
-// reach is how many standard deviations of the statistic the interval of so many
-// values goes to either side.
+// reach is the number of standard deviations of the statistic that the interval
+// extends to either side for n values.
 func (r Resampling) reach(n int) float64 {
 	pieces := float64(n) / float64(r.Block)
 	return math.Sqrt(pieces/(pieces-1)) * studentQuantile(pieces-1, (1+r.Level)/2)
 }
 
-// between is the interval of what was drawn from -reach to reach, on the scale where
-// it is normal but for a bias and a bend.
+// between is the interval of the draws from -reach to reach, on the scale on which
+// they are normal except for bias and bend.
 func (s Sorted) between(reach, bias, bend, level float64) Interval {
 	at := func(z float64) float64 {
 		z += bias
@@ -86,8 +86,8 @@ func (s Sorted) between(reach, bias, bend, level float64) Interval {
 	return Interval{at(-reach), at(reach), level}
 }
 
-// draw is the statistic of all rounds; nil where it is not always a number, or
-// nothing can be made of it.
+// draw returns the statistic of all rounds; nil if one is not a number, or the
+// arguments are unusable.
 func (r Resampling) draw(n int, statistic func(index []int) float64) Sorted {
 	if n < 2*r.Block || !proper(r.Level) {
 		return nil
@@ -100,7 +100,7 @@ func (r Resampling) draw(n int, statistic func(index []int) float64) Sorted {
 			from := dice.IntN(n)
 			for j := at; j < min(at+r.Block, n); j++ {
 				index[j] = from
-				if from++; from == n { // neighbours go round in a circle
+				if from++; from == n { // neighbours are circular
 					from = 0
 				}
 			}
@@ -114,7 +114,7 @@ func (r Resampling) draw(n int, statistic func(index []int) float64) Sorted {
 	return drawn
 }
 
-// rankOf is the share of the values below v, those equal to it counting half; never
+// rankOf is the share of the values below v, with equal ones counting half; never
 // quite 0 or 1.
 func (s Sorted) rankOf(v float64) float64 {
 	below := 0.0
@@ -129,7 +129,7 @@ func (s Sorted) rankOf(v float64) float64 {
 	return min(max(below/n, 0.5/n), 1-0.5/n)
 }
 
-// jackknifed is how many parts of a sample are left out in turn at most.
+// jackknifed is the maximum number of parts of a sample that are left out in turn.
 const jackknifed = 200
 
 // acceleration is a sixth of the skewness of the statistic when a part of the sample

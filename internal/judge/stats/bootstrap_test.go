@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The same seed draws the same; another one other samples; blocks are neighbours in a
-// circle.
+// The same seed draws the same samples, another one others; blocks are circular
+// neighbours.
 func TestDrawing(t *testing.T) {
 	x := []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}
 	mean := func(index []int) float64 { return Mean(at(x, index)) }
@@ -38,8 +38,8 @@ func TestAcceleration(t *testing.T) {
 	near(t, "of what is symmetric", acceleration(4, func(index []int) float64 { return Mean(at([]float64{1, 2, 3, 4}, index)) }, 1), 0, 1e-15)
 }
 
-// For requests whose times are skewed, the corrected interval of their mean is right
-// more often than the plain one, on the side where the long ones are.
+// For requests with skewed times, the corrected interval of the mean covers more
+// often than the plain one, on the side of the long times.
 func TestBCaFollowsTheSkew(t *testing.T) {
 	dice := seeded("skew", 60)
 	const n, sets = 60, 500

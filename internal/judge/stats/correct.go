@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Holm adjusts p-values of a family of tests so that, taking those up to α for
-// differences, even one false alarm is no likelier than α; whatever ties the tests
-// to each other (Holm 1979). What is NaN stays so and does not count.
+// Holm adjusts p-values of a family of tests so that, if all up to α are taken for
+// differences, the probability of any false alarm is at most α, under any
+// dependence between the tests (Holm 1979). NaN stays NaN and does not count.
 func Holm(p []float64) []float64 {
 	order := ascending(p)
 	out := slices.Clone(p)
@@ -20,9 +20,9 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// BenjaminiHochberg adjusts p-values so that, taking those up to α for differences,
-// a share of α of what was taken is expected to be false alarms; for tests that are
-// independent or go together (Benjamini and Hochberg 1995). What is NaN stays so and
+// BenjaminiHochberg adjusts p-values so that, if all up to α are taken for
+// differences, the expected share of false alarms among them is α, for independent
+// or positively dependent tests (Benjamini and Hochberg 1995). NaN stays NaN and
 // does not count.
 func BenjaminiHochberg(p []float64) []float64 {
 	order := ascending(p)
@@ -35,7 +35,7 @@ func BenjaminiHochberg(p []float64) []float64 {
 	return out
 }
 
-// ascending is the order of the p-values that are numbers.
+// ascending returns the order of the p-values that are numbers.
 func ascending(p []float64) []int {
 	var order []int
 	for i, v := range p {

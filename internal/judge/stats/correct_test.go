@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// By hand: 0.01·4, 0.02·3, then 0.03·2 and 0.04·1 that may not be less; 0.01·4/1, 0.02·4/2,
-// 0.03·4/3, 0.04·4/4 are all 0.04.
+// By hand: 0.01·4, 0.02·3, then 0.03·2 and 0.04·1, which must not be less;
+// 0.01·4/1, 0.02·4/2, 0.03·4/3, 0.04·4/4 are all 0.04.
 func TestAdjustmentsByHand(t *testing.T) {
 	nan := math.NaN()
 	p := []float64{0.04, nan, 0.01, 0.03, 0.02}
@@ -31,7 +31,7 @@ func TestAdjustmentsByHand(t *testing.T) {
 }
 
 // Benjamini and Hochberg (1995), section 3.2: of the fifteen P of a study of
-// thrombolysis their procedure takes four at 0.05, Hochberg's and Holm's three.
+// thrombolysis their procedure selects four at 0.05, Hochberg's and Holm's three.
 func TestThrombolysis(t *testing.T) {
 	p := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1}
 	taken := func(p []float64) int {

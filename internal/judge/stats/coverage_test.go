@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// Rates of 5 % are known to within 0.4 % (one standard error) from so many data
-// sets, and to within 0.5 % from the fewer that costly methods get.
+// So many data sets determine rates of 5 % to within 0.4 % (one standard error);
+// the fewer for costly methods to within 0.5 %.
 const (
 	dataSets   = 3000
 	costlySets = 2000
 )
 
-// runCounts are what people make.
+// runCounts are typical numbers of runs.
 var runCounts = []int{3, 4, 5, 7, 10}
 
-// A noise is what runs of a benchmark differ by: 5 % here.
+// A noise is the variation between runs of a benchmark: 5 % here.
 type noise struct {
 	name string
 	draw func(dice *rand.Rand) float64
@@ -30,7 +30,7 @@ var noises = []noise{
 	{"lognormal", func(dice *rand.Rand) float64 { return 100 * math.Exp(0.05*dice.NormFloat64()) }, 100 * math.Exp(0.00125)},
 }
 
-// seeded are dice of a purpose.
+// seeded returns a generator for one purpose.
 func seeded(purpose string, n int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))
@@ -45,14 +45,14 @@ func (w noise) runs(dice *rand.Rand, n int) []float64 {
 	return x
 }
 
-// rates count how often something happens, by what it is.
+// rates count how often named events happen.
 type rates struct {
 	t     *testing.T
 	title string
 	names []string
 	sets  map[string]int
 	hits  map[string]int
-	level map[string]float64 // that of the intervals
+	level map[string]float64 // of the intervals
 }
 
 func newRates(t *testing.T, title string) *rates {
@@ -69,13 +69,13 @@ func (r *rates) count(name string, happened bool) {
 	}
 }
 
-// covers notes whether an interval holds the truth.
+// covers records whether an interval contains the truth.
 func (r *rates) covers(name string, i Interval, truth float64) {
 	r.level[name] = i.Level
 	r.count(name, i.Holds(truth))
 }
 
-// alarms notes whether a test at 5 % finds what is not there.
+// alarms records whether a test at 5 % finds a difference that does not exist.
 func (r *rates) alarms(name string, p ...float64) {
 	alarm := false
 	for _, v := range p {
@@ -84,8 +84,8 @@ func (r *rates) alarms(name string, p ...float64) {
 	r.count(name+" alarm", alarm)
 }
 
-// hold checks that intervals hold the truth as often as they say, to 1.5 %, and that
-// tests give an alarm at most 6 % of the time.
+// hold checks that intervals contain the truth as often as their level, to 1.5 %,
+// and that tests give an alarm at most 6 % of the time.
 func (r *rates) hold() {
 	r.t.Helper()
 	for _, name := range r.names {
@@ -148,7 +148,7 @@ func TestTwoSampleRates(t *testing.T) {
 					r.alarms("Student", test.P)
 					r.alarms("TOST at its margin", TOST(e, 0, 100).P)
 					e, test = WelchDifference(a, b, 0.95)
-					if n > 3 { // of 3 and 3 it is too wide: 96.3 %
+					if n > 3 { // for 3 and 3 it is too wide: 96.3 %
 						r.covers("Welch", e.Interval, 0)
 					}
 					r.alarms("Welch", test.P)
@@ -170,7 +170,7 @@ func TestTwoSampleRates(t *testing.T) {
 	}
 }
 
-// Groups of other sizes and other noise.
+// Groups of other sizes and with other noise.
 func TestUnevenRates(t *testing.T) {
 	t.Parallel()
 	for _, w := range noises {
@@ -206,11 +206,11 @@ func TestUnevenRates(t *testing.T) {
 	}
 }
 
-// few draws what usual would count out, so that 7 and 7 runs cost no minutes; P is
-// as true of drawn arrangements as of all.
+// few samples arrangements that usual would enumerate, so that 7 and 7 runs do not
+// take minutes; P is as valid for sampled arrangements as for all.
 var few = arranger{all: 400, drawn: 400}
 
-// Permutations, of one metric and of twelve that go together and are of any scale.
+// Permutations, of one metric and of twelve correlated ones of any scale.
 func TestArrangementRates(t *testing.T) {
 	t.Parallel()
 	const metrics = 12
@@ -240,8 +240,8 @@ func TestArrangementRates(t *testing.T) {
 	}
 }
 
-// differences of the metrics: Student's P, without the interval that costs more than
-// all else, and run by run.
+// differences returns for the metrics Student's P, without the interval that costs
+// more than everything else, and the differences by run.
 func differences(a, b [][]float64) (p []float64, d [][]float64) {
 	p, d = make([]float64, len(a)), make([][]float64, len(a))
 	for i := range a {
@@ -267,9 +267,9 @@ func correlated(dice *rand.Rand, w noise, metrics, runs int) [][]float64 {
 	return x
 }
 
-// What differs and what does not, in one family: an alarm is one of the six metrics
-// that do not. All six that do are found more often by max T than by Holm, since
-// metrics that go together count as fewer.
+// One family with true and false differences: an alarm is one of the six metrics
+// without a difference. max T finds all six others more often than Holm, since
+// correlated metrics count as fewer.
 func TestMaxTFindsMoreThanHolm(t *testing.T) {
 	dice := seeded("found", 0)
 	r := newRates(t, "six of 12 metrics differ")
@@ -302,7 +302,7 @@ func TestMaxTFindsMoreThanHolm(t *testing.T) {
 	}
 }
 
-// A series each of whose values has rho of the last; the noise of a run's requests.
+// A series in which each value has rho of the last; the noise of a run's requests.
 func autoregressive(dice *rand.Rand, n int, rho float64) []float64 {
 	x := make([]float64, n)
 	v := dice.NormFloat64() / math.Sqrt(1-rho*rho)
@@ -357,9 +357,9 @@ func TestBlockBootstrapRates(t *testing.T) {
 	}
 }
 
-// blockMean is the mean of the values drawn, added up a block at a time.
+// blockMean is the mean of the drawn values, added up block by block.
 func blockMean(x []float64, block int) func(index []int) float64 {
-	to := make([]float64, 2*len(x)+1) // sums from the start on, twice around
+	to := make([]float64, 2*len(x)+1) // sums from the start, twice around
 	for i := range 2 * len(x) {
 		to[i+1] = to[i] + x[i%len(x)]
 	}

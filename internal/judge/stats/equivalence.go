@@ -2,9 +2,9 @@ package stats
 
 import "math"
 
-// TOST is Schuirmann's (1987) pair of one-sided t-tests that an estimate lies between
-// low and high: P is the larger one, of the truth being outside. It is at most α
-// when the interval of level 1-2α lies within.
+// TOST is Schuirmann's (1987) pair of one-sided t-tests that an estimate lies
+// between low and high: P is the larger one, of the truth lying outside. It is at
+// most α if the interval of level 1-2α lies within.
 func TOST(e Estimate, low, high float64) Test {
 	if math.IsNaN(e.Value) || !(e.Error >= 0) || !(e.DF > 0) || !(low < high) {
 		return noTest

@@ -53,7 +53,7 @@ func readGolden(t *testing.T) golden {
 	return g
 }
 
-// near fails unless got is want but for rel of it, or of 1.
+// near fails unless got equals want to within rel of it, or of 1.
 func near(t *testing.T, what string, got, want, rel float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= rel*max(1, math.Abs(want))) {
@@ -138,8 +138,8 @@ func TestBlockLengthAsArchHasIt(t *testing.T) {
 	}
 }
 
-// Bounds from 200 000 rounds of scipy's plain bootstrap; ours with as far a reach, 1.96,
-// from 20 000, whose own scatter is about a hundredth of the width.
+// Bounds from 200 000 rounds of scipy's plain bootstrap; ours with the same reach,
+// 1.96, from 20 000, with a scatter of about a hundredth of the width.
 func TestBootstrapAsScipyHasIt(t *testing.T) {
 	g := readGolden(t).Bootstrap
 	x := recipe(100, 0)
@@ -163,8 +163,8 @@ func TestBootstrapAsScipyHasIt(t *testing.T) {
 	}
 }
 
-// recipe is a series that Python and Go compute alike: a congruential generator's
-// noise, each value with rho of the last.
+// recipe is a series that Python and Go compute identically: noise from a
+// congruential generator, each value with rho of the last.
 func recipe(n int, rho float64) []float64 {
 	x := make([]float64, n)
 	state, v := uint64(12345), 0.0

@@ -8,13 +8,13 @@ import (
 
 // MaxT tests many metrics of the same runs at once; a[metric][run]. p is that of
 // Permutation for each. adjusted is corrected over the metrics: the step-down of
-// Westfall and Young (1993), which asks how often chance gives so large a t of any
-// of the metrics that are not yet taken for different. The runs are arranged as
-// wholes, so that metrics that go together (mean and median of the same times) cost
-// little, and t is studentized, so that metrics of any scale count alike.
+// Westfall and Young (1993), which asks how often chance gives so large a t in any
+// of the metrics not yet found different. The runs are permuted as wholes, so
+// correlated metrics (mean and median of the same times) cost little, and t is
+// studentized, so metrics of any scale count alike.
 //
-// A metric that is the same in all runs has 1; one that is not a number somewhere,
-// or was not measured in all runs, has NaN and does not count.
+// A metric that is the same in all runs has 1; one with a NaN, or missing in some
+// run, has NaN and does not count.
 func MaxT(a, b [][]float64) (p, adjusted []float64) {
 	r, _, _ := usual.arrangedP(a, b)
 	return r.raw, r.adjusted
@@ -27,10 +27,10 @@ func MaxTPaired(d [][]float64) (p, adjusted []float64) {
 	return r.raw, r.adjusted
 }
 
-// An arrangement's pooled t is, with the total sum of squares fixed, a rising
-// function of the sum over group b of the values, centered and scaled to a sum of
-// squares of 1, the same for each metric; that of pairs likewise. So the sums stand
-// for t.
+// With the total sum of squares fixed, the pooled t of an arrangement is an
+// increasing function of the sum over group b of the values, centered and scaled to
+// a sum of squares of 1, the same for each metric; for pairs likewise. So the sums
+// represent t.
 
 func (r arranger) arrangedP(a, b [][]float64) (f family, exact bool, arrangements int) {
 	na, nb := longest(a), longest(b)
@@ -73,16 +73,16 @@ func (r arranger) flippedP(d [][]float64) (f family, exact bool, arrangements in
 // A family of metrics is tested over the same arrangements.
 type family struct {
 	raw, adjusted []float64
-	columns       []column // the largest sum seen first
+	columns       []column // the largest observed sum first
 }
 
-// A column is the values of a metric that can differ.
+// A column holds the values of a metric that can differ.
 type column struct {
 	metric int
 	values []float64
-	seen   float64 // the sum of the arrangement seen, less the tolerance
+	seen   float64 // the observed sum, less the tolerance
 	each   int     // arrangements that reach it
-	most   int     // arrangements in which this column or one after it does
+	most   int     // arrangements in which this column or a later one does
 }
 
 func newFamily(metrics int) family {
@@ -93,7 +93,7 @@ func newFamily(metrics int) family {
 	return f
 }
 
-// admit takes the values of a metric in, scaled to a sum of squares of 1.
+// admit adds the values of a metric, scaled to a sum of squares of 1.
 func (f *family) admit(metric int, x []float64, same bool) {
 	if same {
 		f.raw[metric], f.adjusted[metric] = 1, 1
@@ -104,7 +104,7 @@ func (f *family) admit(metric int, x []float64, same bool) {
 		scale = math.Hypot(scale, v)
 	}
 	if !(scale > 0) || math.IsInf(scale, 1) {
-		return // beyond what numbers can carry
+		return // beyond the range of float64
 	}
 	for i := range x {
 		x[i] /= scale
@@ -112,8 +112,8 @@ func (f *family) admit(metric int, x []float64, same bool) {
 	f.columns = append(f.columns, column{metric: metric, values: x})
 }
 
-// observe notes the sums of the first n runs, as they were seen, and gives the
-// values by run.
+// observe records the observed sums of the first n runs, and returns the values by
+// run.
 func (f *family) observe(n int) (rows [][]float64) {
 	for i := range f.columns {
 		c := &f.columns[i]
@@ -129,7 +129,7 @@ func (f *family) observe(n int) (rows [][]float64) {
 	return rows
 }
 
-// count notes which sums of an arrangement reach those seen.
+// count records which sums of an arrangement reach the observed ones.
 func (f *family) count(sums []float64) {
 	columns := f.columns
 	largest := 0.0
@@ -147,8 +147,8 @@ func (f *family) count(sums []float64) {
 	}
 }
 
-// settle turns counts into shares; no metric is adjusted to less than one whose
-// difference is clearer.
+// settle turns counts into shares; no metric gets a lower P than one with a clearer
+// difference.
 func (f *family) settle(visited int) {
 	floor := 0.0
 	for _, c := range f.columns {
@@ -158,7 +158,7 @@ func (f *family) settle(visited int) {
 	}
 }
 
-// longest is how many runs the metrics have.
+// longest is the number of runs of the metrics.
 func longest(x [][]float64) int {
 	n := 0
 	for _, v := range x {
@@ -167,7 +167,7 @@ func longest(x [][]float64) int {
 	return n
 }
 
-// constant says whether all values of both are the same.
+// constant reports whether all values of both are the same.
 func constant(a, b []float64) bool {
 	return min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
 }

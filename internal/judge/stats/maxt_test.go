@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// Two metrics of 2 and 2 runs, by hand. The three arrangements, mirror images left out,
-// by the runs they put together, with the difference of sums:
+// Two metrics of 2 and 2 runs, by hand. The three arrangements, without mirror
+// images, by the runs they group, with the difference of sums:
 //
 //	              runs 1 2 | 3 4   1 3 | 2 4   1 4 | 2 3
 //	0 1 | 4 9          12               6              4      -> P 1/3
 //	0 9 | 1 5           3              13              5      -> P 1
 //
-// Over the deviations, √49 and √50.75, the largest of both is 1.71, 1.82 and 0.70: the
-// first metric's 1.71 is reached twice.
+// Over the deviations, √49 and √50.75, the largest of both is 1.71, 1.82 and 0.70:
+// the first metric's 1.71 is reached twice.
 func TestMaxTByHand(t *testing.T) {
 	p, adjusted := MaxT([][]float64{{0, 1}, {0, 9}}, [][]float64{{4, 9}, {1, 5}})
 	if want := []float64{1. / 3, 1}; !slices.Equal(p, want) {
@@ -25,7 +25,8 @@ func TestMaxTByHand(t *testing.T) {
 	}
 }
 
-// One metric ten times over is one metric: no correction, where Holm's is tenfold.
+// One metric repeated ten times is one metric: no correction, while Holm's is
+// tenfold.
 func TestMaxTOfTheSameMetric(t *testing.T) {
 	a, b := slices.Repeat([][]float64{{1, 2, 3, 4}}, 10), slices.Repeat([][]float64{{5, 6, 7, 8}}, 10)
 	for i := range a {
@@ -63,8 +64,8 @@ func TestMetricsThatCannotBeTested(t *testing.T) {
 	}
 }
 
-// A metric's own P is that of the permutation test, and the correction never takes
-// away.
+// A metric's own P is that of the permutation test, and the correction never lowers
+// it.
 func TestMaxTBesideSingleTests(t *testing.T) {
 	dice := seeded("max T", 6)
 	for range 50 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Of 10 values the second and the ninth hold the median with a probability of
+// The second and the ninth of 10 values enclose the median with a probability of
 // 1-2·11/1024 = 0.9785 (any table of the sign test).
 func TestMedianInterval(t *testing.T) {
 	x := Sort([]float64{10, 9, 8, 7, 6, 5, 4, 3, 2, 1})
@@ -16,7 +16,7 @@ func TestMedianInterval(t *testing.T) {
 	}
 }
 
-// An interval exists from the size on that SampleFor gives.
+// An interval exists from the sample size of SampleFor on.
 func TestQuantileIntervalsBeginWhereSamplesSuffice(t *testing.T) {
 	for _, p := range []float64{10, 50, 90, 95, 99} {
 		n := SampleFor(p)

@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of the 20 arrangements of 1 2 3 | 4 5 9 only the one seen and its mirror image reach
-// the difference 4; of 1 2 4 | 3 5 9 (10/3) so do those with 1 2 3, each with its
-// mirror image.
+// Of the 20 arrangements of 1 2 3 | 4 5 9 only the observed one and its mirror
+// image reach the difference 4; of 1 2 4 | 3 5 9 (10/3) so do those with 1 2 3,
+// each with its mirror image.
 func TestPermutationByHand(t *testing.T) {
 	test := Permutation([]float64{1, 2, 3}, []float64{4, 5, 9})
 	if test != (Test{P: 0.1, Statistic: 4, Exact: true, Arrangements: 20}) {
@@ -21,8 +21,8 @@ func TestPermutationByHand(t *testing.T) {
 	}
 }
 
-// Fisher (1935), The Design of Experiments, section 21: of the 32768 signs of Darwin's
-// fifteen pairs of maize, 1726 give a sum as far from nothing.
+// Fisher (1935), The Design of Experiments, section 21: of the 32768 signs of
+// Darwin's fifteen pairs of maize, 1726 give a sum as far from 0.
 func TestSignFlipOfDarwinsMaize(t *testing.T) {
 	d := []float64{49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48}
 	test := SignFlip(d)
@@ -45,7 +45,8 @@ func TestPermutationIntervalByHand(t *testing.T) {
 	}
 }
 
-// The interval holds the shifts that the test does not reject at the level reached.
+// The interval contains the shifts that the test does not reject at the level
+// reached.
 func TestThePermutationIntervalInvertsTheTest(t *testing.T) {
 	value := rapid.Float64Range(90, 110)
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,8 +75,8 @@ func TestThePermutationIntervalInvertsTheTest(t *testing.T) {
 	})
 }
 
-// 15 and 15 values have 155 117 520 arrangements; what is drawn gives about the P of
-// Student's t, which it is close to for as many.
+// 15 and 15 values have 155 117 520 arrangements; sampling gives about the P of
+// Student's t, which is close for so many values.
 func TestManyValuesAreDrawn(t *testing.T) {
 	dice := seeded("drawn", 15)
 	a, b := noises[0].runs(dice, 15), noises[0].runs(dice, 15)

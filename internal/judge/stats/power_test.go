@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Cohen (1988), table 2.4.1: 80 % at 0.05 takes 64 of each group for d = 0.5, 26 for
-// 0.8, 17 for 1. His 393 for 0.2 is an approximation; G*Power has 394, and of pairs 199
-// for 0.2, 34 for 0.5, 15 for 0.8, 10 for 1.
+// Cohen (1988), table 2.4.1: 80 % at 0.05 takes 64 of each group for d = 0.5, 26
+// for 0.8, 17 for 1. His 393 for 0.2 is an approximation; G*Power has 394, and 199
+// pairs for 0.2, 34 for 0.5, 15 for 0.8, 10 for 1.
 func TestRunsNeeded(t *testing.T) {
 	for d, want := range map[float64][2]int{0.2: {394, 199}, 0.5: {64, 34}, 0.8: {26, 15}, 1: {17, 10}, -1: {17, 10}, 0.05: {0, 0}, 0: {0, 0}} {
 		if n, m := RunsNeeded(1, d, 0.05, 0.8), PairsNeeded(1, d, 0.05, 0.8); n != want[0] || m != want[1] {
@@ -31,7 +31,7 @@ func TestMinimumDetectable(t *testing.T) {
 	near(t, "least effect of 64", MinimumDetectable(1, 64, 0.05, 0.8), 0.49907, 1e-5)
 }
 
-// Of 5 and 5 runs with 5 % noise, how often Student's test finds 10 %.
+// How often Student's test finds 10 % with 5 and 5 runs and 5 % noise.
 func TestPowerIsHowOftenATestFinds(t *testing.T) {
 	dice := seeded("power", 5)
 	found := 0
@@ -47,7 +47,7 @@ func TestPowerIsHowOftenATestFinds(t *testing.T) {
 	near(t, "found", float64(found)/dataSets, Power(5, 10, 5, 0.05), 0.02)
 }
 
-// Equal to the interval of 90 % lying within.
+// Equivalent to the 90 % interval lying within.
 func TestEquivalenceIsAnIntervalWithin(t *testing.T) {
 	e, _ := StudentDifference([]float64{99, 101, 100, 102}, []float64{100, 101, 103, 101}, 0.9)
 	low, high := e.Interval.Low, e.Interval.High

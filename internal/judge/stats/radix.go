@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// radixFrom is the size of a sample from which its bits are sorted digit by
-// digit: the time between tokens of an hour's run is millions of values.
+// radixFrom is the sample size from which values are sorted by radix: the gaps
+// between tokens of an hour's run are millions of values.
 const radixFrom = 1 << 12
 
-// A digit of a key, least first.
+// A digit of a key, least significant first.
 const (
 	digitBits = 11
 	digits    = (64 + digitBits - 1) / digitBits
@@ -43,8 +43,8 @@ func sortInPlace(x []float64) {
 	}
 }
 
-// spread puts the keys in the order of one digit, of which counts says how often
-// each comes; those with the same one stay in their order.
+// spread puts the keys in the order of one digit, with counts of each value of it;
+// keys with equal digits keep their order.
 func spread(to, from []uint64, shift uint, counts *[digitSize]int) {
 	next := 0
 	for i, n := range counts {
@@ -57,7 +57,7 @@ func spread(to, from []uint64, shift uint, counts *[digitSize]int) {
 	}
 }
 
-// key is a number whose order among others is that of v.
+// key is an integer with the same order among others as v.
 func key(v float64) uint64 {
 	b := math.Float64bits(v)
 	if b>>63 == 1 {

@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// exactRanks is up to how many values the distribution of a sum of their ranks is
-// counted out.
+// exactRanks is the number of values up to which the distribution of a rank sum is
+// enumerated.
 const exactRanks = 100
 
-// MannWhitney tests whether values of b tend to be larger than those of a, or
-// smaller. The statistic is U: of all pairs, how many have the larger value in b,
-// ties counting half. P is the share of all arrangements whose rank sum is as far
-// from its expectation, counted exactly, ties too, up to 100 values; beyond, it is
-// normal with the corrections for ties and continuity.
+// MannWhitney tests whether values of b tend to be larger, or smaller, than those
+// of a. The statistic is U: the number of all pairs with the larger value in b,
+// ties counting half. P is the share of all arrangements with a rank sum as far
+// from its expectation, counted exactly, including ties, up to 100 values; beyond,
+// it is normal with the corrections for ties and continuity.
 func MannWhitney(a, b []float64) Test {
 	na, nb := len(a), len(b)
 	if na == 0 || nb == 0 || !finite(a, b) {
@@ -44,10 +44,10 @@ func MannWhitney(a, b []float64) Test {
 }
 
 // WilcoxonSignedRank tests whether the differences of pairs tend to be positive, or
-// negative. The statistic is the sum of the ranks of the positive ones; those of 0
-// are left out. P is the share of all signs whose sum is as far from its
-// expectation, counted exactly, ties too, up to 100 pairs; beyond, it is normal with
-// the corrections for ties and continuity.
+// negative. The statistic is the sum of the ranks of the positive ones; zeros are
+// left out. P is the share of all signs with a sum as far from its expectation,
+// counted exactly, including ties, up to 100 pairs; beyond, it is normal with the
+// corrections for ties and continuity.
 func WilcoxonSignedRank(d []float64) Test {
 	if len(d) == 0 || !finite(d) {
 		return noTest
@@ -77,9 +77,9 @@ func WilcoxonSignedRank(d []float64) Test {
 }
 
 // HodgesLehmann is the median of all differences between a value of b and one of a:
-// by how much b lies higher, if its distribution is that of a, shifted. Its interval
-// holds the shifts that MannWhitney does not reject; the level is the one reached,
-// and the interval NaN where there are too few values for it, as of 3 and 3 at 0.95.
+// the shift of b, if its distribution is that of a, shifted. Its interval contains
+// the shifts that MannWhitney does not reject; the level is the one reached, and
+// the interval NaN if there are too few values for it, as for 3 and 3 at 0.95.
 func HodgesLehmann(a, b []float64, level float64) Estimate {
 	if len(a) == 0 || len(b) == 0 || !finite(a, b) || !proper(level) {
 		return noEstimate
@@ -100,10 +100,10 @@ func HodgesLehmann(a, b []float64, level float64) Estimate {
 	return shiftEstimate(differences, k, reached)
 }
 
-// HodgesLehmannPaired is the median of the means of all two differences, and of each
-// itself: the middle of their distribution, if it is symmetric. Its interval holds
-// what WilcoxonSignedRank does not reject, with the level reached; NaN where there
-// are too few, as of 5 at 0.95.
+// HodgesLehmannPaired is the median of the means of all two differences, and of
+// each itself: the center of their distribution, if it is symmetric. Its interval
+// contains the values that WilcoxonSignedRank does not reject, with the level
+// reached; NaN if there are too few, as for 5 at 0.95.
 func HodgesLehmannPaired(d []float64, level float64) Estimate {
 	n := len(d)
 	if n == 0 || !finite(d) || !proper(level) {
@@ -124,7 +124,7 @@ func HodgesLehmannPaired(d []float64, level float64) Estimate {
 }
 
 // shiftEstimate is the median of x with the interval between its k-th smallest and
-// k-th largest; none if k is 0.
+// k-th largest; no interval if k is 0.
 func shiftEstimate(x []float64, k int, reached float64) Estimate {
 	sortInPlace(x)
 	e := Estimate{Sorted(x).Median(), math.NaN(), math.NaN(), noInterval}
@@ -134,8 +134,8 @@ func shiftEstimate(x []float64, k int, reached float64) Estimate {
 	return e
 }
 
-// cut is the largest k for which the statistic of these counts is below k with a
-// probability of at most (1-level)/2, and the level that leaves.
+// cut is the largest k for which the statistic with these counts is below k with a
+// probability of at most (1-level)/2, and the resulting level.
 func cut(counts []float64, level float64) (k int, reached float64) {
 	total := Sum(counts)
 	below := 0.0
@@ -145,14 +145,14 @@ func cut(counts []float64, level float64) (k int, reached float64) {
 	return k, 1 - 2*below/total
 }
 
-// normalCut is that of a normal statistic.
+// normalCut is cut for a normal statistic.
 func normalCut(mean, variance, level float64) int {
 	z := distuv.UnitNormal.Quantile((1 + level) / 2)
 	return max(0, int(mean-z*math.Sqrt(variance)+0.5))
 }
 
-// shareBeyond is the share of what is counted by its sum whose sum lies as far from
-// the middle as the one seen; twice the middle is a whole number.
+// shareBeyond is the share of the counts, indexed by sum, with a sum as far from
+// the middle as the observed one; twice the middle is an integer.
 func shareBeyond(counts []float64, seen, twiceMiddle int) float64 {
 	off := max(2*seen-twiceMiddle, twiceMiddle-2*seen)
 	beyond := 0.0
@@ -164,7 +164,8 @@ func shareBeyond(counts []float64, seen, twiceMiddle int) float64 {
 	return min(1, beyond/Sum(counts))
 }
 
-// normalP is the two-sided P of a deviation of doubled ranks, whose steps are 2.
+// normalP is the two-sided P of a deviation of doubled ranks, which have steps of
+// 2.
 func normalP(deviation, variance float64) float64 {
 	if variance == 0 {
 		return 1
@@ -173,7 +174,7 @@ func normalP(deviation, variance float64) float64 {
 	return min(1, 2*distuv.UnitNormal.Survival(z))
 }
 
-// subsetSums counts, by sum, the choices of k of the ranks.
+// subsetSums counts, by sum, the subsets of k ranks.
 func subsetSums(ranks []int, k int) []float64 {
 	total := sum(ranks)
 	counts := make([][]float64, k+1)
@@ -193,7 +194,7 @@ func subsetSums(ranks []int, k int) []float64 {
 	return counts[k]
 }
 
-// signSums counts, by sum, the choices of any of the ranks.
+// signSums counts, by sum, all subsets of the ranks.
 func signSums(ranks []int) []float64 {
 	counts := make([]float64, sum(ranks)+1)
 	counts[0] = 1
@@ -215,8 +216,8 @@ func sum(x []int) int {
 	return s
 }
 
-// doubledRanks are twice the ranks of x, from 1; equal values share the middle of
-// theirs, so that doubled they are whole.
+// doubledRanks are twice the ranks of x, from 1; ties share the mean of their
+// ranks, which is an integer when doubled.
 func doubledRanks(x []float64) []int {
 	s := Sort(x)
 	ranks := make([]int, len(x))
@@ -231,7 +232,7 @@ func doubledRanks(x []float64) []int {
 	return ranks
 }
 
-// upTo are the ranks of n different values.
+// upTo are the ranks of n distinct values.
 func upTo(n int) []int {
 	ranks := make([]int, n)
 	for i := range ranks {
@@ -240,7 +241,7 @@ func upTo(n int) []int {
 	return ranks
 }
 
-// whole is a count as an int, the largest one where it is beyond.
+// whole is a count as an int, saturated.
 func whole(n float64) int {
 	if n >= math.MaxInt {
 		return math.MaxInt

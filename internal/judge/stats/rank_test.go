@@ -68,7 +68,7 @@ func TestHodgesLehmannOfDepression(t *testing.T) {
 	near(t, "level", e.Interval.Level, 1-0.0390625, 1e-12)
 }
 
-// benchmath has counted the distribution of U out by other means, with ties where they
+// benchmath enumerates the distribution of U by another method, with ties that
 // leave it symmetric.
 func TestUAsBenchmathHasIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,7 +93,8 @@ func TestUAsBenchmathHasIt(t *testing.T) {
 	})
 }
 
-// The interval of a median: benchmath takes the same values where both are symmetric.
+// The interval of a median: benchmath selects the same values if both are
+// symmetric.
 func TestMedianIntervalAsBenchmathHasIt(t *testing.T) {
 	dice := seeded("median", 0)
 	for n := 6; n <= 60; n++ {
@@ -109,8 +110,8 @@ func TestMedianIntervalAsBenchmathHasIt(t *testing.T) {
 	}
 }
 
-// Beyond what is counted out by the tests, the normal distribution gives what counting
-// out would have.
+// Above the size of the exact tests, the normal distribution gives the same as
+// enumeration.
 func TestManyRanksAreNormal(t *testing.T) {
 	dice := seeded("ranks", 0)
 	for _, ties := range []float64{1e-6, 2} {

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everything is every figure of two samples, in a fixed order, with the sample of
-// which quantiles and series are.
+// everything returns every figure of two samples, in a fixed order, with the sample
+// that quantiles and series use.
 func everything(a, b []float64) map[string]float64 {
 	out := map[string]float64{}
 	test := func(name string, t Test) { out[name+" P"] = t.P }
@@ -44,7 +44,7 @@ func everything(a, b []float64) map[string]float64 {
 	return out
 }
 
-// drawOdd is a sample that is short, constant, full of ties, huge or tiny.
+// drawOdd draws a sample that is short, constant, full of ties, huge or tiny.
 func drawOdd(t *rapid.T, name string) []float64 {
 	value := rapid.SampledFrom([]*rapid.Generator[float64]{
 		rapid.Float64Range(0, 1),
@@ -83,7 +83,7 @@ func TestNothingLeavesItsRange(t *testing.T) {
 	})
 }
 
-// What is not a number makes figures that are none.
+// NaN input gives NaN figures.
 func TestWhatIsNoNumberIsRefused(t *testing.T) {
 	for _, odd := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		x := []float64{1, 2, 3, 4, 5, 6, 7, 8, odd}
@@ -100,8 +100,8 @@ func TestWhatIsNoNumberIsRefused(t *testing.T) {
 	}
 }
 
-// Tests do not depend on the unit, on the order of the runs, or on which group comes
-// first; a shift of both changes nothing.
+// Tests do not depend on the unit, on the order of the runs, or on which group
+// comes first; a shift of both changes nothing.
 func TestPDoesNotDependOnTheUnit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.Float64Range(1, 100)

@@ -7,29 +7,29 @@ import (
 	"slices"
 )
 
-// A P of 5 % is known to within 0.2 % from all rotations. After a few it may be plain
-// that even the clearest metric has one of about 10 % or more.
+// All rotations determine a P of 5 % to within 0.2 %. After a few it may be obvious
+// that even the clearest metric has about 10 % or more.
 const (
 	rotations    = 10_000
 	fewRotations = 1_000
 	plainly      = 100 // of the few
 )
 
-// Rotation corrects p-values of t-tests over many metrics of the same few runs, where
-// there are too few arrangements for MaxT: the step-down of Westfall and Young (1993)
-// over rotations in place of arrangements (Langsrud 2005). If nothing differs and noise
-// is normal, with whatever ties between the metrics, then what was seen, the effect
-// beside the noise within the groups,
+// Rotation corrects p-values of t-tests over many metrics of the same few runs,
+// when there are too few arrangements for MaxT: the step-down of Westfall and Young
+// (1993) over rotations in place of arrangements (Langsrud 2005). If nothing
+// differs and noise is normal, under any dependence between the metrics, then the
+// observation, the effect together with the noise within the groups,
 //
 //	(effect, noise) of all metrics = as many directions as there are degrees of freedom, and one
 //
-// could as well have come in any other direction, for all metrics the same. So one
-// metric ten times over is one metric, where Holm's correction is tenfold.
+// could as well have pointed in any other direction, the same for all metrics. So
+// one metric repeated ten times is one metric, while Holm's correction is tenfold.
 //
-// effects are those of the metrics, each over what one value's deviation is multiplied
-// by in its standard error: of means of na and nb values √(1/na+1/nb). groups[group][metric]
-// [value] is where the noise is seen; all metrics have as many values in a group. p are
-// those of each metric's own test; what is NaN stays so and does not count.
+// effects are those of the metrics, each divided by the factor between one value's
+// deviation and its standard error: √(1/na+1/nb) for means of na and nb values.
+// groups[group][metric][value] show the noise; all metrics have as many values in a
+// group. p are those of each metric's own test; NaN stays NaN and does not count.
 func Rotation(effects []float64, groups [][][]float64, p []float64) (adjusted []float64) {
 	f := newFamily(len(p))
 	sizes, df := 0, 0
@@ -60,8 +60,8 @@ func Rotation(effects []float64, groups [][][]float64, p []float64) (adjusted []
 	return f.adjusted
 }
 
-// shareOfLength is what of the length of a normal direction in df+1 dimensions lies along
-// one of them, or more, with that probability: of t, t/√(t²+df).
+// shareOfLength is the component of a random unit vector in df+1 dimensions along
+// one axis that is exceeded with that probability: for t, t/√(t²+df).
 func shareOfLength(p, df float64) float64 {
 	if p >= 1 {
 		return 0
@@ -73,7 +73,7 @@ func shareOfLength(p, df float64) float64 {
 	return t / math.Sqrt(t*t+df)
 }
 
-// groupsOf are the ends of the groups, behind the effect.
+// groupsOf returns the ends of the groups, after the effect.
 func groupsOf(groups [][][]float64) (ends []int) {
 	at := 1
 	for _, g := range groups {
@@ -83,7 +83,8 @@ func groupsOf(groups [][][]float64) (ends []int) {
 	return ends
 }
 
-// rotate counts how often random directions make as much of the metrics as was seen.
+// rotate counts how often random directions give the metrics values as large as
+// observed.
 func (f *family) rotate(ends []int, n int) {
 	slices.SortStableFunc(f.columns, func(c, d column) int { return cmp.Compare(d.seen, c.seen) })
 	rows := make([][]float64, n)
@@ -93,7 +94,7 @@ func (f *family) rotate(ends []int, n int) {
 		}
 	}
 	for i, from := 0, 1; i < len(ends); from, i = ends[i], i+1 {
-		slices.SortFunc(rows[from:ends[i]], slices.Compare) // whatever the order of the runs
+		slices.SortFunc(rows[from:ends[i]], slices.Compare) // independent of the order of the runs
 	}
 	dice := rand.New(rand.NewPCG(uint64(n), uint64(len(f.columns))))
 	direction, sums := make([]float64, n), make([]float64, len(f.columns))
@@ -108,14 +109,14 @@ func (f *family) rotate(ends []int, n int) {
 		}
 		f.count(sums)
 	}
-	for i := range f.columns { // and the direction seen
+	for i := range f.columns { // and the observed direction
 		f.columns[i].each++
 		f.columns[i].most++
 	}
 	f.settle(drawn + 1)
 }
 
-// draw makes a direction whose part in each group sums to 0, of length 1.
+// draw makes a direction of length 1 with sum 0 in each group.
 func draw(direction []float64, ends []int, dice *rand.Rand) {
 	for i := range direction {
 		direction[i] = dice.NormFloat64()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// student gives the arguments of Rotation for two groups of runs, b[metric][run].
+// twoGroups returns the arguments of Rotation for two groups of runs,
+// b[metric][run].
 func twoGroups(a, b [][]float64) (effects []float64, groups [][][]float64, p []float64) {
 	for i := range a {
 		e, test := StudentDifference(a[i], b[i], 0.95)
@@ -17,8 +18,8 @@ func twoGroups(a, b [][]float64) (effects []float64, groups [][][]float64, p []f
 	return effects, [][][]float64{a, b}, p
 }
 
-// Of one metric it is the t-test, of the same metric ten times over too; of metrics that
-// have nothing to do with each other it is Šidák's 1-(1-p)^m, nearly.
+// For one metric it is the t-test, also for the same metric ten times; for
+// independent metrics it is nearly Šidák's 1-(1-p)^m.
 func TestRotationKnowsWhatMetricsHaveInCommon(t *testing.T) {
 	a, b := []float64{1, 2, 3}, []float64{4, 5.5, 6}
 	_, one := StudentDifference(a, b, 0.95)
@@ -63,7 +64,7 @@ func TestRotationOfOddMetrics(t *testing.T) {
 	}
 }
 
-// Whatever the order of the runs and the scale of the metrics, it is the same.
+// The result does not depend on the order of the runs or the scale of the metrics.
 func TestRotationMindsNeitherOrderNorScale(t *testing.T) {
 	a, b := [][]float64{{1, 2, 4}, {3, 1, 2}}, [][]float64{{4, 5.5, 6}, {2, 6, 4}}
 	want := Rotation(twoGroups(a, b))

@@ -6,21 +6,21 @@ import (
 )
 
 // Order statistics are found without sorting, by counting in ever finer cells. A
-// first walk counts into cells as wide as a thousandth of the numbers in them; each
-// cell that holds a wanted rank is cut into 65536 in the next walk, until a cell
-// holds one number alone:
+// first walk counts into cells with a width of a thousandth of their numbers; each
+// cell that contains a wanted rank is divided into 65536 in the next walk, until a
+// cell is a single number:
 //
 //	  ├──┼──┼───┼────┼──────┼────────┼──────────┼───>  values above the least
 //	                 │ rank │
 //	           ├┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┤                     the next walk
 //
-// A walk or two after the first are enough for gaps of seconds in nanoseconds.
+// One or two walks after the first suffice for gaps of seconds in nanoseconds.
 
-// smallSample is the size up to which a sample is laid out and sorted.
+// smallSample is the size up to which a sample is copied and sorted.
 const smallSample = 1 << 14
 
-// order gives the numbers at the given ranks, from 0, of the sample whose total is
-// t; ranks are ascending or not, and may come twice.
+// order returns the numbers at the given ranks, from 0, of the sample with total t;
+// ranks need not be sorted or distinct.
 func (w Walk) order(t total, ranks []int) map[int]int64 {
 	ranks = slices.Compact(slices.Sorted(slices.Values(ranks)))
 	found := make(map[int]int64, len(ranks))
@@ -56,19 +56,19 @@ func (w Walk) order(t total, ranks []int) map[int]int64 {
 	return found
 }
 
-// A cell is the 1<<bits numbers from low on, above the least of the sample, that
-// hold the order statistics of some ranks.
+// A cell is the 1<<bits numbers from low on, relative to the least of the sample,
+// that contain the order statistics of some ranks.
 type cell struct {
 	low   uint64
 	bits  int
-	below int // numbers of the sample ahead of the cell
+	below int // numbers of the sample before the cell
 	ranks []int
 
 	counts []uint32 // of its parts
 	fine   int      // each part is 1<<fine numbers
 }
 
-// digit is how many bits of a number one walk settles.
+// digit is the number of bits that one walk resolves.
 const digit = 16
 
 func (c cell) cut() cell {
@@ -77,10 +77,10 @@ func (c cell) cut() cell {
 	return c
 }
 
-// part is the i-th part of a cell that was cut.
+// part is the i-th part of a divided cell.
 func (c cell) part(i int) (low uint64, bits int) { return c.low + uint64(i)<<c.fine, c.fine }
 
-// count adds the numbers above least to the parts of the cells that they are in.
+// count adds the numbers above least to the parts of their cells.
 func (w Walk) count(least int64, cells []cell) {
 	if len(cells) == 0 {
 		return
@@ -103,8 +103,8 @@ func (w Walk) count(least int64, cells []cell) {
 	}
 }
 
-// coarse finds the cells of the first walk that hold the ranks. Below 2<<precise a
-// cell is one number; above it has the numbers with the same leading bits.
+// coarse finds the cells of the first walk that contain the ranks. Below 2<<precise
+// a cell is one number; above, it has the numbers with the same leading bits.
 func (w Walk) coarse(least int64, ranks []int) []cell {
 	counts := make([]uint32, (65-precise)<<precise)
 	for block := range w {
@@ -115,7 +115,8 @@ func (w Walk) coarse(least int64, ranks []int) []cell {
 	return pick(ranks, 0, counts, bucketCell)
 }
 
-// precise is how many bits after the leading one tell the first cells apart.
+// precise is the number of bits after the leading one that distinguish the first
+// cells.
 const precise = 10
 
 func bucket(u uint64) int {
@@ -131,8 +132,8 @@ func bucketCell(i int) (low uint64, bits int) {
 	return uint64(i-bits<<precise) << bits, bits
 }
 
-// pick gives the cells, of those that were counted, that hold the ranks; below is
-// how many numbers lie ahead of the first.
+// pick returns those of the counted cells that contain the ranks; below is the
+// number of values before the first.
 func pick(ranks []int, below int, counts []uint32, cellOf func(i int) (low uint64, bits int)) []cell {
 	var out []cell
 	for i, n := range counts {

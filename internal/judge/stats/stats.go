@@ -1,23 +1,22 @@
-// Package stats turns samples into figures. It knows no domain types: a sample
-// is a []float64, or a Walk where it is too large to be one, and a figure is a
-// float64.
+// Package stats turns samples into figures. It knows no domain types: a sample is a
+// []float64, or a Walk if it is too large for one, and a figure is a float64.
 //
-// Sums, means, deviations and percentiles follow numpy to the last bit, since
-// that is what the Python benchmark tools print: sums are pairwise in numpy's
-// block order, the standard deviation is the population's, and a percentile
-// interpolates linearly between order statistics. A statistic of an empty
-// sample is 0, as those tools have it; callers that must tell "none" from
-// "zero" look at the length.
+// Sums, means, deviations and percentiles follow numpy to the last bit, since the
+// Python benchmark tools print those: sums are pairwise in numpy's block order, the
+// standard deviation is the population's, and a percentile interpolates linearly
+// between order statistics. A statistic of an empty sample is 0, as in those tools;
+// callers that must distinguish "none" from "zero" check the length.
 //
-// A percentile far in the tail of a small sample is a number without support.
-// SampleFor says how many observations a percentile needs before the sample
-// can bound it from above; reports mark what falls short.
+// A percentile far in the tail of a small sample is unsupported. SampleFor gives
+// the number of observations that a percentile needs before the sample can bound it
+// from above; reports mark those with fewer.
 //
-// # What a figure can carry
+// # Inference
 //
-// An Estimate is a figure with its interval, a Test says how often chance alone gives
-// what was seen. All tests are two-sided. Where values are too few, or one of them is
-// not a number, the answer is NaN. Which to take depends on what the values are:
+// An Estimate is a figure with its interval, a Test says how often chance alone
+// gives the observed difference. All tests are two-sided. If there are too few
+// values, or one of them is NaN, the answer is NaN. The choice depends on the
+// values:
 //
 //	a few runs of each           StudentDifference, WelchDifference    normal noise
 //	                             Permutation, PermutationInterval      any noise, 4 and 4 runs or more
@@ -26,29 +25,29 @@
 //	                             SignFlip                              any noise, 6 pairs or more
 //	                             WilcoxonSignedRank, HodgesLehmannPaired
 //	one run of each              StudentKnown, with the PooledSD of others
-//	many metrics of those runs   MaxT, MaxTPaired, else Holm; BenjaminiHochberg to sift
-//	is it as good as the same?   TOST
+//	many metrics of those runs   MaxT, MaxTPaired, else Holm; BenjaminiHochberg to screen
+//	equivalence                  TOST
 //	how many runs?               RunsNeeded, PairsNeeded, Power, MinimumDetectable
 //	the requests of one run      BatchMeans, BatchRatio for sum over sum
-//	a percentile of them         QuantileInterval, where they are independent
-//	any other figure of them     BootstrapPercentile, BootstrapBCa where it is skewed;
-//	                             in blocks of BlockLength where they are not
+//	a percentile of them         QuantileInterval, if they are independent
+//	any other figure of them     BootstrapPercentile, BootstrapBCa if it is skewed;
+//	                             in blocks of BlockLength if they are dependent
 //
-// Relative noise is best compared on the scale of logarithms, where a change of 3 % is
-// the same at any load: the difference of mean logarithms is the logarithm of the ratio.
+// Relative noise is best compared on a logarithmic scale, where a change of 3 % is
+// the same at any load: the difference of mean logarithms is the logarithm of the
+// ratio.
 //
-// The exact tests assume nothing but that the runs could have come in any order, and
-// pay with steps: 3 and 3 runs have 20 arrangements, so that no P is below 0.1
-// (MinArrangementP, MinSignP). Student's are as true as the noise is normal, which 5 %
-// of lognormal noise is nearly enough, and reach any level with 2 and 2.
+// The exact tests assume only that the runs could have come in any order, and their
+// P has steps: 3 and 3 runs have 20 arrangements, so no P is below 0.1
+// (MinArrangementP, MinSignP). Student's are as valid as the noise is normal, which
+// 5 % of lognormal noise nearly is, and reach any level with 2 and 2.
 //
-// What chance within a run does says nothing of what it does from run to run: the
-// interval of BatchMeans holds what this run's mean would be if it went on.
+// The noise within a run says nothing about the noise between runs: the interval of
+// BatchMeans contains the mean that this run would have if it went on.
 //
-// Coverage is held to the level by tests: 2000 to 3000 simulated data sets of 3 to 10
-// runs, 93.5 to 96.5 % for 95, and false alarms at most 6 % for 5, also of the whole
-// family for MaxT and Holm. Where a method falls short of that, its doc says by how
-// much.
+// Tests check the coverage: 2000 to 3000 simulated data sets of 3 to 10 runs, 93.5
+// to 96.5 % for 95, and false alarms at most 6 % for 5, also of the whole family
+// for MaxT and Holm. If a method does worse, its doc says by how much.
 package stats
 
 import (
@@ -56,8 +55,8 @@ import (
 	"slices"
 )
 
-// Sum adds x pairwise in numpy's order: blocks of at most 128 are summed in
-// eight strands, longer samples are halved at a multiple of eight.
+// Sum adds x pairwise in numpy's order: blocks of at most 128 are summed in eight
+// accumulators, longer samples are halved at a multiple of eight.
 func Sum(x []float64) float64 {
 	switch n := len(x); {
 	case n < 8:
@@ -117,7 +116,7 @@ func Std(x []float64) float64 {
 	return math.Sqrt(Sum(squares) / float64(len(x)))
 }
 
-// A Sorted sample answers order statistics without sorting again.
+// A Sorted sample gives order statistics without sorting again.
 type Sorted []float64
 
 // Sort returns a sorted copy of x.
@@ -127,14 +126,13 @@ func Sort(x []float64) Sorted {
 	return s
 }
 
-// Percentile is numpy's default ("linear"): with h = (n-1)p/100 it lies between
-// the order statistics floor(h) and floor(h)+1. p is in percent; 0 for an empty
-// sample.
+// Percentile is numpy's default ("linear"): with h = (n-1)p/100 it lies between the
+// order statistics floor(h) and floor(h)+1. p is in percent; 0 for an empty sample.
 func (s Sorted) Percentile(p float64) float64 { return percentile(len(s), p, s.at) }
 
 func (s Sorted) at(rank int) float64 { return s[rank] }
 
-// percentile p of n values whose order statistics at gives.
+// percentile is percentile p of n values with the order statistics at.
 func percentile(n int, p float64, at func(rank int) float64) float64 {
 	if n == 0 {
 		return 0
@@ -143,15 +141,15 @@ func percentile(n int, p float64, at func(rank int) float64) float64 {
 	return lerp(at(lo), at(hi), share)
 }
 
-// place is between which order statistics of n percentile p lies, and how far on
-// the way.
+// place returns the order statistics of n values between which percentile p lies,
+// and its position between them.
 func place(n int, p float64) (lo, hi int, share float64) {
 	h := float64(p / 100 * float64(n-1)) // no fused multiply-add: the same on every machine
 	lo = min(max(int(math.Floor(h)), 0), n-1)
 	return lo, min(lo+1, n-1), h - float64(lo)
 }
 
-// lerp rounds as numpy's does: from the nearer end.
+// lerp rounds like numpy's: from the nearer end.
 func lerp(a, b, g float64) float64 {
 	d := b - a
 	if g >= 0.5 {
@@ -163,7 +161,7 @@ func lerp(a, b, g float64) float64 {
 // Median is the middle value, or the mean of the middle two.
 func (s Sorted) Median() float64 { return median(len(s), s.at) }
 
-// median of n values whose order statistics at gives.
+// median is that of n values with the order statistics at.
 func median(n int, at func(rank int) float64) float64 {
 	switch r := medianRanks(n); {
 	case n == 0:

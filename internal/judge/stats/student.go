@@ -19,10 +19,10 @@ func StudentMean(x []float64, level float64) Estimate {
 	return studentEstimate(mean, math.Sqrt(variance/n), n-1, level)
 }
 
-// StudentDifference is mean(b)-mean(a), by one standard deviation that both groups
-// are taken to have; one of them may be a single value. Of 4 and 4 values, with three
-// times the noise in one group, 95 % covers 93 %; where the group with less noise is
-// the larger one it covers much less.
+// StudentDifference is mean(b)-mean(a), with a common standard deviation of both
+// groups; one of them may be a single value. For 4 and 4 values, with three times
+// the noise in one group, a 95 % interval covers 93 %; if the group with less noise
+// is the larger one it covers much less.
 func StudentDifference(a, b []float64, level float64) (Estimate, Test) {
 	if len(a) < 1 || len(b) < 1 || !finite(a, b) {
 		return noEstimate, noTest
@@ -32,8 +32,8 @@ func StudentDifference(a, b []float64, level float64) (Estimate, Test) {
 }
 
 // StudentKnown is Student's interval and test of a difference of means of na and nb
-// values whose standard deviation was found elsewhere, with df degrees of freedom;
-// +Inf stands for a deviation that is known.
+// values with a standard deviation from elsewhere, with df degrees of freedom; +Inf
+// for a known deviation.
 func StudentKnown(difference, sd, df float64, na, nb int, level float64) (Estimate, Test) {
 	if na < 1 || nb < 1 || !(df > 0) || !(sd >= 0) || !finite([]float64{difference, sd}) {
 		return noEstimate, noTest
@@ -42,9 +42,10 @@ func StudentKnown(difference, sd, df float64, na, nb int, level float64) (Estima
 	return e, e.differsFromZero()
 }
 
-// WelchDifference is mean(b)-mean(a), for groups whose standard deviations differ,
-// with the degrees of freedom of Satterthwaite (1946). Where they do not, it is a
-// little too wide for few values: of 3 and 3, 95 % covers 96.3 %.
+// WelchDifference is mean(b)-mean(a), for groups with different standard
+// deviations, with the degrees of freedom of Satterthwaite (1946). If the
+// deviations are equal, it is slightly too wide for few values: for 3 and 3, a 95 %
+// interval covers 96.3 %.
 func WelchDifference(a, b []float64, level float64) (Estimate, Test) {
 	if len(a) < 2 || len(b) < 2 || !finite(a, b) {
 		return noEstimate, noTest
@@ -63,7 +64,7 @@ func WelchDifference(a, b []float64, level float64) (Estimate, Test) {
 }
 
 // PooledSD is the standard deviation within groups, whatever their means, and its
-// degrees of freedom. A group of one value tells nothing of it.
+// degrees of freedom. A group of one value does not contribute.
 func PooledSD(groups ...[]float64) (sd float64, df int) {
 	squares := 0.0
 	for _, x := range groups {
@@ -80,8 +81,8 @@ func PooledSD(groups ...[]float64) (sd float64, df int) {
 	return math.Sqrt(squares / float64(df)), df
 }
 
-// moments are the mean and the variance with divisor n-1; values that are all the
-// same have exactly none.
+// moments are the mean and the variance with divisor n-1; the variance of equal
+// values is exactly 0.
 func moments(x []float64) (mean, variance float64) {
 	if slices.Min(x) == slices.Max(x) {
 		return x[0], 0
@@ -113,7 +114,7 @@ func (e Estimate) differsFromZero() Test {
 	return Test{P: min(1, 2*studentTail(e.DF, math.Abs(t))), Statistic: t}
 }
 
-// studentTail is how often Student's t exceeds t by chance.
+// studentTail is the probability that Student's t exceeds t.
 func studentTail(df, t float64) float64 {
 	if math.IsInf(df, 1) {
 		return distuv.UnitNormal.Survival(t)
@@ -121,7 +122,7 @@ func studentTail(df, t float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: df}.Survival(t)
 }
 
-// studentQuantile is what Student's t stays below with probability p.
+// studentQuantile is the quantile p of Student's t.
 func studentQuantile(df, p float64) float64 {
 	if math.IsInf(df, 1) {
 		return distuv.UnitNormal.Quantile(p)

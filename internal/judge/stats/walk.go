@@ -8,21 +8,21 @@ import (
 	"slices"
 )
 
-// A Walk goes through a sample of whole numbers, a block at a time, that is too
-// large to be laid out: it is made several times, and gives the same numbers in
-// the same order each time. A block is only good until the next one.
+// A Walk iterates over a sample of integers, in blocks, that is too large to store:
+// it is repeated several times, and gives the same numbers in the same order each
+// time. A block is valid until the next one.
 type Walk iter.Seq[[]int64]
 
-// Figures sum up a sample.
+// Figures summarize a sample.
 type Figures struct {
 	N                           int
 	Mean, Std, Min, Median, Max float64
 	Percentiles                 []float64
 }
 
-// Describe sums up numbers that are in units of 1/scale, with the given
-// percentiles. Mean and deviation are exact but for one rounding, however many
-// numbers there are; percentiles and median are those of Sorted.
+// Describe summarizes numbers in units of 1/scale, with the given percentiles. Mean
+// and deviation are exact to one rounding, however many numbers there are;
+// percentiles and median are those of Sorted.
 func (w Walk) Describe(percentiles []float64, scale float64) Figures {
 	t := w.total()
 	f := Figures{N: t.n, Percentiles: make([]float64, len(percentiles))}
@@ -46,8 +46,8 @@ func (w Walk) Describe(percentiles []float64, scale float64) Figures {
 	return f
 }
 
-// A total is what one walk adds up: the number of values, their sum and that of
-// their squares, least word first, in two's complement.
+// A total is the result of one walk: the number of values, their sum and that of
+// their squares, least significant word first, in two's complement.
 type total struct {
 	n        int
 	min, max int64
@@ -71,14 +71,14 @@ func (t *total) add(v int64) {
 	var carry uint64
 	t.sum[0], carry = bits.Add64(t.sum[0], uint64(v), 0)
 	t.sum[1] += uint64(v>>63) + carry
-	size := uint64(max(v, -v)) // also of the least there is
+	size := uint64(max(v, -v)) // also for the minimum int64
 	high, low := bits.Mul64(size, size)
 	t.squares[0], carry = bits.Add64(t.squares[0], low, 0)
 	t.squares[1], carry = bits.Add64(t.squares[1], high, carry)
 	t.squares[2] += carry
 }
 
-// moments are Σv/n and, of n values, √(nΣv² - (Σv)²)/n.
+// moments are Σv/n and √(nΣv² - (Σv)²)/n for n values.
 func (t *total) moments() (mean, std float64) {
 	n := new(big.Int).SetInt64(int64(t.n))
 	sum := words(t.sum[0], uint64(int64(t.sum[1]))) // the high word has the sign
@@ -93,7 +93,7 @@ func (t *total) moments() (mean, std float64) {
 	return mean, std
 }
 
-// words is the number that has these words, least first.
+// words is the number with these words, least significant first.
 func words(w ...uint64) *big.Int {
 	v := new(big.Int)
 	for _, word := range slices.Backward(w) {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// blocks walks through x, so many numbers at a time.
+// blocks walks through x in blocks of this size.
 func blocks(x []int64, size int) Walk {
 	return func(yield func([]int64) bool) {
 		for block := range slices.Chunk(x, size) {
@@ -21,8 +21,8 @@ func blocks(x []int64, size int) Walk {
 	}
 }
 
-// A drawn sample is from one of the shapes that gaps have: about alike, over many
-// magnitudes, a few numbers again and again, anything at all.
+// drawNumbers draws a sample with one of the shapes of gaps: nearly equal, over
+// many magnitudes, a few repeated numbers, arbitrary.
 func drawNumbers(t *rapid.T, n int) []int64 {
 	dice := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	draw := rapid.SampledFrom([]func() int64{
@@ -54,8 +54,8 @@ func TestOrderStatisticsAreThoseOfASortedSample(t *testing.T) {
 	})
 }
 
-// A walk gives the figures that a sample laid out in seconds gives: percentiles to
-// the last bit, sums but for what numpy's order of adding leaves.
+// A walk gives the figures of the same sample stored in seconds: percentiles to the
+// last bit, sums except for numpy's order of addition.
 func TestAWalkGivesTheFiguresOfASample(t *testing.T) {
 	dice := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 3, 1000, smallSample + 1, 100_000} {
@@ -81,8 +81,8 @@ func TestAWalkGivesTheFiguresOfASample(t *testing.T) {
 	}
 }
 
-// Where floating point loses the digits that matter: 1, 2 and 3 ns beside 2⁶² ns
-// have the deviation √(2/3) ns.
+// Where floating point loses significant digits: 1, 2 and 3 ns next to 2⁶² ns have
+// the deviation √(2/3) ns.
 func TestMomentsAreExact(t *testing.T) {
 	for _, from := range []int64{0, 1 << 62, -1 << 62, math.MinInt64} {
 		f := blocks([]int64{from, from + 1, from + 2}, 2).Describe(nil, 1)

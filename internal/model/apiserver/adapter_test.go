@@ -13,7 +13,7 @@ func TestAdapters(t *testing.T) {
 			return `{"id":"` + id + `","object":"model","created":946684800,"owned_by":"pitot","root":"` + id + `","parent":` + parent + `,"max_model_len":` + context + `}`
 		}
 		_, got := r.whole("GET", "/v1/models", "")
-		want := `{"data":[` + card("base", "null", "99") + "," + card("sql", `"base"`, "null") + "," + card("poems", `"base"`, "null") + `],"object":"list"}`
+		want := `{"object":"list","data":[` + card("base", "null", "99") + "," + card("sql", `"base"`, "null") + "," + card("poems", `"base"`, "null") + `]}`
 		if got != want {
 			t.Errorf("models %s, want %s", got, want)
 		}

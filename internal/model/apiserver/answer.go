@@ -15,11 +15,10 @@ type answer struct {
 	v       *vocabulary
 	dice    rand.PCG
 	begun   bool
-	inWord  bool // the last token may be continued
-	written int  // bytes so far
-	visible int  // bytes after which nothing more is shown; negative for no limit
-	keep    bool // ids are wanted
-	ids     []int32
+	inWord  bool   // the last token may be continued
+	written int    // bytes so far
+	visible int    // bytes after which nothing more is shown; negative for no limit
+	last    string // token
 }
 
 func newAnswer(v *vocabulary, seed uint64, prompt []int32) (answer, rand.PCG) {
@@ -54,20 +53,26 @@ func (a *answer) token() string {
 	return t
 }
 
-// appendText appends what is shown of the next n tokens. The text is letters
-// and spaces and needs no escaping in JSON.
+// Next is what is shown of the next token. The text is letters and spaces and needs
+// no escaping in JSON.
+func (a *answer) Next() string {
+	t := a.token()
+	a.last = t
+	room := a.visible - a.written
+	a.written += len(t)
+	if a.visible >= 0 && room < len(t) {
+		return t[:max(room, 0)]
+	}
+	return t
+}
+
+// ID is that of the token that Next gave last.
+func (a *answer) ID() int32 { return a.v.first(a.last) }
+
+// appendText appends what is shown of the next n tokens.
 func (a *answer) appendText(dst []byte, n int) []byte {
 	for range n {
-		t := a.token()
-		if room := a.visible - a.written; a.visible >= 0 && room < len(t) {
-			dst = append(dst, t[:max(room, 0)]...)
-		} else {
-			dst = append(dst, t...)
-		}
-		a.written += len(t)
-		if a.keep {
-			a.ids = append(a.ids, a.v.first(t))
-		}
+		dst = append(dst, a.Next()...)
 	}
 	return dst
 }

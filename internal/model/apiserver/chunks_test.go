@@ -4,24 +4,28 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // Formatting an event and noting its write take no allocation.
 func TestEventsAllocateNothing(t *testing.T) {
-	v := newVocabulary()
-	for _, chat := range []bool{false, true} {
-		text, _ := newAnswer(v, 1, []int32{1})
-		c := newChunks(chat, "cmpl-x", "model", 1)
-		c.usage = true
+	for _, p := range []*phrase.Protocol{phrase.Completions, phrase.Chat} {
+		w := testWriter(p, true)
 		rec := record{writes: make([]write, 0, 2000)}
-		sent := 0
+		buf := make([]byte, 0, 1000)
 		if n := testing.AllocsPerRun(1000, func() {
-			formatEvent(&c, &text, &sent)
-			rec.add(1, 2, 1, 1, len(c.buf))
+			buf = w.Event(buf[:0], 1, false)
+			rec.add(1, 2, 1, 1, len(buf))
 		}); n != 0 {
-			t.Errorf("chat %v: %v allocations an event", chat, n)
+			t.Errorf("%s: %v allocations an event", p.Name, n)
 		}
 	}
+}
+
+func testWriter(p *phrase.Protocol, continuous bool) *phrase.Writer {
+	text, _ := newAnswer(newVocabulary(), 1, []int32{1})
+	return p.Stream(phrase.Answer{ID: "0123456789", Model: "a-model-of-some-name", Source: &text, Continuous: continuous})
 }
 
 // The truth counts at most 255 events in a write. A batch leaves room for the
@@ -33,12 +37,14 @@ func TestABatchFitsTheTruth(t *testing.T) {
 	}
 	for tokens := 245; tokens < 260; tokens++ {
 		w := httptest.NewRecorder()
-		st := &streaming{limit: tokens, exchange: &exchange{
-			s: s, w: w, rc: http.NewResponseController(w), rec: &record{},
-			req: &request{usage: true}, plan: answerPlan{tokens: tokens, finish: "length"}, traits: traits{batch: true},
-		}}
-		st.text, _ = newAnswer(s.vocab, 0, nil)
-		for st.sent < tokens {
+		x := &exchange{
+			s: s, w: w, rc: http.NewResponseController(w), rec: &record{}, traits: traits{batch: true},
+			req: &request{Request: &phrase.Request{Protocol: phrase.Completions}},
+		}
+		x.text, _ = newAnswer(s.vocab, 0, nil)
+		x.answer = phrase.Answer{Tokens: tokens, Finish: "length", Usage: true, Source: &x.text}
+		st := x.streaming()
+		for st.out.Sent < tokens {
 			if err := st.advance(tokens, 1); err != nil {
 				t.Fatal(err)
 			}
@@ -56,21 +62,11 @@ func TestABatchFitsTheTruth(t *testing.T) {
 	}
 }
 
-func formatEvent(c *chunks, text *answer, sent *int) {
-	c.clear()
-	c.openText()
-	c.buf = text.appendText(c.buf, 1)
-	*sent++
-	c.closeText(*sent)
-}
-
 func BenchmarkEvent(b *testing.B) {
-	v := newVocabulary()
-	text, _ := newAnswer(v, 1, []int32{1})
-	c := newChunks(true, "chatcmpl-0123456789", "a-model-of-some-name", 1)
-	sent := 0
+	w := testWriter(phrase.Chat, false)
+	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		formatEvent(&c, &text, &sent)
+		buf = w.Event(buf[:0], 1, false)
 	}
 }

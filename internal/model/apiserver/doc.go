@@ -1,9 +1,8 @@
-// Package apiserver is a serving engine that is not there: an OpenAI-compatible
-// HTTP server, shaped like vLLM's and with SGLang's own routes, whose tokens come
-// from a timing model and whose every write is stamped. It answers in the words of
-// other APIs too, each a phrasing: OpenAI's responses, Anthropic's messages,
-// text-generation-inference, Triton with TensorRT-LLM. What is embedded, pooled,
-// ranked or heard is read by the same model: as a prompt, and nothing follows.
+// Package apiserver is a simulated serving engine behind an HTTP API: an
+// OpenAI-compatible server, shaped like vLLM's and with SGLang's own routes, whose
+// tokens come from a timing model and whose every write is stamped. It speaks every
+// protocol of [phrase], which words its answers and reads its requests. A text that is
+// embedded, pooled, ranked or transcribed is a prompt for the same model.
 //
 //	request ──▶ handler ──Job──▶ ┌──────┐  Next, Step   ┌───────┐
 //	               ▲             │ loop │ ◀───────────▶ │ Model │
@@ -34,6 +33,6 @@
 // drawn from the seed, so that a client's handling of failures can be checked
 // too.
 //
-// The server knows nothing of the clients in this repository and imports none
-// of its packages: it is reached over HTTP, like any other.
+// The server imports none of the packages of Pitot's client, neither endpoint nor
+// driver: it is reached over HTTP, like any other.
 package apiserver

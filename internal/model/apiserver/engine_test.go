@@ -135,7 +135,7 @@ func TestBadEngines(t *testing.T) {
 			t.Errorf("%v: no %q", err, want)
 		}
 	}
-	if problems := (plan.Problems)(nil); !errors.As(err, &problems) || problems[0].Path != "scheduler.policy" {
+	if problems := plan.Problems(nil); !errors.As(err, &problems) || problems[0].Path != "scheduler.policy" {
 		t.Errorf("%v is no error of a field", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // maxBody is the largest request body read. Images come inside it.
@@ -27,26 +28,15 @@ type exchange struct {
 	r   *http.Request
 	rec *record
 
-	api     api
 	arrival uint64
-	id      string // of the response, with its prefix
-	req     *request
-	plan    answerPlan
+	req     *request      // nothing but its protocol until it is read
+	answer  phrase.Answer // settled before the first token, but for what complete adds
 	lot     lot
 	traits  traits
 	ticket  ticket
-	pooled  *pooled // what is to be embedded or scored, beside the first
+	pooled  *pooled
 	text    answer
 	dice    rand.PCG // of the variations
-}
-
-// An answerPlan is what a request will get, settled before the first token.
-type answerPlan struct {
-	promptTokens int
-	tokens       int // output tokens
-	maxTokens    int // as asked for
-	finish       string
-	stopReason   string // the stop string, if one ended it
 }
 
 // How an exchange can end other than well: what it has not written must not
@@ -56,12 +46,15 @@ var (
 	errAbort = errors.New("fault that cuts the connection")
 )
 
+// clientGone refuses a request whose client has left and cannot be told.
+var clientGone = new(phrase.Error)
+
 // generation is the handler of one of the ways to ask for tokens.
-func (s *Server) generation(a api) http.HandlerFunc {
+func (s *Server) generation(p *phrase.Protocol) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.handlers.Add(1)
 		defer s.handlers.Done()
-		x := s.receive(w, r, a)
+		x := s.receive(w, r, p)
 		defer s.truth.publish(x.rec)
 		err := x.serve()
 		x.rec.gone = errors.Is(err, errGone) && !errors.Is(context.Cause(r.Context()), errShutdown)
@@ -72,11 +65,11 @@ func (s *Server) generation(a api) http.HandlerFunc {
 }
 
 // receive notes a request's arrival.
-func (s *Server) receive(w http.ResponseWriter, r *http.Request, a api) *exchange {
-	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r, api: a}
+func (s *Server) receive(w http.ResponseWriter, r *http.Request, p *phrase.Protocol) *exchange {
+	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r, req: &request{Request: &phrase.Request{Protocol: p}}}
 	received := s.loop.now()
 	x.arrival = s.arrivals.Add(1) - 1
-	x.rec = &record{endpoint: string(a), protocol: strings.Clone(r.Proto), received: received}
+	x.rec = &record{endpoint: p.Name, protocol: strings.Clone(r.Proto), received: received}
 	x.name(r.Header.Get("X-Request-Id"))
 	s.truth.open()
 	return x
@@ -90,7 +83,6 @@ func (x *exchange) name(id string) {
 		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
 	}
 	x.rec.id = id
-	x.id = x.api.idPrefix() + id
 }
 
 // serve answers the request, or refuses it.
@@ -98,7 +90,7 @@ func (x *exchange) serve() error {
 	refused := x.read()
 	if refused == nil {
 		if x.r.Header.Get("X-Request-Id") == "" {
-			x.name(x.req.id)
+			x.name(x.req.ID)
 		}
 		refused = x.prepare()
 	}
@@ -109,78 +101,62 @@ func (x *exchange) serve() error {
 	x.traits = x.lot.traits(x.req)
 	x.rec.faults = append(x.rec.faults, x.traits.names...)
 	x.dice = engine.Dice(x.s.cfg.Seed, "variation", x.arrival)
+	a := &x.answer
+	a.ID, a.Created, a.Source, a.Seconds = x.rec.id, time.Now().Unix(), &x.text, x.req.seconds
+	a.Usage, a.Continuous = a.Usage && !x.traits.noUsage, a.Continuous && !x.traits.noUsage
 	if status := x.lot.status(); status != 0 {
 		x.struck()
-		return x.refuse(statusError(status))
+		return x.refuse(phrase.StatusError(status, ""))
 	}
 	return x.generate()
 }
 
-// read takes the request in: its API, which two of them share a route, and what it
-// asks.
-func (x *exchange) read() *apiError {
-	if x.api == transcriptionAPI {
-		form, refused := readForm(x.w, x.r)
-		if refused == nil {
-			x.req, refused = decodeTranscription(form)
-		}
-		return refused
-	}
-	body, refused := readBody(x.w, x.r)
+// read takes the request in. Its protocol may be another than that of the handler: two
+// share a route.
+func (x *exchange) read() *phrase.Error {
+	body, refused := readBody(x.w, x.r, x.req.Protocol.Form)
 	if refused != nil {
 		return refused
 	}
-	if x.api == generateAPI && asksTGI(body) {
-		x.api = tgiAPI
-		x.rec.endpoint = string(x.api)
-	}
-	if x.api.silent() {
-		x.pooled, refused = decodePooled(x.s.vocab, body, x.api)
-		if x.pooled != nil {
-			x.req = &x.pooled.request
-		}
-		return refused
-	}
-	x.req, refused = decodeRequest(x.s.vocab, body, x.api)
-	if x.req != nil && strings.HasSuffix(x.r.URL.Path, "_stream") {
-		x.req.stream = true
-	}
+	asked, refused := phrase.Read(x.r.URL.Path, x.r.Header.Get("Content-Type"), body)
+	x.rec.endpoint = asked.Protocol.Name
+	x.req, refused = x.s.vocab.take(asked, refused)
 	return refused
 }
 
 // generate runs the job and writes its output, and frees the job's place if
 // the response ends before it.
 func (x *exchange) generate() error {
-	x.ticket.finish, x.ticket.maxTokens = x.plan.finish, x.plan.maxTokens
-	job := x.s.cfg.job(x.req, x.plan)
+	x.ticket.finish, x.ticket.maxTokens = x.answer.Finish, x.answer.MaxTokens
+	job := x.s.cfg.job(x.req, &x.answer)
 	job.ID = x.arrival
 	if x.pooled != nil {
 		job.PromptTokens = x.req.promptTokens() // of the first text alone
 	}
 	x.s.loop.add(job, &x.ticket)
 	defer x.addRest()()
-	x.req.prompt, x.req.images = nil, nil // done with; a stream may stay open for long
+	x.req.prompt, x.req.more, x.req.images = nil, nil, nil // done with; a stream may stay open for long
 	defer func() {
-		if int(x.ticket.tokens.Load()) < x.plan.tokens {
+		if int(x.ticket.tokens.Load()) < x.answer.Tokens {
 			x.s.loop.cancel(x.arrival)
 		}
 	}()
-	if x.req.stream {
+	if x.req.Stream {
 		return x.stream()
 	}
 	return x.reply()
 }
 
 // job is what the engine has to do for a request, without an ID.
-func (c *Config) job(req *request, p answerPlan) engine.Job {
+func (c *Config) job(req *request, a *phrase.Answer) engine.Job {
 	j := engine.Job{
-		PromptTokens: p.promptTokens,
+		PromptTokens: a.PromptTokens,
 		Images:       req.images,
-		OutputTokens: p.tokens,
-		Priority:     req.priority,
+		OutputTokens: a.Tokens,
+		Priority:     req.Priority,
 	}
-	if req.model != c.Model {
-		j.Adapter = req.model
+	if req.Model != c.Model {
+		j.Adapter = req.Model
 	}
 	if c.looksAtPrompts() {
 		j.Prompt = req.prompt
@@ -188,129 +164,126 @@ func (c *Config) job(req *request, p answerPlan) engine.Job {
 	return j
 }
 
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		e := schemaError([]invalid{{}})
-		e.Message, e.Param = "1 validation error:\n  Unsupported Media Type: Only 'application/json' is allowed", nil
-		return nil, e
+// readBody reads a body of JSON, or a form.
+func readBody(w http.ResponseWriter, r *http.Request, form bool) ([]byte, *phrase.Error) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); !form && kind != phrase.JSON {
+		return nil, phrase.NotJSON()
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		e := badRequest("", nil, "the body is larger than %d bytes", maxBody)
+		e := phrase.BadRequest("", nil, "the body is larger than %d bytes", maxBody)
 		e.Code = http.StatusRequestEntityTooLarge
 		return nil, e
 	}
-	if err != nil {
-		e := badRequest("", nil, "read the body: %v", err)
-		e.gone = r.Context().Err() != nil // net/http ends it when a read fails
-		return nil, e
+	switch {
+	case err != nil && r.Context().Err() != nil: // net/http ends it when a read fails
+		return nil, clientGone
+	case err != nil:
+		return nil, phrase.BadRequest("", nil, "read the body: %v", err)
 	}
 	return body, nil
 }
 
-// prepare checks the request against the server and settles its plan.
-func (x *exchange) prepare() *apiError {
+// prepare checks the request against the server and settles its answer.
+func (x *exchange) prepare() *phrase.Error {
 	cfg := &x.s.cfg
-	if !cfg.serves(x.req.model) {
-		return x.req.unknownModel()
+	if !cfg.serves(x.req.Model) {
+		return x.req.UnknownModel()
 	}
 	x.rec.prompt, x.rec.images = x.req.promptTokens(), len(x.req.images)
-	if x.pooled != nil {
-		fits, refused := x.pooled.fit(cfg)
-		x.plan, x.rec.prompt = fits, fits.promptTokens
+	var refused *phrase.Error
+	if x.req.Texts != nil {
+		x.pooled, x.answer, refused = cfg.pool(x.req)
+		x.rec.prompt = x.answer.PromptTokens
 		return refused
 	}
-	p, refused := cfg.fit(x.req)
-	if refused != nil {
-		return refused
+	if x.answer, refused = cfg.fit(x.req); refused == nil {
+		x.text = cfg.compose(x.s.vocab, x.req, &x.answer)
 	}
-	x.plan, x.text = cfg.compose(x.s.vocab, x.req, p)
-	return nil
+	return refused
 }
 
 // fit gives a request, whose model is served, its place in the context.
-func (c *Config) fit(req *request) (answerPlan, *apiError) {
-	req.model = cmp.Or(req.model, c.Model)
+func (c *Config) fit(req *request) (phrase.Answer, *phrase.Error) {
+	req.Model = cmp.Or(req.Model, c.Model)
 	n := req.promptTokens()
-	p := answerPlan{promptTokens: n, maxTokens: req.maxTokens}
+	a := req.Answer()
+	a.PromptTokens, a.MaxTokens = n, req.MaxTokens
 	room := c.MaxModelLen - n
-	most, _ := req.limits()
-	if req.fill {
-		p.maxTokens = max(room, 0)
+	most := req.Protocol.Limit
+	if req.Fill {
+		a.MaxTokens = max(room, 0)
 		if room == 0 {
-			return p, badRequest(most, 0, "%s must be at least 1, got 0.", most)
+			return a, phrase.BadRequest(most, 0, "%s must be at least 1, got 0.", most)
 		}
 	}
-	if p.maxTokens > c.MaxModelLen {
-		return p, badRequest(most, p.maxTokens, "%s=%d cannot be greater than max_model_len=%d. "+
-			"Please request fewer output tokens.", most, p.maxTokens, c.MaxModelLen)
+	if a.MaxTokens > c.MaxModelLen {
+		return a, req.TooMany(a.MaxTokens, c.MaxModelLen)
 	}
-	if p.maxTokens > room || room < 0 {
-		return p, badRequest("input_tokens", n, "You passed %d input tokens and requested %d output tokens. "+
+	if a.MaxTokens > room || room < 0 {
+		return a, phrase.BadRequest("input_tokens", n, "You passed %d input tokens and requested %d output tokens. "+
 			"However, the model's context length is only %d tokens, resulting in a maximum input length of %d tokens. "+
-			"Please reduce the length of the input prompt.", n, p.maxTokens, c.MaxModelLen, c.MaxModelLen-p.maxTokens)
+			"Please reduce the length of the input prompt.", n, a.MaxTokens, c.MaxModelLen, c.MaxModelLen-a.MaxTokens)
 	}
-	return p, nil
+	return a, nil
 }
 
 // compose draws the answer: its text, and where and why it ends.
-func (c *Config) compose(v *vocabulary, req *request, p answerPlan) (answerPlan, answer) {
+func (c *Config) compose(v *vocabulary, req *request, a *phrase.Answer) answer {
 	text, length := newAnswer(v, c.Seed, req.prompt)
-	p.tokens, p.finish = p.maxTokens, "length"
-	if !req.ignoreEOS {
-		natural := max(c.OutputLen.Draw(rand.New(&length)), req.minTokens)
-		if natural < p.tokens {
-			p.tokens, p.finish = natural, "stop"
+	a.Tokens, a.Finish = a.MaxTokens, "length"
+	if !req.IgnoreEOS {
+		natural := max(c.OutputLen.Draw(rand.New(&length)), req.MinTokens)
+		if natural < a.Tokens {
+			a.Tokens, a.Finish = natural, "stop"
 		}
 	}
-	if len(req.stop) > 0 {
-		if end, ok := text.stop(req.stop, req.includeStop, req.minTokens, p.tokens); ok {
-			p.tokens, p.finish, p.stopReason = end.tokens, "stop", end.reason
+	if len(req.Stop) > 0 {
+		if end, ok := text.stop(req.Stop, req.IncludeStop, req.MinTokens, a.Tokens); ok {
+			a.Tokens, a.Finish, a.Stop = end.tokens, "stop", end.reason
 			text.visible = end.visible
 		}
 	}
-	return p, text
+	return text
+}
+
+// complete adds to an answer what is known with its last token.
+func (x *exchange) complete(a *phrase.Answer) {
+	a.Cached, a.Elapsed = x.cached(), x.s.loop.now()-x.rec.received
+	if x.s.cfg.Drafts() > 0 {
+		a.Steps = x.ticket.steps
+	}
 }
 
 // refuse answers with an error.
-func (x *exchange) refuse(e *apiError) error {
-	if e.gone {
+func (x *exchange) refuse(e *phrase.Error) error {
+	if e == clientGone {
 		return errGone
 	}
 	if e.Code == http.StatusTooManyRequests || e.Code == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}
-	switch x.api {
-	case generateAPI:
-		return x.refuseGenerate(e)
-	case messagesAPI:
-		return x.respond(e.Code, e.messagesBody())
-	case tgiAPI:
-		return x.respond(tgiStatus(e), e.tgiBody())
-	case tritonAPI:
-		return x.respond(e.Code, e.tritonBody())
+	return x.respond(x.req.Protocol.Refuse(e, x.req.Stream), 0)
+}
+
+// respond writes a response in one piece, which carries tokens.
+func (x *exchange) respond(r phrase.Reply, tokens int) error {
+	x.head(r)
+	return x.write(r.Body, tokens, r.Events)
+}
+
+// head sets the response's status and headers; a stream has no length.
+func (x *exchange) head(r phrase.Reply) {
+	x.rec.status = r.Status
+	h := x.w.Header()
+	h.Set("Content-Type", r.MediaType)
+	if r.Metadata != "" {
+		h.Set("metadata", r.Metadata)
 	}
-	return x.respond(e.Code, e.body())
-}
-
-// respond writes a whole JSON response without output.
-func (x *exchange) respond(status int, body []byte) error {
-	return x.respondAs(status, "application/json", body, 0)
-}
-
-func (x *exchange) respondAs(status int, contentType string, body []byte, tokens int) error {
-	x.head(status, contentType, len(body))
-	return x.write(body, tokens, 0)
-}
-
-// head sets the response's status and headers; length is negative if unknown.
-func (x *exchange) head(status int, contentType string, length int) {
-	x.rec.status = status
-	x.w.Header().Set("Content-Type", contentType)
-	if length >= 0 {
-		x.w.Header().Set("Content-Length", strconv.Itoa(length))
+	if r.MediaType != phrase.EventStream {
+		h.Set("Content-Length", strconv.Itoa(len(r.Body)))
 	}
-	x.w.WriteHeader(status)
+	x.w.WriteHeader(r.Status)
 }
 
 // write sends p, which carries tokens in events, and stamps it. With the split

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // chunked joins the chunks of a body as sent, one string each, and whether the
@@ -61,6 +63,9 @@ func mustFault(t testing.TB, s string) Fault {
 }
 
 const (
+	errorEvent = `data: {"error": {"message": "Internal server error", "type": "InternalServerError", "param": null, "code": 500}}`
+	doneEvent  = "data: [DONE]"
+
 	streamed  = `,"stream":true`
 	withUsage = `,"stream":true,"stream_options":{"include_usage":true}`
 )
@@ -152,7 +157,7 @@ func TestStatusFaults(t *testing.T) {
 		for _, fields := range []string{``, streamed} {
 			wire, took, truth := faulty(t, chats, fields, test.fault+"=1")
 			head, body, _ := strings.Cut(wire, "\r\n\r\n")
-			var e struct{ Error apiError }
+			var e struct{ Error phrase.Error }
 			if err := json.Unmarshal([]byte(body), &e); err != nil || e.Error.Code != test.status {
 				t.Errorf("%s: %v in %s", test.fault, err, body)
 			}

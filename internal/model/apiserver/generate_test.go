@@ -223,7 +223,7 @@ func TestFaultsOfGenerate(t *testing.T) {
 		{"cut=1@3", after, false, `data: {"text":"`},
 		{"stall=1@3", after, false, ""},
 		{"reset=1@3", after, false, ""},
-		{"stream-error=1@3", after, true, generateErrorEvent + "\n\n" + doneEvent + "\n\n"},
+		{"stream-error=1@3", after, true, `data: {"error": {"message": "Internal server error"}}` + "\n\n" + doneEvent + "\n\n"},
 		{"malformed=1@3", 5, true, ""},
 		{"no-done=1", 5, true, ""},
 		{"crlf=1", 5, true, ""},

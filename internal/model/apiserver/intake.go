@@ -2,9 +2,9 @@ package apiserver
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // An Intake is a Server's way of taking requests in, without the server: what
@@ -38,12 +38,11 @@ func (in *Intake) Encode(text string) []int32 {
 // Decode gives the text of token ids. Bytes that make no UTF-8 come out as
 // U+FFFD.
 func (in *Intake) Decode(ids []int32) (string, error) {
-	for _, id := range ids {
-		if id < 0 || int(id) >= in.vocab.size() {
-			return "", errors.New(badID(id).Message)
-		}
+	text, unknown := in.vocab.known(ids)
+	if unknown != nil {
+		return "", errors.New(unknown.Message)
 	}
-	return strings.ToValidUTF8(in.vocab.decode(ids), "\uFFFD"), nil
+	return text, nil
 }
 
 // A Taken request is what the server makes of one.
@@ -64,19 +63,16 @@ func (t Taken) Text() string {
 	return string(t.answer.appendText(nil, t.Job.OutputTokens))
 }
 
-// Body takes the body of a request over a protocol: completions, chat or generate.
+// Body takes the body of a request over a protocol, by its name.
 func (in *Intake) Body(body []byte, protocol string) Taken {
-	req, refused := decodeRequest(in.vocab, body, api(protocol))
-	if refused != nil {
-		return refusal(refused)
-	}
-	return in.take(req)
+	return in.take(in.vocab.take(phrase.Read(phrase.Named(protocol).Routes[0], phrase.JSON, body)))
 }
 
 // Tokens takes a completion of token ids, of maxTokens at most, in place of
 // Body: a body of many ids takes long to read.
 func (in *Intake) Tokens(prompt []int32, maxTokens int, ignoreEOS bool) Taken {
-	return in.take(&request{api: completionsAPI, prompt: prompt, maxTokens: maxTokens, ignoreEOS: ignoreEOS})
+	asked := &phrase.Request{Protocol: phrase.Completions, MaxTokens: maxTokens, IgnoreEOS: ignoreEOS}
+	return in.take(&request{Request: asked, prompt: prompt}, nil)
 }
 
 // Text is Tokens for a prompt of text, which must be valid UTF-8 and not empty.
@@ -84,16 +80,17 @@ func (in *Intake) Text(prompt string, maxTokens int, ignoreEOS bool) Taken {
 	return in.Tokens(in.Encode(prompt), maxTokens, ignoreEOS)
 }
 
-func (in *Intake) take(req *request) Taken {
-	if !in.cfg.serves(req.model) {
-		return refusal(req.unknownModel())
+func (in *Intake) take(req *request, refused *phrase.Error) Taken {
+	if refused == nil && !in.cfg.serves(req.Model) {
+		refused = req.UnknownModel()
 	}
-	p, refused := in.cfg.fit(req)
+	var a phrase.Answer
+	if refused == nil {
+		a, refused = in.cfg.fit(req)
+	}
 	if refused != nil {
-		return refusal(refused)
+		return Taken{Status: refused.Code, Refused: refused.Body()}
 	}
-	p, text := in.cfg.compose(in.vocab, req, p)
-	return Taken{Job: in.cfg.job(req, p), Finish: p.finish, answer: text}
+	text := in.cfg.compose(in.vocab, req, &a)
+	return Taken{Job: in.cfg.job(req, &a), Finish: a.Finish, answer: text}
 }
-
-func refusal(e *apiError) Taken { return Taken{Status: e.Code, Refused: e.body()} }

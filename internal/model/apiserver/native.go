@@ -1,54 +1,30 @@
 package apiserver
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// serveModelInfo tells what SGLang's /get_model_info tells; the model has no
-// tokenizer under another name.
+// serveModelInfo tells what SGLang's /get_model_info tells.
 func (s *Server) serveModelInfo(w http.ResponseWriter, _ *http.Request) {
-	tellJSON(w, map[string]any{
-		"model_path":                s.cfg.Model,
-		"tokenizer_path":            s.cfg.Model,
-		"is_generation":             true,
-		"preferred_sampling_params": nil,
-		"weight_version":            "default",
-	})
+	writeJSON(w, http.StatusOK, phrase.ModelInfo(s.cfg.Model))
 }
 
-// serveServerInfo tells what clients look for in SGLang's /get_server_info. Of
-// the server's arguments it has those that mean something here.
+// serveServerInfo tells what clients look for in SGLang's /get_server_info.
 func (s *Server) serveServerInfo(w http.ResponseWriter, _ *http.Request) {
-	state := map[string]any{}
-	if accept := s.cfg.AcceptLength(s.load()); accept > 0 {
-		state["avg_spec_accept_length"] = accept
+	info := phrase.ServerInfo{
+		Model: s.cfg.Model, Version: s.cfg.Version, Context: s.cfg.MaxModelLen, Seed: s.cfg.Seed, Adapters: s.cfg.Adapters,
+		PrefixCache: s.cfg.prefixCache(), Drafts: s.cfg.Drafts(), AcceptLength: s.cfg.AcceptLength(s.load()),
 	}
-	info := map[string]any{
-		"model_path":                   s.cfg.Model,
-		"served_model_name":            s.cfg.Model,
-		"tokenizer_path":               s.cfg.Model,
-		"version":                      s.cfg.Version,
-		"context_length":               s.cfg.MaxModelLen,
-		"random_seed":                  s.cfg.Seed,
-		"lora_paths":                   s.cfg.Adapters,
-		"disable_radix_cache":          !s.cfg.prefixCache(),
-		"max_total_num_tokens":         nil, // no limit
-		"speculative_num_draft_tokens": nil, // no speculative decoding
-		"internal_states":              []any{state},
+	if s.cfg.Engine != nil {
+		info.KVTokens = s.cfg.Engine.KV.Tokens
 	}
-	if e := s.cfg.Engine; e != nil && e.KV.Tokens > 0 {
-		info["max_total_num_tokens"] = e.KV.Tokens
-	}
-	if drafts := s.cfg.Drafts(); drafts > 0 {
-		info["speculative_num_draft_tokens"] = drafts
-	}
-	tellJSON(w, info)
+	writeJSON(w, http.StatusOK, info.Body())
 }
 
 // AcceptLength is the mean number of tokens a step of speculative decoding gave, the one
@@ -60,11 +36,6 @@ func (c Config) AcceptLength(l engine.Load) float64 {
 		return 0
 	}
 	return 1 + float64(l.Accepted)/float64(l.Drafts)
-}
-
-func tellJSON(w http.ResponseWriter, v any) {
-	b, _ := json.Marshal(v) // strings, numbers and lists of them
-	writeJSON(w, http.StatusOK, b)
 }
 
 // A flusher is a model that can forget the prompts it has cached and is not

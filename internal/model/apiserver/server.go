@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // A Server is an OpenAI-compatible HTTP server on top of a model.
@@ -71,9 +71,7 @@ func (s *Server) Profiling() bool { return s.profiling.Load() }
 // Handler answers the API. It needs no Serve: any HTTP server will do, except
 // that only Serve can make FaultRefuse happen and wait for what is open.
 func (s *Server) Handler() http.Handler {
-	routes, native := s.routes(), s.nativeRoutes()
-	maps.Copy(routes, native)
-	maps.Copy(routes, s.foreignRoutes())
+	routes, native := s.allRoutes(), s.nativeRoutes()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		route, known := routes[r.URL.Path]
 		h, allowed := route[r.Method]
@@ -81,10 +79,10 @@ func (s *Server) Handler() http.Handler {
 		case (strings.HasPrefix(r.URL.Path, "/v1") || native[r.URL.Path] != nil) && !s.authorized(r):
 			writeJSON(w, http.StatusUnauthorized, []byte(`{"error":"Unauthorized"}`))
 		case !known:
-			writeJSON(w, http.StatusNotFound, []byte(`{"detail":"Not Found"}`))
+			writeJSON(w, http.StatusNotFound, []byte(phrase.NotFound))
 		case !allowed:
 			w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(route)), ", "))
-			writeJSON(w, http.StatusMethodNotAllowed, []byte(`{"detail":"Method Not Allowed"}`))
+			writeJSON(w, http.StatusMethodNotAllowed, []byte(phrase.NotAllowed))
 		default:
 			h(w, r)
 		}
@@ -104,38 +102,40 @@ type methods map[string]http.HandlerFunc
 // either is a handler for GET and POST alike.
 func either(h http.HandlerFunc) methods { return methods{"GET": h, "POST": h} }
 
-// routes are vLLM's, those that SGLang has too, and our own.
+// allRoutes are those of the protocols, vLLM's, those that SGLang has too, and our own.
+func (s *Server) allRoutes() map[string]methods {
+	routes := map[string]methods{}
+	for _, p := range phrase.All() {
+		for _, route := range p.Routes {
+			routes[route] = methods{"POST": s.generation(p)}
+		}
+	}
+	maps.Copy(routes, s.routes())
+	maps.Copy(routes, s.nativeRoutes())
+	return routes
+}
+
 func (s *Server) routes() map[string]methods {
 	healthy := func(http.ResponseWriter, *http.Request) {}
 	return map[string]methods{
-		"/v1/models":               {"GET": s.serveModels},
-		"/v1/completions":          {"POST": s.generation(completionsAPI)},
-		"/v1/chat/completions":     {"POST": s.generation(chatAPI)},
-		"/v1/responses":            {"POST": s.generation(responsesAPI)},
-		"/v1/messages":             {"POST": s.generation(messagesAPI)},
-		"/v1/embeddings":           {"POST": s.generation(embeddingsAPI)},
-		"/pooling":                 {"POST": s.generation(poolingAPI)},
-		"/rerank":                  {"POST": s.generation(rerankAPI)},
-		"/v1/rerank":               {"POST": s.generation(rerankAPI)},
-		"/v2/rerank":               {"POST": s.generation(rerankAPI)},
-		"/v1/audio/transcriptions": {"POST": s.generation(transcriptionAPI)},
-		"/reset_prefix_cache":      {"POST": s.serveResetPrefixCache},
-		"/":                        {"GET": s.serveFront},
-		"/health":                  {"GET": healthy},
-		"/health_generate":         {"GET": healthy},
-		"/version":                 {"GET": s.serveVersion},
-		"/tokenize":                {"POST": s.serveTokenize},
-		"/detokenize":              {"POST": s.serveDetokenize},
-		"/metrics":                 {"GET": s.serveMetrics},
-		"/start_profile":           either(s.serveProfile(true)),
-		"/stop_profile":            either(s.serveProfile(false)),
-		"/pitot/truth":             {"GET": s.serveTruth, "DELETE": s.clearTruth},
+		"/v1/models":          {"GET": s.serveModels},
+		"/reset_prefix_cache": {"POST": s.serveResetPrefixCache},
+		"/":                   {"GET": s.serveFront},
+		"/health":             {"GET": healthy},
+		"/health_generate":    {"GET": healthy},
+		"/version":            {"GET": s.serveVersion},
+		"/tokenize":           {"POST": s.serveTokenize},
+		"/detokenize":         {"POST": s.serveDetokenize},
+		"/metrics":            {"GET": s.serveMetrics},
+		"/start_profile":      either(s.serveProfile(true)),
+		"/stop_profile":       either(s.serveProfile(false)),
+		"/pitot/truth":        {"GET": s.serveTruth, "DELETE": s.clearTruth},
 	}
 }
 
 // nativeRoutes are those of SGLang, which wants the key for them.
 func (s *Server) nativeRoutes() map[string]methods {
-	generate := s.generation(generateAPI)
+	generate := s.generation(phrase.Generate)
 	return map[string]methods{
 		"/generate":        {"POST": generate, "PUT": generate},
 		"/get_model_info":  {"GET": s.serveModelInfo},
@@ -146,26 +146,8 @@ func (s *Server) nativeRoutes() map[string]methods {
 	}
 }
 
-// foreignRoutes are those of other servers: text-generation-inference, Triton with
-// TensorRT-LLM, and Truss.
-func (s *Server) foreignRoutes() map[string]methods {
-	triton := s.generation(tritonAPI)
-	return map[string]methods{
-		"/generate_stream":                    {"POST": s.generation(tgiAPI)},
-		"/v2/models/ensemble/generate":        {"POST": triton},
-		"/v2/models/ensemble/generate_stream": {"POST": triton},
-		"/v1/models/model:predict":            {"POST": s.generation(completionsAPI)},
-	}
-}
-
 // Routes are the paths that a server answers, in order.
-func Routes() []string {
-	var s Server
-	routes := s.routes()
-	maps.Copy(routes, s.nativeRoutes())
-	maps.Copy(routes, s.foreignRoutes())
-	return slices.Sorted(maps.Keys(routes))
-}
+func Routes() []string { return slices.Sorted(maps.Keys(new(Server).allRoutes())) }
 
 // authorized checks the bearer token, if one is wanted.
 func (s *Server) authorized(r *http.Request) bool {
@@ -175,39 +157,15 @@ func (s *Server) authorized(r *http.Request) bool {
 }
 
 func (s *Server) serveVersion(w http.ResponseWriter, _ *http.Request) {
-	b, _ := json.Marshal(map[string]string{"version": s.cfg.Version})
-	writeJSON(w, http.StatusOK, b)
+	writeJSON(w, http.StatusOK, phrase.Version(s.cfg.Version))
 }
 
 func (s *Server) serveProfile(on bool) http.HandlerFunc {
 	return func(http.ResponseWriter, *http.Request) { s.profiling.Store(on) }
 }
 
-// serveModels lists the model and, as vLLM does, its adapters with the model as
-// their parent and no context of their own.
 func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
-	type model struct {
-		ID          string  `json:"id"`
-		Object      string  `json:"object"`
-		Created     int64   `json:"created"`
-		OwnedBy     string  `json:"owned_by"`
-		Root        string  `json:"root"`
-		Parent      *string `json:"parent"`
-		MaxModelLen *int    `json:"max_model_len"`
-	}
-	card := func(name string) model {
-		return model{ID: name, Object: "model", Created: s.start.Unix(), OwnedBy: "pitot", Root: name}
-	}
-	base := card(s.cfg.Model)
-	base.MaxModelLen = &s.cfg.MaxModelLen
-	models := []model{base}
-	for _, name := range s.cfg.Adapters {
-		m := card(name)
-		m.Parent = &s.cfg.Model
-		models = append(models, m)
-	}
-	b, _ := json.Marshal(map[string]any{"object": "list", "data": models})
-	writeJSON(w, http.StatusOK, b)
+	writeJSON(w, http.StatusOK, phrase.Models(s.start.Unix(), s.cfg.MaxModelLen, s.cfg.Model, s.cfg.Adapters...))
 }
 
 // serves tells whether name is the model, one of its adapters, or empty, which

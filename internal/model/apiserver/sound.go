@@ -3,13 +3,10 @@ package apiserver
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
-
-var errNotBase64Sound = errors.New("want a sound in base64")
 
 const (
 	// soundTokens is what a second of sound becomes, 25 as in Qwen2-Audio.

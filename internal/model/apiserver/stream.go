@@ -2,19 +2,11 @@ package apiserver
 
 import (
 	"net/http"
-	"time"
+
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
-// errorEvent is what vLLM sends when generation fails in mid-stream.
-const errorEvent = `data: {"error": {"message": "Internal server error", "type": "InternalServerError", "param": null, "code": 500}}`
-
-// generateErrorEvent is what SGLang sends instead.
-const generateErrorEvent = `data: {"error": {"message": "Internal server error"}}`
-
-const (
-	doneEvent = "data: [DONE]"
-	keepAlive = ": keep-alive"
-)
+const keepAlive = "keep-alive"
 
 // maxAround is how many events stand around the output of a stream at most.
 const maxAround = 8
@@ -22,10 +14,21 @@ const maxAround = 8
 // A streaming is the response of an exchange as server-sent events.
 type streaming struct {
 	*exchange
-	out   chunks
-	sent  int // tokens written or formatted
-	fresh int // tokens formatted and not yet written
-	limit int // tokens after which the fatal fault strikes, or all of them
+	out   *phrase.Writer
+	buf   []byte // formatted and not yet written
+	fresh int    // tokens in it
+	limit int    // tokens after which the fatal fault strikes, or all of them
+}
+
+func (x *exchange) streaming() *streaming {
+	if x.traits.crlf {
+		x.answer.LineEnd = "\r\n"
+	}
+	st := &streaming{exchange: x, out: x.req.Protocol.Stream(x.answer), limit: x.answer.Tokens}
+	if x.lot.fatal != nil {
+		st.limit = min(st.limit, x.lot.fatal.AfterTokens)
+	}
+	return st
 }
 
 // stream writes the response event by event, in vLLM's order: the headers as
@@ -33,13 +36,7 @@ type streaming struct {
 // token is there; the tokens, each event with as many as there are; the usage,
 // if asked for; and [DONE].
 func (x *exchange) stream() error {
-	st := &streaming{exchange: x, limit: x.plan.tokens}
-	st.out = x.chunks(time.Now().Unix())
-	st.out.crlf, st.out.prompt = x.traits.crlf, x.plan.promptTokens
-	st.out.usage = x.req.continuousUsage && !x.traits.noUsage
-	if x.lot.fatal != nil {
-		st.limit = min(st.limit, x.lot.fatal.AfterTokens)
-	}
+	st := x.streaming()
 	if st.limit == 0 && x.lot.is(FaultReset) {
 		return x.strike(nil)
 	}
@@ -55,94 +52,39 @@ func (x *exchange) stream() error {
 	return st.conclude()
 }
 
-// chunks is the formatter of the response's events.
-func (x *exchange) chunks(created int64) chunks {
-	if p := x.phrasing(created); p != nil {
-		return chunks{prefix: []byte("data: "), other: p, cached: -1}
-	}
-	return newChunks(x.api == chatAPI, x.id, x.req.model, created)
-}
-
-// phrasing is how the API words its answer; nil for OpenAI's two older ones.
-func (x *exchange) phrasing(created int64) phrasing {
-	switch x.api {
-	case generateAPI:
-		return newGenerated(x)
-	case responsesAPI:
-		return &responded{exchange: x, created: created}
-	case messagesAPI:
-		return &said{x}
-	case tgiAPI:
-		return newTGI(x)
-	case tritonAPI:
-		return &tensors{exchange: x}
-	case transcriptionAPI:
-		return &transcribed{exchange: x, created: created}
-	}
-	return nil
-}
-
-// errorEvent is what the API sends when generation fails in mid-stream.
-func (x *exchange) errorEvent() string {
-	switch x.api {
-	case generateAPI:
-		return generateErrorEvent
-	case responsesAPI:
-		return responsesErrorEvent
-	case messagesAPI:
-		return messagesErrorEvent
-	case tgiAPI:
-		return tgiErrorEvent
-	case tritonAPI:
-		return tritonErrorEvent
-	}
-	return errorEvent
-}
-
 // begin sends the headers, and what may come before the first token.
 func (st *streaming) begin() error {
-	st.head(http.StatusOK, "text/event-stream; charset=utf-8", -1)
+	st.head(phrase.Reply{Status: http.StatusOK, MediaType: phrase.EventStream})
 	if err := st.flush(nil, 0, 0); err != nil {
 		return err
 	}
 	if st.traits.comments {
-		st.out.comment(keepAlive)
+		st.buf = st.out.Comment(st.buf, keepAlive)
 	}
 	if st.traits.earlyRole {
-		st.out.role()
+		st.buf = st.out.Begin(st.buf)
 	}
-	if st.out.other != nil {
-		st.out.other.accept(&st.out)
-	}
-	if len(st.out.buf) == 0 {
-		return nil
-	}
+	st.buf = st.out.Accept(st.buf)
 	return st.send()
 }
 
 // tokens writes the output until the stream ends or the fatal fault strikes.
 func (st *streaming) tokens() error {
-	end := st.plan.tokens
+	end := st.answer.Tokens
 	if st.lot.unfinished() {
 		end = st.limit
 	}
-	role := st.api == chatAPI && !st.traits.earlyRole
-	begun := st.out.other == nil
-	for st.sent < end {
+	begun := st.traits.earlyRole
+	for st.out.Sent < end {
 		perEvent, events := st.group()
-		want := min(st.sent+perEvent*events, end)
-		ready, err := st.await(want)
+		ready, err := st.await(min(st.out.Sent+perEvent*events, end))
 		if err != nil {
 			return err
 		}
-		st.out.cached = st.cached()
+		st.out.Cached = st.cached()
 		if !begun {
 			begun = true
-			st.out.other.begin(&st.out)
-		}
-		if role {
-			role = false
-			st.out.role()
+			st.buf = st.out.Begin(st.buf)
 			if err := st.sendUnlessBatch(); err != nil {
 				return err
 			}
@@ -171,15 +113,15 @@ func (st *streaming) group() (perEvent, events int) {
 // variation in one write of events of perEvent tokens.
 func (st *streaming) advance(until, perEvent int) error {
 	switch {
-	case st.api == tgiAPI:
+	case st.req.Protocol.Single:
 		perEvent = 1
 	case !st.traits.batch:
-		perEvent = until - st.sent
+		perEvent = until - st.out.Sent
 	}
-	for st.sent < until && st.out.events < maxWriteEvents-maxAround {
-		st.event(min(perEvent, until-st.sent))
+	for st.out.Sent < until && st.out.Events < maxWriteEvents-maxAround {
+		st.event(min(perEvent, until-st.out.Sent))
 	}
-	if st.traits.batch && st.sent == st.plan.tokens && !st.lot.unfinished() {
+	if st.traits.batch && st.out.Sent == st.answer.Tokens && !st.lot.unfinished() {
 		return nil // conclude adds the end to this write
 	}
 	return st.send()
@@ -187,37 +129,34 @@ func (st *streaming) advance(until, perEvent int) error {
 
 // event formats the next n tokens.
 func (st *streaming) event(n int) {
-	spoilt := min(st.limit, st.plan.tokens-1) // the token whose event is malformed, if one is
-	broken := st.lot.is(FaultMalformed) && st.sent <= spoilt && spoilt < st.sent+n
-	start := len(st.out.buf)
-	st.out.openText()
-	st.out.buf = st.text.appendText(st.out.buf, n)
-	st.sent += n
-	st.fresh += n
-	last := st.sent == st.plan.tokens && !st.lot.unfinished()
+	spoilt := min(st.limit, st.answer.Tokens-1) // the token whose event is malformed, if one is
+	broken := st.lot.is(FaultMalformed) && st.out.Sent <= spoilt && spoilt < st.out.Sent+n
+	start := len(st.buf)
+	last := st.out.Sent+n == st.answer.Tokens && !st.lot.unfinished()
 	if last {
-		st.out.finishText(st.sent, st.plan.finish, st.plan.stopReason)
-	} else {
-		st.out.closeText(st.sent)
+		st.complete(&st.out.Answer)
 	}
+	st.buf = st.out.Event(st.buf, n, last)
+	st.fresh += n
 	switch {
 	case broken: // and with it the finish reason, if it is the last
 		st.struck()
-		st.out.buf = st.out.buf[:start+(len(st.out.buf)-start)*2/3]
-		st.out.end()
+		st.buf = st.out.Break(st.buf[:start+(len(st.buf)-start)*2/3])
 	case last:
-		st.rec.finish = st.plan.finish
+		st.rec.finish = st.answer.Finish
 	}
 	if st.traits.comments && st.dice.Uint64()&1 == 0 {
-		st.out.comment(keepAlive)
+		st.buf = st.out.Comment(st.buf, keepAlive)
 	}
 }
 
 // send writes what has been formatted.
 func (st *streaming) send() error {
-	err := st.write(st.out.buf, st.fresh, st.out.events)
-	st.out.clear()
-	st.fresh = 0
+	if len(st.buf) == 0 {
+		return nil
+	}
+	err := st.write(st.buf, st.fresh, st.out.Events)
+	st.buf, st.fresh, st.out.Events = st.buf[:0], 0, 0
 	return err
 }
 
@@ -232,21 +171,11 @@ func (st *streaming) sendUnlessBatch() error {
 
 // conclude ends a stream well.
 func (st *streaming) conclude() error {
-	if st.out.other != nil {
-		st.out.other.conclude(&st.out)
+	st.buf = st.out.Total(st.buf)
+	if err := st.sendUnlessBatch(); err != nil {
+		return err
 	}
-	if st.out.other == nil && st.req.usage && !st.traits.noUsage {
-		st.out.total(st.sent)
-		if err := st.sendUnlessBatch(); err != nil {
-			return err
-		}
-	}
-	if !st.traits.noDone && st.api.marked() {
-		st.out.line(doneEvent)
-	}
-	if len(st.out.buf) == 0 {
-		return nil
-	}
+	st.buf = st.out.End(st.buf, !st.traits.noDone)
 	return st.send()
 }
 
@@ -254,19 +183,8 @@ func (st *streaming) conclude() error {
 func (st *streaming) strikeStream() error {
 	if st.lot.is(FaultStreamError) {
 		st.struck()
-		for _, text := range []string{st.errorEvent(), doneEvent} {
-			if text == doneEvent && !st.api.marked() {
-				continue
-			}
-			st.out.line(text)
-			if err := st.send(); err != nil {
-				return err
-			}
-		}
-		return nil
+		st.buf = st.out.Fail(st.buf)
+		return st.send()
 	}
-	st.out.openText()
-	st.out.buf = st.text.appendText(st.out.buf, 1)
-	st.out.closeText(st.sent + 1)
-	return st.strike(st.out.buf)
+	return st.strike(st.out.Event(nil, 1, false))
 }

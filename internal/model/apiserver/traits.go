@@ -24,14 +24,14 @@ func (l lot) traits(req *request) traits {
 		t.names = append(t.names, name)
 		return true
 	}
-	t.comments = take(FaultComments, req.stream)
-	t.crlf = take(FaultCRLF, req.stream)
+	t.comments = take(FaultComments, req.Stream)
+	t.crlf = take(FaultCRLF, req.Stream)
 	t.split = take(FaultSplit, true)
-	t.batch = take(FaultBatch, req.stream)
-	t.noUsage = take(FaultNoUsage, req.usage || !req.stream && (req.api == completionsAPI || req.api == chatAPI))
-	t.noDone = take(FaultNoDone, req.stream && req.api.marked())
-	t.multiToken = take(FaultMultiToken, req.stream && req.api != tgiAPI)
-	t.earlyRole = take(FaultEarlyRole, req.stream && req.api == chatAPI)
+	t.batch = take(FaultBatch, req.Stream)
+	t.noUsage = take(FaultNoUsage, req.Usage || !req.Stream && req.Protocol.Counts)
+	t.noDone = take(FaultNoDone, req.Stream && req.Protocol.Marked)
+	t.multiToken = take(FaultMultiToken, req.Stream && !req.Protocol.Single)
+	t.earlyRole = take(FaultEarlyRole, req.Stream && req.Protocol.Roles)
 	return t
 }
 

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
@@ -56,8 +57,8 @@ func (t *truthWriter) field(name string, v int64) {
 }
 
 func (t *truthWriter) str(name, v string) {
-	t.buf = append(t.buf, name...)
-	t.buf = appendString(t.buf, v)
+	b, _ := json.Marshal(v) // a string always can be
+	t.buf = append(append(t.buf, name...), b...)
 }
 
 func (t *truthWriter) flush() {

@@ -16,8 +16,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// FitDraws is the number of the first draw that fitting uses; Compare uses
-// those below it.
+// FitDraws is the number of the first draw used for fitting; Compare uses those
+// below it.
 const FitDraws = 1000
 
 // A Comparison is a measured run beside its draws.
@@ -26,13 +26,13 @@ type Comparison struct {
 	Draws    int
 	Figures  []Figure
 	// Error is the mean absolute relative error of the figures' medians; Single is
-	// that of one draw, the median over the draws; and Floor is what Single would be
-	// if the medians were what was measured: the draws alone.
+	// that of one draw, the median over the draws; Floor is the value of Single if
+	// the medians equalled the measurements: the error of the draws alone.
 	Error, Single, Floor float64
 }
 
-// A Figure is one measured figure, in seconds or per second, and what the draws
-// gave.
+// A Figure is one measured figure, in seconds or per second, with the results of
+// the draws.
 type Figure struct {
 	Name     string
 	Measured float64
@@ -43,9 +43,9 @@ type Figure struct {
 // Error is the relative error of the median.
 func (f Figure) Error() float64 { return f.Median/f.Measured - 1 }
 
-// Compare runs draws draws of each piece of p's evidence, many at once, and makes
-// figures of them by the rules of the tool that measured it. The end of ctx ends it,
-// with its cause.
+// Compare runs draws draws of each piece of p's evidence, concurrently, and
+// computes figures by the rules of the tool that measured it. The end of ctx ends
+// it, with its cause.
 func Compare(ctx context.Context, p *profile.Profile, draws int, rules metrics.Rules) ([]Comparison, error) {
 	var out []Comparison
 	for i := range p.Evidence {
@@ -85,15 +85,14 @@ func compare(e *profile.Evidence, runs []map[string]float64) Comparison {
 	return c
 }
 
-// workers is how many draws are under way at once.
+// workers is the number of concurrent draws.
 const workers = 4
 
-// simulate runs draws first, first+1, ... of e and returns their figures by
-// name.
+// simulate runs draws first, first+1, ... of e and returns their figures by name.
 func simulate(ctx context.Context, p *profile.Profile, e *profile.Evidence, first uint64, draws int, rules metrics.Rules) ([]map[string]float64, error) {
 	by, ok := rules.Of(cmp.Or(e.Dialect, profile.DefaultDialect))
 	if !ok {
-		return nil, fmt.Errorf("no definitions of %s are known", e.Dialect)
+		return nil, fmt.Errorf("unknown dialect %s", e.Dialect)
 	}
 	runs := make([]map[string]float64, draws)
 	errs := make([]error, draws)
@@ -134,15 +133,15 @@ func once(c engine.Config, e *profile.Evidence, n uint64, by metrics.Definitions
 	}
 	for i, r := range p.Requests {
 		if tokens := r.Job.PromptTokens + r.Job.OutputTokens; tokens > c.Context() {
-			return nil, fmt.Errorf("draw %d: request %d has %d tokens, and the deployment takes %d (max_model_len)", n, i, tokens, c.Context())
+			return nil, fmt.Errorf("draw %d: request %d has %d tokens, but max_model_len is %d", n, i, tokens, c.Context())
 		}
 	}
 	out := sim.Run(model, p)
 	return byName(by.Figures(measured(e, by, out), e.DialectVersion)), nil
 }
 
-// identify gives every request a prompt like no other, as a prefix cache wants: one
-// that was preempted finds its own beginning again.
+// identify gives every request a unique prompt, as a prefix cache needs: a
+// preempted request finds its own prefix again.
 func identify(requests []sim.Request) {
 	for i := range requests {
 		job := &requests[i].Job
@@ -153,7 +152,8 @@ func identify(requests []sim.Request) {
 	}
 }
 
-// measured is the trace of a simulated run, with the percentiles that evidence may have.
+// measured is the trace of a simulated run, with the percentiles that evidence can
+// have.
 func measured(e *profile.Evidence, by metrics.Definitions, out sim.Outcome) *trace.Trace {
 	p := trace.Plan{Stream: true, Requests: len(out.Records), Protocol: by.Native, Percentiles: []float64{95, 99}}
 	if e.Chat {
@@ -162,17 +162,11 @@ func measured(e *profile.Evidence, by metrics.Definitions, out sim.Outcome) *tra
 	return &trace.Trace{Run: trace.Run{Kind: trace.Simulated, End: out.End, Plan: p}, Records: out.Records}
 }
 
-// evidenceNames are figures that evidence has under names of its own.
-var evidenceNames = map[string]string{
-	"throughput.requests": "requests_per_second", "throughput.output": "output_per_second",
-	"peak.output": "peak_output_per_second", "peak.concurrency": "peak_concurrency",
-}
-
-// byName are figures by the names that evidence has for them.
+// byName are figures by their names.
 func byName(figures []trace.Figure) map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range figures {
-		out[cmp.Or(evidenceNames[f.Name], f.Name)] = f.Value
+		out[f.Name] = f.Value
 	}
 	return out
 }

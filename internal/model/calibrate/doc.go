@@ -1,18 +1,18 @@
-// Package calibrate holds a profile against runs that were measured on what it
-// stands for.
+// Package calibrate compares a profile with measured runs of the deployment that it
+// describes.
 //
-// A note with a table tells the totals of a run and its latencies, but not its
-// requests. So the requests are drawn, from the laws that the profile states for
-// them and with the totals of the note, many times over; each draw is run in
-// virtual time; and the figures, by the definitions of the tool that wrote the
-// note, are compared with what it says:
+// A note with a table gives the totals of a run and its latencies, but not its
+// requests. So the requests are drawn many times, from the distributions in the
+// profile and with the totals of the note; each draw is run in virtual time; and
+// the figures, by the definitions of the tool that wrote the note, are compared
+// with the measured ones:
 //
 //	laws, totals ──draw n──> requests ──sim, engine──> trace ──metrics──> figures
 //	                                                                         │
 //	measured table ────────────────────────────────────── error of the median┘
 //
 // Draws are numbered. [Fit] adjusts a profile's numbers on the draws from
-// [FitDraws] on, [Compare] reports on others, so that no profile is praised for
-// the requests it was fitted to. How much the draws differ is told beside: no
-// model could do better than that on requests it does not know.
+// [FitDraws] on, [Compare] reports on others, so that no profile is judged on the
+// requests it was fitted to. The variation between draws is reported too: no model
+// could do better on unknown requests.
 package calibrate

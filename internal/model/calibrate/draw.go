@@ -33,8 +33,8 @@ func plan(e *profile.Evidence, n uint64) sim.Plan {
 	}
 }
 
-// schedule is Poisson arrivals with their gaps scaled so that the last of n is
-// at n/rate, as vLLM's benchmark makes them; all at once without a rate.
+// schedule is Poisson arrivals with gaps scaled so that the last of n is at n/rate,
+// like vLLM's benchmark; all at once without a rate.
 func schedule(r *rand.Rand, rate float64, n int) arrival.Schedule {
 	if rate == 0 {
 		return arrival.Burst()
@@ -49,7 +49,7 @@ func schedule(r *rand.Rand, rate float64, n int) arrival.Schedule {
 	return arrival.New(slices.Values(times), scale)
 }
 
-// lengths draws n lengths of at least 1 that add up to total.
+// lengths draws n lengths of at least 1 with the sum total.
 func lengths(r *rand.Rand, l profile.Lengths, n, total int) []int {
 	switch l.Law {
 	case profile.Lognormal:
@@ -64,8 +64,8 @@ func lengths(r *rand.Rand, l profile.Lengths, n, total int) []int {
 	return divide(slices.Repeat([]float64{1}, n), total, 0)
 }
 
-// divide cuts total into whole parts of at least 1, at most limit if it is not
-// 0, in proportion to the weights.
+// divide splits total into integers of at least 1, at most limit if it is not 0, in
+// proportion to the weights.
 func divide(weights []float64, total, limit int) []int {
 	parts := make([]int, len(weights))
 	if limit == 0 {
@@ -79,7 +79,7 @@ func divide(weights []float64, total, limit int) []int {
 		return sum - float64(total)
 	}, 0, float64(total))
 	left, carry := total, 0.0
-	for i, w := range weights { // what rounding leaves over goes to the next
+	for i, w := range weights { // the rounding error goes to the next
 		x := min(max(scale*w, 1), float64(limit)) + carry
 		parts[i] = int(min(max(math.Round(x), 1), float64(limit)))
 		carry = x - float64(parts[i])
@@ -98,7 +98,7 @@ func divide(weights []float64, total, limit int) []int {
 	return parts
 }
 
-// bisect is where f, which does not fall, crosses 0 between low and high.
+// bisect finds the zero of f, which does not decrease, between low and high.
 func bisect(f func(float64) float64, low, high float64) float64 {
 	for range 100 {
 		middle := (low + high) / 2
@@ -111,8 +111,7 @@ func bisect(f func(float64) float64, low, high float64) float64 {
 	return (low + high) / 2
 }
 
-// capped draws lengths of which a share is at the cap and the others follow a
-// power law.
+// capped draws lengths with a share at the cap and the others from a power law.
 func capped(r *rand.Rand, l profile.Lengths, n, total int) []int {
 	full := int(math.Round(l.AtCap * float64(n)))
 	short := make([]float64, n-full)
@@ -138,7 +137,7 @@ func capped(r *rand.Rand, l profile.Lengths, n, total int) []int {
 	return parts
 }
 
-// images draws the tokens of n pictures; nil without any.
+// images draws the tokens of n images; nil without any.
 func images(r *rand.Rand, m *profile.Images, n int) []int {
 	if m == nil {
 		return nil

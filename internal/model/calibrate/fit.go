@@ -16,34 +16,34 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
-// A FitPlan says what of a profile to adjust.
+// A FitPlan selects the numbers of a profile to adjust.
 type FitPlan struct {
 	Fields []string // paths such as cost.step or evidence.workload.image.sigma, the last of every piece of evidence
 	Draws  int      // of each piece of evidence that is marked as fitted
-	Steps  int      // evaluations at most
+	Steps  int      // maximum number of evaluations
 	Rules  metrics.Rules
-	// Progress, if not nil, is told of every better point.
+	// Progress, if not nil, is called with every better point.
 	Progress func(step int, loss float64)
 }
 
-// A Fitted is what a fit came to. Before and After are mean errors: of the
-// figures' geometric means over the draws, all figures weighing the same;
-// infinite where the fit was ended before they were known.
+// A Fitted is the result of a fit. Before and After are mean errors: of the
+// figures' geometric means over the draws, with equal weights; infinite if the fit
+// ended before they were known.
 type Fitted struct {
 	Before, After float64
 	Fields        []FittedField // as planned
 }
 
-// A FittedField is a number before and after, as a profile writes it.
+// A FittedField is a number before and after, in the profile's notation.
 type FittedField struct {
 	Path          string
 	Before, After string
 	Idle          bool // the evidence does not depend on it
 }
 
-// Fit changes the fields of p until the evidence marked as fitted is met as well
-// as it can be, by the simplex method of Nelder and Mead in the logarithms. The
-// end of ctx ends it with the best so far.
+// Fit changes the fields of p to minimize the error of the evidence marked as
+// fitted, by the simplex method of Nelder and Mead on logarithms. The end of ctx
+// ends it with the best point so far.
 func Fit(ctx context.Context, p *profile.Profile, f FitPlan) (Fitted, error) {
 	fields, err := f.fields(p)
 	if err != nil {
@@ -88,14 +88,14 @@ func set(fields []field, x []float64) {
 	}
 }
 
-// begin tells where a fit begins, and which fields it could as well leave alone.
+// begin returns the starting point of a fit, and the fields without influence.
 func (f FitPlan) begin(ctx context.Context, p *profile.Profile, fields []field) Fitted {
 	out := Fitted{Before: f.loss(ctx, p)}
 	out.After = out.Before
 	for i, field := range fields {
 		was := field.value()
 		told := FittedField{Path: f.Fields[i], Before: field.String(), Idle: !math.IsInf(out.Before, 1)}
-		for _, factor := range []float64{0.5, 2} { // far enough for a whole number to change
+		for _, factor := range []float64{0.5, 2} { // far enough to change an integer
 			field.set(was * factor)
 			if l := f.loss(ctx, p); l != out.Before && !math.IsInf(l, 1) {
 				told.Idle = false
@@ -115,8 +115,8 @@ func status(ctx context.Context) optimize.Status {
 	return optimize.NotTerminated
 }
 
-// hold keeps fields that the evidence does not tell about near where they
-// begin: to be e times off costs so much, spread over the fields.
+// hold keeps fields without influence on the evidence near their start: it is the
+// cost of being off by a factor of e, spread over the fields.
 const hold = 0.002
 
 func distance(x, y []float64) float64 {
@@ -127,8 +127,7 @@ func distance(x, y []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// loss is the mean error; infinite for a profile that cannot be, and once ctx has
-// ended.
+// loss is the mean error; infinite for an invalid profile, and once ctx has ended.
 func (f FitPlan) loss(ctx context.Context, p *profile.Profile) float64 {
 	l, err := f.meanError(ctx, p)
 	if err != nil || math.IsNaN(l) {
@@ -137,7 +136,7 @@ func (f FitPlan) loss(ctx context.Context, p *profile.Profile) float64 {
 	return l
 }
 
-// meanError is over all figures of the evidence that is marked as fitted.
+// meanError is over all figures of the evidence marked as fitted.
 func (f FitPlan) meanError(ctx context.Context, p *profile.Profile) (float64, error) {
 	if err := p.Validate(); err != nil {
 		return 0, err
@@ -164,14 +163,13 @@ func (f FitPlan) meanError(ctx context.Context, p *profile.Profile) (float64, er
 	return sum / float64(n), nil
 }
 
-// Validate reports fields that the profile does not have, or that cannot be
-// fitted.
+// Validate reports fields that the profile does not have, or that cannot be fitted.
 func (f FitPlan) Validate(p *profile.Profile) error {
 	_, err := f.fields(p)
 	return err
 }
 
-// A field is one number of a profile, in several places if it is one of the
+// A field is one number of a profile, in several places if it belongs to the
 // evidence.
 type field []reflect.Value
 
@@ -183,7 +181,7 @@ func (f field) value() float64 {
 	return f[0].Float()
 }
 
-// String is the number as a profile writes it.
+// String is the number in the profile's notation.
 func (f field) String() string {
 	if s, ok := f[0].Interface().(fmt.Stringer); ok {
 		return s.String()
@@ -211,7 +209,7 @@ func (f FitPlan) fields(p *profile.Profile) ([]field, error) {
 		found := find(reflect.ValueOf(p).Elem(), strings.Split(path, "."))
 		switch {
 		case strings.HasPrefix(path, "evidence.measured."):
-			errs = append(errs, fmt.Errorf("field %q: what was measured is not for fitting", path))
+			errs = append(errs, fmt.Errorf("field %q: measured figures cannot be fitted", path))
 		case len(found) == 0:
 			errs = append(errs, fmt.Errorf("field %q: the profile has no such number", path))
 		case found.value() <= 0:
@@ -222,7 +220,7 @@ func (f FitPlan) fields(p *profile.Profile) ([]field, error) {
 	return out, errors.Join(errs...)
 }
 
-// find follows the names of fields, as they are in YAML, to numbers.
+// find follows field names, as in YAML, to numbers.
 func find(v reflect.Value, path []string) field {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -11,10 +11,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-// foreign are the tools that measured.
+// foreign are the tools of the measurements.
 var foreign = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 
-// Every embedded profile with evidence states the error that it has.
+// Every embedded profile with evidence states its actual error.
 func TestProfilesStateTheirError(t *testing.T) {
 	seen := 0
 	for _, name := range profile.Names() {
@@ -27,7 +27,7 @@ func TestProfilesStateTheirError(t *testing.T) {
 		}
 		draws := 20
 		if p.Evidence[0].Workload.OutputTokens > 1e6 {
-			draws = 4 // which differ little, and take long
+			draws = 4 // which vary little, and take long
 		}
 		comparisons, err := Compare(t.Context(), p, draws, foreign)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestProfilesStateTheirError(t *testing.T) {
 	}
 }
 
-// One set of parameters stands for the three notes of one deployment, and only the
+// One set of parameters describes the three notes of one deployment, and only the
 // ablation was fitted.
 func TestThreeNotesShareOneSet(t *testing.T) {
 	for name, fitted := range map[string]bool{"vl-npu-ablation": true, "vl-npu-burst200": false, "vl-npu-c15": false} {

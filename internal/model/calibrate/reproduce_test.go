@@ -17,8 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-// known is a deployment whose evidence is its own draw: what is measured is what
-// it does.
+// known is a deployment with its own draw as evidence: its measurements are its
+// behaviour.
 func known(t *testing.T, fitted bool) *profile.Profile {
 	t.Helper()
 	p := &profile.Profile{Name: "known", Title: "t", Source: "s", Error: "e"}
@@ -35,7 +35,7 @@ func known(t *testing.T, fitted bool) *profile.Profile {
 			t.Fatal(err)
 		}
 		e.Measured = profile.Measured{
-			Duration: engine.Seconds(f["duration"]), OutputPerSecond: f["output_per_second"], PeakConcurrency: f["peak_concurrency"],
+			Duration: engine.Seconds(f["duration"]), Throughput: profile.Throughput{Output: f["throughput.output"]}, Peak: profile.Peak{Concurrency: f["peak.concurrency"]},
 			TTFT: profile.Times{Mean: engine.Seconds(f["ttft.mean"]), P99: engine.Seconds(f["ttft.p99"])},
 			TPOT: profile.Times{Mean: engine.Seconds(f["tpot.mean"]), Median: engine.Seconds(f["tpot.median"])},
 			ITL:  profile.Times{Mean: engine.Seconds(f["itl.mean"]), Median: engine.Seconds(f["itl.median"])},
@@ -123,7 +123,7 @@ func TestAFitThatIsStoppedGivesTheBestSoFar(t *testing.T) {
 	}
 }
 
-// Of requests that a full memory pushes out, a prefix cache keeps the beginnings.
+// A prefix cache keeps the prefixes of requests preempted by a full memory.
 func TestPreemptedRequestsFindThemselvesInThePrefixCache(t *testing.T) {
 	c := engine.Config{MaxModelLen: 3200, KV: engine.KVCache{Tokens: 3200}, Cost: engine.Costs{Step: 1e-3, PrefillToken: 1e-3}}
 	e := &profile.Evidence{Requests: 10, Workload: profile.Workload{
@@ -154,15 +154,15 @@ func TestAComparisonEndsWithItsContext(t *testing.T) {
 
 func TestFitNamesFieldsItCannotFit(t *testing.T) {
 	_, err := Fit(t.Context(), known(t, true), FitPlan{Rules: foreign, Fields: []string{"cost.stp", "cost.block", "title", "evidence.measured.duration"}})
-	for _, want := range []string{`field "evidence.measured.duration": what was measured`, `field "cost.stp": the profile has no such number`, `field "cost.block": must begin above 0`, `field "title"`} {
+	for _, want := range []string{`field "evidence.measured.duration": measured figures cannot be fitted`, `field "cost.stp": the profile has no such number`, `field "cost.block": must begin above 0`, `field "title"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
 
-// A request that the deployment would refuse is no part of any figure: to go on
-// without it would be to report on another load.
+// A request that the deployment would refuse is an error: leaving it out would be
+// another load.
 func TestARequestThatIsTooLongIsAnError(t *testing.T) {
 	p := known(t, false)
 	p.Engine.KV.Tokens = 160
@@ -171,7 +171,7 @@ func TestARequestThatIsTooLongIsAnError(t *testing.T) {
 	}
 }
 
-// An engine that takes no time has figures that are all 0, and do not vary.
+// An engine that takes no time has figures that are all 0, without variation.
 func TestFiguresOfNothingDoNotVary(t *testing.T) {
 	p := known(t, false)
 	p.Engine.Cost = engine.Costs{}
@@ -198,7 +198,7 @@ func TestAFieldOfEveryRunIsOne(t *testing.T) {
 	}
 }
 
-// Totals come out exactly, whatever the law.
+// Totals are exact for every law.
 func TestDrawsKeepTheTotals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "requests")

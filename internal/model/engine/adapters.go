@@ -2,21 +2,22 @@ package engine
 
 import "slices"
 
-// adapters are the LoRA adapters of a core: at most so many are in use at once,
-// and the one that was used longest ago makes way for another. Without slots
-// there is no limit and nothing to load.
+// adapters are the LoRA adapters of a core: a limited number is loaded at once, and
+// the least recently used one is evicted for another. Without slots there is no
+// limit and no loading.
 type adapters struct {
 	slots  int
 	users  map[string]int // running sequences by adapter
-	loaded []string       // in use or left over, the latest last
+	loaded []string       // in use or idle, the most recently used last
 }
 
-// fit reports whether a sequence with this adapter can run beside those that do.
+// fit reports whether a sequence with this adapter can run alongside the running
+// ones.
 func (a *adapters) fit(name string) bool {
 	return a.slots == 0 || name == "" || a.users[name] > 0 || len(a.users) < a.slots
 }
 
-// take counts a user of an adapter that fits and returns how many had to be
+// take adds a user of an adapter that fits and returns the number of adapters
 // loaded for it, 0 or 1.
 func (a *adapters) take(name string) int {
 	if a.slots == 0 || name == "" {
@@ -38,7 +39,7 @@ func (a *adapters) take(name string) int {
 	return 1
 }
 
-// drop counts a user less.
+// drop removes a user.
 func (a *adapters) drop(name string) {
 	if a.slots == 0 || name == "" {
 		return

@@ -1,9 +1,9 @@
 package engine
 
-// A blockTable holds the blocks that a prefix cache knows: by hash, and the idle
-// ones in the order in which they fell idle. There may be millions, one for each
-// token, so they lie in one array without pointers, and those that are removed
-// are used again. The zero value is empty.
+// A blockTable holds the blocks known to a prefix cache: by hash, and the idle ones
+// in the order in which they became idle. There may be millions, one per token, so
+// they are in one array without pointers, and removed ones are reused. The zero
+// value is empty.
 type blockTable struct {
 	blocks  []knownBlock // by blockID; number 0 is the root of the idle ones
 	buckets []blockID    // by the low bits of the hash, the first of a chain
@@ -11,11 +11,11 @@ type blockTable struct {
 	n       int
 }
 
-// A blockID is a place in a blockTable; 0 is none.
+// A blockID is an index into a blockTable; 0 is none.
 type blockID int32
 
 // A knownBlock is in the chain of its bucket, or in that of the removed ones, and,
-// if nobody holds it, in the ring of the idle ones.
+// if it has no holder, in the ring of the idle ones.
 type knownBlock struct {
 	hash       uint64
 	holders    int32
@@ -23,12 +23,12 @@ type knownBlock struct {
 	prev, next blockID
 }
 
-// bucket is where the chain of a hash begins. Hashes are scrambled already.
+// bucket is the start of the chain of a hash. Hashes are already scrambled.
 func (t *blockTable) bucket(hash uint64) *blockID {
 	return &t.buckets[hash&uint64(len(t.buckets)-1)]
 }
 
-// find returns 0 for a hash that is not known.
+// find returns 0 for an unknown hash.
 func (t *blockTable) find(hash uint64) blockID {
 	if t.n == 0 {
 		return 0
@@ -40,9 +40,9 @@ func (t *blockTable) find(hash uint64) blockID {
 	return id
 }
 
-// add makes a hash known that is not, with one holder.
+// add adds an unknown hash, with one holder.
 func (t *blockTable) add(hash uint64) blockID {
-	if 2*t.n >= len(t.buckets) { // most of what is looked for is not there: few chains, few looks
+	if 2*t.n >= len(t.buckets) { // most lookups miss: short chains keep them cheap
 		t.grow()
 	}
 	id := t.removed
@@ -76,7 +76,7 @@ func (t *blockTable) grow() {
 	}
 }
 
-// remove forgets an idle block.
+// remove deletes an idle block.
 func (t *blockTable) remove(id blockID) {
 	t.unlink(id)
 	at := t.bucket(t.blocks[id].hash)
@@ -88,17 +88,17 @@ func (t *blockTable) remove(id blockID) {
 	t.n--
 }
 
-// first is the block that fell idle first.
+// first is the block that became idle first.
 func (t *blockTable) first() blockID { return t.blocks[0].next }
 
-// linkLast puts a block behind the idle ones.
+// linkLast appends a block to the idle ones.
 func (t *blockTable) linkLast(id blockID) {
 	last := t.blocks[0].prev
 	t.blocks[id].prev, t.blocks[id].next = last, 0
 	t.blocks[last].next, t.blocks[0].prev = id, id
 }
 
-// unlink takes a block out of the idle ones.
+// unlink removes a block from the idle ones.
 func (t *blockTable) unlink(id blockID) {
 	b := &t.blocks[id]
 	t.blocks[b.prev].next, t.blocks[b.next].prev = b.next, b.prev

@@ -8,7 +8,7 @@ import (
 )
 
 // A blockTable finds what a map finds, and keeps the idle ones in order, however
-// many share a bucket and however often the buckets double.
+// many share a bucket and however often it grows.
 func TestBlockTableAgainstAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var table blockTable

@@ -1,12 +1,11 @@
 package engine
 
 // A Config describes a deployment: one or more replicas of an engine behind a
-// router. Fields carry the names they have in a profile. Sub-structs that are
-// nil, and numbers that are 0, leave a mechanism out.
+// router. Fields have the names used in a profile. Nil sub-structs, and numbers
+// that are 0, disable a mechanism.
 type Config struct {
-	// MaxModelLen is the longest context, prompt and output tokens together;
-	// 0 takes what the KV cache holds, at most
-	// DefaultContext.
+	// MaxModelLen is the longest context, prompt and output tokens together; 0
+	// means the capacity of the KV cache, at most DefaultContext.
 	MaxModelLen    int             `yaml:"max_model_len"`
 	Scheduler      Scheduler       `yaml:"scheduler"`
 	KV             KVCache         `yaml:"kv"`
@@ -16,45 +15,45 @@ type Config struct {
 	LoRA           *LoRA           `yaml:"lora"`
 	Disaggregation *Disaggregation `yaml:"disaggregation"`
 	Replicas       Replicas        `yaml:"replicas"`
-	Seed           uint64          `yaml:"-"` // of jitter and of what a draft hits
+	Seed           uint64          `yaml:"-"` // of jitter and of draft acceptance
 }
 
-// A Scheduler says who gets how many tokens in a step.
+// A Scheduler determines the tokens of each sequence in a step.
 type Scheduler struct {
 	Policy       string `yaml:"policy"`        // vllm (default), sglang or static
 	MaxSequences int    `yaml:"max_sequences"` // running at most; 256 if 0. The batch of the static policy
-	// TokenBudget is the tokens of a step (vllm; 8192 if 0), or of a prefill batch,
-	// unless its one prompt has more (sglang: max_prefill_tokens; 16384 if 0).
+	// TokenBudget is the number of tokens in a step (vllm; 8192 if 0), or in a
+	// prefill batch, unless its one prompt has more (sglang: max_prefill_tokens;
+	// 16384 if 0).
 	TokenBudget int `yaml:"token_budget"`
-	// Chunk is the most tokens of one prompt in a step; 0 is as many as the budget
-	// allows (vllm) or 8192 (sglang: chunked_prefill_size).
+	// Chunk is the maximum number of tokens of one prompt in a step; 0 means as
+	// many as the budget allows (vllm) or 8192 (sglang: chunked_prefill_size).
 	Chunk         int    `yaml:"chunk"`
 	WholePrompts  bool   `yaml:"whole_prompts"`  // prompts are not cut into chunks
-	EncoderBudget int    `yaml:"encoder_budget"` // image tokens of a step; the token budget if 0
+	EncoderBudget int    `yaml:"encoder_budget"` // image tokens per step; the token budget if 0
 	Order         string `yaml:"order"`          // of waiting jobs: fcfs (default), priority (vllm), longest-prefix (sglang)
-	// Mixed lets sequences decode beside a prefill (sglang).
+	// Mixed lets sequences decode alongside a prefill (sglang).
 	Mixed bool `yaml:"mixed"`
-	// Reserve is the share of what running sequences may still emit that is kept
-	// free of new prompts (sglang: new_token_ratio at start); 0.7 if 0.
+	// Reserve is the share of the tokens that running sequences may still emit,
+	// kept free of new prompts (sglang: new_token_ratio at start); 0.7 if 0.
 	Reserve float64 `yaml:"reserve"`
 }
 
-// A KVCache is the memory of keys and values, in tokens.
+// A KVCache is the memory for keys and values, in tokens.
 type KVCache struct {
-	Tokens      int      `yaml:"tokens"`       // capacity; 0 is no limit
-	Block       int      `yaml:"block"`        // tokens of a block; 16 if 0 (1 for sglang)
-	PrefixCache bool     `yaml:"prefix_cache"` // full blocks of prompts are found again
+	Tokens      int      `yaml:"tokens"`       // capacity; 0 means no limit
+	Block       int      `yaml:"block"`        // tokens per block; 16 if 0 (1 for sglang)
+	PrefixCache bool     `yaml:"prefix_cache"` // full blocks of prompts are reused
 	Elastic     *Elastic `yaml:"elastic"`
 }
 
-// Elastic maps the memory of the KV cache page by page as it is needed, in the
-// manner of kvcached.
+// Elastic maps the memory of the KV cache page by page on demand, like kvcached.
 type Elastic struct {
-	PageTokens int `yaml:"page_tokens"` // of a page that is mapped as one
-	SparePages int `yaml:"spare_pages"` // pages kept mapped when they fall empty
+	PageTokens int `yaml:"page_tokens"` // page size
+	SparePages int `yaml:"spare_pages"` // empty pages kept mapped
 }
 
-// Costs turn the work of a step into its time:
+// Costs give the duration of a step:
 //
 //	step + sequence·D + context_token·ΣL              D decoding sequences with contexts L
 //	  + draft_token·V                                 V draft tokens verified
@@ -63,8 +62,8 @@ type Elastic struct {
 //	  + block·(new KV blocks) + page·(pages mapped)
 //	  + adapter·(LoRA adapters loaded)
 //
-// The prefill line counts where P > 0. P includes image tokens, at
-// prefill_token plus what image_token adds.
+// The prefill line applies if P > 0. P includes image tokens, which cost
+// prefill_token plus image_token.
 type Costs struct {
 	Step         Seconds `yaml:"step"`
 	Sequence     Seconds `yaml:"sequence"`
@@ -80,10 +79,10 @@ type Costs struct {
 	Page         Seconds `yaml:"page"`
 	Adapter      Seconds `yaml:"adapter"`
 
-	// DecodeTable, in place of step and sequence, is the time of a step that
-	// decodes so many sequences; PrefillTable, in place of prefill and
-	// prefill_token, what so many prompt tokens add to it. Both are linear between
-	// their points and beyond the last two.
+	// DecodeTable replaces step and sequence: the duration of a step by the number
+	// of decoding sequences. PrefillTable replaces prefill and prefill_token: the
+	// additional time by the number of prompt tokens. Both are linear between their
+	// points and beyond the last two.
 	DecodeTable  []Point `yaml:"decode_table"`
 	PrefillTable []Point `yaml:"prefill_table"`
 
@@ -93,41 +92,41 @@ type Costs struct {
 	Jitter float64 `yaml:"jitter"`
 }
 
-// A Point of a table of costs: At sequences or tokens take Time.
+// A Point of a cost table: At sequences or tokens take Time.
 type Point struct {
 	At   float64 `yaml:"at"`
 	Time Seconds `yaml:"time"`
 }
 
-// A Frontend is the API server in front of the engine: it works on requests
-// on their way in and on output on its way out.
+// A Frontend is the API server in front of the engine: it works on incoming
+// requests and on outgoing tokens.
 type Frontend struct {
-	Request Seconds `yaml:"request"` // work for each request
-	// PromptToken and ImageToken are work for each token of the request.
+	Request Seconds `yaml:"request"` // work per request
+	// PromptToken and ImageToken are work per token of the request.
 	PromptToken Seconds `yaml:"prompt_token"`
 	ImageToken  Seconds `yaml:"image_token"`
 	Delay       Seconds `yaml:"delay"` // of a request, without work
-	Chunk       Seconds `yaml:"chunk"` // work for each chunk of output
-	// Blocking has one worker for requests and output alike, so that each holds up
-	// the other; else requests have Workers of their own.
+	Chunk       Seconds `yaml:"chunk"` // work per chunk of output
+	// Blocking means that one worker handles requests and output, so that each
+	// delays the other; otherwise requests have their own Workers.
 	Blocking bool `yaml:"blocking"`
 	Workers  int  `yaml:"workers"` // 1 if 0
 }
 
 // Speculative decoding drafts tokens and verifies them in one step: a sequence
-// emits 1 token and as many more as are accepted in a row.
+// emits 1 token plus the drafts accepted in a row.
 type Speculative struct {
-	Drafts     int     `yaml:"drafts"`     // tokens a draft, at most MaxDrafts
-	Acceptance float64 `yaml:"acceptance"` // chance of each, given those before it
+	Drafts     int     `yaml:"drafts"`     // tokens per draft, at most MaxDrafts
+	Acceptance float64 `yaml:"acceptance"` // acceptance probability of each, given those before it
 }
 
 // LoRA limits the adapters in use at once.
 type LoRA struct {
-	Slots int `yaml:"slots"` // adapters that fit; a step runs no more of them
+	Slots int `yaml:"slots"` // adapters that fit; a step uses no more of them
 }
 
-// Disaggregation moves prefill to servers of its own: a request is prefilled
-// there, its keys and values cross a link, and it decodes here.
+// Disaggregation moves prefill to separate servers: they prefill a request, its KV
+// cache crosses a link, and it decodes here.
 type Disaggregation struct {
 	PrefillServers int       `yaml:"prefill_servers"` // 1 if 0
 	Scheduler      Scheduler `yaml:"scheduler"`       // of a prefill server
@@ -136,14 +135,14 @@ type Disaggregation struct {
 	Link           Link      `yaml:"link"`
 }
 
-// A Link carries keys and values, one request after the other.
+// A Link transfers KV caches, one request after the other.
 type Link struct {
 	Latency   Seconds `yaml:"latency"`    // of each transfer
-	Bandwidth float64 `yaml:"bandwidth"`  // bytes per second, 0 is no limit
+	Bandwidth float64 `yaml:"bandwidth"`  // bytes per second, 0 means no limit
 	TokenSize int     `yaml:"token_size"` // bytes of a token's keys and values
 }
 
-// Replicas are equal engines behind a router.
+// Replicas are identical engines behind a router.
 type Replicas struct {
 	Count  int    `yaml:"count"`  // 1 if 0
 	Router string `yaml:"router"` // round-robin (default), least-loaded or prefix-aware

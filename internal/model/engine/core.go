@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Core is one engine: sequences that wait, sequences that run, and memory. It
-// goes step by step and has no clock: Begin plans a step and tells how long it
-// takes, End is called when it is over.
+// A Core is one engine: waiting sequences, running sequences, and memory. It
+// proceeds step by step and has no clock: Begin plans a step and returns its
+// duration, End is called when it is over.
 type Core struct {
 	policy  Policy
 	kv      KV
@@ -19,15 +19,15 @@ type Core struct {
 	jitter  float64
 	drafts  int // draft tokens of a decoding sequence
 	accept  float64
-	chunk   int  // most tokens of one prompt in a step, 0 = no limit
+	chunk   int  // maximum tokens of one prompt in a step, 0 = no limit
 	encoder int  // image tokens of a step
-	block   int  // tokens of a block of kv
-	context int  // tokens of a sequence that go through the model at most, drafts among them
+	block   int  // tokens per block of kv
+	context int  // maximum tokens of a sequence that go through the model, including drafts
 	ranked  bool // waiting is in order of priority
 
 	waiting  queue
 	running  []*Seq // in order of admission
-	rested   bool   // there was nothing to do since the step before
+	rested   bool   // there was nothing to do after the previous step
 	plan     Plan
 	adapters adapters
 	rand     *rand.Rand
@@ -37,7 +37,7 @@ type Core struct {
 	step     uint32        // number of the step being planned, from 1
 }
 
-// A Policy decides who gets how many tokens in the next step: it gives shares
+// A Policy determines the tokens of each sequence in the next step: it gives shares
 // to running sequences and admits waiting ones, until the step is full.
 type Policy interface {
 	Plan(c *Core)
@@ -46,24 +46,24 @@ type Policy interface {
 // A Plan is the next step.
 type Plan struct {
 	Work
-	decodes []share // of sequences that decode
-	prompts []share // of prompts, and of what is computed again
+	decodes []share // of decoding sequences
+	prompts []share // of prompts, and of recomputed sequences
 	encoder int     // image tokens left
 }
 
-// A share is what one sequence gets of a step.
+// A share is one sequence's part of a step.
 type share struct {
 	seq    *Seq
-	tokens int32 // computed, draft tokens among them
+	tokens int32 // computed, including draft tokens
 }
 
-// An Output is tokens that a step made for a sequence.
+// An Output is tokens produced by a step for a sequence.
 type Output struct {
 	seq    *Seq
 	tokens int32
 }
 
-// coreConfig is what a core is made of.
+// coreConfig is the configuration of a core.
 type coreConfig struct {
 	scheduler   Scheduler
 	kv          KVCache
@@ -89,7 +89,7 @@ func newCore(c coreConfig) *Core {
 	return core
 }
 
-// Add puts s in the queue.
+// Add enqueues s.
 func (c *Core) Add(s *Seq) {
 	s.status = waiting
 	s.arrived = c.arrivals
@@ -97,7 +97,7 @@ func (c *Core) Add(s *Seq) {
 	c.enqueue(s)
 }
 
-// enqueue puts s at the end of the queue, or where its priority wants it.
+// enqueue puts s at the end of the queue, or at its place by priority.
 func (c *Core) enqueue(s *Seq) {
 	if !c.ranked {
 		c.waiting.pushLast(s)
@@ -112,7 +112,7 @@ func (s *Seq) before(t *Seq) bool {
 	return s.Priority < t.Priority || s.Priority == t.Priority && s.arrived < t.arrived
 }
 
-// Cancel forgets s and frees what it holds; false if it is not here.
+// Cancel removes s and frees its resources; false if it is not here.
 func (c *Core) Cancel(s *Seq) bool {
 	switch s.status {
 	case waiting:
@@ -127,8 +127,8 @@ func (c *Core) Cancel(s *Seq) bool {
 	return true
 }
 
-// Begin plans a step at now and tells how long it takes; false if there is
-// nothing to do, or nothing that can be done.
+// Begin plans a step at now and returns its duration; false if there is nothing to
+// do, or nothing that can be done.
 func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.now = now
 	c.step++
@@ -151,8 +151,8 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	return t.Duration(), true
 }
 
-// account adds up the work of the shares of prompts. Pairs are whole numbers and
-// halves, so that their sums are exact.
+// account adds up the work of prompt shares. Pairs are multiples of one half, so
+// their sums are exact.
 func (c *Core) account() {
 	w := &c.plan.Work
 	for _, sh := range c.plan.prompts {
@@ -169,16 +169,16 @@ func (c *Core) account() {
 	}
 }
 
-// factor is a lognormal draw of mean 1. The last digits, in which machines may
-// differ, are cut off.
+// factor is a lognormal draw with mean 1. The last digits, which may differ between
+// machines, are cut off.
 func (c *Core) factor() float64 {
 	v := math.Log1p(c.jitter * c.jitter)
 	f := math.Exp(float64(math.Sqrt(v)*c.rand.NormFloat64()) - v/2)
 	return math.Round(f*(1<<24)) / (1 << 24)
 }
 
-// End ends the step that Begin planned: it appends the tokens made to out, and
-// lets go of the sequences that are done.
+// End ends the step planned by Begin: it appends the produced tokens to out, and
+// releases finished sequences.
 func (c *Core) End(out []Output) []Output {
 	finished := 0
 	for _, sh := range c.plan.decodes {
@@ -220,14 +220,14 @@ func (c *Core) End(out []Output) []Output {
 	return out
 }
 
-// finish lets go of a sequence that this core is done with.
+// finish releases a sequence that this core has finished.
 func (c *Core) finish(s *Seq) {
 	s.done = int(s.last) == s.OutputTokens
 	s.status = gone
 	c.release(s)
 }
 
-// verify draws how many of a draft's tokens are accepted.
+// verify draws the number of accepted draft tokens.
 func (c *Core) verify(drafted int32) int32 {
 	n := int32(0)
 	for n < drafted && c.rand.Float64() < c.accept {
@@ -240,9 +240,9 @@ func (c *Core) verify(drafted int32) int32 {
 	return n
 }
 
-// wants is how many tokens s would take of a step with so many left: draft
-// tokens beside the one to decode, as far as the longest context goes, or as
-// much of the prompt as its chunk, the budget and the encoder allow.
+// wants is the number of tokens that s would take of a step with this remaining
+// budget: draft tokens in addition to the one to decode, within the longest
+// context, or as much of the prompt as its chunk, the budget and the encoder allow.
 func (c *Core) wants(s *Seq, budget int) int {
 	if s.decodes() {
 		return min(1+c.drafts, budget, max(c.context-s.computed, 1))
@@ -254,8 +254,8 @@ func (c *Core) wants(s *Seq, budget int) int {
 	return c.encodable(s, n)
 }
 
-// encodable cuts n tokens of s ahead of the first image that the encoder has no
-// budget for in this step. One that is larger than the whole budget is taken
+// encodable cuts n tokens of s before the first image that exceeds the encoder's
+// remaining budget in this step. An image larger than the whole budget is taken
 // alone.
 func (c *Core) encodable(s *Seq, n int) int {
 	at, left := s.at, c.plan.encoder
@@ -270,9 +270,9 @@ func (c *Core) encodable(s *Seq, n int) int {
 	return n
 }
 
-// decode gives tokens to running sequences from number i on, as long as they
-// decode, memory is at hand and the budget lasts. It returns the number of the
-// first that got none, and what is left of the budget.
+// decode gives tokens to running sequences from number i on, while they decode and
+// memory and budget last. It returns the number of the first without tokens, and
+// the remaining budget.
 func (c *Core) decode(i, budget int) (next, left int) {
 	n, had := 1+c.drafts, len(c.plan.decodes)
 	for ; i < len(c.running) && budget >= n; i++ {
@@ -289,7 +289,7 @@ func (c *Core) decode(i, budget int) (next, left int) {
 	return i, budget
 }
 
-// give gives n tokens of the step to s if there is memory for them.
+// give gives s n tokens of the step if there is memory for them.
 func (c *Core) give(s *Seq, n int) bool {
 	if s.computed+n > s.room && !c.grow(s, s.computed+n) {
 		return false
@@ -306,8 +306,8 @@ func (c *Core) give(s *Seq, n int) bool {
 	return true
 }
 
-// grow makes room for so many tokens of s. What a block has beyond the longest
-// context is no room: draft tokens do not go there.
+// grow allocates room for this many tokens of s. The part of a block beyond the
+// longest context does not count: draft tokens do not go there.
 func (c *Core) grow(s *Seq, tokens int) bool {
 	g, ok := c.kv.Grow(s, tokens)
 	c.plan.Blocks += g.Blocks
@@ -316,8 +316,8 @@ func (c *Core) grow(s *Seq, tokens int) bool {
 	return ok
 }
 
-// decodeAll gives every running sequence that decodes its tokens, as far as there
-// is memory.
+// decodeAll gives tokens to every running sequence that decodes, while there is
+// memory.
 func (c *Core) decodeAll() {
 	for i := 0; i < len(c.running); i++ {
 		i, _ = c.decode(i, math.MaxInt)
@@ -327,13 +327,13 @@ func (c *Core) decodeAll() {
 	}
 }
 
-// admit moves number i of the queue to the running ones and gives it a share of
-// at most budget tokens: all it has to compute, or, unless it must be whole, a
-// first chunk. It returns 0 and changes nothing if that cannot be, or if fits,
-// which is asked when it is known how much of it is cached, says no.
+// admit moves number i of the queue to the running ones and gives it a share of at
+// most budget tokens: all its remaining work, or, unless it must be whole, a first
+// chunk. It returns 0 and changes nothing if that is impossible, or if fits, called
+// when the cached part is known, returns false.
 func (c *Core) admit(i, budget int, whole bool, fits func() bool) (tokens int) {
 	s := c.waiting.at(i)
-	fresh := s.computed == 0 // else it was prefilled elsewhere
+	fresh := s.computed == 0 // otherwise it was prefilled elsewhere
 	if fresh {
 		s.computed = c.kv.Match(s)
 		s.skipImages()
@@ -358,9 +358,8 @@ func (c *Core) admit(i, budget int, whole bool, fits func() bool) (tokens int) {
 	return n
 }
 
-// preempt takes away all that s holds, and its share of the step: it will
-// compute everything again, once it is its turn. It returns the tokens of the
-// share.
+// preempt takes all resources of s, and its share of the step; s will recompute
+// everything when it is admitted again. It returns the tokens of the share.
 func (c *Core) preempt(s *Seq) (tokens int) {
 	c.counters.Preemptions++
 	c.running = slices.DeleteFunc(c.running, func(r *Seq) bool { return r == s })
@@ -372,7 +371,7 @@ func (c *Core) preempt(s *Seq) (tokens int) {
 	return tokens
 }
 
-// take takes the share of s out of the plan, and returns its tokens.
+// take removes the share of s from the plan, and returns its tokens.
 func (p *Plan) take(s *Seq) (tokens int) {
 	mine := func(sh share) bool { return sh.seq == s }
 	if i := slices.IndexFunc(p.decodes, mine); i >= 0 {
@@ -395,7 +394,7 @@ func (c *Core) release(s *Seq) {
 	c.adapters.drop(s.Adapter)
 }
 
-// available is how many tokens more fit into memory.
+// available is the number of further tokens that fit into memory.
 func (c *Core) available() int {
 	held, total := c.kv.Blocks()
 	return (total - held) * c.block

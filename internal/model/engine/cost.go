@@ -2,25 +2,25 @@ package engine
 
 import "sort"
 
-// A Work is what a step has to do: all that a Cost sees of it.
+// A Work is the work of a step, as seen by a Cost.
 type Work struct {
-	Decodes       int     // sequences that decode, padding of a static batch among them
-	Context       int64   // tokens behind them, in all
+	Decodes       int     // decoding sequences, including padding of a static batch
+	Context       int64   // their context tokens in total
 	Drafted       int     // draft tokens verified
 	Prefills      int     // prompts, or chunks of them
-	PrefillTokens int     // image tokens among them
+	PrefillTokens int     // including image tokens
 	PrefillPairs  float64 // Σ n(L+n/2) over chunks of n tokens after L
 	Images        int
 	ImageTokens   int
 	ImagePairs    float64 // ΣT² over images
-	Blocks, Pages int     // of the KV cache, newly taken and newly mapped
+	Blocks, Pages int     // of the KV cache, newly allocated and newly mapped
 	Adapters      int     // LoRA adapters loaded
 }
 
-// A Cost turns the work of a step into the time it takes.
+// A Cost gives the duration of a step from its work.
 type Cost interface{ Time(*Work) Seconds }
 
-// cost is the Cost that c describes.
+// cost returns the Cost described by c.
 func (c Costs) cost() Cost {
 	if c.DecodeTable == nil && c.PrefillTable == nil {
 		return linear(c)
@@ -43,7 +43,7 @@ func (c linear) Time(w *Work) Seconds {
 	return t + c.Block.times(float64(w.Blocks)) + c.Page.times(float64(w.Pages)) + c.Adapter.times(float64(w.Adapters))
 }
 
-// tabled takes the sums of the linear cost, and what the tables give.
+// tabled combines the linear cost with tables.
 type tabled Costs
 
 // Time is the sum.
@@ -55,8 +55,8 @@ func (c tabled) Time(w *Work) Seconds {
 	return t
 }
 
-// A curve is linear between its points, level ahead of the first, and goes on
-// beyond the last as it came there.
+// A curve is linear between its points, constant before the first, and continues
+// the last segment beyond the last.
 type curve []Point
 
 func (c curve) at(x float64) Seconds {

@@ -11,13 +11,13 @@ type Deployment struct {
 	jobs     map[uint64]*assigned
 }
 
-// An assigned job and the replica that has it.
+// An assigned job and its replica.
 type assigned struct {
 	seq *Seq
 	at  *replica
 }
 
-// New makes an idle deployment. The error is that of Validate.
+// New returns an idle deployment. The error is that of Validate.
 func New(c Config) (*Deployment, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func New(c Config) (*Deployment, error) {
 	return d, nil
 }
 
-// Context is the longest context that c takes, prompt and output together.
+// Context is the longest context of c, prompt and output together.
 func (c Config) Context() int { return c.withDefaults().MaxModelLen }
 
 // Add routes a job to a replica.
@@ -46,7 +46,7 @@ func (d *Deployment) Add(now time.Duration, j Job) {
 	r.front.enter(now, s)
 }
 
-// Cancel forgets a job and frees what it holds.
+// Cancel removes a job and frees its resources.
 func (d *Deployment) Cancel(_ time.Duration, id uint64) {
 	if a := d.jobs[id]; a != nil {
 		d.forget(id, a)
@@ -68,15 +68,15 @@ func (d *Deployment) Next() (time.Duration, bool) {
 	return t, t < forever
 }
 
-// Step goes on until now.
+// Step advances to now.
 func (d *Deployment) Step(now time.Duration, out []Emission) []Emission {
 	out, _ = d.run(now, out, false)
 	return out
 }
 
-// Run goes on until limit, but not beyond the instant at which a job is done,
-// nor much longer than it takes to fill out. It returns the instant it got to.
-// It is Step for those who would otherwise have to ask Next for every event.
+// Run advances to limit, but not beyond the instant at which a job is done, nor
+// much longer than it takes to fill out. It returns the instant it reached. It
+// replaces Step for callers that would otherwise call Next for every event.
 func (d *Deployment) Run(limit time.Duration, out []Emission) ([]Emission, time.Duration) {
 	return d.run(limit, out, true)
 }
@@ -98,7 +98,7 @@ func (d *Deployment) run(limit time.Duration, out []Emission, early bool) ([]Emi
 	return out, at
 }
 
-// ended counts the jobs whose last emission was given out.
+// ended counts the jobs with their last emission returned.
 func (d *Deployment) ended() (n int) {
 	for _, r := range d.replicas {
 		n += r.front.ended
@@ -106,7 +106,8 @@ func (d *Deployment) ended() (n int) {
 	return n
 }
 
-// runAll lets the replica go on whose turn it is, until it is another's.
+// runAll advances the replica with the earliest event, until another one is
+// earlier.
 func (d *Deployment) runAll(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
 	ended := d.ended()
 	for {
@@ -157,7 +158,7 @@ func (c *Core) addTo(l *Load) {
 	}
 }
 
-// Flush empties the prefix caches of what no sequence holds.
+// Flush empties the prefix caches, except for blocks in use.
 func (d *Deployment) Flush() {
 	for _, r := range d.replicas {
 		for _, s := range r.servers {
@@ -166,7 +167,7 @@ func (d *Deployment) Flush() {
 	}
 }
 
-// Flush forgets cached blocks that nobody holds.
+// Flush removes cached blocks without a holder.
 func (c *Core) Flush() {
 	if f, ok := c.kv.(interface{ Flush() }); ok {
 		f.Flush()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// BenchmarkDeployment counts simulated output tokens per CPU-second, every
+// BenchmarkDeployment counts simulated output tokens per CPU-second, with every
 // emission recorded.
 func BenchmarkDeployment(b *testing.B) {
 	text := Config{Cost: Costs{Step: 7e-3, Sequence: 30e-6, Prefill: 1.4e-3, PrefillToken: 17e-6}}
@@ -66,8 +66,8 @@ func BenchmarkDeployment(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory counts the bytes that are allocated for a job, from its
-// arrival to its end; what it emits takes none.
+// BenchmarkMemory counts the bytes allocated for a job, from its arrival to its
+// end; its emissions allocate none.
 func BenchmarkMemory(b *testing.B) {
 	const out = 1000
 	d := mustNew(b, Config{Cost: Costs{Step: 7e-3}})
@@ -106,7 +106,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// cpuTime is the processor time of this process.
+// cpuTime is the CPU time of this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,10 +1,9 @@
-// Package engine decides when each token leaves a serving engine that is not
-// there.
+// Package engine simulates a serving engine: it decides when each token leaves.
 //
-// A [Model] takes jobs and gives back emissions: so many tokens of that job, due
-// at this instant. There are two. A [Latency] draws delays and knows of no
-// batch. A [Deployment] is the subject of this page: it goes through the steps of
-// a real engine, and the delays follow from who shares them.
+// A [Model] takes jobs and returns emissions: a number of tokens of a job, due at
+// an instant. There are two. A [Latency] draws delays and knows no batches. A
+// [Deployment] is the subject of this page: it simulates the steps of a real
+// engine, and the delays follow from the jobs that share them.
 //
 //	         ┌──────────── replica, one of Replicas.Count behind a router ────────────┐
 //	         │ ┌ frontend ┐          ┌ core ───────────────────────────────────┐      │
@@ -16,12 +15,12 @@
 //
 // # A step
 //
-// A core ([Core]) is always in one step, or idle. When a step begins, the
-// policy shares it out: a sequence that decodes gets one token, a prompt all or a
-// chunk of it. The memory for these tokens is taken then. When the step ends,
-// every sequence whose last known token went through the model emits the next
-// one. What was planned is not changed in between: a job that comes waits for the
-// next step, and one that is cancelled leaves a gap.
+// A core ([Core]) is always in one step, or idle. When a step begins, the policy
+// divides it: a decoding sequence gets one token, a prompt all its tokens or a
+// chunk of them. The memory for these tokens is allocated then. When the step ends,
+// every sequence with its last known token computed emits the next one. The plan
+// does not change in between: a new job waits for the next step, and a cancelled
+// one leaves a gap.
 //
 //	step 1  ▒▒▒▒ prompt of A ▒▒▒▒        A emits 1
 //	step 2  a ▒▒▒ prompt of B, cut ▒▒▒   A emits 2
@@ -29,29 +28,30 @@
 //	step 4  a b                          A emits 4, B emits 2
 //
 // The policy is vllm (one budget, running sequences first; preemption by
-// computing again), sglang (prompts first; memory reserved by a ratio;
-// retraction) or static (a batch until its last sequence is done). Where the text
-// of another server decides, its version and file stand with the policy.
+// recomputation), sglang (prompts first; memory reserved by a ratio; retraction) or
+// static (a batch runs until its last sequence is done). A policy that follows the
+// code of another server cites its version and file.
 //
-// A step takes a sum of coefficients times its work: a constant, sequences,
-// context, prompt tokens and pairs of them, images, blocks and pages. The formula
-// is that of [Costs]. Tables can replace its two main lines. The coefficients are
-// the machine and the model; nothing else is known of either.
+// The duration of a step is a sum of coefficients times its work: a constant,
+// sequences, context, prompt tokens and pairs of them, images, blocks and pages.
+// The formula is that of [Costs]. Tables can replace its two main lines. The
+// coefficients represent the machine and the model; nothing else is known of
+// either.
 //
-// # What each mechanism adds
+// # Mechanisms
 //
-//   - KV cache: blocks of tokens. With a limit there is waiting, preemption, and
-//     prompts that are computed twice.
-//   - Prefix cache: full blocks of prompts are found again, under the hash of all
-//     up to their end; the least recently used go first. They are known from the
-//     moment that they are scheduled.
-//   - Elastic: pages are mapped as blocks come to need them, at a cost.
-//   - Frontend: work on requests and on output. Output that waits is merged, so
-//     that a chunk may hold several tokens. A blocking frontend has one worker for
-//     both, and makes prompts slow down the streams of others.
-//   - Images: an encoder budget cuts a chunk ahead of an image.
+//   - KV cache: blocks of tokens. A limit causes waiting, preemption, and
+//     recomputed prompts.
+//   - Prefix cache: full blocks of prompts are reused, by the hash of all tokens up
+//     to their end; the least recently used are evicted first. They are known from
+//     the moment they are scheduled.
+//   - Elastic: pages are mapped as blocks need them, at a cost.
+//   - Frontend: work on requests and on output. Waiting output is merged, so
+//     a chunk may hold several tokens. A blocking frontend has one worker for
+//     both, so prompts slow down the streams of others.
+//   - Images: an encoder budget cuts a chunk before an image.
 //   - Speculative: a step drafts tokens and verifies them. Those accepted in a row
-//     are emitted with the one that is certain. Each is a draw.
+//     are emitted with the one that is certain. Each is a random draw.
 //   - LoRA: slots for adapters, and the time to load one.
 //   - Disaggregation: cores that prefill, and a link to the one that decodes. The
 //     first token comes with the transfer.
@@ -60,19 +60,18 @@
 //
 // # Time
 //
-// The model has no clock and no goroutines. All instants come from the caller,
-// and it does not matter whether they are those of the wall or of a
-// simulation: [Deployment.Step] goes on until now, and emissions carry the
-// instants they were due at. A live server sleeps until [Deployment.Next]; a
-// prediction calls [Deployment.Run], which goes as fast as the processor
-// does. The same jobs at the same instants, and the same seed, give the same
-// emissions, in one Step or in a thousand.
+// The model has no clock and no goroutines. All instants come from the caller, and
+// may be real or simulated: [Deployment.Step] advances to now, and emissions carry
+// the instants at which they were due. A live server sleeps until
+// [Deployment.Next]; a prediction calls [Deployment.Run], which advances as fast as
+// the processor allows. The same jobs at the same instants, and the same seed, give
+// the same emissions, in one Step or in a thousand.
 //
 // # Left out
 //
-// No operators, kernels or parallelism: what they cost is in the coefficients.
-// No time between steps: it is in the constant. Answers are not cached, only
-// prompts. A step does not overlap with the scheduling of the next. Link and
-// cores fail never; a request does not time out. A job longer than
-// [Config.Context] is for the caller to refuse.
+// There are no operators, kernels or parallelism: the coefficients include their
+// cost. There is no time between steps: the constant includes it. Only prompts are
+// cached, not answers. A step does not overlap with the scheduling of the next.
+// Link and cores never fail; requests have no timeout. The caller must refuse a job
+// longer than [Config.Context].
 package engine

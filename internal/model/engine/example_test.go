@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
-// An engine whose steps take 20 ms and 50 µs for each prompt token serves two
-// jobs. The second prompt goes beside the first one's second token.
+// An engine with steps of 20 ms plus 50 µs per prompt token serves two jobs. The
+// second prompt shares a step with the first job's second token.
 func Example() {
 	d, err := engine.New(engine.Config{Cost: engine.Costs{Step: 20e-3, PrefillToken: 50e-6}})
 	if err != nil {

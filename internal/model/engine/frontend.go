@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// A frontend is the API server between client and engine. It works on requests
-// on their way in (Request and the tokens' shares), which then take Delay, and
-// on output on its way out (Chunk each).
+// A frontend is the API server between client and engine. It works on incoming
+// requests (Request plus the costs per token), which then take Delay, and on
+// outgoing tokens (Chunk each).
 //
 //	requests ──▶ ▒▒▒ ──▶ delay ──▶ engine
 //	                                 │
 //	client ◀── chunks ◀── ▒▒▒ ◀──────┘ output, merged by sequence
 //
-// Output that waits is merged: a sequence whose last token has not left when
-// the next one comes sends both as one chunk. With Blocking both boxes are one
-// worker, who takes turns: one request, then all output there is.
+// Waiting output is merged: if the last token of a sequence has not left when the
+// next one comes, both leave as one chunk. With Blocking both boxes are one worker,
+// which alternates: one request, then all waiting output.
 type frontend struct {
 	Frontend
 	chunk, delay time.Duration
 
-	inbox   queue           // requests to be worked on, when blocking
+	inbox   queue           // requests to process, when blocking
 	outbox  []*Seq          // sequences with output, in order
-	free    time.Duration   // when the worker of output (and requests, if blocking) is free
-	busy    bool            // it works until free
-	request *Seq            // on what, if on a request
+	free    time.Duration   // when the worker of output (and of requests, if blocking) is free
+	busy    bool            // the worker works until free
+	request *Seq            // in progress, if it is a request
 	output  bool            // it worked on output last
 	workers []time.Duration // when each worker of requests is free, if not blocking
 	coming  arrivals        // requests on their way to the engine
@@ -38,13 +38,13 @@ func newFrontend(f Frontend) *frontend {
 	return &frontend{Frontend: f, chunk: f.Chunk.Duration(), delay: f.Delay.Duration(), workers: make([]time.Duration, max(f.Workers, 1))}
 }
 
-// work is the time that s takes on its way in.
+// work is the time to process s on its way in.
 func (f *frontend) work(s *Seq) time.Duration {
 	text := s.firstImage()
 	return (f.Request + f.PromptToken.times(float64(text)) + f.ImageToken.times(float64(s.PromptTokens-text))).Duration()
 }
 
-// enter takes a request at now.
+// enter accepts a request at now.
 func (f *frontend) enter(now time.Duration, s *Seq) {
 	if f.Blocking {
 		f.inbox.pushLast(s)
@@ -62,8 +62,8 @@ func (f *frontend) enter(now time.Duration, s *Seq) {
 	f.coming.push(later(ready, f.delay), s)
 }
 
-// put takes output of the engine at now. It is appended to out when it leaves
-// at once.
+// put accepts output of the engine at now. It is appended to out if it leaves at
+// once.
 func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Emission {
 	if f.chunk == 0 && !f.Blocking {
 		had := len(out)
@@ -87,12 +87,12 @@ func (f *frontend) put(now time.Duration, outputs []Output, out []Emission) []Em
 	return out
 }
 
-// emit fills in an emission of s, in its place: there is one for every token.
+// emit fills in an emission of s, in place: there is one for every token.
 func (s *Seq) emit(e *Emission, at time.Duration, tokens int32) {
 	e.ID, e.Start, e.At, e.Tokens, e.Cached, e.Done = s.id, s.start, at, tokens, s.cached, s.done
 }
 
-// next gives the worker something to do at now, if it is free.
+// next gives the worker its next work at now, if it is free.
 func (f *frontend) next(now time.Duration) {
 	if f.busy {
 		return
@@ -112,7 +112,7 @@ func (f *frontend) next(now time.Duration) {
 	}
 }
 
-// send begins to send all output there is, a chunk for each sequence.
+// send starts sending all waiting output, a chunk for each sequence.
 func (f *frontend) send(now time.Duration) {
 	if f.sent == len(f.leaving) {
 		f.leaving, f.sent = f.leaving[:0], 0
@@ -127,7 +127,7 @@ func (f *frontend) send(now time.Duration) {
 	f.busy, f.free = true, now
 }
 
-// done ends what the worker was busy with at now.
+// done ends the worker's current work at now.
 func (f *frontend) done(now time.Duration) {
 	f.busy = false
 	if s := f.request; s != nil {
@@ -137,8 +137,8 @@ func (f *frontend) done(now time.Duration) {
 	f.next(now)
 }
 
-// flush appends what has left until now to out; with early it stops behind
-// the instant at which a job was done.
+// flush appends the output that has left until now to out; with early it stops
+// after the instant at which a job was done.
 func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emission {
 	for ; f.sent < len(f.leaving) && f.leaving[f.sent].At <= now; f.sent++ {
 		e := f.leaving[f.sent]
@@ -153,15 +153,15 @@ func (f *frontend) flush(now time.Duration, out []Emission, early bool) []Emissi
 	return out
 }
 
-// forget drops the output of a cancelled sequence.
+// forget discards the output of a cancelled sequence.
 func (f *frontend) forget(s *Seq) {
 	f.outbox = slices.DeleteFunc(f.outbox, func(o *Seq) bool { return o == s })
 	kept := slices.DeleteFunc(f.leaving[f.sent:], func(e Emission) bool { return e.ID == s.ID })
 	f.leaving = f.leaving[:f.sent+len(kept)]
 }
 
-// arrivals are sequences that arrive somewhere later, the earliest first;
-// those of one instant in the order in which they were pushed.
+// arrivals are sequences with a later arrival, the earliest first; equal instants
+// in the order of insertion.
 type arrivals struct {
 	items []arrival
 	n     uint64
@@ -188,22 +188,22 @@ func (a *arrivals) next() time.Duration {
 	return a.items[0].at
 }
 
-// Len is part of heap.Interface.
+// Len implements heap.Interface.
 func (a *arrivals) Len() int { return len(a.items) }
 
-// Less is part of heap.Interface.
+// Less implements heap.Interface.
 func (a *arrivals) Less(i, j int) bool {
 	x, y := a.items[i], a.items[j]
 	return x.at < y.at || x.at == y.at && x.order < y.order
 }
 
-// Swap is part of heap.Interface.
+// Swap implements heap.Interface.
 func (a *arrivals) Swap(i, j int) { a.items[i], a.items[j] = a.items[j], a.items[i] }
 
-// Push is part of heap.Interface.
+// Push implements heap.Interface.
 func (a *arrivals) Push(x any) { a.items = append(a.items, x.(arrival)) }
 
-// Pop is part of heap.Interface.
+// Pop implements heap.Interface.
 func (a *arrivals) Pop() any {
 	last := len(a.items) - 1
 	x := a.items[last]

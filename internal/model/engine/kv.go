@@ -1,26 +1,26 @@
 package engine
 
-// A KV is the memory for keys and values, in blocks of some tokens each. A Seq
-// holds whole blocks.
+// A KV is the memory for keys and values, in blocks of tokens. A Seq holds whole
+// blocks.
 type KV interface {
-	// Match finds the beginning of s's prompt that is cached, takes hold of it and
-	// returns its length in tokens, less than all that s has to compute.
+	// Match finds the cached prefix of s's prompt, holds it and returns its length
+	// in tokens, less than all that s has to compute.
 	Match(s *Seq) int
-	// Grow makes room for so many tokens of s in all. It takes all it needs, or
-	// nothing.
+	// Grow allocates room for this many tokens of s in total. It allocates
+	// everything or nothing.
 	Grow(s *Seq, tokens int) (Growth, bool)
-	// Release lets go of all that s holds.
+	// Release frees everything that s holds.
 	Release(s *Seq)
-	// Blocks tells how many blocks are held, and how many there are.
+	// Blocks returns the number of blocks held and their total.
 	Blocks() (held, total int)
-	// Kept is how many blocks have contents: those held and those cached.
+	// Kept is the number of blocks with contents: held or cached.
 	Kept() int
 }
 
-// A Growth is what Grow took.
+// A Growth is the allocation of a Grow.
 type Growth struct{ Blocks, Pages int }
 
-// newKV makes the memory that k describes, defaults filled in.
+// newKV returns the memory described by k, which has its defaults filled in.
 func newKV(k KVCache) KV {
 	total := maxBlocks
 	if k.Tokens > 0 {
@@ -37,16 +37,16 @@ func newKV(k KVCache) KV {
 	return kv
 }
 
-// maxBlocks is a memory without limit.
+// maxBlocks is the size of an unlimited memory.
 const maxBlocks = 1 << 40
 
-// A pool is memory of equal blocks, and knows only how many are held.
+// A pool is memory of equal blocks that only counts the held ones.
 type pool struct{ block, held, total int }
 
 // Match finds nothing.
 func (p *pool) Match(*Seq) int { return 0 }
 
-// Grow takes the blocks that s lacks.
+// Grow allocates the missing blocks of s.
 func (p *pool) Grow(s *Seq, tokens int) (Growth, bool) {
 	need := p.lacks(s, tokens)
 	if p.held+need > p.total {
@@ -72,15 +72,14 @@ func (p *pool) Release(s *Seq) {
 	s.blocks, s.room = 0, 0
 }
 
-// Blocks counts.
+// Blocks returns the counts.
 func (p *pool) Blocks() (held, total int) { return p.held, p.total }
 
-// Kept is what is held.
+// Kept is the number held.
 func (p *pool) Kept() int { return p.held }
 
-// An elasticKV maps memory a page at a time, as blocks come to need it, and
-// unmaps pages that fall empty but for a few. Blocks are taken to lie close
-// together.
+// An elasticKV maps memory page by page, as blocks need it, and unmaps empty pages
+// except the spare ones. It assumes that blocks are contiguous.
 type elasticKV struct {
 	KV
 	perPage, spare int
@@ -98,13 +97,13 @@ func (e *elasticKV) Grow(s *Seq, tokens int) (Growth, bool) {
 	return g, ok
 }
 
-// Release unmaps what is not needed, but for the spare pages.
+// Release unmaps unneeded pages, except the spare ones.
 func (e *elasticKV) Release(s *Seq) {
 	e.KV.Release(s)
 	e.unmap()
 }
 
-// Flush forgets cached blocks, and unmaps their pages.
+// Flush removes cached blocks, and unmaps their pages.
 func (e *elasticKV) Flush() {
 	if c, ok := e.KV.(*prefixCache); ok {
 		c.Flush()

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A naive prefix cache: every block is an object, known by the text up to its
-// end, and everything is found by looking at all of them.
+// A naive prefix cache: every block is an object, identified by the text up to its
+// end, and every lookup is a linear search.
 type naiveKV struct {
 	block, total int
 	caches       bool
@@ -18,9 +18,9 @@ type naiveKV struct {
 }
 
 type naiveBlock struct {
-	text    string // up to its end, if it is known
+	text    string // up to its end, if known
 	holders map[*Seq]bool
-	idle    int // when it fell idle
+	idle    int // when it became idle
 }
 
 func text(s *Seq, tokens int) string { return fmt.Sprint(s.Adapter, s.Prompt[:tokens]) }
@@ -80,7 +80,7 @@ func (n *naiveKV) grow(s *Seq, tokens int) bool {
 	return true
 }
 
-// unknown is a block of s that is not known.
+// unknown is an unknown block of s.
 func (n *naiveKV) unknown(s *Seq) *naiveBlock {
 	for _, b := range n.blocks {
 		if b.holders[s] && b.text == "" {
@@ -109,7 +109,7 @@ func (n *naiveKV) release(s *Seq) {
 		}
 	}
 	n.blocks = left
-	for k := s.PromptTokens / n.block * n.block; k > 0; k -= n.block { // the end falls idle first
+	for k := s.PromptTokens / n.block * n.block; k > 0; k -= n.block { // the end becomes idle first
 		if b := n.find(text(s, k)); b != nil && len(b.holders) == 0 && b.idle == 0 {
 			n.clock++
 			b.idle = n.clock
@@ -117,7 +117,7 @@ func (n *naiveKV) release(s *Seq) {
 	}
 }
 
-// touched forgets when blocks fell idle that are held again.
+// touched clears the idle times of blocks that are held again.
 func (n *naiveKV) touched() {
 	for _, b := range n.blocks {
 		if len(b.holders) > 0 {
@@ -134,7 +134,7 @@ func (n *naiveKV) flush() {
 	}
 }
 
-// Memory of every kind does what the naive one does.
+// Every kind of memory behaves like the naive one.
 func TestKVAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		block := rapid.IntRange(1, 3).Draw(t, "block")
@@ -205,7 +205,7 @@ func checkKV(t *rapid.T, kv KV, naive *naiveKV) {
 	}
 }
 
-// Pages are mapped as they are needed, once, and unmapped but for the spare.
+// Pages are mapped on demand, once, and unmapped except for the spare ones.
 func TestElasticPages(t *testing.T) {
 	kv := newKV(KVCache{Tokens: 100, Block: 1, Elastic: &Elastic{PageTokens: 10, SparePages: 2}})
 	a, b := newSeq(Job{}), newSeq(Job{})

@@ -7,15 +7,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
-// A Latency is the plain timing model: jobs queue in order of arrival for one
-// of Slots places; a job that gets its place at s emits
+// A Latency is the simple timing model: jobs queue in order of arrival for one of
+// Slots places; a job that gets its place at s emits
 //
 //	token 1  at  s + TTFT + PerPromptToken·(prompt tokens) + Σ PerImage
 //	token k  at  token k-1 + ITL
 //
-// TTFT and PerPromptToken are drawn once per job, PerImage once per image, ITL
-// once per later token. A place is free again the instant its last token is due.
-// The zero value answers at once.
+// TTFT and PerPromptToken are drawn once per job, PerImage once per image, ITL once
+// per later token. A place is free again the instant its last token is due. The
+// zero value answers at once.
 type Latency struct {
 	TTFT           dist.Duration
 	ITL            dist.Duration
@@ -36,8 +36,8 @@ type LatencyModel struct {
 	rand    *rand.Rand
 }
 
-// NewLatencyModel makes an empty core. A job's draws depend on seed and the
-// job's ID alone, not on the other jobs.
+// NewLatencyModel returns an empty core. A job's draws depend only on seed and the
+// job's ID, not on the other jobs.
 func NewLatencyModel(m Latency, seed uint64) *LatencyModel {
 	c := &LatencyModel{model: m, seed: seed, jobs: make(map[uint64]*seat)}
 	c.rand = rand.New(&c.source)
@@ -56,12 +56,12 @@ type seat struct {
 	dice    rand.PCG
 }
 
-// A seatSource lends the core's one rand.Rand to the seat at hand.
+// A seatSource lends the core's one rand.Rand to the current seat.
 type seatSource struct{ dice *rand.PCG }
 
 func (s *seatSource) Uint64() uint64 { return s.dice.Uint64() }
 
-// Add brings a job; it starts at once if a place is free.
+// Add adds a job; it starts at once if a place is free.
 func (c *LatencyModel) Add(now time.Duration, j Job) {
 	s := &seat{job: j, arrived: now, left: max(j.OutputTokens, 1), index: -1}
 	s.dice = Dice(c.seed, "latency", j.ID)
@@ -71,7 +71,7 @@ func (c *LatencyModel) Add(now time.Duration, j Job) {
 	c.fill(now)
 }
 
-// Cancel forgets a job; the oldest waiting job takes the place it frees at now.
+// Cancel removes a job; the oldest waiting job takes its place at now.
 func (c *LatencyModel) Cancel(now time.Duration, id uint64) {
 	s := c.jobs[id]
 	if s == nil {
@@ -113,13 +113,13 @@ func (c *LatencyModel) Step(now time.Duration, out []Emission) []Emission {
 	return out
 }
 
-// Load counts the places taken and the jobs waiting for one.
+// Load counts occupied places and waiting jobs.
 func (c *LatencyModel) Load() Load {
 	return Load{Running: len(c.due), Waiting: c.waiting}
 }
 
-// fill gives free places to waiting jobs at now, or at their arrival if that
-// was later: a Step that catches up frees places in the past.
+// fill gives free places to waiting jobs at now, or at their arrival if that was
+// later: a late Step frees places in the past.
 func (c *LatencyModel) fill(now time.Duration) {
 	for c.waiting > 0 && (c.model.Slots == 0 || len(c.due) < c.model.Slots) {
 		s := c.queue[0]
@@ -134,7 +134,7 @@ func (c *LatencyModel) fill(now time.Duration) {
 		c.due.add(s)
 	}
 	if c.waiting == 0 {
-		c.queue = nil // what is left, if anything, was cancelled
+		c.queue = nil // the rest, if any, was cancelled
 	}
 }
 
@@ -213,7 +213,7 @@ func (c calendar) down(i int) {
 	}
 }
 
-// forever stands for an instant that never comes: two of them still fit a Duration.
+// forever is an instant that never comes: the sum of two still fits a Duration.
 const forever = dist.Longest
 
 // later is t+d, at most forever.

@@ -14,8 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
-// TestCoreScripts plays testdata/core. A script is a model and then, in order
-// of time:
+// TestCoreScripts runs the scripts in testdata/core. A script is a model and then,
+// in order of time:
 //
 //	add AT ID [out=N] [prompt=N] [images=N]
 //	cancel AT ID
@@ -134,7 +134,7 @@ func (s *script) scan(text string, dst any) {
 	}
 }
 
-// A move is what happens at an instant: a job comes, or one leaves.
+// A move is an event: a job arrives or leaves.
 type move struct {
 	at     time.Duration
 	add    Job
@@ -205,8 +205,9 @@ func TestCoreKeepsEveryToken(t *testing.T) {
 	})
 }
 
-// checkEmissions wants time to go forward, every job to start after it came
-// and in order of arrival, and all its tokens once, unless it was cancelled.
+// checkEmissions checks that time advances, that every job starts after its arrival
+// and in order of arrival, and that it emits each token once, unless it was
+// cancelled.
 func checkEmissions(t *rapid.T, moves []move, all []Emission) {
 	arrived, want, cancelled := map[uint64]time.Duration{}, map[uint64]int{}, map[uint64]time.Duration{}
 	for _, m := range moves {
@@ -244,7 +245,7 @@ func checkEmissions(t *rapid.T, moves []move, all []Emission) {
 	}
 }
 
-// Emissions depend on the arrivals alone, not on when the core is asked.
+// Emissions depend only on the arrivals, not on the times of the calls.
 func TestCoreDoesNotMindLateSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model, moves := drawLatency(t), drawMoves(t, false)
@@ -266,7 +267,7 @@ func TestCoreDoesNotMindLateSteps(t *testing.T) {
 	})
 }
 
-// Delays that add up to more than a Duration holds do not come at once.
+// Delays with a sum beyond a Duration do not come at once.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
 	day := dist.Constant(24 * time.Hour)
 	for name, model := range map[string]Latency{
@@ -285,7 +286,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 	}
 }
 
-// The draws of a job do not depend on the others.
+// The draws of a job are independent of the others.
 func TestJobDrawsAreItsOwn(t *testing.T) {
 	model := Latency{TTFT: mustDist(t, "exponential(10ms)"), ITL: mustDist(t, "gamma(5ms,1)")}
 	alone, crowded := NewLatencyModel(model, 3), NewLatencyModel(model, 3)

@@ -5,34 +5,34 @@ import (
 	"slices"
 )
 
-// sglang is the scheduler of SGLang: prompts go first. A step is either a batch
-// of prompts, as long as there are some that fit, or one token for every
-// running sequence; with Mixed both at once.
+// sglang is the scheduler of SGLang: prompts go first. A step is either a batch of
+// prompts, as long as some fit, or one token for every running sequence; with Mixed
+// it is both.
 //
-// The chunk cuts a prompt, the budget never does: one that would use it up goes
-// with the next batch, or alone.
+// The chunk cuts a prompt, the budget never does: a prompt that would exceed it
+// goes with the next batch, or alone.
 //
-// A prompt fits if there is memory for it and all its answer, beside what the
-// running sequences are expected to emit yet: ratio times what they may. That
-// ratio falls from step to step, and is as at the start after a rest. When it
-// has fallen too low and memory runs out, running sequences are retracted, those
-// with the shortest answers first, and the ratio rises again.
+// A prompt fits if there is memory for it and its whole answer, in addition to the
+// expected further output of the running sequences: ratio times their maximum. That
+// ratio falls from step to step, and is reset after an idle period. When it has
+// fallen too low and memory runs out, running sequences are retracted, those with
+// the shortest answers first, and the ratio rises again.
 //
-// Once a prompt did not fit, or all places were taken, the batch is full: nobody
-// is admitted, however far the ratio falls, before a decode step has found it
-// smaller. A batch that has just begun is never full. A request whose LoRA adapter
-// finds no slot is passed over. (SGLang 0.5, managers/scheduler.py,
-// schedule_policy.py and schedule_batch.py)
+// Once a prompt did not fit, or all places were taken, the batch is full: no
+// request is admitted, however far the ratio falls, until a decode step has found
+// it smaller. A new batch is never full. A request without a free slot for its LoRA
+// adapter is skipped. (SGLang 0.5, managers/scheduler.py, schedule_policy.py and
+// schedule_batch.py)
 type sglang struct {
 	Scheduler
 	ratio, floor, decay float64
 	full                bool
-	had                 int // sequences of the step before
+	had                 int // sequences of the previous step
 }
 
 // Constants of SGLang's new_token_ratio: its floor as a share of the start, the
-// steps until it gets there, the most output of a sequence that is reckoned
-// with, and the steps that the ratio makes room for after a retraction.
+// steps until it gets there, the largest output of a sequence that it considers,
+// and the steps that the ratio makes room for after a retraction.
 const (
 	ratioFloor   = 0.14
 	ratioSteps   = 600
@@ -61,9 +61,9 @@ func (p *sglang) Plan(c *Core) {
 	p.had = len(c.running)
 }
 
-// prefill gives shares to prompts: to one that was cut first, then to waiting
-// ones. Among these are, with disaggregation, sequences that were prefilled
-// elsewhere and only decode.
+// prefill gives shares to prompts: first to a partial one, then to waiting ones.
+// With disaggregation these include sequences that were prefilled elsewhere and
+// only decode.
 func (p *sglang) prefill(c *Core) {
 	budget, chunk := p.TokenBudget, p.Chunk
 	if p.WholePrompts {
@@ -111,7 +111,8 @@ func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
 	}
 }
 
-// mixed is how many sequences decode beside the prompts, in the same budget.
+// mixed is the number of sequences that decode alongside the prompts, in the same
+// budget.
 func (p *sglang) mixed(c *Core) (n int) {
 	for _, s := range c.running {
 		if p.Mixed && s.decodes() {
@@ -121,8 +122,8 @@ func (p *sglang) mixed(c *Core) (n int) {
 	return n
 }
 
-// reserved is the memory kept for running sequences: for what is expected of
-// those that decode, and for all that the others may come to hold.
+// reserved is the memory kept for running sequences: the expected output of
+// decoding ones, and the maximum of the others.
 func (p *sglang) reserved(c *Core) (tokens int) {
 	left := 0
 	for _, s := range c.running {
@@ -135,14 +136,14 @@ func (p *sglang) reserved(c *Core) (tokens int) {
 	return tokens + int(float64(left)*p.ratio)
 }
 
-// lacks is the memory that s has yet to take, for the rest of its prompt and its
-// answer, and for the block that it will not fill.
+// lacks is the memory that s still needs, for the rest of its prompt and its
+// answer, and for its partial block.
 func (c *Core) lacks(s *Seq) int {
 	return max(s.length-s.room, 0) + min(s.left(), outputClip) + c.block
 }
 
-// sort puts the longest cached beginnings first, unless too many wait for that
-// to be worth the search.
+// sort puts the longest cached prefixes first, unless too many requests wait for
+// the search to pay off.
 func (p *sglang) sort(c *Core) {
 	const most = 128
 	if c.waiting.len() > most {
@@ -156,9 +157,9 @@ func (p *sglang) sort(c *Core) {
 	slices.SortStableFunc(c.waiting.all(), func(a, b *Seq) int { return found[b] - found[a] })
 }
 
-// decode gives a token to every running sequence, retracting some if memory
-// does not suffice for all. Beside prompts the ratio stays, and a sequence without
-// memory waits.
+// decode gives a token to every running sequence, retracting some if memory is
+// insufficient. In a mixed step the ratio stays, and a sequence without memory
+// waits.
 func (p *sglang) decode(c *Core) {
 	if len(c.plan.prompts) == 0 {
 		p.ratio = max(p.ratio-p.decay, p.floor)
@@ -169,7 +170,7 @@ func (p *sglang) decode(c *Core) {
 	c.decodeAll()
 }
 
-// short reports whether memory does not suffice for n more tokens of everybody.
+// short reports whether memory is insufficient for n more tokens of every sequence.
 func (p *sglang) short(c *Core, n int) bool {
 	need := 0
 	for _, s := range c.running {
@@ -181,7 +182,7 @@ func (p *sglang) short(c *Core, n int) bool {
 }
 
 // retract sends sequences back to the queue until the others have memory; one
-// always stays.
+// always remains.
 func (p *sglang) retract(c *Core) {
 	for len(c.running) > 1 && p.short(c, 1+c.drafts) {
 		victim := c.running[0]

@@ -1,11 +1,11 @@
 package engine
 
-// static takes a batch of waiting sequences, prefills them together, and takes
-// no other until the last of them is done. Those that are done before it go on
-// as padding and cost as much. Memory is set aside for whole answers.
+// static prefills a batch of waiting sequences together, and starts no other until
+// the last of them is done. Finished sequences stay as padding and cost as much.
+// Memory is reserved for whole answers.
 type static struct {
 	Scheduler
-	batch int // sequences of the batch under way, padding among them
+	batch int // sequences of the current batch, including padding
 }
 
 // Plan fills the step.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SGLang's ratio falls from 0.7 to 0.14 of that in 600 steps, and starts again
-// after a rest.
+// SGLang's ratio falls from 0.7 to 0.14 of that in 600 steps, and is reset after an
+// idle period.
 func TestReserveStartsAgainAfterARest(t *testing.T) {
 	d := mustNew(t, Config{Scheduler: Scheduler{Policy: "sglang"}, Cost: Costs{Step: 1e-3}})
 	p := d.replicas[0].decode.policy.(*sglang)
@@ -27,15 +27,14 @@ func TestReserveStartsAgainAfterARest(t *testing.T) {
 	same("after a rest", 0.7)
 }
 
-// A beginning is followed only as long as its replica has not 33 jobs more than
-// another.
+// A prefix keeps its replica only while that has at most 32 jobs more than another.
 func TestPrefixAwareKeepsBalance(t *testing.T) {
 	r := newRouter(Config{KV: KVCache{Block: 2}, Replicas: Replicas{Router: "prefix-aware"}})
 	s := newSeq(Job{PromptTokens: 4, Prompt: []int32{1, 2, 3, 4}})
 	replicas := []*replica{{load: 1}, {load: 0}}
 	for i, want := range []struct{ load, to int }{{0, 1}, {33, 1}, {34, 0}, {0, 0}} {
 		if replicas[1].load = want.load; i == 3 {
-			replicas[0].load = 2 // what was sent elsewhere stays there
+			replicas[0].load = 2 // requests sent elsewhere stay there
 		}
 		if to := r.route(s, replicas); to != want.to {
 			t.Errorf("%d: to %d with %d jobs", i, to, want.load)

@@ -2,7 +2,7 @@ package engine
 
 import "slices"
 
-// policy makes the policy that s names, defaults filled in.
+// policy returns the policy named by s, which has its defaults filled in.
 func (s Scheduler) policy() Policy {
 	switch s.Policy {
 	case "sglang":
@@ -13,17 +13,17 @@ func (s Scheduler) policy() Policy {
 	return vllm{s}
 }
 
-// vllm is the scheduler of vLLM's V1 engine. One budget of tokens serves all;
-// running sequences come first, each with what it has to do, then waiting ones,
-// so that prompts fill in chunks what decoding leaves:
+// vllm is the scheduler of vLLM's V1 engine. All share one token budget; running
+// sequences come first, each with its pending work, then waiting ones, so that
+// prompts fill in chunks the budget that decoding leaves:
 //
 //	budget │ d d d d d d │ chunk of a prompt ──▶│ next prompt, cut ──▶│
 //	        running       running, unfinished    admitted
 //
-// A running sequence for which there is no memory pushes out the one that came
-// last (or matters least), which is computed again from the start; then nobody
-// is admitted in this step. The first waiting one that does not fit ends
-// admission; one whose LoRA adapter finds no slot is passed over. (vLLM 0.30,
+// A running sequence without memory preempts the one that came last (or has the
+// lowest priority), which is recomputed from the start; then no request is admitted
+// in this step. The first waiting one that does not fit ends admission; one without
+// a free slot for its LoRA adapter is skipped. (vLLM 0.30,
 // v1/core/sched/scheduler.py)
 type vllm struct{ Scheduler }
 
@@ -65,7 +65,7 @@ func (v vllm) run(c *Core) (budget int, preempted bool) {
 	return budget, preempted
 }
 
-// victim is the running sequence that makes way.
+// victim is the running sequence to preempt.
 func (v vllm) victim(c *Core) *Seq {
 	if !c.ranked {
 		return c.running[len(c.running)-1]

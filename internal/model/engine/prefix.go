@@ -1,23 +1,23 @@
 package engine
 
-// A prefixCache is a pool that finds the full blocks of prompts again. A block
-// is known by the hash of its tokens and all tokens before it, so equal hashes
-// mean equal beginnings.
+// A prefixCache is a pool that reuses the full blocks of prompts. A block is
+// identified by the hash of its tokens and all tokens before it, so equal hashes
+// mean equal prefixes.
 //
 //	blocks  │ held by sequences          │ idle: known, held by none │ free │
 //	        └ private ┴ shared ──────────┴───────────────────────────┘
 //	                    └──────── known to the cache ────────────────┘
 //
-// Idle blocks are as good as free: the one that fell idle first is evicted when
-// there is need. Of one sequence the end of the prompt falls idle first, since a
-// beginning is of more use. Only prompts are cached, not answers.
+// Idle blocks count as free: the one that became idle first is evicted on demand.
+// Within a sequence the end of the prompt becomes idle first, since a prefix is
+// more useful. Only prompts are cached, not answers.
 type prefixCache struct {
 	pool
 	known blockTable
-	idle  int // known blocks that nobody holds
+	idle  int // known blocks without a holder
 }
 
-// Match takes hold of the known blocks at the beginning of s's prompt.
+// Match holds the known blocks at the beginning of s's prompt.
 func (c *prefixCache) Match(s *Seq) int {
 	most := (s.length - 1) / c.block
 	for _, h := range s.blockHashes(c.block) {
@@ -34,7 +34,7 @@ func (c *prefixCache) Match(s *Seq) int {
 	return s.room
 }
 
-// hold counts a further holder; the first takes the block from the idle ones.
+// hold adds a holder; the first removes the block from the idle ones.
 func (c *prefixCache) hold(id blockID) {
 	b := &c.known.blocks[id]
 	if b.holders == 0 {
@@ -45,8 +45,8 @@ func (c *prefixCache) hold(id blockID) {
 	b.holders++
 }
 
-// Grow takes blocks, evicting idle ones where none is free, and files the
-// prompt blocks that fill up.
+// Grow allocates blocks, evicting idle ones if none is free, and files the prompt
+// blocks that become full.
 func (c *prefixCache) Grow(s *Seq, tokens int) (Growth, bool) {
 	need := c.lacks(s, tokens)
 	if c.held+need > c.total {
@@ -60,14 +60,14 @@ func (c *prefixCache) Grow(s *Seq, tokens int) (Growth, bool) {
 	return Growth{Blocks: need}, true
 }
 
-// evict forgets the block that fell idle first.
+// evict removes the block that became idle first.
 func (c *prefixCache) evict() {
 	c.known.remove(c.known.first())
 	c.idle--
 }
 
-// file makes the first full blocks of s's prompt known. One that is known
-// already, since another sequence computes the same, stays private.
+// file makes the first full blocks of s's prompt known. A block that is already
+// known, because another sequence computes the same, stays private.
 func (c *prefixCache) file(s *Seq, full int) {
 	hashes := s.blockHashes(c.block)
 	for full = min(full, len(hashes)); s.filed < full; s.filed++ {
@@ -77,7 +77,7 @@ func (c *prefixCache) file(s *Seq, full int) {
 	}
 }
 
-// Release frees private blocks; shared ones without another holder fall idle.
+// Release frees private blocks; shared ones without another holder become idle.
 func (c *prefixCache) Release(s *Seq) {
 	c.held -= s.blocks - len(s.shared)
 	for i := len(s.shared) - 1; i >= 0; i-- {
@@ -91,18 +91,18 @@ func (c *prefixCache) Release(s *Seq) {
 	s.blocks, s.room, s.filed, s.shared = 0, 0, 0, s.shared[:0]
 }
 
-// Kept is what is held, and what is idle.
+// Kept is the number of held and idle blocks.
 func (c *prefixCache) Kept() int { return c.held + c.idle }
 
-// Flush forgets the idle blocks.
+// Flush removes the idle blocks.
 func (c *prefixCache) Flush() {
 	for c.idle > 0 {
 		c.evict()
 	}
 }
 
-// blockHashes are the hashes of the full blocks of the prompt, each of all
-// tokens up to its end; none if the prompt is not known.
+// blockHashes are the hashes of the full blocks of the prompt, each over all tokens
+// up to its end; nil if the prompt is unknown.
 func (s *Seq) blockHashes(block int) []uint64 {
 	if !s.hashed {
 		s.hashes, s.hashed = s.hashBlocks(block), true
@@ -137,7 +137,7 @@ func (s *Seq) hashBlocks(block int) []uint64 {
 	return hashes
 }
 
-// FNV-1a, for 64 bits.
+// FNV-1a with 64 bits.
 const (
 	fnvOffset uint64 = 14695981039346656037
 	fnvPrime  uint64 = 1099511628211

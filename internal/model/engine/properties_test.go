@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawConfig draws a valid Config of any policy, with any of the mechanisms,
-// and small enough that they get in each other's way.
+// drawConfig draws a valid Config of any policy, with any mechanisms, and small
+// enough that they interact.
 func drawConfig(t *rapid.T) Config {
 	c := Config{MaxModelLen: rapid.IntRange(6, 80).Draw(t, "context"), Seed: rapid.Uint64Range(1, 3).Draw(t, "seed")}
 	c.Scheduler = drawScheduler(t, c.MaxModelLen, "vllm", "vllm", "sglang", "static")
@@ -73,7 +73,7 @@ func drawKV(t *rapid.T, context int) KVCache {
 	return k
 }
 
-// drawTime is mostly a few milliseconds, so that instants coincide.
+// drawTime returns mostly a few milliseconds, so that instants coincide.
 func drawTime(t *rapid.T, name string) Seconds {
 	return rapid.SampledFrom([]Seconds{0, 0, 1e-3, 2e-3, 5e-3, 0.3e-3}).Draw(t, name)
 }
@@ -101,8 +101,8 @@ func drawFrontend(t *rapid.T) Frontend {
 	return f
 }
 
-// drawJobs draws jobs that c takes, many with a common beginning, as moves;
-// some are cancelled.
+// drawJobs draws jobs that fit c, many with a common prefix, as moves; some are
+// cancelled.
 func drawJobs(t *rapid.T, c Config, cancels bool) []move {
 	var moves []move
 	var at time.Duration
@@ -148,14 +148,14 @@ func mustNew(t rapid.TB, c Config) *Deployment {
 	return d
 }
 
-// A watch looks at every step of one core as it is planned.
+// A watch inspects every planned step of one core.
 type watch struct {
 	Policy
 	t         rapid.TB
 	steps     int
-	prefilled int           // prompt tokens, in all
-	computed  map[*Seq]int  // what each running sequence will have computed
-	decoding  map[*Seq]bool // its last share was a decode, of which drafts may be refused
+	prefilled int           // prompt tokens, in total
+	computed  map[*Seq]int  // tokens that each running sequence will have computed
+	decoding  map[*Seq]bool // its last share was a decode, with drafts that may be rejected
 }
 
 // spy watches all cores of d.
@@ -171,7 +171,7 @@ func spy(t rapid.TB, d *Deployment) []*watch {
 	return all
 }
 
-// Plan lets the policy plan, and looks at what it did.
+// Plan lets the policy plan, and inspects the result.
 func (w *watch) Plan(c *Core) {
 	for s := range w.computed {
 		if s.status != running || s.computed < w.computed[s] && !w.decoding[s] {
@@ -180,7 +180,7 @@ func (w *watch) Plan(c *Core) {
 	}
 	before := c.counters.Preemptions
 	w.Policy.Plan(c)
-	for s := range w.computed { // pushed out, and taken in again by the step after an empty one
+	for s := range w.computed { // preempted, and admitted again by the step after an empty one
 		if c.counters.Preemptions > before && s.computed < w.computed[s] {
 			delete(w.computed, s)
 		}
@@ -200,7 +200,7 @@ func (w *watch) Plan(c *Core) {
 	w.limits(c)
 }
 
-// share wants every share to begin where the one before it ended.
+// share checks that every share begins at the end of the previous one.
 func (w *watch) share(s *Seq, n int) {
 	if s.status != running || n < 1 || s.computed+n > s.room {
 		w.t.Fatalf("job %d: %d tokens after %d, room for %d, status %d", s.ID, n, s.computed, s.room, s.status)
@@ -218,7 +218,7 @@ func (w *watch) share(s *Seq, n int) {
 	w.computed[s], w.decoding[s] = s.computed+n, decodes && n > 1
 }
 
-// memory wants the blocks held to be those of the running sequences.
+// memory checks that the held blocks are those of the running sequences.
 func (w *watch) memory(c *Core) {
 	held, total := c.kv.Blocks()
 	private, shared := 0, make(map[blockID]bool)
@@ -238,7 +238,7 @@ func (w *watch) memory(c *Core) {
 	}
 }
 
-// limits wants no step to be fuller than the policy allows.
+// limits checks that no step exceeds the limits of the policy.
 func (w *watch) limits(c *Core) {
 	tokens, images, largest := 0, 0, 0
 	for _, sh := range slices.Concat(c.plan.decodes, c.plan.prompts) {
@@ -273,7 +273,7 @@ func (w *watch) limits(c *Core) {
 	}
 }
 
-// ways are how a caller can bring a model to an instant.
+// ways are the ways in which a caller can advance a model to an instant.
 var ways = map[string]func(t rapid.TB, d *Deployment, now time.Duration, out []Emission) []Emission{
 	"in one go": func(_ rapid.TB, d *Deployment, now time.Duration, out []Emission) []Emission {
 		return d.Step(now, out)
@@ -312,8 +312,8 @@ var ways = map[string]func(t rapid.TB, d *Deployment, now time.Duration, out []E
 	},
 }
 
-// A deployment keeps every token, whatever is in its way, and forgets whoever
-// left.
+// A deployment emits every token, under any configuration, and retains no finished
+// or cancelled job.
 func TestDeploymentKeepsEveryToken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)
@@ -341,8 +341,8 @@ func TestDeploymentKeepsEveryToken(t *testing.T) {
 	})
 }
 
-// checkTokens wants every job to emit all its tokens in order and then to be
-// done, unless it was cancelled, and then nothing after that.
+// checkTokens checks that every job emits all its tokens in order and is then done,
+// unless it was cancelled, and emits nothing after that.
 func checkTokens(t *rapid.T, moves []move, all []Emission, cancelled map[uint64]int) {
 	got, done := map[uint64]int{}, map[uint64]bool{}
 	for i, e := range all {
@@ -366,7 +366,7 @@ func checkTokens(t *rapid.T, moves []move, all []Emission, cancelled map[uint64]
 	}
 }
 
-// checkEmpty wants nothing to be left in d.
+// checkEmpty checks that nothing is left in d.
 func checkEmpty(t *rapid.T, d *Deployment) {
 	if at, ok := d.Next(); ok || len(d.jobs) > 0 {
 		t.Fatalf("next at %v, %d jobs", at, len(d.jobs))
@@ -387,8 +387,8 @@ func checkEmpty(t *rapid.T, d *Deployment) {
 	}
 }
 
-// checkWork wants all prompts to have been computed once, but for what was
-// cached and, after a preemption, computed again.
+// checkWork checks that all prompts were computed once, except for cached parts and
+// recomputation after a preemption.
 func checkWork(t *rapid.T, moves []move, all []Emission, watches []*watch, load Load) {
 	prompts, cached, prefilled := 0, map[uint64]int32{}, 0
 	for _, m := range moves {
@@ -412,7 +412,7 @@ func checkWork(t *rapid.T, moves []move, all []Emission, watches []*watch, load 
 	}
 }
 
-// The same jobs give the same emissions, however the caller goes through time.
+// The same jobs give the same emissions, however the caller advances time.
 func TestDeploymentDoesNotMindHowItIsStepped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)

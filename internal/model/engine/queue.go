@@ -2,10 +2,10 @@ package engine
 
 import "slices"
 
-// A queue of sequences, first come first served unless it is told otherwise.
+// A queue of sequences, first come first served by default.
 type queue struct {
 	items []*Seq
-	head  int // items before it are gone
+	head  int // index of the first item
 }
 
 func (q *queue) len() int      { return len(q.items) - q.head }
@@ -13,7 +13,7 @@ func (q *queue) at(i int) *Seq { return q.items[q.head+i] }
 func (q *queue) all() []*Seq   { return q.items[q.head:] }
 
 func (q *queue) pushLast(s *Seq) {
-	if len(q.items) == cap(q.items) && q.head > len(q.items)/2 { // the room ahead will do
+	if len(q.items) == cap(q.items) && q.head > len(q.items)/2 { // reuse the room at the front
 		n := copy(q.items, q.all())
 		clear(q.items[n:])
 		q.items, q.head = q.items[:n], 0
@@ -32,7 +32,7 @@ func (q *queue) pushFirst(s *Seq) {
 	q.items[q.head] = s
 }
 
-// removeAt takes out number i, moving those ahead of it: i is small.
+// removeAt removes number i, moving those before it: i is small.
 func (q *queue) removeAt(i int) *Seq {
 	s := q.at(i)
 	copy(q.items[q.head+1:q.head+i+1], q.items[q.head:q.head+i])

@@ -12,8 +12,8 @@ import (
 //	       ◀──│  output  │◀─────│              │◀─────────│      │
 //	          └──────────┘      └──────────────┘          └──────┘
 //
-// It goes from event to event: a request reaches the engine, a step ends, a
-// transfer ends, the frontend is done with something.
+// It proceeds from event to event: a request reaches the engine, a step ends, a
+// transfer ends, the frontend finishes some work.
 type replica struct {
 	front   *frontend
 	decode  *server
@@ -21,19 +21,19 @@ type replica struct {
 	link    *link
 	servers []*server // all of them: prefill, then decode
 	outputs []Output
-	load    int // jobs that it has and that are not done
+	load    int // unfinished jobs
 }
 
-// A server is a core with its clock: when the step under way ends.
+// A server is a core with the end of its current step.
 type server struct {
 	*Core
 	end  time.Duration // forever when idle
-	work int           // of a prefill server: prompt tokens of the jobs it has
+	work int           // of a prefill server: prompt tokens of its jobs
 }
 
 func newServer(c coreConfig) *server { return &server{Core: newCore(c), end: forever} }
 
-// kick begins a step if the core is idle and has something to do.
+// kick begins a step if the core is idle and has work.
 func (s *server) kick(now time.Duration) {
 	if s.end < forever {
 		return
@@ -47,7 +47,7 @@ func (s *server) kick(now time.Duration) {
 	}
 }
 
-// newReplica makes replica number n of c, defaults filled in.
+// newReplica returns replica number n of c, which has its defaults filled in.
 func newReplica(c Config, n int) *replica {
 	dice := func(core int) coreConfig {
 		return coreConfig{speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
@@ -90,8 +90,8 @@ func (r *replica) nextEvent() time.Duration {
 	return t
 }
 
-// advance goes on until limit, or with early until there is enough output, and
-// returns the instant it got to.
+// advance advances to limit, or with early until there is enough output, and
+// returns the instant it reached.
 func (r *replica) advance(limit time.Duration, out []Emission, early bool) ([]Emission, time.Duration) {
 	ended := r.front.ended
 	for {
@@ -110,7 +110,7 @@ func (r *replica) advance(limit time.Duration, out []Emission, early bool) ([]Em
 	}
 }
 
-// handle lets happen what happens at t.
+// handle processes the events at t.
 func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 	for _, s := range r.servers {
 		if s.end == t {
@@ -133,8 +133,8 @@ func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 	return out
 }
 
-// stepped ends a step and passes its output on: to the client, or from a
-// prefill server to the link.
+// stepped ends a step and passes on its output: to the client, or from a prefill
+// server to the link.
 func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission {
 	s.end = forever
 	r.outputs = s.End(r.outputs[:0])
@@ -152,21 +152,21 @@ func (r *replica) stepped(t time.Duration, s *server, out []Emission) []Emission
 	return out
 }
 
-// transferred takes a prefilled sequence to where it decodes. Its first token
-// comes with it.
+// transferred moves a prefilled sequence to its decoding core, with its first
+// token.
 func (r *replica) transferred(t time.Duration, s *Seq, out []Emission) []Emission {
 	if s.status == gone {
 		return out
 	}
 	out = r.front.put(t, []Output{{s, 1}}, out)
 	s.last = int32(s.OutputTokens)
-	s.hashed = false // the blocks may be of another size here
+	s.hashed = false // the block size may differ here
 	s.server = r.decode
 	r.decode.Add(s)
 	return out
 }
 
-// submit gives a request to the engine.
+// submit passes a request to the engine.
 func (r *replica) submit(s *Seq) {
 	if s.status == gone {
 		return
@@ -188,8 +188,8 @@ func (r *replica) submit(s *Seq) {
 	least.Add(s)
 }
 
-// cancel forgets s, wherever it is. A step under way goes on, and a core that is
-// idle has nobody waiting, so that no step begins.
+// cancel removes s, wherever it is. The current step goes on, and an idle core has
+// no waiting sequence, so no step begins.
 func (r *replica) cancel(s *Seq) {
 	if p := s.server; p != nil && p.Cancel(s) {
 		p.work -= s.PromptTokens
@@ -198,8 +198,7 @@ func (r *replica) cancel(s *Seq) {
 	r.front.forget(s)
 }
 
-// A link carries keys and values from prefill to decode, one sequence after the
-// other.
+// A link transfers KV caches from prefill to decode, one sequence after the other.
 type link struct {
 	latency  time.Duration
 	perToken Seconds

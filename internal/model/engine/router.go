@@ -1,6 +1,6 @@
 package engine
 
-// A router picks the replica of a job.
+// A router selects the replica of a job.
 type router interface {
 	route(s *Seq, replicas []*replica) int
 }
@@ -15,7 +15,7 @@ func newRouter(c Config) router {
 	return new(roundRobin)
 }
 
-// roundRobin takes the replicas in turn.
+// roundRobin selects the replicas in turn.
 type roundRobin int
 
 func (n *roundRobin) route(_ *Seq, replicas []*replica) int {
@@ -24,7 +24,7 @@ func (n *roundRobin) route(_ *Seq, replicas []*replica) int {
 	return i
 }
 
-// leastLoaded takes the replica with the fewest jobs, the first of several.
+// leastLoaded selects the replica with the fewest jobs, the first of several.
 type leastLoaded struct{}
 
 func (leastLoaded) route(_ *Seq, replicas []*replica) int {
@@ -37,16 +37,16 @@ func (leastLoaded) route(_ *Seq, replicas []*replica) int {
 	return least
 }
 
-// prefixAware takes the replica that was last given the longest beginning of
-// the prompt, unless it has far more jobs than another; then, and for a prompt
-// that is new, the least loaded one.
+// prefixAware selects the replica that last received the longest prefix of the
+// prompt, unless it has far more jobs than another; then, and for a new prompt, the
+// least loaded one.
 type prefixAware struct {
 	block int
-	seen  map[uint64]int // replica by the hash of a beginning
+	seen  map[uint64]int // replica by the hash of a prefix
 }
 
-// Limits of the prefix-aware router: how much more loaded a replica may be than
-// the least loaded one, and how many beginnings are remembered.
+// Limits of the prefix-aware router: the allowed difference in load from the least
+// loaded replica, and the number of prefixes remembered.
 const (
 	imbalance  = 32
 	beginnings = 1 << 20

@@ -13,24 +13,24 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// TestScenarios plays testdata/scenarios. A scenario is a Config and what
-// happens to it, in order of time; then what its engines did, and what left.
+// TestScenarios runs testdata/scenarios. A scenario is a Config and events in order
+// of time, followed by the steps of its engines and the emissions.
 //
 //	engine:                        the Config in YAML, indented
 //	arrive AT JOB prompt=N out=N [images=N,N] [shared=N:GROUP] [adapter=A] [priority=N]
 //	cancel AT JOB
-//	load AT NAME=VALUE...          what the load is at AT, of what is named
+//	load AT NAME=VALUE...          the named values of the load at AT
 //	steps                          all steps, indented
 //	expect                         all emissions, indented
 //
-// The prompt is text, ahead of the images. Jobs of a group have the first N
-// tokens in common. A step is
+// The prompt is text, before the images. Jobs of a group have the first N tokens in
+// common. A step is
 //
 //	FROM +TIME [SERVER] [preempt JOBS] [admit JOBS] [decode JOBS] [prefill JOB:FROM-TO/OF...] [...]
 //
-// where a decoding job may have +N draft tokens, and a prompt that begins
-// beyond 0 found the beginning in the prefix cache. What follows # is a comment.
-// UPDATE=1 writes steps and expect anew; then work them out by hand.
+// where a decoding job may have +N draft tokens, and a prompt that begins beyond 0
+// found its prefix in the cache. Text after # is a comment. UPDATE=1 rewrites steps
+// and expect; then verify them by hand.
 func TestScenarios(t *testing.T) {
 	eachFile(t, "testdata/scenarios/*.txt", func(t *testing.T, file, text string) {
 		s := readScenario(t, text)
@@ -43,8 +43,8 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// eachFile runs a test for every file that matches pattern, of which there must
-// be some.
+// eachFile runs a test for every file that matches pattern; there must be at least
+// one.
 func eachFile(t *testing.T, pattern string, test func(t *testing.T, file, text string)) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -75,7 +75,7 @@ type scenario struct {
 	begun     map[uint64]bool
 }
 
-// An action is a line that happens at an instant.
+// An action is a line with an instant.
 type action struct {
 	at   time.Duration
 	verb string
@@ -116,7 +116,7 @@ func (s *scenario) at(text string) time.Duration {
 	return d
 }
 
-// play goes through the actions, and on to the end.
+// play runs the actions, and continues to the end.
 func (s *scenario) play() {
 	s.config.Seed = 1
 	s.d = mustNew(s.t, s.config)
@@ -126,7 +126,7 @@ func (s *scenario) play() {
 		}
 	}
 	for i, a := range s.actions {
-		if i == 0 || a.at > s.actions[i-1].at { // jobs of one instant come together
+		if i == 0 || a.at > s.actions[i-1].at { // jobs of one instant arrive together
 			s.stepTo(a.at)
 		}
 		switch a.verb {
@@ -154,7 +154,7 @@ func (s *scenario) serverName(replica, server int, r *replica) (name string) {
 	return name
 }
 
-// stepTo steps event by event, to see each step begin.
+// stepTo steps event by event, to observe the beginning of each step.
 func (s *scenario) stepTo(now time.Duration) {
 	for at, ok := s.d.Next(); ok && at <= now; at, ok = s.d.Next() {
 		for _, e := range s.d.Step(at, nil) {
@@ -178,7 +178,7 @@ func (s *scenario) emitted(e Emission) {
 	s.emissions = append(s.emissions, line)
 }
 
-// A recorder is a policy that notes what the policy within it does.
+// A recorder is a policy that records the actions of the policy within it.
 type recorder struct {
 	Policy
 	s      *scenario
@@ -196,7 +196,7 @@ type stepTaken struct {
 	did    string
 }
 
-// Plan notes the step.
+// Plan records the step.
 func (r *recorder) Plan(c *Core) {
 	before := slices.Clone(c.running)
 	r.Policy.Plan(c)
@@ -221,7 +221,7 @@ func clause(verb string, args ...string) string {
 	return fmt.Sprintf("%s %s ", verb, strings.Join(args, " "))
 }
 
-// shares tells who got what, and what else there is to do.
+// shares lists the shares of c's step, and its other work.
 func shares(c *Core) string {
 	var decodes, prompts []string
 	images := 0
@@ -249,7 +249,7 @@ func shares(c *Core) string {
 	return text
 }
 
-// memory tells how many blocks are held, if there is an end to them.
+// memory shows the number of held blocks, if memory is limited.
 func memory(c *Core) string {
 	held, total := c.kv.Blocks()
 	if total == maxBlocks {
@@ -262,7 +262,7 @@ func memory(c *Core) string {
 	return text
 }
 
-// settle notes how long the steps take that have begun.
+// settle records the durations of steps that have begun.
 func (s *scenario) settle() {
 	for i := len(s.steps) - 1; i >= 0 && s.steps[i].open; i-- {
 		if st := s.steps[i]; st.server.end < forever {
@@ -325,7 +325,7 @@ func (s *scenario) job(args []string) Job {
 	return j
 }
 
-// load compares what is named.
+// load compares the named values.
 func (s *scenario) load(args []string) {
 	l := s.d.Load()
 	for _, a := range args {
@@ -347,7 +347,7 @@ func (s *scenario) same(name string, got, want []string) {
 	}
 }
 
-// update writes what was got into the file in place of what it wants.
+// update writes the results into the file in place of the expectations.
 func (s *scenario) update(file, data string) {
 	var out []string
 	block := ""

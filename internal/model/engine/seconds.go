@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Seconds is a cost in time, finer than a nanosecond: the attention of a prompt
-// costs picoseconds for each pair of tokens. Its text form is a number with a
-// unit, such as 26ms or 17.5ns.
+// Seconds is a duration finer than a nanosecond: the attention of a prompt costs
+// picoseconds per pair of tokens. Its text form is a number with a unit, such as
+// 26ms or 17.5ns.
 type Seconds float64
 
 // timeUnits are the units of Seconds, largest first.
@@ -53,7 +53,7 @@ func (s Seconds) String() string {
 	return strconv.FormatFloat(float64(s)/u.size, 'g', 6, 64) + u.name
 }
 
-// MarshalText gives the text form.
+// MarshalText returns the text form.
 func (s Seconds) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the text form.
@@ -62,12 +62,11 @@ func (s *Seconds) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// times is n times s, rounded as a number of its own: a processor that fuses the
-// product into a sum would come to other nanoseconds than one that does not.
+// times is n times s, rounded separately: a processor that fuses the product into a
+// sum would otherwise get other nanoseconds than one that does not.
 func (s Seconds) times(n float64) Seconds { return Seconds(float64(s) * n) }
 
-// Duration rounds to nanoseconds, and ends at what a Duration can hold beside
-// another.
+// Duration rounds to nanoseconds, limited so that two can be added.
 func (s Seconds) Duration() time.Duration {
 	return time.Duration(math.Round(min(float64(s)*1e9, float64(forever))))
 }

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Dice is the generator for draw number n of one purpose: the same three
-// give the same draws, and two that differ in any of them give unrelated ones.
+// Dice returns the generator for draw number n of one purpose: equal arguments give
+// equal draws, and any difference gives unrelated ones.
 func Dice(seed uint64, purpose string, n uint64) rand.PCG {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(purpose)) // a hash never fails
@@ -23,5 +23,5 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Unit turns a draw into a number in [0,1).
+// Unit converts a draw to a number in [0,1).
 func Unit(u uint64) float64 { return float64(u>>11) / (1 << 53) }

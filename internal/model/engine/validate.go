@@ -11,8 +11,8 @@ import (
 // MaxContext is the largest context a Config can have, in tokens.
 const MaxContext = 1<<24 - 1
 
-// DefaultContext is the longest context of a Config that does not say, where
-// memory does not make it shorter.
+// DefaultContext is the longest context of a Config without one, unless memory
+// makes it shorter.
 const DefaultContext = 131072
 
 // Validate reports everything wrong with c at once.
@@ -32,7 +32,7 @@ func (c Config) Validate() plan.Problems {
 	}
 	if d := c.Disaggregation; d != nil {
 		v.disaggregation(*d)
-		v.If(c.Scheduler.Policy == "static", "scheduler.policy", nil, "static batching cannot take requests that were prefilled elsewhere")
+		v.If(c.Scheduler.Policy == "static", "scheduler.policy", nil, "static batching cannot accept requests prefilled elsewhere")
 	}
 	v.Whole("replicas.count", c.Replicas.Count, 0, 4096)
 	v.OneOf("replicas.router", c.Replicas.Router, "round-robin", "least-loaded", "prefix-aware")
@@ -63,11 +63,11 @@ func (v *checker) scheduler(path string, s Scheduler) {
 	v.OneOf(path+".order", s.Order, "fcfs", "priority", "longest-prefix")
 	v.Share(path+".reserve", s.Reserve)
 	sglang, vllm := s.Policy == "sglang", s.Policy == "" || s.Policy == "vllm"
-	v.If(s.Order == "priority" && !vllm, path+".order", nil, "priority belongs to the policy vllm")
-	v.If(s.Order == "longest-prefix" && !sglang, path+".order", nil, "longest-prefix belongs to the policy sglang")
-	v.If(s.Mixed && !sglang, path+".mixed", nil, "belongs to the policy sglang")
-	v.If(s.Reserve != 0 && !sglang, path+".reserve", nil, "belongs to the policy sglang")
-	v.If(s.WholePrompts && s.Chunk > 0, path+".chunk", nil, "says how to cut prompts, and whole_prompts not to")
+	v.If(s.Order == "priority" && !vllm, path+".order", nil, "priority only applies to the policy vllm")
+	v.If(s.Order == "longest-prefix" && !sglang, path+".order", nil, "longest-prefix only applies to the policy sglang")
+	v.If(s.Mixed && !sglang, path+".mixed", nil, "only applies to the policy sglang")
+	v.If(s.Reserve != 0 && !sglang, path+".reserve", nil, "only applies to the policy sglang")
+	v.If(s.WholePrompts && s.Chunk > 0, path+".chunk", nil, "cuts prompts, but whole_prompts forbids that")
 	s = s.withDefaults()
 	v.If(vllm && s.MaxSequences > s.TokenBudget, path+".token_budget", s.TokenBudget, "must not be below max_sequences (%d), since each running sequence takes a token", s.MaxSequences)
 }
@@ -89,17 +89,17 @@ func (v *checker) costs(path string, c Costs) {
 	v.If(!(c.Jitter >= 0 && c.Jitter <= 2), path+".jitter", c.Jitter, "must be between 0 and 2")
 	v.table(path+".decode_table", c.DecodeTable)
 	v.table(path+".prefill_table", c.PrefillTable)
-	v.If(c.DecodeTable != nil && (c.Step > 0 || c.Sequence > 0), path+".decode_table", nil, "stands in place of step and sequence: leave them out")
-	v.If(c.PrefillTable != nil && (c.Prefill > 0 || c.PrefillToken > 0), path+".prefill_table", nil, "stands in place of prefill and prefill_token: leave them out")
+	v.If(c.DecodeTable != nil && (c.Step > 0 || c.Sequence > 0), path+".decode_table", nil, "replaces step and sequence: leave them out")
+	v.If(c.PrefillTable != nil && (c.Prefill > 0 || c.PrefillToken > 0), path+".prefill_table", nil, "replaces prefill and prefill_token: leave them out")
 }
 
 func (v *checker) table(path string, points []Point) {
-	v.If(points != nil && len(points) < 2, path, nil, "needs two points at least")
+	v.If(points != nil && len(points) < 2, path, nil, "needs at least two points")
 	for i, p := range points {
 		v.time(fmt.Sprintf("%s[%d].time", path, i), p.Time)
 		v.If(!(p.At >= 0) || math.IsInf(p.At, 1), fmt.Sprintf("%s[%d].at", path, i), p.At, "must be a number from 0")
-		v.If(i > 0 && !(p.At > points[i-1].At), fmt.Sprintf("%s[%d].at", path, i), p.At, "must be above the point ahead of it")
-		v.If(i > 0 && p.Time < points[i-1].Time, fmt.Sprintf("%s[%d].time", path, i), p.Time, "must not be below the point ahead of it")
+		v.If(i > 0 && !(p.At > points[i-1].At), fmt.Sprintf("%s[%d].at", path, i), p.At, "must be above the previous point")
+		v.If(i > 0 && p.Time < points[i-1].Time, fmt.Sprintf("%s[%d].time", path, i), p.Time, "must not be below the previous point")
 	}
 }
 
@@ -110,7 +110,7 @@ func (v *checker) frontend(f Frontend) {
 	v.time("frontend.delay", f.Delay)
 	v.time("frontend.chunk", f.Chunk)
 	v.Whole("frontend.workers", f.Workers, 0, 4096)
-	v.If(f.Blocking && f.Workers > 1, "frontend.workers", nil, "a blocking frontend has one worker for all")
+	v.If(f.Blocking && f.Workers > 1, "frontend.workers", nil, "a blocking frontend has only one worker")
 }
 
 func (v *checker) disaggregation(d Disaggregation) {
@@ -122,11 +122,10 @@ func (v *checker) disaggregation(d Disaggregation) {
 	v.time(path+"link.latency", d.Link.Latency)
 	v.If(!(d.Link.Bandwidth >= 0), path+"link.bandwidth", d.Link.Bandwidth, "must not be negative")
 	v.Whole(path+"link.token_size", d.Link.TokenSize, 0, math.MaxInt32)
-	v.If(d.Link.Bandwidth > 0 && d.Link.TokenSize == 0, path+"link.token_size", nil, "a link with a bandwidth needs the bytes of a token")
+	v.If(d.Link.Bandwidth > 0 && d.Link.TokenSize == 0, path+"link.token_size", nil, "a link with a bandwidth needs the size of a token in bytes")
 }
 
-// together checks what only several fields together make wrong, as a server
-// does when it starts.
+// together checks combinations of fields, like a server at its start.
 func (v *checker) together(c Config) {
 	c = c.withDefaults()
 	v.fits("", c.MaxModelLen, c.Scheduler, c.KV)
@@ -135,12 +134,12 @@ func (v *checker) together(c Config) {
 	}
 }
 
-// fits wants room for the longest context: a request that no memory or step
-// could hold would wait for ever.
+// fits checks the capacity for the longest context: a request that no memory or
+// step could hold would wait forever.
 func (v *checker) fits(path string, context int, s Scheduler, k KVCache) {
 	room := k.Tokens / k.Block * k.Block
 	v.If(k.Tokens > 0 && room == 0, path+"kv.tokens", k.Tokens, "does not hold one block of %d", k.Block)
-	v.If(k.Tokens > 0 && room < context, path+"kv.tokens", k.Tokens, "to serve one request of max_model_len (%d) takes more than the %d tokens that the KV cache holds; raise kv.tokens or lower max_model_len", context, room)
+	v.If(k.Tokens > 0 && room < context, path+"kv.tokens", k.Tokens, "one request of max_model_len (%d) exceeds the KV cache of %d tokens; raise kv.tokens or lower max_model_len", context, room)
 	v.If(s.WholePrompts && s.Policy == "vllm" && s.TokenBudget < context, path+"scheduler.token_budget", s.TokenBudget, "with whole_prompts it must not be below max_model_len (%d)", context)
 }
 
@@ -161,8 +160,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// held is the longest context that every KV cache holds, at most
-// DefaultContext.
+// held is the longest context that fits every KV cache, at most DefaultContext.
 func (c Config) held() int {
 	n := DefaultContext
 	caches := []KVCache{c.KV}
@@ -189,7 +187,7 @@ func (s Scheduler) withDefaults() Scheduler {
 	s.TokenBudget = cmp.Or(s.TokenBudget, 8192)
 	s.EncoderBudget = cmp.Or(s.EncoderBudget, s.TokenBudget)
 	if s.WholePrompts || s.Policy == "static" {
-		s.Chunk, s.EncoderBudget = 0, math.MaxInt // a prompt is not cut ahead of an image either
+		s.Chunk, s.EncoderBudget = 0, math.MaxInt // a prompt is not cut before an image either
 	}
 	return s
 }

@@ -7,32 +7,30 @@ import (
 // DefaultDialect is the tool that most evidence was measured with.
 const DefaultDialect = "vllm"
 
-// Evidence is a run that was measured on what a profile stands for: what was
-// sent, as far as it is known, and what was seen. It lets anybody hold the
-// profile against it.
+// Evidence is a measured run of the deployment that a profile describes: its load,
+// as far as it is known, and its figures. The profile can be checked against it.
 type Evidence struct {
-	Name string `yaml:"name"` // of the run, like no other of the profile
-	Log  string `yaml:"log"`  // which note, and under which heading
+	Name string `yaml:"name"` // of the run, unique in the profile
+	Log  string `yaml:"log"`  // the note and the heading
 
-	// Dialect is the tool by whose definitions the figures were made, DefaultDialect
-	// where it is not said.
+	// Dialect is the tool that defines the figures, DefaultDialect if empty.
 	Dialect string `yaml:"dialect"`
 	// DialectVersion is the form of that tool, such as 2025-12; "" is its newest.
 	DialectVersion string `yaml:"dialect_version"`
 
 	Requests int `yaml:"requests"`
-	// Rate is that of Poisson arrivals in requests per second, their gaps scaled so
+	// Rate is that of Poisson arrivals in requests per second, with gaps scaled so
 	// that the last one is at Requests/Rate; 0 sends all at once.
 	Rate float64 `yaml:"rate"`
-	// Concurrency is how many requests were in flight at most; 0 is no limit. With
-	// no Rate it makes a closed loop.
+	// Concurrency is the maximum number of requests in flight; 0 means no limit.
+	// Without a Rate it makes a closed loop.
 	Concurrency int `yaml:"concurrency"`
 
-	// Chat is whether the requests were chats: their streams begin with a chunk
-	// that names the speaker, which some tools count as a token.
+	// Chat means that the requests were chats: their streams begin with a role
+	// chunk, which some tools count as a token.
 	Chat bool `yaml:"chat"`
 
-	// Warm is whether the server had answered before, so that the run did not see
+	// Warm means that the server had answered before, so the run did not include
 	// its cold start.
 	Warm bool `yaml:"warm"`
 
@@ -41,24 +39,24 @@ type Evidence struct {
 	Measured Measured `yaml:"measured"`
 }
 
-// A Workload is what the requests of a run were, as far as its totals and
-// likely laws tell. Every prompt has a text, and one picture if Image is set.
+// A Workload describes the requests of a run by its totals and plausible
+// distributions. Every prompt has a text, and one image if Image is set.
 type Workload struct {
 	InputTokens  int     `yaml:"input_tokens"`  // text tokens of all prompts together, kept exactly
 	OutputTokens int     `yaml:"output_tokens"` // of all answers together, kept exactly
-	Text         Lengths `yaml:"text"`          // how InputTokens spread over the prompts
-	Output       Lengths `yaml:"output"`        // how OutputTokens spread over the answers
+	Text         Lengths `yaml:"text"`          // the distribution of InputTokens over the prompts
+	Output       Lengths `yaml:"output"`        // the distribution of OutputTokens over the answers
 	Image        *Images `yaml:"image"`
 }
 
-// Lengths say how a total spreads over the requests. Every length is at least
-// 1, and the lengths add up to the total: a law gives the shape, the total the
-// scale.
+// Lengths describe the distribution of a total over the requests. Every length is
+// at least 1, and the lengths add up to the total: a law gives the shape, the total
+// the scale.
 //
 //	fixed      all have the same length
 //	lognormal  exp of a normal of standard deviation Sigma, none above Max
 //	capped     a share AtCap of them is Max long; the others are Max·U^a, U uniform
-//	           in [0,1) and a chosen so that the total comes out
+//	           in [0,1) and a chosen to match the total
 type Lengths struct {
 	Law   string  `yaml:"law"`    // fixed, lognormal or capped
 	Sigma float64 `yaml:"sigma"`  // of lognormal
@@ -73,28 +71,38 @@ const (
 	Capped    = "capped"
 )
 
-// Images are the pictures, in tokens of the model: lognormal, but for a few
-// giants, as a picture in full resolution is.
+// Images are in tokens of the model: lognormal, except for a few giants, such as
+// images in full resolution.
 type Images struct {
 	Mean  float64 `yaml:"mean"`
-	Sigma float64 `yaml:"sigma"` // standard deviation of the logarithm; 0 makes all alike
-	// GiantShare of the requests, rounded up or down by chance to a whole number of
-	// them, have a picture of GiantTokens.
+	Sigma float64 `yaml:"sigma"` // standard deviation of the logarithm; 0 makes all equal
+	// GiantShare of the requests, randomly rounded to a whole number of them, have
+	// an image of GiantTokens.
 	GiantShare  float64 `yaml:"giant_share"`
 	GiantTokens int     `yaml:"giant_tokens"`
 }
 
-// Measured are the figures of a run. What is 0 was not measured.
+// Measured holds the figures of a run. 0 means not measured.
 type Measured struct {
-	Duration            engine.Seconds `yaml:"duration"`
-	RequestsPerSecond   float64        `yaml:"requests_per_second"`
-	OutputPerSecond     float64        `yaml:"output_per_second"`      // tokens
-	PeakOutputPerSecond float64        `yaml:"peak_output_per_second"` // tokens
-	PeakConcurrency     float64        `yaml:"peak_concurrency"`
-	TTFT                Times          `yaml:"ttft"`
-	TPOT                Times          `yaml:"tpot"`
-	ITL                 Times          `yaml:"itl"`
-	E2EL                Times          `yaml:"e2el"`
+	Duration   engine.Seconds `yaml:"duration"`
+	Throughput Throughput     `yaml:"throughput"`
+	Peak       Peak           `yaml:"peak"`
+	TTFT       Times          `yaml:"ttft"`
+	TPOT       Times          `yaml:"tpot"`
+	ITL        Times          `yaml:"itl"`
+	E2EL       Times          `yaml:"e2el"`
+}
+
+// Throughput is that of the whole run, per second.
+type Throughput struct {
+	Requests float64 `yaml:"requests"`
+	Output   float64 `yaml:"output"` // tokens
+}
+
+// Peak is the most that was seen at any time.
+type Peak struct {
+	Output      float64 `yaml:"output"` // tokens per second
+	Concurrency float64 `yaml:"concurrency"`
 }
 
 // Times are the statistics of a latency.
@@ -105,14 +113,14 @@ type Times struct {
 	P99    engine.Seconds `yaml:"p99"`
 }
 
-// A Figure is one number of a run, under the name that it has in a profile:
-// duration, ttft.p99. Times are in seconds.
+// A Figure is one number of a run, under the name that it has everywhere:
+// duration, throughput.output, ttft.p99. Times are in seconds.
 type Figure struct {
 	Name  string
 	Value float64
 }
 
-// Figures are those that were measured, in the order of a report.
+// Figures returns the measured figures, in report order.
 func (m Measured) Figures() []Figure {
 	var out []Figure
 	for _, f := range m.all() {
@@ -126,10 +134,10 @@ func (m Measured) Figures() []Figure {
 func (m Measured) all() []Figure {
 	out := []Figure{
 		{"duration", float64(m.Duration)},
-		{"requests_per_second", m.RequestsPerSecond},
-		{"output_per_second", m.OutputPerSecond},
-		{"peak_output_per_second", m.PeakOutputPerSecond},
-		{"peak_concurrency", m.PeakConcurrency},
+		{"throughput.requests", m.Throughput.Requests},
+		{"throughput.output", m.Throughput.Output},
+		{"peak.output", m.Peak.Output},
+		{"peak.concurrency", m.Peak.Concurrency},
 	}
 	for _, l := range []struct {
 		name string

@@ -11,15 +11,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Default is the profile of an engine that nothing else is said of.
+// Default is the profile of an engine without another one.
 const Default = "small-chat"
 
 //go:embed profiles/*.yaml
 var library embed.FS
 
-// Names are the profiles that are part of the program, in order.
+// Names returns the embedded profiles, in order.
 func Names() []string {
-	files, _ := fs.Glob(library, "profiles/*.yaml") // the pattern is good
+	files, _ := fs.Glob(library, "profiles/*.yaml") // the pattern is valid
 	names := make([]string, len(files))
 	for i, f := range files {
 		names[i] = strings.TrimSuffix(path.Base(f), ".yaml")
@@ -28,7 +28,7 @@ func Names() []string {
 	return names
 }
 
-// Text is the YAML of one of them.
+// Text is the YAML of an embedded profile.
 func Text(name string) ([]byte, error) {
 	data, err := library.ReadFile("profiles/" + name + ".yaml")
 	if err != nil {
@@ -37,7 +37,7 @@ func Text(name string) ([]byte, error) {
 	return data, nil
 }
 
-// orStop ends a sentence that has no hint at its end.
+// orStop ends a sentence without a hint.
 func orStop(hint string) string {
 	if hint == "" {
 		return "."
@@ -45,7 +45,7 @@ func orStop(hint string) string {
 	return hint
 }
 
-// Load reads one of them.
+// Load reads an embedded profile.
 func Load(name string) (*Profile, error) {
 	data, err := Text(name)
 	if err != nil {

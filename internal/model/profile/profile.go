@@ -1,12 +1,12 @@
-// Package profile reads descriptions of deployments: what is served, how long
-// each piece of its work takes, where those numbers come from, and what was
-// measured on the real one.
+// Package profile reads descriptions of deployments: the model, the cost of each
+// piece of work, the source of those numbers, and measurements of the real
+// deployment.
 //
-// A profile is a YAML file. Reading one is strict and reports every mistake at
-// once, each with its line and a caret, since a misspelt coefficient would
-// otherwise be a deployment that is silently faster than the real one. A few
-// profiles are part of the program, see Names. Every one says what its numbers
-// rest on, and no reader needs to trust one without a measured error.
+// A profile is a YAML file. Reading is strict and reports every mistake at once,
+// each with its line and a caret, since a misspelt coefficient would otherwise make
+// the deployment silently faster than the real one. A few profiles are embedded in
+// the program, see Names. Each one states the basis of its numbers; do not trust
+// one without a measured error.
 package profile
 
 import (
@@ -22,36 +22,36 @@ import (
 
 // A Profile describes a deployment.
 type Profile struct {
-	// Name is that of its file, without folder and ending.
+	// Name is that of its file, without folder and extension.
 	Name string `yaml:"-"`
 	// Text is the file.
 	Text   string `yaml:"-"`
 	Title  string `yaml:"title"`  // in one line
-	About  string `yaml:"about"`  // what it stands for and what to beware of
+	About  string `yaml:"about"`  // what it represents, and its caveats
 	Source string `yaml:"source"` // where its numbers come from
-	// Error is, in one line, how far the engine with this profile is from what was
-	// measured, or "illustrative" where nothing was.
+	// Error is, in one line, the deviation of the engine with this profile from
+	// measurements, or "illustrative" without any.
 	Error    string        `yaml:"error"`
 	Model    Model         `yaml:"model"`
 	Engine   engine.Config `yaml:",inline"`
 	Evidence []Evidence    `yaml:"evidence"`
 }
 
-// DefaultModel is the name of a model that has none.
+// DefaultModel is the name of a model without one.
 const DefaultModel = "pitot"
 
-// A Model is what the deployment serves.
+// A Model is the model that the deployment serves.
 type Model struct {
 	Name string `yaml:"name"` // as /v1/models lists it; DefaultModel if empty
-	// Adapters are the LoRA adapters of it, by the names that requests give as
-	// their model.
+	// Adapters are its LoRA adapters, by the names that requests give as their
+	// model.
 	Adapters []string `yaml:"adapters"`
 	// OutputLen is the natural length of an answer, in tokens.
 	OutputLen dist.Count `yaml:"output_len"`
 }
 
-// Parse reads the profile in data; file is the name that mistakes give. They are
-// plan.Mistakes, in order of their places.
+// Parse reads the profile in data; file is its name in mistakes. The error is
+// plan.Mistakes, in order of place.
 func Parse(file string, data []byte) (*Profile, error) {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	p := &Profile{Name: strings.TrimSuffix(base, path.Ext(base)), Text: string(data)}
@@ -69,12 +69,12 @@ func Parse(file string, data []byte) (*Profile, error) {
 	return p, nil
 }
 
-// hint is what an unknown field may have been meant to be: one that is spelled alike, or
-// that servers call so.
+// hint suggests a field for an unknown one: one with a similar spelling, or with
+// that name in a server.
 func hint(name string, names []string) string {
 	plain := strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_")
 	if ours := elsewhere()[plain]; ours != "" {
-		return ": here it is " + ours
+		return "; use " + ours
 	}
 	return plan.Suggest(name, names)
 }
@@ -88,7 +88,7 @@ func (p *Profile) Validate() plan.Problems {
 	v.given("error", p.Error)
 	v.oneLine("error", p.Error)
 	v.adapters("model.adapters", p.Model)
-	v.If(p.Engine.LoRA != nil && len(p.Model.Adapters) == 0, "lora", nil, "nobody could ask for an adapter: name those that are served in model.adapters")
+	v.If(p.Engine.LoRA != nil && len(p.Model.Adapters) == 0, "lora", nil, "no adapter can be requested: list them in model.adapters")
 	v.Problems = append(v.Problems, p.Engine.Validate()...)
 	names := map[string]bool{}
 	for i, e := range p.Evidence {
@@ -100,7 +100,7 @@ func (p *Profile) Validate() plan.Problems {
 	return v.Problems
 }
 
-// Accuracy is Error for those who say it in another language.
+// Accuracy is Error as a message.
 func (p *Profile) Accuracy() plan.Message {
 	if p.Error == "illustrative" {
 		return plan.Say(trace.Illustrative)
@@ -108,9 +108,8 @@ func (p *Profile) Accuracy() plan.Message {
 	return plan.Text(p.Error)
 }
 
-// Context is the longest context that the deployment takes, prompt and output
-// together.
+// Context is the longest context of the deployment, prompt and output together.
 func (p *Profile) Context() int { return p.Engine.Context() }
 
-// finite tells numbers from what is none.
+// finite reports whether x is a finite number.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -45,7 +45,7 @@ func TestAnUnknownNameIsAnsweredWithTheNames(t *testing.T) {
 	}
 }
 
-// The mistakes of each file of testdata are in the file beside it.
+// The mistakes of each file of testdata are in the golden file next to it.
 func TestMistakesPointAtTheirPlaces(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) < 5 {
@@ -100,7 +100,7 @@ model: {name: m, output_len: "uniform(1,9)"}
 disaggregation:
   link: {bandwidth: 25e9, token_size: 70272}
 `))
-	if err == nil || !strings.Contains(err.Error(), "decode_table: stands in place of step") {
+	if err == nil || !strings.Contains(err.Error(), "decode_table: replaces step") {
 		t.Fatalf("%v", err)
 	}
 	p, err := Parse(`folder\mine.yaml`, []byte(minimal+"\r\nkv: {elastic: {page_tokens: 1024}}\nlora:\nmodel: {output_len: 'uniform(1,9)'}\ncost: {step: 17.5µs, jitter: 1}\nreplicas: ~\n"))
@@ -121,6 +121,13 @@ func TestMistakesAreValues(t *testing.T) {
 	}
 }
 
+func TestFiguresOfOlderProfilesAreNamedAsTheyAreNow(t *testing.T) {
+	_, err := Parse("x.yaml", []byte("evidence: [{measured: {peak_output_per_second: 5}}]\n"))
+	if err == nil || !strings.Contains(err.Error(), "here it is peak.output") {
+		t.Error(err)
+	}
+}
+
 func TestFiguresAreThoseMeasured(t *testing.T) {
 	p, err := Load("deepseek-r1-pd")
 	if err != nil {
@@ -135,7 +142,7 @@ func TestFiguresAreThoseMeasured(t *testing.T) {
 	}
 }
 
-// Any input gives a profile or mistakes that stand in it; what is read
+// Any input gives a profile or mistakes at places within it; a parsed profile
 // validates.
 func FuzzParse(f *testing.F) {
 	for _, name := range Names() {
@@ -176,7 +183,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Every field has a place in docs/profiles.md.
+// Every field is documented in docs/profiles.md.
 func TestEveryFieldIsDocumented(t *testing.T) {
 	b, err := os.ReadFile("../../../docs/profiles.md")
 	if err != nil {

@@ -22,24 +22,24 @@ func (v *checker) oneLine(path, text string) {
 	v.If(strings.Contains(strings.TrimSpace(text), "\n"), path, nil, "must be one line")
 }
 
-// required takes one of names.
+// required requires one of names.
 func (v *checker) required(path, value string, names ...string) {
 	v.If(value == "", path, nil, "is missing; allowed: %s", strings.Join(names, ", "))
 	v.OneOf(path, value, names...)
 }
 
-// number takes what is finite and not negative.
+// number requires a finite, nonnegative number.
 func (v *checker) number(path string, x float64) {
 	v.If(!(x >= 0) || !finite(x), path, x, "must be a number from 0")
 }
 
-// sigma takes the standard deviation of a logarithm. Beyond 5, where one standard
-// deviation is a factor of 148, a few requests would have all the tokens.
+// sigma requires the standard deviation of a logarithm. Beyond 5, where one
+// standard deviation is a factor of 148, a few requests would have all the tokens.
 func (v *checker) sigma(path string, x float64) {
 	v.If(!(x >= 0 && x <= 5), path, x, "must be between 0 and 5")
 }
 
-// adapters checks that every name stands for one thing.
+// adapters checks that every name is unique.
 func (v *checker) adapters(path string, m Model) {
 	for i, name := range m.Adapters {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -68,7 +68,7 @@ func (v *checker) evidence(path string, e Evidence) {
 	for _, f := range e.Measured.all() {
 		v.number(path+".measured."+f.Name, f.Value)
 	}
-	v.If(len(e.Measured.Figures()) == 0, path+".measured", nil, "holds no figure")
+	v.If(len(e.Measured.Figures()) == 0, path+".measured", nil, "has no figures")
 }
 
 // maxRequests keeps totals and rounding exact.
@@ -76,20 +76,20 @@ const maxRequests = 1_000_000
 
 // lengths checks that a total can spread over n requests as the law says.
 func (v *checker) lengths(totalPath, path string, total, n int, l Lengths) {
-	v.If(total < n, totalPath, total, "each of the %d requests has a token at least", n)
+	v.If(total < n, totalPath, total, "each of the %d requests has at least one token", n)
 	v.required(path+".law", l.Law, Fixed, Lognormal, Capped)
 	v.sigma(path+".sigma", l.Sigma)
 	v.Share(path+".at_cap", l.AtCap)
 	v.If(l.Max < 0, path+".max", l.Max, "must not be negative")
-	v.If(l.Law != Lognormal && l.Sigma != 0, path+".sigma", nil, "belongs to the law lognormal")
-	v.If(l.Law != Capped && l.AtCap != 0, path+".at_cap", nil, "belongs to the law capped")
-	v.If(l.Law == Fixed && l.Max != 0, path+".max", nil, "belongs to the laws lognormal and capped")
-	v.If(l.Law == Fixed && total%n != 0, totalPath, total, "does not spread evenly over %d requests", n)
+	v.If(l.Law != Lognormal && l.Sigma != 0, path+".sigma", nil, "only applies to the law lognormal")
+	v.If(l.Law != Capped && l.AtCap != 0, path+".at_cap", nil, "only applies to the law capped")
+	v.If(l.Law == Fixed && l.Max != 0, path+".max", nil, "only applies to the laws lognormal and capped")
+	v.If(l.Law == Fixed && total%n != 0, totalPath, total, "cannot be divided evenly among %d requests", n)
 	v.If(l.Law == Capped && l.Max < 1, path+".max", nil, "is missing")
-	v.If(l.Max > 0 && l.Max < math.MaxInt/maxRequests && total > n*l.Max, totalPath, total, "is more than %d requests of %d tokens have", n, l.Max)
+	v.If(l.Max > 0 && l.Max < math.MaxInt/maxRequests && total > n*l.Max, totalPath, total, "exceeds %d requests of %d tokens", n, l.Max)
 	if l.Law == Capped && l.Max > 0 && l.Max < math.MaxInt/maxRequests && l.AtCap >= 0 && l.AtCap <= 1 {
 		capped := int(math.Round(l.AtCap * float64(n)))
-		v.If(total < capped*l.Max+n-capped, totalPath, total, "is less than the %d requests at the cap have, and one token for each other", capped)
+		v.If(total < capped*l.Max+n-capped, totalPath, total, "is below the sum of %d requests at the cap and one token for each other", capped)
 	}
 }
 

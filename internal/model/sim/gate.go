@@ -2,9 +2,8 @@ package sim
 
 import "github.com/pitot-bench/pitot/internal/record/trace"
 
-// A gate lets a fixed number of requests be in flight. It is a queue, in a ring,
-// of the instants at which its free places became free; without any place it has
-// no limit.
+// A gate limits the requests in flight. It is a ring buffer of the instants at
+// which its free places became free; an empty one has no limit.
 type gate struct {
 	free   []trace.Instant
 	first  int
@@ -17,8 +16,8 @@ func newGate(places int) gate {
 
 func (g *gate) full() bool { return len(g.free) > 0 && g.places == 0 }
 
-// take takes the place that has been free for longest, if there is one, and
-// returns since when; Never without a gate.
+// take takes the place that has been free the longest, if there is one, and returns
+// the instant at which it became free; Never without a gate.
 func (g *gate) take() trace.Instant {
 	if g.places == 0 {
 		return trace.Never
@@ -29,7 +28,7 @@ func (g *gate) take() trace.Instant {
 	return at
 }
 
-// leave gives a place back.
+// leave returns a place.
 func (g *gate) leave(now trace.Instant) {
 	if len(g.free) > 0 {
 		g.free[(g.first+g.places)%len(g.free)] = now

@@ -23,8 +23,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// drive is the driver's run of a workload against the engine behind its server,
-// over a network without delay.
+// drive runs a workload with the driver against the engine behind its server, over
+// a network without delay.
 func drive(t *testing.T, cfg apiserver.Config, p driver.Plan) (records []*trace.Record) {
 	synctest.Test(t, func(t *testing.T) {
 		server, err := apiserver.New(cfg)
@@ -53,8 +53,8 @@ func drive(t *testing.T, cfg apiserver.Config, p driver.Plan) (records []*trace.
 	return inOrder(records)
 }
 
-// inOrder are the records in the order of the workload, without what only a
-// network gives: connections, stamps, and events that met in a read.
+// inOrder returns the records in workload order, without the fields that only a
+// network sets: connections, timestamps, and coalesced events.
 func inOrder(records []*trace.Record) []*trace.Record {
 	for _, r := range records {
 		r.Dialed, r.Connected, r.Stamps = trace.Never, trace.Never, ""
@@ -66,9 +66,9 @@ func inOrder(records []*trace.Record) []*trace.Record {
 	return records
 }
 
-// A simulated engine and the same engine behind its server and the driver give
-// the same records, whatever it does with the requests. (Behind a gate of several
-// places two could be released in one instant, and race to the server.)
+// A simulated engine and the same engine behind its server and the driver give the
+// same records, for all kinds of requests. (With a gate of several places two
+// requests could be released at the same instant, and race to the server.)
 func TestSimulatedEqualsDriven(t *testing.T) {
 	costs := engine.Costs{Step: 0.008, Sequence: 20e-6, ContextToken: 1e-9, PrefillToken: 30e-6, Cold: 0.3, Jitter: 0.1}
 	for name, cfg := range map[string]engine.Config{

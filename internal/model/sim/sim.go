@@ -1,22 +1,21 @@
-// Package sim runs a workload on a schedule against a model of an engine, in
-// virtual time, and gives the records that package driver gives of a live
-// endpoint.
+// Package sim runs a workload on a schedule against an engine model in virtual
+// time, and returns the same records as package driver returns for a live endpoint.
 //
-// Requests are dispatched as there: in order, each at its due time and then when
-// the gate has a place for it; none is dropped, and one that is late moves
-// nothing behind it. What takes time is the engine alone. A request is sent the
-// instant it is released, a token is there the instant it leaves the engine, and
-// a place in the gate that falls free at t is taken at t:
+// Requests are dispatched as in driver: in order, each at its due time and then
+// when the gate has a place for it; none is dropped, and a late one delays no
+// other. Only the engine takes time. A request is sent the instant it is released,
+// a token arrives the instant it leaves the engine, and a place in the gate that
+// becomes free at t is taken at t:
 //
 //	           due            free = released = sent            done = free for the next
 //	schedule ───┼────── gate ───────────┼── engine: token, token, token ─┼──>
 //
-// A request that waits for the answer to another is due when that answer is whole
-// and its pause is over. What it asks has to be known beforehand all the same: an
-// engine without a mind gives the same answer whenever it is asked.
+// A request that waits for the answer to another is due when that answer is
+// complete and its pause is over. Its content has to be known beforehand
+// nevertheless: the simulated engine's answers do not depend on time.
 //
-// Nothing here reads a clock or runs beside the caller, so the same plan and
-// model give the same records, as fast as the model can be computed.
+// This package reads no clock and starts no goroutine, so the same plan and model
+// give the same records, as fast as the model can be computed.
 package sim
 
 import (
@@ -30,55 +29,55 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A Request is one request of a plan: what its record says of it, and what the
-// engine has to do for it.
+// A Request is one request of a plan: the fields of its record, and its work for
+// the engine.
 type Request struct {
 	ID           string // of the record
-	PromptTokens int    // as the workload counted them
-	VisionTokens int    // of these, those of media
-	WantTokens   int    // output tokens asked for, 0 = no limit
+	PromptTokens int    // as counted by the workload
+	VisionTokens int    // of these, the media's
+	WantTokens   int    // requested output tokens, 0 = no limit
 	Job          engine.Job
 	Finish       string // the finish reason of its answer
 
-	Tenant  string // these three are for the record
+	Tenant  string // these three are copied to the record
 	Session string
 	Number  int
-	// After is 1 + the position of the request, ahead of this one, whose answer it
-	// waits for; 0: it is sent when the schedule says.
+	// After is 1 + the position of the earlier request whose answer this one waits
+	// for; 0: it is sent by the schedule.
 	After int
 	Think time.Duration // from that answer until this one is due
 
 	// Status, if not 0, is the HTTP status with which the server refuses the
-	// request in place of giving it to the engine; Refused is in which words.
+	// request; Refused is the message.
 	Status  int
 	Refused string
 }
 
-// A Plan is a run to be made. A job's ID is how many requests came before it.
+// A Plan is a run to execute. A job's ID is the number of requests before it.
 type Plan struct {
 	Requests    []Request
-	Schedule    arrival.Schedule // one due time for each request that waits for no other
+	Schedule    arrival.Schedule // one due time for each request that does not wait for another
 	Concurrency int              // requests in flight at most, 0 = no limit
-	// Hold makes a conversation keep its place in the gate from its first request to
-	// its last, pauses included; else every request takes one of its own.
+	// Hold makes a conversation keep its place in the gate from its first request
+	// to its last, pauses included; otherwise every request takes its own.
 	Hold   bool
 	Stream bool // answers come chunk by chunk
-	Chat   bool // a stream opens with a chunk for the role
-	Native bool // a stream counts in its chunks, and has no event for usage alone
-	Accept bool // answers tell how many tokens a step gave
-	// Stop, if not nil, is asked now and then whether to end the run: what is in
-	// flight is then recorded as cancelled.
+	Chat   bool // a stream opens with a role chunk
+	Native bool // a stream has its counts in the chunks, without a usage event
+	Accept bool // answers report the tokens per step
+	// Stop, if not nil, is polled for whether to end the run: requests in flight
+	// are then recorded as cancelled.
 	Stop func() bool
 }
 
-// An Outcome is what a run gave. All instants count from its start.
+// An Outcome is the result of a run. All instants count from its start.
 type Outcome struct {
 	End     trace.Instant   // when the last request was done
 	Records []*trace.Record // in the order of completion
 	Tokens  int             // output tokens that left the engine
 	Stopped bool            // not every request was sent, or some were cancelled
-	Queued  time.Duration   // how long the requests waited for the engine to begin, in all
-	Done    int             // how many of them are done
+	Queued  time.Duration   // total time that requests waited for the engine to begin
+	Done    int             // how many requests are done
 	Load    engine.Load     // the engine's, at the end
 }
 
@@ -108,8 +107,8 @@ type run struct {
 	turns    turns
 	sent     int
 	records  []trace.Record  // by position
-	open     [][]trace.Chunk // by position, while it is in flight: closer together than in the records
-	order    []*trace.Record // those that are done
+	open     [][]trace.Chunk // by position, while in flight: closer together than in the records
+	order    []*trace.Record // completed
 	inFlight int
 	tokens   int
 	queued   time.Duration
@@ -120,8 +119,8 @@ type run struct {
 	stopped  bool
 }
 
-// dispatch releases requests until they or the schedule end, or the run is
-// stopped.
+// dispatch releases requests until there are no more, the schedule ends, or the run
+// is stopped.
 func (r *run) dispatch() {
 	schedule, end := iter.Pull(r.plan.Schedule)
 	defer end()
@@ -152,7 +151,8 @@ func (r *run) dispatch() {
 	}
 }
 
-// A starter goes through the requests that wait for no other, and their due times.
+// A starter iterates over the requests that do not wait for another, with their due
+// times.
 type starter struct {
 	requests []Request
 	schedule func() (time.Duration, bool)
@@ -174,21 +174,21 @@ func (s *starter) next() {
 	}
 }
 
-// A runner is a model that finds the next thing to happen by itself, which is
-// faster than to ask it for every one. It stops at the instant of a job's end,
-// since a place in the gate falls free then.
+// A runner is a model that finds the next event by itself, which is faster than
+// asking for each one. It stops at the instant of a job's end, since a place in the
+// gate becomes free then.
 type runner interface {
 	Run(limit time.Duration, out []engine.Emission) ([]engine.Emission, time.Duration)
 }
 
-// atOnce is how many emissions a runner gives at a time, about: they are
-// recorded while they are at hand.
+// atOnce is the approximate number of emissions that a runner returns at a time:
+// they are recorded while they are in the processor's cache.
 const atOnce = 512
 
-// advance lets the run go on to what happens next, or further, but not beyond limit
-// nor beyond the end of a job; false means that nothing will happen until then, or
-// that the run is stopped. What happens can be that a conversation which holds its
-// place goes on.
+// advance advances the run to its next event, or further, but not beyond limit nor
+// beyond the end of a job; false means that there is none until then, or that the
+// run is stopped. The event can be the next turn of a conversation that holds its
+// place.
 func (r *run) advance(limit time.Duration) bool {
 	held := &r.turns.held
 	_, next, ok := held.First()
@@ -199,7 +199,7 @@ func (r *run) advance(limit time.Duration) bool {
 		r.step(next)
 	}
 	for !r.stopped {
-		e, due, ok := held.First() // another than before, if the step ended an answer
+		e, due, ok := held.First() // may have changed, if the step ended an answer
 		if !ok || due > r.now {
 			break
 		}
@@ -213,9 +213,9 @@ func (r *run) advance(limit time.Duration) bool {
 	return !r.stopped
 }
 
-// step is advance for the model alone.
+// step is advance for the model only.
 func (r *run) step(limit time.Duration) bool {
-	if r.steps++; r.steps%patience == 0 && r.plan.Stop != nil && r.plan.Stop() {
+	if r.steps++; r.steps%stopCheckEvery == 0 && r.plan.Stop != nil && r.plan.Stop() {
 		r.stopped = true
 		return false
 	}
@@ -253,10 +253,10 @@ func (r *run) enter() (trace.Instant, bool) {
 	return r.gate.take(), !r.stopped
 }
 
-// patience is how many advances pass between two questions whether to stop.
-const patience = 1 << 10
+// stopCheckEvery is the number of advances between two calls of Stop.
+const stopCheckEvery = 1 << 10
 
-// record adds what is due to the records.
+// record adds the due emissions to the records.
 func (r *run) record() {
 	for i := range r.due {
 		e := &r.due[i]
@@ -272,7 +272,7 @@ func (r *run) record() {
 	}
 }
 
-// release brings request n to the engine, or to the refusal that awaits it.
+// release passes request n to the engine, or refuses it.
 func (r *run) release(n int, due time.Duration, free trace.Instant) {
 	req, rec, now := &r.plan.Requests[n], &r.records[n], trace.Instant(r.now)
 	*rec = trace.Record{
@@ -296,7 +296,7 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 	r.model.Add(r.now, job)
 }
 
-// finish closes the record of a request whose last tokens are there.
+// finish closes the record of a request with its last tokens.
 func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
 	req := &r.plan.Requests[n]
 	rec.Chunks, r.open[n] = r.open[n], nil
@@ -332,8 +332,8 @@ func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
 	r.leave(rec, done)
 }
 
-// leave is the end of a request: what waited for its answer has its due time, and its
-// place in the gate falls free unless one of these holds it.
+// leave ends a request: its followers get their due times, and its place in the
+// gate becomes free unless one of them holds it.
 func (r *run) leave(rec *trace.Record, now trace.Instant) {
 	rec.Done = now
 	r.order = append(r.order, rec)
@@ -351,8 +351,8 @@ func (r *run) leave(rec *trace.Record, now trace.Instant) {
 	}
 }
 
-// abandon closes the records of the requests that are still in flight: the run was
-// stopped, or the engine left them behind.
+// abandon closes the records of the requests still in flight: the run was stopped,
+// or the engine never finished them.
 func (r *run) abandon() {
 	for i := range r.records {
 		rec := &r.records[i]
@@ -361,7 +361,7 @@ func (r *run) abandon() {
 		}
 		rec.Chunks, rec.Class = r.open[i], trace.Cancelled
 		if !r.stopped {
-			rec.Class, rec.Error = trace.Other, "the simulated engine has nothing more to do, and this request has no end"
+			rec.Class, rec.Error = trace.Other, "the simulated engine stopped before this request was complete"
 		}
 		rec.Done = trace.Instant(r.now)
 		r.order = append(r.order, rec)

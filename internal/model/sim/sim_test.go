@@ -17,14 +17,14 @@ import (
 
 const ms = trace.Instant(time.Millisecond)
 
-// plain is an engine of 50 ms to the first token and 10 ms from token to token.
+// plain is an engine with 50 ms to the first token and 10 ms between tokens.
 func plain(slots int) engine.Model {
 	return engine.NewLatencyModel(engine.Latency{
 		TTFT: dist.Constant(50 * time.Millisecond), ITL: dist.Constant(10 * time.Millisecond), Slots: slots,
 	}, 0)
 }
 
-// answers are requests for so many tokens each.
+// answers are requests with these output lengths.
 func answers(tokens ...int) []Request {
 	requests := make([]Request, len(tokens))
 	for i, n := range tokens {
@@ -170,7 +170,7 @@ func TestStopCancelsWhatIsInFlight(t *testing.T) {
 	}
 }
 
-// A mute takes jobs and never says anything of them.
+// A mute takes jobs and never returns an emission.
 type mute struct{ engine.Model }
 
 func (mute) Add(time.Duration, engine.Job)                                 {}
@@ -185,7 +185,7 @@ func TestWhatTheEngineLeavesBehindFails(t *testing.T) {
 	}
 }
 
-// A watch checks what a model is promised.
+// A watch checks the calls to a model against its contract.
 type watch struct {
 	engine.Model
 	t       *rapid.T
@@ -219,9 +219,9 @@ func (w *watch) Step(now time.Duration, out []engine.Emission) []engine.Emission
 	return out
 }
 
-// Whatever the plan, the model is used as it wants to be, no request and no
-// token is lost, and each is released at the first instant at which it was due
-// and the gate had a place.
+// For any plan, the model is used according to its contract, no request and no
+// token is lost, and each is released at the first instant at which it was due and
+// the gate had a place.
 func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "requests")
@@ -261,7 +261,7 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
-// before is when the request ahead of index was released.
+// before is when the previous request was released.
 func before(records []*trace.Record, index int) trace.Instant {
 	i := slices.IndexFunc(records, func(r *trace.Record) bool { return r.Index == index-1 })
 	if i < 0 {
@@ -270,8 +270,8 @@ func before(records []*trace.Record, index int) trace.Instant {
 	return records[i].Released
 }
 
-// A ticking emits a token for every one of its jobs at the end of a step, as a
-// real engine does, and costs next to nothing itself.
+// A ticking model emits a token for every job at the end of a step, like a real
+// engine, at almost no cost.
 type ticking struct {
 	engine.Model
 	live []unfinished
@@ -321,7 +321,7 @@ func TestNoAllocationForAToken(t *testing.T) {
 	}
 }
 
-// The cost of a token beside the engine's own.
+// The cost of a token in addition to the engine's.
 func BenchmarkRecord(b *testing.B) {
 	requests := answers(slices.Repeat([]int{256}, 2000)...)
 	tokens := 0

@@ -7,21 +7,21 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A waiting request is due some time.
+// A waiting request has a due time.
 type waiting struct {
 	index     int
 	due       time.Duration
-	free      trace.Instant // when the conversation got the place that it holds
+	free      trace.Instant // when the conversation got the place it holds
 	scheduled bool          // by the schedule, not by an answer
 }
 
-// turns are the requests that wait for the answers to others. Its zero value is for
+// turns are the requests that wait for the answers to others. The zero value is for
 // runs without such requests.
 type turns struct {
 	followers map[int][]int          // positions, by that of the request they wait for
 	ready     arrival.Queue[waiting] // answered
 	held      arrival.Queue[waiting] // answered, of conversations that hold their place
-	arrived   []int                  // positions, in the order in which the requests were sent; nil where that is the same
+	arrived   []int                  // positions, in the order of sending; nil if that is the same
 }
 
 func newTurns(requests []Request) turns {
@@ -29,7 +29,7 @@ func newTurns(requests []Request) turns {
 	for i := range requests {
 		after := requests[i].After
 		if after > i {
-			panic("sim: a request waits for one that does not precede it")
+			panic("sim: a request waits for itself or a later one")
 		}
 		if after == 0 {
 			continue
@@ -42,11 +42,11 @@ func newTurns(requests []Request) turns {
 	return t
 }
 
-// any tells whether an answer may make a request ready.
+// any reports whether an answer may make a request ready.
 func (t *turns) any() bool { return t.followers != nil }
 
-// first is what is due first: head, of the schedule, if there is more of that, or the
-// first that is ready.
+// first returns the request that is due first: head, of the schedule, if there is
+// more of it, or the first that is ready.
 func (t *turns) first(head waiting, more bool) (waiting, bool) {
 	if e, due, ok := t.ready.First(); ok && (!more || due < head.due) {
 		return e, true
@@ -54,7 +54,7 @@ func (t *turns) first(head waiting, more bool) (waiting, bool) {
 	return head, more
 }
 
-// take removes e, which need not be first any more: while it waited for a place others
+// take removes e, which may no longer be first: while it waited for a place others
 // may have become ready at the same instant.
 func (t *turns) take(e waiting) { t.ready.Remove(e.index) }
 
@@ -66,7 +66,7 @@ func (t *turns) arrive(position, n int) uint64 {
 	return uint64(n)
 }
 
-// position is where the request stands that arrived as such.
+// position is the position of the request with this arrival number.
 func (t *turns) position(id uint64) int {
 	if t.followers != nil {
 		return t.arrived[id]

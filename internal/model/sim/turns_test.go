@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// talk are the requests of a conversation of turns of 6 tokens, 100 ms each, from
-// position first of the workload.
+// talk is a conversation of turns of 6 tokens, 100 ms each, from position first of
+// the workload.
 func talk(name string, first, turns int, think time.Duration) []Request {
 	requests := answers(slices.Repeat([]int{6}, turns)...)
 	for i := range requests {
@@ -55,8 +55,8 @@ func TestAConversationGoesOnAfterARefusal(t *testing.T) {
 	}
 }
 
-// With one place, a turn that takes a place of its own lets the other conversation in
-// while its pause lasts; one that holds it does not.
+// With one place in the gate, a turn that takes its own place lets the other
+// conversation in during its pause; one that holds its place does not.
 func TestHoldKeepsThePlaceOfAConversation(t *testing.T) {
 	p := Plan{Requests: slices.Concat(talk("a", 0, 2, 50*time.Millisecond), talk("b", 2, 1, 0)), Schedule: arrival.Burst(), Concurrency: 1, Stream: true}
 	want := [][5]int{{0, 0, 0, 0, 100}, {150, 200, 200, 200, 300}, {0, 100, 100, 100, 200}}
@@ -70,7 +70,7 @@ func TestHoldKeepsThePlaceOfAConversation(t *testing.T) {
 	}
 }
 
-// Held turns go on while the dispatcher waits for a time of the schedule.
+// Held turns proceed while the dispatcher waits for a due time of the schedule.
 func TestHeldTurnsDoNotWaitForTheSchedule(t *testing.T) {
 	replay, err := arrival.Replay([]time.Duration{0, 10 * time.Second}, 1)
 	if err != nil {
@@ -107,8 +107,8 @@ func TestATurnCannotWaitForALaterOne(t *testing.T) {
 	Run(plain(0), Plan{Requests: []Request{{After: 1}}, Schedule: arrival.Burst()})
 }
 
-// While a turn waits for a place, another may become ready at the instant at which it
-// was due.
+// While a turn waits for a place, another may become ready at the instant at which
+// it was due.
 func TestATurnIsTakenThoughAnotherCameBeforeIt(t *testing.T) {
 	var ts turns
 	late, early := waiting{index: 5, due: 10}, waiting{index: 3, due: 10}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
@@ -71,10 +72,15 @@ const (
 
 // A Finding is one thing about a machine.
 type Finding struct {
-	Item    string  `json:"item"`
-	Value   string  `json:"value"`
-	Verdict Verdict `json:"verdict"`
-	Advice  string  `json:"advice,omitempty"` // what it does to a run and what to change, where it is Warn or Bad
+	Item    plan.Code    `json:"item"`
+	Value   plan.Message `json:"value"`
+	Verdict Verdict      `json:"verdict"`
+	Advice  plan.Message `json:"advice,omitzero"` // what it does to a run and what to change, where it is Warn or Bad
+}
+
+// found is a finding that is good enough.
+func found(item, value plan.Code, args ...any) Finding {
+	return Finding{Item: item, Value: plan.Say(value, args...), Verdict: OK}
 }
 
 // Examine judges a machine for a plan, limits first.
@@ -97,11 +103,11 @@ func Worst(of []Finding) Verdict {
 	return OK
 }
 
-func unknown(item, system string) Finding {
-	return Finding{Item: item, Value: "not known on " + system, Verdict: Unknown}
+func unknown(item plan.Code, system string) Finding {
+	return Finding{Item: item, Value: plan.Say("doctor.unknown", "system", system), Verdict: Unknown}
 }
 
-func (f Finding) but(v Verdict, format string, a ...any) Finding {
-	f.Verdict, f.Advice = v, fmt.Sprintf(format, a...)
+func (f Finding) but(v Verdict, advice plan.Code, args ...any) Finding {
+	f.Verdict, f.Advice = v, plan.Say(advice, args...)
 	return f
 }

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
+
+var english = words.In("en")
 
 // good is a machine about which there is nothing to say.
 func good() Facts {
@@ -30,26 +33,32 @@ func good() Facts {
 }
 
 func TestAGoodMachine(t *testing.T) {
-	want := []Finding{
-		{"open files", "20000, enough for 19936 streams", OK, ""},
-		{"local ports", "28232 to one server (32768 to 60999)", OK, ""},
-		{"memory", "16.0 GiB available", OK, ""},
-		{"processors", "8 usable", OK, ""},
-		{"processor quota", "none", OK, ""},
-		{"frequency", "governor performance", OK, ""},
-		{"other load", "5 % of the machine, 0 % stolen", OK, ""},
-		{"clock", "tsc, 25 ns a reading", OK, ""},
-		{"timer", "12 µs late, P99 80 µs", OK, ""},
-		{"Go's timer", "500 µs late, P99 1.1 ms", OK, ""},
-		{"kernel stamps", "on 200 of 200 reads, off by at most 5.4 µs, P99 9.81 µs", OK, ""},
-		{"reading", "12 µs late, P99 40 µs", OK, ""},
+	want := [][2]string{
+		{"open files", "20000, enough for 19936 streams"},
+		{"local ports", "28232 to one server (32768 to 60999)"},
+		{"memory", "16.0 GiB available"},
+		{"processors", "8 usable"},
+		{"processor quota", "none"},
+		{"frequency", "governor performance"},
+		{"other load", "5 % of the machine, 0 % stolen"},
+		{"clock", "tsc, 25 ns per reading"},
+		{"timer", "12 µs late, P99 80 µs"},
+		{"Go's timer", "500 µs late, P99 1.1 ms"},
+		{"kernel stamps", "on 200 of 200 reads, off by at most 5.4 µs, P99 9.81 µs"},
+		{"reading", "12 µs late, P99 40 µs"},
 	}
 	for _, plan := range []Plan{{}, {Streams: 19_936, Rate: 470}} {
-		got := Examine(good(), plan)
+		findings := Examine(good(), plan)
+		var got [][2]string
+		for _, f := range findings {
+			if got = append(got, [2]string{english.Word(f.Item), english.Say(f.Value)}); f.Verdict != OK || !f.Advice.IsZero() {
+				t.Errorf("%+v: %+v", plan, f)
+			}
+		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v: got\n%+v, want\n%+v", plan, got, want)
 		}
-		if w := Worst(got); w != OK {
+		if w := Worst(findings); w != OK {
 			t.Errorf("%+v: verdict %s", plan, w)
 		}
 	}
@@ -122,12 +131,12 @@ func TestWhatIsWrong(t *testing.T) {
 		f := good()
 		c.change(&f)
 		for _, got := range Examine(f, c.plan) {
-			if got.Item == c.item {
-				if got.Verdict != c.verdict || !strings.Contains(got.Value+" "+got.Advice, c.says) {
+			if english.Word(got.Item) == c.item {
+				if got.Verdict != c.verdict || !strings.Contains(english.Say(got.Value)+" "+english.Say(got.Advice), c.says) {
 					t.Errorf("%s: %+v, want %s with %q", c.name, got, c.verdict, c.says)
 				}
-				if told := got.Advice != ""; told != (got.Verdict == Warn || got.Verdict == Bad) {
-					t.Errorf("%s: verdict %s with advice %q", c.name, got.Verdict, got.Advice)
+				if told := !got.Advice.IsZero(); told != (got.Verdict == Warn || got.Verdict == Bad) {
+					t.Errorf("%s: verdict %s with advice %q", c.name, got.Verdict, english.Say(got.Advice))
 				}
 			} else if got.Verdict != OK {
 				t.Errorf("%s: also %+v", c.name, got)
@@ -163,11 +172,11 @@ func TestAnotherSystem(t *testing.T) {
 	}
 	verdicts := map[string]Verdict{}
 	for _, finding := range Examine(f, Plan{Streams: 20_000}) {
-		verdicts[finding.Item] = finding.Verdict
-		if finding.Verdict == Unknown && finding.Value != "not known on darwin" {
+		verdicts[english.Word(finding.Item)] = finding.Verdict
+		if finding.Verdict == Unknown && english.Say(finding.Value) != "not known on darwin" {
 			t.Errorf("%+v", finding)
 		}
-		if strings.Contains(finding.Advice, "net.ipv4") || strings.Contains(finding.Advice, "cpupower") {
+		if strings.Contains(english.Say(finding.Advice), "net.ipv4") || strings.Contains(english.Say(finding.Advice), "cpupower") {
 			t.Errorf("advice for another system: %+v", finding)
 		}
 	}

@@ -1,77 +1,66 @@
 package doctor
 
-import "fmt"
+import (
+	"fmt"
 
-// What a run takes beside its streams, and for each of them.
-const (
-	filesBeside   = 64       // open files
-	manyStreams   = 1024     // that a machine should carry when no plan says how many
-	fewPorts      = 10_000   // fewer are a range that somebody has narrowed
-	portHeld      = 60       // seconds that a closed connection keeps its port
-	streamBytes   = 50 << 10 // of a stream over net/http, the costlier of the two engines
-	leastMemory   = 256 << 20
-	comfortMemory = 2 << 30 // half of it is the garbage that may pile up in a run
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func files(f Facts, p Plan) Finding {
-	const item = "open files"
+	const item plan.Code = "doctor.open-files"
 	if f.Files == 0 {
 		return unknown(item, f.OS)
 	}
 	carries := f.Files - min(f.Files, filesBeside)
-	r := Finding{Item: item, Value: fmt.Sprintf("%d, enough for %d streams", f.Files, carries), Verdict: OK}
+	r := found(item, "doctor.files", "files", f.Files, "streams", carries)
 	need := uint64(max(p.Streams, manyStreams) + filesBeside)
-	raise := fmt.Sprintf("raise the limit with `ulimit -n %d` in the shell that starts pitot", need)
+	raise := plan.Say("doctor.files-raise", "need", need)
 	if f.FilesHard < need {
-		raise = fmt.Sprintf("the hard limit is %d: raise it to %d as nofile in /etc/security/limits.conf, LimitNOFILE= of a service, or --ulimit of a container", f.FilesHard, need)
+		raise = plan.Say("doctor.files-hard", "hard", f.FilesHard, "need", need)
 	}
 	switch {
 	case uint64(p.Streams) > carries:
-		return r.but(Bad, "%d streams need about %d open files; %s", p.Streams, need, raise)
+		return r.but(Bad, "doctor.files-few", "streams", p.Streams, "need", need, "raise", raise)
 	case p.Streams == 0 && carries < manyStreams:
-		return r.but(Warn, "every stream is an open file; %s", raise)
+		return r.but(Warn, "doctor.files-any", "raise", raise)
 	}
 	return r
 }
 
 func ports(f Facts, p Plan) Finding {
-	const item = "local ports"
+	const item plan.Code = "doctor.local-ports"
 	if f.Ports == nil {
 		return unknown(item, f.OS)
 	}
 	n := f.Ports.High - f.Ports.Low + 1
-	r := Finding{Item: item, Value: fmt.Sprintf("%d to one server (%d to %d)", n, f.Ports.Low, f.Ports.High), Verdict: OK}
-	widen := "widen the range: `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`"
+	r := found(item, "doctor.ports", "ports", n, "low", f.Ports.Low, "high", f.Ports.High)
+	widen := `sysctl -w net.ipv4.ip_local_port_range="1024 65535"`
 	if f.OS == "darwin" {
-		widen = "widen the range: `sysctl -w net.inet.ip.portrange.first=1024`"
+		widen = "sysctl -w net.inet.ip.portrange.first=1024"
 	}
 	switch held := p.Rate * portHeld; {
 	case p.Streams > n:
-		return r.but(Bad, "%d streams to one address need as many ports: %s, or spread them over several addresses of the server", p.Streams, widen)
+		return r.but(Bad, "doctor.ports-few", "streams", p.Streams, "widen", widen)
 	case held > float64(n) && !f.Ports.Reuse:
-		reuse := ""
-		if f.OS == "linux" {
-			reuse = ", or set net.ipv4.tcp_tw_reuse=1"
-		}
-		return r.but(Warn, "with --new-connections %g requests a second hold %.0f ports, since a closed connection keeps its port for a minute: let connections be used again, which is the default, %s%s", p.Rate, held, widen, reuse)
+		return r.but(Warn, "doctor.ports-held", "rate", p.Rate, "ports", held, "widen", widen, "linux", f.OS == "linux")
 	case p.Streams == 0 && n < fewPorts:
-		return r.but(Warn, "every stream to one server needs a port: %s", widen)
+		return r.but(Warn, "doctor.ports-any", "widen", widen)
 	}
 	return r
 }
 
 func memory(f Facts, p Plan) Finding {
-	const item = "memory"
+	const item plan.Code = "doctor.memory"
 	if f.Memory == 0 {
 		return unknown(item, f.OS)
 	}
-	r := Finding{Item: item, Value: fmt.Sprintf("%s available", size(f.Memory)), Verdict: OK}
+	r := found(item, "doctor.memory-free", "size", size(f.Memory))
 	streams := int64(p.Streams) * streamBytes
 	switch {
 	case f.Memory < leastMemory+streams:
-		return r.but(Bad, "a run needs about %s: free some, or raise the limit of the container", size(leastMemory+streams))
+		return r.but(Bad, "doctor.memory-little", "size", size(leastMemory+streams))
 	case f.Memory < comfortMemory+streams:
-		return r.but(Warn, "a run holds its garbage back in half of what is free, so the collector may run within it: leave %s free", size(comfortMemory+streams))
+		return r.but(Warn, "doctor.memory-some", "size", size(comfortMemory+streams))
 	}
 	return r
 }
@@ -83,3 +72,14 @@ func size(bytes int64) string {
 	}
 	return fmt.Sprintf("%d MiB", bytes>>20)
 }
+
+// What a run takes beside its streams, and for each of them.
+const (
+	filesBeside   = 64       // open files
+	manyStreams   = 1024     // that a machine should carry when no plan says how many
+	fewPorts      = 10_000   // fewer are a range that somebody has narrowed
+	portHeld      = 60       // seconds that a closed connection keeps its port
+	streamBytes   = 50 << 10 // of a stream over net/http, the costlier of the two engines
+	leastMemory   = 256 << 20
+	comfortMemory = 2 << 30 // half of it is the garbage that may pile up in a run
+)

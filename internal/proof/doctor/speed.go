@@ -3,9 +3,9 @@ package doctor
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -16,72 +16,64 @@ const (
 )
 
 func processors(f Facts) Finding {
-	r := Finding{Item: "processors", Value: fmt.Sprintf("%d usable", f.CPUs.Usable), Verdict: OK}
-	if f.CPUs.Machine > f.CPUs.Usable {
-		r.Value += fmt.Sprintf(", the machine has %d", f.CPUs.Machine)
-	}
+	r := found("doctor.processors", "doctor.usable", "usable", f.CPUs.Usable, "more", f.CPUs.Machine > f.CPUs.Usable, "machine", f.CPUs.Machine)
 	if f.CPUs.Usable > 1 {
 		return r
 	}
-	how := "use a machine with two"
-	if f.CPUs.Machine > 1 {
-		how = "allow it two (taskset, --cpuset-cpus)"
-	}
-	return r.but(Warn, "whatever else runs takes turns with the client on its only processor: %s", how)
+	return r.but(Warn, "doctor.one-processor", "more", f.CPUs.Machine > 1)
 }
 
 func quota(f Facts) Finding {
-	const item = "processor quota"
-	if f.Quota == nil {
+	const item plan.Code = "doctor.processor-quota"
+	switch q := f.Quota; {
+	case q == nil:
 		return unknown(item, f.OS)
+	case q.CPUs == 0:
+		return found(item, "doctor.no-quota")
 	}
 	q := *f.Quota
-	if q.CPUs == 0 {
-		return Finding{Item: item, Value: "none", Verdict: OK}
-	}
-	r := Finding{Item: item, Value: fmt.Sprintf("%.3g processors, paused %d times so far", q.CPUs, q.Throttled), Verdict: OK}
-	const how = "once its quota is used up a client stands still for up to 0.1 s: run without one (no --cpus or limits.cpu), and give processors of its own instead (--cpuset-cpus)"
+	r := found(item, "doctor.quota", "processors", q.CPUs, "throttled", q.Throttled)
 	switch {
 	case q.CPUs < 1:
-		return r.but(Bad, "%s", how)
+		return r.but(Bad, "doctor.quota-stands")
 	case q.CPUs < float64(f.CPUs.Usable) || q.Throttled > 0:
-		return r.but(Warn, "%s", how)
+		return r.but(Warn, "doctor.quota-stands")
 	}
 	return r
 }
 
 func frequency(f Facts) Finding {
-	const item = "frequency"
+	const item plan.Code = "doctor.frequency"
 	if len(f.Governors) == 0 {
 		r := unknown(item, f.OS)
 		if f.OS == "linux" {
-			r.Value = "not known here, as in most virtual machines"
+			r.Value = plan.Say("doctor.no-governor")
 		}
 		return r
 	}
-	r := Finding{Item: item, Value: "governor " + strings.Join(f.Governors, ", "), Verdict: OK}
+	r := found(item, "doctor.governor", "governors", f.Governors)
 	if !slices.Equal(f.Governors, []string{"performance"}) {
-		return r.but(Warn, "processors that slow down between tokens wake up late and send late: `cpupower frequency-set -g performance`")
+		return r.but(Warn, "doctor.governor-slow")
 	}
 	return r
 }
 
 func others(f Facts) Finding {
-	const item = "other load"
+	const item plan.Code = "doctor.other-load"
 	if f.Others == nil {
 		return unknown(item, f.OS)
 	}
 	o := *f.Others
-	r := Finding{Item: item, Value: fmt.Sprintf("%.0f %% of the machine, %.0f %% stolen", o.Busy*100, o.Steal*100), Verdict: OK}
-	var advice []string
+	r := found(item, "doctor.others", "busy", o.Busy, "stolen", o.Steal)
+	var advice []plan.Message
 	if o.Busy > busyOthers {
-		advice = append(advice, "other programs are busy here, and the client waits for its turn behind them: end them, or give each its own processors (taskset)")
+		advice = append(advice, plan.Say("doctor.others-busy"))
 	}
 	if o.Steal > muchSteal {
-		advice = append(advice, "the hypervisor gives this machine's processors to others meanwhile: use one with processors of its own")
+		advice = append(advice, plan.Say("doctor.stolen"))
 	}
 	if advice != nil {
-		return r.but(Warn, "%s", strings.Join(advice, "; "))
+		return r.but(Warn, "doctor.all", "all", advice)
 	}
 	return r
 }
@@ -97,21 +89,20 @@ const slowReading = 200 * time.Nanosecond
 
 func clockSource(f Facts) Finding {
 	source := f.Clock.Source
+	r := found("doctor.clock", "doctor.clock-source", "source", source, "reading", span(f.Clock.Reading))
 	if source == "" {
-		source = "source not known"
+		r.Value = plan.Say("doctor.clock-any", "reading", span(f.Clock.Reading))
 	}
-	r := Finding{Item: "clock", Value: fmt.Sprintf("%s, %s a reading", source, span(f.Clock.Reading)), Verdict: OK}
 	slow := f.Clock.Reading > slowReading
-	const how = "every read and write looks at the clock: `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`, or kvm-clock where available_clocksource beside it has that; the kernel's log says why it took another"
 	switch {
 	case slices.Contains(slowSources, source):
-		return r.but(Bad, "%s", how)
+		return r.but(Bad, "doctor.clock-slow")
 	case slow && slices.Contains(goodSources, source):
-		return r.but(Warn, "every read and write looks at the clock, and something makes that slow: a sandbox that catches system calls, a tracer, or an emulator")
+		return r.but(Warn, "doctor.clock-sandbox")
 	case slow && f.OS == "linux":
-		return r.but(Warn, "%s", how)
+		return r.but(Warn, "doctor.clock-slow")
 	case slow:
-		return r.but(Warn, "every read and write looks at the clock: use another machine")
+		return r.but(Warn, "doctor.clock-other")
 	}
 	return r
 }
@@ -124,7 +115,7 @@ const (
 )
 
 func timer(f Facts) Finding {
-	const item = "timer"
+	const item plan.Code = "doctor.timer"
 	if f.Timer.Reads == 0 {
 		return unknown(item, f.OS)
 	}
@@ -132,26 +123,23 @@ func timer(f Facts) Finding {
 	if f.Timer.P50 <= lateTypical && f.Timer.P99 <= lateTail {
 		return r
 	}
-	if f.OS != "linux" {
-		return r.but(Warn, "requests leave that late: measure from Linux, which has a timer that is on time")
-	}
-	return r.but(Warn, "requests leave that late: look for what else is busy here, and for deep idle states (`cpupower idle-set -D 10`)")
+	return r.but(Warn, "doctor.timer-late", "linux", f.OS == "linux")
 }
 
 func runtimeTimer(f Facts) Finding {
-	const item = "Go's timer"
+	const item plan.Code = "doctor.go-timer"
 	if f.Runtime.Reads == 0 {
 		return unknown(item, f.OS)
 	}
 	r := Finding{Item: item, Value: late(f.Runtime), Verdict: OK}
 	if f.Runtime.P99 > lateRuntime {
-		return r.but(Warn, "time limits and waits between attempts are that late; requests are not, they have the timer above: look for what else is busy here")
+		return r.but(Warn, "doctor.go-timer-late")
 	}
 	return r
 }
 
-func late(l trace.Lag) string {
-	return fmt.Sprintf("%s late, P99 %s", span(l.P50), span(l.P99))
+func late(l trace.Lag) plan.Message {
+	return plan.Say("doctor.late", "typical", span(l.P50), "p99", span(l.P99))
 }
 
 // span is a duration for people, with as many digits as it is worth.

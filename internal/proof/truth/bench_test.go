@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // How fast the server writes single events on loopback, to readers that throw
@@ -73,16 +75,16 @@ func discard(addr, body string) error {
 
 // What the server itself adds to a write: rendering and recording.
 func BenchmarkRender(b *testing.B) {
-	for name, d := range map[string]dialect{"completions": completions, "chat": chat} {
-		b.Run(name, func(b *testing.B) {
+	for _, p := range []*phrase.Protocol{phrase.Completions, phrase.Chat} {
+		b.Run(p.Name, func(b *testing.B) {
 			cfg := Config{}.withDefaults()
-			st := testStream(&cfg, d, MaxTokens)
+			st := testStream(&cfg, p, MaxTokens)
 			var buf []byte
 			b.ReportAllocs()
 			for b.Loop() {
 				buf, _ = st.render(buf)
-				if st.wrote(1, 2); st.sent > MaxTokens-10 {
-					st.sent = 0
+				if st.wrote(1, 2); st.out.Sent > MaxTokens-10 {
+					st.out.Sent = 0
 					st.n.Store(0)
 				}
 			}
@@ -93,8 +95,8 @@ func BenchmarkRender(b *testing.B) {
 // A token takes no allocation.
 func TestWritesDoNotAllocate(t *testing.T) {
 	cfg := Config{Step: 1, Jitter: 1}.withDefaults()
-	for _, d := range []dialect{completions, chat} {
-		st := testStream(&cfg, d, 2000)
+	for _, p := range []*phrase.Protocol{phrase.Completions, phrase.Chat} {
+		st := testStream(&cfg, p, 2000)
 		buf := make([]byte, 0, 4096)
 		var q queue
 		q.push(st)
@@ -103,14 +105,14 @@ func TestWritesDoNotAllocate(t *testing.T) {
 			st.wrote(1, 2)
 			q.again()
 		}); n != 0 {
-			t.Errorf("dialect %d: %v allocations a write", d, n)
+			t.Errorf("%s: %v allocations a write", p.Name, n)
 		}
 	}
 }
 
-func testStream(cfg *Config, d dialect, tokens int) *stream {
-	f := newForm(d, ask{prompt: 3, tokens: tokens, stream: true}, 0, "id", "model", 0)
-	st := newStream(cfg, nil, &record{}, f, Complete)
+func testStream(cfg *Config, p *phrase.Protocol, tokens int) *stream {
+	a := phrase.Answer{ID: "id", Model: "model", Source: newScript(0), PromptTokens: 3, Tokens: tokens, Finish: "length"}
+	st := newStream(cfg, nil, &record{head: Request{Stream: true}}, p, a, 0, Complete)
 	st.begin(0)
 	return st
 }

@@ -2,12 +2,12 @@ package truth
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
@@ -63,51 +63,53 @@ func (c *conn) refuse(err error) {
 		return
 	}
 	c.close = true
-	_ = c.respond(fault.status, problem(fault.status, fault.msg))
+	e := phrase.StatusError(fault.status, fault.msg)
+	_ = c.respond(phrase.JSONReply(e.Code, e.Body()))
 }
 
 // answer answers a request, or starts to. It says whether another can be read.
 func (c *conn) answer(req *request) bool {
 	var err error
-	if d, ok := dialects[req.path]; ok && req.method == http.MethodPost {
-		err = c.generate(d, req)
+	if p := spoken(req.path); p != nil && req.method == http.MethodPost {
+		err = c.generate(req)
 	} else {
-		status, body := c.srv.side(req)
-		err = c.respond(status, body)
+		err = c.respond(c.srv.side(req))
 		c.idle <- struct{}{}
 	}
 	return err == nil
 }
 
-// dialects are the paths on which tokens are asked for.
-var dialects = map[string]dialect{
-	"/v1/completions":      completions,
-	"/v1/chat/completions": chat,
-	"/generate":            generate,
+// spoken is the protocol in which tokens are asked for on a path, or nil.
+func spoken(path string) *phrase.Protocol {
+	if p := phrase.At(path); p != nil && !p.Silent && !p.Form {
+		return p
+	}
+	return nil
 }
 
 // generate starts an answer of tokens, and returns an error when the connection
 // is of no more use.
-func (c *conn) generate(d dialect, req *request) error {
+func (c *conn) generate(req *request) error {
 	s := c.srv
-	a, err := parseAsk(d, req.body, s.cfg.OutputTokens)
+	q, refused := phrase.Read(req.path, phrase.JSON, req.body)
 	n, stamp := s.number(), c.Last()
+	a, tooMany := s.cfg.answer(q, n)
+	a.ID = or(req.id, a.ID)
 	rec := &record{head: Request{
-		ID: or(req.id, or(a.id, fmt.Sprintf("%016x", mix(s.cfg.Seed)^n))), Path: req.path, Stream: a.stream,
-		Received: stamp.At, Kernel: stamp.Kernel, Status: http.StatusOK, PromptTokens: a.prompt, Wanted: a.tokens,
+		ID: a.ID, Path: req.path, Stream: q.Stream,
+		Received: stamp.At, Kernel: stamp.Kernel, Status: http.StatusOK, PromptTokens: a.PromptTokens, Wanted: a.Tokens,
 	}}
 	fault := s.cfg.Faults.draw(s.cfg.Seed, n)
-	switch {
-	case err != nil:
-		return c.fail(rec, http.StatusBadRequest, err.Error(), Refused)
+	switch refused = or(refused, tooMany); {
+	case refused != nil:
+		return c.fail(rec, q, refused, Refused)
 	case fault == HTTP500:
-		return c.fail(rec, http.StatusInternalServerError, "Internal server error", HTTP500)
+		return c.fail(rec, q, phrase.StatusError(http.StatusInternalServerError, ""), HTTP500)
 	}
-	f := newForm(d, a, n, rec.head.ID, or(a.model, s.cfg.Model), time.Now().Unix())
-	st := newStream(&s.cfg, c, rec, f, fault)
+	st := newStream(&s.cfg, c, rec, q.Protocol, a, n, fault)
 	s.publish(rec)
-	if a.stream {
-		if _, err := c.Write(appendHead(nil, http.StatusOK, "text/event-stream; charset=utf-8", -1, c.close)); err != nil {
+	if q.Stream {
+		if _, err := c.Write(appendHead(nil, http.StatusOK, phrase.EventStream, -1, c.close)); err != nil {
 			s.finish(st, ClientGone)
 			return err
 		}
@@ -117,24 +119,19 @@ func (c *conn) generate(d dialect, req *request) error {
 }
 
 // fail answers a generation request with an error.
-func (c *conn) fail(rec *record, status int, msg string, e Ending) error {
-	rec.head.Status = status
+func (c *conn) fail(rec *record, q *phrase.Request, refused *phrase.Error, e Ending) error {
+	r := q.Protocol.Refuse(refused, q.Stream)
+	rec.head.Status = r.Status
 	rec.end(e)
 	c.srv.publish(rec)
-	err := c.respond(status, problem(status, msg))
+	err := c.respond(r)
 	c.idle <- struct{}{}
 	return err
 }
 
-// problem is an error as vLLM tells it.
-func problem(status int, msg string) []byte {
-	kind := map[int]string{400: "BadRequestError", 404: "NotFoundError", 500: "InternalServerError"}[status]
-	return fmt.Appendf(nil, `{"error":{"message":%s,"type":%q,"param":null,"code":%d}}`, quote(msg), or(kind, http.StatusText(status)), status)
-}
-
-func (c *conn) respond(status int, body []byte) error {
-	head := appendHead(nil, status, "application/json", len(body), c.close)
-	_, err := c.Write(append(head, body...))
+func (c *conn) respond(r phrase.Reply) error {
+	head := appendHead(nil, r.Status, r.MediaType, len(r.Body), c.close)
+	_, err := c.Write(append(head, r.Body...))
 	return err
 }
 

@@ -35,9 +35,9 @@ type Request struct {
 	PromptTokens int   // token ids or words
 	Wanted       int   // tokens of the whole answer
 	Tokens       int   // of it, written
-	// Writes are those of the body: tokens, a chat's role, usage and the end. A
-	// response that is no stream is one write. They share memory with the server
-	// and must not be changed.
+	// Writes are those of the body: what goes ahead of the tokens (a chat's role), the
+	// tokens, the usage and the end. A response that is no stream is one write. They
+	// share memory with the server and must not be changed.
 	Writes []Write
 	Ended  Ending
 }
@@ -79,12 +79,6 @@ type record struct {
 	writes []Write // as many as there can be
 	n      atomic.Int32
 	ended  atomic.Int32
-}
-
-func (r *record) add(w Write) {
-	n := r.n.Load()
-	r.writes[n] = w
-	r.n.Store(n + 1)
 }
 
 func (r *record) end(e Ending) { r.ended.Store(int32(e)) }

@@ -19,7 +19,7 @@ func (e *entry) before(f *entry) bool {
 const children = 4
 
 func (q *queue) push(st *stream) {
-	*q = append(*q, entry{st.due, st.form.arrival, st})
+	*q = append(*q, entry{st.due, st.arrival, st})
 	h := *q
 	i := len(h) - 1
 	e := h[i]

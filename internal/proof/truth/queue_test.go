@@ -16,7 +16,7 @@ func TestQueueIsInOrder(t *testing.T) {
 		for n := range uint64(rapid.IntRange(0, 200).Draw(t, "steps")) {
 			if len(want) == 0 || rapid.Bool().Draw(t, "push") {
 				st := &stream{due: due.Draw(t, "due")}
-				st.form.arrival = n
+				st.arrival = n
 				q.push(st)
 				want = append(want, entry{st.due, n, st})
 			} else if rapid.Bool().Draw(t, "again") {
@@ -44,7 +44,7 @@ func BenchmarkQueueAgain(b *testing.B) {
 	var q queue
 	for n := range uint64(10_000) {
 		st := &stream{due: int64(mix(n) % 1e6)}
-		st.form.arrival = n
+		st.arrival = n
 		q.push(st)
 	}
 	for b.Loop() {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // readAll reads requests from src until an error, and how often the client was
@@ -133,11 +135,14 @@ func FuzzRequest(f *testing.F) {
 
 func FuzzAsk(f *testing.F) {
 	f.Add(0, []byte(`{"model":"m","prompt":[1,2],"max_tokens":3,"stream":true,"stream_options":{"include_usage":true}}`))
-	f.Add(1, []byte(`{"messages":[{"content":[{"type":"text","text":"a"}]}],"max_completion_tokens":3,"n":1}`))
-	f.Add(2, []byte(`{"text":["a b"],"rid":"x","sampling_params":{"max_new_tokens":8,"ignore_eos":true}}`))
-	f.Fuzz(func(t *testing.T, d int, body []byte) {
-		a, err := parseAsk(dialect(uint(d)%3), body, 5)
-		if err == nil && (a.tokens < 1 || a.tokens > MaxTokens || a.prompt < 0 || a.usage && !a.stream) {
+	f.Add(1, []byte(`{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_completion_tokens":3,"n":1}`))
+	f.Add(2, []byte(`{"text":"a b","rid":"x","sampling_params":{"max_new_tokens":8,"ignore_eos":true}}`))
+	routes := []string{"/v1/completions", "/v1/chat/completions", "/generate"}
+	cfg := Config{OutputTokens: 5}.withDefaults()
+	f.Fuzz(func(t *testing.T, route int, body []byte) {
+		q, refused := phrase.Read(routes[uint(route)%3], phrase.JSON, body)
+		a, tooMany := cfg.answer(q, 0)
+		if or(refused, tooMany) == nil && (a.Tokens < 1 || a.Tokens > MaxTokens || a.PromptTokens < 0 || q.Usage && !q.Stream) {
 			t.Errorf("%s: %+v", body, a)
 		}
 	})

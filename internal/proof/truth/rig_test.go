@@ -158,8 +158,9 @@ func parse(t *testing.T, data string) (c chunk) {
 // answer is the text of the n tokens of the first request.
 func answer(t *testing.T, n int) (s string) {
 	t.Helper()
-	for i := range n {
-		s += text(0, i)
+	tokens := newScript(0)
+	for range n {
+		s += tokens.Next()
 	}
 	if err := json.Unmarshal([]byte(`"`+s+`"`), &s); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // steady is a server whose every instant is known: a request that comes at a
@@ -171,6 +173,57 @@ func TestAnswersThatAreNoStream(t *testing.T) {
 			synctest.Wait()
 			if req := r.request(); req.Stream || req.Tokens != 3 || len(req.Writes) != 1 || req.Ended != Complete {
 				t.Errorf("%s: logged %+v", path, req)
+			}
+		})
+	}
+}
+
+// What is asked for beyond text is not given, and nothing is refused for it.
+func TestExtrasAreIgnored(t *testing.T) {
+	virtual(t, steady, func(r *rig) {
+		if status, got, err := r.ask("/v1/completions", `{"prompt":"a","max_tokens":1,"logprobs":5,"echo":true}`); status != 200 || err != nil {
+			t.Errorf("%d %s %v", status, got, err)
+		}
+	})
+}
+
+// Every protocol whose answers are text is spoken, streamed and not.
+func TestEveryProtocol(t *testing.T) {
+	asks := map[string]string{
+		"completions": `{"prompt":"a b","max_tokens":4,"stream":%v}`,
+		"chat":        `{"messages":[{"role":"user","content":"a b"}],"max_tokens":4,"stream":%v}`,
+		"responses":   `{"input":"a b","max_output_tokens":4,"stream":%v}`,
+		"messages":    `{"messages":[{"role":"user","content":"a b"}],"max_tokens":4,"stream":%v}`,
+		"generate":    `{"text":"a b","sampling_params":{"max_new_tokens":4},"stream":%v}`,
+		"tgi":         `{"inputs":"a b","parameters":{"max_new_tokens":4},"stream":%v}`,
+		"triton":      `{"text_input":"a b","max_tokens":4,"stream":%v}`,
+	}
+	cfg := steady
+	cfg.TokensPerEvent = 2
+	for _, p := range phrase.All() {
+		virtual(t, cfg, func(r *rig) {
+			if spoken(p.Routes[0]) == nil {
+				if status, got, _ := r.ask(p.Routes[0], `{}`); status != 404 {
+					t.Errorf("%s: %d %s, want 404", p.Name, status, got)
+				}
+				return
+			}
+			for _, stream := range []bool{false, true} {
+				r.srv.Reset()
+				status, got, err := r.ask(p.Routes[0], fmt.Sprintf(asks[p.Name], stream))
+				stream = stream || p == phrase.TGI // by its route
+				if status != 200 || err != nil || strings.Contains(got, "data:") != stream || !strings.Contains(got, "The") {
+					t.Errorf("%s: %d %s %v", p.Name, status, got, err)
+				}
+				synctest.Wait()
+				req := r.request()
+				events := 0
+				for _, w := range req.Writes {
+					events += int(w.Events)
+				}
+				if req.Ended != Complete || req.Tokens != 4 || req.PromptTokens != 2 || events != strings.Count(got, "data:") {
+					t.Errorf("%s: logged %+v", p.Name, req)
+				}
 			}
 		})
 	}
@@ -351,16 +404,17 @@ func TestFaultsOfResponses(t *testing.T) {
 func TestBadRequestsAreRefused(t *testing.T) {
 	virtual(t, steady, func(r *rig) {
 		for _, c := range []struct{ path, body, says string }{
-			{"/v1/completions", `{"prompt":`, "not JSON"},
-			{"/v1/completions", `[1]`, "not a JSON object"},
+			{"/v1/completions", `{"prompt":`, "JSON decode error"},
+			{"/v1/completions", `[1]`, "valid dictionary or object"},
 			{"/v1/completions", `{"max_tokens":3}`, "prompt"},
 			{"/v1/completions", `{"prompt":["a","b"]}`, "one prompt"},
-			{"/v1/completions", `{"prompt":[]}`, "token ids"},
-			{"/v1/completions", `{"prompt":[[]]}`, "token ids"},
-			{"/v1/completions", `{"prompt":"a","max_tokens":0}`, "max_tokens is 0"},
-			{"/v1/completions", `{"prompt":"a","max_tokens":1.5}`, "max_tokens is 1.5"},
-			{"/v1/completions", `{"prompt":"a","max_tokens":1e99}`, "max_tokens is 1e99"},
-			{"/v1/completions", `{"prompt":"a","n":2}`, "n is 2"},
+			{"/v1/completions", `{"prompt":[]}`, "Either prompt"},
+			{"/v1/completions", `{"prompt":[[]]}`, "Either prompt"},
+			{"/v1/completions", `{"prompt":"a","max_tokens":0}`, "max_tokens must be at least 1, got 0."},
+			{"/v1/completions", `{"prompt":"a","max_tokens":1.5}`, "got a number with a fractional part"},
+			{"/v1/completions", `{"prompt":"a","max_tokens":1e99}`, "exceeded maximum size"},
+			{"/v1/completions", `{"prompt":"a","max_tokens":262145}`, "max_tokens=262145 cannot be greater than max_model_len=262144"},
+			{"/v1/completions", `{"prompt":"a","n":2}`, "one choice per request, got n=2"},
 			{"/v1/chat/completions", `{"messages":"a"}`, "messages"},
 			{"/generate", `{"sampling_params":{}}`, "text"},
 			{"/generate", `{"text":"a","sampling_params":{"max_new_tokens":"x"}}`, "max_new_tokens"},

@@ -1,38 +1,37 @@
 package truth
 
 import (
-	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
 // maxModelLen is what the server says of its context. Nothing is refused for
 // being longer.
 const maxModelLen = 1 << 20
 
+const version = "0.0.0"
+
 // side answers what clients ask besides tokens.
-func (s *Server) side(req *request) (status int, body []byte) {
+func (s *Server) side(req *request) phrase.Reply {
 	handler, ok := sides[req.path]
-	_, generates := dialects[req.path]
 	switch {
-	case generates, ok && handler.method != req.method:
-		return http.StatusMethodNotAllowed, []byte(`{"detail":"Method Not Allowed"}`)
+	case spoken(req.path) != nil, ok && handler.method != req.method:
+		return phrase.JSONReply(http.StatusMethodNotAllowed, []byte(phrase.NotAllowed))
 	case !ok:
-		return http.StatusNotFound, []byte(`{"detail":"Not Found"}`)
+		return phrase.JSONReply(http.StatusNotFound, []byte(phrase.NotFound))
 	}
-	body, err := handler.answer(s, req.body)
-	if err != nil {
-		return http.StatusBadRequest, problem(http.StatusBadRequest, err.Error())
+	body, refused := handler.answer(s, req.body)
+	if refused != nil {
+		return phrase.JSONReply(refused.Code, refused.Body())
 	}
-	return http.StatusOK, body
+	return phrase.JSONReply(http.StatusOK, body)
 }
 
 type side struct {
 	method string
-	answer func(s *Server, body []byte) ([]byte, error)
+	answer func(s *Server, body []byte) ([]byte, *phrase.Error)
 }
 
 // sides are the paths of vLLM's API and of SGLang's that clients are known to
@@ -49,51 +48,34 @@ var sides = map[string]side{
 	"/detokenize":      {http.MethodPost, (*Server).detokenize},
 }
 
-func (s *Server) models([]byte) ([]byte, error) {
-	name := quote(s.cfg.Model)
-	return fmt.Appendf(nil, `{"object":"list","data":[{"id":%s,"object":"model","created":0,"owned_by":"pitot","root":%s,"parent":null,"max_model_len":%d}]}`,
-		name, name, maxModelLen), nil
+func (s *Server) models([]byte) ([]byte, *phrase.Error) {
+	return phrase.Models(0, maxModelLen, s.cfg.Model), nil
 }
 
-func (s *Server) health([]byte) ([]byte, error) { return nil, nil }
+func (s *Server) health([]byte) ([]byte, *phrase.Error) { return nil, nil }
 
-func (s *Server) version([]byte) ([]byte, error) { return []byte(`{"version":"0.0.0"}`), nil }
+func (s *Server) version([]byte) ([]byte, *phrase.Error) { return phrase.Version(version), nil }
 
-func (s *Server) modelInfo([]byte) ([]byte, error) {
-	name := quote(s.cfg.Model)
-	return fmt.Appendf(nil, `{"model_path":%s,"tokenizer_path":%s,"is_generation":true,"preferred_sampling_params":null,"weight_version":"default"}`, name, name), nil
+func (s *Server) modelInfo([]byte) ([]byte, *phrase.Error) {
+	return phrase.ModelInfo(s.cfg.Model), nil
 }
 
-func (s *Server) serverInfo([]byte) ([]byte, error) {
-	name := quote(s.cfg.Model)
-	return fmt.Appendf(nil, `{"model_path":%s,"served_model_name":%s,"tokenizer_path":%s,"version":"0.0.0","context_length":%d,"internal_states":[{}]}`,
-		name, name, name, maxModelLen), nil
+func (s *Server) serverInfo([]byte) ([]byte, *phrase.Error) {
+	return phrase.ServerInfo{Model: s.cfg.Model, Version: version, Context: maxModelLen, Seed: s.cfg.Seed}.Body(), nil
 }
 
 // tokenize takes each word for a token, whose id is its place.
-func (s *Server) tokenize(body []byte) ([]byte, error) {
-	prompt := gjson.GetBytes(body, "prompt")
-	if !gjson.ValidBytes(body) || prompt.Type != gjson.String {
-		return nil, fmt.Errorf("prompt: want a text")
+func (s *Server) tokenize(body []byte) ([]byte, *phrase.Error) {
+	ask, refused := phrase.ReadTokenize(body)
+	ids := make([]int32, promptTokens(&ask.Prompt))
+	for i := range ids {
+		ids[i] = int32(i)
 	}
-	n := words(prompt.Str)
-	out := fmt.Appendf(nil, `{"count":%d,"max_model_len":%d,"tokens":[`, n, maxModelLen)
-	for i := range n {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = strconv.AppendInt(out, int64(i), 10)
-	}
-	return append(out, `],"token_strs":null}`...), nil
+	return phrase.Tokenized(maxModelLen, ids, nil), refused
 }
 
 // detokenize makes as many words as there are tokens.
-func (s *Server) detokenize(body []byte) ([]byte, error) {
-	list := gjson.GetBytes(body, "tokens")
-	if !gjson.ValidBytes(body) || !list.IsArray() {
-		return nil, fmt.Errorf("tokens: want a list of ids")
-	}
-	n := 0
-	list.ForEach(func(_, _ gjson.Result) bool { n++; return true })
-	return fmt.Appendf(nil, `{"prompt":%s}`, quote(strings.TrimSuffix(strings.Repeat("word ", n), " "))), nil
+func (s *Server) detokenize(body []byte) ([]byte, *phrase.Error) {
+	ask, refused := phrase.ReadDetokenize(body)
+	return phrase.Detokenized(strings.TrimSuffix(strings.Repeat("word ", len(ask.IDs)), " ")), refused
 }

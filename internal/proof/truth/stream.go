@@ -1,49 +1,60 @@
 package truth
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/wire/phrase"
+)
 
 // A stream is the answer to one request: what is to be written next, and when.
 // One goroutine at a time drives it.
 type stream struct {
 	*record
-	conn *conn
-	form form
-	plan plan
+	conn     *conn
+	protocol *phrase.Protocol
+	out      *phrase.Writer // of the answer, streamed or not
+	plan     plan
+	arrival  uint64 // of the request
 
 	perEvent, perWrite int // tokens
 	fault              Ending
 	limit              int // tokens until the fault, or all of them
 
 	due     int64 // of the next write
-	sent    int   // tokens rendered
 	stage   stage
-	pending Write // the record of the write that is being made
+	pending *Write // the record of the write that is being made, not yet counted
 }
 
 // A stage is what a stream writes next.
 type stage int
 
 const (
-	role stage = iota
+	opening stage = iota // what goes ahead of the tokens
 	tokens
 	usage
 	done
 	strike
 )
 
-// newStream makes the stream that is recorded in rec and ends with a fault, if
-// that is not Complete.
-func newStream(cfg *Config, c *conn, rec *record, f form, fault Ending) *stream {
+// newStream makes the stream of the answer to the request that arrived as number n. It
+// is recorded in rec and ends with a fault, if that is not Complete.
+func newStream(cfg *Config, c *conn, rec *record, p *phrase.Protocol, a phrase.Answer, n uint64, fault Ending) *stream {
+	if p.Single {
+		single := *cfg
+		single.TokensPerEvent = 1
+		cfg = &single
+	}
 	st := &stream{
-		record: rec, conn: c, form: f, plan: cfg.plan(f.arrival), fault: fault, limit: f.ask.tokens,
+		record: rec, conn: c, protocol: p, out: p.Stream(a), plan: cfg.plan(n), arrival: n, fault: fault, limit: a.Tokens,
 		perEvent: cfg.TokensPerEvent, perWrite: cfg.perWrite(),
 	}
 	if fault != Complete {
 		st.limit = cfg.Faults.after(st.limit)
 	}
 	writes := 1
-	if f.ask.stream {
-		const others = 3 // role, usage and the end
+	if rec.head.Stream {
+		const others = 3 // the opening, the usage and the end
 		writes = (st.limit+st.perWrite-1)/st.perWrite + others
 	}
 	rec.writes = make([]Write, writes)
@@ -54,14 +65,14 @@ func newStream(cfg *Config, c *conn, rec *record, f form, fault Ending) *stream 
 func (st *stream) begin(start int64) {
 	st.due = st.plan.first(start)
 	switch {
-	case st.form.ask.stream && st.form.dialect == chat && st.limit > 0:
-		st.stage = role
 	case st.limit == 0:
 		st.stage = strike
+	case st.protocol.Opens():
+		st.stage = opening
 	default:
 		st.stage = tokens
 	}
-	if st.form.ask.stream && st.form.dialect != generate {
+	if st.head.Stream && !st.protocol.Timed {
 		return
 	}
 	last := st.plan // a copy, with dice of its own
@@ -69,8 +80,8 @@ func (st *stream) begin(start int64) {
 	for range (st.limit - 1) / st.perWrite {
 		due = last.next(due, due)
 	}
-	st.form.seconds = float64(due-st.head.Received) / 1e9
-	if !st.form.ask.stream {
+	st.out.Elapsed = time.Duration(due - st.head.Received) // as planned
+	if !st.head.Stream {
 		st.due = due
 	}
 }
@@ -82,33 +93,34 @@ const gap = 10
 // what it says. It returns the buffer and the write, which is empty where the
 // connection is to be reset.
 func (st *stream) render(buf []byte) (grown, write []byte) {
-	st.pending = Write{Planned: st.due}
-	if !st.form.ask.stream {
+	st.pending = &st.writes[st.n.Load()]
+	*st.pending = Write{Planned: st.due}
+	if !st.head.Stream {
 		return st.renderWhole(buf[:0])
 	}
 	b := append(buf[:0], "          "...)
+	st.out.Events = 0
 	switch st.stage {
-	case role:
-		b = st.form.role(b)
-		st.pending.Events = 1
+	case opening:
+		b = st.out.Begin(st.out.Accept(b))
 	case tokens:
 		b = st.renderTokens(b)
 	case usage:
-		b = st.form.usage(b)
-		st.pending.Events = 1
+		b = st.out.Total(b)
 	case done:
-		b = append(b, "data: [DONE]\n\n"...)
-		st.pending.Events = 1
+		b = st.out.End(b, true)
 	case strike:
 		if st.fault == Reset {
 			return b, nil
 		}
-		b = append(b, "0\r\n\r\n"...)
-		return b, b[gap:]
 	}
-	from := chunkSize(b)
-	b = append(b, "\r\n"...)
-	if st.stage == done {
+	st.pending.Events = uint16(st.out.Events)
+	from := gap
+	if len(b) > gap {
+		from = chunkSize(b)
+		b = append(b, "\r\n"...)
+	}
+	if st.stage >= done {
 		b = append(b, "0\r\n\r\n"...)
 	}
 	return b, b[from:]
@@ -123,13 +135,12 @@ func chunkSize(b []byte) int {
 }
 
 func (st *stream) renderTokens(b []byte) []byte {
-	end := min(st.sent+st.perWrite, st.limit)
-	st.pending.Tokens = int32(end - st.sent)
-	for st.sent < end {
-		n := min(st.perEvent, end-st.sent)
-		b = st.form.event(b, st.sent, st.sent+n)
-		st.sent += n
-		st.pending.Events++
+	w := st.out
+	end := min(w.Sent+st.perWrite, st.limit)
+	st.pending.Tokens = int32(end - w.Sent)
+	for w.Sent < end {
+		n := min(st.perEvent, end-w.Sent)
+		b = w.Event(b, n, w.Sent+n == w.Tokens)
 	}
 	return b
 }
@@ -140,14 +151,14 @@ func (st *stream) renderWhole(b []byte) (grown, write []byte) {
 	if st.fault == Reset {
 		return b, nil
 	}
-	body := st.form.whole(nil)
+	r := st.protocol.Whole(st.out.Answer)
 	if st.fault == Truncate {
-		body = body[:len(body)/2]
+		r.Body = r.Body[:len(r.Body)/2]
 	} else {
-		st.pending.Tokens = int32(st.form.ask.tokens)
+		st.pending.Tokens = int32(st.out.Tokens)
 	}
-	b = appendHead(b, st.head.Status, "application/json", len(body), st.conn.close)
-	b = append(b, body...)
+	b = appendHead(b, r.Status, r.MediaType, len(r.Body), st.conn.close)
+	b = append(b, r.Body...)
 	return b, b
 }
 
@@ -156,22 +167,22 @@ func (st *stream) renderWhole(b []byte) (grown, write []byte) {
 // end, or Open.
 func (st *stream) wrote(before, after int64) Ending {
 	st.pending.Before, st.pending.After = before, after
-	st.add(st.pending)
-	if !st.form.ask.stream {
+	st.n.Add(1)
+	if !st.head.Stream {
 		return st.fault
 	}
 	switch st.stage {
-	case role:
+	case opening:
 		st.stage = tokens
 	case tokens:
 		switch {
-		case st.sent == st.form.ask.tokens && st.form.ask.usage:
+		case st.out.Sent == st.out.Tokens && st.out.Usage:
 			st.stage = usage
-		case st.sent == st.form.ask.tokens:
+		case st.out.Sent == st.out.Tokens:
 			st.stage = done
 		default:
 			st.due = st.plan.next(st.due, after)
-			if st.sent == st.limit {
+			if st.out.Sent == st.limit {
 				st.stage = strike
 			}
 		}

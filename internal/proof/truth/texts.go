@@ -10,9 +10,18 @@ var texts = [...]string{
 	" second", ":", " 42", " {", "}", " data", ` and\/or`, " end",
 }
 
-// text is the token at place i of the answer to arrival number n.
-func text(n uint64, i int) string { return texts[token(n, i)] }
+// A script gives the tokens of an answer, over and over. Answers start in different
+// places, so that the events of a burst are not all alike.
+type script struct{ next uint64 }
 
-// token is its id. Answers start in different places, so that the events of a
-// burst are not all alike.
-func token(n uint64, i int) int { return int((n*7 + uint64(i)) % uint64(len(texts))) }
+func newScript(arrival uint64) *script { return &script{arrival * 7} }
+
+// Next is the text of the next token.
+func (s *script) Next() string {
+	t := texts[s.next%uint64(len(texts))]
+	s.next++
+	return t
+}
+
+// ID is that of the token that Next gave last.
+func (s *script) ID() int32 { return int32((s.next - 1) % uint64(len(texts))) }

@@ -6,9 +6,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 )
 
-// A contribution is what an answer of the server's adds to the sample of a metric.
-type contribution func(*sample, *truth.Request)
-
 // contributions are those of each definition.
 var contributions = map[plan.Code]contribution{
 	conform.ToFirstToken: each(func(a answer) (float64, bool) { return seconds(a.received, a.first), true }),
@@ -41,15 +38,6 @@ func each(value func(answer) (v float64, ok bool)) contribution {
 	}
 }
 
-// weighed is each, with a weight for the value.
-func weighed(value func(answer) (v, weight float64)) contribution {
-	return func(s *sample, r *truth.Request) {
-		if a, ok := look(r); ok {
-			s.weigh(value(a))
-		}
-	}
-}
-
 // addGaps adds the gaps between chunks. Chunks of one write have none between
 // them.
 func addGaps(s *sample, r *truth.Request) {
@@ -68,14 +56,20 @@ func addGaps(s *sample, r *truth.Request) {
 	}
 }
 
-// An answer is what a client can see of the writes of a request: the instants of
-// its output, in nanoseconds.
-type answer struct {
-	received    int64
-	first, last int64 // first and last output
-	end         int64 // last write
-	tokens      int
+// seconds are those from t to u.
+func seconds(t, u int64) float64 { return float64(u-t) / 1e9 }
+
+// weighed is each, with a weight for the value.
+func weighed(value func(answer) (v, weight float64)) contribution {
+	return func(s *sample, r *truth.Request) {
+		if a, ok := look(r); ok {
+			s.weigh(value(a))
+		}
+	}
 }
+
+// A contribution is what an answer of the server's adds to the sample of a metric.
+type contribution func(*sample, *truth.Request)
 
 // look is false for an answer without output.
 func look(r *truth.Request) (a answer, ok bool) {
@@ -92,5 +86,11 @@ func look(r *truth.Request) (a answer, ok bool) {
 	return a, ok
 }
 
-// seconds are those from t to u.
-func seconds(t, u int64) float64 { return float64(u-t) / 1e9 }
+// An answer is what a client can see of the writes of a request: the instants of
+// its output, in nanoseconds.
+type answer struct {
+	received    int64
+	first, last int64 // first and last output
+	end         int64 // last write
+	tokens      int
+}

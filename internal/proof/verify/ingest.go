@@ -14,8 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-func isGuideLLM(o object) bool { return o.has("benchmarks") }
-
 func isInferencePerf(o object) bool { return o.has("load_summary", "successes", "failures") }
 
 // isAIPerf knows a profile by the shape of its latencies: statistics with a
@@ -24,6 +22,8 @@ func isAIPerf(o object) bool {
 	var d struct{ Unit string }
 	return json.Unmarshal(o.members["request_latency"], &d) == nil && d.Unit != "" && !isGuideLLM(o)
 }
+
+func isGuideLLM(o object) bool { return o.has("benchmarks") }
 
 // readGuideLLM reads benchmarks.json, which must hold one benchmark: a sweep has
 // many loads, and a cell has one.

@@ -10,14 +10,6 @@ import (
 	"strings"
 )
 
-// An object is a report as JSON: the whole, and its members.
-type object struct {
-	data    []byte
-	members map[string]json.RawMessage
-}
-
-var errNoReport = errors.New("it is empty")
-
 // newObject reads the last of the JSON objects in data: some tools append to
 // their files.
 func newObject(data []byte) (object, error) {
@@ -44,25 +36,10 @@ func newObject(data []byte) (object, error) {
 	return o, nil
 }
 
-// into decodes the whole.
-func (o object) into(v any) error { return json.Unmarshal(o.data, v) }
-
-// has reports whether all of the keys are there.
-func (o object) has(keys ...string) bool {
-	return !slices.ContainsFunc(keys, func(k string) bool { return o.members[k] == nil })
-}
-
-// list names some of the keys.
-func (o object) list() string {
-	var keys []string
-	for k := range o.members {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	if len(keys) > 8 {
-		keys = append(keys[:8], "…")
-	}
-	return strings.Join(keys, ", ")
+// An object is a report as JSON: the whole, and its members.
+type object struct {
+	data    []byte
+	members map[string]json.RawMessage
 }
 
 // fromPython makes JSON of what Python writes: Infinity and NaN become null.
@@ -102,4 +79,27 @@ func pythonOnly(data []byte) int {
 		}
 	}
 	return 0
+}
+
+var errNoReport = errors.New("it is empty")
+
+// into decodes the whole.
+func (o object) into(v any) error { return json.Unmarshal(o.data, v) }
+
+// has reports whether all of the keys are there.
+func (o object) has(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return o.members[k] == nil })
+}
+
+// list names some of the keys.
+func (o object) list() string {
+	var keys []string
+	for k := range o.members {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	if len(keys) > 8 {
+		keys = append(keys[:8], "…")
+	}
+	return strings.Join(keys, ", ")
 }

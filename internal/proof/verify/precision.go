@@ -9,10 +9,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// gapNoise is by how much a gap between two exact stamps may miss the instants
-// around its writes: one is on the kernel's clock, and converted.
-const gapNoise = 2e-6
-
 // precision compares chunk by chunk; nil if not one answer can be.
 func precision(records []*trace.Record, requests []*truth.Request) *conform.Precision {
 	byID := map[string]*trace.Record{}
@@ -65,14 +61,6 @@ func precision(records []*trace.Record, requests []*truth.Request) *conform.Prec
 	return &p
 }
 
-// holds reports whether the bounds of a gap have room for one that the server can
-// have made: its writes took effect at some moment of the call.
-func holds(a, b trace.Chunk, wa, wb truth.Write) bool {
-	low, high := seconds(int64(a.At), int64(b.Lo())), seconds(int64(a.Lo()), int64(b.At))
-	least, most := seconds(wa.After, wb.Before), seconds(wa.Before, wb.After)
-	return most >= low-gapNoise && least <= high+gapNoise
-}
-
 // tokenWrites are the writes of a request that brought tokens; none if one of them
 // brought several events.
 func tokenWrites(q *truth.Request) (out []truth.Write) {
@@ -97,6 +85,18 @@ func outputs(r *trace.Record) (out []trace.Chunk) {
 	}
 	return out
 }
+
+// holds reports whether the bounds of a gap have room for one that the server can
+// have made: its writes took effect at some moment of the call.
+func holds(a, b trace.Chunk, wa, wb truth.Write) bool {
+	low, high := seconds(int64(a.At), int64(b.Lo())), seconds(int64(a.Lo()), int64(b.At))
+	least, most := seconds(wa.After, wb.Before), seconds(wa.Before, wb.After)
+	return most >= low-gapNoise && least <= high+gapNoise
+}
+
+// gapNoise is by how much a gap between two exact stamps may miss the instants
+// around its writes: one is on the kernel's clock, and converted.
+const gapNoise = 2e-6
 
 func errorsOf(x []float64) conform.Errors {
 	s := stats.Sort(x)

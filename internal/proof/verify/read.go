@@ -18,23 +18,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
-// A reader reads the reports of a format.
-type reader struct {
-	is   func(object) bool // by the keys of the report
-	read func(object) (claim, error)
-	rule rule // for its percentiles
-}
-
-// readers are those of each format.
-var readers = map[string]reader{
-	"pitot":          {isPitot, readPitot, linear},
-	"sglang":         {isSGLang, readSGLang, linear},
-	"vllm":           {isVLLM, readVLLM, linear},
-	"guidellm":       {isGuideLLM, readGuideLLM, stepped},
-	"aiperf":         {isAIPerf, readFigures, linear},
-	"inference-perf": {isInferencePerf, readFigures, linear},
-}
-
 // Read reads a client's report. A format of "" is found by the keys.
 func Read(format string, data []byte) (conform.Claim, error) {
 	o, err := newObject(data)
@@ -56,24 +39,30 @@ func Read(format string, data []byte) (conform.Claim, error) {
 	return conform.Claim{}, fmt.Errorf("no tool known writes such a report: its keys are %s", o.list())
 }
 
-// A claim is one in the making.
-type claim struct{ conform.Claim }
+// readers are those of each format.
+var readers = map[string]reader{
+	"pitot":          {isPitot, readPitot, linear},
+	"sglang":         {isSGLang, readSGLang, linear},
+	"vllm":           {isVLLM, readVLLM, linear},
+	"guidellm":       {isGuideLLM, readGuideLLM, stepped},
+	"aiperf":         {isAIPerf, readFigures, linear},
+	"inference-perf": {isInferencePerf, readFigures, linear},
+}
+
+// A reader reads the reports of a format.
+type reader struct {
+	is   func(object) bool // by the keys of the report
+	read func(object) (claim, error)
+	rule rule // for its percentiles
+}
 
 // newClaim is one that tells nothing yet.
 func newClaim() claim {
 	return claim{conform.Claim{OK: -1, Failed: -1, Output: -1, Latencies: map[conform.Metric]conform.Latency{}}}
 }
 
-// put adds a statistic, if there is one, in units of so many seconds.
-func (c *claim) put(m conform.Metric, s conform.Statistic, v *float64, unit float64) {
-	if v == nil {
-		return
-	}
-	if c.Latencies[m] == nil {
-		c.Latencies[m] = conform.Latency{}
-	}
-	c.Latencies[m][s] = *v * unit
-}
+// A claim is one in the making.
+type claim struct{ conform.Claim }
 
 // fill adds the statistics of a sample that the report has in full, where it
 // does not sum them up itself.
@@ -86,6 +75,17 @@ func (c *claim) fill(m conform.Metric, values []float64) {
 			c.put(m, s, &v, 1)
 		}
 	}
+}
+
+// put adds a statistic, if there is one, in units of so many seconds.
+func (c *claim) put(m conform.Metric, s conform.Statistic, v *float64, unit float64) {
+	if v == nil {
+		return
+	}
+	if c.Latencies[m] == nil {
+		c.Latencies[m] = conform.Latency{}
+	}
+	c.Latencies[m][s] = *v * unit
 }
 
 // count takes a number of things that a report has.

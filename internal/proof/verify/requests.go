@@ -8,18 +8,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 )
 
-// A measured set are the requests that the client's figures are about.
-type measured struct {
-	all    []*truth.Request // in the order of their arrival
-	whole  []*truth.Request // of all, those that were answered to the end
-	counts conform.Requests
-	notes  []plan.Message
-}
-
-func (m *measured) note(code plan.Code, args ...any) {
-	m.notes = append(m.notes, plan.Say(code, args...))
-}
-
 // measuredBy finds the requests that a client measured among all that came.
 // Trials and warm-up come before them, and may ask for another length. So the
 // measured ones are the last, as many as the client counts, of those that ask
@@ -54,25 +42,12 @@ func measuredBy(c conform.Cell, requests []truth.Request, claim *conform.Claim) 
 	return m
 }
 
-// disagree notes where client and server count differently, and where the load
-// was not the cell's.
-func (m *measured) disagree(c conform.Cell, sent int) {
-	n := m.counts
-	if got := len(m.all); sent > got {
-		m.note("conform.requests-lost", "counted", sent, "got", got)
-	}
-	if sent != n.Asked {
-		m.note("conform.requests-other", "made", sent, "asked", n.Asked)
-	}
-	if !c.Open() && n.Peak < c.Streams*9/10 {
-		m.note("conform.streams-few", "open", n.Peak, "of", c.Streams)
-	}
-	switch {
-	case n.OK > n.Served:
-		m.note("conform.answers-broken", "counted", n.OK, "served", n.Served)
-	case n.OK >= 0 && n.OK < n.Served:
-		m.note("conform.answers-missed", "counted", n.OK, "served", n.Served)
-	}
+// A measured set are the requests that the client's figures are about.
+type measured struct {
+	all    []*truth.Request // in the order of their arrival
+	whole  []*truth.Request // of all, those that were answered to the end
+	counts conform.Requests
+	notes  []plan.Message
 }
 
 // asking are the requests for so many tokens, or with 0 for any; those that the
@@ -107,6 +82,31 @@ func peak(requests []*truth.Request) int {
 		most = max(most, i+1-ended)
 	}
 	return most
+}
+
+// disagree notes where client and server count differently, and where the load
+// was not the cell's.
+func (m *measured) disagree(c conform.Cell, sent int) {
+	n := m.counts
+	if got := len(m.all); sent > got {
+		m.note("conform.requests-lost", "counted", sent, "got", got)
+	}
+	if sent != n.Asked {
+		m.note("conform.requests-other", "made", sent, "asked", n.Asked)
+	}
+	if !c.Open() && n.Peak < c.Streams*9/10 {
+		m.note("conform.streams-few", "open", n.Peak, "of", c.Streams)
+	}
+	switch {
+	case n.OK > n.Served:
+		m.note("conform.answers-broken", "counted", n.OK, "served", n.Served)
+	case n.OK >= 0 && n.OK < n.Served:
+		m.note("conform.answers-missed", "counted", n.OK, "served", n.Served)
+	}
+}
+
+func (m *measured) note(code plan.Code, args ...any) {
+	m.notes = append(m.notes, plan.Say(code, args...))
 }
 
 // pace is the rate of arrivals: of the gaps between them, one less than they

@@ -7,15 +7,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
-// A sample holds values, and for some tools how much each of them weighs.
-type sample struct{ values, weights []float64 }
-
-func (s *sample) add(value float64) { s.values = append(s.values, value) }
-
-func (s *sample) weigh(value, weight float64) {
-	s.values, s.weights = append(s.values, value), append(s.weights, weight)
-}
-
 // A rule turns a sample into statistics.
 type rule func(sample) map[conform.Statistic]float64
 
@@ -59,9 +50,18 @@ func stepped(s sample) map[conform.Statistic]float64 {
 	return map[conform.Statistic]float64{conform.Mean: sum / total, conform.Median: at(0.50), conform.P90: at(0.90), conform.P99: at(0.99)}
 }
 
+// A sample holds values, and for some tools how much each of them weighs.
+type sample struct{ values, weights []float64 }
+
 func (s sample) weight(i int) float64 {
 	if s.weights == nil {
 		return 1
 	}
 	return s.weights[i]
+}
+
+func (s *sample) add(value float64) { s.values = append(s.values, value) }
+
+func (s *sample) weigh(value, weight float64) {
+	s.values, s.weights = append(s.values, value), append(s.weights, weight)
 }

@@ -8,25 +8,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 )
 
-// jitter is by how much the gaps of Spread differ from the step, as a share.
-const jitter = 0.3
-
-// Server is the server of a cell.
-func Server(c conform.Cell, seed uint64) truth.Config {
-	cfg := truth.Config{
-		Arrivals: truth.Spread, Step: c.Step, Jitter: jitter, TTFT: c.First, Seed: seed, OutputTokens: c.Output,
-		Faults: truth.Faults{HTTP500: c.Faults / 3, Reset: c.Faults / 3, Truncate: c.Faults / 3},
-	}
-	if c.Arrivals == conform.Lockstep {
-		cfg.Arrivals, cfg.Jitter = truth.Lockstep, 0
-	}
-	return cfg
-}
-
-// maxBusy is the share of the time that the server may take for its writes, and
-// not be the limit.
-const maxBusy = 0.90
-
 func serverOf(c conform.Cell, l truth.Log) conform.Server {
 	s := conform.Server{LatenessP50: l.Lateness.P50, LatenessP99: l.Lateness.P99, LatenessMax: l.Lateness.Max}
 	if from, to := stretch(asking(l.Requests, 0)); to > from {
@@ -48,3 +29,22 @@ func serverOf(c conform.Cell, l truth.Log) conform.Server {
 	}
 	return s
 }
+
+// Server is the server of a cell.
+func Server(c conform.Cell, seed uint64) truth.Config {
+	cfg := truth.Config{
+		Arrivals: truth.Spread, Step: c.Step, Jitter: jitter, TTFT: c.First, Seed: seed, OutputTokens: c.Output,
+		Faults: truth.Faults{HTTP500: c.Faults / 3, Reset: c.Faults / 3, Truncate: c.Faults / 3},
+	}
+	if c.Arrivals == conform.Lockstep {
+		cfg.Arrivals, cfg.Jitter = truth.Lockstep, 0
+	}
+	return cfg
+}
+
+// jitter is by how much the gaps of Spread differ from the step, as a share.
+const jitter = 0.3
+
+// maxBusy is the share of the time that the server may take for its writes, and
+// not be the limit.
+const maxBusy = 0.90

@@ -24,20 +24,6 @@ func shareOf(samples []Sample, requests []*truth.Request) float64 {
 	return (usedBy(samples, to) - usedBy(samples, from)) / seconds(from, to)
 }
 
-// usedBy is the CPU time that was used by an instant, in seconds: between two samples
-// in proportion.
-func usedBy(samples []Sample, at int64) float64 {
-	i, _ := slices.BinarySearchFunc(samples, at, func(s Sample, at int64) int { return cmp.Compare(s.At, at) })
-	switch i {
-	case 0:
-		return samples[0].CPU.Seconds()
-	case len(samples):
-		return samples[i-1].CPU.Seconds()
-	}
-	a, b := samples[i-1], samples[i]
-	return a.CPU.Seconds() + (b.CPU-a.CPU).Seconds()*float64(at-a.At)/float64(b.At-a.At)
-}
-
 // stretch is from the first request to the last write.
 func stretch(requests []*truth.Request) (from, to int64) {
 	for i, r := range requests {
@@ -50,4 +36,18 @@ func stretch(requests []*truth.Request) (from, to int64) {
 		}
 	}
 	return from, to
+}
+
+// usedBy is the CPU time that was used by an instant, in seconds: between two samples
+// in proportion.
+func usedBy(samples []Sample, at int64) float64 {
+	i, _ := slices.BinarySearchFunc(samples, at, func(s Sample, at int64) int { return cmp.Compare(s.At, at) })
+	switch i {
+	case 0:
+		return samples[0].CPU.Seconds()
+	case len(samples):
+		return samples[i-1].CPU.Seconds()
+	}
+	a, b := samples[i-1], samples[i]
+	return a.CPU.Seconds() + (b.CPU-a.CPU).Seconds()*float64(at-a.At)/float64(b.At-a.At)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// The store of the benchmarks: runs that each have a few kilobytes of text beside their
-// records, and one with very many records.
+// The store of the benchmarks: runs with a few kilobytes of text besides their
+// records, and one run with very many records.
 const (
 	manyRuns    = 10_000
 	manyRecords = 1_000_000
@@ -52,8 +52,8 @@ func bigStore(b *testing.B) *Store {
 	return s
 }
 
-// Listing all of 10 000 runs, the newest 20, and finding one, where one of the runs has
-// a million records.
+// List all of 10 000 runs, list the newest 20, and find one; one of the runs has a
+// million records.
 func BenchmarkList(b *testing.B) {
 	s := bigStore(b)
 	for _, bb := range []struct {

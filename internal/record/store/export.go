@@ -15,11 +15,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A Format is a form in which a run is exported.
+// A Format is an export format.
 type Format string
 
-// The formats. JSON holds the run and its records in one object; the others
-// hold the records alone, one a line or row.
+// The formats. JSON holds the run and its records in one object; the others hold
+// only the records, one per line or row.
 const (
 	JSON    Format = "json"
 	JSONL   Format = "jsonl"
@@ -52,7 +52,7 @@ func Export(w io.Writer, t *trace.Trace, f Format) error {
 	return b.Flush()
 }
 
-// writeJSON writes {"run": ..., "records": [...]}, a record a line.
+// writeJSON writes {"run": ..., "records": [...]}, one record per line.
 func writeJSON(w io.Writer, t *trace.Trace) error {
 	run, err := json.MarshalIndent(t.Run, "", " ")
 	if err != nil {
@@ -122,7 +122,7 @@ type row struct {
 	Text            string  `parquet:"text"`
 	Stamps          string  `parquet:"stamps,dict"`
 	ChunkAtNS       []int64 `parquet:"chunk_at_ns,list"`
-	ChunkSlackUS    []int64 `parquet:"chunk_slack_us,list"` // empty where every instant is exact
+	ChunkSlackUS    []int64 `parquet:"chunk_slack_us,list"` // empty if every instant is exact
 	ChunkTokens     []int64 `parquet:"chunk_tokens,list"`
 	ChunkKinds      []int64 `parquet:"chunk_kinds,list"`
 }
@@ -171,8 +171,8 @@ func writeParquet(w io.Writer, t *trace.Trace) error {
 	return p.Close()
 }
 
-// csvHeader names the columns as the other formats do. Lists are numbers
-// separated by blanks.
+// csvHeader names the columns as the other formats do. Lists are numbers separated
+// by spaces.
 var csvHeader = strings.Fields(`run validity index request_id tenant session turn prompt_tokens want_tokens output_tokens counted_from
 	due_ns free_ns released_ns dialed_ns connected_ns sent_ns first_byte_ns done_ns
 	status finish_reason class error usage_prompt usage_completion usage_cached usage_reasoning redials text stamps

@@ -8,9 +8,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// KeepFigures keeps what was computed of t by a definition, in a version of it: one that
-// gives other figures has another. They are kept only if the run is still stored as t
-// has it, and until the run changes: none of its records, nor its plan, nor its end.
+// KeepFigures stores the figures of t by one version of a definition; changed
+// figures need a new version. It stores them only if the run in the store still
+// equals t, and they are dropped when the run changes: its records, its plan or its
+// end.
 func (s *Store) KeepFigures(t *trace.Trace, definition, version string, figures []trace.Figure) error {
 	err := s.change(func(tx *sql.Tx) error {
 		var same bool
@@ -37,8 +38,8 @@ func (s *Store) KeepFigures(t *trace.Trace, definition, version string, figures 
 	return nil
 }
 
-// Figures returns the figures of a run that KeepFigures kept, in their order. known
-// tells whether there are any to return, be they none.
+// Figures returns the figures of a run stored by KeepFigures, in order. known
+// reports whether they are stored, even if there are none.
 func (s *Store) Figures(runID, definition, version string) (figures []trace.Figure, known bool, err error) {
 	rows, err := s.db.Query(`SELECT name, value, step FROM computed LEFT JOIN figure USING (run_id, definition, version)
 		WHERE run_id = ? AND definition = ? AND version = ? ORDER BY place`, runID, definition, version)
@@ -48,7 +49,7 @@ func (s *Store) Figures(runID, definition, version string) (figures []trace.Figu
 	defer rows.Close()
 	for rows.Next() {
 		known = true
-		var name sql.NullString // NULL: of a run without figures
+		var name sql.NullString // NULL: a run without figures
 		var value, step sql.NullFloat64
 		if err := rows.Scan(&name, &value, &step); err != nil {
 			return nil, false, fmt.Errorf("read the figures of run %s: %w", runID, err)
@@ -63,7 +64,7 @@ func (s *Store) Figures(runID, definition, version string) (figures []trace.Figu
 	return figures, known, rows.Err()
 }
 
-// forgetFigures drops the figures of a run that changes.
+// forgetFigures drops the figures of a changing run.
 func forgetFigures(tx *sql.Tx, runID string) error {
 	_, err := tx.Exec("DELETE FROM computed WHERE run_id = ?", runID)
 	return err

@@ -21,7 +21,7 @@ func finished(t *testing.T, s *Store) *trace.Trace {
 	return &trace.Trace{Run: run, Records: []*trace.Record{sample(0)}}
 }
 
-// known are the figures that the store has, and whether it has any.
+// known returns the figures in the store, and whether it has any.
 func known(t *testing.T, s *Store, definition, version string) ([]trace.Figure, bool) {
 	t.Helper()
 	figures, ok, err := s.Figures("run-1", definition, version)
@@ -93,7 +93,7 @@ func TestFiguresGoWhenTheRunChanges(t *testing.T) {
 	}
 }
 
-// Figures of a run that has gone on meanwhile are those of no run.
+// Figures of a run that has changed since are not stored.
 func TestFiguresOfAnotherStateOfTheRunAreNotKept(t *testing.T) {
 	s := open(t)
 	tr := finished(t, s)

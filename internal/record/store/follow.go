@@ -6,10 +6,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// RecordsSince reads records of a run in the order of their commits: those that follow
-// number since, at most limit of them. next is the number of the last one, where the
-// next call goes on; 0 is the beginning. Nothing that was read before is read again, so
-// that a run can be followed while another process writes it.
+// RecordsSince reads records of a run in commit order: at most limit of those after
+// number since. next is the number of the last one, for the next call; 0 is the
+// beginning. No record is read twice, so a run can be followed while another
+// process writes it.
 func (s *Store) RecordsSince(runID string, since, limit int) (records []*trace.Record, next int, err error) {
 	records, next, err = s.records(following, runID, since, limit)
 	if err != nil {
@@ -18,11 +18,11 @@ func (s *Store) RecordsSince(runID string, since, limit int) (records []*trace.R
 	return records, max(since, next), nil
 }
 
-// following is the condition for the records of a run after a number, and their order.
+// following selects the records of a run after a number, in order.
 const following = "run_id = ?1 AND " + commitNumber + " > ?2 ORDER BY " + commitNumber + " LIMIT ?3"
 
-// Snapshots reads how far a run had come at each flush after an instant, at most limit
-// of them; trace.Never is ahead of the first.
+// Snapshots reads the progress of a run at each flush after an instant, at most
+// limit of them; trace.Never is before the first.
 func (s *Store) Snapshots(runID string, after trace.Instant, limit int) ([]trace.Snapshot, error) {
 	rows, err := s.db.Query("SELECT at_ns, released, done, failed, tokens FROM snapshot WHERE run_id = ? AND at_ns > ? ORDER BY at_ns LIMIT ?", runID, after, limit)
 	if err != nil {

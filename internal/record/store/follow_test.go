@@ -11,8 +11,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A reader beside the writer, as in another process, gets each record once, in the
-// order of the commits, and what was noted at each flush.
+// A concurrent reader, as in another process, gets each record once, in commit
+// order, and the snapshot of each flush.
 func TestARunIsFollowedWhileItIsWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	s, reader := openFile(t, file), openFile(t, file)
@@ -44,7 +44,7 @@ func TestARunIsFollowedWhileItIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	flush() // ahead of the run: nothing is noted
+	flush() // before the run: no snapshot
 	next := read(0, 10)
 	progress = trace.Snapshot{At: 5, Released: 4, Done: 2, Failed: 1, Tokens: 30}
 	flush(sample(2), sample(0))
@@ -76,7 +76,7 @@ func TestARunIsFollowedWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// Following a run costs what is new, not what is there.
+// Following a run costs as much as its new records.
 func TestWhatWasReadIsNotReadAgain(t *testing.T) {
 	s := open(t)
 	rows, err := s.db.Query("EXPLAIN QUERY PLAN SELECT "+columns+" FROM record WHERE "+following, "r", 0, 1)

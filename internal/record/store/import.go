@@ -9,10 +9,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Import stores a finished run with its records; records may be nil. A run that is
-// there already, by its id, is left as it is, and known says so. Until all of it is
-// there the run is marked as running, so that one whose import was cut short is begun
-// anew.
+// Import stores a finished run with its records; records may be nil. If a run with
+// this id exists, it is left unchanged, and known is true. The run is marked as
+// running until it is complete, so that an interrupted import can be repeated.
 func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error]) (known bool, err error) {
 	if known, err = s.knows(run.ID); known || err != nil {
 		return known, err
@@ -33,8 +32,8 @@ func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error]) (
 	return false, nil
 }
 
-// knows reports whether a run is there, whole or on its way. What an import left that
-// was cut short is removed.
+// knows reports whether a run exists, complete or in progress. It removes the
+// remains of an interrupted import.
 func (s *Store) knows(id string) (bool, error) {
 	var status trace.Status
 	var beat int64
@@ -50,7 +49,7 @@ func (s *Store) knows(id string) (bool, error) {
 	return false, s.Remove(id)
 }
 
-// copy commits records as they come, a batch at a time.
+// copy commits records as they arrive, in batches.
 func (w *Writer) copy(records iter.Seq2[*trace.Record, error]) error {
 	if records == nil {
 		return nil

@@ -78,8 +78,7 @@ func TestImportLeavesNothingOfARunThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// An import that was killed left a run that claims to be running, and gives no sign of
-// life.
+// A killed import leaves a run that is marked as running and has no heartbeat.
 func TestAnImportThatWasCutShortIsBegunAnew(t *testing.T) {
 	s := open(t)
 	if err := s.insert(imported()); err != nil {

@@ -18,42 +18,42 @@ type Listing struct {
 	Kind     trace.RunKind
 	Status   trace.Status   // or Killed
 	Validity trace.Validity // empty for a run that was not judged
-	Started  time.Time      // zero if nobody knows
+	Started  time.Time      // zero if unknown
 	Model    string
 	URL      string
 	Dialect  string
-	// Requests, Concurrency and Rate are those of the plan.
+	// Requests, Concurrency and Rate are from the plan.
 	Requests    int
 	Concurrency int
 	Rate        float64
 	Records     int
-	// Failed counts failed requests by the records, or where there are none by the
-	// report of the tool that made the run; -1 if that does not say.
+	// Failed counts failed requests: from the records, or without records from the
+	// report of the tool that made the run; -1 if unknown.
 	Failed int
 	Leg    *trace.Leg // nil for a run on its own
 
 	workload, arrival string // of the plan, as JSON
 }
 
-// Plan is as much of the plan as a list has. It decodes the workload and the arrival,
-// which List leaves alone: few of the runs in a long list are shown.
+// Plan returns the part of the plan that a list has. It decodes the workload and
+// the arrival, which List does not: only a few runs of a long list are displayed.
 func (l Listing) Plan() trace.Plan {
 	p := trace.Plan{Dialect: l.Dialect, URL: l.URL, Model: l.Model, Requests: l.Requests, Concurrency: l.Concurrency, Rate: l.Rate}
-	_ = json.Unmarshal([]byte(l.workload), &p.Workload) // a damaged one is not shown
+	_ = json.Unmarshal([]byte(l.workload), &p.Workload) // a damaged one is not displayed
 	_ = json.Unmarshal([]byte(l.arrival), &p.Arrival)
 	return p
 }
 
 // A Filter selects runs; its zero value selects all.
 type Filter struct {
-	// Match is an id, a name, the beginning of a name path, or a pattern that matches
-	// a whole id or name: * stands for any text and ? for one character.
+	// Match is an id, a name, a prefix of a name path, or a pattern for a whole id
+	// or name: * matches any text and ? one character.
 	Match      string
 	Experiment string
-	Limit      int // how many runs at most, the newest ones; 0 = no limit
+	Limit      int // maximum number of runs, the newest ones; 0 = no limit
 }
 
-// where is the condition of f on the table run.
+// where returns the condition of f on the table run.
 func (f Filter) where() (condition string, args []any) {
 	all := []string{"TRUE"}
 	if f.Match != "" {
@@ -74,8 +74,8 @@ func (f Filter) where() (condition string, args []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// newestFirst is the order of lists. Of runs that began at once, or nobody knows when,
-// that stored last is the newest.
+// newestFirst is the order of lists. Among runs with equal or unknown start times,
+// the one stored last is the newest.
 const newestFirst = " ORDER BY started DESC, rowid DESC"
 
 // List returns the runs that f selects, the newest first.
@@ -88,14 +88,14 @@ func (s *Store) List(f Filter) ([]Listing, error) {
 	return s.list(condition+newestFirst+" LIMIT ?", append(args, limit)...)
 }
 
-// Count returns how many runs f selects, its limit aside.
+// Count returns the number of runs that f selects, without its limit.
 func (s *Store) Count(f Filter) (n int, err error) {
 	condition, args := f.where()
 	err = s.db.QueryRow("SELECT count(*) FROM run WHERE "+condition, args...).Scan(&n)
 	return n, err
 }
 
-// list returns the runs for which a condition holds, in the order that it ends with.
+// list returns the runs that match a condition, in the order given at its end.
 func (s *Store) list(condition string, args ...any) ([]Listing, error) {
 	rows, err := s.db.Query("SELECT id, beat_ns, records, failed, "+runColumns+" FROM run WHERE "+condition, args...)
 	if err != nil {
@@ -140,13 +140,13 @@ func scanListing(rows *sql.Rows) (Listing, error) {
 	return l, nil
 }
 
-// silence is how long a run that claims to be running may give no sign of life.
+// silence is how long a running run may go without a heartbeat.
 const silence = 5 * time.Second
 
 // Killed is the status of a run whose process ended without ending the run.
 const Killed trace.Status = "killed"
 
-// alive is the status of a run whose process last gave a sign of life at beat.
+// alive returns the status of a run with its last heartbeat at beat.
 func alive(status trace.Status, beat int64) trace.Status {
 	if status == trace.Running && time.Since(time.Unix(0, beat)) > silence {
 		return Killed
@@ -154,12 +154,11 @@ func alive(status trace.Status, beat int64) trace.Status {
 	return status
 }
 
-// ErrNoRun is wrapped by the error for a reference that names no run.
+// ErrNoRun is wrapped by errors for references that match no run.
 var ErrNoRun = errors.New("no such run")
 
-// Find returns the run that a reference names. A reference is an id, a name (of several
-// runs of that name the newest), a unique beginning of an id, or "last", the newest run
-// of all.
+// Find returns the run for a reference: an id, a name (if several runs have it, the
+// newest), a unique prefix of an id, or "last", the newest run of all.
 func (s *Store) Find(ref string) (Listing, error) {
 	var found []Listing
 	var err error
@@ -183,7 +182,7 @@ func (s *Store) Find(ref string) (Listing, error) {
 	return Listing{}, fmt.Errorf("%w: %q could be any of %d: %s", ErrNoRun, ref, len(found), some(found))
 }
 
-// some are the ids of the first of runs, in words.
+// some lists the ids of the first of runs.
 func some(runs []Listing) string {
 	const most = 5
 	var ids []string

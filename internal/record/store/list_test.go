@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// add stores runs that are over.
+// add stores finished runs.
 func add(t *testing.T, s *Store, runs ...trace.Run) {
 	t.Helper()
 	for _, run := range runs {
@@ -91,7 +91,7 @@ func TestALegIsListedAsItWasStored(t *testing.T) {
 	}
 }
 
-// What is listed of a run follows its writer.
+// The listing of a run follows its writer.
 func TestAListShowsHowManyRecordsThereAreSoFar(t *testing.T) {
 	s := open(t)
 	run := newRun("run-1", "", 1)
@@ -122,7 +122,7 @@ func TestAListShowsHowManyRecordsThereAreSoFar(t *testing.T) {
 	check(3, 1, trace.Interrupted, trace.Invalid)
 }
 
-// Of a table there are no records: its own count of failures is all there is.
+// A table has no records: it only has its own count of failures.
 func TestFailuresOfAnImportedRun(t *testing.T) {
 	s := open(t)
 	silent, told, detailed := imported(), imported(), imported()
@@ -156,7 +156,7 @@ func TestLongListsOfCandidatesAreCut(t *testing.T) {
 	}
 }
 
-// A list is read without the bodies of runs and without their records.
+// Listing reads neither the bodies of runs nor their records.
 func TestAListReadsOneTable(t *testing.T) {
 	s := open(t)
 	add(t, s, newRun("a", "", 1))

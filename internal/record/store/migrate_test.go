@@ -19,9 +19,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// The stores in testdata were written by Pitots whose newest migration was 1, 2 and 3,
-// each with a whole run, a run that was killed and, since there was an import, imported
-// runs. The JSON beside each is the export of its runs by the same Pitot, newest first.
+// The stores in testdata were written by versions of Pitot with the newest
+// migration 1, 2 and 3, each with a complete run, a killed run and, since imports
+// exist, imported runs. The JSON next to each is the export of its runs by the same
+// version, newest first.
 const oldVersions = 3
 
 // unpack copies an old store to a folder of the test, with changes made to it.
@@ -48,7 +49,7 @@ func unpack(t *testing.T, version int, change string) (file string) {
 	return file
 }
 
-// execute runs SQL on a database as another program would.
+// execute runs SQL on a database like another program would.
 func execute(t *testing.T, file, statements string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
@@ -119,7 +120,7 @@ func TestStoresOfOlderVersions(t *testing.T) {
 	}
 }
 
-// checkListing holds what is listed of a run to the run.
+// checkListing compares the listing of a run with the run.
 func checkListing(t *testing.T, l Listing, w *trace.Trace) {
 	t.Helper()
 	failed := 0
@@ -165,7 +166,7 @@ func checkFollowed(t *testing.T, s *Store, w *trace.Trace) {
 	}
 }
 
-// A damaged run takes nothing with it, be it damaged before a migration or after.
+// A damaged run affects no other run, whether damaged before a migration or after.
 func TestADamagedRunIsListedAndCanBeRemoved(t *testing.T) {
 	const id = "20260101-000000-aaaa"
 	for damage, file := range map[string]string{
@@ -201,7 +202,7 @@ func TestADamagedRunIsListedAndCanBeRemoved(t *testing.T) {
 	}
 }
 
-// What an older Pitot is writing at the moment is not taken from under it.
+// A migration waits while an older Pitot writes a run.
 func TestALiveRunOfAnOlderPitotPutsTheMigrationOff(t *testing.T) {
 	file := unpack(t, 3, "")
 	beat := "UPDATE run SET beat_ns = ? WHERE name = 'killed'"

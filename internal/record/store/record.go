@@ -17,7 +17,7 @@ const columns = `idx, request_id, prompt_tokens, want_tokens,
 
 var insertRecord = "INSERT INTO record (run_id, seq, " + columns + ") VALUES (?, ?" + marks(columns) + ")"
 
-// null is NULL for what never happened.
+// null returns NULL for trace.Never.
 func null(t trace.Instant) sql.NullInt64 {
 	return sql.NullInt64{Int64: int64(t), Valid: t.Happened()}
 }
@@ -33,12 +33,12 @@ func values(runID string, seq int, r *trace.Record) []any {
 	}
 }
 
-// tiers is JSON, empty for none.
+// tiers returns JSON, empty for nil.
 func tiers(t *trace.CacheTiers) string {
 	if t == nil {
 		return ""
 	}
-	b, _ := json.Marshal(t) // numbers and a text: cannot fail
+	b, _ := json.Marshal(t) // numbers and a string: cannot fail
 	return string(b)
 }
 
@@ -81,11 +81,11 @@ func scan(rows *sql.Rows, number *int) (*trace.Record, error) {
 	return r, nil
 }
 
-// commitNumber numbers the records of a run in the order of their commits. There is an
-// index on just this expression.
+// commitNumber numbers the records of a run in commit order. There is an index on
+// this exact expression.
 const commitNumber = "coalesce(seq, idx + 1)"
 
-// records reads the records that a condition selects, in the order that it ends with,
+// records reads the records that match a condition, in the order given at its end,
 // and the number of the last one.
 func (s *Store) records(condition string, args ...any) (out []*trace.Record, last int, err error) {
 	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE "+condition, args...)

@@ -10,7 +10,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// runColumns are the columns of run that follow from its body, in the order of runValues.
+// runColumns are the columns of run that are derived from its body, in the order of
+// runValues.
 const runColumns = `name, kind, status, validity, started, model, url, dialect, workload, arrival,
 	requests, concurrency, rate, reported_failed, experiment, block, leg, server_start`
 
@@ -29,7 +30,7 @@ func runValues(run trace.Run) []any {
 	return append(values, nil, nil, nil, nil)
 }
 
-// reportedFailed is NULL if o does not say how many requests failed.
+// reportedFailed is NULL if o has no count of failed requests.
 func reportedFailed(o *trace.Origin) (n sql.Null[int]) {
 	if o != nil {
 		var f trace.Figure
@@ -39,7 +40,7 @@ func reportedFailed(o *trace.Origin) (n sql.Null[int]) {
 	return n
 }
 
-// validity of a run, empty as long as nobody judged it.
+// validity returns the validity of a run, empty without a verdict.
 func validity(run trace.Run) string {
 	if run.Verdict == nil {
 		return ""
@@ -47,7 +48,7 @@ func validity(run trace.Run) string {
 	return string(run.Verdict.Validity)
 }
 
-// unixNano is 0 for a time that nobody knows, so that such runs are the oldest.
+// unixNano returns 0 for an unknown time, so that such runs are the oldest.
 func unixNano(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -60,10 +61,10 @@ var (
 	updateRun = "UPDATE run SET (" + runColumns + ") = (" + marks(runColumns)[2:] + ") WHERE id = ?"
 )
 
-// marks is ", ?" for each of columns.
+// marks returns ", ?" for each of columns.
 func marks(columns string) string { return strings.Repeat(", ?", strings.Count(columns, ",")+1) }
 
-// insert stores a run that is under way.
+// insert stores a run in progress.
 func (s *Store) insert(run trace.Run) error {
 	run.Status, run.End = trace.Running, trace.Never
 	err := s.describe(run, insertRun, append([]any{run.ID, time.Now().UnixNano()}, runValues(run)...), "INSERT INTO run_body (body, run_id) VALUES (?, ?)")
@@ -73,8 +74,7 @@ func (s *Store) insert(run trace.Run) error {
 	return nil
 }
 
-// Update writes what is known of a run, its records aside, in place of what was
-// known when it was created.
+// Update replaces everything stored about a run except its records.
 func (s *Store) Update(run trace.Run) error {
 	err := s.describe(run, updateRun, append(runValues(run), run.ID), "UPDATE run_body SET body = ? WHERE run_id = ?")
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Update(run trace.Run) error {
 	return nil
 }
 
-// describe executes a statement on the columns of a run and one on its body.
+// describe executes one statement on the columns of a run and one on its body.
 func (s *Store) describe(run trace.Run, columns string, values []any, body string) error {
 	text, err := json.Marshal(run)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Store) describe(run trace.Run, columns string, values []any, body strin
 	})
 }
 
-// Run reads what is known of a run, its records aside.
+// Run reads everything stored about a run except its records.
 func (s *Store) Run(id string) (trace.Run, error) {
 	run := trace.Run{End: trace.Never}
 	var body string

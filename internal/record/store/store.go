@@ -1,21 +1,22 @@
 // Package store keeps runs on disk, in one SQLite file.
 //
-// A run is there from its first moment, and its records arrive as they are
-// completed: a Writer commits them four times per second, each time with a snapshot of
-// how far the run has come. A process that is killed in the middle of a run therefore
-// loses at most the records of the last quarter of a second, and what it left can be
-// reported like any other run. Other processes can follow the run meanwhile: they read
-// what was committed since they last looked.
+// A run exists in the store from its start, and its records arrive as they are
+// completed: a Writer commits them four times per second, each time with a snapshot
+// of the run's progress. A process that is killed therefore loses at most the
+// records of the last quarter of a second, and the rest can be reported like any
+// other run. Other processes can follow the run meanwhile: they read the records
+// committed since their last read.
 //
-//	run         one row per run: what a list shows and filters by
-//	run_body    the whole of a run as JSON, its records aside
-//	record      the records, numbered in the order of their commits
-//	snapshot    how far a run had come at each flush
-//	figure      figures that somebody computed of a run
+//	run         one row per run: the columns for lists and filters
+//	run_body    the whole run as JSON, without its records
+//	record      the records, numbered in commit order
+//	snapshot    the progress of a run at each flush
+//	figure      computed figures of a run
 //
-// A list reads the table run alone, so it costs the same whatever the runs hold, and a
-// damaged run takes nothing else with it. The store derives nothing: figures are computed
-// elsewhere, kept here by definition and version, and dropped when the run changes.
+// A list reads only the table run, so it costs the same whatever the runs contain,
+// and a damaged run affects no other. The store derives nothing: figures are
+// computed elsewhere, stored here by definition and version, and dropped when the
+// run changes.
 package store
 
 import (
@@ -39,7 +40,7 @@ type Store struct{ db *sql.DB }
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Open opens the database in file, or makes one; its folder must exist.
+// Open opens the database in file, or creates it; its folder must exist.
 func Open(file string) (*Store, error) {
 	pragmas := url.Values{"_pragma": {
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
@@ -60,8 +61,8 @@ func Open(file string) (*Store, error) {
 // Close closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
-// migrate brings the database to the newest version: PRAGMA user_version is the
-// number of the last script that ran.
+// migrate upgrades the database to the newest version: PRAGMA user_version is the
+// number of the last script applied.
 func (s *Store) migrate() error {
 	scripts, err := migrations.ReadDir("migrations")
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *Store) migrate() error {
 		return err
 	}
 	if version > len(scripts) {
-		return fmt.Errorf("it was written by a newer pitot (version %d, this one knows %d)", version, len(scripts))
+		return fmt.Errorf("written by a newer pitot (version %d; this one supports up to %d)", version, len(scripts))
 	}
 	for n := version + 1; n <= len(scripts); n++ {
 		if err := s.apply(n); err != nil {
@@ -85,10 +86,10 @@ func (s *Store) migrate() error {
 	return nil
 }
 
-// ErrForeign is the error for a database that is not pitot's.
-var ErrForeign = errors.New("it is the database of another program")
+// ErrForeign is the error for a database of another program.
+var ErrForeign = errors.New("database of another program")
 
-// ours refuses the database of another program: one with tables, but not our own.
+// ours rejects a database that has tables, but not Pitot's.
 func (s *Store) ours() error {
 	var tables, known int
 	err := s.db.QueryRow("SELECT count(*), (SELECT count(*) FROM pragma_table_info('run') WHERE name = 'beat_ns') FROM sqlite_master").Scan(&tables, &known)
@@ -117,21 +118,21 @@ func (s *Store) apply(n int) error {
 	})
 }
 
-// change runs do in a transaction, which holds the lock of writers from its start.
+// change calls do in a transaction, which holds the write lock from its start.
 func (s *Store) change(do func(*sql.Tx) error) error {
 	tx, err := s.db.Begin()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it has nothing to do
+	defer func() { _ = tx.Rollback() }() // no effect after Commit
 	if err := do(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// idle refuses a database to which an older Pitot is writing a run: that would not
-// find its tables any more, and the rest of the run would be lost.
+// idle rejects a database to which an older Pitot is writing a run: it would no
+// longer find its tables, and the rest of the run would be lost.
 func idle(tx *sql.Tx, version int) error {
 	var live int
 	if version == 0 {
@@ -144,8 +145,7 @@ func idle(tx *sql.Tx, version int) error {
 	return err
 }
 
-// Load reads the run that a reference names (see Find) and its records, in the order of
-// the workload.
+// Load reads the run for a reference (see Find) and its records, in workload order.
 func (s *Store) Load(ref string) (*trace.Trace, error) {
 	l, err := s.Find(ref)
 	if err != nil {

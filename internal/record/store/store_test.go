@@ -88,8 +88,8 @@ func TestARunAndItsRecordsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// Records are there before the run ends, and a process that gives no sign of
-// life is taken for dead.
+// Records are stored before the run ends, and a process without a heartbeat counts
+// as dead.
 func TestAKilledRunKeepsItsRecords(t *testing.T) {
 	s := open(t)
 	w, err := s.Create(newRun("run-1", "", 1000), Owner{})
@@ -146,7 +146,7 @@ func TestFinishSaysWhatWasNotWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Append(sample(0))
-	w.Append(sample(0)) // twice the same place
+	w.Append(sample(0)) // the same index twice
 	if err := w.Finish(run); err == nil || !strings.Contains(err.Error(), "store 2 records of run run-1") {
 		t.Errorf("got %v", err)
 	}
@@ -197,7 +197,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(file) // beside an open one, and without a second migration
+	again, err := Open(file) // while one is open, and without a second migration
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A store of the first version, with a run in it, can be read and written on.
+// A store of the first version, with a run in it, can be read and written.
 func TestAStoreOfAnOlderPitot(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "old.db")
 	db, err := sql.Open("sqlite", file)
@@ -363,7 +363,7 @@ func TestInstantScan(t *testing.T) {
 	}
 }
 
-// A commit of 100 records of 130 chunks each.
+// Commits 100 records of 130 chunks each.
 func BenchmarkCommit(b *testing.B) {
 	s, err := Open(filepath.Join(b.TempDir(), "runs.db"))
 	if err != nil {

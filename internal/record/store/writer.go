@@ -9,16 +9,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// flushEvery is how long a record waits for its commit at most.
+// flushEvery is the maximum time before a record is committed.
 const flushEvery = 250 * time.Millisecond
 
-// batch is how many records are committed at once: nobody who measures meanwhile is
-// kept from the store for long.
+// batch is the number of records per commit, small enough that a concurrent
+// measurement never waits long for the store.
 const batch = 1000
 
-// A Writer adds the records of one run as they are completed. Append never waits for
-// the disk. Records that could not be written stay in memory and are tried again with
-// the next flush.
+// A Writer stores the records of one run as they are completed. Append never waits
+// for the disk. Records that could not be written stay in memory until the next
+// flush.
 type Writer struct {
 	store   *Store
 	id      string
@@ -30,14 +30,14 @@ type Writer struct {
 	done    sync.WaitGroup
 }
 
-// An Owner is who makes the run that a Writer stores. Its functions are called at each
-// flush, one after the other; both may be nil.
+// An Owner is the producer of the run that a Writer stores. Its functions are
+// called at each flush, one after the other; both may be nil.
 type Owner struct {
-	Progress func() trace.Snapshot // how far the run has come, kept with the flush
-	Flushed  func(error)           // told what the flush came to: nil if all is written
+	Progress func() trace.Snapshot // the progress of the run, stored with the flush
+	Flushed  func(error)           // called with the result of the flush: nil if all is written
 }
 
-// Create stores a run that begins, and returns the writer of its records.
+// Create stores a new run and returns the writer of its records.
 func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
 	if err := s.insert(run); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (w *Writer) loop() {
 	}
 }
 
-// flush commits what is pending, with a sign of life and how far the run has come.
+// flush commits pending records, with a heartbeat and the progress of the run.
 func (w *Writer) flush() error {
 	w.mu.Lock()
 	pending := w.pending
@@ -82,8 +82,8 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// write commits records in batches, at least an empty one, and returns how many of them
-// are on the disk.
+// write commits records in batches, at least an empty one, and returns the number
+// of records on disk.
 func (w *Writer) write(records []*trace.Record) (written int, err error) {
 	for {
 		next := records[written:min(written+batch, len(records))]
@@ -109,7 +109,7 @@ func (w *Writer) commit(batch []*trace.Record) error {
 	return err
 }
 
-// add inserts records, and gives a sign of life.
+// add inserts records and updates the heartbeat.
 func (w *Writer) add(tx *sql.Tx, batch []*trace.Record) error {
 	failed := 0
 	for _, r := range batch {
@@ -136,7 +136,7 @@ func (w *Writer) add(tx *sql.Tx, batch []*trace.Record) error {
 	return nil
 }
 
-// snapshot inserts how far the run has come.
+// snapshot inserts the progress of the run.
 func (w *Writer) snapshot(tx *sql.Tx) error {
 	if w.owner.Progress == nil {
 		return nil
@@ -150,8 +150,8 @@ func (w *Writer) snapshot(tx *sql.Tx) error {
 	return err
 }
 
-// Finish writes what is left and the run as it ended. It returns the error that
-// kept records from the disk, if any are still missing.
+// Finish writes the remaining records and the finished run. If records are still
+// missing, it returns the error that prevented writing them.
 func (w *Writer) Finish(run trace.Run) error {
 	close(w.stop)
 	w.done.Wait()

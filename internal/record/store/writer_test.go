@@ -10,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Its owner hears of a flush that failed when it fails, not at the end of the run.
+// The owner is told about a failed flush when it fails, not at the end of the run.
 func TestTheOwnerHearsOfEachFlush(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	s := openFile(t, file)
@@ -47,8 +47,8 @@ func TestTheOwnerHearsOfEachFlush(t *testing.T) {
 	}
 }
 
-// A long flush holds the store a batch at a time. What could be written before one
-// that could not is written, once.
+// A long flush holds the store for one batch at a time. The batches before a failed
+// one are written, once.
 func TestAFlushKeepsTheBatchesThatWereWritten(t *testing.T) {
 	s := open(t)
 	w, err := s.Create(newRun("run-1", "", 1000), Owner{})
@@ -60,7 +60,7 @@ func TestAFlushKeepsTheBatchesThatWereWritten(t *testing.T) {
 	for i := range 2*batch + 1 {
 		w.Append(sample(i))
 	}
-	w.Append(sample(0)) // a place that is taken
+	w.Append(sample(0)) // an index in use
 	for range 2 {
 		if err := w.flush(); err == nil || len(w.pending) != 2 {
 			t.Errorf("%d records left, error %v", len(w.pending), err)
@@ -79,7 +79,7 @@ func TestAFlushKeepsTheBatchesThatWereWritten(t *testing.T) {
 	}
 }
 
-// Snapshots come with the flushes of a run, also while no request is done.
+// Snapshots come with the flushes of a run, even while no request is done.
 func TestSnapshotsComeWithEachFlush(t *testing.T) {
 	s := open(t)
 	synctest.Test(t, func(t *testing.T) {

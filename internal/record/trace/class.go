@@ -15,7 +15,7 @@ const (
 	Files       Class = "files"        // this process ran out of file descriptors
 	Ports       Class = "ports"        // this machine ran out of local ports
 	DNS         Class = "dns"          // the host name did not resolve
-	Refused     Class = "refused"      // nothing listens there
+	Refused     Class = "refused"      // nothing listens at the address
 	Unreachable Class = "unreachable"  // no route to the host
 	TLS         Class = "tls"          // the handshake or the certificate failed
 	Timeout     Class = "timeout"      // the request's own time limit, or the idle limit between bytes
@@ -30,7 +30,7 @@ const (
 	Other       Class = "other"        // none of these; Error has the text
 )
 
-// Classes lists every class in the order reports show them.
+// Classes lists every class in report order.
 func Classes() []Class {
 	return []Class{
 		Files, Ports, DNS, Refused, Unreachable, TLS, Timeout, Reset, Closed, HTTP,
@@ -38,9 +38,9 @@ func Classes() []Class {
 	}
 }
 
-// MayPass tells whether another attempt could end otherwise than in c, as when the
-// server is starting: not if it understood and refused. status and text are those
-// of class http. A 404 that is not JSON comes from a gateway that knows of no
+// MayPass reports whether a retry could succeed, for example because the server is
+// starting; it could not if the server understood and refused. status and text are
+// those of class http. A 404 that is not JSON comes from a gateway that has no
 // server yet.
 func (c Class) MayPass(status int, text string) bool {
 	switch c {
@@ -58,10 +58,10 @@ func (c Class) MayPass(status int, text string) bool {
 	return true
 }
 
-// Code is that of what c means to the person reading a report.
+// Code is the message code that explains c in a report.
 func (c Class) Code() plan.Code { return plan.Code("failure." + string(c)) }
 
-// Brief names c in an error; reports have its words from Code.
+// Brief names c in an error; reports use Code.
 func (c Class) Brief() string {
 	if brief := briefs[c]; brief != "" {
 		return brief

@@ -8,14 +8,14 @@ import (
 	"math"
 )
 
-// more is the bit of a kind's byte that says that the rest of the kind and the
-// slack follow.
+// more is the bit of a kind's byte that announces the rest of the kind and the
+// slack.
 const more = 0x80
 
-// AppendChunks appends the compact form of chunks to b: for each chunk the gap
-// to the one before it in nanoseconds (zigzag varint), its tokens (varint), the
-// low seven bits of its kind (byte) and, where there are any, the other bits and
-// its slack (varints). A stream of 30 ms gaps takes 6 bytes a chunk.
+// AppendChunks appends the compact encoding of chunks to b: for each chunk the gap
+// from the previous one in nanoseconds (zigzag varint), its tokens (varint), the
+// low seven bits of its kind (byte) and, if there are any, the other bits and its
+// slack (varints). A stream with gaps of 30 ms takes 6 bytes per chunk.
 func AppendChunks(b []byte, chunks []Chunk) []byte {
 	prev := Instant(0)
 	for _, c := range chunks {
@@ -34,9 +34,9 @@ func AppendChunks(b []byte, chunks []Chunk) []byte {
 	return b
 }
 
-var errChunks = errors.New("chunk list cut short or damaged")
+var errChunks = errors.New("chunk list truncated or damaged")
 
-// DecodeChunks reads what AppendChunks wrote.
+// DecodeChunks reads the output of AppendChunks.
 func DecodeChunks(b []byte) ([]Chunk, error) {
 	var chunks []Chunk
 	d := chunkDecoder{rest: b}
@@ -58,13 +58,13 @@ func DecodeChunks(b []byte) ([]Chunk, error) {
 	return chunks, nil
 }
 
-// A chunkDecoder takes values off the front of rest until something is wrong.
+// A chunkDecoder takes values from the front of rest until an error.
 type chunkDecoder struct {
 	rest []byte
 	bad  bool
 }
 
-// take drops n bytes, which a value took; n ≤ 0 says that there was none.
+// take drops the n bytes of a value; n ≤ 0 means that there was none.
 func (d *chunkDecoder) take(n int) {
 	if n <= 0 || n > len(d.rest) {
 		d.bad, n = true, 0
@@ -78,7 +78,7 @@ func (d *chunkDecoder) varint() int64 {
 	return v
 }
 
-// uvarint is a value of at most limit.
+// uvarint reads a value up to limit.
 func (d *chunkDecoder) uvarint(limit uint64) uint64 {
 	v, n := binary.Uvarint(d.rest)
 	d.take(n)
@@ -99,8 +99,8 @@ func (d *chunkDecoder) byte() byte {
 // plainRecord is Record without its JSON methods.
 type plainRecord Record
 
-// jsonRecord spreads the chunks over arrays of equal length; that of the slack is
-// left out where every instant is exact.
+// jsonRecord stores the chunks as arrays of equal length; that of the slack is
+// omitted if every instant is exact.
 type jsonRecord struct {
 	*plainRecord
 	At     []int64  `json:"chunk_at_ns"`
@@ -124,8 +124,7 @@ func (r *Record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes; instants that are absent are
-// Never.
+// UnmarshalJSON reads the output of MarshalJSON; absent instants are Never.
 func (r *Record) UnmarshalJSON(b []byte) error {
 	*r = *NewRecord(0)
 	j := jsonRecord{plainRecord: (*plainRecord)(r)}

@@ -1,64 +1,64 @@
 package trace
 
-// An Origin is where an imported run was found, and what stood there: another
-// tool's words, as opposed to what Pitot makes of records.
+// An Origin is the source of an imported run and its content: the words of another
+// tool, as opposed to figures computed from records.
 type Origin struct {
 	Tool string `json:"tool"` // vllm, sglang, guidellm, aiperf, genai-perf or inference-perf
-	// Form is which of the forms of the tool's report it has, as vllm.Version
-	// and sglang.Version name them; empty where the tool has but one.
+	// Form is the version of the tool's report format, as named by vllm.Version and
+	// sglang.Version; empty if the tool has only one.
 	Form   string `json:"form,omitempty"`
 	Detail Detail `json:"detail"`
-	File   string `json:"file"`           // as it was named
-	Line   int    `json:"line,omitempty"` // of its first line, from 1; 0 in files that have none
-	// Path are the headings above it, outermost first, without that of the whole
+	File   string `json:"file"`           // as given
+	Line   int    `json:"line,omitempty"` // of its first line, from 1; 0 in files without lines
+	// Path holds the headings above it, outermost first, without the title of the
 	// document.
 	Path []string `json:"path,omitempty"`
-	// Figures are what the tool reported, each once, in its order.
+	// Figures are the tool's figures, each once, in its order.
 	Figures []Figure `json:"figures,omitempty"`
-	// Claims are the changes that the author of a note stated beside it.
+	// Claims are the changes that the author of a note stated next to it.
 	Claims []Claim `json:"claims,omitempty"`
-	// Trimmed means that the table's lines had lost their trailing blanks.
+	// Trimmed means that the table's lines had lost their trailing spaces.
 	Trimmed bool `json:"trimmed,omitempty"`
-	// Setup is what the tool had to say of its own settings: a Namespace line, or the
-	// members of a result file that are no figures.
+	// Setup holds the tool's own settings: a Namespace line, or the members of a
+	// result file that are not figures.
 	Setup map[string]string `json:"setup,omitempty"`
-	// Around are lines beside a table that belong to its environment, such as package
-	// versions and images.
+	// Around holds lines next to a table that describe its environment, such as
+	// package versions and images.
 	Around []string `json:"around,omitempty"`
 }
 
-// Detail says how much another tool left of a run.
+// Detail says how much of a run another tool recorded.
 type Detail string
 
 // The details, least first.
 const (
 	Table    Detail = "table"    // a printed report: figures, rounded
 	Summed   Detail = "summary"  // a result file: figures in full
-	Undated  Detail = "undated"  // moreover each request's own timing, but not when it started: instants count from its own start
-	Recorded Detail = "recorded" // every request on one clock: a whole trace
+	Undated  Detail = "undated"  // also each request's own timing, but not its start: instants count from its own start
+	Recorded Detail = "recorded" // every request on one clock: a full trace
 )
 
-// A Figure is one number of a run under the name that all tools share:
-// METRIC.STATISTIC, as ttft.mean or itl.p99, or a name of metrics.Quantities.
+// A Figure is one number of a run under a tool-independent name: METRIC.STATISTIC,
+// such as ttft.mean or itl.p99, or a name of metrics.Quantities.
 type Figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"` // seconds, tokens, requests, or those per second
-	// Step is what one in the last printed digit is worth, in the same unit; 0 for a
-	// number in full.
+	// Step is the value of the last printed digit, in the same unit; 0 for a number
+	// in full precision.
 	Step float64 `json:"step,omitempty"`
 }
 
-// A Claim is a change that an author stated, such as `Mean TTFT 3.34% ⬇️`.
+// A Claim is a change stated by an author, such as `Mean TTFT 3.34% ⬇️`.
 type Claim struct {
-	Text   string  `json:"text"`           // as it stood
+	Text   string  `json:"text"`           // as written
 	Line   int     `json:"line"`           // from 1
 	Metric string  `json:"metric"`         // ttft, itl, throughput.output ...
-	Stat   string  `json:"stat,omitempty"` // mean, p99 ...; empty if it was not said
+	Stat   string  `json:"stat,omitempty"` // mean, p99 ...; empty if not stated
 	Change float64 `json:"change"`         // relative and with its sign: -0.0334
-	Step   float64 `json:"step"`           // what one in its last digit is worth: 0.0001
+	Step   float64 `json:"step"`           // the value of its last digit: 0.0001
 }
 
-// Figure is the reported figure of that name.
+// Figure returns the reported figure with that name.
 func (o *Origin) Figure(name string) (f Figure, ok bool) {
 	for _, f := range o.Figures {
 		if f.Name == name {

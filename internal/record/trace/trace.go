@@ -1,7 +1,7 @@
-// Package trace is the record: everything observed of one request, and of the
-// run it belongs to. It is the narrow waist of Pitot. Every figure, table and
-// verdict is a pure function of traces, and what computes it cannot tell
-// whether the trace was measured, simulated or read from another tool's file.
+// Package trace is the record: every observation of one request, and of the run it
+// belongs to. It is the narrow waist of Pitot. Every figure, table and verdict is a
+// pure function of traces, and that function cannot tell whether the trace was
+// measured, simulated or read from another tool's file.
 //
 // Instants are nanoseconds since the start of the run on one monotonic clock:
 //
@@ -10,13 +10,13 @@
 //	  wants    go: a client     the request                     an instant answer
 //	  it       task exists      is written                      and a kind read
 //
-// Response time runs from due, service time from sent; what lies between them
-// is the load generator's own queue and is never hidden. A record holds what
-// was seen, not what is concluded: two tools that define TTFT differently are
-// both computed from the same record.
+// Response time runs from due, service time from sent; the time between them is the
+// load generator's own queue and is never hidden. A record holds observations, not
+// conclusions: two tools that define TTFT differently are both computed from the
+// same record.
 //
-// A failed request is data too. Its record says how it failed (Class), what the
-// server said (Error), and everything measured until then.
+// A failed request is data too. Its record has the failure (Class), the server's
+// message (Error), and all measurements until then.
 package trace
 
 import (
@@ -28,10 +28,10 @@ import (
 // An Instant is a time in nanoseconds since the start of the run, or Never.
 type Instant int64
 
-// Never marks something that did not happen.
+// Never marks an event that did not happen.
 const Never Instant = -1
 
-// Happened reports whether t is an instant at all.
+// Happened reports whether t is not Never.
 func (t Instant) Happened() bool { return t >= 0 }
 
 // Seconds is t in seconds; meaningless for Never.
@@ -48,7 +48,7 @@ func (t Instant) MarshalJSON() ([]byte, error) {
 	return json.Marshal(int64(t))
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (t *Instant) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*t = Never
@@ -57,34 +57,31 @@ func (t *Instant) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*int64)(t))
 }
 
-// A Kind says what a chunk carried; a chunk may carry several things, and one
-// that names none is a token without visible text (half a character, a special
-// token).
+// A Kind is the content of a chunk; a chunk may carry several things, and one
+// without any is a token without visible text (half a character, a special token).
 type Kind uint16
 
-// The things a chunk can carry, and how it came.
+// The contents of a chunk, and how it arrived.
 const (
 	Text      Kind = 1 << iota // visible answer text
 	Reasoning                  // text of a reasoning model's thinking
 	ToolCall                   // part of a function call
-	Role                       // the speaker's role: chat's opening chunk
+	Role                       // chat's opening chunk
 	Finish                     // a finish reason
-	Coalesced                  // met another event ahead of it in the same read: shares its instant
+	Coalesced                  // shares its read, and so its instant, with an event before it
 	Bare                       // its choice has no field for output at all
-	// Bundled: its read brought several events that came in one piece, so the
-	// server or the network had put them together; or only what closes a stream came
-	// with it.
+	// Bundled: its read brought several events in one piece, so the server or the
+	// network had combined them; or only the end of a stream came with it.
 	Bundled
-	// Retold: a token came and no fresh text, but the text so far is told once more, by a
+	// Retold: a token came without new text, but the text so far is repeated, in a
 	// protocol that repeats it.
 	Retold
 	// Totals: usage came with it, and no text.
 	Totals
 )
 
-// Output reports whether a chunk of this kind carries generated tokens: it
-// holds text, reasoning or a tool call, or nothing that would explain an empty
-// chunk otherwise.
+// Output reports whether a chunk of this kind carries generated tokens: it holds
+// text, reasoning or a tool call, or nothing else explains an empty chunk.
 func (k Kind) Output() bool {
 	return k&(Text|Reasoning|ToolCall) != 0 || k&(Role|Finish|Bare) == 0
 }
@@ -92,45 +89,45 @@ func (k Kind) Output() bool {
 // A Chunk is one streamed event that belongs to the answer (its choices are not
 // empty). It takes 16 bytes.
 //
-// The kernel stamps the last byte that a read returns, so the instant of an event
-// that shared its read is known as an interval: it came after At - Slack and no
-// later than At.
+// The kernel timestamps the last byte that a read returns, so the instant of an
+// event that shared its read is known as an interval: it came after At - Slack and
+// no later than At.
 type Chunk struct {
-	At     Instant // when it had come
-	Slack  uint32  // µs by which it may have come earlier; 0: At is exact, as far as the record's Stamps go
-	Tokens uint16  // tokens it carries, 0 if the server did not say, 65535 for more
+	At     Instant // when it arrived
+	Slack  uint32  // µs by which it may have arrived earlier; 0: At is exact, as far as the record's Stamps allow
+	Tokens uint16  // tokens it carries, 0 if unknown, 65535 for more
 	Kind   Kind
 }
 
 // Lo is the instant before which the chunk cannot have come.
 func (c Chunk) Lo() Instant { return c.At - Instant(c.Slack)*1000 }
 
-// Carried is a number of tokens as a chunk can hold it.
+// Carried limits a number of tokens to the range of a chunk.
 func Carried(tokens int) uint16 { return uint16(max(0, min(tokens, math.MaxUint16))) }
 
-// Stamps says whose instants a record's chunks have.
+// Stamps is the source of a record's timestamps.
 type Stamps string
 
-// Whose instants they can be. Those of a simulation have no name.
+// The sources. Those of a simulation have no name.
 const (
 	KernelStamps Stamps = "kernel" // when the kernel received the last byte
-	UserStamps   Stamps = "user"   // when the client got round to reading it
+	UserStamps   Stamps = "user"   // when the client read it
 )
 
-// Usage is the server's own token count; a zero means it gave none.
+// Usage is the server's own token count; zero means it gave none.
 type Usage struct {
 	Prompt     int `json:"prompt_tokens,omitempty"`
 	Completion int `json:"completion_tokens,omitempty"`
 	Cached     int `json:"cached_tokens,omitempty"`    // of Prompt, served from a prefix cache
 	Reasoning  int `json:"reasoning_tokens,omitempty"` // of Completion
-	// Tiers says from where Cached came, nil if the server did not.
+	// Tiers is the origin of Cached, nil if the server did not report it.
 	Tiers *CacheTiers `json:"cached_from,omitempty"`
-	// At is when a usage-only event came, Never if usage came within chunks or
-	// not at all. Some tools read usage only there.
+	// At is when a usage-only event came, Never if usage came within chunks or not
+	// at all. Some tools read usage only there.
 	At Instant `json:"at_ns"`
 }
 
-// CacheTiers are cached prompt tokens by where they were kept.
+// CacheTiers counts cached prompt tokens by storage tier.
 type CacheTiers struct {
 	Device  int    `json:"device"`
 	Host    int    `json:"host"`
@@ -138,37 +135,37 @@ type CacheTiers struct {
 	Backend string `json:"storage_backend,omitempty"` // the name of the storage
 }
 
-// Source says where a token count comes from.
+// Source is the source of a token count.
 type Source string
 
 // Sources of a token count, best first.
 const (
 	FromUsage     Source = "usage"     // the server's usage
 	FromTokenizer Source = "tokenizer" // the answer's text, tokenized here
-	FromChunks    Source = "chunks"    // one token for each output chunk: an assumption
+	FromChunks    Source = "chunks"    // one token per output chunk: an assumption
 )
 
-// A Record is everything observed of one request.
+// A Record holds every observation of one request.
 type Record struct {
 	Index int    `json:"index"`        // position in the workload, from 0
 	ID    string `json:"id,omitempty"` // x-request-id sent, if any
 
-	Tenant  string `json:"tenant,omitempty"`  // whose request it is, where there are several
-	Session string `json:"session,omitempty"` // the conversation, if it is of one
+	Tenant  string `json:"tenant,omitempty"`  // if there are several
+	Session string `json:"session,omitempty"` // its conversation, if any
 	Turn    int    `json:"turn,omitempty"`    // its place there, from 0
 
-	PromptTokens int `json:"prompt_tokens"`           // as the workload counted them
-	VisionTokens int `json:"vision_tokens,omitempty"` // of these, those of media
-	WantTokens   int `json:"want_tokens"`             // output tokens asked for, 0 = no limit
+	PromptTokens int `json:"prompt_tokens"`           // as counted by the workload
+	VisionTokens int `json:"vision_tokens,omitempty"` // of these, the media's
+	WantTokens   int `json:"want_tokens"`             // requested output tokens, 0 = no limit
 	// Inputs counts the texts to be embedded or scored, 0 for other requests.
 	Inputs       int     `json:"inputs,omitempty"`
-	AudioSeconds float64 `json:"audio_s,omitempty"` // of the sound to be transcribed, 0 if not known
+	AudioSeconds float64 `json:"audio_s,omitempty"` // of the audio to transcribe, 0 if unknown
 
-	Due      Instant `json:"due_ns"`      // when the schedule wanted it
+	Due      Instant `json:"due_ns"`      // scheduled
 	Free     Instant `json:"free_ns"`     // when the gate had a place for it, Never without a gate
-	Released Instant `json:"released_ns"` // when the driver let it go
-	// Dialed and Connected enclose the wait for a connection while a new one was
-	// set up, DNS, TCP and TLS together; Never if the request found an idle one.
+	Released Instant `json:"released_ns"` // when the driver released it
+	// Dialed and Connected enclose the wait for a new connection: DNS, TCP and TLS
+	// together; Never if the request found an idle one.
 	Dialed    Instant `json:"dialed_ns"`
 	Connected Instant `json:"connected_ns"`
 	Sent      Instant `json:"sent_ns"`       // just before its first byte was written
@@ -184,25 +181,24 @@ type Record struct {
 	Usage        Usage  `json:"usage"`
 	OutputTokens int    `json:"output_tokens"`
 	CountedFrom  Source `json:"counted_from,omitempty"`
-	// Retokenized is how many tokens the visible text has by the tokenizer, where that
-	// was asked for beside the server's count; else 0.
+	// Retokenized is the number of tokens of the visible text by the tokenizer, if
+	// requested in addition to the server's count; else 0.
 	Retokenized int `json:"retokenized,omitempty"`
 
 	Class Class  `json:"class,omitempty"` // how it failed, empty if it did not
-	Error string `json:"error,omitempty"` // the first kilobyte of what the server said, or the client's error
+	Error string `json:"error,omitempty"` // the first kilobyte of the server's message, or the client's error
 	// Redials counts connections that the server had closed while idle and that
-	// were replaced before anything of the request was written.
+	// were replaced before any byte of the request was written.
 	Redials int `json:"redials,omitempty"`
-	// Asides counts the lines of the stream that are neither data nor blank, comments
-	// and the names of events, and data without a blank after the colon: there are
-	// clients that cannot read them.
+	// Asides counts the lines of the stream that some clients cannot read:
+	// comments, event names, and data without a space after the colon.
 	Asides int `json:"asides,omitempty"`
-	// Accept is the mean number of tokens a step of speculative decoding gave this
-	// request, as the server says; 0 if it does not.
+	// Accept is the mean number of tokens per step of speculative decoding for this
+	// request, as the server reports; 0 if it does not.
 	Accept float64 `json:"accept_length,omitempty"`
 }
 
-// NewRecord is a record of a request to which nothing has happened.
+// NewRecord returns a record of a request to which nothing has happened.
 func NewRecord(index int) *Record {
 	return &Record{
 		Index: index,
@@ -212,19 +208,18 @@ func NewRecord(index int) *Record {
 	}
 }
 
-// Merged reports whether c, one of r's chunks, has no instant of its own since the
-// client was late to read it: its gaps are the client's doing. Of n chunks in one
-// read n-1 are.
+// Merged reports whether c, one of r's chunks, has no timestamp of its own because
+// the client read late: its gaps are caused by the client. Of n chunks in one read
+// n-1 are merged.
 func (r *Record) Merged(c Chunk) bool {
 	return c.Kind&Bundled == 0 && (c.Slack > 0 || r.Stamps != KernelStamps && c.Kind&Coalesced != 0)
 }
 
-// OK reports whether the request got a whole answer.
+// OK reports whether the request got a complete answer.
 func (r *Record) OK() bool { return r.Class == "" }
 
-// Output yields the instants bounds of the output chunks: the first and the
-// last chunk that carry generated tokens, and how many there are. Both are
-// Never if there is none.
+// Output returns the instants of the first and the last chunk that carry generated
+// tokens, and the number of such chunks. Both are Never if there is none.
 func (r *Record) Output() (first, last Instant, n int) {
 	first, last = Never, Never
 	for _, c := range r.Chunks {
@@ -240,8 +235,8 @@ func (r *Record) Output() (first, last Instant, n int) {
 	return first, last, n
 }
 
-// Rebase moves the record to a clock whose zero is the given instant of the
-// clock it was taken on.
+// Rebase moves the record to a clock with its zero at the given instant of the
+// original clock.
 func (r *Record) Rebase(zero Instant) {
 	for _, t := range []*Instant{
 		&r.Due, &r.Free, &r.Released, &r.Dialed, &r.Connected, &r.Sent, &r.FirstByte, &r.Done, &r.Usage.At,

@@ -76,7 +76,7 @@ func TestChunksRoundTrip(t *testing.T) {
 	})
 }
 
-// What was stored before chunks had slack can be read.
+// Records stored before chunks had slack can be read.
 func TestChunksOfOldStores(t *testing.T) {
 	old := []byte{200, 1, 3, byte(Text | Coalesced), 20, 0, byte(Finish), 2, 0xff, 0xff, 0xff, 0xff, 0x0f, byte(Text)}
 	want := []Chunk{{At: 100, Tokens: 3, Kind: Text | Coalesced}, {At: 110, Kind: Finish}, {At: 111, Tokens: 65535, Kind: Text}}
@@ -92,7 +92,7 @@ func TestAChunkTakesSixteenBytes(t *testing.T) {
 	}
 }
 
-// Of the chunks of one read all but the last have no instant of their own.
+// Of the chunks of one read all but the last have no timestamp of their own.
 func TestMergedChunks(t *testing.T) {
 	for _, tt := range []struct {
 		stamps Stamps

@@ -9,9 +9,38 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Claim is what an author stated, where, and what the tables make of it; the place has
-// its file if there are several.
-func (w Words) Claim(c compare.ClaimCheck, several bool) string { return w.claim(c, several).Text }
+// gate is what became of a gate, with the figure, and why.
+func (w Words) gate(g compare.GateResult) line {
+	of, why := g.Variant, w.Say(g.Why)
+	if g.Workload != "" {
+		of = w.Join("clause", g.Variant, g.Workload)
+	}
+	if g.Interval != nil || g.Value != 0 {
+		why = w.Join("stop", w.gateValue(g), why)
+	}
+	l := w.line(plan.Code("outcome."+string(g.Outcome)), w.Of(w.Beside(g.Gate.Text, of), why))
+	l.Tone = toneOf[g.Outcome]
+	return l
+}
+
+func (w Words) gateValue(g compare.GateResult) string {
+	if g.Gate.Relative {
+		c := compare.Change{Relative: g.Value, Interval: g.Interval}
+		return joined(w.change(c, scale{}), w.interval(c, scale{}))
+	}
+	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
+	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})
+	said := joined(s.value(c), s.unit)
+	if within := w.valueRange(s, c); within != "" {
+		return w.Beside(said, within)
+	}
+	return said
+}
+
+// joined are parts with blanks between, without those that are empty.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
 
 func (w Words) claim(c compare.ClaimCheck, several bool) line {
 	place := w.Word("claim.place", "line", c.Claim.Line)
@@ -25,22 +54,9 @@ func (w Words) claim(c compare.ClaimCheck, several bool) line {
 	if len(c.Matches) > 0 {
 		parts = append(parts, w.Word(noiseOf(c), "margin", w.margin()))
 	}
-	standing, t := standing(c)
-	l := w.line("label.claim", w.Word("claim.line", "standing", plan.Say(standing), "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
-	l.Tone = t
+	l := w.line("label.claim", w.Word("claim.line", "standing", plan.Say(standing[c.Outcome()]), "text", c.Claim.Text, "place", place, "said", w.Join("stop", parts...)))
+	l.Tone = toneOf[c.Outcome()]
 	return l
-}
-
-// standing is whether a claim stands. Where noise is not known it is open, whatever
-// the numbers.
-func standing(c compare.ClaimCheck) (plan.Code, tone) {
-	switch {
-	case c.Stands:
-		return "claim.stands", good
-	case len(c.Matches) == 0 || c.Matches[0].Verdict == compare.CannotTell:
-		return "claim.undecided", unclear
-	}
-	return "claim.fails", bad
 }
 
 // matches are the changes in the tables that a claim may mean.
@@ -62,15 +78,7 @@ func (w Words) matches(c compare.ClaimCheck) string {
 	return w.Join("comma", said...)
 }
 
-func sizeOf(m compare.ClaimMatch, size string) plan.Code {
-	switch {
-	case !slices.ContainsFunc([]rune(size), func(r rune) bool { return r >= '1' && r <= '9' }):
-		return "claim.equal"
-	case m.Relative < 0:
-		return "claim.lower"
-	}
-	return "claim.higher"
-}
+func unsigned(s string) string { return strings.TrimLeft(s, "+-") }
 
 // claimed is a change in as many digits as the author of a claim gave.
 func (w Words) claimed(c compare.ClaimCheck, v float64) string {
@@ -79,6 +87,20 @@ func (w Words) claimed(c compare.ClaimCheck, v float64) string {
 		decimals = decimalsOf(step*100*1.0001, 1, 6)
 	}
 	return w.percent(percentage(v, decimals))
+}
+
+// Claim is what an author stated, where, and what the tables make of it; the place has
+// its file if there are several.
+func (w Words) Claim(c compare.ClaimCheck, several bool) string { return w.claim(c, several).Text }
+
+func sizeOf(m compare.ClaimMatch, size string) plan.Code {
+	switch {
+	case !slices.ContainsFunc([]rune(size), func(r rune) bool { return r >= '1' && r <= '9' }):
+		return "claim.equal"
+	case m.Relative < 0:
+		return "claim.lower"
+	}
+	return "claim.higher"
 }
 
 // noiseOf is what is known of the noise of the change that a claim comes nearest to.
@@ -99,37 +121,8 @@ func noiseOf(c compare.ClaimCheck) plan.Code {
 	return "claim.true"
 }
 
-// gate is what became of a gate, with the figure, and why.
-func (w Words) gate(g compare.GateResult) line {
-	of, why := g.Variant, w.Say(g.Why)
-	if g.Workload != "" {
-		of = w.Join("clause", g.Variant, g.Workload)
-	}
-	if g.Interval != nil || g.Value != 0 {
-		why = w.Join("stop", w.gateValue(g), why)
-	}
-	l := w.line(plan.Code("outcome."+string(g.Outcome)), w.of(w.beside(g.Gate.Text, of), why))
-	l.Tone = map[compare.Outcome]tone{compare.Pass: good, compare.Fail: bad, compare.Inconclusive: unclear}[g.Outcome]
-	return l
-}
+// standing is whether a claim stands, in words.
+var standing = map[compare.Outcome]plan.Code{compare.Pass: "claim.stands", compare.Fail: "claim.fails", compare.Inconclusive: "claim.undecided"}
 
-func (w Words) gateValue(g compare.GateResult) string {
-	if g.Gate.Relative {
-		c := compare.Change{Relative: g.Value, Interval: g.Interval}
-		return joined(w.change(c, scale{}), w.interval(c, scale{}))
-	}
-	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
-	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})
-	said := joined(s.value(c), s.unit)
-	if within := w.valueRange(s, c); within != "" {
-		return w.beside(said, within)
-	}
-	return said
-}
-
-func unsigned(s string) string { return strings.TrimLeft(s, "+-") }
-
-// joined are parts with blanks between, without those that are empty.
-func joined(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
-}
+// toneOf tells how to take an outcome.
+var toneOf = map[compare.Outcome]tone{compare.Pass: good, compare.Fail: bad, compare.Inconclusive: unclear}

@@ -116,13 +116,13 @@ func (w Words) line(label plan.Code, said string) line {
 func (w Words) margin() string { return w.Share(w.c.Margin) }
 func (w Words) level() string  { return w.Share(w.c.Level) }
 
-// beside is a phrase with another one in brackets.
-func (w Words) beside(said, aside string) string {
+// Beside is a phrase with another one in brackets.
+func (w Words) Beside(said, aside string) string {
 	return w.Word("comparison.beside", "said", said, "aside", aside)
 }
 
-// of is a phrase after what it is about.
-func (w Words) of(what, said string) string {
+// Of is a phrase after what it is about.
+func (w Words) Of(what, said string) string {
 	return w.Word("comparison.of", "what", what, "said", said)
 }
 
@@ -135,7 +135,7 @@ func (w Words) Residue(r compare.Residue) string {
 		}
 		values[i] = text.Cut(w.SayAll("comma", of), longest)
 	}
-	return w.of(w.setting(r.Setting), w.Join("bar", values...))
+	return w.Of(w.setting(r.Setting), w.Join("bar", values...))
 }
 
 // longest is how many columns the values of a setting take in a variant.

@@ -4,11 +4,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -40,59 +40,6 @@ func CSV(w io.Writer, c compare.Comparison) error {
 	return nil
 }
 
-// english is the language of programs.
-var english = words.In("en")
-
-// A csvRecord is what a line tells of.
-type csvRecord struct {
-	load    compare.Workload
-	row     compare.Row
-	variant compare.Variant
-	cell    compare.Cell
-	change  *compare.Change
-}
-
-// csvColumns are the columns: those of texts first, then those of values, then those
-// of the change, which a baseline does not have.
-var csvColumns = []struct {
-	name   string
-	text   func(csvRecord) string
-	value  func(csvRecord) *float64
-	change func(compare.Change) string
-}{
-	{name: "workload", text: func(r csvRecord) string { return r.load.Name }},
-	{name: "settings", text: func(r csvRecord) string { return settingsText(r.load.Settings) }},
-	{name: "metric", text: func(r csvRecord) string { return r.row.Quantity.Name }},
-	{name: "title", text: func(r csvRecord) string { return english.Say(r.row.Quantity.Title()) }},
-	{name: "unit", text: func(r csvRecord) string { return string(r.row.Quantity.Unit) }},
-	{name: "better", text: func(r csvRecord) string { return string(r.row.Quantity.Better) }},
-	{name: "definition", text: func(r csvRecord) string { return r.row.Definition.ID }},
-	{name: "variant", text: func(r csvRecord) string { return r.variant.Name }},
-	{name: "baseline", text: func(r csvRecord) string { return r.load.Variants[0].Name }},
-	{name: "runs", text: func(r csvRecord) string { return strconv.Itoa(len(r.variant.Runs)) }},
-	{name: "values", text: func(r csvRecord) string { return valuesText(r.cell.Values) }},
-	{name: "center", value: func(r csvRecord) *float64 { return ifAny(r.cell.Values, r.cell.Center) }},
-	{name: "low", value: func(r csvRecord) *float64 { return lowOf(r.cell.Interval) }},
-	{name: "high", value: func(r csvRecord) *float64 { return highOf(r.cell.Interval) }},
-	{name: "level", value: func(r csvRecord) *float64 { return levelOf(r.cell.Interval) }},
-	{name: "step", value: func(r csvRecord) *float64 { return unlessZero(r.cell.Step) }},
-	{name: "change", change: func(c compare.Change) string { return number(&c.Relative) }},
-	{name: "change_low", change: func(c compare.Change) string { return number(lowOf(c.Interval)) }},
-	{name: "change_high", change: func(c compare.Change) string { return number(highOf(c.Interval)) }},
-	{name: "change_level", change: func(c compare.Change) string { return number(levelOf(c.Interval)) }},
-	{name: "change_method", change: func(c compare.Change) string { return inert(english.Say(methodOf(c.Interval))) }},
-	{name: "basis", change: func(c compare.Change) string { return string(c.Basis) }},
-	{name: "verdict", change: func(c compare.Change) string { return string(c.Verdict) }},
-	{name: "bound", change: func(c compare.Change) string { return number(unlessZero(c.Bound)) }},
-	{name: "apart", change: func(c compare.Change) string { return strconv.FormatBool(c.Apart) }},
-	{name: "test", change: func(c compare.Change) string { return inert(english.Say(c.Test)) }},
-	{name: "p", change: func(c compare.Change) string { return number(c.P) }},
-	{name: "p_adjusted", change: func(c compare.Change) string { return number(c.Adjusted) }},
-	{name: "noise", change: func(c compare.Change) string { return number(unlessZero(c.Noise)) }},
-	{name: "more_runs", change: func(c compare.Change) string { return strconv.Itoa(c.More) }},
-	{name: "effective", change: func(c compare.Change) string { return number(unlessZero(c.Effective)) }},
-}
-
 func csvLine(r csvRecord) []string {
 	line := make([]string, len(csvColumns))
 	for i, column := range csvColumns {
@@ -108,28 +55,54 @@ func csvLine(r csvRecord) []string {
 	return line
 }
 
-// inert is text that no spreadsheet computes.
-func inert(s string) string {
-	if s = text.Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + s
-	}
-	return s
+// csvColumns are the columns: those of texts first, then those of values, then those
+// of the change, which a baseline does not have.
+var csvColumns = []struct {
+	name   string
+	text   func(csvRecord) string
+	value  func(csvRecord) float64
+	change func(compare.Change) string
+}{
+	{name: "workload", text: func(r csvRecord) string { return r.load.Name }},
+	{name: "settings", text: func(r csvRecord) string { return settingsText(r.load.Settings) }},
+	{name: "metric", text: func(r csvRecord) string { return r.row.Quantity.Name }},
+	{name: "title", text: func(r csvRecord) string { return english.Say(r.row.Quantity.Title()) }},
+	{name: "unit", text: func(r csvRecord) string { return string(r.row.Quantity.Unit) }},
+	{name: "better", text: func(r csvRecord) string { return string(r.row.Quantity.Better) }},
+	{name: "definition", text: func(r csvRecord) string { return r.row.Definition.ID }},
+	{name: "variant", text: func(r csvRecord) string { return r.variant.Name }},
+	{name: "baseline", text: func(r csvRecord) string { return r.load.Variants[0].Name }},
+	{name: "runs", text: func(r csvRecord) string { return strconv.Itoa(len(r.variant.Runs)) }},
+	{name: "values", text: func(r csvRecord) string { return valuesText(r.cell.Values) }},
+	{name: "center", value: func(r csvRecord) float64 { return r.center() }},
+	{name: "low", value: func(r csvRecord) float64 { return known(r.cell.Interval).Low }},
+	{name: "high", value: func(r csvRecord) float64 { return known(r.cell.Interval).High }},
+	{name: "level", value: func(r csvRecord) float64 { return known(r.cell.Interval).Level }},
+	{name: "step", value: func(r csvRecord) float64 { return unlessZero(r.cell.Step) }},
+	{name: "change", change: func(c compare.Change) string { return number(c.Relative) }},
+	{name: "change_low", change: func(c compare.Change) string { return number(known(c.Interval).Low) }},
+	{name: "change_high", change: func(c compare.Change) string { return number(known(c.Interval).High) }},
+	{name: "change_level", change: func(c compare.Change) string { return number(known(c.Interval).Level) }},
+	{name: "change_method", change: func(c compare.Change) string { return inert(english.Say(known(c.Interval).Method)) }},
+	{name: "basis", change: func(c compare.Change) string { return string(c.Basis) }},
+	{name: "verdict", change: func(c compare.Change) string { return string(c.Verdict) }},
+	{name: "bound", change: func(c compare.Change) string { return number(unlessZero(c.Bound)) }},
+	{name: "apart", change: func(c compare.Change) string { return strconv.FormatBool(c.Apart) }},
+	{name: "test", change: func(c compare.Change) string { return inert(english.Say(c.Test)) }},
+	{name: "p", change: func(c compare.Change) string { return number(valueOf(c.P)) }},
+	{name: "p_adjusted", change: func(c compare.Change) string { return number(valueOf(c.Adjusted)) }},
+	{name: "noise", change: func(c compare.Change) string { return number(unlessZero(c.Noise)) }},
+	{name: "more_runs", change: func(c compare.Change) string { return strconv.Itoa(c.More) }},
+	{name: "effective", change: func(c compare.Change) string { return number(unlessZero(c.Effective)) }},
 }
 
-// number is v in full, nothing if there is none.
-func number(v *float64) string {
-	if v == nil || !finite(*v) {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'g', -1, 64)
-}
-
-func valuesText(values []float64) string {
-	parts := make([]string, len(values))
-	for i := range values {
-		parts[i] = number(&values[i])
-	}
-	return strings.Join(parts, " ")
+// A csvRecord is what a line tells of.
+type csvRecord struct {
+	load    compare.Workload
+	row     compare.Row
+	variant compare.Variant
+	cell    compare.Cell
+	change  *compare.Change
 }
 
 func settingsText(settings []compare.Setting) string {
@@ -140,44 +113,58 @@ func settingsText(settings []compare.Setting) string {
 	return strings.Join(parts, " ")
 }
 
-func ifAny(values []float64, v float64) *float64 {
-	if len(values) == 0 {
-		return nil
+// english is the language of programs.
+var english = words.In(words.Default)
+
+func valuesText(values []float64) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = number(v)
 	}
-	return &v
+	return strings.Join(parts, " ")
 }
 
-func unlessZero(v float64) *float64 {
+// number is v in full, nothing if there is none.
+func number(v float64) string {
+	if !finite(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+func (r csvRecord) center() float64 {
+	if len(r.cell.Values) == 0 {
+		return math.NaN()
+	}
+	return r.cell.Center
+}
+
+// known is an interval, of numbers that are none if there is none.
+func known(i *compare.Interval) compare.Interval {
+	if i == nil {
+		return compare.Interval{Low: math.NaN(), High: math.NaN(), Level: math.NaN()}
+	}
+	return *i
+}
+
+func unlessZero(v float64) float64 {
 	if v == 0 {
-		return nil
+		return math.NaN()
 	}
-	return &v
+	return v
 }
 
-func lowOf(i *compare.Interval) *float64 {
-	if i == nil {
-		return nil
+// inert is text that no spreadsheet computes.
+func inert(s string) string {
+	if s = text.Clean(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+		return "'" + s
 	}
-	return &i.Low
+	return s
 }
 
-func highOf(i *compare.Interval) *float64 {
-	if i == nil {
-		return nil
+func valueOf(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
 	}
-	return &i.High
-}
-
-func levelOf(i *compare.Interval) *float64 {
-	if i == nil {
-		return nil
-	}
-	return &i.Level
-}
-
-func methodOf(i *compare.Interval) (m plan.Message) {
-	if i == nil {
-		return m
-	}
-	return i.Method
+	return *v
 }

@@ -12,11 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 )
 
-//go:embed page.html.tmpl
-var pageText string
-
-var pageTemplate = template.Must(template.New("comparison").Parse(pageText))
-
 // HTML writes a comparison as a page that needs nothing beside it: no script,
 // no other file. Where changes have intervals, bars show them, all of a workload on
 // one scale, with a band for what is of no interest; further out the scale is
@@ -57,8 +52,10 @@ func labelled(lines []line) []line {
 	return out
 }
 
-// A bar is an interval of a change on a scale from -50 to 50.
-type bar struct{ Low, High, BandX, Band string }
+var pageTemplate = template.Must(template.New("comparison").Parse(pageText))
+
+//go:embed page.html.tmpl
+var pageText string
 
 // Bar is that of a cell, nil where there is no interval.
 func (s section) Bar(margin float64, c cell) *bar {
@@ -73,9 +70,8 @@ func (s section) Bar(margin float64, c cell) *bar {
 	return &bar{tenths(at(c.of.Interval.Low)), tenths(at(c.of.Interval.High)), tenths(at(-margin)), tenths(2 * at(margin))}
 }
 
-func tenths(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
-
-func (c cell) hasBar() bool { return c.Interval != "" && !c.of.Plain }
+// A bar is an interval of a change on a scale from -50 to 50.
+type bar struct{ Low, High, BandX, Band string }
 
 // reach is what the ends of the scale stand for.
 func (s section) reach() float64 {
@@ -92,3 +88,7 @@ func (s section) reach() float64 {
 	}
 	return reach
 }
+
+func (c cell) hasBar() bool { return c.Interval != "" && !c.of.Plain }
+
+func tenths(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

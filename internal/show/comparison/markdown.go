@@ -41,16 +41,16 @@ type markdown struct {
 	heading string
 }
 
-func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkdown(s) + "\n\n") }
-
 func (m *markdown) bullets(lines []line) {
 	for _, l := range lines {
-		m.WriteString("- " + m.words.of("**"+escapeMarkdown(l.Label)+"**", escapeMarkdown(l.Text)) + "\n")
+		m.WriteString("- " + m.words.Of("**"+escapeMarkdown(l.Label)+"**", escapeMarkdown(l.Text)) + "\n")
 	}
 	if len(lines) > 0 {
 		m.WriteString("\n")
 	}
 }
+
+func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkdown(s) + "\n\n") }
 
 // table is padded, so that it can be read as it stands.
 func (m *markdown) table(s section) {
@@ -85,6 +85,29 @@ func (c cell) changed() string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
+// escapeMarkdown keeps text from being anything but text, and looks like it wherever
+// it can: an underscore inside a word, as in cu_seqlens, stays as it is.
+func escapeMarkdown(s string) string {
+	var b strings.Builder
+	runes := []rune(s)
+	inWord := func(i int) bool {
+		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
+	}
+	for i, r := range runes {
+		switch {
+		case r == '<':
+			b.WriteString("&lt;")
+			continue
+		case r == '>' && i == 0, r == '&' && i+1 < len(runes) && (inWord(i+1) || runes[i+1] == '#'),
+			r == '_' && (!inWord(i-1) || !inWord(i+1)), strings.ContainsRune("\\`*|", r),
+			r == '~' && i+1 < len(runes) && runes[i+1] == '~', r == ']' && i+1 < len(runes) && strings.ContainsRune("([:", runes[i+1]):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 func (m *markdown) rows(rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -110,9 +133,6 @@ func (m *markdown) rows(rows [][]string) {
 	m.WriteString("\n")
 }
 
-// isValue: the baseline has a column of values alone, others one of changes after it.
-func isValue(column int) bool { return column == 1 || column > 0 && column%2 == 0 }
-
 // rule is the line under the head. Titles and changes begin where their columns
 // begin, values end where they end.
 func (m *markdown) rule(widths []int) {
@@ -126,25 +146,5 @@ func (m *markdown) rule(widths []int) {
 	m.WriteString("|\n")
 }
 
-// escapeMarkdown keeps text from being anything but text, and looks like it wherever
-// it can: an underscore inside a word, as in cu_seqlens, stays as it is.
-func escapeMarkdown(s string) string {
-	var b strings.Builder
-	runes := []rune(s)
-	inWord := func(i int) bool {
-		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
-	}
-	for i, r := range runes {
-		switch {
-		case r == '<':
-			b.WriteString("&lt;")
-			continue
-		case r == '>' && i == 0, r == '&' && i+1 < len(runes) && (inWord(i+1) || runes[i+1] == '#'),
-			r == '_' && (!inWord(i-1) || !inWord(i+1)), strings.ContainsRune("\\`*|", r),
-			r == '~' && i+1 < len(runes) && runes[i+1] == '~', r == ']' && i+1 < len(runes) && strings.ContainsRune("([:", runes[i+1]):
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+// isValue: the baseline has a column of values alone, others one of changes after it.
+func isValue(column int) bool { return column == 1 || column > 0 && column%2 == 0 }

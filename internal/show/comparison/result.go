@@ -23,7 +23,7 @@ func (w Words) results(load compare.Workload) (lines []line) {
 	for _, g := range groups {
 		said := g.of
 		if len(groups) > 1 {
-			said = w.of(w.Join("comma", g.names...), said)
+			said = w.Of(w.Join("comma", g.names...), said)
 		}
 		l := w.line("label.result", said)
 		l.Tone = tones[g.of]
@@ -73,7 +73,7 @@ func (b bottom) sumUp() (string, tone) {
 	}
 	said := b.Word("result.nothing", "evidence", evidence)
 	if unusual := b.Words.Unusual(b.Tally); unusual != "" {
-		said = b.Join("stop", said, b.beside(unusual, b.list(b.Tally.Unusual)))
+		said = b.Join("stop", said, b.Beside(unusual, b.list(b.Tally.Unusual)))
 	}
 	return said, unclear
 }
@@ -85,29 +85,6 @@ func (b bottom) evidence() string {
 		return b.Word("comparison.each", "runs", own)
 	}
 	return b.Join("comma", base, own)
-}
-
-// Unusual is of how many differences noise of the usual size would not be the reason,
-// where nothing tells how large it is; "" if of none.
-func (w Words) Unusual(t compare.Tally) string {
-	if len(t.Unusual) == 0 {
-		return ""
-	}
-	return w.Word("result.unusual", "noise", w.Share(w.c.UsualNoise), "n", len(t.Unusual), "of", len(t.All))
-}
-
-func (b bottom) tone() tone {
-	switch {
-	case len(b.Worse) > 0 && len(b.Better) > 0:
-		return plain // the table shows which
-	case len(b.Worse) > 0:
-		return bad
-	case len(b.Better) > 0:
-		return good
-	case len(b.Unknown) > 0:
-		return unclear
-	}
-	return plain
 }
 
 // decided is the bottom line where runs were repeated.
@@ -134,12 +111,20 @@ func (b bottom) decided() string {
 	return b.settling(b.Join("clause", parts...))
 }
 
-// listed is how many figures a bottom line names, settled of how many it says what would
-// settle them.
-const (
-	listed  = 4
-	settled = 2
-)
+// settling adds how many runs would settle what cannot be told.
+func (b bottom) settling(said string) string {
+	var parts []string
+	code := plan.Code("result.settle")
+	for _, i := range b.Settling[:min(settled, len(b.Settling))] {
+		r := b.load.Rows[i]
+		parts = append(parts, b.Word(code, "runs", r.Cells[b.variant].Change.More, "figure", b.Title(r.Quantity)))
+		code = "result.settle-also"
+	}
+	if parts == nil {
+		return said
+	}
+	return b.Join("stop", said, b.Join("clause", parts...))
+}
 
 // list names figures with their changes.
 func (b bottom) list(rows []int) string {
@@ -154,17 +139,32 @@ func (b bottom) list(rows []int) string {
 	return b.Join("comma", parts...)
 }
 
-// settling adds how many runs would settle what cannot be told.
-func (b bottom) settling(said string) string {
-	var parts []string
-	code := plan.Code("result.settle")
-	for _, i := range b.Settling[:min(settled, len(b.Settling))] {
-		r := b.load.Rows[i]
-		parts = append(parts, b.Word(code, "runs", r.Cells[b.variant].Change.More, "figure", b.Title(r.Quantity)))
-		code = "result.settle-also"
+// listed is how many figures a bottom line names, settled of how many it says what would
+// settle them.
+const (
+	listed  = 4
+	settled = 2
+)
+
+func (b bottom) tone() tone {
+	switch {
+	case len(b.Worse) > 0 && len(b.Better) > 0:
+		return plain // the table shows which
+	case len(b.Worse) > 0:
+		return bad
+	case len(b.Better) > 0:
+		return good
+	case len(b.Unknown) > 0:
+		return unclear
 	}
-	if parts == nil {
-		return said
+	return plain
+}
+
+// Unusual is of how many differences noise of the usual size would not be the reason,
+// where nothing tells how large it is; "" if of none.
+func (w Words) Unusual(t compare.Tally) string {
+	if len(t.Unusual) == 0 {
+		return ""
 	}
-	return b.Join("stop", said, b.Join("clause", parts...))
+	return w.Word("result.unusual", "noise", w.Share(w.c.UsualNoise), "n", len(t.Unusual), "of", len(t.All))
 }

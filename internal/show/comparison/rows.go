@@ -10,24 +10,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
-// A row is one metric by one definition.
-type row struct {
-	Title string
-	Cells []cell
-}
-
-// A cell is a metric of a variant.
-type cell struct {
-	Value    string
-	Within   string // the value's own interval
-	Change   string
-	Interval string
-	Verdict  string
-	Tone     tone
-	Why      string // what the verdict rests on
-	of       *compare.Change
-}
-
 // rows are those of the table.
 func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 	ids, mixed := definitionIDs(shown), onMixedBases(load)
@@ -43,7 +25,7 @@ func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 		for i := range load.Variants {
 			c := cell{Value: missing}
 			if i < len(r.Cells) {
-				c = w.cell(s, unproven(r, r.Cells[i]), mixed)
+				c = w.cell(s, r.Cells[i], mixed)
 			}
 			out.Cells = append(out.Cells, c)
 		}
@@ -52,30 +34,10 @@ func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 	return rows
 }
 
-// onMixedBases reports whether the changes of a workload rest on borrowed noise and
-// on other things too.
-func onMixedBases(load compare.Workload) bool {
-	borrowed, other := false, false
-	for _, r := range load.Rows {
-		for _, c := range r.Cells {
-			if c.Change != nil && !r.Constant {
-				borrowed = borrowed || c.Change.Basis == compare.Borrowed
-				other = other || c.Change.Basis != compare.Borrowed
-			}
-		}
-	}
-	return borrowed && other
-}
-
-// unproven: of single runs, that two counts happen to be equal does not tell that they
-// would be again; unless it is the load that makes them.
-func unproven(r compare.Row, c compare.Cell) compare.Cell {
-	if ch := c.Change; ch != nil && !r.Constant && ch.Basis == compare.Nothing && ch.Verdict == compare.Same {
-		open := *ch
-		open.Verdict = compare.CannotTell
-		c.Change = &open
-	}
-	return c
+// A row is one metric by one definition.
+type row struct {
+	Title string
+	Cells []cell
 }
 
 func (w Words) cell(s scale, c compare.Cell, mixed bool) cell {
@@ -100,34 +62,6 @@ func (w Words) verdict(c compare.Change) (string, tone) {
 	}
 	return said, t
 }
-
-// manyRuns is from how many on the number says no more than that it is large.
-const manyRuns = 100
-
-func verdictCode(c compare.Change) (plan.Code, tone) {
-	switch {
-	case c.Verdict == compare.Better:
-		return "change.better", good
-	case c.Verdict == compare.Worse:
-		return "change.worse", bad
-	case c.Verdict == compare.Changed:
-		return "change.changed", plain
-	case c.Verdict == compare.Same:
-		return "change.same", plain
-	case c.Apart:
-		return "change.apart", unclear
-	case c.More > manyRuns:
-		return "change.more-than", unclear
-	case c.More > 0:
-		return "change.more", unclear
-	case c.Basis == compare.Nothing && c.Chance >= leastNoise:
-		return "change.if-noise", unclear
-	}
-	return "change.unknown", unclear
-}
-
-// leastNoise is a relative standard deviation below which no runs of a server are.
-const leastNoise = 0.0005
 
 // why is what a change rests on.
 func (w Words) why(c compare.Change) string {
@@ -182,13 +116,40 @@ func (w Words) seen(c compare.Comparison, all bool) map[plan.Code]bool {
 		mixed := onMixedBases(load)
 		for _, r := range shown {
 			for _, cell := range r.Cells {
-				if ch := unproven(r, cell).Change; ch != nil && !r.Constant {
+				if ch := cell.Change; ch != nil && !r.Constant {
 					see(seen, *ch, mixed)
 				}
 			}
 		}
 	}
 	return seen
+}
+
+// onMixedBases reports whether the changes of a workload rest on borrowed noise and
+// on other things too.
+func onMixedBases(load compare.Workload) bool {
+	borrowed, other := false, false
+	for _, r := range load.Rows {
+		for _, c := range r.Cells {
+			if c.Change != nil && !r.Constant {
+				borrowed = borrowed || c.Change.Basis == compare.Borrowed
+				other = other || c.Change.Basis != compare.Borrowed
+			}
+		}
+	}
+	return borrowed && other
+}
+
+// A cell is a metric of a variant.
+type cell struct {
+	Value    string
+	Within   string // the value's own interval
+	Change   string
+	Interval string
+	Verdict  string
+	Tone     tone
+	Why      string // what the verdict rests on
+	of       *compare.Change
 }
 
 func see(seen map[plan.Code]bool, c compare.Change, mixed bool) {
@@ -206,3 +167,30 @@ func see(seen map[plan.Code]bool, c compare.Change, mixed bool) {
 		seen[mark] = seen[mark] || is
 	}
 }
+
+func verdictCode(c compare.Change) (plan.Code, tone) {
+	switch {
+	case c.Verdict == compare.Better:
+		return "change.better", good
+	case c.Verdict == compare.Worse:
+		return "change.worse", bad
+	case c.Verdict == compare.Changed:
+		return "change.changed", plain
+	case c.Unproven:
+		return "change.unknown", unclear
+	case c.Verdict == compare.Same:
+		return "change.same", plain
+	case c.Apart:
+		return "change.apart", unclear
+	case c.More > manyRuns:
+		return "change.more-than", unclear
+	case c.More > 0:
+		return "change.more", unclear
+	case c.Basis == compare.Nothing && c.Chance > 0:
+		return "change.if-noise", unclear
+	}
+	return "change.unknown", unclear
+}
+
+// manyRuns is from how many on the number says no more than that it is large.
+const manyRuns = 100

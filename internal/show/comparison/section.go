@@ -14,15 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
-// A section is one workload.
-type section struct {
-	Name  string
-	Head  []line // what was compared, and the bottom line
-	Heads []string
-	Rows  []row
-	Tail  []line // what a reader of the table has to know
-}
-
 func (w Words) section(load compare.Workload, number int, o Options, asked []string) section {
 	settings := text.Clean(w.load(load.Settings))
 	s := section{Name: text.Clean(load.Name)}
@@ -57,20 +48,68 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 	return s
 }
 
-func (w Words) nonempty(lines ...line) []line {
-	return slices.DeleteFunc(lines, func(l line) bool { return l.Text == "" })
+// A section is one workload.
+type section struct {
+	Name  string
+	Head  []line // what was compared, and the bottom line
+	Heads []string
+	Rows  []row
+	Tail  []line // what a reader of the table has to know
 }
 
-// saidAbove: the bottom line says it already.
-func saidAbove(note plan.Message, load compare.Workload) bool {
-	switch note.Code {
-	case compare.OneVariant:
-		return true
-	case compare.NothingKnown:
-		names, _ := note.Args["variants"].([]string)
-		return len(names) == len(load.Variants)
+// divide tells the rows to show from those that are alike in all variants, and from
+// the percentiles below the P99 that nobody asked for.
+func divide(load compare.Workload, all bool, asked []string) (shown, alike, further []compare.Row) {
+	for _, r := range load.Rows {
+		switch {
+		case all || len(load.Variants) < 2:
+			shown = append(shown, r)
+		case isAlike(r):
+			alike = append(alike, r)
+		case isFurther(r, load.Rows) && !slices.Contains(asked, r.Quantity.Name):
+			further = append(further, r)
+		default:
+			shown = append(shown, r)
+		}
 	}
-	return false
+	return shown, alike, further
+}
+
+// isAlike: it is no matter of good and bad, or there is none of it, and every
+// variant has it.
+func isAlike(r compare.Row) bool {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, c := range r.Cells {
+		if len(c.Values) == 0 {
+			return false
+		}
+		low, high = min(low, slices.Min(c.Values)), max(high, slices.Max(c.Values))
+	}
+	if r.Constant {
+		return true
+	}
+	if r.Quantity.Better != metrics.Neither {
+		return low == 0 && high == 0
+	}
+	return high-low <= drift*math.Abs(high)
+}
+
+// drift is by how much what describes the load can differ and still be alike.
+const drift = 0.005
+
+// isFurther: a percentile between the median and the P99, both of which are there.
+func isFurther(r compare.Row, rows []compare.Row) bool {
+	metric, _, _ := strings.Cut(r.Quantity.Name, ".")
+	has := func(statistic string) bool {
+		return slices.ContainsFunc(rows, func(o compare.Row) bool {
+			return o.Quantity.Name == metric+"."+statistic && o.Definition.ID == r.Definition.ID
+		})
+	}
+	return compare.BelowP99(r.Quantity.Name) && has("median") && has("p99")
+}
+
+func (w Words) nonempty(lines ...line) []line {
+	return slices.DeleteFunc(lines, func(l line) bool { return l.Text == "" })
 }
 
 // variants are lines that say which is the baseline, and how many runs of each there
@@ -84,21 +123,15 @@ func (w Words) variants(load compare.Workload) (lines []line) {
 		label = "label.variant"
 	}
 	baseline := load.Variants[0]
-	lines = append(lines, w.line(label, w.beside(text.Clean(baseline.Name), w.Runs(baseline))))
+	lines = append(lines, w.line(label, w.Beside(text.Clean(baseline.Name), w.Runs(baseline))))
 	for _, g := range alikeIn(load.Variants[1:], w.Runs) {
 		runs := g.of
 		if len(g.names) > 1 {
 			runs = w.Word("comparison.each", "runs", runs)
 		}
-		lines = append(lines, w.line("label.against", w.beside(w.Join("comma", g.names...), runs)))
+		lines = append(lines, w.line("label.against", w.Beside(w.Join("comma", g.names...), runs)))
 	}
 	return lines
-}
-
-// A group is the variants of which the same can be said.
-type group struct {
-	names []string
-	of    string
 }
 
 // alikeIn groups variants.
@@ -112,6 +145,23 @@ func alikeIn(variants []compare.Variant, say func(compare.Variant) string) (grou
 		groups[i].names = append(groups[i].names, text.Clean(v.Name))
 	}
 	return groups
+}
+
+// A group is the variants of which the same can be said.
+type group struct {
+	names []string
+	of    string
+}
+
+func filesOf(load compare.Workload) (files []string) {
+	for _, v := range load.Variants {
+		for _, r := range v.Runs {
+			if !slices.Contains(files, r.File) {
+				files = append(files, r.File)
+			}
+		}
+	}
+	return files
 }
 
 // Runs is how many runs a variant has: 5 runs, one table.
@@ -139,68 +189,6 @@ func (w Words) Runs(v compare.Variant) string {
 		return w.Word("comparison.not-valid", "runs", runs, "n", doubtful)
 	}
 	return runs
-}
-
-func filesOf(load compare.Workload) (files []string) {
-	for _, v := range load.Variants {
-		for _, r := range v.Runs {
-			if !slices.Contains(files, r.File) {
-				files = append(files, r.File)
-			}
-		}
-	}
-	return files
-}
-
-// divide tells the rows to show from those that are alike in all variants, and from
-// the percentiles below the P99 that nobody asked for.
-func divide(load compare.Workload, all bool, asked []string) (shown, alike, further []compare.Row) {
-	for _, r := range load.Rows {
-		switch {
-		case all || len(load.Variants) < 2:
-			shown = append(shown, r)
-		case isAlike(r):
-			alike = append(alike, r)
-		case isFurther(r, load.Rows) && !slices.Contains(asked, r.Quantity.Name):
-			further = append(further, r)
-		default:
-			shown = append(shown, r)
-		}
-	}
-	return shown, alike, further
-}
-
-// drift is by how much what describes the load can differ and still be alike.
-const drift = 0.005
-
-// isAlike: it is no matter of good and bad, or there is none of it, and every
-// variant has it.
-func isAlike(r compare.Row) bool {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, c := range r.Cells {
-		if len(c.Values) == 0 {
-			return false
-		}
-		low, high = min(low, slices.Min(c.Values)), max(high, slices.Max(c.Values))
-	}
-	if r.Constant {
-		return true
-	}
-	if r.Quantity.Better != metrics.Neither {
-		return low == 0 && high == 0
-	}
-	return high-low <= drift*math.Abs(high)
-}
-
-// isFurther: a percentile between the median and the P99, both of which are there.
-func isFurther(r compare.Row, rows []compare.Row) bool {
-	metric, _, _ := strings.Cut(r.Quantity.Name, ".")
-	has := func(statistic string) bool {
-		return slices.ContainsFunc(rows, func(o compare.Row) bool {
-			return o.Quantity.Name == metric+"."+statistic && o.Definition.ID == r.Definition.ID
-		})
-	}
-	return compare.BelowP99(r.Quantity.Name) && has("median") && has("p99")
 }
 
 // alike are rows that are so.
@@ -231,6 +219,18 @@ func (w Words) hidden(rows []compare.Row) string {
 	return w.Word("comparison.hidden", "figures", parts)
 }
 
+// saidAbove: the bottom line says it already.
+func saidAbove(note plan.Message, load compare.Workload) bool {
+	switch note.Code {
+	case compare.OneVariant:
+		return true
+	case compare.NothingKnown:
+		names, _ := note.Args["variants"].([]string)
+		return len(names) == len(load.Variants)
+	}
+	return false
+}
+
 // definitions are footnotes: by whose rules figures were made.
 func (w Words) definitions(rows []compare.Row) (notes []string) {
 	for i, id := range definitionIDs(rows) {
@@ -240,7 +240,7 @@ func (w Words) definitions(rows []compare.Row) (notes []string) {
 			notes = append(notes, said)
 		default:
 			if meanings := w.meanings(rows, id); meanings != "" {
-				said = w.of(said, meanings)
+				said = w.Of(said, meanings)
 			}
 			notes = append(notes, fmt.Sprintf("[%d] %s", i, said))
 		}
@@ -276,7 +276,7 @@ func (w Words) definition(id string) string {
 	tool, which, several := strings.Cut(id, " ")
 	said := w.Word("comparison.definitions", "tool", tool)
 	if several {
-		return w.beside(said, which)
+		return w.Beside(said, which)
 	}
 	return said
 }

@@ -39,28 +39,6 @@ type terminal struct {
 	label int // columns of labels
 }
 
-// The colours of a terminal.
-const (
-	bold  = "1"
-	red   = "31"
-	green = "32"
-	dim   = "2"
-)
-
-func (t *terminal) paint(s, code string) string {
-	if !t.color || code == "" || s == "" {
-		return s
-	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-func colorOf(t tone) string {
-	return map[tone]string{good: green, bad: red, unclear: dim}[t]
-}
-
-// indent is how far everything is from the left, but for names of workloads.
-const indent = 2
-
 func labelWidth(v view) (n int) {
 	n = widest(v.notes)
 	for _, s := range v.workloads {
@@ -69,64 +47,30 @@ func labelWidth(v view) (n int) {
 	return n
 }
 
-func widest(lines []line) (n int) {
-	for _, l := range lines {
-		n = max(n, text.Width(l.Label))
-	}
-	return n
-}
-
-func (t *terminal) block(b block) {
-	if len(b.Lines) == 0 {
+// tables of a workload: in each the baseline and as many variants as fit.
+func (t *terminal) tables(rule string, s section) {
+	if len(s.Rows) == 0 || len(s.Heads) == 0 {
 		return
 	}
-	t.label = widest(b.Lines)
-	t.WriteString("\n" + t.paint(b.Name, bold) + "\n")
-	t.lines(b.Lines)
-}
-
-// lines are written with their labels beside them, each once, and broken at the
-// width.
-func (t *terminal) lines(lines []line) {
-	last := ""
-	for _, l := range lines {
-		label := l.Label
-		if label == last {
-			label = ""
-		}
-		last = l.Label
-		room := 0
-		if t.width > 0 {
-			room = max(20, t.width-indent-t.label-2)
-		}
-		code := colorOf(l.Tone)
-		if l.Tone == unclear {
-			code = "" // that nothing can be told is no small print
-		}
-		for _, part := range text.Wrap(l.Text, room) {
-			said := text.PadRight(label, t.label) + "  " + t.paint(part, code)
-			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+said, " ") + "\n")
-			label = ""
-		}
+	columns := make([]column, len(s.Heads))
+	for i := range columns {
+		columns[i] = newColumn(s, i)
+	}
+	titles := text.Width(rule)
+	for _, r := range s.Rows {
+		titles = max(titles, text.Width(r.Title))
+	}
+	t.WriteString("\n")
+	if len(columns) == 1 {
+		t.table(s, titles, columns)
+		return
+	}
+	for rest := columns[1:]; len(rest) > 0; {
+		n, room := t.fitting(titles, columns[0], rest)
+		t.table(s, room, slices.Concat(columns[:1], rest[:n]))
+		rest = rest[n:]
 	}
 }
-
-// A column is a variant in a table: value, change, interval and verdict beside one
-// another.
-type column struct {
-	head  []string
-	width int
-	parts [4]int // the widths of the four
-	cells []cell
-}
-
-// headWidth is what a name has at least, if it wants it, and loneWidth what that of an
-// only column has; headLines how many lines at most.
-const (
-	headWidth = 14
-	loneWidth = 40
-	headLines = 3
-)
 
 func newColumn(s section, i int) column {
 	c := column{}
@@ -155,56 +99,13 @@ func newColumn(s section, i int) column {
 	return c
 }
 
-func (c cell) parts() [4]string { return [4]string{c.Value, c.Change, c.Interval, c.Verdict} }
-
-// tables of a workload: in each the baseline and as many variants as fit.
-func (t *terminal) tables(rule string, s section) {
-	if len(s.Rows) == 0 || len(s.Heads) == 0 {
-		return
-	}
-	columns := make([]column, len(s.Heads))
-	for i := range columns {
-		columns[i] = newColumn(s, i)
-	}
-	titles := text.Width(rule)
-	for _, r := range s.Rows {
-		titles = max(titles, text.Width(r.Title))
-	}
-	t.WriteString("\n")
-	if len(columns) == 1 {
-		t.table(s, titles, columns)
-		return
-	}
-	for rest := columns[1:]; len(rest) > 0; {
-		n, room := t.fitting(titles, columns[0], rest)
-		t.table(s, room, slices.Concat(columns[:1], rest[:n]))
-		rest = rest[n:]
-	}
-}
-
-// gap is what lies between columns.
-const gap = 3
-
-// leastTitle is how narrow the column of titles may get.
-const leastTitle = 14
-
-// fitting is how many of the variants fit beside the baseline, at least one, and
-// how much room the titles have then.
-func (t *terminal) fitting(titles int, baseline column, rest []column) (n, room int) {
-	if t.width == 0 {
-		return len(rest), titles
-	}
-	left := t.width - indent - baseline.width - gap
-	for n < len(rest) && left-titles >= rest[n].width+gap {
-		left -= rest[n].width + gap
-		n++
-	}
-	if n == 0 {
-		return 1, between(leastTitle, left-rest[0].width-gap, titles)
-	}
-	tables := (len(rest) + n - 1) / n // each with about as many
-	return (len(rest) + tables - 1) / tables, titles
-}
+// headWidth is what a name has at least, if it wants it, and loneWidth what that of an
+// only column has; headLines how many lines at most.
+const (
+	headWidth = 14
+	loneWidth = 40
+	headLines = 3
+)
 
 func (t *terminal) table(s section, titles int, columns []column) {
 	lines := 0
@@ -236,15 +137,6 @@ func (t *terminal) table(s section, titles int, columns []column) {
 	t.WriteString("\n")
 }
 
-// padName: the name of a lone value is above its end, of several parts above their
-// beginning.
-func (c column) padName(name string) string {
-	if c.parts[1] == 0 {
-		return text.PadLeft(name, c.width)
-	}
-	return text.PadRight(name, c.width)
-}
-
 func (t *terminal) cell(c column, row int) string {
 	own := c.cells[row]
 	if c.parts[1] == 0 {
@@ -267,4 +159,112 @@ func (t *terminal) cell(c column, row int) string {
 	bare := strings.TrimRight(rest, " ")
 	filler := strings.Repeat(" ", text.Width(rest)-text.Width(bare)+max(0, c.width-written))
 	return s + t.paint(bare, colorOf(own.Tone)) + filler
+}
+
+// fitting is how many of the variants fit beside the baseline, at least one, and
+// how much room the titles have then.
+func (t *terminal) fitting(titles int, baseline column, rest []column) (n, room int) {
+	if t.width == 0 {
+		return len(rest), titles
+	}
+	left := t.width - indent - baseline.width - gap
+	for n < len(rest) && left-titles >= rest[n].width+gap {
+		left -= rest[n].width + gap
+		n++
+	}
+	if n == 0 {
+		return 1, between(leastTitle, left-rest[0].width-gap, titles)
+	}
+	tables := (len(rest) + n - 1) / n // each with about as many
+	return (len(rest) + tables - 1) / tables, titles
+}
+
+// A column is a variant in a table: value, change, interval and verdict beside one
+// another.
+type column struct {
+	head  []string
+	width int
+	parts [4]int // the widths of the four
+	cells []cell
+}
+
+// gap is what lies between columns.
+const gap = 3
+
+// leastTitle is how narrow the column of titles may get.
+const leastTitle = 14
+
+// padName: the name of a lone value is above its end, of several parts above their
+// beginning.
+func (c column) padName(name string) string {
+	if c.parts[1] == 0 {
+		return text.PadLeft(name, c.width)
+	}
+	return text.PadRight(name, c.width)
+}
+
+func (c cell) parts() [4]string { return [4]string{c.Value, c.Change, c.Interval, c.Verdict} }
+
+func (t *terminal) block(b block) {
+	if len(b.Lines) == 0 {
+		return
+	}
+	t.label = widest(b.Lines)
+	t.WriteString("\n" + t.paint(b.Name, bold) + "\n")
+	t.lines(b.Lines)
+}
+
+func widest(lines []line) (n int) {
+	for _, l := range lines {
+		n = max(n, text.Width(l.Label))
+	}
+	return n
+}
+
+// lines are written with their labels beside them, each once, and broken at the
+// width.
+func (t *terminal) lines(lines []line) {
+	last := ""
+	for _, l := range lines {
+		label := l.Label
+		if label == last {
+			label = ""
+		}
+		last = l.Label
+		room := 0
+		if t.width > 0 {
+			room = max(20, t.width-indent-t.label-2)
+		}
+		code := colorOf(l.Tone)
+		if l.Tone == unclear {
+			code = "" // that nothing can be told is no small print
+		}
+		for _, part := range text.Wrap(l.Text, room) {
+			said := text.PadRight(label, t.label) + "  " + t.paint(part, code)
+			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+said, " ") + "\n")
+			label = ""
+		}
+	}
+}
+
+// indent is how far everything is from the left, but for names of workloads.
+const indent = 2
+
+func colorOf(t tone) string {
+	return map[tone]string{good: green, bad: red, unclear: dim}[t]
+}
+
+// The colours of a terminal.
+const (
+	bold  = "1"
+	red   = "31"
+	green = "32"
+	dim   = "2"
+)
+
+func (t *terminal) paint(s, code string) string {
+	if !t.color || code == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }

@@ -75,15 +75,6 @@ func Line(r conform.Result, l *words.Language) string {
 	return l.Join("clause", parts...)
 }
 
-// A table is what several clients made of the same cells.
-type table struct {
-	*words.Language
-	text    strings.Builder
-	reports []conform.Report
-	clients []string
-	cells   []conform.Cell // in the order in which they were first met
-}
-
 func newTable(reports []conform.Report, l *words.Language) *table {
 	t := &table{Language: l, reports: reports, clients: clientsOf(reports)}
 	for _, r := range reports {
@@ -94,6 +85,15 @@ func newTable(reports []conform.Report, l *words.Language) *table {
 		}
 	}
 	return t
+}
+
+// A table is what several clients made of the same cells.
+type table struct {
+	*words.Language
+	text    strings.Builder
+	reports []conform.Report
+	clients []string
+	cells   []conform.Cell // in the order in which they were first met
 }
 
 // clientsOf are the names of clients: two runs of one client are told apart by a number.
@@ -116,6 +116,24 @@ func (t *table) startUp(u conform.Usage) string {
 	return t.Word("conformity.start-up", "cpu", duration(u.CPU.Seconds()))
 }
 
+func (t *table) markdown(names int, rows [][]string) {
+	rule := make([]string, len(rows[0]))
+	for i := range rule {
+		if rule[i] = "---"; i >= names {
+			rule[i] = "--:"
+		}
+	}
+	for i, row := range rows {
+		for j := range row {
+			row[j] = strings.ReplaceAll(row[j], "|", `\|`)
+		}
+		t.line("| ", strings.Join(row, " | "), " |")
+		if i == 0 {
+			t.line("|", strings.Join(rule, "|"), "|")
+		}
+	}
+}
+
 // rows are the table of every cell, without the lines that no client has.
 func (t *table) rows(lines []line) [][]string {
 	rows := [][]string{append([]string{t.Word("conformity.cell"), t.Word("conformity.figure")}, t.clients...)}
@@ -136,40 +154,6 @@ func (t *table) rows(lines []line) [][]string {
 		}
 	}
 	return rows
-}
-
-// narrow is the table of a single client, a row a cell, without the columns that
-// no cell has.
-func (t *table) narrow() [][]string {
-	rows := [][]string{{t.Word("conformity.cell")}}
-	for _, cell := range t.cells {
-		rows = append(rows, []string{cell.Name})
-	}
-	for _, l := range t.columns() {
-		column := []string{l.name}
-		some := false
-		for _, cell := range t.cells {
-			v := l.of(t.results(0, cell))
-			some = some || v != ""
-			column = append(column, cmp.Or(v, "–"))
-		}
-		for i := range rows {
-			if some {
-				rows[i] = append(rows[i], column[i])
-			}
-		}
-	}
-	return rows
-}
-
-// results are the repeats of a cell by one client.
-func (t *table) results(client int, cell conform.Cell) (out []conform.Result) {
-	for _, r := range t.reports[client].Results {
-		if r.Cell == cell {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 // definitions are what the clients mean by their metrics; those that mean the same stand
@@ -226,11 +210,6 @@ func (t *table) notesOf(r conform.Result) (notes []string) {
 	return notes
 }
 
-// line writes parts, and no blanks behind them.
-func (t *table) line(parts ...string) {
-	t.text.WriteString(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
-}
-
 // field is a name and parts with dots between, without those that are empty.
 func (t *table) field(name string, parts ...string) {
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
@@ -255,20 +234,41 @@ func (t *table) aligned(names int, rows [][]string) {
 	}
 }
 
-func (t *table) markdown(names int, rows [][]string) {
-	rule := make([]string, len(rows[0]))
-	for i := range rule {
-		if rule[i] = "---"; i >= names {
-			rule[i] = "--:"
+// line writes parts, and no blanks behind them.
+func (t *table) line(parts ...string) {
+	t.text.WriteString(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
+}
+
+// narrow is the table of a single client, a row a cell, without the columns that
+// no cell has.
+func (t *table) narrow() [][]string {
+	rows := [][]string{{t.Word("conformity.cell")}}
+	for _, cell := range t.cells {
+		rows = append(rows, []string{cell.Name})
+	}
+	for _, l := range t.columns() {
+		column := []string{l.name}
+		some := false
+		for _, cell := range t.cells {
+			v := l.of(t.results(0, cell))
+			some = some || v != ""
+			column = append(column, cmp.Or(v, "–"))
+		}
+		for i := range rows {
+			if some {
+				rows[i] = append(rows[i], column[i])
+			}
 		}
 	}
-	for i, row := range rows {
-		for j := range row {
-			row[j] = strings.ReplaceAll(row[j], "|", `\|`)
-		}
-		t.line("| ", strings.Join(row, " | "), " |")
-		if i == 0 {
-			t.line("|", strings.Join(rule, "|"), "|")
+	return rows
+}
+
+// results are the repeats of a cell by one client.
+func (t *table) results(client int, cell conform.Cell) (out []conform.Result) {
+	for _, r := range t.reports[client].Results {
+		if r.Cell == cell {
+			out = append(out, r)
 		}
 	}
+	return out
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
-// A line is one thing to tell of a cell: it sums up the repeats, and is "" where nothing
-// is known.
-type line struct {
-	name  string
-	of    func([]conform.Result) string
-	aside bool // it is left out of a line on one run
-}
-
 // lines are what a cell can have. brief leaves out the figures in the middle of a
 // distribution: a mean hides what is wrong.
 func (t *table) lines(brief bool) []line {
@@ -52,6 +44,15 @@ func (t *table) lines(brief bool) []line {
 	)
 }
 
+// both tells of an error in time, and as a share.
+func (t *table) both(of []conform.Result, m conform.Metric, s conform.Statistic) string {
+	said := absolute(of, m, s)
+	if share := t.relative(of, m, s); share != "" {
+		said = t.Word("comparison.beside", "said", said, "aside", share)
+	}
+	return said + t.voided(of, m, s)
+}
+
 // columns are those of a narrow table.
 func (t *table) columns() []line {
 	relative := func(m conform.Metric, s conform.Statistic) line {
@@ -82,48 +83,16 @@ func (t *table) columns() []line {
 	}
 }
 
+// A line is one thing to tell of a cell: it sums up the repeats, and is "" where nothing
+// is known.
+type line struct {
+	name  string
+	of    func([]conform.Result) string
+	aside bool // it is left out of a line on one run
+}
+
 func (t *table) figure(m conform.Metric, s conform.Statistic) string {
 	return t.Word(plan.Code("conformity."+string(s)), "metric", strings.ToUpper(string(m)))
-}
-
-// outcome is empty where every run gave figures and nothing stood in the way.
-func (t *table) outcome(of []conform.Result) string {
-	var parts []string
-	add := func(is bool, code plan.Code) {
-		if said := t.Word(code); is && !slices.Contains(parts, said) {
-			parts = append(parts, said)
-		}
-	}
-	for _, r := range of {
-		add(r.Failure != "", "conformity.failed")
-		add(!r.Server.Limit.IsZero(), "conformity.server-late")
-		add(r.Disturbed(), "conformity.others-busy")
-	}
-	return t.Join("clause", parts...)
-}
-
-// both tells of an error in time, and as a share.
-func (t *table) both(of []conform.Result, m conform.Metric, s conform.Statistic) string {
-	said := absolute(of, m, s)
-	if share := t.relative(of, m, s); share != "" {
-		said = t.Word("comparison.beside", "said", said, "aside", share)
-	}
-	return said + t.voided(of, m, s)
-}
-
-// voided marks what the client itself says is not to be believed.
-func (t *table) voided(of []conform.Result, m conform.Metric, s conform.Statistic) string {
-	if f, ok := errorOf(of, m, s); ok && f.Void {
-		return " " + t.Word("conformity.void")
-	}
-	return ""
-}
-
-func absolute(of []conform.Result, m conform.Metric, s conform.Statistic) string {
-	if f, ok := errorOf(of, m, s); ok {
-		return signed(f.Error())
-	}
-	return ""
 }
 
 func (t *table) relative(of []conform.Result, m conform.Metric, s conform.Statistic) string {
@@ -135,21 +104,28 @@ func (t *table) relative(of []conform.Result, m conform.Metric, s conform.Statis
 	return ""
 }
 
-// errorOf is the run with the middle error of the repeats.
-func errorOf(of []conform.Result, m conform.Metric, s conform.Statistic) (f conform.Figure, ok bool) {
-	var found []conform.Figure
-	for _, r := range of {
-		for _, f := range r.Figures {
-			if f.Metric == m && f.Statistic == s {
-				found = append(found, f)
-			}
-		}
+func (t *table) percent(number string) string { return t.Word("percent", "number", number) }
+
+// percentage is a share with its sign, to two digits and at least a thousandth of
+// a percent.
+func percentage(share float64) string {
+	p := 100 * share
+	switch a := math.Abs(p); {
+	case a < 0.0005:
+		return "0"
+	case a < 0.095:
+		return fmt.Sprintf("%+.3f", p)
+	case a < 9.95:
+		return fmt.Sprintf("%+.1f", p)
 	}
-	if found == nil {
-		return f, false
+	return fmt.Sprintf("%+.0f", p)
+}
+
+func absolute(of []conform.Result, m conform.Metric, s conform.Statistic) string {
+	if f, ok := errorOf(of, m, s); ok {
+		return signed(f.Error())
 	}
-	slices.SortFunc(found, func(a, b conform.Figure) int { return cmp.Compare(a.Error(), b.Error()) })
-	return found[len(found)/2], true
+	return ""
 }
 
 // signed is a difference of times; less than 0.05 µs is none.
@@ -175,19 +151,43 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.3g µs", 1e6*seconds)
 }
 
-func (t *table) percent(number string) string { return t.Word("percent", "number", number) }
-
-// percentage is a share with its sign, to two digits and at least a thousandth of
-// a percent.
-func percentage(share float64) string {
-	p := 100 * share
-	switch a := math.Abs(p); {
-	case a < 0.0005:
-		return "0"
-	case a < 0.095:
-		return fmt.Sprintf("%+.3f", p)
-	case a < 9.95:
-		return fmt.Sprintf("%+.1f", p)
+// voided marks what the client itself says is not to be believed.
+func (t *table) voided(of []conform.Result, m conform.Metric, s conform.Statistic) string {
+	if f, ok := errorOf(of, m, s); ok && f.Void {
+		return " " + t.Word("conformity.void")
 	}
-	return fmt.Sprintf("%+.0f", p)
+	return ""
+}
+
+// errorOf is the run with the middle error of the repeats.
+func errorOf(of []conform.Result, m conform.Metric, s conform.Statistic) (f conform.Figure, ok bool) {
+	var found []conform.Figure
+	for _, r := range of {
+		for _, f := range r.Figures {
+			if f.Metric == m && f.Statistic == s {
+				found = append(found, f)
+			}
+		}
+	}
+	if found == nil {
+		return f, false
+	}
+	slices.SortFunc(found, func(a, b conform.Figure) int { return cmp.Compare(a.Error(), b.Error()) })
+	return found[len(found)/2], true
+}
+
+// outcome is empty where every run gave figures and nothing stood in the way.
+func (t *table) outcome(of []conform.Result) string {
+	var parts []string
+	add := func(is bool, code plan.Code) {
+		if said := t.Word(code); is && !slices.Contains(parts, said) {
+			parts = append(parts, said)
+		}
+	}
+	for _, r := range of {
+		add(r.Failure != "", "conformity.failed")
+		add(!r.Server.Limit.IsZero(), "conformity.server-late")
+		add(r.Disturbed(), "conformity.others-busy")
+	}
+	return t.Join("clause", parts...)
 }

@@ -19,9 +19,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// least is the smallest error that the plot tells from none, in percent.
-const least = 0.001
-
 // Plot draws the error of the clients' P99 ITL by the number of streams, as SVG: a
 // colour for each client, a broken line where tokens come spread.
 func Plot(w io.Writer, reports []conform.Report, l *words.Language) error {
@@ -77,16 +74,6 @@ func drawErrors(c draw.Canvas, reports []conform.Report, l *words.Language) erro
 	return nil
 }
 
-// ticksAt marks the numbers of streams that there are.
-func ticksAt(streams []float64) plot.ConstantTicks {
-	slices.Sort(streams)
-	var ticks plot.ConstantTicks
-	for _, n := range slices.Compact(streams) {
-		ticks = append(ticks, plot.Tick{Value: n, Label: strconv.FormatFloat(n, 'f', -1, 64)})
-	}
-	return ticks
-}
-
 // errorsByStreams are the points of a client, of cells that nothing disturbs.
 func errorsByStreams(r conform.Report, arrivals conform.Arrivals) plotter.XYs {
 	shares := map[int][]float64{}
@@ -110,6 +97,15 @@ func errorsByStreams(r conform.Report, arrivals conform.Arrivals) plotter.XYs {
 	return points
 }
 
+// least is the smallest error that the plot tells from none, in percent.
+const least = 0.001
+
+// ofMeans tells a client whose ITL is a mean, and so cannot go far wrong.
+func ofMeans(r conform.Report) bool {
+	code := r.Definitions[gapsOf(r)].Code
+	return code == conform.BetweenTokens || code == conform.WeighedGaps
+}
+
 // gapsOf is the name that a client has for single gaps, if it reports them.
 func gapsOf(r conform.Report) conform.Metric {
 	if !r.Definitions[conform.ICL].IsZero() {
@@ -118,8 +114,12 @@ func gapsOf(r conform.Report) conform.Metric {
 	return conform.ITL
 }
 
-// ofMeans tells a client whose ITL is a mean, and so cannot go far wrong.
-func ofMeans(r conform.Report) bool {
-	code := r.Definitions[gapsOf(r)].Code
-	return code == conform.BetweenTokens || code == conform.WeighedGaps
+// ticksAt marks the numbers of streams that there are.
+func ticksAt(streams []float64) plot.ConstantTicks {
+	slices.Sort(streams)
+	var ticks plot.ConstantTicks
+	for _, n := range slices.Compact(streams) {
+		ticks = append(ticks, plot.Tick{Value: n, Label: strconv.FormatFloat(n, 'f', -1, 64)})
+	}
+	return ticks
 }

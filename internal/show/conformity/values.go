@@ -7,26 +7,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 )
 
-// middle is the middle one of the values that results have, as say puts it.
-func middle(of []conform.Result, value func(conform.Result) (float64, bool), say func(float64) string) string {
-	var values []float64
-	for _, r := range of {
-		if v, ok := value(r); ok {
-			values = append(values, v)
-		}
-	}
-	if values == nil {
-		return ""
-	}
-	slices.Sort(values)
-	return say(values[len(values)/2])
-}
-
-// share puts a share in percent, with so many decimals.
-func (t *table) share(decimals int) func(float64) string {
-	return func(v float64) string { return t.percent(fmt.Sprintf("%.*f", decimals, 100*v)) }
-}
-
 func (t *table) rate(of []conform.Result) string {
 	return middle(of, func(r conform.Result) (float64, bool) {
 		return r.Rate.Offered/r.Rate.Asked - 1, r.Rate.Asked > 0 && r.Rate.Offered > 0
@@ -153,6 +133,11 @@ func (t *table) busy(of []conform.Result) string {
 	return middle(of, func(r conform.Result) (float64, bool) { return r.Usage.Share, r.Usage.Share > 0 }, t.share(0))
 }
 
+// share puts a share in percent, with so many decimals.
+func (t *table) share(decimals int) func(float64) string {
+	return func(v float64) string { return t.percent(fmt.Sprintf("%.*f", decimals, 100*v)) }
+}
+
 func (t *table) perToken(of []conform.Result) string {
 	return middle(of, func(r conform.Result) (float64, bool) { return r.Usage.PerToken, r.Usage.PerToken > 0 }, duration)
 }
@@ -160,4 +145,19 @@ func (t *table) perToken(of []conform.Result) string {
 func (t *table) memory(of []conform.Result) string {
 	return middle(of, func(r conform.Result) (float64, bool) { return float64(r.Usage.Memory), r.Usage.Memory > 0 },
 		func(v float64) string { return fmt.Sprintf("%.0f MiB", v/(1<<20)) })
+}
+
+// middle is the middle one of the values that results have, as say puts it.
+func middle(of []conform.Result, value func(conform.Result) (float64, bool), say func(float64) string) string {
+	var values []float64
+	for _, r := range of {
+		if v, ok := value(r); ok {
+			values = append(values, v)
+		}
+	}
+	if values == nil {
+		return ""
+	}
+	slices.Sort(values)
+	return say(values[len(values)/2])
 }

@@ -12,108 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
-// A fact is something known of where and how a run was made.
-type fact struct {
-	name  plan.Code
-	value string
-}
-
-// facts are those of a run.
-func (w *writer) facts(r Run) (facts []fact) {
-	add := func(name plan.Code, parts ...string) {
-		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-		if len(parts) > 0 {
-			facts = append(facts, fact{name, hideIn(strings.Join(parts, " · "))})
-		}
-	}
-	if o := r.Origin; o != nil {
-		add("note.source", o.File, strings.TrimSpace(o.Tool+" "+o.Form), w.Word(plan.Code("detail."+string(o.Detail))))
-	}
-	add("note.server", w.server(r)...)
-	add("note.model", r.Plan.Model)
-	add("note.tokenizer", w.Say(r.Env.Tokenizer))
-	if r.Env.Pitot != "" {
-		cpus := ""
-		if r.Env.CPUs > 0 {
-			cpus = w.Word("note.cpus", "cpus", r.Env.CPUs)
-		}
-		add("note.client", r.Env.Host, "pitot "+r.Env.Pitot, r.Env.OS, cpus)
-	}
-	return facts
-}
-
-// server is what answered.
-func (w *writer) server(r Run) (parts []string) {
-	switch {
-	case r.Kind == trace.Simulated:
-		parts = []string{w.Word("note.virtual")}
-	case r.Env.Embedded:
-		parts = []string{w.Word("note.embedded")}
-	case r.Plan.URL != "":
-		parts = []string{r.Plan.URL}
-	}
-	if p := r.Env.Profile; p != nil {
-		parts = append(parts, w.aside(p.Name, w.Say(p.Error)))
-	}
-	return append(parts, r.Env.Server)
-}
-
-// A labelled run has the name of its variant.
-type labelled struct {
-	Run
-	variant string
-}
-
-// runs are those of the comparison, each once, in its order.
-func (w *writer) runs() (runs []labelled) {
-	for _, load := range w.note.Comparison.Workloads {
-		for _, v := range load.Variants {
-			for _, r := range w.runsOf(v) {
-				if !slices.ContainsFunc(runs, func(l labelled) bool { return l.ID == r.ID }) {
-					runs = append(runs, labelled{r, v.Name})
-				}
-			}
-		}
-	}
-	return runs
-}
-
-// A group is the variants of which the same is known.
-type group struct {
-	text     string
-	variants []string
-}
-
-// grouped collects what say says of runs. What it says nothing of is left out.
-func grouped(runs []labelled, say func(Run) string) (groups []group) {
-	for _, r := range runs {
-		said := say(r.Run)
-		if said == "" {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g group) bool { return g.text == said })
-		if i < 0 {
-			i, groups = len(groups), append(groups, group{text: said})
-		}
-		if !slices.Contains(groups[i].variants, r.variant) {
-			groups[i].variants = append(groups[i].variants, r.variant)
-		}
-	}
-	return groups
-}
-
-// whose names the variants of a group, escaped; "" if it is the only one.
-func (w *writer) whose(g group, all []group, escape func(string) string) string {
-	if len(all) < 2 {
-		return ""
-	}
-	names := make([]string, len(g.variants))
-	for i, v := range g.variants {
-		names[i] = escape(v)
-	}
-	return w.Join("comma", names...)
-}
-
 func (w *writer) environment() error {
 	runs := w.runs()
 	if len(runs) == 0 {
@@ -127,7 +25,7 @@ func (w *writer) environment() error {
 		for i, g := range groups {
 			parts[i] = escape(g.text)
 			if whose := w.whose(g, groups, escape); whose != "" {
-				parts[i] = w.of(whose, parts[i])
+				parts[i] = w.Of(whose, parts[i])
 			}
 		}
 		w.linef("| %s | %s |", w.Word(name), strings.Join(parts, "<br>"))
@@ -158,6 +56,52 @@ func (w *writer) factOf(r Run, name plan.Code) string {
 		}
 	}
 	return ""
+}
+
+// facts are those of a run.
+func (w *writer) facts(r Run) (facts []fact) {
+	add := func(name plan.Code, parts ...string) {
+		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+		if len(parts) > 0 {
+			facts = append(facts, fact{name, hideIn(strings.Join(parts, " · "))})
+		}
+	}
+	if o := r.Origin; o != nil {
+		add("note.source", o.File, strings.TrimSpace(o.Tool+" "+o.Form), w.Word(plan.Code("detail."+string(o.Detail))))
+	}
+	add("note.server", w.server(r)...)
+	add("note.model", r.Plan.Model)
+	add("note.tokenizer", w.Say(r.Env.Tokenizer))
+	if r.Env.Pitot != "" {
+		cpus := ""
+		if r.Env.CPUs > 0 {
+			cpus = w.Word("note.cpus", "cpus", r.Env.CPUs)
+		}
+		add("note.client", r.Env.Host, "pitot "+r.Env.Pitot, r.Env.OS, cpus)
+	}
+	return facts
+}
+
+// A fact is something known of where and how a run was made.
+type fact struct {
+	name  plan.Code
+	value string
+}
+
+// server is what answered.
+func (w *writer) server(r Run) (parts []string) {
+	switch {
+	case r.Kind == trace.Simulated:
+		parts = []string{w.Word("note.virtual")}
+	case r.Env.Embedded:
+		parts = []string{w.Word("note.embedded")}
+	case r.Plan.URL != "":
+		parts = []string{r.Plan.URL}
+	}
+	if p := r.Env.Profile; p != nil {
+		parts = append(parts, w.Beside(p.Name, w.Say(p.Error)))
+	}
+	return append(parts, r.Env.Server)
 }
 
 // period is from the first start to the last, as far as starts are known.
@@ -198,29 +142,46 @@ func (w *writer) around(runs []labelled) {
 	for _, g := range groups {
 		title := w.Word("note.around")
 		if whose := w.whose(g, groups, text.Clean); whose != "" {
-			title = w.of(whose, title)
+			title = w.Of(whose, title)
 		}
 		w.folded(title, func() { w.paragraph(fence("text", g.text)) })
 	}
 }
 
-// settingName is what a setting is called on a command line; other members of a
-// setup are rows of a table.
-var settingName = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
-
-// settingsOf are what a run was told, without secrets.
-func settingsOf(r Run) map[string]string {
-	from := r.Plan.Settings
-	if r.Origin != nil && len(r.Origin.Setup) > 0 {
-		from = r.Origin.Setup
-	}
-	settings := map[string]string{}
-	for name, value := range from {
-		if settingName.MatchString(name) && !slices.Contains([]string{"", "[]", "None"}, value) {
-			settings[name] = hide(name, value)
+// grouped collects what say says of runs. What it says nothing of is left out.
+func grouped(runs []labelled, say func(Run) string) (groups []group) {
+	for _, r := range runs {
+		said := say(r.Run)
+		if said == "" {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g group) bool { return g.text == said })
+		if i < 0 {
+			i, groups = len(groups), append(groups, group{text: said})
+		}
+		if !slices.Contains(groups[i].variants, r.variant) {
+			groups[i].variants = append(groups[i].variants, r.variant)
 		}
 	}
-	return settings
+	return groups
+}
+
+// whose names the variants of a group, escaped; "" if it is the only one.
+func (w *writer) whose(g group, all []group, escape func(string) string) string {
+	if len(all) < 2 {
+		return ""
+	}
+	names := make([]string, len(g.variants))
+	for i, v := range g.variants {
+		names[i] = escape(v)
+	}
+	return w.Join("comma", names...)
+}
+
+// A group is the variants of which the same is known.
+type group struct {
+	text     string
+	variants []string
 }
 
 // sharedSettings lists those that are the same in all runs. Those that are not stand
@@ -240,6 +201,25 @@ func (w *writer) sharedSettings(runs []labelled) {
 	}
 	w.folded(w.Word("note.shared-settings", "n", len(shared)), func() { w.paragraph(fence("text", strings.Join(lines, "\n"))) })
 }
+
+// settingsOf are what a run was told, without secrets.
+func settingsOf(r Run) map[string]string {
+	from := r.Plan.Settings
+	if r.Origin != nil && len(r.Origin.Setup) > 0 {
+		from = r.Origin.Setup
+	}
+	settings := map[string]string{}
+	for name, value := range from {
+		if settingName.MatchString(name) && !slices.Contains([]string{"", "[]", "None"}, value) {
+			settings[name] = hide(name, value)
+		}
+	}
+	return settings
+}
+
+// settingName is what a setting is called on a command line; other members of a
+// setup are rows of a table.
+var settingName = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
 
 // commands are the command lines of Pitot's own runs, each once, those of a variant
 // after its name.
@@ -262,6 +242,26 @@ func (w *writer) commands() error {
 		w.paragraph(fence("sh", strings.Join(lines, "\n")))
 	}
 	return nil
+}
+
+// runs are those of the comparison, each once, in its order.
+func (w *writer) runs() (runs []labelled) {
+	for _, load := range w.note.Comparison.Workloads {
+		for _, v := range load.Variants {
+			for _, r := range w.runsOf(v) {
+				if !slices.ContainsFunc(runs, func(l labelled) bool { return l.ID == r.ID }) {
+					runs = append(runs, labelled{r, v.Name})
+				}
+			}
+		}
+	}
+	return runs
+}
+
+// A labelled run has the name of its variant.
+type labelled struct {
+	Run
+	variant string
 }
 
 // command is how a run was asked for, "" if nobody knows.

@@ -132,6 +132,23 @@ func (w *writer) comparison() error {
 	return err
 }
 
+// hideResidue masks those in the values that a setting has in several runs.
+func hideResidue(r compare.Residue) compare.Residue {
+	values := make([][]plan.Message, len(r.Values))
+	for i, of := range r.Values {
+		for _, v := range of {
+			values[i] = append(values[i], hideMessage(r.Setting, v))
+		}
+	}
+	r.Values = values
+	return r
+}
+
+// hideMessage masks the secrets in a value of a setting.
+func hideMessage(name string, value plan.Message) plan.Message {
+	return value.Map(func(s string) string { return hide(name, s) })
+}
+
 // render is what a function writes.
 func render(write func(io.Writer) error) ([]byte, error) {
 	var b bytes.Buffer
@@ -139,21 +156,18 @@ func render(write func(io.Writer) error) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// linef writes a line of Markdown.
-func (w *writer) linef(format string, a ...any) { fmt.Fprintf(&w.text, format+"\n", a...) }
-
 // paragraph writes lines and the blank one after them.
 func (w *writer) paragraph(lines ...string) { w.linef("%s\n", strings.Join(lines, "\n")) }
-
-func (w *writer) heading(level int, title string) {
-	w.linef("%s %s\n", strings.Repeat("#", level), title)
-}
 
 // loadHeading is that of a workload, where there are several.
 func (w *writer) loadHeading(load int) {
 	if len(w.note.Comparison.Workloads) > 1 {
 		w.heading(3, escape(w.name(load)))
 	}
+}
+
+func (w *writer) heading(level int, title string) {
+	w.linef("%s %s\n", strings.Repeat("#", level), title)
 }
 
 // name is what a workload is called.
@@ -169,18 +183,11 @@ func (w *writer) folded(summary string, body func()) {
 	w.linef("</details>\n")
 }
 
+// linef writes a line of Markdown.
+func (w *writer) linef(format string, a ...any) { fmt.Fprintf(&w.text, format+"\n", a...) }
+
 // sentence ends what is said.
 func (w *writer) sentence(said string) string { return w.Word("note.sentence", "said", said) }
-
-// aside is a phrase with another one in brackets.
-func (w *writer) aside(said, aside string) string {
-	return w.Word("comparison.beside", "said", said, "aside", aside)
-}
-
-// of is a phrase after what it is about.
-func (w *writer) of(what, said string) string {
-	return w.Word("comparison.of", "what", what, "said", said)
-}
 
 // runsOf are the runs of a variant that were given.
 func (w *writer) runsOf(v compare.Variant) (runs []Run) {
@@ -199,21 +206,4 @@ func (w *writer) run(ref compare.Ref) (Run, bool) {
 		return Run{}, false
 	}
 	return w.note.Runs[i], true
-}
-
-// hideMessage masks the secrets in a value of a setting.
-func hideMessage(name string, value plan.Message) plan.Message {
-	return value.Map(func(s string) string { return hide(name, s) })
-}
-
-// hideResidue masks those in the values that a setting has in several runs.
-func hideResidue(r compare.Residue) compare.Residue {
-	values := make([][]plan.Message, len(r.Values))
-	for i, of := range r.Values {
-		for _, v := range of {
-			values[i] = append(values[i], hideMessage(r.Setting, v))
-		}
-	}
-	r.Values = values
-	return r
 }

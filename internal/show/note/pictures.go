@@ -14,12 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A picture is a plot that can be drawn of a workload.
-type picture struct {
-	name, title, caption string
-	draw                 func(io.Writer) error
-}
-
 func (w *writer) pictures() error {
 	started := false
 	for i, load := range w.note.Comparison.Workloads {
@@ -39,20 +33,6 @@ func (w *writer) pictures() error {
 			}
 		}
 	}
-	return nil
-}
-
-func (w *writer) picture(name string, p picture) error {
-	data, err := render(p.draw)
-	if err != nil {
-		return err
-	}
-	if w.note.Folder != "" {
-		name = strings.TrimSuffix(w.note.Folder, "/") + "/" + name
-	}
-	w.plots = append(w.plots, File{Name: name, Data: data})
-	w.paragraph(fmt.Sprintf("![%s](%s)", escape(p.title), link(name)))
-	w.paragraph(p.caption)
 	return nil
 }
 
@@ -168,4 +148,24 @@ func (w *writer) thinned(every, runs int) (said []string) {
 		said = append(said, w.Word("note.timeline-first"))
 	}
 	return said
+}
+
+func (w *writer) picture(name string, p picture) error {
+	data, err := render(p.draw)
+	if err != nil {
+		return err
+	}
+	if w.note.Folder != "" {
+		name = strings.TrimSuffix(w.note.Folder, "/") + "/" + name
+	}
+	w.plots = append(w.plots, File{Name: name, Data: data})
+	w.paragraph(fmt.Sprintf("![%s](%s)", escape(p.title), link(name)))
+	w.paragraph(p.caption)
+	return nil
+}
+
+// A picture is a plot that can be drawn of a workload.
+type picture struct {
+	name, title, caption string
+	draw                 func(io.Writer) error
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 )
 
-// unfolded is how many tables a note shows at once.
-const unfolded = 2
-
 // results are the tables, folded where they are many.
 func (w *writer) results() error {
 	if len(w.note.Runs) == 0 {
@@ -27,7 +24,7 @@ func (w *writer) results() error {
 			switch runs := w.runsOf(v); {
 			case len(runs) == 0:
 			case len(w.note.Runs) > unfolded:
-				w.folded(w.aside(v.Name, w.Runs(v)), func() {
+				w.folded(w.Beside(v.Name, w.Runs(v)), func() {
 					for _, r := range runs {
 						w.table(r)
 					}
@@ -42,6 +39,9 @@ func (w *writer) results() error {
 	}
 	return nil
 }
+
+// unfolded is how many tables a note shows at once.
+const unfolded = 2
 
 func (w *writer) table(r Run) {
 	parts := []string{code(r.ID)}
@@ -100,9 +100,6 @@ func (w *writer) eachChange(see func(compare.Row, compare.Change)) {
 	}
 }
 
-// defined are the metrics whose definitions tell tools apart.
-var defined = []string{"ttft", "tpot", "itl", "icl"}
-
 // definitions say by whose rules the figures are, and what those rules are.
 func (w *writer) definitions() (lines []string) {
 	var ids []string
@@ -117,7 +114,7 @@ func (w *writer) definitions() (lines []string) {
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
-			said := w.of(strings.ToUpper(metric), escape(w.Word(r.Definition.Says)))
+			said := w.Of(strings.ToUpper(metric), escape(w.Word(r.Definition.Says)))
 			if !slices.Contains(meanings[id], said) {
 				meanings[id] = append(meanings[id], said)
 			}
@@ -128,3 +125,6 @@ func (w *writer) definitions() (lines []string) {
 	}
 	return lines
 }
+
+// defined are the metrics whose definitions tell tools apart.
+var defined = []string{"ttft", "tpot", "itl", "icl"}

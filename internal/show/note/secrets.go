@@ -6,15 +6,19 @@ import (
 	"strings"
 )
 
-// masked stands for what must not be repeated.
-const masked = "***"
+// hide masks the value of a setting, all of it if its name asks for it.
+func hide(name, value string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' })
+	secret := name != "token-usage" && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
+	if secret && value != "" && value != "None" && value != "False" && value != "True" && value != "0" {
+		return masked
+	}
+	return hideIn(value)
+}
 
 // secretWords are parts of names whose values are secrets. A token may be one, but
 // tokens and what has to do with a tokenizer are not.
 var secretWords = []string{"key", "secret", "password", "passwd", "cookie", "credential", "auth", "authorization", "token", "bearer"}
-
-// credentials are secrets that are recognized wherever they stand.
-var credentials = regexp.MustCompile(`(?i)(bearer\s+|basic\s+)[\w.~+/=-]{6,}|\b(sk|hf|ghp|glpat)[-_][\w-]{8,}|(://)[^/\s:@'"]*:[^/\s@'"]*@|((?:api[-_]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',}]{4,}`)
 
 // hideIn masks credentials within a text.
 func hideIn(text string) string {
@@ -30,12 +34,8 @@ func hideIn(text string) string {
 	})
 }
 
-// hide masks the value of a setting, all of it if its name asks for it.
-func hide(name, value string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' })
-	secret := name != "token-usage" && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
-	if secret && value != "" && value != "None" && value != "False" && value != "True" && value != "0" {
-		return masked
-	}
-	return hideIn(value)
-}
+// credentials are secrets that are recognized wherever they stand.
+var credentials = regexp.MustCompile(`(?i)(bearer\s+|basic\s+)[\w.~+/=-]{6,}|\b(sk|hf|ghp|glpat)[-_][\w-]{8,}|(://)[^/\s:@'"]*:[^/\s@'"]*@|((?:api[-_]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',}]{4,}`)
+
+// masked stands for what must not be repeated.
+const masked = "***"

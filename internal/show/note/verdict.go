@@ -6,7 +6,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 func (w *writer) verdicts() error {
@@ -36,27 +35,6 @@ func (w *writer) verdicts() error {
 	return nil
 }
 
-// whyUndecided is why nothing is decided in a workload, "" where something may be.
-func whyUndecided(load compare.Workload) plan.Code {
-	switch basis := basisOf(load); {
-	case basis == "" || basis.Decides():
-		return ""
-	case basis == compare.Within:
-		return "note.within-basis"
-	}
-	return "note.no-basis"
-}
-
-// basisOf is the best that a change of a workload rests on, "" if there is none.
-func basisOf(load compare.Workload) (best compare.Basis) {
-	for _, v := range load.Variants {
-		if v.Tally != nil && (best == "" || v.Tally.Basis != "" && v.Tally.Basis.Better(best)) {
-			best = v.Tally.Basis
-		}
-	}
-	return best
-}
-
 // verdict is what a colleague can act on; why says what nothing can be decided for,
 // if that is so.
 func (w *writer) verdict(load compare.Workload, why bool) {
@@ -79,13 +57,34 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 	for i, v := range load.Variants[1:] {
 		name := "**" + escape(v.Name) + "**"
 		if !alike {
-			name = w.aside(name, w.Runs(v))
+			name = w.Beside(name, w.Runs(v))
 		}
-		lines = append(lines, "- "+w.of(name, w.ofVariant(load, i+1)))
+		lines = append(lines, "- "+w.Of(name, w.ofVariant(load, i+1)))
 	}
 	w.paragraph(lines...)
 	w.noise(load)
 	w.claims(load)
+}
+
+// whyUndecided is why nothing is decided in a workload, "" where something may be.
+func whyUndecided(load compare.Workload) plan.Code {
+	switch basis := basisOf(load); {
+	case basis == "" || basis.Decides():
+		return ""
+	case basis == compare.Within:
+		return "note.within-basis"
+	}
+	return "note.no-basis"
+}
+
+// basisOf is the best that a change of a workload rests on, "" if there is none.
+func basisOf(load compare.Workload) (best compare.Basis) {
+	for _, v := range load.Variants {
+		if v.Tally != nil && (best == "" || v.Tally.Basis != "" && v.Tally.Basis.Better(best)) {
+			best = v.Tally.Basis
+		}
+	}
+	return best
 }
 
 // found reports whether anything was decided but that there is no difference.
@@ -122,36 +121,6 @@ func (w *writer) ofVariant(load compare.Workload, variant int) string {
 	return w.sentence(said)
 }
 
-// A finding is a figure with its change.
-type finding struct {
-	compare.Change
-	row compare.Row
-}
-
-// findings are the changes of a variant that are to be quoted.
-func findings(load compare.Workload, variant int) []finding {
-	if t := load.Variants[variant].Tally; t != nil {
-		return findingsIn(load, variant, t.Main)
-	}
-	return nil
-}
-
-func findingsIn(load compare.Workload, variant int, rows []int) (all []finding) {
-	for _, i := range rows {
-		all = append(all, finding{*load.Rows[i].Cells[variant].Change, load.Rows[i]})
-	}
-	return all
-}
-
-// within is what single runs with records show.
-func (w *writer) within(all []finding) string {
-	apart := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return !f.Apart })
-	if len(apart) == 0 {
-		return w.Word("note.within-none")
-	}
-	return w.Word("note.apart", "figures", w.list(apart, listed, true))
-}
-
 // decided is the verdict where noise is known.
 func (w *writer) decided(load compare.Workload, variant int) string {
 	of := func(is func(finding) bool) []finding {
@@ -178,14 +147,6 @@ func (w *writer) decided(load compare.Workload, variant int) string {
 	return w.Join("sentence", parts...)
 }
 
-// How many figures a sentence names: at most, of which nothing is known, and of which it
-// says what would settle them.
-const (
-	listed  = 6
-	briefly = 4
-	settled = 3
-)
-
 // open names what is not decided, and what would decide some of it.
 func (w *writer) open(load compare.Workload, variant int, all []finding) string {
 	said := w.list(all, briefly, true)
@@ -197,6 +158,15 @@ func (w *writer) open(load compare.Workload, variant int, all []finding) string 
 		return said
 	}
 	return w.Join("stop", said, w.Word("note.settling", "figures", parts[:min(settled, len(parts))]))
+}
+
+// within is what single runs with records show.
+func (w *writer) within(all []finding) string {
+	apart := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return !f.Apart })
+	if len(apart) == 0 {
+		return w.Word("note.within-none")
+	}
+	return w.Word("note.apart", "figures", w.list(apart, listed, true))
 }
 
 // list names figures with their changes, and where those lie.
@@ -222,9 +192,6 @@ func (w *writer) enumerate(all []finding, most int, name func(finding) string) s
 	return w.Join("comma", parts...)
 }
 
-// title is what a figure is called.
-func (w *writer) title(r compare.Row) string { return escape(w.Title(r.Quantity)) }
-
 // noise is how much repeated runs differ.
 func (w *writer) noise(load compare.Workload) {
 	var parts, sentences []string
@@ -244,6 +211,38 @@ func (w *writer) noise(load compare.Workload) {
 		w.paragraph(w.Join("sentence", sentences...))
 	}
 }
+
+// findings are the changes of a variant that are to be quoted.
+func findings(load compare.Workload, variant int) []finding {
+	if t := load.Variants[variant].Tally; t != nil {
+		return findingsIn(load, variant, t.Main)
+	}
+	return nil
+}
+
+func findingsIn(load compare.Workload, variant int, rows []int) (all []finding) {
+	for _, i := range rows {
+		all = append(all, finding{*load.Rows[i].Cells[variant].Change, load.Rows[i]})
+	}
+	return all
+}
+
+// A finding is a figure with its change.
+type finding struct {
+	compare.Change
+	row compare.Row
+}
+
+// How many figures a sentence names: at most, of which nothing is known, and of which it
+// says what would settle them.
+const (
+	listed  = 6
+	briefly = 4
+	settled = 3
+)
+
+// title is what a figure is called.
+func (w *writer) title(r compare.Row) string { return escape(w.Title(r.Quantity)) }
 
 // rounded is a share with two digits.
 func rounded(v float64) float64 {
@@ -272,63 +271,4 @@ func (w *writer) files() int {
 		}
 	}
 	return len(files)
-}
-
-// warnings are what stands in the way of trusting the figures.
-func (w *writer) warnings(load compare.Workload) {
-	var lines []string
-	for _, v := range load.Variants {
-		lines = append(lines, w.doubts(v)...)
-	}
-	of := func(code plan.Code, is func(Run) bool) {
-		if names := w.variantsWith(load, is); len(names) > 0 {
-			lines = append(lines, "- "+w.Word(code, "variants", names))
-		}
-	}
-	of("note.simulated", func(r Run) bool { return r.Kind == trace.Simulated })
-	of("note.interrupted", func(r Run) bool { return r.Status == trace.Interrupted })
-	var others []string
-	for _, r := range load.Residue {
-		others = append(others, escape(w.Residue(hideResidue(r))))
-	}
-	if others != nil {
-		lines = append(lines, "- "+w.Word("note.residue", "settings", others))
-	}
-	if lines != nil {
-		w.paragraph(lines...)
-	}
-}
-
-// doubts are the runs of a variant that are not valid, and why.
-func (w *writer) doubts(v compare.Variant) (lines []string) {
-	for i, ref := range v.Runs {
-		code := map[trace.Validity]plan.Code{trace.Invalid: "note.invalid", trace.Doubtful: "note.doubtful"}[ref.Verdict]
-		if code == "" {
-			continue
-		}
-		name := escape(v.Name)
-		if len(v.Runs) > 1 {
-			name = w.aside(name, w.Word("note.run-number", "number", i+1, "of", len(v.Runs)))
-		}
-		said := w.Word(code, "run", name)
-		if r, ok := w.run(ref); ok && r.Verdict != nil && len(r.Verdict.Reasons) > 0 {
-			var reasons []string
-			for _, reason := range r.Verdict.Reasons {
-				reasons = append(reasons, escape(w.Say(reason)))
-			}
-			said = w.of(said, w.Join("stop", reasons...))
-		}
-		lines = append(lines, "- "+w.sentence(said))
-	}
-	return lines
-}
-
-// variantsWith are those of which a run is so.
-func (w *writer) variantsWith(load compare.Workload, is func(Run) bool) (names []string) {
-	for _, v := range load.Variants {
-		if slices.ContainsFunc(w.runsOf(v), is) {
-			names = append(names, escape(v.Name))
-		}
-	}
-	return names
 }

@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"github.com/pitot-bench/pitot/internal/show/words"
-
 	"image/color"
 	"io"
 	"math"
@@ -10,6 +8,8 @@ import (
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // Dots are figures of variants relative to those of a baseline.
@@ -32,13 +32,6 @@ type Dot struct {
 	Low, High float64 // NaN without an interval
 	Settled   bool    // there is a verdict on it: it is drawn full
 }
-
-// Heights of a row of dots, in points.
-const (
-	dotRow  = 9
-	rowPad  = 9
-	dotSize = 3
-)
 
 // Changes draws a row for each figure, and in it a dot for each variant.
 func Changes(w io.Writer, l *words.Language, d Dots) error {
@@ -148,3 +141,10 @@ func (d dots) draw(c draw.Canvas, x func(float64) vg.Length, dot Dot, s draw.Lin
 		c.DrawGlyph(draw.GlyphStyle{Color: color.White, Radius: dotSize - 1.1, Shape: draw.CircleGlyph{}}, center)
 	}
 }
+
+// Heights of a row of dots, in points.
+const (
+	dotRow  = 9
+	rowPad  = 9
+	dotSize = 3
+)

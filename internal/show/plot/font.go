@@ -45,6 +45,16 @@ func textStyle(size vg.Length) plottext.Style {
 // built-in fonts do not have: they are as wide as they are high.
 type wideText struct{ plottext.Plain }
 
+// Draw shifts a text by what the built-in font takes it for too narrow.
+func (h wideText) Draw(c vg.Canvas, s string, style plottext.Style, at vg.Point) {
+	wanted, _, _ := h.Box(s, style.Font)
+	assumed, _, _ := h.Plain.Box(s, style.Font)
+	shift := float64(wanted-assumed) * float64(style.XAlign)
+	sin, cos := math.Sincos(style.Rotation)
+	at.X, at.Y = at.X+vg.Length(cos*shift), at.Y+vg.Length(sin*shift)
+	h.Plain.Draw(c, s, style, at)
+}
+
 // Box is that of a line.
 func (h wideText) Box(s string, f font.Font) (width, height, depth vg.Length) {
 	_, height, depth = h.Plain.Box(s, f)
@@ -58,16 +68,6 @@ func (h wideText) Box(s string, f font.Font) (width, height, depth vg.Length) {
 	}
 	w, _, _ := h.Plain.Box(string(narrow), f)
 	return width + w, height, depth
-}
-
-// Draw shifts a text by what the built-in font takes it for too narrow.
-func (h wideText) Draw(c vg.Canvas, s string, style plottext.Style, at vg.Point) {
-	wanted, _, _ := h.Box(s, style.Font)
-	assumed, _, _ := h.Plain.Box(s, style.Font)
-	shift := float64(wanted-assumed) * float64(style.XAlign)
-	sin, cos := math.Sincos(style.Rotation)
-	at.X, at.Y = at.X+vg.Length(cos*shift), at.Y+vg.Length(sin*shift)
-	h.Plain.Draw(c, s, style, at)
 }
 
 // wide characters are as wide as they are high.

@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"github.com/pitot-bench/pitot/internal/show/words"
-
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +9,8 @@ import (
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // A Curves is a variant in a plot: a line for each run, all in one colour, so that
@@ -19,9 +19,6 @@ type Curves struct {
 	Name string
 	Runs []Digest
 }
-
-// errNothing is for callers that did not look first.
-var errNothing = errors.New("there is nothing to draw")
 
 // TTFT draws the distribution of the time to the first token: the share of
 // requests that took at most so long.
@@ -61,25 +58,6 @@ func (p picture) distribution(w io.Writer, variants []Curves, of func(Digest) Qu
 	return errors.Join(err, p.write(w))
 }
 
-// The ends of an axis of shares, in percent.
-const (
-	leastPercent = 1
-	mostPercent  = 99.9
-)
-
-// oddsScale gives the tail the room that it needs to be seen: percents p lie by
-// ln(p/(100-p)).
-type oddsScale struct{}
-
-// Normalize is where x lies between the ends, from 0 to 1.
-func (oddsScale) Normalize(least, most, x float64) float64 {
-	odds := func(p float64) float64 { return math.Log(p / (100 - p)) }
-	return (odds(x) - odds(least)) / (odds(most) - odds(least))
-}
-
-// maxLinear is by how much the ends of a linear axis of latencies may differ.
-const maxLinear = 20
-
 // extent is what an axis of milliseconds has to hold: a logarithmic one has four
 // decades at most.
 func extent(variants []Curves, of func(Digest) Quantiles) (low, high float64, logarithmic bool) {
@@ -98,6 +76,28 @@ func extent(variants []Curves, of func(Digest) Quantiles) (low, high float64, lo
 	return 0, high * 1.02, false
 }
 
+// The ends of an axis of shares, in percent.
+const (
+	leastPercent = 1
+	mostPercent  = 99.9
+)
+
+// maxLinear is by how much the ends of a linear axis of latencies may differ.
+const maxLinear = 20
+
+// oddsScale gives the tail the room that it needs to be seen: percents p lie by
+// ln(p/(100-p)).
+type oddsScale struct{}
+
+// Normalize is where x lies between the ends, from 0 to 1.
+func (oddsScale) Normalize(least, most, x float64) float64 {
+	odds := func(p float64) float64 { return math.Log(p / (100 - p)) }
+	return (odds(x) - odds(least)) / (odds(most) - odds(least))
+}
+
+// errNothing is for callers that did not look first.
+var errNothing = errors.New("there is nothing to draw")
+
 // Output draws tokens per second over time, in windows of WindowOf.
 func Output(w io.Writer, l *words.Language, variants []Curves) error {
 	window := WindowOf(variants)
@@ -110,9 +110,6 @@ func Output(w io.Writer, l *words.Language, variants []Curves) error {
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks(0, p.X.Max, false), roundTicks(0, p.Y.Max, false)
 	return errors.Join(err, p.write(w))
 }
-
-// pieces is into how many windows the longest run is cut, about.
-const pieces = 60
 
 // WindowOf is the window of an Output in seconds, a power of two; 0 if no run
 // knows when its tokens came.
@@ -129,27 +126,8 @@ func WindowOf(variants []Curves) (window float64) {
 	return window
 }
 
-// rates are tokens per second, each in the middle of its window. A last window that
-// was cut to less than half is left out.
-func (f Flow) rates(window float64) (points plotter.XYs) {
-	if f.Window == 0 {
-		return nil
-	}
-	n := int(window / f.Window)
-	for i := 0; i < len(f.Tokens); i += n {
-		from := float64(i) * f.Window
-		lasted := min(window, f.End-from)
-		if lasted < window/2 && i > 0 {
-			break
-		}
-		sum := 0.0
-		for _, tokens := range f.Tokens[i:min(i+n, len(f.Tokens))] {
-			sum += tokens
-		}
-		points = append(points, plotter.XY{X: from + lasted/2, Y: sum / lasted})
-	}
-	return points
-}
+// pieces is into how many windows the longest run is cut, about.
+const pieces = 60
 
 func keysOf(variants []Curves) (keys []key) {
 	for i, v := range variants {
@@ -179,4 +157,26 @@ func (p picture) lines(variants []Curves, points func(Digest) plotter.XYs) error
 		}
 	}
 	return nil
+}
+
+// rates are tokens per second, each in the middle of its window. A last window that
+// was cut to less than half is left out.
+func (f Flow) rates(window float64) (points plotter.XYs) {
+	if f.Window == 0 {
+		return nil
+	}
+	n := int(window / f.Window)
+	for i := 0; i < len(f.Tokens); i += n {
+		from := float64(i) * f.Window
+		lasted := min(window, f.End-from)
+		if lasted < window/2 && i > 0 {
+			break
+		}
+		sum := 0.0
+		for _, tokens := range f.Tokens[i:min(i+n, len(f.Tokens))] {
+			sum += tokens
+		}
+		points = append(points, plotter.XY{X: from + lasted/2, Y: sum / lasted})
+	}
+	return points
 }

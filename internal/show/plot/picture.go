@@ -23,14 +23,15 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Sizes of a plot, in points: as wide as a page of notes shows it.
-const (
-	plotWidth  = 620
-	plotHeight = 300 // of the axes with their labels
-	titleRow   = 24
-	legendRow  = 16
-	margin     = 10
-)
+// variantStyle is how the lines of the i-th variant look: colours come again, with
+// broken lines.
+func variantStyle(i int, width vg.Length) draw.LineStyle {
+	s := draw.LineStyle{Color: okabeIto[i%len(okabeIto)], Width: width}
+	if i >= len(okabeIto) {
+		s.Dashes = []vg.Length{4, 2}
+	}
+	return s
+}
 
 // okabeIto are colours that the colour-blind tell apart too, without those that
 // are faint on white.
@@ -42,37 +43,6 @@ var okabeIto = []color.RGBA{
 	{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
 	{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky
 	{R: 0x33, G: 0x33, B: 0x33, A: 0xff}, // black
-}
-
-var (
-	ink   = color.RGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
-	faint = color.RGBA{R: 0xe4, G: 0xe4, B: 0xe4, A: 0xff}
-	band  = color.RGBA{R: 0xf0, G: 0xf0, B: 0xf0, A: 0xff}
-)
-
-// variantStyle is how the lines of the i-th variant look: colours come again, with
-// broken lines.
-func variantStyle(i int, width vg.Length) draw.LineStyle {
-	s := draw.LineStyle{Color: okabeIto[i%len(okabeIto)], Width: width}
-	if i >= len(okabeIto) {
-		s.Dashes = []vg.Length{4, 2}
-	}
-	return s
-}
-
-// A key is an entry of a legend.
-type key struct {
-	name string
-	line draw.LineStyle
-}
-
-// A picture is a plot with its legend above it, where it covers nothing.
-type picture struct {
-	*gonum.Plot
-	title  string
-	keys   []key
-	grid   *plotter.Grid
-	height vg.Length // of the plot alone
 }
 
 func newPicture(title, x, y string, keys []key) picture {
@@ -90,11 +60,26 @@ func newPicture(title, x, y string, keys []key) picture {
 	return picture{Plot: p, title: title, keys: keys, grid: grid, height: plotHeight}
 }
 
+// A picture is a plot with its legend above it, where it covers nothing.
+type picture struct {
+	*gonum.Plot
+	title  string
+	keys   []key
+	grid   *plotter.Grid
+	height vg.Length // of the plot alone
+}
+
 // withAlign is a style aligned as another.
 func withAlign(s, like plottext.Style) plottext.Style {
 	s.XAlign, s.YAlign = like.XAlign, like.YAlign
 	return s
 }
+
+var (
+	ink   = color.RGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
+	faint = color.RGBA{R: 0xe4, G: 0xe4, B: 0xe4, A: 0xff}
+	band  = color.RGBA{R: 0xf0, G: 0xf0, B: 0xf0, A: 0xff}
+)
 
 // write draws the picture as SVG.
 func (p picture) write(w io.Writer) error {
@@ -120,19 +105,6 @@ func (p picture) write(w io.Writer) error {
 	return err
 }
 
-// A legendLine is a row of a legend: the keys and where each begins.
-type legendLine struct {
-	keys []key
-	at   []vg.Length
-}
-
-// Lengths of a key, in points.
-const (
-	sampleLength = 22
-	sampleGap    = 5
-	keyGap       = 16
-)
-
 // layOut fills rows of a width with keys.
 func layOut(keys []key, width vg.Length) (rows []legendLine) {
 	style, x := textStyle(10), vg.Length(0)
@@ -149,6 +121,27 @@ func layOut(keys []key, width vg.Length) (rows []legendLine) {
 	return rows
 }
 
+// A legendLine is a row of a legend: the keys and where each begins.
+type legendLine struct {
+	keys []key
+	at   []vg.Length
+}
+
+// A key is an entry of a legend.
+type key struct {
+	name string
+	line draw.LineStyle
+}
+
+// Sizes of a plot, in points: as wide as a page of notes shows it.
+const (
+	plotWidth  = 620
+	plotHeight = 300 // of the axes with their labels
+	titleRow   = 24
+	legendRow  = 16
+	margin     = 10
+)
+
 func (l legendLine) draw(c draw.Canvas, y vg.Length) {
 	for i, k := range l.keys {
 		x := c.Min.X + l.at[i]
@@ -156,3 +149,10 @@ func (l legendLine) draw(c draw.Canvas, y vg.Length) {
 		c.FillText(textStyle(10), vg.Point{X: x + sampleLength + sampleGap, Y: y - 3.5}, k.name)
 	}
 }
+
+// Lengths of a key, in points.
+const (
+	sampleLength = 22
+	sampleGap    = 5
+	keyGap       = 16
+)

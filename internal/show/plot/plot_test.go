@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"github.com/pitot-bench/pitot/internal/show/words"
-
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -14,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // streamed is a run of n requests through a gate, each of some chunks of a token;

@@ -8,17 +8,6 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// marksAt are ticks with the numbers as they are.
-func marksAt(values ...float64) (ticks gonum.ConstantTicks) {
-	for _, v := range values {
-		ticks = append(ticks, gonum.Tick{Value: v, Label: shortest(v)})
-	}
-	return ticks
-}
-
-// shortest is v without digits that say nothing.
-func shortest(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
 // roundTicks mark an axis at one, two and five times powers of ten.
 func roundTicks(low, high float64, logarithmic bool) gonum.ConstantTicks {
 	if logarithmic {
@@ -49,6 +38,26 @@ func logTicks(low, high float64) gonum.ConstantTicks {
 	return marksAt(values...)
 }
 
+// tidy takes off what arithmetic adds behind the digits that are meant.
+func tidy(v float64) float64 {
+	t, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil {
+		return v
+	}
+	return t
+}
+
+// marksAt are ticks with the numbers as they are.
+func marksAt(values ...float64) (ticks gonum.ConstantTicks) {
+	for _, v := range values {
+		ticks = append(ticks, gonum.Tick{Value: v, Label: shortest(v)})
+	}
+	return ticks
+}
+
+// shortest is v without digits that say nothing.
+func shortest(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
 // roundUp is the least of one, two and five times a power of ten that is not below v.
 func roundUp(v float64) float64 {
 	if !(v > 0) {
@@ -57,13 +66,4 @@ func roundUp(v float64) float64 {
 	p := math.Pow(10, math.Floor(math.Log10(v)))
 	i := slices.IndexFunc([]float64{1, 2, 5, 10}, func(f float64) bool { return f*p >= v*(1-1e-9) })
 	return []float64{1, 2, 5, 10}[i] * p
-}
-
-// tidy takes off what arithmetic adds behind the digits that are meant.
-func tidy(v float64) float64 {
-	t, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
-	if err != nil {
-		return v
-	}
-	return t
 }

@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"github.com/pitot-bench/pitot/internal/show/words"
-
 	"image/color"
 	"io"
 	"math"
@@ -10,6 +8,8 @@ import (
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // Requests draws a bar for each request of a variant's run, the first on top.
@@ -34,13 +34,6 @@ func Requests(w io.Writer, l *words.Language, variant string, t Timeline) error 
 	p.Y.Scale = gonum.InvertedScale{Normalizer: gonum.LinearScale{}}
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks(0, p.X.Max, false), roundTicks(0, rows, false)[1:]
 	return p.write(w)
-}
-
-// A phase is a part of all requests in one colour.
-type phase struct {
-	name  string
-	color color.RGBA
-	of    func(Span) (from, to float64) // NaN where a request has none
 }
 
 func phases(l *words.Language) []phase {
@@ -104,4 +97,11 @@ func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 	c.SetLineStyle(draw.LineStyle{Color: b.phase.color, Width: thick})
 	c.Stroke(path)
+}
+
+// A phase is a part of all requests in one colour.
+type phase struct {
+	name  string
+	color color.RGBA
+	of    func(Span) (from, to float64) // NaN where a request has none
 }

@@ -82,6 +82,10 @@ func Wrap(s string, n int) []string {
 	return lines
 }
 
+// Width is how many columns of a terminal s takes: two for each Chinese character and
+// each emoji.
+func Width(s string) int { return uniseg.StringWidth(s) }
+
 // A number stays beside its sign, and req/s in one piece.
 var (
 	unbroken = strings.NewReplacer(" %", "\u00a0%", "/ ", "/ ", "/", "/\u2060")
@@ -100,7 +104,3 @@ func split(s string, n int) (head, rest string) {
 	}
 	return head, rest
 }
-
-// Width is how many columns of a terminal s takes: two for each Chinese character and
-// each emoji.
-func Width(s string) int { return uniseg.StringWidth(s) }

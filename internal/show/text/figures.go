@@ -55,12 +55,6 @@ func objectives(g *metrics.Goodput) string {
 	return strings.Join(parts, ", ")
 }
 
-// Widths of the latency table.
-const (
-	nameWidth   = 12
-	figureWidth = 9
-)
-
 func (r *report) latencies(s metrics.Summary) {
 	figures := []string{"ms", r.Word("report.mean"), r.Word("report.median")}
 	for _, p := range s.Service.E2EL.Percentiles {
@@ -127,32 +121,6 @@ func (r *report) bound(name string, q metrics.Quantiles) {
 	r.figures(append(figures, ms(q.Max))...)
 }
 
-// figures is a line of a name and figures, which stand below one another.
-func (r *report) figures(nameAndFigures ...string) {
-	for i, s := range nameAndFigures {
-		nameAndFigures[i] = PadLeft(s, figureWidth)
-		if i == 0 {
-			nameAndFigures[i] = PadRight(s, nameWidth)
-		}
-	}
-	r.line(nameAndFigures...)
-}
-
-// Figures lists what a tool reported whose tables nobody pastes.
-func Figures(w io.Writer, o *trace.Origin, l *words.Language) error {
-	for _, f := range o.Figures {
-		q := metrics.QuantityOf(f.Name)
-		value, unit := f.Value, string(q.Unit)
-		if q.Unit == metrics.Seconds && f.Name != "duration" {
-			value, unit = 1000*value, "ms"
-		}
-		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", PadRight(l.Say(q.Title()), 32), value, unit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // ms is seconds in milliseconds, to four significant digits.
 func ms(seconds float64) string { return sig(seconds * 1000) }
 
@@ -169,4 +137,36 @@ func sig(v float64) string {
 		return fmt.Sprintf("%.2f", v)
 	}
 	return fmt.Sprintf("%.3f", v)
+}
+
+// figures is a line of a name and figures, which stand below one another.
+func (r *report) figures(nameAndFigures ...string) {
+	for i, s := range nameAndFigures {
+		nameAndFigures[i] = PadLeft(s, figureWidth)
+		if i == 0 {
+			nameAndFigures[i] = PadRight(s, nameWidth)
+		}
+	}
+	r.line(nameAndFigures...)
+}
+
+// Widths of the latency table.
+const (
+	nameWidth   = 12
+	figureWidth = 9
+)
+
+// Figures lists what a tool reported whose tables nobody pastes.
+func Figures(w io.Writer, o *trace.Origin, l *words.Language) error {
+	for _, f := range o.Figures {
+		q := metrics.QuantityOf(f.Name)
+		value, unit := f.Value, string(q.Unit)
+		if q.Unit == metrics.Seconds && f.Name != "duration" {
+			value, unit = 1000*value, "ms"
+		}
+		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", PadRight(l.Say(q.Title()), 32), value, unit); err != nil {
+			return err
+		}
+	}
+	return nil
 }

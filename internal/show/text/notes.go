@@ -57,6 +57,16 @@ func (r *report) notes(s metrics.Summary) {
 	}
 }
 
+// wanted says how large a sample percentiles with an asterisk want.
+func (r *report) wanted() string {
+	slices.SortFunc(r.short, func(a, b metrics.Percentile) int { return cmp.Compare(a.P, b.P) })
+	parts := make([]string, len(r.short))
+	for i, p := range r.short {
+		parts[i] = fmt.Sprintf("P%g %d", p.P, p.Wants())
+	}
+	return strings.Join(parts, ", ")
+}
+
 // chunks are the notes on chunks of several tokens, and on such that came together.
 func (r *report) chunks(s metrics.Summary) {
 	c, streamed := s.Chunks, s.Run.Plan.Stream
@@ -84,14 +94,4 @@ func (r *report) mark(p metrics.Percentile) string {
 		r.short = append(r.short, p)
 	}
 	return "*"
-}
-
-// wanted says how large a sample percentiles with an asterisk want.
-func (r *report) wanted() string {
-	slices.SortFunc(r.short, func(a, b metrics.Percentile) int { return cmp.Compare(a.P, b.P) })
-	parts := make([]string, len(r.short))
-	for i, p := range r.short {
-		parts[i] = fmt.Sprintf("P%g %d", p.P, p.Wants())
-	}
-	return strings.Join(parts, ", ")
 }

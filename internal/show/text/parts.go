@@ -25,27 +25,6 @@ func (r *report) parts(s metrics.Summary) {
 	})
 }
 
-// cached is the share of a prompt that the server had in its cache. Most servers leave
-// it out unless they are told to say it, and what none of the turns has is not known.
-func cached(turns []metrics.Part) func(metrics.Part) string {
-	if !slices.ContainsFunc(turns, func(p metrics.Part) bool { return p.Cached > 0 }) {
-		return func(metrics.Part) string { return "–" }
-	}
-	return func(p metrics.Part) string { return fmt.Sprintf("%.1f %%", 100*p.Cached) }
-}
-
-// A partColumn is one that not all tables of parts have.
-type partColumn struct {
-	name  string
-	value func(metrics.Part) string
-}
-
-// Widths of these tables; a name may take more.
-const (
-	countWidth = 8
-	partWidth  = 9
-)
-
 func (r *report) partTable(who string, parts []metrics.Part, streamed bool, columns []partColumn) {
 	if len(parts) == 0 {
 		return
@@ -91,6 +70,12 @@ func (r *report) partHead(who string, first metrics.Part, width int, streamed bo
 	r.line(below)
 }
 
+// A partColumn is one that not all tables of parts have.
+type partColumn struct {
+	name  string
+	value func(metrics.Part) string
+}
+
 func partLatencies(l metrics.Latencies, streamed bool) []metrics.Distribution {
 	if streamed {
 		return []metrics.Distribution{l.TTFT, l.ITL, l.E2EL}
@@ -111,4 +96,19 @@ func (r *report) partFigures(d metrics.Distribution) string {
 		mark, r.invalid = "!", true
 	}
 	return PadLeft(ms(d.Median), partWidth) + PadLeft(ms(high)+mark, partWidth)
+}
+
+// Widths of these tables; a name may take more.
+const (
+	countWidth = 8
+	partWidth  = 9
+)
+
+// cached is the share of a prompt that the server had in its cache. Most servers leave
+// it out unless they are told to say it, and what none of the turns has is not known.
+func cached(turns []metrics.Part) func(metrics.Part) string {
+	if !slices.ContainsFunc(turns, func(p metrics.Part) bool { return p.Cached > 0 }) {
+		return func(metrics.Part) string { return "–" }
+	}
+	return func(p metrics.Part) string { return fmt.Sprintf("%.1f %%", 100*p.Cached) }
 }

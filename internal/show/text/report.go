@@ -40,29 +40,6 @@ type report struct {
 	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
 }
 
-// line writes parts, and no blanks behind them.
-func (r *report) line(parts ...string) {
-	r.text.WriteString(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
-}
-
-// field is a line of the head: a name and parts with dots between.
-func (r *report) field(name string, parts ...string) {
-	if said := dotted(parts...); said != "" {
-		r.line(PadRight(name, 8), said)
-	}
-}
-
-// dotted are parts with dots between, without those that are empty.
-func dotted(parts ...string) string {
-	kept := parts[:0]
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, " · ")
-}
-
 func (r *report) head(s metrics.Summary) {
 	run, p := s.Run, s.Run.Plan
 	name := ""
@@ -153,6 +130,11 @@ func (r *report) stamps(h metrics.Health) string {
 	return whose
 }
 
+// spread is a distribution of delays.
+func spread(p50, p99, most float64) plan.Message {
+	return plan.Say("report.spread", "p50", ms(p50), "p99", ms(p99), "max", ms(most))
+}
+
 // merged are the chunks without an instant of their own.
 func (r *report) merged(c metrics.Chunks) string {
 	if c.Merged == 0 {
@@ -172,15 +154,6 @@ func (r *report) usage(h metrics.Health) []string {
 	return used
 }
 
-// spread is a distribution of delays.
-func spread(p50, p99, most float64) plan.Message {
-	return plan.Say("report.spread", "p50", ms(p50), "p99", ms(p99), "max", ms(most))
-}
-
-// shortQueue is how long requests may wait in the server, in the mean, without
-// a word.
-const shortQueue = 0.001
-
 // server is what its own counters say that a client cannot see, as far as there
 // was any of it.
 func (r *report) server(s *metrics.Server) {
@@ -198,4 +171,31 @@ func (r *report) server(s *metrics.Server) {
 	add(s.PrefixHit > 0, "report.prefix-hits", "share", float64(s.PrefixHit)/float64(s.PrefixQueried))
 	add(s.Drafted > 0, "report.drafts", "share", float64(s.Accepted)/float64(s.Drafted))
 	r.field(r.Word("report.server"), parts...)
+}
+
+// shortQueue is how long requests may wait in the server, in the mean, without
+// a word.
+const shortQueue = 0.001
+
+// field is a line of the head: a name and parts with dots between.
+func (r *report) field(name string, parts ...string) {
+	if said := dotted(parts...); said != "" {
+		r.line(PadRight(name, 8), said)
+	}
+}
+
+// dotted are parts with dots between, without those that are empty.
+func dotted(parts ...string) string {
+	kept := parts[:0]
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, " · ")
+}
+
+// line writes parts, and no blanks behind them.
+func (r *report) line(parts ...string) {
+	r.text.WriteString(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
 }

@@ -44,9 +44,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-//go:embed catalogues/*.txt
-var files embed.FS
-
 // A Language has the words of every message.
 type Language struct {
 	Name     string // en, zh
@@ -56,6 +53,26 @@ type Language struct {
 
 // Default is the language of what has no other.
 const Default = "en"
+
+// Names are the languages, the default first.
+func Names() []string {
+	names := []string{Default}
+	for name := range catalogues() {
+		if name != Default {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names[1:])
+	return names
+}
+
+// In is the language of that name, the default for one that is not known.
+func In(name string) *Language {
+	if l := catalogues()[name]; l != nil {
+		return l
+	}
+	return catalogues()[Default]
+}
 
 var catalogues = sync.OnceValue(func() map[string]*Language {
 	all := map[string]*Language{}
@@ -78,25 +95,8 @@ var catalogues = sync.OnceValue(func() map[string]*Language {
 	return all
 })
 
-// Names are the languages, the default first.
-func Names() []string {
-	names := []string{Default}
-	for name := range catalogues() {
-		if name != Default {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names[1:])
-	return names
-}
-
-// In is the language of that name, the default for one that is not known.
-func In(name string) *Language {
-	if l := catalogues()[name]; l != nil {
-		return l
-	}
-	return catalogues()[Default]
-}
+//go:embed catalogues/*.txt
+var files embed.FS
 
 // read takes the lines of a catalogue. Indented lines go on with the text before them.
 func (l *Language) read(text string) error {
@@ -123,10 +123,22 @@ func (l *Language) read(text string) error {
 	return nil
 }
 
+// Word says what a code and arguments are, as plan.Say takes them.
+func (l *Language) Word(code plan.Code, args ...any) string { return l.Say(plan.Say(code, args...)) }
+
 // Knows reports whether the language has words for a code.
 func (l *Language) Knows(code plan.Code) bool {
 	_, ok := l.texts[code]
 	return ok
+}
+
+// SayAll says all messages, joined as a list of a kind.
+func (l *Language) SayAll(kind string, all []plan.Message) string {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		texts[i] = l.Say(m)
+	}
+	return l.Join(kind, texts...)
 }
 
 // Say says a message. One without words, which a newer Pitot may have stored, is shown
@@ -141,24 +153,12 @@ func (l *Language) Say(m plan.Message) string {
 	return l.fill(l.texts[m.Code], m.Args)
 }
 
-// Word says what a code and arguments are, as plan.Say takes them.
-func (l *Language) Word(code plan.Code, args ...any) string { return l.Say(plan.Say(code, args...)) }
-
 // Join joins items as a list of a kind: comma, and, stop.
 func (l *Language) Join(kind string, items ...string) string {
 	if n := len(items); kind == "and" && n > 1 {
 		return l.Join("comma", items[:n-1]...) + l.texts["list.and"] + items[n-1]
 	}
 	return strings.Join(items, l.texts[plan.Code("list."+cmp.Or(kind, "comma"))])
-}
-
-// SayAll says all messages, joined as a list of a kind.
-func (l *Language) SayAll(kind string, all []plan.Message) string {
-	texts := make([]string, len(all))
-	for i, m := range all {
-		texts[i] = l.Say(m)
-	}
-	return l.Join(kind, texts...)
 }
 
 // fill puts arguments into a text.
@@ -175,6 +175,26 @@ func (l *Language) fill(text string, args plan.Args) string {
 		text = rest
 	}
 	return said
+}
+
+// braces finds the first pair of braces in a text, others within it being a part of it.
+func braces(text string) (before, inner, rest string, ok bool) {
+	start := strings.IndexByte(text, '{')
+	if start < 0 {
+		return text, "", "", false
+	}
+	depth := 0
+	for i := start; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return text[:start], text[start+1 : i], text[i+1:], true
+			}
+		}
+	}
+	return text, "", "", false
 }
 
 // meet puts two pieces together, of which the second is an argument or follows one, with
@@ -204,26 +224,6 @@ func (l *Language) meet(said, next string, argument bool) string {
 
 // fullWidth are marks of punctuation that have a blank in themselves.
 func fullWidth(r rune) bool { return r >= 0x3001 && r <= 0x303f || r >= 0xff01 && r <= 0xff60 }
-
-// braces finds the first pair of braces in a text, others within it being a part of it.
-func braces(text string) (before, inner, rest string, ok bool) {
-	start := strings.IndexByte(text, '{')
-	if start < 0 {
-		return text, "", "", false
-	}
-	depth := 0
-	for i := start; i < len(text); i++ {
-		switch text[i] {
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return text[:start], text[start+1 : i], text[i+1:], true
-			}
-		}
-	}
-	return text, "", "", false
-}
 
 func (l *Language) argument(v any, format string, args plan.Args) string {
 	if then, optional := strings.CutPrefix(format, "?"); optional {
@@ -272,9 +272,6 @@ func nothing(v any) bool {
 	return v == nil || v == "" || v == 0.0 || v == false
 }
 
-// scales are what a number is multiplied with before it is written.
-var scales = map[string]float64{"": 1, "pct": 100, "ms": 1e3, "us": 1e6, "GiB": 1.0 / (1 << 30)}
-
 func number(v float64, format string) string {
 	if format == "dur" {
 		return time.Duration(math.Round(v * 1e9)).String()
@@ -293,3 +290,6 @@ func number(v float64, format string) string {
 	}
 	return text
 }
+
+// scales are what a number is multiplied with before it is written.
+var scales = map[string]float64{"": 1, "pct": 100, "ms": 1e3, "us": 1e6, "GiB": 1.0 / (1 << 30)}

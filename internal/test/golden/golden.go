@@ -1,5 +1,5 @@
-// Package golden holds what a test made against a file of its testdata. It is for
-// tests alone.
+// Package golden compares the output of a test with a file in testdata. Only tests
+// use it.
 package golden
 
 import (
@@ -23,7 +23,7 @@ func Check(t testing.TB, file, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (- as it was, + as it is):\n%s", file, diff)
+		t.Errorf("%s (- want, + got):\n%s", file, diff)
 	}
 }
 

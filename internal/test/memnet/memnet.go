@@ -1,10 +1,10 @@
-// Package memnet is a network inside the process, for tests in virtual time.
+// Package memnet is an in-process network for tests in virtual time.
 //
-// A Listener hands out both ends of net.Pipe, so a client and a server meet
-// without a socket. Every wait in it is on a channel made where the Listener
-// was made; inside a testing/synctest bubble time therefore moves as soon as
-// both sides wait, and an instant the server chose is the instant the client
-// sees, to the nanosecond.
+// A Listener hands out both ends of net.Pipe, so a client and a server connect
+// without a socket. Every wait is on a channel made where the Listener was made.
+// Inside a testing/synctest bubble time therefore advances as soon as both sides
+// wait, and a time chosen by the server is the time seen by the client, to the
+// nanosecond.
 package memnet
 
 import (
@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// A Listener is a net.Listener whose connections come from Dial.
+// A Listener is a net.Listener that accepts the connections made by Dial.
 type Listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -27,7 +27,7 @@ func Listen() *Listener {
 }
 
 // Dial connects to l; network and address are ignored, so it fits
-// http.Transport.DialContext. A closed listener refuses, as a kernel would.
+// http.Transport.DialContext. A closed listener refuses connections, like a kernel.
 func (l *Listener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {

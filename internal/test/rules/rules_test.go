@@ -19,10 +19,10 @@ const (
 	root   = "../../.."
 )
 
-// areas stand as the house does: each imports only itself and those below it.
+// areas are in order: each imports only itself and those after it.
 var areas = []string{"cli", "fleet", "experiment", "run", "show", "proof", "tool", "model", "judge", "wire", "record", "load", "plan", "sys", "test"}
 
-// level is where an area stands, from the bottom.
+// level is the height of an area above the bottom.
 func level(area string) int { return len(areas) - slices.Index(areas, area) }
 
 // areaOf is the first folder of a package below internal.
@@ -31,7 +31,8 @@ func areaOf(pkg string) string {
 	return area
 }
 
-// hidden are packages that an area or a package must not reach, by whatever way.
+// hidden are packages that an area or a package must not reach, directly or
+// indirectly.
 var hidden = []struct{ from, to, why string }{
 	{"run", "show", "a run is prepared and executed without words"},
 	{"experiment", "show", "an experiment makes runs and judges them; others word it"},
@@ -40,14 +41,14 @@ var hidden = []struct{ from, to, why string }{
 	{"show", "wire", "what is shown has been received"},
 }
 
-// system are the packages of the operating system, and who may use them.
+// system are the packages of the operating system, and their permitted users.
 var (
 	system      = []string{"os", "os/exec", "os/signal"}
 	systemUsers = []string{"cli", "sys", "test", "wire/clock"} // the timers of clock are files
 )
 
-// A house is the packages of the module without tests: the files of each, and which of
-// ours each imports, both by its path below internal.
+// A house is the packages of the module without tests: the files of each, and its
+// imports within the module, both by path below internal.
 type house struct {
 	files   map[string][]*ast.File
 	imports map[string][]string
@@ -143,7 +144,7 @@ func TestEveryPackageHasADocAndAPlace(t *testing.T) {
 	}
 }
 
-// packageRows are the packages in the table of ARCHITECTURE.md.
+// packageRows returns the packages in the table of ARCHITECTURE.md.
 func packageRows(text string) (rows []string) {
 	_, text, _ = strings.Cut(text, "\n## Packages\n")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -186,7 +187,7 @@ func TestAnAreaImportsOnlyWhatStandsBelowIt(t *testing.T) {
 // within reports whether a package is an area, or in it.
 func within(pkg, area string) bool { return pkg == area || strings.HasPrefix(pkg, area+"/") }
 
-// way is a chain of imports from a package to another, nil if there is none.
+// way returns a chain of imports from one package to another, nil if there is none.
 func (h house) way(from, to string, passed map[string]bool) []string {
 	if passed == nil {
 		passed = map[string]bool{}
@@ -222,7 +223,7 @@ func TestOnlySysAndCLIUseTheOperatingSystem(t *testing.T) {
 	}
 }
 
-// banned are modules that were weighed and not taken, and those that need cgo.
+// banned are modules that were evaluated and rejected, and those that need cgo.
 var banned = map[string]string{
 	"github.com/mattn/go-sqlite3":                "needs cgo; modernc.org/sqlite does not",
 	"github.com/marcboeker/go-duckdb":            "needs cgo",
@@ -239,12 +240,12 @@ var banned = map[string]string{
 	"github.com/confluentinc/confluent-kafka-go": "needs cgo",
 }
 
-// otherWords are files outside of the catalogues that hold words of a language: by which
-// notes and names are recognized, and which a server for tests answers with.
+// otherWords are files outside the catalogues with words of a language: to
+// recognize notes and names, or as answers of a test server.
 var otherWords = []string{"internal/tool/ingest/", "internal/judge/compare/baselines.go", "internal/proof/truth/texts.go"}
 
-// A sentence in Go code is shown in one language whatever was asked for; one in Chinese
-// is surely such.
+// A sentence in Go code is always shown in one language; Chinese text is certainly
+// a sentence.
 func TestOnlyCataloguesHaveWordsOfALanguage(t *testing.T) {
 	eachFile(t, func(name string) {
 		if strings.HasSuffix(name, "_test.go") || slices.ContainsFunc(otherWords, func(p string) bool { return strings.HasPrefix(name, p) }) {
@@ -255,7 +256,9 @@ func TestOnlyCataloguesHaveWordsOfALanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, line := range strings.Split(string(b), "\n") {
-			if i := strings.IndexFunc(line, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) }); i >= 0 {
+			if i := strings.IndexFunc(line, func(r rune) bool {
+				return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+			}); i >= 0 {
 				t.Errorf("%s:%d: %q: words belong into internal/show/words/catalogues", name, n+1, line[i:])
 			}
 		}

@@ -2,11 +2,11 @@ package clock
 
 import "time"
 
-// An Alarm wakes one goroutine that waits: when its time has come, within
-// microseconds as a precise Timer, or when another goroutine rings.
+// An Alarm wakes one waiting goroutine: when its time has come, with the precision
+// of a precise Timer, or when another goroutine calls Ring.
 //
-// It is for a goroutine that waits thousands of times a second. A Timer sends on
-// a channel, which takes a goroutine and several system calls a wait; an Alarm
+// Use it for a goroutine that waits thousands of times per second. A Timer sends on
+// a channel, which takes a goroutine and several system calls per wait; an Alarm
 // takes one system call.
 type Alarm struct {
 	wait  func(time.Duration)
@@ -18,14 +18,13 @@ type Alarm struct {
 // may return early. One goroutine may call it at a time.
 func (a *Alarm) Wait(d time.Duration) { a.wait(max(d, 1)) }
 
-// Ring ends the Wait that is under way, or the next one. Any goroutine may call
-// it.
+// Ring ends the current Wait, or the next one. Any goroutine may call it.
 func (a *Alarm) Ring() { a.ring() }
 
-// Close ends the Alarm. Wait returns at once from then on.
+// Close ends the Alarm. Wait then returns at once.
 func (a *Alarm) Close() { a.close() }
 
-// newRuntimeAlarm is an Alarm of the runtime's.
+// newRuntimeAlarm returns an Alarm based on the runtime's timers.
 func newRuntimeAlarm() *Alarm {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()

@@ -26,8 +26,8 @@ func NewAlarm() *Alarm {
 	return &Alarm{wait: a.wait, ring: a.ring, close: func() { _ = file.Close() }}
 }
 
-// A fileAlarm is a timer that is a file. It is never read: setting it anew is
-// enough to make it unreadable, and the runtime is told each time it fires.
+// A fileAlarm is a timerfd. It is never read: setting it again makes it unreadable,
+// and the runtime is notified each time it fires.
 type fileAlarm struct {
 	raw  syscall.RawConn
 	rung atomic.Bool
@@ -45,8 +45,8 @@ func (a *fileAlarm) wait(d time.Duration) {
 }
 
 // attempt is called by the runtime twice: before it waits for the file, and when
-// that has fired. The timer is set in between the runtime's forgetting what was
-// before and its wait, so that nothing is lost.
+// the file has fired. The timer is set after the runtime forgets earlier events and
+// before it waits, so that no event is lost.
 func (a *fileAlarm) attempt(fd uintptr) bool {
 	if a.parked {
 		a.rung.Store(false)
@@ -54,7 +54,7 @@ func (a *fileAlarm) attempt(fd uintptr) bool {
 	}
 	a.parked = true
 	_ = unix.TimerfdSettime(int(fd), 0, &a.time, nil)
-	return a.rung.Swap(false) // rung since, and perhaps set back by this
+	return a.rung.Swap(false) // rung since, and perhaps reset by this call
 }
 
 func (a *fileAlarm) ring() {

@@ -1,18 +1,18 @@
-// Package clock says what time it is, to the nanosecond, and wakes on time.
+// Package clock tells the time to the nanosecond and wakes goroutines on time.
 //
 // A Clock counts nanoseconds from its epoch on the monotonic clock. The kernel
-// stamps what a socket receives with the wall clock, so a Clock also knows how
-// far the two are apart:
+// timestamps received data with the wall clock, so a Clock also tracks the offset
+// between the two:
 //
-//	wall clock   ──┼──────────────┼─────> FromWall(kernel stamp)
+//	wall clock   ──┼──────────────┼─────> FromWall(kernel timestamp)
 //	               │    offset    │
 //	monotonic    ──┼──────────────┼─────> Now()
 //
 // Slewing moves both alike and does no harm. A step of the wall clock does: Watch
-// measures the offset again and again and counts the steps, so that what was
-// stamped across one is not believed.
+// measures the offset repeatedly and counts the steps, so that timestamps taken
+// across one are not trusted.
 //
-// A Timer fires within microseconds, where the runtime's own timers are up to a
+// A Timer fires within microseconds; the runtime's own timers are up to a
 // millisecond late in a process that sleeps.
 package clock
 
@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// A Clock tells instants. It is safe for concurrent use.
+// A Clock returns instants. It is safe for concurrent use.
 type Clock struct {
 	epoch  time.Time
 	offset atomic.Int64 // wall clock minus instant
@@ -57,7 +57,7 @@ func (c *Clock) Now() int64 { return int64(time.Since(c.epoch)) }
 // FromWall turns nanoseconds of the wall clock since 1970 into an instant.
 func (c *Clock) FromWall(ns int64) int64 { return ns - c.offset.Load() }
 
-// Steps are those that Watch has seen.
+// Steps returns the steps that Watch has seen.
 func (c *Clock) Steps() Steps {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,8 +78,8 @@ func (c *Clock) Watch(ctx context.Context) {
 	}
 }
 
-// adopt takes a new offset, and counts a step if it is one. Where reading a clock takes
-// long, neither of the two offsets is better known than that.
+// adopt takes a new offset, and counts a step if it differs. A slow reading of the
+// clocks leaves both offsets uncertain by its duration.
 func (c *Clock) adopt(offset int64, bracket time.Duration) {
 	step := time.Duration(offset - c.offset.Load())
 	if bracket >= stepSize && step.Abs() <= 2*bracket {
@@ -97,8 +97,8 @@ func (c *Clock) adopt(offset int64, bracket time.Duration) {
 	}
 }
 
-// measure compares the clocks: of many readings of both the one that took the
-// least time, and how long that was.
+// measure compares the clocks: it returns the offset of the fastest of many
+// readings of both, and its duration.
 func (c *Clock) measure() (offset int64, bracket time.Duration) {
 	bracket = time.Hour
 	for range samples {

@@ -32,8 +32,8 @@ func TestStepsAreCounted(t *testing.T) {
 	}
 }
 
-// On a machine whose clocks are slow to read a step is still seen, if it is larger than
-// what that leaves unknown.
+// On a machine with clocks that are slow to read a step is still detected, if it is
+// larger than the uncertainty.
 func TestStepsAreCountedBySlowClocks(t *testing.T) {
 	c := New()
 	offset := c.offset.Load()
@@ -118,7 +118,7 @@ func TestAnAlarmAllocatesNothing(t *testing.T) {
 	}
 }
 
-// How late an alarm goes off in a process that has nothing else to do.
+// Lateness of an alarm in an idle process.
 func BenchmarkAlarmLateness(b *testing.B) {
 	alarm := NewAlarm()
 	defer alarm.Close()
@@ -131,7 +131,7 @@ func BenchmarkAlarmLateness(b *testing.B) {
 	b.ReportMetric(float64(late.Microseconds())/float64(b.N), "µs-late/op")
 }
 
-// How late a timer fires in a process that has nothing else to do.
+// Lateness of a timer in an idle process.
 func BenchmarkTimerLateness(b *testing.B) {
 	for name, timer := range map[string]*Timer{"runtime": NewTimer(), "precise": NewPrecise()} {
 		b.Run(name, func(b *testing.B) {

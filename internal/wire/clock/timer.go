@@ -10,15 +10,15 @@ type Timer struct {
 	stop  func()
 }
 
-// NewTimer returns a Timer of the runtime's, not set.
+// NewTimer returns a Timer based on the runtime's, not set.
 func NewTimer() *Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return &Timer{C: t.C, reset: func(d time.Duration) { t.Reset(d) }, stop: func() { t.Stop() }}
 }
 
-// Reset sets the Timer to fire once, in d. A firing of before may still come: look
-// at the clock.
+// Reset sets the Timer to fire once, after d. An earlier firing may still arrive:
+// check the clock.
 func (t *Timer) Reset(d time.Duration) { t.reset(max(d, 1)) }
 
 // Close ends the Timer.

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewPrecise returns a Timer that fires within microseconds, not set. The runtime
-// sleeps in whole milliseconds when it has nothing to do; it wakes at once for a
-// file, so this timer is one.
+// NewPrecise returns a Timer that fires within microseconds, not set. An idle
+// runtime sleeps in whole milliseconds but wakes at once for a file, so this timer
+// is a file.
 func NewPrecise() *Timer {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Between two attempts to find a server ready the wait doubles, from the first
-// to the longest, each made Uneven.
+// The wait between two attempts to reach a server doubles, from the first to the
+// longest, each passed through Uneven.
 const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 5 * time.Second
 )
 
-// Uneven is a pause of up to d, and at least three quarters of it, another each
-// time: attempts at even distances always meet the same moment of a server that
-// comes and goes in a rhythm of its own.
+// Uneven returns a random pause between three quarters of d and d. Attempts at even
+// intervals could always hit the same phase of a server that is periodically
+// unavailable.
 func Uneven(d time.Duration) time.Duration { return d - rand.N(d/4+1) }
 
 // A FailedError is a request that failed outside the measured run.
@@ -37,11 +37,11 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("%s: %s", r.Class.Brief(), r.Error)
 }
 
-// MayPass tells whether the next attempt could go better.
+// MayPass reports whether a retry could succeed.
 func (e *FailedError) MayPass() bool { return e.Record.Class.MayPass(e.Record.Status, e.Record.Error) }
 
-// once sends req outside the run and returns why it failed. A stream that ends
-// without its marker is an answer here: how answers end is for the run to tell.
+// once sends req outside the run and returns its error. A stream that ends without
+// its marker counts as an answer here: the run judges how answers end.
 func once(ctx context.Context, s Sender, req workload.Request) error {
 	body, err := s.Encode(&req)
 	if err != nil {
@@ -55,9 +55,9 @@ func once(ctx context.Context, s Sender, req workload.Request) error {
 	return &FailedError{rec}
 }
 
-// Ready sends req, without an id, until it is answered, goOn says no to its
-// failure, or the time is up: once with a limit of zero. An attempt that is still
-// going on when the time is up is cut off. The error is that of the last attempt.
+// Ready sends req, without an id, until it is answered, goOn rejects its failure,
+// or the time is up; with a limit of zero it sends req once. An attempt still in
+// progress when the time is up is cancelled. The error is that of the last attempt.
 func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Duration, goOn func(error) bool) error {
 	req.ID = ""
 	if limit <= 0 {
@@ -84,7 +84,7 @@ func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Durat
 }
 
 // WarmUp sends requests, without ids, at most concurrency at a time (0 = all at
-// once), and returns how many failed and why the first of them did.
+// once), and returns the number of failures and the first error.
 func WarmUp(ctx context.Context, s Sender, requests []workload.Request, concurrency int) (failed int, first error) {
 	if concurrency <= 0 || concurrency > len(requests) {
 		concurrency = len(requests)

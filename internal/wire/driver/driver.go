@@ -1,29 +1,28 @@
 // Package driver runs a workload on a schedule against an endpoint.
 //
-// Requests are dispatched in order. Each waits for its due time, then for a
-// place in the concurrency gate, and then lives in a goroutine of its own:
+// Requests are dispatched in order. Each waits for its due time, then for a place
+// in the concurrency gate, and then runs in its own goroutine:
 //
 //	           due            free             released
 //	schedule ───┼── timer ──────┼── gate ────────┼──> goroutine: send, read, record
 //
-// The schedule is absolute: a request that is late is released at once and
-// moves nothing behind it, and none is dropped. With a gate a request waits
-// until one in flight is done; how long is in its record, as the difference of
-// due and released, so a load that the gate held back cannot pass for the load
-// that was asked for. The instant at which the gate had a place (Free) tells
-// that wait apart from lateness of the client itself.
+// The schedule is absolute: a late request is released at once, delays no other,
+// and is never dropped. With a gate a request waits until one in flight is done.
+// Its record keeps that wait as the difference of due and released, so a load held
+// back by the gate cannot pass for the requested load. The instant at which the
+// gate had a place (Free) separates that wait from lateness of the client itself.
 //
-// Bodies are encoded ahead of time, so that no encoding stands between release
-// and the first byte.
+// Bodies are encoded ahead of time, so that no encoding happens between release and
+// the first byte.
 //
-// In a conversation only the first request is sent when the schedule says. Each
-// further one is due when the answer before it is done and the pause after it is
-// over; it is written, with the answer in it, while that pause lasts. A turn that
-// failed has an empty answer, and the conversation goes on.
+// In a conversation only the first request is sent by the schedule. Each further
+// one is due when the previous answer is complete and the pause after it is over;
+// it is encoded, with the answer in it, during that pause. A failed turn has an
+// empty answer, and the conversation goes on.
 //
-// A run is ended early in two ways. Closing the stop channel ends dispatch and
-// lets what is in flight finish; cancelling the context ends that as well, and
-// what was in flight is recorded as cancelled.
+// A run can be ended early in two ways. Closing the stop channel ends dispatch and
+// lets requests in flight finish; cancelling the context cancels those too, and
+// they are recorded as cancelled.
 package driver
 
 import (
@@ -44,42 +43,42 @@ type Sender interface {
 	Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record)
 }
 
-// A Plan is a run to be made.
+// A Plan is a run to execute.
 type Plan struct {
 	Requests    []workload.Request
-	Schedule    arrival.Schedule // one due time for each request that waits for no other
+	Schedule    arrival.Schedule // one due time for each request that does not wait for another
 	Concurrency int              // requests in flight at most, 0 = no limit
-	// Hold makes a conversation keep its place in the gate from its first request to
-	// its last, pauses included; else every request takes one of its own. No two of
-	// its requests may then wait for the same one.
+	// Hold makes a conversation keep its place in the gate from its first request
+	// to its last, pauses included; otherwise every request takes its own. With
+	// Hold no two requests may wait for the same one.
 	Hold bool
 	// KeepText keeps the answers of a conversation in the records.
 	KeepText bool
 	Probe    *Probe // nil: none
 }
 
-// A Probe is a small request that is sent again and again beside the load, one
-// at a time and outside the gate, with a pause of 1/Rate seconds in between.
+// A Probe is a small request sent repeatedly alongside the load, one at a time and
+// outside the gate, with pauses of 1/Rate seconds.
 type Probe struct {
 	Request workload.Request
 	Rate    float64 // per second
 }
 
-// A Driver runs plans. Now is the clock that Sender stamps records with, in
-// nanoseconds; OnRecord, if not nil, gets every record as it is completed, from
-// many goroutines.
+// A Driver runs plans. Now is the clock of Sender's timestamps, in nanoseconds;
+// OnRecord, if not nil, is called with every completed record, from many
+// goroutines.
 type Driver struct {
 	Sender   Sender
 	Now      func() int64
 	OnRecord func(*trace.Record)
-	// Tokens is how many output tokens Sender has received so far, those of requests in
-	// flight included; nil: nobody counts.
+	// Tokens returns the number of output tokens that Sender has received so far,
+	// including those of requests in flight; nil: not counted.
 	Tokens   func() int
-	Progress *Progress    // nil: none is kept
-	Timer    *clock.Timer // wakes it when a request is due; nil: one of the runtime's
+	Progress *Progress    // nil: not kept
+	Timer    *clock.Timer // wakes it when a request is due; nil: the runtime's
 }
 
-// An Outcome is what a run gave. All instants count from its start.
+// An Outcome is the result of a run. All instants count from its start.
 type Outcome struct {
 	Started time.Time // wall clock at instant 0
 	End     trace.Instant
@@ -89,7 +88,7 @@ type Outcome struct {
 	Stopped bool // not every request was sent, or some were cancelled
 }
 
-// Run runs p. It returns when every request that was released is done.
+// Run runs p. It returns when every released request is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests))), turns: newTurns(p.Requests, p.Hold)}
 	if r.Progress == nil {
@@ -128,10 +127,10 @@ type run struct {
 
 func (r *run) now() trace.Instant { return trace.Instant(r.Now()) - r.zero }
 
-// An encoded request is ready to go.
+// An encoded request is ready to send.
 type encoded struct {
 	index int
-	req   *workload.Request // with what it remembers
+	req   *workload.Request // with its history
 	body  []byte
 	err   error
 	due   trace.Instant
@@ -142,11 +141,11 @@ func (r *run) encode(index int, req *workload.Request) encoded {
 	return encoded{index: index, req: req, body: body, err: err}
 }
 
-// aheadOf is how many bodies wait encoded.
+// aheadOf is the number of bodies encoded in advance.
 const aheadOf = 64
 
-// encodeAhead encodes in order the bodies of what waits for no answer, a few ahead
-// of dispatch, until that is over; done waits for its end.
+// encodeAhead encodes, in order and a few ahead of dispatch, the bodies of requests
+// that wait for no answer, until over is closed; done waits for its end.
 func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.WaitGroup) {
 	bodies, done := make(chan encoded, aheadOf), new(sync.WaitGroup)
 	done.Go(func() {
@@ -166,8 +165,8 @@ func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.Wa
 	return bodies, done
 }
 
-// dispatch releases requests until they or the schedule end, or the run is
-// stopped.
+// dispatch releases requests until there are no more, the schedule ends, or the run
+// is stopped.
 func (r *run) dispatch(bodies <-chan encoded) {
 	timer := r.Timer
 	if timer == nil {
@@ -202,7 +201,7 @@ func (r *run) dispatch(bodies <-chan encoded) {
 	}
 }
 
-// released is what is to be done with a request that is let go now.
+// released returns the function that handles a request released now.
 func (r *run) released(e encoded, free trace.Instant) func() {
 	rec := trace.NewRecord(e.index)
 	rec.Due, rec.Free, rec.Released = e.due, free, r.now()
@@ -210,9 +209,9 @@ func (r *run) released(e encoded, free trace.Instant) func() {
 	return func() { r.send(e, rec) }
 }
 
-// next waits for what is due first, the next of the schedule, if there are more, or
-// of the conversations; false means that nothing will be, or that the run was
-// stopped.
+// next waits for the request that is due first: the next of the schedule, if there
+// are more, or one of a conversation. It returns false if there will be none, or if
+// the run was stopped.
 func (r *run) next(timer *clock.Timer, head encoded, more bool) (encoded, bool) {
 	for {
 		e, ok, awaited := r.turns.first()
@@ -241,7 +240,7 @@ func (r *run) next(timer *clock.Timer, head encoded, more bool) (encoded, bool) 
 	}
 }
 
-// stopping reports whether nothing more is to be released.
+// stopping reports whether no more requests are to be released.
 func (r *run) stopping() bool {
 	select {
 	case <-r.stop:
@@ -253,8 +252,7 @@ func (r *run) stopping() bool {
 	}
 }
 
-// send takes one request from release to its record, and what waits for its answer
-// to where it waits.
+// send takes one request from release to its record, and makes its followers ready.
 func (r *run) send(e encoded, rec *trace.Record) {
 	req := e.req
 	rec.PromptTokens, rec.VisionTokens, rec.WantTokens = req.PromptTokens, req.VisionTokens, req.OutputTokens
@@ -275,7 +273,7 @@ func (r *run) send(e encoded, rec *trace.Record) {
 	}
 }
 
-// note adds a record that is complete.
+// note adds a completed record.
 func (r *run) note(rec *trace.Record) {
 	r.Progress.Done.Add(1)
 	if !rec.OK() {
@@ -289,7 +287,7 @@ func (r *run) note(rec *trace.Record) {
 	}
 }
 
-// transmit sends and moves the stamps of the sender to the run's clock.
+// transmit sends req and converts the sender's timestamps to the run's clock.
 func (r *run) transmit(req *workload.Request, body []byte, rec *trace.Record) *trace.Record {
 	due, free, released := rec.Due, rec.Free, rec.Released
 	r.Sender.Send(r.ctx, req, body, rec)

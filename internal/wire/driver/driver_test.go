@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// fake is a server that takes a time of its own for each request.
+// fake is a server with its own latency for each request.
 type fake struct {
 	epoch  time.Time
 	serve  func(req *workload.Request) time.Duration
@@ -319,8 +319,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// A server that is away for the first 20 of every 50 ms is found all the same:
-// by chance it would be missed 14 times in a row less than once in 300 000 runs.
+// A server that is away for the first 20 of every 50 ms is found nevertheless: by
+// chance it would be missed 14 times in a row less than once in 300 000 runs.
 func TestReadyFindsAServerWithARhythm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(always(0))
@@ -399,7 +399,7 @@ type instantly struct{}
 func (instantly) Encode(*workload.Request) ([]byte, error)                       { return nil, nil }
 func (instantly) Send(context.Context, *workload.Request, []byte, *trace.Record) {}
 
-// What the driver itself costs a request.
+// The driver's own cost per request.
 func BenchmarkRun(b *testing.B) {
 	p := Plan{Requests: make([]workload.Request, b.N), Schedule: arrival.Burst(), Concurrency: 64}
 	b.ReportAllocs()

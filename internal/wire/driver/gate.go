@@ -2,8 +2,8 @@ package driver
 
 import "github.com/pitot-bench/pitot/internal/record/trace"
 
-// A gate lets a fixed number of requests be in flight. Each token in it is a
-// free place and holds the instant at which it became free. nil has no limit.
+// A gate limits the requests in flight. Each token in it is a free place and holds
+// the instant at which it became free. A nil gate has no limit.
 type gate chan trace.Instant
 
 func newGate(places int) gate {
@@ -17,8 +17,8 @@ func newGate(places int) gate {
 	return g
 }
 
-// enter waits for a place and returns the instant at which it became free,
-// Never without a gate; false means that the run was stopped.
+// enter waits for a place and returns the instant at which it became free, Never
+// without a gate; false means that the run was stopped.
 func (g gate) enter(r *run) (trace.Instant, bool) {
 	if g == nil {
 		return trace.Never, true
@@ -37,7 +37,7 @@ func (g gate) enter(r *run) (trace.Instant, bool) {
 	return trace.Never, false
 }
 
-// leave gives the place back.
+// leave returns the place.
 func (g gate) leave(now trace.Instant) {
 	if g != nil {
 		g <- now

@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// startProbes starts the probe loop, if there is one. The function it returns
-// ends the loop and waits for it.
+// startProbes starts the probe loop, if there is one. The function it returns ends
+// the loop and waits for it.
 func (r *run) startProbes() (stop func()) {
 	p := r.plan.Probe
 	if p == nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Progress counts while a run is under way.
+// Progress holds the counters of a run in progress.
 type Progress struct {
 	Released, Done, Failed atomic.Int64 // Done includes Failed
 
 	run    atomic.Pointer[run] // nil until it begins
-	tokens int64               // of what Sender received ahead of the run
+	tokens int64               // received by Sender before the run
 	probes atomic.Int64        // tokens of probes
 }
 
@@ -23,7 +23,7 @@ func (p *Progress) begin(r *run) {
 	p.run.Store(r)
 }
 
-// Snapshot is how far the run has come. It may be called at any time, from any
+// Snapshot returns the progress of the run. It may be called at any time, from any
 // goroutine; its instant is Never before the run begins.
 func (p *Progress) Snapshot() trace.Snapshot {
 	r := p.run.Load()

@@ -13,7 +13,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// counting is a server whose every answer has ten tokens. It counts them as they come.
+// counting is a server with ten tokens in every answer. It counts them as they
+// come.
 type counting struct {
 	*fake
 	tokens *atomic.Int64
@@ -26,8 +27,8 @@ func (s counting) Send(ctx context.Context, req *workload.Request, body []byte, 
 	rec.OutputTokens = 10
 }
 
-// A snapshot counts what belongs to the run: neither what its sender received before,
-// nor the answers to probes.
+// A snapshot counts only the run: neither the tokens that its sender received
+// before, nor the answers to probes.
 func TestSnapshotsOfARun(t *testing.T) {
 	second := func() *fake {
 		f := newFake(always(time.Second))

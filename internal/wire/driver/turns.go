@@ -11,38 +11,38 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// turns are the requests of conversations that wait: for an answer, or for the end of
-// the pause after it.
+// turns are the waiting requests of conversations: waiting for an answer, or for
+// the end of the pause after it.
 type turns struct {
 	followers map[int][]int // by the request they wait for
-	hold      bool          // who answers sends them: nothing of them is for the dispatcher
-	changed   chan struct{} // has an element when there is something new to look at
+	hold      bool          // the goroutine of an answer sends its followers: the dispatcher gets none
+	changed   chan struct{} // has an element when ready or awaited changed
 
 	mu      sync.Mutex
-	ready   arrival.Queue[encoded] // answered; due some time
-	awaited int                    // requests that will be ready, if nothing ends the run
+	ready   arrival.Queue[encoded] // answered; due at some time
+	awaited int                    // requests that will be ready, unless the run ends
 }
 
-// newTurns is what the requests say. One that waits for itself or for a later one
-// would wait for ever, and a place can be held for one alone.
+// newTurns finds the followers of each request. One that waits for itself or a
+// later one would wait forever, and a place can be held for only one.
 func newTurns(requests []workload.Request, hold bool) *turns {
 	t := &turns{followers: map[int][]int{}, hold: hold, changed: make(chan struct{}, 1)}
 	for i, req := range requests {
 		if req.After > i {
-			panic("driver: a request waits for one that does not precede it")
+			panic("driver: a request waits for itself or a later one")
 		}
 		if req.After > 0 {
 			t.followers[req.After-1] = append(t.followers[req.After-1], i)
 			if hold && len(t.followers[req.After-1]) > 1 {
-				panic("driver: two requests of a conversation that holds its place wait for one")
+				panic("driver: two requests of a conversation that holds its place wait for the same one")
 			}
 		}
 	}
 	return t
 }
 
-// first is what is due first of all that is ready; awaited tells whether there will
-// be more.
+// first returns the ready request that is due first; awaited tells whether there
+// will be more.
 func (t *turns) first() (e encoded, ok, awaited bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,14 +50,14 @@ func (t *turns) first() (e encoded, ok, awaited bool) {
 	return e, ok, ok || t.awaited > 0
 }
 
-// take removes e, if it is of a conversation, and awaits what waits for its answer.
+// take removes e, if it belongs to a conversation, and awaits its followers.
 func (t *turns) take(e encoded) {
 	if len(t.followers) == 0 || t.hold {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e.req.After != 0 { // it need not be first any more: another may have become ready since
+	if e.req.After != 0 { // it may no longer be first: another may have become ready since
 		t.ready.Remove(e.index)
 	}
 	t.awaited += len(t.followers[e.index])
@@ -81,8 +81,8 @@ func (t *turns) add(index int, followers []encoded) {
 	}
 }
 
-// follow writes the requests that waited for the answer in rec, which is then let go
-// unless it is to be kept.
+// follow encodes the requests that waited for the answer in rec, and then drops its
+// text unless it is kept.
 func (r *run) follow(before encoded, rec *trace.Record) []encoded {
 	if !before.req.Followed && len(r.turns.followers[before.index]) == 0 {
 		return nil // its text, if it has one, is there since the run keeps texts
@@ -109,8 +109,8 @@ func (r *run) follow(before encoded, rec *trace.Record) []encoded {
 	return out
 }
 
-// goOn sends what follows in a conversation that keeps its place in the gate, and
-// gives the place back if it ends here.
+// goOn sends the next request of a conversation that keeps its place in the gate,
+// and returns the place if the conversation ends here.
 func (r *run) goOn(followers []encoded, free trace.Instant) {
 	if len(followers) == 0 || !r.pause(followers[0].due) {
 		r.gate.leave(r.now())
@@ -137,8 +137,8 @@ func (r *run) pause(due trace.Instant) bool {
 	return !r.stopping()
 }
 
-// Remember puts what was said before, and the answer to it, ahead of req, if req is to
-// remember that.
+// Remember puts the conversation so far, and the answer to it, before req, if req
+// has a history.
 func Remember(req, before *workload.Request, answer string) error {
 	if !req.Remember {
 		return nil
@@ -168,7 +168,7 @@ func Remember(req, before *workload.Request, answer string) error {
 	return nil
 }
 
-// messages is a request as a chat.
+// messages returns a request as chat messages.
 func messages(req *workload.Request) (json.RawMessage, error) {
 	if req.Messages != nil {
 		return req.Messages, nil
@@ -182,7 +182,7 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// join makes one array of arrays.
+// join concatenates arrays.
 func join(arrays ...json.RawMessage) json.RawMessage {
 	out := []byte{'['}
 	for _, a := range arrays {

@@ -15,8 +15,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A talker is a fake that writes down the messages it gets and answers "answer to"
-// the last of them.
+// A talker is a fake that records the messages it gets and answers "answer to"
+// followed by the last one.
 type talker struct{ *fake }
 
 func (s talker) Encode(req *workload.Request) ([]byte, error) {
@@ -108,7 +108,7 @@ func TestATurnRemembersWhatWasSaid(t *testing.T) {
 	}
 }
 
-// file is a workload.File that is written to its end.
+// file is a workload.File in memory.
 type file struct{ b []byte }
 
 func (f *file) WriteAt(p []byte, _ int64) (int, error) {
@@ -150,8 +150,8 @@ func TestAConversationGoesOnAfterATurnThatFailed(t *testing.T) {
 	})
 }
 
-// With one place, a turn that takes a place of its own lets the other conversation in
-// while its pause lasts; one that holds it does not.
+// With one place in the gate, a turn that takes its own place lets the other
+// conversation in during its pause; one that holds its place does not.
 func TestHoldKeepsThePlaceOfAConversation(t *testing.T) {
 	requests := slices.Concat(talk("a", 0, 2, time.Second), talk("b", 2, 1, 0))
 	p := Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 1}
@@ -203,8 +203,8 @@ func TestATurnCannotWaitForALaterOne(t *testing.T) {
 	newTurns([]workload.Request{{Turn: workload.Turn{After: 1}}}, false)
 }
 
-// Between the look at what is due first and its taking an answer may come, after which
-// something is due before it.
+// After first returns a request, an answer may arrive that makes another one due
+// earlier.
 func TestATurnIsTakenThoughAnotherCameBeforeIt(t *testing.T) {
 	requests := slices.Concat(talk("a", 0, 2, 0), talk("b", 2, 2, 0))
 	ts := newTurns(requests, false)

@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// usage is what this process has used so far.
+// usage is the resource usage of this process so far.
 type usage struct {
 	cpu time.Duration
 	gc  debug.GCStats
@@ -21,8 +21,8 @@ func processUsage() usage {
 	return u
 }
 
-// since is the difference to an earlier reading. Only the newest 256 pauses are
-// known one by one.
+// since returns the difference from an earlier reading. Only the newest 256 pauses
+// are known individually.
 func (u usage) since(before usage) trace.Client {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -26,13 +26,13 @@ type Client struct {
 	sweep sweep
 	urls  sync.Map // of a Request: *origin
 
-	release func() // of the kernel's stamping
+	release func() // ends the hold on kernel timestamping
 }
 
 // Sizes and limits of the client.
 const (
 	readSize    = 64 << 10               // one read of a socket
-	parkedSize  = 8 << 10                // one read above TLS, for which a stream keeps its buffer
+	parkedSize  = 8 << 10                // one read above TLS, whose buffer a stream keeps
 	keepAlive   = 4 * time.Second        // Config.KeepAlive if none is given: uvicorn closes its own after 5 s
 	drainTime   = 100 * time.Millisecond // for the rest of a body after ErrEnough
 	maxHeadSize = 1 << 20
@@ -62,10 +62,10 @@ func (c *Client) Close() {
 	c.release()
 }
 
-// Now is the current instant on the client's clock.
+// Now returns the current instant on the client's clock.
 func (c *Client) Now() int64 { return c.clock.Now() }
 
-// Engine names what carries requests to a URL: h1 or nethttp.
+// Engine returns the engine for requests to a URL: h1 or nethttp.
 func (c *Client) Engine(url string) string {
 	if o, err := c.origin(url); err == nil && !o.std {
 		return "h1"
@@ -73,7 +73,7 @@ func (c *Client) Engine(url string) string {
 	return "nethttp"
 }
 
-// dial opens a stamping connection.
+// dial opens a connection that timestamps its reads.
 func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := c.cfg.Dial(ctx, network, addr)
 	if err != nil {
@@ -82,25 +82,25 @@ func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return newConn(conn, c.clock, c.watch), nil
 }
 
-// Health is how promptly a client read.
+// Health describes how promptly the client read.
 type Health struct {
-	Reads         int           // that the kernel stamped
-	P50, P99, Max time.Duration // from the kernel's stamp to the client's, to an eighth
-	Unstamped     int           // reads without a stamp on connections that have them
+	Reads         int           // reads with a kernel timestamp
+	P50, P99, Max time.Duration // from the kernel's timestamp to the client's, to an eighth
+	Unstamped     int           // reads without a timestamp on connections that have them
 }
 
-// TakeHealth sums up the reads since it was last called.
+// TakeHealth sums up the reads since the last call.
 func (c *Client) TakeHealth() Health {
 	lag, bare := c.watch.take()
 	return Health{Reads: lag.total(), P50: lag.quantile(0.5), P99: lag.quantile(0.99), Max: time.Duration(lag.max), Unstamped: bare}
 }
 
-// Do sends req and feeds the response to r. The error is nil when the body was
-// read to its end or r had enough; ErrTimeout or ErrIdle when that limit was
-// hit; the context's cause when ctx ended; r's own error; or what went wrong.
-// Redirects are not followed, and the timing holds whatever happened until
-// then. A request is sent once: only one that finds its connection closed before
-// a byte was written goes out on another.
+// Do sends req and feeds the response to r. The error is nil if the body was read
+// to its end or r had enough; ErrTimeout or ErrIdle if that limit was hit; the
+// context's cause if ctx ended; r's own error; or the error of the exchange.
+// Redirects are not followed, and the timing holds the events until then. A request
+// is sent once, with one exception: if its connection turns out closed before a
+// byte was written, another one is used.
 func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -117,7 +117,7 @@ func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, erro
 	return x.timing(), err
 }
 
-// run has the right engine carry the request.
+// run selects the engine for the request.
 func (x *exchange) run(ctx context.Context, req *Request) error {
 	o, err := x.c.origin(req.URL)
 	if err != nil {
@@ -129,15 +129,15 @@ func (x *exchange) run(ctx context.Context, req *Request) error {
 	return x.runH1(ctx, req, o)
 }
 
-// An origin is what a URL says.
+// An origin is a parsed URL.
 type origin struct {
 	secure           bool
 	name, addr, host string // of the server: for TLS, to connect to, for the Host header
 	path             string
-	std              bool // only net/http can reach it
+	std              bool // only net/http supports it
 }
 
-// origin parses the URL of a request, once for each.
+// origin parses the URL of a request, once for each URL.
 func (c *Client) origin(text string) (*origin, error) {
 	if o, ok := c.urls.Load(text); ok {
 		return o.(*origin), nil
@@ -161,14 +161,14 @@ func (c *Client) origin(text string) (*origin, error) {
 	return o, nil
 }
 
-// plainName tells whether a host's name stands in a Host header as it is: letters of
-// other alphabets and the zones of addresses do not.
+// plainName reports whether a host name can be copied to a Host header unchanged:
+// names with non-ASCII letters and addresses with zones cannot.
 func plainName(name string) bool {
 	odd := func(r rune) bool { return r >= utf8.RuneSelf || r == '%' }
 	return name != "" && !strings.ContainsFunc(name, odd)
 }
 
-// An exchange is one request on its way.
+// An exchange is one request in progress.
 type exchange struct {
 	c                 *Client
 	r                 Receiver
@@ -179,7 +179,7 @@ type exchange struct {
 	sent, first       int64
 	done              int64
 	enough            bool
-	stopDraining      func() bool // of the moment that the rest of a body gets; nil before
+	stopDraining      func() bool // stops the timer for the rest of a body; nil before
 }
 
 func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchange {
@@ -190,7 +190,7 @@ func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchang
 	return x
 }
 
-// data hands a piece of the body on.
+// data passes a piece of the body to the receiver.
 func (x *exchange) data(p []byte, s Stamp) error {
 	if x.enough {
 		return nil
@@ -203,7 +203,7 @@ func (x *exchange) data(p []byte, s Stamp) error {
 	return err
 }
 
-// alive pushes the idle limit back.
+// alive resets the idle limit.
 func (x *exchange) alive() {
 	if x.watchdog != nil {
 		x.watchdog.Reset(x.c.cfg.Idle)
@@ -223,8 +223,8 @@ func (x *exchange) timing() Timing {
 	return Timing{Dialed: x.dialed, Connected: x.connected, Sent: x.sent, FirstByte: x.first, Done: x.done, Redials: x.redials}
 }
 
-// receiveFrom reads above c, from what lies on top of it or c itself, until take
-// wants no more or there is no more.
+// receiveFrom reads from c, or from a layer on top of it, until take wants no more
+// or the data ends.
 func receiveFrom(from io.Reader, c *Conn, take func(p []byte, s Stamp) (more bool)) error {
 	buf := parked.Get().(*[]byte)
 	defer parked.Put(buf)

@@ -21,13 +21,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
 
-// serve runs handler on an in-memory network inside a synctest bubble and
-// calls test with a Client for it; instant 0 is when the client was made.
+// serve runs handler on an in-memory network inside a synctest bubble and calls
+// test with a Client for it; instant 0 is the creation of the client.
 func serve(t *testing.T, cfg Config, handler http.HandlerFunc, test func(t *testing.T, c *Client)) {
 	engines(t, cfg, func(t *testing.T, cfg Config) { serveOne(t, cfg, handler, test) })
 }
 
-// engines runs a test with each of the engines that can do what cfg wants.
+// engines runs a test with each engine that supports cfg.
 func engines(t *testing.T, cfg Config, test func(t *testing.T, cfg Config)) {
 	for _, std := range []bool{false, true} {
 		if cfg.NetHTTP = std; std || !cfg.HTTP2 {
@@ -51,7 +51,7 @@ func serveOne(t *testing.T, cfg Config, handler http.HandlerFunc, test func(t *t
 	})
 }
 
-// tape is a Receiver that writes down what it gets.
+// tape is a Receiver that records its calls.
 type tape struct {
 	status int
 	body   strings.Builder
@@ -124,7 +124,7 @@ func TestDoReusesConnections(t *testing.T) {
 	}
 }
 
-// Streams of HTTP/2 share a connection; only the first has to wait for it.
+// HTTP/2 streams share a connection; only the first waits for it.
 func TestDoSharesAConnectionOfHTTP2(t *testing.T) {
 	serve(t, Config{HTTP2: true}, slowly, func(t *testing.T, c *Client) {
 		if _, err := c.Do(t.Context(), post(), &tape{}); err != nil {
@@ -142,8 +142,8 @@ func TestDoSharesAConnectionOfHTTP2(t *testing.T) {
 	})
 }
 
-// With net/http a request that was waiting for its own connection is handed one that
-// another request has left: its wait was for a connection all the same.
+// With net/http a request that waits for a new connection may get one released by
+// another request: the wait counts all the same.
 func TestDoTellsTheWaitForAConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := memnet.Listen()
@@ -213,8 +213,8 @@ func TestDoReplacesAConnectionThatTakesNothing(t *testing.T) {
 	})
 }
 
-// A request that was written whole is not sent again, whatever its headers say of
-// it.
+// A request that was written completely is not sent again, whatever its headers
+// say.
 func TestDoSendsOnce(t *testing.T) {
 	engines(t, Config{}, func(t *testing.T, cfg Config) {
 		synctest.Test(t, func(t *testing.T) {
@@ -257,8 +257,8 @@ func TestUnusedConnectionsAreClosed(t *testing.T) {
 	}
 }
 
-// Of many connections those that are of no use any more do not stay open for the sake
-// of one that is.
+// When most of many connections become unused, they are closed even though one
+// remains in use.
 func TestSpareConnectionsAreClosed(t *testing.T) {
 	serve(t, Config{}, slowly, func(t *testing.T, c *Client) {
 		open := new(atomic.Int64)
@@ -286,7 +286,7 @@ func TestSpareConnectionsAreClosed(t *testing.T) {
 	})
 }
 
-// A counted connection is not counted any more once it is closed.
+// A counted connection is uncounted once it is closed.
 type counted struct {
 	net.Conn
 	open *atomic.Int64
@@ -363,8 +363,8 @@ func TestDoRefused(t *testing.T) {
 	})
 }
 
-// raw answers the first request on a connection with the given bytes, whatever
-// they are, in pieces of the given sizes, and closes it.
+// raw answers the first request on a connection with the given bytes, in pieces of
+// the given sizes, and closes it.
 func raw(t *testing.T, response []byte, cfg Config, pieces ...byte) (*tape, error) {
 	l := memnet.Listen()
 	defer func() { _ = l.Close() }()
@@ -427,7 +427,8 @@ func TestDoBrokenResponses(t *testing.T) {
 	}
 }
 
-// A server of another kind is known by its first words, though it may wait for ours.
+// A server of another protocol is recognized by its first bytes, even if it then
+// waits for ours.
 func TestDoEndsWhereThereIsNoHTTP(t *testing.T) {
 	engines(t, Config{Timeout: time.Minute}, func(t *testing.T, cfg Config) {
 		synctest.Test(t, func(t *testing.T) {
@@ -449,8 +450,8 @@ func TestDoEndsWhereThereIsNoHTTP(t *testing.T) {
 	})
 }
 
-// Whatever a server sends, Do comes to an end and hands over at most what came;
-// and what one engine takes for a whole answer, the other does too.
+// Whatever a server sends, Do ends and passes on at most the received bytes; and
+// the engines agree on whether the answer is complete.
 func FuzzResponse(f *testing.F) {
 	f.Add([]byte(chunkedHead + "5\r\nhello\r\n0\r\n\r\n"))
 	f.Add([]byte(chunkedHead + "ffffffffffffffff\r\nhello"))
@@ -473,8 +474,8 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
-// However a body is cut into HTTP chunks, and the response into reads, the same
-// bytes arrive.
+// The same bytes arrive, however the body is split into HTTP chunks and the
+// response into reads.
 func FuzzChunks(f *testing.F) {
 	f.Add("data: {}\n\ndata: [DONE]\n\n", []byte{1, 200, 3}, []byte{7, 50})
 	f.Fuzz(func(t *testing.T, body string, sizes, reads []byte) {
@@ -502,8 +503,8 @@ func FuzzChunks(f *testing.F) {
 	})
 }
 
-// A server that answers without reading all of a request, and then does nothing, holds
-// up nobody.
+// A server that answers without reading the whole request, and then does nothing,
+// blocks no one.
 func TestDoTakesAnAnswerToHalfARequest(t *testing.T) {
 	engines(t, Config{}, func(t *testing.T, cfg Config) {
 		synctest.Test(t, func(t *testing.T) {

@@ -10,18 +10,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// A Stamp says when the bytes of one read came.
+// A Stamp holds the timestamps of one read.
 //
-// The kernel stamps the last byte that a read returns. What came earlier in the
-// same read came after Lo and no later than At. So an event has an exact instant
-// only if it is the last thing in its read, and if the read emptied the socket: one
-// that the buffer cut short has a stamp of bytes that are still to be read.
+// The kernel timestamps the last byte that a read returns. Earlier bytes of the
+// same read came after Lo and no later than At. So an event has an exact timestamp
+// only if it is the last one in its read, and if the read emptied the socket: a
+// read cut short by the buffer has the timestamp of bytes that are still unread.
 type Stamp struct {
-	At   int64 // the kernel's receive stamp; the same as User where there is none
+	At   int64 // the kernel's receive timestamp; equal to User without one
 	User int64 // when the read returned
-	Lo   int64 // when the socket was last seen empty, or when the request left; At without kernel stamps
-	// Seq numbers the reads of a connection, from 1. Bytes with equal numbers
-	// came in one read, whatever buffers lie between.
+	Lo   int64 // when the socket was last seen empty, or when the request left; At without kernel timestamps
+	// Seq numbers the reads of a connection, from 1. Bytes with equal numbers came
+	// in one read, whatever buffers are between.
 	Seq     uint64
 	Kernel  bool // At is the kernel's
 	Drained bool // the read emptied the socket
@@ -29,15 +29,15 @@ type Stamp struct {
 	conn *Conn
 }
 
-// Together reports whether all that the read brought is known to have come at once: the
-// server, or the network, had put it together, and At is the instant of all of it.
-// Otherwise it came in pieces that a late client found together, or nobody knows. It is
-// to be asked before the next read, and costs two system calls.
+// Together reports whether all bytes of the read are known to have arrived at once:
+// the server, or the network, had combined them, and At is the time of all of them.
+// Otherwise they arrived separately and were read late, or it is unknown. Call it
+// before the next read; it costs two system calls.
 func (s Stamp) Together() bool { return s.Kernel && s.conn != nil && s.conn.together(s.Seq) }
 
-// A Conn is a connection that stamps what it reads with the kernel's receive time,
-// where it is a TCP connection on a system that has it, and notes when a request
-// begins to leave. It is a net.Conn, so TLS and net/http can lie on top.
+// A Conn is a connection that timestamps its reads with the kernel's receive time,
+// for TCP on systems that support it, and records when a request begins to leave.
+// It is a net.Conn, so TLS and net/http can use it.
 type Conn struct {
 	net.Conn
 	clock *clock.Clock
@@ -45,18 +45,18 @@ type Conn struct {
 	raw   rawConn
 	sent  atomic.Int64 // instant of the first write since Arm, Never before it
 
-	mu      sync.Mutex // guards what follows: net/http reads ahead in a goroutine of its own
+	mu      sync.Mutex // guards the fields below: net/http reads ahead in its own goroutine
 	last    Stamp
 	emptied int64
 	pieces  pieces
 }
 
-// pieces are the segments with data that have come over a connection, against those
-// that its reads account for if each brought one.
+// pieces compares the data segments received on a connection with those that its
+// reads would account for at one segment each.
 type pieces struct {
 	base uint32 // of the kernel's count, when the two last agreed
 	read uint32 // in the reads since
-	size int    // of the largest segment; 0 as long as nobody asked
+	size int    // of the largest segment; 0 until the first query
 }
 
 // took counts a read of n bytes.
@@ -70,20 +70,20 @@ func (p *pieces) took(n int) {
 // A watch counts the reads of a client.
 type watch struct {
 	dealt  atomic.Uint32
-	meters []meter // dealt to the connections in turn
+	meters []meter // assigned to the connections in turn
 }
 
 func newWatch() *watch { return &watch{meters: make([]meter, runtime.GOMAXPROCS(0))} }
 
-// A meter counts the reads of some connections. There is one for each processor, so
-// that they hardly meet, and stay in its cache.
+// A meter counts the reads of some connections. There is one per processor, to
+// reduce contention and stay in its cache.
 type meter struct {
 	mu   sync.Mutex
 	lag  lagCounts
-	bare int // reads without the kernel's stamp on connections that have them
+	bare int // reads without a kernel timestamp on connections that have them
 }
 
-// NewConn returns c with stamps by clk.
+// NewConn returns c with timestamps from clk.
 func NewConn(c net.Conn, clk *clock.Clock) *Conn { return newConn(c, clk, newWatch()) }
 
 func newConn(c net.Conn, clk *clock.Clock, w *watch) *Conn {
@@ -101,14 +101,14 @@ func (c *Conn) Arm() { c.sent.Store(Never) }
 // Sent is the instant just before the first write since Arm, Never before it.
 func (c *Conn) Sent() int64 { return c.sent.Load() }
 
-// Last is the stamp of the latest Read that returned bytes.
+// Last returns the stamp of the latest Read that returned bytes.
 func (c *Conn) Last() Stamp {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// Read is net.Conn's.
+// Read implements net.Conn.
 func (c *Conn) Read(p []byte) (int, error) {
 	if c.raw.stamps() && len(p) > 0 {
 		return c.readStamped(p)
@@ -121,7 +121,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write is net.Conn's.
+// Write implements net.Conn.
 func (c *Conn) Write(p []byte) (int, error) {
 	if c.raw.stamps() && len(p) > 0 {
 		return c.writeStamped(p)
@@ -130,8 +130,8 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// leaving stamps the first write of a request. Nothing of its answer can have come
-// before.
+// leaving timestamps the first write of a request. No byte of its answer can have
+// come before.
 func (c *Conn) leaving() {
 	if c.sent.Load() != Never {
 		return
@@ -143,8 +143,8 @@ func (c *Conn) leaving() {
 	c.mu.Unlock()
 }
 
-// note makes the stamp of a read that has just returned and was begun at before; wall
-// is the kernel's, 0 if there was none; n are the bytes.
+// note makes the stamp of a read that has just returned and began at before; wall
+// is the kernel's timestamp, 0 if there is none; n is the number of bytes.
 func (c *Conn) note(before, wall int64, n int, drained bool) {
 	user := c.clock.Now()
 	c.mu.Lock()
@@ -152,7 +152,7 @@ func (c *Conn) note(before, wall int64, n int, drained bool) {
 	s := Stamp{At: user, User: user, Lo: min(c.emptied, user), Seq: c.last.Seq + 1, Drained: drained, conn: c}
 	c.pieces.took(n)
 	if drained {
-		c.emptied = before // by now more may have come: a system call is where a busy machine halts us
+		c.emptied = before // by now more may have come: system calls are where a busy machine preempts us
 	}
 	switch {
 	case wall != 0:
@@ -167,21 +167,21 @@ func (c *Conn) note(before, wall int64, n int, drained bool) {
 	c.last = s
 }
 
-// read counts a read that came so long after its bytes.
+// read counts a read with this delay after its bytes.
 func (m *meter) read(lag int64) {
 	m.mu.Lock()
 	m.lag.add(lag)
 	m.mu.Unlock()
 }
 
-// missed counts a read without a stamp.
+// missed counts a read without a timestamp.
 func (m *meter) missed() {
 	m.mu.Lock()
 	m.bare++
 	m.mu.Unlock()
 }
 
-// take sums up the meters and sets them to zero.
+// take sums up the meters and resets them.
 func (w *watch) take() (lag lagCounts, bare int) {
 	for i := range w.meters {
 		m := &w.meters[i]

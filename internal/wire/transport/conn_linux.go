@@ -19,14 +19,14 @@ import (
 
 // A rawConn is the socket under a Conn.
 //
-// It reads with recvmsg, which brings the kernel's stamp and the number of bytes
-// left in the socket, and makes its system calls raw: the runtime's own would wake
-// its monitor thread after each idle moment, which costs more than the read. Raw
-// calls never block here, since the runtime's sockets do not.
+// It reads with recvmsg, which returns the kernel's timestamp and the number of
+// bytes left in the socket. It uses raw system calls: the runtime's wrappers would
+// wake its monitor thread after each idle moment, which costs more than the read.
+// Raw calls never block here, since the runtime's sockets do not.
 type rawConn struct {
-	rc syscall.RawConn // nil: no stamps
+	rc syscall.RawConn // nil: no timestamps
 
-	// What the call under way is about, kept here so that no call allocates.
+	// The state of the call in progress, kept here so that no call allocates.
 	read, write func(fd uintptr) bool
 	in, out     []byte
 	n           int
@@ -34,13 +34,13 @@ type rawConn struct {
 	err, werr   error
 	pieces      func(fd uintptr) bool
 	take        func(p []byte, s Stamp) (more bool)
-	left        int // in the socket after the latest read, -1 if that is not known
-	// hushed is the instant of a read that emptied the socket and was not followed
+	left        int // in the socket after the latest read, -1 if unknown
+	// drainedAt is the instant of a read that emptied the socket and was not followed
 	// by one that found it empty: see readPieces. 0 if there is none.
-	hushed atomic.Int64
+	drainedAt atomic.Int64
 }
 
-// Control messages, as Linux lays them out on 64 bits.
+// Control messages in Linux's layout on 64 bits.
 const (
 	cmsgHeader = 16
 	cmsgStamp  = cmsgHeader + 16 // seconds and nanoseconds
@@ -48,7 +48,7 @@ const (
 	tcpInq     = 36 // TCP_INQ, TCP_CM_INQ
 )
 
-// open asks for stamps; a socket that cannot give them is left alone.
+// open requests timestamps; a socket that does not support them is left alone.
 func (r *rawConn) open(sc syscall.Conn) {
 	rc, err := sc.SyscallConn()
 	if err != nil {
@@ -67,9 +67,9 @@ func (r *rawConn) open(sc syscall.Conn) {
 
 func (r *rawConn) stamps() bool { return r.rc != nil }
 
-// holdStamping keeps stamping on in the kernel until release. The first socket that
-// wants stamps has it turned on, which may take milliseconds, and the last one
-// turns it off.
+// holdStamping keeps timestamping enabled in the kernel until release. The first
+// socket that requests timestamps enables it, which may take milliseconds, and the
+// last one disables it.
 func holdStamping() (release func()) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -79,7 +79,7 @@ func holdStamping() (release func()) {
 	return sync.OnceFunc(func() { _ = unix.Close(fd) })
 }
 
-// A message is what a recvmsg is told and tells.
+// A message holds the arguments and results of a recvmsg.
 type message struct {
 	header unix.Msghdr
 	vector unix.Iovec
@@ -102,9 +102,9 @@ func (m *message) receive(fd uintptr, p []byte) (int, syscall.Errno) {
 	}
 }
 
-// control reads the control messages of the latest receive: the kernel's stamp in
-// wall clock nanoseconds, 0 if there is none, and how many bytes it left in the
-// socket, -1 if it does not say.
+// control reads the control messages of the latest receive: the kernel's timestamp
+// in wall clock nanoseconds, 0 if there is none, and the number of bytes left in
+// the socket, -1 if unknown.
 func (m *message) control() (wall int64, left int) {
 	left = -1
 	b := m.space[:min(m.header.Controllen, uint64(len(m.space)))]
@@ -125,7 +125,7 @@ func (m *message) control() (wall int64, left int) {
 	return wall, left
 }
 
-// readStamped is Read by recvmsg.
+// readStamped is Read with recvmsg.
 func (c *Conn) readStamped(p []byte) (int, error) {
 	r := &c.raw
 	if r.read == nil {
@@ -140,7 +140,7 @@ func (c *Conn) readStamped(p []byte) (int, error) {
 	return r.n, err
 }
 
-// readOnce makes one attempt to read and reports whether it came to something.
+// readOnce makes one attempt to read and reports whether it finished.
 func (c *Conn) readOnce(fd uintptr) bool {
 	r := &c.raw
 	m := messages.Get().(*message)
@@ -154,8 +154,8 @@ func (c *Conn) readOnce(fd uintptr) bool {
 	return true
 }
 
-// took turns what a receive begun at before returned into bytes with a stamp, or an
-// error.
+// took converts the result of a receive, begun at before, to bytes with a stamp, or
+// an error.
 func (c *Conn) took(m *message, before int64, n int, errno syscall.Errno, room int) (int, error) {
 	switch {
 	case errno != 0:
@@ -173,7 +173,7 @@ func (c *Conn) failed(op string, errno syscall.Errno) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: errno}
 }
 
-// receiveAll reads until take wants no more, or there is no more.
+// receiveAll reads until take wants no more, or the data ends.
 func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
 	r := &c.raw
 	if !r.stamps() {
@@ -184,7 +184,7 @@ func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
 	}
 	r.take, r.err = take, nil
 	err := r.rc.Read(r.pieces)
-	if isTimeout(err) { // what came with the last bytes may not have been seen
+	if isTimeout(err) { // the data that came with the last bytes may not have been seen
 		over := false
 		if refused := r.rc.Control(func(fd uintptr) { over = c.readPieces(fd) }); over && refused == nil {
 			err = nil
@@ -202,43 +202,43 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// readPieces reads what there is and hands it on, at a desk.
+// readPieces reads the available data and passes it on, on a readStack.
 func (c *Conn) readPieces(fd uintptr) bool {
-	d := takeDesk()
-	over := d.serve(c, fd)
-	d.leave()
+	s := takeReadStack()
+	over := s.serve(c, fd)
+	s.leave()
 	return over
 }
 
-// readAt reads what there is and hands it on.
+// readAt reads the available data and passes it on.
 //
-// The runtime wakes a reader when something new comes, and not for what is there
-// already, so a reader has to go on until there is nothing. The kernel tells with
-// each read how much is left, an end of the stream included, which saves the read
-// that would find nothing. It does not tell of a connection that was reset together
-// with the last bytes: those are the sweep's to find.
-func (c *Conn) readAt(d *desk, fd uintptr) (over bool) {
+// The runtime wakes a reader for new data, not for data already there, so a reader
+// has to continue until there is none. With each read the kernel reports how much
+// is left, including an end of the stream, which saves the read that would find
+// nothing. It does not report a connection that was reset together with the last
+// bytes: the sweep finds those.
+func (c *Conn) readAt(s *readStack, fd uintptr) (over bool) {
 	r := &c.raw
 	for {
 		before := c.clock.Now()
-		n, errno := d.receive(fd, d.buf[:])
+		n, errno := s.receive(fd, s.buf[:])
 		if errno == syscall.EAGAIN {
 			return false
 		}
-		if n, r.err = c.took(&d.message, before, n, errno, len(d.buf)); r.err != nil || !r.take(d.buf[:n], c.last) {
+		if n, r.err = c.took(&s.message, before, n, errno, len(s.buf)); r.err != nil || !r.take(s.buf[:n], c.last) {
 			return true
 		}
 		if r.left == 0 {
-			r.hushed.Store(c.last.User)
+			r.drainedAt.Store(c.last.User)
 			return false
 		}
 	}
 }
 
-// check wakes the reader of a connection that is gone though nothing told it.
+// check wakes the reader of a connection that ended without notice.
 func (c *Conn) check(p *probe, now int64) {
-	hushed := c.raw.hushed.Load()
-	if hushed == 0 || now-hushed < int64(hush) || !c.raw.hushed.CompareAndSwap(hushed, 0) {
+	drainedAt := c.raw.drainedAt.Load()
+	if drainedAt == 0 || now-drainedAt < int64(quietPeriod) || !c.raw.drainedAt.CompareAndSwap(drainedAt, 0) {
 		return
 	}
 	if err := c.raw.rc.Control(p.ask); err != nil || p.gone {
@@ -246,8 +246,8 @@ func (c *Conn) check(p *probe, now int64) {
 	}
 }
 
-// A probe asks whether a socket has been reset, without taking the error from whoever
-// reads it. It is used again and again, so that asking allocates nothing.
+// A probe checks whether a socket has been reset, without consuming the error. It
+// is reused, so checking does not allocate.
 type probe struct {
 	poll [1]unix.PollFd
 	gone bool
@@ -264,7 +264,7 @@ func newProbe() *probe {
 	return p
 }
 
-// writeStamped is Write with the stamp taken just before the system call.
+// writeStamped is Write with a timestamp taken just before the system call.
 func (c *Conn) writeStamped(p []byte) (int, error) {
 	r := &c.raw
 	if r.write == nil {
@@ -279,7 +279,7 @@ func (c *Conn) writeStamped(p []byte) (int, error) {
 	return r.written, err
 }
 
-// writeOnce writes what the socket takes and reports whether that was all.
+// writeOnce writes as much as the socket takes and reports whether that was all.
 func (c *Conn) writeOnce(fd uintptr) bool {
 	r := &c.raw
 	for r.written < len(r.out) {
@@ -300,7 +300,7 @@ func (c *Conn) writeOnce(fd uintptr) bool {
 	return true
 }
 
-// States of a connection, as TCP_INFO has them.
+// States of a connection, as in TCP_INFO.
 const (
 	tcpClose     = 7
 	tcpCloseWait = 8
@@ -316,8 +316,8 @@ func (c *Conn) gone(states ...uint8) bool {
 	return err != nil || is
 }
 
-// stale reports whether an idle connection is of no use: its peer has closed it or
-// broken it off, or sent what nobody asked for. TLS may send things of its own.
+// stale reports whether an idle connection cannot be used: its peer has closed or
+// reset it, or sent unexpected data. TLS may send data of its own.
 func (c *Conn) stale(secure bool) bool {
 	if !c.raw.stamps() {
 		return false
@@ -334,8 +334,8 @@ func (c *Conn) stale(secure bool) bool {
 	return err != nil || !quiet
 }
 
-// together compares the kernel's count of segments with what the reads account for.
-// Where nothing is left in the socket the two are made to agree again.
+// together compares the kernel's count of segments with that of the reads. If
+// nothing is left in the socket it synchronizes the two.
 func (c *Conn) together(seq uint64) bool {
 	var info *unix.TCPInfo
 	left := -1

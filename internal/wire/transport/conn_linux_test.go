@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// loopback is both ends of a TCP connection, the first one stamped.
+// loopback returns both ends of a TCP connection; the first one timestamps.
 func loopback(t testing.TB, clk *clock.Clock) (*Conn, *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,8 +38,8 @@ func loopback(t testing.TB, clk *clock.Clock) (*Conn, *net.TCPConn) {
 	return conn, far.(*net.TCPConn)
 }
 
-// stamped reads until the kernel stamps, which may take a moment on a host where
-// nobody asked for it before.
+// stamped reads until the kernel timestamps, which may take a moment on a host that
+// has not used them before.
 func stamped(t testing.TB, conn *Conn, far net.Conn) {
 	t.Helper()
 	for range 10_000 {
@@ -79,14 +79,14 @@ func TestTheKernelsStampLiesWithinTheWrite(t *testing.T) {
 			inside++
 		}
 	}
-	if inside < 95 { // the clocks are compared with an error of their own
+	if inside < 95 { // the comparison of the clocks has its own error
 		t.Errorf("%d of 100 stamps lie between the instants around the write", inside)
 	}
 }
 
-// What one write brought came together; what two did, to a client that was late to read,
-// did not, however little lies between. After each question the next is answered by what
-// came since.
+// Data of one write came together; data of two writes that a late client reads at
+// once did not, however short the gap. Each query covers the data since the last
+// one.
 func TestWhatComesTogetherIsTold(t *testing.T) {
 	conn, far := loopback(t, clock.New())
 	stamped(t, conn, far)
@@ -115,7 +115,7 @@ func TestWhatComesTogetherIsTold(t *testing.T) {
 	}
 }
 
-// Reads that nobody asks about account for the segments that they brought.
+// Reads without a query account for their segments.
 func TestWhatComesTogetherBehindOtherReads(t *testing.T) {
 	conn, far := loopback(t, clock.New())
 	stamped(t, conn, far)
@@ -172,7 +172,7 @@ func TestTheFirstWriteIsStamped(t *testing.T) {
 	}
 }
 
-// More than the sockets hold is written in pieces.
+// Data larger than the socket buffers is written in pieces.
 func TestAWriteWaitsForRoom(t *testing.T) {
 	conn, far := loopback(t, clock.New())
 	text := strings.Repeat("0123456789abcdef", 1<<20)
@@ -228,7 +228,7 @@ func TestEndsOfAConnection(t *testing.T) {
 }
 
 // A reset that comes together with the last bytes wakes nobody: the bytes are read,
-// and then the sweep finds out.
+// and then the sweep finds the reset.
 func TestAResetBehindTheLastBytesIsFound(t *testing.T) {
 	for range 20 {
 		conn, far := loopback(t, clock.New())
@@ -290,11 +290,11 @@ func (e *eventTape) Data(p []byte, s Stamp) error {
 	})
 }
 
-// Both engines give every event the kernel's stamp of its own read, over plain TCP
-// and TLS alike.
+// Both engines give every event the kernel's timestamp of its own read, over plain
+// TCP and TLS.
 func TestEventsHaveKernelStamps(t *testing.T) {
 	conn, far := loopback(t, clock.New())
-	stamped(t, conn, far) // while this one is open, others are stamped from the start
+	stamped(t, conn, far) // while this one is open, others are timestamped from the start
 	for _, secure := range []bool{false, true} {
 		engines(t, Config{}, func(t *testing.T, cfg Config) {
 			const events = 20
@@ -346,7 +346,7 @@ func TestEventsHaveKernelStamps(t *testing.T) {
 	}
 }
 
-// A stepper lets the server go on after each event.
+// A stepper lets the server continue after each event.
 type stepper struct {
 	eventTape
 	next chan struct{}
@@ -374,20 +374,20 @@ func TestReadsWithoutAStampAreCounted(t *testing.T) {
 	}
 }
 
-// Streams that are quiet between tokens are looked after with every one of them.
+// The sweep checks streams that are quiet between tokens after every token.
 func TestLookingAfterAConnectionDoesNotAllocate(t *testing.T) {
 	conn, far := loopback(t, clock.New())
 	probe := newProbe()
-	later := conn.clock.Now() + 2*int64(hush)
+	later := conn.clock.Now() + 2*int64(quietPeriod)
 	look := func() {
-		conn.raw.hushed.Store(1)
+		conn.raw.drainedAt.Store(1)
 		conn.check(probe, later)
 	}
 	if n := testing.AllocsPerRun(100, look); n != 0 || probe.gone {
 		t.Errorf("%v allocations, want 0; gone %v", n, probe.gone)
 	}
 	_, _ = far.SetLinger(0), far.Close()
-	if look(); !probe.gone || conn.raw.hushed.Load() != 0 {
+	if look(); !probe.gone || conn.raw.drainedAt.Load() != 0 {
 		t.Errorf("a reset connection: gone %v", probe.gone)
 	}
 	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A rawConn gives no stamps on this system.
+// A rawConn has no timestamps on this system.
 type rawConn struct{}
 
 func (rawConn) open(syscall.Conn) {}
@@ -20,21 +20,21 @@ func holdStamping() (release func()) { return func() {} }
 func (c *Conn) readStamped(p []byte) (int, error)  { return c.Conn.Read(p) }
 func (c *Conn) writeStamped(p []byte) (int, error) { return c.Conn.Write(p) }
 
-// receiveAll reads until take wants no more, or there is no more.
+// receiveAll reads until take wants no more, or the data ends.
 func (c *Conn) receiveAll(take func(p []byte, s Stamp) (more bool)) error {
 	return receiveFrom(c, c, take)
 }
 
-// check is not needed: every read is tried until there is nothing.
+// check is not needed: every read is retried until there is nothing.
 func (c *Conn) check(*probe, int64) {}
 
 type probe struct{}
 
 func newProbe() *probe { return nil }
 
-// stale reports whether an idle connection is of no use: its peer has closed it or
-// broken it off, or sent what nobody asked for. TLS may send things of its own, and
-// what lies behind those is not known here.
+// stale reports whether an idle connection cannot be used: its peer has closed or
+// reset it, or sent unexpected data. TLS may send data of its own, which cannot be
+// checked here.
 func (c *Conn) stale(secure bool) bool {
 	sc, ok := c.Conn.(syscall.Conn)
 	if !ok {
@@ -53,5 +53,5 @@ func (c *Conn) stale(secure bool) bool {
 	return err != nil || !quiet
 }
 
-// together is not known here.
+// together is unknown here.
 func (c *Conn) together(uint64) bool { return false }

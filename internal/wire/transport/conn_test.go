@@ -8,8 +8,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// What comes between the end of a read and the look at the clock was not there when the
-// read emptied the socket, but it came before that look.
+// Data that arrives between the end of a read and the reading of the clock was not
+// there when the read emptied the socket, but it came before that reading.
 func TestABoundIsFromBeforeTheReadThatEmptiedTheSocket(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
@@ -24,13 +24,13 @@ func TestABoundIsFromBeforeTheReadThatEmptiedTheSocket(t *testing.T) {
 	}
 }
 
-// The meters count every read that has a stamp, and how late it was.
+// The meters count every read that has a timestamp, and its delay.
 func TestReadsAreCounted(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	defer far.Close()
 	clk, w := clock.New(), newWatch()
-	for _, lag := range []time.Duration{-time.Hour, 0, time.Second} { // a stamp is never later than its read
+	for _, lag := range []time.Duration{-time.Hour, 0, time.Second} { // a timestamp is never later than its read
 		c := newConn(near, clk, w)
 		c.note(clk.Now(), time.Now().Add(-lag).UnixNano(), 1, true)
 		if s := c.Last(); !s.Kernel || s.At > s.User || s.Lo > s.At {

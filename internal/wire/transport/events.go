@@ -7,12 +7,12 @@ import (
 
 // An Event is one server-sent event with data.
 type Event struct {
-	Name []byte // of its event field, mostly empty; valid until the callback returns
+	Name []byte // its event field, mostly empty; valid until the callback returns
 	Data []byte // its data lines, joined with newlines; valid until the callback returns
-	// Stamp is that of the read that brought the end of its last data line.
+	// Stamp is the stamp of the read that contained the end of its last data line.
 	Stamp Stamp
-	// Coalesced means that an earlier event was completed by the same read, so
-	// the two share an instant although the server may have sent them apart.
+	// Coalesced means that the same read completed an earlier event, so the two
+	// share a timestamp although the server may have sent them separately.
 	Coalesced bool
 }
 
@@ -22,17 +22,17 @@ const MaxEvent = 64 << 20
 // ErrEventTooLarge is returned by Feed for an event larger than MaxEvent.
 var ErrEventTooLarge = errors.New("event larger than 64 MiB")
 
-// Events splits a byte stream into server-sent events, as the WHATWG HTML
-// standard frames them: lines ended by LF, CRLF or CR; `data` with or without a
-// blank after the colon; comments and fields unknown here skipped; an event ends at an
-// empty line. An event that lies within one read is not copied. The zero value
-// is ready for the start of a stream.
+// Events splits a byte stream into server-sent events as defined by the WHATWG HTML
+// standard: lines end with LF, CRLF or CR; `data` with or without a space after the
+// colon; comments and unknown fields are skipped; an event ends at an empty line.
+// An event within one read is not copied. The zero value is ready for the start of
+// a stream.
 type Events struct {
-	line    []byte // the part of a line that came in earlier reads
+	line    []byte // the part of a line from earlier reads
 	data    []byte // the data of the event so far; may alias the current read
 	own     []byte // storage of data that outlives a read
 	name    []byte // of the event so far
-	owned   bool   // data lies in own
+	owned   bool   // data is in own
 	pending bool   // at least one data line came
 	stamp   Stamp  // of the last data line
 	seen    uint64 // the latest read that completed an event
@@ -40,11 +40,11 @@ type Events struct {
 	begun   bool   // the first line was seen
 	skipLF  bool   // the last read ended in CR
 	asides  int    // lines that are neither data nor empty
-	tight   int    // data lines without a blank after the colon
+	tight   int    // data lines without a space after the colon
 }
 
-// Feed takes the bytes of a read, or of a part of it, and calls yield for each event
-// they complete. It stops at yield's first error and returns it.
+// Feed takes the bytes of a read, or of a part of it, and calls yield for each
+// event they complete. It stops at yield's first error and returns it.
 func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 	for len(p) > 0 {
 		if e.skipLF {
@@ -81,21 +81,21 @@ func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 	return nil
 }
 
-// Trailing reports whether something came after the latest event: the stamp of its
+// Trailing reports whether data followed the latest event: the timestamp of its
 // read is that of later bytes.
 func (e *Events) Trailing() bool { return e.trails }
 
-// Asides is how many lines there were that are neither data nor empty: comments, the
-// names of events.
+// Asides returns the number of lines that are neither data nor empty: comments,
+// event names.
 func (e *Events) Asides() int { return e.asides }
 
-// Tight is how many data lines there were without a blank after the colon.
+// Tight returns the number of data lines without a space after the colon.
 func (e *Events) Tight() int { return e.tight }
 
-// End is called when the stream has ended. It completes an event whose closing
-// empty line never came, also when the end of its last line is missing, if
-// whole says that the line's data is all there. It reports whether the stream
-// broke off within a line.
+// End is called when the stream has ended. It completes an event without its
+// closing empty line, and also one without the end of its last line if whole
+// reports that the line's data is complete. It reports whether the stream ended
+// within a line.
 func (e *Events) End(s Stamp, whole func(data []byte) bool, yield func(Event) error) (broken bool, err error) {
 	if data, ok := field(e.line, "data"); ok && whole(data) {
 		return false, e.Feed([]byte("\n\n"), s, yield)
@@ -117,8 +117,8 @@ func lineEnd(p []byte) int {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// take handles one line. carried means that it lies in e.line and will be
-// overwritten by a later read.
+// take handles one line. carried means that it is in e.line and will be overwritten
+// by a later read.
 func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) error) error {
 	if !e.begun {
 		e.begun = true
@@ -156,7 +156,7 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 	return nil
 }
 
-// field is the value of a line if its field has this name.
+// field returns the value of a line if its field has this name.
 func field(line []byte, name string) ([]byte, bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(name))
 	if !ok {

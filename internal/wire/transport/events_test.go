@@ -124,7 +124,7 @@ func TestEventsInOneReadDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Where reads end must not change what is read.
+// The boundaries of reads must not change the events.
 func FuzzEvents(f *testing.F) {
 	f.Add("data: a\n\n: c\r\ndata: b\r\n\r\ndata: [DONE]\n\n", uint16(3), uint16(7))
 	f.Add("\xef\xbb\xbfdata\r\rdata:x\n\ndata: y", uint16(1), uint16(1))

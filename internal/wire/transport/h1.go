@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// An h1Conn is a connection that the client's own HTTP/1.1 speaks over.
+// An h1Conn is a connection of the client's own HTTP/1.1.
 type h1Conn struct {
 	*Conn
 	secure *tls.Conn // on top of Conn; nil without TLS
@@ -31,8 +31,8 @@ func (c *h1Conn) receive(take func(p []byte, s Stamp) bool) error {
 
 func (c *h1Conn) close() { c.drop(true) }
 
-// drop closes the connection. Only one that is in order can say so to the other end of
-// TLS: a server that does not read would have it wait.
+// drop closes the connection. Only one in order sends TLS's close notification: a
+// server that does not read would block it.
 func (c *h1Conn) drop(inOrder bool) {
 	if c.secure != nil && inOrder {
 		_ = c.secure.Close()
@@ -41,9 +41,9 @@ func (c *h1Conn) drop(inOrder bool) {
 	_ = c.Close()
 }
 
-// runH1 carries the request over a connection of its own.
+// runH1 sends the request over an HTTP/1.1 connection of the client.
 func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
-	if o.path == "" || !httpguts.ValidHeaderFieldName(req.Method) { // a method is a token, as a name is
+	if o.path == "" || !httpguts.ValidHeaderFieldName(req.Method) { // a method is a token, like a header name
 		return errors.New("the request has no valid method or path")
 	}
 	if err := checkHeader(req.Header); err != nil {
@@ -62,10 +62,10 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 	}
 }
 
-// requests are buffers for what is written.
+// requests are write buffers.
 var requests = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// checkHeader finds what would break a request.
+// checkHeader rejects headers that would break a request.
 func checkHeader(h http.Header) error {
 	for name, values := range h {
 		if !httpguts.ValidHeaderFieldName(name) || slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
@@ -75,7 +75,8 @@ func checkHeader(h http.Header) error {
 	return nil
 }
 
-// writeRequest puts the whole request in one piece, so that it leaves in one write.
+// writeRequest writes the whole request to one buffer, so that it leaves in one
+// write.
 func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) {
 	b.Reset()
 	b.WriteString(req.Method)
@@ -87,7 +88,7 @@ func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) {
 	if req.Header["User-Agent"] == nil {
 		b.WriteString("User-Agent: pitot\r\n")
 	}
-	_ = req.Header.WriteSubset(b, ownHeaders) // a buffer takes everything
+	_ = req.Header.WriteSubset(b, ownHeaders) // a buffer never fails
 	if noReuse {
 		b.WriteString("Connection: close\r\n")
 	}
@@ -100,7 +101,7 @@ func writeRequest(b *bytes.Buffer, req *Request, o *origin, noReuse bool) {
 	b.Write(req.Body)
 }
 
-// ownHeaders are not the caller's to set.
+// ownHeaders cannot be set by the caller.
 var ownHeaders = map[string]bool{"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Trailer": true}
 
 // connect finds an idle connection or opens one.
@@ -122,8 +123,8 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 		conn *h1Conn
 		err  error
 	}
-	// A goroutine keeps the stack that it once needed, and this one lives as long as
-	// its stream: the deep calls that open a connection are another's.
+	// A goroutine keeps the largest stack it needed, and this one lives as long as
+	// its stream: so another goroutine makes the deep calls that open a connection.
 	done := make(chan opened, 1)
 	go func() {
 		conn, err := x.c.open(ctx, o)
@@ -170,8 +171,8 @@ func (c *h1Conn) handshake(ctx context.Context, base *tls.Config, name string) e
 	return nil
 }
 
-// bigRequest is the size from which a request is written beside the reading, since
-// the server may answer, or hang up, before it has taken all of it.
+// bigRequest is the size from which a request is written concurrently with reading,
+// since the server may answer, or hang up, before it has read all of it.
 const bigRequest = 32 << 10
 
 // converse sends the request and reads the response. again means that the
@@ -183,7 +184,7 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	res := response{x: x}
 	defer func() {
 		x.sent = conn.Sent()
-		x.c.sweep.remove(conn.Conn) // before another request may have it added
+		x.c.sweep.remove(conn.Conn) // before another request may add it
 		if release() && !again && err == nil && res.reusable() && !x.c.cfg.NoReuse {
 			x.c.idle.put(o, conn)
 			return
@@ -209,8 +210,9 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	return false, res.outcome(err, sent)
 }
 
-// written waits for the end of writing. A server may answer without reading all of a
-// request: what is left of one that was answered gets a moment, of another nothing.
+// written waits for the end of writing. A server may answer without reading the
+// whole request: writing then gets a moment to finish; without an answer it is
+// aborted.
 func (c *h1Conn) written(sending <-chan error, answered bool) error {
 	select {
 	case err := <-sending:
@@ -229,7 +231,7 @@ func (c *h1Conn) written(sending <-chan error, answered bool) error {
 	return err
 }
 
-// request writes a request; n is 0 if nothing of it left.
+// request writes a request; n is 0 if no byte left.
 func (c *h1Conn) request(req *Request, o *origin, noReuse bool) (n int, err error) {
 	b := requests.Get().(*bytes.Buffer)
 	defer requests.Put(b)
@@ -240,7 +242,7 @@ func (c *h1Conn) request(req *Request, o *origin, noReuse bool) (n int, err erro
 	return c.Write(b.Bytes())
 }
 
-// take is handed the bytes of each read; it reports whether it wants more.
+// take handles the bytes of each read; it reports whether it wants more.
 func (p *response) take(b []byte, s Stamp) bool {
 	x := p.x
 	if x.first == Never {
@@ -251,14 +253,14 @@ func (p *response) take(b []byte, s Stamp) bool {
 	if p.err = p.feed(b, s); p.err != nil || p.state == complete {
 		return false
 	}
-	if x.enough && !drained { // the rest gets a moment
+	if x.enough && !drained { // drain the rest for a moment
 		x.stopDraining = time.AfterFunc(drainTime, func() { x.cancel(ErrEnough) }).Stop
 	}
 	return true
 }
 
-// outcome is the error of the whole exchange: received is the connection's, sent
-// that of writing.
+// outcome returns the error of the whole exchange: received is that of reading,
+// sent that of writing.
 func (p *response) outcome(received, sent error) error {
 	switch {
 	case p.err != nil:
@@ -273,7 +275,7 @@ func (p *response) outcome(received, sent error) error {
 	return received
 }
 
-// idleConns are open connections that nobody uses.
+// idleConns are open, unused connections.
 type idleConns struct {
 	mu    sync.Mutex
 	conns map[string][]idleConn // by scheme and address, the newest last
@@ -291,8 +293,7 @@ func (o *origin) key() string {
 	return "http " + o.addr
 }
 
-// take removes the newest, nil if there is none younger than limit. Those that are
-// not are closed.
+// take removes the newest, nil if none is younger than limit. It closes older ones.
 func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 	i.mu.Lock()
 	defer i.mu.Unlock()

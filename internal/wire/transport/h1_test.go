@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 )
 
-// Both engines dial alike and ask for the same, whatever a URL looks like.
+// Both engines dial the same address and send the same request for any URL.
 func TestAURLMeansTheSameToBothEngines(t *testing.T) {
 	for _, tt := range []struct{ url, engine, addr, host, path string }{
 		{"http://engine", "h1", "engine:80", "engine", "/"},
@@ -48,7 +48,7 @@ func TestAURLMeansTheSameToBothEngines(t *testing.T) {
 	}
 }
 
-// What a server says on an idle connection is no answer to the next request.
+// Data from a server on an idle connection is not an answer to the next request.
 func TestAnIdleConnectionThatSpokeIsNotUsed(t *testing.T) {
 	for _, after := range []string{"", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"} {
 		l, _ := listen(t, false)

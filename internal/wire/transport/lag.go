@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// lagCounts is a histogram of delays: eight buckets to each doubling, from a
-// microsecond up. Every connection has its own, so that counting shares nothing.
+// lagCounts is a histogram of delays: eight buckets per doubling, from a
+// microsecond up. Every connection has its own, so counting needs no sharing.
 type lagCounts struct {
 	count [lagBuckets]uint32
 	max   int64
 }
 
 const (
-	lagUnit    = 10 // log2 of the smallest delay told apart, in ns
-	lagSub     = 3  // log2 of the buckets to a doubling
+	lagUnit    = 10 // log2 of the smallest delay distinguished, in ns
+	lagSub     = 3  // log2 of the buckets per doubling
 	lagBuckets = 1 + (36-lagUnit)<<lagSub
 )
 
@@ -25,8 +25,8 @@ func (l *lagCounts) add(ns int64) {
 	l.max = max(l.max, ns)
 }
 
-// lagBucket finds a delay's bucket; the first one takes all that is shorter than a
-// microsecond, the last one all that is longer than a minute.
+// lagBucket returns a delay's bucket; the first one takes everything shorter than a
+// microsecond, the last one everything longer than a minute.
 func lagBucket(ns int64) int {
 	units := uint64(max(ns>>(lagUnit-lagSub), 1))
 	octave := bits.Len64(units) - 1 - lagSub
@@ -57,7 +57,7 @@ func (l *lagCounts) merge(other *lagCounts) {
 	l.max = max(l.max, other.max)
 }
 
-// total is how many there are.
+// total is the number of delays.
 func (l *lagCounts) total() (n int) {
 	for _, c := range l.count {
 		n += int(c)
@@ -65,8 +65,8 @@ func (l *lagCounts) total() (n int) {
 	return n
 }
 
-// quantile is the delay that a share q of all did not exceed, to an eighth of its
-// size.
+// quantile returns the delay that a share q of all did not exceed, to an eighth of
+// its value.
 func (l *lagCounts) quantile(q float64) time.Duration {
 	rank := int(math.Ceil(q * float64(l.total())))
 	for i, n := range l.count {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A quantile is that of the delays themselves, to an eighth of its size.
+// A quantile equals that of the delays themselves, to an eighth of its value.
 func TestLagQuantiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delays := rapid.SliceOfN(rapid.Int64Range(0, 1<<rapid.IntRange(1, 35).Draw(t, "size")), 1, 200).Draw(t, "delays")

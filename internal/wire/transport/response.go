@@ -13,18 +13,18 @@ import (
 	"sync"
 )
 
-// A response is read as its bytes come, without a buffer of its own: what of the
-// body lies in a read is handed on in place. Only a head, and a line of the
-// chunked coding that a read cut in two, are kept.
+// A response is parsed as its bytes arrive, without a buffer: the part of the body
+// in a read is passed on in place. Only a head, or a line of the chunked coding
+// split across reads, is stored.
 type response struct {
 	x         *exchange
 	state     stage
-	held      []byte // the part of a head or of a line that came in earlier reads
+	held      []byte // the part of a head or of a line from earlier reads
 	left      int64  // bytes of the body, or of the HTTP chunk, still to come
-	keepAlive bool   // the server leaves the connection open
-	begun     bool   // something came
-	broken    bool   // the connection is not fit for another request
-	err       error  // the receiver's, or what is wrong with the response
+	keepAlive bool   // the server keeps the connection open
+	begun     bool   // at least one byte came
+	broken    bool   // the connection cannot carry another request
+	err       error  // the receiver's, or that of the response
 }
 
 // A stage is the part of a response that comes next.
@@ -32,10 +32,10 @@ type stage int
 
 const (
 	head     stage = iota
-	untilEOF       // a body that ends with the connection
-	size           // the line with the size of an HTTP chunk
-	chunk          // the bytes of one
-	ending         // the line end after them
+	untilEOF       // a body terminated by the end of the connection
+	size           // the size line of an HTTP chunk
+	chunk          // the bytes of a chunk
+	ending         // the line end after a chunk
 	trailer        // lines after the last one
 	length         // a body of known length
 	complete
@@ -44,7 +44,7 @@ const (
 // errResponse is a response that is not HTTP/1.1.
 var errResponse = errors.New("malformed HTTP response")
 
-// begins is how every response does.
+// begins is the beginning of every response.
 const begins = "HTTP/"
 
 // maxLine is the longest line of the chunked coding.
@@ -69,7 +69,7 @@ func (p *response) feed(b []byte, s Stamp) (err error) {
 			return p.x.data(b, s)
 		case size, ending, trailer:
 			b, err = p.takeLine(b)
-		case complete: // nobody asked for this
+		case complete: // unexpected data
 			p.broken = true
 			return nil
 		}
@@ -82,12 +82,12 @@ func (p *response) takeHead(b []byte) (rest []byte, err error) {
 	from := max(0, len(p.held)-3) // the end may lie across reads
 	p.held = append(p.held, b...)
 	if n := min(len(p.held), len(begins)); string(p.held[:n]) != begins[:n] { // others may greet and then wait
-		return nil, fmt.Errorf("%w: it begins with %.80q", errResponse, p.held)
+		return nil, fmt.Errorf("%w: begins with %.80q", errResponse, p.held)
 	}
 	end, after := headEnd(p.held, from)
 	if end < 0 {
 		if len(p.held) > maxHeadSize {
-			return nil, fmt.Errorf("%w: its head is larger than %d bytes", errResponse, maxHeadSize)
+			return nil, fmt.Errorf("%w: head is larger than %d bytes", errResponse, maxHeadSize)
 		}
 		return nil, nil
 	}
@@ -97,8 +97,7 @@ func (p *response) takeHead(b []byte) (rest []byte, err error) {
 	return b[len(b)-beyond:], err
 }
 
-// headEnd finds the empty line that ends a head: where it begins and where it
-// ends, or -1.
+// headEnd finds the empty line that ends a head: its beginning and its end, or -1.
 func headEnd(b []byte, from int) (begin, end int) {
 	for i := from; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], '\n')
@@ -120,8 +119,8 @@ func headEnd(b []byte, from int) (begin, end int) {
 // heads are readers for heads.
 var heads = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 
-// parseHead reads the status line and the headers, and from them how the body is
-// framed.
+// parseHead reads the status line, the headers, and from them the framing of the
+// body.
 func (p *response) parseHead(b []byte) error {
 	lines := heads.Get().(*bufio.Reader)
 	defer heads.Put(lines)
@@ -136,7 +135,7 @@ func (p *response) parseHead(b []byte) error {
 	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
 	status, err := strconv.Atoi(code)
 	if !ok || err != nil || len(code) != 3 || status < 100 {
-		return fmt.Errorf("%w: its status line is %.80q", errResponse, line)
+		return fmt.Errorf("%w: status line %.80q", errResponse, line)
 	}
 	fields, err := r.ReadMIMEHeader()
 	if err != nil {
@@ -157,7 +156,7 @@ func (p *response) parseHead(b []byte) error {
 	return nil
 }
 
-// frame decides where the body ends.
+// frame decides how the body ends.
 func (p *response) frame(status int, header http.Header) error {
 	coding := header["Transfer-Encoding"]
 	lengths := header["Content-Length"]
@@ -166,7 +165,7 @@ func (p *response) frame(status int, header http.Header) error {
 		p.state = complete
 	case len(coding) > 0:
 		if len(coding) != 1 || !strings.EqualFold(strings.TrimSpace(coding[0]), "chunked") {
-			return fmt.Errorf("%w: its transfer encoding is %.80q", errResponse, coding)
+			return fmt.Errorf("%w: transfer encoding %.80q", errResponse, coding)
 		}
 		p.state = size
 	case len(lengths) > 0:
@@ -177,7 +176,7 @@ func (p *response) frame(status int, header http.Header) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%w: its content length is %.80q", errResponse, lengths)
+			return fmt.Errorf("%w: content length %.80q", errResponse, lengths)
 		}
 		if p.left, p.state = int64(n), length; n == 0 {
 			p.state = complete
@@ -188,7 +187,7 @@ func (p *response) frame(status int, header http.Header) error {
 	return nil
 }
 
-// has tells whether a header's list of words has one.
+// has reports whether a comma-separated header contains a word.
 func has(h http.Header, name, word string) bool {
 	for _, line := range h[name] {
 		for w := range strings.SplitSeq(line, ",") {
@@ -200,12 +199,12 @@ func has(h http.Header, name, word string) bool {
 	return false
 }
 
-// takeLine takes a line of the chunked coding, if b has its end.
+// takeLine takes a line of the chunked coding, if b contains its end.
 func (p *response) takeLine(b []byte) (rest []byte, err error) {
 	i := bytes.IndexByte(b, '\n')
 	if i < 0 {
 		if p.held = append(p.held, b...); len(p.held) > maxLine {
-			return nil, fmt.Errorf("%w: a line of its chunked encoding is too long", errResponse)
+			return nil, fmt.Errorf("%w: line of the chunked encoding is too long", errResponse)
 		}
 		return nil, nil
 	}
@@ -217,12 +216,12 @@ func (p *response) takeLine(b []byte) (rest []byte, err error) {
 	return b[i+1:], p.line(bytes.TrimSuffix(line, []byte("\r")))
 }
 
-// line reads one.
+// line parses one line.
 func (p *response) line(text []byte) error {
 	switch p.state {
 	case ending:
 		if len(text) > 0 {
-			return fmt.Errorf("%w: a chunk goes on beyond its size", errResponse)
+			return fmt.Errorf("%w: chunk exceeds its size", errResponse)
 		}
 		p.state = size
 	case trailer:
@@ -232,7 +231,7 @@ func (p *response) line(text []byte) error {
 	default:
 		n, ok := chunkSize(text)
 		if !ok {
-			return fmt.Errorf("%w: the size of a chunk is %.80q", errResponse, text)
+			return fmt.Errorf("%w: chunk size %.80q", errResponse, text)
 		}
 		if p.left, p.state = n, chunk; n == 0 {
 			p.state = trailer
@@ -241,7 +240,7 @@ func (p *response) line(text []byte) error {
 	return nil
 }
 
-// chunkSize reads a hexadecimal number that an extension may follow.
+// chunkSize parses a hexadecimal number, optionally followed by an extension.
 func chunkSize(text []byte) (n int64, ok bool) {
 	text, _, _ = bytes.Cut(text, []byte(";"))
 	text = bytes.TrimRight(text, " \t")
@@ -264,7 +263,7 @@ func chunkSize(text []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// end is the error of a connection that ended here; sent is that of writing.
+// end returns the error of a connection that ended here; sent is that of writing.
 func (p *response) end(sent error) error {
 	switch {
 	case p.state == untilEOF:

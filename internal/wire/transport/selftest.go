@@ -11,39 +11,39 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// A Check is how near the truth the stamps of this machine are. A write to itself
-// is the truth: the bytes came between the instants before and after it.
+// A Check measures the accuracy of this machine's timestamps, with writes to
+// itself: the bytes arrived between the instants before and after the write.
 //
-//	before ──── kernel's stamp ──── after ─────────── read
-//	      │─ error ─│─────────────── lag ──────────────│
+//	before ──── kernel timestamp ──── after ─────────── read
+//	      │── error ──│──────────────── lag ──────────────│
 //
-// The error is no more than it looks: the way through the kernel is a part of it.
+// The true error is smaller, since it includes the path through the kernel.
 type Check struct {
 	Writes  int // each read alone, before the next
-	Stamped int // by the kernel
-	Inside  int // stamped between before and after, give or take a microsecond
-	// Bare are the reads before these without a stamp, while the kernel was turning
-	// stamping on, and Waited is how long that took.
+	Stamped int // with a kernel timestamp
+	Inside  int // timestamped between before and after, to within a microsecond
+	// Bare counts the earlier reads without a timestamp, while the kernel was
+	// enabling timestamps; Waited is the duration of that.
 	Bare   int
 	Waited time.Duration
-	Error  Spread // from before the write to the kernel's stamp
-	Lag    Spread // from the kernel's stamp to the read's return
+	Error  Spread // from before the write to the kernel's timestamp
+	Lag    Spread // from the kernel's timestamp to the read's return
 }
 
 // A Spread is a distribution of durations.
 type Spread struct{ Median, P99, Max time.Duration }
 
-// Of the self-test.
+// Parameters of the self-test.
 const (
 	checkWrites = 200
 	checkSpace  = 300 * time.Microsecond // between two writes
-	checkWait   = 500 * time.Millisecond // for the first stamp
+	checkWait   = 500 * time.Millisecond // for the first timestamp
 	checkLimit  = 2 * time.Second        // for all of it
 	checkSlack  = int64(time.Microsecond)
 )
 
-// SelfTest measures the stamps of this machine over loopback, in about 70 ms. No
-// stamps at all are no error: Stamped is 0.
+// SelfTest measures the timestamps of this machine over loopback, in about 70 ms.
+// It is not an error if there are none: Stamped is 0.
 func SelfTest(ctx context.Context, clk *clock.Clock) (Check, error) {
 	p, err := connectSelf(ctx, clk)
 	if err != nil {
@@ -56,19 +56,19 @@ func SelfTest(ctx context.Context, clk *clock.Clock) (Check, error) {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return Check{}, fmt.Errorf("stamp what we write to ourselves: %w", err)
+		return Check{}, fmt.Errorf("timestamp writes to ourselves: %w", err)
 	}
 	return c, nil
 }
 
-// A selfPair is a connection of this process to itself, with a goroutine that reads.
+// A selfPair is a connection of this process to itself, with a reading goroutine.
 type selfPair struct {
 	clock    *clock.Clock
 	near     *Conn
 	far      *Conn
 	timer    *clock.Timer
 	arrivals chan Stamp // of each byte; closed when there are no more
-	end      error      // why not, once arrivals is closed
+	end      error      // the reason, once arrivals is closed
 }
 
 func connectSelf(ctx context.Context, clk *clock.Clock) (*selfPair, error) {
@@ -108,7 +108,7 @@ func (p *selfPair) receive() {
 	}
 }
 
-// hangUp ends what waits.
+// hangUp ends all waits.
 func (p *selfPair) hangUp() {
 	_ = p.near.Close()
 	_ = p.far.Close()
@@ -121,8 +121,8 @@ func (p *selfPair) close() {
 	}
 }
 
-// send writes a byte in a moment and tells the instants around the write, and what
-// the reader had.
+// send writes a byte after a pause and returns the instants around the write, and
+// the reader's stamp.
 func (p *selfPair) send() (before, after int64, s Stamp, err error) {
 	p.timer.Reset(checkSpace)
 	<-p.timer.C
@@ -138,7 +138,7 @@ func (p *selfPair) send() (before, after int64, s Stamp, err error) {
 	return p.near.Sent(), after, s, err
 }
 
-// check waits for the first stamp, and then counts and measures.
+// check waits for the first timestamp, and then counts and measures.
 func (p *selfPair) check() (Check, error) {
 	c := Check{}
 	start := p.clock.Now()
@@ -173,7 +173,7 @@ func (p *selfPair) check() (Check, error) {
 	return c, nil
 }
 
-// spread sums up durations: each figure is one of them.
+// spread summarizes durations: each figure is one of them.
 func spread(ns []int64) Spread {
 	if len(ns) == 0 {
 		return Spread{}

@@ -42,7 +42,7 @@ func TestSelfTestEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.hangUp() // as in the middle of it
+	p.hangUp() // as in the middle of the test
 	if c, err := p.check(); err == nil {
 		t.Errorf("%+v over a closed connection", c)
 	}

@@ -34,7 +34,8 @@ func (c *Client) roundTripper() *http.Transport {
 	return rt
 }
 
-// A stdExchange is what net/http tells of one request, from goroutines of its own.
+// A stdExchange holds the events of one request in net/http, reported from its
+// goroutines.
 type stdExchange struct {
 	*exchange
 	conns       int
@@ -43,7 +44,7 @@ type stdExchange struct {
 	reads       uint64               // of a body without a Conn
 }
 
-// runStd carries the request by net/http.
+// runStd sends the request with net/http.
 func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	s := &stdExchange{exchange: x}
 	s.left.Store(Never)
@@ -57,7 +58,7 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 		hreq.Header = req.Header
 	}
 	if x.c.cfg.HTTP2 || repeatable(hreq.Header) {
-		hreq.GetBody = nil // else what the server refused or did not answer would be sent again
+		hreq.GetBody = nil // otherwise a refused or unanswered request would be sent again
 	}
 	if host := hreq.Header.Get("Host"); host != "" {
 		hreq.Host = host
@@ -72,8 +73,8 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	return s.read(resp.Body)
 }
 
-// repeatable tells headers by which net/http takes a request for one that does no
-// harm when it is sent twice.
+// repeatable reports whether net/http would consider a request idempotent because
+// of its headers.
 func repeatable(h http.Header) bool {
 	return h["Idempotency-Key"] != nil || h["X-Idempotency-Key"] != nil
 }
@@ -102,14 +103,14 @@ func (s *stdExchange) hooks() *httptrace.ClientTrace {
 			at := s.c.Now()
 			if conn := s.over.Load(); conn != nil {
 				at = conn.Last().At
-				s.left.Store(conn.Sent()) // at the end of the answer it may be another request's
+				s.left.Store(conn.Sent()) // at the end of the answer it may belong to another request
 			}
 			s.first.Store(at)
 		},
 	}
 }
 
-// under is the stamping connection below TLS.
+// under returns the timestamping connection below TLS.
 func under(c net.Conn) *Conn {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
@@ -118,11 +119,11 @@ func under(c net.Conn) *Conn {
 	return conn
 }
 
-// settle writes down what the hooks were told.
+// settle stores the values from the hooks.
 func (s *stdExchange) settle() {
 	s.sent, s.exchange.first = s.left.Load(), s.first.Load()
 	if conn := s.over.Load(); conn != nil && s.exchange.first == Never {
-		s.sent = conn.Sent() // nobody else's: without an answer it is not given back
+		s.sent = conn.Sent() // not shared: without an answer it is not given back
 	}
 	s.redials = max(0, s.conns-1)
 }
@@ -151,7 +152,7 @@ func (s *stdExchange) read(body io.Reader) error {
 	}
 }
 
-// stamp is that of what was just read.
+// stamp returns the stamp of the latest read.
 func (s *stdExchange) stamp(conn *Conn) Stamp {
 	if conn != nil {
 		return conn.Last()

@@ -8,8 +8,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// net/http gives a connection back at the end of an answer, before it tells: another
-// request may have been written by then.
+// net/http releases a connection at the end of an answer, before it reports that:
+// another request may have been written by then.
 func TestASentInstantIsOfItsOwnRequest(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A sweep looks now and then after the connections that are being read. Its
-// goroutine lives while there are any.
+// A sweep periodically checks the connections that are being read. Its goroutine
+// lives while there are any.
 type sweep struct {
 	mu      sync.Mutex
 	conns   map[*Conn]struct{}
 	running bool
 }
 
-// add has a connection looked after until remove.
+// add has a connection checked until remove.
 func (s *sweep) add(c *Conn) {
 	if !c.raw.stamps() {
 		return
@@ -37,7 +37,7 @@ func (s *sweep) remove(c *Conn) {
 }
 
 func (s *sweep) run() {
-	tick := time.NewTicker(hush)
+	tick := time.NewTicker(quietPeriod)
 	defer tick.Stop()
 	var conns []*Conn
 	probe := newProbe()
@@ -51,7 +51,7 @@ func (s *sweep) run() {
 	}
 }
 
-// list appends the connections; with none the goroutine has to end.
+// list appends the connections; if there are none the goroutine must end.
 func (s *sweep) list(to []*Conn) []*Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,5 +62,5 @@ func (s *sweep) list(to []*Conn) []*Conn {
 	return to
 }
 
-// hush is how long after a read it is checked that the connection still stands.
-const hush = 250 * time.Millisecond
+// quietPeriod is the time after a read before the connection is checked.
+const quietPeriod = 250 * time.Millisecond

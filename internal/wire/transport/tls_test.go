@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// listen opens a listener on loopback, with TLS if secure, and makes what a client
-// needs to trust it.
+// listen opens a listener on loopback, with TLS if secure, and the config with
+// which a client trusts it.
 func listen(t *testing.T, secure bool) (net.Listener, *tls.Config) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

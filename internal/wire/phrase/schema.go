@@ -1,4 +1,4 @@
-package apiserver
+package phrase
 
 import (
 	"bytes"
@@ -11,21 +11,31 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+const (
+	notString = "Input should be a valid string"
+	notList   = "Input should be a valid list"
+	notDict   = "Input should be a valid dictionary"
+	notObject = notDict + " or object to extract fields from"
+)
+
 // A schema reads typed fields out of a JSON body and notes what does not fit,
 // so that everything wrong is told at once. Numbers and booleans written as
 // strings are taken, as pydantic takes them. A null leaves the field as it is.
-type schema struct{ bad []invalid }
+type schema struct {
+	nest string // the object that is read, with a dot, unless it is the body
+	bad  []invalid
+}
 
 func (s *schema) note(loc, kind, msg string) {
-	s.bad = append(s.bad, invalid{kind: kind, loc: loc, msg: msg})
+	s.bad = append(s.bad, invalid{kind: kind, loc: "body." + s.nest + loc, msg: msg})
 }
 
 // err is everything noted, or nil.
-func (s *schema) err() *apiError {
+func (s *schema) err() *Error {
 	if len(s.bad) == 0 {
 		return nil
 	}
-	return schemaError(s.bad)
+	return schemaError(s.bad...)
 }
 
 func (s *schema) str(loc string, v gjson.Result, dst *string) {
@@ -34,7 +44,7 @@ func (s *schema) str(loc string, v gjson.Result, dst *string) {
 	case gjson.String:
 		*dst = v.Str
 	default:
-		s.note(loc, "string_type", "Input should be a valid string")
+		s.note(loc, "string_type", notString)
 	}
 }
 
@@ -101,19 +111,59 @@ func (s *schema) integer(loc string, v gjson.Result, dst *int, set *bool) {
 	}
 }
 
+// ids reads a list of token ids. Those beyond the vocabulary are taken too: a client
+// may well have another tokenizer, and only their number and identity matter here.
+func (s *schema) ids(loc string, list gjson.Result) []int32 {
+	if ids, ok := plainIDs(list.Raw); ok {
+		return ids
+	}
+	var out []int32
+	for i, e := range list.Array() {
+		id := -1
+		before := len(s.bad)
+		at := loc + "." + strconv.Itoa(i)
+		if e.Type != gjson.Number {
+			s.note(at, "int_type", "Input should be a valid integer")
+			continue
+		}
+		s.integer(at, e, &id, nil)
+		if len(s.bad) == before && (id < 0 || id > math.MaxInt32) {
+			s.note(at, "greater_than_equal", "Input should be greater than or equal to 0 and fit 31 bits")
+		}
+		out = append(out, int32(id))
+	}
+	return out
+}
+
+// plainIDs reads a list of numbers of digits alone, in one walk: a prompt may be long.
+func plainIDs(list string) (ids []int32, ok bool) {
+	ids = make([]int32, 0, strings.Count(list, ",")+1)
+	id, digits := 0, 0
+	for i := 1; i < len(list); i++ {
+		switch c := list[i]; {
+		case '0' <= c && c <= '9' && digits < 10:
+			id, digits = 10*id+int(c-'0'), digits+1
+		case (c == ',' || c == ']') && digits > 0 && id <= math.MaxInt32:
+			ids = append(ids, int32(id))
+			id, digits = 0, 0
+		case c != ' ':
+			return nil, false
+		}
+	}
+	return ids, true
+}
+
 // parseObject reads a body that must be a JSON object.
-func parseObject(body []byte) (gjson.Result, *apiError) {
+func parseObject(body []byte) (gjson.Result, *Error) {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return gjson.Result{}, schemaError([]invalid{{"missing", "body", "Field required"}})
+		return gjson.Result{}, schemaError(invalid{"missing", "body", "Field required"})
 	}
 	if nestedDeeper(body, 200) || !gjson.ValidBytes(body) {
 		return gjson.Result{}, jsonError(body)
 	}
 	v := gjson.ParseBytes(body)
 	if !v.IsObject() {
-		return gjson.Result{}, schemaError([]invalid{
-			{"model_attributes_type", "body", "Input should be a valid dictionary or object to extract fields from"},
-		})
+		return gjson.Result{}, schemaError(invalid{"model_attributes_type", "body", notObject})
 	}
 	return v, nil
 }
@@ -121,6 +171,9 @@ func parseObject(body []byte) (gjson.Result, *apiError) {
 // nestedDeeper tells whether brackets are nested beyond limit: the JSON reader
 // recurses, and the body comes from outside.
 func nestedDeeper(body []byte, limit int) bool {
+	if bytes.Count(body, []byte("["))+bytes.Count(body, []byte("{")) <= limit {
+		return false
+	}
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
@@ -146,12 +199,12 @@ func nestedDeeper(body []byte, limit int) bool {
 }
 
 // jsonError finds where body stops being JSON.
-func jsonError(body []byte) *apiError {
+func jsonError(body []byte) *Error {
 	var at int64
 	var v any
 	if e := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(body, &v), &e) {
 		at = e.Offset
 	}
 	loc := "body." + strconv.FormatInt(at, 10)
-	return schemaError([]invalid{{"json_invalid", loc, "JSON decode error"}})
+	return schemaError(invalid{"json_invalid", loc, "JSON decode error"})
 }

@@ -1,0 +1,22 @@
+// Package phrase says how a server words the protocols of inference servers: the
+// events of a stream, whole answers, usage and errors, and what a request asks for.
+//
+// A [Protocol] is a row of a table: its routes, what reads its requests, and what
+// stands around the tokens of its answers. A server reads a request, settles the
+// plain values of its [Answer], and appends bytes:
+//
+//	                    Read                        Stream
+//	route, body ──▶ Protocol ──▶ Request ┈┈▶ Answer ──▶ Writer ──▶ Accept
+//	                                                               Begin
+//	              data: {"id":…,"choices":[{"text":" ┃ The ┃ "}]}  Event, Event, …
+//	              data: {"id":…,"usage":{…}}                       Total
+//	              data: [DONE]                                     End
+//
+// What is the same in all events is rendered once, so that an event is a few copies
+// into the caller's buffer and takes no allocation. The tokens come from a [Source]:
+// the simulated engine draws them, the truth server has a list of them.
+//
+// The words are those of vLLM, of SGLang and of the other servers that clients
+// speak to. When a token leaves, and what is refused for being too long, is the
+// server's to decide: nothing here has a clock, a connection or a tokenizer.
+package phrase
