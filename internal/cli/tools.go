@@ -23,3 +23,13 @@ var reader = sync.OnceValue(func() *ingest.Reader { return ingest.NewReader(tool
 
 // rules are the definitions of those whose figures can be made of a trace.
 func rules() metrics.Rules { return tool.Rules(tools()) }
+
+// toolNamed is one of them, none if it is not known.
+func toolNamed(name string) tool.Tool {
+	for _, t := range tools() {
+		if t.Name == name {
+			return t
+		}
+	}
+	return tool.Tool{}
+}

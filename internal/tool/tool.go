@@ -6,11 +6,22 @@
 package tool
 
 import (
+	"io"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
+
+// A Report is what a tool prints of a run.
+type Report interface {
+	WriteTable(w io.Writer) error
+	// Notes say where a figure is far from what its label promises.
+	Notes() []plan.Message
+}
 
 // A Tool is a load generator that is not Pitot.
 type Tool struct {
@@ -18,8 +29,15 @@ type Tool struct {
 	Program string // as its users know it: vllm bench serve
 	// Definitions make its figures of a trace; nil: only the tool itself can.
 	Definitions *metrics.Definitions
-	Result      result.Format // of its files
-	Log         *Log          // nil: it prints no table that people paste
+	// Report is that of a run, in one of the forms, or where form is empty in the run's
+	// own or else the first of them; nil: there is none.
+	Report func(t *trace.Trace, form string) (Report, error)
+	Forms  []string
+	// Datasets and Arrivals are the kinds that are the tool's.
+	Datasets map[string]workload.Kind
+	Arrivals map[string]func() workload.Arrival
+	Result   result.Format // of its files
+	Log      *Log          // nil: it prints no table that people paste
 	// Plan is what arguments ask for that are told of a run, as far as they go.
 	Plan func(Told) trace.Plan
 }

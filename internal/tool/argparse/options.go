@@ -261,3 +261,11 @@ func Value[T any](v *T) (value T) {
 	}
 	return value
 }
+
+// Names are texts of a type of their own as choices.
+func Names[T ~string](all []T) (names []string) {
+	for _, v := range all {
+		names = append(names, string(v))
+	}
+	return names
+}

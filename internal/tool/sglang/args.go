@@ -144,7 +144,7 @@ func Parse(args []string) (*Args, error) {
 func (a *Args) takeOwn(args []string) (rest []string, err error) {
 	own := argparse.Parser{Plain: true, Options: []argparse.Option{
 		argparse.Valued("dialect-version", &a.DialectVersion, func(s string) (Version, error) {
-			s, err := argparse.OneOf(names(Versions()))(s)
+			s, err := argparse.OneOf(argparse.Names(Versions()))(s)
 			return Version(s), err
 		}, nil),
 		argparse.Flag("require-valid", &a.RequireValid),
@@ -167,13 +167,6 @@ func (a *Args) takeOwn(args []string) (rest []string, err error) {
 		args = args[n:]
 	}
 	return rest, nil
-}
-
-func names[T ~string](all []T) (out []string) {
-	for _, v := range all {
-		out = append(out, string(v))
-	}
-	return out
 }
 
 // otherVersion adds to the error of a command line that another version can read

@@ -6,6 +6,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/sglang/dataset"
 )
 
 // Tool is sglang.bench_serving.
@@ -13,6 +14,7 @@ func Tool() tool.Tool {
 	definitions := Definitions()
 	return tool.Tool{
 		Name: "sglang", Program: "sglang.bench_serving", Definitions: &definitions, Result: Format(),
+		Report: report, Forms: argparse.Names(Versions()), Datasets: dataset.Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{
 			Table: Table(), Settings: tableSettings,
@@ -22,6 +24,14 @@ func Tool() tool.Tool {
 			Commands: `\bsglang\.(?:bench_serving|launch_server)\b`,
 		},
 	}
+}
+
+func report(t *trace.Trace, form string) (tool.Report, error) {
+	r, err := NewReport(t, form)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // tableSettings are the arguments that a table tells.

@@ -174,16 +174,8 @@ func (a *Args) requestOptions() []argparse.Option {
 		argparse.Flag("skip-tokenizer-init", &a.SkipTokenizerInit), argparse.Flag("insecure", &a.Insecure),
 		argparse.Flag("plot-timeline", &a.PlotTimeline), argparse.String("timeline-itl-thresholds", &a.TimelineITLThresholds),
 		argparse.Flag("plot-dataset-stats", &a.PlotDatasetStats),
-		argparse.Silent(argparse.Choice("dialect-version", &a.DialectVersion, versionNames()...)), argparse.Silent(argparse.Flag("require-valid", &a.RequireValid)),
+		argparse.Silent(argparse.Choice("dialect-version", &a.DialectVersion, argparse.Names(Versions())...)), argparse.Silent(argparse.Flag("require-valid", &a.RequireValid)),
 	}
-}
-
-func versionNames() []string {
-	var names []string
-	for _, v := range Versions() {
-		names = append(names, string(v))
-	}
-	return names
 }
 
 // maskedHeaders prints whether there are headers, which may be secrets.

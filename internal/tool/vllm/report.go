@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
@@ -72,6 +73,26 @@ func (r *Report) adopt(o *trace.Origin) {
 			Median: 1000 * value("probe.median"), P99: 1000 * value("probe.p99"), Max: 1000 * value("probe.max"),
 		}
 	}
+}
+
+// reportPeak is where a figure is far from its label, in the words of show/words.
+const reportPeak plan.Code = "vllm.report-peak"
+
+// manyTokens is how many a chunk has in the mean where some have several.
+const manyTokens = 1.005
+
+// Notes say where a figure is far from what its label promises.
+func (r *Report) Notes() []plan.Message {
+	f, chunks := r.Figures, 0
+	for _, q := range f.Requests {
+		if q.OK {
+			chunks += 1 + len(q.ITL)
+		}
+	}
+	if f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 && float64(f.TotalOutput) > manyTokens*float64(chunks) {
+		return []plan.Message{plan.Say(reportPeak)}
+	}
+	return nil
 }
 
 // hasGoodput reports whether there are limits, or were when an imported run was

@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
 )
 
 // Tool is `vllm bench serve`.
@@ -17,6 +18,7 @@ func Tool() tool.Tool {
 	definitions := Definitions()
 	return tool.Tool{
 		Name: "vllm", Program: "vllm bench serve", Definitions: &definitions, Result: Format(),
+		Report: report, Forms: argparse.Names(Versions()), Datasets: dataset.Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{
 			Table: Table(), Settings: tableSettings, Load: readLoad,
@@ -27,6 +29,14 @@ func Tool() tool.Tool {
 			Commands: `\bvllm (?:bench )?serve\b|\bbenchmark_serving\.py\b|\bvllm\.entrypoints\b`,
 		},
 	}
+}
+
+func report(t *trace.Trace, form string) (tool.Report, error) {
+	r, err := NewReport(t, form)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // tableSettings are the arguments that a table tells. By which process requests arrived
