@@ -161,7 +161,6 @@ type Workload struct {
 	// Warmup is one round of requests to warm up with, where the dataset has its own.
 	Warmup []Request
 	Turns  bool // they are conversations, each of which takes one place in the gate
-	Timed  bool // they are sent at their own times
 	// Lines and Start are what the tool that the dataset is of prints when it has made
 	// them, and when it begins to send them.
 	Lines, Start []string

@@ -198,65 +198,40 @@ func (a *Args) requests() int { return max(0, a.NumPrompts) }
 func (a *Args) dataset() (workload.Dataset, map[string]string, error) {
 	flags := map[string]string{"data": "--dataset-path", "requests": "--num-prompts", "skip_template": "--skip-chat-template"}
 	data, common := argparse.Value(a.DatasetPath), a.common()
-	switch a.DatasetName {
-	case "random", "random-mm", "random-rerank":
-		return a.random(flags)
-	case "prefix_repetition":
-		return a.prefixRepetition(flags), flags, nil
-	case "hf":
-		return a.hf(flags), flags, nil
-	case "timed_trace":
-		return a.timedTrace(flags), flags, nil
-	case "burstgpt":
-		d := &dataset.BurstGPT{Sending: common.Sending}
-		d.Data = data
-		return d, flags, nil
-	case "sharegpt":
-		return &dataset.ShareGPT{
-			Data: data, Output: a.output(argparse.Value(a.ShareGPTOutputLen)), NoShuffle: a.DisableShuffle, NoOversample: a.NoOversample, Sending: common.Sending,
-		}, flags, nil
-	case "sonnet":
+	made := dataset.Kinds()["vllm."+a.DatasetName].New()
+	switch d := made.(type) {
+	case *dataset.PrefixRepetition:
+		a.prefixRepetition(d, flags)
+	case *dataset.ShareGPT:
+		d.Data, d.Output, d.NoShuffle, d.NoOversample, d.Sending = data, a.output(argparse.Value(a.ShareGPTOutputLen)), a.DisableShuffle, a.NoOversample, common.Sending
+	case *dataset.BurstGPT:
+		d.Data, d.Sending = data, common.Sending
+	case *dataset.Sonnet:
 		flags["input_len"], flags["prefix_len"], flags["output_len"] = "--sonnet-input-len", "--sonnet-prefix-len", "--sonnet-output-len"
-		d := &dataset.Sonnet{Input: a.SonnetInput, Prefix: a.SonnetPrefix, Output: a.SonnetOutput, Sending: common.Sending}
-		d.Data = data
-		return d, flags, nil
-	case "spec_bench", "speed_bench":
-		return a.questions(flags), flags, nil
-	}
-	return a.custom(flags), flags, nil
-}
-
-// questions are the datasets spec_bench and speed_bench.
-func (a *Args) questions(flags map[string]string) workload.Dataset {
-	if a.is("spec_bench") {
+		d.Data, d.Input, d.Prefix, d.Output, d.Sending = data, a.SonnetInput, a.SonnetPrefix, a.SonnetOutput, common.Sending
+	case *dataset.SpecBench:
 		flags["output_len"], flags["category"] = a.ownOutput("--spec-bench-output-len"), "--spec-bench-category"
-		d := new(dataset.SpecBench)
-		d.Data, d.Category, d.Output, d.Common = argparse.Value(a.DatasetPath), argparse.Value(a.SpecBenchCategory), a.output(a.SpecBenchOutputLen), a.common()
-		return d
+		d.Data, d.Category, d.Output, d.Common = data, argparse.Value(a.SpecBenchCategory), a.output(a.SpecBenchOutputLen), common
+	case *dataset.SpeedBench:
+		flags["output_len"], flags["category"], flags["subset"] = "--speed-bench-output-len", "--speed-bench-category", "--speed-bench-dataset-subset"
+		d.Data, d.Subset, d.Category, d.Output, d.Common = data, a.SpeedSubset, argparse.Value(a.SpeedCategory), a.SpeedOutputLen, common
+	case *dataset.TimedTrace:
+		a.timedTrace(d, flags)
+	case *dataset.HF:
+		a.hf(d, flags)
+	case *dataset.CustomImage:
+		flags["output_len"] = a.ownOutput("--custom-output-len")
+		d.Data, d.Output, d.Inline, d.Common = data, a.customOutput(), a.EnsureClientSideData, common
+	case *dataset.CustomAudio:
+		flags["output_len"] = a.ownOutput("--custom-output-len")
+		d.Data, d.Output, d.Chat, d.Common = data, max(a.customOutput(), 0), a.EnableMultimodalChat, common
+	case *dataset.Custom:
+		flags["output_len"] = a.ownOutput("--custom-output-len")
+		d.Data, d.Output, d.Common = data, max(a.customOutput(), 0), common
+	default:
+		return made, flags, a.random(made, flags)
 	}
-	flags["output_len"], flags["category"], flags["subset"] = "--speed-bench-output-len", "--speed-bench-category", "--speed-bench-dataset-subset"
-	d := &dataset.SpeedBench{Subset: a.SpeedSubset}
-	d.Data, d.Category, d.Output, d.Common = argparse.Value(a.DatasetPath), argparse.Value(a.SpeedCategory), a.SpeedOutputLen, a.common()
-	return d
-}
-
-// custom are the datasets of files that people write.
-func (a *Args) custom(flags map[string]string) workload.Dataset {
-	flags["output_len"] = a.ownOutput("--custom-output-len")
-	data, output := argparse.Value(a.DatasetPath), a.customOutput()
-	switch a.DatasetName {
-	case "custom_image":
-		d := &dataset.CustomImage{Output: output, Inline: a.EnsureClientSideData, Common: a.common()}
-		d.Data = data
-		return d
-	case "custom_audio":
-		d := &dataset.CustomAudio{Output: max(output, 0), Chat: a.EnableMultimodalChat, Common: a.common()}
-		d.Data = data
-		return d
-	}
-	d := &dataset.Custom{Output: max(output, 0), Common: a.common()}
-	d.Data = data
-	return d
+	return made, flags, nil
 }
 
 // common are the settings of datasets of files. Prompts that nothing counts are not
@@ -300,7 +275,8 @@ func (a *Args) customOutput() int {
 	return a.output(a.CustomOutputLen)
 }
 
-func (a *Args) random(flags map[string]string) (workload.Dataset, map[string]string, error) {
+// random are the datasets of random tokens.
+func (a *Args) random(made workload.Dataset, flags map[string]string) error {
 	flags["input_len"], flags["output_len"] = "--random-input-len", a.ownOutput("--random-output-len")
 	flags["prefix_len"], flags["batch"] = "--random-prefix-len", "--random-batch-size"
 	flags["input_range"], flags["output_range"] = "--random-range-ratio (input)", "--random-range-ratio (output)"
@@ -312,19 +288,20 @@ func (a *Args) random(flags map[string]string) (workload.Dataset, map[string]str
 	if a.InputLen != nil {
 		r.Input, flags["input_len"] = *a.InputLen, "--input-len"
 	}
-	switch a.DatasetName {
-	case "random-rerank":
-		return &dataset.Rerank{Random: r, NoReranker: a.NoReranker}, flags, err
-	case "random-mm":
-		mm := &dataset.RandomMM{Random: r, Items: a.MMBaseItems, ItemsRange: a.MMItemsRange, Buckets: a.MMBuckets}
+	switch d := made.(type) {
+	case *dataset.Random:
+		*d = r
+	case *dataset.Rerank:
+		d.Random, d.NoReranker = r, a.NoReranker
+	case *dataset.RandomMM:
 		flags["items"], flags["items_range"] = "--random-mm-base-items-per-request", "--random-mm-num-mm-items-range-ratio"
 		flags["buckets"], flags["limits"] = "--random-mm-bucket-config", "--random-mm-limit-mm-per-prompt"
-		if e := json.Unmarshal(a.MMLimit, &mm.Limits); e != nil {
+		*d = dataset.RandomMM{Random: r, Items: a.MMBaseItems, ItemsRange: a.MMItemsRange, Buckets: a.MMBuckets}
+		if e := json.Unmarshal(a.MMLimit, &d.Limits); e != nil {
 			err = errors.Join(err, fmt.Errorf("--random-mm-limit-mm-per-prompt: %w", e))
 		}
-		return mm, flags, err
 	}
-	return &r, flags, err
+	return err
 }
 
 // rangeRatio reads --random-range-ratio: a number for both, or an object.
@@ -340,30 +317,25 @@ func rangeRatio(s string) (input, output float64, err error) {
 }
 
 // prefixRepetition: up to release 0.33 it leaves out what does not divide evenly.
-func (a *Args) prefixRepetition(flags map[string]string) *dataset.PrefixRepetition {
+func (a *Args) prefixRepetition(d *dataset.PrefixRepetition, flags map[string]string) {
 	flags["prefixes"], flags["prefix_len"] = "--prefix-repetition-num-prefixes", "--prefix-repetition-prefix-len"
 	flags["suffix_len"], flags["output_len"] = "--prefix-repetition-suffix-len", a.ownOutput("--prefix-repetition-output-len")
-	return &dataset.PrefixRepetition{
-		Prefixes: a.NumPrefixes, Prefix: a.PrefixLen, Suffix: a.SuffixLen, Output: a.output(a.PrefixOutput),
-		NoShuffle: a.DisableShuffle, Remainder: a.DialectVersion == defaultVersion, Sending: a.sending(),
-	}
+	d.Prefixes, d.Prefix, d.Suffix, d.Output = a.NumPrefixes, a.PrefixLen, a.SuffixLen, a.output(a.PrefixOutput)
+	d.NoShuffle, d.Remainder, d.Sending = a.DisableShuffle, a.DialectVersion == defaultVersion, a.sending()
 }
 
-func (a *Args) timedTrace(flags map[string]string) *dataset.TimedTrace {
+func (a *Args) timedTrace(d *dataset.TimedTrace, flags map[string]string) {
 	flags["chunk"], flags["multiplier"] = "--timed-trace-chunk-hash-size", "--timed-trace-sec-multiplier"
-	for setting, flag := range map[string]string{"timestamp": "timestamp", "input_length": "input-length", "output_length": "output-length", "hash_ids": "hash-ids"} {
-		flags[setting] = "--timed-trace-label-" + flag
-	}
-	d := dataset.DefaultTimedTrace()
+	flags["timestamp"], flags["hash_ids"] = "--timed-trace-label-timestamp", "--timed-trace-label-hash-ids"
+	flags["input_length"], flags["output_length"] = "--timed-trace-label-input-length", "--timed-trace-label-output-length"
 	d.Data, d.Chunk, d.Sending = argparse.Value(a.DatasetPath), a.TraceChunk, a.sending()
 	if f, ok := a.TraceMultiplier.(float64); ok {
 		d.Multiplier = f
 	}
 	d.Timestamp, d.InputLength, d.OutputLength, d.HashIDs = a.TraceTimestamp, a.TraceInput, a.TraceOutput, a.TraceIDs
-	return &d
 }
 
-func (a *Args) hf(flags map[string]string) *dataset.HF {
+func (a *Args) hf(d *dataset.HF, flags map[string]string) {
 	flags["name"], flags["subset"], flags["split"], flags["output_len"] = "--hf-name", "--hf-subset", "--hf-split", "--hf-output-len"
 	flags["categories"], flags["min_distance"], flags["max_distance"] = "--bfcl-categories", "--blazedit-min-distance", "--blazedit-max-distance"
 	flags["min_audio"], flags["max_audio"] = "--asr-min-audio-len-sec", "--asr-max-audio-len-sec"
@@ -372,14 +344,14 @@ func (a *Args) hf(flags map[string]string) *dataset.HF {
 	} else if a.HFName == nil {
 		flags["name"] = "--dataset-path"
 	}
-	d := &dataset.HF{
-		Data: argparse.Value(a.DatasetPath), Name: a.family(), Subset: argparse.Value(a.HFSubset), Split: argparse.Value(a.HFSplit), Gather: a.NoStream, Output: argparse.Value(a.hfOutput()),
-		Categories: a.BFCLCategories, MinDistance: a.BlazeditMin, MaxDistance: a.BlazeditMax, MinAudio: a.ASRMin, MaxAudio: a.ASRMax, Common: a.common(),
+	*d = dataset.HF{
+		Data: argparse.Value(a.DatasetPath), Name: a.family(), Subset: argparse.Value(a.HFSubset), Split: argparse.Value(a.HFSplit), Gather: a.NoStream,
+		Output: argparse.Value(a.hfOutput()), Categories: a.BFCLCategories, MinDistance: a.BlazeditMin, MaxDistance: a.BlazeditMax,
+		MinAudio: a.ASRMin, MaxAudio: a.ASRMax, Common: a.common(),
 	}
 	if math.IsInf(d.MaxAudio, 1) {
 		d.MaxAudio = 0
 	}
-	return d
 }
 
 func (a *Args) hfOutput() *int {

@@ -36,11 +36,6 @@ func (d *Agentic) Read(ctx context.Context, s *workload.Source) error {
 	})
 }
 
-// Describe says what is sent.
-func (d *Agentic) Describe() plan.Message {
-	return workload.Describe("agentic-trace", plan.Text(d.Data))
-}
-
 // agenticOutput is the output length of a turn where none is given.
 const agenticOutput = 220
 

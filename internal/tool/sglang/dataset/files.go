@@ -21,8 +21,12 @@ import (
 type data struct {
 	Data string `json:"data,omitempty"` // empty: where the tool keeps the file
 
+	kind string // of the dataset, by the tool's name
 	name string // of the file that was read
 }
+
+// Describe says what is sent.
+func (d *data) Describe() plan.Message { return workload.Describe(d.kind, plan.Text(d.Data)) }
 
 // A keep is where the tool has a dataset: a file among the temporary ones, else those of
 // a dataset of the Hugging Face hub that fit a pattern. Lack is what is asked for where

@@ -40,11 +40,6 @@ func (d *LongBench) Read(ctx context.Context, s *workload.Source) error {
 	})
 }
 
-// Describe says what is sent.
-func (d *LongBench) Describe() plan.Message {
-	return workload.Describe("longbench_v2", plan.Text(d.Data))
-}
-
 // longOutput is the output length where none is given: a letter and a few words.
 const longOutput = 10
 

@@ -76,9 +76,6 @@ func (d *MMMU) readFile(f *file) error {
 	return nil
 }
 
-// Describe says what is sent.
-func (d *MMMU) Describe() plan.Message { return workload.Describe("mmmu", plan.Text(d.Data)) }
-
 // Build samples the questions.
 func (d *MMMU) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s, n := d.source(from), wanted(from)

@@ -30,7 +30,9 @@ type Mooncake struct {
 }
 
 // DefaultMooncake has the tool's defaults.
-func DefaultMooncake() Mooncake { return Mooncake{Workload: "conversation", Rounds: 1, Slowdown: 1} }
+func DefaultMooncake() Mooncake {
+	return Mooncake{data: data{kind: "mooncake"}, Workload: "conversation", Rounds: 1, Slowdown: 1}
+}
 
 // mooncakeOutput is the output length of a line that tells none.
 const mooncakeOutput = 256
@@ -50,9 +52,6 @@ func (d *Mooncake) Read(ctx context.Context, s *workload.Source) error {
 		return err
 	})
 }
-
-// Describe says what is sent.
-func (d *Mooncake) Describe() plan.Message { return workload.Describe("mooncake", plan.Text(d.Data)) }
 
 // A session is a line of the trace.
 type session struct {
@@ -84,7 +83,6 @@ func (l session) words(each int) string {
 func (d *Mooncake) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	sessions := slices.Clone(d.sessions)
-	w.Timed = true
 	if w.Warmup, err = sessions[0].warmup(ctx, s); err != nil {
 		return w, err
 	}

@@ -37,9 +37,6 @@ func (d *OpenAI) Read(ctx context.Context, s *workload.Source) error {
 	})
 }
 
-// Describe says what is sent.
-func (d *OpenAI) Describe() plan.Message { return workload.Describe("openai", plan.Text(d.Data)) }
-
 // openAIOutput is the output length of a line that asks for none.
 const openAIOutput = 256
 

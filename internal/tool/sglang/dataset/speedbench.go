@@ -35,11 +35,6 @@ func (d *SpeedBench) Read(ctx context.Context, s *workload.Source) error {
 	})
 }
 
-// Describe says what is sent.
-func (d *SpeedBench) Describe() plan.Message {
-	return workload.Describe("speed-bench", plan.Text(d.Data))
-}
-
 // Build samples prompts and puts each into the chat template.
 func (d *SpeedBench) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s, n := d.source(from), wanted(from)

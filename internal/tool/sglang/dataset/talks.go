@@ -47,15 +47,6 @@ func (d *Talks) Read(ctx context.Context, s *workload.Source) error {
 	})
 }
 
-// Describe says what is sent.
-func (d *Talks) Describe() plan.Message {
-	kind := "sharegpt"
-	if d.lines {
-		kind = "custom"
-	}
-	return workload.Describe(kind, plan.Text(d.Data))
-}
-
 // ready reports what is missing to make prompts.
 func (d *Talks) ready(s *source) error {
 	if d.ChatTemplate && s.Vocab.Template == nil {

@@ -40,18 +40,13 @@ type audioLine struct {
 }
 
 // Check reports what is wrong.
-func (d *CustomAudio) Check(*workload.Source) plan.Problems {
-	return append(d.check(), ownOutput(d.Output)...)
+func (d *CustomAudio) Check(s *workload.Source) plan.Problems {
+	return append(d.file.Check(s), ownOutput(d.Output)...)
 }
 
 // Read reads the lines; sounds are not looked at.
 func (d *CustomAudio) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, linesBy(d.line))
-}
-
-// Describe says what is sent.
-func (d *CustomAudio) Describe() plan.Message {
-	return workload.Describe("custom_audio", plan.Text(d.Data))
 }
 
 func (d *CustomAudio) line(row rows.Row) (l audioLine, err error) {

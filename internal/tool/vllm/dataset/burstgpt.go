@@ -9,7 +9,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
-	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A BurstGPT takes the lengths of requests from a CSV of the BurstGPT trace, those of
@@ -23,14 +22,8 @@ type BurstGPT struct {
 // lengths are those of a prompt and its answer.
 type lengths struct{ prompt, answer int }
 
-// Check reports what is wrong.
-func (d *BurstGPT) Check(*workload.Source) plan.Problems { return d.check() }
-
 // Read reads the rows.
 func (d *BurstGPT) Read(_ context.Context, s *workload.Source) error { return d.read(s, readBurst) }
-
-// Describe says what is sent.
-func (d *BurstGPT) Describe() plan.Message { return workload.Describe("burstgpt", plan.Text(d.Data)) }
 
 // The columns of the trace: the names of two, and by position the other two.
 const (

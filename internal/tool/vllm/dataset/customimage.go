@@ -37,18 +37,13 @@ type imageLine struct {
 }
 
 // Check reports what is wrong.
-func (d *CustomImage) Check(*workload.Source) plan.Problems {
-	return append(d.check(), output(d.Output)...)
+func (d *CustomImage) Check(s *workload.Source) plan.Problems {
+	return append(d.file.Check(s), output(d.Output)...)
 }
 
 // Read reads the lines.
 func (d *CustomImage) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, linesBy(readImageLine))
-}
-
-// Describe says what is sent.
-func (d *CustomImage) Describe() plan.Message {
-	return workload.Describe("custom_image", plan.Text(d.Data))
 }
 
 func readImageLine(row rows.Row) (l imageLine, err error) {

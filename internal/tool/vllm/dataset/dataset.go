@@ -39,16 +39,18 @@ func Kinds() map[string]workload.Kind {
 		"vllm.random-mm":         drawn(func() workload.Dataset { d := DefaultRandomMM(); return &d }),
 		"vllm.random-rerank":     drawn(func() workload.Dataset { return &Rerank{Random: DefaultRandom()} }),
 		"vllm.prefix_repetition": drawn(func() workload.Dataset { d := DefaultPrefixRepetition(); return &d }),
-		"vllm.sharegpt":          file(func() workload.Dataset { return new(ShareGPT) }),
-		"vllm.custom":            file(func() workload.Dataset { return &Custom{Output: 256} }),
-		"vllm.custom_image":      file(func() workload.Dataset { return &CustomImage{Output: 256} }),
-		"vllm.custom_audio":      file(func() workload.Dataset { return &CustomAudio{Output: 256} }),
-		"vllm.burstgpt":          file(func() workload.Dataset { return new(BurstGPT) }),
+		"vllm.sharegpt":          file(func() workload.Dataset { return &ShareGPT{file: named[string]("sharegpt")} }),
+		"vllm.custom":            file(func() workload.Dataset { return &Custom{file: named[customLine]("custom"), Output: 256} }),
+		"vllm.custom_image":      file(func() workload.Dataset { return &CustomImage{file: named[imageLine]("custom_image"), Output: 256} }),
+		"vllm.custom_audio":      file(func() workload.Dataset { return &CustomAudio{file: named[audioLine]("custom_audio"), Output: 256} }),
+		"vllm.burstgpt":          file(func() workload.Dataset { return &BurstGPT{file: named[lengths]("burstgpt")} }),
 		"vllm.sonnet":            file(func() workload.Dataset { return &Sonnet{Input: 550, Prefix: 200, Output: 150} }),
-		"vllm.spec_bench":        file(func() workload.Dataset { return &SpecBench{questions: questions{Output: 256}} }),
-		"vllm.speed_bench":       file(func() workload.Dataset { return &SpeedBench{questions: questions{Output: 4096}, Subset: "qualitative"} }),
-		"vllm.timed_trace":       {New: func() workload.Dataset { d := DefaultTimedTrace(); return &d }, Unwritten: true, Timed: true},
-		"vllm.hf":                file(func() workload.Dataset { d := DefaultHF(); return &d }),
+		"vllm.spec_bench": file(func() workload.Dataset {
+			return &SpecBench{questions{file: named[customLine]("spec_bench"), Output: 256}}
+		}),
+		"vllm.speed_bench": file(func() workload.Dataset { return &SpeedBench{questions{Output: 4096}, "qualitative"} }),
+		"vllm.timed_trace": {New: func() workload.Dataset { d := DefaultTimedTrace(); return &d }, Unwritten: true, Timed: true},
+		"vllm.hf":          file(func() workload.Dataset { d := DefaultHF(); return &d }),
 	}
 }
 
@@ -72,13 +74,20 @@ type Common struct {
 type file[L any] struct {
 	Data string `json:"data"`
 
+	kind  string // of the dataset, by the tool's name
 	lines []L
 }
 
-func (f *file[L]) check() (p plan.Problems) {
+func named[L any](kind string) file[L] { return file[L]{kind: kind} }
+
+// Check wants a file.
+func (f *file[L]) Check(*workload.Source) (p plan.Problems) {
 	p.If(f.Data == "", "data", nil, "a file is needed")
 	return p
 }
+
+// Describe says what is sent.
+func (f *file[L]) Describe() plan.Message { return workload.Describe(f.kind, plan.Text(f.Data)) }
 
 // read reads the file.
 func (f *file[L]) read(s *workload.Source, lines func(io.Reader) ([]L, error)) error {

@@ -44,22 +44,27 @@ func (*Random) Read(context.Context, *workload.Source) error { return nil }
 
 // Build draws the requests.
 func (d *Random) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	if err := s.NeedText(false); err != nil {
-		return workload.Workload{}, err
-	}
-	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
-	if err == nil {
-		align(ctx, &w, s)
-		d.send(&w)
-	}
-	return w, err
+	return d.aligned(ctx, s, d.recipe(s))
 }
 
-// align holds prompts against the server's tokenizer, as the tool does.
-func align(ctx context.Context, w *workload.Workload, s *workload.Source) {
+// A recipe draws a workload.
+type recipe interface {
+	Build(ctx context.Context, v workload.Vocabulary, tok workload.Tokenizer) (workload.Workload, error)
+}
+
+// aligned is a workload of prompts that are held against the server's tokenizer.
+func (f *Sending) aligned(ctx context.Context, s *workload.Source, r recipe) (w workload.Workload, err error) {
+	if err := s.NeedText(false); err != nil {
+		return w, err
+	}
+	if w, err = r.Build(ctx, s.Vocab, s.Tokens); err != nil {
+		return w, err
+	}
 	if s.Local && s.Server != nil && len(w.Requests) > 0 && w.Requests[0].Batch == nil {
 		w.Notes = append(w.Notes, workload.Align(ctx, w.Requests, s.Server, s.Spool)...)
 	}
+	f.send(&w)
+	return w, nil
 }
 
 // Describe says what is sent.
@@ -173,15 +178,7 @@ func (*PrefixRepetition) Read(context.Context, *workload.Source) error { return 
 
 // Build draws the requests.
 func (d *PrefixRepetition) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	if err := s.NeedText(false); err != nil {
-		return workload.Workload{}, err
-	}
-	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
-	if err == nil {
-		align(ctx, &w, s)
-		d.send(&w)
-	}
-	return w, err
+	return d.aligned(ctx, s, d.recipe(s))
 }
 
 // Describe says what is sent.

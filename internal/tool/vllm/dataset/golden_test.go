@@ -337,7 +337,7 @@ func TestCustomEqualsVLLM(t *testing.T) {
 // sharegpt is package workload's; here its pictures and videos are held too.
 func TestShareGPTEqualsVLLM(t *testing.T) {
 	each(t, "sharegpt", func(c goldenCase, _ *workload.Source) workload.Dataset {
-		return &ShareGPT{Data: "pictured.json", Output: c.Output}
+		return &ShareGPT{file: file[string]{Data: "pictured.json"}, Output: c.Output}
 	})
 }
 

@@ -22,7 +22,10 @@ type questions struct {
 	Common
 }
 
-func (d *questions) check() plan.Problems { return append(d.file.check(), output(d.Output)...) }
+// Check reports what is wrong.
+func (d *questions) Check(s *workload.Source) plan.Problems {
+	return append(d.file.Check(s), output(d.Output)...)
+}
 
 // of are the prompts of the rows of the category.
 func (d *questions) of(prompt func(rows.Row) (string, error)) func(io.Reader) ([]customLine, error) {
@@ -62,17 +65,9 @@ func (d *questions) build(ctx context.Context, s *workload.Source, c Common) (wo
 // column turns. The tool always renders it.
 type SpecBench struct{ questions }
 
-// Check reports what is wrong.
-func (d *SpecBench) Check(*workload.Source) plan.Problems { return d.check() }
-
 // Read reads the questions.
 func (d *SpecBench) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, d.of(firstTurn))
-}
-
-// Describe says what is sent.
-func (d *SpecBench) Describe() plan.Message {
-	return workload.Describe("spec_bench", plan.Text(d.Data))
 }
 
 // Build makes requests of the questions.
@@ -109,8 +104,8 @@ func Subsets() []string {
 }
 
 // Check reports what is wrong.
-func (d *SpeedBench) Check(*workload.Source) plan.Problems {
-	p := d.check()
+func (d *SpeedBench) Check(s *workload.Source) plan.Problems {
+	p := d.questions.Check(s)
 	p.OneOf("subset", d.Subset, Subsets()...)
 	return p
 }

@@ -30,7 +30,9 @@ const sonnetTask = "Pick as many lines as you can from these poem lines:\n"
 const maxRedraws = 10_000
 
 // Check reports what is wrong.
-func (d *Sonnet) Check(*workload.Source) plan.Problems { return append(d.check(), output(d.Output)...) }
+func (d *Sonnet) Check(s *workload.Source) plan.Problems {
+	return append(d.file.Check(s), output(d.Output)...)
+}
 
 // Read reads the poem.
 func (d *Sonnet) Read(_ context.Context, s *workload.Source) error { return d.read(s, poem) }

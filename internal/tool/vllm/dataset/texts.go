@@ -16,10 +16,10 @@ import (
 
 // A ShareGPT is the dataset "sharegpt": of each conversation the first turn.
 type ShareGPT struct {
-	Data         string `json:"data"`
-	Output       int    `json:"output_len,omitempty"` // 0: the length of the recorded answer
-	NoShuffle    bool   `json:"no_shuffle,omitempty"`
-	NoOversample bool   `json:"no_oversample,omitempty"`
+	file[string]
+	Output       int  `json:"output_len,omitempty"` // 0: the length of the recorded answer
+	NoShuffle    bool `json:"no_shuffle,omitempty"`
+	NoOversample bool `json:"no_oversample,omitempty"`
 	Sending
 }
 
@@ -31,8 +31,8 @@ func (d *ShareGPT) recipe(s *workload.Source) workload.ShareGPT {
 }
 
 // Check reports what is wrong.
-func (d *ShareGPT) Check(*workload.Source) (p plan.Problems) {
-	p.If(d.Data == "", "data", nil, "a file is needed")
+func (d *ShareGPT) Check(s *workload.Source) plan.Problems {
+	p := d.file.Check(s)
 	p.If(d.Output < 0, "output_len", d.Output, "must be positive, or 0 for the recorded length")
 	return p
 }
@@ -52,9 +52,6 @@ func (d *ShareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Wo
 	return w, err
 }
 
-// Describe says what is sent.
-func (d *ShareGPT) Describe() plan.Message { return workload.Describe("sharegpt", plan.Text(d.Data)) }
-
 // A Custom is the dataset "custom": prompts of JSON Lines.
 //
 //	{"prompt": "text", "output_tokens": 100}
@@ -70,8 +67,8 @@ type customLine struct {
 }
 
 // Check reports what is wrong.
-func (d *Custom) Check(*workload.Source) plan.Problems {
-	return append(d.check(), ownOutput(d.Output)...)
+func (d *Custom) Check(s *workload.Source) plan.Problems {
+	return append(d.file.Check(s), ownOutput(d.Output)...)
 }
 
 // ownOutput wants a length, or none where lines have theirs.
@@ -126,9 +123,6 @@ func outputIn(row rows.Row) (int, error) {
 func (d *Custom) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
 	return d.texts(ctx, s, d.lines)
 }
-
-// Describe says what is sent.
-func (d *Custom) Describe() plan.Message { return workload.Describe("custom", plan.Text(d.Data)) }
 
 // texts makes the requests of prompts: in the order that is drawn, rendered, counted, and
 // oversampled.

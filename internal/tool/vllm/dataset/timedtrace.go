@@ -39,7 +39,7 @@ type TimedTrace struct {
 
 // DefaultTimedTrace has the tool's defaults.
 func DefaultTimedTrace() TimedTrace {
-	return TimedTrace{Chunk: 16, Multiplier: 1, Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}
+	return TimedTrace{file: named[traceEntry]("timed_trace"), Chunk: 16, Multiplier: 1, Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}
 }
 
 // A traceEntry is a line of a trace.
@@ -50,8 +50,8 @@ type traceEntry struct {
 }
 
 // Check reports what is wrong.
-func (d *TimedTrace) Check(*workload.Source) plan.Problems {
-	p := d.check()
+func (d *TimedTrace) Check(s *workload.Source) plan.Problems {
+	p := d.file.Check(s)
 	p.If(d.Chunk < 1, "chunk", d.Chunk, "must be at least 1")
 	p.If(!(d.Multiplier > 0) || math.IsInf(d.Multiplier, 1), "multiplier", d.Multiplier, "must be positive")
 	return p
@@ -70,11 +70,6 @@ func (d *TimedTrace) Read(_ context.Context, s *workload.Source) error {
 		})
 		return entries, err
 	})
-}
-
-// Describe says what is sent.
-func (d *TimedTrace) Describe() plan.Message {
-	return workload.Describe("timed_trace", plan.Text(d.Data))
 }
 
 func (d *TimedTrace) entry(row rows.Row) (e traceEntry, err error) {
