@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,7 +24,12 @@ import (
 // kinds are the datasets and arrivals that a Spec can name: Pitot's own, and those of
 // other tools.
 func kinds() run.Kinds {
-	return run.Kinds{Datasets: traffic.Datasets(), Arrivals: traffic.Arrivals()}
+	k := run.Kinds{Datasets: traffic.Datasets(), Arrivals: traffic.Arrivals()}
+	for _, t := range tools() {
+		maps.Copy(k.Datasets, t.Datasets)
+		maps.Copy(k.Arrivals, t.Arrivals)
+	}
+	return k
 }
 
 // deps is the world around a run: this process. given are secrets by their paths; spool is

@@ -15,6 +15,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/note"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
 // noteCmd is `pitot note`.
@@ -72,23 +74,17 @@ func (c noteCmd) Run(p *Process) error {
 
 // writeTable writes the result table of a run in a note, by the rules of a tool; that of
 // an imported run is its own tool's.
-func writeTable(w io.Writer, t *trace.Trace, tool string, l *words.Language) error {
+func writeTable(w io.Writer, t *trace.Trace, name string, l *words.Language) error {
 	o := t.Run.Origin
 	switch {
-	case o != nil && (o.Tool == "vllm" || o.Tool == "sglang"):
-		return dialect.WriteReported(w, t.Run)
+	case o != nil && toolNamed(o.Tool).Log != nil:
+		return table.WriteReported(w, t.Run, tool.Tables(tools())...)
 	case o != nil:
 		return text.Figures(w, o, l)
-	case tool == "sglang":
-		r, err := dialect.NewSGLangReport(t, "")
-		if err != nil {
-			return err
-		}
-		return r.WriteTable(w)
-	case tool == "pitot":
+	case name == "pitot":
 		return text.Report(w, metrics.Summarize(t, metrics.Options{}), l)
 	}
-	r, err := dialect.NewVLLMReport(t, "")
+	r, err := toolNamed(name).Report(t, "")
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
-	"github.com/pitot-bench/pitot/internal/tool/sglang"
-	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // english is the language of what has no flag for another one.
@@ -29,42 +27,28 @@ func (p *Process) printReports(t *trace.Trace, s metrics.Summary, names []string
 	return errors.Join(errs...)
 }
 
-// printReport writes one report: pitot, vllm, sglang, or json, the figures of
-// pitot's.
-func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, version string) error {
-	if t.Run.Kind == trace.Simulated && (name == "vllm" || name == "sglang") { // their tables have no place for it
-		fmt.Fprintf(p.Stderr, "pitot: run %s is simulated: no server was measured\n", t.Run.ID)
-	}
+// printReport writes one report: pitot, that of another tool, or json, the figures of
+// pitot's. What a reader has to know of a tool's goes to stderr, so that stdout is that
+// tool's alone.
+func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, form string) error {
 	switch name {
-	case "vllm":
-		r, err := vllm.NewReport(t, version)
-		if err != nil {
-			return err
-		}
-		if f := r.Figures; f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 && s.Chunks.PerChunk > 1.005 {
-			fmt.Fprintln(p.Stderr, "note: the peak of the vllm report counts chunks, some of which carry several tokens: it is below the mean, which counts tokens")
-		}
-		return r.WriteTable(p.Stdout)
-	case "sglang":
-		return p.printSGLang(t, version)
+	case "pitot":
+		return text.Report(p.Stdout, s, english)
 	case "json":
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(s)
 	}
-	return text.Report(p.Stdout, s, english)
-}
-
-// printSGLang writes the table, and what a reader has to know of it on stderr, so
-// that stdout is that tool's alone.
-func (p *Process) printSGLang(t *trace.Trace, version string) error {
-	r, err := sglang.NewReport(t, version)
+	if t.Run.Kind == trace.Simulated { // their tables have no place for it
+		fmt.Fprintf(p.Stderr, "pitot: run %s is simulated: no server was measured\n", t.Run.ID)
+	}
+	r, err := toolNamed(name).Report(t, form)
 	if err != nil {
 		return err
 	}
 	err = r.WriteTable(p.Stdout)
 	for _, n := range r.Notes() {
-		fmt.Fprintln(p.Stderr, "note: "+n)
+		fmt.Fprintln(p.Stderr, "note: "+english.Say(n))
 	}
 	return err
 }
@@ -89,6 +73,3 @@ func required(asked bool, h metrics.Health) error {
 	}
 	return notValidError{h.Verdict.Validity}
 }
-
-// rules are those of the tools whose figures can be made of a trace.
-func rules() metrics.Rules { return metrics.Rules{vllm.Definitions(), sglang.Definitions()} }

@@ -18,9 +18,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
-	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/table"
-	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // runsCmd is `pitot runs`.
@@ -236,7 +235,7 @@ func showRecords(w io.Writer, t *trace.Trace, most int) {
 		}
 		first, _, chunks := r.Output()
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", r.Index, at(r.Due), at(r.Released), at(r.Sent),
-			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, result(r))
+			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, outcome(r))
 	}
 }
 
@@ -254,7 +253,7 @@ func since(from, to trace.Instant) string {
 	return fmt.Sprintf("%.2f", to.Sub(from).Seconds()*1000)
 }
 
-func result(r *trace.Record) string {
+func outcome(r *trace.Record) string {
 	switch {
 	case r.OK():
 		return "ok " + r.FinishReason
@@ -309,13 +308,13 @@ func (c runsReportCmd) Run(p *Process) error {
 func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	o := run.Origin
 	asked := c.Dialect != "pitot" && c.Dialect != o.Tool || c.DialectVersion != "" && c.DialectVersion != o.Form
-	if o.Tool != "vllm" && o.Tool != "sglang" {
+	if toolNamed(o.Tool).Log == nil {
 		return usagef("run %s was imported from %s, whose report pitot does not write: `pitot runs show %s` has its figures", run.ID, o.Tool, run.ID)
 	}
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, detailWords[o.Detail], o.Tool)
 	}
-	return table.WriteReported(p.Stdout, run, vllm.Table(), sglang.Table())
+	return table.WriteReported(p.Stdout, run, tool.Tables(tools())...)
 }
 
 // checkDialect holds the flags to what the dialect has.
@@ -323,7 +322,7 @@ func (c runsReportCmd) checkDialect() error {
 	if c.Dialect == "sglang" && len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("--slo and --percentiles are for --dialect pitot and vllm: sglang's report has no goodput, and percentiles of its own")
 	}
-	forms := map[string][]string{"vllm": names(vllm.Versions()), "sglang": names(sglang.Versions())}[c.Dialect]
+	forms := toolNamed(c.Dialect).Forms
 	switch {
 	case c.DialectVersion == "" || slices.Contains(forms, c.DialectVersion):
 		return nil
@@ -331,14 +330,6 @@ func (c runsReportCmd) checkDialect() error {
 		return usagef("--dialect-version %s belongs to --dialect vllm or sglang", c.DialectVersion)
 	}
 	return usagef("--dialect-version %s: %s has the forms %s", c.DialectVersion, c.Dialect, strings.Join(forms, ", "))
-}
-
-func names[T ~string](values []T) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = string(v)
-	}
-	return out
 }
 
 type runsExportCmd struct {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pitot-bench/pitot/internal/tool/ingest"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // sourceFile is a file to read results from.
@@ -21,7 +21,7 @@ type sourceFile struct {
 
 // sourceFiles are the files that args name; a folder stands for the results in it.
 // What a folder has beside them is in the problems, where someone would miss it.
-func sourceFiles(args []string) (files []sourceFile, problems []ingest.Problem, err error) {
+func sourceFiles(args []string) (files []sourceFile, problems []result.Problem, err error) {
 	var errs []error
 	for _, arg := range args {
 		info, err := os.Stat(arg)
@@ -44,14 +44,14 @@ func sourceFiles(args []string) (files []sourceFile, problems []ingest.Problem, 
 }
 
 // folder lists the results below a folder.
-func folder(root string) (files []sourceFile, skipped []ingest.Problem, err error) {
+func folder(root string) (files []sourceFile, skipped []result.Problem, err error) {
 	var names []string
-	var unread []ingest.Problem
+	var unread []result.Problem
 	top := root + string(filepath.Separator) // a link to a folder is the folder
 	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path != top:
-			unread = append(unread, ingest.Problem{File: path, Reason: err.Error()})
+			unread = append(unread, result.Problem{File: path, Reason: err.Error()})
 			return nil
 		case err != nil || !leadsToFile(path, d):
 			return err
@@ -63,7 +63,7 @@ func folder(root string) (files []sourceFile, skipped []ingest.Problem, err erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("read folder %s: %w", root, err)
 	}
-	read, skipped := ingest.Plan(names)
+	read, skipped := reader().Files(names)
 	for _, name := range read {
 		files = append(files, sourceFile{filepath.Join(root, filepath.FromSlash(name)), name, true})
 	}
@@ -86,7 +86,7 @@ func leadsToFile(path string, d fs.DirEntry) bool {
 // read gives what the file holds. Results with records read them from the file, until
 // it is closed. Problems name its path; that it holds nothing is none of a file that
 // was only met in a folder.
-func (f sourceFile) read() (found []ingest.Found, problems []ingest.Problem, file io.Closer, err error) {
+func (f sourceFile) read() (found []result.Found, problems []result.Problem, file io.Closer, err error) {
 	data, err := os.Open(f.path)
 	if err != nil {
 		return nil, nil, nil, err
@@ -95,8 +95,8 @@ func (f sourceFile) read() (found []ingest.Found, problems []ingest.Problem, fil
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, data.Close())
 	}
-	found, problems = ingest.Read(ingest.Source{Name: f.name, Data: data, Size: info.Size()})
-	problems = slices.DeleteFunc(problems, func(p ingest.Problem) bool { return f.met && p.Nothing })
+	found, problems = reader().Read(result.Source{Name: f.name, Data: data, Size: info.Size()})
+	problems = slices.DeleteFunc(problems, func(p result.Problem) bool { return f.met && p.Nothing })
 	for i := range problems {
 		problems[i].File = f.path
 	}

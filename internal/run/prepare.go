@@ -243,6 +243,7 @@ func (p *preparation) newIDs() string {
 func (p *preparation) builder() *builder {
 	source := p.load.source(&part{}, p.files(p.spec.Tokens.Download))
 	source.Tokens, source.Local, source.Vocab, source.Spool = p.tokens.tok, p.tokens.local, p.tokens.vocab, nil
+	source.Model = cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root)
 	if p.target != nil {
 		source.Server = serverTokenizer{p.target.server(), p.spec.Request.Model}
 	}

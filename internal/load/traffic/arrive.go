@@ -31,17 +31,8 @@ func Arrivals() map[string]func() workload.Arrival {
 	}
 }
 
-// How requests arrive, in the words of show/words.
-const (
-	arriveAtOnce   plan.Code = "arrival.at-once"
-	arriveAtRate   plan.Code = "arrival.at-rate" // process, rate
-	arriveRamped   plan.Code = "arrival.ramped"  // process, ramp
-	arrivePoisson  plan.Code = "arrival.poisson"
-	arriveConstant plan.Code = "arrival.constant"
-	arriveGamma    plan.Code = "arrival.gamma"
-	arriveReplay   plan.Code = "arrival.replay"
-	arriveSpeed    plan.Code = "arrival.replay-speed"
-)
+// arriveReplay is how requests arrive, in the words of show/words.
+const arriveReplay plan.Code = "arrival.replay" // file, speed
 
 // atOnce sends everything at the start.
 type atOnce struct{}
@@ -58,7 +49,7 @@ func (atOnce) Arrange(w *workload.Workload, _ workload.Arranging) (workload.Arra
 }
 
 // Describe says so.
-func (atOnce) Describe() plan.Message { return plan.Say(arriveAtOnce) }
+func (atOnce) Describe() plan.Message { return plan.Say(workload.ArriveAtOnce) }
 
 // A paced arrival has a rate, or one that changes.
 type paced struct {
@@ -128,23 +119,20 @@ func (a *paced) arrange(w *workload.Workload, process arrival.Process) (out work
 
 // Describe says the process and the rate.
 func (a *paced) Describe() plan.Message {
-	process := plan.Say(arrivePoisson)
 	if a.process == "constant" {
-		process = plan.Say(arriveConstant)
+		return a.describe(0)
 	}
-	return a.describe(process)
+	return a.describe(1)
 }
 
 // Describe says the process and the rate.
-func (a *gamma) Describe() plan.Message {
-	return a.describe(plan.Say(arriveGamma, "burstiness", a.Burstiness))
-}
+func (a *gamma) Describe() plan.Message { return a.describe(a.Burstiness) }
 
-func (a *paced) describe(process plan.Message) plan.Message {
+func (a *paced) describe(burstiness float64) plan.Message {
 	if a.Ramp != "" {
-		return plan.Say(arriveRamped, "process", process, "ramp", a.Ramp)
+		return workload.Ramped(burstiness, a.Ramp, false)
 	}
-	return plan.Say(arriveAtRate, "process", process, "rate", a.Rate)
+	return workload.Paced(burstiness, a.Rate)
 }
 
 // parseRamp reads SHAPE:FROM..TO for a run of n requests.
@@ -211,7 +199,7 @@ func (a *replayed) Arrange(w *workload.Workload, _ workload.Arranging) (workload
 // Describe says whose times they are.
 func (a *replayed) Describe() plan.Message {
 	if a.Speed != 1 {
-		return plan.Say(arriveSpeed, "file", a.File, "speed", a.Speed)
+		return plan.Say(arriveReplay, "file", a.File, "speed", a.Speed)
 	}
 	return plan.Say(arriveReplay, "file", a.File)
 }

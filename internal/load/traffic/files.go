@@ -149,8 +149,8 @@ func (d *traced) Times() []time.Duration {
 
 // Build makes up prompts for the rows.
 func (d *traced) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	if s.Tokens == nil && s.Ask.Text {
-		return workload.Workload{}, errNeedsText(s.Ask)
+	if err := s.NeedText(false); err != nil {
+		return workload.Workload{}, err
 	}
 	p, err := NewPrompter(ctx, s.Vocab, s.Tokens, s.Seed)
 	if err != nil {

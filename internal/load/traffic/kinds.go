@@ -1,8 +1,6 @@
 package traffic
 
 import (
-	"fmt"
-
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -38,14 +36,10 @@ func Datasets() map[string]workload.Kind {
 // What is sent, in the words of show/words.
 const (
 	besidePrefix plan.Code = "traffic.beside-prefix"
-	loadOf       plan.Code = "load.of" // kind, parts
-	loadTokens   plan.Code = "load.tokens"
-	loadInputs   plan.Code = "load.inputs"
 	loadBatches  plan.Code = "load.batches"
 	loadRanked   plan.Code = "load.ranked"
 	loadLengths  plan.Code = "load.lengths"
 	loadSeen     plan.Code = "load.lengths-to"
-	loadPrefix   plan.Code = "load.prefix"
 	loadImages   plan.Code = "load.images"
 	loadLater    plan.Code = "load.then"
 	loadTurns    plan.Code = "load.turns"
@@ -54,18 +48,6 @@ const (
 	loadModel    plan.Code = "load.model"
 	loadLogs     plan.Code = "load.logs"
 )
-
-func describe(kind string, parts ...plan.Message) plan.Message {
-	return plan.Say(loadOf, "kind", kind, "parts", parts)
-}
-
-// within is a length with the share by which it may differ.
-func within(s Size, share float64) string {
-	if share == 0 {
-		return s.String()
-	}
-	return fmt.Sprintf("%v±%.4g %%", s, 100*share)
-}
 
 // said are the lengths, and the prefix if there is one.
 func (d *drawn) said(tokens plan.Message) []plan.Message {
@@ -76,32 +58,32 @@ func (d *drawn) said(tokens plan.Message) []plan.Message {
 		tokens = plan.Say(loadLengths, "file", d.Lengths)
 	}
 	if d.Prefix > 0 {
-		return []plan.Message{tokens, plan.Say(loadPrefix, "tokens", d.Prefix)}
+		return []plan.Message{tokens, plan.Say(workload.LoadPrefix, "tokens", d.Prefix)}
 	}
 	return []plan.Message{tokens}
 }
 
 // Describe says what is sent.
-func (d *random) Describe() plan.Message { return describe("random", d.said(d.tokens())...) }
+func (d *random) Describe() plan.Message { return workload.Describe("random", d.said(d.tokens())...) }
 
 func (d *random) tokens() plan.Message {
-	in := within(d.Input, d.InputRange)
+	in := workload.Within(d.Input, d.InputRange)
 	switch {
 	case d.ask.Protocol == "rerank":
 		return plan.Say(loadRanked, "documents", d.Texts, "input", in)
 	case d.ask.Silent && d.Texts > 1:
 		return plan.Say(loadBatches, "texts", d.Texts, "input", in)
 	case d.ask.Silent:
-		return plan.Say(loadInputs, "input", in)
+		return plan.Say(workload.LoadInputs, "input", in)
 	}
-	return plan.Say(loadTokens, "input", in, "output", within(d.Output, d.OutputRange))
+	return plan.Say(workload.LoadTokens, "input", in, "output", workload.Within(d.Output, d.OutputRange))
 }
 
 // Describe says what is sent.
 func (d *randomMM) Describe() plan.Message {
 	said := d.said(d.tokens())
-	images := plan.Say(loadImages, "images", within(Size{Fixed: d.Images}, d.ImageRange), "sizes", d.ImageSizes)
-	return describe("random-mm", append([]plan.Message{said[0], images}, said[1:]...)...)
+	images := plan.Say(loadImages, "images", workload.Within(d.Images, d.ImageRange), "sizes", d.ImageSizes)
+	return workload.Describe("random-mm", append([]plan.Message{said[0], images}, said[1:]...)...)
 }
 
 // Describe says what is sent.
@@ -112,19 +94,21 @@ func (d *talking) Describe() plan.Message {
 	}
 	parts := []plan.Message{plan.Say(loadLater, "first", first, "later", d.TurnLen, "output", d.Output)}
 	if d.Prefix > 0 {
-		parts = append(parts, plan.Say(loadPrefix, "tokens", d.Prefix))
+		parts = append(parts, plan.Say(workload.LoadPrefix, "tokens", d.Prefix))
 	}
-	return describe(d.kind, append(parts, plan.Say(loadTurns, "turns", d.Turns), plan.Say(loadThink, "think", d.Think))...)
+	return workload.Describe(d.kind, append(parts, plan.Say(loadTurns, "turns", d.Turns), plan.Say(loadThink, "think", d.Think))...)
 }
 
 // Describe says what is sent.
-func (d *shareGPT) Describe() plan.Message { return describe("sharegpt", plan.Text(d.Data)) }
+func (d *shareGPT) Describe() plan.Message { return workload.Describe("sharegpt", plan.Text(d.Data)) }
 
 // Describe says what is sent.
-func (d *custom) Describe() plan.Message { return describe("custom", plan.Text(d.Data)) }
+func (d *custom) Describe() plan.Message { return workload.Describe("custom", plan.Text(d.Data)) }
 
 // Describe says what is sent.
-func (d *recordedTalks) Describe() plan.Message { return describe("conversations", plan.Text(d.Data)) }
+func (d *recordedTalks) Describe() plan.Message {
+	return workload.Describe("conversations", plan.Text(d.Data))
+}
 
 // Describe says what is sent.
 func (d *traced) Describe() plan.Message {
@@ -138,5 +122,5 @@ func (d *traced) Describe() plan.Message {
 	if d.LogType != "" {
 		parts = append(parts, plan.Say(loadLogs, "type", d.LogType))
 	}
-	return describe("trace", parts...)
+	return workload.Describe("trace", parts...)
 }

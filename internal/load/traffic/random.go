@@ -88,15 +88,10 @@ func (d *random) checkLengths() (p plan.Problems) {
 	return p
 }
 
-// errNeedsText is for prompts that would be token ids.
-func errNeedsText(a workload.Ask) error {
-	return fmt.Errorf("the protocol %s takes no token ids here, and there is no tokenizer to turn them into text; name a tokenizer, or use the protocol completions", a.Protocol)
-}
-
 // Build draws the requests, several texts each where the protocol takes them so.
 func (d *random) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	if s.Tokens == nil && (s.Ask.Text || d.each() > 1) {
-		return workload.Workload{}, errNeedsText(s.Ask)
+	if err := s.NeedText(d.each() > 1); err != nil {
+		return workload.Workload{}, err
 	}
 	r, notes := d.recipe(s)
 	if d.each() > 1 { // texts are put together: they have to be there
@@ -195,7 +190,7 @@ func (d *randomMM) sizes() ([]workload.Bucket, error) {
 	sizes, err := workload.ParseSizes(d.ImageSizes)
 	if err == nil {
 		one := workload.RandomMM{Random: workload.Random{Requests: 1, Input: 1, Output: 1}, Limits: workload.DefaultLimits(), Buckets: sizes}
-		err = one.Validate()
+		err = one.Check().Err()
 	}
 	return sizes, err
 }

@@ -2,14 +2,16 @@ package workload
 
 import (
 	"context"
-	"fmt"
+	"strconv"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // batched draws the workload of Build, so many prompts in a request, for servers that
 // embed or score them: nothing is asked to follow.
 func (r Random) batched(ctx context.Context, d *draw) (Workload, error) {
 	if d.fix.tok == nil {
-		return Workload{}, fmt.Errorf("%s %d: batches are of texts, and text needs a tokenizer", r.name("batch"), r.Batch)
+		return Workload{}, plan.Problems{{Path: "batch", Value: strconv.Itoa(r.Batch), Why: "batches are of texts, and text needs a tokenizer"}}
 	}
 	var requests []Request
 	err := d.each(ctx, func(i int, req Request) error {

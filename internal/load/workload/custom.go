@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
@@ -35,12 +33,6 @@ type Custom struct {
 	NoOversample bool
 	IDPrefix     string
 	NeedTime     bool // every line must have a timestamp
-	// AsVLLM reads lines as the dataset "custom" of the vLLM benchmark does: prompt
-	// is text, output_tokens is what Python's int() makes of it, and only read when
-	// Output is 0; other fields are ignored.
-	AsVLLM bool
-	// Render puts a prompt into the form that is sent and counted; nil leaves it.
-	Render func(prompt string) (string, error)
 }
 
 type customLine struct {
@@ -73,25 +65,12 @@ func (c Custom) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workl
 		n = len(requests)
 	}
 	requests = requests[:min(n, len(requests))]
-	if err := c.render(ctx, requests); err != nil {
-		return Workload{}, err
-	}
 	if err := count(ctx, requests, tok); err != nil {
 		return Workload{}, err
 	}
 	w := Workload{Requests: requests, Python: rng}
 	w.Oversample(n, c.Seed, c.NoOversample, c.IDPrefix)
 	return w, nil
-}
-
-func (c Custom) render(ctx context.Context, requests []Request) error {
-	if c.Render == nil {
-		return nil
-	}
-	return Each(ctx, len(requests), func(_ context.Context, i int) (err error) {
-		requests[i].Text, err = c.Render(requests[i].Text)
-		return err
-	})
 }
 
 // Check reports what Build would find wrong with file, without a tokenizer.
@@ -107,17 +86,13 @@ func (c Custom) read(file io.Reader) ([]Request, error) {
 	var errs []error
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
-	parse := c.line
-	if c.AsVLLM {
-		parse = c.vllmLine
-	}
 	number := 0
 	for len(errs) < mostErrors && lines.Scan() {
 		number++
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		r, err := parse(lines.Bytes())
+		r, err := c.line(lines.Bytes())
 		if err != nil {
 			errs = append(errs, fmt.Errorf("line %d: %w", number, err))
 			continue
@@ -211,49 +186,6 @@ func (l customLine) time(r *Request, need bool) error {
 	}
 	r.At = time.Duration(math.Round(*l.Timestamp * 1e9))
 	return nil
-}
-
-// vllmLine is line by the rules of AsVLLM.
-func (c Custom) vllmLine(b []byte) (Request, error) {
-	var l struct {
-		Prompt json.RawMessage `json:"prompt"`
-		Output json.RawMessage `json:"output_tokens"`
-	}
-	if err := json.Unmarshal(b, &l); err != nil {
-		return Request{}, fmt.Errorf("not a JSON object of a request: %w", WrongType(err))
-	}
-	r := Request{OutputTokens: c.Output}
-	switch {
-	case len(l.Prompt) == 0:
-		return r, errNoPrompt
-	case !isText(l.Prompt, &r.Text):
-		return r, errors.New(`field "prompt" must be a string`)
-	case c.Output != 0:
-		return r, nil
-	case len(l.Output) == 0:
-		return r, errNoLength
-	}
-	n, ok := pythonInt(l.Output)
-	if !ok || n < 0 || n > math.MaxInt32 {
-		return r, fmt.Errorf(`field "output_tokens" is %s: must be a whole number, not negative`, l.Output)
-	}
-	r.OutputTokens = int(n)
-	return r, nil
-}
-
-// pythonInt is int() of a number, which cuts off the fraction, or of a text,
-// which must not have one.
-func pythonInt(field json.RawMessage) (float64, bool) {
-	var text string
-	if isText(field, &text) {
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		return float64(n), err == nil
-	}
-	var n *float64
-	if json.Unmarshal(field, &n) != nil || n == nil {
-		return 0, false
-	}
-	return math.Trunc(*n), true
 }
 
 // count fills in the prompt tokens of text prompts.

@@ -187,12 +187,12 @@ func TestBatchesEqualVLLM(t *testing.T) {
 
 func TestRefusedDrawings(t *testing.T) {
 	for name, err := range map[string]error{
-		"no prefixes":         PrefixRepetition{Requests: 4, Prefix: 1}.Validate(),
-		"fewer than prefixes": PrefixRepetition{Requests: 2, Prefixes: 3, Prefix: 1}.Validate(),
-		"empty":               PrefixRepetition{Requests: 4, Prefixes: 2}.Validate(),
-		"one text":            Rerank{Random: Random{Requests: 4, Input: 40, Batch: 1}, NoReranker: true}.Validate(),
-		"short":               Rerank{Random: Random{Requests: 4, Input: 3, Batch: 1}}.Validate(),
-		"no batch":            Rerank{Random: Random{Requests: 4, Input: 40}}.Validate(),
+		"no prefixes":         PrefixRepetition{Requests: 4, Prefix: 1}.Check().Err(),
+		"fewer than prefixes": PrefixRepetition{Requests: 2, Prefixes: 3, Prefix: 1}.Check().Err(),
+		"empty":               PrefixRepetition{Requests: 4, Prefixes: 2}.Check().Err(),
+		"one text":            Rerank{Random: Random{Requests: 4, Input: 40, Batch: 1}, NoReranker: true}.Check().Err(),
+		"short":               Rerank{Random: Random{Requests: 4, Input: 3, Batch: 1}}.Check().Err(),
+		"no batch":            Rerank{Random: Random{Requests: 4, Input: 40}}.Check().Err(),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -29,7 +29,7 @@ func TestRandomOfGivenLengths(t *testing.T) {
 		t.Errorf("the same seed gives other prompts (%v)", err)
 	}
 	given.Inputs = given.Inputs[:5]
-	if err := given.Validate(); err == nil {
+	if err := given.Check().Err(); err == nil {
 		t.Error("fewer lengths than requests are accepted")
 	}
 }

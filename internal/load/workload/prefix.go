@@ -2,8 +2,6 @@ package workload
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -24,25 +22,19 @@ type PrefixRepetition struct {
 	Spool     *Spool
 }
 
-// Validate reports everything wrong with p at once, by the flags of that benchmark.
-func (p PrefixRepetition) Validate() error {
-	var errs []error
-	bad := func(cond bool, format string, a ...any) {
-		if cond {
-			errs = append(errs, fmt.Errorf(format, a...))
-		}
-	}
-	bad(p.Prefixes < 1, "--prefix-repetition-num-prefixes %d: must be at least 1", p.Prefixes)
-	bad(p.Prefix < 0, "--prefix-repetition-prefix-len %d: must not be negative", p.Prefix)
-	bad(p.Suffix < 0, "--prefix-repetition-suffix-len %d: must not be negative", p.Suffix)
-	bad(p.Prefix == 0 && p.Suffix == 0, "--prefix-repetition-prefix-len 0 with --prefix-repetition-suffix-len 0: the prompts would be empty")
-	bad(p.Requests < p.Prefixes, "--num-prompts %d: must be at least --prefix-repetition-num-prefixes %d", p.Requests, p.Prefixes)
-	return errors.Join(errs...)
+// Check reports everything wrong with p: under prefixes, prefix_len and suffix_len.
+func (p PrefixRepetition) Check() (problems plan.Problems) {
+	problems.If(p.Prefixes < 1, "prefixes", p.Prefixes, "must be at least 1")
+	problems.If(p.Prefixes > p.Requests, "prefixes", p.Prefixes, "must not be more than the requests, %d", p.Requests)
+	problems.If(p.Prefix < 0, "prefix_len", p.Prefix, "must not be negative")
+	problems.If(p.Suffix < 0, "suffix_len", p.Suffix, "must not be negative")
+	problems.If(p.Prefix == 0 && p.Suffix == 0, "prefix_len", 0, "without a suffix leaves prompts empty")
+	return problems
 }
 
 // Build draws the workload. Without a tokenizer the prompts are token ids.
 func (p PrefixRepetition) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workload, error) {
-	if err := p.Validate(); err != nil {
+	if err := p.Check().Err(); err != nil {
 		return Workload{}, err
 	}
 	d := prefixDraw{PrefixRepetition: p, rng: pyrand.NewLegacy(uint32(p.Seed)), size: int64(v.Size)}

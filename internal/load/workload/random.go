@@ -1,9 +1,7 @@
 package workload
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,9 +30,6 @@ type Random struct {
 	// Exact goes on where that benchmark gives a prompt up that it could not bring
 	// to its length, with draws that no other prompt depends on.
 	Exact bool
-	// Names are what the user knows the settings by, for errors: by "input length",
-	// "output range" and so on, what is said without.
-	Names map[string]string
 	// Batch puts so many prompts into a request, for servers that embed or score; up to
 	// 1 it is one.
 	Batch int
@@ -42,39 +37,32 @@ type Random struct {
 	Spool *Spool // for prompts that are too many for memory; nil keeps them there
 }
 
-// name is what an error calls a setting.
-func (r Random) name(setting string) string { return cmp.Or(r.Names[setting], setting) }
-
-// Validate reports everything wrong with r at once.
-func (r Random) Validate() error {
-	var errs []error
-	bad := func(cond bool, setting string, value any, what string) {
-		if cond {
-			errs = append(errs, fmt.Errorf("%s %v%s", r.name(setting), value, what))
-		}
+// Check reports everything wrong with r: under requests, input_len, output_len, prefix_len,
+// input_range and output_range.
+func (r Random) Check() (p plan.Problems) {
+	p.If(r.Requests < 1, "requests", r.Requests, "must be at least 1")
+	p.If(r.Inputs != nil && len(r.Inputs) < r.Requests, "input_len", len(r.Inputs), "has fewer values than there are requests")
+	p.If(r.Outputs != nil && len(r.Outputs) < r.Requests, "output_len", len(r.Outputs), "has fewer values than there are requests")
+	p.If(r.Input < 0, "input_len", r.Input, "must not be negative")
+	p.If(r.Output < 1 && r.Outputs == nil, "output_len", r.Output, "must be at least 1")
+	p.If(r.Prefix < 0, "prefix_len", r.Prefix, "must not be negative")
+	p.If(!(r.InputRange >= 0 && r.InputRange < 1), "input_range", r.InputRange, "must be at least 0 and less than 1")
+	if lo, _ := spread(float64(r.Input), r.InputRange, 0); p == nil && r.Inputs == nil && int64(r.Prefix)+lo < 1 {
+		p = r.emptyPrompt(0)
 	}
-	bad(r.Requests < 1, "requests", r.Requests, ": must be at least 1")
-	bad(r.Inputs != nil && len(r.Inputs) < r.Requests, "input length", len(r.Inputs), " values: fewer than requests")
-	bad(r.Outputs != nil && len(r.Outputs) < r.Requests, "output length", len(r.Outputs), " values: fewer than requests")
-	bad(r.Input < 0, "input length", r.Input, ": must not be negative")
-	bad(r.Output < 1 && r.Outputs == nil, "output length", r.Output, ": must be at least 1")
-	bad(r.Prefix < 0, "prefix length", r.Prefix, ": must not be negative")
-	bad(!(r.InputRange >= 0 && r.InputRange < 1), "input range", r.InputRange, ": must be at least 0 and less than 1")
-	if lo, _ := spread(float64(r.Input), r.InputRange, 0); len(errs) == 0 && r.Inputs == nil && int64(r.Prefix)+lo < 1 {
-		errs = append(errs, r.emptyPrompt(0))
-	}
-	bad(!(r.OutputRange >= 0 && r.OutputRange < 1), "output range", r.OutputRange, ": must be at least 0 and less than 1")
-	return errors.Join(errs...)
+	p.If(!(r.OutputRange >= 0 && r.OutputRange < 1), "output_range", r.OutputRange, "must be at least 0 and less than 1")
+	return p
 }
 
-// emptyPrompt is the error when the shortest prompt has no tokens beside those
+// emptyPrompt is the problem when the shortest prompt has no tokens beside those
 // that the tokenizer adds around it.
-func (r Random) emptyPrompt(around int) error {
-	what := fmt.Sprintf("%s %d", r.name("input length"), r.Input)
+func (r Random) emptyPrompt(around int) (p plan.Problems) {
+	adds := ""
 	if around > 0 {
-		what += fmt.Sprintf(", of which the tokenizer adds %d itself,", around)
+		adds = fmt.Sprintf("of which the tokenizer adds %d itself, ", around)
 	}
-	return fmt.Errorf("%s with range %v allows an empty prompt: raise it or the prefix", what, r.InputRange)
+	p.If(true, "input_len", r.Input, "%swith range %v allows an empty prompt; raise it or the prefix", adds, r.InputRange)
+	return p
 }
 
 // Build draws the workload. Without a tokenizer the prompts are token ids.
@@ -110,7 +98,7 @@ type draw struct {
 
 // begin makes the draws that precede the prompts.
 func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok Tokenizer) (*draw, error) {
-	if err := r.Validate(); err != nil {
+	if err := r.Check().Err(); err != nil {
 		return nil, err
 	}
 	d := &draw{rng: pyrand.NewGenerator(r.Seed), random: r, allowed: allowedIDs(v.Size, forbidden)}

@@ -10,6 +10,8 @@ import (
 	"math"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // RandomMM is Random with pictures of noise after the text, in the manner of
@@ -26,9 +28,10 @@ type RandomMM struct {
 
 // A Bucket is a size of picture and how often it comes.
 type Bucket struct {
-	Height, Width int     // pixels
-	Frames        int     // 1 is a picture, more a video
-	P             float64 // relative frequency
+	Height int     `json:"height"` // pixels
+	Width  int     `json:"width"`
+	Frames int     `json:"frames"` // 1 is a picture, more a video
+	P      float64 `json:"p"`      // relative frequency
 }
 
 // DefaultBuckets is half 256×256 and half 720p.
@@ -67,32 +70,25 @@ func (b Bucket) validate() error {
 	return nil
 }
 
-// Validate reports everything wrong with r at once.
-func (r RandomMM) Validate() error {
-	errs := []error{r.Random.Validate()}
-	if r.Items < 0 {
-		errs = append(errs, fmt.Errorf("%s %d: must not be negative", r.name("items"), r.Items))
-	}
-	if !(r.ItemsRange >= 0 && r.ItemsRange <= 1) {
-		errs = append(errs, fmt.Errorf("%s %v: must be within 0 and 1", r.name("items range"), r.ItemsRange))
-	}
+// Check reports everything wrong with r: as Random does, and under items, items_range,
+// buckets and limits.
+func (r RandomMM) Check() plan.Problems {
+	p := r.Random.Check()
+	p.If(r.Items < 0, "items", r.Items, "must not be negative")
+	p.If(!(r.ItemsRange >= 0 && r.ItemsRange <= 1), "items_range", r.ItemsRange, "must be within 0 and 1")
 	total := 0.0
 	for _, b := range r.Buckets {
 		if err := b.validate(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", r.name("buckets"), err))
+			p.If(true, "buckets", nil, "%v", err)
 		}
-		if _, ok := r.Limits[b.modality()]; !ok {
-			errs = append(errs, fmt.Errorf("%s: no %q, which the bucket %s needs even at probability 0", r.name("limits"), b.modality(), b))
-		}
+		_, ok := r.Limits[b.modality()]
+		p.If(!ok, "limits", nil, "no %q, which the bucket %s needs even at probability 0", b.modality(), b)
 		total += b.P
 	}
-	if !(total > 0) {
-		errs = append(errs, fmt.Errorf("%s: at least one needs a positive probability", r.name("buckets")))
-	}
-	if lo, hi := r.items(); lo > hi {
-		errs = append(errs, fmt.Errorf("%s %d: at least %d are wanted but the limit is %d", r.name("items"), r.Items, lo, hi))
-	}
-	return errors.Join(errs...)
+	p.If(!(total > 0), "buckets", nil, "at least one needs a positive probability")
+	lo, hi := r.items()
+	p.If(lo > hi, "items", r.Items, "at least %d are wanted but the limit is %d", lo, hi)
+	return p
 }
 
 // items is the range of pictures in a request.
@@ -103,7 +99,7 @@ func (r RandomMM) items() (lo, hi int64) {
 
 // Build draws the workload. A tokenizer is needed: pictures go with text.
 func (r RandomMM) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workload, error) {
-	if err := r.Validate(); err != nil {
+	if err := r.Check().Err(); err != nil {
 		return Workload{}, err
 	}
 	if tok == nil {

@@ -3,9 +3,9 @@ package workload
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Rerank draws a query and documents to be put in the order in which they answer
@@ -22,17 +22,13 @@ type Rerank struct {
 // separator is the token that a reranker puts between query and document.
 const separator = 1
 
-// Validate reports everything wrong with r at once.
-func (r Rerank) Validate() error {
-	documents := r.documents()
-	errs := []error{documents.Validate()}
-	if r.Batch < 1 {
-		errs = append(errs, fmt.Errorf("%s %d: must be at least 1", r.name("batch"), r.Batch))
-	}
-	if r.NoReranker && (r.Requests < 2 || r.Batch < 2) {
-		errs = append(errs, fmt.Errorf("%s %d with %s %d: without a reranker the query is one of the texts of a request, so both must be at least 2", r.name("requests"), r.Requests, r.name("batch"), r.Batch))
-	}
-	return errors.Join(errs...)
+// Check reports everything wrong with r: as Random does, and under batch.
+func (r Rerank) Check() plan.Problems {
+	p := r.documents().Check()
+	p.If(r.Batch < 1, "batch", r.Batch, "must be at least 1")
+	p.If(r.NoReranker && (r.Requests < 2 || r.Batch < 2), "batch", r.Batch,
+		"without a reranker the query is one of the texts of a request: batch and requests, here %d, must be at least 2", r.Requests)
+	return p
 }
 
 // documents are the settings that the documents are checked by.
@@ -47,7 +43,7 @@ func (r Rerank) documents() Random {
 
 // Build draws the workload.
 func (r Rerank) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workload, error) {
-	if err := r.Validate(); err != nil {
+	if err := r.Check().Err(); err != nil {
 		return Workload{}, err
 	}
 	if tok == nil {

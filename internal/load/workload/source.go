@@ -19,6 +19,8 @@ type Source struct {
 	Tokens Tokenizer
 	Local  bool
 	Vocab  Vocabulary
+	// Model is what the tokenizer was asked for by, its own name or the model's.
+	Model string
 	// Server is the tokenizer of the server under test, nil where there is none.
 	Server   Tokenizer
 	Spool    *Spool

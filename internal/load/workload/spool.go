@@ -90,7 +90,7 @@ func (s *Spool) write(r *Request, at, size int64) error {
 			r.Tokens = append(r.Tokens, int32(binary.LittleEndian.Uint32(b)))
 			b = b[4:]
 		}
-		r.Media = append([]Media(nil), r.Media...)
+		r.Media = append([]Media(nil), media...)
 		for i, n := range lengths {
 			if n > 0 {
 				r.Media[i].Data, b = b[:n:n], b[n:]

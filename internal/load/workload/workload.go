@@ -15,6 +15,7 @@ package workload
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -64,7 +65,7 @@ func (r *Request) Whole() (*Request, error) {
 }
 
 // Amend has f change r where it needs all of the prompt: now, or each time that a spooled
-// one comes back.
+// one comes back, with all the Media that it had.
 func (r *Request) Amend(f func(*Request)) {
 	later := r.Later
 	if later == nil {
@@ -103,6 +104,14 @@ type Media struct {
 	URL  string // in place of Data
 	// Seconds is how long a sound is, 0 if its own header is to say.
 	Seconds float64
+}
+
+// Address is where it is to be found: its URL, or one that holds the content.
+func (m Media) Address() string {
+	if m.URL != "" {
+		return m.URL
+	}
+	return "data:" + m.MIME + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
 }
 
 // A Tokenizer turns text into token ids and back.
@@ -152,7 +161,6 @@ type Workload struct {
 	// Warmup is one round of requests to warm up with, where the dataset has its own.
 	Warmup []Request
 	Turns  bool // they are conversations, each of which takes one place in the gate
-	Timed  bool // they are sent at their own times
 	// Lines and Start are what the tool that the dataset is of prints when it has made
 	// them, and when it begins to send them.
 	Lines, Start []string

@@ -231,17 +231,17 @@ func TestBuildErrors(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	err := Random{Requests: 0, Input: -1, Output: 0, Prefix: -1, InputRange: 1, OutputRange: -0.5}.Validate()
+	err := Random{Requests: 0, Input: -1, Output: 0, Prefix: -1, InputRange: 1, OutputRange: -0.5}.Check().Err()
 	if err == nil || strings.Count(err.Error(), "\n") != 5 {
 		t.Errorf("six faults:\n%v", err)
 	}
 	ok := RandomMM{Random: Random{Requests: 1, Input: 4, Output: 1}, Items: 1, Limits: DefaultLimits(), Buckets: DefaultBuckets()}
-	if err := ok.Validate(); err != nil {
+	if err := ok.Check().Err(); err != nil {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(r *RandomMM){
 		"items -1":               func(r *RandomMM) { r.Items = -1 },
-		"items range 2":          func(r *RandomMM) { r.ItemsRange = 2 },
+		"items_range 2":          func(r *RandomMM) { r.ItemsRange = 2 },
 		"at least 3 are wanted":  func(r *RandomMM) { r.Items, r.Limits = 3, map[string]int{"image": 2, "video": 1} },
 		"must be at least 1":     func(r *RandomMM) { r.Buckets = []Bucket{{0, 5, 1, 1}} },
 		"must not be negative":   func(r *RandomMM) { r.Buckets = []Bucket{{5, 5, 1, -1}} },
@@ -252,17 +252,20 @@ func TestValidate(t *testing.T) {
 	} {
 		r := ok
 		spoil(&r)
-		if err := r.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := r.Check().Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
 }
 
-func TestErrorsCallSettingsByTheirNames(t *testing.T) {
-	r := RandomMM{Random: Random{Requests: 1, Output: 1, InputRange: 2, Names: map[string]string{"input range": "--range", "buckets": "--sizes"}}}
-	err := r.Validate()
-	if err == nil || !strings.Contains(err.Error(), "--range 2: must be") || !strings.Contains(err.Error(), "--sizes: at least one") {
-		t.Error(err)
+func TestMistakesHaveThePathsOfTheirSettings(t *testing.T) {
+	r := RandomMM{Random: Random{Requests: 1, Output: 1, InputRange: 2}}
+	got := map[string]string{}
+	for _, p := range r.Check() {
+		got[p.Path] = p.Under("--" + p.Path)
+	}
+	if !strings.HasPrefix(got["input_range"], "--input_range 2: must be") || !strings.HasPrefix(got["buckets"], "--buckets: at least one") {
+		t.Error(got)
 	}
 }
 
@@ -405,53 +408,12 @@ func TestShareGPTTakesEmptyMediaForNone(t *testing.T) {
 	}
 }
 
-func TestCustomAsVLLM(t *testing.T) {
-	for _, tt := range []struct {
-		line   string
-		output int
-		want   int
-	}{
-		{`{"prompt":"a","timestamp":"noon","messages":3}`, 2, 2},
-		{`{"prompt":"a","output_tokens":"n/a"}`, 2, 2},
-		{`{"prompt":"a","output_tokens":"3"}`, 0, 3},
-		{`{"prompt":"a","output_tokens":" 3 "}`, 0, 3},
-		{`{"prompt":"a","output_tokens":2.9}`, 0, 2},
-		{`{"prompt":"a","output_tokens":0}`, 0, 0},
-	} {
-		w, err := Custom{AsVLLM: true, Output: tt.output}.Build(t.Context(), strings.NewReader(tt.line), nil)
-		if err != nil || w.Requests[0].OutputTokens != tt.want || w.Requests[0].At != 0 {
-			t.Errorf("%s: %v: %+v", tt.line, err, w.Requests)
-		}
-	}
-	for _, tt := range []struct{ line, want string }{
-		{`{"messages":[{}],"output_tokens":1}`, `field "prompt" is missing`},
-		{`{"prompt":[1],"output_tokens":1}`, `field "prompt" must be a string`},
-		{`{"prompt":null,"output_tokens":1}`, `field "prompt" must be a string`},
-		{`{"prompt":"a"}`, `field "output_tokens" is missing`},
-		{`{"prompt":"a","output_tokens":"n/a"}`, `field "output_tokens" is "n/a"`},
-		{`{"prompt":"a","output_tokens":"1.5"}`, `must be a whole number`},
-		{`{"prompt":"a","output_tokens":null}`, `must be a whole number`},
-		{`{"prompt":"a","output_tokens":-1}`, `not negative`},
-		{`3`, `not a JSON object`},
-	} {
-		if err := (Custom{AsVLLM: true}).Check(strings.NewReader(tt.line)); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %s", tt.line, err, tt.want)
-		}
-	}
-}
-
 // Whatever a file holds, a request that comes out of it can be sent.
 func FuzzCustom(f *testing.F) {
 	f.Add(`{"prompt": "hello", "output_tokens": 3, "timestamp": 1.5}`)
 	f.Add("{\"prompt\": [1, 2], \"output_tokens\": 3}\n{\"messages\": [{\"role\": \"user\"}], \"output_tokens\": 1}")
 	f.Add(`{"prompt": 3}`)
 	f.Fuzz(func(t *testing.T, file string) {
-		vllm, err := Custom{AsVLLM: true}.Build(t.Context(), strings.NewReader(file), nil)
-		for _, r := range vllm.Requests {
-			if r.Tokens != nil || r.Messages != nil || r.OutputTokens < 0 {
-				t.Fatalf("%q -> %+v, %v", file, r, err)
-			}
-		}
 		w, err := Custom{}.Build(t.Context(), strings.NewReader(file), nil)
 		if err != nil {
 			return

@@ -8,7 +8,10 @@ import (
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/tool/ingest"
+	"github.com/pitot-bench/pitot/internal/tool/aiperf"
+	"github.com/pitot-bench/pitot/internal/tool/guidellm"
+	"github.com/pitot-bench/pitot/internal/tool/inferenceperf"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 func isInferencePerf(o object) bool { return o.has("load_summary", "successes", "failures") }
@@ -35,10 +38,11 @@ func readGuideLLM(o object) (claim, error) {
 	return readFigures(o)
 }
 
-// readFigures takes the figures of a result as package ingest reads them, with
+// readFigures takes the figures of a result as package result reads them, with
 // nothing left out.
 func readFigures(o object) (claim, error) {
-	found, problems := ingest.Read(ingest.Source{Name: "report", Data: bytes.NewReader(o.data), Size: int64(len(o.data))})
+	found, problems := result.Read(result.Source{Name: "report", Data: bytes.NewReader(o.data), Size: int64(len(o.data))},
+		guidellm.Format(), aiperf.Format(), inferenceperf.Format())
 	switch {
 	case len(problems) > 0:
 		return claim{}, errors.New(problems[0].Reason)

@@ -14,6 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
@@ -130,12 +132,12 @@ func tableOf(t *testing.T, tr *trace.Trace) string {
 	t.Helper()
 	var b strings.Builder
 	if tr.Run.Origin != nil {
-		if err := dialect.WriteReported(&b, tr.Run); err != nil {
+		if err := table.WriteReported(&b, tr.Run, vllm.Table(), sglang.Table()); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	r, err := dialect.NewVLLMReport(tr, "")
+	r, err := vllm.NewReport(tr, "")
 	if err := errors.Join(err, r.WriteTable(&b)); err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,18 @@ func FuzzReadNamespace(f *testing.F) {
 		if err == nil && len(settings) > strings.Count(text, "=") {
 			t.Errorf("%d settings in %q", len(settings), text)
 		}
-		Settings(settings).Plan("vllm")
-		Settings(settings).Plan("sglang")
 	})
+}
+
+// What is told sets arguments, but for what cannot be read; a text with several items is
+// the list of them.
+func TestFill(t *testing.T) {
+	n, rate, backend, names := 1, 2.0, "a", []string(nil)
+	on, off, told := false, false, true
+	was := &told
+	options := append([]Option{Int("n", &n), Float("the-rate", &rate), Choice("backend", &backend, "a", "b"), List("names", AnyNumber, &names, nil), Flag("on", &on), Flag("off", &off)}, TriState("own", &was)...)
+	Fill(options, map[string]string{"n": "5", "the_rate": "x", "backend": "c", "names": "['y', 'z']", "on": "True", "off": "False", "own": "None", "more": "1"})
+	if n != 5 || rate != 2 || backend != "a" || strings.Join(names, " ") != "y z" || !on || off || was != &told {
+		t.Error(n, rate, backend, names, on, off, was)
+	}
 }

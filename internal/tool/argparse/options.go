@@ -28,8 +28,11 @@ func Flag(name string, v *bool) Option {
 func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T) string) Option {
 	return Option{
 		name: name, arity: one,
-		set: func(values []string) (err error) {
-			*v, err = read(values[len(values)-1])
+		set: func(values []string) error {
+			x, err := read(values[len(values)-1])
+			if err == nil {
+				*v = x
+			}
 			return err
 		},
 		repr:  func() string { return repr(*v) },
@@ -200,6 +203,23 @@ func Texts(options []Option) map[string]string {
 	return m
 }
 
+// Fill sets arguments to what is told of them: texts by name, with underscores, as
+// ReadNamespace gives them. What no option has or can read is left as it is.
+func Fill(options []Option, told map[string]string) {
+	for _, o := range options {
+		text := told[strings.ReplaceAll(o.name, "-", "_")]
+		switch {
+		case text == "" || text == "None" || o.repr == nil:
+		case o.arity != none && o.arity != one:
+			if items := python.Strings(text); items != nil {
+				_ = o.set(items) // what cannot be read is left
+			}
+		case o.arity == one || text == "True":
+			_ = o.set([]string{text})
+		}
+	}
+}
+
 // TriState is --name and --no-name over a variable that starts as None.
 func TriState(name string, v **bool) []Option {
 	set := func(b bool) func([]string) error {
@@ -232,4 +252,20 @@ func AllValues(options []Option) map[string]any {
 		}
 	}
 	return m
+}
+
+// Value is what an argument is that may be None; then it is the zero of its type.
+func Value[T any](v *T) (value T) {
+	if v != nil {
+		value = *v
+	}
+	return value
+}
+
+// Names are texts of a type of their own as choices.
+func Names[T ~string](all []T) (names []string) {
+	for _, v := range all {
+		names = append(names, string(v))
+	}
+	return names
 }

@@ -33,7 +33,7 @@ func TestExpressionsKnowTheirWords(t *testing.T) {
 
 // A text that is not looked at matches nothing.
 func TestExpressionsMissNothing(t *testing.T) {
-	all := []expression{image, bashLine, clause, unclaimed, amount, logged}
+	all := []expression{image, known.command, clause, unclaimed, amount, logged}
 	for _, v := range []vocabulary{metricWords, statisticWords, arrows, directions} {
 		for _, w := range v {
 			all = append(all, w.words)

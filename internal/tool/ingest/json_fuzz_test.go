@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // fuzzJSON holds for whatever the bytes are: nothing is worse than a problem with
@@ -25,8 +27,8 @@ func fuzzJSON(f *testing.F, files ...string) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s := fromText("a.json", text)
-		found, problems := readJSON(s)
+		s := FromText("a.json", text)
+		found, problems := result.Read(s, known.formats...)
 		if len(found) == 0 && len(problems) == 0 {
 			t.Fatal("no result, and no problem either")
 		}
@@ -47,14 +49,14 @@ func fuzzJSON(f *testing.F, files ...string) {
 }
 
 // checkFound holds a result against what is promised of all.
-func checkFound(t *testing.T, f Found) {
+func checkFound(t *testing.T, f result.Found) {
 	o := f.Run.Origin
 	for _, figure := range o.Figures {
-		if !isFinite(figure.Value) || figure.Name == "" {
+		if !result.IsFinite(figure.Value) || figure.Name == "" {
 			t.Errorf("figure %q is %v", figure.Name, figure.Value)
 		}
 	}
-	if f.Run.Plan.Rate < 0 || !isFinite(f.Run.Plan.Rate) || f.Run.Plan.Concurrency < 0 || f.Run.Plan.Requests < 0 {
+	if f.Run.Plan.Rate < 0 || !result.IsFinite(f.Run.Plan.Rate) || f.Run.Plan.Concurrency < 0 || f.Run.Plan.Requests < 0 {
 		t.Errorf("plan %+v", f.Run.Plan)
 	}
 	if _, err := json.Marshal(f.Run); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // A pattern is a file of texts, each repeated, that takes no memory.
@@ -45,7 +46,7 @@ func (p pattern) ReadAt(b []byte, offset int64) (n int, err error) {
 }
 
 // large is a detailed result of n requests with 256 gaps each, 5.8 kB a request.
-func large(n int) Source {
+func large(n int) result.Source {
 	column := func(name, item string) pattern {
 		return pattern{{fmt.Sprintf("%q: [", name), 1}, {item + ", ", n - 1}, {item + "], ", 1}}
 	}
@@ -59,7 +60,7 @@ func large(n int) Source {
 		p = append(p, c...)
 	}
 	p = append(p, repeated{`"max_concurrent_requests": 7, "mean_ttft_ms": 53.07}`, 1})
-	return Source{Name: "large.json", Data: p, Size: p.size()}
+	return result.Source{Name: "large.json", Data: p, Size: p.size()}
 }
 
 // A result needs the same memory whether it has a thousand requests or ten times
@@ -74,7 +75,7 @@ func TestLargeResultsTakeLittleMemory(t *testing.T) {
 	}
 	s := large(n)
 	before := live()
-	found, problems := readJSON(s)
+	found, problems := result.Read(s, known.formats...)
 	if len(found) != 1 || len(problems) > 0 {
 		t.Fatalf("%d results, %v", len(found), problems)
 	}
@@ -111,7 +112,7 @@ func TestLargeResultsOfGuideLLM(t *testing.T) {
 		{request + ", ", 30000},
 		{request + `]}, "duration": 2.5}]}`, 1},
 	}
-	found, problems := readJSON(Source{Name: "a.json", Data: p, Size: p.size()})
+	found, problems := result.Read(result.Source{Name: "a.json", Data: p, Size: p.size()}, known.formats...)
 	if len(found) != 1 || len(problems) > 0 || found[0].Run.End != 25e8 {
 		t.Errorf("%d results, %v", len(found), problems)
 	}
@@ -123,7 +124,7 @@ func BenchmarkImport(b *testing.B) {
 	s := large(200_000_000 / 5800)
 	b.SetBytes(s.Size)
 	for b.Loop() {
-		found, problems := readJSON(s)
+		found, problems := result.Read(s, known.formats...)
 		if len(problems) > 0 || found[0].Run.Origin.Detail != trace.Recorded {
 			b.Fatal(problems)
 		}

@@ -10,33 +10,34 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-func fromText(name, text string) Source {
-	return Source{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
+func FromText(name, text string) result.Source {
+	return result.Source{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
 }
 
-func fromFile(t testing.TB, file string) Source {
+func fromFile(t testing.TB, file string) result.Source {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Source{Name: file, Data: bytes.NewReader(b), Size: int64(len(b))}
+	return result.Source{Name: file, Data: bytes.NewReader(b), Size: int64(len(b))}
 }
 
 // one reads a source that has one result and nothing wrong.
-func one(t testing.TB, s Source) Found {
+func one(t testing.TB, s result.Source) result.Found {
 	t.Helper()
-	found, problems := readJSON(s)
+	found, problems := result.Read(s, known.formats...)
 	if len(found) != 1 || len(problems) > 0 {
 		t.Fatalf("%s: %d results, problems %v", s.Name, len(found), problems)
 	}
 	return found[0]
 }
 
-func wholeTrace(t testing.TB, f Found) *trace.Trace {
+func wholeTrace(t testing.TB, f result.Found) *trace.Trace {
 	t.Helper()
 	tr, err := f.Trace()
 	if err != nil {
@@ -151,7 +152,7 @@ func TestUndatedResultsGiveWhatNeedsNoCommonClock(t *testing.T) {
 }
 
 func TestRecordsOfADetailedResult(t *testing.T) {
-	f := one(t, fromText("a.json", `{"completed": 2, "failed": 2, "duration": 3, "total_input_tokens": 10, "total_output_tokens": 4,
+	f := one(t, FromText("a.json", `{"completed": 2, "failed": 2, "duration": 3, "total_input_tokens": 10, "total_output_tokens": 4,
 		"input_lens": [5, 6, 7, 5], "output_lens": [3, 0, 0, 1], "ttfts": [0.5, 0.0, 0.25, 0.125], "itls": [[0.1, 0.2], [], [0.5], []],
 		"latencies": [0.8, 0.0, 0.0, 0.125], "start_times": [100.5, 100.0, 101.0, 102], "queue_times": [0.25, 0.0, 0.0, 1.5],
 		"generated_texts": ["\u4e09 d", "", "x", ""], "errors": ["", "Bad Gateway", "Traceback (most recent call last):\n  File\nTimeoutError: it took long", ""]}`))
@@ -204,7 +205,7 @@ func TestQueuesOfALimitedRunAreTheGates(t *testing.T) {
 // Sums of many gaps are rounded once.
 func TestGapsDoNotDrift(t *testing.T) {
 	gaps := strings.TrimSuffix(strings.Repeat("0.0000000014, ", 1000), ", ")
-	f := one(t, fromText("a.json", `{"completed": 1, "duration": 3, "total_input_tokens": 10, "ttfts": [0], "output_lens": [9], "itls": [[`+gaps+`]]}`))
+	f := one(t, FromText("a.json", `{"completed": 1, "duration": 3, "total_input_tokens": 10, "ttfts": [0], "output_lens": [9], "itls": [[`+gaps+`]]}`))
 	r := wholeTrace(t, f).Records[0]
 	if last := r.Chunks[1000].At; last != 1400 {
 		t.Errorf("the last chunk is at %d ns", last)
@@ -233,7 +234,7 @@ func TestFormOfAResult(t *testing.T) {
 		`{"completed": 1, "duration": 1, "mean_e2e_latency_ms": 1}`:                              "2026-01",
 		`{"completed": 1, "duration": 1, "mean_e2e_latency_ms": 1, "p90_e2e_latency_ms": 1}`:     "main",
 	} {
-		if got := one(t, fromText("a.json", text)).Run.Origin.Form; got != want {
+		if got := one(t, FromText("a.json", text)).Run.Origin.Form; got != want {
 			t.Errorf("%s is of form %q, want %q", text, got, want)
 		}
 	}
@@ -244,12 +245,12 @@ const small = `{"completed": 1, "duration": 1.5, "total_input_tokens": 1, "mean_
 // What was appended to a file is a result each, the same one twice is two, and
 // reading it again gives the same ids.
 func TestAppendedResults(t *testing.T) {
-	s := fromText("runs/a.jsonl", small+"\n"+small+"\n\n"+strings.Replace(small, "1.5", "1.25", 1)+"\n")
-	found, problems := readJSON(s)
+	s := FromText("runs/a.jsonl", small+"\n"+small+"\n\n"+strings.Replace(small, "1.5", "1.25", 1)+"\n")
+	found, problems := result.Read(s, known.formats...)
 	if len(found) != 3 || len(problems) > 0 {
 		t.Fatalf("%d results, %v", len(found), problems)
 	}
-	again, _ := readJSON(s)
+	again, _ := result.Read(s, known.formats...)
 	ids, lines := map[string]bool{}, []int{1, 2, 4}
 	for i, f := range found {
 		ids[f.Run.ID] = true
@@ -263,7 +264,7 @@ func TestAppendedResults(t *testing.T) {
 	if len(ids) != 3 {
 		t.Errorf("ids %v", ids)
 	}
-	if alone := one(t, fromText("runs/a.jsonl", small)); alone.Run.ID != found[0].Run.ID || alone.Run.Origin.Line != 0 {
+	if alone := one(t, FromText("runs/a.jsonl", small)); alone.Run.ID != found[0].Run.ID || alone.Run.Origin.Line != 0 {
 		t.Errorf("alone it is %s at line %d, with others behind it %s", alone.Run.ID, alone.Run.Origin.Line, found[0].Run.ID)
 	}
 }
@@ -273,7 +274,7 @@ func TestNamesOfRuns(t *testing.T) {
 		"a.json": "a", "sweep/c1/run=0.json": "sweep / c1", "run=0.json": "run=0", "./x/a.b.json": "x / a.b",
 		"/data/x/a.json": "a", "../x/a.json": "a", `x\a.json`: "x / a",
 	} {
-		if got := one(t, fromText(name, small)).Run.Name; got != want {
+		if got := one(t, FromText(name, small)).Run.Name; got != want {
 			t.Errorf("%s is named %q, want %q", name, got, want)
 		}
 	}
@@ -304,7 +305,7 @@ func TestUnreadableParts(t *testing.T) {
 		{"no object", `[1, 2]`, 0, 1, []string{"'1' stands where '{' should"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found, problems := readJSON(fromText("a.json", tt.text))
+			found, problems := result.Read(FromText("a.json", tt.text), known.formats...)
 			if len(found) != tt.found || len(problems) != 1 {
 				t.Fatalf("%d results, problems %v", len(found), problems)
 			}
@@ -338,7 +339,7 @@ func TestColumnsThatCannotBeUsed(t *testing.T) {
 		{"years apart", `"start_times": [0, 1e9], "ttfts": [1, 1], "itls": [[], []]}`, trace.Undated, 2, `from 0 to 1e+09`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found, problems := readJSON(fromText("a.json", head+tt.columns))
+			found, problems := result.Read(FromText("a.json", head+tt.columns), known.formats...)
 			if len(found) != 1 || len(problems) != 1 || problems[0].Line != 2 || !strings.Contains(problems[0].Reason, tt.says) {
 				t.Fatalf("%d results, problems %v, want %q", len(found), problems, tt.says)
 			}
@@ -355,7 +356,7 @@ func TestFiguresThatCannotBeRead(t *testing.T) {
 		`{"completed": "many", "duration": 2, "total_input_tokens": 3}`:                                  `"completed" is no number`,
 		`{"request_latency": {"unit": "fortnights", "avg": 1}, "request_count": {"unit": "", "avg": 1}}`: `its unit "fortnights" is not known`,
 	} {
-		found, problems := readJSON(fromText("a.json", text))
+		found, problems := result.Read(FromText("a.json", text), known.formats...)
 		if len(found) != 1 || len(problems) != 1 || !strings.Contains(problems[0].Reason, says) || len(found[0].Run.Origin.Figures) != 2 {
 			t.Errorf("%d results, problems %v, want %q", len(found), problems, says)
 		}
@@ -364,14 +365,14 @@ func TestFiguresThatCannotBeRead(t *testing.T) {
 
 // A plain result has the times of its requests, but nothing else of them.
 func TestAPlainResultHasNoRecords(t *testing.T) {
-	f := one(t, fromText("a.json", `{"completed": 1, "duration": 1, "total_input_tokens": 1, "latencies": [1], "queue_times": [0]}`))
+	f := one(t, FromText("a.json", `{"completed": 1, "duration": 1, "total_input_tokens": 1, "latencies": [1], "queue_times": [0]}`))
 	if f.Records != nil || f.Run.Origin.Detail != trace.Summed || f.Run.Origin.Setup["latencies"] != "" {
 		t.Errorf("%+v", f.Run.Origin)
 	}
 }
 
 func TestSecretsAreNotKept(t *testing.T) {
-	f := one(t, fromText("a.json", `{"completed": 1, "duration": 1, "mean_e2e_latency_ms": 1, "api_key": "hush", "server_info":
+	f := one(t, FromText("a.json", `{"completed": 1, "duration": 1, "mean_e2e_latency_ms": 1, "api_key": "hush", "server_info":
 		{"admin-api-key": "hush", "hf_token": "hush", "headers": {"x": "hush"}, "max_tokens": 7, "tokenizer_path": "t", "url": "http://me:hush@host/",
 		"command": "serve --api-key hush --port 1 -H 'Authorization: hush'", "env": ["A=1", "sk-hushhushhush"]}}`))
 	b, err := json.Marshal(f.Run)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // The files are what the tools wrote of 20 requests of 16 tokens, 10 ms apart
@@ -27,7 +28,7 @@ func TestResultsOfTools(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			found, problems := readJSON(fromFile(t, "tools/"+filepath.Base(file)))
+			found, problems := result.Read(fromFile(t, "tools/"+filepath.Base(file)), known.formats...)
 			if len(problems) > 0 || len(found) == 0 {
 				t.Fatal(problems)
 			}
@@ -41,7 +42,7 @@ func TestResultsOfTools(t *testing.T) {
 }
 
 // shown is all that was found of a result.
-func inText(t *testing.T, f Found) string {
+func inText(t *testing.T, f result.Found) string {
 	t.Helper()
 	o := f.Run.Origin
 	var b strings.Builder

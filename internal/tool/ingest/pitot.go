@@ -7,26 +7,37 @@ import (
 	"io"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // isPitot knows what `pitot runs export` writes by its members.
-func isPitot(o *object) bool { return o.object("run") != nil && o.list("records") != nil }
+func isPitot(o *result.Object) bool { return o.Object("run") != nil && o.List("records") != nil }
 
-// exported takes a run of Pitot's own.
-func (d *document) exported(o *object) {
-	rest := d.source.Size - o.at.offset
-	f, err := readPitot(Source{Name: d.source.Name, Data: io.NewSectionReader(d.source.Data, o.at.offset, rest), Size: rest})
+// exports are runs that Pitot exported.
+func exports() result.Format {
+	return result.Format{Is: isPitot, Read: readExport, Explain: func(o *result.Object) string {
+		if o.Has("run", "service") {
+			return "it is a report of Pitot's: its run is in the store that it was made with, and `pitot runs export` writes it with its records"
+		}
+		return ""
+	}}
+}
+
+// readExport takes a run of Pitot's own.
+func readExport(r *result.Reading) {
+	from := r.Source.Size - r.Object.At.Offset
+	f, err := readPitot(result.Source{Name: r.Source.Name, Data: io.NewSectionReader(r.Source.Data, r.Object.At.Offset, from), Size: from})
 	if err != nil {
-		d.problem(fmt.Errorf("it is an export of Pitot's: %w", err))
+		r.Problem(fmt.Errorf("it is an export of Pitot's: %w", err))
 		return
 	}
-	d.own = append(d.own, f)
+	r.Keep(f)
 }
 
 // readPitot reads what `pitot runs export -f json` writes: a run as it was, with its
 // own id, and its records one by one.
-func readPitot(s Source) (Found, error) {
-	f := Found{Run: trace.Run{End: trace.Never}}
+func readPitot(s result.Source) (result.Found, error) {
+	f := result.Found{Run: trace.Run{End: trace.Never}}
 	err := members(s, func(name string, d *json.Decoder) (more bool, err error) {
 		if name == "run" {
 			return true, d.Decode(&f.Run)
@@ -68,7 +79,7 @@ func yieldRecords(d *json.Decoder, yield func(*trace.Record, error) bool) (more 
 }
 
 // members walks an object, and lets use read each member's value.
-func members(s Source, use func(name string, d *json.Decoder) (more bool, err error)) error {
+func members(s result.Source, use func(name string, d *json.Decoder) (more bool, err error)) error {
 	d := json.NewDecoder(io.NewSectionReader(s.Data, 0, s.Size))
 	if err := expect(d, json.Delim('{')); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 const exported = `{"run": {
@@ -47,7 +48,7 @@ func TestAnExportThatIsCutShort(t *testing.T) {
 func FuzzPitot(f *testing.F) {
 	f.Add([]byte(exported))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		found, err := readPitot(Source{Name: "a.json", Data: bytes.NewReader(data), Size: int64(len(data))})
+		found, err := readPitot(result.Source{Name: "a.json", Data: bytes.NewReader(data), Size: int64(len(data))})
 		if err == nil {
 			_, _ = found.Trace()
 		}

@@ -2,20 +2,60 @@ package ingest
 
 import (
 	"bytes"
-	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/result"
+	"github.com/pitot-bench/pitot/internal/tool/table"
 )
+
+// A Reader reads what some tools leave behind.
+type Reader struct {
+	tools   []tool.Tool
+	formats []result.Format
+	tables  *table.Reader
+
+	command   expression     // of a command line of a tool or of its server
+	described *regexp.Regexp // a line on the environment
+	version   *regexp.Regexp // a line of a listing or of a server that tells its version
+}
+
+// NewReader makes one. Of tools that a table or a file could be of, it is the first's.
+func NewReader(tools ...tool.Tool) *Reader {
+	r := &Reader{tools: tools, formats: []result.Format{exports()}, tables: table.NewReader(tool.Tables(tools)...)}
+	var names, commands []string
+	for _, t := range tools {
+		if t.Result.Is != nil {
+			r.formats = append(r.formats, t.Result)
+		}
+		if t.Log != nil {
+			names, commands = append(names, regexp.QuoteMeta(t.Name)), append(commands, t.Log.Commands)
+		}
+	}
+	name := strings.Join(names, "|")
+	r.command = compile(strings.Join(commands, "|"))
+	r.described = regexp.MustCompile(`(?i)^(?:GPU|NPU|CUDA|CANN|Driver Version|Hardware|Python|OS|(?:` + name + `)(?: version)?|Model|硬件|模型|版本|环境)\s*[:：]\s*\S`)
+	r.version = regexp.MustCompile(`^(?i:(` + name + `)(?:==| API server version |\s+|\s*(?:version)?\s*[:：]\s*))v?(\d\S*)`)
+	return r
+}
+
+// tool is one by its name.
+func (r *Reader) tool(name string) tool.Tool {
+	i := slices.IndexFunc(r.tools, func(t tool.Tool) bool { return t.Name == name })
+	return r.tools[i] // a table is one of theirs
+}
 
 // Read reads all results in a source: objects or arrays of JSON, or else tables in
 // text.
-func Read(s Source) (found []Found, problems []Problem) {
+func (r *Reader) Read(s result.Source) (found []result.Found, problems []result.Problem) {
 	if isJSON(s) {
-		found, problems = readJSON(s)
+		found, problems = result.Read(s, r.formats...)
 	} else {
-		found, problems = readText(s)
+		found, problems = r.readText(s)
 	}
 	for i := range found {
 		scrub(&found[i].Run)
@@ -52,7 +92,7 @@ const headSize = 4096
 
 // isJSON reports whether a source begins as JSON does: logs begin with brackets
 // too.
-func isJSON(s Source) bool {
+func isJSON(s result.Source) bool {
 	head := make([]byte, headSize)
 	n, _ := s.Data.ReadAt(head, 0)
 	text := string(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")))
@@ -69,6 +109,3 @@ func isJSON(s Source) bool {
 	}
 	return false
 }
-
-// section is the whole of a source to read from its beginning.
-func (s Source) section() io.Reader { return io.NewSectionReader(s.Data, 0, s.Size) }

@@ -22,7 +22,7 @@ Namespace(base_url='http://u:hunter2@h', api_key='hunter2', header=['Authorizati
 "output_throughput":10,"total_token_throughput":20,"mean_ttft_ms":1,"median_ttft_ms":1,"std_ttft_ms":0,"p99_ttft_ms":1,"api_key":"hunter2",
 "OPENAI_API_KEY":"hunter2","auth":"Bearer hunter2","url":"http://u:hunter2@h","note":"key sk-hunter2hunter2","headers":{"X":"hunter2"}}`
 	for name, text := range map[string]string{"a.md": note, "b.json": result} {
-		found, problems := Read(source(name, text))
+		found, problems := known.Read(source(name, text))
 		if len(found) != 1 || len(problems) > 0 {
 			t.Fatalf("%s: %d found, %v", name, len(found), problems)
 		}

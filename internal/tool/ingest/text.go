@@ -9,24 +9,23 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/table"
-	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // A textReader reads the tables of a note or of a terminal's log. It sees one line
 // at a time, and the next.
 type textReader struct {
+	*Reader
 	name     string
 	outline  outline
 	around   surroundings
 	table    *printed // being read
-	tables   []*printed
-	problems []Problem
+	closed   []*printed
+	problems []result.Problem
 
 	aside   *aside // a table to the right of the one that is open
 	side    string // of the next table, "" if it stands alone
@@ -44,8 +43,8 @@ type textReader struct {
 }
 
 // readText reads the tables in a text.
-func readText(s Source) ([]Found, []Problem) {
-	r := &textReader{name: s.Name}
+func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) {
+	r := &textReader{Reader: all, name: s.Name}
 	var current *line
 	for l, err := range lines(s) {
 		if err != nil {
@@ -62,22 +61,32 @@ func readText(s Source) ([]Found, []Problem) {
 	}
 	r.closeTable()
 	r.turn()
-	if len(r.tables) > 0 {
+	if len(r.closed) > 0 {
 		r.claimsFor(nil)
 	}
 	found := r.found()
-	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
+	slices.SortStableFunc(r.problems, func(a, b result.Problem) int { return a.Line - b.Line })
 	if len(found) == 0 && len(r.problems) == 0 {
-		r.problem(0, "no table of vllm bench serve or of sglang.bench_serving in it, and it is no JSON")
+		r.problem(0, "no table of %s in it, and it is no JSON", strings.Join(r.programs(), " or of "))
 	}
 	for i := range r.problems {
-		r.problems[i].Nothing = len(r.tables) == 0
+		r.problems[i].Nothing = len(r.closed) == 0
 	}
 	return found, r.problems
 }
 
+// programs are the tools whose tables are read.
+func (all *Reader) programs() (names []string) {
+	for _, t := range all.tools {
+		if t.Log != nil {
+			names = append(names, t.Program)
+		}
+	}
+	return names
+}
+
 func (r *textReader) problem(n int, format string, a ...any) {
-	r.problems = append(r.problems, Problem{File: r.name, Line: n, Reason: fmt.Sprintf(format, a...)})
+	r.problems = append(r.problems, result.Problem{File: r.name, Line: n, Reason: fmt.Sprintf(format, a...)})
 }
 
 var (
@@ -161,7 +170,7 @@ func (r *textReader) code(l line) {
 // tableLine reads a line while a table is open, and reports whether it was of the
 // table.
 func (r *textReader) tableLine(l line) bool {
-	row, isRow := findRow(l.text)
+	row, isRow := r.findRow(l.text)
 	switch {
 	case isRow:
 		r.table.add(l.n, row)
@@ -180,12 +189,9 @@ func (r *textReader) tableLine(l line) bool {
 	return true
 }
 
-// tables are those that are read.
-var tables = sync.OnceValue(func() *table.Reader { return table.NewReader(vllm.Table(), sglang.Table()) })
-
 // findRow finds a row that stands where a tool puts it, or begins its line.
-func findRow(text string) (table.Match, bool) {
-	row, ok := tables().Find(text)
+func (all *Reader) findRow(text string) (table.Match, bool) {
+	row, ok := all.tables.Find(text)
 	if !ok || !row.Aligned && strings.Trim(text[:row.Start], " \t>|+-") != "" {
 		return table.Match{}, false
 	}
@@ -251,7 +257,7 @@ func (r *textReader) text(l line, next string) {
 		r.heading(h, l)
 		return
 	}
-	if row, ok := tables().Find(l.text); ok && row.Aligned {
+	if row, ok := r.tables.Find(l.text); ok && row.Aligned {
 		r.openTable(l.n, false)
 		r.table.add(l.n, row)
 		return
@@ -300,7 +306,7 @@ func (r *textReader) claimsOf(l line) []claim {
 		return nil
 	}
 	found := claimsIn(l.text)
-	if r.stated += len(found); r.stated >= mostClaims && len(r.tables) > 0 {
+	if r.stated += len(found); r.stated >= mostClaims && len(r.closed) > 0 {
 		r.problem(l.n, "%d changes are stated since the last table: what follows up to the next one is not read as such", r.stated)
 	}
 	return found
@@ -416,15 +422,15 @@ func (r *textReader) closeTable() {
 	if len(t.stack) > 0 {
 		t.stack[len(t.stack)-1].tables++
 	}
-	r.tables, r.last, r.stated = append(r.tables, t), t, 0
+	r.closed, r.last, r.stated = append(r.closed, t), t, 0
 }
 
 // found makes runs of the tables. A table that stands there again, to the digit, is
 // no second run.
-func (r *textReader) found() (all []Found) {
+func (r *textReader) found() (all []result.Found) {
 	seen := map[string]int{}
 	at := map[string]int{}
-	for _, t := range r.tables {
+	for _, t := range r.closed {
 		run, ok := r.run(t)
 		if !ok {
 			continue
@@ -436,7 +442,7 @@ func (r *textReader) found() (all []Found) {
 		}
 		at[id.same] = t.at
 		run.ID = id.name
-		all = append(all, Found{Run: run})
+		all = append(all, result.Found{Run: run})
 	}
 	return all
 }
@@ -446,7 +452,7 @@ const tellingRows = 8
 
 // run makes a run of a table, and notes what it lacks.
 func (r *textReader) run(t *printed) (trace.Run, bool) {
-	reading := tables().Read(t.rows)
+	reading := r.tables.Read(t.rows)
 	for _, d := range reading.Doubts {
 		r.problem(t.lines[d.Row], "%s", d.Reason)
 	}
@@ -468,14 +474,14 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 		Path: r.outline.path(t.stack), Figures: reading.Figures, Claims: t.claims, Trimmed: trimmed(t.rows),
 		Setup: reading.Setup, Around: append(t.env, t.around.run...),
 	}
-	if what := contradiction(o, t.around.settings); what != "" {
+	if what := r.contradiction(o, t.around.settings); what != "" {
 		r.problem(t.around.at, "the Namespace is not of the table in line %d and is left out: it has %s", t.at, what)
 		t.around.settings = nil
 	}
 	maps.Copy(o.Setup, t.around.settings)
 	run := trace.Run{
 		Name: strings.Join(append([]string{stem(r.name)}, o.Path...), " / "), Kind: trace.Imported, Status: trace.Complete,
-		End: trace.Never, Plan: planOf(o, &t.around), Origin: o, Env: trace.Environment{Server: server(o.Around, o.Tool)},
+		End: trace.Never, Plan: r.plan(o, &t.around), Origin: o, Env: trace.Environment{Server: r.server(o.Around, o.Tool)},
 	}
 	if f, ok := o.Figure("duration"); ok && f.Value >= 0 && f.Value < 1e9 {
 		run.End = trace.Instant(f.Value*1e9 + 0.5)

@@ -14,13 +14,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-func source(name, text string) Source {
-	return Source{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
+func source(name, text string) result.Source {
+	return result.Source{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
 }
 
 func note(t *testing.T, name string) string {
@@ -39,14 +40,14 @@ var notes = map[string]int{
 }
 
 // describe tells for a reader what was found.
-func describe(found []Found, problems []Problem) string {
+func describe(found []result.Found, problems []result.Problem) string {
 	var b strings.Builder
 	for _, f := range found {
 		o, p := f.Run.Origin, f.Run.Plan
 		fmt.Fprintf(&b, "%s:%d %s\n", o.File, o.Line, f.Run.Name)
 		fmt.Fprintf(&b, "  %s, %s form %s, path %q, trimmed %v, ends %v\n", f.Run.ID, o.Tool, o.Form, o.Path, o.Trimmed, f.Run.End)
 		fmt.Fprintf(&b, "  plan: model %q, url %q, protocol %q, %d requests, seed %d, rate %g, concurrency %d\n", p.Model, p.URL, p.Protocol, p.Requests, p.Seed, p.Rate, p.Concurrency)
-		fmt.Fprintf(&b, "        workload %q, arrival %q, server %q\n", sentence(p.Workload), sentence(p.Arrival), f.Run.Env.Server)
+		fmt.Fprintf(&b, "        workload %s, arrival %s, server %q\n", said(p.Workload), said(p.Arrival), f.Run.Env.Server)
 		for _, c := range o.Claims {
 			fmt.Fprintf(&b, "  claim, line %d: %q: %s %s %+.4g ±%.4g\n", c.Line, c.Text, c.Metric, c.Stat, c.Change, c.Step)
 		}
@@ -66,15 +67,13 @@ func describe(found []Found, problems []Problem) string {
 	return b.String()
 }
 
-func sentence(m plan.Message) string {
-	words, _ := m.Words()
-	return words
-}
+// said is a message as data.
+func said(m plan.Message) string { return m.Key() }
 
 func TestNotes(t *testing.T) {
 	for name, tables := range notes {
 		t.Run(name, func(t *testing.T) {
-			found, problems := Read(source(name, note(t, name)))
+			found, problems := known.Read(source(name, note(t, name)))
 			if len(found) != tables {
 				t.Errorf("%d tables, want %d", len(found), tables)
 			}
@@ -98,7 +97,7 @@ func TestNotesRenderedAgainAreTheSameBytes(t *testing.T) {
 	for name := range notes {
 		text := note(t, name)
 		lines := slices.Collect(strings.Lines(text))
-		found, _ := Read(source(name, text))
+		found, _ := known.Read(source(name, text))
 		for _, f := range found {
 			got := rendered(t, f.Run)
 			height := strings.Count(got, "\n")
@@ -126,7 +125,7 @@ func TestTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, "testdata/"+name+".golden", describe(Read(source("notes/"+name, string(b)))))
+			golden.Check(t, "testdata/"+name+".golden", describe(known.Read(source("notes/"+name, string(b)))))
 		})
 	}
 }
@@ -139,7 +138,7 @@ func TestTextsRenderedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, problems := Read(source(name, string(b)))
+		found, problems := known.Read(source(name, string(b)))
 		if len(found) == 0 || len(problems) > 0 {
 			t.Fatalf("%s: %d found, %v", name, len(found), problems)
 		}

@@ -157,14 +157,40 @@ func dumpNext(b []byte, dec *json.Decoder) []byte {
 		closing, _ := dec.Token()
 		return append(b, fmt.Sprint(closing)...)
 	case json.Number:
-		if f, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".eE") {
-			return AppendFloat(b, f)
-		}
-		return append(b, v.String()...)
+		return appendNumber(b, v)
 	case string:
 		return AppendString(b, v)
 	case bool:
 		return fmt.Append(b, v)
 	}
 	return append(b, "null"...)
+}
+
+// appendNumber is a number as Python prints what it reads of it: one with a point or an
+// exponent is a float, and may be too large for one.
+func appendNumber(b []byte, n json.Number) []byte {
+	switch f, err := ParseFloat(n.String()); {
+	case err == nil && strings.ContainsAny(n.String(), ".eE"):
+		return AppendFloat(b, f)
+	case n == "-0":
+		return append(b, '0')
+	}
+	return append(b, n...)
+}
+
+// Str is how an f-string shows a value that json.loads reads: a text as it is. Lists and
+// objects are errors.
+func Str(raw json.RawMessage) (string, error) {
+	var v any
+	if json.Unmarshal(raw, &v) == nil {
+		switch v := v.(type) {
+		case string:
+			return v, nil
+		case bool, nil:
+			return OfJSON(raw), nil
+		case float64:
+			return string(appendNumber(nil, json.Number(strings.TrimSpace(string(raw))))), nil
+		}
+	}
+	return "", fmt.Errorf("%.40s is neither a text nor a number", raw)
 }

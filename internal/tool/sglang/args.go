@@ -22,67 +22,58 @@ import (
 // Python's None. Which flags there are, and some defaults, depend on the version:
 // one that a version lacks keeps the value under which it changes nothing.
 type Args struct {
-	Backend                                              string
-	BaseURL                                              *string
-	Host                                                 string
-	Port                                                 *int
-	ReadyCheckTimeoutSec                                 int
-	DatasetName, DatasetPath                             string
-	DatasetOffset                                        int
-	AgenticMaxTurns                                      *int
-	SpeedBenchCategory                                   *string
-	SpeedBenchOutputLen                                  int
-	Model, ServedModelName, Tokenizer                    *string
-	NumPrompts                                           int
-	ShareGPTOutputLen, ShareGPTContextLen                *int
-	RandomInputLen, RandomOutputLen                      int
-	RandomRangeRatio                                     float64
-	ImageCount                                           int
-	ImageResolution, ImageFormat, ImageContent           string
-	RandomImageCount                                     bool
-	RequestRate                                          float64
-	UseTraceTimestamps                                   bool
-	MaxConcurrency                                       *int
-	OutputFile                                           *string
-	OutputDetails                                        bool
-	Goodput                                              []Limit
-	PrintRequests, DisableTqdm, DisableStream            bool
-	ReturnLogprob, ReturnRoutedExperts, CacheReport      bool
-	TopLogprobsNum, LogprobStartLen                      int
-	TokenIDsLogprob                                      []int
-	Seed                                                 int
-	DisableIgnoreEOS                                     bool
-	Temperature, TopP                                    float64
-	ExtraRequestBody                                     *string
-	ApplyChatTemplate                                    bool
-	Profile, PlotThroughput, ProfileByStage, PDSeparated bool
-	ProfileActivities, ProfileStages                     []string
-	ProfileStartStep, ProfileSteps, ProfileNumSteps      *int
-	ProfileOutputDir, ProfilePrefix                      *string
-	ProfilePrefillURL, ProfileDecodeURL                  []string
-	LoraName                                             []string
-	LoraRequestDistribution                              string
-	LoraZipfAlpha                                        float64
-	PromptSuffix                                         string
-	FlushCache                                           bool
-	FlushCacheTimeout                                    float64
-	WarmupRequests                                       int
-	TokenizePrompt                                       bool
-	GSPNumGroups, GSPPromptsPerGroup                     int
-	GSPSystemPromptLen, GSPQuestionLen, GSPOutputLen     int
-	GSPRangeRatio                                        float64
-	GSPFastPrepare, GSPSendRoutingKey, GSPOrdered        bool
-	GSPNumTurns                                          int
-	GSPGroupDistribution                                 string
-	GSPZipfAlpha                                         *float64
-	MooncakeSlowdownFactor                               float64
-	MooncakeNumRounds                                    int
-	MooncakeWorkload                                     string
-	FakePrefill                                          bool
-	Tag                                                  *string
-	Header                                               []string
-	RustClient                                           bool
-	RustWorkerThreads                                    *int
+	Settings
+
+	BaseURL                                          *string
+	Host                                             string
+	Port                                             *int
+	ReadyCheckTimeoutSec                             int
+	DatasetPath                                      string
+	DatasetOffset                                    int
+	AgenticMaxTurns                                  *int
+	SpeedBenchCategory                               *string
+	SpeedBenchOutputLen                              int
+	Model, ServedModelName, Tokenizer                *string
+	ShareGPTContextLen                               *int
+	ImageFormat, ImageContent                        string
+	RandomImageCount                                 bool
+	RequestRate                                      float64
+	PrintRequests, DisableTqdm, DisableStream        bool
+	ReturnLogprob, ReturnRoutedExperts               bool
+	TopLogprobsNum, LogprobStartLen                  int
+	TokenIDsLogprob                                  []int
+	Seed                                             int
+	DisableIgnoreEOS                                 bool
+	Temperature, TopP                                float64
+	ExtraRequestBody                                 *string
+	ApplyChatTemplate                                bool
+	Profile, ProfileByStage, PDSeparated             bool
+	ProfileActivities, ProfileStages                 []string
+	ProfileStartStep, ProfileSteps, ProfileNumSteps  *int
+	ProfileOutputDir, ProfilePrefix                  *string
+	ProfilePrefillURL, ProfileDecodeURL              []string
+	LoraName                                         []string
+	LoraRequestDistribution                          string
+	LoraZipfAlpha                                    float64
+	PromptSuffix                                     string
+	FlushCache                                       bool
+	FlushCacheTimeout                                float64
+	WarmupRequests                                   int
+	TokenizePrompt                                   bool
+	GSPNumGroups, GSPPromptsPerGroup                 int
+	GSPSystemPromptLen, GSPQuestionLen, GSPOutputLen int
+	GSPRangeRatio                                    float64
+	GSPFastPrepare, GSPSendRoutingKey, GSPOrdered    bool
+	GSPNumTurns                                      int
+	GSPGroupDistribution                             string
+	GSPZipfAlpha                                     *float64
+	MooncakeSlowdownFactor                           float64
+	MooncakeNumRounds                                int
+	MooncakeWorkload                                 string
+	FakePrefill                                      bool
+	Header                                           []string
+	RustClient                                       bool
+	RustWorkerThreads                                *int
 
 	// DialectVersion is Pitot's own: whose flags, definitions and report to use.
 	DialectVersion Version
@@ -91,12 +82,6 @@ type Args struct {
 	RequireValid bool
 
 	options []argparse.Option
-}
-
-// A Limit is one of --goodput, in milliseconds.
-type Limit struct {
-	Name string
-	MS   float64
 }
 
 // What the tool can be pointed at and what it can send, in the order in which it
@@ -159,7 +144,7 @@ func Parse(args []string) (*Args, error) {
 func (a *Args) takeOwn(args []string) (rest []string, err error) {
 	own := argparse.Parser{Plain: true, Options: []argparse.Option{
 		argparse.Valued("dialect-version", &a.DialectVersion, func(s string) (Version, error) {
-			s, err := argparse.OneOf(names(Versions()))(s)
+			s, err := argparse.OneOf(argparse.Names(Versions()))(s)
 			return Version(s), err
 		}, nil),
 		argparse.Flag("require-valid", &a.RequireValid),
@@ -182,13 +167,6 @@ func (a *Args) takeOwn(args []string) (rest []string, err error) {
 		args = args[n:]
 	}
 	return rest, nil
-}
-
-func names[T ~string](all []T) (out []string) {
-	for _, v := range all {
-		out = append(out, string(v))
-	}
-	return out
 }
 
 // otherVersion adds to the error of a command line that another version can read
@@ -369,8 +347,8 @@ func (a *Args) checkParsed() error {
 // Namespace is the printout of all arguments, as Python shows them.
 func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
 
-// Settings are all arguments by name, in text, without secrets.
-func (a *Args) Settings() map[string]string {
+// Texts are all arguments by name, in text, without secrets.
+func (a *Args) Texts() map[string]string {
 	m := argparse.Texts(a.options)
 	if a.Header != nil {
 		m["header"] = "***"

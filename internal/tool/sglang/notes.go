@@ -1,9 +1,9 @@
 package sglang
 
 import (
-	"fmt"
 	"math"
-	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // notable is the share by which a figure has to differ from Pitot's own for a note.
@@ -12,66 +12,65 @@ const notable = 0.05
 // perceptible is the least difference of durations for a note, in seconds.
 const perceptible = 0.1
 
-// Notes say where a figure is far from what its label promises, a sentence each:
-// which figure, both values, and why.
-func (r *Report) Notes() []string {
+// Where figures are far from what their labels promise, in the words of show/words.
+const (
+	reportFailed      plan.Code = "sglang.report-failed"      // failed, of
+	reportUnreadable  plan.Code = "sglang.report-unreadable"  // answers
+	reportSilent      plan.Code = "sglang.report-silent"      // answers
+	reportBroken      plan.Code = "sglang.report-broken"      // answers
+	reportAssumed     plan.Code = "sglang.report-assumed"     // answers, generated, counted
+	reportUncounted   plan.Code = "sglang.report-uncounted"   // tokens
+	reportConnecting  plan.Code = "sglang.report-connecting"  // metric, mean, connecting, without
+	reportGaps        plan.Code = "sglang.report-gaps"        // mean, longest, between
+	reportTail        plan.Code = "sglang.report-tail"        // duration, tail, without
+	reportTogether    plan.Code = "sglang.report-together"    // backend, flight
+	reportSeconds     plan.Code = "sglang.report-seconds"     // peak, flight
+	reportPeakOutput  plan.Code = "sglang.report-peak-output" // peak, mean
+	reportAcceptances plan.Code = "sglang.report-accept"      // length
+)
+
+// Notes say where a figure is far from what its label promises: which figure, both values,
+// and why.
+func (r *Report) Notes() []plan.Message {
 	f := r.Figures
-	notes := new(notes)
-	notes.when(f.Failed > 0, "%d of %d requests failed: the sglang report has no line for them", f.Failed, len(f.Requests))
-	notes.when(f.Unreadable > 0, "%d of them were answered, with lines that sglang.bench_serving cannot read: comments, names of events, data without a blank after the colon, or usage in an event of its own", f.Unreadable)
-	notes.when(f.Silent > 0, "%d answers without text are successes to sglang, with a TTFT of 0", f.Silent)
-	notes.when(f.Broken > 0, "%d answers that broke off, or have an error in them, are successes to sglang", f.Broken)
-	notes.when(f.Assumed > 0 && f.TotalOutput != f.TotalRetokenized,
-		"sglang takes the length asked for as that of %d answers: %d generated tokens in all, where %d were counted", f.Assumed, f.TotalOutput, f.TotalRetokenized)
-	notes.when(f.Uncounted > 0, "sglang counts no prompts of conversations: its input tokens are 0, where %d were sent with the first turns", f.Uncounted)
-	r.noteTimes(notes)
-	r.notePeaks(notes)
-	return notes.all
+	var n notes
+	n.when(f.Failed > 0, reportFailed, "failed", f.Failed, "of", len(f.Requests))
+	n.when(f.Unreadable > 0, reportUnreadable, "answers", f.Unreadable)
+	n.when(f.Silent > 0, reportSilent, "answers", f.Silent)
+	n.when(f.Broken > 0, reportBroken, "answers", f.Broken)
+	n.when(f.Assumed > 0 && f.TotalOutput != f.TotalRetokenized, reportAssumed, "answers", f.Assumed, "generated", f.TotalOutput, "counted", f.TotalRetokenized)
+	n.when(f.Uncounted > 0, reportUncounted, "tokens", f.Uncounted)
+	r.noteTimes(&n)
+	r.notePeaks(&n)
+	return n
 }
 
 // noteTimes are about latencies and the duration.
-func (r *Report) noteTimes(notes *notes) {
+func (r *Report) noteTimes(n *notes) {
 	f := r.Figures
-	ttft := f.TTFT.Mean
-	if r.Embedding {
-		ttft = f.E2EL.Mean
+	metric, ttft := "TTFT", f.TTFT.Mean // what a connection delays
+	if r.embedding() {
+		metric, ttft = "E2E latency", f.E2EL.Mean
 	}
-	notes.when(f.Handshake > notable*ttft,
-		"mean %s %s ms has %s ms of connecting in it: sglang makes a connection for every request within its clock; from the first byte sent it is %s ms",
-		r.firstLatency(), ms(ttft), ms(f.Handshake), ms(ttft-f.Handshake))
-	notes.when(f.ITL.N > 0 && math.Abs(f.ITL.Mean-f.Gap) > notable*f.Gap,
-		"mean ITL %s ms is a gap a token, and the longest is %s ms: sglang divides the gaps between chunks by their tokens; between two chunks the mean is %s ms", ms(f.ITL.Mean), ms(f.ITL.Max), ms(f.Gap))
-	notes.when(f.Tail > notable*f.Duration && f.Tail > perceptible,
-		"the duration, %.2f s, has %.2f s after the last answer in it: the last gap of the schedule, the end of the profiler, a question to the server; up to the last answer it is %.2f s", f.Duration, f.Tail, f.Duration-f.Tail)
+	n.when(f.Handshake > notable*ttft, reportConnecting, "metric", metric, "mean", ttft, "connecting", f.Handshake, "without", math.Abs(ttft-f.Handshake))
+	n.when(f.ITL.N > 0 && math.Abs(f.ITL.Mean-f.Gap) > notable*f.Gap, reportGaps, "mean", f.ITL.Mean, "longest", f.ITL.Max, "between", f.Gap)
+	n.when(f.Tail > notable*f.Duration && f.Tail > perceptible, reportTail, "duration", f.Duration, "tail", f.Tail, "without", f.Duration-f.Tail)
 }
 
-// firstLatency is what a connection delays.
-func (r *Report) firstLatency() string {
-	if r.Embedding {
-		return "E2E latency"
-	}
-	return "TTFT"
-}
-
-func (r *Report) notePeaks(notes *notes) {
+func (r *Report) notePeaks(n *notes) {
 	f := r.Figures
 	together := r.Backend == "trt" || r.Backend == "truss"
-	notes.when(together && len(f.Requests) > 1, "sglang does not note when requests of --backend %s begin: both peaks are as if all had begun at once; at most %d were in flight", r.Backend, f.InFlight)
-	notes.when(!together && f.MaxConcurrent > f.InFlight, "sglang's peak of %d counts the requests that touch one second: at most %d were in flight", f.MaxConcurrent, f.InFlight)
-	notes.when(!together && !r.Embedding && f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, "the peak output of %.2f tok/s counts what came within a second of the clock, and a chunk as one but natively: where chunks carry several tokens, or the run is no longer than a few seconds, it is below the mean of %.2f tok/s", f.MaxOutputPerSecond, f.OutputThroughput)
-	notes.when(f.AcceptLength > 0 && r.Args != nil, "accept length %.2f is the server's mean since it started, not of this run", f.AcceptLength)
+	n.when(together && len(f.Requests) > 1, reportTogether, "backend", r.Backend, "flight", f.InFlight)
+	n.when(!together && f.MaxConcurrent > f.InFlight, reportSeconds, "peak", f.MaxConcurrent, "flight", f.InFlight)
+	n.when(!together && !r.embedding() && f.MaxOutputPerSecond < f.OutputThroughput && f.TotalOutput == f.TotalRetokenized, reportPeakOutput, "peak", f.MaxOutputPerSecond, "mean", f.OutputThroughput)
+	n.when(f.AcceptLength > 0 && r.own, reportAcceptances, "length", f.AcceptLength)
 }
 
-// notes are sentences.
-type notes struct{ all []string }
+// notes are what there is to say.
+type notes []plan.Message
 
-func (n *notes) when(cond bool, format string, a ...any) {
+func (n *notes) when(cond bool, code plan.Code, args ...any) {
 	if cond {
-		n.all = append(n.all, fmt.Sprintf(format, a...))
+		*n = append(*n, plan.Say(code, args...))
 	}
-}
-
-// ms is a time in milliseconds, with two decimals.
-func ms(seconds float64) string {
-	return strings.TrimPrefix(fmt.Sprintf("%.2f", seconds*1000), "-")
 }

@@ -1,6 +1,8 @@
 package sglang
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -8,51 +10,42 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/python"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
-// An Report is everything sglang.bench_serving prints of a run.
+// A Report is everything sglang.bench_serving prints of a run.
 type Report struct {
-	Args    *Args // of the run, if its command line was that tool's
-	Version Version
-	Backend string // in that tool's names: sglang, sglang-oai, sglang-oai-chat ...
-	// Rate is a number of requests/s as Python prints it, inf for all at once, or
-	// trace for send times that no one rate describes.
-	Rate           string
-	MaxConcurrency int        // 0 = not set
-	Images         bool       // the prompts are of its datasets with images
-	Embedding      bool       // answers have no text
-	Goodput        []Limit    // to count requests against; nil = none
-	Cache          *cacheHits // nil unless asked for
-	Figures        Figures
+	asked
+	Cache   *cacheHits // nil unless asked for
+	Figures Figures
 }
 
-// backendOf is the name that tool has for a protocol.
-func backendOf(protocol string) string {
-	switch protocol {
-	case "completions":
-		return "sglang-oai"
-	case "chat":
-		return "sglang-oai-chat"
-	case "embeddings":
-		return "sglang-embedding"
-	case "trt", "truss":
-		return protocol
+// NewReport computes the report of a run; a version other than "", one of Versions,
+// replaces that of the run.
+func NewReport(t *trace.Trace, version string) (*Report, error) {
+	v := Version(version)
+	if version != "" && !slices.Contains(Versions(), v) {
+		return nil, fmt.Errorf("sglang.bench_serving has no form %s here: there are %v", v, Versions())
 	}
-	return "sglang"
-}
-
-func rateOf(t *trace.Trace) string {
-	switch {
-	case t.Run.Plan.Rate > 0:
-		return python.Float(t.Run.Plan.Rate)
-	case t.Run.Origin != nil && t.Run.Origin.Setup["request_rate"] == "inf": // it took its time even so
-		return "inf"
-	case slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.Due > 0 }):
-		return "trace"
+	q, err := askedOf(t)
+	if err != nil {
+		return nil, fmt.Errorf("read what was asked for in run %s: %w", t.Run.ID, err)
 	}
-	return "inf"
+	q.version = cmp.Or(v, q.version, Main)
+	r := &Report{asked: q}
+	o := OptionsOf(t, q.version)
+	if q.own {
+		o.Turns = q.Turns
+	} else if s := metrics.NewSpecDecode(t.Run.ServerCounters); s != nil && s.AcceptanceLength > 0 && t.Run.Kind != trace.Simulated {
+		o.AcceptLength = s.AcceptanceLength
+		o.Split = r.Backend == "sglang-oai" || r.Backend == "sglang-oai-chat"
+	}
+	r.Figures = NewFigures(t, o)
+	if q.CacheReport && q.version.Since(Main) {
+		r.Cache = newCacheHits(q.embedding(), r.Figures.Requests)
+	}
+	return r, nil
 }
 
 // WriteTable writes the "Serving Benchmark Result", byte for byte. That tool has
@@ -61,11 +54,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 	var e table.Entries
 	r.requests(&e)
 	r.throughput(&e)
-	newGoodput(r.Goodput, r.Figures.Requests).entries(&e, r.Figures.Duration)
+	newGoodput(r.limits(), r.Figures.Requests).entries(&e, r.Figures.Duration)
 	e2el, ttft, itl := r.percentiles()
 	f := r.Figures
 	addLatency(&e, "e2el", r.e2el(), e2el)
-	if !r.Embedding {
+	if !r.embedding() {
 		addLatency(&e, "ttft", f.TTFT, ttft)
 		addLatency(&e, "tpot", f.TPOT, ttft)
 		addLatency(&e, "itl", f.ITL, itl)
@@ -74,13 +67,13 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if r.Cache != nil {
 		r.Cache.entries(&e)
 	}
-	return layout(string(r.Version)).Write(w, e)
+	return layout(string(r.version)).Write(w, e)
 }
 
 // percentiles are those that the form has, of E2E latencies, of TTFT and TPOT, and of
 // ITL.
 func (r *Report) percentiles() (e2el, ttft, itl []float64) {
-	if r.Version.Since(Main) {
+	if r.version.Since(Main) {
 		all := metrics.DefaultPercentiles()
 		return all, all, all
 	}
@@ -105,20 +98,20 @@ func (r *Report) e2el() metrics.Distribution {
 func (r *Report) requests(e *table.Entries) {
 	f := r.Figures
 	e.Say("Backend:", r.Backend)
-	e.Say("Traffic request rate:", r.Rate)
+	e.Say("Traffic request rate:", r.rateText())
 	limit := "not set"
-	if r.MaxConcurrency > 0 {
-		limit = strconv.Itoa(r.MaxConcurrency)
+	if n := argparse.Value(r.MaxConcurrency); n > 0 {
+		limit = strconv.Itoa(n)
 	}
 	e.Say("Max request concurrency:", limit)
 	e.Add("requests.ok", float64(f.Completed))
 	e.Add("duration", f.Duration)
 	e.Add("tokens.input", float64(f.TotalInput))
 	e.Add("tokens.input_text", float64(f.TotalInputText))
-	if r.Images || !r.Version.Since(Main) {
+	if r.pictures() || !r.version.Since(Main) {
 		e.Add("tokens.input_vision", float64(f.TotalInputVision))
 	}
-	if r.Embedding {
+	if r.embedding() {
 		return
 	}
 	e.Add("tokens.output", float64(f.TotalOutput))
@@ -129,7 +122,7 @@ func (r *Report) throughput(e *table.Entries) {
 	f := r.Figures
 	e.Add("throughput.requests", f.RequestThroughput)
 	e.Add("throughput.input", f.InputThroughput)
-	if !r.Embedding {
+	if !r.embedding() {
 		e.Add("throughput.output", f.OutputThroughput)
 		e.Add("peak.output", f.MaxOutputPerSecond)
 		e.Add("throughput.total", f.TotalTokenThroughput)

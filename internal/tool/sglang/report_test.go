@@ -1,6 +1,7 @@
 package sglang
 
 import (
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -8,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
 // published are the figures of testdata/2026-01.txt, the report of a run of
@@ -47,7 +50,8 @@ func TestSGLangTableEqualsThePublishedOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Report{Version: V2601, Backend: "sglang", Rate: "inf", MaxConcurrency: 384, Figures: published()}
+	limit := 384
+	r := &Report{asked: asked{Settings: Settings{Backend: "sglang", MaxConcurrency: &limit}, version: V2601, rate: math.Inf(1)}, Figures: published()}
 	if diff := cmp.Diff(string(want), written(t, r)); diff != "" {
 		t.Error(diff)
 	}
@@ -135,7 +139,7 @@ func TestSGLangTableOfToday(t *testing.T) {
 	if notes := r.Notes(); len(notes) > 0 {
 		t.Errorf("%q", notes)
 	}
-	r.Images = true
+	r.DatasetName = "image"
 	if !strings.Contains(written(t, r), "\nTotal input vision tokens:               0         \n") {
 		t.Error("no vision tokens where there are images")
 	}
@@ -159,8 +163,8 @@ func TestSGLangTraffic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Backend != tt.backend || got.Rate != tt.rate || got.MaxConcurrency != tt.limit || got.Version != V2601 {
-			t.Errorf("%+v: %s at %s, %d, form %s", tt.plan, got.Backend, got.Rate, got.MaxConcurrency, got.Version)
+		if got.Backend != tt.backend || got.rateText() != tt.rate || argparse.Value(got.MaxConcurrency) != tt.limit || got.version != V2601 {
+			t.Errorf("%+v: %s at %s, %d, form %s", tt.plan, got.Backend, got.rateText(), argparse.Value(got.MaxConcurrency), got.version)
 		}
 	}
 	if _, err := NewReport(&trace.Trace{}, "2025-07"); err == nil || !strings.Contains(err.Error(), "no form 2025-07") {
@@ -183,11 +187,9 @@ func TestSGLangNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{
-		"1 of 4 requests failed: the sglang report has no line for them",
-		"1 answers without text are successes to sglang, with a TTFT of 0",
-		"sglang takes the length asked for as that of 1 answers: 1027 generated tokens in all, where 6 were counted",
-		"sglang's peak of 2 counts the requests that touch one second: at most 1 were in flight",
+	want := []plan.Message{
+		plan.Say(reportFailed, "failed", 1, "of", 4), plan.Say(reportSilent, "answers", 1),
+		plan.Say(reportAssumed, "answers", 1, "generated", 1027, "counted", 6), plan.Say(reportSeconds, "peak", 2, "flight", 1),
 	}
 	if diff := cmp.Diff(want, r.Notes()); diff != "" {
 		t.Error(diff)
@@ -197,11 +199,11 @@ func TestSGLangNotes(t *testing.T) {
 // A load that went out all at once took its time even so.
 func TestSGLangRateOfAnImportedBurst(t *testing.T) {
 	tr := &trace.Trace{Run: trace.Run{Origin: &trace.Origin{Setup: map[string]string{"request_rate": "inf"}}}, Records: []*trace.Record{{}, {Due: 1}}}
-	if got := rateOf(tr); got != "inf" {
-		t.Errorf("rate %s", got)
+	if q := adopted(tr); q.rateText() != "inf" {
+		t.Errorf("rate %s", q.rateText())
 	}
 	tr.Run.Origin = nil
-	if got := rateOf(tr); got != "trace" {
-		t.Errorf("rate %s", got)
+	if q := adopted(tr); q.rateText() != "trace" {
+		t.Errorf("rate %s", q.rateText())
 	}
 }

@@ -2,11 +2,8 @@ package sglang
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -37,11 +34,11 @@ func (r *Report) Result(info json.RawMessage) []byte {
 	}
 	o.Float("max_output_tokens_per_s", f.MaxOutputPerSecond)
 	o.Int("max_concurrent_requests", f.MaxConcurrent)
-	newGoodput(r.Goodput, f.Requests).result(o, f.Duration)
+	newGoodput(r.limits(), f.Requests).result(o, f.Duration)
 	if r.Cache != nil {
 		r.Cache.result(o)
 	}
-	if r.Args.OutputDetails {
+	if r.OutputDetails {
 		r.details(o)
 	}
 	return append(o.Bytes(), '\n')
@@ -51,20 +48,19 @@ func (r *Report) Result(info json.RawMessage) []byte {
 func (r *Report) acceptKnown() bool { return r.Figures.AcceptLength > 0 }
 
 func (r *Report) setup(o *python.Object, info json.RawMessage) {
-	a := r.Args
-	o.OptText("tag", a.Tag)
-	o.Text("backend", a.Backend)
-	o.Text("dataset_name", a.DatasetName)
-	if a.UseTraceTimestamps {
+	o.OptText("tag", r.Tag)
+	o.Text("backend", r.Backend)
+	o.Text("dataset_name", r.DatasetName)
+	if r.UseTraceTimestamps {
 		o.Text("request_rate", "trace")
 	} else {
-		o.Float("request_rate", a.RequestRate)
+		o.Float("request_rate", r.rate)
 	}
-	o.OptInt("max_concurrency", a.MaxConcurrency)
-	o.OptInt("sharegpt_output_len", a.ShareGPTOutputLen)
-	o.Int("random_input_len", a.RandomInputLen)
-	o.Int("random_output_len", a.RandomOutputLen)
-	o.Float("random_range_ratio", a.RandomRangeRatio)
+	o.OptInt("max_concurrency", r.MaxConcurrency)
+	o.OptInt("sharegpt_output_len", r.ShareGPTOutputLen)
+	o.Int("random_input_len", r.RandomInputLen)
+	o.Int("random_output_len", r.RandomOutputLen)
+	o.Float("random_range_ratio", r.RandomRangeRatio)
 	o.Raw("server_info", python.Dumped(info))
 }
 
@@ -162,22 +158,4 @@ func tiers(t *trace.CacheTiers) []byte {
 		w.Text("storage_backend", t.Backend)
 	}
 	return w.Bytes()
-}
-
-// ResultFile is the path of the result file, which every run has: with a name of its
-// own it holds the runs of one setting on one day.
-func (a *Args) ResultFile(now time.Time) string {
-	if a.OutputFile != nil && *a.OutputFile != "" {
-		return *a.OutputFile
-	}
-	name := fmt.Sprintf("%s_%s_%d_", a.Backend, now.Local().Format("0102"), a.NumPrompts)
-	switch {
-	case a.DatasetName == "image":
-		name += fmt.Sprintf("%d_%d_%dimgs_%s", a.RandomInputLen, a.RandomOutputLen, a.ImageCount, a.ImageResolution)
-	case strings.HasPrefix(a.DatasetName, "random"):
-		name += fmt.Sprintf("%d_%d", a.RandomInputLen, a.RandomOutputLen)
-	default:
-		name += a.DatasetName
-	}
-	return name + ".jsonl"
 }

@@ -20,6 +20,9 @@ import (
 // Args is the command line of `vllm bench serve`. A nil pointer is Python's
 // None.
 type Args struct {
+	Settings
+	datasetArgs
+
 	Seed, NumPrompts                                     int
 	DatasetName                                          string
 	DatasetPath                                          *string
@@ -35,11 +38,11 @@ type Args struct {
 	MMBuckets                                            []workload.Bucket
 	CustomOutputLen                                      int
 	ShareGPTOutputLen                                    *int
-	Label, BaseURL, Model, ServedModelName, Tokenizer    *string
-	Backend, Host, Endpoint, TokenizerMode               string
+	BaseURL, Model, ServedModelName, Tokenizer           *string
+	Host, Endpoint, TokenizerMode                        string
 	Port                                                 int
-	Header, Goodput, Metadata, LoraModules               []string
-	Insecure, SkipTokenizerInit, TrustRemoteCode         bool
+	Header, LoraModules                                  []string
+	Insecure, TrustRemoteCode                            bool
 	RequestRate, Burstiness, ProbeRequestRate            float64
 	MaxConcurrency                                       *int
 	RampUpStrategy                                       *string
@@ -52,12 +55,8 @@ type Args struct {
 	TopP, MinP, Temperature                              *float64
 	FrequencyPenalty, PresencePenalty, RepetitionPenalty *float64
 	ExtraBody, ChatTemplateKwargs                        json.RawMessage
-	PercentileMetrics, ResultDir, ResultFilename         *string
-	MetricPercentiles, TimelineITLThresholds             string
-	SaveResult, SaveDetailed, AppendResult               bool
+	TimelineITLThresholds                                string
 	PlotTimeline, PlotDatasetStats                       bool
-
-	datasetArgs
 
 	// DialectVersion is Pitot's own: whose definitions and report to use.
 	DialectVersion string
@@ -88,23 +87,28 @@ var (
 // Parse reads the arguments that follow `bench serve`. idPrefix is the
 // default of --request-id-prefix.
 func Parse(args []string, idPrefix string) (*Args, error) {
-	a := &Args{
-		NumPrompts: 1000, DatasetName: "random",
-		RandomInputLen: 1024, RandomOutputLen: 128, RandomRangeRatio: "0.0", RandomBatchSize: 1,
-		MMBaseItems: 1, MMLimit: json.RawMessage(`{"image": 255, "video": 1}`), MMBuckets: workload.DefaultBuckets(),
-		CustomOutputLen: 256, datasetArgs: defaultDataset(),
-		Backend: "openai", Host: "127.0.0.1", Port: 8000, Endpoint: "/v1/completions", TokenizerMode: "auto",
-		RequestRate: math.Inf(1), Burstiness: 1, LoraAssignment: "random", RequestIDPrefix: idPrefix,
-		MetricPercentiles: "99", TimelineITLThresholds: "25,50",
-		DialectVersion: defaultVersion,
-	}
-	a.options = slices.Concat(a.generalOptions(), a.datasetOptions(), a.serveOptions(),
-		argparse.TriState("self-timed", &a.SelfTimed), a.figureOptions(), a.requestOptions())
+	a := defaults(idPrefix)
 	p := argparse.Parser{Options: a.options}
 	if err := p.Parse(args); err != nil {
 		return nil, err
 	}
 	return a, nil
+}
+
+func defaults(idPrefix string) *Args {
+	a := &Args{
+		NumPrompts: 1000, DatasetName: "random",
+		RandomInputLen: 1024, RandomOutputLen: 128, RandomRangeRatio: "0.0", RandomBatchSize: 1,
+		MMBaseItems: 1, MMLimit: json.RawMessage(`{"image": 255, "video": 1}`), MMBuckets: workload.DefaultBuckets(),
+		CustomOutputLen: 256, datasetArgs: defaultDataset(),
+		Settings: Settings{Backend: "openai", MetricPercentiles: "99"}, Host: "127.0.0.1", Port: 8000, Endpoint: "/v1/completions", TokenizerMode: "auto",
+		RequestRate: math.Inf(1), Burstiness: 1, LoraAssignment: "random", RequestIDPrefix: idPrefix,
+		TimelineITLThresholds: "25,50",
+		DialectVersion:        defaultVersion,
+	}
+	a.options = slices.Concat(a.generalOptions(), a.datasetOptions(), a.serveOptions(),
+		argparse.TriState("self-timed", &a.SelfTimed), a.figureOptions(), a.requestOptions())
+	return a
 }
 
 // The options stand in the order in which the tool prints them.
@@ -170,16 +174,8 @@ func (a *Args) requestOptions() []argparse.Option {
 		argparse.Flag("skip-tokenizer-init", &a.SkipTokenizerInit), argparse.Flag("insecure", &a.Insecure),
 		argparse.Flag("plot-timeline", &a.PlotTimeline), argparse.String("timeline-itl-thresholds", &a.TimelineITLThresholds),
 		argparse.Flag("plot-dataset-stats", &a.PlotDatasetStats),
-		argparse.Silent(argparse.Choice("dialect-version", &a.DialectVersion, versionNames()...)), argparse.Silent(argparse.Flag("require-valid", &a.RequireValid)),
+		argparse.Silent(argparse.Choice("dialect-version", &a.DialectVersion, argparse.Names(Versions())...)), argparse.Silent(argparse.Flag("require-valid", &a.RequireValid)),
 	}
-}
-
-func versionNames() []string {
-	var names []string
-	for _, v := range Versions() {
-		names = append(names, string(v))
-	}
-	return names
 }
 
 // maskedHeaders prints whether there are headers, which may be secrets.
@@ -193,5 +189,5 @@ func maskedHeaders(headers []string) string {
 // Namespace is the printout of all arguments, as Python shows them.
 func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
 
-// Settings are all arguments by name, in text, without secrets.
-func (a *Args) Settings() map[string]string { return argparse.Texts(a.options) }
+// Texts are all arguments by name, in text, without secrets.
+func (a *Args) Texts() map[string]string { return argparse.Texts(a.options) }

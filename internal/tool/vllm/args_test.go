@@ -10,8 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
@@ -41,8 +44,8 @@ func TestCommandLinesAreReadAsVLLMReadsThem(t *testing.T) {
 			continue
 		}
 		changes := map[string]string{}
-		for name, v := range a.Settings() {
-			if v != plain.Settings()[name] {
+		for name, v := range a.Texts() {
+			if v != plain.Texts()[name] {
 				changes[strings.ReplaceAll(name, "-", "_")] = v
 			}
 		}
@@ -100,7 +103,7 @@ func TestHeaderValuesAreMasked(t *testing.T) {
 	if strings.Contains(a.Namespace(), "s3cret") {
 		t.Error(a.Namespace())
 	}
-	for name, v := range a.Settings() {
+	for name, v := range a.Texts() {
 		if strings.Contains(v, "s3cret") {
 			t.Errorf("%s: %s", name, v)
 		}
@@ -157,7 +160,7 @@ func FuzzParseVLLM(f *testing.F) {
 		}
 		// the last occurrence wins: appending a setting changes that setting alone
 		b, err := Parse(append(args, "--seed", "77"), "p")
-		if err != nil || b.Seed != 77 || b.Settings()["num-prompts"] != a.Settings()["num-prompts"] {
+		if err != nil || b.Seed != 77 || b.Texts()["num-prompts"] != a.Texts()["num-prompts"] {
 			t.Fatalf("%q and --seed 77: %v", args, err)
 		}
 	})
@@ -175,11 +178,41 @@ func TestNamespaceReadsBack(t *testing.T) {
 		t.Fatalf("%v, rest %q, %v", err, rest, s)
 	}
 	want := trace.Plan{
-		Dialect: "vllm", URL: "http://127.0.0.1:8000", Protocol: "chat", Model: "a'b", Stream: true, Workload: "random 1024→128 tokens, 1000 requests",
-		Requests: 1000, Seed: 7, Arrival: "Poisson 4 req/s, stretched to end at 250 s", Rate: 4, Concurrency: 16, Percentiles: []float64{99},
+		Dialect: "vllm", URL: "http://127.0.0.1:8000", Protocol: "chat", Model: "a'b", Stream: true,
+		Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", 1024, "output", 128)), Requests: 1000, Seed: 7,
+		Arrival: plan.Say(arriveStretched, "arrival", workload.Paced(1, 4)), Rate: 4, Concurrency: 16, Percentiles: []float64{99},
 		Objectives: []trace.SLO{{Metric: "ttft", Limit: 200 * time.Millisecond}, {Metric: "tpot", Limit: 50500 * time.Microsecond}},
 	}
-	if diff := cmp.Diff(want, argparse.Settings(s).Plan("vllm")); diff != "" {
+	if diff := cmp.Diff(want, planOf(s)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What a table, a log or a result tells of arguments is described as the same arguments
+// of ours are, as far as it goes.
+func TestPlanOfWhatIsTold(t *testing.T) {
+	for _, c := range []struct {
+		told tool.Told
+		want trace.Plan
+	}{
+		{tool.Told{"ramp_up_strategy": "linear", "ramp_up_start_rps": "1", "ramp_up_end_rps": "9", "request_rate": "inf", "burstiness": "0.5"}, trace.Plan{
+			Ramp: true, Arrival: workload.Ramped(0.5, "linear:1..9", true),
+		}},
+		{tool.Told{"dataset_name": "random", "input_len": "7", "random_input_len": "1024", "random_output_len": "2", "random_range_ratio": "0.2"}, trace.Plan{
+			Workload: workload.Describe("random", plan.Say(workload.LoadTokens, "input", workload.Within(7, 0.2), "output", workload.Within(2, 0.2))),
+		}},
+		{tool.Told{"dataset_name": "random", "request_rate": "inf"}, trace.Plan{Workload: workload.Describe("random"), Arrival: plan.Say(workload.ArriveAtOnce)}},
+		{tool.Told{"dataset_name": "burstgpt", "dataset_path": "a.csv", "request_rate": "3"}, trace.Plan{
+			Workload: workload.Describe("burstgpt", plan.Text("a.csv")), Rate: 3, Arrival: plan.Say(workload.ArriveUntold, "rate", 3),
+		}},
+		{tool.Told{"dataset_name": "mine", "dataset_path": "b", "backend": "tgi", "seed": "4"}, trace.Plan{Workload: workload.Describe("mine", plan.Text("b")), Seed: 4}},
+		{tool.Told{"base_url": "https://u:p@h/x?key=1", "backend": "openai-chat", "goodput": "['ttft:200', 'x']"}, trace.Plan{
+			URL: "https://h/x", Protocol: "chat", Objectives: []trace.SLO{{Metric: "ttft", Limit: 200 * time.Millisecond}},
+		}},
+	} {
+		c.want.Dialect, c.want.Stream = "vllm", true
+		if diff := cmp.Diff(c.want, planOf(c.told)); diff != "" {
+			t.Errorf("%v: %s", c.told, diff)
+		}
 	}
 }

@@ -1,16 +1,13 @@
 package vllm
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
-	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // A backend is what --backend chooses: how requests are written.
@@ -42,39 +39,30 @@ var backendsByName = map[string]backend{
 
 func (a *Args) backend() backend { return backendsByName[a.Backend] }
 
-// Protocol is how requests are written and answers read, by Pitot's names.
-func (a *Args) Protocol() string { return a.backend().protocol }
-
-// Pooling reports whether answers have no text: embeddings, scores.
-func (a *Args) Pooling() bool { return a.backend().pooling }
-
-// AsMessages reports whether what is to be embedded goes as a chat.
-func (a *Args) AsMessages() bool { return a.backend().chat }
-
-// MediaFirst reports whether media go ahead of the text.
-func (a *Args) MediaFirst() bool { return a.backend().vlm2vec }
-
-// NeedsText reports whether token ids cannot be sent.
-func (a *Args) NeedsText() bool {
-	b := a.backend()
-	return b.chat || b.protocol != "completions" && !b.pooling || b.protocol == "rerank"
-}
+// protocol is how requests are written and answers read, by Pitot's names.
+func (a *Args) protocol() string { return a.backend().protocol }
 
 // sampled reports whether the backend takes sampling parameters.
 func (a *Args) sampled() bool {
-	return slices.Contains([]string{"completions", "chat", "responses"}, a.Protocol())
+	return slices.Contains([]string{"completions", "chat", "responses"}, a.protocol())
 }
 
-// AsksIgnoreEOS reports whether requests ask for answers of the full length in the
+// sendIgnoreEOS reports whether requests ask for answers of the full length: when told
+// so, for random datasets and for traces.
+func (a *Args) sendIgnoreEOS() bool {
+	return a.IgnoreEOS || a.is("random", "random-mm", "timed_trace")
+}
+
+// asksIgnoreEOS reports whether requests ask for answers of the full length in the
 // protocol's own way.
-func (a *Args) AsksIgnoreEOS() bool {
-	return a.Protocol() != "transcription" && !a.Pooling() && (a.IgnoreEOS || a.sampled() && a.SendIgnoreEOS())
+func (a *Args) asksIgnoreEOS() bool {
+	return a.protocol() != "transcription" && !a.pooling() && (a.IgnoreEOS || a.sampled() && a.sendIgnoreEOS())
 }
 
 // checkRoute reports a route that the backend refuses, and what it cannot be asked.
 func (a *Args) checkRoute(c *argparse.Checklist) {
 	b := a.backend()
-	_, target := a.URLs()
+	_, target := a.urls()
 	fits := slices.ContainsFunc(append(b.routes, "profile"), func(route string) bool { return strings.HasSuffix(target, route) })
 	c.Refuse(!fits, "--backend %s needs an --endpoint that ends in %s, not %q", a.Backend, orQuoted(b.routes), a.Endpoint)
 	c.Refuse(b.protocol == "completions" && strings.HasSuffix(target, "chat/completions"), "--backend %s sends completions, which %q refuses; use --backend openai-chat", a.Backend, a.Endpoint)
@@ -139,7 +127,7 @@ func asForm(fields map[string]json.RawMessage) {
 
 // limitField is the name of the field that bounds an answer, empty if there is none.
 func (a *Args) limitField() string {
-	switch a.Protocol() {
+	switch a.protocol() {
 	case "completions":
 		return "max_tokens"
 	case "responses":
@@ -148,50 +136,6 @@ func (a *Args) limitField() string {
 		return "max_completion_tokens"
 	}
 	return ""
-}
-
-// shape makes a request such as the backend sends it.
-func (a *Args) shape(r *workload.Request) {
-	b := a.backend()
-	if b.pooling {
-		r.OutputTokens = 0
-	}
-	if !b.clip && !b.vlm2vec && !b.infinity || len(r.Media) == 0 {
-		return
-	}
-	r.Amend(b.shapeMedia)
-}
-
-// shapeMedia settles what goes with a picture.
-func (b backend) shapeMedia(r *workload.Request) {
-	switch {
-	case b.clip:
-		r.Text = ""
-	case b.vlm2vec && odd(r.ID):
-		r.Text = "Represent the given image with the following question: " + r.Text
-	case b.vlm2vec:
-		r.Text = "Represent the given image."
-	}
-	if b.infinity && r.Text == "" {
-		m := r.Media[0]
-		url, kind := m.URL, "image"
-		if url == "" {
-			url = "data:" + m.MIME + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
-		}
-		if k, _, ok := strings.Cut(m.MIME, "/"); ok {
-			kind = k
-		}
-		r.Extra = map[string]json.RawMessage{"input": python.AppendString(nil, url), "modality": python.AppendString(nil, kind)}
-	}
-	if b.infinity {
-		r.Media = nil
-	}
-}
-
-// odd tells whether an id ends with an odd number.
-func odd(id string) bool {
-	last := id[max(0, len(id)-1):]
-	return last != "" && strings.Contains("13579", last)
 }
 
 // samplingFlags are the sampling parameters that are numbers with a fraction, by the
@@ -203,10 +147,10 @@ func (a *Args) samplingFlags() map[string]*float64 {
 	}
 }
 
-// ExtraFields are the body fields that the tool sends beside those of the protocol:
+// extraFields are the body fields that the tool sends beside those of the protocol:
 // its constants, sampling parameters, and --extra-body over all. A rerank has its
 // constants alone.
-func (a *Args) ExtraFields() (map[string]json.RawMessage, error) {
+func (a *Args) extraFields() (map[string]json.RawMessage, error) {
 	fields := a.backendFields()
 	if a.sampled() {
 		for name, v := range a.samplingFlags() {
@@ -232,12 +176,12 @@ func (a *Args) ExtraFields() (map[string]json.RawMessage, error) {
 			return nil, fmt.Errorf("--extra-body: %w", err)
 		}
 		for name, value := range extra {
-			if a.Protocol() != "rerank" {
+			if a.protocol() != "rerank" {
 				out[name] = value
 			}
 		}
 	}
-	if a.Protocol() == "transcription" {
+	if a.protocol() == "transcription" {
 		asForm(out)
 	}
 	return out, nil
@@ -251,13 +195,4 @@ func backendOf(protocol string) string {
 		}
 	}
 	return "openai"
-}
-
-// countsPrompts reports whether the lengths of prompts are those of the dataset: of
-// answers that are bytes, in which nobody tells them.
-func (a *Args) countsPrompts() bool {
-	var body struct {
-		Format string `json:"encoding_format"`
-	}
-	return json.Unmarshal(a.ExtraBody, &body) == nil && body.Format == "bytes_only"
 }

@@ -2,13 +2,11 @@ package vllm
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -47,15 +45,15 @@ func TestFieldsOfBackends(t *testing.T) {
 		{`--backend openai-audio --ignore-eos --extra-body {"x":true,"language":"de"}`, `{"language":"de","response_format":null,"stream":"True","stream_include_usage":"True","stream_continuous_usage_stats":"True","ignore_eos":"True","x":"True"}`, false},
 	} {
 		a := parse(t, tt.args)
-		fields, err := a.ExtraFields()
+		fields, err := a.extraFields()
 		if err != nil {
 			t.Fatal(err)
 		}
 		b, _ := json.Marshal(fields)
 		var got, want any
 		_, _ = json.Unmarshal(b, &got), json.Unmarshal([]byte(tt.want), &want)
-		if diff := cmp.Diff(want, got); diff != "" || a.AsksIgnoreEOS() != tt.eos {
-			t.Errorf("%s: ignore_eos %v\n%s", tt.args, a.AsksIgnoreEOS(), diff)
+		if diff := cmp.Diff(want, got); diff != "" || a.asksIgnoreEOS() != tt.eos {
+			t.Errorf("%s: ignore_eos %v\n%s", tt.args, a.asksIgnoreEOS(), diff)
 		}
 	}
 }
@@ -83,50 +81,6 @@ func TestBackendsAndTheirRoutes(t *testing.T) {
 	}
 }
 
-// What goes with a picture differs, and is the same for requests that are spooled.
-func TestRequestsOfPoolingBackends(t *testing.T) {
-	picture := []workload.Media{{MIME: "image/png", Data: []byte{1, 2, 3}}}
-	for _, tt := range []struct {
-		backend, id string
-		text        string
-		extra       string
-		media       int
-	}{
-		{"openai-embeddings-chat", "x-1", "what is it", "", 1},
-		{"openai-embeddings-clip", "x-1", "", "", 1},
-		{"openai-embeddings-vlm2vec", "x-11", "Represent the given image with the following question: what is it", "", 1},
-		{"openai-embeddings-vlm2vec", "x-12", "Represent the given image.", "", 1},
-		{"openai-embeddings-vlm2vec", "", "Represent the given image.", "", 1},
-		{"infinity-embeddings", "x-1", "what is it", "", 0},
-		{"infinity-embeddings-clip", "x-1", "", `{"input":"data:image/png;base64,AQID","modality":"image"}`, 0},
-	} {
-		for _, spooled := range []bool{false, true} {
-			r := workload.Request{ID: tt.id, Text: "what is it", Media: slices.Clone(picture), OutputTokens: 5}
-			if spooled {
-				r.Text, r.Media = "", make([]workload.Media, 1)
-				r.Later = func(q *workload.Request) error {
-					q.Text, q.Media = "what is it", slices.Clone(picture)
-					return nil
-				}
-			}
-			w := workload.Workload{Requests: []workload.Request{r}}
-			parse(t, "--backend "+tt.backend).Finish(w)
-			got, err := w.Requests[0].Whole()
-			if err != nil {
-				t.Fatal(err)
-			}
-			extra := ""
-			if got.Extra != nil {
-				b, _ := json.Marshal(got.Extra)
-				extra = string(b)
-			}
-			if got.Text != tt.text || extra != tt.extra || len(got.Media) != tt.media || got.OutputTokens != 0 {
-				t.Errorf("%s %s, spooled %v: text %q, extra %s, %d media, %d tokens", tt.backend, tt.id, spooled, got.Text, extra, len(got.Media), got.OutputTokens)
-			}
-		}
-	}
-}
-
 // The rows and the members of a run without text, as vLLM 0.33 has them.
 func TestPoolingReport(t *testing.T) {
 	args := []string{"--backend", "openai-embeddings", "--endpoint", "/v1/embeddings", "--max-concurrency", "2", "--save-detailed"}
@@ -134,11 +88,7 @@ func TestPoolingReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := a.Foreign(args, "org/m", "org/tok")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr := &trace.Trace{Run: trace.Run{End: 2e9, Plan: trace.Plan{Dialect: "vllm", Protocol: "embeddings", Requests: 3, Foreign: foreign}}}
+	tr := &trace.Trace{Run: trace.Run{End: 2e9, Plan: trace.Plan{Dialect: "vllm", Protocol: "embeddings", Requests: 3, Spec: compiled(t, a)}}}
 	for i := range 3 {
 		r := trace.NewRecord(i)
 		r.Due, r.Released, r.Sent, r.Done = 0, 0, 0, trace.Instant(i+1)*1e8

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
@@ -45,9 +46,6 @@ func defaultDataset() datasetArgs {
 	}
 }
 
-// speedSubsets are the files of SPEED-Bench.
-var speedSubsets = []string{"qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k"}
-
 // datasetOptions configure datasets, in the order in which the tool prints them.
 func (a *Args) datasetOptions() []argparse.Option {
 	d := &a.datasetArgs
@@ -71,7 +69,7 @@ func (a *Args) datasetOptions() []argparse.Option {
 		argparse.Valued("bfcl-categories", &d.BFCLCategories, readNames, python.List),
 		argparse.Int("prefix-repetition-prefix-len", &d.PrefixLen), argparse.Int("prefix-repetition-suffix-len", &d.SuffixLen),
 		argparse.Int("prefix-repetition-num-prefixes", &d.NumPrefixes), argparse.Int("prefix-repetition-output-len", &d.PrefixOutput),
-		argparse.Choice("speed-bench-dataset-subset", &d.SpeedSubset, speedSubsets...),
+		argparse.Choice("speed-bench-dataset-subset", &d.SpeedSubset, dataset.Subsets()...),
 		argparse.Int("speed-bench-output-len", &d.SpeedOutputLen), argparse.OptString("speed-bench-category", &d.SpeedCategory),
 		argparse.Silent(argparse.Int("sonnet-input-len", &d.SonnetInput)), argparse.Silent(argparse.Int("sonnet-output-len", &d.SonnetOutput)), argparse.Silent(argparse.Int("sonnet-prefix-len", &d.SonnetPrefix)),
 	}
@@ -100,112 +98,63 @@ var (
 
 func (a *Args) is(names ...string) bool { return slices.Contains(names, a.DatasetName) }
 
-// FromFile reports whether the dataset is read from the one file that --dataset-path
-// names.
-func (a *Args) FromFile() bool { return !a.is(drawnDatasets...) && !a.is("hf") }
-
 // checkDataset reports what is wrong with the flags of the dataset.
 func (a *Args) checkDataset(c *argparse.Checklist) {
 	drawn := a.is(drawnDatasets...)
 	c.Refuse(drawn && a.DatasetPath != nil, "--dataset-path cannot be used with --dataset-name %s; for a file use sharegpt or custom", a.DatasetName)
-	c.Refuse(!drawn && a.DatasetPath == nil && (!a.is("hf") || a.HFName == nil), "--dataset-name %s needs --dataset-path", a.DatasetName)
+	missing := !drawn && a.DatasetPath == nil && (!a.is("hf") || a.HFName == nil)
+	c.Refuse(missing, "--dataset-name %s needs --dataset-path", a.DatasetName)
 	c.Refuse(a.is(customDatasets...) && a.DatasetPath != nil && !strings.HasSuffix(*a.DatasetPath, ".jsonl"), "--dataset-name %s needs a --dataset-path that ends in .jsonl", a.DatasetName)
 	c.Refuse(a.SkipTokenizerInit && !a.is(customDatasets...), "--skip-tokenizer-init cannot be used with --dataset-name %s, which counts tokens", a.DatasetName)
-	c.Refuse(a.NumPrompts < 1 && !a.is(wholeDatasets...) && !a.is("random", "random-mm"), "--num-prompts %d: must be at least 1", a.NumPrompts)
-	c.Refuse(a.RandomBatchSize != 1 && !a.is("random", "random-rerank"), "--random-batch-size %d: only --dataset-name random and random-rerank have batches", a.RandomBatchSize)
+	c.Refuse(a.NumPrompts < 1 && !a.is(wholeDatasets...), "--num-prompts %d: must be at least 1", a.NumPrompts)
+	c.Refuse(a.RandomBatchSize != 1 && !a.is("random", "random-mm", "random-rerank"), "--random-batch-size %d: only --dataset-name random and random-rerank have batches", a.RandomBatchSize)
+	a.checkLengths(c)
 	a.checkBackend(c)
-	switch a.DatasetName {
-	case "random":
-		r, err := a.Random()
-		c.Add(errors.Join(err, r.Validate()))
-	case "random-mm":
-		r, err := a.RandomMM()
-		if err == nil {
-			err = r.Validate()
-		}
-		c.Add(err)
-	case "random-rerank":
-		r, err := a.Rerank()
-		c.Add(errors.Join(err, r.Validate()))
-	case "prefix_repetition":
-		c.Add(a.PrefixRepetition().Validate())
-	default:
-		a.checkFileDataset(c)
+	d, flags, err := a.dataset()
+	if c.Add(err); err == nil && !missing {
+		ask := workload.Ask{Protocol: a.protocol(), Silent: a.pooling()}
+		c.Add(tool.Named(d.Check(&workload.Source{Requests: a.requests(), Ask: ask}), flags))
 	}
 }
 
-// checkFileDataset is checkDataset of those that have a file.
-func (a *Args) checkFileDataset(c *argparse.Checklist) {
-	length := func(flag string, n int) {
-		if a.OutputLen != nil && !strings.HasPrefix(flag, "--s") {
-			flag = "--output-len"
-		}
-		c.Refuse(n < 1, "%s %d: must be positive", flag, n)
+// checkLengths refuses lengths that mean something else to a Spec than to the tool.
+func (a *Args) checkLengths(c *argparse.Checklist) {
+	positive := func(flag string, n *int) {
+		c.Refuse(n != nil && *n < 1, "--%s %d: must be positive; leave it out for the recorded length", flag, argparse.Value(n))
 	}
 	switch a.DatasetName {
 	case "custom", "custom_audio":
-		flag := "--custom-output-len"
-		if a.OutputLen != nil {
-			flag = "--output-len"
-		}
-		c.Refuse(a.customOutput() < -1 || a.customOutput() == 0, "%s %d: must be positive, or -1 for the row's output_tokens", flag, a.customOutput())
-	case "custom_image":
-		length("--custom-output-len", a.customOutput())
+		n := a.customOutput()
+		c.Refuse(n < -1 || n == 0, "%s %d: must be positive, or -1 for the row's output_tokens", a.ownOutput("--custom-output-len"), n)
 	case "sharegpt":
-		c.Refuse(a.ShareGPTOutputLen != nil && *a.ShareGPTOutputLen < 1, "--sharegpt-output-len must be positive; leave it out for the recorded length")
-		c.Refuse(a.OutputLen != nil && *a.OutputLen < 1, "--output-len must be positive; leave it out for the recorded length")
-	case "spec_bench":
-		length("--spec-bench-output-len", a.specBenchOutput())
-	case "speed_bench":
-		length("--speed-bench-output-len", a.SpeedOutputLen)
-	case "sonnet":
-		length("--sonnet-output-len", a.SonnetOutput)
-	case "timed_trace":
-		c.Refuse(a.TraceChunk < 1, "--timed-trace-chunk-hash-size %d: must be at least 1", a.TraceChunk)
-		c.Refuse(!(a.multiplier() > 0) || math.IsInf(a.multiplier(), 1), "--timed-trace-sec-multiplier %v: must be positive", a.multiplier())
+		positive("sharegpt-output-len", a.ShareGPTOutputLen)
+		positive("output-len", a.OutputLen)
 	case "hf":
-		c.Add(a.checkHF())
+		positive("hf-output-len", a.hfOutput())
 	}
 }
 
-// checkHF reports a name that is not known. A path may be that of a copy.
-func (a *Args) checkHF() error {
-	if n := a.hfOutput(); n != nil && *n < 1 {
-		return fmt.Errorf("--hf-output-len %d: must be positive; leave it out for the dataset's own", *n)
+// ownOutput is the flag of the output length: that of the dataset, or --output-len, which
+// goes ahead of it.
+func (a *Args) ownOutput(flag string) string {
+	if a.OutputLen != nil {
+		return "--output-len"
 	}
-	if a.HFName == nil && a.DatasetPath == nil {
-		return nil // told already
-	}
-	if err := (dataset.HF{Name: a.HFFamily()}).Check(); err != nil {
-		return fmt.Errorf("--dataset-name hf: %w", err)
-	}
-	return nil
+	return flag
 }
 
-// HFFamily is the name of the dataset that a copy is of.
-func (a *Args) HFFamily() string {
+// family is the name of the dataset that a copy is of.
+func (a *Args) family() string {
 	known := dataset.Families()
 	if a.HFName != nil && (a.DatasetPath == nil || !slices.Contains(known, *a.DatasetPath)) {
 		return *a.HFName
 	}
-	return *a.DatasetPath
+	return argparse.Value(a.DatasetPath)
 }
 
-// HFRepository is the name of the dataset on the hub, empty where --dataset-path can
-// only be that of a copy.
-func (a *Args) HFRepository() string {
-	if a.DatasetPath == nil {
-		return *a.HFName
-	}
-	if org, name, ok := strings.Cut(*a.DatasetPath, "/"); ok && org != "" && !strings.HasPrefix(org, ".") && !strings.Contains(name, "/") {
-		return *a.DatasetPath
-	}
-	return ""
-}
-
-// checkBackend reports a backend that can not carry what the dataset gives.
+// checkBackend reports a backend that cannot carry what the dataset gives.
 func (a *Args) checkBackend(c *argparse.Checklist) {
-	chat, sound := a.Chat(), a.Backend == "openai-audio"
+	chat, sound := a.chat(), a.Backend == "openai-audio"
 	embedsChat := strings.Contains(a.Backend, "embeddings-")
 	use := "use --backend openai-chat with --endpoint /v1/chat/completions"
 	media := func() {
@@ -227,50 +176,69 @@ func (a *Args) checkBackend(c *argparse.Checklist) {
 	case "hf":
 		a.checkHFBackend(c, media)
 	}
-	c.Refuse(a.RandomBatchSize > 1 && a.is("random") && !a.Pooling(), "--random-batch-size %d: batches belong to backends for embeddings, not to --backend %s", a.RandomBatchSize, a.Backend)
 	c.Refuse(a.EnableMultimodalChat && a.is("sharegpt") && !chat, "--enable-multimodal-chat makes chats of prompts; %s", use)
 }
 
 func (a *Args) checkHFBackend(c *argparse.Checklist, media func()) {
-	if a.HFName == nil && a.DatasetPath == nil {
-		return
-	}
-	name := a.HFFamily()
+	name := a.family()
 	switch {
 	case dataset.Tools(name):
-		c.Refuse(!a.Chat(), "%s has tools with each request and needs --backend openai-chat with --endpoint /v1/chat/completions", name)
+		c.Refuse(!a.chat(), "%s has tools with each request and needs --backend openai-chat with --endpoint /v1/chat/completions", name)
 	case dataset.Sounds(name):
-		c.Refuse(a.Backend != "openai-audio" && !a.Chat(), "%s sends sounds and needs --backend openai-audio with --endpoint /v1/audio/transcriptions", name)
+		c.Refuse(a.Backend != "openai-audio" && !a.chat(), "%s sends sounds and needs --backend openai-audio with --endpoint /v1/audio/transcriptions", name)
 	case dataset.Media(name):
 		media()
 	}
 }
 
-// Rerank is the dataset "random-rerank".
-func (a *Args) Rerank() (workload.Rerank, error) {
-	random, err := a.Random()
-	return workload.Rerank{Random: random, NoReranker: a.NoReranker}, err
+// requests is how many are wanted; 0: all that there are.
+func (a *Args) requests() int { return max(0, a.NumPrompts) }
+
+// dataset is what --dataset-name names, with the flags of its settings.
+func (a *Args) dataset() (workload.Dataset, map[string]string, error) {
+	flags := map[string]string{"data": "--dataset-path", "requests": "--num-prompts", "skip_template": "--skip-chat-template"}
+	data, common := argparse.Value(a.DatasetPath), a.common()
+	made := dataset.Kinds()["vllm."+a.DatasetName].New()
+	switch d := made.(type) {
+	case *dataset.PrefixRepetition:
+		a.prefixRepetition(d, flags)
+	case *dataset.ShareGPT:
+		d.Data, d.Output, d.NoShuffle, d.NoOversample, d.Sending = data, a.output(argparse.Value(a.ShareGPTOutputLen)), a.DisableShuffle, a.NoOversample, common.Sending
+	case *dataset.BurstGPT:
+		d.Data, d.Sending = data, common.Sending
+	case *dataset.Sonnet:
+		flags["input_len"], flags["prefix_len"], flags["output_len"] = "--sonnet-input-len", "--sonnet-prefix-len", "--sonnet-output-len"
+		d.Data, d.Input, d.Prefix, d.Output, d.Sending = data, a.SonnetInput, a.SonnetPrefix, a.SonnetOutput, common.Sending
+	case *dataset.SpecBench:
+		flags["output_len"], flags["category"] = a.ownOutput("--spec-bench-output-len"), "--spec-bench-category"
+		d.Data, d.Category, d.Output, d.Common = data, argparse.Value(a.SpecBenchCategory), a.output(a.SpecBenchOutputLen), common
+	case *dataset.SpeedBench:
+		flags["output_len"], flags["category"], flags["subset"] = "--speed-bench-output-len", "--speed-bench-category", "--speed-bench-dataset-subset"
+		d.Data, d.Subset, d.Category, d.Output, d.Common = data, a.SpeedSubset, argparse.Value(a.SpeedCategory), a.SpeedOutputLen, common
+	case *dataset.TimedTrace:
+		a.timedTrace(d, flags)
+	case *dataset.HF:
+		a.hf(d, flags)
+	case *dataset.CustomImage:
+		flags["output_len"] = a.ownOutput("--custom-output-len")
+		d.Data, d.Output, d.Inline, d.Common = data, a.customOutput(), a.EnsureClientSideData, common
+	case *dataset.CustomAudio:
+		flags["output_len"] = a.ownOutput("--custom-output-len")
+		d.Data, d.Output, d.Chat, d.Common = data, max(a.customOutput(), 0), a.EnableMultimodalChat, common
+	case *dataset.Custom:
+		flags["output_len"] = a.ownOutput("--custom-output-len")
+		d.Data, d.Output, d.Common = data, max(a.customOutput(), 0), common
+	default:
+		return made, flags, a.random(made, flags)
+	}
+	return made, flags, nil
 }
 
-// PrefixRepetition is the dataset "prefix_repetition". Up to release 0.33 it leaves
-// out what does not divide evenly.
-func (a *Args) PrefixRepetition() workload.PrefixRepetition {
-	p := workload.PrefixRepetition{
-		Requests: a.NumPrompts, Prefixes: a.NumPrefixes, Prefix: a.PrefixLen, Suffix: a.SuffixLen, Output: a.PrefixOutput,
-		Seed: uint64(a.Seed), NoShuffle: a.DisableShuffle, Remainder: a.DialectVersion == defaultVersion,
-	}
-	if a.OutputLen != nil {
-		p.Output = *a.OutputLen
-	}
-	return p
-}
-
-// Common is what all datasets from files have in common, for tokens that the caller
-// adds.
-func (a *Args) Common() dataset.Common {
+// common are the settings of datasets of files. Prompts that nothing counts are not
+// rendered.
+func (a *Args) common() dataset.Common {
 	c := dataset.Common{
-		Requests: a.NumPrompts, Seed: uint64(a.Seed), NoShuffle: a.DisableShuffle, NoOversample: a.NoOversample,
-		IDPrefix: a.RequestIDPrefix, SkipTemplate: a.SkipChatTemplate,
+		NoShuffle: a.DisableShuffle, NoOversample: a.NoOversample, SkipTemplate: a.SkipChatTemplate || a.SkipTokenizerInit, Sending: a.sending(),
 	}
 	if a.is("custom", "speed_bench") && a.ChatTemplateKwargs != nil {
 		_ = json.Unmarshal(a.ChatTemplateKwargs, &c.Arguments) // an object, or null
@@ -278,27 +246,111 @@ func (a *Args) Common() dataset.Common {
 	return c
 }
 
-// TimedTrace is the dataset "timed_trace".
-func (a *Args) TimedTrace(c dataset.Common) dataset.TimedTrace {
-	return dataset.TimedTrace{
-		Common: c, Chunk: a.TraceChunk, Multiplier: a.multiplier(),
-		Timestamp: a.TraceTimestamp, InputLength: a.TraceInput, OutputLength: a.TraceOutput, HashIDs: a.TraceIDs,
+// sending is what the backend makes of requests.
+func (a *Args) sending() dataset.Sending {
+	s := dataset.Sending{Limit: a.limitField(), Uncounted: a.SkipTokenizerInit}
+	if fields, _ := a.extraFields(); fields[s.Limit] != nil { // its error is told elsewhere
+		s.Limit = ""
 	}
+	if b := a.backend(); b.clip || b.vlm2vec || b.infinity {
+		s.Backend = a.Backend
+	}
+	return s
 }
 
-func (a *Args) multiplier() float64 {
+// output is --output-len, or else n.
+func (a *Args) output(n int) int {
+	if a.OutputLen != nil {
+		return *a.OutputLen
+	}
+	return n
+}
+
+// customOutput is the output length of every request, or -1 for the row's. A prompt that
+// nothing counts asks for one token, whatever the flags say.
+func (a *Args) customOutput() int {
+	if a.SkipTokenizerInit {
+		return 1
+	}
+	return a.output(a.CustomOutputLen)
+}
+
+// random are the datasets of random tokens.
+func (a *Args) random(made workload.Dataset, flags map[string]string) error {
+	flags["input_len"], flags["output_len"] = "--random-input-len", a.ownOutput("--random-output-len")
+	flags["prefix_len"], flags["batch"] = "--random-prefix-len", "--random-batch-size"
+	flags["input_range"], flags["output_range"] = "--random-range-ratio (input)", "--random-range-ratio (output)"
+	input, output, err := rangeRatio(a.RandomRangeRatio)
+	r := dataset.Random{
+		Input: a.RandomInputLen, Output: a.output(a.RandomOutputLen), InputRange: input, OutputRange: output, Prefix: a.RandomPrefixLen,
+		Batch: a.RandomBatchSize, Sending: a.sending(),
+	}
+	if a.InputLen != nil {
+		r.Input, flags["input_len"] = *a.InputLen, "--input-len"
+	}
+	switch d := made.(type) {
+	case *dataset.Random:
+		*d = r
+	case *dataset.Rerank:
+		d.Random, d.NoReranker = r, a.NoReranker
+	case *dataset.RandomMM:
+		flags["items"], flags["items_range"] = "--random-mm-base-items-per-request", "--random-mm-num-mm-items-range-ratio"
+		flags["buckets"], flags["limits"] = "--random-mm-bucket-config", "--random-mm-limit-mm-per-prompt"
+		*d = dataset.RandomMM{Random: r, Items: a.MMBaseItems, ItemsRange: a.MMItemsRange, Buckets: a.MMBuckets}
+		if e := json.Unmarshal(a.MMLimit, &d.Limits); e != nil {
+			err = errors.Join(err, fmt.Errorf("--random-mm-limit-mm-per-prompt: %w", e))
+		}
+	}
+	return err
+}
+
+// rangeRatio reads --random-range-ratio: a number for both, or an object.
+func rangeRatio(s string) (input, output float64, err error) {
+	if f, err := python.ParseFloat(s); err == nil {
+		return f, f, nil
+	}
+	var both struct{ Input, Output *float64 }
+	if json.Unmarshal([]byte(s), &both) != nil || both.Input == nil || both.Output == nil {
+		return 0, 0, fmt.Errorf(`--random-range-ratio %q: must be a number, or an object such as {"input": 0.2, "output": 0}`, s)
+	}
+	return *both.Input, *both.Output, nil
+}
+
+// prefixRepetition: up to release 0.33 it leaves out what does not divide evenly.
+func (a *Args) prefixRepetition(d *dataset.PrefixRepetition, flags map[string]string) {
+	flags["prefixes"], flags["prefix_len"] = "--prefix-repetition-num-prefixes", "--prefix-repetition-prefix-len"
+	flags["suffix_len"], flags["output_len"] = "--prefix-repetition-suffix-len", a.ownOutput("--prefix-repetition-output-len")
+	d.Prefixes, d.Prefix, d.Suffix, d.Output = a.NumPrefixes, a.PrefixLen, a.SuffixLen, a.output(a.PrefixOutput)
+	d.NoShuffle, d.Remainder, d.Sending = a.DisableShuffle, a.DialectVersion == defaultVersion, a.sending()
+}
+
+func (a *Args) timedTrace(d *dataset.TimedTrace, flags map[string]string) {
+	flags["chunk"], flags["multiplier"] = "--timed-trace-chunk-hash-size", "--timed-trace-sec-multiplier"
+	flags["timestamp"], flags["hash_ids"] = "--timed-trace-label-timestamp", "--timed-trace-label-hash-ids"
+	flags["input_length"], flags["output_length"] = "--timed-trace-label-input-length", "--timed-trace-label-output-length"
+	d.Data, d.Chunk, d.Sending = argparse.Value(a.DatasetPath), a.TraceChunk, a.sending()
 	if f, ok := a.TraceMultiplier.(float64); ok {
-		return f
+		d.Multiplier = f
 	}
-	return 1
+	d.Timestamp, d.InputLength, d.OutputLength, d.HashIDs = a.TraceTimestamp, a.TraceInput, a.TraceOutput, a.TraceIDs
 }
 
-// HF is the dataset "hf"; the caller adds the copy.
-func (a *Args) HF(c dataset.Common) dataset.HF {
-	return dataset.HF{
-		Common: c, Name: a.HFFamily(), Subset: text(a.HFSubset), Split: text(a.HFSplit), Gather: a.NoStream, Output: a.hfOutput(),
-		Categories:  strings.Join(a.BFCLCategories, ","),
-		MinDistance: a.BlazeditMin, MaxDistance: a.BlazeditMax, MinAudio: a.ASRMin, MaxAudio: a.ASRMax,
+func (a *Args) hf(d *dataset.HF, flags map[string]string) {
+	flags["name"], flags["subset"], flags["split"], flags["output_len"] = "--hf-name", "--hf-subset", "--hf-split", "--hf-output-len"
+	flags["categories"], flags["min_distance"], flags["max_distance"] = "--bfcl-categories", "--blazedit-min-distance", "--blazedit-max-distance"
+	flags["min_audio"], flags["max_audio"] = "--asr-min-audio-len-sec", "--asr-max-audio-len-sec"
+	if a.DatasetPath == nil {
+		flags["data"] = "--hf-name"
+	} else if a.HFName == nil {
+		flags["name"] = "--dataset-path"
+	}
+	*d = dataset.HF{
+		Data: argparse.Value(a.DatasetPath), Name: a.family(), Subset: argparse.Value(a.HFSubset), Split: argparse.Value(a.HFSplit), Gather: a.NoStream,
+		Output: argparse.Value(a.hfOutput()), Categories: a.BFCLCategories, MinDistance: a.BlazeditMin, MaxDistance: a.BlazeditMax,
+		MinAudio: a.ASRMin, MaxAudio: a.ASRMax, Common: a.common(),
+	}
+	if math.IsInf(d.MaxAudio, 1) {
+		d.MaxAudio = 0
 	}
 }
 
@@ -309,49 +361,9 @@ func (a *Args) hfOutput() *int {
 	return a.HFOutputLen
 }
 
-// SpecBench is the dataset "spec_bench".
-func (a *Args) SpecBench(c dataset.Common) dataset.SpecBench {
-	return dataset.SpecBench{Common: c, Category: text(a.SpecBenchCategory), Output: a.specBenchOutput()}
-}
-
-func (a *Args) specBenchOutput() int {
-	if a.OutputLen != nil {
-		return *a.OutputLen
-	}
-	return a.SpecBenchOutputLen
-}
-
-// SpeedBench is the dataset "speed_bench".
-func (a *Args) SpeedBench(c dataset.Common) dataset.SpeedBench {
-	return dataset.SpeedBench{Common: c, Category: text(a.SpeedCategory), Output: a.SpeedOutputLen}
-}
-
-// Sonnet is the dataset "sonnet".
-func (a *Args) Sonnet(c dataset.Common) dataset.Sonnet {
-	return dataset.Sonnet{Common: c, Input: a.SonnetInput, Prefix: a.SonnetPrefix, Output: a.SonnetOutput, Raw: a.Chat()}
-}
-
-// CustomImage is the dataset "custom_image".
-func (a *Args) CustomImage(c dataset.Common) dataset.CustomImage {
-	return dataset.CustomImage{Common: c, Output: a.customOutput(), Inline: a.EnsureClientSideData}
-}
-
-// CustomAudio is the dataset "custom_audio".
-func (a *Args) CustomAudio(c dataset.Common) dataset.CustomAudio {
-	return dataset.CustomAudio{Common: c, Output: max(a.customOutput(), 0), Chat: a.EnableMultimodalChat}
-}
-
-// OwnTimes reports whether requests are sent when their trace says.
-func (a *Args) OwnTimes() bool {
+// ownTimes reports whether requests are sent when their trace says.
+func (a *Args) ownTimes() bool {
 	return a.is("timed_trace") && (a.SelfTimed == nil || *a.SelfTimed)
-}
-
-// text is a flag's value, empty where it is None.
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // reprNumber prints a number that may be whole.

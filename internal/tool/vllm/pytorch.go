@@ -20,9 +20,9 @@ var pytorchMetrics = []string{
 }
 
 // PyTorch is the content of the file that the tool writes beside its result for
-// the PyTorch benchmark database: a list with one record a figure. It is nil
-// when none of the figures was computed.
-func (r *Report) PyTorch() ([]byte, error) {
+// the PyTorch benchmark database, of a run of this command line: a list with one record
+// per figure. It is nil when none of the figures was computed.
+func (r *Report) PyTorch(a *Args) ([]byte, error) {
 	result, err := r.decoded()
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (r *Report) PyTorch() ([]byte, error) {
 	var records []any
 	for _, name := range pytorchMetrics {
 		if v, ok := result[name]; ok {
-			records = append(records, r.pytorchRecord(name, v, extra))
+			records = append(records, r.pytorchRecord(a, name, v, extra))
 		}
 	}
 	if records == nil {
@@ -45,19 +45,18 @@ func (r *Report) PyTorch() ([]byte, error) {
 	return json.Marshal(records)
 }
 
-func (r *Report) pytorchRecord(name string, value any, extra map[string]any) any {
+func (r *Report) pytorchRecord(a *Args, name string, value any, extra map[string]any) any {
 	type object = map[string]any
 	return object{
-		"benchmark": object{"name": "vLLM benchmark", "extra_info": r.pytorchRun(extra)},
-		"model":     object{"name": r.Args.Model},
+		"benchmark": object{"name": "vLLM benchmark", "extra_info": r.pytorchRun(a.values(), extra)},
+		"model":     object{"name": a.Model},
 		"metric":    object{"name": name, "benchmark_values": []any{value}, "extra_info": extra},
 	}
 }
 
 // pytorchRun says how the run was made. What a client cannot know of the server
 // is taken from --metadata, and from the name of the result file.
-func (r *Report) pytorchRun(extra map[string]any) map[string]any {
-	args := r.Args.values()
+func (r *Report) pytorchRun(args, extra map[string]any) map[string]any {
 	if tp, ok := extra["tensor_parallel_size"]; ok {
 		args["tensor_parallel_size"] = tp
 	}
@@ -68,8 +67,7 @@ func (r *Report) pytorchRun(extra map[string]any) map[string]any {
 			run[name] = v
 		}
 	}
-	file := r.Args.ResultFilename
-	eager := file != nil && strings.Contains(*file, "eager")
+	eager := strings.Contains(argparse.Value(r.ResultFilename), "eager")
 	run["use_compile"] = !eager && run["compilation_config.mode"] != "0"
 	return run
 }
@@ -84,7 +82,7 @@ func (a *Args) values() map[string]any {
 	if a.Header != nil {
 		m["header"] = "***"
 	}
-	m["ignore_eos"], m["self_timed"] = a.SendIgnoreEOS(), false
+	m["ignore_eos"], m["self_timed"] = a.sendIgnoreEOS(), false
 	if f, err := python.ParseFloat(a.RandomRangeRatio); err == nil {
 		m["random_range_ratio"] = jsonValue(f)
 	} else if json.Valid([]byte(a.RandomRangeRatio)) {

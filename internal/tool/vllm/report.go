@@ -7,35 +7,101 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
 // A Report is everything the tool prints or saves of a run.
 type Report struct {
-	Args        *Args
-	Figures     Figures
-	SpecDecode  *metrics.SpecDecode // nil unless the server drafted tokens
-	Diffusion   *metrics.Diffusion  // nil unless the server is a diffusion model
-	ModelID     string
-	TokenizerID string
-	Date        string // of its end, local time, 20060102-150405
-	RPSChanges  []RPSChange
+	asked
+	Figures    Figures
+	SpecDecode *metrics.SpecDecode // nil unless the server drafted tokens
+	Diffusion  *metrics.Diffusion  // nil unless the server is a diffusion model
+	Date       string              // of its end, local time, 20060102-150405
+	RPSChanges []RPSChange
 
 	goodput bool // known, though the limits are not
 }
 
-// version is the form of the report.
-func (r *Report) version() Version { return Version(r.Args.DialectVersion) }
+// NewReport computes the report of a run; a version other than "" replaces that of the
+// run.
+func NewReport(t *trace.Trace, version string) (*Report, error) {
+	q, err := askedOf(&t.Run)
+	if err != nil {
+		return nil, fmt.Errorf("read what was asked for in run %s: %w", t.Run.ID, err)
+	}
+	if version != "" {
+		q.version = Version(version)
+	}
+	r := &Report{
+		asked: q, Figures: NewFigures(t, q.figures()), SpecDecode: metrics.NewSpecDecode(t.Run.ServerCounters),
+		Date: t.Run.Started.Add(time.Duration(max(t.Run.End, 0))).Local().Format("20060102-150405"),
+	}
+	r.Diffusion = metrics.NewDiffusion(t.Run.ServerCounters, r.Figures.Duration)
+	if t.Run.Origin != nil {
+		r.adopt(t.Run.Origin)
+	}
+	due := make([]trace.Instant, len(t.Records))
+	for _, rec := range t.Records {
+		if rec.Index < len(due) {
+			due[rec.Index] = max(rec.Due, 0)
+		}
+	}
+	r.RPSChanges = q.arrival.changes(len(due), t.Run.Started, func(i int) time.Time {
+		return t.Run.Started.Add(time.Duration(due[i]))
+	})
+	return r, nil
+}
+
+// adopt takes over what an imported result reports and does not have the records of: the
+// goodput of limits that it does not name, and probes.
+func (r *Report) adopt(o *trace.Origin) {
+	value := func(name string) float64 {
+		f, _ := o.Figure(name)
+		return f.Value
+	}
+	if _, ok := o.Figure("goodput"); ok && len(r.Goodput) == 0 {
+		r.Figures.RequestGoodput, r.goodput = value("goodput"), true
+	}
+	if n := int(value("probe.requests.ok")); n > 0 && r.Figures.Probe == nil {
+		r.Figures.Probe = &Probe{
+			Completed: n, Failed: int(value("probe.requests.failed")),
+			Median: 1000 * value("probe.median"), P99: 1000 * value("probe.p99"), Max: 1000 * value("probe.max"),
+		}
+	}
+}
+
+// reportPeak is where a figure is far from its label, in the words of show/words.
+const reportPeak plan.Code = "vllm.report-peak"
+
+// manyTokens is how many a chunk has in the mean where some have several.
+const manyTokens = 1.005
+
+// Notes say where a figure is far from what its label promises.
+func (r *Report) Notes() []plan.Message {
+	f, chunks := r.Figures, 0
+	for _, q := range f.Requests {
+		if q.OK {
+			chunks += 1 + len(q.ITL)
+		}
+	}
+	if f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 && float64(f.TotalOutput) > manyTokens*float64(chunks) {
+		return []plan.Message{plan.Say(reportPeak)}
+	}
+	return nil
+}
 
 // hasGoodput reports whether there are limits, or were when an imported run was
 // made.
-func (r *Report) hasGoodput() bool { return len(r.Args.Goodput) > 0 || r.goodput }
+func (r *Report) hasGoodput() bool { return len(r.Goodput) > 0 || r.goodput }
 
 // counted reports whether token figures are printed.
 func (r *Report) counted() bool {
-	return !r.Args.SkipTokenizerInit || !r.version().Since(V2608)
+	return !r.SkipTokenizerInit || !r.version.Since(V2608)
 }
 
 // WriteErrors writes the first ten failures, as the tool does ahead of its
@@ -67,20 +133,20 @@ func (r *Report) WriteTable(w io.Writer) error {
 		addSection(&e, s.metric, s.values)
 	}
 	r.decoding(&e)
-	return layout(string(r.version())).Write(w, e)
+	return layout(string(r.version)).Write(w, e)
 }
 
 func (r *Report) requests(e *table.Entries) {
 	v := r.Figures
 	e.Add("requests.ok", float64(v.Completed))
-	if r.version().Since(V2512) {
+	if r.version.Since(V2512) {
 		e.Add("requests.failed", float64(v.Failed))
 	}
-	if r.Args.MaxConcurrency != nil {
-		e.Say("Maximum request concurrency:", strconv.Itoa(*r.Args.MaxConcurrency))
+	if r.concurrency > 0 {
+		e.Say("Maximum request concurrency:", strconv.Itoa(r.concurrency))
 	}
-	if !math.IsInf(r.Args.RequestRate, 1) {
-		e.Say("Request rate configured (RPS):", strconv.FormatFloat(r.Args.RequestRate, 'f', 2, 64))
+	if r.arrival.Rate > 0 {
+		e.Say("Request rate configured (RPS):", strconv.FormatFloat(r.arrival.Rate, 'f', 2, 64))
 	}
 	e.Add("duration", v.Duration)
 	e.Add("tokens.input", float64(v.TotalInput))
@@ -106,21 +172,21 @@ func (r *Report) throughput(e *table.Entries) {
 		e.Add("throughput.output", v.OutputThroughput)
 		e.Add("throughput.total", v.TotalTokenThroughput)
 	}
-	if !r.version().Since(V2512) {
+	if !r.version.Since(V2512) {
 		return
 	}
 	if r.counted() {
 		e.Add("peak.output", v.MaxOutputPerSecond)
 	}
 	e.Add("peak.concurrency", float64(v.MaxConcurrent))
-	if v.RTFx > 0 && r.version().Since(V2608) {
+	if v.RTFx > 0 && r.version.Since(V2608) {
 		e.Add("rtfx", v.RTFx)
 	}
 }
 
 func (r *Report) probes(e *table.Entries) {
 	p := r.Figures.Probe
-	if p == nil || !r.version().Since(V2608) {
+	if p == nil || !r.version.Since(V2608) {
 		return
 	}
 	e.Add("probe.requests.ok", float64(p.Completed))
@@ -145,13 +211,13 @@ func (r *Report) printed() []printed {
 		all = append(all, printed{"ttft", "ttft", v.TTFT}, printed{"tpot", "tpot", v.TPOT}, printed{"itl", "itl", v.ITL})
 	}
 	all = append(all, printed{"e2el", "e2el", v.E2EL})
-	if r.version().Since(V2608) && r.Args.MaxConcurrency != nil {
+	if r.version.Since(V2608) && r.concurrency > 0 {
 		all = append(all, printed{"client_queue_time", "queue", v.QueueTime})
-		if !math.IsInf(r.Args.RequestRate, 1) {
+		if r.arrival.Rate > 0 {
 			all = append(all, printed{"e2el_including_client_queue", "e2el_queue", v.E2ELWithQueue})
 		}
 	}
-	selected := r.Args.sections()
+	selected := r.sections()
 	return slices.DeleteFunc(all, func(m printed) bool { return !slices.Contains(selected, m.key) })
 }
 
@@ -166,7 +232,7 @@ func addSection(e *table.Entries, metric string, s Section) {
 
 func (r *Report) decoding(e *table.Entries) {
 	switch {
-	case !r.version().Since(V2608):
+	case !r.version.Since(V2608):
 	case r.Diffusion != nil:
 		d := r.Diffusion
 		e.Add("diffusion.throughput", d.CommittedThroughput)

@@ -33,15 +33,11 @@ func goldenTrace(t *testing.T, args []string, counters bool) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := a.Foreign(args, "org/m", "org/tok")
-	if err != nil {
-		t.Fatal(err)
-	}
 	tr := &trace.Trace{
 		Run: trace.Run{
 			Started: time.Date(2026, 11, 21, 12, 30, 0, 0, time.Local),
 			End:     file.EndNS,
-			Plan:    trace.Plan{Dialect: "vllm", Protocol: "chat", Foreign: foreign},
+			Plan:    trace.Plan{Dialect: "vllm", Protocol: "chat", Spec: compiled(t, a)},
 		},
 		Records: file.Records,
 	}
@@ -57,6 +53,16 @@ func goldenTrace(t *testing.T, args []string, counters bool) *trace.Trace {
 		tr.Run.ServerCounters = file.Counters
 	}
 	return tr
+}
+
+// kept is what runs stored of a command line before there were Specs.
+func kept(t *testing.T, args []string) json.RawMessage {
+	t.Helper()
+	b, err := json.Marshal(stored{args, "bench-", "org/m", "org/tok"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 type member struct {
@@ -99,7 +105,9 @@ func TestReportAndResultEqualVLLM(t *testing.T) {
 	golden.JSON(t, "testdata/reports.json", &cases)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			r, err := NewReport(goldenTrace(t, append(c.Args, "--save-detailed"), c.Spec), "2026-08")
+			args := append(c.Args, "--save-detailed")
+			tr := goldenTrace(t, args, c.Spec)
+			r, err := NewReport(tr, "2026-08")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,6 +125,14 @@ func TestReportAndResultEqualVLLM(t *testing.T) {
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(member{})); diff != "" {
 				t.Error(diff)
 			}
+			tr.Run.Plan.Spec, tr.Run.Plan.Foreign = nil, kept(t, args)
+			before, err := NewReport(tr, "2026-08")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(r.Result()), string(before.Result())); diff != "" {
+				t.Errorf("of a stored command line (- of a Spec, + of that): %s", diff)
+			}
 		})
 	}
 }
@@ -128,8 +144,8 @@ func TestNewestFormCountsConcurrencyExactly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Figures.MaxConcurrent != 16 || r.version() != Main {
-		t.Errorf("%d in form %s", r.Figures.MaxConcurrent, r.version())
+	if r.Figures.MaxConcurrent != 16 || r.version != Main {
+		t.Errorf("%d in form %s", r.Figures.MaxConcurrent, r.version)
 	}
 }
 
@@ -238,16 +254,13 @@ func TestOlderTables(t *testing.T) {
 	section := func(mean, median, p99 float64) Section {
 		return Section{Mean: mean, Median: median, Percentiles: []metrics.Percentile{{P: 99, Value: p99}}}
 	}
-	sixteen := 16
-	late, _ := Parse([]string{"--dialect-version", "2025-12"}, "")
-	late.MaxConcurrency = &sixteen
-	mid, _ := Parse([]string{"--dialect-version", "2025-07"}, "")
+	late, mid := asked{version: V2512, concurrency: 16}, asked{version: V2507}
 	for _, tt := range []struct {
 		report Report
 		trim   bool
 		want   string
 	}{
-		{Report{Args: late, Figures: Figures{
+		{Report{asked: late, Figures: Figures{
 			Duration: 206.06, Completed: 500, TotalInput: 33418, TotalOutput: 61516, RequestThroughput: 2.43,
 			OutputThroughput: 298.53, TotalTokenThroughput: 460.70, MaxOutputPerSecond: 528, MaxConcurrent: 30,
 			TTFT: section(945.18, 570.38, 5986.31), TPOT: section(45.69, 44.78, 95.71), ITL: section(53.99, 32.90, 383.97),
@@ -276,7 +289,7 @@ func TestOlderTables(t *testing.T) {
 			"Median ITL (ms):                         32.90     \n" +
 			"P99 ITL (ms):                            383.97    \n" +
 			"==================================================\n"},
-		{Report{Args: mid, Figures: Figures{
+		{Report{asked: mid, Figures: Figures{
 			Duration: 105.74, Completed: 1000, TotalInput: 215196, TotalOutput: 129675, RequestThroughput: 9.46,
 			OutputThroughput: 1226.41, TotalTokenThroughput: 3261.64, TTFT: section(42.38, 32.91, 158.48),
 			TPOT: section(16.33, 14.95, 35.76),
@@ -374,7 +387,8 @@ func TestRPSChanges(t *testing.T) {
 	a, _ := Parse(strings.Fields("--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5"), "")
 	start := time.Unix(100, 0)
 	var got []string
-	for _, c := range a.RPSChanges(3, start, func(i int) time.Time { return start.Add(time.Duration(i) * time.Second) }) {
+	arrival := a.arrival()
+	for _, c := range arrival.changes(3, start, func(i int) time.Time { return start.Add(time.Duration(i) * time.Second) }) {
 		got = append(got, strconv.Itoa(c.RPS)+"@"+strconv.Itoa(int(c.At.Unix()-100)))
 	}
 	if want := "1@0 2@1 3@1 4@2 5@2"; strings.Join(got, " ") != want {
@@ -386,11 +400,13 @@ func TestRPSChanges(t *testing.T) {
 }
 
 func TestPyTorchFile(t *testing.T) {
-	r, err := NewReport(goldenTrace(t, []string{"--metadata", "tensor_parallel_size=8", "--header", "A=secret", "--burstiness", "inf"}, false), "2026-08")
+	args := []string{"--metadata", "tensor_parallel_size=8", "--header", "A=secret", "--burstiness", "inf"}
+	r, err := NewReport(goldenTrace(t, args, false), "2026-08")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := r.PyTorch()
+	a, _ := Parse(args, "")
+	b, err := r.PyTorch(a)
 	if err != nil || strings.Contains(string(b), "secret") {
 		t.Fatalf("%v: %s", err, b)
 	}
@@ -419,9 +435,9 @@ func TestPyTorchFile(t *testing.T) {
 	if len(records) != 12 || first.Metric.Name != "median_ttft_ms" || len(first.Metric.Values) != 1 || math.Abs(first.Metric.Values[0]-105.077973) > 1e-9 {
 		t.Errorf("%d records, the first %+v", len(records), first.Metric)
 	}
-	args := first.Benchmark.Extra.Args
-	if args["request_rate"] != "inf" || args["tensor_parallel_size"] != "8" || args["num_prompts"] != 1000.0 || first.Metric.Extra["completed"] != 81.0 {
-		t.Errorf("args %v, extra %v", args, first.Metric.Extra)
+	told := first.Benchmark.Extra.Args
+	if told["request_rate"] != "inf" || told["tensor_parallel_size"] != "8" || told["num_prompts"] != 1000.0 || first.Metric.Extra["completed"] != 81.0 {
+		t.Errorf("args %v, extra %v", told, first.Metric.Extra)
 	}
 }
 
@@ -451,11 +467,13 @@ func TestPyTorchArguments(t *testing.T) {
 		{"--metadata compilation_config.mode=0", `"compilation_config.mode":"0","optimization_level":"","use_compile":false`},
 		{"--result-filename eager.json", `"use_compile":false`},
 	} {
-		r, err := NewReport(goldenTrace(t, slices.Concat(args, strings.Fields(tt.more)), false), "")
+		all := slices.Concat(args, strings.Fields(tt.more))
+		r, err := NewReport(goldenTrace(t, all, false), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := r.PyTorch(); err != nil || !strings.Contains(string(b), tt.part) {
+		a, _ := Parse(all, "")
+		if b, err := r.PyTorch(a); err != nil || !strings.Contains(string(b), tt.part) {
 			t.Errorf("%s: no %s: %v\n%.4000s", tt.more, tt.part, err, b)
 		}
 	}
@@ -478,8 +496,8 @@ func TestRunsOfOtherDialectsHaveAReportToo(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	if r.ModelID != "m" || r.Args.NumPrompts != 90 || r.Args.Seed != 5 {
-		t.Errorf("%+v", r.Args)
+	if r.model != "m" || r.prompts != 90 {
+		t.Errorf("%+v", r.asked)
 	}
 }
 

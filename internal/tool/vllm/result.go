@@ -1,36 +1,16 @@
 package vllm
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
-
-// An RPSChange is a ramp passing a whole number of requests a second.
-type RPSChange struct {
-	RPS int
-	At  time.Time
-}
-
-// RPSChanges lists them for n requests of which the i-th is dispatched at(i).
-func (a *Args) RPSChanges(n int, started time.Time, at func(i int) time.Time) []RPSChange {
-	if a.RampUpStrategy == nil {
-		return nil
-	}
-	last := *a.RampUpStartRPS
-	changes := []RPSChange{{last, started}}
-	for i := range n {
-		for now := int(a.rate(i, n)); last < now; {
-			last++
-			changes = append(changes, RPSChange{last, at(i)})
-		}
-	}
-	return changes
-}
 
 // Result is the content of the result file: one JSON object without a newline.
 func (r *Report) Result() []byte {
@@ -51,42 +31,48 @@ func (r *Report) Result() []byte {
 }
 
 func (r *Report) setup(o *python.Object) {
-	a := r.Args
 	o.Text("date", r.Date)
-	o.Text("endpoint_type", a.Backend)
-	o.Text("backend", a.Backend)
-	o.OptText("label", a.Label)
-	o.Text("model_id", r.ModelID)
-	if a.SkipTokenizerInit {
+	o.Text("endpoint_type", r.Backend)
+	o.Text("backend", r.Backend)
+	o.OptText("label", r.Label)
+	o.Text("model_id", r.model)
+	if r.SkipTokenizerInit {
 		o.Null("tokenizer_id")
 	} else {
-		o.Text("tokenizer_id", r.TokenizerID)
+		o.Text("tokenizer_id", r.tokenizer)
 	}
-	o.Int("num_prompts", a.NumPrompts)
-	metadata, _ := a.metadata() // checked
+	o.Int("num_prompts", r.prompts)
+	metadata, _ := r.metadata() // checked
 	for _, kv := range metadata {
 		o.Text(kv[0], kv[1])
 	}
 }
 
 func (r *Report) traffic(o *python.Object) {
-	a := r.Args
-	if math.IsInf(a.RequestRate, 1) {
+	a := r.arrival
+	if a.Rate == 0 {
 		o.Text("request_rate", "inf")
 	} else {
-		o.Float("request_rate", a.RequestRate)
+		o.Float("request_rate", a.Rate)
+	}
+	if a.Burstiness == 0 {
+		a.Burstiness = math.Inf(1)
 	}
 	o.Float("burstiness", a.Burstiness)
-	o.OptInt("max_concurrency", a.MaxConcurrency)
-	if a.RampUpStrategy != nil {
-		o.Text("ramp_up_strategy", *a.RampUpStrategy)
-		o.Int("ramp_up_start_rps", *a.RampUpStartRPS)
-		o.Int("ramp_up_end_rps", *a.RampUpEndRPS)
+	if r.concurrency > 0 {
+		o.Int("max_concurrency", r.concurrency)
+	} else {
+		o.Null("max_concurrency")
+	}
+	if a.Ramp != "" {
+		o.Text("ramp_up_strategy", a.Ramp)
+		o.Int("ramp_up_start_rps", a.Start)
+		o.Int("ramp_up_end_rps", a.End)
 	}
 }
 
 func (r *Report) outcome(o *python.Object) {
-	v, version := r.Figures, r.version()
+	v, version := r.Figures, r.version
 	o.Float("duration", v.Duration)
 	o.Int("completed", v.Completed)
 	if v.Pooling {
@@ -134,7 +120,7 @@ func (r *Report) poolingOutcome(o *python.Object) {
 // --save-detailed only latencies and queue times are kept.
 func (r *Report) perRequest(o *python.Object) {
 	q := r.Figures.Requests
-	detailed, newest := r.Args.SaveDetailed, r.version().Since(V2608)
+	detailed, newest := r.SaveDetailed, r.version.Since(V2608)
 	generated := detailed && !r.Figures.Pooling // there is an answer to tell of
 	array := func(name string, kept bool, item func(b []byte, q *Request) []byte) {
 		if kept {
@@ -156,7 +142,7 @@ func (r *Report) perRequest(o *python.Object) {
 }
 
 func (r *Report) optional(o *python.Object) {
-	newest := r.version().Since(V2608)
+	newest := r.version.Since(V2608)
 	if p := r.Figures.Probe; p != nil && newest {
 		o.Int("probe_completed", p.Completed)
 		o.Int("probe_failed", p.Failed)
@@ -202,27 +188,30 @@ func isoLocal(t time.Time) string {
 	return t.Format("2006-01-02T15:04:05.000000")
 }
 
-// ResultFile is the path of the result file, empty if none is asked for.
+// ResultFile is the path of the result file, empty if none is asked for. It need not
+// stand in the folder for results.
 func (r *Report) ResultFile() string {
-	a := r.Args
-	if !a.SaveResult && !a.AppendResult {
+	if !r.SaveResult && !r.AppendResult {
 		return ""
 	}
-	label := a.Backend
-	if a.Label != nil && *a.Label != "" {
-		label = *a.Label
+	label, a := r.Backend, r.arrival
+	if argparse.Value(r.Label) != "" {
+		label = *r.Label
 	}
-	load := python.Float(a.RequestRate) + "qps"
-	if a.RampUpStrategy != nil {
-		load = "ramp-up-" + *a.RampUpStrategy + "-" + strconv.Itoa(*a.RampUpStartRPS) + "qps-" + strconv.Itoa(*a.RampUpEndRPS) + "qps"
+	load := "infqps"
+	switch {
+	case a.Ramp != "":
+		load = fmt.Sprintf("ramp-up-%s-%dqps-%dqps", a.Ramp, a.Start, a.End)
+	case a.Rate > 0:
+		load = python.Float(a.Rate) + "qps"
 	}
-	if a.MaxConcurrency != nil {
-		load += "-concurrency" + strconv.Itoa(*a.MaxConcurrency)
+	if r.concurrency > 0 {
+		load += "-concurrency" + strconv.Itoa(r.concurrency)
 	}
-	model := r.ModelID[strings.LastIndex(r.ModelID, "/")+1:]
+	model := r.model[strings.LastIndex(r.model, "/")+1:]
 	name := label + "-" + load + "-" + model + "-" + r.Date + ".json"
-	if a.ResultFilename != nil && *a.ResultFilename != "" {
-		name = *a.ResultFilename
+	if argparse.Value(r.ResultFilename) != "" {
+		name = *r.ResultFilename
 	}
 	return name
 }

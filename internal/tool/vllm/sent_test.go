@@ -46,12 +46,15 @@ func TestSendTimesEqualVLLM(t *testing.T) {
 	for _, c := range cases {
 		a := parse(t, fmt.Sprintf("--dataset-name %s --seed %d --burstiness %g --request-rate 10 --num-prompts %d --input-len 9 --output-len 3 "+
 			"--prefix-repetition-prefix-len 6 --prefix-repetition-suffix-len 5 --prefix-repetition-num-prefixes 4", c.Dataset, c.Seed, c.Burstiness, len(c.Sent)))
-		w, err := buildDataset(t, a, v, localTokens{tok})
-		if err != nil {
-			t.Fatal(err)
+		if a.is("sharegpt") { // of the recorded lengths, with the files of package dataset
+			a.OutputLen, a.DatasetPath, a.Backend = nil, new(string), "openai-chat"
+			*a.DatasetPath = "pictured.json"
 		}
+		w := built(t, a, workload.Source{Tokens: localTokens{tok}, Local: true, Vocab: v, Files: workload.Files{Open: func(name string) (workload.Reader, error) {
+			return os.Open("dataset/testdata/files/" + name)
+		}}})
 		i := 0
-		for due := range a.Schedule(w) {
+		for _, due := range arranged(t, a, &w) {
 			if math.Abs(due.Seconds()-c.Sent[i]) > 1e-9 {
 				t.Errorf("%s, seed %d, burstiness %g: request %d is due at %v, want %v", c.Dataset, c.Seed, c.Burstiness, i, due.Seconds(), c.Sent[i])
 			}
@@ -61,26 +64,4 @@ func TestSendTimesEqualVLLM(t *testing.T) {
 			t.Errorf("%s, seed %d: %d requests, want %d", c.Dataset, c.Seed, i, len(c.Sent))
 		}
 	}
-}
-
-func buildDataset(t *testing.T, a *Args, v workload.Vocabulary, tok workload.Tokenizer) (workload.Workload, error) {
-	t.Helper()
-	switch a.DatasetName {
-	case "random":
-		r, err := a.Random()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.Build(t.Context(), v, tok)
-	case "prefix_repetition":
-		return a.PrefixRepetition().Build(t.Context(), v, tok)
-	}
-	file, err := os.Open("dataset/testdata/files/pictured.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	s := a.ShareGPT()
-	s.Media, s.Output = true, 0
-	return s.Build(t.Context(), file, tok)
 }

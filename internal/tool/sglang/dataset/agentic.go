@@ -5,51 +5,48 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Agentic is the dataset agentic-trace: conversations whose turns wait for each other.
+// An Agentic is the dataset agentic-trace: conversations whose turns wait for each
+// other. All of them are sent where nothing says how many.
 type Agentic struct {
-	File     *File // --dataset-path
-	Requests int   // --num-prompts: conversations, 0 or less = all
-	Output   *int  // --sharegpt-output-len, of each turn
-	Offset   int   // --dataset-offset
-	MaxTurns *int  // --agentic-max-turns
+	Common
+	data
+	Output   *int `json:"output_len,omitempty"` // of each turn, unless it is 0
+	Offset   int  `json:"offset,omitempty"`     // the first conversation
+	MaxTurns *int `json:"max_turns,omitempty"`  // 0: all
+
+	conversations [][]agenticTurn
+}
+
+// Check reports what is wrong.
+func (d *Agentic) Check(*workload.Source) plan.Problems {
+	return slices.Concat(d.check(), atLeast("output_len", d.Output, 0), atLeast("max_turns", d.MaxTurns, 0))
+}
+
+// Read reads the conversations.
+func (d *Agentic) Read(ctx context.Context, s *workload.Source) error {
+	return d.read(ctx, s, keep{lack: `name one of a JSON object with "conversations"`}, func(f *file) (err error) {
+		d.conversations, err = readAgentic(f)
+		return err
+	})
 }
 
 // agenticOutput is the output length of a turn where none is given.
 const agenticOutput = 220
-
-// Validate reports everything wrong with d at once.
-func (d Agentic) Validate() error {
-	var errs []error
-	if d.Output != nil {
-		errs = append(errs, atLeast("--sharegpt-output-len", *d.Output, 0))
-	}
-	if d.MaxTurns != nil {
-		errs = append(errs, atLeast("--agentic-max-turns", *d.MaxTurns, 0))
-	}
-	return errors.Join(errs...)
-}
 
 // An agenticTurn is the messages that come between two answers.
 type agenticTurn struct {
 	Messages []map[string]json.RawMessage `json:"messages"`
 }
 
-// Build reads the conversations, from the offset on and around.
-func (d Agentic) Build(_ context.Context, _ *Source) (Built, error) {
-	if err := d.Validate(); err != nil {
-		return Built{}, err
-	}
-	if d.File == nil {
-		return Built{}, errNoFile("agentic-trace", `a JSON object with "conversations"`)
-	}
-	all, err := d.read()
-	if err != nil {
-		return Built{}, d.File.in(err)
-	}
+// Build takes the conversations from the offset on and around.
+func (d *Agentic) Build(_ context.Context, from *workload.Source) (w workload.Workload, err error) {
+	all := d.conversations
 	offset := ((d.Offset % len(all)) + len(all)) % len(all)
 	output := agenticOutput
 	if d.Output != nil && *d.Output != 0 {
@@ -58,44 +55,41 @@ func (d Agentic) Build(_ context.Context, _ *Source) (Built, error) {
 	var talks [][]workload.Request
 	for i := range all {
 		at := (offset + i) % len(all)
-		if d.Requests > 0 && len(talks) == d.Requests {
+		if from.Requests > 0 && len(talks) == from.Requests {
 			break
 		}
 		turns, err := d.turns(all[at], output)
 		if err != nil {
-			return Built{}, d.File.in(fmt.Errorf("conversation %d: %w", at+1, err))
+			return w, d.blame(fmt.Errorf("conversation %d: %w", at+1, err))
 		}
 		if len(turns) > 0 {
 			talks = append(talks, turns)
 		}
 	}
 	if len(talks) == 0 {
-		return Built{}, d.File.in(errors.New("no conversation has messages"))
+		return w, d.blame(errors.New("no conversation has messages"))
 	}
-	b := Built{Turns: true, Lines: agenticLines(talks, offset, output)}
-	b.Requests = chained(talks)
-	if d.Requests > len(talks) {
-		b.Notes = []string{fmt.Sprintf("%s gives %d conversations of the %d asked for", d.File.Name, len(talks), d.Requests)}
-	}
-	return b, nil
+	w.Turns, w.Lines, w.Notes = true, agenticLines(talks, offset, output), short(len(talks), from.Requests)
+	w.Requests = chained(talks)
+	return d.source(from).finished(w), nil
 }
 
-func (d Agentic) read() ([][]agenticTurn, error) {
-	var file struct {
+func readAgentic(f *file) ([][]agenticTurn, error) {
+	var content struct {
 		Conversations [][]agenticTurn `json:"conversations"`
 	}
-	dec := json.NewDecoder(d.File.Content)
-	if err := dec.Decode(&file); err != nil {
+	dec := json.NewDecoder(f)
+	if err := dec.Decode(&content); err != nil {
 		return nil, fmt.Errorf("read conversations, at byte %d: %w", dec.InputOffset(), workload.WrongType(err))
 	}
-	if len(file.Conversations) == 0 {
+	if len(content.Conversations) == 0 {
 		return nil, errors.New(`no "conversations" in it`)
 	}
-	return file.Conversations, nil
+	return content.Conversations, nil
 }
 
 // turns are the requests of a conversation.
-func (d Agentic) turns(turns []agenticTurn, output int) (requests []workload.Request, err error) {
+func (d *Agentic) turns(turns []agenticTurn, output int) (requests []workload.Request, err error) {
 	for i, turn := range turns {
 		if d.MaxTurns != nil && *d.MaxTurns > 0 && len(requests) == *d.MaxTurns {
 			break

@@ -10,7 +10,7 @@ import (
 
 // Prompts of 8192 tokens, drawn and tokenized, with those that do not fit into 256 MiB
 // spooled.
-func benchmark(b *testing.B, prompts int, d func() Dataset) {
+func benchmark(b *testing.B, prompts int, d workload.Dataset) {
 	tok, v := loadTokenizer(b, "gpt2")
 	file, err := os.Create(b.TempDir() + "/prompts")
 	if err != nil {
@@ -18,9 +18,8 @@ func benchmark(b *testing.B, prompts int, d func() Dataset) {
 	}
 	defer file.Close()
 	for b.Loop() {
-		s := NewSource(1, tok, v)
-		s.Spool = workload.NewSpool(file, 256<<20)
-		if _, err := d().Build(b.Context(), s); err != nil {
+		s := &workload.Source{Requests: prompts, Seed: 1, Tokens: tok, Vocab: v, Files: files{}.from(), Spool: workload.NewSpool(file, 256<<20)}
+		if _, err := build(b, d, s); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -28,19 +27,15 @@ func benchmark(b *testing.B, prompts int, d func() Dataset) {
 }
 
 func BenchmarkRandom(b *testing.B) {
-	benchmark(b, 23, func() Dataset {
-		return Random{Requests: 23, Input: 8192, Output: 1, Ratio: 1, File: open(b, "talks.json")}
-	})
+	benchmark(b, 23, &Random{Lengths: Lengths{8192, 1, 1}, data: data{Data: "talks.json"}})
 }
 
 func BenchmarkRandomIDs(b *testing.B) {
-	benchmark(b, 256, func() Dataset { return Random{Requests: 256, Input: 8192, Output: 1, Ratio: 1, IDs: true} })
+	benchmark(b, 256, &Random{Lengths: Lengths{8192, 1, 1}, ids: true})
 }
 
 func BenchmarkSharedPrefix(b *testing.B) {
-	benchmark(b, 256, func() Dataset {
-		return SharedPrefix{Groups: 64, PerGroup: 4, System: 7168, Question: 1024, Output: 1, Ratio: 1, Turns: 1}
-	})
+	benchmark(b, 256, &SharedPrefix{Groups: 64, PerGroup: 4, System: 7168, Question: 1024, Output: 1, Ratio: 1, Turns: 1})
 }
 
 // BenchmarkReadShareGPT reads a file of 16 MB in the form of ShareGPT's.
@@ -50,7 +45,7 @@ func BenchmarkReadShareGPT(b *testing.B) {
 	content := "[" + strings.TrimSuffix(strings.Repeat(talk+",\n", 2000), ",\n") + "]"
 	b.SetBytes(int64(len(content)))
 	for b.Loop() {
-		if talks, err := readShareGPT(textFile("f", content), true); err != nil || len(talks) != 2000 {
+		if talks, err := readShareGPT(textFile(content), true); err != nil || len(talks) != 2000 {
 			b.Fatal(len(talks), err)
 		}
 	}

@@ -3,85 +3,145 @@
 //
 // That tool seeds Python's random and numpy's global generator once, and everything
 // after takes its draws from those two: lengths and pixels from numpy's, choices and
-// shuffles from Python's, and the gaps between requests from numpy's again. A Source
-// holds both. A Dataset leaves them where the tool's own would stand, so that what is
-// drawn next, the arrivals and the adapters, comes out as there.
+// shuffles from Python's, and the gaps between requests from numpy's again. A dataset
+// leaves both in its workload where the tool's own would stand, so that what is drawn
+// next, the arrivals and the adapters, comes out as there.
 //
-//	Source ──> Dataset.Build ──> requests, and the lines that the tool prints
-//	  │                             │
-//	  └── the generators go on ──> arrivals
+//	Read: files ──> Build: draws ──> requests, and the lines that the tool prints
+//	                  │                 │
+//	                  └── the generators go on ──> arrivals
 //
 // Draws are made in order. Tokenizing and encoding pictures need none: they are done in
-// parallel, a few requests ahead of the draws, and what has become of them goes to the
-// Source's Spool.
+// parallel, a few requests ahead of the draws, and what has become of them is spooled.
 package dataset
 
 import (
-	"context"
-	"errors"
-	"fmt"
+	"cmp"
+	"encoding/json"
+	"maps"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// A Form is the state of the tool that a dataset follows.
-type Form int
-
-// The forms.
-const (
-	Main    Form = iota // of mid-2026
-	January             // of January 2026, version 0.5.6.post2
-)
-
-// A Source is what every dataset draws from. Build moves its generators on.
-type Source struct {
-	Form       Form
-	Seed       uint32
-	Tokenizer  workload.Tokenizer // nil: prompts are token ids, where a dataset can do that
-	Vocabulary workload.Vocabulary
-	Numpy      *pyrand.Legacy  // numpy.random
-	Python     *pyrand.Random  // random
-	Spool      *workload.Spool // for prompts that are too many for memory; nil keeps them there
-}
-
-// NewSource seeds both generators.
-func NewSource(seed uint32, tok workload.Tokenizer, v workload.Vocabulary) *Source {
-	return &Source{
-		Seed: seed, Tokenizer: tok, Vocabulary: v,
-		Numpy: pyrand.NewLegacy(seed), Python: pyrand.NewRandom(int64(seed)),
+// Kinds are the datasets by the names that Specs have for them: the tool's own names
+// behind its name.
+func Kinds() map[string]workload.Kind {
+	drawn := func(create func() workload.Dataset) workload.Kind {
+		return workload.Kind{New: create, Drawn: true, Unwritten: true}
+	}
+	file := func(create func() workload.Dataset) workload.Kind { return workload.Kind{New: create} }
+	chats := func(create func() workload.Dataset) workload.Kind { return workload.Kind{New: create, Chats: true} }
+	return map[string]workload.Kind{
+		"sglang.random":                  drawn(func() workload.Dataset { return &Random{Lengths: usual} }),
+		"sglang.random-ids":              drawn(func() workload.Dataset { return &Random{Lengths: usual, ids: true} }),
+		"sglang.generated-shared-prefix": drawn(func() workload.Dataset { d := DefaultSharedPrefix(); return &d }),
+		"sglang.image":                   drawn(func() workload.Dataset { d := DefaultImage(); return &d }),
+		"sglang.sharegpt":                file(func() workload.Dataset { return &Talks{data: data{kind: "sharegpt"}} }),
+		"sglang.custom":                  file(func() workload.Dataset { return &Talks{data: data{kind: "custom"}, lines: true} }),
+		"sglang.longbench_v2":            file(func() workload.Dataset { return &LongBench{data: data{kind: "longbench_v2"}} }),
+		"sglang.speed-bench":             file(func() workload.Dataset { return &SpeedBench{data: data{kind: "speed-bench"}, Output: 512} }),
+		"sglang.mmmu":                    file(func() workload.Dataset { return &MMMU{data: data{kind: "mmmu"}, Output: usual.Output} }),
+		"sglang.openai":                  chats(func() workload.Dataset { return &OpenAI{data: data{kind: "openai"}} }),
+		"sglang.agentic-trace":           chats(func() workload.Dataset { return &Agentic{data: data{kind: "agentic-trace"}} }),
+		"sglang.mooncake":                {New: func() workload.Dataset { d := DefaultMooncake(); return &d }, Timed: true},
 	}
 }
 
-// A Dataset is the settings of one dataset. Their names in errors are the flags of the
-// tool.
-type Dataset interface {
-	// Validate reports everything wrong with the settings at once.
-	Validate() error
-	// Build reads and draws the requests.
-	Build(ctx context.Context, s *Source) (Built, error)
+// usualRequests is how many the tool sends where nothing says how many.
+const usualRequests = 1000
+
+func wanted(s *workload.Source) int { return cmp.Or(s.Requests, usualRequests) }
+
+// January is the version of January 2026, 0.5.6.post2, from which that of mid-2026
+// differs.
+const January = "2026-01"
+
+// A Common is what every dataset can be told.
+type Common struct {
+	Version string `json:"version,omitempty"` // of the tool; empty: the newest
 }
 
-// Built is the requests of a dataset, and what belongs to sending them.
-type Built struct {
-	workload.Workload
-
-	Lines []string // what the tool prints of the dataset, a line each
-	Start []string // what it prints when the warm-up is over
-
-	// Warmup is what to warm up with in place of the first request, nil = the first
-	// request; of turns, the first conversation.
-	Warmup *workload.Request
-	Turns  bool // requests are turns of conversations: only chats can be sent
-	Timed  bool // requests are due at their own times, whatever the request rate
+func (c *Common) check() (p plan.Problems) {
+	p.OneOf("version", c.Version, "main", January)
+	return p
 }
 
-// errNoTokenizer is why a dataset of texts cannot be built.
-var errNoTokenizer = errors.New("no tokenizer to be had: name one by --tokenizer")
+// A source is what a dataset draws from.
+type source struct {
+	*workload.Source
+	january bool
+	numpy   *pyrand.Legacy // numpy.random
+	python  *pyrand.Random // random
+}
 
-func (s *Source) needTokenizer(what string) error {
-	if s.Tokenizer == nil {
-		return fmt.Errorf("%s: %w", what, errNoTokenizer)
+// source seeds both generators.
+func (c *Common) source(s *workload.Source) *source {
+	return &source{Source: s, january: c.Version == January, numpy: pyrand.NewLegacy(uint32(s.Seed)), python: pyrand.NewRandom(int64(s.Seed))}
+}
+
+// finished is a workload with what follows from its requests: what to warm up with, the
+// generators as they stand now, and pictures in the way of the protocol.
+func (s *source) finished(w workload.Workload) workload.Workload {
+	if w.Warmup == nil && len(w.Requests) > 0 {
+		w.Warmup = firstRound(&w)
 	}
-	return nil
+	s.sendPictures(w.Requests)
+	s.sendPictures(w.Warmup)
+	w.Numpy, w.Python = s.numpy, s.python
+	return w
+}
+
+// firstRound is the first request, or the first conversation, without anything that is
+// the request's alone.
+func firstRound(w *workload.Workload) (out []workload.Request) {
+	for i, r := range w.Requests {
+		if i > 0 && (!w.Turns || r.After != i) {
+			break
+		}
+		r.Extra, r.Header = nil, nil
+		out = append(out, r)
+	}
+	return out
+}
+
+// sendPictures puts pictures into a field of their own where the protocol has no place
+// for them, and drops them where the tool does.
+func (s *source) sendPictures(requests []workload.Request) {
+	for i := range requests {
+		r := &requests[i]
+		if len(r.Media) == 0 {
+			continue
+		}
+		switch s.Ask.Protocol {
+		case "completions":
+			r.Amend(asImageData)
+		case "trt", "truss":
+			r.Amend(func(whole *workload.Request) { whole.Media = nil })
+		default:
+			continue
+		}
+		r.Media = nil
+	}
+}
+
+func asImageData(r *workload.Request) {
+	fields := maps.Clone(r.Extra)
+	if fields == nil {
+		fields = map[string]json.RawMessage{}
+	}
+	fields["image_data"] = python.JSONList(len(r.Media), func(b []byte, i int) []byte {
+		return python.AppendString(b, r.Media[i].Address())
+	})
+	r.Extra, r.Media = fields, nil
+}
+
+// needText is the error of prompts that cannot be made without a tokenizer.
+func (s *source) needText(why string) error {
+	if s.Tokens != nil {
+		return nil
+	}
+	return plan.Problems{{Why: why + ", and there is no tokenizer", Hint: "name one"}}
 }

@@ -1,71 +1,82 @@
 package dataset
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func number[T any](v T) *T { return &v }
 
-// TestMistakesAreNamed holds what a user reads: the flag, the file, the line.
+// TestMistakesAreNamed holds what a user reads: the setting, the file, the line.
 func TestMistakesAreNamed(t *testing.T) {
-	talks := func(file *File) Talks { return Talks{File: file, Requests: 3} }
-	image := Image{Requests: 1, Count: 1, Input: 5, Output: 5, Format: "jpeg", Resolution: "8x8", Backend: "sglang"}
-	with := func(change func(*Image)) Image { d := image; change(&d); return d }
+	in := data{Data: "f"}
+	image := Image{Lengths: Lengths{5, 5, 0}, Count: 1, Format: "jpeg", Resolution: "8x8", Carrier: Carrier{"sglang"}}
+	with := func(change func(*Image)) *Image { d := image; change(&d); return &d }
 	for _, c := range []struct {
 		name string
-		d    Dataset
+		d    workload.Dataset
+		file string // f
 		want []string
 	}{
-		{"settings of random", Random{Requests: 0, Input: -1, Output: 4, Ratio: 1.5}, []string{"--num-prompts 0: must be at least 1", "--random-input-len -1: must be at least 0", "--random-range-ratio 1.5: must be within 0 and 1"}},
-		{"no file", ShareGPT{talks(nil)}, []string{"sharegpt needs a file with --dataset-path"}},
-		{"a short answer", ShareGPT{Talks{File: textFile("a.json", "[]"), Requests: 1, Output: number(3)}}, []string{"--sharegpt-output-len 3: must be at least 4"}},
-		{"no list", ShareGPT{talks(textFile("a.json", `{"a":1}`))}, []string{"--dataset-path a.json: not a JSON list of conversations"}},
-		{"an empty file", ShareGPT{talks(textFile("a.json", ""))}, []string{"--dataset-path a.json: the file is empty"}},
-		{"cut off", ShareGPT{talks(textFile("a.json", `[{"conversations":[]},{"conv`))}, []string{"--dataset-path a.json: conversation 2, at byte", "unexpected EOF"}},
-		{"a number for a text", ShareGPT{talks(textFile("a.json", `[{"conversations":[{"value":"a"},{"value":5}]}]`))}, []string{`a.json: conversation 1`, `turn 2: field "value" is not a text`}},
-		{"no text", ShareGPT{talks(textFile("a.json", `[{"conversations":[{},{"value":"b"}]}]`))}, []string{`turn 1: no field "value"`}},
-		{"one turn", ShareGPT{talks(textFile("a.json", `[{"conversations":[{"value":"a"}]}]`))}, []string{"a.json: no conversation of two turns among 1"}},
-		{"too long", ShareGPT{Talks{File: open(t, "talks.json"), Requests: 3, Context: number(2)}}, []string{"talks.json: none of", "at least 2 tokens each, at most 2 together"}},
-		{"no list of turns", Custom{talks(textFile("c.jsonl", `{"conversation":"hi"}`))}, []string{`c.jsonl: line 1: field "conversation" is not a list`}},
-		{"no turn", Custom{talks(textFile("c.jsonl", `{"conversation":["hi","ho"]}`))}, []string{"line 1: turn 1: not a JSON object"}},
-		{"random, one turn", Random{Requests: 1, Input: 5, Output: 5, File: textFile("a.json", `[]`)}, []string{"a.json: no conversation of two turns among 0"}},
-		{"a list for an object", Custom{talks(textFile("c.jsonl", "\n[1]\n"))}, []string{"--dataset-path c.jsonl: line 2: not a JSON object"}},
-		{"empty", Custom{talks(textFile("c.jsonl", "\n\n"))}, []string{"c.jsonl: no conversation of two turns among 0 lines"}},
-		{"messages of text", OpenAI{File: textFile("o.jsonl", `{"messages":"hi"}`)}, []string{`o.jsonl: line 1: field "messages": not a list of messages: it is a JSON string`}},
-		{"no role", OpenAI{File: textFile("o.jsonl", `{"messages":[{"content":"hi"}]}`)}, []string{"line 1", "message 1 has no role"}},
-		{"half a token", OpenAI{File: textFile("o.jsonl", `{"messages":[{"role":"user","content":"hi"}],"max_tokens":1.5}`)}, []string{`line 1: field "max_tokens": 1.5 is not a whole number of tokens`}},
-		{"no messages", OpenAI{File: textFile("o.jsonl", `{}`)}, []string{`o.jsonl: no line has "messages"`}},
-		{"groups", SharedPrefix{Groups: 0, PerGroup: 1, Turns: 2, AsIDs: true, Zipf: number(math.Inf(1))}, []string{"--gsp-num-groups 0", "--gsp-zipf-alpha +Inf: must be finite", "--tokenize-prompt", "--gsp-num-turns 1, not 2"}},
-		{"resolution", with(func(d *Image) { d.Resolution = "8" }), []string{"--image-resolution 8: must be 4k, 1080p, 720p, 360p or HEIGHTxWIDTH"}},
-		{"bounds", with(func(d *Image) { d.Resolution = "random:9x9-8x10" }), []string{"the first bound is above the second"}},
-		{"one bound", with(func(d *Image) { d.Resolution = "random:9x9" }), []string{"bounds are random:HxW-HxW"}},
-		{"too wide", with(func(d *Image) { d.Resolution = "1x70000" }), []string{"a JPEG has at most 65535 pixels each way"}},
-		{"format", with(func(d *Image) { d.Format = "webp" }), []string{`--image-format "webp": must be jpeg or png`}},
-		{"backend", with(func(d *Image) { d.Backend = "sglang-oai" }), []string{"--backend sglang-oai cannot send pictures: take one of sglang, sglang-native, sglang-oai-chat"}},
-		{"no time", Mooncake{File: textFile("m.jsonl", `{"hash_ids":[1]}`), Requests: 1, Rounds: 1}, []string{`m.jsonl: line 1: field "timestamp" is missing`}},
-		{"hashes", Mooncake{File: textFile("m.jsonl", `{"timestamp":1,"hash_ids":[[1]]}`), Requests: 1, Rounds: 1}, []string{`field "hash_ids": [1] is neither a text nor a number`}},
-		{"rounds", Mooncake{Requests: 1, Slowdown: -1}, []string{"--mooncake-num-rounds 0", "--mooncake-slowdown-factor -1"}},
-		{"no conversations", Agentic{File: textFile("a.json", `{"metadata":1}`)}, []string{`a.json: no "conversations" in it`}},
-		{"no content", Agentic{File: textFile("a.json", `{"conversations":[[{"messages":[{"role":"user"}]}]]}`)}, []string{"a.json: conversation 1: turn 1: message 1 needs role and content"}},
-		{"no column", LongBench{File: textFile("l.jsonl", `{"context":"x","question":"y"}`), Requests: 1}, []string{"--dataset-path l.jsonl: line 1", `"choice_A" is missing`}},
-		{"no answer fits", LongBench{File: open(t, "longbench.jsonl"), Requests: 1, Context: number(1)}, []string{"longbench.jsonl: none of 16 prompts", "--sharegpt-context-len"}},
-		{"category", SpeedBench{File: open(t, "speed.jsonl"), Requests: 1, Category: "none"}, []string{"speed.jsonl: none of 30 lines has turns and --speed-bench-category none"}},
-		{"turns", SpeedBench{File: textFile("s.jsonl", `{"turns":[1]}`), Requests: 1}, []string{`s.jsonl: line 1: field "turns": the first is not a text`}},
-		{"no picture", MMMU{Files: []*File{textFile("m.jsonl", `{"question":"q","image_1":{"bytes":"aGk="}}`)}, Requests: 1, Backend: "sglang"}, []string{"m.jsonl: line 1", `"image_1" holds no picture that can be read`}},
-		{"all without", MMMU{Files: []*File{textFile("m.jsonl", `{"question":"q"}`)}, Requests: 1, Backend: "sglang"}, []string{"no row has a picture in column image_1"}},
+		{"settings of random", &Random{Lengths: Lengths{-1, 4, 1.5}}, "", []string{"input_len -1: must be at least 0", "range_ratio 1.5: must be between 0 and 1"}},
+		{"version", &OpenAI{Common: Common{"2025"}}, "", []string{`version "2025": unknown name; allowed: main, 2026-01`}},
+		{"no file", new(Talks), "", []string{"data: a file is needed; name ShareGPT_V3"}},
+		{"a file that is not there", &Talks{data: data{Data: "none"}}, "", []string{"data none: no such file or directory"}},
+		{"a short answer", &Talks{data: in, Output: number(3)}, "[]", []string{"output_len 3: must be at least 4"}},
+		{"no list", &Talks{data: in}, `{"a":1}`, []string{"data f: not a JSON list of conversations"}},
+		{"an empty file", &Talks{data: in}, "", []string{"data f: the file is empty"}},
+		{"cut off", &Talks{data: in}, `[{"conversations":[]},{"conv`, []string{"data f: conversation 2, at byte", "unexpected EOF"}},
+		{"a number for a text", &Talks{data: in}, `[{"conversations":[{"value":"a"},{"value":5}]}]`, []string{`f: conversation 1`, `turn 2: field "value" is not a text`}},
+		{"no text", &Talks{data: in}, `[{"conversations":[{},{"value":"b"}]}]`, []string{`turn 1: no field "value"`}},
+		{"one turn", &Talks{data: in}, `[{"conversations":[{"value":"a"}]}]`, []string{"f: no conversation of two turns among 1"}},
+		{"too long", &Talks{data: data{Data: "talks.json"}, Context: number(2)}, "", []string{"talks.json: none of", "at least 2 tokens each, at most 2 together"}},
+		{"no list of turns", &Talks{data: in, lines: true}, `{"conversation":"hi"}`, []string{`f: line 1: field "conversation" is not a list`}},
+		{"no turn", &Talks{data: in, lines: true}, `{"conversation":["hi","ho"]}`, []string{"line 1: turn 1: not a JSON object"}},
+		{"random, one turn", &Random{Lengths: Lengths{5, 5, 0}, data: in}, `[]`, []string{"f: no conversation of two turns among 0"}},
+		{"a list for an object", &Talks{data: in, lines: true}, "\n[1]\n", []string{"data f: line 2: not a JSON object"}},
+		{"empty", &Talks{data: in, lines: true}, "\n\n", []string{"f: no conversation of two turns among 0 lines"}},
+		{"messages of text", &OpenAI{data: in}, `{"messages":"hi"}`, []string{`f: line 1: field "messages": not a list of messages: it is a JSON string`}},
+		{"no role", &OpenAI{data: in}, `{"messages":[{"content":"hi"}]}`, []string{"line 1", "message 1 has no role"}},
+		{"half a token", &OpenAI{data: in}, `{"messages":[{"role":"user","content":"hi"}],"max_tokens":1.5}`, []string{`line 1: field "max_tokens": 1.5 is not a whole number of tokens`}},
+		{"no messages", &OpenAI{data: in}, `{}`, []string{`f: no line has "messages"`}},
+		{"groups", &SharedPrefix{PerGroup: 1, Turns: 2, AsIDs: true, Zipf: number(math.Inf(1))}, "", []string{"groups 0: must be at least 1", "zipf_alpha +Inf: must be finite", "turns 2: turns are texts"}},
+		{"resolution", with(func(d *Image) { d.Resolution = "8" }), "", []string{"resolution 8: must be 4k, 1080p, 720p, 360p or HEIGHTxWIDTH"}},
+		{"bounds", with(func(d *Image) { d.Resolution = "random:9x9-8x10" }), "", []string{"the first bound is above the second"}},
+		{"one bound", with(func(d *Image) { d.Resolution = "random:9x9" }), "", []string{"bounds are random:HxW-HxW"}},
+		{"too wide", with(func(d *Image) { d.Resolution = "1x70000" }), "", []string{"a JPEG has at most 65535 pixels each way"}},
+		{"format", with(func(d *Image) { d.Format = "webp" }), "", []string{`format "webp": must be jpeg or png`}},
+		{"backend", with(func(d *Image) { d.Backend = "sglang-oai" }), "", []string{"backend sglang-oai: cannot send pictures; take one of sglang, sglang-native, sglang-oai-chat"}},
+		{"no time", &Mooncake{data: in, Rounds: 1}, `{"hash_ids":[1]}`, []string{`f: line 1: field "timestamp" is missing`}},
+		{"hashes", &Mooncake{data: in, Rounds: 1}, `{"timestamp":1,"hash_ids":[[1]]}`, []string{`field "hash_ids": [1] is neither a text nor a number`}},
+		{"rounds", &Mooncake{Slowdown: -1}, "", []string{"rounds 0", "slowdown -1"}},
+		{"no conversations", &Agentic{data: in}, `{"metadata":1}`, []string{`f: no "conversations" in it`}},
+		{"no content", &Agentic{data: in}, `{"conversations":[[{"messages":[{"role":"user"}]}]]}`, []string{"f: conversation 1: turn 1: message 1 needs role and content"}},
+		{"no column", &LongBench{data: data{Data: "f.jsonl"}}, `{"context":"x","question":"y"}`, []string{"data f.jsonl: line 1", `"choice_A" is missing`}},
+		{"no answer fits", &LongBench{data: data{Data: "longbench.jsonl"}, Context: number(1)}, "", []string{"context_len 1: none of 16 prompts"}},
+		{"category", &SpeedBench{data: data{Data: "speed.jsonl"}, Category: "none"}, "", []string{"category none: none of 30 lines of speed.jsonl"}},
+		{"turns", &SpeedBench{data: in}, `{"turns":[1]}`, []string{`f: line 1: field "turns": the first is not a text`}},
+		{"no picture", &MMMU{data: data{Data: "f.jsonl"}}, `{"question":"q","image_1":{"bytes":"aGk="}}`, []string{"f.jsonl: line 1", `"image_1" holds no picture that can be read`}},
+		{"all without", &MMMU{data: data{Data: "f.jsonl"}}, `{"question":"q"}`, []string{"no row has a picture in column image_1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tok, v := loadTokenizer(t, "gpt2")
-			_, err := c.d.Build(t.Context(), NewSource(1, tok, v))
+			s := &workload.Source{
+				Requests: 3, Seed: 1, Tokens: tok, Vocab: v, Files: files{"f": c.file, "f.jsonl": c.file}.from(), Ask: workload.Ask{Protocol: "generate"},
+			}
+			_, err := build(t, c.d, s)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -83,26 +94,29 @@ func TestMistakesAreNamed(t *testing.T) {
 func TestWithoutATokenizer(t *testing.T) {
 	size := workload.Vocabulary{Size: 900}
 	prefix := SharedPrefix{Groups: 2, PerGroup: 2, System: 4, Question: 3, Output: 5, Ratio: 1, Turns: 1}
+	turns := prefix
+	turns.Turns = 2
 	for _, c := range []struct {
 		name string
-		d    Dataset
+		d    workload.Dataset
 		v    workload.Vocabulary
-		want string // the error, or part of a note
+		want string // the error, or the code of a note
 	}{
-		{"random", Random{Requests: 2, Input: 5, Output: 5, Ratio: 1, File: open(t, "talks.json")}, size, "ShareGPT's words need a tokenizer"},
-		{"random without a size", Random{Requests: 2, Input: 5, Output: 5, IDs: true}, workload.Vocabulary{}, "its size is not known: name a tokenizer by --tokenizer"},
-		{"prefixes", prefix, size, "prompts are token ids"},
-		{"speed-bench", SpeedBench{File: open(t, "speed.jsonl"), Requests: 2}, size, "their lengths are not known"},
-		{"longbench", LongBench{File: open(t, "longbench.jsonl"), Requests: 2}, size, "prompt lengths are not known"},
-		{"openai", OpenAI{File: open(t, "openai.jsonl"), Requests: 2}, size, "prompt lengths are not known"},
-		{"mooncake", Mooncake{File: open(t, "mooncake.jsonl"), Requests: 2, Rounds: 1, Slowdown: 1}, size, "prompt lengths are not known"},
-		{"longbench within a context", LongBench{File: open(t, "longbench.jsonl"), Requests: 2, Context: number(500)}, size, "--sharegpt-context-len: no tokenizer to be had"},
-		{"sharegpt", ShareGPT{Talks{File: open(t, "talks.json"), Requests: 2}}, size, "sharegpt takes conversations by their length: no tokenizer to be had"},
-		{"chat template", Custom{Talks{File: open(t, "custom.jsonl"), Requests: 2, ChatTemplate: true}}, size, "--apply-chat-template: the tokenizer has no chat template"},
+		{"random", &Random{Lengths: Lengths{5, 5, 1}, data: data{Data: "talks.json"}}, size, "sglang.unread-sharegpt"},
+		{"random without a size", &Random{Lengths: Lengths{5, 5, 0}, ids: true}, workload.Vocabulary{}, "its size is not known; name a tokenizer"},
+		{"prefixes", &prefix, size, "sglang.ids-for-text"},
+		{"speed-bench", &SpeedBench{data: data{Data: "speed.jsonl"}}, size, "sglang.uncounted"},
+		{"longbench", &LongBench{data: data{Data: "longbench.jsonl"}}, size, "sglang.uncounted"},
+		{"openai", &OpenAI{data: data{Data: "openai.jsonl"}}, size, "sglang.uncounted-chats"},
+		{"mooncake", &Mooncake{data: data{Data: "mooncake.jsonl"}, Rounds: 1, Slowdown: 1}, size, "sglang.uncounted"},
+		{"longbench within a context", &LongBench{data: data{Data: "longbench.jsonl"}, Context: number(500)}, size, "held against context_len, and there is no tokenizer"},
+		{"turns", &turns, size, "the turns of a conversation are texts, and there is no tokenizer"},
+		{"sharegpt", &Talks{data: data{Data: "talks.json"}}, size, "conversations are taken by their length, and there is no tokenizer"},
+		{"chat template", &Talks{data: data{Data: "custom.jsonl"}, lines: true, ChatTemplate: true}, size, "chat_template: the tokenizer has no chat template"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := c.d.Build(t.Context(), NewSource(1, nil, c.v))
-			said := strings.Join(b.Notes, "\n")
+			b, err := build(t, c.d, &workload.Source{Requests: 2, Seed: 1, Vocab: c.v, Files: files{}.from()})
+			said := fmt.Sprint(b.Notes)
 			if err != nil {
 				said = err.Error()
 			}
@@ -122,20 +136,17 @@ func TestWithoutATokenizer(t *testing.T) {
 // the file and without.
 func TestRandomWithoutShareGPT(t *testing.T) {
 	tok, v := loadTokenizer(t, "llama3")
-	d := Random{Requests: 12, Input: 300, Output: 40}
-	without := NewSource(3, tok, v)
-	a, err := d.Build(t.Context(), without)
-	if err != nil {
-		t.Fatal(err)
+	made := func(file string) workload.Workload {
+		d := &Random{Lengths: Lengths{300, 40, 0}, data: data{Data: file}}
+		w, err := build(t, d, &workload.Source{Requests: 12, Seed: 3, Tokens: tok, Vocab: v, Files: files{}.from()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
 	}
-	if len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "no ShareGPT file") {
-		t.Errorf("notes %q", a.Notes)
-	}
-	d.File = open(t, "talks.json")
-	with := NewSource(3, tok, v)
-	b, err := d.Build(t.Context(), with)
-	if err != nil {
-		t.Fatal(err)
+	a, b := made(""), made("talks.json")
+	if diff := cmp.Diff([]plan.Message{plan.Say(noShareGPT)}, a.Notes); diff != "" {
+		t.Error(diff)
 	}
 	for i := range a.Requests {
 		one, two := a.Requests[i], b.Requests[i]
@@ -143,16 +154,76 @@ func TestRandomWithoutShareGPT(t *testing.T) {
 			t.Errorf("request %d: %d and %d tokens, with the file %d and %d", i, one.PromptTokens, one.OutputTokens, two.PromptTokens, two.OutputTokens)
 		}
 	}
-	if x, y := without.Numpy.Exponential(1), with.Numpy.Exponential(1); x != y {
+	if x, y := a.Numpy.Exponential(1), b.Numpy.Exponential(1); x != y {
 		t.Errorf("the next gap is %v, with the file %v", x, y)
+	}
+}
+
+// TestUsualFiles holds where a file is looked for that is not named: among the temporary
+// ones, else in a dataset of the hub.
+func TestUsualFiles(t *testing.T) {
+	const talks = `[{"conversations":[{"value":"kept here"},{"value":"b"}]}]`
+	s := &workload.Source{Files: files{"none/" + shareGPT: talks}.from()}
+	d := new(Random)
+	if err := d.Read(t.Context(), s); err != nil || len(d.turns) != 1 {
+		t.Error(d.turns, err)
+	}
+	hub := fstest.MapFS{"Math/test-1.parquet": {}, "Math/test-0.parquet": {}, "Math/train-0.parquet": {}}
+	s.Files.Repository = func(_ context.Context, name string) (fs.FS, string, error) {
+		if name != "MMMU/MMMU" {
+			return nil, "", fs.ErrNotExist
+		}
+		return hub, "", nil
+	}
+	err := new(MMMU).Read(t.Context(), s)
+	if err == nil || !strings.Contains(err.Error(), "data Math/test-0.parquet") {
+		t.Error(err)
+	}
+	s.Files.Folder = func(string) fs.FS { return fstest.MapFS{"notes.txt": {}} }
+	if err := (&MMMU{data: data{Data: "dir"}}).Read(t.Context(), s); err == nil || !strings.Contains(err.Error(), "data dir: a folder without Parquet or JSON files") {
+		t.Error(err)
+	}
+	if err := new(LongBench).Read(t.Context(), s); err == nil || !strings.Contains(err.Error(), "data: a file is needed; name one of Parquet or JSON Lines") {
+		t.Error(err)
+	}
+}
+
+// TestPicturesGoAsTheProtocolHasThem: in a field of their own, or not at all; spooled ones
+// too, and those to warm up with.
+func TestPicturesGoAsTheProtocolHasThem(t *testing.T) {
+	tok, v := loadTokenizer(t, "gpt2")
+	kept, err := os.Create(t.TempDir() + "/prompts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	for _, spool := range []*workload.Spool{nil, workload.NewSpool(kept, 0)} {
+		for protocol, want := range map[string]string{"completions": `{"image_data":["data:image/png;base64,`, "trt": `null`, "generate": `null`} {
+			d := DefaultImage()
+			d.Version, d.Format, d.Resolution, d.Input = January, "png", "2x2", 3
+			s := &workload.Source{Requests: 2, Seed: 1, Tokens: tok, Vocab: v, Spool: spool, Ask: workload.Ask{Protocol: protocol}}
+			w, err := build(t, &d, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range []workload.Request{w.Requests[1], w.Warmup[0]} {
+				whole, err := r.Whole()
+				if err != nil {
+					t.Fatal(err)
+				}
+				extra, err := json.Marshal(whole.Extra)
+				if err != nil || !strings.HasPrefix(string(extra), want) || len(r.Media) != len(whole.Media) || (len(whole.Media) == 1) != (protocol == "generate") || whole.Text == "" {
+					t.Errorf("%s: %s, %d pictures, %d before; %v", protocol, extra, len(whole.Media), len(r.Media), err)
+				}
+			}
+		}
 	}
 }
 
 // TestTheNotesLengths are the lines that the note on DeepSeek-R1 has, of 1536 prompts.
 func TestTheNotesLengths(t *testing.T) {
-	s := NewSource(1, nil, workload.Vocabulary{Size: 129280})
-	s.Form = January
-	b, err := Random{Requests: 1536, Input: 3500, Output: 1500, Ratio: 1}.Build(t.Context(), s)
+	d := &Random{Common: Common{January}, Lengths: Lengths{3500, 1500, 1}}
+	b, err := build(t, d, &workload.Source{Requests: 1536, Seed: 1, Vocab: workload.Vocabulary{Size: 129280}, Files: files{}.from()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,21 +234,21 @@ func TestTheNotesLengths(t *testing.T) {
 
 // TestLengthsAreNumpys are lengths of numpy.random.seed(42), then its next exponential.
 func TestLengthsAreNumpys(t *testing.T) {
-	s := NewSource(42, nil, workload.Vocabulary{})
+	s := new(Common).source(&workload.Source{Seed: 42})
 	if got, want := fmt.Sprint(s.lengths(1024, 0, 6), s.lengths(1024, 0, 6)), "[103 436 861 271 107 72] [701 21 615 122 467 215]"; got != want {
 		t.Errorf("lengths %s, want %s", got, want)
 	}
-	s = NewSource(1, nil, workload.Vocabulary{})
+	s = new(Common).source(&workload.Source{Seed: 1})
 	if got, want := fmt.Sprint(s.lengths(1000, 0.5, 6), s.lengths(0, 0.5, 2)), "[537 735 896 572 755 893] [0 0]"; got != want {
 		t.Errorf("lengths %s, want %s", got, want)
 	}
 }
 
 func TestMooncakeTimes(t *testing.T) {
-	file := textFile("m.jsonl", `{"timestamp":3000,"hash_ids":[7]}
-{"timestamp":1000,"hash_ids":["a"],"output_length":2}`)
-	s := NewSource(1, nil, workload.Vocabulary{})
-	b, err := Mooncake{File: file, Requests: 5, Rounds: 2, Slowdown: 1.5}.Build(t.Context(), s)
+	lines := files{"m.jsonl": `{"timestamp":3000,"hash_ids":[7]}
+{"timestamp":1000,"hash_ids":["a"],"output_length":2}`}
+	d := &Mooncake{data: data{Data: "m.jsonl"}, Rounds: 2, Slowdown: 1.5}
+	b, err := build(t, d, &workload.Source{Requests: 5, Seed: 1, Files: lines.from()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,57 +267,28 @@ func TestMooncakeTimes(t *testing.T) {
 	if want := "Starting Mooncake trace replay. Sessions: 2, Rounds per session: 2. Slowdown factor: 1.5"; b.Start[1] != want {
 		t.Errorf("%q, want %q", b.Start[1], want)
 	}
-	if !strings.HasPrefix(b.Warmup.Text, "7hi hi") || b.Warmup.OutputTokens != 32 {
-		t.Errorf("warm-up %.20q of %d", b.Warmup.Text, b.Warmup.OutputTokens)
+	if warm := b.Warmup[0]; !strings.HasPrefix(warm.Text, "7hi hi") || warm.OutputTokens != 32 {
+		t.Errorf("warm-up %.20q of %d", warm.Text, warm.OutputTokens)
 	}
 }
 
-// TestDumps holds json.dumps(json.loads(x)) of CPython 3.12.
-func TestDumps(t *testing.T) {
-	for raw, want := range map[string]string{
-		`{"a":1,"b":[true,null,"x"],"c":{}}`: `{"a": 1, "b": [true, null, "x"], "c": {}}`,
-		`[1.50,1e3,-0,-0.0,1E400,1e16,1e-5]`: `[1.5, 1000.0, 0, -0.0, Infinity, 1e+16, 1e-05]`,
-		`"é😀\u007f\u2028</\/\"\\\n"`:         `"\u00e9\ud83d\ude00\u007f\u2028<//\"\\\n"`,
-		`0.0001`:                             `0.0001`,
-		`123456789012345678901234567890`:     `123456789012345678901234567890`,
-	} {
-		got, err := dumps(json.RawMessage(raw))
-		if err != nil || got != want {
-			t.Errorf("dumps(%s) = %s, %v, want %s", raw, got, err, want)
-		}
-	}
+// textFile is a file of that content.
+func textFile(content string) *file {
+	r, _ := files{"f": content}.from().Open("f") // it is there
+	return &file{"f", r}
 }
 
 func FuzzConversations(f *testing.F) {
 	f.Add(`[{"conversations":[{"value":"a"},{"value":"b"}]}]`)
 	f.Add(`{"conversation":[{"content":"a"},{}]}` + "\n{")
 	f.Fuzz(func(t *testing.T, content string) {
-		talks, err := readShareGPT(textFile("f", content), true)
+		talks, err := readShareGPT(textFile(content), true)
 		if err == nil && len(talks) == 0 {
 			t.Error("neither conversations nor an error")
 		}
-		talks, _, err = readCustom(textFile("f", content))
+		talks, _, err = readCustom(textFile(content))
 		if err == nil && len(talks) == 0 {
 			t.Error("neither conversations nor an error")
-		}
-	})
-}
-
-func FuzzDumps(f *testing.F) {
-	f.Add(`{"a":[1,2.5,"x"]}`)
-	f.Fuzz(func(t *testing.T, raw string) {
-		if !json.Valid([]byte(raw)) {
-			return
-		}
-		once, err := dumps(json.RawMessage(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(once, "Infinity") { // Python's, but not JSON
-			return
-		}
-		if twice, err := dumps(json.RawMessage(once)); err != nil || twice != once {
-			t.Errorf("%q becomes %q, %v", once, twice, err)
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/test/golden"
 )
 
 // A goldenCase is what the tool itself made of one dataset: see testdata/golden.py.
@@ -44,27 +45,15 @@ func (c goldenCase) name() string {
 	return fmt.Sprintf("%s/%s/%d/%s", c.Form, c.Tokenizer, c.Seed, args)
 }
 
-func goldenCases(t *testing.T) (cases []goldenCase) {
-	t.Helper()
-	b, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &cases); err != nil {
-		t.Fatal(err)
-	}
-	return cases
-}
-
 // TestEqualsSGLang holds every dataset against what the tool's own code made: prompts,
 // lengths, lines, send times and what the generators draw next.
 func TestEqualsSGLang(t *testing.T) {
-	cases := goldenCases(t)
+	var cases []goldenCase
+	golden.JSON(t, "testdata/golden.json", &cases)
 	prompts, byDataset := 0, map[string]int{}
 	for _, c := range cases {
 		t.Run(c.name(), func(t *testing.T) {
-			s := c.source(t)
-			b, err := c.dataset(t).Build(t.Context(), s)
+			b, err := build(t, c.dataset(t), c.source(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +66,7 @@ func TestEqualsSGLang(t *testing.T) {
 			}
 			c.checkRows(t, b)
 			c.checkRest(t, b)
-			c.checkTimes(t, s, b)
+			c.checkTimes(t, b)
 		})
 		prompts += len(c.Prompts)
 		byDataset[c.Args["dataset_name"].(string)] += len(c.Prompts)
@@ -88,16 +77,15 @@ func TestEqualsSGLang(t *testing.T) {
 	}
 }
 
-func (c goldenCase) source(t *testing.T) *Source {
+func (c goldenCase) source(t *testing.T) *workload.Source {
 	t.Helper()
-	file, _, plain := strings.Cut(c.Tokenizer, "-")
-	tok, v := loadTokenizer(t, file)
+	name, _, plain := strings.Cut(c.Tokenizer, "-")
+	tok, v := loadTokenizer(t, name)
 	if plain {
 		v.Template = nil
 	}
-	s := NewSource(c.Seed, tok, v)
-	if c.Form == "january" {
-		s.Form = January
+	s := &workload.Source{
+		Requests: args{t, c.Args}.int("num_prompts", 12), Seed: uint64(c.Seed), Tokens: tok, Vocab: v, Files: files{}.from(), Ask: workload.Ask{Protocol: "generate"},
 	}
 	if c.Seed == 7 {
 		file, err := os.Create(t.TempDir() + "/prompts")
@@ -111,7 +99,7 @@ func (c goldenCase) source(t *testing.T) *Source {
 }
 
 // checkRows compares prompts, lengths and where turns belong.
-func (c goldenCase) checkRows(t *testing.T, b Built) {
+func (c goldenCase) checkRows(t *testing.T, b workload.Workload) {
 	t.Helper()
 	prompts, first := make([]string, len(b.Requests)), ""
 	for i, r := range b.Requests {
@@ -144,7 +132,7 @@ func (c goldenCase) checkRows(t *testing.T, b Built) {
 }
 
 // rows are the requests, or the first turns of conversations, whose turns it checks.
-func (c goldenCase) rows(t *testing.T, b Built) []workload.Request {
+func (c goldenCase) rows(t *testing.T, b workload.Workload) []workload.Request {
 	t.Helper()
 	if b.Turns != (c.Turns != nil) {
 		t.Fatalf("turns: %v", b.Turns)
@@ -177,7 +165,7 @@ func (c goldenCase) rows(t *testing.T, b Built) []workload.Request {
 }
 
 // checkRest compares lines, pictures, routing keys, body fields and the warm-up.
-func (c goldenCase) checkRest(t *testing.T, b Built) {
+func (c goldenCase) checkRest(t *testing.T, b workload.Workload) {
 	t.Helper()
 	lines := []string{}
 	for _, line := range b.Lines {
@@ -215,31 +203,31 @@ func (c goldenCase) checkRest(t *testing.T, b Built) {
 		}
 	}
 	if c.Warmup != nil {
-		if got, want := digest([]byte(b.Warmup.Text)), c.Warmup[0]; got != want || float64(b.Warmup.OutputTokens) != c.Warmup[1] {
-			t.Errorf("warm-up %.80q of %d tokens, want %v", b.Warmup.Text, b.Warmup.OutputTokens, c.Warmup)
+		if got, want := digest([]byte(b.Warmup[0].Text)), c.Warmup[0]; got != want || float64(b.Warmup[0].OutputTokens) != c.Warmup[1] {
+			t.Errorf("warm-up %.80q of %d tokens, want %v", b.Warmup[0].Text, b.Warmup[0].OutputTokens, c.Warmup)
 		}
 	}
 }
 
 // checkTimes compares when requests are sent, and then the generators.
-func (c goldenCase) checkTimes(t *testing.T, s *Source, b Built) {
+func (c goldenCase) checkTimes(t *testing.T, b workload.Workload) {
 	t.Helper()
-	now := 0.0
+	now, timed := 0.0, c.Args["dataset_name"] == "mooncake"
 	for i, want := range c.Times {
-		if b.Timed {
+		if timed {
 			now = b.Requests[i].At.Seconds()
 		}
 		if math.Abs(now-want) > 1e-9 {
 			t.Fatalf("request %d is sent at %v, want %v", i, now, want)
 		}
-		if !b.Timed {
-			now += s.Numpy.Exponential(1 / 4.0)
+		if !timed {
+			now += b.Numpy.Exponential(1 / 4.0)
 		}
 	}
-	if got := s.Numpy.Float64(); got != c.Numpy {
+	if got := b.Numpy.Float64(); got != c.Numpy {
 		t.Errorf("numpy draws %v next, want %v", got, c.Numpy)
 	}
-	if got := s.Python.Float64(); got != c.Python {
+	if got := b.Python.Float64(); got != c.Python {
 		t.Errorf("random draws %v next, want %v", got, c.Python)
 	}
 }

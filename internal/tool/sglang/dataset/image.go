@@ -2,57 +2,60 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Image is the dataset image: text of random ids with pictures of noise. The pixels
+// An Image is the dataset image: text of random ids with pictures of noise. The pixels
 // are the tool's; the bytes of the files are not, since the encoders differ.
 type Image struct {
-	Requests    int     // --num-prompts
-	Count       int     // --image-count
-	RandomCount bool    // --random-image-count: 1 to Count
-	Input       int     // --random-input-len
-	Output      int     // --random-output-len
-	Ratio       float64 // --random-range-ratio
-	Content     string  // --image-content: blank, or noise
-	Format      string  // --image-format
-	Resolution  string  // --image-resolution
-	Backend     string  // --backend
+	Common
+	Lengths
+	Carrier
+	Count       int    `json:"images"`                 // of a request
+	RandomCount bool   `json:"random_count,omitempty"` // 1 to Count
+	Content     string `json:"content"`                // blank, or noise
+	Format      string `json:"format"`                 // jpeg or png
+	Resolution  string `json:"resolution"`
 	// Pad is the id that stands for a picture in a prompt, which texts never contain;
 	// nil if not known.
-	Pad *int32
+	Pad *int `json:"pad,omitempty"`
 }
 
-// Validate reports everything wrong with d at once.
-func (d Image) Validate() error {
-	errs := []error{
-		atLeast("--num-prompts", d.Requests, 1),
-		atLeast("--image-count", d.Count, 1),
-		atLeast("--random-input-len", d.Input, 0),
-		atLeast("--random-output-len", d.Output, 0),
-		checkRatio("--random-range-ratio", d.Ratio),
-	}
-	if format := strings.ToLower(d.Format); format != "jpeg" && format != "png" {
-		errs = append(errs, fmt.Errorf("--image-format %q: must be jpeg or png", d.Format))
-	}
-	sizes, err := parseResolution(d.Resolution)
-	if err == nil && strings.EqualFold(d.Format, "jpeg") && max(sizes.most.width, sizes.most.height) > maxSide {
-		err = fmt.Errorf("--image-resolution %s: a JPEG has at most %d pixels each way", d.Resolution, maxSide)
-	}
-	return errors.Join(append(errs, err)...)
+// DefaultImage has the tool's defaults.
+func DefaultImage() Image {
+	return Image{Lengths: usual, Count: 1, Content: "random", Format: "jpeg", Resolution: "1080p"}
 }
+
+// Check reports what is wrong.
+func (d *Image) Check(s *workload.Source) plan.Problems {
+	p := slices.Concat(d.Common.check(), d.Lengths.check(), d.Carrier.check(&d.Common, s.Ask))
+	p.If(d.Count < 1, "images", d.Count, "must be at least 1")
+	format := strings.ToLower(d.Format)
+	p.If(format != "jpeg" && format != "png", "format", strconv.Quote(d.Format), "must be jpeg or png")
+	sizes, err := parseResolution(d.Resolution)
+	p.If(err != nil, "resolution", d.Resolution, "%v", err)
+	p.If(format == "jpeg" && max(sizes.most.width, sizes.most.height) > maxSide, "resolution", d.Resolution, "a JPEG has at most %d pixels each way", maxSide)
+	return p
+}
+
+// Read reads nothing.
+func (*Image) Read(context.Context, *workload.Source) error { return nil }
+
+// Describe says what is sent.
+func (d *Image) Describe() plan.Message { return workload.Describe("image", d.said()) }
 
 // pictures is an Image in the making.
 type pictures struct {
-	Image
-	s      *Source
+	*Image
+	s      *source
 	sizes  resolution
 	counts []int  // of pictures, by request
 	drawn  []size // of every picture
@@ -63,36 +66,32 @@ type pictures struct {
 const encodersAtOnce = 16
 
 // Build draws counts and lengths, then request by request text and pixels.
-func (d Image) Build(ctx context.Context, s *Source) (Built, error) {
-	if err := d.Validate(); err != nil {
-		return Built{}, err
+func (d *Image) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	s := d.source(from)
+	if err := s.needText("pictures go with texts"); err != nil {
+		return w, err
 	}
-	if err := s.needTokenizer("the dataset image needs texts"); err != nil {
-		return Built{}, err
-	}
-	if err := checkImageBackend(s.Form, d.Backend); err != nil {
-		return Built{}, err
-	}
-	p := &pictures{Image: d, s: s, counts: make([]int, d.Requests), bytes: make([]int, d.Requests)}
-	p.sizes, _ = parseResolution(d.Resolution)
+	n := wanted(from)
+	p := &pictures{Image: d, s: s, counts: make([]int, n), bytes: make([]int, n)}
+	p.sizes, _ = parseResolution(d.Resolution) // checked
 	for i := range p.counts {
 		p.counts[i] = d.Count
 		if d.RandomCount {
-			p.counts[i] = int(s.Numpy.Randint(1, int64(d.Count)+1))
+			p.counts[i] = int(s.numpy.Randint(1, int64(d.Count)+1))
 		}
 	}
-	inputs := s.lengths(d.Input, d.Ratio, d.Requests)
-	outputs := s.lengths(d.Output, d.Ratio, d.Requests)
-	b := Built{Workload: workload.Workload{Requests: make([]workload.Request, d.Requests)}}
-	for i := range b.Requests {
-		b.Requests[i].OutputTokens = outputs[i]
+	inputs := s.lengths(d.Input, d.Ratio, n)
+	outputs := s.lengths(d.Output, d.Ratio, n)
+	w.Requests = make([]workload.Request, n)
+	for i := range w.Requests {
+		w.Requests[i].OutputTokens = outputs[i]
 	}
-	if err := p.requests(ctx, b.Requests, inputs); err != nil {
-		return Built{}, err
+	if err := p.requests(ctx, w.Requests, inputs); err != nil {
+		return w, err
 	}
-	b.Lines = p.lines(b.Requests, inputs)
-	b.Notes = slices.Concat(p.notes(), s.pictureNotes(d.Backend))
-	return b, nil
+	w.Lines = p.lines(w.Requests, inputs)
+	w.Notes = slices.Concat(p.notes(), d.pictureNotes(s))
+	return s.finished(w), nil
 }
 
 // requests draws texts and pixels in order, and makes requests of them beside that.
@@ -123,11 +122,11 @@ func (p *pictures) requests(ctx context.Context, requests []workload.Request, le
 // vocabulary is what texts beside pictures are drawn from.
 func (p *pictures) vocabulary() ([]int32, error) {
 	all, err := p.s.everyID()
-	if p.s.Form == Main {
-		all = without(all, p.s.Vocabulary.Special...)
+	if !p.s.january {
+		all = without(all, p.s.Vocab.Special...)
 	}
 	if p.Pad != nil {
-		all = without(all, *p.Pad)
+		all = without(all, int32(*p.Pad))
 	}
 	if err == nil && len(all) == 0 {
 		err = errNoVocabulary
@@ -146,11 +145,11 @@ func (p *pictures) request(ctx context.Context, i int, r *workload.Request, ids 
 		pixels[j] = nil
 		p.bytes[i] += dataURI(r.Media[j])
 	}
-	text, err := p.s.Tokenizer.Decode(ctx, ids)
+	text, err := p.s.Tokens.Decode(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if err := p.s.put(ctx, r, text, p.Backend); err != nil {
+	if err := p.put(ctx, p.s, r, text); err != nil {
 		return err
 	}
 	return p.s.Spool.Keep(r)
@@ -160,8 +159,8 @@ func (p *pictures) request(ctx context.Context, i int, r *workload.Request, ids 
 func (p *pictures) draw() (size, []byte) {
 	at := p.sizes.least
 	if p.sizes.random {
-		at.width = int(p.s.Numpy.Randint(int64(at.width), int64(p.sizes.most.width)+1))
-		at.height = int(p.s.Numpy.Randint(int64(at.height), int64(p.sizes.most.height)+1))
+		at.width = int(p.s.numpy.Randint(int64(at.width), int64(p.sizes.most.width)+1))
+		at.height = int(p.s.numpy.Randint(int64(at.height), int64(p.sizes.most.height)+1))
 	}
 	p.drawn = append(p.drawn, at)
 	rgb := make([]byte, 3*at.width*at.height)
@@ -169,21 +168,21 @@ func (p *pictures) draw() (size, []byte) {
 		if p.Content == "blank" {
 			rgb[i] = 255
 		} else {
-			rgb[i] = byte(p.s.Numpy.Float64() * 255)
+			rgb[i] = byte(p.s.numpy.Float64() * 255)
 		}
 	}
 	return at, rgb
 }
 
 // notes tell what a run with these pictures may be surprised by.
-func (p *pictures) notes() []string {
+func (p *pictures) notes() []plan.Message {
 	notes := p.s.drawNotes()
 	const fullHD = 1920 * 1080
 	if n := sum(p.counts); p.sizes.most.width*p.sizes.most.height >= fullHD && n >= 100 {
-		notes = append(notes, fmt.Sprintf("%d pictures of up to %dx%d take long to draw and to send", n, p.sizes.most.width, p.sizes.most.height))
+		notes = append(notes, plan.Say(picturesSlow, "pictures", n, "size", fmt.Sprintf("%dx%d", p.sizes.most.width, p.sizes.most.height)))
 	}
 	if p.Pad == nil {
-		notes = append(notes, "which id stands for a picture is not known: if it is no special token of the tokenizer, a text may contain it")
+		notes = append(notes, plan.Say(padUnknown))
 	}
 	return notes
 }

@@ -18,7 +18,7 @@ func (p *pictures) lines(requests []workload.Request, inputs []int) []string {
 	if p.sizes.random {
 		lines = append(lines, p.resolutionLine())
 	}
-	if p.s.Form == Main {
+	if !p.s.january {
 		lines = append(lines, breakdown(requests, inputs)...)
 	}
 	return append(lines, "", fmt.Sprintf("Created %d %s %s images with average %d bytes per request", len(requests), p.Content, p.Format, sum(p.bytes)/len(requests)))

@@ -7,36 +7,55 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
+
+// A Lengths is those of prompts and answers that are drawn.
+type Lengths struct {
+	Input  int     `json:"input_len"` // tokens
+	Output int     `json:"output_len"`
+	Ratio  float64 `json:"range_ratio"` // lengths are uniform in [L·ratio, L]
+}
+
+// usual are the tool's defaults.
+var usual = Lengths{Input: 1024, Output: 1024}
+
+func (l *Lengths) check() (p plan.Problems) {
+	p.If(l.Input < 0, "input_len", l.Input, "must be at least 0")
+	p.If(l.Output < 0, "output_len", l.Output, "must be at least 0")
+	p.Share("range_ratio", l.Ratio)
+	return p
+}
+
+// atLeast wants a number that is not too low, if there is one.
+func atLeast(path string, n *int, least int) (p plan.Problems) {
+	if n != nil {
+		p.If(*n < least, path, *n, "must be at least %d", least)
+	}
+	return p
+}
+
+// said are the lengths in words.
+func (l *Lengths) said() plan.Message {
+	tokens := plan.Say(workload.LoadTokens, "input", l.Input, "output", l.Output)
+	if l.Ratio == 1 {
+		return tokens
+	}
+	return plan.Say(loadFrom, "tokens", tokens, "share", l.Ratio)
+}
 
 // lengths are n draws of a length: uniform in [full·ratio, full], at least 1. Of a
 // single possible length nothing is drawn, and of none all are 0.
-func (s *Source) lengths(full int, ratio float64, n int) []int {
+func (s *source) lengths(full int, ratio float64, n int) []int {
 	out := make([]int, n)
 	if full <= 0 {
 		return out
 	}
 	low := max(int(float64(full)*ratio), 1)
 	for i := range out {
-		out[i] = int(s.Numpy.Randint(int64(low), int64(full)+1))
+		out[i] = int(s.numpy.Randint(int64(low), int64(full)+1))
 	}
 	return out
-}
-
-// checkRatio is the error of a ratio of lengths.
-func checkRatio(flag string, ratio float64) error {
-	if !(ratio >= 0 && ratio <= 1) {
-		return fmt.Errorf("%s %v: must be within 0 and 1", flag, ratio)
-	}
-	return nil
-}
-
-// atLeast is the error of a number below low.
-func atLeast(flag string, n, low int) error {
-	if n < low {
-		return fmt.Errorf("%s %d: must be at least %d", flag, n, low)
-	}
-	return nil
 }
 
 func sum(lengths []int) (total int) {
@@ -63,29 +82,29 @@ func rowTotals(requests []workload.Request) []string {
 
 // everyID is what random prompts are drawn from: all ids of the vocabulary, in
 // ascending order.
-func (s *Source) everyID() ([]int32, error) {
-	if s.Vocabulary.All != nil {
-		return s.Vocabulary.All, nil
+func (s *source) everyID() ([]int32, error) {
+	if s.Vocab.All != nil {
+		return s.Vocab.All, nil
 	}
-	if s.Vocabulary.Size < 1 {
+	if s.Vocab.Size < 1 {
 		return nil, errNoVocabulary
 	}
-	ids := make([]int32, s.Vocabulary.Size)
+	ids := make([]int32, s.Vocab.Size)
 	for i := range ids {
 		ids[i] = int32(i)
 	}
 	return ids, nil
 }
 
-var errNoVocabulary = errors.New("random prompts are drawn from a vocabulary, and its size is not known: name a tokenizer by --tokenizer")
+var errNoVocabulary = errors.New("random prompts are drawn from a vocabulary, and its size is not known; name a tokenizer")
 
 // drawNotes tell in what draws from a vocabulary differ from the tool's.
-func (s *Source) drawNotes() (notes []string) {
-	if s.Form == January {
-		notes = append(notes, "random prompts: that version takes the vocabulary in the order of a hash table, another in each process; here it is ascending, as in later versions, so lengths are the seed's and words are not that run's")
+func (s *source) drawNotes() (notes []plan.Message) {
+	if s.january {
+		notes = append(notes, plan.Say(hashOrder))
 	}
-	if s.Vocabulary.All == nil {
-		notes = append(notes, "random prompts are drawn from the ids below the size of the vocabulary: which tokens were added to it is not known")
+	if s.Vocab.All == nil {
+		notes = append(notes, plan.Say(addedUnknown))
 	}
 	return notes
 }
@@ -100,21 +119,28 @@ func without(ids []int32, out ...int32) []int32 {
 }
 
 // draw is n ids, each chosen from all.
-func (s *Source) draw(all []int32, n int) []int32 {
+func (s *source) draw(all []int32, n int) []int32 {
 	ids := make([]int32, n)
 	for i := range ids {
-		ids[i] = all[int(s.Python.Float64()*float64(len(all)))]
+		ids[i] = all[int(s.python.Float64()*float64(len(all)))]
 	}
 	return ids
 }
 
-// count is how many tokens each text has, in parallel.
-func (s *Source) count(ctx context.Context, texts []string, special bool) ([]int, error) {
-	counts := make([]int, len(texts))
-	err := workload.Each(ctx, len(texts), func(ctx context.Context, i int) error {
-		ids, err := s.Tokenizer.Encode(ctx, texts[i], special)
-		counts[i] = len(ids)
-		return err
-	})
-	return counts, err
+// tokens is how many a text has, with those that the model expects around it; 0 where
+// nothing counts them.
+func (s *source) tokens(ctx context.Context, text string) (int, error) {
+	if s.Tokens == nil {
+		return 0, nil
+	}
+	ids, err := s.Tokens.Encode(ctx, text, true)
+	return len(ids), err
+}
+
+// short notes that there is less than was asked for.
+func short(have, asked int) []plan.Message {
+	if have >= asked {
+		return nil
+	}
+	return []plan.Message{plan.Say(fewerThanAsked, "have", have, "asked", asked)}
 }

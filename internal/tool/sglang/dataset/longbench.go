@@ -4,68 +4,71 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// LongBench is the dataset longbench_v2: a long text and a question with four choices.
+// A LongBench is the dataset longbench_v2: a long text and a question with four choices,
+// of Parquet or JSON Lines.
 type LongBench struct {
-	File     *File // --dataset-path, Parquet or JSON Lines
-	Requests int   // --num-prompts, at most
-	Output   *int  // --sharegpt-output-len
-	Context  *int  // --sharegpt-context-len
+	Common
+	data
+	Output  *int `json:"output_len,omitempty"`
+	Context *int `json:"context_len,omitempty"` // the most tokens of prompt and answer
+
+	prompts []string
+}
+
+// Check reports what is wrong.
+func (d *LongBench) Check(*workload.Source) plan.Problems {
+	return append(d.check(), atLeast("output_len", d.Output, 0)...)
+}
+
+// Read reads the questions.
+func (d *LongBench) Read(ctx context.Context, s *workload.Source) error {
+	return d.read(ctx, s, keep{
+		repository: "THUDM/LongBench-v2", pattern: "data.json",
+		lack: "name one of Parquet or JSON Lines, as THUDM/LongBench-v2 has it; PITOT_HF_DOWNLOAD=1 allows to download that",
+	}, func(f *file) (err error) {
+		d.prompts, err = readPrompts(f)
+		return err
+	})
 }
 
 // longOutput is the output length where none is given: a letter and a few words.
 const longOutput = 10
 
-// Validate reports everything wrong with d at once.
-func (d LongBench) Validate() error {
-	errs := []error{atLeast("--num-prompts", d.Requests, 1)}
-	if d.Output != nil {
-		errs = append(errs, atLeast("--sharegpt-output-len", *d.Output, 0))
-	}
-	return errors.Join(errs...)
-}
-
 // Build shuffles the questions and takes the first that fit.
-func (d LongBench) Build(ctx context.Context, s *Source) (Built, error) {
-	if err := d.Validate(); err != nil {
-		return Built{}, err
-	}
-	if d.File == nil {
-		return Built{}, errNoFile("longbench_v2", "of Parquet or JSON Lines, as THUDM/LongBench-v2 has it; PITOT_HF_DOWNLOAD=1 allows to download that")
-	}
+func (d *LongBench) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	s, n := d.source(from), wanted(from)
 	if d.Context != nil {
-		if err := s.needTokenizer("--sharegpt-context-len"); err != nil {
-			return Built{}, err
+		if err := s.needText("prompts are held against context_len"); err != nil {
+			return w, err
 		}
 	}
-	prompts, err := d.read()
-	if err != nil {
-		return Built{}, d.File.in(err)
-	}
-	s.Python.Shuffle(len(prompts), func(i, j int) { prompts[i], prompts[j] = prompts[j], prompts[i] })
-	requests, err := d.choose(ctx, s, prompts)
+	prompts := slices.Clone(d.prompts)
+	s.python.Shuffle(len(prompts), func(i, j int) { prompts[i], prompts[j] = prompts[j], prompts[i] })
+	w.Requests, err = d.choose(ctx, s, prompts, n)
 	switch {
 	case err != nil:
-		return Built{}, err
-	case len(requests) == 0:
-		return Built{}, d.File.in(fmt.Errorf("none of %d prompts has at most %d tokens with its answer (--sharegpt-context-len)", len(prompts), *d.Context))
+		return w, err
+	case len(w.Requests) == 0:
+		return w, plan.Problems{{Path: "context_len", Value: strconv.Itoa(*d.Context), Why: fmt.Sprintf("none of %d prompts is as short with its answer", len(prompts))}}
 	}
-	b := Built{Workload: workload.Workload{Requests: requests}}
-	if len(requests) < d.Requests {
-		b.Notes = append(b.Notes, fmt.Sprintf("%s gives %d requests of the %d asked for", d.File.Name, len(requests), d.Requests))
+	w.Notes = short(len(w.Requests), n)
+	if s.Tokens == nil {
+		w.Notes = append(w.Notes, plan.Say(uncounted))
 	}
-	if s.Tokenizer == nil {
-		b.Notes = append(b.Notes, "prompt lengths are not known before the server tells them: there is no tokenizer")
-	}
-	return b, nil
+	return s.finished(w), nil
 }
 
-func (d LongBench) read() (prompts []string, err error) {
-	table, err := d.File.table()
+func readPrompts(f *file) (prompts []string, err error) {
+	table, err := f.table()
 	if err != nil {
 		return nil, err
 	}
@@ -96,31 +99,33 @@ func question(row rows.Row) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if fields[i], err = pythonStr(raw); err != nil {
+		if fields[i], err = python.Str(raw); err != nil {
 			return "", row.Errorf(name, "%w", err)
 		}
 	}
 	return fmt.Sprintf("%s\n\nQuestion: %s\nA. %s\nB. %s\nC. %s\nD. %s\nAnswer:", fields[:]...), nil
 }
 
-// choose tokenizes prompts in batches, in order, until enough fit.
-func (d LongBench) choose(ctx context.Context, s *Source, prompts []string) (chosen []workload.Request, err error) {
+// choose counts prompts in batches, in order, until n fit.
+func (d *LongBench) choose(ctx context.Context, s *source, prompts []string, n int) (chosen []workload.Request, err error) {
 	output := longOutput
 	if d.Output != nil {
 		output = *d.Output
 	}
-	for len(prompts) > 0 && len(chosen) < d.Requests {
-		batch := prompts[:min(len(prompts), batchSize, d.Requests-len(chosen))]
+	for len(prompts) > 0 && len(chosen) < n {
+		batch := prompts[:min(len(prompts), batchSize, n-len(chosen))]
 		prompts = prompts[len(batch):]
 		counts := make([]int, len(batch))
-		if s.Tokenizer != nil {
-			if counts, err = s.count(ctx, batch, true); err != nil {
-				return nil, err
-			}
+		err := workload.Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
+			counts[i], err = s.tokens(ctx, batch[i])
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
-		for i, n := range counts {
-			if d.Context == nil || n+output <= *d.Context {
-				chosen = append(chosen, workload.Request{Text: batch[i], PromptTokens: n, OutputTokens: output})
+		for i, tokens := range counts {
+			if d.Context == nil || tokens+output <= *d.Context {
+				chosen = append(chosen, workload.Request{Text: batch[i], PromptTokens: tokens, OutputTokens: output})
 				if err := s.Spool.Keep(&chosen[len(chosen)-1]); err != nil {
 					return nil, err
 				}

@@ -10,28 +10,24 @@ import (
 	_ "image/gif"  // pictures of the dataset come in any of these
 	_ "image/jpeg" //
 	"image/png"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// MMMU is the dataset mmmu: questions of mathematics with a picture each, from a local
+// An MMMU is the dataset mmmu: questions of mathematics with a picture each, from a local
 // copy of the split Math/test of MMMU.
 type MMMU struct {
-	Files    []*File // --dataset-path, or the Hugging Face cache
-	Requests int     // --num-prompts
-	Output   int     // --random-output-len
-	Backend  string  // --backend
-}
+	Common
+	data
+	Carrier
+	Output int `json:"output_len"`
 
-// Validate reports everything wrong with d at once.
-func (d MMMU) Validate() error {
-	return errors.Join(
-		atLeast("--num-prompts", d.Requests, 1),
-		atLeast("--random-output-len", d.Output, 0),
-	)
+	questions []pictureQuestion
 }
 
 // A picture question is a row.
@@ -41,62 +37,64 @@ type pictureQuestion struct {
 	in       func(error) error
 }
 
-// Build samples the questions.
-func (d MMMU) Build(ctx context.Context, s *Source) (Built, error) {
-	if err := d.Validate(); err != nil {
-		return Built{}, err
-	}
-	if len(d.Files) == 0 {
-		return Built{}, errNoFile("mmmu", "a local copy of the split Math/test of MMMU/MMMU in Parquet; PITOT_HF_DOWNLOAD=1 allows to download it")
-	}
-	if err := checkImageBackend(s.Form, d.Backend); err != nil {
-		return Built{}, err
-	}
-	all, err := d.read()
-	if err != nil {
-		return Built{}, err
-	}
-	var b Built
-	chosen := all
-	if len(all) > d.Requests {
-		chosen = make([]pictureQuestion, d.Requests)
-		for i, at := range s.Python.Sample(len(all), d.Requests) {
-			chosen[i] = all[at]
-		}
-	} else {
-		b.Lines = append(b.Lines, fmt.Sprintf("Dataset has less than %d examples, using all examples", d.Requests))
-	}
-	b.Lines = append(b.Lines, fmt.Sprintf("Selected %d examples for benchmarking", len(chosen)))
-	if b.Requests, err = d.requests(ctx, s, chosen); err != nil {
-		return Built{}, err
-	}
-	b.Lines = append(b.Lines, "", fmt.Sprintf("Created %d MMMU prompts", len(b.Requests)))
-	b.Notes = s.pictureNotes(d.Backend)
-	return b, nil
+// Check reports what is wrong.
+func (d *MMMU) Check(s *workload.Source) plan.Problems {
+	p := append(d.Common.check(), d.Carrier.check(&d.Common, s.Ask)...)
+	p.If(d.Output < 0, "output_len", d.Output, "must be at least 0")
+	return p
 }
 
-func (d MMMU) read() (all []pictureQuestion, err error) {
-	for _, f := range d.Files {
-		table, err := f.table()
+// Read reads the questions.
+func (d *MMMU) Read(ctx context.Context, s *workload.Source) error {
+	d.questions = nil
+	err := d.readAll(ctx, s, keep{
+		repository: "MMMU/MMMU", pattern: "Math/test-*.parquet",
+		lack: "name a local copy of the split Math/test of MMMU/MMMU in Parquet; PITOT_HF_DOWNLOAD=1 allows to download it",
+	}, math.MaxInt, d.readFile)
+	if err == nil && len(d.questions) == 0 {
+		err = d.blame(errors.New("no rows: the file is empty"))
+	}
+	return err
+}
+
+func (d *MMMU) readFile(f *file) error {
+	table, err := f.table()
+	if err != nil {
+		return err
+	}
+	for row, err := range table.All() {
 		if err != nil {
-			return nil, f.in(err)
+			return err
 		}
-		for row, err := range table.All() {
-			if err != nil {
-				return nil, f.in(err)
-			}
-			q, err := readQuestion(row)
-			if err != nil {
-				return nil, f.in(err)
-			}
-			q.in = func(err error) error { return f.in(row.Errorf("image_1", "%w", err)) }
-			all = append(all, q)
+		q, err := readQuestion(row)
+		if err != nil {
+			return err
 		}
+		q.in = func(err error) error { return workload.Blame("data", f.name, row.Errorf("image_1", "%w", err)) }
+		d.questions = append(d.questions, q)
 	}
-	if len(all) == 0 {
-		return nil, d.Files[0].in(errors.New("no rows: the file is empty"))
+	return nil
+}
+
+// Build samples the questions.
+func (d *MMMU) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	s, n := d.source(from), wanted(from)
+	chosen := d.questions
+	if len(chosen) > n {
+		chosen = make([]pictureQuestion, n)
+		for i, at := range s.python.Sample(len(d.questions), n) {
+			chosen[i] = d.questions[at]
+		}
+	} else {
+		w.Lines = append(w.Lines, fmt.Sprintf("Dataset has less than %d examples, using all examples", n))
 	}
-	return all, nil
+	w.Lines = append(w.Lines, fmt.Sprintf("Selected %d examples for benchmarking", len(chosen)))
+	if w.Requests, err = d.requests(ctx, s, chosen); err != nil {
+		return w, err
+	}
+	w.Lines = append(w.Lines, "", fmt.Sprintf("Created %d MMMU prompts", len(w.Requests)))
+	w.Notes = d.pictureNotes(s)
+	return s.finished(w), nil
 }
 
 func readQuestion(row rows.Row) (q pictureQuestion, err error) {
@@ -128,10 +126,10 @@ func readQuestion(row rows.Row) (q pictureQuestion, err error) {
 }
 
 // requests are of the questions that have a picture.
-func (d MMMU) requests(ctx context.Context, s *Source, chosen []pictureQuestion) ([]workload.Request, error) {
+func (d *MMMU) requests(ctx context.Context, s *source, chosen []pictureQuestion) ([]workload.Request, error) {
 	with := slices.DeleteFunc(slices.Clone(chosen), func(q pictureQuestion) bool { return q.picture == nil })
 	if len(with) == 0 {
-		return nil, d.Files[0].in(errors.New("no row has a picture in column image_1"))
+		return nil, d.blame(errors.New("no row has a picture in column image_1"))
 	}
 	requests := make([]workload.Request, len(with))
 	return requests, workload.Each(ctx, len(with), func(ctx context.Context, i int) error {
@@ -142,7 +140,7 @@ func (d MMMU) requests(ctx context.Context, s *Source, chosen []pictureQuestion)
 		r := &requests[i]
 		r.OutputTokens = d.Output
 		r.Media = []workload.Media{{MIME: "image/png", Data: data}}
-		if err := s.put(ctx, r, "Question: "+with[i].question+"\n\nAnswer: ", d.Backend); err != nil {
+		if err := d.put(ctx, s, r, "Question: "+with[i].question+"\n\nAnswer: "); err != nil {
 			return err
 		}
 		return s.Spool.Keep(r)

@@ -13,27 +13,44 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// Mooncake is the dataset mooncake: sessions at the times of a trace, with a prompt
+// A Mooncake is the dataset mooncake: sessions at the times of a trace, with a prompt
 // made up from the hashes of its blocks, so that sessions share what blocks they share.
 type Mooncake struct {
-	File     *File   // --dataset-path
-	Requests int     // --num-prompts: sessions, at most
-	Rounds   int     // --mooncake-num-rounds
-	Slowdown float64 // --mooncake-slowdown-factor
+	Common
+	data
+	Workload string  `json:"workload"` // of the traces that the tool keeps
+	Rounds   int     `json:"rounds"`
+	Slowdown float64 `json:"slowdown"`
+
+	sessions []session
+}
+
+// DefaultMooncake has the tool's defaults.
+func DefaultMooncake() Mooncake {
+	return Mooncake{data: data{kind: "mooncake"}, Workload: "conversation", Rounds: 1, Slowdown: 1}
 }
 
 // mooncakeOutput is the output length of a line that tells none.
 const mooncakeOutput = 256
 
-// Validate reports everything wrong with d at once.
-func (d Mooncake) Validate() error {
-	errs := []error{atLeast("--num-prompts", d.Requests, 1), atLeast("--mooncake-num-rounds", d.Rounds, 1)}
-	if !(d.Slowdown >= 0) || math.IsInf(d.Slowdown, 0) {
-		errs = append(errs, fmt.Errorf("--mooncake-slowdown-factor %v: must be finite and not negative", d.Slowdown))
-	}
-	return errors.Join(errs...)
+// Check reports what is wrong.
+func (d *Mooncake) Check(*workload.Source) plan.Problems {
+	p := d.Common.check()
+	p.If(d.Rounds < 1, "rounds", d.Rounds, "must be at least 1")
+	p.If(!(d.Slowdown >= 0) || math.IsInf(d.Slowdown, 0), "slowdown", d.Slowdown, "must be finite and not negative")
+	return p
+}
+
+// Read reads as many sessions as are wanted.
+func (d *Mooncake) Read(ctx context.Context, s *workload.Source) error {
+	return d.read(ctx, s, keep{temp: d.Workload + "_trace.jsonl", lack: "name a trace of JSON Lines"}, func(f *file) (err error) {
+		d.sessions, err = readSessions(f, wanted(s))
+		return err
+	})
 }
 
 // A session is a line of the trace.
@@ -61,94 +78,90 @@ func (l session) words(each int) string {
 	return b.String()
 }
 
-// Build reads the sessions. All rounds of one are due at its time, each with what the
-// rounds before it are made up to have said.
-func (d Mooncake) Build(ctx context.Context, s *Source) (Built, error) {
-	if err := d.Validate(); err != nil {
-		return Built{}, err
+// Build makes the requests of sessions. All rounds of one are due at its time, each with
+// what the rounds before it are made up to have said.
+func (d *Mooncake) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	s := d.source(from)
+	sessions := slices.Clone(d.sessions)
+	if w.Warmup, err = sessions[0].warmup(ctx, s); err != nil {
+		return w, err
 	}
-	if d.File == nil {
-		return Built{}, errNoFile("mooncake", "a trace of JSON Lines")
-	}
-	sessions, err := d.read()
-	if err != nil {
-		return Built{}, err
-	}
-	b := Built{Timed: true, Warmup: sessions[0].warmup()}
 	slices.SortStableFunc(sessions, func(a, b session) int { return cmp.Compare(*a.Timestamp, *b.Timestamp) })
-	b.Requests = make([]workload.Request, len(sessions)*d.Rounds)
+	w.Requests = make([]workload.Request, len(sessions)*d.Rounds)
 	err = workload.Each(ctx, len(sessions), func(ctx context.Context, i int) error {
-		rounds := b.Requests[i*d.Rounds : (i+1)*d.Rounds]
+		rounds := w.Requests[i*d.Rounds : (i+1)*d.Rounds]
 		at := d.at(*sessions[i].Timestamp - *sessions[0].Timestamp)
 		for r := range rounds {
 			rounds[r].At = at
 		}
-		return d.fill(ctx, s, sessions[i], rounds)
+		return s.fill(ctx, sessions[i], rounds)
 	})
 	if err != nil {
-		return Built{}, err
+		return w, err
 	}
-	b.Start = []string{
+	w.Start = []string{
 		"Using time-based Mooncake request scheduler, ignoring --request-rate.",
-		fmt.Sprintf("Starting Mooncake trace replay. Sessions: %d, Rounds per session: %d. Slowdown factor: %s", len(sessions), d.Rounds, pythonFloat(d.Slowdown)),
+		fmt.Sprintf("Starting Mooncake trace replay. Sessions: %d, Rounds per session: %d. Slowdown factor: %s", len(sessions), d.Rounds, python.Float(d.Slowdown)),
 	}
-	b.Notes = d.notes(s, len(sessions))
-	return b, s.countWarmup(ctx, b.Warmup)
+	w.Notes = d.notes(s)
+	return s.finished(w), nil
 }
 
-func (d Mooncake) notes(s *Source, sessions int) (notes []string) {
-	if sessions < d.Requests {
-		notes = append(notes, fmt.Sprintf("%s gives %d sessions of the %d asked for", d.File.Name, sessions, d.Requests))
+func (d *Mooncake) notes(s *source) []plan.Message {
+	notes := short(len(d.sessions), wanted(s.Source))
+	if s.Vocab.Template == nil {
+		notes = append(notes, plan.Say(asScript))
 	}
-	if s.Vocabulary.Template == nil {
-		notes = append(notes, "the tokenizer has no chat template: the messages of a session are written out by their roles, as the tool does then")
-	}
-	if s.Tokenizer == nil {
-		notes = append(notes, "prompt lengths are not known before the server tells them")
+	if s.Tokens == nil {
+		notes = append(notes, plan.Say(uncounted))
 	}
 	return notes
 }
 
 // at is when a session begins, so many milliseconds of the trace after the first.
-func (d Mooncake) at(ms float64) time.Duration {
+func (d *Mooncake) at(ms float64) time.Duration {
 	return time.Duration(math.Round(ms / 1000 * d.Slowdown * 1e9))
 }
 
-func (d Mooncake) read() (sessions []session, err error) {
-	err = d.File.lines(func(line []byte) (bool, error) {
-		if len(sessions) == d.Requests {
+func readSessions(f *file, most int) (sessions []session, err error) {
+	err = f.lines(func(line []byte) (bool, error) {
+		if len(sessions) == most {
 			return false, nil
 		}
-		var l session
-		if err := decode(line, &l); err != nil {
-			return false, fmt.Errorf("not a JSON object of a session: %w", err)
-		}
-		switch {
-		case l.Timestamp == nil:
-			return false, errors.New(`field "timestamp" is missing`)
-		case math.Abs(*l.Timestamp) > math.MaxInt64/1e9:
-			return false, fmt.Errorf(`field "timestamp" is %v: must be in milliseconds`, *l.Timestamp)
-		case l.output(0) < 0:
-			return false, fmt.Errorf(`field "output_length" is %d: must not be negative`, *l.Output)
-		}
-		for i, id := range l.Hashes {
-			text, err := pythonStr(id)
-			if err != nil {
-				return false, fmt.Errorf(`field "hash_ids": %w`, err)
-			}
-			l.Hashes[i] = json.RawMessage(text)
-		}
+		l, err := readSession(line)
 		sessions = append(sessions, l)
-		return true, nil
+		return true, err
 	})
 	if err == nil && len(sessions) == 0 {
-		err = d.File.in(errors.New("no sessions: the file is empty"))
+		err = errors.New("no sessions: the file is empty")
 	}
 	return sessions, err
 }
 
+func readSession(line []byte) (l session, err error) {
+	if err := decode(line, &l); err != nil {
+		return l, fmt.Errorf("not a JSON object of a session: %w", err)
+	}
+	switch {
+	case l.Timestamp == nil:
+		return l, errors.New(`field "timestamp" is missing`)
+	case math.Abs(*l.Timestamp) > math.MaxInt64/1e9:
+		return l, fmt.Errorf(`field "timestamp" is %v: must be in milliseconds`, *l.Timestamp)
+	case l.output(0) < 0:
+		return l, fmt.Errorf(`field "output_length" is %d: must not be negative`, *l.Output)
+	}
+	for i, id := range l.Hashes {
+		text, err := python.Str(id)
+		if err != nil {
+			return l, fmt.Errorf(`field "hash_ids": %w`, err)
+		}
+		l.Hashes[i] = json.RawMessage(text)
+	}
+	return l, nil
+}
+
 // fill makes the prompts of a session's rounds.
-func (d Mooncake) fill(ctx context.Context, s *Source, l session, rounds []workload.Request) error {
+func (s *source) fill(ctx context.Context, l session, rounds []workload.Request) (err error) {
 	query := l.words(128) + "Tell me a story based on this context."
 	output := l.output(mooncakeOutput)
 	answer := strings.TrimSuffix(strings.Repeat("story ", output), " ")
@@ -157,12 +170,8 @@ func (d Mooncake) fill(ctx context.Context, s *Source, l session, rounds []workl
 		history = append(history, message{"user", "Round " + strconv.Itoa(i+1) + ": " + query})
 		rounds[i].Text = s.script(history)
 		rounds[i].OutputTokens = output
-		if s.Tokenizer != nil {
-			ids, err := s.Tokenizer.Encode(ctx, rounds[i].Text, true)
-			if err != nil {
-				return err
-			}
-			rounds[i].PromptTokens = len(ids)
+		if rounds[i].PromptTokens, err = s.tokens(ctx, rounds[i].Text); err != nil {
+			return err
 		}
 		if err := s.Spool.Keep(&rounds[i]); err != nil {
 			return err
@@ -173,7 +182,7 @@ func (d Mooncake) fill(ctx context.Context, s *Source, l session, rounds []workl
 }
 
 // script is a history in the chat template, or where that cannot be had, by its roles.
-func (s *Source) script(history []message) string {
+func (s *source) script(history []message) string {
 	if text, err := s.render(chat(history...)); err == nil {
 		return text
 	}
@@ -185,18 +194,12 @@ func (s *Source) script(history []message) string {
 }
 
 // warmup is the request that the tool warms up with: of the first line of the file.
-func (l session) warmup() *workload.Request {
-	return &workload.Request{
+func (l session) warmup(ctx context.Context, s *source) ([]workload.Request, error) {
+	r := workload.Request{
 		Text:         l.words(512) + "Can you tell me a detailed story in 1000 words?",
 		OutputTokens: l.output(32),
 	}
-}
-
-func (s *Source) countWarmup(ctx context.Context, r *workload.Request) error {
-	if s.Tokenizer == nil {
-		return nil
-	}
-	ids, err := s.Tokenizer.Encode(ctx, r.Text, true)
-	r.PromptTokens = len(ids)
-	return err
+	var err error
+	r.PromptTokens, err = s.tokens(ctx, r.Text)
+	return []workload.Request{r}, err
 }

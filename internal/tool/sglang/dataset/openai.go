@@ -9,22 +9,32 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// OpenAI is the dataset openai: chat requests as JSON Lines, in order, with the body
-// fields of each.
+// An OpenAI is the dataset openai: chat requests as JSON Lines, in order, with the body
+// fields of each. All of them are sent where nothing says how many.
 type OpenAI struct {
-	File     *File // --dataset-path
-	Requests int   // --num-prompts, 0 or less = all
-	Output   *int  // --sharegpt-output-len
+	Common
+	data
+	Output *int `json:"output_len,omitempty"` // in place of the line's, unless it is 0
+
+	requests []workload.Request
+	bad      badLines
 }
 
-// Validate reports everything wrong with d at once.
-func (d OpenAI) Validate() error {
-	if d.Output != nil {
-		return atLeast("--sharegpt-output-len", *d.Output, 0)
-	}
-	return nil
+// Check reports what is wrong.
+func (d *OpenAI) Check(*workload.Source) plan.Problems {
+	return append(d.check(), atLeast("output_len", d.Output, 0)...)
+}
+
+// Read reads as many lines as are wanted.
+func (d *OpenAI) Read(ctx context.Context, s *workload.Source) error {
+	return d.read(ctx, s, keep{lack: `name one of JSON Lines with "messages"`}, func(f *file) (err error) {
+		d.requests, d.bad, err = d.lines(f, s.Requests)
+		return err
+	})
 }
 
 // openAIOutput is the output length of a line that asks for none.
@@ -33,32 +43,23 @@ const openAIOutput = 256
 // unsent are fields of a line that its request does not get as they are.
 var unsent = []string{"messages", "max_tokens", "max_completion_tokens", "model"}
 
-// Build reads the lines and counts their prompts.
-func (d OpenAI) Build(ctx context.Context, s *Source) (Built, error) {
-	if err := d.Validate(); err != nil {
-		return Built{}, err
+// Build counts the prompts.
+func (d *OpenAI) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	s := d.source(from)
+	w.Requests, w.Notes = slices.Clone(d.requests), d.bad.note()
+	if s.Tokens == nil || s.Vocab.Template == nil {
+		w.Notes = append(w.Notes, plan.Say(uncountedChats))
+	} else if err := s.countChats(ctx, w.Requests); err != nil {
+		return w, d.blame(err)
 	}
-	if d.File == nil {
-		return Built{}, errNoFile("openai", `of JSON Lines with "messages"`)
-	}
-	requests, bad, err := d.read()
-	if err != nil {
-		return Built{}, err
-	}
-	b := Built{Workload: workload.Workload{Requests: requests, Notes: bad.note(d.File)}}
-	if s.Tokenizer == nil || s.Vocabulary.Template == nil {
-		b.Notes = append(b.Notes, "prompt lengths are not known before the server tells them: they take a tokenizer with a chat template")
-	} else if err := s.countChats(ctx, requests); err != nil {
-		return Built{}, d.File.in(err)
-	}
-	b.Lines = append([]string{fmt.Sprintf("Loaded %d OpenAI-format requests", len(requests))}, rowTotals(requests)...)
-	return b, nil
+	w.Lines = append([]string{fmt.Sprintf("Loaded %d OpenAI-format requests", len(w.Requests))}, rowTotals(w.Requests)...)
+	return s.finished(w), nil
 }
 
-func (d OpenAI) read() (requests []workload.Request, bad badLines, err error) {
+func (d *OpenAI) lines(f *file, most int) (requests []workload.Request, bad badLines, err error) {
 	taken := 0
-	err = d.File.lines(func(line []byte) (bool, error) {
-		if d.Requests > 0 && taken == d.Requests {
+	err = f.lines(func(line []byte) (bool, error) {
+		if most > 0 && taken == most {
 			return false, nil
 		}
 		if bad.skip(line) {
@@ -72,13 +73,13 @@ func (d OpenAI) read() (requests []workload.Request, bad badLines, err error) {
 		return true, err
 	})
 	if err == nil && len(requests) == 0 {
-		err = d.File.in(errors.New(`no line has "messages"`))
+		err = errors.New(`no line has "messages"`)
 	}
 	return requests, bad, err
 }
 
 // request is nil for a line without messages.
-func (d OpenAI) request(line []byte) (*workload.Request, error) {
+func (d *OpenAI) request(line []byte) (*workload.Request, error) {
 	var fields map[string]json.RawMessage
 	if err := decode(line, &fields); err != nil {
 		return nil, fmt.Errorf("not a JSON object of a request: %w", err)
@@ -110,7 +111,7 @@ func (d OpenAI) request(line []byte) (*workload.Request, error) {
 	return r, nil
 }
 
-func (d OpenAI) fixed() bool { return d.Output != nil && *d.Output != 0 }
+func (d *OpenAI) fixed() bool { return d.Output != nil && *d.Output != 0 }
 
 func checkMessages(raw json.RawMessage) error {
 	var list []map[string]json.RawMessage
@@ -134,14 +135,14 @@ func wholeNumber(raw json.RawMessage) (int, error) {
 }
 
 // countChats counts each chat in its template, and its tools beside that.
-func (s *Source) countChats(ctx context.Context, requests []workload.Request) error {
+func (s *source) countChats(ctx context.Context, requests []workload.Request) error {
 	return workload.Each(ctx, len(requests), func(ctx context.Context, i int) error {
 		r := &requests[i]
 		text, err := s.render(r.Messages)
 		if err != nil {
 			return fmt.Errorf("request %d: %w", i+1, err)
 		}
-		ids, err := s.Tokenizer.Encode(ctx, text, false)
+		ids, err := s.Tokens.Encode(ctx, text, false)
 		if err != nil {
 			return err
 		}
@@ -149,12 +150,8 @@ func (s *Source) countChats(ctx context.Context, requests []workload.Request) er
 		if r.Extra["tools"] == nil {
 			return nil
 		}
-		tools, err := dumps(r.Extra["tools"])
-		if err != nil {
-			return err
-		}
-		ids, err = s.Tokenizer.Encode(ctx, tools, true)
-		r.PromptTokens += len(ids)
+		tools, err := s.tokens(ctx, string(python.Dumped(r.Extra["tools"])))
+		r.PromptTokens += tools
 		return err
 	})
 }

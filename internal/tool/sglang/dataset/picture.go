@@ -2,8 +2,10 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -13,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Pictures and the prompts beside them, of the datasets image and mmmu.
@@ -41,7 +44,7 @@ func parseResolution(text string) (r resolution, err error) {
 	}
 	least, most, ok := strings.Cut(bounds, "-")
 	if !ok {
-		return r, fmt.Errorf("--image-resolution %s: bounds are random:HxW-HxW, e.g. random:256x256-1024x1024", text)
+		return r, errors.New("bounds are random:HxW-HxW, e.g. random:256x256-1024x1024")
 	}
 	r.random = true
 	if r.least, err = parseSize(least); err != nil {
@@ -51,7 +54,7 @@ func parseResolution(text string) (r resolution, err error) {
 		return r, err
 	}
 	if r.least.width > r.most.width || r.least.height > r.most.height {
-		return r, fmt.Errorf("--image-resolution %s: the first bound is above the second", text)
+		return r, errors.New("the first bound is above the second")
 	}
 	return r, nil
 }
@@ -64,7 +67,7 @@ func parseSize(text string) (size, error) {
 	h, errH := strconv.ParseUint(height, 10, 24)
 	w, errW := strconv.ParseUint(width, 10, 24)
 	if errH != nil || errW != nil || h == 0 || w == 0 {
-		return size{}, fmt.Errorf("--image-resolution %s: must be 4k, 1080p, 720p, 360p or HEIGHTxWIDTH, e.g. 1080x1920", text)
+		return size{}, errors.New("must be 4k, 1080p, 720p, 360p or HEIGHTxWIDTH, e.g. 1080x1920")
 	}
 	return size{int(w), int(h)}, nil
 }
@@ -95,51 +98,57 @@ func dataURI(m workload.Media) int {
 	return len("data:;base64,") + len(m.MIME) + base64.StdEncoding.EncodedLen(len(m.Data))
 }
 
-// Backends that put a text beside pictures into the chat template themselves, and those
-// that did not have to in January.
+// A Carrier says how pictures get to the server.
+type Carrier struct {
+	// Backend is the tool's name of how requests are written; empty: as the protocol is.
+	Backend string `json:"backend,omitempty"`
+}
+
+// The backends that take pictures, by whether a text beside them goes as it is, or in the
+// chat template of the tokenizer; and those that did not need the template in January.
 var (
-	chats     = []string{"sglang-oai-chat", "vllm-chat", "lmdeploy-chat"}
-	natives   = []string{"sglang", "sglang-native"}
-	rawBefore = append([]string{"sglang", "sglang-oai", "vllm", "lmdeploy"}, chats...)
+	chats     = []string{"sglang-oai-chat", "vllm-chat", "lmdeploy-chat", "chat"}
+	natives   = []string{"sglang", "sglang-native", "generate"}
+	rawBefore = append([]string{"sglang", "sglang-oai", "vllm", "lmdeploy", "completions", "generate"}, chats...)
 )
 
-func checkImageBackend(form Form, backend string) error {
-	if form == January || slices.Contains(chats, backend) || slices.Contains(natives, backend) {
-		return nil
-	}
-	return fmt.Errorf("--backend %s cannot send pictures: take one of %s", backend, strings.Join(slices.Concat(natives, chats), ", "))
+func (c *Carrier) check(version *Common, ask workload.Ask) (p plan.Problems) {
+	takes := version.Version == January || slices.Contains(append(chats, natives...), cmp.Or(c.Backend, ask.Protocol))
+	p.If(!takes, "backend", cmp.Or(c.Backend, ask.Protocol), "cannot send pictures")
+	p.Hint(!takes, "take one of %s", strings.Join(slices.Concat(natives[:2], chats[:3]), ", "))
+	return p
 }
 
 // raw reports whether a backend gets a text beside pictures as it is.
-func (s *Source) raw(backend string) bool {
-	if s.Form == January {
-		return slices.Contains(rawBefore, backend)
+func (c *Carrier) raw(s *source) bool {
+	backends := chats
+	if s.january {
+		backends = rawBefore
 	}
-	return slices.Contains(chats, backend)
+	return slices.Contains(backends, cmp.Or(c.Backend, s.Ask.Protocol))
 }
 
 // put gives a request that has pictures its text, and counts that.
-func (s *Source) put(ctx context.Context, r *workload.Request, text, backend string) error {
+func (c *Carrier) put(ctx context.Context, s *source, r *workload.Request, text string) (err error) {
 	r.Text = text
-	if !s.raw(backend) {
+	if !c.raw(s) {
 		r.Text = s.besidePictures(text, len(r.Media))
 	}
-	if s.Tokenizer == nil {
+	if s.Tokens == nil {
 		return nil
 	}
 	plain, err := s.render(userMessage(text))
 	if err != nil {
 		plain = text
 	}
-	ids, err := s.Tokenizer.Encode(ctx, plain, true)
-	r.PromptTokens = len(ids)
+	r.PromptTokens, err = s.tokens(ctx, plain)
 	return err
 }
 
 // besidePictures is the text of a prompt with n pictures, each in its place as the chat
 // template has it, or one <image> ahead of it all where the template does not know
 // pictures.
-func (s *Source) besidePictures(text string, n int) string {
+func (s *source) besidePictures(text string, n int) string {
 	type item struct {
 		Type  string         `json:"type"`
 		Image map[string]any `json:"image,omitempty"`
@@ -157,10 +166,10 @@ func (s *Source) besidePictures(text string, n int) string {
 }
 
 // pictureNotes tell what is not known of prompts with pictures.
-func (s *Source) pictureNotes(backend string) []string {
-	notes := []string{"prompt lengths are of the text alone: how many tokens a picture is only the model's processor knows, and the server's usage tells"}
-	if !s.raw(backend) && s.Vocabulary.Template == nil {
-		notes = append(notes, "there is no chat template to put the pictures in their places: prompts begin with <image>, as the tool's do then")
+func (c *Carrier) pictureNotes(s *source) []plan.Message {
+	notes := []plan.Message{plan.Say(textAlone)}
+	if !c.raw(s) && s.Vocab.Template == nil {
+		notes = append(notes, plan.Say(picturesFirst))
 	}
 	return notes
 }

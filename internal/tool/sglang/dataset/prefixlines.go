@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // What the tool prints of shared prefixes. It keeps what it made in a file, for the
@@ -12,12 +13,12 @@ import (
 // opening is printed before anything is drawn.
 func (p *prefixes) opening() []string {
 	var lines []string
-	ratio := pythonFloat(p.Ratio)
-	if p.s.Form == Main && (p.Ratio != 1 || p.RoutingKey || p.Turns > 1) {
-		lines = append(lines, "", fmt.Sprintf("Cache bypassed (range_ratio=%s, send_routing_key=%s, num_turns=%d)", ratio, pythonBool(p.RoutingKey), p.Turns))
+	ratio := python.Float(p.Ratio)
+	if !p.s.january && (p.Ratio != 1 || p.RoutingKey != "" || p.Turns > 1) {
+		lines = append(lines, "", fmt.Sprintf("Cache bypassed (range_ratio=%s, send_routing_key=%s, num_turns=%d)", ratio, python.Bool(p.RoutingKey != ""), p.Turns))
 	}
 	settings := fmt.Sprintf("num_groups=%d, %d, system_prompt_len=%d, question_len=%d, output_len=%d, range_ratio=%s", p.Groups, p.PerGroup, p.System, p.Question, p.Output, ratio)
-	if p.s.Form == Main {
+	if !p.s.january {
 		settings += fmt.Sprintf(", num_turns=%d, group_distribution='%s', zipf_alpha=%s", p.Turns, p.distribution(), p.alpha())
 	}
 	return append(lines, "", "Generating new input data... ("+settings+")")
@@ -34,14 +35,7 @@ func (p *prefixes) alpha() string {
 	if p.Zipf == nil {
 		return "None"
 	}
-	return pythonFloat(*p.Zipf)
-}
-
-func pythonBool(b bool) string {
-	if b {
-		return "True"
-	}
-	return "False"
+	return python.Float(*p.Zipf)
 }
 
 // statistics is printed of what was drawn.
@@ -51,7 +45,7 @@ func (p *prefixes) statistics(talks [][]workload.Request) []string {
 		fmt.Sprintf("Number of groups: %d", p.Groups),
 		fmt.Sprintf("Prompts per group: %d", p.PerGroup),
 	}
-	if p.s.Form == Main {
+	if !p.s.january {
 		lines = append(lines, fmt.Sprintf("Number of turns: %d", p.Turns), "Group distribution: "+p.distribution())
 		if p.Zipf != nil {
 			lines = append(lines, "Zipf alpha: "+p.alpha())

@@ -4,84 +4,110 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Random is the datasets random and random-ids: prompts of drawn lengths, made of
-// ShareGPT's first turns, repeated or cut, or of runs of consecutive ids.
+// A Random is the datasets random and random-ids: prompts of drawn lengths, made of
+// ShareGPT's first turns, repeated or cut, or of runs of consecutive ids. Without
+// ShareGPT's file prompts are made as for random-ids, of the same lengths, and a note
+// says so.
 type Random struct {
-	Requests int     // --num-prompts
-	Input    int     // --random-input-len
-	Output   int     // --random-output-len
-	Ratio    float64 // --random-range-ratio: lengths are uniform in [L·ratio, L]
-	IDs      bool    // random-ids
-	AsIDs    bool    // --tokenize-prompt: send token ids
-	// File is ShareGPT's, for random. Without one prompts are made as for random-ids,
-	// of the same lengths, and a note says so.
-	File *File
+	Common
+	data
+	Lengths
+	AsIDs bool `json:"as_ids,omitempty"` // prompts are sent as token ids
+
+	ids   bool // random-ids
+	turns []talk
 }
 
-// Validate reports everything wrong with r at once.
-func (r Random) Validate() error {
-	return errors.Join(
-		atLeast("--num-prompts", r.Requests, 1),
-		atLeast("--random-input-len", r.Input, 0),
-		atLeast("--random-output-len", r.Output, 0),
-		checkRatio("--random-range-ratio", r.Ratio),
-	)
+const shareGPT = "ShareGPT_V3_unfiltered_cleaned_split.json"
+
+// keptShareGPT is where the tool has ShareGPT's conversations.
+func keptShareGPT(lack string) keep {
+	return keep{shareGPT, "anon8231489123/ShareGPT_Vicuna_unfiltered", shareGPT, lack}
+}
+
+// Check reports what is wrong.
+func (d *Random) Check(*workload.Source) plan.Problems {
+	return append(d.Common.check(), d.Lengths.check()...)
+}
+
+// Read reads the conversations that prompts are made of.
+func (d *Random) Read(ctx context.Context, s *workload.Source) error {
+	if d.ids {
+		return nil
+	}
+	return d.read(ctx, s, keptShareGPT(""), func(f *file) (err error) {
+		d.turns, err = readShareGPT(f, false)
+		return err
+	})
+}
+
+// Describe says what is sent.
+func (d *Random) Describe() plan.Message {
+	kind := "random"
+	if d.ids {
+		kind = "random-ids"
+	}
+	return workload.Describe(kind, d.said())
 }
 
 // Build draws the lengths, then the prompts.
-func (r Random) Build(ctx context.Context, s *Source) (Built, error) {
-	if err := r.Validate(); err != nil {
-		return Built{}, err
+func (d *Random) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	if err := from.NeedText(false); err != nil {
+		return w, err
 	}
-	inputs := s.lengths(r.Input, r.Ratio, r.Requests)
-	outputs := s.lengths(r.Output, r.Ratio, r.Requests)
-	asIDs := r.AsIDs || s.Tokenizer == nil
-	if s.Form == Main && !asIDs { // the server adds its special tokens to a text
+	s := d.source(from)
+	n := wanted(from)
+	inputs := s.lengths(d.Input, d.Ratio, n)
+	outputs := s.lengths(d.Output, d.Ratio, n)
+	asIDs := d.AsIDs || s.Tokens == nil
+	if !s.january && !asIDs { // the server adds its special tokens to a text
 		for i, n := range inputs {
-			inputs[i] = max(1, n-s.Vocabulary.Around)
+			inputs[i] = max(1, n-s.Vocab.Around)
 		}
 	}
-	prompts, notes, err := r.prompts(ctx, s, inputs)
+	prompts, notes, err := d.prompts(ctx, s, inputs)
 	if err != nil {
-		return Built{}, err
+		return w, err
 	}
-	b := Built{Lines: totals(sum(inputs), sum(outputs))}
-	b.Notes = notes
-	b.Requests = make([]workload.Request, len(prompts))
+	w.Lines, w.Notes = totals(sum(inputs), sum(outputs)), notes
+	w.Requests = make([]workload.Request, len(prompts))
 	for i := range prompts {
-		b.Requests[i] = workload.Request{PromptTokens: inputs[i], OutputTokens: outputs[i]}
+		w.Requests[i] = workload.Request{PromptTokens: inputs[i], OutputTokens: outputs[i]}
 	}
-	return b, s.send(ctx, b.Requests, prompts, asIDs)
+	err = s.send(ctx, w.Requests, prompts, asIDs)
+	return s.finished(w), err
 }
 
 // A passage is the ids of a prompt, made when they are wanted.
 type passage func() []int32
 
 // prompts are the ids of the prompts, of the lengths given, and what there is to note.
-func (r Random) prompts(ctx context.Context, s *Source, lengths []int) ([]passage, []string, error) {
+func (d *Random) prompts(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
 	switch {
-	case r.IDs:
-		prompts, err := s.runs(s.Numpy.Randint, lengths)
+	case d.ids:
+		prompts, err := s.runs(s.numpy.Randint, lengths)
 		return prompts, nil, err
-	case r.File != nil && s.Tokenizer != nil:
-		return r.fromShareGPT(ctx, s, lengths)
+	case d.turns != nil && s.Tokens != nil:
+		return d.fromShareGPT(ctx, s, lengths)
 	}
-	aside := *s.Numpy // what is drawn after stays as it is with ShareGPT
+	aside := *s.numpy // what is drawn after stays as it is with ShareGPT
 	prompts, err := s.runs(aside.Randint, lengths)
-	note := "there is no ShareGPT file: the lengths of prompts and answers are the seed's, the words are not ShareGPT's but runs of ids of the vocabulary; --dataset-path names the file"
-	if r.File != nil {
-		note = "ShareGPT's words need a tokenizer, and there is none: the lengths are the seed's, the prompts are runs of ids of the vocabulary"
+	note := noShareGPT
+	if d.turns != nil {
+		note = unreadShareGPT
 	}
-	return prompts, []string{note}, err
+	return prompts, []plan.Message{plan.Say(note)}, err
 }
 
 // runs are prompts of consecutive ids, from a drawn start each.
-func (s *Source) runs(randint func(lo, hi int64) int64, lengths []int) ([]passage, error) {
-	size := int64(s.Vocabulary.Size)
+func (s *source) runs(randint func(lo, hi int64) int64, lengths []int) ([]passage, error) {
+	size := int64(s.Vocab.Size)
 	if size < 1 {
 		return nil, errNoVocabulary
 	}
@@ -100,19 +126,16 @@ func (s *Source) runs(randint func(lo, hi int64) int64, lengths []int) ([]passag
 }
 
 // fromShareGPT are first turns of the file, in random order, brought to their lengths.
-func (r Random) fromShareGPT(ctx context.Context, s *Source, lengths []int) ([]passage, []string, error) {
-	talks, err := readShareGPT(r.File, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.Python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+func (d *Random) fromShareGPT(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
+	talks := slices.Clone(d.turns)
+	s.python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
 	var prompts []passage
 	for len(talks) > 0 && len(prompts) < len(lengths) {
 		batch := talks[:min(len(talks), batchSize)]
 		talks = talks[len(batch):]
 		ids := make([][]int32, len(batch))
 		err := workload.Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
-			ids[i], err = s.Tokenizer.Encode(ctx, batch[i].prompt, true)
+			ids[i], err = s.Tokens.Encode(ctx, batch[i].prompt, true)
 			return err
 		})
 		if err != nil {
@@ -124,13 +147,10 @@ func (r Random) fromShareGPT(ctx context.Context, s *Source, lengths []int) ([]p
 			}
 		}
 	}
-	switch {
-	case len(prompts) == 0:
-		return nil, nil, r.File.in(errors.New("no prompt in it has any tokens"))
-	case len(prompts) < len(lengths):
-		return prompts, []string{fmt.Sprintf("%s gives %d prompts of the %d asked for", r.File.Name, len(prompts), len(lengths))}, nil
+	if len(prompts) == 0 {
+		return nil, nil, d.blame(errors.New("no prompt in it has any tokens"))
 	}
-	return prompts, nil, nil
+	return prompts, short(len(prompts), len(lengths)), nil
 }
 
 // repeated is a passage of n ids: turn, cut or over and over.
@@ -145,12 +165,12 @@ func repeated(turn []int32, n int) passage {
 }
 
 // send puts prompts into requests, as ids or as the text that they decode to.
-func (s *Source) send(ctx context.Context, requests []workload.Request, prompts []passage, asIDs bool) error {
+func (s *source) send(ctx context.Context, requests []workload.Request, prompts []passage, asIDs bool) error {
 	return workload.Each(ctx, len(requests), func(ctx context.Context, i int) (err error) {
 		ids := prompts[i]()
 		if asIDs {
 			requests[i].Tokens = ids
-		} else if requests[i].Text, err = s.Tokenizer.Decode(ctx, ids); err != nil {
+		} else if requests[i].Text, err = s.Tokens.Decode(ctx, ids); err != nil {
 			return fmt.Errorf("make a prompt of %d ids: %w", len(ids), err)
 		}
 		return s.Spool.Keep(&requests[i])

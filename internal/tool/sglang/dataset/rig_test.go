@@ -3,9 +3,11 @@ package dataset
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/pitot-bench/pitot/internal/load/tokenizer"
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -91,24 +93,35 @@ func content(raw json.RawMessage) (text string) {
 	return text
 }
 
-// open is a file of testdata.
-func open(t testing.TB, name string) *File {
-	t.Helper()
-	f, err := os.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
+// A files is what a test has, by name.
+type files map[string]string
+
+// from is what datasets find: files, and below them those of testdata.
+func (f files) from() workload.Files {
+	return workload.Files{
+		Open: func(name string) (workload.Reader, error) {
+			content, ok := f[name]
+			if !ok {
+				return os.Open("testdata/" + name)
+			}
+			file, err := fstest.MapFS{"f": {Data: []byte(content)}}.Open("f")
+			return file.(workload.Reader), err
+		},
+		Folder: func(string) fs.FS { return nil },
+		Temp:   "none",
 	}
-	t.Cleanup(func() { _ = f.Close() })
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &File{Name: name, Content: f, Size: info.Size()}
 }
 
-// text is a file of that content.
-func textFile(name, content string) *File {
-	return &File{Name: name, Content: strings.NewReader(content), Size: int64(len(content))}
+// build makes the workload of a dataset, and holds that its settings and files are good.
+func build(t testing.TB, d workload.Dataset, s *workload.Source) (workload.Workload, error) {
+	t.Helper()
+	if err := d.Check(s).Err(); err != nil {
+		return workload.Workload{}, err
+	}
+	if err := d.Read(t.Context(), s); err != nil {
+		return workload.Workload{}, err
+	}
+	return d.Build(t.Context(), s)
 }
 
 // An args is the flags of a golden case, by their names, over the defaults of
@@ -153,52 +166,48 @@ func (a args) is(name string) bool {
 	return v
 }
 
-func (a args) file() *File {
-	name := a.text("dataset_path", "")
-	if name == "" {
-		return nil
-	}
-	return open(a.t, name)
-}
+func (a args) data() data { return data{Data: a.text("dataset_path", "")} }
 
 // dataset is the settings of a case.
-func (c goldenCase) dataset(t *testing.T) Dataset {
+func (c goldenCase) dataset(t *testing.T) workload.Dataset {
 	t.Helper()
 	a := args{t, c.Args}
-	requests, output := a.int("num_prompts", 12), a.optional("sharegpt_output_len")
-	input, answer, ratio := a.int("random_input_len", 200), a.int("random_output_len", 50), a.float("random_range_ratio", 0)
+	output := a.optional("sharegpt_output_len")
+	common := Common{map[string]string{"january": January}[c.Form]}
+	drawn := Lengths{a.int("random_input_len", 200), a.int("random_output_len", 50), a.float("random_range_ratio", 0)}
 	switch name := a.text("dataset_name", ""); name {
 	case "random", "random-ids":
-		return Random{Requests: requests, Input: input, Output: answer, Ratio: ratio, IDs: name == "random-ids", AsIDs: a.is("tokenize_prompt"), File: a.file()}
+		return &Random{Common: common, data: a.data(), Lengths: drawn, ids: name == "random-ids", AsIDs: a.is("tokenize_prompt")}
 	case "sharegpt", "custom":
-		talks := Talks{File: a.file(), Requests: requests, Output: output, Context: a.optional("sharegpt_context_len"), Suffix: a.text("prompt_suffix", ""), ChatTemplate: a.is("apply_chat_template")}
-		if name == "custom" {
-			return Custom{talks}
+		return &Talks{
+			Common: common, data: a.data(), Output: output, Context: a.optional("sharegpt_context_len"), Suffix: a.text("prompt_suffix", ""),
+			ChatTemplate: a.is("apply_chat_template"), lines: name == "custom",
 		}
-		return ShareGPT{talks}
 	case "openai":
-		return OpenAI{File: a.file(), Requests: requests, Output: output}
+		return &OpenAI{Common: common, data: a.data(), Output: output}
 	case "longbench_v2":
-		return LongBench{File: a.file(), Requests: requests, Output: output, Context: a.optional("sharegpt_context_len")}
+		return &LongBench{Common: common, data: a.data(), Output: output, Context: a.optional("sharegpt_context_len")}
 	case "speed-bench":
-		return SpeedBench{File: a.file(), Requests: requests, Category: a.text("speed_bench_category", ""), Output: a.int("speed_bench_output_len", 512)}
+		return &SpeedBench{Common: common, data: a.data(), Category: a.text("speed_bench_category", ""), Output: a.int("speed_bench_output_len", 512)}
 	case "agentic-trace":
-		return Agentic{File: a.file(), Requests: requests, Output: output, Offset: a.int("dataset_offset", 0), MaxTurns: a.optional("agentic_max_turns")}
+		return &Agentic{Common: common, data: a.data(), Output: output, Offset: a.int("dataset_offset", 0), MaxTurns: a.optional("agentic_max_turns")}
 	case "mooncake":
-		return Mooncake{File: a.file(), Requests: requests, Rounds: a.int("mooncake_num_rounds", 1), Slowdown: a.float("mooncake_slowdown_factor", 1)}
+		return &Mooncake{Common: common, data: a.data(), Rounds: a.int("mooncake_num_rounds", 1), Slowdown: a.float("mooncake_slowdown_factor", 1)}
 	case "mmmu":
-		return MMMU{Files: []*File{open(t, "mmmu.parquet")}, Requests: requests, Output: answer, Backend: a.text("backend", "sglang")}
+		return &MMMU{Common: common, data: data{Data: "mmmu.parquet"}, Output: drawn.Output, Carrier: Carrier{a.text("backend", "sglang")}}
 	case "image":
-		pad := int32(17)
-		return Image{
-			Requests: requests, Count: a.int("image_count", 1), RandomCount: a.is("random_image_count"), Input: input, Output: answer, Ratio: ratio,
-			Content: a.text("image_content", "random"), Format: "png", Resolution: a.text("image_resolution", "5x7"), Backend: a.text("backend", "sglang"), Pad: &pad,
+		pad := 17
+		return &Image{
+			Common: common, Count: a.int("image_count", 1), RandomCount: a.is("random_image_count"), Lengths: drawn,
+			Content: a.text("image_content", "random"), Format: "png", Resolution: a.text("image_resolution", "5x7"), Carrier: Carrier{a.text("backend", "sglang")}, Pad: &pad,
 		}
 	case "generated-shared-prefix":
-		d := SharedPrefix{
-			Groups: 4, PerGroup: 3, System: 40, Question: 15, Output: 9, Ratio: a.float("gsp_range_ratio", 1), Turns: a.int("gsp_num_turns", 1),
-			Ordered: a.is("gsp_ordered"), Fast: a.is("gsp_fast_prepare"), AsIDs: a.is("tokenize_prompt"), RoutingKey: a.is("gsp_send_routing_key"),
-			Run: "0a1b2c3d", Start: "20260102030405",
+		d := &SharedPrefix{
+			Common: common, Groups: 4, PerGroup: 3, System: 40, Question: 15, Output: 9, Ratio: a.float("gsp_range_ratio", 1), Turns: a.int("gsp_num_turns", 1),
+			Ordered: a.is("gsp_ordered"), Fast: a.is("gsp_fast_prepare"), AsIDs: a.is("tokenize_prompt"),
+		}
+		if a.is("gsp_send_routing_key") {
+			d.RoutingKey = "0a1b2c3d_20260102030405"
 		}
 		if alpha := a.float("gsp_zipf_alpha", 0); alpha != 0 {
 			d.Zipf = &alpha

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,55 +11,66 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// SharedPrefix is the dataset generated-shared-prefix: groups of prompts that begin
+// A SharedPrefix is the dataset generated-shared-prefix: groups of prompts that begin
 // with the same system prompt, both of random ids.
 type SharedPrefix struct {
-	Groups     int      // --gsp-num-groups
-	PerGroup   int      // --gsp-prompts-per-group
-	System     int      // --gsp-system-prompt-len
-	Question   int      // --gsp-question-len
-	Output     int      // --gsp-output-len
-	Ratio      float64  // --gsp-range-ratio
-	Turns      int      // --gsp-num-turns
-	Ordered    bool     // --gsp-ordered
-	Fast       bool     // --gsp-fast-prepare: prompts are not counted
-	Zipf       *float64 // --gsp-zipf-alpha, with --gsp-group-distribution zipf; nil = uniform
-	AsIDs      bool     // --tokenize-prompt
-	RoutingKey bool     // --gsp-send-routing-key
-	// Run and Start begin a routing key: 8 hex digits, and the local time as
-	// YYYYmmddHHMMSS.
-	Run, Start string
+	Common
+	Groups   int      `json:"groups"`
+	PerGroup int      `json:"prompts_per_group"`
+	System   int      `json:"system_prompt_len"`
+	Question int      `json:"question_len"`
+	Output   int      `json:"output_len"`
+	Ratio    float64  `json:"range_ratio"` // lengths are uniform in [L·ratio, L]
+	Turns    int      `json:"turns"`
+	Ordered  bool     `json:"ordered,omitempty"`    // groups are not mixed
+	Fast     bool     `json:"uncounted,omitempty"`  // prompts are not counted
+	Zipf     *float64 `json:"zipf_alpha,omitempty"` // groups are drawn by Zipf's law
+	AsIDs    bool     `json:"as_ids,omitempty"`     // prompts are sent as token ids
+	// RoutingKey begins the routing key of a request, its group follows; empty: there is
+	// none.
+	RoutingKey string `json:"routing_key,omitempty"`
+}
+
+// DefaultSharedPrefix has the tool's defaults.
+func DefaultSharedPrefix() SharedPrefix {
+	return SharedPrefix{Groups: 64, PerGroup: 16, System: 2048, Question: 128, Output: 256, Ratio: 1, Turns: 1}
 }
 
 // routingHeader is where SGLang's router looks for the key of a request.
 const routingHeader = "X-SMG-Routing-Key"
 
-// Validate reports everything wrong with d at once.
-func (d SharedPrefix) Validate() error {
-	errs := []error{
-		atLeast("--gsp-num-groups", d.Groups, 1),
-		atLeast("--gsp-prompts-per-group", d.PerGroup, 1),
-		atLeast("--gsp-system-prompt-len", d.System, 0),
-		atLeast("--gsp-question-len", d.Question, 0),
-		atLeast("--gsp-output-len", d.Output, 0),
-		checkRatio("--gsp-range-ratio", d.Ratio),
-		atLeast("--gsp-num-turns", d.Turns, 1),
+// Check reports what is wrong.
+func (d *SharedPrefix) Check(*workload.Source) plan.Problems {
+	p := d.check()
+	p.If(d.Groups < 1, "groups", d.Groups, "must be at least 1")
+	p.If(d.PerGroup < 1, "prompts_per_group", d.PerGroup, "must be at least 1")
+	p.If(d.System < 0, "system_prompt_len", d.System, "must be at least 0")
+	p.If(d.Question < 0, "question_len", d.Question, "must be at least 0")
+	p.If(d.Output < 0, "output_len", d.Output, "must be at least 0")
+	p.Share("range_ratio", d.Ratio)
+	p.If(d.Turns < 1, "turns", d.Turns, "must be at least 1")
+	if d.Zipf != nil {
+		p.If(math.IsInf(*d.Zipf, 0) || !(*d.Zipf > 0), "zipf_alpha", *d.Zipf, "must be finite and above 0")
 	}
-	if d.Zipf != nil && (math.IsInf(*d.Zipf, 0) || !(*d.Zipf > 0)) {
-		errs = append(errs, fmt.Errorf("--gsp-zipf-alpha %v: must be finite and above 0", *d.Zipf))
-	}
-	if d.AsIDs && d.Turns > 1 {
-		errs = append(errs, fmt.Errorf("--tokenize-prompt sends token ids, and turns are texts: it takes --gsp-num-turns 1, not %d", d.Turns))
-	}
-	return errors.Join(errs...)
+	p.If(d.AsIDs && d.Turns > 1, "turns", d.Turns, "turns are texts, and token ids are to be sent")
+	return p
+}
+
+// Read reads nothing.
+func (*SharedPrefix) Read(context.Context, *workload.Source) error { return nil }
+
+// Describe says what is sent.
+func (d *SharedPrefix) Describe() plan.Message {
+	return workload.Describe("generated-shared-prefix", plan.Say(loadGroups, "groups", d.Groups, "prompts", d.PerGroup, "prefix", d.System, "suffix", d.Question, "output", d.Output))
 }
 
 // prefixes is a SharedPrefix in the making.
 type prefixes struct {
-	SharedPrefix
-	s         *Source
+	*SharedPrefix
+	s         *source
 	asIDs     bool
 	all       []int32 // what ids are drawn from
 	systems   []part
@@ -77,33 +87,33 @@ type part struct {
 }
 
 // Build draws lengths and system prompts, then question by question the requests.
-func (d SharedPrefix) Build(ctx context.Context, s *Source) (Built, error) {
-	if err := d.Validate(); err != nil {
-		return Built{}, err
-	}
+func (d *SharedPrefix) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	s := d.source(from)
 	if d.Turns > 1 {
-		if err := s.needTokenizer("the turns of a conversation are texts"); err != nil {
-			return Built{}, err
-		}
+		err = s.needText("the turns of a conversation are texts")
+	} else {
+		err = s.NeedText(false)
 	}
-	p := &prefixes{SharedPrefix: d, s: s, asIDs: d.AsIDs || s.Tokenizer == nil}
+	if err != nil {
+		return w, err
+	}
+	p := &prefixes{SharedPrefix: d, s: s, asIDs: d.AsIDs || s.Tokens == nil}
 	if err := p.begin(ctx); err != nil {
-		return Built{}, err
+		return w, err
 	}
 	talks, err := p.talks(ctx)
 	if err != nil {
-		return Built{}, err
+		return w, err
 	}
-	b := Built{Turns: d.Turns > 1, Lines: append(p.opening(), p.statistics(talks)...)}
+	w.Turns, w.Lines = d.Turns > 1, append(p.opening(), p.statistics(talks)...)
 	if !d.Ordered {
-		s.Python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
+		s.python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
 	}
-	b.Requests = chained(talks)
-	b.Notes = s.drawNotes()
+	w.Requests, w.Notes = chained(talks), s.drawNotes()
 	if p.asIDs && !d.AsIDs {
-		b.Notes = append(b.Notes, "prompts are token ids: there is no tokenizer to make text of them")
+		w.Notes = append(w.Notes, plan.Say(idsForText))
 	}
-	return b, nil
+	return s.finished(w), nil
 }
 
 // begin draws lengths and system prompts.
@@ -129,12 +139,12 @@ func (p *prefixes) spell(ctx context.Context, part *part) (err error) {
 	if p.asIDs {
 		return nil
 	}
-	part.text, err = p.s.Tokenizer.Decode(ctx, part.ids)
+	part.text, err = p.s.Tokens.Decode(ctx, part.ids)
 	part.ids = nil
 	if err != nil || p.Fast {
 		return err
 	}
-	ids, err := p.s.Tokenizer.Encode(ctx, part.text, true)
+	ids, err := p.s.Tokens.Encode(ctx, part.text, true)
 	part.count = len(ids)
 	return err
 }
@@ -147,7 +157,7 @@ func (p *prefixes) groups() []int {
 		groups[i] = i / p.PerGroup
 	}
 	if p.Zipf != nil {
-		rng := pyrand.NewGenerator(uint64(p.s.Seed))
+		rng := pyrand.NewGenerator(p.s.Seed)
 		ranks := pyrand.NewWeights(pyrand.Zipf(p.Groups, *p.Zipf))
 		for i := range groups {
 			groups[i] = ranks.Index(rng.Float64())
@@ -206,8 +216,8 @@ func (p *prefixes) turns(ctx context.Context, i, group int, questions []part) ([
 			turns[t].Messages, turns[t].Text = userMessage(turns[t].Text), ""
 		}
 		turns[t].OutputTokens = p.outputs[i]
-		if p.RoutingKey {
-			turns[t].Header = map[string]string{routingHeader: fmt.Sprintf("%s_%s_%d", p.Run, p.Start, group)}
+		if p.RoutingKey != "" {
+			turns[t].Header = map[string]string{routingHeader: fmt.Sprintf("%s_%d", p.RoutingKey, group)}
 		}
 		if err := p.s.Spool.Keep(&turns[t]); err != nil {
 			return nil, err
@@ -226,7 +236,7 @@ func (p *prefixes) first(ctx context.Context, system, question part) (workload.R
 	if p.Fast {
 		return r, nil
 	}
-	ids, err := p.s.Tokenizer.Encode(ctx, r.Text, true)
+	ids, err := p.s.Tokens.Encode(ctx, r.Text, true)
 	r.PromptTokens = len(ids)
 	return r, err
 }

@@ -7,65 +7,66 @@ import (
 	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// SpeedBench is the dataset speed-bench: the first turn of each line, sampled.
+// A SpeedBench is the dataset speed-bench: the first turn of each line, sampled.
 type SpeedBench struct {
-	File     *File  // --dataset-path
-	Requests int    // --num-prompts
-	Category string // --speed-bench-category, empty = all
-	Output   int    // --speed-bench-output-len
+	Common
+	data
+	Category string `json:"category,omitempty"` // empty: all
+	Output   int    `json:"output_len"`
+
+	prompts []string
 }
 
-// Validate reports everything wrong with d at once.
-func (d SpeedBench) Validate() error {
-	return errors.Join(
-		atLeast("--num-prompts", d.Requests, 1),
-		atLeast("--speed-bench-output-len", d.Output, 0),
-	)
+// Check reports what is wrong.
+func (d *SpeedBench) Check(*workload.Source) plan.Problems {
+	p := d.check()
+	p.If(d.Output < 0, "output_len", d.Output, "must be at least 0")
+	return p
 }
 
-// Build samples lines and puts each into the chat template.
-func (d SpeedBench) Build(ctx context.Context, s *Source) (Built, error) {
-	if err := d.Validate(); err != nil {
-		return Built{}, err
-	}
-	if d.File == nil {
-		return Built{}, errNoFile("speed-bench", `of JSON Lines with "category" and "turns"`)
-	}
-	prompts, err := d.read()
-	if err != nil {
-		return Built{}, err
-	}
-	var b Built
-	b.Notes = d.notes(s, len(prompts))
-	b.Requests = make([]workload.Request, d.Requests)
-	picks := d.pick(s, len(prompts))
-	return b, workload.Each(ctx, len(picks), func(ctx context.Context, i int) (err error) {
-		if b.Requests[i], err = s.inTemplate(ctx, prompts[picks[i]]); err != nil {
-			return err
-		}
-		b.Requests[i].OutputTokens = d.Output
-		return s.Spool.Keep(&b.Requests[i])
+// Read reads the lines.
+func (d *SpeedBench) Read(ctx context.Context, s *workload.Source) error {
+	return d.read(ctx, s, keep{lack: `name one of JSON Lines with "category" and "turns"`}, func(f *file) (err error) {
+		d.prompts, err = d.lines(f)
+		return err
 	})
 }
 
-func (d SpeedBench) notes(s *Source, have int) (notes []string) {
-	if have < d.Requests {
-		notes = append(notes, fmt.Sprintf("%s gives %d prompts; they are repeated to make the %d asked for", d.File.Name, have, d.Requests))
+// Build samples prompts and puts each into the chat template.
+func (d *SpeedBench) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+	s, n := d.source(from), wanted(from)
+	w.Notes = s.speedNotes(len(d.prompts), n)
+	w.Requests = make([]workload.Request, n)
+	picks := s.pick(len(d.prompts), n)
+	err = workload.Each(ctx, len(picks), func(ctx context.Context, i int) (err error) {
+		if w.Requests[i], err = s.inTemplate(ctx, d.prompts[picks[i]]); err != nil {
+			return err
+		}
+		w.Requests[i].OutputTokens = d.Output
+		return s.Spool.Keep(&w.Requests[i])
+	})
+	return s.finished(w), err
+}
+
+func (s *source) speedNotes(have, asked int) (notes []plan.Message) {
+	if have < asked {
+		notes = append(notes, plan.Say(repeatedPrompts, "have", have, "asked", asked))
 	}
-	switch {
-	case s.Tokenizer == nil:
-		notes = append(notes, "prompts are sent without a chat template, and their lengths are not known before the server tells them: there is no tokenizer")
-	case s.Vocabulary.Template == nil:
-		notes = append(notes, "prompts are sent without a chat template, as the tool does where the tokenizer has none")
+	if s.Vocab.Template == nil {
+		notes = append(notes, plan.Say(noTemplate))
+	}
+	if s.Tokens == nil {
+		notes = append(notes, plan.Say(uncounted))
 	}
 	return notes
 }
 
-func (d SpeedBench) read() (prompts []string, err error) {
+func (d *SpeedBench) lines(f *file) (prompts []string, err error) {
 	n := 0
-	err = d.File.lines(func(line []byte) (bool, error) {
+	err = f.lines(func(line []byte) (bool, error) {
 		n++
 		var row struct {
 			Category *string           `json:"category"`
@@ -88,43 +89,42 @@ func (d SpeedBench) read() (prompts []string, err error) {
 	case err != nil || len(prompts) > 0:
 		return prompts, err
 	case d.Category != "":
-		return nil, d.File.in(fmt.Errorf("none of %d lines has turns and --speed-bench-category %s", n, d.Category))
+		return nil, plan.Problems{{Path: "category", Value: d.Category, Why: fmt.Sprintf("none of %d lines of %s has that and turns", n, f.name)}}
 	}
-	return nil, d.File.in(fmt.Errorf("none of %d lines has turns", n))
+	return nil, fmt.Errorf("none of %d lines has turns", n)
 }
 
 // pick chooses without replacement, or if more are wanted than there are, shuffles as
 // many rounds as it takes.
-func (d SpeedBench) pick(s *Source, have int) []int {
-	if d.Requests <= have {
-		return s.Python.Sample(have, d.Requests)
+func (s *source) pick(have, n int) []int {
+	if n <= have {
+		return s.python.Sample(have, n)
 	}
-	picks := make([]int, d.Requests)
+	picks := make([]int, n)
 	for i := range picks {
 		picks[i] = i % have
 	}
-	s.Python.Shuffle(len(picks), func(i, j int) { picks[i], picks[j] = picks[j], picks[i] })
+	s.python.Shuffle(len(picks), func(i, j int) { picks[i], picks[j] = picks[j], picks[i] })
 	return picks
 }
 
 // inTemplate is a prompt as the ids of its chat decode, or as it is where there is no
 // template for it.
-func (s *Source) inTemplate(ctx context.Context, prompt string) (workload.Request, error) {
-	r := workload.Request{Text: prompt}
-	if s.Tokenizer == nil {
+func (s *source) inTemplate(ctx context.Context, prompt string) (r workload.Request, err error) {
+	r.Text = prompt
+	if s.Tokens == nil {
 		return r, nil
 	}
 	text, err := s.render(userMessage(prompt))
 	if err != nil {
-		ids, err := s.Tokenizer.Encode(ctx, prompt, true)
-		r.PromptTokens = len(ids)
+		r.PromptTokens, err = s.tokens(ctx, prompt)
 		return r, err
 	}
-	ids, err := s.Tokenizer.Encode(ctx, text, false)
+	ids, err := s.Tokens.Encode(ctx, text, false)
 	if err != nil {
 		return r, err
 	}
 	r.PromptTokens = len(ids)
-	r.Text, err = s.Tokenizer.Decode(ctx, ids)
+	r.Text, err = s.Tokens.Decode(ctx, ids)
 	return r, err
 }

@@ -81,23 +81,23 @@ func text(key string, v gjson.Result) (string, error) {
 
 // readShareGPT reads a JSON list of conversations, entry by entry, and keeps those of
 // two turns or more, with their answers if they are wanted.
-func readShareGPT(f *File, answers bool) ([]talk, error) {
-	dec := json.NewDecoder(f.Content)
+func readShareGPT(f *file, answers bool) ([]talk, error) {
+	dec := json.NewDecoder(f)
 	if token, err := dec.Token(); errors.Is(err, io.EOF) {
-		return nil, f.in(errors.New("the file is empty"))
+		return nil, errors.New("the file is empty")
 	} else if err != nil || token != json.Delim('[') {
-		return nil, f.in(cmp.Or(err, errors.New("not a JSON list of conversations")))
+		return nil, cmp.Or(err, errors.New("not a JSON list of conversations"))
 	}
 	var talks []talk
 	n := 0
 	for ; dec.More(); n++ {
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
-			return nil, f.in(fmt.Errorf("conversation %d, at byte %d: %w", n+1, dec.InputOffset(), err))
+			return nil, fmt.Errorf("conversation %d, at byte %d: %w", n+1, dec.InputOffset(), err)
 		}
 		t, err := readEntry(raw, value)
 		if err != nil {
-			return nil, f.in(fmt.Errorf("conversation %d, at byte %d: %w", n+1, dec.InputOffset(), err))
+			return nil, fmt.Errorf("conversation %d, at byte %d: %w", n+1, dec.InputOffset(), err)
 		}
 		if t != nil && !answers {
 			t.answer = ""
@@ -107,16 +107,16 @@ func readShareGPT(f *File, answers bool) ([]talk, error) {
 		}
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, f.in(fmt.Errorf("after conversation %d: %w", n, err))
+		return nil, fmt.Errorf("after conversation %d: %w", n, err)
 	}
 	if len(talks) == 0 {
-		return nil, f.in(fmt.Errorf("no conversation of two turns among %d", n))
+		return nil, fmt.Errorf("no conversation of two turns among %d", n)
 	}
 	return slices.Clip(talks), nil
 }
 
 // readCustom reads conversations as JSON Lines.
-func readCustom(f *File) (talks []talk, bad badLines, err error) {
+func readCustom(f *file) (talks []talk, bad badLines, err error) {
 	n := 0
 	err = f.lines(func(line []byte) (bool, error) {
 		n++
@@ -130,7 +130,7 @@ func readCustom(f *File) (talks []talk, bad badLines, err error) {
 		return true, err
 	})
 	if err == nil && len(talks) == 0 {
-		err = f.in(fmt.Errorf("no conversation of two turns among %d lines", n))
+		err = fmt.Errorf("no conversation of two turns among %d lines", n)
 	}
 	return talks, bad, err
 }

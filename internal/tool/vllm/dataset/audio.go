@@ -7,14 +7,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// CustomAudio takes sounds from JSON Lines:
+// A CustomAudio takes sounds from JSON Lines:
 //
 //	{"prompt": "What is said?", "audio": "a.wav"}
 //	{"prompt": "What is said?", "audio": {"array": [0, 0.5], "sampling_rate": 16000}}
@@ -22,10 +24,10 @@ import (
 // A WAV file is decoded and sent as 16-bit WAV, as that tool does with all formats.
 // Others are sent as they are.
 type CustomAudio struct {
+	file[audioLine]
+	Output int  `json:"output_len,omitempty"` // 0: the line's output_tokens
+	Chat   bool `json:"chat,omitempty"`       // the sound goes into a chat, whose template the server knows
 	Common
-	Output int  // 0: the line's output_tokens
-	Chat   bool // the sound goes into a chat, whose template the server knows
-	Fetch  Fetcher
 }
 
 // An audioLine is a line whose sound is not read yet.
@@ -37,28 +39,22 @@ type audioLine struct {
 	sound  *sound
 }
 
-// Check reports what Build would find wrong with file; sounds are not looked at.
-func (c CustomAudio) Check(file io.Reader) error {
-	_, err := c.read(file)
-	return err
+// Check reports what is wrong.
+func (d *CustomAudio) Check(s *workload.Source) plan.Problems {
+	return append(d.file.Check(s), ownOutput(d.Output)...)
 }
 
-func (c CustomAudio) read(file io.Reader) ([]audioLine, error) {
-	var lines []audioLine
-	err := eachLine(file, func(row rows.Row) error {
-		l, err := c.line(row)
-		lines = append(lines, l)
-		return err
-	})
-	return lines, err
+// Read reads the lines; sounds are not looked at.
+func (d *CustomAudio) Read(_ context.Context, s *workload.Source) error {
+	return d.read(s, linesBy(d.line))
 }
 
-func (c CustomAudio) line(row rows.Row) (l audioLine, err error) {
-	l.place, l.output = row.Place(), c.Output
+func (d *CustomAudio) line(row rows.Row) (l audioLine, err error) {
+	l.place, l.output = row.Place(), d.Output
 	if l.prompt, err = row.String("prompt"); err != nil {
 		return l, err
 	}
-	if c.Output == 0 {
+	if d.Output == 0 {
 		n, err := row.Int("output_tokens")
 		if err != nil {
 			return l, err
@@ -83,56 +79,44 @@ func (c CustomAudio) line(row rows.Row) (l audioLine, err error) {
 	return l, nil
 }
 
-// Build reads the lines of file and the sounds that they name.
-func (c CustomAudio) Build(ctx context.Context, file io.Reader) (workload.Workload, error) {
-	lines, err := c.read(file)
-	if err != nil {
-		return workload.Workload{}, err
-	}
-	w, err := inOrder(ctx, c.Common, lines, func(ctx context.Context, l audioLine) (workload.Request, error) {
-		r, err := c.request(ctx, l)
+// Build makes requests of the lines, with the sounds that they name.
+func (d *CustomAudio) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
+	w, err := inOrder(ctx, &d.Common, s, d.lines, func(ctx context.Context, l audioLine) (workload.Request, error) {
+		r, err := d.request(ctx, s, l)
 		return r, atPlace(l.place, err)
 	})
 	if err != nil {
-		return w, err
+		return w, d.blame(err)
 	}
 	noteSounds(&w)
-	c.oversample(&w)
+	d.finish(&w, s)
 	return w, nil
 }
 
-func (c CustomAudio) request(ctx context.Context, l audioLine) (r workload.Request, err error) {
+func (d *CustomAudio) request(ctx context.Context, s *workload.Source, l audioLine) (r workload.Request, err error) {
 	r = workload.Request{Text: l.prompt, OutputTokens: l.output}
-	if !c.Chat && c.Vocabulary.Template != nil && c.Tokens != nil {
-		if r.Text, err = c.render(l.prompt); err != nil {
+	if !d.Chat && s.Vocab.Template != nil && s.Tokens != nil {
+		if r.Text, err = d.render(s, l.prompt); err != nil {
 			return r, err
 		}
 	}
-	if r.PromptTokens, err = c.count(ctx, r.Text); err != nil {
+	if r.PromptTokens, err = count(ctx, s, r.Text); err != nil {
 		return r, err
 	}
 	m := workload.Media{MIME: "audio/wav"}
 	if l.sound != nil {
 		m.Data, m.Seconds = l.sound.encodeWAV(), l.sound.seconds()
-	} else if m, err = c.load(ctx, l.path); err != nil {
+	} else if m, err = loadSound(ctx, s, l.path); err != nil {
 		return r, err
 	}
 	r.Media = []workload.Media{m}
 	return r, nil
 }
 
-func (c CustomAudio) load(ctx context.Context, path string) (workload.Media, error) {
-	if c.Fetch == nil {
-		return workload.Media{}, errors.New("no files can be read here")
-	}
-	r, err := c.Fetch(ctx, "file://"+path)
+func loadSound(ctx context.Context, s *workload.Source, path string) (workload.Media, error) {
+	b, err := fetch(ctx, s, "file://"+path)
 	if err != nil {
 		return workload.Media{}, err
-	}
-	defer func() { _ = r.Close() }()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return workload.Media{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	m, err := soundOf(b)
 	if err != nil {
@@ -202,7 +186,7 @@ func noteSounds(w *workload.Workload) {
 			}
 		}
 	}
-	for kind, n := range other {
-		w.Notes = append(w.Notes, fmt.Sprintf("%d sounds are sent as they are, %s, which vllm would decode and send as WAV", n, kind))
+	for _, kind := range slices.Sorted(maps.Keys(other)) {
+		w.Notes = append(w.Notes, plan.Say(soundsAsIs, "sounds", other[kind], "kind", kind))
 	}
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,65 +13,71 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // The Berkeley function calling leaderboard has a file of JSON Lines for each of its
 // categories. Requests are the first turn of a question with the tools it is about.
 
 // usualCategories are those that are taken when none are named.
-const usualCategories = "simple,live_simple,multiple"
+var usualCategories = []string{"simple", "live_simple", "multiple"}
 
 // toolQuestion is a row of a category.
 type toolQuestion struct {
 	messages, tools json.RawMessage
 }
 
-// buildTools takes rows of the categories in turn, shuffles them and keeps the first.
-func (h HF) buildTools(ctx context.Context) (workload.Workload, error) {
-	var lists [][]toolQuestion
-	for _, category := range categories(h.Categories) {
+// readTools reads the files of the categories.
+func (h *HF) readTools() error {
+	h.questions = nil
+	for _, category := range h.categories() {
 		list, err := h.category(category)
 		if err != nil {
-			return workload.Workload{}, err
+			return err
 		}
-		lists = append(lists, list)
+		h.questions = append(h.questions, list)
 	}
-	all := interleaved(lists)
-	if !h.NoShuffle {
-		pyrand.NewRandom(int64(h.Seed)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	}
-	var chosen []toolQuestion
-	for _, q := range all {
-		if q.messages != nil && len(chosen) < h.Requests {
-			chosen = append(chosen, q)
-		}
-	}
-	requests := make([]workload.Request, len(chosen))
-	err := workload.Each(ctx, len(chosen), func(ctx context.Context, i int) (err error) {
-		requests[i], err = h.toolRequest(ctx, chosen[i])
-		return err
-	})
-	if err != nil {
-		return workload.Workload{}, err
-	}
-	w, err := h.finish(requests, nil)
-	if h.Vocabulary.Template == nil && h.Tokens != nil {
-		w.Notes = append(w.Notes, "the tokenizer has no chat template, so prompt lengths are those of the messages alone, without the tools")
-	}
-	return w, err
+	return nil
 }
 
-func categories(list string) []string {
+func (h *HF) categories() []string {
 	var out []string
-	for c := range strings.SplitSeq(list, ",") {
+	for _, c := range h.Categories {
 		if c = strings.TrimSpace(c); c != "" {
 			out = append(out, c)
 		}
 	}
 	if len(out) == 0 {
-		return strings.Split(usualCategories, ",")
+		return usualCategories
 	}
 	return out
+}
+
+// buildTools takes rows of the categories in turn, shuffles them and keeps the first.
+func (h *HF) buildTools(ctx context.Context, s *workload.Source) (workload.Workload, error) {
+	all := interleaved(h.questions)
+	if !h.NoShuffle {
+		pyrand.NewRandom(int64(s.Seed)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	var chosen []toolQuestion
+	for _, q := range all {
+		if q.messages != nil && len(chosen) < wanted(s) {
+			chosen = append(chosen, q)
+		}
+	}
+	requests := make([]workload.Request, len(chosen))
+	err := workload.Each(ctx, len(chosen), func(ctx context.Context, i int) (err error) {
+		requests[i], err = h.toolRequest(ctx, s, chosen[i])
+		return err
+	})
+	if err != nil {
+		return workload.Workload{}, err
+	}
+	w, err := h.complete(s, requests, nil)
+	if s.Vocab.Template == nil && s.Tokens != nil {
+		w.Notes = append(w.Notes, plan.Say(toolsLeftOut))
+	}
+	return w, err
 }
 
 // interleaved takes one of each list, round and round.
@@ -89,11 +96,11 @@ func interleaved(lists [][]toolQuestion) []toolQuestion {
 
 // category reads the file of a category. A row without a first turn or tools has no
 // messages: it takes part in the shuffling.
-func (h HF) category(name string) ([]toolQuestion, error) {
+func (h *HF) category(name string) ([]toolQuestion, error) {
 	file := "BFCL_v3_" + name + ".json"
-	f, err := h.Copy.Open(file)
+	f, err := h.fs.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("--bfcl-categories %s: the copy has no file %s", name, file)
+		return nil, plan.Problems{{Path: "categories", Value: name, Why: "the copy has no file " + file}}
 	}
 	if err != nil {
 		return nil, err
@@ -208,24 +215,21 @@ func writeElement(b *bytes.Buffer, d *json.Decoder, keyed bool) error {
 	return writeSchema(b, value)
 }
 
-func (h HF) toolRequest(ctx context.Context, q toolQuestion) (r workload.Request, err error) {
+func (h *HF) toolRequest(ctx context.Context, s *workload.Source, q toolQuestion) (r workload.Request, err error) {
 	r = workload.Request{
-		Messages: q.messages, OutputTokens: families[h.Name].output,
+		Messages: q.messages, OutputTokens: cmp.Or(h.Output, h.family().output),
 		Extra: map[string]json.RawMessage{"tools": q.tools, "tool_choice": json.RawMessage(`"auto"`)},
 	}
-	if h.Output != nil {
-		r.OutputTokens = *h.Output
-	}
-	text, err := h.toolText(q)
+	text, err := toolText(s.Vocab.Template, q)
 	if err == nil {
-		r.PromptTokens, err = h.count(ctx, text)
+		r.PromptTokens, err = count(ctx, s, text)
 	}
 	return r, err
 }
 
 // toolText is what is counted: the rendered prompt, or what the messages say.
-func (h HF) toolText(q toolQuestion) (string, error) {
-	if t := h.Vocabulary.Template; t != nil {
+func toolText(t workload.Template, q toolQuestion) (string, error) {
+	if t != nil {
 		text, err := t.Render(q.messages, workload.TemplateOptions{GenerationPrompt: true, Tools: q.tools})
 		if err == nil {
 			return text, nil

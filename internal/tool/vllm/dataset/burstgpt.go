@@ -11,19 +11,19 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
-// BurstGPT takes the lengths of requests from a CSV of the BurstGPT trace, those of
+// A BurstGPT takes the lengths of requests from a CSV of the BurstGPT trace, those of
 // GPT-4 that were answered; their times are not used. Prompts are runs of consecutive
 // ids of the vocabulary. Rows are drawn as pandas samples them.
-type BurstGPT struct{ Common }
+type BurstGPT struct {
+	file[lengths]
+	Sending
+}
 
 // lengths are those of a prompt and its answer.
 type lengths struct{ prompt, answer int }
 
-// Check reports what Build would find wrong with file.
-func (b BurstGPT) Check(file io.Reader) error {
-	_, err := b.read(file)
-	return err
-}
+// Read reads the rows.
+func (d *BurstGPT) Read(_ context.Context, s *workload.Source) error { return d.read(s, readBurst) }
 
 // The columns of the trace: the names of two, and by position the other two.
 const (
@@ -31,7 +31,7 @@ const (
 	burstPrompt, burstAnswer  = 2, 3
 )
 
-func (b BurstGPT) read(file io.Reader) ([]lengths, error) {
+func readBurst(file io.Reader) ([]lengths, error) {
 	table, err := rows.ReadAs(rows.CSV, file)
 	if err != nil {
 		return nil, err
@@ -81,29 +81,30 @@ func tokensIn(row rows.Row, column string) (int, error) {
 	return int(n), err
 }
 
-// Build draws rows of file, more than once each if there are too few.
-func (b BurstGPT) Build(ctx context.Context, file io.Reader) (workload.Workload, error) {
-	all, err := b.read(file)
-	if err != nil {
+// Build draws rows, more than once each if there are too few.
+func (d *BurstGPT) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
+	if err := s.NeedText(false); err != nil {
 		return workload.Workload{}, err
 	}
-	picked := pyrand.NewLegacy(uint32(b.Seed)).Choice(len(all), b.Requests, b.Requests > len(all))
+	n := wanted(s)
+	picked := pyrand.NewLegacy(uint32(s.Seed)).Choice(len(d.lines), n, n > len(d.lines))
 	w := workload.Workload{Requests: make([]workload.Request, len(picked))}
-	err = workload.Each(ctx, len(picked), func(ctx context.Context, i int) (err error) {
-		l := all[picked[i]]
+	err := workload.Each(ctx, len(picked), func(ctx context.Context, i int) (err error) {
+		l := d.lines[picked[i]]
 		ids := make([]int32, l.prompt)
 		for j := range ids {
-			ids[j] = int32((i + j) % b.Vocabulary.Size)
+			ids[j] = int32((i + j) % s.Vocab.Size)
 		}
 		r := &w.Requests[i]
 		*r = workload.Request{PromptTokens: l.prompt, OutputTokens: l.answer}
-		if b.Tokens == nil {
+		if s.Tokens == nil {
 			r.Tokens = ids
 			return nil
 		}
-		r.Text, err = b.Tokens.Decode(ctx, ids)
+		r.Text, err = s.Tokens.Decode(ctx, ids)
 		return err
 	})
-	w.Oversample(0, b.Seed, true, b.IDPrefix)
+	w.Oversample(0, s.Seed, true, s.IDPrefix)
+	d.send(&w)
 	return w, err
 }

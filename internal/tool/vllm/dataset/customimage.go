@@ -7,14 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// CustomImage takes prompts with pictures from JSON Lines of one of two forms:
+// A CustomImage takes prompts with pictures from JSON Lines of one of two forms:
 //
 //	{"prompt": "How many?", "image_files": ["a.png", "https://example.org/b.png"]}
 //	{"content": [{"type": "text", "text": "See"}, {"type": "image", "image": "a.png"}]}
@@ -22,10 +22,10 @@ import (
 // A path becomes a file:// address, which the server reads; Inline fetches all
 // pictures and sends them.
 type CustomImage struct {
+	file[imageLine]
+	Output int  `json:"output_len"`
+	Inline bool `json:"inline,omitempty"`
 	Common
-	Output int
-	Inline bool
-	Fetch  Fetcher // where Inline is set
 }
 
 // An imageLine is a line in the form that is sent.
@@ -36,20 +36,14 @@ type imageLine struct {
 	parts    json.RawMessage // of the second
 }
 
-// Check reports what Build would find wrong with file.
-func (c CustomImage) Check(file io.Reader) error {
-	_, err := c.read(file)
-	return err
+// Check reports what is wrong.
+func (d *CustomImage) Check(s *workload.Source) plan.Problems {
+	return append(d.file.Check(s), output(d.Output)...)
 }
 
-func (c CustomImage) read(file io.Reader) ([]imageLine, error) {
-	var lines []imageLine
-	err := eachLine(file, func(row rows.Row) error {
-		l, err := readImageLine(row)
-		lines = append(lines, l)
-		return err
-	})
-	return lines, err
+// Read reads the lines.
+func (d *CustomImage) Read(_ context.Context, s *workload.Source) error {
+	return d.read(s, linesBy(readImageLine))
 }
 
 func readImageLine(row rows.Row) (l imageLine, err error) {
@@ -161,40 +155,36 @@ func urlPart(where string, fields map[string]json.RawMessage) (json.RawMessage, 
 	return json.Marshal(map[string]any{"type": "image_url", "image_url": inner})
 }
 
-// Build reads the lines of file.
-func (c CustomImage) Build(ctx context.Context, file io.Reader) (workload.Workload, error) {
-	lines, err := c.read(file)
-	if err != nil {
-		return workload.Workload{}, err
-	}
-	w, err := inOrder(ctx, c.Common, lines, func(ctx context.Context, l imageLine) (workload.Request, error) {
-		r, err := c.request(ctx, l)
+// Build makes requests of the lines.
+func (d *CustomImage) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
+	w, err := inOrder(ctx, &d.Common, s, d.lines, func(ctx context.Context, l imageLine) (workload.Request, error) {
+		r, err := d.request(ctx, s, l)
 		return r, atPlace(l.place, err)
 	})
 	if err != nil {
-		return w, err
+		return w, d.blame(err)
 	}
-	c.oversample(&w)
+	d.finish(&w, s)
 	return w, nil
 }
 
-func (c CustomImage) request(ctx context.Context, l imageLine) (r workload.Request, err error) {
-	r.OutputTokens = c.Output
-	if r.PromptTokens, err = c.count(ctx, l.text); err != nil {
+func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLine) (r workload.Request, err error) {
+	r.OutputTokens = d.Output
+	if r.PromptTokens, err = count(ctx, s, l.text); err != nil {
 		return r, err
 	}
 	if l.parts != nil {
 		r.Parts = l.parts
-		if c.Inline {
-			r.Parts, err = c.inlineParts(ctx, l.parts)
+		if d.Inline {
+			r.Parts, err = inlineParts(ctx, s, l.parts)
 		}
 		return r, err
 	}
 	r.Text = l.text
 	for _, where := range l.pictures {
 		m := workload.Media{MIME: "image/*", URL: where}
-		if c.Inline {
-			if m, err = c.inlineMedia(ctx, where); err != nil {
+		if d.Inline {
+			if m, err = inlineMedia(ctx, s, where); err != nil {
 				return r, err
 			}
 		}
@@ -204,8 +194,8 @@ func (c CustomImage) request(ctx context.Context, l imageLine) (r workload.Reque
 }
 
 // inlineMedia is the picture at an address by content.
-func (c CustomImage) inlineMedia(ctx context.Context, where string) (workload.Media, error) {
-	url, err := inlined(ctx, c.Fetch, where)
+func inlineMedia(ctx context.Context, s *workload.Source, where string) (workload.Media, error) {
+	url, err := inlined(ctx, s, where)
 	if err != nil {
 		return workload.Media{}, err
 	}
@@ -218,7 +208,7 @@ func (c CustomImage) inlineMedia(ctx context.Context, where string) (workload.Me
 }
 
 // inlineParts puts data URLs in place of the addresses in parts.
-func (c CustomImage) inlineParts(ctx context.Context, parts json.RawMessage) (json.RawMessage, error) {
+func inlineParts(ctx context.Context, s *workload.Source, parts json.RawMessage) (json.RawMessage, error) {
 	var list []map[string]any
 	if err := json.Unmarshal(parts, &list); err != nil {
 		return nil, err
@@ -228,7 +218,7 @@ func (c CustomImage) inlineParts(ctx context.Context, parts json.RawMessage) (js
 		if !ok {
 			continue
 		}
-		url, err := inlined(ctx, c.Fetch, inner["url"].(string))
+		url, err := inlined(ctx, s, inner["url"].(string))
 		if err != nil {
 			return nil, err
 		}

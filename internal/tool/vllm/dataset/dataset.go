@@ -1,7 +1,5 @@
-// Package dataset makes the workloads of `vllm bench serve` that come from files,
-// beside those that package workload has: BurstGPT, sonnet, custom_image and
-// custom_audio, spec_bench and speed_bench, timed_trace, and what that tool takes
-// from the Hugging Face hub, from a copy on this machine.
+// Package dataset is the datasets of `vllm bench serve`: drawn ones, files, and what that
+// tool takes from the Hugging Face hub, from a copy on this machine.
 //
 // Each is by the algorithm of that tool, with Python's and numpy's generators, so
 // that the same file, seed and tokenizer give the same prompts in the same order,
@@ -9,11 +7,14 @@
 // and sounds where they are encoded anew, since the encoders do; what they show and
 // say does not.
 //
-// A dataset gets its file from the caller as a reader and never opens one. What it
-// refuses it refuses with the line and the column, or the flag of that tool.
+//	settings ── Check ── Read: files ──> Build: draws, prompts ──> Sending ──> requests
+//
+// What is wrong is told with the path of the setting, and of a file with its line and
+// column.
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,69 +24,116 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Common is what all datasets are made with.
-type Common struct {
-	Requests     int // where a dataset says so, 0 means all there are
-	Seed         uint64
-	NoShuffle    bool
-	NoOversample bool
-	IDPrefix     string
-
-	// SkipTemplate sends prompts as they are; else they are rendered with the
-	// tokenizer's chat template, with Arguments as further variables of it.
-	SkipTemplate bool
-	Arguments    map[string]json.RawMessage
-
-	Tokens     workload.Tokenizer // nil: nothing is counted
-	Vocabulary workload.Vocabulary
+// Kinds are the datasets by the names that Specs have for them: the tool's own names
+// behind its name.
+func Kinds() map[string]workload.Kind {
+	drawn := func(create func() workload.Dataset) workload.Kind {
+		return workload.Kind{New: create, Drawn: true, Unwritten: true}
+	}
+	file := func(create func() workload.Dataset) workload.Kind { return workload.Kind{New: create} }
+	return map[string]workload.Kind{
+		"vllm.random":            drawn(func() workload.Dataset { d := DefaultRandom(); return &d }),
+		"vllm.random-mm":         drawn(func() workload.Dataset { d := DefaultRandomMM(); return &d }),
+		"vllm.random-rerank":     drawn(func() workload.Dataset { return &Rerank{Random: DefaultRandom()} }),
+		"vllm.prefix_repetition": drawn(func() workload.Dataset { d := DefaultPrefixRepetition(); return &d }),
+		"vllm.sharegpt":          file(func() workload.Dataset { return &ShareGPT{file: named[string]("sharegpt")} }),
+		"vllm.custom":            file(func() workload.Dataset { return &Custom{file: named[customLine]("custom"), Output: 256} }),
+		"vllm.custom_image":      file(func() workload.Dataset { return &CustomImage{file: named[imageLine]("custom_image"), Output: 256} }),
+		"vllm.custom_audio":      file(func() workload.Dataset { return &CustomAudio{file: named[audioLine]("custom_audio"), Output: 256} }),
+		"vllm.burstgpt":          file(func() workload.Dataset { return &BurstGPT{file: named[lengths]("burstgpt")} }),
+		"vllm.sonnet":            file(func() workload.Dataset { return &Sonnet{Input: 550, Prefix: 200, Output: 150} }),
+		"vllm.spec_bench": file(func() workload.Dataset {
+			return &SpecBench{questions{file: named[customLine]("spec_bench"), Output: 256}}
+		}),
+		"vllm.speed_bench": file(func() workload.Dataset { return &SpeedBench{questions{Output: 4096}, "qualitative"} }),
+		"vllm.timed_trace": {New: func() workload.Dataset { d := DefaultTimedTrace(); return &d }, Unwritten: true, Timed: true},
+		"vllm.hf":          file(func() workload.Dataset { d := DefaultHF(); return &d }),
+	}
 }
 
-// errTemplate says how to do without a template.
-func errTemplate(err error) error {
+// usualRequests is how many the tool sends where nothing says how many.
+const usualRequests = 1000
+
+func wanted(s *workload.Source) int { return cmp.Or(s.Requests, usualRequests) }
+
+// A Common is what datasets of files can be told.
+type Common struct {
+	NoShuffle    bool `json:"no_shuffle,omitempty"`
+	NoOversample bool `json:"no_oversample,omitempty"`
+	// SkipTemplate sends prompts as they are; else they are rendered with the
+	// tokenizer's chat template, with Arguments as further variables of it.
+	SkipTemplate bool                       `json:"skip_template,omitempty"`
+	Arguments    map[string]json.RawMessage `json:"template_arguments,omitempty"`
+	Sending
+}
+
+// A file is one that a dataset is read from, and what is in it.
+type file[L any] struct {
+	Data string `json:"data"`
+
+	kind  string // of the dataset, by the tool's name
+	lines []L
+}
+
+func named[L any](kind string) file[L] { return file[L]{kind: kind} }
+
+// Check wants a file.
+func (f *file[L]) Check(*workload.Source) (p plan.Problems) {
+	p.If(f.Data == "", "data", nil, "a file is needed")
+	return p
+}
+
+// Describe says what is sent.
+func (f *file[L]) Describe() plan.Message { return workload.Describe(f.kind, plan.Text(f.Data)) }
+
+// read reads the file.
+func (f *file[L]) read(s *workload.Source, lines func(io.Reader) ([]L, error)) error {
+	return s.Files.With("data", f.Data, func(file io.Reader) (err error) {
+		f.lines, err = lines(file)
+		return err
+	})
+}
+
+// blame is an error of what is in the file.
+func (f *file[L]) blame(err error) error { return workload.Blame("data", f.Data, err) }
+
+// output wants answers of a token at least.
+func output(n int) (p plan.Problems) {
+	p.If(n < 1, "output_len", n, "must be positive")
+	return p
+}
+
+// noTemplate says how to do without a template.
+func noTemplate(err error) error {
 	if errors.Is(err, workload.ErrNoTemplate) {
-		return fmt.Errorf("%w: name one that has with --tokenizer, or add --skip-chat-template", err)
+		return plan.Problems{{Path: "skip_template", Why: err.Error() + "; name one that has, or send prompts as they are"}}
 	}
 	return err
 }
 
-// Render is how workload.Custom is to render its prompts; nil if it is not to.
-func (c Common) Render() func(string) (string, error) {
-	if c.SkipTemplate {
-		return nil
-	}
-	return c.render
-}
-
-// render is text as the model gets it.
-func (c Common) render(text string) (string, error) {
-	if c.SkipTemplate {
-		return text, nil
-	}
-	out, err := c.Vocabulary.UserTurn(text, c.Arguments)
-	return out, errTemplate(err)
-}
-
 // count is how many tokens text has, with those that the model expects around it; 0 is
 // not known.
-func (c Common) count(ctx context.Context, text string) (int, error) {
-	if c.Tokens == nil {
+func count(ctx context.Context, s *workload.Source, text string) (int, error) {
+	if s.Tokens == nil {
 		return 0, nil
 	}
-	ids, err := c.Tokens.Encode(ctx, text, true)
+	ids, err := s.Tokens.Encode(ctx, text, true)
 	return len(ids), err
 }
 
 // inOrder makes the requests of lines, in the order of Python's random.shuffle after its
 // seed, as many as are wanted and there are; oversample adds the rest.
-func inOrder[L any](ctx context.Context, c Common, lines []L, request func(ctx context.Context, line L) (workload.Request, error)) (workload.Workload, error) {
-	rng := pyrand.NewRandom(int64(c.Seed))
+func inOrder[L any](ctx context.Context, c *Common, s *workload.Source, all []L, request func(ctx context.Context, line L) (workload.Request, error)) (workload.Workload, error) {
+	rng := pyrand.NewRandom(int64(s.Seed))
+	lines := append([]L(nil), all...)
 	if !c.NoShuffle {
 		rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	}
-	if c.Requests > 0 {
-		lines = lines[:min(len(lines), c.Requests)]
+	if s.Requests > 0 {
+		lines = lines[:min(len(lines), s.Requests)]
 	}
 	w := workload.Workload{Requests: make([]workload.Request, len(lines)), Python: rng}
 	err := workload.Each(ctx, len(lines), func(ctx context.Context, i int) (err error) {
@@ -98,26 +146,11 @@ func inOrder[L any](ctx context.Context, c Common, lines []L, request func(ctx c
 	return w, nil
 }
 
-// oversample makes up what is wanted of a workload, copies of requests included.
-func (c Common) oversample(w *workload.Workload) {
-	w.Oversample(c.Requests, c.Seed, c.NoOversample, c.IDPrefix)
-}
-
-// texts makes the requests of prompts that all ask for as much: in the order they
-// are in, rendered, counted, and oversampled.
-func (c Common) texts(ctx context.Context, prompts []string, output int) (workload.Workload, error) {
-	w, err := inOrder(ctx, c, prompts, func(ctx context.Context, prompt string) (r workload.Request, err error) {
-		r.OutputTokens = output
-		if r.Text, err = c.render(prompt); err != nil {
-			return r, err
-		}
-		r.PromptTokens, err = c.count(ctx, r.Text)
-		return r, err
-	})
-	if err == nil {
-		c.oversample(&w)
-	}
-	return w, err
+// finish makes up what is wanted of a workload, copies of requests included, and makes
+// them such as the tool sends them.
+func (c *Common) finish(w *workload.Workload, s *workload.Source) {
+	w.Oversample(s.Requests, s.Seed, c.NoOversample, s.IDPrefix)
+	c.send(w)
 }
 
 // mostErrors is how many mistakes of a file are told at once.
@@ -147,6 +180,18 @@ func eachLine(file io.Reader, f func(rows.Row) error) error {
 		return errors.New("no requests: the file is empty")
 	}
 	return errors.Join(errs...)
+}
+
+// linesBy are what each row of JSON Lines gives.
+func linesBy[L any](line func(rows.Row) (L, error)) func(io.Reader) ([]L, error) {
+	return func(file io.Reader) (all []L, err error) {
+		err = eachLine(file, func(row rows.Row) error {
+			l, err := line(row)
+			all = append(all, l)
+			return err
+		})
+		return all, err
+	}
 }
 
 // atPlace says where an error is, if there is one.

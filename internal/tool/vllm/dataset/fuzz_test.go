@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
 // What comes out of a WAV file goes in again as it is.
@@ -42,14 +43,19 @@ func FuzzLines(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	trace := TimedTrace{Chunk: 16, Multiplier: 1, Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}
-	f.Fuzz(func(_ *testing.T, b []byte) {
-		_ = CustomImage{}.Check(bytes.NewReader(b))
-		_ = CustomAudio{}.Check(bytes.NewReader(b))
-		_ = SpecBench{}.Check(bytes.NewReader(b))
-		_ = SpeedBench{Category: "x"}.Check(bytes.NewReader(b))
-		_ = BurstGPT{}.Check(bytes.NewReader(b))
-		_ = trace.Check(bytes.NewReader(b))
+	f.Add([]byte("{\"prompt\": \"hello\", \"output_tokens\": 3}\n{\"prompt\": [1, 2], \"output_tokens\": -1}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		custom := new(Custom)
+		_ = custom.Read(t.Context(), reading(string(b)))
+		for _, l := range custom.lines {
+			if l.output < 0 {
+				t.Fatalf("%q -> %+v", b, l)
+			}
+		}
+		trace := DefaultTimedTrace()
+		for _, d := range []workload.Dataset{new(CustomImage), new(CustomAudio), new(SpecBench), &SpeedBench{questions: questions{Category: "x"}}, new(BurstGPT), &trace} {
+			_ = d.Read(t.Context(), reading(string(b)))
+		}
 		_ = eachLine(bytes.NewReader(b), func(row rows.Row) error {
 			_, err := readToolQuestion(row)
 			return err
@@ -60,7 +66,7 @@ func FuzzLines(f *testing.F) {
 func FuzzCard(f *testing.F) {
 	f.Add([]byte("---\nconfigs:\n- config_name: main\n  data_files:\n  - split: train\n    path: [a/*, '**/b?.jsonl']\n---\n"))
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		c, err := HF{Copy: Folder{fstest.MapFS{"README.md": {Data: b}}}}.readCard()
+		c, err := snapshot{fs: fstest.MapFS{"README.md": {Data: b}}}.card()
 		if err == nil {
 			_, _, _ = c.files([]string{"a/x.jsonl", "b/c/b1.jsonl"}, "", "train")
 		}

@@ -5,10 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"io"
-	"math"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/tokenizer"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/test/golden"
 )
 
 // goldenCase is what the classes of vllm 0.33.0 make of the files in testdata.
@@ -44,7 +46,7 @@ type goldenCase struct {
 func goldenCases(t *testing.T, kind string) (out []goldenCase) {
 	t.Helper()
 	var all []goldenCase
-	readJSON(t, "testdata/golden.json", &all)
+	golden.JSON(t, "testdata/golden.json", &all)
 	for _, c := range all {
 		if c.Kind == kind {
 			out = append(out, c)
@@ -54,26 +56,6 @@ func goldenCases(t *testing.T, kind string) (out []goldenCase) {
 		t.Fatalf("no golden %s", kind)
 	}
 	return out
-}
-
-func readJSON(t *testing.T, name string, v any) {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func openFile(t *testing.T, name string) io.Reader {
-	t.Helper()
-	b, err := os.ReadFile("testdata/files/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.NewReader(b)
 }
 
 type local struct{ *tokenizer.Tokenizer }
@@ -117,7 +99,8 @@ func (turns) Render(messages json.RawMessage, o workload.TemplateOptions) (strin
 	return b.String(), nil
 }
 
-func (c goldenCase) common(t *testing.T) Common {
+// source is what a golden case was made with.
+func (c goldenCase) source(t *testing.T) *workload.Source {
 	t.Helper()
 	name := c.Tokenizer
 	if name == "" {
@@ -127,13 +110,54 @@ func (c goldenCase) common(t *testing.T) Common {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Common{
-		Requests: c.Requests, Seed: c.Seed, IDPrefix: "b-", SkipTemplate: c.Skip || c.Settings.SkipChatTemplate, NoShuffle: c.Still,
-		Tokens: local{tok},
-		Vocabulary: workload.Vocabulary{
+	return &workload.Source{
+		Requests: c.Requests, Seed: c.Seed, IDPrefix: "b-", Tokens: local{tok}, Local: true, Files: testFiles,
+		Vocab: workload.Vocabulary{
 			Size: tok.VocabSize(), Special: tok.SpecialIDs(), All: tok.AllIDs(), Around: tok.NumSpecial(), Template: turns{},
 		},
+		Ask: workload.Ask{Protocol: "chat"},
 	}
+}
+
+// common are the settings that most cases have.
+func (c goldenCase) common() Common {
+	return Common{SkipTemplate: c.Skip || c.Settings.SkipChatTemplate, NoShuffle: c.Still}
+}
+
+// testFiles are those in testdata, by paths from there.
+var testFiles = workload.Files{
+	Open: func(name string) (workload.Reader, error) {
+		if isFolder(name) {
+			return nil, errors.New("is a folder")
+		}
+		return os.Open(filepath.Join("testdata/files", name))
+	},
+	Folder: func(name string) fs.FS {
+		if !isFolder(name) {
+			return nil
+		}
+		return os.DirFS(filepath.Join("testdata/files", name))
+	},
+	Fetch: func(_ context.Context, address string) (io.ReadCloser, error) {
+		return os.Open(strings.Replace(strings.TrimPrefix(address, "file://"), "FILES", "testdata/files", 1))
+	},
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(filepath.Join("testdata/files", name))
+	return err == nil && info.IsDir()
+}
+
+// build makes the workload of a dataset, and holds that its settings and files are good.
+func build(t *testing.T, d workload.Dataset, s *workload.Source) (workload.Workload, error) {
+	t.Helper()
+	if err := d.Check(s).Err(); err != nil {
+		return workload.Workload{}, err
+	}
+	if err := d.Read(t.Context(), s); err != nil {
+		return workload.Workload{}, err
+	}
+	return d.Build(t.Context(), s)
 }
 
 func sha(b []byte) string {
@@ -259,103 +283,107 @@ func (c goldenCase) check(t *testing.T, w workload.Workload, err error) {
 	}
 }
 
-func TestBurstGPTEqualsVLLM(t *testing.T) {
-	for _, c := range goldenCases(t, "burstgpt") {
-		w, err := BurstGPT{c.common(t)}.Build(t.Context(), openFile(t, "burstgpt.csv"))
+// each holds the golden cases of a kind.
+func each(t *testing.T, kind string, make func(c goldenCase, s *workload.Source) workload.Dataset) {
+	t.Helper()
+	for _, c := range goldenCases(t, kind) {
+		s := c.source(t)
+		w, err := build(t, make(c, s), s)
 		c.check(t, w, err)
 	}
+}
+
+func TestBurstGPTEqualsVLLM(t *testing.T) {
+	each(t, "burstgpt", func(goldenCase, *workload.Source) workload.Dataset {
+		return &BurstGPT{file: file[lengths]{Data: "burstgpt.csv"}}
+	})
 }
 
 func TestSonnetEqualsItsDescription(t *testing.T) {
-	for _, c := range goldenCases(t, "sonnet") {
-		w, err := Sonnet{Common: c.common(t), Input: 150, Prefix: 60, Output: 30, Raw: c.Raw}.Build(t.Context(), openFile(t, "poem.txt"))
-		c.check(t, w, err)
-	}
+	each(t, "sonnet", func(c goldenCase, s *workload.Source) workload.Dataset {
+		if !c.Raw {
+			s.Ask.Protocol = "completions"
+		}
+		return &Sonnet{file: file[string]{Data: "poem.txt"}, Input: 150, Prefix: 60, Output: 30}
+	})
 }
 
 func TestSpecBenchEqualsVLLM(t *testing.T) {
-	for _, c := range goldenCases(t, "spec_bench") {
-		common := c.common(t)
-		common.Seed = 99 // which it does not look at
-		w, err := SpecBench{common, c.Category, c.Output}.Build(t.Context(), openFile(t, "spec_bench.jsonl"))
-		c.check(t, w, err)
-	}
+	each(t, "spec_bench", func(c goldenCase, s *workload.Source) workload.Dataset {
+		s.Seed = 99 // which it does not look at
+		return &SpecBench{questions{file[customLine]{Data: "spec_bench.jsonl"}, c.Category, c.Output, c.common()}}
+	})
 }
 
 func TestSpeedBenchEqualsVLLM(t *testing.T) {
-	for _, c := range goldenCases(t, "speed_bench") {
-		common := c.common(t)
-		common.Seed, common.Arguments = 99, map[string]json.RawMessage{"mood": json.RawMessage(`"calm"`)}
-		w, err := SpeedBench{common, c.Category, c.Output}.Build(t.Context(), openFile(t, "speed/qualitative.jsonl"))
-		c.check(t, w, err)
-	}
+	each(t, "speed_bench", func(c goldenCase, s *workload.Source) workload.Dataset {
+		s.Seed = 99
+		common := c.common()
+		common.Arguments = map[string]json.RawMessage{"mood": json.RawMessage(`"calm"`)}
+		return &SpeedBench{questions{file[customLine]{Data: "speed"}, c.Category, c.Output, common}, "qualitative"}
+	})
 }
 
-// custom is package workload's, with the rendering of this one.
 func TestCustomEqualsVLLM(t *testing.T) {
-	for _, c := range goldenCases(t, "custom") {
-		common := c.common(t)
+	each(t, "custom", func(c goldenCase, _ *workload.Source) workload.Dataset {
+		common := c.common()
 		if c.Mood != "" {
 			common.Arguments = map[string]json.RawMessage{"mood": json.RawMessage(`"` + c.Mood + `"`)}
 		}
-		custom := workload.Custom{
-			Requests: c.Requests, Output: max(c.Output, 0), Shuffle: true, Seed: c.Seed, IDPrefix: "b-", AsVLLM: true, Render: common.Render(),
-		}
-		w, err := custom.Build(t.Context(), openFile(t, "rows.jsonl"), common.Tokens)
-		c.check(t, w, err)
-	}
+		return &Custom{file: file[customLine]{Data: "rows.jsonl"}, Output: max(c.Output, 0), Common: common}
+	})
 }
 
 // sharegpt is package workload's; here its pictures and videos are held too.
 func TestShareGPTEqualsVLLM(t *testing.T) {
-	for _, c := range goldenCases(t, "sharegpt") {
-		s := workload.ShareGPT{Requests: c.Requests, Output: c.Output, Seed: c.Seed, IDPrefix: "b-", Media: true}
-		w, err := s.Build(t.Context(), openFile(t, "pictured.json"), c.common(t).Tokens)
-		c.check(t, w, err)
-	}
+	each(t, "sharegpt", func(c goldenCase, _ *workload.Source) workload.Dataset {
+		return &ShareGPT{file: file[string]{Data: "pictured.json"}, Output: c.Output}
+	})
 }
 
 func TestCustomImageEqualsVLLM(t *testing.T) {
-	for _, c := range goldenCases(t, "custom_image") {
-		w, err := CustomImage{Common: c.common(t), Output: c.Output}.Build(t.Context(), openFile(t, "images.jsonl"))
-		c.check(t, w, err)
-	}
+	each(t, "custom_image", func(c goldenCase, _ *workload.Source) workload.Dataset {
+		return &CustomImage{file: file[imageLine]{Data: "images.jsonl"}, Output: c.Output, Common: c.common()}
+	})
 }
 
 func TestCustomAudioEqualsVLLM(t *testing.T) {
-	open := func(_ context.Context, address string) (io.ReadCloser, error) {
-		return os.Open(strings.Replace(strings.TrimPrefix(address, "file://"), "FILES", "testdata/files", 1))
-	}
-	for _, c := range goldenCases(t, "custom_audio") {
-		w, err := CustomAudio{Common: c.common(t), Output: max(c.Output, 0), Chat: c.Chat, Fetch: open}.Build(t.Context(), openFile(t, "sounds.jsonl"))
-		c.check(t, w, err)
-	}
+	each(t, "custom_audio", func(c goldenCase, _ *workload.Source) workload.Dataset {
+		return &CustomAudio{file: file[audioLine]{Data: "sounds.jsonl"}, Output: max(c.Output, 0), Chat: c.Chat, Common: c.common()}
+	})
 }
 
 func TestTimedTraceEqualsVLLM(t *testing.T) {
-	for _, c := range goldenCases(t, "timed_trace") {
-		trace := TimedTrace{
-			Common: c.common(t), Chunk: 16, Multiplier: 0.001,
-			Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
-		}
-		w, err := trace.Build(t.Context(), openFile(t, "trace.jsonl"))
-		c.check(t, w, err)
-	}
+	each(t, "timed_trace", func(goldenCase, *workload.Source) workload.Dataset {
+		d := DefaultTimedTrace()
+		d.Data, d.Multiplier = "trace.jsonl", 0.001
+		return &d
+	})
+}
+
+// rooted has its files where the golden script had them.
+type rooted struct{ HF }
+
+func (h *rooted) Read(ctx context.Context, s *workload.Source) error {
+	err := h.HF.Read(ctx, s)
+	h.root = "FILES/" + h.Data
+	return err
 }
 
 func TestHubEqualsVLLM(t *testing.T) {
-	for _, c := range goldenCases(t, "hf") {
-		h := HF{
-			Common: c.common(t), Name: c.Name, Copy: Folder{os.DirFS(filepath.Join("testdata/files", c.Folder))}, Root: "FILES/" + c.Folder,
-			Subset: c.Subset, Split: c.Split, Gather: c.Gather, Output: c.Settings.OutputLen,
-			Categories: strings.Join(c.Settings.Categories, ","), MinDistance: c.Settings.MinDistance, MaxDistance: 1, MaxAudio: math.Inf(1),
+	each(t, "hf", func(c goldenCase, _ *workload.Source) workload.Dataset {
+		h := rooted{HF{
+			Data: c.Folder, Name: c.Name, Subset: c.Subset, Split: c.Split, Gather: c.Gather, Categories: c.Settings.Categories,
+			MinDistance: c.Settings.MinDistance, MaxDistance: 1, Common: c.common(),
+		}}
+		if c.Settings.OutputLen != nil {
+			h.Output = *c.Settings.OutputLen
 		}
 		if c.Settings.MaxDistance != nil {
 			h.MaxDistance = *c.Settings.MaxDistance
 		}
-		w, err := h.Build(t.Context())
-		c.check(t, w, err)
-	}
+		return &h
+	})
 }
 
 // Every family of the table has a golden case, or is another name of one that has.
@@ -379,15 +407,16 @@ func TestFamiliesAreHeld(t *testing.T) {
 
 // Rows of several files come in the order of IterableDataset.shuffle.
 func TestOrderEqualsDatasets(t *testing.T) {
-	var cases []struct {
+	type order struct {
 		Form        string
 		Sizes       []int
 		Seed        uint64
 		First, Last []int64
 		Digest      string
 	}
-	readJSON(t, "testdata/orders.json", &cases)
-	for _, c := range cases {
+	var orders []order
+	golden.JSON(t, "testdata/orders.json", &orders)
+	for _, c := range orders {
 		files := fstest.MapFS{}
 		n := 0
 		for i, size := range c.Sizes {
@@ -405,13 +434,13 @@ func TestOrderEqualsDatasets(t *testing.T) {
 			}
 			files[fmt.Sprintf("train-%05d-of-%05d.%s", i, len(c.Sizes), c.Form)] = &fstest.MapFile{Data: []byte(b.String())}
 		}
-		h := HF{Common: Common{Seed: c.Seed}, Copy: Folder{files}}
-		names, err := h.dataFiles(family{})
-		if err != nil {
+		h := HF{snapshot: snapshot{fs: files}}
+		var err error
+		if h.files, err = h.dataFiles(family{}); err != nil {
 			t.Fatal(err)
 		}
 		var got []int64
-		for row, err := range h.ordered(names) {
+		for row, err := range h.ordered(c.Seed) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,47 +9,111 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// HF takes requests from a dataset of the Hugging Face hub, of one of the families
-// that `vllm bench serve` knows, in a copy on this machine: Parquet, JSON, JSON Lines
-// or CSV.
+// An HF takes requests from a dataset of the Hugging Face hub, of one of the families
+// that the tool knows: Parquet, JSON, JSON Lines or CSV, in a copy on this machine.
 type HF struct {
+	// Data is the folder or the file of a copy, or the name on the hub; empty: Name.
+	Data   string `json:"data,omitempty"`
+	Name   string `json:"name,omitempty"` // of the family, ORG/NAME; empty: Data
+	Subset string `json:"subset,omitempty"`
+	Split  string `json:"split,omitempty"`
+	Gather bool   `json:"gather,omitempty"`     // shuffle all rows, not a buffer of them
+	Output int    `json:"output_len,omitempty"` // 0: the dataset's own
+
+	Categories  []string `json:"categories,omitempty"`   // of function calls
+	MinDistance float64  `json:"min_distance,omitempty"` // of edits
+	MaxDistance float64  `json:"max_distance"`
+	MinAudio    float64  `json:"min_audio,omitempty"` // seconds
+	MaxAudio    float64  `json:"max_audio,omitempty"` // 0: no limit
 	Common
-	Name    string // of the family: ORG/NAME
-	Copy    Copy
-	File    string // the only file of it to take; empty: those of Split
-	Root    string // the folder's absolute path, for files that rows name
-	Subset  string // --hf-subset
-	Split   string // --hf-split
-	Gather  bool   // --no-stream: shuffle all rows, not a buffer of them
-	Output  *int   // --hf-output-len
-	Whisper bool   // the tokenizer is OpenAI's Whisper
-	Cohere  bool   // or Cohere's
 
-	Categories               string  // --bfcl-categories
-	MinDistance, MaxDistance float64 // --blazedit-min-distance and -max-distance
-	MinAudio, MaxAudio       float64 // seconds
+	snapshot
+	files     []string         // of the split
+	questions [][]toolQuestion // of the categories
+	opening   string           // control tokens ahead of a transcription
 }
 
-// A Copy is the files of a dataset, by their paths within it.
-type Copy interface {
-	List() ([]string, error)
-	Open(path string) (fs.File, error)
+// DefaultHF has the tool's defaults.
+func DefaultHF() HF { return HF{MaxDistance: 1} }
+
+// A snapshot is the files of a dataset on this machine.
+type snapshot struct {
+	fs   fs.FS
+	only string // the only file of it to take; empty: those of the split
+	root string // the folder's absolute path, for files that rows name
 }
 
-// A Folder is a copy in a folder.
-type Folder struct{ fs.FS }
+// family is the dataset's.
+func (h *HF) family() family { return families[h.name()] }
 
-// List are the paths of all files but the hidden ones.
-func (f Folder) List() ([]string, error) {
+func (h *HF) name() string { return cmp.Or(h.Name, h.Data) }
+
+func (h *HF) data() string { return cmp.Or(h.Data, h.Name) }
+
+// blame is an error of what is in the copy.
+func (h *HF) blame(err error) error { return workload.Blame("data", h.data(), err) }
+
+// Check reports what is wrong.
+func (h *HF) Check(*workload.Source) (p plan.Problems) {
+	p.If(h.name() == "", "data", nil, "a dataset is needed")
+	_, known := families[h.name()]
+	p.If(!known && p == nil, "name", strconv.Quote(h.name()), "is not a dataset that vllm bench serve knows")
+	p.Hint(!known && h.name() != "", "with a copy under another name say which it is: %s", strings.Join(Families(), ", "))
+	p.If(h.Output < 0, "output_len", h.Output, "must be positive, or 0 for the dataset's own")
+	return p
+}
+
+// Read finds the copy, and its files.
+func (h *HF) Read(ctx context.Context, s *workload.Source) (err error) {
+	if h.snapshot, err = h.find(ctx, s); err == nil {
+		if h.family().tools {
+			err = h.readTools()
+		} else {
+			h.files, err = h.dataFiles(h.family())
+		}
+	}
+	return h.blame(err)
+}
+
+// find is the copy of the dataset: a folder or a file, else what the hub's cache or the
+// hub has.
+func (h *HF) find(ctx context.Context, s *workload.Source) (c snapshot, err error) {
+	name := h.data()
+	if s.Files.Folder != nil && s.Files.Open != nil {
+		dir := name
+		if file, err := s.Files.Open(name); err == nil {
+			_ = file.Close() // only looked for
+			dir, c.only = filepath.Split(name)
+		}
+		if c.fs = s.Files.Folder(cmp.Or(dir, ".")); c.fs != nil {
+			c.root, err = filepath.Abs(dir)
+			return c, err
+		}
+	}
+	if org, rest, ok := strings.Cut(name, "/"); !ok || org == "" || strings.HasPrefix(org, ".") || strings.Contains(rest, "/") || s.Files.Repository == nil {
+		return c, errors.New("no such file or folder")
+	}
+	c.fs, c.root, err = s.Files.Repository(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, plan.Problems{{Path: "data", Value: name, Why: err.Error(), Hint: "or name a copy of it here, and in name " + h.name()}}
+	}
+	return c, err
+}
+
+// list are the paths of all files but the hidden ones.
+func (c snapshot) list() ([]string, error) {
 	var paths []string
-	err := fs.WalkDir(f.FS, ".", func(p string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(c.fs, ".", func(p string, d fs.DirEntry, err error) error {
 		hidden := p != "." && d != nil && strings.HasPrefix(d.Name(), ".")
 		switch {
 		case err != nil:
@@ -65,6 +130,9 @@ func (f Folder) List() ([]string, error) {
 	}
 	return paths, nil
 }
+
+// Describe says what is sent.
+func (h *HF) Describe() plan.Message { return workload.Describe("hf", plan.Text(h.data())) }
 
 // A draft is a row on its way to a request.
 type draft struct {
@@ -93,14 +161,6 @@ func (l limits) fit(r workload.Request, answered bool) bool {
 		r.PromptTokens <= l.prompt && r.PromptTokens+r.OutputTokens <= l.total
 }
 
-// Check reports what can be known to be wrong before files are opened.
-func (h HF) Check() error {
-	if _, ok := families[h.Name]; !ok {
-		return fmt.Errorf("%q is not a dataset that vllm bench serve knows; with a copy under another name say which it is with --hf-name: %s", h.Name, strings.Join(Families(), ", "))
-	}
-	return nil
-}
-
 // Families are the names of the datasets that can be taken.
 func Families() []string { return slices.Sorted(maps.Keys(families)) }
 
@@ -114,52 +174,51 @@ func Sounds(name string) bool { return families[name].sounds }
 func Tools(name string) bool { return families[name].tools }
 
 // Build reads rows in the order in which the library datasets (5.2) shuffles them.
-func (h HF) Build(ctx context.Context) (workload.Workload, error) {
-	if err := h.Check(); err != nil {
-		return workload.Workload{}, err
-	}
-	f := families[h.Name]
+func (h *HF) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
+	f := h.family()
 	if f.tools {
-		return h.buildTools(ctx)
+		return h.buildTools(ctx, s)
 	}
-	if h.Tokens == nil {
-		return workload.Workload{}, errors.New("--dataset-name hf counts tokens and needs a tokenizer")
+	if s.Tokens == nil {
+		return workload.Workload{}, h.blame(errors.New("the dataset counts tokens and needs a tokenizer"))
 	}
-	files, err := h.dataFiles(f)
+	switch {
+	case strings.Contains(s.Model, "openai"):
+		h.opening = whisperPrompt
+	case strings.Contains(strings.ToLower(s.Model), "cohere"):
+		h.opening = coherePrompt
+	}
+	requests, positions, err := h.accept(ctx, s, h.drafts(f, h.ordered(s.Seed)))
 	if err != nil {
-		return workload.Workload{}, err
-	}
-	drafts := h.drafts(f, h.ordered(files))
-	requests, positions, err := h.accept(ctx, drafts)
-	if err != nil {
-		return workload.Workload{}, err
+		return workload.Workload{}, h.blame(err)
 	}
 	if !f.placed {
 		positions = nil
 	}
-	return h.finish(requests, positions)
+	return h.complete(s, requests, positions)
 }
 
-// finish oversamples. Where rows were left out and their ids are their positions, the
-// ids of copies could be taken; then all are numbered anew.
-func (h HF) finish(requests []workload.Request, positions []int) (workload.Workload, error) {
+// complete makes up what is wanted. Where rows were left out and their ids are their
+// positions, the ids of copies could be taken; then all are numbered anew.
+func (h *HF) complete(s *workload.Source, requests []workload.Request, positions []int) (workload.Workload, error) {
 	if len(requests) == 0 {
-		return workload.Workload{}, errors.New("no row gives a request that is of the lengths asked for")
+		return workload.Workload{}, h.blame(errors.New("no row gives a request that is of the lengths asked for"))
 	}
 	w := workload.Workload{Requests: requests}
 	noteSounds(&w)
 	have := len(requests)
-	w.Oversample(h.Requests, h.Seed, h.NoOversample, h.IDPrefix)
-	if have >= h.Requests || h.NoOversample {
+	w.Oversample(wanted(s), s.Seed, h.NoOversample, s.IDPrefix)
+	if have >= wanted(s) || h.NoOversample {
 		for i, p := range positions {
-			w.Requests[i].ID = fmt.Sprint(h.IDPrefix, p)
+			w.Requests[i].ID = fmt.Sprint(s.IDPrefix, p)
 		}
 	}
+	h.send(&w)
 	return w, nil
 }
 
 // drafts are what the family makes of rows.
-func (h HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, error] {
+func (h *HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, error] {
 	return func(yield func(draft, error) bool) {
 		position := -1
 		for row, err := range from {
@@ -176,8 +235,8 @@ func (h HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, e
 				continue
 			}
 			d.place, d.position = row.Place(), position
-			if h.Output != nil && !f.recorded {
-				d.OutputTokens, d.answer = *h.Output, nil
+			if h.Output != 0 && !f.recorded {
+				d.OutputTokens, d.answer = h.Output, nil
 			} else if d.answer == nil {
 				d.OutputTokens = f.output
 			}
@@ -193,18 +252,18 @@ const atOnce = 256
 
 // accept counts drafts in batches and takes those that fit until there are enough.
 // Positions are those of their rows.
-func (h HF) accept(ctx context.Context, drafts iter.Seq2[draft, error]) (requests []workload.Request, positions []int, err error) {
+func (h *HF) accept(ctx context.Context, s *workload.Source, drafts iter.Seq2[draft, error]) (requests []workload.Request, positions []int, err error) {
 	next, stop := iter.Pull2(drafts)
 	defer stop()
-	for len(requests) < h.Requests {
-		batch, err := pull(next, min(atOnce, h.Requests-len(requests)))
+	for len(requests) < wanted(s) {
+		batch, err := pull(next, min(atOnce, wanted(s)-len(requests)))
 		if err != nil {
 			return nil, nil, err
 		}
 		if len(batch) == 0 {
 			break
 		}
-		err = workload.Each(ctx, len(batch), func(ctx context.Context, i int) error { return h.measure(ctx, &batch[i]) })
+		err = workload.Each(ctx, len(batch), func(ctx context.Context, i int) error { return measure(ctx, s, &batch[i]) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -233,23 +292,19 @@ func pull(next func() (draft, error, bool), n int) ([]draft, error) {
 }
 
 // measure renders and counts a draft.
-func (h HF) measure(ctx context.Context, d *draft) (err error) {
+func measure(ctx context.Context, s *workload.Source, d *draft) (err error) {
 	if d.chat != nil {
-		if d.Text, err = h.renderChat(d.chat); err != nil {
+		if s.Vocab.Template == nil {
+			return noTemplate(workload.ErrNoTemplate)
+		}
+		if d.Text, err = s.Vocab.Template.Render(d.chat, workload.TemplateOptions{GenerationPrompt: true}); err != nil {
 			return err
 		}
 	}
-	if d.PromptTokens, err = h.count(ctx, d.Text); err != nil || d.answer == nil {
+	if d.PromptTokens, err = count(ctx, s, d.Text); err != nil || d.answer == nil {
 		return err
 	}
-	ids, err := h.Tokens.Encode(ctx, *d.answer, !d.bare)
+	ids, err := s.Tokens.Encode(ctx, *d.answer, !d.bare)
 	d.OutputTokens = len(ids)
 	return err
-}
-
-func (h HF) renderChat(messages json.RawMessage) (string, error) {
-	if h.Vocabulary.Template == nil {
-		return "", errTemplate(workload.ErrNoTemplate)
-	}
-	return h.Vocabulary.Template.Render(messages, workload.TemplateOptions{GenerationPrompt: true})
 }

@@ -32,9 +32,9 @@ type cardConfig struct {
 	Files   any    `yaml:"data_files"`
 }
 
-// readCard is the card of the copy; without one it is empty.
-func (h HF) readCard() (card, error) {
-	f, err := h.Copy.Open("README.md")
+// card is the card of the copy; without one it is empty.
+func (c snapshot) card() (card, error) {
+	f, err := c.fs.Open("README.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return card{}, nil
 	}
@@ -51,11 +51,11 @@ func (h HF) readCard() (card, error) {
 		return card{}, nil
 	}
 	head, _, _ = bytes.Cut(head, []byte("\n---"))
-	var c card
-	if err := yaml.Unmarshal(head, &c); err != nil {
+	var out card
+	if err := yaml.Unmarshal(head, &out); err != nil {
 		return card{}, fmt.Errorf("README.md: its head is not YAML: %w", err)
 	}
-	return c, nil
+	return out, nil
 }
 
 // files are those that the card has for a subset and a split; ok is false if it says

@@ -13,13 +13,13 @@ import (
 // A family is the datasets of the hub that have the same columns.
 type family struct {
 	split, subset        string // usual ones
-	noSubset             bool   // --hf-subset means nothing
+	noSubset             bool   // a subset means nothing
 	output               int    // tokens of an answer, where it is not that of the row
-	recorded             bool   // it is that of the row whatever --hf-output-len says
+	recorded             bool   // it is that of the row whatever is asked for
 	media, tools, sounds bool
 	placed               bool // ids are the positions of rows, of those left out too
 	// draft makes a request of a row; nil leaves it out.
-	draft func(h HF, row rows.Row) (*draft, error)
+	draft func(h *HF, row rows.Row) (*draft, error)
 }
 
 var families = map[string]family{
@@ -55,7 +55,7 @@ var families = map[string]family{
 var speech = family{split: "train", output: 1024, media: true, sounds: true, draft: transcription}
 
 // userTurn is a draft of a prompt that is rendered unless that is to be skipped.
-func (h HF) userTurn(prompt string) (*draft, error) {
+func (h *HF) userTurn(prompt string) (*draft, error) {
 	if h.SkipTemplate {
 		return &draft{Request: workload.Request{Text: prompt}}, nil
 	}
@@ -69,8 +69,8 @@ type message struct {
 }
 
 // column takes a prompt as it stands in a column.
-func column(name string) func(HF, rows.Row) (*draft, error) {
-	return func(h HF, row rows.Row) (*draft, error) {
+func column(name string) func(*HF, rows.Row) (*draft, error) {
+	return func(h *HF, row rows.Row) (*draft, error) {
 		prompt, err := row.String(name)
 		if err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func column(name string) func(HF, rows.Row) (*draft, error) {
 	}
 }
 
-func mtBench(h HF, row rows.Row) (*draft, error) {
+func mtBench(h *HF, row rows.Row) (*draft, error) {
 	var turns []string
 	if err := row.Decode("turns", &turns); err != nil {
 		return nil, err
@@ -90,11 +90,11 @@ func mtBench(h HF, row rows.Row) (*draft, error) {
 	return h.userTurn(turns[0])
 }
 
-// texts reads texts from columns.
-func texts(row rows.Row, columns ...string) ([]string, error) {
-	out := make([]string, len(columns))
+// columns reads texts.
+func columns(row rows.Row, names ...string) ([]string, error) {
+	out := make([]string, len(names))
 	var errs []error
-	for i, c := range columns {
+	for i, c := range names {
 		var err error
 		out[i], err = row.String(c)
 		errs = append(errs, err)
@@ -102,8 +102,8 @@ func texts(row rows.Row, columns ...string) ([]string, error) {
 	return out, errors.Join(errs...)
 }
 
-func instructCoder(h HF, row rows.Row) (*draft, error) {
-	t, err := texts(row, "input", "instruction")
+func instructCoder(h *HF, row rows.Row) (*draft, error) {
+	t, err := columns(row, "input", "instruction")
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func instructCoder(h HF, row rows.Row) (*draft, error) {
 }
 
 // conversation takes the first turn as the prompt and the second as the answer.
-func conversation(h HF, row rows.Row) (*draft, error) {
+func conversation(h *HF, row rows.Row) (*draft, error) {
 	var turns []struct {
 		Value string `json:"value"`
 	}
@@ -121,7 +121,7 @@ func conversation(h HF, row rows.Row) (*draft, error) {
 	if len(turns) < 2 {
 		return nil, nil
 	}
-	d := &draft{Request: workload.Request{Text: turns[0].Value}, answer: &turns[1].Value, fits: usualLimits, filtered: h.Output == nil}
+	d := &draft{Request: workload.Request{Text: turns[0].Value}, answer: &turns[1].Value, fits: usualLimits, filtered: h.Output == 0}
 	return d, d.picture(row, "image", false)
 }
 
@@ -143,8 +143,8 @@ func (d *draft) picture(row rows.Row, column string, must bool) error {
 }
 
 // arena takes the first message of the first turn, and the first picture.
-func arena(column string) func(HF, rows.Row) (*draft, error) {
-	return func(_ HF, row rows.Row) (*draft, error) {
+func arena(column string) func(*HF, rows.Row) (*draft, error) {
+	return func(_ *HF, row rows.Row) (*draft, error) {
 		var turns [][]message
 		if err := row.Decode(column, &turns); err != nil {
 			return nil, err
@@ -168,8 +168,8 @@ func arena(column string) func(HF, rows.Row) (*draft, error) {
 }
 
 // mmvu asks a question with lettered choices about a video, which lies in the copy.
-func mmvu(h HF, row rows.Row) (*draft, error) {
-	t, err := texts(row, "question", "video")
+func mmvu(h *HF, row rows.Row) (*draft, error) {
+	t, err := columns(row, "question", "video")
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func mmvu(h HF, row rows.Row) (*draft, error) {
 		}
 		said = append(said, fmt.Sprintf("%s.%v", name, v))
 	}
-	where := strings.Replace(t[1], "https://huggingface.co/datasets/"+h.Name+"/resolve/main", h.Root, 1)
+	where := strings.Replace(t[1], "https://huggingface.co/datasets/"+h.name()+"/resolve/main", h.root, 1)
 	m := workload.Media{MIME: "video/mp4", URL: address(where, "http://", "https://", "file://")}
 	return &draft{Request: workload.Request{Text: t[0] + " " + strings.Join(said, " "), Media: []workload.Media{m}}}, nil
 }
@@ -219,20 +219,20 @@ func objectKeys(row rows.Row, column string) ([]string, error) {
 	return keys, nil
 }
 
-func problem(h HF, row rows.Row) (*draft, error) {
-	t, err := texts(row, "problem", "solution")
+func problem(h *HF, row rows.Row) (*draft, error) {
+	t, err := columns(row, "problem", "solution")
 	if err != nil {
 		return nil, err
 	}
-	return &draft{Request: workload.Request{Text: t[0]}, answer: &t[1], fits: longLimits, filtered: h.Output == nil}, nil
+	return &draft{Request: workload.Request{Text: t[0]}, answer: &t[1], fits: longLimits, filtered: h.Output == 0}, nil
 }
 
 // editableRegion marks what is to be edited.
 const editableRegion = "<|editable_region_start|>"
 
 // zeta asks for the next edit; the answer is as long as the region that is edited.
-func zeta(_ HF, row rows.Row) (*draft, error) {
-	t, err := texts(row, "events", "input", "output")
+func zeta(_ *HF, row rows.Row) (*draft, error) {
+	t, err := columns(row, "events", "input", "output")
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +246,8 @@ func zeta(_ HF, row rows.Row) (*draft, error) {
 }
 
 // blazedit asks for changes of a file, of those that change as much as is wanted.
-func blazedit(h HF, row rows.Row) (*draft, error) {
-	t, err := texts(row, "code", "change_request")
+func blazedit(h *HF, row rows.Row) (*draft, error) {
+	t, err := columns(row, "code", "change_request")
 	if err != nil {
 		return nil, err
 	}
@@ -263,8 +263,8 @@ func blazedit(h HF, row rows.Row) (*draft, error) {
 
 // mlperf renders a system's and a user's message, and wants an answer as long as that
 // of the row.
-func mlperf(_ HF, row rows.Row) (*draft, error) {
-	t, err := texts(row, "system_prompt", "question", "output")
+func mlperf(_ *HF, row rows.Row) (*draft, error) {
+	t, err := columns(row, "system_prompt", "question", "output")
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +273,7 @@ func mlperf(_ HF, row rows.Row) (*draft, error) {
 }
 
 // mmstar asks a question without its options about a picture.
-func mmstar(_ HF, row rows.Row) (*draft, error) {
+func mmstar(_ *HF, row rows.Row) (*draft, error) {
 	question, err := row.String("question")
 	if err != nil {
 		return nil, err

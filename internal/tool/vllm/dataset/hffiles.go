@@ -10,10 +10,12 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // splitWords are what names of files and folders say for a split.
@@ -27,9 +29,9 @@ var splitWords = map[string][]string{
 var notData = []string{"config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}
 
 // dataFiles are the files of the split, in the order of their names.
-func (h HF) dataFiles(f family) ([]string, error) {
-	if h.File != "" {
-		return []string{h.File}, nil
+func (h *HF) dataFiles(f family) ([]string, error) {
+	if h.only != "" {
+		return []string{h.only}, nil
 	}
 	all, err := h.tables()
 	if err != nil {
@@ -39,7 +41,7 @@ func (h HF) dataFiles(f family) ([]string, error) {
 	if f.noSubset {
 		subset = ""
 	}
-	card, err := h.readCard()
+	card, err := h.card()
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +53,14 @@ func (h HF) dataFiles(f family) ([]string, error) {
 	}
 	files := ofSplit(all, split)
 	if len(files) == 0 {
-		return nil, fmt.Errorf("no file is of the split %q by its name; there are %s; --hf-split names another", split, some(all))
+		return nil, plan.Problems{{Path: "split", Value: strconv.Quote(split), Why: "no file is of that split by its name; there are " + some(all)}}
 	}
 	return files, nil
 }
 
 // tables are the files that hold rows, those of the format that is the most frequent.
-func (h HF) tables() ([]string, error) {
-	all, err := h.Copy.List()
+func (c snapshot) tables() ([]string, error) {
+	all, err := c.list()
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func ofSubset(files []string, asked, usual string) ([]string, error) {
 	case asked == "":
 		return files, nil
 	}
-	return nil, fmt.Errorf("--hf-subset %s: no folder of that name has files; there are %s", subset, some(files))
+	return nil, plan.Problems{{Path: "subset", Value: subset, Why: "no folder of that name has files; there are " + some(files)}}
 }
 
 // ofSplit are the files of a split: by the form SPLIT-00000-of-00003, else by a word
@@ -154,10 +156,10 @@ func some(files []string) string {
 }
 
 // readFile yields the rows of a file, errors with its name.
-func (h HF) readFile(name string) iter.Seq2[rows.Row, error] {
+func (c snapshot) readFile(name string) iter.Seq2[rows.Row, error] {
 	return func(yield func(rows.Row, error) bool) {
 		failed := func(err error) { yield(rows.Row{}, fmt.Errorf("%s: %w", name, err)) }
-		f, err := h.Copy.Open(name)
+		f, err := c.fs.Open(name)
 		if err != nil {
 			failed(err)
 			return
@@ -192,15 +194,15 @@ func openTable(name string, f fs.File) (*rows.Table, error) {
 	return rows.Open(name, at, info.Size())
 }
 
-// ordered are the rows of files in the order in which they are taken.
-func (h HF) ordered(files []string) iter.Seq2[rows.Row, error] {
+// ordered are the rows in the order in which they are taken.
+func (h *HF) ordered(seed uint64) iter.Seq2[rows.Row, error] {
 	switch {
 	case h.NoShuffle:
-		return oneByOne(files, h.readFile)
+		return oneByOne(h.files, h.readFile)
 	case h.Gather:
-		return h.permuted(files)
+		return h.permuted(seed)
 	}
-	return h.buffered(files)
+	return h.buffered(seed)
 }
 
 func oneByOne(files []string, read func(string) iter.Seq2[rows.Row, error]) iter.Seq2[rows.Row, error] {
@@ -216,17 +218,17 @@ func oneByOne(files []string, read func(string) iter.Seq2[rows.Row, error]) iter
 }
 
 // permuted is Dataset.shuffle: all rows in a random order.
-func (h HF) permuted(files []string) iter.Seq2[rows.Row, error] {
+func (h *HF) permuted(seed uint64) iter.Seq2[rows.Row, error] {
 	return func(yield func(rows.Row, error) bool) {
 		var all []rows.Row
-		for row, err := range oneByOne(files, h.readFile) {
+		for row, err := range oneByOne(h.files, h.readFile) {
 			if err != nil {
 				yield(row, err)
 				return
 			}
 			all = append(all, row)
 		}
-		for _, i := range pyrand.NewGenerator(h.Seed).Permutation(len(all)) {
+		for _, i := range pyrand.NewGenerator(seed).Permutation(len(all)) {
 			if !yield(all[i], nil) {
 				return
 			}
@@ -244,9 +246,9 @@ const (
 // into up to ten groups, which are read in turn, a tenth of a buffer at a time (of
 // CSV, a row); whenever the buffer is full it is shuffled, and half of it goes out.
 // Up to a thousand rows in one file that is a permutation of them, as in all versions.
-func (h HF) buffered(files []string) iter.Seq2[rows.Row, error] {
+func (h *HF) buffered(seed uint64) iter.Seq2[rows.Row, error] {
 	return func(yield func(rows.Row, error) bool) {
-		rng := pyrand.NewGenerator(h.Seed)
+		rng := pyrand.NewGenerator(seed)
 		var buffer []rows.Row
 		flush := func(keep int) bool {
 			order := rng.Permutation(len(buffer))
@@ -261,7 +263,7 @@ func (h HF) buffered(files []string) iter.Seq2[rows.Row, error] {
 			buffer = rest
 			return true
 		}
-		for chunk, err := range inTurn(h.groups(files), chunkSize(files)) {
+		for chunk, err := range inTurn(h.groups(seed), chunkSize(h.files)) {
 			if err != nil {
 				yield(rows.Row{}, err)
 				return
@@ -283,9 +285,9 @@ func chunkSize(files []string) int {
 }
 
 // groups are the shuffled files in up to ten parts, each read one file after the other.
-func (h HF) groups(files []string) []iter.Seq2[rows.Row, error] {
-	files = slices.Clone(files)
-	pyrand.NewGenerator(h.Seed).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+func (h *HF) groups(seed uint64) []iter.Seq2[rows.Row, error] {
+	files := slices.Clone(h.files)
+	pyrand.NewGenerator(seed).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	n := min(len(files), shuffleSources)
 	each, more := len(files)/n, len(files)%n
 	var out []iter.Seq2[rows.Row, error]

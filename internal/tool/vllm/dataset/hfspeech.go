@@ -11,10 +11,11 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // transcription sends the sound of a row with the control tokens of the model.
-func transcription(h HF, row rows.Row) (*draft, error) {
+func transcription(h *HF, row rows.Row) (*draft, error) {
 	v, err := row.Value("audio")
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func transcription(h HF, row rows.Row) (*draft, error) {
 }
 
 // earnings has the path of a sound within the copy in url.
-func earnings(h HF, row rows.Row) (*draft, error) {
+func earnings(h *HF, row rows.Row) (*draft, error) {
 	where, err := row.String("url")
 	if err != nil {
 		return nil, err
@@ -42,30 +43,23 @@ func earnings(h HF, row rows.Row) (*draft, error) {
 	return h.spoken(row, m)
 }
 
-func (h HF) spoken(row rows.Row, m workload.Media) (*draft, error) {
+func (h *HF) spoken(row rows.Row, m workload.Media) (*draft, error) {
 	least, most := h.MinAudio, h.MaxAudio
 	if most == 0 {
 		most = math.Inf(1)
 	}
 	if m.Seconds == 0 && (least > 0 || !math.IsInf(most, 1)) {
-		return nil, fmt.Errorf("%s: how long %s is can not be told here, so leave out --asr-min-audio-len-sec and --asr-max-audio-len-sec, or have the sounds as WAV or FLAC", row.Place(), m.MIME)
+		return nil, plan.Problems{{Path: "min_audio", Why: fmt.Sprintf("%s: how long %s is cannot be told here", row.Place(), m.MIME), Hint: "leave out both limits, or have the sounds as WAV or FLAC"}}
 	}
 	if m.Seconds < least || m.Seconds > most {
 		return nil, nil
 	}
-	d := &draft{Request: workload.Request{Media: []workload.Media{m}}}
-	switch {
-	case h.Whisper:
-		d.Text = whisperPrompt
-	case h.Cohere:
-		d.Text = coherePrompt
-	}
-	return d, nil
+	return &draft{Request: workload.Request{Text: h.opening, Media: []workload.Media{m}}}, nil
 }
 
 // sound is a value of a dataset's audio column: an object with bytes, a path or
 // samples, or a path.
-func (h HF) sound(v any) (workload.Media, error) {
+func (h *HF) sound(v any) (workload.Media, error) {
 	switch v := v.(type) {
 	case []byte:
 		return soundOf(v)
@@ -106,12 +100,12 @@ func samples(list []any, rate any) (workload.Media, error) {
 }
 
 // soundFile reads a file that a row names, which must lie in the copy.
-func (h HF) soundFile(name string) (workload.Media, error) {
+func (h *HF) soundFile(name string) (workload.Media, error) {
 	within := filepath.ToSlash(name)
 	if path.IsAbs(within) {
-		within = strings.TrimPrefix(strings.TrimPrefix(within, filepath.ToSlash(h.Root)), "/")
+		within = strings.TrimPrefix(strings.TrimPrefix(within, filepath.ToSlash(h.root)), "/")
 	}
-	f, err := h.Copy.Open(path.Clean(within))
+	f, err := h.fs.Open(path.Clean(within))
 	if err != nil {
 		return workload.Media{}, fmt.Errorf("names a file that is not in the copy: %w", err)
 	}

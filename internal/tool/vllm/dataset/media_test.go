@@ -14,7 +14,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func pngOf(t *testing.T, c color.Color) []byte {
@@ -49,15 +52,16 @@ func TestTransparencyIsWhite(t *testing.T) {
 func TestInline(t *testing.T) {
 	var mu sync.Mutex // rows are made beside each other
 	fetched := map[string]int{}
-	c := CustomImage{Inline: true, Output: 3, Common: Common{NoShuffle: true}, Fetch: func(_ context.Context, address string) (io.ReadCloser, error) {
+	c := &CustomImage{file: file[imageLine]{Data: "f"}, Inline: true, Output: 3, Common: Common{NoShuffle: true}}
+	s := reading(`{"prompt":"p","image_files":["a.png","data:image/gif;base64,AA"]}
+{"content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"http://h/b","detail":"low"}}]}`)
+	s.Files.Fetch = func(_ context.Context, address string) (io.ReadCloser, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		fetched[address]++
 		return io.NopCloser(bytes.NewReader(pngOf(t, color.Black))), nil
-	}}
-	file := `{"prompt":"p","image_files":["a.png","data:image/gif;base64,AA"]}
-{"content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"http://h/b","detail":"low"}}]}`
-	w, err := c.Build(t.Context(), strings.NewReader(file))
+	}
+	w, err := build(t, c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +82,8 @@ func TestInline(t *testing.T) {
 	if fetched["file://a.png"] != 1 || fetched["http://h/b"] != 1 || len(fetched) != 2 {
 		t.Error(fetched)
 	}
-	c.Fetch = func(context.Context, string) (io.ReadCloser, error) { return nil, errors.New("gone") }
-	if _, err := c.Build(t.Context(), strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), ": gone") || !strings.HasPrefix(err.Error(), "line ") {
+	s.Files.Fetch = func(context.Context, string) (io.ReadCloser, error) { return nil, errors.New("gone") }
+	if _, err := c.Build(t.Context(), s); err == nil || !strings.Contains(err.Error(), ": gone") || !strings.HasPrefix(err.Error(), "data f: line ") {
 		t.Error(err)
 	}
 }
@@ -94,10 +98,15 @@ func flac(rate, samples uint64) []byte {
 // stands at its head.
 func TestOtherSounds(t *testing.T) {
 	files := map[string][]byte{"a.flac": flac(16000, 24000), "b.mp3": []byte("ID3....")}
-	c := CustomAudio{Output: 3, Chat: true, Common: Common{NoShuffle: true}, Fetch: func(_ context.Context, address string) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(files[strings.TrimPrefix(address, "file://")])), nil
-	}}
-	w, err := c.Build(t.Context(), strings.NewReader(`{"prompt":"","audio":"a.flac"}`+"\n"+`{"prompt":"","audio":"b.mp3"}`))
+	from := func(lines string) *workload.Source {
+		s := reading(lines)
+		s.Files.Fetch = func(_ context.Context, address string) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(files[strings.TrimPrefix(address, "file://")])), nil
+		}
+		return s
+	}
+	c := &CustomAudio{file: file[audioLine]{Data: "f"}, Output: 3, Chat: true, Common: Common{NoShuffle: true}}
+	w, err := build(t, c, from(`{"prompt":"","audio":"a.flac"}`+"\n"+`{"prompt":"","audio":"b.mp3"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,22 +116,23 @@ func TestOtherSounds(t *testing.T) {
 			t.Errorf("%d: %+v", i, got)
 		}
 	}
-	if len(w.Notes) != 2 || !strings.Contains(strings.Join(w.Notes, " "), "audio/mpeg, which vllm would decode") {
-		t.Errorf("%q", w.Notes)
+	want := []plan.Message{plan.Say(soundsAsIs, "sounds", 1, "kind", "audio/flac"), plan.Say(soundsAsIs, "sounds", 1, "kind", "audio/mpeg")}
+	if diff := cmp.Diff(want, w.Notes); diff != "" {
+		t.Error(diff)
 	}
-	if _, err := c.Build(t.Context(), strings.NewReader(`{"prompt":"","audio":"none"}`)); err == nil || !strings.Contains(err.Error(), "line 1: none: no sound that is known") {
+	if _, err := build(t, c, from(`{"prompt":"","audio":"none"}`)); err == nil || !strings.Contains(err.Error(), "line 1: none: no sound that is known") {
 		t.Error(err)
 	}
 }
 
 // A row that a filter of seconds can not judge is refused, not guessed.
 func TestUnknownLengthIsRefused(t *testing.T) {
-	h := HF{MinAudio: 1}
+	h := &HF{MinAudio: 1}
 	m, err := h.sound(map[string]any{"bytes": []byte("OggS....")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.spoken(one(t, `{"audio":1}`), m); err == nil || !strings.Contains(err.Error(), "leave out --asr-min-audio-len-sec") {
+	if _, err := h.spoken(one(t, `{"audio":1}`), m); err == nil || !strings.Contains(err.Error(), "leave out both limits") {
 		t.Error(err)
 	}
 }

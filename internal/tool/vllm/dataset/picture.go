@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"image"
@@ -21,9 +20,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
-// A Fetcher opens what an address leads to: http, https or file.
-type Fetcher func(ctx context.Context, address string) (io.ReadCloser, error)
-
 // pictureAddress is where a picture lies as a request says it: an address stays, and
 // anything else is a path of a file, which the server must be able to read.
 func pictureAddress(s string) string {
@@ -39,26 +35,35 @@ func address(s string, kept ...string) string {
 	return "file://" + s
 }
 
-// maxPicture is how many bytes of a picture are read.
-const maxPicture = 256 << 20
+// maxMedium is how many bytes of a picture or a sound are read.
+const maxMedium = 1 << 30
+
+// fetch is what an address leads to.
+func fetch(ctx context.Context, s *workload.Source, address string) ([]byte, error) {
+	if s.Files.Fetch == nil {
+		return nil, errors.New("nothing can be fetched here")
+	}
+	r, err := s.Files.Fetch(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	b, err := io.ReadAll(io.LimitReader(r, maxMedium))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", address, err)
+	}
+	return b, nil
+}
 
 // inlined is the picture at an address as a data URL: PNG, as that tool makes of
 // everything but a data URL.
-func inlined(ctx context.Context, fetch Fetcher, address string) (string, error) {
+func inlined(ctx context.Context, s *workload.Source, address string) (string, error) {
 	if strings.HasPrefix(address, "data:image/") {
 		return address, nil
 	}
-	if fetch == nil {
-		return "", errors.New("nothing can be fetched here")
-	}
-	r, err := fetch(ctx, address)
+	b, err := fetch(ctx, s, address)
 	if err != nil {
 		return "", err
-	}
-	defer func() { _ = r.Close() }()
-	b, err := io.ReadAll(io.LimitReader(r, maxPicture))
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", address, err)
 	}
 	img, err := decodePicture(b)
 	if err != nil {
@@ -68,7 +73,7 @@ func inlined(ctx context.Context, fetch Fetcher, address string) (string, error)
 	if err := png.Encode(&out, img); err != nil {
 		return "", fmt.Errorf("%s: encode as PNG: %w", address, err)
 	}
-	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(out.Bytes()), nil
+	return workload.Media{MIME: "image/png", Data: out.Bytes()}.Address(), nil
 }
 
 // decodePicture is a picture without transparency: what shines through is white.

@@ -3,38 +3,47 @@ package dataset
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Sonnet asks to pick lines of a poem. Lengths are counted in lines of average
+// A Sonnet asks to pick lines of a poem. Lengths are counted in lines of average
 // length, and a prompt that comes out too long is drawn again.
 type Sonnet struct {
-	Common
-	Input, Prefix, Output int  // tokens; Prefix is of Input
-	Raw                   bool // send the text itself, which a chat server renders
+	file[string]
+	Input  int `json:"input_len"` // tokens
+	Prefix int `json:"prefix_len"`
+	Output int `json:"output_len"`
+	Sending
 }
 
 // sonnetTask is the line ahead of the poem's.
 const sonnetTask = "Pick as many lines as you can from these poem lines:\n"
 
-// maxRedraws is how many prompts in a row may be too long before it is given up:
-// that tool would go on for ever.
+// maxRedraws is how many prompts in a row may be too long before it is given up: the
+// tool itself would go on for ever.
 const maxRedraws = 10_000
 
-// Check reports what Build would find wrong with file.
-func (s Sonnet) Check(file io.Reader) error {
-	_, err := s.lines(file)
-	return err
+// Check reports what is wrong.
+func (d *Sonnet) Check(s *workload.Source) plan.Problems {
+	return append(d.file.Check(s), output(d.Output)...)
 }
 
-// lines are those of file, each with its end.
-func (s Sonnet) lines(file io.Reader) ([]string, error) {
+// Read reads the poem.
+func (d *Sonnet) Read(_ context.Context, s *workload.Source) error { return d.read(s, poem) }
+
+// Describe says what is sent.
+func (d *Sonnet) Describe() plan.Message {
+	return workload.Describe("sonnet", plan.Text(d.Data), plan.Say(workload.LoadTokens, "input", d.Input, "output", d.Output))
+}
+
+// poem is the lines of a file, each with its end.
+func poem(file io.Reader) ([]string, error) {
 	b, err := io.ReadAll(file)
 	if err != nil {
 		return nil, err
@@ -50,82 +59,85 @@ func (s Sonnet) lines(file io.Reader) ([]string, error) {
 	return lines, nil
 }
 
-// Build draws prompts from the lines of file.
-func (s Sonnet) Build(ctx context.Context, file io.Reader) (workload.Workload, error) {
-	lines, err := s.lines(file)
-	if err != nil {
-		return workload.Workload{}, err
-	}
+// Build draws prompts from the lines.
+func (d *Sonnet) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
 	if s.Tokens == nil {
-		return workload.Workload{}, errors.New("sonnet counts the tokens of lines and needs a tokenizer")
+		return workload.Workload{}, d.blame(errors.New("sonnet counts the tokens of lines and needs a tokenizer"))
 	}
-	s.SkipTemplate = false
-	prefix, extra, err := s.shares(ctx, lines)
+	prefix, extra, err := d.shares(ctx, s)
 	if err != nil {
 		return workload.Workload{}, err
 	}
 	w := workload.Workload{Python: pyrand.NewRandom(int64(s.Seed))}
-	begin := sonnetTask + strings.Join(lines[:min(prefix, len(lines))], "")
-	for redraws := 0; len(w.Requests) < s.Requests; {
-		r, err := s.draw(ctx, w.Python, begin, lines, extra)
+	begin := sonnetTask + strings.Join(d.lines[:min(prefix, len(d.lines))], "")
+	for redraws := 0; len(w.Requests) < wanted(s); {
+		r, err := d.draw(ctx, s, w.Python, begin, extra)
 		if err != nil {
 			return workload.Workload{}, err
 		}
-		if r.PromptTokens <= s.Input {
+		if r.PromptTokens <= d.Input {
 			w.Requests, redraws = append(w.Requests, r), 0
 			continue
 		}
 		if redraws++; redraws == maxRedraws {
-			return workload.Workload{}, fmt.Errorf("%d prompts in a row were longer than --sonnet-input-len %d: the lines of the poem are too uneven for it", redraws, s.Input)
+			return workload.Workload{}, d.tooShort("%d prompts in a row were longer: the lines of the poem are too uneven for it", redraws)
 		}
 	}
 	w.Oversample(0, s.Seed, true, s.IDPrefix)
+	d.send(&w)
 	return w, nil
 }
 
+// tooShort is the error of an input length that nothing fits.
+func (d *Sonnet) tooShort(why string, a ...any) (p plan.Problems) {
+	p.If(true, "input_len", d.Input, why, a...)
+	return p
+}
+
 // shares are how many lines begin all prompts, and how many are drawn for each.
-func (s Sonnet) shares(ctx context.Context, lines []string) (prefix, extra int, err error) {
+func (d *Sonnet) shares(ctx context.Context, s *workload.Source) (prefix, extra int, err error) {
 	total := 0
-	for _, line := range lines {
-		n, err := s.count(ctx, line)
+	for _, line := range d.lines {
+		n, err := count(ctx, s, line)
 		if err != nil {
 			return 0, 0, err
 		}
 		total += n
 	}
-	average := float64(total) / float64(len(lines))
-	rendered, err := s.render(sonnetTask)
+	average := float64(total) / float64(len(d.lines))
+	rendered, err := userTurn(s, sonnetTask, nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	base, err := s.count(ctx, rendered)
+	base, err := count(ctx, s, rendered)
 	if err != nil {
 		return 0, 0, err
 	}
-	if s.Input <= base {
-		return 0, 0, fmt.Errorf("--sonnet-input-len %d: must be more than %d, the tokens of a prompt without lines", s.Input, base)
+	if d.Input <= base {
+		return 0, 0, d.tooShort("must be more than %d, the tokens of a prompt without lines", base)
 	}
 	inLines := func(tokens, least int) int {
 		return max(least, int(math.RoundToEven(float64(tokens-base)/average)))
 	}
-	prefix = inLines(s.Prefix, 0)
-	return prefix, max(0, inLines(s.Input, 1)-prefix), nil
+	prefix = inLines(d.Prefix, 0)
+	return prefix, max(0, inLines(d.Input, 1)-prefix), nil
 }
 
-func (s Sonnet) draw(ctx context.Context, rng *pyrand.Random, begin string, lines []string, extra int) (workload.Request, error) {
+// draw makes a request, which may come out too long. A chat is rendered by the server.
+func (d *Sonnet) draw(ctx context.Context, s *workload.Source, rng *pyrand.Random, begin string, extra int) (workload.Request, error) {
 	var b strings.Builder
 	b.WriteString(begin)
-	for _, i := range rng.Choices(len(lines), extra) {
-		b.WriteString(lines[i])
+	for _, i := range rng.Choices(len(d.lines), extra) {
+		b.WriteString(d.lines[i])
 	}
-	r := workload.Request{Text: b.String(), OutputTokens: s.Output}
-	rendered, err := s.render(r.Text)
+	r := workload.Request{Text: b.String(), OutputTokens: d.Output}
+	rendered, err := userTurn(s, r.Text, nil)
 	if err != nil {
 		return r, err
 	}
-	if !s.Raw {
+	if s.Ask.Protocol != "chat" {
 		r.Text = rendered
 	}
-	r.PromptTokens, err = s.count(ctx, rendered)
+	r.PromptTokens, err = count(ctx, s, rendered)
 	return r, err
 }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,87 +14,101 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// TimedTrace replays a trace of JSON Lines: when each request came, how long it and
+// A TimedTrace replays a trace of JSON Lines: when each request came, how long it and
 // its answer were, and of what blocks its prompt consisted. A block is known by a
 // hash id; the same id gives the same tokens, so prompts share what they shared.
 //
-// That tool seeds the tokens of a block with Python's hash of a text, which differs
+// The tool seeds the tokens of a block with Python's hash of a text, which differs
 // between processes. Here it is that of a process with PYTHONHASHSEED=0 (CPython
 // 3.11 or later), so the same trace gives the same ids every time, and the same as
-// that tool's under that setting.
+// the tool's under that setting.
 type TimedTrace struct {
-	Common
-	Chunk      int     // tokens of a block
-	Multiplier float64 // of the timestamps, to make them seconds
+	file[traceEntry]
+	Chunk      int     `json:"chunk"`      // tokens of a block
+	Multiplier float64 `json:"multiplier"` // of the timestamps, to make them seconds
 	// Names of the columns.
-	Timestamp, InputLength, OutputLength, HashIDs string
+	Timestamp    string `json:"timestamp"`
+	InputLength  string `json:"input_length"`
+	OutputLength string `json:"output_length"`
+	HashIDs      string `json:"hash_ids"`
+	Sending
 }
 
-// traceEntry is a line of a trace.
+// DefaultTimedTrace has the tool's defaults.
+func DefaultTimedTrace() TimedTrace {
+	return TimedTrace{file: named[traceEntry]("timed_trace"), Chunk: 16, Multiplier: 1, Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}
+}
+
+// A traceEntry is a line of a trace.
 type traceEntry struct {
 	at            time.Duration
 	input, output int
 	blocks        []string
 }
 
-// Check reports what Build would find wrong with file.
-func (t TimedTrace) Check(file io.Reader) error {
-	_, err := t.read(file)
-	return err
+// Check reports what is wrong.
+func (d *TimedTrace) Check(s *workload.Source) plan.Problems {
+	p := d.file.Check(s)
+	p.If(d.Chunk < 1, "chunk", d.Chunk, "must be at least 1")
+	p.If(!(d.Multiplier > 0) || math.IsInf(d.Multiplier, 1), "multiplier", d.Multiplier, "must be positive")
+	return p
 }
 
-func (t TimedTrace) read(file io.Reader) ([]traceEntry, error) {
-	var entries []traceEntry
-	err := eachLine(file, func(row rows.Row) error {
-		if t.Requests > 0 && len(entries) >= t.Requests {
-			return nil
-		}
-		e, err := t.entry(row)
-		entries = append(entries, e)
-		return err
+// Read reads as many lines as requests are wanted.
+func (d *TimedTrace) Read(_ context.Context, s *workload.Source) error {
+	return d.read(s, func(file io.Reader) (entries []traceEntry, err error) {
+		err = eachLine(file, func(row rows.Row) error {
+			if s.Requests > 0 && len(entries) >= s.Requests {
+				return nil
+			}
+			e, err := d.entry(row)
+			entries = append(entries, e)
+			return err
+		})
+		return entries, err
 	})
-	return entries, err
 }
 
-func (t TimedTrace) entry(row rows.Row) (e traceEntry, err error) {
-	named := func(column, flag string, err error) error {
+func (d *TimedTrace) entry(row rows.Row) (e traceEntry, err error) {
+	named := func(path, column string, err error) error {
 		if err != nil && !row.Has(column) {
-			return fmt.Errorf("%w; --timed-trace-label-%s names another", err, flag)
+			return plan.Problems{{Path: path, Value: column, Why: err.Error(), Hint: "name another"}}
 		}
 		return err
 	}
-	input, err := row.Int(t.InputLength)
+	input, err := row.Int(d.InputLength)
 	if err != nil {
-		return e, named(t.InputLength, "input-length", err)
+		return e, named("input_length", d.InputLength, err)
 	}
-	output, err := row.Int(t.OutputLength)
+	output, err := row.Int(d.OutputLength)
 	if err != nil {
-		return e, named(t.OutputLength, "output-length", err)
+		return e, named("output_length", d.OutputLength, err)
 	}
-	seconds, err := row.Float(t.Timestamp)
+	seconds, err := row.Float(d.Timestamp)
 	if err != nil {
-		return e, named(t.Timestamp, "timestamp", err)
+		return e, named("timestamp", d.Timestamp, err)
 	}
-	if seconds *= t.Multiplier; !(math.Abs(seconds) < math.MaxInt64/1e9) {
-		return e, row.Errorf(t.Timestamp, "is %v seconds with --timed-trace-sec-multiplier %v", seconds, t.Multiplier)
+	if seconds *= d.Multiplier; !(math.Abs(seconds) < math.MaxInt64/1e9) {
+		return e, row.Errorf(d.Timestamp, "is %v seconds when it is multiplied by %v", seconds, d.Multiplier)
 	}
 	if input > mostTokens || output < 0 || output > math.MaxInt32 {
 		return e, fmt.Errorf("%s: lengths %d and %d: must not be negative, nor more than %d tokens of prompt", row.Place(), input, output, mostTokens)
 	}
 	e = traceEntry{at: time.Duration(math.Round(seconds * 1e9)), input: int(input), output: int(output)}
-	e.blocks, err = t.blocks(row)
+	e.blocks, err = d.blocks(row)
 	return e, err
 }
 
 // blocks are the hash ids in the text that Python makes of them.
-func (t TimedTrace) blocks(row rows.Row) ([]string, error) {
-	if !row.Has(t.HashIDs) {
+func (d *TimedTrace) blocks(row rows.Row) ([]string, error) {
+	if !row.Has(d.HashIDs) {
 		return nil, nil
 	}
 	var list []json.RawMessage
-	if err := row.Decode(t.HashIDs, &list); err != nil {
+	if err := row.Decode(d.HashIDs, &list); err != nil {
 		return nil, err
 	}
 	out := make([]string, len(list))
@@ -102,25 +117,21 @@ func (t TimedTrace) blocks(row rows.Row) ([]string, error) {
 			continue
 		}
 		if out[i] = string(raw); strings.ContainsAny(out[i], ".eE{[nt") {
-			return nil, row.Errorf(t.HashIDs, "has %s: ids must be whole numbers or texts", raw)
+			return nil, row.Errorf(d.HashIDs, "has %s: ids must be whole numbers or texts", raw)
 		}
 	}
 	return out, nil
 }
 
-// Build reads the requests of file in its order. They are sent as token ids.
-func (t TimedTrace) Build(_ context.Context, file io.Reader) (workload.Workload, error) {
-	entries, err := t.read(file)
-	if err != nil {
-		return workload.Workload{}, err
-	}
-	x := expansion{TimedTrace: t, ids: t.drawable(), known: map[string][]int32{}}
+// Build makes up the prompts, as token ids.
+func (d *TimedTrace) Build(_ context.Context, s *workload.Source) (workload.Workload, error) {
+	x := expansion{chunk: d.Chunk, ids: drawable(s.Vocab), known: map[string][]int32{}}
 	if len(x.ids) == 0 {
-		return workload.Workload{}, fmt.Errorf("the tokenizer leaves no ids to draw from")
+		return workload.Workload{}, d.blame(errors.New("the tokenizer leaves no ids to draw from"))
 	}
-	w := workload.Workload{Python: pyrand.NewRandom(int64(t.Seed))}
+	w := workload.Workload{Python: pyrand.NewRandom(int64(s.Seed))}
 	short := 0
-	for _, e := range entries {
+	for _, e := range d.lines {
 		ids := x.prompt(e)
 		if len(ids) < e.input {
 			short++
@@ -128,25 +139,24 @@ func (t TimedTrace) Build(_ context.Context, file io.Reader) (workload.Workload,
 		w.Requests = append(w.Requests, workload.Request{Tokens: ids, PromptTokens: len(ids), OutputTokens: e.output, At: e.at})
 	}
 	if short > 0 {
-		w.Notes = append(w.Notes, fmt.Sprintf("%d of %d prompts are shorter than the trace says: their hash ids stand for fewer tokens", short, len(entries)))
+		w.Notes = append(w.Notes, plan.Say(shortPrompts, "short", short, "of", len(d.lines)))
 	}
-	w.Oversample(0, t.Seed, true, t.IDPrefix)
+	w.Oversample(0, s.Seed, true, s.IDPrefix)
+	d.send(&w)
 	return w, nil
 }
 
 // drawable are all ids of the tokenizer but the special ones, ascending.
-func (t TimedTrace) drawable() []int32 {
-	if t.Vocabulary.All == nil {
-		return t.Vocabulary.Drawable()
+func drawable(v workload.Vocabulary) []int32 {
+	if v.All == nil {
+		return v.Drawable()
 	}
-	return slices.DeleteFunc(slices.Clone(t.Vocabulary.All), func(id int32) bool {
-		return slices.Contains(t.Vocabulary.Special, id)
-	})
+	return slices.DeleteFunc(slices.Clone(v.All), func(id int32) bool { return slices.Contains(v.Special, id) })
 }
 
 // An expansion puts tokens in place of hash ids.
 type expansion struct {
-	TimedTrace
+	chunk int
 	ids   []int32
 	known map[string][]int32
 }
@@ -155,7 +165,7 @@ func (x *expansion) prompt(e traceEntry) []int32 {
 	ids := make([]int32, 0, max(0, e.input))
 	left := e.input
 	for _, block := range e.blocks {
-		size := min(x.Chunk, left)
+		size := min(x.chunk, left)
 		ids = append(ids, x.block(fmt.Sprintf("%s:%d", block, size), size)...)
 		if left -= size; left <= 0 {
 			break

@@ -1,0 +1,78 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// What is sent and when, in the words of show/words, as far as kinds of several packages
+// say it.
+const (
+	LoadOf         plan.Code = "load.of"     // kind, parts
+	LoadTokens     plan.Code = "load.tokens" // input, output
+	LoadInputs     plan.Code = "load.inputs" // input
+	LoadPrefix     plan.Code = "load.prefix" // tokens
+	loadAbout      plan.Code = "load.about"  // tokens, share
+	ArriveAtOnce   plan.Code = "arrival.at-once"
+	ArriveRecorded plan.Code = "arrival.recorded" // with the dataset
+	ArriveAtRate   plan.Code = "arrival.at-rate"  // process, rate
+	ArriveUntold   plan.Code = "arrival.untold"   // rate, of a process that nobody told
+
+	arrivePoisson   plan.Code = "arrival.poisson"  // rate
+	arriveConstant  plan.Code = "arrival.constant" // rate
+	arriveGamma     plan.Code = "arrival.gamma"    // burstiness, rate
+	arriveRamp      plan.Code = "arrival.ramp"     // process, ramp, position
+	processPoisson  plan.Code = "arrival.process-poisson"
+	processConstant plan.Code = "arrival.process-constant"
+	processGamma    plan.Code = "arrival.process-gamma" // burstiness
+)
+
+// Describe says what a dataset of a kind sends. Parts that say nothing are left out.
+func Describe(kind string, parts ...plan.Message) plan.Message {
+	parts = slices.DeleteFunc(parts, plan.Message.IsZero)
+	return plan.Say(LoadOf, "kind", kind, "parts", parts)
+}
+
+// Within is a length with the share by which it may differ, as an argument of a message.
+func Within(length any, share float64) any {
+	if share == 0 {
+		return length
+	}
+	return plan.Say(loadAbout, "tokens", length, "share", share)
+}
+
+// Paced says that requests arrive at a rate, in requests per second, with gaps of a gamma
+// distribution of that shape: 1 is Poisson's process, 0 stands for gaps that are all alike.
+func Paced(burstiness, rate float64) plan.Message {
+	switch burstiness {
+	case 0:
+		return plan.Say(arriveConstant, "rate", rate)
+	case 1:
+		return plan.Say(arrivePoisson, "rate", rate)
+	}
+	return plan.Say(arriveGamma, "burstiness", burstiness, "rate", rate)
+}
+
+// Ramped says that the rate changes, with time or with the position of a request: SHAPE:FROM..TO,
+// in requests per second.
+func Ramped(burstiness float64, ramp string, position bool) plan.Message {
+	process := plan.Say(processGamma, "burstiness", burstiness)
+	switch burstiness {
+	case 0:
+		process = plan.Say(processConstant)
+	case 1:
+		process = plan.Say(processPoisson)
+	}
+	return plan.Say(arriveRamp, "process", process, "ramp", ramp, "position", position)
+}
+
+// NeedText is the error of prompts that would be token ids where they must be text: several
+// in a request, or of a protocol that takes nothing else.
+func (s *Source) NeedText(several bool) error {
+	if s.Tokens != nil || !s.Ask.Text && !several {
+		return nil
+	}
+	return fmt.Errorf("the protocol %s takes no token ids here, and there is no tokenizer to turn them into text; name a tokenizer, or use the protocol completions", s.Ask.Protocol)
+}

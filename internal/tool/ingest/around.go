@@ -1,0 +1,120 @@
+package ingest
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// What is kept of the lines beside a table, at most.
+const (
+	mostAround   = 400      // lines
+	longestKept  = 2000     // bytes of one
+	longestSetup = 64 << 10 // bytes of a Namespace that was broken over several lines
+)
+
+var (
+	image     = compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*[:：=]\s*\S`)
+	installed = regexp.MustCompile(`^[A-Za-z][\w.-]*(?:==|\s+)v?\d+\.\d+(?:\.|\+)\S+(?:\s+\S+)?$`)
+	prompt    = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
+)
+
+// surroundings are what was found ahead of a table that belongs to it alone.
+type surroundings struct {
+	run      []string          // lines
+	settings map[string]string // of a Namespace
+	traffic  tool.Told         // of the lines on the load
+	at       int               // line of the Namespace
+	broken   strings.Builder   // a Namespace whose end has not come
+	command  strings.Builder   // a command line whose end has not come
+}
+
+// take keeps what a line has to say of the run or of the environment, and reports
+// whether it had anything to say.
+func (r *textReader) take(l line) bool {
+	text := unlisted(l.text)
+	a := &r.around
+	lower := lowered(text)
+	switch {
+	case a.broken.Len() > 0:
+		r.namespace(text)
+	case strings.Contains(text, "Namespace("):
+		a.at = l.n
+		r.namespace(text[strings.LastIndex(text, "Namespace("):])
+	case a.command.Len() > 0 || r.command.finds(text, lower) && !strings.HasPrefix(text, "WARNING"):
+		r.commandLine(text)
+	case len(text) > longestKept:
+		return false
+	case image.finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
+		r.outline.note(argparse.Mask(text))
+	default:
+		return r.takeRun(text)
+	}
+	return true
+}
+
+// takeRun keeps a line that a tool prints ahead of a run, without what a log put
+// ahead of it.
+func (r *textReader) takeRun(text string) bool {
+	a := &r.around
+	for _, t := range r.tools {
+		if t.Log == nil {
+			continue
+		}
+		for _, begins := range t.Log.Lines {
+			i := strings.Index(text, begins)
+			if i < 0 || len(a.run) >= mostAround {
+				continue
+			}
+			a.run = append(a.run, argparse.Mask(text[i:]))
+			if a.traffic == nil {
+				a.traffic = tool.Told{}
+			}
+			if t.Log.Load != nil {
+				t.Log.Load(text[i:], a.traffic)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// namespace reads a printout of arguments, or the next line of one that a terminal
+// broke.
+func (r *textReader) namespace(text string) {
+	a := &r.around
+	a.broken.WriteString(text)
+	settings, _, err := argparse.ReadNamespace(a.broken.String())
+	if errors.Is(err, python.ErrCut) && a.broken.Len() < longestSetup {
+		return
+	}
+	if err != nil {
+		r.problem(a.at, "read the Namespace: %v", err)
+	}
+	if len(settings) > 0 {
+		a.settings = settings
+	}
+	a.broken.Reset()
+}
+
+// commandLine keeps the command line of a server or of a run, with the lines that
+// continue it.
+func (r *textReader) commandLine(text string) {
+	a := &r.around
+	if a.command.Len() > 0 {
+		a.command.WriteByte(' ')
+	}
+	text, more := strings.CutSuffix(text, `\`)
+	a.command.WriteString(strings.TrimSpace(text))
+	if more && a.command.Len() < longestKept {
+		return
+	}
+	if len(a.run) < mostAround && a.command.Len() <= 2*longestKept {
+		a.run = append(a.run, argparse.Mask(prompt.ReplaceAllString(a.command.String(), "")))
+	}
+	a.command.Reset()
+}

@@ -1,0 +1,174 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+)
+
+// IsFinite reports whether a value is a number.
+func IsFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Milliseconds are those in a second.
+const Milliseconds = 1000
+
+// Names are how members of a result are called here: pairs of a member and a figure.
+type Names [][2]string
+
+// Has reports whether a member has a name.
+func (n Names) Has(member string) bool {
+	return slices.ContainsFunc(n, func(pair [2]string) bool { return pair[0] == member })
+}
+
+// Flat adds the members that a tool of the Python family has at the outermost
+// level, and reports which of them are figures. What it measures in milliseconds
+// says so in its name.
+func (f *Draft) Flat(o *Object, named Names) (used map[string]bool) {
+	used = map[string]bool{}
+	for _, member := range o.Names {
+		name, unit := flatName(member, named)
+		if name == "" {
+			continue
+		}
+		used[member] = true
+		switch v := o.Values[member].(type) {
+		case nil:
+		case Number:
+			f.Figure(name, v.Float()/unit)
+		case *List:
+			f.eachOf(name, v)
+		default:
+			f.Doubt(o.At, "%q is no number, so it is left out", member)
+		}
+	}
+	return used
+}
+
+// Add adds a member of o, if it is a number.
+func (f *Draft) Add(figure string, o *Object, member string) {
+	if v, ok := o.Float(member); ok {
+		f.Figure(figure, v)
+	}
+}
+
+// Lasted says how long the run took, in seconds.
+func (f *Draft) Lasted(seconds float64, ok bool) {
+	if ok && seconds >= 0 && seconds < maxRun {
+		f.Run.End = instant(seconds)
+	}
+}
+
+// Doubt notes a part of the result that could not be read.
+func (f *Draft) Doubt(at place, format string, a ...any) {
+	f.problems = append(f.problems, &scanError{at, fmt.Sprintf(format, a...)})
+}
+
+// eachOf adds the numbers of a short array.
+func (f *Draft) eachOf(name string, l *List) {
+	for i, item := range l.Items {
+		if n, ok := item.(Number); ok {
+			f.Figure(name+"."+strconv.Itoa(i), n.Float())
+		}
+	}
+}
+
+// families are the prefixes of members that belong together.
+var families = []string{"spec_decode", "diffusion", "probe", "steady_state"}
+
+// flatName is the name of a figure, "" for what is a setting.
+func flatName(member string, named Names) (figure string, unit float64) {
+	unit = 1
+	bare, inMilliseconds := strings.CutSuffix(member, "_ms")
+	if inMilliseconds {
+		unit = Milliseconds
+	}
+	if i := slices.IndexFunc(named, func(n [2]string) bool { return n[0] == member }); i >= 0 {
+		return named[i][1], unit
+	}
+	if strings.HasSuffix(member, "_acceptance_rate") {
+		return "", 0 // in percent, unlike all others
+	}
+	for _, family := range families {
+		if rest, ok := strings.CutPrefix(bare, family+"_"); ok {
+			return family + "." + rest, unit
+		}
+	}
+	statistic, metric, ok := strings.Cut(bare, "_")
+	if !inMilliseconds || !ok || !isStatistic(statistic) {
+		return "", 0
+	}
+	return metricName(metric) + "." + statistic, unit
+}
+
+// metricName is the common name of a metric, or the tool's own.
+func metricName(metric string) string {
+	switch metric {
+	case "e2e_latency":
+		return "e2el"
+	case "client_queue_time":
+		return "queue"
+	case "e2el_including_client_queue":
+		return "e2el_queue"
+	}
+	return metric
+}
+
+func isStatistic(s string) bool {
+	_, ok := percentile(s)
+	return ok || slices.Contains([]string{"mean", "median", "std", "min", "max"}, s)
+}
+
+// percentile reads p99 and p99.9.
+func percentile(s string) (float64, bool) {
+	digits, ok := strings.CutPrefix(s, "p")
+	if !ok || !isNumber([]byte(digits)) {
+		return 0, false
+	}
+	p, err := strconv.ParseFloat(digits, 64)
+	return p, err == nil && p >= 0 && p <= 100
+}
+
+// Distribution adds the statistics of o, whose members are called by the names
+// in terms or pN, in a unit of which a second has so many.
+func (f *Draft) Distribution(metric string, o *Object, terms Names, unit float64) {
+	if o == nil {
+		return
+	}
+	for _, t := range terms {
+		if v, ok := o.Float(t[0]); ok {
+			f.Figure(metric+"."+t[1], v/unit)
+		}
+	}
+	for _, name := range o.Names {
+		if p, ok := percentile(name); ok {
+			if v, ok := o.Float(name); ok {
+				f.Figure(metric+".p"+strconv.FormatFloat(p, 'f', -1, 64), v/unit)
+			}
+		}
+	}
+}
+
+// Requests is how many there were, as the figures tell.
+func (f *Draft) Requests() int {
+	n := 0.0
+	for _, name := range []string{"requests.ok", "requests.failed", "requests.incomplete"} {
+		figure, _ := f.Origin.Figure(name)
+		n += figure.Value
+	}
+	return toInt(n, true)
+}
+
+// Percentiles are those that a result has of any metric.
+func (f *Draft) Percentiles() (all []float64) {
+	for _, figure := range f.Origin.Figures {
+		_, statistic, _ := strings.Cut(figure.Name, ".")
+		if p, ok := percentile(statistic); ok && metrics.Known(figure.Name) && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}

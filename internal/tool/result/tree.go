@@ -1,0 +1,332 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// What is kept of a value of a file: nil, bool, number, string, *object or *list.
+
+// A Number is one as it stands in the file.
+type Number string
+
+// Float is its value.
+func (n Number) Float() float64 {
+	f, _ := parseNumber([]byte(n)) // it was checked when it was read
+	return f
+}
+
+// An Object has its members in their order. A name that stands twice has the
+// later value, as in Python.
+type Object struct {
+	At     place
+	Names  []string
+	Values map[string]any
+}
+
+// A List is an array: where it is, what kind of items it has and, if it is
+// small, the items.
+type List struct {
+	At    place
+	N     int
+	of    kind
+	Items []any // nil if there are more than a keeper keeps
+
+	// Of all numbers in it, those of its arrays included:
+	min, max float64
+	odd      place // the first item that is of another kind than the first, or a number that is none; line 0 without
+}
+
+// A kind is what the items of a list have in common.
+type kind string
+
+// The kinds.
+const (
+	empty   kind = ""
+	numbers kind = "numbers"
+	strs    kind = "strings"
+	arrays  kind = "arrays of numbers"
+	others  kind = "values of other kinds"
+)
+
+func newList(at place) *List { return &List{At: at, min: math.Inf(1), max: math.Inf(-1)} }
+
+// add notes an item.
+func (l *List) add(k kind, at place) {
+	if l.N++; l.N == 1 {
+		l.of = k
+	} else if l.of != k && l.odd.line == 0 {
+		l.odd = at
+	}
+}
+
+// number notes a number.
+func (l *List) number(v float64, at place) {
+	l.min, l.max = min(l.min, v), max(l.max, v)
+	if (math.IsNaN(v) || math.IsInf(v, 0)) && l.odd.line == 0 {
+		l.odd = at
+	}
+}
+
+// A keeper reads values and keeps what settings and figures need. Long arrays are
+// only looked at: a column of a million requests is left in its file.
+type keeper struct {
+	*scanner
+	room int // bytes
+}
+
+// How much is kept of a file.
+const (
+	keptTotal  = 32 << 20
+	keptText   = 4 << 10 // bytes of a string
+	KeptItems  = 256     // of an array
+	keptInner  = 32      // of an array within another
+	perValue   = 64      // bytes, about
+	wholeArray = 1       // depth of a result's own arrays
+)
+
+// value reads a value.
+func (k *keeper) value(nested int) any {
+	if k.room -= perValue; k.room < 0 {
+		k.fail(k.at(), "this is more than %d MiB of settings and figures", keptTotal>>20)
+		return nil
+	}
+	switch k.start() {
+	case '{':
+		return k.object(nested)
+	case '[':
+		return k.list(nested)
+	case '"':
+		text := k.text(keptText)
+		k.room -= len(text)
+		return text
+	}
+	return k.scalar()
+}
+
+// scalar reads a number, a truth value or null.
+func (k *keeper) scalar() any {
+	at := k.at()
+	w := k.word()
+	switch string(w) {
+	case "":
+		k.unexpected("a value")
+	case "null":
+	case "true":
+		return true
+	case "false":
+		return false
+	default:
+		if _, ok := parseNumber(w); ok {
+			return Number(w)
+		}
+		k.wrong(at, w)
+	}
+	return nil
+}
+
+func (k *keeper) object(nested int) *Object {
+	k.start()
+	o := &Object{At: k.at(), Values: map[string]any{}}
+	k.members(func(name string) {
+		v := k.value(nested)
+		o.Set(name, v)
+		k.room -= len(name)
+	})
+	return o
+}
+
+// list keeps the items until there are too many.
+func (k *keeper) list(nested int) *List {
+	k.start()
+	l := newList(k.at())
+	most, room := KeptItems, k.room
+	if nested >= wholeArray {
+		most = keptInner
+	}
+	keep := true
+	k.items(func() {
+		k.start()
+		at := k.at()
+		if keep && l.N == most {
+			keep, l.Items, k.room = false, nil, room
+		}
+		if !keep {
+			l.add(k.look(l), at)
+			return
+		}
+		v := k.value(nested + 1)
+		l.Items = append(l.Items, v)
+		l.add(l.kindOf(v, at), at)
+	})
+	return l
+}
+
+// kindOf is the kind of a value that was kept, of which the numbers are noted.
+func (l *List) kindOf(v any, at place) kind {
+	switch v := v.(type) {
+	case Number:
+		l.number(v.Float(), at)
+		return numbers
+	case string:
+		return strs
+	case *List:
+		if v.N > 0 && v.of != numbers {
+			return others
+		}
+		l.merge(v)
+		return arrays
+	}
+	return others
+}
+
+// merge notes the numbers of a list within.
+func (l *List) merge(inner *List) {
+	l.min, l.max = min(l.min, inner.min), max(l.max, inner.max)
+	if l.odd.line == 0 {
+		l.odd = inner.odd
+	}
+}
+
+// look reads a value and keeps nothing but what l notes of its numbers.
+func (k *keeper) look(l *List) kind {
+	switch c := k.start(); c {
+	case '"':
+		k.text(0)
+		return strs
+	case '{':
+		ignored := newList(k.at())
+		k.members(func(string) { k.look(ignored) })
+		return others
+	case '[':
+		return k.lookInto(l)
+	}
+	at := k.at()
+	w := k.word()
+	switch string(w) {
+	case "":
+		k.unexpected("a value")
+	case "null", "true", "false":
+	default:
+		v, ok := parseNumber(w)
+		if ok {
+			l.number(v, at)
+			return numbers
+		}
+		k.wrong(at, w)
+	}
+	return others
+}
+
+// lookInto reads an array.
+func (k *keeper) lookInto(l *List) kind {
+	inner := List{At: k.at(), min: math.Inf(1), max: math.Inf(-1)}
+	k.items(func() {
+		k.start()
+		at := k.at()
+		inner.add(k.look(&inner), at)
+	})
+	if inner.N > 0 && inner.of != numbers {
+		return others
+	}
+	l.merge(&inner)
+	return arrays
+}
+
+// Reading an object. What is not there, or of another kind, is nil, 0 or "".
+
+// Has reports whether all members are there, and are not null.
+func (o *Object) Has(names ...string) bool {
+	for _, name := range names {
+		if o == nil || o.Values[name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Get is a member.
+func (o *Object) Get(name string) any {
+	if o == nil {
+		return nil
+	}
+	return o.Values[name]
+}
+
+// Object follows names inwards.
+func (o *Object) Object(names ...string) *Object {
+	for _, name := range names {
+		o, _ = o.Get(name).(*Object)
+	}
+	return o
+}
+
+// List is a member that is an array.
+func (o *Object) List(name string) *List {
+	l, _ := o.Get(name).(*List)
+	return l
+}
+
+// Text is a member that is a string.
+func (o *Object) Text(name string) string {
+	s, _ := o.Get(name).(string)
+	return s
+}
+
+// Float is false for what is no finite number.
+func (o *Object) Float(name string) (float64, bool) {
+	n, ok := o.Get(name).(Number)
+	if !ok {
+		return 0, false
+	}
+	f := n.Float()
+	return f, !math.IsNaN(f) && !math.IsInf(f, 0)
+}
+
+// Int is a number of things, 0 for what is none.
+func (o *Object) Int(name string) int {
+	f, ok := o.Float(name)
+	return toInt(f, ok)
+}
+
+func toInt(f float64, ok bool) int {
+	if !ok || f < math.MinInt32 || f > math.MaxInt32 {
+		return 0
+	}
+	return int(f)
+}
+
+// First is the first item if that is an object.
+func (l *List) First() *Object {
+	if l == nil || len(l.Items) == 0 {
+		return nil
+	}
+	o, _ := l.Items[0].(*Object)
+	return o
+}
+
+// Set puts a member at the end, or in the place of that name.
+func (o *Object) Set(name string, v any) {
+	if _, twice := o.Values[name]; !twice {
+		o.Names = append(o.Names, name)
+	}
+	o.Values[name] = v
+}
+
+// text is a scalar as it stands in the file; false for what is none, and for
+// null.
+func scalarText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case Number:
+		return string(v), true
+	case bool:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+// Wrote reports whether a member was there, whatever its value.
+func (o *Object) Wrote(name string) bool { return slices.Contains(o.Names, name) }

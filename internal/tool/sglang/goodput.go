@@ -1,0 +1,130 @@
+package sglang
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/tool/table"
+)
+
+// cacheHits are what servers said of prompts that they had in their caches.
+type cacheHits struct {
+	Prompt, Cached        int // tokens
+	Device, Host, Storage int // of Cached, if Detailed
+	Detailed              bool
+	Backend               string // of the storage
+}
+
+func newCacheHits(embedding bool, requests []Request) *cacheHits {
+	c := new(cacheHits)
+	for _, q := range requests {
+		if !q.OK {
+			continue
+		}
+		c.Prompt += q.Prompt
+		if embedding {
+			continue
+		}
+		c.Cached += q.Cached
+		if t := q.Tiers; t != nil {
+			c.Detailed = true
+			c.Device, c.Host, c.Storage = c.Device+t.Device, c.Host+t.Host, c.Storage+t.Storage
+			if t.Storage > 0 {
+				c.Backend = t.Backend
+			}
+		}
+	}
+	return c
+}
+
+// rate is the share of the prompts' tokens that were cached.
+func (c *cacheHits) rate() float64 { return float64(c.Cached) / float64(max(1, c.Prompt)) }
+
+// entries are the rows of the block; where tokens came from is told if any did.
+func (c *cacheHits) entries(e *table.Entries) {
+	e.Add("cache.prompt_tokens", float64(c.Prompt))
+	e.Add("cache.cached_tokens", float64(c.Cached))
+	e.Add("cache.hit_rate", c.rate()*100)
+	if !c.Detailed || c.Cached == 0 {
+		return
+	}
+	tier := func(name string, tokens int) {
+		e.Add("cache."+name, float64(tokens))
+		share, star, ok := strings.Cut(name, ".")
+		share += "_share"
+		if ok {
+			share += "." + star
+		}
+		e.Add("cache."+share, float64(tokens)/float64(c.Cached)*100)
+	}
+	tier("device", c.Device)
+	tier("host", c.Host)
+	switch {
+	case c.Storage == 0:
+	case c.Backend != "":
+		tier("storage."+c.Backend, c.Storage)
+	default:
+		tier("storage", c.Storage)
+	}
+}
+
+// A goodput is how many requests met the limits of --goodput.
+type goodput struct {
+	limits []Limit
+	good   int   // requests that met all
+	met    []int // requests that met each
+	sent   int
+}
+
+func newGoodput(limits []Limit, requests []Request) goodput {
+	g := goodput{limits: limits, met: make([]int, len(limits)), sent: len(requests)}
+	for _, q := range requests {
+		if !q.OK {
+			continue
+		}
+		tpot := 0.0
+		if q.Output > 1 {
+			tpot = (q.Latency - q.TTFT) / float64(q.Output-1)
+		}
+		took := map[string]float64{"ttft": q.TTFT, "tpot": tpot, "e2el": q.Latency}
+		all := true
+		for i, l := range limits {
+			if took[l.Name]*1000 <= l.MS {
+				g.met[i]++
+			} else {
+				all = false
+			}
+		}
+		if all {
+			g.good++
+		}
+	}
+	return g
+}
+
+// share is a part of all requests that were sent.
+func (g goodput) share(n int) float64 { return float64(n) / float64(max(1, g.sent)) }
+
+// perSecond are the good requests per second.
+func (g goodput) perSecond(duration float64) float64 {
+	if duration <= 0 {
+		return 0
+	}
+	return float64(g.good) / duration
+}
+
+func (g goodput) entries(e *table.Entries, duration float64) {
+	if len(g.limits) == 0 {
+		return
+	}
+	var words []string
+	for _, l := range g.limits {
+		words = append(words, l.Name+":"+strconv.FormatFloat(l.MS, 'g', 6, 64))
+	}
+	e.Say("SLOs (ms):", strings.Join(words, " "))
+	e.Add("goodput", g.perSecond(duration))
+	e.Add("slo.attainment", g.share(g.good)*100)
+	for i, l := range g.limits {
+		e.Add("slo.attainment."+strings.ToUpper(l.Name), g.share(g.met[i])*100)
+	}
+}

@@ -1,0 +1,186 @@
+package sglang
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// Settings are what a Spec of the tool's has and no other: how its report comes out, and
+// what it repeats of the command line, whether it meant anything or not.
+type Settings struct {
+	Backend            string  `json:"backend"`
+	Tag                *string `json:"tag,omitempty"`
+	DatasetName        string  `json:"dataset_name"`
+	NumPrompts         int     `json:"num_prompts"`
+	UseTraceTimestamps bool    `json:"use_trace_timestamps,omitempty"`
+	MaxConcurrency     *int    `json:"max_concurrency,omitempty"`
+	ShareGPTOutputLen  *int    `json:"sharegpt_output_len,omitempty"`
+	RandomInputLen     int     `json:"random_input_len"`
+	RandomOutputLen    int     `json:"random_output_len"`
+	RandomRangeRatio   float64 `json:"random_range_ratio"`
+	ImageCount         int     `json:"image_count"`
+	ImageResolution    string  `json:"image_resolution"`
+	Goodput            []Limit `json:"goodput,omitempty"`
+	CacheReport        bool    `json:"cache_report,omitempty"`
+	OutputFile         *string `json:"output_file,omitempty"`
+	OutputDetails      bool    `json:"output_details,omitempty"`
+	PlotThroughput     bool    `json:"plot_throughput,omitempty"`
+	Turns              bool    `json:"turns,omitempty"` // requests are of conversations
+}
+
+// A Limit is one of --goodput, in milliseconds.
+type Limit struct {
+	Name string  `json:"name"`
+	MS   float64 `json:"ms"`
+}
+
+// embedding tells whether the backend asks for no text.
+func (s *Settings) embedding() bool { return strings.HasSuffix(s.Backend, "-embedding") }
+
+// pictures tells whether the dataset has pictures.
+func (s *Settings) pictures() bool { return s.DatasetName == "image" || s.DatasetName == "mmmu" }
+
+// limits are those of --goodput, the last of each name in the place of the first.
+func (s *Settings) limits() (out []Limit) {
+	for _, l := range s.Goodput {
+		i := slices.IndexFunc(out, func(m Limit) bool { return m.Name == l.Name })
+		if i < 0 {
+			out = append(out, l)
+			continue
+		}
+		out[i] = l
+	}
+	return out
+}
+
+// ResultFile is the path of the result file, which every run has: with a name of its own
+// it holds the runs of one setting on one day.
+func (s *Settings) ResultFile(now time.Time) string {
+	if argparse.Value(s.OutputFile) != "" {
+		return *s.OutputFile
+	}
+	name := fmt.Sprintf("%s_%s_%d_", s.Backend, now.Local().Format("0102"), s.NumPrompts)
+	switch {
+	case s.DatasetName == "image":
+		name += fmt.Sprintf("%d_%d_%dimgs_%s", s.RandomInputLen, s.RandomOutputLen, s.ImageCount, s.ImageResolution)
+	case strings.HasPrefix(s.DatasetName, "random"):
+		name += fmt.Sprintf("%d_%d", s.RandomInputLen, s.RandomOutputLen)
+	default:
+		name += s.DatasetName
+	}
+	return name + ".jsonl"
+}
+
+// An asked is what a report repeats of what was asked for.
+type asked struct {
+	Settings
+	version Version
+	rate    float64 // requests per second, infinite for all at once
+	own     bool    // in the tool's dialect
+}
+
+// askedOf is that of a run: by its Spec, by the command line that was stored before there
+// were Specs, or by what the plan of another tool amounts to.
+func askedOf(t *trace.Trace) (asked, error) {
+	q := adopted(t)
+	p := &t.Run.Plan
+	if !own(p) {
+		return q, nil
+	}
+	q.own = true
+	if p.Spec == nil {
+		return q, q.parse(p.Foreign)
+	}
+	q.version = Version(p.Spec.Dialect.Version)
+	if p.Spec.Dialect.Settings == nil {
+		return q, nil // nobody compiled it
+	}
+	q.UseTraceTimestamps, q.rate = false, math.Inf(1)
+	problems := plan.DecodeJSON(p.Spec.Dialect.Settings, &q.Settings).Below("dialect.settings")
+	if len(p.Spec.Load) == 1 && p.Spec.Load[0].Arrival.Kind == arrivalKind && p.Spec.Load[0].Arrival.Settings != nil {
+		var arrival Arrival
+		problems = append(problems, plan.DecodeJSON(p.Spec.Load[0].Arrival.Settings, &arrival).Below("load[0].arrival")...)
+		if arrival.Rate > 0 {
+			q.rate = arrival.Rate
+		}
+	}
+	return q, problems.Err()
+}
+
+// own tells whether a run is of the tool's dialect.
+func own(p *trace.Plan) bool {
+	return p.Spec != nil && p.Spec.Dialect.Name == "sglang" || p.Dialect == "sglang" && p.Foreign != nil
+}
+
+// A stored command line is what runs kept before there were Specs.
+type stored struct {
+	Args      []string `json:"args"`
+	Model     string   `json:"model"`
+	Tokenizer string   `json:"tokenizer"`
+	Turns     bool     `json:"turns,omitempty"`
+}
+
+// parse takes over what a stored command line says.
+func (q *asked) parse(foreign json.RawMessage) error {
+	var kept stored
+	if err := json.Unmarshal(foreign, &kept); err != nil {
+		return err
+	}
+	a, err := Parse(kept.Args)
+	if err != nil {
+		return err
+	}
+	q.Settings, q.version, q.rate = a.Settings, a.DialectVersion, a.RequestRate
+	q.Turns = kept.Turns
+	return nil
+}
+
+// adopted is what a run amounts to that says nothing in the tool's way.
+func adopted(t *trace.Trace) asked {
+	p := t.Run.Plan
+	q := asked{Settings: Settings{Backend: backendOf(p.Protocol)}, rate: math.Inf(1)}
+	if p.Concurrency > 0 {
+		q.MaxConcurrency = &p.Concurrency
+	}
+	switch {
+	case p.Rate > 0:
+		q.rate = p.Rate
+	case t.Run.Origin != nil && t.Run.Origin.Setup["request_rate"] == "inf": // it took its time even so
+	case slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.Due > 0 }):
+		q.UseTraceTimestamps = true
+	}
+	return q
+}
+
+// backendOf is the name that the tool has for a protocol.
+func backendOf(protocol string) string {
+	switch protocol {
+	case "completions":
+		return "sglang-oai"
+	case "chat":
+		return "sglang-oai-chat"
+	case "embeddings":
+		return "sglang-embedding"
+	case "trt", "truss":
+		return protocol
+	}
+	return "sglang"
+}
+
+// rateText is the rate as Python prints it, or trace for send times that no one rate
+// describes.
+func (q *asked) rateText() string {
+	if q.UseTraceTimestamps {
+		return "trace"
+	}
+	return python.Float(q.rate)
+}

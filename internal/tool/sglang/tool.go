@@ -1,0 +1,91 @@
+package sglang
+
+import (
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/sglang/dataset"
+)
+
+// Tool is sglang.bench_serving.
+func Tool() tool.Tool {
+	definitions := Definitions()
+	return tool.Tool{
+		Name: "sglang", Program: "sglang.bench_serving", Definitions: &definitions, Result: Format(),
+		Report: report, Forms: argparse.Names(Versions()), Datasets: dataset.Kinds(), Arrivals: Arrivals(),
+		Plan: planOf,
+		Log: &tool.Log{
+			Table: Table(), Settings: tableSettings,
+			Lines: []string{
+				"#Input tokens:", "#Output tokens:", "#Input text tokens:", "#Input vision tokens:", "Starting warmup", "Warmup completed",
+			},
+			Commands: `\bsglang\.(?:bench_serving|launch_server)\b`,
+		},
+	}
+}
+
+func report(t *trace.Trace, form string) (tool.Report, error) {
+	r, err := NewReport(t, form)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// tableSettings are the arguments that a table tells.
+func tableSettings(o *trace.Origin) tool.Told {
+	s := tool.Told{}
+	if limit := o.Setup["Max request concurrency"]; limit != "" && limit != "not set" {
+		s["max_concurrency"] = limit
+	}
+	switch rate := o.Setup["Traffic request rate"]; rate {
+	case "":
+	case "trace":
+		s["use_trace_timestamps"] = "True"
+	default:
+		s["request_rate"] = rate
+	}
+	if backend := o.Setup["Backend"]; backend != "" {
+		s["backend"] = backend
+	}
+	return s
+}
+
+// planOf is what arguments ask for that are told of a run, as far as they go.
+func planOf(told tool.Told) trace.Plan {
+	p := told.Plan("sglang")
+	a := &Args{DialectVersion: Main}
+	a.defaults()
+	a.options = a.all()
+	argparse.Fill(a.options, told)
+	if a.Backend == told.Text("backend") {
+		p.Protocol = a.protocol()
+	}
+	p.Workload = a.workload(told)
+	if arrival := a.arrival(); a.UseTraceTimestamps || arrival.OwnTimes {
+		p.Arrival = plan.Say(workload.ArriveRecorded)
+	} else if told.Tells("request_rate") {
+		p.Arrival = arrival.Describe()
+	}
+	return p
+}
+
+// drawn are the arguments without which a dataset that draws is no more than its name.
+var drawn = map[string][]string{
+	"random": {"random_input_len", "random_output_len"}, "random-ids": {"random_input_len", "random_output_len"}, "image": {"random_input_len", "random_output_len"},
+	"generated-shared-prefix": {"gsp_num_groups", "gsp_prompts_per_group", "gsp_system_prompt_len", "gsp_question_len", "gsp_output_len"},
+}
+
+// workload is what is sent, as far as it is told.
+func (a *Args) workload(told tool.Told) plan.Message {
+	switch name := told.Text("dataset_name"); {
+	case name == "":
+		return plan.Message{}
+	case a.DatasetName != name || !told.Tells(drawn[name]...):
+		return workload.Describe(name, plan.Text(told.Text("dataset_path")))
+	}
+	d, _ := a.dataset("")
+	return d.Describe()
+}

@@ -1,0 +1,83 @@
+package tool
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// Told is what a table, a log or a result tells of the arguments of a run: texts by name,
+// with underscores, as Python shows them.
+type Told map[string]string
+
+// Text is the first of arguments that is told, and not as None.
+func (t Told) Text(names ...string) string {
+	for _, n := range names {
+		if v := t[n]; v != "" && v != "None" {
+			return v
+		}
+	}
+	return ""
+}
+
+// Tells reports whether all of the arguments are told.
+func (t Told) Tells(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return t.Text(name) == "" })
+}
+
+func (t Told) int(name string) int {
+	n, err := python.ParseInt(t.Text(name))
+	if err != nil {
+		return 0
+	}
+	return max(0, n)
+}
+
+// Plan is what they say in words that the tools share. Which protocol is spoken, what is
+// sent and when is for the tool.
+func (t Told) Plan(tool string) trace.Plan {
+	p := trace.Plan{
+		Dialect: tool, Stream: t.Text("disable_stream") != "True", Model: t.Text("model", "model_id"), Requests: t.int("num_prompts"),
+		Seed: uint64(t.int("seed")), Concurrency: t.int("max_concurrency"), Ramp: t.Text("ramp_up_strategy") != "", URL: t.url(), Objectives: t.objectives(),
+	}
+	rate, err := python.ParseFloat(t.Text("request_rate"))
+	if err == nil && rate > 0 && !math.IsInf(rate, 1) && !p.Ramp {
+		p.Rate = rate
+	}
+	for percentile := range strings.SplitSeq(t.Text("metric_percentiles"), ",") {
+		if v, err := python.ParseFloat(percentile); err == nil && v >= 0 && v <= 100 {
+			p.Percentiles = append(p.Percentiles, v)
+		}
+	}
+	return p
+}
+
+// url is that of the server, without what a URL can hold of secrets.
+func (t Told) url() string {
+	url := t.Text("base_url")
+	if url == "" && t.Tells("host", "port") {
+		url = "http://" + t["host"] + ":" + t["port"]
+	}
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		url = url[:i]
+	}
+	return argparse.Mask(url)
+}
+
+// objectives are the limits of goodput, given as a list of NAME:MILLISECONDS.
+func (t Told) objectives() (all []trace.SLO) {
+	for _, item := range python.Strings(t.Text("goodput")) {
+		name, limit, _ := strings.Cut(item, ":")
+		ms, err := strconv.ParseFloat(limit, 64)
+		if err == nil && ms > 0 && ms < 1e9 && slices.Contains([]string{"ttft", "tpot", "e2el"}, name) {
+			all = append(all, trace.SLO{Metric: name, Limit: time.Duration(ms * 1e6)})
+		}
+	}
+	return all
+}

@@ -1,0 +1,76 @@
+// Package tool says what a foreign tool is to the rest of Pitot: a value.
+//
+// Each tool is a folder beside this file, with a function that gives its Tool. Which
+// tools there are is one slice, made where the program is wired and passed to what
+// reads, compares and reports: a further tool is a folder and an item of that slice.
+package tool
+
+import (
+	"io"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/result"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+)
+
+// A Report is what a tool prints of a run.
+type Report interface {
+	WriteTable(w io.Writer) error
+	// Notes say where a figure is far from what its label promises.
+	Notes() []plan.Message
+}
+
+// A Tool is a load generator that is not Pitot.
+type Tool struct {
+	Name    string // in plans, origins and definitions: vllm
+	Program string // as its users know it: vllm bench serve
+	// Definitions make its figures of a trace; nil: only the tool itself can.
+	Definitions *metrics.Definitions
+	// Report is that of a run, in one of the forms, or where form is empty in the run's
+	// own or else the first of them; nil: there is none.
+	Report func(t *trace.Trace, form string) (Report, error)
+	Forms  []string
+	// Datasets and Arrivals are the kinds that are the tool's.
+	Datasets map[string]workload.Kind
+	Arrivals map[string]func() workload.Arrival
+	Result   result.Format // of its files
+	Log      *Log          // nil: it prints no table that people paste
+	// Plan is what arguments ask for that are told of a run, as far as they go.
+	Plan func(Told) trace.Plan
+}
+
+// A Log is what a tool prints where it runs.
+type Log struct {
+	Table table.Tool
+	// Settings are the arguments that a table tells.
+	Settings func(*trace.Origin) Told
+	// Lines are the beginnings of lines that it prints ahead of a run, Load what one of
+	// them says of its arguments, nil if none says anything.
+	Lines []string
+	Load  func(line string, into Told)
+	// Commands is a regular expression of command lines of the tool and of its server.
+	Commands string
+}
+
+// Rules are the definitions of tools.
+func Rules(tools []Tool) (all metrics.Rules) {
+	for _, t := range tools {
+		if t.Definitions != nil {
+			all = append(all, *t.Definitions)
+		}
+	}
+	return all
+}
+
+// Tables are those of tools.
+func Tables(tools []Tool) (all []table.Tool) {
+	for _, t := range tools {
+		if t.Log != nil {
+			all = append(all, t.Log.Table)
+		}
+	}
+	return all
+}

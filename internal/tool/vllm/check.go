@@ -1,0 +1,114 @@
+package vllm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// Check reports everything for which the command line cannot be run: what the
+// tool itself would refuse, and what is not built here, each by its flag.
+func (a *Args) Check() error {
+	var c argparse.Checklist
+	a.checkBuilt(&c)
+	a.checkLoad(&c)
+	a.checkOutput(&c)
+	return errors.Join(c...)
+}
+
+func (a *Args) checkBuilt(c *argparse.Checklist) {
+	c.Refuse(a.PlotTimeline, "--plot-timeline is not built yet; leave it out, `pitot runs export` has the data")
+	c.Refuse(a.PlotDatasetStats, "--plot-dataset-stats is not built yet; leave it out, `pitot runs export` has the data")
+	c.Refuse(!slices.Contains([]string{"auto", "hf", "slow", "custom"}, a.TokenizerMode), "--tokenizer-mode %s is not built yet; use auto", a.TokenizerMode)
+	c.Refuse(a.SelfTimed != nil && !a.is("timed_trace"), "--self-timed/--no-self-timed is only allowed with --dataset-name timed_trace")
+}
+
+func (a *Args) checkLoad(c *argparse.Checklist) {
+	a.checkRoute(c)
+	c.Refuse(a.MaxConcurrency != nil && *a.MaxConcurrency <= 0, "--max-concurrency must be greater than 0")
+	c.Refuse(!(a.RequestRate > 0), "--request-rate %s: must be positive", python.Float(a.RequestRate))
+	c.Refuse(!(a.Burstiness > 0), "--burstiness %s: must be positive", python.Float(a.Burstiness))
+	c.Refuse(math.IsInf(a.ProbeRequestRate, 1), "--probe-request-rate inf: must be a number of requests per second")
+	c.Refuse(a.Seed < 0 || int64(a.Seed) > math.MaxUint32, "--seed %d: must be between 0 and 2**32 - 1", a.Seed)
+	a.checkRampUp(c)
+	_, err := a.headers()
+	c.Add(err)
+	a.checkDataset(c)
+}
+
+func (a *Args) checkRampUp(c *argparse.Checklist) {
+	if a.RampUpStrategy == nil {
+		return
+	}
+	c.Refuse(!math.IsInf(a.RequestRate, 1), "--ramp-up-strategy sets the request rate; remove --request-rate")
+	from, to := a.RampUpStartRPS, a.RampUpEndRPS
+	if from == nil || to == nil {
+		c.Refuse(true, "--ramp-up-strategy needs --ramp-up-start-rps and --ramp-up-end-rps")
+		return
+	}
+	c.Refuse(*from < 0 || *to < 0, "--ramp-up-start-rps and --ramp-up-end-rps must not be negative")
+	c.Refuse(*from > *to, "--ramp-up-start-rps must not be greater than --ramp-up-end-rps")
+	c.Refuse(*from == 0, "--ramp-up-start-rps 0: the first request would never be sent")
+}
+
+func (a *Args) checkOutput(c *argparse.Checklist) {
+	_, err := a.percentiles()
+	c.Add(err)
+	_, err = a.limits()
+	c.Add(err)
+	_, err = a.metadata()
+	c.Add(err)
+	_, err = a.extraFields()
+	c.Add(err)
+}
+
+// chat reports whether the backend speaks chat completions.
+func (a *Args) chat() bool { return a.Backend == "openai-chat" }
+
+// urls are the server's and that of the requests. The route is put behind the
+// base as it is.
+func (a *Args) urls() (base, target string) {
+	base = "http://" + net.JoinHostPort(strings.Trim(a.Host, "[]"), strconv.Itoa(a.Port))
+	if a.BaseURL != nil {
+		base = *a.BaseURL
+	}
+	return base, base + a.Endpoint
+}
+
+// headers are the --header pairs in order.
+func (a *Args) headers() ([][2]string, error) {
+	headers, err := pairs("--header", a.Header)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range headers {
+		if !httpguts.ValidHeaderFieldName(h[0]) {
+			return nil, fmt.Errorf("--header %q: not a name that HTTP allows", h[0])
+		}
+		if !httpguts.ValidHeaderFieldValue(h[1]) {
+			return nil, fmt.Errorf("--header %s: its value, not shown here, has a character that HTTP does not allow", h[0])
+		}
+	}
+	return headers, nil
+}
+
+func pairs(name string, items []string) ([][2]string, error) {
+	var out [][2]string
+	for _, item := range items {
+		key, value, ok := strings.Cut(item, "=")
+		if !ok {
+			return nil, fmt.Errorf("%s %q: must be KEY=VALUE", name, key)
+		}
+		out = append(out, [2]string{strings.TrimSpace(key), strings.TrimSpace(value)})
+	}
+	return out, nil
+}

@@ -1,0 +1,184 @@
+package vllm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// The tool's only time limit of a request, how long it keeps an unused connection, and
+// how many ids prompts are drawn from where no tokenizer tells.
+const (
+	requestTimeout = 6 * time.Hour
+	keepAlive      = time.Minute
+	vocabulary     = 16000
+)
+
+// arrivalKind is the kind of the tool's arrivals.
+const arrivalKind = "vllm"
+
+// Compile makes a Spec of a command line that Check accepts.
+func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
+	d, flags, err := a.dataset()
+	if err != nil {
+		return nil, err
+	}
+	headers, err := a.headers()
+	if err != nil {
+		return nil, err
+	}
+	c := &tool.Compiled{Flags: a.flags(flags), Given: map[string]string{}}
+	base, _ := a.urls()
+	arrival := a.arrival()
+	c.Spec = plan.Spec{
+		Version: plan.Version, Name: argparse.Value(a.Label),
+		Target: plan.Target{
+			URL: base, Route: a.Endpoint, Key: &plan.Source{Env: "OPENAI_API_KEY", Optional: true}, Headers: c.Headers("target.headers", headers), Insecure: a.Insecure,
+		},
+		Requests: a.requests(), Seed: uint64(a.Seed),
+		Load:     []plan.Stream{{Arrival: plan.Make(arrivalKind, &arrival), Dataset: plan.Make("vllm."+a.DatasetName, d)}},
+		Gate:     plan.Gate{Concurrency: argparse.Value(a.MaxConcurrency)},
+		Adapters: plan.Adapters{Names: a.LoraModules},
+		Tokens:   a.tokens(env), Before: a.before(), Probe: plan.Probe{Rate: max(0, a.ProbeRequestRate)},
+		KeepText: a.SaveDetailed,
+		Client:   plan.Client{Timeout: plan.Duration(requestTimeout), KeepAlive: plan.Duration(keepAlive)},
+	}
+	if len(a.LoraModules) > 0 {
+		c.Spec.Adapters.Assign = a.LoraAssignment
+	}
+	a.report(&c.Spec)
+	return c, a.request(&c.Spec.Request)
+}
+
+// arrival is when requests are sent.
+func (a *Args) arrival() Arrival {
+	arrival := Arrival{Rate: a.RequestRate, Burstiness: a.Burstiness, OwnTimes: a.ownTimes()}
+	if math.IsInf(a.RequestRate, 1) {
+		arrival.Rate = 0
+	}
+	if math.IsInf(a.Burstiness, 1) {
+		arrival.Burstiness = 0
+	}
+	if a.RampUpStrategy != nil {
+		arrival.Ramp, arrival.Start, arrival.End = *a.RampUpStrategy, argparse.Value(a.RampUpStartRPS), argparse.Value(a.RampUpEndRPS)
+	}
+	return arrival
+}
+
+// request is how answers are asked for.
+func (a *Args) request(r *plan.Request) error {
+	fields, err := a.extraFields()
+	if err != nil {
+		return err
+	}
+	b := a.backend()
+	*r = plan.Request{
+		Protocol: b.protocol, Stream: !b.pooling, Usage: plan.UsageAtEnd, IgnoreEOS: a.asksIgnoreEOS(), IDs: a.RequestIDPrefix,
+		PartsAlways: b.protocol != "responses", MediaFirst: b.vlm2vec, AsMessages: b.chat,
+	}
+	if a.Model != nil {
+		r.Model, r.Root = *a.Model, *a.Model
+		if a.ServedModelName != nil {
+			r.Model = *a.ServedModelName
+		}
+	}
+	if len(fields) > 0 {
+		r.Body, err = json.Marshal(fields)
+	}
+	return err
+}
+
+// tokens is the tokenizer: a file that is named must be there, a name of the hub need not.
+func (a *Args) tokens(env tool.Env) plan.Tokenizer {
+	switch {
+	case a.SkipTokenizerInit:
+		return plan.Tokenizer{Where: "none"}
+	case a.Tokenizer == nil:
+		return plan.Tokenizer{Vocab: vocabulary}
+	}
+	return plan.Tokenizer{Where: *a.Tokenizer, Required: env.NamesFile(*a.Tokenizer), Vocab: vocabulary}
+}
+
+// before is what precedes the run: the first of its requests, again and again.
+func (a *Args) before() plan.Before {
+	patience := plan.Duration(max(0, a.ReadyCheckTimeoutSec)) * plan.Duration(time.Second)
+	b := plan.Before{
+		Ready:  plan.Ready{Connect: patience, Timeout: patience, Ask: plan.AskFirst, Insist: true},
+		WarmUp: plan.WarmUp{Requests: max(0, a.NumWarmups), From: plan.WarmFirst},
+	}
+	if a.Profile {
+		b.Profiler = plan.Profiler{Start: plan.Call{Route: "/start_profile"}, Stop: plan.Call{Route: "/stop_profile"}}
+	}
+	return b
+}
+
+// report is what is computed of the run. Objectives of what a run without text does not
+// have are the report's own.
+func (a *Args) report(s *plan.Spec) {
+	for _, o := range a.objectives() {
+		if o.Metric == "e2el" || !a.pooling() {
+			s.Objectives = append(s.Objectives, o)
+		}
+	}
+	settings, err := json.Marshal(a.Settings)
+	if err != nil {
+		panic(err) // they are texts
+	}
+	s.Dialect = plan.Dialect{Name: "vllm", Version: a.DialectVersion, Settings: settings}
+}
+
+// flags are those of all settings, with those of the dataset's.
+func (a *Args) flags(ofDataset map[string]string) map[string]string {
+	flags := map[string]string{
+		"name": "--label", "target.url": "--base-url", "target.route": "--endpoint", "target.headers": "--header", "target.insecure": "--insecure",
+		"request.protocol": "--backend", "request.model": "--model", "request.root": "--model", "request.body": "--extra-body", "request.ids": "--request-id-prefix",
+		"requests": "--num-prompts", "seed": "--seed", "gate.concurrency": "--max-concurrency", "adapters": "--lora-modules", "adapters.assign": "--lora-assignment",
+		"tokenizer.where": "--tokenizer", "before.ready.timeout": "--ready-check-timeout-sec", "before.ready.connect": "--ready-check-timeout-sec",
+		"before.warm_up.requests": "--num-warmups", "probe.rate": "--probe-request-rate", "objectives": "--goodput",
+		"load[0].arrival.rate": "--request-rate", "load[0].arrival.burstiness": "--burstiness", "load[0].arrival.ramp": "--ramp-up-strategy",
+		"load[0].arrival.start": "--ramp-up-start-rps", "load[0].arrival.end": "--ramp-up-end-rps", "load[0].dataset": "--dataset-name " + a.DatasetName,
+	}
+	if a.BaseURL == nil {
+		flags["target.url"] = "--host and --port"
+	}
+	for setting, flag := range ofDataset {
+		flags["load[0].dataset."+setting] = flag
+	}
+	return flags
+}
+
+// Mask returns args with the values of headers hidden. The name of a flag may be cut
+// short, and what follows up to the next flag belongs to it.
+func (a *Args) Mask(args []string) []string { return argparse.MaskArgs(args, nil) }
+
+// Traffic are the lines that tell the load, ahead of the run.
+func (a *Args) Traffic() string {
+	if a.ownTimes() {
+		return "Self timing is set: requests are sent at the times of the trace\n"
+	}
+	var b strings.Builder
+	if a.RampUpStrategy != nil {
+		fmt.Fprintf(&b, "Traffic ramp-up strategy: %s (%d to %d RPS)\n", *a.RampUpStrategy, *a.RampUpStartRPS, *a.RampUpEndRPS)
+	} else {
+		fmt.Fprintf(&b, "Traffic request rate: %s\n", python.Float(a.RequestRate))
+	}
+	process := "Gamma distribution"
+	if a.Burstiness == 1 {
+		process = "Poisson process"
+	}
+	fmt.Fprintf(&b, "Burstiness factor: %s (%s)\n", python.Float(a.Burstiness), process)
+	limit := "None"
+	if a.MaxConcurrency != nil {
+		limit = strconv.Itoa(*a.MaxConcurrency)
+	}
+	fmt.Fprintf(&b, "Maximum request concurrency: %s\n", limit)
+	return b.String()
+}

@@ -1,0 +1,146 @@
+package vllm
+
+import (
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/result"
+)
+
+// isResult knows a result of `vllm bench serve` by the counts that every one has. Those of
+// sglang.bench_serving have them too, and spell the end-to-end latency another way.
+func isResult(o *result.Object) bool {
+	return o.Has("completed", "duration", "total_input_tokens") && !o.Wrote("mean_e2e_latency_ms")
+}
+
+// resultNames are the members that are figures, but for those with a statistic in
+// their name.
+var resultNames = result.Names{
+	{"completed", "requests.ok"},
+	{"failed", "requests.failed"},
+	{"duration", "duration"},
+	{"total_input_tokens", "tokens.input"},
+	{"total_output_tokens", "tokens.output"},
+	{"total_input_sequences", "sequences.input"},
+	{"request_throughput", "throughput.requests"},
+	{"request_goodput", "goodput"},
+	{"request_goodput:", "goodput"}, // sic, in 2025
+	{"input_throughput", "throughput.input"},
+	{"input_sequence_throughput", "throughput.inputs"},
+	{"output_throughput", "throughput.output"},
+	{"total_token_throughput", "throughput.total"},
+	{"max_output_tokens_per_s", "peak.output"},
+	{"max_concurrent_requests", "peak.concurrency"},
+	{"rtfx", "rtfx"},
+	{"probe_completed", "probe.requests.ok"},
+	{"probe_failed", "probe.requests.failed"},
+	{"probe_median_e2el_ms", "probe.median"},
+	{"probe_p99_e2el_ms", "probe.p99"},
+	{"probe_max_e2el_ms", "probe.max"},
+	{"spec_decode_acceptance_length", "accept_length"},
+	{"spec_decode_num_drafts", "spec_decode.drafts"},
+	{"spec_decode_per_position_acceptance_rates", "spec_decode.position"},
+	{"diffusion_committed_throughput", "diffusion.throughput"},
+}
+
+// readResult reads a result, plain or detailed.
+func readResult(r *result.Reading) {
+	f, o := r.Draft("vllm"), r.Object
+	if v, ok := o.Float("rtfx"); ok && v == 0 {
+		delete(o.Values, "rtfx") // of what is no speech
+	}
+	used := f.Flat(o, resultNames)
+	if rate, ok := o.Float("spec_decode_acceptance_rate"); ok {
+		f.Figure("spec_decode.acceptance_rate", rate/100)
+		used["spec_decode_acceptance_rate"] = true
+	}
+	f.Settings("", o, func(name string) bool {
+		return used[name] || name == "date" || name == "run_number" || result.IsColumn(name) || strings.HasPrefix(name, "rps_change_events")
+	})
+	readTime(f, o)
+	f.Origin.Form = string(oldestForm(o))
+	readPlan(f, o)
+	readRecords(r, f)
+	readForeign(f, o)
+}
+
+// oldestForm is the oldest form that writes such members.
+func oldestForm(o *result.Object) Version {
+	switch {
+	case o.Has("queue_times") || o.Has("start_times") || o.Wrote("rtfx"):
+		return V2608
+	case o.Has("max_concurrent_requests"):
+		return V2512
+	}
+	return V2507
+}
+
+// readTime takes the date, which is that of the end: Python writes local time,
+// the client in Rust UTC.
+func readTime(f *result.Draft, o *result.Object) {
+	f.Lasted(o.Float("duration"))
+	date := o.Text("date")
+	end, err := time.ParseInLocation("20060102-150405", date, time.Local)
+	if err != nil {
+		end, err = time.Parse(time.RFC3339, date)
+	}
+	if err == nil {
+		f.Run.Started = end.Add(-time.Duration(max(f.Run.End, 0)))
+	}
+}
+
+func readPlan(f *result.Draft, o *result.Object) {
+	requests := o.Int("completed") + o.Int("failed")
+	if n := o.Int("num_prompts"); !o.Has("failed") && n > requests {
+		requests = n
+	}
+	p := &f.Run.Plan
+	*p = planOf(f.Told(requests))
+	p.Percentiles, p.Model, p.Stream = f.Percentiles(), argparse.Mask(o.Text("model_id")), o.Has("total_output_tokens")
+}
+
+// readRecords makes a trace of a detailed result. Whose instants it knows is
+// Recorded; before 2026-08 nobody wrote down when a request started.
+func readRecords(r *result.Reading, f *result.Draft) {
+	c := r.Columns(f)
+	if c == nil {
+		return
+	}
+	s, err := c.Survey()
+	if err != nil {
+		r.Problem(err)
+		return
+	}
+	f.Run.Plan.Requests = c.N
+	m := result.Recorder{Dated: c.Has("start_times"), Gated: f.Run.Plan.Concurrency > 0, Counted: c.Has("output_lens"), Zero: s.Zero}
+	f.Origin.Detail = trace.Undated
+	if m.Dated {
+		f.Origin.Detail = trace.Recorded
+		readPeak(f, r.Object, c, s)
+	}
+	f.Records = c.Records(m)
+	f.Check(r.Object, s.OK)
+}
+
+// readPeak finds the form by the peak concurrency, which is counted exactly from
+// main on: where the requests that touch a second are as many as the file says,
+// the older forms fit.
+func readPeak(f *result.Draft, o *result.Object, c *result.Columns, s result.Survey) {
+	said, ok := o.Float("max_concurrent_requests")
+	if ok && f.Origin.Form == string(V2608) && c.Has("latencies") && int(said) != c.Touched(s) {
+		f.Origin.Form = string(Main)
+	}
+}
+
+// Format is how the tool writes results.
+func Format() result.Format {
+	return result.Format{
+		Is: isResult, Read: readResult, Part: isBenchmark, Add: gather,
+		Twice: []result.Twice{
+			{File: "summary.json", Beside: "run=*.json", Reason: "the runs that it sums up are beside it, and are read one by one"},
+			{File: "*.pytorch.json", Beside: "$.json", Reason: "$.json beside it has the same figures and more"},
+		},
+	}
+}

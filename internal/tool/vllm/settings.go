@@ -1,0 +1,211 @@
+package vllm
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+)
+
+// Settings are what a Spec of the tool's has and no other: how its report comes out.
+type Settings struct {
+	Backend           string   `json:"backend,omitempty"`
+	Label             *string  `json:"label,omitempty"`
+	Metadata          []string `json:"metadata,omitempty"` // KEY=VALUE
+	Goodput           []string `json:"goodput,omitempty"`  // NAME:MILLISECONDS
+	PercentileMetrics *string  `json:"percentile_metrics,omitempty"`
+	MetricPercentiles string   `json:"metric_percentiles,omitempty"`
+	SkipTokenizerInit bool     `json:"skip_tokenizer_init,omitempty"`
+	SaveResult        bool     `json:"save_result,omitempty"`
+	SaveDetailed      bool     `json:"save_detailed,omitempty"`
+	AppendResult      bool     `json:"append_result,omitempty"`
+	ResultDir         *string  `json:"result_dir,omitempty"`
+	ResultFilename    *string  `json:"result_filename,omitempty"`
+}
+
+// pooling reports whether answers have no text: embeddings, scores.
+func (s *Settings) pooling() bool { return backendsByName[s.Backend].pooling }
+
+func (s *Settings) metadata() ([][2]string, error) { return pairs("--metadata", s.Metadata) }
+
+// percentiles of --metric-percentiles.
+func (s *Settings) percentiles() ([]float64, error) {
+	var out []float64
+	for item := range strings.SplitSeq(s.MetricPercentiles, ",") {
+		p, err := python.ParseFloat(item)
+		if err != nil || !(p >= 0 && p <= 100) {
+			return nil, fmt.Errorf("--metric-percentiles %q: must be numbers from 0 to 100, separated by commas", s.MetricPercentiles)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// limits are the --goodput pairs, in milliseconds.
+func (s *Settings) limits() (map[string]float64, error) {
+	limits := map[string]float64{}
+	for _, item := range s.Goodput {
+		name, value, ok := strings.Cut(item, ":")
+		limit, err := python.ParseFloat(value)
+		switch {
+		case !ok || err != nil:
+			return nil, fmt.Errorf("--goodput %q: must be NAME:MILLISECONDS", item)
+		case !slices.Contains([]string{"ttft", "tpot", "e2el"}, name):
+			return nil, fmt.Errorf("--goodput %q: the name must be ttft, tpot or e2el", item)
+		case !(limit >= 0):
+			return nil, fmt.Errorf("--goodput %q: must not be negative", item)
+		}
+		limits[name] = limit
+	}
+	return limits, nil
+}
+
+// objectives are the limits in Pitot's form.
+func (s *Settings) objectives() (out []plan.Objective) {
+	limits, _ := s.limits() // checked
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		ms := min(limits[name], math.MaxInt64/1e7)
+		out = append(out, plan.Objective{Metric: name, Limit: plan.Duration(ms * float64(time.Millisecond))})
+	}
+	return out
+}
+
+// sections are the metrics to print, as they were named; unknown names print nothing.
+func (s *Settings) sections() []string {
+	if s.PercentileMetrics == nil || *s.PercentileMetrics == "" {
+		if s.pooling() {
+			return []string{"e2el"}
+		}
+		return []string{"ttft", "tpot", "itl"}
+	}
+	return strings.Split(*s.PercentileMetrics, ",")
+}
+
+// An asked is what a report repeats of what was asked for.
+type asked struct {
+	Settings
+	version     Version
+	arrival     Arrival
+	prompts     int
+	concurrency int
+	model       string // its id: what it was loaded from
+	tokenizer   string
+	asBytes     bool // answers are bytes, in which nobody tells the lengths of prompts
+}
+
+// askedOf is that of a run, by its Spec, by the command line that was stored before there
+// were Specs, or by what the plan of another tool amounts to.
+func askedOf(run *trace.Run) (asked, error) {
+	q, p := adopted(&run.Plan), run.Plan
+	switch spec := p.Spec; {
+	case spec != nil && spec.Dialect.Name == "vllm":
+		return q, q.take(spec)
+	case p.Dialect == "vllm" && p.Foreign != nil:
+		return parsed(p.Foreign)
+	}
+	return q, nil
+}
+
+// adopted is what a plan amounts to that says nothing in the tool's way.
+func adopted(p *trace.Plan) asked {
+	q := asked{
+		Settings: Settings{Backend: backendOf(p.Protocol), MetricPercentiles: "99"}, version: Main,
+		arrival: Arrival{Rate: p.Rate, Burstiness: 1}, prompts: p.Requests, concurrency: p.Concurrency, model: p.Model, tokenizer: p.Model,
+	}
+	if len(p.Percentiles) > 0 {
+		q.MetricPercentiles = joinFloats(p.Percentiles)
+	}
+	for _, o := range p.Objectives {
+		if o.Metric != "itl" {
+			q.Goodput = append(q.Goodput, o.Metric+":"+python.Float(o.Limit.Seconds()*1000))
+		}
+	}
+	return q
+}
+
+func joinFloats(values []float64) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = python.Float(v)
+	}
+	return strings.Join(texts, ",")
+}
+
+// take takes over what a Spec says.
+func (q *asked) take(spec *plan.Spec) error {
+	var problems plan.Problems
+	if spec.Dialect.Settings != nil {
+		problems = plan.DecodeJSON(spec.Dialect.Settings, &q.Settings).Below("dialect.settings")
+	}
+	if len(spec.Load) == 1 && spec.Load[0].Arrival.Kind == arrivalKind && spec.Load[0].Arrival.Settings != nil {
+		problems = append(problems, plan.DecodeJSON(spec.Load[0].Arrival.Settings, &q.arrival).Below("load[0].arrival")...)
+	}
+	if spec.Dialect.Version != "" {
+		q.version = Version(spec.Dialect.Version)
+	}
+	q.prompts, q.concurrency, q.asBytes = spec.Requests, spec.Gate.Concurrency, asBytes(spec.Request.Body)
+	for _, id := range []string{spec.Request.Root, spec.Tokens.Where} {
+		if id != "" {
+			q.tokenizer = id
+		}
+	}
+	if spec.Request.Root != "" {
+		q.model = spec.Request.Root
+	}
+	return problems.Err()
+}
+
+// asBytes reports whether a body asks for answers that are bytes.
+func asBytes(body json.RawMessage) bool {
+	var fields struct {
+		Format string `json:"encoding_format"`
+	}
+	return json.Unmarshal(body, &fields) == nil && fields.Format == "bytes_only"
+}
+
+// A stored command line is what runs kept before there were Specs. It holds no header
+// values.
+type stored struct {
+	Args        []string `json:"args"`
+	IDPrefix    string   `json:"request_id_prefix"`
+	ModelID     string   `json:"model_id"`
+	TokenizerID string   `json:"tokenizer_id"`
+}
+
+func parsed(foreign json.RawMessage) (asked, error) {
+	var kept stored
+	err := json.Unmarshal(foreign, &kept)
+	if err != nil {
+		return asked{}, err
+	}
+	a, err := Parse(kept.Args, kept.IDPrefix)
+	if err != nil {
+		return asked{}, err
+	}
+	q := a.asked()
+	q.model, q.tokenizer = kept.ModelID, kept.TokenizerID
+	return q, nil
+}
+
+// asked is what a report repeats of a command line.
+func (a *Args) asked() asked {
+	return asked{
+		Settings: a.Settings, version: Version(a.DialectVersion), arrival: a.arrival(), prompts: a.NumPrompts, concurrency: argparse.Value(a.MaxConcurrency),
+		asBytes: asBytes(a.ExtraBody),
+	}
+}
+
+// figures are the options of the figures.
+func (q *asked) figures() Options {
+	percentiles, _ := q.percentiles() // checked
+	limits, _ := q.limits()
+	return Options{Version: q.version, NoTokenizer: q.SkipTokenizerInit, CountsPrompts: q.asBytes, Percentiles: percentiles, Goodput: limits}
+}

@@ -1,0 +1,126 @@
+package vllm
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
+)
+
+// Tool is `vllm bench serve`.
+func Tool() tool.Tool {
+	definitions := Definitions()
+	return tool.Tool{
+		Name: "vllm", Program: "vllm bench serve", Definitions: &definitions, Result: Format(),
+		Report: report, Forms: argparse.Names(Versions()), Datasets: dataset.Kinds(), Arrivals: Arrivals(),
+		Plan: planOf,
+		Log: &tool.Log{
+			Table: Table(), Settings: tableSettings, Load: readLoad,
+			Lines: []string{
+				"Starting initial single prompt test run", "Initial test run completed", "Traffic request rate:", "Traffic ramp-up strategy:",
+				"Will increase RPS from", "Burstiness factor:", "Maximum request concurrency:", "vLLM API server version",
+			},
+			Commands: `\bvllm (?:bench )?serve\b|\bbenchmark_serving\.py\b|\bvllm\.entrypoints\b`,
+		},
+	}
+}
+
+func report(t *trace.Trace, form string) (tool.Report, error) {
+	r, err := NewReport(t, form)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// tableSettings are the arguments that a table tells. By which process requests arrived
+// it does not.
+func tableSettings(o *trace.Origin) tool.Told {
+	s := tool.Told{}
+	if limit := o.Setup["Maximum request concurrency"]; limit != "" {
+		s["max_concurrency"] = limit
+	}
+	if rate := o.Setup["Request rate configured (RPS)"]; rate != "" {
+		s["request_rate"] = rate
+	} else if wouldTellRate(o) {
+		s["request_rate"] = "inf"
+	}
+	return s
+}
+
+// planOf is what arguments ask for that are told of a run, as far as they go.
+func planOf(told tool.Told) trace.Plan {
+	p := told.Plan("vllm")
+	p.Protocol = backendsByName[told.Text("backend", "endpoint_type")].protocol
+	a := defaults("")
+	argparse.Fill(a.options, told)
+	p.Workload = a.workload(told)
+	switch arrival := a.arrival(); {
+	case told.Text("self_timed") == "True":
+		p.Arrival = plan.Say(workload.ArriveRecorded)
+	case p.Rate > 0 && !told.Tells("burstiness"):
+		p.Arrival = plan.Say(workload.ArriveUntold, "rate", p.Rate)
+	case p.Ramp || told.Tells("request_rate"):
+		p.Arrival = arrival.Describe()
+	}
+	return p
+}
+
+// lengths are the arguments without which a dataset that draws is no more than its name.
+var lengths = map[string][]string{
+	"random": {"random_input_len", "random_output_len"}, "random-mm": {"random_input_len", "random_output_len"}, "random-rerank": {"random_input_len"},
+	"prefix_repetition": {"prefix_repetition_num_prefixes", "prefix_repetition_prefix_len", "prefix_repetition_suffix_len", "prefix_repetition_output_len"},
+}
+
+// workload is what is sent, as far as it is told.
+func (a *Args) workload(told tool.Told) plan.Message {
+	name := told.Text("dataset_name")
+	d, _, err := a.dataset()
+	switch {
+	case name == "":
+		return plan.Message{}
+	case err != nil || a.DatasetName != name || !told.Tells(lengths[name]...):
+		return workload.Describe(name, plan.Text(told.Text("dataset_path")))
+	}
+	_ = d.Check(&workload.Source{Ask: workload.Ask{Protocol: a.protocol(), Silent: a.pooling()}}) // it is over
+	return d.Describe()
+}
+
+// wouldTellRate reports whether a table would tell a rate: it is whole where the row
+// stands, and has rows that are younger.
+func wouldTellRate(o *trace.Origin) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(o.Figures, func(f trace.Figure) bool { return f.Name == name })
+	}
+	return has("requests.ok") && has("duration") && (has("requests.failed") || has("peak.concurrency"))
+}
+
+// How the tool tells of a rate that rises.
+var (
+	ramp     = regexp.MustCompile(`^Traffic ramp-up strategy: (\w+)`)
+	rampFrom = regexp.MustCompile(`(\d+) to (\d+) RPS`)
+)
+
+// readLoad reads what the tool says of the load ahead of a run.
+func readLoad(line string, into tool.Told) {
+	if m := ramp.FindStringSubmatch(line); m != nil {
+		into["ramp_up_strategy"] = m[1]
+	}
+	if m := rampFrom.FindStringSubmatch(line); m != nil {
+		into["ramp_up_start_rps"], into["ramp_up_end_rps"] = m[1], m[2]
+	}
+	label, value, _ := strings.Cut(line, ":")
+	value, _, _ = strings.Cut(strings.TrimSpace(value), " ")
+	switch label {
+	case "Traffic request rate":
+		into["request_rate"] = strings.TrimSuffix(value, ".")
+	case "Burstiness factor":
+		into["burstiness"] = value
+	}
+}
