@@ -1,13 +1,13 @@
-// Package doctor judges a machine as a load generator: facts in, findings out.
+// Package doctor judges whether a machine is fit to generate load: facts in,
+// findings out.
 //
-// A finding is what was found, whether that is good enough for the run that is
-// planned, and what to change where it is not. Look collects the facts, in less than a
-// second; Examine looks at nothing but them. What the system does not tell is left out,
-// and is neither good nor bad.
+// A finding has a fact, its verdict for the planned run, and advice if it is not
+// ok. Look collects the facts, in less than a second; Examine uses only those.
+// Facts that the system does not report are left out, and are neither good nor bad.
 //
-// Limits that would end a run, and instants that would be wrong, are Bad. What a
-// run notices by itself and says in its report, a busy neighbour for example, is
-// at most worth a warning.
+// Limits that would end a run, and wrong timestamps, are Bad. Conditions that a run
+// detects by itself and reports, such as other busy programs, are at most a
+// warning.
 package doctor
 
 import (
@@ -21,32 +21,32 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// Facts are what is known of a machine and of this process on it. What is nil or
-// empty is not known.
+// Facts are the known facts about a machine and about this process on it. Nil or
+// empty means unknown.
 type Facts struct {
 	machine.Facts
-	Others  *machine.Others `json:"others,omitempty"` // while the machine was looked at
+	Others  *machine.Others `json:"others,omitempty"` // during the checks
 	Clock   Clock           `json:"clock"`
 	Timer   trace.Lag       `json:"timer"`         // lateness of the timer that sends requests
-	Runtime trace.Lag       `json:"runtime_timer"` // and of Go's own
+	Runtime trace.Lag       `json:"runtime_timer"` // lateness of Go's own timer
 	Stamps  *trace.SelfTest `json:"self_test,omitempty"`
 }
 
-// A Clock is how the system tells the time.
+// A Clock is the system's clock.
 type Clock struct {
 	Source  string        `json:"source,omitempty"` // the kernel's name for it
-	Reading time.Duration `json:"reading_ns"`       // cost of looking at it
+	Reading time.Duration `json:"reading_ns"`       // cost of one reading
 }
 
-// A Plan is a run to come; zeros are not known.
+// A Plan is a planned run; zeros are unknown.
 type Plan struct {
 	Streams int     `json:"streams,omitempty"` // open at once
 	Rate    float64 `json:"rate,omitempty"`    // requests per second
 }
 
-const mostStreams = math.MaxUint32 // more than any system has files
+const mostStreams = math.MaxUint32 // more than the open files of any system
 
-// Validate reports what cannot be planned.
+// Validate reports impossible plans.
 func (p Plan) Validate() error {
 	var errs []error
 	if p.Streams < 0 || p.Streams > mostStreams {
@@ -65,16 +65,16 @@ type Verdict string
 const (
 	OK      Verdict = "ok"
 	Warn    Verdict = "warn" // figures may suffer
-	Bad     Verdict = "bad"  // a run would end early, or its instants be wrong
+	Bad     Verdict = "bad"  // a run would end early, or its timestamps be wrong
 	Unknown Verdict = "-"
 )
 
-// A Finding is one thing about a machine.
+// A Finding is one fact about a machine, with a verdict.
 type Finding struct {
 	Item    string  `json:"item"`
 	Value   string  `json:"value"`
 	Verdict Verdict `json:"verdict"`
-	Advice  string  `json:"advice,omitempty"` // what it does to a run and what to change, where it is Warn or Bad
+	Advice  string  `json:"advice,omitempty"` // the effect on a run and what to change, if Warn or Bad
 }
 
 // Examine judges a machine for a plan, limits first.
@@ -87,7 +87,7 @@ func Examine(f Facts, p Plan) []Finding {
 	}
 }
 
-// Worst is the gravest verdict among findings.
+// Worst is the most severe verdict among findings.
 func Worst(of []Finding) Verdict {
 	for _, v := range []Verdict{Bad, Warn} {
 		if slices.ContainsFunc(of, func(f Finding) bool { return f.Verdict == v }) {

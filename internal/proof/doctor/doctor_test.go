@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// good is a machine about which there is nothing to say.
+// good is a machine without problems.
 func good() Facts {
 	return Facts{
 		Facts: machine.Facts{
@@ -38,7 +38,7 @@ func TestAGoodMachine(t *testing.T) {
 		{"processor quota", "none", OK, ""},
 		{"frequency", "governor performance", OK, ""},
 		{"other load", "5 % of the machine, 0 % stolen", OK, ""},
-		{"clock", "tsc, 25 ns a reading", OK, ""},
+		{"clock", "tsc, 25 ns per reading", OK, ""},
 		{"timer", "12 µs late, P99 80 µs", OK, ""},
 		{"Go's timer", "500 µs late, P99 1.1 ms", OK, ""},
 		{"kernel stamps", "on 200 of 200 reads, off by at most 5.4 µs, P99 9.81 µs", OK, ""},
@@ -111,12 +111,12 @@ func TestWhatIsWrong(t *testing.T) {
 		{"a late timer", func(f *Facts) { f.Timer.P50 = 300 * time.Microsecond }, Plan{}, "timer", Warn, "idle states"},
 		{"a timer sometimes late", func(f *Facts) { f.Timer.P99 = 2 * time.Millisecond }, Plan{}, "timer", Warn, "leave that late"},
 		{"no timer", func(f *Facts) { f.Timer = trace.Lag{} }, Plan{}, "timer", Unknown, "not known"},
-		{"Go's late", func(f *Facts) { f.Runtime.P99 = 5 * time.Millisecond }, Plan{}, "Go's timer", Warn, "time limits"},
+		{"Go's late", func(f *Facts) { f.Runtime.P99 = 5 * time.Millisecond }, Plan{}, "Go's timer", Warn, "timeouts"},
 
 		{"late readings", func(f *Facts) { f.Stamps.Lag.P99 = 20 * time.Millisecond }, Plan{}, "reading", Warn, "merge"},
 		{"stamps that are off", func(f *Facts) { f.Stamps.Error.P50 = -time.Second }, Plan{}, "kernel stamps", Bad, "wall clock"},
 		{"stamps that are missing", func(f *Facts) { f.Stamps.Stamped = 199 }, Plan{}, "kernel stamps", Warn, "on 199 of 200"},
-		{"stamps outside", func(f *Facts) { f.Stamps.Inside = 179 }, Plan{}, "kernel stamps", Warn, "21 of 200 stamps lie outside of the writes that made them"},
+		{"stamps outside", func(f *Facts) { f.Stamps.Inside = 179 }, Plan{}, "kernel stamps", Warn, "21 of 200 timestamps lie outside their writes"},
 		{"stamps with a tail", func(f *Facts) { f.Stamps.Error.P99 = 101 * time.Microsecond }, Plan{}, "kernel stamps", Warn, "more than 100 µs"},
 	} {
 		f := good()
@@ -154,7 +154,7 @@ func TestStampsAreMissing(t *testing.T) {
 	}
 }
 
-// What a Mac tells, by the system's name.
+// The facts available on macOS.
 func TestAnotherSystem(t *testing.T) {
 	f := Facts{
 		Facts: machine.Facts{OS: "darwin", Files: 61_440, FilesHard: math.MaxInt64, Ports: &machine.Ports{Low: 49_152, High: 65_535}, CPUs: machine.CPUs{Usable: 10}},

@@ -2,15 +2,15 @@ package doctor
 
 import "fmt"
 
-// What a run takes beside its streams, and for each of them.
+// The needs of a run besides its streams, and per stream.
 const (
 	filesBeside   = 64       // open files
-	manyStreams   = 1024     // that a machine should carry when no plan says how many
-	fewPorts      = 10_000   // fewer are a range that somebody has narrowed
+	manyStreams   = 1024     // that a machine should support without a plan
+	fewPorts      = 10_000   // fewer mean that the range was narrowed
 	portHeld      = 60       // seconds that a closed connection keeps its port
-	streamBytes   = 50 << 10 // of a stream over net/http, the costlier of the two engines
+	streamBytes   = 50 << 10 // per stream with net/http, the costlier of the two engines
 	leastMemory   = 256 << 20
-	comfortMemory = 2 << 30 // half of it is the garbage that may pile up in a run
+	comfortMemory = 2 << 30 // half of it is for garbage that accumulates in a run
 )
 
 func files(f Facts, p Plan) Finding {
@@ -53,7 +53,7 @@ func ports(f Facts, p Plan) Finding {
 		if f.OS == "linux" {
 			reuse = ", or set net.ipv4.tcp_tw_reuse=1"
 		}
-		return r.but(Warn, "with --new-connections %g requests a second hold %.0f ports, since a closed connection keeps its port for a minute: let connections be used again, which is the default, %s%s", p.Rate, held, widen, reuse)
+		return r.but(Warn, "with --new-connections %g requests per second hold %.0f ports, since a closed connection keeps its port for a minute: reuse connections, which is the default, %s%s", p.Rate, held, widen, reuse)
 	case p.Streams == 0 && n < fewPorts:
 		return r.but(Warn, "every stream to one server needs a port: %s", widen)
 	}
@@ -71,12 +71,12 @@ func memory(f Facts, p Plan) Finding {
 	case f.Memory < leastMemory+streams:
 		return r.but(Bad, "a run needs about %s: free some, or raise the limit of the container", size(leastMemory+streams))
 	case f.Memory < comfortMemory+streams:
-		return r.but(Warn, "a run holds its garbage back in half of what is free, so the collector may run within it: leave %s free", size(comfortMemory+streams))
+		return r.but(Warn, "a run keeps its garbage in half of the free memory, so the garbage collector may run during it: leave %s free", size(comfortMemory+streams))
 	}
 	return r
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes.
 func size(bytes int64) string {
 	if bytes >= 1<<30 {
 		return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))

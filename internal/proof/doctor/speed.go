@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// When what takes processor time away is worth a word.
+// Thresholds for the loss of CPU time.
 const (
 	busyOthers = 0.2  // of the machine's processors
 	muchSteal  = 0.01 // of their time
@@ -27,7 +27,7 @@ func processors(f Facts) Finding {
 	if f.CPUs.Machine > 1 {
 		how = "allow it two (taskset, --cpuset-cpus)"
 	}
-	return r.but(Warn, "whatever else runs takes turns with the client on its only processor: %s", how)
+	return r.but(Warn, "other programs share the client's only processor: %s", how)
 }
 
 func quota(f Facts) Finding {
@@ -40,7 +40,7 @@ func quota(f Facts) Finding {
 		return Finding{Item: item, Value: "none", Verdict: OK}
 	}
 	r := Finding{Item: item, Value: fmt.Sprintf("%.3g processors, paused %d times so far", q.CPUs, q.Throttled), Verdict: OK}
-	const how = "once its quota is used up a client stands still for up to 0.1 s: run without one (no --cpus or limits.cpu), and give processors of its own instead (--cpuset-cpus)"
+	const how = "a client that has used up its quota stands still for up to 0.1 s: run without a quota (no --cpus or limits.cpu), and dedicate processors instead (--cpuset-cpus)"
 	switch {
 	case q.CPUs < 1:
 		return r.but(Bad, "%s", how)
@@ -61,7 +61,7 @@ func frequency(f Facts) Finding {
 	}
 	r := Finding{Item: item, Value: "governor " + strings.Join(f.Governors, ", "), Verdict: OK}
 	if !slices.Equal(f.Governors, []string{"performance"}) {
-		return r.but(Warn, "processors that slow down between tokens wake up late and send late: `cpupower frequency-set -g performance`")
+		return r.but(Warn, "processors that slow down between tokens wake up late and send late: set the governor with `cpupower frequency-set -g performance`")
 	}
 	return r
 }
@@ -78,7 +78,7 @@ func others(f Facts) Finding {
 		advice = append(advice, "other programs are busy here, and the client waits for its turn behind them: end them, or give each its own processors (taskset)")
 	}
 	if o.Steal > muchSteal {
-		advice = append(advice, "the hypervisor gives this machine's processors to others meanwhile: use one with processors of its own")
+		advice = append(advice, "the hypervisor gives this machine's processors to other machines: use one with dedicated processors")
 	}
 	if advice != nil {
 		return r.but(Warn, "%s", strings.Join(advice, "; "))
@@ -86,8 +86,8 @@ func others(f Facts) Finding {
 	return r
 }
 
-// Clock sources by what Linux calls them: those that a process reads by itself, and
-// those for which it must ask slow hardware.
+// Linux's names of clock sources: those that a process reads directly, and slow
+// hardware that needs a system call.
 var (
 	goodSources = []string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"}
 	slowSources = []string{"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"}
@@ -100,23 +100,23 @@ func clockSource(f Facts) Finding {
 	if source == "" {
 		source = "source not known"
 	}
-	r := Finding{Item: "clock", Value: fmt.Sprintf("%s, %s a reading", source, span(f.Clock.Reading)), Verdict: OK}
+	r := Finding{Item: "clock", Value: fmt.Sprintf("%s, %s per reading", source, span(f.Clock.Reading)), Verdict: OK}
 	slow := f.Clock.Reading > slowReading
-	const how = "every read and write looks at the clock: `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`, or kvm-clock where available_clocksource beside it has that; the kernel's log says why it took another"
+	const how = "every read and write reads the clock: `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`, or kvm-clock if available_clocksource next to it lists that; the kernel's log says why it selected another"
 	switch {
 	case slices.Contains(slowSources, source):
 		return r.but(Bad, "%s", how)
 	case slow && slices.Contains(goodSources, source):
-		return r.but(Warn, "every read and write looks at the clock, and something makes that slow: a sandbox that catches system calls, a tracer, or an emulator")
+		return r.but(Warn, "every read and write reads the clock, and something makes that slow: a sandbox that intercepts system calls, a tracer, or an emulator")
 	case slow && f.OS == "linux":
 		return r.but(Warn, "%s", how)
 	case slow:
-		return r.but(Warn, "every read and write looks at the clock: use another machine")
+		return r.but(Warn, "every read and write reads the clock: use another machine")
 	}
 	return r
 }
 
-// How late timers may be.
+// Allowed lateness of timers.
 const (
 	lateTypical = 200 * time.Microsecond // the median
 	lateTail    = time.Millisecond       // P99
@@ -133,9 +133,9 @@ func timer(f Facts) Finding {
 		return r
 	}
 	if f.OS != "linux" {
-		return r.but(Warn, "requests leave that late: measure from Linux, which has a timer that is on time")
+		return r.but(Warn, "requests leave that late: measure from Linux, which has a precise timer")
 	}
-	return r.but(Warn, "requests leave that late: look for what else is busy here, and for deep idle states (`cpupower idle-set -D 10`)")
+	return r.but(Warn, "requests leave that late: check for other busy programs, and for deep idle states (`cpupower idle-set -D 10`)")
 }
 
 func runtimeTimer(f Facts) Finding {
@@ -145,7 +145,7 @@ func runtimeTimer(f Facts) Finding {
 	}
 	r := Finding{Item: item, Value: late(f.Runtime), Verdict: OK}
 	if f.Runtime.P99 > lateRuntime {
-		return r.but(Warn, "time limits and waits between attempts are that late; requests are not, they have the timer above: look for what else is busy here")
+		return r.but(Warn, "timeouts and waits between retries are that late; requests are not, they use the timer above: check for other busy programs")
 	}
 	return r
 }
@@ -154,7 +154,7 @@ func late(l trace.Lag) string {
 	return fmt.Sprintf("%s late, P99 %s", span(l.P50), span(l.P99))
 }
 
-// span is a duration for people, with as many digits as it is worth.
+// span formats a duration with its significant digits.
 func span(d time.Duration) string {
 	switch v := float64(d); {
 	case d.Abs() < time.Microsecond:

@@ -7,7 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// What stamps must keep to be believed.
+// Requirements for timestamps to be trusted.
 const (
 	stampTypical = 100 * time.Microsecond // off, the median
 	stampTail    = 100 * time.Microsecond // P99
@@ -15,7 +15,7 @@ const (
 	lateReading  = 10 * time.Millisecond  // P99
 )
 
-// Stamps judges the kernel's receive stamps by a self-test; nil is none.
+// Stamps judges the kernel's receive timestamps by a self-test; nil means none.
 func Stamps(system string, t *trace.SelfTest) Finding {
 	const item = "kernel stamps"
 	if t == nil {
@@ -25,26 +25,26 @@ func Stamps(system string, t *trace.SelfTest) Finding {
 	if t.Stamped == 0 {
 		if system != "linux" {
 			r.Value = "none on " + system
-			return r.but(Warn, "every instant includes how late the client got round to reading: measure from Linux for figures that do not")
+			return r.but(Warn, "every timestamp includes the delay of the client's read: measure from Linux to avoid that")
 		}
-		return r.but(Bad, "every instant includes how late the client got round to reading: run on the kernel itself, outside of a sandbox that leaves SO_TIMESTAMPNS out (gVisor does)")
+		return r.but(Bad, "every timestamp includes the delay of the client's read: run directly on the kernel, outside of a sandbox without SO_TIMESTAMPNS (such as gVisor)")
 	}
 	r.Value = fmt.Sprintf("on %d of %d reads, off by at most %s, P99 %s", t.Stamped, t.Writes, span(t.Error.P50), span(t.Error.P99))
 	switch {
 	case t.Error.P50.Abs() > stampTypical:
-		return r.but(Bad, "the kernel says that bytes came long before or after they were sent: is something setting the wall clock? (`timedatectl`, and one time service, not two)")
+		return r.but(Bad, "the kernel's timestamps are long before or after the bytes were sent: check whether something sets the wall clock (`timedatectl`; run only one time service)")
 	case t.Stamped < t.Writes:
-		return r.but(Warn, "reads without a stamp have the client's own instant: is stamping being turned on and off by another program?")
+		return r.but(Warn, "reads without a kernel timestamp have the client's own: check whether another program turns timestamping on and off")
 	case float64(t.Inside) < insideShare*float64(t.Stamped):
-		return r.but(Warn, "%d of %d stamps lie outside of the writes that made them: is something setting the wall clock, or is the network's share of the processors busy (%%soft in `mpstat`)?", t.Stamped-t.Inside, t.Stamped)
+		return r.but(Warn, "%d of %d timestamps lie outside their writes: check whether something sets the wall clock, or whether network processing is busy (%%soft in `mpstat`)", t.Stamped-t.Inside, t.Stamped)
 	case t.Error.P99 > stampTail:
-		return r.but(Warn, "one in a hundred instants may be off by more than %s: look for what else is busy here", span(stampTail))
+		return r.but(Warn, "one in a hundred timestamps may be off by more than %s: check for other busy programs", span(stampTail))
 	}
 	return r
 }
 
-// reading is how late the client reads: harmless to instants that the kernel
-// stamps, until bytes of two moments meet in one read.
+// reading judges how late the client reads: harmless to kernel timestamps, until
+// data of two moments meets in one read.
 func reading(f Facts) Finding {
 	const item = "reading"
 	if f.Stamps == nil || f.Stamps.Stamped == 0 {
@@ -52,7 +52,7 @@ func reading(f Facts) Finding {
 	}
 	r := Finding{Item: item, Value: late(f.Stamps.Lag), Verdict: OK}
 	if f.Stamps.Lag.P99 > lateReading {
-		return r.but(Warn, "tokens that come this close together merge in one read, and their instants are then only bounds: look for what else is busy here")
+		return r.but(Warn, "tokens this close together merge in one read, and their timestamps are then only bounds: check for other busy programs")
 	}
 	return r
 }
