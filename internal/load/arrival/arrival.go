@@ -1,15 +1,15 @@
 // Package arrival decides when requests are due.
 //
-// A Schedule is a pure sequence of offsets from the start of a run. It never
-// sleeps and never looks at a clock: the driver does both. The same seed gives
-// the same offsets on every machine, so one schedule can be dealt to many
-// agents by taking every n-th offset.
+// A Schedule is a pure sequence of offsets from the start of a run. It never sleeps
+// and never reads a clock: the driver does both. The same seed gives the same
+// offsets on every machine, so one schedule can be dealt to many agents by taking
+// every n-th offset.
 //
-// Every schedule but a replay is built from two choices:
+// Every schedule except a replay combines two choices:
 //
 //   - a Process, arrivals at a mean rate of one per unit of operational time:
 //     regular, Poisson, or with gamma gaps;
-//   - a Rate, how operational time runs against the clock: Λ(t), the number of
+//   - a Rate, the relation of operational time to the clock: Λ(t), the number of
 //     requests expected by t.
 //
 // An arrival at operational time k is due when Λ(t) = k:
@@ -21,11 +21,11 @@
 //	  1 ┤- - - - ● ╱   ╎   ╎   ╎    together in t
 //	  0 ●──╱─────┴─────┴───┴───┴──> t
 //
-// so a Poisson process under a ramp is a true inhomogeneous Poisson process,
-// and changing the rate stretches the same pattern instead of drawing another.
+// so a Poisson process under a ramp is a true inhomogeneous Poisson process, and
+// changing the rate stretches the same pattern instead of drawing another.
 //
-// Offsets are whole microseconds: the last bits in which the math libraries of
-// two machines may differ do not reach them.
+// Offsets are whole microseconds, so that differences in the last bits of two
+// machines' math libraries do not affect them.
 package arrival
 
 import (
@@ -44,11 +44,11 @@ type Schedule = iter.Seq[time.Duration]
 // per unit on average.
 type Process = iter.Seq[float64]
 
-// A Rate says how fast requests are due.
+// A Rate is the rate at which requests are due.
 type Rate interface {
 	// Due is the time in seconds by which k requests are expected.
 	Due(k float64) float64
-	// Validate reports a rate that cannot be.
+	// Validate reports an impossible rate.
 	Validate() error
 }
 
@@ -73,7 +73,7 @@ func micros(seconds float64) time.Duration {
 	return time.Duration(us) * time.Microsecond
 }
 
-// Burst makes everything due at once, at 0. With a concurrency gate it is the
+// Burst makes everything due at once, at 0. With a concurrency gate this is a
 // closed loop.
 func Burst() Schedule {
 	return func(yield func(time.Duration) bool) {
@@ -82,9 +82,9 @@ func Burst() Schedule {
 	}
 }
 
-// Replay yields the given offsets divided by speed, rebased so that the
-// earliest is due at 0, and ends with them. It reports offsets that are not in
-// order, and a speed that is not positive.
+// Replay yields the given offsets divided by speed, shifted so that the earliest is
+// due at 0, and ends with them. It reports offsets that are out of order, and a
+// speed that is not positive.
 func Replay(at []time.Duration, speed float64) (Schedule, error) {
 	if !(speed > 0) || math.IsInf(speed, 1) {
 		return nil, fmt.Errorf("speed %v: must be a positive number", speed)
@@ -117,17 +117,17 @@ type Source interface {
 	Gamma(shape, scale float64) float64
 }
 
-// Poisson has independent exponential gaps; the first arrival is one gap in.
+// Poisson has independent exponential gaps; the first arrival is after one gap.
 func Poisson(src Source) Process {
 	return gaps(func() float64 { return src.Exponential(1) })
 }
 
-// Gamma has independent gamma gaps of mean 1 and the given shape, the
-// burstiness of the serving benchmarks: 1 is Poisson, below it the arrivals
-// cluster, above it they even out.
+// Gamma has independent gamma gaps of mean 1 and the given shape, which the serving
+// benchmarks call burstiness: 1 is Poisson, below it the arrivals cluster, above it
+// they even out.
 func Gamma(shape float64, src Source) (Process, error) {
 	if !(shape > 0) || math.IsInf(shape, 1) {
-		return nil, fmt.Errorf("burstiness %v: must be a positive number (1 is Poisson; for even gaps take the regular process)", shape)
+		return nil, fmt.Errorf("burstiness %v: must be a positive number (1 is Poisson; for even gaps use the regular process)", shape)
 	}
 	return gaps(func() float64 { return src.Gamma(shape, 1/shape) }), nil
 }
@@ -145,12 +145,11 @@ type Constant float64
 // Due is k/rate.
 func (r Constant) Due(k float64) float64 { return k / float64(r) }
 
-// Validate wants a positive, finite rate.
+// Validate requires a positive, finite rate.
 func (r Constant) Validate() error { return positive("rate", float64(r)) }
 
-// Linear raises (or lowers) the rate evenly in time from From to To, in
-// requests per second, so that Requests are due when it arrives there; after
-// that it stays at To.
+// Linear changes the rate linearly in time from From to To, in requests per second,
+// so that Requests are due when it reaches To; after that it stays at To.
 type Linear struct {
 	From, To float64
 	Requests int
@@ -170,7 +169,7 @@ func (r Linear) Due(k float64) float64 {
 	return 2 * k / (r.From + math.Sqrt(float64(r.From*r.From)+float64(2*slope*k)))
 }
 
-// Validate wants rates that are not negative and not both zero; a ramp down to
+// Validate requires rates that are not negative and not both zero; a ramp down to
 // zero would never reach its last request.
 func (r Linear) Validate() error {
 	if r.From < 0 || math.IsNaN(r.From) || math.IsInf(r.From, 0) {
@@ -179,9 +178,9 @@ func (r Linear) Validate() error {
 	return errors.Join(positive("ramp end", r.To), someRequests(r.Requests))
 }
 
-// Exponential multiplies the rate by the same factor in every second, from From
-// to To, in requests per second, so that Requests are due when it arrives
-// there; after that it stays at To.
+// Exponential changes the rate exponentially in time from From to To, in requests
+// per second, so that Requests are due when it reaches To; after that it stays at
+// To.
 type Exponential struct {
 	From, To float64
 	Requests int
@@ -200,7 +199,7 @@ func (r Exponential) Due(k float64) float64 {
 	return math.Log1p(float64(g*k)/r.From) / g
 }
 
-// Validate wants both rates positive.
+// Validate requires both rates to be positive.
 func (r Exponential) Validate() error {
 	return errors.Join(positive("ramp start", r.From), positive("ramp end", r.To), someRequests(r.Requests))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 )
 
-// take is the first n offsets of s.
+// take returns the first n offsets of s.
 func take(s Schedule, n int) []time.Duration {
 	var out []time.Duration
 	for d := range s {
@@ -75,7 +75,7 @@ func TestReplay(t *testing.T) {
 }
 
 // Gaps of a gamma process have mean 1 and a coefficient of variation of
-// 1/sqrt(shape). Over n gaps the mean is within 4 standard errors; the
+// 1/sqrt(shape). Over n gaps the mean is within 4 standard errors, and the
 // squared-variation estimate within 4 of its own, by the gamma's kurtosis.
 func TestGammaGaps(t *testing.T) {
 	const n = 200_000

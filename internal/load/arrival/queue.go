@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// A Queue gives back what was put into it by when it is due, and what is due at one
-// instant by number. Its zero value is empty.
+// A Queue returns its elements by due time, and those due at the same instant by
+// number. Its zero value is empty.
 type Queue[T any] struct{ waiting waiting[T] }
 
-// Len is how many there are.
+// Len is the number of elements.
 func (q *Queue[T]) Len() int { return len(q.waiting) }
 
-// Push puts v in.
+// Push adds v.
 func (q *Queue[T]) Push(due time.Duration, number int, v T) {
 	heap.Push(&q.waiting, entry[T]{due, number, v})
 }
 
-// First is what Pop will give, and when it is due; ok is false where there is nothing.
+// First returns the element that Pop will remove, and its due time; ok is false if
+// there is none.
 func (q *Queue[T]) First() (v T, due time.Duration, ok bool) {
 	if len(q.waiting) == 0 {
 		return v, 0, false
@@ -26,10 +27,10 @@ func (q *Queue[T]) First() (v T, due time.Duration, ok bool) {
 	return q.waiting[0].v, q.waiting[0].due, true
 }
 
-// Pop removes what is first. There must be something.
+// Pop removes the first element. There must be one.
 func (q *Queue[T]) Pop() T { return heap.Pop(&q.waiting).(entry[T]).v }
 
-// Remove takes out what was put in with a number. It must be there.
+// Remove removes the element with this number. It must be there.
 func (q *Queue[T]) Remove(number int) {
 	heap.Remove(&q.waiting, slices.IndexFunc(q.waiting, func(e entry[T]) bool { return e.number == number }))
 }
@@ -59,7 +60,7 @@ func (w *waiting[T]) Push(e any) { *w = append(*w, e.(entry[T])) }
 func (w *waiting[T]) Pop() any {
 	all := *w
 	last := all[len(all)-1]
-	all[len(all)-1] = entry[T]{} // what it leads to is let go
+	all[len(all)-1] = entry[T]{} // release its references
 	*w = all[:len(all)-1]
 	return last
 }

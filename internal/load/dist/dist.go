@@ -1,6 +1,6 @@
-// Package dist is distributions as people write them, such as lognormal(20ms,0.3): of
-// durations, and of whole numbers. What is drawn depends on the source of randomness
-// alone, so the same seed gives the same draws on every machine.
+// Package dist parses and samples distributions written like lognormal(20ms,0.3):
+// of durations, and of integers. Draws depend only on the source of randomness, so
+// the same seed gives the same draws on every machine.
 package dist
 
 import (
@@ -23,9 +23,9 @@ import (
 //	exponential(20ms)     mean
 //	gamma(20ms,0.5)       mean and coefficient of variation
 //
-// A mean is the mean of what is drawn, not a parameter of the logarithm. The
-// exception is a normal cut at 0, whose mean lies above the stated one when
-// the standard deviation is not small beside it.
+// A mean is the mean of the draws, not a parameter of the logarithm. The exception
+// is a normal truncated at 0: its mean is above the stated one unless the standard
+// deviation is comparatively small.
 type Duration struct{ law law }
 
 // Constant is the Duration that always draws d, or 0 if d is negative.
@@ -33,51 +33,51 @@ func Constant(d time.Duration) Duration {
 	return Duration{law{a: float64(max(d, 0))}}
 }
 
-// ParseDuration reads the text form of a Duration.
+// ParseDuration parses the text form of a Duration.
 func ParseDuration(s string) (Duration, error) {
 	l, err := parseLaw(s, durationUnit())
 	return Duration{l}, err
 }
 
-// Draw takes one duration, never negative, from r.
+// Draw draws a duration, never negative, from r.
 func (d Duration) Draw(r *rand.Rand) time.Duration {
 	return time.Duration(math.Round(min(d.law.draw(r), float64(Longest))))
 }
 
-// Fixed is what is always drawn, if that is one duration.
+// Fixed returns the value of a constant Duration.
 func (d Duration) Fixed() (time.Duration, bool) {
 	return time.Duration(min(d.law.a, float64(Longest))), d.law.shape == constant
 }
 
-// Longest, 73 years, is what a heavy tail may reach: two of them still fit a
+// Longest, 73 years, is the limit for a heavy tail: the sum of two still fits a
 // time.Duration.
 const Longest time.Duration = 1 << 61
 
-// String is the text form; ParseDuration reads it back to the same Duration.
+// String is the text form; ParseDuration parses it to the same Duration.
 func (d Duration) String() string { return d.law.text(durationUnit()) }
 
-// MarshalText gives the text form.
+// MarshalText returns the text form.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads the text form.
+// UnmarshalText parses the text form.
 func (d *Duration) UnmarshalText(text []byte) (err error) {
 	*d, err = ParseDuration(string(text))
 	return err
 }
 
-// A Count is a distribution of whole numbers of at least 1, written as a Duration
-// is but without units: 128, uniform(64,256), lognormal(128,0.5). Draws are
-// rounded to the nearest number. Its zero value stands for "not set".
+// A Count is a distribution of integers of at least 1, written like a Duration but
+// without units: 128, uniform(64,256), lognormal(128,0.5). Draws are rounded to the
+// nearest integer. Its zero value means "not set".
 type Count struct{ law law }
 
 // ConstantCount is the Count that always draws n.
 func ConstantCount(n int) Count { return Count{law{a: float64(max(n, 1))}} }
 
-// LognormalCount is the Count of a lognormal with this mean and coefficient of
+// LognormalCount is the lognormal Count with this mean and coefficient of
 // variation.
 func LognormalCount(mean, cv float64) Count { return Count{law{shape: lognormal, a: mean, b: cv}} }
 
-// ParseCount reads the text form of a Count.
+// ParseCount parses the text form of a Count.
 func ParseCount(s string) (Count, error) {
 	l, err := parseLaw(s, countUnit())
 	if err == nil && l == (law{}) {
@@ -86,11 +86,11 @@ func ParseCount(s string) (Count, error) {
 	return Count{l}, err
 }
 
-// Draw takes one number, at least 1, from r.
+// Draw draws an integer, at least 1, from r.
 func (c Count) Draw(r *rand.Rand) int {
 	const limit = 1 << 40
 	l := c.law
-	if l.shape == uniform { // the ends are as likely as what lies between
+	if l.shape == uniform { // the ends are as likely as the other values
 		l.a, l.b = l.a-0.5, l.b+0.5
 		return int(max(min(math.Round(l.draw(r)), c.law.b), c.law.a, 1))
 	}
@@ -100,10 +100,10 @@ func (c Count) Draw(r *rand.Rand) int {
 // String is the text form.
 func (c Count) String() string { return c.law.text(countUnit()) }
 
-// MarshalText gives the text form.
+// MarshalText returns the text form.
 func (c Count) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads the text form.
+// UnmarshalText parses the text form.
 func (c *Count) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseCount(string(text))
 	return err
@@ -120,8 +120,8 @@ const (
 	gamma
 )
 
-// A law is a shape with its one or two arguments, as they were written.
-// Durations are in nanoseconds.
+// A law is a shape with its one or two arguments, as written. Durations are in
+// nanoseconds.
 type law struct {
 	shape shape
 	a, b  float64
@@ -130,7 +130,7 @@ type law struct {
 func (l law) draw(r *rand.Rand) float64 {
 	switch l.shape {
 	case uniform:
-		return l.a + float64(r.Float64()*(l.b-l.a)) // a product of its own, or machines that fuse it differ
+		return l.a + float64(r.Float64()*(l.b-l.a)) // rounded separately: fused products differ between machines
 	case normal:
 		for {
 			if x := l.a + float64(l.b*r.NormFloat64()); x >= 0 {
@@ -149,10 +149,10 @@ func (l law) draw(r *rand.Rand) float64 {
 	return l.a
 }
 
-// gammaUnitMean draws from the gamma distribution of mean 1 and coefficient of
-// variation cv, which has shape k = 1/cv² and scale cv². Marsaglia and Tsang,
-// "A simple method for generating gamma variables", 2000; a shape below 1 is
-// drawn as Gamma(k+1)·U^(1/k).
+// gammaUnitMean draws from the gamma distribution with mean 1 and coefficient of
+// variation cv, which has shape k = 1/cv² and scale cv². Marsaglia and Tsang, "A
+// simple method for generating gamma variables", 2000; a shape below 1 is drawn as
+// Gamma(k+1)·U^(1/k).
 func gammaUnitMean(r *rand.Rand, cv float64) float64 {
 	if cv == 0 {
 		return 1
@@ -178,10 +178,10 @@ func gammaUnitMean(r *rand.Rand, cv float64) float64 {
 	}
 }
 
-// A unit is how the arguments that carry a unit are written.
+// A unit is the notation of the arguments with a unit.
 type unit struct {
 	example string
-	most    float64 // largest value taken
+	most    float64 // largest value accepted
 	parse   func(string) (float64, error)
 	format  func(float64) string
 }
@@ -210,7 +210,7 @@ func countUnit() unit {
 	}
 }
 
-// ratioUnit is that of a cv. Beyond its limit nearly every draw is 0.
+// ratioUnit is that of a cv. Above its limit nearly every draw is 0.
 func ratioUnit() unit {
 	return unit{
 		example: "a number such as 0.5",
@@ -220,8 +220,8 @@ func ratioUnit() unit {
 	}
 }
 
-// A form is how a shape is written: its name and arguments. An argument named
-// cv is a plain number; the others carry the unit.
+// A form is the notation of a shape: its name and arguments. An argument named cv
+// is a plain number; the others have the unit.
 type form struct {
 	name string
 	args []string

@@ -87,8 +87,8 @@ func FuzzParseDist(f *testing.F) {
 }
 
 // The sample mean of n draws has standard error sd/√n, and the sample standard
-// deviation a relative one of √((κ-1)/4n) for kurtosis κ. Five of them are
-// allowed; the seed is fixed, so this passes always or never.
+// deviation a relative one of √((κ-1)/4n) for kurtosis κ. Five of them are allowed;
+// the seed is fixed, so the result is always the same.
 func TestDrawsHaveTheStatedMoments(t *testing.T) {
 	const n = 200_000
 	for _, test := range []struct {

@@ -18,8 +18,8 @@ func NewGenerator(seed uint64) *Generator {
 	return &Generator{pcg: newPCG64(seed)}
 }
 
-// uint32 deals out 64-bit outputs in halves, the low one first. The high half
-// waits for the next 32-bit draw, across any 64-bit draws in between.
+// uint32 returns 64-bit outputs in halves, the low one first. The high half is kept
+// for the next 32-bit draw, across any 64-bit draws in between.
 func (g *Generator) uint32() uint32 {
 	if g.isHalf {
 		g.isHalf = false
@@ -61,8 +61,8 @@ func (g *Generator) FillIntegers(dst []int64, lo, hi int64) {
 }
 
 // below32 is Lemire's multiply-shift ("Fast Random Integer Generation in an
-// Interval", 2019): the upper half of draw·n is uniform in [0, n) once the few
-// draws whose lower half falls under 2^32 mod n are rejected.
+// Interval", 2019): the upper half of draw·n is uniform in [0, n) after rejecting
+// the few draws with a lower half below 2^32 mod n.
 func (g *Generator) below32(n uint32) uint32 {
 	m := uint64(g.uint32()) * uint64(n)
 	if uint32(m) < n {
@@ -73,7 +73,7 @@ func (g *Generator) below32(n uint32) uint32 {
 	return uint32(m >> 32)
 }
 
-// below64 is below32 in twice the width.
+// below64 is below32 with twice the width.
 func (g *Generator) below64(n uint64) uint64 {
 	high, low := bits.Mul64(g.pcg.uint64(), n)
 	if low < n {
@@ -85,8 +85,8 @@ func (g *Generator) below64(n uint64) uint64 {
 }
 
 // Uint8s is integers(0, 256, size=len(dst), dtype=uint8): four bytes from each
-// 32-bit draw, the low one first. Bytes left over are dropped, so two calls
-// differ from one call of the total length.
+// 32-bit draw, the low one first. Leftover bytes are dropped, so two calls differ
+// from one call of the total length.
 func (g *Generator) Uint8s(dst []byte) {
 	var word uint32
 	for i := range dst {
@@ -98,8 +98,8 @@ func (g *Generator) Uint8s(dst []byte) {
 	}
 }
 
-// Choice is choice(len(p), p=p): an index drawn with the given probabilities.
-// They are scaled by their sum, which must be positive, as no check is made.
+// Choice is choice(len(p), p=p): an index drawn with the given probabilities. They
+// are scaled by their sum, which must be positive; it is not checked.
 func (g *Generator) Choice(p []float64) int {
 	var total float64
 	for _, w := range p {

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Products are converted to float64 wherever one could reach a sum: Go may
-// otherwise fuse the two, across statements and inlined calls, on machines that
-// have the instruction.
+// Products are converted to float64 wherever they could be part of a sum: otherwise
+// Go may fuse the two, across statements and inlined calls, on machines with that
+// instruction.
 
 // A Legacy is numpy's global generator after numpy.random.seed, or a
 // numpy.random.RandomState: MT19937 and the algorithms of numpy 1.16, which
@@ -35,8 +35,8 @@ func (r *Legacy) Exponential(scale float64) float64 {
 
 func (r *Legacy) exponential() float64 { return -log(1 - r.Float64()) }
 
-// Normal is standard_normal(): Marsaglia's polar method, which makes two
-// variates at a time and keeps the second one for the next call.
+// Normal is standard_normal(): Marsaglia's polar method, which makes two variates
+// at a time and keeps the second for the next call.
 func (r *Legacy) Normal() float64 {
 	if r.isSpare {
 		r.isSpare = false
@@ -120,8 +120,8 @@ func (r *Legacy) Shuffle(n int, swap func(i, j int)) {
 	}
 }
 
-// upTo draws uniformly from [0, limit]: as many low bits as limit has, again
-// and again until they do not exceed it.
+// upTo draws uniformly from [0, limit]: as many low bits as limit has, repeated
+// until they do not exceed it.
 func (r *Legacy) upTo(limit uint64) uint64 {
 	mask := uint64(1)<<bits.Len64(limit) - 1
 	for {

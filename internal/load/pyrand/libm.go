@@ -3,15 +3,15 @@ package pyrand
 import "math"
 
 // Logarithm and power, computed in about a hundred bits and rounded once. The
-// functions of package math differ in the last bit between architectures, and
-// so would these without their conversions to float64 (see legacy.go).
+// functions of package math differ in the last bit between architectures, and so
+// would these without their conversions to float64 (see legacy.go).
 
 // A wide is the unevaluated sum of two floats, |lo| ≤ ½ ulp(hi), which carries
 // about 106 bits (Dekker, "A Floating-Point Technique for Extending the
 // Available Precision", 1971).
 type wide struct{ hi, lo float64 }
 
-// wideLn2 is ln 2: its float64, and the float64 of what that leaves.
+// wideLn2 is ln 2: its float64, and the float64 of the remainder.
 var wideLn2 = wide{math.Ln2, 2.3190468138462996e-17}
 
 // widen normalises a + b, for |a| ≥ |b| or a = 0.

@@ -41,7 +41,7 @@ func (m *mt19937) mixed(i int) uint32 {
 	return m.key[i-1] ^ m.key[i-1]>>30
 }
 
-// advance walks 1…623, carrying the last word over to the front at each lap.
+// advance walks 1…623, copying the last word to the front at each lap.
 func (m *mt19937) advance(i int) int {
 	if i+1 < mtWords {
 		return i + 1
@@ -70,7 +70,7 @@ func (m *mt19937) uint32() uint32 {
 	return y ^ y>>18
 }
 
-// uint64 joins two outputs, the first one on top.
+// uint64 joins two outputs, the first one as the high half.
 func (m *mt19937) uint64() uint64 {
 	high := uint64(m.uint32())
 	return high<<32 | uint64(m.uint32())

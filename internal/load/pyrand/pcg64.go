@@ -49,10 +49,10 @@ func seedSequence(seed uint64) [4]uint64 {
 	return words
 }
 
-// A pcg64 is PCG XSL-RR 128/64 with a stream of its own: a 128-bit linear
-// congruential generator whose halves are xored and rotated on output (O'Neill,
-// "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms
-// for Random Number Generation", 2014).
+// A pcg64 is PCG XSL-RR 128/64 with its own stream: a 128-bit linear congruential
+// generator that xors and rotates its halves on output (O'Neill, "PCG: A Family of
+// Simple Fast Space-Efficient Statistically Good Algorithms for Random Number
+// Generation", 2014).
 type pcg64 struct {
 	high, low       uint64
 	incHigh, incLow uint64

@@ -12,8 +12,8 @@ func (g *Generator) Shuffle(n int, swap func(i, j int)) {
 	}
 }
 
-// upTo draws from [0, limit] by the old way, that of Legacy, which numpy kept for
-// shuffling.
+// upTo draws from [0, limit] by the old method, that of Legacy, which numpy kept
+// for shuffling.
 func (g *Generator) upTo(limit uint64) uint64 {
 	mask := uint64(1)<<bits.Len64(limit) - 1
 	for {
@@ -36,7 +36,7 @@ func (g *Generator) Permutation(n int) []int { return permuted(n, g.Shuffle) }
 func (r *Legacy) Permutation(n int) []int { return permuted(n, r.Shuffle) }
 
 // Choice is choice(n, size=k): k indexes below n, each at most once unless replace.
-// It is what pandas draws rows with: DataFrame.sample(k, random_state=seed). It panics
+// pandas uses it to draw rows: DataFrame.sample(k, random_state=seed). It panics
 // when k > n without replace.
 func (r *Legacy) Choice(n, k int, replace bool) []int {
 	if !replace {

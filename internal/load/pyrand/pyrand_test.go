@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The files under testdata are written by testdata/make_golden.py; these are of
-// numpy 2.4.6 and CPython 3.11.7 on x86-64 with glibc.
+// The files under testdata are written by testdata/make_golden.py, with numpy 2.4.6
+// and CPython 3.11.7 on x86-64 with glibc.
 
 // A call is [method, [argument…], result] as Python gave it.
 type call struct {
@@ -74,7 +74,7 @@ func TestDrawsEqualPython(t *testing.T) {
 	}
 }
 
-// newDrawer seeds the generator of that name and returns what makes a call on it.
+// newDrawer seeds the named generator and returns a function that calls it.
 func newDrawer(t *testing.T, name, seed string) func(call) any {
 	t.Helper()
 	signed, errSigned := strconv.ParseInt(seed, 10, 64)
@@ -166,8 +166,8 @@ func widened(p []byte) []int64 {
 	return items
 }
 
-// equal compares a draw with Python's: exactly, but for the variates that come
-// out of a logarithm or a power, where 1e-15 is allowed to the C library.
+// equal compares a draw with Python's: exactly, except for variates computed with a
+// logarithm or a power, where the C library is allowed 1e-15.
 func equal(t *testing.T, c call, got any) bool {
 	t.Helper()
 	switch got := got.(type) {
@@ -228,7 +228,7 @@ func TestLibmLimits(t *testing.T) {
 	}
 }
 
-// TestArrivalVectors holds the normalised send times of vllm bench serve at 10
+// TestArrivalVectors checks the normalised send times of vllm bench serve at 10
 // requests per second, seed 0, for three burstiness values.
 func TestArrivalVectors(t *testing.T) {
 	for _, c := range []struct {

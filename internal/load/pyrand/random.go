@@ -42,8 +42,8 @@ func (r *Random) Bits(k int) uint64 {
 	return low | uint64(r.mt.uint32()>>(64-k))<<32
 }
 
-// Below is randrange(n): uniform in [0, n). It draws the bits of n until they
-// make a number below n, even when n is 1. It panics when n <= 0.
+// Below is randrange(n): uniform in [0, n). It draws the bits of n until they are
+// below n, even when n is 1. It panics when n <= 0.
 func (r *Random) Below(n int) int {
 	if n <= 0 {
 		panic("pyrand: Below of a number that is not positive")

@@ -34,8 +34,8 @@ func (r *Random) Sample(n, k int) []int {
 	return picks
 }
 
-// sampleFromPool takes each pick out of a list of what is left, whose last one moves
-// into the gap.
+// sampleFromPool takes each pick from a list of the remaining elements, and moves
+// the last one into the gap.
 func (r *Random) sampleFromPool(n, k int) []int {
 	pool := make([]int, n)
 	for i := range pool {
@@ -49,22 +49,21 @@ func (r *Random) sampleFromPool(n, k int) []int {
 	return picks
 }
 
-// poolSize is the population up to which CPython takes a sample of k out of a list
-// instead of remembering what it took: 21, and for k > 5 the power of 4 that is the
-// least above 3k besides.
+// poolSize is the population up to which CPython samples from a list instead of
+// remembering its picks: 21, plus for k > 5 the smallest power of 4 above 3k.
 func poolSize(k int) int {
 	if k <= 5 {
 		return 21
 	}
-	half := (bits.Len(uint(3*k)) + 1) / 2 // 3k is no power of 4
+	half := (bits.Len(uint(3*k)) + 1) / 2 // 3k is not a power of 4
 	return 21 + 1<<(2*half)
 }
 
-// Weights pick an index by a uniform draw, as numpy's choice does with p: of a Legacy
-// it is choice(n, p=p), of a Generator the same, each by its Float64.
+// Weights select an index by a uniform draw, like numpy's choice with p: with
+// Float64 of a Legacy or a Generator it is choice(n, p=p) of that generator.
 type Weights struct{ upTo []float64 }
 
-// NewWeights takes probabilities or anything proportional to them; their sum must be
+// NewWeights takes probabilities or proportional weights; their sum must be
 // positive.
 func NewWeights(p []float64) Weights {
 	upTo := make([]float64, len(p))
@@ -85,8 +84,8 @@ func (w Weights) Index(u float64) int {
 	return min(i, len(w.upTo)-1)
 }
 
-// Zipf is numpy's 1/arange(1, n+1)**alpha, divided by its sum: the probabilities of n
-// ranks.
+// Zipf is numpy's 1/arange(1, n+1)**alpha, divided by its sum: the probabilities of
+// n ranks.
 func Zipf(n int, alpha float64) []float64 {
 	p := make([]float64, n)
 	for i := range p {
@@ -99,8 +98,8 @@ func Zipf(n int, alpha float64) []float64 {
 	return p
 }
 
-// pairwise is numpy's sum of float64: halves are added up by themselves, down to
-// blocks of 128, and those in eight lanes.
+// pairwise is numpy's sum of float64: halves are summed separately, down to blocks
+// of 128, and those in eight lanes.
 func pairwise(a []float64) float64 {
 	const lanes, block = 8, 128
 	switch {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A pick is [population, number, what Python picked].
+// A pick is [population, number, Python's pick].
 type pick struct {
 	n, k int
 	want []int
@@ -17,7 +17,7 @@ func (p *pick) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &[]any{&p.n, &p.k, &p.want})
 }
 
-// TestSamplesEqualPython holds what CPython 3.12.1 and numpy 2.5.5 made.
+// TestSamplesEqualPython compares with CPython 3.12.1 and numpy 2.5.5.
 func TestSamplesEqualPython(t *testing.T) {
 	var runs []struct {
 		Seed             uint32

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// openCSV reads a table whose first line has the names of the columns. Cells may
+// openCSV reads a table with the names of the columns in its first line. Cells may
 // be quoted; a row may be shorter than the first, never longer.
 func openCSV(r *bufio.Reader) (*Table, error) {
 	c := csv.NewReader(r)
@@ -53,7 +53,7 @@ func csvRows(c *csv.Reader, names []string) iter.Seq2[Row, error] {
 	}
 }
 
-// csvLine is the line that a row begins in.
+// csvLine is the line in which a row begins.
 func csvLine(c *csv.Reader, cells []string, err error) int {
 	var wrong *csv.ParseError
 	if errors.As(err, &wrong) {
@@ -66,7 +66,7 @@ func csvLine(c *csv.Reader, cells []string, err error) int {
 	return line
 }
 
-// bare is err without the place that it repeats.
+// bare returns err without the position, which the caller adds.
 func bare(err error) error {
 	var wrong *csv.ParseError
 	if errors.As(err, &wrong) {

@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// jsonLines reads one object a line; blank lines count but give no row.
+// jsonLines reads one object per line; blank lines count but give no row.
 func jsonLines(r *bufio.Reader) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		row := Row{}
@@ -38,7 +38,7 @@ func jsonLines(r *bufio.Reader) iter.Seq2[Row, error] {
 	}
 }
 
-// jsonValues reads the elements of an array, or values one after the other.
+// jsonValues reads the elements of an array, or consecutive values.
 func jsonValues(r *bufio.Reader) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		row := Row{}
@@ -68,7 +68,7 @@ func jsonValues(r *bufio.Reader) iter.Seq2[Row, error] {
 	}
 }
 
-// beginsArray takes the bracket that opens an array, if there is one.
+// beginsArray consumes the bracket that opens an array, if there is one.
 func beginsArray(r *bufio.Reader, d *json.Decoder) (bool, error) {
 	for {
 		c, _, err := r.ReadRune()
@@ -89,7 +89,7 @@ func beginsArray(r *bufio.Reader, d *json.Decoder) (bool, error) {
 	}
 }
 
-// object takes the fields of the JSON object b, in their order, undecoded.
+// object reads the fields of the JSON object b, in order, undecoded.
 func (r *Row) object(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	first, err := d.Token()
@@ -121,7 +121,7 @@ func (r *Row) object(b []byte) error {
 	return nil
 }
 
-// decode is the value of raw JSON, whole numbers as int64 where they fit.
+// decode returns the value of raw JSON, integers as int64 if they fit.
 func decode(raw json.RawMessage) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -132,7 +132,7 @@ func decode(raw json.RawMessage) (any, error) {
 	return numbers(v), nil
 }
 
-// numbers puts Go's numbers in place of their text.
+// numbers replaces the text of numbers by Go's numbers.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -153,7 +153,7 @@ func numbers(v any) any {
 	return v
 }
 
-// plainly says without Go's types what stands where something else should.
+// plainly rewords a type error of encoding/json without Go's types.
 func plainly(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {

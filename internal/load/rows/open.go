@@ -22,8 +22,8 @@ const (
 	Zstd  Compression = ".zst"
 )
 
-// Open reads the file called name, of any format. Whoever calls keeps r open
-// while rows are read.
+// Open reads a file of any format called name. The caller keeps r open while rows
+// are read.
 func Open(name string, r io.ReaderAt, size int64) (*Table, error) {
 	format, _, err := FormatOf(name)
 	switch {
@@ -35,8 +35,7 @@ func Open(name string, r io.ReaderAt, size int64) (*Table, error) {
 	return Read(name, io.NewSectionReader(r, 0, size))
 }
 
-// Read reads the file called name from a stream, which all formats but Parquet
-// can come from.
+// Read reads the file called name from a stream, in any format except Parquet.
 func Read(name string, r io.Reader) (*Table, error) {
 	format, packed, err := FormatOf(name)
 	if err != nil {
@@ -48,7 +47,7 @@ func Read(name string, r io.Reader) (*Table, error) {
 	return ReadAs(format, r)
 }
 
-// ReadAs reads a stream that is not compressed as what the caller says it is.
+// ReadAs reads an uncompressed stream in the given format.
 func ReadAs(format Format, r io.Reader) (*Table, error) {
 	text, err := skipMark(r)
 	if err != nil {
@@ -62,10 +61,10 @@ func ReadAs(format Format, r io.Reader) (*Table, error) {
 	case CSV:
 		return openCSV(text)
 	}
-	return nil, fmt.Errorf("a %s file can not be read from a stream", format)
+	return nil, fmt.Errorf("a %s file cannot be read from a stream", format)
 }
 
-// Unpack reads the file called name, which is compressed if its name ends so.
+// Unpack reads the file called name, decompressing it according to the extension.
 func Unpack(name string, r io.Reader) (io.Reader, error) {
 	for _, c := range []Compression{Gzip, Zstd} {
 		if strings.HasSuffix(strings.ToLower(name), string(c)) {
@@ -93,7 +92,7 @@ func unpack(r io.Reader, c Compression) (io.Reader, error) {
 	return r, nil
 }
 
-// skipMark leaves out the byte order mark that some editors write.
+// skipMark skips the byte order mark that some editors write.
 func skipMark(r io.Reader) (*bufio.Reader, error) {
 	text := bufio.NewReaderSize(r, 64<<10)
 	mark := []byte("\ufeff")

@@ -37,8 +37,8 @@ func openParquet(r io.ReaderAt, size int64) (*Table, error) {
 	return t, nil
 }
 
-// checkFooter looks at the end of the file, whose size of a footer the library
-// would believe.
+// checkFooter checks the size of the footer at the end of the file, which the
+// library would trust.
 func checkFooter(r io.ReaderAt, size int64) error {
 	const head, tail = 4, 8 // PAR1, and the footer's size with PAR1
 	var end [tail]byte
@@ -49,12 +49,12 @@ func checkFooter(r io.ReaderAt, size int64) error {
 		return fmt.Errorf("read the end of a Parquet file: %w", err)
 	}
 	if string(end[4:]) != "PAR1" || int64(binary.LittleEndian.Uint32(end[:4])) > size-head-tail {
-		return errors.New("not a Parquet file, or not all of it: its end is missing")
+		return errors.New("not a Parquet file, or truncated: its end is missing")
 	}
 	return nil
 }
 
-// rowsAtOnce is how many rows are taken from the library at a time.
+// rowsAtOnce is the number of rows read from the library at a time.
 const rowsAtOnce = 16
 
 // parquetRows yields the rows of a group until the caller has enough.
@@ -80,10 +80,10 @@ func parquetRows(group parquet.RowGroup, root *branch, number *int, yield func(R
 	}
 }
 
-var errBroken = errors.New("the file is broken")
+var errBroken = errors.New("the file is damaged")
 
-// readRows is ReadRows without its ways to fail on a broken file: to panic, or to
-// give nothing for ever.
+// readRows is ReadRows without its failures on a damaged file: panicking, or
+// returning nothing forever.
 func readRows(from parquet.Rows, buf []parquet.Row) (n int, err error) {
 	defer func() {
 		if recover() != nil {
@@ -97,11 +97,11 @@ func readRows(from parquet.Rows, buf []parquet.Row) (n int, err error) {
 	return n, err
 }
 
-// row assembles a row from its values, which come column by column.
+// row assembles a row from its values, which are ordered by column.
 func (b *branch) row(number int, values parquet.Row) (row Row, err error) {
 	row = Row{Number: number, values: make([]any, 0, len(b.children))}
 	defer func() {
-		if recover() != nil { // the levels of a broken file lead anywhere
+		if recover() != nil { // the levels of a damaged file can have any value
 			err = fmt.Errorf("row %d: %w", number, errBroken)
 		}
 	}()
@@ -117,14 +117,14 @@ func (b *branch) row(number int, values parquet.Row) (row Row, err error) {
 	return row, nil
 }
 
-// A branch is a node of the schema with what is needed to put values together
-// again from their levels, as in Dremel (Melnik and others, 2010): a value is
-// there if its definition level reaches that of the branch, and an element of a
-// list begins where the repetition level is that of the branch.
+// A branch is a node of the schema with the information to reassemble values from
+// their levels, as in Dremel (Melnik and others, 2010): a value exists if its
+// definition level reaches that of the branch, and an element of a list begins
+// where the repetition level is that of the branch.
 type branch struct {
 	name       string
 	shape      shape
-	first      int // its first column
+	first      int // index of its first column
 	columns    int // how many
 	repeated   bool
 	definition int
@@ -142,7 +142,7 @@ const (
 	dictionary // a group around repeated keys and values
 )
 
-// A place is what a branch inherits: the next column, and levels.
+// A place is the inherited state of a branch: the next column, and levels.
 type place struct{ column, definition, repetition int }
 
 func newBranch(node parquet.Node, name string, at place) *branch {
@@ -168,8 +168,8 @@ func newBranch(node parquet.Node, name string, at place) *branch {
 	return b
 }
 
-// groupShape tells a list or a map from a struct, by the rules of the format for
-// files of today and of before.
+// groupShape distinguishes lists, maps and structs, by the current and older rules
+// of the format.
 func groupShape(node parquet.Node, b *branch) shape {
 	if len(b.children) != 1 || !b.children[0].repeated {
 		return object
@@ -189,8 +189,8 @@ func groupShape(node parquet.Node, b *branch) shape {
 	return object
 }
 
-// value puts the value of b together from its columns. Positions are those of the
-// first column, as all columns have the same above the branch.
+// value assembles the value of b from its columns. Positions are those of the first
+// column, since all columns have the same above the branch.
 func (b *branch) value(columns [][]parquet.Value) any {
 	if !b.repeated {
 		return b.element(columns)
@@ -205,7 +205,7 @@ func (b *branch) value(columns [][]parquet.Value) any {
 	return out
 }
 
-// split cuts columns where elements of b begin.
+// split cuts columns at the elements of b.
 func (b *branch) split(columns [][]parquet.Value) [][][]parquet.Value {
 	var parts [][][]parquet.Value
 	for c, values := range columns {
@@ -224,7 +224,7 @@ func (b *branch) split(columns [][]parquet.Value) [][][]parquet.Value {
 	return parts
 }
 
-// element is one value of b, its repetition apart.
+// element is one value of b, without its repetition.
 func (b *branch) element(columns [][]parquet.Value) any {
 	if columns[0][0].DefinitionLevel() < b.definition {
 		return nil
@@ -249,8 +249,7 @@ func (b *branch) child(c *branch, columns [][]parquet.Value) any {
 	return c.value(columns[from : from+c.columns])
 }
 
-// list takes the elements out of the group of one that the format puts around
-// each.
+// list unwraps the elements from the single-field groups of the format.
 func (b *branch) list(columns [][]parquet.Value) any {
 	inner := b.children[0]
 	elements, _ := b.child(inner, columns).([]any)
@@ -277,7 +276,7 @@ func (b *branch) dictionary(columns [][]parquet.Value) any {
 	return m
 }
 
-// scalar is how a value of a column becomes Go's.
+// scalar returns the conversion of a column's values to Go's.
 func scalar(t parquet.Type) func(parquet.Value) any {
 	if logical := t.LogicalType(); logical != nil {
 		switch l := logical.Value.(type) {

@@ -12,12 +12,12 @@ import (
 // A Row is one row of a table.
 type Row struct {
 	Number int // from 1
-	Line   int // of the file, from 1; 0 where lines mean nothing
+	Line   int // of the file, from 1; 0 if the format has no lines
 	names  []string
 	values []any // a json.RawMessage is not decoded yet
 }
 
-// Place is where the row stands, as an error says it: "line 3" or "row 3".
+// Place is the position of the row for errors: "line 3" or "row 3".
 func (r Row) Place() string {
 	if r.Line > 0 {
 		return fmt.Sprint("line ", r.Line)
@@ -25,15 +25,15 @@ func (r Row) Place() string {
 	return fmt.Sprint("row ", r.Number)
 }
 
-// Columns are the names of what the row has, in the order of the file.
+// Columns are the names of the row's columns, in file order.
 func (r Row) Columns() []string { return r.names }
 
-// Errorf is an error about column: with the place, and the column's name.
+// Errorf is an error about column, with the position and the column's name.
 func (r Row) Errorf(column, format string, a ...any) error {
 	return fmt.Errorf("%s: column %q %w", r.Place(), column, fmt.Errorf(format, a...))
 }
 
-// at is the position of a column; of equal names the last counts, as in Python.
+// at is the position of a column; among equal names the last counts, as in Python.
 func (r Row) at(column string) int {
 	for i := len(r.names) - 1; i >= 0; i-- {
 		if r.names[i] == column {
@@ -43,7 +43,7 @@ func (r Row) at(column string) int {
 	return -1
 }
 
-// Has reports whether the row has column, and not as null.
+// Has reports whether the row has column with a value other than null.
 func (r Row) Has(column string) bool {
 	i := r.at(column)
 	if i < 0 {
@@ -56,8 +56,8 @@ func (r Row) Has(column string) bool {
 func isNull(raw json.RawMessage) bool { return bytes.Equal(raw, []byte("null")) }
 
 // Value is the value of column: nil, bool, int64, float64, string, []byte,
-// time.Time, []any or map[string]any. Cells of CSV are strings. A column that is
-// not there, or null, is nil.
+// time.Time, []any or map[string]any. Cells of CSV are strings. An absent or null
+// column is nil.
 func (r Row) Value(column string) (any, error) {
 	i := r.at(column)
 	if i < 0 {
@@ -78,7 +78,7 @@ func (r Row) decoded(column string, v any) (any, error) {
 	return v, nil
 }
 
-// need is Value where there must be one.
+// need is Value, which must exist.
 func (r Row) need(column string) (any, error) {
 	if !r.Has(column) {
 		if r.at(column) < 0 {
@@ -89,7 +89,7 @@ func (r Row) need(column string) (any, error) {
 	return r.Value(column)
 }
 
-// others says what columns there are, if they are few.
+// others lists the columns, if they are few.
 func (r Row) others() string {
 	const few = 12
 	switch n := len(r.names); {
@@ -101,7 +101,7 @@ func (r Row) others() string {
 	return "; there are " + strings.Join(r.names, ", ")
 }
 
-// String is the text in column.
+// String is the string in column.
 func (r Row) String(column string) (string, error) {
 	v, err := r.need(column)
 	if err != nil {
@@ -114,8 +114,8 @@ func (r Row) String(column string) (string, error) {
 	return s, nil
 }
 
-// Int is the whole number in column, which may be written as text or with a
-// fraction of zero.
+// Int is the integer in column, which may be written as text or with a fraction of
+// zero.
 func (r Row) Int(column string) (int64, error) {
 	v, err := r.need(column)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r Row) Float(column string) (float64, error) {
 	return 0, r.Errorf(column, "is %s: must be a number", kind(v))
 }
 
-// Bytes is the content of column: of an image or a sound.
+// Bytes is the content of column: of an image or audio.
 func (r Row) Bytes(column string) ([]byte, error) {
 	v, err := r.need(column)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r Row) Object(column string) (map[string]any, error) {
 	return m, nil
 }
 
-// Decode puts column into v as encoding/json does.
+// Decode decodes column into v like encoding/json.
 func (r Row) Decode(column string, v any) error {
 	if _, err := r.need(column); err != nil {
 		return err
@@ -222,8 +222,8 @@ func (r Row) Decode(column string, v any) error {
 	return nil
 }
 
-// JSON is column as JSON: of a JSON file what stands there, keys in their order.
-// A column that is not there is nil.
+// JSON is column as JSON: unchanged from a JSON file, with its key order. An absent
+// column is nil.
 func (r Row) JSON(column string) (json.RawMessage, error) {
 	i := r.at(column)
 	if i < 0 {
@@ -234,12 +234,12 @@ func (r Row) JSON(column string) (json.RawMessage, error) {
 	}
 	raw, err := json.Marshal(r.values[i])
 	if err != nil {
-		return nil, r.Errorf(column, "is not for JSON: %w", err)
+		return nil, r.Errorf(column, "cannot be JSON: %w", err)
 	}
 	return raw, nil
 }
 
-// kind names what a value is, for an error.
+// kind describes a value in an error.
 func kind(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -1,19 +1,18 @@
-// Package rows reads tables from files, row by row: Parquet, JSON, JSON Lines
-// and CSV, the text forms also compressed with gzip or zstd.
+// Package rows reads tables from files, row by row: Parquet, JSON, JSON Lines and
+// CSV, the text formats also compressed with gzip or zstd.
 //
 //	t, err := rows.Open("train.parquet", file, size)
 //	for row, err := range t.All() {
 //		prompt, err := row.String("prompt")
 //	}
 //
-// A row is read, handed out and let go, so that memory holds one row, and of a
-// Parquet file a page of each column, however long the table is. Values are what
-// the format says they are and stay undecoded until they are asked for: a column
-// that nobody reads costs nothing of JSON.
+// A row is read, returned and dropped, so memory holds one row, and for a Parquet
+// file a page of each column, however long the table is. Values have the types of
+// the format and are decoded on demand: an unused column of JSON costs nothing.
 //
-// What is wrong is told with its place: the line of a line-based file, else the
-// number of the row, and the column. The name of the file is the caller's to add,
-// since only the caller knows how the user named it.
+// Errors have a position: the line in a line-based file, else the number of the
+// row, and the column. The caller adds the name of the file, since only the caller
+// knows how the user named it.
 package rows
 
 import (
@@ -28,21 +27,21 @@ type Table struct {
 	all     iter.Seq2[Row, error]
 }
 
-// Columns are the names of the columns in the order of the file; nil for JSON,
-// where each row has its own.
+// Columns are the names of the columns in file order; nil for JSON, where each row
+// has its own.
 func (t *Table) Columns() []string { return t.columns }
 
-// All yields the rows in order, once: what it reads from need not go back. An
-// error comes with a Row that tells its place, and is the last.
+// All yields the rows in order, once. An error comes with a Row that has its
+// position, and is the last.
 func (t *Table) All() iter.Seq2[Row, error] { return t.all }
 
-// A Format is a form of file.
+// A Format is a file format.
 type Format string
 
 // The formats.
 const (
 	Parquet   Format = "parquet"
-	JSON      Format = "json" // an array of objects, or objects one after the other
+	JSON      Format = "json" // an array of objects, or consecutive objects
 	JSONLines Format = "jsonl"
 	CSV       Format = "csv"
 )
@@ -58,7 +57,7 @@ var suffixes = []struct {
 	{".csv", CSV},
 }
 
-// FormatOf tells the format and the compression of a file from its name.
+// FormatOf returns the format and the compression of a file from its name.
 func FormatOf(name string) (Format, Compression, error) {
 	lower, packed := strings.ToLower(name), Plain
 	for _, c := range []Compression{Gzip, Zstd} {
@@ -74,5 +73,5 @@ func FormatOf(name string) (Format, Compression, error) {
 			return s.format, packed, nil
 		}
 	}
-	return "", "", fmt.Errorf("%q: the name must end in .parquet, .json, .jsonl or .csv, the last three perhaps with .gz or .zst after it", name)
+	return "", "", fmt.Errorf("%q: the name must end in .parquet, .json, .jsonl or .csv, the last three optionally with .gz or .zst", name)
 }

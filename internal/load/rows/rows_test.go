@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// plain is a value in the form of the golden file, which knows only JSON.
+// plain converts a value to JSON types, as in the golden file.
 func plain(v any) any {
 	switch v := v.(type) {
 	case []byte:
@@ -57,7 +57,7 @@ func openParquetFile(t *testing.T, name string) *Table {
 }
 
 // Every kind of column, several row groups, both page versions and nested lists
-// read as pyarrow reads its own files.
+// give the same as pyarrow.
 func TestParquetEqualsArrow(t *testing.T) {
 	b, err := os.ReadFile("testdata/golden.json")
 	if err != nil {
@@ -174,12 +174,12 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told with its place.
+// Errors have a position.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"a.txt", "", `"a.txt": the name must end in .parquet, .json, .jsonl or .csv`},
 		{"a.parquet.gz", "", "compressed inside"},
-		{"a.parquet", "", "can not be read from a stream"},
+		{"a.parquet", "", "cannot be read from a stream"},
 		{"a.jsonl", "{\"p\":\"a\"}\n\n{\"p\":", "line 3: the JSON ends in the middle"},
 		{"a.jsonl", "[1]", "line 1: not a JSON object: must be an object"},
 		{"a.jsonl", `{"p":"a"} x`, "line 1: not a JSON object: something follows"},
@@ -243,7 +243,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// A nested value is handed on with the keys in the order of the file.
+// A nested value keeps the key order of the file.
 func TestJSONKeepsOrder(t *testing.T) {
 	row := one(t, `{"tools":{"z":1,"a":[{"y":2,"b":1.50}]}}`)
 	raw, err := row.JSON("tools")

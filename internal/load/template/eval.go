@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An expression is what a template computes a value from.
+// An expression computes a value of a template.
 type expression interface {
 	eval(x *run, s *scope) value
 }
@@ -25,7 +25,7 @@ type (
 	}
 	slice struct {
 		of     expression
-		bounds [3]expression // start, stop, step; nil where there is none
+		bounds [3]expression // start, stop, step; nil if absent
 		line   int
 	}
 	listLiteral struct {
@@ -238,7 +238,7 @@ func (t *tested) eval(x *run, s *scope) value {
 	return t.test.apply(x, "is "+t.name, in, args)
 }
 
-// given are the arguments of one call.
+// given holds the arguments of one call.
 type given struct {
 	list  []value
 	named []namedValue
@@ -273,15 +273,15 @@ func (a *arguments) eval(x *run, s *scope) given {
 	return g
 }
 
-// A function is a filter, a test, a method or a global function: what it takes
-// beside what it is applied to, and what it does.
+// A function is a filter, a test, a method or a global function: its parameters
+// besides the value it is applied to, and its implementation.
 type function struct {
-	params string // names, a space between them; those from "=" on may be left out
+	params string // names separated by spaces; those after "=" are optional
 	do     func(x *run, in value, a []value) value
-	all    func(x *run, in value, g given) value // in place of do: takes any arguments
+	all    func(x *run, in value, g given) value // instead of do: takes any arguments
 }
 
-// absent is an argument that was left out.
+// absent is an omitted argument.
 type absent struct{}
 
 func (f function) apply(x *run, what string, in value, g given) value {
@@ -291,7 +291,7 @@ func (f function) apply(x *run, what string, in value, g given) value {
 	return f.do(x, in, x.bind(what, f.params, g))
 }
 
-// bind puts arguments into the order of the parameters.
+// bind puts arguments into parameter order.
 func (x *run) bind(what, params string, g given) []value {
 	required, optional, _ := strings.Cut(params, "=")
 	names := append(strings.Fields(required), strings.Fields(optional)...)
@@ -327,7 +327,7 @@ func (x *run) bindName(what string, names []string, bound []value, n namedValue)
 	x.failf("%s takes no argument %s", what, n.name)
 }
 
-// either is the argument, or what stands for it where it was left out.
+// either is the argument, or preset if it was omitted.
 func either(v, preset value) value {
 	if v == (absent{}) {
 		return preset
@@ -335,8 +335,8 @@ func either(v, preset value) value {
 	return v
 }
 
-// or is the argument, which must be of the type of what stands for it where it was
-// left out.
+// or is the argument, which must have the type of preset, or preset if it was
+// omitted.
 func or[T any](x *run, v value, preset T) T {
 	if v == (absent{}) {
 		return preset

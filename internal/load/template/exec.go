@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A statement is what a template does in order.
+// A statement is one step of a template.
 type statement interface {
 	exec(x *run, s *scope) jump
 }
@@ -42,7 +42,7 @@ type (
 		e    expression
 		line int
 	}
-	// setBlock assigns what its body prints, through filters, or prints that.
+	// setBlock assigns the output of its body, after filters, or prints it.
 	setBlock struct {
 		to     target
 		filter expression
@@ -55,11 +55,11 @@ type (
 	}
 )
 
-// tagText is under which name filters of a tag find the text in it.
+// tagText is the name under which filters of a tag find the text in it.
 const tagText = " text"
 
-// A scope is the variables of a part of a template; those of the parts around it can
-// be read.
+// A scope holds the variables of a part of a template; it can read those of
+// enclosing parts.
 type scope struct {
 	vars  map[string]value
 	outer *scope
@@ -73,10 +73,10 @@ type run struct {
 	now    func() time.Time
 	line   int
 	depth  int
-	budget int // steps and bytes that are left
+	budget int // remaining steps and bytes
 }
 
-// deepestCall bounds macros that call themselves, and the like.
+// deepestCall limits recursion, for example of macros.
 const deepestCall = 1500
 
 func (x *run) at(line int) {
@@ -86,7 +86,7 @@ func (x *run) at(line int) {
 
 func (x *run) charge(n int) {
 	if x.budget -= n; x.budget < 0 {
-		x.failf("the template does more than a chat could need")
+		x.failf("the template exceeds the limit for rendering a chat")
 	}
 }
 
@@ -94,12 +94,12 @@ func (x *run) failf(format string, a ...any) { panic(fault{x.line, fmt.Errorf(fo
 
 func (x *run) deeper() func() {
 	if x.depth++; x.depth > deepestCall {
-		x.failf("calls and operations are more than %d deep", deepestCall)
+		x.failf("calls and operations are nested more than %d deep", deepestCall)
 	}
 	return func() { x.depth-- }
 }
 
-// capture is what f prints.
+// capture returns the output of f.
 func (x *run) capture(f func()) string {
 	outer := x.out
 	x.out = new(strings.Builder)
@@ -182,7 +182,7 @@ func (t *forTag) exec(x *run, s *scope) jump {
 	return ""
 }
 
-// loop goes over items, depth loops of itself deep.
+// loop iterates over items, at recursion depth depth.
 func (t *forTag) loop(x *run, s *scope, of value, depth int) {
 	defer x.deeper()()
 	items := t.chosen(x, s, x.iterate(of))
@@ -221,7 +221,7 @@ func (t *forTag) chosen(x *run, s *scope, items []value) []value {
 	return chosen
 }
 
-// A target is what can be assigned to.
+// A target is the left side of an assignment.
 type target interface {
 	assign(x *run, s *scope, v value)
 }
@@ -240,7 +240,7 @@ func (n name) assign(_ *run, s *scope, v value) { s.vars[string(n)] = v }
 func (t tupleTarget) assign(x *run, s *scope, v value) {
 	items := x.iterate(v)
 	if len(items) != len(t) {
-		x.failf("%d values are to be unpacked into %d names", len(items), len(t))
+		x.failf("cannot unpack %d values into %d names", len(items), len(t))
 	}
 	for i := range t {
 		t[i].assign(x, s, items[i])
@@ -250,7 +250,7 @@ func (t tupleTarget) assign(x *run, s *scope, v value) {
 func (t attributeTarget) assign(x *run, s *scope, v value) {
 	ns, ok := (&variable{t.of}).eval(x, s).(*namespace)
 	if x.at(t.line); !ok {
-		x.failf("%s.%s is assigned to, and %s is no namespace", t.of, t.name, t.of)
+		x.failf("cannot assign to %s.%s: %s is not a namespace", t.of, t.name, t.of)
 	}
 	ns.vars[t.name] = v
 }
@@ -261,12 +261,12 @@ type macro struct {
 	params []parameter
 	body   block
 
-	rest, restNamed, caller bool // it refers to varargs, kwargs, caller
+	rest, restNamed, caller bool // it uses varargs, kwargs, caller
 }
 
 type parameter struct {
 	name   string
-	preset expression // nil if there is none
+	preset expression // nil if required
 }
 
 // A closure is a macro with the variables around it.
@@ -275,7 +275,7 @@ type closure struct {
 	scope *scope
 }
 
-// call gives what the macro prints.
+// call returns the output of the macro.
 func (c *closure) call(x *run, g given) value {
 	s := c.scope.inner()
 	for i, p := range c.params {
@@ -295,7 +295,7 @@ func (c *closure) call(x *run, g given) value {
 	return x.capture(func() { c.body.exec(x, s) })
 }
 
-// bindRest keeps the arguments beyond the parameters, if the macro wants them.
+// bindRest keeps the arguments beyond the parameters, if the macro uses them.
 func (c *closure) bindRest(x *run, s *scope, g given) {
 	more := g.list[min(len(c.params), len(g.list)):]
 	if c.rest {

@@ -12,7 +12,7 @@ import (
 
 var filters map[string]function
 
-func init() { // map, select and their like look filters and tests up
+func init() { // map, select and others look up filters and tests
 	filters = map[string]function{
 		"tojson":     {params: "= ensure_ascii indent separators sort_keys", do: toJSON},
 		"string":     {do: func(x *run, v value, _ []value) value { return soft(x, v) }},
@@ -81,7 +81,7 @@ func init() { // map, select and their like look filters and tests up
 	}
 }
 
-// soft is the text of a value, safe if it was.
+// soft is the text of a value, safe if the value was.
 func soft(x *run, v value) value {
 	if _, ok := v.(markup); ok {
 		return v
@@ -89,7 +89,7 @@ func soft(x *run, v value) value {
 	return x.text(v)
 }
 
-// like makes a text as safe as the value that it was made of.
+// like makes a text safe if the value it was made from is.
 func (x *run) like(v value, s string) value {
 	x.charge(len(s))
 	if _, ok := v.(markup); ok {
@@ -117,7 +117,7 @@ func memberOrNot(x *run, v value, name string) value {
 	return undefined(typeName(v) + " has no attribute '" + name + "'")
 }
 
-// preset stands for what is undefined, or if asked for, for what counts as false.
+// preset replaces an undefined value, or optionally a false one.
 func preset(x *run, v value, a []value) value {
 	if _, missing := v.(undefined); missing || x.truth(either(a[1], false)) && !x.truth(v) {
 		return either(a[0], "")
@@ -125,8 +125,7 @@ func preset(x *run, v value, a []value) value {
 	return v
 }
 
-// indent puts blanks before lines, but not before the first or empty ones, unless
-// that is asked for.
+// indent puts spaces before lines, by default except the first and empty ones.
 func indent(x *run, v value, a []value) value {
 	by, isText := plain(either(a[0], int64(4)))
 	if !isText {
@@ -168,8 +167,8 @@ func reverse(x *run, v value, _ []value) value {
 	return &iterator{items}
 }
 
-// keyOf is what items are sorted and compared by: an attribute such as "a.b", or
-// themselves, without regard to case unless that is asked for.
+// keyOf returns the sort key of items: an attribute such as "a.b", or the items
+// themselves, by default ignoring case.
 func keyOf(x *run, attribute, caseSensitive value) func(value) value {
 	exact := x.truth(either(caseSensitive, false))
 	return func(v value) value {
@@ -183,7 +182,7 @@ func keyOf(x *run, attribute, caseSensitive value) func(value) value {
 	}
 }
 
-// keysOf is keyOf for several attributes with commas between them.
+// keysOf is keyOf for several attributes separated by commas.
 func keysOf(x *run, attributes, caseSensitive value) func(value) value {
 	text, ok := plain(attributes)
 	if !ok {
@@ -299,16 +298,16 @@ func batch(x *run, v value, a []value) value {
 func dictSort(x *run, v value, a []value) value {
 	d, ok := v.(*dict)
 	if !ok {
-		x.failf("%s is no mapping to sort", typeName(v))
+		x.failf("%s cannot be sorted: it is not a mapping", typeName(v))
 	}
 	at := map[string]value{"key": int64(0), "value": int64(1)}[or(x, a[1], "key")]
 	if at == nil {
-		x.failf("a mapping is sorted by key or by value")
+		x.failf("a mapping can be sorted by key or by value")
 	}
 	return &list{items: sorted(x, d.items(), keyOf(x, at, a[0]), a[2])}
 }
 
-// some are the items of a value, none if it counts as false.
+// some are the items of a value, none if it is false.
 func some(x *run, v value) []value {
 	if !x.truth(v) {
 		return nil
@@ -316,7 +315,7 @@ func some(x *run, v value) []value {
 	return x.iterate(v)
 }
 
-// mapFilter applies a filter to every item, or takes an attribute of it.
+// mapFilter applies a filter to every item, or takes its attribute.
 func mapFilter(x *run, v value, g given) value {
 	items := some(x, v)
 	made := make([]value, len(items))
@@ -342,7 +341,8 @@ func mapFilter(x *run, v value, g given) value {
 	return &iterator{made}
 }
 
-// selected keeps the items, or those whose attribute, passes a test, or does not.
+// selected keeps the items that pass a test, or fail it, by themselves or by an
+// attribute.
 func selected(byAttribute, keep bool) func(*run, value, given) value {
 	return func(x *run, v value, g given) value {
 		args := g.list
@@ -369,7 +369,7 @@ func selected(byAttribute, keep bool) func(*run, value, given) value {
 	}
 }
 
-// chosenTest is the test that arguments begin with, or without any the truth.
+// chosenTest is the test named by the first argument, truth without arguments.
 func chosenTest(x *run, args []value, named []namedValue) func(value) bool {
 	if len(args) == 0 {
 		return x.truth
@@ -416,8 +416,8 @@ func toInt(x *run, v value, a []value) value {
 	return preset
 }
 
-// parseFloat reads a float as Python does: beyond all floats it is infinite, and none
-// is hexadecimal.
+// parseFloat parses a float like Python: overflow is infinite, and hexadecimal is
+// invalid.
 func parseFloat(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(strings.TrimFunc(s, isSpace), 64)
 	return f, (err == nil || errors.Is(err, strconv.ErrRange)) && !strings.ContainsAny(s, "xXpP")
@@ -446,7 +446,7 @@ func absolute(x *run, v value, _ []value) value {
 	return math.Abs(f)
 }
 
-// round gives a float, with ties to even, unless it is given an integer.
+// round returns a float, with ties to even, except for an integer argument.
 func round(x *run, v value, a []value) value {
 	digits := x.index(either(a[0], int64(0)))
 	method := or(x, a[1], "common")
@@ -471,7 +471,7 @@ func round(x *run, v value, a []value) value {
 	return nil
 }
 
-// arrange is what a % takes on its right for arguments.
+// arrange returns the right operand of % from the arguments.
 func arrange(x *run, g given) value {
 	if len(g.named) > 0 && len(g.list) > 0 {
 		x.failf("|format takes arguments with names or without, not both")

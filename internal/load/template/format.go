@@ -44,7 +44,7 @@ func (x *run) format(text string, of value) string {
 	return made
 }
 
-// convert writes one value: part is the verb with its key, flags, width, precision
+// convert formats one value: part is the verb with its key, flags, width, precision
 // and letter.
 func (x *run) convert(part []string, v value) string {
 	layout := "%" + part[2] + part[3]
@@ -104,7 +104,7 @@ func formatText(x *run, of value, g given) value {
 	return b.String()
 }
 
-// field is the argument that a field of .format() names.
+// field is the argument for a field of .format().
 func (x *run) field(name string, next *int, g given) value {
 	at := *next
 	if name == "" {

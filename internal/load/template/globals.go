@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// otherGlobals are functions of Jinja that no chat template has been seen to use.
+// otherGlobals are functions of Jinja that no known chat template uses.
 var otherGlobals = []string{"cycler", "joiner", "lipsum"}
 
-// globals are the functions that a template finds.
+// globals are the global functions of a template.
 var globals map[string]value
 
-// largestRange is how many numbers Jinja's sandbox allows in a range.
+// largestRange is the limit of Jinja's sandbox on a range.
 const largestRange = 100000
 
 func init() {
@@ -67,7 +67,7 @@ func init() {
 	}})
 }
 
-// pour enters a mapping, or pairs, into a dict.
+// pour adds a mapping, or pairs, to a dict.
 func (x *run) pour(d *dict, v value) {
 	if from, ok := v.(*dict); ok {
 		for _, key := range from.keys {
@@ -78,7 +78,7 @@ func (x *run) pour(d *dict, v value) {
 	for _, pair := range slices.Clone(x.iterate(v)) {
 		kv := x.iterate(pair)
 		if len(kv) != 2 {
-			x.failf("a dict is made of pairs")
+			x.failf("a dict must be made from pairs")
 		}
 		d.set(x.key(kv[0]), kv[1])
 	}
@@ -91,8 +91,8 @@ var clockLayouts = map[byte]string{
 	'F': "2006-01-02", 'T': "15:04:05", 'D': "01/02/06", 'R': "15:04", 'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
 }
 
-// strftime writes an instant as strftime does in the C locale. Python's instant has
-// no time zone, so those of its names are empty.
+// strftime formats an instant like strftime in the C locale. Python's instant has
+// no time zone, so zone names are empty.
 func strftime(x *run, layout string, at time.Time) string {
 	var b strings.Builder
 	for i := 0; i < len(layout); i++ {

@@ -28,12 +28,12 @@ func toJSON(x *run, v value, a []value) value {
 	return w.String()
 }
 
-// A jsonWriter writes JSON as Python does.
+// A jsonWriter writes JSON in Python's format.
 type jsonWriter struct {
 	strings.Builder
 	run           *run
 	ascii, sorted bool
-	broken        bool   // over lines
+	broken        bool   // over several lines
 	by            string // indentation
 	item, key     string // separators
 }
@@ -90,7 +90,7 @@ func (w *jsonWriter) keyText(key value) string {
 	return w.run.text(key)
 }
 
-// group writes what stands between brackets.
+// group writes the content of brackets.
 func (w *jsonWriter) group(open, closed string, n, depth int, write func(i int)) {
 	w.WriteString(open)
 	line := func(depth int) {
@@ -146,7 +146,7 @@ func (w *jsonWriter) text(s string) {
 	w.WriteByte('"')
 }
 
-// fromJSON reads JSON into values, the keys of objects in their order.
+// fromJSON converts JSON to values, with the key order of objects.
 func fromJSON(raw json.RawMessage) (value, error) {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.UseNumber()
@@ -168,7 +168,7 @@ func readJSON(d *json.Decoder) (value, error) {
 	switch t := t.(type) {
 	case json.Number:
 		if strings.ContainsAny(t.String(), ".eE") {
-			f, _ := t.Float64() // beyond all floats it is infinite, as in Python
+			f, _ := t.Float64() // overflow is infinite, as in Python
 			return f, nil
 		}
 		return integer(t.String()), nil

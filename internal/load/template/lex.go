@@ -26,7 +26,7 @@ const (
 	eof
 )
 
-// A token is a word of a template. The text of a string is what it stands for.
+// A token is a word of a template. The text of a string is unescaped.
 type token struct {
 	kind tokenKind
 	text string
@@ -43,20 +43,20 @@ func (t token) String() string {
 	return fmt.Sprintf("%.40q", t.text)
 }
 
-// A lexer splits a template into tokens, with the white space around tags as
-// trim_blocks and lstrip_blocks have it: a line break right behind a {% %} or a
-// {# #} is dropped, and so are blanks before one that begins a line. A minus sign in
-// a tag takes all white space on that side, a plus sign leaves it.
+// A lexer splits a template into tokens, with the white space around tags handled
+// as in trim_blocks and lstrip_blocks: a line break right after a {% %} or a {# #}
+// is dropped, and so is indentation before one at the beginning of a line. A minus
+// sign in a tag removes all white space on that side, a plus sign keeps it.
 type lexer struct {
 	src    string
 	at     int
 	line   int
-	fresh  bool // what came last ended in a line break
+	fresh  bool // the previous text ended with a line break
 	tokens []token
-	open   []byte // brackets that a tag has to close
+	open   []byte // brackets that the tag must close
 }
 
-// lex splits a template. A line break at its very end does not count.
+// lex splits a template. A line break at its very end is ignored.
 func lex(src string) (tokens []token, err error) {
 	src = strings.ReplaceAll(strings.ReplaceAll(src, "\r\n", "\n"), "\r", "\n")
 	l := &lexer{src: strings.TrimSuffix(src, "\n"), line: 1, fresh: true}
@@ -73,13 +73,13 @@ func (l *lexer) add(kind tokenKind, text string) {
 	l.tokens = append(l.tokens, token{kind, text, l.line})
 }
 
-// skip goes n bytes on.
+// skip advances by n bytes.
 func (l *lexer) skip(n int) {
 	l.line += strings.Count(l.src[l.at:l.at+n], "\n")
 	l.at += n
 }
 
-// rest is what is left of the template.
+// rest is the remainder of the template.
 func (l *lexer) rest() string { return l.src[l.at:] }
 
 // next reads the text up to the next tag, and the tag.
@@ -116,7 +116,7 @@ func (l *lexer) next() error {
 	return l.inside(tagStart, tagEnd, "%}")
 }
 
-// tag is where the next tag begins, -1 if there is none.
+// tag is the offset of the next tag, -1 if there is none.
 func (l *lexer) tag() int {
 	for i := 0; ; i++ {
 		n := strings.IndexByte(l.rest()[i:], '{')
@@ -130,7 +130,7 @@ func (l *lexer) tag() int {
 	}
 }
 
-// before cuts the text before a tag.
+// before trims the text before a tag.
 func (l *lexer) before(text string, kind, sign byte) string {
 	switch {
 	case sign == '-':
@@ -145,11 +145,11 @@ func (l *lexer) before(text string, kind, sign byte) string {
 	return text
 }
 
-// isSpace is white space to Python.
+// isSpace reports white space as Python does.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
 
-// leave goes past the end of a tag: its delimiter, what the sign before it takes,
-// and the line break behind a tag that prints nothing.
+// leave skips the end of a tag: its delimiter, the white space removed by the sign
+// before it, and the line break after a tag that prints nothing.
 func (l *lexer) leave(sign byte, delimiter string) {
 	from := l.at
 	if sign != 0 {
@@ -165,7 +165,7 @@ func (l *lexer) leave(sign byte, delimiter string) {
 	l.fresh = strings.HasSuffix(l.src[from:l.at], "\n")
 }
 
-// ends tells whether a tag ends here, and by which sign.
+// ends reports whether a tag ends here, and with which sign.
 func (l *lexer) ends(delimiter string) (sign byte, ok bool) {
 	s := l.rest()
 	if strings.HasPrefix(s, delimiter) {
@@ -188,7 +188,7 @@ func (l *lexer) comment() error {
 	return errors.New("a comment {# is not closed")
 }
 
-// rawStart is how long the rest of a {% raw %} is that begins here, 0 if none does.
+// rawStart is the length of a {% raw %} tag that begins here, 0 if none does.
 func (l *lexer) rawStart() int {
 	s := strings.TrimLeftFunc(l.rest(), isSpace)
 	s, ok := strings.CutPrefix(s, "raw")
@@ -275,8 +275,8 @@ func (l *lexer) word() error {
 
 func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// number reads an integer or a float. Behind a dot there is no float, so that x.0.1
-// are two indexes.
+// number reads an integer or a float. After a dot it reads no float, so that x.0.1
+// is two indexes.
 func (l *lexer) number() error {
 	s := l.rest()
 	digits := func(i int) int {
@@ -301,14 +301,14 @@ func (l *lexer) number() error {
 		}
 	}
 	if n < len(s) && isNameRune(rune(s[n])) {
-		return fmt.Errorf("%.20q is no decimal number", s)
+		return fmt.Errorf("%.20q is not a decimal number", s)
 	}
 	l.add(kind, strings.ReplaceAll(s[:n], "_", ""))
 	l.skip(n)
 	return nil
 }
 
-// text reads a string and what its escapes stand for.
+// text reads a string and resolves its escapes.
 func (l *lexer) text(quote byte) error {
 	s := l.rest()
 	for i := 1; i < len(s); i++ {
@@ -328,13 +328,12 @@ func (l *lexer) text(quote byte) error {
 	return fmt.Errorf("a string is not closed: %.30s", s)
 }
 
-// simpleEscapes are what a backslash makes of one letter.
+// simpleEscapes are the escapes with one letter.
 var simpleEscapes = map[byte]string{
 	'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\\': `\`, '\'': "'", '"': `"`, '\n': "",
 }
 
-// unescape resolves the escapes of Python's string literals. Unknown ones stay as
-// they are.
+// unescape resolves the escapes of Python's string literals. Unknown ones are kept.
 func unescape(s string) (string, error) {
 	var b strings.Builder
 	for {
@@ -353,7 +352,7 @@ func unescape(s string) (string, error) {
 	}
 }
 
-// escape is what the escape stands for whose letters, n of them, s begins with.
+// escape returns the text of the escape at the beginning of s, and its length n.
 func escape(s string) (text string, n int, err error) {
 	if text, ok := simpleEscapes[s[0]]; ok {
 		return text, 1, nil
@@ -362,11 +361,11 @@ func escape(s string) (text string, n int, err error) {
 	switch {
 	case ok:
 		if len(s) <= wide {
-			return "", 0, fmt.Errorf("the escape \\%s is cut off", s)
+			return "", 0, fmt.Errorf("the escape \\%s is incomplete", s)
 		}
 		code, err := strconv.ParseUint(s[1:1+wide], 16, 32)
 		if err != nil || !utf8.ValidRune(rune(code)) {
-			return "", 0, fmt.Errorf("the escape \\%s is no character", s[:1+wide])
+			return "", 0, fmt.Errorf("the escape \\%s is not a character", s[:1+wide])
 		}
 		return string(rune(code)), 1 + wide, nil
 	case '0' <= s[0] && s[0] <= '7':
@@ -381,7 +380,7 @@ func escape(s string) (text string, n int, err error) {
 	return `\`, 0, nil
 }
 
-// operators, the longer first.
+// operators, longer ones first.
 var operators = []string{"//", "**", "==", "!=", "<=", ">="}
 
 func (l *lexer) operator() error {
@@ -397,7 +396,7 @@ func (l *lexer) operator() error {
 		l.open = append(l.open, c)
 	case ')', ']', '}':
 		if len(l.open) == 0 || l.open[len(l.open)-1] != map[byte]byte{')': '(', ']': '[', '}': '{'}[c] {
-			return fmt.Errorf("%q closes nothing", c)
+			return fmt.Errorf("unmatched %q", c)
 		}
 		l.open = l.open[:len(l.open)-1]
 	default:

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// ErrNone says that a model comes without a chat template.
+// ErrNone means that a model has no chat template.
 var ErrNone = errors.New("no chat template")
 
 // Load reads the chat template in the folder dir of a model: chat_template.jinja
-// with what is in additional_chat_templates, else chat_template.json, else the
-// chat_template of tokenizer_config.json. It is ErrNone where there is none of them.
+// with the files in additional_chat_templates, else chat_template.json, else the
+// chat_template of tokenizer_config.json. The error is ErrNone if there is none.
 func Load(fsys fs.FS, dir string) (*Template, error) {
 	config, err := readConfig(fsys, path.Join(dir, "tokenizer_config.json"))
 	if err != nil {
@@ -37,7 +37,7 @@ func Load(fsys fs.FS, dir string) (*Template, error) {
 	return parseAll(sources, specialTokens(config))
 }
 
-// readConfig gives nil where there is no file.
+// readConfig returns nil if there is no file.
 func readConfig(fsys fs.FS, name string) (map[string]json.RawMessage, error) {
 	data, err := fs.ReadFile(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +53,7 @@ func readConfig(fsys fs.FS, name string) (map[string]json.RawMessage, error) {
 	return config, nil
 }
 
-// readSources reads the templates that are files of their own.
+// readSources reads the templates in separate files.
 func readSources(fsys fs.FS, dir string) (map[string]string, error) {
 	files, err := fs.Glob(fsys, path.Join(escapeGlob(dir), "additional_chat_templates", "*.jinja"))
 	if err != nil {
@@ -91,7 +91,7 @@ var globSpecial = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`
 
 func escapeGlob(dir string) string { return globSpecial.Replace(dir) }
 
-// readNamed reads one template, or a list of templates with names.
+// readNamed reads one template, or a list of named templates.
 func readNamed(raw json.RawMessage) (map[string]string, error) {
 	var single *string
 	if len(raw) == 0 || json.Unmarshal(raw, &single) == nil {
@@ -116,8 +116,8 @@ func readNamed(raw json.RawMessage) (map[string]string, error) {
 	return sources, nil
 }
 
-// specialTokens are the texts of the tokens that a configuration names: its fields
-// that end in _token, and those of extra_special_tokens that have a name.
+// specialTokens are the texts of the tokens in a configuration: its fields ending
+// in _token, and the named ones of extra_special_tokens.
 func specialTokens(config map[string]json.RawMessage) map[string]string {
 	tokens := map[string]string{}
 	var extra map[string]json.RawMessage
@@ -135,7 +135,7 @@ func specialTokens(config map[string]json.RawMessage) map[string]string {
 	return tokens
 }
 
-// tokenText is a token that is given as text, or as an object with its content.
+// tokenText is a token given as text, or as an object with its content.
 func tokenText(raw json.RawMessage) (string, bool) {
 	var text *string
 	if json.Unmarshal(raw, &text) == nil {

@@ -58,7 +58,7 @@ func (l *loop) neighbour(at int, otherwise string) value {
 	return l.items[at]
 }
 
-// change tells whether the values differ from those of the call before.
+// change reports whether the values differ from those of the previous call.
 func (l *loop) change(x *run, values []value) bool {
 	now := &list{items: values}
 	if l.asked && x.equal(l.changed, now) {
@@ -68,8 +68,8 @@ func (l *loop) change(x *run, values []value) bool {
 	return true
 }
 
-// knownMethod tells whether any value has a method of this name. Those that change
-// a list or a dict are known, and fail when they are called.
+// knownMethod reports whether any value has a method of this name. Methods that
+// modify a list or a dict are known, and fail when called.
 func knownMethod(name string) bool {
 	_, text := textMethods[name]
 	_, list := listMethods[name]
@@ -77,10 +77,10 @@ func knownMethod(name string) bool {
 	return text || list || dict || name == "cycle" || name == "changed"
 }
 
-// changing is a method that Hugging Face's sandbox forbids.
+// changing is a method forbidden by Hugging Face's sandbox.
 func changing(name string) function {
 	return function{all: func(x *run, of value, _ given) value {
-		x.failf(".%s() changes %s, which templates may not", name, typeName(of))
+		x.failf(".%s() modifies %s, which templates must not do", name, typeName(of))
 		return nil
 	}}
 }
@@ -131,7 +131,7 @@ func (d *dict) all() []value {
 	return values
 }
 
-// onText makes a method of what is done with a text.
+// onText makes a method from a function of a string.
 func onText(params string, do func(x *run, s string, a []value) value) function {
 	return function{params: params, do: func(x *run, of value, a []value) value {
 		s, _ := plain(of)
@@ -147,17 +147,17 @@ func onText(params string, do func(x *run, s string, a []value) value) function 
 	}}
 }
 
-// mapped is a method without arguments that gives another text.
+// mapped is a method without arguments that returns another string.
 func mapped(f func(string) string) function {
 	return onText("", func(_ *run, s string, _ []value) value { return f(s) })
 }
 
-// asks is a method without arguments that gives an answer.
+// asks is a method without arguments that returns a bool.
 func asks(f func(string) bool) function {
 	return onText("", func(_ *run, s string, _ []value) value { return f(s) })
 }
 
-// ofAll tells whether a text is not empty and all of its characters are of a kind.
+// ofAll reports whether a text is not empty and has only characters of a kind.
 func ofAll(is func(r rune) bool) function {
 	return asks(func(s string) bool {
 		return s != "" && strings.IndexFunc(s, func(r rune) bool { return !is(r) }) < 0
@@ -166,7 +166,7 @@ func ofAll(is func(r rune) bool) function {
 
 var textMethods map[string]function
 
-func init() { // what these call refers to them
+func init() { // they refer to each other
 	textMethods = map[string]function{
 		"strip":        trims(strings.TrimFunc),
 		"lstrip":       trims(strings.TrimLeftFunc),
@@ -215,11 +215,11 @@ func init() { // what these call refers to them
 	}
 }
 
-// textOf holds an argument to a text.
+// textOf requires a string argument.
 func (x *run) textOf(v value) string {
 	s, ok := plain(v)
 	if !ok {
-		x.failf("%s where a text is expected", typeName(v))
+		x.failf("got %s, want a string", typeName(v))
 	}
 	return s
 }
@@ -236,7 +236,7 @@ func trims(trim func(string, func(rune) bool) string) function {
 	return onText("= chars", func(x *run, s string, a []value) value { return trimmed(x, s, a[0], trim) })
 }
 
-// trimmed is without white space, or without certain characters, around it.
+// trimmed removes white space, or certain characters, around a string.
 func trimmed(x *run, s string, chars value, trim func(string, func(rune) bool) string) string {
 	if chars == nil || chars == (absent{}) {
 		return trim(s, isSpace)
@@ -254,8 +254,8 @@ func affix(has func(s, part string) bool) function {
 	})
 }
 
-// splitText splits at a separator, or where there is none at white space; at most
-// so often, counted from the right or the left.
+// splitText splits at a separator, or without one at white space; at most a number
+// of times, from the right or the left.
 func splitText(x *run, s string, a []value, right bool) []string {
 	most := -1
 	if a[1] != (absent{}) {
@@ -279,8 +279,8 @@ func splitText(x *run, s string, a []value, right bool) []string {
 	return append(parts[:most:most], strings.Join(parts[most:], sep))
 }
 
-// splitSpace splits at white space. What is left of the text when there were enough
-// splits keeps its white space.
+// splitSpace splits at white space. The rest of the text after the last split keeps
+// its white space.
 func splitSpace(s string, most int, right bool) []string {
 	trim, cut := strings.TrimLeftFunc, strings.IndexFunc
 	if right {
@@ -305,7 +305,7 @@ func splitSpace(s string, most int, right bool) []string {
 	return parts
 }
 
-// lines splits where a line ends.
+// lines splits at line ends.
 func lines(s string, keep bool) []string {
 	var all []string
 	for s != "" {
@@ -340,7 +340,7 @@ func partition(find func(s, part string) int, last bool) func(*run, string, []va
 	}
 }
 
-// position is where a part begins, in characters.
+// position is the position of a part, in characters.
 func position(find func(s, part string) int, must bool) func(*run, string, []value) value {
 	return func(x *run, s string, a []value) value {
 		n := find(s, x.textOf(a[0]))
@@ -351,7 +351,7 @@ func position(find func(s, part string) int, must bool) func(*run, string, []val
 	}
 }
 
-// replace replaces a part, at most so often unless count is negative.
+// replace replaces a part, at most count times unless that is negative.
 func replace(x *run, s, old, fresh string, count int64) string {
 	n := strings.Count(s, old)
 	if count >= 0 {
@@ -370,7 +370,7 @@ func joined(x *run, parts []string, by string) string {
 	return strings.Join(parts, by)
 }
 
-// lower and upper follow the whole of Unicode, as in ß and SS.
+// lower and upper use the full Unicode mappings, such as ß to SS.
 func lower(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -394,7 +394,7 @@ func capitalize(s string) string {
 	return cases.Title(language.Und, cases.NoLower).String(s[:n]) + lower(s[n:])
 }
 
-// titled makes the first letter of each word large and the others small.
+// titled capitalizes the first letter of each word and lowers the others.
 func titled(s string, inWord func(rune) bool) string {
 	var b strings.Builder
 	inside := false
@@ -410,12 +410,12 @@ func titled(s string, inWord func(rune) bool) string {
 	return b.String()
 }
 
-// isCased tells the letters that have a case.
+// isCased reports letters with a case.
 func isCased(r rune) bool {
 	return unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsTitle(r) || unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isCase tells whether there are letters with cases, all of the one.
+// isCase reports whether there are cased letters, all of one case.
 func isCase(s string, is func(rune) bool) bool {
 	some := false
 	for _, r := range s {
@@ -436,7 +436,7 @@ func zfill(x *run, s string, a []value) value {
 	return sign + padding(x, s, []value{a[0], "0"}) + s[len(sign):]
 }
 
-// padding is what a text lacks to a width.
+// padding is the padding of a text to a width.
 func padding(x *run, s string, a []value) string {
 	fill := either(a[1], " ")
 	text, _ := x.repeat(x.textOf(fill), short(big.NewInt(int64(x.index(a[0])-utf8.RuneCountInString(s)))))

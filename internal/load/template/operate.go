@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// longest bounds, in bytes and items, what one operation makes.
+// longest limits the result of one operation, in bytes and items.
 const longest = 1 << 26
 
 // binary is an arithmetic operation.
@@ -34,7 +34,7 @@ func (x *run) binary(operator string, a, b value) value {
 	return x.floats(operator, f, g)
 }
 
-// join adds and repeats texts and lists.
+// join concatenates and repeats texts and lists.
 func (x *run) join(operator string, a, b value) (made value, ok bool) {
 	switch operator {
 	case "*":
@@ -112,7 +112,7 @@ func (x *run) integers(operator string, a, b *big.Int) value {
 		x.failf("division by zero")
 	}
 	quotient, rest := r.QuoRem(a, b, new(big.Int))
-	if rest.Sign() != 0 && rest.Sign() != b.Sign() { // to Python it rounds down
+	if rest.Sign() != 0 && rest.Sign() != b.Sign() { // Python rounds down
 		quotient.Sub(quotient, big.NewInt(1))
 		rest.Add(rest, b)
 	}
@@ -189,7 +189,7 @@ func (x *run) compare(operator string, a, b value) bool {
 	return order >= 0
 }
 
-// order is negative where a comes before b.
+// order is negative if a is before b.
 func (x *run) order(a, b value) int {
 	x.charge(1)
 	x.defined(a)
@@ -214,11 +214,11 @@ func (x *run) order(a, b value) int {
 	if okL && okK && l.tuple == k.tuple {
 		return x.orderLists(l.items, k.items)
 	}
-	x.failf("%s and %s have no order", typeName(a), typeName(b))
+	x.failf("%s and %s cannot be ordered", typeName(a), typeName(b))
 	return 0
 }
 
-// orderLists is by the first items that are not equal, or by length.
+// orderLists compares by the first unequal items, or by length.
 func (x *run) orderLists(a, b []value) int {
 	for i := range min(len(a), len(b)) {
 		if !x.equal(a[i], b[i]) {
@@ -233,7 +233,7 @@ func (x *run) contains(in, v value) bool {
 	if text, ok := plain(in); ok {
 		part, ok := plain(v)
 		if !ok {
-			x.failf("%s is looked for in a text", typeName(v))
+			x.failf("cannot search a string for %s", typeName(v))
 		}
 		x.charge(len(text))
 		return strings.Contains(text, part)
@@ -269,7 +269,7 @@ func (x *run) item(of, index value) value {
 	return undefined(typeName(of) + " has no such element")
 }
 
-// nth is an item by its position, from the end if it is negative.
+// nth is an item by its position, from the end if that is negative.
 func (x *run) nth(of value, n int) (value, bool) {
 	var items []value
 	if text, ok := plain(of); ok {
@@ -312,7 +312,7 @@ func (x *run) slice(of value, bounds [3]value) value {
 	return b.String()
 }
 
-// stretch are the items from start to stop by steps.
+// stretch returns the items from start to stop by step.
 func (x *run) stretch(items []value, bounds [3]value) []value {
 	step := 1
 	if bounds[2] != nil {
@@ -362,11 +362,11 @@ func (x *run) call(of value, g given) value {
 		}
 	}
 	x.defined(of)
-	x.failf("%s is called, which is no function", typeName(of))
+	x.failf("cannot call %s", typeName(of))
 	return nil
 }
 
-// attribute is of.name: what a value itself has comes before the keys of a dict.
+// attribute is of.name: members of the value itself come before the keys of a dict.
 func (x *run) attribute(of value, name string) value {
 	x.defined(of)
 	if v, ok := x.member(of, name); ok {
@@ -380,7 +380,7 @@ func (x *run) attribute(of value, name string) value {
 	return undefined(typeName(of) + " has no attribute '" + name + "'")
 }
 
-// member is what a value has under a name by itself.
+// member is the value's own member of this name.
 func (x *run) member(of value, name string) (value, bool) {
 	var methods map[string]function
 	switch of := of.(type) {

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// deepest bounds how deep expressions and tags may stand in each other.
+// deepest limits the nesting of expressions and tags.
 const deepest = 100
 
 // A parser turns tokens into statements. A mistake is a panic with a fault, which
-// parse recovers.
+// catch recovers.
 type parser struct {
 	tokens []token
 	depth  int
-	uses   map[string]bool // names that the macro being read refers to
+	uses   map[string]bool // names used by the macro being parsed
 }
 
-// A fault is what is wrong with a template, or with what it was given, and where.
+// A fault is an error in a template, or in its input, with its line.
 type fault struct {
 	line int
 	err  error
 }
 
-// catch turns a fault that is under way into an error.
+// catch converts a panic with a fault into an error.
 func catch(err *error) {
 	switch f := recover().(type) {
 	case nil:
@@ -58,13 +58,13 @@ func (p *parser) next() token {
 	return t
 }
 
-// is tells whether the next token is an operator, or a name, of this text.
+// is reports whether the next token is an operator or a name with this text.
 func (p *parser) is(text string) bool {
 	t := p.peek()
 	return (t.kind == operator || t.kind == nameToken) && t.text == text
 }
 
-// accept takes the next token if it is an operator or a name of this text.
+// accept consumes the next token if it is an operator or a name with this text.
 func (p *parser) accept(text string) bool {
 	if !p.is(text) {
 		return false
@@ -75,29 +75,29 @@ func (p *parser) accept(text string) bool {
 
 func (p *parser) expect(text string) {
 	if !p.accept(text) {
-		p.failf(p.peek().line, "%q is expected, not %v", text, p.peek())
+		p.failf(p.peek().line, "want %q, got %v", text, p.peek())
 	}
 }
 
 func (p *parser) expectKind(kind tokenKind, what string) token {
 	if p.peek().kind != kind {
-		p.failf(p.peek().line, "%s is expected, not %v", what, p.peek())
+		p.failf(p.peek().line, "want %s, got %v", what, p.peek())
 	}
 	return p.next()
 }
 
 func (p *parser) name() string { return p.expectKind(nameToken, "a name").text }
 
-// deeper counts how deep the parser is; the function it returns takes that back.
+// deeper counts the nesting of the parser; the returned function undoes that.
 func (p *parser) deeper() func() {
 	if p.depth++; p.depth > deepest {
-		p.failf(p.peek().line, "more than %d levels deep", deepest)
+		p.failf(p.peek().line, "nested more than %d levels deep", deepest)
 	}
 	return func() { p.depth-- }
 }
 
-// block reads statements up to a tag that begins with one of ends, which it leaves,
-// or without any up to the end of the template.
+// block parses statements up to a tag that begins with one of ends, which it
+// leaves, or without ends up to the end of the template.
 func (p *parser) block(ends ...string) block {
 	defer p.deeper()()
 	var body block
@@ -124,8 +124,8 @@ func (p *parser) block(ends ...string) block {
 	}
 }
 
-// body reads a tag's rest, what stands in it, and the beginning of the tag that ends
-// it, which it names.
+// body parses the rest of a tag, its content, and the beginning of the tag that
+// ends it, which it returns.
 func (p *parser) body(ends ...string) (block, string) {
 	p.expectKind(tagEnd, `"%}"`)
 	b := p.block(ends...)
@@ -204,7 +204,7 @@ func (p *parser) setTag(line int) statement {
 	return &setBlock{to, filter, body, line}
 }
 
-// filters reads what the text of a tag is to go through.
+// filters parses the filters for the text of a tag.
 func (p *parser) filters() expression {
 	filter := expression(&variable{tagText})
 	for p.accept("|") {
@@ -241,14 +241,14 @@ func (p *parser) callTag(line int) statement {
 	}
 	made, ok := p.expression().(*call)
 	if !ok {
-		p.failf(line, "{%% call %%} is expected to call a macro")
+		p.failf(line, "{%% call %%} must call a macro")
 	}
 	m.body, _ = p.body("endcall")
 	made.args.named = append(made.args.named, namedArg{"caller", &macroLiteral{m}})
 	return &print{made, line}
 }
 
-// macro reads a macro behind its name.
+// macro parses a macro after its name.
 func (p *parser) macro(name string) *macro {
 	outer := p.uses
 	p.uses = map[string]bool{}
@@ -280,8 +280,8 @@ func (p *parser) parameters(m *macro) {
 	p.expect(")")
 }
 
-// target reads what is assigned to: a name, several, or with attributes the
-// attribute of a namespace.
+// target parses the left side of an assignment: a name, several, or if attributes
+// is set the attribute of a namespace.
 func (p *parser) target(attributes bool) target {
 	all := tupleTarget{p.oneTarget(attributes)}
 	several := false
@@ -315,5 +315,5 @@ func (p *parser) oneTarget(attributes bool) target {
 	return name(t.text)
 }
 
-// errUnsupported says that something is no part of the language that is known here.
+// errUnsupported means that something is not part of the supported language.
 var errUnsupported = errors.New("not supported")

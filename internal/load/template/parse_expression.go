@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// tuple reads an expression, or several with commas between them. Without
-// conditions an "if" ends it, as does one of ends.
+// tuple parses an expression, or several separated by commas. An "if" ends it
+// unless conditions is set, and so does one of ends.
 func (p *parser) tuple(conditions bool, ends ...string) expression {
 	read := p.or
 	if conditions {
@@ -32,7 +32,7 @@ func (p *parser) tupleEnds(ends []string) bool {
 	return t.kind == printEnd || t.kind == tagEnd || p.is(")") || slices.ContainsFunc(ends, p.is)
 }
 
-// expression reads x if y else z, and what binds stronger.
+// expression parses x if y else z, and everything that binds more tightly.
 func (p *parser) expression() expression {
 	defer p.deeper()()
 	e := p.or()
@@ -92,7 +92,7 @@ func (p *parser) comparison() expression {
 	}
 }
 
-// leftward reads operations of one strength, which are done from the left.
+// leftward parses left-associative operations of one precedence.
 func (p *parser) leftward(read func() expression, operators ...string) expression {
 	e := read()
 	for t := p.peek(); t.kind == operator && slices.Contains(operators, t.text); t = p.peek() {
@@ -161,7 +161,7 @@ func (p *parser) primary() expression {
 	case intToken:
 		return literal{integer(t.text)}
 	case floatToken:
-		f, _ := strconv.ParseFloat(t.text, 64) // beyond all floats it is infinite, as in Python
+		f, _ := strconv.ParseFloat(t.text, 64) // overflow is infinite, as in Python
 		return literal{f}
 	}
 	if t.kind == operator {
@@ -174,7 +174,7 @@ func (p *parser) primary() expression {
 			return p.dict()
 		}
 	}
-	p.failf(t.line, "an expression is expected, not %v", t)
+	p.failf(t.line, "want an expression, got %v", t)
 	return nil
 }
 
@@ -270,7 +270,7 @@ func (p *parser) attribute(of expression) expression {
 	case intToken:
 		return &item{of, literal{integer(t.text)}, line}
 	default:
-		p.failf(t.line, "a name is expected behind the dot, not %v", t)
+		p.failf(t.line, "want a name after the dot, got %v", t)
 	}
 	return nil
 }
@@ -321,7 +321,7 @@ func (p *parser) arguments() arguments {
 			a.named = append(a.named, namedArg{name, p.expression()})
 		default:
 			if len(a.named) > 0 || a.spread != nil || a.spreadNamed != nil {
-				p.failf(line, "an argument without a name comes behind one with a name")
+				p.failf(line, "positional argument after a named one")
 			}
 			a.list = append(a.list, p.expression())
 		}
@@ -330,7 +330,7 @@ func (p *parser) arguments() arguments {
 	return a
 }
 
-// filter reads the name of a filter and its arguments.
+// filter parses the name of a filter and its arguments.
 func (p *parser) filter(in expression) expression {
 	t := p.expectKind(nameToken, "the name of a filter")
 	f, ok := filters[t.text]
@@ -344,7 +344,7 @@ func (p *parser) filter(in expression) expression {
 	return e
 }
 
-// test reads what stands behind "is".
+// test parses the part after "is".
 func (p *parser) test(in expression) expression {
 	p.next()
 	negated := p.accept("not")
@@ -368,7 +368,7 @@ func (p *parser) test(in expression) expression {
 	return e
 }
 
-// startsOperand tells whether an argument without parentheses follows a test.
+// startsOperand reports whether an argument without parentheses follows a test.
 func (p *parser) startsOperand() bool {
 	switch t := p.peek(); t.kind {
 	case stringToken, intToken, floatToken:

@@ -1,16 +1,15 @@
-// Package template renders chat templates: from messages to the text that a model
-// gets.
+// Package template renders chat templates: from messages to the text for a model.
 //
 // A chat template is a program in Jinja that comes with a model, in its
-// tokenizer_config.json or beside it. This package has the part of that language
-// that such templates use, and gives what apply_chat_template of Hugging Face's
-// transformers gives: its settings of white space, its tojson, raise_exception and
-// strftime_now, its special tokens as variables, its sandbox. Values are Python's,
-// down to how a float or a list is printed.
+// tokenizer_config.json or next to it. This package implements the part of that
+// language that such templates use, and gives the same result as
+// apply_chat_template of Hugging Face's transformers: its white space settings, its
+// tojson, raise_exception and strftime_now, its special tokens as variables, its
+// sandbox. Values are Python's, including the printed form of a float or a list.
 //
-// A prompt that is off by a line break is another prompt, so nothing is guessed: what
-// a template uses that is not known here is refused by name and line when it is
-// loaded. A template that runs on for ever is stopped, since it comes from others.
+// A prompt that differs by a line break is another prompt, so nothing is guessed:
+// unknown features of a template are refused by name and line when it is loaded. A
+// template that runs forever is stopped, since it comes from others.
 package template
 
 import (
@@ -21,30 +20,30 @@ import (
 	"time"
 )
 
-// Options are what apply_chat_template takes beside the messages.
+// Options are the arguments of apply_chat_template besides the messages.
 type Options struct {
 	GenerationPrompt bool                       // end with the beginning of the answer
 	Tools            json.RawMessage            // an array, or nil
 	Arguments        map[string]json.RawMessage // further variables of the template
 }
 
-// A Template is the chat template of a model, or several by name. It is safe for
+// A Template is the chat template of a model, or several named ones. It is safe for
 // concurrent use.
 type Template struct {
 	named  map[string]block
-	tokens map[string]value // bos_token and its like
+	tokens map[string]value // such as bos_token
 
-	// Now is what strftime_now reads; nil for the clock of the machine.
+	// Now is read by strftime_now; nil for the machine's clock.
 	Now func() time.Time
 }
 
-// Names of templates where a model has several.
+// Names of templates if a model has several.
 const (
 	defaultName = "default"
-	toolName    = "tool_use" // taken where tools are given
+	toolName    = "tool_use" // used if tools are given
 )
 
-// Parse reads one template. The tokens are variables, such as bos_token.
+// Parse parses one template. The tokens are variables, such as bos_token.
 func Parse(source string, tokens map[string]string) (*Template, error) {
 	return parseAll(map[string]string{defaultName: source}, tokens)
 }
@@ -64,7 +63,7 @@ func parseAll(sources map[string]string, tokens map[string]string) (*Template, e
 	return t, nil
 }
 
-// What a rendering may cost: so much, and so much more for each byte of its input.
+// The budget of a rendering: a constant plus an amount per byte of input.
 const (
 	budget        = 1 << 24
 	budgetOfAByte = 1 << 8
@@ -95,7 +94,7 @@ func (t *Template) render(body block, vars map[string]value, budget int) (text s
 	return x.out.String(), nil
 }
 
-// choose is the template for a chat with or without tools.
+// choose returns the template for a chat with or without tools.
 func (t *Template) choose(tools bool) (block, error) {
 	if body, ok := t.named[toolName]; ok && tools {
 		return body, nil
@@ -103,10 +102,10 @@ func (t *Template) choose(tools bool) (block, error) {
 	if body, ok := t.named[defaultName]; ok {
 		return body, nil
 	}
-	return nil, fmt.Errorf("the model has the chat templates %s, and none of them is the default", strings.Join(sortedNames(t.named), ", "))
+	return nil, fmt.Errorf("the model has the chat templates %s, but no default", strings.Join(sortedNames(t.named), ", "))
 }
 
-// variables are what a template gets, and how many bytes of JSON they were.
+// variables are the variables of a template, and their size in bytes of JSON.
 func variables(messages json.RawMessage, o Options) (vars map[string]value, size int, err error) {
 	vars = map[string]value{"tools": nil, "documents": nil, "add_generation_prompt": o.GenerationPrompt}
 	read := func(name string, raw json.RawMessage) {
@@ -124,7 +123,7 @@ func variables(messages json.RawMessage, o Options) (vars map[string]value, size
 	read("tools", o.Tools)
 	read("messages", messages)
 	if l, ok := vars["messages"].(*list); err == nil && (!ok || len(l.items) == 0) {
-		err = fmt.Errorf("messages: a list of at least one message is expected")
+		err = fmt.Errorf("messages: must be a list of at least one message")
 	}
 	return vars, size, err
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A golden is what jinja2 makes of templates, set up as transformers sets it up. It
-// is written by testdata/golden.py.
+// A golden is the output of jinja2 configured like transformers. It is written by
+// testdata/golden.py.
 type golden struct {
 	Tokens   map[string]string
 	Chats    map[string]json.RawMessage
@@ -34,7 +34,7 @@ type golden struct {
 	}
 }
 
-// rendered is a text, or the error that came instead.
+// rendered is a text, or an error.
 type rendered struct {
 	Text  *string
 	Error string
@@ -131,12 +131,12 @@ func TestFailuresAreNamedWithTheirLine(t *testing.T) {
 		{"\n{{ raise_exception('not so') }}", "line 2: the template refuses this chat: not so"},
 		{"{{ x.y.z }}", "line 1: 'x' is undefined"},
 		{"\n{{ messages[0].content.nope.z }}", "line 2: a text has no attribute 'nope'"},
-		{"{% set a = [] %}{{ a.append(1) }}", "line 1: .append() changes a list, which templates may not"},
+		{"{% set a = [] %}{{ a.append(1) }}", "line 1: .append() modifies a list, which templates must not do"},
 		{"{{ strftime_now('%Q') }}", "the conversion %Q of a date is not supported"},
-		{"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "calls and operations are more than"},
-		{"{% set ns = namespace(a='x') %}{% for i in range(99) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}", "more than a chat could need"},
-		{"{% set ns = namespace(a=[1]) %}{% for i in range(99) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a }}", "more than a chat could need"},
-		{"{{ 'a' * 999999999999 }}", "more than a chat could need"},
+		{"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "calls and operations are nested more than"},
+		{"{% set ns = namespace(a='x') %}{% for i in range(99) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}", "exceeds the limit for rendering a chat"},
+		{"{% set ns = namespace(a=[1]) %}{% for i in range(99) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a }}", "exceeds the limit for rendering a chat"},
+		{"{{ 'a' * 999999999999 }}", "exceeds the limit for rendering a chat"},
 		{"{{ 2 ** 99999999 }}", "is too large"},
 	} {
 		tmpl, err := Parse(c.source, nil)
@@ -182,7 +182,7 @@ func TestWhereATemplateIsFound(t *testing.T) {
 		"mistaken":   {map[string]string{"chat_template.jinja": "{{"}, "", "", "chat template default: line 1: "},
 		"wrong":      {map[string]string{"tokenizer_config.json": config + `3}`}, "", "", "chat_template: neither a text nor a list"},
 		"nameless":   {map[string]string{"tokenizer_config.json": config + `[{"template": "x"}]}`}, "", "", "lacks name or template"},
-		"no default": {map[string]string{"tokenizer_config.json": config + `[{"name": "rag", "template": "x"}, {"name": "tool_use", "template": "t"}]}`}, "", "t", "none of them is the default"},
+		"no default": {map[string]string{"tokenizer_config.json": config + `[{"name": "rag", "template": "x"}, {"name": "tool_use", "template": "t"}]}`}, "", "t", "but no default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fsys := fstest.MapFS{}
@@ -212,7 +212,7 @@ func TestWhereATemplateIsFound(t *testing.T) {
 	}
 }
 
-// FuzzRender holds that no template and no messages panic, or run for ever.
+// FuzzRender checks that no template and no messages panic or run forever.
 func FuzzRender(f *testing.F) {
 	g := readGolden(f)
 	for _, s := range g.Snippets {

@@ -49,7 +49,7 @@ func is(f func(v value) bool) function {
 	return function{do: func(_ *run, v value, _ []value) value { return f(v) }}
 }
 
-// What is undefined counts as iterable, as a sequence and as callable, as it does in
+// An undefined value counts as iterable, as a sequence and as callable, as in
 // Jinja.
 
 func iterable(v value) bool {

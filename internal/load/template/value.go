@@ -10,22 +10,22 @@ import (
 	"unicode"
 )
 
-// A value is Python's: nil for None, bool, int64, *big.Int beyond it, float64,
-// string, markup, *list for lists and tuples, *dict, and the types below.
+// A value is Python's: nil for None, bool, int64, *big.Int for larger integers,
+// float64, string, markup, *list for lists and tuples, *dict, and the types below.
 type value any
 
 type (
-	// undefined is what a name or an attribute gives that is not there: it prints
-	// nothing, and using it says why.
+	// undefined is the value of an unknown name or attribute: it prints nothing,
+	// and using it reports this reason.
 	undefined string
-	// markup is text that is safe in HTML. What is added to it is escaped.
+	// markup is text that is safe in HTML. Text added to it is escaped.
 	markup string
 
 	list struct {
 		items []value
 		tuple bool
 	}
-	// An iterator can be gone through once, and has no length.
+	// An iterator can be iterated over once, and has no length.
 	iterator struct{ items []value }
 	// A view is the keys, values or items of a dict.
 	view struct {
@@ -33,19 +33,19 @@ type (
 		items []value
 	}
 	namespace struct{ vars map[string]value }
-	// A method is a function of a value, or with no value a global function.
+	// A method is a function of a value, or without a value a global function.
 	method struct {
 		of   value
 		name string
 		function
 	}
-	// A loop is the variable of that name.
+	// A loop is the loop variable.
 	loop struct {
 		items     []value
 		at, depth int
 		again     func(items value) string // nil: the loop is not recursive
 		changed   value
-		asked     bool // changed was
+		asked     bool // changed was called
 	}
 )
 
@@ -57,7 +57,7 @@ type dict struct {
 
 func newDict() *dict { return &dict{values: map[value]value{}} }
 
-// hashed makes keys equal that are equal in Python: 1, 1.0 and true.
+// hashed normalizes keys that are equal in Python: 1, 1.0 and true.
 func hashed(key value) value {
 	switch k := key.(type) {
 	case bool:
@@ -72,7 +72,7 @@ func hashed(key value) value {
 	case markup:
 		return string(k)
 	case *big.Int:
-		return k.String() + " " // no text of a chat: as good as any
+		return k.String() + " " // a text that no chat contains
 	}
 	return key
 }
@@ -101,7 +101,7 @@ func (d *dict) items() []value {
 	return pairs
 }
 
-// key holds a value to what can be a key.
+// key requires a hashable value.
 func (x *run) key(v value) value {
 	switch v.(type) {
 	case nil, bool, int64, float64, string, markup, *big.Int:
@@ -143,7 +143,7 @@ func typeName(v value) string {
 	return "a function"
 }
 
-// defined stops where a value is used that is not there.
+// defined fails for an undefined value.
 func (x *run) defined(v value) {
 	if u, ok := v.(undefined); ok {
 		x.failf("%s", string(u))
@@ -175,7 +175,7 @@ func (x *run) truth(v value) bool {
 	return true
 }
 
-// plain is a text as it is, whether safe or not.
+// plain is a text unchanged, whether safe or not.
 func plain(v value) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -186,7 +186,7 @@ func plain(v value) (string, bool) {
 	return "", false
 }
 
-// iterate is what a for loop goes over.
+// iterate returns the items for a loop.
 func (x *run) iterate(v value) []value {
 	if text, ok := plain(v); ok {
 		return characters(x, text)
@@ -280,7 +280,7 @@ func (x *run) write(b *strings.Builder, v value) {
 		x.writeList(b, &list{items: v.items})
 		b.WriteString(")")
 	default:
-		x.failf("%s is printed, which has no text", typeName(v))
+		x.failf("cannot print %s", typeName(v))
 	}
 }
 
@@ -315,8 +315,8 @@ func (x *run) writeDict(b *strings.Builder, d *dict) {
 	b.WriteByte('}')
 }
 
-// floatText is repr() of a float: the shortest that reads back, with an exponent
-// where it is below 1e-4 or from 1e16 on.
+// floatText is repr() of a float: the shortest text that parses to it, with an
+// exponent below 1e-4 and from 1e16 on.
 func floatText(f float64) string {
 	switch abs := math.Abs(f); {
 	case math.IsNaN(f):
@@ -374,7 +374,7 @@ func quoteRune(r rune) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
-// escapeHTML is text for HTML.
+// escapeHTML escapes text for HTML.
 func escapeHTML(x *run, v value) markup {
 	if m, ok := v.(markup); ok {
 		return m
@@ -402,7 +402,7 @@ func number(v value) (float64, bool) {
 	return 0, false
 }
 
-// whole is a bool as the number that it is to Python.
+// whole is a bool as a number, as in Python.
 func whole(v bool) int64 {
 	if v {
 		return 1
@@ -423,7 +423,7 @@ func integral(v value) (*big.Int, bool) {
 	return nil, false
 }
 
-// short gives an integer the smaller of its two types.
+// short returns an integer in the smaller of its two types.
 func short(n *big.Int) value {
 	if n.IsInt64() {
 		return n.Int64()
@@ -431,11 +431,11 @@ func short(n *big.Int) value {
 	return n
 }
 
-// index is an integer that fits a position.
+// index is an integer usable as a position.
 func (x *run) index(v value) int {
 	n, ok := integral(v)
 	if !ok || !n.IsInt64() {
-		x.failf("%s where a position is expected", typeName(v))
+		x.failf("got %s, want an index", typeName(v))
 	}
 	return int(n.Int64())
 }
@@ -467,7 +467,7 @@ func (x *run) equal(a, b value) bool {
 		_, ok := b.(undefined)
 		return ok
 	}
-	return a == b // None, and what is equal to itself alone
+	return a == b // None, and values equal only to themselves
 }
 
 func (x *run) equalDicts(a, b *dict) bool {

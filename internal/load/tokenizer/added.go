@@ -11,33 +11,33 @@ import (
 // An addedToken is matched as a whole, before the text is split into words.
 type addedToken struct {
 	Content    string `json:"content"`
-	SingleWord bool   `json:"single_word"` // only where no word character touches it
+	SingleWord bool   `json:"single_word"` // only if not adjacent to a word character
 	LStrip     bool   `json:"lstrip"`      // with the white space before it
 	RStrip     bool   `json:"rstrip"`      // with the white space after it
 	Normalized bool   `json:"normalized"`  // in the normalised text, and itself normalised
 	Special    bool   `json:"special"`
 }
 
-// addedTokens are the two sets that a text is searched for, one before and one
-// after it is normalised, and what their tokens decode to.
+// addedTokens are the two sets searched for in a text, one before and one after
+// normalization, and the decoded texts of their tokens.
 type addedTokens struct {
 	raw, normalized tokenSet
 }
 
-// An addedList collects added tokens as the library does while it loads.
+// An addedList collects added tokens like the library does during loading.
 type addedList struct {
 	vocab   vocabulary
 	ids     map[string]int32
 	byID    map[int32]addedToken
-	skipped map[string]bool // ever flagged special, and so skipped when decoding
+	skipped map[string]bool // ever flagged special, and so skipped in decoding
 }
 
 func newAddedList(vocab vocabulary) *addedList {
 	return &addedList{vocab, make(map[string]int32), make(map[int32]addedToken), make(map[string]bool)}
 }
 
-// add enters tokens in order. A token of the vocabulary keeps its id; a new one
-// takes the next id after everything so far. The id in the file plays no part.
+// add adds tokens in order. A token of the vocabulary keeps its id; a new one takes
+// the next free id. The id in the file is ignored.
 func (l *addedList) add(tokens []addedToken) {
 	next := int32(len(l.vocab.tokens))
 	for id := range l.byID {
@@ -89,7 +89,7 @@ func (l *addedList) specialIDs() []int32 {
 	return ids
 }
 
-// sets builds the two sets to search a text for.
+// sets returns the two sets to search a text for.
 func (l *addedList) sets(normalize normalizer) addedTokens {
 	var raw, normalized []setToken
 	for id, tok := range l.byID {
@@ -109,8 +109,8 @@ type setToken struct {
 	text string
 }
 
-// A tokenSet finds tokens in text: of all occurrences the leftmost, and of those
-// the longest.
+// A tokenSet finds tokens in text: the leftmost occurrence, and among those the
+// longest.
 type tokenSet struct {
 	tokens []setToken
 	starts [256]bool // first bytes of tokens
@@ -180,10 +180,11 @@ func (s *tokenSet) longest(text string) *setToken {
 }
 
 // cut calls token for each added token in text and other for each part between
-// them, in order, with whether it is what text starts with. A token's white space
-// to be stripped belongs to the token, but the search goes on right behind the
-// token itself: a token of white space may then be found in what another has taken,
-// and is none if it would take white space before itself and nothing is left of it.
+// them, in order, with whether it is at the start of text. A token includes the
+// white space to strip around it, but the search continues right after the token
+// itself. A token of white space may therefore be found within white space that
+// another has stripped; it does not count if it strips white space before itself
+// and nothing of it is left.
 func (s *tokenSet) cut(text string, token func(id int32), other func(part string, first bool)) {
 	done, at := 0, 0
 	for len(s.tokens) > 0 {
@@ -215,7 +216,7 @@ func (s *tokenSet) cut(text string, token func(id int32), other func(part string
 	}
 }
 
-// spaceBefore is the offset of the white space that text ends in.
+// spaceBefore is the offset of the trailing white space of text.
 func spaceBefore(text string) int {
 	for len(text) > 0 {
 		r, n := utf8.DecodeLastRuneInString(text)
@@ -227,7 +228,7 @@ func spaceBefore(text string) int {
 	return len(text)
 }
 
-// spaceAfter is the length of the white space that text starts with.
+// spaceAfter is the length of the leading white space of text.
 func spaceAfter(text string) int {
 	for i, r := range text {
 		if !unicode.IsSpace(r) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// benchTexts repeat little enough for the word cache to look as it does in use.
+// benchTexts repeat little enough to use the word cache realistically.
 var benchTexts = map[string]string{
 	"english": strings.Repeat("The quick brown fox, it's said, jumps over 1234 lazy dogs!\n  return x + 1\n", 200),
 	"mixed":   strings.Repeat("快速的棕色狐狸跳过了懒狗。Это просто текст, 2024 год. Größe é 🙂 ", 200),
@@ -25,8 +25,8 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkEncodeRandom encodes what random ids decode to, as the random data
-// set of a benchmark does. Hardly a word occurs twice.
+// BenchmarkEncodeRandom encodes decoded random ids, like the random dataset of a
+// benchmark. Hardly a word occurs twice.
 func BenchmarkEncodeRandom(b *testing.B) {
 	tok := load(b, "llama3")
 	text := tok.Decode(randomIDs(50_000, tok.VocabSize()), false)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// bertJSON is a BertNormalizer. Accents are stripped with case, unless it says
-// otherwise.
+// bertJSON is a BertNormalizer. By default accents are stripped together with
+// lowercasing.
 type bertJSON struct {
 	Type         string `json:"type"`
 	CleanText    bool   `json:"clean_text"`
@@ -68,7 +68,7 @@ func bertSpace(r rune) rune {
 	return r
 }
 
-// chinese are the ideographs that BERT sets apart.
+// chinese are the ideographs that BERT separates.
 var chinese = &unicode.RangeTable{
 	R16: []unicode.Range16{{0x3400, 0x4dbf, 1}, {0x4e00, 0x9fff, 1}, {0xf900, 0xfaff, 1}},
 	R32: []unicode.Range32{

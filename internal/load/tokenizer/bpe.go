@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// A bpe is the byte-pair encoding model of Sennrich et al. (2016), on bytes or
-// on characters. On bytes, vocabulary tokens are known by the bytes they stand
-// for.
+// A bpe is the byte-pair encoding model of Sennrich et al. (2016), on bytes or on
+// characters. On bytes, vocabulary tokens are identified by the bytes they
+// represent.
 type bpe struct {
-	bytes [256]int32   // what a byte starts as
-	chars *charSymbols // what a character starts as; nil for a model on bytes
+	bytes [256]int32   // the initial symbol of a byte
+	chars *charSymbols // the initial symbols of characters; nil for a model on bytes
 	pairs mergeTable
-	whole map[string]int32 // set when a word that is a token needs no merges
+	whole map[string]int32 // set if a word that is a token needs no merges
 	cache wordCache
 
-	// separable: no merge reaches over the place before a metaspace that follows
-	// something else, so that a text in one piece can be merged word by word.
+	// separable means that no merge crosses the position before a metaspace that
+	// follows another character, so an unsplit text can be merged word by word.
 	separable bool
 }
 
-// noID stands for a byte without a token. Such bytes vanish from the output.
+// noID is the id of a byte without a token. Such bytes vanish from the output.
 const noID = -1
 
-// noRank is the rank of no merge.
+// noRank is the rank of a missing merge.
 const noRank = math.MaxInt32
 
 // append appends the ids of one word.
@@ -42,7 +42,7 @@ func (m *bpe) append(ids []int32, word string, s *scratch) []int32 {
 	return ids
 }
 
-// metaspaceWord is the length of the first word of text with the metaspaces
+// metaspaceWord is the length of the first word of text, including the metaspaces
 // before it.
 func metaspaceWord(text string) int {
 	n := 0
@@ -55,7 +55,7 @@ func metaspaceWord(text string) int {
 	return len(text)
 }
 
-// merged appends the ids of a word by merges.
+// merged appends the ids of a word after merging.
 func (m *bpe) merged(ids []int32, word string, s *scratch) []int32 {
 	if cached, ok := m.cache.get(word); ok {
 		return append(ids, cached...)
@@ -66,10 +66,10 @@ func (m *bpe) merged(ids []int32, word string, s *scratch) []int32 {
 	return ids
 }
 
-// A wordMerger merges the symbols of one word. The symbols form a linked list in
-// a slice, and a heap holds the merges they allow as rank<<32 | position, so
-// that the lowest rank comes first, and of equals the leftmost. A heap entry is
-// stale when the symbol at its position has another rank by now.
+// A wordMerger merges the symbols of one word. The symbols form a linked list in a
+// slice, and a heap holds the possible merges as rank<<32 | position, so that the
+// lowest rank comes first, and among equals the leftmost. A heap entry is stale if
+// the symbol at its position has another rank by now.
 type wordMerger struct {
 	symbols []symbol
 	heap    minHeap
@@ -84,7 +84,7 @@ type symbol struct {
 // end ends the list of symbols on either side.
 const end = -1
 
-// append merges word and appends the ids that are left.
+// append merges word and appends the remaining ids.
 func (w *wordMerger) append(ids []int32, m *bpe, word string) []int32 {
 	w.load(m, word)
 	for len(w.heap) > 0 {
@@ -100,7 +100,7 @@ func (w *wordMerger) append(ids []int32, m *bpe, word string) []int32 {
 	return ids
 }
 
-// load makes the symbols that word starts from.
+// load makes the initial symbols of word.
 func (w *wordMerger) load(m *bpe, word string) {
 	w.symbols, w.heap = w.symbols[:0], w.heap[:0]
 	if m.chars != nil {

@@ -14,7 +14,8 @@ func (m *bpe) loadBytes(v vocabulary) {
 	}
 }
 
-// loadWhole lists the words that are tokens, by what the model sees of them.
+// loadWhole lists the words that are tokens, in the form in which the model sees
+// them.
 func (m *bpe) loadWhole(v vocabulary, isRaw bool) {
 	if !isRaw {
 		m.whole = v.ids
@@ -28,8 +29,8 @@ func (m *bpe) loadWhole(v vocabulary, isRaw bool) {
 	}
 }
 
-// loadMerges ranks the merges by their order. Of two merges of a pair the later
-// one counts. The right token of a merge loses its mark of a continuing subword.
+// loadMerges ranks the merges by their order. If a pair has two merges the later
+// one counts. The right token of a merge loses its continuing-subword mark.
 func (m *bpe) loadMerges(j *bpeJSON) error {
 	m.pairs = newMergeTable(len(j.MergePairs))
 	separable := m.chars != nil && m.chars.separable()
@@ -57,8 +58,8 @@ func (m *bpe) loadMerges(j *bpeJSON) error {
 	return nil
 }
 
-// charSymbols says which tokens a word of characters starts from. A character
-// may have other tokens inside and at the end of a word.
+// charSymbols are the initial tokens of a word of characters. A character may have
+// other tokens inside and at the end of a word.
 type charSymbols struct {
 	ids      [4]map[rune]int32 // by place: 1 = not the first of the word, 2 = the last
 	fallback *[256]int32       // tokens of bytes, for characters without one; or nil
@@ -93,7 +94,7 @@ func newCharSymbols(j *bpeJSON, v vocabulary) (*charSymbols, error) {
 	return c, nil
 }
 
-// singles lists the tokens that stand for one character at a place.
+// singles lists the tokens for single characters at a place.
 func (c *charSymbols) singles(v vocabulary, place int) map[rune]int32 {
 	prefix, suffix := c.around(place)
 	ids := make(map[rune]int32)
@@ -109,7 +110,7 @@ func (c *charSymbols) singles(v vocabulary, place int) map[rune]int32 {
 	return ids
 }
 
-// around is what a token has around the character at a place.
+// around returns the prefix and suffix of a token around the character at a place.
 func (c *charSymbols) around(place int) (prefix, suffix string) {
 	if place&inside != 0 {
 		prefix = c.prefix
@@ -120,15 +121,15 @@ func (c *charSymbols) around(place int) (prefix, suffix string) {
 	return prefix, suffix
 }
 
-// separable reports whether a word may be cut before a metaspace without
-// changing what its characters start from.
+// separable reports whether a word may be cut before a metaspace without changing
+// the initial symbols of its characters.
 func (c *charSymbols) separable() bool {
 	_, ok := c.ids[0][metaspace]
 	return ok && c.prefix == "" && c.suffix == ""
 }
 
-// load appends the symbols of word. Unknown characters are held back until the
-// next known one, which is also after the bytes of others in between.
+// load appends the symbols of word. Unknown characters are held back until the next
+// known one, even past the bytes of others in between.
 func (c *charSymbols) load(w *wordMerger, word string) {
 	unknown := 0
 	flush := func() {

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Byte-level vocabularies write a byte as one printable character: the
-// printable ones of Latin-1 as themselves, the 68 others in order from U+0100
-// ("Ġ" is the space). The alphabet is that of GPT-2.
+// Byte-level vocabularies write a byte as one printable character: the printable
+// ones of Latin-1 unchanged, the 68 others in order from U+0100 ("Ġ" is the space).
+// The alphabet is that of GPT-2.
 
 // byteRunes maps a byte to its character, and runeBytes back.
 var byteRunes, runeBytes = byteAlphabet()
@@ -32,8 +32,8 @@ func printable(r rune) bool {
 	return '!' <= r && r <= '~' || 0xa1 <= r && r <= 0xff && r != 0xad
 }
 
-// tokenBytes returns the bytes that a token stands for, and false when it has a
-// character outside the alphabet.
+// tokenBytes returns the bytes of a token, and false if it has a character outside
+// the alphabet.
 func tokenBytes(token string) (string, bool) {
 	b := make([]byte, 0, len(token))
 	for _, r := range token {
@@ -55,9 +55,9 @@ func toByteLevel(text string) string {
 	return string(b)
 }
 
-// validUTF8 replaces each maximal part of an ill-formed character by U+FFFD,
-// the practice that the Unicode Standard recommends (chapter 3.9) and that both
-// Rust and Python follow.
+// validUTF8 replaces each maximal part of an ill-formed character by U+FFFD, as
+// recommended by the Unicode Standard (chapter 3.9) and done by both Rust and
+// Python.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -75,8 +75,7 @@ func validUTF8(s string) string {
 	return b.String()
 }
 
-// illFormed is the length of the maximal part at the start of s, which does not
-// start with a character.
+// illFormed is the length of the maximal ill-formed part at the start of s.
 func illFormed(s string) int {
 	n := 1
 	for n < len(s) && !utf8.FullRuneInString(s[:n+1]) {

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// A wordCache remembers the ids of words. Every word has one slot, which the
-// latest word to hash there takes, so the cache is bounded and needs no lock.
-// Words of text repeat, and most encodings end here.
+// A wordCache remembers the ids of words. Every word has one slot, held by the
+// latest word with that hash, so the cache is bounded and needs no lock. Words of
+// text repeat, and most encodings end here.
 type wordCache struct {
 	seed  maphash.Seed
 	slots []atomic.Pointer[cachedWord]
@@ -22,7 +22,7 @@ type cachedWord struct {
 
 const (
 	cacheSlots   = 1 << 14
-	maxCachedLen = 64 // bytes; longer words hardly repeat
+	maxCachedLen = 64 // bytes; longer words rarely repeat
 )
 
 func newWordCache() wordCache {

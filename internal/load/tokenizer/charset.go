@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// The part of the translator that reads escapes and classes.
+// The part of the translator for escapes and classes.
 
-// escape translates what follows a backslash outside a class.
+// escape translates an escape outside a class, after the backslash.
 func (t *translator) escape() {
 	set, negated := t.set()
 	switch {
@@ -22,7 +22,7 @@ func (t *translator) escape() {
 	}
 }
 
-// set reads an escape for a set of characters or its complement. It returns the
+// set parses an escape for a set of characters or its complement. It returns the
 // set as class items, or nothing.
 func (t *translator) set() (items string, negated bool) {
 	r := t.peek(0)
@@ -44,7 +44,7 @@ func (t *translator) set() (items string, negated bool) {
 	return items, unicode.IsUpper(r)
 }
 
-// categories are the general categories that mean the same to both engines.
+// categories are the general categories with the same meaning in both engines.
 var categories = strings.Fields("L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No " +
 	"P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co")
 
@@ -66,7 +66,7 @@ var controls = map[rune]rune{
 	't': '\t', 'n': '\n', 'r': '\r', 'f': '\f', 'v': '\v', 'a': '\a', 'e': 0x1b,
 }
 
-// escaped reads an escape for one character.
+// escaped parses an escape for one character.
 func (t *translator) escaped() rune {
 	r := t.next()
 	if c, ok := controls[r]; ok {
@@ -87,8 +87,8 @@ func (t *translator) escaped() rune {
 	return 0
 }
 
-// hex reads a code point in n hexadecimal digits and skips what follows. To
-// Oniguruma \x80 and above are bytes, not characters.
+// hex parses a code point of n hexadecimal digits after skipping skip characters.
+// In Oniguruma \x80 and above are bytes, not characters.
 func (t *translator) hex(n, skip int) rune {
 	if len(t.in) < n+skip {
 		t.fail("unfinished escape")
@@ -104,7 +104,7 @@ func (t *translator) hex(n, skip int) rune {
 	return rune(v)
 }
 
-// class translates a bracket expression, behind its bracket.
+// class translates a bracket expression, after its bracket.
 func (t *translator) class() {
 	negated := t.accept("^")
 	if negated && t.group().fold {
@@ -127,7 +127,7 @@ func openClass(negated bool) string {
 	return "["
 }
 
-// complement reads the rest of a class that holds just one complement.
+// complement parses the rest of a class that contains only one complement.
 func (t *translator) complement() (items string, ok bool) {
 	ahead := translator{in: t.in, groups: t.groups}
 	if !ahead.accept(`\`) {
@@ -164,7 +164,7 @@ func (t *translator) classItems() {
 	}
 }
 
-// nested joins a class within a class to the outer one.
+// nested merges a class within a class into the outer one.
 func (t *translator) nested() {
 	t.next()
 	if r := t.peek(0); r == '^' || r == ':' {

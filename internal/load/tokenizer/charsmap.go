@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// A charsmap is the normalizer that a SentencePiece model carries with it: a
-// double-array trie (Darts-clone) from short texts to places in a list of
-// NUL-terminated replacements.
+// A charsmap is the normalizer included in a SentencePiece model: a double-array
+// trie (Darts-clone) from short texts to offsets in a list of NUL-terminated
+// replacements.
 type charsmap struct {
 	units        []uint32
 	replacements string
 	ascii        [utf8.RuneSelf]bool // characters with a replacement
 }
 
-// parsePrecompiled reads a charsmap in Base64: the size of the trie in bytes,
-// its units, the replacements.
+// parsePrecompiled parses a charsmap in Base64: the size of the trie in bytes, its
+// units, the replacements.
 func parsePrecompiled(raw json.RawMessage, field string) (step, error) {
 	var v struct {
 		Type string  `json:"type"`
@@ -37,7 +37,7 @@ func parsePrecompiled(raw json.RawMessage, field string) (step, error) {
 	}
 	m, ok := newCharsmap(data)
 	if !ok {
-		return step{}, refuse(field, shortened(*v.Map), "it is no trie with replacements")
+		return step{}, refuse(field, shortened(*v.Map), "it is not a trie with replacements")
 	}
 	return step{m.rewrite, m.head}, nil
 }
@@ -68,8 +68,8 @@ func newCharsmap(data []byte) (*charsmap, bool) {
 	return m, true
 }
 
-// lookup returns the replacement of the shortest text in the map that text
-// starts with. It is that of all of text: what follows is dropped.
+// lookup returns the replacement of the shortest prefix of text in the map. It
+// replaces all of text: the rest is dropped.
 func (m *charsmap) lookup(text string) (string, bool) {
 	at := unitOffset(m.units[0])
 	for i := range len(text) {
@@ -101,14 +101,14 @@ func (m *charsmap) replacement(at uint32) (string, bool) {
 	return text, true
 }
 
-// maxCluster is the length from which on a grapheme cluster is only looked up
+// maxCluster is the length from which a grapheme cluster is only looked up
 // character by character.
 const maxCluster = 6
 
 // rewrite replaces each grapheme cluster, or else each of its characters.
 func (m *charsmap) rewrite(text string) string {
 	var b strings.Builder
-	done := 0 // what is before is in b
+	done := 0 // text before it is in b
 	for at := 0; at < len(text); {
 		if m.isPlain(text[at:]) {
 			at++
@@ -140,14 +140,14 @@ func (m *charsmap) rewrite(text string) string {
 	return b.String()
 }
 
-// isPlain reports whether text starts with a character that is by itself and
-// has no replacement.
+// isPlain reports whether text starts with a character that is a cluster by itself
+// and has no replacement.
 func (m *charsmap) isPlain(text string) bool {
 	return text[0] < utf8.RuneSelf && !m.ascii[text[0]] && text[0] != '\r' &&
 		(len(text) == 1 || text[1] < utf8.RuneSelf)
 }
 
-// head: what comes first takes the place of what was removed before it.
+// head: the first output replaces the text removed before it.
 func (m *charsmap) head(text string, h int) int {
 	if n := len(m.rewrite(text[:h])); n > 0 {
 		return n

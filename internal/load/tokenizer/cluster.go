@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// clusterLen is the length of the grapheme cluster that text, which is not
-// empty, starts with. Of Unicode Standard Annex 29 it has the rules that make
-// clusters of less than maxCluster bytes; longer ones may come out in parts,
-// which are then at least that long or single characters.
+// clusterLen is the length of the grapheme cluster at the start of text, which is
+// not empty. It implements the rules of Unicode Standard Annex 29 that make
+// clusters shorter than maxCluster bytes; longer ones may come out in parts, which
+// are then at least that long or single characters.
 func clusterLen(text string) int {
 	if strings.HasPrefix(text, "\r\n") {
 		return 2
@@ -40,7 +40,8 @@ var (
 	clusterControls = newRuneSet(func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) && !extends(r) && !isPrepend(r)
 	})
-	// extenders belong to what is before them, prepends to what is behind.
+	// extenders belong to the character before them, prepends to the one after
+	// them.
 	extenders = newRuneSet(extends)
 	prepends  = newRuneSet(isPrepend)
 )
@@ -55,7 +56,8 @@ func extends(r rune) bool {
 	return unicode.Is(unicode.Mc, r) && !unicode.Is(spacingAlone, r)
 }
 
-// spacingAlone are the spacing marks that do not belong to what is before.
+// spacingAlone are the spacing marks that do not belong to the character before
+// them.
 var spacingAlone = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x102b, 0x102c, 1},

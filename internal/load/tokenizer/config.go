@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// A config is what tokenizer_config.json says about added tokens, as
-// transformers 5 reads it.
+// A config holds the added tokens of tokenizer_config.json, as transformers 5 reads
+// it.
 type config struct {
 	added   []addedToken // added_tokens_decoder by id
 	byID    map[int32]addedToken
-	special []configToken // bos_token and the like, then the extra ones
+	special []configToken // bos_token and similar ones, then the extra ones
 	bos     string
 	cleanUp cleanUpJSON
 }
 
-// A cleanUpJSON says whether texts are cleaned up after decoding. What a model with
-// BPE says of it is ignored, unless it insists.
+// A cleanUpJSON says whether texts are cleaned up after decoding. For a model with
+// BPE it is ignored, unless forced.
 type cleanUpJSON struct {
 	Wanted bool `json:"clean_up_tokenization_spaces"`
 	Insist bool `json:"clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"`
 }
 
-// A configToken is given as an object with all flags, or as its text alone,
-// which makes it special.
+// A configToken is given as an object with all flags, or only as its text, which
+// makes it special.
 type configToken struct {
 	addedToken
-	isNamed bool // by a field of its own
+	isNamed bool // by its own field
 }
 
 func (t *configToken) UnmarshalJSON(data []byte) error {
@@ -49,8 +49,8 @@ var namedTokens = []string{
 // extraTokens hold a list of tokens, or an object of named ones.
 var extraTokens = []string{"extra_special_tokens", "additional_special_tokens"}
 
-// An object is a JSON object with its fields in order, as new tokens get their
-// ids in the order of the file.
+// An object is a JSON object with ordered fields, since new tokens get their ids in
+// file order.
 type object []field
 
 type field struct {
@@ -87,7 +87,7 @@ func (o object) get(name string) json.RawMessage {
 	return nil
 }
 
-// parseConfig returns nil when there is no file.
+// parseConfig returns nil if there is no file.
 func parseConfig(data []byte) (*config, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -116,8 +116,8 @@ func parseConfig(data []byte) (*config, error) {
 	return c, nil
 }
 
-// tokenFields lists the fields that hold a token. Those like add_bos_token that
-// hold something else are left out.
+// tokenFields lists the fields that contain a token, without others such as
+// add_bos_token.
 func tokenFields(file object) []field {
 	var fields []field
 	for _, name := range namedTokens {
@@ -180,7 +180,7 @@ func (c *config) parseExtra(raw json.RawMessage, name string) error {
 	return nil
 }
 
-// extend adds to list the tokens of the config that it lacks. The flags in
+// extend adds the tokens of the config that list lacks. The flags in
 // added_tokens_decoder replace those in list, and tokens that are then named by a
 // field become special.
 func (c *config) extend(list *addedList) {

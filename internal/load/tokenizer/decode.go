@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// A piece is what one id decodes to.
+// A piece is the decoded text of one id.
 type piece struct {
 	text    string // need not be valid UTF-8 by itself
-	first   string // in place of text as the first of a text
+	first   string // replaces text at the start of a text
 	known   bool
 	special bool
 }
 
 // Decode returns the text of ids; with skipSpecial, without the special tokens.
-// Ids that name no token are left out. Bytes that do not make up UTF-8 become
-// U+FFFD.
+// Unknown ids are left out. Invalid UTF-8 becomes U+FFFD.
 func (t *Tokenizer) Decode(ids []int32, skipSpecial bool) string {
 	text := ""
 	if t.decoders == nil {
@@ -47,7 +46,7 @@ func (t *Tokenizer) runDecoders(ids []int32, skipSpecial bool) string {
 	return strings.Join(texts, "")
 }
 
-// join decodes where an id stands for the same bytes everywhere.
+// join decodes ids that have the same bytes everywhere.
 func (t *Tokenizer) join(ids []int32, skipSpecial bool) string {
 	var b strings.Builder
 	b.Grow(4 * len(ids))
@@ -59,7 +58,7 @@ func (t *Tokenizer) join(ids []int32, skipSpecial bool) string {
 	return validUTF8(b.String())
 }
 
-// piece returns what id stands for, or nil where it is left out.
+// piece returns the piece of id, or nil if it is left out.
 func (t *Tokenizer) piece(id int32, skipSpecial bool) *piece {
 	if id < 0 || int(id) >= len(t.pieces) {
 		return nil
@@ -71,14 +70,13 @@ func (t *Tokenizer) piece(id int32, skipSpecial bool) *piece {
 	return p
 }
 
-// A decoder is a stage from the texts of tokens to a text, which is all of them
-// in a row.
+// A decoder is a stage from the texts of tokens to their concatenated text.
 type decoder interface {
 	decode(texts []string) []string
 }
 
-// A tokenDecoder is one that looks at each token alone, and whether it is the
-// first. What such decoders do before all others is done once for each piece.
+// A tokenDecoder decodes each token individually, given whether it is the first.
+// Leading tokenDecoders are applied once to each piece.
 type tokenDecoder func(text string, first bool) string
 
 func (d tokenDecoder) decode(texts []string) []string {
@@ -143,7 +141,7 @@ var decoderKinds = map[string]func(raw json.RawMessage, field string) (decoder, 
 	"WordPiece":    parseWordPieceDecoder,
 }
 
-// plainDecoder is the parser of a decoder without settings.
+// plainDecoder parses a decoder without settings.
 func plainDecoder(d decoder) func(json.RawMessage, string) (decoder, error) {
 	return func(raw json.RawMessage, field string) (decoder, error) { return d, onlyType(raw, field) }
 }
@@ -158,7 +156,7 @@ func parseReplaceDecoder(raw json.RawMessage, field string) (decoder, error) {
 	return tokenDecoder(func(text string, _ bool) string { return r.rewrite(text) }), err
 }
 
-// spaced puts a space between tokens: what happens without any decoder.
+// spaced puts a space between tokens: the default without a decoder.
 type spaced struct{}
 
 func (spaced) decode(texts []string) []string { return []string{strings.Join(texts, " ")} }
@@ -167,7 +165,7 @@ type fuse struct{}
 
 func (fuse) decode(texts []string) []string { return []string{strings.Join(texts, "")} }
 
-// byteLevelDecoder reads all tokens in the alphabet of bytes.
+// byteLevelDecoder decodes all tokens from the byte alphabet.
 type byteLevelDecoder struct{}
 
 func parseByteLevelDecoder(raw json.RawMessage, field string) (decoder, error) {
@@ -182,8 +180,7 @@ func (byteLevelDecoder) decode(texts []string) []string {
 	return []string{validUTF8(b.String())}
 }
 
-// byteLevelText is what a token stands for: itself, if it is not written in the
-// alphabet.
+// byteLevelText is the text of a token, unchanged if it is not in the alphabet.
 func byteLevelText(token string) string {
 	if text, ok := tokenBytes(token); ok {
 		return text
@@ -191,8 +188,8 @@ func byteLevelText(token string) string {
 	return token
 }
 
-// byteFallback joins tokens such as <0xE2>. A row of them that is not UTF-8
-// becomes one U+FFFD each.
+// byteFallback joins tokens such as <0xE2>. In a run that is not UTF-8 each becomes
+// a U+FFFD.
 type byteFallback struct{}
 
 func (byteFallback) decode(texts []string) []string {
@@ -222,7 +219,7 @@ func (byteFallback) decode(texts []string) []string {
 	return out
 }
 
-// fallbackByte reads <0xE2>.
+// fallbackByte parses <0xE2>.
 func fallbackByte(token string) (byte, bool) {
 	if len(token) != 6 || token[:3] != "<0x" || token[5] != '>' {
 		return 0, false
@@ -231,7 +228,7 @@ func fallbackByte(token string) (byte, bool) {
 	return byte(b), err == nil
 }
 
-// stripDecoder cuts a character off each token, so many times at most.
+// stripDecoder removes a character from each token, up to a number of times.
 func parseStripDecoder(raw json.RawMessage, field string) (decoder, error) {
 	var v struct {
 		Type    string `json:"type"`
@@ -243,7 +240,7 @@ func parseStripDecoder(raw json.RawMessage, field string) (decoder, error) {
 		return nil, err
 	}
 	if utf8.RuneCountInString(v.Content) != 1 {
-		return nil, refuse(field+".content", v.Content, "one character is")
+		return nil, refuse(field+".content", v.Content, "only one character is")
 	}
 	return tokenDecoder(func(text string, _ bool) string {
 		for i := 0; i < v.Start && strings.HasPrefix(text, v.Content); i++ {
@@ -278,8 +275,8 @@ func parseWordPieceDecoder(raw json.RawMessage, field string) (decoder, error) {
 	}), nil
 }
 
-// cleanUp takes back what splitting at punctuation did to English text. It goes
-// through the text once for each pair.
+// cleanUp reverts the splitting of English text at punctuation. It scans the text
+// once per pair.
 func cleanUp(text string, cleanings [][2]string) string {
 	for _, p := range cleanings {
 		text = strings.ReplaceAll(text, p[0], p[1])
@@ -305,8 +302,8 @@ var (
 	tokenCleanings = slices.Insert(slices.Clone(cleanings), 7, [2]string{" do not", " don't"})
 )
 
-// A suffixDecoder turns the mark of the end of a word into a space, and into
-// nothing in the last token.
+// A suffixDecoder turns the end-of-word mark into a space, or removes it in the
+// last token.
 type suffixDecoder string
 
 func parseSuffixDecoder(raw json.RawMessage, field string) (decoder, error) {
@@ -334,7 +331,7 @@ func (d suffixDecoder) decode(texts []string) []string {
 	return texts
 }
 
-// A ctc is the decoder of speech models, where tokens repeat.
+// A ctc is the decoder of speech models, with repeated tokens.
 type ctc struct {
 	Type      string `json:"type"`
 	Pad       string `json:"pad_token"`

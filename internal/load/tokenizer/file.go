@@ -16,9 +16,8 @@ const (
 	configName    = "tokenizer_config.json"
 )
 
-// Load reads a tokenizer from fsys. The name is that of a tokenizer.json, of a
-// tiktoken file, or of a folder that holds one of them and perhaps a
-// tokenizer_config.json.
+// Load reads a tokenizer from fsys. name is a tokenizer.json, a tiktoken file, or a
+// folder that contains one of them and optionally a tokenizer_config.json.
 func Load(fsys fs.FS, name string) (*Tokenizer, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -61,9 +60,9 @@ type fileJSON struct {
 	Model         json.RawMessage `json:"model"`
 }
 
-// Parse reads a tokenizer from the contents of tokenizer.json and, unless it is
+// Parse parses a tokenizer from the contents of tokenizer.json and, unless it is
 // empty, of tokenizer_config.json. An error names the file, the field and the
-// value that is not understood.
+// unsupported value.
 func Parse(tokenizerJSON, configJSON []byte) (*Tokenizer, error) {
 	config, err := parseConfig(configJSON)
 	if err != nil {
@@ -78,7 +77,7 @@ func Parse(tokenizerJSON, configJSON []byte) (*Tokenizer, error) {
 
 func parse(data []byte, config *config) (*Tokenizer, error) {
 	if bytes.HasPrefix(data, []byte("version https://git-lfs")) {
-		return nil, errors.New("only a pointer of Git LFS to the file is here; git lfs pull fetches the file itself")
+		return nil, errors.New("the file is only a Git LFS pointer; run git lfs pull to fetch its content")
 	}
 	var file fileJSON
 	if err := json.Unmarshal(data, &file); err != nil {
@@ -106,7 +105,7 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 	return t, nil
 }
 
-// parseStages reads what goes on around the model.
+// parseStages parses the stages around the model.
 func (t *Tokenizer) parseStages(file *fileJSON) error {
 	var err error
 	if t.normalize, err = parseNormalizer(file.Normalizer, "normalizer"); err != nil {
@@ -135,7 +134,7 @@ func (t *Tokenizer) lastStage() splitter {
 	return nil
 }
 
-// addTokens completes t with the added tokens, of which config knows more.
+// addTokens completes t with the added tokens and those of config.
 func (t *Tokenizer) addTokens(list *addedList, config *config) {
 	config.extend(list)
 	t.added = list.sets(t.normalize)
@@ -149,8 +148,8 @@ func (t *Tokenizer) addTokens(list *addedList, config *config) {
 	t.fillPieces(list)
 }
 
-// fillPieces lists what every id decodes to: an added token in its normalised
-// form, then what the vocabulary says.
+// fillPieces lists the piece of every id: an added token in its normalised form,
+// else that of the vocabulary.
 func (t *Tokenizer) fillPieces(list *addedList) {
 	tokens := maps.Clone(list.vocab.tokens)
 	for id, tok := range list.byID {
@@ -169,8 +168,7 @@ func (t *Tokenizer) fillPieces(list *addedList) {
 	t.decodePieces()
 }
 
-// decodePieces does to each piece what decoders do to each token alone, and
-// drops those decoders.
+// decodePieces applies tokenDecoders to each piece in advance, and removes them.
 func (t *Tokenizer) decodePieces() {
 	for len(t.decoders) > 0 {
 		d, ok := t.decoders[0].(tokenDecoder)
@@ -204,7 +202,7 @@ func kindOf(raw json.RawMessage, field string) (string, error) {
 	return v.Type, nil
 }
 
-// strict decodes a component of which every field is known.
+// strict decodes a component and rejects unknown fields.
 func strict(raw json.RawMessage, field string, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -214,7 +212,7 @@ func strict(raw json.RawMessage, field string, v any) error {
 	return nil
 }
 
-// plainly says without Go's types what stands where something else should.
+// plainly rewords a type error of encoding/json without Go's types.
 func plainly(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -239,8 +237,8 @@ func isNull(raw json.RawMessage) bool {
 
 func index(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// refuse is the error for a value that is not supported; hint, if any, says more
-// in parentheses.
+// refuse is the error for an unsupported value; hint, if any, is added in
+// parentheses.
 func refuse(field string, value any, hint string) error {
 	text, err := json.Marshal(value)
 	if err != nil {

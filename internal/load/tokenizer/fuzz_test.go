@@ -23,8 +23,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzEncode: no text makes a tokenizer of any kind panic, what it encodes to are
-// ids that it knows, and they decode to UTF-8.
+// FuzzEncode: no text makes a tokenizer of any kind panic, its encoding consists of
+// known ids, and these decode to UTF-8.
 func FuzzEncode(f *testing.F) {
 	var toks []*Tokenizer
 	for _, kind := range append(kinds, otherKinds...) {
@@ -48,8 +48,8 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// FuzzFallbackRoundTrip uses tokenizers on characters whose unknown ones become
-// bytes. A text survives, but for metaspaces, which turn into spaces.
+// FuzzFallbackRoundTrip uses character tokenizers with byte fallback. A text
+// survives, except that metaspaces become spaces.
 func FuzzFallbackRoundTrip(f *testing.F) {
 	llama, mistral, gemma := loadKind(f, "llama2"), loadKind(f, "mistral"), loadKind(f, "gemma")
 	for _, text := range []string{"", " a", "it's  1234\r\n水 ward", "e\u0301\u200d🙂\x00▁", "0x41>", "\u3000 a\t\n b"} {
@@ -62,7 +62,7 @@ func FuzzFallbackRoundTrip(f *testing.F) {
 		want := strings.ReplaceAll(validUTF8(text), metaspaceMark, " ")
 		for tok, want := range map[*Tokenizer]string{
 			llama:   want,
-			mistral: strings.TrimPrefix(want, " "), // its own space is not told from the text's
+			mistral: strings.TrimPrefix(want, " "), // the space it adds is indistinguishable from the text's
 			gemma:   want,
 		} {
 			if got := tok.Decode(tok.Encode(text, false), false); got != want {
@@ -95,7 +95,7 @@ var smallFiles = []string{
 "model":{"type":"WordLevel","unk_token":"?","vocab":{"?":0,"a":1}}}`,
 }
 
-// smallFile is small enough for the fuzzer to change it to effect.
+// smallFile is small enough for effective mutations.
 const smallFile = `{"version":"1.0","added_tokens":[{"id":2,"content":"<s>","lstrip":true,"special":true}],
 "normalizer":{"type":"Replace","pattern":{"Regex":"[a-c]+"},"content":"a"},
 "pre_tokenizer":{"type":"Sequence","pretokenizers":[

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The tokenizers and goldens under testdata are written by
-// testdata/make_golden.py, these with tokenizers 0.23.3.
+// The tokenizers and goldens under testdata are written by testdata/make_golden.py
+// with tokenizers 0.23.3.
 
 var kinds = []string{"gpt2", "llama3", "qwen", "deepseek2", "deepseek3", "roberta"}
 
-// A golden is what Hugging Face makes of texts and ids.
+// A golden is the output of Hugging Face for texts and ids.
 type golden struct {
 	VocabSize  int              `json:"vocab_size"`
 	NumSpecial int              `json:"num_special"`
@@ -60,7 +60,7 @@ func TestEqualsHuggingFace(t *testing.T) {
 	}
 }
 
-// TestVariantsEqualHuggingFace puts other parts into one tokenizer.json.
+// TestVariantsEqualHuggingFace replaces parts of one tokenizer.json.
 func TestVariantsEqualHuggingFace(t *testing.T) {
 	var rows []struct {
 		golden
@@ -83,7 +83,7 @@ func TestVariantsEqualHuggingFace(t *testing.T) {
 	}
 }
 
-// TestConfigsEqualTransformers puts a tokenizer_config.json beside one
+// TestConfigsEqualTransformers combines tokenizer_config.json files with one
 // tokenizer.json, and compares with transformers 5.23.0.
 func TestConfigsEqualTransformers(t *testing.T) {
 	var rows []struct {

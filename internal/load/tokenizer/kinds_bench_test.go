@@ -12,11 +12,11 @@ import (
 
 var benchFiles = flag.String("tokenizers", "", "more tokenizer.json and tiktoken files to measure, with commas between")
 
-// BenchmarkKinds encodes three inputs, which bench/hf_tokenizers.py makes as well:
+// BenchmarkKinds encodes three inputs, the same as bench/hf_tokenizers.py:
 //
 //	texts   the golden texts, of all scripts, one by one
 //	prose   words of sentences and code, in one piece
-//	random  what random ids decode to, in one piece: hardly a word repeats
+//	random  decoded random ids, in one piece: hardly a word repeats
 func BenchmarkKinds(b *testing.B) {
 	texts := goldenTexts(b)
 	for _, kind := range append(kinds, otherKinds...) {
@@ -56,8 +56,8 @@ func benchKind(b *testing.B, kind string, tok *Tokenizer, texts []string) {
 	}
 }
 
-// processorTime is what this process has used so far, which other processes on
-// the machine change less than the time that passes.
+// processorTime is the CPU time of this process, which other processes affect less
+// than wall time.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -67,8 +67,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// prose draws words of the sentences and lines of code that the golden texts
-// begin with.
+// prose draws words from the sentences and lines of code at the beginning of the
+// golden texts.
 func prose(texts []string) string {
 	var words []string
 	for _, text := range texts[4:48] {

@@ -18,7 +18,7 @@ import (
 // The files under testdata/kinds are written by testdata/make_kinds.py with
 // tokenizers 0.23.3.
 
-// otherKinds are those beside the byte-level ones of kinds.
+// otherKinds are those besides the byte-level ones of kinds.
 var otherKinds = []string{
 	"llama2", "mistral", "gemma", "words_bpe", "gpt1", "clip", "prefix_bpe",
 	"t5", "xlmr", "albert", "unigram_bytes", "bert", "bert_cased", "word_level",
@@ -41,9 +41,8 @@ func TestTenThousandTexts(t *testing.T) {
 	}
 }
 
-// TestLongTexts holds the time for a long text to that of a pass through it, and
-// of a heap for BPE: with all the ways to look again and again for what comes next
-// it would take hours.
+// TestLongTexts requires linear time for a long text, plus a heap for BPE: a
+// quadratic search would take hours.
 func TestLongTexts(t *testing.T) {
 	var kinds map[string][]uint32
 	if err := json.Unmarshal(readZipped(t, "long.json"), &kinds); err != nil {
@@ -68,7 +67,7 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestParts puts other parts into the tokenizers.
+// TestParts replaces parts of the tokenizers.
 func TestParts(t *testing.T) {
 	var rows []struct {
 		Kind string
@@ -96,7 +95,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestConfigsOfKinds puts a tokenizer_config.json beside the tokenizers, and
+// TestConfigsOfKinds combines a tokenizer_config.json with the tokenizers, and
 // compares with transformers 5.23.0.
 func TestConfigsOfKinds(t *testing.T) {
 	var rows []struct {
@@ -127,8 +126,8 @@ func TestConfigsOfKinds(t *testing.T) {
 	}
 }
 
-// compareSum holds what tok makes of a text and of some ids against a checksum:
-// checksum of make_kinds.py.
+// compareSum compares the encoding of a text and the decoding of some ids with a
+// checksum: checksum of make_kinds.py.
 func compareSum(t *testing.T, tok *Tokenizer, i int, text string, want uint32) {
 	t.Helper()
 	ids, special := tok.Encode(text, false), tok.Encode(text, true)
@@ -180,8 +179,8 @@ func kindFile(t testing.TB, kind string) []byte {
 	return readZipped(t, kind+".json")
 }
 
-// withPart returns a tokenizer with some fields replaced; of the model, some of
-// its fields.
+// withPart returns a tokenizer with some fields replaced; of the model, only some
+// of its fields.
 func withPart(t testing.TB, kind string, part map[string]json.RawMessage) []byte {
 	t.Helper()
 	var file, model map[string]json.RawMessage

@@ -4,7 +4,7 @@ import "unicode"
 
 // late holds the characters of Unicode 10 to 15 that have a decomposition, take
 // part in one or have a combining class. tokenizers normalises by the tables of
-// Unicode 9, where they have none of these.
+// Unicode 9, in which they have none of these.
 var late = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x7fd, 0x7fd, 1},

@@ -2,7 +2,7 @@ package tokenizer
 
 import "unicode"
 
-// latePunctuation is no punctuation to the tables that split at it.
+// latePunctuation is not punctuation in the tables used for splitting.
 var latePunctuation = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x61d, 0x61d, 1},
@@ -42,7 +42,8 @@ var latePunctuation = &unicode.RangeTable{
 	},
 }
 
-// lateFormats are no format characters to the tables by which BertNormalizer cleans.
+// lateFormats are not format characters in the tables that BertNormalizer uses for
+// cleaning.
 var lateFormats = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x890, 0x891, 1},
@@ -54,7 +55,7 @@ var lateFormats = &unicode.RangeTable{
 	},
 }
 
-// lateMarks are no marks to the tables by which StripAccents goes.
+// lateMarks are not marks in the tables of StripAccents.
 var lateMarks = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x7fd, 0x7fd, 1},
@@ -138,7 +139,8 @@ var lateMarks = &unicode.RangeTable{
 	},
 }
 
-// lateNonspacing are no marks to the tables by which BertNormalizer strips accents.
+// lateNonspacing are not marks in the tables that BertNormalizer uses to strip
+// accents.
 var lateNonspacing = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x7fd, 0x7fd, 1},

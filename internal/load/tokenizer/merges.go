@@ -1,11 +1,11 @@
 package tokenizer
 
-// A mergeTable maps pairs of tokens to merges: a hash table with open
-// addressing, as most of the time of BPE goes into looking there.
+// A mergeTable maps pairs of tokens to merges: a hash table with open addressing,
+// since BPE spends most of its time on these lookups.
 type mergeTable struct {
 	slots []mergeSlot // a power of two of them
 	count int
-	shift uint // that leaves the bits of an index into slots
+	shift uint // leaves the bits of an index into slots
 }
 
 // A mergeSlot holds the complement of its pair, so that the zero slot is free.
@@ -19,7 +19,7 @@ type merge struct{ rank, id int32 }
 
 func pairOf(left, right int32) uint64 { return uint64(uint32(left))<<32 | uint64(uint32(right)) }
 
-// newMergeTable makes room for n merges.
+// newMergeTable returns a table for n merges.
 func newMergeTable(n int) mergeTable {
 	t := mergeTable{shift: 61}
 	for 1<<(64-t.shift) < 2*n {
@@ -29,7 +29,7 @@ func newMergeTable(n int) mergeTable {
 	return t
 }
 
-// put enters a merge, in place of another of the same pair.
+// put adds a merge, replacing another of the same pair.
 func (t *mergeTable) put(left, right int32, m merge) {
 	if 4*t.count >= 3*len(t.slots) {
 		larger := newMergeTable(len(t.slots) + 1)
@@ -51,7 +51,7 @@ func (t *mergeTable) enter(s mergeSlot) {
 	*at = s
 }
 
-// find returns the slot of a pair, or the free one where it would be.
+// find returns the slot of a pair, or its free slot.
 func (t *mergeTable) find(notPair uint64) *mergeSlot {
 	const golden = 0x9e3779b97f4a7c15
 	for i := notPair * golden >> t.shift; ; i++ {

@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// metaspace is the character that SentencePiece writes for a space.
+// metaspace is SentencePiece's character for a space.
 const (
 	metaspace     = '▁'
 	metaspaceMark = string(metaspace)
 )
 
 // A metaspaceSplit writes spaces as a mark and splits before each. It is a
-// pre-tokenizer and, the other way round, a decoder.
+// pre-tokenizer and, inverted, a decoder.
 type metaspaceSplit struct {
 	mark   string
-	scheme string // which texts get a mark in front
-	whole  bool   // without the splitting
+	scheme string // which texts get a mark at the beginning
+	whole  bool   // without splitting
 }
 
 const (
 	schemeAlways = "always"
-	schemeFirst  = "first" // the one that the whole text starts with
+	schemeFirst  = "first" // the one at the start of the whole text
 	schemeNever  = "never"
 )
 
@@ -40,12 +40,12 @@ func parseMetaspace(raw json.RawMessage, field string) (m metaspaceSplit, err er
 		return m, err
 	}
 	if utf8.RuneCountInString(v.Replacement) != 1 {
-		return m, refuse(field+".replacement", v.Replacement, "one character is")
+		return m, refuse(field+".replacement", v.Replacement, "only one character is")
 	}
 	switch v.Scheme {
 	case schemeAlways, schemeFirst, schemeNever:
 	default:
-		return m, refuse(field+".prepend_scheme", v.Scheme, "always, first and never are")
+		return m, refuse(field+".prepend_scheme", v.Scheme, "only always, first and never are")
 	}
 	if v.PrefixSpace != nil && !*v.PrefixSpace && v.Scheme != schemeNever {
 		return m, refuse(field+".add_prefix_space", false, "prepend_scheme is "+v.Scheme)
@@ -73,7 +73,7 @@ func (m metaspaceSplit) split(dst []string, text string, s *scratch) []string {
 	return append(dst, text)
 }
 
-// token writes marks as spaces, but for those that stand for the beginning.
+// token writes marks as spaces, except one that marks the beginning.
 func (m metaspaceSplit) token(text string, first bool) string {
 	if first && m.scheme != schemeNever {
 		return strings.ReplaceAll(text, m.mark, "")

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// maxID bounds token ids, as there is a table by id.
+// maxID bounds token ids, since there is a table by id.
 const maxID = 1 << 22
 
-// A vocabulary is the tokens that a model knows by itself. Of two entries of a
-// list with the same text, the text means the later one, and both ids decode.
+// A vocabulary is the model's own tokens. If two entries of a list have the same
+// text, the text means the later one, and both ids decode.
 type vocabulary struct {
 	ids    map[string]int32
 	tokens map[int32]string
 }
 
-// newVocabulary checks that every id is in range and stands for one token.
+// newVocabulary checks that every id is in range and unique.
 func newVocabulary(ids map[string]int32) (vocabulary, error) {
 	v := vocabulary{ids, make(map[int32]string, len(ids))}
 	for token, id := range ids {
@@ -40,7 +40,7 @@ func (v vocabulary) id(token string) int32 {
 	return noID
 }
 
-// byteTokens returns the ids of <0x00> to <0xFF>, noID where there is none.
+// byteTokens returns the ids of <0x00> to <0xFF>, noID if missing.
 func (v vocabulary) byteTokens() *[256]int32 {
 	var ids [256]int32
 	for b := range ids {
@@ -49,9 +49,8 @@ func (v vocabulary) byteTokens() *[256]int32 {
 	return &ids
 }
 
-// parseModel reads the model field. With byteLevel the words it will get are
-// bytes that the vocabulary writes in the alphabet of GPT-2, if the model can
-// take them so: raw says whether it does.
+// parseModel parses the model field. With byteLevel its words are bytes written in
+// the alphabet of GPT-2. isRaw reports whether the model takes them as raw bytes.
 func parseModel(raw json.RawMessage, byteLevel bool) (m model, v vocabulary, isRaw bool, err error) {
 	kind, err := modelKind(raw)
 	if err != nil {
@@ -67,13 +66,13 @@ func parseModel(raw json.RawMessage, byteLevel bool) (m model, v vocabulary, isR
 	case "WordLevel":
 		m, v, err = parseWordLevel(raw)
 	default:
-		err = refuse("model.type", kind, "BPE, Unigram, WordPiece and WordLevel are")
+		err = refuse("model.type", kind, "only BPE, Unigram, WordPiece and WordLevel are")
 	}
 	return m, v, false, err
 }
 
-// modelKind is the type of the model. The oldest files leave it out; what the
-// model has then tells.
+// modelKind is the type of the model. The oldest files omit it; the other fields of
+// the model then identify it.
 func modelKind(raw json.RawMessage) (string, error) {
 	if isNull(raw) {
 		return "", refuse("model", nil, "")
@@ -176,9 +175,9 @@ func (j *bpeJSON) validate() error {
 	return errors.Join(errs...)
 }
 
-// startsFromBytes reports whether words can be taken as bytes: each has a token
-// of its own or none that stands in for it, and tokens are not marked by their
-// place in the word.
+// startsFromBytes reports whether words can be taken as bytes: each byte has its
+// own token or no replacement, and tokens are not marked by their place in the
+// word.
 func (j *bpeJSON) startsFromBytes() bool {
 	if j.Prefix != "" || j.Suffix != "" {
 		return false

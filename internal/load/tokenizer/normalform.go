@@ -8,10 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxMarks is how many combining marks in a row are left to package norm. It
-// inserts a joiner after 30 of them (the stream-safe text format of Unicode
-// Standard Annex 15), which Hugging Face does not, and a mark may decompose into
-// two.
+// maxMarks is the number of combining marks in a row that are left to package norm.
+// It inserts a joiner after 30 of them (the stream-safe text format of Unicode
+// Standard Annex 15), unlike Hugging Face, and a mark may decompose into two.
 const maxMarks = 12
 
 // normalForm is one of the Unicode normal forms of Annex 15.
@@ -54,14 +53,14 @@ func isCommon(text string) bool {
 	return true
 }
 
-// neverCombines spares the most frequent scripts the tables: Latin-1, Greek and
+// neverCombines is a fast path for the most frequent scripts: Latin-1, Greek and
 // Cyrillic letters, Chinese characters and Hangul syllables.
 func neverCombines(r rune) bool {
 	return r < 0x300 || 0x370 <= r && r < 0x483 || 0x3400 <= r && r < 0xa66f || 0xac00 <= r && r < 0xd7a4
 }
 
-// normalizeByRule normalises text by the letter of Annex 15: decompose, order
-// marks, compose. Late characters stay as they are.
+// normalizeByRule normalises text exactly by Annex 15: decompose, order marks,
+// compose. Late characters are unchanged.
 func normalizeByRule(form norm.Form, text string) string {
 	decompose := norm.NFD
 	if form == norm.NFKC || form == norm.NFKD {
@@ -110,8 +109,8 @@ func orderMarks(s []mark) {
 	}
 }
 
-// compose joins each mark to the last starter, unless what stands in between has
-// no lower class.
+// compose combines each mark with the last starter, unless a character in between
+// has an equal or higher class.
 func compose(s []mark) []mark {
 	out := s[:0]
 	starter := -1

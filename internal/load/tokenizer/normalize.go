@@ -12,12 +12,12 @@ import (
 // A normalizer rewrites a text in steps.
 type normalizer []step
 
-// A step is one rewriting. What it makes of the empty text is the empty text.
+// A step is one rewriting. The empty text stays empty.
 type step struct {
 	rewrite func(string) string
 
-	// head says how much of the rewritten text comes from the first h bytes of
-	// text; nil: as much as they become by themselves.
+	// head returns how much of the rewritten text comes from the first h bytes of
+	// text; nil: their own rewriting.
 	head func(text string, h int) int
 }
 
@@ -28,9 +28,9 @@ func (n normalizer) apply(text string) string {
 	return text
 }
 
-// moves reports whether the rewritten text starts with something else than what
-// became of the first character of text. That decides whether a pre-tokenizer
-// takes it for the start of the text.
+// moves reports whether the rewritten text does not begin with the rewriting of the
+// first character of text. That determines whether a pre-tokenizer treats it as the
+// start of the text.
 func (n normalizer) moves(text string) bool {
 	_, h := utf8.DecodeRuneInString(text)
 	for _, s := range n {
@@ -47,7 +47,7 @@ func (n normalizer) moves(text string) bool {
 	return h == 0
 }
 
-// parseNormalizer reads the normalizer field.
+// parseNormalizer parses the normalizer field.
 func parseNormalizer(raw json.RawMessage, field string) (normalizer, error) {
 	if isNull(raw) {
 		return nil, nil
@@ -83,7 +83,7 @@ var stepKinds = map[string]func(raw json.RawMessage, field string) (step, error)
 	"StripAccents":   plainStep(filter(combining.has, nil)),
 }
 
-// plainStep is the parser of a step without settings.
+// plainStep parses a step without settings.
 func plainStep(s step) func(json.RawMessage, string) (step, error) {
 	return func(raw json.RawMessage, field string) (step, error) { return s, onlyType(raw, field) }
 }
@@ -138,7 +138,7 @@ func filter(removed func(rune) bool, mapping func(rune) rune) step {
 	}}
 }
 
-// isNmtControl and nmtSpace clean a text as a translation system of Google did.
+// isNmtControl and nmtSpace clean a text like a translation system of Google.
 func isNmtControl(r rune) bool {
 	switch {
 	case 0x01 <= r && r <= 0x08, r == 0x0b, 0x0e <= r && r <= 0x1f, r == 0x7f, r == 0x8f, r == 0x9f:
@@ -181,9 +181,9 @@ func parseStrip(raw json.RawMessage, field string) (step, error) {
 	}}, nil
 }
 
-// lowercase maps each character alone to its full lower case. That is the
-// simple one, but for the only character with a longer mapping that does not
-// depend on its neighbours.
+// lowercase maps each character individually to its full lower case. That is the
+// simple one, except for the only character with a longer mapping independent of
+// its neighbours.
 func lowercase(text string) string {
 	return strings.Map(unicode.ToLower, strings.ReplaceAll(text, "İ", "i̇"))
 }

@@ -31,8 +31,8 @@ func (p patternJSON) compile(field string) (finder, error) {
 	return nil, refuse(field, "", "")
 }
 
-// mayBeEmpty reports whether a regular expression could match between two
-// characters. Replacing such matches makes the library lose its place.
+// mayBeEmpty reports whether a regular expression could match the empty string.
+// Replacing such matches makes the library lose its position.
 func (p patternJSON) mayBeEmpty() bool {
 	if p.Regex == nil {
 		return false
@@ -66,13 +66,13 @@ func (l literal) spans(dst []span, text string, _ *scratch) []span {
 	return appendRest(dst, text, done)
 }
 
-// runs finds stretches of so many characters of a set or more.
+// runs finds runs of at least a number of characters of a set.
 type runs struct {
 	set *runeSet
 	min int
 }
 
-// runsOf are patterns of many files that need no regular expressions.
+// runsOf are common patterns that need no regular expressions.
 var runsOf = map[string]runs{
 	`\s+`:     {spaces, 1},
 	" +":      {blanks, 1},
@@ -108,8 +108,8 @@ func (f runs) spans(dst []span, text string, _ *scratch) []span {
 	return appendRest(dst, text, done)
 }
 
-// A pattern finds a regular expression. Hugging Face runs the patterns of a
-// tokenizer on Oniguruma with Ruby syntax.
+// A pattern is a regular expression. Hugging Face runs the patterns of a tokenizer
+// on Oniguruma with Ruby syntax.
 type pattern struct {
 	re *regexp2.Regexp
 }
@@ -123,8 +123,8 @@ func compilePattern(source string) (*pattern, error) {
 	return &pattern{re}, err
 }
 
-// spans leaves out empty matches right behind another match, as Hugging Face's
-// binding of Oniguruma does.
+// spans skips empty matches right after another match, like Hugging Face's binding
+// of Oniguruma.
 func (p *pattern) spans(dst []span, text string, s *scratch) []span {
 	s.runes = appendRunes(s.runes[:0], text)
 	c := cursor{runes: s.runes}
@@ -156,7 +156,7 @@ func appendRunes(dst []rune, text string) []rune {
 	return dst
 }
 
-// A cursor turns ascending rune indexes into byte offsets.
+// A cursor converts ascending rune indexes to byte offsets.
 type cursor struct {
 	runes       []rune
 	index, byte int

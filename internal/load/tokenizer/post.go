@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// parsePostProcessor reads the post_processor field and returns the ids that go
-// before and after a single sequence.
+// parsePostProcessor parses the post_processor field and returns the ids before and
+// after a single sequence.
 func parsePostProcessor(raw json.RawMessage, field string) (prefix, suffix []int32, err error) {
 	if isNull(raw) {
 		return nil, nil, nil
@@ -31,8 +31,8 @@ func parsePostProcessor(raw json.RawMessage, field string) (prefix, suffix []int
 	return nil, nil, refuse(field+".type", kind, "")
 }
 
-// parsePostProcessors reads a sequence, of which one member may add tokens: the
-// result of a template is not the single sequence that another one expects.
+// parsePostProcessors parses a sequence, of which only one member may add tokens:
+// the result of a template is not the single sequence that another one expects.
 func parsePostProcessors(raw json.RawMessage, field string) (prefix, suffix []int32, err error) {
 	var v struct {
 		Type       string            `json:"type"`

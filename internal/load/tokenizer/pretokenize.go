@@ -12,7 +12,7 @@ type splitter interface {
 	split(dst []string, text string, s *scratch) []string
 }
 
-// parsePreTokenizer reads the pre_tokenizer field.
+// parsePreTokenizer parses the pre_tokenizer field.
 func parsePreTokenizer(raw json.RawMessage) ([]splitter, error) {
 	if isNull(raw) {
 		return nil, nil
@@ -48,12 +48,12 @@ var splitterKinds = map[string]func(raw json.RawMessage, field string) ([]splitt
 	"WhitespaceSplit":    plainSplit(splitAt(spaces, removed)),
 }
 
-// plainSplit is the parser of a pre-tokenizer without settings.
+// plainSplit parses a pre-tokenizer without settings.
 func plainSplit(stages ...splitter) func(json.RawMessage, string) ([]splitter, error) {
 	return func(raw json.RawMessage, field string) ([]splitter, error) { return stages, onlyType(raw, field) }
 }
 
-// one is the parser of a pre-tokenizer that is a single stage.
+// one parses a pre-tokenizer that is a single stage.
 func one[S splitter](parse func(json.RawMessage, string) (S, error)) func(json.RawMessage, string) ([]splitter, error) {
 	return func(raw json.RawMessage, field string) ([]splitter, error) {
 		s, err := parse(raw, field)
@@ -80,9 +80,9 @@ func parseStages(raw json.RawMessage, field string) ([]splitter, error) {
 	return all, nil
 }
 
-// byteLevel splits by the pattern of GPT-2, if it has one, after putting a space
-// in front of the text, if it is to. For a model on bytes that is all; for others
-// words are written in the alphabet of bytes.
+// byteLevel splits by the pattern of GPT-2, if enabled, after adding a space before
+// the text, if enabled. For a model on bytes that is all; for others words are
+// written in the byte alphabet.
 type byteLevel struct {
 	prefixSpace bool
 	words       *matchSplit
@@ -104,8 +104,8 @@ func parseByteLevel(raw json.RawMessage, field string) (*byteLevel, error) {
 	return l, nil
 }
 
-// byteLevelJSON serves as pre-tokenizer, post-processor and decoder. Its
-// trim_offsets concerns offsets, which are of no use here.
+// byteLevelJSON is a pre-tokenizer, post-processor or decoder. Its trim_offsets
+// only concerns offsets, which are not used here.
 type byteLevelJSON struct {
 	Type           string `json:"type"`
 	AddPrefixSpace bool   `json:"add_prefix_space"`
@@ -129,15 +129,15 @@ func (l *byteLevel) split(dst []string, text string, s *scratch) []string {
 	return dst
 }
 
-// A rule says what becomes of the matches of a Split.
+// A rule says how a Split treats its matches.
 type rule int
 
 const (
-	isolated rule = iota // a part of their own
+	isolated rule = iota // separate parts
 	removed              // dropped
 	mergedWithPrevious
 	mergedWithNext
-	contiguous // matches in a row are one part
+	contiguous // consecutive matches are one part
 )
 
 var ruleNames = map[string]rule{
@@ -148,7 +148,7 @@ var ruleNames = map[string]rule{
 	"Contiguous":         contiguous,
 }
 
-// joins reports whether two neighbouring spans are one part.
+// joins reports whether two adjacent spans are one part.
 func (r rule) joins(previous, next bool) bool {
 	switch r {
 	case mergedWithPrevious:
@@ -161,8 +161,8 @@ func (r rule) joins(previous, next bool) bool {
 	return false
 }
 
-// A span is a stretch of a text, in bytes, that matches a pattern or lies
-// between matches.
+// A span is a range of a text, in bytes, that matches a pattern or lies between
+// matches.
 type span struct {
 	start, stop int
 	match       bool
@@ -173,11 +173,11 @@ type finder interface {
 	spans(dst []span, text string, s *scratch) []span
 }
 
-// A matchSplit splits at what a finder finds.
+// A matchSplit splits at the matches of a finder.
 type matchSplit struct {
 	re     finder
 	rule   rule
-	invert bool // what lies between matches is the match
+	invert bool // the text between matches is the match
 }
 
 func splitAt(f finder, r rule) *matchSplit { return &matchSplit{re: f, rule: r} }
@@ -241,12 +241,12 @@ func parseDelimiter(raw json.RawMessage, field string) (*matchSplit, error) {
 		return nil, err
 	}
 	if utf8.RuneCountInString(v.Delimiter) != 1 {
-		return nil, refuse(field+".delimiter", v.Delimiter, "one character is")
+		return nil, refuse(field+".delimiter", v.Delimiter, "only one character is")
 	}
 	return splitAt(literal(v.Delimiter), removed), nil
 }
 
-// fixedLength splits into parts of so many characters.
+// fixedLength splits into parts of this many characters.
 type fixedLength int
 
 func parseFixedLength(raw json.RawMessage, field string) (fixedLength, error) {
@@ -258,7 +258,7 @@ func parseFixedLength(raw json.RawMessage, field string) (fixedLength, error) {
 		return 0, err
 	}
 	if v.Length < 1 {
-		return 0, refuse(field+".length", v.Length, "1 or more is")
+		return 0, refuse(field+".length", v.Length, "only 1 or more is")
 	}
 	return fixedLength(v.Length), nil
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A replacement puts a text in the place of each match of a pattern. It is a
-// normalizer and a decoder.
+// A replacement replaces each match of a pattern by a text. It is a normalizer and
+// a decoder.
 type replacement struct {
 	re      finder
 	content string
@@ -23,7 +23,7 @@ func parseReplacement(raw json.RawMessage, field string) (r replacement, err err
 		return r, err
 	}
 	if v.Pattern.mayBeEmpty() {
-		return r, refuse(field+".pattern.Regex", *v.Pattern.Regex, "it may match without a character")
+		return r, refuse(field+".pattern.Regex", *v.Pattern.Regex, "it may match the empty string")
 	}
 	r.content = v.Content
 	r.re, err = v.Pattern.compile(field + ".pattern")

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A runeSet is a set of characters: a table of the basic plane, filled when it is
-// first asked for, and for the rest whatever tells.
+// A runeSet is a set of characters: a table of the basic plane, filled on first
+// use, and a function for the rest.
 type runeSet struct {
 	fill  sync.Once
 	basic [1 << 10]uint64
@@ -30,8 +30,8 @@ func (s *runeSet) has(r rune) bool {
 	return s.basic[r>>6]>>(r&63)&1 != 0
 }
 
-// The sets as the library knows them. Some of its tables are of older versions
-// of Unicode than Go's, which late.go makes up for.
+// The sets as defined by the library. Some of its tables are from older versions of
+// Unicode than Go's; late.go corrects that.
 var (
 	spaces      = newRuneSet(unicode.IsSpace)
 	words       = newRuneSet(isWord)
@@ -46,7 +46,7 @@ var (
 	others = newRuneSet(func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && !unicode.Is(lateFormats, r)
 	})
-	// combining are all marks, nonspacing those that take no room.
+	// combining are all marks, nonspacing those without width.
 	combining = newRuneSet(func(r rune) bool {
 		return unicode.Is(unicode.M, r) && !unicode.Is(lateMarks, r) || r == 0x1cf2 || r == 0x1cf3
 	})
@@ -77,7 +77,7 @@ func (s *runeSet) spans(dst []span, text string, _ *scratch) []span {
 	return appendRest(dst, text, done)
 }
 
-// appendRest adds what comes after the last match.
+// appendRest adds the text after the last match.
 func appendRest(dst []span, text string, done int) []span {
 	if done < len(text) {
 		dst = append(dst, span{done, len(text), false})
@@ -85,8 +85,8 @@ func appendRest(dst []span, text string, done int) []span {
 	return dst
 }
 
-// wordGaps finds what lies between words, which are stretches of word characters
-// or of characters that are neither those nor white space.
+// wordGaps finds the text between words, which are runs of word characters or of
+// characters that are neither those nor white space.
 type wordGaps struct{}
 
 func (wordGaps) spans(dst []span, text string, _ *scratch) []span {

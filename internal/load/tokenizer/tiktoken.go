@@ -16,19 +16,20 @@ import (
 )
 
 // A tiktoken file lists tokens by rank, a line "base64 rank" each. Its model is BPE
-// on bytes in which any two neighbours merge whose bytes are a token, that of the
-// lowest rank first; a word that is a token needs no merges. The file does not say
-// how text is split into words, nor which special tokens there are: an encoding does.
+// on bytes in which any two adjacent tokens merge if their bytes are a token, the
+// lowest rank first; a word that is a token needs no merges. The file does not
+// define the splitting of text into words, nor the special tokens: an encoding
+// does.
 type encoding struct {
-	words     string // expression of its wordPattern
+	words     string // regular expression of its wordPattern
 	normalize bool   // to NFC
-	chunks    bool   // long texts are cut first, see chunks
+	chunks    bool   // long texts are cut first; see chunks
 	prefix    []string
 	specials  func(ranks int, c *config) (map[int32]addedToken, error)
-	counted   bool // special tokens count into the size of the vocabulary
+	counted   bool // special tokens count towards the size of the vocabulary
 }
 
-// encodings are those that are known, by a name of their own.
+// encodings are the known ones, by name.
 var encodings = map[string]encoding{
 	"r50k_base":     {words: gpt2Pattern, specials: fixed(map[int32]string{50256: "<|endoftext|>"})},
 	"p50k_base":     {words: gpt2Pattern, specials: fixed(map[int32]string{50256: "<|endoftext|>"})},
@@ -41,7 +42,7 @@ var encodings = map[string]encoding{
 	"llama3":        {words: cl100kWords, prefix: []string{llama3BOS}, specials: configured},
 }
 
-// classes are the encodings by the tokenizer_class of tokenizer_config.json.
+// classes are the encodings by tokenizer_class of tokenizer_config.json.
 var classes = map[string]string{"QWenTokenizer": "qwen", "TikTokenTokenizer": "kimi", "ChatGLM4Tokenizer": "glm4"}
 
 const llama3BOS = "<|begin_of_text|>"
@@ -67,7 +68,7 @@ func harmonySpecials() map[int32]string {
 	return named
 }
 
-// fixed are special tokens that an encoding has, whatever the file holds.
+// fixed returns the special tokens of an encoding, independent of the file.
 func fixed(named map[int32]string) func(int, *config) (map[int32]addedToken, error) {
 	tokens := make(map[int32]addedToken, len(named))
 	for id, content := range named {
@@ -76,7 +77,7 @@ func fixed(named map[int32]string) func(int, *config) (map[int32]addedToken, err
 	return func(int, *config) (map[int32]addedToken, error) { return tokens, nil }
 }
 
-// qwenSpecials follow the ranks: three with names and 205 without.
+// qwenSpecials follow the ranks: three named and 205 unnamed ones.
 func qwenSpecials(ranks int, _ *config) (map[int32]addedToken, error) {
 	names := []string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"}
 	for i := range 205 {
@@ -89,7 +90,7 @@ func qwenSpecials(ranks int, _ *config) (map[int32]addedToken, error) {
 	return tokens, nil
 }
 
-// kimiSpecials are 256 that follow the ranks, some with names in the configuration.
+// kimiSpecials are 256 that follow the ranks, some named in the configuration.
 func kimiSpecials(ranks int, c *config) (map[int32]addedToken, error) {
 	tokens := map[int32]addedToken{}
 	for id := int32(ranks); id < int32(ranks)+256; id++ {
@@ -114,8 +115,8 @@ func configured(ranks int, c *config) (map[int32]addedToken, error) {
 	return c.byID, nil
 }
 
-// loadOther reads the tokenizer in a folder without tokenizer.json, if it is one of
-// tiktoken.
+// loadOther reads the tokenizer in a folder without tokenizer.json, if it is a
+// tiktoken one.
 func loadOther(fsys fs.FS, dir string, missing error) (*Tokenizer, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -126,11 +127,11 @@ func loadOther(fsys fs.FS, dir string, missing error) (*Tokenizer, error) {
 			return loadTiktoken(fsys, path.Join(dir, entry.Name()), err)
 		}
 	}
-	return nil, fmt.Errorf("the folder has neither %s nor a file of tiktoken's: %w", tokenizerName, missing)
+	return nil, fmt.Errorf("the folder has neither %s nor a tiktoken file: %w", tokenizerName, missing)
 }
 
-// tiktokenFile tells whether a file is one of tiktoken's, by its name, or where the
-// name is that of SentencePiece's too, by what is in it.
+// tiktokenFile reports whether a file is a tiktoken file, by its name, or by its
+// content if SentencePiece uses that name too.
 func tiktokenFile(fsys fs.FS, dir, name string) (bool, error) {
 	if name == "tiktoken.model" || path.Ext(name) == ".tiktoken" {
 		return true, nil
@@ -140,12 +141,12 @@ func tiktokenFile(fsys fs.FS, dir, name string) (bool, error) {
 	}
 	data, err := fs.ReadFile(fsys, path.Join(dir, name))
 	if err == nil && !isTiktoken(data) {
-		err = fmt.Errorf("%s is a model of SentencePiece, which is not supported: tokenizer.json is", name)
+		err = fmt.Errorf("%s is a SentencePiece model, which is not supported: use tokenizer.json", name)
 	}
 	return err == nil, err
 }
 
-// loadTiktoken reads a tiktoken file, with the configuration beside it.
+// loadTiktoken reads a tiktoken file, with the configuration next to it.
 func loadTiktoken(fsys fs.FS, name string, err error) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
@@ -161,9 +162,9 @@ func loadTiktoken(fsys fs.FS, name string, err error) (*Tokenizer, error) {
 	return ParseTiktoken(path.Base(name), data, config)
 }
 
-// ParseTiktoken reads a tokenizer from the contents of a tiktoken file and, unless
-// it is empty, of tokenizer_config.json. How text is split follows from the
-// tokenizer_class there, or from the name of the file; what neither tells is refused.
+// ParseTiktoken parses a tokenizer from the contents of a tiktoken file and, unless
+// it is empty, of tokenizer_config.json. The tokenizer_class there, or the name of
+// the file, determines how text is split; if neither is known the file is refused.
 func ParseTiktoken(name string, ranks, configJSON []byte) (*Tokenizer, error) {
 	config, err := parseConfig(configJSON)
 	if err != nil {
@@ -184,13 +185,13 @@ func ParseTiktoken(name string, ranks, configJSON []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// findEncoding settles which encoding a file is of.
+// findEncoding determines the encoding of a file.
 func findEncoding(name string, configJSON []byte, c *config) (encoding, error) {
 	if e, ok := encodings[strings.TrimSuffix(name, ".tiktoken")]; ok && (c == nil || strings.Contains(name, "_")) {
 		return e, nil
 	}
 	if c == nil {
-		return encoding{}, fmt.Errorf("%s: neither its name nor a %s beside it says how text is split into words", name, configName)
+		return encoding{}, fmt.Errorf("%s: neither its name nor a %s next to it says how text is split into words", name, configName)
 	}
 	var file struct {
 		Class string `json:"tokenizer_class"`
@@ -206,10 +207,10 @@ func findEncoding(name string, configJSON []byte, c *config) (encoding, error) {
 			return encodings["llama3"], nil
 		}
 	}
-	return encoding{}, fmt.Errorf("%s: %w", configName, refuse("tokenizer_class", file.Class, "of tiktoken files, QWenTokenizer, TikTokenTokenizer of Kimi, ChatGLM4Tokenizer and those of Llama 3 are"))
+	return encoding{}, fmt.Errorf("%s: %w", configName, refuse("tokenizer_class", file.Class, "for tiktoken files, only QWenTokenizer, TikTokenTokenizer of Kimi, ChatGLM4Tokenizer and those of Llama 3 are"))
 }
 
-// parseRanks reads the lines of a tiktoken file.
+// parseRanks parses the lines of a tiktoken file.
 func parseRanks(data []byte) (vocabulary, error) {
 	ids := make(map[string]int32, bytes.Count(data, []byte("\n"))+1)
 	number := 0
@@ -228,30 +229,31 @@ func parseRanks(data []byte) (vocabulary, error) {
 		}
 		rank, err := strconv.ParseInt(string(fields[1]), 10, 32)
 		if err != nil || rank < 0 || rank >= maxID {
-			return vocabulary{}, fmt.Errorf("line %d: %.40q is no rank", number, fields[1])
+			return vocabulary{}, fmt.Errorf("line %d: %.40q is not a rank", number, fields[1])
 		}
 		if _, twice := ids[string(token)]; twice {
-			return vocabulary{}, fmt.Errorf("line %d: the token %q stands there twice", number, token)
+			return vocabulary{}, fmt.Errorf("line %d: duplicate token %q", number, token)
 		}
 		ids[string(token)] = int32(rank)
 	}
 	return newVocabulary(ids)
 }
 
-// isTiktoken tells a tiktoken file from others of its name, by its first line.
+// isTiktoken distinguishes a tiktoken file from others with its name, by its first
+// line.
 func isTiktoken(data []byte) bool {
 	line, _, _ := bytes.Cut(data[:min(len(data), 1<<10)], []byte("\n"))
 	_, err := parseRanks(line)
 	return err == nil && len(bytes.TrimSpace(line)) > 0
 }
 
-// rankModel is BPE in which the rank of a merge is the token that comes of it. All
-// ways to cut a token into two others are merges.
+// rankModel is BPE in which the rank of a merge is the resulting token. Every split
+// of a token into two others is a merge.
 func rankModel(v vocabulary) (*bpe, error) {
 	m := &bpe{whole: v.ids, pairs: newMergeTable(2 * len(v.ids)), cache: newWordCache()}
 	for b := range m.bytes {
 		if m.bytes[b] = v.id(string([]byte{byte(b)})); m.bytes[b] == noID {
-			return nil, fmt.Errorf("no token of the file is the byte %#x by itself", b)
+			return nil, fmt.Errorf("the file has no token for the single byte %#x", b)
 		}
 	}
 	for token, rank := range v.ids {
@@ -295,7 +297,7 @@ func (e encoding) tokenizer(v vocabulary, c *config) (*Tokenizer, error) {
 	return t, t.addRanked(v, specials, c, e.prefix)
 }
 
-// addRanked completes t with special tokens that have ids of their own.
+// addRanked completes t with special tokens with fixed ids.
 func (t *Tokenizer) addRanked(v vocabulary, specials map[int32]addedToken, c *config, prefix []string) error {
 	list := newAddedList(v)
 	for id, tok := range specials {
@@ -328,8 +330,8 @@ func (t *Tokenizer) addRanked(v vocabulary, specials map[int32]addedToken, c *co
 	return nil
 }
 
-// chunks cuts texts as Kimi's tokenizer does: every 400 000 characters, and then
-// stretches of more than 25 000 characters that are white space, or are none.
+// chunks cuts texts like Kimi's tokenizer: every 400 000 characters, and then runs
+// of more than 25 000 characters with or without white space.
 type chunks struct{}
 
 const (
@@ -341,7 +343,7 @@ func (chunks) split(dst []string, text string, _ *scratch) []string {
 	start, taken, stretch := 0, 0, 0
 	space := false
 	for i, r := range text {
-		is := spaces.has(r) || 0x1c <= r && r <= 0x1f // as Python's isspace has it
+		is := spaces.has(r) || 0x1c <= r && r <= 0x1f // as in Python's isspace
 		switch {
 		case taken == longestChunk, taken > 0 && is == space && stretch == longestStretch:
 			dst = append(dst, text[start:i])

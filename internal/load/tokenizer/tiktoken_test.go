@@ -17,7 +17,7 @@ import (
 // The files under testdata/tiktoken are written by testdata/make_tiktoken.py with
 // tiktoken 0.14.0.
 
-// smallRanks is a vocabulary for all encodings, which are given its special tokens.
+// smallRanks is a vocabulary for all encodings, with its special tokens added.
 func smallRanks(t testing.TB) (vocabulary, map[int32]addedToken) {
 	t.Helper()
 	vocab, err := parseRanks(readZipped(t, "../tiktoken/ranks.tiktoken"))
@@ -72,7 +72,7 @@ func TestEqualsTiktoken(t *testing.T) {
 	}
 }
 
-// tinyRanks are the bytes and two more tokens, of any length of ids.
+// tinyRanks are the bytes and two more tokens, with ids of any length.
 func tinyRanks() string {
 	var b strings.Builder
 	for i := range 256 {
@@ -172,7 +172,7 @@ func TestTiktokenFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Kimi's tokenizer cuts long stretches, and never inside of short ones.
+// Kimi's tokenizer cuts long runs, and never within short ones.
 func TestChunks(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -1,13 +1,13 @@
-// Package tokenizer turns text into token ids and back as the Hugging Face
-// library tokenizers does, from the tokenizer.json that comes with a model.
+// Package tokenizer converts text to token ids and back like the Hugging Face
+// library tokenizers, from the tokenizer.json of a model.
 //
-// Text takes five steps to become ids, and the file configures each of them:
+// Text becomes ids in five steps, each configured by the file:
 //
-//	added tokens   "<|im_end|>" and its like are cut out first
+//	added tokens   such as "<|im_end|>" are cut out first
 //	normalizer     the text between them is normalised (NFC, lower case …)
 //	pre-tokenizer  and split into words
 //	model          each word becomes tokens of the vocabulary
-//	post-processor and BOS or EOS go around the result
+//	post-processor and BOS or EOS are added around the result
 //
 // There are four kinds of model:
 //
@@ -17,12 +17,12 @@
 //	WordPiece  takes the longest token each time (BERT)
 //	WordLevel  knows whole words only
 //
-// Decoders lead back. A prompt whose length is off by a token spoils a benchmark
-// quietly, so there is no approximation: whatever the file holds that this
-// package does not know is refused by name. It follows tokenizers 0.23, with one
-// limit: characters newer than the Unicode version of Go's tables are unassigned.
+// Decoders do the reverse. A prompt length that is off by a token silently distorts
+// a benchmark, so there is no approximation: unknown content of the file is refused
+// by name. The package follows tokenizers 0.23, with one limit: characters newer
+// than the Unicode version of Go's tables are unassigned.
 //
-// Truncation and padding in the file are ignored, as Hugging Face transformers
+// Truncation and padding in the file are ignored, since Hugging Face transformers
 // turns both off when it counts tokens.
 package tokenizer
 
@@ -52,7 +52,7 @@ type Tokenizer struct {
 }
 
 // A model turns one word of the pre-tokenizer into ids. It is safe for concurrent
-// use; what it works with is in the scratch of the caller.
+// use; its working state is in the caller's scratch.
 type model interface {
 	append(ids []int32, word string, s *scratch) []int32
 }
@@ -67,9 +67,9 @@ type scratch struct {
 	path         []pathNode
 }
 
-// Encode returns the token ids of text. With special it adds what the
-// post-processor puts around a single sequence, such as BOS. Bytes that are not
-// UTF-8 are encoded as U+FFFD.
+// Encode returns the token ids of text. With special it adds the tokens that the
+// post-processor puts around a single sequence, such as BOS. Invalid UTF-8 is
+// encoded as U+FFFD.
 func (t *Tokenizer) Encode(text string, special bool) []int32 {
 	s := t.pool.Get().(*scratch)
 	defer t.pool.Put(s)
@@ -120,13 +120,13 @@ func (t *Tokenizer) split(part string, first bool, s *scratch) []string {
 	return words
 }
 
-// VocabSize is the number of tokens in the model's own vocabulary. Added tokens
-// that are not part of it do not count.
+// VocabSize is the number of tokens in the model's own vocabulary, without other
+// added tokens.
 func (t *Tokenizer) VocabSize() int { return t.vocabSize }
 
-// SpecialIDs returns the ids, ascending, of the special tokens that
-// tokenizer_config.json names (all_special_ids of transformers), or without
-// that file those of AddedSpecialIDs.
+// SpecialIDs returns the ids, ascending, of the special tokens named in
+// tokenizer_config.json (all_special_ids of transformers), or without that file
+// those of AddedSpecialIDs.
 func (t *Tokenizer) SpecialIDs() []int32 { return slices.Clone(t.specialIDs) }
 
 // AddedSpecialIDs returns the ids, ascending, of all added tokens flagged
@@ -136,10 +136,9 @@ func (t *Tokenizer) AddedSpecialIDs() []int32 { return slices.Clone(t.addedSpeci
 // AllIDs returns every id, ascending: the vocabulary and the added tokens.
 func (t *Tokenizer) AllIDs() []int32 { return slices.Clone(t.allIDs) }
 
-// BOS returns the text of the token that begins a sequence, as bos_token of
-// tokenizer_config.json names it, or "".
+// BOS returns the text of the token that begins a sequence, bos_token of
+// tokenizer_config.json, or "".
 func (t *Tokenizer) BOS() string { return t.bos }
 
-// NumSpecial is the number of tokens that Encode adds to a text when asked for
-// special tokens.
+// NumSpecial is the number of special tokens that Encode adds to a text on request.
 func (t *Tokenizer) NumSpecial() int { return len(t.prefix) + len(t.suffix) }

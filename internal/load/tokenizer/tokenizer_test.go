@@ -70,8 +70,8 @@ func TestEncodeReplacesInvalidUTF8(t *testing.T) {
 	}
 }
 
-// What tokenizers 0.23.3 makes of tokens of white space next to tokens that take the
-// white space around them.
+// The results of tokenizers 0.23.3 for tokens of white space next to tokens that
+// strip the white space around them.
 func TestTokensOfWhiteSpace(t *testing.T) {
 	tok, err := Parse([]byte(`{"version":"1.0","added_tokens":[
 		{"id":3,"content":"<r>","rstrip":true},{"id":4,"content":"\n\n","lstrip":true},{"id":5,"content":"\t\t"}],

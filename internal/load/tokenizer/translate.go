@@ -8,11 +8,11 @@ import (
 	"unicode"
 )
 
-// translate turns a pattern of Oniguruma in Ruby syntax into one of regexp2 that
-// matches the same. It accepts the part of the syntax where both are known to
-// agree, or to agree after translation, and reports the first thing outside it.
+// translate turns a pattern of Oniguruma in Ruby syntax into an equivalent one of
+// regexp2. It accepts the part of the syntax for which both are known to agree, or
+// to agree after translation, and reports the first thing outside it.
 //
-// What both read alike and what is written differently:
+// Common and translated syntax:
 //
 //	\s \d \p{L} . | * + ? ++ *? {1,3} (?=…) (?<!…)  the same
 //	\w                                              L, M, N and Pc
@@ -22,11 +22,10 @@ import (
 //	^ $ \b \h {1,3}+ (?m: [a&&b]                    refused: other meaning
 //	(?<=a+) (?i:\p{L}) .*                           refused: found to differ
 //
-// Two things are avoided for the sake of regexp2 2.12. In a union such as
-// [\S\P{L}] the first complement decides alone: complements are written as
-// negated classes, and unions with one are refused. Repetitions in repetitions,
-// such as (?>a+){2} and (?:aa{1,3})+, are merged into one that matches more: they
-// are refused too.
+// Two constructs are avoided because of regexp2 2.12. In a union such as [\S\P{L}]
+// the first complement alone decides: complements are written as negated classes,
+// and unions with one are refused. Nested repetitions, such as (?>a+){2} and
+// (?:aa{1,3})+, are merged into one that matches more: they are refused too.
 func translate(source string) (string, error) {
 	t := translator{in: []rune(source)}
 	for t.err == nil && len(t.in) > 0 {
@@ -35,22 +34,22 @@ func translate(source string) (string, error) {
 	return t.out.String(), t.err
 }
 
-// A translator consumes in and writes out. After an error the rest does not
+// A translator consumes in and writes out. After an error its state does not
 // matter.
 type translator struct {
 	in     []rune
 	out    strings.Builder
 	groups []group // the open ones
-	last   rune    // the literal right before, in lower case, inside (?i: )
-	before group   // the atom before, when it is a group
+	last   rune    // the literal directly before, in lower case, inside (?i: )
+	before group   // the atom before, if it is a group
 	err    error
 }
 
 type group struct {
 	fold    bool // letter case is ignored inside
-	behind  bool // it is inside a look-behind
-	repeats bool // it holds a repetition
-	atomic  bool // it holds something atomic
+	behind  bool // inside a look-behind
+	repeats bool // contains a repetition
+	atomic  bool // contains something atomic
 }
 
 func (t *translator) fail(format string, args ...any) {
@@ -154,7 +153,7 @@ func (t *translator) close() {
 	t.out.WriteByte(')')
 }
 
-// hold notes what the open group holds.
+// hold records the contents of the open group.
 func (t *translator) hold(repeats, atomic bool) {
 	if n := len(t.groups); n > 0 {
 		g := &t.groups[n-1]
@@ -193,7 +192,7 @@ func (t *translator) quantifier(r rune, before group) {
 	}
 }
 
-// interval reads the rest of {n}, {n,} or {n,m}. The latter two are ranged.
+// interval parses the rest of {n}, {n,} or {n,m}. The latter two are ranged.
 func (t *translator) interval() (text string, ranged bool) {
 	stop := slices.Index(t.in, '}')
 	if stop < 0 {
@@ -214,8 +213,8 @@ func isNumber(s string) bool {
 	return err == nil && n < 1000
 }
 
-// longFolds are the pairs of letters that some single character folds to, such
-// as ß or ﬁ, which Oniguruma then matches in place of the pair.
+// longFolds are the pairs of letters that some single character folds to, such as ß
+// or ﬁ, which Oniguruma then matches instead of the pair.
 var longFolds = []string{"ss", "st", "ff", "fi", "fl"}
 
 // literal writes a literal character; last is the literal before it.
@@ -232,7 +231,7 @@ func (t *translator) literal(r, last rune) {
 	t.out.WriteString(quote(r))
 }
 
-// quote writes a character so that it is literal anywhere.
+// quote writes a character so that it is literal everywhere.
 func quote(r rune) string {
 	if r > unicode.MaxASCII || unicode.IsLetter(r) || unicode.IsDigit(r) {
 		return string(r)
@@ -240,5 +239,5 @@ func quote(r rune) string {
 	return fmt.Sprintf(`\x%02x`, r)
 }
 
-// word is what \w means to Oniguruma.
+// word is the meaning of \w in Oniguruma.
 const word = `\p{L}\p{M}\p{N}\p{Pc}`

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// A trie holds strings with an id each, byte by byte. Nodes are numbered level
-// by level, so the children of a node are neighbours:
+// A trie maps strings to ids, byte by byte. Nodes are numbered level by level, so
+// the children of a node are adjacent:
 //
 //	node          0     1  2     3  4  5
 //	label               a  b     c  d  a
 //	first child   1     3  5     6  6  6  6
 //
-// is the trie of ac, ad and ba. The strings are fixed once it is built.
+// is the trie of ac, ad and ba. It is immutable once built.
 type trie struct {
-	root   [256]int32 // the children of node 0 by byte, none where there is none
+	root   [256]int32 // the children of node 0 by byte, none if missing
 	labels string     // by node
-	first  []int32    // by node, and one more: its first child
+	first  []int32    // by node, plus one: its first child
 	ids    []int32    // by node: the id of the string that ends here, or noID
 }
 
-// none is no node.
+// none is the absent node.
 const none = 0
 
 func newTrie(ids map[string]int32) *trie {
@@ -60,7 +60,7 @@ func newTrie(ids map[string]int32) *trie {
 	return t
 }
 
-// fewChildren are gone through one by one.
+// fewChildren are searched linearly.
 const fewChildren = 8
 
 // step returns the child of node by label, or none.

@@ -9,18 +9,19 @@ import (
 )
 
 // A unigram is the language model of Kudo (2018): each token has a score, the
-// logarithm of its probability, and a word becomes those tokens whose scores
-// add up to most.
+// logarithm of its probability, and a word becomes the tokens with the largest sum
+// of scores.
 type unigram struct {
 	tokens   *trie
 	scores   []float64 // by id
 	unk      int32
-	unkScore float64     // of a character that is no token
-	fallback *[256]int32 // tokens of bytes in place of unk, or nil
+	unkScore float64     // of a character without a token
+	fallback *[256]int32 // byte tokens instead of unk, or nil
 	cache    wordCache
 }
 
-// unkPenalty is how much worse than the worst token an unknown character is.
+// unkPenalty is the difference in score between the worst token and an unknown
+// character.
 const unkPenalty = 10
 
 type unigramJSON struct {
@@ -87,14 +88,14 @@ func (m *unigram) append(ids []int32, word string, s *scratch) []int32 {
 	return ids
 }
 
-// A pathNode is the best way to get to a place in the word: by the token id
-// that starts at from.
+// A pathNode is the best path to a position in the word: its last token id and
+// where that begins.
 type pathNode struct {
 	score    float64
 	from, id int32
 }
 
-// search fills s.path with the best way to each place (Viterbi's algorithm).
+// search fills s.path with the best path to each position (Viterbi's algorithm).
 func (m *unigram) search(word string, s *scratch) {
 	s.path = slices.Grow(s.path[:0], len(word)+1)[:len(word)+1]
 	for i := range s.path {
@@ -109,7 +110,7 @@ func (m *unigram) search(word string, s *scratch) {
 	}
 }
 
-// extend offers every token that starts at a place, and reports whether one of
+// extend adds every token that starts at a position, and reports whether one of
 // them is the character there, of the given size.
 func (m *unigram) extend(path []pathNode, word string, at, size int) (isToken bool) {
 	score := path[at].score
@@ -127,7 +128,7 @@ func (m *unigram) extend(path []pathNode, word string, at, size int) (isToken bo
 	return isToken
 }
 
-// noPlace is from of a place that nothing leads to.
+// noPlace is from of an unreachable position.
 const noPlace = -1
 
 func (n *pathNode) offer(score float64, from int, id int32) {
@@ -136,8 +137,8 @@ func (n *pathNode) offer(score float64, from int, id int32) {
 	}
 }
 
-// trace appends the ids on the best path. Unknown characters in a row are one
-// token, if they are not bytes.
+// trace appends the ids on the best path. Consecutive unknown characters are one
+// token, unless they become bytes.
 func (m *unigram) trace(ids []int32, word string, path []pathNode) []int32 {
 	start := len(ids)
 	for to := len(word); to > 0; {
@@ -158,8 +159,8 @@ func (m *unigram) trace(ids []int32, word string, path []pathNode) []int32 {
 	return ids
 }
 
-// unknown appends, last first, the ids of a stretch of unknown characters, which
-// may yet be a token.
+// unknown appends, last first, the ids of a run of unknown characters, which may
+// itself be a token.
 func (m *unigram) unknown(ids []int32, text string) []int32 {
 	if id := m.tokens.find(text); id != noID {
 		return append(ids, id)

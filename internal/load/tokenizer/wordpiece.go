@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// A wordPiece is the model of BERT: of each word the longest token that it
-// starts with, then the longest that what is left starts with, marked as the
-// continuation of a word. A word that does not come out is unknown as a whole.
+// A wordPiece is the model of BERT: the longest token at the start of a word, then
+// repeatedly the longest at the start of the rest, marked as a continuation. A word
+// that cannot be covered is unknown as a whole.
 type wordPiece struct {
 	tokens *trie
-	inside int32 // the node behind the mark of a continuation
+	inside int32 // the node after the continuation mark
 	marked bool  // there is such a node
 	limit  int   // characters in a word; longer ones are unknown
 	unk    int32
@@ -66,8 +66,7 @@ func (m *wordPiece) append(ids []int32, word string, _ *scratch) []int32 {
 	}
 }
 
-// longest returns the longest token that goes on from node along text, with its
-// length there.
+// longest returns the longest token from node along text, with its length there.
 func (m *wordPiece) longest(node int32, text string) (id int32, length int) {
 	id = noID
 	for i := range len(text) {

@@ -7,50 +7,50 @@ import (
 	"unicode/utf8"
 )
 
-// A wordPattern finds the words of a family of regular expressions that most
-// byte-level vocabularies are split by, without a regular expression. In order, it
-// takes what of these comes first:
+// A wordPattern splits text like a family of regular expressions used by most
+// byte-level vocabularies, without a regular expression. It takes the first match,
+// in this order:
 //
 //	contraction  's 't 're 've 'm 'll 'd
-//	letters      behind a space, or behind any one character that is no letter,
-//	             no number and no line break
-//	numbers      behind a space, or at most so many
-//	other        anything else that is no space, behind a space, with the line
+//	letters      after a space, or after any one character that is not a letter,
+//	             a number or a line break
+//	numbers      after a space, or a limited number of them
+//	other        anything else except white space, after a space, with the line
 //	             breaks that follow
 //	lines        white space up to its last line break
-//	spaces       white space, but for its last character where a word follows
+//	spaces       white space, without its last character before a word
 //
-// There is nothing between matches. That it is the same as the expression is held by
-// a fuzz target.
+// There is nothing between matches. A fuzz target checks that it equals the
+// expression.
 type wordPattern struct {
 	contraction contraction
-	leadAny     bool // letters: behind any one character; else behind a space
+	leadAny     bool // letters: after any one character; else after a space
 	letters     letters
-	numbers     int    // at most; 0: any number of them, behind a space
-	tail        string // what may follow what is neither letter nor number
+	numbers     int    // at most; 0: any number of them, after a space
+	tail        string // characters that may follow other
 	lines       bool
-	endFirst    bool // white space at the end of the text is one word, with its line breaks
+	endFirst    bool // white space at the end of the text is one word, including line breaks
 }
 
-// A contraction says which case its letters may have, and where it stands.
+// A contraction defines the case of its letters, and its position.
 type contraction int
 
 const (
-	lowerContraction  contraction = iota // a word of its own, in lower case
-	anyContraction                       // a word of its own
+	lowerContraction  contraction = iota // a separate word, in lower case
+	anyContraction                       // a separate word
 	suffixContraction                    // the end of a word
 )
 
-// letters says what the letters of a word may be.
+// letters defines the letters of a word.
 type letters int
 
 const (
 	anyLetters   letters = iota
-	casedLetters         // large ones, then small ones, with their marks
-	hanLetters           // the same, and Han characters by themselves
+	casedLetters         // upper case, then lower case, with their marks
+	hanLetters           // any, and separate Han characters
 )
 
-// The expressions that files give for these patterns.
+// The expressions of these patterns in files.
 const (
 	cl100kWords = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	qwenWords   = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
@@ -60,7 +60,8 @@ const (
 	kimiWords = `[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
 		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
 		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	// tiktoken writes cl100k otherwise, and takes white space at the end in one.
+	// tiktoken has another form of cl100k, and takes white space at the end as one
+	// word.
 	cl100kOpenAI = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
 )
 
@@ -74,17 +75,17 @@ var wordPatterns = map[string]*wordPattern{
 	kimiWords:    {contraction: suffixContraction, leadAny: true, letters: hanLetters, numbers: 3, tail: "\r\n", lines: true},
 }
 
-// A charClass is what a pattern may ask of a character, in bits.
+// A charClass is a set of character properties, in bits.
 type charClass uint8
 
 const (
 	letterClass charClass = 1 << iota
 	numberClass
 	spaceClass // white space
-	largeClass // of the letters that a word may begin with: Lu, Lt, Lm, Lo and marks
-	smallClass // of those that it may end with: Ll, Lm, Lo and marks
+	largeClass // of the letters at the beginning of a word: Lu, Lt, Lm, Lo and marks
+	smallClass // of the letters at its end: Ll, Lm, Lo and marks
 	hanClass
-	otherClass // nothing of letter, number and white space
+	otherClass // neither letter nor number nor white space
 )
 
 var (
@@ -92,7 +93,7 @@ var (
 	basicClasses [1 << 16]charClass
 )
 
-// classOf looks up what a character is.
+// classOf returns the class of a character.
 func classOf(r rune) charClass {
 	if uint32(r) < 1<<16 {
 		return basicClasses[r]
@@ -130,7 +131,7 @@ func at(text string, i int) (charClass, int) {
 	return classOf(r), n
 }
 
-// run is where the characters of a class end that begin at i.
+// run is the end of the characters of a class that begin at i.
 func run(text string, i int, of charClass) int {
 	for {
 		c, n := at(text, i)
@@ -150,7 +151,7 @@ func (p *wordPattern) spans(dst []span, text string, _ *scratch) []span {
 	return dst
 }
 
-// split cuts a text into words, which are all of it.
+// split cuts a text into words, which cover all of it.
 func (p *wordPattern) split(dst []string, text string, _ *scratch) []string {
 	for i := 0; i < len(text); {
 		stop := p.word(text, i)
@@ -170,7 +171,7 @@ func (p *wordPattern) ready() *wordPattern {
 	return p
 }
 
-// word is where the word ends that begins at i.
+// word is the end of the word that begins at i.
 func (p *wordPattern) word(text string, i int) int {
 	c, n := at(text, i)
 	if text[i] == '\'' && p.contraction != suffixContraction {
@@ -199,7 +200,7 @@ func (p *wordPattern) word(text string, i int) int {
 	return p.blank(text, i)
 }
 
-// contracted is where a contraction ends that begins at i, or i.
+// contracted is the end of a contraction that begins at i, or i.
 func contracted(text string, i int, anyCase bool) int {
 	rest := text[i+1:]
 	has := func(letters string) bool {
@@ -210,7 +211,7 @@ func contracted(text string, i int, anyCase bool) int {
 			return i + 1 + len(one)
 		}
 	}
-	if anyCase && strings.HasPrefix(rest, "ſ") { // without regard to case it is an s
+	if anyCase && strings.HasPrefix(rest, "ſ") { // ignoring case it is an s
 		return i + 1 + len("ſ")
 	}
 	return i
@@ -227,7 +228,7 @@ func lowerASCII(s string) string {
 	return string(b[:len(s)])
 }
 
-// lettered is where a word of letters ends that begins at i with a character of
+// lettered is the end of a word of letters that begins at i with a character of
 // class c and n bytes, or i.
 func (p *wordPattern) lettered(text string, i int, c charClass, n int) int {
 	start := i
@@ -244,19 +245,19 @@ func (p *wordPattern) lettered(text string, i int, c charClass, n int) int {
 	stop, small := p.cased(text, start)
 	switch {
 	case !small && start > i && c&smallClass != 0:
-		stop = start // a mark ends a word too, and that is tried before words of large letters alone
+		stop = start // a mark also ends a word, which is tried before words of upper case letters only
 	case stop == start:
 		return i
 	}
 	return contractedEnd(text, stop)
 }
 
-// cased is where a word of large letters and then small ones ends: as many of both
-// as there are. Where no small letter follows the large ones, what is both ends it;
-// without any of these it is a word of large letters alone.
+// cased is the end of a word of upper case and then lower case letters: as many of
+// both as possible. If no lower case letter follows, a character that is both ends
+// it; otherwise it is a word of upper case letters only.
 func (p *wordPattern) cased(text string, start int) (stop int, small bool) {
 	stop = start
-	both := start // behind the last that is both
+	both := start // after the last that is both
 	for {
 		c, n := at(text, stop)
 		if c&largeClass == 0 || p.letters == hanLetters && c&hanClass != 0 {
@@ -313,7 +314,7 @@ func (p *wordPattern) others(text string, i int) int {
 	return i
 }
 
-// blank is where white space ends that begins at i.
+// blank is the end of the white space that begins at i.
 func (p *wordPattern) blank(text string, i int) int {
 	stop := run(text, i, spaceClass)
 	if stop == len(text) && p.endFirst {

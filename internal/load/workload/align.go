@@ -7,11 +7,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Align cuts prompts that are longer to the server than to the tokenizer they
-// were drawn with, as the vLLM benchmark does since June 2026: if the first
-// prompt has another length there, every prompt is tokenized by the server, cut
-// to its length and turned back into text. A request for which that fails stays
-// as it is. Those that it changes go to spool. It notes what it did.
+// Align cuts prompts that are longer for the server than for the tokenizer they
+// were drawn with, like the vLLM benchmark since June 2026: if the server counts
+// the first prompt differently, every prompt is tokenized by the server, cut to its
+// length and converted back to text. A request for which that fails is left
+// unchanged. Changed requests go to spool. It notes its changes.
 func Align(ctx context.Context, requests []Request, server Tokenizer, spool *Spool) []plan.Message {
 	if len(requests) == 0 || requests[0].Tokens != nil {
 		return nil

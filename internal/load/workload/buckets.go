@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// bucketEntry is (height,width,frames):p, the key perhaps in quotes.
+// bucketEntry is (height,width,frames):p, the key optionally in quotes.
 var bucketEntry = regexp.MustCompile(`^(["']?)\((\d+),(\d+),(\d+),?\)(["']?):([^,{}()]+)(?:,|$)`)
 
-// ParseBuckets reads buckets in the form of a Python dictionary with tuples as
-// keys: {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}. Of equal keys the last wins.
+// ParseBuckets parses buckets in the form of a Python dictionary with tuple keys:
+// {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}. Among equal keys the last wins.
 func ParseBuckets(s string) ([]Bucket, error) {
 	rest := strings.Join(strings.Fields(s), "")
 	inner, open := strings.CutPrefix(rest, "{")
@@ -43,8 +43,8 @@ func errBuckets(s string) error {
 	return fmt.Errorf("%q: must be a dictionary such as {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}, each (height, width, frames): probability", s)
 }
 
-// ParseSizes reads picture sizes in the form 256x256=0.5,1280x720=0.5: width,
-// height and relative frequency, which is 1 when left out.
+// ParseSizes parses image sizes in the form 256x256=0.5,1280x720=0.5: width, height
+// and relative frequency, by default 1.
 func ParseSizes(s string) ([]Bucket, error) {
 	var buckets []Bucket
 	for item := range strings.SplitSeq(s, ",") {
@@ -54,11 +54,11 @@ func ParseSizes(s string) ([]Bucket, error) {
 		}
 		width, height, ok := strings.Cut(size, "x")
 		if !ok {
-			return nil, fmt.Errorf("picture size %q: must be WIDTHxHEIGHT or WIDTHxHEIGHT=FREQUENCY", item)
+			return nil, fmt.Errorf("image size %q: must be WIDTHxHEIGHT or WIDTHxHEIGHT=FREQUENCY", item)
 		}
 		b, err := newBucket(height, width, "1", p)
 		if err != nil {
-			return nil, fmt.Errorf("picture size %q: %w", item, err)
+			return nil, fmt.Errorf("image size %q: %w", item, err)
 		}
 		buckets = setBucket(buckets, b)
 	}

@@ -25,7 +25,7 @@ func (l customLine) texts(r *Request) error {
 	return nil
 }
 
-// sound reads one by its content.
+// sound reads audio in base64.
 func (l customLine) sound(r *Request) error {
 	kind, data := "audio/wav", *l.Audio
 	if head, body, ok := strings.Cut(data, ";base64,"); ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// drawnCase is a workload drawn by the classes of vllm 0.33.0; the script is beside
-// package vllm/dataset's golden files.
+// drawnCase is a workload drawn by the classes of vllm 0.33.0; the script is next
+// to the golden files of package vllm/dataset.
 type drawnCase struct {
 	Kind, Tokenizer          string
 	Seed                     uint64
@@ -44,8 +44,8 @@ func drawnCases(t *testing.T, kind string) (out []drawnCase) {
 	return out
 }
 
-// inGolden is a prompt as the golden file has it: short texts, digests of others and
-// of lists as JSON.
+// inGolden is a prompt in the form of the golden file: short texts, digests of
+// others and of lists as JSON.
 func inGolden(t *testing.T, r Request) string {
 	t.Helper()
 	text := r.Text
@@ -117,8 +117,8 @@ func (c drawnCase) check(t *testing.T, w Workload) {
 	}
 }
 
-// Prompts, lengths and order are those of the tool, and so are the next draws of both
-// generators, which send times and adapters come from.
+// Prompts, lengths and order equal the tool's, and so do the next draws of both
+// generators, which send times and adapters use.
 func TestPrefixRepetitionEqualsVLLM(t *testing.T) {
 	for _, c := range drawnCases(t, "prefix_repetition") {
 		tok, v := loadTokenizer(t, c.Tokenizer)
@@ -137,7 +137,7 @@ func TestPrefixRepetitionEqualsVLLM(t *testing.T) {
 	}
 }
 
-// The remainder goes to the first prefixes, where it is not left out.
+// The remainder goes to the first prefixes, unless it is left out.
 func TestPrefixRepetitionRemainder(t *testing.T) {
 	p := PrefixRepetition{Requests: 11, Prefixes: 3, Prefix: 4, Suffix: 2, NoShuffle: true}
 	for remainder, want := range map[bool][]int{true: {4, 4, 3}, false: {3, 3, 3}} {

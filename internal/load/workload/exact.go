@@ -6,13 +6,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 )
 
-// Drawable are the ids that a prompt may be drawn from: all but the special ones.
+// Drawable are the ids for random prompts: all except the special ones.
 func (v Vocabulary) Drawable() []int32 { return allowedIDs(v.Size, v.Special) }
 
-// Exact turns ids into a prompt of as many tokens, in text if there is a tokenizer.
-// Where decoding and encoding again gives another number it changes the end of the
-// prompt, but none of its first keep tokens as long as there are others, with draws
-// from the seed alone. Exact is false if that was in vain.
+// Exact turns ids into a prompt with the same number of tokens, as text if there is
+// a tokenizer. If decoding and encoding gives another number it changes the end of
+// the prompt, with draws that depend only on the seed, and leaves the first keep
+// tokens unchanged as long as there are others. exact is false if that failed.
 func Exact(ctx context.Context, v Vocabulary, tok Tokenizer, ids []int32, keep int, seed uint64) (r Request, exact bool, err error) {
 	rng := pyrand.NewGenerator(seed)
 	d := draw{rng: rng, random: Random{Seed: seed}, prefix: ids[:min(keep, len(ids))]}

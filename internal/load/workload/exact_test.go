@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Lengths that are given take the place of those that are drawn, and change nothing
-// else: where they are what would have been drawn, so are the prompts.
+// Given lengths replace drawn ones, and change nothing else: equal lengths give
+// equal prompts.
 func TestRandomOfGivenLengths(t *testing.T) {
 	v := Vocabulary{Size: 500}
 	drawn := Random{Requests: 20, Input: 30, Output: 9, Prefix: 4, Seed: 3}
@@ -34,8 +34,8 @@ func TestRandomOfGivenLengths(t *testing.T) {
 	}
 }
 
-// The tokens that a tokenizer adds around a prompt are part of its length, and a prompt
-// has at least one of its own.
+// The tokens that a tokenizer adds around a prompt are part of its length, and a
+// prompt has at least one of its own.
 func TestRandomOfGivenLengthsWithSpecialTokens(t *testing.T) {
 	w, err := Random{Requests: 2, Inputs: []int{10, 1}, Outputs: []int{1, 1}}.Build(t.Context(), Vocabulary{Size: 500, Around: 2}, nil)
 	if err != nil || len(w.Requests[0].Tokens) != 8 || len(w.Requests[1].Tokens) != 1 {
@@ -43,7 +43,7 @@ func TestRandomOfGivenLengthsWithSpecialTokens(t *testing.T) {
 	}
 }
 
-// What stands ahead of the end of a prompt stays as it is.
+// Only the end of a prompt changes.
 func TestExactKeepsTheBeginning(t *testing.T) {
 	v := Vocabulary{Size: 500}
 	ids := []int32{5, 6, 7, 8}

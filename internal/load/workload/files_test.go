@@ -44,8 +44,8 @@ func TestFilesAreUnpacked(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told of its setting; what a server says, and a problem that
-// names its own, stay as they are.
+// An error of a file names its setting; an error of a server, and a problem with
+// its own path, are unchanged.
 func TestBlame(t *testing.T) {
 	_, missing := os.Open(filepath.Join(t.TempDir(), "gone"))
 	inner := plan.Problems{{Path: "fit", Why: "is small"}}

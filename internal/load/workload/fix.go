@@ -2,10 +2,10 @@ package workload
 
 import "context"
 
-// A fixer turns token ids into text that has as many tokens. Decoding and
-// encoding again may give other ids, more or fewer: then the encoding is cut
-// or filled up with random ids and tried again, ten times at most. Only the
-// filling draws, so everything up to the first filling can run in parallel.
+// A fixer turns token ids into text with the same number of tokens. Decoding and
+// encoding may give other ids, more or fewer: then the encoding is cut or filled
+// with random ids, up to ten times. Only the filling draws, so everything up to the
+// first filling can run in parallel.
 type fixer struct {
 	tok   Tokenizer // nil: ids stay ids, always exact
 	rng   integers
@@ -15,18 +15,18 @@ type fixer struct {
 // integers draws uniformly from [lo, hi).
 type integers interface{ Integers(lo, hi int64) int64 }
 
-// A sequence is a prompt on its way to its length.
+// A sequence is a prompt in progress towards its length.
 type sequence struct {
 	ids   []int32
 	text  string
 	want  int
-	tries int  // corrections left
+	tries int  // remaining corrections
 	done  bool // text and ids agree
 }
 
 const corrections = 10
 
-// start goes as far as it can without a draw towards a length of want.
+// start proceeds as far as possible without a draw towards a length of want.
 func (f fixer) start(ctx context.Context, ids []int32, want int) (sequence, error) {
 	s := sequence{ids: ids, want: want, tries: corrections, done: f.tok == nil}
 	for !s.done {
@@ -37,7 +37,7 @@ func (f fixer) start(ctx context.Context, ids []int32, want int) (sequence, erro
 	return s, nil
 }
 
-// finish takes s to its end, drawing as needed.
+// finish completes s, drawing as needed.
 func (f fixer) finish(ctx context.Context, s *sequence) error {
 	for !s.done {
 		for len(s.ids) < s.want {
@@ -50,8 +50,8 @@ func (f fixer) finish(ctx context.Context, s *sequence) error {
 	return nil
 }
 
-// again decodes and encodes s once. A wrong length costs a correction, and too
-// long an encoding is cut; when no correction is left any length will do.
+// again decodes and encodes s once. A wrong length costs a correction, and too long
+// an encoding is cut; without remaining corrections any length is accepted.
 func (f fixer) again(ctx context.Context, s *sequence) (err error) {
 	if s.text, err = f.tok.Decode(ctx, s.ids); err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/tokenizer"
 )
 
-// BenchmarkPrompts draws prompts of 8192 tokens, as many as PITOT_PROMPTS says, with
-// the tokenizer in the folder PITOT_TOKENIZER. bench/prompts.sh runs it beside vLLM's
-// generator; 100 000 prompts fit in memory because a Spool takes them.
+// BenchmarkPrompts draws PITOT_PROMPTS prompts of 8192 tokens with the tokenizer in
+// the folder PITOT_TOKENIZER. bench/prompts.sh compares it with vLLM's generator;
+// 100 000 prompts fit in memory because they are in a Spool.
 func BenchmarkPrompts(b *testing.B) {
 	n, err := strconv.Atoi(os.Getenv("PITOT_PROMPTS"))
 	if err != nil {

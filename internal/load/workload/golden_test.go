@@ -15,7 +15,7 @@ import (
 
 // goldenCase is a workload drawn by the dataset classes of vllm 0.33.0 (numpy
 // 2.4.6, transformers) with a tokenizer of package tokenizer's testdata. Long
-// prompts are the first 16 hex digits of their SHA-256.
+// prompts are given by the first 16 hex digits of their SHA-256.
 type goldenCase struct {
 	Kind, Tokenizer          string
 	Seed                     uint64
@@ -75,7 +75,7 @@ func digest(b []byte) string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
-// drawn puts a workload in the form of a golden case.
+// drawn converts a workload to the form of a golden case.
 func drawn(w Workload) (prompts, texts []string, lens, outs, items []int) {
 	for _, r := range w.Requests {
 		prompts = append(prompts, digest([]byte(r.Text)))
@@ -144,7 +144,7 @@ func TestRandomMMEqualsVLLM(t *testing.T) {
 	}
 }
 
-// The pixels are those of numpy, whatever the JPEG encoder makes of them.
+// The pixels equal numpy's, independent of the JPEG encoder.
 func TestPixelsEqualVLLM(t *testing.T) {
 	for _, c := range goldenCases(t, "random-mm") {
 		tok, v := loadTokenizer(t, c.Tokenizer)

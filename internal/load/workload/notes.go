@@ -2,7 +2,7 @@ package workload
 
 import "github.com/pitot-bench/pitot/internal/plan"
 
-// What is noticed of workloads.
+// Notes on workloads.
 const (
 	PromptsInexact plan.Code = "workload.prompts-inexact" // inexact, of, surplus tokens in all
 	PrefixesUneven plan.Code = "workload.prefixes-uneven" // left, requests, prefixes

@@ -13,21 +13,20 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// ShareGPT takes conversations from a JSON file in the form of the ShareGPT
-// dumps: the first turn is the prompt, and the length of the second is the
-// output length. Choice and order are those of the vLLM benchmark's dataset
-// "sharegpt".
+// ShareGPT takes conversations from a JSON file in the form of the ShareGPT dumps:
+// the first turn is the prompt, and the length of the second is the output length.
+// Selection and order are those of the vLLM benchmark's dataset "sharegpt".
 type ShareGPT struct {
 	Requests     int
-	Output       int // in place of the length of the recorded answer, 0 = that length
+	Output       int // instead of the length of the recorded answer; 0 = that length
 	Seed         uint64
 	NoShuffle    bool // keep the order of the file
 	NoOversample bool
 	IDPrefix     string
-	Media        bool // the picture or video that a conversation names goes along; else it is an error
+	Media        bool // send the image or video of a conversation; otherwise it is an error
 }
 
-// Limits of the vLLM benchmark on what it takes from a dataset, in tokens.
+// Limits of the vLLM benchmark on prompts and answers of a dataset, in tokens.
 const (
 	minTokens = 4
 	maxPrompt = 1024
@@ -42,12 +41,12 @@ type conversation struct {
 	Video json.RawMessage `json:"video"`
 }
 
-// Build reads conversations from file, shuffles them and takes the first that
-// fit: prompt and answer of at least 4 tokens, a prompt of at most 1024, both
-// together at most 2048.
+// Build reads conversations from file, shuffles them and takes the first that fit:
+// prompt and answer of at least 4 tokens, a prompt of at most 1024, at most 2048 in
+// total.
 func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Workload, error) {
 	if tok == nil {
-		return Workload{}, errors.New("sharegpt chooses conversations by length and needs a tokenizer")
+		return Workload{}, errors.New("sharegpt selects conversations by length and needs a tokenizer")
 	}
 	talks, err := readConversations(file)
 	if err != nil {
@@ -69,7 +68,7 @@ func (s ShareGPT) Build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 	return w, nil
 }
 
-// Check reports what Build would find wrong with file, without a tokenizer.
+// Check reports the errors that Build would find in file, without a tokenizer.
 func (s ShareGPT) Check(file io.Reader) error {
 	_, err := readConversations(file)
 	return err
@@ -119,7 +118,7 @@ func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenize
 	return chosen, nil
 }
 
-// request is nil when the conversation does not fit.
+// request returns nil if the conversation does not fit.
 func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*Request, error) {
 	media, err := c.media()
 	if err != nil {
@@ -148,8 +147,8 @@ func (s ShareGPT) request(ctx context.Context, c conversation, tok Tokenizer) (*
 	return &Request{Text: prompt, Media: media, PromptTokens: len(ids), OutputTokens: output}, nil
 }
 
-// media is the picture or else the video that a conversation names: an address stays,
-// a path becomes one that the server is to read.
+// media is the image or else the video of a conversation: a URL is kept, a path
+// becomes a URL for the server to read.
 func (c conversation) media() ([]Media, error) {
 	field, m, kept := c.Image, Media{MIME: "image/*"}, []string{"http://", "https://", "file://", "data:image/"}
 	if !holds(field) {
@@ -167,20 +166,20 @@ func (c conversation) media() ([]Media, error) {
 	return []Media{m}, nil
 }
 
-// holds reports whether a field has anything in it, by Python's rule of truth.
+// holds reports whether a field is true in Python's sense.
 func holds(field json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", `""`, "[]", "{}", "false", "0"}, string(field))
 }
 
-// Oversample adds copies until there are n requests, as the vLLM benchmark does where a
-// file gives fewer, and numbers all of them.
+// Oversample adds copies until there are n requests, like the vLLM benchmark if a
+// file has fewer, and numbers all of them.
 func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix string) {
 	have := len(w.Requests)
 	switch {
 	case noOversample && have < n:
 		w.Notes = append(w.Notes, plan.Say(FileShort, "have", have, "asked", n))
 	case have < n:
-		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark seeds anew here
+		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark reseeds here
 		for len(w.Requests) < n {                // each by random.choice
 			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
 		}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// ErrNoTemplate is that of a tokenizer without a chat template.
+// ErrNoTemplate means that a tokenizer has no chat template.
 var ErrNoTemplate = errors.New("the tokenizer has no chat template to render prompts with")
 
-// UserTurn is text as a model gets it that a user said it to: one message, rendered
-// with the beginning of the answer.
+// UserTurn renders text as a user's message for the model, with the beginning of
+// the answer.
 func (v Vocabulary) UserTurn(text string, arguments map[string]json.RawMessage) (string, error) {
 	if v.Template == nil {
 		return "", ErrNoTemplate

@@ -20,13 +20,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// words is a tokenizer whose tokens are the words of a text: id n is "wn". It
-// is exact unless merge is set: then "w1 w2" next to each other become one
-// token, as real tokenizers do, so that decoding and encoding again shortens.
+// words is a tokenizer that uses the words of a text as tokens: id n is "wn". It is
+// exact unless merge is set: then adjacent "w1 w2" become one token, as in real
+// tokenizers, so that decoding and encoding again shortens.
 type words struct {
 	merge bool
 	grow  bool // a text gains a token each time
-	// growAfter: a text whose last word is below it gains a token
+	// growAfter: a text gains a token if its last word is below it
 	growAfter int32
 	fail      error
 	mu        sync.Mutex
@@ -118,8 +118,8 @@ func TestRandomWithoutATokenizerSendsIDs(t *testing.T) {
 	}
 }
 
-// A tokenizer that merges "1 2" makes sequences come out short, so random ids
-// are drawn until the length is right.
+// A tokenizer that merges "1 2" shortens sequences, so random ids are drawn until
+// the length is right.
 func TestRandomFillsUpWhatTheTokenizerMerges(t *testing.T) {
 	w, err := Random{Requests: 20, Input: 12, Output: 1, Seed: 2}.Build(t.Context(), Vocabulary{Size: 13}, &words{merge: true})
 	if err != nil || len(w.Notes) != 0 {
@@ -132,9 +132,8 @@ func TestRandomFillsUpWhatTheTokenizerMerges(t *testing.T) {
 	}
 }
 
-// A tokenizer that gives a text a token more as long as it ends in one of a few
-// words defeats ten corrections now and then, and no other draw depends on what
-// is done about it.
+// A tokenizer that adds a token to a text ending in one of a few words sometimes
+// defeats ten corrections; no other draw depends on the remedy.
 func TestRandomInsistsOnExactLengths(t *testing.T) {
 	build := func(exact bool) Workload {
 		r := Random{Requests: 200, Input: 2, Prefix: 3, Output: 1, Seed: 3, Exact: exact}
@@ -158,7 +157,7 @@ func TestRandomInsistsOnExactLengths(t *testing.T) {
 	}
 }
 
-// dropper is a tokenizer that loses tokens, more than the prefix leaves.
+// dropper is a tokenizer that loses more tokens than the prefix leaves.
 type dropper struct{ words }
 
 func (d *dropper) Encode(ctx context.Context, text string, special bool) ([]int32, error) {
@@ -408,7 +407,7 @@ func TestShareGPTTakesEmptyMediaForNone(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, a request that comes out of it can be sent.
+// Any request parsed from a file can be sent.
 func FuzzCustom(f *testing.F) {
 	f.Add(`{"prompt": "hello", "output_tokens": 3, "timestamp": 1.5}`)
 	f.Add("{\"prompt\": [1, 2], \"output_tokens\": 3}\n{\"messages\": [{\"role\": \"user\"}], \"output_tokens\": 1}")

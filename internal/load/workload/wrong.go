@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// WrongType says without Go's types what stands in JSON where something else should.
+// WrongType rewords a type error of encoding/json without Go's types.
 func WrongType(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {

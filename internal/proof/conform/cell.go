@@ -9,38 +9,38 @@ import (
 	"time"
 )
 
-// A Cell is one load that a client is put to, and how the server answers it. It
-// is a closed loop of Streams, or an open one at a Rate.
+// A Cell is one load for a client, with the server's behaviour. It is a closed loop
+// of Streams, or an open one at a Rate.
 type Cell struct {
 	Name     string   `json:"name"`
 	Streams  int      `json:"streams,omitempty"` // requests in flight
-	Rate     float64  `json:"rate,omitempty"`    // requests a second
+	Rate     float64  `json:"rate,omitempty"`    // requests per second
 	Requests int      `json:"requests"`
 	Input    int      `json:"input"`  // tokens of a prompt
 	Output   int      `json:"output"` // tokens of an answer
 	Arrivals Arrivals `json:"arrivals"`
 	// First is the time to the first token, Step that between two tokens of a
-	// stream: the mean of Spread, the beat of Lockstep.
+	// stream: the mean for Spread, the period for Lockstep.
 	First time.Duration `json:"first_ns"`
 	Step  time.Duration `json:"step_ns"`
-	// Busy puts a process that never rests on the client's processor.
+	// Busy runs a busy loop on the client's processor.
 	Busy bool `json:"busy,omitempty"`
-	// Faults is the share of requests that end badly: a third each with status
-	// 500, a reset, and an end without its marker.
+	// Faults is the share of requests that fail: a third each with status 500, a
+	// reset, and an end without its marker.
 	Faults float64 `json:"faults,omitempty"`
 }
 
-// Arrivals is how the tokens of the streams lie in time.
+// Arrivals is the timing of the streams' tokens.
 type Arrivals string
 
-// The arrivals: each stream on its own, or a token of every stream at once, as
-// the step of an engine delivers them.
+// The arrivals: each stream on its own, or a token of every stream at once, like a
+// step of an engine.
 const (
 	Spread   Arrivals = "spread"
 	Lockstep Arrivals = "lockstep"
 )
 
-// Open reports whether the requests come at a rate, whatever becomes of them.
+// Open reports whether the requests come at a rate, independent of their answers.
 func (c Cell) Open() bool { return c.Rate > 0 }
 
 // String is the load in words.
@@ -62,7 +62,7 @@ func (c Cell) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Fields are the names that a grid has for what a cell is made of.
+// Fields are the names of a cell's fields in a grid.
 func Fields() []string {
 	return []string{"name", "streams", "rate", "requests", "input", "output", "arrivals", "first", "step", "busy", "faults"}
 }
@@ -104,7 +104,7 @@ func (c *Cell) set(field, text string) (err error) {
 	return err
 }
 
-// mostOutput is the longest answer that the server of truth gives.
+// mostOutput is the longest answer of the truth server.
 const mostOutput = 1 << 18
 
 func whole(text string, most int) (int, error) {
@@ -131,16 +131,16 @@ func span(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// blank is a cell of defaults, where zero stands for what depends on others.
+// blank is a cell of defaults; zeros depend on other fields.
 func blank() Cell {
 	return Cell{Input: 32, Output: 64, Arrivals: Spread, First: 50 * time.Millisecond, Step: 20 * time.Millisecond}
 }
 
-// complete fills what was left out.
+// complete fills in omitted fields.
 func (c *Cell) complete() error {
 	switch {
 	case c.Streams > 0 && c.Open():
-		return errors.New("streams make a closed loop and a rate an open one: a cell has one of them")
+		return errors.New("streams make a closed loop and a rate an open one: give only one")
 	case c.Streams == 0 && !c.Open():
 		return errors.New("a cell needs streams or a rate")
 	}
@@ -156,7 +156,7 @@ func (c *Cell) complete() error {
 	return nil
 }
 
-// name is made of what is most likely to tell cells apart.
+// name is made from the fields most likely to distinguish cells.
 func (c *Cell) name() string {
 	load := strconv.Itoa(c.Streams)
 	if c.Open() {

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// A Place is what a client's command line is told beside its cell.
+// A Place holds the values for a client's command line besides those of its cell.
 type Place struct {
 	Host   string
 	Port   int
 	Model  string
 	Dir    string // for its files
-	Result string // the file that it is to write
+	Result string // the file for its report
 	Seed   uint64
 }
 
-// URL is that of the server.
+// URL is the URL of the server.
 func (p Place) URL() string { return fmt.Sprintf("http://%s:%d", p.Host, p.Port) }
 
 // values are the placeholders of a command line.
@@ -37,13 +37,13 @@ func values(c Cell, p Place) map[string]string {
 	}
 }
 
-// Placeholders lists what a command line may hold, in braces.
+// Placeholders lists the names that a command line may contain in braces.
 func Placeholders() []string { return slices.Sorted(maps.Keys(values(Cell{}, Place{}))) }
 
-// placeholder is a name in braces. What is no name, such as JSON, is left alone.
+// placeholder is a name in braces. Other braces, such as JSON, are left alone.
 var placeholder = regexp.MustCompile(`\{[a-z][a-z0-9_]*\}`)
 
-// CheckCommand refuses placeholders that there are not.
+// CheckCommand rejects unknown placeholders.
 func CheckCommand(words []string) error {
 	known := Placeholders()
 	var errs []error
@@ -57,12 +57,12 @@ func CheckCommand(words []string) error {
 	return errors.Join(errs...)
 }
 
-// Uses reports whether a command line holds a placeholder.
+// Uses reports whether a command line contains a placeholder.
 func Uses(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "{"+name+"}") })
 }
 
-// Expand fills a command line in.
+// Expand fills in the placeholders of a command line.
 func Expand(words []string, c Cell, p Place) []string {
 	with := values(c, p)
 	out := make([]string, len(words))

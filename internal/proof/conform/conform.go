@@ -1,13 +1,14 @@
-// Package conform is what clients report of loads whose truth is known: the loads, the
-// claims, and how far these are off. It holds results and no more; package verify makes
-// them, and show/conformity shows them.
+// Package conform describes the accuracy of clients under loads with known true
+// figures: the loads, the clients' claims, and their errors. It only holds results;
+// package verify produces them, and show/conformity displays them.
 //
 //	Cell ──> a client's report ──> Claim ──┐
 //	  └────> the server's log ─────────────┴──> Result, of which a Report has many
 //
-// A Cell is one load: so many streams, tokens so far apart, spread or in lockstep. A
-// Format is a tool whose reports are read, with that tool's definitions of TTFT, ITL,
-// TPOT and E2EL: each tool is held against what it means, and what is left is error.
+// A Cell is one load: a number of streams with a time between tokens, spread or in
+// lockstep. A Format is a tool with readable reports and its definitions of TTFT,
+// ITL, TPOT and E2EL: each tool is compared by its own definitions, so the
+// remaining difference is error.
 package conform
 
 import (
@@ -20,28 +21,28 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Report is a client's way through a grid.
+// A Report is the result of a client over a grid.
 type Report struct {
-	Client  string    `json:"client"` // what to call it
+	Client  string    `json:"client"` // its display name
 	Command []string  `json:"command"`
 	Started time.Time `json:"started"`
-	Pitot   string    `json:"pitot"` // the version of the truth
+	Pitot   string    `json:"pitot"` // the version of the server
 	Machine Machine   `json:"machine"`
-	// Format is that of the client's reports, empty as long as none was read;
+	// Format is the format of the client's reports, empty until one was read;
 	// Definitions are its own, of the figures below.
 	Format      string                  `json:"format,omitempty"`
 	Definitions map[Metric]plan.Message `json:"definitions,omitempty"`
-	// StartUp is what a run of a single request cost; it is taken off the CPU time
-	// of each cell.
+	// StartUp is the cost of a run with a single request; it is subtracted from the
+	// CPU time of each cell.
 	StartUp Usage    `json:"start_up"`
 	Results []Result `json:"results"`
 }
 
-// Machine is where it happened.
+// Machine describes the machine.
 type Machine struct {
 	OS   string `json:"os"` // and architecture
 	CPUs int    `json:"cpus"`
-	// ClientCPU is the processor that the client was kept on, -1 for any.
+	// ClientCPU is the processor to which the client was pinned, -1 for any.
 	ClientCPU int `json:"client_cpu"`
 }
 
@@ -49,58 +50,59 @@ type Machine struct {
 type Result struct {
 	Cell   Cell `json:"cell"`
 	Repeat int  `json:"repeat"` // from 0
-	// Failure says what became of a client that gave no figures.
+	// Failure says what happened to a client that gave no figures.
 	Failure string   `json:"failure,omitempty"`
 	Stderr  []string `json:"stderr,omitempty"` // its last lines, of a failure
-	Claim   *Claim   `json:"claim,omitempty"`  // what it reports; nil of a failure
+	Claim   *Claim   `json:"claim,omitempty"`  // its report; nil after a failure
 
 	Figures []Figure `json:"figures,omitempty"`
-	// Precision is that of single instants; nil where the client does not keep them.
+	// Precision is that of single timestamps; nil if the client does not record
+	// them.
 	Precision *Precision `json:"precision,omitempty"`
 	Requests  Requests   `json:"requests"`
 	Tokens    Tokens     `json:"tokens"`
 	Rate      Rate       `json:"rate"`
 	Usage     Usage      `json:"usage"`
 	Server    Server     `json:"server"`
-	// Others is how many processors other processes used meanwhile, -1 where that
-	// is not known.
+	// Others is the number of processors that other processes used during the run,
+	// -1 if unknown.
 	Others float64        `json:"others"`
 	Notes  []plan.Message `json:"notes,omitempty"`
 }
 
-// maxOthers is how many processors others may use without a word.
+// maxOthers is the number of processors that others may use without a remark.
 const maxOthers = 0.2
 
-// Disturbed reports whether other processes took so much of the machine that they may
-// have set the figures.
+// Disturbed reports whether other processes used so much of the machine that they
+// may have affected the figures.
 func (r Result) Disturbed() bool { return r.Others > maxOthers }
 
-// A Figure is one number of the client's beside the true one, in seconds.
+// A Figure is one number of the client's next to the true one, in seconds.
 type Figure struct {
 	Metric    Metric    `json:"metric"`
 	Statistic Statistic `json:"statistic"`
 	Claimed   float64   `json:"claimed"`
 	True      float64   `json:"true"`
 	N         int       `json:"n"` // values in the true sample
-	// Bound is what the client says that the true figure lies within, nil where it
-	// has none; Void that it is not to be believed, by the client's own account.
+	// Bound encloses the true figure by the client's own account, nil if it has
+	// none; Void means that the client itself marks the figure as invalid.
 	Bound *Bound `json:"bound,omitempty"`
 	Void  bool   `json:"void,omitempty"`
 }
 
-// stampNoise is how far the instants of server and client differ for the same
-// token, without anybody's fault: between them lie two system calls.
+// stampNoise is the inherent difference between the timestamps of server and client
+// for the same token: two system calls lie between them.
 const stampNoise = 50e-6
 
-// Held reports whether the true figure lies within the client's bound.
+// Held reports whether the client's bound contains the true figure.
 func (f Figure) Held() bool {
 	return f.Bound != nil && f.True >= f.Bound.Low-stampNoise && f.True <= f.Bound.High+stampNoise
 }
 
-// Error is how far the client is off, in seconds.
+// Error is the client's error in seconds.
 func (f Figure) Error() float64 { return f.Claimed - f.True }
 
-// Relative is the error as a share of what is true; false where that is 0.
+// Relative is the error as a share of the true figure; false if that is 0.
 func (f Figure) Relative() (share float64, ok bool) {
 	if f.True == 0 {
 		return 0, false
@@ -108,18 +110,18 @@ func (f Figure) Relative() (share float64, ok bool) {
 	return f.Error() / f.True, true
 }
 
-// Precision is how near every single instant of a client is to the truth, where the
-// client keeps them all: Pitot does.
+// Precision is the accuracy of every single timestamp of a client that records them
+// all, such as Pitot.
 type Precision struct {
-	Answers int `json:"answers"` // whose chunks are the server's writes, one by one
+	Answers int `json:"answers"` // with chunks that match the server's writes one by one
 	Chunks  int `json:"chunks"`
-	Exact   int `json:"exact"` // of them, that have an instant of their own
-	// Gap is the error of the gaps between two exact chunks, TTFT that of the first
-	// ones that are exact; both without their sign.
+	Exact   int `json:"exact"` // of them, with an exact timestamp
+	// Gap is the error of the gaps between two exact chunks, TTFT that of exact
+	// first chunks; both absolute.
 	Gap  Errors `json:"gap"`
 	TTFT Errors `json:"ttft"`
-	// Held is the share of all gaps that lie within the bounds which the client
-	// gives them; an exact chunk's are those of its instant and a stamp's noise.
+	// Held is the share of all gaps within the client's bounds; the bounds of an
+	// exact chunk are its timestamp and a stamp's noise.
 	Held float64 `json:"held"`
 }
 
@@ -132,58 +134,58 @@ type Errors struct {
 	Max    float64 `json:"max"`
 }
 
-// Requests are the requests that were measured. Where client and server count
-// alike nothing was lost or invented.
+// Requests counts the measured requests. If client and server agree nothing was
+// lost or invented.
 type Requests struct {
-	Asked    int `json:"asked"`     // of the client, by the cell
+	Asked    int `json:"asked"`     // by the cell, of the client
 	Served   int `json:"served"`    // answered to the end
-	Broken   int `json:"broken"`    // ended badly by the server's faults, or left by the client
+	Broken   int `json:"broken"`    // failed by the server's faults, or abandoned by the client
 	SetAside int `json:"set_aside"` // others, before the measured ones: trials and warm-up
 	Peak     int `json:"peak"`      // of them, open at once
-	// OK and Failed are the client's counts, -1 where it does not tell.
+	// OK and Failed are the client's counts, -1 if unreported.
 	OK     int `json:"ok"`
 	Failed int `json:"failed"`
 }
 
-// Tokens are those of the answers that were served whole.
+// Tokens counts those of the complete answers.
 type Tokens struct {
 	Written int `json:"written"`
-	Claimed int `json:"claimed"` // -1 where the client does not tell
+	Claimed int `json:"claimed"` // -1 if unreported
 }
 
-// Rate is that of the arrivals at the server, in requests a second.
+// Rate is that of the arrivals at the server, in requests per second.
 type Rate struct {
 	Asked   float64 `json:"asked,omitempty"` // 0 in a closed loop
 	Offered float64 `json:"offered"`         // gaps between the measured requests, per second
 }
 
-// Usage is what the client's process used, with all that it started and waited
-// for.
+// Usage is the resource usage of the client's process, with all processes that it
+// started and waited for.
 type Usage struct {
 	CPU    time.Duration `json:"cpu_ns"`
 	Memory int64         `json:"memory"` // bytes, peak of the largest process
 	Wall   time.Duration `json:"wall_ns"`
-	// PerToken is the CPU time for each token written, in seconds, without that
-	// of a run of one request; 0 where there were no tokens.
+	// PerToken is the CPU time per token written, in seconds, less that of a run
+	// with one request; 0 without tokens.
 	PerToken float64 `json:"per_token,omitempty"`
-	// Share is of one processor, while the measured requests were open; 0 where it is
-	// not known.
+	// Share is the share of one processor while the measured requests were open; 0
+	// if unknown.
 	Share float64 `json:"share,omitempty"`
 }
 
-// Server is how the server of truth itself did.
+// Server describes the truth server's own performance.
 type Server struct {
 	LatenessP50 time.Duration `json:"lateness_p50_ns"`
 	LatenessP99 time.Duration `json:"lateness_p99_ns"`
 	LatenessMax time.Duration `json:"lateness_max_ns"`
-	CPU         float64       `json:"cpu"` // share of the time in which it was writing, while requests were open
-	// Limit says why the server, not the client, may have set the figures; zero if it
-	// did not.
+	CPU         float64       `json:"cpu"` // share of the time spent writing while requests were open
+	// Limit says why the server, not the client, may have determined the figures;
+	// zero if it did not.
 	Limit plan.Message `json:"limit,omitzero"`
 }
 
-// ReadReports reads one report, or a list of them. Definitions are today's, also of a
-// report that has them in other words.
+// ReadReports reads one report, or a list of them. It replaces definitions worded
+// differently in old reports with today's.
 func ReadReports(data []byte) (reports []Report, err error) {
 	if data = bytes.TrimSpace(data); bytes.HasPrefix(data, []byte("{")) {
 		data = append(append([]byte("["), data...), ']')

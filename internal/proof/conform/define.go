@@ -6,26 +6,26 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// What tools mean by their metrics.
+// The tools' definitions of their metrics.
 const (
 	ToFirstToken  plan.Code = "conform.to-first-token"
 	ToLastToken   plan.Code = "conform.to-last-token"
-	ToEnd         plan.Code = "conform.to-end"         // of the answer, its end marker included
-	BetweenTokens plan.Code = "conform.between-tokens" // a mean of each request
+	ToEnd         plan.Code = "conform.to-end"         // of the answer, including its end marker
+	BetweenTokens plan.Code = "conform.between-tokens" // a mean per request
 	UntilEnd      plan.Code = "conform.until-end"      // likewise, up to the end of the answer
-	Gaps          plan.Code = "conform.gaps"           // between chunks, each by itself
-	WeighedGaps   plan.Code = "conform.weighed-gaps"   // BetweenTokens, weighed by tokens
-	WholeTokens   plan.Code = "conform.whole-tokens"   // of the whole answer, its TTFT included
+	Gaps          plan.Code = "conform.gaps"           // between chunks, individually
+	WeighedGaps   plan.Code = "conform.weighed-gaps"   // BetweenTokens, weighted by tokens
+	WholeTokens   plan.Code = "conform.whole-tokens"   // of the whole answer, including its TTFT
 )
 
-// A Format is one tool's reports, and what their figures mean.
+// A Format is one tool's report format, with the definitions of its figures.
 type Format struct {
 	Name   string
-	Tool   string // whose reports they are
+	Tool   string // the tool that writes it
 	Define map[Metric]plan.Code
 }
 
-// Formats lists them, each after those that it could be mistaken for.
+// Formats lists them, each after those it could be mistaken for.
 func Formats() []Format {
 	return []Format{
 		{"pitot", "pitot bench --report json, pitot runs export", map[Metric]plan.Code{TTFT: ToFirstToken, ITL: Gaps, TPOT: BetweenTokens, E2EL: ToEnd}},
@@ -40,7 +40,7 @@ func Formats() []Format {
 	}
 }
 
-// Definitions are those of the format, as a report keeps them.
+// Definitions returns the definitions of the format, as stored in a report.
 func (f Format) Definitions() map[Metric]plan.Message {
 	all := map[Metric]plan.Message{}
 	for m, code := range f.Define {
@@ -49,7 +49,7 @@ func (f Format) Definitions() map[Metric]plan.Message {
 	return all
 }
 
-// FormatNamed is the format of that name.
+// FormatNamed returns the format with that name.
 func FormatNamed(name string) (Format, bool) {
 	i := slices.IndexFunc(Formats(), func(f Format) bool { return f.Name == name })
 	if i < 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// named are the grids of the program, in the notation of ParseCells.
+// named are the built-in grids, in the notation of ParseCells.
 var named = map[string]string{
 	// A few seconds: does it work at all?
 	"smoke": `
 		streams=4 step=10ms output=16 requests=8;
 		streams=16 arrivals=lockstep step=10ms output=16 requests=32;
 		rate=100 step=5ms output=2 requests=50`,
-	// Some minutes: from one stream to thousands, both arrivals, and what disturbs.
+	// Some minutes: from one stream to thousands, both arrivals, and disturbances.
 	"standard": `
 		streams=1 step=10ms output=64 requests=10;
 		streams=16 step=20ms output=64 requests=64;
@@ -29,7 +29,7 @@ var named = map[string]string{
 		streams=256 arrivals=lockstep step=50ms output=100 requests=256 busy=true;
 		streams=64 step=20ms output=64 requests=192 faults=0.1;
 		rate=200 step=5ms output=4 requests=1000`,
-	// All of standard, what lies between, and the ends.
+	// All of standard, intermediate loads, and the extremes.
 	"full": `
 		streams=1 step=10ms output=64 requests=20;
 		streams=16 step=20ms output=64 requests=64;
@@ -56,7 +56,7 @@ var named = map[string]string{
 		rate=5000 step=1ms output=1 requests=50000`,
 }
 
-// Named is a grid of the program.
+// Named returns a built-in grid.
 func Named(name string) ([]Cell, bool) {
 	text, ok := named[name]
 	if !ok {
@@ -69,11 +69,11 @@ func Named(name string) ([]Cell, bool) {
 	return cells, true
 }
 
-// GridNames are the grids of the program, the smallest first.
+// GridNames lists the built-in grids, the smallest first.
 func GridNames() []string { return []string{"smoke", "standard", "full"} }
 
-// ParseCells reads cells as they are written on a command line: fields with
-// blanks or commas between, cells with semicolons between.
+// ParseCells reads cells in command line notation: fields separated by spaces or
+// commas, cells separated by semicolons.
 //
 //	streams=64 arrivals=lockstep step=20ms; rate=100 output=4
 func ParseCells(text string) ([]Cell, error) {
@@ -91,7 +91,7 @@ func ParseCells(text string) ([]Cell, error) {
 		cells = append(cells, cell)
 	}
 	if cells == nil {
-		errs = append(errs, errors.New("there is no cell in it"))
+		errs = append(errs, errors.New("there are no cells in it"))
 	}
 	return cells, errors.Join(errs...)
 }
@@ -121,7 +121,7 @@ func ReadGrid(file string, data []byte) ([]Cell, error) {
 		list, path = inner, "cells"
 	}
 	var problems plan.Problems
-	problems.If(list.Kind == plan.Null || list.Kind == plan.List && len(list.Items) == 0, path, nil, "there is no cell in it")
+	problems.If(list.Kind == plan.Null || list.Kind == plan.List && len(list.Items) == 0, path, nil, "there are no cells in it")
 	problems.If(list.Kind != plan.Null && list.Kind != plan.List, path, nil, "must be a list of cells, alone or under cells:")
 	cells := make([]Cell, len(list.Items))
 	for i, item := range list.Items {

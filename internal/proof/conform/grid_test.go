@@ -69,13 +69,13 @@ func TestCellsOfAFile(t *testing.T) {
 
 func TestMistakesInAFile(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{"nothing", "# empty\n", "g.yaml:1:1: there is no cell in it"},
+		{"nothing", "# empty\n", "g.yaml:1:1: there are no cells in it"},
 		{"a map", "streams: 5\n", "g.yaml:1:1: must be a list of cells"},
 		{"a text", "- streams\n", "g.yaml:1:3: a cell must be a map of fields: name, streams"},
 		{"unknown field", "- streams: 5\n  steps: 3ms\n", "g.yaml:2:10: steps: unknown; there are name, streams"},
 		{"twice", "- streams: 5\n  streams: 6\n", "g.yaml:2:3"},
 		{"no load", "- step: 5ms\n", "g.yaml:1:3: a cell needs streams or a rate"},
-		{"two loads", "- streams: 5\n  rate: 6\n", "a cell has one of them"},
+		{"two loads", "- streams: 5\n  rate: 6\n", "give only one"},
 		{"number", "- streams: many\n", `streams: "many": must be a whole number`},
 		{"negative", "- rate: -5\n", `rate: "-5": must be a number above 0`},
 		{"time", "- streams: 1\n  step: 5\n", `step: "5": must be a time such as 20ms`},
@@ -104,7 +104,7 @@ func TestMistakesInAFile(t *testing.T) {
 
 func TestMistakesInCells(t *testing.T) {
 	for text, want := range map[string]string{
-		" ; ":                                 "there is no cell in it",
+		" ; ":                                 "there are no cells in it",
 		"streams":                             `"streams": must be FIELD=VALUE`,
 		"streams=0":                           "from 1 to 10000000",
 		"output=3":                            `cell "output=3": a cell needs streams or a rate`,

@@ -1,10 +1,10 @@
 package conform
 
-// A Metric is a latency that tools report, by their name for it.
+// A Metric is a latency reported by tools, under its common name.
 type Metric string
 
-// The metrics. ICL is AIPerf's name for the gaps that others call ITL, since its
-// ITL is a mean.
+// The metrics. ICL is AIPerf's name for the gaps that other tools call ITL, since
+// its ITL is a mean.
 const (
 	TTFT Metric = "ttft"
 	ITL  Metric = "itl"
@@ -19,7 +19,7 @@ func Metrics() []Metric { return []Metric{TTFT, ITL, ICL, TPOT, E2EL} }
 // A Statistic is one number of a distribution.
 type Statistic string
 
-// The statistics that are compared.
+// The compared statistics.
 const (
 	Mean   Statistic = "mean"
 	Median Statistic = "median"

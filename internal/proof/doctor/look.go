@@ -26,7 +26,7 @@ func Look(ctx context.Context) (Facts, error) {
 	return f, err
 }
 
-// readingCost is what looking at the clock takes when nothing interferes: the
+// readingCost is the cost of reading the clock without interference: that of the
 // fastest of many batches.
 func readingCost() time.Duration {
 	const batches, readings = 20, 1000
@@ -42,7 +42,7 @@ func readingCost() time.Duration {
 	return best
 }
 
-// lateness is how late a timer fires in a process that otherwise waits.
+// lateness measures how late a timer fires in an otherwise idle process.
 func lateness(ctx context.Context, t *clock.Timer) trace.Lag {
 	const firings, wait = 100, 700 * time.Microsecond
 	var late []float64
@@ -58,8 +58,8 @@ func lateness(ctx context.Context, t *clock.Timer) trace.Lag {
 	}
 }
 
-// SelfTest measures the kernel's receive stamps and judges them. A measurement that
-// another process disturbed by its turn on the processor is made once more.
+// SelfTest measures the kernel's receive timestamps and judges them. It repeats the
+// measurement once if another process disturbed it.
 func SelfTest(ctx context.Context, clk *clock.Clock) (*trace.SelfTest, Finding, error) {
 	for again := false; ; again = true {
 		c, err := transport.SelfTest(ctx, clk)

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// maxListing bounds the list of files that is read, in bytes.
+// maxListing is the maximum size of a file list, in bytes.
 const maxListing = 64 << 20
 
 // list asks the hub for the paths of the repository's files.
@@ -40,7 +40,7 @@ func (r Repository) list(ctx context.Context) ([]string, error) {
 	return paths, nil
 }
 
-// address is the URL of a file.
+// address returns the URL of a file.
 func (r Repository) address(file string) string {
 	parts := strings.Split(file, "/")
 	for i := range parts {
@@ -50,14 +50,14 @@ func (r Repository) address(file string) string {
 	return r.hub.endpoint + "/" + kind + r.name + "/resolve/main/" + path.Join(parts...)
 }
 
-// An entry is what the hub tells of a file before it is fetched.
+// An entry is the hub's description of a file before its download.
 type entry struct {
 	commit, etag string
-	size         int64 // -1 if not told
+	size         int64 // -1 if unknown
 }
 
-// entry asks the hub about a file. Its own answer describes the file even where the
-// bytes are elsewhere.
+// entry asks the hub about a file. The hub's own response describes the file even
+// if the bytes are elsewhere.
 func (h *Hub) entry(ctx context.Context, address string) (entry, error) {
 	res, err := h.ask(ctx, http.MethodHead, address, false)
 	if err != nil {
@@ -74,25 +74,25 @@ func (h *Hub) entry(ctx context.Context, address string) (entry, error) {
 		e.size = -1
 	}
 	if !isFileName(e.commit) || !isFileName(e.etag) {
-		return entry{}, fmt.Errorf("%s does not answer as a hub does: X-Repo-Commit %q, ETag %q", res.Request.URL.Host, e.commit, e.etag)
+		return entry{}, fmt.Errorf("%s is not a Hugging Face hub: X-Repo-Commit %q, ETag %q", res.Request.URL.Host, e.commit, e.etag)
 	}
 	return e, nil
 }
 
-// isFileName tells names of files from paths.
+// isFileName distinguishes names of files from paths.
 func isFileName(s string) bool {
 	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, `/\`+"\x00")
 }
 
-// ask makes a request. A status that is not 2xx is an error, but for a redirect to
-// another host that is not to be followed. The token goes to the hub alone.
+// ask makes a request. A status that is not 2xx is an error, except a redirect to
+// another host if follow is false. The token is sent only to the hub.
 func (h *Hub) ask(ctx context.Context, method, address string, follow bool) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("User-Agent", h.agent)
-	req.Header.Set("Accept-Encoding", "identity") // sizes and hashes are of the file itself
+	req.Header.Set("Accept-Encoding", "identity") // sizes and hashes refer to the file itself
 	if h.token != "" {
 		req.Header.Set("Authorization", "Bearer "+h.token)
 	}
@@ -120,7 +120,7 @@ func (h *Hub) ask(ctx context.Context, method, address string, follow bool) (*ht
 	return nil, refusal(res)
 }
 
-// redacted keeps the token out of an error.
+// redacted removes the token from an error.
 func (h *Hub) redacted(err error) error {
 	if h.token == "" || !strings.Contains(err.Error(), h.token) {
 		return err
@@ -128,7 +128,7 @@ func (h *Hub) redacted(err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), h.token, "***"))
 }
 
-// refusal is the error of a status.
+// refusal returns the error for a status.
 func refusal(res *http.Response) error {
 	code := res.Header.Get("X-Error-Code")
 	switch {
@@ -142,8 +142,8 @@ func refusal(res *http.Response) error {
 	return fmt.Errorf("%s answered HTTP %d %s", res.Request.URL.Host, res.StatusCode, code)
 }
 
-// Fetch opens an image, audio or video at a file:// or http address, which is not the
-// hub's. The caller closes it.
+// Fetch opens an image, audio or video at a file:// or http URL, independent of the
+// hub. The caller closes it.
 func (h *Hub) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	if path, ok := strings.CutPrefix(address, "file://"); ok {
 		return os.Open(path)

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// download brings a file into the cache.
+// download downloads a file into the cache.
 func (r Repository) download(ctx context.Context, file string) (string, error) {
 	if !isRepository(r.name) || !fs.ValidPath(file) || strings.Contains(file, `\`) {
 		return "", notFound(fmt.Sprintf("%s of %s: not the name of a file in a repository", file, r.name))
@@ -41,10 +41,11 @@ func (r Repository) download(ctx context.Context, file string) (string, error) {
 	return link, nil
 }
 
-// stall is how long a download may go without a byte.
+// stall is the longest time without data in a download.
 const stall = time.Minute
 
-// fetchBlob downloads the content of a file and holds it against what was announced.
+// fetchBlob downloads the content of a file and compares it with the announced size
+// and hash.
 func (h *Hub) fetchBlob(ctx context.Context, address, blob string, e entry) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -72,7 +73,7 @@ func (h *Hub) fetchBlob(ctx context.Context, address, blob string, e entry) (err
 	})
 }
 
-// A stallReader puts off a timer with every read.
+// A stallReader resets a timer with every read.
 type stallReader struct {
 	io.Reader
 	watch *time.Timer
@@ -84,9 +85,9 @@ func (r stallReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// etagHash is the hash that an ETag can be held against: the SHA-256 of a large file,
-// or git's name of a small one, told apart by their length. The ETags of a mirror may be
-// none of them.
+// etagHash is the hash to compare with an ETag: the SHA-256 of a large file, or
+// git's hash of a small one, distinguished by their length. The ETags of a mirror
+// may be neither.
 func etagHash(e entry) (h hash.Hash, checked bool) {
 	if _, err := hex.DecodeString(e.etag); err != nil || strings.ToLower(e.etag) != e.etag {
 		return sha1.New(), false
@@ -102,7 +103,7 @@ func etagHash(e entry) (h hash.Hash, checked bool) {
 	return sha1.New(), false
 }
 
-// writeFile makes a file that is there whole or not at all.
+// writeFile creates a file completely or not at all.
 func writeFile(name string, write func(io.Writer) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -129,7 +130,7 @@ func writeText(name, text string) error {
 	})
 }
 
-// linkTo makes link point at blob, in place of what was there.
+// linkTo makes link point at blob, replacing an existing one.
 func linkTo(blob, link string) error {
 	folder := filepath.Dir(link)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -142,7 +143,7 @@ func linkTo(blob, link string) error {
 	if there, err := os.Readlink(link); err == nil && there == to {
 		return nil
 	}
-	fresh := link + "." + rand.Text() + ".incomplete" // another process may be at the same
+	fresh := link + "." + rand.Text() + ".incomplete" // another process may do the same
 	if err := os.Symlink(to, fresh); err != nil {
 		return err
 	}

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// FS is the repository as a file system: a file that is not on this machine is
-// downloaded when it is opened, where that is allowed. Root is the folder of the files
-// that are, empty where there are none. The error is a *Missing where there are none and
-// none may be downloaded.
+// FS returns the repository as a file system: a file that is not in the cache is
+// downloaded when it is opened, if that is allowed. Root is the folder of the
+// cached files, empty if there are none. The error is a *Missing if there are none
+// and downloads are not allowed.
 //
 // The file system uses ctx as long as it is used itself.
 func (r Repository) FS(ctx context.Context) (files fs.FS, root string, err error) {
@@ -32,8 +32,8 @@ func (r Repository) FS(ctx context.Context) (files fs.FS, root string, err error
 	return f, root, nil
 }
 
-// A fileSystem gets its files by their paths, and its folders from a list of the files
-// that is asked for once.
+// A fileSystem gets its files by path, and its folders from a file list that is
+// requested once.
 type fileSystem struct {
 	file    func(name string) (string, error)
 	folders func() (map[string][]fs.DirEntry, error)
@@ -49,7 +49,7 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 		return &openFolder{node{f, name, true}, entries}, nil
 	}
 	file := ""
-	if name != "." { // a file may be here although the hub cannot be asked for a list
+	if name != "." { // a file may be cached although the hub cannot be asked for a list
 		file, err = f.file(name)
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	return os.Open(file)
 }
 
-// tree sorts the files with these paths into folders.
+// tree groups the paths into folders.
 func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
 	folders := map[string][]fs.DirEntry{".": nil}
 	var add func(name string, folder bool)
@@ -81,8 +81,8 @@ func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
 	return folders
 }
 
-// A node is a file or a folder of a list: as fs.DirEntry, and of a folder as
-// fs.FileInfo too.
+// A node is a file or a folder of a list: as fs.DirEntry, and for a folder also as
+// fs.FileInfo.
 type node struct {
 	files  *fileSystem
 	path   string
@@ -95,7 +95,7 @@ func (n node) IsDir() bool { return n.folder }
 
 func (n node) Type() fs.FileMode { return n.Mode().Type() }
 
-// Info opens a file: only then is anything known of it.
+// Info opens a file: nothing is known of it before.
 func (n node) Info() (fs.FileInfo, error) { return fs.Stat(n.files, n.path) }
 
 func (n node) Mode() fs.FileMode {
@@ -111,7 +111,7 @@ func (node) ModTime() time.Time { return time.Time{} }
 
 func (node) Sys() any { return nil }
 
-// An openFolder is read in parts.
+// An openFolder can be read in parts.
 type openFolder struct {
 	node
 	rest []fs.DirEntry

@@ -1,16 +1,16 @@
-// Package hub finds tokenizers and datasets by name: in the caches that the Python
-// libraries of Hugging Face and ModelScope keep on this machine, and on the Hugging
-// Face hub where downloads are allowed.
+// Package hub finds tokenizers and datasets by name: in the local caches of Hugging
+// Face's and ModelScope's Python libraries, and on the Hugging Face hub if
+// downloads are allowed.
 //
-// A download goes into the cache in the layout of Hugging Face's library, so that each
-// program finds what the other left:
+// A download goes into the cache in the layout of Hugging Face's library, so that
+// both programs find each other's files:
 //
-//	models--ORG--NAME/refs/main             the commit that main was
+//	models--ORG--NAME/refs/main             the commit of main
 //	models--ORG--NAME/blobs/ETAG            a file
 //	models--ORG--NAME/snapshots/COMMIT/PATH a link to it
 //
-// A Hub reads its variables once, when it is made. Whether it may download is a part of
-// its value: two runs in one process each have their own.
+// A Hub reads its environment variables once, when it is created. The permission to
+// download is part of its value: two runs in one process each have their own.
 package hub
 
 import (
@@ -31,28 +31,28 @@ import (
 // DownloadVariable allows downloads if it is true.
 const DownloadVariable = "PITOT_HF_DOWNLOAD"
 
-// A Config says where a Hub looks, and what it may do.
+// A Config says where a Hub looks, and what it is allowed to do.
 type Config struct {
 	Getenv   func(name string) string
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's
 	Proxy    func(*url.URL) (*url.URL, error)                                     // nil: none
 	Version  string                                                               // of the User-Agent pitot/VERSION
-	Download bool                                                                 // as DownloadVariable
+	Download bool                                                                 // like DownloadVariable
 }
 
-// A Hub is the caches of this machine and the site behind them. Its methods may be
-// called by several goroutines.
+// A Hub is the caches of this machine and the site behind them. It is safe for
+// concurrent use.
 type Hub struct {
 	cache      string // of Hugging Face
 	modelScope string
 	endpoint   string
 	token      string
 	agent      string
-	closed     string // the variable that keeps it from downloading; empty: it may
+	closed     string // the variable that forbids downloads; empty: allowed
 	client     *http.Client
 }
 
-// New makes a Hub by the variables that the Python libraries read.
+// New returns a Hub configured by the variables that the Python libraries read.
 func New(c Config) *Hub {
 	home := c.folder(cmp.Or(c.Getenv("XDG_CACHE_HOME"), "~/.cache"))
 	hugging := c.folder(cmp.Or(c.Getenv("HF_HOME"), filepath.Join(home, "huggingface")))
@@ -73,7 +73,7 @@ func New(c Config) *Hub {
 	}
 }
 
-// folder resolves a ~ that no shell has seen.
+// folder expands a ~ that no shell has expanded.
 func (c Config) folder(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		return filepath.Join(c.Getenv("HOME"), rest)
@@ -81,10 +81,10 @@ func (c Config) folder(name string) string {
 	return name
 }
 
-// token is the user's, from a variable or from the file that `hf auth login` writes.
+// token is the user's, from a variable or from the file written by `hf auth login`.
 func (c Config) token(home string) string {
 	if token := cmp.Or(c.Getenv("HF_TOKEN"), c.Getenv("HUGGING_FACE_HUB_TOKEN")); token != "" {
-		return strings.TrimSpace(token) // of a secret's file, with the end of its line
+		return strings.TrimSpace(token) // a secret's file ends with a newline
 	}
 	if truthy(c.Getenv("HF_HUB_DISABLE_IMPLICIT_TOKEN")) {
 		return ""
@@ -93,7 +93,7 @@ func (c Config) token(home string) string {
 	return strings.TrimSpace(string(kept))
 }
 
-// closed is the variable to blame if nothing may be downloaded.
+// closed returns the variable that forbids downloads, if any.
 func (c Config) closed() string {
 	switch {
 	case truthy(c.Getenv("HF_HUB_OFFLINE")):
@@ -106,19 +106,19 @@ func (c Config) closed() string {
 	return ""
 }
 
-// truthy is how Hugging Face's library reads a variable.
+// truthy parses a variable like Hugging Face's library.
 func truthy(v string) bool {
 	return slices.Contains([]string{"1", "ON", "YES", "TRUE"}, strings.ToUpper(v))
 }
 
-// Missing says that something is not on this machine, and may not be downloaded. It is
-// an fs.ErrNotExist.
+// Missing means that something is not on this machine, and may not be downloaded.
+// It is an fs.ErrNotExist.
 type Missing struct {
 	What     string // tokenizer, model, dataset or file
 	Name     string
 	Cache    string // the folder of Hugging Face's cache
-	File     bool   // a file has that name, but none that a tokenizer can be read from
-	Variable string // DownloadVariable, which would allow the download; one that forbids it; empty: it is not the name of a repository
+	File     bool   // a file has that name, but is not a tokenizer file
+	Variable string // DownloadVariable, which would allow the download; one that forbids it; empty: not the name of a repository
 }
 
 func (m *Missing) Error() string {
@@ -135,7 +135,7 @@ func (m *Missing) Error() string {
 	return text + "; " + m.Why()
 }
 
-// Why says what keeps it from being downloaded.
+// Why says why it cannot be downloaded.
 func (m *Missing) Why() string {
 	switch m.Variable {
 	case "":
@@ -146,13 +146,13 @@ func (m *Missing) Why() string {
 	return m.Variable + " is set"
 }
 
-// Is makes it fs.ErrNotExist.
+// Is makes it match fs.ErrNotExist.
 func (*Missing) Is(target error) bool { return target == fs.ErrNotExist }
 
-// notFound says that the hub does not have something, as fs.ErrNotExist does.
+// notFound means that the hub does not have something; it is an fs.ErrNotExist.
 type notFound string
 
 func (n notFound) Error() string { return string(n) }
 
-// Is makes it fs.ErrNotExist.
+// Is makes it match fs.ErrNotExist.
 func (notFound) Is(target error) bool { return target == fs.ErrNotExist }

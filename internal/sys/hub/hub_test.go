@@ -26,17 +26,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/tokenizer"
 )
 
-// A fakeHub is a hub with one repository, and with another host for large files.
+// A fakeHub is a hub with one repository, and another host for large files.
 type fakeHub struct {
 	files   map[string]string
-	large   map[string]bool // kept at the other host
-	token   string          // wanted, empty for none
+	large   map[string]bool // stored at the other host
+	token   string          // required, empty for none
 	cut     bool            // bodies end early
-	changed bool            // bodies are others than announced
+	changed bool            // bodies differ from the announcement
 
 	hub, other *httptest.Server
 	asked      []string
-	leaked     bool // the token came to the other host
+	leaked     bool // the token was sent to the other host
 }
 
 const hubCommit = "0123456789abcdef0123456789abcdef01234567"
@@ -101,7 +101,7 @@ func (f *fakeHub) body(w http.ResponseWriter, name string) {
 	_, _ = io.WriteString(w, data)
 }
 
-// config has its cache in a folder of its own.
+// config has its cache in its own folder.
 func (f *fakeHub) config(t *testing.T, env map[string]string) (c Config, cache string) {
 	home := t.TempDir()
 	return Config{
@@ -121,7 +121,7 @@ func (f *fakeHub) open(t *testing.T, env map[string]string) (h *Hub, cache strin
 	return New(c), cache
 }
 
-// kept are the files of a cache, with what links point to.
+// kept returns the files of a cache, with the targets of links.
 func kept(t *testing.T, cache string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(cache, func(path string, d fs.DirEntry, err error) error {
@@ -192,7 +192,7 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 		env   map[string]string
 		file  string
 		want  string
-		gone  bool // the error is fs.ErrNotExist's
+		gone  bool // the error is an fs.ErrNotExist
 	}{
 		"cut":        {func(f *fakeHub) { f.cut = true }, nil, "x", "unexpected EOF", false},
 		"changed":    {func(f *fakeHub) { f.changed = true }, nil, "x", "the content does not have the hash that the hub announced", false},
@@ -261,7 +261,7 @@ func TestADownloadIsGivenUpWithTheRun(t *testing.T) {
 	}
 }
 
-// byteRanks is a tiktoken file of bytes alone.
+// byteRanks is a tiktoken file with single bytes only.
 func byteRanks() string {
 	var b strings.Builder
 	for i := range 256 {
@@ -365,7 +365,7 @@ func TestTokenizersThatAreNotFound(t *testing.T) {
 	}
 }
 
-// Whether downloads are allowed belongs to a Hub: one that may leaves the next as it is.
+// The permission to download belongs to a Hub and does not affect the next one.
 func TestOneHubMayDownloadAndTheNextMayNot(t *testing.T) {
 	f := newFakeHub(t, map[string]string{"x": "y"})
 	c, _ := f.config(t, map[string]string{DownloadVariable: ""})

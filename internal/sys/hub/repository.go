@@ -18,14 +18,14 @@ type Repository struct {
 	kind, name string
 }
 
-// Model is the model of that name.
+// Model returns the model with that name.
 func (h *Hub) Model(name string) Repository { return Repository{h, "model", name} }
 
-// Dataset is the dataset of that name.
+// Dataset returns the dataset with that name.
 func (h *Hub) Dataset(name string) Repository { return Repository{h, "dataset", name} }
 
-// File is where a file of the repository lies on this machine, downloaded if it must
-// and may be. The error is fs.ErrNotExist's where there is no such file.
+// File returns the local path of a file of the repository, downloading it if needed
+// and allowed. The error is an fs.ErrNotExist if there is no such file.
 func (r Repository) File(ctx context.Context, file string) (string, error) {
 	for _, folder := range r.snapshots() {
 		here := filepath.Join(folder, filepath.FromSlash(file))
@@ -39,8 +39,8 @@ func (r Repository) File(ctx context.Context, file string) (string, error) {
 	return r.download(ctx, file)
 }
 
-// List are the paths of the files of the repository: as the hub lists them where it may
-// be asked, else those on this machine.
+// List returns the paths of the files of the repository: from the hub if allowed,
+// else those on this machine.
 func (r Repository) List(ctx context.Context) ([]string, error) {
 	if r.hub.closed == "" {
 		return r.list(ctx)
@@ -61,8 +61,9 @@ func (r Repository) List(ctx context.Context) ([]string, error) {
 	return paths, err
 }
 
-// Match is where the files lie whose paths fit a pattern of path.Match, in order. There
-// are none where the repository is neither on this machine nor may be downloaded.
+// Match returns the local paths of the files that match a pattern of path.Match, in
+// order. There are none if the repository is neither on this machine nor may be
+// downloaded.
 func (r Repository) Match(ctx context.Context, pattern string) (files []string, err error) {
 	paths, err := r.List(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,19 +90,19 @@ func (r Repository) missing(what, name string) error {
 	return &Missing{What: what, Name: name, Cache: r.hub.cache, Variable: r.hub.closed}
 }
 
-// folder is where the repository is kept.
+// folder is the cache folder of the repository.
 func (r Repository) folder() string {
 	return filepath.Join(r.hub.cache, r.kind+"s--"+strings.ReplaceAll(r.name, "/", "--"))
 }
 
-// isRepository tells names of repositories from paths.
+// isRepository distinguishes names of repositories from paths.
 func isRepository(name string) bool {
 	owner, model, two := strings.Cut(name, "/")
 	plain := func(s string) bool { return s != "" && !strings.HasPrefix(s, ".") && !strings.ContainsAny(s, `/\`) }
 	return plain(owner) && (!two || plain(model))
 }
 
-// snapshot is the folder of the files of the repository: those of main if it is known,
+// snapshot is the folder of the files of the repository: those of main if known,
 // else the latest.
 func (r Repository) snapshot() (string, bool) {
 	all := r.snapshots()

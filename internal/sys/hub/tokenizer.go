@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Tokenizer is the file or the folder of a tokenizer: as named, or of a model in the
-// cache of Hugging Face or ModelScope, or downloaded with its chat template. The error
-// is a *Missing where it may not be downloaded.
+// Tokenizer returns the file or folder of a tokenizer: as named, or of a model in
+// the cache of Hugging Face or ModelScope, or downloaded with its chat template.
+// The error is a *Missing if it may not be downloaded.
 func (h *Hub) Tokenizer(ctx context.Context, name string) (string, error) {
 	info, err := os.Stat(name)
 	if err == nil && (info.IsDir() || strings.HasSuffix(name, ".json") || isTokenizerFile(filepath.Base(name))) {
-		return name, nil // else a file that happens to have the name of a model
+		return name, nil // otherwise a file that happens to have the name of a model
 	}
 	r := h.Model(name)
 	for _, folder := range append(r.snapshots(), h.modelScopeFolders(name)...) {
@@ -39,7 +39,7 @@ func (h *Hub) Tokenizer(ctx context.Context, name string) (string, error) {
 	return folder, nil
 }
 
-// isTokenizerFile tells the files that a tokenizer can be read from by their names.
+// isTokenizerFile recognizes tokenizer files by name.
 func isTokenizerFile(name string) bool {
 	return name == "tokenizer.json" || name == "tiktoken.model" || name == "tokenizer.model" || path.Ext(name) == ".tiktoken"
 }
@@ -49,8 +49,8 @@ func hasTokenizer(folder string) bool {
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isTokenizerFile(e.Name()) })
 }
 
-// modelScopeFolders are where ModelScope's library would keep a model: it puts three
-// underscores for the dots of a name.
+// modelScopeFolders are the folders where ModelScope's library would store a model:
+// it replaces the dots of a name with three underscores.
 func (h *Hub) modelScopeFolders(name string) (folders []string) {
 	if !isRepository(name) {
 		return nil
@@ -63,9 +63,9 @@ func (h *Hub) modelScopeFolders(name string) (folders []string) {
 	return folders
 }
 
-// downloadTokenizer brings what a tokenizer and its chat template are read from, and
-// gives the folder. Without tokenizer.json it is the file of another form. That file
-// comes last: a folder that has it has all.
+// downloadTokenizer downloads the files of a tokenizer and its chat template, and
+// returns the folder, or without tokenizer.json the file of another form. That file
+// comes last: a folder that has it is complete.
 func (r Repository) downloadTokenizer(ctx context.Context) (string, error) {
 	paths, err := r.list(ctx)
 	if err != nil {
@@ -90,7 +90,8 @@ func (r Repository) downloadTokenizer(ctx context.Context) (string, error) {
 	return folder, nil
 }
 
-// besideTokenizer tells what else a tokenizer and its chat template are read from.
+// besideTokenizer reports whether file is another file of a tokenizer or its chat
+// template.
 func besideTokenizer(file string) bool {
 	template, _ := path.Match("additional_chat_templates/*.jinja", file)
 	return template || slices.Contains([]string{"tokenizer_config.json", "chat_template.jinja", "chat_template.json"}, file)

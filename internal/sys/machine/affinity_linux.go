@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// UsableCPUs are the processors that this process may run on, in order.
+// UsableCPUs returns the processors that this process may run on, in order.
 func UsableCPUs() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -33,8 +33,9 @@ func setOf(cpus []int) *unix.CPUSet {
 	return &set
 }
 
-// KeepOn keeps all threads of this process on these processors. A thread takes
-// those of the one that starts it, so after two passes none is left elsewhere.
+// KeepOn pins all threads of this process to these processors. A thread inherits
+// the affinity of the one that starts it, so after two passes no thread is left
+// elsewhere.
 func KeepOn(cpus []int) error {
 	for range 2 {
 		threads, err := os.ReadDir("/proc/self/task")
@@ -54,8 +55,8 @@ func KeepOn(cpus []int) error {
 	return nil
 }
 
-// StartOn calls start on a thread that is kept on these processors, so that a process it
-// starts is too; then the thread goes back to others.
+// StartOn calls start on a thread pinned to these processors, so that a process it
+// starts inherits that; then the thread is pinned to back.
 func StartOn(cpus, back []int, start func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// Tick is the unit of processor time in /proc, on every Linux that Pitot runs on.
+// Tick is the unit of CPU time in /proc, on every Linux that Pitot runs on.
 const Tick = time.Second / 100
 
-// A LoadWatch tells what has run on this machine since it began.
+// A LoadWatch measures the CPU time used on this machine since it began.
 type LoadWatch struct {
 	began time.Time
 	times cpuTimes
 	own   time.Duration
 }
 
-// WatchLoad begins to watch.
+// WatchLoad starts a LoadWatch.
 func WatchLoad() LoadWatch {
 	return LoadWatch{time.Now(), readCPUTimes(), OwnCPU()}
 }
 
-// Others are what else ran on the machine.
+// Others is the load of other programs on the machine.
 type Others struct {
 	Busy  float64 `json:"busy"`  // share of the machine's processors, 0 to 1
 	Steal float64 `json:"steal"` // share of their time that a hypervisor gave to other machines
 }
 
-// Others is what ran beside this process, nil where the system does not tell.
+// Others returns the load of other processes, nil if the system does not report it.
 func (w LoadWatch) Others() *Others {
 	return othersBetween(w.times, readCPUTimes(), OwnCPU()-w.own)
 }
 
-// othersBetween is what ran between two readings beside a process that used own.
+// othersBetween is the load between two readings besides a process that used own.
 func othersBetween(before, after cpuTimes, own time.Duration) *Others {
 	all := float64(after.all - before.all)
 	if all <= 0 {
@@ -43,10 +43,10 @@ func othersBetween(before, after cpuTimes, own time.Duration) *Others {
 	return &Others{Busy: max(0, busy) / all, Steal: float64(max(0, after.stolen-before.stolen)) / all}
 }
 
-// OtherProcessors is how many processors in the mean were used by other processes, or
-// kept by a hypervisor, beside this process and those that are known to have used so
-// much; -1 where the system does not tell. Interrupts do not count: those of the loopback
-// belong to a run.
+// OtherProcessors is the mean number of processors used by other processes, or
+// stolen by a hypervisor, excluding this process and those known to have used that
+// much; -1 if the system does not report it. Interrupts do not count: those of the
+// loopback belong to a run.
 func (w LoadWatch) OtherProcessors(known time.Duration) float64 {
 	now := readCPUTimes()
 	if w.times.all == 0 || now.all == 0 {
@@ -57,7 +57,7 @@ func (w LoadWatch) OtherProcessors(known time.Duration) float64 {
 	return max(0, used.Seconds()/time.Since(w.began).Seconds())
 }
 
-// OwnCPU is the processor time that this process has used.
+// OwnCPU is the CPU time that this process has used.
 func OwnCPU() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
@@ -74,9 +74,9 @@ type cpuTimes struct {
 
 func readCPUTimes() cpuTimes { return parseCPUTimes(text("/proc/stat")) }
 
-// parseCPUTimes reads /proc/stat. Its first line sums up those of each processor:
-// user, nice, system, idle, iowait, irq, softirq, steal, and then parts of the first
-// two.
+// parseCPUTimes reads /proc/stat. Its first line is the sum over all processors:
+// user, nice, system, idle, iowait, irq, softirq, steal, and then parts of the
+// first two.
 func parseCPUTimes(text string) (t cpuTimes) {
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Ten idle ticks and two of waiting for a disk, four busy ones of which we used one,
-// and four that went to another machine.
+// Ten idle ticks and two of waiting for a disk, four busy ones with one of our own,
+// and four stolen ones.
 func TestOthersBetween(t *testing.T) {
 	const head = "cpu  100 10 50 1000 20 5 5 7 3 0\ncpu0 50 5 25 500 10 2 2 3 1 0\ncpu1 50 5 25 500 10 3 3 4 2 0\nintr 12345 0 9\nctxt 99\n"
 	before, after := parseCPUTimes(head), parseCPUTimes("cpu  101 11 51 1010 22 5 6 11 3 0\n")
@@ -30,10 +30,10 @@ func TestOthersBetween(t *testing.T) {
 	}
 }
 
-// Beside what is known to have run, others take no more than the machine has.
+// Besides the known load, others use no more than the machine has.
 func TestOtherProcessors(t *testing.T) {
 	w := WatchLoad()
-	for time.Since(w.began) < 2*Tick { // so that there is something to see
+	for time.Since(w.began) < 2*Tick { // so that there is something to measure
 	}
 	got := w.OtherProcessors(0)
 	if runtime.GOOS != "linux" {

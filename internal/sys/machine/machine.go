@@ -1,9 +1,9 @@
-// Package machine tells what the operating system knows of this machine and of this
-// process on it, and makes room for a measurement: a quiet Go runtime, and chosen
+// Package machine reports the operating system's facts about this machine and this
+// process, and prepares it for a measurement: a quiet Go runtime, and pinned
 // processors.
 //
-// It reads and judges nothing: package doctor does. What the system does not tell is
-// nil, zero or empty, and so is most of it outside of Linux.
+// It reads and judges nothing: package doctor judges. Unknown facts are nil, zero
+// or empty, which is most of them outside of Linux.
 package machine
 
 import (
@@ -15,35 +15,35 @@ import (
 	"syscall"
 )
 
-// An Environment is where a run was made.
+// An Environment describes where a run was made.
 type Environment struct {
 	Go        string // version
 	OS        string // GOOS/GOARCH
 	Host      string
-	CPUs      int    // that this process uses at once
-	FileLimit uint64 // open files at most
+	CPUs      int    // processors used at once by this process
+	FileLimit uint64 // maximum number of open files
 }
 
-// Here is the environment of this process.
+// Here returns the environment of this process.
 func Here() Environment {
 	host, _ := os.Hostname()
 	files, _ := fileLimit()
 	return Environment{Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Host: host, CPUs: runtime.GOMAXPROCS(0), FileLimit: files}
 }
 
-// Facts are what limits a load generator.
+// Facts are the limits of a load generator.
 type Facts struct {
 	OS        string   `json:"os"`                   // GOOS
-	Files     uint64   `json:"files,omitempty"`      // open files at most
-	FilesHard uint64   `json:"files_hard,omitempty"` // to which that can be raised
+	Files     uint64   `json:"files,omitempty"`      // maximum number of open files
+	FilesHard uint64   `json:"files_hard,omitempty"` // the limit to which that can be raised
 	Ports     *Ports   `json:"ports,omitempty"`
-	Memory    int64    `json:"memory,omitempty"` // bytes that this process can still have
+	Memory    int64    `json:"memory,omitempty"` // bytes still available to this process
 	CPUs      CPUs     `json:"cpus"`
 	Quota     *Quota   `json:"quota,omitempty"`
 	Governors []string `json:"governors,omitempty"` // of the processors, each once
 }
 
-// Look reads the facts.
+// Look collects the facts.
 func Look() Facts {
 	f := Facts{OS: runtime.GOOS, Ports: localPorts(), CPUs: processors(), Quota: cpuQuota(), Governors: governors()}
 	f.Files, f.FilesHard = fileLimit()
@@ -53,21 +53,22 @@ func Look() Facts {
 	return f
 }
 
-// Ports are the local ports of outgoing connections, both ends included.
+// Ports is the range of local ports of outgoing connections, inclusive.
 type Ports struct {
 	Low  int `json:"low"`
 	High int `json:"high"`
-	// Reuse says that the port of a closed connection is free for another after a
-	// second, and not after a minute.
+	// Reuse means that the port of a closed connection is available after a second
+	// instead of a minute.
 	Reuse bool `json:"reuse"`
 }
 
-// ClockSource is the kernel's name for what it reads the time from.
+// ClockSource is the kernel's name of its clock.
 func ClockSource() string {
 	return text("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-// fileLimit is how many files this process may open, and to which that can be raised.
+// fileLimit is the number of files this process may open, and the limit to which
+// that can be raised.
 func fileLimit() (now, hard uint64) {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
@@ -76,11 +77,11 @@ func fileLimit() (now, hard uint64) {
 	return limit.Cur, limit.Max
 }
 
-// unknownMemory is taken to be free where the system does not tell.
+// unknownMemory is the assumed free memory if the system does not report it.
 const unknownMemory = 4 << 30
 
-// freeMemory is what this process can still have: of the machine, and of its control
-// group.
+// freeMemory is the memory still available to this process, on the machine and in
+// its control group.
 func freeMemory() int64 {
 	free := int64(unknownMemory)
 	if kB, ok := field("/proc/meminfo", "MemAvailable:"); ok {
@@ -94,19 +95,20 @@ func freeMemory() int64 {
 	return free
 }
 
-// text is what a file holds without the blanks around it, empty if it cannot be read.
+// text is the content of a file without surrounding space, empty if it cannot be
+// read.
 func text(file string) string {
 	b, _ := os.ReadFile(file)
 	return strings.TrimSpace(string(b))
 }
 
-// number is the number that a file holds.
+// number parses the content of a file.
 func number(file string) (int64, bool) {
 	n, err := strconv.ParseInt(text(file), 10, 64)
 	return n, err == nil
 }
 
-// field is the number behind a word in a file of words.
+// field is the number after a word in a file of words.
 func field(file, word string) (int64, bool) {
 	_, rest, found := strings.Cut(text(file), word)
 	words := strings.Fields(rest)

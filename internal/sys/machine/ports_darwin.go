@@ -2,7 +2,7 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// localPorts are those that connections are made from, nil if they are not known.
+// localPorts returns the range for outgoing connections, nil if unknown.
 func localPorts() *Ports {
 	low, err := unix.SysctlUint32("net.inet.ip.portrange.first")
 	if err != nil {

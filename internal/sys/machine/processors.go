@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// CPUs are processors.
+// CPUs counts processors.
 type CPUs struct {
-	Machine int `json:"machine,omitempty"` // that are on
+	Machine int `json:"machine,omitempty"` // online
 	Usable  int `json:"usable"`            // by this process
 }
 
@@ -20,7 +20,7 @@ func processors() CPUs {
 	return CPUs{Machine: readCPUTimes().processors, Usable: runtime.NumCPU()}
 }
 
-// governors are what sets the frequency of the processors.
+// governors are the frequency governors of the processors.
 func governors() (names []string) {
 	files, _ := filepath.Glob("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
 	for _, file := range files {
@@ -30,14 +30,14 @@ func governors() (names []string) {
 	return slices.Compact(names)
 }
 
-// A Quota is the share of the processors that the control group may use.
+// A Quota is the CPU limit of the control group.
 type Quota struct {
 	CPUs      float64 `json:"cpus"`      // 0 = no limit
-	Throttled int64   `json:"throttled"` // times that it was paused for having used it up
+	Throttled int64   `json:"throttled"` // times that the group was paused for exceeding it
 }
 
-// cpuQuota is the tightest limit on the control groups that this process is in, nil
-// if there are none.
+// cpuQuota is the tightest limit on the control groups of this process, nil if
+// there are none.
 func cpuQuota() *Quota {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -46,7 +46,7 @@ func cpuQuota() *Quota {
 	return quotaOf(string(groups), "/sys/fs/cgroup")
 }
 
-// quotaOf finds the control groups of a /proc/self/cgroup below root.
+// quotaOf reads the control groups listed in /proc/self/cgroup, below root.
 func quotaOf(groups, root string) *Quota {
 	q := &Quota{}
 	for line := range strings.Lines(groups) {
@@ -64,7 +64,7 @@ func quotaOf(groups, root string) *Quota {
 	return q
 }
 
-// tighten takes the limits of a group and of those it is in.
+// tighten applies the limits of a group and of its parents.
 func (q *Quota) tighten(root, group string, read func(dir string) (cpus float64)) {
 	for at := path.Clean("/" + group); ; at = path.Dir(at) {
 		dir := path.Join(root, at)
@@ -78,8 +78,7 @@ func (q *Quota) tighten(root, group string, read func(dir string) (cpus float64)
 	}
 }
 
-// quotaV2 reads cpu.max: microseconds that may be used, or max, in a period of so
-// many.
+// quotaV2 reads cpu.max: the allowed microseconds, or max, and the period.
 func quotaV2(dir string) float64 {
 	var used, period float64
 	if _, err := fmt.Sscan(text(path.Join(dir, "cpu.max")), &used, &period); err != nil || period <= 0 {

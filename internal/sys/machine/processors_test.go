@@ -22,7 +22,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// The tightest limit counts, of the group and of those it is in.
+// The tightest limit of the group and its parents counts.
 func TestQuotaOf(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// MostProcs is how many processors the Go runtime is given at most: beyond, idle
-	// ones that look for work cost more than they bring.
+	// MostProcs is the maximum number of processors for the Go runtime: beyond it,
+	// idle ones that look for work cost more than they contribute.
 	MostProcs = 8
-	heapRoom  = 1 << 30 // garbage that may pile up, in bytes
+	heapRoom  = 1 << 30 // garbage that may accumulate, in bytes
 )
 
-// Quiet says how the Go runtime keeps out of the way of a measurement. Its settings
-// are those of the whole process.
+// Quiet says how the Go runtime avoids disturbing a measurement. Its settings apply
+// to the whole process.
 type Quiet struct {
-	Shared  bool  // the process is not the measurement's alone: nothing is changed
+	Shared  bool  // the process also does other work: nothing is changed
 	Procs   int   // processors to use at once; 0: all, up to MostProcs
-	Heap    int64 // bytes that the measurement will keep
-	Collect bool  // the garbage collector runs as it does, by GOGC for example
+	Heap    int64 // bytes that the measurement will retain
+	Collect bool  // the garbage collector keeps its settings, such as GOGC
 }
 
-// A QuietRuntime is a Go runtime that keeps out of the way.
+// A QuietRuntime is a Go runtime during a measurement.
 type QuietRuntime struct {
 	procs, before int
 	percent       int
@@ -34,10 +34,10 @@ type QuietRuntime struct {
 	watching      sync.WaitGroup
 }
 
-// Start limits the processors and holds the garbage collector back until Stop: the heap
-// may grow by a gigabyte and what the measurement keeps, unless half of the free memory
-// is less. A collection costs a client milliseconds at any moment; a run that allocates
-// next to nothing loses nothing without one.
+// Start limits the processors and holds back the garbage collector until Stop: the
+// heap may grow by a gigabyte plus the memory that the measurement retains, or by
+// half of the free memory if that is less. A collection can delay a client by
+// milliseconds at any time; a run that allocates next to nothing does not need one.
 func (q Quiet) Start() *QuietRuntime {
 	r := &QuietRuntime{before: runtime.GOMAXPROCS(0)}
 	r.procs = r.before
@@ -60,8 +60,8 @@ func (q Quiet) Start() *QuietRuntime {
 	return r
 }
 
-// watch gives the collector its way when so much is in use that the limit would have
-// it run all the time.
+// watch releases the collector when so much memory is in use that the limit would
+// make it run all the time.
 func (r *QuietRuntime) watch(free int64) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -79,11 +79,12 @@ func (r *QuietRuntime) watch(free int64) {
 	}
 }
 
-// Stop restores what was before and tells how many processors there were until then.
+// Stop restores the previous settings and returns the number of processors used
+// until then.
 func (r *QuietRuntime) Stop() (procs int) {
 	if r.over != nil {
 		close(r.over)
-		r.watching.Wait() // it may be setting the same
+		r.watching.Wait() // it may be changing the same settings
 		debug.SetGCPercent(r.percent)
 		debug.SetMemoryLimit(r.limit)
 	}
@@ -91,7 +92,8 @@ func (r *QuietRuntime) Stop() (procs int) {
 	return r.procs
 }
 
-// memoryInUse is what the runtime has taken from the system and not given back.
+// memoryInUse is the memory that the runtime has taken from the system and not
+// returned.
 func memoryInUse() int64 {
 	return readMetric("/memory/classes/total:bytes") - readMetric("/memory/classes/heap/released:bytes")
 }

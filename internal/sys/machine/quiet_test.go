@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A measurement has the runtime to itself, and leaves it as it was. (Not parallel: the
-// settings are those of the whole process.)
+// A measurement controls the runtime, and restores it. (Not parallel: the settings
+// apply to the whole process.)
 func TestQuietRuntime(t *testing.T) {
 	percent, limit, procs := debug.SetGCPercent(100), debug.SetMemoryLimit(-1), runtime.GOMAXPROCS(0)
 	defer debug.SetGCPercent(percent)
@@ -28,8 +28,8 @@ func TestQuietRuntime(t *testing.T) {
 	}
 }
 
-// A collector that has its own setting, and one in a process that is not the
-// measurement's alone, are left as they are.
+// A collector with its own setting, and one in a process that also does other work,
+// are not changed.
 func TestTheCollectorIsLeftAlone(t *testing.T) {
 	percent := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(percent)

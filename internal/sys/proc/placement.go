@@ -11,15 +11,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// A Placement divides the processors between the processes that are started and this
-// one. The zero value lets the system choose.
+// A Placement divides the processors between started processes and this one. The
+// zero value leaves it to the system.
 type Placement struct {
 	Started []int
 	Own     []int
 }
 
-// Place keeps the processor with this number for what is started. An empty text stands for
-// the last one, if there are others and the system can do it; "any" divides nothing.
+// Place reserves the processor with this number for started processes. An empty
+// string stands for the last one, if there are others and the system supports it;
+// "any" reserves none.
 func Place(cpu string) (Placement, error) {
 	usable, err := machine.UsableCPUs()
 	switch {
@@ -47,7 +48,7 @@ func Place(cpu string) (Placement, error) {
 	return p, nil
 }
 
-// MoveAway moves this process off the processors of those that it starts; undo lets it
+// MoveAway moves this process off the processors of started processes; undo lets it
 // use all again.
 func (p Placement) MoveAway() (undo func(), err error) {
 	if p.Started == nil {
@@ -66,13 +67,13 @@ func (p Placement) start(cmd *exec.Cmd) error {
 	return machine.StartOn(p.Started, p.Own, cmd.Start)
 }
 
-// StartBusyLoop starts a process that keeps a processor busy, a neighbour for what is
-// started in the same place. It ends with this process at the latest; stop ends it and
-// returns the processor time that it used.
+// StartBusyLoop starts a process that keeps a processor busy, in the same place as
+// other started processes. It ends with this process at the latest; stop ends it
+// and returns its CPU time.
 func StartBusyLoop(on Placement) (stop func() time.Duration, err error) {
 	cmd := busyLoop(os.Getpid())
 	if err := on.start(cmd); err != nil {
-		return nil, fmt.Errorf("start a busy neighbour: %w", err)
+		return nil, fmt.Errorf("start a busy loop: %w", err)
 	}
 	return func() time.Duration {
 		_ = cmd.Process.Kill()
@@ -81,7 +82,7 @@ func StartBusyLoop(on Placement) (stop func() time.Duration, err error) {
 	}, nil
 }
 
-// busyLoop keeps a processor busy as long as another process exists.
+// busyLoop keeps a processor busy while another process exists.
 func busyLoop(pid int) *exec.Cmd {
 	return exec.Command("/bin/sh", "-c", `while kill -0 "$1" 2>/dev/null; do :; done`, "-", strconv.Itoa(pid))
 }

@@ -1,9 +1,8 @@
-// Package proc starts processes and watches them: clients and servers that are measured.
+// Package proc starts and monitors processes: measured clients and servers.
 //
-// A process has a process group of its own, so that whatever it starts ends with it. When
-// the context ends, the group is asked to end, and is killed after a time of grace. What a
-// process writes goes into files. It can be kept on a processor that this process stays
-// away from.
+// A process has its own process group, so all its children end with it. When the
+// context ends, the group gets a SIGTERM, and a SIGKILL after a grace period. Its
+// output goes into files. It can be pinned to a processor that this process avoids.
 package proc
 
 import (
@@ -20,24 +19,24 @@ import (
 
 // A Command is a process to start.
 type Command struct {
-	Path           string   // the program; empty: Args[0], looked up as a shell does
-	Args           []string // the name that the program is told, and its arguments
-	Env            []string // NAME=VALUE, beside the environment of this process
-	Stdout, Stderr string   // files for what it writes; empty: nothing is kept
+	Path           string   // the program; empty: Args[0], looked up like a shell does
+	Args           []string // the name passed to the program, and its arguments
+	Env            []string // NAME=VALUE, in addition to the environment of this process
+	Stdout, Stderr string   // files for its output; empty: discarded
 	Grace          time.Duration
 	On             Placement
-	Now            func() int64 // the clock of Usage.Samples; nil: there are none
+	Now            func() int64 // the clock of Usage.Samples; nil: no samples
 }
 
-// A Process has been started.
+// A Process is a started process.
 type Process struct {
 	cmd   *exec.Cmd
 	began time.Time
 	watch *watch
 }
 
-// Start starts a process. When ctx ends, its group gets a SIGTERM, and Grace later it is
-// killed. The caller waits for it.
+// Start starts a process. When ctx ends, its group gets a SIGTERM, and after Grace
+// a SIGKILL. The caller waits for it.
 func Start(ctx context.Context, c Command) (*Process, error) {
 	path := c.Path
 	if path == "" {
@@ -60,7 +59,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close() // the process has it open on its own
+		defer f.Close() // the process has its own descriptor
 		*out.stream = f
 	}
 	p := &Process{cmd: cmd, began: time.Now()}
@@ -71,36 +70,37 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// Usage is what a process used, with all those that it started and waited for.
+// Usage is the resource usage of a process, with all processes that it started and
+// waited for.
 type Usage struct {
 	CPU     time.Duration
 	Wall    time.Duration
 	Memory  int64    // bytes, peak of the largest process
-	Samples []Sample // of the processor time
+	Samples []Sample // of the CPU time
 }
 
-// Wait returns when the process has ended, and kills what is left of its group. The error
-// is that of its end, as exec.Cmd has it.
+// Wait returns when the process has ended, and kills the rest of its group. The
+// error is that of exec.Cmd.
 func (p *Process) Wait() (Usage, error) {
 	err := p.cmd.Wait()
 	state, seen := p.cmd.ProcessState, p.watch.stop()
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // what it left behind, or what did not end when asked to
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its children, or a process that ignored the SIGTERM
 	u := Usage{CPU: state.UserTime() + state.SystemTime(), Wall: time.Since(p.began), Memory: seen.peak, Samples: seen.samples}
-	// The peak that Linux tells at the end begins with that of the process that started
-	// it, here this one.
+	// The peak that Linux reports at the end includes that of the parent before
+	// exec, here this process.
 	if r, ok := state.SysUsage().(*syscall.Rusage); ok && runtime.GOOS != "linux" {
 		u.Memory = r.Maxrss
 	}
 	return u, err
 }
 
-// LendFileLimit lets the processes that are started open as many files as this one may.
-// The Go runtime raises its own limit to the hard one, and would give what it starts the
-// old one back.
+// LendFileLimit lets started processes open as many files as this one. The Go
+// runtime raises its own limit to the hard one, and would give started processes
+// the old one.
 func LendFileLimit() {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
-		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) // without it, they have the limit of the shell
+		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) // otherwise they have the limit of the shell
 	}
 }
 
@@ -110,7 +110,7 @@ const (
 	tailBytes = 4 << 10
 )
 
-// LastLines are the last lines of a file that are not blank, five at most; nil if there
+// LastLines returns the last non-blank lines of a file, at most five; nil if there
 // are none.
 func LastLines(file string) []string {
 	f, err := os.Open(file)

@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// shell is a command for sh in a folder of its own.
+// shell is a command for sh in its own folder.
 func shell(t *testing.T, script string, args ...string) Command {
 	dir := t.TempDir()
 	return Command{
@@ -58,8 +58,8 @@ func TestProgramsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// The end of the context asks the whole group to end: the child of the shell holds the
-// pipe as well.
+// The end of the context ends the whole group: the child of the shell holds the
+// pipe too.
 func TestAGroupEndsWithTheContext(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
@@ -109,7 +109,7 @@ func TestAGroupEndsWithTheContext(t *testing.T) {
 			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != c.signal {
 				t.Errorf("it ended with %v", err)
 			}
-			if rest, err := io.ReadAll(f); err != nil || len(rest) > 0 { // until nobody has the pipe open
+			if rest, err := io.ReadAll(f); err != nil || len(rest) > 0 { // until no process has the pipe open
 				t.Errorf("%q, %v", rest, err)
 			}
 		})
@@ -125,7 +125,8 @@ func TestAPlaceMustBeUsable(t *testing.T) {
 	}
 }
 
-// What /proc tells of this process is what the system tells it itself, in whole ticks.
+// The usage of this process in /proc equals that of the system call, in whole
+// ticks.
 func TestWatchedTime(t *testing.T) {
 	used := func() time.Duration {
 		var children syscall.Rusage
@@ -134,7 +135,7 @@ func TestWatchedTime(t *testing.T) {
 		}
 		return machine.OwnCPU() + time.Duration(children.Utime.Nano()+children.Stime.Nano())
 	}
-	for used() < 10*machine.Tick { // so that there is something to see
+	for used() < 10*machine.Tick { // so that there is something to measure
 	}
 	before := used()
 	got := timeOf(os.Getpid())
@@ -150,7 +151,7 @@ func TestWatchedTime(t *testing.T) {
 	}
 }
 
-// The last processor is for what is started, as long as there are others.
+// The last processor is reserved for started processes, if there are others.
 func TestPlacement(t *testing.T) {
 	usable, err := machine.UsableCPUs()
 	if err != nil { // not on this system
@@ -183,7 +184,7 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// Whoever kills a process with a busy neighbour is not left with the neighbour.
+// Killing a process also ends its busy loop.
 func TestTheNeighbourEndsWithUs(t *testing.T) {
 	us := exec.Command("cat")
 	end, err := us.StdinPipe()

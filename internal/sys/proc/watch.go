@@ -10,23 +10,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
-// A Sample is the processor time that a process and its descendants had used by an
+// A Sample is the CPU time that a process and its descendants had used at an
 // instant.
 type Sample struct {
 	At  int64 // of Command.Now
 	CPU time.Duration
 }
 
-// watchInterval is how often a process is looked at. Each tells its peak of memory, so
-// that only what happens in its last moments can be missed.
+// watchInterval is the sampling interval. A process reports its peak memory, so
+// only the last moments can be missed.
 const watchInterval = 50 * time.Millisecond
 
-// A watch looks at a process and its descendants. It sees nothing where there is no
-// /proc.
+// A watch samples a process and its descendants. It reports nothing without /proc.
 type watch struct {
 	done, ended chan struct{}
 	now         func() int64
-	peak        int64 // the most memory that any one of them had, in bytes
+	peak        int64 // the largest memory of any one of them, in bytes
 	samples     []Sample
 }
 
@@ -63,12 +62,12 @@ func (w *watch) look(pid int) {
 		w.peak = max(w.peak, peakOf(p))
 		s.CPU += timeOf(p)
 	}
-	if w.now != nil && s.CPU > 0 { // else it has ended
+	if w.now != nil && s.CPU > 0 { // otherwise it has ended
 		w.samples = append(w.samples, s)
 	}
 }
 
-// family are a process and its descendants.
+// family returns a process and its descendants.
 func family(pid int) []int {
 	all := []int{pid}
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
@@ -83,8 +82,7 @@ func family(pid int) []int {
 	return all
 }
 
-// peakOf is the most memory that a process has had since it became the program
-// that it is.
+// peakOf is the peak memory of a process since its exec.
 func peakOf(pid int) int64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))
@@ -97,10 +95,10 @@ func peakOf(pid int) int64 {
 	return kib << 10
 }
 
-// timeOf is the processor time of a process, and of the children it has waited for.
+// timeOf is the CPU time of a process, and of the children it has waited for.
 func timeOf(pid int) time.Duration {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // after the name, which may have blanks
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // after the name, which may contain spaces
 	const user, end = 11, 15                                        // user, system, and both of the children
 	if len(fields) < end {
 		return 0
