@@ -15,8 +15,8 @@ import (
 // benchCmd is `pitot bench`.
 type benchCmd struct{ benchFlags }
 
-func (c *benchCmd) compile(_ *Process, k *kong.Context) (*compiled, error) {
-	return compile(k, c.Config, false)
+func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
+	return compile(k, c.Config, false, p.Args)
 }
 
 // Run measures.
@@ -28,8 +28,8 @@ func (c *benchCmd) Run(p *Process, k *kong.Context) error {
 // server and the wait.
 type simCmd struct{ simFlags }
 
-func (c *simCmd) compile(_ *Process, k *kong.Context) (*compiled, error) {
-	return compile(k, c.Config, true)
+func (c *simCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
+	return compile(k, c.Config, true, p.Args)
 }
 
 // Run simulates.
@@ -88,7 +88,6 @@ type making struct {
 	keep  *keeper
 	live  *live
 	sinks []run.Sink // beside those two
-	args  []string   // the command line, without secrets; nil: the process's
 }
 
 func (p *Process) newMaking(c *compiled, storeFile string, l *live) (*making, error) {
@@ -103,10 +102,7 @@ func (m *making) close() { m.keep.close() }
 // flight.
 func (m *making) make() (*run.Result, error) {
 	deps := m.p.deps(m.given, m.keep.path)
-	deps.Machine.Invocation = m.args
-	if m.args == nil {
-		deps.Machine.Invocation = maskedArgs(m.p.Args)
-	}
+	deps.Notes, deps.Machine.Invocation = m.notes, m.args
 	sinks := append([]run.Sink{m.keep, m.live}, m.sinks...)
 	deps.Tell = func(e run.Event) {
 		for _, s := range sinks {

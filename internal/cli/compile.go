@@ -38,11 +38,13 @@ type origin struct {
 	at   plan.Place
 }
 
-// A compiled command line is a Spec, and the secrets that it names.
+// A compiled command line is a Spec, with what the Spec does not hold.
 type compiled struct {
 	spec  plan.Spec
 	front namer
 	given map[string]string // secrets, by path
+	notes []plan.Message    // that the run is to have
+	args  []string          // the command line, without secrets
 }
 
 func newCompiler(k *kong.Context) *compiler {
@@ -51,7 +53,7 @@ func newCompiler(k *kong.Context) *compiler {
 
 // compile makes a Spec of what a command line gives. config is a file of settings, or of a
 // Spec; empty for none.
-func compile(k *kong.Context, config string, simulated bool) (*compiled, error) {
+func compile(k *kong.Context, config string, simulated bool, args []string) (*compiled, error) {
 	c, onLine := newCompiler(k), givenFlags(k)
 	if config != "" {
 		if err := c.file(config, onLine); err != nil {
@@ -66,7 +68,7 @@ func compile(k *kong.Context, config string, simulated bool) (*compiled, error) 
 	if c.whole == nil {
 		c.defaults()
 	}
-	out := &compiled{front: c, given: c.given, spec: plan.Spec{Request: plan.Request{Stream: true}}}
+	out := &compiled{front: c, given: c.given, args: maskedArgs(args), spec: plan.Spec{Request: plan.Request{Stream: true}}}
 	problems := plan.Merge(c.problems, plan.Decode(c.root, &out.spec))
 	if problems != nil {
 		return nil, c.explain(problems)

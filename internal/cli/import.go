@@ -8,7 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
-	"github.com/pitot-bench/pitot/internal/tool/ingest"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // importCmd is `pitot import`.
@@ -54,7 +54,7 @@ func (c importCmd) Run(p *Process) error {
 }
 
 // file keeps what a file holds.
-func (n *tally) file(runs *store.Store, f sourceFile) ([]ingest.Problem, error) {
+func (n *tally) file(runs *store.Store, f sourceFile) ([]result.Problem, error) {
 	found, problems, file, err := f.read()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (n *tally) file(runs *store.Store, f sourceFile) ([]ingest.Problem, error) 
 }
 
 // keep stores what was found, unless there is no store, and says so.
-func (n *tally) keep(runs *store.Store, f sourceFile, found ingest.Found) error {
+func (n *tally) keep(runs *store.Store, f sourceFile, found result.Found) error {
 	where := f.path
 	if o := found.Run.Origin; o != nil {
 		where = place(f.path, o.Line)
@@ -118,13 +118,13 @@ func place(path string, line int) string {
 }
 
 // complain says on stderr what could not be read, and counts it.
-func (n *tally) complain(p *Process, problems []ingest.Problem) {
+func (n *tally) complain(p *Process, problems []result.Problem) {
 	p.complain(problems)
 	n.problems += len(problems)
 }
 
 // complain says on stderr what could not be read.
-func (p *Process) complain(problems []ingest.Problem) {
+func (p *Process) complain(problems []result.Problem) {
 	for _, problem := range problems {
 		fmt.Fprintln(p.Stderr, "pitot: "+problem.Error())
 	}

@@ -47,7 +47,9 @@ func (l *live) Handle(e run.Event) error {
 		}
 		l.sayf("waiting up to %v for %s%s: %v", e.Limit, e.URL, what, e.Err)
 	case run.WarmingUp:
-		l.sayf("warming up with %d requests", e.Requests)
+		if e.Requests > 0 {
+			l.sayf("warming up with %d requests", e.Requests)
+		}
 	case run.Starting:
 		if e.Progress != nil && !l.quiet && !l.noProgress {
 			l.progress = newProgress(&l.console, e.Progress, e.Requests)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -13,6 +15,40 @@ import (
 
 // english is the language of what has no flag for another one.
 var english = words.In(words.Default)
+
+// check holds the flags of reports against each other.
+func (o *resultFlags) check() error {
+	var own []string // the reports that have forms
+	for _, name := range o.Report {
+		switch {
+		case toolNamed(name).Forms != nil:
+			own = append(own, name)
+		case name != "pitot" && name != "json":
+			return usagef("--report (or --dialect) %q: must be pitot, vllm, sglang, json, or several of them: pitot,vllm", name)
+		}
+	}
+	switch {
+	case o.Name == "last":
+		return usagef("--name last: that name stands for the newest run")
+	case o.Form != "" && len(own) != 1:
+		return usagef("--dialect-version %s: goes with --report vllm or --report sglang, one of them", o.Form)
+	case o.Form != "":
+		return checkForm(own[0], o.Form)
+	}
+	return nil
+}
+
+// checkForm wants a form of a tool's report, or none.
+func checkForm(name, form string) error {
+	forms := toolNamed(name).Forms
+	switch {
+	case form == "" || slices.Contains(forms, form):
+		return nil
+	case forms == nil:
+		return usagef("--dialect-version %s belongs to --dialect vllm or sglang", form)
+	}
+	return usagef("--dialect-version %s: %s has the forms %s", form, name, strings.Join(forms, ", "))
+}
 
 // printReports writes the reports that were asked for, one after the other; s is t
 // in figures, form that of another tool's.

@@ -248,7 +248,10 @@ type After struct {
 	// Info is the route at which the server reports the mean number of tokens per
 	// step of speculative decoding.
 	Info string `json:"info,omitempty"`
-	// Tail includes it, and the last gap of the schedule, in the duration of the
+	// Account is the route at which the server describes itself in JSON, for result
+	// files.
+	Account string `json:"account,omitempty"`
+	// Tail includes Info, and the last gap of the schedule, in the duration of the
 	// run.
 	Tail bool `json:"tail,omitempty"`
 }

@@ -105,6 +105,24 @@ func (x *execution) tail(ctx context.Context) {
 	}
 }
 
+// account is what the server tells of itself, nil if it does not.
+func (x *execution) account(ctx context.Context) json.RawMessage {
+	route := x.spec.After.Account
+	if route == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, scrapeLimit)
+	defer cancel()
+	told, err := x.target.server().Get(ctx, route)
+	if silent(err) {
+		x.note(accountUnknown, "why", err)
+	}
+	if err != nil {
+		return nil
+	}
+	return told
+}
+
 // silent tells a server that is gone from one that has no such route.
 func silent(err error) bool {
 	var call *endpoint.CallError

@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -29,6 +30,7 @@ type Deps struct {
 	Spool  workload.File // for prompts that are too many for memory; nil keeps them there
 	Env    func(name string) (value string, ok bool)
 	Given  map[string]string // secrets that a front end was given, by path
+	Notes  []plan.Message    // of the front end, that the run is to have
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	Listen func(network, address string) (net.Listener, error)
 	Proxy  func(*url.URL) (*url.URL, error) // nil: none

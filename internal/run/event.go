@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -43,7 +44,7 @@ type (
 
 // What happens while it is executed.
 type (
-	// WarmingUp says that so many requests are sent ahead of the run.
+	// WarmingUp says that so many requests are sent ahead of the run, maybe none.
 	WarmingUp struct{ Requests int }
 	// WarmedUp says that they were answered, or that enough of them were.
 	WarmedUp struct{ Requests, Failed int }
@@ -79,6 +80,7 @@ type (
 type Result struct {
 	Trace   *trace.Trace
 	Summary metrics.Summary // the trace in Pitot's figures
+	Account json.RawMessage // of the server of itself; nil: it gave none, or was not asked
 }
 
 // A Sink is told the events of a run as they happen. Recorded comes from many goroutines

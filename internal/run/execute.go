@@ -139,10 +139,11 @@ func (x *execution) awaitReady(ctx context.Context) error {
 
 // sendWarmUp sends the requests of the warm-up, behind the gate.
 func (x *execution) sendWarmUp(ctx context.Context) error {
+	_ = x.handle(WarmingUp{len(x.warmUp)})
 	if len(x.warmUp) == 0 {
+		_ = x.handle(WarmedUp{})
 		return nil
 	}
-	_ = x.handle(WarmingUp{len(x.warmUp)})
 	requests := slices.Clone(x.warmUp)
 	for i := range requests {
 		requests[i].ID = ""
@@ -254,7 +255,10 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	err := x.handle(Ended{&x.run})
 	x.stopProfilers(after)
 	x.run.ServerCounters = difference(before, x.counters(after))
-	return x.judge(records, err)
+	account := x.account(after)
+	r, err := x.judge(records, err)
+	r.Account = account
+	return r, err
 }
 
 // judge gives the run its verdict, and tells the sinks that all is known.

@@ -16,6 +16,7 @@ const (
 	selfTestFailed   plan.Code = "run.self-test-failed"
 	selfTestDoubtful plan.Code = "run.self-test-doubtful"
 	infoUnknown      plan.Code = "run.info-unknown"
+	accountUnknown   plan.Code = "run.account-unknown"
 	engineEnded      plan.Code = "run.engine-ended"
 	loadMix          plan.Code = "load.mix"
 	loadTenants      plan.Code = "load.tenants"

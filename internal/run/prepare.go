@@ -166,6 +166,7 @@ func (p *preparation) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 
 // resolve finds out what only the server can tell, and builds the rest.
 func (p *preparation) resolve(ctx context.Context) error {
+	p.keep(p.Notes...)
 	if p.intake == nil {
 		if err := p.connect(ctx); err != nil {
 			return err

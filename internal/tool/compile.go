@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -57,11 +58,18 @@ func (c *Compiled) Headers(path string, pairs [][2]string) (all []plan.Header) {
 func Named(problems plan.Problems, flags map[string]string) error {
 	var errs []error
 	for _, p := range problems {
-		name := p.Path
-		if flag, ok := flags[p.Path]; ok {
-			name = flag
-		}
-		errs = append(errs, errors.New(p.Under(name)))
+		errs = append(errs, errors.New(p.Under(cmp.Or(NameIn(flags, p.Path), p.Path))))
 	}
 	return errors.Join(errs...)
+}
+
+// NameIn is the name that flags have for the setting at a path, or for what it is a part
+// of; empty for none.
+func NameIn(flags map[string]string, path string) string {
+	for at := path; at != ""; at = plan.Parent(at) {
+		if name, ok := flags[at]; ok {
+			return name
+		}
+	}
+	return ""
 }

@@ -44,7 +44,7 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 		Requests: a.requests(), Seed: uint64(a.Seed),
 		Load: []plan.Stream{{Arrival: plan.Make(arrivalKind, &arrival), Dataset: plan.Make("sglang."+a.DatasetName, d)}},
 		Gate: plan.Gate{Concurrency: argparse.Value(a.MaxConcurrency)}, Tokens: a.tokens(env), Before: a.before(env),
-		After: plan.After{Tail: true}, KeepText: a.OutputDetails,
+		After: plan.After{Account: a.infoRoute(), Tail: true}, KeepText: a.OutputDetails,
 		Client: plan.Client{Timeout: plan.Duration(requestTimeout), NewConnections: true},
 	}
 	if len(a.LoraName) > 0 {

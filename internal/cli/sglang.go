@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+)
+
+// sglangCmd is `pitot sglang`: bench_serving of sglang with pitot before it.
+type sglangCmd struct {
+	Args []string `arg:"" optional:"" help:"bench_serving, and its flags."`
+}
+
+func (c *sglangCmd) line() (*sglangLine, error) {
+	if len(c.Args) == 0 || c.Args[0] != "bench_serving" && c.Args[0] != "bench-serving" {
+		return nil, usagef("pitot knows one sglang command: pitot sglang bench_serving <flags>")
+	}
+	return &sglangLine{program: "bench_serving.py", called: []string{"sglang", c.Args[0]}, given: c.Args[1:]}, nil
+}
+
+func (c *sglangCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
+	return planLine(c.line, p)
+}
+
+// Run runs `bench_serving`.
+func (c *sglangCmd) Run(p *Process) error { return runLine(c.line, p) }
+
+// pythonCmd is `pitot python`: a python command line with pitot before it.
+type pythonCmd struct {
+	Args []string `arg:"" optional:"" help:"-m sglang.bench_serving, and its flags."`
+}
+
+// benchModules are the modules that are sglang's client, with the names under which
+// Python knows their files.
+var benchModules = map[string]string{"sglang.bench_serving": "bench_serving.py", "sglang.benchmark.serving": "serving.py"}
+
+func (c *pythonCmd) line() (*sglangLine, error) {
+	args := c.Args
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-m" && !strings.HasPrefix(args[0], "-m") && !strings.HasPrefix(args[0], "-c") {
+		args = args[1:] // -u and its like are Python's own
+	}
+	module := ""
+	switch {
+	case len(args) > 1 && args[0] == "-m":
+		module, args = args[1], args[2:]
+	case len(args) > 0 && strings.HasPrefix(args[0], "-m"):
+		module, args = args[0][2:], args[1:]
+	case len(args) > 0 && path.Base(args[0]) == "bench_serving.py":
+		module, args = "sglang.bench_serving", args[1:]
+	}
+	program, ok := benchModules[module]
+	if !ok {
+		return nil, usagef("pitot knows two Python modules, sglang.bench_serving and sglang.benchmark.serving: pitot python -m sglang.bench_serving <flags>")
+	}
+	return &sglangLine{program: program, called: slices.Concat([]string{"python"}, c.Args[:len(c.Args)-len(args)]), given: args}, nil
+}
+
+func (c *pythonCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
+	return planLine(c.line, p)
+}
+
+// Run runs the module.
+func (c *pythonCmd) Run(p *Process) error { return runLine(c.line, p) }
+
+const sglangHelp = `pitot python -m sglang.bench_serving takes the flags of sglang.bench_serving and
+follows Python's rules: names may be cut short. docs/sglang.md lists the differences.
+
+Flags of Pitot's own:
+  --dialect-version FORM    flags, definitions and report of main (default) or of
+                            2026-01 (around release 0.5.6)
+  --require-valid           exit with 3 unless the run is valid
+
+Every run is kept: see pitot runs. PITOT_STORE names the file.
+
+`
+
+// An sglangLine is a command line of sglang.bench_serving.
+type sglangLine struct {
+	*sglang.Args
+	program string   // as Python names it
+	called  []string // what stands ahead of the flags
+	given   []string
+	p       *Process
+	start   []string // lines that the dataset has for the start
+}
+
+func planLine(line func() (*sglangLine, error), p *Process) (*compiled, error) {
+	l, err := line()
+	if err == nil {
+		l.Args, err = sglang.Parse(l.given)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	return l.compile(p)
+}
+
+func (l *sglangLine) compile(p *Process) (*compiled, error) {
+	if err := l.Check(); err != nil {
+		return nil, usage(err)
+	}
+	c, err := l.Args.Compile(p.toolEnv())
+	if err != nil {
+		return nil, usage(err)
+	}
+	return newCompiled(c, slices.Concat(l.called, l.Mask(l.given))...), nil
+}
+
+func runLine(line func() (*sglangLine, error), p *Process) error {
+	l, err := line()
+	if err != nil {
+		return err
+	}
+	l.p = p
+	l.Args, err = sglang.Parse(l.given)
+	if errors.Is(err, argparse.ErrHelp) {
+		_, err := fmt.Fprint(p.Stdout, sglangHelp, sglang.Usage(l.program, l.given))
+		return err
+	}
+	if err != nil {
+		fmt.Fprint(p.Stderr, sglang.Usage(l.program, l.given))
+		return usagef("%s: error: %w", l.program, err)
+	}
+	l.say("benchmark_args=" + l.Namespace())
+	l.say(l.Warnings()...)
+	made, err := l.compile(p)
+	if err != nil {
+		return err
+	}
+	if err := tryAppend(l.ResultFile(time.Now())); err != nil {
+		return fmt.Errorf("the result file could not be written: %w", err)
+	}
+	t := toolRun{compiled: made, noProgress: l.DisableTqdm, requireValid: l.RequireValid, sinks: []run.Sink{run.SinkFunc(l.lines)}, report: l.report}
+	if l.PrintRequests {
+		t.sinks = append(t.sinks, &announcer{line: l})
+	}
+	return t.make(p)
+}
+
+func (l *sglangLine) say(lines ...string) {
+	for _, line := range lines {
+		fmt.Fprintln(l.p.Stdout, line)
+	}
+}
+
+// lines prints those of the tool around a run.
+func (l *sglangLine) lines(e run.Event) error {
+	switch e := e.(type) {
+	case run.Polling:
+		l.say(sglang.Waiting(e.Limit, e.URL))
+	case run.Polled:
+		if e.Err == nil {
+			l.say(sglang.Ready(e.Took))
+		} else {
+			l.say(sglang.NotReady(e.Limit))
+		}
+	case run.ModelFound:
+		l.Resolve(e.Root)
+		l.say(l.Namespace(), "")
+	case run.Built:
+		l.start = e.Workload.Start
+		l.say(e.Workload.Lines...)
+	case run.WarmingUp:
+		l.say(sglang.WarmUp(l.WarmupRequests))
+	case run.WarmedUp:
+		l.say(sglang.WarmedUp(l.WarmupRequests))
+	case run.Profiling:
+		l.say(sglang.Profiling(e.Start))
+	case run.Profiled:
+		l.say(l.Profiled(e.Start, e.Worker, e.Call, e.Err)...)
+	case run.Starting:
+		l.say(slices.Concat(l.Unprofiled(), l.start)...)
+	}
+	return nil
+}
+
+// An announcer prints the lines of --print-requests.
+type announcer struct {
+	line *sglangLine
+	mu   sync.Mutex // of the output
+}
+
+// Handle does nothing.
+func (*announcer) Handle(run.Event) error { return nil }
+
+// Watch prints a line when a request is sent, and one when it is answered.
+func (a *announcer) Watch(req *workload.Request) func(*trace.Record) {
+	id, begin := newUUID(), time.Now()
+	a.say(a.line.StartLine(id, begin, req))
+	return func(rec *trace.Record) { a.say(a.line.EndLine(id, time.Now(), time.Since(begin), rec)) }
+}
+
+func (a *announcer) say(line string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.line.say(line)
+}
+
+// newUUID is a random UUID, version 4.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// report prints the table, adds a line to the result file, and says what a reader has to
+// know of the figures.
+func (l *sglangLine) report(result *run.Result) error {
+	r, err := sglang.NewReport(result.Trace, "")
+	if err != nil {
+		return err
+	}
+	l.say(l.Tips()...)
+	l.say("")
+	err = r.WriteTable(l.p.Stdout)
+	for _, n := range r.Notes() {
+		fmt.Fprintln(l.p.Stderr, "note: "+english.Say(n))
+	}
+	if saved := appendFile(l.ResultFile(time.Now()), r.Result(result.Account)); saved != nil {
+		err = errors.Join(err, fmt.Errorf("save the result: %w", saved))
+	}
+	if f := r.Figures; f.Completed == 0 && f.Failed > 0 {
+		err = errors.Join(err, fmt.Errorf("none of %d requests was answered: %s", f.Failed, f.Requests[0].ErrorText))
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/tool"
+)
+
+// A toolRun is a command line of another tool that makes a run: Pitot's run, with that
+// tool's lines and files around it.
+type toolRun struct {
+	*compiled
+	noProgress, requireValid bool
+	sinks                    []run.Sink // that print what the tool does on the way
+	// report prints that of the tool and writes its files.
+	report func(*run.Result) error
+}
+
+// make makes the run, and reports it.
+func (t *toolRun) make(p *Process) error {
+	m, err := p.newMaking(t.compiled, "", p.live(false, t.noProgress))
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	m.sinks = t.sinks
+	result, err := m.make()
+	if result == nil {
+		return err
+	}
+	reported := t.report(result)
+	p.warn(result.Summary.Health)
+	return m.end(result, err, reported, t.requireValid)
+}
+
+// asTool tells problems by the flags of another tool, which are here by the paths of what
+// they set.
+type asTool map[string]string
+
+func (flags asTool) explain(problems plan.Problems) error { return usage(tool.Named(problems, flags)) }
+func (flags asTool) nameOf(path string) string            { return tool.NameIn(flags, path) }
+
+// newCompiled is what a tool's command line was compiled to.
+func newCompiled(c *tool.Compiled, args ...string) *compiled {
+	return &compiled{spec: c.Spec, front: asTool(c.Flags), given: c.Given, notes: c.Notes, args: args}
+}
+
+// toolEnv is this process as a tool's command line sees it.
+func (p *Process) toolEnv() tool.Env {
+	return tool.Env{Getenv: p.getenv, Exists: isRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
+}
+
+// isRegular tells whether there is a file of that name.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// random are a few hexadecimal digits.
+func random() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// tryAppend makes sure that a file can be written to, before there is something to lose.
+func tryAppend(name string) error {
+	_, before := os.Stat(name)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	err = file.Close()
+	if errors.Is(before, fs.ErrNotExist) {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
+
+// appendFile adds bytes to a file.
+func appendFile(name string, b []byte) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(b)
+	return errors.Join(err, file.Close())
+}
+
+// pythonJoin is Python's os.path.join: an absolute name stands for itself.
+func pythonJoin(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}

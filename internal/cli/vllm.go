@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
+)
+
+// vllmCmd is `pitot vllm`: a vllm command line with pitot before it.
+type vllmCmd struct {
+	Args []string `arg:"" optional:"" help:"bench serve, and its flags."`
+}
+
+const vllmHelp = `pitot vllm bench serve takes the flags of vllm bench serve and follows its rules:
+names may be cut short, underscores are dashes, --extra-body.a.b VALUE builds JSON,
+and --config FILE reads flags from YAML. Flags that are not supported, or that do not
+go together, are refused by name before anything is sent. docs/vllm.md lists them.
+Datasets of the hub are read from a local copy, and downloaded only if
+PITOT_HF_DOWNLOAD=1.
+
+Flags of Pitot's own:
+  --dialect-version FORM    definitions and report of main (default), 2026-11
+                            (release 0.33), 2026-08 (0.28 to 0.32), 2025-12 or
+                            2025-07
+  --require-valid           exit with 3 unless the run is valid
+
+Every run is kept: see pitot runs. PITOT_STORE names the file.
+`
+
+// A vllmLine is a parsed command line.
+type vllmLine struct {
+	*vllm.Args
+	given []string
+}
+
+func (c *vllmCmd) parse() (*vllmLine, error) {
+	asksHelp := func(a string) bool { return a == "--help" || a == "-h" }
+	switch {
+	case slices.ContainsFunc(c.Args[:min(2, len(c.Args))], asksHelp):
+		return nil, argparse.ErrHelp
+	case len(c.Args) < 2 || c.Args[0] != "bench" || c.Args[1] != "serve":
+		return nil, usagef("pitot knows one vllm command: pitot vllm bench serve <flags>")
+	}
+	args, err := vllm.ExpandConfig(c.Args[2:], os.ReadFile)
+	if err != nil {
+		return nil, usage(err)
+	}
+	a, err := vllm.Parse(args, "bench-"+random()+"-")
+	switch {
+	case errors.Is(err, argparse.ErrHelp):
+		return nil, err
+	case err != nil:
+		return nil, usagef("vllm bench serve: error: %w", err)
+	}
+	return &vllmLine{a, args}, nil
+}
+
+func (l *vllmLine) compile(p *Process) (*compiled, error) {
+	if err := l.Check(); err != nil {
+		return nil, usage(err)
+	}
+	c, err := l.Args.Compile(p.toolEnv())
+	if err != nil {
+		return nil, usage(err)
+	}
+	return newCompiled(c, slices.Concat([]string{"vllm", "bench", "serve"}, l.Mask(l.given))...), nil
+}
+
+func (c *vllmCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
+	l, err := c.parse()
+	if err != nil {
+		return nil, err
+	}
+	return l.compile(p)
+}
+
+// Run runs `bench serve`.
+func (c *vllmCmd) Run(p *Process) error {
+	l, err := c.parse()
+	if errors.Is(err, argparse.ErrHelp) {
+		_, err = fmt.Fprint(p.Stdout, vllmHelp)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.Stdout, l.Namespace())
+	made, err := l.compile(p)
+	if err == nil {
+		err = l.tryResults()
+	}
+	if err != nil {
+		return err
+	}
+	traffic := func(e run.Event) error {
+		if _, ok := e.(run.Starting); ok {
+			fmt.Fprint(p.Stdout, l.Traffic())
+		}
+		return nil
+	}
+	t := toolRun{
+		compiled: made, noProgress: l.DisableTqdm, requireValid: l.RequireValid, sinks: []run.Sink{run.SinkFunc(traffic)},
+		report: func(r *run.Result) error { return l.report(p, r) },
+	}
+	return t.make(p)
+}
+
+// tryResults makes sure that the result file can be written.
+func (l *vllmLine) tryResults() error {
+	if !l.SaveResult && !l.AppendResult {
+		return nil
+	}
+	dir := l.resultDir()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return usagef("--result-dir: %w", err)
+	}
+	if l.ResultFilename != nil {
+		dir = filepath.Dir(pythonJoin(dir, *l.ResultFilename))
+	}
+	if err := tryAppend(filepath.Join(dir, ".pitot-"+random())); err != nil {
+		return usagef("the result file could not be written: %w", err)
+	}
+	return nil
+}
+
+func (l *vllmLine) resultDir() string { return cmp.Or(argparse.Value(l.ResultDir), ".") }
+
+// report prints the table and writes the result files.
+func (l *vllmLine) report(p *Process, result *run.Result) error {
+	r, err := vllm.NewReport(result.Trace, "")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.WriteErrors(p.Stdout), r.WriteTable(p.Stdout)); err != nil {
+		return err
+	}
+	if n := result.Summary.Tokens.Assumed; n > 0 && !l.SkipTokenizerInit {
+		fmt.Fprintln(p.Stderr, "note: "+english.Say(plan.Say("report.output-assumed", "requests", n)))
+	}
+	name := r.ResultFile()
+	if name == "" {
+		return nil
+	}
+	name = pythonJoin(l.resultDir(), name)
+	if err := l.save(name, r.Result()); err != nil {
+		return fmt.Errorf("save the result: %w", err)
+	}
+	return l.savePyTorch(p, name, r)
+}
+
+// save writes the result file, or adds a line to it.
+func (l *vllmLine) save(name string, result []byte) error {
+	if !l.AppendResult {
+		return os.WriteFile(name, result, 0o644)
+	}
+	if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+		result = slices.Concat([]byte("\n"), result)
+	}
+	return appendFile(name, result)
+}
+
+// savePyTorch writes the file for the PyTorch benchmark database, if the environment asks
+// for it.
+func (l *vllmLine) savePyTorch(p *Process, name string, r *vllm.Report) error {
+	if p.getenv("SAVE_TO_PYTORCH_BENCHMARK_FORMAT") == "" {
+		return nil
+	}
+	b, err := r.PyTorch(l.Args)
+	if err != nil || b == nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimSuffix(name, filepath.Ext(name))+".pytorch.json", b, 0o644)
+}
