@@ -194,7 +194,7 @@ func (c *compiler) assign(path string, n *plan.Node, o origin) {
 	case "target.url":
 		n = c.baseURL(n)
 	case "target.headers":
-		n = c.headers(path, n)
+		n = c.headers(path, nil, n)
 	case "request.body":
 		n = c.body(path, n)
 	case "objectives":
@@ -243,10 +243,10 @@ func (c *compiler) baseURL(n *plan.Node) *plan.Node {
 	return &plan.Node{Kind: plan.String, Text: strings.TrimSuffix(base, "/v1"), Quoted: true}
 }
 
-// headers are NAME=VALUE pairs, or a map of them. A secret is given, and not a part of the
-// Spec.
-func (c *compiler) headers(path string, n *plan.Node) *plan.Node {
-	list := &plan.Node{Kind: plan.List}
+// headers are those of a list, and behind them NAME=VALUE pairs, or a map of them. A
+// secret is given, and not a part of the Spec.
+func (c *compiler) headers(path string, before []*plan.Node, n *plan.Node) *plan.Node {
+	list := &plan.Node{Kind: plan.List, Items: slices.Clone(before)}
 	add := func(name, value string) {
 		at := plan.Item(path, len(list.Items))
 		h := &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "name", Value: quote(name)}}}

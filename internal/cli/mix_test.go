@@ -3,10 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -73,34 +76,48 @@ func TestTenantsHaveTheirOwnKeys(t *testing.T) {
 	}
 }
 
+// specOf is the Spec of a command line, or what is wrong with it.
+func specOf(t *testing.T, args ...string) (*compiled, error) {
+	t.Helper()
+	p, _, _ := process(t, nil, args...)
+	return p.planOf(args)
+}
+
 func TestSettingsOfAPart(t *testing.T) {
-	var p part
-	if err := p.UnmarshalText([]byte(`name=a  workload=chat "header=X-A=b c" header='X-Key=0 1' turns=uniform(2,3)`)); err != nil {
+	text := `name=a  workload=chat "header=X-A=b c" header='X-Key=0 1' turns=uniform(2,3) rate=1`
+	c, err := specOf(t, "bench", "--tenant", text)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Name != "a" || p.Workload != "chat" || !slices.Equal(p.Header, []string{"X-A=b c", "X-Key=0 1"}) || p.Turns.String() != "uniform(2,3)" || p.Weight != 1 {
-		t.Errorf("%+v", p)
+	one := c.spec.Load[0]
+	headers := []plan.Header{{Name: "X-A", Value: "b c"}, {Name: "X-Key", From: &plan.Source{Given: true}}}
+	if one.Name != "a" || one.Dataset.Kind != "chat" || !reflect.DeepEqual(one.Headers, headers) || !strings.Contains(string(one.Dataset.Settings), `"turns":"uniform(2,3)"`) {
+		t.Errorf("%+v", one)
 	}
-	text := `name=a workload=chat header="X-A=b c" header=X-Key=*** turns=uniform(2,3)`
-	if p.String() != text {
-		t.Errorf("%s, want %s", p, text)
+	if !maps.Equal(c.given, map[string]string{"load[0].headers[1]": "0 1"}) {
+		t.Errorf("given: %v", c.given)
 	}
-	if err := p.UnmarshalText([]byte(p.String())); err != nil || p.Header[0] != "X-A=b c" {
-		t.Errorf("its own text is read as %+v (%v)", p, err)
+	masked := `name=a workload=chat "header=X-A=b c" header=X-Key=*** turns=uniform(2,3) rate=1`
+	again, err := specOf(t, "bench", "--tenant", maskPart(text))
+	if err != nil || again.spec.Load[0].Headers[0].Value != "b c" || c.args[2] != maskPart(text) {
+		t.Errorf("%s, want %s: is read as %+v (%v)", maskPart(text), masked, again, err)
 	}
 	for text, want := range map[string]string{
-		"":               "is empty",
-		"chat":           `"chat": must be NAME=VALUE`,
-		"name=a name=b":  "name is there twice",
-		`name="a`:        "the quote is not closed",
-		"name='a":        "the quote is not closed",
-		"--name=a":       "must be NAME=VALUE",
-		"tokenizer=none": "unknown setting tokenizer",
-		"workload=poems": `workload must be one of "random"`,
+		"":                      "is empty",
+		"chat":                  `"chat": must be NAME=VALUE`,
+		"name=a name=b":         "name is given twice",
+		`name="a`:               "the quote is not closed",
+		"name='a":               "the quote is not closed",
+		"--name=a":              "must be NAME=VALUE",
+		"name=a tokenizer=none": "tokenizer is an unknown setting",
 	} {
-		if err := p.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := specOf(t, "bench", "--tenant="+text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+	p, _, stderr := process(t, nil, "bench", "--tenant", "name=a rate=1 workload=poems")
+	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "must be") || !strings.Contains(stderr.String(), "random") {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 

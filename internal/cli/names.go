@@ -113,7 +113,7 @@ func inWords(front namer, err error) error {
 		}
 	case errors.As(err, &missing):
 		if flag := front.nameOf("tokenizer.download"); flag != "" && missing.Variable == hub.DownloadVariable {
-			return usagef("%w, or %s", err, flag)
+			return usagef("%w, or use %s", err, flag)
 		}
 		return usage(err)
 	}

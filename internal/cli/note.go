@@ -84,7 +84,7 @@ func writeTable(w io.Writer, t *trace.Trace, name string, l *words.Language) err
 	case name == "pitot":
 		return text.Report(w, metrics.Summarize(t, metrics.Options{}), l)
 	}
-	r, err := toolNamed(name).Report(t, "")
+	r, err := toolNamed(cmp.Or(name, "vllm")).Report(t, "")
 	if err != nil {
 		return err
 	}

@@ -114,9 +114,7 @@ func (p *partReader) setting(name string, n *plan.Node) {
 		if n.Kind != plan.List {
 			list = &plan.Node{Kind: plan.List, Items: []*plan.Node{n}}
 		}
-		before := items(p.get(path))
-		n = p.headers(path, list)
-		n.Items = append(slices.Clone(before), n.Items...)
+		n = p.headers(path, items(p.get(path)), list)
 	}
 	p.set(path, n)
 }

@@ -59,7 +59,7 @@ func TestMistakes(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"wrong URL", "bench --url " + down, exitFailed, "nobody answers at http://127.0.0.1:1: connection refused"},
+		{"wrong URL", "bench --url " + down, exitFailed, "cannot reach http://127.0.0.1:1: connection refused"},
 		{"no URL at all", "bench --url localhost:8000", exitUsage, "must begin with http:// or https://"},
 		{"wrong port of the right kind", "bench --url " + strings.Replace(up, "http:", "https:", 1), exitFailed, "TLS handshake or certificate failed"},
 		{"wrong model", "bench --url " + up + " --model nope --tokenizer none", exitFailed, "The model `nope` does not exist"},
@@ -68,19 +68,19 @@ func TestMistakes(t *testing.T) {
 		{"route without its slash", "bench --endpoint v2", exitUsage, "--endpoint \"v2\": must begin with /"},
 		{"no such port", "bench --url http://127.0.0.1:99999", exitUsage, "between 1 and 65535"},
 		{"not a header", "bench --header a b=c", exitUsage, "unexpected argument b=c"},
-		{"patience", "bench --ready-timeout 10ms --url " + down, exitFailed, "nobody answers at " + down},
+		{"patience", "bench --ready-timeout 10ms --url " + down, exitFailed, "cannot reach " + down},
 		{"a folder for a store", "runs list --store " + secret, exitUsage, "is a folder"},
 		{"a store that is not there", "runs list --store " + secret + "/x.db", exitUsage, "no such file"},
 		{"bad flag", "bench --rates 5", exitUsage, "unknown flag --rates, did you mean \"--rate\"?"},
 		{"bad value", "bench --rate fast", exitUsage, "--rate: expected a float"},
-		{"bad choice", "bench --arrival sometimes", exitUsage, "--arrival must be one of"},
+		{"bad choice", "bench --arrival sometimes", exitUsage, `--arrival "sometimes": unknown kind; allowed: at-once, constant`},
 		{"bad command", "measure", exitUsage, "unexpected argument measure"},
 		{"unreadable file", "bench --workload custom --data " + secret, exitUsage, "is a folder, not a file"},
 		{"file without requests", "bench --workload custom --data " + file, exitUsage, `line 1: field "prompt" is missing`},
 		{"unreadable config", "bench --config " + secret, exitUsage, "is a directory"},
 		{"unreadable key", "bench --api-key-file " + secret, exitUsage, "is a directory"},
 		{"store that is none", "bench -q -n 1 --warmup 0 --url " + up + " --store " + file, exitFailed, "open store"},
-		{"impossible combination", "bench --rate 5 --arrival at-once", exitUsage, "--arrival at-once sends everything at the start"},
+		{"impossible combination", "bench --rate 5 --arrival at-once", exitUsage, "--rate: does not apply to at-once"},
 		{"unknown run", "runs report nope", exitUsage, "no such run"},
 		{"vllm: wrong URL", "vllm bench serve --base-url " + down, exitFailed, "connection refused"},
 		{"vllm: no URL", "vllm bench serve --base-url localhost:8000", exitUsage, "--base-url \"localhost:8000\": must begin with http:// or https://"},
@@ -102,31 +102,6 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("standard output: %q", got)
 			}
 		})
-	}
-}
-
-func TestPlansThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
-	for _, tt := range []struct {
-		requests, concurrency int
-		atOnce, embedded      bool
-		refused               bool
-	}{
-		{900, 0, true, false, false},
-		{1000, 0, true, false, true},
-		{1000, 900, true, false, false},
-		{5000, 1000, false, false, true},
-		{100, 1000, false, false, false}, // no more than there are requests
-		{5000, 0, false, false, false},   // a rate may or may not need them
-		{500, 0, true, true, true},       // the engine's ends count as well
-		{450, 0, true, true, false},
-	} {
-		err := enoughFiles(trace.Plan{Requests: tt.requests, Concurrency: tt.concurrency}, trace.Environment{FileLimit: 1000, Embedded: tt.embedded}, tt.atOnce)
-		if (err != nil) != tt.refused {
-			t.Errorf("%+v: %v", tt, err)
-		}
-		if err != nil && strings.Contains(err.Error(), "pitot serve") != tt.embedded {
-			t.Errorf("%+v: %v", tt, err)
-		}
 	}
 }
 
@@ -445,29 +420,21 @@ func TestServeEndsWithAnInterrupt(t *testing.T) {
 	})
 }
 
-// Whatever a config file holds, it ends in arguments that the parser takes, or
-// in an error that names the file.
+// Whatever a config file holds, it ends in a Spec, or in an error that names the file.
 func FuzzConfig(f *testing.F) {
 	f.Add("rate: 5\nslo: [ttft=1s]\nengine:\n  ttft: 5ms\n")
 	f.Add("requests: [1]\n? x\n: |\n  text\n")
 	f.Add("{a: 1, b: {c: ~}}\n---\nx")
 	f.Add("body: '{\"a\": 1}' # c\nheader: &a [x=y]\nname: *a\n")
+	f.Add("version: 1\nload: [{arrival: {kind: poisson, rate: 5}, dataset: random}]\n")
+	f.Add("mix: [{weight: 2}, {workload: chat, header: [a=b, 3]}]\n")
+	file := filepath.Join(f.TempDir(), "f.yaml")
 	f.Fuzz(func(t *testing.T, text string) {
-		var g grammar
-		k, _, err := newParser(new(Process), &g)
-		if err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := configFile{command: "bench", flags: flagsOf(k, "bench"), origins: origins{}}
-		if err := c.read("f.yaml", []byte(text)); err != nil {
-			if !strings.Contains(err.Error(), "f.yaml:") {
-				t.Fatalf("the error does not name the file: %v", err)
-			}
-			return
-		}
-		args := append([]string{"bench"}, c.without(nil)...)
-		if _, err := k.Parse(args); err != nil {
-			t.Fatalf("%q: %v", args, err)
+		if _, err := specOf(t, "bench", "--config", file); err != nil && !strings.Contains(err.Error(), "f.yaml") {
+			t.Fatalf("the error does not name the file: %v", err)
 		}
 	})
 }

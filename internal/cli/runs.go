@@ -103,12 +103,7 @@ func verdict(run trace.Run) string {
 }
 
 func describeLoad(p trace.Plan) string {
-	var parts []string
-	for _, part := range []plan.Message{p.Workload, p.Arrival} {
-		if !part.IsZero() { // an imported table does not tell
-			parts = append(parts, english.Say(part))
-		}
-	}
+	parts := slices.DeleteFunc([]string{text.Sent(p, english), english.Say(p.Arrival)}, func(s string) bool { return s == "" })
 	if p.Concurrency > 0 {
 		parts = append(parts, fmt.Sprintf("at most %d in flight", p.Concurrency))
 	}

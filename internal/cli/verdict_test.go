@@ -13,7 +13,7 @@ import (
 )
 
 // scarce dials until so many connections are made, and then has no files left.
-func scarce(connections int64) dialFunc {
+func scarce(connections int64) func(context.Context, string, string) (net.Conn, error) {
 	var made atomic.Int64
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if made.Add(1) > connections {

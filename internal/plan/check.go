@@ -34,6 +34,7 @@ func (t *Target) check() (p Problems) {
 	if t.URL != "" {
 		p = append(p, CheckURL("target.url", t.URL)...)
 	}
+	p.If(t.Route != "" && t.Route[0] != '/' && !strings.HasSuffix(t.URL, "/"), "target.route", strconv.Quote(t.Route), "must begin with /")
 	p.If(t.URL != "" && t.Engine != nil, "target.engine", nil, "only applies to the embedded engine, and target.url names another server")
 	p.If(t.URL != "" && t.Simulated, "target.url", nil, "a simulation needs no server")
 	return append(p, checkHeaders("target.headers", t.Headers)...)

@@ -135,14 +135,17 @@ func settings(t plan.Thing, dst any) plan.Problems {
 	p := plan.DecodeJSON(t.Settings, dst)
 	for i := range p {
 		if strings.HasPrefix(p[i].Why, "unknown field") {
-			p[i].Why = t.Kind + " has no such setting" + strings.TrimPrefix(p[i].Why, "unknown field")
+			p[i].Why = "does not apply to " + t.Kind + strings.TrimPrefix(p[i].Why, "unknown field")
 		}
 	}
 	return p
 }
 
+// unknownKind lists the kinds of Pitot's own; those of other tools have a name with a dot.
 func unknownKind(path, kind string, names []string) (p plan.Problems) {
-	p.If(true, plan.Join(path, "kind"), strconv.Quote(kind), "unknown kind%s; allowed: %s", plan.Suggest(kind, names), strings.Join(names, ", "))
+	suggestion := plan.Suggest(kind, names)
+	own := slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, ".") })
+	p.If(true, plan.Join(path, "kind"), strconv.Quote(kind), "unknown kind%s; allowed: %s", suggestion, strings.Join(own, ", "))
 	return p
 }
 
