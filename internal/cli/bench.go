@@ -21,7 +21,7 @@ func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 
 // Run measures.
 func (c *benchCmd) Run(p *Process, k *kong.Context) error {
-	return p.makeAndReport(k, c, c.resultFlags)
+	return p.makeAndReport(k, c, &c.resultFlags)
 }
 
 // simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
@@ -33,7 +33,7 @@ func (c *simCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 }
 
 // Run simulates.
-func (c *simCmd) Run(p *Process, k *kong.Context) error { return p.makeAndReport(k, c, c.resultFlags) }
+func (c *simCmd) Run(p *Process, k *kong.Context) error { return p.makeAndReport(k, c, &c.resultFlags) }
 
 // bareEngineFlags gives the engine's flags of `pitot sim` the names that they have in
 // `pitot serve`, where those are not taken; the names of `pitot bench` go on working.
@@ -60,9 +60,13 @@ type maker interface {
 }
 
 // makeAndReport makes a run of Pitot's own command line, and prints its reports.
-func (p *Process) makeAndReport(k *kong.Context, own maker, o resultFlags) error {
+func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) error {
 	c, err := own.compile(p, k)
-	if err := errors.Join(err, o.check()); err != nil {
+	wrong := o.check()
+	if err == nil && wrong != nil { // all in one go
+		err = c.front.explain(run.Check(c.spec, kinds()))
+	}
+	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
 	m, err := p.newMaking(c, o.Store, p.live(o.Quiet, false))

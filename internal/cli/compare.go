@@ -33,7 +33,7 @@ type variants struct {
 	Paired     bool     `help:"Runs are pairs: the first of a variant with the first of the other, and so on, in the order of their start; good where both sent the same requests."`
 	SingleRuns bool     `help:"Let verdicts and gates rest on the chance within single runs, though it does not cover what changes from run to run."`
 	Ignore     []string `placeholder:"SETTING" help:"Settings of the load that may differ within a table, such as concurrency."`
-	By         string   `enum:",pitot,vllm,sglang" default:"" placeholder:"TOOL" help:"Whose definitions to compute records by: pitot, vllm or sglang. Default: pitot's, or those of the tables that they are held against."`
+	By         string   `placeholder:"TOOL" help:"Whose definitions to compute records by: pitot, vllm or sglang. Default: pitot's, or those of the tables that they are held against."`
 	storeSetting
 }
 
@@ -49,7 +49,7 @@ func (e gateError) Error() string {
 
 // Run compares.
 func (c compareCmd) Run(p *Process) (err error) {
-	o, err := c.options()
+	o, err := c.options("compare")
 	if err != nil {
 		return err
 	}
@@ -93,14 +93,17 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) er
 }
 
 // options reads the flags.
-func (v variants) options() (compare.Options, error) {
+func (v variants) options(command string) (compare.Options, error) {
 	level, errLevel := percent("--level", v.Level)
 	margin, errMargin := percent("--margin", v.Margin)
 	o := compare.Options{
 		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Ignore: v.Ignore, Tool: v.By, Rules: rules(),
 	}
-	if err := errors.Join(errLevel, errMargin); err != nil {
+	if err := errors.Join(some("run", command, v.Runs), errLevel, errMargin); err != nil {
 		return o, err
+	}
+	if v.By != "" && v.By != "pitot" && toolNamed(v.By).Definitions == nil {
+		return o, usagef("--by %q: must be pitot, vllm or sglang", v.By)
 	}
 	if level < 0.5 || level > 0.999 {
 		return o, usagef("--level %s: must be from 50%% to 99.9%%", v.Level)

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -24,11 +24,13 @@ type compiler struct {
 	root     *plan.Node
 	flags    []*kong.Flag
 	names    map[string]origin // by path
-	parts    map[string]string // a part of a mix or a tenant as it was given, by its path
+	parts    map[string]origin // a part of a mix or a tenant as it was given, by its path
+	inFile   []placed          // what is wrong with the form of the file
 	mix      []*partList       // the flags and keys that gave them
 	given    map[string]string // secrets, by path
 	problems plan.Problems
 	whole    *plan.Document // the file, if it is a Spec, which leaves nothing to defaults
+	command  string         // bench
 }
 
 // An origin is where a setting was given.
@@ -48,7 +50,7 @@ type compiled struct {
 }
 
 func newCompiler(k *kong.Context) *compiler {
-	return &compiler{root: &plan.Node{Kind: plan.Map}, flags: k.Flags(), names: map[string]origin{}, parts: map[string]string{}, given: map[string]string{}}
+	return &compiler{command: k.Selected().Name, root: &plan.Node{Kind: plan.Map}, flags: k.Flags(), names: map[string]origin{}, parts: map[string]origin{}, given: map[string]string{}}
 }
 
 // compile makes a Spec of what a command line gives. config is a file of settings, or of a
@@ -68,10 +70,11 @@ func compile(k *kong.Context, config string, simulated bool, args []string) (*co
 	if c.whole == nil {
 		c.defaults()
 	}
+	c.sampling()
 	out := &compiled{front: c, given: c.given, args: maskedArgs(args), spec: plan.Spec{Request: plan.Request{Stream: true}}}
 	problems := plan.Merge(c.problems, plan.Decode(c.root, &out.spec))
-	if problems != nil {
-		return nil, c.explain(problems)
+	if problems != nil || c.inFile != nil { // all in one go
+		return nil, c.explain(plan.Merge(problems, run.Check(out.spec, kinds())))
 	}
 	return out, nil
 }
@@ -168,7 +171,10 @@ func (c *compiler) file(name string, onLine []*kong.Flag) error {
 	}
 	s := settingsFile{compiler: c, doc: doc, onLine: onLine}
 	s.members("", doc.Root)
-	return usage(errors.Join(errors.Join(s.errs...), doc.Explain()))
+	if err := doc.Explain(); err != nil {
+		c.inFile = append(c.inFile, placed{err: err})
+	}
+	return nil
 }
 
 // assign sets what a flag or a key gives. Some of them are written otherwise than a Spec
@@ -259,7 +265,8 @@ func (c *compiler) headers(path string, before []*plan.Node, n *plan.Node) *plan
 		list.Items = append(list.Items, h)
 	}
 	for _, m := range n.Members {
-		c.problems.If(len(m.Value.Members)+len(m.Value.Items) > 0, path, m.Key, "the value of a header must be plain")
+		c.names[plan.Join(path, m.Key)] = origin{name: c.names[path].name, doc: c.names[path].doc, at: m.Value.At}
+		c.problems.If(len(m.Value.Members)+len(m.Value.Items) > 0, plan.Join(path, m.Key), m.Key, "the value of a header must be plain")
 		add(m.Key, m.Value.Text)
 	}
 	for _, item := range n.Items {
@@ -273,6 +280,23 @@ func (c *compiler) headers(path string, before []*plan.Node, n *plan.Node) *plan
 		add(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	return list
+}
+
+// sampling moves the object of sampling parameters out of the body, where the protocol has
+// one: its members go beside those that the run writes itself.
+func (c *compiler) sampling() {
+	protocol := c.get("request.protocol")
+	if protocol == nil {
+		return
+	}
+	path := plan.Join("request.body", endpoint.Protocol(protocol.Text).Nest())
+	n := c.get(path)
+	if n == nil || path == "request.body" {
+		return
+	}
+	c.problems.If(n.Kind != plan.Map, "request.body", nil, "%s must be an object", endpoint.Protocol(protocol.Text).Nest())
+	c.set("request.sampling", n)
+	c.remove(path)
 }
 
 // quote is a node of a text, whatever it looks like.

@@ -23,7 +23,7 @@ type conformReportCmd struct {
 
 // Run puts the results beside each other.
 func (c conformReportCmd) Run(p *Process) error {
-	if err := checkOutputs(c.Out); err != nil {
+	if err := errors.Join(some("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
 		return err
 	}
 	var reports []conform.Report
@@ -34,11 +34,11 @@ func (c conformReportCmd) Run(p *Process) error {
 			errs = append(errs, usage(err))
 			continue
 		}
-		some, err := conform.ReadReports(data)
+		more, err := conform.ReadReports(data)
 		if err != nil {
 			errs = append(errs, usagef("%s: %w", name, err))
 		}
-		reports = append(reports, some...)
+		reports = append(reports, more...)
 	}
 	if errs != nil {
 		return errors.Join(errs...)

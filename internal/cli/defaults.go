@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -142,6 +143,7 @@ func (c *compiler) defaults() {
 	if endpoint.Protocol(c.get("request.protocol").Text).Silent() {
 		c.set("request.stream", scalar("false"))
 	}
+	c.dropIdle()
 	c.unless("request.usage", string(plan.UsageAtEnd))
 	full := !slices.ContainsFunc(kinds, func(k workload.Kind) bool { return !k.Unwritten })
 	c.unless("request.ignore_eos", fmt.Sprint(full))
@@ -161,6 +163,30 @@ func (c *compiler) defaults() {
 	c.unless("before.warm_up.from", plan.WarmOther)
 	c.unless("before.ready.timeout", defaultReady)
 	c.unless("before.ready.ask", plan.AskSmall)
+}
+
+// dropIdle takes out of the tree what a file gives and the rest puts out of force: one file
+// may serve several loads. On the command line that is a mistake.
+func (c *compiler) dropIdle() {
+	var known []string
+	if kind := c.get("load[0].dataset.kind"); kind != nil {
+		if all := traffic.Datasets(); all[kind.Text].New != nil {
+			known = append(plan.Fields(all[kind.Text].New()), "kind")
+		}
+	}
+	silent := endpoint.Protocol(c.get("request.protocol").Text).Silent()
+	for path, o := range maps.Clone(c.names) {
+		setting, ofDataset := strings.CutPrefix(path, "load[0].dataset.")
+		idle := ofDataset && known != nil && !slices.Contains(known, setting) ||
+			ofDataset && silent && strings.HasPrefix(setting, "output_") || ofDataset && !silent && setting == "texts" ||
+			strings.HasPrefix(path, "target.engine.") && c.get("target.url") != nil
+		if idle && o.doc != nil {
+			c.remove(path)
+		}
+	}
+	if engine := c.get("target.engine"); engine != nil && len(engine.Members) == 0 {
+		c.remove("target.engine")
+	}
 }
 
 // partsOfLoad settles how each stream arrives, and gives the kinds of all datasets.

@@ -26,6 +26,9 @@ type tally struct {
 
 // Run imports.
 func (c importCmd) Run(p *Process) error {
+	if err := some("path", "import", c.Paths); err != nil {
+		return err
+	}
 	files, problems, err := sourceFiles(c.Paths)
 	if err != nil {
 		return err

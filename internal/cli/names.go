@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,25 +16,41 @@ import (
 // explain tells problems in the user's words: under the flags that were given, or at their
 // places in a file.
 func (c *compiler) explain(problems plan.Problems) error {
-	var errs []error
-	var inFile plan.Problems
+	all := slices.Clone(c.inFile)
+	var ofSpec plan.Problems
 	for _, p := range problems {
 		o := c.origin(p.Path)
 		switch {
 		case o.doc != nil:
-			errs = append(errs, o.doc.At(o.at, p.Under(o.name)))
+			at := cmp.Or(p.At(), o.at)
+			all = append(all, placed{at, o.doc.At(at, p.Under(o.name))})
 		case o.name == "" && c.whole != nil:
-			inFile = append(inFile, p)
+			ofSpec = append(ofSpec, p)
 		case o.name == "":
-			errs = append(errs, p)
+			all = append(all, placed{err: p})
 		default:
-			errs = append(errs, errors.New(p.Under(o.name)))
+			all = append(all, placed{err: errors.New(p.Under(o.name))})
 		}
 	}
-	if inFile != nil {
-		errs = append(errs, c.whole.Explain(inFile))
+	slices.SortStableFunc(all, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column))
+	})
+	var errs []error
+	for i, one := range all { // one setting may be two of a Spec's
+		if i == 0 || one.err.Error() != all[i-1].err.Error() {
+			errs = append(errs, one.err)
+		}
+	}
+	if ofSpec != nil {
+		errs = append(errs, c.whole.Explain(ofSpec))
 	}
 	return usage(errors.Join(errs...))
+}
+
+// A placed error is about a place in the file, zero for the command line.
+type placed struct {
+	at  plan.Place
+	err error
 }
 
 // origin is what the user calls the setting at a path: as it was given, else the flag for
@@ -42,12 +59,12 @@ func (c *compiler) origin(path string) origin {
 	if o, ok := c.names[path]; ok {
 		return o
 	}
-	for base, name := range c.parts {
+	for base, o := range c.parts {
 		if below, ok := strings.CutPrefix(path, base); ok {
 			if flag := c.flagFor("load[0]" + below); flag != "" {
-				name += ": " + strings.TrimPrefix(flag, "--")
+				o.name += ": " + strings.TrimPrefix(flag, "--")
 			}
-			return origin{name: name}
+			return o
 		}
 	}
 	for at := path; at != ""; at = plan.Parent(at) {

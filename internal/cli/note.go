@@ -31,7 +31,7 @@ type noteCmd struct {
 
 // Run writes the note.
 func (c noteCmd) Run(p *Process) error {
-	o, err := c.options()
+	o, err := c.options("note")
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,14 +37,18 @@ func (c *compiler) addParts() {
 		return
 	}
 	list := c.mix[0]
-	for path := range c.names {
+	for path, o := range maps.Clone(c.names) {
 		own := strings.HasPrefix(path, "load[0].dataset.")
 		timed := strings.HasPrefix(path, "load[0].arrival.") && list.path == tenantPath
-		c.problems.If(own, path, nil, "only applies to the parts of --mix or --tenant")
-		c.problems.If(timed, path, nil, "only applies to each --tenant")
+		typed := o.doc == nil // a file may serve several loads
+		c.problems.If(own && typed, path, nil, "only applies to the parts of --mix or --tenant")
+		c.problems.If(timed && typed, path, nil, "only applies to each --tenant")
+		if own || timed {
+			c.remove(path)
+		}
 	}
-	if c.problems != nil {
-		return
+	if dataset := c.get("load[0].dataset"); dataset != nil && len(dataset.Members) == 0 {
+		c.remove("load[0].dataset")
 	}
 	var names []string
 	for i, item := range list.node.Items {
@@ -73,7 +78,7 @@ func (p *partReader) read(item *plan.Node) {
 	members := item.Members
 	if members == nil {
 		words, err := splitWords(item.Text)
-		p.parts[p.path] = p.flag
+		p.parts[p.path] = origin{name: p.flag, doc: p.list.doc, at: p.at}
 		p.problems.If(err != nil, p.path, nil, "%v", err)
 		for _, w := range words {
 			name, value, ok := strings.Cut(w, "=")
@@ -88,7 +93,7 @@ func (p *partReader) read(item *plan.Node) {
 			shown[len(shown)-1] = "header=" + plan.MaskPair(m.Value.Text)
 		}
 	}
-	p.parts[p.path] = strings.TrimSpace(p.flag + " " + strings.Join(shown, " "))
+	p.parts[p.path] = origin{name: strings.TrimSpace(p.flag + " " + strings.Join(shown, " ")), doc: p.list.doc, at: p.at}
 	seen := map[string]bool{}
 	for _, m := range members {
 		p.problems.If(seen[m.Key] && m.Key != "header", p.path, nil, "%s is given twice", m.Key)
@@ -104,11 +109,12 @@ func (p *partReader) read(item *plan.Node) {
 func (p *partReader) setting(name string, n *plan.Node) {
 	below, belongs := p.pathOf(name)
 	if belongs != "" {
-		p.problems.If(true, p.path, nil, "%s %s", name, belongs)
+		p.names[plan.Join(p.path, name)] = origin{name: p.parts[p.path].name, doc: p.list.doc, at: p.at}
+		p.problems.If(true, plan.Join(p.path, name), nil, "%s %s", name, belongs)
 		return
 	}
 	path := plan.Join(p.path, below)
-	p.names[path] = origin{name: p.parts[p.path] + ": " + name, doc: p.list.doc, at: p.at}
+	p.names[path] = origin{name: p.parts[p.path].name + ": " + name, doc: p.list.doc, at: p.at}
 	if below == "headers" {
 		list := n
 		if n.Kind != plan.List {

@@ -107,16 +107,16 @@ func TestWorkloadsThatAProtocolCannotSay(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--protocol", "tgi", "--tokenizer", "none"}, "--protocol tgi takes no token ids here"},
-		{[]string{"--protocol", "rerank", "--tokenizer", "none"}, "--protocol rerank takes no token ids here"},
-		{[]string{"--protocol", "tgi", "--workload", "random-mm"}, "--workload random-mm sends pictures: use --protocol chat"},
-		{[]string{"--protocol", "transcription"}, "--protocol transcription needs sounds"},
-		{[]string{"--protocol", "rerank", "--workload", "custom", "--data", chats}, "request 1, with --protocol rerank: it holds no query with documents"},
+		{[]string{"--protocol", "tgi", "--tokenizer", "none"}, "the protocol tgi takes no token ids here"},
+		{[]string{"--protocol", "rerank", "--tokenizer", "none"}, "the protocol rerank takes no token ids here"},
+		{[]string{"--protocol", "tgi", "--workload", "random-mm"}, "--workload: images need the protocol chat"},
+		{[]string{"--protocol", "transcription"}, "audio is needed for the protocol transcription"},
+		{[]string{"--protocol", "rerank", "--workload", "custom", "--data", chats}, "--data: request 1, with the protocol rerank: it holds no query with documents"},
 		{[]string{"--protocol", "generate", "--workload", "custom", "--data", chats}, "it holds a list of messages, which only these protocols can say: chat, embeddings, messages, pooling, responses"},
 		{[]string{"--protocol", "embeddings", "--workload", "chat"}, "a conversation goes on from answers"},
 		{[]string{"--protocol", "embeddings", "--slo", "ttft=1s"}, "--slo ttft: without a stream there is only e2el"},
-		{[]string{"--protocol", "embeddings", "--output-len", "5"}, "--output-len is about text"},
-		{[]string{"--texts", "5"}, "--texts belongs to --workload random with --protocol embeddings"},
+		{[]string{"--protocol", "embeddings", "--output-len", "5"}, "--output-len: only applies to text"},
+		{[]string{"--texts", "5"}, "--texts: only applies to the protocols embeddings"},
 		{[]string{"--protocol", "rerank", "--texts", "0"}, "--texts 0: must be at least 1"},
 		{[]string{"--protocol", "generate", "--body", `{"sampling_params": 3}`}, "--body: sampling_params must be an object"},
 		{[]string{"--url", "http://h/v1/rerank"}, "leave the route out: http://h"},

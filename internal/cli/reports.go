@@ -28,8 +28,6 @@ func (o *resultFlags) check() error {
 		}
 	}
 	switch {
-	case o.Name == "last":
-		return usagef("--name last: that name stands for the newest run")
 	case o.Form != "" && len(own) != 1:
 		return usagef("--dialect-version %s: goes with --report vllm or --report sglang, one of them", o.Form)
 	case o.Form != "":

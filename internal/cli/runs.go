@@ -103,7 +103,7 @@ func verdict(run trace.Run) string {
 }
 
 func describeLoad(p trace.Plan) string {
-	parts := slices.DeleteFunc([]string{text.Sent(p, english), english.Say(p.Arrival)}, func(s string) bool { return s == "" })
+	parts := slices.DeleteFunc([]string{english.Say(p.Workload), english.Say(p.Arrival)}, func(s string) bool { return s == "" })
 	if p.Concurrency > 0 {
 		parts = append(parts, fmt.Sprintf("at most %d in flight", p.Concurrency))
 	}
@@ -268,8 +268,8 @@ type runsReportCmd struct {
 
 // Run reports.
 func (c runsReportCmd) Run(p *Process) error {
-	wrong := append(plan.CheckObjectives("--slo", c.SLO), plan.CheckPercentiles("--percentiles", c.Percentiles)...)
-	if err := errors.Join(usage(wrong.Err()), checkForm(c.Dialect, c.DialectVersion), c.checkDialect()); err != nil {
+	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
+	if err := errors.Join(asTool{"slo": "--slo", "percentiles": "--percentiles"}.explain(wrong), checkForm(c.Dialect, c.DialectVersion), c.checkDialect()); err != nil {
 		return err
 	}
 	t, err := c.load(p)
@@ -352,6 +352,9 @@ type runsRmCmd struct {
 
 // Run removes.
 func (c runsRmCmd) Run(p *Process) error {
+	if err := some("run", "runs rm", c.Runs); err != nil {
+		return err
+	}
 	return c.with(p, func(runs *store.Store) error {
 		ids, err := c.find(runs)
 		if err != nil {

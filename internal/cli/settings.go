@@ -16,11 +16,10 @@ type settingsFile struct {
 	*compiler
 	doc    *plan.Document
 	onLine []*kong.Flag // those on the command line, which have the last word
-	errs   []error
 }
 
 func (s *settingsFile) failf(at plan.Place, format string, a ...any) {
-	s.errs = append(s.errs, s.doc.At(at, fmt.Sprintf(format, a...)))
+	s.inFile = append(s.inFile, placed{at, s.doc.At(at, fmt.Sprintf(format, a...))})
 }
 
 // members takes the keys of a map; prefix stands before each.
@@ -36,7 +35,7 @@ func (s *settingsFile) members(prefix string, n *plan.Node) {
 		}
 		i := slices.IndexFunc(s.flags, func(f *kong.Flag) bool { return f.Name == name || slices.Contains(f.Aliases, name) })
 		if i < 0 || name == "config" || name == "help" {
-			s.failf(m.At, "unknown setting %q%s", name, plan.Suggest(name, s.known()))
+			s.failf(m.At, "unknown setting %q%s; `pitot %s --help` lists them", name, plan.Suggest(name, s.known()), s.command)
 			continue
 		}
 		s.setting(s.flags[i], m)

@@ -35,7 +35,7 @@ func (t *Target) check() (p Problems) {
 		p = append(p, CheckURL("target.url", t.URL)...)
 	}
 	p.If(t.Route != "" && t.Route[0] != '/' && !strings.HasSuffix(t.URL, "/"), "target.route", strconv.Quote(t.Route), "must begin with /")
-	p.If(t.URL != "" && t.Engine != nil, "target.engine", nil, "only applies to the embedded engine, and target.url names another server")
+	p.If(t.URL != "" && t.Engine != nil, "target.engine", nil, "only applies to the embedded engine, and a server is to be measured")
 	p.If(t.URL != "" && t.Simulated, "target.url", nil, "a simulation needs no server")
 	return append(p, checkHeaders("target.headers", t.Headers)...)
 }
@@ -78,7 +78,7 @@ func checkHeaders(path string, headers []Header) (p Problems) {
 func (r *Request) check() (p Problems) {
 	p.If(r.Protocol == "", "request.protocol", nil, "is missing")
 	p.OneOf("request.usage", string(r.Usage), string(UsageAtEnd), string(UsageEach))
-	p.If(r.Usage == UsageEach && !r.Stream, "request.usage", nil, "chunk only applies to streams")
+	p.If(r.Usage == UsageEach && !r.Stream, "request.usage", nil, "only applies to streams")
 	for _, object := range []struct {
 		path string
 		raw  json.RawMessage

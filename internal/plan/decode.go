@@ -93,6 +93,12 @@ func (d *decoding) value(path string, dst reflect.Value, n *Node) {
 	}
 }
 
+// Fields are the names of those that v has, a pointer to a struct, in a file.
+func Fields(v any) []string {
+	_, names := fieldsOf(reflect.ValueOf(v).Elem())
+	return names
+}
+
 // fields fills a struct from a map.
 func (d *decoding) fields(path string, dst reflect.Value, n *Node) {
 	if n.Kind != Map {

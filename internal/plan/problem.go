@@ -24,6 +24,9 @@ type Problem struct {
 // Error is the problem under its path.
 func (p Problem) Error() string { return p.Under(p.Path) }
 
+// At is the place in the file where it was found, if not that of the path.
+func (p Problem) At() Place { return p.at }
+
 // Under is the problem with its setting called name.
 func (p Problem) Under(name string) string {
 	text := p.Why

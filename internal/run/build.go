@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -71,7 +72,7 @@ func (b *builder) of(o *part) *workload.Source {
 func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (workload.Workload, error) {
 	w, err := o.dataset.Build(ctx, s)
 	if err == nil {
-		err = b.suit(w.Requests)
+		err = plan.Below(o.file(), b.suit(w.Requests))
 	}
 	if err != nil {
 		return w, plan.Below(o.path, err)
@@ -89,6 +90,15 @@ func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (worklo
 		}
 	}
 	return w, nil
+}
+
+// file is the setting that names the file of the dataset, empty if there is none.
+func (o *part) file() string {
+	var settings struct{ Data string }
+	if json.Unmarshal(o.Dataset.Settings, &settings) != nil || settings.Data == "" {
+		return ""
+	}
+	return "data"
 }
 
 // suit makes requests such as the protocol has them, and refuses those that it cannot say.
@@ -141,7 +151,7 @@ func (b *builder) tenants(ctx context.Context) (built, error) {
 // arrivals are those of tenant i: n at most, or as many as it may send.
 func (b *builder) arrivals(s *stream, i, n int) (arrival.Schedule, error) {
 	requests := make([]workload.Request, n)
-	if follows, ok := s.arrival.(interface{ FollowsData() bool }); ok && follows.FollowsData() {
+	if s.followsData() {
 		timed, ok := s.parts[0].dataset.(interface{ Times() []time.Duration })
 		if !ok {
 			return nil, plan.Problems{{Path: "file", Value: traffic.ReplayData, Why: "of a tenant only a trace has times; give a file of times, or a rate"}}

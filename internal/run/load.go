@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
@@ -62,6 +63,7 @@ func newLoad(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 		s := &stream{Stream: spec.Load[i], path: plan.Item("load", i)}
 		p = append(p, s.resolve(kinds)...)
 		p = append(p, l.parts(s, i, kinds)...)
+		p = append(p, s.checkTimes()...)
 		spec.Load[i] = s.Stream
 		l.streams = append(l.streams, s)
 	}
@@ -107,6 +109,21 @@ func (l *load) parts(s *stream, i int, kinds Kinds) (p plan.Problems) {
 		p = append(p, l.resolve(one, kinds)...)
 		s.Mix[j] = one.Part
 		s.parts = append(s.parts, one)
+	}
+	return p
+}
+
+// followsData reports whether requests are sent at times of their own.
+func (s *stream) followsData() bool {
+	timed, ok := s.arrival.(interface{ FollowsData() bool })
+	return ok && timed.FollowsData()
+}
+
+func (s *stream) checkTimes() (p plan.Problems) {
+	for _, o := range s.parts {
+		dateless := o.kind.New != nil && !o.kind.Dated && !o.kind.Timed
+		p.If(dateless && s.followsData(), plan.Join(s.path, "arrival.file"), traffic.ReplayData, "the dataset %s has no times", o.Dataset.Kind)
+		p.Hint(dateless && s.followsData(), "name a file of times, or a rate")
 	}
 	return p
 }
@@ -158,10 +175,7 @@ func (l *load) source(o *part, files workload.Files) *workload.Source {
 
 // timed reports whether requests are sent at times of their own.
 func (l *load) timed() bool {
-	return slices.ContainsFunc(l.streams, func(s *stream) bool {
-		timed, ok := s.arrival.(interface{ FollowsData() bool })
-		return ok && timed.FollowsData()
-	})
+	return slices.ContainsFunc(l.streams, (*stream).followsData)
 }
 
 // read reads the files that datasets and arrivals name.

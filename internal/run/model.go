@@ -104,7 +104,7 @@ func unreachable(base string, err error) error {
 	gone := &UnreachableError{base, call.Class, call.Err}
 	switch call.Class {
 	case trace.DNS, trace.Refused, trace.Unreachable:
-		return &RemedyError{gone, "before.ready.connect", "waits for a server that is starting"}
+		return &RemedyError{gone, "before.ready.timeout", "waits for a server that is starting"}
 	case trace.TLS:
 		return gone
 	}

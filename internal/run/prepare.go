@@ -113,10 +113,8 @@ func (p *preparation) check(spec plan.Spec) error {
 		return err
 	}
 	p.run.Name, p.run.Env = p.spec.Name, p.Machine
-	form := p.spec.Check()
-	l, kinds := newLoad(&p.spec, p.Kinds)
+	l, problems := check(&p.spec, p.Kinds)
 	p.load = l
-	problems := plan.Merge(form, kinds)
 	if problems == nil {
 		problems = p.checkFiles(p.spec.Requests, p.spec.Load[0].Arrival.Kind == "at-once")
 	}
@@ -126,6 +124,18 @@ func (p *preparation) check(spec plan.Spec) error {
 		problems, err = append(problems, mistakes...), nil
 	}
 	return errors.Join(problems.Err(), err)
+}
+
+// Check reports what is wrong with the form of a Spec, and with its kinds.
+func Check(spec plan.Spec, kinds Kinds) plan.Problems {
+	_, problems := check(&spec, kinds)
+	return problems
+}
+
+func check(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
+	form := spec.Check()
+	l, ofKinds := newLoad(spec, kinds)
+	return l, plan.Merge(form, ofKinds)
 }
 
 // read reads the files that the Spec names.

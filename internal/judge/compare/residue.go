@@ -169,7 +169,7 @@ func facets(r *Run) []facet {
 		add("profile", plan.Text(p.Name))
 		add("profile-text", plan.Text(fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(p.Text)))))
 	}
-	for _, settings := range []map[string]string{run.Plan.Settings, setup(run)} {
+	for _, settings := range []map[string]string{run.Plan.Told(), setup(run)} {
 		for _, key := range slices.Sorted(maps.Keys(settings)) {
 			name := canonical(key)
 			name = cmp.Or(alias[name], name)
@@ -230,5 +230,6 @@ var alias = map[string]string{
 var unrelated = []string{
 	"name", "store", "report", "dialect", "quiet", "no-progress", "config", "require-valid", "percentiles", "metric-percentiles", "keep-text",
 	"label", "metadata", "tag", "date", "result-dir", "result-filename", "append-result", "save-result", "save-detailed",
+	"version", "ids", "objectives", "dialect.name", "dialect.version", "before.ready.connect", "before.ready.timeout", "before.ready.ask", "load[0].dataset.kind", "load[0].arrival.kind",
 	"output-file", "output-details", "print-requests", "disable-tqdm", "plot-throughput", "plot-timeline", "ready-timeout", "ready-check-timeout-sec",
 }

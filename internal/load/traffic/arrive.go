@@ -67,14 +67,14 @@ type gamma struct {
 
 // Check reports what is wrong.
 func (a *paced) Check() (p plan.Problems) {
-	p.If((a.Rate != 0) == (a.Ramp != ""), "rate", nil, "either a rate or a ramp is needed")
+	p.If(a.Rate == 0 && a.Ramp == "", "rate", nil, "a rate or a ramp is needed")
+	p.If(a.Rate != 0 && a.Ramp != "", "rate", nil, "a ramp is given too; give one of them")
 	if a.Ramp != "" {
 		_, err := parseRamp(a.Ramp, 1)
 		p.If(err != nil, "ramp", strconv.Quote(a.Ramp), "%v", err)
 		return p
 	}
-	err := arrival.Constant(a.Rate).Validate()
-	p.If(err != nil && a.Rate != 0, "rate", nil, "%v", err)
+	p.If(a.Rate != 0 && arrival.Constant(a.Rate).Validate() != nil, "rate", a.Rate, "must be a positive number of requests per second")
 	return p
 }
 
@@ -157,8 +157,8 @@ func parseRamp(s string, n int) (arrival.Rate, error) {
 
 // A replayed arrival takes its times from a file, or from the dataset.
 type replayed struct {
-	File  string  `json:"file"`            // one number of seconds per line, or data
-	Speed float64 `json:"speed,omitempty"` // the times are divided by it
+	File  string  `json:"file"`  // one number of seconds per line, or data
+	Speed float64 `json:"speed"` // the times are divided by it
 
 	at []time.Duration
 }

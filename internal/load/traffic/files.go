@@ -97,7 +97,7 @@ type traced struct {
 	LogType  string  `json:"log_type,omitempty"`     // those of this type of log alone
 	Slice    string  `json:"slice,omitempty"`        // FROM..TO
 	Sample   float64 `json:"sample,omitempty"`       // share of them
-	BlockLen int     `json:"block_len,omitempty"`    // tokens that a hash id stands for
+	BlockLen int     `json:"block_len"`              // tokens that a hash id stands for
 	Fit      int     `json:"fit,omitempty"`
 
 	format Format
@@ -169,7 +169,7 @@ func (d *traced) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 type recordedTalks struct {
 	data
 	Conversations int            `json:"conversations,omitempty"` // 0: all
-	History       string         `json:"history,omitempty"`       // live, or recorded: the answers it goes on from
+	History       string         `json:"history"`                 // live, or recorded: the answers it goes on from
 	Think         *dist.Duration `json:"think,omitempty"`         // pause before a turn that does not say
 	Output        Size           `json:"output_len,omitzero"`     // in place of the recorded lengths
 

@@ -27,9 +27,9 @@ func Datasets() map[string]workload.Kind {
 			Drawn: true, Unwritten: true, Chats: true,
 		},
 		"sharegpt":      {New: func() workload.Dataset { return new(shareGPT) }},
-		"custom":        {New: func() workload.Dataset { return new(custom) }},
+		"custom":        {New: func() workload.Dataset { return new(custom) }, Dated: true},
 		"trace":         {New: func() workload.Dataset { return &traced{BlockLen: DefaultBlock} }, Unwritten: true, Timed: true},
-		"conversations": {New: func() workload.Dataset { return &recordedTalks{History: "live"} }, Chats: true},
+		"conversations": {New: func() workload.Dataset { return &recordedTalks{History: "live"} }, Chats: true, Dated: true},
 	}
 }
 

@@ -89,7 +89,7 @@ func TestDatasetsSayWhatTheySend(t *testing.T) {
 		want string
 	}{
 		{"kind: random", completions, "random 256→64 tokens"},
-		{"{kind: random, input_len: 100, input_range: 0.5, prefix_len: 20}", completions, "random 100 ±50 %→64 tokens, prefix 20"},
+		{"{kind: random, input_len: 100, input_range: 0.5, prefix_len: 20}", completions, "random 100±50 %→64 tokens, prefix 20"},
 		{"{kind: random, input_len: \"uniform(5,9)\", output_len: 7}", completions, "random uniform(5,9)→7 tokens"},
 		{"{kind: random, texts: 4}", embeddings, "random 4 × 256 tokens"},
 		{"{kind: random, texts: 4}", reranking, "random query and 4 × 256 tokens"},

@@ -54,7 +54,7 @@ type random struct {
 	drawn
 	InputRange  float64 `json:"input_range,omitempty"` // share by which a length may differ
 	OutputRange float64 `json:"output_range,omitempty"`
-	Texts       int     `json:"texts,omitempty"` // in a request to embed or pool; documents in one to rerank
+	Texts       int     `json:"texts"` // in a request to embed or pool; documents in one to rerank
 
 	ask workload.Ask
 }
@@ -65,6 +65,7 @@ func (d *random) Check(s *workload.Source) plan.Problems {
 	p := d.check()
 	p.If(s.Ask.Protocol == "transcription", "", nil, "audio is needed for the protocol transcription; use custom, with lines that have audio")
 	p.If(d.Texts < 1, "texts", d.Texts, "must be at least 1")
+	p.If(s.Ask.Silent && (d.Output != defaultDrawn().Output || d.OutputRange != 0), "output_len", nil, "only applies to text, and answers of the protocol %s have none", s.Ask.Protocol)
 	p.If(d.Texts != 1 && !s.Ask.Silent, "texts", nil, "only applies to the protocols embeddings, pooling and rerank")
 	return append(p, d.checkLengths()...)
 }

@@ -37,6 +37,7 @@ type Kind struct {
 	Unwritten bool
 	Chats     bool // made for protocols of chats
 	Timed     bool // its requests have times of their own
+	Dated     bool // they may have
 }
 
 // An Arrival decides when the requests of a workload are due.

@@ -68,11 +68,14 @@ func Ramped(burstiness float64, ramp string, position bool) plan.Message {
 	return plan.Say(arriveRamp, "process", process, "ramp", ramp, "position", position)
 }
 
-// NeedText is the error of prompts that would be token ids where they must be text: several
-// in a request, or of a protocol that takes nothing else.
+// NeedText is the problem of prompts that would be token ids where they must be text:
+// several in a request, or of a protocol that takes nothing else.
 func (s *Source) NeedText(several bool) error {
 	if s.Tokens != nil || !s.Ask.Text && !several {
 		return nil
 	}
-	return fmt.Errorf("the protocol %s takes no token ids here, and there is no tokenizer to turn them into text; name a tokenizer, or use the protocol completions", s.Ask.Protocol)
+	return plan.Problems{{
+		Why:  fmt.Sprintf("the protocol %s takes no token ids here, and there is no tokenizer to turn them into text", s.Ask.Protocol),
+		Hint: "name a tokenizer, or use the protocol completions",
+	}}
 }

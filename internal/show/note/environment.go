@@ -204,7 +204,7 @@ func (w *writer) sharedSettings(runs []labelled) {
 
 // settingsOf are what a run was told, without secrets.
 func settingsOf(r Run) map[string]string {
-	from := r.Plan.Settings
+	from := r.Plan.Told()
 	if r.Origin != nil && len(r.Origin.Setup) > 0 {
 		from = r.Origin.Setup
 	}
@@ -219,7 +219,7 @@ func settingsOf(r Run) map[string]string {
 
 // settingName is what a setting is called on a command line; other members of a
 // setup are rows of a table.
-var settingName = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
+var settingName = regexp.MustCompile(`^[a-z][][a-z0-9_.-]*$`)
 
 // commands are the command lines of Pitot's own runs, each once, those of a variant
 // after its name.

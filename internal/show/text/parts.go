@@ -12,7 +12,7 @@ import (
 func (r *report) parts(s metrics.Summary) {
 	streamed := s.Run.Plan.Stream
 	who := r.Word("report.tenant")
-	if mix := s.Run.Plan.Settings["mix"]; mix != "" && mix != "[]" {
+	if s.Run.Plan.Mixed() {
 		who = r.Word("report.of-mix")
 	}
 	r.partTable(who, s.Tenants, streamed, []partColumn{

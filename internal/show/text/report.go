@@ -62,24 +62,13 @@ func (r *report) head(s metrics.Summary) {
 	if run.Origin != nil && p.Seed == 0 { // most tools do not tell theirs
 		seed = ""
 	}
-	r.field(r.Word("report.load"), Sent(p, r.Language), r.Say(p.Arrival), r.gate(p), seed)
+	r.field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), r.gate(p), seed)
 	if !run.Env.Embedded && !s.Health.Simulated { // they count by themselves
 		r.field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
 	r.client(s)
 	r.server(s.Server)
 	r.line()
-}
-
-// Sent is what a run sends, and how many requests; empty where that is not known.
-func Sent(p trace.Plan, l *words.Language) string {
-	switch {
-	case p.Workload.IsZero():
-		return ""
-	case p.Requests == 0:
-		return l.Say(p.Workload)
-	}
-	return l.Join("clause", l.Say(p.Workload), l.Word("load.count", "requests", p.Requests))
 }
 
 func (r *report) status(s trace.Status) string {
@@ -93,7 +82,7 @@ func (r *report) gate(p trace.Plan) string {
 	switch {
 	case p.Concurrency == 0:
 		return ""
-	case p.Settings["hold"] == "true":
+	case p.Holds():
 		return r.Word("report.conversations", "limit", p.Concurrency)
 	}
 	return r.Word("load.at-most", "value", p.Concurrency)

@@ -123,6 +123,15 @@ var grammars = map[Protocol]*grammar{
 // Protocols are all protocols by name.
 func Protocols() []Protocol { return slices.Sorted(maps.Keys(grammars)) }
 
+// Nest is the field of a request with the object of sampling parameters, empty where they
+// stand beside the others.
+func (p Protocol) Nest() string {
+	if grammars[p] == nil {
+		return ""
+	}
+	return grammars[p].nest
+}
+
 // Path is where the protocol is usually served.
 func (p Protocol) Path() string { return p.PathOf(true) }
 

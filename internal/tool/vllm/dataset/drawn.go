@@ -15,7 +15,7 @@ type Random struct {
 	InputRange  float64 `json:"input_range,omitempty"`
 	OutputRange float64 `json:"output_range,omitempty"`
 	Prefix      int     `json:"prefix_len,omitempty"` // tokens that all prompts begin with
-	Batch       int     `json:"batch,omitempty"`      // texts in a request to embed or pool
+	Batch       int     `json:"batch"`                // texts in a request to embed or pool
 	Sending
 
 	silent bool // answers have no text

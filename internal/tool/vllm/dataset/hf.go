@@ -105,7 +105,7 @@ func (h *HF) find(ctx context.Context, s *workload.Source) (c snapshot, err erro
 	}
 	c.fs, c.root, err = s.Files.Repository(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, plan.Problems{{Path: "data", Value: name, Why: err.Error(), Hint: "or name a copy of it here, and in name " + h.name()}}
+		return c, plan.Problems{{Path: "data", Value: name, Why: err.Error(), Hint: "or give the folder of a copy, and " + h.name() + " as its name"}}
 	}
 	return c, err
 }

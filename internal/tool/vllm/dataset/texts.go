@@ -57,7 +57,7 @@ func (d *ShareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Wo
 //	{"prompt": "text", "output_tokens": 100}
 type Custom struct {
 	file[customLine]
-	Output int `json:"output_len,omitempty"` // 0: the line's output_tokens
+	Output int `json:"output_len"` // 0: the line's output_tokens
 	Common
 }
 
