@@ -116,7 +116,7 @@ func TestSettingsOfAPart(t *testing.T) {
 		}
 	}
 	p, _, stderr := process(t, nil, "bench", "--tenant", "name=a rate=1 workload=poems")
-	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "must be") || !strings.Contains(stderr.String(), "random") {
+	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), `workload "poems": unknown kind; allowed: agent, chat`) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

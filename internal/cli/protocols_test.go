@@ -53,9 +53,9 @@ func TestReportsOfRunsWithoutText(t *testing.T) {
 		args  []string
 		lines []string
 	}{
-		{[]string{"--protocol", "embeddings", "--input-len", "40"}, []string{"load    random 40 tokens, 20 requests", "texts       20 ", "embeddings, not streamed"}},
-		{[]string{"--protocol", "pooling", "--input-len", "40", "--texts", "3"}, []string{"load    random 3 × 40 tokens, 20 requests", "texts       60 ", "input       2400 tokens"}},
-		{[]string{"--protocol", "rerank", "--input-len", "40", "--texts", "3"}, []string{"load    random query and 3 × 40 tokens, 20 requests", "texts       60 "}},
+		{[]string{"--protocol", "embeddings", "--input-len", "40"}, []string{"load    random 40 tokens", "texts       20 ", "embeddings, not streamed"}},
+		{[]string{"--protocol", "pooling", "--input-len", "40", "--texts", "3"}, []string{"load    random 3 × 40 tokens", "texts       60 ", "input       2400 tokens"}},
+		{[]string{"--protocol", "rerank", "--input-len", "40", "--texts", "3"}, []string{"load    random query and 3 × 40 tokens", "texts       60 "}},
 	} {
 		code, out, errs := benchmark(t, test.args...)
 		if code != exitOK {
