@@ -26,8 +26,7 @@ func everything(a, b []float64) map[string]float64 {
 	p, adjusted = MaxTPaired([][]float64{b})
 	out["max T, pairs P"], out["max T, pairs adjusted"] = p[0], adjusted[0]
 	interval("median", QuantileInterval(Sort(b), 50, 0.95))
-	interval("batches", BatchMeans(b, 0, 0.95).Interval)
-	interval("ratio", BatchRatio(b, b, 0, 0.95).Interval)
+	interval("batches", BatchMeans(b, 4, 0.95).Interval)
 	out["effective size"] = EffectiveSize(b)
 	return out
 }

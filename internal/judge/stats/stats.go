@@ -26,7 +26,7 @@
 //	                             Rotation                              fewer, normal noise
 //	                             Holm                                  other families
 //	how many runs?               RunsNeeded, PairsNeeded
-//	the requests of one run      BatchMeans, BatchRatio for sum over sum
+//	the requests of one run      BatchMeans
 //	a percentile of them         QuantileInterval, if they are independent
 //
 // Relative noise is best compared on a logarithmic scale, where a change of 3 % is
