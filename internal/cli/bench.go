@@ -5,9 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 )
@@ -115,7 +117,7 @@ func (m *making) make() (*run.Result, error) {
 	}
 	s := m.p.watchSignals()
 	defer s.release()
-	prepared, err := run.Prepare(s.preparing, m.spec, deps)
+	prepared, err := prepare(s.preparing, m.spec, deps)
 	if err != nil {
 		return nil, inWords(m.front, err)
 	}
@@ -126,6 +128,27 @@ func (m *making) make() (*run.Result, error) {
 		return nil, errInterrupted
 	}
 	return result, inWords(m.front, err)
+}
+
+// prepare is run.Prepare, but leaves it behind where an interrupt does not reach it: a file
+// may be a pipe that nobody writes to.
+func prepare(ctx context.Context, spec plan.Spec, deps run.Deps) (p *run.Prepared, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p, err = run.Prepare(ctx, spec, deps)
+	}()
+	select {
+	case <-done:
+		return p, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return p, err
+	case <-time.After(heed):
+		return nil, context.Cause(ctx)
+	}
 }
 
 // end says where the run is kept, and sums up what went wrong: in the run, in printing its

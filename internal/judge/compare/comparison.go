@@ -44,6 +44,8 @@
 package compare
 
 import (
+	"iter"
+
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -73,6 +75,29 @@ type Workload struct {
 	Rows     []Row          `json:"rows"`
 	Claims   []ClaimCheck   `json:"claims,omitempty"`
 	Notes    []plan.Message `json:"notes,omitempty"` // what the data can carry
+}
+
+// Changes are those of a workload, each with its row.
+func (w Workload) Changes() iter.Seq2[Row, *Change] {
+	return func(yield func(Row, *Change) bool) {
+		for _, r := range w.Rows {
+			for _, c := range r.Cells {
+				if c.Change != nil && !yield(r, c.Change) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Differs reports whether there is a difference by the verdict on any change.
+func (w Workload) Differs() bool {
+	for _, c := range w.Changes() {
+		if c.Verdict.Differs() {
+			return true
+		}
+	}
+	return false
 }
 
 // A Setting is part of a run's plan.

@@ -42,11 +42,9 @@ func (c *Comparison) Conclude() {
 	for _, w := range c.Workloads {
 		for i := range w.Rows {
 			w.Rows[i].Rank = rank(w.Rows[i].Quantity.Name)
-			for _, cell := range w.Rows[i].Cells {
-				if cell.Change != nil {
-					cell.Change.conclude(w.Rows[i].Constant, c.Margin)
-				}
-			}
+		}
+		for r, change := range w.Changes() {
+			change.conclude(r.Constant, c.Margin)
 		}
 		for i := range w.Variants {
 			if i > 0 {

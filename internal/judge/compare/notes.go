@@ -106,7 +106,7 @@ func (t *table) noteBases() {
 	if by[Borrowed] != nil {
 		t.noteBorrowed()
 	}
-	if n := len(t.variants) - 1; n > 1 && t.anySettled() {
+	if n := len(t.variants) - 1; n > 1 && t.out.Differs() {
 		t.note("compare.many-variants", "variants", n, "share", min(1, float64(n)*t.o.alpha()))
 	}
 }
@@ -150,12 +150,6 @@ func (t *table) noteBorrowed() {
 	if df > 0 && single != nil {
 		t.note("compare.borrowed-noise", "variants", single, "df", df)
 	}
-}
-
-func (t *table) anySettled() bool {
-	return slices.ContainsFunc(t.out.Rows, func(r Row) bool {
-		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Verdict.Differs() })
-	})
 }
 
 // notePairs tells where runs could be compared in pairs.

@@ -79,36 +79,21 @@ func autocovariance(x []float64) []float64 {
 
 // BatchMeans is the mean of an autocorrelated series, with Student's interval from
 // the means of batches of neighbours, which are nearly independent if the batches
-// are long; 0 batches: as many as EffectiveSize allows. From 25 effective values
-// on, a 95 % interval covers 95 %. A shorter series does not reveal its own memory:
-// 500 values with a correlation of 0.97 (8 effective) cover 93 %, and 100 with a
-// correlation of 0.9 (5 effective) 91 %.
+// are long: ten effective values (EffectiveSize) or more each. With four batches,
+// Student's t is not yet hopelessly wide. From 25 effective values on, a 95 % interval
+// covers 95 %. A shorter series does not reveal its own memory: 500 values with a
+// correlation of 0.97 (8 effective) cover 93 %, and 100 with a correlation of 0.9 (5
+// effective) 91 %.
 func BatchMeans(x []float64, batches int, level float64) Estimate {
-	ones := make([]float64, len(x))
-	for i := range ones {
-		ones[i] = 1
-	}
-	return BatchRatio(x, ones, batches, level)
-}
-
-// BatchRatio is the ratio of two sums over an autocorrelated series, such as tokens
-// and seconds by request: its error is that of the mean of sums - ratio × counts.
-func BatchRatio(sums, counts []float64, batches int, level float64) Estimate {
-	n := len(sums)
-	if n < 2 || len(counts) != n || !finite(sums, counts) || Sum(counts) == 0 {
-		return noEstimate
-	}
-	ratio, each := Sum(sums)/Sum(counts), Mean(counts)
-	rest := make([]float64, n)
-	for i := range rest {
-		rest[i] = (sums[i] - ratio*counts[i]) / each
-	}
-	if batches <= 0 {
-		batches = batchesFor(rest)
-	}
+	n := len(x)
 	batches = min(batches, n)
-	if batches < 2 {
+	if batches < 2 || !finite(x) {
 		return noEstimate
+	}
+	mean := Mean(x)
+	rest := make([]float64, n)
+	for i, v := range x {
+		rest[i] = v - mean
 	}
 	means := make([]float64, batches)
 	for i := range means {
@@ -116,17 +101,5 @@ func BatchRatio(sums, counts []float64, batches int, level float64) Estimate {
 		means[i] = Sum(rest[from:to]) * float64(batches) / float64(n)
 	}
 	_, variance := moments(means)
-	return studentEstimate(ratio, math.Sqrt(variance/float64(batches)), float64(batches-1), level)
-}
-
-// batchesFor is the number of batches that are long compared with the memory of a
-// series: ten effective values or more each. With four batches, Student's t is not
-// yet hopelessly wide. In a series too short to show a memory each value is a
-// batch.
-func batchesFor(x []float64) int {
-	const least, most, effective = 4, 30, 10
-	if len(x) < 2*least {
-		return len(x)
-	}
-	return min(most, max(least, int(EffectiveSize(x)/effective)))
+	return studentEstimate(mean, math.Sqrt(variance/float64(batches)), float64(batches-1), level)
 }

@@ -14,14 +14,6 @@ func TestBatchMeansByHand(t *testing.T) {
 	near(t, "high", e.Interval.High, 3.5+4.302653*2/math.Sqrt(3), 1e-6)
 }
 
-// 30 tokens in 6 s are 5/s; the batches' 6-5·1, 9-5·2 and 15-5·3 are 1, -1 and 0, with
-// the deviation 1, and so the error 1/√3, over a mean of 2 s.
-func TestBatchRatioByHand(t *testing.T) {
-	e := BatchRatio([]float64{6, 9, 15}, []float64{1, 2, 3}, 3, 0.95)
-	near(t, "ratio", e.Value, 5, 1e-15)
-	near(t, "error", e.Error, 1/(math.Sqrt(3)*2), 1e-14)
-}
-
 // A series with a correlation of ρ between neighbours is worth (1-ρ)/(1+ρ) of its
 // length.
 func TestEffectiveSize(t *testing.T) {

@@ -19,39 +19,6 @@ func BenchmarkMaxT(b *testing.B) {
 	}
 }
 
-func BenchmarkPermutationInterval(b *testing.B) {
-	dice := rand.New(rand.NewPCG(1, 2))
-	x, y := noises[0].runs(dice, 10), noises[0].runs(dice, 10)
-	for b.Loop() {
-		PermutationInterval(x, y, 0.95)
-	}
-}
-
-// The mean of a thousand requests.
-func BenchmarkBootstrap(b *testing.B) {
-	dice := rand.New(rand.NewPCG(1, 2))
-	x := noises[1].runs(dice, 1000)
-	mean := func(index []int) float64 {
-		s := 0.0
-		for _, i := range index {
-			s += x[i]
-		}
-		return s / float64(len(index))
-	}
-	for _, block := range []int{1, 20} {
-		b.Run(fmt.Sprintf("block %d", block), func(b *testing.B) {
-			for b.Loop() {
-				BootstrapPercentile(len(x), mean, Resampling{Block: block})
-			}
-		})
-	}
-	b.Run("BCa", func(b *testing.B) {
-		for b.Loop() {
-			BootstrapBCa(len(x), mean, Resampling{})
-		}
-	})
-}
-
 func BenchmarkEffectiveSize(b *testing.B) {
 	x := recipe(100_000, 0.9)
 	for b.Loop() {

@@ -20,21 +20,6 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// BenjaminiHochberg adjusts p-values so that, if all up to α are taken for
-// differences, the expected share of false alarms among them is α, for independent
-// or positively dependent tests (Benjamini and Hochberg 1995). NaN stays NaN and
-// does not count.
-func BenjaminiHochberg(p []float64) []float64 {
-	order := ascending(p)
-	out := slices.Clone(p)
-	ceiling := 1.0
-	for i, at := range slices.Backward(order) {
-		ceiling = min(ceiling, float64(len(order))/float64(i+1)*p[at])
-		out[at] = ceiling
-	}
-	return out
-}
-
 // ascending returns the order of the p-values that are numbers.
 func ascending(p []float64) []int {
 	var order []int

@@ -10,10 +10,8 @@ type Interval struct {
 
 // A Test of the hypothesis that there is no difference, two-sided.
 type Test struct {
-	P            float64 // how often chance alone gives the observed difference, or a larger one
-	Statistic    float64
-	Exact        bool // P counts all arrangements, without approximation or sampling
-	Arrangements int  // the number that P is a share of; 0 if P comes from a distribution
+	P         float64 // how often chance alone gives the observed difference, or a larger one
+	Statistic float64
 }
 
 // An Estimate is a figure with its error.

@@ -6,25 +6,28 @@ import (
 	"slices"
 )
 
-// MaxT tests many metrics of the same runs at once; a[metric][run]. p is that of
-// Permutation for each. adjusted is corrected over the metrics: the step-down of
-// Westfall and Young (1993), which asks how often chance gives so large a t in any
-// of the metrics not yet found different. The runs are permuted as wholes, so
+// MaxT tests many metrics of the same runs at once; a[metric][run]. p is the share,
+// for each metric, of the arrangements of its values into two such groups with at
+// least as large a difference of means, in either direction: it assumes only that a
+// value would have been as likely in the other group. adjusted is corrected over the
+// metrics: the step-down of Westfall and Young (1993), which asks how often chance
+// gives so large a t in any of the metrics not yet found different. The runs are permuted as wholes, so
 // correlated metrics (mean and median of the same times) cost little, and t is
 // studentized, so metrics of any scale count alike.
 //
 // A metric that is the same in all runs has 1; one with a NaN, or missing in some
 // run, has NaN and does not count.
 func MaxT(a, b [][]float64) (p, adjusted []float64) {
-	r, _, _ := usual.arrangedP(a, b)
-	return r.raw, r.adjusted
+	f := usual.maxT(a, b)
+	return f.raw, f.adjusted
 }
 
-// MaxTPaired is MaxT for the differences d[metric][pair] of pairs of runs, by their
-// signs: p is that of SignFlip.
+// MaxTPaired is MaxT for the differences d[metric][pair] of pairs of runs: p is the
+// share of the arrangements of their signs with at least as large a mean. It assumes
+// only that the runs of a pair were exchangeable.
 func MaxTPaired(d [][]float64) (p, adjusted []float64) {
-	r, _, _ := usual.flippedP(d)
-	return r.raw, r.adjusted
+	f := usual.maxTPaired(d)
+	return f.raw, f.adjusted
 }
 
 // With the total sum of squares fixed, the pooled t of an arrangement is an
@@ -32,42 +35,32 @@ func MaxTPaired(d [][]float64) (p, adjusted []float64) {
 // a sum of squares of 1, the same for each metric; for pairs likewise. So the sums
 // represent t.
 
-func (r arranger) arrangedP(a, b [][]float64) (f family, exact bool, arrangements int) {
+func (r arranger) maxT(a, b [][]float64) family {
 	na, nb := longest(a), longest(b)
-	f = newFamily(len(a))
+	f := newFamily(len(a))
 	for i := range a {
 		if i < len(b) && len(a[i]) == na && len(b[i]) == nb && na > 0 && nb > 0 && finite(a[i], b[i]) {
 			f.admit(i, centered(slices.Concat(b[i], a[i])), constant(a[i], b[i]))
 		}
 	}
-	if len(f.columns) == 0 {
-		return f, true, 0
+	if len(f.columns) > 0 {
+		f.settle(r.groups(f.observe(nb), nb, f.count))
 	}
-	visited, exact := r.groups(f.observe(nb), nb, f.count)
-	f.settle(visited)
-	if exact {
-		visited = int(choices(na+nb, na))
-	}
-	return f, exact, visited
+	return f
 }
 
-func (r arranger) flippedP(d [][]float64) (f family, exact bool, arrangements int) {
+func (r arranger) maxTPaired(d [][]float64) family {
 	n := longest(d)
-	f = newFamily(len(d))
+	f := newFamily(len(d))
 	for i, x := range d {
 		if len(x) == n && n > 0 && finite(x) {
 			f.admit(i, slices.Clone(x), constant(x, []float64{0}))
 		}
 	}
-	if len(f.columns) == 0 {
-		return f, true, 0
+	if len(f.columns) > 0 {
+		f.settle(r.signs(f.observe(n), f.count))
 	}
-	visited, exact := r.signs(f.observe(n), f.count)
-	f.settle(visited)
-	if exact {
-		visited = 1 << n
-	}
-	return f, exact, visited
+	return f
 }
 
 // A family of metrics is tested over the same arrangements.
@@ -170,4 +163,17 @@ func longest(x [][]float64) int {
 // constant reports whether all values of both are the same.
 func constant(a, b []float64) bool {
 	return min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
+}
+
+// centered is x less its mean; subtracted twice, to remove a mean that is large
+// compared with the differences.
+func centered(x []float64) []float64 {
+	out := slices.Clone(x)
+	for range 2 {
+		mean := Mean(out)
+		for i := range out {
+			out[i] -= mean
+		}
+	}
+	return out
 }

@@ -75,7 +75,7 @@ func TestMaxTBesideSingleTests(t *testing.T) {
 		q, paired := MaxTPaired(d)
 		holm := Holm(p)
 		for i := range p {
-			if p[i] != Permutation(a[i], b[i]).P || q[i] != SignFlip(d[i]).P {
+			if p[i] != permuted(a[i], b[i]) || q[i] != flipped(d[i]) {
 				t.Fatalf("metric %d: %v and %v", i, p[i], q[i])
 			}
 			if adjusted[i] < p[i] || paired[i] < q[i] || adjusted[i] > max(holm[i], 1) {

@@ -3,7 +3,10 @@ package stats
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
+
+	"golang.org/x/perf/benchmath"
 )
 
 // The second and the ninth of 10 values enclose the median with a probability of
@@ -47,5 +50,22 @@ func TestQuantileRates(t *testing.T) {
 			}
 			r.hold()
 		})
+	}
+}
+
+// The interval of a median: benchmath selects the same values if both are
+// symmetric.
+func TestMedianIntervalAsBenchmathHasIt(t *testing.T) {
+	dice := seeded("median", 0)
+	for n := 6; n <= 60; n++ {
+		x := Sort(noises[0].runs(dice, n))
+		want := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds), 0.95)
+		got := QuantileInterval(x, 50, 0.95)
+		if got.Level+1e-12 < 0.95 || got.Level > want.Confidence+0.06 || got.Holds(want.Center) == false {
+			t.Errorf("%d values: %+v, benchmath has %+v", n, got, want)
+		}
+		if math.Abs(got.Level-want.Confidence) < 1e-9 && (got.Low != want.Lo || got.High != want.Hi) {
+			t.Errorf("%d values: %+v, benchmath has %+v", n, got, want)
+		}
 	}
 }

@@ -82,23 +82,3 @@ func fewest(enough func(n int) bool) int {
 	}
 	return n
 }
-
-// MinimumDetectable is the smallest difference that the two-sided t-test at alpha
-// finds with the given power in two groups of n runs each.
-func MinimumDetectable(sd float64, n int, alpha, power float64) float64 {
-	if n < 2 || !(sd >= 0) || math.IsInf(sd, 1) || !proper(alpha) || !proper(power) {
-		return math.NaN()
-	}
-	low, high := 0.0, 1.0 // in standard deviations
-	for Power(1, high, n, alpha) < power {
-		high *= 2
-	}
-	for range 60 {
-		if mid := (low + high) / 2; Power(1, mid, n, alpha) < power {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return sd * high
-}

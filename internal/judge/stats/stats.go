@@ -19,19 +19,15 @@
 // values:
 //
 //	a few runs of each           StudentDifference, WelchDifference    normal noise
-//	                             Permutation, PermutationInterval      any noise, 4 and 4 runs or more
-//	                             MannWhitney, HodgesLehmann            outliers, too
 //	runs made in pairs           StudentMean of the differences
-//	                             SignFlip                              any noise, 6 pairs or more
-//	                             WilcoxonSignedRank, HodgesLehmannPaired
 //	one run of each              StudentKnown, with the PooledSD of others
-//	many metrics of those runs   MaxT, MaxTPaired, else Holm; BenjaminiHochberg to screen
-//	equivalence                  TOST
-//	how many runs?               RunsNeeded, PairsNeeded, Power, MinimumDetectable
-//	the requests of one run      BatchMeans, BatchRatio for sum over sum
+//	many metrics of those runs   MaxT                                  any noise, 4 and 4 runs or more
+//	                             MaxTPaired                            any noise, 6 pairs or more
+//	                             Rotation                              fewer, normal noise
+//	                             Holm                                  other families
+//	how many runs?               RunsNeeded, PairsNeeded
+//	the requests of one run      BatchMeans
 //	a percentile of them         QuantileInterval, if they are independent
-//	any other figure of them     BootstrapPercentile, BootstrapBCa if it is skewed;
-//	                             in blocks of BlockLength if they are dependent
 //
 // Relative noise is best compared on a logarithmic scale, where a change of 3 % is
 // the same at any load: the difference of mean logarithms is the logarithm of the

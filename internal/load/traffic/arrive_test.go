@@ -76,8 +76,8 @@ func firsts(a workload.Arrangement, n int) (at []time.Duration) {
 
 func TestArrivalsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]plan.Problem{
-		"{kind: poisson}": {Path: "rate", Why: "either a rate or a ramp"},
-		"{kind: poisson, rate: 1, ramp: \"linear:1..2\"}": {Path: "rate", Why: "either a rate or a ramp"},
+		"{kind: poisson}": {Path: "rate", Why: "a rate or a ramp is needed"},
+		"{kind: poisson, rate: 1, ramp: \"linear:1..2\"}": {Path: "rate", Why: "a ramp is given too"},
 		"{kind: poisson, rate: -1}":                       {Path: "rate"},
 		"{kind: poisson, ramp: \"steep:1..2\"}":           {Path: "ramp", Why: "linear:FROM..TO"},
 		"{kind: poisson, ramp: \"linear:1..-2\"}":         {Path: "ramp"},

@@ -54,10 +54,10 @@ func TestABatchFitsTheTruth(t *testing.T) {
 		}
 		events := 0
 		for _, write := range st.rec.writes {
-			events += write.events()
+			events += int(write.counts & 255)
 		}
-		if events != tokens+2 || st.rec.output != tokens {
-			t.Errorf("%d tokens, usage and the end: %d events with %d tokens", tokens, events, st.rec.output)
+		if events != tokens+2 || st.rec.OutputTokens != tokens {
+			t.Errorf("%d tokens, usage and the end: %d events with %d tokens", tokens, events, st.rec.OutputTokens)
 		}
 	}
 }

@@ -30,10 +30,9 @@ type Config struct {
 	Faults     []Fault
 	StallLimit time.Duration // how long FaultStall holds a connection; 5 min if 0
 
-	Precise     bool          // tokens leave within microseconds of their time, not within a millisecond; not in virtual time
-	Drain       time.Duration // how long Serve lets open requests run on once it is to stop; 0 cuts them
-	TruthLimit  int           // newest requests kept for /pitot/truth; 100 000 if 0
-	TruthWrites int           // writes kept over all these requests, 24 bytes each; 10 000 000 if 0
+	Precise     bool // tokens leave within microseconds of their time, not within a millisecond; not in virtual time
+	TruthLimit  int  // newest requests kept for /pitot/truth; 100 000 if 0
+	TruthWrites int  // writes kept over all these requests, 24 bytes each; 10 000 000 if 0
 }
 
 // Validate reports everything wrong with c at once.
@@ -46,7 +45,6 @@ func (c Config) Validate() error {
 		{"MaxModelLen", int64(c.MaxModelLen)},
 		{"Latency.Slots", int64(c.Latency.Slots)},
 		{"StallLimit", int64(c.StallLimit)},
-		{"Drain", int64(c.Drain)},
 		{"TruthLimit", int64(c.TruthLimit)},
 		{"TruthWrites", int64(c.TruthWrites)},
 	} {

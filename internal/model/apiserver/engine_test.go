@@ -122,11 +122,11 @@ func TestContextOfAnEngine(t *testing.T) {
 
 func TestBadEngines(t *testing.T) {
 	_, err := New(Config{
-		MaxModelLen: 1001, Drain: -1,
+		MaxModelLen: 1001, StallLimit: -1,
 		Engine: &engine.Config{MaxModelLen: 1000, Scheduler: engine.Scheduler{Policy: "vlm"}, Cost: engine.Costs{Jitter: 3}},
 	})
 	for _, want := range []string{
-		"Drain is negative",
+		"StallLimit is negative",
 		`scheduler.policy "vlm": unknown name, did you mean "vllm"?`,
 		"cost.jitter 3: must be between 0 and 2",
 		"MaxModelLen is 1001, above the context of the engine, 1000 tokens",

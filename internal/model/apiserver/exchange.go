@@ -57,7 +57,7 @@ func (s *Server) generation(p *phrase.Protocol) http.HandlerFunc {
 		x := s.receive(w, r, p)
 		defer s.truth.publish(x.rec)
 		err := x.serve()
-		x.rec.gone = errors.Is(err, errGone) && !errors.Is(context.Cause(r.Context()), errShutdown)
+		x.rec.ClientGone = errors.Is(err, errGone) && !errors.Is(context.Cause(r.Context()), errShutdown)
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
@@ -69,7 +69,7 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, p *phrase.Proto
 	x := &exchange{s: s, w: w, rc: http.NewResponseController(w), r: r, req: &request{Request: &phrase.Request{Protocol: p}}}
 	received := s.loop.now()
 	x.arrival = s.arrivals.Add(1) - 1
-	x.rec = &record{endpoint: p.Name, protocol: strings.Clone(r.Proto), received: received}
+	x.rec = &record{TruthRequest: TruthRequest{Endpoint: p.Name, Protocol: strings.Clone(r.Proto), Received: int64(received)}}
 	x.name(r.Header.Get("X-Request-Id"))
 	s.truth.open()
 	return x
@@ -82,7 +82,7 @@ func (x *exchange) name(id string) {
 		dice := engine.Dice(x.s.cfg.Seed, "id", x.arrival)
 		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
 	}
-	x.rec.id = id
+	x.rec.ID = id
 }
 
 // serve answers the request, or refuses it.
@@ -99,10 +99,10 @@ func (x *exchange) serve() error {
 	}
 	x.lot = deal(x.s.cfg.Faults, x.s.cfg.Seed, x.arrival)
 	x.traits = x.lot.traits(x.req)
-	x.rec.faults = append(x.rec.faults, x.traits.names...)
+	x.rec.Faults = append(x.rec.Faults, x.traits.names...)
 	x.dice = engine.Dice(x.s.cfg.Seed, "variation", x.arrival)
 	a := &x.answer
-	a.ID, a.Created, a.Source, a.Seconds = x.rec.id, time.Now().Unix(), &x.text, x.req.seconds
+	a.ID, a.Created, a.Source, a.Seconds = x.rec.ID, time.Now().Unix(), &x.text, x.req.seconds
 	a.Usage, a.Continuous = a.Usage && !x.traits.noUsage, a.Continuous && !x.traits.noUsage
 	if status := x.lot.status(); status != 0 {
 		x.struck()
@@ -119,7 +119,7 @@ func (x *exchange) read() *phrase.Error {
 		return refused
 	}
 	asked, refused := phrase.Read(x.r.URL.Path, x.r.Header.Get("Content-Type"), body)
-	x.rec.endpoint = asked.Protocol.Name
+	x.rec.Endpoint = asked.Protocol.Name
 	x.req, refused = x.s.vocab.take(asked, refused)
 	return refused
 }
@@ -190,11 +190,11 @@ func (x *exchange) prepare() *phrase.Error {
 	if !cfg.serves(x.req.Model) {
 		return x.req.UnknownModel()
 	}
-	x.rec.prompt, x.rec.images = x.req.promptTokens(), len(x.req.images)
+	x.rec.PromptTokens, x.rec.Images = x.req.promptTokens(), len(x.req.images)
 	var refused *phrase.Error
 	if x.req.Texts != nil {
 		x.pooled, x.answer, refused = cfg.pool(x.req)
-		x.rec.prompt = x.answer.PromptTokens
+		x.rec.PromptTokens = x.answer.PromptTokens
 		return refused
 	}
 	if x.answer, refused = cfg.fit(x.req); refused == nil {
@@ -249,7 +249,7 @@ func (c *Config) compose(v *vocabulary, req *request, a *phrase.Answer) answer {
 
 // complete adds to an answer what is known with its last token.
 func (x *exchange) complete(a *phrase.Answer) {
-	a.Cached, a.Elapsed = x.cached(), x.s.loop.now()-x.rec.received
+	a.Cached, a.Elapsed = x.cached(), x.s.loop.now()-time.Duration(x.rec.Received)
 	if x.s.cfg.Drafts() > 0 {
 		a.Steps = x.ticket.steps
 	}
@@ -274,7 +274,7 @@ func (x *exchange) respond(r phrase.Reply, tokens int) error {
 
 // head sets the response's status and headers; a stream has no length.
 func (x *exchange) head(r phrase.Reply) {
-	x.rec.status = r.Status
+	x.rec.Status = r.Status
 	h := x.w.Header()
 	h.Set("Content-Type", r.MediaType)
 	if r.Metadata != "" {

@@ -125,11 +125,11 @@ func TestConfigValidate(t *testing.T) {
 		t.Errorf("the zero value: %v", err)
 	}
 	err := Config{
-		MaxModelLen: -1, TruthLimit: -1, Drain: -time.Second, Latency: engine.Latency{Slots: -1},
+		MaxModelLen: -1, TruthLimit: -1, Latency: engine.Latency{Slots: -1},
 		Faults: []Fault{{"rset", 0.5, 0}, {"cut", 2, 0}, {"cut", 0.1, 0}, {"cut", 0.1, 3}},
 	}.Validate()
 	for _, want := range []string{
-		"MaxModelLen is negative", "TruthLimit is negative", "Drain is negative", "Latency.Slots is negative",
+		"MaxModelLen is negative", "TruthLimit is negative", "Latency.Slots is negative",
 		`unknown fault "rset", did you mean "reset"?`, "share 2 is not", "fault cut is given twice",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -106,7 +106,7 @@ func TestLeavingInTheBody(t *testing.T) {
 			_ = conn.Close()
 			s.handlers.Wait() // it was there, for it has asked for the body
 			_, records := s.truth.snapshot()
-			if len(records) != 1 || records[0].gone != test.want.ClientGone || records[0].status != test.want.Status {
+			if len(records) != 1 || records[0].ClientGone != test.want.ClientGone || records[0].Status != test.want.Status {
 				t.Errorf("truth: %+v", records)
 			}
 			cancel()
@@ -246,7 +246,7 @@ func TestHTTP2(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
-			if _, records := s.truth.snapshot(); len(records) != 1 || records[0].protocol != "HTTP/2.0" {
+			if _, records := s.truth.snapshot(); len(records) != 1 || records[0].Protocol != "HTTP/2.0" {
 				t.Errorf("truth: %d requests, want one over HTTP/2.0", len(records))
 			}
 		})

@@ -20,20 +20,25 @@ type meters struct {
 	tokens  uint64
 	success map[string]uint64 // by finish reason
 
-	promptTokens, outputTokens, maxTokens      histogram
-	ttft, itl, tpot                            histogram
-	e2e, queued, inference, prefilled, decoded histogram
+	promptTokens, outputTokens, maxTokens      *histogram
+	ttft, itl, tpot                            *histogram
+	e2e, queued, inference, prefilled, decoded *histogram
+
+	histograms []*histogram // all of them, in the order in which they are told
 }
 
 // A histogram counts observations up to each of its bounds, and beyond them.
 type histogram struct {
-	bounds []float64
-	counts []uint64 // one more than bounds
-	sum    float64
+	name, help string
+	bounds     []float64
+	counts     []uint64 // one more than bounds
+	sum        float64
 }
 
-func newHistogram(bounds []float64) histogram {
-	return histogram{bounds: bounds, counts: make([]uint64, len(bounds)+1)}
+func (m *meters) histogram(name, help string, bounds []float64) *histogram {
+	h := &histogram{name: name, help: help, bounds: bounds, counts: make([]uint64, len(bounds)+1)}
+	m.histograms = append(m.histograms, h)
+	return h
 }
 
 func (h *histogram) observe(v float64) {
@@ -46,20 +51,19 @@ func newMeters(maxModelLen int) *meters {
 	first := []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560}
 	step := []float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}
 	whole := []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
-	return &meters{
-		success:      make(map[string]uint64),
-		promptTokens: newHistogram(lengths),
-		outputTokens: newHistogram(lengths),
-		maxTokens:    newHistogram(lengths),
-		ttft:         newHistogram(first),
-		itl:          newHistogram(step),
-		tpot:         newHistogram(step),
-		e2e:          newHistogram(whole),
-		queued:       newHistogram(whole),
-		inference:    newHistogram(whole),
-		prefilled:    newHistogram(whole),
-		decoded:      newHistogram(whole),
-	}
+	m := &meters{success: make(map[string]uint64)}
+	m.promptTokens = m.histogram("request_prompt_tokens", "Prompt tokens of a request.", lengths)
+	m.outputTokens = m.histogram("request_generation_tokens", "Tokens generated for a request.", lengths)
+	m.maxTokens = m.histogram("request_params_max_tokens", "The max_tokens of a request.", lengths)
+	m.ttft = m.histogram("time_to_first_token_seconds", "Arrival to first token.", first)
+	m.itl = m.histogram("inter_token_latency_seconds", "Token to token.", step)
+	m.tpot = m.histogram("request_time_per_output_token_seconds", "Mean time per output token of a request.", step)
+	m.e2e = m.histogram("e2e_request_latency_seconds", "Arrival to last token.", whole)
+	m.queued = m.histogram("request_queue_time_seconds", "Time waiting for a place.", whole)
+	m.inference = m.histogram("request_inference_time_seconds", "Time in a place.", whole)
+	m.prefilled = m.histogram("request_prefill_time_seconds", "From place to first token.", whole)
+	m.decoded = m.histogram("request_decode_time_seconds", "First to last token.", whole)
+	return m
 }
 
 // oneTwoFive is 1, 2, 5, 10, 20, 50 ... up to limit.
@@ -172,17 +176,9 @@ func (p *promText) requests(m *meters) {
 	for _, reason := range []string{"stop", "length", "abort", "error"} {
 		p.value("request_success_total", `finished_reason="`+reason+`"`, float64(m.success[reason]))
 	}
-	p.histogram("request_prompt_tokens", "Prompt tokens of a request.", m.promptTokens)
-	p.histogram("request_generation_tokens", "Tokens generated for a request.", m.outputTokens)
-	p.histogram("request_params_max_tokens", "The max_tokens of a request.", m.maxTokens)
-	p.histogram("time_to_first_token_seconds", "Arrival to first token.", m.ttft)
-	p.histogram("inter_token_latency_seconds", "Token to token.", m.itl)
-	p.histogram("request_time_per_output_token_seconds", "Mean time per output token of a request.", m.tpot)
-	p.histogram("e2e_request_latency_seconds", "Arrival to last token.", m.e2e)
-	p.histogram("request_queue_time_seconds", "Time waiting for a place.", m.queued)
-	p.histogram("request_inference_time_seconds", "Time in a place.", m.inference)
-	p.histogram("request_prefill_time_seconds", "From place to first token.", m.prefilled)
-	p.histogram("request_decode_time_seconds", "First to last token.", m.decoded)
+	for _, h := range m.histograms {
+		p.histogram(h)
+	}
 }
 
 // promText builds an exposition in the Prometheus text format, version 0.0.4;
@@ -209,8 +205,8 @@ func (p *promText) scalar(name, kind, help string, v float64) {
 	p.value(name, "", v)
 }
 
-func (p *promText) histogram(name, help string, h histogram) {
-	p.head(name, "histogram", help)
+func (p *promText) histogram(h *histogram) {
+	p.head(h.name, "histogram", h.help)
 	var n uint64
 	for i, count := range h.counts {
 		n += count
@@ -218,10 +214,10 @@ func (p *promText) histogram(name, help string, h histogram) {
 		if i < len(h.bounds) {
 			bound = h.bounds[i]
 		}
-		p.value(name+"_bucket", `le="`+promFloat(bound)+`"`, float64(n))
+		p.value(h.name+"_bucket", `le="`+promFloat(bound)+`"`, float64(n))
 	}
-	p.value(name+"_sum", "", h.sum)
-	p.value(name+"_count", "", float64(n))
+	p.value(h.name+"_sum", "", h.sum)
+	p.value(h.name+"_count", "", float64(n))
 }
 
 // promQuote writes a label's value.

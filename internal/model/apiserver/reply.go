@@ -30,7 +30,7 @@ func (x *exchange) reply() error {
 	case x.pooled != nil:
 		return x.respond(r, 0)
 	}
-	x.rec.finish = x.answer.Finish
+	x.rec.FinishReason = x.answer.Finish
 	return x.respond(r, x.answer.Tokens)
 }
 

@@ -178,9 +178,8 @@ func (c *Config) serves(name string) bool {
 var errShutdown = errors.New("server is shutting down")
 
 // Serve answers requests on l, over TLS if config is not nil: HTTP/1.1, and
-// HTTP/2 by ALPN or by prior knowledge. When ctx is done it lets open requests
-// run on for Config.Drain, cuts what is left, and returns nil after everything
-// it started has ended. It closes l.
+// HTTP/2 by ALPN or by prior knowledge. When ctx is done it cuts what is open, and
+// returns nil after everything it started has ended. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
@@ -202,7 +201,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, config *tls.Config) 
 	select {
 	case <-over:
 	case <-ctx.Done():
-		s.drain(srv)
 	}
 	cut(errShutdown)
 	_ = srv.Close() // its error is the listener's, which Serve tells
@@ -214,16 +212,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, config *tls.Config) 
 		return nil
 	}
 	return fmt.Errorf("serve: %w", failed)
-}
-
-// drain waits for open requests, at most Config.Drain.
-func (s *Server) drain(srv *http.Server) {
-	if s.cfg.Drain == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Drain)
-	defer cancel()
-	_ = srv.Shutdown(ctx) // too late is what Close is for
 }
 
 func (s *Server) httpServer(base context.Context, config *tls.Config, conns *sync.WaitGroup) *http.Server {

@@ -143,7 +143,7 @@ func (st *streaming) event(n int) {
 		st.struck()
 		st.buf = st.out.Break(st.buf[:start+(len(st.buf)-start)*2/3])
 	case last:
-		st.rec.finish = st.answer.Finish
+		st.rec.FinishReason = st.answer.Finish
 	}
 	if st.traits.comments && st.dice.Uint64()&1 == 0 {
 		st.buf = st.out.Comment(st.buf, keepAlive)

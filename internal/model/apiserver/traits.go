@@ -55,7 +55,7 @@ func (l lot) status() int {
 func (l lot) unfinished() bool { return l.fatal != nil && l.fatal.Name != FaultMalformed }
 
 // struck notes that the fatal fault has taken effect.
-func (x *exchange) struck() { x.rec.faults = append(x.rec.faults, x.lot.fatal.Name) }
+func (x *exchange) struck() { x.rec.Faults = append(x.rec.Faults, x.lot.fatal.Name) }
 
 // strike ends a response in the way of the fatal fault; rest is what would
 // have been written next. Truncation has nothing left to do here: the caller

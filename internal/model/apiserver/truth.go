@@ -49,19 +49,11 @@ type TruthRequest struct {
 	Bytes  []int   `json:"bytes"`  // of body
 }
 
-// A record is a TruthRequest while it is being made, and as it is kept. Only
-// the request's handler writes it, until it is published.
+// A record is a TruthRequest while it is being made, and as it is kept: its writes
+// in little memory. Only the request's handler writes it, until it is published.
 type record struct {
-	id, endpoint   string
-	protocol       string
-	status         int
-	received       time.Duration
-	prompt, images int
-	output         int
-	finish         string
-	faults         []string
-	gone           bool
-	writes         []write
+	TruthRequest
+	writes []write
 }
 
 // A write takes 24 bytes.
@@ -71,20 +63,28 @@ type write struct {
 	counts        uint32 // tokens · 256 + events
 }
 
-const (
-	maxWriteEvents = 1<<8 - 1
-	maxWriteTokens = MaxContext
-)
-
-func (w write) tokens() int { return int(w.counts >> 8) }
-func (w write) events() int { return int(w.counts & 255) }
+// maxWriteEvents is how many events a write can count; of tokens it is MaxContext.
+const maxWriteEvents = 1<<8 - 1
 
 func (r *record) add(before, after time.Duration, tokens, events, bytes int) {
-	r.output += tokens
+	r.OutputTokens += tokens
 	r.writes = append(r.writes, write{
 		before: int64(before), after: int64(after),
 		bytes: uint32(bytes), counts: uint32(tokens)<<8 | uint32(events),
 	})
+}
+
+// told is the record with its writes as they are told.
+func (r *record) told() TruthRequest {
+	t, n := r.TruthRequest, len(r.writes)
+	t.Faults = append([]string{}, t.Faults...) // a list, and not null
+	t.Before, t.After = make([]int64, n), make([]int64, n)
+	t.Tokens, t.Events, t.Bytes = make([]int, n), make([]int, n), make([]int, n)
+	for i, w := range r.writes {
+		t.Before[i], t.After[i] = w.before, w.after
+		t.Tokens[i], t.Events[i], t.Bytes[i] = int(w.counts>>8), int(w.counts&255), int(w.bytes)
+	}
+	return t
 }
 
 // A truthLog keeps the newest records, within a number of requests and of

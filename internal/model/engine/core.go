@@ -14,7 +14,7 @@ import (
 type Core struct {
 	policy  Policy
 	kv      KV
-	cost    Cost
+	cost    Costs
 	cold    Seconds // still to be added to the first step with a prompt
 	jitter  float64
 	drafts  int // draft tokens of a decoding sequence
@@ -76,7 +76,7 @@ type coreConfig struct {
 
 func newCore(c coreConfig) *Core {
 	core := &Core{
-		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost.cost(), cold: c.cost.Cold, jitter: c.cost.Jitter,
+		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost, cold: c.cost.Cold, jitter: c.cost.Jitter,
 		chunk: c.scheduler.Chunk, encoder: c.scheduler.EncoderBudget,
 		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", rand: rand.New(&c.dice),
 	}
@@ -141,7 +141,7 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.plan.Decodes += len(c.plan.decodes)
 	c.account()
 	c.counters.Steps++
-	t := c.cost.Time(&c.plan.Work)
+	t := c.cost.time(&c.plan.Work)
 	if c.cold > 0 && c.plan.PrefillTokens > 0 {
 		t, c.cold = t+c.cold, 0
 	}

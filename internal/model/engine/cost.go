@@ -17,22 +17,9 @@ type Work struct {
 	Adapters      int     // LoRA adapters loaded
 }
 
-// A Cost gives the duration of a step from its work.
-type Cost interface{ Time(*Work) Seconds }
-
-// cost returns the Cost described by c.
-func (c Costs) cost() Cost {
-	if c.DecodeTable == nil && c.PrefillTable == nil {
-		return linear(c)
-	}
-	return tabled(c)
-}
-
-// linear is the sum of the coefficients of Costs times the work.
-type linear Costs
-
-// Time is the sum.
-func (c linear) Time(w *Work) Seconds {
+// time is the duration of a step with this work: the sum of the coefficients times the
+// work, and what the tables say of it.
+func (c *Costs) time(w *Work) Seconds {
 	t := c.Step + c.Sequence.times(float64(w.Decodes)) + c.ContextToken.times(float64(w.Context)) + c.DraftToken.times(float64(w.Drafted))
 	if w.PrefillTokens > 0 {
 		t += c.Prefill + c.PrefillToken.times(float64(w.PrefillTokens)) + c.PrefillPair.times(w.PrefillPairs)
@@ -40,15 +27,8 @@ func (c linear) Time(w *Work) Seconds {
 	if w.Images > 0 {
 		t += c.Image.times(float64(w.Images)) + c.ImageToken.times(float64(w.ImageTokens)) + c.ImagePair.times(w.ImagePairs)
 	}
-	return t + c.Block.times(float64(w.Blocks)) + c.Page.times(float64(w.Pages)) + c.Adapter.times(float64(w.Adapters))
-}
-
-// tabled combines the linear cost with tables.
-type tabled Costs
-
-// Time is the sum.
-func (c tabled) Time(w *Work) Seconds {
-	t := linear(c).Time(w) + curve(c.DecodeTable).at(float64(w.Decodes))
+	t += c.Block.times(float64(w.Blocks)) + c.Page.times(float64(w.Pages)) + c.Adapter.times(float64(w.Adapters))
+	t += curve(c.DecodeTable).at(float64(w.Decodes))
 	if w.PrefillTokens > 0 {
 		t += curve(c.PrefillTable).at(float64(w.PrefillTokens))
 	}
@@ -56,7 +36,7 @@ func (c tabled) Time(w *Work) Seconds {
 }
 
 // A curve is linear between its points, constant before the first, and continues
-// the last segment beyond the last.
+// the last segment beyond the last; without points it is 0.
 type curve []Point
 
 func (c curve) at(x float64) Seconds {

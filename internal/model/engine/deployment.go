@@ -162,14 +162,7 @@ func (c *Core) addTo(l *Load) {
 func (d *Deployment) Flush() {
 	for _, r := range d.replicas {
 		for _, s := range r.servers {
-			s.Flush()
+			s.kv.Flush()
 		}
-	}
-}
-
-// Flush removes cached blocks without a holder.
-func (c *Core) Flush() {
-	if f, ok := c.kv.(interface{ Flush() }); ok {
-		f.Flush()
 	}
 }

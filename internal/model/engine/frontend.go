@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"container/heap"
 	"slices"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 )
 
 // A frontend is the API server between client and engine. It works on incoming
@@ -163,50 +164,19 @@ func (f *frontend) forget(s *Seq) {
 // arrivals are sequences with a later arrival, the earliest first; equal instants
 // in the order of insertion.
 type arrivals struct {
-	items []arrival
-	n     uint64
-}
-
-type arrival struct {
-	at    time.Duration
-	order uint64
-	seq   *Seq
+	arrival.Queue[*Seq]
+	n int
 }
 
 func (a *arrivals) push(at time.Duration, s *Seq) {
 	a.n++
-	heap.Push(a, arrival{at, a.n, s})
+	a.Push(at, a.n, s)
 }
-
-func (a *arrivals) pop() *Seq { return heap.Pop(a).(arrival).seq }
 
 // next is the instant of the earliest, or forever.
 func (a *arrivals) next() time.Duration {
-	if len(a.items) == 0 {
-		return forever
+	if _, at, ok := a.First(); ok {
+		return at
 	}
-	return a.items[0].at
-}
-
-// Len implements heap.Interface.
-func (a *arrivals) Len() int { return len(a.items) }
-
-// Less implements heap.Interface.
-func (a *arrivals) Less(i, j int) bool {
-	x, y := a.items[i], a.items[j]
-	return x.at < y.at || x.at == y.at && x.order < y.order
-}
-
-// Swap implements heap.Interface.
-func (a *arrivals) Swap(i, j int) { a.items[i], a.items[j] = a.items[j], a.items[i] }
-
-// Push implements heap.Interface.
-func (a *arrivals) Push(x any) { a.items = append(a.items, x.(arrival)) }
-
-// Pop implements heap.Interface.
-func (a *arrivals) Pop() any {
-	last := len(a.items) - 1
-	x := a.items[last]
-	a.items = a.items[:last]
-	return x
+	return forever
 }

@@ -15,6 +15,8 @@ type KV interface {
 	Blocks() (held, total int)
 	// Kept is the number of blocks with contents: held or cached.
 	Kept() int
+	// Flush removes cached blocks without a holder.
+	Flush()
 }
 
 // A Growth is the allocation of a Grow.
@@ -78,6 +80,9 @@ func (p *pool) Blocks() (held, total int) { return p.held, p.total }
 // Kept is the number held.
 func (p *pool) Kept() int { return p.held }
 
+// Flush finds nothing.
+func (p *pool) Flush() {}
+
 // An elasticKV maps memory page by page, as blocks need it, and unmaps empty pages
 // except the spare ones. It assumes that blocks are contiguous.
 type elasticKV struct {
@@ -105,9 +110,7 @@ func (e *elasticKV) Release(s *Seq) {
 
 // Flush removes cached blocks, and unmaps their pages.
 func (e *elasticKV) Flush() {
-	if c, ok := e.KV.(*prefixCache); ok {
-		c.Flush()
-	}
+	e.KV.Flush()
 	e.unmap()
 }
 

@@ -373,7 +373,7 @@ func checkEmpty(t *rapid.T, d *Deployment) {
 	}
 	for _, r := range d.replicas {
 		f := r.front
-		if r.load != 0 || f.inbox.len()+len(f.outbox)+len(f.leaving)-f.sent+len(f.coming.items) > 0 || r.link != nil && len(r.link.coming.items) > 0 {
+		if r.load != 0 || f.inbox.len()+len(f.outbox)+len(f.leaving)-f.sent+f.coming.Len() > 0 || r.link != nil && r.link.coming.Len() > 0 {
 			t.Fatalf("load %d, frontend %+v", r.load, f)
 		}
 		for _, s := range r.servers {

@@ -118,13 +118,13 @@ func (r *replica) handle(t time.Duration, out []Emission) []Emission {
 		}
 	}
 	for r.link != nil && r.link.coming.next() == t {
-		out = r.transferred(t, r.link.coming.pop(), out)
+		out = r.transferred(t, r.link.coming.Pop(), out)
 	}
 	if r.front.busy && r.front.free == t {
 		r.front.done(t)
 	}
 	for r.front.coming.next() == t {
-		r.submit(r.front.coming.pop())
+		r.submit(r.front.coming.Pop())
 	}
 	r.front.next(t)
 	for _, s := range r.servers {

@@ -123,7 +123,7 @@ func TestMistakesAreValues(t *testing.T) {
 
 func TestFiguresOfOlderProfilesAreNamedAsTheyAreNow(t *testing.T) {
 	_, err := Parse("x.yaml", []byte("evidence: [{measured: {peak_output_per_second: 5}}]\n"))
-	if err == nil || !strings.Contains(err.Error(), "here it is peak.output") {
+	if err == nil || !strings.Contains(err.Error(), "unknown field; use peak.output") {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 // text gets the text.
 func (c *Config) answer(q *phrase.Request, n uint64) (phrase.Answer, *phrase.Error) {
 	a := q.Answer()
-	a.ID = or(a.ID, fmt.Sprintf("%016x", mix(c.Seed)^n))
-	a.Model, a.Created, a.Source = or(a.Model, c.Model), time.Now().Unix(), newScript(n)
+	a.ID = cmp.Or(a.ID, fmt.Sprintf("%016x", mix(c.Seed)^n))
+	a.Model, a.Created, a.Source = cmp.Or(a.Model, c.Model), time.Now().Unix(), newScript(n)
 	a.PromptTokens, a.Tokens, a.Finish = promptTokens(&q.Prompt), c.OutputTokens, "length"
 	switch {
 	case q.Limited && q.MaxTokens > MaxTokens:

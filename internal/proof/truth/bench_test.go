@@ -19,7 +19,7 @@ func BenchmarkWrites(b *testing.B) {
 }
 
 func benchmarkWrites(b *testing.B, streams int) {
-	srv, err := New(Config{Hold: streams})
+	srv, err := New(Config{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func benchmarkWrites(b *testing.B, streams int) {
 	body := fmt.Sprintf(`{"prompt":"a","max_tokens":%d,"stream":true}`, max(tokens/streams, 50))
 	writes, busy := 0, int64(0)
 	for b.Loop() {
-		srv.Reset()
+		srv.forget()
 		done := make(chan error)
 		for range streams {
 			go func() { done <- discard(l.Addr().String(), body) }()
@@ -113,6 +113,6 @@ func TestWritesDoNotAllocate(t *testing.T) {
 func testStream(cfg *Config, p *phrase.Protocol, tokens int) *stream {
 	a := phrase.Answer{ID: "id", Model: "model", Source: newScript(0), PromptTokens: 3, Tokens: tokens, Finish: "length"}
 	st := newStream(cfg, nil, &record{head: Request{Stream: true}}, p, a, 0, Complete)
-	st.begin(0)
+	st.begin()
 	return st
 }

@@ -1,9 +1,9 @@
 package truth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/wire/clock"
@@ -35,30 +35,19 @@ func (a Arrivals) String() string {
 // single tokens as fast as they can be written.
 type Config struct {
 	Arrivals Arrivals
-	// Step is the mean gap between two tokens of a stream, so a write of k tokens
-	// comes every k steps; 0 for as fast as they can be written. With Spread, the
-	// first write is a random part of its gap late: the stream's phase.
+	// Step is the mean gap between two tokens of a stream; 0 for as fast as they can
+	// be written. With Spread, the first write is a random part of its gap late: the
+	// stream's phase.
 	Step time.Duration
 	// Jitter spreads the gaps of Spread evenly over Step·(1±Jitter); 0 to 1.
 	Jitter float64
-	// TTFT is the time from a request's arrival, or its release by Hold, to its
-	// first token.
+	// TTFT is the time from a request's arrival to its first token.
 	TTFT time.Duration
-
-	// Hold withholds the tokens of the first requests until so many have
-	// arrived, so that as many streams overlap. Those that came are released
-	// when HoldLimit has passed since the first of them, and the wait for so
-	// many starts anew: a client's trial request costs it HoldLimit. Once they
-	// were that many, nothing is withheld until Reset.
-	Hold      int
-	HoldLimit time.Duration // 5 s if 0
 
 	Seed  uint64 // of phases, jitter and faults
 	Model string // the name it serves; "truth" if empty
 
-	OutputTokens   int // of an answer when the request names no length; 128 if 0
-	TokensPerEvent int // 1 if 0
-	EventsPerWrite int // events in one write; 1 if 0
+	OutputTokens int // of an answer when the request names no length; 128 if 0
 
 	Faults Faults
 
@@ -69,20 +58,12 @@ type Config struct {
 // badly. Which ones depends on the seed and the number of their arrival.
 type Faults struct {
 	HTTP500  float64 // status 500 instead of an answer
-	Reset    float64 // the connection is reset after AfterTokens tokens
-	Truncate float64 // the stream ends after AfterTokens tokens, with neither finish reason nor [DONE]
-	// AfterTokens is when the last two strike, before the last token at the
-	// latest; half of the tokens if 0.
-	AfterTokens int
+	Reset    float64 // the connection is reset after half of the tokens
+	Truncate float64 // the stream ends there, with neither finish reason nor [DONE]
 }
 
-const (
-	// MaxTokens is the longest answer there is: each token may need a Write in
-	// the log.
-	MaxTokens = 1 << 18
-	// maxBundle bounds the tokens of an event and the events of a write.
-	maxBundle = 1 << 10
-)
+// MaxTokens is the longest answer there is: each token needs a Write in the log.
+const MaxTokens = 1 << 18
 
 // Validate reports all that is wrong with c.
 func (c Config) Validate() error {
@@ -98,11 +79,7 @@ func (c Config) Validate() error {
 	check(c.Jitter >= 0 && c.Jitter <= 1, "jitter %v: want 0 to 1", c.Jitter)
 	check(c.Arrivals != Lockstep || c.Jitter == 0, "jitter %v: lockstep has none", c.Jitter)
 	check(c.TTFT >= 0, "TTFT %v: want 0 or more", c.TTFT)
-	check(c.Hold >= 0, "hold %d: want 0 or more", c.Hold)
-	check(c.HoldLimit >= 0, "hold limit %v: want 0 or more", c.HoldLimit)
 	check(c.OutputTokens >= 0 && c.OutputTokens <= MaxTokens, "output tokens %d: want 1 to %d", c.OutputTokens, MaxTokens)
-	check(c.TokensPerEvent >= 0 && c.TokensPerEvent <= maxBundle, "tokens per event %d: want 1 to %d", c.TokensPerEvent, maxBundle)
-	check(c.EventsPerWrite >= 0 && c.EventsPerWrite <= maxBundle, "events per write %d: want 1 to %d", c.EventsPerWrite, maxBundle)
 	return errors.Join(append(errs, c.Faults.validate())...)
 }
 
@@ -119,40 +96,15 @@ func (f Faults) validate() error {
 	if sum := f.HTTP500 + f.Reset + f.Truncate; errs == nil && sum > 1+1e-9 {
 		errs = append(errs, fmt.Errorf("faults: the shares make %v, want at most 1", sum))
 	}
-	if f.AfterTokens < 0 {
-		errs = append(errs, fmt.Errorf("faults after %d tokens: want 0 or more", f.AfterTokens))
-	}
 	return errors.Join(errs...)
 }
 
 // withDefaults is c with its zeros filled in.
 func (c Config) withDefaults() Config {
-	c.HoldLimit = or(c.HoldLimit, 5*time.Second)
 	if c.Clock == nil {
 		c.Clock = clock.New()
 	}
-	c.Model = or(c.Model, "truth")
-	c.OutputTokens = or(c.OutputTokens, 128)
-	c.TokensPerEvent = or(c.TokensPerEvent, 1)
-	c.EventsPerWrite = or(c.EventsPerWrite, 1)
+	c.Model = cmp.Or(c.Model, "truth")
+	c.OutputTokens = cmp.Or(c.OutputTokens, 128)
 	return c
-}
-
-func or[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
-}
-
-// perWrite is how many tokens a write has.
-func (c *Config) perWrite() int { return c.TokensPerEvent * c.EventsPerWrite }
-
-// period is the mean time between two writes of a stream, in nanoseconds.
-func (c *Config) period() int64 {
-	if int64(c.Step) > math.MaxInt64/4/int64(c.perWrite()) {
-		return math.MaxInt64 / 4
-	}
-	return int64(c.Step) * int64(c.perWrite())
 }

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/http"
@@ -18,14 +19,14 @@ type conn struct {
 	*transport.Conn
 	srv   *Server
 	raw   *rawSocket // nil where there is none
-	in    reader
+	in    *reader
 	idle  chan struct{} // holds a token while no answer is being written
 	close bool          // the client wants the connection closed after the answer
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{Conn: transport.NewConn(nc, s.clock), srv: s, raw: newRawSocket(nc), idle: make(chan struct{}, 1)}
-	c.in.src = c
+	c.in = newReader(c)
 	c.idle <- struct{}{}
 	return c
 }
@@ -94,13 +95,13 @@ func (c *conn) generate(req *request) error {
 	q, refused := phrase.Read(req.path, phrase.JSON, req.body)
 	n, stamp := s.number(), c.Last()
 	a, tooMany := s.cfg.answer(q, n)
-	a.ID = or(req.id, a.ID)
+	a.ID = cmp.Or(req.id, a.ID)
 	rec := &record{head: Request{
 		ID: a.ID, Path: req.path, Stream: q.Stream,
 		Received: stamp.At, Kernel: stamp.Kernel, Status: http.StatusOK, PromptTokens: a.PromptTokens, Wanted: a.Tokens,
 	}}
 	fault := s.cfg.Faults.draw(s.cfg.Seed, n)
-	switch refused = or(refused, tooMany); {
+	switch refused = cmp.Or(refused, tooMany); {
 	case refused != nil:
 		return c.fail(rec, q, refused, Refused)
 	case fault == HTTP500:
@@ -114,7 +115,8 @@ func (c *conn) generate(req *request) error {
 			return err
 		}
 	}
-	s.arrive(st)
+	st.begin()
+	s.run(st)
 	return nil
 }
 

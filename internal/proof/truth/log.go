@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Log is what a server did: every request since it was made, or since Reset.
+// A Log is what a server did: every request since it was made.
 // Instants are nanoseconds of Config.Clock.
 type Log struct {
 	Requests []Request // in the order in which they arrived

@@ -24,7 +24,7 @@ func (c *Config) plan(n uint64) plan {
 	return plan{
 		lockstep: c.Arrivals == Lockstep,
 		ttft:     int64(c.TTFT),
-		period:   c.period(),
+		period:   int64(c.Step),
 		jitter:   c.Jitter,
 		dice:     dice(c.Seed, 'p', n),
 	}
@@ -84,12 +84,4 @@ func (f Faults) draw(seed, n uint64) Ending {
 		u -= s.share
 	}
 	return Complete
-}
-
-// after is how many of an answer's tokens are written before a fault strikes.
-func (f Faults) after(tokens int) int {
-	if f.AfterTokens == 0 {
-		return tokens / 2
-	}
-	return min(f.AfterTokens, tokens-1)
 }

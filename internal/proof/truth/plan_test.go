@@ -75,14 +75,6 @@ func TestPlansAreTheSameForTheSameSeed(t *testing.T) {
 	}
 }
 
-func TestAWriteOfSeveralTokensTakesAsManySteps(t *testing.T) {
-	cfg := Config{Arrivals: Lockstep, Step: 5 * time.Millisecond, TokensPerEvent: 2, EventsPerWrite: 3}.withDefaults()
-	p := cfg.plan(0)
-	if first := p.first(0); first != 30*ms || p.next(first, 0) != 60*ms {
-		t.Errorf("writes at %d and %d, want 30 and 60 ms", first, p.next(first, 0))
-	}
-}
-
 func TestWithoutAStepStreamsTakeTurns(t *testing.T) {
 	cfg := Config{TTFT: time.Second}.withDefaults()
 	p := cfg.plan(0)
@@ -104,11 +96,6 @@ func TestFaultsStrikeTheirShares(t *testing.T) {
 			t.Errorf("%v: %v of %d, want %v ± %v", ending, got, n, n*share, five)
 		}
 	}
-	for _, c := range []struct{ after, tokens, want int }{{0, 10, 5}, {0, 1, 0}, {3, 10, 3}, {30, 10, 9}, {3, 1, 0}} {
-		if got := (Faults{AfterTokens: c.after}).after(c.tokens); got != c.want {
-			t.Errorf("faults after %d of %d tokens strike after %d, want %d", c.after, c.tokens, got, c.want)
-		}
-	}
 }
 
 func TestValidateReportsEverything(t *testing.T) {
@@ -116,13 +103,13 @@ func TestValidateReportsEverything(t *testing.T) {
 		t.Errorf("the zero value: %v", err)
 	}
 	err := Config{
-		Arrivals: 7, Step: -1, Jitter: 2, TTFT: -1, Hold: -1, HoldLimit: -1,
-		OutputTokens: MaxTokens + 1, TokensPerEvent: -1, EventsPerWrite: 2000,
-		Faults: Faults{HTTP500: math.NaN(), Reset: -1, Truncate: 2, AfterTokens: -1},
+		Arrivals: 7, Step: -1, Jitter: 2, TTFT: -1,
+		OutputTokens: MaxTokens + 1,
+		Faults:       Faults{HTTP500: math.NaN(), Reset: -1, Truncate: 2},
 	}.Validate()
 	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok || len(joined.Unwrap()) != 10 {
-		t.Errorf("want ten mistakes, the faults' as one: %v", err)
+	if !ok || len(joined.Unwrap()) != 6 {
+		t.Errorf("want six mistakes, the faults' as one: %v", err)
 	}
 	for _, c := range []Config{
 		{Arrivals: Lockstep},

@@ -23,7 +23,6 @@ type Server struct {
 	records  []*record
 	arrivals uint64
 	conns    map[*conn]struct{}
-	hold     hold
 	stopped  bool
 }
 
@@ -97,13 +96,9 @@ func (s *Server) halt() {
 	close(s.stop)
 	s.mu.Lock()
 	s.stopped = true
-	held := s.hold.take()
+	defer s.mu.Unlock()
 	for c := range s.conns {
 		_ = c.Close() // its goroutine is told
-	}
-	s.mu.Unlock()
-	for _, st := range held {
-		s.finish(st, Stopped)
 	}
 }
 
@@ -122,20 +117,13 @@ func (s *Server) publish(rec *record) {
 	s.mu.Unlock()
 }
 
-// run sets streams off, whose first write is known.
-func (s *Server) run(sts ...*stream) {
-	raw := 0
-	for _, st := range sts {
-		if st.conn.raw == nil {
-			s.running.Go(func() { s.drive(st) })
-			continue
-		}
-		sts[raw] = st
-		raw++
+// run sets a stream off whose first write is known.
+func (s *Server) run(st *stream) {
+	if st.conn.raw == nil {
+		s.running.Go(func() { s.drive(st) })
+		return
 	}
-	if raw > 0 {
-		s.writer.add(sts[:raw]...)
-	}
+	s.writer.add(st)
 }
 
 // finish ends a stream, and lets its connection go on or end.
@@ -165,17 +153,6 @@ func (s *Server) Log() Log {
 	records := slices.Clone(s.records)
 	s.mu.Unlock()
 	return newLog(records)
-}
-
-// Reset forgets the requests so far and arms Hold again; the next request is
-// the first. One that is open runs on and is not told of any more.
-func (s *Server) Reset() {
-	s.mu.Lock()
-	s.records, s.arrivals = nil, 0
-	held := s.hold.take()
-	s.hold.met = false
-	s.mu.Unlock()
-	s.release(held)
 }
 
 func (s *Server) now() int64 { return s.clock.Now() }

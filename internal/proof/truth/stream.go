@@ -17,9 +17,8 @@ type stream struct {
 	plan     plan
 	arrival  uint64 // of the request
 
-	perEvent, perWrite int // tokens
-	fault              Ending
-	limit              int // tokens until the fault, or all of them
+	fault Ending
+	limit int // tokens until the fault, or all of them
 
 	due     int64 // of the next write
 	stage   stage
@@ -40,30 +39,24 @@ const (
 // newStream makes the stream of the answer to the request that arrived as number n. It
 // is recorded in rec and ends with a fault, if that is not Complete.
 func newStream(cfg *Config, c *conn, rec *record, p *phrase.Protocol, a phrase.Answer, n uint64, fault Ending) *stream {
-	if p.Single {
-		single := *cfg
-		single.TokensPerEvent = 1
-		cfg = &single
-	}
 	st := &stream{
 		record: rec, conn: c, protocol: p, out: p.Stream(a), plan: cfg.plan(n), arrival: n, fault: fault, limit: a.Tokens,
-		perEvent: cfg.TokensPerEvent, perWrite: cfg.perWrite(),
 	}
 	if fault != Complete {
-		st.limit = cfg.Faults.after(st.limit)
+		st.limit /= 2
 	}
 	writes := 1
 	if rec.head.Stream {
 		const others = 3 // the opening, the usage and the end
-		writes = (st.limit+st.perWrite-1)/st.perWrite + others
+		writes = st.limit + others
 	}
 	rec.writes = make([]Write, writes)
 	return st
 }
 
-// begin settles when the first write is due of a stream that starts at start.
-func (st *stream) begin(start int64) {
-	st.due = st.plan.first(start)
+// begin settles when the first write is due.
+func (st *stream) begin() {
+	st.due = st.plan.first(st.head.Received)
 	switch {
 	case st.limit == 0:
 		st.stage = strike
@@ -77,7 +70,7 @@ func (st *stream) begin(start int64) {
 	}
 	last := st.plan // a copy, with dice of its own
 	due := st.due
-	for range (st.limit - 1) / st.perWrite {
+	for range st.limit - 1 {
 		due = last.next(due, due)
 	}
 	st.out.Elapsed = time.Duration(due - st.head.Received) // as planned
@@ -104,7 +97,8 @@ func (st *stream) render(buf []byte) (grown, write []byte) {
 	case opening:
 		b = st.out.Begin(st.out.Accept(b))
 	case tokens:
-		b = st.renderTokens(b)
+		st.pending.Tokens = 1
+		b = st.out.Event(b, 1, st.out.Sent+1 == st.out.Tokens)
 	case usage:
 		b = st.out.Total(b)
 	case done:
@@ -132,17 +126,6 @@ func chunkSize(b []byte) int {
 	var digits [gap]byte
 	size := append(strconv.AppendInt(digits[:0], int64(len(b)-gap), 16), "\r\n"...)
 	return gap - copy(b[gap-len(size):gap], size)
-}
-
-func (st *stream) renderTokens(b []byte) []byte {
-	w := st.out
-	end := min(w.Sent+st.perWrite, st.limit)
-	st.pending.Tokens = int32(end - w.Sent)
-	for w.Sent < end {
-		n := min(st.perEvent, end-w.Sent)
-		b = w.Event(b, n, w.Sent+n == w.Tokens)
-	}
-	return b
 }
 
 // renderWhole renders an answer that is no stream; a truncated one is complete

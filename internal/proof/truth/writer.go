@@ -29,16 +29,16 @@ func newWriter(s *Server) *writer {
 	return &writer{srv: s, alarm: clock.NewAlarm()}
 }
 
-// add hands streams over. Any goroutine may call it.
-func (w *writer) add(sts ...*stream) {
+// add hands a stream over. Any goroutine may call it.
+func (w *writer) add(st *stream) {
 	w.mu.Lock()
 	ended := w.ended
 	if !ended {
-		w.inbox = append(w.inbox, sts...)
+		w.inbox = append(w.inbox, st)
 	}
 	w.mu.Unlock()
 	if ended {
-		w.stop(sts)
+		w.srv.finish(st, Stopped)
 		return
 	}
 	w.mail.Store(true)
@@ -60,12 +60,6 @@ func (w *writer) collect() {
 	clear(w.inbox)
 	w.inbox = w.inbox[:0]
 	w.mu.Unlock()
-}
-
-func (w *writer) stop(sts []*stream) {
-	for _, st := range sts {
-		w.srv.finish(st, Stopped)
-	}
 }
 
 // run writes until the server is stopped.
@@ -101,7 +95,9 @@ func (w *writer) end() {
 	for _, e := range w.queue {
 		left = append(left, e.stream)
 	}
-	w.stop(left)
+	for _, st := range left {
+		w.srv.finish(st, Stopped)
+	}
 }
 
 // spin is the wait that is too short to sleep.

@@ -27,9 +27,6 @@ const (
 	Parquet Format = "parquet"
 )
 
-// Formats lists them.
-func Formats() []Format { return []Format{JSON, JSONL, CSV, Parquet} }
-
 // Export writes t to w.
 func Export(w io.Writer, t *trace.Trace, f Format) error {
 	b := bufio.NewWriterSize(w, 1<<16)

@@ -267,7 +267,7 @@ func TestExport(t *testing.T) {
 	tr := &trace.Trace{Run: newRun("run-1", "n", 5), Records: []*trace.Record{sample(0), failed}}
 	tr.Run.Verdict = &trace.Verdict{Validity: trace.Valid}
 	out := map[Format]*bytes.Buffer{}
-	for _, f := range Formats() {
+	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
 		out[f] = new(bytes.Buffer)
 		if err := Export(out[f], tr, f); err != nil {
 			t.Fatal(f, err)

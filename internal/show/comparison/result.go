@@ -128,15 +128,20 @@ func (b bottom) settling(said string) string {
 
 // list names figures with their changes.
 func (b bottom) list(rows []int) string {
-	var parts []string
-	for _, i := range rows[:min(len(rows), listed)] {
+	names := make([]string, len(rows))
+	for n, i := range rows {
 		r := b.load.Rows[i]
-		parts = append(parts, b.Title(r.Quantity)+" "+b.Change(r, *r.Cells[b.variant].Change))
+		names[n] = b.Title(r.Quantity) + " " + b.Change(r, *r.Cells[b.variant].Change)
 	}
-	if rest := len(rows) - len(parts); rest > 0 {
-		parts = append(parts, b.Word("list.more", "n", rest))
+	return b.Few(names, listed)
+}
+
+// Few lists the first names, and how many more there are.
+func (w Words) Few(names []string, most int) string {
+	if rest := len(names) - most; rest > 0 {
+		names = append(names[:most:most], w.Word("list.more", "n", rest))
 	}
-	return b.Join("comma", parts...)
+	return w.Join("comma", names...)
 }
 
 // listed is how many figures a bottom line names, settled of how many it says what would

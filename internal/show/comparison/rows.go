@@ -114,11 +114,9 @@ func (w Words) seen(c compare.Comparison, all bool) map[plan.Code]bool {
 	for _, load := range c.Workloads {
 		shown, _, _ := divide(load, all, asked(c, load))
 		mixed := onMixedBases(load)
-		for _, r := range shown {
-			for _, cell := range r.Cells {
-				if ch := cell.Change; ch != nil && !r.Constant {
-					see(seen, *ch, mixed)
-				}
+		for r, c := range (compare.Workload{Rows: shown}).Changes() {
+			if !r.Constant {
+				see(seen, *c, mixed)
 			}
 		}
 	}
@@ -129,13 +127,9 @@ func (w Words) seen(c compare.Comparison, all bool) map[plan.Code]bool {
 // on other things too.
 func onMixedBases(load compare.Workload) bool {
 	borrowed, other := false, false
-	for _, r := range load.Rows {
-		for _, c := range r.Cells {
-			if c.Change != nil && !r.Constant {
-				borrowed = borrowed || c.Change.Basis == compare.Borrowed
-				other = other || c.Change.Basis != compare.Borrowed
-			}
-		}
+	for r, c := range load.Changes() {
+		borrowed = borrowed || !r.Constant && c.Basis == compare.Borrowed
+		other = other || !r.Constant && c.Basis != compare.Borrowed
 	}
 	return borrowed && other
 }

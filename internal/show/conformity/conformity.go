@@ -22,23 +22,23 @@ func Text(w io.Writer, reports []conform.Report, l *words.Language) error {
 	t := newTable(reports, l)
 	for i, r := range reports {
 		when := r.Started.Local().Format("2006-01-02 15:04:05")
-		t.field(t.Word("conformity.client"), t.clients[i], r.Format, when, t.place(r.Machine))
-		t.field("", t.startUp(r.StartUp))
+		t.Field(t.Word("conformity.client"), t.clients[i], r.Format, when, t.place(r.Machine))
+		t.Field("", t.startUp(r.StartUp))
 	}
-	t.line()
+	t.Line()
 	if len(reports) == 1 {
 		t.aligned(1, t.narrow())
 	} else {
 		t.aligned(2, t.rows(t.lines(true)))
 	}
-	t.line()
+	t.Line()
 	for _, d := range t.definitions() {
-		t.line(d)
+		t.Line(d)
 	}
 	for _, n := range t.notes() {
-		t.line(t.Word("report.note", "note", n))
+		t.Line(t.Word("report.note", "note", n))
 	}
-	_, err := io.WriteString(w, t.text.String())
+	_, err := io.WriteString(w, t.String())
 	return err
 }
 
@@ -47,16 +47,16 @@ func Markdown(w io.Writer, reports []conform.Report, l *words.Language) error {
 	t := newTable(reports, l)
 	for i, r := range reports {
 		when := r.Started.UTC().Format("2006-01-02")
-		t.line(t.Word("conformity.source", "client", t.clients[i], "command", strings.Join(r.Command, " "), "when", when,
+		t.Line(t.Word("conformity.source", "client", t.clients[i], "command", strings.Join(r.Command, " "), "when", when,
 			"place", t.place(r.Machine), "pitot", r.Pitot, "start", t.startUp(r.StartUp)))
 	}
-	t.line()
+	t.Line()
 	t.markdown(2, t.rows(t.lines(false)))
-	t.line()
+	t.Line()
 	for _, said := range slices.Concat(t.definitions(), t.notes()) {
-		t.line("* ", said)
+		t.Line("* ", said)
 	}
-	_, err := io.WriteString(w, t.text.String())
+	_, err := io.WriteString(w, t.String())
 	return err
 }
 
@@ -90,7 +90,7 @@ func newTable(reports []conform.Report, l *words.Language) *table {
 // A table is what several clients made of the same cells.
 type table struct {
 	*words.Language
-	text    strings.Builder
+	text.Document
 	reports []conform.Report
 	clients []string
 	cells   []conform.Cell // in the order in which they were first met
@@ -127,9 +127,9 @@ func (t *table) markdown(names int, rows [][]string) {
 		for j := range row {
 			row[j] = strings.ReplaceAll(row[j], "|", `\|`)
 		}
-		t.line("| ", strings.Join(row, " | "), " |")
+		t.Line("| ", strings.Join(row, " | "), " |")
 		if i == 0 {
-			t.line("|", strings.Join(rule, "|"), "|")
+			t.Line("|", strings.Join(rule, "|"), "|")
 		}
 	}
 }
@@ -210,12 +210,6 @@ func (t *table) notesOf(r conform.Result) (notes []string) {
 	return notes
 }
 
-// field is a name and parts with dots between, without those that are empty.
-func (t *table) field(name string, parts ...string) {
-	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-	t.line(text.PadRight(name, 8), strings.Join(parts, " · "))
-}
-
 // aligned writes the columns of a terminal, all but the first names to the right.
 func (t *table) aligned(names int, rows [][]string) {
 	widths := make([]int, len(rows[0]))
@@ -230,13 +224,8 @@ func (t *table) aligned(names int, rows [][]string) {
 				row[i] = text.PadRight(v, widths[i]) + "  "
 			}
 		}
-		t.line(row...)
+		t.Line(row...)
 	}
-}
-
-// line writes parts, and no blanks behind them.
-func (t *table) line(parts ...string) {
-	t.text.WriteString(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
 }
 
 // narrow is the table of a single client, a row a cell, without the columns that

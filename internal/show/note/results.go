@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/pitot-bench/pitot/internal/judge/compare"
 )
 
 // results are the tables, folded where they are many.
@@ -80,24 +78,14 @@ func (w *writer) method() error {
 
 // tests are what changes rest on, each once.
 func (w *writer) tests() (tests []string) {
-	w.eachChange(func(_ compare.Row, c compare.Change) {
-		if t := escape(w.Say(c.Test)); t != "" && !slices.Contains(tests, t) {
-			tests = append(tests, t)
-		}
-	})
-	return tests
-}
-
-func (w *writer) eachChange(see func(compare.Row, compare.Change)) {
 	for _, load := range w.note.Comparison.Workloads {
-		for _, r := range load.Rows {
-			for _, c := range r.Cells {
-				if c.Change != nil {
-					see(r, *c.Change)
-				}
+		for _, c := range load.Changes() {
+			if t := escape(w.Say(c.Test)); t != "" && !slices.Contains(tests, t) {
+				tests = append(tests, t)
 			}
 		}
 	}
+	return tests
 }
 
 // definitions say by whose rules the figures are, and what those rules are.

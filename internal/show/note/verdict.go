@@ -46,7 +46,7 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 		return
 	}
 	switch reason := whyUndecided(load); {
-	case basisOf(load).Decides() && !found(load):
+	case basisOf(load).Decides() && !load.Differs():
 		w.paragraph(w.Word("note.nothing-found"))
 	case reason != "" && why:
 		w.paragraph(w.Word(reason))
@@ -85,13 +85,6 @@ func basisOf(load compare.Workload) (best compare.Basis) {
 		}
 	}
 	return best
-}
-
-// found reports whether anything was decided but that there is no difference.
-func found(load compare.Workload) bool {
-	return slices.ContainsFunc(load.Rows, func(r compare.Row) bool {
-		return slices.ContainsFunc(r.Cells, func(c compare.Cell) bool { return c.Change != nil && c.Change.Verdict.Differs() })
-	})
 }
 
 // evidence is what there is of the baseline, or of each variant, if that is alike.
@@ -182,14 +175,11 @@ func (w *writer) list(all []finding, most int, intervals bool) string {
 
 // enumerate names the first few.
 func (w *writer) enumerate(all []finding, most int, name func(finding) string) string {
-	var parts []string
-	for _, f := range all[:min(most, len(all))] {
-		parts = append(parts, name(f))
+	names := make([]string, len(all))
+	for i, f := range all {
+		names[i] = name(f)
 	}
-	if rest := len(all) - len(parts); rest > 0 {
-		parts = append(parts, w.Word("list.more", "n", rest))
-	}
-	return w.Join("comma", parts...)
+	return w.Few(names, most)
 }
 
 // noise is how much repeated runs differ.

@@ -38,13 +38,13 @@ func (r *report) rates(s metrics.Summary) {
 		r.Word("report.level", "requests", s.Concurrency.Mean), steady(r.Word("report.level", "requests", s.Steady.Level)))
 	if g := s.Goodput; g != nil {
 		r.rate(r.Word("report.goodput"), r.Word("report.met", "requests", g.Met, "share", g.Share), sig(g.Rate)+" req/s", "")
-		r.line(strings.Repeat(" ", nameWidth), objectives(g))
+		r.Line(strings.Repeat(" ", nameWidth), objectives(g))
 	}
-	r.line()
+	r.Line()
 }
 
 func (r *report) rate(name, what, whole, steady string) {
-	r.line(PadRight(name, nameWidth), PadRight(what, 28), PadLeft(whole, 18), PadLeft(steady, 22))
+	r.Line(PadRight(name, nameWidth), PadRight(what, 28), PadLeft(whole, 18), PadLeft(steady, 22))
 }
 
 func objectives(g *metrics.Goodput) string {
@@ -73,14 +73,14 @@ func (r *report) latencies(s metrics.Summary) {
 		r.group(r.Word("report.steady-service", "requests", s.Steady.Requests), s.Steady.Service, streamed, true)
 	}
 	if s.Setup.N > 0 {
-		r.line(r.Word("report.new-connections"))
+		r.Line(r.Word("report.new-connections"))
 		r.row(r.Word("report.set-up"), s.Setup)
 	}
-	r.line()
+	r.Line()
 }
 
 func (r *report) group(title string, l metrics.Latencies, streamed, gaps bool) {
-	r.line(title)
+	r.Line(title)
 	if streamed {
 		r.row("TTFT", l.TTFT)
 	}
@@ -147,7 +147,7 @@ func (r *report) figures(nameAndFigures ...string) {
 			nameAndFigures[i] = PadRight(s, nameWidth)
 		}
 	}
-	r.line(nameAndFigures...)
+	r.Line(nameAndFigures...)
 }
 
 // Widths of the latency table.

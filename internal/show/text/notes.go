@@ -17,18 +17,18 @@ func (r *report) failures(q metrics.Requests) {
 	if q.Failed == 0 {
 		return
 	}
-	r.line(r.Word("report.failures", "failed", q.Failed, "sent", q.Sent))
+	r.Line(r.Word("report.failures", "failed", q.Failed, "sent", q.Sent))
 	for _, c := range q.Classes {
 		name := string(c.Class)
 		if c.Status != 0 {
 			name = fmt.Sprintf("%s %d", name, c.Status)
 		}
-		r.line(PadLeft(fmt.Sprint(c.Count), 7), "  ", PadRight(name, 13), " ", r.Word(c.Class.Code()))
+		r.Line(PadLeft(fmt.Sprint(c.Count), 7), "  ", PadRight(name, 13), " ", r.Word(c.Class.Code()))
 		if c.Example != "" {
-			r.line(strings.Repeat(" ", 23), Cut(Clean(c.Example), 100))
+			r.Line(strings.Repeat(" ", 23), Cut(Clean(c.Example), 100))
 		}
 	}
-	r.line()
+	r.Line()
 }
 
 // notes are what a reader of the figures has to know.
@@ -83,7 +83,7 @@ func (r *report) noteIf(cond bool, code plan.Code, args ...any) {
 	}
 }
 
-func (r *report) note(m plan.Message) { r.line(r.Word("report.note", "note", m)) }
+func (r *report) note(m plan.Message) { r.Line(r.Word("report.note", "note", m)) }
 
 // mark is an asterisk for a percentile that its sample cannot carry, else a blank.
 func (r *report) mark(p metrics.Percentile) string {

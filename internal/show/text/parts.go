@@ -42,9 +42,9 @@ func (r *report) partTable(who string, parts []metrics.Part, streamed bool, colu
 		for _, d := range partLatencies(p.Service, streamed) {
 			line += r.partFigures(d)
 		}
-		r.line(line)
+		r.Line(line)
 	}
-	r.line()
+	r.Line()
 }
 
 // partHead names the columns, the latencies in two lines.
@@ -66,8 +66,8 @@ func (r *report) partHead(who string, first metrics.Part, width int, streamed bo
 		above += PadLeft(name+", ms ", 2*partWidth)
 		below += PadLeft(r.Word("report.median"), partWidth) + PadLeft(high+" ", partWidth)
 	}
-	r.line(above)
-	r.line(below)
+	r.Line(above)
+	r.Line(below)
 }
 
 // A partColumn is one that not all tables of parts have.

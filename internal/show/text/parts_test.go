@@ -17,8 +17,8 @@ func TestCachedOfTurns(t *testing.T) {
 	for want, turns := range map[bool][]metrics.Part{false: {first, second}, true: {first, told}} {
 		got := report{Language: words.In("en")}
 		got.parts(metrics.Summary{Turns: turns})
-		if strings.Contains(got.text.String(), "0.0 %") != want {
-			t.Errorf("a share %v in\n%s", want, got.text.String())
+		if strings.Contains(got.String(), "0.0 %") != want {
+			t.Errorf("a share %v in\n%s", want, got.String())
 		}
 	}
 }

@@ -28,14 +28,14 @@ func Report(w io.Writer, s metrics.Summary, l *words.Language) error {
 	r.parts(s)
 	r.failures(s.Requests)
 	r.notes(s)
-	_, err := io.WriteString(w, r.text.String())
+	_, err := io.WriteString(w, r.String())
 	return err
 }
 
 // A report is one in the making.
 type report struct {
 	*words.Language
-	text             strings.Builder
+	Document
 	short            []metrics.Percentile // with an asterisk, each once
 	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
 }
@@ -53,22 +53,22 @@ func (r *report) head(s metrics.Summary) {
 	case run.Env.Embedded:
 		where = r.Word("report.embedded-engine")
 	}
-	r.field(r.Word("report.run"), run.ID, name, when, r.status(run.Status))
+	r.Field(r.Word("report.run"), run.ID, name, when, r.status(run.Status))
 	if run.Env.Profile != nil {
 		where += " " + run.Env.Profile.Name
 	}
-	r.field(r.Word("report.target"), where, p.Model, r.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream))
+	r.Field(r.Word("report.target"), where, p.Model, r.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream))
 	seed := r.Word("report.seed", "seed", strconv.FormatUint(p.Seed, 10))
 	if run.Origin != nil && p.Seed == 0 { // most tools do not tell theirs
 		seed = ""
 	}
-	r.field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), r.gate(p), seed)
+	r.Field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), r.gate(p), seed)
 	if !run.Env.Embedded && !s.Health.Simulated { // they count by themselves
-		r.field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
+		r.Field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
 	r.client(s)
 	r.server(s.Server)
-	r.line()
+	r.Line()
 }
 
 func (r *report) status(s trace.Status) string {
@@ -92,23 +92,23 @@ func (r *report) gate(p trace.Plan) string {
 func (r *report) client(s metrics.Summary) {
 	h, name := s.Health, r.Word("report.client")
 	if h.Simulated {
-		r.field(name, r.Word("report.no-client"))
+		r.Field(name, r.Word("report.no-client"))
 		return
 	}
 	if o := s.Run.Origin; o != nil {
-		r.field(name, r.Word("report.foreign-client", "tool", strings.TrimSpace(o.Tool+" "+o.Form)))
+		r.Field(name, r.Word("report.foreign-client", "tool", strings.TrimSpace(o.Tool+" "+o.Form)))
 		return
 	}
 	validity := plan.Say(plan.Code("validity." + string(h.Verdict.Validity)))
-	r.field(name, r.Word("report.verdict", "validity", validity, "reasons", h.Verdict.Reasons))
+	r.Field(name, r.Word("report.verdict", "validity", validity, "reasons", h.Verdict.Reasons))
 	lateness := r.Word("report.nothing-sent")
 	if h.Lateness.N > 0 {
 		lateness = r.Word("report.sent-late", "spread", spread(h.Lateness.At(50), h.Lateness.At(99), h.Lateness.Max))
 	}
-	r.field("", lateness)
-	r.field("", r.stamps(h), r.merged(s.Chunks))
+	r.Field("", lateness)
+	r.Field("", r.stamps(h), r.merged(s.Chunks))
 	if h.Measured {
-		r.field("", r.usage(h)...)
+		r.Field("", r.usage(h)...)
 	}
 }
 
@@ -170,32 +170,9 @@ func (r *report) server(s *metrics.Server) {
 	add(s.Preemptions > 0, "report.preemptions", "requests", s.Preemptions)
 	add(s.PrefixHit > 0, "report.prefix-hits", "share", float64(s.PrefixHit)/float64(s.PrefixQueried))
 	add(s.Drafted > 0, "report.drafts", "share", float64(s.Accepted)/float64(s.Drafted))
-	r.field(r.Word("report.server"), parts...)
+	r.Field(r.Word("report.server"), parts...)
 }
 
 // shortQueue is how long requests may wait in the server, in the mean, without
 // a word.
 const shortQueue = 0.001
-
-// field is a line of the head: a name and parts with dots between.
-func (r *report) field(name string, parts ...string) {
-	if said := dotted(parts...); said != "" {
-		r.line(PadRight(name, 8), said)
-	}
-}
-
-// dotted are parts with dots between, without those that are empty.
-func dotted(parts ...string) string {
-	kept := parts[:0]
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, " · ")
-}
-
-// line writes parts, and no blanks behind them.
-func (r *report) line(parts ...string) {
-	r.text.WriteString(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
-}

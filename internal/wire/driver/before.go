@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -81,36 +80,4 @@ func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Durat
 		case <-time.After(min(Uneven(pause), time.Until(deadline))):
 		}
 	}
-}
-
-// WarmUp sends requests, without ids, at most concurrency at a time (0 = all at
-// once), and returns the number of failures and the first error.
-func WarmUp(ctx context.Context, s Sender, requests []workload.Request, concurrency int) (failed int, first error) {
-	if concurrency <= 0 || concurrency > len(requests) {
-		concurrency = len(requests)
-	}
-	next := make(chan workload.Request)
-	var mu sync.Mutex
-	var workers sync.WaitGroup
-	for range concurrency {
-		workers.Go(func() {
-			for req := range next {
-				if err := once(ctx, s, req); err != nil {
-					mu.Lock()
-					failed++
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	for _, req := range requests {
-		req.ID = ""
-		next <- req
-	}
-	close(next)
-	workers.Wait()
-	return failed, first
 }

@@ -377,22 +377,6 @@ func TestReadyCutsOffAnAttemptAtTheDeadline(t *testing.T) {
 	})
 }
 
-func TestWarmUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFake(always(time.Second))
-		f.class = func(r *workload.Request) trace.Class {
-			if r.Text == "b" {
-				return trace.HTTP
-			}
-			return ""
-		}
-		failed, err := WarmUp(t.Context(), f, requests(5), 2)
-		if failed != 1 || err == nil || f.most != 2 || time.Since(f.epoch) != 3*time.Second {
-			t.Errorf("failed %d (%v), %d at once, took %v", failed, err, f.most, time.Since(f.epoch))
-		}
-	})
-}
-
 // instantly answers at once.
 type instantly struct{}
 

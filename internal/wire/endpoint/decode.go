@@ -47,18 +47,25 @@ func anyJSON(data []byte) (gjson.Result, error) {
 	return gjson.ParseBytes(data), nil
 }
 
-// The forms of OpenAI's two older protocols, and of those that took after them.
-func decodeCompletion(data []byte) (delta, error) { return decode(Completions, false, data) }
-func decodeChat(data []byte) (delta, error)       { return decode(Chat, false, data) }
-func decodeChatAnswer(data []byte) (delta, error) { return decode(Chat, true, data) }
-
-// decode reads an event of a stream, or with whole the body of an answer that
-// is not streamed.
-func decode(p Protocol, whole bool, data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
+// of decodes an event, or a whole answer, that is a JSON object.
+func of(read func(root gjson.Result) delta) func(data []byte) (delta, error) {
+	return func(data []byte) (delta, error) {
+		root, err := object(data)
+		if err != nil {
+			return delta{}, err
+		}
+		return read(root), nil
 	}
+}
+
+// The forms of OpenAI's two older protocols, and of those that took after them.
+func completion(root gjson.Result) delta { return openAI(Completions, false, root) }
+func chatEvent(root gjson.Result) delta  { return openAI(Chat, false, root) }
+func chatAnswer(root gjson.Result) delta { return openAI(Chat, true, root) }
+
+// openAI reads an event of a stream, or with whole the body of an answer that
+// is not streamed.
+func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	if u := root.Get("usage"); u.IsObject() {
 		d.usage, d.used = usage(u), true
@@ -66,7 +73,7 @@ func decode(p Protocol, whole bool, data []byte) (delta, error) {
 	d.tiers = tiers(root.Get("sglext.cached_tokens_details"))
 	choice := root.Get("choices.0")
 	if !choice.Exists() {
-		return d, nil
+		return d
 	}
 	d.token = true
 	d.finished(choice.Get("finish_reason"))
@@ -79,7 +86,7 @@ func decode(p Protocol, whole bool, data []byte) (delta, error) {
 	if !said {
 		d.kind |= trace.Bare
 	}
-	return d, nil
+	return d
 }
 
 // finished notes a finish reason, if there is one.

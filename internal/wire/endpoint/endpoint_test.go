@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/tidwall/gjson"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -518,6 +519,11 @@ func TestThoughtsAndToolCallsAreCountedToo(t *testing.T) {
 	if got.OutputTokens != 7 || got.CountedFrom != trace.FromTokenizer || got.Text != " yes" {
 		t.Errorf("%d tokens from %s, text %q", got.OutputTokens, got.CountedFrom, got.Text)
 	}
+}
+
+// decode reads data as openAI does.
+func decode(p Protocol, whole bool, data []byte) (delta, error) {
+	return of(func(root gjson.Result) delta { return openAI(p, whole, root) })(data)
 }
 
 func FuzzDecode(f *testing.F) {

@@ -75,7 +75,7 @@ func FuzzScanGenerate(f *testing.F) {
 		if !scanGenerate(&got, true, []byte(event)) {
 			return
 		}
-		want, err := decodeGenerate([]byte(event))
+		want, err := of(generated)([]byte(event))
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(delta{}), cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("%s: error %v\n%s", event, err, diff)
 		}

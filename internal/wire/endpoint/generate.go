@@ -6,22 +6,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// decodeGenerate reads an event, or a whole answer, of SGLang's own protocol:
+// generated reads an event, or a whole answer, of SGLang's own protocol:
 //
 //	{"text":"…","output_ids":[…],"meta_info":{"finish_reason":null,
 //	 "prompt_tokens":7,"completion_tokens":3,"cached_tokens":0}}
-func decodeGenerate(data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
-	}
+func generated(root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	text, meta := root.Get("text"), root.Get("meta_info")
 	if text.Type == gjson.String {
 		d.token, d.raw = true, inQuotes(text)
 	}
 	if !meta.IsObject() {
-		return d, nil
+		return d
 	}
 	d.token = true
 	d.stopped(meta.Get("finish_reason"))
@@ -37,7 +33,7 @@ func decodeGenerate(data []byte) (delta, error) {
 			At:         trace.Never,
 		}
 	}
-	return d, nil
+	return d
 }
 
 // inQuotes is a string as it stands between its quotes.

@@ -6,17 +6,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// decodeMessagesEvent reads an event of a stream of Anthropic's messages protocol:
+// messagesEvent reads an event of a stream of Anthropic's messages protocol:
 //
 //	{"type":"message_start","message":{"usage":{"input_tokens":7,…}}}
 //	{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"The"}}
 //	{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}
 //	{"type":"message_stop"}
-func decodeMessagesEvent(data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
-	}
+func messagesEvent(root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	switch root.Get("type").Str {
 	case "message_start":
@@ -34,7 +30,7 @@ func decodeMessagesEvent(data []byte) (delta, error) {
 	case "message_stop":
 		d.last = true
 	}
-	return d, nil
+	return d
 }
 
 // piece reads a part of a block; signatures are no output.
@@ -67,17 +63,13 @@ func (d *delta) counted(u gjson.Result) {
 	}
 }
 
-// decodeMessage reads a whole answer.
-func decodeMessage(data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
-	}
+// wholeMessage reads a whole answer.
+func wholeMessage(root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	d.counted(root.Get("usage"))
 	content := root.Get("content")
 	if !content.IsArray() {
-		return d, nil
+		return d
 	}
 	d.token = true
 	d.finished(root.Get("stop_reason"))
@@ -95,5 +87,5 @@ func decodeMessage(data []byte) (delta, error) {
 	if d.kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 {
 		d.kind |= trace.Bare
 	}
-	return d, nil
+	return d
 }

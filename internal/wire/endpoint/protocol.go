@@ -60,43 +60,43 @@ var grammars = map[Protocol]*grammar{
 	Completions: {
 		path: "/v1/completions", fixed: openAIFields, prompt: textPrompt("prompt"), model: "model", limit: "max_tokens",
 		takes: tokenIDs,
-		scan:  scanCompletion, event: decodeCompletion, answer: decodeCompletion, ends: "[DONE]",
+		scan:  scanCompletion, event: of(completion), answer: of(completion), ends: "[DONE]",
 	},
 	Chat: {
 		path: "/v1/chat/completions", fixed: openAIFields, prompt: chatPrompt, model: "model", limit: "max_completion_tokens",
 		takes: messages | parts | pictures | otherMedia,
-		scan:  scanChat, event: decodeChat, answer: decodeChatAnswer, ends: "[DONE]",
+		scan:  scanChat, event: of(chatEvent), answer: of(chatAnswer), ends: "[DONE]",
 	},
 	Responses: {
 		path: "/v1/responses", fixed: plainFields, prompt: responsesPrompt, model: "model", limit: "max_output_tokens",
 		takes: messages | pictures,
-		event: decodeResponsesEvent, answer: decodeResponse, ends: "response.completed",
+		event: of(responsesEvent), answer: of(response), ends: "response.completed",
 	},
 	Messages: {
 		path: "/v1/messages", fixed: plainFields, prompt: messagesPrompt, model: "model", limit: "max_tokens",
 		takes:  messages | pictures,
 		header: map[string]string{"Anthropic-Version": "2023-06-01"},
-		event:  decodeMessagesEvent, answer: decodeMessage, ends: "message_stop",
+		event:  of(messagesEvent), answer: of(wholeMessage), ends: "message_stop",
 	},
 	Generate: {
 		path: "/generate", fixed: streamField, prompt: generatePrompt, model: "lora_path",
 		takes: tokenIDs | pictures | otherMedia,
 		limit: "max_new_tokens", nest: "sampling_params", parameters: generateParameters,
-		scan: scanGenerate, event: decodeGenerate, answer: decodeGenerate, ends: "[DONE]", repeat: true,
+		scan: scanGenerate, event: of(generated), answer: of(generated), ends: "[DONE]", repeat: true,
 	},
 	TGI: {
 		path: "/generate_stream", whole: "/generate", fixed: noFields, prompt: textPrompt("inputs"), model: "adapter_id",
 		limit: "max_new_tokens", nest: "parameters", parameters: tgiParameters,
-		event: decodeTGIEvent, answer: decodeTGI, ends: "generated_text",
+		event: of(tgiEvent), answer: decodeTGI, ends: "generated_text",
 	},
 	TRT: {
 		path: "/v2/models/ensemble/generate_stream", whole: "/v2/models/ensemble/generate", fixed: streamField, prompt: trtPrompt,
-		limit: "max_tokens", event: decodeTRT, answer: decodeTRT, repeat: true,
+		limit: "max_tokens", event: of(trtEvent), answer: of(trtEvent), repeat: true,
 	},
 	Truss: {
 		path: "/v1/models/model:predict", fixed: openAIFields, prompt: textPrompt("prompt"), model: "model", limit: "max_tokens",
 		takes: tokenIDs,
-		scan:  scanCompletion, event: decodeCompletion, answer: decodeCompletion, ends: "[DONE]",
+		scan:  scanCompletion, event: of(completion), answer: of(completion), ends: "[DONE]",
 	},
 	Embeddings: {
 		path: "/v1/embeddings", fixed: modelField, prompt: inputPrompt, model: "model",
@@ -116,7 +116,7 @@ var grammars = map[Protocol]*grammar{
 	Transcription: {
 		path: "/v1/audio/transcriptions", fixed: transcriptionFields, prompt: soundPrompt, model: "model", limit: "max_completion_tokens",
 		takes:     otherMedia | oneSound,
-		multipart: true, event: decodeTranscriptionEvent, answer: decodeTranscription, ends: "[DONE]",
+		multipart: true, event: of(transcriptionEvent), answer: decodeTranscription, ends: "[DONE]",
 	},
 }
 

@@ -22,37 +22,33 @@ var responsesKinds = map[string]trace.Kind{
 	"response.code_interpreter_call_code.delta": trace.ToolCall,
 }
 
-// decodeResponsesEvent reads an event of a stream of OpenAI's responses protocol:
+// responsesEvent reads an event of a stream of OpenAI's responses protocol:
 //
 //	{"type":"response.output_text.delta","delta":"The"}
 //	{"type":"response.completed","response":{"status":"completed","usage":{…}}}
-func decodeResponsesEvent(data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
-	}
+func responsesEvent(root gjson.Result) delta {
 	name := root.Get("type").Str
 	if kind, ok := responsesKinds[name]; ok {
 		d := delta{token: true}
 		d.say(root.Get("delta"), kind)
-		return d, nil
+		return d
 	}
 	switch name {
 	case "response.output_item.added":
-		return itemAdded(root.Get("item")), nil
+		return itemAdded(root.Get("item"))
 	case "response.completed", "response.incomplete", "response.failed":
 		d := response(root.Get("response"))
 		d.token, d.kind, d.text, d.hidden = false, 0, "", "" // all of it was told before
 		d.last = d.err == ""
-		return d, nil
+		return d
 	case "error":
 		d := delta{err: serverError(root)}
 		if d.err == "" {
 			d.err = root.Get("message").String()
 		}
-		return d, nil
+		return d
 	}
-	return delta{err: serverError(root)}, nil
+	return delta{err: serverError(root)}
 }
 
 // itemAdded is the name of a function that is about to be called, which is output;
@@ -64,16 +60,7 @@ func itemAdded(item gjson.Result) delta {
 	return delta{token: true, kind: trace.ToolCall, hidden: item.Get("name").Str}
 }
 
-// decodeResponse reads a whole answer.
-func decodeResponse(data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
-	}
-	return response(root), nil
-}
-
-// response reads a response object.
+// response reads a response object, which is a whole answer.
 func response(r gjson.Result) delta {
 	d := delta{err: serverError(r)}
 	if u := r.Get("usage"); u.IsObject() {

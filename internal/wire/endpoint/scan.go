@@ -13,7 +13,7 @@ func scanCompletion(d *delta, text bool, data []byte) bool { return scan(d, Comp
 func scanChat(d *delta, text bool, data []byte) bool       { return scan(d, Chat, text, data) }
 
 // scan reads an event of the usual form in one walk, without allocating, unless its
-// text is wanted. ok is false for any other, be it odd or broken: decode has another
+// text is wanted. ok is false for any other, be it odd or broken: openAI has another
 // look at those. What scan accepts is valid JSON.
 func scan(d *delta, p Protocol, text bool, data []byte) (ok bool) {
 	*d = delta{}

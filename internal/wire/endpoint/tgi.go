@@ -6,16 +6,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// decodeTGIEvent reads an event of text-generation-inference, which is one token;
+// tgiEvent reads an event of text-generation-inference, which is one token;
 // the last has all of the text again, and how many there were:
 //
 //	{"token":{"id":5,"text":" tube","special":false},"generated_text":"The Pitot tube",
 //	 "details":{"finish_reason":"length","generated_tokens":3}}
-func decodeTGIEvent(data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
-	}
+func tgiEvent(root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	if token := root.Get("token"); token.IsObject() {
 		d.token, d.tokens = true, 1
@@ -25,7 +21,7 @@ func decodeTGIEvent(data []byte) (delta, error) {
 	}
 	d.details(root.Get("details"))
 	d.last = root.Get("generated_text").Type == gjson.String
-	return d, nil
+	return d
 }
 
 // details reads how an answer ended.
@@ -63,17 +59,13 @@ func decodeTGI(data []byte) (delta, error) {
 	return d, nil
 }
 
-// decodeTRT reads an event, or a whole answer, of Triton's ensemble:
+// trtEvent reads an event, or a whole answer, of Triton's ensemble:
 //
 //	{"model_name":"ensemble","model_version":"1","sequence_end":false,"text_output":"The"}
-func decodeTRT(data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
-	}
+func trtEvent(root gjson.Result) delta {
 	d := delta{err: serverError(root)}
 	if text := root.Get("text_output"); text.Type == gjson.String {
 		d.token, d.raw = true, inQuotes(text)
 	}
-	return d, nil
+	return d
 }

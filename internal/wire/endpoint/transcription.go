@@ -6,16 +6,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// decodeTranscriptionEvent reads an event of a transcription: a chat's, as vLLM and
+// transcriptionEvent reads an event of a transcription: a chat's, as vLLM and
 // SGLang send them, or OpenAI's own:
 //
 //	{"type":"transcript.text.delta","delta":"The"}
 //	{"type":"transcript.text.done","text":"The Pitot tube","usage":{…}}
-func decodeTranscriptionEvent(data []byte) (delta, error) {
-	root, err := object(data)
-	if err != nil {
-		return delta{}, err
-	}
+func transcriptionEvent(root gjson.Result) delta {
 	d := delta{}
 	switch root.Get("type").Str {
 	case "transcript.text.delta":
@@ -25,9 +21,9 @@ func decodeTranscriptionEvent(data []byte) (delta, error) {
 		d.finish, d.last = "stop", true
 		d.heard(root.Get("usage"))
 	default:
-		return decodeChat(data)
+		return chatEvent(root)
 	}
-	return d, nil
+	return d
 }
 
 // heard reads the usage of OpenAI's transcriptions; one by duration has no tokens.
