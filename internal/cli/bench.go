@@ -132,22 +132,26 @@ func (m *making) make() (*run.Result, error) {
 
 // prepare is run.Prepare, but leaves it behind where an interrupt does not reach it: a file
 // may be a pipe that nobody writes to.
-func prepare(ctx context.Context, spec plan.Spec, deps run.Deps) (p *run.Prepared, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		p, err = run.Prepare(ctx, spec, deps)
-	}()
-	select {
-	case <-done:
-		return p, err
-	case <-ctx.Done():
+func prepare(ctx context.Context, spec plan.Spec, deps run.Deps) (*run.Prepared, error) {
+	type outcome struct {
+		*run.Prepared
+		err error
 	}
-	select {
-	case <-done:
-		return p, err
-	case <-time.After(heed):
-		return nil, context.Cause(ctx)
+	done := make(chan outcome, 1)
+	go func() {
+		p, err := run.Prepare(ctx, spec, deps)
+		done <- outcome{p, err}
+	}()
+	var left <-chan time.Time
+	for interrupted := ctx.Done(); ; {
+		select {
+		case o := <-done:
+			return o.Prepared, o.err
+		case <-interrupted:
+			interrupted, left = nil, time.After(heed)
+		case <-left:
+			return nil, context.Cause(ctx)
+		}
 	}
 }
 
