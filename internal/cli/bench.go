@@ -12,13 +12,14 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // benchCmd is `pitot bench`.
 type benchCmd struct{ benchFlags }
 
 func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
-	return compile(k, c.Config, false, p.Args)
+	return ownCompiled(p, k, c.Config, false)
 }
 
 // Run measures.
@@ -31,7 +32,7 @@ func (c *benchCmd) Run(p *Process, k *kong.Context) error {
 type simCmd struct{ simFlags }
 
 func (c *simCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
-	return compile(k, c.Config, true, p.Args)
+	return ownCompiled(p, k, c.Config, true)
 }
 
 // Run simulates.
@@ -61,12 +62,31 @@ type maker interface {
 	compile(*Process, *kong.Context) (*compiled, error)
 }
 
+// A compiled command line is a Spec, with what the Spec does not hold.
+type compiled struct {
+	spec  plan.Spec
+	front namer
+	given map[string]string // secrets, by path
+	notes []plan.Message    // that the run is to have
+	args  []string          // the command line, without secrets
+}
+
+// ownCompiled compiles a command line of Pitot's own.
+func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*compiled, error) {
+	check := func(s plan.Spec) plan.Problems { return run.Check(s, kinds()) }
+	c, err := pitot.Compile(k, pitot.Options{Config: config, Simulated: simulated, Read: readFile, Check: check})
+	if err != nil {
+		return nil, usage(err)
+	}
+	return &compiled{spec: c.Spec, front: c, given: c.Given, args: pitot.MaskedArgs(p.Args)}, nil
+}
+
 // makeAndReport makes a run of Pitot's own command line, and prints its reports.
 func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) error {
 	c, err := own.compile(p, k)
 	wrong := o.check()
 	if err == nil && wrong != nil { // all in one go
-		err = c.front.explain(run.Check(c.spec, kinds()))
+		err = usage(c.front.Explain(run.Check(c.spec, kinds())))
 	}
 	if err := errors.Join(err, wrong); err != nil {
 		return err

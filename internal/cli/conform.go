@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,13 +12,11 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/proof/verify"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/conformity"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
-	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
 // conformCmd is `pitot conform`.
@@ -142,10 +139,18 @@ func (c conformRunCmd) check() error {
 	if err := conform.CheckCommand([]string{c.Result}); err != nil {
 		errs = append(errs, usagef("--result: %w", err))
 	}
-	if len(c.Command) > 0 && !c.ours() && !c.told() {
+	if !conform.Ours(c.words()) && !conform.Told(c.words()) {
 		errs = append(errs, usagef("the command has none of {url}, {base_url} and {port}, so the client would not find the server"))
 	}
 	return errors.Join(errs...)
+}
+
+// words are the command before it is filled in.
+func (c conformRunCmd) words() []string {
+	if len(c.Command) == 0 {
+		return []string{"pitot", "bench"}
+	}
+	return c.Command
 }
 
 // folder is where clients write, and what removes it.
@@ -245,8 +250,8 @@ func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 	if err != nil {
 		return err
 	}
-	run, err := t.startClient(ctx, cell, server.place(startUpName, t.folder, t.Seed), server.clock)
-	log, stopErr := server.stop()
+	run, err := t.startClient(ctx, cell, server.Place(startUpName, t.folder, t.Seed), server.Clock)
+	log, stopErr := server.Stop()
 	if err := errors.Join(err, stopErr); err != nil {
 		return err
 	}
@@ -275,12 +280,12 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 	load, neighbour := machine.WatchLoad(), func() time.Duration { return 0 }
 	if cell.Busy {
 		if neighbour, err = proc.StartBusyLoop(t.placement); err != nil {
-			return conform.Result{}, errors.Join(err, second(server.stop()))
+			return conform.Result{}, errors.Join(err, second(server.Stop()))
 		}
 	}
-	ended, err := t.startClient(ctx, cell, server.place(name, t.folder, t.Seed), server.clock)
+	ended, err := t.startClient(ctx, cell, server.Place(name, t.folder, t.Seed), server.Clock)
 	foreign := load.OtherProcessors(ended.usage.CPU + neighbour())
-	log, stopErr := server.stop()
+	log, stopErr := server.Stop()
 	if err := errors.Join(err, stopErr); err != nil {
 		return conform.Result{}, err
 	}
@@ -311,48 +316,11 @@ func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 	return &claim, ""
 }
 
-// A truthServer is the server of one run.
-type truthServer struct {
-	server *truth.Server
-	clock  *clock.Clock // of its log
-	port   int
-	cancel context.CancelFunc
-	done   chan error
-}
-
 // serve starts the server of a cell.
-func (t *trial) serve(cell conform.Cell, repeat uint64) (*truthServer, error) {
-	cfg := verify.Server(cell, t.Seed+repeat)
-	cfg.Clock = clock.New()
-	server, err := truth.New(cfg)
-	if err != nil {
+func (t *trial) serve(cell conform.Cell, repeat uint64) (*verify.Serving, error) {
+	s, err := verify.Serve(cell, t.Seed+repeat)
+	if errors.Is(err, verify.ErrCell) {
 		return nil, usagef("--grid: cell %s: %w", cell.Name, err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("start the server: %w", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &truthServer{server: server, clock: cfg.Clock, port: l.Addr().(*net.TCPAddr).Port, cancel: cancel, done: make(chan error, 1)}
-	go func() { s.done <- server.Serve(ctx, l) }()
-	return s, nil
+	return s, err
 }
-
-// stop ends the server and returns its log, after the last write is in it: a client
-// may have ended before the server had the instant after.
-func (s *truthServer) stop() (truth.Log, error) {
-	s.cancel()
-	err := <-s.done
-	return s.server.Log(), err
-}
-
-// place is what the client is told of its surroundings.
-func (s *truthServer) place(name, folder string, seed uint64) conform.Place {
-	dir := filepath.Join(folder, name)
-	return conform.Place{
-		Host: "127.0.0.1", Port: s.port, Model: truthModel, Dir: dir, Result: filepath.Join(dir, "result.json"), Seed: seed,
-	}
-}
-
-// truthModel is the name that the server of truth gives its model.
-const truthModel = "truth"

@@ -32,7 +32,7 @@ const grace = 5 * time.Second
 // that it could not even be started.
 func (t *trial) startClient(ctx context.Context, cell conform.Cell, place conform.Place, clk *clock.Clock) (clientRun, error) {
 	run := clientRun{dir: place.Dir, result: filepath.Join(place.Dir, "stdout")}
-	words := t.wordsFor(cell)
+	words := conform.WordsFor(t.words(), cell)
 	switch {
 	case t.Result != "":
 		run.result = conform.Expand([]string{t.Result}, cell, place)[0]

@@ -74,7 +74,7 @@ func (n *tally) file(runs *store.Store, f sourceFile) ([]result.Problem, error) 
 func (n *tally) keep(runs *store.Store, f sourceFile, found result.Found) error {
 	where := f.path
 	if o := found.Run.Origin; o != nil {
-		where = place(f.path, o.Line)
+		where = text.Place(f.path, o.Line)
 	}
 	known, err := false, error(nil)
 	if runs != nil {
@@ -110,14 +110,6 @@ func counted(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// place is a line of a file, 0 for the file.
-func place(path string, line int) string {
-	if line == 0 {
-		return path
-	}
-	return fmt.Sprintf("%s:%d", path, line)
 }
 
 // complain says on stderr what could not be read, and counts it.

@@ -2,36 +2,30 @@ package cli
 
 import (
 	"fmt"
-	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
-	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
-	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
 // A live view says on stderr what happens around a run and how it goes: a line that is
 // drawn again and again on a terminal, a line every few seconds elsewhere, nothing when
 // quiet. It is a sink.
 type live struct {
-	console    console
+	console    *progress.Console
 	quiet      bool // nothing is said
 	noProgress bool // how the run goes is not
-	progress   *progress
+	progress   *progress.Display
 }
 
 func (p *Process) live(quiet, noProgress bool) *live {
-	return &live{console: console{w: p.Stderr, width: p.Width}, quiet: quiet, noProgress: noProgress}
+	return &live{console: progress.NewConsole(p.Stderr, p.Width), quiet: quiet, noProgress: noProgress}
 }
 
 // sayf writes a line, unless it is unwanted.
 func (l *live) sayf(format string, a ...any) {
 	if !l.quiet {
-		l.console.say(fmt.Sprintf(format, a...))
+		l.console.Say(fmt.Sprintf(format, a...))
 	}
 }
 
@@ -52,151 +46,21 @@ func (l *live) Handle(e run.Event) error {
 		}
 	case run.Starting:
 		if e.Progress != nil && !l.quiet && !l.noProgress {
-			l.progress = newProgress(&l.console, e.Progress, e.Requests)
+			l.progress = progress.Start(l.console, e.Progress, e.Requests)
 		}
 	case run.Recorded:
 		if l.progress != nil {
-			l.progress.record(e.Record)
+			l.progress.Record(e.Record)
 		}
 	case run.Stopping:
 		if l.progress != nil {
-			l.progress.ending.Store(true)
+			l.progress.Ending()
 		}
 		l.sayf("interrupted: waiting for what is in flight; interrupt again to end that too")
 	case run.Ended:
 		if l.progress != nil {
-			l.progress.stop()
+			l.progress.Stop()
 		}
 	}
 	return nil
-}
-
-// A progress shows how a run goes.
-type progress struct {
-	console *console
-	counts  *driver.Progress
-	total   int
-	ending  atomic.Bool // nothing more is sent
-	start   time.Time
-
-	mu     sync.Mutex              // guards what follows
-	ttft   *hdrhistogram.Histogram // microseconds, of the requests done
-	itl    *hdrhistogram.Histogram
-	tokens int
-
-	over chan struct{}
-	loop sync.WaitGroup
-}
-
-// How often a line is written.
-const (
-	drawEvery  = 200 * time.Millisecond
-	printEvery = 5 * time.Second
-	maxLatency = int64(24 * time.Hour / time.Microsecond)
-)
-
-func newProgress(c *console, counts *driver.Progress, total int) *progress {
-	p := &progress{
-		console: c, counts: counts, total: total, start: time.Now(), over: make(chan struct{}),
-		ttft: hdrhistogram.New(1, maxLatency, 3), itl: hdrhistogram.New(1, maxLatency, 3),
-	}
-	every := printEvery
-	if c.width != nil {
-		every = drawEvery
-	}
-	p.loop.Go(func() { p.show(every) })
-	return p
-}
-
-// record adds a finished request to the figures.
-func (p *progress) record(r *trace.Record) {
-	if !r.OK() {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tokens += r.OutputTokens
-	prev := trace.Never
-	for _, c := range r.Chunks {
-		if !c.Kind.Output() {
-			continue
-		}
-		if prev.Happened() {
-			_ = p.itl.RecordValue(c.At.Sub(prev).Microseconds()) // beyond a day: not shown
-		} else {
-			_ = p.ttft.RecordValue(c.At.Sub(r.Sent).Microseconds())
-		}
-		prev = c.At
-	}
-}
-
-func (p *progress) show(every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			p.console.draw(p.line()...)
-		case <-p.over:
-			return
-		}
-	}
-}
-
-// stop ends the display and clears its line.
-func (p *progress) stop() {
-	close(p.over)
-	p.loop.Wait()
-	p.console.clear()
-}
-
-// line is how the run goes, the most important first.
-func (p *progress) line() []string {
-	released, done, failed := p.counts.Released.Load(), p.counts.Done.Load(), p.counts.Failed.Load()
-	elapsed := time.Since(p.start)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	total := int64(p.total)
-	if p.ending.Load() {
-		total = released
-	}
-	since := fmt.Sprintf("%5.1f s", elapsed.Seconds())
-	parts := []string{
-		fmt.Sprintf("%d/%d", done, total),
-		fmt.Sprintf("%d failed", failed),
-		fmt.Sprintf("%d in flight", released-done),
-		left(done, total, elapsed) + " left",
-		fmt.Sprintf("%.0f tok/s", float64(p.tokens)/elapsed.Seconds()),
-		"TTFT " + p50p99(p.ttft),
-		"ITL " + p50p99(p.itl) + " ms",
-	}
-	if p.console.width == nil {
-		return append([]string{since}, parts...)
-	}
-	return append(parts, since) // the first to be left out
-}
-
-// p50p99 are the two percentiles in milliseconds.
-func p50p99(h *hdrhistogram.Histogram) string {
-	if h.TotalCount() == 0 {
-		return "–/–"
-	}
-	return short(h.ValueAtQuantile(50)) + "/" + short(h.ValueAtQuantile(99))
-}
-
-// short is microseconds in milliseconds, in few characters.
-func short(us int64) string {
-	if us < 9950 {
-		return fmt.Sprintf("%.1f", float64(us)/1000)
-	}
-	return fmt.Sprintf("%.0f", float64(us)/1000)
-}
-
-// left extrapolates the time that the rest will take.
-func left(done, total int64, elapsed time.Duration) string {
-	if done == 0 {
-		return "?"
-	}
-	rest := float64(total-done) / float64(done) * float64(elapsed)
-	return time.Duration(rest).Round(time.Second).String()
 }

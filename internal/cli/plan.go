@@ -117,8 +117,8 @@ func (p *Process) planOf(args []string) (*compiled, error) {
 // asStored tells problems of a Spec that was stored by their paths.
 type asStored struct{}
 
-func (asStored) explain(p plan.Problems) error { return usage(p) }
-func (asStored) nameOf(path string) string     { return path }
+func (asStored) Explain(p plan.Problems) error { return p }
+func (asStored) NameOf(path string) string     { return path }
 
 // specText is a Spec as YAML.
 func specText(s *plan.Spec) ([]byte, error) {

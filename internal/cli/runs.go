@@ -4,14 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -85,29 +80,13 @@ func (c runsListCmd) Run(p *Process) error {
 	for _, l := range list {
 		records, failed := counts(l)
 		rows = append(rows, []string{
-			l.ID, l.Name, string(l.Kind), string(l.Status), cmp.Or(string(l.Validity), "–"), records, failed, l.Model, describeLoad(l.Plan()),
+			l.ID, l.Name, string(l.Kind), string(l.Status), cmp.Or(string(l.Validity), "–"), records, failed, l.Model, text.Load(l.Plan(), english),
 		})
 	}
 	if more := total - len(list); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
 	}
 	return text.Columns(p.Stdout, rows)
-}
-
-// verdict is what was thought of a run when it was over.
-func verdict(run trace.Run) string {
-	if run.Verdict == nil {
-		return "–"
-	}
-	return string(run.Verdict.Validity)
-}
-
-func describeLoad(p trace.Plan) string {
-	parts := slices.DeleteFunc([]string{english.Say(p.Workload), english.Say(p.Arrival)}, func(s string) bool { return s == "" })
-	if p.Concurrency > 0 {
-		parts = append(parts, fmt.Sprintf("at most %d in flight", p.Concurrency))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // counts are the requests of a run and the failed ones among them, by its records,
@@ -137,125 +116,7 @@ func (c runsShowCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	showRun(w, t)
-	fmt.Fprintln(w)
-	if t.Run.Origin != nil {
-		showFigures(w, t.Run.Origin.Figures)
-	}
-	if len(t.Records) > 0 {
-		showRecords(w, t, c.N)
-	}
-	return w.Flush()
-}
-
-func showRun(w io.Writer, t *trace.Trace) {
-	run := t.Run
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, value)
-		}
-	}
-	line("run", run.ID)
-	line("name", run.Name)
-	line("kind", string(run.Kind))
-	line("status", string(run.Status))
-	if !run.Started.IsZero() {
-		line("started", run.Started.Local().Format(time.RFC3339))
-	}
-	line("target", strings.TrimSpace(run.Plan.URL+" "+run.Plan.Model))
-	line("load", describeLoad(run.Plan))
-	line("records", fmt.Sprintf("%d of %d requests", len(t.Records), run.Plan.Requests))
-	line("server", run.Env.Server)
-	line("tokenizer", english.Say(run.Env.Tokenizer))
-	line("", english.Say(run.Env.TokenizerWhy))
-	if o := run.Origin; o != nil {
-		showOrigin(line, o)
-	} else {
-		line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
-		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
-	}
-	line("verdict", verdict(run))
-	if run.Verdict != nil {
-		for _, r := range run.Verdict.Reasons {
-			line("", english.Say(r))
-		}
-	}
-	for _, n := range run.Notes {
-		line("note", english.Say(n))
-	}
-}
-
-// detailWords say what another tool left.
-var detailWords = map[trace.Detail]string{
-	trace.Table: "a table", trace.Summed: "a summary", trace.Undated: "a summary with the timing of each request", trace.Recorded: "all requests as recorded",
-}
-
-// showOrigin tells where an imported run came from, and what stood there.
-func showOrigin(line func(name, value string), o *trace.Origin) {
-	line("from", fmt.Sprintf("%s, %s of %s", place(o.File, o.Line), detailWords[o.Detail], strings.TrimSpace(o.Tool+" "+o.Form)))
-	if o.Detail == trace.Table {
-		line("headings", strings.Join(o.Path, " / "))
-	}
-	for _, c := range o.Claims {
-		line("claim", fmt.Sprintf("%s (line %d)", c.Text, c.Line))
-	}
-	for _, a := range o.Around {
-		line("beside it", a)
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.Setup)) {
-		line("setting", name+" = "+o.Setup[name])
-	}
-}
-
-// showFigures is a line a figure, as another tool reported it, in the units of
-// storage.
-func showFigures(w io.Writer, figures []trace.Figure) {
-	fmt.Fprintln(w, "FIGURE\tVALUE\tUNIT")
-	for _, f := range figures {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, strconv.FormatFloat(f.Value, 'g', 10, 64), metrics.QuantityOf(f.Name).Unit)
-	}
-	fmt.Fprintln(w)
-}
-
-// showRecords is a line a record; instants are in seconds since the start of the
-// run, TTFT and E2EL from the first byte sent in milliseconds.
-func showRecords(w io.Writer, t *trace.Trace, most int) {
-	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return a.Index - b.Index })
-	fmt.Fprintln(w, "INDEX\tDUE s\tRELEASED s\tSENT s\tTTFT ms\tE2EL ms\tIN\tOUT\tCHUNKS\tRESULT")
-	for i, r := range records {
-		if most > 0 && i == most {
-			fmt.Fprintf(w, "… %d more\n", len(records)-i)
-			return
-		}
-		first, _, chunks := r.Output()
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", r.Index, at(r.Due), at(r.Released), at(r.Sent),
-			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, outcome(r))
-	}
-}
-
-func at(t trace.Instant) string {
-	if !t.Happened() {
-		return "–"
-	}
-	return fmt.Sprintf("%.4f", t.Seconds())
-}
-
-func since(from, to trace.Instant) string {
-	if !from.Happened() || !to.Happened() {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", to.Sub(from).Seconds()*1000)
-}
-
-func outcome(r *trace.Record) string {
-	switch {
-	case r.OK():
-		return "ok " + r.FinishReason
-	case r.Class == trace.HTTP:
-		return fmt.Sprintf("%s %d", r.Class, r.Status)
-	}
-	return string(r.Class)
+	return text.Run(p.Stdout, t, c.N, english)
 }
 
 type runsReportCmd struct {
@@ -269,7 +130,7 @@ type runsReportCmd struct {
 // Run reports.
 func (c runsReportCmd) Run(p *Process) error {
 	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
-	if err := errors.Join(asTool{"slo": "--slo", "percentiles": "--percentiles"}.explain(wrong), checkForm(c.Dialect, c.DialectVersion), c.checkDialect()); err != nil {
+	if err := errors.Join(usage(asTool{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect()); err != nil {
 		return err
 	}
 	t, err := c.load(p)
@@ -310,7 +171,7 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 		return usagef("run %s was imported from %s, whose report pitot does not write: `pitot runs show %s` has its figures", run.ID, o.Tool, run.ID)
 	}
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
-		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, detailWords[o.Detail], o.Tool)
+		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, text.Detail(o.Detail), o.Tool)
 	}
 	return table.WriteReported(p.Stdout, run, tool.Tables(tools())...)
 }

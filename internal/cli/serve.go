@@ -14,6 +14,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // serveCmd is `pitot serve`.
@@ -40,9 +41,9 @@ func (serveCmd) Help() string {
 
 // Run serves until it is interrupted.
 func (c serveCmd) Run(p *Process, k *kong.Context) error {
-	front, settings, err := compileEngine(k)
+	front, settings, err := pitot.Engine(k)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	cfg, deployment, err := settings.Config(Version(), readFile)
 	if err != nil {

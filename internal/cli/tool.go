@@ -45,8 +45,11 @@ func (t *toolRun) make(p *Process) error {
 // they set.
 type asTool map[string]string
 
-func (flags asTool) explain(problems plan.Problems) error { return usage(tool.Named(problems, flags)) }
-func (flags asTool) nameOf(path string) string            { return tool.NameIn(flags, path) }
+// Explain names the flags.
+func (flags asTool) Explain(problems plan.Problems) error { return tool.Named(problems, flags) }
+
+// NameOf is the flag of a setting.
+func (flags asTool) NameOf(path string) string { return tool.NameIn(flags, path) }
 
 // newCompiled is what a tool's command line was compiled to.
 func newCompiled(c *tool.Compiled, args ...string) *compiled {

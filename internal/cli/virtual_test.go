@@ -201,11 +201,11 @@ func TestProgress(t *testing.T) {
 	const parts = "5/12  0 failed  0 in flight  7s left  3 tok/s  TTFT 50/50  ITL 10/10 ms"
 	for width, want := range map[int]string{
 		0:   "  5.0 s  " + parts + "\n", // no terminal
-		120: wipeLine + parts + "    5.0 s" + wipeLine,
-		76:  wipeLine + parts + wipeLine,
-		40:  wipeLine + "5/12  0 failed  0 in flight  7s left" + wipeLine,
-		4:   wipeLine + "5/1" + wipeLine,
-		1:   wipeLine + wipeLine,
+		120: "\r\x1b[K" + parts + "    5.0 s" + "\r\x1b[K",
+		76:  "\r\x1b[K" + parts + "\r\x1b[K",
+		40:  "\r\x1b[K" + "5/12  0 failed  0 in flight  7s left" + "\r\x1b[K",
+		4:   "\r\x1b[K" + "5/1" + "\r\x1b[K",
+		1:   "\r\x1b[K" + "\r\x1b[K",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			v := newVirtual(t, "bench", "-n", "12", "--rate", "0.9", "--arrival", "constant", "--output-len", "3",

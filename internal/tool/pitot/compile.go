@@ -1,4 +1,4 @@
-package cli
+package pitot
 
 import (
 	"encoding"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -40,30 +39,35 @@ type origin struct {
 	at   plan.Place
 }
 
-// A compiled command line is a Spec, with what the Spec does not hold.
-type compiled struct {
-	spec  plan.Spec
-	front namer
-	given map[string]string // secrets, by path
-	notes []plan.Message    // that the run is to have
-	args  []string          // the command line, without secrets
+// Compiled is a command line as a Spec, and what it calls the settings.
+type Compiled struct {
+	Spec  plan.Spec
+	Given map[string]string // secrets, by path
+	compiler
 }
 
-func newCompiler(k *kong.Context) *compiler {
-	return &compiler{command: k.Selected().Name, root: &plan.Node{Kind: plan.Map}, flags: k.Flags(), names: map[string]origin{}, parts: map[string]origin{}, given: map[string]string{}}
+func newCompiled(k *kong.Context) *Compiled {
+	return &Compiled{compiler: compiler{command: k.Selected().Name, root: &plan.Node{Kind: plan.Map}, flags: k.Flags(), names: map[string]origin{}, parts: map[string]origin{}, given: map[string]string{}}}
 }
 
-// compile makes a Spec of what a command line gives. config is a file of settings, or of a
-// Spec; empty for none.
-func compile(k *kong.Context, config string, simulated bool, args []string) (*compiled, error) {
-	c, onLine := newCompiler(k), givenFlags(k)
-	if config != "" {
-		if err := c.file(config, onLine); err != nil {
+// Options are what a command line is compiled with.
+type Options struct {
+	Config    string // file of settings, or of a Spec; empty for none
+	Simulated bool
+	Read      func(name string) ([]byte, error)
+	Check     func(plan.Spec) plan.Problems // what else is wrong with a Spec
+}
+
+// Compile makes a Spec of what a command line gives. All that is wrong is told at once.
+func Compile(k *kong.Context, o Options) (*Compiled, error) {
+	c, onLine := newCompiled(k), givenFlags(k)
+	if o.Config != "" {
+		if err := c.file(o, onLine); err != nil {
 			return nil, err
 		}
 	}
 	c.take(onLine)
-	if simulated {
+	if o.Simulated {
 		c.set("target.simulated", scalar("true"))
 	}
 	c.addParts()
@@ -71,23 +75,23 @@ func compile(k *kong.Context, config string, simulated bool, args []string) (*co
 		c.defaults()
 	}
 	c.sampling()
-	out := &compiled{front: c, given: c.given, args: maskedArgs(args), spec: plan.Spec{Request: plan.Request{Stream: true}}}
-	problems := plan.Merge(c.problems, plan.Decode(c.root, &out.spec))
-	if problems != nil || c.inFile != nil { // all in one go
-		return nil, c.explain(plan.Merge(problems, run.Check(out.spec, kinds())))
+	c.Spec, c.Given = plan.Spec{Request: plan.Request{Stream: true}}, c.given
+	problems := plan.Merge(c.problems, plan.Decode(c.root, &c.Spec))
+	if problems != nil || c.inFile != nil {
+		return nil, c.Explain(plan.Merge(problems, o.Check(c.Spec)))
 	}
-	return out, nil
+	return c, nil
 }
 
-// compileEngine makes settings of the simulated engine of what a command line gives.
-func compileEngine(k *kong.Context) (*compiler, apiserver.Settings, error) {
+// Engine makes settings of the simulated engine of what a command line gives.
+func Engine(k *kong.Context) (*Compiled, apiserver.Settings, error) {
 	var s apiserver.Settings
-	c := newCompiler(k)
+	c := newCompiled(k)
 	c.take(givenFlags(k))
 	if n := c.get("target.engine"); n != nil {
 		c.problems = plan.Decode(n, &s).Below("target.engine")
 	}
-	return c, s, c.explain(c.problems)
+	return c, s, c.Explain(c.problems)
 }
 
 // take sets what flags on the command line give.
@@ -151,23 +155,23 @@ func scalar(text string) *plan.Node {
 
 // file reads a file of settings, or of a Spec. Settings that are none of a Spec are given
 // to their flags, unless they are on the command line.
-func (c *compiler) file(name string, onLine []*kong.Flag) error {
-	data, err := readFile(name)
+func (c *compiler) file(o Options, onLine []*kong.Flag) error {
+	data, err := o.Read(o.Config)
 	if err != nil {
-		return usagef("--config: %w", err)
+		return fmt.Errorf("--config: %w", err)
 	}
-	doc, err := plan.Parse(name, data)
+	doc, err := plan.Parse(o.Config, data)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	if doc.Root.Member("version") != nil {
-		if _, doc, err = plan.Read(name, data); err == nil {
+		if _, doc, err = plan.Read(o.Config, data); err == nil {
 			c.root, c.whole = doc.Root, doc
 		}
-		return usage(err)
+		return err
 	}
 	if doc.Root.Kind != plan.Map && doc.Root.Kind != plan.Null {
-		return usage(doc.At(doc.Root.At, "must be a map of settings"))
+		return doc.At(doc.Root.At, "must be a map of settings")
 	}
 	s := settingsFile{compiler: c, doc: doc, onLine: onLine}
 	s.members("", doc.Root)

@@ -1,4 +1,4 @@
-package cli
+package pitot
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// maskedArgs are arguments of Pitot's own without secrets.
-func maskedArgs(args []string) []string {
+// MaskedArgs are arguments of Pitot's own without secrets.
+func MaskedArgs(args []string) []string {
 	masked := make([]string, len(args))
 	for i, arg := range args {
 		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(name, "--") {

@@ -1,4 +1,6 @@
-package cli
+// Package progress shows how a run goes while it goes on: on a terminal a line that is drawn
+// again and again, elsewhere a line every few seconds.
+package progress
 
 import (
 	"fmt"
@@ -8,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// A console writes what goes on to stderr: lines that stay, and on a terminal
-// one line below them that is drawn again and again.
-type console struct {
+// A Console writes lines that stay, and on a terminal one line below them that is drawn
+// again and again.
+type Console struct {
 	mu    sync.Mutex
 	w     io.Writer
 	width func() int // columns of the terminal, nil if it is none
@@ -20,8 +22,11 @@ type console struct {
 // wipeLine goes back to the start of the line and erases it.
 const wipeLine = "\r\x1b[K"
 
-// say writes a line that stays.
-func (c *console) say(line string) {
+// NewConsole makes one; width tells the columns of the terminal, nil if it is none.
+func NewConsole(w io.Writer, width func() int) *Console { return &Console{w: w, width: width} }
+
+// Say writes a line that stays.
+func (c *Console) Say(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wipe()
@@ -30,9 +35,9 @@ func (c *console) say(line string) {
 
 // draw replaces the line that is drawn, with as many of its parts as fit; where
 // there is no terminal all of it stays.
-func (c *console) draw(parts ...string) {
+func (c *Console) draw(parts ...string) {
 	if c.width == nil {
-		c.say(strings.Join(parts, "  "))
+		c.Say(strings.Join(parts, "  "))
 		return
 	}
 	c.mu.Lock()
@@ -57,13 +62,13 @@ func fit(parts []string, width int) string {
 }
 
 // clear wipes the line that is drawn.
-func (c *console) clear() {
+func (c *Console) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wipe()
 }
 
-func (c *console) wipe() {
+func (c *Console) wipe() {
 	if c.drawn {
 		fmt.Fprint(c.w, wipeLine)
 		c.drawn = false

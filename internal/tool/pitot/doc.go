@@ -1,0 +1,8 @@
+// Package pitot compiles Pitot's own command lines and settings files to a Spec.
+//
+//	flags, settings file ──> tree of nodes ──> + defaults ──> decoded: plan.Spec
+//
+// A flag has the path of its setting in a tag; a key of a file is the name of a flag. For
+// each setting the compiler remembers what the user called it, so that problems, whoever
+// finds them, are told under flags and at places of the file.
+package pitot
