@@ -250,7 +250,7 @@ func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 	if err != nil {
 		return err
 	}
-	run, err := t.startClient(ctx, cell, server.Place(startUpName, t.folder, t.Seed), server.Clock)
+	run, err := t.startClient(ctx, cell, t.place(server, startUpName), server.Clock)
 	log, stopErr := server.Stop()
 	if err := errors.Join(err, stopErr); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 			return conform.Result{}, errors.Join(err, second(server.Stop()))
 		}
 	}
-	ended, err := t.startClient(ctx, cell, server.Place(name, t.folder, t.Seed), server.Clock)
+	ended, err := t.startClient(ctx, cell, t.place(server, name), server.Clock)
 	foreign := load.OtherProcessors(ended.usage.CPU + neighbour())
 	log, stopErr := server.Stop()
 	if err := errors.Join(err, stopErr); err != nil {
@@ -323,4 +323,12 @@ func (t *trial) serve(cell conform.Cell, repeat uint64) (*verify.Serving, error)
 		return nil, usagef("--grid: cell %s: %w", cell.Name, err)
 	}
 	return s, err
+}
+
+// place is what the client is told of its surroundings, with a folder to write to.
+func (t *trial) place(s *verify.Serving, name string) conform.Place {
+	p := s.Place()
+	p.Dir, p.Seed = filepath.Join(t.folder, name), t.Seed
+	p.Result = filepath.Join(p.Dir, "result.json")
+	return p
 }

@@ -46,7 +46,7 @@ func (l *live) Handle(e run.Event) error {
 		}
 	case run.Starting:
 		if e.Progress != nil && !l.quiet && !l.noProgress {
-			l.progress = progress.Start(l.console, e.Progress, e.Requests)
+			l.progress = progress.Start(l.console, e.Progress.Snapshot, e.Requests)
 		}
 	case run.Recorded:
 		if l.progress != nil {

@@ -131,7 +131,7 @@ func TestRefusals(t *testing.T) {
 		{"model", `{"type":"BPE"}`, `model: vocab or merges is missing`},
 		{"model", `{"type":"BPE","vocab":{},"merges":[],"dropout":0.1}`, `model.dropout 0.1 is not supported`},
 		{"model", `{"type":"BPE","vocab":{},"merges":[],"unk_token":"?"}`, `model.unk_token "?" is not supported (it is not in model.vocab)`},
-		{"model", `{"type":"SentencePiece"}`, `model.type "SentencePiece" is not supported (BPE, Unigram, WordPiece and WordLevel are)`},
+		{"model", `{"type":"SentencePiece"}`, `model.type "SentencePiece" is not supported (only BPE, Unigram, WordPiece and WordLevel are)`},
 		{"model", `{"type":"Unigram","unk_id":1,"vocab":[["a",0]]}`, `model.unk_id 1 is not supported (it is not in model.vocab)`},
 		{"model", `{"type":"Unigram","unk_id":0,"vocab":[["a"]]}`, `["a"] is not a token and its score`},
 		{"model", `{"type":"WordPiece","vocab":{}}`, `model: vocab, unk_token, continuing_subword_prefix or max_input_chars_per_word is missing`},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"path/filepath"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
@@ -51,13 +50,9 @@ func (s *Serving) Stop() (truth.Log, error) {
 	return s.server.Log(), err
 }
 
-// Place is what the client is told of its surroundings, to write into a folder below
-// folder.
-func (s *Serving) Place(name, folder string, seed uint64) conform.Place {
-	dir := filepath.Join(folder, name)
-	return conform.Place{
-		Host: "127.0.0.1", Port: s.port, Model: Model, Dir: dir, Result: filepath.Join(dir, "result.json"), Seed: seed,
-	}
+// Place is what the client is told of its surroundings.
+func (s *Serving) Place() conform.Place {
+	return conform.Place{Host: "127.0.0.1", Port: s.port, Model: Model}
 }
 
 // Model is the name that the server gives its model.

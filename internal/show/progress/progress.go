@@ -9,13 +9,12 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
 // A Display shows how a run goes.
 type Display struct {
 	console *Console
-	counts  *driver.Progress
+	counts  func() trace.Snapshot
 	total   int
 	ending  atomic.Bool // nothing more is sent
 	start   time.Time
@@ -36,8 +35,8 @@ const (
 	maxLatency = int64(24 * time.Hour / time.Microsecond)
 )
 
-// Start begins to show a run of so many requests; counts change while it goes on.
-func Start(c *Console, counts *driver.Progress, total int) *Display {
+// Start begins to show a run of so many requests; counts tell how far it is.
+func Start(c *Console, counts func() trace.Snapshot, total int) *Display {
 	p := &Display{
 		console: c, counts: counts, total: total, start: time.Now(), over: make(chan struct{}),
 		ttft: hdrhistogram.New(1, maxLatency, 3), itl: hdrhistogram.New(1, maxLatency, 3),
@@ -97,7 +96,8 @@ func (p *Display) Stop() {
 
 // line is how the run goes, the most important first.
 func (p *Display) line() []string {
-	released, done, failed := p.counts.Released.Load(), p.counts.Done.Load(), p.counts.Failed.Load()
+	now := p.counts()
+	released, done, failed := int64(now.Released), int64(now.Done), int64(now.Failed)
 	elapsed := time.Since(p.start)
 	p.mu.Lock()
 	defer p.mu.Unlock()
