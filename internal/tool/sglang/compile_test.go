@@ -64,7 +64,7 @@ func TestCompile(t *testing.T) {
 				Stop: plan.Call{Route: "/stop_profile", Body: json.RawMessage(`{}`)}, Stamp: true,
 			},
 		},
-		After: plan.After{Info: "/server_info", Tail: true}, Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(100 * time.Millisecond)}},
+		After: plan.After{Info: "/server_info", Account: "/server_info", Tail: true}, Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(100 * time.Millisecond)}},
 		KeepText: true, Client: plan.Client{Timeout: plan.Duration(6 * time.Hour), NewConnections: true},
 		Dialect: plan.Dialect{Name: "sglang", Version: "main", Settings: json.RawMessage(
 			`{"backend":"sglang-oai-chat","tag":"t","dataset_name":"random","num_prompts":7,"max_concurrency":5,"random_input_len":1024,"random_output_len":1024,` +
