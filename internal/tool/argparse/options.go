@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -55,61 +54,26 @@ func Nullable[T any](name string, v **T, read func(string) (T, error), repr func
 		})
 }
 
-func readString(s string) (string, error) { return s, nil }
-
-// String is a text.
-func String(name string, v *string) Option { return Valued(name, v, readString, python.Quote) }
-
-// OptString is a text, or None.
-func OptString(name string, v **string) Option { return Nullable(name, v, readString, python.Quote) }
-
-// Int is a whole number.
-func Int(name string, v *int) Option { return Valued(name, v, python.ParseInt, strconv.Itoa) }
-
-// OptInt is a whole number, or None.
-func OptInt(name string, v **int) Option { return Nullable(name, v, python.ParseInt, strconv.Itoa) }
-
-// Float is a number.
-func Float(name string, v *float64) Option { return Valued(name, v, python.ParseFloat, python.Float) }
-
-// OptFloat is a number, or None.
-func OptFloat(name string, v **float64) Option {
-	return Nullable(name, v, python.ParseFloat, python.Float)
-}
-
 // Choice is a string out of a list.
 func Choice(name string, v *string, from ...string) Option {
-	return Valued(name, v, OneOf(from), python.Quote).Shown(braces(from))
-}
-
-// OptChoice is a string out of a list, or None.
-func OptChoice(name string, v **string, from ...string) Option {
-	return Nullable(name, v, OneOf(from), python.Quote).Shown(braces(from))
+	o := Valued(name, v, OneOf(from), python.Quote)
+	o.meta = braces(from)
+	return o
 }
 
 // Choices takes several out of a list.
 func Choices(name string, v *[]string, from ...string) Option {
-	return Values(name, v, OneOf(from), python.Quote).Shown(braces(from))
+	o := Values(name, v, OneOf(from), python.Quote)
+	o.meta = braces(from)
+	return o
 }
 
 func braces(from []string) string { return "{" + strings.Join(from, ",") + "}" }
 
-// Shown is the option with what stands for its value in the usage.
-func (o Option) Shown(meta string) Option {
-	o.meta = meta
-	return o
-}
-
-// Without is the option when another one bars it.
-func (o Option) Without(name string) Option {
-	o.bars = name
-	return o
-}
-
 // Values is one or more values that read understands; nil is None.
 func Values[T any](name string, v *[]T, read func(string) (T, error), repr func(T) string) Option {
 	return Option{
-		name: name, arity: AtLeastOne,
+		name: name, arity: atLeastOne,
 		set: func(texts []string) error {
 			all := make([]T, len(texts))
 			for i, s := range texts {
@@ -149,16 +113,6 @@ func OneOf(from []string) func(string) (string, error) {
 	}
 }
 
-// List takes several values; a second occurrence replaces the first.
-func List(name string, n arity, v *[]string, repr func([]string) string) Option {
-	return Option{
-		name: name, arity: n,
-		set:   func(values []string) error { *v = append([]string{}, values...); return nil },
-		repr:  func() string { return repr(*v) },
-		value: func() any { return *v },
-	}
-}
-
 // JSONObject is an option whose value is a JSON object.
 func JSONObject(name string, v *json.RawMessage) Option {
 	o := Valued(name, v, func(s string) (json.RawMessage, error) {
@@ -181,13 +135,16 @@ func PositiveFloat(s string) (float64, error) {
 	return f, nil
 }
 
+// printed are the options that a printout of all arguments has.
+func printed(options []Option) []Option {
+	return slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return o.hidden })
+}
+
 // Namespace prints the arguments as Python does.
 func Namespace(options []Option) string {
 	var items []string
-	for _, o := range options {
-		if o.repr != nil {
-			items = append(items, strings.ReplaceAll(o.name, "-", "_")+"="+o.repr())
-		}
+	for _, o := range printed(options) {
+		items = append(items, strings.ReplaceAll(o.name, "-", "_")+"="+o.repr())
 	}
 	return "Namespace(" + strings.Join(items, ", ") + ")"
 }
@@ -195,10 +152,8 @@ func Namespace(options []Option) string {
 // Texts are the arguments by name, in text.
 func Texts(options []Option) map[string]string {
 	m := map[string]string{}
-	for _, o := range options {
-		if o.repr != nil {
-			m[o.name] = o.repr()
-		}
+	for _, o := range printed(options) {
+		m[o.name] = o.repr()
 	}
 	return m
 }
@@ -206,10 +161,10 @@ func Texts(options []Option) map[string]string {
 // Fill sets arguments to what is told of them: texts by name, with underscores, as
 // ReadNamespace gives them. What no option has or can read is left as it is.
 func Fill(options []Option, told map[string]string) {
-	for _, o := range options {
+	for _, o := range printed(options) {
 		text := told[strings.ReplaceAll(o.name, "-", "_")]
 		switch {
-		case text == "" || text == "None" || o.repr == nil:
+		case text == "" || text == "None":
 		case o.arity != none && o.arity != one:
 			if items := python.Strings(text); items != nil {
 				_ = o.set(items) // what cannot be read is left
@@ -233,23 +188,15 @@ func TriState(name string, v **bool) []Option {
 	}
 	return []Option{
 		{name: name, set: set(true), repr: repr, value: func() any { return *v }},
-		{name: "no-" + name, set: set(false)},
+		{name: "no-" + name, set: set(false), hidden: true},
 	}
-}
-
-// Silent takes an option out of the printout of all arguments.
-func Silent(o Option) Option {
-	o.repr, o.value = nil, nil
-	return o
 }
 
 // AllValues are the values of the arguments by name, with underscores.
 func AllValues(options []Option) map[string]any {
 	m := map[string]any{}
-	for _, o := range options {
-		if o.value != nil {
-			m[strings.ReplaceAll(o.name, "-", "_")] = o.value()
-		}
+	for _, o := range printed(options) {
+		m[strings.ReplaceAll(o.name, "-", "_")] = o.value()
 	}
 	return m
 }

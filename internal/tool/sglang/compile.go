@@ -266,19 +266,25 @@ func (a *Args) infoRoute() string {
 // report is what is computed of the run. Objectives of what a run without a stream does
 // not have are the report's own.
 func (a *Args) report(s *plan.Spec) {
-	for _, l := range a.limits() {
+	settings := a.settings()
+	for _, l := range settings.limits() {
 		if l.Name == "e2el" || a.streams() {
 			limit := plan.Duration(min(l.MS, math.MaxInt64/1e7) * float64(time.Millisecond))
 			s.Objectives = append(s.Objectives, plan.Objective{Metric: l.Name, Limit: limit})
 		}
 	}
-	a.Turns = a.conversations()
-	settings, err := json.Marshal(a.Settings)
-	if err != nil {
-		panic(err) // they are texts and numbers
-	}
-	s.Dialect = plan.Dialect{Name: "sglang", Version: string(a.DialectVersion), Settings: settings}
+	s.Dialect = plan.Dialect{Name: "sglang", Version: string(a.DialectVersion), Settings: plan.Make("", settings).Settings}
 }
+
+// settings are those of the report.
+func (a *Args) settings() *Settings {
+	s := &Settings{Turns: a.conversations()}
+	argparse.Assign(s, a.options)
+	return s
+}
+
+// ResultFile is the path of the result file.
+func (a *Args) ResultFile(now time.Time) string { return a.settings().ResultFile(now) }
 
 // flags are those of all settings, with those of the dataset's.
 func (a *Args) flags(ofDataset map[string]string) map[string]string {

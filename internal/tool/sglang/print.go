@@ -97,8 +97,8 @@ func (a *Args) Warnings() (lines []string) {
 }
 
 // Tips are printed ahead of the report.
-func (s *Settings) Tips() (lines []string) {
-	if s.PlotThroughput {
+func (a *Args) Tips() (lines []string) {
+	if a.PlotThroughput {
 		lines = append(lines, "tip: install termplotlib and gnuplot to plot the metrics")
 	}
 	return lines

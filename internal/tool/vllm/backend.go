@@ -56,7 +56,7 @@ func (a *Args) sendIgnoreEOS() bool {
 // asksIgnoreEOS reports whether requests ask for answers of the full length in the
 // protocol's own way.
 func (a *Args) asksIgnoreEOS() bool {
-	return a.protocol() != "transcription" && !a.pooling() && (a.IgnoreEOS || a.sampled() && a.sendIgnoreEOS())
+	return a.protocol() != "transcription" && !a.backend().pooling && (a.IgnoreEOS || a.sampled() && a.sendIgnoreEOS())
 }
 
 // checkRoute reports a route that the backend refuses, and what it cannot be asked.

@@ -61,11 +61,12 @@ func (a *Args) checkRampUp(c *argparse.Checklist) {
 }
 
 func (a *Args) checkOutput(c *argparse.Checklist) {
-	_, err := a.percentiles()
+	s := a.settings()
+	_, err := s.percentiles()
 	c.Add(err)
-	_, err = a.limits()
+	_, err = s.limits()
 	c.Add(err)
-	_, err = a.metadata()
+	_, err = s.metadata()
 	c.Add(err)
 	_, err = a.extraFields()
 	c.Add(err)

@@ -394,7 +394,7 @@ func TestTraffic(t *testing.T) {
 }
 
 func TestObjectives(t *testing.T) {
-	got := parse(t, "--goodput tpot:50.5 ttft:500").objectives()
+	got := parse(t, "--goodput tpot:50.5 ttft:500").settings().objectives()
 	want := []plan.Objective{{Metric: "tpot", Limit: plan.Duration(50500 * time.Microsecond)}, {Metric: "ttft", Limit: plan.Duration(500 * time.Millisecond)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -123,16 +123,20 @@ func (a *Args) before() plan.Before {
 // report is what is computed of the run. Objectives of what a run without text does not
 // have are the report's own.
 func (a *Args) report(s *plan.Spec) {
-	for _, o := range a.objectives() {
-		if o.Metric == "e2el" || !a.pooling() {
+	settings := a.settings()
+	for _, o := range settings.objectives() {
+		if o.Metric == "e2el" || !settings.pooling() {
 			s.Objectives = append(s.Objectives, o)
 		}
 	}
-	settings, err := json.Marshal(a.Settings)
-	if err != nil {
-		panic(err) // they are texts
-	}
-	s.Dialect = plan.Dialect{Name: "vllm", Version: a.DialectVersion, Settings: settings}
+	s.Dialect = plan.Dialect{Name: "vllm", Version: a.DialectVersion, Settings: plan.Make("", settings).Settings}
+}
+
+// settings are those of the report.
+func (a *Args) settings() *Settings {
+	s := new(Settings)
+	argparse.Assign(s, a.options)
+	return s
 }
 
 // flags are those of all settings, with those of the dataset's.

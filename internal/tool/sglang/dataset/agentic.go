@@ -16,9 +16,9 @@ import (
 type Agentic struct {
 	Common
 	data
-	Output   *int `json:"output_len,omitempty"` // of each turn, unless it is 0
-	Offset   int  `json:"offset,omitempty"`     // the first conversation
-	MaxTurns *int `json:"max_turns,omitempty"`  // 0: all
+	Output   *int `json:"output_len,omitempty" flag:"sharegpt-output-len"` // of each turn, unless it is 0
+	Offset   int  `json:"offset,omitempty" flag:"dataset-offset"`          // the first conversation
+	MaxTurns *int `json:"max_turns,omitempty" flag:"agentic-max-turns"`    // 0: all
 
 	conversations [][]agenticTurn
 }

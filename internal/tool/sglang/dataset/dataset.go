@@ -64,6 +64,9 @@ type Common struct {
 	Version string `json:"version,omitempty"` // of the tool; empty: the newest
 }
 
+// SetVersion says which version's way it is to be.
+func (c *Common) SetVersion(version string) { c.Version = version }
+
 func (c *Common) check() (p plan.Problems) {
 	p.OneOf("version", c.Version, "main", January)
 	return p

@@ -19,7 +19,7 @@ import (
 
 // A data names the file of a dataset, or a folder with tables.
 type data struct {
-	Data string `json:"data,omitempty"` // empty: where the tool keeps the file
+	Data string `json:"data,omitempty" flag:"dataset-path"` // empty: where the tool keeps the file
 
 	kind string // of the dataset, by the tool's name
 	name string // of the file that was read

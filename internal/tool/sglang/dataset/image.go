@@ -19,11 +19,11 @@ type Image struct {
 	Common
 	Lengths
 	Carrier
-	Count       int    `json:"images"`                 // of a request
-	RandomCount bool   `json:"random_count,omitempty"` // 1 to Count
-	Content     string `json:"content"`                // blank, or noise
-	Format      string `json:"format"`                 // jpeg or png
-	Resolution  string `json:"resolution"`
+	Count       int    `json:"images" flag:"image-count"`                        // of a request
+	RandomCount bool   `json:"random_count,omitempty" flag:"random-image-count"` // 1 to Count
+	Content     string `json:"content" flag:"image-content"`                     // blank, or noise
+	Format      string `json:"format" flag:"image-format"`                       // jpeg or png
+	Resolution  string `json:"resolution" flag:"image-resolution"`
 	// Pad is the id that stands for a picture in a prompt, which texts never contain;
 	// nil if not known.
 	Pad *int `json:"pad,omitempty"`

@@ -12,9 +12,9 @@ import (
 
 // A Lengths is those of prompts and answers that are drawn.
 type Lengths struct {
-	Input  int     `json:"input_len"` // tokens
-	Output int     `json:"output_len"`
-	Ratio  float64 `json:"range_ratio"` // lengths are uniform in [L·ratio, L]
+	Input  int     `json:"input_len" flag:"random-input-len"` // tokens
+	Output int     `json:"output_len" flag:"random-output-len"`
+	Ratio  float64 `json:"range_ratio" flag:"random-range-ratio"` // lengths are uniform in [L·ratio, L]
 }
 
 // usual are the tool's defaults.

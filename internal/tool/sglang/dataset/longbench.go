@@ -18,8 +18,8 @@ import (
 type LongBench struct {
 	Common
 	data
-	Output  *int `json:"output_len,omitempty"`
-	Context *int `json:"context_len,omitempty"` // the most tokens of prompt and answer
+	Output  *int `json:"output_len,omitempty" flag:"sharegpt-output-len"`
+	Context *int `json:"context_len,omitempty" flag:"sharegpt-context-len"` // the most tokens of prompt and answer
 
 	prompts []string
 }

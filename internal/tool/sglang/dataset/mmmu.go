@@ -25,7 +25,7 @@ type MMMU struct {
 	Common
 	data
 	Carrier
-	Output int `json:"output_len"`
+	Output int `json:"output_len" flag:"random-output-len"`
 
 	questions []pictureQuestion
 }

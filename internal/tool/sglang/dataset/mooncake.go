@@ -22,9 +22,9 @@ import (
 type Mooncake struct {
 	Common
 	data
-	Workload string  `json:"workload"` // of the traces that the tool keeps
-	Rounds   int     `json:"rounds"`
-	Slowdown float64 `json:"slowdown"`
+	Workload string  `json:"workload" flag:"mooncake-workload"` // of the traces that the tool keeps
+	Rounds   int     `json:"rounds" flag:"mooncake-num-rounds"`
+	Slowdown float64 `json:"slowdown" flag:"mooncake-slowdown-factor"`
 
 	sessions []session
 }

@@ -18,7 +18,7 @@ import (
 type OpenAI struct {
 	Common
 	data
-	Output *int `json:"output_len,omitempty"` // in place of the line's, unless it is 0
+	Output *int `json:"output_len,omitempty" flag:"sharegpt-output-len"` // in place of the line's, unless it is 0
 
 	requests []workload.Request
 	bad      badLines

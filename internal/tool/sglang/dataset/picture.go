@@ -101,7 +101,7 @@ func dataURI(m workload.Media) int {
 // A Carrier says how pictures get to the server.
 type Carrier struct {
 	// Backend is the tool's name of how requests are written; empty: as the protocol is.
-	Backend string `json:"backend,omitempty"`
+	Backend string `json:"backend,omitempty" flag:"backend"`
 }
 
 // The backends that take pictures, by whether a text beside them goes as it is, or in the

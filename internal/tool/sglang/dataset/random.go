@@ -18,7 +18,7 @@ type Random struct {
 	Common
 	data
 	Lengths
-	AsIDs bool `json:"as_ids,omitempty"` // prompts are sent as token ids
+	AsIDs bool `json:"as_ids,omitempty" flag:"tokenize-prompt"` // prompts are sent as token ids
 
 	ids   bool // random-ids
 	turns []talk

@@ -18,17 +18,17 @@ import (
 // with the same system prompt, both of random ids.
 type SharedPrefix struct {
 	Common
-	Groups   int      `json:"groups"`
-	PerGroup int      `json:"prompts_per_group"`
-	System   int      `json:"system_prompt_len"`
-	Question int      `json:"question_len"`
-	Output   int      `json:"output_len"`
-	Ratio    float64  `json:"range_ratio"` // lengths are uniform in [L·ratio, L]
-	Turns    int      `json:"turns"`
-	Ordered  bool     `json:"ordered,omitempty"`    // groups are not mixed
-	Fast     bool     `json:"uncounted,omitempty"`  // prompts are not counted
-	Zipf     *float64 `json:"zipf_alpha,omitempty"` // groups are drawn by Zipf's law
-	AsIDs    bool     `json:"as_ids,omitempty"`     // prompts are sent as token ids
+	Groups   int      `json:"groups" flag:"gsp-num-groups"`
+	PerGroup int      `json:"prompts_per_group" flag:"gsp-prompts-per-group"`
+	System   int      `json:"system_prompt_len" flag:"gsp-system-prompt-len"`
+	Question int      `json:"question_len" flag:"gsp-question-len"`
+	Output   int      `json:"output_len" flag:"gsp-output-len"`
+	Ratio    float64  `json:"range_ratio" flag:"gsp-range-ratio"` // lengths are uniform in [L·ratio, L]
+	Turns    int      `json:"turns" flag:"gsp-num-turns"`
+	Ordered  bool     `json:"ordered,omitempty" flag:"gsp-ordered"`        // groups are not mixed
+	Fast     bool     `json:"uncounted,omitempty" flag:"gsp-fast-prepare"` // prompts are not counted
+	Zipf     *float64 `json:"zipf_alpha,omitempty" flag:"gsp-zipf-alpha"`  // groups are drawn by Zipf's law
+	AsIDs    bool     `json:"as_ids,omitempty" flag:"tokenize-prompt"`     // prompts are sent as token ids
 	// RoutingKey begins the routing key of a request, its group follows; empty: there is
 	// none.
 	RoutingKey string `json:"routing_key,omitempty"`

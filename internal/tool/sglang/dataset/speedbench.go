@@ -14,8 +14,8 @@ import (
 type SpeedBench struct {
 	Common
 	data
-	Category string `json:"category,omitempty"` // empty: all
-	Output   int    `json:"output_len"`
+	Category string `json:"category,omitempty" flag:"speed-bench-category"` // empty: all
+	Output   int    `json:"output_len" flag:"speed-bench-output-len"`
 
 	prompts []string
 }

@@ -17,10 +17,10 @@ import (
 type Talks struct {
 	Common
 	data
-	Output       *int   `json:"output_len,omitempty"`    // in place of the length of the answer
-	Context      *int   `json:"context_len,omitempty"`   // the most tokens of prompt and answer
-	Suffix       string `json:"prompt_suffix,omitempty"` // of each prompt
-	ChatTemplate bool   `json:"chat_template,omitempty"` // prompts are rendered
+	Output       *int   `json:"output_len,omitempty" flag:"sharegpt-output-len"`    // in place of the length of the answer
+	Context      *int   `json:"context_len,omitempty" flag:"sharegpt-context-len"`  // the most tokens of prompt and answer
+	Suffix       string `json:"prompt_suffix,omitempty" flag:"prompt-suffix"`       // of each prompt
+	ChatTemplate bool   `json:"chat_template,omitempty" flag:"apply-chat-template"` // prompts are rendered
 
 	lines bool // custom
 	talks []talk

@@ -25,8 +25,8 @@ import (
 // Others are sent as they are.
 type CustomAudio struct {
 	file[audioLine]
-	Output int  `json:"output_len,omitempty"` // 0: the line's output_tokens
-	Chat   bool `json:"chat,omitempty"`       // the sound goes into a chat, whose template the server knows
+	Output int  `json:"output_len,omitempty" flag:"output-len,custom-output-len"` // 0: the line's output_tokens
+	Chat   bool `json:"chat,omitempty" flag:"enable-multimodal-chat"`             // the sound goes into a chat, whose template the server knows
 	Common
 }
 

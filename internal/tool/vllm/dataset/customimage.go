@@ -23,8 +23,8 @@ import (
 // pictures and sends them.
 type CustomImage struct {
 	file[imageLine]
-	Output int  `json:"output_len"`
-	Inline bool `json:"inline,omitempty"`
+	Output int  `json:"output_len" flag:"output-len,custom-output-len"`
+	Inline bool `json:"inline,omitempty" flag:"custom-ensure-client-side-data"`
 	Common
 }
 

@@ -61,18 +61,18 @@ func wanted(s *workload.Source) int { return cmp.Or(s.Requests, usualRequests) }
 
 // A Common is what datasets of files can be told.
 type Common struct {
-	NoShuffle    bool `json:"no_shuffle,omitempty"`
-	NoOversample bool `json:"no_oversample,omitempty"`
+	NoShuffle    bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
+	NoOversample bool `json:"no_oversample,omitempty" flag:"no-oversample"`
 	// SkipTemplate sends prompts as they are; else they are rendered with the
 	// tokenizer's chat template, with Arguments as further variables of it.
-	SkipTemplate bool                       `json:"skip_template,omitempty"`
+	SkipTemplate bool                       `json:"skip_template,omitempty" flag:"skip-chat-template"`
 	Arguments    map[string]json.RawMessage `json:"template_arguments,omitempty"`
 	Sending
 }
 
 // A file is one that a dataset is read from, and what is in it.
 type file[L any] struct {
-	Data string `json:"data"`
+	Data string `json:"data" flag:"dataset-path"`
 
 	kind  string // of the dataset, by the tool's name
 	lines []L

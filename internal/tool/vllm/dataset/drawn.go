@@ -9,13 +9,13 @@ import (
 
 // A Random is the dataset "random": runs of consecutive ids of the vocabulary.
 type Random struct {
-	Input  int `json:"input_len"` // tokens
-	Output int `json:"output_len"`
+	Input  int `json:"input_len" flag:"input-len,random-input-len"` // tokens
+	Output int `json:"output_len" flag:"output-len,random-output-len"`
 	// InputRange and OutputRange widen a length L to [L(1-r), L(1+r)].
 	InputRange  float64 `json:"input_range,omitempty"`
 	OutputRange float64 `json:"output_range,omitempty"`
-	Prefix      int     `json:"prefix_len,omitempty"` // tokens that all prompts begin with
-	Batch       int     `json:"batch,omitempty"`      // texts in a request to embed or pool
+	Prefix      int     `json:"prefix_len,omitempty" flag:"random-prefix-len"` // tokens that all prompts begin with
+	Batch       int     `json:"batch,omitempty" flag:"random-batch-size"`      // texts in a request to embed or pool
 	Sending
 
 	silent bool // answers have no text
@@ -85,10 +85,10 @@ func (d *Random) lengths() []plan.Message {
 // A RandomMM is the dataset "random-mm": Random with images of noise.
 type RandomMM struct {
 	Random
-	Items      int               `json:"items"` // in a request
-	ItemsRange float64           `json:"items_range,omitempty"`
+	Items      int               `json:"items" flag:"random-mm-base-items-per-request"` // in a request
+	ItemsRange float64           `json:"items_range,omitempty" flag:"random-mm-num-mm-items-range-ratio"`
 	Limits     map[string]int    `json:"limits"` // of items by modality
-	Buckets    []workload.Bucket `json:"buckets"`
+	Buckets    []workload.Bucket `json:"buckets" flag:"random-mm-bucket-config"`
 }
 
 // DefaultRandomMM has the tool's defaults.
@@ -121,7 +121,7 @@ func (d *RandomMM) Describe() plan.Message { return workload.Describe("random-mm
 type Rerank struct {
 	Random
 	// NoReranker is for models that embed query and documents each by itself.
-	NoReranker bool `json:"no_reranker,omitempty"`
+	NoReranker bool `json:"no_reranker,omitempty" flag:"no-reranker"`
 }
 
 func (d *Rerank) recipe(s *workload.Source) workload.Rerank {
@@ -148,11 +148,11 @@ func (d *Rerank) Describe() plan.Message {
 // A PrefixRepetition is the dataset "prefix_repetition": groups of prompts that begin
 // alike.
 type PrefixRepetition struct {
-	Prefixes  int  `json:"prefixes"`
-	Prefix    int  `json:"prefix_len"`
-	Suffix    int  `json:"suffix_len"`
-	Output    int  `json:"output_len"`
-	NoShuffle bool `json:"no_shuffle,omitempty"`
+	Prefixes  int  `json:"prefixes" flag:"prefix-repetition-num-prefixes"`
+	Prefix    int  `json:"prefix_len" flag:"prefix-repetition-prefix-len"`
+	Suffix    int  `json:"suffix_len" flag:"prefix-repetition-suffix-len"`
+	Output    int  `json:"output_len" flag:"output-len,prefix-repetition-output-len"`
+	NoShuffle bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
 	// Remainder sends what is left of the requests divided by Prefixes too.
 	Remainder bool `json:"remainder,omitempty"`
 	Sending

@@ -23,18 +23,18 @@ import (
 // that the tool knows: Parquet, JSON, JSON Lines or CSV, in a copy on this machine.
 type HF struct {
 	// Data is the folder or the file of a copy, or the name on the hub; empty: Name.
-	Data   string `json:"data,omitempty"`
-	Name   string `json:"name,omitempty"` // of the family, ORG/NAME; empty: Data
-	Subset string `json:"subset,omitempty"`
-	Split  string `json:"split,omitempty"`
-	Gather bool   `json:"gather,omitempty"`     // shuffle all rows, not a buffer of them
-	Output int    `json:"output_len,omitempty"` // 0: the dataset's own
+	Data   string `json:"data,omitempty" flag:"dataset-path"`
+	Name   string `json:"name,omitempty" flag:"hf-name"` // of the family, ORG/NAME; empty: Data
+	Subset string `json:"subset,omitempty" flag:"hf-subset"`
+	Split  string `json:"split,omitempty" flag:"hf-split"`
+	Gather bool   `json:"gather,omitempty" flag:"no-stream"`                    // shuffle all rows, not a buffer of them
+	Output int    `json:"output_len,omitempty" flag:"output-len,hf-output-len"` // 0: the dataset's own
 
-	Categories  []string `json:"categories,omitempty"`   // of function calls
-	MinDistance float64  `json:"min_distance,omitempty"` // of edits
-	MaxDistance float64  `json:"max_distance"`
-	MinAudio    float64  `json:"min_audio,omitempty"` // seconds
-	MaxAudio    float64  `json:"max_audio,omitempty"` // 0: no limit
+	Categories  []string `json:"categories,omitempty" flag:"bfcl-categories"`         // of function calls
+	MinDistance float64  `json:"min_distance,omitempty" flag:"blazedit-min-distance"` // of edits
+	MaxDistance float64  `json:"max_distance" flag:"blazedit-max-distance"`
+	MinAudio    float64  `json:"min_audio,omitempty" flag:"asr-min-audio-len-sec"` // seconds
+	MaxAudio    float64  `json:"max_audio,omitempty" flag:"asr-max-audio-len-sec"` // 0: no limit
 	Common
 
 	snapshot

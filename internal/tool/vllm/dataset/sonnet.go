@@ -16,9 +16,9 @@ import (
 // length, and a prompt that comes out too long is drawn again.
 type Sonnet struct {
 	file[string]
-	Input  int `json:"input_len"` // tokens
-	Prefix int `json:"prefix_len"`
-	Output int `json:"output_len"`
+	Input  int `json:"input_len" flag:"sonnet-input-len"` // tokens
+	Prefix int `json:"prefix_len" flag:"sonnet-prefix-len"`
+	Output int `json:"output_len" flag:"sonnet-output-len"`
 	Sending
 }
 

@@ -17,9 +17,9 @@ import (
 // A ShareGPT is the dataset "sharegpt": of each conversation the first turn.
 type ShareGPT struct {
 	file[string]
-	Output       int  `json:"output_len,omitempty"` // 0: the length of the recorded answer
-	NoShuffle    bool `json:"no_shuffle,omitempty"`
-	NoOversample bool `json:"no_oversample,omitempty"`
+	Output       int  `json:"output_len,omitempty" flag:"output-len,sharegpt-output-len"` // 0: the length of the recorded answer
+	NoShuffle    bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
+	NoOversample bool `json:"no_oversample,omitempty" flag:"no-oversample"`
 	Sending
 }
 
@@ -57,7 +57,7 @@ func (d *ShareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Wo
 //	{"prompt": "text", "output_tokens": 100}
 type Custom struct {
 	file[customLine]
-	Output int `json:"output_len,omitempty"` // 0: the line's output_tokens
+	Output int `json:"output_len,omitempty" flag:"output-len,custom-output-len"` // 0: the line's output_tokens
 	Common
 }
 

@@ -27,13 +27,13 @@ import (
 // the tool's under that setting.
 type TimedTrace struct {
 	file[traceEntry]
-	Chunk      int     `json:"chunk"`      // tokens of a block
-	Multiplier float64 `json:"multiplier"` // of the timestamps, to make them seconds
+	Chunk      int     `json:"chunk" flag:"timed-trace-chunk-hash-size"`     // tokens of a block
+	Multiplier float64 `json:"multiplier" flag:"timed-trace-sec-multiplier"` // of the timestamps, to make them seconds
 	// Names of the columns.
-	Timestamp    string `json:"timestamp"`
-	InputLength  string `json:"input_length"`
-	OutputLength string `json:"output_length"`
-	HashIDs      string `json:"hash_ids"`
+	Timestamp    string `json:"timestamp" flag:"timed-trace-label-timestamp"`
+	InputLength  string `json:"input_length" flag:"timed-trace-label-input-length"`
+	OutputLength string `json:"output_length" flag:"timed-trace-label-output-length"`
+	HashIDs      string `json:"hash_ids" flag:"timed-trace-label-hash-ids"`
 	Sending
 }
 
