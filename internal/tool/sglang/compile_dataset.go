@@ -31,8 +31,8 @@ func (a *Args) dataset(run string) (workload.Dataset, map[string]string) {
 	if !a.main() {
 		d.(interface{ SetVersion(string) }).SetVersion(dataset.January)
 	}
-	if d, ok := d.(*dataset.SharedPrefix); ok && a.GSPSendRoutingKey {
-		d.RoutingKey = run
+	if d, ok := d.(interface{ SetRoutingKey(string) }); ok && a.GSPSendRoutingKey {
+		d.SetRoutingKey(run)
 	}
 	return d, flags
 }

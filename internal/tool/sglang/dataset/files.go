@@ -25,7 +25,6 @@ type data struct {
 	name string // of the file that was read
 }
 
-// Describe says what is sent.
 func (d *data) Describe() plan.Message { return workload.Describe(d.kind, plan.Text(d.Data)) }
 
 // A keep is where the tool has a dataset: a file among the temporary ones, else those of
