@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -292,7 +293,7 @@ func TestDatasets(t *testing.T) {
 	if w := built(t, parse(t, "--random-output-len 0 --num-prompts 1"), workload.Source{Vocab: workload.Vocabulary{Size: 9}}); w.Requests[0].OutputTokens != 1 {
 		t.Errorf("%+v", w.Requests)
 	}
-	if s := settings("--dataset-name sharegpt --sharegpt-output-len 3 --output-len 20"); s.(*dataset.ShareGPT).Output != 20 {
+	if s := settings("--dataset-name sharegpt --sharegpt-output-len 3 --output-len 20"); reflect.ValueOf(s).Elem().FieldByName("Output").Int() != 20 {
 		t.Errorf("%+v", s)
 	}
 	if c := settings("--dataset-name custom --output-len 20").(*dataset.Custom); c.Output != 20 || c.NoShuffle {

@@ -44,7 +44,6 @@ func (d *CustomAudio) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), ownOutput(d.Output)...)
 }
 
-// Read reads the lines; sounds are not looked at.
 func (d *CustomAudio) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, linesBy(d.line))
 }

@@ -41,7 +41,6 @@ func (d *CustomImage) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), output(d.Output)...)
 }
 
-// Read reads the lines.
 func (d *CustomImage) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, linesBy(readImageLine))
 }

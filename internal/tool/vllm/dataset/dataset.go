@@ -35,22 +35,24 @@ func Kinds() map[string]workload.Kind {
 	}
 	file := func(create func() workload.Dataset) workload.Kind { return workload.Kind{New: create} }
 	return map[string]workload.Kind{
-		"vllm.random":            drawn(func() workload.Dataset { d := DefaultRandom(); return &d }),
-		"vllm.random-mm":         drawn(func() workload.Dataset { d := DefaultRandomMM(); return &d }),
-		"vllm.random-rerank":     drawn(func() workload.Dataset { return &Rerank{Random: DefaultRandom()} }),
-		"vllm.prefix_repetition": drawn(func() workload.Dataset { d := DefaultPrefixRepetition(); return &d }),
-		"vllm.sharegpt":          file(func() workload.Dataset { return &ShareGPT{file: named[string]("sharegpt")} }),
+		"vllm.random": drawn(func() workload.Dataset { d := usual; return &d }),
+		"vllm.random-mm": drawn(func() workload.Dataset {
+			return &RandomMM{Random: usual, Items: 1, Limits: workload.DefaultLimits(), Buckets: workload.DefaultBuckets()}
+		}),
+		"vllm.random-rerank":     drawn(func() workload.Dataset { return &Rerank{Random: usual} }),
+		"vllm.prefix_repetition": drawn(func() workload.Dataset { return &PrefixRepetition{Prefixes: 10, Prefix: 256, Suffix: 256, Output: 128} }),
+		"vllm.sharegpt":          file(func() workload.Dataset { return &shareGPT{file: named[string]("sharegpt")} }),
 		"vllm.custom":            file(func() workload.Dataset { return &Custom{file: named[customLine]("custom"), Output: 256} }),
 		"vllm.custom_image":      file(func() workload.Dataset { return &CustomImage{file: named[imageLine]("custom_image"), Output: 256} }),
 		"vllm.custom_audio":      file(func() workload.Dataset { return &CustomAudio{file: named[audioLine]("custom_audio"), Output: 256} }),
-		"vllm.burstgpt":          file(func() workload.Dataset { return &BurstGPT{file: named[lengths]("burstgpt")} }),
-		"vllm.sonnet":            file(func() workload.Dataset { return &Sonnet{Input: 550, Prefix: 200, Output: 150} }),
+		"vllm.burstgpt":          file(func() workload.Dataset { return &burstGPT{file: named[lengths]("burstgpt")} }),
+		"vllm.sonnet":            file(func() workload.Dataset { return &sonnet{Input: 550, Prefix: 200, Output: 150} }),
 		"vllm.spec_bench": file(func() workload.Dataset {
 			return &SpecBench{questions{file: named[customLine]("spec_bench"), Output: 256}}
 		}),
 		"vllm.speed_bench": file(func() workload.Dataset { return &SpeedBench{questions{Output: 4096}, "qualitative"} }),
-		"vllm.timed_trace": {New: func() workload.Dataset { d := DefaultTimedTrace(); return &d }, Unwritten: true, Timed: true},
-		"vllm.hf":          file(func() workload.Dataset { d := DefaultHF(); return &d }),
+		"vllm.timed_trace": {New: func() workload.Dataset { return newTimedTrace() }, Unwritten: true, Timed: true},
+		"vllm.hf":          file(func() workload.Dataset { return &HF{MaxDistance: 1} }),
 	}
 }
 
@@ -80,13 +82,11 @@ type file[L any] struct {
 
 func named[L any](kind string) file[L] { return file[L]{kind: kind} }
 
-// Check wants a file.
 func (f *file[L]) Check(*workload.Source) (p plan.Problems) {
 	p.If(f.Data == "", "data", nil, "a file is needed")
 	return p
 }
 
-// Describe says what is sent.
 func (f *file[L]) Describe() plan.Message { return workload.Describe(f.kind, plan.Text(f.Data)) }
 
 // read reads the file.

@@ -21,8 +21,8 @@ type Random struct {
 	silent bool // answers have no text
 }
 
-// DefaultRandom has the tool's defaults.
-func DefaultRandom() Random { return Random{Input: 1024, Output: 128, Batch: 1} }
+// usual are the tool's defaults.
+var usual = Random{Input: 1024, Output: 128, Batch: 1}
 
 func (d *Random) recipe(s *workload.Source) workload.Random {
 	return workload.Random{
@@ -39,7 +39,6 @@ func (d *Random) Check(s *workload.Source) plan.Problems {
 	return p
 }
 
-// Read reads nothing.
 func (*Random) Read(context.Context, *workload.Source) error { return nil }
 
 // Build draws the requests.
@@ -57,14 +56,17 @@ func (f *Sending) aligned(ctx context.Context, s *workload.Source, r recipe) (w 
 	if err := s.NeedText(false); err != nil {
 		return w, err
 	}
-	if w, err = r.Build(ctx, s.Vocab, s.Tokens); err != nil {
-		return w, err
-	}
-	if s.Local && s.Server != nil && len(w.Requests) > 0 && w.Requests[0].Batch == nil {
+	if w, err = r.Build(ctx, s.Vocab, s.Tokens); s.Local && s.Server != nil && len(w.Requests) > 0 && w.Requests[0].Batch == nil {
 		w.Notes = append(w.Notes, workload.Align(ctx, w.Requests, s.Server, s.Spool)...)
 	}
 	f.send(&w)
-	return w, nil
+	return w, err
+}
+
+func (f *Sending) made(ctx context.Context, s *workload.Source, r recipe) (workload.Workload, error) {
+	w, err := r.Build(ctx, s.Vocab, s.Tokens)
+	f.send(&w)
+	return w, err
 }
 
 // Describe says what is sent.
@@ -91,11 +93,6 @@ type RandomMM struct {
 	Buckets    []workload.Bucket `json:"buckets" flag:"random-mm-bucket-config"`
 }
 
-// DefaultRandomMM has the tool's defaults.
-func DefaultRandomMM() RandomMM {
-	return RandomMM{Random: DefaultRandom(), Items: 1, Limits: workload.DefaultLimits(), Buckets: workload.DefaultBuckets()}
-}
-
 func (d *RandomMM) recipe(s *workload.Source) workload.RandomMM {
 	return workload.RandomMM{Random: d.Random.recipe(s), Items: d.Items, ItemsRange: d.ItemsRange, Limits: d.Limits, Buckets: d.Buckets}
 }
@@ -109,9 +106,7 @@ func (d *RandomMM) Check(s *workload.Source) plan.Problems {
 
 // Build draws the requests.
 func (d *RandomMM) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
-	d.send(&w)
-	return w, err
+	return d.made(ctx, s, d.recipe(s))
 }
 
 // Describe says what is sent.
@@ -135,9 +130,7 @@ func (d *Rerank) Check(s *workload.Source) plan.Problems { return d.recipe(s).Ch
 
 // Build draws the requests.
 func (d *Rerank) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
-	d.send(&w)
-	return w, err
+	return d.made(ctx, s, d.recipe(s))
 }
 
 // Describe says what is sent.
@@ -158,11 +151,6 @@ type PrefixRepetition struct {
 	Sending
 }
 
-// DefaultPrefixRepetition has the tool's defaults.
-func DefaultPrefixRepetition() PrefixRepetition {
-	return PrefixRepetition{Prefixes: 10, Prefix: 256, Suffix: 256, Output: 128}
-}
-
 func (d *PrefixRepetition) recipe(s *workload.Source) workload.PrefixRepetition {
 	return workload.PrefixRepetition{
 		Requests: wanted(s), Prefixes: d.Prefixes, Prefix: d.Prefix, Suffix: d.Suffix, Output: d.Output,
@@ -173,7 +161,6 @@ func (d *PrefixRepetition) recipe(s *workload.Source) workload.PrefixRepetition 
 // Check reports what is wrong.
 func (d *PrefixRepetition) Check(s *workload.Source) plan.Problems { return d.recipe(s).Check() }
 
-// Read reads nothing.
 func (*PrefixRepetition) Read(context.Context, *workload.Source) error { return nil }
 
 // Build draws the requests.

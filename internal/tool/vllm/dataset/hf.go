@@ -43,9 +43,6 @@ type HF struct {
 	opening   string           // control tokens ahead of a transcription
 }
 
-// DefaultHF has the tool's defaults.
-func DefaultHF() HF { return HF{MaxDistance: 1} }
-
 // A snapshot is the files of a dataset on this machine.
 type snapshot struct {
 	fs   fs.FS
@@ -256,7 +253,7 @@ func (h *HF) accept(ctx context.Context, s *workload.Source, drafts iter.Seq2[dr
 	next, stop := iter.Pull2(drafts)
 	defer stop()
 	for len(requests) < wanted(s) {
-		batch, err := pull(next, min(atOnce, wanted(s)-len(requests)))
+		batch, _, err := upTo(next, min(atOnce, wanted(s)-len(requests)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -274,21 +271,6 @@ func (h *HF) accept(ctx context.Context, s *workload.Source, drafts iter.Seq2[dr
 		}
 	}
 	return requests, positions, nil
-}
-
-func pull(next func() (draft, error, bool), n int) ([]draft, error) {
-	var batch []draft
-	for len(batch) < n {
-		d, err, ok := next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		batch = append(batch, d)
-	}
-	return batch, nil
 }
 
 // measure renders and counts a draft.
