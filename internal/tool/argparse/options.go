@@ -149,15 +149,6 @@ func Namespace(options []Option) string {
 	return "Namespace(" + strings.Join(items, ", ") + ")"
 }
 
-// Texts are the arguments by name, in text.
-func Texts(options []Option) map[string]string {
-	m := map[string]string{}
-	for _, o := range printed(options) {
-		m[o.name] = o.repr()
-	}
-	return m
-}
-
 // Fill sets arguments to what is told of them: texts by name, with underscores, as
 // ReadNamespace gives them. What no option has or can read is left as it is.
 func Fill(options []Option, told map[string]string) {

@@ -254,15 +254,6 @@ func (a *Args) checkParsed() error {
 // Namespace is the printout of all arguments, as Python shows them.
 func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
 
-// Texts are all arguments by name, in text, without secrets.
-func (a *Args) Texts() map[string]string {
-	m := argparse.Texts(a.options)
-	if a.Header != nil {
-		m["header"] = "***"
-	}
-	return m
-}
-
 // Usage is what the tool says of its flags when it cannot read args.
 func Usage(program string, args []string) string {
 	a := &Args{DialectVersion: Main}

@@ -213,6 +213,3 @@ func reprBuckets(buckets []workload.Bucket) string {
 
 // Namespace is the printout of all arguments, as Python shows them.
 func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
-
-// Texts are all arguments by name, in text, without secrets.
-func (a *Args) Texts() map[string]string { return argparse.Texts(a.options) }
