@@ -14,13 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// The tool's only time limit of a request, how long it keeps an unused connection, and
-// how many ids prompts are drawn from where no tokenizer tells.
-const (
-	requestTimeout = 6 * time.Hour
-	keepAlive      = time.Minute
-	vocabulary     = 16000
-)
+// keepAlive is how long the tool keeps an unused connection.
+const keepAlive = time.Minute
 
 // arrivalKind is the kind of the tool's arrivals.
 const arrivalKind = "vllm"
@@ -49,7 +44,7 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 		Adapters: plan.Adapters{Names: a.LoraModules},
 		Tokens:   a.tokens(env), Before: a.before(), Probe: plan.Probe{Rate: max(0, a.ProbeRequestRate)},
 		KeepText: a.SaveDetailed,
-		Client:   plan.Client{Timeout: plan.Duration(requestTimeout), KeepAlive: plan.Duration(keepAlive)},
+		Client:   plan.Client{Timeout: tool.RequestTimeout, KeepAlive: plan.Duration(keepAlive)},
 	}
 	if len(a.LoraModules) > 0 {
 		c.Spec.Adapters.Assign = a.LoraAssignment
@@ -96,15 +91,11 @@ func (a *Args) request(r *plan.Request) error {
 	return err
 }
 
-// tokens is the tokenizer: a file that is named must be there, a name of the hub need not.
 func (a *Args) tokens(env tool.Env) plan.Tokenizer {
-	switch {
-	case a.SkipTokenizerInit:
+	if a.SkipTokenizerInit {
 		return plan.Tokenizer{Where: "none"}
-	case a.Tokenizer == nil:
-		return plan.Tokenizer{Vocab: vocabulary}
 	}
-	return plan.Tokenizer{Where: *a.Tokenizer, Required: env.NamesFile(*a.Tokenizer), Vocab: vocabulary}
+	return env.Tokenizer(a.Tokenizer)
 }
 
 // before is what precedes the run: the first of its requests, again and again.
