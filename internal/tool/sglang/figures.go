@@ -418,8 +418,8 @@ func (s *Figures) latencies(o Options) {
 	s.MaxOutputPerSecond, s.MaxConcurrent = float64(events), touched
 }
 
-func (s Figures) figures() []trace.Figure {
-	var l metrics.List
+// totals are the figures that are no statistics of latencies.
+func (s *Figures) totals() (l metrics.List) {
 	l.Add("requests.ok", float64(s.Completed))
 	l.Add("duration", s.Duration)
 	l.Add("tokens.input", float64(s.TotalInput))
@@ -431,9 +431,14 @@ func (s Figures) figures() []trace.Figure {
 	l.Add("peak.output", s.MaxOutputPerSecond)
 	l.Add("peak.concurrency", float64(s.MaxConcurrent))
 	l.Add("concurrency", s.Concurrency)
-	if s.AcceptLength > 0 {
+	if s.AcceptLength != 0 {
 		l.Add("accept_length", s.AcceptLength)
 	}
+	return l
+}
+
+func (s Figures) figures() []trace.Figure {
+	l := s.totals()
 	l.Distribution("ttft", s.TTFT)
 	l.Distribution("tpot", s.TPOT)
 	l.Distribution("itl", s.ITL)
