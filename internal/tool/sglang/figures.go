@@ -119,6 +119,14 @@ type Request struct {
 	handshake                           float64
 }
 
+// tpot is 0 for an answer of one token.
+func (q Request) tpot() float64 {
+	if q.Output <= 1 {
+		return 0
+	}
+	return (q.Latency - q.TTFT) / float64(q.Output-1)
+}
+
 // NewFigures computes the figures.
 func NewFigures(t *trace.Trace, o Options) Figures {
 	o.protocol, o.stream = t.Run.Plan.Protocol, t.Run.Plan.Stream
@@ -402,7 +410,7 @@ func (s *Figures) latencies(o Options) {
 			itl = append(itl, q.ITL...)
 		}
 		if q.Output > 1 {
-			tpot = append(tpot, (q.Latency-q.TTFT)/float64(q.Output-1))
+			tpot = append(tpot, q.tpot())
 		}
 	}
 	percentiles := metrics.DefaultPercentiles()
