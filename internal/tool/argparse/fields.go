@@ -53,7 +53,7 @@ func Text(s string) (string, error) { return s, nil }
 func ofKind(name string, variable any, choices []string) []Option {
 	read := Text
 	if len(choices) > 0 {
-		read = OneOf(choices)
+		read = oneOf(choices)
 	}
 	var o Option
 	switch v := variable.(type) {

@@ -54,21 +54,23 @@ func Nullable[T any](name string, v **T, read func(string) (T, error), repr func
 		})
 }
 
-// Choice is a string out of a list.
-func Choice(name string, v *string, from ...string) Option {
-	o := Valued(name, v, OneOf(from), python.Quote)
+// Choice is a text out of a list.
+func Choice[T ~string](name string, v *T, from ...T) Option {
+	o := Valued(name, v, oneOf(from), quote[T])
 	o.meta = braces(from)
 	return o
 }
 
 // Choices takes several out of a list.
-func Choices(name string, v *[]string, from ...string) Option {
-	o := Values(name, v, OneOf(from), python.Quote)
+func Choices[T ~string](name string, v *[]T, from ...T) Option {
+	o := Values(name, v, oneOf(from), quote[T])
 	o.meta = braces(from)
 	return o
 }
 
-func braces(from []string) string { return "{" + strings.Join(from, ",") + "}" }
+func quote[T ~string](s T) string { return python.Quote(string(s)) }
+
+func braces[T ~string](from []T) string { return "{" + strings.Join(Names(from), ",") + "}" }
 
 // Values is one or more values that read understands; nil is None.
 func Values[T any](name string, v *[]T, read func(string) (T, error), repr func(T) string) Option {
@@ -99,17 +101,13 @@ func Values[T any](name string, v *[]T, read func(string) (T, error), repr func(
 	}
 }
 
-// OneOf reads one of a list of names.
-func OneOf(from []string) func(string) (string, error) {
-	return func(s string) (string, error) {
-		if slices.Contains(from, s) {
-			return s, nil
+// oneOf reads one of a list of names.
+func oneOf[T ~string](from []T) func(string) (T, error) {
+	return func(s string) (T, error) {
+		if slices.Contains(from, T(s)) {
+			return T(s), nil
 		}
-		quoted := make([]string, len(from))
-		for i, f := range from {
-			quoted[i] = python.Quote(f)
-		}
-		return "", fmt.Errorf("invalid choice: %s (choose from %s)", python.Quote(s), strings.Join(quoted, ", "))
+		return "", fmt.Errorf("invalid choice: %s (choose from %s)", python.Quote(s), strings.Trim(python.List(Names(from)), "[]"))
 	}
 }
 

@@ -52,7 +52,6 @@ const (
 
 func newList(at place) *List { return &List{At: at, min: math.Inf(1), max: math.Inf(-1)} }
 
-// add notes an item.
 func (l *List) add(k kind, at place) {
 	if l.N++; l.N == 1 {
 		l.of = k
@@ -61,7 +60,6 @@ func (l *List) add(k kind, at place) {
 	}
 }
 
-// number notes a number.
 func (l *List) number(v float64, at place) {
 	l.min, l.max = min(l.min, v), max(l.max, v)
 	if (math.IsNaN(v) || math.IsInf(v, 0)) && l.odd.line == 0 {
@@ -86,7 +84,6 @@ const (
 	wholeArray = 1       // depth of a result's own arrays
 )
 
-// value reads a value.
 func (k *keeper) value(nested int) any {
 	if k.room -= perValue; k.room < 0 {
 		k.fail(k.at(), "this is more than %d MiB of settings and figures", keptTotal>>20)
@@ -216,7 +213,6 @@ func (k *keeper) look(l *List) kind {
 	return others
 }
 
-// lookInto reads an array.
 func (k *keeper) lookInto(l *List) kind {
 	inner := newList(k.at())
 	k.items(func() {

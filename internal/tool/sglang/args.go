@@ -173,25 +173,17 @@ func Parse(args []string) (*Args, error) {
 // parser, or they would make short forms of the tool's ambiguous.
 func (a *Args) takeOwn(args []string) (rest []string, err error) {
 	own := argparse.Parser{Plain: true, Options: []argparse.Option{
-		argparse.Valued("dialect-version", &a.DialectVersion, func(s string) (Version, error) {
-			s, err := argparse.OneOf(argparse.Names(Versions()))(s)
-			return Version(s), err
-		}, nil),
-		argparse.Flag("require-valid", &a.RequireValid),
+		argparse.Choice("dialect-version", &a.DialectVersion, Versions()...), argparse.Flag("require-valid", &a.RequireValid),
 	}}
 	for len(args) > 0 {
-		name, _, _ := strings.Cut(args[0], "=")
-		n := 0
-		switch {
-		case name == "--require-valid", name == "--dialect-version" && name != args[0]:
-			n = 1
-		case name == "--dialect-version":
+		name, _, joined := strings.Cut(args[0], "=")
+		n := 1
+		if name == "--dialect-version" && !joined {
 			n = min(2, len(args))
-		default:
-			rest, args = append(rest, args[0]), args[1:]
-			continue
 		}
-		if err := own.Parse(args[:n]); err != nil {
+		if name != "--dialect-version" && name != "--require-valid" {
+			rest = append(rest, args[0])
+		} else if err := own.Parse(args[:n]); err != nil {
 			return nil, err
 		}
 		args = args[n:]

@@ -127,7 +127,7 @@ type Args struct {
 	PlotDatasetStats      bool            `arg:"plot-dataset-stats"`
 
 	// DialectVersion is Pitot's own: whose definitions and report to use.
-	DialectVersion string `arg:"dialect-version" default:"main" hidden:"true"`
+	DialectVersion Version `arg:"dialect-version" default:"main" hidden:"true"`
 	// RequireValid, also Pitot's own, asks for an exit code that tells whether the load
 	// generator was in the way.
 	RequireValid bool `arg:"require-valid" hidden:"true"`
@@ -138,9 +138,6 @@ type Args struct {
 
 	options []argparse.Option
 }
-
-// defaultVersion is the tool's development.
-const defaultVersion = string(Main)
 
 // Datasets and backends that the tool knows.
 var (
@@ -175,7 +172,7 @@ func defaults(idPrefix string) *Args {
 		"random-mm-bucket-config":    argparse.Valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets, reprBuckets),
 		"bfcl-categories":            argparse.Valued("bfcl-categories", &a.BFCLCategories, readNames, python.List),
 		"speed-bench-dataset-subset": argparse.Choice("speed-bench-dataset-subset", &a.SpeedSubset, dataset.Subsets()...),
-		"dialect-version":            argparse.Choice("dialect-version", &a.DialectVersion, argparse.Names(Versions())...),
+		"dialect-version":            argparse.Choice("dialect-version", &a.DialectVersion, Versions()...),
 	})
 	return a
 }

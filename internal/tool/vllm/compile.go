@@ -120,7 +120,7 @@ func (a *Args) report(s *plan.Spec) {
 			s.Objectives = append(s.Objectives, o)
 		}
 	}
-	s.Dialect = plan.Dialect{Name: "vllm", Version: a.DialectVersion, Settings: plan.Make("", settings).Settings}
+	s.Dialect = plan.Dialect{Name: "vllm", Version: string(a.DialectVersion), Settings: plan.Make("", settings).Settings}
 }
 
 // settings are those of the report.

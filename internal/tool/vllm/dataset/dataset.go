@@ -89,7 +89,6 @@ func (f *file[L]) Check(*workload.Source) (p plan.Problems) {
 
 func (f *file[L]) Describe() plan.Message { return workload.Describe(f.kind, plan.Text(f.Data)) }
 
-// read reads the file.
 func (f *file[L]) read(s *workload.Source, lines func(io.Reader) ([]L, error)) error {
 	return s.Files.With("data", f.Data, func(file io.Reader) (err error) {
 		f.lines, err = lines(file)

@@ -50,7 +50,6 @@ type snapshot struct {
 	root string // the folder's absolute path, for files that rows name
 }
 
-// family is the dataset's.
 func (h *HF) family() family { return families[h.name()] }
 
 func (h *HF) name() string { return cmp.Or(h.Name, h.Data) }
@@ -273,7 +272,6 @@ func (h *HF) accept(ctx context.Context, s *workload.Source, drafts iter.Seq2[dr
 	return requests, positions, nil
 }
 
-// measure renders and counts a draft.
 func measure(ctx context.Context, s *workload.Source, d *draft) (err error) {
 	if d.chat != nil {
 		if s.Vocab.Template == nil {
