@@ -13,22 +13,12 @@ import (
 // The constructors below bind an option to a variable, which holds its default.
 // A pointer variable may be nil, Python's None.
 
-// Flag is an option without a value: store_true.
-func Flag(name string, v *bool) Option {
+// option is one of a variable, which read makes of the values that are given.
+func option[T any](name string, n arity, v *T, read func([]string) (T, error), repr func(T) string) Option {
 	return Option{
-		name: name, arity: none,
-		set:   func([]string) error { *v = true; return nil },
-		repr:  func() string { return python.Bool(*v) },
-		value: func() any { return *v },
-	}
-}
-
-// Valued is an option with one value that read understands.
-func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T) string) Option {
-	return Option{
-		name: name, arity: one,
+		name: name, arity: n,
 		set: func(values []string) error {
-			x, err := read(values[len(values)-1])
+			x, err := read(values)
 			if err == nil {
 				*v = x
 			}
@@ -37,6 +27,16 @@ func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T)
 		repr:  func() string { return repr(*v) },
 		value: func() any { return *v },
 	}
+}
+
+// Flag is an option without a value: store_true.
+func Flag(name string, v *bool) Option {
+	return option(name, none, v, func([]string) (bool, error) { return true, nil }, python.Bool)
+}
+
+// Valued is an option with one value that read understands.
+func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T) string) Option {
+	return option(name, one, v, func(values []string) (T, error) { return read(values[len(values)-1]) }, repr)
 }
 
 // Nullable is valued for a variable that starts as None.
@@ -74,31 +74,25 @@ func braces[T ~string](from []T) string { return "{" + strings.Join(Names(from),
 
 // Values is one or more values that read understands; nil is None.
 func Values[T any](name string, v *[]T, read func(string) (T, error), repr func(T) string) Option {
-	return Option{
-		name: name, arity: atLeastOne,
-		set: func(texts []string) error {
-			all := make([]T, len(texts))
-			for i, s := range texts {
-				var err error
-				if all[i], err = read(s); err != nil {
-					return err
-				}
+	return option(name, atLeastOne, v, func(texts []string) ([]T, error) {
+		all := make([]T, len(texts))
+		for i, s := range texts {
+			var err error
+			if all[i], err = read(s); err != nil {
+				return nil, err
 			}
-			*v = all
-			return nil
-		},
-		repr: func() string {
-			if *v == nil {
-				return "None"
-			}
-			items := make([]string, len(*v))
-			for i, x := range *v {
-				items[i] = repr(x)
-			}
-			return "[" + strings.Join(items, ", ") + "]"
-		},
-		value: func() any { return *v },
-	}
+		}
+		return all, nil
+	}, func(all []T) string {
+		if all == nil {
+			return "None"
+		}
+		items := make([]string, len(all))
+		for i, x := range all {
+			items[i] = repr(x)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	})
 }
 
 // oneOf reads one of a list of names.

@@ -33,7 +33,7 @@ type mooncake struct {
 const mooncakeOutput = 256
 
 func (d *mooncake) Check(*workload.Source) plan.Problems {
-	p := d.common.check()
+	p := d.check()
 	p.If(d.Rounds < 1, "rounds", d.Rounds, "must be at least 1")
 	p.If(!(d.Slowdown >= 0) || math.IsInf(d.Slowdown, 0), "slowdown", d.Slowdown, "must be finite and not negative")
 	return p
