@@ -156,16 +156,18 @@ func (l *sglangLine) say(lines ...string) {
 	}
 }
 
+func (l *sglangLine) sayf(format string, a ...any) { l.say(fmt.Sprintf(format, a...)) }
+
 // lines prints those of the tool around a run.
 func (l *sglangLine) lines(e run.Event) error {
 	switch e := e.(type) {
 	case run.Polling:
-		l.say(sglang.Waiting(e.Limit, e.URL))
+		l.sayf(sglang.Waiting, e.Limit.Seconds(), e.URL)
 	case run.Polled:
 		if e.Err == nil {
-			l.say(sglang.Ready(e.Took))
+			l.sayf(sglang.Ready, e.Took.Seconds())
 		} else {
-			l.say(sglang.NotReady(e.Limit))
+			l.sayf(sglang.NotReady, e.Limit.Seconds())
 		}
 	case run.ModelFound:
 		l.Resolve(e.Root)
@@ -174,11 +176,15 @@ func (l *sglangLine) lines(e run.Event) error {
 		l.start = e.Workload.Start
 		l.say(e.Workload.Lines...)
 	case run.WarmingUp:
-		l.say(sglang.WarmUp(l.WarmupRequests))
+		l.sayf(sglang.WarmUp, l.WarmupRequests)
 	case run.WarmedUp:
-		l.say(sglang.WarmedUp(l.WarmupRequests))
+		l.sayf(sglang.WarmedUp, l.WarmupRequests)
 	case run.Profiling:
-		l.say(sglang.Profiling(e.Start))
+		if e.Start {
+			l.say(sglang.StartProfiling)
+		} else {
+			l.say(sglang.StopProfiling)
+		}
 	case run.Profiled:
 		l.say(l.Profiled(e.Start, e.Worker, e.Call, e.Err)...)
 	case run.Starting:

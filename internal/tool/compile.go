@@ -2,12 +2,18 @@ package tool
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
 // An Env is the process that a command line is compiled in.
@@ -19,9 +25,43 @@ type Env struct {
 	Random string // a few hexadecimal digits, others for each run
 }
 
-// NamesFile tells a file from the name of a model, which a tool would download.
-func (e *Env) NamesFile(s string) bool {
-	return filepath.IsAbs(s) || strings.HasPrefix(s, ".") || strings.HasSuffix(s, ".json") || e.Exists != nil && e.Exists(s)
+// RequestTimeout is the tools' only time limit of a request.
+const RequestTimeout = plan.Duration(6 * time.Hour)
+
+// vocabulary is how many ids prompts are drawn from where no tokenizer tells.
+const vocabulary = 16000
+
+// Tokenizer is one by its name, nil for that of the model: a file that is named must be
+// there, a name of the hub need not.
+func (e *Env) Tokenizer(name *string) plan.Tokenizer {
+	t := plan.Tokenizer{Vocab: vocabulary}
+	if name != nil {
+		t.Where = *name
+		t.Required = filepath.IsAbs(t.Where) || strings.HasPrefix(t.Where, ".") || strings.HasSuffix(t.Where, ".json") || e.Exists != nil && e.Exists(t.Where)
+	}
+	return t
+}
+
+// Fields are members of a body in JSON, under those that lie over them.
+func Fields(fields map[string]any, over map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	out := map[string]json.RawMessage{}
+	for name, v := range fields {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("--%s %v: %w", strings.ReplaceAll(name, "_", "-"), v, err)
+		}
+		out[name] = b
+	}
+	maps.Copy(out, over)
+	return out, nil
+}
+
+// CheckHeaders refuses headers that HTTP does not allow.
+func CheckHeaders(c *argparse.Checklist, headers [][2]string) {
+	for _, h := range headers {
+		c.Refuse(!httpguts.ValidHeaderFieldName(h[0]), "--header %q: not a name that HTTP allows", h[0])
+		c.Refuse(!httpguts.ValidHeaderFieldValue(h[1]), "--header %s: its value, not shown here, has a character that HTTP does not allow", h[0])
+	}
 }
 
 // A Compiled is a command line of a tool as a Spec, with what the Spec does not hold.

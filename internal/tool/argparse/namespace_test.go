@@ -72,12 +72,20 @@ func FuzzReadNamespace(f *testing.F) {
 // What is told sets arguments, but for what cannot be read; a text with several items is
 // the list of them.
 func TestFill(t *testing.T) {
-	n, rate, backend, names := 1, 2.0, "a", []string(nil)
-	on, off, told := false, false, true
+	told := true
 	was := &told
-	options := append([]Option{Int("n", &n), Float("the-rate", &rate), Choice("backend", &backend, "a", "b"), List("names", AnyNumber, &names, nil), Flag("on", &on), Flag("off", &off)}, TriState("own", &was)...)
+	a := struct {
+		N       int      `arg:"n" default:"1"`
+		Rate    float64  `arg:"the-rate" default:"2"`
+		Backend string   `arg:"backend" default:"a" choices:"a b"`
+		Names   []string `arg:"names" nargs:"*"`
+		On      bool     `arg:"on"`
+		Off     bool     `arg:"off"`
+		Own     *bool    `arg:"own"`
+	}{Own: was}
+	options := Options(&a, "", nil)
 	Fill(options, map[string]string{"n": "5", "the_rate": "x", "backend": "c", "names": "['y', 'z']", "on": "True", "off": "False", "own": "None", "more": "1"})
-	if n != 5 || rate != 2 || backend != "a" || strings.Join(names, " ") != "y z" || !on || off || was != &told {
-		t.Error(n, rate, backend, names, on, off, was)
+	if a.N != 5 || a.Rate != 2 || a.Backend != "a" || strings.Join(a.Names, " ") != "y z" || !a.On || a.Off || a.Own != was {
+		t.Errorf("%+v", a)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -14,22 +13,12 @@ import (
 // The constructors below bind an option to a variable, which holds its default.
 // A pointer variable may be nil, Python's None.
 
-// Flag is an option without a value: store_true.
-func Flag(name string, v *bool) Option {
+// option is one of a variable, which read makes of the values that are given.
+func option[T any](name string, n arity, v *T, read func([]string) (T, error), repr func(T) string) Option {
 	return Option{
-		name: name, arity: none,
-		set:   func([]string) error { *v = true; return nil },
-		repr:  func() string { return python.Bool(*v) },
-		value: func() any { return *v },
-	}
-}
-
-// Valued is an option with one value that read understands.
-func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T) string) Option {
-	return Option{
-		name: name, arity: one,
+		name: name, arity: n,
 		set: func(values []string) error {
-			x, err := read(values[len(values)-1])
+			x, err := read(values)
 			if err == nil {
 				*v = x
 			}
@@ -38,6 +27,16 @@ func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T)
 		repr:  func() string { return repr(*v) },
 		value: func() any { return *v },
 	}
+}
+
+// Flag is an option without a value: store_true.
+func Flag(name string, v *bool) Option {
+	return option(name, none, v, func([]string) (bool, error) { return true, nil }, python.Bool)
+}
+
+// Valued is an option with one value that read understands.
+func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T) string) Option {
+	return option(name, one, v, func(values []string) (T, error) { return read(values[len(values)-1]) }, repr)
 }
 
 // Nullable is valued for a variable that starts as None.
@@ -55,107 +54,54 @@ func Nullable[T any](name string, v **T, read func(string) (T, error), repr func
 		})
 }
 
-func readString(s string) (string, error) { return s, nil }
-
-// String is a text.
-func String(name string, v *string) Option { return Valued(name, v, readString, python.Quote) }
-
-// OptString is a text, or None.
-func OptString(name string, v **string) Option { return Nullable(name, v, readString, python.Quote) }
-
-// Int is a whole number.
-func Int(name string, v *int) Option { return Valued(name, v, python.ParseInt, strconv.Itoa) }
-
-// OptInt is a whole number, or None.
-func OptInt(name string, v **int) Option { return Nullable(name, v, python.ParseInt, strconv.Itoa) }
-
-// Float is a number.
-func Float(name string, v *float64) Option { return Valued(name, v, python.ParseFloat, python.Float) }
-
-// OptFloat is a number, or None.
-func OptFloat(name string, v **float64) Option {
-	return Nullable(name, v, python.ParseFloat, python.Float)
-}
-
-// Choice is a string out of a list.
-func Choice(name string, v *string, from ...string) Option {
-	return Valued(name, v, OneOf(from), python.Quote).Shown(braces(from))
-}
-
-// OptChoice is a string out of a list, or None.
-func OptChoice(name string, v **string, from ...string) Option {
-	return Nullable(name, v, OneOf(from), python.Quote).Shown(braces(from))
+// Choice is a text out of a list.
+func Choice[T ~string](name string, v *T, from ...T) Option {
+	o := Valued(name, v, oneOf(from), quote[T])
+	o.meta = braces(from)
+	return o
 }
 
 // Choices takes several out of a list.
-func Choices(name string, v *[]string, from ...string) Option {
-	return Values(name, v, OneOf(from), python.Quote).Shown(braces(from))
-}
-
-func braces(from []string) string { return "{" + strings.Join(from, ",") + "}" }
-
-// Shown is the option with what stands for its value in the usage.
-func (o Option) Shown(meta string) Option {
-	o.meta = meta
+func Choices[T ~string](name string, v *[]T, from ...T) Option {
+	o := Values(name, v, oneOf(from), quote[T])
+	o.meta = braces(from)
 	return o
 }
 
-// Without is the option when another one bars it.
-func (o Option) Without(name string) Option {
-	o.bars = name
-	return o
-}
+func quote[T ~string](s T) string { return python.Quote(string(s)) }
+
+func braces[T ~string](from []T) string { return "{" + strings.Join(Names(from), ",") + "}" }
 
 // Values is one or more values that read understands; nil is None.
 func Values[T any](name string, v *[]T, read func(string) (T, error), repr func(T) string) Option {
-	return Option{
-		name: name, arity: AtLeastOne,
-		set: func(texts []string) error {
-			all := make([]T, len(texts))
-			for i, s := range texts {
-				var err error
-				if all[i], err = read(s); err != nil {
-					return err
-				}
+	return option(name, atLeastOne, v, func(texts []string) ([]T, error) {
+		all := make([]T, len(texts))
+		for i, s := range texts {
+			var err error
+			if all[i], err = read(s); err != nil {
+				return nil, err
 			}
-			*v = all
-			return nil
-		},
-		repr: func() string {
-			if *v == nil {
-				return "None"
-			}
-			items := make([]string, len(*v))
-			for i, x := range *v {
-				items[i] = repr(x)
-			}
-			return "[" + strings.Join(items, ", ") + "]"
-		},
-		value: func() any { return *v },
-	}
+		}
+		return all, nil
+	}, func(all []T) string {
+		if all == nil {
+			return "None"
+		}
+		items := make([]string, len(all))
+		for i, x := range all {
+			items[i] = repr(x)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	})
 }
 
-// OneOf reads one of a list of names.
-func OneOf(from []string) func(string) (string, error) {
-	return func(s string) (string, error) {
-		if slices.Contains(from, s) {
-			return s, nil
+// oneOf reads one of a list of names.
+func oneOf[T ~string](from []T) func(string) (T, error) {
+	return func(s string) (T, error) {
+		if slices.Contains(from, T(s)) {
+			return T(s), nil
 		}
-		quoted := make([]string, len(from))
-		for i, f := range from {
-			quoted[i] = python.Quote(f)
-		}
-		return "", fmt.Errorf("invalid choice: %s (choose from %s)", python.Quote(s), strings.Join(quoted, ", "))
-	}
-}
-
-// List takes several values; a second occurrence replaces the first.
-func List(name string, n arity, v *[]string, repr func([]string) string) Option {
-	return Option{
-		name: name, arity: n,
-		set:   func(values []string) error { *v = append([]string{}, values...); return nil },
-		repr:  func() string { return repr(*v) },
-		value: func() any { return *v },
+		return "", fmt.Errorf("invalid choice: %s (choose from %s)", python.Quote(s), strings.Trim(python.List(Names(from)), "[]"))
 	}
 }
 
@@ -181,35 +127,27 @@ func PositiveFloat(s string) (float64, error) {
 	return f, nil
 }
 
+// printed are the options that a printout of all arguments has.
+func printed(options []Option) []Option {
+	return slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return o.hidden })
+}
+
 // Namespace prints the arguments as Python does.
 func Namespace(options []Option) string {
 	var items []string
-	for _, o := range options {
-		if o.repr != nil {
-			items = append(items, strings.ReplaceAll(o.name, "-", "_")+"="+o.repr())
-		}
+	for _, o := range printed(options) {
+		items = append(items, strings.ReplaceAll(o.name, "-", "_")+"="+o.repr())
 	}
 	return "Namespace(" + strings.Join(items, ", ") + ")"
-}
-
-// Texts are the arguments by name, in text.
-func Texts(options []Option) map[string]string {
-	m := map[string]string{}
-	for _, o := range options {
-		if o.repr != nil {
-			m[o.name] = o.repr()
-		}
-	}
-	return m
 }
 
 // Fill sets arguments to what is told of them: texts by name, with underscores, as
 // ReadNamespace gives them. What no option has or can read is left as it is.
 func Fill(options []Option, told map[string]string) {
-	for _, o := range options {
+	for _, o := range printed(options) {
 		text := told[strings.ReplaceAll(o.name, "-", "_")]
 		switch {
-		case text == "" || text == "None" || o.repr == nil:
+		case text == "" || text == "None":
 		case o.arity != none && o.arity != one:
 			if items := python.Strings(text); items != nil {
 				_ = o.set(items) // what cannot be read is left
@@ -233,23 +171,15 @@ func TriState(name string, v **bool) []Option {
 	}
 	return []Option{
 		{name: name, set: set(true), repr: repr, value: func() any { return *v }},
-		{name: "no-" + name, set: set(false)},
+		{name: "no-" + name, set: set(false), hidden: true},
 	}
-}
-
-// Silent takes an option out of the printout of all arguments.
-func Silent(o Option) Option {
-	o.repr, o.value = nil, nil
-	return o
 }
 
 // AllValues are the values of the arguments by name, with underscores.
 func AllValues(options []Option) map[string]any {
 	m := map[string]any{}
-	for _, o := range options {
-		if o.value != nil {
-			m[strings.ReplaceAll(o.name, "-", "_")] = o.value()
-		}
+	for _, o := range printed(options) {
+		m[strings.ReplaceAll(o.name, "-", "_")] = o.value()
 	}
 	return m
 }

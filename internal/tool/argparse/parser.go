@@ -23,25 +23,26 @@ func Usagef(format string, a ...any) error { return &UsageError{fmt.Sprintf(form
 // An arity is how many values an option takes.
 type arity int
 
-// Arities of a List.
+// The arities.
 const (
 	none       arity = iota // a flag
 	one                     // exactly one
-	AnyNumber               // nargs="*"
-	AtLeastOne              // nargs="+"
+	anyNumber               // nargs="*"
+	atLeastOne              // nargs="+"
 )
 
 // An Option is one argument of a command line. set stores its values; for a
 // flag it gets none.
 type Option struct {
-	name  string // without dashes
-	arity arity
-	json  bool   // also takes dotted paths, --name.a.b value
-	meta  string // what stands for a value in the usage; empty: the name
-	bars  string // the option that cannot be given beside this one
-	set   func(values []string) error
-	repr  func() string // the value as Python would print it; nil for the second name of a variable
-	value func() any    // the value for a JSON file
+	name   string // without dashes
+	arity  arity
+	json   bool   // also takes dotted paths, --name.a.b value
+	meta   string // what stands for a value in the usage; empty: the name
+	bars   string // the option that cannot be given beside this one
+	hidden bool   // a printout of all arguments does not have it
+	set    func(values []string) error
+	repr   func() string // the value as Python would print it
+	value  func() any    // the value for a JSON file
 }
 
 // A Parser reads command lines by the rules of Python's argparse: a name may be cut
@@ -190,7 +191,7 @@ func (p *Parser) take(o *Option, value string, explicit bool, args []string) ([]
 	if o.arity == one && len(values) == 0 {
 		return nil, Usagef("argument --%s: expected one argument", o.name)
 	}
-	if o.arity == AtLeastOne && len(values) == 0 {
+	if o.arity == atLeastOne && len(values) == 0 {
 		return nil, Usagef("argument --%s: expected at least one argument", o.name)
 	}
 	if p.given[o.bars] {

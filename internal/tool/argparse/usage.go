@@ -54,9 +54,9 @@ func (o Option) placeholder() string {
 	switch o.arity {
 	case none:
 		return ""
-	case AnyNumber:
+	case anyNumber:
 		return "[" + meta + " ...]"
-	case AtLeastOne:
+	case atLeastOne:
 		return meta + " [" + meta + " ...]"
 	}
 	return meta

@@ -82,11 +82,13 @@ func strategyWords(s *result.Object) []string {
 // percentile, its deviation that of the population.
 var terms = result.Names{{"mean", "mean"}, {"median", "median"}, {"std_dev", "std"}, {"min", "min"}, {"max", "max"}}
 
-// known are the metrics that have names here.
-var known = []string{
-	"time_to_first_token_ms", "time_per_output_token_ms", "inter_token_latency_ms", "request_latency",
-	"requests_per_second", "request_concurrency", "prompt_tokens_per_second", "output_tokens_per_second", "tokens_per_second",
-}
+// latencies are the distributions that have names here, others the means.
+var (
+	latencies = result.Names{
+		{"time_to_first_token_ms", "ttft"}, {"time_per_output_token_ms", "tpot"}, {"inter_token_latency_ms", "itl"}, {"request_latency", "e2el"},
+	}
+	others = []string{"requests_per_second", "request_concurrency", "prompt_tokens_per_second", "output_tokens_per_second", "tokens_per_second"}
+)
 
 // figures takes those of the requests that succeeded.
 func figures(f *result.Draft, b *result.Object) {
@@ -109,27 +111,19 @@ func figures(f *result.Draft, b *result.Object) {
 	f.Add("throughput.total", of("tokens_per_second"), "mean")
 	f.Add("concurrency", of("request_concurrency"), "mean")
 	f.Add("peak.concurrency", of("request_concurrency"), "max")
-	for _, d := range []struct {
-		metric, name string
-		unit         float64
-	}{
-		{"ttft", "time_to_first_token_ms", result.Milliseconds},
-		{"tpot", "time_per_output_token_ms", result.Milliseconds},
-		{"itl", "inter_token_latency_ms", result.Milliseconds},
-		{"e2el", "request_latency", 1},
-	} {
-		latency(f, d.metric, of(d.name), d.unit)
+	for _, l := range latencies {
+		latency(f, l[1], of(l[0]), unit(l[0]))
 	}
 	for _, name := range m.Names {
-		bare, inMilliseconds := strings.CutSuffix(name, "_ms")
-		if v, ok := of(name).Float("mean"); ok && !slices.Contains(known, name) {
-			f.Figure(bare+".mean", v/unitOf(inMilliseconds))
+		if v, ok := of(name).Float("mean"); ok && !latencies.Has(name) && !slices.Contains(others, name) {
+			f.Figure(strings.TrimSuffix(name, "_ms")+".mean", v/unit(name))
 		}
 	}
 }
 
-func unitOf(inMilliseconds bool) float64 {
-	if inMilliseconds {
+// unit is how many of the unit of a metric a second has.
+func unit(name string) float64 {
+	if strings.HasSuffix(name, "_ms") {
 		return result.Milliseconds
 	}
 	return 1

@@ -94,7 +94,6 @@ func (p expression) in(text, lower string) bool {
 	return len(p.words) == 0 || slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// finds reports whether a text matches.
 func (p expression) finds(text, lower string) bool { return p.in(text, lower) && p.MatchString(text) }
 
 // find is the first match and its parts, nil if there is none.

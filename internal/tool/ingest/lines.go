@@ -161,7 +161,6 @@ func (s *screen) command(text string) (rest string) {
 	return text[2+end:]
 }
 
-// erase clears the line: to its end, or all of it.
 func (s *screen) erase(what string) {
 	switch what {
 	case "", "0":

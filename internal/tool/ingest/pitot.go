@@ -38,22 +38,12 @@ func readExport(r *result.Reading) {
 // own id, and its records one by one.
 func readPitot(s result.Source) (result.Found, error) {
 	f := result.Found{Run: trace.Run{End: trace.Never}}
-	err := members(s, func(name string, d *json.Decoder) (more bool, err error) {
-		if name == "run" {
-			return true, d.Decode(&f.Run)
-		}
-		return true, skip(d)
-	})
+	err := member(s, "run", func(d *json.Decoder) error { return d.Decode(&f.Run) })
 	if err == nil && f.Run.ID == "" {
 		err = errors.New("its run has no id")
 	}
 	f.Records = func(yield func(*trace.Record, error) bool) {
-		err := members(s, func(name string, d *json.Decoder) (more bool, err error) {
-			if name != "records" {
-				return true, skip(d)
-			}
-			return yieldRecords(d, yield)
-		})
+		err := member(s, "records", func(d *json.Decoder) error { return yieldRecords(d, yield) })
 		if err != nil {
 			yield(nil, err)
 		}
@@ -61,44 +51,42 @@ func readPitot(s result.Source) (result.Found, error) {
 	return f, err
 }
 
-// yieldRecords reads a list of records; more is false when nobody wants another.
-func yieldRecords(d *json.Decoder, yield func(*trace.Record, error) bool) (more bool, err error) {
+// yieldRecords reads a list of records, until nobody wants another.
+func yieldRecords(d *json.Decoder, yield func(*trace.Record, error) bool) error {
 	if err := expect(d, json.Delim('[')); err != nil {
-		return false, err
+		return err
 	}
 	for d.More() {
 		r := trace.NewRecord(0)
 		if err := d.Decode(r); err != nil {
-			return false, err
-		}
-		if !yield(r, nil) {
-			return false, nil
-		}
-	}
-	return true, expect(d, json.Delim(']'))
-}
-
-// members walks an object, and lets use read each member's value.
-func members(s result.Source, use func(name string, d *json.Decoder) (more bool, err error)) error {
-	d := json.NewDecoder(io.NewSectionReader(s.Data, 0, s.Size))
-	if err := expect(d, json.Delim('{')); err != nil {
-		return err
-	}
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
 			return err
 		}
-		name, _ := token.(string)
-		more, err := use(name, d)
-		if err != nil {
-			return fmt.Errorf("%s, before byte %d: %w", name, d.InputOffset(), err)
-		}
-		if !more {
+		if !yield(r, nil) {
 			return nil
 		}
 	}
-	return expect(d, json.Delim('}'))
+	return expect(d, json.Delim(']'))
+}
+
+// member lets read have the value of a member, if there is one, and passes over those
+// before it.
+func member(s result.Source, name string, read func(*json.Decoder) error) error {
+	d := json.NewDecoder(io.NewSectionReader(s.Data, 0, s.Size))
+	err := expect(d, json.Delim('{'))
+	for err == nil && d.More() {
+		var token json.Token
+		switch token, err = d.Token(); {
+		case err != nil:
+		case token != name:
+			err = skip(d)
+		default:
+			if err = read(d); err != nil {
+				err = fmt.Errorf("%s, before byte %d: %w", name, d.InputOffset(), err)
+			}
+			return err
+		}
+	}
+	return err
 }
 
 func expect(d *json.Decoder, want json.Delim) error {

@@ -43,7 +43,6 @@ func NewReader(tools ...tool.Tool) *Reader {
 	return r
 }
 
-// tool is one by its name.
 func (r *Reader) tool(name string) tool.Tool {
 	i := slices.IndexFunc(r.tools, func(t tool.Tool) bool { return t.Name == name })
 	return r.tools[i] // a table is one of theirs

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -127,55 +128,65 @@ func AppendFloats(b []byte, x []float64) []byte {
 }
 
 // Dumped is JSON as json.dumps writes what json.loads read of it; null for none.
-func Dumped(data json.RawMessage) []byte {
-	if len(data) == 0 {
-		return []byte("null")
-	}
-	dec := json.NewDecoder(strings.NewReader(string(data)))
-	dec.UseNumber()
-	return dumpNext(nil, dec)
+func Dumped(data json.RawMessage) []byte { return []byte(dumps.of(data)) }
+
+// A style is how values are written.
+type style struct {
+	none  string
+	truth func(bool) string
+	text  func(string) string
+	float func(float64) string
 }
 
-// dumpNext appends the next value of dec.
-func dumpNext(b []byte, dec *json.Decoder) []byte {
-	token, err := dec.Token()
-	if err != nil {
-		return append(b, "null"...)
+var (
+	repr  = style{"None", Bool, Quote, Float}
+	dumps = style{
+		"null", strconv.FormatBool, func(s string) string { return string(AppendString(nil, s)) }, func(f float64) string { return string(AppendFloat(nil, f)) },
 	}
-	switch v := token.(type) {
+)
+
+// of is what json.loads reads of data.
+func (s style) of(data json.RawMessage) string {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	return s.next(dec)
+}
+
+// next is the next value of dec: objects in the order in which they are written.
+func (s style) next(dec *json.Decoder) string {
+	token, _ := dec.Token() // of what is no JSON there is none
+	switch x := token.(type) {
 	case json.Delim:
-		b = append(b, byte(v))
-		for i := 0; dec.More(); i++ {
-			if i > 0 {
-				b = append(b, ", "...)
+		var items []string
+		for dec.More() {
+			item := s.next(dec)
+			if x == '{' {
+				item += ": " + s.next(dec)
 			}
-			b = dumpNext(b, dec)
-			if v == '{' {
-				b = dumpNext(append(b, ": "...), dec)
-			}
+			items = append(items, item)
 		}
 		closing, _ := dec.Token()
-		return append(b, fmt.Sprint(closing)...)
+		return fmt.Sprint(x) + strings.Join(items, ", ") + fmt.Sprint(closing)
 	case json.Number:
-		return appendNumber(b, v)
+		return s.number(x.String())
 	case string:
-		return AppendString(b, v)
+		return s.text(x)
 	case bool:
-		return fmt.Append(b, v)
+		return s.truth(x)
 	}
-	return append(b, "null"...)
+	return s.none
 }
 
-// appendNumber is a number as Python prints what it reads of it: one with a point or an
-// exponent is a float, and may be too large for one.
-func appendNumber(b []byte, n json.Number) []byte {
-	switch f, err := ParseFloat(n.String()); {
-	case err == nil && strings.ContainsAny(n.String(), ".eE"):
-		return AppendFloat(b, f)
+// number is one as Python prints what it reads of it: with a point or an exponent it is a
+// float, and may be too large for one.
+func (s style) number(n string) string {
+	switch f, err := ParseFloat(n); {
+	case err == nil && strings.ContainsAny(n, ".eE"):
+		return s.float(f)
 	case n == "-0":
-		return append(b, '0')
+		return "0"
 	}
-	return append(b, n...)
+	return n
 }
 
 // Str is how an f-string shows a value that json.loads reads: a text as it is. Lists and
@@ -189,7 +200,7 @@ func Str(raw json.RawMessage) (string, error) {
 		case bool, nil:
 			return OfJSON(raw), nil
 		case float64:
-			return string(appendNumber(nil, json.Number(strings.TrimSpace(string(raw))))), nil
+			return dumps.of(raw), nil
 		}
 	}
 	return "", fmt.Errorf("%.40s is neither a text nor a number", raw)

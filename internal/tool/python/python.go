@@ -4,7 +4,6 @@
 package python
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,44 +116,7 @@ func List(x []string) string {
 }
 
 // OfJSON is the repr of what json.loads reads, None for nil.
-func OfJSON(b json.RawMessage) string {
-	if b == nil {
-		return "None"
-	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
-	return reprNext(dec) // checked when it was set
-}
-
-// reprNext is the next value of dec as Python prints it: objects in the order in
-// which they are written, whole numbers as long as they have neither point nor
-// exponent.
-func reprNext(dec *json.Decoder) string {
-	token, _ := dec.Token()
-	switch x := token.(type) {
-	case json.Delim:
-		var items []string
-		for dec.More() {
-			item := reprNext(dec)
-			if x == '{' {
-				item += ": " + reprNext(dec)
-			}
-			items = append(items, item)
-		}
-		closing, _ := dec.Token()
-		return fmt.Sprint(x) + strings.Join(items, ", ") + fmt.Sprint(closing)
-	case json.Number:
-		if f, err := ParseFloat(x.String()); strings.ContainsAny(x.String(), ".eE") && err == nil {
-			return Float(f)
-		}
-		return x.String()
-	case string:
-		return Quote(x)
-	case bool:
-		return Bool(x)
-	}
-	return "None"
-}
+func OfJSON(b json.RawMessage) string { return repr.of(b) }
 
 // Bool is the repr of a bool.
 func Bool(b bool) string {

@@ -116,7 +116,6 @@ func (d *document) read() {
 	}
 }
 
-// one reads an object.
 func (d *document) one(k *keeper) {
 	k.start()
 	d.digest.Reset()

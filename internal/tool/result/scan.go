@@ -333,7 +333,6 @@ func (s *scanner) escape(b []byte) []byte {
 	return utf8.AppendRune(b, r) // half a pair becomes U+FFFD
 }
 
-// unicode reads four hexadecimal digits.
 func (s *scanner) unicode() rune {
 	r := rune(0)
 	for range 4 {
@@ -394,7 +393,6 @@ func (s *scanner) wordLen() int {
 	return s.end - s.next
 }
 
-// float reads a number.
 func (s *scanner) float() float64 {
 	s.start()
 	at := s.at()

@@ -52,7 +52,6 @@ const (
 
 func newList(at place) *List { return &List{At: at, min: math.Inf(1), max: math.Inf(-1)} }
 
-// add notes an item.
 func (l *List) add(k kind, at place) {
 	if l.N++; l.N == 1 {
 		l.of = k
@@ -61,7 +60,6 @@ func (l *List) add(k kind, at place) {
 	}
 }
 
-// number notes a number.
 func (l *List) number(v float64, at place) {
 	l.min, l.max = min(l.min, v), max(l.max, v)
 	if (math.IsNaN(v) || math.IsInf(v, 0)) && l.odd.line == 0 {
@@ -86,7 +84,6 @@ const (
 	wholeArray = 1       // depth of a result's own arrays
 )
 
-// value reads a value.
 func (k *keeper) value(nested int) any {
 	if k.room -= perValue; k.room < 0 {
 		k.fail(k.at(), "this is more than %d MiB of settings and figures", keptTotal>>20)
@@ -107,23 +104,29 @@ func (k *keeper) value(nested int) any {
 
 // scalar reads a number, a truth value or null.
 func (k *keeper) scalar() any {
+	switch w, _, isNumber := k.literal(); {
+	case isNumber:
+		return Number(w)
+	case string(w) == "true", string(w) == "false":
+		return string(w) == "true"
+	}
+	return nil
+}
+
+// literal reads a scalar, and says which number it is if it is one.
+func (k *keeper) literal() (w []byte, v float64, isNumber bool) {
 	at := k.at()
-	w := k.word()
+	w = k.word()
 	switch string(w) {
 	case "":
 		k.unexpected("a value")
-	case "null":
-	case "true":
-		return true
-	case "false":
-		return false
+	case "null", "true", "false":
 	default:
-		if _, ok := parseNumber(w); ok {
-			return Number(w)
+		if v, isNumber = parseNumber(w); !isNumber {
+			k.wrong(at, w)
 		}
-		k.wrong(at, w)
 	}
-	return nil
+	return w, v, isNumber
 }
 
 func (k *keeper) object(nested int) *Object {
@@ -203,34 +206,24 @@ func (k *keeper) look(l *List) kind {
 		return k.lookInto(l)
 	}
 	at := k.at()
-	w := k.word()
-	switch string(w) {
-	case "":
-		k.unexpected("a value")
-	case "null", "true", "false":
-	default:
-		v, ok := parseNumber(w)
-		if ok {
-			l.number(v, at)
-			return numbers
-		}
-		k.wrong(at, w)
+	if _, v, ok := k.literal(); ok {
+		l.number(v, at)
+		return numbers
 	}
 	return others
 }
 
-// lookInto reads an array.
 func (k *keeper) lookInto(l *List) kind {
-	inner := List{At: k.at(), min: math.Inf(1), max: math.Inf(-1)}
+	inner := newList(k.at())
 	k.items(func() {
 		k.start()
 		at := k.at()
-		inner.add(k.look(&inner), at)
+		inner.add(k.look(inner), at)
 	})
 	if inner.N > 0 && inner.of != numbers {
 		return others
 	}
-	l.merge(&inner)
+	l.merge(inner)
 	return arrays
 }
 

@@ -9,71 +9,110 @@ package sglang
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// Args is the command line of sglang.bench_serving. A nil pointer or slice is
-// Python's None. Which flags there are, and some defaults, depend on the version:
-// one that a version lacks keeps the value under which it changes nothing.
+// Args is the command line of sglang.bench_serving: its options in the order in which the
+// tool prints them. A nil pointer or slice is Python's None. Which flags there are, and
+// some defaults, depend on the version: one that a version lacks keeps the value under
+// which it changes nothing.
 type Args struct {
-	Settings
+	Backend              string  `arg:"backend" default:"sglang"`
+	BaseURL              *string `arg:"base-url"`
+	Host                 string  `arg:"host" default:"0.0.0.0"`
+	Port                 *int    `arg:"port"`
+	ReadyCheckTimeoutSec int     `arg:"ready-check-timeout-sec" in:"main"`
+	DatasetName          string  `arg:"dataset-name" default:"sharegpt"`
+	DatasetPath          string  `arg:"dataset-path"`
+	DatasetOffset        int     `arg:"dataset-offset" in:"main"`
+	AgenticMaxTurns      *int    `arg:"agentic-max-turns" in:"main"`
+	SpeedBenchCategory   *string `arg:"speed-bench-category" choices:"low_entropy mixed high_entropy" in:"main"`
+	SpeedBenchOutputLen  int     `arg:"speed-bench-output-len" default:"512" in:"main"`
 
-	BaseURL                                          *string
-	Host                                             string
-	Port                                             *int
-	ReadyCheckTimeoutSec                             int
-	DatasetPath                                      string
-	DatasetOffset                                    int
-	AgenticMaxTurns                                  *int
-	SpeedBenchCategory                               *string
-	SpeedBenchOutputLen                              int
-	Model, ServedModelName, Tokenizer                *string
-	ShareGPTContextLen                               *int
-	ImageFormat, ImageContent                        string
-	RandomImageCount                                 bool
-	RequestRate                                      float64
-	PrintRequests, DisableTqdm, DisableStream        bool
-	ReturnLogprob, ReturnRoutedExperts               bool
-	TopLogprobsNum, LogprobStartLen                  int
-	TokenIDsLogprob                                  []int
-	Seed                                             int
-	DisableIgnoreEOS                                 bool
-	Temperature, TopP                                float64
-	ExtraRequestBody                                 *string
-	ApplyChatTemplate                                bool
-	Profile, ProfileByStage, PDSeparated             bool
-	ProfileActivities, ProfileStages                 []string
-	ProfileStartStep, ProfileSteps, ProfileNumSteps  *int
-	ProfileOutputDir, ProfilePrefix                  *string
-	ProfilePrefillURL, ProfileDecodeURL              []string
-	LoraName                                         []string
-	LoraRequestDistribution                          string
-	LoraZipfAlpha                                    float64
-	PromptSuffix                                     string
-	FlushCache                                       bool
-	FlushCacheTimeout                                float64
-	WarmupRequests                                   int
-	TokenizePrompt                                   bool
-	GSPNumGroups, GSPPromptsPerGroup                 int
-	GSPSystemPromptLen, GSPQuestionLen, GSPOutputLen int
-	GSPRangeRatio                                    float64
-	GSPFastPrepare, GSPSendRoutingKey, GSPOrdered    bool
-	GSPNumTurns                                      int
-	GSPGroupDistribution                             string
-	GSPZipfAlpha                                     *float64
-	MooncakeSlowdownFactor                           float64
-	MooncakeNumRounds                                int
-	MooncakeWorkload                                 string
-	FakePrefill                                      bool
-	Header                                           []string
-	RustClient                                       bool
-	RustWorkerThreads                                *int
+	Model              *string `arg:"model"`
+	ServedModelName    *string `arg:"served-model-name"`
+	Tokenizer          *string `arg:"tokenizer"`
+	NumPrompts         int     `arg:"num-prompts" default:"1000"`
+	ShareGPTOutputLen  *int    `arg:"sharegpt-output-len"`
+	ShareGPTContextLen *int    `arg:"sharegpt-context-len"`
+	RandomInputLen     int     `arg:"random-input-len" default:"1024"`
+	RandomOutputLen    int     `arg:"random-output-len" default:"1024"`
+	RandomRangeRatio   float64 `arg:"random-range-ratio"`
+	ImageCount         int     `arg:"image-count" default:"1"`
+	ImageResolution    string  `arg:"image-resolution" default:"1080p"`
+	RandomImageCount   bool    `arg:"random-image-count"`
+	ImageFormat        string  `arg:"image-format" default:"jpeg"`
+	ImageContent       string  `arg:"image-content" default:"random"`
+
+	RequestRate        float64 `arg:"request-rate" default:"inf"`
+	UseTraceTimestamps bool    `arg:"use-trace-timestamps"`
+	MaxConcurrency     *int    `arg:"max-concurrency"`
+	OutputFile         *string `arg:"output-file"`
+	OutputDetails      bool    `arg:"output-details"`
+	Goodput            []Limit `arg:"goodput" meta:"KEY:VALUE" in:"main"`
+	PrintRequests      bool    `arg:"print-requests"`
+	DisableTqdm        bool    `arg:"disable-tqdm"`
+	DisableStream      bool    `arg:"disable-stream"`
+
+	ReturnLogprob       bool    `arg:"return-logprob"`
+	TopLogprobsNum      int     `arg:"top-logprobs-num" in:"main"`
+	TokenIDsLogprob     []int   `arg:"token-ids-logprob" in:"main"`
+	LogprobStartLen     int     `arg:"logprob-start-len" default:"-1" in:"main"`
+	ReturnRoutedExperts bool    `arg:"return-routed-experts"`
+	CacheReport         bool    `arg:"cache-report" in:"main"`
+	Seed                int     `arg:"seed" default:"1"`
+	DisableIgnoreEOS    bool    `arg:"disable-ignore-eos"`
+	Temperature         float64 `arg:"temperature" in:"main"`
+	TopP                float64 `arg:"top-p" default:"1" in:"main"`
+	ExtraRequestBody    *string `arg:"extra-request-body" meta:"{\"key1\": \"value1\", \"key2\": \"value2\"}"`
+	ApplyChatTemplate   bool    `arg:"apply-chat-template"`
+
+	Profile                 bool     `arg:"profile"`
+	PlotThroughput          bool     `arg:"plot-throughput"`
+	ProfileActivities       []string `arg:"profile-activities" default:"CPU GPU"`
+	ProfileStartStep        *int     `arg:"profile-start-step" in:"main"`
+	ProfileSteps            *int     `arg:"profile-steps" in:"main"`
+	ProfileNumSteps         *int     `arg:"profile-num-steps"`
+	ProfileByStage          bool     `arg:"profile-by-stage"`
+	ProfileStages           []string `arg:"profile-stages"`
+	ProfileOutputDir        *string  `arg:"profile-output-dir" in:"main"`
+	ProfilePrefix           *string  `arg:"profile-prefix" in:"main"`
+	LoraName                []string `arg:"lora-name" nargs:"*"`
+	LoraRequestDistribution string   `arg:"lora-request-distribution" default:"uniform" choices:"uniform distinct skewed"`
+	LoraZipfAlpha           float64  `arg:"lora-zipf-alpha" default:"1.5"`
+	PromptSuffix            string   `arg:"prompt-suffix"`
+	PDSeparated             bool     `arg:"pd-separated"`
+	ProfilePrefillURL       []string `arg:"profile-prefill-url" nargs:"*" bars:"profile-decode-url"`
+	ProfileDecodeURL        []string `arg:"profile-decode-url" nargs:"*" bars:"profile-prefill-url"`
+	FlushCache              bool     `arg:"flush-cache"`
+	FlushCacheTimeout       float64  `arg:"flush-cache-timeout" default:"60" in:"main"`
+	WarmupRequests          int      `arg:"warmup-requests" default:"1"`
+	TokenizePrompt          bool     `arg:"tokenize-prompt"`
+
+	GSPNumGroups           int      `arg:"gsp-num-groups" default:"64"`
+	GSPPromptsPerGroup     int      `arg:"gsp-prompts-per-group" default:"16"`
+	GSPSystemPromptLen     int      `arg:"gsp-system-prompt-len" default:"2048"`
+	GSPQuestionLen         int      `arg:"gsp-question-len" default:"128"`
+	GSPOutputLen           int      `arg:"gsp-output-len" default:"256"`
+	GSPRangeRatio          float64  `arg:"gsp-range-ratio" default:"1"`
+	GSPFastPrepare         bool     `arg:"gsp-fast-prepare"`
+	GSPSendRoutingKey      bool     `arg:"gsp-send-routing-key"`
+	GSPNumTurns            int      `arg:"gsp-num-turns" default:"1" in:"main"`
+	GSPOrdered             bool     `arg:"gsp-ordered" in:"main"`
+	GSPGroupDistribution   string   `arg:"gsp-group-distribution" default:"uniform" choices:"uniform zipf" in:"main"`
+	GSPZipfAlpha           *float64 `arg:"gsp-zipf-alpha" in:"main"`
+	MooncakeSlowdownFactor float64  `arg:"mooncake-slowdown-factor" default:"1"`
+	MooncakeNumRounds      int      `arg:"mooncake-num-rounds" default:"1"`
+	MooncakeWorkload       string   `arg:"mooncake-workload" default:"conversation" choices:"mooncake conversation synthetic toolagent"`
+	FakePrefill            bool     `arg:"fake-prefill" in:"main"`
+	Tag                    *string  `arg:"tag"`
+	Header                 []string `arg:"header" in:"main"`
+	RustClient             bool     `arg:"rust-client" in:"main"`
+	RustWorkerThreads      *int     `arg:"rust-worker-threads" in:"main"`
 
 	// DialectVersion is Pitot's own: whose flags, definitions and report to use.
 	DialectVersion Version
@@ -115,14 +154,6 @@ func (a *Args) choices(all []string) []string {
 
 func (a *Args) main() bool { return a.DialectVersion.Since(Main) }
 
-// since gives options that came after 2026-01.
-func (a *Args) since(options ...argparse.Option) []argparse.Option {
-	if a.main() {
-		return options
-	}
-	return nil
-}
-
 // Parse reads the arguments that follow the name of the module.
 func Parse(args []string) (*Args, error) {
 	a := &Args{DialectVersion: Main}
@@ -130,8 +161,7 @@ func Parse(args []string) (*Args, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.defaults()
-	a.options = a.all()
+	a.bind()
 	p := argparse.Parser{Options: a.options, Plain: true}
 	if err := p.Parse(args); err != nil {
 		return nil, a.otherVersion(args, err)
@@ -143,25 +173,17 @@ func Parse(args []string) (*Args, error) {
 // parser, or they would make short forms of the tool's ambiguous.
 func (a *Args) takeOwn(args []string) (rest []string, err error) {
 	own := argparse.Parser{Plain: true, Options: []argparse.Option{
-		argparse.Valued("dialect-version", &a.DialectVersion, func(s string) (Version, error) {
-			s, err := argparse.OneOf(argparse.Names(Versions()))(s)
-			return Version(s), err
-		}, nil),
-		argparse.Flag("require-valid", &a.RequireValid),
+		argparse.Choice("dialect-version", &a.DialectVersion, Versions()...), argparse.Flag("require-valid", &a.RequireValid),
 	}}
 	for len(args) > 0 {
-		name, _, _ := strings.Cut(args[0], "=")
-		n := 0
-		switch {
-		case name == "--require-valid", name == "--dialect-version" && name != args[0]:
-			n = 1
-		case name == "--dialect-version":
+		name, _, joined := strings.Cut(args[0], "=")
+		n := 1
+		if name == "--dialect-version" && !joined {
 			n = min(2, len(args))
-		default:
-			rest, args = append(rest, args[0]), args[1:]
-			continue
 		}
-		if err := own.Parse(args[:n]); err != nil {
+		if name != "--dialect-version" && name != "--require-valid" {
+			rest = append(rest, args[0])
+		} else if err := own.Parse(args[:n]); err != nil {
 			return nil, err
 		}
 		args = args[n:]
@@ -177,8 +199,8 @@ func (a *Args) otherVersion(args []string, err error) error {
 	}
 	for _, v := range Versions() {
 		b := &Args{DialectVersion: v}
-		b.defaults()
-		p := argparse.Parser{Plain: true, Options: b.all()}
+		b.bind()
+		p := argparse.Parser{Plain: true, Options: b.options}
 		if v != a.DialectVersion && p.Parse(args) == nil {
 			return argparse.Usagef("%v\n(--dialect-version %s takes it; this is %s)", err, v, a.DialectVersion)
 		}
@@ -186,147 +208,24 @@ func (a *Args) otherVersion(args []string, err error) error {
 	return err
 }
 
-func (a *Args) defaults() {
-	a.Backend, a.Host, a.DatasetName = "sglang", "0.0.0.0", "sharegpt"
-	a.SpeedBenchOutputLen, a.NumPrompts = 512, 1000
-	a.RandomInputLen, a.RandomOutputLen = 1024, 1024
-	a.ImageCount, a.ImageResolution, a.ImageFormat, a.ImageContent = 1, "1080p", "jpeg", "random"
-	a.RequestRate, a.LogprobStartLen, a.TopP = math.Inf(1), -1, 1
-	a.ProfileActivities = []string{"CPU", "GPU"}
-	a.LoraRequestDistribution, a.LoraZipfAlpha = "uniform", 1.5
-	a.FlushCacheTimeout, a.WarmupRequests = 60, 1
-	a.GSPNumGroups, a.GSPPromptsPerGroup, a.GSPNumTurns = 64, 16, 1
-	a.GSPSystemPromptLen, a.GSPQuestionLen, a.GSPOutputLen = 2048, 128, 256
-	a.GSPRangeRatio, a.GSPGroupDistribution = 1, "uniform"
-	a.MooncakeSlowdownFactor, a.MooncakeNumRounds, a.MooncakeWorkload = 1, 1, "conversation"
-	a.Seed = 1
-	if a.main() {
-		a.Seed, a.ReadyCheckTimeoutSec = 42, 60
-	}
-}
-
-func (a *Args) all() []argparse.Option {
-	return slices.Concat(a.serverOptions(), a.modelOptions(), a.loadOptions(), a.requestOptions(), a.profileOptions(), a.cacheOptions(), a.datasetOptions())
-}
-
-// The options stand in the order in which the tool declares and prints them.
-
-func (a *Args) serverOptions() []argparse.Option {
-	return slices.Concat([]argparse.Option{
-		argparse.Choice("backend", &a.Backend, a.choices(backends)...), argparse.OptString("base-url", &a.BaseURL),
-		argparse.String("host", &a.Host), argparse.OptInt("port", &a.Port),
-	}, a.since(
-		argparse.Int("ready-check-timeout-sec", &a.ReadyCheckTimeoutSec),
-	), []argparse.Option{
-		argparse.Choice("dataset-name", &a.DatasetName, a.choices(datasets)...), argparse.String("dataset-path", &a.DatasetPath),
-	}, a.since(
-		argparse.Int("dataset-offset", &a.DatasetOffset), argparse.OptInt("agentic-max-turns", &a.AgenticMaxTurns),
-		argparse.OptChoice("speed-bench-category", &a.SpeedBenchCategory, "low_entropy", "mixed", "high_entropy"),
-		argparse.Int("speed-bench-output-len", &a.SpeedBenchOutputLen),
-	))
-}
-
-func (a *Args) modelOptions() []argparse.Option {
-	return []argparse.Option{
-		argparse.OptString("model", &a.Model), argparse.OptString("served-model-name", &a.ServedModelName), argparse.OptString("tokenizer", &a.Tokenizer),
-		argparse.Int("num-prompts", &a.NumPrompts),
-		argparse.OptInt("sharegpt-output-len", &a.ShareGPTOutputLen), argparse.OptInt("sharegpt-context-len", &a.ShareGPTContextLen),
-		argparse.Int("random-input-len", &a.RandomInputLen), argparse.Int("random-output-len", &a.RandomOutputLen),
-		argparse.Float("random-range-ratio", &a.RandomRangeRatio),
-		argparse.Int("image-count", &a.ImageCount), argparse.String("image-resolution", &a.ImageResolution),
-		argparse.Flag("random-image-count", &a.RandomImageCount),
-		argparse.String("image-format", &a.ImageFormat), argparse.String("image-content", &a.ImageContent),
-	}
-}
-
-func (a *Args) loadOptions() []argparse.Option {
-	return slices.Concat([]argparse.Option{
-		argparse.Float("request-rate", &a.RequestRate), argparse.Flag("use-trace-timestamps", &a.UseTraceTimestamps),
-		argparse.OptInt("max-concurrency", &a.MaxConcurrency),
-		argparse.OptString("output-file", &a.OutputFile), argparse.Flag("output-details", &a.OutputDetails),
-	}, a.since(
-		argparse.Values("goodput", &a.Goodput, readLimit, reprLimit).Shown("KEY:VALUE"),
-	), []argparse.Option{
-		argparse.Flag("print-requests", &a.PrintRequests), argparse.Flag("disable-tqdm", &a.DisableTqdm), argparse.Flag("disable-stream", &a.DisableStream),
-	})
-}
-
-func (a *Args) requestOptions() []argparse.Option {
-	return slices.Concat([]argparse.Option{
-		argparse.Flag("return-logprob", &a.ReturnLogprob),
-	}, a.since(
-		argparse.Int("top-logprobs-num", &a.TopLogprobsNum), argparse.Values("token-ids-logprob", &a.TokenIDsLogprob, python.ParseInt, strconv.Itoa),
-		argparse.Int("logprob-start-len", &a.LogprobStartLen),
-	), []argparse.Option{
-		argparse.Flag("return-routed-experts", &a.ReturnRoutedExperts),
-	}, a.since(
-		argparse.Flag("cache-report", &a.CacheReport),
-	), []argparse.Option{
-		argparse.Int("seed", &a.Seed), argparse.Flag("disable-ignore-eos", &a.DisableIgnoreEOS),
-	}, a.since(
-		argparse.Float("temperature", &a.Temperature), argparse.Float("top-p", &a.TopP),
-	), []argparse.Option{
-		argparse.OptString("extra-request-body", &a.ExtraRequestBody).Shown(`{"key1": "value1", "key2": "value2"}`),
-		argparse.Flag("apply-chat-template", &a.ApplyChatTemplate),
-	})
-}
-
-func (a *Args) profileOptions() []argparse.Option {
-	return slices.Concat([]argparse.Option{
-		argparse.Flag("profile", &a.Profile), argparse.Flag("plot-throughput", &a.PlotThroughput),
-		argparse.Choices("profile-activities", &a.ProfileActivities, a.choices(activities)...),
-	}, a.since(
-		argparse.OptInt("profile-start-step", &a.ProfileStartStep), argparse.OptInt("profile-steps", &a.ProfileSteps),
-	), []argparse.Option{
-		argparse.OptInt("profile-num-steps", &a.ProfileNumSteps), argparse.Flag("profile-by-stage", &a.ProfileByStage),
-		argparse.List("profile-stages", argparse.AtLeastOne, &a.ProfileStages, python.List),
-	}, a.since(
-		argparse.OptString("profile-output-dir", &a.ProfileOutputDir), argparse.OptString("profile-prefix", &a.ProfilePrefix),
-	), []argparse.Option{
-		argparse.List("lora-name", argparse.AnyNumber, &a.LoraName, python.List),
-		argparse.Choice("lora-request-distribution", &a.LoraRequestDistribution, "uniform", "distinct", "skewed"),
-		argparse.Float("lora-zipf-alpha", &a.LoraZipfAlpha),
-		argparse.String("prompt-suffix", &a.PromptSuffix), argparse.Flag("pd-separated", &a.PDSeparated),
-		argparse.List("profile-prefill-url", argparse.AnyNumber, &a.ProfilePrefillURL, python.List).Without("profile-decode-url"),
-		argparse.List("profile-decode-url", argparse.AnyNumber, &a.ProfileDecodeURL, python.List).Without("profile-prefill-url"),
-	})
-}
-
-func (a *Args) cacheOptions() []argparse.Option {
-	return slices.Concat([]argparse.Option{
-		argparse.Flag("flush-cache", &a.FlushCache),
-	}, a.since(
-		argparse.Valued("flush-cache-timeout", &a.FlushCacheTimeout, argparse.PositiveFloat, python.Float),
-	), []argparse.Option{
-		argparse.Int("warmup-requests", &a.WarmupRequests), argparse.Flag("tokenize-prompt", &a.TokenizePrompt),
-	})
-}
-
-func (a *Args) datasetOptions() []argparse.Option {
+// bind makes the options of the version, and sets their defaults.
+func (a *Args) bind() {
 	routing := "gsp-send-routing-id"
 	if a.main() {
 		routing = "gsp-send-routing-key"
 	}
-	return slices.Concat([]argparse.Option{
-		argparse.Int("gsp-num-groups", &a.GSPNumGroups), argparse.Int("gsp-prompts-per-group", &a.GSPPromptsPerGroup),
-		argparse.Int("gsp-system-prompt-len", &a.GSPSystemPromptLen), argparse.Int("gsp-question-len", &a.GSPQuestionLen),
-		argparse.Int("gsp-output-len", &a.GSPOutputLen), argparse.Float("gsp-range-ratio", &a.GSPRangeRatio),
-		argparse.Flag("gsp-fast-prepare", &a.GSPFastPrepare), argparse.Flag(routing, &a.GSPSendRoutingKey),
-	}, a.since(
-		argparse.Int("gsp-num-turns", &a.GSPNumTurns), argparse.Flag("gsp-ordered", &a.GSPOrdered),
-		argparse.Choice("gsp-group-distribution", &a.GSPGroupDistribution, "uniform", "zipf"),
-		argparse.Nullable("gsp-zipf-alpha", &a.GSPZipfAlpha, argparse.PositiveFloat, python.Float),
-	), []argparse.Option{
-		argparse.Float("mooncake-slowdown-factor", &a.MooncakeSlowdownFactor), argparse.Int("mooncake-num-rounds", &a.MooncakeNumRounds),
-		argparse.Choice("mooncake-workload", &a.MooncakeWorkload, "mooncake", "conversation", "synthetic", "toolagent"),
-	}, a.since(
-		argparse.Flag("fake-prefill", &a.FakePrefill),
-	), []argparse.Option{
-		argparse.OptString("tag", &a.Tag),
-	}, a.since(
-		argparse.List("header", argparse.AtLeastOne, &a.Header, reprHeaders),
-		argparse.Flag("rust-client", &a.RustClient), argparse.OptInt("rust-worker-threads", &a.RustWorkerThreads),
-	))
+	a.options = argparse.Options(a, string(a.DialectVersion), map[string]argparse.Option{
+		"backend": argparse.Choice("backend", &a.Backend, a.choices(backends)...), "dataset-name": argparse.Choice("dataset-name", &a.DatasetName, a.choices(datasets)...),
+		"profile-activities":   argparse.Choices("profile-activities", &a.ProfileActivities, a.choices(activities)...),
+		"goodput":              argparse.Values("goodput", &a.Goodput, readLimit, reprLimit),
+		"flush-cache-timeout":  argparse.Valued("flush-cache-timeout", &a.FlushCacheTimeout, argparse.PositiveFloat, python.Float),
+		"gsp-zipf-alpha":       argparse.Nullable("gsp-zipf-alpha", &a.GSPZipfAlpha, argparse.PositiveFloat, python.Float),
+		"gsp-send-routing-key": argparse.Flag(routing, &a.GSPSendRoutingKey),
+		"header":               argparse.Values("header", &a.Header, argparse.Text, func(h string) string { return python.Quote(argparse.Mask(h)) }),
+	})
+	if a.main() {
+		a.Seed, a.ReadyCheckTimeoutSec = 42, 60
+	}
 }
 
 // checkParsed is what the tool's parser refuses beyond single flags.
@@ -347,30 +246,12 @@ func (a *Args) checkParsed() error {
 // Namespace is the printout of all arguments, as Python shows them.
 func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
 
-// Texts are all arguments by name, in text, without secrets.
-func (a *Args) Texts() map[string]string {
-	m := argparse.Texts(a.options)
-	if a.Header != nil {
-		m["header"] = "***"
-	}
-	return m
-}
-
-// reprHeaders prints headers, which that tool does not mask, without their secrets.
-func reprHeaders(headers []string) string {
-	var masked []string
-	for _, h := range headers {
-		masked = append(masked, argparse.Mask(h))
-	}
-	return python.List(masked)
-}
-
 // Usage is what the tool says of its flags when it cannot read args.
 func Usage(program string, args []string) string {
 	a := &Args{DialectVersion: Main}
 	_, _ = a.takeOwn(args) // its error is what the usage stands above
-	a.defaults()
-	return argparse.Usage(program, a.all())
+	a.bind()
+	return argparse.Usage(program, a.options)
 }
 
 // readLimit reads NAME:MILLISECONDS.

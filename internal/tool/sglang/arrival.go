@@ -34,7 +34,6 @@ func (a *Arrival) Check() (p plan.Problems) {
 	return p
 }
 
-// Read reads nothing.
 func (*Arrival) Read(workload.Files) error { return nil }
 
 // Arrange gives requests their adapters and their times, from where the dataset left the

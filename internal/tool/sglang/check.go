@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/net/http/httpguts"
-
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
@@ -38,10 +36,7 @@ func (a *Args) checkBackend(c *argparse.Checklist) {
 	c.Refuse((a.Backend == "trt" || a.Backend == "truss") && a.Model == nil, "--backend %s needs --model", a.Backend)
 	_, err := a.extra()
 	c.Add(err)
-	for _, h := range a.headers() {
-		c.Refuse(!httpguts.ValidHeaderFieldName(h[0]), "--header %q: not a name that HTTP allows", h[0])
-		c.Refuse(!httpguts.ValidHeaderFieldValue(h[1]), "--header %s: its value, not shown here, has a character that HTTP does not allow", h[0])
-	}
+	tool.CheckHeaders(c, a.headers())
 }
 
 // clients are the backends that there is a client for.
@@ -226,17 +221,12 @@ func (a *Args) bodyFields() (top, sampling map[string]json.RawMessage, err error
 	case "trt":
 		fields["accumulate_tokens"], fields["temperature"], fields["top_p"] = true, float(1e-6), float(1)
 	}
-	top, err = encodeFields(fields, extra)
+	top, err = tool.Fields(fields, extra)
 	return top, nil, err
 }
 
-// nativeFields are those of /generate. Three of them nothing lies over.
+// nativeFields are those of /generate. Two of them nothing lies over.
 func (a *Args) nativeFields(extra map[string]json.RawMessage) (top, sampling map[string]json.RawMessage, err error) {
-	if top, err = encodeFields(map[string]any{
-		"lora_path": nil, "return_logprob": a.ReturnLogprob, "return_routed_experts": a.ReturnRoutedExperts, "logprob_start_len": a.LogprobStartLen,
-	}, extra); err != nil {
-		return nil, nil, err
-	}
 	fixed := map[string]any{}
 	if a.TopLogprobsNum > 0 {
 		fixed["top_logprobs_num"] = a.TopLogprobsNum
@@ -244,34 +234,21 @@ func (a *Args) nativeFields(extra map[string]json.RawMessage) (top, sampling map
 	if a.TokenIDsLogprob != nil {
 		fixed["token_ids_logprob"] = a.TokenIDsLogprob
 	}
-	over, err := encodeFields(fixed, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	maps.Copy(top, over)
+	over, errFixed := tool.Fields(fixed, nil)
+	maps.Copy(extra, over)
+	top, errTop := tool.Fields(map[string]any{
+		"lora_path": nil, "return_logprob": a.ReturnLogprob, "return_routed_experts": a.ReturnRoutedExperts, "logprob_start_len": a.LogprobStartLen,
+	}, extra)
 	params := map[string]any{"temperature": float(a.Temperature), "ignore_eos": !a.DisableIgnoreEOS}
 	if a.TopP < 1 {
 		params["top_p"] = float(a.TopP)
 	}
-	sampling, err = encodeFields(params, nil)
-	return top, sampling, err
+	sampling, err = tool.Fields(params, nil)
+	return top, sampling, errors.Join(errFixed, errTop, err)
 }
 
 // float is a number as Python writes it: 0.0, not 0.
 func float(f float64) json.RawMessage { return python.AppendFloat(nil, f) }
-
-func encodeFields(fields map[string]any, over map[string]json.RawMessage) (map[string]json.RawMessage, error) {
-	out := map[string]json.RawMessage{}
-	for name, v := range fields {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("body field %s: %w", name, err)
-		}
-		out[name] = b
-	}
-	maps.Copy(out, over)
-	return out, nil
-}
 
 // flushRoute is what empties the server's prefix cache.
 func (a *Args) flushRoute() string {

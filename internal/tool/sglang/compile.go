@@ -14,14 +14,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
-// What the tool waits and draws by: its only time limit of a request, its rest between
-// warm-up and run, the most tokens of an answer to warm up with, and how many ids prompts
-// are drawn from where no tokenizer tells.
+// What the tool warms up by: its rest before the run, and the most tokens of an answer.
 const (
-	requestTimeout = 6 * time.Hour
-	settlePause    = time.Second
-	warmUpOutput   = 32
-	vocabulary     = 16000
+	settlePause  = time.Second
+	warmUpOutput = 32
 )
 
 // arrivalKind is the kind of the tool's arrivals.
@@ -45,7 +41,7 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 		Load: []plan.Stream{{Arrival: plan.Make(arrivalKind, &arrival), Dataset: plan.Make("sglang."+a.DatasetName, d)}},
 		Gate: plan.Gate{Concurrency: argparse.Value(a.MaxConcurrency)}, Tokens: a.tokens(env), Before: a.before(env),
 		After: plan.After{Account: a.infoRoute(), Tail: true}, KeepText: a.OutputDetails,
-		Client: plan.Client{Timeout: plan.Duration(requestTimeout), NewConnections: true},
+		Client: plan.Client{Timeout: tool.RequestTimeout, NewConnections: true},
 	}
 	if len(a.LoraName) > 0 {
 		c.Spec.Adapters = plan.Adapters{Names: a.LoraName, Assign: a.LoraRequestDistribution, Alpha: a.LoraZipfAlpha}
@@ -152,13 +148,9 @@ func (a *Args) adapterFields() (fields []string) {
 	return slices.DeleteFunc(fields, func(name string) bool { return !free(name) })
 }
 
-// tokens is the tokenizer: a file that is named must be there, a name of the hub need not.
 func (a *Args) tokens(env tool.Env) plan.Tokenizer {
-	t := plan.Tokenizer{Vocab: vocabulary}
-	switch {
-	case a.Tokenizer != nil:
-		t.Where, t.Required = *a.Tokenizer, env.NamesFile(*a.Tokenizer)
-	case a.main():
+	t := env.Tokenizer(a.Tokenizer)
+	if a.Tokenizer == nil && a.main() {
 		t.Info = "/model_info"
 	}
 	return t
@@ -266,19 +258,25 @@ func (a *Args) infoRoute() string {
 // report is what is computed of the run. Objectives of what a run without a stream does
 // not have are the report's own.
 func (a *Args) report(s *plan.Spec) {
-	for _, l := range a.limits() {
+	settings := a.settings()
+	for _, l := range settings.limits() {
 		if l.Name == "e2el" || a.streams() {
 			limit := plan.Duration(min(l.MS, math.MaxInt64/1e7) * float64(time.Millisecond))
 			s.Objectives = append(s.Objectives, plan.Objective{Metric: l.Name, Limit: limit})
 		}
 	}
-	a.Turns = a.conversations()
-	settings, err := json.Marshal(a.Settings)
-	if err != nil {
-		panic(err) // they are texts and numbers
-	}
-	s.Dialect = plan.Dialect{Name: "sglang", Version: string(a.DialectVersion), Settings: settings}
+	s.Dialect = plan.Dialect{Name: "sglang", Version: string(a.DialectVersion), Settings: plan.Make("", settings).Settings}
 }
+
+// settings are those of the report.
+func (a *Args) settings() *Settings {
+	s := &Settings{Turns: a.conversations()}
+	argparse.Assign(s, a.options)
+	return s
+}
+
+// ResultFile is the path of the result file.
+func (a *Args) ResultFile(now time.Time) string { return a.settings().ResultFile(now) }
 
 // flags are those of all settings, with those of the dataset's.
 func (a *Args) flags(ofDataset map[string]string) map[string]string {

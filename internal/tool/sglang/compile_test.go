@@ -3,6 +3,7 @@ package sglang
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -163,7 +164,7 @@ func TestLinesAroundARun(t *testing.T) {
 	var got []string
 	add := func(lines ...string) { got = append(got, lines...) }
 	add(a.Warnings()...)
-	add(Waiting(time.Minute, "http://h"), Ready(1240*time.Millisecond), NotReady(time.Minute), WarmUp(2), WarmedUp(2), Profiling(true), Profiling(false))
+	add(fmt.Sprintf(Waiting, 60.0, "http://h"), fmt.Sprintf(Ready, 1.24), fmt.Sprintf(NotReady, 60.0), fmt.Sprintf(WarmUp, 2), fmt.Sprintf(WarmedUp, 2), StartProfiling, StopProfiling)
 	add(a.Profiled(true, plan.Worker{}, call, nil)...)
 	add(a.Profiled(true, plan.Worker{}, call, errors.New("gone"))[1:]...)
 	add(a.Profiled(false, plan.Worker{Name: "Decode-0", URL: "http://d"}, plan.Call{Route: "/stop_profile"}, nil)...)

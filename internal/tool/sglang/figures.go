@@ -119,6 +119,14 @@ type Request struct {
 	handshake                           float64
 }
 
+// tpot is 0 for an answer of one token.
+func (q Request) tpot() float64 {
+	if q.Output <= 1 {
+		return 0
+	}
+	return (q.Latency - q.TTFT) / float64(q.Output-1)
+}
+
 // NewFigures computes the figures.
 func NewFigures(t *trace.Trace, o Options) Figures {
 	o.protocol, o.stream = t.Run.Plan.Protocol, t.Run.Plan.Stream
@@ -402,7 +410,7 @@ func (s *Figures) latencies(o Options) {
 			itl = append(itl, q.ITL...)
 		}
 		if q.Output > 1 {
-			tpot = append(tpot, (q.Latency-q.TTFT)/float64(q.Output-1))
+			tpot = append(tpot, q.tpot())
 		}
 	}
 	percentiles := metrics.DefaultPercentiles()
@@ -418,8 +426,8 @@ func (s *Figures) latencies(o Options) {
 	s.MaxOutputPerSecond, s.MaxConcurrent = float64(events), touched
 }
 
-func (s Figures) figures() []trace.Figure {
-	var l metrics.List
+// totals are the figures that are no statistics of latencies.
+func (s *Figures) totals() (l metrics.List) {
 	l.Add("requests.ok", float64(s.Completed))
 	l.Add("duration", s.Duration)
 	l.Add("tokens.input", float64(s.TotalInput))
@@ -431,9 +439,14 @@ func (s Figures) figures() []trace.Figure {
 	l.Add("peak.output", s.MaxOutputPerSecond)
 	l.Add("peak.concurrency", float64(s.MaxConcurrent))
 	l.Add("concurrency", s.Concurrency)
-	if s.AcceptLength > 0 {
+	if s.AcceptLength != 0 {
 		l.Add("accept_length", s.AcceptLength)
 	}
+	return l
+}
+
+func (s Figures) figures() []trace.Figure {
+	l := s.totals()
 	l.Distribution("ttft", s.TTFT)
 	l.Distribution("tpot", s.TPOT)
 	l.Distribution("itl", s.ITL)

@@ -82,11 +82,7 @@ func newGoodput(limits []Limit, requests []Request) goodput {
 		if !q.OK {
 			continue
 		}
-		tpot := 0.0
-		if q.Output > 1 {
-			tpot = (q.Latency - q.TTFT) / float64(q.Output-1)
-		}
-		took := map[string]float64{"ttft": q.TTFT, "tpot": tpot, "e2el": q.Latency}
+		took := map[string]float64{"ttft": q.TTFT, "tpot": q.tpot(), "e2el": q.Latency}
 		all := true
 		for i, l := range limits {
 			if took[l.Name]*1000 <= l.MS {

@@ -13,38 +13,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// The lines that the tool prints around a run.
-
-// Waiting is printed while a server is waited for.
-func Waiting(limit time.Duration, url string) string {
-	return fmt.Sprintf("Waiting up to %ds for %s to become ready...", int(limit.Seconds()), url)
-}
-
-// Ready is printed when it answers, NotReady when it does not.
-func Ready(took time.Duration) string { return fmt.Sprintf("Server ready in %.1fs.", took.Seconds()) }
-
-// NotReady is printed when a server was waited for too long.
-func NotReady(limit time.Duration) string {
-	return fmt.Sprintf("Server did not become ready within %ds timeout.", int(limit.Seconds()))
-}
-
-// WarmUp is printed ahead of the warm-up.
-func WarmUp(requests int) string {
-	return fmt.Sprintf("Starting warmup with %d sequences...", requests)
-}
-
-// WarmedUp is printed after it.
-func WarmedUp(requests int) string {
-	return fmt.Sprintf("Warmup completed with %d sequences. Starting main benchmark run...", requests)
-}
-
-// Profiling is printed ahead of calls to profilers.
-func Profiling(start bool) string {
-	if start {
-		return "Starting profiler..."
-	}
-	return "Stopping profiler..."
-}
+// The lines that the tool prints around a run, as formats. Times are in seconds.
+const (
+	Waiting        = "Waiting up to %.0fs for %s to become ready..."
+	Ready          = "Server ready in %.1fs."
+	NotReady       = "Server did not become ready within %.0fs timeout."
+	WarmUp         = "Starting warmup with %d sequences..."
+	WarmedUp       = "Warmup completed with %d sequences. Starting main benchmark run..."
+	StartProfiling = "Starting profiler..."
+	StopProfiling  = "Stopping profiler..."
+)
 
 // Profiled are the lines of a call to a profiler. The steps of a call are not shown. What
 // goes wrong at a server without workers is told elsewhere.
@@ -97,8 +75,8 @@ func (a *Args) Warnings() (lines []string) {
 }
 
 // Tips are printed ahead of the report.
-func (s *Settings) Tips() (lines []string) {
-	if s.PlotThroughput {
+func (a *Args) Tips() (lines []string) {
+	if a.PlotThroughput {
 		lines = append(lines, "tip: install termplotlib and gnuplot to plot the metrics")
 	}
 	return lines

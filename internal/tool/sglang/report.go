@@ -52,8 +52,7 @@ func NewReport(t *trace.Trace, version string) (*Report, error) {
 // an empty line ahead of it.
 func (r *Report) WriteTable(w io.Writer) error {
 	var e table.Entries
-	r.requests(&e)
-	r.throughput(&e)
+	r.totals(&e)
 	newGoodput(r.limits(), r.Figures.Requests).entries(&e, r.Figures.Duration)
 	e2el, ttft, itl := r.percentiles()
 	f := r.Figures
@@ -95,7 +94,7 @@ func (r *Report) e2el() metrics.Distribution {
 	return d
 }
 
-func (r *Report) requests(e *table.Entries) {
+func (r *Report) totals(e *table.Entries) {
 	f := r.Figures
 	e.Say("Backend:", r.Backend)
 	e.Say("Traffic request rate:", r.rateText())
@@ -104,33 +103,17 @@ func (r *Report) requests(e *table.Entries) {
 		limit = strconv.Itoa(n)
 	}
 	e.Say("Max request concurrency:", limit)
-	e.Add("requests.ok", float64(f.Completed))
-	e.Add("duration", f.Duration)
-	e.Add("tokens.input", float64(f.TotalInput))
+	for _, t := range f.totals() {
+		if !r.embedding() || !slices.Contains([]string{"tokens.output", "throughput.output", "peak.output", "throughput.total"}, t.Name) {
+			e.Add(t.Name, t.Value)
+		}
+	}
 	e.Add("tokens.input_text", float64(f.TotalInputText))
 	if r.pictures() || !r.version.Since(Main) {
 		e.Add("tokens.input_vision", float64(f.TotalInputVision))
 	}
-	if r.embedding() {
-		return
-	}
-	e.Add("tokens.output", float64(f.TotalOutput))
-	e.Add("tokens.output_retokenized", float64(f.TotalRetokenized))
-}
-
-func (r *Report) throughput(e *table.Entries) {
-	f := r.Figures
-	e.Add("throughput.requests", f.RequestThroughput)
-	e.Add("throughput.input", f.InputThroughput)
 	if !r.embedding() {
-		e.Add("throughput.output", f.OutputThroughput)
-		e.Add("peak.output", f.MaxOutputPerSecond)
-		e.Add("throughput.total", f.TotalTokenThroughput)
-	}
-	e.Add("peak.concurrency", float64(f.MaxConcurrent))
-	e.Add("concurrency", f.Concurrency)
-	if f.AcceptLength != 0 {
-		e.Add("accept_length", f.AcceptLength)
+		e.Add("tokens.output_retokenized", float64(f.TotalRetokenized))
 	}
 }
 

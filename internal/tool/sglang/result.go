@@ -16,7 +16,7 @@ import (
 func (r *Report) Result(info json.RawMessage) []byte {
 	o := new(python.Object)
 	r.setup(o, info)
-	r.totals(o)
+	r.sums(o)
 	e2el, ttft, itl := r.percentiles()
 	if e2el == nil {
 		e2el = ttft // the file has one that the table has not
@@ -64,7 +64,7 @@ func (r *Report) setup(o *python.Object, info json.RawMessage) {
 	o.Raw("server_info", python.Dumped(info))
 }
 
-func (r *Report) totals(o *python.Object) {
+func (r *Report) sums(o *python.Object) {
 	f := r.Figures
 	o.Float("duration", f.Duration)
 	o.Int("completed", f.Completed)

@@ -17,23 +17,23 @@ import (
 // Settings are what a Spec of the tool's has and no other: how its report comes out, and
 // what it repeats of the command line, whether it meant anything or not.
 type Settings struct {
-	Backend            string  `json:"backend"`
-	Tag                *string `json:"tag,omitempty"`
-	DatasetName        string  `json:"dataset_name"`
-	NumPrompts         int     `json:"num_prompts"`
-	UseTraceTimestamps bool    `json:"use_trace_timestamps,omitempty"`
-	MaxConcurrency     *int    `json:"max_concurrency,omitempty"`
-	ShareGPTOutputLen  *int    `json:"sharegpt_output_len,omitempty"`
-	RandomInputLen     int     `json:"random_input_len"`
-	RandomOutputLen    int     `json:"random_output_len"`
-	RandomRangeRatio   float64 `json:"random_range_ratio"`
-	ImageCount         int     `json:"image_count"`
-	ImageResolution    string  `json:"image_resolution"`
-	Goodput            []Limit `json:"goodput,omitempty"`
-	CacheReport        bool    `json:"cache_report,omitempty"`
-	OutputFile         *string `json:"output_file,omitempty"`
-	OutputDetails      bool    `json:"output_details,omitempty"`
-	PlotThroughput     bool    `json:"plot_throughput,omitempty"`
+	Backend            string  `json:"backend" flag:"backend"`
+	Tag                *string `json:"tag,omitempty" flag:"tag"`
+	DatasetName        string  `json:"dataset_name" flag:"dataset-name"`
+	NumPrompts         int     `json:"num_prompts" flag:"num-prompts"`
+	UseTraceTimestamps bool    `json:"use_trace_timestamps,omitempty" flag:"use-trace-timestamps"`
+	MaxConcurrency     *int    `json:"max_concurrency,omitempty" flag:"max-concurrency"`
+	ShareGPTOutputLen  *int    `json:"sharegpt_output_len,omitempty" flag:"sharegpt-output-len"`
+	RandomInputLen     int     `json:"random_input_len" flag:"random-input-len"`
+	RandomOutputLen    int     `json:"random_output_len" flag:"random-output-len"`
+	RandomRangeRatio   float64 `json:"random_range_ratio" flag:"random-range-ratio"`
+	ImageCount         int     `json:"image_count" flag:"image-count"`
+	ImageResolution    string  `json:"image_resolution" flag:"image-resolution"`
+	Goodput            []Limit `json:"goodput,omitempty" flag:"goodput"`
+	CacheReport        bool    `json:"cache_report,omitempty" flag:"cache-report"`
+	OutputFile         *string `json:"output_file,omitempty" flag:"output-file"`
+	OutputDetails      bool    `json:"output_details,omitempty" flag:"output-details"`
+	PlotThroughput     bool    `json:"plot_throughput,omitempty" flag:"plot-throughput"`
 	Turns              bool    `json:"turns,omitempty"` // requests are of conversations
 }
 
@@ -139,7 +139,7 @@ func (q *asked) parse(foreign json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	q.Settings, q.version, q.rate = a.Settings, a.DialectVersion, a.RequestRate
+	q.Settings, q.version, q.rate = *a.settings(), a.DialectVersion, a.RequestRate
 	q.Turns = kept.Turns
 	return nil
 }

@@ -57,8 +57,7 @@ func tableSettings(o *trace.Origin) tool.Told {
 func planOf(told tool.Told) trace.Plan {
 	p := told.Plan("sglang")
 	a := &Args{DialectVersion: Main}
-	a.defaults()
-	a.options = a.all()
+	a.bind()
 	argparse.Fill(a.options, told)
 	if a.Backend == told.Text("backend") {
 		p.Protocol = a.protocol()

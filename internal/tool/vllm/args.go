@@ -8,67 +8,136 @@ package vllm
 
 import (
 	"encoding/json"
-	"math"
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
+	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
 )
 
-// Args is the command line of `vllm bench serve`. A nil pointer is Python's
-// None.
+// Args is the command line of `vllm bench serve`: its options in the order in which the
+// tool prints them. A nil pointer is Python's None.
 type Args struct {
-	Settings
-	datasetArgs
+	TrustRemoteCode      bool    `arg:"trust-remote-code"`
+	Seed                 int     `arg:"seed"`
+	NumPrompts           int     `arg:"num-prompts" default:"1000"`
+	DatasetName          string  `arg:"dataset-name" default:"random"`
+	NoStream             bool    `arg:"no-stream"`
+	DatasetPath          *string `arg:"dataset-path"`
+	NoOversample         bool    `arg:"no-oversample"`
+	SkipChatTemplate     bool    `arg:"skip-chat-template"`
+	EnableMultimodalChat bool    `arg:"enable-multimodal-chat"`
+	DisableShuffle       bool    `arg:"disable-shuffle"`
 
-	Seed, NumPrompts                                     int
-	DatasetName                                          string
-	DatasetPath                                          *string
-	NoOversample, DisableShuffle, SkipChatTemplate       bool
-	EnableMultimodalChat                                 bool
-	InputLen, OutputLen                                  *int
-	RandomInputLen, RandomOutputLen, RandomPrefixLen     int
-	RandomRangeRatio                                     string
-	RandomBatchSize                                      int
-	MMBaseItems                                          int
-	MMItemsRange                                         float64
-	MMLimit                                              json.RawMessage
-	MMBuckets                                            []workload.Bucket
-	CustomOutputLen                                      int
-	ShareGPTOutputLen                                    *int
-	BaseURL, Model, ServedModelName, Tokenizer           *string
-	Host, Endpoint, TokenizerMode                        string
-	Port                                                 int
-	Header, LoraModules                                  []string
-	Insecure, TrustRemoteCode                            bool
-	RequestRate, Burstiness, ProbeRequestRate            float64
-	MaxConcurrency                                       *int
-	RampUpStrategy                                       *string
-	RampUpStartRPS, RampUpEndRPS                         *int
-	NumWarmups, ReadyCheckTimeoutSec                     int
-	Profile, DisableTqdm, IgnoreEOS                      bool
-	SelfTimed                                            *bool
-	LoraAssignment, RequestIDPrefix                      string
-	Logprobs, TopK                                       *int
-	TopP, MinP, Temperature                              *float64
-	FrequencyPenalty, PresencePenalty, RepetitionPenalty *float64
-	ExtraBody, ChatTemplateKwargs                        json.RawMessage
-	TimelineITLThresholds                                string
-	PlotTimeline, PlotDatasetStats                       bool
+	CustomOutputLen      int               `arg:"custom-output-len" default:"256"`
+	EnsureClientSideData bool              `arg:"custom-ensure-client-side-data"`
+	SpecBenchOutputLen   int               `arg:"spec-bench-output-len" default:"256"`
+	SpecBenchCategory    *string           `arg:"spec-bench-category"`
+	ShareGPTOutputLen    *int              `arg:"sharegpt-output-len"`
+	TraceChunk           int               `arg:"timed-trace-chunk-hash-size" default:"16"`
+	TraceMultiplier      any               `arg:"timed-trace-sec-multiplier"` // a whole number until one is given
+	TraceTimestamp       string            `arg:"timed-trace-label-timestamp" default:"timestamp"`
+	TraceInput           string            `arg:"timed-trace-label-input-length" default:"input_length"`
+	TraceOutput          string            `arg:"timed-trace-label-output-length" default:"output_length"`
+	TraceIDs             string            `arg:"timed-trace-label-hash-ids" default:"hash_ids"`
+	BlazeditMin          float64           `arg:"blazedit-min-distance"`
+	BlazeditMax          float64           `arg:"blazedit-max-distance" default:"1"`
+	ASRMax               float64           `arg:"asr-max-audio-len-sec" default:"inf"`
+	ASRMin               float64           `arg:"asr-min-audio-len-sec"`
+	RandomInputLen       int               `arg:"random-input-len" default:"1024"`
+	RandomOutputLen      int               `arg:"random-output-len" default:"128"`
+	RandomRangeRatio     string            `arg:"random-range-ratio" default:"0.0"`
+	RandomPrefixLen      int               `arg:"random-prefix-len"`
+	RandomBatchSize      int               `arg:"random-batch-size" default:"1"`
+	NoReranker           bool              `arg:"no-reranker"`
+	MMBaseItems          int               `arg:"random-mm-base-items-per-request" default:"1"`
+	MMItemsRange         float64           `arg:"random-mm-num-mm-items-range-ratio"`
+	MMLimit              json.RawMessage   `arg:"random-mm-limit-mm-per-prompt" default:"{\"image\": 255, \"video\": 1}"`
+	MMBuckets            []workload.Bucket `arg:"random-mm-bucket-config"`
+	HFSubset             *string           `arg:"hf-subset"`
+	HFSplit              *string           `arg:"hf-split"`
+	HFName               *string           `arg:"hf-name"`
+	HFOutputLen          *int              `arg:"hf-output-len"`
+	BFCLCategories       []string          `arg:"bfcl-categories"`
+	PrefixLen            int               `arg:"prefix-repetition-prefix-len" default:"256"`
+	SuffixLen            int               `arg:"prefix-repetition-suffix-len" default:"256"`
+	NumPrefixes          int               `arg:"prefix-repetition-num-prefixes" default:"10"`
+	PrefixOutput         int               `arg:"prefix-repetition-output-len" default:"128"`
+	SpeedSubset          string            `arg:"speed-bench-dataset-subset" default:"qualitative"`
+	SpeedOutputLen       int               `arg:"speed-bench-output-len" default:"4096"`
+	SpeedCategory        *string           `arg:"speed-bench-category"`
+
+	Label            *string  `arg:"label"`
+	Backend          string   `arg:"backend" default:"openai"`
+	BaseURL          *string  `arg:"base-url"`
+	Host             string   `arg:"host" default:"127.0.0.1"`
+	Port             int      `arg:"port" default:"8000"`
+	Endpoint         string   `arg:"endpoint" default:"/v1/completions"`
+	Header           []string `arg:"header" nargs:"*" mask:"'***'"`
+	MaxConcurrency   *int     `arg:"max-concurrency"`
+	Model            *string  `arg:"model"`
+	InputLen         *int     `arg:"input-len"`
+	OutputLen        *int     `arg:"output-len"`
+	Tokenizer        *string  `arg:"tokenizer"`
+	TokenizerMode    string   `arg:"tokenizer-mode" default:"auto"`
+	UseBeamSearch    bool     `arg:"use-beam-search"` // changes nothing
+	Logprobs         *int     `arg:"logprobs"`
+	RequestRate      float64  `arg:"request-rate" default:"inf"`
+	Burstiness       float64  `arg:"burstiness" default:"1"`
+	ProbeRequestRate float64  `arg:"probe-request-rate"`
+	DisableTqdm      bool     `arg:"disable-tqdm"`
+	NumWarmups       int      `arg:"num-warmups"`
+	Profile          bool     `arg:"profile"`
+	SaveResult       bool     `arg:"save-result"`
+	SaveDetailed     bool     `arg:"save-detailed"`
+	AppendResult     bool     `arg:"append-result"`
+	Metadata         []string `arg:"metadata" nargs:"*"` // KEY=VALUE
+	ResultDir        *string  `arg:"result-dir"`
+	ResultFilename   *string  `arg:"result-filename"`
+	IgnoreEOS        bool     `arg:"ignore-eos"`
+	SelfTimed        *bool    `arg:"self-timed"`
+
+	PercentileMetrics *string  `arg:"percentile-metrics"`
+	MetricPercentiles string   `arg:"metric-percentiles" default:"99"`
+	Goodput           []string `arg:"goodput"` // NAME:MILLISECONDS
+	RequestIDPrefix   string   `arg:"request-id-prefix"`
+
+	TopP                  *float64        `arg:"top-p"`
+	TopK                  *int            `arg:"top-k"`
+	MinP                  *float64        `arg:"min-p"`
+	Temperature           *float64        `arg:"temperature"`
+	FrequencyPenalty      *float64        `arg:"frequency-penalty"`
+	PresencePenalty       *float64        `arg:"presence-penalty"`
+	RepetitionPenalty     *float64        `arg:"repetition-penalty"`
+	ServedModelName       *string         `arg:"served-model-name"`
+	LoraModules           []string        `arg:"lora-modules"`
+	LoraAssignment        string          `arg:"lora-assignment" default:"random" choices:"random round-robin"`
+	RampUpStrategy        *string         `arg:"ramp-up-strategy" choices:"linear exponential"`
+	RampUpStartRPS        *int            `arg:"ramp-up-start-rps"`
+	RampUpEndRPS          *int            `arg:"ramp-up-end-rps"`
+	ReadyCheckTimeoutSec  int             `arg:"ready-check-timeout-sec"`
+	ChatTemplateKwargs    json.RawMessage `arg:"chat-template-kwargs"`
+	ExtraBody             json.RawMessage `arg:"extra-body"`
+	SkipTokenizerInit     bool            `arg:"skip-tokenizer-init"`
+	Insecure              bool            `arg:"insecure"`
+	PlotTimeline          bool            `arg:"plot-timeline"`
+	TimelineITLThresholds string          `arg:"timeline-itl-thresholds" default:"25,50"`
+	PlotDatasetStats      bool            `arg:"plot-dataset-stats"`
 
 	// DialectVersion is Pitot's own: whose definitions and report to use.
-	DialectVersion string
-	// RequireValid, also Pitot's own, asks for an exit code that tells whether the
-	// load generator was in the way.
-	RequireValid bool
+	DialectVersion Version `arg:"dialect-version" default:"main" hidden:"true"`
+	// RequireValid, also Pitot's own, asks for an exit code that tells whether the load
+	// generator was in the way.
+	RequireValid bool `arg:"require-valid" hidden:"true"`
+
+	SonnetInput  int `arg:"sonnet-input-len" default:"550" hidden:"true"`
+	SonnetOutput int `arg:"sonnet-output-len" default:"150" hidden:"true"`
+	SonnetPrefix int `arg:"sonnet-prefix-len" default:"200" hidden:"true"`
 
 	options []argparse.Option
 }
-
-// defaultVersion is the tool's development.
-const defaultVersion = string(Main)
 
 // Datasets and backends that the tool knows.
 var (
@@ -96,32 +165,38 @@ func Parse(args []string, idPrefix string) (*Args, error) {
 }
 
 func defaults(idPrefix string) *Args {
-	a := &Args{
-		NumPrompts: 1000, DatasetName: "random",
-		RandomInputLen: 1024, RandomOutputLen: 128, RandomRangeRatio: "0.0", RandomBatchSize: 1,
-		MMBaseItems: 1, MMLimit: json.RawMessage(`{"image": 255, "video": 1}`), MMBuckets: workload.DefaultBuckets(),
-		CustomOutputLen: 256, datasetArgs: defaultDataset(),
-		Settings: Settings{Backend: "openai", MetricPercentiles: "99"}, Host: "127.0.0.1", Port: 8000, Endpoint: "/v1/completions", TokenizerMode: "auto",
-		RequestRate: math.Inf(1), Burstiness: 1, LoraAssignment: "random", RequestIDPrefix: idPrefix,
-		TimelineITLThresholds: "25,50",
-		DialectVersion:        defaultVersion,
-	}
-	a.options = slices.Concat(a.generalOptions(), a.datasetOptions(), a.serveOptions(),
-		argparse.TriState("self-timed", &a.SelfTimed), a.figureOptions(), a.requestOptions())
+	a := &Args{TraceMultiplier: 1, MMBuckets: workload.DefaultBuckets(), RequestIDPrefix: idPrefix}
+	a.options = argparse.Options(a, "", map[string]argparse.Option{
+		"dataset-name": argparse.Choice("dataset-name", &a.DatasetName, datasets...), "backend": argparse.Choice("backend", &a.Backend, backends...),
+		"timed-trace-sec-multiplier": argparse.Valued("timed-trace-sec-multiplier", &a.TraceMultiplier, readFloat, reprNumber),
+		"random-mm-bucket-config":    argparse.Valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets, reprBuckets),
+		"bfcl-categories":            argparse.Valued("bfcl-categories", &a.BFCLCategories, readNames, python.List),
+		"speed-bench-dataset-subset": argparse.Choice("speed-bench-dataset-subset", &a.SpeedSubset, dataset.Subsets()...),
+		"dialect-version":            argparse.Choice("dialect-version", &a.DialectVersion, Versions()...),
+	})
 	return a
 }
 
-// The options stand in the order in which the tool prints them.
+// readFloat is pyFloat for a variable that holds something else at first.
+func readFloat(s string) (any, error) { return python.ParseFloat(s) }
 
-func (a *Args) generalOptions() []argparse.Option {
-	return []argparse.Option{
-		argparse.Flag("trust-remote-code", &a.TrustRemoteCode),
-		argparse.Int("seed", &a.Seed), argparse.Int("num-prompts", &a.NumPrompts),
-		argparse.Choice("dataset-name", &a.DatasetName, datasets...), argparse.Flag("no-stream", &a.NoStream),
-		argparse.OptString("dataset-path", &a.DatasetPath), argparse.Flag("no-oversample", &a.NoOversample),
-		argparse.Flag("skip-chat-template", &a.SkipChatTemplate), argparse.Flag("enable-multimodal-chat", &a.EnableMultimodalChat),
-		argparse.Flag("disable-shuffle", &a.DisableShuffle),
+// reprNumber prints a number that may be whole.
+func reprNumber(v any) string {
+	if f, ok := v.(float64); ok {
+		return python.Float(f)
 	}
+	return fmt.Sprint(v)
+}
+
+// readNames are names between commas.
+func readNames(s string) ([]string, error) {
+	names := []string{}
+	for name := range strings.SplitSeq(s, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // reprBuckets is a dictionary with (height, width, frames) as keys.
@@ -133,61 +208,5 @@ func reprBuckets(buckets []workload.Bucket) string {
 	return "{" + strings.Join(items, ", ") + "}"
 }
 
-func (a *Args) serveOptions() []argparse.Option {
-	return []argparse.Option{
-		argparse.OptString("label", &a.Label), argparse.Choice("backend", &a.Backend, backends...),
-		argparse.OptString("base-url", &a.BaseURL), argparse.String("host", &a.Host), argparse.Int("port", &a.Port), argparse.String("endpoint", &a.Endpoint),
-		argparse.List("header", argparse.AnyNumber, &a.Header, maskedHeaders),
-		argparse.OptInt("max-concurrency", &a.MaxConcurrency), argparse.OptString("model", &a.Model),
-		argparse.OptInt("input-len", &a.InputLen), argparse.OptInt("output-len", &a.OutputLen),
-		argparse.OptString("tokenizer", &a.Tokenizer), argparse.String("tokenizer-mode", &a.TokenizerMode),
-		argparse.Flag("use-beam-search", new(bool)), argparse.OptInt("logprobs", &a.Logprobs),
-		argparse.Float("request-rate", &a.RequestRate), argparse.Float("burstiness", &a.Burstiness),
-		argparse.Float("probe-request-rate", &a.ProbeRequestRate), argparse.Flag("disable-tqdm", &a.DisableTqdm),
-		argparse.Int("num-warmups", &a.NumWarmups), argparse.Flag("profile", &a.Profile),
-		argparse.Flag("save-result", &a.SaveResult), argparse.Flag("save-detailed", &a.SaveDetailed), argparse.Flag("append-result", &a.AppendResult),
-		argparse.List("metadata", argparse.AnyNumber, &a.Metadata, python.List),
-		argparse.OptString("result-dir", &a.ResultDir), argparse.OptString("result-filename", &a.ResultFilename),
-		argparse.Flag("ignore-eos", &a.IgnoreEOS),
-	}
-}
-
-func (a *Args) figureOptions() []argparse.Option {
-	return []argparse.Option{
-		argparse.OptString("percentile-metrics", &a.PercentileMetrics), argparse.String("metric-percentiles", &a.MetricPercentiles),
-		argparse.List("goodput", argparse.AtLeastOne, &a.Goodput, python.List), argparse.String("request-id-prefix", &a.RequestIDPrefix),
-	}
-}
-
-func (a *Args) requestOptions() []argparse.Option {
-	return []argparse.Option{
-		argparse.OptFloat("top-p", &a.TopP), argparse.OptInt("top-k", &a.TopK), argparse.OptFloat("min-p", &a.MinP),
-		argparse.OptFloat("temperature", &a.Temperature), argparse.OptFloat("frequency-penalty", &a.FrequencyPenalty),
-		argparse.OptFloat("presence-penalty", &a.PresencePenalty), argparse.OptFloat("repetition-penalty", &a.RepetitionPenalty),
-		argparse.OptString("served-model-name", &a.ServedModelName),
-		argparse.List("lora-modules", argparse.AtLeastOne, &a.LoraModules, python.List),
-		argparse.Choice("lora-assignment", &a.LoraAssignment, "random", "round-robin"),
-		argparse.OptChoice("ramp-up-strategy", &a.RampUpStrategy, "linear", "exponential"),
-		argparse.OptInt("ramp-up-start-rps", &a.RampUpStartRPS), argparse.OptInt("ramp-up-end-rps", &a.RampUpEndRPS),
-		argparse.Int("ready-check-timeout-sec", &a.ReadyCheckTimeoutSec),
-		argparse.JSONObject("chat-template-kwargs", &a.ChatTemplateKwargs), argparse.JSONObject("extra-body", &a.ExtraBody),
-		argparse.Flag("skip-tokenizer-init", &a.SkipTokenizerInit), argparse.Flag("insecure", &a.Insecure),
-		argparse.Flag("plot-timeline", &a.PlotTimeline), argparse.String("timeline-itl-thresholds", &a.TimelineITLThresholds),
-		argparse.Flag("plot-dataset-stats", &a.PlotDatasetStats),
-		argparse.Silent(argparse.Choice("dialect-version", &a.DialectVersion, argparse.Names(Versions())...)), argparse.Silent(argparse.Flag("require-valid", &a.RequireValid)),
-	}
-}
-
-// maskedHeaders prints whether there are headers, which may be secrets.
-func maskedHeaders(headers []string) string {
-	if headers == nil {
-		return "None"
-	}
-	return "'***'"
-}
-
 // Namespace is the printout of all arguments, as Python shows them.
 func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
-
-// Texts are all arguments by name, in text, without secrets.
-func (a *Args) Texts() map[string]string { return argparse.Texts(a.options) }

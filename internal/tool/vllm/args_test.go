@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // testdata/argparse.json holds command lines and what the parser of vllm 0.33.0
@@ -44,15 +45,31 @@ func TestCommandLinesAreReadAsVLLMReadsThem(t *testing.T) {
 			continue
 		}
 		changes := map[string]string{}
-		for name, v := range a.Texts() {
-			if v != plain.Texts()[name] {
-				changes[strings.ReplaceAll(name, "-", "_")] = v
+		for name, v := range texts(t, a) {
+			if v != texts(t, plain)[name] {
+				changes[name] = v
 			}
 		}
 		if diff := cmp.Diff(c.Changes, changes); diff != "" {
 			t.Errorf("%q: %s", c.Args, diff)
 		}
 	}
+}
+
+// texts are the arguments as the printout has them.
+func texts(t *testing.T, a *Args) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	rest := strings.TrimPrefix(a.Namespace(), "Namespace(")
+	for rest != ")" {
+		name, value, _ := strings.Cut(rest, "=")
+		n, err := python.ValueEnd(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name], rest = value[:n], strings.TrimPrefix(value[n:], ", ")
+	}
+	return all
 }
 
 func checkUsage(t *testing.T, args []string, err error, want string) {
@@ -103,7 +120,7 @@ func TestHeaderValuesAreMasked(t *testing.T) {
 	if strings.Contains(a.Namespace(), "s3cret") {
 		t.Error(a.Namespace())
 	}
-	for name, v := range a.Texts() {
+	for name, v := range texts(t, a) {
 		if strings.Contains(v, "s3cret") {
 			t.Errorf("%s: %s", name, v)
 		}
@@ -160,7 +177,7 @@ func FuzzParseVLLM(f *testing.F) {
 		}
 		// the last occurrence wins: appending a setting changes that setting alone
 		b, err := Parse(append(args, "--seed", "77"), "p")
-		if err != nil || b.Seed != 77 || b.Texts()["num-prompts"] != a.Texts()["num-prompts"] {
+		if err != nil || b.Seed != 77 || b.NumPrompts != a.NumPrompts {
 			t.Fatalf("%q and --seed 77: %v", args, err)
 		}
 	})

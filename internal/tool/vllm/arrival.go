@@ -41,7 +41,6 @@ func (a *Arrival) Check() (p plan.Problems) {
 	return p
 }
 
-// Read reads nothing.
 func (*Arrival) Read(workload.Files) error { return nil }
 
 // Arrange gives requests their adapters and their times. Python's and numpy's generators

@@ -2,11 +2,11 @@ package vllm
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
@@ -56,7 +56,7 @@ func (a *Args) sendIgnoreEOS() bool {
 // asksIgnoreEOS reports whether requests ask for answers of the full length in the
 // protocol's own way.
 func (a *Args) asksIgnoreEOS() bool {
-	return a.protocol() != "transcription" && !a.pooling() && (a.IgnoreEOS || a.sampled() && a.sendIgnoreEOS())
+	return a.protocol() != "transcription" && !a.backend().pooling && (a.IgnoreEOS || a.sampled() && a.sendIgnoreEOS())
 }
 
 // checkRoute reports a route that the backend refuses, and what it cannot be asked.
@@ -162,24 +162,16 @@ func (a *Args) extraFields() (map[string]json.RawMessage, error) {
 			fields["top_k"] = *a.TopK
 		}
 	}
-	out := map[string]json.RawMessage{}
-	for name, v := range fields {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("--%s %v: %w", strings.ReplaceAll(name, "_", "-"), v, err)
-		}
-		out[name] = b
+	var extra map[string]json.RawMessage // of null: nothing
+	if err := argument("--extra-body", a.ExtraBody, &extra); err != nil {
+		return nil, err
 	}
-	if a.ExtraBody != nil {
-		var extra map[string]json.RawMessage // of null: nothing
-		if err := json.Unmarshal(a.ExtraBody, &extra); err != nil {
-			return nil, fmt.Errorf("--extra-body: %w", err)
-		}
-		for name, value := range extra {
-			if a.protocol() != "rerank" {
-				out[name] = value
-			}
-		}
+	if a.protocol() == "rerank" {
+		extra = nil
+	}
+	out, err := tool.Fields(fields, extra)
+	if err != nil {
+		return nil, err
 	}
 	if a.protocol() == "transcription" {
 		asForm(out)

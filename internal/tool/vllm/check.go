@@ -9,8 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/net/http/httpguts"
-
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
@@ -40,8 +39,9 @@ func (a *Args) checkLoad(c *argparse.Checklist) {
 	c.Refuse(math.IsInf(a.ProbeRequestRate, 1), "--probe-request-rate inf: must be a number of requests per second")
 	c.Refuse(a.Seed < 0 || int64(a.Seed) > math.MaxUint32, "--seed %d: must be between 0 and 2**32 - 1", a.Seed)
 	a.checkRampUp(c)
-	_, err := a.headers()
+	headers, err := a.headers()
 	c.Add(err)
+	tool.CheckHeaders(c, headers)
 	a.checkDataset(c)
 }
 
@@ -61,11 +61,12 @@ func (a *Args) checkRampUp(c *argparse.Checklist) {
 }
 
 func (a *Args) checkOutput(c *argparse.Checklist) {
-	_, err := a.percentiles()
+	s := a.settings()
+	_, err := s.percentiles()
 	c.Add(err)
-	_, err = a.limits()
+	_, err = s.limits()
 	c.Add(err)
-	_, err = a.metadata()
+	_, err = s.metadata()
 	c.Add(err)
 	_, err = a.extraFields()
 	c.Add(err)
@@ -85,21 +86,7 @@ func (a *Args) urls() (base, target string) {
 }
 
 // headers are the --header pairs in order.
-func (a *Args) headers() ([][2]string, error) {
-	headers, err := pairs("--header", a.Header)
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range headers {
-		if !httpguts.ValidHeaderFieldName(h[0]) {
-			return nil, fmt.Errorf("--header %q: not a name that HTTP allows", h[0])
-		}
-		if !httpguts.ValidHeaderFieldValue(h[1]) {
-			return nil, fmt.Errorf("--header %s: its value, not shown here, has a character that HTTP does not allow", h[0])
-		}
-	}
-	return headers, nil
-}
+func (a *Args) headers() ([][2]string, error) { return pairs("--header", a.Header) }
 
 func pairs(name string, items []string) ([][2]string, error) {
 	var out [][2]string

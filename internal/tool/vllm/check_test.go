@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -292,7 +293,7 @@ func TestDatasets(t *testing.T) {
 	if w := built(t, parse(t, "--random-output-len 0 --num-prompts 1"), workload.Source{Vocab: workload.Vocabulary{Size: 9}}); w.Requests[0].OutputTokens != 1 {
 		t.Errorf("%+v", w.Requests)
 	}
-	if s := settings("--dataset-name sharegpt --sharegpt-output-len 3 --output-len 20"); s.(*dataset.ShareGPT).Output != 20 {
+	if s := settings("--dataset-name sharegpt --sharegpt-output-len 3 --output-len 20"); reflect.ValueOf(s).Elem().FieldByName("Output").Int() != 20 {
 		t.Errorf("%+v", s)
 	}
 	if c := settings("--dataset-name custom --output-len 20").(*dataset.Custom); c.Output != 20 || c.NoShuffle {
@@ -394,7 +395,7 @@ func TestTraffic(t *testing.T) {
 }
 
 func TestObjectives(t *testing.T) {
-	got := parse(t, "--goodput tpot:50.5 ttft:500").objectives()
+	got := parse(t, "--goodput tpot:50.5 ttft:500").settings().objectives()
 	want := []plan.Objective{{Metric: "tpot", Limit: plan.Duration(50500 * time.Microsecond)}, {Metric: "ttft", Limit: plan.Duration(500 * time.Millisecond)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -14,13 +14,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// The tool's only time limit of a request, how long it keeps an unused connection, and
-// how many ids prompts are drawn from where no tokenizer tells.
-const (
-	requestTimeout = 6 * time.Hour
-	keepAlive      = time.Minute
-	vocabulary     = 16000
-)
+// keepAlive is how long the tool keeps an unused connection.
+const keepAlive = time.Minute
 
 // arrivalKind is the kind of the tool's arrivals.
 const arrivalKind = "vllm"
@@ -49,7 +44,7 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 		Adapters: plan.Adapters{Names: a.LoraModules},
 		Tokens:   a.tokens(env), Before: a.before(), Probe: plan.Probe{Rate: max(0, a.ProbeRequestRate)},
 		KeepText: a.SaveDetailed,
-		Client:   plan.Client{Timeout: plan.Duration(requestTimeout), KeepAlive: plan.Duration(keepAlive)},
+		Client:   plan.Client{Timeout: tool.RequestTimeout, KeepAlive: plan.Duration(keepAlive)},
 	}
 	if len(a.LoraModules) > 0 {
 		c.Spec.Adapters.Assign = a.LoraAssignment
@@ -96,15 +91,11 @@ func (a *Args) request(r *plan.Request) error {
 	return err
 }
 
-// tokens is the tokenizer: a file that is named must be there, a name of the hub need not.
 func (a *Args) tokens(env tool.Env) plan.Tokenizer {
-	switch {
-	case a.SkipTokenizerInit:
+	if a.SkipTokenizerInit {
 		return plan.Tokenizer{Where: "none"}
-	case a.Tokenizer == nil:
-		return plan.Tokenizer{Vocab: vocabulary}
 	}
-	return plan.Tokenizer{Where: *a.Tokenizer, Required: env.NamesFile(*a.Tokenizer), Vocab: vocabulary}
+	return env.Tokenizer(a.Tokenizer)
 }
 
 // before is what precedes the run: the first of its requests, again and again.
@@ -123,16 +114,20 @@ func (a *Args) before() plan.Before {
 // report is what is computed of the run. Objectives of what a run without text does not
 // have are the report's own.
 func (a *Args) report(s *plan.Spec) {
-	for _, o := range a.objectives() {
-		if o.Metric == "e2el" || !a.pooling() {
+	settings := a.settings()
+	for _, o := range settings.objectives() {
+		if o.Metric == "e2el" || !settings.pooling() {
 			s.Objectives = append(s.Objectives, o)
 		}
 	}
-	settings, err := json.Marshal(a.Settings)
-	if err != nil {
-		panic(err) // they are texts
-	}
-	s.Dialect = plan.Dialect{Name: "vllm", Version: a.DialectVersion, Settings: settings}
+	s.Dialect = plan.Dialect{Name: "vllm", Version: string(a.DialectVersion), Settings: plan.Make("", settings).Settings}
+}
+
+// settings are those of the report.
+func (a *Args) settings() *Settings {
+	s := new(Settings)
+	argparse.Assign(s, a.options)
+	return s
 }
 
 // flags are those of all settings, with those of the dataset's.

@@ -15,80 +15,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/vllm/dataset"
 )
 
-// datasetArgs are the flags of datasets that package workload does not know, under
-// their names.
-type datasetArgs struct {
-	NoStream, EnsureClientSideData, NoReranker        bool
-	SpecBenchOutputLen                                int
-	SpecBenchCategory                                 *string
-	TraceChunk                                        int
-	TraceMultiplier                                   any // a whole number until one is given
-	TraceTimestamp, TraceInput, TraceOutput, TraceIDs string
-	BlazeditMin, BlazeditMax, ASRMin, ASRMax          float64
-	HFSubset, HFSplit, HFName                         *string
-	HFOutputLen                                       *int
-	BFCLCategories                                    []string
-	PrefixLen, SuffixLen, NumPrefixes, PrefixOutput   int
-	SpeedSubset                                       string
-	SpeedOutputLen                                    int
-	SpeedCategory                                     *string
-	SonnetInput, SonnetOutput, SonnetPrefix           int
-}
-
-func defaultDataset() datasetArgs {
-	return datasetArgs{
-		SpecBenchOutputLen: 256, TraceChunk: 16, TraceMultiplier: 1,
-		TraceTimestamp: "timestamp", TraceInput: "input_length", TraceOutput: "output_length", TraceIDs: "hash_ids",
-		BlazeditMax: 1, ASRMax: math.Inf(1),
-		PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, PrefixOutput: 128,
-		SpeedSubset: "qualitative", SpeedOutputLen: 4096,
-		SonnetInput: 550, SonnetOutput: 150, SonnetPrefix: 200,
-	}
-}
-
-// datasetOptions configure datasets, in the order in which the tool prints them.
-func (a *Args) datasetOptions() []argparse.Option {
-	d := &a.datasetArgs
-	return []argparse.Option{
-		argparse.Int("custom-output-len", &a.CustomOutputLen), argparse.Flag("custom-ensure-client-side-data", &d.EnsureClientSideData),
-		argparse.Int("spec-bench-output-len", &d.SpecBenchOutputLen), argparse.OptString("spec-bench-category", &d.SpecBenchCategory),
-		argparse.OptInt("sharegpt-output-len", &a.ShareGPTOutputLen),
-		argparse.Int("timed-trace-chunk-hash-size", &d.TraceChunk), argparse.Valued("timed-trace-sec-multiplier", &d.TraceMultiplier, readFloat, reprNumber),
-		argparse.String("timed-trace-label-timestamp", &d.TraceTimestamp), argparse.String("timed-trace-label-input-length", &d.TraceInput),
-		argparse.String("timed-trace-label-output-length", &d.TraceOutput), argparse.String("timed-trace-label-hash-ids", &d.TraceIDs),
-		argparse.Float("blazedit-min-distance", &d.BlazeditMin), argparse.Float("blazedit-max-distance", &d.BlazeditMax),
-		argparse.Float("asr-max-audio-len-sec", &d.ASRMax), argparse.Float("asr-min-audio-len-sec", &d.ASRMin),
-		argparse.Int("random-input-len", &a.RandomInputLen), argparse.Int("random-output-len", &a.RandomOutputLen),
-		argparse.String("random-range-ratio", &a.RandomRangeRatio), argparse.Int("random-prefix-len", &a.RandomPrefixLen),
-		argparse.Int("random-batch-size", &a.RandomBatchSize), argparse.Flag("no-reranker", &d.NoReranker),
-		argparse.Int("random-mm-base-items-per-request", &a.MMBaseItems),
-		argparse.Float("random-mm-num-mm-items-range-ratio", &a.MMItemsRange),
-		argparse.JSONObject("random-mm-limit-mm-per-prompt", &a.MMLimit),
-		argparse.Valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets, reprBuckets),
-		argparse.OptString("hf-subset", &d.HFSubset), argparse.OptString("hf-split", &d.HFSplit), argparse.OptString("hf-name", &d.HFName), argparse.OptInt("hf-output-len", &d.HFOutputLen),
-		argparse.Valued("bfcl-categories", &d.BFCLCategories, readNames, python.List),
-		argparse.Int("prefix-repetition-prefix-len", &d.PrefixLen), argparse.Int("prefix-repetition-suffix-len", &d.SuffixLen),
-		argparse.Int("prefix-repetition-num-prefixes", &d.NumPrefixes), argparse.Int("prefix-repetition-output-len", &d.PrefixOutput),
-		argparse.Choice("speed-bench-dataset-subset", &d.SpeedSubset, dataset.Subsets()...),
-		argparse.Int("speed-bench-output-len", &d.SpeedOutputLen), argparse.OptString("speed-bench-category", &d.SpeedCategory),
-		argparse.Silent(argparse.Int("sonnet-input-len", &d.SonnetInput)), argparse.Silent(argparse.Int("sonnet-output-len", &d.SonnetOutput)), argparse.Silent(argparse.Int("sonnet-prefix-len", &d.SonnetPrefix)),
-	}
-}
-
-// readFloat is pyFloat for a variable that holds something else at first.
-func readFloat(s string) (any, error) { return python.ParseFloat(s) }
-
-// readNames are names between commas.
-func readNames(s string) ([]string, error) {
-	names := []string{}
-	for name := range strings.SplitSeq(s, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names, nil
-}
-
 // Groups of datasets.
 var (
 	drawnDatasets  = []string{"random", "random-mm", "random-rerank", "prefix_repetition"}
@@ -112,7 +38,7 @@ func (a *Args) checkDataset(c *argparse.Checklist) {
 	a.checkBackend(c)
 	d, flags, err := a.dataset()
 	if c.Add(err); err == nil && !missing {
-		ask := workload.Ask{Protocol: a.protocol(), Silent: a.pooling()}
+		ask := workload.Ask{Protocol: a.protocol(), Silent: a.backend().pooling}
 		c.Add(tool.Named(d.Check(&workload.Source{Requests: a.requests(), Ask: ask}), flags))
 	}
 }
@@ -130,7 +56,8 @@ func (a *Args) checkLengths(c *argparse.Checklist) {
 		positive("sharegpt-output-len", a.ShareGPTOutputLen)
 		positive("output-len", a.OutputLen)
 	case "hf":
-		positive("hf-output-len", a.hfOutput())
+		positive("hf-output-len", a.HFOutputLen)
+		positive("output-len", a.OutputLen)
 	}
 }
 
@@ -195,55 +122,50 @@ func (a *Args) checkHFBackend(c *argparse.Checklist, media func()) {
 func (a *Args) requests() int { return max(0, a.NumPrompts) }
 
 // dataset is what --dataset-name names, with the flags of its settings.
-func (a *Args) dataset() (workload.Dataset, map[string]string, error) {
-	flags := map[string]string{"data": "--dataset-path", "requests": "--num-prompts", "skip_template": "--skip-chat-template"}
-	data, common := argparse.Value(a.DatasetPath), a.common()
-	made := dataset.Kinds()["vllm."+a.DatasetName].New()
+func (a *Args) dataset() (made workload.Dataset, flags map[string]string, err error) {
+	made = dataset.Kinds()["vllm."+a.DatasetName].New()
+	flags = argparse.Assign(made, a.options)
+	flags["requests"] = "--num-prompts"
+	made.(interface{ SendAs(dataset.Sending) }).SendAs(a.sending())
 	switch d := made.(type) {
+	case *dataset.Random:
+		err = a.ranges(d, flags)
+	case *dataset.Rerank:
+		err = a.ranges(&d.Random, flags)
+	case *dataset.RandomMM:
+		flags["limits"], d.Limits = "--random-mm-limit-mm-per-prompt", nil
+		err = errors.Join(a.ranges(&d.Random, flags), argument(flags["limits"], a.MMLimit, &d.Limits))
 	case *dataset.PrefixRepetition:
-		a.prefixRepetition(d, flags)
-	case *dataset.ShareGPT:
-		d.Data, d.Output, d.NoShuffle, d.NoOversample, d.Sending = data, a.output(argparse.Value(a.ShareGPTOutputLen)), a.DisableShuffle, a.NoOversample, common.Sending
-	case *dataset.BurstGPT:
-		d.Data, d.Sending = data, common.Sending
-	case *dataset.Sonnet:
-		flags["input_len"], flags["prefix_len"], flags["output_len"] = "--sonnet-input-len", "--sonnet-prefix-len", "--sonnet-output-len"
-		d.Data, d.Input, d.Prefix, d.Output, d.Sending = data, a.SonnetInput, a.SonnetPrefix, a.SonnetOutput, common.Sending
+		d.Remainder = a.DialectVersion == Main // up to release 0.33 it leaves out what does not divide evenly
 	case *dataset.SpecBench:
 		flags["output_len"], flags["category"] = a.ownOutput("--spec-bench-output-len"), "--spec-bench-category"
-		d.Data, d.Category, d.Output, d.Common = data, argparse.Value(a.SpecBenchCategory), a.output(a.SpecBenchOutputLen), common
+		d.Category, d.Output = argparse.Value(a.SpecBenchCategory), a.output(a.SpecBenchOutputLen)
 	case *dataset.SpeedBench:
-		flags["output_len"], flags["category"], flags["subset"] = "--speed-bench-output-len", "--speed-bench-category", "--speed-bench-dataset-subset"
-		d.Data, d.Subset, d.Category, d.Output, d.Common = data, a.SpeedSubset, argparse.Value(a.SpeedCategory), a.SpeedOutputLen, common
-	case *dataset.TimedTrace:
-		a.timedTrace(d, flags)
+		flags["output_len"], flags["category"] = "--speed-bench-output-len", "--speed-bench-category"
+		d.Category, d.Output = argparse.Value(a.SpeedCategory), a.SpeedOutputLen
+		err = argument("--chat-template-kwargs", a.ChatTemplateKwargs, &d.Arguments)
 	case *dataset.HF:
 		a.hf(d, flags)
 	case *dataset.CustomImage:
-		flags["output_len"] = a.ownOutput("--custom-output-len")
-		d.Data, d.Output, d.Inline, d.Common = data, a.customOutput(), a.EnsureClientSideData, common
+		d.Output = a.customOutput()
 	case *dataset.CustomAudio:
-		flags["output_len"] = a.ownOutput("--custom-output-len")
-		d.Data, d.Output, d.Chat, d.Common = data, max(a.customOutput(), 0), a.EnableMultimodalChat, common
+		d.Output = max(a.customOutput(), 0)
 	case *dataset.Custom:
-		flags["output_len"] = a.ownOutput("--custom-output-len")
-		d.Data, d.Output, d.Common = data, max(a.customOutput(), 0), common
-	default:
-		return made, flags, a.random(made, flags)
+		d.Output = max(a.customOutput(), 0)
+		err = argument("--chat-template-kwargs", a.ChatTemplateKwargs, &d.Arguments)
 	}
-	return made, flags, nil
+	return made, flags, err
 }
 
-// common are the settings of datasets of files. Prompts that nothing counts are not
-// rendered.
-func (a *Args) common() dataset.Common {
-	c := dataset.Common{
-		NoShuffle: a.DisableShuffle, NoOversample: a.NoOversample, SkipTemplate: a.SkipChatTemplate || a.SkipTokenizerInit, Sending: a.sending(),
+// argument reads an argument in JSON, if there is one.
+func argument(flag string, value json.RawMessage, into any) error {
+	if value == nil {
+		return nil
 	}
-	if a.is("custom", "speed_bench") && a.ChatTemplateKwargs != nil {
-		_ = json.Unmarshal(a.ChatTemplateKwargs, &c.Arguments) // an object, or null
+	if err := json.Unmarshal(value, into); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
 	}
-	return c
+	return nil
 }
 
 // sending is what the backend makes of requests.
@@ -275,32 +197,10 @@ func (a *Args) customOutput() int {
 	return a.output(a.CustomOutputLen)
 }
 
-// random are the datasets of random tokens.
-func (a *Args) random(made workload.Dataset, flags map[string]string) error {
-	flags["input_len"], flags["output_len"] = "--random-input-len", a.ownOutput("--random-output-len")
-	flags["prefix_len"], flags["batch"] = "--random-prefix-len", "--random-batch-size"
+// ranges are those of the lengths of random tokens.
+func (a *Args) ranges(d *dataset.Random, flags map[string]string) (err error) {
 	flags["input_range"], flags["output_range"] = "--random-range-ratio (input)", "--random-range-ratio (output)"
-	input, output, err := rangeRatio(a.RandomRangeRatio)
-	r := dataset.Random{
-		Input: a.RandomInputLen, Output: a.output(a.RandomOutputLen), InputRange: input, OutputRange: output, Prefix: a.RandomPrefixLen,
-		Batch: a.RandomBatchSize, Sending: a.sending(),
-	}
-	if a.InputLen != nil {
-		r.Input, flags["input_len"] = *a.InputLen, "--input-len"
-	}
-	switch d := made.(type) {
-	case *dataset.Random:
-		*d = r
-	case *dataset.Rerank:
-		d.Random, d.NoReranker = r, a.NoReranker
-	case *dataset.RandomMM:
-		flags["items"], flags["items_range"] = "--random-mm-base-items-per-request", "--random-mm-num-mm-items-range-ratio"
-		flags["buckets"], flags["limits"] = "--random-mm-bucket-config", "--random-mm-limit-mm-per-prompt"
-		*d = dataset.RandomMM{Random: r, Items: a.MMBaseItems, ItemsRange: a.MMItemsRange, Buckets: a.MMBuckets}
-		if e := json.Unmarshal(a.MMLimit, &d.Limits); e != nil {
-			err = errors.Join(err, fmt.Errorf("--random-mm-limit-mm-per-prompt: %w", e))
-		}
-	}
+	d.InputRange, d.OutputRange, err = rangeRatio(a.RandomRangeRatio)
 	return err
 }
 
@@ -316,60 +216,19 @@ func rangeRatio(s string) (input, output float64, err error) {
 	return *both.Input, *both.Output, nil
 }
 
-// prefixRepetition: up to release 0.33 it leaves out what does not divide evenly.
-func (a *Args) prefixRepetition(d *dataset.PrefixRepetition, flags map[string]string) {
-	flags["prefixes"], flags["prefix_len"] = "--prefix-repetition-num-prefixes", "--prefix-repetition-prefix-len"
-	flags["suffix_len"], flags["output_len"] = "--prefix-repetition-suffix-len", a.ownOutput("--prefix-repetition-output-len")
-	d.Prefixes, d.Prefix, d.Suffix, d.Output = a.NumPrefixes, a.PrefixLen, a.SuffixLen, a.output(a.PrefixOutput)
-	d.NoShuffle, d.Remainder, d.Sending = a.DisableShuffle, a.DialectVersion == defaultVersion, a.sending()
-}
-
-func (a *Args) timedTrace(d *dataset.TimedTrace, flags map[string]string) {
-	flags["chunk"], flags["multiplier"] = "--timed-trace-chunk-hash-size", "--timed-trace-sec-multiplier"
-	flags["timestamp"], flags["hash_ids"] = "--timed-trace-label-timestamp", "--timed-trace-label-hash-ids"
-	flags["input_length"], flags["output_length"] = "--timed-trace-label-input-length", "--timed-trace-label-output-length"
-	d.Data, d.Chunk, d.Sending = argparse.Value(a.DatasetPath), a.TraceChunk, a.sending()
-	if f, ok := a.TraceMultiplier.(float64); ok {
-		d.Multiplier = f
-	}
-	d.Timestamp, d.InputLength, d.OutputLength, d.HashIDs = a.TraceTimestamp, a.TraceInput, a.TraceOutput, a.TraceIDs
-}
-
 func (a *Args) hf(d *dataset.HF, flags map[string]string) {
-	flags["name"], flags["subset"], flags["split"], flags["output_len"] = "--hf-name", "--hf-subset", "--hf-split", "--hf-output-len"
-	flags["categories"], flags["min_distance"], flags["max_distance"] = "--bfcl-categories", "--blazedit-min-distance", "--blazedit-max-distance"
-	flags["min_audio"], flags["max_audio"] = "--asr-min-audio-len-sec", "--asr-max-audio-len-sec"
 	if a.DatasetPath == nil {
 		flags["data"] = "--hf-name"
 	} else if a.HFName == nil {
 		flags["name"] = "--dataset-path"
 	}
-	*d = dataset.HF{
-		Data: argparse.Value(a.DatasetPath), Name: a.family(), Subset: argparse.Value(a.HFSubset), Split: argparse.Value(a.HFSplit), Gather: a.NoStream,
-		Output: argparse.Value(a.hfOutput()), Categories: a.BFCLCategories, MinDistance: a.BlazeditMin, MaxDistance: a.BlazeditMax,
-		MinAudio: a.ASRMin, MaxAudio: a.ASRMax, Common: a.common(),
-	}
+	d.Name = a.family()
 	if math.IsInf(d.MaxAudio, 1) {
 		d.MaxAudio = 0
 	}
 }
 
-func (a *Args) hfOutput() *int {
-	if a.OutputLen != nil {
-		return a.OutputLen
-	}
-	return a.HFOutputLen
-}
-
 // ownTimes reports whether requests are sent when their trace says.
 func (a *Args) ownTimes() bool {
 	return a.is("timed_trace") && (a.SelfTimed == nil || *a.SelfTimed)
-}
-
-// reprNumber prints a number that may be whole.
-func reprNumber(v any) string {
-	if f, ok := v.(float64); ok {
-		return python.Float(f)
-	}
-	return fmt.Sprint(v)
 }

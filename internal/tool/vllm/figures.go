@@ -333,54 +333,58 @@ func optionsOf(t *trace.Trace, form string) Options {
 	return o
 }
 
-func (v Figures) figures() []trace.Figure {
-	var l metrics.List
+// totals are the figures that are no statistics of latencies.
+func (v *Figures) totals() (l metrics.List) {
 	l.Add("requests.ok", float64(v.Completed))
 	l.Add("requests.failed", float64(v.Failed))
 	l.Add("duration", v.Duration)
 	l.Add("tokens.input", float64(v.TotalInput))
 	if v.Pooling {
-		return v.poolingFigures(l)
+		l.Add("throughput.requests", v.RequestThroughput)
+		l.Add("throughput.inputs", v.InputThroughput)
+		l.Add("throughput.total", v.TotalTokenThroughput)
+		return l
 	}
 	l.Add("tokens.output", float64(v.TotalOutput))
 	l.Add("throughput.requests", v.RequestThroughput)
-	if v.RequestGoodput > 0 {
-		l.Add("goodput", v.RequestGoodput)
-	}
-	if v.RTFx > 0 {
-		l.Add("rtfx", v.RTFx)
-	}
+	l.Add("goodput", v.RequestGoodput)
+	l.Add("rtfx", v.RTFx)
 	l.Add("throughput.output", v.OutputThroughput)
 	l.Add("throughput.total", v.TotalTokenThroughput)
 	l.Add("peak.output", v.MaxOutputPerSecond)
 	l.Add("peak.concurrency", float64(v.MaxConcurrent))
-	if v.Completed > 0 {
-		addFigures(&l, "ttft", v.TTFT)
-		addFigures(&l, "tpot", v.TPOT)
-		addFigures(&l, "itl", v.ITL)
-		addFigures(&l, "e2el", v.E2EL)
-	}
 	return l
 }
 
-// poolingFigures follow the counts of requests and prompts where answers have no text.
-func (v Figures) poolingFigures(l metrics.List) []trace.Figure {
-	l.Add("throughput.requests", v.RequestThroughput)
-	l.Add("throughput.inputs", v.InputThroughput)
-	l.Add("throughput.total", v.TotalTokenThroughput)
-	if v.Completed > 0 {
-		addFigures(&l, "e2el", v.E2EL)
-	}
-	return l
+// A latency is a metric that can be selected by its key.
+type latency struct {
+	key    string // on the command line
+	metric string // of the figures
+	values Section
 }
 
-// addFigures adds the statistics of a latency.
-func addFigures(l *metrics.List, metric string, s Section) {
-	l.Add(metric+".mean", s.Mean/1000)
-	l.Add(metric+".median", s.Median/1000)
-	for _, p := range s.Percentiles {
-		l.Add(metric+"."+metrics.PercentileName(p.P), p.Value/1000)
+// latencies are those that every client can have.
+func (v *Figures) latencies() []latency {
+	e2el := latency{"e2el", "e2el", v.E2EL}
+	if v.Pooling {
+		return []latency{e2el}
 	}
+	return []latency{{"ttft", "ttft", v.TTFT}, {"tpot", "tpot", v.TPOT}, {"itl", "itl", v.ITL}, e2el}
+}
+
+func (v Figures) figures() []trace.Figure {
+	l := slices.DeleteFunc(v.totals(), func(f trace.Figure) bool { return f.Value == 0 && (f.Name == "goodput" || f.Name == "rtfx") })
+	if v.Completed == 0 {
+		return l
+	}
+	for _, m := range v.latencies() {
+		l.Add(m.metric+".mean", m.values.Mean/1000)
+		l.Add(m.metric+".median", m.values.Median/1000)
+		for _, p := range m.values.Percentiles {
+			l.Add(m.metric+"."+metrics.PercentileName(p.P), p.Value/1000)
+		}
+	}
+	return l
 }
 
 // Definitions are the rules of the tool.

@@ -33,7 +33,7 @@ func readForeign(f *result.Draft, o *result.Object) {
 		}
 	}
 	p.Objectives = nil
-	for _, objective := range a.objectives() {
+	for _, objective := range a.settings().objectives() {
 		p.Objectives = append(p.Objectives, trace.SLO{Metric: objective.Metric, Limit: objective.Limit.Std()})
 	}
 	foreign, err := json.Marshal(stored{Args: args, ModelID: p.Model, TokenizerID: argparse.Mask(o.Text("tokenizer_id"))})

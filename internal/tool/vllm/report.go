@@ -126,21 +126,10 @@ func (r *Report) WriteErrors(w io.Writer) error {
 // WriteTable writes the "Serving Benchmark Result", byte for byte.
 func (r *Report) WriteTable(w io.Writer) error {
 	var e table.Entries
-	r.requests(&e)
-	r.throughput(&e)
-	r.probes(&e)
-	for _, s := range r.printed() {
-		addSection(&e, s.metric, s.values)
-	}
-	r.decoding(&e)
-	return layout(string(r.version)).Write(w, e)
-}
-
-func (r *Report) requests(e *table.Entries) {
-	v := r.Figures
-	e.Add("requests.ok", float64(v.Completed))
-	if r.version.Since(V2512) {
-		e.Add("requests.failed", float64(v.Failed))
+	for _, f := range r.Figures.totals() {
+		if r.prints(f) {
+			e.Add(f.Name, f.Value)
+		}
 	}
 	if r.concurrency > 0 {
 		e.Say("Maximum request concurrency:", strconv.Itoa(r.concurrency))
@@ -148,40 +137,33 @@ func (r *Report) requests(e *table.Entries) {
 	if r.arrival.Rate > 0 {
 		e.Say("Request rate configured (RPS):", strconv.FormatFloat(r.arrival.Rate, 'f', 2, 64))
 	}
-	e.Add("duration", v.Duration)
-	e.Add("tokens.input", float64(v.TotalInput))
-	if r.counted() && !v.Pooling {
-		e.Add("tokens.output", float64(v.TotalOutput))
+	r.probes(&e)
+	for _, m := range r.printed() {
+		e.Add(m.metric+".mean", m.values.Mean)
+		e.Add(m.metric+".median", m.values.Median)
+		for _, p := range m.values.Percentiles {
+			e.Add(m.metric+".p"+table.Percentile(p.P), p.Value)
+		}
 	}
+	r.decoding(&e)
+	return layout(string(r.version)).Write(w, e)
 }
 
-func (r *Report) throughput(e *table.Entries) {
-	v := r.Figures
-	e.Add("throughput.requests", v.RequestThroughput)
-	if v.Pooling {
-		e.Add("throughput.inputs", v.InputThroughput)
-		if r.counted() {
-			e.Add("throughput.total", v.TotalTokenThroughput)
-		}
-		return
+// prints reports whether the table has a figure.
+func (r *Report) prints(f trace.Figure) bool {
+	switch f.Name {
+	case "requests.failed", "peak.concurrency":
+		return r.version.Since(V2512)
+	case "tokens.output", "throughput.output", "throughput.total":
+		return r.counted()
+	case "peak.output":
+		return r.counted() && r.version.Since(V2512)
+	case "goodput":
+		return r.hasGoodput()
+	case "rtfx":
+		return f.Value > 0 && r.version.Since(V2608)
 	}
-	if r.hasGoodput() {
-		e.Add("goodput", v.RequestGoodput)
-	}
-	if r.counted() {
-		e.Add("throughput.output", v.OutputThroughput)
-		e.Add("throughput.total", v.TotalTokenThroughput)
-	}
-	if !r.version.Since(V2512) {
-		return
-	}
-	if r.counted() {
-		e.Add("peak.output", v.MaxOutputPerSecond)
-	}
-	e.Add("peak.concurrency", float64(v.MaxConcurrent))
-	if v.RTFx > 0 && r.version.Since(V2608) {
-		e.Add("rtfx", v.RTFx)
-	}
+	return true
 }
 
 func (r *Report) probes(e *table.Entries) {
@@ -196,38 +178,20 @@ func (r *Report) probes(e *table.Entries) {
 	e.Add("probe.max", p.Max)
 }
 
-// A printed is a metric that can be selected by its key.
-type printed struct {
-	key    string // on the command line
-	metric string // of the figures
-	values Section
-}
-
-// printed are the metrics that are both selected and present.
-func (r *Report) printed() []printed {
-	v := r.Figures
-	var all []printed
-	if r.counted() && !v.Pooling {
-		all = append(all, printed{"ttft", "ttft", v.TTFT}, printed{"tpot", "tpot", v.TPOT}, printed{"itl", "itl", v.ITL})
+// printed are the latencies that are both selected and present.
+func (r *Report) printed() []latency {
+	all := r.Figures.latencies()
+	if !r.counted() {
+		all = all[len(all)-1:]
 	}
-	all = append(all, printed{"e2el", "e2el", v.E2EL})
 	if r.version.Since(V2608) && r.concurrency > 0 {
-		all = append(all, printed{"client_queue_time", "queue", v.QueueTime})
+		all = append(all, latency{"client_queue_time", "queue", r.Figures.QueueTime})
 		if r.arrival.Rate > 0 {
-			all = append(all, printed{"e2el_including_client_queue", "e2el_queue", v.E2ELWithQueue})
+			all = append(all, latency{"e2el_including_client_queue", "e2el_queue", r.Figures.E2ELWithQueue})
 		}
 	}
 	selected := r.sections()
-	return slices.DeleteFunc(all, func(m printed) bool { return !slices.Contains(selected, m.key) })
-}
-
-// section adds the statistics of a metric in milliseconds.
-func addSection(e *table.Entries, metric string, s Section) {
-	e.Add(metric+".mean", s.Mean)
-	e.Add(metric+".median", s.Median)
-	for _, p := range s.Percentiles {
-		e.Add(metric+".p"+table.Percentile(p.P), p.Value)
-	}
+	return slices.DeleteFunc(all, func(m latency) bool { return !slices.Contains(selected, m.key) })
 }
 
 func (r *Report) decoding(e *table.Entries) {

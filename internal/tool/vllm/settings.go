@@ -11,24 +11,24 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // Settings are what a Spec of the tool's has and no other: how its report comes out.
 type Settings struct {
-	Backend           string   `json:"backend,omitempty"`
-	Label             *string  `json:"label,omitempty"`
-	Metadata          []string `json:"metadata,omitempty"` // KEY=VALUE
-	Goodput           []string `json:"goodput,omitempty"`  // NAME:MILLISECONDS
-	PercentileMetrics *string  `json:"percentile_metrics,omitempty"`
-	MetricPercentiles string   `json:"metric_percentiles,omitempty"`
-	SkipTokenizerInit bool     `json:"skip_tokenizer_init,omitempty"`
-	SaveResult        bool     `json:"save_result,omitempty"`
-	SaveDetailed      bool     `json:"save_detailed,omitempty"`
-	AppendResult      bool     `json:"append_result,omitempty"`
-	ResultDir         *string  `json:"result_dir,omitempty"`
-	ResultFilename    *string  `json:"result_filename,omitempty"`
+	Backend           string   `json:"backend,omitempty" flag:"backend"`
+	Label             *string  `json:"label,omitempty" flag:"label"`
+	Metadata          []string `json:"metadata,omitempty" flag:"metadata"` // KEY=VALUE
+	Goodput           []string `json:"goodput,omitempty" flag:"goodput"`   // NAME:MILLISECONDS
+	PercentileMetrics *string  `json:"percentile_metrics,omitempty" flag:"percentile-metrics"`
+	MetricPercentiles string   `json:"metric_percentiles,omitempty" flag:"metric-percentiles"`
+	SkipTokenizerInit bool     `json:"skip_tokenizer_init,omitempty" flag:"skip-tokenizer-init"`
+	SaveResult        bool     `json:"save_result,omitempty" flag:"save-result"`
+	SaveDetailed      bool     `json:"save_detailed,omitempty" flag:"save-detailed"`
+	AppendResult      bool     `json:"append_result,omitempty" flag:"append-result"`
+	ResultDir         *string  `json:"result_dir,omitempty" flag:"result-dir"`
+	ResultFilename    *string  `json:"result_filename,omitempty" flag:"result-filename"`
 }
 
 // pooling reports whether answers have no text: embeddings, scores.
@@ -103,15 +103,16 @@ type asked struct {
 
 // askedOf is that of a run, by its Spec, by the command line that was stored before there
 // were Specs, or by what the plan of another tool amounts to.
-func askedOf(run *trace.Run) (asked, error) {
-	q, p := adopted(&run.Plan), run.Plan
-	switch spec := p.Spec; {
-	case spec != nil && spec.Dialect.Name == "vllm":
-		return q, q.take(spec)
+func askedOf(run *trace.Run) (q asked, err error) {
+	p := &run.Plan
+	q = adopted(p)
+	switch {
+	case p.Spec != nil && p.Spec.Dialect.Name == "vllm":
+		err = q.take(p.Spec)
 	case p.Dialect == "vllm" && p.Foreign != nil:
-		return parsed(p.Foreign)
+		err = q.parse(p.Foreign)
 	}
-	return q, nil
+	return q, err
 }
 
 // adopted is what a plan amounts to that says nothing in the tool's way.
@@ -180,27 +181,23 @@ type stored struct {
 	TokenizerID string   `json:"tokenizer_id"`
 }
 
-func parsed(foreign json.RawMessage) (asked, error) {
+func (q *asked) parse(foreign json.RawMessage) error {
 	var kept stored
-	err := json.Unmarshal(foreign, &kept)
-	if err != nil {
-		return asked{}, err
+	if err := json.Unmarshal(foreign, &kept); err != nil {
+		return err
 	}
 	a, err := Parse(kept.Args, kept.IDPrefix)
 	if err != nil {
-		return asked{}, err
+		return err
 	}
-	q := a.asked()
+	c, err := a.Compile(tool.Env{})
+	if err != nil {
+		return err
+	}
+	*q = asked{}
+	err = q.take(&c.Spec)
 	q.model, q.tokenizer = kept.ModelID, kept.TokenizerID
-	return q, nil
-}
-
-// asked is what a report repeats of a command line.
-func (a *Args) asked() asked {
-	return asked{
-		Settings: a.Settings, version: Version(a.DialectVersion), arrival: a.arrival(), prompts: a.NumPrompts, concurrency: argparse.Value(a.MaxConcurrency),
-		asBytes: asBytes(a.ExtraBody),
-	}
+	return err
 }
 
 // figures are the options of the figures.

@@ -88,7 +88,7 @@ func (a *Args) workload(told tool.Told) plan.Message {
 	case err != nil || a.DatasetName != name || !told.Tells(lengths[name]...):
 		return workload.Describe(name, plan.Text(told.Text("dataset_path")))
 	}
-	_ = d.Check(&workload.Source{Ask: workload.Ask{Protocol: a.protocol(), Silent: a.pooling()}}) // it is over
+	_ = d.Check(&workload.Source{Ask: workload.Ask{Protocol: a.protocol(), Silent: a.backend().pooling}}) // it is over
 	return d.Describe()
 }
 

@@ -11,25 +11,23 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// An Agentic is the dataset agentic-trace: conversations whose turns wait for each
+// An agentic is the dataset agentic-trace: conversations whose turns wait for each
 // other. All of them are sent where nothing says how many.
-type Agentic struct {
-	Common
+type agentic struct {
+	common
 	data
-	Output   *int `json:"output_len,omitempty"` // of each turn, unless it is 0
-	Offset   int  `json:"offset,omitempty"`     // the first conversation
-	MaxTurns *int `json:"max_turns,omitempty"`  // 0: all
+	Output   *int `json:"output_len,omitempty" flag:"sharegpt-output-len"` // of each turn, unless it is 0
+	Offset   int  `json:"offset,omitempty" flag:"dataset-offset"`          // the first conversation
+	MaxTurns *int `json:"max_turns,omitempty" flag:"agentic-max-turns"`    // 0: all
 
 	conversations [][]agenticTurn
 }
 
-// Check reports what is wrong.
-func (d *Agentic) Check(*workload.Source) plan.Problems {
+func (d *agentic) Check(*workload.Source) plan.Problems {
 	return slices.Concat(d.check(), atLeast("output_len", d.Output, 0), atLeast("max_turns", d.MaxTurns, 0))
 }
 
-// Read reads the conversations.
-func (d *Agentic) Read(ctx context.Context, s *workload.Source) error {
+func (d *agentic) Read(ctx context.Context, s *workload.Source) error {
 	return d.read(ctx, s, keep{lack: `name one of a JSON object with "conversations"`}, func(f *file) (err error) {
 		d.conversations, err = readAgentic(f)
 		return err
@@ -45,7 +43,7 @@ type agenticTurn struct {
 }
 
 // Build takes the conversations from the offset on and around.
-func (d *Agentic) Build(_ context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *agentic) Build(_ context.Context, from *workload.Source) (w workload.Workload, err error) {
 	all := d.conversations
 	offset := ((d.Offset % len(all)) + len(all)) % len(all)
 	output := agenticOutput
@@ -89,7 +87,7 @@ func readAgentic(f *file) ([][]agenticTurn, error) {
 }
 
 // turns are the requests of a conversation.
-func (d *Agentic) turns(turns []agenticTurn, output int) (requests []workload.Request, err error) {
+func (d *agentic) turns(turns []agenticTurn, output int) (requests []workload.Request, err error) {
 	for i, turn := range turns {
 		if d.MaxTurns != nil && *d.MaxTurns > 0 && len(requests) == *d.MaxTurns {
 			break

@@ -27,15 +27,15 @@ func benchmark(b *testing.B, prompts int, d workload.Dataset) {
 }
 
 func BenchmarkRandom(b *testing.B) {
-	benchmark(b, 23, &Random{Lengths: Lengths{8192, 1, 1}, data: data{Data: "talks.json"}})
+	benchmark(b, 23, &random{lengths: lengths{8192, 1, 1}, data: data{Data: "talks.json"}})
 }
 
 func BenchmarkRandomIDs(b *testing.B) {
-	benchmark(b, 256, &Random{Lengths: Lengths{8192, 1, 1}, ids: true})
+	benchmark(b, 256, &random{lengths: lengths{8192, 1, 1}, ids: true})
 }
 
 func BenchmarkSharedPrefix(b *testing.B) {
-	benchmark(b, 256, &SharedPrefix{Groups: 64, PerGroup: 4, System: 7168, Question: 1024, Output: 1, Ratio: 1, Turns: 1})
+	benchmark(b, 256, &sharedPrefix{Groups: 64, PerGroup: 4, System: 7168, Question: 1024, Output: 1, Ratio: 1, Turns: 1})
 }
 
 // BenchmarkReadShareGPT reads a file of 16 MB in the form of ShareGPT's.

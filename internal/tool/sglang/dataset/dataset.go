@@ -35,18 +35,24 @@ func Kinds() map[string]workload.Kind {
 	file := func(create func() workload.Dataset) workload.Kind { return workload.Kind{New: create} }
 	chats := func(create func() workload.Dataset) workload.Kind { return workload.Kind{New: create, Chats: true} }
 	return map[string]workload.Kind{
-		"sglang.random":                  drawn(func() workload.Dataset { return &Random{Lengths: usual} }),
-		"sglang.random-ids":              drawn(func() workload.Dataset { return &Random{Lengths: usual, ids: true} }),
-		"sglang.generated-shared-prefix": drawn(func() workload.Dataset { d := DefaultSharedPrefix(); return &d }),
-		"sglang.image":                   drawn(func() workload.Dataset { d := DefaultImage(); return &d }),
-		"sglang.sharegpt":                file(func() workload.Dataset { return &Talks{data: data{kind: "sharegpt"}} }),
-		"sglang.custom":                  file(func() workload.Dataset { return &Talks{data: data{kind: "custom"}, lines: true} }),
-		"sglang.longbench_v2":            file(func() workload.Dataset { return &LongBench{data: data{kind: "longbench_v2"}} }),
-		"sglang.speed-bench":             file(func() workload.Dataset { return &SpeedBench{data: data{kind: "speed-bench"}, Output: 512} }),
-		"sglang.mmmu":                    file(func() workload.Dataset { return &MMMU{data: data{kind: "mmmu"}, Output: usual.Output} }),
-		"sglang.openai":                  chats(func() workload.Dataset { return &OpenAI{data: data{kind: "openai"}} }),
-		"sglang.agentic-trace":           chats(func() workload.Dataset { return &Agentic{data: data{kind: "agentic-trace"}} }),
-		"sglang.mooncake":                {New: func() workload.Dataset { d := DefaultMooncake(); return &d }, Timed: true},
+		"sglang.random":     drawn(func() workload.Dataset { return &random{lengths: usual} }),
+		"sglang.random-ids": drawn(func() workload.Dataset { return &random{lengths: usual, ids: true} }),
+		"sglang.generated-shared-prefix": drawn(func() workload.Dataset {
+			return &sharedPrefix{Groups: 64, PerGroup: 16, System: 2048, Question: 128, Output: 256, Ratio: 1, Turns: 1}
+		}),
+		"sglang.image": drawn(func() workload.Dataset {
+			return &noise{lengths: usual, Count: 1, Content: "random", Format: "jpeg", Resolution: "1080p"}
+		}),
+		"sglang.sharegpt":      file(func() workload.Dataset { return &talks{data: data{kind: "sharegpt"}} }),
+		"sglang.custom":        file(func() workload.Dataset { return &talks{data: data{kind: "custom"}, lines: true} }),
+		"sglang.longbench_v2":  file(func() workload.Dataset { return &longBench{data: data{kind: "longbench_v2"}} }),
+		"sglang.speed-bench":   file(func() workload.Dataset { return &speedBench{data: data{kind: "speed-bench"}, Output: 512} }),
+		"sglang.mmmu":          file(func() workload.Dataset { return &mmmu{data: data{kind: "mmmu"}, Output: usual.Output} }),
+		"sglang.openai":        chats(func() workload.Dataset { return &openAI{data: data{kind: "openai"}} }),
+		"sglang.agentic-trace": chats(func() workload.Dataset { return &agentic{data: data{kind: "agentic-trace"}} }),
+		"sglang.mooncake": {New: func() workload.Dataset {
+			return &mooncake{data: data{kind: "mooncake"}, Workload: "conversation", Rounds: 1, Slowdown: 1}
+		}, Timed: true},
 	}
 }
 
@@ -59,12 +65,14 @@ func wanted(s *workload.Source) int { return cmp.Or(s.Requests, usualRequests) }
 // differs.
 const January = "2026-01"
 
-// A Common is what every dataset can be told.
-type Common struct {
+// A common is what every dataset can be told.
+type common struct {
 	Version string `json:"version,omitempty"` // of the tool; empty: the newest
 }
 
-func (c *Common) check() (p plan.Problems) {
+func (c *common) SetVersion(version string) { c.Version = version }
+
+func (c *common) check() (p plan.Problems) {
 	p.OneOf("version", c.Version, "main", January)
 	return p
 }
@@ -78,7 +86,7 @@ type source struct {
 }
 
 // source seeds both generators.
-func (c *Common) source(s *workload.Source) *source {
+func (c *common) source(s *workload.Source) *source {
 	return &source{Source: s, january: c.Version == January, numpy: pyrand.NewLegacy(uint32(s.Seed)), python: pyrand.NewRandom(int64(s.Seed))}
 }
 

@@ -19,13 +19,12 @@ import (
 
 // A data names the file of a dataset, or a folder with tables.
 type data struct {
-	Data string `json:"data,omitempty"` // empty: where the tool keeps the file
+	Data string `json:"data,omitempty" flag:"dataset-path"` // empty: where the tool keeps the file
 
 	kind string // of the dataset, by the tool's name
 	name string // of the file that was read
 }
 
-// Describe says what is sent.
 func (d *data) Describe() plan.Message { return workload.Describe(d.kind, plan.Text(d.Data)) }
 
 // A keep is where the tool has a dataset: a file among the temporary ones, else those of

@@ -13,30 +13,24 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// An Image is the dataset image: text of random ids with pictures of noise. The pixels
+// A noise is the dataset image: text of random ids with pictures of noise. The pixels
 // are the tool's; the bytes of the files are not, since the encoders differ.
-type Image struct {
-	Common
-	Lengths
-	Carrier
-	Count       int    `json:"images"`                 // of a request
-	RandomCount bool   `json:"random_count,omitempty"` // 1 to Count
-	Content     string `json:"content"`                // blank, or noise
-	Format      string `json:"format"`                 // jpeg or png
-	Resolution  string `json:"resolution"`
+type noise struct {
+	common
+	lengths
+	carrier
+	Count       int    `json:"images" flag:"image-count"`                        // of a request
+	RandomCount bool   `json:"random_count,omitempty" flag:"random-image-count"` // 1 to Count
+	Content     string `json:"content" flag:"image-content"`                     // blank, or noise
+	Format      string `json:"format" flag:"image-format"`                       // jpeg or png
+	Resolution  string `json:"resolution" flag:"image-resolution"`
 	// Pad is the id that stands for a picture in a prompt, which texts never contain;
 	// nil if not known.
 	Pad *int `json:"pad,omitempty"`
 }
 
-// DefaultImage has the tool's defaults.
-func DefaultImage() Image {
-	return Image{Lengths: usual, Count: 1, Content: "random", Format: "jpeg", Resolution: "1080p"}
-}
-
-// Check reports what is wrong.
-func (d *Image) Check(s *workload.Source) plan.Problems {
-	p := slices.Concat(d.Common.check(), d.Lengths.check(), d.Carrier.check(&d.Common, s.Ask))
+func (d *noise) Check(s *workload.Source) plan.Problems {
+	p := slices.Concat(d.common.check(), d.lengths.check(), d.carrier.check(&d.common, s.Ask))
 	p.If(d.Count < 1, "images", d.Count, "must be at least 1")
 	format := strings.ToLower(d.Format)
 	p.If(format != "jpeg" && format != "png", "format", strconv.Quote(d.Format), "must be jpeg or png")
@@ -46,15 +40,13 @@ func (d *Image) Check(s *workload.Source) plan.Problems {
 	return p
 }
 
-// Read reads nothing.
-func (*Image) Read(context.Context, *workload.Source) error { return nil }
+func (*noise) Read(context.Context, *workload.Source) error { return nil }
 
-// Describe says what is sent.
-func (d *Image) Describe() plan.Message { return workload.Describe("image", d.said()) }
+func (d *noise) Describe() plan.Message { return workload.Describe("image", d.said()) }
 
-// pictures is an Image in the making.
+// pictures is a noise in the making.
 type pictures struct {
-	*Image
+	*noise
 	s      *source
 	sizes  resolution
 	counts []int  // of pictures, by request
@@ -66,13 +58,13 @@ type pictures struct {
 const encodersAtOnce = 16
 
 // Build draws counts and lengths, then request by request text and pixels.
-func (d *Image) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *noise) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	if err := s.needText("pictures go with texts"); err != nil {
 		return w, err
 	}
 	n := wanted(from)
-	p := &pictures{Image: d, s: s, counts: make([]int, n), bytes: make([]int, n)}
+	p := &pictures{noise: d, s: s, counts: make([]int, n), bytes: make([]int, n)}
 	p.sizes, _ = parseResolution(d.Resolution) // checked
 	for i := range p.counts {
 		p.counts[i] = d.Count

@@ -10,17 +10,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Lengths is those of prompts and answers that are drawn.
-type Lengths struct {
-	Input  int     `json:"input_len"` // tokens
-	Output int     `json:"output_len"`
-	Ratio  float64 `json:"range_ratio"` // lengths are uniform in [L·ratio, L]
+// A lengths is those of prompts and answers that are drawn.
+type lengths struct {
+	Input  int     `json:"input_len" flag:"random-input-len"` // tokens
+	Output int     `json:"output_len" flag:"random-output-len"`
+	Ratio  float64 `json:"range_ratio" flag:"random-range-ratio"` // lengths are uniform in [L·ratio, L]
 }
 
 // usual are the tool's defaults.
-var usual = Lengths{Input: 1024, Output: 1024}
+var usual = lengths{Input: 1024, Output: 1024}
 
-func (l *Lengths) check() (p plan.Problems) {
+func (l *lengths) check() (p plan.Problems) {
 	p.If(l.Input < 0, "input_len", l.Input, "must be at least 0")
 	p.If(l.Output < 0, "output_len", l.Output, "must be at least 0")
 	p.Share("range_ratio", l.Ratio)
@@ -36,7 +36,7 @@ func atLeast(path string, n *int, least int) (p plan.Problems) {
 }
 
 // said are the lengths in words.
-func (l *Lengths) said() plan.Message {
+func (l *lengths) said() plan.Message {
 	tokens := plan.Say(workload.LoadTokens, "input", l.Input, "output", l.Output)
 	if l.Ratio == 1 {
 		return tokens

@@ -13,24 +13,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// A LongBench is the dataset longbench_v2: a long text and a question with four choices,
+// A longBench is the dataset longbench_v2: a long text and a question with four choices,
 // of Parquet or JSON Lines.
-type LongBench struct {
-	Common
+type longBench struct {
+	common
 	data
-	Output  *int `json:"output_len,omitempty"`
-	Context *int `json:"context_len,omitempty"` // the most tokens of prompt and answer
+	Output  *int `json:"output_len,omitempty" flag:"sharegpt-output-len"`
+	Context *int `json:"context_len,omitempty" flag:"sharegpt-context-len"` // the most tokens of prompt and answer
 
 	prompts []string
 }
 
-// Check reports what is wrong.
-func (d *LongBench) Check(*workload.Source) plan.Problems {
+func (d *longBench) Check(*workload.Source) plan.Problems {
 	return append(d.check(), atLeast("output_len", d.Output, 0)...)
 }
 
-// Read reads the questions.
-func (d *LongBench) Read(ctx context.Context, s *workload.Source) error {
+func (d *longBench) Read(ctx context.Context, s *workload.Source) error {
 	return d.read(ctx, s, keep{
 		repository: "THUDM/LongBench-v2", pattern: "data.json",
 		lack: "name one of Parquet or JSON Lines, as THUDM/LongBench-v2 has it; PITOT_HF_DOWNLOAD=1 allows to download that",
@@ -44,7 +42,7 @@ func (d *LongBench) Read(ctx context.Context, s *workload.Source) error {
 const longOutput = 10
 
 // Build shuffles the questions and takes the first that fit.
-func (d *LongBench) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *longBench) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s, n := d.source(from), wanted(from)
 	if d.Context != nil {
 		if err := s.needText("prompts are held against context_len"); err != nil {
@@ -53,7 +51,9 @@ func (d *LongBench) Build(ctx context.Context, from *workload.Source) (w workloa
 	}
 	prompts := slices.Clone(d.prompts)
 	s.python.Shuffle(len(prompts), func(i, j int) { prompts[i], prompts[j] = prompts[j], prompts[i] })
-	w.Requests, err = d.choose(ctx, s, prompts, n)
+	w.Requests, err = s.choose(ctx, len(prompts), n, func(ctx context.Context, i int) (*workload.Request, error) {
+		return d.request(ctx, s, prompts[i])
+	})
 	switch {
 	case err != nil:
 		return w, err
@@ -106,31 +106,15 @@ func question(row rows.Row) (string, error) {
 	return fmt.Sprintf("%s\n\nQuestion: %s\nA. %s\nB. %s\nC. %s\nD. %s\nAnswer:", fields[:]...), nil
 }
 
-// choose counts prompts in batches, in order, until n fit.
-func (d *LongBench) choose(ctx context.Context, s *source, prompts []string, n int) (chosen []workload.Request, err error) {
-	output := longOutput
+// request is nil where the prompt with its answer does not fit.
+func (d *longBench) request(ctx context.Context, s *source, prompt string) (*workload.Request, error) {
+	r := &workload.Request{Text: prompt, OutputTokens: longOutput}
 	if d.Output != nil {
-		output = *d.Output
+		r.OutputTokens = *d.Output
 	}
-	for len(prompts) > 0 && len(chosen) < n {
-		batch := prompts[:min(len(prompts), batchSize, n-len(chosen))]
-		prompts = prompts[len(batch):]
-		counts := make([]int, len(batch))
-		err := workload.Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
-			counts[i], err = s.tokens(ctx, batch[i])
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		for i, tokens := range counts {
-			if d.Context == nil || tokens+output <= *d.Context {
-				chosen = append(chosen, workload.Request{Text: batch[i], PromptTokens: tokens, OutputTokens: output})
-				if err := s.Spool.Keep(&chosen[len(chosen)-1]); err != nil {
-					return nil, err
-				}
-			}
-		}
+	var err error
+	if r.PromptTokens, err = s.tokens(ctx, prompt); d.Context != nil && r.PromptTokens+r.OutputTokens > *d.Context {
+		return nil, err
 	}
-	return chosen, nil
+	return r, err
 }

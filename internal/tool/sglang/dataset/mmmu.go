@@ -19,13 +19,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// An MMMU is the dataset mmmu: questions of mathematics with a picture each, from a local
+// A mmmu is the dataset mmmu: questions of mathematics with a picture each, from a local
 // copy of the split Math/test of MMMU.
-type MMMU struct {
-	Common
+type mmmu struct {
+	common
 	data
-	Carrier
-	Output int `json:"output_len"`
+	carrier
+	Output int `json:"output_len" flag:"random-output-len"`
 
 	questions []pictureQuestion
 }
@@ -37,15 +37,13 @@ type pictureQuestion struct {
 	in       func(error) error
 }
 
-// Check reports what is wrong.
-func (d *MMMU) Check(s *workload.Source) plan.Problems {
-	p := append(d.Common.check(), d.Carrier.check(&d.Common, s.Ask)...)
+func (d *mmmu) Check(s *workload.Source) plan.Problems {
+	p := append(d.common.check(), d.carrier.check(&d.common, s.Ask)...)
 	p.If(d.Output < 0, "output_len", d.Output, "must be at least 0")
 	return p
 }
 
-// Read reads the questions.
-func (d *MMMU) Read(ctx context.Context, s *workload.Source) error {
+func (d *mmmu) Read(ctx context.Context, s *workload.Source) error {
 	d.questions = nil
 	err := d.readAll(ctx, s, keep{
 		repository: "MMMU/MMMU", pattern: "Math/test-*.parquet",
@@ -57,7 +55,7 @@ func (d *MMMU) Read(ctx context.Context, s *workload.Source) error {
 	return err
 }
 
-func (d *MMMU) readFile(f *file) error {
+func (d *mmmu) readFile(f *file) error {
 	table, err := f.table()
 	if err != nil {
 		return err
@@ -77,7 +75,7 @@ func (d *MMMU) readFile(f *file) error {
 }
 
 // Build samples the questions.
-func (d *MMMU) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *mmmu) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s, n := d.source(from), wanted(from)
 	chosen := d.questions
 	if len(chosen) > n {
@@ -126,7 +124,7 @@ func readQuestion(row rows.Row) (q pictureQuestion, err error) {
 }
 
 // requests are of the questions that have a picture.
-func (d *MMMU) requests(ctx context.Context, s *source, chosen []pictureQuestion) ([]workload.Request, error) {
+func (d *mmmu) requests(ctx context.Context, s *source, chosen []pictureQuestion) ([]workload.Request, error) {
 	with := slices.DeleteFunc(slices.Clone(chosen), func(q pictureQuestion) bool { return q.picture == nil })
 	if len(with) == 0 {
 		return nil, d.blame(errors.New("no row has a picture in column image_1"))

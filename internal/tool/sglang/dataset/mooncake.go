@@ -17,36 +17,30 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// A Mooncake is the dataset mooncake: sessions at the times of a trace, with a prompt
+// A mooncake is the dataset mooncake: sessions at the times of a trace, with a prompt
 // made up from the hashes of its blocks, so that sessions share what blocks they share.
-type Mooncake struct {
-	Common
+type mooncake struct {
+	common
 	data
-	Workload string  `json:"workload"` // of the traces that the tool keeps
-	Rounds   int     `json:"rounds"`
-	Slowdown float64 `json:"slowdown"`
+	Workload string  `json:"workload" flag:"mooncake-workload"` // of the traces that the tool keeps
+	Rounds   int     `json:"rounds" flag:"mooncake-num-rounds"`
+	Slowdown float64 `json:"slowdown" flag:"mooncake-slowdown-factor"`
 
 	sessions []session
-}
-
-// DefaultMooncake has the tool's defaults.
-func DefaultMooncake() Mooncake {
-	return Mooncake{data: data{kind: "mooncake"}, Workload: "conversation", Rounds: 1, Slowdown: 1}
 }
 
 // mooncakeOutput is the output length of a line that tells none.
 const mooncakeOutput = 256
 
-// Check reports what is wrong.
-func (d *Mooncake) Check(*workload.Source) plan.Problems {
-	p := d.Common.check()
+func (d *mooncake) Check(*workload.Source) plan.Problems {
+	p := d.check()
 	p.If(d.Rounds < 1, "rounds", d.Rounds, "must be at least 1")
 	p.If(!(d.Slowdown >= 0) || math.IsInf(d.Slowdown, 0), "slowdown", d.Slowdown, "must be finite and not negative")
 	return p
 }
 
 // Read reads as many sessions as are wanted.
-func (d *Mooncake) Read(ctx context.Context, s *workload.Source) error {
+func (d *mooncake) Read(ctx context.Context, s *workload.Source) error {
 	return d.read(ctx, s, keep{temp: d.Workload + "_trace.jsonl", lack: "name a trace of JSON Lines"}, func(f *file) (err error) {
 		d.sessions, err = readSessions(f, wanted(s))
 		return err
@@ -80,7 +74,7 @@ func (l session) words(each int) string {
 
 // Build makes the requests of sessions. All rounds of one are due at its time, each with
 // what the rounds before it are made up to have said.
-func (d *Mooncake) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *mooncake) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	sessions := slices.Clone(d.sessions)
 	if w.Warmup, err = sessions[0].warmup(ctx, s); err != nil {
@@ -107,7 +101,7 @@ func (d *Mooncake) Build(ctx context.Context, from *workload.Source) (w workload
 	return s.finished(w), nil
 }
 
-func (d *Mooncake) notes(s *source) []plan.Message {
+func (d *mooncake) notes(s *source) []plan.Message {
 	notes := short(len(d.sessions), wanted(s.Source))
 	if s.Vocab.Template == nil {
 		notes = append(notes, plan.Say(asScript))
@@ -119,7 +113,7 @@ func (d *Mooncake) notes(s *source) []plan.Message {
 }
 
 // at is when a session begins, so many milliseconds of the trace after the first.
-func (d *Mooncake) at(ms float64) time.Duration {
+func (d *mooncake) at(ms float64) time.Duration {
 	return time.Duration(math.Round(ms / 1000 * d.Slowdown * 1e9))
 }
 

@@ -13,24 +13,23 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
-// An OpenAI is the dataset openai: chat requests as JSON Lines, in order, with the body
+// An openAI is the dataset openai: chat requests as JSON Lines, in order, with the body
 // fields of each. All of them are sent where nothing says how many.
-type OpenAI struct {
-	Common
+type openAI struct {
+	common
 	data
-	Output *int `json:"output_len,omitempty"` // in place of the line's, unless it is 0
+	Output *int `json:"output_len,omitempty" flag:"sharegpt-output-len"` // in place of the line's, unless it is 0
 
 	requests []workload.Request
 	bad      badLines
 }
 
-// Check reports what is wrong.
-func (d *OpenAI) Check(*workload.Source) plan.Problems {
+func (d *openAI) Check(*workload.Source) plan.Problems {
 	return append(d.check(), atLeast("output_len", d.Output, 0)...)
 }
 
 // Read reads as many lines as are wanted.
-func (d *OpenAI) Read(ctx context.Context, s *workload.Source) error {
+func (d *openAI) Read(ctx context.Context, s *workload.Source) error {
 	return d.read(ctx, s, keep{lack: `name one of JSON Lines with "messages"`}, func(f *file) (err error) {
 		d.requests, d.bad, err = d.lines(f, s.Requests)
 		return err
@@ -44,7 +43,7 @@ const openAIOutput = 256
 var unsent = []string{"messages", "max_tokens", "max_completion_tokens", "model"}
 
 // Build counts the prompts.
-func (d *OpenAI) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *openAI) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	w.Requests, w.Notes = slices.Clone(d.requests), d.bad.note()
 	if s.Tokens == nil || s.Vocab.Template == nil {
@@ -56,7 +55,7 @@ func (d *OpenAI) Build(ctx context.Context, from *workload.Source) (w workload.W
 	return s.finished(w), nil
 }
 
-func (d *OpenAI) lines(f *file, most int) (requests []workload.Request, bad badLines, err error) {
+func (d *openAI) lines(f *file, most int) (requests []workload.Request, bad badLines, err error) {
 	taken := 0
 	err = f.lines(func(line []byte) (bool, error) {
 		if most > 0 && taken == most {
@@ -79,7 +78,7 @@ func (d *OpenAI) lines(f *file, most int) (requests []workload.Request, bad badL
 }
 
 // request is nil for a line without messages.
-func (d *OpenAI) request(line []byte) (*workload.Request, error) {
+func (d *openAI) request(line []byte) (*workload.Request, error) {
 	var fields map[string]json.RawMessage
 	if err := decode(line, &fields); err != nil {
 		return nil, fmt.Errorf("not a JSON object of a request: %w", err)
@@ -111,7 +110,7 @@ func (d *OpenAI) request(line []byte) (*workload.Request, error) {
 	return r, nil
 }
 
-func (d *OpenAI) fixed() bool { return d.Output != nil && *d.Output != 0 }
+func (d *openAI) fixed() bool { return d.Output != nil && *d.Output != 0 }
 
 func checkMessages(raw json.RawMessage) error {
 	var list []map[string]json.RawMessage

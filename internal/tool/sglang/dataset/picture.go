@@ -98,10 +98,10 @@ func dataURI(m workload.Media) int {
 	return len("data:;base64,") + len(m.MIME) + base64.StdEncoding.EncodedLen(len(m.Data))
 }
 
-// A Carrier says how pictures get to the server.
-type Carrier struct {
+// A carrier says how pictures get to the server.
+type carrier struct {
 	// Backend is the tool's name of how requests are written; empty: as the protocol is.
-	Backend string `json:"backend,omitempty"`
+	Backend string `json:"backend,omitempty" flag:"backend"`
 }
 
 // The backends that take pictures, by whether a text beside them goes as it is, or in the
@@ -112,7 +112,7 @@ var (
 	rawBefore = append([]string{"sglang", "sglang-oai", "vllm", "lmdeploy", "completions", "generate"}, chats...)
 )
 
-func (c *Carrier) check(version *Common, ask workload.Ask) (p plan.Problems) {
+func (c *carrier) check(version *common, ask workload.Ask) (p plan.Problems) {
 	takes := version.Version == January || slices.Contains(append(chats, natives...), cmp.Or(c.Backend, ask.Protocol))
 	p.If(!takes, "backend", cmp.Or(c.Backend, ask.Protocol), "cannot send pictures")
 	p.Hint(!takes, "take one of %s", strings.Join(slices.Concat(natives[:2], chats[:3]), ", "))
@@ -120,7 +120,7 @@ func (c *Carrier) check(version *Common, ask workload.Ask) (p plan.Problems) {
 }
 
 // raw reports whether a backend gets a text beside pictures as it is.
-func (c *Carrier) raw(s *source) bool {
+func (c *carrier) raw(s *source) bool {
 	backends := chats
 	if s.january {
 		backends = rawBefore
@@ -129,7 +129,7 @@ func (c *Carrier) raw(s *source) bool {
 }
 
 // put gives a request that has pictures its text, and counts that.
-func (c *Carrier) put(ctx context.Context, s *source, r *workload.Request, text string) (err error) {
+func (c *carrier) put(ctx context.Context, s *source, r *workload.Request, text string) (err error) {
 	r.Text = text
 	if !c.raw(s) {
 		r.Text = s.besidePictures(text, len(r.Media))
@@ -166,7 +166,7 @@ func (s *source) besidePictures(text string, n int) string {
 }
 
 // pictureNotes tell what is not known of prompts with pictures.
-func (c *Carrier) pictureNotes(s *source) []plan.Message {
+func (c *carrier) pictureNotes(s *source) []plan.Message {
 	notes := []plan.Message{plan.Say(textAlone)}
 	if !c.raw(s) && s.Vocab.Template == nil {
 		notes = append(notes, plan.Say(picturesFirst))

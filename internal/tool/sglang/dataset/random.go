@@ -10,15 +10,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Random is the datasets random and random-ids: prompts of drawn lengths, made of
+// A random is the datasets random and random-ids: prompts of drawn lengths, made of
 // ShareGPT's first turns, repeated or cut, or of runs of consecutive ids. Without
 // ShareGPT's file prompts are made as for random-ids, of the same lengths, and a note
 // says so.
-type Random struct {
-	Common
+type random struct {
+	common
 	data
-	Lengths
-	AsIDs bool `json:"as_ids,omitempty"` // prompts are sent as token ids
+	lengths
+	AsIDs bool `json:"as_ids,omitempty" flag:"tokenize-prompt"` // prompts are sent as token ids
 
 	ids   bool // random-ids
 	turns []talk
@@ -31,13 +31,12 @@ func keptShareGPT(lack string) keep {
 	return keep{shareGPT, "anon8231489123/ShareGPT_Vicuna_unfiltered", shareGPT, lack}
 }
 
-// Check reports what is wrong.
-func (d *Random) Check(*workload.Source) plan.Problems {
-	return append(d.Common.check(), d.Lengths.check()...)
+func (d *random) Check(*workload.Source) plan.Problems {
+	return append(d.common.check(), d.lengths.check()...)
 }
 
 // Read reads the conversations that prompts are made of.
-func (d *Random) Read(ctx context.Context, s *workload.Source) error {
+func (d *random) Read(ctx context.Context, s *workload.Source) error {
 	if d.ids {
 		return nil
 	}
@@ -47,8 +46,7 @@ func (d *Random) Read(ctx context.Context, s *workload.Source) error {
 	})
 }
 
-// Describe says what is sent.
-func (d *Random) Describe() plan.Message {
+func (d *random) Describe() plan.Message {
 	kind := "random"
 	if d.ids {
 		kind = "random-ids"
@@ -57,7 +55,7 @@ func (d *Random) Describe() plan.Message {
 }
 
 // Build draws the lengths, then the prompts.
-func (d *Random) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *random) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	if err := from.NeedText(false); err != nil {
 		return w, err
 	}
@@ -88,7 +86,7 @@ func (d *Random) Build(ctx context.Context, from *workload.Source) (w workload.W
 type passage func() []int32
 
 // prompts are the ids of the prompts, of the lengths given, and what there is to note.
-func (d *Random) prompts(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
+func (d *random) prompts(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
 	switch {
 	case d.ids:
 		prompts, err := s.runs(s.numpy.Randint, lengths)
@@ -126,25 +124,20 @@ func (s *source) runs(randint func(lo, hi int64) int64, lengths []int) ([]passag
 }
 
 // fromShareGPT are first turns of the file, in random order, brought to their lengths.
-func (d *Random) fromShareGPT(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
+func (d *random) fromShareGPT(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
 	talks := slices.Clone(d.turns)
 	s.python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
 	var prompts []passage
-	for len(talks) > 0 && len(prompts) < len(lengths) {
-		batch := talks[:min(len(talks), batchSize)]
-		talks = talks[len(batch):]
-		ids := make([][]int32, len(batch))
-		err := workload.Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
-			ids[i], err = s.Tokens.Encode(ctx, batch[i].prompt, true)
-			return err
-		})
+	turns := workload.InOrder(ctx, len(talks), func(ctx context.Context, i int) ([]int32, error) { return s.Tokens.Encode(ctx, talks[i].prompt, true) })
+	for turn, err := range turns {
 		if err != nil {
 			return nil, nil, fmt.Errorf("tokenize ShareGPT's prompts: %w", err)
 		}
-		for _, turn := range ids {
-			if len(turn) > 0 && len(prompts) < len(lengths) {
-				prompts = append(prompts, repeated(turn, lengths[len(prompts)]))
-			}
+		if len(turn) > 0 {
+			prompts = append(prompts, repeated(turn, lengths[len(prompts)]))
+		}
+		if len(prompts) == len(lengths) {
+			break
 		}
 	}
 	if len(prompts) == 0 {

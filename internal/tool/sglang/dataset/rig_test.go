@@ -173,37 +173,37 @@ func (c goldenCase) dataset(t *testing.T) workload.Dataset {
 	t.Helper()
 	a := args{t, c.Args}
 	output := a.optional("sharegpt_output_len")
-	common := Common{map[string]string{"january": January}[c.Form]}
-	drawn := Lengths{a.int("random_input_len", 200), a.int("random_output_len", 50), a.float("random_range_ratio", 0)}
+	common := common{map[string]string{"january": January}[c.Form]}
+	drawn := lengths{a.int("random_input_len", 200), a.int("random_output_len", 50), a.float("random_range_ratio", 0)}
 	switch name := a.text("dataset_name", ""); name {
 	case "random", "random-ids":
-		return &Random{Common: common, data: a.data(), Lengths: drawn, ids: name == "random-ids", AsIDs: a.is("tokenize_prompt")}
+		return &random{common: common, data: a.data(), lengths: drawn, ids: name == "random-ids", AsIDs: a.is("tokenize_prompt")}
 	case "sharegpt", "custom":
-		return &Talks{
-			Common: common, data: a.data(), Output: output, Context: a.optional("sharegpt_context_len"), Suffix: a.text("prompt_suffix", ""),
+		return &talks{
+			common: common, data: a.data(), Output: output, Context: a.optional("sharegpt_context_len"), Suffix: a.text("prompt_suffix", ""),
 			ChatTemplate: a.is("apply_chat_template"), lines: name == "custom",
 		}
 	case "openai":
-		return &OpenAI{Common: common, data: a.data(), Output: output}
+		return &openAI{common: common, data: a.data(), Output: output}
 	case "longbench_v2":
-		return &LongBench{Common: common, data: a.data(), Output: output, Context: a.optional("sharegpt_context_len")}
+		return &longBench{common: common, data: a.data(), Output: output, Context: a.optional("sharegpt_context_len")}
 	case "speed-bench":
-		return &SpeedBench{Common: common, data: a.data(), Category: a.text("speed_bench_category", ""), Output: a.int("speed_bench_output_len", 512)}
+		return &speedBench{common: common, data: a.data(), Category: a.text("speed_bench_category", ""), Output: a.int("speed_bench_output_len", 512)}
 	case "agentic-trace":
-		return &Agentic{Common: common, data: a.data(), Output: output, Offset: a.int("dataset_offset", 0), MaxTurns: a.optional("agentic_max_turns")}
+		return &agentic{common: common, data: a.data(), Output: output, Offset: a.int("dataset_offset", 0), MaxTurns: a.optional("agentic_max_turns")}
 	case "mooncake":
-		return &Mooncake{Common: common, data: a.data(), Rounds: a.int("mooncake_num_rounds", 1), Slowdown: a.float("mooncake_slowdown_factor", 1)}
+		return &mooncake{common: common, data: a.data(), Rounds: a.int("mooncake_num_rounds", 1), Slowdown: a.float("mooncake_slowdown_factor", 1)}
 	case "mmmu":
-		return &MMMU{Common: common, data: data{Data: "mmmu.parquet"}, Output: drawn.Output, Carrier: Carrier{a.text("backend", "sglang")}}
+		return &mmmu{common: common, data: data{Data: "mmmu.parquet"}, Output: drawn.Output, carrier: carrier{a.text("backend", "sglang")}}
 	case "image":
 		pad := 17
-		return &Image{
-			Common: common, Count: a.int("image_count", 1), RandomCount: a.is("random_image_count"), Lengths: drawn,
-			Content: a.text("image_content", "random"), Format: "png", Resolution: a.text("image_resolution", "5x7"), Carrier: Carrier{a.text("backend", "sglang")}, Pad: &pad,
+		return &noise{
+			common: common, Count: a.int("image_count", 1), RandomCount: a.is("random_image_count"), lengths: drawn,
+			Content: a.text("image_content", "random"), Format: "png", Resolution: a.text("image_resolution", "5x7"), carrier: carrier{a.text("backend", "sglang")}, Pad: &pad,
 		}
 	case "generated-shared-prefix":
-		d := &SharedPrefix{
-			Common: common, Groups: 4, PerGroup: 3, System: 40, Question: 15, Output: 9, Ratio: a.float("gsp_range_ratio", 1), Turns: a.int("gsp_num_turns", 1),
+		d := &sharedPrefix{
+			common: common, Groups: 4, PerGroup: 3, System: 40, Question: 15, Output: 9, Ratio: a.float("gsp_range_ratio", 1), Turns: a.int("gsp_num_turns", 1),
 			Ordered: a.is("gsp_ordered"), Fast: a.is("gsp_fast_prepare"), AsIDs: a.is("tokenize_prompt"),
 		}
 		if a.is("gsp_send_routing_key") {

@@ -14,36 +14,33 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A SharedPrefix is the dataset generated-shared-prefix: groups of prompts that begin
+// A sharedPrefix is the dataset generated-shared-prefix: groups of prompts that begin
 // with the same system prompt, both of random ids.
-type SharedPrefix struct {
-	Common
-	Groups   int      `json:"groups"`
-	PerGroup int      `json:"prompts_per_group"`
-	System   int      `json:"system_prompt_len"`
-	Question int      `json:"question_len"`
-	Output   int      `json:"output_len"`
-	Ratio    float64  `json:"range_ratio"` // lengths are uniform in [L·ratio, L]
-	Turns    int      `json:"turns"`
-	Ordered  bool     `json:"ordered,omitempty"`    // groups are not mixed
-	Fast     bool     `json:"uncounted,omitempty"`  // prompts are not counted
-	Zipf     *float64 `json:"zipf_alpha,omitempty"` // groups are drawn by Zipf's law
-	AsIDs    bool     `json:"as_ids,omitempty"`     // prompts are sent as token ids
+type sharedPrefix struct {
+	common
+	Groups   int      `json:"groups" flag:"gsp-num-groups"`
+	PerGroup int      `json:"prompts_per_group" flag:"gsp-prompts-per-group"`
+	System   int      `json:"system_prompt_len" flag:"gsp-system-prompt-len"`
+	Question int      `json:"question_len" flag:"gsp-question-len"`
+	Output   int      `json:"output_len" flag:"gsp-output-len"`
+	Ratio    float64  `json:"range_ratio" flag:"gsp-range-ratio"` // lengths are uniform in [L·ratio, L]
+	Turns    int      `json:"turns" flag:"gsp-num-turns"`
+	Ordered  bool     `json:"ordered,omitempty" flag:"gsp-ordered"`        // groups are not mixed
+	Fast     bool     `json:"uncounted,omitempty" flag:"gsp-fast-prepare"` // prompts are not counted
+	Zipf     *float64 `json:"zipf_alpha,omitempty" flag:"gsp-zipf-alpha"`  // groups are drawn by Zipf's law
+	AsIDs    bool     `json:"as_ids,omitempty" flag:"tokenize-prompt"`     // prompts are sent as token ids
 	// RoutingKey begins the routing key of a request, its group follows; empty: there is
 	// none.
 	RoutingKey string `json:"routing_key,omitempty"`
 }
 
-// DefaultSharedPrefix has the tool's defaults.
-func DefaultSharedPrefix() SharedPrefix {
-	return SharedPrefix{Groups: 64, PerGroup: 16, System: 2048, Question: 128, Output: 256, Ratio: 1, Turns: 1}
-}
+// SetRoutingKey has requests say which group they are of.
+func (d *sharedPrefix) SetRoutingKey(key string) { d.RoutingKey = key }
 
 // routingHeader is where SGLang's router looks for the key of a request.
 const routingHeader = "X-SMG-Routing-Key"
 
-// Check reports what is wrong.
-func (d *SharedPrefix) Check(*workload.Source) plan.Problems {
+func (d *sharedPrefix) Check(*workload.Source) plan.Problems {
 	p := d.check()
 	p.If(d.Groups < 1, "groups", d.Groups, "must be at least 1")
 	p.If(d.PerGroup < 1, "prompts_per_group", d.PerGroup, "must be at least 1")
@@ -59,17 +56,15 @@ func (d *SharedPrefix) Check(*workload.Source) plan.Problems {
 	return p
 }
 
-// Read reads nothing.
-func (*SharedPrefix) Read(context.Context, *workload.Source) error { return nil }
+func (*sharedPrefix) Read(context.Context, *workload.Source) error { return nil }
 
-// Describe says what is sent.
-func (d *SharedPrefix) Describe() plan.Message {
+func (d *sharedPrefix) Describe() plan.Message {
 	return workload.Describe("generated-shared-prefix", plan.Say(loadGroups, "groups", d.Groups, "prompts", d.PerGroup, "prefix", d.System, "suffix", d.Question, "output", d.Output))
 }
 
-// prefixes is a SharedPrefix in the making.
+// prefixes is a sharedPrefix in the making.
 type prefixes struct {
-	*SharedPrefix
+	*sharedPrefix
 	s         *source
 	asIDs     bool
 	all       []int32 // what ids are drawn from
@@ -87,7 +82,7 @@ type part struct {
 }
 
 // Build draws lengths and system prompts, then question by question the requests.
-func (d *SharedPrefix) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *sharedPrefix) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	if d.Turns > 1 {
 		err = s.needText("the turns of a conversation are texts")
@@ -97,7 +92,7 @@ func (d *SharedPrefix) Build(ctx context.Context, from *workload.Source) (w work
 	if err != nil {
 		return w, err
 	}
-	p := &prefixes{SharedPrefix: d, s: s, asIDs: d.AsIDs || s.Tokens == nil}
+	p := &prefixes{sharedPrefix: d, s: s, asIDs: d.AsIDs || s.Tokens == nil}
 	if err := p.begin(ctx); err != nil {
 		return w, err
 	}

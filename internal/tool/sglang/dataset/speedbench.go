@@ -10,25 +10,23 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A SpeedBench is the dataset speed-bench: the first turn of each line, sampled.
-type SpeedBench struct {
-	Common
+// A speedBench is the dataset speed-bench: the first turn of each line, sampled.
+type speedBench struct {
+	common
 	data
-	Category string `json:"category,omitempty"` // empty: all
-	Output   int    `json:"output_len"`
+	Category string `json:"category,omitempty" flag:"speed-bench-category"` // empty: all
+	Output   int    `json:"output_len" flag:"speed-bench-output-len"`
 
 	prompts []string
 }
 
-// Check reports what is wrong.
-func (d *SpeedBench) Check(*workload.Source) plan.Problems {
+func (d *speedBench) Check(*workload.Source) plan.Problems {
 	p := d.check()
 	p.If(d.Output < 0, "output_len", d.Output, "must be at least 0")
 	return p
 }
 
-// Read reads the lines.
-func (d *SpeedBench) Read(ctx context.Context, s *workload.Source) error {
+func (d *speedBench) Read(ctx context.Context, s *workload.Source) error {
 	return d.read(ctx, s, keep{lack: `name one of JSON Lines with "category" and "turns"`}, func(f *file) (err error) {
 		d.prompts, err = d.lines(f)
 		return err
@@ -36,7 +34,7 @@ func (d *SpeedBench) Read(ctx context.Context, s *workload.Source) error {
 }
 
 // Build samples prompts and puts each into the chat template.
-func (d *SpeedBench) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *speedBench) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s, n := d.source(from), wanted(from)
 	w.Notes = s.speedNotes(len(d.prompts), n)
 	w.Requests = make([]workload.Request, n)
@@ -64,7 +62,7 @@ func (s *source) speedNotes(have, asked int) (notes []plan.Message) {
 	return notes
 }
 
-func (d *SpeedBench) lines(f *file) (prompts []string, err error) {
+func (d *speedBench) lines(f *file) (prompts []string, err error) {
 	n := 0
 	err = f.lines(func(line []byte) (bool, error) {
 		n++

@@ -12,28 +12,26 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Talks is the datasets sharegpt, a JSON list of conversations, and custom, a line
+// A talks is the datasets sharegpt, a JSON list of conversations, and custom, a line
 // each: the prompt is the first turn, the output length that of the second.
-type Talks struct {
-	Common
+type talks struct {
+	common
 	data
-	Output       *int   `json:"output_len,omitempty"`    // in place of the length of the answer
-	Context      *int   `json:"context_len,omitempty"`   // the most tokens of prompt and answer
-	Suffix       string `json:"prompt_suffix,omitempty"` // of each prompt
-	ChatTemplate bool   `json:"chat_template,omitempty"` // prompts are rendered
+	Output       *int   `json:"output_len,omitempty" flag:"sharegpt-output-len"`    // in place of the length of the answer
+	Context      *int   `json:"context_len,omitempty" flag:"sharegpt-context-len"`  // the most tokens of prompt and answer
+	Suffix       string `json:"prompt_suffix,omitempty" flag:"prompt-suffix"`       // of each prompt
+	ChatTemplate bool   `json:"chat_template,omitempty" flag:"apply-chat-template"` // prompts are rendered
 
 	lines bool // custom
 	talks []talk
 	bad   badLines
 }
 
-// Check reports what is wrong.
-func (d *Talks) Check(*workload.Source) plan.Problems {
+func (d *talks) Check(*workload.Source) plan.Problems {
 	return append(d.check(), atLeast("output_len", d.Output, 4)...)
 }
 
-// Read reads the conversations.
-func (d *Talks) Read(ctx context.Context, s *workload.Source) error {
+func (d *talks) Read(ctx context.Context, s *workload.Source) error {
 	if d.lines {
 		return d.read(ctx, s, keep{lack: `name one of JSON Lines with "conversations"`}, func(f *file) (err error) {
 			d.talks, d.bad, err = readCustom(f)
@@ -48,25 +46,25 @@ func (d *Talks) Read(ctx context.Context, s *workload.Source) error {
 }
 
 // ready reports what is missing to make prompts.
-func (d *Talks) ready(s *source) error {
+func (d *talks) ready(s *source) error {
 	if d.ChatTemplate && s.Vocab.Template == nil {
 		return plan.Problems{{Path: "chat_template", Why: "the tokenizer has no chat template"}}
 	}
 	return s.needText("conversations are taken by their length")
 }
 
-// batchSize is how many texts are tokenized between looks at whether there are enough.
-const batchSize = 256
-
 // Build shuffles the conversations and takes the first that fit.
-func (d *Talks) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
+func (d *talks) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	if err := d.ready(s); err != nil {
 		return w, err
 	}
 	talks, n := slices.Clone(d.talks), wanted(from)
 	s.python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
-	if w.Requests, err = d.choose(ctx, s, talks, n); err != nil {
+	w.Requests, err = s.choose(ctx, len(talks), n, func(ctx context.Context, i int) (*workload.Request, error) {
+		return d.request(ctx, s, talks[i])
+	})
+	if err != nil {
 		return w, err
 	}
 	if len(w.Requests) == 0 {
@@ -77,33 +75,22 @@ func (d *Talks) Build(ctx context.Context, from *workload.Source) (w workload.Wo
 	return s.finished(w), nil
 }
 
-// choose tokenizes conversations in batches, in order, until n fit.
-func (d *Talks) choose(ctx context.Context, s *source, talks []talk, n int) (chosen []workload.Request, err error) {
-	for len(talks) > 0 && len(chosen) < n {
-		batch := talks[:min(len(talks), batchSize)]
-		talks = talks[len(batch):]
-		fits := make([]*workload.Request, len(batch))
-		err := workload.Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
-			fits[i], err = d.request(ctx, s, batch[i])
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range fits {
-			if r == nil || len(chosen) == n {
-				continue
-			}
+// choose makes the first n of so many requests that fit, in order and many at once; nil
+// does not fit.
+func (s *source) choose(ctx context.Context, all, n int, request func(ctx context.Context, i int) (*workload.Request, error)) (chosen []workload.Request, err error) {
+	for r, err := range workload.InOrder(ctx, all, request) {
+		if err == nil && r != nil {
+			err = s.Spool.Keep(r)
 			chosen = append(chosen, *r)
-			if err := s.Spool.Keep(&chosen[len(chosen)-1]); err != nil {
-				return nil, err
-			}
+		}
+		if err != nil || len(chosen) == n {
+			return chosen, err
 		}
 	}
 	return chosen, nil
 }
 
-func (d *Talks) limit() string {
+func (d *talks) limit() string {
 	if d.Context == nil || *d.Context == 0 {
 		return ""
 	}
@@ -111,7 +98,7 @@ func (d *Talks) limit() string {
 }
 
 // request is nil when the conversation does not fit.
-func (d *Talks) request(ctx context.Context, s *source, talk talk) (*workload.Request, error) {
+func (d *talks) request(ctx context.Context, s *source, talk talk) (*workload.Request, error) {
 	text, err := d.prompt(s, talk.prompt)
 	if err != nil {
 		return nil, err
@@ -142,7 +129,7 @@ func (d *Talks) request(ctx context.Context, s *source, talk talk) (*workload.Re
 const assistant = "Assistant:"
 
 // prompt is a first turn with its suffix, in the chat template.
-func (d *Talks) prompt(s *source, text string) (string, error) {
+func (d *talks) prompt(s *source, text string) (string, error) {
 	if d.Suffix != "" {
 		text = strings.TrimSuffix(text, assistant) + d.Suffix + assistant
 	}

@@ -25,8 +25,8 @@ import (
 // Others are sent as they are.
 type CustomAudio struct {
 	file[audioLine]
-	Output int  `json:"output_len"`     // 0: the line's output_tokens
-	Chat   bool `json:"chat,omitempty"` // the sound goes into a chat, whose template the server knows
+	Output int  `json:"output_len" flag:"output-len,custom-output-len"` // 0: the line's output_tokens
+	Chat   bool `json:"chat,omitempty" flag:"enable-multimodal-chat"`   // the sound goes into a chat, whose template the server knows
 	Common
 }
 
@@ -44,7 +44,6 @@ func (d *CustomAudio) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), ownOutput(d.Output)...)
 }
 
-// Read reads the lines; sounds are not looked at.
 func (d *CustomAudio) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, linesBy(d.line))
 }

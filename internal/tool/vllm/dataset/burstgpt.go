@@ -11,10 +11,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
-// A BurstGPT takes the lengths of requests from a CSV of the BurstGPT trace, those of
+// A burstGPT takes the lengths of requests from a CSV of the BurstGPT trace, those of
 // GPT-4 that were answered; their times are not used. Prompts are runs of consecutive
 // ids of the vocabulary. Rows are drawn as pandas samples them.
-type BurstGPT struct {
+type burstGPT struct {
 	file[lengths]
 	Sending
 }
@@ -22,8 +22,7 @@ type BurstGPT struct {
 // lengths are those of a prompt and its answer.
 type lengths struct{ prompt, answer int }
 
-// Read reads the rows.
-func (d *BurstGPT) Read(_ context.Context, s *workload.Source) error { return d.read(s, readBurst) }
+func (d *burstGPT) Read(_ context.Context, s *workload.Source) error { return d.read(s, readBurst) }
 
 // The columns of the trace: the names of two, and by position the other two.
 const (
@@ -82,7 +81,7 @@ func tokensIn(row rows.Row, column string) (int, error) {
 }
 
 // Build draws rows, more than once each if there are too few.
-func (d *BurstGPT) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
+func (d *burstGPT) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
 	if err := s.NeedText(false); err != nil {
 		return workload.Workload{}, err
 	}

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -23,17 +22,37 @@ import (
 // pictures and sends them.
 type CustomImage struct {
 	file[imageLine]
-	Output int  `json:"output_len"`
-	Inline bool `json:"inline,omitempty"`
+	Output int  `json:"output_len" flag:"output-len,custom-output-len"`
+	Inline bool `json:"inline,omitempty" flag:"custom-ensure-client-side-data"`
 	Common
 }
 
-// An imageLine is a line in the form that is sent.
+// An imageLine is a line, with the addresses of its pictures.
 type imageLine struct {
 	place    string
-	text     string          // for the count
-	pictures []string        // addresses, of the first form
-	parts    json.RawMessage // of the second
+	text     string   // for the count
+	pictures []string // of the first form
+	parts    []part   // of the second
+}
+
+// A part is a text, or a picture with other settings beside its address.
+type part struct {
+	text   *string
+	where  string
+	beside map[string]json.RawMessage
+}
+
+// sent is the part as a member of the list.
+func (p part) sent() any {
+	if p.text != nil {
+		return map[string]any{"type": "text", "text": *p.text}
+	}
+	picture := map[string]any{}
+	for name, v := range p.beside {
+		picture[name] = v
+	}
+	picture["url"] = p.where
+	return map[string]any{"type": "image_url", "image_url": picture}
 }
 
 // Check reports what is wrong.
@@ -41,7 +60,6 @@ func (d *CustomImage) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), output(d.Output)...)
 }
 
-// Read reads the lines.
 func (d *CustomImage) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, linesBy(readImageLine))
 }
@@ -81,30 +99,26 @@ func readImageLine(row rows.Row) (l imageLine, err error) {
 	return l, nil
 }
 
-// contentParts are the parts of a message as they are sent, and their text.
-func contentParts(raw json.RawMessage) (out json.RawMessage, text string, err error) {
-	var parts []json.RawMessage
-	if json.Unmarshal(raw, &parts) != nil || len(parts) == 0 {
+// contentParts are the parts of a message, and their text.
+func contentParts(raw json.RawMessage) (parts []part, text string, err error) {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
 		return nil, "", errors.New(`column "content" must be a list of at least one part, each an object`)
 	}
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, raw := range parts {
-		part, said, err := contentPart(raw)
+	for i, raw := range all {
+		p, err := contentPart(raw)
 		if err != nil {
 			return nil, "", fmt.Errorf("part %d of content: %w", i+1, err)
 		}
-		if i > 0 {
-			b.WriteByte(',')
+		if p.text != nil {
+			text += *p.text
 		}
-		b.Write(part)
-		text += said
+		parts = append(parts, p)
 	}
-	b.WriteByte(']')
-	return b.Bytes(), text, nil
+	return parts, text, nil
 }
 
-func contentPart(raw json.RawMessage) (out json.RawMessage, text string, err error) {
+func contentPart(raw json.RawMessage) (part, error) {
 	var p struct {
 		Type     string          `json:"type"`
 		Text     *string         `json:"text"`
@@ -112,47 +126,33 @@ func contentPart(raw json.RawMessage) (out json.RawMessage, text string, err err
 		ImageURL json.RawMessage `json:"image_url"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, "", errors.New("must be an object with a type, and texts in text and image")
+		return part{}, errors.New("must be an object with a type, and texts in text and image")
 	}
 	switch {
 	case p.Type == "text" && p.Text != nil:
-		out, err = json.Marshal(map[string]any{"type": "text", "text": *p.Text})
-		return out, *p.Text, err
+		return part{text: p.Text}, nil
 	case p.Type == "text":
-		return nil, "", errors.New(`of type text must have "text"`)
+		return part{}, errors.New(`of type text must have "text"`)
 	case p.Type == "image" && p.Image != nil:
-		out, err = urlPart(*p.Image, nil)
-		return out, "", err
+		return part{where: pictureAddress(*p.Image)}, nil
 	case p.Type == "image":
-		return nil, "", errors.New(`of type image must have "image", a path or address`)
+		return part{}, errors.New(`of type image must have "image", a path or address`)
 	case p.Type == "image_url":
-		out, err = imageURL(p.ImageURL)
-		return out, "", err
+		return imageURL(p.ImageURL)
 	}
-	return nil, "", fmt.Errorf("type %q: must be text, image or image_url", p.Type)
+	return part{}, fmt.Errorf("type %q: must be text, image or image_url", p.Type)
 }
 
 // imageURL is a part of what stands in image_url: an address, or an object with one
 // and other settings, which stay.
-func imageURL(raw json.RawMessage) (json.RawMessage, error) {
-	var where string
-	if json.Unmarshal(raw, &where) == nil && len(raw) > 0 && raw[0] == '"' {
-		return urlPart(where, nil)
+func imageURL(raw json.RawMessage) (p part, err error) {
+	if json.Unmarshal(raw, &p.where) != nil || len(raw) == 0 || raw[0] != '"' {
+		if json.Unmarshal(raw, &p.beside) != nil || json.Unmarshal(p.beside["url"], &p.where) != nil {
+			return p, errors.New(`of type image_url must have "image_url", an address or an object with "url"`)
+		}
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || json.Unmarshal(fields["url"], &where) != nil {
-		return nil, errors.New(`of type image_url must have "image_url", an address or an object with "url"`)
-	}
-	return urlPart(where, fields)
-}
-
-func urlPart(where string, fields map[string]json.RawMessage) (json.RawMessage, error) {
-	inner := map[string]any{}
-	for name, v := range fields {
-		inner[name] = v
-	}
-	inner["url"] = pictureAddress(where)
-	return json.Marshal(map[string]any{"type": "image_url", "image_url": inner})
+	p.where = pictureAddress(p.where)
+	return p, nil
 }
 
 // Build makes requests of the lines.
@@ -174,10 +174,7 @@ func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLi
 		return r, err
 	}
 	if l.parts != nil {
-		r.Parts = l.parts
-		if d.Inline {
-			r.Parts, err = inlineParts(ctx, s, l.parts)
-		}
+		r.Parts, err = d.parts(ctx, s, l.parts)
 		return r, err
 	}
 	r.Text = l.text
@@ -207,22 +204,16 @@ func inlineMedia(ctx context.Context, s *workload.Source, where string) (workloa
 	return workload.Media{MIME: "image/*", URL: url}, nil
 }
 
-// inlineParts puts data URLs in place of the addresses in parts.
-func inlineParts(ctx context.Context, s *workload.Source, parts json.RawMessage) (json.RawMessage, error) {
-	var list []map[string]any
-	if err := json.Unmarshal(parts, &list); err != nil {
-		return nil, err
-	}
-	for _, p := range list {
-		inner, ok := p["image_url"].(map[string]any)
-		if !ok {
-			continue
+// parts are those of a message as they are sent.
+func (d *CustomImage) parts(ctx context.Context, s *workload.Source, all []part) (_ json.RawMessage, err error) {
+	sent := make([]any, len(all))
+	for i, p := range all {
+		if d.Inline && p.text == nil {
+			if p.where, err = inlined(ctx, s, p.where); err != nil {
+				return nil, err
+			}
 		}
-		url, err := inlined(ctx, s, inner["url"].(string))
-		if err != nil {
-			return nil, err
-		}
-		inner["url"] = url
+		sent[i] = p.sent()
 	}
-	return json.Marshal(list)
+	return json.Marshal(sent)
 }

@@ -35,22 +35,24 @@ func Kinds() map[string]workload.Kind {
 	}
 	file := func(create func() workload.Dataset) workload.Kind { return workload.Kind{New: create} }
 	return map[string]workload.Kind{
-		"vllm.random":            drawn(func() workload.Dataset { d := DefaultRandom(); return &d }),
-		"vllm.random-mm":         drawn(func() workload.Dataset { d := DefaultRandomMM(); return &d }),
-		"vllm.random-rerank":     drawn(func() workload.Dataset { return &Rerank{Random: DefaultRandom()} }),
-		"vllm.prefix_repetition": drawn(func() workload.Dataset { d := DefaultPrefixRepetition(); return &d }),
-		"vllm.sharegpt":          file(func() workload.Dataset { return &ShareGPT{file: named[string]("sharegpt")} }),
+		"vllm.random": drawn(func() workload.Dataset { d := usual; return &d }),
+		"vllm.random-mm": drawn(func() workload.Dataset {
+			return &RandomMM{Random: usual, Items: 1, Limits: workload.DefaultLimits(), Buckets: workload.DefaultBuckets()}
+		}),
+		"vllm.random-rerank":     drawn(func() workload.Dataset { return &Rerank{Random: usual} }),
+		"vllm.prefix_repetition": drawn(func() workload.Dataset { return &PrefixRepetition{Prefixes: 10, Prefix: 256, Suffix: 256, Output: 128} }),
+		"vllm.sharegpt":          file(func() workload.Dataset { return &shareGPT{file: named[string]("sharegpt")} }),
 		"vllm.custom":            file(func() workload.Dataset { return &Custom{file: named[customLine]("custom"), Output: 256} }),
 		"vllm.custom_image":      file(func() workload.Dataset { return &CustomImage{file: named[imageLine]("custom_image"), Output: 256} }),
 		"vllm.custom_audio":      file(func() workload.Dataset { return &CustomAudio{file: named[audioLine]("custom_audio"), Output: 256} }),
-		"vllm.burstgpt":          file(func() workload.Dataset { return &BurstGPT{file: named[lengths]("burstgpt")} }),
-		"vllm.sonnet":            file(func() workload.Dataset { return &Sonnet{Input: 550, Prefix: 200, Output: 150} }),
+		"vllm.burstgpt":          file(func() workload.Dataset { return &burstGPT{file: named[lengths]("burstgpt")} }),
+		"vllm.sonnet":            file(func() workload.Dataset { return &sonnet{Input: 550, Prefix: 200, Output: 150} }),
 		"vllm.spec_bench": file(func() workload.Dataset {
 			return &SpecBench{questions{file: named[customLine]("spec_bench"), Output: 256}}
 		}),
 		"vllm.speed_bench": file(func() workload.Dataset { return &SpeedBench{questions{Output: 4096}, "qualitative"} }),
-		"vllm.timed_trace": {New: func() workload.Dataset { d := DefaultTimedTrace(); return &d }, Unwritten: true, Timed: true},
-		"vllm.hf":          file(func() workload.Dataset { d := DefaultHF(); return &d }),
+		"vllm.timed_trace": {New: func() workload.Dataset { return newTimedTrace() }, Unwritten: true, Timed: true},
+		"vllm.hf":          file(func() workload.Dataset { return &HF{MaxDistance: 1} }),
 	}
 }
 
@@ -61,18 +63,18 @@ func wanted(s *workload.Source) int { return cmp.Or(s.Requests, usualRequests) }
 
 // A Common is what datasets of files can be told.
 type Common struct {
-	NoShuffle    bool `json:"no_shuffle,omitempty"`
-	NoOversample bool `json:"no_oversample,omitempty"`
+	NoShuffle    bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
+	NoOversample bool `json:"no_oversample,omitempty" flag:"no-oversample"`
 	// SkipTemplate sends prompts as they are; else they are rendered with the
 	// tokenizer's chat template, with Arguments as further variables of it.
-	SkipTemplate bool                       `json:"skip_template,omitempty"`
+	SkipTemplate bool                       `json:"skip_template,omitempty" flag:"skip-chat-template"`
 	Arguments    map[string]json.RawMessage `json:"template_arguments,omitempty"`
 	Sending
 }
 
 // A file is one that a dataset is read from, and what is in it.
 type file[L any] struct {
-	Data string `json:"data"`
+	Data string `json:"data" flag:"dataset-path"`
 
 	kind  string // of the dataset, by the tool's name
 	lines []L
@@ -80,16 +82,13 @@ type file[L any] struct {
 
 func named[L any](kind string) file[L] { return file[L]{kind: kind} }
 
-// Check wants a file.
 func (f *file[L]) Check(*workload.Source) (p plan.Problems) {
 	p.If(f.Data == "", "data", nil, "a file is needed")
 	return p
 }
 
-// Describe says what is sent.
 func (f *file[L]) Describe() plan.Message { return workload.Describe(f.kind, plan.Text(f.Data)) }
 
-// read reads the file.
 func (f *file[L]) read(s *workload.Source, lines func(io.Reader) ([]L, error)) error {
 	return s.Files.With("data", f.Data, func(file io.Reader) (err error) {
 		f.lines, err = lines(file)

@@ -9,20 +9,20 @@ import (
 
 // A Random is the dataset "random": runs of consecutive ids of the vocabulary.
 type Random struct {
-	Input  int `json:"input_len"` // tokens
-	Output int `json:"output_len"`
+	Input  int `json:"input_len" flag:"input-len,random-input-len"` // tokens
+	Output int `json:"output_len" flag:"output-len,random-output-len"`
 	// InputRange and OutputRange widen a length L to [L(1-r), L(1+r)].
 	InputRange  float64 `json:"input_range,omitempty"`
 	OutputRange float64 `json:"output_range,omitempty"`
-	Prefix      int     `json:"prefix_len,omitempty"` // tokens that all prompts begin with
-	Batch       int     `json:"batch"`                // texts in a request to embed or pool
+	Prefix      int     `json:"prefix_len,omitempty" flag:"random-prefix-len"` // tokens that all prompts begin with
+	Batch       int     `json:"batch" flag:"random-batch-size"`                // texts in a request to embed or pool
 	Sending
 
 	silent bool // answers have no text
 }
 
-// DefaultRandom has the tool's defaults.
-func DefaultRandom() Random { return Random{Input: 1024, Output: 128, Batch: 1} }
+// usual are the tool's defaults.
+var usual = Random{Input: 1024, Output: 128, Batch: 1}
 
 func (d *Random) recipe(s *workload.Source) workload.Random {
 	return workload.Random{
@@ -39,7 +39,6 @@ func (d *Random) Check(s *workload.Source) plan.Problems {
 	return p
 }
 
-// Read reads nothing.
 func (*Random) Read(context.Context, *workload.Source) error { return nil }
 
 // Build draws the requests.
@@ -57,14 +56,17 @@ func (f *Sending) aligned(ctx context.Context, s *workload.Source, r recipe) (w 
 	if err := s.NeedText(false); err != nil {
 		return w, err
 	}
-	if w, err = r.Build(ctx, s.Vocab, s.Tokens); err != nil {
-		return w, err
-	}
-	if s.Local && s.Server != nil && len(w.Requests) > 0 && w.Requests[0].Batch == nil {
+	if w, err = r.Build(ctx, s.Vocab, s.Tokens); s.Local && s.Server != nil && len(w.Requests) > 0 && w.Requests[0].Batch == nil {
 		w.Notes = append(w.Notes, workload.Align(ctx, w.Requests, s.Server, s.Spool)...)
 	}
 	f.send(&w)
-	return w, nil
+	return w, err
+}
+
+func (f *Sending) made(ctx context.Context, s *workload.Source, r recipe) (workload.Workload, error) {
+	w, err := r.Build(ctx, s.Vocab, s.Tokens)
+	f.send(&w)
+	return w, err
 }
 
 // Describe says what is sent.
@@ -85,15 +87,10 @@ func (d *Random) lengths() []plan.Message {
 // A RandomMM is the dataset "random-mm": Random with images of noise.
 type RandomMM struct {
 	Random
-	Items      int               `json:"items"` // in a request
-	ItemsRange float64           `json:"items_range,omitempty"`
+	Items      int               `json:"items" flag:"random-mm-base-items-per-request"` // in a request
+	ItemsRange float64           `json:"items_range,omitempty" flag:"random-mm-num-mm-items-range-ratio"`
 	Limits     map[string]int    `json:"limits"` // of items by modality
-	Buckets    []workload.Bucket `json:"buckets"`
-}
-
-// DefaultRandomMM has the tool's defaults.
-func DefaultRandomMM() RandomMM {
-	return RandomMM{Random: DefaultRandom(), Items: 1, Limits: workload.DefaultLimits(), Buckets: workload.DefaultBuckets()}
+	Buckets    []workload.Bucket `json:"buckets" flag:"random-mm-bucket-config"`
 }
 
 func (d *RandomMM) recipe(s *workload.Source) workload.RandomMM {
@@ -109,9 +106,7 @@ func (d *RandomMM) Check(s *workload.Source) plan.Problems {
 
 // Build draws the requests.
 func (d *RandomMM) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
-	d.send(&w)
-	return w, err
+	return d.made(ctx, s, d.recipe(s))
 }
 
 // Describe says what is sent.
@@ -121,7 +116,7 @@ func (d *RandomMM) Describe() plan.Message { return workload.Describe("random-mm
 type Rerank struct {
 	Random
 	// NoReranker is for models that embed query and documents each by itself.
-	NoReranker bool `json:"no_reranker,omitempty"`
+	NoReranker bool `json:"no_reranker,omitempty" flag:"no-reranker"`
 }
 
 func (d *Rerank) recipe(s *workload.Source) workload.Rerank {
@@ -135,9 +130,7 @@ func (d *Rerank) Check(s *workload.Source) plan.Problems { return d.recipe(s).Ch
 
 // Build draws the requests.
 func (d *Rerank) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	w, err := d.recipe(s).Build(ctx, s.Vocab, s.Tokens)
-	d.send(&w)
-	return w, err
+	return d.made(ctx, s, d.recipe(s))
 }
 
 // Describe says what is sent.
@@ -148,19 +141,14 @@ func (d *Rerank) Describe() plan.Message {
 // A PrefixRepetition is the dataset "prefix_repetition": groups of prompts that begin
 // alike.
 type PrefixRepetition struct {
-	Prefixes  int  `json:"prefixes"`
-	Prefix    int  `json:"prefix_len"`
-	Suffix    int  `json:"suffix_len"`
-	Output    int  `json:"output_len"`
-	NoShuffle bool `json:"no_shuffle,omitempty"`
+	Prefixes  int  `json:"prefixes" flag:"prefix-repetition-num-prefixes"`
+	Prefix    int  `json:"prefix_len" flag:"prefix-repetition-prefix-len"`
+	Suffix    int  `json:"suffix_len" flag:"prefix-repetition-suffix-len"`
+	Output    int  `json:"output_len" flag:"output-len,prefix-repetition-output-len"`
+	NoShuffle bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
 	// Remainder sends what is left of the requests divided by Prefixes too.
 	Remainder bool `json:"remainder,omitempty"`
 	Sending
-}
-
-// DefaultPrefixRepetition has the tool's defaults.
-func DefaultPrefixRepetition() PrefixRepetition {
-	return PrefixRepetition{Prefixes: 10, Prefix: 256, Suffix: 256, Output: 128}
 }
 
 func (d *PrefixRepetition) recipe(s *workload.Source) workload.PrefixRepetition {
@@ -173,7 +161,6 @@ func (d *PrefixRepetition) recipe(s *workload.Source) workload.PrefixRepetition 
 // Check reports what is wrong.
 func (d *PrefixRepetition) Check(s *workload.Source) plan.Problems { return d.recipe(s).Check() }
 
-// Read reads nothing.
 func (*PrefixRepetition) Read(context.Context, *workload.Source) error { return nil }
 
 // Build draws the requests.

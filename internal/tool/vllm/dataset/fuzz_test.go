@@ -52,8 +52,8 @@ func FuzzLines(f *testing.F) {
 				t.Fatalf("%q -> %+v", b, l)
 			}
 		}
-		trace := DefaultTimedTrace()
-		for _, d := range []workload.Dataset{new(CustomImage), new(CustomAudio), new(SpecBench), &SpeedBench{questions: questions{Category: "x"}}, new(BurstGPT), &trace} {
+		trace := newTimedTrace()
+		for _, d := range []workload.Dataset{new(CustomImage), new(CustomAudio), new(SpecBench), &SpeedBench{questions: questions{Category: "x"}}, new(burstGPT), trace} {
 			_ = d.Read(t.Context(), reading(string(b)))
 		}
 		_ = eachLine(bytes.NewReader(b), func(row rows.Row) error {

@@ -295,7 +295,7 @@ func each(t *testing.T, kind string, make func(c goldenCase, s *workload.Source)
 
 func TestBurstGPTEqualsVLLM(t *testing.T) {
 	each(t, "burstgpt", func(goldenCase, *workload.Source) workload.Dataset {
-		return &BurstGPT{file: file[lengths]{Data: "burstgpt.csv"}}
+		return &burstGPT{file: file[lengths]{Data: "burstgpt.csv"}}
 	})
 }
 
@@ -304,7 +304,7 @@ func TestSonnetEqualsItsDescription(t *testing.T) {
 		if !c.Raw {
 			s.Ask.Protocol = "completions"
 		}
-		return &Sonnet{file: file[string]{Data: "poem.txt"}, Input: 150, Prefix: 60, Output: 30}
+		return &sonnet{file: file[string]{Data: "poem.txt"}, Input: 150, Prefix: 60, Output: 30}
 	})
 }
 
@@ -337,7 +337,7 @@ func TestCustomEqualsVLLM(t *testing.T) {
 // sharegpt is package workload's; here its pictures and videos are held too.
 func TestShareGPTEqualsVLLM(t *testing.T) {
 	each(t, "sharegpt", func(c goldenCase, _ *workload.Source) workload.Dataset {
-		return &ShareGPT{file: file[string]{Data: "pictured.json"}, Output: c.Output}
+		return &shareGPT{file: file[string]{Data: "pictured.json"}, Output: c.Output}
 	})
 }
 
@@ -355,9 +355,9 @@ func TestCustomAudioEqualsVLLM(t *testing.T) {
 
 func TestTimedTraceEqualsVLLM(t *testing.T) {
 	each(t, "timed_trace", func(goldenCase, *workload.Source) workload.Dataset {
-		d := DefaultTimedTrace()
+		d := newTimedTrace()
 		d.Data, d.Multiplier = "trace.jsonl", 0.001
-		return &d
+		return d
 	})
 }
 

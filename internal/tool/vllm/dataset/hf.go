@@ -23,18 +23,18 @@ import (
 // that the tool knows: Parquet, JSON, JSON Lines or CSV, in a copy on this machine.
 type HF struct {
 	// Data is the folder or the file of a copy, or the name on the hub; empty: Name.
-	Data   string `json:"data,omitempty"`
-	Name   string `json:"name,omitempty"` // of the family, ORG/NAME; empty: Data
-	Subset string `json:"subset,omitempty"`
-	Split  string `json:"split,omitempty"`
-	Gather bool   `json:"gather,omitempty"`     // shuffle all rows, not a buffer of them
-	Output int    `json:"output_len,omitempty"` // 0: the dataset's own
+	Data   string `json:"data,omitempty" flag:"dataset-path"`
+	Name   string `json:"name,omitempty" flag:"hf-name"` // of the family, ORG/NAME; empty: Data
+	Subset string `json:"subset,omitempty" flag:"hf-subset"`
+	Split  string `json:"split,omitempty" flag:"hf-split"`
+	Gather bool   `json:"gather,omitempty" flag:"no-stream"`                    // shuffle all rows, not a buffer of them
+	Output int    `json:"output_len,omitempty" flag:"output-len,hf-output-len"` // 0: the dataset's own
 
-	Categories  []string `json:"categories,omitempty"`   // of function calls
-	MinDistance float64  `json:"min_distance,omitempty"` // of edits
-	MaxDistance float64  `json:"max_distance"`
-	MinAudio    float64  `json:"min_audio,omitempty"` // seconds
-	MaxAudio    float64  `json:"max_audio,omitempty"` // 0: no limit
+	Categories  []string `json:"categories,omitempty" flag:"bfcl-categories"`         // of function calls
+	MinDistance float64  `json:"min_distance,omitempty" flag:"blazedit-min-distance"` // of edits
+	MaxDistance float64  `json:"max_distance" flag:"blazedit-max-distance"`
+	MinAudio    float64  `json:"min_audio,omitempty" flag:"asr-min-audio-len-sec"` // seconds
+	MaxAudio    float64  `json:"max_audio,omitempty" flag:"asr-max-audio-len-sec"` // 0: no limit
 	Common
 
 	snapshot
@@ -43,9 +43,6 @@ type HF struct {
 	opening   string           // control tokens ahead of a transcription
 }
 
-// DefaultHF has the tool's defaults.
-func DefaultHF() HF { return HF{MaxDistance: 1} }
-
 // A snapshot is the files of a dataset on this machine.
 type snapshot struct {
 	fs   fs.FS
@@ -53,7 +50,6 @@ type snapshot struct {
 	root string // the folder's absolute path, for files that rows name
 }
 
-// family is the dataset's.
 func (h *HF) family() family { return families[h.name()] }
 
 func (h *HF) name() string { return cmp.Or(h.Name, h.Data) }
@@ -256,7 +252,7 @@ func (h *HF) accept(ctx context.Context, s *workload.Source, drafts iter.Seq2[dr
 	next, stop := iter.Pull2(drafts)
 	defer stop()
 	for len(requests) < wanted(s) {
-		batch, err := pull(next, min(atOnce, wanted(s)-len(requests)))
+		batch, _, err := upTo(next, min(atOnce, wanted(s)-len(requests)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -276,22 +272,6 @@ func (h *HF) accept(ctx context.Context, s *workload.Source, drafts iter.Seq2[dr
 	return requests, positions, nil
 }
 
-func pull(next func() (draft, error, bool), n int) ([]draft, error) {
-	var batch []draft
-	for len(batch) < n {
-		d, err, ok := next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		batch = append(batch, d)
-	}
-	return batch, nil
-}
-
-// measure renders and counts a draft.
 func measure(ctx context.Context, s *workload.Source, d *draft) (err error) {
 	if d.chat != nil {
 		if s.Vocab.Template == nil {

@@ -90,7 +90,6 @@ func mtBench(h *HF, row rows.Row) (*draft, error) {
 	return h.userTurn(turns[0])
 }
 
-// columns reads texts.
 func columns(row rows.Row, names ...string) ([]string, error) {
 	out := make([]string, len(names))
 	var errs []error

@@ -330,14 +330,14 @@ func inTurn(sources []iter.Seq2[rows.Row, error], size int) iter.Seq2[[]rows.Row
 	}
 }
 
-// upTo takes up to n rows; more is false at the end.
-func upTo(next func() (rows.Row, error, bool), n int) (chunk []rows.Row, more bool, err error) {
+// upTo takes up to n items; more is false at the end.
+func upTo[T any](next func() (T, error, bool), n int) (chunk []T, more bool, err error) {
 	for len(chunk) < n {
-		row, err, ok := next()
+		item, err, ok := next()
 		if err != nil || !ok {
 			return chunk, false, err
 		}
-		chunk = append(chunk, row)
+		chunk = append(chunk, item)
 	}
 	return chunk, true, nil
 }

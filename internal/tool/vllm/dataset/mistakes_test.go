@@ -27,8 +27,8 @@ func reading(file string) *workload.Source {
 
 // What is wrong with a file is told with its line and column.
 func TestMistakes(t *testing.T) {
-	trace := &TimedTrace{file: file[traceEntry]{Data: "f"}, Chunk: 4, Multiplier: 1, Timestamp: "t", InputLength: "i", OutputLength: "o", HashIDs: "h"}
-	picture, sounds, burst := &CustomImage{file: file[imageLine]{Data: "f"}}, &CustomAudio{file: file[audioLine]{Data: "f"}}, &BurstGPT{file: file[lengths]{Data: "f"}}
+	trace := &timedTrace{file: file[traceEntry]{Data: "f"}, Chunk: 4, Multiplier: 1, Timestamp: "t", InputLength: "i", OutputLength: "o", HashIDs: "h"}
+	picture, sounds, burst := &CustomImage{file: file[imageLine]{Data: "f"}}, &CustomAudio{file: file[audioLine]{Data: "f"}}, &burstGPT{file: file[lengths]{Data: "f"}}
 	custom, always := &Custom{file: file[customLine]{Data: "f"}}, &Custom{file: file[customLine]{Data: "f"}, Output: 2}
 	asked := func(category string) questions {
 		return questions{file: file[customLine]{Data: "f"}, Category: category}
@@ -56,7 +56,7 @@ func TestMistakes(t *testing.T) {
 		{trace, `{"t":1,"i":1}`, `output_length o: line 1: column "o" is missing; there are t, i; name another`},
 		{trace, `{"t":1,"i":1,"o":1,"h":[1.5]}`, `column "h" has 1.5: ids must be whole numbers or texts`},
 		{trace, `{"t":1e300,"i":1,"o":1}`, `is 1e+300 seconds when it is multiplied by 1`},
-		{&Sonnet{file: file[string]{Data: "f"}}, "", "the file is empty"},
+		{&sonnet{file: file[string]{Data: "f"}}, "", "the file is empty"},
 		{picture, "", "the file is empty"},
 		{custom, `{"messages":[{}],"output_tokens":1}`, `column "prompt" is missing`},
 		{custom, `{"prompt":[1],"output_tokens":1}`, `column "prompt" is a list: must be text`},
@@ -158,7 +158,7 @@ func TestNoTemplate(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "needs a tokenizer") {
 		t.Error(err)
 	}
-	_, err = (&Sonnet{file: file[string]{lines: []string{"a\n"}}}).Build(t.Context(), none)
+	_, err = (&sonnet{file: file[string]{lines: []string{"a\n"}}}).Build(t.Context(), none)
 	if err == nil || !strings.Contains(err.Error(), "needs a tokenizer") {
 		t.Error(err)
 	}

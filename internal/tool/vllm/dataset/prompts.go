@@ -65,7 +65,6 @@ func (d *questions) build(ctx context.Context, s *workload.Source, c Common) (wo
 // column turns. The tool always renders it.
 type SpecBench struct{ questions }
 
-// Read reads the questions.
 func (d *SpecBench) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, d.of(firstTurn))
 }
@@ -110,7 +109,6 @@ func (d *SpeedBench) Check(s *workload.Source) plan.Problems {
 	return p
 }
 
-// Read reads the conversations.
 func (d *SpeedBench) Read(_ context.Context, s *workload.Source) error {
 	name := path.Join(d.Data, d.Subset+".jsonl")
 	return s.Files.With("data", name, func(file io.Reader) (err error) {

@@ -21,6 +21,14 @@ type Sending struct {
 	Uncounted bool `json:"uncounted,omitempty"`
 }
 
+// SendAs sets it.
+func (f *Sending) SendAs(s Sending) { *f = s }
+
+// SendAs sets it. Prompts that nothing counts are not rendered.
+func (c *Common) SendAs(s Sending) {
+	c.Sending, c.SkipTemplate = s, c.SkipTemplate || s.Uncounted
+}
+
 // send makes the requests of a workload such as they are sent.
 func (f *Sending) send(w *workload.Workload) {
 	for i := range w.Requests {

@@ -12,13 +12,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Sonnet asks to pick lines of a poem. Lengths are counted in lines of average
+// A sonnet asks to pick lines of a poem. Lengths are counted in lines of average
 // length, and a prompt that comes out too long is drawn again.
-type Sonnet struct {
+type sonnet struct {
 	file[string]
-	Input  int `json:"input_len"` // tokens
-	Prefix int `json:"prefix_len"`
-	Output int `json:"output_len"`
+	Input  int `json:"input_len" flag:"sonnet-input-len"` // tokens
+	Prefix int `json:"prefix_len" flag:"sonnet-prefix-len"`
+	Output int `json:"output_len" flag:"sonnet-output-len"`
 	Sending
 }
 
@@ -29,16 +29,13 @@ const sonnetTask = "Pick as many lines as you can from these poem lines:\n"
 // tool itself would go on for ever.
 const maxRedraws = 10_000
 
-// Check reports what is wrong.
-func (d *Sonnet) Check(s *workload.Source) plan.Problems {
+func (d *sonnet) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), output(d.Output)...)
 }
 
-// Read reads the poem.
-func (d *Sonnet) Read(_ context.Context, s *workload.Source) error { return d.read(s, poem) }
+func (d *sonnet) Read(_ context.Context, s *workload.Source) error { return d.read(s, poem) }
 
-// Describe says what is sent.
-func (d *Sonnet) Describe() plan.Message {
+func (d *sonnet) Describe() plan.Message {
 	return workload.Describe("sonnet", plan.Text(d.Data), plan.Say(workload.LoadTokens, "input", d.Input, "output", d.Output))
 }
 
@@ -60,7 +57,7 @@ func poem(file io.Reader) ([]string, error) {
 }
 
 // Build draws prompts from the lines.
-func (d *Sonnet) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
+func (d *sonnet) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
 	if s.Tokens == nil {
 		return workload.Workload{}, d.blame(errors.New("sonnet counts the tokens of lines and needs a tokenizer"))
 	}
@@ -89,13 +86,13 @@ func (d *Sonnet) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 }
 
 // tooShort is the error of an input length that nothing fits.
-func (d *Sonnet) tooShort(why string, a ...any) (p plan.Problems) {
+func (d *sonnet) tooShort(why string, a ...any) (p plan.Problems) {
 	p.If(true, "input_len", d.Input, why, a...)
 	return p
 }
 
 // shares are how many lines begin all prompts, and how many are drawn for each.
-func (d *Sonnet) shares(ctx context.Context, s *workload.Source) (prefix, extra int, err error) {
+func (d *sonnet) shares(ctx context.Context, s *workload.Source) (prefix, extra int, err error) {
 	total := 0
 	for _, line := range d.lines {
 		n, err := count(ctx, s, line)
@@ -124,7 +121,7 @@ func (d *Sonnet) shares(ctx context.Context, s *workload.Source) (prefix, extra 
 }
 
 // draw makes a request, which may come out too long. A chat is rendered by the server.
-func (d *Sonnet) draw(ctx context.Context, s *workload.Source, rng *pyrand.Random, begin string, extra int) (workload.Request, error) {
+func (d *sonnet) draw(ctx context.Context, s *workload.Source, rng *pyrand.Random, begin string, extra int) (workload.Request, error) {
 	var b strings.Builder
 	b.WriteString(begin)
 	for _, i := range rng.Choices(len(d.lines), extra) {

@@ -14,36 +14,33 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A ShareGPT is the dataset "sharegpt": of each conversation the first turn.
-type ShareGPT struct {
+// A shareGPT is the dataset "sharegpt": of each conversation the first turn.
+type shareGPT struct {
 	file[string]
-	Output       int  `json:"output_len,omitempty"` // 0: the length of the recorded answer
-	NoShuffle    bool `json:"no_shuffle,omitempty"`
-	NoOversample bool `json:"no_oversample,omitempty"`
+	Output       int  `json:"output_len,omitempty" flag:"output-len,sharegpt-output-len"` // 0: the length of the recorded answer
+	NoShuffle    bool `json:"no_shuffle,omitempty" flag:"disable-shuffle"`
+	NoOversample bool `json:"no_oversample,omitempty" flag:"no-oversample"`
 	Sending
 }
 
-func (d *ShareGPT) recipe(s *workload.Source) workload.ShareGPT {
+func (d *shareGPT) recipe(s *workload.Source) workload.ShareGPT {
 	return workload.ShareGPT{
 		Requests: wanted(s), Output: d.Output, Seed: s.Seed, NoShuffle: d.NoShuffle, NoOversample: d.NoOversample, IDPrefix: s.IDPrefix,
 		Media: s.Ask.Protocol == "chat",
 	}
 }
 
-// Check reports what is wrong.
-func (d *ShareGPT) Check(s *workload.Source) plan.Problems {
+func (d *shareGPT) Check(s *workload.Source) plan.Problems {
 	p := d.file.Check(s)
 	p.If(d.Output < 0, "output_len", d.Output, "must be positive, or 0 for the recorded length")
 	return p
 }
 
-// Read reads the file once, for what is wrong with it.
-func (d *ShareGPT) Read(_ context.Context, s *workload.Source) error {
+func (d *shareGPT) Read(_ context.Context, s *workload.Source) error {
 	return s.Files.With("data", d.Data, d.recipe(s).Check)
 }
 
-// Build chooses conversations.
-func (d *ShareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
+func (d *shareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
 	err = s.Files.With("data", d.Data, func(file io.Reader) (err error) {
 		w, err = d.recipe(s).Build(ctx, file, s.Tokens)
 		return err
@@ -57,7 +54,7 @@ func (d *ShareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Wo
 //	{"prompt": "text", "output_tokens": 100}
 type Custom struct {
 	file[customLine]
-	Output int `json:"output_len"` // 0: the line's output_tokens
+	Output int `json:"output_len" flag:"output-len,custom-output-len"` // 0: the line's output_tokens
 	Common
 }
 
@@ -77,7 +74,6 @@ func ownOutput(n int) (p plan.Problems) {
 	return p
 }
 
-// Read reads the lines.
 func (d *Custom) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, linesBy(d.line))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A TimedTrace replays a trace of JSON Lines: when each request came, how long it and
+// A timedTrace replays a trace of JSON Lines: when each request came, how long it and
 // its answer were, and of what blocks its prompt consisted. A block is known by a
 // hash id; the same id gives the same tokens, so prompts share what they shared.
 //
@@ -25,21 +25,21 @@ import (
 // between processes. Here it is that of a process with PYTHONHASHSEED=0 (CPython
 // 3.11 or later), so the same trace gives the same ids every time, and the same as
 // the tool's under that setting.
-type TimedTrace struct {
+type timedTrace struct {
 	file[traceEntry]
-	Chunk      int     `json:"chunk"`      // tokens of a block
-	Multiplier float64 `json:"multiplier"` // of the timestamps, to make them seconds
+	Chunk      int     `json:"chunk" flag:"timed-trace-chunk-hash-size"`     // tokens of a block
+	Multiplier float64 `json:"multiplier" flag:"timed-trace-sec-multiplier"` // of the timestamps, to make them seconds
 	// Names of the columns.
-	Timestamp    string `json:"timestamp"`
-	InputLength  string `json:"input_length"`
-	OutputLength string `json:"output_length"`
-	HashIDs      string `json:"hash_ids"`
+	Timestamp    string `json:"timestamp" flag:"timed-trace-label-timestamp"`
+	InputLength  string `json:"input_length" flag:"timed-trace-label-input-length"`
+	OutputLength string `json:"output_length" flag:"timed-trace-label-output-length"`
+	HashIDs      string `json:"hash_ids" flag:"timed-trace-label-hash-ids"`
 	Sending
 }
 
-// DefaultTimedTrace has the tool's defaults.
-func DefaultTimedTrace() TimedTrace {
-	return TimedTrace{file: named[traceEntry]("timed_trace"), Chunk: 16, Multiplier: 1, Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}
+// newTimedTrace has the tool's defaults.
+func newTimedTrace() *timedTrace {
+	return &timedTrace{file: named[traceEntry]("timed_trace"), Chunk: 16, Multiplier: 1, Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}
 }
 
 // A traceEntry is a line of a trace.
@@ -49,16 +49,14 @@ type traceEntry struct {
 	blocks        []string
 }
 
-// Check reports what is wrong.
-func (d *TimedTrace) Check(s *workload.Source) plan.Problems {
+func (d *timedTrace) Check(s *workload.Source) plan.Problems {
 	p := d.file.Check(s)
 	p.If(d.Chunk < 1, "chunk", d.Chunk, "must be at least 1")
 	p.If(!(d.Multiplier > 0) || math.IsInf(d.Multiplier, 1), "multiplier", d.Multiplier, "must be positive")
 	return p
 }
 
-// Read reads as many lines as requests are wanted.
-func (d *TimedTrace) Read(_ context.Context, s *workload.Source) error {
+func (d *timedTrace) Read(_ context.Context, s *workload.Source) error {
 	return d.read(s, func(file io.Reader) (entries []traceEntry, err error) {
 		err = eachLine(file, func(row rows.Row) error {
 			if s.Requests > 0 && len(entries) >= s.Requests {
@@ -72,7 +70,7 @@ func (d *TimedTrace) Read(_ context.Context, s *workload.Source) error {
 	})
 }
 
-func (d *TimedTrace) entry(row rows.Row) (e traceEntry, err error) {
+func (d *timedTrace) entry(row rows.Row) (e traceEntry, err error) {
 	named := func(path, column string, err error) error {
 		if err != nil && !row.Has(column) {
 			return plan.Problems{{Path: path, Value: column, Why: err.Error(), Hint: "name another"}}
@@ -103,7 +101,7 @@ func (d *TimedTrace) entry(row rows.Row) (e traceEntry, err error) {
 }
 
 // blocks are the hash ids in the text that Python makes of them.
-func (d *TimedTrace) blocks(row rows.Row) ([]string, error) {
+func (d *timedTrace) blocks(row rows.Row) ([]string, error) {
 	if !row.Has(d.HashIDs) {
 		return nil, nil
 	}
@@ -124,7 +122,7 @@ func (d *TimedTrace) blocks(row rows.Row) ([]string, error) {
 }
 
 // Build makes up the prompts, as token ids.
-func (d *TimedTrace) Build(_ context.Context, s *workload.Source) (workload.Workload, error) {
+func (d *timedTrace) Build(_ context.Context, s *workload.Source) (workload.Workload, error) {
 	x := expansion{chunk: d.Chunk, ids: drawable(s.Vocab), known: map[string][]int32{}}
 	if len(x.ids) == 0 {
 		return workload.Workload{}, d.blame(errors.New("the tokenizer leaves no ids to draw from"))
