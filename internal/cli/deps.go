@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"golang.org/x/net/http/httpproxy"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/hub"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
+	"github.com/pitot-bench/pitot/internal/sys/spool"
 )
 
 // kinds are the datasets and arrivals that a Spec can name: Pitot's own, and those of
@@ -41,7 +41,7 @@ func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
 		Hub: func(download bool) run.Hub { return hubOf{p.hub(download)} },
 	}
 	if spoolBeside != "" {
-		d.Spool = &spoolFile{dir: filepath.Dir(spoolBeside)}
+		d.Spool = spool.In(filepath.Dir(spoolBeside))
 	}
 	if p.Alone {
 		d.Quiet = func(procs, chunks int) func() int {
@@ -113,36 +113,3 @@ func folderAt(name string) fs.FS {
 	}
 	return os.DirFS(name)
 }
-
-// A spoolFile keeps prompts that are too many for memory beside the runs, where there is
-// room for what a benchmark leaves, in a file that no name leads to. It is made when it
-// is first written to.
-type spoolFile struct {
-	dir  string
-	once sync.Once
-	file *os.File
-	err  error
-}
-
-func (f *spoolFile) open() {
-	f.file, f.err = os.CreateTemp(f.dir, ".pitot-prompts-*")
-	if f.err == nil {
-		f.err = os.Remove(f.file.Name())
-	}
-}
-
-// WriteAt makes the file if it is not there.
-func (f *spoolFile) WriteAt(b []byte, at int64) (int, error) {
-	f.once.Do(f.open)
-	n, err := 0, f.err
-	if err == nil {
-		n, err = f.file.WriteAt(b, at)
-	}
-	if err != nil {
-		err = fmt.Errorf("%w; it lies beside the runs, for which PITOT_STORE names another file", err)
-	}
-	return n, err
-}
-
-// ReadAt reads what was written.
-func (f *spoolFile) ReadAt(b []byte, at int64) (int, error) { return f.file.ReadAt(b, at) }

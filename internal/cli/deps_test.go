@@ -1,18 +1,10 @@
 package cli
 
 import (
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 )
-
-func TestASpoolThatCannotBeWrittenSaysWhereItIs(t *testing.T) {
-	_, err := (&spoolFile{dir: filepath.Join(t.TempDir(), "gone")}).WriteAt([]byte("x"), 0)
-	if err == nil || !strings.Contains(err.Error(), "PITOT_STORE names another file") {
-		t.Error(err)
-	}
-}
 
 // What a setting is by default must be written down also where it is zero: else a Spec
 // that is read again has the default in its place.

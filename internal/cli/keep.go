@@ -49,7 +49,9 @@ func (k *keeper) Handle(e run.Event) (err error) {
 		err = k.writer.Finish(*e.Run)
 	case run.Judged:
 		if e.Result.Trace.Run.Status != trace.Running {
-			err = k.store.Update(e.Result.Trace.Run)
+			if err = k.store.Update(e.Result.Trace.Run); err == nil {
+				_, err = keepFigures(k.store, e.Result.Trace)
+			}
 		}
 	}
 	return err

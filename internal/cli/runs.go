@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -55,38 +56,88 @@ func (s storeSetting) with(p *Process, use func(*store.Store) error) error {
 }
 
 type runsListCmd struct {
-	N int `short:"n" default:"20" placeholder:"N" help:"Show so many, 0 for all (${default})."`
+	N      int      `short:"n" default:"20" placeholder:"N" help:"Show so many, 0 for all (${default})."`
+	Figure []string `short:"f" placeholder:"NAME" help:"Show a figure of each run by Pitot's definitions, such as ttft.p99 or throughput.output; may be repeated."`
 	storeSetting
 }
 
 // Run lists.
 func (c runsListCmd) Run(p *Process) error {
-	var list []store.Listing
-	total := 0
-	err := c.with(p, func(runs *store.Store) (err error) {
-		if list, err = runs.List(store.Filter{Limit: c.N}); err == nil {
-			total, err = runs.Count(store.Filter{})
+	titles := []string{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED"}
+	for _, name := range c.Figure {
+		if !metrics.Known(name) {
+			return usagef("--figure %q: no figure has that name; `pitot compare` and `pitot runs show` list those of runs", name)
 		}
-		return err
-	})
-	if err != nil {
-		return err
+		titles = append(titles, text.FigureTitle(name))
 	}
-	if len(list) == 0 {
+	rows := [][]string{append(titles, "MODEL", "LOAD")}
+	err := c.with(p, func(runs *store.Store) error {
+		list, err := runs.List(store.Filter{Limit: c.N})
+		total, errTotal := runs.Count(store.Filter{})
+		if err := errors.Join(err, errTotal); err != nil {
+			return err
+		}
+		for _, l := range list {
+			figures, err := c.figures(runs, l)
+			if err != nil {
+				return err
+			}
+			records, failed := counts(l)
+			rows = append(rows, slices.Concat([]string{l.ID, l.Name, string(l.Kind), string(l.Status), cmp.Or(string(l.Validity), "–"), records, failed},
+				figures, []string{l.Model, text.Load(l.Plan(), english)}))
+		}
+		if more := total - len(list); more > 0 {
+			rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(rows) == 1:
 		_, err := fmt.Fprintln(p.Stdout, "no runs yet: pitot bench makes one")
 		return err
 	}
-	rows := [][]string{{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED", "MODEL", "LOAD"}}
-	for _, l := range list {
-		records, failed := counts(l)
-		rows = append(rows, []string{
-			l.ID, l.Name, string(l.Kind), string(l.Status), cmp.Or(string(l.Validity), "–"), records, failed, l.Model, text.Load(l.Plan(), english),
-		})
-	}
-	if more := total - len(list); more > 0 {
-		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
-	}
 	return text.Columns(p.Stdout, rows)
+}
+
+// figures are those asked for of a run. They are computed once.
+func (c runsListCmd) figures(runs *store.Store, l store.Listing) ([]string, error) {
+	if c.Figure == nil {
+		return nil, nil
+	}
+	all, known, err := runs.Figures(l.ID, ownFigures, metrics.Version)
+	if err == nil && !known {
+		var t *trace.Trace
+		if t, err = runs.Load(l.ID); err == nil {
+			all, err = keepFigures(runs, t)
+		}
+	}
+	shown := make([]string, len(c.Figure))
+	for i, name := range c.Figure {
+		shown[i] = "–"
+		if j := slices.IndexFunc(all, func(f trace.Figure) bool { return f.Name == name }); j >= 0 {
+			shown[i] = text.Figure(name, all[j].Value)
+		}
+	}
+	return shown, err
+}
+
+// ownFigures are kept under this name: by Pitot's definitions, or of a run without records
+// as its tool told them.
+const ownFigures = "pitot"
+
+// keepFigures computes the figures of a run and keeps them.
+func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.Figure, error) {
+	tool := ownFigures
+	if o := t.Run.Origin; o != nil && !compare.HasRecords(t.Run) {
+		tool = o.Tool
+	}
+	all := rules().Figures(t, tool, "")
+	if t.Run.Status == trace.Running {
+		return all, nil
+	}
+	return all, runs.KeepFigures(t, ownFigures, metrics.Version, all)
 }
 
 // counts are the requests of a run and the failed ones among them, by its records,

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 //	                          its certificate is in ca.pem
 //	mask FILE                 replaces in FILE what differs from run to run: digits by 0
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{ContinueOnError: true,
+	testscript.Run(t, testscript.Params{
+		ContinueOnError:     true,
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -112,7 +112,7 @@ func (l *sglangLine) compile(p *Process) (*compiled, error) {
 	if err := l.Check(); err != nil {
 		return nil, usage(err)
 	}
-	c, err := l.Args.Compile(p.toolEnv())
+	c, err := l.Compile(p.toolEnv())
 	if err != nil {
 		return nil, usage(err)
 	}

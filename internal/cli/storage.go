@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 )
@@ -66,9 +64,4 @@ func (p *Process) dataFolder() (string, error) {
 		return filepath.Join(home, "Library", "Application Support"), nil
 	}
 	return filepath.Join(home, ".local", "share"), nil
-}
-
-// newRunID sorts by time and is unique enough to be typed.
-func newRunID(now time.Time) string {
-	return now.Local().Format("20060102-150405") + "-" + strings.ToLower(rand.Text()[:4])
 }

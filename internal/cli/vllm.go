@@ -70,7 +70,7 @@ func (l *vllmLine) compile(p *Process) (*compiled, error) {
 	if err := l.Check(); err != nil {
 		return nil, usage(err)
 	}
-	c, err := l.Args.Compile(p.toolEnv())
+	c, err := l.Compile(p.toolEnv())
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -21,6 +21,10 @@ type Definitions struct {
 	Native string
 }
 
+// Version is that of Pitot's own definitions: figures that were computed by another are to
+// be computed again.
+const Version = "1"
+
 // Own are Pitot's.
 func Own() Definitions {
 	return Definitions{

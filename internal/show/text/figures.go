@@ -156,15 +156,32 @@ const (
 	figureWidth = 9
 )
 
+// shown is what a figure is shown in: its unit, and that many times its value.
+func shown(name string) (unit string, scale float64) {
+	q := metrics.QuantityOf(name)
+	if q.Unit == metrics.Seconds && name != "duration" {
+		return "ms", 1000
+	}
+	return string(q.Unit), 1
+}
+
+// FigureTitle is the name of a figure as the title of a column, with its unit.
+func FigureTitle(name string) string {
+	unit, _ := shown(name)
+	return strings.TrimSpace(strings.ToUpper(name) + " " + unit)
+}
+
+// Figure is the value of a figure in the unit of its title.
+func Figure(name string, v float64) string {
+	_, scale := shown(name)
+	return sig(scale * v)
+}
+
 // Figures lists what a tool reported whose tables nobody pastes.
 func Figures(w io.Writer, o *trace.Origin, l *words.Language) error {
 	for _, f := range o.Figures {
-		q := metrics.QuantityOf(f.Name)
-		value, unit := f.Value, string(q.Unit)
-		if q.Unit == metrics.Seconds && f.Name != "duration" {
-			value, unit = 1000*value, "ms"
-		}
-		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", PadRight(l.Say(q.Title()), 32), value, unit); err != nil {
+		unit, scale := shown(f.Name)
+		if _, err := fmt.Fprintf(w, "%s %14.2f %s\n", PadRight(l.Say(metrics.QuantityOf(f.Name).Title()), 32), scale*f.Value, unit); err != nil {
 			return err
 		}
 	}
