@@ -148,17 +148,17 @@ func TestTiktokenFilesThatAreRefused(t *testing.T) {
 		file, ranks, config, want string
 	}{
 		"no encoding":   {"x.tiktoken", tinyRanks(), "", "x.tiktoken: neither its name nor a tokenizer_config.json"},
-		"a class":       {"x.tiktoken", tinyRanks(), `{"tokenizer_class": "NewTokenizer"}`, `tokenizer_class "NewTokenizer" is not supported (of tiktoken files, QWenTokenizer`},
-		"no bytes":      {"r50k_base.tiktoken", "YQ== 0\n", "", "r50k_base.tiktoken: no token of the file is the byte 0x0 by itself"},
+		"a class":       {"x.tiktoken", tinyRanks(), `{"tokenizer_class": "NewTokenizer"}`, `tokenizer_class "NewTokenizer" is not supported (for tiktoken files, only QWenTokenizer`},
+		"no bytes":      {"r50k_base.tiktoken", "YQ== 0\n", "", "r50k_base.tiktoken: the file has no token for the single byte 0x0"},
 		"no base64":     {"r50k_base.tiktoken", "YQ== 0\n!! 1\n", "", `line 2: "!!" is not base64`},
-		"no rank":       {"r50k_base.tiktoken", "YQ== x\n", "", `line 1: "x" is no rank`},
+		"no rank":       {"r50k_base.tiktoken", "YQ== x\n", "", `line 1: "x" is not a rank`},
 		"one field":     {"r50k_base.tiktoken", "\nYQ==\n", "", "line 2: not a token and its rank"},
-		"twice":         {"r50k_base.tiktoken", "YQ== 0\nYQ== 1\n", "", `line 2: the token "a" stands there twice`},
+		"twice":         {"r50k_base.tiktoken", "YQ== 0\nYQ== 1\n", "", `line 2: duplicate token "a"`},
 		"shared":        {"r50k_base.tiktoken", "YQ== 0\nYg== 0\n", "", "share id 0"},
 		"no prefix":     {"tokenizer.model", tinyRanks(), `{"tokenizer_class": "ChatGLM4Tokenizer"}`, "has no token [gMASK]"},
 		"low id":        {"tokenizer.model", tinyRanks(), `{"tokenizer_class": "ChatGLM4Tokenizer", "added_tokens_decoder": {"3": {"content": "[gMASK]"}}}`, "has the id of another token"},
 		"far id":        {"tiktoken.model", tinyRanks(), `{"tokenizer_class": "TikTokenTokenizer", "added_tokens_decoder": {"600": {"content": "x"}}}`, "Kimi's special tokens are 258 to 513"},
-		"SentencePiece": {"tokenizer.model", "\x0a\x0e\x0a\x05<unk>", `{}`, "is a model of SentencePiece"},
+		"SentencePiece": {"tokenizer.model", "\x0a\x0e\x0a\x05<unk>", `{}`, "is a SentencePiece model"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fsys := fstest.MapFS{c.file: &fstest.MapFile{Data: []byte(c.ranks)}}

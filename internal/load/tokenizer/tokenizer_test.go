@@ -131,7 +131,7 @@ func TestRefusals(t *testing.T) {
 		{"model", `{"type":"BPE"}`, `model: vocab or merges is missing`},
 		{"model", `{"type":"BPE","vocab":{},"merges":[],"dropout":0.1}`, `model.dropout 0.1 is not supported`},
 		{"model", `{"type":"BPE","vocab":{},"merges":[],"unk_token":"?"}`, `model.unk_token "?" is not supported (it is not in model.vocab)`},
-		{"model", `{"type":"SentencePiece"}`, `model.type "SentencePiece" is not supported (BPE, Unigram, WordPiece and WordLevel are)`},
+		{"model", `{"type":"SentencePiece"}`, `model.type "SentencePiece" is not supported (only BPE, Unigram, WordPiece and WordLevel are)`},
 		{"model", `{"type":"Unigram","unk_id":1,"vocab":[["a",0]]}`, `model.unk_id 1 is not supported (it is not in model.vocab)`},
 		{"model", `{"type":"Unigram","unk_id":0,"vocab":[["a"]]}`, `["a"] is not a token and its score`},
 		{"model", `{"type":"WordPiece","vocab":{}}`, `model: vocab, unk_token, continuing_subword_prefix or max_input_chars_per_word is missing`},
@@ -155,9 +155,9 @@ func TestRefusals(t *testing.T) {
 		{"normalizer", `{"type":"Replace","pattern":{"Regex":"e?"},"content":"E"}`, `normalizer.pattern.Regex "e?" is not supported`},
 		{"normalizer", `{"type":"Replace","pattern":{"Regex":"(?=e)"},"content":"E"}`, `normalizer.pattern.Regex "(?=e)" is not`},
 		{"normalizer", `{"type":"Replace","pattern":{"String":""},"content":"E"}`, `normalizer.pattern`},
-		{"normalizer", `{"type":"Precompiled","precompiled_charsmap":"AAAA"}`, `normalizer.precompiled_charsmap "AAAA" is not supported (it is no trie with replacements)`},
+		{"normalizer", `{"type":"Precompiled","precompiled_charsmap":"AAAA"}`, `normalizer.precompiled_charsmap "AAAA" is not supported (it is not a trie with replacements)`},
 		{"normalizer", `{"type":"Precompiled","precompiled_charsmap":"%"}`, `normalizer.precompiled_charsmap "%" is not supported (illegal base64`},
-		{"pre_tokenizer", `{"type":"Metaspace","replacement":"ab"}`, `pre_tokenizer.replacement "ab" is not supported (one character is)`},
+		{"pre_tokenizer", `{"type":"Metaspace","replacement":"ab"}`, `pre_tokenizer.replacement "ab" is not supported (only one character is)`},
 		{"pre_tokenizer", `{"type":"Metaspace","replacement":"_","prepend_scheme":"last"}`, `pre_tokenizer.prepend_scheme "last" is not`},
 		{"pre_tokenizer", `{"type":"Metaspace","replacement":"_","add_prefix_space":false}`, `pre_tokenizer.add_prefix_space false is not supported (prepend_scheme is always)`},
 		{"pre_tokenizer", `{"type":"UnicodeScripts"}`, `pre_tokenizer.type "UnicodeScripts" is not`},
@@ -175,7 +175,7 @@ func TestRefusals(t *testing.T) {
 		{"decoder", `{"type":"Morse"}`, `decoder.type "Morse" is not supported`},
 		{"decoder", `{"type":"Sequence","decoders":[{"type":"Fuse"},null]}`, `decoder.decoders[1] null is not supported`},
 		{"decoder", `{"type":"BPEDecoder","suffix":""}`, `decoder.suffix "" is not supported`},
-		{"decoder", `{"type":"Strip","content":"","start":1,"stop":0}`, `decoder.content "" is not supported (one character is)`},
+		{"decoder", `{"type":"Strip","content":"","start":1,"stop":0}`, `decoder.content "" is not supported (only one character is)`},
 		{"decoder", `{"type":"CTC","pad_token":"","word_delimiter_token":"|","cleanup":true}`, `decoder "CTC" is not supported (without pad_token`},
 	} {
 		data := patched(t, map[string]json.RawMessage{c.field: json.RawMessage(c.value)})
@@ -188,7 +188,7 @@ func TestRefusals(t *testing.T) {
 
 func TestPointersOfGitLFS(t *testing.T) {
 	_, err := Parse([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"), nil)
-	if want := "tokenizer.json: only a pointer of Git LFS to the file is here; git lfs pull fetches the file itself"; err == nil || err.Error() != want {
+	if want := "tokenizer.json: the file is only a Git LFS pointer; run git lfs pull to fetch its content"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
