@@ -108,13 +108,15 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 // parseStages parses the stages around the model.
 func (t *Tokenizer) parseStages(file *fileJSON) error {
 	var err error
-	if t.normalize, err = parseNormalizer(file.Normalizer, "normalizer"); err != nil {
+	if t.normalize, err = stepKinds.stage(file.Normalizer, "normalizer", "normalizers"); err != nil {
 		return err
 	}
-	if t.pretokenize, err = parsePreTokenizer(file.PreTokenizer); err != nil {
+	stages, err := splitterKinds.stage(file.PreTokenizer, "pre_tokenizer", "pretokenizers")
+	if err != nil {
 		return err
 	}
-	if t.prefix, t.suffix, err = parsePostProcessor(file.PostProcessor, "post_processor"); err != nil {
+	t.pretokenize = slices.Concat(stages...)
+	if t.prefix, t.suffix, err = parsePostProcessor(file.PostProcessor); err != nil {
 		return err
 	}
 	t.marksFirst = slices.ContainsFunc(t.pretokenize, func(s splitter) bool {
@@ -122,7 +124,10 @@ func (t *Tokenizer) parseStages(file *fileJSON) error {
 		return ok && m.scheme == schemeFirst
 	})
 	t.pool.New = func() any { return new(scratch) }
-	t.decoders, err = parseDecoder(file.Decoder, "decoder")
+	t.decoders, err = decoderKinds.stage(file.Decoder, "decoder", "decoders")
+	if isNull(file.Decoder) {
+		t.decoders = []decoder{spaced{}}
+	}
 	return err
 }
 
@@ -186,66 +191,4 @@ func (t *Tokenizer) decodePieces() {
 		}
 		t.decoders = nil
 	}
-}
-
-// kindOf returns the type of a component, which must not be null.
-func kindOf(raw json.RawMessage, field string) (string, error) {
-	if isNull(raw) {
-		return "", refuse(field, nil, "")
-	}
-	var v struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", fmt.Errorf("%s: %w", field, plainly(err))
-	}
-	return v.Type, nil
-}
-
-// strict decodes a component and rejects unknown fields.
-func strict(raw json.RawMessage, field string, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", field, plainly(err))
-	}
-	return nil
-}
-
-// plainly rewords a type error of encoding/json without Go's types.
-func plainly(err error) error {
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrong):
-		return err
-	case wrong.Field == "":
-		return fmt.Errorf("it is a JSON %s", wrong.Value)
-	}
-	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
-}
-
-// onlyType checks that a component has no settings.
-func onlyType(raw json.RawMessage, field string) error {
-	return strict(raw, field, &struct {
-		Type string `json:"type"`
-	}{})
-}
-
-func isNull(raw json.RawMessage) bool {
-	return len(raw) == 0 || slices.Equal(raw, []byte("null"))
-}
-
-func index(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
-
-// refuse is the error for an unsupported value; hint, if any, is added in
-// parentheses.
-func refuse(field string, value any, hint string) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	if hint != "" {
-		hint = " (" + hint + ")"
-	}
-	return fmt.Errorf("%s %s is not supported%s", field, text, hint)
 }
