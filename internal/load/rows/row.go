@@ -217,7 +217,7 @@ func (r Row) Decode(column string, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return r.Errorf(column, "has another form: %w", plainly(err))
+		return r.Errorf(column, "has another form: %w", WrongType(err))
 	}
 	return nil
 }

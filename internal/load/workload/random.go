@@ -30,9 +30,11 @@ type Random struct {
 	// Exact goes on where that benchmark gives a prompt up that it could not bring
 	// to its length, with draws that no other prompt depends on.
 	Exact bool
-	// Batch puts so many prompts into a request, for servers that embed or score; up to
-	// 1 it is one.
-	Batch int
+	// Batch is the number of prompts in a request, for servers that embed, score or rank;
+	// 0 and 1 are the same. Ranked: the first prompt of a request is a query, which the
+	// model reads with each of the others.
+	Batch  int
+	Ranked bool
 
 	Spool *Spool // for prompts that are too many for memory; nil keeps them there
 }

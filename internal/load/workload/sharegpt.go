@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -81,7 +82,7 @@ func readConversations(file io.Reader) ([]conversation, error) {
 	if err := dec.Decode(&all); errors.Is(err, io.EOF) {
 		return nil, errors.New("no conversations: the file is empty")
 	} else if err != nil {
-		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), WrongType(err))
+		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), rows.WrongType(err))
 	}
 	kept := all[:0]
 	for _, c := range all {
@@ -158,7 +159,7 @@ func (c conversation) media() ([]Media, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(field, &m.URL); err != nil {
-		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", WrongType(err))
+		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", rows.WrongType(err))
 	}
 	if !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
 		m.URL = "file://" + m.URL
