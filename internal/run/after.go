@@ -159,7 +159,7 @@ func (i serverInfo) drafts() bool {
 }
 
 // drafts tells whether the server drafts tokens, where that changes what is counted.
-func (p *preparation) drafts(ctx context.Context) bool {
+func (p *Prepared) drafts(ctx context.Context) bool {
 	if p.spec.Request.Recount.Drafts == "" {
 		return false
 	}

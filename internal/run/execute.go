@@ -104,12 +104,8 @@ func (x *execution) before(ctx context.Context) error {
 	if err := x.flush(ctx); err != nil {
 		return err
 	}
-	if rest := x.spec.Before.Settle.Std(); rest > 0 {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(rest):
-		}
+	if err := pause(ctx, x.spec.Before.Settle.Std()); err != nil {
+		return err
 	}
 	x.tryStamps(ctx)
 	x.startProfilers(ctx)

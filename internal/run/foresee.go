@@ -34,12 +34,12 @@ type Forecast struct {
 // could tell is unknown.
 func Foresee(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) {
 	f := &Forecast{}
-	p := &preparation{Prepared: &Prepared{Deps: f.offline(deps)}}
+	p := &Prepared{Deps: f.offline(deps)}
 	if err := p.check(spec); err != nil {
 		return nil, err
 	}
 	f.Spec = p.spec
-	err := p.read(ctx)
+	err := p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	if err == nil {
 		err = f.tokens(ctx, p)
 	}
@@ -117,36 +117,25 @@ func (h offlineHub) Fetch(ctx context.Context, address string) (io.ReadCloser, e
 	return h.Hub.Fetch(ctx, address)
 }
 
-// tokens finds a tokenizer, or takes the engine's in place of one that only the server or
-// the hub has: most datasets give as many requests of the same lengths then.
-func (f *Forecast) tokens(ctx context.Context, p *preparation) error {
+// tokens finds a tokenizer. In place of one that only the server or the hub has it takes
+// the engine's, with which most datasets give as many requests of the same lengths.
+func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 	asked := &p.spec.Request
-	if p.intake == nil && p.spec.Target.URL == "" {
-		intake, err := apiserver.NewIntake(p.server)
-		if err != nil {
+	if p.run.Env.Embedded {
+		if p.standIn, err = apiserver.NewIntake(p.server); err != nil {
 			return err
 		}
-		asked.Model = cmp.Or(asked.Model, intake.Model())
-		p.tokens = standIn(intake)
-		p.tokens.local = true // it is the very one
-		return nil
+		asked.Model = cmp.Or(asked.Model, p.standIn.Model())
 	}
 	if asked.Model == "" {
 		f.Unknown = append(f.Unknown, plan.Say(unknownModel))
 	}
 	asked.Root = cmp.Or(asked.Root, asked.Model)
-	if name := p.tokensName(ctx); p.intake != nil || p.spec.Tokens.Where == noTokens {
-		var err error
-		p.tokens, err = p.findTokens(ctx)
+	p.tokens, err = p.findTokens(ctx)
+	var problems plan.Problems
+	if errors.As(err, &problems) || err == nil && (p.tokens.tok != nil || p.spec.Tokens.Where == noTokens) {
 		p.tokens.local = true
 		return err
-	} else if name != "" && name != tokensOfServer {
-		found, err := p.localTokens(ctx, name)
-		var problems plan.Problems
-		if err == nil || errors.As(err, &problems) {
-			p.tokens = found
-			return err
-		}
 	}
 	f.Unknown = append(f.Unknown, plan.Say(unknownTokenizer))
 	cfg, _, err := apiserver.Settings{}.Config(p.Machine.Pitot, p.Read)
@@ -154,12 +143,8 @@ func (f *Forecast) tokens(ctx context.Context, p *preparation) error {
 		return err
 	}
 	intake, err := apiserver.NewIntake(cfg)
-	p.tokens = standIn(intake)
+	p.tokens = tokens{tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: defaultVocab}}
 	return err
-}
-
-func standIn(intake *apiserver.Intake) tokens {
-	return tokens{tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: defaultVocab}}
 }
 
 // count sums up what is built.

@@ -24,7 +24,7 @@ const (
 )
 
 // poll asks a route until it answers with status 200.
-func (p *preparation) poll(ctx context.Context) error {
+func (p *Prepared) poll(ctx context.Context) error {
 	ready := p.spec.Before.Ready
 	if !strings.HasPrefix(ready.Ask, "/") || ready.Timeout <= 0 {
 		return nil
@@ -50,10 +50,17 @@ func (p *preparation) poll(ctx context.Context) error {
 			p.tell(Polled{what, took, err})
 			return &RemedyError{fmt.Errorf("the server at %s is not ready: %w", what.URL, err), "before.ready.timeout", "waits longer, and 0 does not wait"}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollPause):
-		}
+		_ = pause(ctx, pollPause)
+	}
+}
+
+// pause waits, or ends with the cause if ctx is cancelled.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
 	}
 }
 
@@ -71,7 +78,7 @@ func (e *RemedyError) Unwrap() error { return e.Err }
 // models asks the server what it serves. It is the first question of all, and waits for a
 // server that is starting, so that nothing that depends on answers depends on how fast
 // the server starts.
-func (p *preparation) models(ctx context.Context) ([]endpoint.Model, error) {
+func (p *Prepared) models(ctx context.Context) ([]endpoint.Model, error) {
 	limit := p.spec.Before.Ready.Connect.Std()
 	deadline := time.Now().Add(limit)
 	for told := false; ; told = true {
@@ -87,10 +94,7 @@ func (p *preparation) models(ctx context.Context) ([]endpoint.Model, error) {
 		case !told:
 			p.tell(Waiting{URL: p.target.base, Limit: limit, Err: err})
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(min(driver.Uneven(time.Second), time.Until(deadline))):
-		}
+		_ = pause(ctx, min(driver.Uneven(time.Second), time.Until(deadline)))
 	}
 }
 
@@ -124,7 +128,7 @@ func (e *UnreachableError) Error() string { return fmt.Sprintf("cannot reach %s:
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // findModel settles which model is asked, and what it was loaded from.
-func (p *preparation) findModel(ctx context.Context) error {
+func (p *Prepared) findModel(ctx context.Context) error {
 	asked := &p.spec.Request
 	list, err := p.models(ctx)
 	if ctx.Err() != nil {

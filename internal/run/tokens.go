@@ -40,7 +40,7 @@ type tokens struct {
 
 // findTokens settles where prompt lengths come from: a file or a folder, a cache of this
 // machine, a download where it is allowed, the server's /tokenize, or nothing.
-func (p *preparation) findTokens(ctx context.Context) (tokens, error) {
+func (p *Prepared) findTokens(ctx context.Context) (tokens, error) {
 	asked := p.spec.Tokens
 	ids := tokens{name: plan.Say(tokensNone), vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, defaultVocab)}}
 	if asked.Where == noTokens {
@@ -74,7 +74,7 @@ func (p *preparation) findTokens(ctx context.Context) (tokens, error) {
 // tokensName is the name of a tokenizer on this machine or the hub: as it was asked for,
 // what the server says that it has, or the root of the model. The embedded engine has one
 // of its own.
-func (p *preparation) tokensName(ctx context.Context) string {
+func (p *Prepared) tokensName(ctx context.Context) string {
 	asked := p.spec.Tokens
 	switch {
 	case asked.Where != "":
@@ -97,7 +97,7 @@ func (p *preparation) tokensName(ctx context.Context) string {
 }
 
 // localTokens reads a tokenizer, and the chat template beside it.
-func (p *preparation) localTokens(ctx context.Context, name string) (tokens, error) {
+func (p *Prepared) localTokens(ctx context.Context, name string) (tokens, error) {
 	if p.Hub == nil {
 		return tokens{}, fmt.Errorf("no tokenizer %q", name)
 	}
@@ -170,10 +170,12 @@ type namedTokenizer interface {
 }
 
 // serverTokens is the tokenizer of what is measured.
-func (p *preparation) serverTokens(ctx context.Context) (namedTokenizer, error) {
+func (p *Prepared) serverTokens(ctx context.Context) (namedTokenizer, error) {
 	switch {
 	case p.intake != nil:
 		return engineTokenizer{p.intake}, nil
+	case p.standIn != nil:
+		return engineTokenizer{p.standIn}, nil
 	case p.target == nil:
 		return nil, errors.New("there is no server to ask")
 	}
@@ -210,10 +212,8 @@ func insist(ctx context.Context, call func() error) error {
 		if n == attempts || !errors.As(err, &silent) || !silent.MayPass() {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(time.Duration(n) * 100 * time.Millisecond):
+		if err := pause(ctx, time.Duration(n)*100*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

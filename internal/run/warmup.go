@@ -10,7 +10,7 @@ import (
 )
 
 // drawWarmUp makes the requests that are sent ahead of the run.
-func (p *preparation) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
+func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
 	w := p.spec.Before.WarmUp
 	if w.Requests == 0 || p.intake != nil {
 		return nil, nil
@@ -49,7 +49,7 @@ func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
 
 // repeated is the first request, or the first conversation, again and again: what the
 // dataset has for that, if it has something.
-func (p *preparation) repeated(w plan.WarmUp) (out []workload.Request) {
+func (p *Prepared) repeated(w plan.WarmUp) (out []workload.Request) {
 	all := p.Requests()
 	first := all[:1]
 	if p.built.work.Warmup != nil {
@@ -77,7 +77,7 @@ func (p *preparation) repeated(w plan.WarmUp) (out []workload.Request) {
 
 // small is a request with little to do, in the protocol's way. Nobody can make up audio:
 // there it is the first of the workload.
-func (p *preparation) small(text string, tokens int) workload.Request {
+func (p *Prepared) small(text string, tokens int) workload.Request {
 	switch protocol := endpoint.Protocol(p.spec.Request.Protocol); {
 	case protocol == endpoint.Rerank:
 		return workload.Request{Batch: []string{text, text}}
@@ -98,7 +98,7 @@ func (p *Prepared) readyRequest() *workload.Request {
 	case ready.Timeout == 0 || p.intake != nil:
 		return nil
 	case ready.Ask == plan.AskSmall:
-		small := (&preparation{Prepared: p}).small("Hello", 1)
+		small := p.small("Hello", 1)
 		return &small
 	case ready.Ask == plan.AskFirst:
 		first := p.Requests()[0]
