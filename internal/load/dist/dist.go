@@ -49,7 +49,7 @@ func (d Duration) Fixed() (time.Duration, bool) {
 	return time.Duration(min(d.law.a, float64(Longest))), d.law.shape == constant
 }
 
-// Longest, 73 years, is the limit for a heavy tail: the sum of two still fits a
+// Longest is the limit for a heavy tail, 73 years: the sum of two still fits a
 // time.Duration.
 const Longest time.Duration = 1 << 61
 
