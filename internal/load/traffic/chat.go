@@ -42,8 +42,8 @@ func newChat(kind, turns, later, think string) *chat {
 func (d *chat) Check(s *workload.Source) plan.Problems {
 	p := append(d.check(), unsuited(s.Ask, true)...)
 	p.If(d.Conversations < 0, "conversations", d.Conversations, "must not be negative")
-	p.If(d.Input.Law == nil && d.Input.Fixed < 1, "input_len", d.Input, "must be at least 1")
-	p.If(d.Output.Law == nil && d.Output.Fixed < 1, "output_len", d.Output, "must be at least 1")
+	p.If(!d.Input.atLeast(1), "input_len", d.Input, "must be at least 1")
+	p.If(!d.Output.atLeast(1), "output_len", d.Output, "must be at least 1")
 	return p
 }
 

@@ -46,10 +46,10 @@ func (d *random) checkLengths() (p plan.Problems) {
 	if d.Lengths != "" {
 		return p
 	}
-	p.If(d.Input.Law == nil && d.Input.Fixed < 0, "input_len", d.Input, "must not be negative")
+	p.If(!d.Input.atLeast(0), "input_len", d.Input, "must not be negative")
 	least := int(float64(d.Input.Fixed) * (1 - d.InputRange))
 	p.If(d.Input.Law == nil && d.Input.Fixed >= 0 && d.Prefix+least < 1, "input_len", d.Input, "allows an empty prompt; raise it or the prefix")
-	p.If(d.Output.Law == nil && d.Output.Fixed < 1, "output_len", d.Output, "must be at least 1")
+	p.If(!d.Output.atLeast(1), "output_len", d.Output, "must be at least 1")
 	return p
 }
 

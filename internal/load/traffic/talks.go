@@ -32,7 +32,7 @@ func (d *replayedTalks) Check(s *workload.Source) plan.Problems {
 	p := append(d.check(), unsuited(s.Ask, true)...)
 	p.OneOf("history", d.History, "live", "recorded")
 	p.If(d.Conversations < 0, "conversations", d.Conversations, "must not be negative")
-	p.If(d.Output.Law == nil && d.Output.Fixed < 0, "output_len", d.Output, "must not be negative")
+	p.If(!d.Output.atLeast(0), "output_len", d.Output, "must not be negative")
 	return p
 }
 

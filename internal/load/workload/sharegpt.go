@@ -84,36 +84,26 @@ func readConversations(file io.Reader) ([]conversation, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), rows.WrongType(err))
 	}
-	kept := all[:0]
-	for _, c := range all {
-		if len(c.Conversations) >= 2 {
-			kept = append(kept, c)
-		}
+	n := len(all)
+	all = slices.DeleteFunc(all, func(c conversation) bool { return len(c.Conversations) < 2 })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no conversation of two turns among %d entries", n)
 	}
-	if len(kept) == 0 {
-		return nil, fmt.Errorf("no conversation of two turns among %d entries", len(all))
-	}
-	return kept, nil
+	return all, nil
 }
 
-// choose tokenizes talks in batches, in order, until enough fit.
-func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenizer) ([]Request, error) {
-	var chosen []Request
-	for len(talks) > 0 && len(chosen) < s.Requests {
-		batch := talks[:min(len(talks), 4*workers)]
-		talks = talks[len(batch):]
-		fits := make([]*Request, len(batch))
-		err := Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
-			fits[i], err = s.request(ctx, batch[i], tok)
-			return err
-		})
+// choose tokenizes talks in order until enough fit.
+func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenizer) (chosen []Request, err error) {
+	fits := func(ctx context.Context, i int) (*Request, error) { return s.request(ctx, talks[i], tok) }
+	for r, err := range InOrder(ctx, len(talks), fits) {
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range fits {
-			if r != nil && len(chosen) < s.Requests {
-				chosen = append(chosen, *r)
-			}
+		if r != nil {
+			chosen = append(chosen, *r)
+		}
+		if len(chosen) >= s.Requests {
+			break
 		}
 	}
 	return chosen, nil
