@@ -113,12 +113,8 @@ func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message) {
 			all = append(all, next)
 		}
 	}
-	if shortened > 0 {
-		notes = append(notes, plan.Say(turnsCut, "cut", shortened, "of", talk, "limit", d.Fit))
-	}
-	if cut > 0 {
-		notes = append(notes, plan.Say(talksCut, "cut", cut, "of", talk, "limit", d.Fit))
-	}
+	workload.Note(&notes, shortened > 0, turnsCut, "cut", shortened, "of", talk, "limit", d.Fit)
+	workload.Note(&notes, cut > 0, talksCut, "cut", cut, "of", talk, "limit", d.Fit)
 	return all, notes
 }
 

@@ -98,12 +98,8 @@ func fit(pairs []pair, limit int) (notes []plan.Message) {
 			cut++
 		}
 	}
-	if cut > 0 {
-		notes = append(notes, plan.Say(promptsCut, "cut", cut, "of", len(pairs), "limit", limit))
-	}
-	if short > 0 {
-		notes = append(notes, plan.Say(answersCut, "cut", short, "of", len(pairs), "limit", limit-1))
-	}
+	workload.Note(&notes, cut > 0, promptsCut, "cut", cut, "of", len(pairs), "limit", limit)
+	workload.Note(&notes, short > 0, answersCut, "cut", short, "of", len(pairs), "limit", limit-1)
 	return notes
 }
 

@@ -64,12 +64,8 @@ func (d *replayedTalks) Build(ctx context.Context, s *workload.Source) (w worklo
 	if err = b.count(ctx); err == nil && len(b.requests) == 0 {
 		err = errors.New("no conversation in it has an answer")
 	}
-	switch {
-	case conversations > len(d.talks):
-		b.note(talksShort, "have", len(d.talks), "asked", conversations)
-	case conversations == 0 && requests > len(b.requests):
-		b.note(turnsShort, "have", len(b.requests), "asked", requests)
-	}
+	workload.Note(&b.notes, conversations > len(d.talks), talksShort, "have", len(d.talks), "asked", conversations)
+	workload.Note(&b.notes, conversations == 0 && requests > len(b.requests), turnsShort, "have", len(b.requests), "asked", requests)
 	return workload.Workload{Requests: b.requests, Notes: b.notes}, workload.Blame("data", d.Data, err)
 }
 
@@ -98,10 +94,6 @@ type origin struct {
 }
 
 func (b *talkBuilder) recorded() bool { return b.History == "recorded" }
-
-func (b *talkBuilder) note(code plan.Code, args ...any) {
-	b.notes = append(b.notes, plan.Say(code, args...))
-}
 
 // talk adds the turns of conversation i.
 func (b *talkBuilder) talk(t talk, i int) error {
@@ -218,11 +210,7 @@ func (b *talkBuilder) count(ctx context.Context) error {
 		from := b.origins[i-1]
 		return fmt.Errorf("conversation %d, turn %d: the length of its answer is not known: give all of them an output length, or, where answers were recorded, a tokenizer to count them", from.line, from.turn)
 	}
-	if b.tools > 0 {
-		b.note(toolResults, "results", b.tools)
-	}
-	if b.open > 0 {
-		b.note(talksOpen, "conversations", b.open)
-	}
+	workload.Note(&b.notes, b.tools > 0, toolResults, "results", b.tools)
+	workload.Note(&b.notes, b.open > 0, talksOpen, "conversations", b.open)
 	return err
 }

@@ -85,15 +85,9 @@ func (d *traced) take(t *trace, s *workload.Source) error {
 	if sent == 0 {
 		return fmt.Errorf("none of its %d rows, over %v, is among those asked for", len(t.rows), t.length().Round(time.Millisecond))
 	}
-	if s.Requests > sent {
-		d.notes = append(d.notes, plan.Say(traceShort, "have", sent, "asked", s.Requests))
-	}
-	if empty > 0 {
-		d.notes = append(d.notes, plan.Say(traceEmptyRows, "rows", empty))
-	}
-	if thinned > 0 {
-		d.notes = append(d.notes, plan.Say(traceThinned, "rows", sent+thinned, "share", d.Sample, "sent", sent))
-	}
+	workload.Note(&d.notes, s.Requests > sent, traceShort, "have", sent, "asked", s.Requests)
+	workload.Note(&d.notes, empty > 0, traceEmptyRows, "rows", empty)
+	workload.Note(&d.notes, thinned > 0, traceThinned, "rows", sent+thinned, "share", d.Sample, "sent", sent)
 	return nil
 }
 
@@ -158,9 +152,7 @@ func (d *traced) Build(ctx context.Context, s *workload.Source) (w workload.Work
 		}
 	}
 	w.Notes = append(slices.Clone(d.notes), fit(pairs, d.Fit)...)
-	if uncovered > 0 {
-		w.Notes = append(w.Notes, plan.Say(promptsUncovered, "prompts", uncovered, "block", d.BlockLen))
-	}
+	workload.Note(&w.Notes, uncovered > 0, promptsUncovered, "prompts", uncovered, "block", d.BlockLen)
 	w.Requests = make([]workload.Request, len(chosen))
 	err = workload.Each(ctx, len(chosen), func(ctx context.Context, i int) (err error) {
 		r := &w.Requests[i]

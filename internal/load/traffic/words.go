@@ -114,11 +114,10 @@ func (p *prompter) text(ctx context.Context, purpose string, key uint64, n int, 
 }
 
 // notes says how many prompts are not as long as they should be.
-func (p *prompter) notes() []plan.Message {
-	if n := p.inexact.Load(); n > 0 {
-		return []plan.Message{plan.Say(promptsInexact, "inexact", n)}
-	}
-	return nil
+func (p *prompter) notes() (notes []plan.Message) {
+	n := p.inexact.Load()
+	workload.Note(&notes, n > 0, promptsInexact, "inexact", n)
+	return notes
 }
 
 var errNoText = errors.New("a conversation is text, and text of a given length needs a tokenizer: name a tokenizer")

@@ -44,9 +44,8 @@ func (p PrefixRepetition) Build(ctx context.Context, v Vocabulary, tok Tokenizer
 		return Workload{}, err
 	}
 	w := Workload{Requests: requests, Notes: notesOf(d.inexact, d.made, d.surplus), Numpy: d.rng, Python: pyrand.NewRandom(int64(p.Seed))}
-	if left := p.Requests - len(requests); left > 0 {
-		w.Notes = append(w.Notes, plan.Say(PrefixesUneven, "left", left, "requests", p.Requests, "prefixes", p.Prefixes))
-	}
+	left := p.Requests - len(requests)
+	Note(&w.Notes, left > 0, PrefixesUneven, "left", left, "requests", p.Requests, "prefixes", p.Prefixes)
 	if !p.NoShuffle {
 		w.Python.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
 	}

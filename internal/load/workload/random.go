@@ -266,9 +266,7 @@ func (d *draw) notes() []plan.Message {
 }
 
 // notesOf says how many prompts are not of their length.
-func notesOf(inexact, of, surplus int) []plan.Message {
-	if inexact == 0 {
-		return nil
-	}
-	return []plan.Message{plan.Say(PromptsInexact, "inexact", inexact, "of", of, "surplus", surplus)}
+func notesOf(inexact, of, surplus int) (notes []plan.Message) {
+	Note(&notes, inexact > 0, PromptsInexact, "inexact", inexact, "of", of, "surplus", surplus)
+	return notes
 }
