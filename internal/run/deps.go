@@ -39,7 +39,7 @@ type Deps struct {
 	// Quiet keeps the runtime out of a run's way until end is called, which returns the
 	// number of processors that the client had; nil: the runtime and its timers are shared.
 	Quiet func(procs, chunks int) (end func() (procs int))
-	// Tell receives the events while a run is prepared; nil: nobody does.
+	// Tell receives the events while a run is prepared; may be nil.
 	Tell func(Event)
 }
 
@@ -47,9 +47,9 @@ type Deps struct {
 type Hub interface {
 	// Tokenizer is the file or the folder of a tokenizer, by path or by name.
 	Tokenizer(ctx context.Context, name string) (path string, err error)
-	// Dataset is what workload.Files.Repository is.
+	// Dataset is workload.Files.Repository.
 	Dataset(ctx context.Context, name string) (files fs.FS, root string, err error)
-	// Fetch is what workload.Files.Fetch is.
+	// Fetch is workload.Files.Fetch.
 	Fetch(ctx context.Context, address string) (io.ReadCloser, error)
 }
 

@@ -40,10 +40,10 @@ func (p *Prepared) engine() error {
 	return p.checkSimulated()
 }
 
-// simulatedProtocols are spoken in virtual time.
+// simulatedProtocols are those of a simulation.
 var simulatedProtocols = []string{"completions", "chat", "generate"}
 
-// checkSimulated refuses what makes no sense in virtual time, and settles the model.
+// checkSimulated refuses settings without a meaning in virtual time, and sets the model.
 func (p *Prepared) checkSimulated() error {
 	var problems plan.Problems
 	asked := &p.spec.Request
@@ -79,7 +79,7 @@ func (p *Prepared) startEngine() (url string, err error) {
 	return "http://" + l.Addr().String(), nil
 }
 
-// An engineTokenizer is what /tokenize and /detokenize of the engine do.
+// An engineTokenizer does the same as /tokenize and /detokenize of the engine.
 type engineTokenizer struct{ *apiserver.Intake }
 
 func (t engineTokenizer) name() plan.Message { return plan.Say(tokensEngine) }

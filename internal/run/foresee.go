@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Forecast is what a Spec would send, as far as that can be told without asking anybody.
+// A Forecast describes the requests of a Spec, as far as they are known without a server.
 type Forecast struct {
 	Spec              plan.Spec    // with the settings of its kinds complete
 	Workload, Arrival plan.Message // empty where Unknown says why
@@ -30,8 +30,8 @@ type Forecast struct {
 	Notes, Unknown    []plan.Message
 }
 
-// Foresee tells what Prepare would, without traffic to a server or a hub. What only they
-// could tell is unknown.
+// Foresee prepares a run without traffic to a server or a hub. The facts that only they
+// have are unknown.
 func Foresee(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) {
 	f := &Forecast{}
 	p := &Prepared{Deps: f.offline(deps)}
@@ -60,7 +60,7 @@ func Foresee(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) 
 	return f, nil
 }
 
-// offline are the same dependencies without a network. What is read is noted.
+// offline are the same dependencies without a network. The files that are read are kept.
 func (f *Forecast) offline(d Deps) *Deps {
 	open, read, hub := d.Open, d.Read, d.Hub
 	d.Open = func(name string) (workload.Reader, error) {
@@ -89,20 +89,20 @@ func (f *Forecast) reads(name string, err error) {
 
 var errOffline = errors.New("nothing is asked for over the network here")
 
-// An offlineHub has what is on this machine.
+// An offlineHub has the copies on this machine.
 type offlineHub struct {
 	Hub
 	forecast *Forecast
 }
 
-// Tokenizer notes what is found.
+// Tokenizer adds the tokenizer to the files of the forecast.
 func (h offlineHub) Tokenizer(ctx context.Context, name string) (string, error) {
 	path, err := h.Hub.Tokenizer(ctx, name)
 	h.forecast.reads(path, err)
 	return path, err
 }
 
-// Dataset notes what is found.
+// Dataset adds the dataset to the files of the forecast.
 func (h offlineHub) Dataset(ctx context.Context, name string) (fs.FS, string, error) {
 	files, root, err := h.Hub.Dataset(ctx, name)
 	h.forecast.reads(root, err)
@@ -147,7 +147,7 @@ func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 	return err
 }
 
-// count sums up what is built.
+// count sums up the requests.
 func (f *Forecast) count(b *built) {
 	f.Workload, f.Arrival, f.Notes, f.Requests = b.what, b.when, b.work.Notes, len(b.work.Requests)
 	next, stop := iter.Pull(b.due.Schedule)

@@ -14,10 +14,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// sideCall is how long the server may take for a question about itself.
+// sideCall is the time limit for a question to the server about itself.
 const sideCall = 30 * time.Second
 
-// Polling a route: how long one question may take, and the time between two.
+// Polling a route: the time limit for a request, and the time between two.
 const (
 	pollCall  = 5 * time.Second
 	pollPause = time.Second
@@ -64,7 +64,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A RemedyError is one that a setting helps against: Path names it, Does says how.
+// A RemedyError can be avoided by a setting: Path names it, Does says how.
 type RemedyError struct {
 	Err        error
 	Path, Does string
@@ -75,9 +75,8 @@ func (e *RemedyError) Error() string { return e.Err.Error() }
 // Unwrap is the error itself.
 func (e *RemedyError) Unwrap() error { return e.Err }
 
-// models asks the server what it serves. It is the first question of all, and waits for a
-// server that is starting, so that nothing that depends on answers depends on how fast
-// the server starts.
+// models asks the server for its models. It is the first request of all and waits for a
+// server that is starting, so that later answers do not depend on how fast it starts.
 func (p *Prepared) models(ctx context.Context) ([]endpoint.Model, error) {
 	limit := p.spec.Before.Ready.Connect.Std()
 	deadline := time.Now().Add(limit)
@@ -98,8 +97,8 @@ func (p *Prepared) models(ctx context.Context) ([]endpoint.Model, error) {
 	}
 }
 
-// unreachable explains an error of models that says that there is nothing to be measured;
-// nil if there is, whatever is wrong with the answer.
+// unreachable is the error for a server that models could not reach; nil if there is one,
+// even if its answer was wrong.
 func unreachable(base string, err error) error {
 	var call *endpoint.CallError
 	if !errors.As(err, &call) {
@@ -115,7 +114,7 @@ func unreachable(base string, err error) error {
 	return nil
 }
 
-// An UnreachableError says that nothing answers at an address.
+// An UnreachableError says that no server answers at an address.
 type UnreachableError struct {
 	URL   string
 	Class trace.Class // how that failed
@@ -124,17 +123,17 @@ type UnreachableError struct {
 
 func (e *UnreachableError) Error() string { return fmt.Sprintf("cannot reach %s: %v", e.URL, e.Err) }
 
-// Unwrap is what the connection said.
+// Unwrap is the error of the connection.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// findModel settles which model is asked, and what it was loaded from.
+// findModel finds the name of the model, and where the server loaded it from.
 func (p *Prepared) findModel(ctx context.Context) error {
 	asked := &p.spec.Request
 	list, err := p.models(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	insists := p.spec.Before.Ready.Insist && p.spec.Before.Ready.Connect == 0 // sends its requests all the same
+	insists := p.spec.Before.Ready.Insist && p.spec.Before.Ready.Connect == 0 // it sends its requests anyway
 	if gone := unreachable(p.target.base, err); gone != nil && (asked.Model == "" || !insists) {
 		return gone
 	}
@@ -153,7 +152,7 @@ func (p *Prepared) findModel(ctx context.Context) error {
 	return nil
 }
 
-// rootOf is what a model that the server lists was loaded from, else its name.
+// rootOf is where the server loaded a model from, if it says so, else its name.
 func rootOf(list []endpoint.Model, name string) string {
 	for _, m := range list {
 		if m.ID == name && m.Root != "" {

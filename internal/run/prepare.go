@@ -60,13 +60,13 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 	return p, nil
 }
 
-// Run is what is known of the run ahead of it.
+// Run is the run before its first request: plan and environment.
 func (p *Prepared) Run() trace.Run { return p.run }
 
-// Requests are what is sent, in order.
+// Requests are those that will be sent, in order.
 func (p *Prepared) Requests() []workload.Request { return p.built.work.Requests }
 
-// Close lets go of connections and of an engine.
+// Close closes the connections and stops the engine.
 func (p *Prepared) Close() {
 	if p.target != nil {
 		p.target.close()
@@ -79,7 +79,7 @@ func (p *Prepared) Close() {
 	}
 }
 
-// note keeps a note with the run, and tells it.
+// note adds a note to the run, and reports it.
 func (p *Prepared) note(code plan.Code, args ...any) { p.keep(plan.Say(code, args...)) }
 
 func (p *Prepared) keep(notes ...plan.Message) {
@@ -90,7 +90,7 @@ func (p *Prepared) keep(notes ...plan.Message) {
 	}
 }
 
-// hide takes secrets out of a message.
+// hide removes secrets from a message.
 func (p *Prepared) hide(m plan.Message) plan.Message {
 	if p.target == nil {
 		return m
@@ -98,7 +98,7 @@ func (p *Prepared) hide(m plan.Message) plan.Message {
 	return m.Map(func(text string) string { return endpoint.Redact(text, p.target.secrets) })
 }
 
-// check is about the form of the Spec and its kinds. The Spec is then complete.
+// check checks the form of the Spec and its kinds. The Spec is then complete.
 func (p *Prepared) check(spec plan.Spec) error {
 	b, err := json.Marshal(spec)
 	if err == nil {
@@ -123,10 +123,10 @@ func (p *Prepared) check(spec plan.Spec) error {
 	return errors.Join(problems.Err(), err)
 }
 
-// SpareFiles is how many files a run opens beside its connections.
+// SpareFiles is the number of files that a run opens beside its connections.
 const SpareFiles = 64
 
-// hideInvocation takes secrets out of the command line that is kept with the run.
+// hideInvocation removes secrets from the command line that is kept with the run.
 func (p *Prepared) hideInvocation() {
 	p.run.Env.Invocation = slices.Clone(p.run.Env.Invocation)
 	for i, arg := range p.run.Env.Invocation {
@@ -136,8 +136,8 @@ func (p *Prepared) hideInvocation() {
 	}
 }
 
-// checkFiles refuses a run that is bound to run out of file descriptors: n requests, at
-// once or as many as the gate lets through.
+// checkFiles refuses a run that would run out of file descriptors: n requests, at once or
+// within the limit of the gate.
 func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 	connections, limit := p.spec.Gate.Concurrency, p.run.Env.FileLimit
 	if atOnce && (connections == 0 || connections > n) {
@@ -154,7 +154,7 @@ func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 	return problems
 }
 
-// resolve finds out what only the server can tell, and builds the rest.
+// resolve asks the server, and builds the requests.
 func (p *Prepared) resolve(ctx context.Context) error {
 	p.keep(p.Notes...)
 	if p.intake == nil {
@@ -178,7 +178,7 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	p.hideInvocation()
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
-	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have held more than was asked for
+	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have had more than the Spec says
 		return problems
 	}
 	if err := p.newClient(ctx); err != nil {
@@ -188,8 +188,8 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	return err
 }
 
-// connect starts the engine if there is to be one, waits for the server, and asks it what
-// it is.
+// connect starts the embedded engine if there is no other server, waits for the server,
+// and asks for its model and version.
 func (p *Prepared) connect(ctx context.Context) error {
 	base := p.spec.Target.URL
 	var err error
@@ -211,7 +211,7 @@ func (p *Prepared) connect(ctx context.Context) error {
 	return nil
 }
 
-// noteTokens says where prompts are not made of the tokenizer of the model.
+// noteTokens notes prompts that are not made with the tokenizer of the model.
 func (p *Prepared) noteTokens() {
 	tool := p.spec.Dialect.Name
 	switch {
@@ -223,9 +223,8 @@ func (p *Prepared) noteTokens() {
 	}
 }
 
-// newIDs begins the x-request-id of every request of a run, so that the logs of a server
-// tell runs apart. Nobody else sees those of a simulation, and the same Spec is to give
-// the same records.
+// newIDs is the beginning of the x-request-id of every request of a run, by which the logs
+// of a server distinguish runs. In a simulation the same Spec gives the same records.
 func (p *Prepared) newIDs() string {
 	if p.intake != nil {
 		return "sim-"
@@ -246,10 +245,10 @@ func (p *Prepared) builder() *builder {
 	return &builder{load: p.load, source: *source, headers: p.headers}
 }
 
-// spoolLimit is how many bytes of prompts stay in memory.
+// spoolLimit is the limit of prompts in memory, in bytes.
 const spoolLimit = 64 << 20
 
-// headers are those of a part alone, with its key.
+// headers are the headers of one part, with its key.
 func (p *Prepared) headers(path string, own plan.Own) (map[string]string, error) {
 	if own.Key == nil && len(own.Headers) == 0 {
 		return nil, nil
@@ -267,7 +266,7 @@ func (p *Prepared) headers(path string, own plan.Own) (map[string]string, error)
 	return one, err
 }
 
-// digest writes down what was asked, for lists and comparisons.
+// digest sums up the Spec, for lists and comparisons.
 func (p *Prepared) digest() {
 	spec, due, url := &p.spec, p.built.due, p.spec.Target.URL
 	if p.target != nil {
@@ -283,7 +282,7 @@ func (p *Prepared) digest() {
 	}
 }
 
-// newClient makes what sends the requests.
+// newClient makes the client that sends the requests.
 func (p *Prepared) newClient(ctx context.Context) (err error) {
 	asked := p.spec.Request
 	protocol := endpoint.Protocol(asked.Protocol)

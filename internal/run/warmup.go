@@ -9,7 +9,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// drawWarmUp makes the requests that are sent ahead of the run.
+// drawWarmUp makes the requests that are sent before the run.
 func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
 	w := p.spec.Before.WarmUp
 	if w.Requests == 0 || p.intake != nil {
@@ -36,7 +36,7 @@ func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Reque
 	return texts, nil
 }
 
-// firstTurns are up to n of the requests, none of which remembers another.
+// firstTurns are up to n requests without a history.
 func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
 	for _, r := range requests {
 		if r.After == 0 && len(first) < n {
@@ -47,8 +47,8 @@ func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
 	return first
 }
 
-// repeated is the first request, or the first conversation, again and again: what the
-// dataset has for that, if it has something.
+// repeated repeats the warm-up of the dataset, if it has one, or else the first request or
+// conversation.
 func (p *Prepared) repeated(w plan.WarmUp) (out []workload.Request) {
 	all := p.Requests()
 	first := all[:1]
@@ -75,8 +75,8 @@ func (p *Prepared) repeated(w plan.WarmUp) (out []workload.Request) {
 	return out
 }
 
-// small is a request with little to do, in the protocol's way. Nobody can make up audio:
-// there it is the first of the workload.
+// small is a short request for the protocol. Audio cannot be made up: there it is the
+// first of the workload.
 func (p *Prepared) small(text string, tokens int) workload.Request {
 	switch protocol := endpoint.Protocol(p.spec.Request.Protocol); {
 	case protocol == endpoint.Rerank:
@@ -91,7 +91,7 @@ func (p *Prepared) small(text string, tokens int) workload.Request {
 	return workload.Request{Text: text, OutputTokens: tokens}
 }
 
-// readyRequest is what a server has to answer ahead of the run, nil if nothing.
+// readyRequest is the request that a server must answer before the run, or nil.
 func (p *Prepared) readyRequest() *workload.Request {
 	ready := p.spec.Before.Ready
 	switch {

@@ -62,7 +62,7 @@ func evenly(arrival.Source) arrival.Process { return arrival.Regular() }
 
 func randomly(rng arrival.Source) arrival.Process { return arrival.Poisson(rng) }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (a *paced) Check() (p plan.Problems) {
 	p.If((a.Rate != 0) == (a.Ramp != ""), "rate", nil, "either a rate or a ramp is needed")
 	if a.Ramp != "" {
@@ -105,7 +105,7 @@ type gamma struct {
 	Burstiness float64 `json:"burstiness"` // shape: 1 is Poisson, less is burstier
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (a *gamma) Check() plan.Problems {
 	p := a.paced.Check()
 	_, err := arrival.Gamma(a.Burstiness, nil)
@@ -146,7 +146,7 @@ type replayed struct {
 	at []time.Duration
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (a *replayed) Check() (p plan.Problems) {
 	p.If(a.File == "", "file", nil, "is missing; name a file of times, or data for the times of the dataset")
 	p.If(!(a.Speed > 0) || math.IsInf(a.Speed, 1), "speed", a.Speed, "must be a positive number")

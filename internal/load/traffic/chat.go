@@ -38,7 +38,7 @@ func newChat(kind, turns, later, think string) *chat {
 	return c
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (d *chat) Check(s *workload.Source) plan.Problems {
 	p := append(d.check(), unsuited(s.Ask, true)...)
 	p.If(d.Conversations < 0, "conversations", d.Conversations, "must not be negative")
@@ -76,7 +76,7 @@ func (d *chat) Build(ctx context.Context, s *workload.Source) (w workload.Worklo
 
 // A turn is one of a conversation that is drawn.
 type turn struct {
-	pair         // without what it remembers
+	pair         // without its history
 	talk, number int
 	think        time.Duration
 	followed     bool
@@ -118,7 +118,7 @@ func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message) {
 	return all, notes
 }
 
-// limits is how many conversations and requests are wanted at most, 0 for no limit.
+// limits are those of conversations and requests, 0 for none.
 func limits(s *workload.Source, talks int) (conversations, requests int) {
 	if s.Arrivals {
 		return s.Requests, 0
@@ -157,7 +157,7 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// Describe says what is sent.
+// Describe describes the requests.
 func (d *chat) Describe() plan.Message {
 	var first any = d.Input
 	if d.Lengths != "" {

@@ -10,7 +10,7 @@ import (
 
 const noAudio = "audio is needed for the protocol transcription; use custom, with lines that have audio"
 
-// unsuited reports a protocol that needs what a dataset does not have.
+// unsuited reports a protocol that the requests of a dataset do not suit.
 func unsuited(ask workload.Ask, talks bool) (p plan.Problems) {
 	p.If(ask.Protocol == "transcription", "", nil, noAudio)
 	p.If(ask.Protocol == "rerank" && !talks, "", nil, "the protocol rerank needs a query with documents; use random, or custom with lines that have query and documents")
@@ -46,7 +46,7 @@ func (d *recorded) check() plan.Problems {
 	return p
 }
 
-// read reads the file once, for what is wrong with it.
+// read reads the file once, to find mistakes.
 func (d *recorded) read(s *workload.Source, r recipe) error {
 	return s.Files.With("data", d.Data, r.Check)
 }
@@ -62,7 +62,7 @@ func (d *recorded) build(ctx context.Context, s *workload.Source, r recipe) (w w
 // A shareGPT is conversations of a ShareGPT dump, of each the first turn.
 type shareGPT struct{ recorded }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (d *shareGPT) Check(s *workload.Source) plan.Problems {
 	return append(d.check(), unsuited(s.Ask, false)...)
 }
@@ -79,7 +79,7 @@ func (d *shareGPT) Build(ctx context.Context, s *workload.Source) (workload.Work
 	return d.build(ctx, s, d.recipe(s))
 }
 
-// Describe says what is sent.
+// Describe describes the requests.
 func (d *shareGPT) Describe() plan.Message { return workload.Describe("sharegpt", plan.Text(d.Data)) }
 
 // A custom is requests from a file of JSON Lines.
@@ -88,7 +88,7 @@ type custom struct {
 	Shuffle bool `json:"shuffle,omitempty"`
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (d *custom) Check(*workload.Source) plan.Problems { return d.check() }
 
 func (d *custom) recipe(s *workload.Source) recipe {
@@ -105,5 +105,5 @@ func (d *custom) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 	return d.build(ctx, s, d.recipe(s))
 }
 
-// Describe says what is sent.
+// Describe describes the requests.
 func (d *custom) Describe() plan.Message { return workload.Describe("custom", plan.Text(d.Data)) }

@@ -34,7 +34,7 @@ func Datasets() map[string]workload.Kind {
 	}
 }
 
-// What is sent, in the words of show/words.
+// Descriptions of datasets, in the words of show/words.
 const (
 	besidePrefix plan.Code = "traffic.beside-prefix"
 	loadBatches  plan.Code = "load.batches"

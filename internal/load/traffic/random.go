@@ -17,14 +17,14 @@ func wanted(s *workload.Source) int { return cmp.Or(s.Requests, defaultRequests)
 // A random is requests of random tokens, of exact lengths.
 type random struct {
 	drawn
-	InputRange  float64 `json:"input_range,omitempty"` // share by which a length may differ
+	InputRange  float64 `json:"input_range,omitempty"` // relative range of a length
 	OutputRange float64 `json:"output_range,omitempty"`
 	Texts       int     `json:"texts,omitempty"` // in a request to embed or pool; documents in one to rerank
 
 	ask workload.Ask
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (d *random) Check(s *workload.Source) plan.Problems {
 	d.ask = s.Ask
 	p := d.check()
@@ -53,7 +53,7 @@ func (d *random) checkLengths() (p plan.Problems) {
 	return p
 }
 
-// Build draws the requests, several texts each where the protocol takes them so.
+// Build draws the requests, with several texts each if the protocol takes them.
 func (d *random) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
 	r, notes := d.recipe(s)
 	if err := s.NeedText(r.Batch > 1); err != nil {
@@ -64,7 +64,7 @@ func (d *random) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 	return w, err
 }
 
-// recipe is how requests are drawn, with their lengths where they have a distribution.
+// recipe has the settings of the draw, with lengths if they have a distribution.
 func (d *random) recipe(s *workload.Source) (workload.Random, []plan.Message) {
 	r := workload.Random{
 		Input: d.Input.Fixed, Output: d.Output.Fixed, InputRange: d.InputRange, OutputRange: d.OutputRange, Prefix: d.Prefix,
@@ -92,7 +92,7 @@ func (d *random) recipe(s *workload.Source) (workload.Random, []plan.Message) {
 	return r, notes
 }
 
-// Describe says what is sent.
+// Describe describes the requests.
 func (d *random) Describe() plan.Message {
 	return workload.Describe("random", d.lengths(), d.prefix())
 }
@@ -125,7 +125,7 @@ type randomMM struct {
 	sizes []workload.Bucket
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (d *randomMM) Check(s *workload.Source) plan.Problems {
 	p := d.random.Check(s)
 	p.If(!s.Ask.Media, "", nil, "images need the protocol chat, responses, messages, generate, embeddings or pooling, not %s", s.Ask.Protocol)
@@ -153,7 +153,7 @@ func (d *randomMM) Build(ctx context.Context, s *workload.Source) (workload.Work
 	return w, err
 }
 
-// Describe says what is sent.
+// Describe describes the requests.
 func (d *randomMM) Describe() plan.Message {
 	images := plan.Say(loadImages, "images", workload.Within(d.Images, d.ImageRange), "sizes", d.ImageSizes)
 	return workload.Describe("random-mm", d.lengths(), images, d.prefix())

@@ -14,7 +14,7 @@ type Size struct {
 	Law   *dist.Count // nil: Fixed
 }
 
-// UnmarshalText reads either.
+// UnmarshalText parses either.
 func (s *Size) UnmarshalText(text []byte) error {
 	if n, err := strconv.Atoi(string(text)); err == nil {
 		*s = Size{Fixed: n}
@@ -25,7 +25,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return err
 }
 
-// String is what UnmarshalText reads.
+// String is the form that UnmarshalText parses.
 func (s Size) String() string {
 	if s.Law != nil {
 		return s.Law.String()

@@ -27,7 +27,7 @@ type replayedTalks struct {
 	talks []talk
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (d *replayedTalks) Check(s *workload.Source) plan.Problems {
 	p := append(d.check(), unsuited(s.Ask, true)...)
 	p.OneOf("history", d.History, "live", "recorded")
@@ -69,7 +69,7 @@ func (d *replayedTalks) Build(ctx context.Context, s *workload.Source) (w worklo
 	return workload.Workload{Requests: b.requests, Notes: b.notes}, workload.Blame("data", d.Data, err)
 }
 
-// Describe says what is sent.
+// Describe describes the requests.
 func (d *replayedTalks) Describe() plan.Message {
 	return workload.Describe("conversations", plan.Text(d.Data))
 }
@@ -181,8 +181,7 @@ func (b *talkBuilder) say(r *workload.Request, messages []json.RawMessage) (stri
 	return text, nil
 }
 
-// count fills in the tokens of prompts and of recorded answers, and notes what was left
-// out.
+// count fills in the tokens of prompts and of recorded answers, and adds notes.
 func (b *talkBuilder) count(ctx context.Context) error {
 	var unknown atomic.Int64
 	tok := b.source.Tokens

@@ -33,7 +33,7 @@ type traced struct {
 	notes  []plan.Message
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (d *traced) Check(s *workload.Source) plan.Problems {
 	p := append(d.check(), unsuited(s.Ask, false)...)
 	p.OneOf("trace_format", d.Format, azure, burstGPT, mooncake)
@@ -48,7 +48,7 @@ func (d *traced) Check(s *workload.Source) plan.Problems {
 	return p
 }
 
-// Read reads the trace, and takes the rows that are asked for.
+// Read reads the trace and selects its rows.
 func (d *traced) Read(_ context.Context, s *workload.Source) error {
 	return s.Files.With("data", d.Data, func(file io.Reader) error {
 		t, err := readTrace(file, d.Format)
@@ -59,8 +59,8 @@ func (d *traced) Read(_ context.Context, s *workload.Source) error {
 	})
 }
 
-// take takes rows, the first ones if only some are wanted, and notes which it left
-// out. A request without a prompt or without an answer, which failed, cannot be sent.
+// take selects rows, the first ones if only some are wanted, and notes the others. A
+// request without a prompt or without an answer, which failed, cannot be sent.
 func (d *traced) take(t *trace, s *workload.Source) error {
 	if err := d.known(t); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (d *traced) known(t *trace) error {
 	return nil
 }
 
-// logged reports whether requests of a type of log are asked for.
+// logged reports whether a type of log is selected.
 func (d *traced) logged(kind string) bool {
 	return strings.Contains(strings.ToLower(kind), strings.ToLower(d.LogType))
 }
@@ -185,7 +185,7 @@ func (d *traced) prompt(p *prompter, row traceRow, n int) (ids []int32, shared i
 	return ids, shared
 }
 
-// Describe says what is sent.
+// Describe describes the requests.
 func (d *traced) Describe() plan.Message {
 	parts := []plan.Message{plan.Say(loadFormat, "file", d.Data, "format", d.format)}
 	if d.Slice != "" {

@@ -26,8 +26,8 @@ type prompter struct {
 	inexact atomic.Int64
 }
 
-// Words are looked for among so many tokens of a vocabulary, until there are enough.
-// Below the least there would be too few different prompts of a few tokens.
+// The number of tokens in which words are searched, of words that are enough, and the
+// least number: with fewer there are too few different prompts of a few tokens.
 const (
 	candidates = 3072
 	enough     = 1024
@@ -50,7 +50,7 @@ func newPrompter(ctx context.Context, s *workload.Source) (*prompter, error) {
 	return p, err
 }
 
-// words are the ids of such words, in no order that means anything.
+// words are the ids of such words, in random order.
 func (p *prompter) words(ctx context.Context) ([]int32, error) {
 	some := slices.Clone(p.ids)
 	dice(0, "words", 0).Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
@@ -91,11 +91,11 @@ func (p *prompter) draw(dst []int32, purpose string, key uint64, n int) []int32 
 	return dst
 }
 
-// own is how many tokens of a prompt of n are its own: the tokenizer adds the rest.
+// own is the number of tokens of a prompt of n without those that the tokenizer adds.
 func (p *prompter) own(n int) int { return max(n-p.Vocab.Around, 1) }
 
-// prompt makes a prompt of ids, which have its length; where that takes a change, the
-// first keep stay.
+// prompt makes a prompt of ids, which have its length. If the ids must change for that,
+// the first keep do not.
 func (p *prompter) prompt(ctx context.Context, ids []int32, keep int) (workload.Request, error) {
 	r, exact, err := workload.Exact(ctx, p.Vocab, p.Tokens, ids, keep, p.Seed)
 	if !exact {
@@ -104,7 +104,7 @@ func (p *prompter) prompt(ctx context.Context, ids []int32, keep int) (workload.
 	return r, err
 }
 
-// text is n tokens of text, to stand at the beginning of a prompt or behind other text.
+// text is n tokens of text, for the beginning of a prompt or behind other text.
 func (p *prompter) text(ctx context.Context, purpose string, key uint64, n int, behind bool) (string, int, error) {
 	r, err := p.prompt(ctx, p.draw(nil, purpose, key, n), 0)
 	if behind && p.stable && !strings.HasPrefix(r.Text, " ") {
@@ -113,7 +113,7 @@ func (p *prompter) text(ctx context.Context, purpose string, key uint64, n int, 
 	return r.Text, r.PromptTokens, err
 }
 
-// notes says how many prompts are not as long as they should be.
+// notes counts the prompts that do not have their length.
 func (p *prompter) notes() (notes []plan.Message) {
 	n := p.inexact.Load()
 	workload.Note(&notes, n > 0, promptsInexact, "inexact", n)

@@ -20,14 +20,13 @@ import (
 //	{"messages": [{"role": "user", "content": "hello"}]}
 //	{"texts": ["to embed", "several"]}
 //	{"query": "to rank", "documents": ["what", "is there"]}
-//	{"audio": "a sound in base64, or as a data: URL"}
+//	{"audio": "audio in base64, or a data: URL"}
 //
-// One of these is required. output_tokens is the length wanted,
-// timestamp the second at which a replay sends the request; other fields are
-// ignored.
+// One of these is required. output_tokens is the wanted length, timestamp the time
+// of a replay in seconds; other fields are ignored.
 type Custom struct {
 	Requests     int // 0 = every line
-	Output       int // for every request; 0 = the line's output_tokens, which it must then have
+	Output       int // for every request; 0 = the output_tokens of its line, which are then required
 	Shuffle      bool
 	Seed         uint64
 	NoOversample bool
@@ -112,7 +111,7 @@ func (l customLine) prompt(r *Request) error {
 	case l.Texts != nil || l.Query != nil || l.Documents != nil:
 		return l.texts(r)
 	case l.Audio != nil:
-		return l.sound(r)
+		return l.audio(r)
 	case len(l.Prompt) == 0 && len(l.Messages) == 0:
 		return errNoPrompt
 	case len(l.Prompt) == 0:

@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// PrefixRepetition draws groups of prompts that begin alike: for each of Prefixes
-// beginnings an equal number of prompts with random ends, all of them shuffled. It
+// PrefixRepetition draws groups of prompts with a common prefix: for each of Prefixes
+// prefixes an equal number of prompts with random ends, all of them shuffled. It
 // is the dataset "prefix_repetition" of the vLLM benchmark: its ids come from
 // numpy's global generator, which the send times are drawn from afterwards.
 type PrefixRepetition struct {
@@ -16,8 +16,8 @@ type PrefixRepetition struct {
 	Prefix, Suffix, Output int // tokens
 	Seed                   uint64
 	NoShuffle              bool
-	// Remainder hands out what is left of Requests divided by Prefixes, one each to
-	// the first prefixes; else so many fewer are sent.
+	// Remainder gives the remainder of Requests divided by Prefixes to the first
+	// prefixes, one each; else it is not sent.
 	Remainder bool
 	Spool     *Spool
 }
