@@ -194,38 +194,30 @@ func InOrder[T any](ctx context.Context, n int, f func(ctx context.Context, i in
 	}
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		var under sync.WaitGroup
-		defer under.Wait()
+		var running sync.WaitGroup
+		defer running.Wait()
 		defer cancel()
-		results := make(chan chan result, workers)
-		under.Go(func() {
-			defer close(results)
-			for i := range n {
-				if ctx.Err() != nil {
-					return // whatever the select below would choose
-				}
+		var ahead []chan result
+		for i := 0; i < n || len(ahead) > 0; i++ {
+			if i < n {
 				one := make(chan result, 1)
-				select {
-				case results <- one:
-				case <-ctx.Done():
-					return
-				}
-				under.Go(func() {
+				ahead = append(ahead, one)
+				running.Go(func() {
 					v, err := f(ctx, i)
 					one <- result{v, err}
 				})
 			}
-		})
-		done := 0
-		for one := range results {
-			r := <-one
-			if done++; !yield(r.value, r.err) || r.err != nil {
+			if i < n-1 && len(ahead) < workers {
+				continue
+			}
+			r := <-ahead[0]
+			ahead = ahead[1:]
+			if r.err == nil {
+				r.err = context.Cause(ctx)
+			}
+			if !yield(r.value, r.err) || r.err != nil {
 				return
 			}
-		}
-		if done < n {
-			var none T
-			yield(none, context.Cause(ctx))
 		}
 	}
 }
