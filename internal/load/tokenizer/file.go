@@ -20,31 +20,52 @@ const (
 // folder that contains one of them and optionally a tokenizer_config.json.
 func Load(fsys fs.FS, name string) (*Tokenizer, error) {
 	info, err := fs.Stat(fsys, name)
+	file := name
+	if err == nil && info.IsDir() {
+		file, err = tokenizerIn(fsys, name)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		if ranks, err := tiktokenFile(fsys, path.Dir(name), path.Base(name)); ranks || err != nil {
-			return loadTiktoken(fsys, name, err)
-		}
-		data, err := fs.ReadFile(fsys, name)
-		if err != nil {
+	ranks, err := isTiktoken(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	data, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	var config []byte
+	if ranks || info.IsDir() {
+		config, err = fs.ReadFile(fsys, path.Join(path.Dir(file), configName))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		return Parse(data, nil)
 	}
-	data, err := fs.ReadFile(fsys, path.Join(name, tokenizerName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return loadOther(fsys, name, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	config, err := fs.ReadFile(fsys, path.Join(name, configName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if ranks {
+		return ParseTiktoken(path.Base(file), data, config)
 	}
 	return Parse(data, config)
+}
+
+// tokenizerIn finds the tokenizer.json in a folder, or else a tiktoken file.
+func tokenizerIn(fsys fs.FS, dir string) (string, error) {
+	file := path.Join(dir, tokenizerName)
+	_, missing := fs.Stat(fsys, file)
+	if !errors.Is(missing, fs.ErrNotExist) {
+		return file, missing
+	}
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return "", err
+	}
+	for _, entry := range entries {
+		file := path.Join(dir, entry.Name())
+		if ranks, err := isTiktoken(fsys, file); ranks || err != nil {
+			return file, err
+		}
+	}
+	return "", fmt.Errorf("the folder has neither %s nor a tiktoken file: %w", tokenizerName, missing)
 }
 
 // fileJSON is a tokenizer.json.
