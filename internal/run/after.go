@@ -35,7 +35,7 @@ func (x *execution) startProfilers(ctx context.Context) {
 	x.callProfilers(ctx, true, call)
 }
 
-// stamped puts the time behind output_dir of a body.
+// stamped adds the time to output_dir of a body.
 func stamped(body json.RawMessage, now time.Time) json.RawMessage {
 	var fields map[string]any
 	if json.Unmarshal(body, &fields) != nil {
@@ -50,7 +50,7 @@ func stamped(body json.RawMessage, now time.Time) json.RawMessage {
 	return out
 }
 
-// stopTime is how long profilers that an early end left running may take to stop.
+// stopTime is the time limit for stopping profilers.
 const stopTime = 10 * time.Second
 
 func (x *execution) stopProfilers(ctx context.Context) {
@@ -64,7 +64,7 @@ func (x *execution) stopProfilers(ctx context.Context) {
 	x.callProfilers(ctx, false, stop)
 }
 
-// callProfilers starts or stops those of all workers. One that fails ends nothing.
+// callProfilers starts or stops the profilers of all workers. A failure is only noted.
 func (x *execution) callProfilers(ctx context.Context, start bool, call plan.Call) {
 	_ = x.handle(Profiling{start, len(x.workers())})
 	for _, w := range x.workers() {
@@ -87,7 +87,7 @@ func (x *execution) callProfilers(ctx context.Context, start bool, call plan.Cal
 	}
 }
 
-// tail is what follows the last answer at once, and is a part of the run if it is to be.
+// tail does what follows the last answer at once, which After.Tail makes a part of the run.
 func (x *execution) tail(ctx context.Context) {
 	begin := time.Now()
 	if x.spec.After.Tail {
@@ -105,7 +105,7 @@ func (x *execution) tail(ctx context.Context) {
 	}
 }
 
-// account is what the server tells of itself, nil if it does not.
+// account asks the server for its account of itself, nil if it has none.
 func (x *execution) account(ctx context.Context) json.RawMessage {
 	route := x.spec.After.Account
 	if route == "" {
@@ -123,14 +123,14 @@ func (x *execution) account(ctx context.Context) json.RawMessage {
 	return told
 }
 
-// silent tells a server that is gone from one that has no such route.
+// silent reports an error of a server that is gone; one without the route answers.
 func silent(err error) bool {
 	var call *endpoint.CallError
 	return errors.As(err, &call)
 }
 
-// serverInfo is what SGLang tells of itself. One of workers apart has the decoding ones in
-// a list.
+// serverInfo is SGLang's account of itself. With separate workers the decoding ones are a
+// list.
 type serverInfo struct {
 	Decode []serverInfo `json:"decode"`
 	States []struct {
@@ -140,7 +140,7 @@ type serverInfo struct {
 	DraftTokens *int    `json:"speculative_num_draft_tokens"`
 }
 
-// accept is the mean number of tokens a step, 0 if it is not told.
+// accept is the mean number of tokens per step, 0 if it is not known.
 func (i serverInfo) accept() float64 {
 	if len(i.Decode) > 0 {
 		i = i.Decode[0]
@@ -158,8 +158,8 @@ func (i serverInfo) drafts() bool {
 	return i.accept() > 0 || i.Algorithm != nil || i.DraftTokens != nil && *i.DraftTokens > 0
 }
 
-// drafts tells whether the server drafts tokens, where that changes what is counted.
-func (p *preparation) drafts(ctx context.Context) bool {
+// drafts reports whether the server drafts tokens, where that changes the counts.
+func (p *Prepared) drafts(ctx context.Context) bool {
 	if p.spec.Request.Recount.Drafts == "" {
 		return false
 	}
@@ -170,10 +170,10 @@ func (p *preparation) drafts(ctx context.Context) bool {
 	return info.drafts()
 }
 
-// scrapeLimit is how long the server may take to tell its counters.
+// scrapeLimit is the time limit for the server's counters.
 const scrapeLimit = 10 * time.Second
 
-// counters are the server's counters, nil if it shows none.
+// counters are the server's counters, nil if it has none.
 func (x *execution) counters(ctx context.Context) map[string]float64 {
 	call, cancel := context.WithTimeout(ctx, scrapeLimit)
 	defer cancel()
@@ -195,7 +195,7 @@ func countersAmong(samples []endpoint.Sample) map[string]float64 {
 	return m
 }
 
-// difference is after - before; nil unless both are there.
+// difference is after - before; nil if either is.
 func difference(before, after map[string]float64) map[string]float64 {
 	if before == nil || after == nil {
 		return nil
@@ -207,8 +207,8 @@ func difference(before, after map[string]float64) map[string]float64 {
 	return d
 }
 
-// forgetCounts leaves out the tokens of each chunk, which a stream tells only when it is
-// asked to: there are figures that depend on whether they are known.
+// forgetCounts removes the tokens of each chunk, which a stream has only on request: some
+// figures depend on whether they are known.
 func forgetCounts(records []*trace.Record) {
 	for _, r := range records {
 		for i := range r.Chunks {

@@ -15,14 +15,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// partRequests is how many requests arrive where several datasets take part and nothing
-// says how many.
+// partRequests is the default number of requests of several datasets together.
 const partRequests = 100
 
-// A builder makes the requests of a load, and decides when they are due.
+// A builder makes the requests of a load and their schedule.
 type builder struct {
 	*load
-	source  workload.Source // but for what is a part's own
+	source  workload.Source // of all parts, except for their seeds
 	headers func(path string, own plan.Own) (map[string]string, error)
 }
 
@@ -68,7 +67,7 @@ func (b *builder) of(o *part) *workload.Source {
 	return &s
 }
 
-// part builds the requests of one part, and gives them what is its own.
+// part builds the requests of one part, with its own model and headers.
 func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (workload.Workload, error) {
 	w, err := o.dataset.Build(ctx, s)
 	if err == nil {
@@ -101,7 +100,7 @@ func (o *part) file() string {
 	return "data"
 }
 
-// suit makes requests such as the protocol has them, and refuses those that it cannot say.
+// suit adapts requests to the protocol, and refuses those that it cannot express.
 func (b *builder) suit(requests []workload.Request) error {
 	protocol := endpoint.Protocol(b.ask.Protocol)
 	for i := range requests {
@@ -127,7 +126,7 @@ func (b *builder) mix(ctx context.Context) (built, error) {
 	return b.together(ctx, parts, traffic.Deal(weights, n, b.spec.Seed), loadMix)
 }
 
-// tenants lets the tenants arrive, and builds what they send.
+// tenants merges the arrivals of the tenants, and builds their requests.
 func (b *builder) tenants(ctx context.Context) (built, error) {
 	n := cmp.Or(b.spec.Requests, partRequests)
 	var schedules []arrival.Schedule
@@ -148,7 +147,7 @@ func (b *builder) tenants(ctx context.Context) (built, error) {
 	return out, err
 }
 
-// arrivals are those of tenant i: n at most, or as many as it may send.
+// arrivals are those of tenant i: at most n, or its own limit.
 func (b *builder) arrivals(s *stream, i, n int) (arrival.Schedule, error) {
 	requests := make([]workload.Request, n)
 	if s.followsData() {
@@ -177,8 +176,7 @@ func (b *builder) arrivals(s *stream, i, n int) (arrival.Schedule, error) {
 	}, nil
 }
 
-// together builds as much of each part as it is to have of the arrivals, and puts them
-// together.
+// together builds each part's share of the arrivals, and merges them.
 func (b *builder) together(ctx context.Context, parts []*part, of []int, code plan.Code) (out built, err error) {
 	counts := perPart(of, len(parts))
 	some := make([]traffic.Part, len(parts))
@@ -210,7 +208,7 @@ func (b *builder) together(ctx context.Context, parts []*part, of []int, code pl
 	return out, nil
 }
 
-// perPart is how many arrivals are of each part.
+// perPart counts the arrivals of each part.
 func perPart(of []int, parts int) []int {
 	counts := make([]int, parts)
 	for _, i := range of {
@@ -219,7 +217,7 @@ func perPart(of []int, parts int) []int {
 	return counts
 }
 
-// shares says how many arrivals each part has, in order of their names.
+// shares says how many arrivals each part has, in the order of their names.
 func shares(code plan.Code, parts []*part, counts []int) plan.Message {
 	all := make([]plan.Message, len(parts))
 	for i, o := range parts {

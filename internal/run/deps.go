@@ -18,7 +18,7 @@ type Kinds struct {
 	Arrivals map[string]func() workload.Arrival
 }
 
-// Deps is what a run needs of the world around it.
+// Deps are a run's dependencies on the world around it.
 type Deps struct {
 	Kinds Kinds
 	Hub   func(download bool) Hub // of datasets and tokenizers
@@ -30,17 +30,16 @@ type Deps struct {
 	Spool  workload.File // for prompts that are too many for memory; nil keeps them there
 	Env    func(name string) (value string, ok bool)
 	Given  map[string]string // secrets that a front end was given, by path
-	Notes  []plan.Message    // of the front end, that the run is to have
+	Notes  []plan.Message    // of the front end, for the run
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	Listen func(network, address string) (net.Listener, error)
 	Proxy  func(*url.URL) (*url.URL, error) // nil: none
 	// Machine describes where the run takes place.
 	Machine trace.Environment
-	// Quiet keeps the runtime out of a run's way until end is called, which tells how many
-	// processors the client had; nil: the runtime is shared with others, and so are
-	// timers.
+	// Quiet keeps the runtime out of a run's way until end is called, which returns the
+	// number of processors that the client had; nil: the runtime and its timers are shared.
 	Quiet func(procs, chunks int) (end func() (procs int))
-	// Tell is told what happens while a run is prepared; nil: nobody is.
+	// Tell receives the events while a run is prepared; may be nil.
 	Tell func(Event)
 }
 
@@ -48,13 +47,13 @@ type Deps struct {
 type Hub interface {
 	// Tokenizer is the file or the folder of a tokenizer, by path or by name.
 	Tokenizer(ctx context.Context, name string) (path string, err error)
-	// Dataset is what workload.Files.Repository is.
+	// Dataset is workload.Files.Repository.
 	Dataset(ctx context.Context, name string) (files fs.FS, root string, err error)
-	// Fetch is what workload.Files.Fetch is.
+	// Fetch is workload.Files.Fetch.
 	Fetch(ctx context.Context, address string) (io.ReadCloser, error)
 }
 
-// files is where datasets find what they name.
+// files is where datasets find their files.
 func (d *Deps) files(download bool) workload.Files {
 	f := workload.Files{Open: d.Open, Folder: d.Folder, Temp: d.Temp}
 	if d.Hub != nil {
@@ -62,11 +61,6 @@ func (d *Deps) files(download bool) workload.Files {
 		f.Repository, f.Fetch = h.Dataset, h.Fetch
 	}
 	return f
-}
-
-func (d *Deps) getenv(name string) string {
-	v, _ := d.Env(name)
-	return v
 }
 
 func (d *Deps) tell(e Event) {

@@ -1,7 +1,7 @@
 // Package run makes runs.
 //
-// Prepare turns a plan.Spec into a Prepared run: everything is known but what the server
-// will do. Execute makes the run, and tells sinks what happens while it does:
+// Prepare turns a plan.Spec into a Prepared run: only the server's behaviour is unknown.
+// Execute makes the run, and sends its events to sinks:
 //
 //	Spec ─ check ─ files ─> server ─ model ─ tokenizer ─> requests, schedule   Prepare
 //	ready ─ warm-up ─ flush ─ rest ─ profiler ─> run ─> counters ─> verdict    Execute
@@ -10,6 +10,6 @@
 //
 // The package knows no flags, no terminal and no operating system: files, network,
 // environment and machine come in through Deps, so two runs in one process leave nothing
-// behind in each other. A mistake in a Spec is a plan.Problem, told before anything is
-// sent; what is noticed on the way is a note of the run.
+// behind in each other. A mistake in a Spec is a plan.Problem, reported before anything is
+// sent; an observation on the way is a note of the run.
 package run

@@ -12,7 +12,7 @@ import (
 )
 
 // engine is the server that a Spec without a URL names.
-func (p *preparation) engine() error {
+func (p *Prepared) engine() error {
 	if p.spec.Target.URL != "" {
 		return nil
 	}
@@ -40,11 +40,11 @@ func (p *preparation) engine() error {
 	return p.checkSimulated()
 }
 
-// simulatedProtocols are spoken in virtual time.
+// simulatedProtocols are those of a simulation.
 var simulatedProtocols = []string{"completions", "chat", "generate"}
 
-// checkSimulated refuses what makes no sense in virtual time, and settles the model.
-func (p *preparation) checkSimulated() error {
+// checkSimulated refuses settings without a meaning in virtual time, and sets the model.
+func (p *Prepared) checkSimulated() error {
 	var problems plan.Problems
 	asked := &p.spec.Request
 	problems.If(!slices.Contains(simulatedProtocols, asked.Protocol), "request.protocol", asked.Protocol, "a simulation speaks %s; without a URL `pitot bench` has the engine answer in the others", strings.Join(simulatedProtocols, ", "))
@@ -59,20 +59,16 @@ func (p *preparation) checkSimulated() error {
 }
 
 // startEngine starts the embedded engine, on loopback.
-func (p *preparation) startEngine() error {
-	if !p.run.Env.Embedded {
-		return nil
-	}
+func (p *Prepared) startEngine() (url string, err error) {
 	p.server.Precise = p.Quiet != nil
 	server, err := apiserver.New(p.server)
 	if err != nil {
-		return plan.Problems{{Path: "target.engine", Why: err.Error()}}
+		return "", plan.Problems{{Path: "target.engine", Why: err.Error()}}
 	}
 	l, err := p.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("start the embedded engine: %w", err)
+		return "", fmt.Errorf("start the embedded engine: %w", err)
 	}
-	p.base = "http://" + l.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l, nil) }()
@@ -80,10 +76,10 @@ func (p *preparation) startEngine() error {
 		cancel()
 		return <-done
 	}
-	return nil
+	return "http://" + l.Addr().String(), nil
 }
 
-// An engineTokenizer is what /tokenize and /detokenize of the engine do.
+// An engineTokenizer does the same as /tokenize and /detokenize of the engine.
 type engineTokenizer struct{ *apiserver.Intake }
 
 func (t engineTokenizer) name() plan.Message { return plan.Say(tokensEngine) }

@@ -36,7 +36,7 @@ type (
 	}
 	// ModelFound says which model is asked.
 	ModelFound struct{ Name, Root string }
-	// Built says what will be sent.
+	// Built has the requests that will be sent.
 	Built struct{ Workload *workload.Workload }
 	// Noted is a note of the run's.
 	Noted struct{ Note plan.Message }
@@ -44,11 +44,11 @@ type (
 
 // What happens while it is executed.
 type (
-	// WarmingUp says that so many requests are sent ahead of the run, maybe none.
+	// WarmingUp says that this number of requests is sent before the run, maybe none.
 	WarmingUp struct{ Requests int }
 	// WarmedUp says that they were answered, or that enough of them were.
 	WarmedUp struct{ Requests, Failed int }
-	// Profiling says that profilers are to be started or stopped.
+	// Profiling says that profilers will be started or stopped.
 	Profiling struct {
 		Start   bool
 		Workers int
@@ -62,7 +62,7 @@ type (
 	}
 	// Starting says that the first request is about to be sent.
 	Starting struct {
-		Run      *trace.Run // until Ended nobody changes it
+		Run      *trace.Run // unchanged until Ended
 		Requests int
 		Progress *driver.Progress // counts while the run goes on; nil of a simulation
 	}
@@ -76,14 +76,14 @@ type (
 	Judged struct{ Result *Result }
 )
 
-// A Result is what a run gave.
+// A Result is the outcome of a run.
 type Result struct {
 	Trace   *trace.Trace
 	Summary metrics.Summary // the trace in Pitot's figures
 	Account json.RawMessage // of the server of itself; nil: it gave none, or was not asked
 }
 
-// A Sink is told the events of a run as they happen. Recorded comes from many goroutines
+// A Sink receives the events of a run as they happen. Recorded comes from many goroutines
 // at once. An error at Starting ends the run before it begins; other errors are joined to
 // that of the run.
 type Sink interface{ Handle(Event) error }

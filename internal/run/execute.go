@@ -32,8 +32,8 @@ type execution struct {
 }
 
 // Execute makes the run. Closing stop ends it: before the first request with ErrStopped,
-// later by sending no more and waiting for what is in flight. Cancelling ctx ends that
-// too. A run that has begun gives a Result even if it is stopped; an error beside it is
+// later by sending no more and waiting for the requests in flight. Cancelling ctx ends
+// that too. A run that has begun gives a Result even if it is stopped; an error beside it is
 // that of a sink.
 func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...Sink) (*Result, error) {
 	x := &execution{Prepared: p, run: p.run, sinks: sinks, stop: stop}
@@ -77,7 +77,7 @@ func (x *execution) untilStopped(ctx context.Context) (_ context.Context, releas
 	return ctx, func() { cancel(nil) }
 }
 
-// handle tells all sinks.
+// handle gives an event to all sinks.
 func (x *execution) handle(e Event) error {
 	var errs []error
 	for _, s := range x.sinks {
@@ -86,14 +86,14 @@ func (x *execution) handle(e Event) error {
 	return errors.Join(errs...)
 }
 
-// note keeps a note with the run, and tells it.
+// note adds a note to the run, and sends it to the sinks.
 func (x *execution) note(code plan.Code, args ...any) {
 	n := x.hide(plan.Say(code, args...))
 	x.run.Notes = append(x.run.Notes, n)
 	_ = x.handle(Noted{n})
 }
 
-// before is what precedes the run.
+// before does everything that precedes the run.
 func (x *execution) before(ctx context.Context) error {
 	if err := x.awaitReady(ctx); err != nil {
 		return err
@@ -104,12 +104,8 @@ func (x *execution) before(ctx context.Context) error {
 	if err := x.flush(ctx); err != nil {
 		return err
 	}
-	if rest := x.spec.Before.Settle.Std(); rest > 0 {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(rest):
-		}
+	if err := pause(ctx, x.spec.Before.Settle.Std()); err != nil {
+		return err
 	}
 	x.tryStamps(ctx)
 	x.startProfilers(ctx)
@@ -182,7 +178,7 @@ func (x *execution) sendWarmUp(ctx context.Context) error {
 	return nil
 }
 
-// flush empties the server's cache, if asked for.
+// flush empties the server's cache, if the Spec has a route for that.
 func (x *execution) flush(ctx context.Context) error {
 	f := x.spec.Before.Flush
 	if f.Route == "" {
@@ -199,8 +195,8 @@ func (x *execution) flush(ctx context.Context) error {
 	return nil
 }
 
-// tryStamps is the self-test ahead of a run. A note of the run's tells what is wrong with
-// the stamps; a system that never has any is told of in the report.
+// tryStamps is the self-test before a run. A note says what is wrong with the stamps; a
+// system without any is mentioned in the report.
 func (x *execution) tryStamps(ctx context.Context) {
 	if x.Quiet == nil || ctx.Err() != nil {
 		return
@@ -217,8 +213,8 @@ func (x *execution) tryStamps(ctx context.Context) {
 	}
 }
 
-// measure sends the requests, and does what follows; before are the server's counters
-// ahead of it.
+// measure sends the requests and finishes the run; before are the server's counters at
+// the start.
 func (x *execution) measure(ctx context.Context, before map[string]float64) (*Result, error) {
 	x.run.Kind, x.run.Started, x.run.Status = trace.Measured, time.Now(), trace.Running
 	progress := new(driver.Progress)
@@ -233,7 +229,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 		defer d.Timer.Close()
 		end = x.Quiet(x.spec.Client.Procs, x.expectedChunks())
 	}
-	x.target.transport.TakeHealth() // of what came before
+	x.target.transport.TakeHealth() // of the requests before the run
 	told := x.tellStop()
 	out := d.Run(ctx, x.stop, x.driverPlan())
 	told()
@@ -246,8 +242,8 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	return x.finish(ctx, out.Records, before)
 }
 
-// finish is what follows the last answer. Once the run is stored, a stop ends what is
-// left to do.
+// finish does what follows the last answer. A stop ends it, but not the storing of the
+// run.
 func (x *execution) finish(ctx context.Context, records []*trace.Record, before map[string]float64) (*Result, error) {
 	after, release := x.unlessStopped(ctx)
 	defer release()
@@ -261,7 +257,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	return r, err
 }
 
-// judge gives the run its verdict, and tells the sinks that all is known.
+// judge gives the run its verdict, and sends the sinks the last event.
 func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
 	t := &trace.Trace{Run: x.run, Records: records}
 	r := &Result{Trace: t, Summary: metrics.Summarize(t, metrics.Options{})}
@@ -272,8 +268,8 @@ func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
 	return r, errors.Join(err, x.handle(Judged{r}))
 }
 
-// unlessStopped is a context for what follows a run: one that stop cancels, unless that
-// is what ended the run.
+// unlessStopped is a context for the time after a run. stop cancels it, unless it has
+// ended the run already.
 func (x *execution) unlessStopped(ctx context.Context) (context.Context, func()) {
 	if x.run.Status == trace.Interrupted {
 		return ctx, func() {}
@@ -281,7 +277,7 @@ func (x *execution) unlessStopped(ctx context.Context) (context.Context, func())
 	return x.untilStopped(ctx)
 }
 
-// tellStop tells the sinks when the run is stopped, until over is called.
+// tellStop sends the sinks Stopping when the run is stopped, until over is called.
 func (x *execution) tellStop() (over func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -298,7 +294,7 @@ func (x *execution) tellStop() (over func()) {
 	}
 }
 
-// sender is the client, with those before it that watch each request.
+// sender is the client, behind the sinks that watch each request.
 func (x *execution) sender() driver.Sender {
 	var watchers []Watcher
 	for _, s := range x.sinks {
@@ -318,7 +314,7 @@ type watched struct {
 	watchers []Watcher
 }
 
-// Send sends, and shows the record to who watched.
+// Send sends, and shows the record to the watchers.
 func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
 	var answered []func(*trace.Record)
 	for _, other := range w.watchers {
@@ -340,7 +336,7 @@ func (x *execution) driverPlan() driver.Plan {
 	return p
 }
 
-// expectedChunks is how many chunks the answers may have in all.
+// expectedChunks is the number of chunks that all answers may have.
 func (x *execution) expectedChunks() int {
 	n := 0
 	for i := range x.Requests() {
@@ -349,7 +345,7 @@ func (x *execution) expectedChunks() int {
 	return n
 }
 
-// health adds to the run what its connections and its clock noticed.
+// health adds the statistics of connections and clock to the run.
 func (x *execution) health(procs int) {
 	c, h, steps := &x.run.Client, x.target.transport.TakeHealth(), x.target.clock.Steps()
 	c.Engine, c.Procs = x.target.transport.Engine(x.target.base), procs
@@ -357,7 +353,7 @@ func (x *execution) health(procs int) {
 	c.Unstamped, c.ClockSteps, c.ClockStep = h.Unstamped, steps.Count, steps.Largest
 }
 
-// server is a worker's side routes, those of the target for one without an address.
+// worker has the side routes of a worker, those of the target for one without an address.
 func (x *execution) worker(w plan.Worker) endpoint.Server {
 	if w.URL == "" {
 		return x.target.server()

@@ -17,7 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Forecast is what a Spec would send, as far as that can be told without asking anybody.
+// A Forecast describes the requests of a Spec, as far as they are known without a server.
 type Forecast struct {
 	Spec              plan.Spec    // with the settings of its kinds complete
 	Workload, Arrival plan.Message // empty where Unknown says why
@@ -30,16 +30,16 @@ type Forecast struct {
 	Notes, Unknown    []plan.Message
 }
 
-// Foresee tells what Prepare would, without traffic to a server or a hub. What only they
-// could tell is unknown.
+// Foresee prepares a run without traffic to a server or a hub. The facts that only they
+// have are unknown.
 func Foresee(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) {
 	f := &Forecast{}
-	p := &preparation{Prepared: &Prepared{Deps: f.offline(deps)}}
+	p := &Prepared{Deps: f.offline(deps)}
 	if err := p.check(spec); err != nil {
 		return nil, err
 	}
 	f.Spec = p.spec
-	err := p.read(ctx)
+	err := p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	if err == nil {
 		err = f.tokens(ctx, p)
 	}
@@ -60,7 +60,7 @@ func Foresee(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) 
 	return f, nil
 }
 
-// offline are the same dependencies without a network. What is read is noted.
+// offline are the same dependencies without a network. The files that are read are kept.
 func (f *Forecast) offline(d Deps) *Deps {
 	open, read, hub := d.Open, d.Read, d.Hub
 	d.Open = func(name string) (workload.Reader, error) {
@@ -89,20 +89,20 @@ func (f *Forecast) reads(name string, err error) {
 
 var errOffline = errors.New("nothing is asked for over the network here")
 
-// An offlineHub has what is on this machine.
+// An offlineHub has the copies on this machine.
 type offlineHub struct {
 	Hub
 	forecast *Forecast
 }
 
-// Tokenizer notes what is found.
+// Tokenizer adds the tokenizer to the files of the forecast.
 func (h offlineHub) Tokenizer(ctx context.Context, name string) (string, error) {
 	path, err := h.Hub.Tokenizer(ctx, name)
 	h.forecast.reads(path, err)
 	return path, err
 }
 
-// Dataset notes what is found.
+// Dataset adds the dataset to the files of the forecast.
 func (h offlineHub) Dataset(ctx context.Context, name string) (fs.FS, string, error) {
 	files, root, err := h.Hub.Dataset(ctx, name)
 	h.forecast.reads(root, err)
@@ -117,36 +117,25 @@ func (h offlineHub) Fetch(ctx context.Context, address string) (io.ReadCloser, e
 	return h.Hub.Fetch(ctx, address)
 }
 
-// tokens finds a tokenizer, or takes the engine's in place of one that only the server or
-// the hub has: most datasets give as many requests of the same lengths then.
-func (f *Forecast) tokens(ctx context.Context, p *preparation) error {
+// tokens finds a tokenizer. In place of one that only the server or the hub has it takes
+// the engine's, with which most datasets give as many requests of the same lengths.
+func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 	asked := &p.spec.Request
-	if p.intake == nil && p.spec.Target.URL == "" {
-		intake, err := apiserver.NewIntake(p.server)
-		if err != nil {
+	if p.run.Env.Embedded {
+		if p.standIn, err = apiserver.NewIntake(p.server); err != nil {
 			return err
 		}
-		asked.Model = cmp.Or(asked.Model, intake.Model())
-		p.tokens = standIn(intake)
-		p.tokens.local = true // it is the very one
-		return nil
+		asked.Model = cmp.Or(asked.Model, p.standIn.Model())
 	}
 	if asked.Model == "" {
 		f.Unknown = append(f.Unknown, plan.Say(unknownModel))
 	}
 	asked.Root = cmp.Or(asked.Root, asked.Model)
-	if name := p.tokensName(ctx); p.intake != nil || p.spec.Tokens.Where == noTokens {
-		var err error
-		p.tokens, err = p.findTokens(ctx)
+	p.tokens, err = p.findTokens(ctx)
+	var problems plan.Problems
+	if errors.As(err, &problems) || err == nil && (p.tokens.tok != nil || p.spec.Tokens.Where == noTokens) {
 		p.tokens.local = true
 		return err
-	} else if name != "" && name != tokensOfServer {
-		found, err := p.localTokens(ctx, name)
-		var problems plan.Problems
-		if err == nil || errors.As(err, &problems) {
-			p.tokens = found
-			return err
-		}
 	}
 	f.Unknown = append(f.Unknown, plan.Say(unknownTokenizer))
 	cfg, _, err := apiserver.Settings{}.Config(p.Machine.Pitot, p.Read)
@@ -154,15 +143,11 @@ func (f *Forecast) tokens(ctx context.Context, p *preparation) error {
 		return err
 	}
 	intake, err := apiserver.NewIntake(cfg)
-	p.tokens = standIn(intake)
+	p.tokens = tokens{tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: defaultVocab}}
 	return err
 }
 
-func standIn(intake *apiserver.Intake) tokens {
-	return tokens{tok: engineTokenizer{intake}, vocab: workload.Vocabulary{Size: defaultVocab}}
-}
-
-// count sums up what is built.
+// count sums up the requests.
 func (f *Forecast) count(b *built) {
 	f.Workload, f.Arrival, f.Notes, f.Requests = b.what, b.when, b.work.Notes, len(b.work.Requests)
 	next, stop := iter.Pull(b.due.Schedule)

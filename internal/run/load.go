@@ -29,17 +29,17 @@ type part struct {
 	path    string // of the dataset
 	kind    workload.Kind
 	dataset workload.Dataset
-	seed    uint64 // added to the run's, so that parts draw apart
+	seed    uint64 // added to the run's, so that parts draw independently
 }
 
-// A load is what a Spec sends, with its kinds.
+// A load is that of a Spec, with its kinds.
 type load struct {
 	spec    *plan.Spec
 	streams []*stream
 	ask     workload.Ask
 }
 
-// Seeds of parts lie beyond those that can be asked for, and beyond the bit of the
+// The seeds of parts lie beyond those that a Spec can have, and beyond the bit of the
 // warm-up.
 const (
 	warmUpSeed = 1 << 32
@@ -143,8 +143,8 @@ func (l *load) resolve(o *part, kinds Kinds) (p plan.Problems) {
 	return p.Below(o.path)
 }
 
-// settings decodes those of a thing. One that the kind does not have is told with the name
-// of the kind.
+// settings decodes the settings of a thing. The error for one that the kind does not have
+// names the kind.
 func settings(t plan.Thing, dst any) plan.Problems {
 	if t.Settings == nil {
 		return nil
@@ -166,7 +166,7 @@ func unknownKind(path, kind string, names []string) (p plan.Problems) {
 	return p
 }
 
-// source is what a part makes requests of.
+// source is the source of a part.
 func (l *load) source(o *part, files workload.Files) *workload.Source {
 	return &workload.Source{
 		Requests: l.spec.Requests, Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(),
@@ -199,7 +199,7 @@ func (l *load) read(ctx context.Context, files workload.Files) error {
 	return errors.Join(append(errs, problems.Err())...)
 }
 
-// drawn reports whether other requests of the same kind can be drawn.
+// drawn reports whether more requests of the same kind can be drawn.
 func (l *load) drawn() bool {
 	return len(l.streams) == 1 && len(l.streams[0].parts) == 1 && l.streams[0].parts[0].kind.Drawn
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
-// sideCall is how long the server may take for a question about itself.
+// sideCall is the time limit for a question to the server about itself.
 const sideCall = 30 * time.Second
 
-// Polling a route: how long one question may take, and the time between two.
+// Polling a route: the time limit for a request, and the time between two.
 const (
 	pollCall  = 5 * time.Second
 	pollPause = time.Second
 )
 
 // poll asks a route until it answers with status 200.
-func (p *preparation) poll(ctx context.Context) error {
+func (p *Prepared) poll(ctx context.Context) error {
 	ready := p.spec.Before.Ready
 	if !strings.HasPrefix(ready.Ask, "/") || ready.Timeout <= 0 {
 		return nil
@@ -50,14 +50,21 @@ func (p *preparation) poll(ctx context.Context) error {
 			p.tell(Polled{what, took, err})
 			return &RemedyError{fmt.Errorf("the server at %s is not ready: %w", what.URL, err), "before.ready.timeout", "waits longer, and 0 does not wait"}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollPause):
-		}
+		_ = pause(ctx, pollPause)
 	}
 }
 
-// A RemedyError is one that a setting helps against: Path names it, Does says how.
+// pause waits, or ends with the cause if ctx is cancelled.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// A RemedyError can be avoided by a setting: Path names it, Does says how.
 type RemedyError struct {
 	Err        error
 	Path, Does string
@@ -68,10 +75,9 @@ func (e *RemedyError) Error() string { return e.Err.Error() }
 // Unwrap is the error itself.
 func (e *RemedyError) Unwrap() error { return e.Err }
 
-// models asks the server what it serves. It is the first question of all, and waits for a
-// server that is starting, so that nothing that depends on answers depends on how fast
-// the server starts.
-func (p *preparation) models(ctx context.Context) ([]endpoint.Model, error) {
+// models asks the server for its models. It is the first request of all and waits for a
+// server that is starting, so that later answers do not depend on how fast it starts.
+func (p *Prepared) models(ctx context.Context) ([]endpoint.Model, error) {
 	limit := p.spec.Before.Ready.Connect.Std()
 	deadline := time.Now().Add(limit)
 	for told := false; ; told = true {
@@ -87,15 +93,12 @@ func (p *preparation) models(ctx context.Context) ([]endpoint.Model, error) {
 		case !told:
 			p.tell(Waiting{URL: p.target.base, Limit: limit, Err: err})
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(min(driver.Uneven(time.Second), time.Until(deadline))):
-		}
+		_ = pause(ctx, min(driver.Uneven(time.Second), time.Until(deadline)))
 	}
 }
 
-// unreachable explains an error of models that says that there is nothing to be measured;
-// nil if there is, whatever is wrong with the answer.
+// unreachable is the error for a server that models could not reach; nil if there is one,
+// even if its answer was wrong.
 func unreachable(base string, err error) error {
 	var call *endpoint.CallError
 	if !errors.As(err, &call) {
@@ -111,7 +114,7 @@ func unreachable(base string, err error) error {
 	return nil
 }
 
-// An UnreachableError says that nothing answers at an address.
+// An UnreachableError says that no server answers at an address.
 type UnreachableError struct {
 	URL   string
 	Class trace.Class // how that failed
@@ -120,17 +123,17 @@ type UnreachableError struct {
 
 func (e *UnreachableError) Error() string { return fmt.Sprintf("cannot reach %s: %v", e.URL, e.Err) }
 
-// Unwrap is what the connection said.
+// Unwrap is the error of the connection.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// findModel settles which model is asked, and what it was loaded from.
-func (p *preparation) findModel(ctx context.Context) error {
+// findModel finds the name of the model, and where the server loaded it from.
+func (p *Prepared) findModel(ctx context.Context) error {
 	asked := &p.spec.Request
 	list, err := p.models(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	insists := p.spec.Before.Ready.Insist && p.spec.Before.Ready.Connect == 0 // sends its requests all the same
+	insists := p.spec.Before.Ready.Insist && p.spec.Before.Ready.Connect == 0 // it sends its requests anyway
 	if gone := unreachable(p.target.base, err); gone != nil && (asked.Model == "" || !insists) {
 		return gone
 	}
@@ -149,7 +152,7 @@ func (p *preparation) findModel(ctx context.Context) error {
 	return nil
 }
 
-// rootOf is what a model that the server lists was loaded from, else its name.
+// rootOf is where the server loaded a model from, if it says so, else its name.
 func rootOf(list []endpoint.Model, name string) string {
 	for _, m := range list {
 		if m.ID == name && m.Root != "" {

@@ -17,8 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// A Prepared run is ready to be executed. Nothing in it changes any more, but for what
-// it holds open: it is to be closed.
+// A Prepared run is ready to be executed. After Prepare nothing in it changes, except
+// for what it holds open until Close.
 type Prepared struct {
 	*Deps
 	spec   plan.Spec // with all that was left to defaults, the server and the tokenizer
@@ -31,26 +31,21 @@ type Prepared struct {
 	client     *endpoint.Client
 	stopEngine func() error
 
-	server apiserver.Config  // of the engine
-	intake *apiserver.Intake // of a simulation
+	server  apiserver.Config  // of the engine
+	intake  *apiserver.Intake // of a simulation
+	standIn *apiserver.Intake // in place of the engine, which is not started for a forecast
 
 	warmUp []workload.Request
-}
-
-// A preparation is a run that is being prepared.
-type preparation struct {
-	*Prepared
-	base string // URL of the server
 }
 
 // Prepare checks a Spec, reads its files, asks the server about itself, and draws the
 // requests. A mistake in the Spec is plan.Problems, all in one go, and costs no traffic.
 // Cancelling ctx ends it with the cause.
 func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) {
-	p := &preparation{Prepared: &Prepared{Deps: &deps}}
+	p := &Prepared{Deps: &deps}
 	err := p.check(spec)
 	if err == nil {
-		err = p.read(ctx)
+		err = p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	}
 	if err == nil {
 		err = p.resolve(ctx)
@@ -62,16 +57,16 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 		p.Close()
 		return nil, err
 	}
-	return p.Prepared, nil
+	return p, nil
 }
 
-// Run is what is known of the run ahead of it.
+// Run is the run before its first request: plan and environment.
 func (p *Prepared) Run() trace.Run { return p.run }
 
-// Requests are what is sent, in order.
+// Requests are those that will be sent, in order.
 func (p *Prepared) Requests() []workload.Request { return p.built.work.Requests }
 
-// Close lets go of connections and of an engine.
+// Close closes the connections and stops the engine.
 func (p *Prepared) Close() {
 	if p.target != nil {
 		p.target.close()
@@ -84,10 +79,10 @@ func (p *Prepared) Close() {
 	}
 }
 
-// note keeps a note with the run, and tells it.
-func (p *preparation) note(code plan.Code, args ...any) { p.keep(plan.Say(code, args...)) }
+// note adds a note to the run, and reports it.
+func (p *Prepared) note(code plan.Code, args ...any) { p.keep(plan.Say(code, args...)) }
 
-func (p *preparation) keep(notes ...plan.Message) {
+func (p *Prepared) keep(notes ...plan.Message) {
 	for _, n := range notes {
 		n = p.hide(n)
 		p.run.Notes = append(p.run.Notes, n)
@@ -95,7 +90,7 @@ func (p *preparation) keep(notes ...plan.Message) {
 	}
 }
 
-// hide takes secrets out of a message.
+// hide removes secrets from a message.
 func (p *Prepared) hide(m plan.Message) plan.Message {
 	if p.target == nil {
 		return m
@@ -103,8 +98,8 @@ func (p *Prepared) hide(m plan.Message) plan.Message {
 	return m.Map(func(text string) string { return endpoint.Redact(text, p.target.secrets) })
 }
 
-// check is about the form of the Spec and its kinds. The Spec is then complete.
-func (p *preparation) check(spec plan.Spec) error {
+// check checks the form of the Spec and its kinds. The Spec is then complete.
+func (p *Prepared) check(spec plan.Spec) error {
 	b, err := json.Marshal(spec)
 	if err == nil {
 		err = json.Unmarshal(b, &p.spec) // a copy of all of it
@@ -138,16 +133,11 @@ func check(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 	return l, plan.Merge(form, ofKinds)
 }
 
-// read reads the files that the Spec names.
-func (p *preparation) read(ctx context.Context) error {
-	return p.load.read(ctx, p.files(p.spec.Tokens.Download))
-}
-
-// SpareFiles is how many files a run opens beside its connections.
+// SpareFiles is the number of files that a run opens beside its connections.
 const SpareFiles = 64
 
-// hideInvocation takes secrets out of the command line that is kept with the run.
-func (p *preparation) hideInvocation() {
+// hideInvocation removes secrets from the command line that is kept with the run.
+func (p *Prepared) hideInvocation() {
 	p.run.Env.Invocation = slices.Clone(p.run.Env.Invocation)
 	for i, arg := range p.run.Env.Invocation {
 		if p.target != nil {
@@ -156,9 +146,9 @@ func (p *preparation) hideInvocation() {
 	}
 }
 
-// checkFiles refuses a run that is bound to run out of file descriptors: n requests, at
-// once or as many as the gate lets through.
-func (p *preparation) checkFiles(n int, atOnce bool) (problems plan.Problems) {
+// checkFiles refuses a run that would run out of file descriptors: n requests, at once or
+// within the limit of the gate.
+func (p *Prepared) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 	connections, limit := p.spec.Gate.Concurrency, p.run.Env.FileLimit
 	if atOnce && (connections == 0 || connections > n) {
 		connections = n
@@ -174,8 +164,8 @@ func (p *preparation) checkFiles(n int, atOnce bool) (problems plan.Problems) {
 	return problems
 }
 
-// resolve finds out what only the server can tell, and builds the rest.
-func (p *preparation) resolve(ctx context.Context) error {
+// resolve asks the server, and builds the requests.
+func (p *Prepared) resolve(ctx context.Context) error {
 	p.keep(p.Notes...)
 	if p.intake == nil {
 		if err := p.connect(ctx); err != nil {
@@ -198,7 +188,7 @@ func (p *preparation) resolve(ctx context.Context) error {
 	p.hideInvocation()
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
-	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have held more than was asked for
+	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have had more than the Spec says
 		return problems
 	}
 	if err := p.newClient(ctx); err != nil {
@@ -208,15 +198,17 @@ func (p *preparation) resolve(ctx context.Context) error {
 	return err
 }
 
-// connect starts the engine if there is to be one, waits for the server, and asks it what
-// it is.
-func (p *preparation) connect(ctx context.Context) error {
-	if err := p.startEngine(); err != nil {
-		return err
-	}
-	s := secrets{Deps: p.Deps}
+// connect starts the embedded engine if there is no other server, waits for the server,
+// and asks for its model and version.
+func (p *Prepared) connect(ctx context.Context) error {
+	base := p.spec.Target.URL
 	var err error
-	if p.target, err = newTarget(&p.spec, cmp.Or(p.base, p.spec.Target.URL), &s); err != nil {
+	if p.run.Env.Embedded {
+		if base, err = p.startEngine(); err != nil {
+			return err
+		}
+	}
+	if p.target, err = newTarget(&p.spec, base, &secrets{Deps: p.Deps}); err != nil {
 		return err
 	}
 	if err := p.poll(ctx); err != nil {
@@ -229,8 +221,8 @@ func (p *preparation) connect(ctx context.Context) error {
 	return nil
 }
 
-// noteTokens says where prompts are not made of the tokenizer of the model.
-func (p *preparation) noteTokens() {
+// noteTokens notes prompts that are not made with the tokenizer of the model.
+func (p *Prepared) noteTokens() {
 	tool := p.spec.Dialect.Name
 	switch {
 	case p.tokens.local || p.spec.Tokens.Where == noTokens || p.intake != nil:
@@ -241,17 +233,16 @@ func (p *preparation) noteTokens() {
 	}
 }
 
-// newIDs begins the x-request-id of every request of a run, so that the logs of a server
-// tell runs apart. Nobody else sees those of a simulation, and the same Spec is to give
-// the same records.
-func (p *preparation) newIDs() string {
+// newIDs is the beginning of the x-request-id of every request of a run, by which the logs
+// of a server distinguish runs. In a simulation the same Spec gives the same records.
+func (p *Prepared) newIDs() string {
 	if p.intake != nil {
 		return "sim-"
 	}
 	return "pitot-" + strings.ToLower(rand.Text()[:8]) + "-"
 }
 
-func (p *preparation) builder() *builder {
+func (p *Prepared) builder() *builder {
 	source := p.load.source(&part{}, p.files(p.spec.Tokens.Download))
 	source.Tokens, source.Local, source.Vocab, source.Spool = p.tokens.tok, p.tokens.local, p.tokens.vocab, nil
 	source.Model = cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root)
@@ -264,11 +255,11 @@ func (p *preparation) builder() *builder {
 	return &builder{load: p.load, source: *source, headers: p.headers}
 }
 
-// spoolLimit is how many bytes of prompts stay in memory.
+// spoolLimit is the limit of prompts in memory, in bytes.
 const spoolLimit = 64 << 20
 
-// headers are those of a part alone, with its key.
-func (p *preparation) headers(path string, own plan.Own) (map[string]string, error) {
+// headers are the headers of one part, with its key.
+func (p *Prepared) headers(path string, own plan.Own) (map[string]string, error) {
 	if own.Key == nil && len(own.Headers) == 0 {
 		return nil, nil
 	}
@@ -285,11 +276,14 @@ func (p *preparation) headers(path string, own plan.Own) (map[string]string, err
 	return one, err
 }
 
-// digest writes down what was asked, for lists and comparisons.
-func (p *preparation) digest() {
-	spec, due := &p.spec, p.built.due
+// digest sums up the Spec, for lists and comparisons.
+func (p *Prepared) digest() {
+	spec, due, url := &p.spec, p.built.due, p.spec.Target.URL
+	if p.target != nil {
+		url = p.target.base
+	}
 	p.run.Plan = trace.Plan{
-		Dialect: cmp.Or(spec.Dialect.Name, "pitot"), URL: cmp.Or(p.base, spec.Target.URL), Protocol: spec.Request.Protocol, Model: spec.Request.Model,
+		Dialect: cmp.Or(spec.Dialect.Name, "pitot"), URL: url, Protocol: spec.Request.Protocol, Model: spec.Request.Model,
 		Stream: spec.Request.Stream, Workload: p.built.what, Requests: len(p.Requests()), Seed: spec.Seed, Arrival: p.built.when,
 		Rate: due.Rate, Ramp: due.Ramp, Concurrency: spec.Gate.Concurrency, Percentiles: slices.Clone(spec.Percentiles), Spec: spec,
 	}
@@ -298,8 +292,8 @@ func (p *preparation) digest() {
 	}
 }
 
-// newClient makes what sends the requests.
-func (p *preparation) newClient(ctx context.Context) (err error) {
+// newClient makes the client that sends the requests.
+func (p *Prepared) newClient(ctx context.Context) (err error) {
 	asked := p.spec.Request
 	protocol := endpoint.Protocol(asked.Protocol)
 	o := endpoint.Options{

@@ -31,7 +31,7 @@ func TestRunsThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
 		{500, 0, true, true, true},       // the engine's ends count as well
 		{450, 0, true, true, false},
 	} {
-		p := preparation{Prepared: &Prepared{Deps: &Deps{}, spec: plan.Spec{Gate: plan.Gate{Concurrency: tt.concurrency}}}}
+		p := Prepared{Deps: &Deps{}, spec: plan.Spec{Gate: plan.Gate{Concurrency: tt.concurrency}}}
 		p.run.Env = trace.Environment{FileLimit: 1000, Embedded: tt.embedded}
 		problems := p.checkFiles(tt.requests, tt.atOnce)
 		if (problems != nil) != tt.refused {
@@ -75,10 +75,10 @@ func tokenizerFolder(t *testing.T, files map[string]string) string {
 
 // tokensOf reads the tokenizer of a folder.
 func tokensOf(folder string) (tokens, error) {
-	p := preparation{Prepared: &Prepared{Deps: &Deps{
+	p := Prepared{Deps: &Deps{
 		Hub:    func(bool) Hub { return folders{} },
 		Folder: func(name string) fs.FS { return os.DirFS(name) },
-	}}}
+	}}
 	return p.localTokens(context.Background(), folder)
 }
 

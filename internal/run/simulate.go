@@ -65,8 +65,8 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	return x.judge(out.Records, x.handle(Ended{&x.run}))
 }
 
-// foresee finds out what the server would make of all requests, on each processor for some
-// of the conversations: what a request asks depends on the answers before it.
+// foresee finds out how the engine would take all requests, with conversations spread over
+// the processors: a request depends on the answers before it.
 func (x *execution) foresee(ctx context.Context) ([]sim.Request, error) {
 	requests := x.Requests()
 	f := foreseer{Prepared: x.Prepared, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests))}
@@ -93,7 +93,7 @@ func (x *execution) foresee(ctx context.Context) ([]sim.Request, error) {
 	return f.out, parts.Wait()
 }
 
-// A foreseer finds out what the server would make of the requests of a workload.
+// A foreseer finds out how the engine would take the requests of a workload.
 type foreseer struct {
 	*Prepared
 	requests  []workload.Request
@@ -101,7 +101,7 @@ type foreseer struct {
 	out       []sim.Request
 }
 
-// ask asks request i, with what it remembers, and then what waits for its answer.
+// ask takes request i, with its history, and then those that wait for its answer.
 func (f *foreseer) ask(i int, req *workload.Request) error {
 	taken, err := f.take(req)
 	if err != nil {
@@ -124,8 +124,8 @@ func (f *foreseer) ask(i int, req *workload.Request) error {
 	return nil
 }
 
-// take is what the server would make of a request. Bodies are read only where there may be
-// something in them that a prompt and a length do not say.
+// take is how the engine would take a request. A body is only made and read if it may
+// contain more than a prompt and a length.
 func (f *foreseer) take(req *workload.Request) (apiserver.Taken, error) {
 	asked := f.spec.Request
 	req, err := req.Whole()

@@ -29,7 +29,7 @@ type target struct {
 	secrets   []string
 }
 
-// close lets go of the connections.
+// close closes the connections.
 func (t *target) close() {
 	t.transport.Close()
 	t.unwatch()
@@ -40,13 +40,13 @@ func (t *target) server() endpoint.Server {
 	return endpoint.Server{Transport: t.transport, URL: t.base, Header: t.header, Secrets: t.secrets}
 }
 
-// secrets finds what a Spec names and does not hold.
+// secrets finds the secrets that a Spec names.
 type secrets struct {
 	*Deps
-	found []string // to be hidden
+	found []string // to hide in messages
 }
 
-// of is a secret by its source, which stands at path.
+// of is the secret of a source, which is at path.
 func (s *secrets) of(path string, from *plan.Source) (string, error) {
 	value, why := "", ""
 	switch {
@@ -108,7 +108,7 @@ func (s *secrets) key(to http.Header, path string, from *plan.Source) error {
 	return err
 }
 
-// newTarget connects to nothing yet.
+// newTarget makes no connection yet.
 func newTarget(spec *plan.Spec, base string, s *secrets) (*target, error) {
 	config := &tls.Config{InsecureSkipVerify: spec.Target.Insecure, MinVersion: tls.VersionTLS12}
 	if spec.Target.CA != "" {
@@ -139,7 +139,7 @@ func newTarget(spec *plan.Spec, base string, s *secrets) (*target, error) {
 	return t, nil
 }
 
-// headers are those of questions, and those of requests, which have more or none.
+// headers sets those of questions and those of requests, which have more or none.
 func (t *target) headers(spec *plan.Spec, s *secrets) error {
 	if err := s.add(t.header, "target.headers", spec.Target.Headers); err != nil {
 		return err

@@ -25,22 +25,22 @@ const (
 	noTokens       = "none"
 )
 
-// defaultVocab is how many ids prompts are drawn from where no tokenizer tells.
+// defaultVocab is the size of the vocabulary without a tokenizer.
 const defaultVocab = 16000
 
 // tokens is where prompt lengths come from.
 type tokens struct {
 	name  plan.Message       // for the report
-	why   string             // why it is none of those that would come before
+	why   string             // reason for not using a preferred one
 	tok   workload.Tokenizer // nil: prompts of token ids
 	vocab workload.Vocabulary
-	count func(text string) int // tokens of an answer; nil if only a server could tell
+	count func(text string) int // tokens of an answer; nil if only a server could count
 	local bool
 }
 
-// findTokens settles where prompt lengths come from: a file or a folder, a cache of this
-// machine, a download where it is allowed, the server's /tokenize, or nothing.
-func (p *preparation) findTokens(ctx context.Context) (tokens, error) {
+// findTokens finds a tokenizer: in a file or a folder, in a cache of this machine, by a
+// download where it is allowed, as the server's /tokenize, or none.
+func (p *Prepared) findTokens(ctx context.Context) (tokens, error) {
 	asked := p.spec.Tokens
 	ids := tokens{name: plan.Say(tokensNone), vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, defaultVocab)}}
 	if asked.Where == noTokens {
@@ -71,10 +71,9 @@ func (p *preparation) findTokens(ctx context.Context) (tokens, error) {
 	return ids, nil
 }
 
-// tokensName is the name of a tokenizer on this machine or the hub: as it was asked for,
-// what the server says that it has, or the root of the model. The embedded engine has one
-// of its own.
-func (p *preparation) tokensName(ctx context.Context) string {
+// tokensName is the name of a tokenizer on this machine or the hub: that of the Spec, of
+// the server, or the root of the model. The embedded engine has its own.
+func (p *Prepared) tokensName(ctx context.Context) string {
 	asked := p.spec.Tokens
 	switch {
 	case asked.Where != "":
@@ -97,7 +96,7 @@ func (p *preparation) tokensName(ctx context.Context) string {
 }
 
 // localTokens reads a tokenizer, and the chat template beside it.
-func (p *preparation) localTokens(ctx context.Context, name string) (tokens, error) {
+func (p *Prepared) localTokens(ctx context.Context, name string) (tokens, error) {
 	if p.Hub == nil {
 		return tokens{}, fmt.Errorf("no tokenizer %q", name)
 	}
@@ -135,8 +134,8 @@ func (l localTokenizer) Decode(_ context.Context, ids []int32) (string, error) {
 	return l.Tokenizer.Decode(ids, false), nil
 }
 
-// A chatTemplate is that of a tokenizer, or why it cannot be used, which matters only
-// where it is.
+// A chatTemplate is that of a tokenizer, or the error of reading it, which only matters
+// where it is used.
 type chatTemplate struct {
 	*template.Template
 	folder string
@@ -169,11 +168,13 @@ type namedTokenizer interface {
 	name() plan.Message
 }
 
-// serverTokens is the tokenizer of what is measured.
-func (p *preparation) serverTokens(ctx context.Context) (namedTokenizer, error) {
+// serverTokens is the tokenizer of the server under test.
+func (p *Prepared) serverTokens(ctx context.Context) (namedTokenizer, error) {
 	switch {
 	case p.intake != nil:
 		return engineTokenizer{p.intake}, nil
+	case p.standIn != nil:
+		return engineTokenizer{p.standIn}, nil
 	case p.target == nil:
 		return nil, errors.New("there is no server to ask")
 	}
@@ -199,8 +200,8 @@ func (s serverTokenizer) Decode(ctx context.Context, ids []int32) (text string, 
 	return text, err
 }
 
-// attempts is how often a question to the server is asked when the connection fails: one
-// of a thousand calls for a workload must not spoil the others.
+// attempts is the number of attempts when the connection to the server fails: one of a
+// thousand calls for a workload must not spoil the others.
 const attempts = 5
 
 func insist(ctx context.Context, call func() error) error {
@@ -210,16 +211,14 @@ func insist(ctx context.Context, call func() error) error {
 		if n == attempts || !errors.As(err, &silent) || !silent.MayPass() {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(time.Duration(n) * 100 * time.Millisecond):
+		if err := pause(ctx, time.Duration(n)*100*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }
 
-// works tells whether the server's tokenizer is one: routes of the same name may speak
-// another language.
+// works checks that the server's tokenizer is one: routes of the same name may do
+// something else.
 func (s serverTokenizer) works(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, sideCall, transport.ErrTimeout)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
-// drawWarmUp makes the requests that are sent ahead of the run.
-func (p *preparation) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
+// drawWarmUp makes the requests that are sent before the run.
+func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
 	w := p.spec.Before.WarmUp
 	if w.Requests == 0 || p.intake != nil {
 		return nil, nil
@@ -36,7 +36,7 @@ func (p *preparation) drawWarmUp(ctx context.Context, b *builder) ([]workload.Re
 	return texts, nil
 }
 
-// firstTurns are up to n of the requests, none of which remembers another.
+// firstTurns are up to n requests without a history.
 func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
 	for _, r := range requests {
 		if r.After == 0 && len(first) < n {
@@ -47,9 +47,9 @@ func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
 	return first
 }
 
-// repeated is the first request, or the first conversation, again and again: what the
-// dataset has for that, if it has something.
-func (p *preparation) repeated(w plan.WarmUp) (out []workload.Request) {
+// repeated repeats the warm-up of the dataset, if it has one, or else the first request or
+// conversation.
+func (p *Prepared) repeated(w plan.WarmUp) (out []workload.Request) {
 	all := p.Requests()
 	first := all[:1]
 	if p.built.work.Warmup != nil {
@@ -75,9 +75,9 @@ func (p *preparation) repeated(w plan.WarmUp) (out []workload.Request) {
 	return out
 }
 
-// small is a request with little to do, in the protocol's way. Nobody can make up audio:
-// there it is the first of the workload.
-func (p *preparation) small(text string, tokens int) workload.Request {
+// small is a short request for the protocol. Audio cannot be made up: there it is the
+// first of the workload.
+func (p *Prepared) small(text string, tokens int) workload.Request {
 	switch protocol := endpoint.Protocol(p.spec.Request.Protocol); {
 	case protocol == endpoint.Rerank:
 		return workload.Request{Batch: []string{text, text}}
@@ -91,14 +91,14 @@ func (p *preparation) small(text string, tokens int) workload.Request {
 	return workload.Request{Text: text, OutputTokens: tokens}
 }
 
-// readyRequest is what a server has to answer ahead of the run, nil if nothing.
+// readyRequest is the request that a server must answer before the run, or nil.
 func (p *Prepared) readyRequest() *workload.Request {
 	ready := p.spec.Before.Ready
 	switch {
 	case ready.Timeout == 0 || p.intake != nil:
 		return nil
 	case ready.Ask == plan.AskSmall:
-		small := (&preparation{Prepared: p}).small("Hello", 1)
+		small := p.small("Hello", 1)
 		return &small
 	case ready.Ask == plan.AskFirst:
 		first := p.Requests()[0]

@@ -49,7 +49,7 @@ func (d Duration) Fixed() (time.Duration, bool) {
 	return time.Duration(min(d.law.a, float64(Longest))), d.law.shape == constant
 }
 
-// Longest, 73 years, is the limit for a heavy tail: the sum of two still fits a
+// Longest is the limit for a heavy tail, 73 years: the sum of two still fits a
 // time.Duration.
 const Longest time.Duration = 1 << 61
 
@@ -227,18 +227,16 @@ type form struct {
 	args []string
 }
 
-func forms() map[shape]form {
-	return map[shape]form{
-		uniform:     {"uniform", []string{"low", "high"}},
-		normal:      {"normal", []string{"mean", "sd"}},
-		lognormal:   {"lognormal", []string{"mean", "cv"}},
-		exponential: {"exponential", []string{"mean"}},
-		gamma:       {"gamma", []string{"mean", "cv"}},
-	}
+var forms = [...]form{
+	uniform:     {"uniform", []string{"low", "high"}},
+	normal:      {"normal", []string{"mean", "sd"}},
+	lognormal:   {"lognormal", []string{"mean", "cv"}},
+	exponential: {"exponential", []string{"mean"}},
+	gamma:       {"gamma", []string{"mean", "cv"}},
 }
 
 func (l law) text(u unit) string {
-	f := forms()[l.shape]
+	f := forms[l.shape]
 	switch len(f.args) {
 	case 0:
 		return u.format(l.a)
@@ -273,17 +271,17 @@ func parseLaw(s string, u unit) (law, error) {
 }
 
 func parseCall(name string, args []string, u unit) (law, error) {
-	for s := uniform; s <= gamma; s++ {
-		f := forms()[s]
+	var names []string
+	for i, f := range forms[uniform:] {
 		if f.name != name {
+			names = append(names, f.name)
 			continue
 		}
 		if len(args) != len(f.args) {
 			return law{}, fmt.Errorf("%s takes (%s), got %d arguments", name, strings.Join(f.args, ","), len(args))
 		}
-		return parseArgs(s, f, args, u)
+		return parseArgs(uniform+shape(i), f, args, u)
 	}
-	names := []string{"uniform", "normal", "lognormal", "exponential", "gamma"}
 	return law{}, fmt.Errorf("unknown distribution %q%s; %s", name, plan.Suggest(name, names), allowedForms(u))
 }
 
@@ -320,8 +318,7 @@ func parseArg(what, s string, u unit) (float64, error) {
 
 func allowedForms(u unit) string {
 	out := []string{u.example}
-	for s := uniform; s <= gamma; s++ {
-		f := forms()[s]
+	for _, f := range forms[uniform:] {
 		out = append(out, f.name+"("+strings.Join(f.args, ",")+")")
 	}
 	return "allowed: " + strings.Join(out, ", ")

@@ -110,34 +110,38 @@ func (r *Legacy) Randint(lo, hi int64) int64 {
 	if hi <= lo {
 		panic("pyrand: Randint over an empty range")
 	}
-	return lo + int64(r.upTo(uint64(hi)-uint64(lo)-1))
+	return lo + int64(upTo(&r.mt, uint64(hi)-uint64(lo)-1))
 }
 
 // Shuffle is shuffle of n elements; swap exchanges two of them.
-func (r *Legacy) Shuffle(n int, swap func(i, j int)) {
+func (r *Legacy) Shuffle(n int, swap func(i, j int)) { shuffle(&r.mt, n, swap) }
+
+// A bitSource draws random bits.
+type bitSource interface {
+	uint32() uint32
+	uint64() uint64
+}
+
+func shuffle(src bitSource, n int, swap func(i, j int)) {
 	for i := n - 1; i > 0; i-- {
-		swap(i, int(r.upTo(uint64(i))))
+		swap(i, int(upTo(src, uint64(i))))
 	}
 }
 
 // upTo draws uniformly from [0, limit]: as many low bits as limit has, repeated
 // until they do not exceed it.
-func (r *Legacy) upTo(limit uint64) uint64 {
+func upTo(src bitSource, limit uint64) uint64 {
 	mask := uint64(1)<<bits.Len64(limit) - 1
-	for {
-		v := r.bitsFor(limit) & mask
-		if v <= limit {
+	for limit > 0 {
+		v := uint64(0)
+		if limit <= math.MaxUint32 {
+			v = uint64(src.uint32())
+		} else {
+			v = src.uint64()
+		}
+		if v &= mask; v <= limit {
 			return v
 		}
 	}
-}
-
-func (r *Legacy) bitsFor(limit uint64) uint64 {
-	switch {
-	case limit == 0:
-		return 0
-	case limit <= math.MaxUint32:
-		return uint64(r.mt.uint32())
-	}
-	return r.mt.uint64()
+	return 0
 }

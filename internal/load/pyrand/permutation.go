@@ -1,33 +1,10 @@
 package pyrand
 
-import (
-	"math"
-	"math/bits"
-)
+// Shuffle is shuffle of a list of n elements; swap exchanges two of them. numpy kept
+// the method of Legacy for it.
+func (g *Generator) Shuffle(n int, swap func(i, j int)) { shuffle(g, n, swap) }
 
-// Shuffle is shuffle of a list of n elements; swap exchanges two of them.
-func (g *Generator) Shuffle(n int, swap func(i, j int)) {
-	for i := n - 1; i > 0; i-- {
-		swap(i, int(g.upTo(uint64(i))))
-	}
-}
-
-// upTo draws from [0, limit] by the old method, that of Legacy, which numpy kept
-// for shuffling.
-func (g *Generator) upTo(limit uint64) uint64 {
-	mask := uint64(1)<<bits.Len64(limit) - 1
-	for {
-		v := uint64(0)
-		if limit <= math.MaxUint32 {
-			v = uint64(g.uint32())
-		} else {
-			v = g.pcg.uint64()
-		}
-		if v &= mask; v <= limit {
-			return v
-		}
-	}
-}
+func (g *Generator) uint64() uint64 { return g.pcg.uint64() }
 
 // Permutation is permutation(n): 0..n-1 in random order.
 func (g *Generator) Permutation(n int) []int { return permuted(n, g.Shuffle) }

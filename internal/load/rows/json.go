@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"strings"
 	"unicode"
 )
 
@@ -153,8 +152,8 @@ func numbers(v any) any {
 	return v
 }
 
-// plainly rewords a type error of encoding/json without Go's types.
-func plainly(err error) error {
+// WrongType rewords a type error of encoding/json without Go's types.
+func WrongType(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case !errors.As(err, &wrong):
@@ -162,5 +161,5 @@ func plainly(err error) error {
 	case wrong.Field == "":
 		return fmt.Errorf("it is a JSON %s", wrong.Value)
 	}
-	return fmt.Errorf("field %q is a JSON %s", wrong.Field, strings.ReplaceAll(wrong.Value, "number ", "number, "))
+	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
 }

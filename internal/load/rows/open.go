@@ -49,7 +49,7 @@ func Read(name string, r io.Reader) (*Table, error) {
 
 // ReadAs reads an uncompressed stream in the given format.
 func ReadAs(format Format, r io.Reader) (*Table, error) {
-	text, err := skipMark(r)
+	text, err := SkipMark(r)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func unpack(r io.Reader, c Compression) (io.Reader, error) {
 	return r, nil
 }
 
-// skipMark skips the byte order mark that some editors write.
-func skipMark(r io.Reader) (*bufio.Reader, error) {
+// SkipMark skips the byte order mark that some editors write.
+func SkipMark(r io.Reader) (*bufio.Reader, error) {
 	text := bufio.NewReaderSize(r, 64<<10)
 	mark := []byte("\ufeff")
 	b, err := text.Peek(len(mark))

@@ -101,17 +101,31 @@ func (r Row) others() string {
 	return "; there are " + strings.Join(r.names, ", ")
 }
 
-// String is the string in column.
-func (r Row) String(column string) (string, error) {
+// typed is the value in column, which must be a T.
+func typed[T any](r Row, column, must string) (t T, err error) {
 	v, err := r.need(column)
 	if err != nil {
-		return "", err
+		return t, err
 	}
-	s, ok := v.(string)
+	t, ok := v.(T)
 	if !ok {
-		return "", r.Errorf(column, "is %s: must be text", kind(v))
+		return t, r.Errorf(column, "is %s: must be %s", kind(v), must)
 	}
-	return s, nil
+	return t, nil
+}
+
+// String is the string in column.
+func (r Row) String(column string) (string, error) { return typed[string](r, column, "text") }
+
+// Bytes is the content of column: of an image or audio.
+func (r Row) Bytes(column string) ([]byte, error) { return typed[[]byte](r, column, "bytes") }
+
+// List is the list in column.
+func (r Row) List(column string) ([]any, error) { return typed[[]any](r, column, "a list") }
+
+// Object is the object in column: a struct of Parquet, an object of JSON.
+func (r Row) Object(column string) (map[string]any, error) {
+	return typed[map[string]any](r, column, "an object")
 }
 
 // Int is the integer in column, which may be written as text or with a fraction of
@@ -168,45 +182,6 @@ func (r Row) Float(column string) (float64, error) {
 	return 0, r.Errorf(column, "is %s: must be a number", kind(v))
 }
 
-// Bytes is the content of column: of an image or audio.
-func (r Row) Bytes(column string) ([]byte, error) {
-	v, err := r.need(column)
-	if err != nil {
-		return nil, err
-	}
-	b, ok := v.([]byte)
-	if !ok {
-		return nil, r.Errorf(column, "is %s: must be bytes", kind(v))
-	}
-	return b, nil
-}
-
-// List is the list in column.
-func (r Row) List(column string) ([]any, error) {
-	v, err := r.need(column)
-	if err != nil {
-		return nil, err
-	}
-	list, ok := v.([]any)
-	if !ok {
-		return nil, r.Errorf(column, "is %s: must be a list", kind(v))
-	}
-	return list, nil
-}
-
-// Object is the object in column: a struct of Parquet, an object of JSON.
-func (r Row) Object(column string) (map[string]any, error) {
-	v, err := r.need(column)
-	if err != nil {
-		return nil, err
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, r.Errorf(column, "is %s: must be an object", kind(v))
-	}
-	return m, nil
-}
-
 // Decode decodes column into v like encoding/json.
 func (r Row) Decode(column string, v any) error {
 	if _, err := r.need(column); err != nil {
@@ -217,7 +192,7 @@ func (r Row) Decode(column string, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return r.Errorf(column, "has another form: %w", plainly(err))
+		return r.Errorf(column, "has another form: %w", WrongType(err))
 	}
 	return nil
 }

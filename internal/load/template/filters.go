@@ -19,15 +19,13 @@ func init() { // map, select and others look up filters and tests
 		"safe":       {do: func(x *run, v value, _ []value) value { return markup(x.text(v)) }},
 		"escape":     {do: func(x *run, v value, _ []value) value { return escapeHTML(x, v) }},
 		"e":          {do: func(x *run, v value, _ []value) value { return escapeHTML(x, v) }},
-		"lower":      softened(lower),
-		"upper":      softened(upper),
-		"capitalize": softened(capitalize),
-		"title": softened(func(s string) string {
+		"lower":      mapped(lower),
+		"upper":      mapped(upper),
+		"capitalize": mapped(capitalize),
+		"title": mapped(func(s string) string {
 			return titled(s, func(r rune) bool { return !isSpace(r) && !strings.ContainsRune("-([{<", r) })
 		}),
-		"trim": {params: "= chars", do: func(x *run, v value, a []value) value {
-			return x.like(v, trimmed(x, x.text(v), a[0], strings.TrimFunc))
-		}},
+		"trim": trims(strings.TrimFunc),
 		"replace": {params: "old new = count", do: func(x *run, v value, a []value) value {
 			return replace(x, x.text(v), x.text(a[0]), x.text(a[1]), or(x, a[2], int64(-1)))
 		}},
@@ -96,10 +94,6 @@ func (x *run) like(v value, s string) value {
 		return markup(s)
 	}
 	return s
-}
-
-func softened(f func(string) string) function {
-	return function{do: func(x *run, v value, _ []value) value { return x.like(v, f(x.text(v))) }}
 }
 
 func end(items []value, at int) value {

@@ -13,27 +13,15 @@ import (
 
 // member is an attribute of the loop variable.
 func (l *loop) member(name string) (value, bool) {
-	n := int64(len(l.items))
-	at := int64(l.at)
+	n, at, depth := int64(len(l.items)), int64(l.at), int64(l.depth)
+	member, ok := map[string]value{
+		"index": at + 1, "index0": at, "revindex": n - at, "revindex0": n - at - 1, "first": at == 0, "last": at == n-1,
+		"length": n, "depth": depth + 1, "depth0": depth,
+	}[name]
+	if ok {
+		return member, true
+	}
 	switch name {
-	case "index":
-		return at + 1, true
-	case "index0":
-		return at, true
-	case "revindex":
-		return n - at, true
-	case "revindex0":
-		return n - at - 1, true
-	case "first":
-		return at == 0, true
-	case "last":
-		return at == n-1, true
-	case "length":
-		return n, true
-	case "depth":
-		return int64(l.depth + 1), true
-	case "depth0":
-		return int64(l.depth), true
 	case "previtem":
 		return l.neighbour(l.at-1, "there is no previous item"), true
 	case "nextitem":
@@ -131,17 +119,14 @@ func (d *dict) all() []value {
 	return values
 }
 
-// onText makes a method from a function of a string.
+// onText makes a method or filter from a function of a string.
 func onText(params string, do func(x *run, s string, a []value) value) function {
 	return function{params: params, do: func(x *run, of value, a []value) value {
-		s, _ := plain(of)
+		s := x.text(of)
 		x.charge(len(s))
 		made := do(x, s, a)
 		if text, ok := made.(string); ok {
-			x.charge(len(text))
-			if _, safe := of.(markup); safe {
-				return markup(text)
-			}
+			return x.like(of, text)
 		}
 		return made
 	}}

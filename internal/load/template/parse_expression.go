@@ -214,33 +214,33 @@ func (p *parser) parenthesis() expression {
 	return e
 }
 
-func (p *parser) list() expression {
-	list := &listLiteral{}
-	for !p.accept("]") {
-		if len(list.items) > 0 {
+// until parses items separated by commas, and the bracket that ends them. A comma may
+// precede it.
+func (p *parser) until(end string, item func()) {
+	for first := true; !p.accept(end); first = false {
+		if !first {
 			p.expect(",")
-			if p.accept("]") {
-				break
+			if p.accept(end) {
+				return
 			}
 		}
-		list.items = append(list.items, p.expression())
+		item()
 	}
+}
+
+func (p *parser) list() expression {
+	list := &listLiteral{}
+	p.until("]", func() { list.items = append(list.items, p.expression()) })
 	return list
 }
 
 func (p *parser) dict() expression {
 	d := &dictLiteral{line: p.peek().line}
-	for !p.accept("}") {
-		if len(d.keys) > 0 {
-			p.expect(",")
-			if p.accept("}") {
-				break
-			}
-		}
+	p.until("}", func() {
 		d.keys = append(d.keys, p.expression())
 		p.expect(":")
 		d.values = append(d.values, p.expression())
-	}
+	})
 	return d
 }
 
@@ -303,13 +303,7 @@ func (p *parser) arguments() arguments {
 	var a arguments
 	line := p.peek().line
 	p.expect("(")
-	for first := true; !p.is(")"); first = false {
-		if !first {
-			p.expect(",")
-			if p.is(")") {
-				break
-			}
-		}
+	p.until(")", func() {
 		switch {
 		case p.accept("**"):
 			a.spreadNamed = p.expression()
@@ -325,8 +319,7 @@ func (p *parser) arguments() arguments {
 			}
 			a.list = append(a.list, p.expression())
 		}
-	}
-	p.expect(")")
+	})
 	return a
 }
 

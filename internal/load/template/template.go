@@ -43,11 +43,7 @@ const (
 	toolName    = "tool_use" // used if tools are given
 )
 
-// Parse parses one template. The tokens are variables, such as bos_token.
-func Parse(source string, tokens map[string]string) (*Template, error) {
-	return parseAll(map[string]string{defaultName: source}, tokens)
-}
-
+// parseAll parses templates by their names. The tokens are variables, such as bos_token.
 func parseAll(sources map[string]string, tokens map[string]string) (*Template, error) {
 	t := &Template{named: map[string]block{}, tokens: map[string]value{}}
 	for name, source := range sources {

@@ -73,6 +73,11 @@ func (r rendered) compare(t *testing.T, what, text string, err error) {
 	}
 }
 
+// parseOne parses one template.
+func parseOne(source string, tokens map[string]string) (*Template, error) {
+	return parseAll(map[string]string{defaultName: source}, tokens)
+}
+
 func TestChatsEqualHuggingFace(t *testing.T) {
 	g := readGolden(t)
 	templates := map[string]*Template{}
@@ -82,7 +87,7 @@ func TestChatsEqualHuggingFace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if templates[r.Template], err = Parse(string(source), g.Tokens); err != nil {
+			if templates[r.Template], err = parseOne(string(source), g.Tokens); err != nil {
 				t.Fatalf("%s: %v", r.Template, err)
 			}
 			templates[r.Template].Now = sameDay
@@ -100,7 +105,7 @@ func TestSnippetsEqualJinja(t *testing.T) {
 	g := readGolden(t)
 	for _, s := range g.Snippets {
 		text, err := "", error(nil)
-		tmpl, err := Parse(s.Source, g.Tokens)
+		tmpl, err := parseOne(s.Source, g.Tokens)
 		if err == nil {
 			tmpl.Now = sameDay
 			text, err = tmpl.Render(json.RawMessage(`[{"role":"user","content":"x"}]`), Options{Arguments: g.Values})
@@ -120,7 +125,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		{"a\n{{ x", "line 2: a tag is not closed by }}"},
 		{"{{ '\\N{BULLET}' }}", `line 1: the escape \N is not supported`},
 	} {
-		if _, err := Parse(c.source, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := parseOne(c.source, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.source, err, c.want)
 		}
 	}
@@ -139,7 +144,7 @@ func TestFailuresAreNamedWithTheirLine(t *testing.T) {
 		{"{{ 'a' * 999999999999 }}", "exceeds the limit for rendering a chat"},
 		{"{{ 2 ** 99999999 }}", "is too large"},
 	} {
-		tmpl, err := Parse(c.source, nil)
+		tmpl, err := parseOne(c.source, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +155,7 @@ func TestFailuresAreNamedWithTheirLine(t *testing.T) {
 }
 
 func TestMessagesThatAreNone(t *testing.T) {
-	tmpl, err := Parse("x", nil)
+	tmpl, err := parseOne("x", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +237,7 @@ func FuzzRender(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(_ *testing.T, source, messages string) {
-		tmpl, err := Parse(source, g.Tokens)
+		tmpl, err := parseOne(source, g.Tokens)
 		if err != nil {
 			return
 		}
@@ -250,7 +255,7 @@ func BenchmarkRender(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	tmpl, err := Parse(string(source), g.Tokens)
+	tmpl, err := parseOne(string(source), g.Tokens)
 	if err != nil {
 		b.Fatal(err)
 	}

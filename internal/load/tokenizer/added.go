@@ -113,70 +113,29 @@ type setToken struct {
 // longest.
 type tokenSet struct {
 	tokens []setToken
-	starts [256]bool // first bytes of tokens
-	edges  map[trieEdge]int32
-	ends   []int32 // by trie node: an index into tokens, or -1
+	texts  *trie // of indexes into tokens
 }
-
-type trieEdge struct{ node, next int32 }
 
 func newTokenSet(tokens []setToken) tokenSet {
 	slices.SortFunc(tokens, func(a, b setToken) int { return cmp.Compare(a.id, b.id) })
-	set := tokenSet{tokens: tokens, edges: make(map[trieEdge]int32), ends: []int32{-1}}
+	texts := make(map[string]int32, len(tokens))
 	for i, tok := range tokens {
-		if tok.text == "" {
-			continue
-		}
-		set.starts[tok.text[0]] = true
-		set.ends[set.path(tok.text)] = int32(i)
+		texts[tok.text] = int32(i)
 	}
-	return set
-}
-
-// path adds the nodes of text and returns the last.
-func (s *tokenSet) path(text string) int32 {
-	var node int32
-	for i := range len(text) {
-		edge := trieEdge{node, int32(text[i])}
-		next, ok := s.edges[edge]
-		if !ok {
-			next = int32(len(s.ends))
-			s.edges[edge] = next
-			s.ends = append(s.ends, -1)
-		}
-		node = next
-	}
-	return node
+	return tokenSet{tokens, newTrie(texts)}
 }
 
 // find returns the next token in text from the byte offset at, or nil.
 func (s *tokenSet) find(text string, at int) (tok *setToken, start, stop int) {
 	for ; at < len(text); at++ {
-		if !s.starts[text[at]] {
+		if s.texts.root[text[at]] == none {
 			continue
 		}
-		if tok := s.longest(text[at:]); tok != nil {
-			return tok, at, at + len(tok.text)
+		if i, n := s.texts.longest(0, text[at:]); i != noID {
+			return &s.tokens[i], at, at + n
 		}
 	}
 	return nil, len(text), len(text)
-}
-
-// longest returns the longest token that text starts with, or nil.
-func (s *tokenSet) longest(text string) *setToken {
-	var tok *setToken
-	var node int32
-	for i := range len(text) {
-		next, ok := s.edges[trieEdge{node, int32(text[i])}]
-		if !ok {
-			break
-		}
-		node = next
-		if t := s.ends[node]; t >= 0 {
-			tok = &s.tokens[t]
-		}
-	}
-	return tok
 }
 
 // cut calls token for each added token in text and other for each part between

@@ -86,64 +86,16 @@ func (d tokenDecoder) decode(texts []string) []string {
 	return texts
 }
 
-// parseDecoder reads the decoder field.
-func parseDecoder(raw json.RawMessage, field string) ([]decoder, error) {
-	if isNull(raw) {
-		return []decoder{spaced{}}, nil
-	}
-	kind, err := kindOf(raw, field)
-	if err != nil {
-		return nil, err
-	}
-	if kind == "Sequence" {
-		return parseDecoders(raw, field)
-	}
-	parse, ok := decoderKinds[kind]
-	if !ok {
-		return nil, refuse(field+".type", kind, "")
-	}
-	d, err := parse(raw, field)
-	return []decoder{d}, err
-}
-
-func parseDecoders(raw json.RawMessage, field string) ([]decoder, error) {
-	var v struct {
-		Type     string            `json:"type"`
-		Decoders []json.RawMessage `json:"decoders"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
-	var all []decoder
-	for i, raw := range v.Decoders {
-		here := index(field+".decoders", i)
-		if isNull(raw) {
-			return nil, refuse(here, nil, "")
-		}
-		d, err := parseDecoder(raw, here)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, d...)
-	}
-	return all, nil
-}
-
-var decoderKinds = map[string]func(raw json.RawMessage, field string) (decoder, error){
+var decoderKinds = parsers[decoder]{
 	"BPEDecoder":   parseSuffixDecoder,
-	"ByteFallback": plainDecoder(byteFallback{}),
+	"ByteFallback": plain[decoder](byteFallback{}),
 	"ByteLevel":    parseByteLevelDecoder,
 	"CTC":          parseCTC,
-	"Fuse":         plainDecoder(fuse{}),
+	"Fuse":         plain[decoder](fuse{}),
 	"Metaspace":    parseMetaspaceDecoder,
 	"Replace":      parseReplaceDecoder,
 	"Strip":        parseStripDecoder,
 	"WordPiece":    parseWordPieceDecoder,
-}
-
-// plainDecoder parses a decoder without settings.
-func plainDecoder(d decoder) func(json.RawMessage, string) (decoder, error) {
-	return func(raw json.RawMessage, field string) (decoder, error) { return d, onlyType(raw, field) }
 }
 
 func parseMetaspaceDecoder(raw json.RawMessage, field string) (decoder, error) {

@@ -20,31 +20,52 @@ const (
 // folder that contains one of them and optionally a tokenizer_config.json.
 func Load(fsys fs.FS, name string) (*Tokenizer, error) {
 	info, err := fs.Stat(fsys, name)
+	file := name
+	if err == nil && info.IsDir() {
+		file, err = tokenizerIn(fsys, name)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		if ranks, err := tiktokenFile(fsys, path.Dir(name), path.Base(name)); ranks || err != nil {
-			return loadTiktoken(fsys, name, err)
-		}
-		data, err := fs.ReadFile(fsys, name)
-		if err != nil {
+	ranks, err := isTiktoken(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	data, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	var config []byte
+	if ranks || info.IsDir() {
+		config, err = fs.ReadFile(fsys, path.Join(path.Dir(file), configName))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		return Parse(data, nil)
 	}
-	data, err := fs.ReadFile(fsys, path.Join(name, tokenizerName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return loadOther(fsys, name, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	config, err := fs.ReadFile(fsys, path.Join(name, configName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if ranks {
+		return ParseTiktoken(path.Base(file), data, config)
 	}
 	return Parse(data, config)
+}
+
+// tokenizerIn finds the tokenizer.json in a folder, or else a tiktoken file.
+func tokenizerIn(fsys fs.FS, dir string) (string, error) {
+	file := path.Join(dir, tokenizerName)
+	_, missing := fs.Stat(fsys, file)
+	if !errors.Is(missing, fs.ErrNotExist) {
+		return file, missing
+	}
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return "", err
+	}
+	for _, entry := range entries {
+		file := path.Join(dir, entry.Name())
+		if ranks, err := isTiktoken(fsys, file); ranks || err != nil {
+			return file, err
+		}
+	}
+	return "", fmt.Errorf("the folder has neither %s nor a tiktoken file: %w", tokenizerName, missing)
 }
 
 // fileJSON is a tokenizer.json.
@@ -108,13 +129,15 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 // parseStages parses the stages around the model.
 func (t *Tokenizer) parseStages(file *fileJSON) error {
 	var err error
-	if t.normalize, err = parseNormalizer(file.Normalizer, "normalizer"); err != nil {
+	if t.normalize, err = stepKinds.stage(file.Normalizer, "normalizer", "normalizers"); err != nil {
 		return err
 	}
-	if t.pretokenize, err = parsePreTokenizer(file.PreTokenizer); err != nil {
+	stages, err := splitterKinds.stage(file.PreTokenizer, "pre_tokenizer", "pretokenizers")
+	if err != nil {
 		return err
 	}
-	if t.prefix, t.suffix, err = parsePostProcessor(file.PostProcessor, "post_processor"); err != nil {
+	t.pretokenize = slices.Concat(stages...)
+	if t.prefix, t.suffix, err = parsePostProcessor(file.PostProcessor); err != nil {
 		return err
 	}
 	t.marksFirst = slices.ContainsFunc(t.pretokenize, func(s splitter) bool {
@@ -122,7 +145,10 @@ func (t *Tokenizer) parseStages(file *fileJSON) error {
 		return ok && m.scheme == schemeFirst
 	})
 	t.pool.New = func() any { return new(scratch) }
-	t.decoders, err = parseDecoder(file.Decoder, "decoder")
+	t.decoders, err = decoderKinds.stage(file.Decoder, "decoder", "decoders")
+	if isNull(file.Decoder) {
+		t.decoders = []decoder{spaced{}}
+	}
 	return err
 }
 
@@ -186,66 +212,4 @@ func (t *Tokenizer) decodePieces() {
 		}
 		t.decoders = nil
 	}
-}
-
-// kindOf returns the type of a component, which must not be null.
-func kindOf(raw json.RawMessage, field string) (string, error) {
-	if isNull(raw) {
-		return "", refuse(field, nil, "")
-	}
-	var v struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", fmt.Errorf("%s: %w", field, plainly(err))
-	}
-	return v.Type, nil
-}
-
-// strict decodes a component and rejects unknown fields.
-func strict(raw json.RawMessage, field string, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", field, plainly(err))
-	}
-	return nil
-}
-
-// plainly rewords a type error of encoding/json without Go's types.
-func plainly(err error) error {
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrong):
-		return err
-	case wrong.Field == "":
-		return fmt.Errorf("it is a JSON %s", wrong.Value)
-	}
-	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
-}
-
-// onlyType checks that a component has no settings.
-func onlyType(raw json.RawMessage, field string) error {
-	return strict(raw, field, &struct {
-		Type string `json:"type"`
-	}{})
-}
-
-func isNull(raw json.RawMessage) bool {
-	return len(raw) == 0 || slices.Equal(raw, []byte("null"))
-}
-
-func index(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
-
-// refuse is the error for an unsupported value; hint, if any, is added in
-// parentheses.
-func refuse(field string, value any, hint string) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	if hint != "" {
-		hint = " (" + hint + ")"
-	}
-	return fmt.Errorf("%s %s is not supported%s", field, text, hint)
 }

@@ -1,60 +1,27 @@
 package tokenizer
 
-import "unicode"
+import (
+	"unicode"
 
-// late holds the characters of Unicode 10 to 15 that have a decomposition, take
-// part in one or have a combining class. tokenizers normalises by the tables of
-// Unicode 9, in which they have none of these.
-var late = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x7fd, 0x7fd, 1},
-		{0x898, 0x89f, 1},
-		{0x8ca, 0x8d3, 1},
-		{0x9fe, 0x9fe, 1},
-		{0xc3c, 0xc3c, 1},
-		{0xd3b, 0xd3c, 1},
-		{0xeba, 0xeba, 1},
-		{0x1715, 0x1715, 1},
-		{0x1abf, 0x1ace, 1},
-		{0x1df6, 0x1dfa, 1},
-		{0x32ff, 0x32ff, 1},
-		{0xa7f2, 0xa7f4, 1},
-		{0xa82c, 0xa82c, 1},
-		{0xab69, 0xab69, 1},
-	},
-	R32: []unicode.Range32{
-		{0x10781, 0x10785, 1},
-		{0x10787, 0x107b0, 1},
-		{0x107b2, 0x107ba, 1},
-		{0x10d24, 0x10d27, 1},
-		{0x10eab, 0x10eac, 1},
-		{0x10efd, 0x10eff, 1},
-		{0x10f46, 0x10f50, 1},
-		{0x10f82, 0x10f85, 1},
-		{0x11070, 0x11070, 1},
-		{0x1133b, 0x1133b, 1},
-		{0x1145e, 0x1145e, 1},
-		{0x11839, 0x1183a, 1},
-		{0x11930, 0x11930, 1},
-		{0x11938, 0x11938, 1},
-		{0x1193d, 0x1193e, 1},
-		{0x11943, 0x11943, 1},
-		{0x119e0, 0x119e0, 1},
-		{0x11a34, 0x11a34, 1},
-		{0x11a47, 0x11a47, 1},
-		{0x11a99, 0x11a99, 1},
-		{0x11d42, 0x11d42, 1},
-		{0x11d44, 0x11d45, 1},
-		{0x11d97, 0x11d97, 1},
-		{0x11f41, 0x11f42, 1},
-		{0x16ff0, 0x16ff1, 1},
-		{0x1e030, 0x1e06d, 1},
-		{0x1e08f, 0x1e08f, 1},
-		{0x1e130, 0x1e136, 1},
-		{0x1e2ae, 0x1e2ae, 1},
-		{0x1e2ec, 0x1e2ef, 1},
-		{0x1e4ec, 0x1e4ef, 1},
-		{0x1f16c, 0x1f16c, 1},
-		{0x1fbf0, 0x1fbf9, 1},
-	},
-}
+	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/unicode/rangetable"
+)
+
+// The library takes its character classes from several Unicode data files, each
+// older than Go's. A character that came later has none of these properties there:
+// for splitting, and in BertNormalizer, whatever is newer than Unicode 8; for
+// normal forms and StripAccents whatever is newer than Unicode 9.
+var (
+	unicode8 = rangetable.Assigned("8.0.0")
+	unicode9 = rangetable.Assigned("9.0.0")
+)
+
+// late are the characters newer than Unicode 9 that have a decomposition, take part
+// in one or have a combining class. tokenizers leaves them as they are.
+var late = newRuneSet(func(r rune) bool {
+	if unicode.Is(unicode9, r) {
+		return false
+	}
+	p := norm.NFKD.PropertiesString(string(r))
+	return p.CCC() != 0 || !p.BoundaryBefore() || p.Decomposition() != nil
+})

@@ -2,7 +2,6 @@ package tokenizer
 
 import (
 	"slices"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -42,7 +41,7 @@ func isCommon(text string) bool {
 		switch {
 		case neverCombines(r):
 			marks = 0
-		case unicode.Is(late, r) || marks == maxMarks:
+		case late.has(r) || marks == maxMarks:
 			return false
 		case norm.NFKD.PropertiesString(text[i:]).BoundaryBefore():
 			marks = 0
@@ -68,7 +67,7 @@ func normalizeByRule(form norm.Form, text string) string {
 	}
 	var marks []mark
 	for _, r := range text {
-		if unicode.Is(late, r) {
+		if late.has(r) {
 			marks = append(marks, mark{r, 0})
 			continue
 		}
@@ -133,7 +132,7 @@ func compose(s []mark) []mark {
 
 // composite is the primary composite of two characters, if there is one.
 func composite(a, b rune) (rune, bool) {
-	if unicode.Is(late, b) {
+	if late.has(b) {
 		return 0, false
 	}
 	pair := norm.NFC.String(string([]rune{a, b}))

@@ -47,64 +47,20 @@ func (n normalizer) moves(text string) bool {
 	return h == 0
 }
 
-// parseNormalizer parses the normalizer field.
-func parseNormalizer(raw json.RawMessage, field string) (normalizer, error) {
-	if isNull(raw) {
-		return nil, nil
-	}
-	kind, err := kindOf(raw, field)
-	if err != nil {
-		return nil, err
-	}
-	if kind == "Sequence" {
-		return parseNormalizers(raw, field)
-	}
-	parse, ok := stepKinds[kind]
-	if !ok {
-		return nil, refuse(field+".type", kind, "")
-	}
-	s, err := parse(raw, field)
-	return normalizer{s}, err
-}
-
-var stepKinds = map[string]func(raw json.RawMessage, field string) (step, error){
+var stepKinds = parsers[step]{
 	"BertNormalizer": parseBert,
-	"ByteLevel":      plainStep(step{rewrite: toByteLevel}),
-	"Lowercase":      plainStep(step{rewrite: lowercase}),
-	"NFC":            plainStep(step{rewrite: normalForm(norm.NFC)}),
-	"NFD":            plainStep(step{rewrite: normalForm(norm.NFD)}),
-	"NFKC":           plainStep(step{rewrite: normalForm(norm.NFKC)}),
-	"NFKD":           plainStep(step{rewrite: normalForm(norm.NFKD)}),
-	"Nmt":            plainStep(filter(isNmtControl, nmtSpace)),
+	"ByteLevel":      plain(step{rewrite: toByteLevel}),
+	"Lowercase":      plain(step{rewrite: lowercase}),
+	"NFC":            plain(step{rewrite: normalForm(norm.NFC)}),
+	"NFD":            plain(step{rewrite: normalForm(norm.NFD)}),
+	"NFKC":           plain(step{rewrite: normalForm(norm.NFKC)}),
+	"NFKD":           plain(step{rewrite: normalForm(norm.NFKD)}),
+	"Nmt":            plain(filter(isNmtControl, nmtSpace)),
 	"Precompiled":    parsePrecompiled,
 	"Prepend":        parsePrepend,
 	"Replace":        parseReplace,
 	"Strip":          parseStrip,
-	"StripAccents":   plainStep(filter(combining.has, nil)),
-}
-
-// plainStep parses a step without settings.
-func plainStep(s step) func(json.RawMessage, string) (step, error) {
-	return func(raw json.RawMessage, field string) (step, error) { return s, onlyType(raw, field) }
-}
-
-func parseNormalizers(raw json.RawMessage, field string) (normalizer, error) {
-	var v struct {
-		Type        string            `json:"type"`
-		Normalizers []json.RawMessage `json:"normalizers"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
-	var all normalizer
-	for i, raw := range v.Normalizers {
-		n, err := parseNormalizer(raw, index(field+".normalizers", i))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n...)
-	}
-	return all, nil
+	"StripAccents":   plain(filter(combining.has, nil)),
 }
 
 func parsePrepend(raw json.RawMessage, field string) (step, error) {

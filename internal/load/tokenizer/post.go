@@ -6,79 +6,62 @@ import (
 	"slices"
 )
 
-// parsePostProcessor parses the post_processor field and returns the ids before and
-// after a single sequence.
-func parsePostProcessor(raw json.RawMessage, field string) (prefix, suffix []int32, err error) {
-	if isNull(raw) {
-		return nil, nil, nil
-	}
-	kind, err := kindOf(raw, field)
-	if err != nil {
+// An ends is what a post-processor puts around a single sequence: ids before and
+// after it.
+type ends struct {
+	field          string
+	prefix, suffix []int32
+}
+
+var processorKinds = parsers[ends]{
+	"BertProcessing":     parseBertProcessing,
+	"ByteLevel":          parseByteLevelProcessing,
+	"RobertaProcessing":  parseRoberta,
+	"TemplateProcessing": parseTemplate,
+}
+
+// parsePostProcessor parses the post_processor field. Only one member of a sequence may
+// add tokens: the result of a template is not the single sequence that another expects.
+func parsePostProcessor(raw json.RawMessage) (prefix, suffix []int32, err error) {
+	all, err := processorKinds.stage(raw, "post_processor", "processors")
+	adding := slices.DeleteFunc(all, func(e ends) bool { return len(e.prefix)+len(e.suffix) == 0 })
+	switch {
+	case err != nil || len(adding) == 0:
 		return nil, nil, err
+	case len(adding) > 1:
+		return nil, nil, fmt.Errorf("%s: a second template is not supported", adding[1].field)
 	}
-	switch kind {
-	case "ByteLevel":
-		return nil, nil, strict(raw, field, new(byteLevelJSON))
-	case "BertProcessing":
-		return parseBertProcessing(raw, field)
-	case "RobertaProcessing":
-		return parseRoberta(raw, field)
-	case "TemplateProcessing":
-		return parseTemplate(raw, field)
-	case "Sequence":
-		return parsePostProcessors(raw, field)
-	}
-	return nil, nil, refuse(field+".type", kind, "")
+	return adding[0].prefix, adding[0].suffix, nil
 }
 
-// parsePostProcessors parses a sequence, of which only one member may add tokens:
-// the result of a template is not the single sequence that another one expects.
-func parsePostProcessors(raw json.RawMessage, field string) (prefix, suffix []int32, err error) {
-	var v struct {
-		Type       string            `json:"type"`
-		Processors []json.RawMessage `json:"processors"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, nil, err
-	}
-	added := false
-	for i, raw := range v.Processors {
-		here := index(field+".processors", i)
-		before, after, err := parsePostProcessor(raw, here)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(before)+len(after) == 0 {
-			continue
-		}
-		if added {
-			return nil, nil, fmt.Errorf("%s: a second template is not supported", here)
-		}
-		prefix, suffix, added = before, after, true
-	}
-	return prefix, suffix, nil
+func parseByteLevelProcessing(raw json.RawMessage, field string) (ends, error) {
+	return ends{}, strict(raw, field, new(byteLevelJSON))
 }
 
-func parseRoberta(raw json.RawMessage, field string) (prefix, suffix []int32, err error) {
+func parseRoberta(raw json.RawMessage, field string) (ends, error) {
 	var v struct {
-		Type           string    `json:"type"`
-		Sep            tokenJSON `json:"sep"`
-		Cls            tokenJSON `json:"cls"`
-		TrimOffsets    bool      `json:"trim_offsets"`
-		AddPrefixSpace bool      `json:"add_prefix_space"`
+		bertProcessing
+		TrimOffsets    bool `json:"trim_offsets"`
+		AddPrefixSpace bool `json:"add_prefix_space"`
 	}
-	err = strict(raw, field, &v)
-	return []int32{v.Cls.id}, []int32{v.Sep.id}, err
+	err := strict(raw, field, &v)
+	return v.ends(field), err
 }
 
-func parseBertProcessing(raw json.RawMessage, field string) (prefix, suffix []int32, err error) {
-	var v struct {
-		Type string    `json:"type"`
-		Sep  tokenJSON `json:"sep"`
-		Cls  tokenJSON `json:"cls"`
-	}
-	err = strict(raw, field, &v)
-	return []int32{v.Cls.id}, []int32{v.Sep.id}, err
+func parseBertProcessing(raw json.RawMessage, field string) (ends, error) {
+	var v bertProcessing
+	err := strict(raw, field, &v)
+	return v.ends(field), err
+}
+
+type bertProcessing struct {
+	Type string    `json:"type"`
+	Sep  tokenJSON `json:"sep"`
+	Cls  tokenJSON `json:"cls"`
+}
+
+func (b bertProcessing) ends(field string) ends {
+	return ends{field, []int32{b.Cls.id}, []int32{b.Sep.id}}
 }
 
 // A tokenJSON is ["</s>", 2].
@@ -120,21 +103,22 @@ type templateItem struct {
 	TypeID int    `json:"type_id"`
 }
 
-func parseTemplate(raw json.RawMessage, field string) (prefix, suffix []int32, err error) {
+func parseTemplate(raw json.RawMessage, field string) (e ends, err error) {
 	var v templateJSON
 	if err := strict(raw, field, &v); err != nil {
-		return nil, nil, err
+		return e, err
 	}
 	isText := func(p templatePiece) bool { return p.Sequence != nil && p.Sequence.ID == "A" }
 	at := slices.IndexFunc(v.Single, isText)
 	if at < 0 {
-		return nil, nil, fmt.Errorf("%s.single: sequence A is missing", field)
+		return e, fmt.Errorf("%s.single: sequence A is missing", field)
 	}
-	if prefix, err = v.ids(v.Single[:at], field); err != nil {
-		return nil, nil, err
+	e.field = field
+	if e.prefix, err = v.ids(v.Single[:at], field); err != nil {
+		return e, err
 	}
-	suffix, err = v.ids(v.Single[at+1:], field)
-	return prefix, suffix, err
+	e.suffix, err = v.ids(v.Single[at+1:], field)
+	return e, err
 }
 
 // ids returns the ids of template pieces that are special tokens.

@@ -12,31 +12,8 @@ type splitter interface {
 	split(dst []string, text string, s *scratch) []string
 }
 
-// parsePreTokenizer parses the pre_tokenizer field.
-func parsePreTokenizer(raw json.RawMessage) ([]splitter, error) {
-	if isNull(raw) {
-		return nil, nil
-	}
-	return parseStage(raw, "pre_tokenizer")
-}
-
-func parseStage(raw json.RawMessage, field string) ([]splitter, error) {
-	kind, err := kindOf(raw, field)
-	if err != nil {
-		return nil, err
-	}
-	if kind == "Sequence" {
-		return parseStages(raw, field)
-	}
-	parse, ok := splitterKinds[kind]
-	if !ok {
-		return nil, refuse(field+".type", kind, "")
-	}
-	return parse(raw, field)
-}
-
-var splitterKinds = map[string]func(raw json.RawMessage, field string) ([]splitter, error){
-	"BertPreTokenizer":   plainSplit(splitAt(spaces, removed), splitAt(punctuation, isolated)),
+var splitterKinds = parsers[[]splitter]{
+	"BertPreTokenizer":   plain([]splitter{splitAt(spaces, removed), splitAt(punctuation, isolated)}),
 	"ByteLevel":          one(parseByteLevel),
 	"CharDelimiterSplit": one(parseDelimiter),
 	"Digits":             one(parseDigits),
@@ -44,13 +21,8 @@ var splitterKinds = map[string]func(raw json.RawMessage, field string) ([]splitt
 	"Metaspace":          one(parseMetaspace),
 	"Punctuation":        one(parsePunctuation),
 	"Split":              one(parseSplit),
-	"Whitespace":         plainSplit(splitAt(wordGaps{}, removed)),
-	"WhitespaceSplit":    plainSplit(splitAt(spaces, removed)),
-}
-
-// plainSplit parses a pre-tokenizer without settings.
-func plainSplit(stages ...splitter) func(json.RawMessage, string) ([]splitter, error) {
-	return func(raw json.RawMessage, field string) ([]splitter, error) { return stages, onlyType(raw, field) }
+	"Whitespace":         plain([]splitter{splitAt(wordGaps{}, removed)}),
+	"WhitespaceSplit":    plain([]splitter{splitAt(spaces, removed)}),
 }
 
 // one parses a pre-tokenizer that is a single stage.
@@ -59,25 +31,6 @@ func one[S splitter](parse func(json.RawMessage, string) (S, error)) func(json.R
 		s, err := parse(raw, field)
 		return []splitter{s}, err
 	}
-}
-
-func parseStages(raw json.RawMessage, field string) ([]splitter, error) {
-	var v struct {
-		Type          string            `json:"type"`
-		Pretokenizers []json.RawMessage `json:"pretokenizers"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
-	var all []splitter
-	for i, raw := range v.Pretokenizers {
-		stages, err := parseStage(raw, index(field+".pretokenizers", i))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, stages...)
-	}
-	return all, nil
 }
 
 // byteLevel splits by the pattern of GPT-2, if enabled, after adding a space before

@@ -30,8 +30,8 @@ func (s *runeSet) has(r rune) bool {
 	return s.basic[r>>6]>>(r&63)&1 != 0
 }
 
-// The sets as defined by the library. Some of its tables are from older versions of
-// Unicode than Go's; late.go corrects that.
+// The sets as defined by the library, in which a few characters had another category
+// than today.
 var (
 	spaces      = newRuneSet(unicode.IsSpace)
 	words       = newRuneSet(isWord)
@@ -40,18 +40,19 @@ var (
 		if r < utf8.RuneSelf {
 			return unicode.IsPunct(r) || unicode.IsSymbol(r)
 		}
-		return unicode.IsPunct(r) && !unicode.Is(latePunctuation, r) || r == 0x166d || r == 0x111c9
+		return unicode.IsPunct(r) && unicode.Is(unicode8, r) || r == 0x166d || r == 0x111c9
 	})
 	// others are the categories Cc, Cf and Co.
 	others = newRuneSet(func(r rune) bool {
-		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && !unicode.Is(lateFormats, r)
+		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && unicode.Is(unicode8, r)
 	})
 	// combining are all marks, nonspacing those without width.
 	combining = newRuneSet(func(r rune) bool {
-		return unicode.Is(unicode.M, r) && !unicode.Is(lateMarks, r) || r == 0x1cf2 || r == 0x1cf3
+		return unicode.Is(unicode.M, r) && unicode.Is(unicode9, r) && r != 0x111c9 || r == 0x1cf2 || r == 0x1cf3
 	})
 	nonspacing = newRuneSet(func(r rune) bool {
-		return unicode.Is(unicode.Mn, r) && !unicode.Is(lateNonspacing, r) || r == 0x1734
+		changed := r == 0x1885 || r == 0x1886 || r == 0xa9bd || r == 0x111c9
+		return unicode.Is(unicode.Mn, r) && unicode.Is(unicode8, r) && !changed || r == 0x1734
 	})
 )
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -115,51 +114,21 @@ func configured(ranks int, c *config) (map[int32]addedToken, error) {
 	return c.byID, nil
 }
 
-// loadOther reads the tokenizer in a folder without tokenizer.json, if it is a
-// tiktoken one.
-func loadOther(fsys fs.FS, dir string, missing error) (*Tokenizer, error) {
-	entries, err := fs.ReadDir(fsys, dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		if ranks, err := tiktokenFile(fsys, dir, entry.Name()); ranks || err != nil {
-			return loadTiktoken(fsys, path.Join(dir, entry.Name()), err)
-		}
-	}
-	return nil, fmt.Errorf("the folder has neither %s nor a tiktoken file: %w", tokenizerName, missing)
-}
-
-// tiktokenFile reports whether a file is a tiktoken file, by its name, or by its
-// content if SentencePiece uses that name too.
-func tiktokenFile(fsys fs.FS, dir, name string) (bool, error) {
+// isTiktoken reports whether a file is a tiktoken file, by its name, or by its content if
+// SentencePiece uses that name too.
+func isTiktoken(fsys fs.FS, file string) (bool, error) {
+	name := path.Base(file)
 	if name == "tiktoken.model" || path.Ext(name) == ".tiktoken" {
 		return true, nil
 	}
 	if name != "tokenizer.model" {
 		return false, nil
 	}
-	data, err := fs.ReadFile(fsys, path.Join(dir, name))
-	if err == nil && !isTiktoken(data) {
+	data, err := fs.ReadFile(fsys, file)
+	if err == nil && !hasRanks(data) {
 		err = fmt.Errorf("%s is a SentencePiece model, which is not supported: use tokenizer.json", name)
 	}
 	return err == nil, err
-}
-
-// loadTiktoken reads a tiktoken file, with the configuration next to it.
-func loadTiktoken(fsys fs.FS, name string, err error) (*Tokenizer, error) {
-	if err != nil {
-		return nil, err
-	}
-	data, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	config, err := fs.ReadFile(fsys, path.Join(path.Dir(name), configName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return ParseTiktoken(path.Base(name), data, config)
 }
 
 // ParseTiktoken parses a tokenizer from the contents of a tiktoken file and, unless
@@ -239,9 +208,8 @@ func parseRanks(data []byte) (vocabulary, error) {
 	return newVocabulary(ids)
 }
 
-// isTiktoken distinguishes a tiktoken file from others with its name, by its first
-// line.
-func isTiktoken(data []byte) bool {
+// hasRanks distinguishes a tiktoken file from others with its name, by its first line.
+func hasRanks(data []byte) bool {
 	line, _, _ := bytes.Cut(data[:min(len(data), 1<<10)], []byte("\n"))
 	_, err := parseRanks(line)
 	return err == nil && len(bytes.TrimSpace(line)) > 0

@@ -100,3 +100,18 @@ func (t *trie) find(text string) int32 {
 	}
 	return noID
 }
+
+// longest returns the id of the longest string from node along text, or noID, and how
+// much of text it takes.
+func (t *trie) longest(node int32, text string) (id int32, length int) {
+	id = noID
+	for i := range len(text) {
+		if node = t.step(node, text[i]); node == none {
+			break
+		}
+		if found := t.ids[node]; found != noID {
+			id, length = found, i+1
+		}
+	}
+	return id, length
+}

@@ -51,7 +51,7 @@ func (m *wordPiece) append(ids []int32, word string, _ *scratch) []int32 {
 		return append(ids, m.unk)
 	}
 	start := len(ids)
-	id, n := m.longest(0, word)
+	id, n := m.tokens.longest(0, word)
 	for at := 0; ; {
 		if id == noID {
 			return append(ids[:start], m.unk)
@@ -61,23 +61,9 @@ func (m *wordPiece) append(ids []int32, word string, _ *scratch) []int32 {
 			return ids
 		}
 		if id = noID; m.marked {
-			id, n = m.longest(m.inside, word[at:])
+			id, n = m.tokens.longest(m.inside, word[at:])
 		}
 	}
-}
-
-// longest returns the longest token from node along text, with its length there.
-func (m *wordPiece) longest(node int32, text string) (id int32, length int) {
-	id = noID
-	for i := range len(text) {
-		if node = m.tokens.step(node, text[i]); node == none {
-			break
-		}
-		if found := m.tokens.ids[node]; found != noID {
-			id, length = found, i+1
-		}
-	}
-	return id, length
 }
 
 // A wordLevel knows words as a whole.

@@ -1,9 +1,7 @@
 package traffic
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -12,60 +10,59 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// ReplayData is what a replay names for the times of the dataset.
+// ReplayData is the file of a replay that takes the times of the dataset.
 const ReplayData = "data"
 
 // Arrivals are the kinds of arrival that are Pitot's own.
 func Arrivals() map[string]func() workload.Arrival {
-	at := func(process string) func() workload.Arrival {
-		return func() workload.Arrival { return &paced{process: process} }
-	}
 	return map[string]func() workload.Arrival{
-		"at-once": func() workload.Arrival { return &atOnce{} }, "constant": at("constant"), "poisson": at("poisson"),
-		"gamma":  func() workload.Arrival { return &gamma{paced{process: "gamma"}, 1} },
-		"replay": func() workload.Arrival { return &replayed{Speed: 1} },
+		"at-once":  func() workload.Arrival { return new(atOnce) },
+		"constant": func() workload.Arrival { return &paced{process: evenly} },
+		"poisson":  func() workload.Arrival { return &paced{process: randomly, burstiness: 1} },
+		"gamma":    func() workload.Arrival { return &gamma{Burstiness: 1} },
+		"replay":   func() workload.Arrival { return &replayed{Speed: 1} },
 	}
 }
 
-// arriveReplay is how requests arrive, in the words of show/words.
+// arriveReplay says how requests arrive, in the words of show/words.
 const arriveReplay plan.Code = "arrival.replay" // file, speed
 
 // atOnce sends everything at the start.
 type atOnce struct{}
 
 // Check finds nothing wrong.
-func (atOnce) Check() plan.Problems { return nil }
+func (*atOnce) Check() plan.Problems { return nil }
 
 // Read reads nothing.
-func (atOnce) Read(workload.Files) error { return nil }
+func (*atOnce) Read(workload.Files) error { return nil }
 
 // Arrange makes everything due at 0.
-func (atOnce) Arrange(w *workload.Workload, _ workload.Arranging) (workload.Arrangement, error) {
+func (*atOnce) Arrange(w *workload.Workload, _ workload.Arranging) (workload.Arrangement, error) {
 	return workload.Arrangement{Schedule: arrival.Burst(), Requests: len(w.Requests)}, nil
 }
 
-// Describe says so.
-func (atOnce) Describe() plan.Message { return plan.Say(workload.ArriveAtOnce) }
+// Describe says that all arrive at once.
+func (*atOnce) Describe() plan.Message { return plan.Say(workload.ArriveAtOnce) }
 
 // A paced arrival has a rate, or one that changes.
 type paced struct {
-	Rate float64 `json:"rate,omitempty"` // requests per second, or conversations that begin
+	Rate float64 `json:"rate,omitempty"` // requests per second, or conversations
 	Ramp string  `json:"ramp,omitempty"` // linear:FROM..TO or exponential:FROM..TO, in requests per second
 
-	process string
+	process    func(arrival.Source) arrival.Process
+	burstiness float64 // of the process, 0 for even gaps
 }
 
-// A gamma arrival has gaps of a shape of their own.
-type gamma struct {
-	paced
-	Burstiness float64 `json:"burstiness"` // shape: 1 is Poisson, less is burstier
-}
+func evenly(arrival.Source) arrival.Process { return arrival.Regular() }
 
-// Check reports what is wrong.
+func randomly(rng arrival.Source) arrival.Process { return arrival.Poisson(rng) }
+
+// Check reports mistakes in the settings.
 func (a *paced) Check() (p plan.Problems) {
 	p.If(a.Rate == 0 && a.Ramp == "", "rate", nil, "a rate or a ramp is needed")
 	p.If(a.Rate != 0 && a.Ramp != "", "rate", nil, "a ramp is given too; give one of them")
@@ -78,64 +75,50 @@ func (a *paced) Check() (p plan.Problems) {
 	return p
 }
 
-// Check reports what is wrong.
-func (a *gamma) Check() plan.Problems {
-	p := a.paced.Check()
-	p.If(!(a.Burstiness > 0) || math.IsInf(a.Burstiness, 1), "burstiness", a.Burstiness, "must be a positive number")
-	return p
-}
-
 // Read reads nothing.
 func (*paced) Read(workload.Files) error { return nil }
 
 // Arrange draws the times.
-func (a *paced) Arrange(w *workload.Workload, with workload.Arranging) (workload.Arrangement, error) {
-	if a.process == "constant" {
-		return a.arrange(w, arrival.Regular())
-	}
-	return a.arrange(w, arrival.Poisson(pyrand.NewLegacy(uint32(with.Seed))))
-}
-
-// Arrange draws the times.
-func (a *gamma) Arrange(w *workload.Workload, with workload.Arranging) (workload.Arrangement, error) {
-	process, err := arrival.Gamma(a.Burstiness, pyrand.NewLegacy(uint32(with.Seed)))
-	if err != nil {
-		return workload.Arrangement{}, err
-	}
-	return a.arrange(w, process)
-}
-
-func (a *paced) arrange(w *workload.Workload, process arrival.Process) (out workload.Arrangement, err error) {
+func (a *paced) Arrange(w *workload.Workload, with workload.Arranging) (out workload.Arrangement, err error) {
 	out = workload.Arrangement{Requests: len(w.Requests), Rate: a.Rate, Ramp: a.Ramp != ""}
 	var rate arrival.Rate = arrival.Constant(a.Rate)
 	if a.Ramp != "" {
 		rate, err = parseRamp(a.Ramp, w.Starts())
 	}
 	if err == nil {
-		out.Schedule = arrival.New(process, rate)
+		out.Schedule = arrival.New(a.process(pyrand.NewLegacy(uint32(with.Seed))), rate)
 	}
 	return out, err
 }
 
 // Describe says the process and the rate.
 func (a *paced) Describe() plan.Message {
-	if a.process == "constant" {
-		return a.describe(0)
-	}
-	return a.describe(1)
-}
-
-// Describe says the process and the rate.
-func (a *gamma) Describe() plan.Message { return a.describe(a.Burstiness) }
-
-func (a *paced) describe(burstiness float64) plan.Message {
 	if a.Ramp != "" {
-		return workload.Ramped(burstiness, a.Ramp, false)
+		return workload.Ramped(a.burstiness, a.Ramp, false)
 	}
-	return workload.Paced(burstiness, a.Rate)
+	return workload.Paced(a.burstiness, a.Rate)
 }
 
-// parseRamp reads SHAPE:FROM..TO for a run of n requests.
+// A gamma arrival is paced, with gaps of any burstiness.
+type gamma struct {
+	paced
+	Burstiness float64 `json:"burstiness"` // shape: 1 is Poisson, less is burstier
+}
+
+// Check reports mistakes in the settings.
+func (a *gamma) Check() plan.Problems {
+	p := a.paced.Check()
+	_, err := arrival.Gamma(a.Burstiness, nil)
+	p.If(err != nil, "burstiness", a.Burstiness, "must be a positive number")
+	a.burstiness = a.Burstiness
+	a.process = func(rng arrival.Source) arrival.Process {
+		process, _ := arrival.Gamma(a.Burstiness, rng) // checked
+		return process
+	}
+	return p
+}
+
+// parseRamp parses SHAPE:FROM..TO for a run of n requests.
 func parseRamp(s string, n int) (arrival.Rate, error) {
 	shape, limits, ok := strings.Cut(s, ":")
 	fromText, toText, ok2 := strings.Cut(limits, "..")
@@ -163,7 +146,7 @@ type replayed struct {
 	at []time.Duration
 }
 
-// Check reports what is wrong.
+// Check reports mistakes in the settings.
 func (a *replayed) Check() (p plan.Problems) {
 	p.If(a.File == "", "file", nil, "is missing; name a file of times, or data for the times of the dataset")
 	p.If(!(a.Speed > 0) || math.IsInf(a.Speed, 1), "speed", a.Speed, "must be a positive number")
@@ -196,7 +179,7 @@ func (a *replayed) Arrange(w *workload.Workload, _ workload.Arranging) (workload
 	return workload.Arrangement{Schedule: schedule, Requests: w.Before(n)}, workload.Blame("file", a.File, err)
 }
 
-// Describe says whose times they are.
+// Describe says where the times are from.
 func (a *replayed) Describe() plan.Message {
 	if a.Speed != 1 {
 		return plan.Say(arriveReplay, "file", a.File, "speed", a.Speed)
@@ -204,26 +187,21 @@ func (a *replayed) Describe() plan.Message {
 	return plan.Say(arriveReplay, "file", a.File)
 }
 
-// readTimes reads a number of seconds from each line.
-func readTimes(file io.Reader) ([]time.Duration, error) {
-	var at []time.Duration
-	lines := bufio.NewScanner(file)
-	for n := 1; lines.Scan(); n++ {
-		text := strings.TrimSpace(lines.Text())
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
-		}
-		seconds, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(math.Abs(seconds) < math.MaxInt64/1e9) {
-			return nil, fmt.Errorf("line %d: %q is not a number of seconds", n, text)
-		}
-		at = append(at, time.Duration(math.Round(seconds*1e9)))
-	}
-	if len(at) == 0 && lines.Err() == nil {
-		return nil, errors.New("no times in it")
-	}
-	return at, lines.Err()
-}
-
 // FollowsData reports whether the times are those of the dataset.
 func (a *replayed) FollowsData() bool { return a.File == ReplayData }
+
+// readTimes reads a number of seconds from each line. It skips lines that begin with #.
+func readTimes(file io.Reader) (at []time.Duration, err error) {
+	err = rows.Lines(file, func(_ int, line []byte) error {
+		if line[0] == '#' {
+			return nil
+		}
+		due, err := seconds(string(line))
+		at = append(at, due)
+		return err
+	})
+	if err == nil && len(at) == 0 {
+		err = errors.New("no times in it")
+	}
+	return at, err
+}

@@ -6,102 +6,147 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Chat is conversations that are drawn: a first turn, and further ones that each wait
-// for the answer before it and a pause.
+// A chat is conversations that are drawn: a first turn, and further ones that each wait
+// for the answer before them and a pause.
 //
 //	user   ── first ──>        think        ── later ──>
 //	model               ── answer ──>                    ── answer ──>
 //
-// With short pauses and long later turns it is an agent: what comes back from a tool
-// is the next turn.
-type Chat struct {
-	Conversations int // 0: as many as make Requests
-	Requests      int // at most, the last conversation ending early; 0: no limit
-	Turns         Count
-	First         Lengths // of the first turn, and of all answers
-	Later         Count   // length of a later turn
-	Think         Pause   // from an answer to the next turn
-	System        int     // tokens of a system prompt that all conversations share
-	Messages      bool    // turns are messages of a chat; else the history is one text
-	Seed          uint64
-	IDPrefix      string
-	Spool         *workload.Spool // for prompts that are too many for memory; nil keeps them there
+// With short pauses and long later turns it is an agent: the result of a tool is the
+// next turn. The prefix is a system prompt that all conversations share.
+type chat struct {
+	drawn                       // lengths of a first turn, and of all answers
+	Conversations int           `json:"conversations,omitempty"` // 0: as many as make the requests
+	Turns         dist.Count    `json:"turns"`
+	TurnLen       dist.Count    `json:"turn_len"` // tokens of a later turn
+	Think         dist.Duration `json:"think"`    // pause from an answer to the next turn
+
+	kind string
 }
 
-// A talk is a conversation that is drawn.
-type talk struct {
-	turns []Pair // without what they remember
-	think []time.Duration
+// newChat is conversations of a kind, by the texts of their distributions.
+func newChat(kind, turns, later, think string) *chat {
+	c := &chat{drawn: defaultDrawn(), kind: kind}
+	c.Turns, _ = dist.ParseCount(turns) // ours can be parsed
+	c.TurnLen, _ = dist.ParseCount(later)
+	c.Think, _ = dist.ParseDuration(think)
+	return c
 }
 
-// Build makes the conversations, one behind the other.
-func (c Chat) Build(ctx context.Context, p *Prompter) (workload.Workload, error) {
-	if p.tok == nil {
-		return workload.Workload{}, errNoText
+// Check reports mistakes in the settings.
+func (d *chat) Check(s *workload.Source) plan.Problems {
+	p := append(d.check(), unsuited(s.Ask, true)...)
+	p.If(d.Conversations < 0, "conversations", d.Conversations, "must not be negative")
+	p.If(!d.Input.atLeast(1), "input_len", d.Input, "must be at least 1")
+	p.If(!d.Output.atLeast(1), "output_len", d.Output, "must be at least 1")
+	return p
+}
+
+// Build draws the conversations, one behind the other.
+func (d *chat) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
+	if s.Tokens == nil {
+		return w, errNoText
 	}
-	talks, notes := c.draw()
+	p, err := newPrompter(ctx, s)
+	if err != nil {
+		return w, err
+	}
 	system := ""
-	if c.System > 0 {
-		var err error
-		if system, _, err = p.text(ctx, "system", 0, c.System, false); err != nil {
-			return workload.Workload{}, err
+	if d.Prefix > 0 {
+		if system, _, err = p.text(ctx, "system", 0, d.Prefix, false); err != nil {
+			return w, err
 		}
 	}
-	w := workload.Workload{Notes: notes}
-	first := make([]int, len(talks)+1) // where each begins
-	for i, t := range talks {
-		first[i+1] = first[i] + len(t.turns)
-	}
-	w.Requests = make([]workload.Request, first[len(talks)])
-	err := workload.Each(ctx, len(w.Requests), func(ctx context.Context, n int) (err error) {
-		i := place(first, n)
-		if w.Requests[n], err = c.turn(ctx, p, talks[i], system, i, n-first[i], first[i]); err != nil {
+	turns, notes := d.draws(s)
+	w.Requests = make([]workload.Request, len(turns))
+	err = workload.Each(ctx, len(turns), func(ctx context.Context, n int) (err error) {
+		if w.Requests[n], err = d.request(ctx, p, system, turns[n], n); err != nil {
 			return err
 		}
-		return c.Spool.Keep(&w.Requests[n])
+		return s.Spool.Keep(&w.Requests[n])
 	})
-	w.Notes = append(w.Notes, p.notes()...)
+	w.Notes = append(notes, p.notes()...)
 	return w, err
 }
 
-// place is which of the ranges that begin at first n is in.
-func place(first []int, n int) int {
-	lo, hi := 0, len(first)-1
-	for lo+1 < hi {
-		if mid := (lo + hi) / 2; first[mid] <= n {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+// A turn is one of a conversation that is drawn.
+type turn struct {
+	pair         // without its history
+	talk, number int
+	think        time.Duration
+	followed     bool
 }
 
-// turn is turn k of conversation i, whose first request is at position from.
-func (c Chat) turn(ctx context.Context, p *Prompter, t talk, system string, i, k, from int) (workload.Request, error) {
-	text, n, err := p.text(ctx, "turn", uint64(i)<<20|uint64(k), t.turns[k].Input, !c.Messages && (k > 0 || system != ""))
+// draws draws the lengths and the pauses.
+func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message) {
+	conversations, requests := limits(s, d.Conversations)
+	if conversations == 0 {
+		requests = wanted(s)
+	}
+	talk, cut, shortened := 0, 0, 0
+	for ; (talk < conversations || conversations == 0) && (len(all) < requests || requests == 0); talk++ {
+		rng := dice(s.Seed, "conversation", uint64(talk))
+		n := d.Turns.Draw(rng)
+		if requests > 0 {
+			n = min(n, requests-len(all))
+		}
+		first, short := d.draw(1, s.Seed^scatter(uint64(talk)), d.room())
+		if short != nil {
+			shortened++
+		}
+		length := d.Prefix + first[0].input + first[0].output
+		all = append(all, turn{pair: first[0], talk: talk})
+		for k := 1; k < n; k++ {
+			next := turn{pair: pair{input: d.TurnLen.Draw(rng)}, talk: talk, number: k}
+			answer, _ := d.draw(1, rng.Uint64(), 0)
+			next.output, next.think = answer[0].output, d.Think.Draw(rng)
+			if length += next.input + next.output; d.Fit > 0 && length > d.Fit {
+				cut++
+				break
+			}
+			all[len(all)-1].followed = true
+			all = append(all, next)
+		}
+	}
+	workload.Note(&notes, shortened > 0, turnsCut, "cut", shortened, "of", talk, "limit", d.Fit)
+	workload.Note(&notes, cut > 0, talksCut, "cut", cut, "of", talk, "limit", d.Fit)
+	return all, notes
+}
+
+// limits are those of conversations and requests, 0 for none.
+func limits(s *workload.Source, talks int) (conversations, requests int) {
+	if s.Arrivals {
+		return s.Requests, 0
+	}
+	return talks, s.Requests
+}
+
+// request makes the request at position n.
+func (d *chat) request(ctx context.Context, p *prompter, system string, t turn, n int) (workload.Request, error) {
+	behind := !p.Ask.Messages && (t.number > 0 || system != "")
+	text, tokens, err := p.text(ctx, "turn", uint64(t.talk)<<20|uint64(t.number), t.input, behind)
 	if err != nil {
 		return workload.Request{}, err
 	}
-	r := workload.Request{ID: fmt.Sprint(c.IDPrefix, from+k), PromptTokens: n, OutputTokens: t.turns[k].Output}
+	r := workload.Request{ID: fmt.Sprint(p.IDPrefix, n), PromptTokens: tokens, OutputTokens: t.output}
 	messages := []message{{"user", text}}
-	if k == 0 && system != "" {
-		r.PromptTokens += c.System
-		messages = []message{{"system", system}, messages[0]}
-		text = system + text
+	if t.number == 0 && system != "" {
+		r.PromptTokens += d.Prefix
+		messages, text = []message{{"system", system}, messages[0]}, system+text
 	}
-	if c.Messages {
+	if p.Ask.Messages {
 		r.Messages, err = json.Marshal(messages)
 	} else {
 		r.Text = text
 	}
-	r.Turn = workload.Turn{Session: fmt.Sprintf("c%d", i), Number: k, Followed: k+1 < len(t.turns)}
-	if k > 0 {
-		r.After, r.Think, r.Remember = from+k, t.think[k], true
+	r.Turn = workload.Turn{Session: fmt.Sprintf("c%d", t.talk), Number: t.number, Think: t.think, Followed: t.followed}
+	if t.number > 0 {
+		r.After, r.Remember = n, true
 	}
 	return r, err
 }
@@ -112,67 +157,12 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// draw draws the lengths and the pauses.
-func (c Chat) draw() ([]talk, []plan.Message) {
-	var talks []talk
-	total, cut, shortened := 0, 0, 0
-	for i := 0; c.more(i, total); i++ {
-		d := dice(c.Seed, "conversation", uint64(i))
-		n := c.Turns.Draw(d)
-		if c.Requests > 0 {
-			n = min(n, c.Requests-total)
-		}
-		pairs, cutFirst := c.first(i)
-		if cutFirst {
-			shortened++
-		}
-		t := talk{turns: pairs, think: []time.Duration{0}}
-		for len(t.turns) < n {
-			next := Pair{c.Later.Draw(d), 0}
-			answer, _ := Lengths{Input: c.Later, Output: c.First.Output, Seen: c.First.Seen}.Draw(1, d.Uint64())
-			next.Output = answer[0].Output
-			think := c.Think.Draw(d)
-			if t.length()+c.System+next.Input+next.Output > c.First.Fit && c.First.Fit > 0 {
-				cut++
-				break
-			}
-			t.turns, t.think = append(t.turns, next), append(t.think, think)
-		}
-		talks, total = append(talks, t), total+len(t.turns)
+// Describe describes the requests.
+func (d *chat) Describe() plan.Message {
+	var first any = d.Input
+	if d.Lengths != "" {
+		first = plan.Say(loadLengths, "file", d.Lengths)
 	}
-	var notes []plan.Message
-	if shortened > 0 {
-		notes = append(notes, plan.Say(turnsCut, "cut", shortened, "of", len(talks), "limit", c.First.Fit))
-	}
-	if cut > 0 {
-		notes = append(notes, plan.Say(talksCut, "cut", cut, "of", len(talks), "limit", c.First.Fit))
-	}
-	return talks, notes
-}
-
-// first draws the first turn of conversation i; cut tells whether it was too long.
-func (c Chat) first(i int) (pairs []Pair, cut bool) {
-	l := c.First
-	if l.Fit > 0 {
-		l.Fit = max(l.Fit-c.System, 2)
-	}
-	pairs, notes := l.Draw(1, c.Seed^scatter(uint64(i)))
-	return pairs, notes != nil
-}
-
-// more tells whether there is to be another, after so many conversations and requests.
-func (c Chat) more(conversations, requests int) bool {
-	if c.Requests > 0 && requests >= c.Requests {
-		return false
-	}
-	return conversations < c.Conversations || c.Conversations == 0 && c.Requests > 0
-}
-
-// length is how many tokens have been said.
-func (t talk) length() int {
-	n := 0
-	for _, p := range t.turns {
-		n += p.Input + p.Output
-	}
-	return n
+	return workload.Describe(d.kind, plan.Say(loadLater, "first", first, "later", d.TurnLen, "output", d.Output), d.prefix(),
+		plan.Say(loadTurns, "turns", d.Turns), plan.Say(loadThink, "think", d.Think))
 }

@@ -2,33 +2,39 @@ package traffic
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// pauses are always the same.
-type pauses time.Duration
-
-func (p pauses) Draw(*rand.Rand) time.Duration { return time.Duration(p) }
-
-func chat() Chat {
-	return Chat{
-		Conversations: 20, Turns: upTo(5), First: Lengths{Input: upTo(50), Output: upTo(20)}, Later: upTo(30), Think: pauses(time.Second),
-		System: 40, Messages: true, Seed: 3, IDPrefix: "x-",
+func someTalks() *chat {
+	return &chat{
+		drawn: drawn{Input: upTo(50), Output: upTo(20), Prefix: 40}, Conversations: 20, Turns: upTo(5).count(), TurnLen: upTo(30).count(), Think: dist.Constant(time.Second),
 	}
+}
+
+// build builds a dataset with a tokenizer of the tests of package tokenizer, or without.
+func build(t *testing.T, d workload.Dataset, tokenizer string, s workload.Source) (workload.Workload, error) {
+	t.Helper()
+	p := newWords(t, tokenizer)
+	s.Tokens, s.Vocab = p.Tokens, p.Vocab
+	return d.Build(t.Context(), &s)
+}
+
+func chatSource() workload.Source {
+	return workload.Source{Seed: 3, IDPrefix: "x-", Ask: workload.Ask{Messages: true}}
 }
 
 // Every later turn waits for the one before it, which it remembers, and only the first
 // has the system prompt.
 func TestAChatIsTurnsThatWait(t *testing.T) {
-	w, err := chat().Build(t.Context(), prompter(t, "gpt2"))
+	w, err := build(t, someTalks(), "gpt2", chatSource())
 	if err != nil || w.Notes != nil {
 		t.Fatal(err, w.Notes)
 	}
@@ -61,9 +67,8 @@ func TestAChatIsTurnsThatWait(t *testing.T) {
 // The text of a chat has as many tokens as were asked for, put together as a server
 // gets it.
 func TestAChatAsText(t *testing.T) {
-	c, p := chat(), prompter(t, "llama3")
-	c.Messages = false
-	w, err := c.Build(t.Context(), p)
+	p := newWords(t, "llama3")
+	w, err := build(t, someTalks(), "llama3", workload.Source{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,29 +79,29 @@ func TestAChatAsText(t *testing.T) {
 		}
 		history += r.Text
 		want += r.PromptTokens
-		ids, _ := p.tok.Encode(t.Context(), history, false)
+		ids, _ := p.Tokens.Encode(t.Context(), history, false)
 		if len(ids) != want {
 			t.Fatalf("turn %d of %s: %d tokens, want %d", r.Number, r.Session, len(ids), want)
 		}
 		history += " Yes."
-		ids, _ = p.tok.Encode(t.Context(), history, false)
+		ids, _ = p.Tokens.Encode(t.Context(), history, false)
 		want = len(ids)
 	}
 }
 
 func TestAChatOfSoManyRequests(t *testing.T) {
-	c := chat()
-	c.Conversations, c.Requests = 0, 17
-	w, err := c.Build(t.Context(), prompter(t, "gpt2"))
+	c, source := someTalks(), chatSource()
+	c.Conversations, source.Requests = 0, 17
+	w, err := build(t, c, "gpt2", source)
 	if err != nil || len(w.Requests) != 17 || w.Requests[16].Followed {
 		t.Errorf("%d requests, %v", len(w.Requests), err)
 	}
 	c.Conversations = 2
-	if few, err := c.Build(t.Context(), prompter(t, "gpt2")); err != nil || len(few.Requests) >= 17 || few.Requests[len(few.Requests)-1].Session != "c1" {
+	if few, err := build(t, c, "gpt2", source); err != nil || len(few.Requests) >= 17 || few.Requests[len(few.Requests)-1].Session != "c1" {
 		t.Errorf("of two conversations: %d requests, %v", len(few.Requests), err)
 	}
-	c.Conversations, c.Requests = 0, 30
-	more, _ := c.Build(t.Context(), prompter(t, "gpt2"))
+	c.Conversations, source.Requests = 0, 30
+	more, _ := build(t, c, "gpt2", source)
 	for i := range 15 { // the last conversation may have been cut
 		if string(w.Requests[i].Messages) != string(more.Requests[i].Messages) {
 			t.Errorf("request %d is another when there are more", i)
@@ -105,9 +110,9 @@ func TestAChatOfSoManyRequests(t *testing.T) {
 }
 
 func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
-	c := chat()
-	c.Turns, c.System, c.First.Fit = always(9), 60, 120
-	w, err := c.Build(t.Context(), prompter(t, "gpt2"))
+	c := someTalks()
+	c.Input, c.Turns, c.Prefix, c.Fit = upTo(80), dist.ConstantCount(9), 60, 120
+	w, err := build(t, c, "gpt2", chatSource())
 	if err != nil || len(w.Notes) != 2 || w.Notes[0].Code != turnsCut || w.Notes[0].Args["of"] != 20.0 || w.Notes[0].Args["limit"] != 120.0 ||
 		w.Notes[1].Code != talksCut || w.Notes[1].Args["limit"] != 120.0 {
 		t.Fatal(err, w.Notes)
@@ -124,7 +129,7 @@ func TestAChatEndsWhereItDoesNotFit(t *testing.T) {
 }
 
 func TestAChatNeedsText(t *testing.T) {
-	if _, err := chat().Build(t.Context(), prompter(t, "")); err == nil || !strings.Contains(err.Error(), "name a tokenizer") {
+	if _, err := build(t, someTalks(), "", chatSource()); err == nil || !strings.Contains(err.Error(), "name a tokenizer") {
 		t.Error(err)
 	}
 }
@@ -135,18 +140,19 @@ const recordings = `{"id": "a", "timestamp": 2.5, "system": "Be brief.", "turns"
 {"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Good day to you"}, {"from": "human", "value": "Bye"}, {"from": "gpt", "value": "Bye"}]}
 `
 
-func readTalks(t *testing.T, text string) []Talk {
+func mustRead(t *testing.T, text string) []talk {
 	t.Helper()
-	talks, err := ReadTalks(strings.NewReader(text))
+	talks, err := readTalks(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return talks
 }
 
-func buildTalks(t *testing.T, how Talks, text, tokenizer string) workload.Workload {
+func buildTalks(t *testing.T, how replayedTalks, text, tokenizer string, s workload.Source) workload.Workload {
 	t.Helper()
-	w, err := how.Build(t.Context(), readTalks(t, text), prompter(t, tokenizer).tok)
+	how.talks = mustRead(t, text)
+	w, err := build(t, &how, tokenizer, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +160,7 @@ func buildTalks(t *testing.T, how Talks, text, tokenizer string) workload.Worklo
 }
 
 func TestRecordedConversations(t *testing.T) {
-	w := buildTalks(t, Talks{Messages: true, Think: pauses(time.Minute)}, recordings, "gpt2")
+	w := buildTalks(t, replayedTalks{Think: new(dist.Constant(time.Minute))}, recordings, "gpt2", chatSource())
 	want := []struct {
 		messages string
 		after    int
@@ -201,7 +207,7 @@ func compact(raw json.RawMessage) string {
 // With the recorded history, a request is all that was said until then, calls of tools
 // included, and still waits for its turn.
 func TestTheRecordedHistory(t *testing.T) {
-	w := buildTalks(t, Talks{Messages: true, Recorded: true, Output: always(4)}, recordings, "")
+	w := buildTalks(t, replayedTalks{History: "recorded", Output: Size{Fixed: 4}}, recordings, "", chatSource())
 	r := w.Requests[3]
 	for _, part := range []string{`"How warm?"`, `"tool_calls"`, `"tool_call_id"`} {
 		if !strings.Contains(string(r.Messages), part) {
@@ -216,19 +222,19 @@ func TestTheRecordedHistory(t *testing.T) {
 func TestRecordedConversationsAsText(t *testing.T) {
 	list := `[{"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi"}, {"from": "human", "value": "Bye"}, {"from": "gpt", "value": "Bye"}]},
 		{"conversations": []}]`
-	w := buildTalks(t, Talks{Output: always(3), Requests: 9}, list, "")
+	w := buildTalks(t, replayedTalks{Output: Size{Fixed: 3}}, list, "", workload.Source{Requests: 9})
 	if len(w.Requests) != 2 || w.Requests[0].Text != "Hello" || w.Requests[1].Text != "\nBye" {
 		t.Errorf("%+v", w.Requests)
 	}
-	if w := buildTalks(t, Talks{Output: always(3), Requests: 1}, list, ""); len(w.Requests) != 1 || w.Requests[0].Followed {
+	if w := buildTalks(t, replayedTalks{Output: Size{Fixed: 3}}, list, "", workload.Source{Requests: 1}); len(w.Requests) != 1 || w.Requests[0].Followed {
 		t.Errorf("%+v", w.Requests)
 	}
 }
 
 // An answer may be several messages: the history has them all.
 func TestARecordedAnswerThatWentOn(t *testing.T) {
-	const talk = `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}, {"role": "assistant", "content": "e"}]}`
-	w := buildTalks(t, Talks{Output: always(3), Recorded: true, Messages: true}, talk, "")
+	const one = `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}, {"role": "assistant", "content": "e"}]}`
+	w := buildTalks(t, replayedTalks{Output: Size{Fixed: 3}, History: "recorded"}, one, "", chatSource())
 	want := `[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"},{"role":"user","content":"d"}]`
 	if got := string(w.Requests[1].Messages); got != want {
 		t.Errorf("got %s", got)
@@ -250,16 +256,16 @@ func TestMistakesInConversations(t *testing.T) {
 		`{"turns": [{"text": "x", "output_tokens": .5}]}`:  "line 1: not a JSON object",
 		`{"turns": [{"text": "x", "output_tokens": 0.5}]}`: `line 1: turn 1: field "output_tokens" is 0.5: must be a number of tokens`,
 	} {
-		talks, err := ReadTalks(strings.NewReader(text))
+		talks, err := readTalks(strings.NewReader(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v %v\nwant %s", text, talks, err, want)
 		}
 	}
-	unsaid := readTalks(t, `{"turns": [{"text": "x"}]}`)
-	if _, err := (Talks{}).Build(t.Context(), unsaid, nil); err == nil || !strings.Contains(err.Error(), "conversation 1, turn 1: nothing says how long its answer is to be") {
+	unsaid := mustRead(t, `{"turns": [{"text": "x"}]}`)
+	if _, err := build(t, &replayedTalks{talks: unsaid}, "", workload.Source{}); err == nil || !strings.Contains(err.Error(), "conversation 1, turn 1: the length of its answer is not known") {
 		t.Error(err)
 	}
-	if _, err := (Talks{NeedTime: true, Output: always(1)}).Build(t.Context(), unsaid, nil); err == nil || !strings.Contains(err.Error(), `conversation 1: field "timestamp" is missing`) {
+	if _, err := build(t, &replayedTalks{talks: unsaid, Output: Size{Fixed: 1}}, "", workload.Source{NeedTime: true}); err == nil || !strings.Contains(err.Error(), `conversation 1: field "timestamp" is missing`) {
 		t.Error(err)
 	}
 }
@@ -270,11 +276,11 @@ func FuzzReadTalks(f *testing.F) {
 	}
 	f.Add("[" + strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(recordings, "\n\n", "\n")), "\n", ",") + "]")
 	f.Fuzz(func(t *testing.T, text string) {
-		talks, err := ReadTalks(strings.NewReader(text))
+		talks, err := readTalks(strings.NewReader(text))
 		if err != nil {
 			return
 		}
-		w, err := Talks{Output: always(2), Messages: true}.Build(t.Context(), talks, nil)
+		w, err := build(t, &replayedTalks{talks: talks, Output: Size{Fixed: 2}}, "", chatSource())
 		if err != nil {
 			return
 		}

@@ -1,148 +1,141 @@
 package traffic
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Count draws numbers of at least 1, such as dist.Count.
-type Count interface{ Draw(*rand.Rand) int }
+// A pair is the lengths of one request, in tokens.
+type pair struct{ input, output int }
 
-// A Pause draws times, such as dist.Duration.
-type Pause interface {
-	Draw(*rand.Rand) time.Duration
+// drawn are the settings of lengths that are drawn.
+type drawn struct {
+	Input   Size   `json:"input_len"`
+	Prefix  int    `json:"prefix_len,omitempty"` // beside Input
+	Output  Size   `json:"output_len"`
+	Lengths string `json:"lengths,omitempty"` // file of pairs to draw from, in place of both
+	Fit     int    `json:"fit,omitempty"`     // limit of a prompt and its answer together
+
+	seen []pair // those of the file; an output of 0 is drawn too
 }
 
-// A Pair is the lengths of one request, in tokens.
-type Pair struct{ Input, Output int }
+func defaultDrawn() drawn { return drawn{Input: Size{Fixed: 256}, Output: Size{Fixed: 64}} }
 
-// Lengths are where the lengths of drawn requests come from: Seen, from which pairs
-// are drawn at random and stay together, or else two counts.
-type Lengths struct {
-	Input, Output Count
-	Seen          []Pair // their Output may be 0: then it is drawn too
-	// Fit, if it is not 0, is how long a prompt and its answer may be together.
-	Fit int
+func (d *drawn) check() (p plan.Problems) {
+	p.If(d.Prefix < 0, "prefix_len", d.Prefix, "must not be negative")
+	p.If(d.Fit < 0 || d.Fit > 0 && d.Fit <= d.Prefix+1, "fit", d.Fit, "must have room for a prompt and an answer")
+	return p
 }
 
-// Draw draws n pairs, and notes what did not fit.
-func (l Lengths) Draw(n int, seed uint64) ([]Pair, []plan.Message) {
+// Read reads the file of lengths.
+func (d *drawn) Read(_ context.Context, s *workload.Source) error {
+	if d.Lengths == "" {
+		return nil
+	}
+	return s.Files.With("lengths", d.Lengths, func(file io.Reader) (err error) {
+		d.seen, err = readLengths(file)
+		return err
+	})
+}
+
+// room is the limit that the prefix leaves, 0 for none.
+func (d *drawn) room() int {
+	if d.Fit == 0 {
+		return 0
+	}
+	return max(d.Fit-d.Prefix, 2)
+}
+
+// draw draws n pairs, and notes what did not fit.
+func (d *drawn) draw(n int, seed uint64, limit int) ([]pair, []plan.Message) {
 	which, inputs, outputs := dice(seed, "pair", 0), dice(seed, "input", 0), dice(seed, "output", 0)
-	pairs := make([]Pair, n)
+	pairs := make([]pair, n)
 	for i := range pairs {
 		p := &pairs[i]
-		if len(l.Seen) > 0 {
-			*p = l.Seen[which.IntN(len(l.Seen))]
+		if len(d.seen) > 0 {
+			*p = d.seen[which.IntN(len(d.seen))]
 		} else {
-			p.Input = l.Input.Draw(inputs)
+			p.input = d.Input.count().Draw(inputs)
 		}
-		if p.Output == 0 {
-			p.Output = l.Output.Draw(outputs)
+		if p.output == 0 {
+			p.output = d.Output.count().Draw(outputs)
 		}
 	}
-	return pairs, fit(pairs, l.Fit)
+	return pairs, fit(pairs, limit)
+}
+
+// prefix says how long the prefix is, if there is one.
+func (d *drawn) prefix() plan.Message {
+	if d.Prefix == 0 {
+		return plan.Message{}
+	}
+	return plan.Say(workload.LoadPrefix, "tokens", d.Prefix)
 }
 
 // fit shortens prompts until they have room with their answers, and answers that are
 // too long by themselves.
-func fit(pairs []Pair, limit int) []plan.Message {
+func fit(pairs []pair, limit int) (notes []plan.Message) {
 	if limit == 0 {
 		return nil
 	}
 	cut, short := 0, 0
 	for i := range pairs {
 		p := &pairs[i]
-		if p.Output > limit-1 {
-			p.Output = limit - 1
+		if p.output > limit-1 {
+			p.output = limit - 1
 			short++
 		}
-		if p.Input > limit-p.Output {
-			p.Input = limit - p.Output
+		if p.input > limit-p.output {
+			p.input = limit - p.output
 			cut++
 		}
 	}
-	var notes []plan.Message
-	if cut > 0 {
-		notes = append(notes, plan.Say(promptsCut, "cut", cut, "of", len(pairs), "limit", limit))
-	}
-	if short > 0 {
-		notes = append(notes, plan.Say(answersCut, "cut", short, "of", len(pairs), "limit", limit-1))
-	}
+	workload.Note(&notes, cut > 0, promptsCut, "cut", cut, "of", len(pairs), "limit", limit)
+	workload.Note(&notes, short > 0, answersCut, "cut", short, "of", len(pairs), "limit", limit-1)
 	return notes
 }
 
-// mostErrors is how many mistakes of a file are told.
-const mostErrors = 5
-
-// mistakes are what is wrong with a file, by line.
-type mistakes []error
-
-func (m *mistakes) add(line int, err error) bool {
-	if err != nil {
-		*m = append(*m, fmt.Errorf("line %d: %w", line, err))
-	}
-	return len(*m) < mostErrors
-}
-
-func (m mistakes) err() error {
-	if len(m) >= mostErrors {
-		m = append(m, errors.New("the lines after that were not looked at"))
-	}
-	return errors.Join(m...)
-}
-
-// ReadLengths reads a length of a prompt from each line, or that and the length of its
-// answer, with a comma between. Names of columns in the first line, blank lines and
-// lines that begin with # are passed over.
-func ReadLengths(r io.Reader) ([]Pair, error) {
-	var pairs []Pair
-	var bad mistakes
+// readLengths reads the length of a prompt from each line, or of a prompt and its
+// answer, separated by a comma. It skips column names in the first line, and lines that
+// begin with #.
+func readLengths(file io.Reader) (pairs []pair, err error) {
 	columns := 0
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
-		text := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
+	err = rows.Lines(file, func(_ int, line []byte) error {
+		text := string(line)
+		if text[0] == '#' || columns == 0 && !strings.ContainsAny(text, "0123456789") {
+			return nil
 		}
 		fields := strings.Split(text, ",")
-		if columns == 0 && !strings.ContainsAny(text, "0123456789") {
-			continue
-		}
-		pair, err := readPair(fields)
+		one, err := readPair(fields)
 		if err == nil && columns != 0 && len(fields) != columns {
 			err = fmt.Errorf("%q: %d numbers, and the lines before have %d", text, len(fields), columns)
 		}
 		if columns == 0 {
 			columns = len(fields)
 		}
-		pairs = append(pairs, pair)
-		if !bad.add(n, err) {
-			break
-		}
+		pairs = append(pairs, one)
+		return err
+	})
+	if err == nil && len(pairs) == 0 {
+		err = errors.New("no lengths in it: a line must have one number of tokens, or two with a comma between")
 	}
-	if len(bad) == 0 && lines.Err() != nil {
-		return nil, lines.Err()
-	}
-	if len(bad) == 0 && len(pairs) == 0 {
-		return nil, errors.New("no lengths in it: a line must have one number of tokens, or two with a comma between")
-	}
-	return pairs, bad.err()
+	return pairs, err
 }
 
-func readPair(fields []string) (p Pair, err error) {
+func readPair(fields []string) (p pair, err error) {
 	if len(fields) > 2 {
 		return p, fmt.Errorf("%q: must be the length of a prompt, or that, a comma, and the length of its answer", strings.Join(fields, ","))
 	}
-	for i, to := range []*int{&p.Input, &p.Output}[:len(fields)] {
-		if *to, err = tokens(strings.TrimSpace(fields[i])); err == nil && *to == 0 {
+	for i, to := range []*int{&p.input, &p.output}[:len(fields)] {
+		if *to, err = tokens(fields[i]); err == nil && *to == 0 {
 			err = errors.New("0: must be at least 1")
 		}
 		if err != nil {
@@ -152,11 +145,12 @@ func readPair(fields []string) (p Pair, err error) {
 	return p, nil
 }
 
-// mostTokens is the largest number of tokens read; more is a mistake.
+// mostTokens is the largest number of tokens that is not taken for a mistake.
 const mostTokens = 1 << 28
 
-// tokens reads a number of tokens; some tools write 374.0 for it.
+// tokens parses a number of tokens; some tools write 374.0.
 func tokens(text string) (int, error) {
+	text = strings.TrimSpace(text)
 	n, err := strconv.Atoi(strings.TrimSuffix(text, ".0"))
 	if err != nil || n < 0 || n > mostTokens {
 		return 0, fmt.Errorf("%q is not a number of tokens", text)

@@ -1,7 +1,7 @@
 package traffic
 
 import (
-	"math/rand/v2"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,40 +9,44 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// always is the Count of one number.
-type always int
-
-func (n always) Draw(*rand.Rand) int { return int(n) }
-
 // upTo draws from 1 to n.
-type upTo int
+func upTo(n int) Size {
+	var s Size
+	if err := s.UnmarshalText(fmt.Appendf(nil, "uniform(1,%d)", n)); err != nil {
+		panic(err)
+	}
+	return s
+}
 
-func (n upTo) Draw(r *rand.Rand) int { return 1 + r.IntN(int(n)) }
+// inside compares fields that are not exported.
+var inside = cmp.AllowUnexported(pair{}, trace{}, traceRow{})
 
 func TestLengths(t *testing.T) {
-	pairs, notes := Lengths{Input: upTo(100), Output: always(7), Fit: 60}.Draw(1000, 5)
+	lengths := drawn{Input: upTo(100), Output: Size{Fixed: 7}}
+	pairs, notes := lengths.draw(1000, 5, 60)
 	if len(pairs) != 1000 || len(notes) != 1 || notes[0].Code != promptsCut || notes[0].Args["limit"] != 60.0 {
 		t.Fatal(len(pairs), notes)
 	}
-	longest := slices.MaxFunc(pairs, func(a, b Pair) int { return a.Input - b.Input })
-	if longest != (Pair{53, 7}) {
+	longest := slices.MaxFunc(pairs, func(a, b pair) int { return a.input - b.input })
+	if longest != (pair{53, 7}) {
 		t.Errorf("the longest is %v", longest)
 	}
-	again, _ := Lengths{Input: upTo(100), Output: always(7), Fit: 60}.Draw(1000, 5)
-	other, _ := Lengths{Input: upTo(100), Output: always(7), Fit: 60}.Draw(1000, 6)
+	again, _ := lengths.draw(1000, 5, 60)
+	other, _ := lengths.draw(1000, 6, 60)
 	if !slices.Equal(pairs, again) || slices.Equal(pairs, other) {
 		t.Error("the seed does not decide")
 	}
 }
 
-// Pairs that were seen stay together.
+// pairs that were seen stay together.
 func TestLengthsThatWereSeen(t *testing.T) {
-	seen, err := ReadLengths(strings.NewReader("\ufeffinput,output\n10,1\n\n# a comment\n 20 , 2 \n30,3\n"))
-	if diff := cmp.Diff([]Pair{{10, 1}, {20, 2}, {30, 3}}, seen); diff != "" || err != nil {
+	seen, err := readLengths(strings.NewReader("\ufeffinput,output\n10,1\n\n# a comment\n 20 , 2 \n30,3\n"))
+	if diff := cmp.Diff([]pair{{10, 1}, {20, 2}, {30, 3}}, seen, inside); diff != "" || err != nil {
 		t.Fatal(diff, err)
 	}
-	pairs, _ := Lengths{Seen: seen, Output: always(99)}.Draw(300, 1)
-	counts := map[Pair]int{}
+	lengths := drawn{Output: Size{Fixed: 99}, seen: seen}
+	pairs, _ := lengths.draw(300, 1, 0)
+	counts := map[pair]int{}
 	for _, p := range pairs {
 		counts[p]++
 	}
@@ -54,8 +58,9 @@ func TestLengthsThatWereSeen(t *testing.T) {
 	if len(counts) != 3 {
 		t.Errorf("%v", counts)
 	}
-	alone, err := ReadLengths(strings.NewReader("5\n6.0\n"))
-	if pairs, _ := (Lengths{Seen: alone, Output: always(99)}).Draw(9, 1); err != nil || pairs[0].Output != 99 {
+	alone, err := readLengths(strings.NewReader("5\n6.0\n"))
+	lengths.seen = alone
+	if pairs, _ := lengths.draw(9, 1, 0); err != nil || pairs[0].output != 99 {
 		t.Errorf("%v %v", pairs, err)
 	}
 }
@@ -70,7 +75,7 @@ func TestMistakesInLengths(t *testing.T) {
 		"5\n0\n":           "line 2: 0: must be at least 1",
 		"1\na\nb\nc\nd\ne": "the lines after that were not looked at",
 	} {
-		if _, err := ReadLengths(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readLengths(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
-// Deal deals n arrivals to parts, in an order drawn at random: which part each is of.
-// Each part has its share by weight, to within one arrival.
+// Deal assigns n arrivals to parts, in random order. Each part has its share by weight, to
+// within one arrival.
 func Deal(weights []float64, n int, seed uint64) []int {
 	total := 0.0
 	for _, w := range weights {
@@ -29,8 +29,8 @@ func Deal(weights []float64, n int, seed uint64) []int {
 	return of
 }
 
-// Superpose puts schedules together into one, by time, of n arrivals at most: when they
-// are due, and of which schedule each is. At one instant the first schedule goes first.
+// Superpose merges schedules by time, into at most n arrivals: their due times, and the
+// schedule of each. At one instant the first schedule goes first.
 func Superpose(schedules []arrival.Schedule, n int) (at []time.Duration, of []int) {
 	var next arrival.Queue[int]
 	pulls := make([]func() (time.Duration, bool), len(schedules))
@@ -54,17 +54,17 @@ func Superpose(schedules []arrival.Schedule, n int) (at []time.Duration, of []in
 	return at, of
 }
 
-// A Part is a workload that others are put together with, under a name.
+// A Part is a workload to merge with others, under a name.
 type Part struct {
 	Name     string
 	Requests []workload.Request
 }
 
-// Together puts parts together in the order of their arrivals, of which each is of the
-// part that of says: the next request of that part, or the next conversation with all of
-// its turns. It ends where a part has no more; arrivals says how many were put in.
+// Together merges parts in the order of their arrivals; of is the part of each. An arrival
+// is the next request of its part, or the next conversation with all of its turns. It
+// ends where a part has no more; arrivals is the number of those used.
 func Together(parts []Part, of []int, prefix string) (requests []workload.Request, arrivals int) {
-	at := make([]int, len(parts)) // the next of each part
+	at := make([]int, len(parts)) // next request of each part
 	for _, part := range of {
 		p := parts[part]
 		from := at[part]

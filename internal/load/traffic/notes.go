@@ -2,7 +2,7 @@ package traffic
 
 import "github.com/pitot-bench/pitot/internal/plan"
 
-// What is noticed of Pitot's own workloads.
+// Notes on Pitot's own workloads.
 const (
 	promptsInexact   plan.Code = "traffic.prompts-inexact"
 	promptsUncovered plan.Code = "traffic.prompts-uncovered"

@@ -14,7 +14,7 @@ type Size struct {
 	Law   *dist.Count // nil: Fixed
 }
 
-// UnmarshalText reads either.
+// UnmarshalText parses either.
 func (s *Size) UnmarshalText(text []byte) error {
 	if n, err := strconv.Atoi(string(text)); err == nil {
 		*s = Size{Fixed: n}
@@ -25,7 +25,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return err
 }
 
-// String is what UnmarshalText reads.
+// String is the form that UnmarshalText parses.
 func (s Size) String() string {
 	if s.Law != nil {
 		return s.Law.String()
@@ -43,6 +43,9 @@ func (s Size) MarshalJSON() ([]byte, error) {
 
 // IsZero reports whether it is none.
 func (s Size) IsZero() bool { return s.Law == nil && s.Fixed == 0 }
+
+// atLeast reports whether no length is below n. Distributions draw at least 1.
+func (s Size) atLeast(n int) bool { return s.Law != nil || s.Fixed >= n }
 
 // count is the distribution.
 func (s Size) count() dist.Count {

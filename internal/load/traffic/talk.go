@@ -1,114 +1,91 @@
 package traffic
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/load/rows"
 )
 
-// A Talk is a recorded conversation. Three forms of it are read:
+// A talk is a recorded conversation, in one of three forms:
 //
 //	{"turns": [{"text": "Hello", "output_tokens": 20}, {"text": "And then?", "think_ms": 1500}]}
 //	{"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}, ...]}
 //	{"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi"}, ...]}
 //
 // Turns may have messages in place of text, and delay for think_ms; a conversation may
-// have a system prompt, an id, and a timestamp in seconds. In the other two, the last
-// of them that of the ShareGPT dumps, what stands between two answers is a turn, and
+// have a system prompt, an id, and a timestamp in seconds. In the other two, the last of
+// which is that of the ShareGPT dumps, the messages between two answers are a turn, and
 // its answer is as long as the recorded one.
-type Talk struct {
-	Line  int // in the file, or the place in its list, from 1
-	At    time.Duration
-	turns []recorded
-	timed bool // it says when it began
+type talk struct {
+	line  int // in the file, or the place in its list, from 1
+	at    time.Duration
+	turns []recordedTurn
+	timed bool // it has a timestamp
 }
 
-// A recorded turn.
-type recorded struct {
+type recordedTurn struct {
 	messages []json.RawMessage
-	output   int // wanted, 0 = not said
-	think    *time.Duration
+	output   int               // wanted, 0 = not known
+	think    time.Duration     // negative: not known
 	answer   []json.RawMessage // the messages that came
 	reply    string            // their text
-	open     bool              // nobody answered, and nothing says how long an answer is to be
+	open     bool              // it has no answer, and no length of one
 }
 
-// ReadTalks reads conversations: JSON Lines, or one JSON list.
-func ReadTalks(r io.Reader) ([]Talk, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
-	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
-		_, _ = in.Discard(3)
-	}
-	head, _ := in.Peek(1 << 12)
-	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
-		return readList(in)
-	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxLine)
-	var talks []Talk
-	var bad mistakes
-	for n := 1; lines.Scan(); n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		t, err := readTalk(lines.Bytes())
-		t.Line = n
-		talks = append(talks, t)
-		if !bad.add(n, err) {
-			break
-		}
-	}
-	if len(bad) == 0 && lines.Err() != nil {
-		return nil, lines.Err()
-	}
-	return said(talks, bad.err())
-}
-
-// readList reads one JSON list.
-func readList(in io.Reader) ([]Talk, error) {
-	var talks []Talk
-	var errs []error
-	dec := json.NewDecoder(in)
-	_, _ = dec.Token() // the bracket that was seen
-	for n := 1; dec.More() && len(errs) < mostErrors; n++ {
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return nil, fmt.Errorf("conversation %d, at byte %d: %w", n, dec.InputOffset(), err)
-		}
-		t, err := readTalk(raw)
-		if t.Line = n; err != nil {
-			errs = append(errs, fmt.Errorf("conversation %d: %w", n, err))
-		}
-		talks = append(talks, t)
-	}
-	return said(talks, errors.Join(errs...))
-}
-
-// said are the conversations in which a user says something.
-func said(talks []Talk, err error) ([]Talk, error) {
+// readTalks reads conversations: JSON Lines, or one JSON list. Those without a turn are
+// left out.
+func readTalks(file io.Reader) (talks []talk, err error) {
+	in, err := rows.SkipMark(file)
 	if err != nil {
 		return nil, err
 	}
-	talks = slices.DeleteFunc(talks, func(t Talk) bool { return len(t.turns) == 0 })
-	if len(talks) == 0 {
-		return nil, errors.New("no conversations in it")
+	read := func(n int, raw []byte) error {
+		t, err := readTalk(raw)
+		if t.line = n; len(t.turns) > 0 {
+			talks = append(talks, t)
+		}
+		return err
 	}
-	return talks, nil
+	head, _ := in.Peek(1 << 12)
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
+		err = eachOfList(in, read)
+	} else {
+		err = rows.Lines(in, read)
+	}
+	if err == nil && len(talks) == 0 {
+		err = errors.New("no conversations in it")
+	}
+	return talks, err
 }
 
-// A conversation is one in any of the forms.
+// eachOfList has read look at each value of a JSON list.
+func eachOfList(in io.Reader, read func(n int, raw []byte) error) error {
+	var bad rows.Mistakes
+	dec := json.NewDecoder(in)
+	_, _ = dec.Token() // the bracket that was seen
+	for n := 1; dec.More(); n++ {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fmt.Errorf("conversation %d, at byte %d: %w", n, dec.InputOffset(), err)
+		}
+		if !bad.Add("conversation", n, read(n, raw)) {
+			break
+		}
+	}
+	return bad.Err()
+}
+
+// A conversation has any of the forms.
 type conversation struct {
 	System    string            `json:"system"`
 	Timestamp *float64          `json:"timestamp"`
-	Turns     []turn            `json:"turns"`
+	Turns     []turnJSON        `json:"turns"`
 	Messages  []json.RawMessage `json:"messages"`
 	ShareGPT  []struct {
 		From  string `json:"from"`
@@ -116,7 +93,7 @@ type conversation struct {
 	} `json:"conversations"`
 }
 
-type turn struct {
+type turnJSON struct {
 	Text     *string           `json:"text"`
 	Messages []json.RawMessage `json:"messages"`
 	Output   *float64          `json:"output_tokens"`
@@ -125,16 +102,15 @@ type turn struct {
 	Delay    *float64          `json:"delay"`
 }
 
-func readTalk(raw []byte) (t Talk, err error) {
+func readTalk(raw []byte) (t talk, err error) {
 	var c conversation
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return t, fmt.Errorf("not a JSON object of a conversation: %w", workload.WrongType(err))
+		return t, fmt.Errorf("not a JSON object of a conversation: %w", rows.WrongType(err))
 	}
-	if c.Timestamp != nil {
-		if !(math.Abs(*c.Timestamp) < furthest/1e9) {
-			return t, fmt.Errorf("field %q is %v: must be in seconds", "timestamp", *c.Timestamp)
+	if t.timed = c.Timestamp != nil; t.timed {
+		if t.at, err = duration("timestamp", c.Timestamp, time.Second); err != nil {
+			return t, err
 		}
-		t.At, t.timed = time.Duration(math.Round(*c.Timestamp*1e9)), true
 	}
 	switch {
 	case c.Turns != nil:
@@ -158,82 +134,88 @@ func encode(m message) json.RawMessage {
 }
 
 // listed are the turns of the first form.
-func (c conversation) listed() (turns []recorded, err error) {
+func (c conversation) listed() (turns []recordedTurn, err error) {
 	for i, t := range c.Turns {
-		r := recorded{messages: t.Messages}
-		if t.Text != nil {
-			r.messages = append(r.messages, encode(message{"user", *t.Text}))
-		}
-		if len(r.messages) == 0 {
-			err = errors.Join(err, fmt.Errorf(`turn %d: field "text" is missing`, i+1))
-		}
-		for field, v := range map[string]*float64{"output_tokens": t.Output, "output_length": t.Length} {
-			if v != nil {
-				err = errors.Join(err, in(i, wholeNumber(field, v, &r.output)))
-			}
-		}
-		for field, v := range map[string]*float64{"think_ms": t.Think, "delay": t.Delay} {
-			if v != nil {
-				r.think = new(time.Duration)
-				err = errors.Join(err, in(i, millis(field, v, r.think)))
-				if *r.think < 0 {
-					err = errors.Join(err, in(i, fmt.Errorf("field %q is negative", field)))
-				}
-			}
+		r, bad := t.recorded()
+		if bad != nil {
+			err = errors.Join(err, fmt.Errorf("turn %d: %w", i+1, bad))
 		}
 		turns = append(turns, r)
 	}
 	return turns, err
 }
 
-func in(turn int, err error) error {
-	if err != nil {
-		return fmt.Errorf("turn %d: %w", turn+1, err)
+func (t turnJSON) recorded() (r recordedTurn, err error) {
+	r.messages, r.think = t.Messages, -1
+	if t.Text != nil {
+		r.messages = append(r.messages, encode(message{"user", *t.Text}))
 	}
-	return nil
+	if len(r.messages) == 0 {
+		err = errors.New(`field "text" is missing`)
+	}
+	if field, length := either("output_tokens", t.Output, "output_length", t.Length); length != nil {
+		err = errors.Join(err, wholeNumber(field, length, &r.output))
+	}
+	if field, think := either("think_ms", t.Think, "delay", t.Delay); think != nil {
+		var bad error
+		if r.think, bad = duration(field, think, time.Millisecond); bad == nil && r.think < 0 {
+			bad = fmt.Errorf("field %q is negative", field)
+		}
+		err = errors.Join(err, bad)
+	}
+	return r, err
+}
+
+// either is the first of two fields that is there.
+func either(one string, v *float64, other string, w *float64) (field string, value *float64) {
+	if v != nil {
+		return one, v
+	}
+	return other, w
 }
 
 // shareGPT are the messages of the third form.
-func (c conversation) shareGPT() []json.RawMessage {
-	roles := map[string]string{"human": "user", "user": "user", "gpt": "assistant", "chatgpt": "assistant", "bard": "assistant", "bing": "assistant", "assistant": "assistant", "model": "assistant", "system": "system"}
-	var out []json.RawMessage
+func (c conversation) shareGPT() (out []json.RawMessage) {
 	for _, m := range c.ShareGPT {
-		role := roles[m.From]
-		if role == "" {
-			role = m.From
+		role := m.From
+		switch m.From {
+		case "human":
+			role = "user"
+		case "gpt", "chatgpt", "bard", "bing", "model":
+			role = "assistant"
 		}
 		out = append(out, encode(message{role, m.Value}))
 	}
 	return out
 }
 
-// split makes a turn of the messages ahead of each answer; what nobody answered is the
-// last turn.
-func split(messages []json.RawMessage) (turns []recorded, err error) {
-	var open recorded
+// split makes a turn of the messages before each answer; messages without an answer are
+// the last turn.
+func split(messages []json.RawMessage) (turns []recordedTurn, err error) {
+	next := recordedTurn{think: -1}
 	for i, raw := range messages {
 		role, text, bad := read(raw)
 		switch {
 		case bad != nil:
 			err = errors.Join(err, fmt.Errorf("message %d: %w", i+1, bad))
 		case role != "assistant":
-			open.messages = append(open.messages, raw)
-		case len(open.messages) == 0 && len(turns) > 0: // it went on
+			next.messages = append(next.messages, raw)
+		case len(next.messages) == 0 && len(turns) > 0: // it went on
 			last := &turns[len(turns)-1]
 			last.answer, last.reply = append(last.answer, raw), last.reply+text
-		case len(open.messages) > 0:
-			open.answer, open.reply = []json.RawMessage{raw}, text
-			turns, open = append(turns, open), recorded{}
+		case len(next.messages) > 0:
+			next.answer, next.reply = []json.RawMessage{raw}, text
+			turns, next = append(turns, next), recordedTurn{think: -1}
 		}
 	}
-	if len(open.messages) > 0 {
-		open.open = true
-		turns = append(turns, open)
+	if len(next.messages) > 0 {
+		next.open = true
+		turns = append(turns, next)
 	}
 	return turns, err
 }
 
-// read gives the role of a message and its text, of parts that of all of them.
+// read gives the role of a message and its text, with that of all its parts.
 func read(raw json.RawMessage) (role, text string, err error) {
 	var m struct {
 		Role    string          `json:"role"`

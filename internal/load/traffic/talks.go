@@ -5,159 +5,158 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Talks replays recorded conversations: what the users said, and how long the answers
-// were. What the model says is its own.
-type Talks struct {
-	Conversations int   // at most, 0: all
-	Requests      int   // at most, the last conversation ending early; 0: no limit
-	Output        Count // in place of the recorded lengths; nil: as recorded
-	Think         Pause // where the recording has none; nil: none
-	// Recorded puts the recorded answers into the history, in place of those that come.
-	Recorded bool
-	Messages bool // turns are messages of a chat; else the history is one text
-	NeedTime bool // every conversation must have a timestamp
-	Seed     uint64
-	IDPrefix string
+// A replayedTalks is recorded conversations: the turns of their users, and the lengths
+// of the answers. The answers are the model's own.
+type replayedTalks struct {
+	data
+	Conversations int            `json:"conversations,omitempty"` // 0: all
+	History       string         `json:"history"`                 // live, or recorded: the answers in the history
+	Think         *dist.Duration `json:"think,omitempty"`         // pause before a turn that has none
+	Output        Size           `json:"output_len,omitzero"`     // in place of the recorded lengths
+
+	talks []talk
 }
 
-// Build makes requests of conversations, one behind the other. tok counts tokens: of
-// prompts, and of recorded answers that do not say their length.
-func (t Talks) Build(ctx context.Context, talks []Talk, tok workload.Tokenizer) (workload.Workload, error) {
-	b := talkBuilder{Talks: t}
-	for i, talk := range talks {
-		if i == t.Conversations && t.Conversations > 0 || len(b.requests) == t.Requests && t.Requests > 0 {
+// Check reports mistakes in the settings.
+func (d *replayedTalks) Check(s *workload.Source) plan.Problems {
+	p := append(d.check(), unsuited(s.Ask, true)...)
+	p.OneOf("history", d.History, "live", "recorded")
+	p.If(d.Conversations < 0, "conversations", d.Conversations, "must not be negative")
+	p.If(!d.Output.atLeast(0), "output_len", d.Output, "must not be negative")
+	return p
+}
+
+// Read reads the conversations.
+func (d *replayedTalks) Read(_ context.Context, s *workload.Source) error {
+	return s.Files.With("data", d.Data, func(file io.Reader) (err error) {
+		d.talks, err = readTalks(file)
+		return err
+	})
+}
+
+// Build makes requests of their turns, one conversation behind the other.
+func (d *replayedTalks) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
+	conversations, requests := limits(s, d.Conversations)
+	b := talkBuilder{replayedTalks: d, source: s, most: requests}
+	for i, t := range d.talks {
+		if i == conversations && i > 0 || len(b.requests) == requests && requests > 0 {
 			break
 		}
-		if t.NeedTime && !talk.timed {
-			return workload.Workload{}, fmt.Errorf("conversation %d: field \"timestamp\" is missing, and the arrivals are to follow it", talk.Line)
+		if s.NeedTime && !t.timed {
+			err = fmt.Errorf("conversation %d: field \"timestamp\" is missing, and the arrivals are to follow it", t.line)
+		} else {
+			err = b.talk(t, i)
 		}
-		if err := b.talk(talk, i); err != nil {
-			return workload.Workload{}, err
+		if err != nil {
+			return w, workload.Blame("data", d.Data, err)
 		}
 	}
-	if err := b.count(ctx, tok); err != nil {
-		return workload.Workload{}, err
+	if err = b.count(ctx); err == nil && len(b.requests) == 0 {
+		err = errors.New("no conversation in it has an answer")
 	}
-	if len(b.requests) == 0 {
-		return workload.Workload{}, errors.New("no conversation in it has an answer")
-	}
-	return workload.Workload{Requests: b.requests, Notes: append(b.notes(), t.missing(talks, len(b.requests))...)}, nil
+	workload.Note(&b.notes, conversations > len(d.talks), talksShort, "have", len(d.talks), "asked", conversations)
+	workload.Note(&b.notes, conversations == 0 && requests > len(b.requests), turnsShort, "have", len(b.requests), "asked", requests)
+	return workload.Workload{Requests: b.requests, Notes: b.notes}, workload.Blame("data", d.Data, err)
 }
 
-// missing says that there are fewer conversations, or requests, than were asked for.
-func (t Talks) missing(talks []Talk, requests int) []plan.Message {
-	switch {
-	case t.Conversations > len(talks):
-		return []plan.Message{plan.Say(talksShort, "have", len(talks), "asked", t.Conversations)}
-	case t.Conversations == 0 && t.Requests > requests:
-		return []plan.Message{plan.Say(turnsShort, "have", requests, "asked", t.Requests)}
-	}
-	return nil
+// Describe describes the requests.
+func (d *replayedTalks) Describe() plan.Message {
+	return workload.Describe("conversations", plan.Text(d.Data))
 }
 
-// A talkBuilder is the requests in the making.
+// A talkBuilder makes the requests.
 type talkBuilder struct {
-	Talks
+	*replayedTalks
+	source   *workload.Source
+	most     int // requests, 0: no limit
 	requests []workload.Request
-	sources  []source // of each request
-	tools    int      // results of tools
-	open     int      // turns without an answer
+	origins  []origin // of each request
+	notes    []plan.Message
+	tools    int // results of tools
+	open     int // turns without an answer
 }
 
-// A source is where a request comes from.
-type source struct {
+// An origin is the turn that a request comes from.
+type origin struct {
 	line, turn int
 	text       string // of its prompt
 	reply      string // that was recorded
 }
 
-func (b *talkBuilder) notes() []plan.Message {
-	var notes []plan.Message
-	if b.tools > 0 {
-		notes = append(notes, plan.Say(toolResults, "results", b.tools))
-	}
-	if b.open > 0 {
-		notes = append(notes, plan.Say(talksOpen, "conversations", b.open))
-	}
-	return notes
-}
+func (b *talkBuilder) recorded() bool { return b.History == "recorded" }
 
 // talk adds the turns of conversation i.
-func (b *talkBuilder) talk(talk Talk, i int) error {
-	turns := talk.turns
-	if last := turns[len(turns)-1]; last.output == 0 && last.open && b.Output == nil {
+func (b *talkBuilder) talk(t talk, i int) error {
+	turns := t.turns
+	if last := turns[len(turns)-1]; last.output == 0 && last.open && b.Output.IsZero() {
 		turns = turns[:len(turns)-1]
 		b.open++
 	}
-	if b.Requests > 0 {
-		turns = turns[:min(len(turns), b.Requests-len(b.requests))]
+	if b.most > 0 {
+		turns = turns[:min(len(turns), b.most-len(b.requests))]
 	}
-	d := dice(b.Seed, "talk", uint64(talk.Line))
-	from := len(b.requests)
+	d := dice(b.source.Seed, "talk", uint64(t.line))
 	var history []json.RawMessage
 	for k, turn := range turns {
-		r := workload.Request{ID: fmt.Sprint(b.IDPrefix, from+k), At: talk.At, OutputTokens: turn.output}
-		if b.Output != nil {
-			r.OutputTokens = b.Output.Draw(d)
+		n := len(b.requests)
+		r := workload.Request{ID: fmt.Sprint(b.source.IDPrefix, n), At: t.at, OutputTokens: turn.output}
+		if !b.Output.IsZero() {
+			r.OutputTokens = b.Output.count().Draw(d)
 		}
-		r.Turn = workload.Turn{Session: fmt.Sprintf("c%d", i), Number: k, Followed: k+1 < len(turns) && !b.Recorded}
+		r.Turn = workload.Turn{Session: fmt.Sprintf("c%d", i), Number: k, Followed: k+1 < len(turns) && !b.recorded()}
 		if k > 0 {
-			r.After, r.Remember = from+k, !b.Recorded
-			switch {
-			case turn.think != nil:
-				r.Think = *turn.think
-			case b.Think != nil:
+			r.After, r.Remember = n, !b.recorded()
+			if r.Think = max(turn.think, 0); turn.think < 0 && b.Think != nil {
 				r.Think = b.Think.Draw(d)
 			}
 		}
-		said := b.said(turn, &history)
-		text, err := b.say(&r, said, r.Remember)
+		text, err := b.say(&r, b.messages(turn, &history))
 		if err != nil {
-			return fmt.Errorf("conversation %d, turn %d: %w", talk.Line, k+1, err)
+			return fmt.Errorf("conversation %d, turn %d: %w", t.line, k+1, err)
 		}
 		b.requests = append(b.requests, r)
-		b.sources = append(b.sources, source{talk.Line, k + 1, text, turn.reply})
+		b.origins = append(b.origins, origin{t.line, k + 1, text, turn.reply})
 	}
 	return nil
 }
 
-// said are the messages that a turn sends: its own, or all until then where the
-// recorded answers are the history.
-func (b *talkBuilder) said(turn recorded, history *[]json.RawMessage) []json.RawMessage {
-	if !b.Recorded {
-		messages, tools := plain(turn.messages)
-		b.tools += tools
-		return messages
+// messages are those that a turn sends: its own, or with the recorded history all until
+// then.
+func (b *talkBuilder) messages(turn recordedTurn, history *[]json.RawMessage) []json.RawMessage {
+	if !b.recorded() {
+		return b.plain(turn.messages)
 	}
 	*history = append(*history, turn.messages...)
-	said := slices.Clone(*history)
+	all := slices.Clone(*history)
 	*history = append(*history, turn.answer...)
-	return said
+	return all
 }
 
 // plain turns results of tools into messages of the user.
-func plain(messages []json.RawMessage) ([]json.RawMessage, int) {
-	out, n := slices.Clone(messages), 0
+func (b *talkBuilder) plain(messages []json.RawMessage) []json.RawMessage {
+	out := slices.Clone(messages)
 	for i, raw := range out {
 		if role, text, err := read(raw); err == nil && (role == "tool" || role == "function") {
 			out[i] = encode(message{"user", text})
-			n++
+			b.tools++
 		}
 	}
-	return out, n
+	return out
 }
 
-// say writes messages into a request, as a chat or as a text, which begins on a line of
-// its own where it stands behind an answer. It returns their text.
-func (b *talkBuilder) say(r *workload.Request, messages []json.RawMessage, behind bool) (string, error) {
+// say writes messages into a request, as a chat or as a text, and returns their text. A
+// text behind an answer begins on a line of its own.
+func (b *talkBuilder) say(r *workload.Request, messages []json.RawMessage) (string, error) {
 	var texts []string
 	for _, raw := range messages {
 		_, text, err := read(raw)
@@ -167,7 +166,7 @@ func (b *talkBuilder) say(r *workload.Request, messages []json.RawMessage, behin
 		texts = append(texts, text)
 	}
 	text := strings.Join(texts, "\n")
-	if b.Messages {
+	if b.source.Ask.Messages {
 		all, err := json.Marshal(messages)
 		r.Messages = all
 		return text, err
@@ -175,20 +174,21 @@ func (b *talkBuilder) say(r *workload.Request, messages []json.RawMessage, behin
 	if text == "" {
 		return "", errors.New("says nothing")
 	}
-	if behind {
+	if r.Remember {
 		text = "\n" + text
 	}
 	r.Text = text
 	return text, nil
 }
 
-// count fills in the tokens of prompts and of recorded answers.
-func (b *talkBuilder) count(ctx context.Context, tok workload.Tokenizer) error {
-	var silent atomic.Int64
+// count fills in the tokens of prompts and of recorded answers, and adds notes.
+func (b *talkBuilder) count(ctx context.Context) error {
+	var unknown atomic.Int64
+	tok := b.source.Tokens
 	err := workload.Each(ctx, len(b.requests), func(ctx context.Context, i int) error {
-		r, s := &b.requests[i], b.sources[i]
+		r, from := &b.requests[i], b.origins[i]
 		if tok != nil {
-			ids, err := tok.Encode(ctx, s.text, r.Number == 0)
+			ids, err := tok.Encode(ctx, from.text, r.Number == 0)
 			if err != nil {
 				return err
 			}
@@ -197,17 +197,19 @@ func (b *talkBuilder) count(ctx context.Context, tok workload.Tokenizer) error {
 		switch {
 		case r.OutputTokens > 0:
 			return nil
-		case tok == nil || s.reply == "":
-			silent.CompareAndSwap(0, int64(i)+1)
+		case tok == nil || from.reply == "":
+			unknown.CompareAndSwap(0, int64(i)+1)
 			return nil
 		}
-		ids, err := tok.Encode(ctx, s.reply, false)
+		ids, err := tok.Encode(ctx, from.reply, false)
 		r.OutputTokens = max(len(ids), 1)
 		return err
 	})
-	if i := silent.Load(); err == nil && i > 0 {
-		s := b.sources[i-1]
-		return fmt.Errorf("conversation %d, turn %d: nothing says how long its answer is to be: give all of them an output length, or, where answers were recorded, a tokenizer to count them", s.line, s.turn)
+	if i := unknown.Load(); err == nil && i > 0 {
+		from := b.origins[i-1]
+		return fmt.Errorf("conversation %d, turn %d: the length of its answer is not known: give all of them an output length, or, where answers were recorded, a tokenizer to count them", from.line, from.turn)
 	}
+	workload.Note(&b.notes, b.tools > 0, toolResults, "results", b.tools)
+	workload.Note(&b.notes, b.open > 0, talksOpen, "conversations", b.open)
 	return err
 }

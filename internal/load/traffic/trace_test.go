@@ -11,19 +11,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 func sprint(a ...any) string { return fmt.Sprint(a...) }
 
-func readFile(t *testing.T, name string, format Format) *Trace {
+func readFile(t *testing.T, name string, format string) *trace {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	tr, err := ReadTrace(file, format)
+	tr, err := readTrace(file, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,39 +33,39 @@ func readFile(t *testing.T, name string, format Format) *Trace {
 
 func TestFormatsAreRecognized(t *testing.T) {
 	sec := time.Second
-	for name, want := range map[string]*Trace{
-		"azure2023.csv": {Format: Azure, Rows: []Row{
-			{Line: 2, Input: 480, Output: 21},
-			{Line: 3, At: 52 * time.Millisecond, Input: 1320, Output: 14},
-			{Line: 4, At: 98140 * time.Microsecond, Input: 77, Output: 130},
-			{Line: 5, At: 30*sec + 520040*time.Microsecond, Input: 505},
-			{Line: 6, At: 61 * sec, Input: 2048, Output: 9},
+	for name, want := range map[string]*trace{
+		"azure2023.csv": {format: azure, rows: []traceRow{
+			{line: 2, input: 480, output: 21},
+			{line: 3, at: 52 * time.Millisecond, input: 1320, output: 14},
+			{line: 4, at: 98140 * time.Microsecond, input: 77, output: 130},
+			{line: 5, at: 30*sec + 520040*time.Microsecond, input: 505},
+			{line: 6, at: 61 * sec, input: 2048, output: 9},
 		}},
-		"azure2024.csv": {Format: Azure, Rows: []Row{
-			{Line: 2, Input: 1800, Output: 7},
-			{Line: 4, At: 7405 * time.Microsecond, Input: 90, Output: 15},
-			{Line: 3, At: 995800 * time.Microsecond, Input: 2500, Output: 6},
-		}, Notes: []plan.Message{plan.Say(traceSorted)}},
-		"burstgpt.csv": {Format: BurstGPT, Rows: []Row{
-			{Line: 2, Input: 300, Output: 25, Model: "ChatGPT", Kind: "Conversation log"},
-			{Line: 3, At: 40 * sec, Input: 900, Output: 150, Model: "ChatGPT", Kind: "Conversation log"},
-			{Line: 4, At: 113 * sec, Input: 400, Output: 260, Model: "GPT-4", Kind: "Conversation log"},
-			{Line: 5, At: 115 * sec, Input: 1200, Model: "ChatGPT", Kind: "API log"},
-			{Line: 6, At: 120*sec + sec/2, Input: 80, Output: 35, Model: "ChatGPT", Kind: "API log"},
+		"azure2024.csv": {format: azure, rows: []traceRow{
+			{line: 2, input: 1800, output: 7},
+			{line: 4, at: 7405 * time.Microsecond, input: 90, output: 15},
+			{line: 3, at: 995800 * time.Microsecond, input: 2500, output: 6},
+		}, notes: []plan.Message{plan.Say(traceSorted)}},
+		"burstgpt.csv": {format: burstGPT, rows: []traceRow{
+			{line: 2, input: 300, output: 25, model: "ChatGPT", kind: "Conversation log"},
+			{line: 3, at: 40 * sec, input: 900, output: 150, model: "ChatGPT", kind: "Conversation log"},
+			{line: 4, at: 113 * sec, input: 400, output: 260, model: "GPT-4", kind: "Conversation log"},
+			{line: 5, at: 115 * sec, input: 1200, model: "ChatGPT", kind: "API log"},
+			{line: 6, at: 120*sec + sec/2, input: 80, output: 35, model: "ChatGPT", kind: "API log"},
 		}},
-		"burstgpt_sessions.csv": {Format: BurstGPT, Rows: []Row{
-			{Line: 2, Input: 20, Output: 30, Model: "GPT-4", Kind: "Conversation log"},
-			{Line: 3, At: 2 * sec, Input: 120, Output: 40, Model: "GPT-4", Kind: "Conversation log"},
+		"burstgpt_sessions.csv": {format: burstGPT, rows: []traceRow{
+			{line: 2, input: 20, output: 30, model: "GPT-4", kind: "Conversation log"},
+			{line: 3, at: 2 * sec, input: 120, output: 40, model: "GPT-4", kind: "Conversation log"},
 		}},
-		"mooncake.jsonl": {Format: Mooncake, Rows: []Row{
-			{Line: 1, Input: 1200, Output: 52, Blocks: []int64{0, 1, 2}},
-			{Line: 2, Input: 1300, Output: 26, Blocks: []int64{0, 1, 3}},
-			{Line: 3, At: 2500 * time.Millisecond, Input: 1700, Output: 3, Blocks: []int64{0, 1, 2, 7}},
-			{Line: 5, At: 6 * sec, Input: 40, Output: 3, Blocks: []int64{9}},
+		"mooncake.jsonl": {format: mooncake, rows: []traceRow{
+			{line: 1, input: 1200, output: 52, blocks: []int64{0, 1, 2}},
+			{line: 2, input: 1300, output: 26, blocks: []int64{0, 1, 3}},
+			{line: 3, at: 2500 * time.Millisecond, input: 1700, output: 3, blocks: []int64{0, 1, 2, 7}},
+			{line: 5, at: 6 * sec, input: 40, output: 3, blocks: []int64{9}},
 		}},
 	} {
-		for _, format := range []Format{"", want.Format} {
-			if diff := cmp.Diff(want, readFile(t, name, format)); diff != "" {
+		for _, format := range []string{"", want.format} {
+			if diff := cmp.Diff(want, readFile(t, name, format), inside); diff != "" {
 				t.Errorf("%s as %q: %s", name, format, diff)
 			}
 		}
@@ -73,40 +74,40 @@ func TestFormatsAreRecognized(t *testing.T) {
 
 // Tools that write tables may put everything in quotes.
 func TestATraceInQuotes(t *testing.T) {
-	tr, err := ReadTrace(strings.NewReader("\ufeff\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-20 09:00:01\",\"480\",\"21\"\r\n"), "")
+	tr, err := readTrace(strings.NewReader("\ufeff\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-20 09:00:01\",\"480\",\"21\"\r\n"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Row{{Line: 2, Input: 480, Output: 21}}, tr.Rows); diff != "" || tr.Format != Azure {
-		t.Errorf("%s: %s", tr.Format, diff)
+	if diff := cmp.Diff([]traceRow{{line: 2, input: 480, output: 21}}, tr.rows, inside); diff != "" || tr.format != azure {
+		t.Errorf("%s: %s", tr.format, diff)
 	}
 }
 
 // What is wrong is told with its line and its field, several at once.
 func TestMistakesInTraces(t *testing.T) {
-	const azure = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+	const header = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
 	for _, tt := range []struct {
 		name, text string
-		format     Format
+		format     string
 		want       []string
 	}{
 		{"nothing", "", "", []string{"no requests: the file is empty"}},
 		{"other columns", "a,b\n1,2\n", "", []string{`line 1: "a,b" is the beginning of no trace known here: azure begins with the columns TIMESTAMP,ContextTokens,GeneratedTokens`}},
-		{"another format", azure, BurstGPT, []string{"no trace of the format burstgpt, which begins with the columns Timestamp,Request tokens,Response tokens"}},
-		{"no rows", azure, "", []string{"no requests in it"}},
-		{"wrong fields", azure + "yesterday,5,6\n2023-11-20 09:00:01,-5,x\n", "", []string{
+		{"another format", header, burstGPT, []string{"no trace of the format burstgpt, which begins with the columns Timestamp,Request tokens,Response tokens"}},
+		{"no rows", header, "", []string{"no requests in it"}},
+		{"wrong fields", header + "yesterday,5,6\n2023-11-20 09:00:01,-5,x\n", "", []string{
 			`line 2: column TIMESTAMP: "yesterday" is not a time such as 2023-11-20 09:00:01.25`,
 			"line 3: column ContextTokens: \"-5\" is not a number of tokens\ncolumn GeneratedTokens: \"x\" is not a number",
 		}},
-		{"a short row", azure + "2023-11-20 09:00:01,5\n", "", []string{"record on line 2: wrong number of fields"}},
-		{"many", azure + strings.Repeat("x,1,1\n", 9), "", []string{"line 6:", "the lines after that were not looked at"}},
+		{"a short row", header + "2023-11-20 09:00:01,5\n", "", []string{"record on line 2: wrong number of fields"}},
+		{"many", header + strings.Repeat("x,1,1\n", 9), "", []string{"line 6:", "the lines after that were not looked at"}},
 		{"lines", `{"timestamp": 1, "input_length": 5, "output_length": 1.5}` + "\n" + `{"input_length": "5"}` + "\n{\n", "", []string{
 			`line 1: field "output_length" is 1.5: must be a number of tokens`, `line 2: not a JSON object of a request: field "input_length" is a JSON string`, "line 3: not a JSON object",
 		}},
 		{"times too far apart", "Timestamp,Request tokens,Response tokens\n9e9,1,1\n-9e9,1,1\n", "", []string{`line 2: column Timestamp: "9e9" is not a number of seconds`, "line 3"}},
 		{"an object of something else", `{"prompt": "a"}`, "", []string{"line 1: an object without input_length"}},
 	} {
-		_, err := ReadTrace(strings.NewReader(tt.text), tt.format)
+		_, err := readTrace(strings.NewReader(tt.text), tt.format)
 		for _, want := range tt.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v\nwant %s", tt.name, err, want)
@@ -115,40 +116,54 @@ func TestMistakesInTraces(t *testing.T) {
 	}
 }
 
-func lines(rows []Row) (out []int) {
+func lines(rows []traceRow) (out []int) {
 	for _, r := range rows {
-		out = append(out, r.Line)
+		out = append(out, r.line)
 	}
 	return out
 }
 
-func TestSelect(t *testing.T) {
-	for _, tt := range []struct {
-		file string
-		s    Selection
-		want []int
-		note []plan.Message
-	}{
-		{"azure2023.csv", Selection{}, []int{2, 3, 4, 6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
-		{"azure2023.csv", Selection{Span: Span{From: 50 * time.Millisecond, To: 61 * time.Second}}, []int{3, 4}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
-		{"azure2023.csv", Selection{Span: Span{From: time.Second}}, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
-		{"azure2023.csv", Selection{Rows: 2}, []int{2, 3}, nil},
-		{"azure2023.csv", Selection{Rows: 9}, []int{2, 3, 4, 6}, []plan.Message{plan.Say(traceShort, "have", 4, "asked", 9), plan.Say(traceEmptyRows, "rows", 1)}},
-		{"burstgpt.csv", Selection{Model: "GPT-4"}, []int{4}, nil},
-		{"burstgpt.csv", Selection{Kind: "api"}, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
-	} {
-		rows, notes, err := readFile(t, tt.file, "").Select(tt.s)
-		if err != nil || !slices.Equal(lines(rows), tt.want) || !cmp.Equal(notes, tt.note) {
-			t.Errorf("%+v: %v, %v, %v", tt.s, lines(rows), notes, err)
+// choose takes rows of a trace by the settings of a dataset.
+func (d traced) choose(t *testing.T, tr *trace, requests int) (*traced, error) {
+	t.Helper()
+	d.BlockLen = defaultBlock
+	if d.Slice != "" {
+		var err error
+		if d.span, err = parseSpan(d.Slice); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for want, s := range map[string]Selection{
-		`model "GPT-5": the trace has ChatGPT, GPT-4`:              {Model: "GPT-5"},
-		`log type "chat": the trace has API log, Conversation log`: {Kind: "chat"},
-		"the slice begins at 1h0m0s, and the trace ends at 2m0.5s": {Span: Span{From: time.Hour}},
-		"none of its 5 rows, over 2m0.5s, is among those":          {Span: Span{From: time.Second, To: 2 * time.Second}},
+	return &d, d.take(tr, &workload.Source{Requests: requests})
+}
+
+func TestSelect(t *testing.T) {
+	for _, tt := range []struct {
+		file     string
+		d        traced
+		requests int
+		want     []int
+		note     []plan.Message
+	}{
+		{"azure2023.csv", traced{}, 0, []int{2, 3, 4, 6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", traced{Slice: "50ms..61s"}, 0, []int{3, 4}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", traced{Slice: "1s.."}, 0, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
+		{"azure2023.csv", traced{}, 2, []int{2, 3}, nil},
+		{"azure2023.csv", traced{}, 9, []int{2, 3, 4, 6}, []plan.Message{plan.Say(traceShort, "have", 4, "asked", 9), plan.Say(traceEmptyRows, "rows", 1)}},
+		{"burstgpt.csv", traced{Model: "GPT-4"}, 0, []int{4}, nil},
+		{"burstgpt.csv", traced{LogType: "api"}, 0, []int{6}, []plan.Message{plan.Say(traceEmptyRows, "rows", 1)}},
 	} {
-		if _, _, err := readFile(t, "burstgpt.csv", "").Select(s); err == nil || !strings.Contains(err.Error(), want) {
+		d, err := tt.d.choose(t, readFile(t, tt.file, ""), tt.requests)
+		if err != nil || !slices.Equal(lines(d.rows), tt.want) || !cmp.Equal(d.notes, tt.note) {
+			t.Errorf("%+v: %v, %v, %v", tt.d, lines(d.rows), d.notes, err)
+		}
+	}
+	for want, d := range map[string]traced{
+		`model "GPT-5": the trace has ChatGPT, GPT-4`:              {Model: "GPT-5"},
+		`log type "chat": the trace has API log, Conversation log`: {LogType: "chat"},
+		"the slice begins at 1h0m0s, and the trace ends at 2m0.5s": {Slice: "1h.."},
+		"none of its 5 rows, over 2m0.5s, is among those":          {Slice: "1s..2s"},
+	} {
+		if _, err := d.choose(t, readFile(t, "burstgpt.csv", ""), 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}
@@ -156,32 +171,30 @@ func TestSelect(t *testing.T) {
 
 // A share of a trace is near that share, and of a slice the same rows.
 func TestAShareOfATrace(t *testing.T) {
-	tr := &Trace{Format: Azure}
+	tr := &trace{format: azure}
 	for i := range 10000 {
-		tr.Rows = append(tr.Rows, Row{Line: i + 2, At: time.Duration(i) * time.Second, Input: 1, Output: 1})
+		tr.rows = append(tr.rows, traceRow{line: i + 2, at: time.Duration(i) * time.Second, input: 1, output: 1})
 	}
-	s := Selection{Share: 0.3}
-	all, _, err := tr.Select(s)
-	if n := len(all); err != nil || n < 2817 || n > 3183 { // 4 standard deviations of a binomial
+	all, err := traced{Sample: 0.3}.choose(t, tr, 0)
+	if n := len(all.rows); err != nil || n < 2817 || n > 3183 { // 4 standard deviations of a binomial
 		t.Errorf("%d rows, %v", n, err)
 	}
-	s.Span = Span{From: 5000 * time.Second}
-	late, _, err := tr.Select(s)
-	if err != nil || !slices.Equal(lines(late), lines(all[len(all)-len(late):])) {
+	late, err := traced{Sample: 0.3, Slice: "5000s.."}.choose(t, tr, 0)
+	if err != nil || !slices.Equal(lines(late.rows), lines(all.rows[len(all.rows)-len(late.rows):])) {
 		t.Errorf("a slice has other rows (%v)", err)
 	}
 }
 
 func TestParseSpan(t *testing.T) {
-	for text, want := range map[string]Span{
-		"10m..20m": {10 * time.Minute, 20 * time.Minute}, "1h..": {From: time.Hour}, "..30s": {To: 30 * time.Second}, "..": {},
+	for text, want := range map[string]span{
+		"10m..20m": {10 * time.Minute, 20 * time.Minute}, "1h..": {from: time.Hour}, "..30s": {to: 30 * time.Second}, "..": {},
 	} {
-		if got, err := ParseSpan(text); err != nil || got != want {
+		if got, err := parseSpan(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
 	for text, want := range map[string]string{"10m": "must be FROM..TO", "a..b": `"a" is not a time`, "-1s..": "is not a time", "2m..1m": "ends before it begins"} {
-		if _, err := ParseSpan(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseSpan(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -190,27 +203,28 @@ func TestParseSpan(t *testing.T) {
 // Equal hash ids give equal blocks, and nothing else is equal.
 func TestReplaySharesWhatTheTraceShares(t *testing.T) {
 	for _, name := range []string{"", "gpt2", "llama3"} {
-		p := prompter(t, name)
-		rows, _, err := readFile(t, "mooncake.jsonl", "").Select(Selection{})
+		p := newWords(t, name)
+		d, err := traced{}.choose(t, readFile(t, "mooncake.jsonl", ""), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := Replay{Rows: rows, IDPrefix: "x-"}.Build(t.Context(), p)
+		rows := d.rows
+		w, err := build(t, d, name, workload.Source{IDPrefix: "x-"})
 		if err != nil || len(w.Requests) != 4 || w.Notes != nil {
 			t.Fatal(err, w.Notes)
 		}
 		var ids [][]int32
 		for i, r := range w.Requests {
 			prompt := r.Tokens
-			if p.tok != nil {
-				prompt, _ = p.tok.Encode(t.Context(), r.Text, true)
+			if p.Tokens != nil {
+				prompt, _ = p.Tokens.Encode(t.Context(), r.Text, true)
 			}
-			if len(prompt) != rows[i].Input || r.OutputTokens != rows[i].Output || r.At != rows[i].At || r.ID != "x-"+sprint(i) {
+			if len(prompt) != rows[i].input || r.OutputTokens != rows[i].output || r.At != rows[i].at || r.ID != "x-"+sprint(i) {
 				t.Errorf("%q, request %d: %d tokens, %+v", name, i, len(prompt), rows[i])
 			}
 			ids = append(ids, prompt)
 		}
-		around := p.vocab.Around
+		around := p.Vocab.Around
 		for _, c := range []struct{ a, b, same int }{{0, 1, 1024}, {0, 2, 1200 - around}, {0, 3, 0}} {
 			n := around
 			for n < len(ids[c.a]) && n < len(ids[c.b]) && ids[c.a][n] == ids[c.b][n] {
@@ -224,12 +238,11 @@ func TestReplaySharesWhatTheTraceShares(t *testing.T) {
 }
 
 func TestASliceSendsWhatTheWholeSendsThere(t *testing.T) {
-	p := prompter(t, "gpt2")
 	tr := readFile(t, "azure2023.csv", "")
-	whole, _, _ := tr.Select(Selection{})
-	part, _, _ := tr.Select(Selection{Span: Span{From: 60 * time.Millisecond}})
-	a, err1 := Replay{Rows: whole}.Build(t.Context(), p)
-	b, err2 := Replay{Rows: part}.Build(t.Context(), p)
+	whole, _ := traced{}.choose(t, tr, 0)
+	part, _ := traced{Slice: "60ms.."}.choose(t, tr, 0)
+	a, err1 := build(t, whole, "gpt2", workload.Source{})
+	b, err2 := build(t, part, "gpt2", workload.Source{})
 	if err1 != nil || err2 != nil || a.Requests[2].Text != b.Requests[0].Text || a.Requests[3].Text != b.Requests[1].Text {
 		t.Errorf("other prompts (%v, %v)", err1, err2)
 	}
@@ -239,18 +252,18 @@ func TestASliceSendsWhatTheWholeSendsThere(t *testing.T) {
 }
 
 func TestReplayFitsAndSaysSo(t *testing.T) {
-	rows := []Row{{Line: 1, Input: 100, Output: 10}, {Line: 2, Input: 5, Output: 90}, {Line: 3, Input: 700, Output: 3, Blocks: []int64{1}}, {Line: 4, Input: 10, Output: 10}}
-	w, err := Replay{Rows: rows, Fit: 50}.Build(t.Context(), prompter(t, ""))
-	var got []Pair
+	rows := []traceRow{{line: 1, input: 100, output: 10}, {line: 2, input: 5, output: 90}, {line: 3, input: 700, output: 3, blocks: []int64{1}}, {line: 4, input: 10, output: 10}}
+	w, err := build(t, &traced{rows: rows, Fit: 50, BlockLen: defaultBlock}, "", workload.Source{})
+	var got []pair
 	for _, r := range w.Requests {
-		got = append(got, Pair{len(r.Tokens), r.OutputTokens})
+		got = append(got, pair{len(r.Tokens), r.OutputTokens})
 	}
-	want := []Pair{{40, 10}, {1, 49}, {47, 3}, {10, 10}}
+	want := []pair{{40, 10}, {1, 49}, {47, 3}, {10, 10}}
 	notes := []plan.Message{
 		plan.Say(promptsCut, "cut", 3, "of", 4, "limit", 50), plan.Say(answersCut, "cut", 1, "of", 4, "limit", 49),
 		plan.Say(promptsUncovered, "prompts", 1, "block", 512),
 	}
-	if diff := cmp.Diff(want, got) + cmp.Diff(notes, w.Notes); diff != "" || err != nil {
+	if diff := cmp.Diff(want, got, inside) + cmp.Diff(notes, w.Notes); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 }
@@ -265,15 +278,15 @@ func FuzzReadTrace(f *testing.F) {
 	}
 	f.Add("Timestamp,Request tokens,Response tokens \n00,,")
 	f.Fuzz(func(t *testing.T, text string) {
-		tr, err := ReadTrace(strings.NewReader(text), "")
+		tr, err := readTrace(strings.NewReader(text), "")
 		if err != nil {
 			return
 		}
-		if len(tr.Rows) == 0 || tr.Rows[0].At != 0 {
-			t.Errorf("%d rows", len(tr.Rows))
+		if len(tr.rows) == 0 || tr.rows[0].at != 0 {
+			t.Errorf("%d rows", len(tr.rows))
 		}
-		for i, r := range tr.Rows {
-			if r.Input < 0 || r.Output < 0 || i > 0 && r.At < tr.Rows[i-1].At {
+		for i, r := range tr.rows {
+			if r.input < 0 || r.output < 0 || i > 0 && r.at < tr.rows[i-1].at {
 				t.Errorf("row %+v", r)
 			}
 		}

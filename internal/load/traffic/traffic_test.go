@@ -21,8 +21,8 @@ func (l local) Decode(_ context.Context, ids []int32) (string, error) {
 	return l.Tokenizer.Decode(ids, false), nil
 }
 
-// prompter is one with a tokenizer of the tests of package tokenizer, or without.
-func prompter(t *testing.T, name string) *Prompter {
+// newWords is a prompter with a tokenizer of the tests of package tokenizer, or without.
+func newWords(t *testing.T, name string) *prompter {
 	t.Helper()
 	v, tok := workload.Vocabulary{Size: 1000}, workload.Tokenizer(nil)
 	if name != "" {
@@ -32,7 +32,7 @@ func prompter(t *testing.T, name string) *Prompter {
 		}
 		v, tok = workload.Vocabulary{Size: l.VocabSize(), Special: l.SpecialIDs(), Around: l.NumSpecial()}, local{l}
 	}
-	p, err := NewPrompter(t.Context(), v, tok, 1)
+	p, err := newPrompter(t.Context(), &workload.Source{Vocab: v, Tokens: tok, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func prompter(t *testing.T, name string) *Prompter {
 // Words have as many tokens as they are, behind each other and behind any text.
 func TestWordsAreOneTokenEachWhereverTheyStand(t *testing.T) {
 	for _, name := range []string{"gpt2", "llama3", "qwen", "deepseek3", "roberta"} {
-		p := prompter(t, name)
+		p := newWords(t, name)
 		if !p.stable {
 			t.Errorf("%s: only %d ids", name, len(p.ids))
 			continue
@@ -54,8 +54,8 @@ func TestWordsAreOneTokenEachWhereverTheyStand(t *testing.T) {
 				t.Errorf("%s: %d tokens, want %d (%v)", name, got, n, err)
 			}
 			for _, before := range []string{"", "So", "1 + 1 = 2.", "…\n", "词"} {
-				alone, _ := p.tok.Encode(t.Context(), before, false)
-				both, _ := p.tok.Encode(t.Context(), before+text, false)
+				alone, _ := p.Tokens.Encode(t.Context(), before, false)
+				both, _ := p.Tokens.Encode(t.Context(), before+text, false)
 				if len(both) != len(alone)+n {
 					t.Fatalf("%s: %q and %q have %d tokens, want %d", name, before, text, len(both), len(alone)+n)
 				}
@@ -69,7 +69,7 @@ func TestWordsAreOneTokenEachWhereverTheyStand(t *testing.T) {
 
 func TestPromptsDiffer(t *testing.T) {
 	for _, name := range []string{"", "gpt2"} {
-		p, seen := prompter(t, name), map[string]bool{}
+		p, seen := newWords(t, name), map[string]bool{}
 		for key := range uint64(2000) {
 			ids := p.draw(nil, "row", key, 8)
 			text := strings.Trim(strings.Join(strings.Fields(sprint(ids)), ","), "[]")

@@ -12,38 +12,35 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Prompter makes up prompts of exact lengths.
+// A prompter makes up prompts of exact lengths.
 //
-// It writes them in words that are one token each, wherever they stand: what is put
-// together of such words has as many tokens as words, in the middle of another text
-// too. Where a tokenizer has too few of them it takes tokens of all kinds, and changes
-// the ends of prompts until the lengths are right. Without a tokenizer prompts are
-// token ids.
-type Prompter struct {
-	vocab  workload.Vocabulary
-	tok    workload.Tokenizer
-	seed   uint64
+// It writes them in words that are one token each, in any place: a text of such words
+// has as many tokens as words, in the middle of another text too. Where a tokenizer has
+// too few of them it takes tokens of all kinds, and changes the ends of prompts until
+// the lengths are right. Without a tokenizer prompts are token ids.
+type prompter struct {
+	*workload.Source
 	ids    []int32
 	stable bool // ids are such words
 
 	inexact atomic.Int64
 }
 
-// Words are looked for among so many tokens of a vocabulary, until there are enough.
-// Below the least there would be too few different prompts of a few tokens.
+// The number of tokens in which words are searched, of words that are enough, and the
+// least number: with fewer there are too few different prompts of a few tokens.
 const (
 	candidates = 3072
 	enough     = 1024
 	least      = 48
 )
 
-// NewPrompter looks for words in the vocabulary of a tokenizer, which may be nil.
-func NewPrompter(ctx context.Context, v workload.Vocabulary, tok workload.Tokenizer, seed uint64) (*Prompter, error) {
-	p := &Prompter{vocab: v, tok: tok, seed: seed, ids: v.Drawable()}
+// newPrompter looks for words in the vocabulary of the tokenizer, if there is one.
+func newPrompter(ctx context.Context, s *workload.Source) (*prompter, error) {
+	p := &prompter{Source: s, ids: s.Vocab.Drawable()}
 	if len(p.ids) == 0 {
-		return nil, fmt.Errorf("a vocabulary of %d ids leaves none to draw from", v.Size)
+		return nil, fmt.Errorf("a vocabulary of %d ids leaves none to draw from", s.Vocab.Size)
 	}
-	if tok == nil {
+	if s.Tokens == nil {
 		return p, nil
 	}
 	words, err := p.words(ctx)
@@ -53,8 +50,8 @@ func NewPrompter(ctx context.Context, v workload.Vocabulary, tok workload.Tokeni
 	return p, err
 }
 
-// words are the ids of such words, in no order that means anything.
-func (p *Prompter) words(ctx context.Context) ([]int32, error) {
+// words are the ids of such words, in random order.
+func (p *prompter) words(ctx context.Context) ([]int32, error) {
 	some := slices.Clone(p.ids)
 	dice(0, "words", 0).Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 	some = some[:min(len(some), candidates)]
@@ -74,41 +71,41 @@ func (p *Prompter) words(ctx context.Context) ([]int32, error) {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-func (p *Prompter) isWord(ctx context.Context, id int32) (bool, error) {
-	text, err := p.tok.Decode(ctx, []int32{id})
+func (p *prompter) isWord(ctx context.Context, id int32) (bool, error) {
+	text, err := p.Tokens.Decode(ctx, []int32{id})
 	word := strings.TrimSpace(text) // some decoders leave the blank out, some put it behind
 	if err != nil || len(word) < 2 || strings.Trim(word, letters) != "" {
 		return false, err
 	}
-	ids, err := p.tok.Encode(ctx, "a "+word+" "+word, false)
+	ids, err := p.Tokens.Encode(ctx, "a "+word+" "+word, false)
 	n := len(ids)
 	return n > 2 && ids[n-1] == id && ids[n-2] == id, err
 }
 
-// draw appends n tokens; the same key gives the same ones.
-func (p *Prompter) draw(dst []int32, purpose string, key uint64, n int) []int32 {
-	d := dice(p.seed, purpose, key)
+// draw appends n tokens, the same ones for the same key.
+func (p *prompter) draw(dst []int32, purpose string, key uint64, n int) []int32 {
+	d := dice(p.Seed, purpose, key)
 	for range n {
 		dst = append(dst, p.ids[d.IntN(len(p.ids))])
 	}
 	return dst
 }
 
-// own is how many tokens of a prompt of n are its own: the tokenizer adds the rest.
-func (p *Prompter) own(n int) int { return max(n-p.vocab.Around, 1) }
+// own is the number of tokens of a prompt of n without those that the tokenizer adds.
+func (p *prompter) own(n int) int { return max(n-p.Vocab.Around, 1) }
 
-// prompt makes a prompt of ids, which have its length; where that takes a change, the
-// first keep stay.
-func (p *Prompter) prompt(ctx context.Context, ids []int32, keep int) (workload.Request, error) {
-	r, exact, err := workload.Exact(ctx, p.vocab, p.tok, ids, keep, p.seed)
+// prompt makes a prompt of ids, which have its length. If the ids must change for that,
+// the first keep do not.
+func (p *prompter) prompt(ctx context.Context, ids []int32, keep int) (workload.Request, error) {
+	r, exact, err := workload.Exact(ctx, p.Vocab, p.Tokens, ids, keep, p.Seed)
 	if !exact {
 		p.inexact.Add(1)
 	}
 	return r, err
 }
 
-// text is n tokens of text, to stand at the beginning of a prompt or behind other text.
-func (p *Prompter) text(ctx context.Context, purpose string, key uint64, n int, behind bool) (string, int, error) {
+// text is n tokens of text, for the beginning of a prompt or behind other text.
+func (p *prompter) text(ctx context.Context, purpose string, key uint64, n int, behind bool) (string, int, error) {
 	r, err := p.prompt(ctx, p.draw(nil, purpose, key, n), 0)
 	if behind && p.stable && !strings.HasPrefix(r.Text, " ") {
 		r.Text = " " + r.Text // which its decoder leaves out at a beginning
@@ -116,13 +113,11 @@ func (p *Prompter) text(ctx context.Context, purpose string, key uint64, n int, 
 	return r.Text, r.PromptTokens, err
 }
 
-// notes says how many prompts are not as long as they should be.
-func (p *Prompter) notes() []plan.Message {
-	if n := p.inexact.Load(); n > 0 {
-		return []plan.Message{plan.Say(promptsInexact, "inexact", n)}
-	}
-	return nil
+// notes counts the prompts that do not have their length.
+func (p *prompter) notes() (notes []plan.Message) {
+	n := p.inexact.Load()
+	workload.Note(&notes, n > 0, promptsInexact, "inexact", n)
+	return notes
 }
 
-// errNoText is why what has to be text cannot be made up.
-var errNoText = errors.New("what is said in a conversation is text, and nothing here can make text of a given length: name a tokenizer")
+var errNoText = errors.New("a conversation is text, and text of a given length needs a tokenizer: name a tokenizer")

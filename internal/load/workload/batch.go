@@ -7,20 +7,26 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// batched draws the workload of Build, so many prompts in a request, for servers that
-// embed or score them: nothing is asked to follow.
+// batched draws the workload of Build with several prompts in a request, for servers
+// that embed, score or rank them: no answer is wanted.
 func (r Random) batched(ctx context.Context, d *draw) (Workload, error) {
 	if d.fix.tok == nil {
 		return Workload{}, plan.Problems{{Path: "batch", Value: strconv.Itoa(r.Batch), Why: "batches are of texts, and text needs a tokenizer"}}
 	}
 	var requests []Request
+	query := 0 // tokens
 	err := d.each(ctx, func(i int, req Request) error {
-		if i%r.Batch == 0 {
+		at := i % r.Batch
+		if at == 0 {
 			requests = append(requests, Request{})
+			query = req.PromptTokens
 		}
 		last := &requests[len(requests)-1]
 		last.Batch = append(last.Batch, req.Text)
 		last.PromptTokens += req.PromptTokens
+		if r.Ranked && at > 1 {
+			last.PromptTokens += query
+		}
 		return nil
 	})
 	number(requests, r.IDPrefix)

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/load/rows"
 )
 
 // Custom takes requests from a JSON Lines file, one object a line:
@@ -20,14 +20,13 @@ import (
 //	{"messages": [{"role": "user", "content": "hello"}]}
 //	{"texts": ["to embed", "several"]}
 //	{"query": "to rank", "documents": ["what", "is there"]}
-//	{"audio": "a sound in base64, or as a data: URL"}
+//	{"audio": "audio in base64, or a data: URL"}
 //
-// One of these is required. output_tokens is the length wanted,
-// timestamp the second at which a replay sends the request; other fields are
-// ignored.
+// One of these is required. output_tokens is the wanted length, timestamp the time
+// of a replay in seconds; other fields are ignored.
 type Custom struct {
 	Requests     int // 0 = every line
-	Output       int // for every request; 0 = the line's output_tokens, which it must then have
+	Output       int // for every request; 0 = the output_tokens of its line, which are then required
 	Shuffle      bool
 	Seed         uint64
 	NoOversample bool
@@ -45,9 +44,6 @@ type customLine struct {
 	OutputTokens *float64        `json:"output_tokens"`
 	Timestamp    *float64        `json:"timestamp"`
 }
-
-// maxLine is the longest line read, in bytes.
-const maxLine = 256 << 20
 
 // Build reads the lines of file. tok counts prompt tokens; without one they
 // stay unknown until the server reports its usage.
@@ -80,52 +76,32 @@ func (c Custom) Check(file io.Reader) error {
 }
 
 // read parses every line and reports the first few that are wrong.
-func (c Custom) read(file io.Reader) ([]Request, error) {
-	var requests []Request
-	const mostErrors = 5
-	var errs []error
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxLine)
-	number := 0
-	for len(errs) < mostErrors && lines.Scan() {
-		number++
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		r, err := c.line(lines.Bytes())
-		if err != nil {
-			errs = append(errs, fmt.Errorf("line %d: %w", number, err))
-			continue
-		}
+func (c Custom) read(file io.Reader) (requests []Request, err error) {
+	err = rows.Lines(file, func(_ int, line []byte) error {
+		r, err := c.line(line)
 		requests = append(requests, r)
+		return err
+	})
+	if err == nil && len(requests) == 0 {
+		err = errors.New("no requests: the file is empty")
 	}
-	if err := lines.Err(); err != nil {
-		errs = append(errs, fmt.Errorf("line %d: %w", number+1, err))
-	}
-	if len(errs) == mostErrors {
-		errs = append(errs, errors.New("the lines after that were not looked at"))
-	}
-	if len(errs) == 0 && len(requests) == 0 {
-		errs = append(errs, errors.New("no requests: the file is empty"))
-	}
-	return requests, errors.Join(errs...)
+	return requests, err
 }
 
 func (c Custom) line(b []byte) (Request, error) {
 	var l customLine
 	if err := json.Unmarshal(b, &l); err != nil {
-		return Request{}, fmt.Errorf("not a JSON object of a request: %w", WrongType(err))
+		return Request{}, fmt.Errorf("not a JSON object of a request: %w", rows.WrongType(err))
 	}
 	r := Request{OutputTokens: c.Output}
 	if err := l.prompt(&r); err != nil {
 		return Request{}, err
 	}
 	if c.Output == 0 && (l.OutputTokens != nil || r.Batch == nil && r.Media == nil) {
-		n, err := l.outputTokens()
-		if err != nil {
-			return Request{}, err
+		var err error
+		if r.OutputTokens, err = l.outputTokens(); err != nil {
+			return r, err
 		}
-		r.OutputTokens = n
 	}
 	return r, l.time(&r, c.NeedTime)
 }
@@ -135,7 +111,7 @@ func (l customLine) prompt(r *Request) error {
 	case l.Texts != nil || l.Query != nil || l.Documents != nil:
 		return l.texts(r)
 	case l.Audio != nil:
-		return l.sound(r)
+		return l.audio(r)
 	case len(l.Prompt) == 0 && len(l.Messages) == 0:
 		return errNoPrompt
 	case len(l.Prompt) == 0:
@@ -198,18 +174,17 @@ func count(ctx context.Context, requests []Request, tok Tokenizer) error {
 		if r.Tokens != nil || r.Messages != nil || r.Text == "" && r.Media != nil {
 			return nil
 		}
-		for _, text := range r.Batch {
+		texts := r.Batch
+		if texts == nil {
+			texts = []string{r.Text}
+		}
+		for _, text := range texts {
 			ids, err := tok.Encode(ctx, text, true)
 			if err != nil {
 				return err
 			}
 			r.PromptTokens += len(ids)
 		}
-		if r.Batch != nil {
-			return nil
-		}
-		ids, err := tok.Encode(ctx, r.Text, true)
-		r.PromptTokens = len(ids)
-		return err
+		return nil
 	})
 }

@@ -25,15 +25,15 @@ func (l customLine) texts(r *Request) error {
 	return nil
 }
 
-// sound reads audio in base64.
-func (l customLine) sound(r *Request) error {
+// audio reads audio in base64.
+func (l customLine) audio(r *Request) error {
 	kind, data := "audio/wav", *l.Audio
 	if head, body, ok := strings.Cut(data, ";base64,"); ok {
 		kind, data = strings.TrimPrefix(head, "data:"), body
 	}
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil || len(b) == 0 || !strings.HasPrefix(kind, "audio/") {
-		return errors.New(`field "audio" must be a sound in base64, or as a data: URL of one`)
+		return errors.New(`field "audio" must be audio in base64, or a data: URL`)
 	}
 	r.Media = []Media{{MIME: kind, Data: b}}
 	return nil

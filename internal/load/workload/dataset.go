@@ -18,22 +18,22 @@ import (
 type Dataset interface {
 	// Check reports everything wrong with the settings, by paths below the dataset's.
 	Check(s *Source) plan.Problems
-	// Read reads the files that it names, before there is a tokenizer.
+	// Read reads its files, before there is a tokenizer.
 	Read(ctx context.Context, s *Source) error
 	// Build draws or reads the requests. Without a draw from elsewhere between them, two
 	// calls with sources of the same seed give the same.
 	Build(ctx context.Context, s *Source) (Workload, error)
-	// Describe says what is sent, without how many.
+	// Describe describes the requests, without their number.
 	Describe() plan.Message
 }
 
 // A Kind is a kind of dataset.
 type Kind struct {
 	New func() Dataset // with its defaults
-	// Drawn: prompts are drawn, so that others of the same kind can be, to warm up with.
+	// Drawn: prompts are drawn, so more of the same kind can be drawn for the warm-up.
 	Drawn bool
-	// Unwritten: nobody wrote the prompts, so that nobody would end the answers; they have
-	// their full length unless something else is asked for.
+	// Unwritten: prompts have no meaning, and so answers have no natural end; by default
+	// they have their full length.
 	Unwritten bool
 	Chats     bool // made for protocols of chats
 	Timed     bool // its requests have times of their own
@@ -43,13 +43,13 @@ type Kind struct {
 // An Arrival decides when the requests of a workload are due.
 type Arrival interface {
 	Check() plan.Problems
-	// Read reads the files that it names.
+	// Read reads its file.
 	Read(files Files) error
 	Arrange(w *Workload, a Arranging) (Arrangement, error)
 	Describe() plan.Message
 }
 
-// Arranging is what an Arrival draws by, beside its own settings.
+// Arranging has the settings of a run that an Arrival needs beside its own.
 type Arranging struct {
 	Seed     uint64
 	Adapters plan.Adapters
@@ -59,12 +59,12 @@ type Arranging struct {
 type Arrangement struct {
 	Schedule iter.Seq[time.Duration] // one time for each request that waits for no other
 	Requests int                     // that have a place in it, from the first
-	End      time.Duration           // when nothing would be waited for any more if the last were answered at once
+	End      time.Duration           // of the run, if the last request were answered at once
 	Rate     float64                 // per second, if it is constant in the mean, else 0
-	Ramp     bool                    // it rises or falls on purpose
+	Ramp     bool                    // the rate rises or falls
 }
 
-// Starts is how many requests wait for no other: those that a schedule is for.
+// Starts is the number of requests that wait for no other: those with a due time.
 func (w *Workload) Starts() int {
 	n := 0
 	for i := range w.Requests {
@@ -75,7 +75,7 @@ func (w *Workload) Starts() int {
 	return n
 }
 
-// Before is how many requests come ahead of start n.
+// Before is the number of requests before start n.
 func (w *Workload) Before(n int) int {
 	for i := range w.Requests {
 		if w.Requests[i].After != 0 {
@@ -88,8 +88,8 @@ func (w *Workload) Before(n int) int {
 	return len(w.Requests)
 }
 
-// With lets read have the file that the setting at a path names, unpacked. What is wrong
-// with the file is a Problem of that setting; what a server said is not.
+// With calls read with the unpacked file that the setting at a path names. An error is a
+// Problem of that setting, except for one from a server.
 func (f Files) With(path, name string, read func(io.Reader) error) error {
 	if f.Open == nil {
 		return plan.Problems{{Path: path, Value: name, Why: "no files can be read here"}}
@@ -105,8 +105,8 @@ func (f Files) With(path, name string, read func(io.Reader) error) error {
 	return Blame(path, name, err)
 }
 
-// Blame is err as a problem of the setting at a path, unless it is one already or is what
-// a server said.
+// Blame is err as a problem of the setting at a path, unless it is one already or came from
+// a server.
 func Blame(path, value string, err error) error {
 	var server interface{ MayPass() bool }
 	var known plan.Problems

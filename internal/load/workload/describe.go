@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// What is sent and when, in the words of show/words, as far as kinds of several packages
-// say it.
+// Descriptions of datasets and arrivals that several packages use, in the words of
+// show/words.
 const (
 	LoadOf         plan.Code = "load.of"     // kind, parts
 	LoadTokens     plan.Code = "load.tokens" // input, output
@@ -18,7 +18,7 @@ const (
 	ArriveAtOnce   plan.Code = "arrival.at-once"
 	ArriveRecorded plan.Code = "arrival.recorded" // with the dataset
 	ArriveAtRate   plan.Code = "arrival.at-rate"  // process, rate
-	ArriveUntold   plan.Code = "arrival.untold"   // rate, of a process that nobody told
+	ArriveUntold   plan.Code = "arrival.untold"   // rate, of an unknown process
 
 	arrivePoisson   plan.Code = "arrival.poisson"  // rate
 	arriveConstant  plan.Code = "arrival.constant" // rate
@@ -29,13 +29,13 @@ const (
 	processGamma    plan.Code = "arrival.process-gamma" // burstiness
 )
 
-// Describe says what a dataset of a kind sends. Parts that say nothing are left out.
+// Describe describes a dataset of a kind. Empty parts are left out.
 func Describe(kind string, parts ...plan.Message) plan.Message {
 	parts = slices.DeleteFunc(parts, plan.Message.IsZero)
 	return plan.Say(LoadOf, "kind", kind, "parts", parts)
 }
 
-// Within is a length with the share by which it may differ, as an argument of a message.
+// Within is a length with its relative range, as an argument of a message.
 func Within(length any, share float64) any {
 	if share == 0 {
 		return length
@@ -43,8 +43,8 @@ func Within(length any, share float64) any {
 	return plan.Say(loadAbout, "tokens", length, "share", share)
 }
 
-// Paced says that requests arrive at a rate, in requests per second, with gaps of a gamma
-// distribution of that shape: 1 is Poisson's process, 0 stands for gaps that are all alike.
+// Paced describes arrivals at a rate, in requests per second, with gaps of a gamma
+// distribution of this shape: 1 is a Poisson process, 0 stands for even gaps.
 func Paced(burstiness, rate float64) plan.Message {
 	switch burstiness {
 	case 0:
@@ -55,8 +55,8 @@ func Paced(burstiness, rate float64) plan.Message {
 	return plan.Say(arriveGamma, "burstiness", burstiness, "rate", rate)
 }
 
-// Ramped says that the rate changes, with time or with the position of a request: SHAPE:FROM..TO,
-// in requests per second.
+// Ramped describes a rate that changes with time or with the position of a request:
+// SHAPE:FROM..TO, in requests per second.
 func Ramped(burstiness float64, ramp string, position bool) plan.Message {
 	process := plan.Say(processGamma, "burstiness", burstiness)
 	switch burstiness {
@@ -68,8 +68,8 @@ func Ramped(burstiness float64, ramp string, position bool) plan.Message {
 	return plan.Say(arriveRamp, "process", process, "ramp", ramp, "position", position)
 }
 
-// NeedText is the problem of prompts that would be token ids where they must be text:
-// several in a request, or of a protocol that takes nothing else.
+// NeedText is the problem of prompts that would be token ids and must be text: several in a
+// request, or for a protocol without token ids.
 func (s *Source) NeedText(several bool) error {
 	if s.Tokens != nil || !s.Ask.Text && !several {
 		return nil

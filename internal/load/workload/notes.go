@@ -12,3 +12,10 @@ const (
 	PartlyAligned  plan.Code = "workload.partly-aligned"  // why
 	ServerCounts   plan.Code = "workload.server-counts"   // there, here, cut
 )
+
+// Note adds a note if cond holds.
+func Note(notes *[]plan.Message, cond bool, code plan.Code, args ...any) {
+	if cond {
+		*notes = append(*notes, plan.Say(code, args...))
+	}
+}

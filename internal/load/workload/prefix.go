@@ -7,8 +7,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// PrefixRepetition draws groups of prompts that begin alike: for each of Prefixes
-// beginnings an equal number of prompts with random ends, all of them shuffled. It
+// PrefixRepetition draws groups of prompts with a common prefix: for each of Prefixes
+// prefixes an equal number of prompts with random ends, all of them shuffled. It
 // is the dataset "prefix_repetition" of the vLLM benchmark: its ids come from
 // numpy's global generator, which the send times are drawn from afterwards.
 type PrefixRepetition struct {
@@ -16,8 +16,8 @@ type PrefixRepetition struct {
 	Prefix, Suffix, Output int // tokens
 	Seed                   uint64
 	NoShuffle              bool
-	// Remainder hands out what is left of Requests divided by Prefixes, one each to
-	// the first prefixes; else so many fewer are sent.
+	// Remainder gives the remainder of Requests divided by Prefixes to the first
+	// prefixes, one each; else it is not sent.
 	Remainder bool
 	Spool     *Spool
 }
@@ -44,9 +44,8 @@ func (p PrefixRepetition) Build(ctx context.Context, v Vocabulary, tok Tokenizer
 		return Workload{}, err
 	}
 	w := Workload{Requests: requests, Notes: notesOf(d.inexact, d.made, d.surplus), Numpy: d.rng, Python: pyrand.NewRandom(int64(p.Seed))}
-	if left := p.Requests - len(requests); left > 0 {
-		w.Notes = append(w.Notes, plan.Say(PrefixesUneven, "left", left, "requests", p.Requests, "prefixes", p.Prefixes))
-	}
+	left := p.Requests - len(requests)
+	Note(&w.Notes, left > 0, PrefixesUneven, "left", left, "requests", p.Requests, "prefixes", p.Prefixes)
 	if !p.NoShuffle {
 		w.Python.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
 	}

@@ -21,18 +21,20 @@ type Random struct {
 	// InputRange and OutputRange widen a length L to [L(1-r), L(1+r)], uniform;
 	// each in [0, 1).
 	InputRange, OutputRange float64
-	// Inputs and Outputs, where they are there, are the lengths of each request, in
-	// place of Input, Output and their ranges: without a draw.
+	// Inputs and Outputs, unless nil, are the lengths of each request, in place of Input,
+	// Output and their ranges: without a draw.
 	Inputs, Outputs []int
-	Prefix          int // tokens that all prompts begin with, beside Input
+	Prefix          int // common to all prompts, beside Input
 	Seed            uint64
 	IDPrefix        string
-	// Exact goes on where that benchmark gives a prompt up that it could not bring
-	// to its length, with draws that no other prompt depends on.
+	// Exact continues where that benchmark gives up bringing a prompt to its length, with
+	// draws that no other prompt depends on.
 	Exact bool
-	// Batch puts so many prompts into a request, for servers that embed or score; up to
-	// 1 it is one.
-	Batch int
+	// Batch is the number of prompts in a request, for servers that embed, score or rank;
+	// 0 and 1 are the same. Ranked: the first prompt of a request is a query, which the
+	// model reads with each of the others.
+	Batch  int
+	Ranked bool
 
 	Spool *Spool // for prompts that are too many for memory; nil keeps them there
 }
@@ -93,7 +95,7 @@ type draw struct {
 	prefix           []int32
 	fix              fixer
 	surplus, inexact int
-	hopeless         int // prompts that no other end brought to their length
+	hopeless         int // prompts for which no other end had the right length
 }
 
 // begin makes the draws that precede the prompts.
@@ -112,8 +114,8 @@ func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok 
 	return d, nil
 }
 
-// each gives the requests in order. Beside that prompts are brought to their length
-// as far as that takes no draw, a few ahead.
+// each calls f with the requests in order. A few ahead, in parallel, prompts are brought
+// to their length as far as that needs no draw.
 func (d *draw) each(ctx context.Context, f func(i int, req Request) error) error {
 	start := func(ctx context.Context, i int) (sequence, error) {
 		return d.fix.start(ctx, d.ids(i), d.random.Prefix+int(d.inputs[i]))
@@ -230,18 +232,17 @@ func (d *draw) request(ctx context.Context, i int, s *sequence) (Request, error)
 	return req, nil
 }
 
-// Another end of a prompt is drawn so often, for so many tokens, where its length
-// is not what it should be.
+// The limits for drawing other ends of a prompt that does not have its length.
 const (
-	otherEnds   = 20
+	otherEnds   = 20 // attempts
 	endTokens   = 4
-	maxHopeless = 2 // prompts for which it was in vain, until it is given up
+	maxHopeless = 2 // prompts without success before it is given up
 )
 
 // insist draws other ends of a prompt until it has its length.
 func (d *draw) insist(ctx context.Context, i int, s *sequence) error {
 	fix := d.fix
-	fix.rng = pyrand.NewGenerator(d.random.Seed ^ uint64(i+1)<<34) // beyond the seeds that can be asked for
+	fix.rng = pyrand.NewGenerator(d.random.Seed ^ uint64(i+1)<<34) // beyond the seeds of a run
 	for range otherEnds {
 		if len(s.ids) == s.want || d.hopeless > maxHopeless {
 			return nil
@@ -263,10 +264,8 @@ func (d *draw) notes() []plan.Message {
 	return notesOf(d.inexact, len(d.inputs), d.surplus)
 }
 
-// notesOf says how many prompts are not of their length.
-func notesOf(inexact, of, surplus int) []plan.Message {
-	if inexact == 0 {
-		return nil
-	}
-	return []plan.Message{plan.Say(PromptsInexact, "inexact", inexact, "of", of, "surplus", surplus)}
+// notesOf notes prompts that do not have their length.
+func notesOf(inexact, of, surplus int) (notes []plan.Message) {
+	Note(&notes, inexact > 0, PromptsInexact, "inexact", inexact, "of", of, "surplus", surplus)
+	return notes
 }

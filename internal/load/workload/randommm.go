@@ -14,23 +14,23 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// RandomMM is Random with pictures of noise after the text, in the manner of
-// the dataset "random-mm" of the vLLM benchmark: the same draws, so the same
-// pixels, encoded as JPEG of the same quality and subsampling. (The files
-// differ in their bytes, since the encoders do.)
+// RandomMM is Random with images of noise after the text, like the dataset
+// "random-mm" of the vLLM benchmark: the same draws, so the same pixels, encoded
+// as JPEG of the same quality and subsampling. (The files differ in their bytes,
+// since the encoders do.)
 type RandomMM struct {
 	Random
-	Items      int            // pictures in a request
+	Items      int            // images in a request
 	ItemsRange float64        // widens Items to [Items(1-r), Items(1+r)]; in [0, 1]
-	Limits     map[string]int // at most so many items of a modality in a request
+	Limits     map[string]int // of items in a request, by modality
 	Buckets    []Bucket
 }
 
-// A Bucket is a size of picture and how often it comes.
+// A Bucket is an image size with its frequency.
 type Bucket struct {
 	Height int     `json:"height"` // pixels
 	Width  int     `json:"width"`
-	Frames int     `json:"frames"` // 1 is a picture, more a video
+	Frames int     `json:"frames"` // 1 is an image, more a video
 	P      float64 `json:"p"`      // relative frequency
 }
 
@@ -91,19 +91,19 @@ func (r RandomMM) Check() plan.Problems {
 	return p
 }
 
-// items is the range of pictures in a request.
+// items is the range of images in a request.
 func (r RandomMM) items() (lo, hi int64) {
 	l, h := spread(float64(r.Items), r.ItemsRange, 0)
 	return l, min(h, int64(r.Limits["image"]))
 }
 
-// Build draws the workload. A tokenizer is needed: pictures go with text.
+// Build draws the workload. It needs a tokenizer: images go with text.
 func (r RandomMM) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workload, error) {
 	if err := r.Check().Err(); err != nil {
 		return Workload{}, err
 	}
 	if tok == nil {
-		return Workload{}, errors.New("pictures need text prompts, and text needs a tokenizer")
+		return Workload{}, errors.New("images need text prompts, and text needs a tokenizer")
 	}
 	d, err := r.begin(ctx, v, v.AddedSpecial, tok)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r RandomMM) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workl
 	return Workload{Requests: requests, Notes: d.notes()}, err
 }
 
-// draw draws texts and pixels in order, and encodes the pictures beside that.
+// draw draws texts and pixels in order, and encodes the images in parallel.
 func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
 	requests := make([]Request, r.Requests)
 	encoders, ctx := errgroup.WithContext(ctx)
@@ -128,10 +128,10 @@ func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
 	return requests, errors.Join(err, encoders.Wait())
 }
 
-// encodersAtOnce bounds the requests whose pictures are held as pixels.
+// encodersAtOnce limits the requests with images held as pixels.
 const encodersAtOnce = 16
 
-// pictures draws the pictures of a request.
+// pictures draws the images of a request.
 func (r RandomMM) pictures(d *draw) (sizes []Bucket, pixels [][]byte) {
 	lo, hi := r.items()
 	for range d.rng.Integers(lo, hi+1) {
@@ -141,7 +141,7 @@ func (r RandomMM) pictures(d *draw) (sizes []Bucket, pixels [][]byte) {
 	return sizes, pixels
 }
 
-// encode gives a request its pictures.
+// encode adds the images to a request.
 func (r RandomMM) encode(req *Request, sizes []Bucket, pixels [][]byte) error {
 	req.Media = make([]Media, len(sizes))
 	for j, size := range sizes {
@@ -154,7 +154,7 @@ func (r RandomMM) encode(req *Request, sizes []Bucket, pixels [][]byte) error {
 	return r.Spool.Keep(req)
 }
 
-// noise draws the size of a picture, then its pixels: rows of RGB bytes.
+// noise draws the size of an image, then its pixels: rows of RGB bytes.
 func (r RandomMM) noise(d *draw) (size Bucket, rgb []byte) {
 	var p []float64
 	var sizes []Bucket
@@ -178,7 +178,7 @@ func noiseJPEG(rgb []byte, width, height int) (Media, error) {
 	}
 	var buf bytes.Buffer
 	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: 75}); err != nil {
-		return Media{}, fmt.Errorf("encode picture: %w", err)
+		return Media{}, fmt.Errorf("encode image: %w", err)
 	}
 	return Media{MIME: "image/jpeg", Data: buf.Bytes()}, nil
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Rerank draws a query and documents to be put in the order in which they answer
-// it, as the dataset "random-rerank" of the vLLM benchmark does: one query for all,
-// and so many documents with it in each request. Query and document together have
-// about Input tokens.
+// Rerank draws a query and documents to rank, like the dataset "random-rerank" of
+// the vLLM benchmark: one query for all requests, and Batch documents in each. Query
+// and document together have about Input tokens.
 type Rerank struct {
 	Random
 	// NoReranker is for models that embed query and documents each by itself: the query
@@ -71,8 +70,8 @@ func (r Rerank) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 	return Workload{Requests: requests, Notes: d.notes()}, nil
 }
 
-// draw draws the lengths and starts of the query and then of the documents, which are
-// as long as the query leaves room for.
+// draw draws the lengths and starts of the query and then of the documents, which have
+// the length that the query leaves.
 func (r Rerank) draw(v Vocabulary, tok Tokenizer) (*draw, error) {
 	query := r.documents()
 	d := &draw{rng: pyrand.NewGenerator(r.Seed), allowed: allowedIDs(v.Size, v.Special)}
@@ -96,7 +95,7 @@ func (r Rerank) draw(v Vocabulary, tok Tokenizer) (*draw, error) {
 	return d, nil
 }
 
-// batches puts the query ahead of so many documents each.
+// batches puts the query before the documents of each request.
 func (r Rerank) batches(query Request, documents []Request) []Request {
 	size := r.Batch
 	if r.NoReranker {

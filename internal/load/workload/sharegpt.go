@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -81,38 +82,28 @@ func readConversations(file io.Reader) ([]conversation, error) {
 	if err := dec.Decode(&all); errors.Is(err, io.EOF) {
 		return nil, errors.New("no conversations: the file is empty")
 	} else if err != nil {
-		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), WrongType(err))
+		return nil, fmt.Errorf("read a list of conversations, at byte %d: %w", dec.InputOffset(), rows.WrongType(err))
 	}
-	kept := all[:0]
-	for _, c := range all {
-		if len(c.Conversations) >= 2 {
-			kept = append(kept, c)
-		}
+	n := len(all)
+	all = slices.DeleteFunc(all, func(c conversation) bool { return len(c.Conversations) < 2 })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no conversation of two turns among %d entries", n)
 	}
-	if len(kept) == 0 {
-		return nil, fmt.Errorf("no conversation of two turns among %d entries", len(all))
-	}
-	return kept, nil
+	return all, nil
 }
 
-// choose tokenizes talks in batches, in order, until enough fit.
-func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenizer) ([]Request, error) {
-	var chosen []Request
-	for len(talks) > 0 && len(chosen) < s.Requests {
-		batch := talks[:min(len(talks), 4*workers)]
-		talks = talks[len(batch):]
-		fits := make([]*Request, len(batch))
-		err := Each(ctx, len(batch), func(ctx context.Context, i int) (err error) {
-			fits[i], err = s.request(ctx, batch[i], tok)
-			return err
-		})
+// choose tokenizes talks in order until enough fit.
+func (s ShareGPT) choose(ctx context.Context, talks []conversation, tok Tokenizer) (chosen []Request, err error) {
+	fits := func(ctx context.Context, i int) (*Request, error) { return s.request(ctx, talks[i], tok) }
+	for r, err := range InOrder(ctx, len(talks), fits) {
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range fits {
-			if r != nil && len(chosen) < s.Requests {
-				chosen = append(chosen, *r)
-			}
+		if r != nil {
+			chosen = append(chosen, *r)
+		}
+		if len(chosen) >= s.Requests {
+			break
 		}
 	}
 	return chosen, nil
@@ -158,7 +149,7 @@ func (c conversation) media() ([]Media, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(field, &m.URL); err != nil {
-		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", WrongType(err))
+		return nil, fmt.Errorf("an image or video of a conversation must be a path or an address in text: %w", rows.WrongType(err))
 	}
 	if !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(m.URL, prefix) }) {
 		m.URL = "file://" + m.URL
@@ -175,10 +166,8 @@ func holds(field json.RawMessage) bool {
 // file has fewer, and numbers all of them.
 func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix string) {
 	have := len(w.Requests)
-	switch {
-	case noOversample && have < n:
-		w.Notes = append(w.Notes, plan.Say(FileShort, "have", have, "asked", n))
-	case have < n:
+	Note(&w.Notes, noOversample && have < n, FileShort, "have", have, "asked", n)
+	if !noOversample && have < n {
 		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark reseeds here
 		for len(w.Requests) < n {                // each by random.choice
 			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])

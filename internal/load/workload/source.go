@@ -6,30 +6,30 @@ import (
 	"io/fs"
 )
 
-// A Source is what a dataset makes requests of, beside its own settings. What it holds is
-// the run's, and the same for all of its datasets but for the seed.
+// A Source has everything that a dataset needs to make requests beside its own settings.
+// It is the run's, and the same for all of its datasets except for the seed.
 type Source struct {
-	Requests int // how many are wanted; 0 leaves it to the dataset
+	Requests int // wanted; 0 leaves the number to the dataset
 	// Arrivals counts conversations, not their requests, as Requests.
 	Arrivals bool
-	Seed     uint64 // of all that is drawn
+	Seed     uint64 // of all draws
 	IDPrefix string // of the ids of requests, their numbers follow
-	// Tokens counts and makes prompts; nil: there is none, and prompts are token ids where
-	// a dataset can do with that. Local says that it is in this process.
+	// Tokens counts and makes prompts; nil: there is none, and prompts are token ids if a
+	// dataset supports that. Local: it is in this process.
 	Tokens Tokenizer
 	Local  bool
 	Vocab  Vocabulary
-	// Model is what the tokenizer was asked for by, its own name or the model's.
+	// Model is the name by which the tokenizer was found: its own or the model's.
 	Model string
 	// Server is the tokenizer of the server under test, nil where there is none.
 	Server   Tokenizer
 	Spool    *Spool
 	Files    Files
-	NeedTime bool // every request must say when it is sent
+	NeedTime bool // every request must have a timestamp
 	Ask      Ask
 }
 
-// Ask is what the protocol of a run wants of its requests.
+// Ask has the requirements of a run's protocol on its requests.
 type Ask struct {
 	Protocol string // by its name in package endpoint
 	Text     bool   // prompts must be text, not token ids
@@ -38,8 +38,8 @@ type Ask struct {
 	Media    bool   // images can go along
 }
 
-// Files is where datasets find what they name. A nil function is for a process that has
-// no such thing: what would need it is an error.
+// Files is where datasets find their files. A nil function means that there are none of
+// that sort: using it is an error.
 type Files struct {
 	// Open opens a file, which a folder is not.
 	Open func(name string) (Reader, error)
@@ -51,7 +51,7 @@ type Files struct {
 	Repository func(ctx context.Context, name string) (files fs.FS, root string, err error)
 	// Fetch opens an image, audio or video at a file:// or http address.
 	Fetch func(ctx context.Context, address string) (io.ReadCloser, error)
-	// Temp is the folder for temporary files, where other tools keep what they download.
+	// Temp is the folder for temporary files, where other tools keep their downloads.
 	Temp string
 }
 

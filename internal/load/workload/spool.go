@@ -8,10 +8,9 @@ import (
 	"sync"
 )
 
-// A Spool keeps prompts in a file once they are too many for memory, so that a
-// workload takes what describes it and no more: 100 000 prompts of 8192 tokens are
-// 3.6 GB of text. They come back one by one, when their requests are written. A nil
-// Spool keeps nothing.
+// A Spool keeps prompts in a file once they are too many for memory: 100 000 prompts
+// of 8192 tokens are 3.6 GB of text. They come back one by one, when their requests
+// are written. A nil Spool keeps nothing.
 type Spool struct {
 	file  File
 	limit int64 // bytes of prompts that may stay in memory
@@ -21,7 +20,7 @@ type Spool struct {
 	end  int64 // of the file
 }
 
-// A File is where a Spool writes: one that is gone when the process ends.
+// A File is where a Spool writes: a temporary file of the process.
 type File interface {
 	io.ReaderAt
 	io.WriterAt

@@ -6,7 +6,7 @@
 // machine, whatever the number of cores. Draws follow Python's and numpy's
 // generators (package pyrand) in the order in which the vLLM benchmark makes
 // them, so its seeds give its prompts here. What needs no draw, tokenizing and
-// encoding pictures, is done in parallel.
+// encoding images, is done in parallel.
 //
 // Where prompt lengths matter they are counted by a Tokenizer: one read from a
 // tokenizer.json, or the server's own over HTTP. Without any, Random can send
@@ -28,7 +28,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A Request is what one request asks.
+// A Request is the content of one request.
 type Request struct {
 	ID           string // sent as x-request-id when not empty
 	Text         string
@@ -44,13 +44,13 @@ type Request struct {
 	Extra        map[string]json.RawMessage // body fields of this request alone
 	Header       map[string]string          // of this request alone
 	At           time.Duration              // the trace's own timestamp
-	Tenant       string                     // whose request it is, where there are several
+	Tenant       string                     // that sends it, if there are several
 
 	Turn // its place in a conversation
 
-	// Later puts the Text, the Tokens, the Messages and the content of the Media where
-	// they belong, which a Spool keeps; until then only how many Media there are is known,
-	// and whether the prompt is Tokens or Messages. nil: all is there. See Whole.
+	// Later restores the Text, Tokens, Messages and content of the Media that a Spool
+	// keeps; until then only the number of Media is known, and whether the prompt is Tokens
+	// or Messages. nil: nothing is missing. See Whole.
 	Later func(*Request) error
 }
 
@@ -86,27 +86,27 @@ func (r *Request) Amend(f func(*Request)) {
 type Turn struct {
 	Session string // the conversation, empty for none
 	Number  int    // from 0
-	// After is 1 + the position of the request whose answer this one waits for, which
-	// comes before it in the workload; 0: it is sent when the schedule says.
+	// After is 1 + the position of the earlier request that this one waits for, until it is
+	// answered; 0: the schedule has its due time.
 	After int
 	Think time.Duration // from that answer until this one is due
-	// Remember puts the request before, with all that it remembers, and its answer
-	// ahead of this one: as messages where it has Messages, else as text.
+	// Remember puts that request, with its own history, and its answer before this one: as
+	// messages if it has Messages, else as text.
 	Remember bool
-	// Followed: another request remembers this one, so its answer has to be kept.
+	// Followed: another request remembers this one, so its answer is kept.
 	Followed bool
 }
 
-// Media is one picture, video or sound, by content or by address.
+// Media is one image, video or audio, by content or by address.
 type Media struct {
-	MIME string // image/jpeg, video/mp4, audio/wav …; of an address too, to say which it is
+	MIME string // image/jpeg, video/mp4, audio/wav …; for an address too
 	Data []byte
 	URL  string // in place of Data
-	// Seconds is how long a sound is, 0 if its own header is to say.
+	// Seconds is the duration of audio, 0 to use its own header.
 	Seconds float64
 }
 
-// Address is where it is to be found: its URL, or one that holds the content.
+// Address is its URL, or a data: URL with the content.
 func (m Media) Address() string {
 	if m.URL != "" {
 		return m.URL
@@ -122,12 +122,12 @@ type Tokenizer interface {
 	Decode(ctx context.Context, ids []int32) (string, error)
 }
 
-// A Vocabulary is what a drawing needs to know of a tokenizer.
+// A Vocabulary has the facts about a tokenizer that draws need.
 type Vocabulary struct {
 	Size         int     // ids 0..Size-1, without added tokens
 	All          []int32 // every id, with the added tokens, ascending; nil if not known
 	Special      []int32 // the model's special tokens: kept out of random prompts
-	AddedSpecial []int32 // every added token flagged special: kept out beside pictures
+	AddedSpecial []int32 // every added token flagged special: kept out beside images
 	Around       int     // special tokens that encoding adds to a sequence
 	BOS          string  // text of the token that begins a sequence, empty if there is none
 	Template     Template
@@ -140,37 +140,36 @@ type Template interface {
 	Render(messages json.RawMessage, o TemplateOptions) (string, error)
 }
 
-// TemplateOptions are what apply_chat_template of Hugging Face takes beside messages.
+// TemplateOptions are the arguments of Hugging Face's apply_chat_template beside messages.
 type TemplateOptions struct {
 	GenerationPrompt bool                       // end with the beginning of the answer
 	Tools            json.RawMessage            // an array, or nil
 	Arguments        map[string]json.RawMessage // further variables of the template
 }
 
-// A Workload is the requests of a run, and what was noticed while drawing them.
+// A Workload is the requests of a run, with notes on drawing them.
 type Workload struct {
 	Requests []Request
-	Notes    []plan.Message // what was noticed
+	Notes    []plan.Message
 
-	// Python is Python's generator as a dataset from a file left it, for draws
-	// that follow; nil if the workload did not use it.
+	// Python is Python's generator after a dataset from a file, for draws that follow;
+	// nil if the workload did not use it.
 	Python *pyrand.Random
 	// Numpy is numpy's global generator likewise.
 	Numpy *pyrand.Legacy
 
-	// Warmup is one round of requests to warm up with, where the dataset has its own.
+	// Warmup is one round of warm-up requests, if the dataset has its own.
 	Warmup []Request
-	Turns  bool // they are conversations, each of which takes one place in the gate
-	// Lines and Start are what the tool that the dataset is of prints when it has made
-	// them, and when it begins to send them.
+	Turns  bool // they are conversations, and each takes one place in the gate
+	// Lines and Start are printed by the tool of the dataset: after making the requests,
+	// and before sending them.
 	Lines, Start []string
 }
 
-// workers bounds what is under way at once; the tokenizer may be a server.
+// workers limits concurrent calls; the tokenizer may be a server.
 const workers = 64
 
-// Each calls f for 0..n-1, many at once but a bounded number, and returns the first
-// error. Packages that draw further datasets tokenize with it.
+// Each calls f for 0..n-1, a limited number at once, and returns the first error.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
@@ -186,8 +185,8 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return context.Cause(ctx)
 }
 
-// InOrder calls f for 0..n-1, many at once, and yields the results in order, not many
-// of which wait. It ends with the first error, or that of ctx.
+// InOrder calls f for 0..n-1, a limited number at once and ahead, and yields the results
+// in order. It ends with the first error, or that of ctx.
 func InOrder[T any](ctx context.Context, n int, f func(ctx context.Context, i int) (T, error)) iter.Seq2[T, error] {
 	type result struct {
 		value T
@@ -195,38 +194,30 @@ func InOrder[T any](ctx context.Context, n int, f func(ctx context.Context, i in
 	}
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		var under sync.WaitGroup
-		defer under.Wait()
+		var running sync.WaitGroup
+		defer running.Wait()
 		defer cancel()
-		results := make(chan chan result, workers)
-		under.Go(func() {
-			defer close(results)
-			for i := range n {
-				if ctx.Err() != nil {
-					return // whatever the select below would choose
-				}
+		var ahead []chan result
+		for i := 0; i < n || len(ahead) > 0; i++ {
+			if i < n {
 				one := make(chan result, 1)
-				select {
-				case results <- one:
-				case <-ctx.Done():
-					return
-				}
-				under.Go(func() {
+				ahead = append(ahead, one)
+				running.Go(func() {
 					v, err := f(ctx, i)
 					one <- result{v, err}
 				})
 			}
-		})
-		done := 0
-		for one := range results {
-			r := <-one
-			if done++; !yield(r.value, r.err) || r.err != nil {
+			if i < n-1 && len(ahead) < workers {
+				continue
+			}
+			r := <-ahead[0]
+			ahead = ahead[1:]
+			if r.err == nil {
+				r.err = context.Cause(ctx)
+			}
+			if !yield(r.value, r.err) || r.err != nil {
 				return
 			}
-		}
-		if done < n {
-			var none T
-			yield(none, context.Cause(ctx))
 		}
 	}
 }

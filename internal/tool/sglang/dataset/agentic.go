@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -78,7 +79,7 @@ func readAgentic(f *file) ([][]agenticTurn, error) {
 	}
 	dec := json.NewDecoder(f)
 	if err := dec.Decode(&content); err != nil {
-		return nil, fmt.Errorf("read conversations, at byte %d: %w", dec.InputOffset(), workload.WrongType(err))
+		return nil, fmt.Errorf("read conversations, at byte %d: %w", dec.InputOffset(), rows.WrongType(err))
 	}
 	if len(content.Conversations) == 0 {
 		return nil, errors.New(`no "conversations" in it`)

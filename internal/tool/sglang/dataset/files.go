@@ -194,4 +194,4 @@ func (b *badLines) note() []plan.Message {
 }
 
 // decode reads a JSON value into v.
-func decode(b []byte, v any) error { return workload.WrongType(json.Unmarshal(b, v)) }
+func decode(b []byte, v any) error { return rows.WrongType(json.Unmarshal(b, v)) }

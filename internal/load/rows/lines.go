@@ -1,0 +1,56 @@
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxLine is the longest line that Lines reads, in bytes.
+const maxLine = 256 << 20
+
+// Lines has read look at each line that is not blank, without white space around it. It
+// joins the first few errors, with their lines.
+func Lines(file io.Reader, read func(number int, line []byte) error) error {
+	text, err := SkipMark(file)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(text)
+	lines.Buffer(nil, maxLine)
+	var m Mistakes
+	n := 1
+	for ; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) > 0 && !m.Add("line", n, read(n, line)) {
+			return m.Err()
+		}
+	}
+	m.Add("line", n, lines.Err())
+	return m.Err()
+}
+
+// Mistakes are the first errors of a file.
+type Mistakes []error
+
+// most is the number of mistakes that are reported.
+const most = 5
+
+// Add adds err, if it is one, with its place in the file. It reports whether there is
+// room for more.
+func (m *Mistakes) Add(place string, number int, err error) bool {
+	if err != nil {
+		*m = append(*m, fmt.Errorf("%s %d: %w", place, number, err))
+	}
+	return len(*m) < most
+}
+
+// Err joins the mistakes.
+func (m Mistakes) Err() error {
+	if len(m) >= most {
+		m = append(m, errors.New("the lines after that were not looked at"))
+	}
+	return errors.Join(m...)
+}
