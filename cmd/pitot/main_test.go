@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -15,22 +17,43 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 )
 
-// build compiles the program as shipped: static, without cgo.
+var folder string // of the program
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "pitot-test-"); err != nil {
+		log.Fatal(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// build compiles the program as shipped: static, without cgo. All tests share it.
 func build(t *testing.T) (pitot string) {
 	t.Helper()
-	pitot = filepath.Join(t.TempDir(), "pitot")
-	cmd := exec.Command("go", "build", "-o", pitot, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	pitot, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return pitot
 }
+
+var built = sync.OnceValues(func() (string, error) {
+	pitot := filepath.Join(folder, "pitot")
+	cmd := exec.Command("go", "build", "-o", pitot, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return pitot, nil
+})
 
 // serve starts `pitot serve` as a separate process and returns its URL.
 func serve(t *testing.T, pitot string, args ...string) string {

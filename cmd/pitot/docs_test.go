@@ -1,18 +1,15 @@
-package cli
+package main
 
 import (
 	"bufio"
 	"bytes"
-	"errors"
-	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/pitot-bench/pitot/internal/model/apiserver"
 )
 
 // A block is a command from the docs and the output shown under it.
@@ -70,36 +67,40 @@ func arguments(command string) (out []string) {
 	return out
 }
 
-// Every `$ pitot` command in the docs runs, in order, a folder and a store for
-// each file. The folder has notes with result tables, and traces of services. An engine stands in for the server on port 8000. The lines shown
-// must appear in the output, in their order.
+// Every `$ pitot` command in the docs runs, in order, with a folder and a store for each
+// file. The folder has notes with result tables, and traces of services. An engine takes
+// the place of the server on port 8000. The lines shown must appear in the output, in their
+// order.
 func TestDocs(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(files) < 5 {
 		t.Fatal(err, files)
 	}
-	total := 0
+	pitot, total := build(t), 0
 	for _, file := range append(files, "../../README.md") {
 		found := blocks(t, file)
 		total += len(found)
-		t.Run(filepath.Base(file), func(t *testing.T) { runBlocks(t, found) })
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			runBlocks(t, pitot, found)
+		})
 	}
 	if total < 10 {
 		t.Errorf("only %d commands in the docs", total)
 	}
 }
 
-func runBlocks(t *testing.T, found []block) {
-	url := loopback(t, apiserver.Fault{Name: apiserver.FaultComments, Share: 0.1})
-	port := url[strings.LastIndex(url, ":")+1:]
-	notes, err1 := filepath.Abs("../tool/ingest/testdata/notes")
-	traces, err2 := filepath.Abs("../load/traffic/testdata")
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
+func runBlocks(t *testing.T, pitot string, found []block) {
+	if len(found) == 0 {
+		return
 	}
-	t.Chdir(t.TempDir())
-	if err := errors.Join(os.CopyFS("notes", os.DirFS(notes)), os.CopyFS("traces", os.DirFS(traces))); err != nil {
-		t.Fatal(err)
+	url := serve(t, pitot, "--ttft", "3ms", "--itl", "2ms", "--fault", "comments=0.1")
+	port := url[strings.LastIndex(url, ":")+1:]
+	dir := t.TempDir()
+	for name, from := range map[string]string{"notes": "../../internal/tool/ingest/testdata/notes", "traces": "../../internal/load/traffic/testdata"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, b := range found {
 		args := arguments(strings.ReplaceAll(b.command, "8000", port))
@@ -108,12 +109,10 @@ func runBlocks(t *testing.T, found []block) {
 			continue
 		}
 		var stdout, stderr bytes.Buffer
-		p := &Process{
-			Args: args[1:], Stdout: &stdout, Stderr: &stderr, Signals: make(chan os.Signal),
-			Env: func(name string) (string, bool) { return "runs.db", name == "PITOT_STORE" }, Listen: net.Listen,
-		}
-		if code := Run(p); code != exitOK {
-			t.Errorf("%s: %s: exit code %d: %s", b.where, b.command, code, stderr.String())
+		cmd := exec.Command(pitot, args[1:]...)
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, []string{"PITOT_STORE=runs.db", "HOME=" + dir}, &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			t.Errorf("%s: %s: %v: %s", b.where, b.command, err, stderr.String())
 		}
 		compareOutput(t, b, stdout.String())
 	}
