@@ -109,7 +109,7 @@ func TestPlansComeBack(t *testing.T) {
 	for _, line := range []string{
 		"bench --rate 5", "bench --url http://127.0.0.1:1 --replay " + filepath.Join(dir, "times") + " --no-stream --slo e2el=1s --percentiles 50,99.9",
 		"bench --url http://127.0.0.1:1 --workload chat --turns uniform(2,5) -c 4 --hold --arrival at-once", "bench --mix weight=3 --mix weight=1 --rate 3",
-		"bench --profile vision --workload random-mm --engine-fault reset=0.1", "sim --ttft lognormal(80ms,0.3) --itl 5ms --slots 20 -n 9",
+		"bench --profile vision --workload random-mm -n 2 --image-sizes 8x8=1 --engine-fault reset=0.1", "sim --ttft lognormal(80ms,0.3) --itl 5ms --slots 20 -n 9",
 		"vllm bench serve --dataset-name prefix_repetition --request-rate 3 --burstiness 0.5 --goodput ttft:100 --save-result",
 		"vllm bench serve --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5 --lora-modules a b --extra-body {\"a\":[1,{\"b\":null}]}",
 		"python -m sglang.bench_serving --backend vllm-chat --model m --dataset-name generated-shared-prefix --gsp-num-turns 2 --goodput ttft:100 --flush-cache",
