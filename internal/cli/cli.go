@@ -1,13 +1,10 @@
-// Package cli is the command line: commands, flags, config files, exit codes
-// and signals. It sees the operating system through a Process, so that a whole
-// command line can run inside a test.
+// Package cli is the command line: commands, flags, exit codes and signals. It sees the
+// operating system through a Process, so that a whole command line can run inside a test.
 //
-// `pitot bench` (bench.go, its settings in settings.go and config.go) and `pitot
-// vllm bench serve` (vllm.go) and those of sglang (sglang.go) resolve different command lines into the same
-// thing, a session (session.go), which goes through the order of a run: model,
-// workload, ready check, warm-up, run, drain, report. `pitot sim` (sim.go) takes
-// the settings of bench to an engine in virtual time. `pitot doctor` (doctor.go) looks
-// at the machine.
+// A command that measures compiles its command line to a Spec, by tool/pitot (bench.go),
+// tool/vllm (vllm.go) or tool/sglang (sglang.go), and is from there on a making (bench.go):
+// a run with a store, a progress line and maybe other sinks. Other commands read the store,
+// and hand what is there to judge, show and proof.
 package cli
 
 import (

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -290,4 +291,23 @@ func TestNoFileIsTooLong(t *testing.T) {
 			t.Errorf("%s has %d lines, the limit is 600", name, n)
 		}
 	})
+}
+
+// Every file that the map names is there.
+func TestTheMapNamesFiles(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	eachFile(t, func(name string) { files = append(files, "/"+name) })
+	named := regexp.MustCompile("`([a-z0-9_]+(?:/[a-z0-9_]+)*\\.go)`").FindAllStringSubmatch(string(text), -1)
+	for _, m := range named {
+		if !slices.ContainsFunc(files, func(f string) bool { return strings.HasSuffix(f, "/"+m[1]) }) {
+			t.Errorf("ARCHITECTURE.md names %s, which is not there", m[1])
+		}
+	}
+	if len(named) < 30 {
+		t.Errorf("found %d names of files", len(named))
+	}
 }
