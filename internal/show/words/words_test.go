@@ -19,7 +19,7 @@ import (
 // Every code has words in every language, with the same arguments.
 func TestEveryLanguageSaysTheSame(t *testing.T) {
 	english := In(Default)
-	if got := Names(); !slices.Equal(got, []string{"en", "zh"}) {
+	if got := Names(); got[0] != Default || !slices.Contains(got, "zh") {
 		t.Errorf("languages %v", got)
 	}
 	for _, name := range Names() {
