@@ -123,18 +123,18 @@ func terminalWidth(stream *os.File) func() int {
 type grammar struct {
 	Bench    benchCmd    `cmd:"" help:"Measure an endpoint, or the embedded engine."`
 	Serve    serveCmd    `cmd:"" help:"Serve the simulated engine over HTTP."`
-	Sim      simCmd      `cmd:"" help:"Simulate: the run of bench against a modelled engine, in virtual time."`
+	Sim      simCmd      `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
 	Profiles profilesCmd `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
-	Compare  compareCmd  `cmd:"" help:"Compare variants: what changed, what did not, and what the data cannot tell."`
-	Note     noteCmd     `cmd:"" help:"Write a lab note: the comparison, the tables, plots, and the verdict in words."`
-	Import   importCmd   `cmd:"" help:"Keep results of other tools: tables in notes and logs, result files."`
-	Conform  conformCmd  `cmd:"" help:"Measure a client: how wrong are the figures that it reports?"`
-	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Take a vllm command line: pitot vllm bench serve <flags>."`
-	SGLang   sglangCmd   `cmd:"" name:"sglang" passthrough:"" help:"Take an sglang command line: pitot sglang bench_serving <flags>."`
-	Python   pythonCmd   `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Take a python command line: pitot python -m sglang.bench_serving <flags>."`
-	Plan     planCmd     `cmd:"" help:"Show what a command line, a file or a stored run would send."`
-	Doctor   doctorCmd   `cmd:"" help:"Check this machine as a client before a run, and say what to change."`
+	Compare  compareCmd  `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
+	Note     noteCmd     `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
+	Import   importCmd   `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
+	Conform  conformCmd  `cmd:"" help:"Measure the error of a client's figures."`
+	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
+	SGLang   sglangCmd   `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
+	Python   pythonCmd   `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
+	Plan     planCmd     `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
+	Doctor   doctorCmd   `cmd:"" help:"Check whether this machine is fit to measure from."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`

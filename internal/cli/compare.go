@@ -16,10 +16,10 @@ import (
 
 // compareCmd is `pitot compare`.
 type compareCmd struct {
-	FailIf []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with code 3 if this holds of a change, such as 'ttft.mean > +2%', or of a value, such as 'itl.p99 > 80ms'; with 4 if the data cannot tell. May be repeated."`
+	FailIf []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with 3 if this holds for a change, such as 'ttft.mean > +2%', or for a value, such as 'itl.p99 > 80ms'; with 4 if the data cannot tell. May be repeated."`
 	Format string   `short:"f" enum:"text,markdown,json,csv,html" default:"text" placeholder:"FORMAT" help:"text, markdown, json, csv or html (${default})."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	All    bool     `help:"Show also what is the same everywhere, and percentiles below the P99."`
+	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
 	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 	variants
 }
@@ -27,13 +27,13 @@ type compareCmd struct {
 // variants are what is compared, and how.
 type variants struct {
 	Runs       []string `arg:"" optional:"" help:"${picks}"`
-	Baseline   string   `placeholder:"NAME" help:"The variant that others are held against. Default: the one with a name like baseline, before or w/o …, else the first."`
-	Level      string   `default:"95%" placeholder:"P" help:"How sure to be: the level of intervals, and of tests (${default})."`
-	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this are of no interest (${default})."`
-	Paired     bool     `help:"Runs are pairs: the first of a variant with the first of the other, and so on, in the order of their start; good where both sent the same requests."`
-	SingleRuns bool     `help:"Let verdicts and gates rest on the chance within single runs, though it does not cover what changes from run to run."`
-	Ignore     []string `placeholder:"SETTING" help:"Settings of the load that may differ within a table, such as concurrency."`
-	By         string   `placeholder:"TOOL" help:"Whose definitions to compute records by: pitot, vllm or sglang. Default: pitot's, or those of the tables that they are held against."`
+	Baseline   string   `placeholder:"NAME" help:"Variant to compare the others with. Default: the one named like baseline, before or w/o …, else the first."`
+	Level      string   `default:"95%" placeholder:"P" help:"Confidence level of intervals and tests (${default})."`
+	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this do not matter (${default})."`
+	Paired     bool     `help:"Compare runs in pairs, in the order of their start. This removes the variance between requests if both runs of a pair sent the same ones."`
+	SingleRuns bool     `help:"Base verdicts and gates on the variance within single runs, which does not include the variance between runs."`
+	Ignore     []string `placeholder:"SETTING" help:"Setting of the load that may differ within a table, such as concurrency; may be repeated."`
+	By         string   `placeholder:"TOOL" help:"Tool whose definitions to use: pitot, vllm or sglang. Default: pitot, or the tool of imported tables."`
 	storeSetting
 }
 

@@ -21,8 +21,8 @@ import (
 
 // conformCmd is `pitot conform`.
 type conformCmd struct {
-	Run    conformRunCmd    `cmd:"" default:"withargs" help:"Hold what a client reports against the truth, over a grid of loads: pitot conform [flags] -- CLIENT COMMAND."`
-	Report conformReportCmd `cmd:"" help:"Put results of conform beside each other, a column for each client."`
+	Run    conformRunCmd    `cmd:"" default:"withargs" help:"Compare a client's report with the truth over a grid of loads: pitot conform [flags] -- CLIENT COMMAND."`
+	Report conformReportCmd `cmd:"" help:"Show results of conform side by side, one column per client."`
 }
 
 // Help says where the flags are.
@@ -33,16 +33,16 @@ func (conformCmd) Help() string {
 // conformRunCmd is `pitot conform -- COMMAND`.
 type conformRunCmd struct {
 	Grid    string        `default:"standard" placeholder:"GRID" help:"smoke, standard, full, a YAML file, or cells such as 'streams=64 arrivals=lockstep step=20ms; rate=100' (${default})."`
-	Name    string        `placeholder:"TEXT" help:"What to call the client. Default: the first word of its command."`
-	Format  string        `placeholder:"NAME" help:"Whose report the client writes: ${conform_formats}. Default: what the report looks like."`
+	Name    string        `placeholder:"TEXT" help:"Name of the client. Default: the first word of its command."`
+	Format  string        `placeholder:"NAME" help:"Format of the client's report: ${conform_formats}. Default: detected."`
 	Result  string        `placeholder:"PATTERN" help:"File that the client writes, with placeholders and *. Default: {result} if the command has it, else its standard output."`
 	Out     []string      `short:"o" placeholder:"FILE" help:"Write the result to FILE.md, FILE.json or FILE.svg; may be repeated."`
 	Repeat  int           `default:"1" placeholder:"N" help:"Runs of each cell (${default})."`
-	CPU     string        `name:"cpu" placeholder:"N" help:"Keep the client on this processor, and the server on the others; any for no such thing. Default: the last, where there are two and the system can."`
-	Busy    bool          `help:"Give the client a neighbour that never rests, in every cell."`
+	CPU     string        `name:"cpu" placeholder:"N" help:"Processor to pin the client to, with the server on the others; any does not pin. Default: the last, if there are two and the system supports it."`
+	Busy    bool          `help:"Run a busy loop on the client's processor in every cell."`
 	Timeout time.Duration `default:"10m" placeholder:"TIME" help:"Time limit of a run (${default})."`
 	Seed    uint64        `placeholder:"N" help:"Seed of the server's jitter and faults, and {seed} of the command. Default: 0."`
-	Keep    string        `placeholder:"FOLDER" help:"Keep what the client writes here, a folder for each run."`
+	Keep    string        `placeholder:"FOLDER" help:"Folder to keep the client's output in, one folder per run."`
 	Command []string      `arg:"" optional:"" help:"The client. Default: pitot bench."`
 }
 
@@ -101,7 +101,7 @@ func (c conformRunCmd) cells() ([]conform.Cell, error) {
 		cells, err = conform.ReadGrid(c.Grid, data)
 		err = usage(err)
 	default:
-		err = usagef("--grid %q: there are %s; else it is a .yaml file, or cells such as 'streams=64 step=20ms'", c.Grid, strings.Join(conform.GridNames(), ", "))
+		err = usagef("--grid %q: must be one of %s, a .yaml file, or cells such as 'streams=64 step=20ms'", c.Grid, strings.Join(conform.GridNames(), ", "))
 	}
 	for i := range cells {
 		cells[i].Busy = cells[i].Busy || c.Busy
@@ -115,7 +115,7 @@ func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 	var errs []error
 	for _, cell := range cells {
 		if need := uint64(cell.Streams + run.SpareFiles); limit > 0 && need > limit {
-			errs = append(errs, usagef("--grid: cell %q: %d streams need about %d open files and the limit is %d: raise `ulimit -n`, or leave it out", cell.Name, cell.Streams, need, limit))
+			errs = append(errs, usagef("--grid: cell %q: %d streams need about %d open files, and the limit is %d; raise `ulimit -n`, or remove the cell", cell.Name, cell.Streams, need, limit))
 		}
 	}
 	return errors.Join(errs...)
@@ -131,7 +131,7 @@ func (c conformRunCmd) check() error {
 		errs = append(errs, usagef("--timeout %v: must be above 0", c.Timeout))
 	}
 	if _, ok := conform.FormatNamed(c.Format); !ok && c.Format != "" {
-		errs = append(errs, usagef("--format %q: there are %s", c.Format, strings.Join(conform.FormatNames(), ", ")))
+		errs = append(errs, usagef("--format %q: must be one of %s", c.Format, strings.Join(conform.FormatNames(), ", ")))
 	}
 	if err := conform.CheckCommand(c.Command); err != nil {
 		errs = append(errs, usage(err))
@@ -140,7 +140,7 @@ func (c conformRunCmd) check() error {
 		errs = append(errs, usagef("--result: %w", err))
 	}
 	if !conform.Ours(c.words()) && !conform.Told(c.words()) {
-		errs = append(errs, usagef("the command has none of {url}, {base_url} and {port}, so the client would not find the server"))
+		errs = append(errs, usagef("the command needs {url}, {base_url} or {port}, so that the client finds the server"))
 	}
 	return errors.Join(errs...)
 }
@@ -163,7 +163,7 @@ func (c conformRunCmd) folder() (name string, remove func(), err error) {
 		return "", nil, usagef("--keep: %w", err)
 	}
 	if _, err := os.Lstat(filepath.Join(c.Keep, startUpName)); err == nil {
-		return "", nil, usagef("--keep %s: it has the files of an earlier run, whose reports would pass for those of this one: name another folder", c.Keep)
+		return "", nil, usagef("--keep %s: contains the files of an earlier run; use another folder", c.Keep)
 	}
 	name, err = filepath.Abs(c.Keep)
 	return name, func() {}, err

@@ -18,7 +18,7 @@ import (
 // conformReportCmd is `pitot conform report`.
 type conformReportCmd struct {
 	Out   []string `short:"o" placeholder:"FILE" help:"Write the table to FILE.md, all results to FILE.json, a plot to FILE.svg; may be repeated."`
-	Files []string `arg:"" optional:"" placeholder:"FILE.json" help:"Results that conform wrote with --out FILE.json."`
+	Files []string `arg:"" optional:"" placeholder:"FILE.json" help:"Results written by conform --out FILE.json."`
 }
 
 // Run puts the results beside each other.
@@ -66,7 +66,7 @@ func checkOutputs(files []string) error {
 			continue
 		}
 		if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-			errs = append(errs, usagef("--out %s: there is no folder %s", name, filepath.Dir(name)))
+			errs = append(errs, usagef("--out %s: folder %s does not exist", name, filepath.Dir(name)))
 		}
 	}
 	return errors.Join(errs...)

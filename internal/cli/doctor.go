@@ -11,9 +11,9 @@ import (
 
 // doctorCmd is `pitot doctor`.
 type doctorCmd struct {
-	Streams int     `placeholder:"N" help:"Judge the limits for so many streams at once."`
-	Rate    float64 `placeholder:"R" help:"Judge the limits for so many requests per second."`
-	JSON    bool    `name:"json" help:"Print findings and what they rest on as JSON."`
+	Streams int     `placeholder:"N" help:"Check the limits for this many concurrent streams."`
+	Rate    float64 `placeholder:"R" help:"Check the limits for this many requests per second."`
+	JSON    bool    `name:"json" help:"Print the findings and their evidence as JSON."`
 }
 
 // diagnosis is what `pitot doctor --json` prints.

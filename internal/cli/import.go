@@ -14,7 +14,7 @@ import (
 // importCmd is `pitot import`.
 type importCmd struct {
 	Paths  []string `arg:"" optional:"" name:"path" help:"Files, or folders of them: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
-	DryRun bool     `short:"n" help:"Show what there is, and keep nothing."`
+	DryRun bool     `short:"n" help:"Show the results without importing them."`
 	storeSetting
 }
 

@@ -21,11 +21,11 @@ import (
 
 // noteCmd is `pitot note`.
 type noteCmd struct {
-	Output string `short:"o" default:"note.md" placeholder:"FILE" help:"The note; its plots go into a folder of the same name beside it (${default})."`
-	Force  bool   `help:"Write over a note that is there."`
-	Title  string `placeholder:"TEXT" help:"Its title. Default: the names of what is compared."`
+	Output string `short:"o" default:"note.md" placeholder:"FILE" help:"File of the note; its plots go into a folder of the same name (${default})."`
+	Force  bool   `help:"Overwrite an existing note."`
+	Title  string `placeholder:"TEXT" help:"Title of the note. Default: the names of the variants."`
 	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
-	Table  string `enum:"vllm,sglang,pitot" default:"vllm" placeholder:"TOOL" help:"Whose result tables to show of Pitot's own runs: vllm, sglang or pitot (${default}). Imported ones keep their own."`
+	Table  string `enum:"vllm,sglang,pitot" default:"vllm" placeholder:"TOOL" help:"Tool whose result tables to show for Pitot's own runs: vllm, sglang or pitot (${default}). Imported runs keep their own."`
 	variants
 }
 
@@ -38,9 +38,9 @@ func (c noteCmd) Run(p *Process) error {
 	switch info, err := os.Stat(c.Output); {
 	case err != nil: // it is not there, or writing it will say what is wrong
 	case info.IsDir():
-		return usagef("--output %s: it is a folder; name a file, such as %s", c.Output, filepath.Join(c.Output, "note.md"))
+		return usagef("--output %s: is a folder; use a file name, such as %s", c.Output, filepath.Join(c.Output, "note.md"))
 	case !c.Force:
-		return usagef("--output %s: it is there already; name another, or add --force", c.Output)
+		return usagef("--output %s: already exists; use --force to overwrite", c.Output)
 	}
 	folder := strings.TrimSuffix(filepath.Base(c.Output), filepath.Ext(c.Output))
 	if folder == filepath.Base(c.Output) {

@@ -53,7 +53,7 @@ func (k *picker) pick(args []string) (picks []pick, err error) {
 		for _, one := range some {
 			other, again := by[one.run.ID]
 			if again && other != i {
-				errs = append(errs, usagef("%s and %s both stand for the run %s, which can be of one variant only", args[other], arg, cmp.Or(one.run.Name, one.run.ID)))
+				errs = append(errs, usagef("%s and %s are both run %s; a run belongs to one variant", args[other], arg, cmp.Or(one.run.Name, one.run.ID)))
 				break
 			}
 			if by[one.run.ID] = i; again {
@@ -84,7 +84,7 @@ func (k *picker) one(arg string) ([]pick, error) {
 			return picks, nil
 		}
 	}
-	return nil, usagef("%s: no result in it that can be compared (`pitot import --dry-run` shows what is read)", arg)
+	return nil, usagef("%s: contains no result that can be compared; `pitot import --dry-run` shows what is read", arg)
 }
 
 // labels are short names for arguments: of a path its last part, where that tells
@@ -141,7 +141,7 @@ func (k *picker) stored(arg string) (picks []pick, err error) {
 	if len(list) == 0 {
 		if isPattern(arg) {
 			n, err := k.runs.Count(store.Filter{})
-			return nil, errors.Join(usagef("%s: no stored run has such a name or id (`pitot runs list` shows the %d there are)", arg, n), err)
+			return nil, errors.Join(usagef("%s: no stored run has this name or id; `pitot runs list` shows all %d", arg, n), err)
 		}
 		found, err := k.runs.Find(arg) // last, or the beginning of an id
 		if err != nil {

@@ -23,7 +23,7 @@ import (
 
 // planCmd is `pitot plan`.
 type planCmd struct {
-	What []string `arg:"" optional:"" placeholder:"RUN|FILE|-- COMMAND" help:"A stored run, a file of a plan or of settings, or -- and a command line that measures."`
+	What []string `arg:"" optional:"" placeholder:"RUN|FILE|-- COMMAND" help:"A stored run, a file of a plan or of settings, or -- and a command line."`
 	storeSetting
 }
 
@@ -83,7 +83,7 @@ func (c *planCmd) plan(p *Process) (*compiled, error) {
 	case t.Run.Origin != nil:
 		return nil, usagef("run %s was imported from %s: only runs of Pitot have a plan", t.Run.ID, t.Run.Origin.Tool)
 	case len(args) == 0:
-		return nil, usagef("run %s has no plan: it was made before plans were kept", t.Run.ID)
+		return nil, usagef("run %s has no plan: it was made by an earlier version", t.Run.ID)
 	default: // before plans were kept
 		fmt.Fprintf(p.Stderr, "note: run %s has no plan: this is that of its command line, pitot %s\n", t.Run.ID, strings.Join(args, " "))
 		return p.planOf(args)
@@ -105,11 +105,11 @@ func (p *Process) planOf(args []string) (*compiled, error) {
 		return nil, err
 	}
 	if *exited {
-		return nil, usagef("leave --help out: pitot plan takes a command line that measures")
+		return nil, usagef("remove --help: pitot plan takes a command line that measures")
 	}
 	m, ok := k.Selected().Target.Addr().Interface().(maker)
 	if !ok {
-		return nil, usagef("`%s` makes no run; bench, sim, vllm, sglang and python do", strings.Join(args, " "))
+		return nil, usagef("`%s` makes no run; use bench, sim, vllm, sglang or python", strings.Join(args, " "))
 	}
 	return m.compile(p, k)
 }

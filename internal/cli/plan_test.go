@@ -164,7 +164,7 @@ func TestPlansThatCannotBe(t *testing.T) {
 	}{
 		{[]string{"plan"}, "name a run, a file, or a command behind --"},
 		{[]string{"plan", "--", "runs", "list"}, "`runs list` makes no run"},
-		{[]string{"plan", "--", "bench", "--help"}, "leave --help out"},
+		{[]string{"plan", "--", "bench", "--help"}, "remove --help"},
 		{[]string{"plan", "nothing"}, "no such run"},
 		{[]string{"plan", "--", "vllm", "bench", "serve", "--nothing"}, "unrecognized arguments: --nothing"},
 		{[]string{"plan", newer}, "newer.yaml:1:10: version 2"},

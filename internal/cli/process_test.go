@@ -342,7 +342,7 @@ func TestARunUnderWay(t *testing.T) {
 	if _, err := runs.Create(trace.Run{ID: "r", Plan: trace.Plan{Dialect: "pitot", Requests: 5}}, store.Owner{}); err != nil {
 		t.Fatal(err)
 	}
-	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "run r is under way") {
+	if code := Run(p); code != exitUsage || !strings.Contains(stderr.String(), "run r is still running") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	stderr.Reset()

@@ -11,9 +11,9 @@ import (
 // profilesCmd is `pitot profiles`.
 type profilesCmd struct {
 	List  profilesListCmd  `cmd:"" default:"1" help:"List the profiles of the program (default)."`
-	Show  profilesShowCmd  `cmd:"" help:"Print a profile as it is written, to copy and change."`
-	Check profilesCheckCmd `cmd:"" help:"Hold profiles against the runs that were measured on what they stand for."`
-	Fit   profilesFitCmd   `cmd:"" help:"Adjust numbers of a profile to the runs that it marks as fitted."`
+	Show  profilesShowCmd  `cmd:"" help:"Print the file of a profile."`
+	Check profilesCheckCmd `cmd:"" help:"Compare profiles with runs measured on the deployments they describe."`
+	Fit   profilesFitCmd   `cmd:"" help:"Fit numbers of a profile to the runs that it marks as fitted."`
 }
 
 type profilesListCmd struct{}

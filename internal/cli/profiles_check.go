@@ -61,9 +61,9 @@ func (c profilesCheckCmd) check(ctx context.Context, w io.Writer, q *profile.Pro
 // profilesFitCmd is `pitot profiles fit`.
 type profilesFitCmd struct {
 	Profile string   `arg:"" placeholder:"NAME|FILE" help:"A profile with evidence that is marked as fitted."`
-	Field   []string `required:"" placeholder:"LIST" help:"Numbers to adjust, e.g. cost.step,cost.prefill_token; those of the evidence are adjusted in every run."`
-	Draws   int      `default:"6" placeholder:"N" help:"Draws of the requests of each run, others than those of check (${default})."`
-	Steps   int      `default:"500" placeholder:"N" help:"Evaluations at most (${default})."`
+	Field   []string `required:"" placeholder:"LIST" help:"Numbers to fit, e.g. cost.step,cost.prefill_token; those of the evidence are fitted in every run."`
+	Draws   int      `default:"6" placeholder:"N" help:"Draws of the requests of each run, different from those of check (${default})."`
+	Steps   int      `default:"500" placeholder:"N" help:"Maximum number of evaluations (${default})."`
 }
 
 // Run fits, and prints what it found; an interrupt ends it with the best so far.
@@ -76,7 +76,7 @@ func (c profilesFitCmd) Run(p *Process) error {
 		return usage(err)
 	}
 	if !slices.ContainsFunc(q.Evidence, func(e profile.Evidence) bool { return e.Fitted }) {
-		return usagef("profile %s has no evidence that is marked as fitted: true", q.Name)
+		return usagef("profile %s has no evidence marked as fitted: true", q.Name)
 	}
 	ctx, release := p.untilInterrupt(context.Background())
 	defer release()
@@ -118,7 +118,7 @@ func (c profilesCheckCmd) profiles() ([]*profile.Profile, error) {
 			return nil, usage(err)
 		}
 		if len(q.Evidence) == 0 {
-			return nil, usagef("profile %s is well formed, but it has no evidence: nothing was measured that it could be held against (docs/profiles.md)", q.Name)
+			return nil, usagef("profile %s is well formed, but has no evidence to compare it with (docs/profiles.md)", q.Name)
 		}
 		out = append(out, q)
 	}

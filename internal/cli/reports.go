@@ -29,7 +29,7 @@ func (o *resultFlags) check() error {
 	}
 	switch {
 	case o.Form != "" && len(own) != 1:
-		return usagef("--dialect-version %s: goes with --report vllm or --report sglang, one of them", o.Form)
+		return usagef("--dialect-version %s: only applies to one report, --report vllm or --report sglang", o.Form)
 	case o.Form != "":
 		return checkForm(own[0], o.Form)
 	}
@@ -43,9 +43,9 @@ func checkForm(name, form string) error {
 	case form == "" || slices.Contains(forms, form):
 		return nil
 	case forms == nil:
-		return usagef("--dialect-version %s belongs to --dialect vllm or sglang", form)
+		return usagef("--dialect-version %s: only applies to --dialect vllm or sglang", form)
 	}
-	return usagef("--dialect-version %s: %s has the forms %s", form, name, strings.Join(forms, ", "))
+	return usagef("--dialect-version %s: must be one of those of %s: %s", form, name, strings.Join(forms, ", "))
 }
 
 // printReports writes the reports that were asked for, one after the other; s is t

@@ -29,7 +29,7 @@ type runsCmd struct {
 
 // runArg names a run.
 type runArg struct {
-	Run string `arg:"" default:"last" help:"Id, the beginning of one, a name, or last (${default})."`
+	Run string `arg:"" default:"last" help:"Id, prefix of an id, name, or last (${default})."`
 	storeSetting
 }
 
@@ -56,8 +56,8 @@ func (s storeSetting) with(p *Process, use func(*store.Store) error) error {
 }
 
 type runsListCmd struct {
-	N      int      `short:"n" default:"20" placeholder:"N" help:"Show so many, 0 for all (${default})."`
-	Figure []string `short:"f" placeholder:"NAME" help:"Show a figure of each run by Pitot's definitions, such as ttft.p99 or throughput.output; may be repeated."`
+	N      int      `short:"n" default:"20" placeholder:"N" help:"Number of runs to show, 0 for all (${default})."`
+	Figure []string `short:"f" placeholder:"NAME" help:"Figure to show for each run, such as ttft.p99 or throughput.output, by Pitot's definitions; may be repeated."`
 	storeSetting
 }
 
@@ -157,7 +157,7 @@ func counts(l store.Listing) (records, failed string) {
 }
 
 type runsShowCmd struct {
-	N int `short:"n" placeholder:"N" help:"Show so many records. Default: all."`
+	N int `short:"n" placeholder:"N" help:"Number of records to show. Default: all."`
 	runArg
 }
 
@@ -172,9 +172,9 @@ func (c runsShowCmd) Run(p *Process) error {
 
 type runsReportCmd struct {
 	Dialect        string           `enum:"pitot,vllm,sglang,json" default:"pitot" placeholder:"NAME" help:"pitot, vllm, sglang, or json for pitot's figures (${default})."`
-	DialectVersion string           `placeholder:"FORM" help:"Form of a foreign report: of vllm's main, 2026-11, 2026-08, 2025-12 or 2025-07, of sglang's main or 2026-01. Default: the run's, or main."`
-	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Goodput objectives in place of the run's."`
-	Percentiles    []float64        `placeholder:"LIST" help:"Percentiles in place of the run's."`
+	DialectVersion string           `placeholder:"FORM" help:"Version of the report: for vllm main, 2026-11, 2026-08, 2025-12 or 2025-07, for sglang main or 2026-01. Default: the run's, or main."`
+	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Goodput objectives instead of the run's."`
+	Percentiles    []float64        `placeholder:"LIST" help:"Percentiles instead of the run's."`
 	runArg
 }
 
@@ -189,7 +189,7 @@ func (c runsReportCmd) Run(p *Process) error {
 		return err
 	}
 	if c.Dialect == "vllm" && t.Run.Plan.Dialect == "vllm" && (len(c.SLO) > 0 || len(c.Percentiles) > 0) {
-		return usagef("run %s has the objectives and percentiles of its own command line: --slo and --percentiles are for --dialect pitot", t.Run.ID)
+		return usagef("run %s has the objectives and percentiles of its own command line; --slo and --percentiles only apply to --dialect pitot", t.Run.ID)
 	}
 	if c.Dialect == "vllm" && slices.ContainsFunc(c.SLO, func(o plan.Objective) bool { return o.Metric == "itl" }) {
 		return usagef("--slo itl: vllm knows objectives on ttft, tpot and e2el")
@@ -219,10 +219,10 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 	o := run.Origin
 	asked := c.Dialect != "pitot" && c.Dialect != o.Tool || c.DialectVersion != "" && c.DialectVersion != o.Form
 	if toolNamed(o.Tool).Log == nil {
-		return usagef("run %s was imported from %s, whose report pitot does not write: `pitot runs show %s` has its figures", run.ID, o.Tool, run.ID)
+		return usagef("run %s was imported from %s, and Pitot does not write its report; see `pitot runs show %s`", run.ID, o.Tool, run.ID)
 	}
 	if asked || len(c.SLO)+len(c.Percentiles) > 0 {
-		return usagef("run %s was imported as %s of %s: nothing else can be computed from it, so leave out --dialect, --dialect-version, --slo and --percentiles", run.ID, text.Detail(o.Detail), o.Tool)
+		return usagef("run %s was imported as %s of %s, and nothing else can be computed from it; remove --dialect, --dialect-version, --slo and --percentiles", run.ID, text.Detail(o.Detail), o.Tool)
 	}
 	return table.WriteReported(p.Stdout, run, tool.Tables(tools())...)
 }
@@ -230,7 +230,7 @@ func (c runsReportCmd) reported(p *Process, run trace.Run) error {
 // checkDialect holds the flags to what the dialect has.
 func (c runsReportCmd) checkDialect() error {
 	if c.Dialect == "sglang" && len(c.SLO)+len(c.Percentiles) > 0 {
-		return usagef("--slo and --percentiles are for --dialect pitot and vllm: sglang's report has no goodput, and percentiles of its own")
+		return usagef("--slo and --percentiles only apply to --dialect pitot and vllm")
 	}
 	return nil
 }
@@ -258,7 +258,7 @@ func (c runsExportCmd) Run(p *Process) error {
 }
 
 type runsRmCmd struct {
-	Runs []string `arg:"" optional:"" help:"Ids, beginnings of ids, names, or last."`
+	Runs []string `arg:"" optional:"" help:"Ids, prefixes of ids, names, or last."`
 	storeSetting
 }
 
@@ -290,7 +290,7 @@ func (c runsRmCmd) find(runs *store.Store) (ids []string, err error) {
 			return nil, usage(err)
 		}
 		if l.Status == trace.Running {
-			return nil, usagef("run %s is under way: it can be removed when it has ended", l.ID)
+			return nil, usagef("run %s is still running; it can be removed when it has ended", l.ID)
 		}
 		ids = append(ids, l.ID)
 	}

@@ -19,14 +19,14 @@ import (
 
 // serveCmd is `pitot serve`.
 type serveCmd struct {
-	Addr    string `default:"127.0.0.1:8000" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
+	Addr    string `default:"127.0.0.1:8000" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one (${default})."`
 	Model   string `placeholder:"NAME" help:"Name of the model served. Default: the profile's, else pitot."`
 	APIKey  string `name:"api-key-env" placeholder:"NAME" help:"Environment variable with a bearer key that clients must send."`
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
 
-	TruthLimit int           `default:"100000" placeholder:"N" help:"Newest requests kept for /pitot/truth (${default}); fewer once they have 10 million writes together, 240 MB."`
-	StallLimit time.Duration `default:"5m" placeholder:"TIME" help:"How long the fault stall holds a connection (${default})."`
+	TruthLimit int           `default:"100000" placeholder:"N" help:"Number of recent requests kept for /pitot/truth (${default}); fewer if they have more than 10 million writes, 240 MB."`
+	StallLimit time.Duration `default:"5m" placeholder:"TIME" help:"Time for which the fault stall holds a connection (${default})."`
 
 	profileFlag
 	engineFlags
@@ -50,7 +50,7 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 		return inWords(front, plan.Below("target.engine", err))
 	}
 	if slices.Contains(cfg.Adapters, c.Model) {
-		return usagef("--model %s: an adapter of profile %s has that name", c.Model, deployment.Name)
+		return usagef("--model %s: is the name of an adapter of profile %s", c.Model, deployment.Name)
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
 	cfg.Precise = p.Alone

@@ -466,7 +466,7 @@ func TestSGLangLayoutOfASimulation(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, v.stdout.String())
 	}
 	v.Args = []string{"sim", "-q", "-n", "1", "--report", "sglang,vllm", "--dialect-version", "2026-01"}
-	if code := Run(v.Process); code != exitUsage || !strings.Contains(v.stderr.String(), "--dialect-version 2026-01: goes with --report vllm or --report sglang, one of them") {
+	if code := Run(v.Process); code != exitUsage || !strings.Contains(v.stderr.String(), "--dialect-version 2026-01: only applies to one report") {
 		t.Error(code, v.stderr.String())
 	}
 }

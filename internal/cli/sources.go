@@ -35,7 +35,7 @@ func sourceFiles(args []string) (files []sourceFile, problems []result.Problem, 
 			files, problems = append(files, below...), append(problems, skipped...)
 			errs = append(errs, err)
 		case !info.Mode().IsRegular():
-			errs = append(errs, usagef("%s: not a file that can be read from anywhere: save it first", arg))
+			errs = append(errs, usagef("%s: is not a regular file; save it to one first", arg))
 		default:
 			files = append(files, sourceFile{path: arg, name: filepath.Base(arg)})
 		}

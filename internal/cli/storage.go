@@ -45,7 +45,7 @@ func (p *Process) openStore(file string) (*store.Store, error) {
 		return nil, fmt.Errorf("make the folder of the store (--store or PITOT_STORE names another): %w", err)
 	}
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return nil, usagef("store %s is a folder: --store and PITOT_STORE name a file", file)
+		return nil, usagef("store %s is a folder; --store and PITOT_STORE must name a file", file)
 	}
 	return store.Open(file)
 }
@@ -58,7 +58,7 @@ func (p *Process) dataFolder() (string, error) {
 	}
 	home := p.getenv("HOME")
 	if home == "" {
-		return "", usagef("no place for the store: set --store, PITOT_STORE or HOME")
+		return "", usagef("no path for the store; set --store, PITOT_STORE or HOME")
 	}
 	if runtime.GOOS == "darwin" {
 		return filepath.Join(home, "Library", "Application Support"), nil
