@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -90,8 +91,22 @@ func (p *Process) proxy() func(*url.URL) (*url.URL, error) {
 	return c.ProxyFunc()
 }
 
+// smallFile is more than any file of settings, keys or certificates has.
+const smallFile = 16 << 20
+
 // readFile reads a small file.
-func readFile(name string) ([]byte, error) { return os.ReadFile(name) }
+func readFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, smallFile+1))
+	if err == nil && len(data) > smallFile {
+		err = fmt.Errorf("%s: larger than %d MiB", name, smallFile>>20)
+	}
+	return data, err
+}
 
 // openReader opens a file to read, which a folder is not.
 func openReader(name string) (workload.Reader, error) {

@@ -34,14 +34,33 @@ type Mistake struct {
 	Place
 	Text    string // of the line
 	Problem string
+
+	hidden bool // the line is no text to show
 }
 
 // Error gives the place and the problem, and below them the line with a caret.
 func (m Mistake) Error() string {
+	what := fmt.Sprintf("%s:%d:%d: %s", m.File, m.Line, m.Column, m.Problem)
+	if m.hidden {
+		return what
+	}
 	number := fmt.Sprint(m.Line)
 	gutter := strings.Repeat(" ", len(number))
-	caret := strings.Repeat(" ", max(0, m.Column-1)) + "^"
-	return fmt.Sprintf("%s:%d:%d: %s\n  %s | %s\n  %s | %s", m.File, m.Line, m.Column, m.Problem, number, m.Text, gutter, caret)
+	text, column := excerpt(m.Text, m.Column)
+	return fmt.Sprintf("%s\n  %s | %s\n  %s | %s^", what, number, text, gutter, strings.Repeat(" ", max(0, column-1)))
+}
+
+// most is how many characters of a line are shown.
+const most = 160
+
+// excerpt is what is shown of a line, and where a column is in it.
+func excerpt(line string, column int) (string, int) {
+	text := []rune(line)
+	if len(text) <= most {
+		return line, column
+	}
+	from := max(0, min(column-most/2, len(text)-most))
+	return string(text[from : from+most]), column - from
 }
 
 // Mistakes are those of a file in order of place.
@@ -60,6 +79,11 @@ func (m Mistakes) Error() string {
 func Parse(file string, data []byte) (*Document, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a byte order mark
 	d := &Document{File: file, Root: new(Node), lines: strings.Split(string(data), "\n"), places: map[string]Place{}}
+	if at, why := outOfBounds(data); why != "" {
+		m := d.At(at, why)
+		m.hidden = true
+		return nil, Mistakes{m}
+	}
 	parsed, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if bad := yaml.Error(nil); errors.As(err, &bad) {
 		return nil, Mistakes{d.At(placeOf(bad.GetToken()), bad.GetMessage())}

@@ -186,3 +186,26 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestFilesOutOfBoundsAreNotParsed(t *testing.T) {
+	for name, tt := range map[string]struct{ data, want string }{
+		"size":    {"name: " + strings.Repeat("x", 5<<20), "f.yaml:1:1: the file is larger than 4 MiB"},
+		"flow":    {"a: 1\nb: " + strings.Repeat("[", 1e5) + strings.Repeat("]", 1e5), "f.yaml:2:104: more than 100 brackets are open here"},
+		"open":    {"a: 1\nb: " + strings.Repeat("\n[", 200), "f.yaml:103:1: more than 100 brackets are open here"},
+		"block":   {strings.Repeat("- ", 1e5), "f.yaml:1:1: the line is indented too deeply"},
+		"control": {"a: 1\nb: \x1b[2J", "f.yaml:2:1: the line has control characters"},
+		"bytes":   {"a: \xff\xfe", "f.yaml:1:1: the line is not UTF-8 text"},
+	} {
+		_, err := Parse("f.yaml", []byte(tt.data))
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s: %.200v, want %s", name, err, tt.want)
+		}
+	}
+	long := "a: " + strings.Repeat("x", 5000) + ": b"
+	if _, err := Parse("f.yaml", []byte(long)); err == nil || len(err.Error()) > 1000 {
+		t.Errorf("a long line: %v", err)
+	}
+	if _, err := Parse("f.yaml", []byte("text: \"a\tb [1] {x} don't [[\"\r\nlist: [{a: [1, {b: 2}]}]\r\n")); err != nil {
+		t.Error(err)
+	}
+}
