@@ -48,6 +48,22 @@ func (n *Node) begin() Place {
 	return n.At
 }
 
+// All are the items of a list, none of what is absent.
+func (n *Node) All() []*Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+// String is the text of a scalar, empty for what is absent.
+func (n *Node) String() string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
 // Member returns a setting of a map, nil if absent.
 func (n *Node) Member(key string) *Node {
 	for _, m := range n.Members {

@@ -195,7 +195,7 @@ func (c *compiler) partsOfLoad() (kinds []workload.Kind) {
 	for i, stream := range c.get("load").Items {
 		path := plan.Item("load", i)
 		var own []workload.Kind
-		for _, part := range append([]*plan.Node{stream}, items(stream.Member("mix"))...) {
+		for _, part := range append([]*plan.Node{stream}, stream.Member("mix").All()...) {
 			if dataset := part.Member("dataset"); dataset != nil && dataset.Member("kind") != nil {
 				own = append(own, all[dataset.Member("kind").Text])
 			}
@@ -205,13 +205,6 @@ func (c *compiler) partsOfLoad() (kinds []workload.Kind) {
 		kinds = append(kinds, own...)
 	}
 	return kinds
-}
-
-func items(n *plan.Node) []*plan.Node {
-	if n == nil {
-		return nil
-	}
-	return n.Items
 }
 
 // arrives settles the kind of an arrival and its rate.

@@ -120,7 +120,7 @@ func (p *partReader) setting(name string, n *plan.Node) {
 		if n.Kind != plan.List {
 			list = &plan.Node{Kind: plan.List, Items: []*plan.Node{n}}
 		}
-		n = p.headers(path, items(p.get(path)), list)
+		n = p.headers(path, p.get(path).All(), list)
 	}
 	p.set(path, n)
 }

@@ -1,13 +1,11 @@
 package vllm
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
@@ -41,42 +39,45 @@ func ExpandConfig(args []string, read func(name string) ([]byte, error)) ([]stri
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	flags, err := yamlFlags(data)
+	flags, err := yamlFlags(name, data)
 	if err != nil {
-		return nil, fmt.Errorf("--config %s: %w", name, err)
+		return nil, fmt.Errorf("--config: %w", err)
 	}
 	return append(flags, rest...), nil
 }
 
-func yamlFlags(data []byte) ([]string, error) {
-	var items yaml.MapSlice
-	if err := yaml.Unmarshal(data, &items); err != nil {
+func yamlFlags(file string, data []byte) ([]string, error) {
+	doc, err := plan.Parse(file, data)
+	if err == nil {
+		err = doc.Explain()
+	}
+	if err != nil {
 		return nil, err
 	}
 	var args []string
-	for _, item := range items {
-		name := "--" + fmt.Sprint(item.Key)
-		switch v := item.Value.(type) {
-		case nil:
-		case bool:
-			if v {
+	for _, m := range doc.Root.Members {
+		name := "--" + m.Key
+		switch v := m.Value; v.Kind {
+		case plan.Null:
+		case plan.Bool:
+			if v.Text == "true" {
 				args = append(args, name)
 			} else if argparse.Canonical(name) == "--self-timed" {
 				args = append(args, "--no-self-timed")
 			}
-		case []any:
+		case plan.List:
 			args = append(args, name)
-			for _, x := range v {
-				args = append(args, fmt.Sprint(x))
+			for _, item := range v.Items {
+				args = append(args, item.Text)
 			}
-		case map[string]any:
-			b, err := json.Marshal(v)
+		case plan.Map:
+			object, err := v.JSON()
 			if err != nil {
-				return nil, fmt.Errorf("%v: %w", item.Key, err)
+				return nil, doc.At(m.At, err.Error())
 			}
-			args = append(args, name, string(b))
+			args = append(args, name, string(object))
 		default:
-			args = append(args, name, fmt.Sprint(v))
+			args = append(args, name, v.Text)
 		}
 	}
 	return args, nil

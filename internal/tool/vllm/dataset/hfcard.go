@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A dataset's README.md may say at its head, in YAML, which files are of which subset
@@ -22,38 +22,43 @@ import (
 //	  - split: train
 //	    path: main/train-*
 
-type card struct {
-	Configs []cardConfig `yaml:"configs"`
-}
+// maxCard is more than the head of any has, in bytes.
+const maxCard = 4 << 20
+
+type card []cardConfig
 
 type cardConfig struct {
-	Name    string `yaml:"config_name"`
-	Default bool   `yaml:"default"`
-	Files   any    `yaml:"data_files"`
+	name  string
+	usual bool
+	files *plan.Node // data_files
 }
 
 // card is the card of the copy; without one it is empty.
 func (c snapshot) card() (card, error) {
 	f, err := c.fs.Open("README.md")
 	if errors.Is(err, fs.ErrNotExist) {
-		return card{}, nil
+		return nil, nil
 	}
 	if err != nil {
-		return card{}, err
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(f)
+	b, err := io.ReadAll(io.LimitReader(f, maxCard))
 	if err != nil {
-		return card{}, fmt.Errorf("README.md: %w", err)
+		return nil, fmt.Errorf("README.md: %w", err)
 	}
 	head, ok := bytes.CutPrefix(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("---\n"))
 	if !ok {
-		return card{}, nil
+		return nil, nil
 	}
 	head, _, _ = bytes.Cut(head, []byte("\n---"))
+	doc, err := plan.Parse("README.md", head)
+	if err != nil {
+		return nil, fmt.Errorf("the head is not YAML: %w", err)
+	}
 	var out card
-	if err := yaml.Unmarshal(head, &out); err != nil {
-		return card{}, fmt.Errorf("README.md: its head is not YAML: %w", err)
+	for _, n := range doc.Root.Member("configs").All() {
+		out = append(out, cardConfig{name: n.Member("config_name").String(), usual: n.Member("default").String() == "true", files: n.Member("data_files")})
 	}
 	return out, nil
 }
@@ -74,16 +79,16 @@ func (c card) files(all []string, subset, split string) (out []string, ok bool, 
 		}
 	}
 	if len(out) == 0 {
-		return nil, true, fmt.Errorf("README.md has no files of the split %q for the subset %q that are here; there are %s", split, config.Name, some(all))
+		return nil, true, fmt.Errorf("README.md has no files of the split %q for the subset %q that are here; there are %s", split, config.name, some(all))
 	}
 	return out, true, nil
 }
 
 // config is that of a name; without a name the default, or the only one.
 func (c card) config(name string) *cardConfig {
-	for i, config := range c.Configs {
-		if config.Files != nil && (config.Name == name || name == "" && (config.Default || config.Name == "default" || len(c.Configs) == 1)) {
-			return &c.Configs[i]
+	for i, config := range c {
+		if config.files != nil && (config.name == name || name == "" && (config.usual || config.name == "default" || len(c) == 1)) {
+			return &c[i]
 		}
 	}
 	return nil
@@ -92,24 +97,19 @@ func (c card) config(name string) *cardConfig {
 // patterns are those of each split. Files without a split are of train.
 func (c cardConfig) patterns() map[string][]string {
 	out := map[string][]string{}
-	add := func(split string, v any) {
-		switch v := v.(type) {
-		case string:
-			out[split] = append(out[split], v)
-		case []any:
-			for _, p := range v {
-				out[split] = append(out[split], fmt.Sprint(p))
+	add := func(split string, n *plan.Node) {
+		for _, p := range append(n.All(), n) {
+			if p.String() != "" {
+				out[split] = append(out[split], p.Text)
 			}
 		}
 	}
-	list, ok := c.Files.([]any)
-	if !ok {
-		add("train", c.Files)
-		return out
+	if len(c.files.Items) == 0 {
+		add("train", c.files)
 	}
-	for _, item := range list {
-		if m, ok := item.(map[string]any); ok {
-			add(fmt.Sprint(m["split"]), m["path"])
+	for _, item := range c.files.Items {
+		if item.Kind == plan.Map {
+			add(item.Member("split").String(), item.Member("path"))
 		} else {
 			add("train", item)
 		}

@@ -128,7 +128,7 @@ func TestFilesOfACopy(t *testing.T) {
 		{list(card, "a/1.jsonl", "b/c/2.jsonl"), family{}, "a", "", "a/1.jsonl"},
 		{list(card, "a/1.jsonl", "b/c/2.jsonl"), family{}, "", "", "b/c/2.jsonl"},
 		{list(card, "a/1.jsonl"), family{}, "a", "test", `README.md has no files of the split "test" for the subset "a"`},
-		{list("README.md=---\n\t{\n---\n", "x.csv"), family{}, "", "", "README.md: its head is not YAML"},
+		{list("README.md=---\n\t{\n---\n", "x.csv"), family{}, "", "", "the head is not YAML: README.md"},
 	} {
 		files, err := (&HF{snapshot: c.copy, Subset: c.subset, Split: c.split}).dataFiles(c.family)
 		got := strings.Join(files, " ")
