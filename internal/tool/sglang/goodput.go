@@ -82,7 +82,7 @@ func newGoodput(limits []Limit, requests []Request) goodput {
 		if !q.OK {
 			continue
 		}
-		took := map[string]float64{"ttft": q.TTFT, "tpot": q.tpot(), "e2el": q.Latency}
+		took := map[string]float64{"ttft": q.TTFT, "tpot": q.TPOT(), "e2el": q.Latency}
 		all := true
 		for i, l := range limits {
 			if took[l.Name]*1000 <= l.MS {

@@ -3,12 +3,12 @@ package sglang
 import (
 	"encoding/json"
 	"math"
-	"strconv"
+	"slices"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // Result is the line of the result file: one JSON object and a newline. info is what
@@ -17,15 +17,10 @@ func (r *Report) Result(info json.RawMessage) []byte {
 	o := new(python.Object)
 	r.setup(o, info)
 	r.sums(o)
-	e2el, ttft, itl := r.percentiles()
-	if e2el == nil {
-		e2el = ttft // the file has one that the table has not
+	for _, l := range r.latencies() {
+		l.Members(o)
 	}
 	f := r.Figures
-	statistics(o, "e2e_latency", r.e2el(), e2el)
-	statistics(o, "ttft", f.TTFT, ttft)
-	statistics(o, "tpot", f.TPOT, ttft)
-	statistics(o, "itl", f.ITL, itl)
 	o.Float("concurrency", f.Concurrency)
 	if r.acceptKnown() {
 		o.Float("accept_length", f.AcceptLength)
@@ -79,16 +74,6 @@ func (r *Report) sums(o *python.Object) {
 	o.Float("total_throughput", f.TotalTokenThroughput)
 }
 
-// statistics writes those of a metric in seconds.
-func statistics(o *python.Object, metric string, d metrics.Distribution, percentiles []float64) {
-	o.Float("mean_"+metric+"_ms", d.Mean*1000)
-	o.Float("median_"+metric+"_ms", d.Median*1000)
-	o.Float("std_"+metric+"_ms", d.Std*1000)
-	for _, p := range percentiles {
-		o.Float("p"+table.Percentile(p)+"_"+metric+"_ms", d.At(p)*1000)
-	}
-}
-
 func (g goodput) result(o *python.Object, duration float64) {
 	if len(g.limits) == 0 {
 		return
@@ -129,21 +114,17 @@ func (c *cacheHits) result(o *python.Object) {
 
 // details writes a list a field, with an item a request in the order of the workload.
 func (r *Report) details(o *python.Object) {
-	q := r.Figures.Requests
-	list := func(name string, item func(b []byte, q *Request) []byte) {
-		o.Raw(name, python.JSONList(len(q), func(b []byte, i int) []byte { return item(b, &q[i]) }))
+	all := make([]*serving.Request, len(r.Figures.Requests))
+	for i, q := range r.Figures.Requests {
+		all[i] = &q.Request
+		all[i].Input = q.Prompt
 	}
-	list("input_lens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Prompt)...) })
-	list("output_lens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Output)...) })
-	list("ttfts", func(b []byte, q *Request) []byte { return python.AppendFloat(b, q.TTFT) })
-	list("itls", func(b []byte, q *Request) []byte { return python.AppendFloats(b, q.ITL) })
-	list("generated_texts", func(b []byte, q *Request) []byte { return python.AppendString(b, q.Text) })
-	list("errors", func(b []byte, q *Request) []byte { return python.AppendString(b, q.ErrorText) })
-	if r.Cache == nil {
-		return
+	result.WriteColumns(o, all, func(name string) bool {
+		return !slices.Contains([]string{"latencies", "start_times", "queue_times"}, name) && (name != "cached_tokens" || r.Cache != nil)
+	})
+	if r.Cache != nil {
+		o.Raw("cached_tokens_details", python.JSONList(len(all), func(b []byte, i int) []byte { return append(b, tiers(r.Figures.Requests[i].Tiers)...) }))
 	}
-	list("cached_tokens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Cached)...) })
-	list("cached_tokens_details", func(b []byte, q *Request) []byte { return append(b, tiers(q.Tiers)...) })
 }
 
 func tiers(t *trace.CacheTiers) []byte {

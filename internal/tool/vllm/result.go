@@ -9,7 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // Result is the content of the result file: one JSON object without a newline.
@@ -20,12 +20,7 @@ func (r *Report) Result() []byte {
 	r.outcome(o)
 	r.optional(o)
 	for _, m := range r.printed() {
-		o.Float("mean_"+m.key+"_ms", m.values.Mean)
-		o.Float("median_"+m.key+"_ms", m.values.Median)
-		o.Float("std_"+m.key+"_ms", m.values.Std)
-		for _, p := range m.values.Percentiles {
-			o.Float("p"+table.Percentile(p.P)+"_"+m.key+"_ms", p.Value)
-		}
+		m.Members(o)
 	}
 	return o.Bytes()
 }
@@ -119,26 +114,20 @@ func (r *Report) poolingOutcome(o *python.Object) {
 // perRequest writes the arrays, in the order of the workload. Without
 // --save-detailed only latencies and queue times are kept.
 func (r *Report) perRequest(o *python.Object) {
-	q := r.Figures.Requests
-	detailed, newest := r.SaveDetailed, r.version.Since(V2608)
-	generated := detailed && !r.Figures.Pooling // there is an answer to tell of
-	array := func(name string, kept bool, item func(b []byte, q *Request) []byte) {
-		if kept {
-			o.Raw(name, python.JSONList(len(q), func(b []byte, i int) []byte { return item(b, &q[i]) }))
+	newest := r.version.Since(V2608)
+	result.WriteColumns(o, r.Figures.all(), func(name string) bool {
+		switch name {
+		case "latencies", "queue_times":
+			return newest
+		case "input_lens", "errors":
+			return r.SaveDetailed
+		case "start_times":
+			return r.SaveDetailed && newest && !r.Figures.Pooling
+		case "cached_tokens":
+			return false
 		}
-	}
-	float := func(f func(q *Request) float64) func(b []byte, q *Request) []byte {
-		return func(b []byte, q *Request) []byte { return python.AppendFloat(b, f(q)) }
-	}
-	array("input_lens", detailed, func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Input)...) })
-	array("output_lens", generated, func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Output)...) })
-	array("ttfts", generated, float(func(q *Request) float64 { return q.TTFT }))
-	array("itls", generated, func(b []byte, q *Request) []byte { return python.AppendFloats(b, q.ITL) })
-	array("latencies", newest, float(func(q *Request) float64 { return q.Latency }))
-	array("start_times", generated && newest, float(func(q *Request) float64 { return q.Start }))
-	array("queue_times", newest, float(func(q *Request) float64 { return q.Queue }))
-	array("generated_texts", generated, func(b []byte, q *Request) []byte { return python.AppendString(b, q.Text) })
-	array("errors", detailed, func(b []byte, q *Request) []byte { return python.AppendString(b, q.ErrorText) })
+		return r.SaveDetailed && !r.Figures.Pooling // there is an answer to tell of
+	})
 }
 
 func (r *Report) optional(o *python.Object) {
@@ -146,9 +135,9 @@ func (r *Report) optional(o *python.Object) {
 	if p := r.Figures.Probe; p != nil && newest {
 		o.Int("probe_completed", p.Completed)
 		o.Int("probe_failed", p.Failed)
-		o.Float("probe_median_e2el_ms", p.Median)
-		o.Float("probe_p99_e2el_ms", p.P99)
-		o.Float("probe_max_e2el_ms", p.Max)
+		o.Float("probe_median_e2el_ms", p.Median*1000)
+		o.Float("probe_p99_e2el_ms", p.P99*1000)
+		o.Float("probe_max_e2el_ms", p.Max*1000)
 	}
 	if c := r.RPSChanges; len(c) > 0 {
 		o.Raw("rps_change_events", python.JSONList(len(c), func(b []byte, i int) []byte {
