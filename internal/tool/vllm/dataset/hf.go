@@ -220,8 +220,12 @@ func (h *HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, 
 		for row, err := range from {
 			position++
 			var d *draft
+			var texts []string
 			if err == nil {
-				d, err = f.draft(h, row)
+				texts, err = f.texts(row)
+			}
+			if err == nil {
+				d, err = f.draft(h, row, texts)
 			}
 			if err != nil {
 				yield(draft{}, err)
