@@ -102,20 +102,24 @@ func settle(q *serving.Request) {
 // bulky are the columns that have most of the bytes.
 var bulky = []string{"itls", "generated_texts"}
 
-// Columns are those of one result.
+// Columns are those of one result, with what is to be known of all its requests ahead of
+// their records.
 type Columns struct {
+	N, OK  int     // requests, and those that succeeded
+	Zero   float64 // the earliest instant: when a request was due
 	source Source
-	N      int
 	lists  map[string]*List
+
+	from, to float64 // the earliest start and the latest end of those that succeeded
 }
 
-// Columns takes the columns of a result; nil if it has none for single
+// Columns takes the columns of a result but for some; nil if it has none for single
 // requests. What is wrong with one becomes a problem of the result.
-func (r *Reading) Columns(f *Draft) *Columns {
-	c := &Columns{source: r.Source, N: math.MaxInt, lists: map[string]*List{}}
+func (r *Reading) Columns(f *Draft, without ...string) *Columns {
+	c := &Columns{source: r.Source, lists: map[string]*List{}, Zero: math.Inf(1), from: math.Inf(1), to: math.Inf(-1)}
 	for _, col := range columnsOfRequests {
 		l := r.Object.List(col.name)
-		if l == nil || l.N == 0 && col.of != arrays && col.of != numbers {
+		if l == nil || l.N == 0 && col.of == strs {
 			continue
 		}
 		if err := col.check(l); err != nil {
@@ -127,19 +131,18 @@ func (r *Reading) Columns(f *Draft) *Columns {
 	if !c.Has("ttfts", "itls") || c.lists["ttfts"].N == 0 {
 		return nil
 	}
-	return c.shorten(f)
+	c.shorten(f)
+	maps.DeleteFunc(c.lists, func(name string, _ *List) bool { return slices.Contains(without, name) })
+	if err := c.survey(); err != nil {
+		r.Problem(err)
+		return nil
+	}
+	return c
 }
 
 // Has reports whether there are columns of all names.
 func (c *Columns) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return c.lists[name] == nil })
-}
-
-// Drop leaves columns out.
-func (c *Columns) Drop(names ...string) {
-	for _, name := range names {
-		delete(c.lists, name)
-	}
 }
 
 // check says why a column cannot be used.
@@ -157,7 +160,7 @@ func (col column) check(l *List) *scanError {
 
 // shorten finds how many requests all columns have, and drops columns without
 // any.
-func (c *Columns) shorten(f *Draft) *Columns {
+func (c *Columns) shorten(f *Draft) {
 	maps.DeleteFunc(c.lists, func(_ string, l *List) bool { return l.N == 0 })
 	var names []string
 	for _, col := range columnsOfRequests {
@@ -171,7 +174,6 @@ func (c *Columns) shorten(f *Draft) *Columns {
 	if n := c.lists[most].N; n != c.N {
 		f.Doubt(c.lists[least].At, "%q has %d requests and %q %d: the first %d are read", least, c.N, most, n, c.N)
 	}
-	return c
 }
 
 // rows are the requests, but for what is in the columns left out.
@@ -292,36 +294,28 @@ func (m Recorder) chunks(t *trace.Record, r *serving.Request) {
 	}
 }
 
-// A Survey is what is to be known of all requests ahead of their records.
-type Survey struct {
-	OK       int
-	Zero     float64 // the earliest instant: when a request was due
-	from, to float64 // the earliest start and the latest end of those that succeeded
-}
-
-// Survey reads the columns that are not bulky.
-func (c *Columns) Survey() (s Survey, err error) {
-	s = Survey{Zero: math.Inf(1), from: math.Inf(1), to: math.Inf(-1)}
+// survey reads the columns that are not bulky.
+func (c *Columns) survey() error {
 	for r, err := range c.rows(bulky...) {
 		if err != nil {
-			return s, err
+			return err
 		}
-		s.Zero = min(s.Zero, r.Start-r.Queue)
+		c.Zero = min(c.Zero, r.Start-r.Queue)
 		if r.OK {
-			s.OK++
-			s.from, s.to = min(s.from, r.Start), max(s.to, r.Start+r.Latency)
+			c.OK++
+			c.from, c.to = min(c.from, r.Start), max(c.to, r.Start+r.Latency)
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // Touched is the most successes that have part in one second, where seconds count
 // from the first start. The sums are those of the tool, bit for bit.
-func (c *Columns) Touched(s Survey) int {
-	if s.OK == 0 {
+func (c *Columns) Touched() int {
+	if c.OK == 0 {
 		return 0
 	}
-	seconds := serving.NewSeconds(s.from, s.to)
+	seconds := serving.NewSeconds(c.from, c.to)
 	for r, err := range c.rows(bulky...) {
 		if err == nil && r.OK {
 			seconds.Add(r)
