@@ -108,10 +108,10 @@ type Latency struct {
 
 // Rows adds the rows of a table.
 func (l Latency) Rows(e *table.Entries) {
-	e.Add(l.Metric+".mean", l.Mean*1000)
-	e.Add(l.Metric+".median", l.Median*1000)
+	e.Add(l.Metric+".mean", l.Mean)
+	e.Add(l.Metric+".median", l.Median)
 	for _, p := range l.Percentiles {
-		e.Add(l.Metric+".p"+table.Percentile(p.P), p.Value*1000)
+		e.Add(l.Metric+".p"+table.Percentile(p.P), p.Value)
 	}
 }
 

@@ -64,7 +64,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 	}
 	if !r.embedding() {
-		e.Add("itl.max", r.Figures.ITL.Max*1000)
+		e.Add("itl.max", r.Figures.ITL.Max)
 	}
 	if r.Cache != nil {
 		r.Cache.entries(&e)

@@ -170,9 +170,9 @@ func (r *Report) probes(e *table.Entries) {
 	}
 	e.Add("probe.requests.ok", float64(p.Completed))
 	e.Add("probe.requests.failed", float64(p.Failed))
-	e.Add("probe.median", p.Median*1000)
-	e.Add("probe.p99", p.P99*1000)
-	e.Add("probe.max", p.Max*1000)
+	e.Add("probe.median", p.Median)
+	e.Add("probe.p99", p.P99)
+	e.Add("probe.max", p.Max)
 }
 
 // printed are the latencies that are both selected and present.
@@ -210,7 +210,7 @@ func (r *Report) decoding(e *table.Entries) {
 		e.Add("spec_decode.draft_tokens", float64(s.DraftTokens))
 		e.Add("spec_decode.accepted_tokens", float64(s.AcceptedTokens))
 		for i, rate := range s.PerPosition {
-			e.Add("spec_decode.position."+strconv.Itoa(i), 100*rate)
+			e.Add("spec_decode.position."+strconv.Itoa(i), rate)
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (r *Report) optional(o *python.Object) {
 		return
 	}
 	if s := r.SpecDecode; s != nil {
-		o.Float("spec_decode_acceptance_rate", s.AcceptanceRate)
+		o.Float("spec_decode_acceptance_rate", s.AcceptanceRate*100)
 		o.Float("spec_decode_acceptance_length", s.AcceptanceLength)
 		o.Int("spec_decode_num_drafts", s.Drafts)
 		o.Int("spec_decode_draft_tokens", s.DraftTokens)
