@@ -113,7 +113,7 @@ func (d *longBench) request(ctx context.Context, s *source, prompt string) (*wor
 		r.OutputTokens = *d.Output
 	}
 	var err error
-	if r.PromptTokens, err = s.tokens(ctx, prompt); d.Context != nil && r.PromptTokens+r.OutputTokens > *d.Context {
+	if r.PromptTokens, err = s.Count(ctx, prompt); d.Context != nil && r.PromptTokens+r.OutputTokens > *d.Context {
 		return nil, err
 	}
 	return r, err

@@ -183,7 +183,7 @@ func (h *HF) toolRequest(ctx context.Context, s *workload.Source, q toolQuestion
 	}
 	text, err := toolText(s.Vocab.Template, q)
 	if err == nil {
-		r.PromptTokens, err = count(ctx, s, text)
+		r.PromptTokens, err = s.Count(ctx, text)
 	}
 	return r, err
 }

@@ -170,7 +170,7 @@ func (d *CustomImage) Build(ctx context.Context, s *workload.Source) (workload.W
 
 func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLine) (r workload.Request, err error) {
 	r.OutputTokens = d.Output
-	if r.PromptTokens, err = count(ctx, s, l.text); err != nil {
+	if r.PromptTokens, err = s.Count(ctx, l.text); err != nil {
 		return r, err
 	}
 	if l.parts != nil {

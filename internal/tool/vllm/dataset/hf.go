@@ -285,7 +285,7 @@ func measure(ctx context.Context, s *workload.Source, d *draft) (err error) {
 			return err
 		}
 	}
-	if d.PromptTokens, err = count(ctx, s, d.Text); err != nil || d.answer == nil {
+	if d.PromptTokens, err = s.Count(ctx, d.Text); err != nil || d.answer == nil {
 		return err
 	}
 	ids, err := s.Tokens.Encode(ctx, *d.answer, !d.bare)
