@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"strconv"
 	"strings"
 	"unicode"
@@ -102,40 +101,6 @@ func Quote(s string) string {
 		}
 	}
 	return string(append(b, quote))
-}
-
-// Repr is the repr of a value: None for a nil pointer or slice, and of JSON what json.loads
-// reads. A type that Python writes in a way of its own has the method.
-func Repr(v any) string {
-	switch v := v.(type) {
-	case interface{ Repr() string }:
-		return v.Repr()
-	case bool:
-		return Bool(v)
-	case float64:
-		return Float(v)
-	case json.RawMessage:
-		return OfJSON(v)
-	}
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.String:
-		return Quote(r.String())
-	case reflect.Pointer:
-		if r.IsNil() {
-			return "None"
-		}
-		return Repr(r.Elem().Interface())
-	case reflect.Slice:
-		if r.IsNil() {
-			return "None"
-		}
-		items := make([]string, r.Len())
-		for i := range items {
-			items[i] = Repr(r.Index(i).Interface())
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	}
-	return fmt.Sprint(v)
 }
 
 // OfJSON is the repr of what json.loads reads, None for nil.

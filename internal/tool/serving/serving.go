@@ -117,11 +117,11 @@ func (l Latency) Rows(e *table.Entries) {
 
 // Members writes the members of a result file.
 func (l Latency) Members(o *python.Object) {
-	o.Float("mean_"+l.Key+"_ms", l.Mean*1000)
-	o.Float("median_"+l.Key+"_ms", l.Median*1000)
-	o.Float("std_"+l.Key+"_ms", l.Std*1000)
+	o.Set("mean_"+l.Key+"_ms", l.Mean*1000)
+	o.Set("median_"+l.Key+"_ms", l.Median*1000)
+	o.Set("std_"+l.Key+"_ms", l.Std*1000)
 	for _, p := range l.Percentiles {
-		o.Float("p"+table.Percentile(p.P)+"_"+l.Key+"_ms", p.Value*1000)
+		o.Set("p"+table.Percentile(p.P)+"_"+l.Key+"_ms", p.Value*1000)
 	}
 }
 
