@@ -1,13 +1,14 @@
 package python
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // AppendString is a JSON string as json.dumps writes it: everything but printable
@@ -160,34 +161,31 @@ func (s style) value(v any) string {
 	return fmt.Sprint(v)
 }
 
-// of is what json.loads reads of data.
-func (s style) of(data json.RawMessage) string {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return s.next(dec)
-}
+// of is what json.loads reads of data: objects in the order in which they are written.
+func (s style) of(data json.RawMessage) string { return s.parsed(gjson.ParseBytes(data)) }
 
-// next is the next value of dec: objects in the order in which they are written.
-func (s style) next(dec *json.Decoder) string {
-	token, _ := dec.Token() // of what is no JSON there is none
-	switch x := token.(type) {
-	case json.Delim:
+func (s style) parsed(v gjson.Result) string {
+	switch v.Type {
+	case gjson.JSON:
 		var items []string
-		for dec.More() {
-			item := s.next(dec)
-			if x == '{' {
-				item += ": " + s.next(dec)
+		v.ForEach(func(key, item gjson.Result) bool {
+			text := s.parsed(item)
+			if v.IsObject() {
+				text = s.parsed(key) + ": " + text
 			}
-			items = append(items, item)
+			items = append(items, text)
+			return true
+		})
+		if v.IsObject() {
+			return "{" + strings.Join(items, ", ") + "}"
 		}
-		closing, _ := dec.Token()
-		return fmt.Sprint(x) + strings.Join(items, ", ") + fmt.Sprint(closing)
-	case json.Number:
-		return s.number(x.String())
-	case string:
-		return s.text(x)
-	case bool:
-		return s.truth(x)
+		return "[" + strings.Join(items, ", ") + "]"
+	case gjson.Number:
+		return s.number(v.Raw)
+	case gjson.String:
+		return s.text(v.String())
+	case gjson.True, gjson.False:
+		return s.truth(v.Bool())
 	}
 	return s.none
 }

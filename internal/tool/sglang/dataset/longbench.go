@@ -68,24 +68,15 @@ func (d *longBench) Build(ctx context.Context, from *workload.Source) (w workloa
 }
 
 func readPrompts(f *file) (prompts []string, err error) {
-	table, err := f.table()
-	if err != nil {
-		return nil, err
-	}
-	for row, err := range table.All() {
-		if err != nil {
-			return nil, err
-		}
+	err = f.rows(func(row rows.Row) error {
 		prompt, err := question(row)
-		if err != nil {
-			return nil, err
-		}
 		prompts = append(prompts, prompt)
+		return err
+	})
+	if err == nil && len(prompts) == 0 {
+		err = errors.New("no rows: the file is empty")
 	}
-	if len(prompts) == 0 {
-		return nil, errors.New("no rows: the file is empty")
-	}
-	return prompts, nil
+	return prompts, err
 }
 
 // question is a row as the model gets to read it.
