@@ -94,6 +94,18 @@ func (c *Compiled) Headers(path string, pairs [][2]string) (all []plan.Header) {
 	return all
 }
 
+// Take decodes the settings of a Spec's dialect, and those of its arrival if it has one of
+// a kind.
+func Take(spec *plan.Spec, dialect any, kind string, arrival any) (problems plan.Problems) {
+	if spec.Dialect.Settings != nil {
+		problems = plan.DecodeJSON(spec.Dialect.Settings, dialect).Below("dialect.settings")
+	}
+	if len(spec.Load) == 1 && spec.Load[0].Arrival.Kind == kind && spec.Load[0].Arrival.Settings != nil {
+		problems = append(problems, plan.DecodeJSON(spec.Load[0].Arrival.Settings, arrival).Below("load[0].arrival")...)
+	}
+	return problems
+}
+
 // Named are problems by the names that settings have in flags, each an error.
 func Named(problems plan.Problems, flags map[string]string) error {
 	var errs []error

@@ -11,7 +11,7 @@ import (
 // run.
 type SpecDecode struct {
 	Drafts, DraftTokens, AcceptedTokens int
-	AcceptanceRate                      float64   // percent of the draft tokens
+	AcceptanceRate                      float64   // share of the draft tokens
 	AcceptanceLength                    float64   // tokens gained a draft, the sure one included
 	PerPosition                         []float64 // share of the drafts accepted up to each position
 }
@@ -57,7 +57,7 @@ func NewSpecDecode(counters map[string]float64) *SpecDecode {
 	if s.DraftTokens <= 0 {
 		return nil
 	}
-	s.AcceptanceRate = float64(s.AcceptedTokens) / float64(s.DraftTokens) * 100
+	s.AcceptanceRate = float64(s.AcceptedTokens) / float64(s.DraftTokens)
 	if s.Drafts > 0 {
 		s.AcceptanceLength = 1 + float64(s.AcceptedTokens)/float64(s.Drafts)
 		for _, p := range slices.Sorted(maps.Keys(accepted)) {

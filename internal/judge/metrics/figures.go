@@ -98,6 +98,11 @@ type Sample struct {
 	ITL              []float64
 }
 
+// InOrder are the records in the order of the workload.
+func InOrder(records []*trace.Record) []*trace.Record {
+	return slices.SortedFunc(slices.Values(records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
+}
+
 // OwnSamples are the requests that succeeded by Pitot's rules, in the order of the
 // workload.
 func OwnSamples(t *trace.Trace) (out []Sample) {

@@ -2,12 +2,38 @@ package workload
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 )
 
 // Drawable are the ids for random prompts: all except the special ones.
-func (v Vocabulary) Drawable() []int32 { return allowedIDs(v.Size, v.Special) }
+func (v Vocabulary) Drawable() []int32 { return Without(consecutive(v.Size), v.Special...) }
+
+// IDs are all ids in ascending order, with the added tokens where they are known.
+func (v Vocabulary) IDs() []int32 {
+	if v.All != nil {
+		return v.All
+	}
+	return consecutive(v.Size)
+}
+
+func consecutive(size int) []int32 {
+	ids := make([]int32, max(0, size))
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	return ids
+}
+
+// Without is ids but for those left out.
+func Without(ids []int32, out ...int32) []int32 {
+	skip := make(map[int32]bool, len(out))
+	for _, id := range out {
+		skip[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id int32) bool { return skip[id] })
+}
 
 // Exact turns ids into a prompt with the same number of tokens, as text if there is
 // a tokenizer. If decoding and encoding gives another number it changes the end of

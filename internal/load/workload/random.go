@@ -103,7 +103,7 @@ func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok 
 	if err := r.Check().Err(); err != nil {
 		return nil, err
 	}
-	d := &draw{rng: pyrand.NewGenerator(r.Seed), random: r, allowed: allowedIDs(v.Size, forbidden)}
+	d := &draw{rng: pyrand.NewGenerator(r.Seed), random: r, allowed: Without(consecutive(v.Size), forbidden...)}
 	d.fix = fixer{tok: tok, rng: d.rng, vocab: int64(v.Size)}
 	if err := d.lengths(r, v); err != nil {
 		return nil, err
@@ -168,21 +168,6 @@ func (d *draw) lengths(r Random, v Vocabulary) error {
 // spread is the range of a length: [floor(l(1-r)), ceil(l(1+r))], at least low.
 func spread(l, r, low float64) (lo, hi int64) {
 	return int64(max(low, math.Floor(l*(1-r)))), int64(max(low, math.Ceil(l*(1+r))))
-}
-
-// allowedIDs is 0..size-1 without the forbidden ids.
-func allowedIDs(size int, forbidden []int32) []int32 {
-	skip := make(map[int32]bool, len(forbidden))
-	for _, id := range forbidden {
-		skip[id] = true
-	}
-	ids := make([]int32, 0, size)
-	for id := range int32(size) {
-		if !skip[id] {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 func (d *draw) drawPrefix(ctx context.Context, n int) error {

@@ -29,6 +29,16 @@ type Source struct {
 	Ask      Ask
 }
 
+// Count is the number of tokens of a text, with those that the model expects around it; 0
+// where nothing counts them.
+func (s *Source) Count(ctx context.Context, text string) (int, error) {
+	if s.Tokens == nil {
+		return 0, nil
+	}
+	ids, err := s.Tokens.Encode(ctx, text, true)
+	return len(ids), err
+}
+
 // Ask has the requirements of a run's protocol on its requests.
 type Ask struct {
 	Protocol string // by its name in package endpoint

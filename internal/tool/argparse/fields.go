@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -62,21 +61,21 @@ func ofKind(name string, variable any, choices []string) []Option {
 	case **bool:
 		return TriState(name, v)
 	case *string:
-		o = Valued(name, v, read, python.Quote)
+		o = Valued(name, v, read)
 	case **string:
-		o = Nullable(name, v, read, python.Quote)
+		o = Nullable(name, v, read)
 	case *[]string:
-		o = Values(name, v, read, python.Quote)
+		o = Values(name, v, read)
 	case *int:
-		o = Valued(name, v, python.ParseInt, strconv.Itoa)
+		o = Valued(name, v, python.ParseInt)
 	case **int:
-		o = Nullable(name, v, python.ParseInt, strconv.Itoa)
+		o = Nullable(name, v, python.ParseInt)
 	case *[]int:
-		o = Values(name, v, python.ParseInt, strconv.Itoa)
+		o = Values(name, v, python.ParseInt)
 	case *float64:
-		o = Valued(name, v, python.ParseFloat, python.Float)
+		o = Valued(name, v, python.ParseFloat)
 	case **float64:
-		o = Nullable(name, v, python.ParseFloat, python.Float)
+		o = Nullable(name, v, python.ParseFloat)
 	case *json.RawMessage:
 		o = JSONObject(name, v)
 	default:

@@ -14,7 +14,7 @@ import (
 // A pointer variable may be nil, Python's None.
 
 // option is one of a variable, which read makes of the values that are given.
-func option[T any](name string, n arity, v *T, read func([]string) (T, error), repr func(T) string) Option {
+func option[T any](name string, n arity, v *T, read func([]string) (T, error)) Option {
 	return Option{
 		name: name, arity: n,
 		set: func(values []string) error {
@@ -24,56 +24,53 @@ func option[T any](name string, n arity, v *T, read func([]string) (T, error), r
 			}
 			return err
 		},
-		repr:  func() string { return repr(*v) },
+		repr:  func() string { return python.Repr(*v) },
 		value: func() any { return *v },
 	}
 }
 
+// ShownAs is the option with another repr than that of its variable.
+func (o Option) ShownAs(repr func() string) Option {
+	o.repr = repr
+	return o
+}
+
 // Flag is an option without a value: store_true.
 func Flag(name string, v *bool) Option {
-	return option(name, none, v, func([]string) (bool, error) { return true, nil }, python.Bool)
+	return option(name, none, v, func([]string) (bool, error) { return true, nil })
 }
 
 // Valued is an option with one value that read understands.
-func Valued[T any](name string, v *T, read func(string) (T, error), repr func(T) string) Option {
-	return option(name, one, v, func(values []string) (T, error) { return read(values[len(values)-1]) }, repr)
+func Valued[T any](name string, v *T, read func(string) (T, error)) Option {
+	return option(name, one, v, func(values []string) (T, error) { return read(values[len(values)-1]) })
 }
 
 // Nullable is valued for a variable that starts as None.
-func Nullable[T any](name string, v **T, read func(string) (T, error), repr func(T) string) Option {
-	return Valued(name, v,
-		func(s string) (*T, error) {
-			x, err := read(s)
-			return &x, err
-		},
-		func(x *T) string {
-			if x == nil {
-				return "None"
-			}
-			return repr(*x)
-		})
+func Nullable[T any](name string, v **T, read func(string) (T, error)) Option {
+	return Valued(name, v, func(s string) (*T, error) {
+		x, err := read(s)
+		return &x, err
+	})
 }
 
 // Choice is a text out of a list.
 func Choice[T ~string](name string, v *T, from ...T) Option {
-	o := Valued(name, v, oneOf(from), quote[T])
+	o := Valued(name, v, oneOf(from))
 	o.meta = braces(from)
 	return o
 }
 
 // Choices takes several out of a list.
 func Choices[T ~string](name string, v *[]T, from ...T) Option {
-	o := Values(name, v, oneOf(from), quote[T])
+	o := Values(name, v, oneOf(from))
 	o.meta = braces(from)
 	return o
 }
 
-func quote[T ~string](s T) string { return python.Quote(string(s)) }
-
 func braces[T ~string](from []T) string { return "{" + strings.Join(Names(from), ",") + "}" }
 
 // Values is one or more values that read understands; nil is None.
-func Values[T any](name string, v *[]T, read func(string) (T, error), repr func(T) string) Option {
+func Values[T any](name string, v *[]T, read func(string) (T, error)) Option {
 	return option(name, atLeastOne, v, func(texts []string) ([]T, error) {
 		all := make([]T, len(texts))
 		for i, s := range texts {
@@ -83,15 +80,6 @@ func Values[T any](name string, v *[]T, read func(string) (T, error), repr func(
 			}
 		}
 		return all, nil
-	}, func(all []T) string {
-		if all == nil {
-			return "None"
-		}
-		items := make([]string, len(all))
-		for i, x := range all {
-			items[i] = repr(x)
-		}
-		return "[" + strings.Join(items, ", ") + "]"
 	})
 }
 
@@ -101,7 +89,7 @@ func oneOf[T ~string](from []T) func(string) (T, error) {
 		if slices.Contains(from, T(s)) {
 			return T(s), nil
 		}
-		return "", fmt.Errorf("invalid choice: %s (choose from %s)", python.Quote(s), strings.Trim(python.List(Names(from)), "[]"))
+		return "", fmt.Errorf("invalid choice: %s (choose from %s)", python.Quote(s), strings.Trim(python.Repr(from), "[]"))
 	}
 }
 
@@ -113,7 +101,7 @@ func JSONObject(name string, v *json.RawMessage) Option {
 			return nil, fmt.Errorf("invalid JSON object %s: %w", python.Quote(s), err)
 		}
 		return json.RawMessage(s), nil
-	}, python.OfJSON)
+	})
 	o.json = true
 	return o
 }
@@ -163,14 +151,8 @@ func TriState(name string, v **bool) []Option {
 	set := func(b bool) func([]string) error {
 		return func([]string) error { *v = &b; return nil }
 	}
-	repr := func() string {
-		if *v == nil {
-			return "None"
-		}
-		return python.Bool(**v)
-	}
 	return []Option{
-		{name: name, set: set(true), repr: repr, value: func() any { return *v }},
+		{name: name, set: set(true), repr: func() string { return python.Repr(*v) }, value: func() any { return *v }},
 		{name: "no-" + name, set: set(false), hidden: true},
 	}
 }

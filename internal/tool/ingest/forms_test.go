@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -30,8 +31,8 @@ var (
 	someCount = rapid.IntRange(0, 1e9)
 )
 
-func someSection(t *rapid.T, percentiles []float64) vllm.Section {
-	s := vllm.Section{Mean: someNumber.Draw(t, "mean"), Median: someNumber.Draw(t, "median")}
+func someSection(t *rapid.T, percentiles []float64) metrics.Distribution {
+	s := metrics.Distribution{Mean: someNumber.Draw(t, "mean"), Median: someNumber.Draw(t, "median")}
 	for _, p := range percentiles {
 		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p, Value: someNumber.Draw(t, "percentile")})
 	}
@@ -67,12 +68,14 @@ func vllmTable(t *rapid.T) string {
 	}
 	percentiles := rapid.SampledFrom([][]float64{{99}, {50, 99.9}, {1, 25, 99.99}, nil}).Draw(t, "percentiles")
 	r.Figures = vllm.Figures{
-		Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), Failed: someCount.Draw(t, "failed"),
-		TotalInput: someCount.Draw(t, "input"), TotalOutput: someCount.Draw(t, "output"),
-		RequestThroughput: someNumber.Draw(t, "rps"), RequestGoodput: someNumber.Draw(t, "good"), OutputThroughput: someNumber.Draw(t, "tps"),
-		TotalTokenThroughput: someNumber.Draw(t, "total"), MaxOutputPerSecond: someNumber.Draw(t, "peak"), MaxConcurrent: someCount.Draw(t, "concurrent"),
-		TTFT: someSection(t, percentiles), TPOT: someSection(t, percentiles), ITL: someSection(t, percentiles),
-		E2EL: someSection(t, percentiles), QueueTime: someSection(t, percentiles), E2ELWithQueue: someSection(t, percentiles),
+		Figures: serving.Figures{
+			Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), Failed: someCount.Draw(t, "failed"),
+			TotalInput: someCount.Draw(t, "input"), TotalOutput: someCount.Draw(t, "output"),
+			RequestThroughput: someNumber.Draw(t, "rps"), OutputThroughput: someNumber.Draw(t, "tps"),
+			TotalTokenThroughput: someNumber.Draw(t, "total"), MaxOutputPerSecond: someNumber.Draw(t, "peak"), MaxConcurrent: someCount.Draw(t, "concurrent"),
+			Latencies: metrics.Latencies{TTFT: someSection(t, percentiles), TPOT: someSection(t, percentiles), ITL: someSection(t, percentiles), E2EL: someSection(t, percentiles)},
+		},
+		RequestGoodput: someNumber.Draw(t, "good"), QueueTime: someSection(t, percentiles), E2ELWithQueue: someSection(t, percentiles),
 	}
 	if rapid.Bool().Draw(t, "probe") {
 		r.Figures.Probe = &vllm.Probe{Completed: 3, Failed: 1, Median: someNumber.Draw(t, "p"), P99: someNumber.Draw(t, "p"), Max: someNumber.Draw(t, "p")}
@@ -118,12 +121,14 @@ func sglangTable(t *rapid.T) string {
 		t.Fatal(err)
 	}
 	r.Figures = sglang.Figures{
-		Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), TotalInput: someCount.Draw(t, "input"), TotalInputText: someCount.Draw(t, "text"),
-		TotalInputVision: someCount.Draw(t, "vision"), TotalOutput: someCount.Draw(t, "output"), TotalRetokenized: someCount.Draw(t, "again"),
-		RequestThroughput: someNumber.Draw(t, "rps"), InputThroughput: someNumber.Draw(t, "in"), OutputThroughput: someNumber.Draw(t, "out"),
-		TotalTokenThroughput: someNumber.Draw(t, "total"), MaxOutputPerSecond: someNumber.Draw(t, "peak"), MaxConcurrent: someCount.Draw(t, "concurrent"),
-		Concurrency: someNumber.Draw(t, "concurrency"), AcceptLength: rapid.SampledFrom([]float64{0, 2.5}).Draw(t, "accept"),
-		Latencies: metrics.Latencies{TTFT: spread("ttft"), TPOT: spread("tpot"), ITL: spread("itl"), E2EL: spread("e2el")},
+		Figures: serving.Figures{
+			Duration: someNumber.Draw(t, "duration"), Completed: someCount.Draw(t, "ok"), TotalInput: someCount.Draw(t, "input"), TotalOutput: someCount.Draw(t, "output"),
+			RequestThroughput: someNumber.Draw(t, "rps"), OutputThroughput: someNumber.Draw(t, "out"),
+			TotalTokenThroughput: someNumber.Draw(t, "total"), MaxOutputPerSecond: someNumber.Draw(t, "peak"), MaxConcurrent: someCount.Draw(t, "concurrent"),
+			Latencies: metrics.Latencies{TTFT: spread("ttft"), TPOT: spread("tpot"), ITL: spread("itl"), E2EL: spread("e2el")},
+		},
+		TotalInputText: someCount.Draw(t, "text"), TotalInputVision: someCount.Draw(t, "vision"), TotalRetokenized: someCount.Draw(t, "again"),
+		InputThroughput: someNumber.Draw(t, "in"), Concurrency: someNumber.Draw(t, "concurrency"), AcceptLength: rapid.SampledFrom([]float64{0, 2.5}).Draw(t, "accept"),
 	}
 	return written(t, r)
 }

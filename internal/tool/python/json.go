@@ -1,12 +1,14 @@
 package python
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // AppendString is a JSON string as json.dumps writes it: everything but printable
@@ -56,6 +58,17 @@ type Object struct {
 	values map[string][]byte
 }
 
+// Set writes a member, as json.dumps writes a value: null for a nil pointer.
+func (o *Object) Set(name string, v any) { o.Raw(name, []byte(dumps.value(v))) }
+
+// Known writes a member that is null unless it is known.
+func (o *Object) Known(name string, v any, known bool) {
+	if !known {
+		v = nil
+	}
+	o.Set(name, v)
+}
+
 // Raw writes a member of JSON.
 func (o *Object) Raw(name string, value []byte) {
 	if o.values == nil {
@@ -65,36 +78,6 @@ func (o *Object) Raw(name string, value []byte) {
 		o.names = append(o.names, name)
 	}
 	o.values[name] = value
-}
-
-// Text writes a string.
-func (o *Object) Text(name, v string) { o.Raw(name, AppendString(nil, v)) }
-
-// Null writes a member without a value.
-func (o *Object) Null(name string) { o.Raw(name, []byte("null")) }
-
-// Float writes a number.
-func (o *Object) Float(name string, v float64) { o.Raw(name, AppendFloat(nil, v)) }
-
-// Int writes a whole number.
-func (o *Object) Int(name string, v int) { o.Raw(name, []byte(strconv.Itoa(v))) }
-
-// OptText writes a string, or null.
-func (o *Object) OptText(name string, v *string) {
-	if v == nil {
-		o.Null(name)
-		return
-	}
-	o.Text(name, *v)
-}
-
-// OptInt writes a whole number, or null.
-func (o *Object) OptInt(name string, v *int) {
-	if v == nil {
-		o.Null(name)
-		return
-	}
-	o.Int(name, *v)
 }
 
 // Bytes is the object.
@@ -145,34 +128,64 @@ var (
 	}
 )
 
-// of is what json.loads reads of data.
-func (s style) of(data json.RawMessage) string {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return s.next(dec)
+// Repr is the repr of a value: None for a nil pointer or slice, and of JSON what json.loads
+// reads. A type that Python writes in a way of its own has the method.
+func Repr(v any) string { return repr.value(v) }
+
+// value is a value of Go.
+func (s style) value(v any) string {
+	switch v := v.(type) {
+	case interface{ Repr() string }:
+		return v.Repr()
+	case bool:
+		return s.truth(v)
+	case float64:
+		return s.float(v)
+	case json.RawMessage:
+		return s.of(v)
+	}
+	switch r := reflect.ValueOf(v); {
+	case v == nil, r.Kind() == reflect.Pointer && r.IsNil(), r.Kind() == reflect.Slice && r.IsNil():
+		return s.none
+	case r.Kind() == reflect.String:
+		return s.text(r.String())
+	case r.Kind() == reflect.Pointer:
+		return s.value(r.Elem().Interface())
+	case r.Kind() == reflect.Slice:
+		items := make([]string, r.Len())
+		for i := range items {
+			items[i] = s.value(r.Index(i).Interface())
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return fmt.Sprint(v)
 }
 
-// next is the next value of dec: objects in the order in which they are written.
-func (s style) next(dec *json.Decoder) string {
-	token, _ := dec.Token() // of what is no JSON there is none
-	switch x := token.(type) {
-	case json.Delim:
+// of is what json.loads reads of data: objects in the order in which they are written.
+func (s style) of(data json.RawMessage) string { return s.parsed(gjson.ParseBytes(data)) }
+
+func (s style) parsed(v gjson.Result) string {
+	switch v.Type {
+	case gjson.JSON:
 		var items []string
-		for dec.More() {
-			item := s.next(dec)
-			if x == '{' {
-				item += ": " + s.next(dec)
+		v.ForEach(func(key, item gjson.Result) bool {
+			text := s.parsed(item)
+			if v.IsObject() {
+				text = s.parsed(key) + ": " + text
 			}
-			items = append(items, item)
+			items = append(items, text)
+			return true
+		})
+		if v.IsObject() {
+			return "{" + strings.Join(items, ", ") + "}"
 		}
-		closing, _ := dec.Token()
-		return fmt.Sprint(x) + strings.Join(items, ", ") + fmt.Sprint(closing)
-	case json.Number:
-		return s.number(x.String())
-	case string:
-		return s.text(x)
-	case bool:
-		return s.truth(x)
+		return "[" + strings.Join(items, ", ") + "]"
+	case gjson.Number:
+		return s.number(v.Raw)
+	case gjson.String:
+		return s.text(v.String())
+	case gjson.True, gjson.False:
+		return s.truth(v.Bool())
 	}
 	return s.none
 }

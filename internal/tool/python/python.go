@@ -103,18 +103,6 @@ func Quote(s string) string {
 	return string(append(b, quote))
 }
 
-// List is the repr of a list of strings, None for nil.
-func List(x []string) string {
-	if x == nil {
-		return "None"
-	}
-	quoted := make([]string, len(x))
-	for i, s := range x {
-		quoted[i] = Quote(s)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
 // OfJSON is the repr of what json.loads reads, None for nil.
 func OfJSON(b json.RawMessage) string { return repr.of(b) }
 

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // vLLM and SGLang write what they know of single requests as columns: an array
@@ -17,26 +21,12 @@ import (
 // on. Each column is read by a scanner of its own, all of them in step, so a row
 // is all that is in memory.
 
-// A row is one request across the columns. What a result does not have is zero.
-type row struct {
-	index                       int
-	input, output, cached       float64 // tokens
-	ttft, latency, start, queue float64 // seconds
-	itls                        []float64
-	text, failure               string
-}
-
-// ok: neither of the tools has a flag for it. A failure that nobody put in words
-// has left no time either.
-func (r *row) ok() bool {
-	return r.failure == "" && (r.output != 0 || r.latency != 0 || r.ttft != 0)
-}
-
 // A column is an array that has an item for each request.
 type column struct {
-	name string
-	of   kind
-	read func(*scanner, *row)
+	name        string
+	of          kind
+	least, most float64                      // values, or most bytes of a text
+	field       func(q *serving.Request) any // pointer to what it is of
 }
 
 const (
@@ -45,44 +35,91 @@ const (
 	keptError  = 1 << 10 // bytes of an error, as in our own records
 	maxRun     = 32 * 24 * 3600
 	maxCount   = 1e9 // tokens
+	maxClock   = 1e12
 )
 
-// columnsOfRequests are those of vLLM and SGLang.
+// columnsOfRequests are those of vLLM and SGLang, in their order. Of start times only the
+// differences mean something.
 var columnsOfRequests = []column{
-	{"input_lens", numbers, func(s *scanner, r *row) { r.input = s.float() }},
-	{"output_lens", numbers, func(s *scanner, r *row) { r.output = s.float() }},
-	{"ttfts", numbers, func(s *scanner, r *row) { r.ttft = s.float() }},
-	{"itls", arrays, func(s *scanner, r *row) { r.itls = s.floats(r.itls[:0]) }},
-	{"latencies", numbers, func(s *scanner, r *row) { r.latency = s.float() }},
-	{"start_times", numbers, func(s *scanner, r *row) { r.start = s.float() }},
-	{"queue_times", numbers, func(s *scanner, r *row) { r.queue = max(0, s.float()) }},
-	{"generated_texts", strs, func(s *scanner, r *row) { r.text = s.text(maxAnswer) }},
-	{"errors", strs, func(s *scanner, r *row) { r.failure = s.text(maxFailure) }},
-	{"cached_tokens", numbers, func(s *scanner, r *row) { r.cached = s.float() }},
+	{"input_lens", numbers, 0, maxCount, func(q *serving.Request) any { return &q.Input }},
+	{"output_lens", numbers, 0, maxCount, func(q *serving.Request) any { return &q.Output }},
+	{"ttfts", numbers, 0, maxRun, func(q *serving.Request) any { return &q.TTFT }},
+	{"itls", arrays, 0, maxRun, func(q *serving.Request) any { return &q.ITL }},
+	{"latencies", numbers, 0, maxRun, func(q *serving.Request) any { return &q.Latency }},
+	{"start_times", numbers, -maxClock, maxClock, func(q *serving.Request) any { return &q.Start }},
+	{"queue_times", numbers, -maxRun, maxRun, func(q *serving.Request) any { return &q.Queue }},
+	{"generated_texts", strs, 0, maxAnswer, func(q *serving.Request) any { return &q.Text }},
+	{"errors", strs, 0, maxFailure, func(q *serving.Request) any { return &q.ErrorText }},
+	{"cached_tokens", numbers, 0, maxCount, func(q *serving.Request) any { return &q.Cached }},
+}
+
+// read reads the item of a request.
+func (col column) read(s *scanner, q *serving.Request) {
+	switch to := col.field(q).(type) {
+	case *int:
+		*to = int(s.float())
+	case *float64:
+		*to = s.float()
+	case *[]float64:
+		*to = (*to)[:0]
+		s.items(func() { *to = append(*to, s.float()) })
+	case *string:
+		*to = s.text(int(col.most))
+	}
+}
+
+// write adds the item of a request.
+func (col column) write(b []byte, q *serving.Request) []byte {
+	switch v := col.field(q).(type) {
+	case *int:
+		return strconv.AppendInt(b, int64(*v), 10)
+	case *float64:
+		return python.AppendFloat(b, *v)
+	case *[]float64:
+		return python.AppendFloats(b, *v)
+	case *string:
+		return python.AppendString(b, *v)
+	}
+	return b
+}
+
+// WriteColumns writes those columns of requests that are kept.
+func WriteColumns(o *python.Object, requests []*serving.Request, kept func(name string) bool) {
+	for _, col := range columnsOfRequests {
+		if kept(col.name) {
+			o.Raw(col.name, python.JSONList(len(requests), func(b []byte, i int) []byte { return col.write(b, requests[i]) }))
+		}
+	}
+}
+
+// settle fills in what follows from the columns. Neither of the tools has a flag for a
+// failure, and one that nobody put in words has left no time either.
+func settle(q *serving.Request) {
+	q.Queue = max(0, q.Queue)
+	q.OK = q.ErrorText == "" && (q.Output != 0 || q.Latency != 0 || q.TTFT != 0)
 }
 
 // bulky are the columns that have most of the bytes.
 var bulky = []string{"itls", "generated_texts"}
 
-func (s *scanner) floats(to []float64) []float64 {
-	s.items(func() { to = append(to, s.float()) })
-	return to
-}
-
-// Columns are those of one result.
+// Columns are those of one result, with what is to be known of all its requests ahead of
+// their records.
 type Columns struct {
+	N, OK  int     // requests, and those that succeeded
+	Zero   float64 // the earliest instant: when a request was due
 	source Source
-	N      int
 	lists  map[string]*List
+
+	from, to float64 // the earliest start and the latest end of those that succeeded
 }
 
-// Columns takes the columns of a result; nil if it has none for single
+// Columns takes the columns of a result but for some; nil if it has none for single
 // requests. What is wrong with one becomes a problem of the result.
-func (r *Reading) Columns(f *Draft) *Columns {
-	c := &Columns{source: r.Source, N: math.MaxInt, lists: map[string]*List{}}
+func (r *Reading) Columns(f *Draft, without ...string) *Columns {
+	c := &Columns{source: r.Source, lists: map[string]*List{}, Zero: math.Inf(1), from: math.Inf(1), to: math.Inf(-1)}
 	for _, col := range columnsOfRequests {
 		l := r.Object.List(col.name)
-		if l == nil || l.N == 0 && col.of != arrays && col.of != numbers {
+		if l == nil || l.N == 0 && col.of == strs {
 			continue
 		}
 		if err := col.check(l); err != nil {
@@ -94,7 +131,13 @@ func (r *Reading) Columns(f *Draft) *Columns {
 	if !c.Has("ttfts", "itls") || c.lists["ttfts"].N == 0 {
 		return nil
 	}
-	return c.shorten(f)
+	c.shorten(f)
+	maps.DeleteFunc(c.lists, func(name string, _ *List) bool { return slices.Contains(without, name) })
+	if err := c.survey(); err != nil {
+		r.Problem(err)
+		return nil
+	}
+	return c
 }
 
 // Has reports whether there are columns of all names.
@@ -102,30 +145,14 @@ func (c *Columns) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return c.lists[name] == nil })
 }
 
-// Drop leaves columns out.
-func (c *Columns) Drop(names ...string) {
-	for _, name := range names {
-		delete(c.lists, name)
-	}
-}
-
 // check says why a column cannot be used.
 func (col column) check(l *List) *scanError {
-	least, most := 0.0, float64(maxRun)
-	switch col.name {
-	case "input_lens", "output_lens", "cached_tokens":
-		most = maxCount
-	case "start_times": // only their differences mean something
-		least, most = -1e12, 1e12
-	case "queue_times":
-		least = -most
-	}
 	switch {
 	case l.odd.line > 0:
 		return &scanError{l.odd, fmt.Sprintf("%q are not all finite %s, so the requests are left out", col.name, col.of)}
 	case l.N > 0 && l.of != col.of:
 		return &scanError{l.At, fmt.Sprintf("%q are %s and not %s, so the requests are left out", col.name, l.of, col.of)}
-	case l.min < least || l.max > most || col.name == "start_times" && l.max-l.min > maxRun:
+	case l.min < col.least || l.max > col.most || col.name == "start_times" && l.max-l.min > maxRun:
 		return &scanError{l.At, fmt.Sprintf("%q are from %g to %g, which cannot be", col.name, l.min, l.max)}
 	}
 	return nil
@@ -133,34 +160,25 @@ func (col column) check(l *List) *scanError {
 
 // shorten finds how many requests all columns have, and drops columns without
 // any.
-func (c *Columns) shorten(f *Draft) *Columns {
-	least, most := "", ""
+func (c *Columns) shorten(f *Draft) {
+	maps.DeleteFunc(c.lists, func(_ string, l *List) bool { return l.N == 0 })
+	var names []string
 	for _, col := range columnsOfRequests {
-		l := c.lists[col.name]
-		if l != nil && l.N == 0 {
-			delete(c.lists, col.name)
-			l = nil
-		}
-		if l == nil {
-			continue
-		}
-		if least == "" || l.N < c.lists[least].N {
-			least = col.name
-		}
-		if most == "" || l.N > c.lists[most].N {
-			most = col.name
+		if c.lists[col.name] != nil {
+			names = append(names, col.name)
 		}
 	}
+	byLength := func(a, b string) int { return cmp.Compare(c.lists[a].N, c.lists[b].N) }
+	least, most := slices.MinFunc(names, byLength), slices.MaxFunc(names, byLength)
 	c.N = c.lists[least].N
 	if n := c.lists[most].N; n != c.N {
 		f.Doubt(c.lists[least].At, "%q has %d requests and %q %d: the first %d are read", least, c.N, most, n, c.N)
 	}
-	return c
 }
 
 // rows are the requests, but for what is in the columns left out.
-func (c *Columns) rows(without ...string) iter.Seq2[*row, error] {
-	return func(yield func(*row, error) bool) {
+func (c *Columns) rows(without ...string) iter.Seq2[*serving.Request, error] {
+	return func(yield func(*serving.Request, error) bool) {
 		type reader struct {
 			column
 			*scanner
@@ -176,19 +194,18 @@ func (c *Columns) rows(without ...string) iter.Seq2[*row, error] {
 			s.open('[')
 			readers = append(readers, reader{col, s})
 		}
-		r := new(row)
+		q := new(serving.Request)
 		for i := range c.N {
-			r.index = i
 			for _, from := range readers {
 				if from.more(i == 0, ']') {
-					from.read(from.scanner, r)
+					from.read(from.scanner, q)
 				}
 				if from.err != nil {
 					yield(nil, fmt.Errorf("read request %d: %w", i, from.err))
 					return
 				}
 			}
-			if !yield(r, nil) {
+			if settle(q); !yield(q, nil) {
 				return
 			}
 		}
@@ -206,12 +223,13 @@ type Recorder struct {
 // Records are those of the result, made anew each time.
 func (c *Columns) Records(m Recorder) iter.Seq2[*trace.Record, error] {
 	return func(yield func(*trace.Record, error) bool) {
-		for r, err := range c.rows() {
+		i := 0
+		for q, err := range c.rows() {
 			var record *trace.Record
 			if err == nil {
-				record, err = m.record(r)
+				record, err = m.record(i, q)
 			}
-			if !yield(record, err) || err != nil {
+			if i++; !yield(record, err) || err != nil {
 				return
 			}
 		}
@@ -222,31 +240,31 @@ func (c *Columns) Records(m Recorder) iter.Seq2[*trace.Record, error] {
 // of whole nanoseconds, so the rounding gives back what they saw.
 func instant(seconds float64) trace.Instant { return trace.Instant(math.Round(seconds * 1e9)) }
 
-func (m Recorder) record(r *row) (*trace.Record, error) {
-	t := trace.NewRecord(r.index)
+func (m Recorder) record(i int, r *serving.Request) (*trace.Record, error) {
+	t := trace.NewRecord(i)
 	t.Released, t.Due = 0, 0
 	if m.Dated {
-		t.Released = instant(r.start - m.Zero)
-		t.Due = max(0, instant(r.start-r.queue-m.Zero))
+		t.Released = instant(r.Start - m.Zero)
+		t.Due = max(0, instant(r.Start-r.Queue-m.Zero))
 	}
 	if m.Gated {
 		t.Free = t.Released
 	}
-	t.Sent, t.Done = t.Released, t.Released+instant(r.latency)
-	t.PromptTokens, t.Usage.Prompt, t.Usage.Cached = int(r.input), int(r.input), int(r.cached)
-	t.OutputTokens, t.Usage.Completion, t.CountedFrom = int(r.output), int(r.output), trace.FromUsage
-	t.Text, t.Stamps = r.text, trace.UserStamps
-	if !r.ok() {
-		t.Class, t.Error = trace.Other, cmp.Or(lastWords(r.failure), "it failed, and the tool kept no reason")
+	t.Sent, t.Done = t.Released, t.Released+instant(r.Latency)
+	t.PromptTokens, t.Usage.Prompt, t.Usage.Cached = r.Input, r.Input, r.Cached
+	t.OutputTokens, t.Usage.Completion, t.CountedFrom = r.Output, r.Output, trace.FromUsage
+	t.Text, t.Stamps = r.Text, trace.UserStamps
+	if !r.OK {
+		t.Class, t.Error = trace.Other, cmp.Or(lastWords(r.ErrorText), "it failed, and the tool kept no reason")
 	}
-	if r.ok() || r.ttft > 0 || len(r.itls) > 0 {
+	if r.OK || r.TTFT > 0 || len(r.ITL) > 0 {
 		m.chunks(t, r)
 	}
 	if !m.Counted {
 		t.OutputTokens, t.CountedFrom = len(t.Chunks), trace.FromChunks
 	}
 	if t.Done.Seconds() > 2*maxRun {
-		return nil, fmt.Errorf("read request %d: it takes %g s, which cannot be", r.index, t.Done.Sub(t.Released).Seconds())
+		return nil, fmt.Errorf("read request %d: it takes %g s, which cannot be", i, t.Done.Sub(t.Released).Seconds())
 	}
 	return t, nil
 }
@@ -263,11 +281,11 @@ func lastWords(s string) string {
 
 // chunks adds up the gaps in seconds and rounds the sums, so that no error grows
 // with their number. An answer whose time nobody kept ends with its last chunk.
-func (m Recorder) chunks(t *trace.Record, r *row) {
-	t.Chunks = make([]trace.Chunk, 0, 1+len(r.itls))
-	at := r.ttft
+func (m Recorder) chunks(t *trace.Record, r *serving.Request) {
+	t.Chunks = make([]trace.Chunk, 0, 1+len(r.ITL))
+	at := r.TTFT
 	t.Chunks = append(t.Chunks, trace.Chunk{At: t.Released + instant(at), Kind: trace.Text})
-	for _, gap := range r.itls {
+	for _, gap := range r.ITL {
 		at = min(at+gap, 4*maxRun)
 		t.Chunks = append(t.Chunks, trace.Chunk{At: t.Released + instant(at), Kind: trace.Text})
 	}
@@ -276,48 +294,35 @@ func (m Recorder) chunks(t *trace.Record, r *row) {
 	}
 }
 
-// A Survey is what is to be known of all requests ahead of their records.
-type Survey struct {
-	OK       int
-	Zero     float64 // the earliest instant: when a request was due
-	from, to float64 // the earliest start and the latest end of those that succeeded
-}
-
-// Survey reads the columns that are not bulky.
-func (c *Columns) Survey() (s Survey, err error) {
-	s = Survey{Zero: math.Inf(1), from: math.Inf(1), to: math.Inf(-1)}
+// survey reads the columns that are not bulky.
+func (c *Columns) survey() error {
 	for r, err := range c.rows(bulky...) {
 		if err != nil {
-			return s, err
+			return err
 		}
-		s.Zero = min(s.Zero, r.start-r.queue)
-		if r.ok() {
-			s.OK++
-			s.from, s.to = min(s.from, r.start), max(s.to, r.start+r.latency)
+		c.Zero = min(c.Zero, r.Start-r.Queue)
+		if r.OK {
+			c.OK++
+			c.from, c.to = min(c.from, r.Start), max(c.to, r.Start+r.Latency)
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // Touched is the most successes that have part in one second, where seconds count
 // from the first start. The sums are those of the tool, bit for bit.
-func (c *Columns) Touched(s Survey) int {
-	if s.OK == 0 {
+func (c *Columns) Touched() int {
+	if c.OK == 0 {
 		return 0
 	}
-	change := make([]int32, int(math.Ceil(s.to-s.from))+2)
+	seconds := serving.NewSeconds(c.from, c.to)
 	for r, err := range c.rows(bulky...) {
-		if err == nil && r.ok() {
-			change[int(r.start-s.from)]++
-			change[int(r.start+r.latency-s.from)+1]--
+		if err == nil && r.OK {
+			seconds.Add(r)
 		}
 	}
-	now, most := 0, 0
-	for _, n := range change {
-		now += int(n)
-		most = max(most, now)
-	}
-	return most
+	_, touched := seconds.Peaks()
+	return touched
 }
 
 // IsColumn reports whether a member has an item for each request.

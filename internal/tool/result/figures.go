@@ -125,7 +125,7 @@ func isStatistic(s string) bool {
 // percentile reads p99 and p99.9.
 func percentile(s string) (float64, bool) {
 	digits, ok := strings.CutPrefix(s, "p")
-	if !ok || !isNumber([]byte(digits)) {
+	if !ok || !isNumber(digits) {
 		return 0, false
 	}
 	p, err := strconv.ParseFloat(digits, 64)

@@ -13,7 +13,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
+	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -29,7 +29,7 @@ import (
 // settings are kept, and of long arrays the place. Records are read from those
 // places when somebody asks for them, all arrays of a result in step (columns).
 func Read(s Source, formats ...Format) ([]Found, []Problem) {
-	d := &document{Source: s, formats: formats, seen: map[string]int{}, digest: sha256.New()}
+	d := &document{Source: s, formats: formats, seen: map[string]int{}}
 	d.read()
 	return d.finish()
 }
@@ -38,7 +38,6 @@ func Read(s Source, formats ...Format) ([]Found, []Problem) {
 type document struct {
 	Source   Source
 	formats  []Format
-	digest   hash.Hash
 	drafts   []*Draft
 	whole    []Found // that came as they are
 	problems []Problem
@@ -100,7 +99,7 @@ func (d *document) read() {
 	at := fileStart
 	k := d.scanner(at)
 	if k.peek() == 0xEF { // a byte order mark
-		k.next += 3
+		k.skip(3)
 	}
 	for !k.done() && k.err == nil {
 		at = k.at()
@@ -117,14 +116,15 @@ func (d *document) read() {
 }
 
 func (d *document) one(k *keeper) {
-	k.start()
-	d.digest.Reset()
 	k.room = keptTotal
-	k.measure(d.digest)
-	o := k.object(0)
-	k.measure(nil)
-	if k.err == nil {
-		d.take(o, d.digest.Sum(nil))
+	o := k.object(0, true)
+	if k.err != nil {
+		return
+	}
+	id := sha256.New()
+	_, err := io.Copy(id, io.NewSectionReader(d.Source.Data, o.At.Offset, k.at().Offset-o.At.Offset))
+	if k.err = err; err == nil {
+		d.take(o, id.Sum(nil))
 	}
 }
 
@@ -174,7 +174,10 @@ func (d *document) refuse(o *Object) {
 // goes on from the next line that starts with an object: a tool that was stopped
 // while it wrote a result appends the next to the rest of it.
 func (d *document) resume(begun place, failed *keeper) *keeper {
-	bad, broken := failed.at(), failed.peekAt()
+	bad, broken := failed.at(), byte(0)
+	if !failed.atEnd() {
+		broken = failed.rest[0]
+	}
 	k := d.nextLine(begun, bad)
 	if k.peek() != 0 && (broken == '\n' || k.at() == bad) {
 		d.Problem(&scanError{begun, fmt.Sprintf("the result that begins here is cut short, and another begins in line %d", k.line)})
@@ -188,14 +191,9 @@ func (d *document) resume(begun place, failed *keeper) *keeper {
 // begun nor one ahead of bad.
 func (d *document) nextLine(begun, bad place) *keeper {
 	k := d.scanner(begun)
-	for k.next < k.end || k.fill() {
-		c := k.buf[k.next]
-		if at := k.at(); c == '{' && at.column == 1 && at.line > begun.line && at.line >= bad.line {
-			return k
-		}
-		k.next++
-		if c == '\n' {
-			k.line, k.lineStart = k.line+1, k.base+int64(k.next)
+	for ; !k.atEnd(); k.step() {
+		if at := k.at(); k.rest[0] == '{' && at.column == 1 && at.line > begun.line && at.line >= bad.line {
+			break
 		}
 	}
 	return k

@@ -1,13 +1,14 @@
 package result
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -35,20 +36,16 @@ func (e *scanError) Error() string {
 // The first mistake ends it: from there on every method gives nothing, and err
 // says what was wrong.
 type scanner struct {
-	data io.ReaderAt
-	size int64
-	err  error
+	in  io.Reader
+	err error
 
-	buf       []byte // the window
-	next, end int    // what is not yet read of it
-	base      int64  // where it starts in the file
+	window    []byte
+	rest      []byte // of the window: what is not yet read
+	end       int64  // where the window ends in the file
 	line      int
 	lineStart int64
 	depth     int
 	within    string // the member of the outermost object that is being read, for mistakes
-
-	digest hash.Hash // of what is read, nil if nobody asks
-	hashed int       // how much of the window is in it
 
 	scratch []byte
 }
@@ -62,8 +59,8 @@ const (
 // newScanner reads from a place on.
 func newScanner(data io.ReaderAt, size int64, at place) *scanner {
 	return &scanner{
-		data: data, size: size, buf: make([]byte, windowSize),
-		base: at.Offset, line: at.line, lineStart: at.Offset - int64(at.column-1),
+		in: io.NewSectionReader(data, at.Offset, size-at.Offset), window: make([]byte, windowSize),
+		end: at.Offset, line: at.line, lineStart: at.Offset - int64(at.column-1),
 	}
 }
 
@@ -72,7 +69,7 @@ var fileStart = place{0, 1, 1}
 
 // at is the place of the next byte.
 func (s *scanner) at() place {
-	offset := s.base + int64(s.next)
+	offset := s.end - int64(len(s.rest))
 	return place{offset, s.line, int(offset-s.lineStart) + 1}
 }
 
@@ -91,66 +88,45 @@ func (s *scanner) ended() {
 	s.fail(s.at(), "%s", what)
 }
 
-// fill reads the next window; false at the end of the file.
-func (s *scanner) fill() bool {
-	s.hash()
-	s.base += int64(s.end)
-	s.next, s.end, s.hashed = 0, 0, 0
-	room := min(int64(len(s.buf)), s.size-s.base)
-	if s.err != nil || room <= 0 {
-		return false
-	}
-	n, err := s.data.ReadAt(s.buf[:room], s.base)
-	if n == 0 {
-		if err != nil && !errors.Is(err, io.EOF) {
-			s.err = fmt.Errorf("read at byte %d: %w", s.base, err)
+// atEnd reports whether nothing is left. It reads the next window where there is one, but
+// not after a mistake.
+func (s *scanner) atEnd() bool {
+	if len(s.rest) == 0 && s.err == nil {
+		n, err := s.in.Read(s.window)
+		s.rest, s.end = s.window[:n], s.end+int64(n)
+		if n == 0 && !errors.Is(err, io.EOF) {
+			s.err = fmt.Errorf("read at byte %d: %w", s.end, err)
 		}
-		s.size = s.base // it has become shorter
-		return false
 	}
-	s.end = n
-	return true
-}
-
-// hash adds what was read to the digest.
-func (s *scanner) hash() {
-	if s.digest != nil {
-		s.digest.Write(s.buf[s.hashed:s.next])
-	}
-	s.hashed = s.next
-}
-
-// measure makes d the digest of what is read from here on; nil ends it.
-func (s *scanner) measure(d hash.Hash) {
-	s.hash()
-	s.digest = d
+	return len(s.rest) == 0
 }
 
 // peek is the next byte, 0 at the end or after a mistake. No JSON has a byte 0.
 func (s *scanner) peek() byte {
-	if s.err != nil || s.next == s.end && !s.fill() {
+	if s.err != nil || len(s.rest) == 0 && s.atEnd() {
 		return 0
 	}
-	return s.buf[s.next]
+	return s.rest[0]
 }
 
-// peekAt is the next byte after a mistake, 0 at the end.
-func (s *scanner) peekAt() byte {
-	if s.next == s.end {
-		return 0
+// skip passes over bytes of the window.
+func (s *scanner) skip(n int) { s.rest = s.rest[n:] }
+
+// step passes over a byte, which may end a line.
+func (s *scanner) step() {
+	ends := s.rest[0] == '\n'
+	s.skip(1)
+	if ends {
+		s.line, s.lineStart = s.line+1, s.end-int64(len(s.rest))
 	}
-	return s.buf[s.next]
 }
 
 // start skips blanks and is the byte behind them.
 func (s *scanner) start() byte {
 	for {
 		switch c := s.peek(); c {
-		case ' ', '\t', '\r':
-			s.next++
-		case '\n':
-			s.next++
-			s.line, s.lineStart = s.line+1, s.base+int64(s.next)
+		case ' ', '\t', '\r', '\n':
+			s.step()
 		default:
 			return c
 		}
@@ -160,7 +136,7 @@ func (s *scanner) start() byte {
 // done reports whether nothing is left but blanks.
 func (s *scanner) done() bool {
 	s.start()
-	return s.next == s.end && s.base+int64(s.end) >= s.size
+	return s.atEnd()
 }
 
 // open enters an array or an object by its bracket.
@@ -169,7 +145,8 @@ func (s *scanner) open(bracket byte) bool {
 	case c == bracket && s.depth == maxDepth:
 		s.fail(s.at(), "values are nested more than %d deep", maxDepth)
 	case c == bracket:
-		s.next, s.depth = s.next+1, s.depth+1
+		s.skip(1)
+		s.depth++
 		return true
 	default:
 		s.unexpected(fmt.Sprintf("%q", bracket))
@@ -181,7 +158,7 @@ func (s *scanner) open(bracket byte) bool {
 func (s *scanner) unexpected(wanted string) {
 	switch c := s.peek(); {
 	case s.err != nil:
-	case c == 0 && s.next == s.end:
+	case c == 0 && s.atEnd():
 		s.ended()
 	default:
 		s.fail(s.at(), "%q stands where %s should", c, wanted)
@@ -193,14 +170,15 @@ func (s *scanner) unexpected(wanted string) {
 func (s *scanner) more(first bool, bracket byte) bool {
 	switch c := s.start(); {
 	case c == bracket:
-		s.next, s.depth = s.next+1, s.depth-1
+		s.skip(1)
+		s.depth--
 		return false
 	case s.err != nil:
 		return false
 	case first && c != 0:
 		return true
 	case c == ',':
-		s.next++
+		s.skip(1)
 		if s.start() == bracket {
 			s.fail(s.at(), "%q follows a comma", bracket)
 		}
@@ -227,11 +205,8 @@ func (s *scanner) members(f func(name string)) {
 	}
 	for first := true; s.more(first, '}'); first = false {
 		name := s.text(maxName)
-		if s.start() != ':' {
-			s.unexpected("':'")
-			return
-		}
-		s.next++
+		s.start()
+		s.one(":", "':'")
 		if s.depth == 1 {
 			s.within = name
 		}
@@ -244,33 +219,41 @@ func (s *scanner) members(f func(name string)) {
 
 // text reads a string, and keeps so many bytes of it; none for 0.
 func (s *scanner) text(keep int) string {
-	if s.start() != '"' {
-		s.unexpected("a string")
-		return ""
-	}
-	s.next++
-	b := s.scratch[:0]
-	defer func() { s.scratch = b[:0] }()
-	for {
+	s.start()
+	s.one(`"`, "a string")
+	b, most := append(s.scratch[:0], '"'), longestEscape*(keep+utf8.UTFMax)
+	for s.err == nil {
 		switch c := s.peek(); {
 		case c == '"':
-			s.next++
-			return whole(b, keep)
+			s.skip(1)
+			s.scratch = append(b, '"')
+			return whole(unquoted(s.scratch), keep)
 		case c == '\\':
-			s.next++
-			b = s.escape(b)
+			if escaped := s.escape(b); len(b) < most {
+				b = escaped
+			}
 		case c < ' ':
 			s.control(c)
-			return ""
 		default:
 			n := s.plain()
-			b = append(b, s.buf[s.next:s.next+n]...)
-			s.next += n
-		}
-		if len(b) > keep+utf8.UTFMax {
-			b = b[:keep+utf8.UTFMax]
+			b = append(b, s.rest[:max(0, min(n, most-len(b)))]...)
+			s.skip(n)
 		}
 	}
+	return ""
+}
+
+// longestEscape is how many bytes stand for one at most.
+const longestEscape = len(`\u0000`)
+
+// unquoted is what a string in quotes says. Half a pair of surrogates becomes U+FFFD.
+func unquoted(b []byte) []byte {
+	if bytes.IndexByte(b, '\\') < 0 {
+		return b[1 : len(b)-1]
+	}
+	var text string
+	_ = json.Unmarshal(b, &text) // its escapes were looked at
+	return []byte(text)
 }
 
 // whole is as much of b as fits, in whole characters.
@@ -287,85 +270,51 @@ func whole(b []byte, keep int) string {
 
 // plain is how many bytes of the window are of a string and mean themselves.
 func (s *scanner) plain() int {
-	for i, c := range s.buf[s.next:s.end] {
+	for i, c := range s.rest {
 		if c == '"' || c == '\\' || c < ' ' {
 			return i
 		}
 	}
-	return s.end - s.next
+	return len(s.rest)
 }
 
 func (s *scanner) control(c byte) {
-	if s.err == nil && s.next == s.end {
+	if s.err == nil && s.atEnd() {
 		s.ended()
 		return
 	}
 	s.fail(s.at(), "%q stands within a string", c)
 }
 
-var escapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// escape reads what follows a backslash.
+// escape adds a backslash and what has to follow it to b.
 func (s *scanner) escape(b []byte) []byte {
+	s.skip(1)
+	c := s.one(`"\/bfnrtu`, "an escape")
+	b = append(b, '\\', c)
+	for n := 0; c == 'u' && n < 4; n++ {
+		b = append(b, s.one("0123456789abcdefABCDEF", "a hexadecimal digit"))
+	}
+	return b
+}
+
+// one reads a byte that has to be one of several.
+func (s *scanner) one(of, wanted string) byte {
 	c := s.peek()
-	if plain, ok := escapes[c]; ok {
-		s.next++
-		return append(b, plain)
+	if strings.IndexByte(of, c) < 0 {
+		s.unexpected(wanted)
+		return 0
 	}
-	if c != 'u' {
-		s.unexpected("an escape")
-		return b
-	}
-	s.next++
-	r := s.unicode()
-	if utf16.IsSurrogate(r) && s.peek() == '\\' {
-		s.next++
-		if s.peek() != 'u' {
-			return s.escape(utf8.AppendRune(b, utf8.RuneError))
-		}
-		s.next++
-		second := s.unicode()
-		if pair := utf16.DecodeRune(r, second); pair != utf8.RuneError {
-			return utf8.AppendRune(b, pair)
-		}
-		b, r = utf8.AppendRune(b, utf8.RuneError), second
-	}
-	return utf8.AppendRune(b, r) // half a pair becomes U+FFFD
-}
-
-func (s *scanner) unicode() rune {
-	r := rune(0)
-	for range 4 {
-		d, ok := hexDigit(s.peek())
-		if !ok {
-			s.unexpected("a hexadecimal digit")
-			return utf8.RuneError
-		}
-		s.next++
-		r = r<<4 | d
-	}
-	return r
-}
-
-func hexDigit(c byte) (rune, bool) {
-	switch {
-	case c >= '0' && c <= '9':
-		return rune(c - '0'), true
-	case c >= 'a' && c <= 'f':
-		return rune(c-'a') + 10, true
-	case c >= 'A' && c <= 'F':
-		return rune(c-'A') + 10, true
-	}
-	return 0, false
+	s.skip(1)
+	return c
 }
 
 // word reads what is neither string, array nor object. It is good until the next
 // read.
 func (s *scanner) word() []byte {
 	s.start()
-	if i := s.wordLen(); i < s.end-s.next {
-		w := s.buf[s.next : s.next+i]
-		s.next += i
+	if i := s.wordLen(); i < len(s.rest) {
+		w := s.rest[:i]
+		s.skip(i)
 		return w
 	}
 	b := s.scratch[:0]
@@ -374,8 +323,8 @@ func (s *scanner) word() []byte {
 		if n == 0 || len(b) > 1<<12 {
 			break
 		}
-		b = append(b, s.buf[s.next:s.next+n]...)
-		s.next += n
+		b = append(b, s.rest[:n]...)
+		s.skip(n)
 	}
 	s.scratch = b
 	return b
@@ -383,14 +332,14 @@ func (s *scanner) word() []byte {
 
 // wordLen is how many bytes of the window belong to a word.
 func (s *scanner) wordLen() int {
-	for i, c := range s.buf[s.next:s.end] {
+	for i, c := range s.rest {
 		switch {
 		case c >= '0' && c <= '9', c == '.', c == '-', c == '+', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
 		default:
 			return i
 		}
 	}
-	return s.end - s.next
+	return len(s.rest)
 }
 
 func (s *scanner) float() float64 {
@@ -411,7 +360,7 @@ func (s *scanner) float() float64 {
 // wrong is the mistake of a word that is none. One at the end of the file was
 // cut short.
 func (s *scanner) wrong(at place, w []byte) {
-	if s.next == s.end && s.base+int64(s.end) >= s.size {
+	if s.atEnd() {
 		s.ended()
 		return
 	}
@@ -421,44 +370,18 @@ func (s *scanner) wrong(at place, w []byte) {
 // parseNumber reads a number as JSON or Python writes it; one too large is
 // infinite.
 func parseNumber(w []byte) (float64, bool) {
-	if isNumber(w) {
-		f, err := strconv.ParseFloat(string(w), 64)
+	switch text := string(w); {
+	case isNumber(text), slices.Contains([]string{"Infinity", "-Infinity", "NaN"}, text):
+		f, err := strconv.ParseFloat(text, 64)
 		return f, err == nil || errors.Is(err, strconv.ErrRange)
-	}
-	switch string(w) {
-	case "Infinity", "-Infinity", "NaN":
-		f, err := strconv.ParseFloat(string(w), 64)
-		return f, err == nil
 	}
 	return 0, false
 }
 
-// isNumber: -?digits(.digits)?([eE][+-]?digits)?
-func isNumber(w []byte) bool {
-	digits := func() bool {
-		n := 0
-		for n < len(w) && w[n] >= '0' && w[n] <= '9' {
-			n++
-		}
-		w = w[n:]
-		return n > 0
-	}
-	if len(w) > 0 && w[0] == '-' {
-		w = w[1:]
-	}
-	if !digits() {
-		return false
-	}
-	if len(w) > 0 && w[0] == '.' {
-		if w = w[1:]; !digits() {
-			return false
-		}
-	}
-	if len(w) > 0 && (w[0] == 'e' || w[0] == 'E') {
-		if w = w[1:]; len(w) > 0 && (w[0] == '-' || w[0] == '+') {
-			w = w[1:]
-		}
-		return digits() && len(w) == 0
-	}
-	return len(w) == 0
+// isNumber reports whether what strconv takes for a number is one of JSON: digits stand
+// ahead of its point, and behind it.
+func isNumber(s string) bool {
+	digit := func(i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
+	point := strings.IndexByte(s, '.')
+	return (digit(0) || strings.HasPrefix(s, "-") && digit(1)) && (point < 0 || digit(point+1)) && strings.Trim(s, "0123456789+-.eE") == ""
 }

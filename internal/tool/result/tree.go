@@ -52,6 +52,7 @@ const (
 
 func newList(at place) *List { return &List{At: at, min: math.Inf(1), max: math.Inf(-1)} }
 
+// add notes an item.
 func (l *List) add(k kind, at place) {
 	if l.N++; l.N == 1 {
 		l.of = k
@@ -62,9 +63,22 @@ func (l *List) add(k kind, at place) {
 
 func (l *List) number(v float64, at place) {
 	l.min, l.max = min(l.min, v), max(l.max, v)
-	if (math.IsNaN(v) || math.IsInf(v, 0)) && l.odd.line == 0 {
+	if !IsFinite(v) && l.odd.line == 0 {
 		l.odd = at
 	}
+}
+
+// addList notes an item that is an array, and its numbers if it is one of numbers.
+func (l *List) addList(inner *List) {
+	if inner.N > 0 && inner.of != numbers {
+		l.add(others, inner.At)
+		return
+	}
+	l.min, l.max = min(l.min, inner.min), max(l.max, inner.max)
+	if l.odd.line == 0 {
+		l.odd = inner.odd
+	}
+	l.add(arrays, inner.At)
 }
 
 // A keeper reads values and keeps what settings and figures need. Long arrays are
@@ -84,147 +98,94 @@ const (
 	wholeArray = 1       // depth of a result's own arrays
 )
 
-func (k *keeper) value(nested int) any {
-	if k.room -= perValue; k.room < 0 {
-		k.fail(k.at(), "this is more than %d MiB of settings and figures", keptTotal>>20)
-		return nil
+// value reads a value and notes in l what it is. What it is not to keep it only looks at.
+func (k *keeper) value(l *List, nested int, keep bool) any {
+	c := k.start()
+	at := k.at()
+	if keep {
+		if k.room -= perValue; k.room < 0 {
+			k.fail(at, "this is more than %d MiB of settings and figures", keptTotal>>20)
+			return nil
+		}
 	}
-	switch k.start() {
+	switch c {
 	case '{':
-		return k.object(nested)
+		l.add(others, at)
+		return k.object(nested, keep)
 	case '[':
-		return k.list(nested)
+		inner := k.list(nested, keep)
+		l.addList(inner)
+		return inner
 	case '"':
-		text := k.text(keptText)
-		k.room -= len(text)
-		return text
+		l.add(strs, at)
+		return k.kept(keep)
 	}
-	return k.scalar()
+	return k.scalar(l, at, keep)
+}
+
+// kept reads a string.
+func (k *keeper) kept(keep bool) any {
+	if !keep {
+		return k.text(0)
+	}
+	text := k.text(keptText)
+	k.room -= len(text)
+	return text
 }
 
 // scalar reads a number, a truth value or null.
-func (k *keeper) scalar() any {
-	switch w, _, isNumber := k.literal(); {
+func (k *keeper) scalar(l *List, at place, keep bool) any {
+	w := k.word()
+	v, isNumber := parseNumber(w)
+	switch {
 	case isNumber:
-		return Number(w)
-	case string(w) == "true", string(w) == "false":
+		l.add(numbers, at)
+		l.number(v, at)
+		if keep {
+			return Number(w)
+		}
+		return nil
+	case len(w) == 0:
+		k.unexpected("a value")
+	case !slices.Contains([]string{"null", "true", "false"}, string(w)):
+		k.wrong(at, w)
+	}
+	l.add(others, at)
+	if string(w) == "true" || string(w) == "false" {
 		return string(w) == "true"
 	}
 	return nil
 }
 
-// literal reads a scalar, and says which number it is if it is one.
-func (k *keeper) literal() (w []byte, v float64, isNumber bool) {
-	at := k.at()
-	w = k.word()
-	switch string(w) {
-	case "":
-		k.unexpected("a value")
-	case "null", "true", "false":
-	default:
-		if v, isNumber = parseNumber(w); !isNumber {
-			k.wrong(at, w)
-		}
-	}
-	return w, v, isNumber
-}
-
-func (k *keeper) object(nested int) *Object {
+func (k *keeper) object(nested int, keep bool) *Object {
 	k.start()
 	o := &Object{At: k.at(), Values: map[string]any{}}
 	k.members(func(name string) {
-		v := k.value(nested)
-		o.Set(name, v)
-		k.room -= len(name)
+		if v := k.value(new(List), nested, keep); keep {
+			o.Set(name, v)
+			k.room -= len(name)
+		}
 	})
 	return o
 }
 
 // list keeps the items until there are too many.
-func (k *keeper) list(nested int) *List {
+func (k *keeper) list(nested int, keep bool) *List {
 	k.start()
 	l := newList(k.at())
 	most, room := KeptItems, k.room
 	if nested >= wholeArray {
 		most = keptInner
 	}
-	keep := true
 	k.items(func() {
-		k.start()
-		at := k.at()
 		if keep && l.N == most {
 			keep, l.Items, k.room = false, nil, room
 		}
-		if !keep {
-			l.add(k.look(l), at)
-			return
+		if v := k.value(l, nested+1, keep); keep {
+			l.Items = append(l.Items, v)
 		}
-		v := k.value(nested + 1)
-		l.Items = append(l.Items, v)
-		l.add(l.kindOf(v, at), at)
 	})
 	return l
-}
-
-// kindOf is the kind of a value that was kept, of which the numbers are noted.
-func (l *List) kindOf(v any, at place) kind {
-	switch v := v.(type) {
-	case Number:
-		l.number(v.Float(), at)
-		return numbers
-	case string:
-		return strs
-	case *List:
-		if v.N > 0 && v.of != numbers {
-			return others
-		}
-		l.merge(v)
-		return arrays
-	}
-	return others
-}
-
-// merge notes the numbers of a list within.
-func (l *List) merge(inner *List) {
-	l.min, l.max = min(l.min, inner.min), max(l.max, inner.max)
-	if l.odd.line == 0 {
-		l.odd = inner.odd
-	}
-}
-
-// look reads a value and keeps nothing but what l notes of its numbers.
-func (k *keeper) look(l *List) kind {
-	switch c := k.start(); c {
-	case '"':
-		k.text(0)
-		return strs
-	case '{':
-		ignored := newList(k.at())
-		k.members(func(string) { k.look(ignored) })
-		return others
-	case '[':
-		return k.lookInto(l)
-	}
-	at := k.at()
-	if _, v, ok := k.literal(); ok {
-		l.number(v, at)
-		return numbers
-	}
-	return others
-}
-
-func (k *keeper) lookInto(l *List) kind {
-	inner := newList(k.at())
-	k.items(func() {
-		k.start()
-		at := k.at()
-		inner.add(k.look(inner), at)
-	})
-	if inner.N > 0 && inner.of != numbers {
-		return others
-	}
-	l.merge(inner)
-	return arrays
 }
 
 // Reading an object. What is not there, or of another kind, is nil, 0 or "".
@@ -274,7 +235,7 @@ func (o *Object) Float(name string) (float64, bool) {
 		return 0, false
 	}
 	f := n.Float()
-	return f, !math.IsNaN(f) && !math.IsInf(f, 0)
+	return f, IsFinite(f)
 }
 
 // Int is a number of things, 0 for what is none.

@@ -217,11 +217,11 @@ func (a *Args) bind() {
 	a.options = argparse.Options(a, string(a.DialectVersion), map[string]argparse.Option{
 		"backend": argparse.Choice("backend", &a.Backend, a.choices(backends)...), "dataset-name": argparse.Choice("dataset-name", &a.DatasetName, a.choices(datasets)...),
 		"profile-activities":   argparse.Choices("profile-activities", &a.ProfileActivities, a.choices(activities)...),
-		"goodput":              argparse.Values("goodput", &a.Goodput, readLimit, reprLimit),
-		"flush-cache-timeout":  argparse.Valued("flush-cache-timeout", &a.FlushCacheTimeout, argparse.PositiveFloat, python.Float),
-		"gsp-zipf-alpha":       argparse.Nullable("gsp-zipf-alpha", &a.GSPZipfAlpha, argparse.PositiveFloat, python.Float),
+		"goodput":              argparse.Values("goodput", &a.Goodput, readLimit),
+		"flush-cache-timeout":  argparse.Valued("flush-cache-timeout", &a.FlushCacheTimeout, argparse.PositiveFloat),
+		"gsp-zipf-alpha":       argparse.Nullable("gsp-zipf-alpha", &a.GSPZipfAlpha, argparse.PositiveFloat),
 		"gsp-send-routing-key": argparse.Flag(routing, &a.GSPSendRoutingKey),
-		"header":               argparse.Values("header", &a.Header, argparse.Text, func(h string) string { return python.Quote(argparse.Mask(h)) }),
+		"header":               argparse.Values("header", &a.Header, argparse.Text).ShownAs(func() string { return python.Repr(masked(a.Header)) }),
 	})
 	if a.main() {
 		a.Seed, a.ReadyCheckTimeoutSec = 42, 60
@@ -265,4 +265,13 @@ func readLimit(s string) (Limit, error) {
 	return Limit{name, ms}, err
 }
 
-func reprLimit(l Limit) string { return "(" + python.Quote(l.Name) + ", " + python.Float(l.MS) + ")" }
+// Repr is the tuple that the tool makes of a limit.
+func (l Limit) Repr() string { return "(" + python.Quote(l.Name) + ", " + python.Float(l.MS) + ")" }
+
+// masked are texts without what looks like a secret in them.
+func masked(texts []string) (out []string) {
+	for _, text := range texts {
+		out = append(out, argparse.Mask(text))
+	}
+	return out
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // An Version is a form of `python -m sglang.bench_serving`, by the month in
@@ -65,31 +66,19 @@ func OptionsOf(t *trace.Trace, form Version) Options {
 // Figures is a run in the figures of sglang.bench_serving. The clock of a request
 // starts when the concurrency gate lets it go, and stops with the last line of the
 // answer, end marker included. A token event is a chunk with visible text. Whatever
-// came with status 200 and could be read is a success.
+// came with status 200 and could be read is a success. Prompt tokens are as the workload
+// counted them, those of an answer as asked for where the stream does not count.
 type Figures struct {
-	Duration         float64 // seconds
-	Completed        int
-	TotalInput       int // prompt tokens, as the workload counted them
-	TotalInputText   int // of TotalInput
-	TotalInputVision int // of TotalInput
-	TotalOutput      int // tokens; the length asked for where the stream does not count
-	TotalRetokenized int // tokens of the texts
-
-	RequestThroughput    float64 // per second
-	InputThroughput      float64 // tokens/s
-	OutputThroughput     float64 // tokens/s
-	TotalTokenThroughput float64 // tokens/s, input and output
-	MaxOutputPerSecond   float64 // token events, in buckets of a second
-	MaxConcurrent        int     // requests that touch one second
-	Concurrency          float64 // sum of the latencies over the duration
-	AcceptLength         float64 // tokens a step; 0 if unknown
-
-	// Latencies are in seconds, with P90, P95 and P99, over the successes.
-	metrics.Latencies
-	Requests []Request // in the order of the workload
+	serving.Figures            // prompt tokens as the workload counted them; of tokens, the length asked for where the stream does not count
+	TotalInputText   int       // of TotalInput
+	TotalInputVision int       // of TotalInput
+	TotalRetokenized int       // tokens of the texts
+	InputThroughput  float64   // tokens/s
+	Concurrency      float64   // sum of the latencies over the duration
+	AcceptLength     float64   // tokens a step; 0 if unknown
+	Requests         []Request // in the order of the workload
 
 	// What that tool does not say of its own figures.
-	Failed     int     // requests
 	Unreadable int     // of Failed: answered, in a form that it cannot read
 	Silent     int     // successes without a chunk of text: their TTFT counts as 0
 	Broken     int     // successes that the server or the connection broke off
@@ -101,44 +90,35 @@ type Figures struct {
 	Uncounted  int     // prompt tokens that are not in TotalInput
 }
 
-// An Request is a request as that tool sees it, in seconds.
+// A Request is a request as that tool sees it.
 type Request struct {
-	// Timing has the gaps that count for the peak: a gap a token with the native
+	// Request has the gaps that count for the peak: a gap a token with the native
 	// protocol, a gap a chunk with OpenAI's.
-	metrics.Timing
-	OK              bool
-	Input, Output   int // tokens
-	Vision          int // of Input
-	Retokenized     int // tokens
-	Prompt, Cached  int // tokens, as the server counts them; Prompt is Input if it does not
-	Tiers           *trace.CacheTiers
-	Text, ErrorText string
+	serving.Request
+	Vision      int // of Input
+	Retokenized int // tokens
+	Prompt      int // tokens, as the server counts them; Input if it does not
+	Tiers       *trace.CacheTiers
 
 	assumed, silent, broken, unreadable bool
 	spread, gaps                        []float64 // a gap a token; a gap a chunk
 	handshake                           float64
 }
 
-// tpot is 0 for an answer of one token.
-func (q Request) tpot() float64 {
-	if q.Output <= 1 {
-		return 0
-	}
-	return (q.Latency - q.TTFT) / float64(q.Output-1)
-}
-
 // NewFigures computes the figures.
 func NewFigures(t *trace.Trace, o Options) Figures {
 	o.protocol, o.stream = t.Run.Plan.Protocol, t.Run.Plan.Stream
 	s := Figures{
-		Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds(), AcceptLength: o.AcceptLength, InFlight: metrics.CountConcurrency(t.Records).Peak,
-		Tail: t.Run.Tail.Seconds(),
+		Figures:      serving.Figures{Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds()},
+		AcceptLength: o.AcceptLength, InFlight: metrics.CountConcurrency(t.Records).Peak, Tail: t.Run.Tail.Seconds(),
 	}
 	for _, r := range metrics.InOrder(t.Records) {
 		s.Requests = append(s.Requests, o.request(r))
 	}
+	s.sum(o)
 	s.count(o)
-	s.latencies(o)
+	s.InputThroughput = s.Rate(float64(s.TotalInput))
+	s.Rates()
 	return s
 }
 
@@ -151,13 +131,10 @@ func (o Options) native() bool { return !slices.Contains(openAI, o.protocol) && 
 func (o Options) embedding() bool { return o.protocol == "embeddings" }
 
 func (o Options) request(r *trace.Record) Request {
-	q := Request{
-		Input:     cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
-		Vision:    r.VisionTokens,
-		Timing:    metrics.Timing{Start: r.Released.Seconds()},
-		Text:      r.Text,
-		ErrorText: words(r),
-	}
+	q := Request{Vision: r.VisionTokens, Request: serving.Request{
+		Input: cmp.Or(r.PromptTokens, r.Usage.Prompt), // that tool always has a count
+		Start: r.Released.Seconds(), Text: r.Text, ErrorText: words(r),
+	}}
 	q.unreadable = o.unreadable(r)
 	q.OK = o.success(r) && !q.unreadable
 	q.Prompt = q.Input
@@ -352,92 +329,61 @@ func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed boo
 	return r.WantTokens, true
 }
 
+// sum makes the figures that both tools have. Some protocols forget when a request began,
+// as far as the peaks go.
+func (s *Figures) sum(o Options) {
+	all, timed := make([]*serving.Request, len(s.Requests)), make([]*serving.Request, len(s.Requests))
+	for i := range s.Requests {
+		q := s.Requests[i].Request
+		if o.protocol == "trt" || o.protocol == "truss" {
+			q.Start = 0
+		}
+		all[i], timed[i] = &s.Requests[i].Request, &q
+	}
+	s.Sum(all, func(i int) []float64 {
+		if o.Split {
+			return s.Requests[i].spread
+		}
+		return all[i].ITL
+	}, metrics.DefaultPercentiles())
+	s.Peaks(timed)
+}
+
+// count adds what is this tool's alone.
 func (s *Figures) count(o Options) {
+	var e2el, gaps []float64
 	for _, q := range s.Requests {
 		if !q.OK {
-			s.Failed++
-			if q.unreadable {
-				s.Unreadable++
-			}
+			s.Unreadable += one(q.unreadable)
 			continue
 		}
-		s.Completed++
-		s.TotalInput += q.Input
 		s.TotalInputVision += q.Vision
-		s.TotalOutput += q.Output
 		s.TotalRetokenized += q.Retokenized
 		s.Handshake += q.handshake
-		if q.silent {
-			s.Silent++
-		}
-		if q.broken {
-			s.Broken++
-		}
-		if q.assumed {
-			s.Assumed++
-		}
+		s.Silent += one(q.silent)
+		s.Broken += one(q.broken)
+		s.Assumed += one(q.assumed)
+		e2el, gaps = append(e2el, q.Latency), append(gaps, q.gaps...)
 	}
 	s.Handshake /= float64(max(1, s.Completed))
 	if o.Turns {
 		s.Uncounted, s.TotalInput, s.TotalInputVision = s.TotalInput, 0, 0
 	}
 	s.TotalInputText = s.TotalInput - s.TotalInputVision
-	if s.Duration <= 0 {
-		return
-	}
-	s.RequestThroughput = float64(s.Completed) / s.Duration
-	s.InputThroughput = float64(s.TotalInput) / s.Duration
-	s.OutputThroughput = float64(s.TotalOutput) / s.Duration
-	s.TotalTokenThroughput = float64(s.TotalInput+s.TotalOutput) / s.Duration
+	s.Gap, s.Concurrency = stats.Mean(gaps), s.Rate(stats.Sum(e2el))
 }
 
-func (s *Figures) latencies(o Options) {
-	var timings []metrics.Timing
-	var ttft, tpot, itl, e2el, gaps []float64
-	for _, q := range s.Requests {
-		if !q.OK {
-			continue
-		}
-		t := q.Timing
-		if o.protocol == "trt" || o.protocol == "truss" {
-			t.Start = 0 // it forgets when these began
-		}
-		timings = append(timings, t)
-		ttft, e2el, gaps = append(ttft, q.TTFT), append(e2el, q.Latency), append(gaps, q.gaps...)
-		if o.Split {
-			itl = append(itl, q.spread...)
-		} else {
-			itl = append(itl, q.ITL...)
-		}
-		if q.Output > 1 {
-			tpot = append(tpot, q.tpot())
-		}
+func one(is bool) int {
+	if is {
+		return 1
 	}
-	percentiles := metrics.DefaultPercentiles()
-	s.Latencies = metrics.Latencies{
-		TTFT: metrics.Distribute(ttft, percentiles), TPOT: metrics.Distribute(tpot, percentiles),
-		ITL: metrics.Distribute(itl, percentiles), E2EL: metrics.Distribute(e2el, percentiles),
-	}
-	s.Gap = stats.Mean(gaps)
-	if s.Duration > 0 {
-		s.Concurrency = stats.Sum(e2el) / s.Duration
-	}
-	events, touched := metrics.Busiest(timings)
-	s.MaxOutputPerSecond, s.MaxConcurrent = float64(events), touched
+	return 0
 }
 
 // totals are the figures that are no statistics of latencies.
-func (s *Figures) totals() (l metrics.List) {
-	l.Add("requests.ok", float64(s.Completed))
-	l.Add("duration", s.Duration)
-	l.Add("tokens.input", float64(s.TotalInput))
-	l.Add("tokens.output", float64(s.TotalOutput))
-	l.Add("throughput.requests", s.RequestThroughput)
+func (s *Figures) totals() metrics.List {
+	l := s.List()
 	l.Add("throughput.input", s.InputThroughput)
-	l.Add("throughput.output", s.OutputThroughput)
-	l.Add("throughput.total", s.TotalTokenThroughput)
-	l.Add("peak.output", s.MaxOutputPerSecond)
-	l.Add("peak.concurrency", float64(s.MaxConcurrent))
 	l.Add("concurrency", s.Concurrency)
 	if s.AcceptLength != 0 {
 		l.Add("accept_length", s.AcceptLength)
@@ -445,7 +391,7 @@ func (s *Figures) totals() (l metrics.List) {
 	return l
 }
 
-func (s Figures) figures() []trace.Figure {
+func (s *Figures) figures() []trace.Figure {
 	l := s.totals()
 	l.Distribution("ttft", s.TTFT)
 	l.Distribution("tpot", s.TPOT)
@@ -466,13 +412,16 @@ func Definitions() metrics.Definitions {
 }
 
 func figuresOf(t *trace.Trace, form string) []trace.Figure {
-	return NewFigures(t, OptionsOf(t, Version(form))).figures()
+	s := NewFigures(t, OptionsOf(t, Version(form)))
+	return s.figures()
 }
 
 func samplesOf(t *trace.Trace, form string) (out []metrics.Sample) {
 	for i, q := range NewFigures(t, OptionsOf(t, Version(form))).Requests {
 		if q.OK {
-			out = append(out, q.Sample(metrics.Sample{Index: i, Prompt: q.Input, Tokens: q.Output, ITL: q.spread}))
+			sample := q.Sample(i)
+			sample.ITL = q.spread
+			out = append(out, sample)
 		}
 	}
 	return out

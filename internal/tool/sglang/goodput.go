@@ -44,7 +44,7 @@ func (c *cacheHits) rate() float64 { return float64(c.Cached) / float64(max(1, c
 func (c *cacheHits) entries(e *table.Entries) {
 	e.Add("cache.prompt_tokens", float64(c.Prompt))
 	e.Add("cache.cached_tokens", float64(c.Cached))
-	e.Add("cache.hit_rate", c.rate()*100)
+	e.Add("cache.hit_rate", c.rate())
 	if !c.Detailed || c.Cached == 0 {
 		return
 	}
@@ -55,7 +55,7 @@ func (c *cacheHits) entries(e *table.Entries) {
 		if ok {
 			share += "." + star
 		}
-		e.Add("cache."+share, float64(tokens)/float64(c.Cached)*100)
+		e.Add("cache."+share, float64(tokens)/float64(c.Cached))
 	}
 	tier("device", c.Device)
 	tier("host", c.Host)
@@ -82,7 +82,7 @@ func newGoodput(limits []Limit, requests []Request) goodput {
 		if !q.OK {
 			continue
 		}
-		took := map[string]float64{"ttft": q.TTFT, "tpot": q.tpot(), "e2el": q.Latency}
+		took := map[string]float64{"ttft": q.TTFT, "tpot": q.TPOT(), "e2el": q.Latency}
 		all := true
 		for i, l := range limits {
 			if took[l.Name]*1000 <= l.MS {
@@ -119,8 +119,8 @@ func (g goodput) entries(e *table.Entries, duration float64) {
 	}
 	e.Say("SLOs (ms):", strings.Join(words, " "))
 	e.Add("goodput", g.perSecond(duration))
-	e.Add("slo.attainment", g.share(g.good)*100)
+	e.Add("slo.attainment", g.share(g.good))
 	for i, l := range g.limits {
-		e.Add("slo.attainment."+strings.ToUpper(l.Name), g.share(g.met[i])*100)
+		e.Add("slo.attainment."+strings.ToUpper(l.Name), g.share(g.met[i]))
 	}
 }

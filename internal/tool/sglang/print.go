@@ -3,7 +3,6 @@ package sglang
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -110,12 +109,8 @@ func (a *Args) EndLine(id string, at time.Time, took time.Duration, r *trace.Rec
 	}
 	t := &trace.Trace{Run: trace.Run{Plan: trace.Plan{Protocol: a.protocol(), Stream: a.streams()}}, Records: []*trace.Record{&whole}}
 	q := NewFigures(t, Options{Version: a.DialectVersion, Own: true}).Requests[0]
-	var gaps []string
-	for _, gap := range q.ITL {
-		gaps = append(gaps, python.Float(gap))
-	}
-	output := fmt.Sprintf("RequestFuncOutput(generated_text='...', success=%s, latency=%s, ttft=%s, tpot=None, itl=[%s], prompt_len=%d, error=%s, output_len=%d)",
-		python.Bool(q.OK), python.Float(q.Latency), python.Float(q.TTFT), strings.Join(gaps, ", "), q.Prompt, python.Quote(q.ErrorText), q.Output)
+	output := fmt.Sprintf("RequestFuncOutput(generated_text='...', success=%s, latency=%s, ttft=%s, tpot=None, itl=%s, prompt_len=%d, error=%s, output_len=%d)",
+		python.Bool(q.OK), python.Float(q.Latency), python.Float(q.TTFT), python.AppendFloats(nil, q.ITL), q.Prompt, python.Quote(q.ErrorText), q.Output)
 	return fmt.Sprintf(`rid=%s time=%s time_delta=%s message="request end" output="%s"`, id, epoch(at), python.Float(took.Seconds()), output)
 }
 
@@ -126,30 +121,9 @@ func epoch(t time.Time) string { return python.Float(float64(t.UnixMicro()) / 1e
 func shown(body map[string]any) string {
 	var out []string
 	for _, name := range []string{"activities", "num_steps", "profile_by_stage", "profile_stages", "output_dir", "profile_prefix"} {
-		v, ok := body[name]
-		if !ok {
-			continue
+		if v, ok := body[name]; ok {
+			out = append(out, python.Quote(name)+": "+python.Repr(v))
 		}
-		text := "None"
-		switch v := v.(type) {
-		case []string:
-			text = python.List(v)
-		case bool:
-			text = python.Bool(v)
-		case int:
-			text = strconv.Itoa(v)
-		case *int:
-			if v != nil {
-				text = strconv.Itoa(*v)
-			}
-		case string:
-			text = python.Quote(v)
-		case *string:
-			if v != nil {
-				text = python.Quote(*v)
-			}
-		}
-		out = append(out, python.Quote(name)+": "+text)
 	}
 	return "{" + strings.Join(out, ", ") + "}"
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
@@ -54,14 +55,16 @@ func (r *Report) WriteTable(w io.Writer) error {
 	var e table.Entries
 	r.totals(&e)
 	newGoodput(r.limits(), r.Figures.Requests).entries(&e, r.Figures.Duration)
-	e2el, ttft, itl := r.percentiles()
-	f := r.Figures
-	addLatency(&e, "e2el", r.e2el(), e2el)
+	for _, l := range r.latencies() {
+		if l.Metric == "e2el" && !r.version.Since(Main) {
+			l.Percentiles = nil // the file has one
+		}
+		if l.Metric == "e2el" || !r.embedding() {
+			l.Rows(&e)
+		}
+	}
 	if !r.embedding() {
-		addLatency(&e, "ttft", f.TTFT, ttft)
-		addLatency(&e, "tpot", f.TPOT, ttft)
-		addLatency(&e, "itl", f.ITL, itl)
-		e.Add("itl.max", f.ITL.Max*1000)
+		e.Add("itl.max", r.Figures.ITL.Max)
 	}
 	if r.Cache != nil {
 		r.Cache.entries(&e)
@@ -69,14 +72,16 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return layout(string(r.version)).Write(w, e)
 }
 
-// percentiles are those that the form has, of E2E latencies, of TTFT and TPOT, and of
-// ITL.
-func (r *Report) percentiles() (e2el, ttft, itl []float64) {
-	if r.version.Since(Main) {
-		all := metrics.DefaultPercentiles()
-		return all, all, all
+// latencies are those of the report, with the percentiles that its form has.
+func (r *Report) latencies() []serving.Latency {
+	f := r.Figures
+	all := []serving.Latency{{Key: "e2e_latency", Metric: "e2el", Distribution: r.e2el()}, {Key: "ttft", Metric: "ttft", Distribution: f.TTFT}, {Key: "tpot", Metric: "tpot", Distribution: f.TPOT}, {Key: "itl", Metric: "itl", Distribution: f.ITL}}
+	for i, l := range all {
+		all[i].Percentiles = slices.DeleteFunc(slices.Clone(l.Percentiles), func(p metrics.Percentile) bool {
+			return !r.version.Since(Main) && p.P != 99 && (p.P != 95 || l.Metric != "itl")
+		})
 	}
-	return nil, []float64{99}, []float64{95, 99}
+	return all
 }
 
 // e2el are the latencies; of no success at all they are no numbers to that tool,
@@ -114,14 +119,5 @@ func (r *Report) totals(e *table.Entries) {
 	}
 	if !r.embedding() {
 		e.Add("tokens.output_retokenized", float64(f.TotalRetokenized))
-	}
-}
-
-// latency adds the statistics of a metric in seconds.
-func addLatency(e *table.Entries, metric string, d metrics.Distribution, percentiles []float64) {
-	e.Add(metric+".mean", d.Mean*1000)
-	e.Add(metric+".median", d.Median*1000)
-	for _, p := range percentiles {
-		e.Add(metric+".p"+table.Percentile(p), d.At(p)*1000)
 	}
 }

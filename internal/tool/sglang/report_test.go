@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // published are the figures of testdata/2026-01.txt, the report of a run of
@@ -24,15 +25,17 @@ func published() Figures {
 		}
 	}
 	return Figures{
-		Duration: 354.53, Completed: 1536, TotalInput: 5376000, TotalInputText: 5376000, TotalOutput: 2304000, TotalRetokenized: 2297507,
-		RequestThroughput: 4.33, InputThroughput: 15163.72, OutputThroughput: 6498.74, TotalTokenThroughput: 21662.45,
-		MaxOutputPerSecond: 8170, MaxConcurrent: 397, Concurrency: 345.54,
-		Latencies: metrics.Latencies{
-			E2EL: spread(79755.73, 76583.00, 0, 0, 0),
-			TTFT: spread(11959.24, 4368.17, 0, 63523.49, 0),
-			TPOT: spread(45.23, 45.73, 0, 60.88, 0),
-			ITL:  spread(45.22, 38.44, 80.06, 141.17, 1826.25),
+		Figures: serving.Figures{
+			Duration: 354.53, Completed: 1536, TotalInput: 5376000, TotalOutput: 2304000,
+			RequestThroughput: 4.33, OutputThroughput: 6498.74, TotalTokenThroughput: 21662.45, MaxOutputPerSecond: 8170, MaxConcurrent: 397,
+			Latencies: metrics.Latencies{
+				E2EL: spread(79755.73, 76583.00, 0, 0, 0),
+				TTFT: spread(11959.24, 4368.17, 0, 63523.49, 0),
+				TPOT: spread(45.23, 45.73, 0, 60.88, 0),
+				ITL:  spread(45.22, 38.44, 80.06, 141.17, 1826.25),
+			},
 		},
+		TotalInputText: 5376000, TotalRetokenized: 2297507, InputThroughput: 15163.72, Concurrency: 345.54,
 	}
 }
 

@@ -3,12 +3,12 @@ package sglang
 import (
 	"encoding/json"
 	"math"
-	"strconv"
+	"slices"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // Result is the line of the result file: one JSON object and a newline. info is what
@@ -17,23 +17,14 @@ func (r *Report) Result(info json.RawMessage) []byte {
 	o := new(python.Object)
 	r.setup(o, info)
 	r.sums(o)
-	e2el, ttft, itl := r.percentiles()
-	if e2el == nil {
-		e2el = ttft // the file has one that the table has not
+	for _, l := range r.latencies() {
+		l.Members(o)
 	}
 	f := r.Figures
-	statistics(o, "e2e_latency", r.e2el(), e2el)
-	statistics(o, "ttft", f.TTFT, ttft)
-	statistics(o, "tpot", f.TPOT, ttft)
-	statistics(o, "itl", f.ITL, itl)
-	o.Float("concurrency", f.Concurrency)
-	if r.acceptKnown() {
-		o.Float("accept_length", f.AcceptLength)
-	} else {
-		o.Null("accept_length")
-	}
-	o.Float("max_output_tokens_per_s", f.MaxOutputPerSecond)
-	o.Int("max_concurrent_requests", f.MaxConcurrent)
+	o.Set("concurrency", f.Concurrency)
+	o.Known("accept_length", f.AcceptLength, f.AcceptLength > 0) // a server that drafts no tokens tells none
+	o.Set("max_output_tokens_per_s", f.MaxOutputPerSecond)
+	o.Set("max_concurrent_requests", f.MaxConcurrent)
 	newGoodput(r.limits(), f.Requests).result(o, f.Duration)
 	if r.Cache != nil {
 		r.Cache.result(o)
@@ -44,49 +35,36 @@ func (r *Report) Result(info json.RawMessage) []byte {
 	return append(o.Bytes(), '\n')
 }
 
-// acceptKnown: a server that drafts no tokens tells no accept length.
-func (r *Report) acceptKnown() bool { return r.Figures.AcceptLength > 0 }
-
 func (r *Report) setup(o *python.Object, info json.RawMessage) {
-	o.OptText("tag", r.Tag)
-	o.Text("backend", r.Backend)
-	o.Text("dataset_name", r.DatasetName)
+	o.Set("tag", r.Tag)
+	o.Set("backend", r.Backend)
+	o.Set("dataset_name", r.DatasetName)
 	if r.UseTraceTimestamps {
-		o.Text("request_rate", "trace")
+		o.Set("request_rate", "trace")
 	} else {
-		o.Float("request_rate", r.rate)
+		o.Set("request_rate", r.rate)
 	}
-	o.OptInt("max_concurrency", r.MaxConcurrency)
-	o.OptInt("sharegpt_output_len", r.ShareGPTOutputLen)
-	o.Int("random_input_len", r.RandomInputLen)
-	o.Int("random_output_len", r.RandomOutputLen)
-	o.Float("random_range_ratio", r.RandomRangeRatio)
+	o.Set("max_concurrency", r.MaxConcurrency)
+	o.Set("sharegpt_output_len", r.ShareGPTOutputLen)
+	o.Set("random_input_len", r.RandomInputLen)
+	o.Set("random_output_len", r.RandomOutputLen)
+	o.Set("random_range_ratio", r.RandomRangeRatio)
 	o.Raw("server_info", python.Dumped(info))
 }
 
 func (r *Report) sums(o *python.Object) {
 	f := r.Figures
-	o.Float("duration", f.Duration)
-	o.Int("completed", f.Completed)
-	o.Int("total_input_tokens", f.TotalInput)
-	o.Int("total_input_text_tokens", f.TotalInputText)
-	o.Int("total_input_vision_tokens", f.TotalInputVision)
-	o.Int("total_output_tokens", f.TotalOutput)
-	o.Int("total_output_tokens_retokenized", f.TotalRetokenized)
-	o.Float("request_throughput", f.RequestThroughput)
-	o.Float("input_throughput", f.InputThroughput)
-	o.Float("output_throughput", f.OutputThroughput)
-	o.Float("total_throughput", f.TotalTokenThroughput)
-}
-
-// statistics writes those of a metric in seconds.
-func statistics(o *python.Object, metric string, d metrics.Distribution, percentiles []float64) {
-	o.Float("mean_"+metric+"_ms", d.Mean*1000)
-	o.Float("median_"+metric+"_ms", d.Median*1000)
-	o.Float("std_"+metric+"_ms", d.Std*1000)
-	for _, p := range percentiles {
-		o.Float("p"+table.Percentile(p)+"_"+metric+"_ms", d.At(p)*1000)
-	}
+	o.Set("duration", f.Duration)
+	o.Set("completed", f.Completed)
+	o.Set("total_input_tokens", f.TotalInput)
+	o.Set("total_input_text_tokens", f.TotalInputText)
+	o.Set("total_input_vision_tokens", f.TotalInputVision)
+	o.Set("total_output_tokens", f.TotalOutput)
+	o.Set("total_output_tokens_retokenized", f.TotalRetokenized)
+	o.Set("request_throughput", f.RequestThroughput)
+	o.Set("input_throughput", f.InputThroughput)
+	o.Set("output_throughput", f.OutputThroughput)
+	o.Set("total_throughput", f.TotalTokenThroughput)
 }
 
 func (g goodput) result(o *python.Object, duration float64) {
@@ -95,55 +73,40 @@ func (g goodput) result(o *python.Object, duration float64) {
 	}
 	slos, shares := new(python.Object), new(python.Object)
 	for i, l := range g.limits {
-		slos.Float(l.Name, l.MS)
-		shares.Float(l.Name, g.share(g.met[i]))
+		slos.Set(l.Name, l.MS)
+		shares.Set(l.Name, g.share(g.met[i]))
 	}
 	o.Raw("goodput_slos_ms", slos.Bytes())
-	o.Float("request_goodput", g.perSecond(duration))
-	o.Float("slo_attainment", g.share(g.good))
+	o.Set("request_goodput", g.perSecond(duration))
+	o.Set("slo_attainment", g.share(g.good))
 	o.Raw("slo_attainment_by_metric", shares.Bytes())
 }
 
 func (c *cacheHits) result(o *python.Object) {
 	w := new(python.Object)
-	w.Int("total_prompt_tokens", c.Prompt)
-	w.Int("total_cached_tokens", c.Cached)
-	w.Float("cache_hit_rate_pct", math.RoundToEven(c.rate()*1e4)/100)
-	known := func(name string, tokens int, ok bool) {
-		if ok {
-			w.Int(name, tokens)
-			return
-		}
-		w.Null(name)
-	}
-	known("device_cached_tokens", c.Device, c.Detailed)
-	known("host_cached_tokens", c.Host, c.Detailed)
-	known("storage_cached_tokens", c.Storage, c.Storage > 0)
-	if c.Backend != "" {
-		w.Text("storage_backend", c.Backend)
-	} else {
-		w.Null("storage_backend")
-	}
+	w.Set("total_prompt_tokens", c.Prompt)
+	w.Set("total_cached_tokens", c.Cached)
+	w.Set("cache_hit_rate_pct", math.RoundToEven(c.rate()*1e4)/100)
+	w.Known("device_cached_tokens", c.Device, c.Detailed)
+	w.Known("host_cached_tokens", c.Host, c.Detailed)
+	w.Known("storage_cached_tokens", c.Storage, c.Storage > 0)
+	w.Known("storage_backend", c.Backend, c.Backend != "")
 	o.Raw("cache_report", w.Bytes())
 }
 
 // details writes a list a field, with an item a request in the order of the workload.
 func (r *Report) details(o *python.Object) {
-	q := r.Figures.Requests
-	list := func(name string, item func(b []byte, q *Request) []byte) {
-		o.Raw(name, python.JSONList(len(q), func(b []byte, i int) []byte { return item(b, &q[i]) }))
+	all := make([]*serving.Request, len(r.Figures.Requests))
+	for i, q := range r.Figures.Requests {
+		all[i] = &q.Request
+		all[i].Input = q.Prompt
 	}
-	list("input_lens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Prompt)...) })
-	list("output_lens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Output)...) })
-	list("ttfts", func(b []byte, q *Request) []byte { return python.AppendFloat(b, q.TTFT) })
-	list("itls", func(b []byte, q *Request) []byte { return python.AppendFloats(b, q.ITL) })
-	list("generated_texts", func(b []byte, q *Request) []byte { return python.AppendString(b, q.Text) })
-	list("errors", func(b []byte, q *Request) []byte { return python.AppendString(b, q.ErrorText) })
-	if r.Cache == nil {
-		return
+	result.WriteColumns(o, all, func(name string) bool {
+		return !slices.Contains([]string{"latencies", "start_times", "queue_times"}, name) && (name != "cached_tokens" || r.Cache != nil)
+	})
+	if r.Cache != nil {
+		o.Raw("cached_tokens_details", python.JSONList(len(all), func(b []byte, i int) []byte { return append(b, tiers(r.Figures.Requests[i].Tiers)...) }))
 	}
-	list("cached_tokens", func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Cached)...) })
-	list("cached_tokens_details", func(b []byte, q *Request) []byte { return append(b, tiers(q.Tiers)...) })
 }
 
 func tiers(t *trace.CacheTiers) []byte {
@@ -151,11 +114,11 @@ func tiers(t *trace.CacheTiers) []byte {
 		return []byte("null")
 	}
 	w := new(python.Object)
-	w.Int("device", t.Device)
-	w.Int("host", t.Host)
+	w.Set("device", t.Device)
+	w.Set("host", t.Host)
 	if t.Storage > 0 || t.Backend != "" {
-		w.Int("storage", t.Storage)
-		w.Text("storage_backend", t.Backend)
+		w.Set("storage", t.Storage)
+		w.Set("storage_backend", t.Backend)
 	}
 	return w.Bytes()
 }

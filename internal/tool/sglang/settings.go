@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
@@ -105,13 +105,10 @@ func askedOf(t *trace.Trace) (asked, error) {
 		return q, nil // nobody compiled it
 	}
 	q.UseTraceTimestamps, q.rate = false, math.Inf(1)
-	problems := plan.DecodeJSON(p.Spec.Dialect.Settings, &q.Settings).Below("dialect.settings")
-	if len(p.Spec.Load) == 1 && p.Spec.Load[0].Arrival.Kind == arrivalKind && p.Spec.Load[0].Arrival.Settings != nil {
-		var arrival Arrival
-		problems = append(problems, plan.DecodeJSON(p.Spec.Load[0].Arrival.Settings, &arrival).Below("load[0].arrival")...)
-		if arrival.Rate > 0 {
-			q.rate = arrival.Rate
-		}
+	var arrival Arrival
+	problems := tool.Take(p.Spec, &q.Settings, arrivalKind, &arrival)
+	if arrival.Rate > 0 {
+		q.rate = arrival.Rate
 	}
 	return q, problems.Err()
 }

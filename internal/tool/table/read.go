@@ -185,6 +185,8 @@ type Reading struct {
 	Setup      map[string]string // settings, by the label without its colon
 	Doubts     []Doubt
 	Missing    []string // labels of rows that every such table has
+
+	known int // labels that could be read
 }
 
 // A Doubt is a row that could not be read.
@@ -200,52 +202,29 @@ func (r *Reading) Has(names ...string) bool {
 	})
 }
 
-// Read reads the rows of one table.
-func (r *Reader) Read(rows []Match) Reading {
-	tool := r.toolOf(rows)
-	out := Reading{Tool: tool.Name, Setup: map[string]string{}}
-	seen := map[string]bool{}
-	for i, row := range rows {
-		if err := r.read(&out, row, seen); err != nil {
-			out.Doubts = append(out.Doubts, Doubt{i, err.Error()})
+// Read reads the rows of one table, as that of the tool that knows the most of them.
+func (r *Reader) Read(rows []Match) (best Reading) {
+	for i, t := range r.tools {
+		if out := r.readAs(t, rows); i == 0 || out.known > best.known {
+			best = out
 		}
 	}
-	out.Form = tool.Form(&out, rows)
-	out.missing(rows)
-	return out
-}
-
-// toolOf is the tool whose table knows the most of what can be read.
-func (r *Reader) toolOf(rows []Match) Tool {
-	known := map[string]map[string]bool{}
-	for _, t := range r.tools {
-		known[t.Name] = map[string]bool{}
-	}
-	for _, row := range rows {
-		all, star := r.lookup(row.Label)
-		for _, k := range all {
-			if k.reads(star, row.Value) {
-				known[k.tool][row.Label] = true
-			}
-		}
-	}
-	best := r.tools[0]
-	for _, t := range r.tools {
-		if len(known[t.Name]) > len(known[best.Name]) {
-			best = t
-		}
-	}
+	best.missing(rows)
 	return best
 }
 
-// reads reports whether a value can stand in a row.
-func (r Row) reads(star, value string) bool {
-	if r.format == words {
-		return value != ""
+func (r *Reader) readAs(t Tool, rows []Match) Reading {
+	out := Reading{Tool: t.Name, Setup: map[string]string{}}
+	labels, seen := map[string]bool{}, map[string]bool{}
+	for i, row := range rows {
+		if err := r.read(&out, row, seen); err != nil {
+			out.Doubts = append(out.Doubts, Doubt{i, err.Error()})
+		} else {
+			labels[row.Label] = true
+		}
 	}
-	number, isShare := strings.CutSuffix(value, "%")
-	_, err := r.figure(star, number)
-	return isShare == (r.format == share) && err == nil
+	out.known, out.Form = len(labels), t.Form(&out, rows)
+	return out
 }
 
 func (r *Reader) read(into *Reading, row Match, seen map[string]bool) error {

@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -45,15 +44,9 @@ func (t Tool) reported(l Layout, run trace.Run) Entries {
 		}
 	}
 	for _, f := range run.Origin.Figures {
-		r, ok := l.find(f.Name)
-		if !ok || r.format == words || t.Unprinted != nil && t.Unprinted(run.Origin, f.Name) {
-			continue
+		if t.Unprinted == nil || !t.Unprinted(run.Origin, f.Name) {
+			all = append(all, entry{Figure: f})
 		}
-		e := entry{name: f.Name, value: f.Value * r.per, decimals: -1}
-		if f.Step > 0 {
-			e.decimals = max(0, int(math.Round(-math.Log10(f.Step*r.per))))
-		}
-		all = append(all, e)
 	}
 	return all
 }

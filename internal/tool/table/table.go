@@ -128,37 +128,25 @@ func starred(pattern, text string) (star string, ok bool) {
 	return star, ok && star != ""
 }
 
-// find is the row of a figure.
-func (l Layout) find(name string) (Row, bool) {
-	for _, s := range l {
-		for _, r := range s.Rows {
-			if _, ok := starred(r.name, name); ok {
-				return r, true
-			}
-		}
-	}
-	return Row{}, false
-}
-
-// An entry is what stands in a row: a number as printed, or words.
+// An entry is what stands in a row: a figure, or words by the label of the row.
 type entry struct {
-	name     string
-	value    float64
-	decimals int // -1: those of the row's format
-	words    string
+	trace.Figure
+	words string
 }
 
 // Entries are those of a table. Rows stand in the order of the layout, and those
 // of one pattern in the order of the entries.
 type Entries []entry
 
-// Add adds a number as it is printed, by the name of its figure.
-func (e *Entries) Add(name string, printed float64) {
-	*e = append(*e, entry{name: name, value: printed, decimals: -1})
+// Add adds a figure.
+func (e *Entries) Add(name string, v float64) {
+	*e = append(*e, entry{Figure: trace.Figure{Name: name, Value: v}})
 }
 
 // Say adds words by the label of their row.
-func (e *Entries) Say(label, text string) { *e = append(*e, entry{name: label, words: text}) }
+func (e *Entries) Say(label, text string) {
+	*e = append(*e, entry{trace.Figure{Name: label}, text})
+}
 
 // Write writes the table.
 func (l Layout) Write(w io.Writer, all Entries) error {
@@ -190,7 +178,7 @@ func (s Section) heading() string {
 func (s Section) lines(all Entries) (lines []string) {
 	for _, r := range s.Rows {
 		for _, e := range all {
-			if star, ok := starred(r.name, e.name); ok {
+			if star, ok := starred(r.name, e.Name); ok {
 				lines = append(lines, r.line(star, e))
 			}
 		}
@@ -202,11 +190,11 @@ func (r Row) line(star string, e entry) string {
 	label := strings.Replace(r.label, "*", star, 1)
 	width, value := valueWidth, e.words
 	if r.format != words {
-		decimals := e.decimals
-		if decimals < 0 {
-			decimals = r.format.decimals()
+		decimals := r.format.decimals()
+		if e.Step > 0 {
+			decimals = max(0, int(math.Round(-math.Log10(e.Step*r.per))))
 		}
-		value = strings.ToLower(strconv.FormatFloat(e.value, 'f', decimals, 64)) // nan
+		value = strings.ToLower(strconv.FormatFloat(e.Value*r.per, 'f', decimals, 64)) // nan
 	}
 	if r.format == share {
 		width, value = 0, value+"%"

@@ -8,7 +8,6 @@ package vllm
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -168,25 +167,17 @@ func defaults(idPrefix string) *Args {
 	a := &Args{TraceMultiplier: 1, MMBuckets: workload.DefaultBuckets(), RequestIDPrefix: idPrefix}
 	a.options = argparse.Options(a, "", map[string]argparse.Option{
 		"dataset-name": argparse.Choice("dataset-name", &a.DatasetName, datasets...), "backend": argparse.Choice("backend", &a.Backend, backends...),
-		"timed-trace-sec-multiplier": argparse.Valued("timed-trace-sec-multiplier", &a.TraceMultiplier, readFloat, reprNumber),
-		"random-mm-bucket-config":    argparse.Valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets, reprBuckets),
-		"bfcl-categories":            argparse.Valued("bfcl-categories", &a.BFCLCategories, readNames, python.List),
+		"timed-trace-sec-multiplier": argparse.Valued("timed-trace-sec-multiplier", &a.TraceMultiplier, readFloat),
+		"random-mm-bucket-config":    argparse.Valued("random-mm-bucket-config", &a.MMBuckets, workload.ParseBuckets).ShownAs(a.reprBuckets),
+		"bfcl-categories":            argparse.Valued("bfcl-categories", &a.BFCLCategories, readNames),
 		"speed-bench-dataset-subset": argparse.Choice("speed-bench-dataset-subset", &a.SpeedSubset, dataset.Subsets()...),
 		"dialect-version":            argparse.Choice("dialect-version", &a.DialectVersion, Versions()...),
 	})
 	return a
 }
 
-// readFloat is pyFloat for a variable that holds something else at first.
+// readFloat is python.ParseFloat for a variable that holds something else at first.
 func readFloat(s string) (any, error) { return python.ParseFloat(s) }
-
-// reprNumber prints a number that may be whole.
-func reprNumber(v any) string {
-	if f, ok := v.(float64); ok {
-		return python.Float(f)
-	}
-	return fmt.Sprint(v)
-}
 
 // readNames are names between commas.
 func readNames(s string) ([]string, error) {
@@ -200,9 +191,9 @@ func readNames(s string) ([]string, error) {
 }
 
 // reprBuckets is a dictionary with (height, width, frames) as keys.
-func reprBuckets(buckets []workload.Bucket) string {
-	items := make([]string, len(buckets))
-	for i, b := range buckets {
+func (a *Args) reprBuckets() string {
+	items := make([]string, len(a.MMBuckets))
+	for i, b := range a.MMBuckets {
 		items[i] = b.String() + ": " + python.Float(b.P)
 	}
 	return "{" + strings.Join(items, ", ") + "}"

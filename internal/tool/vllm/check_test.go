@@ -306,6 +306,9 @@ func TestDatasets(t *testing.T) {
 	if !uncounted.Uncounted || uncounted.Output != 1 || !uncounted.SkipTemplate || uncounted.Limit != "max_completion_tokens" {
 		t.Errorf("%+v", uncounted)
 	}
+	if b := settings("--dataset-name speed_bench --dataset-path x --speed-bench-dataset-subset throughput_2k").(*dataset.SpeedBench); b.Subset != "throughput_2k" {
+		t.Errorf("%+v", b)
+	}
 	if r := settings(`--extra-body {"max_tokens":5}`).(*dataset.Random); r.Limit != "" {
 		t.Errorf("--extra-body is overridden: %+v", r)
 	}

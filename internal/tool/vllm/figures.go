@@ -8,6 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // A Version is a form of `vllm bench serve`, by the month in which it was
@@ -57,77 +58,66 @@ type Options struct {
 // is an event with a choice, even an empty one; and a stream that ends without
 // its marker, or with an error in it, is a success once a token came.
 type Figures struct {
-	Duration             float64
-	Completed, Failed    int
-	TotalInput           int
-	TotalOutput          int
-	RequestThroughput    float64
-	RequestGoodput       float64 // of the requests that met Goodput
-	OutputThroughput     float64
-	TotalTokenThroughput float64
-	Pooling              bool    // answers have no text: there is nothing of output
-	TotalInputs          int     // texts that were embedded or scored
-	InputThroughput      float64 // of these
-	RTFx                 float64 // seconds of sound transcribed a second
-	MaxOutputPerSecond   float64 // events, in buckets of a second
-	MaxConcurrent        int
+	serving.Figures
+	RequestGoodput  float64 // of the requests that met Goodput
+	Pooling         bool    // answers have no text: there is nothing of output
+	TotalInputs     int     // texts that were embedded or scored
+	InputThroughput float64 // of these
+	RTFx            float64 // seconds of sound transcribed a second
 
-	TTFT, TPOT, ITL, E2EL Section
-	QueueTime             Section // due to released
-	E2ELWithQueue         Section
-	Probe                 *Probe
-	Requests              []Request // in the order of the workload
+	QueueTime     metrics.Distribution // due to released, in seconds
+	E2ELWithQueue metrics.Distribution
+	Probe         *Probe
+	Requests      []Request // in the order of the workload
 }
 
-// A Section is the statistics of one metric, in milliseconds.
-type Section struct {
-	Mean, Median, Std float64
-	Percentiles       []metrics.Percentile
-}
-
-// A Probe sums up the probe requests, in milliseconds.
+// A Probe sums up the probe requests, in seconds.
 type Probe struct {
 	Completed, Failed int
 	Median, P99, Max  float64
 }
 
-// A Request is a request as that tool sees it, in seconds.
+// A Request is a request as that tool sees it.
 type Request struct {
-	metrics.Timing
-	OK              bool
-	Input, Output   int // tokens
-	Inputs          int // texts
-	Audio           float64
-	Queue           float64
-	Text, ErrorText string
+	serving.Request
+	Inputs int     // texts
+	Audio  float64 // seconds
 }
 
 // NewFigures computes the figures.
 func NewFigures(t *trace.Trace, o Options) Figures {
-	v := Figures{Duration: metrics.Duration(t).Seconds(), Pooling: t.Run.Plan.Silent()}
+	v := Figures{Figures: serving.Figures{Duration: metrics.Duration(t).Seconds()}, Pooling: t.Run.Plan.Silent()}
 	o.chat, o.responses, o.silent = t.Run.Plan.Protocol == "chat", t.Run.Plan.Protocol == "responses", v.Pooling
 	for _, r := range metrics.InOrder(t.Records) {
 		v.Requests = append(v.Requests, newRequest(r, o))
 	}
+	all := v.all()
+	v.Sum(all, func(i int) []float64 { return all[i].ITL }, o.Percentiles)
+	v.Rates()
+	v.Peaks(all)
+	if o.Version.Since(Main) {
+		v.MaxConcurrent = v.sweep()
+	}
 	v.count(o)
-	v.sections(o.Percentiles)
-	v.peaks(o.Version)
 	v.Probe = newProbe(t.Run.Probes, o)
 	return v
 }
 
+// all are the requests in what both tools know of them.
+func (v *Figures) all() []*serving.Request {
+	all := make([]*serving.Request, len(v.Requests))
+	for i := range v.Requests {
+		all[i] = &v.Requests[i].Request
+	}
+	return all
+}
+
 func newRequest(r *trace.Record, o Options) Request {
 	tokens := o.tokens(r)
-	q := Request{
-		OK:        o.success(r, len(tokens)),
-		Input:     r.PromptTokens,
-		Timing:    metrics.Timing{Start: r.Released.Seconds()},
-		Queue:     r.Released.Seconds() - r.Due.Seconds(),
-		Text:      r.Text,
-		ErrorText: r.Error,
-		Inputs:    r.Inputs,
-		Audio:     r.AudioSeconds,
-	}
+	q := Request{Inputs: r.Inputs, Audio: r.AudioSeconds, Request: serving.Request{
+		OK: o.success(r, len(tokens)), Input: r.PromptTokens, Start: r.Released.Seconds(), Queue: r.Released.Seconds() - r.Due.Seconds(),
+		Text: r.Text, ErrorText: r.Error,
+	}}
 	if o.Version.Since(V2512) && r.Usage.At.Happened() && r.Usage.Prompt > 0 {
 		q.Input = r.Usage.Prompt
 	}
@@ -191,92 +181,36 @@ func (o Options) output(r *trace.Record) int {
 	return r.OutputTokens
 }
 
+// count adds what is this tool's alone.
 func (v *Figures) count(o Options) {
-	good := 0
+	good, audio := 0, 0.0
+	var queue, withQueue []float64
 	for _, q := range v.Requests {
 		if !q.OK {
-			v.Failed++
 			continue
 		}
-		v.Completed++
-		v.TotalInput += q.Input
-		v.TotalOutput += q.Output
 		v.TotalInputs += q.Inputs
-		v.RTFx += q.Audio
+		audio += q.Audio
+		queue, withQueue = append(queue, q.Queue), append(withQueue, q.Latency+q.Queue)
 		if q.meets(o.Goodput) {
 			good++
 		}
 	}
-	if v.Duration <= 0 {
-		v.RTFx = 0
-		return
-	}
-	v.InputThroughput, v.RTFx = float64(v.TotalInputs)/v.Duration, v.RTFx/v.Duration
-	v.RequestThroughput = float64(v.Completed) / v.Duration
-	v.OutputThroughput = float64(v.TotalOutput) / v.Duration
-	v.TotalTokenThroughput = float64(v.TotalInput+v.TotalOutput) / v.Duration
+	v.QueueTime, v.E2ELWithQueue = metrics.Distribute(queue, o.Percentiles), metrics.Distribute(withQueue, o.Percentiles)
+	v.InputThroughput, v.RTFx = v.Rate(float64(v.TotalInputs)), v.Rate(audio)
 	if len(o.Goodput) > 0 {
-		v.RequestGoodput = float64(good) / v.Duration
+		v.RequestGoodput = v.Rate(float64(good))
 	}
-}
-
-// tpot is 0 for an answer of one token.
-func (q Request) tpot() float64 {
-	if q.Output <= 1 {
-		return 0
-	}
-	return (q.Latency - q.TTFT) / float64(q.Output-1)
 }
 
 // meets compares with limits in milliseconds, inclusive.
 func (q Request) meets(limits map[string]float64) bool {
-	for name, got := range map[string]float64{"ttft": q.TTFT, "tpot": q.tpot(), "e2el": q.Latency} {
+	for name, got := range map[string]float64{"ttft": q.TTFT, "tpot": q.TPOT(), "e2el": q.Latency} {
 		if limit, ok := limits[name]; ok && limit/1000 < got {
 			return false
 		}
 	}
 	return true
-}
-
-func (v *Figures) sections(percentiles []float64) {
-	var ttft, tpot, itl, e2el, queue, withQueue []float64
-	for _, q := range v.Requests {
-		if !q.OK {
-			continue
-		}
-		ttft, itl, e2el = append(ttft, q.TTFT), append(itl, q.ITL...), append(e2el, q.Latency)
-		queue, withQueue = append(queue, q.Queue), append(withQueue, q.Latency+q.Queue)
-		if q.Output > 1 {
-			tpot = append(tpot, q.tpot())
-		}
-	}
-	v.TTFT, v.TPOT = newSection(ttft, percentiles), newSection(tpot, percentiles)
-	v.ITL, v.E2EL = newSection(itl, percentiles), newSection(e2el, percentiles)
-	v.QueueTime, v.E2ELWithQueue = newSection(queue, percentiles), newSection(withQueue, percentiles)
-}
-
-func newSection(seconds []float64, percentiles []float64) Section {
-	d := metrics.Distribute(seconds, percentiles)
-	s := Section{Mean: d.Mean * 1000, Median: d.Median * 1000, Std: d.Std * 1000}
-	for _, p := range d.Percentiles {
-		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p.P, Value: p.Value * 1000})
-	}
-	return s
-}
-
-// peaks fills in the largest bucket of events and the peak concurrency.
-func (v *Figures) peaks(version Version) {
-	var timings []metrics.Timing
-	for _, q := range v.Requests {
-		if q.OK {
-			timings = append(timings, q.Timing)
-		}
-	}
-	events, touched := metrics.Busiest(timings)
-	v.MaxOutputPerSecond, v.MaxConcurrent = float64(events), touched
-	if version.Since(Main) {
-		v.MaxConcurrent = v.sweep()
-	}
 }
 
 // sweep is the most requests whose [start, end) share an instant. Instants are
@@ -317,11 +251,8 @@ func newProbe(probes []*trace.Record, o Options) *Probe {
 	}
 	s := stats.Sort(latency)
 	return &Probe{
-		Completed: len(latency),
-		Failed:    len(probes) - len(latency),
-		Median:    s.Median() * 1000,
-		P99:       s.Percentile(99) * 1000,
-		Max:       s.Max() * 1000,
+		Completed: len(latency), Failed: len(probes) - len(latency),
+		Median: s.Median(), P99: s.Percentile(99), Max: s.Max(),
 	}
 }
 
@@ -333,56 +264,41 @@ func optionsOf(t *trace.Trace, form string) Options {
 	return o
 }
 
+// outputFigures are those of answers with text.
+var outputFigures = []string{"tokens.output", "throughput.output", "peak.output", "peak.concurrency"}
+
 // totals are the figures that are no statistics of latencies.
-func (v *Figures) totals() (l metrics.List) {
-	l.Add("requests.ok", float64(v.Completed))
+func (v *Figures) totals() metrics.List {
+	l := v.List()
 	l.Add("requests.failed", float64(v.Failed))
-	l.Add("duration", v.Duration)
-	l.Add("tokens.input", float64(v.TotalInput))
 	if v.Pooling {
-		l.Add("throughput.requests", v.RequestThroughput)
 		l.Add("throughput.inputs", v.InputThroughput)
-		l.Add("throughput.total", v.TotalTokenThroughput)
-		return l
+		return slices.DeleteFunc(l, func(f trace.Figure) bool { return slices.Contains(outputFigures, f.Name) })
 	}
-	l.Add("tokens.output", float64(v.TotalOutput))
-	l.Add("throughput.requests", v.RequestThroughput)
 	l.Add("goodput", v.RequestGoodput)
 	l.Add("rtfx", v.RTFx)
-	l.Add("throughput.output", v.OutputThroughput)
-	l.Add("throughput.total", v.TotalTokenThroughput)
-	l.Add("peak.output", v.MaxOutputPerSecond)
-	l.Add("peak.concurrency", float64(v.MaxConcurrent))
 	return l
 }
 
-// A latency is a metric that can be selected by its key.
-type latency struct {
-	key    string // on the command line
-	metric string // of the figures
-	values Section
-}
-
 // latencies are those that every client can have.
-func (v *Figures) latencies() []latency {
-	e2el := latency{"e2el", "e2el", v.E2EL}
+func (v *Figures) latencies() []serving.Latency {
+	e2el := serving.Latency{Key: "e2el", Metric: "e2el", Distribution: v.E2EL}
 	if v.Pooling {
-		return []latency{e2el}
+		return []serving.Latency{e2el}
 	}
-	return []latency{{"ttft", "ttft", v.TTFT}, {"tpot", "tpot", v.TPOT}, {"itl", "itl", v.ITL}, e2el}
+	return []serving.Latency{{Key: "ttft", Metric: "ttft", Distribution: v.TTFT}, {Key: "tpot", Metric: "tpot", Distribution: v.TPOT}, {Key: "itl", Metric: "itl", Distribution: v.ITL}, e2el}
 }
 
-func (v Figures) figures() []trace.Figure {
+// figures are the totals that say something, and the latencies: of no second token or
+// no gap at all they are zeros to that tool.
+func (v *Figures) figures() []trace.Figure {
 	l := slices.DeleteFunc(v.totals(), func(f trace.Figure) bool { return f.Value == 0 && (f.Name == "goodput" || f.Name == "rtfx") })
 	if v.Completed == 0 {
 		return l
 	}
 	for _, m := range v.latencies() {
-		l.Add(m.metric+".mean", m.values.Mean/1000)
-		l.Add(m.metric+".median", m.values.Median/1000)
-		for _, p := range m.values.Percentiles {
-			l.Add(m.metric+"."+metrics.PercentileName(p.P), p.Value/1000)
-		}
+		m.N = v.Completed
+		l.Distribution(m.Metric, m.Distribution)
 	}
 	return l
 }
@@ -397,13 +313,14 @@ func Definitions() metrics.Definitions {
 }
 
 func figuresOf(t *trace.Trace, form string) []trace.Figure {
-	return NewFigures(t, optionsOf(t, form)).figures()
+	v := NewFigures(t, optionsOf(t, form))
+	return v.figures()
 }
 
 func samplesOf(t *trace.Trace, form string) (out []metrics.Sample) {
 	for i, q := range NewFigures(t, optionsOf(t, form)).Requests {
 		if q.OK {
-			out = append(out, q.Sample(metrics.Sample{Index: i, Prompt: q.Input, Tokens: q.Output, ITL: q.ITL}))
+			out = append(out, q.Sample(i))
 		}
 	}
 	return out

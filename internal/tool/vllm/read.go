@@ -108,28 +108,23 @@ func readRecords(r *result.Reading, f *result.Draft) {
 	if c == nil {
 		return
 	}
-	s, err := c.Survey()
-	if err != nil {
-		r.Problem(err)
-		return
-	}
 	f.Run.Plan.Requests = c.N
-	m := result.Recorder{Dated: c.Has("start_times"), Gated: f.Run.Plan.Concurrency > 0, Counted: c.Has("output_lens"), Zero: s.Zero}
+	m := result.Recorder{Dated: c.Has("start_times"), Gated: f.Run.Plan.Concurrency > 0, Counted: c.Has("output_lens"), Zero: c.Zero}
 	f.Origin.Detail = trace.Undated
 	if m.Dated {
 		f.Origin.Detail = trace.Recorded
-		readPeak(f, r.Object, c, s)
+		readPeak(f, r.Object, c)
 	}
 	f.Records = c.Records(m)
-	f.Check(r.Object, s.OK)
+	f.Check(r.Object, c.OK)
 }
 
 // readPeak finds the form by the peak concurrency, which is counted exactly from
 // main on: where the requests that touch a second are as many as the file says,
 // the older forms fit.
-func readPeak(f *result.Draft, o *result.Object, c *result.Columns, s result.Survey) {
+func readPeak(f *result.Draft, o *result.Object, c *result.Columns) {
 	said, ok := o.Float("max_concurrent_requests")
-	if ok && f.Origin.Form == string(V2608) && c.Has("latencies") && int(said) != c.Touched(s) {
+	if ok && f.Origin.Form == string(V2608) && c.Has("latencies") && int(said) != c.Touched() {
 		f.Origin.Form = string(Main)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
 
@@ -70,7 +71,7 @@ func (r *Report) adopt(o *trace.Origin) {
 	if n := int(value("probe.requests.ok")); n > 0 && r.Figures.Probe == nil {
 		r.Figures.Probe = &Probe{
 			Completed: n, Failed: int(value("probe.requests.failed")),
-			Median: 1000 * value("probe.median"), P99: 1000 * value("probe.p99"), Max: 1000 * value("probe.max"),
+			Median: value("probe.median"), P99: value("probe.p99"), Max: value("probe.max"),
 		}
 	}
 }
@@ -139,11 +140,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	}
 	r.probes(&e)
 	for _, m := range r.printed() {
-		e.Add(m.metric+".mean", m.values.Mean)
-		e.Add(m.metric+".median", m.values.Median)
-		for _, p := range m.values.Percentiles {
-			e.Add(m.metric+".p"+table.Percentile(p.P), p.Value)
-		}
+		m.Rows(&e)
 	}
 	r.decoding(&e)
 	return layout(string(r.version)).Write(w, e)
@@ -179,19 +176,19 @@ func (r *Report) probes(e *table.Entries) {
 }
 
 // printed are the latencies that are both selected and present.
-func (r *Report) printed() []latency {
+func (r *Report) printed() []serving.Latency {
 	all := r.Figures.latencies()
 	if !r.counted() {
 		all = all[len(all)-1:]
 	}
 	if r.version.Since(V2608) && r.concurrency > 0 {
-		all = append(all, latency{"client_queue_time", "queue", r.Figures.QueueTime})
+		all = append(all, serving.Latency{Key: "client_queue_time", Metric: "queue", Distribution: r.Figures.QueueTime})
 		if r.arrival.Rate > 0 {
-			all = append(all, latency{"e2el_including_client_queue", "e2el_queue", r.Figures.E2ELWithQueue})
+			all = append(all, serving.Latency{Key: "e2el_including_client_queue", Metric: "e2el_queue", Distribution: r.Figures.E2ELWithQueue})
 		}
 	}
 	selected := r.sections()
-	return slices.DeleteFunc(all, func(m latency) bool { return !slices.Contains(selected, m.key) })
+	return slices.DeleteFunc(all, func(m serving.Latency) bool { return !slices.Contains(selected, m.Key) })
 }
 
 func (r *Report) decoding(e *table.Entries) {
@@ -213,7 +210,7 @@ func (r *Report) decoding(e *table.Entries) {
 		e.Add("spec_decode.draft_tokens", float64(s.DraftTokens))
 		e.Add("spec_decode.accepted_tokens", float64(s.AcceptedTokens))
 		for i, rate := range s.PerPosition {
-			e.Add("spec_decode.position."+strconv.Itoa(i), 100*rate)
+			e.Add("spec_decode.position."+strconv.Itoa(i), rate)
 		}
 	}
 }

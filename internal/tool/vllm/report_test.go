@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/golden"
+	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
 
 // goldenTrace is testdata/trace.json: 90 requests of a chat run with made-up
@@ -251,8 +252,8 @@ func TestResultFileNames(t *testing.T) {
 // Tables of real notes, to the byte: one of late 2025, one of mid 2025 (from
 // which its author cut the trailing blanks).
 func TestOlderTables(t *testing.T) {
-	section := func(mean, median, p99 float64) Section {
-		return Section{Mean: mean, Median: median, Percentiles: []metrics.Percentile{{P: 99, Value: p99}}}
+	section := func(mean, median, p99 float64) metrics.Distribution {
+		return metrics.Distribution{Mean: mean / 1000, Median: median / 1000, Percentiles: []metrics.Percentile{{P: 99, Value: p99 / 1000}}}
 	}
 	late, mid := asked{version: V2512, concurrency: 16}, asked{version: V2507}
 	for _, tt := range []struct {
@@ -260,11 +261,11 @@ func TestOlderTables(t *testing.T) {
 		trim   bool
 		want   string
 	}{
-		{Report{asked: late, Figures: Figures{
+		{Report{asked: late, Figures: Figures{Figures: serving.Figures{
 			Duration: 206.06, Completed: 500, TotalInput: 33418, TotalOutput: 61516, RequestThroughput: 2.43,
 			OutputThroughput: 298.53, TotalTokenThroughput: 460.70, MaxOutputPerSecond: 528, MaxConcurrent: 30,
-			TTFT: section(945.18, 570.38, 5986.31), TPOT: section(45.69, 44.78, 95.71), ITL: section(53.99, 32.90, 383.97),
-		}}, false, "============ Serving Benchmark Result ============\n" +
+			Latencies: metrics.Latencies{TTFT: section(945.18, 570.38, 5986.31), TPOT: section(45.69, 44.78, 95.71), ITL: section(53.99, 32.90, 383.97)},
+		}}}, false, "============ Serving Benchmark Result ============\n" +
 			"Successful requests:                     500       \n" +
 			"Failed requests:                         0         \n" +
 			"Maximum request concurrency:             16        \n" +
@@ -289,11 +290,11 @@ func TestOlderTables(t *testing.T) {
 			"Median ITL (ms):                         32.90     \n" +
 			"P99 ITL (ms):                            383.97    \n" +
 			"==================================================\n"},
-		{Report{asked: mid, Figures: Figures{
+		{Report{asked: mid, Figures: Figures{Figures: serving.Figures{
 			Duration: 105.74, Completed: 1000, TotalInput: 215196, TotalOutput: 129675, RequestThroughput: 9.46,
-			OutputThroughput: 1226.41, TotalTokenThroughput: 3261.64, TTFT: section(42.38, 32.91, 158.48),
-			TPOT: section(16.33, 14.95, 35.76),
-		}}, true, "============ Serving Benchmark Result ============\n" +
+			OutputThroughput: 1226.41, TotalTokenThroughput: 3261.64,
+			Latencies: metrics.Latencies{TTFT: section(42.38, 32.91, 158.48), TPOT: section(16.33, 14.95, 35.76)},
+		}}}, true, "============ Serving Benchmark Result ============\n" +
 			"Successful requests:                     1000\n" +
 			"Benchmark duration (s):                  105.74\n" +
 			"Total input tokens:                      215196\n" +

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
-	"github.com/pitot-bench/pitot/internal/tool/table"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
 // Result is the content of the result file: one JSON object without a newline.
@@ -20,61 +20,48 @@ func (r *Report) Result() []byte {
 	r.outcome(o)
 	r.optional(o)
 	for _, m := range r.printed() {
-		o.Float("mean_"+m.key+"_ms", m.values.Mean)
-		o.Float("median_"+m.key+"_ms", m.values.Median)
-		o.Float("std_"+m.key+"_ms", m.values.Std)
-		for _, p := range m.values.Percentiles {
-			o.Float("p"+table.Percentile(p.P)+"_"+m.key+"_ms", p.Value)
-		}
+		m.Members(o)
 	}
 	return o.Bytes()
 }
 
 func (r *Report) setup(o *python.Object) {
-	o.Text("date", r.Date)
-	o.Text("endpoint_type", r.Backend)
-	o.Text("backend", r.Backend)
-	o.OptText("label", r.Label)
-	o.Text("model_id", r.model)
-	if r.SkipTokenizerInit {
-		o.Null("tokenizer_id")
-	} else {
-		o.Text("tokenizer_id", r.tokenizer)
-	}
-	o.Int("num_prompts", r.prompts)
+	o.Set("date", r.Date)
+	o.Set("endpoint_type", r.Backend)
+	o.Set("backend", r.Backend)
+	o.Set("label", r.Label)
+	o.Set("model_id", r.model)
+	o.Known("tokenizer_id", r.tokenizer, !r.SkipTokenizerInit)
+	o.Set("num_prompts", r.prompts)
 	metadata, _ := r.metadata() // checked
 	for _, kv := range metadata {
-		o.Text(kv[0], kv[1])
+		o.Set(kv[0], kv[1])
 	}
 }
 
 func (r *Report) traffic(o *python.Object) {
 	a := r.arrival
 	if a.Rate == 0 {
-		o.Text("request_rate", "inf")
+		o.Set("request_rate", "inf")
 	} else {
-		o.Float("request_rate", a.Rate)
+		o.Set("request_rate", a.Rate)
 	}
 	if a.Burstiness == 0 {
 		a.Burstiness = math.Inf(1)
 	}
-	o.Float("burstiness", a.Burstiness)
-	if r.concurrency > 0 {
-		o.Int("max_concurrency", r.concurrency)
-	} else {
-		o.Null("max_concurrency")
-	}
+	o.Set("burstiness", a.Burstiness)
+	o.Known("max_concurrency", r.concurrency, r.concurrency > 0)
 	if a.Ramp != "" {
-		o.Text("ramp_up_strategy", a.Ramp)
-		o.Int("ramp_up_start_rps", a.Start)
-		o.Int("ramp_up_end_rps", a.End)
+		o.Set("ramp_up_strategy", a.Ramp)
+		o.Set("ramp_up_start_rps", a.Start)
+		o.Set("ramp_up_end_rps", a.End)
 	}
 }
 
 func (r *Report) outcome(o *python.Object) {
 	v, version := r.Figures, r.version
-	o.Float("duration", v.Duration)
-	o.Int("completed", v.Completed)
+	o.Set("duration", v.Duration)
+	o.Set("completed", v.Completed)
 	if v.Pooling {
 		r.poolingOutcome(o)
 		return
@@ -83,78 +70,68 @@ func (r *Report) outcome(o *python.Object) {
 	if !version.Since(V2512) {
 		goodput += ":" // sic
 	} else {
-		o.Int("failed", v.Failed)
+		o.Set("failed", v.Failed)
 	}
-	o.Int("total_input_tokens", v.TotalInput)
-	o.Int("total_output_tokens", v.TotalOutput)
-	o.Float("request_throughput", v.RequestThroughput)
-	if r.hasGoodput() {
-		o.Float(goodput, v.RequestGoodput)
-	} else {
-		o.Null(goodput)
-	}
-	o.Float("output_throughput", v.OutputThroughput)
-	o.Float("total_token_throughput", v.TotalTokenThroughput)
+	o.Set("total_input_tokens", v.TotalInput)
+	o.Set("total_output_tokens", v.TotalOutput)
+	o.Set("request_throughput", v.RequestThroughput)
+	o.Known(goodput, v.RequestGoodput, r.hasGoodput())
+	o.Set("output_throughput", v.OutputThroughput)
+	o.Set("total_token_throughput", v.TotalTokenThroughput)
 	r.perRequest(o)
 	if version.Since(V2512) {
-		o.Float("max_output_tokens_per_s", v.MaxOutputPerSecond)
-		o.Int("max_concurrent_requests", v.MaxConcurrent)
+		o.Set("max_output_tokens_per_s", v.MaxOutputPerSecond)
+		o.Set("max_concurrent_requests", v.MaxConcurrent)
 	}
 	if version.Since(V2608) {
-		o.Float("rtfx", v.RTFx)
+		o.Set("rtfx", v.RTFx)
 	}
 }
 
 // poolingOutcome is the outcome of requests whose answers have no text.
 func (r *Report) poolingOutcome(o *python.Object) {
 	v := r.Figures
-	o.Int("total_input_tokens", v.TotalInput)
-	o.Int("total_input_sequences", v.TotalInputs)
-	o.Float("request_throughput", v.RequestThroughput)
-	o.Float("input_sequence_throughput", v.InputThroughput)
-	o.Float("total_token_throughput", v.TotalTokenThroughput)
+	o.Set("total_input_tokens", v.TotalInput)
+	o.Set("total_input_sequences", v.TotalInputs)
+	o.Set("request_throughput", v.RequestThroughput)
+	o.Set("input_sequence_throughput", v.InputThroughput)
+	o.Set("total_token_throughput", v.TotalTokenThroughput)
 	r.perRequest(o)
 }
 
 // perRequest writes the arrays, in the order of the workload. Without
 // --save-detailed only latencies and queue times are kept.
 func (r *Report) perRequest(o *python.Object) {
-	q := r.Figures.Requests
-	detailed, newest := r.SaveDetailed, r.version.Since(V2608)
-	generated := detailed && !r.Figures.Pooling // there is an answer to tell of
-	array := func(name string, kept bool, item func(b []byte, q *Request) []byte) {
-		if kept {
-			o.Raw(name, python.JSONList(len(q), func(b []byte, i int) []byte { return item(b, &q[i]) }))
+	newest := r.version.Since(V2608)
+	result.WriteColumns(o, r.Figures.all(), func(name string) bool {
+		switch name {
+		case "latencies", "queue_times":
+			return newest
+		case "input_lens", "errors":
+			return r.SaveDetailed
+		case "start_times":
+			return r.SaveDetailed && newest && !r.Figures.Pooling
+		case "cached_tokens":
+			return false
 		}
-	}
-	float := func(f func(q *Request) float64) func(b []byte, q *Request) []byte {
-		return func(b []byte, q *Request) []byte { return python.AppendFloat(b, f(q)) }
-	}
-	array("input_lens", detailed, func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Input)...) })
-	array("output_lens", generated, func(b []byte, q *Request) []byte { return append(b, strconv.Itoa(q.Output)...) })
-	array("ttfts", generated, float(func(q *Request) float64 { return q.TTFT }))
-	array("itls", generated, func(b []byte, q *Request) []byte { return python.AppendFloats(b, q.ITL) })
-	array("latencies", newest, float(func(q *Request) float64 { return q.Latency }))
-	array("start_times", generated && newest, float(func(q *Request) float64 { return q.Start }))
-	array("queue_times", newest, float(func(q *Request) float64 { return q.Queue }))
-	array("generated_texts", generated, func(b []byte, q *Request) []byte { return python.AppendString(b, q.Text) })
-	array("errors", detailed, func(b []byte, q *Request) []byte { return python.AppendString(b, q.ErrorText) })
+		return r.SaveDetailed && !r.Figures.Pooling // there is an answer to tell of
+	})
 }
 
 func (r *Report) optional(o *python.Object) {
 	newest := r.version.Since(V2608)
 	if p := r.Figures.Probe; p != nil && newest {
-		o.Int("probe_completed", p.Completed)
-		o.Int("probe_failed", p.Failed)
-		o.Float("probe_median_e2el_ms", p.Median)
-		o.Float("probe_p99_e2el_ms", p.P99)
-		o.Float("probe_max_e2el_ms", p.Max)
+		o.Set("probe_completed", p.Completed)
+		o.Set("probe_failed", p.Failed)
+		o.Set("probe_median_e2el_ms", p.Median*1000)
+		o.Set("probe_p99_e2el_ms", p.P99*1000)
+		o.Set("probe_max_e2el_ms", p.Max*1000)
 	}
 	if c := r.RPSChanges; len(c) > 0 {
 		o.Raw("rps_change_events", python.JSONList(len(c), func(b []byte, i int) []byte {
 			e := new(python.Object)
-			e.Int("rps", c[i].RPS)
-			e.Text("timestamp", isoLocal(c[i].At))
+			e.Set("rps", c[i].RPS)
+			e.Set("timestamp", isoLocal(c[i].At))
 			return append(b, e.Bytes()...)
 		}))
 	}
@@ -162,20 +139,20 @@ func (r *Report) optional(o *python.Object) {
 		return
 	}
 	if s := r.SpecDecode; s != nil {
-		o.Float("spec_decode_acceptance_rate", s.AcceptanceRate)
-		o.Float("spec_decode_acceptance_length", s.AcceptanceLength)
-		o.Int("spec_decode_num_drafts", s.Drafts)
-		o.Int("spec_decode_draft_tokens", s.DraftTokens)
-		o.Int("spec_decode_accepted_tokens", s.AcceptedTokens)
+		o.Set("spec_decode_acceptance_rate", s.AcceptanceRate*100)
+		o.Set("spec_decode_acceptance_length", s.AcceptanceLength)
+		o.Set("spec_decode_num_drafts", s.Drafts)
+		o.Set("spec_decode_draft_tokens", s.DraftTokens)
+		o.Set("spec_decode_accepted_tokens", s.AcceptedTokens)
 		o.Raw("spec_decode_per_position_acceptance_rates", python.AppendFloats(nil, s.PerPosition))
 	}
 	if d := r.Diffusion; d != nil {
-		o.Float("diffusion_committed_throughput", d.CommittedThroughput)
-		o.Float("diffusion_steps_per_canvas", d.StepsPerCanvas)
-		o.Float("diffusion_committed_per_step", d.CommittedPerStep)
-		o.Int("diffusion_committed_tokens", d.CommittedTokens)
-		o.Int("diffusion_denoising_steps", int(d.DenoisingSteps))
-		o.Int("diffusion_canvas_positions", d.CanvasPositions)
+		o.Set("diffusion_committed_throughput", d.CommittedThroughput)
+		o.Set("diffusion_steps_per_canvas", d.StepsPerCanvas)
+		o.Set("diffusion_committed_per_step", d.CommittedPerStep)
+		o.Set("diffusion_committed_tokens", d.CommittedTokens)
+		o.Set("diffusion_denoising_steps", int(d.DenoisingSteps))
+		o.Set("diffusion_canvas_positions", d.CanvasPositions)
 	}
 }
 

@@ -142,13 +142,7 @@ func joinFloats(values []float64) string {
 
 // take takes over what a Spec says.
 func (q *asked) take(spec *plan.Spec) error {
-	var problems plan.Problems
-	if spec.Dialect.Settings != nil {
-		problems = plan.DecodeJSON(spec.Dialect.Settings, &q.Settings).Below("dialect.settings")
-	}
-	if len(spec.Load) == 1 && spec.Load[0].Arrival.Kind == arrivalKind && spec.Load[0].Arrival.Settings != nil {
-		problems = append(problems, plan.DecodeJSON(spec.Load[0].Arrival.Settings, &q.arrival).Below("load[0].arrival")...)
-	}
+	problems := tool.Take(spec, &q.Settings, arrivalKind, &q.arrival)
 	if spec.Dialect.Version != "" {
 		q.version = Version(spec.Dialect.Version)
 	}

@@ -31,13 +31,7 @@ func Tool() tool.Tool {
 	}
 }
 
-func report(t *trace.Trace, form string) (tool.Report, error) {
-	r, err := NewReport(t, form)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
+func report(t *trace.Trace, form string) (tool.Report, error) { return NewReport(t, form) }
 
 // tableSettings are the arguments that a table tells. By which process requests arrived
 // it does not.

@@ -145,6 +145,23 @@ func (f *file) table() (*rows.Table, error) {
 	return rows.Open(f.name, f, info.Size())
 }
 
+// rows calls each for every row of the file.
+func (f *file) rows(each func(rows.Row) error) error {
+	table, err := f.table()
+	if err != nil {
+		return err
+	}
+	for row, err := range table.All() {
+		if err == nil {
+			err = each(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // maxLine is the longest line read, in bytes.
 const maxLine = 1 << 30
 

@@ -115,10 +115,10 @@ func (p *pictures) requests(ctx context.Context, requests []workload.Request, le
 func (p *pictures) vocabulary() ([]int32, error) {
 	all, err := p.s.everyID()
 	if !p.s.january {
-		all = without(all, p.s.Vocab.Special...)
+		all = workload.Without(all, p.s.Vocab.Special...)
 	}
 	if p.Pad != nil {
-		all = without(all, int32(*p.Pad))
+		all = workload.Without(all, int32(*p.Pad))
 	}
 	if err == nil && len(all) == 0 {
 		err = errNoVocabulary

@@ -1,10 +1,8 @@
 package dataset
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -80,18 +78,11 @@ func rowTotals(requests []workload.Request) []string {
 	return totals(input, output)
 }
 
-// everyID is what random prompts are drawn from: all ids of the vocabulary, in
-// ascending order.
+// everyID is what random prompts are drawn from.
 func (s *source) everyID() ([]int32, error) {
-	if s.Vocab.All != nil {
-		return s.Vocab.All, nil
-	}
-	if s.Vocab.Size < 1 {
+	ids := s.Vocab.IDs()
+	if len(ids) == 0 {
 		return nil, errNoVocabulary
-	}
-	ids := make([]int32, s.Vocab.Size)
-	for i := range ids {
-		ids[i] = int32(i)
 	}
 	return ids, nil
 }
@@ -109,15 +100,6 @@ func (s *source) drawNotes() (notes []plan.Message) {
 	return notes
 }
 
-// without is ids but for those left out.
-func without(ids []int32, out ...int32) []int32 {
-	skip := make(map[int32]bool, len(out))
-	for _, id := range out {
-		skip[id] = true
-	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id int32) bool { return skip[id] })
-}
-
 // draw is n ids, each chosen from all.
 func (s *source) draw(all []int32, n int) []int32 {
 	ids := make([]int32, n)
@@ -125,16 +107,6 @@ func (s *source) draw(all []int32, n int) []int32 {
 		ids[i] = all[int(s.python.Float64()*float64(len(all)))]
 	}
 	return ids
-}
-
-// tokens is how many a text has, with those that the model expects around it; 0 where
-// nothing counts them.
-func (s *source) tokens(ctx context.Context, text string) (int, error) {
-	if s.Tokens == nil {
-		return 0, nil
-	}
-	ids, err := s.Tokens.Encode(ctx, text, true)
-	return len(ids), err
 }
 
 // short notes that there is less than was asked for.

@@ -68,24 +68,15 @@ func (d *longBench) Build(ctx context.Context, from *workload.Source) (w workloa
 }
 
 func readPrompts(f *file) (prompts []string, err error) {
-	table, err := f.table()
-	if err != nil {
-		return nil, err
-	}
-	for row, err := range table.All() {
-		if err != nil {
-			return nil, err
-		}
+	err = f.rows(func(row rows.Row) error {
 		prompt, err := question(row)
-		if err != nil {
-			return nil, err
-		}
 		prompts = append(prompts, prompt)
+		return err
+	})
+	if err == nil && len(prompts) == 0 {
+		err = errors.New("no rows: the file is empty")
 	}
-	if len(prompts) == 0 {
-		return nil, errors.New("no rows: the file is empty")
-	}
-	return prompts, nil
+	return prompts, err
 }
 
 // question is a row as the model gets to read it.
@@ -113,7 +104,7 @@ func (d *longBench) request(ctx context.Context, s *source, prompt string) (*wor
 		r.OutputTokens = *d.Output
 	}
 	var err error
-	if r.PromptTokens, err = s.tokens(ctx, prompt); d.Context != nil && r.PromptTokens+r.OutputTokens > *d.Context {
+	if r.PromptTokens, err = s.Count(ctx, prompt); d.Context != nil && r.PromptTokens+r.OutputTokens > *d.Context {
 		return nil, err
 	}
 	return r, err

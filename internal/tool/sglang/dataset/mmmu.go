@@ -56,22 +56,12 @@ func (d *mmmu) Read(ctx context.Context, s *workload.Source) error {
 }
 
 func (d *mmmu) readFile(f *file) error {
-	table, err := f.table()
-	if err != nil {
-		return err
-	}
-	for row, err := range table.All() {
-		if err != nil {
-			return err
-		}
+	return f.rows(func(row rows.Row) error {
 		q, err := readQuestion(row)
-		if err != nil {
-			return err
-		}
 		q.in = func(err error) error { return workload.Blame("data", f.name, row.Errorf("image_1", "%w", err)) }
 		d.questions = append(d.questions, q)
-	}
-	return nil
+		return err
+	})
 }
 
 // Build samples the questions.

@@ -164,7 +164,7 @@ func (s *source) fill(ctx context.Context, l session, rounds []workload.Request)
 		history = append(history, message{"user", "Round " + strconv.Itoa(i+1) + ": " + query})
 		rounds[i].Text = s.script(history)
 		rounds[i].OutputTokens = output
-		if rounds[i].PromptTokens, err = s.tokens(ctx, rounds[i].Text); err != nil {
+		if rounds[i].PromptTokens, err = s.Count(ctx, rounds[i].Text); err != nil {
 			return err
 		}
 		if err := s.Spool.Keep(&rounds[i]); err != nil {
@@ -194,6 +194,6 @@ func (l session) warmup(ctx context.Context, s *source) ([]workload.Request, err
 		OutputTokens: l.output(32),
 	}
 	var err error
-	r.PromptTokens, err = s.tokens(ctx, r.Text)
+	r.PromptTokens, err = s.Count(ctx, r.Text)
 	return []workload.Request{r}, err
 }

@@ -149,7 +149,7 @@ func (s *source) countChats(ctx context.Context, requests []workload.Request) er
 		if r.Extra["tools"] == nil {
 			return nil
 		}
-		tools, err := s.tokens(ctx, string(python.Dumped(r.Extra["tools"])))
+		tools, err := s.Count(ctx, string(python.Dumped(r.Extra["tools"])))
 		r.PromptTokens += tools
 		return err
 	})

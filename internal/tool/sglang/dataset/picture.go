@@ -141,7 +141,7 @@ func (c *carrier) put(ctx context.Context, s *source, r *workload.Request, text 
 	if err != nil {
 		plain = text
 	}
-	r.PromptTokens, err = s.tokens(ctx, plain)
+	r.PromptTokens, err = s.Count(ctx, plain)
 	return err
 }
 

@@ -139,8 +139,7 @@ func (p *prefixes) spell(ctx context.Context, part *part) (err error) {
 	if err != nil || p.Fast {
 		return err
 	}
-	ids, err := p.s.Tokens.Encode(ctx, part.text, true)
-	part.count = len(ids)
+	part.count, err = p.s.Count(ctx, part.text)
 	return err
 }
 
@@ -222,17 +221,15 @@ func (p *prefixes) turns(ctx context.Context, i, group int, questions []part) ([
 }
 
 // first is the first turn: system prompt and question.
-func (p *prefixes) first(ctx context.Context, system, question part) (workload.Request, error) {
+func (p *prefixes) first(ctx context.Context, system, question part) (r workload.Request, err error) {
 	if p.asIDs {
 		ids := slices.Concat(system.ids, question.ids)
 		return workload.Request{Tokens: ids, PromptTokens: len(ids)}, nil
 	}
-	r := workload.Request{Text: system.text + "\n\n" + question.text, PromptTokens: 1}
-	if p.Fast {
-		return r, nil
+	r = workload.Request{Text: system.text + "\n\n" + question.text, PromptTokens: 1}
+	if !p.Fast {
+		r.PromptTokens, err = p.s.Count(ctx, r.Text)
 	}
-	ids, err := p.s.Tokens.Encode(ctx, r.Text, true)
-	r.PromptTokens = len(ids)
 	return r, err
 }
 

@@ -115,7 +115,7 @@ func (s *source) inTemplate(ctx context.Context, prompt string) (r workload.Requ
 	}
 	text, err := s.render(userMessage(prompt))
 	if err != nil {
-		r.PromptTokens, err = s.tokens(ctx, prompt)
+		r.PromptTokens, err = s.Count(ctx, prompt)
 		return r, err
 	}
 	ids, err := s.Tokens.Encode(ctx, text, false)

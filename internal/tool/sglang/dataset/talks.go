@@ -103,19 +103,14 @@ func (d *talks) request(ctx context.Context, s *source, talk talk) (*workload.Re
 	if err != nil {
 		return nil, err
 	}
-	ids, err := s.Tokens.Encode(ctx, text, true)
-	if err != nil {
+	r := &workload.Request{Text: text}
+	if r.PromptTokens, err = s.Count(ctx, text); err != nil {
 		return nil, err
 	}
-	r := &workload.Request{Text: text, PromptTokens: len(ids)}
 	if d.Output != nil {
 		r.OutputTokens = *d.Output
-	} else {
-		answer, err := s.Tokens.Encode(ctx, talk.answer, true)
-		if err != nil {
-			return nil, err
-		}
-		r.OutputTokens = len(answer)
+	} else if r.OutputTokens, err = s.Count(ctx, talk.answer); err != nil {
+		return nil, err
 	}
 	tooShort := r.PromptTokens < 2 || r.OutputTokens < 2
 	tooLong := d.Context != nil && *d.Context != 0 && r.PromptTokens+r.OutputTokens > *d.Context

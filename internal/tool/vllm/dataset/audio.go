@@ -99,7 +99,7 @@ func (d *CustomAudio) request(ctx context.Context, s *workload.Source, l audioLi
 			return r, err
 		}
 	}
-	if r.PromptTokens, err = count(ctx, s, r.Text); err != nil {
+	if r.PromptTokens, err = s.Count(ctx, r.Text); err != nil {
 		return r, err
 	}
 	m := workload.Media{MIME: "audio/wav"}

@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
@@ -137,82 +140,40 @@ func readToolQuestion(row rows.Row) (q toolQuestion, err error) {
 	if len(functions) == 0 || bytes.Equal(functions, []byte("null")) || len(list) == 0 {
 		return q, nil
 	}
-	q.messages = turns[0]
-	q.tools, err = tools(list)
-	return q, lineError(row, err)
+	return toolQuestion{turns[0], tools(list)}, nil
 }
 
 // tools are functions in the form of the OpenAI API.
-func tools(functions []json.RawMessage) (json.RawMessage, error) {
-	var b bytes.Buffer
-	b.WriteByte('[')
+func tools(functions []json.RawMessage) json.RawMessage {
+	list := make([]string, len(functions))
 	for i, f := range functions {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(`{"type":"function","function":`)
-		if err := writeSchema(&b, f); err != nil {
-			return nil, err
-		}
-		b.WriteByte('}')
+		list[i] = `{"type":"function","function":` + schema(gjson.ParseBytes(f)) + "}"
 	}
-	b.WriteByte(']')
-	return b.Bytes(), nil
+	return json.RawMessage("[" + strings.Join(list, ",") + "]")
 }
 
 // schemaTypes are names of types in that dataset that JSON Schema has not.
 var schemaTypes = map[string]string{"dict": "object", "float": "number", "tuple": "array", "any": "string"}
 
-// writeSchema writes raw with the types of JSON Schema, keys in their order.
-func writeSchema(b *bytes.Buffer, raw json.RawMessage) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	first, err := d.Token()
-	if err != nil {
-		return err
+// schema is a value with the types of JSON Schema, keys in their order.
+func schema(value gjson.Result) string {
+	if !value.IsObject() && !value.IsArray() {
+		return value.Raw
 	}
-	opening, nested := first.(json.Delim)
-	if !nested {
-		b.Write(raw)
-		return nil
-	}
-	b.WriteRune(rune(opening))
-	for n := 0; d.More(); n++ {
-		if n > 0 {
-			b.WriteByte(',')
+	var parts []string
+	value.ForEach(func(key, v gjson.Result) bool {
+		part := schema(v)
+		if name := schemaTypes[v.String()]; name != "" && key.String() == "type" && v.Type == gjson.String {
+			part = strconv.Quote(name)
 		}
-		if err := writeElement(b, d, opening == '{'); err != nil {
-			return err
+		if value.IsObject() {
+			part = key.Raw + ":" + part
 		}
-	}
-	b.WriteRune(map[json.Delim]rune{'{': '}', '[': ']'}[opening])
-	return nil
-}
-
-// writeElement writes what comes next in a list, or a key and its value.
-func writeElement(b *bytes.Buffer, d *json.Decoder, keyed bool) error {
-	var key json.Token
-	if keyed {
-		var err error
-		if key, err = d.Token(); err != nil {
-			return err
-		}
-		quoted, err := json.Marshal(key)
-		if err != nil {
-			return err
-		}
-		b.Write(quoted)
-		b.WriteByte(':')
-	}
-	var value json.RawMessage
-	if err := d.Decode(&value); err != nil {
-		return err
-	}
-	var name string
-	if key == "type" && json.Unmarshal(value, &name) == nil && schemaTypes[name] != "" {
-		b.WriteString(`"` + schemaTypes[name] + `"`)
-		return nil
-	}
-	return writeSchema(b, value)
+		parts = append(parts, part)
+		return true
+	})
+	opening, closing := value.Raw[:1], value.Raw[len(value.Raw)-1:]
+	return opening + strings.Join(parts, ",") + closing
 }
 
 func (h *HF) toolRequest(ctx context.Context, s *workload.Source, q toolQuestion) (r workload.Request, err error) {
@@ -222,7 +183,7 @@ func (h *HF) toolRequest(ctx context.Context, s *workload.Source, q toolQuestion
 	}
 	text, err := toolText(s.Vocab.Template, q)
 	if err == nil {
-		r.PromptTokens, err = count(ctx, s, text)
+		r.PromptTokens, err = s.Count(ctx, text)
 	}
 	return r, err
 }

@@ -2,11 +2,9 @@ package dataset
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -170,7 +168,7 @@ func (d *CustomImage) Build(ctx context.Context, s *workload.Source) (workload.W
 
 func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLine) (r workload.Request, err error) {
 	r.OutputTokens = d.Output
-	if r.PromptTokens, err = count(ctx, s, l.text); err != nil {
+	if r.PromptTokens, err = s.Count(ctx, l.text); err != nil {
 		return r, err
 	}
 	if l.parts != nil {
@@ -181,7 +179,7 @@ func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLi
 	for _, where := range l.pictures {
 		m := workload.Media{MIME: "image/*", URL: where}
 		if d.Inline {
-			if m, err = inlineMedia(ctx, s, where); err != nil {
+			if m, err = inlined(ctx, s, where); err != nil {
 				return r, err
 			}
 		}
@@ -190,28 +188,16 @@ func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLi
 	return r, nil
 }
 
-// inlineMedia is the picture at an address by content.
-func inlineMedia(ctx context.Context, s *workload.Source, where string) (workload.Media, error) {
-	url, err := inlined(ctx, s, where)
-	if err != nil {
-		return workload.Media{}, err
-	}
-	if content, ok := strings.CutPrefix(url, "data:image/png;base64,"); ok {
-		if data, err := base64.StdEncoding.DecodeString(content); err == nil {
-			return workload.Media{MIME: "image/png", Data: data}, nil
-		}
-	}
-	return workload.Media{MIME: "image/*", URL: url}, nil
-}
-
 // parts are those of a message as they are sent.
-func (d *CustomImage) parts(ctx context.Context, s *workload.Source, all []part) (_ json.RawMessage, err error) {
+func (d *CustomImage) parts(ctx context.Context, s *workload.Source, all []part) (json.RawMessage, error) {
 	sent := make([]any, len(all))
 	for i, p := range all {
 		if d.Inline && p.text == nil {
-			if p.where, err = inlined(ctx, s, p.where); err != nil {
+			m, err := inlined(ctx, s, p.where)
+			if err != nil {
 				return nil, err
 			}
+			p.where = m.Address()
 		}
 		sent[i] = p.sent()
 	}

@@ -113,16 +113,6 @@ func noTemplate(err error) error {
 	return err
 }
 
-// count is how many tokens text has, with those that the model expects around it; 0 is
-// not known.
-func count(ctx context.Context, s *workload.Source, text string) (int, error) {
-	if s.Tokens == nil {
-		return 0, nil
-	}
-	ids, err := s.Tokens.Encode(ctx, text, true)
-	return len(ids), err
-}
-
 // inOrder makes the requests of lines, in the order of Python's random.shuffle after its
 // seed, as many as are wanted and there are; oversample adds the rest.
 func inOrder[L any](ctx context.Context, c *Common, s *workload.Source, all []L, request func(ctx context.Context, line L) (workload.Request, error)) (workload.Workload, error) {

@@ -220,8 +220,12 @@ func (h *HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, 
 		for row, err := range from {
 			position++
 			var d *draft
+			var texts []string
 			if err == nil {
-				d, err = f.draft(h, row)
+				texts, err = f.texts(row)
+			}
+			if err == nil {
+				d, err = f.draft(h, row, texts)
 			}
 			if err != nil {
 				yield(draft{}, err)
@@ -281,7 +285,7 @@ func measure(ctx context.Context, s *workload.Source, d *draft) (err error) {
 			return err
 		}
 	}
-	if d.PromptTokens, err = count(ctx, s, d.Text); err != nil || d.answer == nil {
+	if d.PromptTokens, err = s.Count(ctx, d.Text); err != nil || d.answer == nil {
 		return err
 	}
 	ids, err := s.Tokens.Encode(ctx, *d.answer, !d.bare)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
@@ -18,41 +20,57 @@ type family struct {
 	recorded             bool   // it is that of the row whatever is asked for
 	media, tools, sounds bool
 	placed               bool // ids are the positions of rows, of those left out too
-	// draft makes a request of a row; nil leaves it out.
-	draft func(h *HF, row rows.Row) (*draft, error)
+	columns              []string
+	// draft makes a request of a row, of which texts are the columns; nil leaves it out.
+	draft func(h *HF, row rows.Row, texts []string) (*draft, error)
 }
 
 var families = map[string]family{
 	"lmarena-ai/VisionArena-Chat":                            {split: "train", noSubset: true, output: 128, media: true, draft: arena("conversation")},
 	"lmarena-ai/vision-arena-bench-v0.1":                     {split: "train", noSubset: true, output: 128, media: true, draft: arena("turns")},
-	"yale-nlp/MMVU":                                          {split: "validation", noSubset: true, output: 128, media: true, draft: mmvu},
-	"likaixin/InstructCoder":                                 {split: "train", output: 200, draft: instructCoder},
+	"yale-nlp/MMVU":                                          {split: "validation", noSubset: true, output: 128, media: true, columns: []string{"question", "video"}, draft: mmvu},
+	"likaixin/InstructCoder":                                 {split: "train", output: 200, columns: []string{"input", "instruction"}, draft: instructCoder},
 	"philschmid/mt-bench":                                    {split: "train", output: 256, draft: mtBench},
-	"openai/openai_humaneval":                                {split: "test", output: 256, draft: column("prompt")},
-	"openai/gsm8k":                                           {split: "test", subset: "main", output: 256, draft: column("question")},
+	"openai/openai_humaneval":                                {split: "test", output: 256, columns: []string{"prompt"}, draft: asked},
+	"openai/gsm8k":                                           {split: "test", subset: "main", output: 256, columns: []string{"question"}, draft: asked},
 	"lmms-lab/LLaVA-OneVision-Data":                          {media: true, draft: conversation},
 	"Aeala/ShareGPT_Vicuna_unfiltered":                       {draft: conversation},
-	"AI-MO/aimo-validation-aime":                             {split: "train", draft: problem},
-	"AI-MO/NuminaMath-1.5":                                   {split: "train", draft: problem},
-	"AI-MO/NuminaMath-CoT":                                   {split: "train", draft: problem},
-	"zed-industries/zeta":                                    {split: "train", recorded: true, draft: zeta},
-	"vdaita/edit_5k_char":                                    {split: "train", output: 4000, placed: true, draft: blazedit},
-	"vdaita/edit_10k_char":                                   {split: "train", output: 4000, placed: true, draft: blazedit},
-	"mgoin/mlperf-inference-llama2-data":                     {split: "train", draft: mlperf},
-	"mgoin/mlperf-inference-llama3.1-data":                   {split: "train", draft: mlperf},
-	"Lin-Chen/MMStar":                                        {split: "val", noSubset: true, output: 128, media: true, draft: mmstar},
+	"AI-MO/aimo-validation-aime":                             problems,
+	"AI-MO/NuminaMath-1.5":                                   problems,
+	"AI-MO/NuminaMath-CoT":                                   problems,
+	"zed-industries/zeta":                                    {split: "train", recorded: true, columns: []string{"events", "input", "output"}, draft: zeta},
+	"vdaita/edit_5k_char":                                    edits,
+	"vdaita/edit_10k_char":                                   edits,
+	"mgoin/mlperf-inference-llama2-data":                     mlperfs,
+	"mgoin/mlperf-inference-llama3.1-data":                   mlperfs,
+	"Lin-Chen/MMStar":                                        {split: "val", noSubset: true, output: 128, media: true, columns: []string{"question"}, draft: mmstar},
 	"openslr/librispeech_asr":                                speech,
 	"facebook/voxpopuli":                                     speech,
 	"LIUM/tedlium":                                           speech,
 	"edinburghcstr/ami":                                      speech,
 	"speechcolab/gigaspeech":                                 speech,
 	"kensho/spgispeech":                                      speech,
-	"ArtificialAnalysis/Earnings22-Cleaned-AA":               {split: "train", output: 1024, media: true, sounds: true, draft: earnings},
+	"ArtificialAnalysis/Earnings22-Cleaned-AA":               {split: "train", output: 1024, media: true, sounds: true, columns: []string{"url"}, draft: earnings},
 	"D4nt3/esb-datasets-earnings22-validation-tiny-filtered": speech,
 	"gorilla-llm/Berkeley-Function-Calling-Leaderboard":      {tools: true, output: 512},
 }
 
-var speech = family{split: "train", output: 1024, media: true, sounds: true, draft: transcription}
+// Families of several datasets.
+var (
+	problems = family{split: "train", columns: []string{"problem", "solution"}, draft: problem}
+	edits    = family{split: "train", output: 4000, placed: true, columns: []string{"code", "change_request"}, draft: blazedit}
+	mlperfs  = family{split: "train", columns: []string{"system_prompt", "question", "output"}, draft: mlperf}
+	speech   = family{split: "train", output: 1024, media: true, sounds: true, draft: transcription}
+)
+
+// texts are those of the family's columns.
+func (f family) texts(row rows.Row) ([]string, error) {
+	texts, errs := make([]string, len(f.columns)), make([]error, len(f.columns))
+	for i, c := range f.columns {
+		texts[i], errs[i] = row.String(c)
+	}
+	return texts, errors.Join(errs...)
+}
 
 // userTurn is a draft of a prompt that is rendered unless that is to be skipped.
 func (h *HF) userTurn(prompt string) (*draft, error) {
@@ -68,49 +86,23 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// column takes a prompt as it stands in a column.
-func column(name string) func(*HF, rows.Row) (*draft, error) {
-	return func(h *HF, row rows.Row) (*draft, error) {
-		prompt, err := row.String(name)
-		if err != nil {
-			return nil, err
-		}
-		return h.userTurn(prompt)
-	}
-}
+// asked takes a prompt as it stands in a column.
+func asked(h *HF, _ rows.Row, t []string) (*draft, error) { return h.userTurn(t[0]) }
 
-func mtBench(h *HF, row rows.Row) (*draft, error) {
-	var turns []string
-	if err := row.Decode("turns", &turns); err != nil {
-		return nil, err
-	}
-	if len(turns) == 0 {
-		return nil, row.Errorf("turns", "is empty")
-	}
-	return h.userTurn(turns[0])
-}
-
-func columns(row rows.Row, names ...string) ([]string, error) {
-	out := make([]string, len(names))
-	var errs []error
-	for i, c := range names {
-		var err error
-		out[i], err = row.String(c)
-		errs = append(errs, err)
-	}
-	return out, errors.Join(errs...)
-}
-
-func instructCoder(h *HF, row rows.Row) (*draft, error) {
-	t, err := columns(row, "input", "instruction")
+func mtBench(h *HF, row rows.Row, _ []string) (*draft, error) {
+	prompt, err := firstTurn(row)
 	if err != nil {
 		return nil, err
 	}
+	return h.userTurn(prompt)
+}
+
+func instructCoder(h *HF, _ rows.Row, t []string) (*draft, error) {
 	return h.userTurn(t[0] + "\n\n" + t[1] + " Just output the code, do not include any explanation.")
 }
 
 // conversation takes the first turn as the prompt and the second as the answer.
-func conversation(h *HF, row rows.Row) (*draft, error) {
+func conversation(h *HF, row rows.Row, _ []string) (*draft, error) {
 	var turns []struct {
 		Value string `json:"value"`
 	}
@@ -142,8 +134,8 @@ func (d *draft) picture(row rows.Row, column string, must bool) error {
 }
 
 // arena takes the first message of the first turn, and the first picture.
-func arena(column string) func(*HF, rows.Row) (*draft, error) {
-	return func(_ *HF, row rows.Row) (*draft, error) {
+func arena(column string) func(*HF, rows.Row, []string) (*draft, error) {
+	return func(_ *HF, row rows.Row, _ []string) (*draft, error) {
 		var turns [][]message
 		if err := row.Decode(column, &turns); err != nil {
 			return nil, err
@@ -167,62 +159,30 @@ func arena(column string) func(*HF, rows.Row) (*draft, error) {
 }
 
 // mmvu asks a question with lettered choices about a video, which lies in the copy.
-func mmvu(h *HF, row rows.Row) (*draft, error) {
-	t, err := columns(row, "question", "video")
-	if err != nil {
-		return nil, err
-	}
+func mmvu(h *HF, row rows.Row, t []string) (*draft, error) {
 	choices, err := row.Object("choices")
 	if err != nil {
 		return nil, err
 	}
-	names, err := objectKeys(row, "choices")
+	inOrder, err := row.JSON("choices")
 	if err != nil {
 		return nil, err
 	}
 	var said []string
-	for _, name := range names {
-		v := choices[name]
+	gjson.ParseBytes(inOrder).ForEach(func(name, _ gjson.Result) bool {
+		v := choices[name.String()]
 		if v == nil {
 			v = "None"
 		}
 		said = append(said, fmt.Sprintf("%s.%v", name, v))
-	}
+		return true
+	})
 	where := strings.Replace(t[1], "https://huggingface.co/datasets/"+h.name()+"/resolve/main", h.root, 1)
 	m := workload.Media{MIME: "video/mp4", URL: address(where, "http://", "https://", "file://")}
 	return &draft{Request: workload.Request{Text: t[0] + " " + strings.Join(said, " "), Media: []workload.Media{m}}}, nil
 }
 
-// objectKeys are the keys of an object in the order of the file.
-func objectKeys(row rows.Row, column string) ([]string, error) {
-	raw, err := row.JSON(column)
-	if err != nil {
-		return nil, err
-	}
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	if _, err := d.Token(); err != nil {
-		return nil, row.Errorf(column, "%w", err)
-	}
-	var keys []string
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, row.Errorf(column, "%w", err)
-		}
-		var skipped json.RawMessage
-		if err := d.Decode(&skipped); err != nil {
-			return nil, row.Errorf(column, "%w", err)
-		}
-		keys = append(keys, fmt.Sprint(key))
-	}
-	return keys, nil
-}
-
-func problem(h *HF, row rows.Row) (*draft, error) {
-	t, err := columns(row, "problem", "solution")
-	if err != nil {
-		return nil, err
-	}
+func problem(h *HF, _ rows.Row, t []string) (*draft, error) {
 	return &draft{Request: workload.Request{Text: t[0]}, answer: &t[1], fits: longLimits, filtered: h.Output == 0}, nil
 }
 
@@ -230,11 +190,7 @@ func problem(h *HF, row rows.Row) (*draft, error) {
 const editableRegion = "<|editable_region_start|>"
 
 // zeta asks for the next edit; the answer is as long as the region that is edited.
-func zeta(_ *HF, row rows.Row) (*draft, error) {
-	t, err := columns(row, "events", "input", "output")
-	if err != nil {
-		return nil, err
-	}
+func zeta(_ *HF, _ rows.Row, t []string) (*draft, error) {
 	answer := t[2]
 	if at := strings.Index(answer, editableRegion); at >= 0 {
 		answer = answer[at:]
@@ -245,11 +201,7 @@ func zeta(_ *HF, row rows.Row) (*draft, error) {
 }
 
 // blazedit asks for changes of a file, of those that change as much as is wanted.
-func blazedit(h *HF, row rows.Row) (*draft, error) {
-	t, err := columns(row, "code", "change_request")
-	if err != nil {
-		return nil, err
-	}
+func blazedit(h *HF, row rows.Row, t []string) (*draft, error) {
 	distance, err := row.Float("norm_distance")
 	if err != nil {
 		return nil, err
@@ -262,22 +214,14 @@ func blazedit(h *HF, row rows.Row) (*draft, error) {
 
 // mlperf renders a system's and a user's message, and wants an answer as long as that
 // of the row.
-func mlperf(_ *HF, row rows.Row) (*draft, error) {
-	t, err := columns(row, "system_prompt", "question", "output")
-	if err != nil {
-		return nil, err
-	}
+func mlperf(_ *HF, _ rows.Row, t []string) (*draft, error) {
 	chat, err := json.Marshal([]message{{"system", t[0]}, {"user", t[1]}})
 	return &draft{chat: chat, answer: &t[2], bare: true, fits: usualLimits, filtered: true}, err
 }
 
 // mmstar asks a question without its options about a picture.
-func mmstar(_ *HF, row rows.Row) (*draft, error) {
-	question, err := row.String("question")
-	if err != nil {
-		return nil, err
-	}
-	question, _, _ = strings.Cut(question, "Options:")
+func mmstar(_ *HF, row rows.Row, t []string) (*draft, error) {
+	question, _, _ := strings.Cut(t[0], "Options:")
 	d := &draft{Request: workload.Request{Text: strings.TrimSpace(question)}}
 	return d, d.picture(row, "image", true)
 }

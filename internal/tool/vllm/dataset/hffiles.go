@@ -155,31 +155,38 @@ func some(files []string) string {
 	return strings.Join(files, ", ")
 }
 
-// readFile yields the rows of a file, errors with its name.
-func (c snapshot) readFile(name string) iter.Seq2[rows.Row, error] {
+// oneByOne are the rows of files, errors with the names of theirs.
+func (c snapshot) oneByOne(files []string) iter.Seq2[rows.Row, error] {
 	return func(yield func(rows.Row, error) bool) {
-		failed := func(err error) { yield(rows.Row{}, fmt.Errorf("%s: %w", name, err)) }
-		f, err := c.fs.Open(name)
-		if err != nil {
-			failed(err)
-			return
-		}
-		defer func() { _ = f.Close() }()
-		table, err := openTable(name, f)
-		if err != nil {
-			failed(err)
-			return
-		}
-		for row, err := range table.All() {
+		for _, name := range files {
+			more, err := c.readFile(name, yield)
 			if err != nil {
-				failed(err)
-				return
+				yield(rows.Row{}, fmt.Errorf("%s: %w", name, err))
 			}
-			if !yield(row, nil) {
+			if err != nil || !more {
 				return
 			}
 		}
 	}
+}
+
+// readFile yields the rows of a file as long as more are wanted.
+func (c snapshot) readFile(name string, yield func(rows.Row, error) bool) (more bool, err error) {
+	f, err := c.fs.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }()
+	table, err := openTable(name, f)
+	if err != nil {
+		return false, err
+	}
+	for row, err := range table.All() {
+		if err != nil || !yield(row, nil) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func openTable(name string, f fs.File) (*rows.Table, error) {
@@ -198,30 +205,18 @@ func openTable(name string, f fs.File) (*rows.Table, error) {
 func (h *HF) ordered(seed uint64) iter.Seq2[rows.Row, error] {
 	switch {
 	case h.NoShuffle:
-		return oneByOne(h.files, h.readFile)
+		return h.oneByOne(h.files)
 	case h.Gather:
 		return h.permuted(seed)
 	}
 	return h.buffered(seed)
 }
 
-func oneByOne(files []string, read func(string) iter.Seq2[rows.Row, error]) iter.Seq2[rows.Row, error] {
-	return func(yield func(rows.Row, error) bool) {
-		for _, name := range files {
-			for row, err := range read(name) {
-				if !yield(row, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-}
-
 // permuted is Dataset.shuffle: all rows in a random order.
 func (h *HF) permuted(seed uint64) iter.Seq2[rows.Row, error] {
 	return func(yield func(rows.Row, error) bool) {
 		var all []rows.Row
-		for row, err := range oneByOne(h.files, h.readFile) {
+		for row, err := range h.oneByOne(h.files) {
 			if err != nil {
 				yield(row, err)
 				return
@@ -296,7 +291,7 @@ func (h *HF) groups(seed uint64) []iter.Seq2[rows.Row, error] {
 		if i < more {
 			size++
 		}
-		out = append(out, oneByOne(files[:size], h.readFile))
+		out = append(out, h.oneByOne(files[:size]))
 		files = files[size:]
 	}
 	return out

@@ -15,7 +15,7 @@ import (
 )
 
 // transcription sends the sound of a row with the control tokens of the model.
-func transcription(h *HF, row rows.Row) (*draft, error) {
+func transcription(h *HF, row rows.Row, _ []string) (*draft, error) {
 	v, err := row.Value("audio")
 	if err != nil {
 		return nil, err
@@ -31,12 +31,8 @@ func transcription(h *HF, row rows.Row) (*draft, error) {
 }
 
 // earnings has the path of a sound within the copy in url.
-func earnings(h *HF, row rows.Row) (*draft, error) {
-	where, err := row.String("url")
-	if err != nil {
-		return nil, err
-	}
-	m, err := h.soundFile(where)
+func earnings(h *HF, row rows.Row, t []string) (*draft, error) {
+	m, err := h.soundFile(t[0])
 	if err != nil {
 		return nil, row.Errorf("url", "%w", err)
 	}

@@ -55,25 +55,25 @@ func fetch(ctx context.Context, s *workload.Source, address string) ([]byte, err
 	return b, nil
 }
 
-// inlined is the picture at an address as a data URL: PNG, as that tool makes of
-// everything but a data URL.
-func inlined(ctx context.Context, s *workload.Source, address string) (string, error) {
+// inlined is the picture at an address by content: PNG, as that tool makes of everything
+// but a data URL.
+func inlined(ctx context.Context, s *workload.Source, address string) (m workload.Media, err error) {
 	if strings.HasPrefix(address, "data:image/") {
-		return address, nil
+		return workload.Media{MIME: "image/*", URL: address}, nil
 	}
 	b, err := fetch(ctx, s, address)
 	if err != nil {
-		return "", err
+		return m, err
 	}
 	img, err := decodePicture(b)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", address, err)
+		return m, fmt.Errorf("%s: %w", address, err)
 	}
 	var out bytes.Buffer
 	if err := png.Encode(&out, img); err != nil {
-		return "", fmt.Errorf("%s: encode as PNG: %w", address, err)
+		return m, fmt.Errorf("%s: encode as PNG: %w", address, err)
 	}
-	return workload.Media{MIME: "image/png", Data: out.Bytes()}.Address(), nil
+	return workload.Media{MIME: "image/png", Data: out.Bytes()}, nil
 }
 
 // decodePicture is a picture without transparency: what shines through is white.

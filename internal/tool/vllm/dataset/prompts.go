@@ -94,7 +94,7 @@ func firstTurn(row rows.Row) (string, error) {
 // with the column messages, out of the file of a subset.
 type SpeedBench struct {
 	questions
-	Subset string `json:"subset"` // the file SUBSET.jsonl in the folder
+	Subset string `json:"subset" flag:"speed-bench-dataset-subset"` // the file SUBSET.jsonl in the folder
 }
 
 // Subsets are the files of SPEED-Bench.

@@ -95,7 +95,7 @@ func (d *sonnet) tooShort(why string, a ...any) (p plan.Problems) {
 func (d *sonnet) shares(ctx context.Context, s *workload.Source) (prefix, extra int, err error) {
 	total := 0
 	for _, line := range d.lines {
-		n, err := count(ctx, s, line)
+		n, err := s.Count(ctx, line)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -106,7 +106,7 @@ func (d *sonnet) shares(ctx context.Context, s *workload.Source) (prefix, extra 
 	if err != nil {
 		return 0, 0, err
 	}
-	base, err := count(ctx, s, rendered)
+	base, err := s.Count(ctx, rendered)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -135,6 +135,6 @@ func (d *sonnet) draw(ctx context.Context, s *workload.Source, rng *pyrand.Rando
 	if s.Ask.Protocol != "chat" {
 		r.Text = rendered
 	}
-	r.PromptTokens, err = count(ctx, s, rendered)
+	r.PromptTokens, err = s.Count(ctx, rendered)
 	return r, err
 }

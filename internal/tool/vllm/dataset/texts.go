@@ -128,7 +128,7 @@ func (c *Common) texts(ctx context.Context, s *workload.Source, prompts []custom
 		if r.Text, err = c.render(s, l.prompt); err != nil {
 			return r, err
 		}
-		r.PromptTokens, err = count(ctx, s, r.Text)
+		r.PromptTokens, err = s.Count(ctx, r.Text)
 		return r, err
 	})
 	if err == nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +122,7 @@ func (d *timedTrace) blocks(row rows.Row) ([]string, error) {
 
 // Build makes up the prompts, as token ids.
 func (d *timedTrace) Build(_ context.Context, s *workload.Source) (workload.Workload, error) {
-	x := expansion{chunk: d.Chunk, ids: drawable(s.Vocab), known: map[string][]int32{}}
+	x := expansion{chunk: d.Chunk, ids: workload.Without(s.Vocab.IDs(), s.Vocab.Special...), known: map[string][]int32{}}
 	if len(x.ids) == 0 {
 		return workload.Workload{}, d.blame(errors.New("the tokenizer leaves no ids to draw from"))
 	}
@@ -142,14 +141,6 @@ func (d *timedTrace) Build(_ context.Context, s *workload.Source) (workload.Work
 	w.Oversample(0, s.Seed, true, s.IDPrefix)
 	d.send(&w)
 	return w, nil
-}
-
-// drawable are all ids of the tokenizer but the special ones, ascending.
-func drawable(v workload.Vocabulary) []int32 {
-	if v.All == nil {
-		return v.Drawable()
-	}
-	return slices.DeleteFunc(slices.Clone(v.All), func(id int32) bool { return slices.Contains(v.Special, id) })
 }
 
 // An expansion puts tokens in place of hash ids.

@@ -1,0 +1,140 @@
+// Package serving is what `vllm bench serve` and sglang.bench_serving have in common, since
+// both grew out of one script, benchmark_serving.py: the clock of a request, the sums and
+// the statistics of those that succeeded, and the arrays of a result file.
+//
+// What counts as a success and as a token differs between them, and is theirs to say.
+package serving
+
+import (
+	"math"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/tool/python"
+	"github.com/pitot-bench/pitot/internal/tool/table"
+)
+
+// A Request is a request as these tools see it. Its clock starts when the concurrency gate
+// lets it go, before any connection is made.
+type Request struct {
+	OK                    bool
+	Input, Output, Cached int     // tokens
+	Start                 float64 // in seconds, as all times here, since the start of the run
+	TTFT, Latency         float64
+	Queue                 float64   // from due to released
+	ITL                   []float64 // between token events
+	Text, ErrorText       string
+}
+
+// TPOT is 0 for an answer of one token.
+func (q *Request) TPOT() float64 {
+	if q.Output <= 1 {
+		return 0
+	}
+	return (q.Latency - q.TTFT) / float64(q.Output-1)
+}
+
+// Sample is the request of an index in figures.
+func (q *Request) Sample(index int) metrics.Sample {
+	s := metrics.Sample{
+		Index: index, Prompt: q.Input, Tokens: q.Output, Start: q.Start, End: q.Start + q.Latency, TTFT: q.TTFT, TPOT: math.NaN(), E2EL: q.Latency, ITL: q.ITL,
+	}
+	if q.Output > 1 {
+		s.TPOT = q.TPOT()
+	}
+	return s
+}
+
+// Figures are those that both tools have.
+type Figures struct {
+	Duration          float64 // seconds
+	Completed, Failed int
+	TotalInput        int // prompt tokens
+	TotalOutput       int // tokens
+
+	RequestThroughput    float64 // per second
+	OutputThroughput     float64 // tokens/s
+	TotalTokenThroughput float64 // tokens/s, input and output
+	MaxOutputPerSecond   float64 // token events, in buckets of a second
+	MaxConcurrent        int
+
+	// Latencies are in seconds, over the successes.
+	metrics.Latencies
+}
+
+// Sum counts requests and takes the statistics of those that succeeded. Gaps between tokens
+// are those that gaps gives of the i-th.
+func (f *Figures) Sum(requests []*Request, gaps func(i int) []float64, percentiles []float64) {
+	var ttft, tpot, itl, e2el []float64
+	for i, q := range requests {
+		if !q.OK {
+			f.Failed++
+			continue
+		}
+		f.Completed++
+		f.TotalInput += q.Input
+		f.TotalOutput += q.Output
+		ttft, itl, e2el = append(ttft, q.TTFT), append(itl, gaps(i)...), append(e2el, q.Latency)
+		if q.Output > 1 {
+			tpot = append(tpot, q.TPOT())
+		}
+	}
+	f.Latencies = metrics.Latencies{
+		TTFT: metrics.Distribute(ttft, percentiles), TPOT: metrics.Distribute(tpot, percentiles),
+		ITL: metrics.Distribute(itl, percentiles), E2EL: metrics.Distribute(e2el, percentiles),
+	}
+}
+
+// Rate is a number of things per second of the run, 0 if it took no time.
+func (f *Figures) Rate(n float64) float64 {
+	if f.Duration <= 0 {
+		return 0
+	}
+	return n / f.Duration
+}
+
+// Rates are what the sums are per second.
+func (f *Figures) Rates() {
+	f.RequestThroughput = f.Rate(float64(f.Completed))
+	f.OutputThroughput = f.Rate(float64(f.TotalOutput))
+	f.TotalTokenThroughput = f.Rate(float64(f.TotalInput + f.TotalOutput))
+}
+
+// A Latency is a metric in a report.
+type Latency struct {
+	Key    string // in the members of a result file
+	Metric string // in the names of figures
+	metrics.Distribution
+}
+
+// Rows adds the rows of a table.
+func (l Latency) Rows(e *table.Entries) {
+	e.Add(l.Metric+".mean", l.Mean)
+	e.Add(l.Metric+".median", l.Median)
+	for _, p := range l.Percentiles {
+		e.Add(l.Metric+".p"+table.Percentile(p.P), p.Value)
+	}
+}
+
+// Members writes the members of a result file.
+func (l Latency) Members(o *python.Object) {
+	o.Set("mean_"+l.Key+"_ms", l.Mean*1000)
+	o.Set("median_"+l.Key+"_ms", l.Median*1000)
+	o.Set("std_"+l.Key+"_ms", l.Std*1000)
+	for _, p := range l.Percentiles {
+		o.Set("p"+table.Percentile(p.P)+"_"+l.Key+"_ms", p.Value*1000)
+	}
+}
+
+// List are the figures that are no statistics of latencies.
+func (f *Figures) List() (l metrics.List) {
+	l.Add("requests.ok", float64(f.Completed))
+	l.Add("duration", f.Duration)
+	l.Add("tokens.input", float64(f.TotalInput))
+	l.Add("tokens.output", float64(f.TotalOutput))
+	l.Add("throughput.requests", f.RequestThroughput)
+	l.Add("throughput.output", f.OutputThroughput)
+	l.Add("throughput.total", f.TotalTokenThroughput)
+	l.Add("peak.output", f.MaxOutputPerSecond)
+	l.Add("peak.concurrency", float64(f.MaxConcurrent))
+	return l
+}
