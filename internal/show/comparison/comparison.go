@@ -35,6 +35,9 @@ type Options struct {
 // A view is a comparison in words, laid out by each format in its way.
 type view struct {
 	Words
+	Tag       string // of the language
+	Title     string
+	Rule      string // over the names of figures
 	Margin    float64
 	Notes     lines
 	Workloads []section
@@ -79,7 +82,8 @@ type block struct {
 }
 
 func newView(c compare.Comparison, o Options) view {
-	v := view{Words: NewWords(c, cmp.Or(o.Lang, words.In(words.Default))), Margin: c.Margin}
+	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
+	v := view{Words: w, Tag: w.Word("language.tag"), Title: w.Word("comparison.title"), Rule: w.Word("comparison.figure"), Margin: c.Margin}
 	if len(c.Workloads) == 0 {
 		v.Notes = append(v.Notes, v.line("label.result", v.Word("result.empty")))
 	}

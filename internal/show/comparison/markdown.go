@@ -21,7 +21,7 @@ func Markdown(w io.Writer, c compare.Comparison, o Options) error {
 	for _, s := range v.Workloads {
 		m.title(s.Name)
 		m.bullets(s.Head)
-		m.table(s)
+		m.table(v.Rule, s)
 		m.bullets(s.Tail)
 	}
 	for _, b := range v.Blocks {
@@ -51,18 +51,18 @@ func (m *markdown) bullets(lines lines) {
 func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkdown(s) + "\n\n") }
 
 // table is padded, so that it can be read as it stands.
-func (m *markdown) table(s section) {
+func (m *markdown) table(rule string, s section) {
 	if len(s.Rows) == 0 {
 		return
 	}
-	head, rule := []string{m.words.Word("comparison.figure")}, []string{"---"}
+	head, under := []string{rule}, []string{"---"}
 	for i, h := range s.Heads {
-		head, rule = append(head, escapeMarkdown(h)), append(rule, "--:")
+		head, under = append(head, escapeMarkdown(h)), append(under, "--:")
 		if i > 0 {
-			head, rule = append(head, m.words.Word("comparison.change")), append(rule, "---")
+			head, under = append(head, m.words.Word("comparison.change")), append(under, "---")
 		}
 	}
-	rows := [][]string{head, slices.Clone(rule)}
+	rows := [][]string{head, slices.Clone(under)}
 	for _, r := range s.Rows {
 		row := []string{escapeMarkdown(r.Title)}
 		for i, c := range r.Cells {
@@ -72,7 +72,7 @@ func (m *markdown) table(s section) {
 		}
 		rows = append(rows, row)
 	}
-	text.Align(rows, func(column int) bool { return rule[column] == "--:" })
+	text.Align(rows, func(column int) bool { return under[column] == "--:" })
 	for i, cell := range rows[1] {
 		rows[1][i] = strings.ReplaceAll(cell, " ", "-")
 	}

@@ -21,7 +21,7 @@ func Text(w io.Writer, c compare.Comparison, o Options) error {
 		}
 		t.WriteString(t.paint(s.Name, bold) + "\n")
 		t.lines(s.Head)
-		t.tables(v.Word("comparison.figure"), s)
+		t.tables(v.Rule, s)
 		t.lines(s.Tail)
 	}
 	for _, b := range v.Blocks {
