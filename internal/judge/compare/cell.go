@@ -2,44 +2,40 @@ package compare
 
 import (
 	"math"
-	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // center fills in the median of each cell of a row and what is known of its error.
-func (t *table) center(row int) {
-	for i, v := range t.variants {
-		cell := &t.out.Rows[row].Cells[i]
-		if len(cell.Values) == 0 {
+func (t *table) center(l *entry) {
+	for i, s := range l.samples {
+		cell := &l.Cells[i]
+		if len(s.values) == 0 {
 			continue
 		}
-		s := v.sample(t.keys[row])
 		cell.Center = stats.Sort(s.values).Median()
 		switch {
-		case t.out.Rows[row].Constant:
+		case l.Constant:
 		case len(s.values) > 1:
-			cell.Interval = t.repeated(s, t.plain[row])
+			cell.Interval = t.repeated(s, l.plain, cell.Step/2)
 		default:
-			if w, ok := s.runs[0].influences[t.keys[row]]; ok {
-				cell.Interval = w.interval(cell.Center, t.o.Level)
-			}
+			cell.Interval = s.figures[0].influence.interval(cell.Center, t.o.Level)
 		}
 	}
 }
 
-// repeated is the interval of a figure that several runs have: of their median by
-// order statistics where these reach the level, else Student's on the scale.
-func (t *table) repeated(s sample, plain bool) *Interval {
+// repeated is the interval of a figure that several runs have, which may each be off by
+// half: of their median by order statistics where these reach the level, else Student's
+// on the scale.
+func (t *table) repeated(s sample, plain bool, half float64) *Interval {
 	n := len(s.values)
-	half := slices.Max(s.steps) / 2
 	if n >= fewRuns {
 		if i := stats.QuantileInterval(stats.Sort(s.values), 50, t.o.Level); !math.IsNaN(i.Low) {
 			return &Interval{i.Low - half, i.High + half, i.Level, plan.Say("method.order", "runs", n)}
 		}
 	}
-	i := stats.StudentMean(scaled(s.values, plain), t.o.Level).Interval
+	i := stats.StudentMean(s.scaled).Interval(t.o.Level)
 	low, high := i.Low, i.High
 	if !plain {
 		low, high = math.Exp(low), min(math.Exp(high), math.MaxFloat64)

@@ -13,10 +13,7 @@ import (
 func (t *table) claims() {
 	for _, v := range t.order {
 		for _, r := range v.runs {
-			if r.run.Origin == nil {
-				continue
-			}
-			for _, claim := range r.run.Origin.Claims {
+			for _, claim := range r.origin().Claims {
 				t.out.Claims = append(t.out.Claims, t.check(claim, v, r))
 			}
 		}
@@ -67,22 +64,23 @@ func (t *table) basesFor(v *variant) []*variant {
 func (t *table) candidates(claim trace.Claim, base, v *variant, r *Run, preference int) []candidate {
 	var out []candidate
 	var findings []*finding
-	for row, key := range t.keys {
-		measure, ok := meansOf(claim, key.name)
-		own, has := r.figure(key.name, key.definition)
-		center := t.out.Rows[row].Cells[slices.Index(t.variants, base)].Center
-		if !ok || !has || center <= 0 || own.Value <= 0 {
+	for i, l := range t.lines {
+		name := l.Quantity.Name
+		measure, ok := meansOf(claim, name)
+		own := r.figure(name, l.Definition.ID)
+		center := l.Cells[base.column].Center
+		if !ok || own == nil || center <= 0 || own.Value <= 0 {
 			continue
 		}
 		if findings == nil {
 			findings = t.contrast(base, v)
 		}
-		change := t.o.settle(findings[row])
+		change := t.o.settle(findings[i])
 		relative := own.Value/center - 1
 		off := math.Abs(relative - claim.Change)
-		rounding := reach(base.sample(key), false) + own.Step/2/own.Value
+		rounding := l.samples[base.column].reach(false) + own.Step/2/own.Value
 		out = append(out, candidate{
-			match: ClaimMatch{base.name, key.name, relative, change.Verdict, change.Basis, change.Interval},
+			match: ClaimMatch{base.name, name, relative, change.Verdict, change.Basis, change.Interval},
 			off:   off, agrees: off <= claim.Step/2+rounding+1e-9, close: off <= nearby*math.Abs(claim.Change),
 			base: preference, measure: measure,
 		})

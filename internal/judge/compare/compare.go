@@ -6,7 +6,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // Compare decides what the differences between variants are. Runs are in the order in
@@ -20,8 +19,8 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 		return Comparison{}, errors.New("there are no runs to compare")
 	}
 	all, ignore := make([]*Run, len(runs)), make([]string, len(o.Ignore))
-	for i := range runs {
-		all[i] = &runs[i]
+	for i, r := range runs {
+		all[i] = &r
 	}
 	for i, name := range o.Ignore {
 		ignore[i] = canonical(name)
@@ -41,7 +40,7 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 		}
 		c.Workloads = append(c.Workloads, t.out)
 	}
-	c.notes(tables, o)
+	c.notes(tables, o.Ignore)
 	c.Conclude()
 	c.Gates, err = judgeGates(tables, o)
 	return c, err
@@ -49,31 +48,48 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 
 // split puts runs into workloads and variants.
 func split(runs []*Run, o Options) ([]*table, error) {
-	groups, parts := groups(runs, o.Ignore), nameParts(runs)
-	elsewhere := telling(groups, parts)
+	groups := groups(runs, o.Ignore)
+	nameParts(runs)
+	elsewhere := telling(groups)
 	var tables []*table
-	var variants [][]*variant
 	for _, g := range groups {
-		t := &table{o: o, group: g}
-		t.out.Name, t.order = g.split(parts, elsewhere)
+		t := &table{o: o, runs: g}
+		t.out.Name, t.order = g.split(elsewhere)
 		t.base = chooseBaseline(t.order, o.Baseline)
 		baseline := t.order[t.base.index]
 		t.variants = append([]*variant{baseline}, slices.DeleteFunc(slices.Clone(t.order), func(v *variant) bool { return v == baseline })...)
-		tables, variants = append(tables, t), append(variants, t.order)
+		for i, v := range t.variants {
+			v.column = i
+		}
+		tables = append(tables, t)
 	}
-	return tables, checkBaseline(variants, o.Baseline)
+	return tables, checkBaseline(tables, o.Baseline)
 }
 
 // A table is a workload in the making.
 type table struct {
 	o        Options
-	group    *group
+	runs     group
 	variants []*variant // the baseline first
 	order    []*variant // as they came
 	base     choice
-	keys     []rowKey
-	plain    []bool // by row: compared on the plain scale
+	lines    []*entry // the rows of out
 	out      Workload
+}
+
+// An entry is a row in the making.
+type entry struct {
+	Row
+	plain   bool     // it is compared on the plain scale
+	samples []sample // by variant
+}
+
+// A sample is a figure of a variant, by run.
+type sample struct {
+	runs    []*Run
+	figures []*figure
+	values  []float64
+	scaled  []float64 // on the scale on which they are compared
 }
 
 // fill computes the table.
@@ -81,16 +97,16 @@ func (t *table) fill() error {
 	if err := t.checkPairs(); err != nil {
 		return err
 	}
-	t.out.Settings, t.out.Residue = t.group.settings(), residue(t.variants, t.o)
+	t.out.Settings, t.out.Residue = t.runs.settings(), residue(t.variants, t.o)
 	for _, v := range t.variants {
 		t.out.Variants = append(t.out.Variants, v.model())
 	}
 	t.rows()
-	for row := range t.keys {
-		t.center(row)
+	for _, l := range t.lines {
+		t.center(l)
 	}
-	for i := range t.variants[1:] {
-		t.changes(i + 1)
+	for _, v := range t.variants[1:] {
+		t.changes(v)
 	}
 	t.claims()
 	t.notes()
@@ -121,10 +137,8 @@ func (v *variant) model() Variant {
 }
 
 func (r *Run) ref() Ref {
-	ref := Ref{ID: r.run.ID, Name: r.run.Name, Tool: "pitot", Detail: trace.Recorded}
-	if o := r.run.Origin; o != nil {
-		ref.File, ref.Line, ref.Tool, ref.Detail = o.File, o.Line, o.Tool, o.Detail
-	}
+	o := r.origin()
+	ref := Ref{ID: r.run.ID, Name: r.run.Name, File: o.File, Line: o.Line, Tool: o.Tool, Detail: o.Detail}
 	if v := r.run.Verdict; v != nil {
 		ref.Verdict = v.Validity
 	}
@@ -134,53 +148,51 @@ func (r *Run) ref() Ref {
 // rows lists what any run has, quantities in the order of the first run that has
 // them, their definitions side by side.
 func (t *table) rows() {
-	var names []string
-	definitions := map[string][]metrics.Definition{}
 	for _, v := range t.variants {
 		for _, r := range v.runs {
 			for _, f := range r.figures {
-				if definitions[f.Name] == nil {
-					names = append(names, f.Name)
-				}
-				if !slices.ContainsFunc(definitions[f.Name], func(d metrics.Definition) bool { return d.ID == f.definition.ID }) {
-					definitions[f.Name] = append(definitions[f.Name], f.definition)
-				}
+				t.enter(f)
 			}
 		}
 	}
-	for _, name := range names {
-		for _, d := range definitions[name] {
-			key := rowKey{name, d.ID}
-			row := Row{Quantity: metrics.QuantityOf(name), Definition: d}
-			for _, v := range t.variants {
-				s := v.sample(key)
-				row.Cells = append(row.Cells, Cell{Values: s.values, Step: slices.Max(append(s.steps, 0))})
-			}
-			row.Constant = constant(row)
-			t.keys, t.plain = append(t.keys, key), append(t.plain, isPlain(row))
-			t.out.Rows = append(t.out.Rows, row)
+	for _, l := range t.lines {
+		for _, v := range t.variants {
+			s, step := l.sample(v)
+			l.samples = append(l.samples, s)
+			l.Cells = append(l.Cells, Cell{Values: s.values, Step: step})
 		}
+		l.Constant, l.plain = constant(l.Row), isPlain(l.Row)
+		for i := range l.samples {
+			l.samples[i].scaled = scaled(l.samples[i].values, l.plain)
+		}
+		t.out.Rows = append(t.out.Rows, l.Row)
 	}
 }
 
-func (v *variant) sample(key rowKey) (s sample) {
+// enter makes the row of a figure, if there is none.
+func (t *table) enter(f figure) {
+	at := len(t.lines)
+	for i, l := range t.lines {
+		if l.Quantity.Name == f.Name {
+			if at = i + 1; l.Definition.ID == f.definition.ID {
+				return
+			}
+		}
+	}
+	t.lines = slices.Insert(t.lines, at, &entry{Row: Row{Quantity: metrics.QuantityOf(f.Name), Definition: f.definition}})
+}
+
+// sample is what a variant has of the row, with what one in the last printed digit of
+// the coarsest value is worth.
+func (l *entry) sample(v *variant) (s sample, step float64) {
 	for _, r := range v.runs {
-		if f, ok := r.figure(key.name, key.definition); ok {
-			s.values, s.steps, s.runs = append(s.values, f.Value), append(s.steps, f.Step), append(s.runs, r)
+		if f := r.figure(l.Quantity.Name, l.Definition.ID); f != nil {
+			s.runs, s.figures, s.values = append(s.runs, r), append(s.figures, f), append(s.values, f.Value)
+			step = max(step, f.Step)
 		}
 	}
-	return s
+	return s, step
 }
-
-// A sample is a figure of a variant, by run.
-type sample struct {
-	values []float64
-	steps  []float64 // what one in the last printed digit is worth
-	runs   []*Run
-}
-
-// A rowKey says what is comparable: a quantity by one definition.
-type rowKey struct{ name, definition string }
 
 // constant reports whether a row is a count that is the same in every run.
 func constant(row Row) bool {
@@ -206,8 +218,8 @@ func isPlain(row Row) bool {
 }
 
 // changes fills in those of a variant against the baseline.
-func (t *table) changes(variant int) {
-	for row, f := range t.contrast(t.variants[0], t.variants[variant]) {
+func (t *table) changes(v *variant) {
+	for i, f := range t.contrast(t.variants[0], v) {
 		if f == nil {
 			continue
 		}
@@ -215,6 +227,6 @@ func (t *table) changes(variant int) {
 		if c.Verdict == CannotTell {
 			c.More = t.o.more(f)
 		}
-		t.out.Rows[row].Cells[variant].Change = c
+		t.lines[i].Cells[v.column].Change = c
 	}
 }

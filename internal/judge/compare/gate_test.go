@@ -130,7 +130,7 @@ func TestGatesAreOnComparableRows(t *testing.T) {
 	a, b := repeated("A", "ttft.mean", exps(-0.001, 0, 0.001)...), repeated("B", "ttft.mean", exps(0.049, 0.05, 0.051)...)
 	other := metrics.DefinitionOf("vllm", "", "ttft.mean")
 	for i := range b {
-		b[i].add(figure{trace.Figure{Name: "ttft.mean", Value: 7}, other})
+		b[i].add(figure{Figure: trace.Figure{Name: "ttft.mean", Value: 7}, definition: other})
 	}
 	if got := gated(t, "ttft.mean > 6%", Options{}, a, b); got.Outcome != Pass {
 		t.Errorf("%+v", got)

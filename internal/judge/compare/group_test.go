@@ -111,8 +111,8 @@ func TestLoadsTellWorkloadsApart(t *testing.T) {
 
 func TestWhatATableDoesNotTellDoesNotSeparate(t *testing.T) {
 	records := planned("ours", "ours", nil)
-	records.add(figure{trace.Figure{Name: "tokens.input", Value: 25700}, metrics.DefinitionOf("pitot", "", "tokens.input")})
-	records.add(figure{trace.Figure{Name: "requests.ok", Value: 100}, metrics.DefinitionOf("pitot", "", "requests.ok")})
+	records.add(figure{Figure: trace.Figure{Name: "tokens.input", Value: 25700}, definition: metrics.DefinitionOf("pitot", "", "tokens.input")})
+	records.add(figure{Figure: trace.Figure{Name: "requests.ok", Value: 100}, definition: metrics.DefinitionOf("pitot", "", "requests.ok")})
 	theirs := tabled("2025-12", nil, nil)
 	theirs.Variant = "theirs"
 	if got, _ := layout(t, Options{}, records, theirs); got != ": ours×1 | theirs×1" {

@@ -17,7 +17,7 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 	for i, g := range o.Gates {
 		found := false
 		for _, t := range tables {
-			found = found || slices.ContainsFunc(t.keys, func(k rowKey) bool { return k.name == g.Name })
+			found = found || slices.ContainsFunc(t.lines, func(l *entry) bool { return l.Quantity.Name == g.Name })
 		}
 		if !found {
 			problems.If(true, plan.Item("gates", i), strconv.Quote(g.Text), "no run has %s; there are %s", g.Name, namesIn(tables))
@@ -33,9 +33,9 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 func namesIn(tables []*table) string {
 	var names []string
 	for _, t := range tables {
-		for _, k := range t.keys {
-			if !slices.Contains(names, k.name) {
-				names = append(names, k.name)
+		for _, l := range t.lines {
+			if name := l.Quantity.Name; !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}

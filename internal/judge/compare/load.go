@@ -146,58 +146,45 @@ func (l load) differs(m load, name string) bool {
 }
 
 // A group is a workload in the making: the runs that met one load.
-type group struct {
-	runs  []*Run
-	loads []load
-}
+type group []*Run
 
 // groups puts runs together by load. Those of which most is known come first, so
 // that one of which little is known does not bring together what differs.
-func groups(runs []*Run, ignore []string) []*group {
-	order := map[*Run]int{}
-	loads := map[*Run]load{}
+func groups(runs []*Run, ignore []string) (out []group) {
 	for i, r := range runs {
-		order[r], loads[r] = i, loadOf(r)
+		r.place, r.load = i, loadOf(r)
 	}
-	byKnowledge := slices.SortedStableFunc(slices.Values(runs), func(a, b *Run) int {
-		return cmp.Compare(len(loads[b].values), len(loads[a].values))
-	})
-	var out []*group
-	for _, r := range byKnowledge {
-		i := slices.IndexFunc(out, func(g *group) bool { return g.fits(loads[r], ignore) })
+	byKnowledge := func(a, b *Run) int { return cmp.Compare(len(b.load.values), len(a.load.values)) }
+	for _, r := range slices.SortedStableFunc(slices.Values(runs), byKnowledge) {
+		i := slices.IndexFunc(out, func(g group) bool { return g.fits(r.load, ignore) })
 		if i < 0 {
-			i, out = len(out), append(out, &group{})
+			i, out = len(out), append(out, nil)
 		}
-		out[i].runs, out[i].loads = append(out[i].runs, r), append(out[i].loads, loads[r])
+		out[i] = append(out[i], r)
 	}
+	byPlace := func(a, b *Run) int { return cmp.Compare(a.place, b.place) }
 	for _, g := range out {
-		slices.SortFunc(g.runs, func(a, b *Run) int { return cmp.Compare(order[a], order[b]) })
-		for i, r := range g.runs {
-			g.loads[i] = loads[r]
-		}
+		slices.SortFunc(g, byPlace)
 	}
-	slices.SortFunc(out, func(a, b *group) int { return cmp.Compare(order[a.runs[0]], order[b.runs[0]]) })
+	slices.SortFunc(out, func(a, b group) int { return byPlace(a[0], b[0]) })
 	return out
 }
 
-func (g *group) fits(l load, ignore []string) bool {
-	return !slices.ContainsFunc(g.loads, func(m load) bool { return len(l.apart(m, ignore)) > 0 })
+func (g group) fits(l load, ignore []string) bool {
+	return !slices.ContainsFunc(g, func(r *Run) bool { return len(l.apart(r.load, ignore)) > 0 })
 }
 
 // settings are those of the load, as far as all of its runs that tell agree.
-func (g *group) settings() []Setting {
-	var out []Setting
+func (g group) settings() (out []Setting) {
 	for _, name := range loadSettings {
-		values := map[string]plan.Message{}
-		for _, l := range g.loads {
-			if v, ok := l.values[name]; ok && (name != rampSetting || v.Args["is"] == true) {
-				values[v.Key()] = v
+		var values []plan.Message
+		for _, r := range g {
+			if v, ok := r.load.values[name]; ok && (name != rampSetting || v.Args["is"] == true) {
+				values = append(values, v)
 			}
 		}
-		for _, v := range values {
-			if len(values) == 1 {
-				out = append(out, Setting{name, v})
-			}
+		if values = unique(values); len(values) == 1 {
+			out = append(out, Setting{name, values[0]})
 		}
 	}
 	return out

@@ -60,20 +60,21 @@ func (t *table) noteNames() {
 func (t *table) noteDefinitions() {
 	byDefinitions := map[string][]metrics.Quantity{}
 	var order [][]string // definitions
-	for i := 0; i < len(t.keys); {
-		j := i
+	for i := 0; i < len(t.lines); {
+		name := t.lines[i].Quantity.Name
 		var ids []string
-		for j < len(t.keys) && t.keys[j].name == t.keys[i].name {
-			ids = append(ids, t.keys[j].definition)
-			j++
+		for _, l := range t.lines[i:] {
+			if l.Quantity.Name == name {
+				ids = append(ids, l.Definition.ID)
+			}
 		}
 		if all := strings.Join(ids, ", "); len(ids) > 1 {
 			if byDefinitions[all] == nil {
 				order = append(order, ids)
 			}
-			byDefinitions[all] = append(byDefinitions[all], t.out.Rows[i].Quantity)
+			byDefinitions[all] = append(byDefinitions[all], t.lines[i].Quantity)
 		}
-		i = j
+		i += len(ids)
 	}
 	for _, ids := range order {
 		figures := metrics.Titles(byDefinitions[strings.Join(ids, ", ")])
@@ -91,7 +92,7 @@ func (t *table) noteBases() {
 	baseline := []string{t.variants[0].name}
 	if names := by[Nothing]; names != nil {
 		code := NothingKnown
-		if !slices.ContainsFunc(t.group.runs, func(r *Run) bool { return !HasRecords(r.run) }) {
+		if !slices.ContainsFunc(t.runs, func(r *Run) bool { return !HasRecords(r.run) }) {
 			code = "compare.too-dependent"
 		}
 		t.note(code, "variants", append(baseline, names...))
@@ -133,14 +134,14 @@ func (t *table) noteBorrowed() {
 			continue
 		}
 		var spreads []plan.Message
-		for row, key := range t.keys {
-			if r := rank(key.name); r == 0 || r > quoted || t.plain[row] {
+		for _, l := range t.lines {
+			if r := rank(l.Quantity.Name); r == 0 || r > quoted || l.plain {
 				continue
 			}
-			if values := t.out.Rows[row].Cells[i].Values; len(values) > 1 {
+			if values := l.Cells[i].Values; len(values) > 1 {
 				by := slices.Max(values)/slices.Min(values) - 1
-				spreads = append(spreads, plan.Say("compare.spread", "share", by, "figure", t.out.Rows[row].Quantity.Title()))
-				df = max(df, t.borrowed(row).df)
+				spreads = append(spreads, plan.Say("compare.spread", "share", by, "figure", l.Quantity.Title()))
+				df = max(df, l.borrowed().df)
 			}
 		}
 		if spreads != nil {
@@ -204,67 +205,48 @@ func (t *table) note(code plan.Code, args ...any) {
 }
 
 // notes tells which variants that were asked for met no common load, and why.
-func (c *Comparison) notes(tables []*table, o Options) {
-	var labels []string
+func (c *Comparison) notes(tables []*table, ignore []string) {
+	var runs []*Run
 	beside := map[string]bool{} // labels that share a workload with another one
 	for _, t := range tables {
-		of := map[string]bool{}
-		for _, r := range t.group.runs {
-			of[r.Variant] = true
-			if r.Variant != "" && !slices.Contains(labels, r.Variant) {
-				labels = append(labels, r.Variant)
-			}
-		}
-		for label := range of {
-			beside[label] = beside[label] || len(of) > 1
+		runs = append(runs, t.runs...)
+		for _, r := range t.runs {
+			beside[r.Variant] = beside[r.Variant] || slices.ContainsFunc(t.runs, func(s *Run) bool { return s.Variant != r.Variant })
 		}
 	}
 	told := map[string]bool{}
-	for _, label := range labels {
-		if beside[label] {
+	for _, r := range runs {
+		label := r.Variant
+		if label == "" || beside[label] {
 			continue
 		}
-		other, gaps := nearest(tables, label, o.Ignore)
-		if len(gaps) == 0 || told[other+"\x00"+label] {
+		beside[label] = true
+		one, other, names := nearest(runs, label, ignore)
+		if len(names) == 0 || told[other.Variant+"\x00"+label] {
 			continue
 		}
-		told[label+"\x00"+other] = true
-		names, messages := make([]string, len(gaps)), make([]plan.Message, len(gaps))
-		for i, g := range gaps {
-			names[i] = g.setting
-			messages[i] = plan.Say("compare.gap", "setting", plan.Say(plan.Code("setting."+g.setting)), "one", g.one, "other", g.other)
+		told[label+"\x00"+other.Variant] = true
+		var gaps []plan.Message
+		for _, name := range names {
+			setting := plan.Say(plan.Code("setting." + name))
+			gaps = append(gaps, plan.Say("compare.gap", "setting", setting, "one", one.load.values[name], "other", other.load.values[name]))
 		}
-		c.Notes = append(c.Notes, plan.Say("compare.loads-apart", "one", label, "other", other, "gaps", messages, "settings", strings.Join(names, ",")))
+		c.Notes = append(c.Notes, plan.Say("compare.loads-apart", "one", label, "other", other.Variant, "gaps", gaps, "settings", strings.Join(names, ",")))
 	}
 }
 
-// nearest is the label whose runs differ from those of this one in the fewest
-// settings of the load, with these.
-func nearest(tables []*table, label string, ignore []string) (other string, gaps []gap) {
-	for _, t := range tables {
-		for i, r := range t.group.runs {
-			if r.Variant != label {
+// nearest are the run with a label and the one with another label that differ in the
+// fewest settings of the load, and these.
+func nearest(runs []*Run, label string, ignore []string) (one, other *Run, apart []string) {
+	for _, r := range runs {
+		for _, s := range runs {
+			if r.Variant != label || s.Variant == label {
 				continue
 			}
-			for _, u := range tables {
-				for j, s := range u.group.runs {
-					apart := t.group.loads[i].apart(u.group.loads[j], ignore)
-					if s.Variant == label || other != "" && len(apart) >= len(gaps) {
-						continue
-					}
-					other, gaps = s.Variant, nil
-					for _, name := range apart {
-						gaps = append(gaps, gap{name, t.group.loads[i].values[name], u.group.loads[j].values[name]})
-					}
-				}
+			if names := r.load.apart(s.load, ignore); other == nil || other.Variant == "" || len(names) < len(apart) {
+				one, other, apart = r, s, names
 			}
 		}
 	}
-	return other, gaps
-}
-
-// A gap is a setting of the load that keeps two variants apart, with its values.
-type gap struct {
-	setting    string
-	one, other plan.Message
+	return one, other, apart
 }

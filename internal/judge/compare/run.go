@@ -20,17 +20,29 @@ type Run struct {
 	// headings and names.
 	Variant string
 
-	run        trace.Run // without probes
-	figures    []figure
-	influences map[rowKey]influence // of a run with records
-	requests   uint64               // which they were
-	silent     bool                 // it may have had a rate or a limit that its plan does not tell
+	run      trace.Run // without probes
+	figures  []figure
+	requests uint64 // which they were, of a run with records
+	silent   bool   // it may have had a rate or a limit that its plan does not tell
+
+	place int      // among all runs; this and what follows is known once it is among them
+	load  load     // that it met
+	parts []string // of its name
 }
 
 // A figure is one number of a run, with its definition.
 type figure struct {
 	trace.Figure
 	definition metrics.Definition
+	influence  influence // of the requests on it; without a pull where nothing is known of that
+}
+
+// origin is where a run came from: our own have all requests as Pitot recorded them.
+func (r *Run) origin() trace.Origin {
+	if r.run.Origin == nil {
+		return trace.Origin{Tool: "pitot", Detail: trace.Recorded}
+	}
+	return *r.run.Origin
 }
 
 // HasRecords reports whether a run has its requests, so that figures can be made of
@@ -66,25 +78,22 @@ func Needed(runs []trace.Run, o Options) []By {
 // Observe keeps of a trace what a comparison by those rules needs. The trace is not
 // held on to.
 func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
-	r := Run{run: t.Run, influences: map[rowKey]influence{}, silent: !tellsLimits(t.Run, rules)}
+	r := Run{run: t.Run, silent: !tellsLimits(t.Run, rules)}
 	r.run.Probes = nil
-	if HasRecords(t.Run) {
+	records := HasRecords(t.Run)
+	if records {
 		r.requests = fingerprint(t)
 	} else {
 		by = []By{{t.Run.Origin.Tool, t.Run.Origin.Form}}
 	}
 	for _, b := range by {
 		figures := rules.Figures(t, b.Tool, b.Form)
+		var influences map[string]influence
+		if records {
+			influences = observeInfluences(t, b, figures, rules)
+		}
 		for _, f := range figures {
-			r.add(figure{f, metrics.DefinitionOf(b.Tool, b.Form, f.Name)})
-		}
-		if !HasRecords(t.Run) {
-			continue
-		}
-		for name, w := range observeInfluences(t, b, figures, rules) {
-			if key := (rowKey{name, metrics.DefinitionOf(b.Tool, b.Form, name).ID}); r.influences[key].pull == nil {
-				r.influences[key] = w
-			}
+			r.add(figure{f, metrics.DefinitionOf(b.Tool, b.Form, f.Name), influences[f.Name]})
 		}
 	}
 	return r
@@ -97,16 +106,17 @@ const most = 1e100
 // What is no number, as some tools write it, is left out, and what is none that a run can
 // have.
 func (r *Run) add(f figure) {
-	if _, ok := r.figure(f.Name, f.definition.ID); !ok && math.Abs(f.Value) < most {
+	if r.figure(f.Name, f.definition.ID) == nil && math.Abs(f.Value) < most {
 		r.figures = append(r.figures, f)
 	}
 }
 
-func (r *Run) figure(name, definition string) (trace.Figure, bool) {
-	for _, f := range r.figures {
+// figure is the one of a name and a definition, nil if the run has none.
+func (r *Run) figure(name, definition string) *figure {
+	for i, f := range r.figures {
 		if f.Name == name && f.definition.ID == definition {
-			return f.Figure, true
+			return &r.figures[i]
 		}
 	}
-	return trace.Figure{}, false
+	return nil
 }

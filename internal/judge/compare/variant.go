@@ -14,9 +14,9 @@ import (
 // split gives the variants of a workload, in the order of their first runs, and a
 // name to the workload: what the names of its runs share. elsewhere are the parts of
 // names that tell variants apart in other workloads, for one in which nothing does.
-func (g *group) split(parts map[*Run][]string, elsewhere []string) (name string, out []*variant) {
-	shared := g.shared(parts)
-	if g.alone(parts) {
+func (g group) split(elsewhere []string) (name string, out []*variant) {
+	shared := g.shared()
+	if g.alone() {
 		kept := slices.DeleteFunc(slices.Clone(shared), func(p string) bool { return slices.Contains(elsewhere, p) })
 		if len(kept) == len(shared) {
 			kept = nil // nothing says that it is a workload's name rather than a variant's
@@ -25,8 +25,8 @@ func (g *group) split(parts map[*Run][]string, elsewhere []string) (name string,
 	}
 	leftover := map[*Run]string{}
 	byLabel := map[string]map[string]bool{}
-	for _, r := range g.runs {
-		leftover[r] = cmp.Or(without(parts[r], shared), strings.Join(parts[r], between))
+	for _, r := range g {
+		leftover[r] = cmp.Or(without(r.parts, shared), strings.Join(r.parts, between))
 		if byLabel[r.Variant] == nil {
 			byLabel[r.Variant] = map[string]bool{}
 		}
@@ -34,7 +34,7 @@ func (g *group) split(parts map[*Run][]string, elsewhere []string) (name string,
 			byLabel[r.Variant][leftover[r]] = true
 		}
 	}
-	for _, r := range g.runs {
+	for _, r := range g {
 		name := leftover[r]
 		switch {
 		case r.Variant != "" && len(byLabel[r.Variant]) > 1:
@@ -51,7 +51,7 @@ func (g *group) split(parts map[*Run][]string, elsewhere []string) (name string,
 	for _, v := range out {
 		v.sort()
 	}
-	if !slices.ContainsFunc(g.runs, func(r *Run) bool { return hasHeadings(r) || len(parts[r]) > 1 }) {
+	if !slices.ContainsFunc(g, func(r *Run) bool { return hasHeadings(r) || len(r.parts) > 1 }) {
 		return "", out // a run's plain name is no workload's
 	}
 	return strings.Join(shared, between), out
@@ -62,15 +62,15 @@ func without(parts, shared []string) string {
 }
 
 // telling are the parts of names that tell variants apart in some workload.
-func telling(all []*group, parts map[*Run][]string) []string {
+func telling(all []group) []string {
 	var out []string
 	for _, g := range all {
-		if g.alone(parts) {
+		if g.alone() {
 			continue
 		}
-		shared := g.shared(parts)
-		for _, r := range g.runs {
-			for _, p := range parts[r] {
+		shared := g.shared()
+		for _, r := range g {
+			for _, p := range r.parts {
 				if !slices.Contains(shared, p) {
 					out = append(out, p)
 				}
@@ -81,28 +81,21 @@ func telling(all []*group, parts map[*Run][]string) []string {
 }
 
 // alone reports whether nothing tells its runs apart.
-func (g *group) alone(parts map[*Run][]string) bool {
-	first := g.runs[0]
-	return !slices.ContainsFunc(g.runs, func(r *Run) bool {
-		return r.Variant != first.Variant || !slices.Equal(parts[r], parts[first])
-	})
+func (g group) alone() bool {
+	return !slices.ContainsFunc(g, func(r *Run) bool { return r.Variant != g[0].Variant || !slices.Equal(r.parts, g[0].parts) })
 }
 
 // shared are the parts of the first run's name that all have.
-func (g *group) shared(parts map[*Run][]string) []string {
-	var out []string
-	for _, p := range parts[g.runs[0]] {
-		if !slices.ContainsFunc(g.runs, func(r *Run) bool { return !slices.Contains(parts[r], p) }) {
-			out = append(out, p)
-		}
-	}
-	return out
+func (g group) shared() []string {
+	return slices.DeleteFunc(slices.Clone(g[0].parts), func(p string) bool {
+		return slices.ContainsFunc(g, func(r *Run) bool { return !slices.Contains(r.parts, p) })
+	})
 }
 
-// nameParts are the headings of each run, or its name without what only counts it.
-// Where runs with headings come from several files, the file is the first part, unless
+// nameParts sets the parts of each run's name: its headings, or its name without what
+// only counts it. Where runs with headings come from several files, the file is the first part, unless
 // a label says what they are.
-func nameParts(runs []*Run) map[*Run][]string {
+func nameParts(runs []*Run) {
 	files := map[string]bool{}
 	for _, r := range runs {
 		if hasHeadings(r) && r.Variant == "" {
@@ -110,21 +103,19 @@ func nameParts(runs []*Run) map[*Run][]string {
 		}
 	}
 	stems := uncounted(runs)
-	out := map[*Run][]string{}
 	for _, r := range runs {
 		switch {
 		case !hasHeadings(r):
-			out[r] = strings.Split(stems[r], between)
+			r.parts = strings.Split(stems[r], between)
 		case len(files) > 1 && r.Variant == "":
-			out[r] = append([]string{stem(r.run.Origin.File)}, r.run.Origin.Path...)
+			r.parts = append([]string{stem(r.run.Origin.File)}, r.run.Origin.Path...)
 		default:
-			out[r] = r.run.Origin.Path
+			r.parts = r.run.Origin.Path
 		}
 	}
-	return out
 }
 
-func hasHeadings(r *Run) bool { return r.run.Origin != nil && len(r.run.Origin.Path) > 0 }
+func hasHeadings(r *Run) bool { return len(r.origin().Path) > 0 }
 
 // uncounted are the names of the runs without what only counts them.
 func uncounted(runs []*Run) map[*Run]string {
@@ -163,8 +154,8 @@ var (
 )
 
 func plainName(r *Run) string {
-	if r.run.Name == "" && r.run.Origin != nil && r.run.Origin.File != "" {
-		return stem(r.run.Origin.File)
+	if file := r.origin().File; r.run.Name == "" && file != "" {
+		return stem(file)
 	}
 	return cmp.Or(r.run.Name, r.run.ID)
 }
@@ -219,13 +210,13 @@ const (
 type choiceBy int
 
 // checkBaseline refuses one that no workload has.
-func checkBaseline(all [][]*variant, wish string) error {
+func checkBaseline(tables []*table, wish string) error {
 	var names []string
-	for _, variants := range all {
-		if wish == "" || findVariant(variants, wish) >= 0 {
+	for _, t := range tables {
+		if wish == "" || !t.base.missing {
 			return nil
 		}
-		for _, v := range variants {
+		for _, v := range t.order {
 			if q := strconv.Quote(v.name); !slices.Contains(names, q) {
 				names = append(names, q)
 			}
@@ -251,8 +242,9 @@ func findVariant(variants []*variant, name string) int {
 
 // A variant is a column in the making.
 type variant struct {
-	name string
-	runs []*Run
+	name   string
+	runs   []*Run
+	column int
 }
 
 // between stands between the parts of a name.

@@ -20,7 +20,7 @@ func (o Options) settle(f *finding) *Change {
 	case f.basis == Nothing || f.basis == Within:
 		c.Chance = f.chance(o.Level)
 	}
-	if f.estimate == nil {
+	if f.basis == Nothing {
 		return c
 	}
 	if n := f.noise.sd; f.noise.df > 0 {
@@ -35,7 +35,10 @@ func (o Options) settle(f *finding) *Change {
 		return c
 	}
 	if !math.IsNaN(f.adjusted) {
-		c.Test, c.P, c.Adjusted = f.test, &f.p, &f.adjusted
+		if c.Test = f.test; f.test.IsZero() {
+			c.Test = f.interval
+		}
+		c.P, c.Adjusted = &f.p, &f.adjusted
 	}
 	c.Verdict = o.verdict(f, c, wide)
 	return c
@@ -67,8 +70,8 @@ const leastNoise = 0.0005
 
 // at is the interval of the effect, wider by what rounding may hide.
 func (f *finding) at(level float64) stats.Interval {
-	e, _ := f.estimate(level)
-	return stats.Interval{Low: e.Interval.Low - f.rounding, High: e.Interval.High + f.rounding, Level: level}
+	i := f.estimate.Interval(level)
+	return stats.Interval{Low: i.Low - f.rounding, High: i.High + f.rounding, Level: level}
 }
 
 func (o Options) verdict(f *finding, c *Change, wide stats.Interval) Verdict {
@@ -140,7 +143,7 @@ func (t *table) test(findings []*finding) {
 		var exchanged, rotated, other []*finding
 		for _, f := range findings {
 			switch {
-			case f == nil || f.exact || f.estimate == nil || !f.decides || directed != (f.quantity.Better != metrics.Neither):
+			case f == nil || f.exact || !f.decides || directed != (f.quantity.Better != metrics.Neither):
 			case t.arranges(f):
 				exchanged = append(exchanged, f)
 			case f.balanced():
@@ -154,16 +157,11 @@ func (t *table) test(findings []*finding) {
 		maxT(exchanged)
 		rotate(rotated)
 		holm(other)
-		blocks := 0.0
-		all := slices.Concat(exchanged, rotated, other)
-		for _, block := range [][]*finding{exchanged, rotated, other} {
-			if len(block) > 0 {
-				blocks++
-			}
-		}
+		blocks := slices.DeleteFunc([][]*finding{exchanged, rotated, other}, func(b []*finding) bool { return len(b) == 0 })
+		all := slices.Concat(blocks...)
 		for _, f := range all {
 			f.family = len(all)
-			f.adjusted = min(1, f.adjusted*blocks)
+			f.adjusted = min(1, f.adjusted*float64(len(blocks)))
 		}
 	}
 }
@@ -259,8 +257,7 @@ func rotate(findings []*finding) {
 	var effects, p []float64
 	groups := make([][][]float64, len(findings[0].groups))
 	for _, f := range findings {
-		_, test := f.estimate(DefaultLevel)
-		effects, p = append(effects, f.effect/f.spread), append(p, test.P)
+		effects, p = append(effects, f.effect/f.spread()), append(p, f.estimate.P())
 		for i, g := range f.groups {
 			groups[i] = append(groups[i], g)
 		}
@@ -274,8 +271,7 @@ func rotate(findings []*finding) {
 func holm(findings []*finding) {
 	p := make([]float64, len(findings))
 	for i, f := range findings {
-		_, test := f.estimate(DefaultLevel)
-		p[i] = test.P
+		p[i] = f.estimate.P()
 	}
 	for i, adjusted := range stats.Holm(p) {
 		findings[i].p, findings[i].adjusted = p[i], adjusted

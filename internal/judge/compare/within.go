@@ -16,43 +16,40 @@ import (
 // follow: one run is then worth a few requests, and nothing is said of it (see
 // leastEffective). A tail that few independent requests make is passed over too, but
 // near that limit (leastBeyond) intervals of it hold less often than they say.
-func (f *finding) within(key rowKey, a, b *Run, decides bool) {
-	wa, okA := a.influences[key]
-	wb, okB := b.influences[key]
-	if !okA || !okB || f.plain {
+func (f *finding) within(a, b sample, decides bool) {
+	wa, wb := a.figures[0].influence, b.figures[0].influence
+	if wa.pull == nil || wb.pull == nil || f.plain {
 		return
 	}
-	var se, df float64
-	paired := false
-	d, ok := together(a, b, wa, wb)
+	d, paired := []float64(nil), false
+	if a.runs[0].requests == b.runs[0].requests {
+		d, paired = together(wa, wb)
+	}
 	effective := stats.EffectiveSize(d)
-	if ok && effective >= leastEffective {
-		e := batchMeans(d, effective, DefaultLevel)
-		se, df = e.Error, e.DF
-		paired = true
+	paired = paired && effective >= leastEffective
+	var e stats.Estimate
+	if paired {
+		e = batchMeans(d, effective)
 	} else {
-		se, df = apart(wa, wb)
+		e = apart(wa, wb)
 	}
-	if !(se > 0) {
+	if !(e.Error > 0) {
 		return
 	}
-	f.basis, f.decides = Within, decides
+	e.Value = f.effect
+	f.basis, f.decides, f.estimate = Within, decides, e
 	if wa.index != nil {
 		f.effective = min(wa.effective, wb.effective)
 	}
 	f.interval = plan.Say("method.batches", "paired", paired, "worth", math.Round(f.effective))
-	f.test = f.interval
-	f.estimate = func(level float64) (stats.Estimate, stats.Test) {
-		return stats.StudentKnown(f.effect, se/math.Sqrt2, df, 1, 1, level)
-	}
 }
 
 // together are the differences of two influences of the same requests, in the order in
-// which a sent them; false if they are not the same, or the influences are of windows: what
+// which the first run sent them; false if they are not the same, or the influences are of windows: what
 // one window lacks the next one has, so that the differences of windows tell next to
 // nothing of how far apart the ends of two runs can be.
-func together(a, b *Run, wa, wb influence) ([]float64, bool) {
-	if a.requests != b.requests || wa.index == nil || len(wa.pull) != len(wb.pull) {
+func together(wa, wb influence) ([]float64, bool) {
+	if wa.index == nil || len(wa.pull) != len(wb.pull) {
 		return nil, false
 	}
 	at := map[int]int{}
@@ -72,16 +69,16 @@ func together(a, b *Run, wa, wb influence) ([]float64, bool) {
 
 // apart is the error of the difference of two influences that have nothing to do with each
 // other, with the degrees of freedom of Satterthwaite (1946).
-func apart(a, b influence) (se, df float64) {
-	ea, eb := batchMeans(a.pull, a.effective, DefaultLevel), batchMeans(b.pull, b.effective, DefaultLevel)
+func apart(a, b influence) stats.Estimate {
+	ea, eb := batchMeans(a.pull, a.effective), batchMeans(b.pull, b.effective)
 	va, vb := ea.Error*ea.Error, eb.Error*eb.Error
-	return math.Sqrt(va + vb), (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)
+	return stats.Estimate{Error: math.Sqrt(va + vb), DF: (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)}
 }
 
 // interval is that of a figure of one run by the chance within it; nil where nothing
 // is known of that.
 func (w influence) interval(value, level float64) *Interval {
-	e := batchMeans(w.pull, w.effective, level)
+	e := batchMeans(w.pull, w.effective)
 	if !(e.Error > 0) {
 		return nil
 	}
@@ -89,21 +86,20 @@ func (w influence) interval(value, level float64) *Interval {
 	if w.index != nil {
 		worth = math.Round(w.effective)
 	}
-	reach := (e.Interval.High - e.Interval.Low) / 2
-	return &Interval{Low: value * math.Exp(-reach), High: value * math.Exp(reach), Level: level, Method: plan.Say("method.batches-one", "worth", worth)}
+	e.Value = 0
+	i := e.Interval(level)
+	return &Interval{Low: value * math.Exp(i.Low), High: value * math.Exp(i.High), Level: level, Method: plan.Say("method.batches-one", "worth", worth)}
 }
 
 // batchMeans is the mean of a series worth that many independent values. The variance
 // of means of k independent values each falls short of the series' by up to 1/2k where
 // its memory is exponential (2φ/(1+φ)² of 1/k for an autoregression); that is made up
 // for.
-func batchMeans(x []float64, effective, level float64) stats.Estimate {
+func batchMeans(x []float64, effective float64) stats.Estimate {
 	batches := max(leastBatches, min(30, int(effective/batchLength)))
-	e := stats.BatchMeans(x, batches, level)
+	e := stats.BatchMeans(x, batches)
 	k := max(1, effective/float64(batches))
-	widen := 1 / math.Sqrt(1-1/(2*k))
-	e.Error *= widen
-	e.Interval.Low, e.Interval.High = e.Value+widen*(e.Interval.Low-e.Value), e.Value+widen*(e.Interval.High-e.Value)
+	e.Error /= math.Sqrt(1 - 1/(2*k))
 	return e
 }
 

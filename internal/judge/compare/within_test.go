@@ -70,7 +70,7 @@ func (e engineLike) observed(rng *rand.Rand, variant string) Run {
 // observedCenters is observed for the centers alone, made of the samples, which saves most of the time.
 func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 	t := e.run(rng, variant)
-	r := Run{Variant: variant, run: t.Run, requests: fingerprint(t), influences: map[rowKey]influence{}}
+	r := Run{Variant: variant, run: t.Run, requests: fingerprint(t)}
 	var figures []trace.Figure
 	samples := foreign.Samples(t, "pitot", "")
 	for _, metric := range []string{"ttft", "tpot", "itl", "e2el"} {
@@ -79,11 +79,7 @@ func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 	}
 	influences := observeInfluences(t, pitotsRules[0], figures, foreign)
 	for _, f := range figures {
-		d := metrics.DefinitionOf("pitot", "", f.Name)
-		r.add(figure{f, d})
-		if w, ok := influences[f.Name]; ok {
-			r.influences[rowKey{f.Name, d.ID}] = w
-		}
+		r.add(figure{f, metrics.DefinitionOf("pitot", "", f.Name), influences[f.Name]})
 	}
 	return r
 }

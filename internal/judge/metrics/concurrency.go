@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -76,13 +77,8 @@ func meanBetween(steps []step, from, to trace.Instant) float64 {
 func medianBetween(steps []step, from, to trace.Instant) int {
 	at := map[int]trace.Instant{}
 	each(steps, from, to, func(n int, length trace.Instant) { at[n] += length })
-	levels := make([]int, 0, len(at))
-	for n := range at {
-		levels = append(levels, n)
-	}
-	slices.Sort(levels)
 	below := trace.Instant(0)
-	for _, n := range levels {
+	for _, n := range slices.Sorted(maps.Keys(at)) {
 		if below += at[n]; 2*below >= to-from {
 			return n
 		}

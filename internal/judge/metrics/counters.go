@@ -1,8 +1,7 @@
 package metrics
 
 import (
-	"maps"
-	"slices"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -24,64 +23,49 @@ type Diffusion struct {
 	StepsPerCanvas, CommittedPerStep float64
 }
 
-// series splits name{labels} and finds one label.
-func series(s, label string) (name, value string) {
-	name, labels, _ := strings.Cut(s, "{")
-	_, rest, found := strings.Cut(labels, label+`="`)
-	if found {
-		value, _, _ = strings.Cut(rest, `"`)
+// sums add up counter differences, which are keyed by name{labels}, over the engines: by
+// the name that vLLM gave them, and behind a blank the position in a draft, if they are of
+// one.
+func sums(counters map[string]float64) map[string]float64 {
+	sum := map[string]float64{}
+	for series, v := range counters {
+		name, labels, _ := strings.Cut(series, "{")
+		name = strings.TrimSuffix(strings.TrimPrefix(name, "vllm:"), "_total")
+		if _, rest, ok := strings.Cut(labels, `position="`); ok {
+			position, _, _ := strings.Cut(rest, `"`)
+			name += " " + position
+		}
+		sum[name] += v
 	}
-	return name, value
+	return sum
 }
 
-// NewSpecDecode reads counter differences, keyed by name{labels} with sums over
-// the engines; nil if no token was drafted.
+// NewSpecDecode reads counter differences; nil if no token was drafted.
 func NewSpecDecode(counters map[string]float64) *SpecDecode {
-	var s SpecDecode
-	accepted := map[int]int{}
-	for key, v := range counters {
-		switch name, position := series(key, "position"); {
-		case !strings.HasPrefix(name, "vllm:spec_decode") || !strings.HasSuffix(name, "_total"):
-		case strings.Contains(name, "num_drafts"):
-			s.Drafts += int(v)
-		case strings.Contains(name, "num_draft_tokens"):
-			s.DraftTokens += int(v)
-		case strings.Contains(name, "num_accepted_tokens_per_pos"):
-			if p, err := strconv.Atoi(position); err == nil {
-				accepted[p] += int(v)
-			}
-		case strings.Contains(name, "num_accepted_tokens"):
-			s.AcceptedTokens += int(v)
-		}
-	}
-	if s.DraftTokens <= 0 {
+	sum := sums(counters)
+	drafts, drafted, accepted := sum["spec_decode_num_drafts"], sum["spec_decode_num_draft_tokens"], sum["spec_decode_num_accepted_tokens"]
+	if drafted <= 0 {
 		return nil
 	}
-	s.AcceptanceRate = float64(s.AcceptedTokens) / float64(s.DraftTokens)
-	if s.Drafts > 0 {
-		s.AcceptanceLength = 1 + float64(s.AcceptedTokens)/float64(s.Drafts)
-		for _, p := range slices.Sorted(maps.Keys(accepted)) {
-			s.PerPosition = append(s.PerPosition, float64(accepted[p])/float64(s.Drafts))
-		}
+	s := &SpecDecode{Drafts: int(drafts), DraftTokens: int(drafted), AcceptedTokens: int(accepted), AcceptanceRate: accepted / drafted}
+	if drafts > 0 {
+		s.AcceptanceLength = 1 + accepted/drafts
 	}
-	return &s
+	for p := 0; drafts > 0; p++ {
+		n, ok := sum["spec_decode_num_accepted_tokens_per_pos "+strconv.Itoa(p)]
+		if !ok {
+			break
+		}
+		s.PerPosition = append(s.PerPosition, n/drafts)
+	}
+	return s
 }
 
 // NewDiffusion reads counter differences of a run that took the given seconds;
 // nil if nothing was committed.
 func NewDiffusion(counters map[string]float64, seconds float64) *Diffusion {
-	sum := map[string]float64{}
-	for key, v := range counters {
-		name, _ := series(key, "")
-		if short, ok := strings.CutPrefix(name, "vllm:diffusion"); ok && strings.HasSuffix(name, "_total") {
-			for _, what := range []string{"num_denoising_steps", "num_canvas_positions", "num_committed_tokens"} {
-				if strings.Contains(short, what) {
-					sum[what] += float64(int(v))
-				}
-			}
-		}
-	}
-	steps, positions, committed := sum["num_denoising_steps"], sum["num_canvas_positions"], sum["num_committed_tokens"]
+	sum := sums(counters)
+	steps, positions, committed := sum["diffusion_num_denoising_steps"], sum["diffusion_num_canvas_positions"], sum["diffusion_num_committed_tokens"]
 	if steps <= 0 || committed <= 0 || positions <= 0 || seconds <= 0 {
 		return nil
 	}
@@ -93,5 +77,35 @@ func NewDiffusion(counters map[string]float64, seconds float64) *Diffusion {
 		CommittedThroughput: committed / seconds,
 		StepsPerCanvas:      denoising / canvases,
 		CommittedPerStep:    committed / denoising,
+	}
+}
+
+// Server is what the server itself counted during a run, where it shows
+// counters under vLLM's names: all that they say of the requests, warm-up left
+// out, whoever sent them.
+type Server struct {
+	Queued        float64 `json:"queued"`         // mean wait of a request for its first step, in seconds
+	Preemptions   int     `json:"preemptions"`    // requests that lost their memory and began anew
+	PrefixQueried int     `json:"prefix_queried"` // prompt tokens looked up in the prefix cache
+	PrefixHit     int     `json:"prefix_hit"`     // of them, found
+	Drafted       int     `json:"drafted"`        // tokens that speculative decoding drafted
+	Accepted      int     `json:"accepted"`       // of them, accepted
+}
+
+// server reads counter differences; nil without any of those it knows.
+func server(counters map[string]float64) *Server {
+	sum := sums(counters)
+	if _, ok := sum["num_preemptions"]; !ok {
+		return nil
+	}
+	// A server adds up in binary fractions: beyond nanoseconds is noise.
+	queued := over(sum["request_queue_time_seconds_sum"], sum["request_queue_time_seconds_count"])
+	return &Server{
+		Queued:        math.Round(queued*1e9) / 1e9,
+		Preemptions:   int(sum["num_preemptions"]),
+		PrefixQueried: int(sum["prefix_cache_queries"]),
+		PrefixHit:     int(sum["prefix_cache_hits"]),
+		Drafted:       int(sum["spec_decode_num_draft_tokens"]),
+		Accepted:      int(sum["spec_decode_num_accepted_tokens"]),
 	}
 }

@@ -127,16 +127,11 @@ func OwnSamples(t *trace.Trace) (out []Sample) {
 }
 
 // outputGaps are the gaps between the chunks of a record that carry output.
-func outputGaps(r *trace.Record) (out []float64) {
-	prev := trace.Never
-	for _, c := range r.Chunks {
-		if !c.Kind.Output() {
-			continue
-		}
-		if prev.Happened() {
-			out = append(out, Between(prev, c.At))
-		}
-		prev = c.At
+func outputGaps(r *trace.Record) []float64 {
+	gaps := asMeasured.gaps(nil, r.Chunks)
+	out := make([]float64, len(gaps))
+	for i, gap := range gaps {
+		out[i] = float64(gap) / 1e9
 	}
 	return out
 }

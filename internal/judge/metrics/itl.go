@@ -146,7 +146,7 @@ func (v *intervals) add(measured, least, most float64) {
 
 // addTTFT adds the time to the first output chunk.
 func (v *intervals) addTTFT(start trace.Instant, r *trace.Record) {
-	if first, _, ok := ends(r); ok {
+	if first, _, n := r.Ends(); n > 0 {
 		took := Between(start, first.At)
 		v.add(took, Between(start, earliest(r, first)), took)
 	}
@@ -154,27 +154,12 @@ func (v *intervals) addTTFT(start trace.Instant, r *trace.Record) {
 
 // addTPOT adds the time per output token after the first.
 func (v *intervals) addTPOT(r *trace.Record) {
-	took, ok := tpot(r)
-	if !ok {
+	first, last, chunks := r.Ends()
+	if r.OutputTokens < 2 || chunks < 2 {
 		return
 	}
-	first, last, _ := ends(r)
 	tokens := float64(r.OutputTokens - 1)
-	v.add(took, Between(first.At, earliest(r, last))/tokens, Between(earliest(r, first), last.At)/tokens)
-}
-
-// ends are the first and the last output chunk.
-func ends(r *trace.Record) (first, last trace.Chunk, ok bool) {
-	for _, c := range r.Chunks {
-		if !c.Kind.Output() {
-			continue
-		}
-		if !ok {
-			first, ok = c, true
-		}
-		last = c
-	}
-	return first, last, ok
+	v.add(Between(first.At, last.At)/tokens, Between(first.At, earliest(r, last))/tokens, Between(earliest(r, first), last.At)/tokens)
 }
 
 // earliest is when c may have come at the earliest. What closes an answer comes with

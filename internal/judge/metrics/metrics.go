@@ -117,50 +117,29 @@ func sent(r *trace.Record) trace.Instant { return r.Sent }
 func due(r *trace.Record) trace.Instant  { return r.Due }
 
 // latencies are taken from the instant that from gives, over the requests that
-// succeeded. TTFT, TPOT and ITL need a stream.
-func latencies(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
-	l := fromStart(records, stream, percentiles, from)
-	if !stream {
-		return l
-	}
-	var tpots intervals
-	var started []*trace.Record
-	for _, r := range records {
-		if !r.OK() || !from(r).Happened() {
-			continue
-		}
-		started = append(started, r)
-		tpots.addTPOT(r)
-	}
-	l.TPOT, l.ITL = tpots.distribution(percentiles), itl(started, percentiles)
-	return l
-}
-
-// fromStart are those of the latencies that depend on the start.
-func fromStart(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant) Latencies {
+// succeeded. TTFT, TPOT and ITL need a stream. What comes after the first token, of which
+// there may be millions, is that of the same requests from another start, if that is known.
+func latencies(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant, known *Latencies) Latencies {
 	var e2el []float64
-	var ttfts intervals
+	var ttfts, tpots intervals
+	var started []*trace.Record
 	for _, r := range records {
 		start := from(r)
 		if !r.OK() || !start.Happened() {
 			continue
 		}
-		e2el = append(e2el, Between(start, r.Done))
+		started, e2el = append(started, r), append(e2el, Between(start, r.Done))
 		if stream {
 			ttfts.addTTFT(start, r)
+			tpots.addTPOT(r)
 		}
 	}
-	return Latencies{TTFT: ttfts.distribution(percentiles), E2EL: Distribute(e2el, percentiles)}
-}
-
-// responses are the response times. What comes after the first token is taken
-// from the service times of the same requests: there may be millions of gaps.
-func responses(records []*trace.Record, stream bool, percentiles []float64, service Latencies) Latencies {
-	if slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Sent.Happened() != r.Due.Happened() }) {
-		return latencies(records, stream, percentiles, due)
+	l := Latencies{TTFT: ttfts.distribution(percentiles), E2EL: Distribute(e2el, percentiles)}
+	switch {
+	case known != nil:
+		l.TPOT, l.ITL = known.TPOT, known.ITL
+	case stream:
+		l.TPOT, l.ITL = tpots.distribution(percentiles), itl(started, percentiles)
 	}
-	l := fromStart(records, stream, percentiles, due)
-	l.TPOT, l.ITL = service.TPOT, service.ITL
-	l.TPOT.Percentiles, l.ITL.Percentiles = slices.Clone(l.TPOT.Percentiles), slices.Clone(l.ITL.Percentiles)
 	return l
 }

@@ -26,7 +26,7 @@ type Part struct {
 }
 
 // tenants are the parts of a run by whose the requests are; nil if nobody's.
-func tenants(records []*trace.Record, s Summary, stream bool, percentiles []float64) []Part {
+func tenants(records []*trace.Record, s Summary, percentiles []float64) []Part {
 	by := map[string][]*trace.Record{}
 	for _, r := range records {
 		by[r.Tenant] = append(by[r.Tenant], r)
@@ -34,17 +34,13 @@ func tenants(records []*trace.Record, s Summary, stream bool, percentiles []floa
 	if len(by) == 1 && by[""] != nil {
 		return nil
 	}
-	var parts []Part
-	for _, name := range slices.Sorted(maps.Keys(by)) {
-		parts = append(parts, newPart(name, by[name], s, stream, percentiles))
-	}
-	return parts
+	return parts(by, func(name string) string { return name }, s, percentiles)
 }
 
 // turns are the parts of a run by place in a conversation: the first four by
 // themselves, then as many together as there were before. nil if there are no
 // conversations.
-func turns(records []*trace.Record, s Summary, stream bool, percentiles []float64) []Part {
+func turns(records []*trace.Record, s Summary, percentiles []float64) []Part {
 	by := map[int][]*trace.Record{}
 	for _, r := range records {
 		if r.Session != "" {
@@ -55,15 +51,12 @@ func turns(records []*trace.Record, s Summary, stream bool, percentiles []float6
 	if _, only := by[0]; len(by) == 0 || len(by) == 1 && only {
 		return nil
 	}
-	var parts []Part
-	for _, first := range slices.Sorted(maps.Keys(by)) {
-		name := fmt.Sprint(first + 1)
-		if _, last := group(first); last > first {
-			name = fmt.Sprintf("%d–%d", first+1, last+1)
+	return parts(by, func(turn int) string {
+		if first, last := group(turn); last > first {
+			return fmt.Sprintf("%d–%d", first+1, last+1)
 		}
-		parts = append(parts, newPart(name, by[first], s, stream, percentiles))
-	}
-	return parts
+		return fmt.Sprint(turn + 1)
+	}, s, percentiles)
 }
 
 // group is the first and the last of the turns that are counted together with turn n;
@@ -79,28 +72,31 @@ func group(n int) (first, last int) {
 	return first, last
 }
 
-func newPart(name string, records []*trace.Record, s Summary, stream bool, percentiles []float64) Part {
-	p := Part{Name: name, Sent: len(records), Service: latencies(records, stream, percentiles, sent)}
-	prompts, cached, output, counted := 0, 0, 0, 0
-	for _, r := range records {
-		if !r.OK() {
-			p.Failed++
-			continue
+// parts are the groups of a run's requests, in the order of what they are grouped by.
+func parts[K cmp.Ordered](by map[K][]*trace.Record, name func(K) string, s Summary, percentiles []float64) (out []Part) {
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		records := by[key]
+		requests, tokens := countRequests(0, records), countTokens(records)
+		p := Part{Name: name(key), Sent: requests.Sent, OK: requests.OK, Failed: requests.Failed}
+		p.Rate, p.Output = over(requests.OK, s.Duration), over(tokens.Output, s.Duration)
+		p.Prompt = over(tokens.Input, float64(requests.OK))
+		cached, counted := 0, 0
+		for _, r := range records {
+			if r.OK() {
+				cached, counted = cached+r.Usage.Cached, counted+r.Usage.Prompt
+			}
 		}
-		p.OK++
-		prompts += cmp.Or(r.Usage.Prompt, r.PromptTokens)
-		counted += r.Usage.Prompt
-		cached += r.Usage.Cached
-		output += r.OutputTokens
+		p.Cached = over(cached, float64(counted))
+		p.Service = latencies(records, s.Run.Plan.Stream, percentiles, sent, nil)
+		out = append(out, p)
 	}
-	if s.Duration > 0 {
-		p.Rate, p.Output = float64(p.OK)/s.Duration, float64(output)/s.Duration
+	return out
+}
+
+// over is a number by something, 0 by nothing.
+func over[T int | float64](n T, by float64) float64 {
+	if by <= 0 {
+		return 0
 	}
-	if p.OK > 0 {
-		p.Prompt = float64(prompts) / float64(p.OK)
-	}
-	if counted > 0 {
-		p.Cached = float64(cached) / float64(counted)
-	}
-	return p
+	return float64(n) / by
 }

@@ -60,7 +60,7 @@ func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Stea
 	s.Requests = len(within)
 	s.Level = meanBetween(steps, from, last)
 	s.Completed, s.Output = flow(records, from, last)
-	s.Service = latencies(within, t.Run.Plan.Stream, percentiles, sent)
+	s.Service = latencies(within, t.Run.Plan.Stream, percentiles, sent, nil)
 	return s
 }
 

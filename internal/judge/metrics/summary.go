@@ -136,12 +136,16 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		Concurrency: CountConcurrency(records),
 	}
 	stream := t.Run.Plan.Stream
-	s.Service = latencies(records, stream, o.Percentiles, sent)
+	s.Service = latencies(records, stream, o.Percentiles, sent, nil)
 	if scheduled(t.Run.Plan, records) {
-		response := responses(records, stream, o.Percentiles, s.Service)
+		known := &s.Service
+		if slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Sent.Happened() != r.Due.Happened() }) {
+			known = nil // not of the same requests
+		}
+		response := latencies(records, stream, o.Percentiles, due, known)
 		s.Response = &response
 	}
-	s.Tenants, s.Turns = tenants(records, s, stream, o.Percentiles), turns(records, s, stream, o.Percentiles)
+	s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
 	s.Rates = rates(s, records)
 	s.Goodput = goodput(records, o.Objectives, s.Duration)
 	s.Wait, s.Setup = waits(records, o.Percentiles)
@@ -261,22 +265,16 @@ func countChunks(records []*trace.Record) Chunks {
 			prev = chunk.At
 		}
 	}
-	if c.Output > 0 {
-		c.PerChunk = float64(tokens) / float64(c.Output)
-		c.MergedShare = float64(c.Merged) / float64(c.Output)
-		c.PerWrite = float64(c.Output) / float64(c.Output-c.Bundled)
-	}
+	c.PerChunk = over(tokens, float64(c.Output))
+	c.MergedShare = over(c.Merged, float64(c.Output))
+	c.PerWrite = over(c.Output, float64(c.Output-c.Bundled))
 	return c
 }
 
 func rates(s Summary, records []*trace.Record) Rates {
-	var r Rates
-	if s.Duration > 0 {
-		r.Requests = float64(s.Requests.OK) / s.Duration
-		r.Input = float64(s.Tokens.Input) / s.Duration
-		r.Output = float64(s.Tokens.Output) / s.Duration
-		r.Inputs = float64(s.Tokens.Inputs) / s.Duration
-		r.Audio = s.Tokens.Audio / s.Duration
+	r := Rates{
+		Requests: over(s.Requests.OK, s.Duration), Input: over(s.Tokens.Input, s.Duration), Output: over(s.Tokens.Output, s.Duration),
+		Inputs: over(s.Tokens.Inputs, s.Duration), Audio: over(s.Tokens.Audio, s.Duration),
 	}
 	if s.Response != nil {
 		r.Offered = pace(records, func(r *trace.Record) trace.Instant { return r.Due })
@@ -322,12 +320,7 @@ func goodput(records []*trace.Record, objectives []trace.SLO, seconds float64) *
 			g.Met++
 		}
 	}
-	if len(records) > 0 {
-		g.Share = float64(g.Met) / float64(len(records))
-	}
-	if seconds > 0 {
-		g.Rate = float64(g.Met) / seconds
-	}
+	g.Share, g.Rate = over(g.Met, float64(len(records))), over(g.Met, seconds)
 	return g
 }
 

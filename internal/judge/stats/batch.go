@@ -77,14 +77,14 @@ func autocovariance(x []float64) []float64 {
 	return c
 }
 
-// BatchMeans is the mean of an autocorrelated series, with Student's interval from
+// BatchMeans is the mean of an autocorrelated series, with Student's error from
 // the means of batches of neighbours, which are nearly independent if the batches
 // are long: ten effective values (EffectiveSize) or more each. With four batches,
 // Student's t is not yet hopelessly wide. From 25 effective values on, a 95 % interval
 // covers 95 %. A shorter series does not reveal its own memory: 500 values with a
 // correlation of 0.97 (8 effective) cover 93 %, and 100 with a correlation of 0.9 (5
 // effective) 91 %.
-func BatchMeans(x []float64, batches int, level float64) Estimate {
+func BatchMeans(x []float64, batches int) Estimate {
 	n := len(x)
 	batches = min(batches, n)
 	if batches < 2 || !finite(x) {
@@ -101,5 +101,5 @@ func BatchMeans(x []float64, batches int, level float64) Estimate {
 		means[i] = Sum(rest[from:to]) * float64(batches) / float64(n)
 	}
 	_, variance := moments(means)
-	return studentEstimate(mean, math.Sqrt(variance/float64(batches)), float64(batches-1), level)
+	return Estimate{mean, math.Sqrt(variance / float64(batches)), float64(batches - 1)}
 }

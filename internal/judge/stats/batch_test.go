@@ -7,11 +7,11 @@ import (
 
 // Batches of 1 2 | 3 4 | 5 6 have the means 1.5, 3.5, 5.5: 3.5 ± 4.302653·2/√3.
 func TestBatchMeansByHand(t *testing.T) {
-	e := BatchMeans([]float64{1, 2, 3, 4, 5, 6}, 3, 0.95)
+	e := BatchMeans([]float64{1, 2, 3, 4, 5, 6}, 3)
 	near(t, "mean", e.Value, 3.5, 1e-15)
 	near(t, "error", e.Error, 2/math.Sqrt(3), 1e-15)
 	near(t, "degrees of freedom", e.DF, 2, 0)
-	near(t, "high", e.Interval.High, 3.5+4.302653*2/math.Sqrt(3), 1e-6)
+	near(t, "high", e.Interval(0.95).High, 3.5+4.302653*2/math.Sqrt(3), 1e-6)
 }
 
 // A series with a correlation of ρ between neighbours is worth (1-ρ)/(1+ρ) of its

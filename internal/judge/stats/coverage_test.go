@@ -114,9 +114,9 @@ func TestOneSampleRates(t *testing.T) {
 					for i, v := range x {
 						d[i] = v - w.draw(dice)
 					}
-					e := StudentMean(d, 0.95)
-					r.covers("Student", StudentMean(x, 0.95).Interval, w.mean)
-					r.alarms("Student, pairs", e.differsFromZero().P)
+					e := StudentMean(d)
+					r.covers("Student", StudentMean(x).Interval(0.95), w.mean)
+					r.alarms("Student, pairs", e.P())
 					signs, _ := MaxTPaired([][]float64{d})
 					r.alarms("signs", signs[0])
 					if n >= 6 { // fewer have no such interval
@@ -138,21 +138,21 @@ func TestTwoSampleRates(t *testing.T) {
 				r := newRates(t, fmt.Sprintf("%d and %d runs, %s", n, n, w.name))
 				for i := range dataSets {
 					a, b := w.runs(dice, n), w.runs(dice, n)
-					e, test := StudentDifference(a, b, 0.95)
-					r.covers("Student", e.Interval, 0)
-					r.alarms("Student", test.P)
-					e, test = WelchDifference(a, b, 0.95)
+					e := StudentDifference(a, b)
+					r.covers("Student", e.Interval(0.95), 0)
+					r.alarms("Student", e.P())
+					e = WelchDifference(a, b)
 					if n > 3 { // for 3 and 3 it is too wide: 96.3 %
-						r.covers("Welch", e.Interval, 0)
+						r.covers("Welch", e.Interval(0.95), 0)
 					}
-					r.alarms("Welch", test.P)
+					r.alarms("Welch", e.P())
 					if i >= costlySets {
 						continue
 					}
 					sd, df := PooledSD(w.runs(dice, 2), w.runs(dice, n))
-					e, test = StudentKnown(b[0]-a[0], sd, float64(df), 1, 1, 0.95)
-					r.covers("borrowed noise", e.Interval, 0)
-					r.alarms("borrowed noise", test.P)
+					e = StudentKnown(b[0]-a[0], sd, df, 1, 1)
+					r.covers("borrowed noise", e.Interval(0.95), 0)
+					r.alarms("borrowed noise", e.P())
 				}
 				r.hold()
 			})
@@ -169,23 +169,23 @@ func TestUnevenRates(t *testing.T) {
 			r := newRates(t, "uneven, "+w.name)
 			for range dataSets {
 				a, b := w.runs(dice, 4), w.runs(dice, 7)
-				e, test := StudentDifference(a, b, 0.95)
-				r.covers("Student 4 and 7", e.Interval, 0)
-				r.alarms("Student 4 and 7", test.P)
-				e, test = StudentDifference(a[:1], b, 0.95)
-				r.covers("Student 1 and 7", e.Interval, 0)
-				r.alarms("Student 1 and 7", test.P)
+				e := StudentDifference(a, b)
+				r.covers("Student 4 and 7", e.Interval(0.95), 0)
+				r.alarms("Student 4 and 7", e.P())
+				e = StudentDifference(a[:1], b)
+				r.covers("Student 1 and 7", e.Interval(0.95), 0)
+				r.alarms("Student 1 and 7", e.P())
 				p, _ := MaxT([][]float64{a}, [][]float64{b})
 				r.alarms("permutation 4 and 7", p[0])
 				for i := range b { // three times the noise
 					b[i] = w.mean + 3*(b[i]-w.mean)
 				}
-				e, test = WelchDifference(a, b, 0.95)
-				r.covers("Welch 4 and 7, three times the noise", e.Interval, 0)
-				r.alarms("Welch 4 and 7, three times the noise", test.P)
-				e, test = WelchDifference(a[:3], b[:5], 0.95)
-				r.covers("Welch 3 and 5, three times the noise", e.Interval, 0)
-				r.alarms("Welch 3 and 5, three times the noise", test.P)
+				e = WelchDifference(a, b)
+				r.covers("Welch 4 and 7, three times the noise", e.Interval(0.95), 0)
+				r.alarms("Welch 4 and 7, three times the noise", e.P())
+				e = WelchDifference(a[:3], b[:5])
+				r.covers("Welch 3 and 5, three times the noise", e.Interval(0.95), 0)
+				r.alarms("Welch 3 and 5, three times the noise", e.P())
 			}
 			r.hold()
 		})
@@ -229,7 +229,7 @@ func differences(a, b [][]float64) (p []float64, d [][]float64) {
 	for i := range a {
 		sd, df := PooledSD(a[i], b[i])
 		n := float64(len(a[i]))
-		p[i] = Estimate{Value: Mean(b[i]) - Mean(a[i]), Error: sd * math.Sqrt(2/n), DF: float64(df)}.differsFromZero().P
+		p[i] = Estimate{Value: Mean(b[i]) - Mean(a[i]), Error: sd * math.Sqrt(2/n), DF: df}.P()
 		for j := range a[i] {
 			d[i] = append(d[i], b[i][j]-a[i][j])
 		}
@@ -307,7 +307,7 @@ func TestSeriesRates(t *testing.T) {
 				r := newRates(t, fmt.Sprintf("%d values, correlation %g", n, rho))
 				for range costlySets {
 					x := autoregressive(dice, n, rho)
-					r.covers("batch means", BatchMeans(x, longBatches(x), 0.95).Interval, 100)
+					r.covers("batch means", BatchMeans(x, longBatches(x)).Interval(0.95), 100)
 				}
 				r.hold()
 			})

@@ -8,18 +8,11 @@ type Interval struct {
 	Level     float64 // the requested one; for methods with discrete levels, the one reached
 }
 
-// A Test of the hypothesis that there is no difference, two-sided.
-type Test struct {
-	P         float64 // how often chance alone gives the observed difference, or a larger one
-	Statistic float64
-}
-
-// An Estimate is a figure with its error.
+// An Estimate is a figure with its error, which has Student's distribution.
 type Estimate struct {
-	Value    float64
-	Error    float64 // standard error; NaN if the method has none
-	DF       float64 // degrees of freedom of the error; NaN likewise
-	Interval Interval
+	Value float64
+	Error float64 // standard error
+	DF    float64 // degrees of freedom of the error; +Inf for a known one
 }
 
 // Holds reports whether v is in the interval; an undefined one contains nothing.
@@ -27,8 +20,7 @@ func (i Interval) Holds(v float64) bool { return i.Low <= v && v <= i.High }
 
 var (
 	noInterval = Interval{math.NaN(), math.NaN(), math.NaN()}
-	noEstimate = Estimate{math.NaN(), math.NaN(), math.NaN(), noInterval}
-	noTest     = Test{P: math.NaN(), Statistic: math.NaN()}
+	noEstimate = Estimate{math.NaN(), math.NaN(), math.NaN()}
 )
 
 // finite reports whether all values are numbers.

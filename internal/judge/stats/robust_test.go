@@ -12,21 +12,20 @@ import (
 // that quantiles and series use.
 func everything(a, b []float64) map[string]float64 {
 	out := map[string]float64{}
-	test := func(name string, t Test) { out[name+" P"] = t.P }
 	interval := func(name string, i Interval) { out[name+" low"], out[name+" high"] = i.Low, i.High }
-	e, t := StudentDifference(a, b, 0.95)
-	test("Student", t)
-	interval("Student", e.Interval)
-	e, t = WelchDifference(a, b, 0.95)
-	test("Welch", t)
-	interval("Welch", e.Interval)
-	interval("mean", StudentMean(a, 0.95).Interval)
+	e := StudentDifference(a, b)
+	out["Student P"] = e.P()
+	interval("Student", e.Interval(0.95))
+	e = WelchDifference(a, b)
+	out["Welch P"] = e.P()
+	interval("Welch", e.Interval(0.95))
+	interval("mean", StudentMean(a).Interval(0.95))
 	p, adjusted := MaxT([][]float64{a}, [][]float64{b})
 	out["max T P"], out["max T adjusted"] = p[0], adjusted[0]
 	p, adjusted = MaxTPaired([][]float64{b})
 	out["max T, pairs P"], out["max T, pairs adjusted"] = p[0], adjusted[0]
 	interval("median", QuantileInterval(Sort(b), 50, 0.95))
-	interval("batches", BatchMeans(b, 4, 0.95).Interval)
+	interval("batches", BatchMeans(b, 4).Interval(0.95))
 	out["effective size"] = EffectiveSize(b)
 	return out
 }
@@ -103,10 +102,9 @@ func TestPDoesNotDependOnTheUnit(t *testing.T) {
 			return y
 		}
 		ps := func(a, b []float64) [4]float64 {
-			_, student := StudentDifference(a, b, 0.95)
-			_, welch := WelchDifference(a, b, 0.95)
+			student, welch := StudentDifference(a, b).P(), WelchDifference(a, b).P()
 			p, adjusted := MaxT([][]float64{a}, [][]float64{b})
-			return [4]float64{student.P, welch.P, p[0], adjusted[0]}
+			return [4]float64{student, welch, p[0], adjusted[0]}
 		}
 		want, got := ps(a, b), ps(change(b), change(a))
 		for i := range want {

@@ -11,9 +11,9 @@ import (
 // b[metric][run].
 func twoGroups(a, b [][]float64) (effects []float64, groups [][][]float64, p []float64) {
 	for i := range a {
-		e, test := StudentDifference(a[i], b[i], 0.95)
+		e := StudentDifference(a[i], b[i])
 		effects = append(effects, e.Value/math.Sqrt(1/float64(len(a[i]))+1/float64(len(b[i]))))
-		p = append(p, test.P)
+		p = append(p, e.P())
 	}
 	return effects, [][][]float64{a, b}, p
 }
@@ -22,11 +22,11 @@ func twoGroups(a, b [][]float64) (effects []float64, groups [][][]float64, p []f
 // independent metrics it is nearly Šidák's 1-(1-p)^m.
 func TestRotationKnowsWhatMetricsHaveInCommon(t *testing.T) {
 	a, b := []float64{1, 2, 3}, []float64{4, 5.5, 6}
-	_, one := StudentDifference(a, b, 0.95)
+	one := StudentDifference(a, b).P()
 	same := Rotation(twoGroups(slices.Repeat([][]float64{a}, 10), slices.Repeat([][]float64{b}, 10)))
 	for _, p := range same {
-		if math.Abs(p-one.P) > 0.004 { // four standard errors of a share of 2 % in 10 000
-			t.Errorf("the same metric ten times: %v, alone %v", p, one.P)
+		if math.Abs(p-one) > 0.004 { // four standard errors of a share of 2 % in 10 000
+			t.Errorf("the same metric ten times: %v, alone %v", p, one)
 		}
 	}
 	dice := rand.New(rand.NewPCG(1, 1))

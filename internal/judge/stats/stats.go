@@ -13,8 +13,8 @@
 //
 // # Inference
 //
-// An Estimate is a figure with its interval, a Test says how often chance alone
-// gives the observed difference. All tests are two-sided. If there are too few
+// An Estimate is a figure with its error: it gives an interval at any level, and P, how
+// often chance alone gives the observed difference. All tests are two-sided. If there are too few
 // values, or one of them is NaN, the answer is NaN. The choice depends on the
 // values:
 //

@@ -8,47 +8,69 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// StudentMean is the mean of x with Student's interval, which is exact for normal
-// values.
-func StudentMean(x []float64, level float64) Estimate {
+// Interval is Student's interval of an estimate at a level; NaN beyond the range of
+// float64.
+func (e Estimate) Interval(level float64) Interval {
+	if !proper(level) || math.IsNaN(e.Error) {
+		return noInterval
+	}
+	reach := e.Error * studentQuantile(e.DF, (1+level)/2)
+	if !finite([]float64{e.Value, reach}) {
+		return noInterval
+	}
+	return Interval{e.Value - reach, e.Value + reach, level}
+}
+
+// P is how often chance alone gives an estimate as far from 0, or farther, in either
+// direction. A difference without any noise is ±Inf standard errors, or is none.
+func (e Estimate) P() float64 {
+	switch {
+	case !finite([]float64{e.Value, e.Error}):
+		return math.NaN()
+	case e.Value == 0:
+		return 1
+	}
+	return min(1, 2*studentTail(e.DF, math.Abs(e.Value/e.Error)))
+}
+
+// StudentMean is the mean of x, whose interval is exact for normal values.
+func StudentMean(x []float64) Estimate {
 	if len(x) < 2 || !finite(x) {
 		return noEstimate
 	}
 	mean, variance := moments(x)
 	n := float64(len(x))
-	return studentEstimate(mean, math.Sqrt(variance/n), n-1, level)
+	return Estimate{mean, math.Sqrt(variance / n), n - 1}
 }
 
 // StudentDifference is mean(b)-mean(a), with a common standard deviation of both
 // groups; one of them may be a single value. For 4 and 4 values, with three times
 // the noise in one group, a 95 % interval covers 93 %; if the group with less noise
 // is the larger one it covers much less.
-func StudentDifference(a, b []float64, level float64) (Estimate, Test) {
+func StudentDifference(a, b []float64) Estimate {
 	if len(a) < 1 || len(b) < 1 || !finite(a, b) {
-		return noEstimate, noTest
+		return noEstimate
 	}
 	sd, df := PooledSD(a, b)
-	return StudentKnown(Mean(b)-Mean(a), sd, float64(df), len(a), len(b), level)
+	return StudentKnown(Mean(b)-Mean(a), sd, df, len(a), len(b))
 }
 
-// StudentKnown is Student's interval and test of a difference of means of na and nb
-// values with a standard deviation from elsewhere, with df degrees of freedom; +Inf
-// for a known deviation.
-func StudentKnown(difference, sd, df float64, na, nb int, level float64) (Estimate, Test) {
-	if na < 1 || nb < 1 || !(df > 0) || !(sd >= 0) || !finite([]float64{difference, sd}) {
-		return noEstimate, noTest
+// StudentKnown is a difference of means of na and nb values with a standard deviation
+// from elsewhere, with df degrees of freedom; +Inf for a known deviation.
+func StudentKnown(difference, sd, df float64, na, nb int) Estimate {
+	if na < 1 || nb < 1 || !(df > 0) || !(sd >= 0) {
+		return noEstimate
 	}
-	e := studentEstimate(difference, sd*math.Sqrt(1/float64(na)+1/float64(nb)), df, level)
-	return e, e.differsFromZero()
+	return Estimate{difference, sd * math.Sqrt(1/float64(na)+1/float64(nb)), df}
 }
 
 // WelchDifference is mean(b)-mean(a), for groups with different standard
 // deviations, with the degrees of freedom of Satterthwaite (1946). If the
 // deviations are equal, it is slightly too wide for few values: for 3 and 3, a 95 %
 // interval covers 96.3 %.
-func WelchDifference(a, b []float64, level float64) (Estimate, Test) {
+func WelchDifference(a, b []float64) Estimate {
 	if len(a) < 2 || len(b) < 2 || !finite(a, b) {
-		return noEstimate, noTest
+		return noEstimate
 	}
 	na, nb := float64(len(a)), float64(len(b))
 	meanA, varA := moments(a)
@@ -59,13 +81,12 @@ func WelchDifference(a, b []float64, level float64) (Estimate, Test) {
 		ra, rb := qa/q, qb/q
 		df = 1 / (ra*ra/(na-1) + rb*rb/(nb-1))
 	}
-	e := studentEstimate(meanB-meanA, math.Sqrt(qa+qb), df, level)
-	return e, e.differsFromZero()
+	return Estimate{meanB - meanA, math.Sqrt(qa + qb), df}
 }
 
 // PooledSD is the standard deviation within groups, whatever their means, and its
 // degrees of freedom. A group of one value does not contribute.
-func PooledSD(groups ...[]float64) (sd float64, df int) {
+func PooledSD(groups ...[]float64) (sd, df float64) {
 	squares := 0.0
 	for _, x := range groups {
 		if len(x) < 2 {
@@ -73,12 +94,12 @@ func PooledSD(groups ...[]float64) (sd float64, df int) {
 		}
 		_, variance := moments(x)
 		squares += variance * float64(len(x)-1)
-		df += len(x) - 1
+		df += float64(len(x) - 1)
 	}
 	if df == 0 || !finite(groups...) {
 		return math.NaN(), 0
 	}
-	return math.Sqrt(squares / float64(df)), df
+	return math.Sqrt(squares / df), df
 }
 
 // moments are the mean and the variance with divisor n-1; the variance of equal
@@ -88,30 +109,6 @@ func moments(x []float64) (mean, variance float64) {
 		return x[0], 0
 	}
 	return Mean(x), stat.Variance(x, nil)
-}
-
-func studentEstimate(value, se, df, level float64) Estimate {
-	if !proper(level) {
-		return noEstimate
-	}
-	reach := se * studentQuantile(df, (1+level)/2)
-	if !finite([]float64{value, reach}) {
-		return noEstimate
-	}
-	return Estimate{value, se, df, Interval{value - reach, value + reach, level}}
-}
-
-// differsFromZero is the t-test of an estimate. A difference without any noise is
-// ±Inf standard errors, or is none.
-func (e Estimate) differsFromZero() Test {
-	if math.IsNaN(e.Error) {
-		return noTest
-	}
-	if e.Value == 0 {
-		return Test{P: 1}
-	}
-	t := e.Value / e.Error
-	return Test{P: min(1, 2*studentTail(e.DF, math.Abs(t))), Statistic: t}
 }
 
 // studentTail is the probability that Student's t exceeds t.

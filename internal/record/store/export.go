@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,20 +169,15 @@ func writeParquet(w io.Writer, t *trace.Trace) error {
 	return p.Close()
 }
 
-// csvHeader names the columns as the other formats do. Lists are numbers separated
-// by spaces.
-var csvHeader = strings.Fields(`run validity index request_id tenant session turn prompt_tokens want_tokens output_tokens counted_from
-	due_ns free_ns released_ns dialed_ns connected_ns sent_ns first_byte_ns done_ns
-	status finish_reason class error usage_prompt usage_completion usage_cached usage_reasoning redials text stamps
-	chunk_at_ns chunk_slack_us chunk_tokens chunk_kinds`)
-
 func writeCSV(w io.Writer, t *trace.Trace) error {
 	c := csv.NewWriter(w)
-	if err := c.Write(csvHeader); err != nil {
+	names, _ := row{}.fields()
+	if err := c.Write(names); err != nil {
 		return err
 	}
 	for _, r := range t.Records {
-		if err := c.Write(newRow(t.Run, r).fields()); err != nil {
+		_, values := newRow(t.Run, r).fields()
+		if err := c.Write(values); err != nil {
 			return err
 		}
 	}
@@ -189,25 +185,24 @@ func writeCSV(w io.Writer, t *trace.Trace) error {
 	return c.Error()
 }
 
-func (x row) fields() []string {
-	num := func(n int64) string { return strconv.FormatInt(n, 10) }
-	at := func(p *int64) string {
-		if p == nil {
-			return ""
+// fields are the columns of a row, by the names that the other formats have. Lists are
+// numbers separated by spaces.
+func (x row) fields() (names, values []string) {
+	v := reflect.ValueOf(x)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
+		value := ""
+		switch f := v.Field(i).Interface().(type) {
+		case *int64:
+			if f != nil {
+				value = strconv.FormatInt(*f, 10)
+			}
+		case []int64:
+			value = strings.Trim(fmt.Sprint(f), "[]")
+		default:
+			value = fmt.Sprint(f)
 		}
-		return num(*p)
+		names, values = append(names, name), append(values, value)
 	}
-	list := func(x []int64) string {
-		s := make([]string, len(x))
-		for i, n := range x {
-			s[i] = num(n)
-		}
-		return strings.Join(s, " ")
-	}
-	return []string{
-		x.Run, x.Validity, num(x.Index), x.RequestID, x.Tenant, x.Session, num(x.Turn), num(x.PromptTokens), num(x.WantTokens), num(x.OutputTokens), x.CountedFrom,
-		at(x.DueNS), at(x.FreeNS), at(x.ReleasedNS), at(x.DialedNS), at(x.ConnectedNS), at(x.SentNS), at(x.FirstByteNS), at(x.DoneNS),
-		num(x.Status), x.FinishReason, x.Class, x.Error, num(x.UsagePrompt), num(x.UsageCompletion), num(x.UsageCached), num(x.UsageReasoning), num(x.Redials), x.Text, x.Stamps,
-		list(x.ChunkAtNS), list(x.ChunkSlackUS), list(x.ChunkTokens), list(x.ChunkKinds),
-	}
+	return names, values
 }

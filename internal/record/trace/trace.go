@@ -218,21 +218,27 @@ func (r *Record) Merged(c Chunk) bool {
 // OK reports whether the request got a complete answer.
 func (r *Record) OK() bool { return r.Class == "" }
 
-// Output returns the instants of the first and the last chunk that carry generated
-// tokens, and the number of such chunks. Both are Never if there is none.
-func (r *Record) Output() (first, last Instant, n int) {
-	first, last = Never, Never
+// Ends returns the first and the last chunk that carry generated tokens, and the number
+// of such chunks. Both are at Never if there is none.
+func (r *Record) Ends() (first, last Chunk, n int) {
+	first.At, last.At = Never, Never
 	for _, c := range r.Chunks {
 		if !c.Kind.Output() {
 			continue
 		}
 		if n == 0 {
-			first = c.At
+			first = c
 		}
-		last = c.At
+		last = c
 		n++
 	}
 	return first, last, n
+}
+
+// Output returns the instants of the Ends, and the number of chunks.
+func (r *Record) Output() (first, last Instant, n int) {
+	f, l, n := r.Ends()
+	return f.At, l.At, n
 }
 
 // Rebase moves the record to a clock with its zero at the given instant of the

@@ -7,6 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // gate is what became of a gate, with the figure, and why.
@@ -26,20 +27,15 @@ func (w Words) gate(g compare.GateResult) line {
 func (w Words) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval}
-		return joined(w.change(c, scale{}), w.interval(c, scale{}))
+		return text.Join(" ", w.change(c, scale{}), w.interval(c, scale{}))
 	}
 	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
 	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})
-	said := joined(s.value(c), s.unit)
+	said := text.Join(" ", s.value(c), s.unit)
 	if within := w.valueRange(s, c); within != "" {
 		return w.Beside(said, within)
 	}
 	return said
-}
-
-// joined are parts with blanks between, without those that are empty.
-func joined(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
 func (w Words) claim(c compare.ClaimCheck, several bool) line {

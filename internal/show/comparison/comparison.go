@@ -34,17 +34,34 @@ type Options struct {
 
 // A view is a comparison in words, laid out by each format in its way.
 type view struct {
-	words     Words
-	notes     []line
-	workloads []section
-	gates     []line
-	marks     []line
+	Words
+	Tag       string // of the language
+	Title     string
+	Rule      string // over the names of figures
+	Margin    float64
+	Notes     lines
+	Workloads []section
+	Blocks    []block
 }
 
 // A line has a label, such as note, and text.
 type line struct {
 	Label, Text string
 	Tone        tone
+}
+
+// lines stand below one another.
+type lines []line
+
+// Once are the lines without labels that say what the one before says.
+func (l lines) Once() lines {
+	out := slices.Clone(l)
+	for i := range out {
+		if i > 0 && l[i].Label == l[i-1].Label {
+			out[i].Label = ""
+		}
+	}
+	return out
 }
 
 // A tone is how a reader should take a phrase.
@@ -58,32 +75,33 @@ const (
 	unclear tone = "unclear"
 )
 
-// A block is lines under a heading of their own.
+// A block is lines under a heading of their own, after the workloads.
 type block struct {
 	Name  string
-	Lines []line
-}
-
-// blocks follow the workloads.
-func (v view) blocks() []block {
-	return []block{{v.words.Word("label.gates"), v.gates}, {v.words.Word("label.marks"), v.marks}}
+	Lines lines
 }
 
 func newView(c compare.Comparison, o Options) view {
-	v := view{words: NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))}
+	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
+	v := view{Words: w, Tag: w.Word("language.tag"), Title: w.Word("comparison.title"), Rule: w.Word("comparison.figure"), Margin: c.Margin}
 	if len(c.Workloads) == 0 {
-		v.notes = append(v.notes, v.words.line("label.result", v.words.Word("result.empty")))
+		v.Notes = append(v.Notes, v.line("label.result", v.Word("result.empty")))
 	}
 	for _, n := range c.Notes {
-		v.notes = append(v.notes, v.words.line("label.note", v.words.Say(n)))
+		v.Notes = append(v.Notes, v.line("label.note", v.Say(n)))
 	}
 	for i, load := range c.Workloads {
-		v.workloads = append(v.workloads, v.words.section(load, i, o, asked(c, load)))
+		v.Workloads = append(v.Workloads, v.section(load, i, o, asked(c, load)))
 	}
+	var gates lines
 	for _, g := range c.Gates {
-		v.gates = append(v.gates, v.words.gate(g))
+		gates = append(gates, v.gate(g))
 	}
-	v.marks = v.words.legend(c, o.All)
+	for _, b := range []block{{v.Word("label.gates"), gates}, {v.Word("label.marks"), v.legend(c, o.All)}} {
+		if len(b.Lines) > 0 {
+			v.Blocks = append(v.Blocks, b)
+		}
+	}
 	return v
 }
 

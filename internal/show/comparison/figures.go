@@ -117,9 +117,9 @@ func (w Words) change(c compare.Change, s scale) string {
 	case !finite(c.Relative):
 		return missing
 	case c.Plain:
-		return signedDigits(c.Relative*s.factor, plainDecimals(c, s))
+		return s.size(c, c.Relative)
 	}
-	return w.percent(percentage(c.Relative, changeDecimals(c)))
+	return w.percent(s.size(c, c.Relative))
 }
 
 // interval is where a change lies, without the unit, "" if nobody knows.
@@ -127,12 +127,15 @@ func (w Words) interval(c compare.Change, s scale) string {
 	if c.Interval == nil || !finite(c.Interval.Low, c.Interval.High) {
 		return ""
 	}
+	return "[" + s.size(c, c.Interval.Low) + ", " + s.size(c, c.Interval.High) + "]"
+}
+
+// size is v, which a change may be, in the digits that the change deserves.
+func (s scale) size(c compare.Change, v float64) string {
 	if c.Plain {
-		decimals := plainDecimals(c, s)
-		return "[" + signedDigits(c.Interval.Low*s.factor, decimals) + ", " + signedDigits(c.Interval.High*s.factor, decimals) + "]"
+		return signedDigits(v*s.factor, plainDecimals(c, s))
 	}
-	decimals := changeDecimals(c)
-	return "[" + percentage(c.Interval.Low, decimals) + ", " + percentage(c.Interval.High, decimals) + "]"
+	return percentage(v, changeDecimals(c))
 }
 
 // changeDecimals: two digits of the half width, where there is one; else as many as

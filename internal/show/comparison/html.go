@@ -6,8 +6,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"slices"
-	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 )
@@ -17,39 +15,10 @@ import (
 // one scale, with a band for what is of no interest; further out the scale is
 // logarithmic, lest one doubling make points of all others.
 func HTML(w io.Writer, c compare.Comparison, o Options) error {
-	v := newView(c, o)
-	page := page{
-		Lang: v.words.Word("language.tag"), Title: v.words.Word("comparison.title"), Rule: v.words.Word("comparison.figure"), Margin: c.Margin,
-		Notes: v.notes, Blocks: v.blocks(),
-	}
-	for _, s := range v.workloads {
-		s.Head, s.Tail = labelled(s.Head), labelled(s.Tail)
-		page.Workloads = append(page.Workloads, s)
-	}
-	if err := pageTemplate.Execute(w, page); err != nil {
+	if err := pageTemplate.Execute(w, newView(c, o)); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil
-}
-
-// A page is what the template shows.
-type page struct {
-	Lang, Title, Rule string
-	Margin            float64
-	Notes             []line
-	Workloads         []section
-	Blocks            []block
-}
-
-// labelled are lines of which each label stands once.
-func labelled(lines []line) []line {
-	out := slices.Clone(lines)
-	for i := range out {
-		if i > 0 && lines[i].Label == lines[i-1].Label {
-			out[i].Label = ""
-		}
-	}
-	return out
 }
 
 var pageTemplate = template.Must(template.New("comparison").Parse(pageText))
@@ -67,11 +36,11 @@ func (s section) Bar(margin float64, c cell) *bar {
 	at := func(v float64) float64 {
 		return 50 * max(-1, min(1, math.Asinh(v/unit)/math.Asinh(reach/unit)))
 	}
-	return &bar{tenths(at(c.of.Interval.Low)), tenths(at(c.of.Interval.High)), tenths(at(-margin)), tenths(2 * at(margin))}
+	return &bar{at(c.of.Interval.Low), at(c.of.Interval.High), at(-margin), 2 * at(margin)}
 }
 
 // A bar is an interval of a change on a scale from -50 to 50.
-type bar struct{ Low, High, BandX, Band string }
+type bar struct{ Low, High, BandX, Band float64 }
 
 // reach is what the ends of the scale stand for.
 func (s section) reach() float64 {
@@ -90,5 +59,3 @@ func (s section) reach() float64 {
 }
 
 func (c cell) hasBar() bool { return c.Interval != "" && !c.of.Plain }
-
-func tenths(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

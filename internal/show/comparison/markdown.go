@@ -16,19 +16,17 @@ import (
 // values and one for its changes.
 func Markdown(w io.Writer, c compare.Comparison, o Options) error {
 	v := newView(c, o)
-	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2)), words: v.words}
-	m.bullets(v.notes)
-	for _, s := range v.workloads {
+	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2)), words: v.Words}
+	m.bullets(v.Notes)
+	for _, s := range v.Workloads {
 		m.title(s.Name)
 		m.bullets(s.Head)
-		m.table(s)
+		m.table(v.Rule, s)
 		m.bullets(s.Tail)
 	}
-	for _, b := range v.blocks() {
-		if len(b.Lines) > 0 {
-			m.title(b.Name)
-			m.bullets(b.Lines)
-		}
+	for _, b := range v.Blocks {
+		m.title(b.Name)
+		m.bullets(b.Lines)
 	}
 	_, err := io.WriteString(w, strings.TrimRight(m.String(), "\n")+"\n")
 	return err
@@ -41,7 +39,7 @@ type markdown struct {
 	heading string
 }
 
-func (m *markdown) bullets(lines []line) {
+func (m *markdown) bullets(lines lines) {
 	for _, l := range lines {
 		m.WriteString("- " + m.words.Of("**"+escapeMarkdown(l.Label)+"**", escapeMarkdown(l.Text)) + "\n")
 	}
@@ -53,17 +51,18 @@ func (m *markdown) bullets(lines []line) {
 func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkdown(s) + "\n\n") }
 
 // table is padded, so that it can be read as it stands.
-func (m *markdown) table(s section) {
-	if len(s.Rows) == 0 || len(s.Heads) == 0 {
+func (m *markdown) table(rule string, s section) {
+	if len(s.Rows) == 0 {
 		return
 	}
-	head := []string{m.words.Word("comparison.figure")}
+	head, under := []string{rule}, []string{"---"}
 	for i, h := range s.Heads {
-		if head = append(head, escapeMarkdown(h)); i > 0 {
-			head = append(head, m.words.Word("comparison.change"))
+		head, under = append(head, escapeMarkdown(h)), append(under, "--:")
+		if i > 0 {
+			head, under = append(head, m.words.Word("comparison.change")), append(under, "---")
 		}
 	}
-	rows := [][]string{head}
+	rows := [][]string{head, slices.Clone(under)}
 	for _, r := range s.Rows {
 		row := []string{escapeMarkdown(r.Title)}
 		for i, c := range r.Cells {
@@ -73,16 +72,23 @@ func (m *markdown) table(s section) {
 		}
 		rows = append(rows, row)
 	}
-	m.rows(rows)
+	text.Align(rows, func(column int) bool { return under[column] == "--:" })
+	for i, cell := range rows[1] {
+		rows[1][i] = strings.ReplaceAll(cell, " ", "-")
+	}
+	for _, row := range rows {
+		m.WriteString("| " + strings.Join(row, " | ") + " |\n")
+	}
+	m.WriteString("\n")
 }
 
 // changed is all that is said of a change; what is for sure is in bold.
 func (c cell) changed() string {
-	parts := []string{c.Change, c.Interval, escapeMarkdown(c.Verdict)}
+	verdict := escapeMarkdown(c.Verdict)
 	if c.Tone == good || c.Tone == bad {
-		parts[2] = "**" + parts[2] + "**"
+		verdict = "**" + verdict + "**"
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+	return text.Join(" ", c.Change, c.Interval, verdict)
 }
 
 // escapeMarkdown keeps text from being anything but text, and looks like it wherever
@@ -107,44 +113,3 @@ func escapeMarkdown(s string) string {
 	}
 	return b.String()
 }
-
-func (m *markdown) rows(rows [][]string) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i := range row {
-			widths[i] = max(widths[i], text.Width(row[i]), 3)
-		}
-	}
-	for i, row := range rows {
-		for j, cell := range row {
-			switch {
-			case isValue(j):
-				cell = text.PadLeft(cell, widths[j])
-			default:
-				cell = text.PadRight(cell, widths[j])
-			}
-			m.WriteString("| " + cell + " ")
-		}
-		m.WriteString("|\n")
-		if i == 0 {
-			m.rule(widths)
-		}
-	}
-	m.WriteString("\n")
-}
-
-// rule is the line under the head. Titles and changes begin where their columns
-// begin, values end where they end.
-func (m *markdown) rule(widths []int) {
-	for i, n := range widths {
-		dashes := strings.Repeat("-", n)
-		if isValue(i) {
-			dashes = dashes[1:] + ":"
-		}
-		m.WriteString("| " + dashes + " ")
-	}
-	m.WriteString("|\n")
-}
-
-// isValue: the baseline has a column of values alone, others one of changes after it.
-func isValue(column int) bool { return column == 1 || column > 0 && column%2 == 0 }

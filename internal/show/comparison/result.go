@@ -4,6 +4,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // results are the bottom lines of a workload, one for variants of which the same can
@@ -12,21 +13,19 @@ func (w Words) results(load compare.Workload) (lines []line) {
 	if len(load.Variants) < 2 {
 		return []line{w.line("label.result", w.Word("result.alone"))}
 	}
-	i := 0
-	tones := map[string]tone{}
-	groups := alikeIn(load.Variants[1:], func(compare.Variant) string {
-		i++
-		said, t := w.bottomLine(load, i)
+	groups, tones := text.Groups{}, map[string]tone{}
+	for i, v := range load.Variants[1:] {
+		said, t := w.bottomLine(load, i+1)
 		tones[said] = t
-		return said
-	})
+		groups.Add(said, text.Clean(v.Name))
+	}
 	for _, g := range groups {
-		said := g.of
+		said := g.Said
 		if len(groups) > 1 {
-			said = w.Of(w.Join("comma", g.names...), said)
+			said = w.Of(w.Join("comma", g.Names...), said)
 		}
 		l := w.line("label.result", said)
-		l.Tone = tones[g.of]
+		l.Tone = tones[g.Said]
 		lines = append(lines, l)
 	}
 	return lines

@@ -24,7 +24,9 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 		s.Heads = append(s.Heads, text.Clean(v.Name))
 	}
 	shown, alike, further := divide(load, o.All, asked)
-	s.Rows = w.rows(load, shown)
+	if len(load.Variants) > 0 {
+		s.Rows = w.rows(load, shown)
+	}
 	s.Head = w.nonempty(w.line("label.load", settings))
 	s.Head = append(s.Head, w.variants(load)...)
 	for _, r := range load.Residue {
@@ -51,10 +53,10 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 // A section is one workload.
 type section struct {
 	Name  string
-	Head  []line // what was compared, and the bottom line
+	Head  lines // what was compared, and the bottom line
 	Heads []string
 	Rows  []row
-	Tail  []line // what a reader of the table has to know
+	Tail  lines // what a reader of the table has to know
 }
 
 // divide tells the rows to show from those that are alike in all variants, and from
@@ -124,33 +126,18 @@ func (w Words) variants(load compare.Workload) (lines []line) {
 	}
 	baseline := load.Variants[0]
 	lines = append(lines, w.line(label, w.Beside(text.Clean(baseline.Name), w.Runs(baseline))))
-	for _, g := range alikeIn(load.Variants[1:], w.Runs) {
-		runs := g.of
-		if len(g.names) > 1 {
+	var groups text.Groups
+	for _, v := range load.Variants[1:] {
+		groups.Add(w.Runs(v), text.Clean(v.Name))
+	}
+	for _, g := range groups {
+		runs := g.Said
+		if len(g.Names) > 1 {
 			runs = w.Word("comparison.each", "runs", runs)
 		}
-		lines = append(lines, w.line("label.against", w.Beside(w.Join("comma", g.names...), runs)))
+		lines = append(lines, w.line("label.against", w.Beside(w.Join("comma", g.Names...), runs)))
 	}
 	return lines
-}
-
-// alikeIn groups variants.
-func alikeIn(variants []compare.Variant, say func(compare.Variant) string) (groups []group) {
-	for _, v := range variants {
-		of := say(v)
-		i := slices.IndexFunc(groups, func(g group) bool { return g.of == of })
-		if i < 0 {
-			i, groups = len(groups), append(groups, group{of: of})
-		}
-		groups[i].names = append(groups[i].names, text.Clean(v.Name))
-	}
-	return groups
-}
-
-// A group is the variants of which the same can be said.
-type group struct {
-	names []string
-	of    string
 }
 
 func filesOf(load compare.Workload) (files []string) {
@@ -166,22 +153,19 @@ func filesOf(load compare.Workload) (files []string) {
 
 // Runs is how many runs a variant has: 5 runs, one table.
 func (w Words) Runs(v compare.Variant) string {
-	doubtful, kind := 0, trace.Recorded
-	for i, r := range v.Runs {
+	doubtful, mixed := 0, false
+	for _, r := range v.Runs {
 		if r.Verdict == trace.Doubtful || r.Verdict == trace.Invalid {
 			doubtful++
 		}
-		if i == 0 || r.Detail == kind {
-			kind = r.Detail
-			continue
-		}
-		kind = trace.Recorded // of several kinds: runs
+		mixed = mixed || r.Detail != v.Runs[0].Detail
 	}
 	code := plan.Code("comparison.runs")
-	switch kind {
-	case trace.Table:
+	switch {
+	case mixed || len(v.Runs) == 0:
+	case v.Runs[0].Detail == trace.Table:
 		code = "comparison.tables"
-	case trace.Summed:
+	case v.Runs[0].Detail == trace.Summed:
 		code = "comparison.files"
 	}
 	runs := w.Word(code, "n", len(v.Runs))
@@ -258,17 +242,11 @@ func definitionIDs(rows []compare.Row) (ids []string) {
 			ids = append(ids, id)
 		}
 	}
-	most := 0
-	for i, id := range ids {
-		if by[id] > by[ids[most]] {
-			most = i
-		}
-	}
 	if len(ids) == 0 {
 		return nil
 	}
-	first := ids[most]
-	return append([]string{first}, slices.Delete(ids, most, most+1)...)
+	most := slices.MaxFunc(ids, func(a, b string) int { return by[a] - by[b] })
+	return append([]string{most}, slices.DeleteFunc(ids, func(id string) bool { return id == most })...)
 }
 
 // definition names one, which may be one of several that a tool has.

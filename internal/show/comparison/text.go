@@ -14,17 +14,17 @@ import (
 func Text(w io.Writer, c compare.Comparison, o Options) error {
 	v := newView(c, o)
 	t := terminal{width: o.Width, color: o.Color, label: labelWidth(v)}
-	t.lines(v.notes)
-	for i, s := range v.workloads {
-		if i > 0 || len(v.notes) > 0 {
+	t.lines(v.Notes)
+	for i, s := range v.Workloads {
+		if i > 0 || len(v.Notes) > 0 {
 			t.WriteString("\n")
 		}
 		t.WriteString(t.paint(s.Name, bold) + "\n")
 		t.lines(s.Head)
-		t.tables(v.words.Word("comparison.figure"), s)
+		t.tables(v.Rule, s)
 		t.lines(s.Tail)
 	}
-	for _, b := range v.blocks() {
+	for _, b := range v.Blocks {
 		t.block(b)
 	}
 	_, err := io.WriteString(w, t.String())
@@ -40,8 +40,8 @@ type terminal struct {
 }
 
 func labelWidth(v view) (n int) {
-	n = widest(v.notes)
-	for _, s := range v.workloads {
+	n = widest(v.Notes)
+	for _, s := range v.Workloads {
 		n = max(n, widest(s.Head), widest(s.Tail))
 	}
 	return n
@@ -49,7 +49,7 @@ func labelWidth(v view) (n int) {
 
 // tables of a workload: in each the baseline and as many variants as fit.
 func (t *terminal) tables(rule string, s section) {
-	if len(s.Rows) == 0 || len(s.Heads) == 0 {
+	if len(s.Rows) == 0 {
 		return
 	}
 	columns := make([]column, len(s.Heads))
@@ -73,13 +73,11 @@ func (t *terminal) tables(rule string, s section) {
 }
 
 func newColumn(s section, i int) column {
-	c := column{}
+	c := column{variant: i}
 	for _, r := range s.Rows {
-		own := r.Cells[i]
-		for j, p := range own.parts() {
+		for j, p := range r.Cells[i].parts() {
 			c.parts[j] = max(c.parts[j], text.Width(p))
 		}
-		c.cells = append(c.cells, own)
 	}
 	for _, n := range c.parts {
 		if n > 0 {
@@ -123,11 +121,11 @@ func (t *terminal) table(s section, titles int, columns []column) {
 		}
 		t.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
-	for i, r := range s.Rows {
+	for _, r := range s.Rows {
 		title := text.Wrap(r.Title, titles)
 		row := strings.Repeat(" ", indent) + text.PadRight(title[0], titles)
 		for _, c := range columns {
-			row += strings.Repeat(" ", gap) + t.cell(c, i)
+			row += strings.Repeat(" ", gap) + t.cell(c, r.Cells[c.variant])
 		}
 		t.WriteString(strings.TrimRight(row, " ") + "\n")
 		for _, more := range title[1:] {
@@ -137,28 +135,23 @@ func (t *terminal) table(s section, titles int, columns []column) {
 	t.WriteString("\n")
 }
 
-func (t *terminal) cell(c column, row int) string {
-	own := c.cells[row]
+func (t *terminal) cell(c column, own cell) string {
 	if c.parts[1] == 0 {
 		return text.PadLeft(own.Value, c.width)
 	}
-	parts := own.parts()
-	s := text.PadLeft(parts[0], c.parts[0])
-	rest, written := "", c.parts[0]
-	for j := 1; j < len(parts); j++ {
-		if c.parts[j] == 0 {
-			continue
-		}
-		written += 2 + c.parts[j]
-		if rest += "  "; j == 3 {
-			rest += text.PadRight(parts[j], c.parts[j])
-		} else {
-			rest += text.PadLeft(parts[j], c.parts[j])
+	change := ""
+	for j, p := range own.parts() {
+		switch {
+		case j == 0 || c.parts[j] == 0:
+		case j == 3:
+			change += "  " + p
+		default:
+			change += "  " + text.PadLeft(p, c.parts[j])
 		}
 	}
-	bare := strings.TrimRight(rest, " ")
-	filler := strings.Repeat(" ", text.Width(rest)-text.Width(bare)+max(0, c.width-written))
-	return s + t.paint(bare, colorOf(own.Tone)) + filler
+	change = strings.TrimRight(change, " ")
+	filler := strings.Repeat(" ", c.width-c.parts[0]-text.Width(change))
+	return text.PadLeft(own.Value, c.parts[0]) + t.paint(change, colorOf(own.Tone)) + filler
 }
 
 // fitting is how many of the variants fit beside the baseline, at least one, and
@@ -182,10 +175,10 @@ func (t *terminal) fitting(titles int, baseline column, rest []column) (n, room 
 // A column is a variant in a table: value, change, interval and verdict beside one
 // another.
 type column struct {
-	head  []string
-	width int
-	parts [4]int // the widths of the four
-	cells []cell
+	variant int
+	head    []string
+	width   int
+	parts   [4]int // the widths of the four
 }
 
 // gap is what lies between columns.
@@ -206,15 +199,12 @@ func (c column) padName(name string) string {
 func (c cell) parts() [4]string { return [4]string{c.Value, c.Change, c.Interval, c.Verdict} }
 
 func (t *terminal) block(b block) {
-	if len(b.Lines) == 0 {
-		return
-	}
 	t.label = widest(b.Lines)
 	t.WriteString("\n" + t.paint(b.Name, bold) + "\n")
 	t.lines(b.Lines)
 }
 
-func widest(lines []line) (n int) {
+func widest(lines lines) (n int) {
 	for _, l := range lines {
 		n = max(n, text.Width(l.Label))
 	}
@@ -223,14 +213,8 @@ func widest(lines []line) (n int) {
 
 // lines are written with their labels beside them, each once, and broken at the
 // width.
-func (t *terminal) lines(lines []line) {
-	last := ""
-	for _, l := range lines {
-		label := l.Label
-		if label == last {
-			label = ""
-		}
-		last = l.Label
+func (t *terminal) lines(lines lines) {
+	for _, l := range lines.Once() {
 		room := 0
 		if t.width > 0 {
 			room = max(20, t.width-indent-t.label-2)
@@ -240,9 +224,9 @@ func (t *terminal) lines(lines []line) {
 			code = "" // that nothing can be told is no small print
 		}
 		for _, part := range text.Wrap(l.Text, room) {
-			said := text.PadRight(label, t.label) + "  " + t.paint(part, code)
+			said := text.PadRight(l.Label, t.label) + "  " + t.paint(part, code)
 			t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+said, " ") + "\n")
-			label = ""
+			l.Label = ""
 		}
 	}
 }

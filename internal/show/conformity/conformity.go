@@ -160,20 +160,14 @@ func (t *table) rows(lines []line) [][]string {
 // together.
 func (t *table) definitions() (lines []string) {
 	for _, m := range conform.Metrics() {
-		var order []string
-		who := map[string][]string{}
+		var groups text.Groups
 		for i, r := range t.reports {
-			said := t.Say(r.Definitions[m])
-			if said == "" {
-				continue
+			if said := t.Say(r.Definitions[m]); said != "" {
+				groups.Add(said, t.clients[i])
 			}
-			if who[said] == nil {
-				order = append(order, said)
-			}
-			who[said] = append(who[said], t.clients[i])
 		}
-		for _, said := range order {
-			lines = append(lines, t.Word("conformity.definition", "metric", strings.ToUpper(string(m)), "clients", who[said], "says", said))
+		for _, g := range groups {
+			lines = append(lines, t.Word("conformity.definition", "metric", strings.ToUpper(string(m)), "clients", g.Names, "says", g.Said))
 		}
 	}
 	return lines
@@ -212,19 +206,9 @@ func (t *table) notesOf(r conform.Result) (notes []string) {
 
 // aligned writes the columns of a terminal, all but the first names to the right.
 func (t *table) aligned(names int, rows [][]string) {
-	widths := make([]int, len(rows[0]))
+	text.Align(rows, func(column int) bool { return column >= names })
 	for _, row := range rows {
-		for i, v := range row {
-			widths[i] = max(widths[i], text.Width(v))
-		}
-	}
-	for _, row := range rows {
-		for i, v := range row {
-			if row[i] = text.PadLeft(v, widths[i]) + "  "; i < names {
-				row[i] = text.PadRight(v, widths[i]) + "  "
-			}
-		}
-		t.Line(row...)
+		t.Line(strings.Join(row, "  "))
 	}
 }
 

@@ -19,7 +19,7 @@ func (t *table) lines(brief bool) []line {
 		for _, s := range conform.Statistics() {
 			middle := s == conform.Mean || s == conform.P90 || s == conform.Median && (m == conform.TPOT || m == conform.E2EL)
 			if !brief || !middle {
-				lines = append(lines, line{name: t.figure(m, s), of: func(of []conform.Result) string { return t.both(of, m, s) }})
+				lines = append(lines, t.figure(m, s, t.both))
 			}
 		}
 	}
@@ -55,22 +55,16 @@ func (t *table) both(of []conform.Result, m conform.Metric, s conform.Statistic)
 
 // columns are those of a narrow table.
 func (t *table) columns() []line {
-	relative := func(m conform.Metric, s conform.Statistic) line {
-		return line{name: t.figure(m, s), of: func(of []conform.Result) string { return t.relative(of, m, s) }}
-	}
-	absolute := func(m conform.Metric, s conform.Statistic) line {
-		return line{name: t.figure(m, s), of: func(of []conform.Result) string { return absolute(of, m, s) }}
-	}
 	return []line{
-		absolute(conform.TTFT, conform.Median),
-		absolute(conform.TTFT, conform.P99),
-		relative(conform.ITL, conform.Median),
-		{name: t.figure(conform.ITL, conform.P99), of: func(of []conform.Result) string {
-			return t.relative(of, conform.ITL, conform.P99) + t.voided(of, conform.ITL, conform.P99)
-		}},
-		relative(conform.ICL, conform.P99),
-		relative(conform.TPOT, conform.P99),
-		relative(conform.E2EL, conform.P99),
+		t.figure(conform.TTFT, conform.Median, absolute),
+		t.figure(conform.TTFT, conform.P99, absolute),
+		t.figure(conform.ITL, conform.Median, t.relative),
+		t.figure(conform.ITL, conform.P99, func(of []conform.Result, m conform.Metric, s conform.Statistic) string {
+			return t.relative(of, m, s) + t.voided(of, m, s)
+		}),
+		t.figure(conform.ICL, conform.P99, t.relative),
+		t.figure(conform.TPOT, conform.P99, t.relative),
+		t.figure(conform.E2EL, conform.P99, t.relative),
 		{name: t.Word("conformity.gap"), of: t.gap},
 		{name: t.Word("conformity.held"), of: t.held},
 		{name: t.Word("conformity.rate"), of: t.rate},
@@ -91,8 +85,10 @@ type line struct {
 	aside bool // it is left out of a line on one run
 }
 
-func (t *table) figure(m conform.Metric, s conform.Statistic) string {
-	return t.Word(plan.Code("conformity."+string(s)), "metric", strings.ToUpper(string(m)))
+// figure is the line of a figure, of which say tells.
+func (t *table) figure(m conform.Metric, s conform.Statistic, say func([]conform.Result, conform.Metric, conform.Statistic) string) line {
+	name := t.Word(plan.Code("conformity."+string(s)), "metric", strings.ToUpper(string(m)))
+	return line{name: name, of: func(of []conform.Result) string { return say(of, m, s) }}
 }
 
 func (t *table) relative(of []conform.Result, m conform.Metric, s conform.Statistic) string {

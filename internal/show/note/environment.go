@@ -12,23 +12,34 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
-func (w *writer) environment() error {
+func (w *writer) environment() {
 	runs := w.runs()
 	if len(runs) == 0 {
-		return nil
+		return
 	}
 	w.heading(2, w.Word("note.environment"))
 	w.linef("| | |\n|---|---|")
-	for _, name := range w.factNames(runs) {
-		groups := grouped(runs, func(r Run) string { return w.factOf(r, name) })
+	for _, f := range []struct {
+		name plan.Code
+		of   func(Run) []string
+	}{
+		{"note.source", w.source},
+		{"note.server", w.server},
+		{"note.model", func(r Run) []string { return []string{r.Plan.Model} }},
+		{"note.tokenizer", func(r Run) []string { return []string{w.Say(r.Env.Tokenizer)} }},
+		{"note.client", w.client},
+	} {
+		groups := grouped(runs, func(r Run) string { return hideIn(text.Join(" · ", f.of(r)...)) })
 		parts := make([]string, len(groups))
 		for i, g := range groups {
-			parts[i] = escape(g.text)
+			parts[i] = escape(g.Said)
 			if whose := w.whose(g, groups, escape); whose != "" {
 				parts[i] = w.Of(whose, parts[i])
 			}
 		}
-		w.linef("| %s | %s |", w.Word(name), strings.Join(parts, "<br>"))
+		if len(parts) > 0 {
+			w.linef("| %s | %s |", w.Word(f.name), strings.Join(parts, "<br>"))
+		}
 	}
 	if when := w.period(runs); when != "" {
 		w.linef("| %s | %s |", w.Word("note.time"), when)
@@ -36,56 +47,27 @@ func (w *writer) environment() error {
 	w.linef("")
 	w.around(runs)
 	w.sharedSettings(runs)
-	return nil
 }
 
-// factNames are those of the facts of any run, in order.
-func (w *writer) factNames(runs []labelled) (names []plan.Code) {
-	for _, name := range []plan.Code{"note.source", "note.server", "note.model", "note.tokenizer", "note.client"} {
-		if slices.ContainsFunc(runs, func(r labelled) bool { return w.factOf(r.Run, name) != "" }) {
-			names = append(names, name)
-		}
+// source is what an imported run was read from.
+func (w *writer) source(r Run) []string {
+	o := r.Origin
+	if o == nil {
+		return nil
 	}
-	return names
+	return []string{o.File, strings.TrimSpace(o.Tool + " " + o.Form), w.Word(plan.Code("detail." + string(o.Detail)))}
 }
 
-func (w *writer) factOf(r Run, name plan.Code) string {
-	for _, f := range w.facts(r) {
-		if f.name == name {
-			return f.value
-		}
+// client is what sent the requests.
+func (w *writer) client(r Run) []string {
+	if r.Env.Pitot == "" {
+		return nil
 	}
-	return ""
-}
-
-// facts are those of a run.
-func (w *writer) facts(r Run) (facts []fact) {
-	add := func(name plan.Code, parts ...string) {
-		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-		if len(parts) > 0 {
-			facts = append(facts, fact{name, hideIn(strings.Join(parts, " · "))})
-		}
+	cpus := ""
+	if r.Env.CPUs > 0 {
+		cpus = w.Word("note.cpus", "cpus", r.Env.CPUs)
 	}
-	if o := r.Origin; o != nil {
-		add("note.source", o.File, strings.TrimSpace(o.Tool+" "+o.Form), w.Word(plan.Code("detail."+string(o.Detail))))
-	}
-	add("note.server", w.server(r)...)
-	add("note.model", r.Plan.Model)
-	add("note.tokenizer", w.Say(r.Env.Tokenizer))
-	if r.Env.Pitot != "" {
-		cpus := ""
-		if r.Env.CPUs > 0 {
-			cpus = w.Word("note.cpus", "cpus", r.Env.CPUs)
-		}
-		add("note.client", r.Env.Host, "pitot "+r.Env.Pitot, r.Env.OS, cpus)
-	}
-	return facts
-}
-
-// A fact is something known of where and how a run was made.
-type fact struct {
-	name  plan.Code
-	value string
+	return []string{r.Env.Host, "pitot " + r.Env.Pitot, r.Env.OS, cpus}
 }
 
 // server is what answered.
@@ -106,18 +88,17 @@ func (w *writer) server(r Run) (parts []string) {
 
 // period is from the first start to the last, as far as starts are known.
 func (w *writer) period(runs []labelled) string {
-	var first, last time.Time
+	var starts []time.Time
 	for _, r := range runs {
-		if s := r.Started; !s.IsZero() {
-			if first.IsZero() || s.Before(first) {
-				first = s
-			}
-			if s.After(last) {
-				last = s
-			}
+		if !r.Started.IsZero() {
+			starts = append(starts, r.Started)
 		}
 	}
-	if first.IsZero() || first.Equal(last) {
+	if len(starts) == 0 {
+		return ""
+	}
+	first, last := slices.MinFunc(starts, time.Time.Compare), slices.MaxFunc(starts, time.Time.Compare)
+	if first.Equal(last) {
 		return stamp(first)
 	}
 	return stamp(first) + " – " + stamp(last)
@@ -144,44 +125,31 @@ func (w *writer) around(runs []labelled) {
 		if whose := w.whose(g, groups, text.Clean); whose != "" {
 			title = w.Of(whose, title)
 		}
-		w.folded(title, func() { w.paragraph(fence("text", g.text)) })
+		w.folded(title, func() { w.paragraph(fence("text", g.Said)) })
 	}
 }
 
-// grouped collects what say says of runs. What it says nothing of is left out.
-func grouped(runs []labelled, say func(Run) string) (groups []group) {
+// grouped collects the variants by what say says of their runs. What it says nothing of
+// is left out.
+func grouped(runs []labelled, say func(Run) string) (groups text.Groups) {
 	for _, r := range runs {
-		said := say(r.Run)
-		if said == "" {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g group) bool { return g.text == said })
-		if i < 0 {
-			i, groups = len(groups), append(groups, group{text: said})
-		}
-		if !slices.Contains(groups[i].variants, r.variant) {
-			groups[i].variants = append(groups[i].variants, r.variant)
+		if said := say(r.Run); said != "" {
+			groups.Add(said, r.variant)
 		}
 	}
 	return groups
 }
 
 // whose names the variants of a group, escaped; "" if it is the only one.
-func (w *writer) whose(g group, all []group, escape func(string) string) string {
+func (w *writer) whose(g text.Group, all text.Groups, escape func(string) string) string {
 	if len(all) < 2 {
 		return ""
 	}
-	names := make([]string, len(g.variants))
-	for i, v := range g.variants {
+	names := make([]string, len(g.Names))
+	for i, v := range g.Names {
 		names[i] = escape(v)
 	}
 	return w.Join("comma", names...)
-}
-
-// A group is the variants of which the same is known.
-type group struct {
-	text     string
-	variants []string
 }
 
 // sharedSettings lists those that are the same in all runs. Those that are not stand
@@ -223,7 +191,7 @@ var settingName = regexp.MustCompile(`^[a-z][][a-z0-9_.-]*$`)
 
 // commands are the command lines of Pitot's own runs, each once, those of a variant
 // after its name.
-func (w *writer) commands() error {
+func (w *writer) commands() {
 	var lines []string
 	variant := ""
 	for _, r := range w.runs() {
@@ -241,7 +209,6 @@ func (w *writer) commands() error {
 		w.heading(2, w.Word("note.commands"))
 		w.paragraph(fence("sh", strings.Join(lines, "\n")))
 	}
-	return nil
 }
 
 // runs are those of the comparison, each once, in its order.

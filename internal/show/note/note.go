@@ -12,10 +12,8 @@
 package note
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -24,6 +22,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/plot"
+	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -69,12 +68,13 @@ type File struct {
 func (n Note) Write() (Page, error) {
 	l := cmp.Or(n.Lang, words.In(words.Default))
 	w := &writer{note: n, Words: comparison.NewWords(n.Comparison, l)}
-	for _, part := range []func() error{
+	for _, part := range []func(){
 		w.head, w.verdicts, w.environment, w.commands, w.comparison, w.pictures, w.results, w.method,
 	} {
-		if err := part(); err != nil {
-			return Page{}, fmt.Errorf("write the note: %w", err)
-		}
+		part()
+	}
+	if w.err != nil {
+		return Page{}, fmt.Errorf("write the note: %w", w.err)
 	}
 	text := strings.TrimRight(w.text.String(), "\n") + "\n"
 	return Page{Markdown: []byte(text), Plots: w.plots}, nil
@@ -86,32 +86,22 @@ type writer struct {
 	note  Note
 	text  strings.Builder
 	plots []File
+	err   error
 }
 
-func (w *writer) head() error {
+func (w *writer) head() {
 	w.heading(1, escape(w.note.Title))
-	var parts []string
-	for _, p := range []string{w.note.Date, w.made()} {
-		if p != "" {
-			parts = append(parts, p)
-		}
+	made := ""
+	if w.note.Pitot != "" {
+		made = "pitot " + w.note.Pitot
 	}
-	if len(parts) > 0 {
-		w.paragraph(escape(strings.Join(parts, " · ")))
+	if said := text.Join(" · ", w.note.Date, made); said != "" {
+		w.paragraph(escape(said))
 	}
-	return nil
-}
-
-// made is who wrote the note.
-func (w *writer) made() string {
-	if w.note.Pitot == "" {
-		return ""
-	}
-	return "pitot " + w.note.Pitot
 }
 
 // comparison is the tables, with what a reader of them has to know.
-func (w *writer) comparison() error {
+func (w *writer) comparison() {
 	w.heading(2, w.Word("note.comparison"))
 	c := w.note.Comparison
 	c.Workloads = slices.Clone(c.Workloads)
@@ -125,11 +115,9 @@ func (w *writer) comparison() error {
 			load.Residue[j] = hideResidue(r)
 		}
 	}
-	text, err := render(func(out io.Writer) error {
-		return comparison.Markdown(out, c, comparison.Options{Lang: w.Language, Heading: 3, Bare: true})
-	})
-	w.paragraph(strings.Trim(string(text), "\n"))
-	return err
+	var tables strings.Builder
+	w.err = comparison.Markdown(&tables, c, comparison.Options{Lang: w.Language, Heading: 3, Bare: true})
+	w.paragraph(strings.Trim(tables.String(), "\n"))
 }
 
 // hideResidue masks those in the values that a setting has in several runs.
@@ -149,15 +137,18 @@ func hideMessage(name string, value plan.Message) plan.Message {
 	return value.Map(func(s string) string { return hide(name, s) })
 }
 
-// render is what a function writes.
-func render(write func(io.Writer) error) ([]byte, error) {
-	var b bytes.Buffer
-	err := write(&b)
-	return b.Bytes(), err
-}
-
 // paragraph writes lines and the blank one after them.
 func (w *writer) paragraph(lines ...string) { w.linef("%s\n", strings.Join(lines, "\n")) }
+
+// bullets writes a list, if there is anything in it.
+func (w *writer) bullets(items ...string) {
+	for _, item := range items {
+		w.linef("- %s", item)
+	}
+	if items != nil {
+		w.linef("")
+	}
+}
 
 // loadHeading is that of a workload, where there are several.
 func (w *writer) loadHeading(load int) {

@@ -1,6 +1,8 @@
 package note
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,7 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-func (w *writer) pictures() error {
+func (w *writer) pictures() {
 	started := false
 	for i, load := range w.note.Comparison.Workloads {
 		pictures := append(w.changes(load), w.curves(load)...)
@@ -29,11 +31,10 @@ func (w *writer) pictures() error {
 		w.loadHeading(i)
 		for _, p := range pictures {
 			if err := w.picture(fmt.Sprintf("%d-%s.svg", i+1, p.name), p); err != nil {
-				return fmt.Errorf("draw %s of %s: %w", p.name, w.name(i), err)
+				w.err = errors.Join(w.err, fmt.Errorf("draw %s of %s: %w", p.name, w.name(i), err))
 			}
 		}
 	}
-	return nil
 }
 
 // changes are dots, which tables have too.
@@ -151,14 +152,14 @@ func (w *writer) thinned(every, runs int) (said []string) {
 }
 
 func (w *writer) picture(name string, p picture) error {
-	data, err := render(p.draw)
-	if err != nil {
+	var data bytes.Buffer
+	if err := p.draw(&data); err != nil {
 		return err
 	}
 	if w.note.Folder != "" {
 		name = strings.TrimSuffix(w.note.Folder, "/") + "/" + name
 	}
-	w.plots = append(w.plots, File{Name: name, Data: data})
+	w.plots = append(w.plots, File{Name: name, Data: data.Bytes()})
 	w.paragraph(fmt.Sprintf("![%s](%s)", escape(p.title), link(name)))
 	w.paragraph(p.caption)
 	return nil

@@ -1,15 +1,16 @@
 package note
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // results are the tables, folded where they are many.
-func (w *writer) results() error {
+func (w *writer) results() {
 	if len(w.note.Runs) == 0 {
-		return nil
+		return
 	}
 	w.heading(2, w.Word("note.results"))
 	level := 3
@@ -35,45 +36,33 @@ func (w *writer) results() error {
 			}
 		}
 	}
-	return nil
 }
 
 // unfolded is how many tables a note shows at once.
 const unfolded = 2
 
 func (w *writer) table(r Run) {
-	parts := []string{code(r.ID)}
+	said := text.Join(" · ", code(r.ID), stamp(r.Started))
 	if o := r.Origin; o != nil {
-		place := o.File
-		if o.Line > 0 {
-			place = fmt.Sprintf("%s:%d", o.File, o.Line)
-		}
-		parts = []string{code(place)}
-	} else if when := stamp(r.Started); when != "" {
-		parts = append(parts, when)
+		said = code(text.Place(o.File, o.Line))
 	}
-	w.paragraph(strings.Join(parts, " · "))
+	w.paragraph(said)
 	w.paragraph(fence("text", r.Table))
 }
 
 // method is how the figures were come by, in three lines.
-func (w *writer) method() error {
-	var lines []string
+func (w *writer) method() {
+	lines := []string{w.Word("note.no-tests")}
 	if tests := w.tests(); len(tests) > 0 {
 		c := w.note.Comparison
-		lines = append(lines, "- "+w.Word("note.level", "level", w.Share(c.Level), "margin", w.Share(c.Margin)), "- "+w.Word("note.tests", "tests", tests))
-	} else {
-		lines = append(lines, "- "+w.Word("note.no-tests"))
+		lines = []string{w.Word("note.level", "level", w.Share(c.Level), "margin", w.Share(c.Margin)), w.Word("note.tests", "tests", tests)}
 	}
-	for _, d := range w.definitions() {
-		lines = append(lines, "- "+d)
-	}
+	lines = append(lines, w.definitions()...)
 	if slices.ContainsFunc(w.note.Runs, func(r Run) bool { return len(r.Digest.TTFT) > 0 }) {
-		lines = append(lines, "- "+w.Word("note.plot-rules"))
+		lines = append(lines, w.Word("note.plot-rules"))
 	}
 	w.heading(2, w.Word("note.method"))
-	w.paragraph(lines...)
-	return nil
+	w.bullets(lines...)
 }
 
 // tests are what changes rest on, each once.
@@ -90,26 +79,17 @@ func (w *writer) tests() (tests []string) {
 
 // definitions say by whose rules the figures are, and what those rules are.
 func (w *writer) definitions() (lines []string) {
-	var ids []string
-	meanings := map[string][]string{}
+	var groups text.Groups
 	for _, load := range w.note.Comparison.Workloads {
 		for _, r := range load.Rows {
 			metric, _, _ := strings.Cut(r.Quantity.Name, ".")
-			if !slices.Contains(defined, metric) || r.Definition.Says == "" {
-				continue
-			}
-			id := r.Definition.ID
-			if !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-			said := w.Of(strings.ToUpper(metric), escape(w.Word(r.Definition.Says)))
-			if !slices.Contains(meanings[id], said) {
-				meanings[id] = append(meanings[id], said)
+			if slices.Contains(defined, metric) && r.Definition.Says != "" {
+				groups.Add(r.Definition.ID, w.Of(strings.ToUpper(metric), escape(w.Word(r.Definition.Says))))
 			}
 		}
 	}
-	for _, id := range ids {
-		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", escape(id)), w.sentence(w.Join("stop", meanings[id]...))))
+	for _, g := range groups {
+		lines = append(lines, w.Join("sentence", w.Word("note.definitions", "tool", escape(g.Said)), w.sentence(w.Join("stop", g.Names...))))
 	}
 	return lines
 }

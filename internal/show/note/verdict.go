@@ -8,12 +8,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-func (w *writer) verdicts() error {
+func (w *writer) verdicts() {
 	w.heading(2, w.Word("note.verdict"))
 	loads := w.note.Comparison.Workloads
 	if len(loads) == 0 {
 		w.paragraph(w.Word("note.nothing"))
-		return nil
+		return
 	}
 	why := whyUndecided(loads[0])
 	if slices.ContainsFunc(loads, func(l compare.Workload) bool { return whyUndecided(l) != why }) {
@@ -32,7 +32,6 @@ func (w *writer) verdicts() error {
 		}
 		w.paragraph(w.Word("note.advice", "runs", w.note.Comparison.Enough))
 	}
-	return nil
 }
 
 // verdict is what a colleague can act on; why says what nothing can be decided for,
@@ -59,9 +58,9 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 		if !alike {
 			name = w.Beside(name, w.Runs(v))
 		}
-		lines = append(lines, "- "+w.Of(name, w.ofVariant(load, i+1)))
+		lines = append(lines, w.Of(name, w.ofVariant(load, i+1)))
 	}
-	w.paragraph(lines...)
+	w.bullets(lines...)
 	w.noise(load)
 	w.claims(load)
 }
@@ -245,11 +244,12 @@ func (w *writer) claims(load compare.Workload) {
 	if len(load.Claims) == 0 {
 		return
 	}
-	lines := []string{w.Word("note.claims"), ""}
+	w.paragraph(w.Word("note.claims"))
+	var lines []string
 	for _, c := range load.Claims {
-		lines = append(lines, "- "+escape(w.Claim(c, w.files() > 1)))
+		lines = append(lines, escape(w.Claim(c, w.files() > 1)))
 	}
-	w.paragraph(lines...)
+	w.bullets(lines...)
 }
 
 // files is from how many the runs are.

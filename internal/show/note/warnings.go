@@ -16,7 +16,7 @@ func (w *writer) warnings(load compare.Workload) {
 	}
 	of := func(code plan.Code, is func(Run) bool) {
 		if names := w.variantsWith(load, is); len(names) > 0 {
-			lines = append(lines, "- "+w.Word(code, "variants", names))
+			lines = append(lines, w.Word(code, "variants", names))
 		}
 	}
 	of("note.simulated", func(r Run) bool { return r.Kind == trace.Simulated })
@@ -26,11 +26,9 @@ func (w *writer) warnings(load compare.Workload) {
 		others = append(others, escape(w.Residue(hideResidue(r))))
 	}
 	if others != nil {
-		lines = append(lines, "- "+w.Word("note.residue", "settings", others))
+		lines = append(lines, w.Word("note.residue", "settings", others))
 	}
-	if lines != nil {
-		w.paragraph(lines...)
-	}
+	w.bullets(lines...)
 }
 
 // doubts are the runs of a variant that are not valid, and why.
@@ -52,7 +50,7 @@ func (w *writer) doubts(v compare.Variant) (lines []string) {
 			}
 			said = w.Of(said, w.Join("stop", reasons...))
 		}
-		lines = append(lines, "- "+w.sentence(said))
+		lines = append(lines, w.sentence(said))
 	}
 	return lines
 }

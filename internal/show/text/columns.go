@@ -10,27 +10,34 @@ import (
 // Columns writes rows with their columns aligned, by the width that characters have
 // on a terminal: Chinese ones are two wide.
 func Columns(w io.Writer, rows [][]string) error {
+	var d Document
+	Align(rows, func(int) bool { return false })
+	for _, row := range rows {
+		d.Line(strings.Join(row, "  "))
+	}
+	_, err := io.WriteString(w, d.String())
+	return err
+}
+
+// Align fills the cells of rows up to the width of their columns: those of some columns
+// end at the right.
+func Align(rows [][]string, right func(column int) bool) {
 	var widths []int
 	for _, row := range rows {
-		for i, text := range row {
+		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], Width(text))
+			widths[i] = max(widths[i], Width(cell))
 		}
 	}
-	var b strings.Builder
 	for _, row := range rows {
-		for i, text := range row {
-			if i < len(row)-1 {
-				text = PadRight(text, widths[i]+2)
+		for i, cell := range row {
+			if row[i] = PadRight(cell, widths[i]); right(i) {
+				row[i] = PadLeft(cell, widths[i])
 			}
-			b.WriteString(text)
 		}
-		b.WriteByte('\n')
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // PadRight fills s up to n columns.

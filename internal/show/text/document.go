@@ -16,8 +16,12 @@ func (d *Document) Line(parts ...string) {
 // Field is a line of the head: a name and parts with dots between, without those that are
 // empty; no line without any.
 func (d *Document) Field(name string, parts ...string) {
-	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-	if len(parts) > 0 {
-		d.Line(PadRight(name, 8), strings.Join(parts, " · "))
+	if said := Join(" · ", parts...); said != "" {
+		d.Line(PadRight(name, 8), said)
 	}
+}
+
+// Join joins the parts that are not empty.
+func Join(between string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), between)
 }

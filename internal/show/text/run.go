@@ -142,11 +142,11 @@ func outcome(r *trace.Record) string {
 
 // Load is what a run was to send and when, in one line.
 func Load(p trace.Plan, l *words.Language) string {
-	parts := slices.DeleteFunc([]string{l.Say(p.Workload), l.Say(p.Arrival)}, func(s string) bool { return s == "" })
+	limit := ""
 	if p.Concurrency > 0 {
-		parts = append(parts, fmt.Sprintf("at most %d in flight", p.Concurrency))
+		limit = fmt.Sprintf("at most %d in flight", p.Concurrency)
 	}
-	return strings.Join(parts, ", ")
+	return Join(", ", l.Say(p.Workload), l.Say(p.Arrival), limit)
 }
 
 // verdict is what was thought of a run when it was over.
