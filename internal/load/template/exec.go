@@ -92,12 +92,14 @@ func (x *run) charge(n int) {
 
 func (x *run) failf(format string, a ...any) { panic(fault{x.line, fmt.Errorf(format, a...)}) }
 
-func (x *run) deeper() func() {
+// deeper counts the nesting of calls and operations, until leave.
+func (x *run) deeper() {
 	if x.depth++; x.depth > deepestCall {
 		x.failf("calls and operations are nested more than %d deep", deepestCall)
 	}
-	return func() { x.depth-- }
 }
+
+func (x *run) leave() { x.depth-- }
 
 // capture returns the output of f.
 func (x *run) capture(f func()) string {
@@ -184,7 +186,8 @@ func (t *forTag) exec(x *run, s *scope) jump {
 
 // loop iterates over items, at recursion depth depth.
 func (t *forTag) loop(x *run, s *scope, of value, depth int) {
-	defer x.deeper()()
+	x.deeper()
+	defer x.leave()
 	items := t.chosen(x, s, x.iterate(of))
 	if len(items) == 0 {
 		t.otherwise.exec(x, s.inner())
