@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -183,6 +184,15 @@ type namedValue struct {
 	v    value
 }
 
+// dict is the arguments with names.
+func (g given) dict() *dict {
+	d := newDict()
+	for _, n := range g.named {
+		d.set(n.name, n.v)
+	}
+	return d
+}
+
 func (a *arguments) eval(x *run, s *scope) given {
 	var g given
 	for _, e := range a.list {
@@ -230,18 +240,8 @@ func (f function) as(what string) func(x *run, in value, g given) value {
 func (x *run) bind(what, params string, g given) []value {
 	required, optional, _ := strings.Cut(params, "=")
 	names := append(strings.Fields(required), strings.Fields(optional)...)
-	if len(g.list) > len(names) {
-		x.failf("%s takes at most %d arguments, not %d", what, len(names), len(g.list))
-	}
-	bound := make([]value, len(names))
-	for i := range bound {
-		bound[i] = absent{}
-	}
-	copy(bound, g.list)
-	for _, n := range g.named {
-		x.bindName(what, names, bound, n)
-	}
-	for i := range len(strings.Fields(required)) {
+	bound := x.place(what, names, len(names), g, &surplus{})
+	for i := range strings.Fields(required) {
 		if bound[i] == (absent{}) {
 			x.failf("%s needs the argument %s", what, names[i])
 		}
@@ -249,17 +249,33 @@ func (x *run) bind(what, params string, g given) []value {
 	return bound
 }
 
-func (x *run) bindName(what string, names []string, bound []value, n namedValue) {
-	for i, name := range names {
-		if name == n.name {
-			if bound[i] != (absent{}) {
-				x.failf("%s is given %s twice", what, name)
-			}
-			bound[i] = n.v
-			return
+// A surplus is the arguments beyond the parameters, of a macro that takes them.
+type surplus struct {
+	takesList, takesNamed bool
+	given
+}
+
+// place puts arguments into the order of names, the first of which can be given by
+// position.
+func (x *run) place(what string, names []string, positions int, g given, more *surplus) []value {
+	bound := slices.Repeat([]value{absent{}}, len(names))
+	n := copy(bound[:positions], g.list)
+	if more.list = g.list[n:]; len(more.list) > 0 && !more.takesList {
+		x.failf("%s takes at most %d arguments, not %d", what, positions, len(g.list))
+	}
+	for _, arg := range g.named {
+		switch i := slices.Index(names, arg.name); {
+		case i < 0 && more.takesNamed:
+			more.named = append(more.named, arg)
+		case i < 0:
+			x.failf("%s takes no argument %s", what, arg.name)
+		case bound[i] != (absent{}):
+			x.failf("%s is given %s twice", what, arg.name)
+		default:
+			bound[i] = arg.v
 		}
 	}
-	x.failf("%s takes no argument %s", what, n.name)
+	return bound
 }
 
 // either is the argument, or preset if it was omitted.

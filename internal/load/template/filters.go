@@ -471,11 +471,7 @@ func arrange(x *run, g given) value {
 		x.failf("|format takes arguments with names or without, not both")
 	}
 	if len(g.named) > 0 {
-		d := newDict()
-		for _, n := range g.named {
-			d.set(n.name, n.v)
-		}
-		return d
+		return g.dict()
 	}
 	return &list{items: g.list, tuple: true}
 }

@@ -84,15 +84,18 @@ func (l *lexer) skip(n int) {
 // rest is the remainder of the template.
 func (l *lexer) rest() string { return l.src[l.at:] }
 
+// opening is how a tag begins.
+var opening = regexp.MustCompile(`{[{%#]`)
+
 // next reads the text up to the next tag, and the tag.
 func (l *lexer) next() error {
-	start := l.tag()
-	if start < 0 {
+	tag := opening.FindStringIndex(l.rest())
+	if tag == nil {
 		l.add(dataToken, l.rest())
 		l.skip(len(l.rest()))
 		return nil
 	}
-	kind := l.rest()[start+1]
+	start, kind := tag[0], l.rest()[tag[0]+1]
 	sign := byte(0)
 	if start+2 < len(l.rest()) {
 		sign = l.rest()[start+2]
@@ -116,20 +119,6 @@ func (l *lexer) next() error {
 		return l.raw()
 	}
 	return l.inside(tagStart, tagEnd, "%}")
-}
-
-// tag is the offset of the next tag, -1 if there is none.
-func (l *lexer) tag() int {
-	for i := 0; ; i++ {
-		n := strings.IndexByte(l.rest()[i:], '{')
-		if n < 0 || i+n+1 >= len(l.rest()) {
-			return -1
-		}
-		i += n
-		if c := l.rest()[i+1]; c == '{' || c == '%' || c == '#' {
-			return i
-		}
-	}
 }
 
 // before trims the text before a tag.
