@@ -23,15 +23,8 @@ func generated(root gjson.Result) delta {
 	d.stopped(meta.Get("finish_reason"))
 	d.accept = meta.Get("spec_accept_length").Float()
 	if n := meta.Get("completion_tokens"); n.Type == gjson.Number {
-		d.used = true
-		d.usage = trace.Usage{
-			Prompt:     int(meta.Get("prompt_tokens").Int()),
-			Completion: int(n.Int()),
-			Cached:     int(meta.Get("cached_tokens").Int()),
-			Reasoning:  int(meta.Get("reasoning_tokens").Int()),
-			Tiers:      tiers(meta.Get("cached_tokens_details")),
-			At:         trace.Never,
-		}
+		d.use(counts{"prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"}, meta)
+		d.usage.Tiers = tiers(meta.Get("cached_tokens_details"))
 	}
 	return d
 }

@@ -135,12 +135,9 @@ func (s *scanner) say(d *delta, value []byte, kind trace.Kind, text bool) {
 }
 
 func (s *scanner) usage(d *delta) {
-	switch value := s.value(); {
-	case value == nil:
-	case value[0] != '{':
-		s.bad = true
-	default:
-		d.usage, d.used = usage(gjson.ParseBytes(value)), true
+	if value := s.value(); value != nil {
+		d.use(openAICounts, gjson.ParseBytes(value))
+		s.bad = s.bad || !d.used
 	}
 }
 
