@@ -184,7 +184,7 @@ func (x *execution) flush(ctx context.Context) error {
 	if f.Route == "" {
 		return nil
 	}
-	err := x.target.server().Post(ctx, f.Route)
+	err := x.target.server().Post(ctx, f.Route, nil)
 	switch {
 	case err == nil:
 		return nil
