@@ -68,12 +68,7 @@ func (x *execution) stopProfilers(ctx context.Context) {
 func (x *execution) callProfilers(ctx context.Context, start bool, call plan.Call) {
 	_ = x.handle(Profiling{start, len(x.workers())})
 	for _, w := range x.workers() {
-		var err error
-		if call.Body == nil {
-			err = x.worker(w).Post(ctx, call.Route)
-		} else {
-			err = x.worker(w).Send(ctx, call.Route, call.Body)
-		}
+		err := x.worker(w).Post(ctx, call.Route, call.Body)
 		_ = x.handle(Profiled{start, w, call, err})
 		if err == nil {
 			continue

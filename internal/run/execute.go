@@ -184,7 +184,7 @@ func (x *execution) flush(ctx context.Context) error {
 	if f.Route == "" {
 		return nil
 	}
-	err := x.target.server().Post(ctx, f.Route)
+	err := x.target.server().Post(ctx, f.Route, nil)
 	switch {
 	case err == nil:
 		return nil
@@ -229,7 +229,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 		defer d.Timer.Close()
 		end = x.Quiet(x.spec.Client.Procs, x.expectedChunks())
 	}
-	x.target.transport.TakeHealth() // of the requests before the run
+	x.target.transport.TakeLag() // of the requests before the run
 	told := x.tellStop()
 	out := d.Run(ctx, x.stop, x.driverPlan())
 	told()
@@ -347,10 +347,10 @@ func (x *execution) expectedChunks() int {
 
 // health adds the statistics of connections and clock to the run.
 func (x *execution) health(procs int) {
-	c, h, steps := &x.run.Client, x.target.transport.TakeHealth(), x.target.clock.Steps()
+	c, steps := &x.run.Client, x.target.clock.Steps()
 	c.Engine, c.Procs = x.target.transport.Engine(x.target.base), procs
-	c.Lag = trace.Lag{Reads: h.Reads, P50: h.P50, P99: h.P99, Max: h.Max}
-	c.Unstamped, c.ClockSteps, c.ClockStep = h.Unstamped, steps.Count, steps.Largest
+	c.Lag, c.Unstamped = x.target.transport.TakeLag()
+	c.ClockSteps, c.ClockStep = steps.Count, steps.Largest
 }
 
 // worker has the side routes of a worker, those of the target for one without an address.

@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,14 +15,12 @@ type (
 	literal  struct{ v value }
 	variable struct{ name string }
 
-	attribute struct {
-		of   expression
-		name string
+	// An operation computes a value from those of one or two operands; do gets nil
+	// for one that is not there.
+	operation struct {
 		line int
-	}
-	item struct {
-		of, index expression
-		line      int
+		a, b expression
+		do   func(x *run, a, b value) value
 	}
 	slice struct {
 		of     expression
@@ -43,21 +42,6 @@ type (
 		left, right expression
 		or          bool
 	}
-	not  struct{ of expression }
-	sign struct {
-		operator string
-		of       expression
-		line     int
-	}
-	binary struct {
-		operator    string
-		left, right expression
-		line        int
-	}
-	concat struct {
-		parts []expression
-		line  int
-	}
 	comparison struct {
 		first expression
 		rest  []compared
@@ -68,24 +52,12 @@ type (
 		with     expression
 	}
 
+	// A call applies a function, a filter or a test to a value and arguments.
 	call struct {
 		of   expression
 		args arguments
 		line int
-	}
-	filtered struct {
-		in     expression
-		name   string
-		filter function
-		args   arguments
-		line   int
-	}
-	tested struct {
-		in   expression
-		name string
-		test function
-		args arguments
-		line int
+		do   func(x *run, of value, g given) value // nil: of is the function
 	}
 
 	arguments struct {
@@ -113,16 +85,15 @@ func (v *variable) eval(_ *run, s *scope) value {
 	return undefined(fmt.Sprintf("'%s' is undefined", v.name))
 }
 
-func (a *attribute) eval(x *run, s *scope) value {
-	of := a.of.eval(x, s)
-	x.at(a.line)
-	return x.attribute(of, a.name)
-}
-
-func (i *item) eval(x *run, s *scope) value {
-	of, index := i.of.eval(x, s), i.index.eval(x, s)
-	x.at(i.line)
-	return x.item(of, index)
+func (o *operation) eval(x *run, s *scope) value {
+	x.deeper()
+	defer x.leave()
+	var a, b value = o.a.eval(x, s), nil
+	if o.b != nil {
+		b = o.b.eval(x, s)
+	}
+	x.at(o.line)
+	return o.do(x, a, b)
 }
 
 func (e *slice) eval(x *run, s *scope) value {
@@ -168,38 +139,13 @@ func (c *condition) eval(x *run, s *scope) value {
 }
 
 func (l *logic) eval(x *run, s *scope) value {
-	defer x.deeper()()
+	x.deeper()
+	defer x.leave()
 	left := l.left.eval(x, s)
 	if x.truth(left) == l.or {
 		return left
 	}
 	return l.right.eval(x, s)
-}
-
-func (n *not) eval(x *run, s *scope) value { return !x.truth(n.of.eval(x, s)) }
-
-func (e *sign) eval(x *run, s *scope) value {
-	of := e.of.eval(x, s)
-	x.at(e.line)
-	return x.sign(e.operator, of)
-}
-
-func (b *binary) eval(x *run, s *scope) value {
-	defer x.deeper()()
-	left, right := b.left.eval(x, s), b.right.eval(x, s)
-	x.at(b.line)
-	return x.binary(b.operator, left, right)
-}
-
-func (c *concat) eval(x *run, s *scope) value {
-	var b strings.Builder
-	for _, part := range c.parts {
-		v := part.eval(x, s)
-		x.at(c.line)
-		b.WriteString(x.text(v))
-	}
-	x.charge(b.Len())
-	return b.String()
 }
 
 func (c *comparison) eval(x *run, s *scope) value {
@@ -216,26 +162,15 @@ func (c *comparison) eval(x *run, s *scope) value {
 }
 
 func (c *call) eval(x *run, s *scope) value {
-	defer x.deeper()()
+	x.deeper()
+	defer x.leave()
 	of := c.of.eval(x, s)
 	args := c.args.eval(x, s)
 	x.at(c.line)
-	return x.call(of, args)
-}
-
-func (f *filtered) eval(x *run, s *scope) value {
-	defer x.deeper()()
-	in := f.in.eval(x, s)
-	args := f.args.eval(x, s)
-	x.at(f.line)
-	return f.filter.apply(x, "|"+f.name, in, args)
-}
-
-func (t *tested) eval(x *run, s *scope) value {
-	in := t.in.eval(x, s)
-	args := t.args.eval(x, s)
-	x.at(t.line)
-	return t.test.apply(x, "is "+t.name, in, args)
+	if c.do == nil {
+		return x.call(of, args)
+	}
+	return c.do(x, of, args)
 }
 
 // given holds the arguments of one call.
@@ -247,6 +182,15 @@ type given struct {
 type namedValue struct {
 	name string
 	v    value
+}
+
+// dict is the arguments with names.
+func (g given) dict() *dict {
+	d := newDict()
+	for _, n := range g.named {
+		d.set(n.name, n.v)
+	}
+	return d
 }
 
 func (a *arguments) eval(x *run, s *scope) given {
@@ -284,29 +228,20 @@ type function struct {
 // absent is an omitted argument.
 type absent struct{}
 
-func (f function) apply(x *run, what string, in value, g given) value {
+// as is f under the name that its mistakes have.
+func (f function) as(what string) func(x *run, in value, g given) value {
 	if f.all != nil {
-		return f.all(x, in, g)
+		return f.all
 	}
-	return f.do(x, in, x.bind(what, f.params, g))
+	return func(x *run, in value, g given) value { return f.do(x, in, x.bind(what, f.params, g)) }
 }
 
 // bind puts arguments into parameter order.
 func (x *run) bind(what, params string, g given) []value {
 	required, optional, _ := strings.Cut(params, "=")
 	names := append(strings.Fields(required), strings.Fields(optional)...)
-	if len(g.list) > len(names) {
-		x.failf("%s takes at most %d arguments, not %d", what, len(names), len(g.list))
-	}
-	bound := make([]value, len(names))
-	for i := range bound {
-		bound[i] = absent{}
-	}
-	copy(bound, g.list)
-	for _, n := range g.named {
-		x.bindName(what, names, bound, n)
-	}
-	for i := range len(strings.Fields(required)) {
+	bound := x.place(what, names, len(names), g, &surplus{})
+	for i := range strings.Fields(required) {
 		if bound[i] == (absent{}) {
 			x.failf("%s needs the argument %s", what, names[i])
 		}
@@ -314,17 +249,33 @@ func (x *run) bind(what, params string, g given) []value {
 	return bound
 }
 
-func (x *run) bindName(what string, names []string, bound []value, n namedValue) {
-	for i, name := range names {
-		if name == n.name {
-			if bound[i] != (absent{}) {
-				x.failf("%s is given %s twice", what, name)
-			}
-			bound[i] = n.v
-			return
+// A surplus is the arguments beyond the parameters, of a macro that takes them.
+type surplus struct {
+	takesList, takesNamed bool
+	given
+}
+
+// place puts arguments into the order of names, the first of which can be given by
+// position.
+func (x *run) place(what string, names []string, positions int, g given, more *surplus) []value {
+	bound := slices.Repeat([]value{absent{}}, len(names))
+	n := copy(bound[:positions], g.list)
+	if more.list = g.list[n:]; len(more.list) > 0 && !more.takesList {
+		x.failf("%s takes at most %d arguments, not %d", what, positions, len(g.list))
+	}
+	for _, arg := range g.named {
+		switch i := slices.Index(names, arg.name); {
+		case i < 0 && more.takesNamed:
+			more.named = append(more.named, arg)
+		case i < 0:
+			x.failf("%s takes no argument %s", what, arg.name)
+		case bound[i] != (absent{}):
+			x.failf("%s is given %s twice", what, arg.name)
+		default:
+			bound[i] = arg.v
 		}
 	}
-	x.failf("%s takes no argument %s", what, n.name)
+	return bound
 }
 
 // either is the argument, or preset if it was omitted.

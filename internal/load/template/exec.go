@@ -92,12 +92,14 @@ func (x *run) charge(n int) {
 
 func (x *run) failf(format string, a ...any) { panic(fault{x.line, fmt.Errorf(format, a...)}) }
 
-func (x *run) deeper() func() {
+// deeper counts the nesting of calls and operations, until leave.
+func (x *run) deeper() {
 	if x.depth++; x.depth > deepestCall {
 		x.failf("calls and operations are nested more than %d deep", deepestCall)
 	}
-	return func() { x.depth-- }
 }
+
+func (x *run) leave() { x.depth-- }
 
 // capture returns the output of f.
 func (x *run) capture(f func()) string {
@@ -184,7 +186,8 @@ func (t *forTag) exec(x *run, s *scope) jump {
 
 // loop iterates over items, at recursion depth depth.
 func (t *forTag) loop(x *run, s *scope, of value, depth int) {
-	defer x.deeper()()
+	x.deeper()
+	defer x.leave()
 	items := t.chosen(x, s, x.iterate(of))
 	if len(items) == 0 {
 		t.otherwise.exec(x, s.inner())
@@ -278,13 +281,26 @@ type closure struct {
 // call returns the output of the macro.
 func (c *closure) call(x *run, g given) value {
 	s := c.scope.inner()
-	for i, p := range c.params {
-		if i < len(g.list) {
-			s.vars[p.name] = g.list[i]
+	var names []string
+	for _, p := range c.params {
+		names = append(names, p.name)
+	}
+	if c.caller {
+		names = append(names, "caller")
+		s.vars["caller"] = undefined("no caller defined")
+	}
+	more := surplus{takesList: c.rest, takesNamed: c.restNamed}
+	for i, v := range x.place("the macro "+c.name, names, len(c.params), g, &more) {
+		if v != (absent{}) {
+			s.vars[names[i]] = v
 		}
 	}
-	c.bindRest(x, s, g)
-	c.bindNamed(x, s, g)
+	if c.rest {
+		s.vars["varargs"] = &list{items: more.list, tuple: true}
+	}
+	if c.restNamed {
+		s.vars["kwargs"] = more.dict()
+	}
 	for _, p := range c.params {
 		if _, ok := s.vars[p.name]; !ok && p.preset != nil {
 			s.vars[p.name] = p.preset.eval(x, s)
@@ -293,46 +309,4 @@ func (c *closure) call(x *run, g given) value {
 		}
 	}
 	return x.capture(func() { c.body.exec(x, s) })
-}
-
-// bindRest keeps the arguments beyond the parameters, if the macro uses them.
-func (c *closure) bindRest(x *run, s *scope, g given) {
-	more := g.list[min(len(c.params), len(g.list)):]
-	if c.rest {
-		s.vars["varargs"] = &list{items: more, tuple: true}
-	} else if len(more) > 0 {
-		x.failf("the macro %s takes at most %d arguments, not %d", c.name, len(c.params), len(g.list))
-	}
-}
-
-func (c *closure) bindNamed(x *run, s *scope, g given) {
-	kwargs := newDict()
-	for _, n := range g.named {
-		_, twice := s.vars[n.name]
-		switch {
-		case c.has(n.name) && twice:
-			x.failf("the macro %s is given %s twice", c.name, n.name)
-		case c.has(n.name), n.name == "caller" && c.caller:
-			s.vars[n.name] = n.v
-		case c.restNamed:
-			kwargs.set(n.name, n.v)
-		default:
-			x.failf("the macro %s takes no argument %s", c.name, n.name)
-		}
-	}
-	if c.restNamed {
-		s.vars["kwargs"] = kwargs
-	}
-	if _, ok := s.vars["caller"]; !ok && c.caller {
-		s.vars["caller"] = undefined("no caller defined")
-	}
-}
-
-func (c *closure) has(param string) bool {
-	for _, p := range c.params {
-		if p.name == param {
-			return true
-		}
-	}
-	return false
 }

@@ -330,7 +330,7 @@ func mapFilter(x *run, v value, g given) value {
 	}
 	for i, item := range items {
 		x.charge(1)
-		made[i] = f.apply(x, "|"+name, item, given{g.list[1:], g.named})
+		made[i] = f.as("|"+name)(x, item, given{g.list[1:], g.named})
 	}
 	return &iterator{made}
 }
@@ -373,7 +373,7 @@ func chosenTest(x *run, args []value, named []namedValue) func(value) bool {
 	if !ok {
 		x.failf("the test %q is %w", name, errUnsupported)
 	}
-	return func(v value) bool { return x.truth(t.apply(x, "is "+name, v, given{args[1:], named})) }
+	return func(v value) bool { return x.truth(t.as("is "+name)(x, v, given{args[1:], named})) }
 }
 
 func toInt(x *run, v value, a []value) value {
@@ -471,11 +471,7 @@ func arrange(x *run, g given) value {
 		x.failf("|format takes arguments with names or without, not both")
 	}
 	if len(g.named) > 0 {
-		d := newDict()
-		for _, n := range g.named {
-			d.set(n.name, n.v)
-		}
-		return d
+		return g.dict()
 	}
 	return &list{items: g.list, tuple: true}
 }

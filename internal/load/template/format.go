@@ -111,12 +111,9 @@ func (x *run) field(name string, next *int, g given) value {
 		*next++
 	} else if n, err := strconv.Atoi(name); err == nil {
 		at = n
+	} else if v, ok := g.dict().get(name); ok {
+		return v
 	} else {
-		for _, n := range g.named {
-			if n.name == name {
-				return n.v
-			}
-		}
 		at = -1
 	}
 	if at < 0 || at >= len(g.list) {

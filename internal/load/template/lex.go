@@ -1,8 +1,10 @@
 package template
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -82,15 +84,18 @@ func (l *lexer) skip(n int) {
 // rest is the remainder of the template.
 func (l *lexer) rest() string { return l.src[l.at:] }
 
+// opening is how a tag begins.
+var opening = regexp.MustCompile(`{[{%#]`)
+
 // next reads the text up to the next tag, and the tag.
 func (l *lexer) next() error {
-	start := l.tag()
-	if start < 0 {
+	tag := opening.FindStringIndex(l.rest())
+	if tag == nil {
 		l.add(dataToken, l.rest())
 		l.skip(len(l.rest()))
 		return nil
 	}
-	kind := l.rest()[start+1]
+	start, kind := tag[0], l.rest()[tag[0]+1]
 	sign := byte(0)
 	if start+2 < len(l.rest()) {
 		sign = l.rest()[start+2]
@@ -108,26 +113,12 @@ func (l *lexer) next() error {
 	case '{':
 		return l.inside(printStart, printEnd, "}}")
 	}
-	if raw := l.rawStart(); raw > 0 {
-		l.skip(raw)
+	if tag := rawStart.FindString(l.rest()); tag != "" {
+		l.skip(len(tag))
 		l.fresh = l.src[l.at-1] == '\n'
 		return l.raw()
 	}
 	return l.inside(tagStart, tagEnd, "%}")
-}
-
-// tag is the offset of the next tag, -1 if there is none.
-func (l *lexer) tag() int {
-	for i := 0; ; i++ {
-		n := strings.IndexByte(l.rest()[i:], '{')
-		if n < 0 || i+n+1 >= len(l.rest()) {
-			return -1
-		}
-		i += n
-		if c := l.rest()[i+1]; c == '{' || c == '%' || c == '#' {
-			return i
-		}
-	}
 }
 
 // before trims the text before a tag.
@@ -188,49 +179,33 @@ func (l *lexer) comment() error {
 	return errors.New("a comment {# is not closed")
 }
 
-// rawStart is the length of a {% raw %} tag that begins here, 0 if none does.
-func (l *lexer) rawStart() int {
-	s := strings.TrimLeftFunc(l.rest(), isSpace)
-	s, ok := strings.CutPrefix(s, "raw")
-	if !ok {
-		return 0
-	}
-	s = strings.TrimLeftFunc(s, isSpace)
-	if after, ok := strings.CutPrefix(s, "-%}"); ok {
-		return len(l.rest()) - len(strings.TrimLeftFunc(after, isSpace))
-	}
-	if after, ok := strings.CutPrefix(s, "%}"); ok {
-		return len(l.rest()) - len(after)
-	}
-	return 0
-}
+// The tags around text that is not to be read, from behind their opening bracket.
+const space = `[\pZ\s\v\x1c-\x1f\x{85}]*`
+
+var (
+	rawStart = regexp.MustCompile("^" + space + "raw" + space + "(?:%}|-%}" + space + ")")
+	rawEnd   = regexp.MustCompile(`{%([-+]?)` + space + "endraw" + space + "([-+]?)%}")
+)
 
 // raw takes everything up to {% endraw %} as text.
 func (l *lexer) raw() error {
-	for i := 0; ; i++ {
-		n := strings.Index(l.rest()[i:], "{%")
-		if n < 0 {
-			return errors.New("a {% raw %} is not closed")
-		}
-		i += n
-		tag := l.rest()[i+2:]
-		sign := byte(0)
-		if tag != "" && (tag[0] == '-' || tag[0] == '+') {
-			sign, tag = tag[0], tag[1:]
-		}
-		tag, ok := strings.CutPrefix(strings.TrimLeftFunc(tag, isSpace), "endraw")
-		if !ok {
-			continue
-		}
-		tag = strings.TrimLeftFunc(tag, isSpace)
-		end := lexer{src: tag}
-		if by, ok := end.ends("%}"); ok {
-			l.add(dataToken, l.before(l.rest()[:i], '%', sign))
-			l.skip(len(l.rest()) - len(tag))
-			l.leave(by, "%}")
-			return nil
-		}
+	s := l.rest()
+	m := rawEnd.FindStringSubmatchIndex(s)
+	if m == nil {
+		return errors.New("a {% raw %} is not closed")
 	}
+	l.add(dataToken, l.before(s[:m[0]], '%', first(s[m[2]:m[3]])))
+	l.skip(m[4])
+	l.leave(first(s[m[4]:m[5]]), "%}")
+	return nil
+}
+
+// first is the sign that a tag has, 0 for none.
+func first(sign string) byte {
+	if sign == "" {
+		return 0
+	}
+	return sign[0]
 }
 
 // inside reads the tokens of a tag.
@@ -275,36 +250,28 @@ func (l *lexer) word() error {
 
 func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// The forms of numbers.
+var (
+	intForm   = regexp.MustCompile(`^\d+(?:_\d+)*`)
+	floatForm = regexp.MustCompile(`^\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?(?:[eE][-+]?\d+(?:_\d+)*)?`)
+)
+
 // number reads an integer or a float. After a dot it reads no float, so that x.0.1
 // is two indexes.
 func (l *lexer) number() error {
-	s := l.rest()
-	digits := func(i int) int {
-		for i < len(s) && ('0' <= s[i] && s[i] <= '9' || s[i] == '_' && i > 0 && i+1 < len(s) && '0' <= s[i+1] && s[i+1] <= '9') {
-			i++
-		}
-		return i
+	form, kind, s := floatForm, intToken, l.rest()
+	if strings.HasSuffix(l.src[:l.at], ".") {
+		form = intForm
 	}
-	n, kind := digits(0), intToken
-	if l.at == 0 || l.src[l.at-1] != '.' {
-		if m := digits(n + 1); n < len(s) && s[n] == '.' && m > n+1 {
-			n, kind = m, floatToken
-		}
-		if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
-			from := n + 1
-			if from < len(s) && (s[from] == '+' || s[from] == '-') {
-				from++
-			}
-			if m := digits(from); m > from {
-				n, kind = m, floatToken
-			}
-		}
+	text := form.FindString(s)
+	if strings.ContainsAny(text, ".eE") {
+		kind = floatToken
 	}
-	if n < len(s) && isNameRune(rune(s[n])) {
+	if r, _ := utf8.DecodeRuneInString(s[len(text):]); isNameRune(r) {
 		return fmt.Errorf("%.20q is not a decimal number", s)
 	}
-	l.add(kind, strings.ReplaceAll(s[:n], "_", ""))
-	l.skip(n)
+	l.add(kind, strings.ReplaceAll(text, "_", ""))
+	l.skip(len(text))
 	return nil
 }
 
@@ -333,51 +300,38 @@ var simpleEscapes = map[byte]string{
 	'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\\': `\`, '\'': "'", '"': `"`, '\n': "",
 }
 
+// escapes are a backslash with the code of a character, or with any character.
+var escapes = regexp.MustCompile(`\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|(?s:.))`)
+
 // unescape resolves the escapes of Python's string literals. Unknown ones are kept.
-func unescape(s string) (string, error) {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(s, '\\')
-		if i < 0 || i+1 >= len(s) {
-			b.WriteString(s)
-			return b.String(), nil
-		}
-		b.WriteString(s[:i])
-		text, n, err := escape(s[i+1:])
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(text)
-		s = s[i+1+n:]
-	}
+func unescape(s string) (text string, err error) {
+	text = escapes.ReplaceAllStringFunc(s, func(e string) string {
+		made, wrong := escape(e)
+		err = cmp.Or(err, wrong)
+		return made
+	})
+	return text, err
 }
 
-// escape returns the text of the escape at the beginning of s, and its length n.
-func escape(s string) (text string, n int, err error) {
-	if text, ok := simpleEscapes[s[0]]; ok {
-		return text, 1, nil
-	}
-	wide, ok := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
+// escape is the text of an escape.
+func escape(e string) (string, error) {
+	digits, base := e[1:], 8
+	text, simple := simpleEscapes[e[1]]
 	switch {
-	case ok:
-		if len(s) <= wide {
-			return "", 0, fmt.Errorf("the escape \\%s is incomplete", s)
-		}
-		code, err := strconv.ParseUint(s[1:1+wide], 16, 32)
-		if err != nil || !utf8.ValidRune(rune(code)) {
-			return "", 0, fmt.Errorf("the escape \\%s is not a character", s[:1+wide])
-		}
-		return string(rune(code)), 1 + wide, nil
-	case '0' <= s[0] && s[0] <= '7':
-		for n < len(s) && n < 3 && '0' <= s[n] && s[n] <= '7' {
-			n++
-		}
-		code, _ := strconv.ParseUint(s[:n], 8, 16)
-		return string(rune(code)), n, nil
-	case s[0] == 'N':
-		return "", 0, errors.New(`the escape \N is not supported`)
+	case simple:
+		return text, nil
+	case e[1] == 'N':
+		return "", errors.New(`the escape \N is not supported`)
+	case strings.ContainsRune("xuU", rune(e[1])):
+		digits, base = e[2:], 16
+	case e[1] < '0' || e[1] > '7':
+		return e, nil
 	}
-	return `\`, 0, nil
+	code, err := strconv.ParseUint(digits, base, 32)
+	if err != nil || !utf8.ValidRune(rune(code)) {
+		return "", fmt.Errorf("the escape %s is not a character", e)
+	}
+	return string(rune(code)), nil
 }
 
 // operators, longer ones first.

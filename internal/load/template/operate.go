@@ -11,8 +11,13 @@ import (
 // longest limits the result of one operation, in bytes and items.
 const longest = 1 << 26
 
-// binary is an arithmetic operation.
+// binary is an arithmetic operation, or puts texts together.
 func (x *run) binary(operator string, a, b value) value {
+	if operator == "~" {
+		text := x.text(a) + x.text(b)
+		x.charge(len(text))
+		return text
+	}
 	x.defined(a)
 	x.defined(b)
 	if text, ok := plain(a); ok && operator == "%" {
@@ -353,7 +358,7 @@ func (x *run) call(of value, g given) value {
 	x.charge(1)
 	switch f := of.(type) {
 	case *method:
-		return f.apply(x, f.name+"()", f.of, g)
+		return f.as(f.name+"()")(x, f.of, g)
 	case *closure:
 		return f.call(x, g)
 	case *loop:

@@ -240,7 +240,7 @@ func (p *parser) callTag(line int) statement {
 		p.parameters(m)
 	}
 	made, ok := p.expression().(*call)
-	if !ok {
+	if !ok || made.do != nil {
 		p.failf(line, "{%% call %%} must call a macro")
 	}
 	m.body, _ = p.body("endcall")

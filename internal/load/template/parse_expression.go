@@ -64,10 +64,14 @@ func (p *parser) and() expression {
 
 func (p *parser) not() expression {
 	defer p.deeper()()
-	if p.accept("not") {
-		return &not{p.not()}
+	if line := p.peek().line; p.accept("not") {
+		return negation(line, p.not())
 	}
 	return p.comparison()
+}
+
+func negation(line int, of expression) expression {
+	return &operation{line, of, nil, func(x *run, a, _ value) value { return !x.truth(a) }}
 }
 
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">=", "in"}
@@ -97,24 +101,14 @@ func (p *parser) leftward(read func() expression, operators ...string) expressio
 	e := read()
 	for t := p.peek(); t.kind == operator && slices.Contains(operators, t.text); t = p.peek() {
 		p.next()
-		e = &binary{t.text, e, read(), t.line}
+		e = &operation{t.line, e, read(), func(x *run, a, b value) value { return x.binary(t.text, a, b) }}
 	}
 	return e
 }
 
 func (p *parser) sum() expression { return p.leftward(p.concat, "+", "-") }
 
-func (p *parser) concat() expression {
-	e := p.product()
-	if !p.is("~") {
-		return e
-	}
-	c := &concat{[]expression{e}, p.peek().line}
-	for p.accept("~") {
-		c.parts = append(c.parts, p.product())
-	}
-	return c
-}
+func (p *parser) concat() expression { return p.leftward(p.product, "~") }
 
 func (p *parser) product() expression { return p.leftward(p.power, "*", "/", "//", "%") }
 
@@ -127,7 +121,7 @@ func (p *parser) unary(filters bool) expression {
 	var e expression
 	switch t := p.peek(); {
 	case p.accept("-"), p.accept("+"):
-		e = &sign{t.text, p.unary(false), t.line}
+		e = &operation{t.line, p.unary(false), nil, func(x *run, a, _ value) value { return x.sign(t.text, a) }}
 	default:
 		e = p.primary()
 	}
@@ -266,9 +260,9 @@ func (p *parser) attribute(of expression) expression {
 		if p.is("(") && !knownMethod(t.text) {
 			p.failf(t.line, "the method .%s() is %w", t.text, errUnsupported)
 		}
-		return &attribute{of, t.text, line}
+		return &operation{line, of, nil, func(x *run, a, _ value) value { return x.attribute(a, t.text) }}
 	case intToken:
-		return &item{of, literal{integer(t.text)}, line}
+		return &operation{line, of, literal{integer(t.text)}, (*run).item}
 	default:
 		p.failf(t.line, "want a name after the dot, got %v", t)
 	}
@@ -280,7 +274,7 @@ func (p *parser) subscript(of expression) expression {
 	var index expression
 	if !p.is(":") {
 		if index = p.expression(); p.accept("]") {
-			return &item{of, index, line}
+			return &operation{line, of, index, (*run).item}
 		}
 	}
 	s := &slice{of: of, line: line}
@@ -296,7 +290,7 @@ func (p *parser) subscript(of expression) expression {
 
 func (p *parser) call(of expression) expression {
 	line := p.peek().line
-	return &call{of, p.arguments(), line}
+	return &call{of: of, args: p.arguments(), line: line}
 }
 
 func (p *parser) arguments() arguments {
@@ -330,7 +324,7 @@ func (p *parser) filter(in expression) expression {
 	if !ok {
 		p.failf(t.line, "the filter |%s is %w", t.text, errUnsupported)
 	}
-	e := &filtered{in: in, name: t.text, filter: f, line: t.line}
+	e := &call{of: in, line: t.line, do: f.as("|" + t.text)}
 	if p.is("(") {
 		e.args = p.arguments()
 	}
@@ -346,7 +340,7 @@ func (p *parser) test(in expression) expression {
 	if !ok {
 		p.failf(t.line, "the test \"is %s\" is %w", t.text, errUnsupported)
 	}
-	e := &tested{in: in, name: t.text, test: f, line: t.line}
+	e := &call{of: in, line: t.line, do: f.as("is " + t.text)}
 	if p.is("(") {
 		e.args = p.arguments()
 	} else if p.startsOperand() {
@@ -356,7 +350,7 @@ func (p *parser) test(in expression) expression {
 		e.args.list = []expression{p.postfix(p.primary())}
 	}
 	if negated {
-		return &not{e}
+		return negation(t.line, e)
 	}
 	return e
 }

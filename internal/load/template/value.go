@@ -247,72 +247,9 @@ func (x *run) text(v value) string {
 	case undefined:
 		return ""
 	}
-	var b strings.Builder
-	x.write(&b, v)
-	return b.String()
-}
-
-// write writes repr() of a value.
-func (x *run) write(b *strings.Builder, v value) {
-	x.charge(1)
-	switch v := v.(type) {
-	case nil:
-		b.WriteString("None")
-	case bool:
-		b.WriteString(map[bool]string{true: "True", false: "False"}[v])
-	case int64, *big.Int:
-		fmt.Fprint(b, v)
-	case float64:
-		b.WriteString(floatText(v))
-	case string:
-		x.charge(len(v))
-		b.WriteString(quote(v))
-	case markup:
-		b.WriteString("Markup(" + quote(string(v)) + ")")
-	case undefined:
-		b.WriteString("Undefined")
-	case *list:
-		x.writeList(b, v)
-	case *dict:
-		x.writeDict(b, v)
-	case *view:
-		b.WriteString("dict_" + v.name + "(")
-		x.writeList(b, &list{items: v.items})
-		b.WriteString(")")
-	default:
-		x.failf("cannot print %s", typeName(v))
-	}
-}
-
-func (x *run) writeList(b *strings.Builder, l *list) {
-	open, closed := "[", "]"
-	if l.tuple {
-		open, closed = "(", ")"
-		if len(l.items) == 1 {
-			closed = ",)"
-		}
-	}
-	b.WriteString(open)
-	for i, item := range l.items {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		x.write(b, item)
-	}
-	b.WriteString(closed)
-}
-
-func (x *run) writeDict(b *strings.Builder, d *dict) {
-	b.WriteByte('{')
-	for i, key := range d.keys {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		x.write(b, key)
-		b.WriteString(": ")
-		x.write(b, d.at(key))
-	}
-	b.WriteByte('}')
+	w := printer{run: x, words: pythonWords, item: ", ", key: ": "}
+	w.write(v, 1)
+	return w.String()
 }
 
 // floatText is repr() of a float: the shortest text that parses to it, with an

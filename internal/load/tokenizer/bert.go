@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,11 +18,7 @@ type bertJSON struct {
 	Lowercase    bool   `json:"lowercase"`
 }
 
-func parseBert(raw json.RawMessage, field string) (step, error) {
-	var v bertJSON
-	if err := strict(raw, field, &v); err != nil {
-		return step{}, err
-	}
+func (v bertJSON) step(string) (step, error) {
 	var steps normalizer
 	if v.CleanText {
 		steps = append(steps, filter(isBertControl, bertSpace))

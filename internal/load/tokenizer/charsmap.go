@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,16 +16,14 @@ type charsmap struct {
 	ascii        [utf8.RuneSelf]bool // characters with a replacement
 }
 
-// parsePrecompiled parses a charsmap in Base64: the size of the trie in bytes, its
+// A precompiledJSON has a charsmap in Base64: the size of the trie in bytes, its
 // units, the replacements.
-func parsePrecompiled(raw json.RawMessage, field string) (step, error) {
-	var v struct {
-		Type string  `json:"type"`
-		Map  *string `json:"precompiled_charsmap"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return step{}, err
-	}
+type precompiledJSON struct {
+	Type string  `json:"type"`
+	Map  *string `json:"precompiled_charsmap"`
+}
+
+func (v precompiledJSON) step(field string) (step, error) {
 	field += ".precompiled_charsmap"
 	if v.Map == nil {
 		return step{}, refuse(field, nil, "")

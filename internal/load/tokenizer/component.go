@@ -68,13 +68,23 @@ func (p parsers[T]) sequence(raw json.RawMessage, field, members string) ([]T, e
 	return all, nil
 }
 
-// plain parses a component without settings.
-func plain[T any](v T) func(json.RawMessage, string) (T, error) {
-	return func(raw json.RawMessage, field string) (T, error) {
-		return v, strict(raw, field, &struct {
-			Type string `json:"type"`
-		}{})
+// settings parses a component that is made from its settings, a V with presets.
+func settings[V, T any](preset V, create func(v V, field string) (T, error)) func(json.RawMessage, string) (T, error) {
+	return func(raw json.RawMessage, field string) (made T, err error) {
+		v := preset
+		if err := strict(raw, field, &v); err != nil {
+			return made, err
+		}
+		return create(v, field)
 	}
+}
+
+// plain parses a component without settings.
+func plain[T any](made T) func(json.RawMessage, string) (T, error) {
+	type none struct {
+		Type string `json:"type"`
+	}
+	return settings(none{}, func(none, string) (T, error) { return made, nil })
 }
 
 // strict decodes a component and rejects unknown fields.

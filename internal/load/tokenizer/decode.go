@@ -87,15 +87,15 @@ func (d tokenDecoder) decode(texts []string) []string {
 }
 
 var decoderKinds = parsers[decoder]{
-	"BPEDecoder":   parseSuffixDecoder,
+	"BPEDecoder":   settings(suffixJSON{}, suffixJSON.decoder),
 	"ByteFallback": plain[decoder](byteFallback{}),
-	"ByteLevel":    parseByteLevelDecoder,
-	"CTC":          parseCTC,
-	"Fuse":         plain[decoder](fuse{}),
+	"ByteLevel":    settings(byteLevelJSON{}, func(byteLevelJSON, string) (decoder, error) { return byteLevelDecoder{}, nil }),
+	"CTC":          settings(ctc{}, ctc.decoder),
+	"Fuse":         plain[decoder](joined("")),
 	"Metaspace":    parseMetaspaceDecoder,
-	"Replace":      parseReplaceDecoder,
-	"Strip":        parseStripDecoder,
-	"WordPiece":    parseWordPieceDecoder,
+	"Replace":      settings(replaceJSON{}, replaceJSON.decoder),
+	"Strip":        settings(stripTokenJSON{}, stripTokenJSON.decoder),
+	"WordPiece":    settings(wordPieceDecoderJSON{}, wordPieceDecoderJSON.decoder),
 }
 
 func parseMetaspaceDecoder(raw json.RawMessage, field string) (decoder, error) {
@@ -103,26 +103,13 @@ func parseMetaspaceDecoder(raw json.RawMessage, field string) (decoder, error) {
 	return tokenDecoder(m.token), err
 }
 
-func parseReplaceDecoder(raw json.RawMessage, field string) (decoder, error) {
-	r, err := parseReplacement(raw, field)
-	return tokenDecoder(func(text string, _ bool) string { return r.rewrite(text) }), err
-}
+// joined puts this text between tokens: a space is the default without a decoder.
+type joined string
 
-// spaced puts a space between tokens: the default without a decoder.
-type spaced struct{}
-
-func (spaced) decode(texts []string) []string { return []string{strings.Join(texts, " ")} }
-
-type fuse struct{}
-
-func (fuse) decode(texts []string) []string { return []string{strings.Join(texts, "")} }
+func (by joined) decode(texts []string) []string { return []string{strings.Join(texts, string(by))} }
 
 // byteLevelDecoder decodes all tokens from the byte alphabet.
 type byteLevelDecoder struct{}
-
-func parseByteLevelDecoder(raw json.RawMessage, field string) (decoder, error) {
-	return byteLevelDecoder{}, strict(raw, field, new(byteLevelJSON))
-}
 
 func (byteLevelDecoder) decode(texts []string) []string {
 	var b strings.Builder
@@ -180,17 +167,15 @@ func fallbackByte(token string) (byte, bool) {
 	return byte(b), err == nil
 }
 
-// stripDecoder removes a character from each token, up to a number of times.
-func parseStripDecoder(raw json.RawMessage, field string) (decoder, error) {
-	var v struct {
-		Type    string `json:"type"`
-		Content string `json:"content"`
-		Start   int    `json:"start"`
-		Stop    int    `json:"stop"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
+// A stripTokenJSON removes a character from each token, up to a number of times.
+type stripTokenJSON struct {
+	Type    string `json:"type"`
+	Content string `json:"content"`
+	Start   int    `json:"start"`
+	Stop    int    `json:"stop"`
+}
+
+func (v stripTokenJSON) decoder(field string) (decoder, error) {
 	if utf8.RuneCountInString(v.Content) != 1 {
 		return nil, refuse(field+".content", v.Content, "only one character is")
 	}
@@ -205,15 +190,13 @@ func parseStripDecoder(raw json.RawMessage, field string) (decoder, error) {
 	}), nil
 }
 
-func parseWordPieceDecoder(raw json.RawMessage, field string) (decoder, error) {
-	var v struct {
-		Type    string `json:"type"`
-		Prefix  string `json:"prefix"`
-		Cleanup bool   `json:"cleanup"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
+type wordPieceDecoderJSON struct {
+	Type    string `json:"type"`
+	Prefix  string `json:"prefix"`
+	Cleanup bool   `json:"cleanup"`
+}
+
+func (v wordPieceDecoderJSON) decoder(string) (decoder, error) {
 	return tokenDecoder(func(text string, first bool) string {
 		if rest, ok := strings.CutPrefix(text, v.Prefix); ok && !first {
 			text = rest
@@ -258,14 +241,12 @@ var (
 // last token.
 type suffixDecoder string
 
-func parseSuffixDecoder(raw json.RawMessage, field string) (decoder, error) {
-	var v struct {
-		Type   string `json:"type"`
-		Suffix string `json:"suffix"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
+type suffixJSON struct {
+	Type   string `json:"type"`
+	Suffix string `json:"suffix"`
+}
+
+func (v suffixJSON) decoder(field string) (decoder, error) {
 	if v.Suffix == "" {
 		return nil, refuse(field+".suffix", v.Suffix, "")
 	}
@@ -291,13 +272,11 @@ type ctc struct {
 	Cleanup   bool   `json:"cleanup"`
 }
 
-func parseCTC(raw json.RawMessage, field string) (decoder, error) {
-	var c ctc
-	err := strict(raw, field, &c)
-	if err == nil && (c.Pad == "" || c.Delimiter == "") {
-		err = refuse(field, "CTC", "without pad_token or word_delimiter_token")
+func (c ctc) decoder(field string) (decoder, error) {
+	if c.Pad == "" || c.Delimiter == "" {
+		return nil, refuse(field, "CTC", "without pad_token or word_delimiter_token")
 	}
-	return c, err
+	return c, nil
 }
 
 func (c ctc) decode(texts []string) []string {

@@ -147,7 +147,7 @@ func (t *Tokenizer) parseStages(file *fileJSON) error {
 	t.pool.New = func() any { return new(scratch) }
 	t.decoders, err = decoderKinds.stage(file.Decoder, "decoder", "decoders")
 	if isNull(file.Decoder) {
-		t.decoders = []decoder{spaced{}}
+		t.decoders = []decoder{joined(" ")}
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,19 +25,18 @@ const (
 	schemeNever  = "never"
 )
 
-func parseMetaspace(raw json.RawMessage, field string) (m metaspaceSplit, err error) {
-	var v struct {
-		Type        string  `json:"type"`
-		Replacement string  `json:"replacement"`
-		PrefixSpace *bool   `json:"add_prefix_space"`
-		Scheme      string  `json:"prepend_scheme"`
-		Split       *bool   `json:"split"`
-		StrRep      *string `json:"str_rep"`
-	}
-	v.Scheme = schemeAlways
-	if err := strict(raw, field, &v); err != nil {
-		return m, err
-	}
+type metaspaceJSON struct {
+	Type        string  `json:"type"`
+	Replacement string  `json:"replacement"`
+	PrefixSpace *bool   `json:"add_prefix_space"`
+	Scheme      string  `json:"prepend_scheme"`
+	Split       *bool   `json:"split"`
+	StrRep      *string `json:"str_rep"`
+}
+
+var parseMetaspace = settings(metaspaceJSON{Scheme: schemeAlways}, metaspaceJSON.split)
+
+func (v metaspaceJSON) split(field string) (m metaspaceSplit, err error) {
 	if utf8.RuneCountInString(v.Replacement) != 1 {
 		return m, refuse(field+".replacement", v.Replacement, "only one character is")
 	}

@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,7 +47,7 @@ func (n normalizer) moves(text string) bool {
 }
 
 var stepKinds = parsers[step]{
-	"BertNormalizer": parseBert,
+	"BertNormalizer": settings(bertJSON{}, bertJSON.step),
 	"ByteLevel":      plain(step{rewrite: toByteLevel}),
 	"Lowercase":      plain(step{rewrite: lowercase}),
 	"NFC":            plain(step{rewrite: normalForm(norm.NFC)}),
@@ -56,21 +55,19 @@ var stepKinds = parsers[step]{
 	"NFKC":           plain(step{rewrite: normalForm(norm.NFKC)}),
 	"NFKD":           plain(step{rewrite: normalForm(norm.NFKD)}),
 	"Nmt":            plain(filter(isNmtControl, nmtSpace)),
-	"Precompiled":    parsePrecompiled,
-	"Prepend":        parsePrepend,
-	"Replace":        parseReplace,
-	"Strip":          parseStrip,
+	"Precompiled":    settings(precompiledJSON{}, precompiledJSON.step),
+	"Prepend":        settings(prependJSON{}, prependJSON.step),
+	"Replace":        settings(replaceJSON{}, replaceJSON.step),
+	"Strip":          settings(stripJSON{}, stripJSON.step),
 	"StripAccents":   plain(filter(combining.has, nil)),
 }
 
-func parsePrepend(raw json.RawMessage, field string) (step, error) {
-	var v struct {
-		Type    string `json:"type"`
-		Prepend string `json:"prepend"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return step{}, err
-	}
+type prependJSON struct {
+	Type    string `json:"type"`
+	Prepend string `json:"prepend"`
+}
+
+func (v prependJSON) step(string) (step, error) {
 	return step{rewrite: func(text string) string {
 		if text == "" {
 			return text
@@ -111,15 +108,13 @@ func nmtSpace(r rune) rune {
 	return r
 }
 
-func parseStrip(raw json.RawMessage, field string) (step, error) {
-	var v struct {
-		Type  string `json:"type"`
-		Left  bool   `json:"strip_left"`
-		Right bool   `json:"strip_right"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return step{}, err
-	}
+type stripJSON struct {
+	Type  string `json:"type"`
+	Left  bool   `json:"strip_left"`
+	Right bool   `json:"strip_right"`
+}
+
+func (v stripJSON) step(string) (step, error) {
 	rewrite := func(text string) string {
 		if v.Left {
 			text = strings.TrimLeftFunc(text, unicode.IsSpace)

@@ -14,10 +14,10 @@ type ends struct {
 }
 
 var processorKinds = parsers[ends]{
-	"BertProcessing":     parseBertProcessing,
-	"ByteLevel":          parseByteLevelProcessing,
-	"RobertaProcessing":  parseRoberta,
-	"TemplateProcessing": parseTemplate,
+	"BertProcessing":     settings(bertProcessing{}, bertProcessing.ends),
+	"ByteLevel":          settings(byteLevelJSON{}, func(byteLevelJSON, string) (ends, error) { return ends{}, nil }),
+	"RobertaProcessing":  settings(robertaProcessing{}, robertaProcessing.ends),
+	"TemplateProcessing": settings(templateJSON{}, templateJSON.ends),
 }
 
 // parsePostProcessor parses the post_processor field. Only one member of a sequence may
@@ -34,24 +34,10 @@ func parsePostProcessor(raw json.RawMessage) (prefix, suffix []int32, err error)
 	return adding[0].prefix, adding[0].suffix, nil
 }
 
-func parseByteLevelProcessing(raw json.RawMessage, field string) (ends, error) {
-	return ends{}, strict(raw, field, new(byteLevelJSON))
-}
-
-func parseRoberta(raw json.RawMessage, field string) (ends, error) {
-	var v struct {
-		bertProcessing
-		TrimOffsets    bool `json:"trim_offsets"`
-		AddPrefixSpace bool `json:"add_prefix_space"`
-	}
-	err := strict(raw, field, &v)
-	return v.ends(field), err
-}
-
-func parseBertProcessing(raw json.RawMessage, field string) (ends, error) {
-	var v bertProcessing
-	err := strict(raw, field, &v)
-	return v.ends(field), err
+type robertaProcessing struct {
+	bertProcessing
+	TrimOffsets    bool `json:"trim_offsets"`
+	AddPrefixSpace bool `json:"add_prefix_space"`
 }
 
 type bertProcessing struct {
@@ -60,8 +46,8 @@ type bertProcessing struct {
 	Cls  tokenJSON `json:"cls"`
 }
 
-func (b bertProcessing) ends(field string) ends {
-	return ends{field, []int32{b.Cls.id}, []int32{b.Sep.id}}
+func (b bertProcessing) ends(field string) (ends, error) {
+	return ends{field, []int32{b.Cls.id}, []int32{b.Sep.id}}, nil
 }
 
 // A tokenJSON is ["</s>", 2].
@@ -103,11 +89,7 @@ type templateItem struct {
 	TypeID int    `json:"type_id"`
 }
 
-func parseTemplate(raw json.RawMessage, field string) (e ends, err error) {
-	var v templateJSON
-	if err := strict(raw, field, &v); err != nil {
-		return e, err
-	}
+func (v templateJSON) ends(field string) (e ends, err error) {
 	isText := func(p templatePiece) bool { return p.Sequence != nil && p.Sequence.ID == "A" }
 	at := slices.IndexFunc(v.Single, isText)
 	if at < 0 {
@@ -122,7 +104,7 @@ func parseTemplate(raw json.RawMessage, field string) (e ends, err error) {
 }
 
 // ids returns the ids of template pieces that are special tokens.
-func (v *templateJSON) ids(pieces []templatePiece, field string) ([]int32, error) {
+func (v templateJSON) ids(pieces []templatePiece, field string) ([]int32, error) {
 	var ids []int32
 	for _, p := range pieces {
 		if p.SpecialToken == nil {

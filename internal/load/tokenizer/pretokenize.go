@@ -14,13 +14,13 @@ type splitter interface {
 
 var splitterKinds = parsers[[]splitter]{
 	"BertPreTokenizer":   plain([]splitter{splitAt(spaces, removed), splitAt(punctuation, isolated)}),
-	"ByteLevel":          one(parseByteLevel),
-	"CharDelimiterSplit": one(parseDelimiter),
-	"Digits":             one(parseDigits),
-	"FixedLength":        one(parseFixedLength),
+	"ByteLevel":          one(settings(byteLevelJSON{UseRegex: true}, byteLevelJSON.split)),
+	"CharDelimiterSplit": one(settings(delimiterJSON{}, delimiterJSON.split)),
+	"Digits":             one(settings(digitsJSON{}, digitsJSON.split)),
+	"FixedLength":        one(settings(fixedLengthJSON{Length: 5}, fixedLengthJSON.split)),
 	"Metaspace":          one(parseMetaspace),
-	"Punctuation":        one(parsePunctuation),
-	"Split":              one(parseSplit),
+	"Punctuation":        one(settings(punctuationJSON{Behavior: "Isolated"}, punctuationJSON.split)),
+	"Split":              one(settings(splitJSON{}, splitJSON.split)),
 	"Whitespace":         plain([]splitter{splitAt(wordGaps{}, removed)}),
 	"WhitespaceSplit":    plain([]splitter{splitAt(spaces, removed)}),
 }
@@ -44,11 +44,7 @@ type byteLevel struct {
 
 const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-func parseByteLevel(raw json.RawMessage, field string) (*byteLevel, error) {
-	v := byteLevelJSON{UseRegex: true}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
+func (v byteLevelJSON) split(string) (*byteLevel, error) {
 	l := &byteLevel{prefixSpace: v.AddPrefixSpace, write: true}
 	if !v.UseRegex {
 		return l, nil
@@ -135,16 +131,14 @@ type matchSplit struct {
 
 func splitAt(f finder, r rule) *matchSplit { return &matchSplit{re: f, rule: r} }
 
-func parseSplit(raw json.RawMessage, field string) (*matchSplit, error) {
-	var v struct {
-		Type     string      `json:"type"`
-		Pattern  patternJSON `json:"pattern"`
-		Behavior string      `json:"behavior"`
-		Invert   bool        `json:"invert"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
+type splitJSON struct {
+	Type     string      `json:"type"`
+	Pattern  patternJSON `json:"pattern"`
+	Behavior string      `json:"behavior"`
+	Invert   bool        `json:"invert"`
+}
+
+func (v splitJSON) split(field string) (*matchSplit, error) {
 	rule, err := parseRule(v.Behavior, field)
 	if err != nil {
 		return nil, err
@@ -161,38 +155,34 @@ func parseRule(behavior, field string) (rule, error) {
 	return r, nil
 }
 
-func parsePunctuation(raw json.RawMessage, field string) (*matchSplit, error) {
-	v := struct {
-		Type     string `json:"type"`
-		Behavior string `json:"behavior"`
-	}{Behavior: "Isolated"}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
+type punctuationJSON struct {
+	Type     string `json:"type"`
+	Behavior string `json:"behavior"`
+}
+
+func (v punctuationJSON) split(field string) (*matchSplit, error) {
 	rule, err := parseRule(v.Behavior, field)
 	return splitAt(punctuation, rule), err
 }
 
-func parseDigits(raw json.RawMessage, field string) (*matchSplit, error) {
-	var v struct {
-		Type             string `json:"type"`
-		IndividualDigits bool   `json:"individual_digits"`
-	}
-	err := strict(raw, field, &v)
-	if v.IndividualDigits {
-		return splitAt(numbers, isolated), err
-	}
-	return splitAt(numbers, contiguous), err
+type digitsJSON struct {
+	Type             string `json:"type"`
+	IndividualDigits bool   `json:"individual_digits"`
 }
 
-func parseDelimiter(raw json.RawMessage, field string) (*matchSplit, error) {
-	var v struct {
-		Type      string `json:"type"`
-		Delimiter string `json:"delimiter"`
+func (v digitsJSON) split(string) (*matchSplit, error) {
+	if v.IndividualDigits {
+		return splitAt(numbers, isolated), nil
 	}
-	if err := strict(raw, field, &v); err != nil {
-		return nil, err
-	}
+	return splitAt(numbers, contiguous), nil
+}
+
+type delimiterJSON struct {
+	Type      string `json:"type"`
+	Delimiter string `json:"delimiter"`
+}
+
+func (v delimiterJSON) split(field string) (*matchSplit, error) {
 	if utf8.RuneCountInString(v.Delimiter) != 1 {
 		return nil, refuse(field+".delimiter", v.Delimiter, "only one character is")
 	}
@@ -202,14 +192,12 @@ func parseDelimiter(raw json.RawMessage, field string) (*matchSplit, error) {
 // fixedLength splits into parts of this many characters.
 type fixedLength int
 
-func parseFixedLength(raw json.RawMessage, field string) (fixedLength, error) {
-	v := struct {
-		Type   string `json:"type"`
-		Length int    `json:"length"`
-	}{Length: 5}
-	if err := strict(raw, field, &v); err != nil {
-		return 0, err
-	}
+type fixedLengthJSON struct {
+	Type   string `json:"type"`
+	Length int    `json:"length"`
+}
+
+func (v fixedLengthJSON) split(field string) (fixedLength, error) {
 	if v.Length < 1 {
 		return 0, refuse(field+".length", v.Length, "only 1 or more is")
 	}

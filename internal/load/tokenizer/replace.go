@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,15 +12,13 @@ type replacement struct {
 	content string
 }
 
-func parseReplacement(raw json.RawMessage, field string) (r replacement, err error) {
-	var v struct {
-		Type    string      `json:"type"`
-		Pattern patternJSON `json:"pattern"`
-		Content string      `json:"content"`
-	}
-	if err := strict(raw, field, &v); err != nil {
-		return r, err
-	}
+type replaceJSON struct {
+	Type    string      `json:"type"`
+	Pattern patternJSON `json:"pattern"`
+	Content string      `json:"content"`
+}
+
+func (v replaceJSON) replacement(field string) (r replacement, err error) {
 	if v.Pattern.mayBeEmpty() {
 		return r, refuse(field+".pattern.Regex", *v.Pattern.Regex, "it may match the empty string")
 	}
@@ -30,9 +27,14 @@ func parseReplacement(raw json.RawMessage, field string) (r replacement, err err
 	return r, err
 }
 
-func parseReplace(raw json.RawMessage, field string) (step, error) {
-	r, err := parseReplacement(raw, field)
+func (v replaceJSON) step(field string) (step, error) {
+	r, err := v.replacement(field)
 	return step{r.rewrite, r.head}, err
+}
+
+func (v replaceJSON) decoder(field string) (decoder, error) {
+	r, err := v.replacement(field)
+	return tokenDecoder(func(text string, _ bool) string { return r.rewrite(text) }), err
 }
 
 func (r replacement) rewrite(text string) string {

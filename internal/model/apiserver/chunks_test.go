@@ -38,7 +38,7 @@ func TestABatchFitsTheTruth(t *testing.T) {
 	for tokens := 245; tokens < 260; tokens++ {
 		w := httptest.NewRecorder()
 		x := &exchange{
-			s: s, w: w, rc: http.NewResponseController(w), rec: &record{}, traits: traits{batch: true},
+			s: s, w: w, rc: http.NewResponseController(w), rec: &record{}, traits: traits{FaultBatch},
 			req: &request{Request: &phrase.Request{Protocol: phrase.Completions}},
 		}
 		x.text, _ = newAnswer(s.vocab, 0, nil)

@@ -99,11 +99,11 @@ func (x *exchange) serve() error {
 	}
 	x.lot = deal(x.s.cfg.Faults, x.s.cfg.Seed, x.arrival)
 	x.traits = x.lot.traits(x.req)
-	x.rec.Faults = append(x.rec.Faults, x.traits.names...)
+	x.rec.Faults = append(x.rec.Faults, x.traits...)
 	x.dice = engine.Dice(x.s.cfg.Seed, "variation", x.arrival)
 	a := &x.answer
 	a.ID, a.Created, a.Source, a.Seconds = x.rec.ID, time.Now().Unix(), &x.text, x.req.seconds
-	a.Usage, a.Continuous = a.Usage && !x.traits.noUsage, a.Continuous && !x.traits.noUsage
+	a.Usage, a.Continuous = a.Usage && !x.traits.have(FaultNoUsage), a.Continuous && !x.traits.have(FaultNoUsage)
 	if status := x.lot.status(); status != 0 {
 		x.struck()
 		return x.refuse(phrase.StatusError(status, ""))
@@ -289,7 +289,7 @@ func (x *exchange) head(r phrase.Reply) {
 // write sends p, which carries tokens in events, and stamps it. With the split
 // variation it goes out in pieces; the last one counts the tokens.
 func (x *exchange) write(p []byte, tokens, events int) error {
-	if x.traits.split {
+	if x.traits.have(FaultSplit) {
 		for len(p) > 1 {
 			n := 1 + int(x.dice.Uint64()%uint64(min(len(p)-1, 80)))
 			if err := x.flush(p[:n], 0, 0); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,51 +112,47 @@ func (f *Fault) UnmarshalText(text []byte) (err error) {
 }
 
 // FaultNames lists every fault, the fatal ones first.
-func FaultNames() []string {
-	kinds := faultKinds()
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.name
+func FaultNames() (names []string) {
+	for _, k := range faultKinds {
+		names = append(names, k.name)
 	}
 	return names
 }
 
 type faultKind struct {
-	name  string
-	fatal bool
-	after bool // AfterTokens has a meaning
+	name   string
+	fatal  bool
+	after  bool // AfterTokens has a meaning
+	status int  // of HTTP, with which the request is refused; 0: it is not
 }
 
-func faultKinds() []faultKind {
-	return []faultKind{
-		{FaultRefuse, true, false},
-		{FaultReset, true, true},
-		{FaultStall, true, true},
-		{FaultTruncate, true, true},
-		{FaultCut, true, true},
-		{FaultStreamError, true, true},
-		{FaultMalformed, true, true},
-		{FaultHTTP429, true, false},
-		{FaultHTTP500, true, false},
-		{FaultHTTP503, true, false},
-		{FaultComments, false, false},
-		{FaultCRLF, false, false},
-		{FaultSplit, false, false},
-		{FaultBatch, false, false},
-		{FaultNoUsage, false, false},
-		{FaultNoDone, false, false},
-		{FaultMultiToken, false, false},
-		{FaultEarlyRole, false, false},
-	}
+var faultKinds = []faultKind{
+	{FaultRefuse, true, false, 0},
+	{FaultReset, true, true, 0},
+	{FaultStall, true, true, 0},
+	{FaultTruncate, true, true, 0},
+	{FaultCut, true, true, 0},
+	{FaultStreamError, true, true, 0},
+	{FaultMalformed, true, true, 0},
+	{FaultHTTP429, true, false, http.StatusTooManyRequests},
+	{FaultHTTP500, true, false, http.StatusInternalServerError},
+	{FaultHTTP503, true, false, http.StatusServiceUnavailable},
+	{FaultComments, false, false, 0},
+	{FaultCRLF, false, false, 0},
+	{FaultSplit, false, false, 0},
+	{FaultBatch, false, false, 0},
+	{FaultNoUsage, false, false, 0},
+	{FaultNoDone, false, false, 0},
+	{FaultMultiToken, false, false, 0},
+	{FaultEarlyRole, false, false, 0},
 }
 
 func kindOf(name string) (faultKind, bool) {
-	kinds := faultKinds()
-	i := slices.IndexFunc(kinds, func(k faultKind) bool { return k.name == name })
+	i := slices.IndexFunc(faultKinds, func(k faultKind) bool { return k.name == name })
 	if i < 0 {
 		return faultKind{}, false
 	}
-	return kinds[i], true
+	return faultKinds[i], true
 }
 
 // hits tells whether f falls on the request with this arrival number.

@@ -21,7 +21,7 @@ type streaming struct {
 }
 
 func (x *exchange) streaming() *streaming {
-	if x.traits.crlf {
+	if x.traits.have(FaultCRLF) {
 		x.answer.LineEnd = "\r\n"
 	}
 	st := &streaming{exchange: x, out: x.req.Protocol.Stream(x.answer), limit: x.answer.Tokens}
@@ -58,10 +58,10 @@ func (st *streaming) begin() error {
 	if err := st.flush(nil, 0, 0); err != nil {
 		return err
 	}
-	if st.traits.comments {
+	if st.traits.have(FaultComments) {
 		st.buf = st.out.Comment(st.buf, keepAlive)
 	}
-	if st.traits.earlyRole {
+	if st.traits.have(FaultEarlyRole) {
 		st.buf = st.out.Begin(st.buf)
 	}
 	st.buf = st.out.Accept(st.buf)
@@ -74,7 +74,7 @@ func (st *streaming) tokens() error {
 	if st.lot.unfinished() {
 		end = st.limit
 	}
-	begun := st.traits.earlyRole
+	begun := st.traits.have(FaultEarlyRole)
 	for st.out.Sent < end {
 		perEvent, events := st.group()
 		ready, err := st.await(min(st.out.Sent+perEvent*events, end))
@@ -100,10 +100,10 @@ func (st *streaming) tokens() error {
 // many events the next write.
 func (st *streaming) group() (perEvent, events int) {
 	perEvent, events = 1, 1
-	if st.traits.multiToken {
+	if st.traits.have(FaultMultiToken) {
 		perEvent = 2 + int(st.dice.Uint64()%3)
 	}
-	if st.traits.batch {
+	if st.traits.have(FaultBatch) {
 		events = 2 + int(st.dice.Uint64()%3)
 	}
 	return perEvent, events
@@ -115,13 +115,13 @@ func (st *streaming) advance(until, perEvent int) error {
 	switch {
 	case st.req.Protocol.Single:
 		perEvent = 1
-	case !st.traits.batch:
+	case !st.traits.have(FaultBatch):
 		perEvent = until - st.out.Sent
 	}
 	for st.out.Sent < until && st.out.Events < maxWriteEvents-maxAround {
 		st.event(min(perEvent, until-st.out.Sent))
 	}
-	if st.traits.batch && st.out.Sent == st.answer.Tokens && !st.lot.unfinished() {
+	if st.traits.have(FaultBatch) && st.out.Sent == st.answer.Tokens && !st.lot.unfinished() {
 		return nil // conclude adds the end to this write
 	}
 	return st.send()
@@ -145,7 +145,7 @@ func (st *streaming) event(n int) {
 	case last:
 		st.rec.FinishReason = st.answer.Finish
 	}
-	if st.traits.comments && st.dice.Uint64()&1 == 0 {
+	if st.traits.have(FaultComments) && st.dice.Uint64()&1 == 0 {
 		st.buf = st.out.Comment(st.buf, keepAlive)
 	}
 }
@@ -163,7 +163,7 @@ func (st *streaming) send() error {
 // sendUnlessBatch writes what has been formatted, or leaves it to go with what
 // follows.
 func (st *streaming) sendUnlessBatch() error {
-	if st.traits.batch {
+	if st.traits.have(FaultBatch) {
 		return nil
 	}
 	return st.send()
@@ -175,7 +175,7 @@ func (st *streaming) conclude() error {
 	if err := st.sendUnlessBatch(); err != nil {
 		return err
 	}
-	st.buf = st.out.End(st.buf, !st.traits.noDone)
+	st.buf = st.out.End(st.buf, !st.traits.have(FaultNoDone))
 	return st.send()
 }
 

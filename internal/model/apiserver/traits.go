@@ -3,35 +3,33 @@ package apiserver
 import (
 	"crypto/tls"
 	"net"
-	"net/http"
 	"slices"
 )
 
 // traits are the variations that apply to a response.
-type traits struct {
-	names []string
+type traits []string
 
-	comments, crlf, split, batch, noUsage, noDone, multiToken, earlyRole bool
-}
+func (t traits) have(name string) bool { return slices.Contains(t, name) }
 
 // traits keeps of what was dealt the variations that mean something for req.
-func (l lot) traits(req *request) traits {
-	var t traits
-	take := func(name string, applies bool) bool {
-		if !applies || !slices.Contains(l.variations, name) {
-			return false
+func (l lot) traits(req *request) (t traits) {
+	for _, v := range []struct {
+		name    string
+		applies bool
+	}{
+		{FaultComments, req.Stream},
+		{FaultCRLF, req.Stream},
+		{FaultSplit, true},
+		{FaultBatch, req.Stream},
+		{FaultNoUsage, req.Usage || !req.Stream && req.Protocol.Counts},
+		{FaultNoDone, req.Stream && req.Protocol.Marked},
+		{FaultMultiToken, req.Stream && !req.Protocol.Single},
+		{FaultEarlyRole, req.Stream && req.Protocol.Roles},
+	} {
+		if v.applies && slices.Contains(l.variations, v.name) {
+			t = append(t, v.name)
 		}
-		t.names = append(t.names, name)
-		return true
 	}
-	t.comments = take(FaultComments, req.Stream)
-	t.crlf = take(FaultCRLF, req.Stream)
-	t.split = take(FaultSplit, true)
-	t.batch = take(FaultBatch, req.Stream)
-	t.noUsage = take(FaultNoUsage, req.Usage || !req.Stream && req.Protocol.Counts)
-	t.noDone = take(FaultNoDone, req.Stream && req.Protocol.Marked)
-	t.multiToken = take(FaultMultiToken, req.Stream && !req.Protocol.Single)
-	t.earlyRole = take(FaultEarlyRole, req.Stream && req.Protocol.Roles)
 	return t
 }
 
@@ -40,15 +38,11 @@ func (l lot) is(name string) bool { return l.fatal != nil && l.fatal.Name == nam
 
 // status is the HTTP status of a fault that refuses the request, or 0.
 func (l lot) status() int {
-	switch {
-	case l.is(FaultHTTP429):
-		return http.StatusTooManyRequests
-	case l.is(FaultHTTP500):
-		return http.StatusInternalServerError
-	case l.is(FaultHTTP503):
-		return http.StatusServiceUnavailable
+	if l.fatal == nil {
+		return 0
 	}
-	return 0
+	k, _ := kindOf(l.fatal.Name)
+	return k.status
 }
 
 // unfinished tells whether the fatal fault ends the response early.

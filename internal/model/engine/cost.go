@@ -51,28 +51,3 @@ func (c curve) at(x float64) Seconds {
 	a, b := c[i-1], c[i]
 	return a.Time + (b.Time - a.Time).times((x-a.At)/(b.At-a.At))
 }
-
-// A costField is a coefficient of Costs under its name in a profile.
-type costField struct {
-	name  string
-	value *Seconds
-}
-
-func (c *Costs) fields() []costField {
-	return []costField{
-		{"step", &c.Step},
-		{"sequence", &c.Sequence},
-		{"context_token", &c.ContextToken},
-		{"draft_token", &c.DraftToken},
-		{"prefill", &c.Prefill},
-		{"prefill_token", &c.PrefillToken},
-		{"prefill_pair", &c.PrefillPair},
-		{"image", &c.Image},
-		{"image_token", &c.ImageToken},
-		{"image_pair", &c.ImagePair},
-		{"block", &c.Block},
-		{"page", &c.Page},
-		{"adapter", &c.Adapter},
-		{"cold", &c.Cold},
-	}
-}

@@ -39,7 +39,7 @@ func (d *Deployment) Add(now time.Duration, j Job) {
 	s := newSeq(j)
 	r := d.replicas[0]
 	if len(d.replicas) > 1 {
-		r = d.replicas[d.router.route(s, d.replicas)]
+		r = d.replicas[d.router(s, d.replicas)]
 	}
 	r.load++
 	d.jobs[j.ID] = &assigned{s, r}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
@@ -29,9 +30,9 @@ type LatencyModel struct {
 	model   Latency
 	seed    uint64
 	jobs    map[uint64]*seat
-	queue   []*seat // waiting, oldest first; may hold cancelled seats
-	waiting int     // seats in queue that are not cancelled
-	due     calendar
+	queue   []*seat              // waiting, oldest first; may hold cancelled seats
+	waiting int                  // seats in queue that are not cancelled
+	running arrival.Queue[*seat] // by the instant of the next token
 	source  seatSource
 	rand    *rand.Rand
 }
@@ -49,10 +50,9 @@ type seat struct {
 	job     Job
 	arrived time.Duration
 	start   time.Duration
-	next    time.Duration // when running: the next token's instant
-	left    int           // tokens still to emit
-	index   int           // position in the calendar, -1 while not running
-	gone    bool          // cancelled while waiting
+	left    int  // tokens still to emit
+	runs    bool // it has a place
+	gone    bool // cancelled while waiting
 	dice    rand.PCG
 }
 
@@ -63,7 +63,7 @@ func (s *seatSource) Uint64() uint64 { return s.dice.Uint64() }
 
 // Add adds a job; it starts at once if a place is free.
 func (c *LatencyModel) Add(now time.Duration, j Job) {
-	s := &seat{job: j, arrived: now, left: max(j.OutputTokens, 1), index: -1}
+	s := &seat{job: j, arrived: now, left: max(j.OutputTokens, 1)}
 	s.dice = Dice(c.seed, "latency", j.ID)
 	c.jobs[j.ID] = s
 	c.queue = append(c.queue, s)
@@ -78,50 +78,49 @@ func (c *LatencyModel) Cancel(now time.Duration, id uint64) {
 		return
 	}
 	delete(c.jobs, id)
-	if s.index < 0 {
+	if !s.runs {
 		s.gone = true
 		c.waiting--
 		return
 	}
-	c.due.remove(s)
+	c.running.Remove(int(id))
 	c.fill(now)
 }
 
 // Next is the instant of the earliest token.
 func (c *LatencyModel) Next() (time.Duration, bool) {
-	if len(c.due) == 0 {
-		return 0, false
-	}
-	return c.due[0].next, true
+	_, at, ok := c.running.First()
+	return at, ok
 }
 
 // Step emits every token due until now.
 func (c *LatencyModel) Step(now time.Duration, out []Emission) []Emission {
-	for len(c.due) > 0 && c.due[0].next <= now {
-		s := c.due[0]
+	for {
+		s, at, ok := c.running.First()
+		if !ok || at > now {
+			return out
+		}
 		s.left--
-		out = append(out, Emission{ID: s.job.ID, Start: s.start, At: s.next, Tokens: 1, Done: s.left == 0})
+		out = append(out, Emission{ID: s.job.ID, Start: s.start, At: at, Tokens: 1, Done: s.left == 0})
 		if s.left > 0 {
-			s.next = later(s.next, c.draw(s, c.model.ITL))
-			c.due.down(0)
+			c.running.Delay(later(at, c.draw(s, c.model.ITL)))
 			continue
 		}
-		c.due.remove(s)
+		c.running.Pop()
 		delete(c.jobs, s.job.ID)
-		c.fill(s.next)
+		c.fill(at)
 	}
-	return out
 }
 
 // Load counts occupied places and waiting jobs.
 func (c *LatencyModel) Load() Load {
-	return Load{Running: len(c.due), Waiting: c.waiting}
+	return Load{Running: c.running.Len(), Waiting: c.waiting}
 }
 
 // fill gives free places to waiting jobs at now, or at their arrival if that was
 // later: a late Step frees places in the past.
 func (c *LatencyModel) fill(now time.Duration) {
-	for c.waiting > 0 && (c.model.Slots == 0 || len(c.due) < c.model.Slots) {
+	for c.waiting > 0 && (c.model.Slots == 0 || c.running.Len() < c.model.Slots) {
 		s := c.queue[0]
 		c.queue[0] = nil
 		c.queue = c.queue[1:]
@@ -129,9 +128,8 @@ func (c *LatencyModel) fill(now time.Duration) {
 			continue
 		}
 		c.waiting--
-		s.start = max(now, s.arrived)
-		s.next = later(s.start, c.firstToken(s))
-		c.due.add(s)
+		s.start, s.runs = max(now, s.arrived), true
+		c.running.Push(later(s.start, c.firstToken(s)), int(s.job.ID), s)
 	}
 	if c.waiting == 0 {
 		c.queue = nil // the rest, if any, was cancelled
@@ -153,64 +151,6 @@ func (c *LatencyModel) draw(s *seat, d dist.Duration) time.Duration {
 	}
 	c.source.dice = &s.dice
 	return d.Draw(c.rand)
-}
-
-// A calendar is a binary heap of running seats, earliest token first; equal
-// instants in order of arrival.
-type calendar []*seat
-
-func (c calendar) before(i, j int) bool {
-	if c[i].next != c[j].next {
-		return c[i].next < c[j].next
-	}
-	return c[i].job.ID < c[j].job.ID
-}
-
-func (c calendar) swap(i, j int) {
-	c[i], c[j] = c[j], c[i]
-	c[i].index, c[j].index = i, j
-}
-
-func (c *calendar) add(s *seat) {
-	s.index = len(*c)
-	*c = append(*c, s)
-	c.up(s.index)
-}
-
-func (c *calendar) remove(s *seat) {
-	i, last := s.index, len(*c)-1
-	c.swap(i, last)
-	(*c)[last] = nil
-	*c = (*c)[:last]
-	s.index = -1
-	if i < last {
-		c.down(i)
-		c.up(i)
-	}
-}
-
-func (c calendar) up(i int) {
-	for i > 0 && c.before(i, (i-1)/2) {
-		c.swap(i, (i-1)/2)
-		i = (i - 1) / 2
-	}
-}
-
-func (c calendar) down(i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(c) {
-			return
-		}
-		if child+1 < len(c) && c.before(child+1, child) {
-			child++
-		}
-		if !c.before(child, i) {
-			return
-		}
-		c.swap(i, child)
-		i = child
-	}
 }
 
 // forever is an instant that never comes: the sum of two still fits a Duration.

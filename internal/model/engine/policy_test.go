@@ -36,7 +36,7 @@ func TestPrefixAwareKeepsBalance(t *testing.T) {
 		if replicas[1].load = want.load; i == 3 {
 			replicas[0].load = 2 // requests sent elsewhere stay there
 		}
-		if to := r.route(s, replicas); to != want.to {
+		if to := r(s, replicas); to != want.to {
 			t.Errorf("%d: to %d with %d jobs", i, to, want.load)
 		}
 	}

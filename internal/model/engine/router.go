@@ -1,33 +1,24 @@
 package engine
 
 // A router selects the replica of a job.
-type router interface {
-	route(s *Seq, replicas []*replica) int
-}
+type router func(s *Seq, replicas []*replica) int
 
 func newRouter(c Config) router {
 	switch c.Replicas.Router {
 	case "least-loaded":
-		return leastLoaded{}
+		return leastLoaded
 	case "prefix-aware":
-		return &prefixAware{block: c.KV.Block, seen: make(map[uint64]int)}
+		return (&prefixAware{block: c.KV.Block, seen: make(map[uint64]int)}).route
 	}
-	return new(roundRobin)
-}
-
-// roundRobin selects the replicas in turn.
-type roundRobin int
-
-func (n *roundRobin) route(_ *Seq, replicas []*replica) int {
-	i := int(*n) % len(replicas)
-	*n++
-	return i
+	turn := -1
+	return func(_ *Seq, replicas []*replica) int {
+		turn++
+		return turn % len(replicas)
+	}
 }
 
 // leastLoaded selects the replica with the fewest jobs, the first of several.
-type leastLoaded struct{}
-
-func (leastLoaded) route(_ *Seq, replicas []*replica) int {
+func leastLoaded(_ *Seq, replicas []*replica) int {
 	least := 0
 	for i, r := range replicas {
 		if r.load < replicas[least].load {
@@ -54,7 +45,7 @@ const (
 
 func (p *prefixAware) route(s *Seq, replicas []*replica) int {
 	hashes := s.hashBlocks(p.block)
-	chosen := leastLoaded{}.route(s, replicas)
+	chosen := leastLoaded(s, replicas)
 	limit := replicas[chosen].load + imbalance
 	for i := len(hashes) - 1; i >= 0; i-- {
 		if r, ok := p.seen[hashes[i]]; ok {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -50,6 +51,16 @@ func (v *checker) time(path string, s Seconds) {
 	v.If(s > 86400, path, s, "must be at most a day")
 }
 
+// times checks all times of a struct, under their names in a profile.
+func (v *checker) times(path string, of any) {
+	fields := reflect.ValueOf(of)
+	for i := range fields.NumField() {
+		if s, ok := fields.Field(i).Interface().(Seconds); ok {
+			v.time(path+"."+fields.Type().Field(i).Tag.Get("yaml"), s)
+		}
+	}
+}
+
 func (v *checker) scheduler(path string, s Scheduler) {
 	v.OneOf(path+".policy", s.Policy, "vllm", "sglang", "static")
 	for _, f := range []struct {
@@ -83,9 +94,7 @@ func (v *checker) kv(path string, k KVCache) {
 }
 
 func (v *checker) costs(path string, c Costs) {
-	for _, f := range c.fields() {
-		v.time(path+"."+f.name, *f.value)
-	}
+	v.times(path, c)
 	v.If(!(c.Jitter >= 0 && c.Jitter <= 2), path+".jitter", c.Jitter, "must be between 0 and 2")
 	v.table(path+".decode_table", c.DecodeTable)
 	v.table(path+".prefill_table", c.PrefillTable)
@@ -104,11 +113,7 @@ func (v *checker) table(path string, points []Point) {
 }
 
 func (v *checker) frontend(f Frontend) {
-	v.time("frontend.request", f.Request)
-	v.time("frontend.prompt_token", f.PromptToken)
-	v.time("frontend.image_token", f.ImageToken)
-	v.time("frontend.delay", f.Delay)
-	v.time("frontend.chunk", f.Chunk)
+	v.times("frontend", f)
 	v.Whole("frontend.workers", f.Workers, 0, 4096)
 	v.If(f.Blocking && f.Workers > 1, "frontend.workers", nil, "a blocking frontend has only one worker")
 }
@@ -119,7 +124,7 @@ func (v *checker) disaggregation(d Disaggregation) {
 	v.scheduler(path+"scheduler", d.Scheduler)
 	v.kv(path+"kv", d.KV)
 	v.costs(path+"cost", d.Cost)
-	v.time(path+"link.latency", d.Link.Latency)
+	v.times(path+"link", d.Link)
 	v.If(!(d.Link.Bandwidth >= 0), path+"link.bandwidth", d.Link.Bandwidth, "must not be negative")
 	v.Whole(path+"link.token_size", d.Link.TokenSize, 0, math.MaxInt32)
 	v.If(d.Link.Bandwidth > 0 && d.Link.TokenSize == 0, path+"link.token_size", nil, "a link with a bandwidth needs the size of a token in bytes")

@@ -108,8 +108,5 @@ func (p *Profile) Accuracy() plan.Message {
 	return plan.Text(p.Error)
 }
 
-// Context is the longest context of the deployment, prompt and output together.
-func (p *Profile) Context() int { return p.Engine.Context() }
-
 // finite reports whether x is a finite number.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -26,8 +26,8 @@ func TestEveryProfileOfTheLibraryIsWhole(t *testing.T) {
 			t.Errorf("%v", err)
 			continue
 		}
-		if p.Name != name || p.About == "" || p.Context() <= 0 {
-			t.Errorf("%s: name %q, about %q, context %d", name, p.Name, p.About, p.Context())
+		if p.Name != name || p.About == "" || p.Engine.Context() <= 0 {
+			t.Errorf("%s: name %q, about %q, context %d", name, p.Name, p.About, p.Engine.Context())
 		}
 		if _, err := engine.New(p.Engine); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
@@ -45,37 +44,26 @@ func readingCost() time.Duration {
 // lateness measures how late a timer fires in an otherwise idle process.
 func lateness(ctx context.Context, t *clock.Timer) trace.Lag {
 	const firings, wait = 100, 700 * time.Microsecond
-	var late []float64
+	var late []int64
 	for len(late) < firings && ctx.Err() == nil {
 		due := time.Now().Add(wait)
 		t.Reset(wait)
 		<-t.C
-		late = append(late, float64(time.Since(due)))
+		late = append(late, int64(time.Since(due)))
 	}
-	s := stats.Sort(late)
-	return trace.Lag{
-		Reads: len(late), P50: time.Duration(s.Median()), P99: time.Duration(s.Percentile(99)), Max: time.Duration(s.Max()),
-	}
+	return transport.Spread(late)
 }
 
 // SelfTest measures the kernel's receive timestamps and judges them. It repeats the
 // measurement once if another process disturbed it.
 func SelfTest(ctx context.Context, clk *clock.Clock) (*trace.SelfTest, Finding, error) {
 	for again := false; ; again = true {
-		c, err := transport.SelfTest(ctx, clk)
+		t, err := transport.SelfTest(ctx, clk)
 		if err != nil {
 			return nil, Finding{}, err
 		}
-		t := &trace.SelfTest{
-			Writes: c.Writes, Stamped: c.Stamped, Inside: c.Inside, Bare: c.Bare, Waited: c.Waited,
-			Error: lagOf(c.Error, c.Stamped), Lag: lagOf(c.Lag, c.Stamped),
-		}
-		if f := Stamps(runtime.GOOS, t); again || f.Verdict == OK || t.Stamped == 0 {
-			return t, f, nil
+		if f := Stamps(runtime.GOOS, &t); again || f.Verdict == OK || t.Stamped == 0 {
+			return &t, f, nil
 		}
 	}
-}
-
-func lagOf(s transport.Spread, n int) trace.Lag {
-	return trace.Lag{Reads: n, P50: s.Median, P99: s.P99, Max: s.Max}
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"testing"
+	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
@@ -98,12 +100,12 @@ func TestWritesDoNotAllocate(t *testing.T) {
 	for _, p := range []*phrase.Protocol{phrase.Completions, phrase.Chat} {
 		st := testStream(&cfg, p, 2000)
 		buf := make([]byte, 0, 4096)
-		var q queue
-		q.push(st)
+		var q arrival.Queue[*stream]
+		q.Push(0, 0, st)
 		if n := testing.AllocsPerRun(1000, func() {
 			buf, _ = st.render(buf)
 			st.wrote(1, 2)
-			q.again()
+			q.Delay(time.Duration(st.due))
 		}); n != 0 {
 			t.Errorf("%s: %v allocations a write", p.Name, n)
 		}

@@ -9,37 +9,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// Arrivals is how the tokens of many streams lie in time.
-type Arrivals int
-
-const (
-	// Spread gives each stream its own phase, so that tokens leave one by one.
-	Spread Arrivals = iota
-	// Lockstep emits a write of every stream in one burst per step, as the step
-	// of an engine does. A stream that joins waits for the next step.
-	Lockstep
-)
-
-// String is the name of a.
-func (a Arrivals) String() string {
-	switch a {
-	case Spread:
-		return "spread"
-	case Lockstep:
-		return "lockstep"
-	}
-	return fmt.Sprintf("arrivals(%d)", int(a))
-}
-
 // Config says what a server sends, and when. The zero value is a server of 128
 // single tokens as fast as they can be written.
 type Config struct {
-	Arrivals Arrivals
+	// Lockstep emits a write of every stream in one burst per step, as the step of an
+	// engine does. A stream that joins waits for the next step. Without it each stream
+	// has its own phase, so that tokens leave one by one.
+	Lockstep bool
 	// Step is the mean gap between two tokens of a stream; 0 for as fast as they can
-	// be written. With Spread, the first write is a random part of its gap late: the
-	// stream's phase.
+	// be written. Without Lockstep, the first write is a random part of its gap late:
+	// the stream's phase.
 	Step time.Duration
-	// Jitter spreads the gaps of Spread evenly over Step·(1±Jitter); 0 to 1.
+	// Jitter spreads the gaps evenly over Step·(1±Jitter), without Lockstep; 0 to 1.
 	Jitter float64
 	// TTFT is the time from a request's arrival to its first token.
 	TTFT time.Duration
@@ -73,11 +54,10 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	check(c.Arrivals == Spread || c.Arrivals == Lockstep, "arrivals %d: want spread or lockstep", int(c.Arrivals))
 	check(c.Step >= 0, "step %v: want 0 or more", c.Step)
-	check(c.Arrivals != Lockstep || c.Step != 0, "step 0: lockstep needs a step")
+	check(!c.Lockstep || c.Step != 0, "step 0: lockstep needs a step")
 	check(c.Jitter >= 0 && c.Jitter <= 1, "jitter %v: want 0 to 1", c.Jitter)
-	check(c.Arrivals != Lockstep || c.Jitter == 0, "jitter %v: lockstep has none", c.Jitter)
+	check(!c.Lockstep || c.Jitter == 0, "jitter %v: lockstep has none", c.Jitter)
 	check(c.TTFT >= 0, "TTFT %v: want 0 or more", c.TTFT)
 	check(c.OutputTokens >= 0 && c.OutputTokens <= MaxTokens, "output tokens %d: want 1 to %d", c.OutputTokens, MaxTokens)
 	return errors.Join(append(errs, c.Faults.validate())...)

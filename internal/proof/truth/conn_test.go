@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 const streamBody = `{"prompt":"a","max_tokens":3,"stream":true}`
@@ -233,7 +235,7 @@ func TestTheLogCanBeReadDuringARun(t *testing.T) {
 
 func TestALog(t *testing.T) {
 	virtual(t, Config{}, func(r *rig) {
-		if log := r.srv.Log(); len(log.Requests) != 0 || log.Lateness != (Quantiles{}) {
+		if log := r.srv.Log(); len(log.Requests) != 0 || log.Lateness != (trace.Lag{}) {
 			t.Errorf("of an idle server: %+v", log)
 		}
 		synctest.Wait()
@@ -247,10 +249,10 @@ func TestALog(t *testing.T) {
 	}}
 	rec.n.Store(5)
 	log := newLog([]*record{rec})
-	if want := (Quantiles{P50: 1, P99: 5, Max: 5}); log.Lateness != want {
+	if want := (trace.Lag{Reads: 3, P50: 1, P99: 5, Max: 5}); log.Lateness != want {
 		t.Errorf("lateness %+v, want %+v", log.Lateness, want)
 	}
-	if want := (Quantiles{P50: 4, P99: 20, Max: 20}); log.WriteTime != want || log.WriteCPU != 37 {
+	if want := (trace.Lag{Reads: 4, P50: 4, P99: 20, Max: 20}); log.WriteTime != want || log.WriteCPU != 37 {
 		t.Errorf("writes took %+v and %d, want %+v and 37", log.WriteTime, log.WriteCPU, want)
 	}
 	if log.Requests[0].Tokens != 4 {

@@ -13,7 +13,7 @@ import (
 )
 
 func ExampleServer() {
-	srv, err := truth.New(truth.Config{Arrivals: truth.Lockstep, Step: time.Millisecond})
+	srv, err := truth.New(truth.Config{Lockstep: true, Step: time.Millisecond})
 	if err != nil {
 		fmt.Println(err)
 		return

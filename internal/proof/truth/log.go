@@ -4,6 +4,9 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
 // A Log is what a server did: every request since it was made.
@@ -13,16 +16,13 @@ type Log struct {
 
 	// Lateness is Before - Planned of the writes with tokens. Those are left out
 	// that the client delayed, since it had not read what was written before.
-	Lateness  Quantiles
-	WriteTime Quantiles // After - Before of the writes that were not blocked
+	Lateness  trace.Lag
+	WriteTime trace.Lag // After - Before of the writes that were not blocked
 	// WriteCPU is the sum of what WriteTime is about. Such a write does not
 	// wait, so that it is the time a processor took for it, and for whoever it
 	// was taken away from the server for.
 	WriteCPU time.Duration
 }
-
-// Quantiles are of durations, and zero without any.
-type Quantiles struct{ P50, P99, Max time.Duration }
 
 // A Request is one generation request and its answer.
 type Request struct {
@@ -114,18 +114,6 @@ func newLog(records []*record) Log {
 			log.WriteCPU += time.Duration(w.After - w.Before)
 		}
 	}
-	log.Lateness, log.WriteTime = quantiles(late), quantiles(took)
+	log.Lateness, log.WriteTime = transport.Spread(late), transport.Spread(took)
 	return log
-}
-
-// quantiles are by nearest rank. It sorts ns.
-func quantiles(ns []int64) Quantiles {
-	if len(ns) == 0 {
-		return Quantiles{}
-	}
-	slices.Sort(ns)
-	at := func(percent int) time.Duration {
-		return time.Duration(ns[(len(ns)*percent+99)/100-1])
-	}
-	return Quantiles{P50: at(50), P99: at(99), Max: at(100)}
 }

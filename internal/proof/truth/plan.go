@@ -22,7 +22,7 @@ type plan struct {
 // plan is that of the stream which arrived as number n.
 func (c *Config) plan(n uint64) plan {
 	return plan{
-		lockstep: c.Arrivals == Lockstep,
+		lockstep: c.Lockstep,
 		ttft:     int64(c.TTFT),
 		period:   int64(c.Step),
 		jitter:   c.Jitter,

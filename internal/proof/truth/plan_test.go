@@ -9,7 +9,7 @@ import (
 const ms = int64(time.Millisecond)
 
 func TestLockstepWritesAtMultiplesOfThePeriod(t *testing.T) {
-	cfg := Config{Arrivals: Lockstep, Step: 20 * time.Millisecond, TTFT: 30 * time.Millisecond}.withDefaults()
+	cfg := Config{Lockstep: true, Step: 20 * time.Millisecond, TTFT: 30 * time.Millisecond}.withDefaults()
 	for _, c := range []struct{ start, first int64 }{
 		{0, 40 * ms}, {9*ms + 999_999, 40 * ms}, {10 * ms, 60 * ms}, {25 * ms, 60 * ms}, {31 * ms, 80 * ms},
 	} {
@@ -103,17 +103,17 @@ func TestValidateReportsEverything(t *testing.T) {
 		t.Errorf("the zero value: %v", err)
 	}
 	err := Config{
-		Arrivals: 7, Step: -1, Jitter: 2, TTFT: -1,
+		Step: -1, Jitter: 2, TTFT: -1,
 		OutputTokens: MaxTokens + 1,
 		Faults:       Faults{HTTP500: math.NaN(), Reset: -1, Truncate: 2},
 	}.Validate()
 	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok || len(joined.Unwrap()) != 6 {
-		t.Errorf("want six mistakes, the faults' as one: %v", err)
+	if !ok || len(joined.Unwrap()) != 5 {
+		t.Errorf("want five mistakes, the faults' as one: %v", err)
 	}
 	for _, c := range []Config{
-		{Arrivals: Lockstep},
-		{Arrivals: Lockstep, Step: 1, Jitter: 0.5},
+		{Lockstep: true},
+		{Lockstep: true, Step: 1, Jitter: 0.5},
 		{Faults: Faults{HTTP500: 0.5, Reset: 0.5, Truncate: 0.5}},
 	} {
 		if c.Validate() == nil {

@@ -69,36 +69,34 @@ func TestALargeBodyIsRead(t *testing.T) {
 
 func TestMalformedRequests(t *testing.T) {
 	for text, want := range map[string]int{
-		"GET\r\n\r\n":                                    400,
-		"GET /\r\n\r\n":                                  400,
-		"GET / HTTP/1.0\r\n\r\n":                         505,
-		"GET / SPDY/3\r\n\r\n":                           400,
-		" / HTTP/1.1\r\n\r\n":                            400,
-		"GET  HTTP/1.1\r\n\r\n":                          400,
-		"\x16\x03\x01\x02\r\n\r\n":                       400,
-		"GET / HTTP/1.1\r\nno colon\r\n\r\n":             400,
-		"GET / HTTP/1.1\r\n folded: v\r\n\r\n":           400,
-		"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n":  400,
-		"POST / HTTP/1.1\r\nContent-Length: 1e3\r\n\r\n": 400,
-		"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n":                400,
+		"GET\r\n\r\n":                                                       400,
+		"GET /\r\n\r\n":                                                     400,
+		"GET / HTTP/1.0\r\n\r\n":                                            505,
+		"GET / SPDY/3\r\n\r\n":                                              400,
+		" / HTTP/1.1\r\n\r\n":                                               400,
+		"GET  HTTP/1.1\r\n\r\n":                                             400,
+		"\x16\x03\x01\x02\r\n\r\n":                                          400,
+		"GET / HTTP/1.1\r\nno colon\r\n\r\n":                                400,
+		"GET / HTTP/1.1\r\nname : v\r\n\r\n":                                400,
+		"GET / HTTP/1.1\r\n folded: v\r\n\r\n":                              400,
+		"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n":                     400,
+		"POST / HTTP/1.1\r\nContent-Length: 1e3\r\n\r\n":                    400,
+		"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n": 400,
+		"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n":       400,
 		"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n":                           413,
-		"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n":                               400,
+		"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n":                               501,
 		"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n":                       400,
 		"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n":                      400,
 		"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabcd":                   400,
+		"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n":                413,
 		"GET / HTTP/1.1\r\na: " + strings.Repeat("x", maxHead):                             431,
-		"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1", 1e5): 400,
+		"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1", 1e5): 431,
 	} {
 		_, _, err := readAll(strings.NewReader(text))
 		var fault *badRequest
 		if !errors.As(err, &fault) || fault.status != want {
 			t.Errorf("%.80q: %v, want status %d", text, err, want)
 		}
-	}
-	endless := io.MultiReader(strings.NewReader("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n"), zeros{})
-	var fault *badRequest
-	if _, _, err := readAll(endless); !errors.As(err, &fault) || fault.status != 413 {
-		t.Errorf("a chunk of 2 GiB: %v, want status 413", err)
 	}
 	for _, text := range []string{
 		"G", "GET / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\nab",
@@ -110,11 +108,6 @@ func TestMalformedRequests(t *testing.T) {
 		}
 	}
 }
-
-// zeros has no end.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 // What is read does not depend on how the bytes arrive, and a request that was
 // read can be written and read again.

@@ -16,7 +16,7 @@ import (
 
 // steady is a server whose every instant is known: a request that comes at a
 // multiple of 10 ms has its tokens 30, 40, … ms later.
-var steady = Config{Arrivals: Lockstep, Step: 10 * time.Millisecond, TTFT: 20 * time.Millisecond}
+var steady = Config{Lockstep: true, Step: 10 * time.Millisecond, TTFT: 20 * time.Millisecond}
 
 // align lets virtual time reach a multiple of 10 ms on the server's clock.
 func (r *rig) align() time.Time {

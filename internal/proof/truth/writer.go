@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
@@ -13,7 +14,7 @@ import (
 // for a client: a stream whose socket is full leaves until there is room.
 type writer struct {
 	srv   *Server
-	queue queue
+	queue arrival.Queue[*stream]
 	buf   []byte
 	alarm *clock.Alarm
 
@@ -55,7 +56,7 @@ func (w *writer) collect() {
 	w.mu.Lock()
 	w.mail.Store(false)
 	for _, st := range w.inbox {
-		w.queue.push(st)
+		w.queue.Push(time.Duration(st.due), int(st.arrival), st)
 	}
 	clear(w.inbox)
 	w.inbox = w.inbox[:0]
@@ -73,10 +74,11 @@ func (w *writer) run() {
 		default:
 		}
 		w.collect()
-		if len(w.queue) == 0 || w.queue[0].due > now {
+		_, due, ok := w.queue.First()
+		if !ok || int64(due) > now {
 			now = w.srv.now() // the reading may be old
 		}
-		if len(w.queue) > 0 && w.queue[0].due <= now {
+		if ok && int64(due) <= now {
 			now = w.first()
 			continue
 		}
@@ -92,8 +94,8 @@ func (w *writer) end() {
 	left := w.inbox
 	w.inbox, w.ended = nil, true
 	w.mu.Unlock()
-	for _, e := range w.queue {
-		left = append(left, e.stream)
+	for w.queue.Len() > 0 {
+		left = append(left, w.queue.Pop())
 	}
 	for _, st := range left {
 		w.srv.finish(st, Stopped)
@@ -106,8 +108,8 @@ const spin = 10 * time.Microsecond
 // rest waits until the first stream is due, or another is handed over.
 func (w *writer) rest(now int64) {
 	wait := time.Hour
-	if len(w.queue) > 0 {
-		wait = min(wait, time.Duration(w.queue[0].due-now))
+	if _, due, ok := w.queue.First(); ok {
+		wait = min(wait, due-time.Duration(now))
 	}
 	if wait <= spin {
 		for w.srv.now() < now+int64(wait) && !w.mail.Load() {
@@ -123,11 +125,11 @@ func (w *writer) rest(now int64) {
 // first makes the write of the stream that is due first, and those that follow
 // it at once. It returns the instant after.
 func (w *writer) first() (after int64) {
-	st := w.queue[0].stream
+	st, _, _ := w.queue.First()
 	for {
 		var write []byte
 		if w.buf, write = st.render(w.buf); len(write) == 0 {
-			w.queue.pop()
+			w.queue.Pop()
 			w.srv.finish(st, st.fault)
 			return w.srv.now()
 		}
@@ -139,7 +141,7 @@ func (w *writer) first() (after int64) {
 		case err != nil:
 			ending = ClientGone
 		case n < len(write):
-			w.queue.pop()
+			w.queue.Pop()
 			w.srv.unblock(st, before, write[n:])
 			return after
 		default:
@@ -147,11 +149,11 @@ func (w *writer) first() (after int64) {
 		}
 		switch {
 		case ending != Open:
-			w.queue.pop()
+			w.queue.Pop()
 			w.srv.finish(st, ending)
 			return after
 		case st.due != st.pending.Planned:
-			w.queue.again()
+			w.queue.Delay(time.Duration(st.due))
 			return after
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -42,43 +43,21 @@ type object struct {
 	members map[string]json.RawMessage
 }
 
+// pythonOnly finds the numbers that only Python takes for JSON, and strings, in which
+// they are words.
+var pythonOnly = regexp.MustCompile(`"(?s:[^"\\]|\\.)*"|-?Infinity|NaN`)
+
 // fromPython makes JSON of what Python writes: Infinity and NaN become null.
 func fromPython(data []byte) []byte {
 	if !bytes.Contains(data, []byte("Infinity")) && !bytes.Contains(data, []byte("NaN")) {
 		return data
 	}
-	var out []byte
-	inside := false
-	for i := 0; i < len(data); i++ {
-		rest := data[i:]
-		switch {
-		case inside && data[i] == '\\' && len(rest) > 1:
-			out = append(out, rest[:2]...)
-			i++
-			continue
-		case data[i] == '"':
-			inside = !inside
-		case !inside:
-			if word := pythonOnly(rest); word > 0 {
-				out = append(out, "null"...)
-				i += word - 1
-				continue
-			}
+	return pythonOnly.ReplaceAllFunc(data, func(word []byte) []byte {
+		if word[0] == '"' {
+			return word
 		}
-		out = append(out, data[i])
-	}
-	return out
-}
-
-// pythonOnly is the length of a number at the start of data that only Python
-// takes for JSON, 0 if there is none.
-func pythonOnly(data []byte) int {
-	for _, word := range []string{"-Infinity", "Infinity", "NaN"} {
-		if bytes.HasPrefix(data, []byte(word)) {
-			return len(word)
-		}
-	}
-	return 0
+		return []byte("null")
+	})
 }
 
 var errNoReport = errors.New("it is empty")

@@ -33,11 +33,11 @@ func serverOf(c conform.Cell, l truth.Log) conform.Server {
 // Server is the server of a cell.
 func Server(c conform.Cell, seed uint64) truth.Config {
 	cfg := truth.Config{
-		Arrivals: truth.Spread, Step: c.Step, Jitter: jitter, TTFT: c.First, Seed: seed, OutputTokens: c.Output,
+		Step: c.Step, Jitter: jitter, TTFT: c.First, Seed: seed, OutputTokens: c.Output,
 		Faults: truth.Faults{HTTP500: c.Faults / 3, Reset: c.Faults / 3, Truncate: c.Faults / 3},
 	}
 	if c.Arrivals == conform.Lockstep {
-		cfg.Arrivals, cfg.Jitter = truth.Lockstep, 0
+		cfg.Lockstep, cfg.Jitter = true, 0
 	}
 	return cfg
 }

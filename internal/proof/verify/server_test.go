@@ -25,10 +25,10 @@ func TestServerOfACell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := Server(cells[0], 7); s.Arrivals != truth.Lockstep || s.Jitter != 0 || s.Seed != 7 || s.Validate() != nil {
+	if s := Server(cells[0], 7); !s.Lockstep || s.Jitter != 0 || s.Seed != 7 || s.Validate() != nil {
 		t.Errorf("%+v", s)
 	}
-	if s := Server(cells[1], 0); s.Arrivals != truth.Spread || s.Jitter != jitter || s.Faults.Reset+s.Faults.Truncate+s.Faults.HTTP500 < 0.299 {
+	if s := Server(cells[1], 0); s.Lockstep || s.Jitter != jitter || s.Faults.Reset+s.Faults.Truncate+s.Faults.HTTP500 < 0.299 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -433,21 +433,8 @@ func TestRepositoriesThatAreMissing(t *testing.T) {
 	if want := "dataset org/name is not in the Hugging Face cache of this machine (" + cache + "); set PITOT_HF_DOWNLOAD=1 to download it"; err == nil || err.Error() != want || !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if files, err := h.Dataset("org/name").Match(t.Context(), "*"); files != nil || err != nil {
-		t.Errorf("%q, %v", files, err)
-	}
 	if len(f.asked) > 0 {
 		t.Errorf("the hub was asked for %q", f.asked)
-	}
-}
-
-func TestFilesThatFitAPattern(t *testing.T) {
-	f := newFakeHub(t, map[string]string{"math/test-1.parquet": "1", "math/test-0.parquet": "0", "math/dev-0.parquet": "2"})
-	h, cache := f.open(t, nil)
-	files, err := h.Dataset("org/name").Match(t.Context(), "math/test-*.parquet")
-	folder := filepath.Join(cache, "datasets--org--name", "snapshots", hubCommit, "math")
-	if want := []string{filepath.Join(folder, "test-0.parquet"), filepath.Join(folder, "test-1.parquet")}; err != nil || !slices.Equal(files, want) {
-		t.Errorf("%q, %v", files, err)
 	}
 }
 

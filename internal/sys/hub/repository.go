@@ -2,10 +2,8 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,31 +57,6 @@ func (r Repository) List(ctx context.Context) ([]string, error) {
 		return err
 	})
 	return paths, err
-}
-
-// Match returns the local paths of the files that match a pattern of path.Match, in
-// order. There are none if the repository is neither on this machine nor may be
-// downloaded.
-func (r Repository) Match(ctx context.Context, pattern string) (files []string, err error) {
-	paths, err := r.List(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, within := range paths {
-		if fits, err := path.Match(pattern, within); !fits || err != nil {
-			continue
-		}
-		file, err := r.File(ctx, within)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file)
-	}
-	slices.Sort(files)
-	return files, nil
 }
 
 func (r Repository) missing(what, name string) error {

@@ -23,6 +23,12 @@ func openAIMessages(b *bodyWriter, o *Options, req *workload.Request) error {
 		b.raw(req.Messages)
 		return nil
 	}
+	b.user(o, req, openAIPart)
+	return nil
+}
+
+// user writes a chat of one message of the user's, each part of it in a protocol's way.
+func (b *bodyWriter) user(o *Options, req *workload.Request, part func(*bodyWriter, string, *workload.Media)) {
 	b.rawString(`[{"role":"user","content":`)
 	switch {
 	case req.Parts != nil:
@@ -30,10 +36,9 @@ func openAIMessages(b *bodyWriter, o *Options, req *workload.Request) error {
 	case len(req.Media) == 0 && !o.PartsAlways:
 		b.text(req.Text)
 	default:
-		b.parts(o, req, openAIPart)
+		b.parts(o, req, part)
 	}
 	b.rawString("}]")
-	return nil
 }
 
 // parts writes the text and the media, each as a typed part in a protocol's way; a
@@ -121,17 +126,13 @@ func soundFormat(contentType string) string {
 func responsesPrompt(b *bodyWriter, o *Options, req *workload.Request, free func(string) bool) error {
 	switch {
 	case !free("input"):
-		return nil
 	case req.Messages != nil:
 		b.name("input").raw(req.Messages)
-		return nil
 	case len(req.Media) == 0 && !o.PartsAlways:
 		b.name("input").text(req.Text)
-		return nil
+	default:
+		b.name("input").user(o, req, responsesPart)
 	}
-	b.name("input").rawString(`[{"role":"user","content":`)
-	b.parts(o, req, responsesPart)
-	b.rawString("}]")
 	return nil
 }
 
@@ -159,17 +160,11 @@ func messagesPrompt(b *bodyWriter, o *Options, req *workload.Request, free func(
 	}
 	switch {
 	case !free("messages"):
-		return nil
 	case req.Messages != nil:
 		return withoutSystem(b, req.Messages, free)
+	default:
+		b.name("messages").user(o, req, messagesPart)
 	}
-	b.name("messages").rawString(`[{"role":"user","content":`)
-	if len(req.Media) == 0 && !o.PartsAlways {
-		b.text(req.Text)
-	} else {
-		b.parts(o, req, messagesPart)
-	}
-	b.rawString("}]")
 	return nil
 }
 

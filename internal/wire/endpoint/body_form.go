@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"encoding/binary"
 	"encoding/json"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -51,28 +50,4 @@ func soundPrompt(b *bodyWriter, _ *Options, req *workload.Request, _ func(string
 	b.raw(sound.Data)
 	b.done()
 	return nil
-}
-
-// wavSeconds is how long the sound of a WAV file is, 0 if it is no such file: the
-// bytes of its data by those of a second, as its header has them.
-func wavSeconds(data []byte) float64 {
-	if len(data) < 12 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WAVE" {
-		return 0
-	}
-	rate := 0
-	for rest := data[12:]; len(rest) >= 8; {
-		size := int(binary.LittleEndian.Uint32(rest[4:]))
-		switch kind := string(rest[:4]); {
-		case kind == "fmt " && size >= 16 && len(rest) >= 24:
-			rate = int(binary.LittleEndian.Uint32(rest[16:]))
-		case kind == "data" && rate > 0:
-			return float64(min(size, len(rest)-8)) / float64(rate)
-		}
-		next := 8 + size + size&1
-		if next > len(rest) {
-			break
-		}
-		rest = rest[next:]
-	}
-	return 0
 }

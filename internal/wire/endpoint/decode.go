@@ -67,9 +67,7 @@ func chatAnswer(root gjson.Result) delta { return openAI(Chat, true, root) }
 // is not streamed.
 func openAI(p Protocol, whole bool, root gjson.Result) delta {
 	d := delta{err: serverError(root)}
-	if u := root.Get("usage"); u.IsObject() {
-		d.usage, d.used = usage(u), true
-	}
+	d.use(openAICounts, root.Get("usage"))
 	d.tiers = tiers(root.Get("sglext.cached_tokens_details"))
 	choice := root.Get("choices.0")
 	if !choice.Exists() {
@@ -147,13 +145,27 @@ func (d *delta) call(function gjson.Result) bool {
 	return true
 }
 
-func usage(u gjson.Result) trace.Usage {
-	return trace.Usage{
-		Prompt:     int(u.Get("prompt_tokens").Int()),
-		Completion: int(u.Get("completion_tokens").Int()),
-		Cached:     int(u.Get("prompt_tokens_details.cached_tokens").Int()),
-		Reasoning:  int(u.Get("completion_tokens_details.reasoning_tokens").Int()),
-		At:         trace.Never,
+// counts are the names that a protocol has for the numbers of usage; "" for those that
+// it does not tell.
+type counts struct{ prompt, completion, cached, reasoning string }
+
+var openAICounts = counts{"prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens", "completion_tokens_details.reasoning_tokens"}
+
+// of reads them.
+func (c counts) of(u gjson.Result) trace.Usage {
+	n := func(name string) int {
+		if name == "" {
+			return 0
+		}
+		return int(u.Get(name).Int())
+	}
+	return trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), Reasoning: n(c.reasoning), At: trace.Never}
+}
+
+// use takes the counts of an object of usage, if it is there.
+func (d *delta) use(c counts, u gjson.Result) {
+	if u.IsObject() {
+		d.usage, d.used = c.of(u), true
 	}
 }
 

@@ -179,7 +179,7 @@ func (c *Client) describe(req *workload.Request, rec *trace.Record) {
 		rec.Inputs = max(1, len(req.Batch))
 	case c.opts.Protocol == Transcription && len(req.Media) > 0:
 		if whole, err := req.Whole(); err == nil {
-			rec.AudioSeconds = cmp.Or(whole.Media[0].Seconds, wavSeconds(whole.Media[0].Data))
+			rec.AudioSeconds = cmp.Or(whole.Media[0].Seconds, workload.WAVSeconds(whole.Media[0].Data))
 		}
 	}
 }

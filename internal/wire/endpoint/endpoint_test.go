@@ -404,11 +404,11 @@ func TestServer(t *testing.T) {
 		routes["POST /detokenize"] = `{"text":"hi"}` // as SGLang calls it
 		words, err = s.Detokenize(ctx, "m", ids)
 		check("detokenize", words, "hi", err)
-		check("profile", nil, nil, s.Post(ctx, "/start_profile"))
+		check("profile", nil, nil, s.Post(ctx, "/start_profile", nil))
 		samples, err := s.Metrics(ctx)
 		check("metrics", samples, []Sample{{"h_count", map[string]string{}, 1, true}, {"h_sum", map[string]string{}, 1, true}, {"vllm:spec_decode_num_drafts_total", map[string]string{"engine": "0"}, 7, true}, {"x", map[string]string{}, 1.5, false}}, err)
 		var status *StatusError
-		if err := s.Post(ctx, "/stop_profile"); !errors.As(err, &status) || status.Status != 404 || strings.Contains(err.Error(), "for k") {
+		if err := s.Post(ctx, "/stop_profile", nil); !errors.As(err, &status) || status.Status != 404 || strings.Contains(err.Error(), "for k") {
 			t.Errorf("missing route: %v", err)
 		}
 		tr.Close()

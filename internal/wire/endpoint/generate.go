@@ -23,15 +23,8 @@ func generated(root gjson.Result) delta {
 	d.stopped(meta.Get("finish_reason"))
 	d.accept = meta.Get("spec_accept_length").Float()
 	if n := meta.Get("completion_tokens"); n.Type == gjson.Number {
-		d.used = true
-		d.usage = trace.Usage{
-			Prompt:     int(meta.Get("prompt_tokens").Int()),
-			Completion: int(n.Int()),
-			Cached:     int(meta.Get("cached_tokens").Int()),
-			Reasoning:  int(meta.Get("reasoning_tokens").Int()),
-			Tiers:      tiers(meta.Get("cached_tokens_details")),
-			At:         trace.Never,
-		}
+		d.use(counts{"prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"}, meta)
+		d.usage.Tiers = tiers(meta.Get("cached_tokens_details"))
 	}
 	return d
 }
@@ -80,13 +73,11 @@ func scanGenerate(d *delta, _ bool, data []byte) (ok bool) {
 	for s.next('}') {
 		switch string(s.key()) {
 		case "text":
-			s.once(&seen, 1)
-			if text, ok := s.text(); ok {
+			if text, ok := s.once(&seen, 1).text(); ok {
 				d.token, d.raw = true, text
 			}
 		case "meta_info":
-			s.once(&seen, 2)
-			s.metaInfo(d)
+			s.once(&seen, 2).metaInfo(d)
 		case "error":
 			s.null()
 		case "object":
@@ -107,28 +98,21 @@ func (s *scanner) metaInfo(d *delta) {
 	for s.next('}') {
 		switch string(s.key()) {
 		case "completion_tokens":
-			s.once(&seen, 1)
-			d.used, d.usage.Completion = true, s.integer()
+			d.used, d.usage.Completion = true, s.once(&seen, 1).integer()
 		case "prompt_tokens":
-			s.once(&seen, 2)
-			d.usage.Prompt = s.integer()
+			d.usage.Prompt = s.once(&seen, 2).integer()
 		case "cached_tokens":
-			s.once(&seen, 4)
-			d.usage.Cached = s.integer()
+			d.usage.Cached = s.once(&seen, 4).integer()
 		case "finish_reason":
-			s.once(&seen, 8)
-			if value := s.value(); value != nil {
+			if value := s.once(&seen, 8).value(); value != nil {
 				d.stopped(gjson.ParseBytes(value))
 			}
 		case "reasoning_tokens":
-			s.once(&seen, 16)
-			d.usage.Reasoning = s.integer()
+			d.usage.Reasoning = s.once(&seen, 16).integer()
 		case "spec_accept_length":
-			s.once(&seen, 32)
-			d.accept = gjson.ParseBytes(s.value()).Float()
+			d.accept = gjson.ParseBytes(s.once(&seen, 32).value()).Float()
 		case "cached_tokens_details":
-			s.once(&seen, 64)
-			if value := s.value(); value != nil {
+			if value := s.once(&seen, 64).value(); value != nil {
 				d.usage.Tiers = tiers(gjson.ParseBytes(value))
 			}
 		default:
@@ -138,10 +122,4 @@ func (s *scanner) metaInfo(d *delta) {
 	if d.usage.At = trace.Never; !d.used {
 		d.usage = trace.Usage{}
 	}
-}
-
-// once notes that the field with this bit came; twice is not the usual form.
-func (s *scanner) once(seen *uint, bit uint) {
-	s.bad = s.bad || *seen&bit != 0
-	*seen |= bit
 }

@@ -50,17 +50,8 @@ func (d *delta) piece(part gjson.Result) {
 
 // counted reads a usage object; what a cache gave stands beside input_tokens there.
 func (d *delta) counted(u gjson.Result) {
-	if !u.IsObject() {
-		return
-	}
-	d.used = true
-	cached := int(u.Get("cache_read_input_tokens").Int())
-	d.usage = trace.Usage{
-		Prompt:     int(u.Get("input_tokens").Int()+u.Get("cache_creation_input_tokens").Int()) + cached,
-		Completion: int(u.Get("output_tokens").Int()),
-		Cached:     cached,
-		At:         trace.Never,
-	}
+	d.use(counts{"input_tokens", "output_tokens", "cache_read_input_tokens", ""}, u)
+	d.usage.Prompt += d.usage.Cached + int(u.Get("cache_creation_input_tokens").Int())
 }
 
 // wholeMessage reads a whole answer.

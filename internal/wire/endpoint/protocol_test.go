@@ -261,14 +261,6 @@ func TestTranscriptionIsAForm(t *testing.T) {
 	}
 }
 
-func TestWAVSeconds(t *testing.T) {
-	for _, data := range []string{"", "RIFF", "RIFF\x00\x00\x00\x00WAVE", "RIFF\x00\x00\x00\x00WAVEdata\xff\xff\xff\xff", "RIFF\x00\x00\x00\x00WAVEfmt \xff\xff\xff\xff1234567812345678", "ID3"} {
-		if s := wavSeconds([]byte(data)); s != 0 {
-			t.Errorf("%q lasts %v s", data, s)
-		}
-	}
-}
-
 // Headers of a protocol, of the run and of the request, the later over the former.
 func TestHeaders(t *testing.T) {
 	c, err := New(nil, Options{Protocol: Messages, Header: http.Header{"Authorization": {"Bearer k"}, "X-A": {"run"}, "X-B": {"run"}}})

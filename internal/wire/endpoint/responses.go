@@ -63,16 +63,7 @@ func itemAdded(item gjson.Result) delta {
 // response reads a response object, which is a whole answer.
 func response(r gjson.Result) delta {
 	d := delta{err: serverError(r)}
-	if u := r.Get("usage"); u.IsObject() {
-		d.used = true
-		d.usage = trace.Usage{
-			Prompt:     int(u.Get("input_tokens").Int()),
-			Completion: int(u.Get("output_tokens").Int()),
-			Cached:     int(u.Get("input_tokens_details.cached_tokens").Int()),
-			Reasoning:  int(u.Get("output_tokens_details.reasoning_tokens").Int()),
-			At:         trace.Never,
-		}
-	}
+	d.use(counts{"input_tokens", "output_tokens", "input_tokens_details.cached_tokens", "output_tokens_details.reasoning_tokens"}, r.Get("usage"))
 	status := r.Get("status").Str
 	switch {
 	case status == "failed" && d.err == "":

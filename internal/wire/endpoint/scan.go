@@ -21,15 +21,15 @@ func scan(d *delta, p Protocol, text bool, data []byte) (ok bool) {
 	s.open('{')
 	var seen uint
 	for s.next('}') {
-		switch s.field(&seen) {
-		case choices:
-			s.choices(d, p, text)
-		case usageField:
-			s.usage(d)
-		case errorField:
+		switch string(s.key()) {
+		case "choices":
+			s.once(&seen, 1).choices(d, p, text)
+		case "usage":
+			s.once(&seen, 2).usage(d)
+		case "error", "sglext": // null, or not the usual form
 			s.null()
-		case objectField:
-			value, _ := s.text()
+		case "object":
+			value, _ := s.once(&seen, 4).text()
 			s.bad = s.bad || string(value) == "error"
 		default:
 			s.skip(0)
@@ -59,18 +59,18 @@ func (s *scanner) choice(d *delta, p Protocol, text bool) (said bool) {
 	s.open('{')
 	var seen uint
 	for s.next('}') {
-		switch n := s.field(&seen); {
-		case n == finish:
-			if value, ok := s.text(); ok && len(value) > 0 {
+		switch key := s.key(); {
+		case string(key) == "finish_reason":
+			if value, ok := s.once(&seen, 1).text(); ok && len(value) > 0 {
 				d.finish = unquote(value)
 				d.kind |= trace.Finish
 			}
-		case n == textField && p == Completions:
-			value, ok := s.text()
+		case p == Completions && string(key) == "text":
+			value, ok := s.once(&seen, 2).text()
 			said = ok
 			s.say(d, value, trace.Text, text)
-		case n == deltaField && p == Chat:
-			said = s.message(d, text)
+		case p == Chat && string(key) == "delta":
+			said = s.once(&seen, 2).message(d, text)
 		default:
 			s.skip(0)
 		}
@@ -89,18 +89,18 @@ func (s *scanner) message(d *delta, text bool) (said bool) {
 	speaks := false
 	for s.next('}') {
 		ok := false
-		switch s.field(&seen) {
-		case content:
-			answer, ok = s.text()
-		case refusal:
-			no, ok = s.text()
-		case reasoningContent:
-			thought, ok = s.text()
-		case reasoning:
-			thinking, ok = s.text()
-		case role:
-			_, speaks = s.text()
-		case functionCall, toolCalls:
+		switch string(s.key()) {
+		case "content":
+			answer, ok = s.once(&seen, 1).text()
+		case "refusal":
+			no, ok = s.once(&seen, 2).text()
+		case "reasoning_content":
+			thought, ok = s.once(&seen, 4).text()
+		case "reasoning":
+			thinking, ok = s.once(&seen, 8).text()
+		case "role":
+			_, speaks = s.once(&seen, 16).text()
+		case "function_call", "tool_calls":
 			s.emptyOrNull()
 		default:
 			s.skip(0)
@@ -135,80 +135,18 @@ func (s *scanner) say(d *delta, value []byte, kind trace.Kind, text bool) {
 }
 
 func (s *scanner) usage(d *delta) {
-	if s.isNull() {
-		return
+	if value := s.value(); value != nil {
+		d.use(openAICounts, gjson.ParseBytes(value))
+		s.bad = s.bad || !d.used
 	}
-	start := s.i
-	s.skip(0)
-	if s.bad || s.b[start] != '{' {
-		s.bad = true
-		return
-	}
-	d.usage, d.used = usage(gjson.ParseBytes(s.b[start:s.i])), true
 }
 
-// A name is a field that matters. An object that has one twice is not of the usual
-// form.
-type name uint
-
-// The names.
-const (
-	other name = iota
-	choices
-	usageField
-	errorField
-	objectField
-	finish
-	textField
-	deltaField
-	content
-	refusal
-	reasoningContent
-	reasoning
-	role
-	functionCall
-	toolCalls
-)
-
-// field takes a key and its colon and finds its name; seen are those of the object so
-// far.
-func (s *scanner) field(seen *uint) name {
-	var n name
-	switch string(s.key()) {
-	case "choices":
-		n = choices
-	case "usage":
-		n = usageField
-	case "error", "sglext": // null, or not the usual form
-		n = errorField
-	case "object":
-		n = objectField
-	case "finish_reason":
-		n = finish
-	case "text":
-		n = textField
-	case "delta":
-		n = deltaField
-	case "content":
-		n = content
-	case "refusal":
-		n = refusal
-	case "reasoning_content":
-		n = reasoningContent
-	case "reasoning":
-		n = reasoning
-	case "role":
-		n = role
-	case "function_call":
-		n = functionCall
-	case "tool_calls":
-		n = toolCalls
-	default:
-		return other
-	}
-	s.bad = s.bad || *seen&(1<<n) != 0
-	*seen |= 1 << n
-	return n
+// once notes that the field with this bit came; an object that has one twice is not of
+// the usual form.
+func (s *scanner) once(seen *uint, bit uint) *scanner {
+	s.bad = s.bad || *seen&bit != 0
+	*seen |= bit
+	return s
 }
 
 // A scanner walks over JSON. Once bad it stays where it is.

@@ -147,9 +147,13 @@ func (s Server) Version(ctx context.Context) (string, error) {
 	return v.Version, err
 }
 
-// Post calls a route that takes no body, such as /start_profile.
-func (s Server) Post(ctx context.Context, route string) error {
-	_, err := s.call(ctx, http.MethodPost, route, nil)
+// Post calls a route, such as /start_profile, with a JSON body or nil for none.
+func (s Server) Post(ctx context.Context, route string, body json.RawMessage) error {
+	var in any
+	if body != nil {
+		in = body
+	}
+	_, err := s.call(ctx, http.MethodPost, route, in)
 	return err
 }
 
@@ -163,12 +167,6 @@ func (s Server) Get(ctx context.Context, route string) (json.RawMessage, error) 
 // Ask reads what a route says into out.
 func (s Server) Ask(ctx context.Context, route string, out any) error {
 	return s.callJSON(ctx, http.MethodGet, route, nil, out)
-}
-
-// Send calls a route with a JSON body.
-func (s Server) Send(ctx context.Context, route string, body any) error {
-	_, err := s.call(ctx, http.MethodPost, route, body)
-	return err
 }
 
 // Tokenize counts text as the server does (vLLM's /tokenize).

@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"cmp"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -30,12 +32,9 @@ func (d *delta) details(details gjson.Result) {
 		return
 	}
 	d.finished(details.Get("finish_reason"))
-	if n := details.Get("generated_tokens"); n.Type == gjson.Number {
-		prompt := int(details.Get("input_length").Int())
-		if prompt == 0 {
-			prompt = int(details.Get("prefill.#").Int())
-		}
-		d.used, d.usage = true, trace.Usage{Prompt: prompt, Completion: int(n.Int()), At: trace.Never}
+	if details.Get("generated_tokens").Type == gjson.Number {
+		d.use(counts{prompt: "input_length", completion: "generated_tokens"}, details)
+		d.usage.Prompt = cmp.Or(d.usage.Prompt, int(details.Get("prefill.#").Int()))
 	}
 }
 

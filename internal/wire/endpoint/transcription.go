@@ -28,8 +28,8 @@ func transcriptionEvent(root gjson.Result) delta {
 
 // heard reads the usage of OpenAI's transcriptions; one by duration has no tokens.
 func (d *delta) heard(u gjson.Result) {
-	if n := u.Get("output_tokens"); n.Type == gjson.Number {
-		d.used, d.usage = true, trace.Usage{Prompt: int(u.Get("input_tokens").Int()), Completion: int(n.Int()), At: trace.Never}
+	if u.Get("output_tokens").Type == gjson.Number {
+		d.use(counts{prompt: "input_tokens", completion: "output_tokens"}, u)
 	}
 }
 

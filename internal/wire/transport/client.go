@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
@@ -82,17 +83,12 @@ func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return newConn(conn, c.clock, c.watch), nil
 }
 
-// Health describes how promptly the client read.
-type Health struct {
-	Reads         int           // reads with a kernel timestamp
-	P50, P99, Max time.Duration // from the kernel's timestamp to the client's, to an eighth
-	Unstamped     int           // reads without a timestamp on connections that have them
-}
-
-// TakeHealth sums up the reads since the last call.
-func (c *Client) TakeHealth() Health {
-	lag, bare := c.watch.take()
-	return Health{Reads: lag.total(), P50: lag.quantile(0.5), P99: lag.quantile(0.99), Max: time.Duration(lag.max), Unstamped: bare}
+// TakeLag sums up how promptly the client read since the last call: the delay from the
+// kernel's timestamp to the client's, to an eighth, and the number of reads without a
+// timestamp on connections that have them.
+func (c *Client) TakeLag() (lag trace.Lag, unstamped int) {
+	counts, bare := c.watch.take()
+	return trace.Lag{Reads: counts.total(), P50: counts.quantile(0.5), P99: counts.quantile(0.99), Max: time.Duration(counts.max)}, bare
 }
 
 // Do sends req and feeds the response to r. The error is nil if the body was read

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/textproto"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -119,84 +117,33 @@ func headEnd(b []byte, from int) (begin, end int) {
 // heads are readers for heads.
 var heads = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 
-// parseHead reads the status line, the headers, and from them the framing of the
-// body.
+// parseHead reads the status line and the headers, and decides by them how the body
+// ends.
 func (p *response) parseHead(b []byte) error {
 	lines := heads.Get().(*bufio.Reader)
 	defer heads.Put(lines)
 	lines.Reset(bytes.NewReader(b))
-	r := textproto.NewReader(lines)
-	line, err := r.ReadLine()
+	res, err := http.ReadResponse(lines, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errResponse, err)
 	}
-	proto, rest, _ := strings.Cut(line, " ")
-	_, minor, ok := http.ParseHTTPVersion(proto)
-	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
-	status, err := strconv.Atoi(code)
-	if !ok || err != nil || len(code) != 3 || status < 100 {
-		return fmt.Errorf("%w: status line %.80q", errResponse, line)
-	}
-	fields, err := r.ReadMIMEHeader()
-	if err != nil {
-		return fmt.Errorf("%w: %w", errResponse, err)
-	}
-	if status < 200 && status != http.StatusSwitchingProtocols {
+	switches := res.StatusCode == http.StatusSwitchingProtocols
+	if res.StatusCode/100 == 1 && !switches {
 		return nil // another head follows
 	}
-	header := http.Header(fields)
-	p.keepAlive = minor >= 1 && !has(header, "Connection", "close") || has(header, "Connection", "keep-alive")
-	if minor == 0 {
-		delete(header, "Transfer-Encoding") // HTTP/1.0 has none
-	}
-	if err := p.frame(status, header); err != nil {
-		return err
-	}
-	p.x.r.Head(status, header)
-	return nil
-}
-
-// frame decides how the body ends.
-func (p *response) frame(status int, header http.Header) error {
-	coding := header["Transfer-Encoding"]
-	lengths := header["Content-Length"]
+	p.keepAlive, p.left = !res.Close, res.ContentLength
 	switch {
-	case status == http.StatusNoContent || status == http.StatusNotModified:
-		p.state = complete
-	case len(coding) > 0:
-		if len(coding) != 1 || !strings.EqualFold(strings.TrimSpace(coding[0]), "chunked") {
-			return fmt.Errorf("%w: transfer encoding %.80q", errResponse, coding)
-		}
+	case res.TransferEncoding != nil:
 		p.state = size
-	case len(lengths) > 0:
-		n, err := strconv.ParseUint(strings.TrimSpace(lengths[0]), 10, 62)
-		for _, other := range lengths[1:] {
-			if strings.TrimSpace(other) != strings.TrimSpace(lengths[0]) {
-				err = errResponse
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("%w: content length %.80q", errResponse, lengths)
-		}
-		if p.left, p.state = int64(n), length; n == 0 {
-			p.state = complete
-		}
-	default:
+	case p.left < 0 || switches:
 		p.state, p.keepAlive = untilEOF, false
+	case p.left > 0:
+		p.state = length
+	default:
+		p.state = complete
 	}
+	p.x.r.Head(res.StatusCode, res.Header)
 	return nil
-}
-
-// has reports whether a comma-separated header contains a word.
-func has(h http.Header, name, word string) bool {
-	for _, line := range h[name] {
-		for w := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(w), word) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // takeLine takes a line of the chunked coding, if b contains its end.
@@ -243,24 +190,8 @@ func (p *response) line(text []byte) error {
 // chunkSize parses a hexadecimal number, optionally followed by an extension.
 func chunkSize(text []byte) (n int64, ok bool) {
 	text, _, _ = bytes.Cut(text, []byte(";"))
-	text = bytes.TrimRight(text, " \t")
-	if len(text) == 0 || len(text) > 15 {
-		return 0, false
-	}
-	for _, c := range text {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		n = n<<4 | int64(c)
-	}
-	return n, true
+	u, err := strconv.ParseUint(string(bytes.TrimRight(text, " \t")), 16, 60)
+	return int64(u), err == nil
 }
 
 // end returns the error of a connection that ended here; sent is that of writing.

@@ -3,35 +3,13 @@ package transport
 import (
 	"context"
 	"fmt"
-	"math"
 	"net"
 	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
-
-// A Check measures the accuracy of this machine's timestamps, with writes to
-// itself: the bytes arrived between the instants before and after the write.
-//
-//	before ──── kernel timestamp ──── after ─────────── read
-//	      │── error ──│──────────────── lag ──────────────│
-//
-// The true error is smaller, since it includes the path through the kernel.
-type Check struct {
-	Writes  int // each read alone, before the next
-	Stamped int // with a kernel timestamp
-	Inside  int // timestamped between before and after, to within a microsecond
-	// Bare counts the earlier reads without a timestamp, while the kernel was
-	// enabling timestamps; Waited is the duration of that.
-	Bare   int
-	Waited time.Duration
-	Error  Spread // from before the write to the kernel's timestamp
-	Lag    Spread // from the kernel's timestamp to the read's return
-}
-
-// A Spread is a distribution of durations.
-type Spread struct{ Median, P99, Max time.Duration }
 
 // Parameters of the self-test.
 const (
@@ -42,12 +20,20 @@ const (
 	checkSlack  = int64(time.Microsecond)
 )
 
-// SelfTest measures the timestamps of this machine over loopback, in about 70 ms.
-// It is not an error if there are none: Stamped is 0.
-func SelfTest(ctx context.Context, clk *clock.Clock) (Check, error) {
+// SelfTest measures the accuracy of this machine's timestamps, with writes to itself
+// over loopback, in about 70 ms: the bytes arrived between the instants before and
+// after the write.
+//
+//	before ──── kernel timestamp ──── after ─────────── read
+//	      │── error ──│──────────────── lag ──────────────│
+//
+// The true error is smaller, since it includes the path through the kernel. Every byte
+// is read alone, before the next is written; Inside is to within a microsecond. It is
+// not an error if there are no timestamps: Stamped is 0.
+func SelfTest(ctx context.Context, clk *clock.Clock) (trace.SelfTest, error) {
 	p, err := connectSelf(ctx, clk)
 	if err != nil {
-		return Check{}, fmt.Errorf("connect to ourselves: %w", err)
+		return trace.SelfTest{}, fmt.Errorf("connect to ourselves: %w", err)
 	}
 	defer p.close()
 	defer context.AfterFunc(ctx, p.hangUp)()
@@ -56,7 +42,7 @@ func SelfTest(ctx context.Context, clk *clock.Clock) (Check, error) {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return Check{}, fmt.Errorf("timestamp writes to ourselves: %w", err)
+		return trace.SelfTest{}, fmt.Errorf("timestamp writes to ourselves: %w", err)
 	}
 	return c, nil
 }
@@ -139,8 +125,8 @@ func (p *selfPair) send() (before, after int64, s Stamp, err error) {
 }
 
 // check waits for the first timestamp, and then counts and measures.
-func (p *selfPair) check() (Check, error) {
-	c := Check{}
+func (p *selfPair) check() (trace.SelfTest, error) {
+	c := trace.SelfTest{}
 	start := p.clock.Now()
 	for p.far.raw.stamps() && c.Waited < checkWait {
 		_, _, s, err := p.send()
@@ -169,16 +155,16 @@ func (p *selfPair) check() (Check, error) {
 		}
 		errors, lags = append(errors, s.At-before), append(lags, s.User-s.At)
 	}
-	c.Error, c.Lag = spread(errors), spread(lags)
+	c.Error, c.Lag = Spread(errors), Spread(lags)
 	return c, nil
 }
 
-// spread summarizes durations: each figure is one of them.
-func spread(ns []int64) Spread {
+// Spread summarizes durations in nanoseconds: each figure is one of them. It sorts them.
+func Spread(ns []int64) trace.Lag {
 	if len(ns) == 0 {
-		return Spread{}
+		return trace.Lag{}
 	}
 	slices.Sort(ns)
-	rank := func(q float64) time.Duration { return time.Duration(ns[int(math.Ceil(q*float64(len(ns))))-1]) }
-	return Spread{Median: rank(0.5), P99: rank(0.99), Max: rank(1)}
+	rank := func(percent int) time.Duration { return time.Duration(ns[(len(ns)*percent+99)/100-1]) }
+	return trace.Lag{Reads: len(ns), P50: rank(50), P99: rank(99), Max: rank(100)}
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
@@ -24,8 +25,8 @@ func TestSelfTest(t *testing.T) {
 	if c.Writes != checkWrites || c.Stamped == 0 || c.Stamped > c.Writes || c.Inside == 0 || c.Inside > c.Stamped {
 		t.Errorf("%+v, want %d writes, some of them stamped", c, checkWrites)
 	}
-	for name, s := range map[string]Spread{"error": c.Error, "lag": c.Lag} {
-		if s.Median > s.P99 || s.P99 > s.Max || s.Max <= 0 {
+	for name, s := range map[string]trace.Lag{"error": c.Error, "lag": c.Lag} {
+		if s.P50 > s.P99 || s.P99 > s.Max || s.Max <= 0 {
 			t.Errorf("%s: %+v is not in order", name, s)
 		}
 	}
@@ -56,13 +57,13 @@ func TestSpread(t *testing.T) {
 	}
 	for _, c := range []struct {
 		of   []int64
-		want Spread
+		want trace.Lag
 	}{
-		{nil, Spread{}},
-		{[]int64{7}, Spread{7, 7, 7}},
-		{hundred, Spread{50, 99, 100}},
+		{nil, trace.Lag{}},
+		{[]int64{7}, trace.Lag{Reads: 1, P50: 7, P99: 7, Max: 7}},
+		{hundred, trace.Lag{Reads: 100, P50: 50, P99: 99, Max: 100}},
 	} {
-		if got := spread(c.of); got != c.want {
+		if got := Spread(c.of); got != c.want {
 			t.Errorf("of %d: %+v, want %+v", len(c.of), got, c.want)
 		}
 	}

@@ -8,9 +8,20 @@ func isVLLM(o object) bool {
 	return o.has("completed", "duration", "total_output_tokens") && !isSGLang(o)
 }
 
-// readVLLM reads a result. Its detailed form has the samples too, from which
-// statistics come that the summary was not asked for.
-func readVLLM(o object) (claim, error) {
+// readVLLM reads a result.
+func readVLLM(o object) (claim, error) { return readColumns(o, "e2el") }
+
+// isSGLang knows a line by the spelling of its end-to-end latency.
+func isSGLang(o object) bool { return o.has("completed", "mean_e2e_latency_ms") }
+
+// readSGLang reads a line. Its count of tokens is often what was asked for.
+func readSGLang(o object) (claim, error) { return readColumns(o, "e2e_latency") }
+
+// readColumns reads a result of the two tools; they have their own name for the
+// end-to-end latency. The detailed form has the samples too, from which statistics come
+// that the summary was not asked for. SGLang counts no failures: only the details have an
+// error for each request.
+func readColumns(o object, e2el string) (claim, error) {
 	var r struct {
 		Completed *float64    `json:"completed"`
 		Failed    *float64    `json:"failed"`
@@ -26,33 +37,36 @@ func readVLLM(o object) (claim, error) {
 	}
 	c := newClaim()
 	c.OK, c.Failed, c.Output = count(r.Completed), count(r.Failed), count(r.Output)
-	if err := c.flat(o, map[conform.Metric]string{conform.TTFT: "ttft", conform.ITL: "itl", conform.TPOT: "tpot", conform.E2EL: "e2el"}); err != nil {
+	if err := c.flat(o, map[conform.Metric]string{conform.TTFT: "ttft", conform.ITL: "itl", conform.TPOT: "tpot", conform.E2EL: e2el}); err != nil {
 		return c, err
 	}
+	if r.Failed == nil && len(r.Errors) > 0 && c.OK >= 0 {
+		c.Failed = len(r.Errors) - c.OK
+	}
 	ok := func(i int) bool { return i >= len(r.Errors) || r.Errors[i] == "" }
-	var ttft, itl, tpot, e2el []float64
+	samples := map[conform.Metric][]float64{}
+	add := func(m conform.Metric, values ...float64) { samples[m] = append(samples[m], values...) }
 	for i, v := range r.TTFTs {
 		if !ok(i) {
 			continue
 		}
-		ttft = append(ttft, v)
+		add(conform.TTFT, v)
 		if i < len(r.ITLs) {
-			itl = append(itl, r.ITLs[i]...)
+			add(conform.ITL, r.ITLs[i]...)
 		}
 		if i < len(r.Lengths) && i < len(r.Latencies) && r.Lengths[i] > 1 {
-			tpot = append(tpot, (r.Latencies[i]-v)/(r.Lengths[i]-1))
+			add(conform.TPOT, (r.Latencies[i]-v)/(r.Lengths[i]-1))
 		}
 	}
 	// Without the errors nobody knows whose latencies are those of failures.
 	for i, v := range r.Latencies {
 		if i < len(r.Errors) && ok(i) || len(r.Errors) == 0 && c.Failed == 0 {
-			e2el = append(e2el, v)
+			add(conform.E2EL, v)
 		}
 	}
-	c.fill(conform.TTFT, ttft)
-	c.fill(conform.ITL, itl)
-	c.fill(conform.TPOT, tpot)
-	c.fill(conform.E2EL, e2el)
+	for m, values := range samples {
+		c.fill(m, values)
+	}
 	return c, nil
 }
 
