@@ -12,6 +12,15 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
+// maxRequests is more than a machine sends, and fewer than its memory holds.
+const maxRequests = 10_000_000
+
+// count checks a number of requests.
+func (p *Problems) count(path string, n int) {
+	p.If(n < 0, path, n, "must not be negative")
+	p.If(n > maxRequests, path, n, "must be at most %d", maxRequests)
+}
+
 // Check reports everything wrong with the form of a Spec. Settings of datasets,
 // arrivals and dialects are checked by the packages that define their kinds.
 func (s *Spec) Check() (p Problems) {
@@ -19,7 +28,8 @@ func (s *Spec) Check() (p Problems) {
 	p.If(s.Version < 1, "version", s.Version, "must be %d", Version)
 	p = append(p, s.Target.check()...)
 	p = append(p, s.Request.check()...)
-	p.If(s.Requests < 0, "requests", s.Requests, "must not be negative")
+	p.count("requests", s.Requests)
+	p.If(s.Seed > math.MaxUint32, "seed", s.Seed, "must be at most %d", uint32(math.MaxUint32))
 	p = append(p, s.checkLoad()...)
 	p.If(s.Gate.Concurrency < 0, "gate.concurrency", s.Gate.Concurrency, "must not be negative")
 	p.If(s.Gate.Hold && s.Gate.Concurrency == 0, "gate.hold", nil, "only applies to a gate with a concurrency")
@@ -99,7 +109,7 @@ func (s *Spec) checkLoad() (p Problems) {
 		p.If(stream.Name != "" && names[stream.Name], Join(at, "name"), stream.Name, "names two streams")
 		names[stream.Name] = true
 		p.If(stream.Arrival.Kind == "", Join(at, "arrival"), nil, "is missing")
-		p.If(stream.Requests < 0, Join(at, "requests"), stream.Requests, "must not be negative")
+		p.count(Join(at, "requests"), stream.Requests)
 		p.If((stream.Dataset.Kind != "") == (len(stream.Mix) > 0), at, nil, "needs either a dataset or a mix of several")
 		p.If(len(s.Load) > 1 && len(stream.Mix) > 0, Join(at, "mix"), nil, "only applies to a load of one stream")
 		p = append(p, stream.check(at)...)
@@ -128,7 +138,7 @@ func (b *Before) check() (p Problems) {
 	const at = "before."
 	p.If(b.Ready.Connect < 0, at+"ready.connect", b.Ready.Connect, "must not be negative")
 	p.If(b.Ready.Timeout < 0, at+"ready.timeout", b.Ready.Timeout, "must not be negative")
-	p.If(b.WarmUp.Requests < 0, at+"warm_up.requests", b.WarmUp.Requests, "must not be negative")
+	p.count(at+"warm_up.requests", b.WarmUp.Requests)
 	p.OneOf(at+"warm_up.from", b.WarmUp.From, WarmOther, WarmMeasured, WarmFirst)
 	p.If(b.Settle < 0, at+"settle", b.Settle, "must not be negative")
 	for i, w := range b.Profiler.Workers {

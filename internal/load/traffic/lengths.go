@@ -30,7 +30,7 @@ type drawn struct {
 func defaultDrawn() drawn { return drawn{Input: Size{Fixed: 256}, Output: Size{Fixed: 64}} }
 
 func (d *drawn) check() (p plan.Problems) {
-	p.If(d.Prefix < 0, "prefix_len", d.Prefix, "must not be negative")
+	p.If(d.Prefix < 0 || d.Prefix > maxTokens, "prefix_len", d.Prefix, "must be at least 0, and at most %d", maxTokens)
 	p.If(d.Fit < 0 || d.Fit > 0 && d.Fit <= d.Prefix+1, "fit", d.Fit, "must have room for a prompt and an answer")
 	return p
 }

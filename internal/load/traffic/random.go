@@ -24,12 +24,15 @@ type random struct {
 	ask workload.Ask
 }
 
+// maxTexts is more than a server takes in one request.
+const maxTexts = 1 << 14
+
 // Check reports mistakes in the settings.
 func (d *random) Check(s *workload.Source) plan.Problems {
 	d.ask = s.Ask
 	p := d.check()
 	p.If(s.Ask.Protocol == "transcription", "", nil, noAudio)
-	p.If(d.Texts < 1, "texts", d.Texts, "must be at least 1")
+	p.If(d.Texts < 1 || d.Texts > maxTexts, "texts", d.Texts, "must be at least 1, and at most %d", maxTexts)
 	p.If(s.Ask.Silent && (d.Output != defaultDrawn().Output || d.OutputRange != 0), "output_len", nil, "only applies to text, and answers of the protocol %s have none", s.Ask.Protocol)
 	p.If(d.Texts != 1 && !s.Ask.Silent, "texts", nil, "only applies to the protocols embeddings, pooling and rerank")
 	return append(p, d.checkLengths()...)

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/load/dist"
@@ -14,10 +15,16 @@ type Size struct {
 	Law   *dist.Count // nil: Fixed
 }
 
+// maxTokens is more than any model has room for.
+const maxTokens = 1 << 24
+
 // UnmarshalText parses either.
 func (s *Size) UnmarshalText(text []byte) error {
 	if n, err := strconv.Atoi(string(text)); err == nil {
 		*s = Size{Fixed: n}
+		if n > maxTokens {
+			return fmt.Errorf("must be at most %d tokens", maxTokens)
+		}
 		return nil
 	}
 	c, err := dist.ParseCount(string(text))
