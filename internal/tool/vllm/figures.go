@@ -282,11 +282,11 @@ func (v *Figures) totals() metrics.List {
 
 // latencies are those that every client can have.
 func (v *Figures) latencies() []serving.Latency {
-	e2el := serving.Latency{Key: "e2el", Metric: "e2el", Distribution: v.E2EL}
+	all := v.Metrics()
 	if v.Pooling {
-		return []serving.Latency{e2el}
+		return all[3:]
 	}
-	return []serving.Latency{{Key: "ttft", Metric: "ttft", Distribution: v.TTFT}, {Key: "tpot", Metric: "tpot", Distribution: v.TPOT}, {Key: "itl", Metric: "itl", Distribution: v.ITL}, e2el}
+	return all
 }
 
 // figures are the totals that say something, and the latencies: of no second token or
