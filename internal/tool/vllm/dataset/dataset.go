@@ -142,33 +142,26 @@ func (c *Common) finish(w *workload.Workload, s *workload.Source) {
 	c.send(w)
 }
 
-// mostErrors is how many mistakes of a file are told at once.
-const mostErrors = 5
-
 // eachLine calls f for each row of JSON Lines and collects what is wrong.
 func eachLine(file io.Reader, f func(rows.Row) error) error {
 	table, err := rows.ReadAs(rows.JSONLines, file)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	var mistakes rows.Mistakes
 	n := 0
 	for row, err := range table.All() {
 		if n++; err == nil {
 			err = f(row)
 		}
-		if err == nil {
-			continue
-		}
-		if errs = append(errs, err); len(errs) == mostErrors {
-			errs = append(errs, errors.New("the lines after that were not looked at"))
+		if !mistakes.Placed(err) {
 			break
 		}
 	}
 	if n == 0 {
 		return errors.New("no requests: the file is empty")
 	}
-	return errors.Join(errs...)
+	return mistakes.Err()
 }
 
 // linesBy are what each row of JSON Lines gives.
