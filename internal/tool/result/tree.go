@@ -101,8 +101,9 @@ const (
 // value reads a value and notes in l what it is. What it is not to keep it only looks at.
 func (k *keeper) value(l *List, nested int, keep bool) any {
 	c := k.start()
-	at := k.at()
+	at, most := k.at(), 0
 	if keep {
+		most = keptText
 		if k.room -= perValue; k.room < 0 {
 			k.fail(at, "this is more than %d MiB of settings and figures", keptTotal>>20)
 			return nil
@@ -118,19 +119,11 @@ func (k *keeper) value(l *List, nested int, keep bool) any {
 		return inner
 	case '"':
 		l.add(strs, at)
-		return k.kept(keep)
+		text := k.text(most)
+		k.room -= len(text)
+		return text
 	}
 	return k.scalar(l, at, keep)
-}
-
-// kept reads a string.
-func (k *keeper) kept(keep bool) any {
-	if !keep {
-		return k.text(0)
-	}
-	text := k.text(keptText)
-	k.room -= len(text)
-	return text
 }
 
 // scalar reads a number, a truth value or null.

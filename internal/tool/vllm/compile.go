@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -170,10 +169,6 @@ func (a *Args) Traffic() string {
 		process = "Poisson process"
 	}
 	fmt.Fprintf(&b, "Burstiness factor: %s (%s)\n", python.Float(a.Burstiness), process)
-	limit := "None"
-	if a.MaxConcurrency != nil {
-		limit = strconv.Itoa(*a.MaxConcurrency)
-	}
-	fmt.Fprintf(&b, "Maximum request concurrency: %s\n", limit)
+	fmt.Fprintf(&b, "Maximum request concurrency: %s\n", python.Repr(a.MaxConcurrency))
 	return b.String()
 }

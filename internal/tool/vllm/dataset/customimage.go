@@ -78,7 +78,7 @@ func readImageLine(row rows.Row) (l imageLine, err error) {
 			return l, err
 		}
 		l.parts, l.text, err = contentParts(raw)
-		return l, lineError(row, err)
+		return l, atPlace(l.place, err)
 	case hasBoth < 2:
 		return l, fmt.Errorf("%s: must have prompt and image_files, or content", row.Place())
 	}
@@ -155,10 +155,7 @@ func imageURL(raw json.RawMessage) (p part, err error) {
 
 // Build makes requests of the lines.
 func (d *CustomImage) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	w, err := inOrder(ctx, &d.Common, s, d.lines, func(ctx context.Context, l imageLine) (workload.Request, error) {
-		r, err := d.request(ctx, s, l)
-		return r, atPlace(l.place, err)
-	})
+	w, err := inOrder(ctx, &d.Common, s, d.lines, d.request)
 	if err != nil {
 		return w, d.blame(err)
 	}
@@ -167,6 +164,7 @@ func (d *CustomImage) Build(ctx context.Context, s *workload.Source) (workload.W
 }
 
 func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLine) (r workload.Request, err error) {
+	defer func() { err = atPlace(l.place, err) }()
 	r.OutputTokens = d.Output
 	if r.PromptTokens, err = s.Count(ctx, l.text); err != nil {
 		return r, err
