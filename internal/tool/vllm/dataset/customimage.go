@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -64,23 +65,17 @@ func (d *CustomImage) Read(_ context.Context, s *workload.Source) error {
 
 func readImageLine(row rows.Row) (l imageLine, err error) {
 	l.place = row.Place()
-	hasContent, hasBoth := false, 0
-	for _, name := range row.Columns() {
-		hasContent = hasContent || name == "content"
-		if name == "prompt" || name == "image_files" {
-			hasBoth++
-		}
-	}
+	has := func(name string) bool { return slices.Contains(row.Columns(), name) }
 	switch {
-	case hasContent:
+	case has("content"):
 		raw, err := row.JSON("content")
 		if err != nil {
 			return l, err
 		}
 		l.parts, l.text, err = contentParts(raw)
 		return l, atPlace(l.place, err)
-	case hasBoth < 2:
-		return l, fmt.Errorf("%s: must have prompt and image_files, or content", row.Place())
+	case !has("prompt") || !has("image_files"):
+		return l, fmt.Errorf("%s: must have prompt and image_files, or content", l.place)
 	}
 	if l.text, err = row.String("prompt"); err != nil {
 		return l, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -34,15 +33,10 @@ type cardConfig struct {
 
 // card is the card of the copy; without one it is empty.
 func (c snapshot) card() (card, error) {
-	f, err := c.fs.Open("README.md")
+	b, err := fs.ReadFile(c.fs, "README.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return card{}, nil
 	}
-	if err != nil {
-		return card{}, err
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(f)
 	if err != nil {
 		return card{}, fmt.Errorf("README.md: %w", err)
 	}
