@@ -218,12 +218,8 @@ func (h *HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, 
 		for row, err := range from {
 			position++
 			var d *draft
-			var texts []string
 			if err == nil {
-				texts, err = f.texts(row)
-			}
-			if err == nil {
-				d, err = f.draft(h, row, texts)
+				d, err = f.of(h, row)
 			}
 			if err != nil {
 				yield(draft{}, err)

@@ -141,10 +141,9 @@ func ofSplit(files []string, split string) []string {
 }
 
 func says(file string, words []string) bool {
+	notLetter := func(r rune) bool { return r < 'a' || r > 'z' }
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(file), notLetter), func(w string) bool { return slices.Contains(words, w) })
 }
-
-func notLetter(r rune) bool { return r < 'a' || r > 'z' }
 
 // some are the names of a few files.
 func some(files []string) string {
