@@ -135,11 +135,7 @@ func (f *file) table() (*rows.Table, error) {
 	if _, _, err := rows.FormatOf(f.name); err != nil {
 		return rows.ReadAs(rows.JSONLines, f)
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return rows.Open(f.name, f, info.Size())
+	return rows.OpenFile(f.name, f)
 }
 
 // rows calls each for every row of the file.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"iter"
 	"path"
 	"regexp"
@@ -176,7 +174,7 @@ func (c snapshot) readFile(name string, yield func(rows.Row, error) bool) (more 
 		return false, err
 	}
 	defer func() { _ = f.Close() }()
-	table, err := openTable(name, f)
+	table, err := rows.OpenFile(name, f)
 	if err != nil {
 		return false, err
 	}
@@ -186,18 +184,6 @@ func (c snapshot) readFile(name string, yield func(rows.Row, error) bool) (more 
 		}
 	}
 	return true, nil
-}
-
-func openTable(name string, f fs.File) (*rows.Table, error) {
-	at, ok := f.(io.ReaderAt)
-	if !ok {
-		return rows.Read(name, f)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return rows.Open(name, at, info.Size())
 }
 
 // ordered are the rows in the order in which they are taken.
