@@ -94,6 +94,24 @@ func (c *Compiled) Headers(path string, pairs [][2]string) (all []plan.Header) {
 	return all
 }
 
+// Flags are what both Python tools call the settings of a Spec, with those that one of them
+// has and those of its dataset. The address of the server may be given in two ways.
+func Flags(dataset string, hasURL bool, own, ofDataset map[string]string) map[string]string {
+	flags := map[string]string{
+		"target.url": "--base-url", "request.protocol": "--backend", "request.model": "--model", "request.root": "--model", "requests": "--num-prompts",
+		"seed": "--seed", "gate.concurrency": "--max-concurrency", "tokenizer.where": "--tokenizer", "before.ready.timeout": "--ready-check-timeout-sec",
+		"objectives": "--goodput", "load[0].arrival.rate": "--request-rate", "load[0].dataset": "--dataset-name " + dataset,
+	}
+	if !hasURL {
+		flags["target.url"] = "--host and --port"
+	}
+	maps.Copy(flags, own)
+	for setting, flag := range ofDataset {
+		flags["load[0].dataset."+setting] = flag
+	}
+	return flags
+}
+
 // Take decodes the settings of a Spec's dialect, and those of its arrival if it has one of
 // a kind.
 func Take(spec *plan.Spec, dialect any, kind string, arrival any) (problems plan.Problems) {

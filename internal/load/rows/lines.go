@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 )
 
 // maxLine is the longest line that Lines reads, in bytes.
 const maxLine = 256 << 20
 
 // Lines has read look at each line that is not blank, without white space around it. It
-// joins the first few errors, with their lines.
+// joins the first few errors, with their lines. fs.SkipAll ends the reading.
 func Lines(file io.Reader, read func(number int, line []byte) error) error {
 	text, err := SkipMark(file)
 	if err != nil {
@@ -24,7 +25,10 @@ func Lines(file io.Reader, read func(number int, line []byte) error) error {
 	n := 1
 	for ; lines.Scan(); n++ {
 		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) > 0 && !m.Add("line", n, read(n, line)) {
+		if len(line) == 0 {
+			continue
+		}
+		if err := read(n, line); errors.Is(err, fs.SkipAll) || !m.Add("line", n, err) {
 			return m.Err()
 		}
 	}
@@ -42,7 +46,15 @@ const most = 5
 // room for more.
 func (m *Mistakes) Add(place string, number int, err error) bool {
 	if err != nil {
-		*m = append(*m, fmt.Errorf("%s %d: %w", place, number, err))
+		err = fmt.Errorf("%s %d: %w", place, number, err)
+	}
+	return m.Placed(err)
+}
+
+// Placed adds an error that says where it is.
+func (m *Mistakes) Placed(err error) bool {
+	if err != nil {
+		*m = append(*m, err)
 	}
 	return len(*m) < most
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -33,6 +34,19 @@ func Open(name string, r io.ReaderAt, size int64) (*Table, error) {
 		return openParquet(r, size)
 	}
 	return Read(name, io.NewSectionReader(r, 0, size))
+}
+
+// OpenFile is Open of a file, which is read as a stream if it has to be.
+func OpenFile(name string, f fs.File) (*Table, error) {
+	at, ok := f.(io.ReaderAt)
+	if !ok {
+		return Read(name, f)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return Open(name, at, info.Size())
 }
 
 // Read reads the file called name from a stream, in any format except Parquet.

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"sync"
 	"time"
 
@@ -79,6 +80,16 @@ func (r *Request) Amend(f func(*Request)) {
 		}
 		return err
 	}
+}
+
+// Set puts a field into the body of this request alone: others may have the same Extra.
+func (r *Request) Set(field string, v json.RawMessage) {
+	own := maps.Clone(r.Extra)
+	if own == nil {
+		own = map[string]json.RawMessage{}
+	}
+	own[field] = v
+	r.Extra = own
 }
 
 // A Turn is the place of a request in a conversation. A request by itself has the

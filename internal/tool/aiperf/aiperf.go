@@ -130,12 +130,12 @@ func plan(f *result.Draft, o *result.Object) {
 	endpoint := config.Object("endpoint")
 	p.Model = config.Object("models").List("items").First().Text("name")
 	for _, l := range []*result.List{endpoint.List("model_names"), config.List("model_names"), config.List("model")} {
-		if l != nil && len(l.Items) == 1 && p.Model == "" {
-			p.Model, _ = l.Items[0].(string)
+		if names := l.Kept(); len(names) == 1 && p.Model == "" {
+			p.Model, _ = names[0].(string)
 		}
 	}
-	if urls := endpoint.List("urls"); urls != nil && len(urls.Items) > 0 {
-		url, _ := urls.Items[0].(string)
+	if urls := endpoint.List("urls").Kept(); len(urls) > 0 {
+		url, _ := urls[0].(string)
 		p.URL = result.MaskValue(url)
 	}
 	switch endpoint.Text("type") {
@@ -158,12 +158,11 @@ func load(f *result.Draft, config *result.Object) {
 	p := &f.Run.Plan
 	kind := ""
 	phases := []*result.Object{config.Object("loadgen"), config.Object("perf_analyzer", "stimulus"), config}
-	if l := config.List("phases"); l != nil {
-		for _, item := range l.Items {
-			if phase, ok := item.(*result.Object); ok && (phase.Text("kind") == "profiling" || l.N == 1) {
-				phases = append([]*result.Object{phase}, phases...)
-				kind = phase.Text("type")
-			}
+	all := config.List("phases").Kept()
+	for _, item := range all {
+		if phase, ok := item.(*result.Object); ok && (phase.Text("kind") == "profiling" || len(all) == 1) {
+			phases = append([]*result.Object{phase}, phases...)
+			kind = phase.Text("type")
 		}
 	}
 	for _, o := range phases {

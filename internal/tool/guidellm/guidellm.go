@@ -136,10 +136,7 @@ func latency(f *result.Draft, metric string, o *result.Object, unit float64) {
 	}
 	f.Distribution(metric, o, terms, unit)
 	percentiles := o.Object("percentiles")
-	if percentiles == nil {
-		return
-	}
-	for _, name := range percentiles.Names {
+	for name := range percentiles.All() {
 		v, isNumber := percentiles.Float(name)
 		if p, ok := percentile(name); ok && isNumber {
 			f.Figure(metric+".p"+strconv.FormatFloat(p, 'f', -1, 64), v/unit)

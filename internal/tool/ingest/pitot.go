@@ -78,7 +78,7 @@ func member(s result.Source, name string, read func(*json.Decoder) error) error 
 		switch token, err = d.Token(); {
 		case err != nil:
 		case token != name:
-			err = skip(d)
+			err = d.Decode(new(json.RawMessage))
 		default:
 			if err = read(d); err != nil {
 				err = fmt.Errorf("%s, before byte %d: %w", name, d.InputOffset(), err)
@@ -95,23 +95,4 @@ func expect(d *json.Decoder, want json.Delim) error {
 		err = fmt.Errorf("%v where %v should be", token, want)
 	}
 	return err
-}
-
-// skip passes over a value without keeping it.
-func skip(d *json.Decoder) error {
-	for depth := 0; ; {
-		token, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
 }

@@ -7,24 +7,14 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 )
-
-// sent is how many requests a table counts.
-func sent(o *trace.Origin) int {
-	n := 0
-	for _, name := range []string{"requests.ok", "requests.failed"} {
-		if f, ok := o.Figure(name); ok && f.Value > 0 && f.Value < math.MaxInt32 {
-			n += int(f.Value)
-		}
-	}
-	return n
-}
 
 // plan is what a table and what stands around it tell of what was asked for.
 func (r *Reader) plan(o *trace.Origin, a *surroundings) trace.Plan {
 	t := r.tool(o.Tool)
 	s := t.Log.Settings(o)
-	if n := sent(o); n > 0 {
+	if n := result.Sent(o); n > 0 {
 		s["num_prompts"] = strconv.Itoa(n)
 	}
 	maps.Copy(s, a.traffic)
@@ -44,7 +34,7 @@ func (r *Reader) contradiction(o *trace.Origin, settings map[string]string) stri
 	if v, err := strconv.ParseFloat(rate, 64); err == nil && !math.IsInf(v, 0) && settings["request_rate"] != "" && math.Abs(v-p.Rate) > 0.0051 {
 		return "request_rate " + settings["request_rate"] + ", the table " + rate
 	}
-	if n := sent(o); settings["num_prompts"] != "" && n > p.Requests {
+	if n := result.Sent(o); settings["num_prompts"] != "" && n > p.Requests {
 		return "num_prompts " + settings["num_prompts"] + ", the table " + strconv.Itoa(n)
 	}
 	return ""

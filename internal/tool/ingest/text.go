@@ -426,22 +426,28 @@ func (r *textReader) closeTable() {
 }
 
 // found makes runs of the tables. A table that stands there again, to the digit, is
-// no second run.
+// no second run; else its id tells it from those that are alike, in their order.
 func (r *textReader) found() (all []result.Found) {
-	seen := map[string]int{}
-	at := map[string]int{}
+	lines := map[string][]int{} // of tables that are alike
 	for _, t := range r.closed {
 		run, ok := r.run(t)
 		if !ok {
 			continue
 		}
-		id := identify(run, t, seen)
-		if first := at[id.same]; first != 0 && len(t.rows) >= tellingRows {
-			r.problem(t.at, "the table of line %d stands here again, under the same name and to the digit: it is kept once", first)
+		h := sha256.New()
+		fmt.Fprintf(h, "%s\n%s\n", run.Origin.Tool, run.Name)
+		for _, row := range t.rows {
+			fmt.Fprintf(h, "%s %s\n", row.Label, row.Value)
+		}
+		same := string(h.Sum(nil))
+		before := lines[same]
+		lines[same] = append(before, t.at)
+		if len(before) > 0 && len(t.rows) >= tellingRows {
+			r.problem(t.at, "the table of line %d stands here again, under the same name and to the digit: it is kept once", before[0])
 			continue
 		}
-		at[id.same] = t.at
-		run.ID = id.name
+		fmt.Fprintf(h, "%d\n", len(before)+1)
+		run.ID = "imp-" + hex.EncodeToString(h.Sum(nil))[:12]
 		all = append(all, result.Found{Run: run})
 	}
 	return all
@@ -512,20 +518,4 @@ func trimmed(rows []table.Match) bool {
 		}
 	}
 	return short > 0
-}
-
-// An identity is a name that the same table in the same place has again; what is the
-// same in all tables that are alike.
-type identity struct{ name, same string }
-
-func identify(run trace.Run, t *printed, seen map[string]int) identity {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n", run.Origin.Tool, run.Name)
-	for _, row := range t.rows {
-		fmt.Fprintf(h, "%s %s\n", row.Label, row.Value)
-	}
-	same := string(h.Sum(nil))
-	seen[same]++
-	fmt.Fprintf(h, "%d\n", seen[same])
-	return identity{"imp-" + hex.EncodeToString(h.Sum(nil))[:12], same}
 }

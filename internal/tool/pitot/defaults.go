@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/traffic"
@@ -20,23 +21,39 @@ const (
 )
 
 // get is a node of the tree, nil if it is not there.
-func (c *compiler) get(path string) *plan.Node {
-	n := c.root
-	for step := range steps(path) {
-		if n = step.in(n, false); n == nil {
-			return nil
-		}
-	}
-	return n
-}
+func (c *compiler) get(path string) *plan.Node { return c.at(path, false) }
 
 // set puts a node into the tree.
-func (c *compiler) set(path string, value *plan.Node) {
-	n := c.root
-	for step := range steps(path) {
-		n = step.in(n, true)
+func (c *compiler) set(path string, value *plan.Node) { *c.at(path, true) = *value }
+
+// at is the node at a path, made if it is to be.
+func (c *compiler) at(path string, create bool) *plan.Node {
+	if path == "" {
+		return c.root
 	}
-	*n = *value
+	above := plan.Parent(path)
+	n := c.at(above, create)
+	if n == nil {
+		return nil
+	}
+	last := path[len(above):]
+	if item, ok := strings.CutPrefix(last, "["); ok {
+		i, _ := strconv.Atoi(strings.TrimSuffix(item, "]")) // of our own making
+		for create && len(n.Items) <= i {
+			n.Kind, n.Items = plan.List, append(n.Items, new(plan.Node))
+		}
+		if i < len(n.Items) {
+			return n.Items[i]
+		}
+		return nil
+	}
+	key := strings.TrimPrefix(last, ".")
+	m := n.Member(key)
+	if m == nil && create {
+		m = new(plan.Node)
+		n.Kind, n.Members = plan.Map, append(n.Members, plan.Member{Key: key, Value: m})
+	}
+	return m
 }
 
 // remove takes a setting out of the tree.
@@ -48,53 +65,6 @@ func (c *compiler) remove(path string) {
 	key := path[strings.LastIndex(path, ".")+1:]
 	parent.Members = slices.DeleteFunc(parent.Members, func(m plan.Member) bool { return m.Key == key })
 	delete(c.names, path)
-}
-
-// A step of a path is the key of a map, or the number of an item.
-type step struct {
-	key  string
-	item int
-}
-
-func steps(path string) func(func(step) bool) {
-	return func(yield func(step) bool) {
-		for part := range strings.SplitSeq(path, ".") {
-			key, rest, indexed := strings.Cut(part, "[")
-			if key != "" && !yield(step{key: key}) {
-				return
-			}
-			if indexed {
-				item := 0
-				_, _ = fmt.Sscanf(rest, "%d]", &item) // of our own making
-				if !yield(step{item: item}) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// in is the node a step leads to, made if it is to be.
-func (s step) in(n *plan.Node, create bool) *plan.Node {
-	if s.key != "" {
-		if m := n.Member(s.key); m != nil || !create {
-			return m
-		}
-		n.Kind = plan.Map
-		n.Members = append(n.Members, plan.Member{Key: s.key, Value: new(plan.Node)})
-		return n.Members[len(n.Members)-1].Value
-	}
-	if s.item < len(n.Items) {
-		return n.Items[s.item]
-	}
-	if !create {
-		return nil
-	}
-	n.Kind = plan.List
-	for len(n.Items) <= s.item {
-		n.Items = append(n.Items, new(plan.Node))
-	}
-	return n.Items[s.item]
 }
 
 // unless sets a default.

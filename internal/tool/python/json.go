@@ -1,9 +1,9 @@
 package python
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -37,17 +37,13 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// unreal are numbers that JSON has not, as json.dumps writes them.
+var unreal = map[string]string{"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+
 // AppendFloat is a number as json.dumps writes it, which is not always JSON.
 func AppendFloat(b []byte, f float64) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(b, "NaN"...)
-	case math.IsInf(f, 1):
-		return append(b, "Infinity"...)
-	case math.IsInf(f, -1):
-		return append(b, "-Infinity"...)
-	}
-	return append(b, Float(f)...)
+	text := Float(f)
+	return append(b, cmp.Or(unreal[text], text)...)
 }
 
 // An Object writes an object as json.dumps does: members in order of

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // IsFinite reports whether a value is a number.
@@ -135,15 +136,12 @@ func percentile(s string) (float64, bool) {
 // Distribution adds the statistics of o, whose members are called by the names
 // in terms or pN, in a unit of which a second has so many.
 func (f *Draft) Distribution(metric string, o *Object, terms Names, unit float64) {
-	if o == nil {
-		return
-	}
 	for _, t := range terms {
 		if v, ok := o.Float(t[0]); ok {
 			f.Figure(metric+"."+t[1], v/unit)
 		}
 	}
-	for _, name := range o.Names {
+	for name := range o.All() {
 		if p, ok := percentile(name); ok {
 			if v, ok := o.Float(name); ok {
 				f.Figure(metric+".p"+strconv.FormatFloat(p, 'f', -1, 64), v/unit)
@@ -153,13 +151,15 @@ func (f *Draft) Distribution(metric string, o *Object, terms Names, unit float64
 }
 
 // Requests is how many there were, as the figures tell.
-func (f *Draft) Requests() int {
-	n := 0.0
+func (f *Draft) Requests() int { return Sent(f.Origin) }
+
+// Sent is how many requests a tool counts.
+func Sent(o *trace.Origin) (n int) {
 	for _, name := range []string{"requests.ok", "requests.failed", "requests.incomplete"} {
-		figure, _ := f.Origin.Figure(name)
-		n += figure.Value
+		figure, ok := o.Figure(name)
+		n += max(0, toInt(figure.Value, ok))
 	}
-	return toInt(n, true)
+	return n
 }
 
 // Percentiles are those that a result has of any metric.

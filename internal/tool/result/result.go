@@ -43,8 +43,8 @@ type document struct {
 	problems []Problem
 	seen     map[string]int // how often an object stood in the file, by content
 
-	strange int // objects that are no result
-	unknown *Object
+	strange int      // objects that are no result
+	unknown *Object  // the first of them
 	parts   *Reading // of the result that is being put together; nil: none is
 }
 
@@ -140,7 +140,9 @@ func (d *document) take(o *Object, id []byte) {
 			return
 		}
 	}
-	d.refuse(o)
+	if d.strange++; d.strange == 1 {
+		d.unknown = o
+	}
 }
 
 // join adds a part to the result that is being put together.
@@ -162,13 +164,6 @@ func (d *document) joined() {
 
 // Keep is a result that is a run already.
 func (r *Reading) Keep(f Found) { r.whole = append(r.whole, f) }
-
-// refuse notes an object that is no result.
-func (d *document) refuse(o *Object) {
-	if d.strange++; d.strange == 1 {
-		d.unknown = o
-	}
-}
 
 // resume tells of the mistake that ended failed, in what started at begun. It
 // goes on from the next line that starts with an object: a tool that was stopped

@@ -149,19 +149,19 @@ func (s *scanner) open(bracket byte) bool {
 		s.depth++
 		return true
 	default:
-		s.unexpected(fmt.Sprintf("%q", bracket))
+		s.refuse(fmt.Sprintf("where %q should", bracket))
 	}
 	return false
 }
 
-// unexpected is the mistake of a byte that stands where something else should.
-func (s *scanner) unexpected(wanted string) {
+// refuse is the mistake of the next byte, or of a file that ends ahead of it.
+func (s *scanner) refuse(why string) {
 	switch c := s.peek(); {
 	case s.err != nil:
 	case c == 0 && s.atEnd():
 		s.ended()
 	default:
-		s.fail(s.at(), "%q stands where %s should", c, wanted)
+		s.fail(s.at(), "%q stands %s", c, why)
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *scanner) more(first bool, bracket byte) bool {
 		}
 		return s.err == nil
 	}
-	s.unexpected(fmt.Sprintf("',' or %q", bracket))
+	s.refuse(fmt.Sprintf("where ',' or %q should", bracket))
 	return false
 }
 
@@ -233,7 +233,7 @@ func (s *scanner) text(keep int) string {
 				b = escaped
 			}
 		case c < ' ':
-			s.control(c)
+			s.refuse("within a string")
 		default:
 			n := s.plain()
 			b = append(b, s.rest[:max(0, min(n, most-len(b)))]...)
@@ -278,14 +278,6 @@ func (s *scanner) plain() int {
 	return len(s.rest)
 }
 
-func (s *scanner) control(c byte) {
-	if s.err == nil && s.atEnd() {
-		s.ended()
-		return
-	}
-	s.fail(s.at(), "%q stands within a string", c)
-}
-
 // escape adds a backslash and what has to follow it to b.
 func (s *scanner) escape(b []byte) []byte {
 	s.skip(1)
@@ -301,7 +293,7 @@ func (s *scanner) escape(b []byte) []byte {
 func (s *scanner) one(of, wanted string) byte {
 	c := s.peek()
 	if strings.IndexByte(of, c) < 0 {
-		s.unexpected(wanted)
+		s.refuse("where " + wanted + " should")
 		return 0
 	}
 	s.skip(1)
@@ -347,7 +339,7 @@ func (s *scanner) float() float64 {
 	at := s.at()
 	w := s.word()
 	if len(w) == 0 {
-		s.unexpected("a number")
+		s.refuse("where a number should")
 		return 0
 	}
 	f, ok := parseNumber(w)

@@ -25,15 +25,10 @@ func (f *Draft) setting(name, value string) {
 // Settings keeps the members of o under dotted names, but for those that skip
 // names by the same.
 func (f *Draft) Settings(prefix string, o *Object, skip func(name string) bool) {
-	if o == nil {
-		return
-	}
-	for _, name := range o.Names {
-		full := prefix + name
-		if skip != nil && skip(full) || secret(name) {
-			continue
+	for name, v := range o.All() {
+		if full := prefix + name; !secret(name) && (skip == nil || !skip(full)) {
+			f.settingOf(full, v, skip)
 		}
-		f.settingOf(full, o.Values[name], skip)
 	}
 }
 

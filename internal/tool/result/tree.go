@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 )
@@ -101,8 +102,9 @@ const (
 // value reads a value and notes in l what it is. What it is not to keep it only looks at.
 func (k *keeper) value(l *List, nested int, keep bool) any {
 	c := k.start()
-	at := k.at()
+	at, most := k.at(), 0
 	if keep {
+		most = keptText
 		if k.room -= perValue; k.room < 0 {
 			k.fail(at, "this is more than %d MiB of settings and figures", keptTotal>>20)
 			return nil
@@ -118,19 +120,11 @@ func (k *keeper) value(l *List, nested int, keep bool) any {
 		return inner
 	case '"':
 		l.add(strs, at)
-		return k.kept(keep)
+		text := k.text(most)
+		k.room -= len(text)
+		return text
 	}
 	return k.scalar(l, at, keep)
-}
-
-// kept reads a string.
-func (k *keeper) kept(keep bool) any {
-	if !keep {
-		return k.text(0)
-	}
-	text := k.text(keptText)
-	k.room -= len(text)
-	return text
 }
 
 // scalar reads a number, a truth value or null.
@@ -146,7 +140,7 @@ func (k *keeper) scalar(l *List, at place, keep bool) any {
 		}
 		return nil
 	case len(w) == 0:
-		k.unexpected("a value")
+		k.refuse("where a value should")
 	case !slices.Contains([]string{"null", "true", "false"}, string(w)):
 		k.wrong(at, w)
 	}
@@ -251,13 +245,32 @@ func toInt(f float64, ok bool) int {
 	return int(f)
 }
 
-// First is the first item if that is an object.
-func (l *List) First() *Object {
-	if l == nil || len(l.Items) == 0 {
+// Kept are the items of an array, none of one that is not there.
+func (l *List) Kept() []any {
+	if l == nil {
 		return nil
 	}
-	o, _ := l.Items[0].(*Object)
-	return o
+	return l.Items
+}
+
+// First is the first item if that is an object.
+func (l *List) First() *Object {
+	if items := l.Kept(); len(items) > 0 {
+		o, _ := items[0].(*Object)
+		return o
+	}
+	return nil
+}
+
+// All are the members in their order, none of an object that is not there.
+func (o *Object) All() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for i := 0; o != nil && i < len(o.Names); i++ {
+			if !yield(o.Names[i], o.Values[o.Names[i]]) {
+				return
+			}
+		}
+	}
 }
 
 // Set puts a member at the end, or in the place of that name.

@@ -106,6 +106,11 @@ type Latency struct {
 	metrics.Distribution
 }
 
+// Metrics are the latencies in the order of vLLM's report.
+func (f *Figures) Metrics() []Latency {
+	return []Latency{{"ttft", "ttft", f.TTFT}, {"tpot", "tpot", f.TPOT}, {"itl", "itl", f.ITL}, {"e2el", "e2el", f.E2EL}}
+}
+
 // Rows adds the rows of a table.
 func (l Latency) Rows(e *table.Entries) {
 	e.Add(l.Metric+".mean", l.Mean)

@@ -1,8 +1,6 @@
 package sglang
 
 import (
-	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -144,17 +142,11 @@ func weighted(shares []float64, x float64) int {
 
 // adapt gives a request its adapter.
 func (a *Arrival) adapt(r *workload.Request, name string) {
-	if name == "" || len(a.AdapterFields) == 0 {
-		return
-	}
-	own := maps.Clone(r.Extra)
-	if own == nil {
-		own = map[string]json.RawMessage{}
-	}
 	for _, field := range a.AdapterFields {
-		own[field] = python.AppendString(nil, name)
+		if name != "" {
+			r.Set(field, python.AppendString(nil, name))
+		}
 	}
-	r.Extra = own
 }
 
 // Describe says when requests are sent.

@@ -32,7 +32,7 @@ const (
 // Compile makes a Spec of a command line that Check accepts.
 func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	d, flags := a.dataset(env.Random + "_" + env.Now.Local().Format("20060102150405"))
-	c := &tool.Compiled{Flags: a.flags(flags), Given: map[string]string{}}
+	c := &tool.Compiled{Flags: tool.Flags(a.DatasetName, argparse.Value(a.BaseURL) != "", ownFlags, flags), Given: map[string]string{}}
 	base, _ := a.urls()
 	arrival := a.arrival()
 	c.Spec = plan.Spec{
@@ -278,23 +278,11 @@ func (a *Args) settings() *Settings {
 // ResultFile is the path of the result file.
 func (a *Args) ResultFile(now time.Time) string { return a.settings().ResultFile(now) }
 
-// flags are those of all settings, with those of the dataset's.
-func (a *Args) flags(ofDataset map[string]string) map[string]string {
-	flags := map[string]string{
-		"name": "--tag", "target.url": "--base-url", "request.protocol": "--backend", "request.model": "--model", "request.root": "--model",
-		"request.headers": "--header", "request.body": "--extra-request-body", "requests": "--num-prompts", "seed": "--seed",
-		"gate.concurrency": "--max-concurrency", "adapters": "--lora-name", "adapters.assign": "--lora-request-distribution", "adapters.alpha": "--lora-zipf-alpha",
-		"tokenizer.where": "--tokenizer", "before.ready.timeout": "--ready-check-timeout-sec", "before.warm_up.requests": "--warmup-requests",
-		"before.flush.route": "--flush-cache", "objectives": "--goodput", "load[0].arrival.rate": "--request-rate",
-		"load[0].dataset": "--dataset-name " + a.DatasetName,
-	}
-	if argparse.Value(a.BaseURL) == "" {
-		flags["target.url"] = "--host and --port"
-	}
-	for setting, flag := range ofDataset {
-		flags["load[0].dataset."+setting] = flag
-	}
-	return flags
+// ownFlags are those that the other tool does not have, or calls otherwise.
+var ownFlags = map[string]string{
+	"name": "--tag", "request.headers": "--header", "request.body": "--extra-request-body",
+	"adapters": "--lora-name", "adapters.assign": "--lora-request-distribution", "adapters.alpha": "--lora-zipf-alpha",
+	"before.warm_up.requests": "--warmup-requests", "before.flush.route": "--flush-cache",
 }
 
 // Mask is a command line without what its headers and its body may have of secrets.

@@ -393,13 +393,12 @@ func (s *Figures) totals() metrics.List {
 
 func (s *Figures) figures() []trace.Figure {
 	l := s.totals()
-	l.Distribution("ttft", s.TTFT)
-	l.Distribution("tpot", s.TPOT)
-	l.Distribution("itl", s.ITL)
+	for _, m := range s.Metrics() {
+		l.Distribution(m.Metric, m.Distribution)
+	}
 	if s.ITL.N > 0 {
 		l.Add("itl.max", s.ITL.Max)
 	}
-	l.Distribution("e2el", s.E2EL)
 	return l
 }
 

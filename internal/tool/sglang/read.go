@@ -108,6 +108,3 @@ func readRecords(r *result.Reading, f *result.Draft) {
 	f.Figure("requests.failed", float64(c.N-c.OK)) // the summary does not count them
 	f.Check(r.Object, c.OK)
 }
-
-// Format is how the tool writes results.
-func Format() result.Format { return result.Format{Is: isResult, Read: readResult} }

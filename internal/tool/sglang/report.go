@@ -74,8 +74,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 
 // latencies are those of the report, with the percentiles that its form has.
 func (r *Report) latencies() []serving.Latency {
-	f := r.Figures
-	all := []serving.Latency{{Key: "e2e_latency", Metric: "e2el", Distribution: r.e2el()}, {Key: "ttft", Metric: "ttft", Distribution: f.TTFT}, {Key: "tpot", Metric: "tpot", Distribution: f.TPOT}, {Key: "itl", Metric: "itl", Distribution: f.ITL}}
+	all := append([]serving.Latency{{Key: "e2e_latency", Metric: "e2el", Distribution: r.e2el()}}, r.Figures.Metrics()[:3]...)
 	for i, l := range all {
 		all[i].Percentiles = slices.DeleteFunc(slices.Clone(l.Percentiles), func(p metrics.Percentile) bool {
 			return !r.version.Since(Main) && p.P != 99 && (p.P != 95 || l.Metric != "itl")

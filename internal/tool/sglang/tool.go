@@ -6,6 +6,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/sglang/dataset"
 )
 
@@ -13,7 +14,7 @@ import (
 func Tool() tool.Tool {
 	definitions := Definitions()
 	return tool.Tool{
-		Name: "sglang", Program: "sglang.bench_serving", Definitions: &definitions, Result: Format(),
+		Name: "sglang", Program: "sglang.bench_serving", Definitions: &definitions, Result: result.Format{Is: isResult, Read: readResult},
 		Report: report, Forms: argparse.Names(Versions()), Datasets: dataset.Kinds(), Arrivals: Arrivals(),
 		Plan: planOf,
 		Log: &tool.Log{

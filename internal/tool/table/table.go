@@ -73,15 +73,7 @@ const (
 )
 
 // decimals are those that a format prints.
-func (f format) decimals() int {
-	switch f {
-	case hundredths:
-		return 2
-	case share:
-		return 1
-	}
-	return 0
-}
+var decimals = map[format]int{hundredths: 2, share: 1}
 
 // Title is that of a table's first section.
 const Title = " Serving Benchmark Result "
@@ -190,11 +182,11 @@ func (r Row) line(star string, e entry) string {
 	label := strings.Replace(r.label, "*", star, 1)
 	width, value := valueWidth, e.words
 	if r.format != words {
-		decimals := r.format.decimals()
+		digits := decimals[r.format]
 		if e.Step > 0 {
-			decimals = max(0, int(math.Round(-math.Log10(e.Step*r.per))))
+			digits = max(0, int(math.Round(-math.Log10(e.Step*r.per))))
 		}
-		value = strings.ToLower(strconv.FormatFloat(e.Value*r.per, 'f', decimals, 64)) // nan
+		value = strings.ToLower(strconv.FormatFloat(e.Value*r.per, 'f', digits, 64)) // nan
 	}
 	if r.format == share {
 		width, value = 0, value+"%"

@@ -3,6 +3,7 @@ package vllm
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
@@ -51,19 +52,15 @@ func (a *Arrival) Arrange(w *workload.Workload, with workload.Arranging) (worklo
 	if numpy == nil {
 		numpy = pyrand.NewLegacy(uint32(with.Seed))
 	}
-	offsets := a.offsets(w, numpy)
-	due := func(yield func(time.Duration) bool) {
-		for _, s := range offsets {
-			if !yield(time.Duration(math.Round(s * 1e9))) {
-				return
-			}
-		}
+	due := make([]time.Duration, len(w.Requests))
+	for i, s := range a.offsets(w, numpy) {
+		due[i] = time.Duration(math.Round(s * 1e9))
 	}
 	rate := a.Rate
 	if a.OwnTimes {
 		rate = 0
 	}
-	return workload.Arrangement{Schedule: due, Requests: len(w.Requests), Rate: rate, Ramp: a.Ramp != ""}, nil
+	return workload.Arrangement{Schedule: slices.Values(due), Requests: len(w.Requests), Rate: rate, Ramp: a.Ramp != ""}, nil
 }
 
 // adapt gives each request its adapter: in turn, or each by random.choice.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +29,7 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &tool.Compiled{Flags: a.flags(flags), Given: map[string]string{}}
+	c := &tool.Compiled{Flags: tool.Flags(a.DatasetName, a.BaseURL != nil, ownFlags, flags), Given: map[string]string{}}
 	base, _ := a.urls()
 	arrival := a.arrival()
 	c.Spec = plan.Spec{
@@ -130,24 +129,13 @@ func (a *Args) settings() *Settings {
 	return s
 }
 
-// flags are those of all settings, with those of the dataset's.
-func (a *Args) flags(ofDataset map[string]string) map[string]string {
-	flags := map[string]string{
-		"name": "--label", "target.url": "--base-url", "target.route": "--endpoint", "target.headers": "--header", "target.insecure": "--insecure",
-		"request.protocol": "--backend", "request.model": "--model", "request.root": "--model", "request.body": "--extra-body", "request.ids": "--request-id-prefix",
-		"requests": "--num-prompts", "seed": "--seed", "gate.concurrency": "--max-concurrency", "adapters": "--lora-modules", "adapters.assign": "--lora-assignment",
-		"tokenizer.where": "--tokenizer", "before.ready.timeout": "--ready-check-timeout-sec", "before.ready.connect": "--ready-check-timeout-sec",
-		"before.warm_up.requests": "--num-warmups", "probe.rate": "--probe-request-rate", "objectives": "--goodput",
-		"load[0].arrival.rate": "--request-rate", "load[0].arrival.burstiness": "--burstiness", "load[0].arrival.ramp": "--ramp-up-strategy",
-		"load[0].arrival.start": "--ramp-up-start-rps", "load[0].arrival.end": "--ramp-up-end-rps", "load[0].dataset": "--dataset-name " + a.DatasetName,
-	}
-	if a.BaseURL == nil {
-		flags["target.url"] = "--host and --port"
-	}
-	for setting, flag := range ofDataset {
-		flags["load[0].dataset."+setting] = flag
-	}
-	return flags
+// ownFlags are those that the other tool does not have, or calls otherwise.
+var ownFlags = map[string]string{
+	"name": "--label", "target.route": "--endpoint", "target.headers": "--header", "target.insecure": "--insecure",
+	"request.body": "--extra-body", "request.ids": "--request-id-prefix", "adapters": "--lora-modules", "adapters.assign": "--lora-assignment",
+	"before.ready.connect": "--ready-check-timeout-sec", "before.warm_up.requests": "--num-warmups", "probe.rate": "--probe-request-rate",
+	"load[0].arrival.burstiness": "--burstiness", "load[0].arrival.ramp": "--ramp-up-strategy",
+	"load[0].arrival.start": "--ramp-up-start-rps", "load[0].arrival.end": "--ramp-up-end-rps",
 }
 
 // Mask returns args with the values of headers hidden. The name of a flag may be cut
@@ -170,10 +158,6 @@ func (a *Args) Traffic() string {
 		process = "Poisson process"
 	}
 	fmt.Fprintf(&b, "Burstiness factor: %s (%s)\n", python.Float(a.Burstiness), process)
-	limit := "None"
-	if a.MaxConcurrency != nil {
-		limit = strconv.Itoa(*a.MaxConcurrency)
-	}
-	fmt.Fprintf(&b, "Maximum request concurrency: %s\n", limit)
+	fmt.Fprintf(&b, "Maximum request concurrency: %s\n", python.Repr(a.MaxConcurrency))
 	return b.String()
 }

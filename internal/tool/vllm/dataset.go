@@ -108,12 +108,13 @@ func (a *Args) checkBackend(c *argparse.Checklist) {
 
 func (a *Args) checkHFBackend(c *argparse.Checklist, media func()) {
 	name := a.family()
+	carriesMedia, sounds, tools := dataset.Carries(name)
 	switch {
-	case dataset.Tools(name):
+	case tools:
 		c.Refuse(!a.chat(), "%s has tools with each request and needs --backend openai-chat with --endpoint /v1/chat/completions", name)
-	case dataset.Sounds(name):
+	case sounds:
 		c.Refuse(a.Backend != "openai-audio" && !a.chat(), "%s sends sounds and needs --backend openai-audio with --endpoint /v1/audio/transcriptions", name)
-	case dataset.Media(name):
+	case carriesMedia:
 		media()
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/serving"
 )
@@ -249,11 +248,8 @@ func newProbe(probes []*trace.Record, o Options) *Probe {
 	if len(latency) == 0 {
 		return nil
 	}
-	s := stats.Sort(latency)
-	return &Probe{
-		Completed: len(latency), Failed: len(probes) - len(latency),
-		Median: s.Median(), P99: s.Percentile(99), Max: s.Max(),
-	}
+	d := metrics.Distribute(latency, []float64{99})
+	return &Probe{Completed: d.N, Failed: len(probes) - d.N, Median: d.Median, P99: d.At(99), Max: d.Max}
 }
 
 func optionsOf(t *trace.Trace, form string) Options {
@@ -282,11 +278,11 @@ func (v *Figures) totals() metrics.List {
 
 // latencies are those that every client can have.
 func (v *Figures) latencies() []serving.Latency {
-	e2el := serving.Latency{Key: "e2el", Metric: "e2el", Distribution: v.E2EL}
+	all := v.Metrics()
 	if v.Pooling {
-		return []serving.Latency{e2el}
+		return all[3:]
 	}
-	return []serving.Latency{{Key: "ttft", Metric: "ttft", Distribution: v.TTFT}, {Key: "tpot", Metric: "tpot", Distribution: v.TPOT}, {Key: "itl", Metric: "itl", Distribution: v.ITL}, e2el}
+	return all
 }
 
 // figures are the totals that say something, and the latencies: of no second token or

@@ -105,10 +105,7 @@ func figureArgs(f *result.Draft, o *result.Object) (args []string) {
 
 // goodputLimits are ttft:100 and the like.
 func goodputLimits(l *result.List) (limits []string) {
-	if l == nil {
-		return nil
-	}
-	for _, item := range l.Items {
+	for _, item := range l.Kept() {
 		if text, ok := item.(string); ok && strings.Contains(text, ":") && !strings.HasPrefix(text, "-") {
 			limits = append(limits, text)
 		}
@@ -149,12 +146,10 @@ func specCounters(o *result.Object) map[string]float64 {
 			counters["vllm:spec_decode_num_"+of+"_total"] = v
 		}
 	}
-	if positions := o.List("spec_decode_per_position_acceptance_rates"); positions != nil {
-		for i, item := range positions.Items {
-			if share, ok := item.(result.Number); ok && result.IsFinite(share.Float()) {
-				name := fmt.Sprintf(`vllm:spec_decode_num_accepted_tokens_per_pos_total{position="%d"}`, i)
-				counters[name] = math.Round(share.Float() * drafts)
-			}
+	for i, item := range o.List("spec_decode_per_position_acceptance_rates").Kept() {
+		if share, ok := item.(result.Number); ok && result.IsFinite(share.Float()) {
+			name := fmt.Sprintf(`vllm:spec_decode_num_accepted_tokens_per_pos_total{position="%d"}`, i)
+			counters[name] = math.Round(share.Float() * drafts)
 		}
 	}
 	return counters
@@ -171,16 +166,14 @@ func isBenchmark(o *result.Object) bool {
 func gather(whole, part *result.Object) {
 	metric := part.Object("metric")
 	if len(whole.Names) == 0 {
-		if extra := metric.Object("extra_info"); extra != nil {
-			for _, name := range extra.Names {
-				whole.Set(name, extra.Values[name])
-			}
+		for name, v := range metric.Object("extra_info").All() {
+			whole.Set(name, v)
 		}
 		if args := part.Object("benchmark", "extra_info", "args"); args != nil {
 			whole.Set("args", args)
 		}
 	}
-	if values := metric.List("benchmark_values"); values != nil && len(values.Items) == 1 {
-		whole.Set(metric.Text("name"), values.Items[0])
+	if values := metric.List("benchmark_values").Kept(); len(values) == 1 {
+		whole.Set(metric.Text("name"), values[0])
 	}
 }

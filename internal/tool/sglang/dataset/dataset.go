@@ -17,8 +17,6 @@ package dataset
 
 import (
 	"cmp"
-	"encoding/json"
-	"maps"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -136,14 +134,8 @@ func (s *source) sendPictures(requests []workload.Request) {
 }
 
 func asImageData(r *workload.Request) {
-	fields := maps.Clone(r.Extra)
-	if fields == nil {
-		fields = map[string]json.RawMessage{}
-	}
-	fields["image_data"] = python.JSONList(len(r.Media), func(b []byte, i int) []byte {
-		return python.AppendString(b, r.Media[i].Address())
-	})
-	r.Extra, r.Media = fields, nil
+	r.Set("image_data", python.JSONList(len(r.Media), func(b []byte, i int) []byte { return python.AppendString(b, r.Media[i].Address()) }))
+	r.Media = nil
 }
 
 // needText is the error of prompts that cannot be made without a tokenizer.

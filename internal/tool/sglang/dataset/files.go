@@ -1,14 +1,11 @@
 package dataset
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 
@@ -138,11 +135,7 @@ func (f *file) table() (*rows.Table, error) {
 	if _, _, err := rows.FormatOf(f.name); err != nil {
 		return rows.ReadAs(rows.JSONLines, f)
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return rows.Open(f.name, f, info.Size())
+	return rows.OpenFile(f.name, f)
 }
 
 // rows calls each for every row of the file.
@@ -158,34 +151,6 @@ func (f *file) rows(each func(rows.Row) error) error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// maxLine is the longest line read, in bytes.
-const maxLine = 1 << 30
-
-// lines calls each for every line that is not empty, numbered from 1, until it says
-// stop. The line is only valid during the call.
-func (f *file) lines(each func(line []byte) (more bool, err error)) error {
-	lines := bufio.NewScanner(io.Reader(f))
-	lines.Buffer(make([]byte, 1<<16), maxLine)
-	number := 0
-	for lines.Scan() {
-		number++
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		more, err := each(lines.Bytes())
-		if err != nil {
-			return fmt.Errorf("line %d: %w", number, err)
-		}
-		if !more {
-			return nil
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("line %d: %w", number+1, err)
 	}
 	return nil
 }

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -118,13 +120,13 @@ func (d *mooncake) at(ms float64) time.Duration {
 }
 
 func readSessions(f *file, most int) (sessions []session, err error) {
-	err = f.lines(func(line []byte) (bool, error) {
+	err = rows.Lines(f, func(_ int, line []byte) error {
 		if len(sessions) == most {
-			return false, nil
+			return fs.SkipAll
 		}
 		l, err := readSession(line)
 		sessions = append(sessions, l)
-		return true, err
+		return err
 	})
 	if err == nil && len(sessions) == 0 {
 		err = errors.New("no sessions: the file is empty")

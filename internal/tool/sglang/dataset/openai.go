@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -57,19 +59,19 @@ func (d *openAI) Build(ctx context.Context, from *workload.Source) (w workload.W
 
 func (d *openAI) lines(f *file, most int) (requests []workload.Request, bad badLines, err error) {
 	taken := 0
-	err = f.lines(func(line []byte) (bool, error) {
+	err = rows.Lines(f, func(_ int, line []byte) error {
 		if most > 0 && taken == most {
-			return false, nil
+			return fs.SkipAll
 		}
 		if bad.skip(line) {
-			return true, nil
+			return nil
 		}
 		taken++
 		r, err := d.request(line)
 		if r != nil {
 			requests = append(requests, *r)
 		}
-		return true, err
+		return err
 	})
 	if err == nil && len(requests) == 0 {
 		err = errors.New(`no line has "messages"`)

@@ -19,7 +19,7 @@ func (p *prefixes) opening() []string {
 	}
 	settings := fmt.Sprintf("num_groups=%d, %d, system_prompt_len=%d, question_len=%d, output_len=%d, range_ratio=%s", p.Groups, p.PerGroup, p.System, p.Question, p.Output, ratio)
 	if !p.s.january {
-		settings += fmt.Sprintf(", num_turns=%d, group_distribution='%s', zipf_alpha=%s", p.Turns, p.distribution(), p.alpha())
+		settings += fmt.Sprintf(", num_turns=%d, group_distribution='%s', zipf_alpha=%s", p.Turns, p.distribution(), python.Repr(p.Zipf))
 	}
 	return append(lines, "", "Generating new input data... ("+settings+")")
 }
@@ -29,13 +29,6 @@ func (p *prefixes) distribution() string {
 		return "zipf"
 	}
 	return "uniform"
-}
-
-func (p *prefixes) alpha() string {
-	if p.Zipf == nil {
-		return "None"
-	}
-	return python.Float(*p.Zipf)
 }
 
 // statistics is printed of what was drawn.
@@ -48,7 +41,7 @@ func (p *prefixes) statistics(talks [][]workload.Request) []string {
 	if !p.s.january {
 		lines = append(lines, fmt.Sprintf("Number of turns: %d", p.Turns), "Group distribution: "+p.distribution())
 		if p.Zipf != nil {
-			lines = append(lines, "Zipf alpha: "+p.alpha())
+			lines = append(lines, "Zipf alpha: "+python.Repr(p.Zipf))
 		}
 	}
 	lines = append(lines, fmt.Sprintf("Total prompts: %d", len(talks)))

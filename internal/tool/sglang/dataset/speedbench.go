@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -64,24 +65,24 @@ func (s *source) speedNotes(have, asked int) (notes []plan.Message) {
 
 func (d *speedBench) lines(f *file) (prompts []string, err error) {
 	n := 0
-	err = f.lines(func(line []byte) (bool, error) {
+	err = rows.Lines(f, func(_ int, line []byte) error {
 		n++
 		var row struct {
 			Category *string           `json:"category"`
 			Turns    []json.RawMessage `json:"turns"`
 		}
 		if err := decode(line, &row); err != nil {
-			return false, fmt.Errorf("not a JSON object of a prompt: %w", err)
+			return fmt.Errorf("not a JSON object of a prompt: %w", err)
 		}
 		if d.Category != "" && (row.Category == nil || *row.Category != d.Category) || len(row.Turns) == 0 {
-			return true, nil
+			return nil
 		}
 		var prompt string
 		if err := decode(row.Turns[0], &prompt); err != nil || row.Turns[0][0] != '"' {
-			return false, errors.New(`field "turns": the first is not a text`)
+			return errors.New(`field "turns": the first is not a text`)
 		}
 		prompts = append(prompts, prompt)
-		return true, nil
+		return nil
 	})
 	switch {
 	case err != nil || len(prompts) > 0:

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/load/rows"
 )
 
 // A talk is the first two turns of a conversation.
@@ -118,16 +120,16 @@ func readShareGPT(f *file, answers bool) ([]talk, error) {
 // readCustom reads conversations as JSON Lines.
 func readCustom(f *file) (talks []talk, bad badLines, err error) {
 	n := 0
-	err = f.lines(func(line []byte) (bool, error) {
+	err = rows.Lines(f, func(_ int, line []byte) error {
 		n++
 		if bad.skip(line) {
-			return true, nil
+			return nil
 		}
 		t, err := readEntry(line, contentOrValue)
 		if t != nil {
 			talks = append(talks, *t)
 		}
-		return true, err
+		return err
 	})
 	if err == nil && len(talks) == 0 {
 		err = fmt.Errorf("no conversation of two turns among %d lines", n)

@@ -80,10 +80,7 @@ func (d *CustomAudio) line(row rows.Row) (l audioLine, err error) {
 
 // Build makes requests of the lines, with the sounds that they name.
 func (d *CustomAudio) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	w, err := inOrder(ctx, &d.Common, s, d.lines, func(ctx context.Context, l audioLine) (workload.Request, error) {
-		r, err := d.request(ctx, s, l)
-		return r, atPlace(l.place, err)
-	})
+	w, err := inOrder(ctx, &d.Common, s, d.lines, d.request)
 	if err != nil {
 		return w, d.blame(err)
 	}
@@ -93,6 +90,7 @@ func (d *CustomAudio) Build(ctx context.Context, s *workload.Source) (workload.W
 }
 
 func (d *CustomAudio) request(ctx context.Context, s *workload.Source, l audioLine) (r workload.Request, err error) {
+	defer func() { err = atPlace(l.place, err) }()
 	r = workload.Request{Text: l.prompt, OutputTokens: l.output}
 	if !d.Chat && s.Vocab.Template != nil && s.Tokens != nil {
 		if r.Text, err = d.render(s, l.prompt); err != nil {

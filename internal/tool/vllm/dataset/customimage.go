@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -64,23 +65,17 @@ func (d *CustomImage) Read(_ context.Context, s *workload.Source) error {
 
 func readImageLine(row rows.Row) (l imageLine, err error) {
 	l.place = row.Place()
-	hasContent, hasBoth := false, 0
-	for _, name := range row.Columns() {
-		hasContent = hasContent || name == "content"
-		if name == "prompt" || name == "image_files" {
-			hasBoth++
-		}
-	}
+	has := func(name string) bool { return slices.Contains(row.Columns(), name) }
 	switch {
-	case hasContent:
+	case has("content"):
 		raw, err := row.JSON("content")
 		if err != nil {
 			return l, err
 		}
 		l.parts, l.text, err = contentParts(raw)
-		return l, lineError(row, err)
-	case hasBoth < 2:
-		return l, fmt.Errorf("%s: must have prompt and image_files, or content", row.Place())
+		return l, atPlace(l.place, err)
+	case !has("prompt") || !has("image_files"):
+		return l, fmt.Errorf("%s: must have prompt and image_files, or content", l.place)
 	}
 	if l.text, err = row.String("prompt"); err != nil {
 		return l, err
@@ -155,10 +150,7 @@ func imageURL(raw json.RawMessage) (p part, err error) {
 
 // Build makes requests of the lines.
 func (d *CustomImage) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
-	w, err := inOrder(ctx, &d.Common, s, d.lines, func(ctx context.Context, l imageLine) (workload.Request, error) {
-		r, err := d.request(ctx, s, l)
-		return r, atPlace(l.place, err)
-	})
+	w, err := inOrder(ctx, &d.Common, s, d.lines, d.request)
 	if err != nil {
 		return w, d.blame(err)
 	}
@@ -167,6 +159,7 @@ func (d *CustomImage) Build(ctx context.Context, s *workload.Source) (workload.W
 }
 
 func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLine) (r workload.Request, err error) {
+	defer func() { err = atPlace(l.place, err) }()
 	r.OutputTokens = d.Output
 	if r.PromptTokens, err = s.Count(ctx, l.text); err != nil {
 		return r, err

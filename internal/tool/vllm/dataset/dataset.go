@@ -115,7 +115,7 @@ func noTemplate(err error) error {
 
 // inOrder makes the requests of lines, in the order of Python's random.shuffle after its
 // seed, as many as are wanted and there are; oversample adds the rest.
-func inOrder[L any](ctx context.Context, c *Common, s *workload.Source, all []L, request func(ctx context.Context, line L) (workload.Request, error)) (workload.Workload, error) {
+func inOrder[L any](ctx context.Context, c *Common, s *workload.Source, all []L, request func(ctx context.Context, s *workload.Source, line L) (workload.Request, error)) (workload.Workload, error) {
 	rng := pyrand.NewRandom(int64(s.Seed))
 	lines := append([]L(nil), all...)
 	if !c.NoShuffle {
@@ -126,7 +126,7 @@ func inOrder[L any](ctx context.Context, c *Common, s *workload.Source, all []L,
 	}
 	w := workload.Workload{Requests: make([]workload.Request, len(lines)), Python: rng}
 	err := workload.Each(ctx, len(lines), func(ctx context.Context, i int) (err error) {
-		w.Requests[i], err = request(ctx, lines[i])
+		w.Requests[i], err = request(ctx, s, lines[i])
 		return err
 	})
 	if err != nil {
@@ -142,33 +142,26 @@ func (c *Common) finish(w *workload.Workload, s *workload.Source) {
 	c.send(w)
 }
 
-// mostErrors is how many mistakes of a file are told at once.
-const mostErrors = 5
-
 // eachLine calls f for each row of JSON Lines and collects what is wrong.
 func eachLine(file io.Reader, f func(rows.Row) error) error {
 	table, err := rows.ReadAs(rows.JSONLines, file)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	var mistakes rows.Mistakes
 	n := 0
 	for row, err := range table.All() {
 		if n++; err == nil {
 			err = f(row)
 		}
-		if err == nil {
-			continue
-		}
-		if errs = append(errs, err); len(errs) == mostErrors {
-			errs = append(errs, errors.New("the lines after that were not looked at"))
+		if !mistakes.Placed(err) {
 			break
 		}
 	}
 	if n == 0 {
 		return errors.New("no requests: the file is empty")
 	}
-	return errors.Join(errs...)
+	return mistakes.Err()
 }
 
 // linesBy are what each row of JSON Lines gives.
@@ -190,6 +183,3 @@ func atPlace(place string, err error) error {
 	}
 	return err
 }
-
-// lineError puts the place of a row ahead of an error.
-func lineError(row rows.Row, err error) error { return atPlace(row.Place(), err) }

@@ -160,14 +160,12 @@ func (l limits) fit(r workload.Request, answered bool) bool {
 // Families are the names of the datasets that can be taken.
 func Families() []string { return slices.Sorted(maps.Keys(families)) }
 
-// Media reports whether requests of the family carry pictures, videos or sounds.
-func Media(name string) bool { return families[name].media }
-
-// Sounds reports whether requests of the family are sounds to be transcribed.
-func Sounds(name string) bool { return families[name].sounds }
-
-// Tools reports whether requests of the family carry tools, which only a chat can.
-func Tools(name string) bool { return families[name].tools }
+// Carries tells what requests of a family carry: pictures, videos or sounds; sounds to be
+// transcribed; tools, which only a chat can.
+func Carries(name string) (media, sounds, tools bool) {
+	f := families[name]
+	return f.media, f.sounds, f.tools
+}
 
 // Build reads rows in the order in which the library datasets (5.2) shuffles them.
 func (h *HF) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
@@ -220,12 +218,8 @@ func (h *HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, 
 		for row, err := range from {
 			position++
 			var d *draft
-			var texts []string
 			if err == nil {
-				texts, err = f.texts(row)
-			}
-			if err == nil {
-				d, err = f.draft(h, row, texts)
+				d, err = f.of(h, row)
 			}
 			if err != nil {
 				yield(draft{}, err)

@@ -63,13 +63,16 @@ var (
 	speech   = family{split: "train", output: 1024, media: true, sounds: true, draft: transcription}
 )
 
-// texts are those of the family's columns.
-func (f family) texts(row rows.Row) ([]string, error) {
+// of is the draft of a row.
+func (f family) of(h *HF, row rows.Row) (*draft, error) {
 	texts, errs := make([]string, len(f.columns)), make([]error, len(f.columns))
 	for i, c := range f.columns {
 		texts[i], errs[i] = row.String(c)
 	}
-	return texts, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return f.draft(h, row, texts)
 }
 
 // userTurn is a draft of a prompt that is rendered unless that is to be skipped.

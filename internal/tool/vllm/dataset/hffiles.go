@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"iter"
 	"path"
 	"regexp"
@@ -141,10 +139,9 @@ func ofSplit(files []string, split string) []string {
 }
 
 func says(file string, words []string) bool {
+	notLetter := func(r rune) bool { return r < 'a' || r > 'z' }
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(file), notLetter), func(w string) bool { return slices.Contains(words, w) })
 }
-
-func notLetter(r rune) bool { return r < 'a' || r > 'z' }
 
 // some are the names of a few files.
 func some(files []string) string {
@@ -177,7 +174,7 @@ func (c snapshot) readFile(name string, yield func(rows.Row, error) bool) (more 
 		return false, err
 	}
 	defer func() { _ = f.Close() }()
-	table, err := openTable(name, f)
+	table, err := rows.OpenFile(name, f)
 	if err != nil {
 		return false, err
 	}
@@ -187,18 +184,6 @@ func (c snapshot) readFile(name string, yield func(rows.Row, error) bool) (more 
 		}
 	}
 	return true, nil
-}
-
-func openTable(name string, f fs.File) (*rows.Table, error) {
-	at, ok := f.(io.ReaderAt)
-	if !ok {
-		return rows.Read(name, f)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return rows.Open(name, at, info.Size())
 }
 
 // ordered are the rows in the order in which they are taken.

@@ -3,7 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"math"
 	"path"
 	"path/filepath"
@@ -101,14 +101,9 @@ func (h *HF) soundFile(name string) (workload.Media, error) {
 	if path.IsAbs(within) {
 		within = strings.TrimPrefix(strings.TrimPrefix(within, filepath.ToSlash(h.root)), "/")
 	}
-	f, err := h.fs.Open(path.Clean(within))
+	b, err := fs.ReadFile(h.fs, path.Clean(within))
 	if err != nil {
 		return workload.Media{}, fmt.Errorf("names a file that is not in the copy: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return workload.Media{}, err
 	}
 	return soundOf(b)
 }

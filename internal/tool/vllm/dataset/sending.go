@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"encoding/json"
-	"maps"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -36,10 +35,8 @@ func (f *Sending) send(w *workload.Workload) {
 		if f.Uncounted {
 			r.PromptTokens = 1
 		}
-		if r.OutputTokens == 0 && f.Limit != "" {
-			extra := map[string]json.RawMessage{f.Limit: json.RawMessage("0")}
-			maps.Copy(extra, r.Extra)
-			r.Extra = extra
+		if r.OutputTokens == 0 && f.Limit != "" && r.Extra[f.Limit] == nil {
+			r.Set(f.Limit, json.RawMessage("0"))
 		}
 		if len(r.Media) > 0 && f.shapes() {
 			r.Amend(f.shape)

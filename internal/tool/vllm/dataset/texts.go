@@ -123,7 +123,7 @@ func (d *Custom) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 // texts makes the requests of prompts: in the order that is drawn, rendered, counted, and
 // oversampled.
 func (c *Common) texts(ctx context.Context, s *workload.Source, prompts []customLine) (workload.Workload, error) {
-	w, err := inOrder(ctx, c, s, prompts, func(ctx context.Context, l customLine) (r workload.Request, err error) {
+	w, err := inOrder(ctx, c, s, prompts, func(ctx context.Context, s *workload.Source, l customLine) (r workload.Request, err error) {
 		r.OutputTokens = l.output
 		if r.Text, err = c.render(s, l.prompt); err != nil {
 			return r, err
