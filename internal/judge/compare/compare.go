@@ -20,6 +20,7 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 	}
 	all, ignore := make([]*Run, len(runs)), make([]string, len(o.Ignore))
 	for i, r := range runs {
+		r.facets = r.settings()
 		all[i] = &r
 	}
 	for i, name := range o.Ignore {

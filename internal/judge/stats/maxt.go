@@ -112,8 +112,13 @@ func (f *family) observe(n int) (rows [][]float64) {
 		c := &f.columns[i]
 		c.seen = math.Abs(sumPlain(c.values[:n])) - sumTolerance
 	}
+	return f.rows()
+}
+
+// rows are the values by run, of the column with the largest observed sum first.
+func (f *family) rows() [][]float64 {
 	slices.SortStableFunc(f.columns, func(c, d column) int { return cmp.Compare(d.seen, c.seen) })
-	rows = make([][]float64, len(f.columns[0].values))
+	rows := make([][]float64, len(f.columns[0].values))
 	for i := range rows {
 		for _, c := range f.columns {
 			rows[i] = append(rows[i], c.values[i])
