@@ -69,10 +69,7 @@ func (d *decoding) value(path string, dst reflect.Value, n *Node) {
 		*into = n
 		return
 	case NodeDecoder:
-		for _, p := range into.DecodeNode(n) {
-			p.Path = Join(path, p.Path)
-			d.problems = append(d.problems, p)
-		}
+		d.problems = append(d.problems, into.DecodeNode(n).Below(path)...)
 		return
 	case encoding.TextUnmarshaler:
 		d.text(path, into, n)

@@ -23,24 +23,17 @@ func (g group) split(elsewhere []string) (name string, out []*variant) {
 		}
 		shared = kept
 	}
-	leftover := map[*Run]string{}
-	byLabel := map[string]map[string]bool{}
+	leftover := func(r *Run) string { return cmp.Or(without(r.parts, shared), strings.Join(r.parts, between)) }
+	headings := map[string][]string{} // that are left over, by label
 	for _, r := range g {
-		leftover[r] = cmp.Or(without(r.parts, shared), strings.Join(r.parts, between))
-		if byLabel[r.Variant] == nil {
-			byLabel[r.Variant] = map[string]bool{}
-		}
-		if r.Variant == "" || hasHeadings(r) {
-			byLabel[r.Variant][leftover[r]] = true
+		if hasHeadings(r) && !slices.Contains(headings[r.Variant], leftover(r)) {
+			headings[r.Variant] = append(headings[r.Variant], leftover(r))
 		}
 	}
 	for _, r := range g {
-		name := leftover[r]
-		switch {
-		case r.Variant != "" && len(byLabel[r.Variant]) > 1:
-			name = r.Variant + between + leftover[r]
-		case r.Variant != "":
-			name = r.Variant
+		name := cmp.Or(r.Variant, leftover(r))
+		if r.Variant != "" && len(headings[r.Variant]) > 1 {
+			name += between + leftover(r)
 		}
 		i := slices.IndexFunc(out, func(v *variant) bool { return v.name == name })
 		if i < 0 {
