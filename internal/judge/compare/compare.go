@@ -115,18 +115,13 @@ func (t *table) fill() error {
 }
 
 func (t *table) checkPairs() error {
-	if !t.o.Paired {
-		return nil
-	}
+	var p plan.Problems
 	base := t.variants[0]
 	for _, v := range t.variants[1:] {
-		if len(v.runs) != len(base.runs) {
-			var p plan.Problems
-			p.If(true, "paired", nil, "%s has %d runs and %s has %d; pairs need as many of each", base.name, len(base.runs), v.name, len(v.runs))
-			return p
-		}
+		p.If(t.o.Paired && len(v.runs) != len(base.runs), "paired", nil,
+			"%s has %d runs and %s has %d; pairs need as many of each", base.name, len(base.runs), v.name, len(v.runs))
 	}
-	return nil
+	return p.Err()
 }
 
 func (v *variant) model() Variant {

@@ -42,7 +42,7 @@ func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Stea
 		return Steady{Why: plan.Say("steady.ramp")}
 	}
 	steps := inFlight(records)
-	first, last := sending(records)
+	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if last.Sub(first) < atOnce {
 		return Steady{Why: plan.Say("steady.at-once")}
 	}
@@ -91,21 +91,6 @@ func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) plan
 		return plan.Say("steady.short", "length", length, "took", took)
 	}
 	return drift(steps, from, to, took)
-}
-
-// sending is when the first and the last request were released.
-func sending(records []*trace.Record) (first, last trace.Instant) {
-	first, last = trace.Never, trace.Never
-	for _, r := range records {
-		if !r.Released.Happened() {
-			continue
-		}
-		if !first.Happened() || r.Released < first {
-			first = r.Released
-		}
-		last = max(last, r.Released)
-	}
-	return first, last
 }
 
 // halves is the mean time that the first and the second half of the requests

@@ -12,21 +12,17 @@ import (
 const mostRuns = 1000
 
 // Power is the probability that the two-sided t-test at alpha finds a difference of
-// effect between two groups of n runs each with standard deviation sd.
-func Power(sd, effect float64, n int, alpha float64) float64 {
-	if n < 2 {
+// effect between two groups of n runs each with standard deviation sd, or between n
+// pairs if sd is that of their differences.
+func Power(sd, effect float64, n int, pairs bool, alpha float64) float64 {
+	switch runs := float64(n); {
+	case n < 2:
 		return math.NaN()
+	case pairs:
+		return power(sd/math.Sqrt(runs), effect, runs-1, alpha)
+	default:
+		return power(sd*math.Sqrt(2/runs), effect, 2*runs-2, alpha)
 	}
-	return power(sd*math.Sqrt(2/float64(n)), effect, float64(2*n-2), alpha)
-}
-
-// PairedPower is that of n pairs with the standard deviation sd of their
-// differences.
-func PairedPower(sd, effect float64, n int, alpha float64) float64 {
-	if n < 2 {
-		return math.NaN()
-	}
-	return power(sd/math.Sqrt(float64(n)), effect, float64(n-1), alpha)
 }
 
 // power is that of a t-test of an effect with a standard error: the probability
@@ -61,22 +57,11 @@ func farPower(far, df, limit float64) float64 {
 	}, -9, 9, 64, quad.Legendre{}, 0)
 }
 
-// RunsNeeded is the number of runs of each group that the two-sided t-test at alpha
-// needs to find a difference of effect with the given power; 0 if that is more than
-// 1000.
-func RunsNeeded(sd, effect, alpha, power float64) int {
-	return fewest(func(n int) bool { return Power(sd, effect, n, alpha) >= power })
-}
-
-// PairsNeeded is the number of pairs needed if their differences have the standard
-// deviation sd; 0 if that is more than 1000.
-func PairsNeeded(sd, effect, alpha, power float64) int {
-	return fewest(func(n int) bool { return PairedPower(sd, effect, n, alpha) >= power })
-}
-
-// fewest is the smallest number of runs, at least 2, that is enough.
-func fewest(enough func(n int) bool) int {
-	n := 2 + sort.Search(mostRuns-1, func(i int) bool { return enough(i + 2) })
+// RunsNeeded is the number of runs of each group, or of pairs, at least 2, that the
+// two-sided t-test at alpha needs to find a difference of effect with the given power; 0
+// if that is more than 1000.
+func RunsNeeded(sd, effect float64, pairs bool, alpha, power float64) int {
+	n := 2 + sort.Search(mostRuns-1, func(i int) bool { return Power(sd, effect, i+2, pairs, alpha) >= power })
 	if n > mostRuns {
 		return 0
 	}
