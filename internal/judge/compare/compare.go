@@ -152,12 +152,14 @@ func (t *table) rows() {
 		}
 	}
 	for _, l := range t.lines {
+		var all []float64
 		for _, v := range t.variants {
 			s, step := l.sample(v)
-			l.samples = append(l.samples, s)
+			l.samples, all = append(l.samples, s), append(all, s.values...)
 			l.Cells = append(l.Cells, Cell{Values: s.values, Step: step})
 		}
-		l.Constant, l.plain = constant(l.Row), isPlain(l.Row)
+		// Counts that may be 0 have no logarithm.
+		l.Constant, l.plain = equalCounts(l.Quantity.Unit, all), l.Quantity.Name == "requests.failed" || slices.Min(all) <= 0
 		for i := range l.samples {
 			l.samples[i].scaled = scaled(l.samples[i].values, l.plain)
 		}
@@ -190,27 +192,10 @@ func (l *entry) sample(v *variant) (s sample, step float64) {
 	return s, step
 }
 
-// constant reports whether a row is a count that is the same in every run.
-func constant(row Row) bool {
-	var all []float64
-	for _, c := range row.Cells {
-		all = append(all, c.Values...)
-	}
-	return equalCounts(row.Quantity.Unit, all)
-}
-
 // equalCounts reports whether values are counts, all the same: then there is nothing to
 // find out about their difference.
 func equalCounts(unit metrics.Unit, values []float64) bool {
 	return (unit == metrics.Count || unit == metrics.TokenCount) && slices.Min(values) == slices.Max(values)
-}
-
-// isPlain reports whether a row cannot be compared on the scale of logarithms, or
-// should not: counts that may be 0.
-func isPlain(row Row) bool {
-	return row.Quantity.Name == "requests.failed" || slices.ContainsFunc(row.Cells, func(c Cell) bool {
-		return slices.ContainsFunc(c.Values, func(v float64) bool { return v <= 0 })
-	})
 }
 
 // changes fills in those of a variant against the baseline.

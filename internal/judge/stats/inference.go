@@ -1,6 +1,13 @@
 package stats
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // An Interval contains the truth with a probability of at least its level.
 type Interval struct {
@@ -37,3 +44,50 @@ func finite(samples ...[]float64) bool {
 
 // proper reports whether a probability is strictly between 0 and 1.
 func proper(p float64) bool { return p > 0 && p < 1 }
+
+// Holm adjusts p-values of a family of tests so that, if all up to α are taken for
+// differences, the probability of any false alarm is at most α, under any
+// dependence between the tests (Holm 1979). NaN stays NaN and does not count.
+func Holm(p []float64) []float64 {
+	order := ascending(p)
+	out := slices.Clone(p)
+	floor := 0.0
+	for i, at := range order {
+		floor = max(floor, min(1, float64(len(order)-i)*p[at]))
+		out[at] = floor
+	}
+	return out
+}
+
+// ascending returns the order of the p-values that are numbers.
+func ascending(p []float64) []int {
+	var order []int
+	for i, v := range p {
+		if !math.IsNaN(v) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
+	return order
+}
+
+// QuantileInterval gives two values of a sample of independent values that enclose
+// the percentile p of their distribution, whatever that is: the number of values
+// below it is binomial. The level is the one reached, at least the requested one.
+// NaN for a sample smaller than SampleFor (for the same level).
+func QuantileInterval(s Sorted, p, level float64) Interval {
+	n := len(s)
+	if n == 0 || !(p > 0 && p < 100) || !proper(level) || !finite(s) {
+		return noInterval
+	}
+	below := distuv.Binomial{N: float64(n), P: p / 100}
+	tail := (1 - level) / 2
+	// The quantile is below value number i, from 0, if at most i values are below
+	// it.
+	low := sort.Search(n, func(i int) bool { return below.CDF(float64(i)) > tail }) - 1
+	high := sort.Search(n, func(i int) bool { return 1-below.CDF(float64(i)) <= tail })
+	if low < 0 || high >= n {
+		return noInterval
+	}
+	return Interval{s[low], s[high], below.CDF(float64(high)) - below.CDF(float64(low))}
+}
