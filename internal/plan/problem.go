@@ -46,10 +46,13 @@ func (p Problem) Under(name string) string {
 type Problems []Problem
 
 // Error has one line per problem.
-func (p Problems) Error() string {
-	lines := make([]string, len(p))
-	for i := range p {
-		lines[i] = p[i].Error()
+func (p Problems) Error() string { return listed(p) }
+
+// listed is the text of errors, one after the other.
+func listed[E error](all []E) string {
+	lines := make([]string, len(all))
+	for i, err := range all {
+		lines[i] = err.Error()
 	}
 	return strings.Join(lines, "\n")
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -66,10 +67,8 @@ func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Stea
 
 // reaches is the first instant from which on at least n are in flight.
 func reaches(steps []step, n int, first trace.Instant) trace.Instant {
-	for _, s := range steps {
-		if s.N >= n && s.At >= first {
-			return s.At
-		}
+	if i := slices.IndexFunc(steps, func(s step) bool { return s.N >= n && s.At >= first }); i >= 0 {
+		return steps[i].At
 	}
 	return first
 }

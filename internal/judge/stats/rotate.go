@@ -92,8 +92,7 @@ func (f *family) rotate(ends []int) {
 	}
 	dice := rand.New(rand.NewPCG(uint64(n), uint64(len(f.columns))))
 	direction, sums := make([]float64, n), make([]float64, len(f.columns))
-	drawn := 0
-	for ; drawn < rotations && (drawn != fewRotations || f.columns[0].most <= plainly); drawn++ {
+	for f.visited < rotations && (f.visited != fewRotations || f.columns[0].most <= plainly) {
 		draw(direction, ends, dice)
 		clear(sums)
 		for i, row := range rows {
@@ -107,7 +106,8 @@ func (f *family) rotate(ends []int) {
 		f.columns[i].each++
 		f.columns[i].most++
 	}
-	f.settle(drawn + 1)
+	f.visited++
+	f.settle()
 }
 
 // draw makes a direction of length 1 with sum 0 in each group.

@@ -37,20 +37,23 @@ func htmlText(s string) string { return html.EscapeString(text.Clean(s)) }
 
 // fence is a block of text as it is, between marks that do not occur in it.
 func fence(language, body string) string {
-	marks := "```"
+	marks := marks(3, body)
+	return marks + language + "\n" + strings.TrimRight(body, "\n") + "\n" + marks
+}
+
+// marks are at least so many that they do not occur in a text.
+func marks(n int, body string) string {
+	marks := strings.Repeat("`", n)
 	for strings.Contains(body, marks) {
 		marks += "`"
 	}
-	return marks + language + "\n" + strings.TrimRight(body, "\n") + "\n" + marks
+	return marks
 }
 
 // code is text as it is within a line.
 func code(s string) string {
 	s = text.Clean(s)
-	marks := "`"
-	for strings.Contains(s, marks) {
-		marks += "`"
-	}
+	marks := marks(1, s)
 	if len(marks) > 1 {
 		return marks + " " + s + " " + marks
 	}

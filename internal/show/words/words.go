@@ -31,6 +31,7 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -56,14 +57,8 @@ const Default = "en"
 
 // Names are the languages, the default first.
 func Names() []string {
-	names := []string{Default}
-	for name := range catalogues() {
-		if name != Default {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names[1:])
-	return names
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(catalogues())), func(name string) bool { return name == Default })
+	return append([]string{Default}, others...)
 }
 
 // In is the language of that name, the default for one that is not known.
