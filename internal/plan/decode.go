@@ -69,10 +69,7 @@ func (d *decoding) value(path string, dst reflect.Value, n *Node) {
 		*into = n
 		return
 	case NodeDecoder:
-		for _, p := range into.DecodeNode(n) {
-			p.Path = Join(path, p.Path)
-			d.problems = append(d.problems, p)
-		}
+		d.problems = append(d.problems, into.DecodeNode(n).Below(path)...)
 		return
 	case encoding.TextUnmarshaler:
 		d.text(path, into, n)
@@ -183,50 +180,42 @@ func (d *decoding) text(path string, dst encoding.TextUnmarshaler, n *Node) {
 
 // scalar fills a string, a bool or a number.
 func (d *decoding) scalar(path string, dst reflect.Value, n *Node) {
-	want := ""
+	ok, want := n.scalar(), "a text"
 	switch dst.Kind() {
 	case reflect.String:
 		dst.SetString(n.Text)
-		want = unless(n.scalar(), "a text")
 	case reflect.Bool:
+		ok, want = n.Kind == Bool, "true or false"
 		dst.SetBool(strings.EqualFold(n.Text, "true"))
-		want = unless(n.Kind == Bool, "true or false")
 	case reflect.Int, reflect.Int64:
-		v, ok := n.whole()
+		var v int64
+		v, ok = n.whole()
+		want = "a whole number"
 		dst.SetInt(v)
-		want = unless(ok, "a whole number")
 	case reflect.Uint32, reflect.Uint64:
-		v, ok := n.whole()
+		most := int64(math.MaxInt64)
+		if dst.Kind() == reflect.Uint32 {
+			most = math.MaxUint32
+		}
+		var v int64
+		v, ok = n.whole()
+		ok, want = ok && v >= 0 && v <= most, fmt.Sprintf("a whole number from 0 to %d", most)
 		dst.SetUint(uint64(v))
-		want = unless(ok && v >= 0 && !dst.OverflowUint(uint64(v)), fmt.Sprintf("a whole number from 0 to %d", maxUint(dst)))
 	case reflect.Float64:
-		x, ok := n.number()
+		var x float64
+		x, ok = n.number()
+		want = "a number"
 		dst.SetFloat(x)
-		want = unless(ok, "a number")
 	default:
 		panic("plan: no setting can be a " + dst.Type().String())
 	}
-	if want != "" {
+	if !ok {
 		value := ""
 		if n.scalar() {
 			value = strconv.Quote(n.Text)
 		}
 		d.problem(path, n.At, value, "must be %s", want)
 	}
-}
-
-func maxUint(v reflect.Value) int64 {
-	if v.Kind() == reflect.Uint32 {
-		return math.MaxUint32
-	}
-	return math.MaxInt64
-}
-
-func unless(ok bool, want string) string {
-	if ok {
-		return ""
-	}
-	return want
 }
 
 func (n *Node) whole() (int64, bool) {

@@ -67,13 +67,7 @@ func excerpt(line string, column int) (string, int) {
 type Mistakes []Mistake
 
 // Error lists them one after the other.
-func (m Mistakes) Error() string {
-	texts := make([]string, len(m))
-	for i := range m {
-		texts[i] = m[i].Error()
-	}
-	return strings.Join(texts, "\n")
-}
+func (m Mistakes) Error() string { return listed(m) }
 
 // Parse reads a file that holds one document. The error is Mistakes.
 func Parse(file string, data []byte) (*Document, error) {

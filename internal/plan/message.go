@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"time"
 )
 
@@ -127,54 +126,50 @@ func normalList(all []Message) any {
 // UnmarshalJSON reads a message, or a sentence from a run stored when notes were
 // sentences.
 func (m *Message) UnmarshalJSON(b []byte) error {
-	var sentence string
-	if json.Unmarshal(b, &sentence) == nil {
-		*m = Text(sentence)
-		return nil
-	}
-	var object plain
-	if err := json.Unmarshal(b, &object); err != nil {
-		return err
-	}
-	*m = Message(object)
-	return nil
-}
-
-// UnmarshalJSON reads arguments in the types that Say gives them.
-func (a *Args) UnmarshalJSON(b []byte) error {
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(b, &raw); err != nil {
-		return err
-	}
-	*a = Args{}
-	for name, value := range raw {
-		v, err := argument(value)
-		if err != nil {
-			return fmt.Errorf("argument %s: %w", name, err)
-		}
-		(*a)[name] = v
-	}
-	return nil
-}
-
-func argument(b json.RawMessage) (any, error) {
 	var v any
 	if err := json.Unmarshal(b, &v); err != nil {
-		return nil, err
+		return err
 	}
-	switch list := v.(type) {
+	switch v := told(v).(type) {
+	case nil:
+		*m = Message{}
+	case string:
+		*m = Text(v)
+	case Message:
+		*m = v
+	default:
+		return fmt.Errorf("%s is not a message", b)
+	}
+	return nil
+}
+
+// told returns a value of JSON in the type that Say gives it.
+func told(v any) any {
+	switch v := v.(type) {
 	case map[string]any:
-		var m Message
-		return m, json.Unmarshal(b, &m)
-	case []any:
-		if slices.ContainsFunc(list, func(item any) bool { _, ok := item.(map[string]any); return ok }) {
-			var ms []Message
-			return ms, json.Unmarshal(b, &ms)
+		code, _ := v["code"].(string)
+		args, _ := v["args"].(map[string]any)
+		m := Message{Code: Code(code)}
+		for name, arg := range args {
+			if m.Args == nil {
+				m.Args = Args{}
+			}
+			m.Args[name] = told(arg)
 		}
-		var texts []string
-		return texts, json.Unmarshal(b, &texts)
+		return m
+	case []any:
+		var all []Message
+		for _, item := range v {
+			switch item := told(item).(type) {
+			case string:
+				all = append(all, Text(item))
+			case Message:
+				all = append(all, item)
+			}
+		}
+		return normalList(all)
 	}
-	return v, nil
+	return v
 }
 
 // Key is equal only for equal messages.

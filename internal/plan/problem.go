@@ -46,10 +46,13 @@ func (p Problem) Under(name string) string {
 type Problems []Problem
 
 // Error has one line per problem.
-func (p Problems) Error() string {
-	lines := make([]string, len(p))
-	for i := range p {
-		lines[i] = p[i].Error()
+func (p Problems) Error() string { return listed(p) }
+
+// listed is the text of errors, one after the other.
+func listed[E error](all []E) string {
+	lines := make([]string, len(all))
+	for i, err := range all {
+		lines[i] = err.Error()
 	}
 	return strings.Join(lines, "\n")
 }
@@ -149,4 +152,40 @@ func Merge(groups ...Problems) (all Problems) {
 		}
 	}
 	return all
+}
+
+// Suggest returns a hint for a name that is not among names: the nearest one, if it
+// is within two edits, as `, did you mean "gamma"?`; otherwise empty.
+func Suggest(name string, names []string) string {
+	best, edits := "", 3
+	for _, n := range names {
+		if d := editDistance(name, n); d < edits && d < len(n) { // else no byte of n is in name
+			best, edits = n, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// editDistance is the Levenshtein distance in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
 }

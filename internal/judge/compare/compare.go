@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -20,6 +22,7 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 	}
 	all, ignore := make([]*Run, len(runs)), make([]string, len(o.Ignore))
 	for i, r := range runs {
+		r.facets = r.settings()
 		all[i] = &r
 	}
 	for i, name := range o.Ignore {
@@ -99,7 +102,11 @@ func (t *table) fill() error {
 	}
 	t.out.Settings, t.out.Residue = t.runs.settings(), residue(t.variants, t.o)
 	for _, v := range t.variants {
-		t.out.Variants = append(t.out.Variants, v.model())
+		out := Variant{Name: v.name}
+		for _, r := range v.runs {
+			out.Runs = append(out.Runs, r.ref())
+		}
+		t.out.Variants = append(t.out.Variants, out)
 	}
 	t.rows()
 	for _, l := range t.lines {
@@ -114,26 +121,13 @@ func (t *table) fill() error {
 }
 
 func (t *table) checkPairs() error {
-	if !t.o.Paired {
-		return nil
-	}
+	var p plan.Problems
 	base := t.variants[0]
 	for _, v := range t.variants[1:] {
-		if len(v.runs) != len(base.runs) {
-			var p plan.Problems
-			p.If(true, "paired", nil, "%s has %d runs and %s has %d; pairs need as many of each", base.name, len(base.runs), v.name, len(v.runs))
-			return p
-		}
+		p.If(t.o.Paired && len(v.runs) != len(base.runs), "paired", nil,
+			"%s has %d runs and %s has %d; pairs need as many of each", base.name, len(base.runs), v.name, len(v.runs))
 	}
-	return nil
-}
-
-func (v *variant) model() Variant {
-	out := Variant{Name: v.name}
-	for _, r := range v.runs {
-		out.Runs = append(out.Runs, r.ref())
-	}
-	return out
+	return p.Err()
 }
 
 func (r *Run) ref() Ref {
@@ -156,12 +150,14 @@ func (t *table) rows() {
 		}
 	}
 	for _, l := range t.lines {
+		var all []float64
 		for _, v := range t.variants {
 			s, step := l.sample(v)
-			l.samples = append(l.samples, s)
+			l.samples, all = append(l.samples, s), append(all, s.values...)
 			l.Cells = append(l.Cells, Cell{Values: s.values, Step: step})
 		}
-		l.Constant, l.plain = constant(l.Row), isPlain(l.Row)
+		// Counts that may be 0 have no logarithm.
+		l.Constant, l.plain = equalCounts(l.Quantity.Unit, all), l.Quantity.Name == "requests.failed" || slices.Min(all) <= 0
 		for i := range l.samples {
 			l.samples[i].scaled = scaled(l.samples[i].values, l.plain)
 		}
@@ -194,27 +190,10 @@ func (l *entry) sample(v *variant) (s sample, step float64) {
 	return s, step
 }
 
-// constant reports whether a row is a count that is the same in every run.
-func constant(row Row) bool {
-	var all []float64
-	for _, c := range row.Cells {
-		all = append(all, c.Values...)
-	}
-	return equalCounts(row.Quantity.Unit, all)
-}
-
 // equalCounts reports whether values are counts, all the same: then there is nothing to
 // find out about their difference.
 func equalCounts(unit metrics.Unit, values []float64) bool {
 	return (unit == metrics.Count || unit == metrics.TokenCount) && slices.Min(values) == slices.Max(values)
-}
-
-// isPlain reports whether a row cannot be compared on the scale of logarithms, or
-// should not: counts that may be 0.
-func isPlain(row Row) bool {
-	return row.Quantity.Name == "requests.failed" || slices.ContainsFunc(row.Cells, func(c Cell) bool {
-		return slices.ContainsFunc(c.Values, func(v float64) bool { return v <= 0 })
-	})
 }
 
 // changes fills in those of a variant against the baseline.
@@ -230,3 +209,47 @@ func (t *table) changes(v *variant) {
 		t.lines[i].Cells[v.column].Change = c
 	}
 }
+
+// Options are what may be asked of a comparison. The zero value is useful.
+type Options struct {
+	Level  float64 // of intervals, and one less the rate of false alarms; 0 for 0.95
+	Margin float64 // relative; differences below it are of no interest; 0 for 0.02
+	Power  float64 // with which further runs should settle a change; 0 for 0.8
+
+	Baseline   string   // the variant to compare with; "" for the one named like one, or the first
+	Paired     bool     // the i-th runs of two variants belong together
+	SingleRuns bool     // let the chance within single runs decide, though they may differ from run to run
+	Ignore     []string // settings that neither tell workloads apart nor are listed
+
+	Tool, Form string // by whose rules figures are made of records; "" for what Needed says
+	Gates      []Gate
+
+	Rules metrics.Rules // of the tools whose figures can be made of records, beside Pitot's
+}
+
+// The defaults of Options.
+const (
+	DefaultLevel  = 0.95
+	DefaultMargin = 0.02
+	DefaultPower  = 0.8
+)
+
+func (o Options) withDefaults() Options {
+	o.Level = cmp.Or(o.Level, DefaultLevel)
+	o.Margin = cmp.Or(o.Margin, DefaultMargin)
+	o.Power = cmp.Or(o.Power, DefaultPower)
+	return o
+}
+
+// Validate reports everything that is wrong.
+func (o Options) Validate() (p plan.Problems) {
+	o = o.withDefaults()
+	p.If(!(o.Level > 0.5 && o.Level < 1), "level", o.Level, "must be more than 0.5 and less than 1, such as 0.95")
+	p.If(!(o.Margin > 0 && o.Margin < 1), "margin", o.Margin, "must be between 0 and 1; 0.02 is 2 %%")
+	p.If(!(o.Power > 0 && o.Power < 1), "power", o.Power, "must be between 0 and 1, such as 0.8")
+	return p
+}
+
+// alpha is the rate of false alarms, without the dust of the subtraction: shares of
+// arrangements may equal it.
+func (o Options) alpha() float64 { return math.Round(1e12*(1-o.Level)) / 1e12 }

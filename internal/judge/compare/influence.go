@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"encoding/binary"
 	"hash/fnv"
 	"math"
@@ -56,7 +55,7 @@ func observeInfluences(t *trace.Trace, b By, figures []trace.Figure, rules metri
 	pools := map[string]pool{}
 	for _, f := range figures {
 		metric, statistic, _ := strings.Cut(f.Name, ".")
-		values := valuesOf(metric)
+		values := valuesOf[metric]
 		if values == nil {
 			continue
 		}
@@ -76,27 +75,12 @@ func observeInfluences(t *trace.Trace, b By, figures []trace.Figure, rules metri
 	return out
 }
 
-// valuesOf is what a request gives to a metric; nil for one that is not of requests.
-func valuesOf(metric string) func(s metrics.Sample) []float64 {
-	one := func(of func(s metrics.Sample) float64) func(s metrics.Sample) []float64 {
-		return func(s metrics.Sample) []float64 {
-			if v := of(s); !math.IsNaN(v) {
-				return []float64{v}
-			}
-			return nil
-		}
-	}
-	switch metric {
-	case "ttft":
-		return one(func(s metrics.Sample) float64 { return s.TTFT })
-	case "tpot":
-		return one(func(s metrics.Sample) float64 { return s.TPOT })
-	case "e2el":
-		return one(func(s metrics.Sample) float64 { return s.E2EL })
-	case "itl":
-		return func(s metrics.Sample) []float64 { return s.ITL }
-	}
-	return nil
+// valuesOf is what a request gives to a metric, NaN for nothing.
+var valuesOf = map[string]func(s metrics.Sample) []float64{
+	"ttft": func(s metrics.Sample) []float64 { return []float64{s.TTFT} },
+	"tpot": func(s metrics.Sample) []float64 { return []float64{s.TPOT} },
+	"e2el": func(s metrics.Sample) []float64 { return []float64{s.E2EL} },
+	"itl":  func(s metrics.Sample) []float64 { return s.ITL },
 }
 
 // A pool is the values of a metric, by request and all together.
@@ -115,7 +99,7 @@ func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool
 	p := pool{byRequest: make([][]float64, len(samples))}
 	n := 0
 	for i, s := range samples {
-		p.byRequest[i] = of(s)
+		p.byRequest[i] = slices.DeleteFunc(of(s), math.IsNaN)
 		n += len(p.byRequest[i])
 	}
 	all := make([]float64, 0, n)
@@ -286,10 +270,9 @@ func (t *tally) pull() []float64 {
 
 // fingerprint tells one sequence of requests from another: their places and lengths.
 func fingerprint(t *trace.Trace) uint64 {
-	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
 	h := fnv.New64a()
 	var b []byte
-	for _, r := range records {
+	for _, r := range metrics.InOrder(t.Records) {
 		b = binary.AppendVarint(b[:0], int64(r.Index))
 		b = binary.AppendVarint(b, int64(r.PromptTokens))
 		b = binary.AppendVarint(b, int64(r.WantTokens))

@@ -14,15 +14,9 @@ import (
 func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 	var out []GateResult
 	var problems plan.Problems
+	names := namesIn(tables)
 	for i, g := range o.Gates {
-		found := false
-		for _, t := range tables {
-			found = found || slices.ContainsFunc(t.lines, func(l *entry) bool { return l.Quantity.Name == g.Name })
-		}
-		if !found {
-			problems.If(true, plan.Item("gates", i), strconv.Quote(g.Text), "no run has %s; there are %s", g.Name, namesIn(tables))
-			continue
-		}
+		problems.If(!slices.Contains(names, g.Name), plan.Item("gates", i), strconv.Quote(g.Text), "no run has %s; there are %s", g.Name, strings.Join(names, ", "))
 		for _, t := range tables {
 			out = append(out, t.judge(g)...)
 		}
@@ -30,8 +24,8 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 	return out, problems.Err()
 }
 
-func namesIn(tables []*table) string {
-	var names []string
+// namesIn are the figures that there are.
+func namesIn(tables []*table) (names []string) {
 	for _, t := range tables {
 		for _, l := range t.lines {
 			if name := l.Quantity.Name; !slices.Contains(names, name) {
@@ -39,18 +33,12 @@ func namesIn(tables []*table) string {
 			}
 		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // judge is one gate in one workload. An absolute one is on the only variant, too.
-func (t *table) judge(g Gate) []GateResult {
-	judged := t.out.Variants[1:]
-	if len(judged) == 0 {
-		judged = t.out.Variants
-	}
-	var out []GateResult
-	for _, v := range judged {
-		i := slices.IndexFunc(t.out.Variants, func(w Variant) bool { return w.Name == v.Name })
+func (t *table) judge(g Gate) (out []GateResult) {
+	for i := min(1, len(t.variants)-1); i < len(t.variants); i++ {
 		out = append(out, t.judgeVariant(g, i))
 	}
 	return out

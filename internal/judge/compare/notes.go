@@ -37,7 +37,7 @@ func (t *table) noteBaseline() {
 		t.note(OneVariant, "variant", baseline)
 	case t.base.missing:
 		t.note("compare.baseline-missing", "asked", t.o.Baseline, "variant", baseline)
-	case t.base.by == byName && t.base.index > 0:
+	case t.base.byName && t.base.index > 0:
 		t.note("compare.baseline-by-name", "variant", baseline)
 	}
 }

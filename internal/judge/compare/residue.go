@@ -10,33 +10,28 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // residue lists the settings, beside the load, in which the runs of variants differ. What
 // varies in the same way within each of several variants, such as seeds that all of them
 // went through, is no difference between them.
-func residue(variants []*variant, o Options) []Residue {
-	var order []string
-	values := map[string]map[*Run]plan.Message{} // by setting
-	scopes := map[string]map[string]bool{}       // by setting: of the runs that have it
+func residue(variants []*variant, o Options) (out []Residue) {
+	var names []string
+	scopes := map[string]map[string]bool{} // by setting: of the runs that have it
 	for _, v := range variants {
 		for _, r := range v.runs {
-			for _, f := range facets(r) {
-				if values[f.name] == nil {
-					order = append(order, f.name)
-					values[f.name], scopes[f.name] = map[*Run]plan.Message{}, map[string]bool{}
+			for _, f := range r.facets {
+				if scopes[f.Name] == nil {
+					names, scopes[f.Name] = append(names, f.Name), map[string]bool{}
 				}
-				values[f.name][r] = f.value
-				scopes[f.name][scope(r.run)] = true
+				scopes[f.Name][scope(r.run)] = true
 			}
 		}
 	}
-	var out []Residue
-	for _, name := range order {
+	for _, name := range names {
 		all := make([][]plan.Message, len(variants))
 		for i, v := range variants {
-			all[i] = told(v, values[name], scopes[name])
+			all[i] = v.told(name, scopes[name])
 		}
 		sameProfile := name == "profile-text" && slices.ContainsFunc(out, func(r Residue) bool { return r.Setting == "profile" })
 		if differ(all, o.Paired) && !slices.Contains(o.Ignore, name) && !sameProfile {
@@ -46,13 +41,14 @@ func residue(variants []*variant, o Options) []Residue {
 	return out
 }
 
-// told are the values that the runs of a variant tell, run by run.
-func told(v *variant, values map[*Run]plan.Message, scopes map[string]bool) []plan.Message {
-	var out []plan.Message
+// told are the values of a setting that the runs of a variant tell, run by run.
+func (v *variant) told(name string, scopes map[string]bool) (out []plan.Message) {
 	for _, r := range v.runs {
-		if value, ok := values[r]; ok {
-			out = append(out, value)
-		} else if scopes[scope(r.run)] {
+		i := slices.IndexFunc(r.facets, func(f Setting) bool { return f.Name == name })
+		switch {
+		case i >= 0:
+			out = append(out, r.facets[i].Value)
+		case scopes[scope(r.run)]:
 			out = append(out, unset)
 		}
 	}
@@ -65,12 +61,7 @@ var unset = plan.Say("value.unset")
 // differ reports whether variants differ in the values of their runs: in which there are
 // and how often, of pairs also in which run has them.
 func differ(all [][]plan.Message, paired bool) bool {
-	var known [][]plan.Message
-	for _, of := range all {
-		if len(of) > 0 {
-			known = append(known, of)
-		}
-	}
+	known := slices.DeleteFunc(slices.Clone(all), func(of []plan.Message) bool { return of == nil })
 	if len(known) == 1 {
 		return len(shares(known[0])) > 1
 	}
@@ -126,9 +117,9 @@ func checkIgnore(runs []*Run, ignore []string) error {
 	var p plan.Problems
 	known := slices.Clone(loadSettings)
 	for _, r := range runs {
-		for _, f := range facets(r) {
-			if !slices.Contains(known, f.name) {
-				known = append(known, f.name)
+		for _, f := range r.facets {
+			if !slices.Contains(known, f.Name) {
+				known = append(known, f.Name)
 			}
 		}
 	}
@@ -138,26 +129,26 @@ func checkIgnore(runs []*Run, ignore []string) error {
 	return p.Err()
 }
 
-// facets are everything beside the load in which runs can differ.
-func facets(r *Run) []facet {
-	run := r.run
-	var out []facet
-	has := func(name string) bool {
-		return slices.Contains(loadSettings, name) || slices.ContainsFunc(out, func(f facet) bool { return f.name == name })
-	}
+// settings are everything beside the load in which runs can differ.
+func (r *Run) settings() (out []Setting) {
+	run, o := r.run, r.origin()
 	add := func(name string, value plan.Message) {
 		if !value.IsZero() {
-			out = append(out, facet{name, value})
+			out = append(out, Setting{name, value})
 		}
 	}
 	add("model", plan.Text(run.Plan.Model))
-	add("url", plan.Text(address(run)))
+	if !run.Env.Embedded { // that listens somewhere else in each run
+		add("url", plan.Text(run.Plan.URL))
+	}
 	add("server", plan.Text(run.Env.Server))
-	add("seed", plan.Text(seed(run)))
+	if run.Origin == nil || run.Plan.Seed != 0 { // else its tool does not tell it
+		add("seed", plan.Text(strconv.FormatUint(run.Plan.Seed, 10)))
+	}
 	if run.Kind != "" {
 		add("kind", plan.Say(plan.Code("kind."+string(run.Kind))))
 	}
-	add("tool", plan.Text(tool(run)))
+	add("tool", plan.Text(strings.TrimSpace(o.Tool+" "+o.Form)))
 	add("pitot", plan.Text(run.Env.Pitot))
 	add("client", plan.Text(run.Client.Engine))
 	add("host", plan.Text(run.Env.Host))
@@ -169,52 +160,17 @@ func facets(r *Run) []facet {
 		add("profile", plan.Text(p.Name))
 		add("profile-text", plan.Text(fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(p.Text)))))
 	}
-	for _, settings := range []map[string]string{run.Plan.Told(), setup(run)} {
-		for _, key := range slices.Sorted(maps.Keys(settings)) {
+	for _, told := range []map[string]string{run.Plan.Told(), o.Setup} {
+		for _, key := range slices.Sorted(maps.Keys(told)) {
 			name := canonical(key)
 			name = cmp.Or(alias[name], name)
-			if !has(name) && !slices.Contains(unrelated, name) {
-				add(name, plan.Text(cmp.Or(settings[key], `""`)))
+			has := slices.ContainsFunc(out, func(s Setting) bool { return s.Name == name })
+			if !has && !slices.Contains(loadSettings, name) && !slices.Contains(unrelated, name) {
+				add(name, plan.Text(cmp.Or(told[key], `""`)))
 			}
 		}
 	}
 	return out
-}
-
-// A facet is a setting that a run tells of itself.
-type facet struct {
-	name  string
-	value plan.Message
-}
-
-// address is where the server listened; the embedded engine's is another in each run.
-func address(r trace.Run) string {
-	if r.Env.Embedded {
-		return ""
-	}
-	return r.Plan.URL
-}
-
-// seed of an imported run is 0 where its tool does not tell it.
-func seed(r trace.Run) string {
-	if r.Origin != nil && r.Plan.Seed == 0 {
-		return ""
-	}
-	return strconv.FormatUint(r.Plan.Seed, 10)
-}
-
-func tool(r trace.Run) string {
-	if r.Origin == nil {
-		return "pitot"
-	}
-	return strings.TrimSpace(r.Origin.Tool + " " + r.Origin.Form)
-}
-
-func setup(r trace.Run) map[string]string {
-	if r.Origin == nil {
-		return nil
-	}
-	return r.Origin.Setup
 }
 
 // alias are other names of what a plan has fields for.

@@ -25,9 +25,10 @@ type Run struct {
 	requests uint64 // which they were, of a run with records
 	silent   bool   // it may have had a rate or a limit that its plan does not tell
 
-	place int      // among all runs; this and what follows is known once it is among them
-	load  load     // that it met
-	parts []string // of its name
+	facets []Setting // in which it may differ beside the load; this and what follows is known once it is among others
+	place  int       // among all runs
+	load   load      // that it met
+	parts  []string  // of its name
 }
 
 // A figure is one number of a run, with its definition.

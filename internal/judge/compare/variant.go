@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -23,24 +24,17 @@ func (g group) split(elsewhere []string) (name string, out []*variant) {
 		}
 		shared = kept
 	}
-	leftover := map[*Run]string{}
-	byLabel := map[string]map[string]bool{}
+	leftover := func(r *Run) string { return cmp.Or(without(r.parts, shared), strings.Join(r.parts, between)) }
+	headings := map[string][]string{} // that are left over, by label
 	for _, r := range g {
-		leftover[r] = cmp.Or(without(r.parts, shared), strings.Join(r.parts, between))
-		if byLabel[r.Variant] == nil {
-			byLabel[r.Variant] = map[string]bool{}
-		}
-		if r.Variant == "" || hasHeadings(r) {
-			byLabel[r.Variant][leftover[r]] = true
+		if hasHeadings(r) && !slices.Contains(headings[r.Variant], leftover(r)) {
+			headings[r.Variant] = append(headings[r.Variant], leftover(r))
 		}
 	}
 	for _, r := range g {
-		name := leftover[r]
-		switch {
-		case r.Variant != "" && len(byLabel[r.Variant]) > 1:
-			name = r.Variant + between + leftover[r]
-		case r.Variant != "":
-			name = r.Variant
+		name := cmp.Or(r.Variant, leftover(r))
+		if r.Variant != "" && len(headings[r.Variant]) > 1 {
+			name += between + leftover(r)
 		}
 		i := slices.IndexFunc(out, func(v *variant) bool { return v.name == name })
 		if i < 0 {
@@ -175,39 +169,49 @@ func countOn(n []int) bool {
 // chooseBaseline is the one asked for, else the only one that is named like a
 // baseline, else the first.
 func chooseBaseline(variants []*variant, wish string) choice {
-	if wish != "" {
-		if i := findVariant(variants, wish); i >= 0 {
-			return choice{index: i, by: byWish}
-		}
+	if i := findVariant(variants, wish); wish != "" && i >= 0 {
+		return choice{index: i}
 	}
-	c := choice{missing: wish != ""}
-	named := 0
+	var named []int
 	for i, v := range variants {
 		if namedBaseline(v.name) {
-			c.index, c.by = i, byName
-			named++
+			named = append(named, i)
 		}
 	}
-	if named != 1 {
-		c.index, c.by = 0, byPlace
+	if len(named) == 1 {
+		return choice{index: named[0], byName: true, missing: wish != ""}
 	}
-	return c
+	return choice{missing: wish != ""}
 }
 
-// A choice says which variant is the baseline and by what.
+// A choice says which variant is the baseline.
 type choice struct {
 	index   int
-	by      choiceBy
+	byName  bool
 	missing bool // the one that was asked for is not among them
 }
 
-const (
-	byPlace choiceBy = iota
-	byName
-	byWish
-)
+// namedBaseline reports whether a part of a variant's name is, or begins with, a word
+// for the baseline.
+func namedBaseline(name string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(name), between) {
+		for _, word := range baselines {
+			rest, ok := strings.CutPrefix(strings.TrimSpace(part), word)
+			first := []rune(rest + " ")[0]
+			if ok && (!unicode.IsLetter(first) || first > unicode.MaxASCII) && !unicode.IsDigit(first) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
-type choiceBy int
+// baselines are words that name what others are compared with, at the beginning of a
+// name.
+var baselines = []string{
+	"baseline", "base", "before", "main", "master", "reference", "ref", "original", "control", "stock", "vanilla", "w/o", "without", "old",
+	"优化前", "基线", "基准", "原始", "改前", "修改前",
+}
 
 // checkBaseline refuses one that no workload has.
 func checkBaseline(tables []*table, wish string) error {

@@ -105,15 +105,11 @@ func (o Options) more(f *finding) int {
 	if !f.decides || !(n.df > 0) || !(n.sd > 0) {
 		return 0
 	}
-	needed := stats.RunsNeeded
-	if n.pair {
-		needed = stats.PairsNeeded
-	}
 	sd := n.likely()
-	runs := needed(sd, f.effect, o.alpha()/float64(max(1, f.family)), o.Power)
+	runs := stats.RunsNeeded(sd, f.effect, n.pair, o.alpha()/float64(max(1, f.family)), o.Power)
 	// Nearness is shown by two tests at once, each of which may miss.
 	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
-		near := needed(sd, room, 2*o.alpha(), 1-(1-o.Power)/2)
+		near := stats.RunsNeeded(sd, room, n.pair, 2*o.alpha(), 1-(1-o.Power)/2)
 		runs = least(runs, near)
 	}
 	if runs == 0 {

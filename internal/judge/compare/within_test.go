@@ -74,7 +74,7 @@ func (e engineLike) observedCenters(rng *rand.Rand, variant string) Run {
 	var figures []trace.Figure
 	samples := foreign.Samples(t, "pitot", "")
 	for _, metric := range []string{"ttft", "tpot", "itl", "e2el"} {
-		p := newPool(samples, valuesOf(metric))
+		p := newPool(samples, valuesOf[metric])
 		figures = append(figures, trace.Figure{Name: metric + ".mean", Value: stats.Mean(p.sorted)}, trace.Figure{Name: metric + ".median", Value: p.sorted.Median()})
 	}
 	influences := observeInfluences(t, pitotsRules[0], figures, foreign)

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -42,7 +43,7 @@ func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Stea
 		return Steady{Why: plan.Say("steady.ramp")}
 	}
 	steps := inFlight(records)
-	first, last := sending(records)
+	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if last.Sub(first) < atOnce {
 		return Steady{Why: plan.Say("steady.at-once")}
 	}
@@ -66,10 +67,8 @@ func steady(t *trace.Trace, records []*trace.Record, percentiles []float64) Stea
 
 // reaches is the first instant from which on at least n are in flight.
 func reaches(steps []step, n int, first trace.Instant) trace.Instant {
-	for _, s := range steps {
-		if s.N >= n && s.At >= first {
-			return s.At
-		}
+	if i := slices.IndexFunc(steps, func(s step) bool { return s.N >= n && s.At >= first }); i >= 0 {
+		return steps[i].At
 	}
 	return first
 }
@@ -91,21 +90,6 @@ func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) plan
 		return plan.Say("steady.short", "length", length, "took", took)
 	}
 	return drift(steps, from, to, took)
-}
-
-// sending is when the first and the last request were released.
-func sending(records []*trace.Record) (first, last trace.Instant) {
-	first, last = trace.Never, trace.Never
-	for _, r := range records {
-		if !r.Released.Happened() {
-			continue
-		}
-		if !first.Happened() || r.Released < first {
-			first = r.Released
-		}
-		last = max(last, r.Released)
-	}
-	return first, last
 }
 
 // halves is the mean time that the first and the second half of the requests

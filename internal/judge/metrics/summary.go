@@ -286,14 +286,24 @@ func rates(s Summary, records []*trace.Record) Rates {
 // pace is the rate of instants: of the gaps between them, one less than they
 // are. Of fewer than two it is 0.
 func pace(records []*trace.Record, at func(*trace.Record) trace.Instant) float64 {
-	var times []trace.Instant
+	first, last, n := span(records, at)
+	return over(n-1, Between(first, last))
+}
+
+// span is the first and the last of instants that happened, and how many did.
+func span(records []*trace.Record, at func(*trace.Record) trace.Instant) (first, last trace.Instant, n int) {
+	first, last = trace.Never, trace.Never
 	for _, r := range records {
-		times = append(times, at(r))
+		t := at(r)
+		if !t.Happened() {
+			continue
+		}
+		if n++; n == 1 || t < first {
+			first = t
+		}
+		last = max(last, t)
 	}
-	if len(times) < 2 || slices.Min(times) == slices.Max(times) {
-		return 0
-	}
-	return float64(len(times)-1) / Between(slices.Min(times), slices.Max(times))
+	return first, last, n
 }
 
 func waits(records []*trace.Record, percentiles []float64) (wait, setup Distribution) {

@@ -41,36 +41,32 @@ const sumTolerance = 1e-10
 type visit func(sums []float64)
 
 // groups visits the arrangements of rows into a group of the first nb and the rest,
-// including the observed one, and returns the number visited.
-func (a arranger) groups(rows [][]float64, nb int, see visit) (visited int) {
+// including the observed one.
+func (a arranger) groups(rows [][]float64, nb int, see visit) {
 	n := len(rows)
-	counted := func(sums []float64) { visited++; see(sums) }
 	if choices(n, nb) > float64(a.all) {
-		a.drawSubsets(rows, nb, counted)
-		return visited
+		a.drawSubsets(rows, nb, see)
+		return
 	}
 	s := newSummer(rows, nb)
 	if n == 2*nb { // those with the first row in the rest mirror the others
 		s.take(0, 0)
-		s.subsets(1, 1, counted)
-		return visited
+		s.subsets(1, 1, see)
+		return
 	}
-	s.subsets(0, 0, counted)
-	return visited
+	s.subsets(0, 0, see)
 }
 
 // signs visits the sums of the rows with all signs that pairs may have.
-func (a arranger) signs(rows [][]float64, see visit) (visited int) {
+func (a arranger) signs(rows [][]float64, see visit) {
 	n := len(rows)
-	counted := func(sums []float64) { visited++; see(sums) }
 	if math.Ldexp(1, n-1) > float64(a.all) {
-		a.drawSigns(rows, counted)
-		return visited
+		a.drawSigns(rows, see)
+		return
 	}
 	s := newSummer(rows, n)
 	s.take(0, 0)
-	s.signs(1, counted)
-	return visited
+	s.signs(1, see)
 }
 
 // A summer adds up rows, one at each depth.

@@ -100,8 +100,8 @@ func TestAdjustmentsAsStatsmodelsHasThem(t *testing.T) {
 func TestPowerAsIntegrated(t *testing.T) {
 	g := readGolden(t)
 	for _, c := range g.Power {
-		near(t, "power", Power(1, c.Effect, c.N, 0.05), c.Power, 1e-8)
-		near(t, "power of pairs", PairedPower(1, -c.Effect, c.N, 0.05), c.Paired, 1e-8)
+		near(t, "power", Power(1, c.Effect, c.N, false, 0.05), c.Power, 1e-8)
+		near(t, "power of pairs", Power(1, -c.Effect, c.N, true, 0.05), c.Paired, 1e-8)
 	}
 	for _, c := range g.Far {
 		near(t, "power far out", power(1, c.Far, c.DF, c.Alpha), c.Power, 1e-7)

@@ -44,9 +44,9 @@ func (r arranger) maxT(a, b [][]float64) family {
 		}
 	}
 	if len(f.columns) > 0 {
-		f.settle(r.groups(f.observe(nb), nb, f.count))
+		r.groups(f.observe(nb), nb, f.count)
 	}
-	return f
+	return f.settle()
 }
 
 func (r arranger) maxTPaired(d [][]float64) family {
@@ -58,15 +58,16 @@ func (r arranger) maxTPaired(d [][]float64) family {
 		}
 	}
 	if len(f.columns) > 0 {
-		f.settle(r.signs(f.observe(n), f.count))
+		r.signs(f.observe(n), f.count)
 	}
-	return f
+	return f.settle()
 }
 
 // A family of metrics is tested over the same arrangements.
 type family struct {
 	raw, adjusted []float64
 	columns       []column // the largest observed sum first
+	visited       int      // arrangements
 }
 
 // A column holds the values of a metric that can differ.
@@ -112,8 +113,13 @@ func (f *family) observe(n int) (rows [][]float64) {
 		c := &f.columns[i]
 		c.seen = math.Abs(sumPlain(c.values[:n])) - sumTolerance
 	}
+	return f.rows()
+}
+
+// rows are the values by run, of the column with the largest observed sum first.
+func (f *family) rows() [][]float64 {
 	slices.SortStableFunc(f.columns, func(c, d column) int { return cmp.Compare(d.seen, c.seen) })
-	rows = make([][]float64, len(f.columns[0].values))
+	rows := make([][]float64, len(f.columns[0].values))
 	for i := range rows {
 		for _, c := range f.columns {
 			rows[i] = append(rows[i], c.values[i])
@@ -124,6 +130,7 @@ func (f *family) observe(n int) (rows [][]float64) {
 
 // count records which sums of an arrangement reach the observed ones.
 func (f *family) count(sums []float64) {
+	f.visited++
 	columns := f.columns
 	largest := 0.0
 	for i := len(columns) - 1; i >= 0; i-- {
@@ -142,13 +149,14 @@ func (f *family) count(sums []float64) {
 
 // settle turns counts into shares; no metric gets a lower P than one with a clearer
 // difference.
-func (f *family) settle(visited int) {
+func (f *family) settle() family {
 	floor := 0.0
 	for _, c := range f.columns {
-		f.raw[c.metric] = float64(c.each) / float64(visited)
-		floor = max(floor, float64(c.most)/float64(visited))
+		f.raw[c.metric] = float64(c.each) / float64(f.visited)
+		floor = max(floor, float64(c.most)/float64(f.visited))
 		f.adjusted[c.metric] = floor
 	}
+	return *f
 }
 
 // longest is the number of runs of the metrics.

@@ -9,14 +9,14 @@ import (
 // pairs for 0.2, 34 for 0.5, 15 for 0.8, 10 for 1.
 func TestRunsNeeded(t *testing.T) {
 	for d, want := range map[float64][2]int{0.2: {394, 199}, 0.5: {64, 34}, 0.8: {26, 15}, 1: {17, 10}, -1: {17, 10}, 0.05: {0, 0}, 0: {0, 0}} {
-		if n, m := RunsNeeded(1, d, 0.05, 0.8), PairsNeeded(1, d, 0.05, 0.8); n != want[0] || m != want[1] {
+		if n, m := RunsNeeded(1, d, false, 0.05, 0.8), RunsNeeded(1, d, true, 0.05, 0.8); n != want[0] || m != want[1] {
 			t.Errorf("d = %v: %d runs, %d pairs, want %v", d, n, m, want)
 		}
 	}
-	if n := RunsNeeded(3, 3, 0.05, 0.8); n != 17 {
+	if n := RunsNeeded(3, 3, false, 0.05, 0.8); n != 17 {
 		t.Errorf("d = 3/3: %d runs", n)
 	}
-	if n := RunsNeeded(0, 1, 0.05, 0.8); n != 2 {
+	if n := RunsNeeded(0, 1, false, 0.05, 0.8); n != 2 {
 		t.Errorf("without noise: %d runs", n)
 	}
 }
@@ -34,5 +34,5 @@ func TestPowerIsHowOftenATestFinds(t *testing.T) {
 			found++
 		}
 	}
-	near(t, "found", float64(found)/dataSets, Power(5, 10, 5, 0.05), 0.02)
+	near(t, "found", float64(found)/dataSets, Power(5, 10, 5, false, 0.05), 0.02)
 }

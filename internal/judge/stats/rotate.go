@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -32,9 +31,9 @@ const (
 // group. p are those of each metric's own test; NaN stays NaN and does not count.
 func Rotation(effects []float64, groups [][][]float64, p []float64) (adjusted []float64) {
 	f := newFamily(len(p))
-	sizes, df := 0, 0
+	df := 0
 	for _, g := range groups {
-		sizes, df = sizes+len(g[0]), df+len(g[0])-1
+		df += len(g[0]) - 1
 	}
 	for i := range p {
 		x := []float64{effects[i]}
@@ -53,7 +52,7 @@ func Rotation(effects []float64, groups [][][]float64, p []float64) (adjusted []
 		c := &f.columns[i]
 		c.seen = shareOfLength(p[c.metric], float64(df)) - sumTolerance
 	}
-	f.rotate(groupsOf(groups), 1+sizes)
+	f.rotate(groupsOf(groups))
 	for i, raw := range p {
 		f.adjusted[i] = max(raw, f.adjusted[i])
 	}
@@ -85,21 +84,15 @@ func groupsOf(groups [][][]float64) (ends []int) {
 
 // rotate counts how often random directions give the metrics values as large as
 // observed.
-func (f *family) rotate(ends []int, n int) {
-	slices.SortStableFunc(f.columns, func(c, d column) int { return cmp.Compare(d.seen, c.seen) })
-	rows := make([][]float64, n)
-	for i := range rows {
-		for _, c := range f.columns {
-			rows[i] = append(rows[i], c.values[i])
-		}
-	}
+func (f *family) rotate(ends []int) {
+	rows := f.rows()
+	n := len(rows)
 	for i, from := 0, 1; i < len(ends); from, i = ends[i], i+1 {
 		slices.SortFunc(rows[from:ends[i]], slices.Compare) // independent of the order of the runs
 	}
 	dice := rand.New(rand.NewPCG(uint64(n), uint64(len(f.columns))))
 	direction, sums := make([]float64, n), make([]float64, len(f.columns))
-	drawn := 0
-	for ; drawn < rotations && (drawn != fewRotations || f.columns[0].most <= plainly); drawn++ {
+	for f.visited < rotations && (f.visited != fewRotations || f.columns[0].most <= plainly) {
 		draw(direction, ends, dice)
 		clear(sums)
 		for i, row := range rows {
@@ -113,7 +106,8 @@ func (f *family) rotate(ends []int, n int) {
 		f.columns[i].each++
 		f.columns[i].most++
 	}
-	f.settle(drawn + 1)
+	f.visited++
+	f.settle()
 }
 
 // draw makes a direction of length 1 with sum 0 in each group.

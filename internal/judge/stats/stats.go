@@ -25,7 +25,7 @@
 //	                             MaxTPaired                            any noise, 6 pairs or more
 //	                             Rotation                              fewer, normal noise
 //	                             Holm                                  other families
-//	how many runs?               RunsNeeded, PairsNeeded
+//	how many runs?               RunsNeeded
 //	the requests of one run      BatchMeans
 //	a percentile of them         QuantileInterval, if they are independent
 //

@@ -85,7 +85,7 @@ func ExampleStudentDifference() {
 	d := StudentDifference(before, after)
 	i := d.Interval(0.95)
 	fmt.Printf("%.1f ms, %.1f to %.1f, P = %.3f\n", d.Value, i.Low, i.High, d.P())
-	fmt.Printf("power to see 2 ms: %.0f %%\n", 100*Power(1.4, 2, 4, 0.05))
+	fmt.Printf("power to see 2 ms: %.0f %%\n", 100*Power(1.4, 2, 4, false, 0.05))
 	// Output:
 	// -4.7 ms, -7.2 to -2.2, P = 0.004
 	// power to see 2 ms: 40 %

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -81,11 +82,7 @@ const newestFirst = " ORDER BY started DESC, rowid DESC"
 // List returns the runs that f selects, the newest first.
 func (s *Store) List(f Filter) ([]Listing, error) {
 	condition, args := f.where()
-	limit := f.Limit
-	if limit <= 0 {
-		limit = -1
-	}
-	return s.list(condition+newestFirst+" LIMIT ?", append(args, limit)...)
+	return s.list(condition+newestFirst+" LIMIT ?", append(args, cmp.Or(f.Limit, -1))...)
 }
 
 // Count returns the number of runs that f selects, without its limit.

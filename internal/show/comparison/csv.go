@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -26,11 +27,8 @@ func CSV(w io.Writer, c compare.Comparison) error {
 	lines := [][]string{head}
 	for _, load := range c.Workloads {
 		for _, r := range load.Rows {
-			for i, v := range load.Variants {
-				if i >= len(r.Cells) {
-					break
-				}
-				lines = append(lines, csvLine(csvRecord{load, r, v, r.Cells[i], r.Cells[i].Change}))
+			for i, v := range load.Variants[:min(len(load.Variants), len(r.Cells))] {
+				lines = append(lines, csvRecord{load, r, v, r.Cells[i], r.Cells[i].Change}.line())
 			}
 		}
 	}
@@ -40,60 +38,44 @@ func CSV(w io.Writer, c compare.Comparison) error {
 	return nil
 }
 
-func csvLine(r csvRecord) []string {
-	line := make([]string, len(csvColumns))
-	for i, column := range csvColumns {
-		switch {
-		case column.text != nil:
-			line[i] = inert(column.text(r))
-		case column.value != nil:
-			line[i] = number(column.value(r))
-		case r.change != nil:
-			line[i] = column.change(*r.change)
-		}
-	}
-	return line
-}
-
-// csvColumns are the columns: those of texts first, then those of values, then those
-// of the change, which a baseline does not have.
+// csvColumns are the columns: those of the values first, then those of the change, which
+// a baseline does not have.
 var csvColumns = []struct {
 	name   string
-	text   func(csvRecord) string
-	value  func(csvRecord) float64
-	change func(compare.Change) string
+	of     func(csvRecord) any
+	change func(compare.Change) any
 }{
-	{name: "workload", text: func(r csvRecord) string { return r.load.Name }},
-	{name: "settings", text: func(r csvRecord) string { return settingsText(r.load.Settings) }},
-	{name: "metric", text: func(r csvRecord) string { return r.row.Quantity.Name }},
-	{name: "title", text: func(r csvRecord) string { return english.Say(r.row.Quantity.Title()) }},
-	{name: "unit", text: func(r csvRecord) string { return string(r.row.Quantity.Unit) }},
-	{name: "better", text: func(r csvRecord) string { return string(r.row.Quantity.Better) }},
-	{name: "definition", text: func(r csvRecord) string { return r.row.Definition.ID }},
-	{name: "variant", text: func(r csvRecord) string { return r.variant.Name }},
-	{name: "baseline", text: func(r csvRecord) string { return r.load.Variants[0].Name }},
-	{name: "runs", text: func(r csvRecord) string { return strconv.Itoa(len(r.variant.Runs)) }},
-	{name: "values", text: func(r csvRecord) string { return valuesText(r.cell.Values) }},
-	{name: "center", value: func(r csvRecord) float64 { return r.center() }},
-	{name: "low", value: func(r csvRecord) float64 { return known(r.cell.Interval).Low }},
-	{name: "high", value: func(r csvRecord) float64 { return known(r.cell.Interval).High }},
-	{name: "level", value: func(r csvRecord) float64 { return known(r.cell.Interval).Level }},
-	{name: "step", value: func(r csvRecord) float64 { return unlessZero(r.cell.Step) }},
-	{name: "change", change: func(c compare.Change) string { return number(c.Relative) }},
-	{name: "change_low", change: func(c compare.Change) string { return number(known(c.Interval).Low) }},
-	{name: "change_high", change: func(c compare.Change) string { return number(known(c.Interval).High) }},
-	{name: "change_level", change: func(c compare.Change) string { return number(known(c.Interval).Level) }},
-	{name: "change_method", change: func(c compare.Change) string { return inert(english.Say(known(c.Interval).Method)) }},
-	{name: "basis", change: func(c compare.Change) string { return string(c.Basis) }},
-	{name: "verdict", change: func(c compare.Change) string { return string(c.Verdict) }},
-	{name: "bound", change: func(c compare.Change) string { return number(unlessZero(c.Bound)) }},
-	{name: "apart", change: func(c compare.Change) string { return strconv.FormatBool(c.Apart) }},
-	{name: "test", change: func(c compare.Change) string { return inert(english.Say(c.Test)) }},
-	{name: "p", change: func(c compare.Change) string { return number(valueOf(c.P)) }},
-	{name: "p_adjusted", change: func(c compare.Change) string { return number(valueOf(c.Adjusted)) }},
-	{name: "noise", change: func(c compare.Change) string { return number(unlessZero(c.Noise)) }},
-	{name: "more_runs", change: func(c compare.Change) string { return strconv.Itoa(c.More) }},
-	{name: "effective", change: func(c compare.Change) string { return number(unlessZero(c.Effective)) }},
+	{name: "workload", of: func(r csvRecord) any { return r.load.Name }},
+	{name: "settings", of: func(r csvRecord) any { return r.load.Settings }},
+	{name: "metric", of: func(r csvRecord) any { return r.row.Quantity.Name }},
+	{name: "title", of: func(r csvRecord) any { return r.row.Quantity.Title() }},
+	{name: "unit", of: func(r csvRecord) any { return r.row.Quantity.Unit }},
+	{name: "better", of: func(r csvRecord) any { return r.row.Quantity.Better }},
+	{name: "definition", of: func(r csvRecord) any { return r.row.Definition.ID }},
+	{name: "variant", of: func(r csvRecord) any { return r.variant.Name }},
+	{name: "baseline", of: func(r csvRecord) any { return r.load.Variants[0].Name }},
+	{name: "runs", of: func(r csvRecord) any { return len(r.variant.Runs) }},
+	{name: "values", of: func(r csvRecord) any { return r.cell.Values }},
+	{name: "center", of: func(r csvRecord) any { return r.center() }},
+	{name: "low", of: func(r csvRecord) any { return known(r.cell.Interval).Low }},
+	{name: "high", of: func(r csvRecord) any { return known(r.cell.Interval).High }},
+	{name: "level", of: func(r csvRecord) any { return known(r.cell.Interval).Level }},
+	{name: "step", of: func(r csvRecord) any { return unlessZero(r.cell.Step) }},
+	{name: "change", change: func(c compare.Change) any { return c.Relative }},
+	{name: "change_low", change: func(c compare.Change) any { return known(c.Interval).Low }},
+	{name: "change_high", change: func(c compare.Change) any { return known(c.Interval).High }},
+	{name: "change_level", change: func(c compare.Change) any { return known(c.Interval).Level }},
+	{name: "change_method", change: func(c compare.Change) any { return known(c.Interval).Method }},
+	{name: "basis", change: func(c compare.Change) any { return c.Basis }},
+	{name: "verdict", change: func(c compare.Change) any { return c.Verdict }},
+	{name: "bound", change: func(c compare.Change) any { return unlessZero(c.Bound) }},
+	{name: "apart", change: func(c compare.Change) any { return c.Apart }},
+	{name: "test", change: func(c compare.Change) any { return c.Test }},
+	{name: "p", change: func(c compare.Change) any { return c.P }},
+	{name: "p_adjusted", change: func(c compare.Change) any { return c.Adjusted }},
+	{name: "noise", change: func(c compare.Change) any { return unlessZero(c.Noise) }},
+	{name: "more_runs", change: func(c compare.Change) any { return c.More }},
+	{name: "effective", change: func(c compare.Change) any { return unlessZero(c.Effective) }},
 }
 
 // A csvRecord is what a line tells of.
@@ -105,24 +87,49 @@ type csvRecord struct {
 	change  *compare.Change
 }
 
-func settingsText(settings []compare.Setting) string {
-	parts := make([]string, len(settings))
-	for i, s := range settings {
-		parts[i] = s.Name + "=" + english.Say(s.Value)
+func (r csvRecord) line() []string {
+	line := make([]string, len(csvColumns))
+	for i, column := range csvColumns {
+		switch {
+		case column.of != nil:
+			line[i] = csvText(column.of(r))
+		case r.change != nil:
+			line[i] = csvText(column.change(*r.change))
+		}
 	}
-	return strings.Join(parts, " ")
+	return line
+}
+
+// csvText is a number in full, and what others wrote such that no spreadsheet computes it.
+func csvText(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return number(v)
+	case *float64:
+		if v == nil {
+			return ""
+		}
+		return number(*v)
+	case []float64:
+		parts := make([]string, len(v))
+		for i, value := range v {
+			parts[i] = number(value)
+		}
+		return inert(strings.Join(parts, " "))
+	case []compare.Setting:
+		parts := make([]string, len(v))
+		for i, s := range v {
+			parts[i] = s.Name + "=" + english.Say(s.Value)
+		}
+		return inert(strings.Join(parts, " "))
+	case plan.Message:
+		return inert(english.Say(v))
+	}
+	return inert(fmt.Sprint(v))
 }
 
 // english is the language of programs.
 var english = words.In(words.Default)
-
-func valuesText(values []float64) string {
-	parts := make([]string, len(values))
-	for i, v := range values {
-		parts[i] = number(v)
-	}
-	return strings.Join(parts, " ")
-}
 
 // number is v in full, nothing if there is none.
 func number(v float64) string {
@@ -160,11 +167,4 @@ func inert(s string) string {
 		return "'" + s
 	}
 	return s
-}
-
-func valueOf(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return *v
 }

@@ -82,45 +82,60 @@ func (w Words) why(c compare.Change) string {
 }
 
 // legend explains the marks that occur.
-func (w Words) legend(c compare.Comparison, all bool) (lines []line) {
-	seen := w.seen(c, all)
+func (w Words) legend(c compare.Comparison, all bool) (lines lines) {
+	changes := w.marked(c, all)
+	is := func(code plan.Code) func(marked) bool {
+		return func(c marked) bool { verdict, _ := verdictCode(c.Change); return verdict == code }
+	}
 	for _, mark := range []struct {
-		code   plan.Code
 		mark   string
 		means  plan.Code
 		number string
+		on     func(marked) bool
 	}{
-		{"interval", "[a, b]", "mark.interval", w.level()},
-		{"differs", w.Join("comma", w.Word("change.better"), w.Word("change.worse")), "mark.differs", w.level()},
-		{"small", w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", ""},
-		{"change.same", w.Word("change.same"), "mark.same", w.margin()},
-		{"change.unknown", w.Word("change.unknown"), "mark.unknown", ""},
-		{"more", w.Word("change.more-some"), "mark.more", ""},
-		{"corrected", w.Word("change.unknown") + " [+a, +b]", "mark.corrected", ""},
-		{"change.if-noise", w.Word("change.if-noise", "noise", w.percent("N")), "mark.if-noise", ""},
-		{"change.apart", w.Word("change.apart"), "mark.apart", ""},
-		{"borrowed", strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", ""},
+		{"[a, b]", "mark.interval", w.level(), func(c marked) bool { return c.Interval != nil }},
+		{w.Join("comma", w.Word("change.better"), w.Word("change.worse")), "mark.differs", w.level(), func(c marked) bool { return c.Verdict.Differs() }},
+		{w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", "", func(c marked) bool {
+			return c.Small && c.Verdict != compare.Same
+		}},
+		{w.Word("change.same"), "mark.same", w.margin(), is("change.same")},
+		{w.Word("change.unknown"), "mark.unknown", "", is("change.unknown")},
+		{w.Word("change.more-some"), "mark.more", "", func(c marked) bool { return c.open() && c.More > 0 }},
+		{w.Word("change.unknown") + " [+a, +b]", "mark.corrected", "", func(c marked) bool {
+			return c.open() && c.Interval != nil && c.Interval.Low*c.Interval.High > 0
+		}},
+		{w.Word("change.if-noise", "noise", w.percent("N")), "mark.if-noise", "", is("change.if-noise")},
+		{w.Word("change.apart"), "mark.apart", "", is("change.apart")},
+		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", "", func(c marked) bool { return c.mixed && c.Basis == compare.Borrowed }},
 	} {
-		if seen[mark.code] {
+		if slices.ContainsFunc(changes, mark.on) {
 			lines = append(lines, line{Label: mark.mark, Text: w.Word(mark.means, "number", mark.number)})
 		}
 	}
 	return lines
 }
 
-// seen are the marks in the tables.
-func (w Words) seen(c compare.Comparison, all bool) map[plan.Code]bool {
-	seen := map[plan.Code]bool{}
+// A marked change stands in a table, which may be on mixed bases.
+type marked struct {
+	compare.Change
+	mixed bool
+}
+
+// open: nothing can be told of it.
+func (c marked) open() bool { return c.Verdict == compare.CannotTell && !c.Apart }
+
+// marked are the changes in the tables.
+func (w Words) marked(c compare.Comparison, all bool) (changes []marked) {
 	for _, load := range c.Workloads {
 		shown, _, _ := divide(load, all, asked(c, load))
 		mixed := onMixedBases(load)
 		for r, c := range (compare.Workload{Rows: shown}).Changes() {
 			if !r.Constant {
-				see(seen, *c, mixed)
+				changes = append(changes, marked{*c, mixed})
 			}
 		}
 	}
-	return seen
+	return changes
 }
 
 // onMixedBases reports whether the changes of a workload rest on borrowed noise and
@@ -144,22 +159,6 @@ type cell struct {
 	Tone     tone
 	Why      string // what the verdict rests on
 	of       *compare.Change
-}
-
-func see(seen map[plan.Code]bool, c compare.Change, mixed bool) {
-	code, _ := verdictCode(c)
-	open := c.Verdict == compare.CannotTell && !c.Apart
-	for mark, is := range map[plan.Code]bool{
-		code:        true,
-		"interval":  c.Interval != nil,
-		"differs":   c.Verdict == compare.Better || c.Verdict == compare.Worse || c.Verdict == compare.Changed,
-		"small":     c.Small && c.Verdict != compare.Same,
-		"more":      open && c.More > 0,
-		"corrected": open && c.Interval != nil && c.Interval.Low*c.Interval.High > 0,
-		"borrowed":  mixed && c.Basis == compare.Borrowed,
-	} {
-		seen[mark] = seen[mark] || is
-	}
 }
 
 func verdictCode(c compare.Change) (plan.Code, tone) {

@@ -13,7 +13,11 @@ import (
 // tables as the width asks for, the baseline in each.
 func Text(w io.Writer, c compare.Comparison, o Options) error {
 	v := newView(c, o)
-	t := terminal{width: o.Width, color: o.Color, label: labelWidth(v)}
+	labels := v.Notes
+	for _, s := range v.Workloads {
+		labels = slices.Concat(labels, s.Head, s.Tail)
+	}
+	t := terminal{width: o.Width, color: o.Color, label: widest(labels)}
 	t.lines(v.Notes)
 	for i, s := range v.Workloads {
 		if i > 0 || len(v.Notes) > 0 {
@@ -37,14 +41,6 @@ type terminal struct {
 	width int
 	color bool
 	label int // columns of labels
-}
-
-func labelWidth(v view) (n int) {
-	n = widest(v.Notes)
-	for _, s := range v.Workloads {
-		n = max(n, widest(s.Head), widest(s.Tail))
-	}
-	return n
 }
 
 // tables of a workload: in each the baseline and as many variants as fit.

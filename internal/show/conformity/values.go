@@ -95,12 +95,7 @@ func (t *table) spread(of []conform.Result, errors func(conform.Precision) confo
 		{"P99", func(s conform.Errors) float64 { return s.P99 }},
 		{"P99.9", func(s conform.Errors) float64 { return s.P999 }},
 	} {
-		said := middle(of, func(r conform.Result) (float64, bool) {
-			if r.Precision == nil || errors(*r.Precision).N == 0 {
-				return 0, false
-			}
-			return q.of(errors(*r.Precision)), true
-		}, duration)
+		said := precise(of, func(p conform.Precision) (float64, bool) { return q.of(errors(p)), errors(p).N > 0 }, duration)
 		if said != "" {
 			parts = append(parts, q.name+" "+said)
 		}
@@ -110,22 +105,22 @@ func (t *table) spread(of []conform.Result, errors func(conform.Precision) confo
 
 // gap is the error of a single gap.
 func (t *table) gap(of []conform.Result) string {
-	return middle(of, func(r conform.Result) (float64, bool) {
-		if r.Precision == nil || r.Precision.Gap.N == 0 {
-			return 0, false
-		}
-		return r.Precision.Gap.P99, true
-	}, duration)
+	return precise(of, func(p conform.Precision) (float64, bool) { return p.Gap.P99, p.Gap.N > 0 }, duration)
 }
 
 // held is the share of gaps that lie within their bounds.
 func (t *table) held(of []conform.Result) string {
+	return precise(of, func(p conform.Precision) (float64, bool) { return p.Held, true }, t.share(2))
+}
+
+// precise is middle of what is known of single instants.
+func precise(of []conform.Result, value func(conform.Precision) (float64, bool), say func(float64) string) string {
 	return middle(of, func(r conform.Result) (float64, bool) {
 		if r.Precision == nil {
 			return 0, false
 		}
-		return r.Precision.Held, true
-	}, t.share(2))
+		return value(*r.Precision)
+	}, say)
 }
 
 // busy is the client's share of one processor.

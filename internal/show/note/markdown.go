@@ -3,6 +3,8 @@ package note
 import (
 	"html"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -35,20 +37,23 @@ func htmlText(s string) string { return html.EscapeString(text.Clean(s)) }
 
 // fence is a block of text as it is, between marks that do not occur in it.
 func fence(language, body string) string {
-	marks := "```"
+	marks := marks(3, body)
+	return marks + language + "\n" + strings.TrimRight(body, "\n") + "\n" + marks
+}
+
+// marks are at least so many that they do not occur in a text.
+func marks(n int, body string) string {
+	marks := strings.Repeat("`", n)
 	for strings.Contains(body, marks) {
 		marks += "`"
 	}
-	return marks + language + "\n" + strings.TrimRight(body, "\n") + "\n" + marks
+	return marks
 }
 
 // code is text as it is within a line.
 func code(s string) string {
 	s = text.Clean(s)
-	marks := "`"
-	for strings.Contains(s, marks) {
-		marks += "`"
-	}
+	marks := marks(1, s)
 	if len(marks) > 1 {
 		return marks + " " + s + " " + marks
 	}
@@ -74,3 +79,37 @@ func quote(arg string) string {
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
+
+// hide masks the value of a setting, all of it if its name asks for it.
+func hide(name, value string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' })
+	secret := name != "token-usage" && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
+	if secret && value != "" && value != "None" && value != "False" && value != "True" && value != "0" {
+		return masked
+	}
+	return hideIn(value)
+}
+
+// secretWords are parts of names whose values are secrets. A token may be one, but
+// tokens and what has to do with a tokenizer are not.
+var secretWords = []string{"key", "secret", "password", "passwd", "cookie", "credential", "auth", "authorization", "token", "bearer"}
+
+// hideIn masks credentials within a text.
+func hideIn(text string) string {
+	return credentials.ReplaceAllStringFunc(text, func(found string) string {
+		m := credentials.FindStringSubmatch(found)
+		switch {
+		case m[3] != "":
+			return m[3] + masked + "@"
+		case m[4] != "":
+			return m[4] + masked
+		}
+		return m[1] + masked
+	})
+}
+
+// credentials are secrets that are recognized wherever they stand.
+var credentials = regexp.MustCompile(`(?i)(bearer\s+|basic\s+)[\w.~+/=-]{6,}|\b(sk|hf|ghp|glpat)[-_][\w-]{8,}|(://)[^/\s:@'"]*:[^/\s@'"]*@|((?:api[-_]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',}]{4,}`)
+
+// masked stands for what must not be repeated.
+const masked = "***"

@@ -101,7 +101,7 @@ func (q Quantiles) at(percent float64) float64 { return q[slices.Index(QuantileP
 // flow counts tokens in windows. A chunk that does not say how many it carries has
 // its share of the answer's.
 func flow(t *trace.Trace) Flow {
-	f := Flow{Window: 1.0 / 64, End: end(t).Seconds()}
+	f := Flow{Window: 1.0 / 64, End: metrics.Duration(t).Seconds()}
 	if f.End <= 0 {
 		return Flow{}
 	}
@@ -133,15 +133,6 @@ func perChunk(r *trace.Record) float64 {
 		}
 	}
 	return float64(cmp.Or(r.OutputTokens, chunks)) / float64(max(1, chunks))
-}
-
-// end is that of the run, or its last answer.
-func end(t *trace.Trace) trace.Instant {
-	last := t.Run.End
-	for _, r := range t.Records {
-		last = max(last, r.Done)
-	}
-	return last
 }
 
 // timeline takes every n-th request that was sent.

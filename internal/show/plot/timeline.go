@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -37,34 +38,20 @@ func Requests(w io.Writer, l *words.Language, variant string, t Timeline) error 
 }
 
 func phases(l *words.Language) []phase {
-	never := math.NaN()
 	return []phase{
-		{l.Word("plot.waiting"), color.RGBA{R: 0xbb, G: 0xbb, B: 0xbb, A: 0xff}, func(s Span) (float64, float64) { return s.Wanted, s.Sent }},
-		{l.Word("plot.prefill"), okabeIto[4], func(s Span) (float64, float64) {
-			if s.Failed {
-				return never, never
-			}
-			return s.Sent, s.First
-		}},
-		{l.Word("plot.decode"), okabeIto[0], func(s Span) (float64, float64) {
-			if s.Failed {
-				return never, never
-			}
-			return s.First, s.Done
-		}},
-		{l.Word("plot.whole"), okabeIto[2], func(s Span) (float64, float64) {
-			if s.Failed || !math.IsNaN(s.First) {
-				return never, never
-			}
-			return s.Sent, s.Done
-		}},
-		{l.Word("plot.failed"), okabeIto[6], func(s Span) (float64, float64) {
-			if !s.Failed {
-				return never, never
-			}
-			return s.Sent, s.Done
-		}},
+		{l.Word("plot.waiting"), color.RGBA{R: 0xbb, G: 0xbb, B: 0xbb, A: 0xff}, func(s Span) (bool, float64, float64) { return true, s.Wanted, s.Sent }},
+		{l.Word("plot.prefill"), okabeIto[4], func(s Span) (bool, float64, float64) { return !s.Failed, s.Sent, s.First }},
+		{l.Word("plot.decode"), okabeIto[0], func(s Span) (bool, float64, float64) { return !s.Failed, s.First, s.Done }},
+		{l.Word("plot.whole"), okabeIto[2], func(s Span) (bool, float64, float64) { return !s.Failed && math.IsNaN(s.First), s.Sent, s.Done }},
+		{l.Word("plot.failed"), okabeIto[6], func(s Span) (bool, float64, float64) { return s.Failed, s.Sent, s.Done }},
 	}
+}
+
+// A phase is a part of all requests in one colour.
+type phase struct {
+	name  string
+	color color.RGBA
+	of    func(Span) (has bool, from, to float64) // NaN where nobody knows
 }
 
 // bars draws one phase of all requests, as one path.
@@ -75,12 +62,10 @@ type bars struct {
 }
 
 func (b bars) any() bool {
-	for _, s := range b.spans {
-		if from, to := b.phase.of(s); to > from {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.spans, func(s Span) bool {
+		has, from, to := b.phase.of(s)
+		return has && to > from
+	})
 }
 
 // Plot draws them.
@@ -89,7 +74,7 @@ func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
 	thick := max(0.4, min(8, 0.85*(y(1)-y(1+b.high))))
 	var path vg.Path
 	for _, s := range b.spans {
-		if from, to := b.phase.of(s); to > from {
+		if has, from, to := b.phase.of(s); has && to > from {
 			middle := y(float64(s.Row) + b.high/2)
 			path.Move(vg.Point{X: x(from), Y: middle})
 			path.Line(vg.Point{X: x(to), Y: middle})
@@ -97,11 +82,4 @@ func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 	c.SetLineStyle(draw.LineStyle{Color: b.phase.color, Width: thick})
 	c.Stroke(path)
-}
-
-// A phase is a part of all requests in one colour.
-type phase struct {
-	name  string
-	color color.RGBA
-	of    func(Span) (from, to float64) // NaN where a request has none
 }

@@ -3,6 +3,7 @@ package text
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A Document is a text for a terminal in the making.
@@ -24,4 +25,40 @@ func (d *Document) Field(name string, parts ...string) {
 // Join joins the parts that are not empty.
 func Join(between string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), between)
+}
+
+// Clean is text of others in a single line: without control characters, which could
+// move a cursor, and without those that turn the direction of what follows.
+func Clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Groups collect names by what is said of them, in the order in which each was said
+// first.
+type Groups []Group
+
+// A Group is the names of which the same is said.
+type Group struct {
+	Said  string
+	Names []string
+}
+
+// Add puts a name into the group of which that is said.
+func (g *Groups) Add(said, name string) {
+	i := slices.IndexFunc(*g, func(o Group) bool { return o.Said == said })
+	if i < 0 {
+		i, *g = len(*g), append(*g, Group{Said: said})
+	}
+	if group := &(*g)[i]; !slices.Contains(group.Names, name) {
+		group.Names = append(group.Names, name)
+	}
 }

@@ -55,9 +55,11 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 		line("client", fmt.Sprintf("pitot %s, %s, %s, %s, %d processors, %d files", run.Env.Pitot, run.Env.Go, run.Env.OS, run.Env.Host, run.Env.CPUs, run.Env.FileLimit))
 		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
 	}
-	line("verdict", verdict(run))
-	if run.Verdict != nil {
-		for _, r := range run.Verdict.Reasons {
+	if v := run.Verdict; v == nil {
+		line("verdict", "–")
+	} else {
+		line("verdict", string(v.Validity))
+		for _, r := range v.Reasons {
 			line("", l.Say(r))
 		}
 	}
@@ -147,14 +149,6 @@ func Load(p trace.Plan, l *words.Language) string {
 		limit = fmt.Sprintf("at most %d in flight", p.Concurrency)
 	}
 	return Join(", ", l.Say(p.Workload), l.Say(p.Arrival), limit)
-}
-
-// verdict is what was thought of a run when it was over.
-func verdict(run trace.Run) string {
-	if run.Verdict == nil {
-		return "–"
-	}
-	return string(run.Verdict.Validity)
 }
 
 // Place is a line of a file, 0 for the file.

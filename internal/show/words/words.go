@@ -31,6 +31,7 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -56,14 +57,8 @@ const Default = "en"
 
 // Names are the languages, the default first.
 func Names() []string {
-	names := []string{Default}
-	for name := range catalogues() {
-		if name != Default {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names[1:])
-	return names
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(catalogues())), func(name string) bool { return name == Default })
+	return append([]string{Default}, others...)
 }
 
 // In is the language of that name, the default for one that is not known.
@@ -242,16 +237,12 @@ func (l *Language) argument(v any, format string, args plan.Args) string {
 		return l.Join(format, v...)
 	case []plan.Message:
 		return l.SayAll(format, v)
-	case bool:
-		if v {
-			return l.fill(one, args)
-		}
-		return l.fill(many, args)
-	case float64:
+	case bool, float64:
+		n, number := v.(float64)
 		switch {
-		case !choice:
-			return number(v, format)
-		case v == 1:
+		case number && !choice:
+			return written(n, format)
+		case v == true || v == 1.0:
 			return l.fill(one, args)
 		}
 		return l.fill(many, args)
@@ -272,7 +263,8 @@ func nothing(v any) bool {
 	return v == nil || v == "" || v == 0.0 || v == false
 }
 
-func number(v float64, format string) string {
+// written is a number in a format.
+func written(v float64, format string) string {
 	if format == "dur" {
 		return time.Duration(math.Round(v * 1e9)).String()
 	}
