@@ -337,14 +337,14 @@ func (x *exchange) cached() int {
 	return x.ticket.cached
 }
 
-// idle waits for d, or until the client has gone.
-func (x *exchange) idle(d time.Duration) error {
+// pause waits for d; false means that over was closed before.
+func pause(d time.Duration, over <-chan struct{}) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return nil
-	case <-x.r.Context().Done():
-		return errGone
+		return true
+	case <-over:
+		return false
 	}
 }
