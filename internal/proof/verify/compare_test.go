@@ -233,8 +233,10 @@ func TestAClientThatFailed(t *testing.T) {
 // 147 ms, of samples that are 20 ms apart.
 func TestShareOfAProcessor(t *testing.T) {
 	samples := []proc.Sample{
-		{At: 80 * ms, CPU: time.Second}, {At: 120 * ms, CPU: time.Second + 20*time.Millisecond},
-		{At: 140 * ms, CPU: time.Second + 30*time.Millisecond}, {At: 160 * ms, CPU: time.Second + 50*time.Millisecond},
+		{At: 80 * ms, CPU: time.Second},
+		{At: 120 * ms, CPU: time.Second + 20*time.Millisecond},
+		{At: 140 * ms, CPU: time.Second + 30*time.Millisecond},
+		{At: 160 * ms, CPU: time.Second + 50*time.Millisecond},
 	}
 	log := truth.Log{Requests: two}
 	got := Compare(Run{Cell: cell(t, "streams=1 requests=1 output=4"), Log: log, Samples: samples}).Usage.Share
