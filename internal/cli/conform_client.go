@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/proof/verify"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
@@ -22,7 +21,7 @@ type clientRun struct {
 	result  string // pattern of the file with its report
 	failure string // what went wrong, in words
 	usage   conform.Usage
-	samples []verify.Sample
+	samples []proc.Sample
 }
 
 // grace is how long a client that was asked to end may take.
@@ -54,10 +53,7 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 		return run, usagef("start the client: %w", err)
 	}
 	used, err := started.Wait()
-	run.usage = conform.Usage{CPU: used.CPU, Wall: used.Wall, Memory: used.Memory}
-	for _, s := range used.Samples {
-		run.samples = append(run.samples, verify.Sample(s))
-	}
+	run.usage, run.samples = conform.Usage{CPU: used.CPU, Wall: used.Wall, Memory: used.Memory}, used.Samples
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
 		run.failure = fmt.Sprintf("it had not ended after %v", t.Timeout)

@@ -1,6 +1,7 @@
 // Package dist parses and samples distributions written like lognormal(20ms,0.3):
-// of durations, and of integers. Draws depend only on the source of randomness, so
-// the same seed gives the same draws on every machine.
+// of durations, and of integers. It has generators for the draws, too. Draws depend
+// only on the source of randomness, so the same seed gives the same draws on every
+// machine.
 package dist
 
 import (

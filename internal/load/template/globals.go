@@ -45,9 +45,7 @@ func init() {
 		for _, v := range g.list {
 			x.pour(made, v)
 		}
-		for _, n := range g.named {
-			made.set(n.name, n.v)
-		}
+		x.pour(made, g.dict())
 		return made
 	}})
 	global("namespace", function{all: func(x *run, _ value, g given) value {

@@ -1,13 +1,12 @@
 package template
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -55,7 +54,7 @@ func readConfig(fsys fs.FS, name string) (map[string]json.RawMessage, error) {
 
 // readSources reads the templates in separate files.
 func readSources(fsys fs.FS, dir string) (map[string]string, error) {
-	files, err := fs.Glob(fsys, path.Join(escapeGlob(dir), "additional_chat_templates", "*.jinja"))
+	files, err := fs.Glob(fsys, path.Join(globSpecial.Replace(dir), "additional_chat_templates", "*.jinja"))
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +87,6 @@ func readSources(fsys fs.FS, dir string) (map[string]string, error) {
 }
 
 var globSpecial = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
-
-func escapeGlob(dir string) string { return globSpecial.Replace(dir) }
 
 // readNamed reads one template, or a list of named templates.
 func readNamed(raw json.RawMessage) (map[string]string, error) {
@@ -136,20 +133,11 @@ func specialTokens(config map[string]json.RawMessage) map[string]string {
 }
 
 // tokenText is a token given as text, or as an object with its content.
-func tokenText(raw json.RawMessage) (string, bool) {
-	var text *string
-	if json.Unmarshal(raw, &text) == nil {
-		if text == nil {
-			return "", false
-		}
-		return *text, true
-	}
+func tokenText(raw json.RawMessage) (text string, ok bool) {
 	var token struct{ Content *string }
-	if json.Unmarshal(raw, &token) != nil || token.Content == nil {
-		return "", false
+	if json.Unmarshal(raw, &token) == nil && token.Content != nil {
+		return *token.Content, true
 	}
-	return *token.Content, true
+	ok = bytes.HasPrefix(raw, []byte(`"`)) && json.Unmarshal(raw, &text) == nil
+	return text, ok
 }
-
-// sortedNames are the names of templates, in order.
-func sortedNames(named map[string]block) []string { return slices.Sorted(maps.Keys(named)) }

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -98,7 +99,7 @@ func (t *Template) choose(tools bool) (block, error) {
 	if body, ok := t.named[defaultName]; ok {
 		return body, nil
 	}
-	return nil, fmt.Errorf("the model has the chat templates %s, but no default", strings.Join(sortedNames(t.named), ", "))
+	return nil, fmt.Errorf("the model has the chat templates %s, but no default", strings.Join(slices.Sorted(maps.Keys(t.named)), ", "))
 }
 
 // variables are the variables of a template, and their size in bytes of JSON.

@@ -150,27 +150,29 @@ func (x *run) defined(v value) {
 	}
 }
 
+// held are the items of a value that has some; ok is false for others.
+func held(v value) (items []value, ok bool) {
+	switch v := v.(type) {
+	case undefined:
+		return nil, true
+	case *list:
+		return v.items, true
+	case *dict:
+		return v.keys, true
+	case *view:
+		return v.items, true
+	}
+	return nil, false
+}
+
 // truth is bool().
 func (x *run) truth(v value) bool {
-	switch v := v.(type) {
-	case nil, undefined:
+	if items, ok := held(v); ok {
+		return len(items) > 0
+	}
+	switch v {
+	case nil, false, int64(0), 0.0, "", markup(""):
 		return false
-	case bool:
-		return v
-	case int64:
-		return v != 0
-	case float64:
-		return v != 0
-	case string:
-		return v != ""
-	case markup:
-		return v != ""
-	case *list:
-		return len(v.items) > 0
-	case *dict:
-		return len(v.keys) > 0
-	case *view:
-		return len(v.items) > 0
 	}
 	return true
 }
@@ -191,22 +193,16 @@ func (x *run) iterate(v value) []value {
 	if text, ok := plain(v); ok {
 		return characters(x, text)
 	}
-	switch v := v.(type) {
-	case undefined:
-		return nil
-	case *list:
-		return v.items
-	case *dict:
-		return v.keys
-	case *view:
-		return v.items
-	case *iterator:
-		items := v.items
-		v.items = nil
+	if items, ok := held(v); ok {
 		return items
 	}
-	x.failf("%s cannot be iterated over", typeName(v))
-	return nil
+	once, ok := v.(*iterator)
+	if !ok {
+		x.failf("%s cannot be iterated over", typeName(v))
+	}
+	items := once.items
+	once.items = nil
+	return items
 }
 
 func characters(x *run, text string) []value {
@@ -223,18 +219,11 @@ func (x *run) length(v value) int64 {
 	if text, ok := plain(v); ok {
 		return int64(len([]rune(text)))
 	}
-	switch v := v.(type) {
-	case undefined:
-		return 0
-	case *list:
-		return int64(len(v.items))
-	case *dict:
-		return int64(len(v.keys))
-	case *view:
-		return int64(len(v.items))
+	items, ok := held(v)
+	if !ok {
+		x.failf("%s has no length", typeName(v))
 	}
-	x.failf("%s has no length", typeName(v))
-	return 0
+	return int64(len(items))
 }
 
 // text is str().

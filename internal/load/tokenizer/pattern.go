@@ -50,20 +50,14 @@ func (p patternJSON) mayBeEmpty() bool {
 type literal string
 
 func (l literal) spans(dst []span, text string, _ *scratch) []span {
-	done := 0
+	c := cover{dst, 0}
 	for {
-		n := strings.Index(text[done:], string(l))
+		n := strings.Index(text[c.done:], string(l))
 		if n < 0 {
-			break
+			return c.rest(text)
 		}
-		if n > 0 {
-			dst = append(dst, span{done, done + n, false})
-		}
-		start := done + n
-		done = start + len(l)
-		dst = append(dst, span{start, done, true})
+		c.match(c.done+n, c.done+n+len(l))
 	}
-	return appendRest(dst, text, done)
 }
 
 // runs finds runs of at least a number of characters of a set.
@@ -83,14 +77,11 @@ var runsOf = map[string]runs{
 var blanks = newRuneSet(func(r rune) bool { return r == ' ' })
 
 func (f runs) spans(dst []span, text string, _ *scratch) []span {
-	done, start, n := 0, 0, 0
+	start, n := 0, 0
+	c := cover{dst, 0}
 	add := func(stop int) {
 		if n >= f.min {
-			if done < start {
-				dst = append(dst, span{done, start, false})
-			}
-			dst = append(dst, span{start, stop, true})
-			done = stop
+			c.match(start, stop)
 		}
 		n = 0
 	}
@@ -105,7 +96,7 @@ func (f runs) spans(dst []span, text string, _ *scratch) []span {
 		n++
 	}
 	add(len(text))
-	return appendRest(dst, text, done)
+	return c.rest(text)
 }
 
 // A pattern is a regular expression. Hugging Face runs the patterns of a tokenizer
@@ -127,26 +118,22 @@ func compilePattern(source string) (*pattern, error) {
 // of Oniguruma.
 func (p *pattern) spans(dst []span, text string, s *scratch) []span {
 	s.runes = appendRunes(s.runes[:0], text)
-	c := cursor{runes: s.runes}
-	done, found := 0, false
+	at := cursor{runes: s.runes}
+	c, found := cover{dst, 0}, false
 	err := p.re.FindRunesMatches(s.runes, 0, func(m regexp2.MatchView) bool {
-		at, n, _ := m.GroupRange(0)
-		start := c.offset(at)
-		stop := c.offset(at + n)
-		if found && start == done && stop == done {
-			return true
+		index, n, _ := m.GroupRange(0)
+		start := at.offset(index)
+		stop := at.offset(index + n)
+		if !found || start != c.done || stop != c.done {
+			c.match(start, stop)
+			found = true
 		}
-		if done < start {
-			dst = append(dst, span{done, start, false})
-		}
-		dst = append(dst, span{start, stop, true})
-		done, found = stop, true
 		return true
 	})
 	if err != nil {
 		panic(err) // only a time limit or a stack limit could fail, and none is set
 	}
-	return appendRest(dst, text, done)
+	return c.rest(text)
 }
 
 func appendRunes(dst []rune, text string) []rune {

@@ -41,28 +41,28 @@ type robertaProcessing struct {
 }
 
 type bertProcessing struct {
-	Type string    `json:"type"`
-	Sep  tokenJSON `json:"sep"`
-	Cls  tokenJSON `json:"cls"`
+	Type string           `json:"type"`
+	Sep  tokenWith[int32] `json:"sep"`
+	Cls  tokenWith[int32] `json:"cls"`
 }
 
 func (b bertProcessing) ends(field string) (ends, error) {
-	return ends{field, []int32{b.Cls.id}, []int32{b.Sep.id}}, nil
+	return ends{field, []int32{b.Cls.with}, []int32{b.Sep.with}}, nil
 }
 
-// A tokenJSON is ["</s>", 2].
-type tokenJSON struct {
-	token string
-	id    int32
+// A tokenWith is a token with its id or its score: ["</s>", 2], ["▁the", -3.25].
+type tokenWith[T any] struct {
+	text string
+	with T
 }
 
-func (t *tokenJSON) UnmarshalJSON(data []byte) error {
-	fields := []any{&t.token, &t.id}
+func (t *tokenWith[T]) UnmarshalJSON(data []byte) error {
+	fields := []any{&t.text, &t.with}
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
 	if len(fields) != 2 {
-		return fmt.Errorf("%s is not a token and its id", data)
+		return fmt.Errorf("%s is not a token and a number", data)
 	}
 	return nil
 }

@@ -64,26 +64,36 @@ func isWord(r rune) bool {
 
 // spans finds each character of the set.
 func (s *runeSet) spans(dst []span, text string, _ *scratch) []span {
-	done := 0
+	c := cover{dst, 0}
 	for i, r := range text {
-		if !s.has(r) {
-			continue
+		if s.has(r) {
+			c.match(i, i+max(utf8.RuneLen(r), 1))
 		}
-		if done < i {
-			dst = append(dst, span{done, i, false})
-		}
-		done = i + max(utf8.RuneLen(r), 1)
-		dst = append(dst, span{i, done, true})
 	}
-	return appendRest(dst, text, done)
+	return c.rest(text)
 }
 
-// appendRest adds the text after the last match.
-func appendRest(dst []span, text string, done int) []span {
-	if done < len(text) {
-		dst = append(dst, span{done, len(text), false})
+// A cover is the spans of a text up to an offset.
+type cover struct {
+	spans []span
+	done  int
+}
+
+// match adds a match, and the text before it.
+func (c *cover) match(start, stop int) {
+	if c.done < start {
+		c.spans = append(c.spans, span{c.done, start, false})
 	}
-	return dst
+	c.spans = append(c.spans, span{start, stop, true})
+	c.done = stop
+}
+
+// rest is the spans with the text after the last match.
+func (c *cover) rest(text string) []span {
+	if c.done < len(text) {
+		c.spans = append(c.spans, span{c.done, len(text), false})
+	}
+	return c.spans
 }
 
 // wordGaps finds the text between words, which are runs of word characters or of

@@ -133,7 +133,7 @@ func TestRefusals(t *testing.T) {
 		{"model", `{"type":"BPE","vocab":{},"merges":[],"unk_token":"?"}`, `model.unk_token "?" is not supported (it is not in model.vocab)`},
 		{"model", `{"type":"SentencePiece"}`, `model.type "SentencePiece" is not supported (only BPE, Unigram, WordPiece and WordLevel are)`},
 		{"model", `{"type":"Unigram","unk_id":1,"vocab":[["a",0]]}`, `model.unk_id 1 is not supported (it is not in model.vocab)`},
-		{"model", `{"type":"Unigram","unk_id":0,"vocab":[["a"]]}`, `["a"] is not a token and its score`},
+		{"model", `{"type":"Unigram","unk_id":0,"vocab":[["a"]]}`, `["a"] is not a token and a number`},
 		{"model", `{"type":"WordPiece","vocab":{}}`, `model: vocab, unk_token, continuing_subword_prefix or max_input_chars_per_word is missing`},
 		{"model", `{"type":"WordPiece","vocab":{},"unk_token":"?","continuing_subword_prefix":"","max_input_chars_per_word":9}`, `model.unk_token "?" is not`},
 		{"model", `{"type":"WordLevel","vocab":{"a":0,"b":0},"unk_token":"a"}`, `model.vocab: "a" and "b" share id 0`},

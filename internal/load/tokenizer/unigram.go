@@ -2,7 +2,6 @@ package tokenizer
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -25,27 +24,10 @@ type unigram struct {
 const unkPenalty = 10
 
 type unigramJSON struct {
-	Type     *string        `json:"type"`
-	UnkID    *int32         `json:"unk_id"`
-	Vocab    []unigramToken `json:"vocab"`
-	Fallback bool           `json:"byte_fallback"`
-}
-
-// A unigramToken is ["▁the", -3.25].
-type unigramToken struct {
-	text  string
-	score float64
-}
-
-func (t *unigramToken) UnmarshalJSON(data []byte) error {
-	fields := []any{&t.text, &t.score}
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	if len(fields) != 2 {
-		return fmt.Errorf("%s is not a token and its score", data)
-	}
-	return nil
+	Type     *string              `json:"type"`
+	UnkID    *int32               `json:"unk_id"`
+	Vocab    []tokenWith[float64] `json:"vocab"`
+	Fallback bool                 `json:"byte_fallback"`
 }
 
 func parseUnigram(raw json.RawMessage) (model, vocabulary, error) {
@@ -66,8 +48,8 @@ func parseUnigram(raw json.RawMessage) (model, vocabulary, error) {
 	for id, token := range j.Vocab {
 		v.ids[token.text] = int32(id)
 		v.tokens[int32(id)] = token.text
-		m.scores = append(m.scores, token.score)
-		m.unkScore = min(m.unkScore, token.score)
+		m.scores = append(m.scores, token.with)
+		m.unkScore = min(m.unkScore, token.with)
 	}
 	m.unkScore -= unkPenalty
 	m.tokens = newTrie(v.ids)

@@ -95,7 +95,7 @@ func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message) {
 		if requests > 0 {
 			n = min(n, requests-len(all))
 		}
-		first, short := d.draw(1, s.Seed^scatter(uint64(talk)), d.room())
+		first, short := d.draw(1, s.Seed^dist.Scramble(uint64(talk)), d.room())
 		if short != nil {
 			shortened++
 		}

@@ -16,7 +16,11 @@
 // workload has the same requests as the whole of it at that place.
 package traffic
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/pitot-bench/pitot/internal/load/dist"
+)
 
 // dice is the generator of draw n for one purpose: the same three give the same draws,
 // and others are independent of them.
@@ -25,13 +29,5 @@ func dice(seed uint64, purpose string, n uint64) *rand.Rand {
 	for i := range len(purpose) {
 		h = (h ^ uint64(purpose[i])) * 1099511628211
 	}
-	return rand.New(rand.NewPCG(scatter(seed^h), scatter(n)))
-}
-
-// scatter spreads neighbouring numbers over all of them: the last step of SplitMix64.
-func scatter(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	return rand.New(rand.NewPCG(dist.Scramble(seed^h), dist.Scramble(n)))
 }

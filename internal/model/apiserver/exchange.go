@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
@@ -79,7 +80,7 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, p *phrase.Proto
 // its body, once read, else one made up.
 func (x *exchange) name(id string) {
 	if id == "" {
-		dice := engine.Dice(x.s.cfg.Seed, "id", x.arrival)
+		dice := dist.Dice(x.s.cfg.Seed, "id", x.arrival)
 		id = fmt.Sprintf("%016x%016x", dice.Uint64(), dice.Uint64())
 	}
 	x.rec.ID = id
@@ -100,7 +101,7 @@ func (x *exchange) serve() error {
 	x.lot = deal(x.s.cfg.Faults, x.s.cfg.Seed, x.arrival)
 	x.traits = x.lot.traits(x.req)
 	x.rec.Faults = append(x.rec.Faults, x.traits...)
-	x.dice = engine.Dice(x.s.cfg.Seed, "variation", x.arrival)
+	x.dice = dist.Dice(x.s.cfg.Seed, "variation", x.arrival)
 	a := &x.answer
 	a.ID, a.Created, a.Source, a.Seconds = x.rec.ID, time.Now().Unix(), &x.text, x.req.seconds
 	a.Usage, a.Continuous = a.Usage && !x.traits.have(FaultNoUsage), a.Continuous && !x.traits.have(FaultNoUsage)
@@ -336,14 +337,14 @@ func (x *exchange) cached() int {
 	return x.ticket.cached
 }
 
-// idle waits for d, or until the client has gone.
-func (x *exchange) idle(d time.Duration) error {
+// pause waits for d; false means that over was closed before.
+func pause(d time.Duration, over <-chan struct{}) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return nil
-	case <-x.r.Context().Done():
-		return errGone
+		return true
+	case <-over:
+		return false
 	}
 }

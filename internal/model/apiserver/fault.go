@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/load/dist"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -157,8 +157,8 @@ func kindOf(name string) (faultKind, bool) {
 
 // hits tells whether f falls on the request with this arrival number.
 func (f Fault) hits(seed, arrival uint64) bool {
-	dice := engine.Dice(seed, f.Name+"@"+strconv.Itoa(f.AfterTokens), arrival)
-	return engine.Unit(dice.Uint64()) < f.Share
+	dice := dist.Dice(seed, f.Name+"@"+strconv.Itoa(f.AfterTokens), arrival)
+	return dist.Unit(dice.Uint64()) < f.Share
 }
 
 // A lot is what the draw dealt one request.

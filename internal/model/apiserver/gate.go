@@ -99,14 +99,10 @@ func (g *gate) shut(until time.Duration) error {
 }
 
 func (g *gate) sleep(d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-g.closed:
+	if !pause(d, g.closed) {
 		return net.ErrClosed
 	}
+	return nil
 }
 
 // listener is the open listener, made anew if need be.

@@ -46,7 +46,7 @@ func New(cfg Config) (*Server, error) {
 		start:  time.Now(),
 		vocab:  newVocabulary(),
 		meters: newMeters(cfg.MaxModelLen),
-		truth:  newTruthLog(cfg.TruthLimit, cfg.TruthWrites),
+		truth:  &truthLog{maxRequests: cfg.TruthLimit, maxWrites: cfg.TruthWrites},
 	}
 	model, err := cfg.NewModel()
 	if err != nil {

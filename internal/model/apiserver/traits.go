@@ -60,8 +60,8 @@ func (x *exchange) strike(rest []byte) error {
 	case FaultReset:
 		return x.reset()
 	case FaultStall:
-		if err := x.idle(x.s.cfg.StallLimit); err != nil {
-			return err
+		if !pause(x.s.cfg.StallLimit, x.r.Context().Done()) {
+			return errGone
 		}
 		return errAbort
 	case FaultCut:

@@ -101,10 +101,6 @@ type truthLog struct {
 	droppedWrites   int
 }
 
-func newTruthLog(maxRequests, maxWrites int) *truthLog {
-	return &truthLog{maxRequests: maxRequests, maxWrites: maxWrites}
-}
-
 // open announces a request whose record will be published.
 func (l *truthLog) open() {
 	l.mu.Lock()

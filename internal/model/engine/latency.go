@@ -64,7 +64,7 @@ func (s *seatSource) Uint64() uint64 { return s.dice.Uint64() }
 // Add adds a job; it starts at once if a place is free.
 func (c *LatencyModel) Add(now time.Duration, j Job) {
 	s := &seat{job: j, arrived: now, left: max(j.OutputTokens, 1)}
-	s.dice = Dice(c.seed, "latency", j.ID)
+	s.dice = dist.Dice(c.seed, "latency", j.ID)
 	c.jobs[j.ID] = s
 	c.queue = append(c.queue, s)
 	c.waiting++

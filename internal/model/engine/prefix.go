@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/pitot-bench/pitot/internal/load/dist"
+
 // A prefixCache is a pool that reuses the full blocks of prompts. A block is
 // identified by the hash of its tokens and all tokens before it, so equal hashes
 // mean equal prefixes.
@@ -121,7 +123,7 @@ func (s *Seq) hashBlocks(block int) []uint64 {
 	hashes := make([]uint64, 0, s.PromptTokens/block)
 	n := 0
 	add := func(token uint64) {
-		h = scramble(h ^ token)
+		h = dist.Scramble(h ^ token)
 		if n++; n%block == 0 {
 			hashes = append(hashes, h)
 		}

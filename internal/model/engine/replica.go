@@ -2,6 +2,8 @@ package engine
 
 import (
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
 // A replica is one whole server: a frontend, the core that decodes, and with
@@ -50,7 +52,7 @@ func (s *server) kick(now time.Duration) {
 // newReplica returns replica number n of c, which has its defaults filled in.
 func newReplica(c Config, n int) *replica {
 	dice := func(core int) coreConfig {
-		return coreConfig{speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
+		return coreConfig{speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: dist.Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
 	}
 	d := dice(0)
 	d.scheduler, d.kv, d.cost = c.Scheduler, c.KV, c.Cost

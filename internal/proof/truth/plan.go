@@ -1,6 +1,10 @@
 package truth
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/pitot-bench/pitot/internal/load/dist"
+)
 
 // A plan gives the due times of one stream's writes. It never looks at a clock:
 //
@@ -26,7 +30,7 @@ func (c *Config) plan(n uint64) plan {
 		ttft:     int64(c.TTFT),
 		period:   int64(c.Step),
 		jitter:   c.Jitter,
-		dice:     dice(c.Seed, 'p', n),
+		dice:     dist.Dice(c.Seed, "plan", n),
 	}
 }
 
@@ -54,25 +58,12 @@ func (p *plan) next(due, now int64) int64 {
 	return due + int64(float64(p.period)*(1+p.jitter*(2*uniform(&p.dice)-1)))
 }
 
-// dice are the random numbers of one use for one arrival.
-func dice(seed uint64, use byte, n uint64) rand.PCG {
-	return *rand.NewPCG(mix(seed^uint64(use)<<56), mix(n))
-}
-
-// mix is the finalizer of SplitMix64, which tells neighbours apart.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
 // uniform is a number in [0, 1).
-func uniform(d *rand.PCG) float64 { return float64(d.Uint64()>>11) * 0x1p-53 }
+func uniform(d *rand.PCG) float64 { return dist.Unit(d.Uint64()) }
 
 // draw tells how the request that arrived as number n is to end.
 func (f Faults) draw(seed, n uint64) Ending {
-	d := dice(seed, 'f', n)
+	d := dist.Dice(seed, "fault", n)
 	u := uniform(&d)
 	for _, s := range []struct {
 		share  float64

@@ -34,34 +34,29 @@ type side struct {
 	answer func(s *Server, body []byte) ([]byte, *phrase.Error)
 }
 
+// told answers a GET.
+func told(answer func(*Server) []byte) side {
+	return side{http.MethodGet, func(s *Server, _ []byte) ([]byte, *phrase.Error) { return answer(s), nil }}
+}
+
 // sides are the paths of vLLM's API and of SGLang's that clients are known to
 // look at.
 var sides = map[string]side{
-	"/v1/models":       {http.MethodGet, (*Server).models},
-	"/health":          {http.MethodGet, (*Server).health},
-	"/version":         {http.MethodGet, (*Server).version},
-	"/get_model_info":  {http.MethodGet, (*Server).modelInfo},
-	"/model_info":      {http.MethodGet, (*Server).modelInfo},
-	"/get_server_info": {http.MethodGet, (*Server).serverInfo},
-	"/server_info":     {http.MethodGet, (*Server).serverInfo},
+	"/v1/models":       told(func(s *Server) []byte { return phrase.Models(0, maxModelLen, s.cfg.Model) }),
+	"/health":          told(func(*Server) []byte { return nil }),
+	"/version":         told(func(*Server) []byte { return phrase.Version(version) }),
+	"/get_model_info":  told((*Server).modelInfo),
+	"/model_info":      told((*Server).modelInfo),
+	"/get_server_info": told((*Server).serverInfo),
+	"/server_info":     told((*Server).serverInfo),
 	"/tokenize":        {http.MethodPost, (*Server).tokenize},
 	"/detokenize":      {http.MethodPost, (*Server).detokenize},
 }
 
-func (s *Server) models([]byte) ([]byte, *phrase.Error) {
-	return phrase.Models(0, maxModelLen, s.cfg.Model), nil
-}
+func (s *Server) modelInfo() []byte { return phrase.ModelInfo(s.cfg.Model) }
 
-func (s *Server) health([]byte) ([]byte, *phrase.Error) { return nil, nil }
-
-func (s *Server) version([]byte) ([]byte, *phrase.Error) { return phrase.Version(version), nil }
-
-func (s *Server) modelInfo([]byte) ([]byte, *phrase.Error) {
-	return phrase.ModelInfo(s.cfg.Model), nil
-}
-
-func (s *Server) serverInfo([]byte) ([]byte, *phrase.Error) {
-	return phrase.ServerInfo{Model: s.cfg.Model, Version: version, Context: maxModelLen, Seed: s.cfg.Seed}.Body(), nil
+func (s *Server) serverInfo() []byte {
+	return phrase.ServerInfo{Model: s.cfg.Model, Version: version, Context: maxModelLen, Seed: s.cfg.Seed}.Body()
 }
 
 // tokenize takes each word for a token, whose id is its place.

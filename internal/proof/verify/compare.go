@@ -7,6 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
 // A Run is what there is to say of one run of a cell when it has ended.
@@ -16,8 +17,8 @@ type Run struct {
 	Claim   *conform.Claim // nil if the client gave none
 	Usage   conform.Usage
 	StartUp conform.Usage
-	Samples []Sample // of the client's CPU time, in order; none where it is not known
-	Others  float64  // processors that others used meanwhile; -1 if it is not known
+	Samples []proc.Sample // of the client's CPU time, on the server's clock, in order; none where it is not known
+	Others  float64       // processors that others used meanwhile; -1 if it is not known
 	// Records are the client's own of every request, nil if it keeps none that can
 	// be read.
 	Records []*trace.Record

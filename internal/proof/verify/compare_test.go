@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
 const ms = int64(time.Millisecond)
@@ -231,7 +232,12 @@ func TestAClientThatFailed(t *testing.T) {
 // Only what was used while the measured requests were open counts: here from 100 to
 // 147 ms, of samples that are 20 ms apart.
 func TestShareOfAProcessor(t *testing.T) {
-	samples := []Sample{{80 * ms, time.Second}, {120 * ms, time.Second + 20*time.Millisecond}, {140 * ms, time.Second + 30*time.Millisecond}, {160 * ms, time.Second + 50*time.Millisecond}}
+	samples := []proc.Sample{
+		{At: 80 * ms, CPU: time.Second},
+		{At: 120 * ms, CPU: time.Second + 20*time.Millisecond},
+		{At: 140 * ms, CPU: time.Second + 30*time.Millisecond},
+		{At: 160 * ms, CPU: time.Second + 50*time.Millisecond},
+	}
 	log := truth.Log{Requests: two}
 	got := Compare(Run{Cell: cell(t, "streams=1 requests=1 output=4"), Log: log, Samples: samples}).Usage.Share
 	if want := (20./2 + 10 + 7.) / 47; math.Abs(got-want) > 1e-3 { // the last write took a microsecond

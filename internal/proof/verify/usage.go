@@ -3,20 +3,14 @@ package verify
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/proof/truth"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
-
-// A Sample is the CPU time that a client had used by an instant of the server's clock.
-type Sample struct {
-	At  int64
-	CPU time.Duration
-}
 
 // shareOf is what a client used of one processor while requests were open. What it
 // does before, such as to make prompts, and after, is not in it.
-func shareOf(samples []Sample, requests []*truth.Request) float64 {
+func shareOf(samples []proc.Sample, requests []*truth.Request) float64 {
 	from, to := stretch(requests)
 	if len(samples) < 2 || to <= from {
 		return 0
@@ -40,8 +34,8 @@ func stretch(requests []*truth.Request) (from, to int64) {
 
 // usedBy is the CPU time that was used by an instant, in seconds: between two samples
 // in proportion.
-func usedBy(samples []Sample, at int64) float64 {
-	i, _ := slices.BinarySearchFunc(samples, at, func(s Sample, at int64) int { return cmp.Compare(s.At, at) })
+func usedBy(samples []proc.Sample, at int64) float64 {
+	i, _ := slices.BinarySearchFunc(samples, at, func(s proc.Sample, at int64) int { return cmp.Compare(s.At, at) })
 	switch i {
 	case 0:
 		return samples[0].CPU.Seconds()

@@ -47,7 +47,7 @@ type Facts struct {
 func Look() Facts {
 	f := Facts{OS: runtime.GOOS, Ports: localPorts(), CPUs: processors(), Quota: cpuQuota(), Governors: governors()}
 	f.Files, f.FilesHard = fileLimit()
-	if _, known := field("/proc/meminfo", "MemAvailable:"); known {
+	if _, known := Field("/proc/meminfo", "MemAvailable:"); known {
 		f.Memory = freeMemory()
 	}
 	return f
@@ -84,7 +84,7 @@ const unknownMemory = 4 << 30
 // its control group.
 func freeMemory() int64 {
 	free := int64(unknownMemory)
-	if kB, ok := field("/proc/meminfo", "MemAvailable:"); ok {
+	if kB, ok := Field("/proc/meminfo", "MemAvailable:"); ok {
 		free = kB << 10
 	}
 	const group = "/sys/fs/cgroup"
@@ -108,8 +108,8 @@ func number(file string) (int64, bool) {
 	return n, err == nil
 }
 
-// field is the number after a word in a file of words.
-func field(file, word string) (int64, bool) {
+// Field is the number after a word in a file of words.
+func Field(file, word string) (int64, bool) {
 	_, rest, found := strings.Cut(text(file), word)
 	words := strings.Fields(rest)
 	if !found || len(words) == 0 {

@@ -70,7 +70,7 @@ func (q *Quota) tighten(root, group string, read func(dir string) (cpus float64)
 		dir := path.Join(root, at)
 		if cpus := read(dir); cpus > 0 && (q.CPUs == 0 || cpus < q.CPUs) {
 			q.CPUs = cpus
-			q.Throttled, _ = field(path.Join(dir, "cpu.stat"), "nr_throttled")
+			q.Throttled, _ = Field(path.Join(dir, "cpu.stat"), "nr_throttled")
 		}
 		if at == "/" {
 			return

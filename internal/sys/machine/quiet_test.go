@@ -47,18 +47,18 @@ func TestNumbersInFiles(t *testing.T) {
 	if err := os.WriteFile(file, []byte("MemTotal:  8 kB\nMemAvailable:    1234 kB\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := field(file, "MemAvailable:"); n != 1234 || !ok {
+	if n, ok := Field(file, "MemAvailable:"); n != 1234 || !ok {
 		t.Errorf("%d %v", n, ok)
 	}
 	for _, word := range []string{"Nothing:", "kB\n"} {
-		if n, ok := field(file, word); ok {
+		if n, ok := Field(file, word); ok {
 			t.Errorf("%q is followed by %d", word, n)
 		}
 	}
 	if _, ok := number(file); ok {
 		t.Error("words are no number")
 	}
-	if _, ok := field(file+"x", "MemTotal:"); ok {
+	if _, ok := Field(file+"x", "MemTotal:"); ok {
 		t.Error("a file that is not there has a number")
 	}
 	if free := freeMemory(); free <= 0 {

@@ -84,15 +84,8 @@ func family(pid int) []int {
 
 // peakOf is the peak memory of a process since its exec.
 func peakOf(pid int) int64 {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	fields := bytes.Fields(line) // 1234 kB
-	if len(fields) != 2 {
-		return 0
-	}
-	kib, _ := strconv.ParseInt(string(fields[0]), 10, 64)
-	return kib << 10
+	kB, _ := machine.Field(fmt.Sprintf("/proc/%d/status", pid), "VmHWM:")
+	return kB << 10
 }
 
 // timeOf is the CPU time of a process, and of the children it has waited for.

@@ -123,25 +123,25 @@ var grammars = map[Protocol]*grammar{
 // Protocols are all protocols by name.
 func Protocols() []Protocol { return slices.Sorted(maps.Keys(grammars)) }
 
+// grammar is that of p, an empty one if there is no such protocol.
+func (p Protocol) grammar() *grammar {
+	if g := grammars[p]; g != nil {
+		return g
+	}
+	return new(grammar)
+}
+
 // Nest is the field of a request with the object of sampling parameters, empty where they
 // stand beside the others.
-func (p Protocol) Nest() string {
-	if grammars[p] == nil {
-		return ""
-	}
-	return grammars[p].nest
-}
+func (p Protocol) Nest() string { return p.grammar().nest }
 
 // Path is where the protocol is usually served.
 func (p Protocol) Path() string { return p.PathOf(true) }
 
 // PathOf is where the protocol is usually served, for streams or for whole answers.
 func (p Protocol) PathOf(stream bool) string {
-	g := grammars[p]
-	switch {
-	case g == nil:
-		return ""
-	case !stream && g.whole != "":
+	g := p.grammar()
+	if !stream && g.whole != "" {
 		return g.whole
 	}
 	return g.path
@@ -149,16 +149,16 @@ func (p Protocol) PathOf(stream bool) string {
 
 // Silent tells whether the answers of the protocol have no text, so that there is
 // nothing to stream: embeddings, scores.
-func (p Protocol) Silent() bool { return grammars[p] != nil && grammars[p].silent }
+func (p Protocol) Silent() bool { return p.grammar().silent }
 
 // TakesTokens tells whether a prompt can be token ids.
-func (p Protocol) TakesTokens() bool { return grammars[p] != nil && grammars[p].takes&tokenIDs != 0 }
+func (p Protocol) TakesTokens() bool { return p.grammar().takes&tokenIDs != 0 }
 
 // TakesMessages tells whether a request can be a chat.
-func (p Protocol) TakesMessages() bool { return grammars[p] != nil && grammars[p].takes&messages != 0 }
+func (p Protocol) TakesMessages() bool { return p.grammar().takes&messages != 0 }
 
 // NamesModel tells whether a request names the model that is asked.
-func (p Protocol) NamesModel() bool { return grammars[p] != nil && grammars[p].model == "model" }
+func (p Protocol) NamesModel() bool { return p.grammar().model == "model" }
 
 // Takes says what of a request the protocol cannot say, as far as its shape tells.
 func (p Protocol) Takes(req *workload.Request) error {

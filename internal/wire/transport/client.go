@@ -106,11 +106,11 @@ func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, erro
 	x := newExchange(c, cancel, r)
 	defer x.stop()
 	err := x.run(ctx, req)
-	x.done = c.Now()
+	x.Done = c.Now()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	return x.timing(), err
+	return x.Timing, err
 }
 
 // run selects the engine for the request.
@@ -166,20 +166,17 @@ func plainName(name string) bool {
 
 // An exchange is one request in progress.
 type exchange struct {
-	c                 *Client
-	r                 Receiver
-	cancel            context.CancelCauseFunc
-	watchdog          *time.Timer // nil without an idle limit
-	dialed, connected int64
-	redials           int
-	sent, first       int64
-	done              int64
-	enough            bool
-	stopDraining      func() bool // stops the timer for the rest of a body; nil before
+	Timing
+	c            *Client
+	r            Receiver
+	cancel       context.CancelCauseFunc
+	watchdog     *time.Timer // nil without an idle limit
+	enough       bool
+	stopDraining func() bool // stops the timer for the rest of a body; nil before
 }
 
 func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchange {
-	x := &exchange{c: c, cancel: cancel, r: r, dialed: Never, connected: Never, sent: Never, first: Never, done: Never}
+	x := &exchange{c: c, cancel: cancel, r: r, Timing: Timing{Dialed: Never, Connected: Never, Sent: Never, FirstByte: Never, Done: Never}}
 	if c.cfg.Idle > 0 {
 		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { cancel(ErrIdle) })
 	}
@@ -213,10 +210,6 @@ func (x *exchange) stop() {
 	if x.stopDraining != nil {
 		x.stopDraining()
 	}
-}
-
-func (x *exchange) timing() Timing {
-	return Timing{Dialed: x.dialed, Connected: x.connected, Sent: x.sent, FirstByte: x.first, Done: x.done, Redials: x.redials}
 }
 
 // receiveFrom reads from c, or from a layer on top of it, until take wants no more

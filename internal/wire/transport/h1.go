@@ -58,7 +58,7 @@ func (x *exchange) runH1(ctx context.Context, req *Request, o *origin) error {
 		if !again {
 			return err
 		}
-		x.redials++
+		x.Redials++
 	}
 }
 
@@ -106,7 +106,7 @@ var ownHeaders = map[string]bool{"Host": true, "Content-Length": true, "Transfer
 
 // connect finds an idle connection or opens one.
 func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
-	x.dialed, x.connected = Never, Never
+	x.Dialed, x.Connected = Never, Never
 	for !x.c.cfg.NoReuse {
 		conn := x.c.idle.take(o, x.c.cfg.KeepAlive)
 		if conn == nil {
@@ -116,9 +116,9 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 			return conn, nil
 		}
 		conn.close()
-		x.redials++
+		x.Redials++
 	}
-	x.dialed = x.c.Now()
+	x.Dialed = x.c.Now()
 	type opened struct {
 		conn *h1Conn
 		err  error
@@ -132,7 +132,7 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 	}()
 	to := <-done
 	if to.err == nil {
-		x.connected = x.c.Now()
+		x.Connected = x.c.Now()
 	}
 	return to.conn, to.err
 }
@@ -183,7 +183,7 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	x.c.sweep.add(conn.Conn)
 	res := response{x: x}
 	defer func() {
-		x.sent = conn.Sent()
+		x.Sent = conn.Sent()
 		x.c.sweep.remove(conn.Conn) // before another request may add it
 		if release() && !again && err == nil && res.reusable() && !x.c.cfg.NoReuse {
 			x.c.idle.put(o, conn)
@@ -195,7 +195,7 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	if len(req.Body) < bigRequest {
 		n, err := conn.request(req, o, x.c.cfg.NoReuse)
 		if err != nil && n == 0 {
-			return x.dialed == Never && ctx.Err() == nil, err
+			return x.Dialed == Never && ctx.Err() == nil, err
 		}
 		sending <- err
 	} else {
@@ -245,8 +245,8 @@ func (c *h1Conn) request(req *Request, o *origin, noReuse bool) (n int, err erro
 // take handles the bytes of each read; it reports whether it wants more.
 func (p *response) take(b []byte, s Stamp) bool {
 	x := p.x
-	if x.first == Never {
-		x.first = s.At
+	if x.FirstByte == Never {
+		x.FirstByte = s.At
 	}
 	x.alive()
 	drained := x.enough

@@ -85,9 +85,9 @@ func (s *stdExchange) hooks() *httptrace.ClientTrace {
 		GetConn: func(string) { asked = s.c.Now() },
 		GotConn: func(info httptrace.GotConnInfo) {
 			s.conns++
-			s.dialed, s.connected = Never, Never
+			s.Dialed, s.Connected = Never, Never
 			if !info.Reused || !info.WasIdle && !s.c.cfg.HTTP2 { // streams share a connection that is not idle
-				s.dialed, s.connected = asked, s.c.Now()
+				s.Dialed, s.Connected = asked, s.c.Now()
 			}
 			if conn := under(info.Conn); conn != nil && !s.c.cfg.HTTP2 {
 				conn.Arm()
@@ -121,11 +121,11 @@ func under(c net.Conn) *Conn {
 
 // settle stores the values from the hooks.
 func (s *stdExchange) settle() {
-	s.sent, s.exchange.first = s.left.Load(), s.first.Load()
-	if conn := s.over.Load(); conn != nil && s.exchange.first == Never {
-		s.sent = conn.Sent() // not shared: without an answer it is not given back
+	s.Sent, s.FirstByte = s.left.Load(), s.first.Load()
+	if conn := s.over.Load(); conn != nil && s.FirstByte == Never {
+		s.Sent = conn.Sent() // not shared: without an answer it is not given back
 	}
-	s.redials = max(0, s.conns-1)
+	s.Redials = max(0, s.conns-1)
 }
 
 func (s *stdExchange) read(body io.Reader) error {

@@ -31,8 +31,8 @@ func TestASentInstantIsOfItsOwnRequest(t *testing.T) {
 			conn.Arm() // for the next one
 		}
 		s.settle()
-		if s.sent != sent || sent == Never {
-			t.Errorf("answered %v: sent at %d, want %d", answered, s.sent, sent)
+		if s.Sent != sent || sent == Never {
+			t.Errorf("answered %v: sent at %d, want %d", answered, s.Sent, sent)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package dist
 
 import (
 	"hash/fnv"
@@ -10,13 +10,13 @@ import (
 func Dice(seed uint64, purpose string, n uint64) rand.PCG {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(purpose)) // a hash never fails
-	a := scramble(seed ^ h.Sum64())
-	return *rand.NewPCG(a, scramble(a+n))
+	a := Scramble(seed ^ h.Sum64())
+	return *rand.NewPCG(a, Scramble(a+n))
 }
 
-// scramble is the SplitMix64 step (Steele, Lea and Flood, "Fast splittable
-// pseudorandom number generators", 2014).
-func scramble(x uint64) uint64 {
+// Scramble spreads neighbouring numbers over all of them: the SplitMix64 step (Steele,
+// Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+func Scramble(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
