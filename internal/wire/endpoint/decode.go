@@ -149,10 +149,10 @@ func (d *delta) call(function gjson.Result) bool {
 // it does not tell.
 type counts struct{ prompt, completion, cached, reasoning string }
 
-var openAICounts = counts{"prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens", "completion_tokens_details.reasoning_tokens"}
+var openAICounts = &counts{"prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens", "completion_tokens_details.reasoning_tokens"}
 
 // of reads them.
-func (c counts) of(u gjson.Result) trace.Usage {
+func (c *counts) of(u gjson.Result) trace.Usage {
 	n := func(name string) int {
 		if name == "" {
 			return 0
@@ -163,7 +163,7 @@ func (c counts) of(u gjson.Result) trace.Usage {
 }
 
 // use takes the counts of an object of usage, if it is there.
-func (d *delta) use(c counts, u gjson.Result) {
+func (d *delta) use(c *counts, u gjson.Result) {
 	if u.IsObject() {
 		d.usage, d.used = c.of(u), true
 	}

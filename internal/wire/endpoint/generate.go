@@ -23,7 +23,7 @@ func generated(root gjson.Result) delta {
 	d.stopped(meta.Get("finish_reason"))
 	d.accept = meta.Get("spec_accept_length").Float()
 	if n := meta.Get("completion_tokens"); n.Type == gjson.Number {
-		d.use(counts{"prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"}, meta)
+		d.use(&counts{"prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"}, meta)
 		d.usage.Tiers = tiers(meta.Get("cached_tokens_details"))
 	}
 	return d

@@ -29,7 +29,7 @@ func transcriptionEvent(root gjson.Result) delta {
 // heard reads the usage of OpenAI's transcriptions; one by duration has no tokens.
 func (d *delta) heard(u gjson.Result) {
 	if u.Get("output_tokens").Type == gjson.Number {
-		d.use(counts{prompt: "input_tokens", completion: "output_tokens"}, u)
+		d.use(&counts{prompt: "input_tokens", completion: "output_tokens"}, u)
 	}
 }
 
