@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"log"
 	"math/big"
 	"net"
 	"os"
@@ -22,7 +23,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/engine"
 )
 
+// noRest is what the race detector wants to hear, lest each process sleep a second at its end.
+const noRest = "atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
+	if err := os.Setenv("GORACE", noRest); err != nil {
+		log.Fatal(err)
+	}
 	testscript.Main(m, map[string]func(){"pitot": Main})
 }
 
@@ -42,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("TZ", "UTC")
+			env.Setenv("GORACE", noRest)
 			notes, err := filepath.Abs("../tool/ingest/testdata/notes")
 			env.Setenv("NOTES", notes)
 			return err

@@ -110,9 +110,15 @@ func TestSimEqualsBench(t *testing.T) {
 		if !strings.Contains(args, "--profile") {
 			args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
 		}
-		t.Run(args, func(t *testing.T) { simEqualsBench(t, quotedFields(args)) })
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			simEqualsBench(t, quotedFields(args))
+		})
 		if !strings.Contains(args, "--no-stream") {
-			t.Run("--token-usage "+args, func(t *testing.T) { simEqualsBench(t, quotedFields("--token-usage "+args)) })
+			t.Run("--token-usage "+args, func(t *testing.T) {
+				t.Parallel()
+				simEqualsBench(t, quotedFields("--token-usage "+args))
+			})
 		}
 	}
 }
