@@ -12,10 +12,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
+
+// foreign are the tools of the measurements.
+var foreign = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 
 // known is a deployment with its own draw as evidence: its measurements are its
 // behaviour.

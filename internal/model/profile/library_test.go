@@ -1,4 +1,4 @@
-package calibrate
+package profile_test
 
 import (
 	"fmt"
@@ -6,17 +6,15 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
-// foreign are the tools of the measurements.
-var foreign = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
-
 // Every embedded profile with evidence states its actual error.
 func TestProfilesStateTheirError(t *testing.T) {
-	seen := 0
+	seen, foreign := 0, metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 	for _, name := range profile.Names() {
 		p, err := profile.Load(name)
 		if err != nil {
@@ -29,7 +27,7 @@ func TestProfilesStateTheirError(t *testing.T) {
 		if p.Evidence[0].Workload.OutputTokens > 1e6 {
 			draws = 4 // which vary little, and take long
 		}
-		comparisons, err := Compare(t.Context(), p, draws, foreign)
+		comparisons, err := calibrate.Compare(t.Context(), p, draws, foreign)
 		if err != nil {
 			t.Fatal(err)
 		}
