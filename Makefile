@@ -10,17 +10,20 @@ LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false)
 FUZZTIME ?= 1m
 
+# All that is built here is static, and so built once.
+export CGO_ENABLED := 0
+
 .PHONY: build test lint fmt demo bench bench-floor bench-peers fuzz dist
 
 build: ## bin/pitot, static
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
 
 # What starts goroutines, or guards what several of them use, is tested under the race
 # detector, which makes the rest several times slower to no end.
 CONCURRENT = $(shell grep -rlE '"sync(/atomic)?"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 test: ## all tests
-	go test $(RACE) -parallel 4 -timeout 20m $(CONCURRENT); raced=$$?; \
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -parallel 4 -timeout 20m $(CONCURRENT); raced=$$?; \
 	go test -timeout 20m $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|')) && exit $$raced
 
 lint: $(GOLANGCI_LINT) ## go vet and the linters of .golangci.yml
