@@ -155,7 +155,7 @@ func TestPixelsEqualVLLM(t *testing.T) {
 		}
 		var got []string
 		err = d.each(t.Context(), func(int, Request) error {
-			sizes, pixels := r.pictures(d)
+			sizes, pixels := r.images(d)
 			for i, size := range sizes {
 				got = append(got, fmt.Sprintf("%dx%d:%s", size.Width, size.Height, digest(pixels[i])))
 			}

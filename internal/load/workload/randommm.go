@@ -121,7 +121,7 @@ func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
 	encoders.SetLimit(encodersAtOnce)
 	err := d.each(ctx, func(i int, req Request) error {
 		requests[i] = req
-		sizes, pixels := r.pictures(d)
+		sizes, pixels := r.images(d)
 		encoders.Go(func() error { return r.encode(&requests[i], sizes, pixels) })
 		return nil
 	})
@@ -131,8 +131,8 @@ func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
 // encodersAtOnce limits the requests with images held as pixels.
 const encodersAtOnce = 16
 
-// pictures draws the images of a request.
-func (r RandomMM) pictures(d *draw) (sizes []Bucket, pixels [][]byte) {
+// images draws the images of a request.
+func (r RandomMM) images(d *draw) (sizes []Bucket, pixels [][]byte) {
 	lo, hi := r.items()
 	for range d.rng.Integers(lo, hi+1) {
 		size, rgb := r.noise(d)

@@ -19,13 +19,13 @@ func plan(e *profile.Evidence, n uint64) sim.Plan {
 	w := &e.Workload
 	texts := lengths(r, w.Text, e.Requests, w.InputTokens)
 	outputs := lengths(r, w.Output, e.Requests, w.OutputTokens)
-	pictures := images(r, w.Image, e.Requests)
+	drawn := images(r, w.Image, e.Requests)
 	requests := make([]sim.Request, e.Requests)
 	for i := range requests {
 		job := engine.Job{PromptTokens: texts[i], OutputTokens: outputs[i]}
-		if pictures != nil {
-			job.Images = []engine.Image{{Tokens: pictures[i]}}
-			job.PromptTokens += pictures[i]
+		if drawn != nil {
+			job.Images = []engine.Image{{Tokens: drawn[i]}}
+			job.PromptTokens += drawn[i]
 		}
 		requests[i] = sim.Request{PromptTokens: texts[i], WantTokens: outputs[i], Job: job, Finish: "length"}
 	}

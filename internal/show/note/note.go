@@ -69,7 +69,7 @@ func (n Note) Write() (Page, error) {
 	l := cmp.Or(n.Lang, words.In(words.Default))
 	w := &writer{note: n, Words: comparison.NewWords(n.Comparison, l)}
 	for _, part := range []func(){
-		w.head, w.verdicts, w.environment, w.commands, w.comparison, w.pictures, w.results, w.method,
+		w.head, w.verdicts, w.environment, w.commands, w.comparison, w.drawings, w.results, w.method,
 	} {
 		part()
 	}

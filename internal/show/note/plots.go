@@ -16,12 +16,12 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-func (w *writer) pictures() {
+func (w *writer) drawings() {
 	started := false
 	for i, load := range w.note.Comparison.Workloads {
-		pictures := append(w.changes(load), w.curves(load)...)
-		pictures = append(pictures, w.timelines(load)...)
-		if len(pictures) == 0 {
+		plots := append(w.changes(load), w.curves(load)...)
+		plots = append(plots, w.timelines(load)...)
+		if len(plots) == 0 {
 			continue
 		}
 		if !started {
@@ -29,8 +29,8 @@ func (w *writer) pictures() {
 			started = true
 		}
 		w.loadHeading(i)
-		for _, p := range pictures {
-			if err := w.picture(fmt.Sprintf("%d-%s.svg", i+1, p.name), p); err != nil {
+		for _, p := range plots {
+			if err := w.draw(fmt.Sprintf("%d-%s.svg", i+1, p.name), p); err != nil {
 				w.err = errors.Join(w.err, fmt.Errorf("draw %s of %s: %w", p.name, w.name(i), err))
 			}
 		}
@@ -38,7 +38,7 @@ func (w *writer) pictures() {
 }
 
 // changes are dots, which tables have too.
-func (w *writer) changes(load compare.Workload) []picture {
+func (w *writer) changes(load compare.Workload) []figure {
 	if len(load.Variants) < 2 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (w *writer) changes(load compare.Workload) []picture {
 	}) {
 		caption = w.Word("note.changes", args...)
 	}
-	return []picture{{"changes", title, caption, func(out io.Writer) error {
+	return []figure{{"changes", title, caption, func(out io.Writer) error {
 		return plot.Changes(out, w.Language, dots)
 	}}}
 }
@@ -91,7 +91,7 @@ func (w *writer) dotRow(load compare.Workload, r compare.Row) (row plot.DotRow, 
 }
 
 // curves are the plots in which all variants are, of runs that have records.
-func (w *writer) curves(load compare.Workload) (pictures []picture) {
+func (w *writer) curves(load compare.Workload) (plots []figure) {
 	var variants []plot.Curves
 	several := false
 	for _, v := range load.Variants {
@@ -106,7 +106,7 @@ func (w *writer) curves(load compare.Workload) (pictures []picture) {
 		if several {
 			caption = w.Join("sentence", caption, w.Word("note.several-runs"))
 		}
-		pictures = append(pictures, picture{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
+		plots = append(plots, figure{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
 	}
 	has := func(is func(plot.Digest) bool) bool {
 		return slices.ContainsFunc(variants, func(c plot.Curves) bool { return slices.ContainsFunc(c.Runs, is) })
@@ -120,11 +120,11 @@ func (w *writer) curves(load compare.Workload) (pictures []picture) {
 	if window := plot.WindowOf(variants); window > 0 {
 		add("output", w.Word("note.output", "window", window), plot.Output)
 	}
-	return pictures
+	return plots
 }
 
 // timelines are of the first run of each variant.
-func (w *writer) timelines(load compare.Workload) (pictures []picture) {
+func (w *writer) timelines(load compare.Workload) (plots []figure) {
 	for i, v := range load.Variants {
 		runs := w.runsOf(v)
 		if len(runs) == 0 || len(runs[0].Digest.Timeline.Spans) == 0 {
@@ -133,11 +133,11 @@ func (w *writer) timelines(load compare.Workload) (pictures []picture) {
 		l := runs[0].Digest.Timeline
 		title := w.Word("plot.requests", "variant", v.Name)
 		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", escape(v.Name))}, w.thinned(l.Every, len(runs))...)...)
-		pictures = append(pictures, picture{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
+		plots = append(plots, figure{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
 			return plot.Requests(out, w.Language, v.Name, l)
 		}})
 	}
-	return pictures
+	return plots
 }
 
 // thinned says what a timeline leaves out.
@@ -151,7 +151,7 @@ func (w *writer) thinned(every, runs int) (said []string) {
 	return said
 }
 
-func (w *writer) picture(name string, p picture) error {
+func (w *writer) draw(name string, p figure) error {
 	var data bytes.Buffer
 	if err := p.draw(&data); err != nil {
 		return err
@@ -165,8 +165,8 @@ func (w *writer) picture(name string, p picture) error {
 	return nil
 }
 
-// A picture is a plot that can be drawn of a workload.
-type picture struct {
+// A figure is a plot that can be drawn of a workload.
+type figure struct {
 	name, title, caption string
 	draw                 func(io.Writer) error
 }
