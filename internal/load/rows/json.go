@@ -10,6 +10,8 @@ import (
 	"iter"
 	"strconv"
 	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 )
 
 // jsonLines reads one object per line; blank lines count but give no row.
@@ -90,6 +92,9 @@ func beginsArray(r *bufio.Reader, d *json.Decoder) (bool, error) {
 
 // object reads the fields of the JSON object b, in order, undecoded.
 func (r *Row) object(b []byte) error {
+	if err := nesting.Check(b); err != nil {
+		return fmt.Errorf("%s: %w", r.Place(), err)
+	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	first, err := d.Token()
 	if err == nil && first != json.Delim('{') {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 )
 
 // A config holds the added tokens of tokenizer_config.json, as transformers 5 reads
@@ -93,7 +95,7 @@ func parseConfig(data []byte) (*config, error) {
 		return nil, nil
 	}
 	var file object
-	if err := json.Unmarshal(data, &file); err != nil {
+	if err := nesting.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
 	c := new(config)

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 )
 
 const (
@@ -101,7 +103,7 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 		return nil, errors.New("the file is only a Git LFS pointer; run git lfs pull to fetch its content")
 	}
 	var file fileJSON
-	if err := json.Unmarshal(data, &file); err != nil {
+	if err := nesting.Unmarshal(data, &file); err != nil {
 		return nil, plainly(err)
 	}
 	if file.Version != "1.0" {

@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -12,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 )
 
 // A tiktoken file lists tokens by rank, a line "base64 rank" each. Its model is BPE
@@ -165,7 +166,7 @@ func findEncoding(name string, configJSON []byte, c *config) (encoding, error) {
 	var file struct {
 		Class string `json:"tokenizer_class"`
 	}
-	if err := json.Unmarshal(configJSON, &file); err != nil {
+	if err := nesting.Unmarshal(configJSON, &file); err != nil {
 		return encoding{}, fmt.Errorf("%s: %w", configName, err)
 	}
 	if e, ok := encodings[classes[file.Class]]; ok {

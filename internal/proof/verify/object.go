@@ -9,11 +9,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 )
 
 // newObject reads the last of the JSON objects in data: some tools append to
 // their files.
 func newObject(data []byte) (object, error) {
+	if err := nesting.Check(data); err != nil {
+		return object{}, err
+	}
 	var last json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(fromPython(data)))
 	for {

@@ -128,22 +128,3 @@ func TestBooleans(t *testing.T) {
 		}
 	}
 }
-
-func TestNesting(t *testing.T) {
-	for _, test := range []struct {
-		body string
-		deep bool
-	}{
-		{`{"a":[[1]]}`, false},
-		{`{"a":[[[1]]]}`, true},
-		{`{"a":"[[[[[["}`, false},
-		{`{"a":"\"[[[[[","b":"\\"}`, false},
-		{`["\\",[[[`, true},
-		{`"[[[[[[`, false},
-		{`[][][][][][]`, false},
-	} {
-		if got := nestedDeeper([]byte(test.body), 3); got != test.deep {
-			t.Errorf("%s: %v", test.body, got)
-		}
-	}
-}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 )
 
 const (
@@ -158,7 +160,7 @@ func parseObject(body []byte) (gjson.Result, *Error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return gjson.Result{}, schemaError(invalid{"missing", "body", "Field required"})
 	}
-	if nestedDeeper(body, 200) || !gjson.ValidBytes(body) {
+	if nesting.Check(body) != nil || !gjson.ValidBytes(body) {
 		return gjson.Result{}, jsonError(body)
 	}
 	v := gjson.ParseBytes(body)
@@ -166,36 +168,6 @@ func parseObject(body []byte) (gjson.Result, *Error) {
 		return gjson.Result{}, schemaError(invalid{"model_attributes_type", "body", notObject})
 	}
 	return v, nil
-}
-
-// nestedDeeper tells whether brackets are nested beyond limit: the JSON reader
-// recurses, and the body comes from outside.
-func nestedDeeper(body []byte, limit int) bool {
-	if bytes.Count(body, []byte("["))+bytes.Count(body, []byte("{")) <= limit {
-		return false
-	}
-	depth, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted: // text goes by as fast as can be: it may be an image
-			next := bytes.IndexAny(body[i:], `"\`)
-			if next < 0 {
-				return false
-			}
-			i += next - 1
-		case c == '[' || c == '{':
-			if depth++; depth > limit {
-				return true
-			}
-		case c == ']' || c == '}':
-			depth--
-		}
-	}
-	return false
 }
 
 // jsonError finds where body stops being JSON.
