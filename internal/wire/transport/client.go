@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -172,6 +173,7 @@ type exchange struct {
 	cancel       context.CancelCauseFunc
 	watchdog     *time.Timer // nil without an idle limit
 	enough       bool
+	over         atomic.Bool // the context has ended
 	stopDraining func() bool // stops the timer for the rest of a body; nil before
 }
 

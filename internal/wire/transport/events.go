@@ -2,7 +2,10 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
+	"slices"
 )
 
 // An Event is one server-sent event with data.
@@ -16,11 +19,12 @@ type Event struct {
 	Coalesced bool
 }
 
-// MaxEvent is the largest event accepted, in bytes.
-const MaxEvent = 64 << 20
+// MaxEvent is the largest event accepted, in bytes, unless Events has another limit. The
+// largest that servers send repeat an answer from its beginning, with log probabilities.
+const MaxEvent = 8 << 20
 
-// ErrEventTooLarge is returned by Feed for an event larger than MaxEvent.
-var ErrEventTooLarge = errors.New("event larger than 64 MiB")
+// ErrEventTooLarge is wrapped by what Feed returns for an event larger than its limit.
+var ErrEventTooLarge = errors.New("event too large")
 
 // Events splits a byte stream into server-sent events as defined by the WHATWG HTML
 // standard: lines end with LF, CRLF or CR; `data` with or without a space after the
@@ -28,6 +32,8 @@ var ErrEventTooLarge = errors.New("event larger than 64 MiB")
 // An event within one read is not copied. The zero value is ready for the start of
 // a stream.
 type Events struct {
+	Limit int // the largest event accepted, in bytes; 0: MaxEvent
+
 	line    []byte // the part of a line from earlier reads
 	data    []byte // the data of the event so far; may alias the current read
 	own     []byte // storage of data that outlives a read
@@ -39,6 +45,7 @@ type Events struct {
 	trails  bool   // something followed the latest event
 	begun   bool   // the first line was seen
 	skipLF  bool   // the last read ended in CR
+	comment bool   // the line so far is a comment, and not in line
 	asides  int    // lines that are neither data nor empty
 	tight   int    // data lines without a space after the colon
 }
@@ -56,16 +63,19 @@ func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 		}
 		i := lineEnd(p)
 		if i < 0 {
-			if len(e.line)+len(p) > MaxEvent {
-				return ErrEventTooLarge
+			if err := e.hold(p); err != nil {
+				return err
 			}
-			e.line = append(e.line, p...)
-			e.trails = true
 			break
 		}
 		line := p[:i]
 		e.skipLF = p[i] == '\r'
 		p = p[i+1:]
+		if e.comment {
+			e.begun, e.comment = true, false
+			e.asides++
+			continue
+		}
 		carried := len(e.line) > 0
 		if carried {
 			line = append(e.line, line...)
@@ -79,6 +89,42 @@ func (e *Events) Feed(p []byte, s Stamp, yield func(Event) error) error {
 	}
 	e.keep()
 	return nil
+}
+
+// hold keeps the beginning of a line until its end comes; of a comment nothing is kept.
+func (e *Events) hold(p []byte) error {
+	e.trails = true
+	if e.comment = e.comment || len(e.line) == 0 && p[0] == ':'; e.comment {
+		return nil
+	}
+	if len(e.line)+len(p) > e.limit() {
+		return e.tooLarge()
+	}
+	e.line = Append(e.line, p, e.limit())
+	return nil
+}
+
+func (e *Events) limit() int { return cmp.Or(e.Limit, MaxEvent) }
+
+func (e *Events) tooLarge() error {
+	return fmt.Errorf("%w: the limit is %d MiB, see client.max_event", ErrEventTooLarge, e.limit()>>20)
+}
+
+// Held is the memory that waits for the end of an event, in bytes.
+func (e *Events) Held() int {
+	if e.owned {
+		return cap(e.line) + cap(e.data)
+	}
+	return cap(e.line) + cap(e.own)
+}
+
+// Append is append for what may become as large as limit. It doubles the space, so that
+// what is left behind is no more than what there is.
+func Append(b, p []byte, limit int) []byte {
+	if len(b)+len(p) > cap(b) {
+		b = slices.Grow(b, max(len(p), min(len(b), limit-len(b))))
+	}
+	return append(b, p...)
 }
 
 // Trailing reports whether data followed the latest event: the timestamp of its
@@ -100,7 +146,7 @@ func (e *Events) End(s Stamp, whole func(data []byte) bool, yield func(Event) er
 	if data, ok := field(e.line, "data"); ok && whole(data) {
 		return false, e.Feed([]byte("\n\n"), s, yield)
 	}
-	return len(e.line) > 0, e.dispatch(yield)
+	return len(e.line) > 0 || e.comment, e.dispatch(yield)
 }
 
 // lineEnd is the index of the first LF or CR, or -1.
@@ -147,11 +193,11 @@ func (e *Events) take(line []byte, carried bool, s Stamp, yield func(Event) erro
 		e.data, e.owned = append(e.own[:0], value...), true
 	default:
 		e.keep()
-		e.data = append(append(e.data, '\n'), value...)
+		e.data = Append(append(e.data, '\n'), value, 2*e.limit())
 	}
 	e.pending = true
-	if len(e.data) > MaxEvent {
-		return ErrEventTooLarge
+	if len(e.data) > e.limit() {
+		return e.tooLarge()
 	}
 	return nil
 }

@@ -113,6 +113,24 @@ func TestEventTooLarge(t *testing.T) {
 	}
 }
 
+// Of a comment nothing is kept, however long it is, and it breaks no event.
+func TestCommentsAreNotHeld(t *testing.T) {
+	e := Events{Limit: 64}
+	var got []string
+	yield := func(ev Event) error {
+		got = append(got, string(ev.Data))
+		return nil
+	}
+	for _, p := range []string{"data: a\n", ":", strings.Repeat("data: x", 1000), "\n", "data: b\n\n:", " c\r\ndata: d\n\n"} {
+		if err := e.Feed([]byte(p), readAt(1), yield); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"a\nb", "d"}; !slices.Equal(got, want) || e.Asides() != 2 || e.Held() > 64 {
+		t.Errorf("events %q, %d asides, %d bytes held", got, e.Asides(), e.Held())
+	}
+}
+
 func TestEventsInOneReadDoNotAllocate(t *testing.T) {
 	var e Events
 	p := []byte(`data: {"id":"cmpl-1","choices":[{"index":0,"text":" the"}]}` + "\n\n")

@@ -178,7 +178,10 @@ const bigRequest = 32 << 10
 // converse sends the request and reads the response. again means that the
 // connection was closed before anything was written on it.
 func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *origin) (again bool, err error) {
-	release := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	release := context.AfterFunc(ctx, func() {
+		x.over.Store(true)
+		_ = conn.SetDeadline(time.Unix(1, 0))
+	})
 	conn.Arm()
 	x.c.sweep.add(conn.Conn)
 	res := response{x: x}
@@ -242,9 +245,13 @@ func (c *h1Conn) request(req *Request, o *origin, noReuse bool) (n int, err erro
 	return c.Write(b.Bytes())
 }
 
-// take handles the bytes of each read; it reports whether it wants more.
+// take handles the bytes of each read; it reports whether it wants more. A deadline ends
+// only a wait, and a server that sends fast enough never lets the client wait.
 func (p *response) take(b []byte, s Stamp) bool {
 	x := p.x
+	if x.over.Load() {
+		return false
+	}
 	if x.FirstByte == Never {
 		x.FirstByte = s.At
 	}
@@ -269,6 +276,8 @@ func (p *response) outcome(received, sent error) error {
 		return nil
 	case p.x.enough:
 		return nil
+	case p.x.over.Load() && received == nil:
+		return context.Canceled // the cause is known to Do
 	case errors.Is(received, io.EOF):
 		return p.end(sent)
 	}

@@ -19,6 +19,7 @@ type response struct {
 	state     stage
 	held      []byte // the part of a head or of a line from earlier reads
 	left      int64  // bytes of the body, or of the HTTP chunk, still to come
+	heads     int    // bytes of heads and trailers so far
 	keepAlive bool   // the server keeps the connection open
 	begun     bool   // at least one byte came
 	broken    bool   // the connection cannot carry another request
@@ -84,15 +85,25 @@ func (p *response) takeHead(b []byte) (rest []byte, err error) {
 	}
 	end, after := headEnd(p.held, from)
 	if end < 0 {
-		if len(p.held) > maxHeadSize {
-			return nil, fmt.Errorf("%w: head is larger than %d bytes", errResponse, maxHeadSize)
-		}
-		return nil, nil
+		return nil, p.fits(len(p.held))
 	}
+	if err := p.fits(after); err != nil {
+		return nil, err
+	}
+	p.heads += after
 	beyond := len(p.held) - after
 	err = p.parseHead(p.held[:after])
 	p.held = p.held[:0]
 	return b[len(b)-beyond:], err
+}
+
+// fits reports whether n more bytes of heads and trailers are too many. A server can send
+// informational heads, or trailers, without end.
+func (p *response) fits(n int) error {
+	if p.heads+n > maxHeadSize {
+		return fmt.Errorf("%w: heads and trailers are larger than %d bytes", errResponse, maxHeadSize)
+	}
+	return nil
 }
 
 // headEnd finds the empty line that ends a head: its beginning and its end, or -1.
@@ -133,9 +144,11 @@ func (p *response) parseHead(b []byte) error {
 	}
 	p.keepAlive, p.left = !res.Close, res.ContentLength
 	switch {
+	case switches: // nobody asked for another protocol: what follows is not HTTP
+		p.state, p.keepAlive = complete, false
 	case res.TransferEncoding != nil:
 		p.state = size
-	case p.left < 0 || switches:
+	case p.left < 0:
 		p.state, p.keepAlive = untilEOF, false
 	case p.left > 0:
 		p.state = length
@@ -175,6 +188,8 @@ func (p *response) line(text []byte) error {
 		if len(text) == 0 {
 			p.state = complete
 		}
+		p.heads += len(text) + 1
+		return p.fits(0)
 	default:
 		n, ok := chunkSize(text)
 		if !ok {

@@ -70,6 +70,9 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	defer resp.Body.Close()
 	x.alive()
 	x.r.Head(resp.StatusCode, resp.Header)
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return nil // nobody asked for another protocol, and net/http leaves the connection to us
+	}
 	return s.read(resp.Body)
 }
 
