@@ -51,6 +51,8 @@ type targetFlags struct {
 	NewConnections bool          `path:"client.new_connections" help:"Open a new connection for every request."`
 	Timeout        time.Duration `path:"client.timeout" default:"1h" placeholder:"TIME" help:"Time limit of a request, 0 for none (${default})."`
 	IdleTimeout    time.Duration `path:"client.idle_timeout" placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
+	MaxEvent       int           `path:"client.max_event" placeholder:"MIB" help:"Largest event of a stream, in MiB. Default: 8."`
+	MaxBody        int           `path:"client.max_body" placeholder:"MIB" help:"Largest answer that is not a stream, in MiB. Default: 64."`
 	Body           string        `path:"request.body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}."`
 }
 

@@ -175,10 +175,15 @@ func CheckPercentiles(path string, all []float64) (p Problems) {
 	return p
 }
 
+// mostMiB is more than any answer has, and what a machine can hold.
+const mostMiB = 4096
+
 func (c *Client) check(t Target) (p Problems) {
 	p.OneOf("client.engine", c.Engine, "h1", "nethttp")
 	p.If(c.Engine == "h1" && t.HTTP2, "client.engine", c.Engine, "only speaks HTTP/1.1; leave out HTTP/2, or use nethttp")
 	p.If(c.Procs < 0, "client.procs", c.Procs, "must not be negative")
+	p.If(c.MaxEvent < 0 || c.MaxEvent > mostMiB, "client.max_event", c.MaxEvent, "must be at most %d MiB", mostMiB)
+	p.If(c.MaxBody < 0 || c.MaxBody > mostMiB, "client.max_body", c.MaxBody, "must be at most %d MiB", mostMiB)
 	for _, d := range []struct {
 		name  string
 		value Duration

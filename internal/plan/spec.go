@@ -289,6 +289,8 @@ type Client struct {
 	KeepAlive      Duration `json:"keep_alive,omitzero"`       // of an idle connection; 0: the default
 	Timeout        Duration `json:"timeout,omitzero"`          // of a request; 0: none
 	IdleTimeout    Duration `json:"idle_timeout,omitzero"`     // between two arrivals of bytes; 0: none
+	MaxEvent       int      `json:"max_event,omitempty"`       // the largest event of a stream, in MiB; 0: the default
+	MaxBody        int      `json:"max_body,omitempty"`        // the largest answer in one piece, in MiB; 0: the default
 }
 
 // A Dialect is the tool that defines the figures and the report of a run, with its

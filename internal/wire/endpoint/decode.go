@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -35,17 +36,23 @@ var errNotJSON = errors.New("not a JSON object")
 func object(data []byte) (gjson.Result, error) {
 	root, err := anyJSON(data)
 	if err == nil && !root.IsObject() {
-		err = fmt.Errorf("%w: %.200q", errNotJSON, data)
+		err = fmt.Errorf("%w: %s", errNotJSON, begin(data))
 	}
 	return root, err
 }
 
 func anyJSON(data []byte) (gjson.Result, error) {
+	if err := nesting.Check(data); err != nil {
+		return gjson.Result{}, err
+	}
 	if !gjson.ValidBytes(data) {
-		return gjson.Result{}, fmt.Errorf("%w: %.200q", errNotJSON, data)
+		return gjson.Result{}, fmt.Errorf("%w: %s", errNotJSON, begin(data))
 	}
 	return gjson.ParseBytes(data), nil
 }
+
+// begin is the beginning of data, quoted: data may be too large to be quoted whole.
+func begin(data []byte) string { return fmt.Sprintf("%.200q", data[:min(len(data), 1000)]) }
 
 // of decodes an event, or a whole answer, that is a JSON object.
 func of(read func(root gjson.Result) delta) func(data []byte) (delta, error) {

@@ -64,6 +64,9 @@ type Options struct {
 	// have one: generate and tgi.
 	Sampling map[string]json.RawMessage
 
+	MaxEvent int // the largest event, in bytes; 0: transport.MaxEvent
+	MaxBody  int // the largest answer in one piece, in bytes; 0: MaxBody
+
 	KeepText bool // keep the answers' text in the records
 	Recount  Recount
 	// Count gives the number of tokens in an answer whose server reports no
@@ -82,6 +85,7 @@ type Client struct {
 	fixed     []field // the body fields that are alike for all requests
 	nested    []field // those in the object of sampling parameters
 	tally     tally
+	budget    *budget
 }
 
 // New returns a Client; the error is a body field that cannot be encoded.
@@ -91,6 +95,7 @@ func New(t Transport, opts Options) (*Client, error) {
 		return nil, fmt.Errorf("protocol %q: must be one of %v", opts.Protocol, Protocols())
 	}
 	c.opts.Stream = opts.Stream && !c.grammar.silent
+	c.budget = newBudget(&opts)
 	var err error
 	if c.fixed, err = fields(c.grammar.fixed(&c.opts), opts.Extra); err != nil {
 		return nil, err
@@ -107,8 +112,11 @@ const errorText = 1 << 10
 // Send sends a body made by Encode and fills rec with what happens. It returns
 // when the answer has been read or the attempt is over; a failure is in rec.
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
-	r := &reader{opts: &c.opts, grammar: c.grammar, rec: rec, tally: &c.tally, keep: c.opts.KeepText || req.Followed || c.opts.counts()}
-	r.yield = r.event
+	r := &reader{
+		opts: &c.opts, grammar: c.grammar, rec: rec, tally: &c.tally, keep: c.opts.KeepText || req.Followed || c.opts.counts(),
+		budget: c.budget, free: c.allowed(req),
+	}
+	r.yield, r.events.Limit = r.event, c.opts.MaxEvent
 	if c.opts.Stream {
 		rec.Chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
 	}
@@ -131,6 +139,7 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	if cap(rec.Chunks) > 2*len(rec.Chunks) { // an answer may end long before its limit
 		rec.Chunks = append([]trace.Chunk(nil), rec.Chunks...)
 	}
+	r.keepCharge()
 }
 
 // room is how many chunks an answer of n tokens is expected to have, 0 for one whose
@@ -193,7 +202,7 @@ func (c *Client) settle(r *reader) {
 		rec.OutputTokens, rec.CountedFrom = rec.Usage.Completion, trace.FromUsage
 	case chunks == 0, !c.opts.Stream && c.opts.Count == nil:
 		rec.OutputTokens, rec.CountedFrom = 0, "" // a whole answer says nothing of its tokens
-	case c.opts.Count != nil:
+	case c.opts.Count != nil && !r.tooLong(&r.output):
 		rec.OutputTokens, rec.CountedFrom = c.opts.Count(r.output.String()), trace.FromTokenizer
 	default:
 		rec.OutputTokens, rec.CountedFrom = chunks, trace.FromChunks

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -20,7 +21,7 @@ func decodePooling(data []byte) (delta, error) {
 		return scores(root), nil
 	}
 	if !root.IsObject() {
-		return delta{}, fmt.Errorf("%w: %.200q", errNotJSON, data)
+		return delta{}, fmt.Errorf("%w: %s", errNotJSON, begin(data))
 	}
 	d := delta{err: serverError(root)}
 	for _, name := range []string{"data", "results", "embeddings"} {
@@ -67,7 +68,7 @@ func scores(list gjson.Result) delta {
 // tells the rest, if anything does.
 func packedPooling(metadata []byte) delta {
 	d := delta{token: true, kind: trace.Bare}
-	if gjson.ValidBytes(metadata) {
+	if nesting.Check(metadata) == nil && gjson.ValidBytes(metadata) {
 		d.read(gjson.GetBytes(metadata, "usage"), gjson.Result{})
 	}
 	return d

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
@@ -45,6 +46,11 @@ type reader struct {
 	ended         bool
 	failed        string // the server's error inside the stream
 
+	budget    *budget // of all the client's streams
+	free      int     // bytes that the answer may hold without it
+	charged   int     // of it
+	unweighed int     // bytes since the last weigh
+
 	tally     *tally // of all the client's streams
 	tallied   int    // tokens of this answer that it has
 	talliedTo int    // chunks in which they came
@@ -66,9 +72,6 @@ const (
 // errMalformed wraps what is wrong with an answer.
 var errMalformed = errors.New("malformed answer")
 
-// maxBody bounds an answer that is not streamed.
-const maxBody = 256 << 20
-
 // Head notes the status.
 func (r *reader) Head(status int, header http.Header) {
 	r.rec.Status = status
@@ -86,6 +89,11 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 	if s.Seq != r.read.Seq {
 		r.settle()
 		r.begin(s)
+	}
+	if r.unweighed += len(p); r.unweighed >= weighEvery {
+		if err := r.weigh(); err != nil {
+			return err
+		}
 	}
 	if r.form == unknown {
 		r.form = sniff(p)
@@ -106,11 +114,7 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 	if r.packed {
 		return nil
 	}
-	if len(r.body)+len(p) > maxBody {
-		return fmt.Errorf("%w: larger than %d MiB", errMalformed, maxBody>>20)
-	}
-	r.body = append(r.body, p...)
-	return nil
+	return r.keepBody(p)
 }
 
 // sniff tells an event stream from JSON and HTML by how it begins. Servers and
@@ -187,6 +191,7 @@ func (r *reader) event(e transport.Event) error {
 	var err error
 	if g := r.grammar; g.scan == nil || !g.scan(d, r.wanted(), data) {
 		*d, err = g.event(data)
+		r.budget.drop(len(data) - r.free) // it was copied
 	}
 	if err != nil && string(e.Name) == "error" {
 		*d, err = delta{err: string(data)}, nil
@@ -241,14 +246,14 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 		chunk.Kind |= trace.Totals
 	}
 	if r.keep {
-		r.text.WriteString(r.opts.visible(d))
+		r.write(&r.text, r.opts.visible(d))
 	}
 	if r.opts.Recount.Chunks {
 		r.ends = append(r.ends, r.text.Len())
 	}
 	if r.opts.Count != nil {
-		r.output.WriteString(d.hidden)
-		r.output.WriteString(d.text)
+		r.write(&r.output, d.hidden)
+		r.write(&r.output, d.text)
 	}
 	if s.Seq != r.read.Seq { // its data ended an earlier read, and only its empty line is of this one
 		chunk.Slack = slack(s, s.Drained)
@@ -257,7 +262,7 @@ func (r *reader) note(d *delta, s transport.Stamp, coalesced bool) {
 	if r.ofLast = s.Seq == r.read.Seq; r.ofLast && chunk.Kind.Output() {
 		r.outputs++
 	}
-	r.rec.Chunks = append(r.rec.Chunks, chunk)
+	r.add(chunk)
 }
 
 // use takes a delta's usage and returns how many tokens it is the first to
@@ -316,7 +321,7 @@ func comments(body []byte) bool {
 
 // wholeEvent tells whether the data of a last line without an end is all there.
 func wholeEvent(data []byte) bool {
-	return string(data) == "[DONE]" || gjson.ValidBytes(data)
+	return string(data) == "[DONE]" || nesting.Check(data) == nil && gjson.ValidBytes(data)
 }
 
 // whole reads an answer that came in one piece.
@@ -330,9 +335,9 @@ func (r *reader) whole() error {
 		r.failed = d.err
 		return nil
 	case r.opts.Stream:
-		return fmt.Errorf("%w: asked for an event stream, got %.200q", errMalformed, r.body)
+		return fmt.Errorf("%w: asked for an event stream, got %s", errMalformed, begin(r.body))
 	case !r.packed && comments(r.body) && bytes.Contains(r.body, []byte("data: {")):
-		return fmt.Errorf("%w: asked for a whole answer, got an event stream: %.200q", errMalformed, r.body)
+		return fmt.Errorf("%w: asked for a whole answer, got an event stream: %s", errMalformed, begin(r.body))
 	case err != nil:
 		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
@@ -359,7 +364,7 @@ func (r *reader) verdict(err error, broken bool) (trace.Class, string) {
 	case err != nil:
 		return classify(err), err.Error()
 	case r.form == eventStream && r.seen == 0 && !comments(r.body):
-		return trace.Malformed, fmt.Sprintf("asked for an event stream, got %.200q", r.body)
+		return trace.Malformed, "asked for an event stream, got " + begin(r.body)
 	case broken:
 		return trace.Truncated, "the stream ended within an event"
 	case slices.Contains(givenUp, r.rec.FinishReason):

@@ -25,7 +25,7 @@ func (o *Options) visible(d *delta) string {
 // recount counts the answer of r again. A chunk whose text has no token keeps the
 // count that it has.
 func (c *Client) recount(r *reader) {
-	if !c.opts.counts() {
+	if !c.opts.counts() || r.tooLong(&r.text) {
 		return
 	}
 	text := r.text.String()

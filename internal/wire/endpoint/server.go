@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/pitot-bench/pitot/internal/plan/nesting"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
@@ -73,8 +75,12 @@ func (e *CallError) Unwrap() error { return e.Err }
 // server is starting.
 func (e *CallError) MayPass() bool { return e.Class.MayPass(0, "") }
 
-// collector keeps a whole response.
+// maxSide is the largest answer of a side route, in bytes.
+const maxSide = 64 << 20
+
+// collector keeps a whole response, and of one that is an error what is told of it.
 type collector struct {
+	limit  int // in bytes; 0: maxSide
 	status int
 	body   bytes.Buffer
 }
@@ -82,11 +88,19 @@ type collector struct {
 func (c *collector) Head(status int, _ http.Header) { c.status = status }
 
 func (c *collector) Data(p []byte, _ transport.Stamp) error {
-	if c.body.Len()+len(p) > maxBody {
-		return fmt.Errorf("%w: larger than %d MiB", errMalformed, maxBody>>20)
+	limit := cmp.Or(c.limit, maxSide)
+	if c.status != http.StatusOK {
+		limit = errorKept
 	}
-	c.body.Write(p)
-	return nil
+	if c.body.Len()+len(p) <= limit {
+		c.body.Write(p)
+		return nil
+	}
+	c.body.Write(p[:limit-c.body.Len()])
+	if c.status != http.StatusOK {
+		return transport.ErrEnough
+	}
+	return fmt.Errorf("%w: larger than %d MiB", errMalformed, limit>>20)
 }
 
 // call makes one request and returns the body of a 200.
@@ -118,7 +132,7 @@ func (s Server) callJSON(ctx context.Context, method, route string, in, out any)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, out); err != nil {
+	if err := nesting.Unmarshal(body, out); err != nil {
 		return fmt.Errorf("%s: answer is not the JSON expected: %w", s.URL+route, err)
 	}
 	return nil
