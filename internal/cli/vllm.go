@@ -148,6 +148,9 @@ func (l *vllmLine) report(p *Process, result *run.Result) error {
 	if n := result.Summary.Tokens.Assumed; n > 0 && !l.SkipTokenizerInit {
 		fmt.Fprintln(p.Stderr, "note: "+english.Say(plan.Say("report.output-assumed", "requests", n)))
 	}
+	for _, n := range r.Figures.Notes("vllm") {
+		fmt.Fprintln(p.Stderr, "note: "+english.Say(n))
+	}
 	name := r.ResultFile()
 	if name == "" {
 		return nil

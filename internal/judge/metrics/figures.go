@@ -111,7 +111,7 @@ func OwnSamples(t *trace.Trace) (out []Sample) {
 			continue
 		}
 		s := Sample{
-			Index: i, Prompt: cmp.Or(r.Usage.Prompt, r.PromptTokens), Tokens: r.OutputTokens,
+			Index: i, Prompt: cmp.Or(r.Credible().Prompt, r.PromptTokens), Tokens: r.OutputTokens,
 			Start: r.Sent.Seconds(), End: r.Done.Seconds(), E2EL: Between(r.Sent, r.Done), TTFT: math.NaN(), TPOT: math.NaN(),
 		}
 		if first, _, n := r.Output(); n > 0 && t.Run.Plan.Stream {

@@ -83,7 +83,8 @@ func parts[K cmp.Ordered](by map[K][]*trace.Record, name func(K) string, s Summa
 		cached, counted := 0, 0
 		for _, r := range records {
 			if r.OK() {
-				cached, counted = cached+r.Usage.Cached, counted+r.Usage.Prompt
+				u := r.Credible()
+				cached, counted = cached+u.Cached, counted+u.Prompt
 			}
 		}
 		p.Cached = over(cached, float64(counted))

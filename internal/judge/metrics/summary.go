@@ -74,6 +74,9 @@ type Tokens struct {
 	// counted.
 	InputUnknown  int `json:"input_unknown,omitempty"`
 	OutputUnknown int `json:"output_unknown,omitempty"`
+	// Refused are the requests of which the server's counts cannot be and are in no
+	// figure.
+	Refused int `json:"refused,omitempty"`
 	// Short and Long are the requests that ended with fewer output tokens than
 	// asked for, and by the server's own count with more.
 	Short int `json:"short,omitempty"`
@@ -212,17 +215,21 @@ func countTokens(records []*trace.Record) Tokens {
 		if !r.OK() {
 			continue
 		}
-		input := cmp.Or(r.Usage.Prompt, r.PromptTokens)
+		input := cmp.Or(r.Credible().Prompt, r.PromptTokens)
+		if r.Doubted() {
+			t.Refused++
+		}
 		t.Input += input
 		t.Output += r.OutputTokens
 		t.Inputs += r.Inputs
 		t.Audio += r.AudioSeconds
-		switch r.CountedFrom {
-		case trace.FromTokenizer:
+		switch from := r.CountedFrom; {
+		case r.Refused() && from != "": // said with Refused
+		case from == trace.FromTokenizer:
 			t.Tokenized++
-		case trace.FromChunks:
+		case from == trace.FromChunks:
 			t.Assumed++
-		case "":
+		case from == "":
 			if _, _, chunks := r.Output(); chunks > 0 {
 				t.OutputUnknown++
 			}

@@ -107,13 +107,15 @@ type jsonRecord struct {
 	Slack  []uint32 `json:"chunk_slack_us,omitempty"`
 	Tokens []int    `json:"chunk_tokens"`
 	Kinds  []uint   `json:"chunk_kinds"` // bits, see Kind
+	// Refused says that the server's count of the output cannot be; see Record.Refused.
+	Refused bool `json:"usage_refused,omitempty"`
 }
 
 // MarshalJSON writes the record as one flat object; the chunks are the arrays
 // chunk_at_ns, chunk_slack_us, chunk_tokens and chunk_kinds.
 func (r *Record) MarshalJSON() ([]byte, error) {
 	n := len(r.Chunks)
-	j := jsonRecord{plainRecord: (*plainRecord)(r), At: make([]int64, n), Tokens: make([]int, n), Kinds: make([]uint, n)}
+	j := jsonRecord{plainRecord: (*plainRecord)(r), At: make([]int64, n), Tokens: make([]int, n), Kinds: make([]uint, n), Refused: r.Refused()}
 	slack := make([]uint32, n)
 	for i, c := range r.Chunks {
 		j.At[i], j.Tokens[i], j.Kinds[i] = int64(c.At), int(c.Tokens), uint(c.Kind)

@@ -39,6 +39,7 @@ func (r *report) notes(s metrics.Summary) {
 	r.noteIf(len(r.short) > 0, "report.few-values", "wanted", r.wanted())
 	r.noteIf(!s.Steady.Why.IsZero(), "report.not-steady", "why", s.Steady.Why)
 	t := s.Tokens
+	r.noteIf(t.Refused > 0, "report.usage-refused", "requests", t.Refused)
 	r.noteIf(t.Assumed > 0, "report.output-assumed", "requests", t.Assumed)
 	r.noteIf(t.Tokenized > 0, "report.output-tokenized", "requests", t.Tokenized)
 	r.noteIf(t.OutputUnknown > 0, "report.output-unknown", "requests", t.OutputUnknown)

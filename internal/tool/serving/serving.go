@@ -9,6 +9,8 @@ import (
 	"math"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
@@ -56,9 +58,28 @@ type Figures struct {
 	TotalTokenThroughput float64 // tokens/s, input and output
 	MaxOutputPerSecond   float64 // token events, in buckets of a second
 	MaxConcurrent        int
+	Refused              int // requests of which the server's counts cannot be, and are in the sums as these tools have them
 
 	// Latencies are in seconds, over the successes.
 	metrics.Latencies
+}
+
+// Refusals counts the requests of which the server's counts cannot be.
+func Refusals(records []*trace.Record) (n int) {
+	for _, r := range records {
+		if r.OK() && r.Doubted() {
+			n++
+		}
+	}
+	return n
+}
+
+// Notes say of a tool's figures that counts that cannot be are in them.
+func (f *Figures) Notes(tool string) []plan.Message {
+	if f.Refused == 0 {
+		return nil
+	}
+	return []plan.Message{plan.Say("report.usage-foreign", "requests", f.Refused, "tool", tool)}
 }
 
 // Sum counts requests and takes the statistics of those that succeeded. Gaps between tokens

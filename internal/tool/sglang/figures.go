@@ -109,7 +109,7 @@ type Request struct {
 func NewFigures(t *trace.Trace, o Options) Figures {
 	o.protocol, o.stream = t.Run.Plan.Protocol, t.Run.Plan.Stream
 	s := Figures{
-		Figures:      serving.Figures{Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds()},
+		Figures:      serving.Figures{Duration: metrics.Duration(t).Seconds() + t.Run.Tail.Seconds(), Refused: serving.Refusals(t.Records)},
 		AcceptLength: o.AcceptLength, InFlight: metrics.CountConcurrency(t.Records).Peak, Tail: t.Run.Tail.Seconds(),
 	}
 	for _, r := range metrics.InOrder(t.Records) {
@@ -306,7 +306,7 @@ func (o Options) output(r *trace.Record, seen []trace.Chunk) (n int, assumed boo
 	spoke := len(seen) > 0
 	behind := r.Usage.At.Happened() || o.protocol == "completions" && slices.ContainsFunc(r.Chunks, totals)
 	within := !behind || spoke && seen[len(seen)-1].Tokens > 0
-	n, read := r.Usage.Completion, r.Usage.Completion > 0
+	n, read := r.Usage.Completion, r.Usage.Completion > 0 || r.Refused() // that tool believes any count
 	switch {
 	case o.protocol == "trt" || o.protocol == "truss":
 		read = false

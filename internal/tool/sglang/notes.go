@@ -33,7 +33,7 @@ const (
 // and why.
 func (r *Report) Notes() []plan.Message {
 	f := r.Figures
-	var n notes
+	n := notes(f.Notes("sglang"))
 	n.when(f.Failed > 0, reportFailed, "failed", f.Failed, "of", len(f.Requests))
 	n.when(f.Unreadable > 0, reportUnreadable, "answers", f.Unreadable)
 	n.when(f.Silent > 0, reportSilent, "answers", f.Silent)

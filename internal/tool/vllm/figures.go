@@ -85,7 +85,7 @@ type Request struct {
 
 // NewFigures computes the figures.
 func NewFigures(t *trace.Trace, o Options) Figures {
-	v := Figures{Figures: serving.Figures{Duration: metrics.Duration(t).Seconds()}, Pooling: t.Run.Plan.Silent()}
+	v := Figures{Figures: serving.Figures{Duration: metrics.Duration(t).Seconds(), Refused: serving.Refusals(t.Records)}, Pooling: t.Run.Plan.Silent()}
 	o.chat, o.responses, o.silent = t.Run.Plan.Protocol == "chat", t.Run.Plan.Protocol == "responses", v.Pooling
 	for _, r := range metrics.InOrder(t.Records) {
 		v.Requests = append(v.Requests, newRequest(r, o))
@@ -173,6 +173,9 @@ func (o Options) success(r *trace.Record, tokens int) bool {
 func (o Options) output(r *trace.Record) int {
 	if o.silent {
 		return 0
+	}
+	if r.Refused() { // that tool believes any count
+		return r.Usage.Completion
 	}
 	if o.NoTokenizer && r.CountedFrom != trace.FromUsage {
 		return 1

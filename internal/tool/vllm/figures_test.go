@@ -49,6 +49,16 @@ func TestVLLMTokensOfAChat(t *testing.T) {
 }
 
 // 0.1 s + 0.2 s is more than 0.3 s to a computer, and no two requests are in flight.
+// That tool believes any count of the server's; a note says that the table has it.
+func TestCountsThatCannotBeAreInTheTable(t *testing.T) {
+	r := answered(0, 0, 0, 2, 10, 20)
+	r.Usage.Completion, r.CountedFrom = -1000, trace.FromChunks
+	f := NewFigures(&trace.Trace{Run: trace.Run{End: trace.Instant(time.Second)}, Records: []*trace.Record{r}}, Options{Version: Main})
+	if f.TotalOutput != -1000 || len(f.Notes("vllm")) != 1 {
+		t.Errorf("%d tokens, %d notes", f.TotalOutput, len(f.Notes("vllm")))
+	}
+}
+
 func TestWhatFollowsIsNotInFlightBeside(t *testing.T) {
 	v := NewFigures(&trace.Trace{Run: trace.Run{End: 400 * msec}, Records: []*trace.Record{answered(0, 0, 100, 1, 300), answered(1, 0, 300, 1, 400)}}, Options{Version: Main})
 	if v.MaxConcurrent != 1 {

@@ -91,9 +91,9 @@ func (r *Report) Notes() []plan.Message {
 		}
 	}
 	if f.MaxOutputPerSecond < f.OutputThroughput && f.Completed > 0 && len(f.Requests) > 1 && float64(f.TotalOutput) > manyTokens*float64(chunks) {
-		return []plan.Message{plan.Say(reportPeak)}
+		return append(f.Notes("vllm"), plan.Say(reportPeak))
 	}
-	return nil
+	return f.Notes("vllm")
 }
 
 // hasGoodput reports whether there are limits, or were when an imported run was

@@ -164,7 +164,7 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		if name == "" {
 			return 0
 		}
-		return int(u.Get(name).Int())
+		return whole(u.Get(name))
 	}
 	return trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), Reasoning: n(c.reasoning), At: trace.Never}
 }

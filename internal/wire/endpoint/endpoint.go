@@ -132,7 +132,7 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	rec.Redials = timing.Redials
 	c.describe(req, rec)
 	r.finish(timing.Done, err)
-	c.settle(r)
+	c.settle(r, c.most(req))
 	if !c.opts.KeepText && !req.Followed {
 		rec.Text = ""
 	}
@@ -193,12 +193,13 @@ func (c *Client) describe(req *workload.Request, rec *trace.Record) {
 	}
 }
 
-// settle counts the output tokens and cuts the texts to what is kept.
-func (c *Client) settle(r *reader) {
+// settle counts the output tokens, of which there are at most so many, and cuts the texts
+// to what is kept.
+func (c *Client) settle(r *reader, most int) {
 	rec := r.rec
 	_, _, chunks := rec.Output()
 	switch {
-	case rec.Usage.Completion > 0:
+	case rec.Usage.Completion > 0 && rec.Usage.Completion <= most:
 		rec.OutputTokens, rec.CountedFrom = rec.Usage.Completion, trace.FromUsage
 	case chunks == 0, !c.opts.Stream && c.opts.Count == nil:
 		rec.OutputTokens, rec.CountedFrom = 0, "" // a whole answer says nothing of its tokens
@@ -206,6 +207,11 @@ func (c *Client) settle(r *reader) {
 		rec.OutputTokens, rec.CountedFrom = c.opts.Count(r.output.String()), trace.FromTokenizer
 	default:
 		rec.OutputTokens, rec.CountedFrom = chunks, trace.FromChunks
+	}
+	if rec.Refused() { // nor are those of its chunks what it says
+		for i := range rec.Chunks {
+			rec.Chunks[i].Tokens = 0
+		}
 	}
 	r.tallyUp(rec.OutputTokens)
 	c.recount(r)

@@ -21,7 +21,7 @@ func generated(root gjson.Result) delta {
 	}
 	d.token = true
 	d.stopped(meta.Get("finish_reason"))
-	d.accept = meta.Get("spec_accept_length").Float()
+	d.accept = mean(meta.Get("spec_accept_length"))
 	if n := meta.Get("completion_tokens"); n.Type == gjson.Number {
 		d.use(&counts{"prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"}, meta)
 		d.usage.Tiers = tiers(meta.Get("cached_tokens_details"))
@@ -56,9 +56,9 @@ func tiers(details gjson.Result) *trace.CacheTiers {
 		return nil
 	}
 	return &trace.CacheTiers{
-		Device:  int(details.Get("device").Int()),
-		Host:    int(details.Get("host").Int()),
-		Storage: int(details.Get("storage").Int()),
+		Device:  whole(details.Get("device")),
+		Host:    whole(details.Get("host")),
+		Storage: whole(details.Get("storage")),
 		Backend: details.Get("storage_backend").Str,
 	}
 }
@@ -110,7 +110,7 @@ func (s *scanner) metaInfo(d *delta) {
 		case "reasoning_tokens":
 			d.usage.Reasoning = s.once(&seen, 16).integer()
 		case "spec_accept_length":
-			d.accept = gjson.ParseBytes(s.once(&seen, 32).value()).Float()
+			d.accept = mean(gjson.ParseBytes(s.once(&seen, 32).value()))
 		case "cached_tokens_details":
 			if value := s.once(&seen, 64).value(); value != nil {
 				d.usage.Tiers = tiers(gjson.ParseBytes(value))

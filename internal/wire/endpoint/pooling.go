@@ -42,7 +42,7 @@ func (d *delta) read(usage, meta gjson.Result) {
 		}
 	}
 	if n.Type == gjson.Number {
-		d.used, d.usage = true, trace.Usage{Prompt: int(n.Int()), At: trace.Never}
+		d.used, d.usage = true, trace.Usage{Prompt: whole(n), At: trace.Never}
 	}
 }
 
@@ -54,7 +54,7 @@ func scores(list gjson.Result) delta {
 		d.token, d.kind = true, trace.Bare
 		if n := score.Get("meta_info.prompt_tokens"); n.Type == gjson.Number {
 			d.used = true
-			d.usage.Prompt += int(n.Int())
+			d.usage.Prompt += whole(n)
 		}
 		return true
 	})

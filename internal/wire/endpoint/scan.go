@@ -432,7 +432,7 @@ func (s *scanner) integer() (n int) {
 	s.blank()
 	start := s.i
 	s.number()
-	if s.bad || s.i-start > 15 {
+	if s.bad || s.i-start > 12 {
 		s.bad = true
 		return 0
 	}

@@ -34,7 +34,7 @@ func (d *delta) details(details gjson.Result) {
 	d.finished(details.Get("finish_reason"))
 	if details.Get("generated_tokens").Type == gjson.Number {
 		d.use(&counts{prompt: "input_length", completion: "generated_tokens"}, details)
-		d.usage.Prompt = cmp.Or(d.usage.Prompt, int(details.Get("prefill.#").Int()))
+		d.usage.Prompt = cmp.Or(d.usage.Prompt, whole(details.Get("prefill.#")))
 	}
 }
 

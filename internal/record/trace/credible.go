@@ -1,0 +1,39 @@
+package trace
+
+// MostTokens is more than any model takes or gives for one text.
+const MostTokens = 10 << 20
+
+// MaxCount limits a count of a server that is kept: as many of them as a run has requests
+// can be added up.
+const MaxCount = 1_000_000_000_000
+
+// Refused reports whether the server counted the tokens of the answer as no server can: as
+// less than none, or more than it was asked for. Its count stays in Usage; OutputTokens has
+// another one.
+func (r *Record) Refused() bool { return r.Usage.Completion != 0 && r.CountedFrom != FromUsage }
+
+// Doubted reports whether a count of the server's, of the answer or of the prompt, is in no
+// figure.
+func (r *Record) Doubted() bool { return r.Refused() || r.Credible().Prompt != r.Usage.Prompt }
+
+// Credible is the server's usage without the counts that cannot be, which are 0: those that
+// are negative, of an answer that is refused, of prompts longer than there are, and of parts
+// that are larger than the whole.
+func (r *Record) Credible() Usage {
+	u := r.Usage
+	if r.Refused() {
+		u.Completion = 0
+	}
+	u.Prompt = within(u.Prompt, MostTokens*max(1, r.Inputs))
+	u.Cached = within(u.Cached, u.Prompt)
+	u.Reasoning = within(u.Reasoning, u.Completion)
+	return u
+}
+
+// within is n, or 0 if it is beyond the limit.
+func within(n, limit int) int {
+	if n < 0 || n > limit {
+		return 0
+	}
+	return n
+}
