@@ -173,6 +173,9 @@ func (x *execution) counters(ctx context.Context) map[string]float64 {
 	call, cancel := context.WithTimeout(ctx, scrapeLimit)
 	defer cancel()
 	samples, err := x.target.server().Metrics(call)
+	if status := (*endpoint.StatusError)(nil); err != nil && ctx.Err() == nil && !errors.As(err, &status) {
+		x.note(countersUnknown, "why", err)
+	}
 	if err != nil {
 		return nil
 	}

@@ -250,7 +250,9 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	x.tail(after)
 	err := x.handle(Ended{&x.run})
 	x.stopProfilers(after)
-	x.run.ServerCounters = difference(before, x.counters(after))
+	if before != nil {
+		x.run.ServerCounters = difference(before, x.counters(after))
+	}
 	account := x.account(after)
 	r, err := x.judge(records, err)
 	r.Account = account

@@ -17,6 +17,7 @@ const (
 	selfTestDoubtful plan.Code = "run.self-test-doubtful"
 	infoUnknown      plan.Code = "run.info-unknown"
 	accountUnknown   plan.Code = "run.account-unknown"
+	countersUnknown  plan.Code = "run.counters-unknown"
 	engineEnded      plan.Code = "run.engine-ended"
 	loadMix          plan.Code = "load.mix"
 	loadTenants      plan.Code = "load.tenants"

@@ -134,3 +134,21 @@ func TestLargeEventsByRequest(t *testing.T) {
 		}
 	}
 }
+
+// Of counters the client reads what an engine has, and for as long as it is given.
+func TestMetricsAreBounded(t *testing.T) {
+	text := strings.Repeat("a_total 1\n", 1<<20/10)
+	ended, cancel := context.WithCancelCause(t.Context())
+	late := errors.New("time is up")
+	cancel(late)
+	for _, tt := range []struct {
+		ctx    context.Context
+		pieces int
+		want   error
+	}{{t.Context(), 5, errLarge}, {ended, 1, late}} {
+		_, err := Server{Transport: server{http.StatusOK, text, tt.pieces, new(int)}}.Metrics(tt.ctx)
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%d pieces: %v, want %v", tt.pieces, err, tt.want)
+		}
+	}
+}

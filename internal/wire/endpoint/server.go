@@ -2,11 +2,11 @@ package endpoint
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -80,7 +80,7 @@ const maxSide = 64 << 20
 
 // collector keeps a whole response, and of one that is an error what is told of it.
 type collector struct {
-	limit  int // in bytes; 0: maxSide
+	limit  int // in bytes
 	status int
 	body   bytes.Buffer
 }
@@ -88,7 +88,7 @@ type collector struct {
 func (c *collector) Head(status int, _ http.Header) { c.status = status }
 
 func (c *collector) Data(p []byte, _ transport.Stamp) error {
-	limit := cmp.Or(c.limit, maxSide)
+	limit := c.limit
 	if c.status != http.StatusOK {
 		limit = errorKept
 	}
@@ -100,11 +100,16 @@ func (c *collector) Data(p []byte, _ transport.Stamp) error {
 	if c.status != http.StatusOK {
 		return transport.ErrEnough
 	}
-	return fmt.Errorf("%w: larger than %d MiB", errMalformed, limit>>20)
+	return fmt.Errorf("%w: the limit is %d MiB", errLarge, limit>>20)
 }
 
 // call makes one request and returns the body of a 200.
 func (s Server) call(ctx context.Context, method, route string, in any) ([]byte, error) {
+	return s.callUpTo(ctx, maxSide, method, route, in)
+}
+
+// callUpTo is call for an answer of so many bytes at most.
+func (s Server) callUpTo(ctx context.Context, limit int, method, route string, in any) ([]byte, error) {
 	req := &transport.Request{Method: method, URL: s.URL + route, Header: s.Header.Clone()}
 	if in != nil {
 		body, err := json.Marshal(in)
@@ -117,7 +122,7 @@ func (s Server) call(ctx context.Context, method, route string, in any) ([]byte,
 		}
 		req.Header.Set("Content-Type", "application/json")
 	}
-	var c collector
+	c := collector{limit: limit}
 	if _, err := s.Transport.Do(ctx, req, &c); err != nil {
 		return nil, &CallError{s.URL + route, classify(err), err}
 	}
@@ -237,13 +242,17 @@ func (s Sample) Series() string {
 	return s.Name + "{" + strings.Join(labels, ",") + "}"
 }
 
-// Metrics reads /metrics.
+// maxMetrics is the largest /metrics that is read, in bytes: a parser takes forty times as
+// much memory. Engines have a tenth of a megabyte.
+const maxMetrics = 4 << 20
+
+// Metrics reads /metrics. The context limits the time for all of it, parsing included.
 func (s Server) Metrics(ctx context.Context) ([]Sample, error) {
-	body, err := s.call(ctx, http.MethodGet, "/metrics", nil)
+	body, err := s.callUpTo(ctx, maxMetrics, http.MethodGet, "/metrics", nil)
 	if err != nil {
 		return nil, err
 	}
-	samples, err := ParseMetrics(body)
+	samples, err := parseMetrics(untilDone{ctx, bytes.NewReader(body)})
 	if err != nil {
 		return nil, fmt.Errorf("%s/metrics: %w", s.URL, err)
 	}
@@ -252,9 +261,25 @@ func (s Server) Metrics(ctx context.Context) ([]Sample, error) {
 
 // ParseMetrics reads the Prometheus text format. Of histograms there are the sum
 // and the count, under their names in that format; summaries are left out.
-func ParseMetrics(text []byte) ([]Sample, error) {
+func ParseMetrics(text []byte) ([]Sample, error) { return parseMetrics(bytes.NewReader(text)) }
+
+// untilDone is a reader that ends with a context, and what reads from it with it.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read reads as long as there is time.
+func (r untilDone) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
+}
+
+func parseMetrics(text io.Reader) ([]Sample, error) {
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	families, err := parser.TextToMetricFamilies(text)
 	if err != nil {
 		return nil, err
 	}
