@@ -26,7 +26,8 @@ const longestLoose = 512
 func newForm(secret string) *form {
 	quoted, _ := json.Marshal(secret) // a string can always be
 	inHex := hex.EncodeToString([]byte(secret))
-	others := append(cores(secret), string(quoted[1:len(quoted)-1]), url.QueryEscape(secret), url.PathEscape(secret), inHex, strings.ToUpper(inHex))
+	twice, _ := json.Marshal(string(quoted[1 : len(quoted)-1]))
+	others := append(cores(secret), string(quoted[1:len(quoted)-1]), string(twice[1:len(twice)-1]), url.QueryEscape(secret), url.PathEscape(secret), inHex, strings.ToUpper(inHex))
 	slices.Sort(others)
 	f := &form{plain: secret, others: slices.DeleteFunc(slices.Compact(others), func(s string) bool { return s == secret })}
 	if len(secret) <= longestLoose {
@@ -46,6 +47,29 @@ func (f *form) hide(text string) string {
 	}
 	if f.loose != nil && strings.ContainsAny(text, `%\&+`) {
 		text = f.loose.ReplaceAllLiteralString(text, Mark)
+	}
+	if len(text) < shortestExcerpt {
+		return text
+	}
+	return f.hideCut(text, append(slices.Clip(f.others), f.plain))
+}
+
+// An excerpt that an error quotes has at least so many bytes; less of a secret than
+// shortestCut is not looked for at its end.
+const (
+	shortestExcerpt = 60
+	shortestCut     = 8
+)
+
+// hideCut hides the beginning of a secret at the end of an excerpt, which cut it.
+func (f *form) hideCut(text string, forms []string) string {
+	end := len(strings.TrimRight(text, "\"'`…)}] \n"))
+	for _, form := range forms {
+		for n := min(len(form)-1, end); n >= shortestCut; n-- {
+			if strings.HasSuffix(text[:end], form[:n]) {
+				return text[:end-n] + Mark + text[end:]
+			}
+		}
 	}
 	return text
 }
@@ -82,7 +106,7 @@ func escaped(r rune) string {
 	}
 	ways := []string{`\\*` + regexp.QuoteMeta(string(r)), percent, units, fmt.Sprintf(`\\+x(?i:%02x)`, r), fmt.Sprintf(`&#(?:0*%d|[xX]0*(?i:%x));`, r, r)}
 	if r == ' ' {
-		ways = append(ways, `\+`)
+		ways = append(ways, `\+`, `%(?:25)*2[bB]`)
 	}
 	if name := htmlNames[r]; name != "" {
 		ways = append(ways, name)

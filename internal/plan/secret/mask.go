@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -28,7 +29,7 @@ var guesses = []guess{
 	// A flag: --api-key VALUE, --extra-body.api_key=VALUE.
 	{regexp.MustCompile(`(?i)((?:^|\s)--?[\w.-]*(?:key|token|password|passwd|secret|auth|cookie)[ =]+)` + value), Mark, false},
 	// A pair: api_key=VALUE, "authorization": "Bearer VALUE".
-	{regexp.MustCompile(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|signature|(?:hf|access|auth)[_-]?token)\\?["']?\s*[:=]|\b(?:token|auth|key|sig)(?:=|\\?["']\s*:))\s*\\?["']?)` + scheme + `([^\s"',}&\\]+)`), Mark, true},
+	{regexp.MustCompile(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|signature|(?:hf|access|auth)[_-]?token)\\?["']?\s*[:=]|\b(?:token|auth|key|sig)(?:=|\\?["']\s*:))\s*\\?["']?)` + scheme + `((?:\\.|[^\s"',}&\\])+)`), Mark, true},
 	{regexp.MustCompile(`(?i)(bearer\s+)([^\s"',}*]+)`), Mark, true},
 	{regexp.MustCompile(`(?i)(\bbasic\s+)([\w+/-]{12,}=*|[\w+/-]{6,}=+)`), Mark, true},
 	// What services begin their keys with.
@@ -111,6 +112,9 @@ func Find(text string) (found []string) {
 			}
 			secret := strings.Trim(match[2], `'"`)
 			found = append(found, secret)
+			if unquoted := ""; json.Unmarshal([]byte(`"`+secret+`"`), &unquoted) == nil {
+				found = append(found, unquoted)
+			}
 			if _, password, ok := strings.Cut(secret, ":"); ok && g.Regexp == userInfo {
 				found = append(found, password)
 			}
