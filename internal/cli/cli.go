@@ -44,8 +44,8 @@ type Process struct {
 	Listen func(network, address string) (net.Listener, error)
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
-	secrets       *secret.Set // that are known
-	data, console io.Writer   // Stdout for files of machines, and Stderr for the line of progress
+	secrets        *secret.Set // that are known
+	data, terminal io.Writer   // Stdout for files of machines, and Stderr for the line of progress
 }
 
 // Exit codes.
@@ -154,7 +154,7 @@ func (p *Process) guarded() *Process {
 	q := *p
 	q.secrets = p.known()
 	stdout := &plain.Writer{To: p.Stdout, Hide: q.secrets.Hide, Colors: p.colors()}
-	q.Stdout, q.data, q.Stderr, q.console = stdout, p.Stdout, &plain.Writer{To: p.Stderr, Hide: q.secrets.Hide}, p.Stderr
+	q.Stdout, q.data, q.Stderr, q.terminal = stdout, p.Stdout, &plain.Writer{To: p.Stderr, Hide: q.secrets.Hide}, p.Stderr
 	if p.Screen != nil {
 		q.data = stdout
 	}
