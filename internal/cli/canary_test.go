@@ -232,10 +232,14 @@ func leaveNoSecret(t *testing.T) {
 		append(own, "--model", "m", "--no-stream", "--protocol", "chat", "--workload", "custom", "--data", "given-chats", "--header", basic, "--api-key-file", "given-key"),
 		append(own, "--tenant", "name=a rate=500 output-len=2 api-key-env=TENANT_KEY", "--tenant", "name=b rate=500 output-len=2 'header=X-Token="+canaries["tenant"]+"'"),
 		append(own, "--protocol", "generate"),
-		append([]string{"vllm", "bench", "serve", "--base-url", at, "--header", basic, "X-Token=" + canaries["tool"], "--save-result", "--save-detailed", "--result-filename", "vllm.json",
-			"--metadata", "api_key=" + canaries["tool"], "--random-input-len", "4", "--random-output-len", "3"}, tool...),
-		{"python", "-m", "sglang.bench_serving", "--backend", "sglang-oai", "--base-url", at, "--num-prompts", "8", "--dataset-name", "random-ids", "--header", "X-Token=" + canaries["tool"],
-			"--extra-request-body", string(body), "--output-file", "sglang.jsonl", "--output-details", "--random-input-len", "4", "--random-output-len", "3"},
+		append([]string{
+			"vllm", "bench", "serve", "--base-url", at, "--header", basic, "X-Token=" + canaries["tool"], "--save-result", "--save-detailed", "--result-filename", "vllm.json",
+			"--metadata", "api_key=" + canaries["tool"], "--random-input-len", "4", "--random-output-len", "3",
+		}, tool...),
+		{
+			"python", "-m", "sglang.bench_serving", "--backend", "sglang-oai", "--base-url", at, "--num-prompts", "8", "--dataset-name", "random-ids", "--header", "X-Token=" + canaries["tool"],
+			"--extra-request-body", string(body), "--output-file", "sglang.jsonl", "--output-details", "--random-input-len", "4", "--random-output-len", "3",
+		},
 		{"python", "-m", "sglang.bench_serving", "--backend", "sglang", "--base-url", at, "--num-prompts", "8", "--dataset-name", "random-ids", "--output-file", "sglang.jsonl"},
 		{"bench", "--url", at + "/?api_key=" + canaries["query"]},
 		{"bench", "--url", "http://user:" + canaries["query"] + "@127.0.0.1:1"},
@@ -247,9 +251,16 @@ func leaveNoSecret(t *testing.T) {
 		bird.learn(args)
 		c.run(args...)
 	}
+	if runs := c.readEverything(); runs < 7 || logs < 7 || c.looked < 1<<20 {
+		t.Errorf("looked at %d runs, %d logs of the store, %d bytes", runs, logs, c.looked)
+	}
+}
+
+// readEverything prints, exports and compares all runs of the store, and looks at every
+// file.
+func (c *cage) readEverything() (runs int) {
 	listed, stdout, _ := c.process("runs", "list")
 	Run(listed)
-	runs := 0
 	for line := range strings.Lines(stdout.String()) {
 		id := strings.Fields(line)[0]
 		if id == "RUN" {
@@ -257,9 +268,16 @@ func leaveNoSecret(t *testing.T) {
 		}
 		runs++
 		for _, args := range [][]string{
-			{"runs", "show", id}, {"runs", "report", id}, {"runs", "report", "--dialect", "json", id}, {"runs", "report", "--dialect", "vllm", id},
-			{"runs", "report", "--dialect", "sglang", id}, {"plan", id},
-			{"runs", "export", "-o", id + ".json", id}, {"runs", "export", "-f", "jsonl", "-o", id + ".jsonl", id}, {"runs", "export", "-f", "csv", id}, {"runs", "export", "-f", "parquet", "-o", id + ".parquet", id},
+			{"runs", "show", id},
+			{"runs", "report", id},
+			{"runs", "report", "--dialect", "json", id},
+			{"runs", "report", "--dialect", "vllm", id},
+			{"runs", "report", "--dialect", "sglang", id},
+			{"plan", id},
+			{"runs", "export", "-o", id + ".json", id},
+			{"runs", "export", "-f", "jsonl", "-o", id + ".jsonl", id},
+			{"runs", "export", "-f", "csv", id},
+			{"runs", "export", "-f", "parquet", "-o", id + ".parquet", id},
 		} {
 			c.run(args...)
 		}
@@ -273,10 +291,8 @@ func leaveNoSecret(t *testing.T) {
 	c.lookAt("*/*")
 	for _, name := range []string{"vllm.json", "sglang.jsonl", "note.md"} {
 		if _, err := os.Stat(name); err != nil {
-			t.Error(err)
+			c.t.Error(err)
 		}
 	}
-	if runs < 7 || logs < 7 || c.looked < 1<<20 {
-		t.Errorf("looked at %d runs, %d logs of the store, %d bytes", runs, logs, c.looked)
-	}
+	return runs
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plain"

@@ -132,8 +132,10 @@ func TestAddJSON(t *testing.T) {
 }
 
 func TestInArgs(t *testing.T) {
-	args := []string{"bench", "--url", "http://h/?key=canary-1", "--header", "X-Api-Key=canary-2", "--api-key-env", "CANARY_3", "--tls-key", "canary-4",
-		"--api-key", "canary-5", "--extra-body.api_key=canary-6", "--max-tokens", "canary-7", "--body", `{"token": "canary-8"}`, "--tokenizer", "canary-9"}
+	args := []string{
+		"bench", "--url", "http://h/?key=canary-1", "--header", "X-Api-Key=canary-2", "--api-key-env", "CANARY_3", "--tls-key", "canary-4",
+		"--api-key", "canary-5", "--extra-body.api_key=canary-6", "--max-tokens", "canary-7", "--body", `{"token": "canary-8"}`, "--tokenizer", "canary-9",
+	}
 	want := "*** *** CANARY_3 canary-4 *** *** canary-7 *** canary-9"
 	if got := setOf(InArgs(args)...).Hide("canary-1 canary-2 CANARY_3 canary-4 canary-5 canary-6 canary-7 canary-8 canary-9"); got != want {
 		t.Errorf("%s, want %s", got, want)
