@@ -74,7 +74,7 @@ type compiled struct {
 // ownCompiled compiles a command line of Pitot's own.
 func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*compiled, error) {
 	check := func(s plan.Spec) plan.Problems { return run.Check(s, kinds()) }
-	c, err := pitot.Compile(k, pitot.Options{Config: config, Simulated: simulated, Read: readFile, Check: check})
+	c, err := pitot.Compile(k, pitot.Options{Config: config, Simulated: simulated, Read: p.readSettings, Check: check})
 	if err != nil {
 		return nil, usage(err)
 	}

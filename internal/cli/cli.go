@@ -21,10 +21,12 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
 // A Process is what a command sees of the operating system.
@@ -42,6 +44,9 @@ type Process struct {
 	// Listen and Dial are net's, unless a test has its own network.
 	Listen func(network, address string) (net.Listener, error)
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+
+	secrets        *secret.Set // that are known
+	data, terminal io.Writer   // Stdout for files of machines, and Stderr for the line of progress
 }
 
 // Exit codes.
@@ -81,8 +86,8 @@ func Main() {
 		Env:     os.LookupEnv,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
-		Width:   terminalWidth(os.Stderr),
-		Screen:  terminalWidth(os.Stdout),
+		Width:   machine.TerminalWidth(os.Stderr),
+		Screen:  machine.TerminalWidth(os.Stdout),
 		Signals: signals,
 		Alone:   true,
 		Listen:  net.Listen,
@@ -101,21 +106,6 @@ func passOn(caught <-chan os.Signal, signals chan<- os.Signal) {
 		case <-time.After(heed):
 			os.Exit(exitInterrupted)
 		}
-	}
-}
-
-// terminalWidth tells how wide the terminal behind a stream is, at any moment; nil
-// if there is none.
-func terminalWidth(stream *os.File) func() int {
-	fd := int(stream.Fd())
-	if !term.IsTerminal(fd) {
-		return nil
-	}
-	return func() int {
-		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
-			return width
-		}
-		return 80
 	}
 }
 
@@ -141,7 +131,8 @@ type grammar struct {
 }
 
 // Run runs one command line and returns its exit code.
-func Run(p *Process) int {
+func Run(outside *Process) int {
+	p := outside.guarded()
 	var g grammar
 	parser, exited, err := newParser(p, &g)
 	if err != nil {
@@ -156,6 +147,24 @@ func Run(p *Process) int {
 		return p.fail(err)
 	}
 	return p.fail(k.Run(p))
+}
+
+// guarded is the process with everything that it prints behind a plain.Writer. Past that
+// goes what is for a machine, unless that is a terminal, and the line of progress.
+func (p *Process) guarded() *Process {
+	q := *p
+	q.secrets = p.known()
+	stdout := &plain.Writer{To: p.Stdout, Hide: q.secrets.Hide, Colors: p.colors()}
+	q.Stdout, q.data, q.Stderr, q.terminal = stdout, p.Stdout, &plain.Writer{To: p.Stderr, Hide: q.secrets.Hide}, p.Stderr
+	if p.Screen != nil {
+		q.data = stdout
+	}
+	return &q
+}
+
+// colors reports whether Stdout is a terminal that shows colours.
+func (p *Process) colors() bool {
+	return p.Screen != nil && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
 }
 
 // newParser builds the parser. Kong calls exit after it printed help, and then

@@ -61,7 +61,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 		return err
 	}
 	if c.Output == "" {
-		err = c.write(p.Stdout, result, p)
+		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.data}[c.Format == "text"], result, p)
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
@@ -86,8 +86,7 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) er
 		return comparison.Markdown(w, result, o)
 	}
 	if p != nil && p.Screen != nil {
-		o.Width = p.Screen()
-		o.Color = p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+		o.Width, o.Color = p.Screen(), p.colors()
 	}
 	return comparison.Text(w, result, o)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/hub"
@@ -37,7 +38,7 @@ func kinds() run.Kinds {
 // where prompts may be kept.
 func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
 	d := run.Deps{
-		Kinds: kinds(), Open: openReader, Read: readFile, Folder: folderAt, Temp: os.TempDir(), Env: p.Env, Given: given,
+		Kinds: kinds(), Open: openReader, Read: readFile, Folder: folderAt, Temp: os.TempDir(), Env: p.Env, Given: given, Secrets: p.secrets,
 		Dial: p.Dial, Listen: p.Listen, Proxy: p.proxy(), Machine: p.environment(),
 		Hub: func(download bool) run.Hub { return hubOf{p.hub(download)} },
 	}
@@ -76,6 +77,13 @@ func (h hubOf) Dataset(ctx context.Context, name string) (fs.FS, string, error) 
 	return h.Hub.Dataset(name).FS(ctx)
 }
 
+// known are the secrets of the environment, and what looks like one on the command line.
+func (p *Process) known() *secret.Set {
+	s := new(secret.Set)
+	s.Add(append(secret.InEnv(p.getenv), secret.InArgs(p.Args)...)...)
+	return s
+}
+
 // proxy follows HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in either case.
 func (p *Process) proxy() func(*url.URL) (*url.URL, error) {
 	either := func(name string) string {
@@ -105,6 +113,13 @@ func readFile(name string) ([]byte, error) {
 	if err == nil && len(data) > smallFile {
 		err = fmt.Errorf("%s: larger than %d MiB", name, smallFile>>20)
 	}
+	return data, err
+}
+
+// readSettings reads a file of settings, and makes the secrets in it known.
+func (p *Process) readSettings(name string) ([]byte, error) {
+	data, err := readFile(name)
+	p.secrets.Add(secret.FindLines(string(data))...)
 	return data, err
 }
 

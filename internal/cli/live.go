@@ -19,7 +19,7 @@ type live struct {
 }
 
 func (p *Process) live(quiet, noProgress bool) *live {
-	return &live{console: progress.NewConsole(p.Stderr, p.Width), quiet: quiet, noProgress: noProgress}
+	return &live{console: progress.NewConsole(p.terminal, p.Width, p.secrets.Hide), quiet: quiet, noProgress: noProgress}
 }
 
 // sayf writes a line, unless it is unwanted.

@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/note"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/tool"
@@ -64,9 +65,9 @@ func (c noteCmd) Run(p *Process) error {
 	if err := savePage(c.Output, page); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "wrote %s", c.Output)
+	fmt.Fprintf(p.Stdout, "wrote %s", plain.Line(c.Output))
 	if len(page.Plots) > 0 {
-		fmt.Fprintf(p.Stdout, " and %s in %s", counted(len(page.Plots), "plot"), filepath.Join(filepath.Dir(c.Output), folder))
+		fmt.Fprintf(p.Stdout, " and %s in %s", counted(len(page.Plots), "plot"), plain.Line(filepath.Join(filepath.Dir(c.Output), folder)))
 	}
 	fmt.Fprintln(p.Stdout)
 	return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -85,7 +86,7 @@ func (c *planCmd) plan(p *Process) (*compiled, error) {
 	case len(args) == 0:
 		return nil, usagef("run %s has no plan: it was made by an earlier version", t.Run.ID)
 	default: // before plans were kept
-		fmt.Fprintf(p.Stderr, "note: run %s has no plan: this is that of its command line, pitot %s\n", t.Run.ID, strings.Join(args, " "))
+		fmt.Fprintf(p.Stderr, "note: run %s has no plan: this is that of its command line, pitot %s\n", t.Run.ID, plain.Line(strings.Join(args, " ")))
 		return p.planOf(args)
 	}
 }

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"fmt"
-	"text/tabwriter"
-
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
 // profilesCmd is `pitot profiles`.
@@ -20,16 +18,15 @@ type profilesListCmd struct{}
 
 // Run lists.
 func (profilesListCmd) Run(p *Process) error {
-	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PROFILE\tWHAT IT IS\tERROR")
+	rows := [][]string{{"PROFILE", "WHAT IT IS", "ERROR"}}
 	for _, name := range profile.Names() {
 		q, err := profile.Load(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", name, q.Title, q.Error)
+		rows = append(rows, []string{name, q.Title, q.Error})
 	}
-	return w.Flush()
+	return text.Columns(p.Stdout, rows)
 }
 
 type profilesShowCmd struct {

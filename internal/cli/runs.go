@@ -248,7 +248,7 @@ func (c runsExportCmd) Run(p *Process) error {
 		return err
 	}
 	if c.Output == "" {
-		return store.Export(p.Stdout, t, store.Format(c.Format))
+		return store.Export(p.data, t, store.Format(c.Format))
 	}
 	file, err := os.Create(c.Output)
 	if err != nil {

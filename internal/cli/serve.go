@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -22,6 +23,7 @@ type serveCmd struct {
 	Addr    string `default:"127.0.0.1:8000" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one (${default})."`
 	Model   string `placeholder:"NAME" help:"Name of the model served. Default: the profile's, else pitot."`
 	APIKey  string `name:"api-key-env" placeholder:"NAME" help:"Environment variable with a bearer key that clients must send."`
+	Open    bool   `name:"insecure-open" help:"Serve other machines without a key: whoever reaches the address may use every route."`
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
 
@@ -77,6 +79,9 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 	l, err := p.Listen("tcp", c.Addr)
 	if err != nil {
 		return fmt.Errorf("--addr: %w", err)
+	}
+	if cfg.Open(l.Addr()) && !c.Open {
+		return errors.Join(usagef("--addr %s: can be reached from other machines; ask for a key with --api-key-env, or use --insecure-open", c.Addr), l.Close())
 	}
 	fmt.Fprintf(p.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
 	if deployment != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"path"
@@ -204,7 +203,7 @@ func (*announcer) Handle(run.Event) error { return nil }
 
 // Watch prints a line when a request is sent, and one when it is answered.
 func (a *announcer) Watch(req *workload.Request) func(*trace.Record) {
-	id, begin := newUUID(), time.Now()
+	id, begin := sglang.NewUUID(), time.Now()
 	a.say(a.line.StartLine(id, begin, req))
 	return func(rec *trace.Record) { a.say(a.line.EndLine(id, time.Now(), time.Since(begin), rec)) }
 }
@@ -213,14 +212,6 @@ func (a *announcer) say(line string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.line.say(line)
-}
-
-// newUUID is a random UUID, version 4.
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // report prints the table, adds a line to the result file, and says what a reader has to

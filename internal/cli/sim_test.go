@@ -198,7 +198,7 @@ func TestAnInterruptEndsCheckAndFit(t *testing.T) {
 		var stdout, stderr strings.Builder
 		signals := make(chan os.Signal, 1)
 		signals <- os.Interrupt
-		p := &Process{Args: strings.Fields(command), Stdout: &stdout, Stderr: &stderr, Signals: signals}
+		p := &Process{Args: strings.Fields(command), Env: func(string) (string, bool) { return "", false }, Stdout: &stdout, Stderr: &stderr, Signals: signals}
 		if code := Run(p); code != exitInterrupted || !strings.Contains(stdout.String(), told) || !strings.HasSuffix(stderr.String(), "pitot: interrupted\n") {
 			t.Errorf("%s: exit code %d, %q, %q", command, code, stdout.String(), stderr.String())
 		}

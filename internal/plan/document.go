@@ -8,11 +8,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
 // A Document is a YAML or JSON file as a tree, with the place of every value.
@@ -40,14 +43,28 @@ type Mistake struct {
 
 // Error gives the place and the problem, and below them the line with a caret.
 func (m Mistake) Error() string {
-	what := fmt.Sprintf("%s:%d:%d: %s", m.File, m.Line, m.Column, m.Problem)
+	what := fmt.Sprintf("%s:%d:%d: %s", m.File, m.Line, m.Column, secret.Mask(m.Problem))
 	if m.hidden {
 		return what
 	}
 	number := fmt.Sprint(m.Line)
 	gutter := strings.Repeat(" ", len(number))
-	text, column := excerpt(m.Text, m.Column)
+	text, column := masked(m.Text, m.Column)
+	text, column = excerpt(text, column)
 	return fmt.Sprintf("%s\n  %s | %s\n  %s | %s^", what, number, text, gutter, strings.Repeat(" ", max(0, column-1)))
+}
+
+// masked is a line without its secrets, and where a column is in it.
+func masked(line string, column int) (string, int) {
+	out := secret.MaskLine(line)
+	if out != line {
+		same := 0
+		for same < min(len(out), len(line)) && out[same] == line[same] {
+			same++
+		}
+		column = min(column, utf8.RuneCountInString(out[:same])+1)
+	}
+	return out, column
 }
 
 // most is how many characters of a line are shown.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -30,10 +31,13 @@ type Deps struct {
 	Spool  workload.File // for prompts that are too many for memory; nil keeps them there
 	Env    func(name string) (value string, ok bool)
 	Given  map[string]string // secrets that a front end was given, by path
-	Notes  []plan.Message    // of the front end, for the run
-	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
-	Listen func(network, address string) (net.Listener, error)
-	Proxy  func(*url.URL) (*url.URL, error) // nil: none
+	// Secrets are those known so far, to which a run adds its own; nil: none yet. No event,
+	// result or record has one.
+	Secrets *secret.Set
+	Notes   []plan.Message // of the front end, for the run
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	Listen  func(network, address string) (net.Listener, error)
+	Proxy   func(*url.URL) (*url.URL, error) // nil: none
 	// Machine describes where the run takes place.
 	Machine trace.Environment
 	// Quiet keeps the runtime out of a run's way until end is called, which returns the
@@ -65,6 +69,19 @@ func (d *Deps) files(download bool) workload.Files {
 
 func (d *Deps) tell(e Event) {
 	if d.Tell != nil {
-		d.Tell(e)
+		d.Tell(d.clean(e))
 	}
+}
+
+// clean is an event without secrets. Requests and records are not copied: endpoint cleans
+// these, and no sink keeps those.
+func (d *Deps) clean(e Event) Event {
+	switch told := e.(type) {
+	case Starting:
+		told.Run = secret.Clean(d.Secrets, told.Run)
+		return told
+	case Waiting, Polling, Polled, ModelFound, Noted, Profiling, Profiled, Ended:
+		return secret.Clean(d.Secrets, e)
+	}
+	return e
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
@@ -77,8 +78,9 @@ func (x *execution) untilStopped(ctx context.Context) (_ context.Context, releas
 	return ctx, func() { cancel(nil) }
 }
 
-// handle gives an event to all sinks.
+// handle gives an event to all sinks, without secrets.
 func (x *execution) handle(e Event) error {
+	e = x.clean(e)
 	var errs []error
 	for _, s := range x.sinks {
 		errs = append(errs, s.Handle(e))
@@ -261,7 +263,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 
 // judge gives the run its verdict, and sends the sinks the last event.
 func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
-	t := &trace.Trace{Run: x.run, Records: records}
+	t := &trace.Trace{Run: secret.Clean(x.Secrets, x.run), Records: records}
 	r := &Result{Trace: t, Summary: metrics.Summarize(t, metrics.Options{})}
 	if t.Run.Verdict == nil {
 		t.Run.Verdict = &r.Summary.Health.Verdict

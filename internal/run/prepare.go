@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
@@ -45,6 +46,9 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 	p := &Prepared{Deps: &deps}
 	err := p.check(spec)
 	if err == nil {
+		err = p.checkKept().Err()
+	}
+	if err == nil {
 		err = p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	}
 	if err == nil {
@@ -61,7 +65,7 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 }
 
 // Run is the run before its first request: plan and environment.
-func (p *Prepared) Run() trace.Run { return p.run }
+func (p *Prepared) Run() trace.Run { return secret.Clean(p.Secrets, p.run) }
 
 // Requests are those that will be sent, in order.
 func (p *Prepared) Requests() []workload.Request { return p.built.work.Requests }
@@ -92,10 +96,7 @@ func (p *Prepared) keep(notes ...plan.Message) {
 
 // hide removes secrets from a message.
 func (p *Prepared) hide(m plan.Message) plan.Message {
-	if p.target == nil {
-		return m
-	}
-	return m.Map(func(text string) string { return endpoint.Redact(text, p.target.secrets) })
+	return m.Map(func(text string) string { return endpoint.FirstKilobyte(p.Secrets.Hide(text)) })
 }
 
 // check checks the form of the Spec and its kinds. The Spec is then complete.
@@ -107,6 +108,7 @@ func (p *Prepared) check(spec plan.Spec) error {
 	if err != nil {
 		return err
 	}
+	p.learn(b)
 	p.run.Name, p.run.Env = p.spec.Name, p.Machine
 	l, problems := check(&p.spec, p.Kinds)
 	p.load = l
@@ -133,18 +135,30 @@ func check(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 	return l, plan.Merge(form, ofKinds)
 }
 
-// SpareFiles is the number of files that a run opens beside its connections.
-const SpareFiles = 64
-
-// hideInvocation removes secrets from the command line that is kept with the run.
-func (p *Prepared) hideInvocation() {
-	p.run.Env.Invocation = slices.Clone(p.run.Env.Invocation)
-	for i, arg := range p.run.Env.Invocation {
-		if p.target != nil {
-			p.run.Env.Invocation[i] = endpoint.Hide(arg, p.target.secrets)
-		}
+// learn makes the secrets known that a Spec holds, and those given beside it.
+func (p *Prepared) learn(spec json.RawMessage) {
+	if p.Secrets == nil {
+		p.Secrets = new(secret.Set)
+	}
+	p.Secrets.AddJSON(spec)
+	for _, value := range p.Given {
+		p.Secrets.Add(secret.InHeader(value)...)
 	}
 }
+
+// checkKept refuses the Spec of a stored run in which a secret was hidden.
+func (p *Prepared) checkKept() (problems plan.Problems) {
+	const why = "has a secret, " + secret.Mark + ", whose value was not kept; give it again"
+	for path, text := range map[string]string{
+		"target.route": p.spec.Target.Route, "request.body": string(p.spec.Request.Body), "request.sampling": string(p.spec.Request.Sampling),
+	} {
+		problems.If(strings.Contains(text, secret.Mark), path, nil, why)
+	}
+	return problems
+}
+
+// SpareFiles is the number of files that a run opens beside its connections.
+const SpareFiles = 64
 
 // checkFiles refuses a run that would run out of file descriptors: n requests, at once or
 // within the limit of the gate.
@@ -185,7 +199,6 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	}
 	p.keep(p.built.work.Notes...)
 	p.tell(Built{&p.built.work})
-	p.hideInvocation()
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
 	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have had more than the Spec says
@@ -266,9 +279,6 @@ func (p *Prepared) headers(path string, own plan.Own) (map[string]string, error)
 	s := secrets{Deps: p.Deps}
 	all := map[string][]string{}
 	err := errors.Join(s.add(all, plan.Join(path, "headers"), own.Headers), s.key(all, plan.Join(path, "key"), own.Key))
-	if p.target != nil {
-		p.target.secrets = append(p.target.secrets, s.found...)
-	}
 	one := map[string]string{}
 	for name, values := range all {
 		one[name] = values[0]
@@ -298,7 +308,7 @@ func (p *Prepared) newClient(ctx context.Context) (err error) {
 	protocol := endpoint.Protocol(asked.Protocol)
 	o := endpoint.Options{
 		Protocol: protocol, Model: asked.Model, Stream: asked.Stream, IncludeUsage: asked.Usage != plan.NoUsage, ContinuousUsage: asked.Usage == plan.UsageEach,
-		IgnoreEOS: asked.IgnoreEOS, PartsAlways: asked.PartsAlways, MediaFirst: asked.MediaFirst, AsMessages: asked.AsMessages, KeepText: p.spec.KeepText, Count: p.tokens.count,
+		IgnoreEOS: asked.IgnoreEOS, PartsAlways: asked.PartsAlways, MediaFirst: asked.MediaFirst, AsMessages: asked.AsMessages, KeepText: p.spec.KeepText, Secrets: p.Secrets, Count: p.tokens.count,
 		Recount:  endpoint.Recount{Answer: asked.Recount.Answer, Reasoning: asked.Recount.Reasoning, Last: asked.Recount.Last},
 		MaxEvent: p.spec.Client.MaxEvent << 20, MaxBody: p.spec.Client.MaxBody << 20,
 	}
@@ -312,7 +322,7 @@ func (p *Prepared) newClient(ctx context.Context) (err error) {
 	if p.target != nil {
 		carrier = p.target.transport
 		o.URL = p.target.base + cmp.Or(p.spec.Target.Route, protocol.PathOf(asked.Stream))
-		o.Header, o.Secrets = p.target.requests, p.target.secrets
+		o.Header = p.target.requests
 		o.Recount.Chunks = p.drafts(ctx)
 	}
 	if p.client, err = endpoint.New(carrier, o); err != nil {

@@ -6,14 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
 func TestRunsThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
@@ -45,14 +44,17 @@ func TestRunsThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
 
 // What answers repeat of a secret is hidden, and nothing else.
 func TestSecretsAreHiddenAndNothingElse(t *testing.T) {
-	secrets := slices.Concat(plan.SecretsIn("Bearer sk-verysecret"), plan.SecretsIn("session=abcdefghij; theme=dark"), plan.SecretsIn("0"))
+	secrets := new(secret.Set)
+	for _, header := range []string{"Bearer sk-verysecret", "session=abcdefghij; theme=dark", "0"} {
+		secrets.Add(secret.InHeader(header)...)
+	}
 	for text, want := range map[string]string{
 		"bad key: sk-verysecret":        "bad key: ***",
 		"got Bearer sk-verysecret":      "got ***", // not "Bearer ***"
 		"no session abcdefghij":         "no session ***",
 		"http://127.0.0.1:8000 is dark": "http://127.0.0.1:8000 is dark",
 	} {
-		if got := endpoint.Hide(text, secrets); got != want {
+		if got := secrets.Hide(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

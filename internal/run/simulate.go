@@ -60,6 +60,7 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	}
 	x.run.Verdict = &trace.Verdict{Validity: trace.Valid} // there is no client to be in the way
 	for _, r := range out.Records {
+		r.Map(x.Secrets.Hide)
 		_ = x.handle(Recorded{r})
 	}
 	return x.judge(out.Records, x.handle(Ended{&x.run}))
@@ -109,7 +110,7 @@ func (f *foreseer) ask(i int, req *workload.Request) error {
 	}
 	f.out[i] = sim.Request{
 		ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
-		Status: taken.Status, Refused: endpoint.Redact(string(taken.Refused), nil),
+		Status: taken.Status, Refused: endpoint.FirstKilobyte(string(taken.Refused)),
 		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,
 	}
 	for _, follower := range f.followers[i] {

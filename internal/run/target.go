@@ -13,6 +13,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
@@ -26,7 +27,7 @@ type target struct {
 	unwatch   func()       // ends the watch over it
 	header    http.Header  // of questions to the server, the key among them
 	requests  http.Header  // of the requests
-	secrets   []string
+	secrets   *secret.Set
 }
 
 // close closes the connections.
@@ -40,11 +41,8 @@ func (t *target) server() endpoint.Server {
 	return endpoint.Server{Transport: t.transport, URL: t.base, Header: t.header, Secrets: t.secrets}
 }
 
-// secrets finds the secrets that a Spec names.
-type secrets struct {
-	*Deps
-	found []string // to hide in messages
-}
+// secrets finds the secrets that a Spec names, and makes them known.
+type secrets struct{ *Deps }
 
 // of is the secret of a source, which is at path.
 func (s *secrets) of(path string, from *plan.Source) (string, error) {
@@ -74,7 +72,7 @@ func (s *secrets) of(path string, from *plan.Source) (string, error) {
 	if why != "" {
 		return "", plan.Problems{{Path: path, Why: why}}
 	}
-	s.found = append(s.found, plan.SecretsIn(value)...)
+	s.Secrets.Add(secret.InHeader(value)...)
 	return value, nil
 }
 
@@ -91,8 +89,8 @@ func (s *secrets) add(to http.Header, path string, headers []plan.Header) error 
 				continue
 			}
 		}
-		if plan.SecretName(h.Name) {
-			s.found = append(s.found, plan.SecretsIn(value)...)
+		if secret.Header(h.Name) {
+			s.Secrets.Add(secret.InHeader(value)...)
 		}
 		to.Add(h.Name, value)
 	}
@@ -122,7 +120,7 @@ func newTarget(spec *plan.Spec, base string, s *secrets) (*target, error) {
 	if err := t.headers(spec, s); err != nil {
 		return nil, err
 	}
-	t.secrets = s.found
+	t.secrets = s.Secrets
 	t.clock = clock.New()
 	var watching context.Context
 	watching, t.unwatch = context.WithCancel(context.Background())

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
 
@@ -86,7 +87,7 @@ func (c *Compiled) Headers(path string, pairs [][2]string) (all []plan.Header) {
 		all[i] = plan.Header{Name: h[0], Value: h[1]}
 	}
 	for i, h := range all {
-		if plan.SecretName(h.Name) && h.Value != "" {
+		if secret.Header(h.Name) && h.Value != "" {
 			c.Given[plan.Item(path, i)] = h.Value
 			all[i].Value, all[i].From = "", &plan.Source{Given: true}
 		}

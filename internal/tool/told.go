@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -67,7 +67,7 @@ func (t Told) url() string {
 	if i := strings.IndexAny(url, "?#"); i >= 0 {
 		url = url[:i]
 	}
-	return argparse.Mask(url)
+	return secret.Mask(url)
 }
 
 // objectives are the limits of goodput, given as a list of NAME:MILLISECONDS.

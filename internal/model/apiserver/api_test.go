@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -421,7 +422,9 @@ func TestAPIKey(t *testing.T) {
 			{"/generate", "", 401},
 			{"/health", "", 200},
 			{"/health_generate", "", 200},
-			{"/metrics", "", 200},
+			{"/metrics", "Bearer secret", 200},
+			{"/nowhere", "", 401},
+			{"/nowhere", "Bearer secret", 404},
 		} {
 			status, body := r.whole("GET", test.path, "", "Authorization", test.auth)
 			if status != test.status || status == 401 && body != `{"error":"Unauthorized"}` {
@@ -429,6 +432,34 @@ func TestAPIKey(t *testing.T) {
 			}
 		}
 	})
+}
+
+// No route but those of health does anything without the key, by any method.
+func TestEveryRouteAsksForTheKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Config{APIKey: "secret"})
+		for _, path := range Routes() {
+			for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+				status, _ := r.whole(method, path, "{}")
+				if free := path == "/health" || path == "/health_generate"; (status != 401) != free {
+					t.Errorf("%s %s without the key: %d", method, path, status)
+				}
+			}
+		}
+	})
+}
+
+// A server without a key is open where others can reach it.
+func TestOpen(t *testing.T) {
+	for address, want := range map[string]bool{"127.0.0.1": false, "127.8.0.1": false, "::1": false, "0.0.0.0": true, "::": true, "10.0.0.1": true, "fe80::1": true} {
+		at := &net.TCPAddr{IP: net.ParseIP(address)}
+		if got := (Config{}).Open(at); got != want {
+			t.Errorf("%s: %v", address, got)
+		}
+		if (Config{APIKey: "k"}).Open(at) {
+			t.Errorf("%s is open with a key", address)
+		}
+	}
 }
 
 func TestContentTypeMustBeJSON(t *testing.T) {

@@ -25,7 +25,7 @@ type Config struct {
 	Latency     engine.Latency // when tokens come
 	Engine      *engine.Config // what decides it in place of Latency, if not nil; its Seed is not looked at
 	OutputLen   dist.Count     // natural length of an answer; lognormal(256,0.5) if not set
-	APIKey      string         // required as bearer token under /v1 and on SGLang's routes, if not empty
+	APIKey      string         // required as bearer token but for health, if not empty
 
 	Faults     []Fault
 	StallLimit time.Duration // how long FaultStall holds a connection; 5 min if 0

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/tls"
 	"errors"
@@ -71,12 +72,12 @@ func (s *Server) Profiling() bool { return s.profiling.Load() }
 // Handler answers the API. It needs no Serve: any HTTP server will do, except
 // that only Serve can make FaultRefuse happen and wait for what is open.
 func (s *Server) Handler() http.Handler {
-	routes, native := s.allRoutes(), s.nativeRoutes()
+	routes := s.allRoutes()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		route, known := routes[r.URL.Path]
 		h, allowed := route[r.Method]
 		switch {
-		case (strings.HasPrefix(r.URL.Path, "/v1") || native[r.URL.Path] != nil) && !s.authorized(r):
+		case !public[r.URL.Path] && !s.authorized(r):
 			writeJSON(w, http.StatusUnauthorized, []byte(`{"error":"Unauthorized"}`))
 		case !known:
 			writeJSON(w, http.StatusNotFound, []byte(phrase.NotFound))
@@ -133,7 +134,10 @@ func (s *Server) routes() map[string]methods {
 	}
 }
 
-// nativeRoutes are those of SGLang, which wants the key for them.
+// public are the routes that need no key: those that say whether the server is up.
+var public = map[string]bool{"/health": true, "/health_generate": true}
+
+// nativeRoutes are those of SGLang.
 func (s *Server) nativeRoutes() map[string]methods {
 	generate := s.generation(phrase.Generate)
 	return map[string]methods{
@@ -149,11 +153,19 @@ func (s *Server) nativeRoutes() map[string]methods {
 // Routes are the paths that a server answers, in order.
 func Routes() []string { return slices.Sorted(maps.Keys(new(Server).allRoutes())) }
 
-// authorized checks the bearer token, if one is wanted.
+// authorized checks the bearer token, if one is wanted, in a time that depends neither on
+// how much of it is right nor on its length.
 func (s *Server) authorized(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return s.cfg.APIKey == "" ||
-		strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.APIKey)) == 1
+	given, key := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.cfg.APIKey))
+	return s.cfg.APIKey == "" || strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(given[:], key[:]) == 1
+}
+
+// Open reports whether others than the users of this machine can use a server at an
+// address without a key.
+func (c Config) Open(at net.Addr) bool {
+	tcp, ok := at.(*net.TCPAddr)
+	return ok && !tcp.IP.IsLoopback() && c.APIKey == ""
 }
 
 func (s *Server) serveVersion(w http.ResponseWriter, _ *http.Request) {

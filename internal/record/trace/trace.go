@@ -241,6 +241,17 @@ func (r *Record) Output() (first, last Instant, n int) {
 	return f.At, l.At, n
 }
 
+// Map applies change to each text of others in the record: what a server said, and what a
+// plan named.
+func (r *Record) Map(change func(string) string) {
+	for _, text := range []*string{&r.ID, &r.Tenant, &r.Session, &r.Text, &r.FinishReason, &r.Error} {
+		*text = change(*text)
+	}
+	if tiers := r.Usage.Tiers; tiers != nil {
+		tiers.Backend = change(tiers.Backend)
+	}
+}
+
 // Rebase moves the record to a clock with its zero at the given instant of the
 // original clock.
 func (r *Record) Rebase(zero Instant) {

@@ -69,7 +69,7 @@ type tone string
 
 // The tones.
 const (
-	plain   tone = ""
+	neutral tone = ""
 	good    tone = "better"
 	bad     tone = "worse"
 	unclear tone = "unclear"

@@ -153,7 +153,7 @@ const (
 func (b bottom) tone() tone {
 	switch {
 	case len(b.Worse) > 0 && len(b.Better) > 0:
-		return plain // the table shows which
+		return neutral // the table shows which
 	case len(b.Worse) > 0:
 		return bad
 	case len(b.Better) > 0:
@@ -161,7 +161,7 @@ func (b bottom) tone() tone {
 	case len(b.Unknown) > 0:
 		return unclear
 	}
-	return plain
+	return neutral
 }
 
 // Unusual is of how many differences noise of the usual size would not be the reason,

@@ -58,7 +58,7 @@ func (w Words) verdict(c compare.Change) (string, tone) {
 	code, t := verdictCode(c)
 	said := w.Word(code, "n", c.More, "most", manyRuns, "noise", w.rough(c.Chance))
 	if c.Small && c.Verdict != compare.Same {
-		return w.Word("change.small", "verdict", said, "margin", w.margin()), plain
+		return w.Word("change.small", "verdict", said, "margin", w.margin()), neutral
 	}
 	return said, t
 }
@@ -168,11 +168,11 @@ func verdictCode(c compare.Change) (plan.Code, tone) {
 	case c.Verdict == compare.Worse:
 		return "change.worse", bad
 	case c.Verdict == compare.Changed:
-		return "change.changed", plain
+		return "change.changed", neutral
 	case c.Unproven:
 		return "change.unknown", unclear
 	case c.Verdict == compare.Same:
-		return "change.same", plain
+		return "change.same", neutral
 	case c.Apart:
 		return "change.apart", unclear
 	case c.More > manyRuns:

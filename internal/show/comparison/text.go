@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
@@ -23,7 +24,7 @@ func Text(w io.Writer, c compare.Comparison, o Options) error {
 		if i > 0 || len(v.Notes) > 0 {
 			t.WriteString("\n")
 		}
-		t.WriteString(t.paint(s.Name, bold) + "\n")
+		t.WriteString(t.paint(s.Name, plain.Bold) + "\n")
 		t.lines(s.Head)
 		t.tables(v.Rule, s)
 		t.lines(s.Tail)
@@ -113,7 +114,7 @@ func (t *terminal) table(s section, titles int, columns []column) {
 			if j := i - (lines - len(c.head)); j >= 0 {
 				name = c.head[j]
 			}
-			row += strings.Repeat(" ", gap) + t.paint(c.padName(name), bold)
+			row += strings.Repeat(" ", gap) + t.paint(c.padName(name), plain.Bold)
 		}
 		t.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
@@ -196,7 +197,7 @@ func (c cell) parts() [4]string { return [4]string{c.Value, c.Change, c.Interval
 
 func (t *terminal) block(b block) {
 	t.label = widest(b.Lines)
-	t.WriteString("\n" + t.paint(b.Name, bold) + "\n")
+	t.WriteString("\n" + t.paint(b.Name, plain.Bold) + "\n")
 	t.lines(b.Lines)
 }
 
@@ -231,20 +232,12 @@ func (t *terminal) lines(lines lines) {
 const indent = 2
 
 func colorOf(t tone) string {
-	return map[tone]string{good: green, bad: red, unclear: dim}[t]
+	return map[tone]string{good: plain.Green, bad: plain.Red, unclear: plain.Dim}[t]
 }
 
-// The colours of a terminal.
-const (
-	bold  = "1"
-	red   = "31"
-	green = "32"
-	dim   = "2"
-)
-
-func (t *terminal) paint(s, code string) string {
-	if !t.color || code == "" || s == "" {
+func (t *terminal) paint(s, color string) string {
+	if !t.color {
 		return s
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
+	return plain.Paint(s, color)
 }

@@ -82,9 +82,9 @@ func TestVerdictWords(t *testing.T) {
 	}{
 		{compare.Change{Verdict: compare.Better}, "better", good},
 		{compare.Change{Verdict: compare.Worse, Basis: compare.Borrowed}, "worse ~", bad},
-		{compare.Change{Verdict: compare.Worse, Small: true}, "worse <2 %", plain},
-		{compare.Change{Verdict: compare.Changed}, "changed", plain},
-		{compare.Change{Verdict: compare.Same}, "same", plain},
+		{compare.Change{Verdict: compare.Worse, Small: true}, "worse <2 %", neutral},
+		{compare.Change{Verdict: compare.Changed}, "changed", neutral},
+		{compare.Change{Verdict: compare.Same}, "same", neutral},
 		{compare.Change{Verdict: compare.CannotTell}, "?", unclear},
 		{compare.Change{Verdict: compare.CannotTell, More: 1}, "? +1 run", unclear},
 		{compare.Change{Verdict: compare.CannotTell, More: 4}, "? +4 runs", unclear},
@@ -211,7 +211,7 @@ func pair(kind trace.Detail, changes map[string]compare.Change) compare.Comparis
 func TestSmallDifferences(t *testing.T) {
 	c := pair(trace.Recorded, map[string]compare.Change{"duration": {Relative: 0.004, Basis: compare.Replicates, Verdict: compare.Worse, Bound: 0.005}})
 	said, tone := NewWords(c, words.In("en")).bottomLine(c.Workloads[0], 1)
-	if said != "none of 1 figures better or worse, no difference larger than 2 % in 1" || tone != plain {
+	if said != "none of 1 figures better or worse, no difference larger than 2 % in 1" || tone != neutral {
 		t.Errorf("%s (%s)", said, tone)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
@@ -29,7 +30,7 @@ func (w *writer) environment() {
 		{"note.tokenizer", func(r Run) []string { return []string{w.Say(r.Env.Tokenizer)} }},
 		{"note.client", w.client},
 	} {
-		groups := grouped(runs, func(r Run) string { return hideIn(text.Join(" · ", f.of(r)...)) })
+		groups := grouped(runs, func(r Run) string { return secret.Mask(text.Join(" · ", f.of(r)...)) })
 		parts := make([]string, len(groups))
 		for i, g := range groups {
 			parts[i] = escape(g.Said)
@@ -118,7 +119,7 @@ func (w *writer) around(runs []labelled) {
 		if r.Origin == nil {
 			return ""
 		}
-		return hideIn(strings.Join(r.Origin.Around, "\n"))
+		return secret.Mask(strings.Join(r.Origin.Around, "\n"))
 	})
 	for _, g := range groups {
 		title := w.Word("note.around")
@@ -240,5 +241,5 @@ func command(r Run) string {
 	for _, arg := range r.Env.Invocation {
 		words = append(words, quote(arg))
 	}
-	return hideIn(strings.Join(words, " "))
+	return secret.Mask(strings.Join(words, " "))
 }

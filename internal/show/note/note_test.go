@@ -119,9 +119,9 @@ func TestHide(t *testing.T) {
 		{"header", "Authorization: Bearer abcdef.ghi", "Authorization: ***"},
 		{"header", "['X-Trace=1', 'api-key=abcdef']", "['X-Trace=1', 'api-key=***']"},
 		{"extra_request_body", `{"token": "abcdef", "top_k": 1}`, `{"token": "***", "top_k": 1}`},
-		{"base_url", "http://me:pass@host:80/v1", "http://***@host:80/v1"},
+		{"base_url", "http://me:pass@host:80/v1", "http://host:80/v1"},
 		{"base_url", "http://host:80/v1", "http://host:80/v1"},
-		{"note", "with sk-abcdefgh1234", "with ***"},
+		{"note", "with sk-abcdefgh1234", "with sk-***"},
 	} {
 		if got := hide(c.name, c.value); got != c.want {
 			t.Errorf("%s = %s becomes %s, want %s", c.name, c.value, got, c.want)

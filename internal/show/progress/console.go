@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
 // A Console writes lines that stay, and on a terminal one line below them that is drawn
@@ -16,21 +18,25 @@ type Console struct {
 	mu    sync.Mutex
 	w     io.Writer
 	width func() int // columns of the terminal, nil if it is none
-	drawn bool       // a line is
+	hide  func(string) string
+	drawn bool // a line is
 }
 
 // wipeLine goes back to the start of the line and erases it.
 const wipeLine = "\r\x1b[K"
 
-// NewConsole makes one; width tells the columns of the terminal, nil if it is none.
-func NewConsole(w io.Writer, width func() int) *Console { return &Console{w: w, width: width} }
+// NewConsole makes one; width tells the columns of the terminal, nil if it is none. It
+// moves the cursor itself, and lets nobody else; hide takes secrets out of a line.
+func NewConsole(w io.Writer, width func() int, hide func(string) string) *Console {
+	return &Console{w: w, width: width, hide: hide}
+}
 
 // Say writes a line that stays.
 func (c *Console) Say(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wipe()
-	fmt.Fprintln(c.w, line)
+	fmt.Fprintln(c.w, plain.Text(c.hide(line)))
 }
 
 // draw replaces the line that is drawn, with as many of its parts as fit; where
@@ -42,7 +48,7 @@ func (c *Console) draw(parts ...string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fmt.Fprint(c.w, wipeLine, fit(parts, c.width()-1))
+	fmt.Fprint(c.w, wipeLine, plain.Line(fit(parts, c.width()-1)))
 	c.drawn = true
 }
 

@@ -5,12 +5,19 @@ import (
 	"strings"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
 // Columns writes rows with their columns aligned, by the width that characters have
 // on a terminal: Chinese ones are two wide.
 func Columns(w io.Writer, rows [][]string) error {
 	var d Document
+	for _, row := range rows {
+		for i := range row {
+			row[i] = plain.Line(row[i])
+		}
+	}
 	Align(rows, func(int) bool { return false })
 	for _, row := range rows {
 		d.Line(strings.Join(row, "  "))

@@ -3,15 +3,16 @@ package text
 import (
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
 // A Document is a text for a terminal in the making.
 type Document struct{ strings.Builder }
 
-// Line writes parts, and no blanks behind them.
+// Line writes parts in one line, and no blanks behind them.
 func (d *Document) Line(parts ...string) {
-	d.WriteString(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
+	d.WriteString(strings.TrimRight(plain.Line(strings.Join(parts, "")), " ") + "\n")
 }
 
 // Field is a line of the head: a name and parts with dots between, without those that are
@@ -27,20 +28,8 @@ func Join(between string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), between)
 }
 
-// Clean is text of others in a single line: without control characters, which could
-// move a cursor, and without those that turn the direction of what follows.
-func Clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return strings.Join(strings.Fields(s), " ")
-}
+// Clean is plain.Line of a text, with one blank between its words.
+func Clean(s string) string { return strings.Join(strings.Fields(plain.Line(s)), " ") }
 
 // Groups collect names by what is said of them, in the order in which each was said
 // first.

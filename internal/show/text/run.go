@@ -12,6 +12,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -33,7 +34,7 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 	run := t.Run
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, value)
+			fmt.Fprintf(w, "%s\t%s\n", name, plain.Line(value))
 		}
 	}
 	line("run", run.ID)
@@ -114,7 +115,7 @@ func showRecords(w io.Writer, t *trace.Trace, most int) {
 		}
 		first, _, chunks := r.Output()
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", r.Index, at(r.Due), at(r.Released), at(r.Sent),
-			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, outcome(r))
+			since(r.Sent, first), since(r.Sent, r.Done), r.PromptTokens, r.OutputTokens, chunks, plain.Line(outcome(r)))
 	}
 }
 

@@ -43,6 +43,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
 // A Language has the words of every message.
@@ -136,11 +137,11 @@ func (l *Language) SayAll(kind string, all []plan.Message) string {
 	return l.Join(kind, texts...)
 }
 
-// Say says a message. One without words, which a newer Pitot may have stored, is shown
+// Say says a message in one line. One without words, which a newer Pitot may have stored, is shown
 // as its code and arguments.
 func (l *Language) Say(m plan.Message) string {
 	if text, ok := m.Words(); ok {
-		return text
+		return plain.Line(text)
 	}
 	if !l.Knows(m.Code) {
 		return m.Key()
@@ -230,11 +231,11 @@ func (l *Language) argument(v any, format string, args plan.Args) string {
 	one, many, choice := strings.Cut(format, "|")
 	switch v := v.(type) {
 	case string:
-		return v
+		return plain.Line(v)
 	case plan.Message:
 		return l.Say(v)
 	case []string:
-		return l.Join(format, v...)
+		return plain.Line(l.Join(format, v...))
 	case []plan.Message:
 		return l.SayAll(format, v)
 	case bool, float64:

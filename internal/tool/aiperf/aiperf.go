@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -136,7 +137,7 @@ func plan(f *result.Draft, o *result.Object) {
 	}
 	if urls := endpoint.List("urls").Kept(); len(urls) > 0 {
 		url, _ := urls[0].(string)
-		p.URL = result.MaskValue(url)
+		p.URL = secret.Mask(url)
 	}
 	switch endpoint.Text("type") {
 	case "chat", "completions":

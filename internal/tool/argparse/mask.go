@@ -1,9 +1,10 @@
 package argparse
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
 // maskSetting hides what an argument has of secrets.
@@ -19,33 +20,7 @@ func maskSetting(name, value string) string {
 			return "***"
 		}
 	}
-	return Mask(value)
-}
-
-var (
-	secretPair = regexp.MustCompile(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|(?:hf|access|auth)[_-]?token)["']?\s*[:=]|\b(?:token|auth|key)(?:=|["']\s*:))\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',}]+`)
-	secretFlag = regexp.MustCompile(`(?i)(--[\w-]*(?:key|token|password|secret|auth)[ =]["']?)[^\s"']+`)
-	headerFlag = regexp.MustCompile(`(?i)((?:--header|\s-H)[ =]["']?[^\s"'=:]+["']?[=:]\s*["']?)(?:bearer\s+|basic\s+)?[^\s"']+`)
-	bearer     = regexp.MustCompile(`(?i)(bearer\s+)[^\s"',}*]+`)
-	// issued is what services begin their keys with.
-	issued   = regexp.MustCompile(`\b((?:sk|hf|ghp|gho|glpat|xox[abp]|nvapi|gsk)[-_])[\w-]{8,}`)
-	userInfo = regexp.MustCompile(`(://)[^/\s@]+@`)
-)
-
-// shortestSecret is the length of a text that may have one, with its name.
-const shortestSecret = 5
-
-// Mask hides what looks like a secret in a text: what stands behind the name of
-// one, and the user of a URL.
-func Mask(text string) string {
-	if len(text) < shortestSecret {
-		return text
-	}
-	for _, secret := range []*regexp.Regexp{headerFlag, secretFlag, secretPair, bearer} {
-		text = secret.ReplaceAllString(text, "${1}***")
-	}
-	text = issued.ReplaceAllString(text, "${1}***")
-	return userInfo.ReplaceAllString(text, "${1}")
+	return secret.Mask(value)
 }
 
 // MaskPair hides the value of NAME=VALUE.

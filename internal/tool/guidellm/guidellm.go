@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
@@ -168,7 +169,7 @@ func readPlan(f *result.Draft, all, b, strategy *result.Object, words []string) 
 			}
 		}
 	}
-	p.URL = result.MaskValue(backend.Text("target"))
+	p.URL = secret.Mask(backend.Text("target"))
 	format := backend.Text("request_format")
 	switch {
 	case strings.Contains(format, "chat"):

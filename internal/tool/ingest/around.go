@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -50,7 +51,7 @@ func (r *textReader) take(l line) bool {
 	case len(text) > longestKept:
 		return false
 	case image.finds(text, lower), installed.MatchString(text), r.described.MatchString(text):
-		r.outline.note(argparse.Mask(text))
+		r.outline.note(secret.Mask(text))
 	default:
 		return r.takeRun(text)
 	}
@@ -70,7 +71,7 @@ func (r *textReader) takeRun(text string) bool {
 			if i < 0 || len(a.run) >= mostAround {
 				continue
 			}
-			a.run = append(a.run, argparse.Mask(text[i:]))
+			a.run = append(a.run, secret.Mask(text[i:]))
 			if a.traffic == nil {
 				a.traffic = tool.Told{}
 			}
@@ -114,7 +115,7 @@ func (r *textReader) commandLine(text string) {
 		return
 	}
 	if len(a.run) < mostAround && a.command.Len() <= 2*longestKept {
-		a.run = append(a.run, argparse.Mask(prompt.ReplaceAllString(a.command.String(), "")))
+		a.run = append(a.run, secret.Mask(prompt.ReplaceAllString(a.command.String(), "")))
 	}
 	a.command.Reset()
 }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
 // A heading is a line that names what stands below it. Those of Markdown have the
@@ -196,7 +196,7 @@ func cleanHeading(text string) string {
 	if link.in(text, "") {
 		text = link.ReplaceAllString(text, "$1")
 	}
-	text = argparse.Mask(text)
+	text = secret.Mask(text)
 	name, last := text, len(text)
 	for _, c := range slices.Backward(claimsIn(text)) {
 		start, end := c.start, c.end

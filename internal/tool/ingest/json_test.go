@@ -383,7 +383,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 		t.Errorf("kept: %s", b)
 	}
 	for name, want := range map[string]string{
-		"server_info.max_tokens": "7", "server_info.tokenizer_path": "t", "server_info.url": "http://***@host/", "server_info.command": "serve --api-key *** --port 1 -H ***",
+		"server_info.max_tokens": "7", "server_info.tokenizer_path": "t", "server_info.url": "http://host/", "server_info.command": "serve --api-key *** --port 1 -H 'Authorization: ***'",
 	} {
 		if got := f.Run.Origin.Setup[name]; got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
@@ -70,19 +70,19 @@ func scrub(run *trace.Run) {
 		return
 	}
 	for _, text := range []*string{&run.Name, &run.Plan.Model, &run.Plan.URL, &run.Env.Server} {
-		*text = argparse.Mask(*text)
+		*text = secret.Mask(*text)
 	}
-	run.Plan.Workload, run.Env.Tokenizer = run.Plan.Workload.Map(argparse.Mask), run.Env.Tokenizer.Map(argparse.Mask)
+	run.Plan.Workload, run.Env.Tokenizer = run.Plan.Workload.Map(secret.Mask), run.Env.Tokenizer.Map(secret.Mask)
 	for _, texts := range [][]string{o.Path, o.Around} {
 		for i := range texts {
-			texts[i] = argparse.Mask(texts[i])
+			texts[i] = secret.Mask(texts[i])
 		}
 	}
 	for name, value := range o.Setup {
-		o.Setup[name] = argparse.Mask(value)
+		o.Setup[name] = secret.Mask(value)
 	}
 	for i := range o.Claims {
-		o.Claims[i].Text = argparse.Mask(o.Claims[i].Text)
+		o.Claims[i].Text = secret.Mask(o.Claims[i].Text)
 	}
 }
 

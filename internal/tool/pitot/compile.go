@@ -13,6 +13,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -260,7 +261,7 @@ func (c *compiler) headers(path string, before []*plan.Node, n *plan.Node) *plan
 	add := func(name, value string) {
 		at := plan.Item(path, len(list.Items))
 		h := &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "name", Value: quote(name)}}}
-		if plan.SecretName(name) && value != "" {
+		if secret.Header(name) && value != "" {
 			c.given[at] = value
 			h.Members = append(h.Members, plan.Member{Key: "from", Value: &plan.Node{Kind: plan.Map, Members: []plan.Member{{Key: "given", Value: scalar("true")}}}})
 		} else {

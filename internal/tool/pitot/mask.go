@@ -3,7 +3,7 @@ package pitot
 import (
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
 // MaskedArgs are arguments of Pitot's own without secrets.
@@ -24,7 +24,7 @@ func MaskedArgs(args []string) []string {
 func maskFlag(flag, value string) string {
 	switch flag {
 	case "--header":
-		return plan.MaskPair(value)
+		return secret.Pair(value)
 	case "--tenant", "--tenants", "--mix":
 		return maskPart(value)
 	}
@@ -40,7 +40,7 @@ func maskPart(text string) string {
 	for i, w := range words {
 		name, value, _ := strings.Cut(w, "=")
 		if name == "header" {
-			value = plan.MaskPair(value)
+			value = secret.Pair(value)
 		}
 		words[i] = name + "=" + quoted(value)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
 
 // Where the parts of a mix and tenants stand.
@@ -88,9 +89,9 @@ func (p *partReader) read(item *plan.Node) {
 	}
 	var shown []string
 	for _, m := range members {
-		shown = append(shown, plan.MaskPair(m.Key+"="+quoted(m.Value.Text)))
+		shown = append(shown, secret.Pair(m.Key+"="+quoted(m.Value.Text)))
 		if m.Key == "header" {
-			shown[len(shown)-1] = "header=" + plan.MaskPair(m.Value.Text)
+			shown[len(shown)-1] = "header=" + secret.Pair(m.Value.Text)
 		}
 	}
 	p.parts[p.path] = origin{name: strings.TrimSpace(p.flag + " " + strings.Join(shown, " ")), doc: p.list.doc, at: p.at}

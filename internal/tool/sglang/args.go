@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
@@ -271,7 +272,7 @@ func (l Limit) Repr() string { return "(" + python.Quote(l.Name) + ", " + python
 // masked are texts without what looks like a secret in them.
 func masked(texts []string) (out []string) {
 	for _, text := range texts {
-		out = append(out, argparse.Mask(text))
+		out = append(out, secret.Mask(text))
 	}
 	return out
 }

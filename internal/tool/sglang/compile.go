@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 )
@@ -286,4 +287,4 @@ var ownFlags = map[string]string{
 }
 
 // Mask is a command line without what its headers and its body may have of secrets.
-func (a *Args) Mask(args []string) []string { return argparse.MaskArgs(args, argparse.Mask) }
+func (a *Args) Mask(args []string) []string { return argparse.MaskArgs(args, secret.Mask) }

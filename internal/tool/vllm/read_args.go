@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -36,7 +36,7 @@ func readForeign(f *result.Draft, o *result.Object) {
 	for _, objective := range a.settings().objectives() {
 		p.Objectives = append(p.Objectives, trace.SLO{Metric: objective.Metric, Limit: objective.Limit.Std()})
 	}
-	foreign, err := json.Marshal(stored{Args: args, ModelID: p.Model, TokenizerID: argparse.Mask(o.Text("tokenizer_id"))})
+	foreign, err := json.Marshal(stored{Args: args, ModelID: p.Model, TokenizerID: secret.Mask(o.Text("tokenizer_id"))})
 	if err == nil {
 		p.Foreign = foreign
 	}
@@ -49,7 +49,7 @@ func readForeign(f *result.Draft, o *result.Object) {
 func argsOf(f *result.Draft, o *result.Object) (args []string) {
 	add := func(flag, value string) {
 		if value != "" && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' }) {
-			args = append(args, "--"+flag+"="+result.MaskValue(value))
+			args = append(args, "--"+flag+"="+secret.Mask(value))
 		}
 	}
 	add("backend", f.Origin.Setup["backend"])

@@ -25,11 +25,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
@@ -73,8 +73,8 @@ type Options struct {
 	// usage: of its text, reasoning and tool calls. nil when there is no
 	// tokenizer. It is called after the request.
 	Count func(text string) int
-	// Secrets are replaced wherever a server's or client's words repeat them.
-	Secrets []string
+	// Secrets are hidden in all that a record keeps of a server's or client's words.
+	Secrets *secret.Set
 }
 
 // A Client sends requests of one protocol to one URL.
@@ -216,23 +216,13 @@ func (c *Client) settle(r *reader, most int) {
 	r.tallyUp(rec.OutputTokens)
 	c.recount(r)
 	rec.Text = r.text.String()
-	rec.Error = Redact(rec.Error, c.opts.Secrets)
+	rec.Map(c.opts.Secrets.Hide)
+	rec.Error = FirstKilobyte(rec.Error)
 }
 
-// Hide replaces secrets in s, the longest first.
-func Hide(s string, secrets []string) string {
-	longest := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
-	for _, secret := range longest {
-		if secret != "" {
-			s = strings.ReplaceAll(s, secret, "***")
-		}
-	}
-	return s
-}
-
-// Redact hides secrets in s and keeps its first kilobyte.
-func Redact(s string, secrets []string) string {
-	s = strings.ToValidUTF8(Hide(s, secrets), "\uFFFD")
+// FirstKilobyte is the beginning of a server's words, in valid UTF-8.
+func FirstKilobyte(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= errorText {
 		return s
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
@@ -352,11 +353,8 @@ func TestEncodeRefusesWhatTheProtocolCannotSay(t *testing.T) {
 	}
 }
 
-func TestRedact(t *testing.T) {
-	if got := Redact("Incorrect API key provided: sk-123.", []string{"", "sk-123"}); got != "Incorrect API key provided: ***." {
-		t.Error(got)
-	}
-	got := Redact(strings.Repeat("é", 1000), nil)
+func TestFirstKilobyte(t *testing.T) {
+	got := FirstKilobyte(strings.Repeat("é", 1000))
 	if len(got) > errorText+len("…") || !strings.HasSuffix(got, "é…") {
 		t.Errorf("%d bytes, ends %q", len(got), got[len(got)-6:])
 	}
@@ -373,9 +371,9 @@ func TestServer(t *testing.T) {
 	}
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		body, ok := routes[r.Method+" "+r.URL.Path]
-		if !ok || r.Header.Get("Authorization") != "Bearer k" {
+		if !ok || r.Header.Get("Authorization") != "Bearer sk-verysecret" {
 			w.WriteHeader(404)
-			_, _ = io.WriteString(w, "nothing here for k")
+			_, _ = io.WriteString(w, "nothing here for sk-verysecret")
 			return
 		}
 		_, _ = io.WriteString(w, body)
@@ -385,7 +383,8 @@ func TestServer(t *testing.T) {
 		srv := &http.Server{Handler: http.HandlerFunc(handler)}
 		go func() { _ = srv.Serve(l) }()
 		tr := transport.New(transport.Config{Dial: l.Dial})
-		s := Server{Transport: tr, URL: "http://engine", Header: http.Header{"Authorization": {"Bearer k"}}, Secrets: []string{"k"}}
+		s := Server{Transport: tr, URL: "http://engine", Header: http.Header{"Authorization": {"Bearer sk-verysecret"}}, Secrets: new(secret.Set)}
+		s.Secrets.Add("sk-verysecret")
 		ctx := t.Context()
 		check := func(what string, got, want any, err error) {
 			t.Helper()

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/pitot-bench/pitot/internal/plan/nesting"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
@@ -26,7 +27,7 @@ type Server struct {
 	Transport Transport
 	URL       string // without a route, e.g. http://127.0.0.1:8000
 	Header    http.Header
-	Secrets   []string // never repeated in errors
+	Secrets   *secret.Set // hidden in errors and in what Get returns
 }
 
 // A Model is an entry of /v1/models.
@@ -103,13 +104,18 @@ func (c *collector) Data(p []byte, _ transport.Stamp) error {
 	return fmt.Errorf("%w: the limit is %d MiB", errLarge, limit>>20)
 }
 
-// call makes one request and returns the body of a 200.
+// call makes one request and returns the body of a 200. There is no secret in its error.
 func (s Server) call(ctx context.Context, method, route string, in any) ([]byte, error) {
 	return s.callUpTo(ctx, maxSide, method, route, in)
 }
 
 // callUpTo is call for an answer of so many bytes at most.
 func (s Server) callUpTo(ctx context.Context, limit int, method, route string, in any) ([]byte, error) {
+	body, err := s.exchange(ctx, limit, method, route, in)
+	return body, s.Secrets.Error(err)
+}
+
+func (s Server) exchange(ctx context.Context, limit int, method, route string, in any) ([]byte, error) {
 	req := &transport.Request{Method: method, URL: s.URL + route, Header: s.Header.Clone()}
 	if in != nil {
 		body, err := json.Marshal(in)
@@ -127,7 +133,7 @@ func (s Server) callUpTo(ctx context.Context, limit int, method, route string, i
 		return nil, &CallError{s.URL + route, classify(err), err}
 	}
 	if c.status != http.StatusOK {
-		return nil, &StatusError{s.URL + route, c.status, Redact(c.body.String(), s.Secrets)}
+		return nil, &StatusError{s.URL + route, c.status, FirstKilobyte(s.Secrets.Hide(c.body.String()))}
 	}
 	return c.body.Bytes(), nil
 }
@@ -138,7 +144,7 @@ func (s Server) callJSON(ctx context.Context, method, route string, in, out any)
 		return err
 	}
 	if err := nesting.Unmarshal(body, out); err != nil {
-		return fmt.Errorf("%s: answer is not the JSON expected: %w", s.URL+route, err)
+		return s.Secrets.Error(fmt.Errorf("%s: answer is not the JSON expected: %w", s.URL+route, err))
 	}
 	return nil
 }
@@ -180,7 +186,7 @@ func (s Server) Post(ctx context.Context, route string, body json.RawMessage) er
 func (s Server) Get(ctx context.Context, route string) (json.RawMessage, error) {
 	var body json.RawMessage
 	err := s.callJSON(ctx, http.MethodGet, route, nil, &body)
-	return body, err
+	return s.Secrets.HideJSON(body), err
 }
 
 // Ask reads what a route says into out.
@@ -254,7 +260,7 @@ func (s Server) Metrics(ctx context.Context) ([]Sample, error) {
 	}
 	samples, err := parseMetrics(untilDone{ctx, bytes.NewReader(body)})
 	if err != nil {
-		return nil, fmt.Errorf("%s/metrics: %w", s.URL, err)
+		return nil, s.Secrets.Error(fmt.Errorf("%s/metrics: %w", s.URL, err))
 	}
 	return samples, nil
 }

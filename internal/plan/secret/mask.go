@@ -1,0 +1,124 @@
+package secret
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// A guess finds secrets by what stands around them. Its groups are what stays, ahead of
+// the secret, and the secret.
+type guess struct {
+	*regexp.Regexp
+	mark string
+	// sure means that what is found can be searched for elsewhere too.
+	sure bool
+}
+
+const (
+	value  = `('[^']*'|"[^"]*"|[^\s"',}&]+)`
+	scheme = `(?:(?:bearer|basic)\s+)?`
+)
+
+var userInfo = regexp.MustCompile(`(://)([^/\s@'"]+)@`)
+
+// guesses are in the order in which they are tried.
+var guesses = []guess{
+	// A header of a command line: --header X-Key=VALUE, -H 'Cookie: a=VALUE; b'.
+	{regexp.MustCompile(`(?i)((?:--header|(?:^|\s)-H)[ =]+["']?[^\s"'=:]+["']?[=:]\s*["']?)` + scheme + `([^\s"']+)`), Mark, false},
+	// A flag: --api-key VALUE, --extra-body.api_key=VALUE.
+	{regexp.MustCompile(`(?i)((?:^|\s)--?[\w.-]*(?:key|token|password|passwd|secret|auth|cookie)[ =]+)` + value), Mark, false},
+	// A pair: api_key=VALUE, "authorization": "Bearer VALUE".
+	{regexp.MustCompile(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|signature|(?:hf|access|auth)[_-]?token)\\?["']?\s*[:=]|\b(?:token|auth|key|sig)(?:=|\\?["']\s*:))\s*\\?["']?)` + scheme + `((?:\\.|[^\s"',}&\\])+)`), Mark, true},
+	{regexp.MustCompile(`(?i)(bearer\s+)([^\s"',}*]+)`), Mark, true},
+	{regexp.MustCompile(`(?i)(\bbasic\s+)([\w+/-]{12,}=*|[\w+/-]{6,}=+)`), Mark, true},
+	// What services begin their keys with.
+	{regexp.MustCompile(`\b((?:sk|hf|ghp|gho|glpat|xox[abp]|nvapi|gsk)[-_])([\w-]{8,})`), Mark, false},
+	// The user of a URL, who is left out.
+	{userInfo, "", true},
+}
+
+// Mask hides what looks like a secret in a text of others.
+func Mask(text string) string {
+	if len(text) < len("key=x") {
+		return text
+	}
+	for _, g := range guesses {
+		text = g.ReplaceAllString(text, "${1}"+g.mark)
+	}
+	return text
+}
+
+// named is a line of a file of settings: name: value.
+var named = regexp.MustCompile(`(?m)^[\s-]*["']?([\w.-]+)["']?[ \t]*[:=][ \t]*["']?([^"'\s][^"'\n]*)`)
+
+// FindLines is Find for a file of settings: what stands behind the name of a secret in a
+// line is one too.
+func FindLines(text string) []string {
+	found := Find(text)
+	for _, match := range named.FindAllStringSubmatch(text, -1) {
+		if Setting(match[1]) {
+			found = append(found, InHeader(strings.TrimRight(match[2], " \t\r,}"))...)
+		}
+	}
+	return found
+}
+
+// InEnv are the secrets of an environment: keys and tokens in the variables that have them
+// by custom, and the passwords of proxies.
+func InEnv(getenv func(name string) string) (found []string) {
+	for _, name := range []string{"OPENAI_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
+		found = append(found, getenv(name))
+	}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		found = append(found, Find(getenv(name))...)
+		found = append(found, Find(getenv(strings.ToLower(name)))...)
+	}
+	return found
+}
+
+// InArgs are the secrets of a command line: what Find finds there, and what is behind a
+// flag or a name of a secret. That a flag names a file or a variable makes it none.
+func InArgs(args []string) []string {
+	found := Find(strings.Join(args, "\n"))
+	for i, arg := range args {
+		found = append(found, Find(arg)...)
+		name, value, joined := strings.Cut(arg, "=")
+		name, isFlag := strings.CutPrefix(name, "--")
+		if !joined && isFlag && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if (joined || isFlag) && Setting(name) && name != "tls-key" {
+			found = append(found, InHeader(value)...)
+		}
+	}
+	return found
+}
+
+// MaskLine is Mask for a line of a file of settings.
+func MaskLine(line string) string {
+	var s Set
+	s.Add(FindLines(line)...)
+	return Mask(s.Hide(line))
+}
+
+// Find returns what looks like a secret in a text and is certainly none of the text's
+// other words.
+func Find(text string) (found []string) {
+	for _, g := range guesses {
+		for _, match := range g.FindAllStringSubmatch(text, -1) {
+			if !g.sure {
+				continue
+			}
+			secret := strings.Trim(match[2], `'"`)
+			found = append(found, secret)
+			if unquoted := ""; json.Unmarshal([]byte(`"`+secret+`"`), &unquoted) == nil {
+				found = append(found, unquoted)
+			}
+			if _, password, ok := strings.Cut(secret, ":"); ok && g.Regexp == userInfo {
+				found = append(found, password)
+			}
+		}
+	}
+	return found
+}
