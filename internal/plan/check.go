@@ -12,14 +12,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// maxRequests is more than a machine sends, and fewer than its memory holds.
-const maxRequests = 10_000_000
-
-// count checks a number of requests.
-func (p *Problems) count(path string, n int) {
-	p.If(n < 0, path, n, "must not be negative")
-	p.If(n > maxRequests, path, n, "must be at most %d", maxRequests)
-}
+// maxProbes is the largest rate of probes, which are sent one at a time.
+const maxProbes = 1e6
 
 // Check reports everything wrong with the form of a Spec. Settings of datasets,
 // arrivals and dialects are checked by the packages that define their kinds.
@@ -28,14 +22,16 @@ func (s *Spec) Check() (p Problems) {
 	p.If(s.Version < 1, "version", s.Version, "must be %d", Version)
 	p = append(p, s.Target.check()...)
 	p = append(p, s.Request.check()...)
-	p.count("requests", s.Requests)
+	p.Count("requests", s.Requests, 0)
 	p.If(s.Seed > math.MaxUint32, "seed", s.Seed, "must be at most %d", uint32(math.MaxUint32))
 	p = append(p, s.checkLoad()...)
-	p.If(s.Gate.Concurrency < 0, "gate.concurrency", s.Gate.Concurrency, "must not be negative")
+	p.Count("gate.concurrency", s.Gate.Concurrency, 0)
 	p.If(s.Gate.Hold && s.Gate.Concurrency == 0, "gate.hold", nil, "only applies to a gate with a concurrency")
 	p.If(s.Tokens.Vocab < 0 || s.Tokens.Vocab == 1, "tokenizer.vocab", s.Tokens.Vocab, "must be at least 2")
+	p.If(s.Tokens.Vocab > MaxVocab, "tokenizer.vocab", s.Tokens.Vocab, "must be at most %d", MaxVocab)
 	p = append(p, s.Before.check()...)
-	p.If(!(s.Probe.Rate >= 0) || math.IsInf(s.Probe.Rate, 1), "probe.rate", s.Probe.Rate, "must be a number of requests per second")
+	p.If(!(s.Probe.Rate >= 0 && s.Probe.Rate <= maxProbes), "probe.rate", s.Probe.Rate, "must be from 0 to %v requests per second", maxProbes)
+	p.Rate("probe.rate", s.Probe.Rate)
 	p = append(p, s.checkReport()...)
 	return append(p, s.Client.check(s.Target)...)
 }
@@ -109,7 +105,7 @@ func (s *Spec) checkLoad() (p Problems) {
 		p.If(stream.Name != "" && names[stream.Name], Join(at, "name"), stream.Name, "names two streams")
 		names[stream.Name] = true
 		p.If(stream.Arrival.Kind == "", Join(at, "arrival"), nil, "is missing")
-		p.count(Join(at, "requests"), stream.Requests)
+		p.Count(Join(at, "requests"), stream.Requests, 0)
 		p.If((stream.Dataset.Kind != "") == (len(stream.Mix) > 0), at, nil, "needs either a dataset or a mix of several")
 		p.If(len(s.Load) > 1 && len(stream.Mix) > 0, Join(at, "mix"), nil, "only applies to a load of one stream")
 		p = append(p, stream.check(at)...)
@@ -136,11 +132,11 @@ func (o *Own) check(path string) Problems { return checkHeaders(Join(path, "head
 
 func (b *Before) check() (p Problems) {
 	const at = "before."
-	p.If(b.Ready.Connect < 0, at+"ready.connect", b.Ready.Connect, "must not be negative")
-	p.If(b.Ready.Timeout < 0, at+"ready.timeout", b.Ready.Timeout, "must not be negative")
-	p.count(at+"warm_up.requests", b.WarmUp.Requests)
+	p.Span(at+"ready.connect", b.Ready.Connect)
+	p.Span(at+"ready.timeout", b.Ready.Timeout)
+	p.Count(at+"warm_up.requests", b.WarmUp.Requests, 0)
 	p.OneOf(at+"warm_up.from", b.WarmUp.From, WarmOther, WarmMeasured, WarmFirst)
-	p.If(b.Settle < 0, at+"settle", b.Settle, "must not be negative")
+	p.Span(at+"settle", b.Settle)
 	for i, w := range b.Profiler.Workers {
 		p = append(p, CheckURL(Join(Item(at+"profiler.workers", i), "url"), w.URL)...)
 	}
@@ -181,14 +177,14 @@ const mostMiB = 4096
 func (c *Client) check(t Target) (p Problems) {
 	p.OneOf("client.engine", c.Engine, "h1", "nethttp")
 	p.If(c.Engine == "h1" && t.HTTP2, "client.engine", c.Engine, "only speaks HTTP/1.1; leave out HTTP/2, or use nethttp")
-	p.If(c.Procs < 0, "client.procs", c.Procs, "must not be negative")
-	p.If(c.MaxEvent < 0 || c.MaxEvent > mostMiB, "client.max_event", c.MaxEvent, "must be at most %d MiB", mostMiB)
-	p.If(c.MaxBody < 0 || c.MaxBody > mostMiB, "client.max_body", c.MaxBody, "must be at most %d MiB", mostMiB)
+	p.Whole("client.procs", c.Procs, 0, MaxProcs)
+	p.Whole("client.max_event", c.MaxEvent, 0, mostMiB)
+	p.Whole("client.max_body", c.MaxBody, 0, mostMiB)
 	for _, d := range []struct {
 		name  string
 		value Duration
 	}{{"keep_alive", c.KeepAlive}, {"timeout", c.Timeout}, {"idle_timeout", c.IdleTimeout}} {
-		p.If(d.value < 0, "client."+d.name, d.value, "must not be negative")
+		p.Span("client."+d.name, d.value)
 	}
 	return p
 }

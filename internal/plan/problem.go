@@ -122,7 +122,11 @@ func Parent(path string) string { return path[:max(0, strings.LastIndexAny(path,
 
 // Whole requires a number from low to high.
 func (p *Problems) Whole(path string, n, low, high int) {
-	p.If(n < low, path, n, "must be at least %d", low)
+	if low == 0 {
+		p.If(n < 0, path, n, "must not be negative")
+	} else {
+		p.If(n < low, path, n, "must be at least %d", low)
+	}
 	p.If(n > high, path, n, "must be at most %d", high)
 }
 

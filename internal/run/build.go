@@ -32,11 +32,25 @@ type built struct {
 	what, when plan.Message
 }
 
-// build makes all of it.
-func (b *builder) build(ctx context.Context) (out built, err error) {
+// build makes all of it, and says when what is due.
+func (b *builder) build(ctx context.Context) (built, error) {
+	if len(b.streams) > 1 {
+		out, err := b.tenants(ctx)
+		if err == nil {
+			err = plan.Below("load", out.settle())
+		}
+		return out, err
+	}
+	out, err := b.one(ctx)
+	if err == nil {
+		err = plan.Below(plan.Join(b.streams[0].path, "arrival"), out.settle())
+	}
+	return out, err
+}
+
+// one makes the load of a single stream.
+func (b *builder) one(ctx context.Context) (out built, err error) {
 	switch {
-	case len(b.streams) > 1:
-		return b.tenants(ctx)
 	case len(b.streams[0].parts) > 1 || len(b.streams[0].Mix) > 0:
 		out, err = b.mix(ctx)
 	default:

@@ -106,18 +106,18 @@ func (p *Prepared) localTokens(ctx context.Context, name string) (tokens, error)
 	}
 	dir, base := filepath.Split(filepath.Clean(file))
 	folder := filepath.Join(dir, ".")
-	tok, err := tokenizer.Load(p.Folder(folder), base)
+	tok, err := tokenizer.Load(p.folder(folder), base)
 	if err != nil {
 		return tokens{}, plan.Problems{{Path: "tokenizer.where", Value: name, Why: err.Error()}}
 	}
-	if info, err := fs.Stat(p.Folder(folder), base); err == nil && info.IsDir() {
+	if info, err := fs.Stat(p.folder(folder), base); err == nil && info.IsDir() {
 		folder = file
 	}
 	return tokens{
 		name: plan.Text(file), tok: localTokenizer{tok}, local: true,
 		vocab: workload.Vocabulary{
 			Size: tok.VocabSize(), All: tok.AllIDs(), Special: tok.SpecialIDs(), AddedSpecial: tok.AddedSpecialIDs(), Around: tok.NumSpecial(),
-			BOS: tok.BOS(), Template: readTemplate(p.Folder(folder), folder),
+			BOS: tok.BOS(), Template: readTemplate(p.folder(folder), folder),
 		},
 		count: func(text string) int { return len(tok.Encode(text, false)) },
 	}, nil
@@ -127,11 +127,13 @@ func (p *Prepared) localTokens(ctx context.Context, name string) (tokens, error)
 type localTokenizer struct{ *tokenizer.Tokenizer }
 
 func (l localTokenizer) Encode(_ context.Context, text string, special bool) ([]int32, error) {
-	return l.Tokenizer.Encode(text, special), nil
+	ids := l.Tokenizer.Encode(text, special)
+	return ids, l.Err()
 }
 
 func (l localTokenizer) Decode(_ context.Context, ids []int32) (string, error) {
-	return l.Tokenizer.Decode(ids, false), nil
+	text := l.Tokenizer.Decode(ids, false)
+	return text, l.Err()
 }
 
 // A chatTemplate is that of a tokenizer, or the error of reading it, which only matters

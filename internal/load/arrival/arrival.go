@@ -34,6 +34,8 @@ import (
 	"iter"
 	"math"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Schedule yields due times as offsets from the start of a run, in order.
@@ -64,13 +66,21 @@ func New(p Process, r Rate) Schedule {
 }
 
 // micros rounds seconds to whole microseconds and saturates at the largest
-// Duration.
+// Duration, as for a time that is no number.
 func micros(seconds float64) time.Duration {
-	us := math.Round(seconds * 1e6)
-	if us >= math.MaxInt64/1e3 {
-		return math.MaxInt64
+	if us := math.Round(seconds * 1e6); us < math.MaxInt64/1e3 {
+		return time.Duration(us) * time.Microsecond
 	}
-	return time.Duration(us) * time.Microsecond
+	return math.MaxInt64
+}
+
+// Nanoseconds rounds seconds to whole nanoseconds and saturates at the largest Duration,
+// as for a time that is no number.
+func Nanoseconds(seconds float64) time.Duration {
+	if ns := math.Round(seconds * 1e9); ns < math.MaxInt64 {
+		return time.Duration(max(ns, 0))
+	}
+	return math.MaxInt64
 }
 
 // Burst makes everything due at once, at 0. With a concurrency gate this is a
@@ -205,8 +215,11 @@ func (r Exponential) Validate() error {
 }
 
 func positive(what string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 1) {
+	switch {
+	case !(v > 0) || math.IsInf(v, 1):
 		return fmt.Errorf("%s %v: must be a positive number of requests per second", what, v)
+	case v < plan.MinRate:
+		return fmt.Errorf("%s %v: must be at least %v requests per second", what, v, plan.MinRate)
 	}
 	return nil
 }

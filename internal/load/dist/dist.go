@@ -66,7 +66,7 @@ func (d *Duration) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// A Count is a distribution of integers of at least 1, written like a Duration but
+// A Count is a distribution of integers from 1 to plan.MaxTokens, written like a Duration but
 // without units: 128, uniform(64,256), lognormal(128,0.5). Draws are rounded to the
 // nearest integer. Its zero value means "not set".
 type Count struct{ law law }
@@ -89,7 +89,7 @@ func ParseCount(s string) (Count, error) {
 
 // Draw draws an integer, at least 1, from r.
 func (c Count) Draw(r *rand.Rand) int {
-	const limit = 1 << 40
+	const limit = plan.MaxTokens // for a heavy tail
 	l := c.law
 	if l.shape == uniform { // the ends are as likely as the other values
 		l.a, l.b = l.a-0.5, l.b+0.5
@@ -155,7 +155,7 @@ func (l law) draw(r *rand.Rand) float64 {
 // simple method for generating gamma variables", 2000; a shape below 1 is drawn as
 // Gamma(k+1)·U^(1/k).
 func gammaUnitMean(r *rand.Rand, cv float64) float64 {
-	if cv == 0 {
+	if cv < 1e-6 { // 1 to six digits, and 1/cv² would have no end
 		return 1
 	}
 	k, boost := 1/(cv*cv), 1.0
@@ -202,7 +202,7 @@ func durationUnit() unit {
 func countUnit() unit {
 	return unit{
 		example: "a whole number such as 128",
-		most:    math.MaxInt32,
+		most:    plan.MaxTokens,
 		parse: func(s string) (float64, error) {
 			n, err := strconv.ParseInt(s, 10, 32)
 			return float64(n), err

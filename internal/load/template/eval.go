@@ -71,9 +71,13 @@ type (
 	}
 )
 
-func (l literal) eval(*run, *scope) value { return l.v }
+func (l literal) eval(x *run, _ *scope) value {
+	x.charge(1)
+	return l.v
+}
 
-func (v *variable) eval(_ *run, s *scope) value {
+func (v *variable) eval(x *run, s *scope) value {
+	x.charge(1)
 	for ; s != nil; s = s.outer {
 		if found, ok := s.vars[v.name]; ok {
 			return found
@@ -82,7 +86,7 @@ func (v *variable) eval(_ *run, s *scope) value {
 	if g, ok := globals[v.name]; ok {
 		return g
 	}
-	return undefined(fmt.Sprintf("'%s' is undefined", v.name))
+	return undefined(fmt.Sprintf("'%s' is undefined", brief(v.name)))
 }
 
 func (o *operation) eval(x *run, s *scope) value {
@@ -97,6 +101,8 @@ func (o *operation) eval(x *run, s *scope) value {
 }
 
 func (e *slice) eval(x *run, s *scope) value {
+	x.deeper()
+	defer x.leave()
 	of := e.of.eval(x, s)
 	var bounds [3]value
 	for i, b := range e.bounds {
@@ -109,6 +115,7 @@ func (e *slice) eval(x *run, s *scope) value {
 }
 
 func (l *listLiteral) eval(x *run, s *scope) value {
+	x.chargeAll(len(l.items), itemCost)
 	made := &list{tuple: l.tuple, items: make([]value, len(l.items))}
 	for i, e := range l.items {
 		made.items[i] = e.eval(x, s)
@@ -121,7 +128,7 @@ func (d *dictLiteral) eval(x *run, s *scope) value {
 	for i, key := range d.keys {
 		k, v := key.eval(x, s), d.values[i].eval(x, s)
 		x.at(d.line)
-		made.set(x.key(k), v)
+		x.put(made, k, v)
 	}
 	return made
 }
@@ -129,6 +136,8 @@ func (d *dictLiteral) eval(x *run, s *scope) value {
 func (m *macroLiteral) eval(_ *run, s *scope) value { return &closure{m.macro, s} }
 
 func (c *condition) eval(x *run, s *scope) value {
+	x.deeper()
+	defer x.leave()
 	switch {
 	case x.truth(c.test.eval(x, s)):
 		return c.then.eval(x, s)
@@ -185,21 +194,22 @@ type namedValue struct {
 }
 
 // dict is the arguments with names.
-func (g given) dict() *dict {
+func (g given) dict(x *run) *dict {
 	d := newDict()
 	for _, n := range g.named {
-		d.set(n.name, n.v)
+		x.put(d, n.name, n.v)
 	}
 	return d
 }
 
 func (a *arguments) eval(x *run, s *scope) given {
 	var g given
+	x.chargeAll(len(a.list)+len(a.named), itemCost)
 	for _, e := range a.list {
 		g.list = append(g.list, e.eval(x, s))
 	}
 	if a.spread != nil {
-		g.list = append(g.list, x.iterate(a.spread.eval(x, s))...)
+		g.list = append(g.list, x.clone(x.iterate(a.spread.eval(x, s)))...)
 	}
 	for _, n := range a.named {
 		g.named = append(g.named, namedValue{n.name, n.value.eval(x, s)})
@@ -209,6 +219,7 @@ func (a *arguments) eval(x *run, s *scope) given {
 		if !ok {
 			x.failf("** needs a mapping")
 		}
+		x.chargeAll(len(d.keys), itemCost)
 		for _, key := range d.keys {
 			name, _ := key.(string)
 			g.named = append(g.named, namedValue{name, d.at(key)})
@@ -258,6 +269,7 @@ type surplus struct {
 // place puts arguments into the order of names, the first of which can be given by
 // position.
 func (x *run) place(what string, names []string, positions int, g given, more *surplus) []value {
+	x.chargeAll(1+len(g.named), len(names)+1)
 	bound := slices.Repeat([]value{absent{}}, len(names))
 	n := copy(bound[:positions], g.list)
 	if more.list = g.list[n:]; len(more.list) > 0 && !more.takesList {

@@ -2,7 +2,6 @@ package template
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -65,30 +64,17 @@ type scope struct {
 	outer *scope
 }
 
-func (s *scope) inner() *scope { return &scope{map[string]value{}, s} }
-
 // A run is one rendering.
 type run struct {
-	out    *strings.Builder
+	out    *builder
 	now    func() time.Time
 	line   int
 	depth  int
-	budget int // remaining steps and bytes
+	budget int // what is left of it, in bytes
 }
 
 // deepestCall limits recursion, for example of macros.
 const deepestCall = 1500
-
-func (x *run) at(line int) {
-	x.line = line
-	x.charge(1)
-}
-
-func (x *run) charge(n int) {
-	if x.budget -= n; x.budget < 0 {
-		x.failf("the template exceeds the limit for rendering a chat")
-	}
-}
 
 func (x *run) failf(format string, a ...any) { panic(fault{x.line, fmt.Errorf(format, a...)}) }
 
@@ -104,9 +90,9 @@ func (x *run) leave() { x.depth-- }
 // capture returns the output of f.
 func (x *run) capture(f func()) string {
 	outer := x.out
-	x.out = new(strings.Builder)
+	x.out = &builder{run: x}
 	f()
-	text := x.out.String()
+	text := x.out.text.String()
 	x.out = outer
 	return text
 }
@@ -123,7 +109,7 @@ func (b block) exec(x *run, s *scope) jump {
 func (j jump) exec(*run, *scope) jump { return j }
 
 func (t text) exec(x *run, _ *scope) jump {
-	x.charge(1 + len(t))
+	x.charge(stepCost)
 	x.out.WriteString(string(t))
 	return ""
 }
@@ -131,9 +117,7 @@ func (t text) exec(x *run, _ *scope) jump {
 func (p *print) exec(x *run, s *scope) jump {
 	v := p.e.eval(x, s)
 	x.at(p.line)
-	text := x.text(v)
-	x.charge(len(text))
-	x.out.WriteString(text)
+	x.out.WriteString(x.text(v))
 	return ""
 }
 
@@ -154,8 +138,8 @@ func (t *set) exec(x *run, s *scope) jump {
 }
 
 func (t *setBlock) exec(x *run, s *scope) jump {
-	inner := s.inner()
-	inner.vars[tagText] = x.capture(func() { t.body.exec(x, s.inner()) })
+	inner := x.inner(s)
+	inner.vars[tagText] = x.capture(func() { t.body.exec(x, x.inner(s)) })
 	v := t.filter.eval(x, inner)
 	if x.at(t.line); t.to == nil {
 		x.out.WriteString(x.text(v))
@@ -166,7 +150,8 @@ func (t *setBlock) exec(x *run, s *scope) jump {
 }
 
 func (t *with) exec(x *run, s *scope) jump {
-	inner := s.inner()
+	inner := x.inner(s)
+	x.chargeAll(len(t.sets), itemCost)
 	values := make([]value, len(t.sets))
 	for i, set := range t.sets {
 		values[i] = set.e.eval(x, s)
@@ -190,7 +175,7 @@ func (t *forTag) loop(x *run, s *scope, of value, depth int) {
 	defer x.leave()
 	items := t.chosen(x, s, x.iterate(of))
 	if len(items) == 0 {
-		t.otherwise.exec(x, s.inner())
+		t.otherwise.exec(x, x.inner(s))
 		return
 	}
 	l := &loop{items: items, depth: depth}
@@ -199,7 +184,7 @@ func (t *forTag) loop(x *run, s *scope, of value, depth int) {
 	}
 	for l.at = range items {
 		x.at(t.line)
-		inner := s.inner()
+		inner := x.inner(s)
 		inner.vars["loop"] = l
 		t.target.assign(x, inner, items[l.at])
 		if t.body.exec(x, inner) == "break" {
@@ -215,10 +200,10 @@ func (t *forTag) chosen(x *run, s *scope, items []value) []value {
 	}
 	var chosen []value
 	for _, v := range items {
-		inner := s.inner()
+		inner := x.inner(s)
 		t.target.assign(x, inner, v)
 		if x.truth(t.test.eval(x, inner)) {
-			chosen = append(chosen, v)
+			chosen = x.push(chosen, v)
 		}
 	}
 	return chosen
@@ -242,6 +227,7 @@ func (n name) assign(_ *run, s *scope, v value) { s.vars[string(n)] = v }
 
 func (t tupleTarget) assign(x *run, s *scope, v value) {
 	items := x.iterate(v)
+	x.charge(len(t))
 	if len(items) != len(t) {
 		x.failf("cannot unpack %d values into %d names", len(items), len(t))
 	}
@@ -280,7 +266,8 @@ type closure struct {
 
 // call returns the output of the macro.
 func (c *closure) call(x *run, g given) value {
-	s := c.scope.inner()
+	s := x.inner(c.scope)
+	x.chargeAll(len(c.params), itemCost)
 	var names []string
 	for _, p := range c.params {
 		names = append(names, p.name)
@@ -299,7 +286,7 @@ func (c *closure) call(x *run, g given) value {
 		s.vars["varargs"] = &list{items: more.list, tuple: true}
 	}
 	if c.restNamed {
-		s.vars["kwargs"] = more.dict()
+		s.vars["kwargs"] = more.dict(x)
 	}
 	for _, p := range c.params {
 		if _, ok := s.vars[p.name]; !ok && p.preset != nil {

@@ -35,7 +35,7 @@ func init() { // map, select and others look up filters and tests
 
 		"length": {do: func(x *run, v value, _ []value) value { return x.length(v) }},
 		"count":  {do: func(x *run, v value, _ []value) value { return x.length(v) }},
-		"list":   {do: func(x *run, v value, _ []value) value { return &list{items: slices.Clone(x.iterate(v))} }},
+		"list":   {do: func(x *run, v value, _ []value) value { return &list{items: x.clone(x.iterate(v))} }},
 		"first":  {do: func(x *run, v value, _ []value) value { return end(x.iterate(v), 0) }},
 		"last": {do: func(x *run, v value, _ []value) value {
 			items := x.iterate(v)
@@ -55,7 +55,7 @@ func init() { // map, select and others look up filters and tests
 		"items": {do: func(x *run, v value, _ []value) value {
 			switch v := v.(type) {
 			case *dict:
-				return &iterator{v.items()}
+				return &iterator{x.items(v)}
 			case undefined:
 				return &iterator{}
 			}
@@ -88,8 +88,7 @@ func soft(x *run, v value) value {
 }
 
 // like makes a text safe if the value it was made from is.
-func (x *run) like(v value, s string) value {
-	x.charge(len(s))
+func like(v value, s string) value {
 	if _, ok := v.(markup); ok {
 		return markup(s)
 	}
@@ -126,19 +125,22 @@ func indent(x *run, v value, a []value) value {
 		by = x.textOf(x.binary("*", " ", either(a[0], int64(4))))
 	}
 	first, blank := x.truth(either(a[1], false)), x.truth(either(a[2], false))
-	all := lines(x.textOf(v)+"\n", false)
-	for i := range all {
-		if (i > 0 || first) && (blank && i > 0 || all[i] != "" || i == 0) {
-			all[i] = by + all[i]
+	b := builder{run: x}
+	for i, line := range lines(x, x.textOf(v)+"\n", false) {
+		if i > 0 {
+			b.writeByte('\n')
 		}
+		if (i > 0 || first) && (blank && i > 0 || line != "" || i == 0) {
+			b.WriteString(by)
+		}
+		b.WriteString(line)
 	}
-	return x.like(v, joined(x, all, "\n"))
+	return like(v, b.text.String())
 }
 
 func center(x *run, v value, a []value) value {
 	s := x.text(v)
-	lack := max(0, x.index(either(a[0], int64(80)))-utf8.RuneCountInString(s))
-	x.charge(lack)
+	lack := x.lack(s, either(a[0], int64(80)))
 	left := lack/2 + lack&(lack+utf8.RuneCountInString(s))&1
 	return strings.Repeat(" ", left) + s + strings.Repeat(" ", lack-left)
 }
@@ -147,6 +149,7 @@ func join(x *run, v value, a []value) value {
 	key := keyOf(x, a[1], true)
 	var parts []string
 	for _, item := range x.iterate(v) {
+		x.charge(itemCost)
 		parts = append(parts, x.text(key(item)))
 	}
 	return joined(x, parts, x.text(either(a[0], "")))
@@ -156,7 +159,7 @@ func reverse(x *run, v value, _ []value) value {
 	if _, ok := plain(v); ok {
 		return x.slice(v, [3]value{nil, nil, int64(-1)})
 	}
-	items := slices.Clone(x.iterate(v))
+	items := x.clone(x.iterate(v))
 	slices.Reverse(items)
 	return &iterator{items}
 }
@@ -170,6 +173,7 @@ func keyOf(x *run, attribute, caseSensitive value) func(value) value {
 			v = attributeOf(x, v, attribute)
 		}
 		if s, ok := plain(v); ok && !exact {
+			x.chargeAll(len(s), caseCost)
 			return lower(s)
 		}
 		return v
@@ -184,12 +188,13 @@ func keysOf(x *run, attributes, caseSensitive value) func(value) value {
 	}
 	var keys []func(value) value
 	for attribute := range strings.SplitSeq(text, ",") {
+		x.charge(itemCost)
 		keys = append(keys, keyOf(x, attribute, caseSensitive))
 	}
 	return func(v value) value {
 		all := &list{}
 		for _, key := range keys {
-			all.items = append(all.items, key(v))
+			all.items = x.push(all.items, key(v))
 		}
 		return all
 	}
@@ -214,6 +219,7 @@ func attributeOf(x *run, v, path value) value {
 func sorted(x *run, items []value, key func(value) value, reverse value) []value {
 	down := x.truth(either(reverse, false))
 	type keyed struct{ key, v value }
+	x.chargeAll(len(items), 3*itemCost)
 	all := make([]keyed, len(items))
 	for i, v := range items {
 		all[i] = keyed{key(v), v}
@@ -238,8 +244,8 @@ func unique(x *run, v value, a []value) value {
 	for _, item := range x.iterate(v) {
 		k := x.key(key(item))
 		if _, ok := seen.get(k); !ok {
-			seen.set(k, true)
-			kept = append(kept, item)
+			x.put(seen, k, true)
+			kept = x.push(kept, item)
 		}
 	}
 	return &iterator{kept}
@@ -278,13 +284,12 @@ func batch(x *run, v value, a []value) value {
 	items := x.iterate(v)
 	var all []value
 	for n > 0 && len(items) > 0 {
-		row := slices.Clone(items[:min(n, len(items))])
+		row := x.clone(items[:min(n, len(items))])
 		items = items[len(row):]
 		for fill := either(a[1], nil); fill != nil && len(row) < n; {
-			x.charge(1)
-			row = append(row, fill)
+			row = x.push(row, fill)
 		}
-		all = append(all, &list{items: row})
+		all = x.push(all, &list{items: row})
 	}
 	return &iterator{all}
 }
@@ -298,7 +303,7 @@ func dictSort(x *run, v value, a []value) value {
 	if at == nil {
 		x.failf("a mapping can be sorted by key or by value")
 	}
-	return &list{items: sorted(x, d.items(), keyOf(x, at, a[0]), a[2])}
+	return &list{items: sorted(x, x.items(d), keyOf(x, at, a[0]), a[2])}
 }
 
 // some are the items of a value, none if it is false.
@@ -312,6 +317,7 @@ func some(x *run, v value) []value {
 // mapFilter applies a filter to every item, or takes its attribute.
 func mapFilter(x *run, v value, g given) value {
 	items := some(x, v)
+	x.chargeAll(len(items), itemCost)
 	made := make([]value, len(items))
 	if len(g.list) == 0 {
 		a := x.bind("|map", "attribute = default", g)
@@ -329,7 +335,6 @@ func mapFilter(x *run, v value, g given) value {
 		x.failf("the filter |%s is %w", name, errUnsupported)
 	}
 	for i, item := range items {
-		x.charge(1)
 		made[i] = f.as("|"+name)(x, item, given{g.list[1:], g.named})
 	}
 	return &iterator{made}
@@ -350,13 +355,13 @@ func selected(byAttribute, keep bool) func(*run, value, given) value {
 		passes := chosenTest(x, args, g.named)
 		var kept []value
 		for _, item := range some(x, v) {
-			x.charge(1)
+			x.charge(stepCost)
 			of := item
 			if byAttribute {
 				of = attributeOf(x, item, path)
 			}
 			if passes(of) == keep {
-				kept = append(kept, item)
+				kept = x.push(kept, item)
 			}
 		}
 		return &iterator{kept}
@@ -394,7 +399,8 @@ func toInt(x *run, v value, a []value) value {
 		if base == 16 {
 			s = strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
 		}
-		if n, ok := new(big.Int).SetString(s, int(base)); ok && len(s) < 5000 {
+		x.charge(len(s))
+		if n, ok := x.parse(s, int(base)); ok {
 			return short(n)
 		}
 		f, ok := parseFloat(s)
@@ -471,7 +477,7 @@ func arrange(x *run, g given) value {
 		x.failf("|format takes arguments with names or without, not both")
 	}
 	if len(g.named) > 0 {
-		return g.dict()
+		return g.dict(x)
 	}
 	return &list{items: g.list, tuple: true}
 }

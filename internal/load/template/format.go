@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -18,6 +19,7 @@ func (x *run) format(text string, of value) string {
 		args = l.items
 	}
 	named, _ := of.(*dict)
+	x.chargeAll(len(text), formatCost)
 	if left := verb.ReplaceAllString(text, ""); strings.Contains(left, "%") {
 		x.failf("the format %.60q is %w", text, errUnsupported)
 	}
@@ -40,9 +42,11 @@ func (x *run) format(text string, of value) string {
 	if l, ok := of.(*list); len(args) > 0 && named == nil && (!ok || l.tuple) {
 		x.failf("the format %.60q does not take all arguments", text)
 	}
-	x.charge(len(made))
 	return made
 }
+
+// formatCost is what a byte of a format costs: the search for verbs, and the text again.
+const formatCost = 16
 
 // convert formats one value: part is the verb with its key, flags, width, precision
 // and letter.
@@ -51,18 +55,32 @@ func (x *run) convert(part []string, v value) string {
 	if part[4] != "" {
 		layout += "." + part[4]
 	}
-	switch letter := part[5]; letter {
+	for _, size := range part[3:5] {
+		n, _ := strconv.Atoi(size)
+		x.charge(n)
+	}
+	made := x.converted(layout, part[5], v)
+	x.charge(len(made))
+	return made
+}
+
+// converted formats one value by a layout of package fmt, but for its letter.
+func (x *run) converted(layout, letter string, v value) string {
+	switch letter {
 	case "s":
-		return fmt.Sprintf(layout+"s", x.text(v))
+		text := x.text(v)
+		x.charge(len(text))
+		return fmt.Sprintf(layout+"s", text)
 	case "d", "i", "x", "X", "o":
 		f, ok := number(v)
 		n, whole := integral(v)
-		if !ok || !whole && letter != "d" && letter != "i" {
+		if !ok || !whole && (letter != "d" && letter != "i" || math.IsNaN(f) || math.IsInf(f, 0)) {
 			x.failf("%%%s is given %s", letter, typeName(v))
 		}
 		if !whole {
 			n, _ = big.NewFloat(f).Int(nil)
 		}
+		x.charge(weight(n))
 		return fmt.Sprintf(layout+strings.Replace(letter, "i", "d", 1), n)
 	case "f", "e", "F", "E":
 		if f, ok := number(v); ok {
@@ -70,14 +88,15 @@ func (x *run) convert(part []string, v value) string {
 		}
 		x.failf("%%%s is given %s", letter, typeName(v))
 	}
-	x.failf("the conversion %%%s is %w", part[5], errUnsupported)
+	x.failf("the conversion %%%s is %w", letter, errUnsupported)
 	return ""
 }
 
 // formatText is .format(): {} by position, {0} and {name}.
 func formatText(x *run, of value, g given) value {
 	text, _ := plain(of)
-	var b strings.Builder
+	x.charge(len(text))
+	b, named := builder{run: x}, g.dict(x)
 	next := 0
 	for text != "" {
 		before, rest, found := strings.Cut(text, "{")
@@ -97,27 +116,27 @@ func formatText(x *run, of value, g given) value {
 		if !closed || strings.ContainsAny(field, ":!.[") {
 			x.failf("the format field {%.40s is %w", text, errUnsupported)
 		}
-		b.WriteString(x.text(x.field(field, &next, g)))
+		b.WriteString(x.text(x.field(field, &next, g.list, named)))
 		text = after
-		x.charge(b.Len())
 	}
-	return b.String()
+	return b.text.String()
 }
 
 // field is the argument for a field of .format().
-func (x *run) field(name string, next *int, g given) value {
+func (x *run) field(name string, next *int, list []value, named *dict) value {
+	x.charge(stepCost)
 	at := *next
 	if name == "" {
 		*next++
 	} else if n, err := strconv.Atoi(name); err == nil {
 		at = n
-	} else if v, ok := g.dict().get(name); ok {
+	} else if v, ok := named.get(name); ok {
 		return v
 	} else {
 		at = -1
 	}
-	if at < 0 || at >= len(g.list) {
+	if at < 0 || at >= len(list) {
 		x.failf("the format field {%s} has no argument", name)
 	}
-	return g.list[at]
+	return list[at]
 }

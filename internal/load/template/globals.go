@@ -2,7 +2,6 @@ package template
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,10 +32,13 @@ func init() {
 		}
 		made := &list{}
 		for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
-			if x.charge(1); len(made.items) == largestRange {
+			if len(made.items) == largestRange {
 				x.failf("a range of more than %d numbers", largestRange)
 			}
-			made.items = append(made.items, int64(i))
+			made.items = x.push(made.items, int64(i))
+			if next := i + step; (next > i) != (step > 0) { // beyond the integers
+				break
+			}
 		}
 		return made
 	}})
@@ -45,19 +47,20 @@ func init() {
 		for _, v := range g.list {
 			x.pour(made, v)
 		}
-		x.pour(made, g.dict())
+		x.pour(made, g.dict(x))
 		return made
 	}})
 	global("namespace", function{all: func(x *run, _ value, g given) value {
 		d := globals["dict"].(*method).all(x, nil, g).(*dict)
 		made := &namespace{map[string]value{}}
 		for _, key := range d.keys {
+			x.charge(entryCost)
 			made.vars[x.textOf(key)] = d.at(key)
 		}
 		return made
 	}})
 	global("raise_exception", function{params: "message", do: func(x *run, _ value, a []value) value {
-		x.failf("the template refuses this chat: %s", x.text(a[0]))
+		x.failf("the template refuses this chat: %.1000s", x.text(a[0]))
 		return nil
 	}})
 	global("strftime_now", function{params: "format", do: func(x *run, _ value, a []value) value {
@@ -69,16 +72,16 @@ func init() {
 func (x *run) pour(d *dict, v value) {
 	if from, ok := v.(*dict); ok {
 		for _, key := range from.keys {
-			d.set(key, from.at(key))
+			x.put(d, key, from.at(key))
 		}
 		return
 	}
-	for _, pair := range slices.Clone(x.iterate(v)) {
+	for _, pair := range x.clone(x.iterate(v)) {
 		kv := x.iterate(pair)
 		if len(kv) != 2 {
 			x.failf("a dict must be made from pairs")
 		}
-		d.set(x.key(kv[0]), kv[1])
+		x.put(d, kv[0], kv[1])
 	}
 }
 
@@ -92,10 +95,10 @@ var clockLayouts = map[byte]string{
 // strftime formats an instant like strftime in the C locale. Python's instant has
 // no time zone, so zone names are empty.
 func strftime(x *run, layout string, at time.Time) string {
-	var b strings.Builder
+	b := builder{run: x}
 	for i := 0; i < len(layout); i++ {
 		if layout[i] != '%' || i+1 == len(layout) {
-			b.WriteByte(layout[i])
+			b.writeByte(layout[i])
 			continue
 		}
 		i++
@@ -112,7 +115,7 @@ func strftime(x *run, layout string, at time.Time) string {
 		}
 		b.WriteString(text)
 	}
-	return b.String()
+	return b.text.String()
 }
 
 func conversion(c byte, at time.Time) (string, bool) {

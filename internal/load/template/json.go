@@ -3,6 +3,7 @@ package template
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 )
@@ -11,7 +12,7 @@ import (
 func fromJSON(raw json.RawMessage) (value, error) {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.UseNumber()
-	v, err := readJSON(d)
+	v, err := readJSON(d, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -21,10 +22,16 @@ func fromJSON(raw json.RawMessage) (value, error) {
 	return v, nil
 }
 
-func readJSON(d *json.Decoder) (value, error) {
+// maxNested is how deep lists and objects may be in each other.
+const maxNested = 1000
+
+func readJSON(d *json.Decoder, depth int) (value, error) {
 	t, err := d.Token()
 	if err != nil {
 		return nil, err
+	}
+	if depth > maxNested {
+		return nil, fmt.Errorf("nested more than %d levels deep", maxNested)
 	}
 	switch t := t.(type) {
 	case json.Number:
@@ -32,20 +39,24 @@ func readJSON(d *json.Decoder) (value, error) {
 			f, _ := t.Float64() // overflow is infinite, as in Python
 			return f, nil
 		}
-		return integer(t.String()), nil
+		n, ok := integer(t.String())
+		if !ok {
+			return nil, fmt.Errorf("an integer of more than %d digits", maxDigits)
+		}
+		return n, nil
 	case json.Delim:
 		if t == '[' {
-			return readList(d)
+			return readList(d, depth)
 		}
-		return readDict(d)
+		return readDict(d, depth)
 	}
 	return t, nil
 }
 
-func readList(d *json.Decoder) (value, error) {
+func readList(d *json.Decoder, depth int) (value, error) {
 	l := &list{}
 	for d.More() {
-		v, err := readJSON(d)
+		v, err := readJSON(d, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -55,14 +66,14 @@ func readList(d *json.Decoder) (value, error) {
 	return l, err
 }
 
-func readDict(d *json.Decoder) (value, error) {
+func readDict(d *json.Decoder, depth int) (value, error) {
 	made := newDict()
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
 			return nil, err
 		}
-		v, err := readJSON(d)
+		v, err := readJSON(d, depth+1)
 		if err != nil {
 			return nil, err
 		}

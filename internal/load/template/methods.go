@@ -1,7 +1,6 @@
 package template
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 	"unicode"
@@ -83,7 +82,7 @@ func withChanging(methods map[string]function, names ...string) map[string]funct
 var listMethods = withChanging(map[string]function{
 	"count": {params: "value", do: func(x *run, of value, a []value) value {
 		n := int64(0)
-		for _, v := range of.(*list).items {
+		for _, v := range x.iterate(of) {
 			n += whole(x.equal(v, a[0]))
 		}
 		return n
@@ -106,12 +105,14 @@ var dictMethods = withChanging(map[string]function{
 		return either(a[1], nil)
 	}},
 	"keys":   {do: func(_ *run, of value, _ []value) value { return &view{"keys", of.(*dict).keys} }},
-	"values": {do: func(_ *run, of value, _ []value) value { return &view{"values", of.(*dict).all()} }},
-	"items":  {do: func(_ *run, of value, _ []value) value { return &view{"items", of.(*dict).items()} }},
+	"values": {do: func(x *run, of value, _ []value) value { return &view{"values", x.all(of.(*dict))} }},
+	"items":  {do: func(x *run, of value, _ []value) value { return &view{"items", x.items(of.(*dict))} }},
 	"copy":   {do: func(_ *run, of value, _ []value) value { return of }},
 }, "clear", "pop", "popitem", "setdefault", "update")
 
-func (d *dict) all() []value {
+// all are the values of a dict.
+func (x *run) all(d *dict) []value {
+	x.chargeAll(len(d.keys), itemCost)
 	values := make([]value, len(d.keys))
 	for i, key := range d.keys {
 		values[i] = d.at(key)
@@ -126,7 +127,8 @@ func onText(params string, do func(x *run, s string, a []value) value) function 
 		x.charge(len(s))
 		made := do(x, s, a)
 		if text, ok := made.(string); ok {
-			return x.like(of, text)
+			x.charge(len(text))
+			return like(of, text)
 		}
 		return made
 	}}
@@ -134,7 +136,10 @@ func onText(params string, do func(x *run, s string, a []value) value) function 
 
 // mapped is a method without arguments that returns another string.
 func mapped(f func(string) string) function {
-	return onText("", func(_ *run, s string, _ []value) value { return f(s) })
+	return onText("", func(x *run, s string, _ []value) value {
+		x.chargeAll(len(s), caseCost)
+		return f(s)
+	})
 }
 
 // asks is a method without arguments that returns a bool.
@@ -156,9 +161,9 @@ func init() { // they refer to each other
 		"strip":        trims(strings.TrimFunc),
 		"lstrip":       trims(strings.TrimLeftFunc),
 		"rstrip":       trims(strings.TrimRightFunc),
-		"split":        onText("= sep maxsplit", func(x *run, s string, a []value) value { return texts(splitText(x, s, a, false)) }),
-		"rsplit":       onText("= sep maxsplit", func(x *run, s string, a []value) value { return texts(splitText(x, s, a, true)) }),
-		"splitlines":   onText("= keepends", func(x *run, s string, a []value) value { return texts(lines(s, or(x, a[0], false))) }),
+		"split":        onText("= sep maxsplit", func(x *run, s string, a []value) value { return x.texts(splitText(x, s, a, false)) }),
+		"rsplit":       onText("= sep maxsplit", func(x *run, s string, a []value) value { return x.texts(splitText(x, s, a, true)) }),
+		"splitlines":   onText("= keepends", func(x *run, s string, a []value) value { return x.texts(lines(x, s, or(x, a[0], false))) }),
 		"partition":    onText("sep", partition(strings.Index, false)),
 		"rpartition":   onText("sep", partition(strings.LastIndex, true)),
 		"startswith":   affix(strings.HasPrefix),
@@ -171,6 +176,7 @@ func init() { // they refer to each other
 		"join": onText("values", func(x *run, s string, a []value) value {
 			var parts []string
 			for _, v := range x.iterate(a[0]) {
+				x.charge(itemCost)
 				parts = append(parts, x.textOf(v))
 			}
 			return joined(x, parts, s)
@@ -209,7 +215,9 @@ func (x *run) textOf(v value) string {
 	return s
 }
 
-func texts(all []string) value {
+// texts is a list of texts.
+func (x *run) texts(all []string) value {
+	x.chargeAll(len(all), itemCost)
 	l := &list{items: make([]value, len(all))}
 	for i, s := range all {
 		l.items[i] = s
@@ -227,13 +235,19 @@ func trimmed(x *run, s string, chars value, trim func(string, func(rune) bool) s
 		return trim(s, isSpace)
 	}
 	set := x.textOf(chars)
-	return trim(s, func(r rune) bool { return strings.ContainsRune(set, r) })
+	return trim(s, func(r rune) bool {
+		x.charge(len(set))
+		return strings.ContainsRune(set, r)
+	})
 }
 
 func affix(has func(s, part string) bool) function {
 	return onText("part", func(x *run, s string, a []value) value {
 		if l, ok := a[0].(*list); ok && l.tuple {
-			return slices.ContainsFunc(l.items, func(v value) bool { return has(s, x.textOf(v)) })
+			return slices.ContainsFunc(l.items, func(v value) bool {
+				x.charge(stepCost + len(x.textOf(v)))
+				return has(s, x.textOf(v))
+			})
 		}
 		return has(s, x.textOf(a[0]))
 	})
@@ -247,12 +261,13 @@ func splitText(x *run, s string, a []value, right bool) []string {
 		most = x.index(a[1])
 	}
 	if a[0] == nil || a[0] == (absent{}) {
-		return splitSpace(s, most, right)
+		return splitSpace(x, s, most, right)
 	}
 	sep := x.textOf(a[0])
 	if sep == "" {
 		x.failf("the separator of a split is empty")
 	}
+	x.chargeAll(strings.Count(s, sep), itemCost)
 	parts := strings.Split(s, sep)
 	if most < 0 || len(parts) <= most+1 {
 		return parts
@@ -266,13 +281,14 @@ func splitText(x *run, s string, a []value, right bool) []string {
 
 // splitSpace splits at white space. The rest of the text after the last split keeps
 // its white space.
-func splitSpace(s string, most int, right bool) []string {
+func splitSpace(x *run, s string, most int, right bool) []string {
 	trim, cut := strings.TrimLeftFunc, strings.IndexFunc
 	if right {
 		trim, cut = strings.TrimRightFunc, strings.LastIndexFunc
 	}
 	var parts []string
 	for s = trim(s, isSpace); s != ""; s = trim(s, isSpace) {
+		x.charge(itemCost)
 		n := cut(s, isSpace)
 		if n < 0 || most >= 0 && len(parts) == most {
 			parts = append(parts, s)
@@ -291,9 +307,10 @@ func splitSpace(s string, most int, right bool) []string {
 }
 
 // lines splits at line ends.
-func lines(s string, keep bool) []string {
+func lines(x *run, s string, keep bool) []string {
 	var all []string
 	for s != "" {
+		x.charge(itemCost)
 		n := strings.IndexAny(s, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029")
 		if n < 0 {
 			return append(all, s)
@@ -338,11 +355,12 @@ func position(find func(s, part string) int, must bool) func(*run, string, []val
 
 // replace replaces a part, at most count times unless that is negative.
 func replace(x *run, s, old, fresh string, count int64) string {
+	x.charge(len(s))
 	n := strings.Count(s, old)
 	if count >= 0 {
 		n = int(min(int64(n), count))
 	}
-	x.charge(n * len(fresh))
+	x.chargeAll(n, max(1, len(fresh)))
 	return strings.Replace(s, old, fresh, n)
 }
 
@@ -424,6 +442,16 @@ func zfill(x *run, s string, a []value) value {
 // padding is the padding of a text to a width.
 func padding(x *run, s string, a []value) string {
 	fill := either(a[1], " ")
-	text, _ := x.repeat(x.textOf(fill), short(big.NewInt(int64(x.index(a[0])-utf8.RuneCountInString(s)))))
+	text, _ := x.repeat(x.textOf(fill), int64(x.lack(s, a[0])))
 	return text.(string)
 }
+
+// lack is how many characters a text is short of a width, and takes them off the budget.
+func (x *run) lack(s string, width value) int {
+	lack := min(x.index(width), longest) - utf8.RuneCountInString(s)
+	x.charge(len(s) + max(0, lack))
+	return max(0, lack)
+}
+
+// caseCost is what a byte costs whose case changes: many times that of other work.
+const caseCost = 8

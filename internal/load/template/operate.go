@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // longest limits the result of one operation, in bytes and items.
@@ -14,9 +15,9 @@ const longest = 1 << 26
 // binary is an arithmetic operation, or puts texts together.
 func (x *run) binary(operator string, a, b value) value {
 	if operator == "~" {
-		text := x.text(a) + x.text(b)
-		x.charge(len(text))
-		return text
+		s, t := x.text(a), x.text(b)
+		x.charge(len(s) + len(t))
+		return s + t
 	}
 	x.defined(a)
 	x.defined(b)
@@ -68,7 +69,7 @@ func (x *run) add(a, b value) (made value, ok bool) {
 	l, okA := a.(*list)
 	m, okB := b.(*list)
 	if okA && okB && l.tuple == m.tuple {
-		x.charge(len(l.items) + len(m.items))
+		x.chargeAll(len(l.items)+len(m.items), itemCost)
 		return &list{items: slices.Concat(l.items, m.items), tuple: l.tuple}, true
 	}
 	return nil, false
@@ -87,18 +88,18 @@ func (x *run) repeat(v, times value) (made value, ok bool) {
 		}
 	}
 	if text, ok := plain(v); ok {
-		x.charge(count * min(len(text), longest))
+		x.chargeAll(count, max(1, len(text)))
 		return strings.Repeat(text, count), true
 	}
 	if l, ok := v.(*list); ok {
-		x.charge(count * min(len(l.items), longest))
+		x.chargeAll(count, max(1, itemCost*len(l.items)))
 		return &list{items: slices.Repeat(l.items, count), tuple: l.tuple}, true
 	}
 	return nil, false
 }
 
 func (x *run) integers(operator string, a, b *big.Int) value {
-	x.charge(a.BitLen()/64 + b.BitLen()/64)
+	x.charge(weight(a) + weight(b))
 	r := new(big.Int)
 	switch operator {
 	case "+":
@@ -106,11 +107,10 @@ func (x *run) integers(operator string, a, b *big.Int) value {
 	case "-":
 		return short(r.Sub(a, b))
 	case "*":
+		x.fits(a.BitLen() + b.BitLen() - 1)
 		return short(r.Mul(a, b))
 	case "**":
-		if !b.IsInt64() || a.BitLen() > 1 && b.Int64() > 1<<12 {
-			x.failf("%v ** %v is too large", a, b)
-		}
+		x.power(a, b)
 		return short(r.Exp(a, b, nil))
 	}
 	if b.Sign() == 0 {
@@ -125,6 +125,19 @@ func (x *run) integers(operator string, a, b *big.Int) value {
 		return short(rest)
 	}
 	return short(quotient)
+}
+
+// power requires that a power is not too large, and takes its work off the budget.
+func (x *run) power(a, b *big.Int) {
+	if a.BitLen() <= 1 {
+		return
+	}
+	bits := maxBits + 1
+	if b.IsInt64() {
+		bits = int(min(b.Int64(), maxBits+1)) * (a.BitLen() - 1)
+	}
+	x.fits(bits)
+	x.charge(weightOf(bits + a.BitLen()))
 }
 
 func (x *run) floats(operator string, a, b float64) value {
@@ -196,17 +209,19 @@ func (x *run) compare(operator string, a, b value) bool {
 
 // order is negative if a is before b.
 func (x *run) order(a, b value) int {
-	x.charge(1)
+	x.charge(stepCost)
 	x.defined(a)
 	x.defined(b)
 	s, okS := plain(a)
 	t, okT := plain(b)
 	if okS && okT {
+		x.charge(min(len(s), len(t)))
 		return strings.Compare(s, t)
 	}
 	n, okN := integral(a)
 	m, okM := integral(b)
 	if okN && okM {
+		x.charge(weight(n))
 		return n.Cmp(m)
 	}
 	f, okF := number(a)
@@ -217,6 +232,8 @@ func (x *run) order(a, b value) int {
 	l, okL := a.(*list)
 	k, okK := b.(*list)
 	if okL && okK && l.tuple == k.tuple {
+		x.deeper()
+		defer x.leave()
 		return x.orderLists(l.items, k.items)
 	}
 	x.failf("%s and %s cannot be ordered", typeName(a), typeName(b))
@@ -252,10 +269,11 @@ func (x *run) contains(in, v value) bool {
 
 // item is of[index].
 func (x *run) item(of, index value) value {
+	x.charge(stepCost)
 	x.defined(of)
 	if d, ok := of.(*dict); ok {
-		if _, isList := index.(*list); !isList {
-			if v, ok := d.get(index); ok {
+		if hashable(index) {
+			if v, ok := d.get(x.key(index)); ok {
 				return v
 			}
 		}
@@ -269,7 +287,7 @@ func (x *run) item(of, index value) value {
 		if v, ok := x.member(of, name); ok {
 			return v
 		}
-		return undefined(typeName(of) + " has no element " + quote(name))
+		return undefined(typeName(of) + " has no element '" + brief(name) + "'")
 	}
 	return undefined(typeName(of) + " has no such element")
 }
@@ -278,7 +296,7 @@ func (x *run) item(of, index value) value {
 func (x *run) nth(of value, n int) (value, bool) {
 	var items []value
 	if text, ok := plain(of); ok {
-		items = characters(x, text)
+		return x.character(text, n)
 	} else if l, ok := of.(*list); ok {
 		items = l.items
 	}
@@ -291,34 +309,38 @@ func (x *run) nth(of value, n int) (value, bool) {
 	return items[n], true
 }
 
+// character is the n-th of a text, from the end if n is negative.
+func (x *run) character(text string, n int) (value, bool) {
+	x.charge(len(text))
+	if n < 0 {
+		n += utf8.RuneCountInString(text)
+	}
+	for _, r := range text {
+		if n == 0 {
+			return string(r), true
+		}
+		n--
+	}
+	return nil, false
+}
+
 // slice is of[start:stop:step].
 func (x *run) slice(of value, bounds [3]value) value {
 	x.defined(of)
-	text, isText := plain(of)
-	l, isList := of.(*list)
-	var items []value
-	switch {
-	case isText:
-		items = characters(x, text)
-	case isList:
-		items = l.items
-	default:
+	if text, ok := plain(of); ok {
+		x.chargeAll(len(text), 3*utf8.UTFMax)
+		return string(stretch(x, []rune(text), bounds))
+	}
+	l, ok := of.(*list)
+	if !ok {
 		x.failf("%s cannot be sliced", typeName(of))
 	}
-	items = x.stretch(items, bounds)
-	x.charge(len(items))
-	if isList {
-		return &list{items: items, tuple: l.tuple}
-	}
-	var b strings.Builder
-	for _, c := range items {
-		b.WriteString(c.(string))
-	}
-	return b.String()
+	x.chargeAll(len(l.items), itemCost)
+	return &list{items: stretch(x, l.items, bounds), tuple: l.tuple}
 }
 
 // stretch returns the items from start to stop by step.
-func (x *run) stretch(items []value, bounds [3]value) []value {
+func stretch[T any](x *run, items []T, bounds [3]value) []T {
 	step := 1
 	if bounds[2] != nil {
 		if step = x.index(bounds[2]); step == 0 {
@@ -343,7 +365,7 @@ func (x *run) stretch(items []value, bounds [3]value) []value {
 	if step < 0 {
 		from, to = clip(bounds[0], high), clip(bounds[1], low)
 	}
-	var taken []value
+	var taken []T
 	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
 		taken = append(taken, items[i])
 		if step > len(items) || step < -len(items) {
@@ -355,7 +377,7 @@ func (x *run) stretch(items []value, bounds [3]value) []value {
 
 // call calls a function, a macro, or a recursive loop.
 func (x *run) call(of value, g given) value {
-	x.charge(1)
+	x.charge(stepCost)
 	switch f := of.(type) {
 	case *method:
 		return f.as(f.name+"()")(x, f.of, g)
@@ -382,7 +404,7 @@ func (x *run) attribute(of value, name string) value {
 			return v
 		}
 	}
-	return undefined(typeName(of) + " has no attribute '" + name + "'")
+	return undefined(typeName(of) + " has no attribute '" + brief(name) + "'")
 }
 
 // member is the value's own member of this name.

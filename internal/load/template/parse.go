@@ -214,8 +214,10 @@ func (p *parser) filters() expression {
 }
 
 func (p *parser) filterTag() statement {
-	p.tokens = append([]token{{operator, "|", p.peek().line}}, p.tokens...)
-	filter := p.filters()
+	filter := p.filter(&variable{tagText})
+	for p.accept("|") {
+		filter = p.filter(filter)
+	}
 	body, _ := p.body("endfilter")
 	return &setBlock{nil, filter, body, p.peek().line}
 }

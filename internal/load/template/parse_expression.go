@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // tuple parses an expression, or several separated by commas. An "if" ends it
@@ -147,13 +148,9 @@ func (p *parser) primary() expression {
 	case nameToken:
 		return p.nameOrConstant(t)
 	case stringToken:
-		text := t.text
-		for p.peek().kind == stringToken {
-			text += p.next().text
-		}
-		return literal{text}
+		return literal{p.strings(t)}
 	case intToken:
-		return literal{integer(t.text)}
+		return literal{p.integer(t)}
 	case floatToken:
 		f, _ := strconv.ParseFloat(t.text, 64) // overflow is infinite, as in Python
 		return literal{f}
@@ -172,13 +169,36 @@ func (p *parser) primary() expression {
 	return nil
 }
 
-// integer is a number of any length.
-func integer(digits string) value {
-	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
-		return n
+// strings joins texts that follow each other.
+func (p *parser) strings(first token) string {
+	if p.peek().kind != stringToken {
+		return first.text
 	}
-	n, _ := new(big.Int).SetString(digits, 10)
+	var b strings.Builder
+	b.WriteString(first.text)
+	for p.peek().kind == stringToken {
+		b.WriteString(p.next().text)
+	}
+	return b.String()
+}
+
+func (p *parser) integer(t token) value {
+	n, ok := integer(t.text)
+	if !ok {
+		p.failf(t.line, "an integer of more than %d digits", maxDigits)
+	}
 	return n
+}
+
+// integer is a number of up to maxDigits digits.
+func integer(digits string) (value, bool) {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return n, true
+	}
+	if len(digits) > maxDigits {
+		return nil, false
+	}
+	return new(big.Int).SetString(digits, 10)
 }
 
 func (p *parser) nameOrConstant(t token) expression {
@@ -262,7 +282,7 @@ func (p *parser) attribute(of expression) expression {
 		}
 		return &operation{line, of, nil, func(x *run, a, _ value) value { return x.attribute(a, t.text) }}
 	case intToken:
-		return &operation{line, of, literal{integer(t.text)}, (*run).item}
+		return &operation{line, of, literal{p.integer(t)}, (*run).item}
 	default:
 		p.failf(t.line, "want a name after the dot, got %v", t)
 	}

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
-	"strings"
+	"strconv"
 )
 
 // toJSON is json.dumps() with ensure_ascii off.
 func toJSON(x *run, v value, a []value) value {
-	w := printer{run: x, json: true, words: jsonWords, ascii: x.truth(either(a[0], false)), item: ", ", key: ": ", sorted: x.truth(either(a[3], false))}
+	w := printer{builder: builder{run: x}, json: true, words: jsonWords, ascii: x.truth(either(a[0], false)), item: ", ", key: ": ", sorted: x.truth(either(a[3], false))}
 	if by := either(a[1], nil); by != nil {
 		w.item, w.broken = ",", true
 		if text, ok := plain(by); ok {
@@ -22,13 +22,12 @@ func toJSON(x *run, v value, a []value) value {
 		w.item, w.key = x.textOf(l.items[0]), x.textOf(l.items[1])
 	}
 	w.write(v, 1)
-	return w.String()
+	return w.text.String()
 }
 
 // A printer writes values as Python does: by repr(), or as JSON.
 type printer struct {
-	strings.Builder
-	run           *run
+	builder
 	json          bool
 	words         map[value]string // None, bools and odd floats
 	ascii, sorted bool
@@ -43,17 +42,19 @@ var (
 )
 
 func (w *printer) write(v value, depth int) {
-	w.run.charge(1)
+	w.run.charge(stepCost)
 	switch v := v.(type) {
 	case nil, bool:
 		w.WriteString(w.words[v])
-	case int64, *big.Int:
-		fmt.Fprint(w, v)
+	case int64:
+		w.WriteString(strconv.FormatInt(v, 10))
+	case *big.Int:
+		w.WriteString(w.run.digits(v))
 	case float64:
 		text := floatText(v)
 		w.WriteString(cmp.Or(w.words[text], text))
 	case string:
-		w.text(v)
+		w.quote(v)
 	case *list:
 		open, closed := "[", "]"
 		if v.tuple && !w.json {
@@ -75,7 +76,7 @@ func (w *printer) write(v value, depth int) {
 // odd writes a value of a type that JSON does not have.
 func (w *printer) odd(v value, depth int) {
 	if safe, ok := v.(markup); ok && w.json {
-		w.text(string(safe))
+		w.quote(string(safe))
 		return
 	} else if w.json {
 		w.run.defined(v)
@@ -83,7 +84,9 @@ func (w *printer) odd(v value, depth int) {
 	}
 	switch v := v.(type) {
 	case markup:
-		w.WriteString("Markup(" + quote(string(v)) + ")")
+		w.WriteString("Markup(")
+		quote(&w.builder, string(v))
+		w.WriteString(")")
 	case undefined:
 		w.WriteString("Undefined")
 	case *view:
@@ -113,11 +116,15 @@ func (w *printer) quoted(key value, depth int) {
 
 // group writes the content of brackets.
 func (w *printer) group(open, closed string, n, depth int, write func(i int)) {
+	w.run.deeper()
+	defer w.run.leave()
 	w.WriteString(open)
 	line := func(depth int) {
 		if w.broken {
-			w.run.charge(depth * len(w.by))
-			w.WriteString("\n" + strings.Repeat(w.by, depth))
+			w.WriteString("\n")
+			for range depth {
+				w.WriteString(w.by)
+			}
 		}
 	}
 	for i := range n {
@@ -135,13 +142,12 @@ func (w *printer) group(open, closed string, n, depth int, write func(i int)) {
 
 var jsonEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
 
-func (w *printer) text(s string) {
-	w.run.charge(len(s))
+func (w *printer) quote(s string) {
 	if !w.json {
-		w.WriteString(quote(s))
+		quote(&w.builder, s)
 		return
 	}
-	w.WriteByte('"')
+	w.writeByte('"')
 	for _, r := range s {
 		switch short, ok := jsonEscapes[r]; {
 		case ok:
@@ -152,8 +158,8 @@ func (w *printer) text(s string) {
 			r -= 0x10000
 			fmt.Fprintf(w, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 		default:
-			w.WriteRune(r)
+			w.writeRune(r)
 		}
 	}
-	w.WriteByte('"')
+	w.writeByte('"')
 }

@@ -9,7 +9,7 @@
 //
 // A prompt that differs by a line break is another prompt, so nothing is guessed:
 // unknown features of a template are refused by name and line when it is loaded. A
-// template that runs forever is stopped, since it comes from others.
+// template that takes too long or too much memory is stopped, since it comes from others.
 package template
 
 import (
@@ -44,10 +44,17 @@ const (
 	toolName    = "tool_use" // used if tools are given
 )
 
+// maxSource limits the templates of a model, in bytes: known ones have up to 40 KiB.
+const maxSource = 1 << 20
+
 // parseAll parses templates by their names. The tokens are variables, such as bos_token.
 func parseAll(sources map[string]string, tokens map[string]string) (*Template, error) {
 	t := &Template{named: map[string]block{}, tokens: map[string]value{}}
+	size := 0
 	for name, source := range sources {
+		if size += len(source); size > maxSource {
+			return nil, fmt.Errorf("chat template %s: more than %d KiB of templates", brief(name), maxSource>>10)
+		}
 		body, err := parse(source)
 		if err != nil {
 			return nil, fmt.Errorf("chat template %s: %w", name, err)
@@ -59,12 +66,6 @@ func parseAll(sources map[string]string, tokens map[string]string) (*Template, e
 	}
 	return t, nil
 }
-
-// The budget of a rendering: a constant plus an amount per byte of input.
-const (
-	budget        = 1 << 24
-	budgetOfAByte = 1 << 8
-)
 
 // Render renders messages, a JSON array of objects with role and content.
 func (t *Template) Render(messages json.RawMessage, o Options) (text string, err error) {
@@ -83,12 +84,13 @@ func (t *Template) Render(messages json.RawMessage, o Options) (text string, err
 
 func (t *Template) render(body block, vars map[string]value, budget int) (text string, err error) {
 	defer catch(&err)
-	x := &run{out: new(strings.Builder), now: t.Now, budget: budget}
+	x := &run{now: t.Now, budget: budget}
+	x.out = &builder{run: x}
 	if x.now == nil {
 		x.now = time.Now
 	}
-	body.exec(x, (&scope{vars: vars}).inner())
-	return x.out.String(), nil
+	body.exec(x, x.inner(&scope{vars: vars}))
+	return x.out.text.String(), nil
 }
 
 // choose returns the template for a chat with or without tools.

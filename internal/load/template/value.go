@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A value is Python's: nil for None, bool, int64, *big.Int for larger integers,
@@ -85,6 +86,12 @@ func (d *dict) set(key, v value) {
 	d.values[h] = v
 }
 
+// put adds an entry.
+func (x *run) put(d *dict, key, v value) {
+	x.charge(entryCost)
+	d.set(x.key(key), v)
+}
+
 func (d *dict) at(key value) value { return d.values[hashed(key)] }
 
 func (d *dict) get(key value) (value, bool) {
@@ -93,7 +100,8 @@ func (d *dict) get(key value) (value, bool) {
 }
 
 // items are the pairs of a dict.
-func (d *dict) items() []value {
+func (x *run) items(d *dict) []value {
+	x.chargeAll(len(d.keys), 4*itemCost)
 	pairs := make([]value, len(d.keys))
 	for i, key := range d.keys {
 		pairs[i] = &list{items: []value{key, d.at(key)}, tuple: true}
@@ -101,14 +109,29 @@ func (d *dict) items() []value {
 	return pairs
 }
 
-// key requires a hashable value.
-func (x *run) key(v value) value {
+// hashable reports whether a value can be a key.
+func hashable(v value) bool {
 	switch v.(type) {
 	case nil, bool, int64, float64, string, markup, *big.Int:
-		return v
+		return true
 	}
-	x.failf("%s cannot be a key", typeName(v))
-	return nil
+	return false
+}
+
+// key requires a hashable value.
+func (x *run) key(v value) value {
+	switch v := v.(type) {
+	case string:
+		x.charge(len(v))
+	case markup:
+		x.charge(len(v))
+	case *big.Int:
+		x.charge(weight(v))
+	case nil, bool, int64, float64:
+	default:
+		x.failf("%s cannot be a key", typeName(v))
+	}
+	return v
 }
 
 // typeName is Python's name of a value's type, for errors.
@@ -194,6 +217,7 @@ func (x *run) iterate(v value) []value {
 		return characters(x, text)
 	}
 	if items, ok := held(v); ok {
+		x.charge(len(items))
 		return items
 	}
 	once, ok := v.(*iterator)
@@ -202,12 +226,14 @@ func (x *run) iterate(v value) []value {
 	}
 	items := once.items
 	once.items = nil
+	x.charge(len(items))
 	return items
 }
 
 func characters(x *run, text string) []value {
-	x.charge(len(text))
-	all := make([]value, 0, len(text))
+	n := utf8.RuneCountInString(text)
+	x.chargeAll(n, itemCost)
+	all := make([]value, 0, n)
 	for _, r := range text {
 		all = append(all, string(r))
 	}
@@ -217,7 +243,8 @@ func characters(x *run, text string) []value {
 // length is len().
 func (x *run) length(v value) int64 {
 	if text, ok := plain(v); ok {
-		return int64(len([]rune(text)))
+		x.charge(len(text))
+		return int64(utf8.RuneCountInString(text))
 	}
 	items, ok := held(v)
 	if !ok {
@@ -236,9 +263,9 @@ func (x *run) text(v value) string {
 	case undefined:
 		return ""
 	}
-	w := printer{run: x, words: pythonWords, item: ", ", key: ": "}
+	w := printer{builder: builder{run: x}, words: pythonWords, item: ", ", key: ": "}
 	w.write(v, 1)
-	return w.String()
+	return w.text.String()
 }
 
 // floatText is repr() of a float: the shortest text that parses to it, with an
@@ -259,27 +286,25 @@ func floatText(f float64) string {
 	return text
 }
 
-// quote is repr() of a text.
-func quote(s string) string {
+// quote writes repr() of a text.
+func quote(b *builder, s string) {
 	q := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
 		q = '"'
 	}
-	var b strings.Builder
-	b.WriteRune(q)
+	b.writeRune(q)
 	for _, r := range s {
 		switch {
 		case r == q || r == '\\':
-			b.WriteRune('\\')
-			b.WriteRune(r)
+			b.writeRune('\\')
+			b.writeRune(r)
 		case unicode.IsPrint(r):
-			b.WriteRune(r)
+			b.writeRune(r)
 		default:
 			b.WriteString(quoteRune(r))
 		}
 	}
-	b.WriteRune(q)
-	return b.String()
+	b.writeRune(q)
 }
 
 func quoteRune(r rune) string {
@@ -306,9 +331,11 @@ func escapeHTML(x *run, v value) markup {
 		return m
 	}
 	text := x.text(v)
-	x.charge(len(text))
+	x.chargeAll(len(text), longestEscape)
 	return markup(htmlEscapes.Replace(text))
 }
+
+const longestEscape = len("&quot;")
 
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "'", "&#39;", `"`, "&#34;")
 
@@ -368,13 +395,18 @@ func (x *run) index(v value) int {
 
 // equal is ==.
 func (x *run) equal(a, b value) bool {
-	x.charge(1)
+	x.charge(stepCost)
 	if s, ok := plain(a); ok {
 		t, ok := plain(b)
-		return ok && s == t
+		if !ok || len(s) != len(t) {
+			return false
+		}
+		x.charge(len(s))
+		return s == t
 	}
 	if n, ok := integral(a); ok {
 		if m, ok := integral(b); ok {
+			x.charge(weight(n))
 			return n.Cmp(m) == 0
 		}
 	}
@@ -382,6 +414,8 @@ func (x *run) equal(a, b value) bool {
 		m, ok := number(b)
 		return ok && n == m
 	}
+	x.deeper()
+	defer x.leave()
 	switch a := a.(type) {
 	case *list:
 		b, ok := b.(*list)

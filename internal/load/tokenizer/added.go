@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"unicode"
@@ -90,16 +91,27 @@ func (l *addedList) specialIDs() []int32 {
 }
 
 // sets returns the two sets to search a text for.
-func (l *addedList) sets(normalize normalizer) addedTokens {
+func (l *addedList) sets(normalize normalizer) (addedTokens, error) {
 	var raw, normalized []setToken
+	sum := total{what: "added_tokens", limit: maxVocabulary, longest: maxToken}
 	for id, tok := range l.byID {
+		text, ok := tok.Content, true
 		if tok.Normalized {
-			normalized = append(normalized, setToken{tok, id, normalize.apply(tok.Content)})
+			text, ok = normalize.apply(text, most(len(text)))
+		}
+		if !ok {
+			return addedTokens{}, fmt.Errorf("added token %.40q: %w", tok.Content, ErrTooLong)
+		}
+		if err := sum.add(text); err != nil {
+			return addedTokens{}, err
+		}
+		if tok.Normalized {
+			normalized = append(normalized, setToken{tok, id, text})
 		} else {
-			raw = append(raw, setToken{tok, id, tok.Content})
+			raw = append(raw, setToken{tok, id, text})
 		}
 	}
-	return addedTokens{newTokenSet(raw), newTokenSet(normalized)}
+	return addedTokens{newTokenSet(raw), newTokenSet(normalized)}, nil
 }
 
 // A setToken is an added token with the text to search for.
@@ -156,9 +168,13 @@ func (s *tokenSet) cut(text string, token func(id int32), other func(part string
 			continue
 		}
 		if tok.LStrip {
-			start = max(spaceBefore(text[:start]), done)
+			start = max(start, done)
+			start = done + spaceBefore(text[done:start])
 		}
-		if tok.RStrip {
+		switch {
+		case tok.RStrip && stop < done: // another has stripped the space here
+			stop = done
+		case tok.RStrip:
 			stop += spaceAfter(text[stop:])
 		}
 		if start >= stop {

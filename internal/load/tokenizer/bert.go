@@ -24,23 +24,24 @@ func (v bertJSON) step(string) (step, error) {
 		steps = append(steps, filter(isBertControl, bertSpace))
 	}
 	if v.ChineseChars {
-		steps = append(steps, step{rewrite: spaceChinese})
+		steps = append(steps, step{rewrite: within(spaceChinese)})
 	}
 	if v.StripAccents == nil && v.Lowercase || v.StripAccents != nil && *v.StripAccents {
-		steps = append(steps, step{rewrite: normalForm(norm.NFD)}, filter(nonspacing.has, nil))
+		steps = append(steps, step{rewrite: within(normalForm(norm.NFD))}, filter(nonspacing.has, nil))
 	}
 	if v.Lowercase {
-		steps = append(steps, step{rewrite: lowercase})
+		steps = append(steps, step{rewrite: within(lowercase)})
 	}
-	return step{rewrite: func(text string) string {
+	return step{rewrite: within(func(text string) string {
 		if isPrintableASCII(text) {
 			if v.Lowercase {
 				return strings.ToLower(text)
 			}
 			return text
 		}
-		return steps.apply(text)
-	}}, nil
+		text, _ = steps.apply(text, most(len(text))) // none of them makes much more of it
+		return text
+	})}, nil
 }
 
 func isPrintableASCII(text string) bool {

@@ -103,10 +103,10 @@ func (m *charsmap) replacement(at uint32) (string, bool) {
 const maxCluster = 6
 
 // rewrite replaces each grapheme cluster, or else each of its characters.
-func (m *charsmap) rewrite(text string) string {
+func (m *charsmap) rewrite(text string, most int) string {
 	var b strings.Builder
 	done := 0 // text before it is in b
-	for at := 0; at < len(text); {
+	for at := 0; at < len(text) && b.Len() <= most; {
 		if m.isPlain(text[at:]) {
 			at++
 			continue
@@ -120,7 +120,7 @@ func (m *charsmap) rewrite(text string) string {
 				continue
 			}
 		}
-		for at < stop {
+		for at < stop && b.Len() <= most {
 			_, n := utf8.DecodeRuneInString(text[at:])
 			if r, ok := m.lookup(text[at : at+n]); ok {
 				b.WriteString(text[done:at])
@@ -146,9 +146,10 @@ func (m *charsmap) isPlain(text string) bool {
 
 // head: the first output replaces the text removed before it.
 func (m *charsmap) head(text string, h int) int {
-	if n := len(m.rewrite(text[:h])); n > 0 {
+	most := most(len(text))
+	if n := len(m.rewrite(text[:h], most)); n > 0 {
 		return n
 	}
-	_, n := utf8.DecodeRuneInString(m.rewrite(text))
+	_, n := utf8.DecodeRuneInString(m.rewrite(text, most))
 	return n
 }

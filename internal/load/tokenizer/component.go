@@ -17,11 +17,15 @@ func (p parsers[T]) stage(raw json.RawMessage, field, members string) ([]T, erro
 	if isNull(raw) {
 		return nil, nil
 	}
-	return p.parse(raw, field, members)
+	all, err := p.parse(raw, field, members, 0)
+	if err == nil {
+		err = few(field, all)
+	}
+	return all, err
 }
 
 // parse parses a component, or those of a Sequence, which stand in its field members.
-func (p parsers[T]) parse(raw json.RawMessage, field, members string) ([]T, error) {
+func (p parsers[T]) parse(raw json.RawMessage, field, members string, depth int) ([]T, error) {
 	if isNull(raw) {
 		return nil, refuse(field, nil, "")
 	}
@@ -32,7 +36,10 @@ func (p parsers[T]) parse(raw json.RawMessage, field, members string) ([]T, erro
 		return nil, fmt.Errorf("%s: %w", field, plainly(err))
 	}
 	if v.Type == "Sequence" {
-		return p.sequence(raw, field, members)
+		if depth == maxSequences {
+			return nil, fmt.Errorf("%s: sequences are nested more than %d deep", field, maxSequences)
+		}
+		return p.sequence(raw, field, members, depth+1)
 	}
 	parse, ok := p[v.Type]
 	if !ok {
@@ -42,7 +49,7 @@ func (p parsers[T]) parse(raw json.RawMessage, field, members string) ([]T, erro
 	return []T{one}, err
 }
 
-func (p parsers[T]) sequence(raw json.RawMessage, field, members string) ([]T, error) {
+func (p parsers[T]) sequence(raw json.RawMessage, field, members string, depth int) ([]T, error) {
 	var fields map[string]json.RawMessage
 	err := json.Unmarshal(raw, &fields)
 	for name := range fields {
@@ -57,9 +64,12 @@ func (p parsers[T]) sequence(raw json.RawMessage, field, members string) ([]T, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", field, plainly(err))
 	}
+	if err := few(field, list); err != nil {
+		return nil, err
+	}
 	var all []T
 	for i, raw := range list {
-		some, err := p.parse(raw, index(field+"."+members, i), members)
+		some, err := p.parse(raw, index(field+"."+members, i), members, depth)
 		if err != nil {
 			return nil, err
 		}

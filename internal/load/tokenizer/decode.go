@@ -40,10 +40,22 @@ func (t *Tokenizer) runDecoders(ids []int32, skipSpecial bool) string {
 			texts = append(texts, p.text)
 		}
 	}
+	most := most(length(texts))
 	for _, d := range t.decoders {
-		texts = d.decode(texts)
+		if texts = d.decode(texts); length(texts) > most {
+			t.tooLong.Store(true)
+			return ""
+		}
 	}
 	return strings.Join(texts, "")
+}
+
+// length is that of all texts together.
+func length(texts []string) (n int) {
+	for _, text := range texts {
+		n += len(text)
+	}
+	return n
 }
 
 // join decodes ids that have the same bytes everywhere.

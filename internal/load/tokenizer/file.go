@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,8 +125,7 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 	t.model, t.vocabSize = model, len(vocab.tokens)
 	list := newAddedList(vocab)
 	list.add(file.AddedTokens)
-	t.addTokens(list, config)
-	return t, nil
+	return t, t.addTokens(list, config)
 }
 
 // parseStages parses the stages around the model.
@@ -139,6 +139,9 @@ func (t *Tokenizer) parseStages(file *fileJSON) error {
 		return err
 	}
 	t.pretokenize = slices.Concat(stages...)
+	if err := fewByteLevels(t.pretokenize); err != nil {
+		return err
+	}
 	if t.prefix, t.suffix, err = parsePostProcessor(file.PostProcessor); err != nil {
 		return err
 	}
@@ -154,6 +157,20 @@ func (t *Tokenizer) parseStages(file *fileJSON) error {
 	return err
 }
 
+// fewByteLevels refuses a pre-tokenizer that doubles texts again and again.
+func fewByteLevels(stages []splitter) error {
+	n := 0
+	for _, s := range stages {
+		if _, ok := s.(*byteLevel); ok {
+			n++
+		}
+	}
+	if n > maxByteLevels {
+		return fmt.Errorf("pre_tokenizer has %d stages ByteLevel; at most %d are supported", n, maxByteLevels)
+	}
+	return nil
+}
+
 // lastStage is the last stage of the pre-tokenizer, or nil.
 func (t *Tokenizer) lastStage() splitter {
 	if n := len(t.pretokenize); n > 0 {
@@ -163,9 +180,11 @@ func (t *Tokenizer) lastStage() splitter {
 }
 
 // addTokens completes t with the added tokens and those of config.
-func (t *Tokenizer) addTokens(list *addedList, config *config) {
+func (t *Tokenizer) addTokens(list *addedList, config *config) (err error) {
 	config.extend(list)
-	t.added = list.sets(t.normalize)
+	if t.added, err = list.sets(t.normalize); err != nil {
+		return err
+	}
 	t.addedSpecial = list.specialIDs()
 	t.specialIDs = t.addedSpecial
 	if config != nil {
@@ -173,17 +192,17 @@ func (t *Tokenizer) addTokens(list *addedList, config *config) {
 		_, isBPE := t.model.(*bpe)
 		t.cleansUp = config.cleanUp.Wanted && (config.cleanUp.Insist || !isBPE)
 	}
-	t.fillPieces(list)
+	return t.fillPieces(list)
 }
 
 // fillPieces lists the piece of every id: an added token in its normalised form,
 // else that of the vocabulary.
-func (t *Tokenizer) fillPieces(list *addedList) {
+func (t *Tokenizer) fillPieces(list *addedList) error {
 	tokens := maps.Clone(list.vocab.tokens)
 	for id, tok := range list.byID {
 		tokens[id] = tok.Content
 		if tok.Normalized {
-			tokens[id] = t.normalize.apply(tok.Content)
+			tokens[id], _ = t.normalize.apply(tok.Content, most(len(tok.Content))) // it fits, as in its set
 		}
 	}
 	t.allIDs = slices.Sorted(maps.Keys(tokens))
@@ -193,18 +212,22 @@ func (t *Tokenizer) fillPieces(list *addedList) {
 	for id, token := range tokens {
 		t.pieces[id] = piece{token, token, true, list.skipped[token]}
 	}
-	t.decodePieces()
+	return t.decodePieces()
 }
 
 // decodePieces applies tokenDecoders to each piece in advance, and removes them.
-func (t *Tokenizer) decodePieces() {
+func (t *Tokenizer) decodePieces() error {
 	for len(t.decoders) > 0 {
 		d, ok := t.decoders[0].(tokenDecoder)
 		if !ok {
 			break
 		}
+		sum := total{what: "decoder", limit: maxPieces, longest: maxPiece}
 		for i, p := range t.pieces {
 			t.pieces[i].text, t.pieces[i].first = d(p.text, false), d(p.first, true)
+			if err := cmp.Or(sum.add(t.pieces[i].text), sum.add(t.pieces[i].first)); err != nil {
+				return err
+			}
 		}
 		t.decoders = t.decoders[1:]
 	}
@@ -214,4 +237,5 @@ func (t *Tokenizer) decodePieces() {
 		}
 		t.decoders = nil
 	}
+	return nil
 }

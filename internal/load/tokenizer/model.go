@@ -20,7 +20,11 @@ type vocabulary struct {
 // newVocabulary checks that every id is in range and unique.
 func newVocabulary(ids map[string]int32) (vocabulary, error) {
 	v := vocabulary{ids, make(map[int32]string, len(ids))}
+	sum := total{what: "model.vocab", limit: maxVocabulary, longest: maxToken}
 	for token, id := range ids {
+		if err := sum.add(token); err != nil {
+			return v, err
+		}
 		if id < 0 || id >= maxID {
 			return v, refuse(fmt.Sprintf("model.vocab[%q]", token), id, "")
 		}

@@ -13,32 +13,43 @@ type normalizer []step
 
 // A step is one rewriting. The empty text stays empty.
 type step struct {
-	rewrite func(string) string
+	// rewrite may stop once the result has more than most bytes.
+	rewrite func(text string, most int) string
 
 	// head returns how much of the rewritten text comes from the first h bytes of
 	// text; nil: their own rewriting.
 	head func(text string, h int) int
 }
 
-func (n normalizer) apply(text string) string {
+// apply rewrites a text; ok is false if it becomes longer than most bytes.
+func (n normalizer) apply(text string, most int) (rewritten string, ok bool) {
 	for _, s := range n {
-		text = s.rewrite(text)
+		if text = s.rewrite(text, most); len(text) > most {
+			return "", false
+		}
 	}
-	return text
+	return text, true
+}
+
+// within is a rewriting that makes no text longer than by a small factor.
+func within(rewrite func(string) string) func(string, int) string {
+	return func(text string, _ int) string { return rewrite(text) }
 }
 
 // moves reports whether the rewritten text does not begin with the rewriting of the
 // first character of text. That determines whether a pre-tokenizer treats it as the
 // start of the text.
-func (n normalizer) moves(text string) bool {
+func (n normalizer) moves(text string, most int) bool {
 	_, h := utf8.DecodeRuneInString(text)
 	for _, s := range n {
 		if s.head != nil {
 			h = s.head(text, h)
 		} else {
-			h = len(s.rewrite(text[:h]))
+			h = len(s.rewrite(text[:h], most))
 		}
-		text = s.rewrite(text)
+		if text = s.rewrite(text, most); len(text) > most {
+			break
+		}
 		for h = min(h, len(text)); h < len(text) && !utf8.RuneStart(text[h]); {
 			h++
 		}
@@ -48,12 +59,12 @@ func (n normalizer) moves(text string) bool {
 
 var stepKinds = parsers[step]{
 	"BertNormalizer": settings(bertJSON{}, bertJSON.step),
-	"ByteLevel":      plain(step{rewrite: toByteLevel}),
-	"Lowercase":      plain(step{rewrite: lowercase}),
-	"NFC":            plain(step{rewrite: normalForm(norm.NFC)}),
-	"NFD":            plain(step{rewrite: normalForm(norm.NFD)}),
-	"NFKC":           plain(step{rewrite: normalForm(norm.NFKC)}),
-	"NFKD":           plain(step{rewrite: normalForm(norm.NFKD)}),
+	"ByteLevel":      plain(step{rewrite: within(toByteLevel)}),
+	"Lowercase":      plain(step{rewrite: within(lowercase)}),
+	"NFC":            plain(step{rewrite: within(normalForm(norm.NFC))}),
+	"NFD":            plain(step{rewrite: within(normalForm(norm.NFD))}),
+	"NFKC":           plain(step{rewrite: within(normalForm(norm.NFKC))}),
+	"NFKD":           plain(step{rewrite: within(normalForm(norm.NFKD))}),
 	"Nmt":            plain(filter(isNmtControl, nmtSpace)),
 	"Precompiled":    settings(precompiledJSON{}, precompiledJSON.step),
 	"Prepend":        settings(prependJSON{}, prependJSON.step),
@@ -68,17 +79,17 @@ type prependJSON struct {
 }
 
 func (v prependJSON) step(string) (step, error) {
-	return step{rewrite: func(text string) string {
+	return step{rewrite: within(func(text string) string {
 		if text == "" {
 			return text
 		}
 		return v.Prepend + text
-	}}, nil
+	})}, nil
 }
 
 // filter removes characters and maps the others, if mapping is not nil.
 func filter(removed func(rune) bool, mapping func(rune) rune) step {
-	return step{rewrite: func(text string) string {
+	return step{rewrite: within(func(text string) string {
 		return strings.Map(func(r rune) rune {
 			switch {
 			case removed(r):
@@ -88,7 +99,7 @@ func filter(removed func(rune) bool, mapping func(rune) rune) step {
 			}
 			return r
 		}, text)
-	}}
+	})}
 }
 
 // isNmtControl and nmtSpace clean a text like a translation system of Google.
@@ -124,7 +135,7 @@ func (v stripJSON) step(string) (step, error) {
 		}
 		return text
 	}
-	return step{rewrite, func(text string, h int) int {
+	return step{within(rewrite), func(text string, h int) int {
 		if v.Left {
 			h -= min(h, spaceAfter(text))
 		}

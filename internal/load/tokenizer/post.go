@@ -31,6 +31,9 @@ func parsePostProcessor(raw json.RawMessage) (prefix, suffix []int32, err error)
 	case len(adding) > 1:
 		return nil, nil, fmt.Errorf("%s: a second template is not supported", adding[1].field)
 	}
+	if n := len(adding[0].prefix) + len(adding[0].suffix); n > maxAround {
+		return nil, nil, fmt.Errorf("%s puts %d tokens around a text; at most %d are supported", adding[0].field, n, maxAround)
+	}
 	return adding[0].prefix, adding[0].suffix, nil
 }
 
@@ -114,7 +117,9 @@ func (v templateJSON) ids(pieces []templatePiece, field string) ([]int32, error)
 		if !ok {
 			return nil, fmt.Errorf("%s.special_tokens: %q is missing", field, p.SpecialToken.ID)
 		}
-		ids = append(ids, tok.IDs...)
+		if ids = append(ids, tok.IDs...); len(ids) > maxAround {
+			return nil, fmt.Errorf("%s.single puts more than %d tokens around a text", field, maxAround)
+		}
 	}
 	return ids, nil
 }

@@ -1,6 +1,8 @@
 package tokenizer
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,13 +35,16 @@ func (v replaceJSON) step(field string) (step, error) {
 }
 
 func (v replaceJSON) decoder(field string) (decoder, error) {
+	if len(v.Content) > maxDecoded {
+		return nil, refuse(field+".content", shortened(v.Content), fmt.Sprintf("it is longer than %d bytes", maxDecoded))
+	}
 	r, err := v.replacement(field)
-	return tokenDecoder(func(text string, _ bool) string { return r.rewrite(text) }), err
+	return tokenDecoder(func(text string, _ bool) string { return r.rewrite(text, math.MaxInt) }), err
 }
 
-func (r replacement) rewrite(text string) string {
+func (r replacement) rewrite(text string, most int) string {
 	if s, ok := r.re.(literal); ok {
-		return strings.ReplaceAll(text, string(s), r.content)
+		return s.replace(text, r.content, most)
 	}
 	spans := r.re.spans(nil, text, new(scratch))
 	if len(spans) == 1 && !spans[0].match {
@@ -48,11 +53,32 @@ func (r replacement) rewrite(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, s := range spans {
+		if b.Len() > most {
+			break
+		}
 		if s.match {
 			b.WriteString(r.content)
 		} else {
 			b.WriteString(text[s.start:s.stop])
 		}
+	}
+	return b.String()
+}
+
+// replace replaces each match, until there are more than most bytes if it grows much.
+func (l literal) replace(text, by string, most int) string {
+	const little = 4
+	if len(by) <= little*len(l) {
+		return strings.ReplaceAll(text, string(l), by)
+	}
+	var b strings.Builder
+	for b.Len() <= most {
+		before, after, found := strings.Cut(text, string(l))
+		b.WriteString(before)
+		if text = after; !found {
+			break
+		}
+		b.WriteString(by)
 	}
 	return b.String()
 }

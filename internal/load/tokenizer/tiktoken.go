@@ -251,7 +251,7 @@ func (e encoding) tokenizer(v vocabulary, c *config) (*Tokenizer, error) {
 		t.pretokenize = []splitter{chunks{}, words}
 	}
 	if e.normalize {
-		t.normalize = normalizer{{rewrite: normalForm(norm.NFC)}}
+		t.normalize = normalizer{{rewrite: within(normalForm(norm.NFC))}}
 	}
 	if c == nil {
 		c = &config{}
@@ -289,14 +289,16 @@ func (t *Tokenizer) addRanked(v vocabulary, specials map[int32]addedToken, c *co
 		}
 		t.prefix = append(t.prefix, id)
 	}
-	t.added = list.sets(t.normalize)
+	var err error
+	if t.added, err = list.sets(t.normalize); err != nil {
+		return err
+	}
 	t.addedSpecial = list.specialIDs()
 	t.specialIDs, t.bos = c.specialIDs(list), c.bos
 	if len(t.specialIDs) == 0 {
 		t.specialIDs = slices.Clone(t.addedSpecial)
 	}
-	t.fillPieces(list)
-	return nil
+	return t.fillPieces(list)
 }
 
 // chunks cuts texts like Kimi's tokenizer: every 400 000 characters, and then runs

@@ -29,6 +29,7 @@ package tokenizer
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // A Tokenizer encodes and decodes text. It is safe for concurrent use.
@@ -49,6 +50,7 @@ type Tokenizer struct {
 	specialIDs   []int32
 	addedSpecial []int32
 	pool         sync.Pool // of *scratch
+	tooLong      atomic.Bool
 }
 
 // A model turns one word of the pre-tokenizer into ids. It is safe for concurrent
@@ -61,6 +63,7 @@ type model interface {
 type scratch struct {
 	words, spare []string
 	first        bool // the next word to split is at the start of the text
+	room         int  // bytes that the rest of the text may become
 	runes        []rune
 	spans        []span
 	word         wordMerger
@@ -69,10 +72,11 @@ type scratch struct {
 
 // Encode returns the token ids of text. With special it adds the tokens that the
 // post-processor puts around a single sequence, such as BOS. Invalid UTF-8 is
-// encoded as U+FFFD.
+// encoded as U+FFFD. See Err for texts of which the tokenizer makes too much.
 func (t *Tokenizer) Encode(text string, special bool) []int32 {
 	s := t.pool.Get().(*scratch)
 	defer t.pool.Put(s)
+	s.room = most(len(text))
 	ids := make([]int32, 0, len(text)/4+len(t.prefix)+len(t.suffix))
 	if special {
 		ids = append(ids, t.prefix...)
@@ -90,8 +94,13 @@ func (t *Tokenizer) Encode(text string, special bool) []int32 {
 
 // encodePart appends the ids of a part without unnormalised added tokens.
 func (t *Tokenizer) encodePart(ids []int32, part string, first bool, s *scratch) []int32 {
-	first = first && t.marksFirst && !t.normalize.moves(part)
-	t.added.normalized.cut(t.normalize.apply(part), func(id int32) {
+	first = first && t.marksFirst && !t.normalize.moves(part, s.room)
+	text, ok := t.normalize.apply(part, s.room)
+	if s.room -= len(text); !ok {
+		t.tooLong.Store(true)
+		return ids
+	}
+	t.added.normalized.cut(text, func(id int32) {
 		ids = append(ids, id)
 	}, func(part string, leads bool) {
 		for _, word := range t.split(part, first && leads, s) {

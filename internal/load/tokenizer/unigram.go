@@ -45,7 +45,11 @@ func parseUnigram(raw json.RawMessage) (model, vocabulary, error) {
 		return nil, v, refuse("model.unk_id", *j.UnkID, "it is not in model.vocab")
 	}
 	m := &unigram{unk: *j.UnkID, unkScore: math.Inf(1), cache: newWordCache()}
+	sum := total{what: "model.vocab", limit: maxVocabulary, longest: maxToken}
 	for id, token := range j.Vocab {
+		if err := sum.add(token.text); err != nil {
+			return nil, v, err
+		}
 		v.ids[token.text] = int32(id)
 		v.tokens[int32(id)] = token.text
 		m.scores = append(m.scores, token.with)

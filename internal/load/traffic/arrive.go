@@ -71,7 +71,8 @@ func (a *paced) Check() (p plan.Problems) {
 		p.If(err != nil, "ramp", strconv.Quote(a.Ramp), "%v", err)
 		return p
 	}
-	p.If(a.Rate != 0 && arrival.Constant(a.Rate).Validate() != nil, "rate", a.Rate, "must be a positive number of requests per second")
+	p.If(a.Rate != 0 && (!(a.Rate > 0) || math.IsInf(a.Rate, 1)), "rate", a.Rate, "must be a positive number of requests per second")
+	p.Rate("rate", a.Rate)
 	return p
 }
 
@@ -146,10 +147,14 @@ type replayed struct {
 	at []time.Duration
 }
 
+// minSpeed makes eleven days of a second.
+const minSpeed = 1e-6
+
 // Check reports mistakes in the settings.
 func (a *replayed) Check() (p plan.Problems) {
 	p.If(a.File == "", "file", nil, "is missing; name a file of times, or data for the times of the dataset")
 	p.If(!(a.Speed > 0) || math.IsInf(a.Speed, 1), "speed", a.Speed, "must be a positive number")
+	p.If(a.Speed > 0 && a.Speed < minSpeed, "speed", a.Speed, "must be at least %v", minSpeed)
 	return p
 }
 

@@ -41,7 +41,7 @@ func newChat(kind, turns, later, think string) *chat {
 // Check reports mistakes in the settings.
 func (d *chat) Check(s *workload.Source) plan.Problems {
 	p := append(d.check(), unsuited(s.Ask, true)...)
-	p.If(d.Conversations < 0, "conversations", d.Conversations, "must not be negative")
+	p.Count("conversations", d.Conversations, 0)
 	p.If(!d.Input.atLeast(1), "input_len", d.Input, "must be at least 1")
 	p.If(!d.Output.atLeast(1), "output_len", d.Output, "must be at least 1")
 	return p
@@ -62,7 +62,10 @@ func (d *chat) Build(ctx context.Context, s *workload.Source) (w workload.Worklo
 			return w, err
 		}
 	}
-	turns, notes := d.draws(s)
+	turns, notes, err := d.draws(s)
+	if err != nil {
+		return w, err
+	}
 	w.Requests = make([]workload.Request, len(turns))
 	err = workload.Each(ctx, len(turns), func(ctx context.Context, n int) (err error) {
 		if w.Requests[n], err = d.request(ctx, p, system, turns[n], n); err != nil {
@@ -83,7 +86,7 @@ type turn struct {
 }
 
 // draws draws the lengths and the pauses.
-func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message) {
+func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message, err error) {
 	conversations, requests := limits(s, d.Conversations)
 	if conversations == 0 {
 		requests = wanted(s)
@@ -94,6 +97,9 @@ func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message) {
 		n := d.Turns.Draw(rng)
 		if requests > 0 {
 			n = min(n, requests-len(all))
+		}
+		if n > plan.MaxRequests-len(all) {
+			return nil, nil, plan.Problems{{Path: "turns", Value: d.Turns.String(), Why: fmt.Sprintf("the conversations have more than %d turns", plan.MaxRequests)}}
 		}
 		first, short := d.draw(1, s.Seed^dist.Scramble(uint64(talk)), d.room())
 		if short != nil {
@@ -115,7 +121,7 @@ func (d *chat) draws(s *workload.Source) (all []turn, notes []plan.Message) {
 	}
 	workload.Note(&notes, shortened > 0, turnsCut, "cut", shortened, "of", talk, "limit", d.Fit)
 	workload.Note(&notes, cut > 0, talksCut, "cut", cut, "of", talk, "limit", d.Fit)
-	return all, notes
+	return all, notes, nil
 }
 
 // limits are those of conversations and requests, 0 for none.

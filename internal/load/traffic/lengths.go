@@ -30,7 +30,7 @@ type drawn struct {
 func defaultDrawn() drawn { return drawn{Input: Size{Fixed: 256}, Output: Size{Fixed: 64}} }
 
 func (d *drawn) check() (p plan.Problems) {
-	p.If(d.Prefix < 0 || d.Prefix > maxTokens, "prefix_len", d.Prefix, "must be at least 0, and at most %d", maxTokens)
+	p.If(d.Prefix < 0 || d.Prefix > plan.MaxTokens, "prefix_len", d.Prefix, "must be at least 0, and at most %d", plan.MaxTokens)
 	p.If(d.Fit < 0 || d.Fit > 0 && d.Fit <= d.Prefix+1, "fit", d.Fit, "must have room for a prompt and an answer")
 	return p
 }
@@ -145,14 +145,11 @@ func readPair(fields []string) (p pair, err error) {
 	return p, nil
 }
 
-// mostTokens is the largest number of tokens that is not taken for a mistake.
-const mostTokens = 1 << 28
-
 // tokens parses a number of tokens; some tools write 374.0.
 func tokens(text string) (int, error) {
 	text = strings.TrimSpace(text)
 	n, err := strconv.Atoi(strings.TrimSuffix(text, ".0"))
-	if err != nil || n < 0 || n > mostTokens {
+	if err != nil || n < 0 || n > plan.MaxTokens {
 		return 0, fmt.Errorf("%q is not a number of tokens", text)
 	}
 	return n, nil

@@ -33,6 +33,7 @@ func (d *random) Check(s *workload.Source) plan.Problems {
 	p := d.check()
 	p.If(s.Ask.Protocol == "transcription", "", nil, noAudio)
 	p.If(d.Texts < 1 || d.Texts > maxTexts, "texts", d.Texts, "must be at least 1, and at most %d", maxTexts)
+	p.Product("texts", plan.MaxRequests, "texts", wanted(s), max(d.Texts, 1))
 	p.If(s.Ask.Silent && (d.Output != defaultDrawn().Output || d.OutputRange != 0), "output_len", nil, "only applies to text, and answers of the protocol %s have none", s.Ask.Protocol)
 	p.If(d.Texts != 1 && !s.Ask.Silent, "texts", nil, "only applies to the protocols embeddings, pooling and rerank")
 	return append(p, d.checkLengths()...)
@@ -134,7 +135,7 @@ func (d *randomMM) Check(s *workload.Source) plan.Problems {
 	p := d.random.Check(s)
 	p.If(!s.Ask.Media, "", nil, "images need the protocol chat, responses, messages, generate, embeddings or pooling, not %s", s.Ask.Protocol)
 	p.If(d.Texts > 1, "texts", d.Texts, "does not apply to requests with images")
-	p.If(d.Images < 0, "images", d.Images, "must not be negative")
+	p.Whole("images", d.Images, 0, workload.DefaultLimits()["image"])
 	p.If(!(d.ImageRange >= 0 && d.ImageRange <= 1), "image_range", d.ImageRange, "must be between 0 and 1")
 	var err error
 	if d.sizes, err = workload.ParseSizes(d.ImageSizes); err == nil {

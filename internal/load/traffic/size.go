@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Size is a number of tokens, or a distribution of such numbers. Its zero value is
@@ -15,15 +16,12 @@ type Size struct {
 	Law   *dist.Count // nil: Fixed
 }
 
-// maxTokens is more than any model has room for.
-const maxTokens = 1 << 24
-
 // UnmarshalText parses either.
 func (s *Size) UnmarshalText(text []byte) error {
 	if n, err := strconv.Atoi(string(text)); err == nil {
 		*s = Size{Fixed: n}
-		if n > maxTokens {
-			return fmt.Errorf("must be at most %d tokens", maxTokens)
+		if n > plan.MaxTokens {
+			return fmt.Errorf("must be at most %d tokens", plan.MaxTokens)
 		}
 		return nil
 	}

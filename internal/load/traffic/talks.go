@@ -31,7 +31,7 @@ type replayedTalks struct {
 func (d *replayedTalks) Check(s *workload.Source) plan.Problems {
 	p := append(d.check(), unsuited(s.Ask, true)...)
 	p.OneOf("history", d.History, "live", "recorded")
-	p.If(d.Conversations < 0, "conversations", d.Conversations, "must not be negative")
+	p.Count("conversations", d.Conversations, 0)
 	p.If(!d.Output.atLeast(0), "output_len", d.Output, "must not be negative")
 	return p
 }

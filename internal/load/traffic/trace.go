@@ -231,7 +231,7 @@ func wholeNumber(field string, v *float64, to *int) error {
 	switch {
 	case v == nil:
 		return fmt.Errorf("field %q is missing", field)
-	case *v < 0 || *v != math.Trunc(*v) || *v > mostTokens:
+	case *v < 0 || *v != math.Trunc(*v) || *v > plan.MaxTokens:
 		return fmt.Errorf("field %q is %v: must be a number of tokens", field, *v)
 	}
 	*to = int(*v)

@@ -64,6 +64,18 @@ type Arrangement struct {
 	Ramp     bool                    // the rate rises or falls
 }
 
+// Setting is the setting of an arrival that says how far apart requests are, empty where
+// several do.
+func (a *Arrangement) Setting() string {
+	switch {
+	case a.Ramp:
+		return "ramp"
+	case a.Rate != 0:
+		return "rate"
+	}
+	return ""
+}
+
 // Starts is the number of requests that wait for no other: those with a due time.
 func (w *Workload) Starts() int {
 	n := 0

@@ -26,9 +26,13 @@ type PrefixRepetition struct {
 func (p PrefixRepetition) Check() (problems plan.Problems) {
 	problems.If(p.Prefixes < 1, "prefixes", p.Prefixes, "must be at least 1")
 	problems.If(p.Prefixes > p.Requests, "prefixes", p.Prefixes, "must not be more than the requests, %d", p.Requests)
-	problems.If(p.Prefix < 0, "prefix_len", p.Prefix, "must not be negative")
-	problems.If(p.Suffix < 0, "suffix_len", p.Suffix, "must not be negative")
+	problems.Tokens("prefix_len", p.Prefix, 0)
+	problems.Tokens("suffix_len", p.Suffix, 0)
+	problems.If(p.Output > plan.MaxTokens, "output_len", p.Output, "must be at most %d", plan.MaxTokens)
 	problems.If(p.Prefix == 0 && p.Suffix == 0, "prefix_len", 0, "without a suffix leaves prompts empty")
+	if problems == nil {
+		problems.Product("suffix_len", plan.MaxTotal, "tokens", p.Requests, p.Prefix+p.Suffix)
+	}
 	return problems
 }
 

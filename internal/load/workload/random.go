@@ -42,18 +42,32 @@ type Random struct {
 // Check reports everything wrong with r: under requests, input_len, output_len, prefix_len,
 // input_range and output_range.
 func (r Random) Check() (p plan.Problems) {
-	p.If(r.Requests < 1, "requests", r.Requests, "must be at least 1")
+	p.Count("requests", r.Requests, 1)
 	p.If(r.Inputs != nil && len(r.Inputs) < r.Requests, "input_len", len(r.Inputs), "has fewer values than there are requests")
 	p.If(r.Outputs != nil && len(r.Outputs) < r.Requests, "output_len", len(r.Outputs), "has fewer values than there are requests")
-	p.If(r.Input < 0, "input_len", r.Input, "must not be negative")
-	p.If(r.Output < 1 && r.Outputs == nil, "output_len", r.Output, "must be at least 1")
-	p.If(r.Prefix < 0, "prefix_len", r.Prefix, "must not be negative")
+	p.Tokens("input_len", r.Input, 0)
+	if r.Outputs == nil {
+		p.Tokens("output_len", r.Output, 1)
+	}
+	p.Tokens("prefix_len", r.Prefix, 0)
 	p.If(!(r.InputRange >= 0 && r.InputRange < 1), "input_range", r.InputRange, "must be at least 0 and less than 1")
 	if lo, _ := spread(float64(r.Input), r.InputRange, 0); p == nil && r.Inputs == nil && int64(r.Prefix)+lo < 1 {
 		p = r.emptyPrompt(0)
 	}
 	p.If(!(r.OutputRange >= 0 && r.OutputRange < 1), "output_range", r.OutputRange, "must be at least 0 and less than 1")
+	if p == nil {
+		p.Product("input_len", plan.MaxTotal, "tokens", r.Requests, r.Prefix+r.longest())
+	}
 	return p
+}
+
+// longest is the longest length of a prompt without the prefix.
+func (r Random) longest() int {
+	if len(r.Inputs) > 0 {
+		return slices.Max(r.Inputs)
+	}
+	_, hi := spread(float64(r.Input), r.InputRange, 0)
+	return int(hi)
 }
 
 // emptyPrompt is the problem when the shortest prompt has no tokens beside those

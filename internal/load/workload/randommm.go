@@ -61,6 +61,8 @@ func (b Bucket) validate() error {
 		return fmt.Errorf("%s: height, width and frames must be at least 1", b)
 	case b.Height > maxSide || b.Width > maxSide:
 		return fmt.Errorf("%s: a JPEG has at most %d pixels each way", b, maxSide)
+	case b.Height*b.Width > plan.MaxPixels:
+		return fmt.Errorf("%s: an image may have at most %d pixels", b, plan.MaxPixels)
 	case !(b.P >= 0) || math.IsInf(b.P, 1):
 		return fmt.Errorf("%s: probability %v must not be negative", b, b.P)
 	}
@@ -88,6 +90,9 @@ func (r RandomMM) Check() plan.Problems {
 	p.If(!(total > 0), "buckets", nil, "at least one needs a positive probability")
 	lo, hi := r.items()
 	p.If(lo > hi, "items", r.Items, "at least %d are wanted but the limit is %d", lo, hi)
+	if p == nil {
+		p.Product("items", plan.MaxPictured, "pixels in a request", int(hi), r.pixels())
+	}
 	return p
 }
 
@@ -95,6 +100,16 @@ func (r RandomMM) Check() plan.Problems {
 func (r RandomMM) items() (lo, hi int64) {
 	l, h := spread(float64(r.Items), r.ItemsRange, 0)
 	return l, min(h, int64(r.Limits["image"]))
+}
+
+// pixels are those of the largest image.
+func (r RandomMM) pixels() (most int) {
+	for _, b := range r.Buckets {
+		if b.P > 0 {
+			most = max(most, b.Height*b.Width)
+		}
+	}
+	return most
 }
 
 // Build draws the workload. It needs a tokenizer: images go with text.
@@ -118,7 +133,8 @@ func (r RandomMM) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workl
 func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
 	requests := make([]Request, r.Requests)
 	encoders, ctx := errgroup.WithContext(ctx)
-	encoders.SetLimit(encodersAtOnce)
+	_, images := r.items()
+	encoders.SetLimit(EncodersAtOnce(int(images) * r.pixels()))
 	err := d.each(ctx, func(i int, req Request) error {
 		requests[i] = req
 		sizes, pixels := r.images(d)
@@ -128,8 +144,11 @@ func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
 	return requests, errors.Join(err, encoders.Wait())
 }
 
-// encodersAtOnce limits the requests with images held as pixels.
-const encodersAtOnce = 16
+// EncodersAtOnce limits the requests with images held as pixels, by the pixels of one.
+func EncodersAtOnce(pixels int) int {
+	const most, budget = 16, plan.MaxPixels
+	return min(most, max(1, budget/max(1, pixels)))
+}
 
 // images draws the images of a request.
 func (r RandomMM) images(d *draw) (sizes []Bucket, pixels [][]byte) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -29,6 +30,7 @@ type Arrival struct {
 // Check reports what is wrong.
 func (a *Arrival) Check() (p plan.Problems) {
 	p.If(!(a.Rate >= 0) || math.IsInf(a.Rate, 1), "rate", a.Rate, "must be positive, or 0 for all at once")
+	p.Rate("rate", a.Rate)
 	return p
 }
 
@@ -76,7 +78,7 @@ func (a *Arrival) draw(requests []workload.Request, d *drawing) (due []time.Dura
 			due = append(due, r.At)
 			continue
 		}
-		due = append(due, nanoseconds(at))
+		due = append(due, arrival.Nanoseconds(at))
 		if a.Rate > 0 {
 			at += d.numpy.Exponential(1 / a.Rate)
 		}
@@ -84,10 +86,8 @@ func (a *Arrival) draw(requests []workload.Request, d *drawing) (due []time.Dura
 	for i, name := range adapter {
 		a.adapt(&requests[i], name)
 	}
-	return due, nanoseconds(at)
+	return due, arrival.Nanoseconds(at)
 }
-
-func nanoseconds(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
 // A drawing is what adapters and gaps are drawn from.
 type drawing struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -34,6 +35,7 @@ type Arrival struct {
 // Check reports what is wrong.
 func (a *Arrival) Check() (p plan.Problems) {
 	p.If(!(a.Rate >= 0) || math.IsInf(a.Rate, 1), "rate", a.Rate, "must be positive, or 0 for all at once")
+	p.Rate("rate", a.Rate)
 	p.If(!(a.Burstiness >= 0) || math.IsInf(a.Burstiness, 1), "burstiness", a.Burstiness, "must be positive, or 0 for gaps that are all the same")
 	p.OneOf("ramp", a.Ramp, "linear", "exponential")
 	p.If(a.Ramp != "" && a.Rate != 0, "rate", a.Rate, "a ramp sets the rate")
@@ -54,7 +56,7 @@ func (a *Arrival) Arrange(w *workload.Workload, with workload.Arranging) (worklo
 	}
 	due := make([]time.Duration, len(w.Requests))
 	for i, s := range a.offsets(w, numpy) {
-		due[i] = time.Duration(math.Round(s * 1e9))
+		due[i] = arrival.Nanoseconds(s)
 	}
 	rate := a.Rate
 	if a.OwnTimes {

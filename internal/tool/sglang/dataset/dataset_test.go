@@ -31,7 +31,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		file string // f
 		want []string
 	}{
-		{"settings of random", &random{lengths: lengths{-1, 4, 1.5}}, "", []string{"input_len -1: must be at least 0", "range_ratio 1.5: must be between 0 and 1"}},
+		{"settings of random", &random{lengths: lengths{-1, 4, 1.5}}, "", []string{"input_len -1: must not be negative", "range_ratio 1.5: must be between 0 and 1"}},
 		{"version", &openAI{common: common{"2025"}}, "", []string{`version "2025": unknown name; allowed: main, 2026-01`}},
 		{"no file", new(talks), "", []string{"data: a file is needed; name ShareGPT_V3"}},
 		{"a file that is not there", &talks{data: data{Data: "none"}}, "", []string{"data none: no such file or directory"}},

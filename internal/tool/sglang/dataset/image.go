@@ -30,12 +30,15 @@ type noise struct {
 }
 
 func (d *noise) Check(s *workload.Source) plan.Problems {
-	p := slices.Concat(d.common.check(), d.lengths.check(), d.carrier.check(&d.common, s.Ask))
-	p.If(d.Count < 1, "images", d.Count, "must be at least 1")
+	p := slices.Concat(d.common.check(), d.lengths.check(), d.fit(wanted(s)), d.carrier.check(&d.common, s.Ask))
+	p.Whole("images", d.Count, 1, maxImages)
 	format := strings.ToLower(d.Format)
 	p.If(format != "jpeg" && format != "png", "format", strconv.Quote(d.Format), "must be jpeg or png")
 	sizes, err := parseResolution(d.Resolution)
 	p.If(err != nil, "resolution", d.Resolution, "%v", err)
+	pixels := sizes.most.width * sizes.most.height
+	p.If(pixels > plan.MaxPixels, "resolution", d.Resolution, "an image may have at most %d pixels", plan.MaxPixels)
+	p.Product("images", plan.MaxPictured, "pixels in a request", d.Count, pixels)
 	p.If(format == "jpeg" && max(sizes.most.width, sizes.most.height) > maxSide, "resolution", d.Resolution, "a JPEG has at most %d pixels each way", maxSide)
 	return p
 }
@@ -54,8 +57,8 @@ type pictures struct {
 	bytes  []int  // of the pictures of a request, as they are sent
 }
 
-// encodersAtOnce bounds the requests whose pictures are held as pixels.
-const encodersAtOnce = 16
+// maxImages is more than a server takes in one request.
+const maxImages = 1 << 10
 
 // Build draws counts and lengths, then request by request text and pixels.
 func (d *noise) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
@@ -93,7 +96,7 @@ func (p *pictures) requests(ctx context.Context, requests []workload.Request, le
 		return err
 	}
 	encoders, each := errgroup.WithContext(ctx)
-	encoders.SetLimit(encodersAtOnce)
+	encoders.SetLimit(workload.EncodersAtOnce(slices.Max(p.counts) * p.sizes.most.width * p.sizes.most.height))
 	for i := range requests {
 		if each.Err() != nil {
 			break

@@ -19,9 +19,15 @@ type lengths struct {
 var usual = lengths{Input: 1024, Output: 1024}
 
 func (l *lengths) check() (p plan.Problems) {
-	p.If(l.Input < 0, "input_len", l.Input, "must be at least 0")
-	p.If(l.Output < 0, "output_len", l.Output, "must be at least 0")
+	p.Tokens("input_len", l.Input, 0)
+	p.Tokens("output_len", l.Output, 0)
 	p.Share("range_ratio", l.Ratio)
+	return p
+}
+
+// fit requires that n prompts have no more tokens than a run may have.
+func (l *lengths) fit(n int) (p plan.Problems) {
+	p.Product("input_len", plan.MaxTotal, "tokens", n, l.Input)
 	return p
 }
 

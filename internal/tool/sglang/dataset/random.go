@@ -31,8 +31,8 @@ func keptShareGPT(lack string) keep {
 	return keep{shareGPT, "anon8231489123/ShareGPT_Vicuna_unfiltered", shareGPT, lack}
 }
 
-func (d *random) Check(*workload.Source) plan.Problems {
-	return append(d.common.check(), d.lengths.check()...)
+func (d *random) Check(s *workload.Source) plan.Problems {
+	return slices.Concat(d.common.check(), d.lengths.check(), d.fit(wanted(s)))
 }
 
 // Read reads the conversations that prompts are made of.

@@ -40,15 +40,23 @@ func (d *sharedPrefix) SetRoutingKey(key string) { d.RoutingKey = key }
 // routingHeader is where SGLang's router looks for the key of a request.
 const routingHeader = "X-SMG-Routing-Key"
 
+// longOnes is what part of all tokens those may be that stay in memory.
+const longOnes = 1 << 6
+
 func (d *sharedPrefix) Check(*workload.Source) plan.Problems {
 	p := d.check()
-	p.If(d.Groups < 1, "groups", d.Groups, "must be at least 1")
-	p.If(d.PerGroup < 1, "prompts_per_group", d.PerGroup, "must be at least 1")
-	p.If(d.System < 0, "system_prompt_len", d.System, "must be at least 0")
-	p.If(d.Question < 0, "question_len", d.Question, "must be at least 0")
-	p.If(d.Output < 0, "output_len", d.Output, "must be at least 0")
+	p.Count("groups", d.Groups, 1)
+	p.Count("prompts_per_group", d.PerGroup, 1)
+	p.Tokens("system_prompt_len", d.System, 0)
+	p.Tokens("question_len", d.Question, 0)
+	p.Tokens("output_len", d.Output, 0)
 	p.Share("range_ratio", d.Ratio)
-	p.If(d.Turns < 1, "turns", d.Turns, "must be at least 1")
+	p.Count("turns", d.Turns, 1)
+	if p == nil {
+		p.Product("prompts_per_group", plan.MaxRequests, "requests", d.Groups, d.PerGroup, d.Turns)
+		p.Product("question_len", plan.MaxTotal, "tokens", d.Groups, d.PerGroup, d.Turns, d.System+d.Question)
+		p.Product("system_prompt_len", plan.MaxTotal/longOnes, "tokens held", d.Groups, d.System)
+	}
 	if d.Zipf != nil {
 		p.If(math.IsInf(*d.Zipf, 0) || !(*d.Zipf > 0), "zipf_alpha", *d.Zipf, "must be finite and above 0")
 	}

@@ -1,0 +1,69 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A tokenizer comes from others, as a text does. What a file makes is bounded when it is
+// loaded, and what its stages make of a text, in bytes, while it is encoded:
+//
+//	Replace "a" by "aaaaaaaaaa", nine times over   refuses a text of a thousand letters
+//	ByteLevel, nine times over                     is refused with the file
+//
+// The bounds are wide of all known tokenizers.
+const (
+	maxStages      = 64      // of a normalizer, a pre-tokenizer or a decoder
+	maxByteLevels  = 2       // that write bytes as characters, and so double a text
+	maxSequences   = 8       // in each other
+	maxToken       = 1 << 12 // bytes of a token
+	maxVocabulary  = 1 << 24 // bytes of all tokens
+	maxPiece       = 1 << 16 // bytes of a token as it is decoded
+	maxPieces      = 1 << 26 // and of all
+	maxAround      = 1 << 10 // tokens that are put around a text
+	maxGrowth      = 8       // of a text by its normalizer or its decoder,
+	maxGrowthOfAll = 1 << 20 // and bytes on top
+	maxDecoded     = 16      // bytes that a decoder puts in place of a match
+)
+
+// ErrTooLong means that the stages of a tokenizer made too much of a text.
+var ErrTooLong = errors.New("the normalizer or the decoder of the tokenizer makes a text more than 8 times as long")
+
+// most is how long a text of n bytes may become.
+func most(n int) int { return maxGrowthOfAll + maxGrowth*n }
+
+// Err is ErrTooLong once that has happened to a text; what Encode or Decode returned for it
+// is incomplete.
+func (t *Tokenizer) Err() error {
+	if t.tooLong.Load() {
+		return ErrTooLong
+	}
+	return nil
+}
+
+// A total adds up the bytes of texts of a kind.
+type total struct {
+	what    string
+	limit   int
+	longest int
+	bytes   int
+}
+
+// add adds a text, which must not be too long by itself.
+func (t *total) add(text string) error {
+	if len(text) > t.longest {
+		return fmt.Errorf("%s: %.20q… is longer than %d bytes", t.what, text, t.longest)
+	}
+	if t.bytes += len(text); t.bytes > t.limit {
+		return fmt.Errorf("%s: more than %d MiB of text", t.what, t.limit>>20)
+	}
+	return nil
+}
+
+// few refuses more stages than a field may have.
+func few[T any](field string, stages []T) error {
+	if len(stages) > maxStages {
+		return fmt.Errorf("%s has %d stages; at most %d are supported", field, len(stages), maxStages)
+	}
+	return nil
+}

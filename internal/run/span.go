@@ -1,0 +1,52 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// settle draws the times at which requests are due, and refuses a load that lasts longer
+// than a run may: for its last request, or for the pauses of a conversation.
+func (b *built) settle() error {
+	due := make([]time.Duration, 0, b.work.Starts())
+	for at := range b.due.Schedule {
+		if len(due) == cap(due) {
+			break
+		}
+		due = append(due, at)
+	}
+	b.due.Schedule = slices.Values(due)
+	if len(due) > 0 {
+		if last := max(due[len(due)-1], b.due.End); last > plan.MaxSpan {
+			return tooLong(b.due.Setting(), "the last request", last)
+		}
+		if last := lastTurn(b.work.Requests, due); last > plan.MaxSpan {
+			return tooLong("", "the last turn of a conversation", last)
+		}
+	}
+	return nil
+}
+
+func tooLong(path, what string, last time.Duration) error {
+	return plan.Problems{{Path: path, Why: fmt.Sprintf("%s would be due after %v; must be at most %v", what, last, plan.MaxSpan)}}
+}
+
+// lastTurn is when the last turn would be due if every answer were immediate. A turn stands
+// behind the one that it waits for.
+func lastTurn(requests []workload.Request, due []time.Duration) (last time.Duration) {
+	at, starts := make([]time.Duration, len(requests)), 0
+	for i := range requests {
+		if r := &requests[i]; r.After == 0 {
+			at[i] = due[min(starts, len(due)-1)]
+			starts++
+		} else {
+			at[i] = min(at[r.After-1]+r.Think, 2*plan.MaxSpan)
+		}
+		last = max(last, at[i])
+	}
+	return last
+}
