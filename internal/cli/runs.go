@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strconv"
 
@@ -250,11 +250,7 @@ func (c runsExportCmd) Run(p *Process) error {
 	if c.Output == "" {
 		return store.Export(p.Stdout, t, store.Format(c.Format))
 	}
-	file, err := os.Create(c.Output)
-	if err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	return errors.Join(store.Export(file, t, store.Format(c.Format)), file.Close())
+	return writeFile("--output", c.Output, func(w io.Writer) error { return store.Export(w, t, store.Format(c.Format)) })
 }
 
 type runsRmCmd struct {

@@ -3,8 +3,6 @@ package cli
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -72,30 +70,6 @@ func random() string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
-}
-
-// tryAppend makes sure that a file can be written to, before there is something to lose.
-func tryAppend(name string) error {
-	_, before := os.Stat(name)
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	err = file.Close()
-	if errors.Is(before, fs.ErrNotExist) {
-		err = errors.Join(err, os.Remove(name))
-	}
-	return err
-}
-
-// appendFile adds bytes to a file.
-func appendFile(name string, b []byte) error {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(b)
-	return errors.Join(err, file.Close())
 }
 
 // pythonJoin is Python's os.path.join: an absolute name stands for itself.
