@@ -30,6 +30,15 @@ func Exists(name string) bool {
 	return err == nil
 }
 
+// Size is the size of a file, 0 if there is none.
+func Size(name string) int64 {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
 // Temp is the folder for temporary files.
 func Temp() string { return os.TempDir() }
 
