@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
@@ -74,7 +75,7 @@ type compiled struct {
 // ownCompiled compiles a command line of Pitot's own.
 func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*compiled, error) {
 	check := func(s plan.Spec) plan.Problems { return run.Check(s, kinds()) }
-	c, err := pitot.Compile(k, pitot.Options{Config: config, Simulated: simulated, Read: readFile, Check: check})
+	c, err := pitot.Compile(k, pitot.Options{Config: config, Simulated: simulated, Read: files.ReadSmall, Check: check})
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // profilesCmd is `pitot profiles`.
@@ -38,7 +39,7 @@ type profilesShowCmd struct {
 
 // Run prints.
 func (c profilesShowCmd) Run(p *Process) error {
-	file, data, err := apiserver.ProfileText(c.Profile, readFile)
+	file, data, err := apiserver.ProfileText(c.Profile, files.ReadSmall)
 	if err != nil {
 		return usage(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 )
 
@@ -56,13 +57,7 @@ func newCompiled(c *tool.Compiled, args ...string) *compiled {
 
 // toolEnv is this process as a tool's command line sees it.
 func (p *Process) toolEnv() tool.Env {
-	return tool.Env{Getenv: p.getenv, Exists: isRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
-}
-
-// isRegular tells whether there is a file of that name.
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return tool.Env{Getenv: p.getenv, Exists: files.IsRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
 }
 
 // random are a few hexadecimal digits.

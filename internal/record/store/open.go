@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"modernc.org/sqlite"
 
@@ -119,7 +120,9 @@ func (s *Store) tryWrite() error {
 const (
 	codeBusy     = 5
 	codeReadOnly = 8
+	codeIO       = 10
 	codeCorrupt  = 11
+	codeFull     = 13
 	codeCantOpen = 14
 )
 
@@ -133,7 +136,6 @@ func code(err error) int {
 }
 
 // unwritable reports that a database cannot be written where it is.
-func unwritable(err error) bool { return code(err) == codeReadOnly || code(err) == codeCantOpen }
-
-// corrupt reports that a part of the database file is damaged.
-func corrupt(err error) bool { return code(err) == codeCorrupt }
+func unwritable(err error) bool {
+	return slices.Contains([]int{codeReadOnly, codeIO, codeFull, codeCantOpen}, code(err))
+}

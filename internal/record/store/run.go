@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -109,9 +110,17 @@ func (s *Store) Run(id string) (trace.Run, error) {
 	var beat int64
 	err := s.db.QueryRow("SELECT body, beat_ns FROM run JOIN run_body ON run_id = id WHERE id = ?", id).Scan(&body, &beat)
 	if err == nil {
-		err = json.Unmarshal([]byte(body), &run)
+		if err = json.Unmarshal([]byte(body), &run); err == nil && run.ID != id {
+			err = fmt.Errorf("it says that it is run %q", run.ID)
+		}
+		if err != nil {
+			return run, damagedRun(id, err)
+		}
 	}
-	if err != nil {
+	switch {
+	case damaged(err), errors.Is(err, sql.ErrNoRows):
+		return run, damagedRun(id, err)
+	case err != nil:
 		return run, fmt.Errorf("load run %s: %w", id, err)
 	}
 	run.Status = alive(run.Status, beat)

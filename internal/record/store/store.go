@@ -13,8 +13,11 @@
 //	snapshot    the progress of a run at each flush
 //	figure      computed figures of a run
 //
+// Records that cannot be written stay in memory, and at the end of the run go to a
+// file beside the store that Import takes back.
+//
 // A list reads only the table run, so it costs the same whatever the runs contain,
-// and a damaged run affects no other. The store derives nothing: figures are
+// and a damaged run affects no other; Repair saves of a damaged store what can be read. The store derives nothing: figures are
 // computed elsewhere, stored here by definition and version, and dropped when the
 // run changes.
 package store
@@ -156,18 +159,24 @@ func begin(conn *sql.Conn, wait time.Duration) (*sql.Tx, error) {
 // idle rejects a database to which an older Pitot is writing a run: it would no
 // longer find its tables, and the rest of the run would be lost.
 func idle(tx *sql.Tx, version int) error {
-	var live int
 	if version == 0 {
 		return nil
 	}
-	err := tx.QueryRow("SELECT count(*) FROM run WHERE status = ? AND beat_ns > ?", trace.Running, time.Now().Add(-silence).UnixNano()).Scan(&live)
-	if err == nil && live > 0 {
-		err = errors.New("an older pitot is writing a run to it; try again when that run has ended")
+	return live(tx)
+}
+
+// live is the error for a database to which a run is being written.
+func live(tx *sql.Tx) error {
+	var n int
+	err := tx.QueryRow("SELECT count(*) FROM run WHERE status = ? AND beat_ns > ?", trace.Running, time.Now().Add(-silence).UnixNano()).Scan(&n)
+	if err == nil && n > 0 {
+		err = errors.New("another pitot is writing a run to it; try again when that run has ended")
 	}
 	return err
 }
 
 // Load reads the run for a reference (see Find) and its records, in workload order.
+// Damaged records are left out, and a note of the run says so. A damaged run is a *Damage.
 func (s *Store) Load(ref string) (*trace.Trace, error) {
 	l, err := s.Find(ref)
 	if err != nil {
@@ -177,8 +186,12 @@ func (s *Store) Load(ref string) (*trace.Trace, error) {
 	if t.Run, err = s.Run(l.ID); err != nil {
 		return nil, err
 	}
-	if t.Records, _, err = s.records("run_id = ? ORDER BY idx", l.ID); err != nil {
+	var lost []*Damage
+	if t.Records, lost, err = s.readRecords(l.ID); err != nil {
 		return nil, fmt.Errorf("load run %s: %w", l.ID, err)
+	}
+	if lost != nil {
+		t.Run.Notes = append(t.Run.Notes, noteOf(lost))
 	}
 	return t, nil
 }
@@ -187,6 +200,6 @@ func (s *Store) Load(ref string) (*trace.Trace, error) {
 func (s *Store) Remove(id string) error {
 	return s.change(patient, func(tx *sql.Tx) error {
 		_, err := tx.Exec("DELETE FROM run WHERE id = ?", id)
-		return err
+		return repairable(err)
 	})
 }

@@ -178,7 +178,11 @@ func (w *Writer) snapshot(tx *sql.Tx) error {
 	if !p.At.Happened() {
 		return nil
 	}
+	return addSnapshot(tx, w.id, p)
+}
+
+func addSnapshot(tx *sql.Tx, id string, p trace.Snapshot) error {
 	_, err := tx.Exec("INSERT OR REPLACE INTO snapshot (run_id, at_ns, released, done, failed, tokens) VALUES (?, ?, ?, ?, ?, ?)",
-		w.id, p.At, p.Released, p.Done, p.Failed, p.Tokens)
+		id, p.At, p.Released, p.Done, p.Failed, p.Tokens)
 	return err
 }

@@ -3,7 +3,8 @@
 // Write writes beside the file and renames, so that an interrupted or failed write leaves
 // what was there. Append adds all of its bytes or none. A private file is readable by its
 // owner only; other files get the permissions that the umask leaves. A Mark notices that a
-// file which is still open was removed or replaced under its name.
+// file which is still open was removed or replaced under its name. ReadSmall reads no more
+// than a person would write.
 package files
 
 import (

@@ -30,6 +30,12 @@ func Exists(name string) bool {
 	return err == nil
 }
 
+// IsRegular reports whether there is a regular file of that name.
+func IsRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // Size is the size of a file, 0 if there is none.
 func Size(name string) int64 {
 	info, err := os.Stat(name)
