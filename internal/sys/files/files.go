@@ -26,27 +26,64 @@ const (
 // Write writes a file through write. An existing file keeps its permissions, and a link
 // stays a link. What is no regular file, such as /dev/stdout, is written in place.
 func Write(name string, write func(io.Writer) error) error {
-	target, mode := name, fs.FileMode(0)
-	if info, err := os.Stat(name); err == nil {
-		if !info.Mode().IsRegular() {
-			return writeTo(name, os.O_WRONLY, 0, write)
+	return WriteAll(File{name, write})
+}
+
+// A File is a name and what writes its content.
+type File struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
+// WriteAll is Write for files that belong together: none is replaced before all are written.
+func WriteAll(all ...File) (err error) {
+	var ready []fresh
+	defer func() {
+		for _, f := range ready {
+			_ = os.Remove(f.name) // not there any more if all went well
 		}
-		mode = info.Mode().Perm()
-		if target, err = filepath.EvalSymlinks(name); err != nil {
+	}()
+	for _, f := range all {
+		next, err := beside(f)
+		if err != nil {
 			return err
+		}
+		ready = append(ready, next)
+	}
+	for _, f := range ready {
+		if f.name != "" {
+			err = errors.Join(err, os.Rename(f.name, f.target))
 		}
 	}
-	return replace(target, public, func(fresh string) error {
-		if err := writeTo(fresh, os.O_WRONLY, 0, write); err != nil || mode == 0 {
-			return err
+	return err
+}
+
+// beside writes a file beside its place, or what is no regular file in place.
+func beside(f File) (fresh, error) {
+	target, mode := f.Name, fs.FileMode(0)
+	if info, err := os.Stat(f.Name); err == nil {
+		if !info.Mode().IsRegular() {
+			return fresh{}, writeTo(f.Name, os.O_WRONLY, 0, f.Write)
 		}
-		return os.Chmod(fresh, mode)
-	})
+		mode = info.Mode().Perm()
+		if target, err = filepath.EvalSymlinks(f.Name); err != nil {
+			return fresh{}, err
+		}
+	}
+	next, err := create(target, public, f.Write)
+	if err == nil && mode != 0 {
+		err = os.Chmod(next.name, mode)
+	}
+	return next, err
 }
 
 // WritePrivate is Write for a private file. It replaces a link, and never follows one.
 func WritePrivate(name string, write func(io.Writer) error) error {
-	return replace(name, private, func(fresh string) error { return writeTo(fresh, os.O_WRONLY, 0, write) })
+	f, err := create(name, private, write)
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.name, f.target)
 }
 
 // WriteBytes is Write for bytes in memory.
@@ -57,22 +94,17 @@ func WriteBytes(name string, b []byte) error {
 	})
 }
 
-// replace lets fill write a new file beside name, and renames it to name.
-func replace(name string, mode fs.FileMode, fill func(fresh string) error) (err error) {
-	fresh := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+rand.Text()[:8]+".incomplete")
-	file, err := os.OpenFile(fresh, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return as(name, err)
+// A fresh file is written and does not have its name yet.
+type fresh struct{ name, target string }
+
+// create writes a new file beside target. A failed one is removed.
+func create(target string, mode fs.FileMode, write func(io.Writer) error) (fresh, error) {
+	name := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+"."+rand.Text()[:8]+".incomplete")
+	if err := writeTo(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode, write); err != nil {
+		_ = os.Remove(name)
+		return fresh{}, as(target, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(fresh)
-		}
-	}()
-	if err := errors.Join(file.Close(), fill(fresh)); err != nil {
-		return as(name, err)
-	}
-	return os.Rename(fresh, name)
+	return fresh{name, target}, nil
 }
 
 // as names a file in an error about the one that was written in its stead.

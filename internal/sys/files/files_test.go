@@ -61,6 +61,14 @@ func TestAFailedWriteLeavesWhatWasThere(t *testing.T) {
 	if err := Write(name, text("new", nil)); err != nil || content(t, name) != "new" || names(t, dir) != "a" {
 		t.Errorf("error %v, files %s: %s", err, names(t, dir), content(t, name))
 	}
+	two := []File{{name, text("newer", nil)}, {filepath.Join(dir, "b"), text("b", full)}}
+	if err := WriteAll(two...); !errors.Is(err, full) || content(t, name) != "new" || names(t, dir) != "a" {
+		t.Errorf("error %v, files %s: %s", err, names(t, dir), content(t, name))
+	}
+	two[1].Write = text("b", nil)
+	if err := WriteAll(two...); err != nil || content(t, name) != "newer" || names(t, dir) != "a b" {
+		t.Errorf("error %v, files %s: %s", err, names(t, dir), content(t, name))
+	}
 	if err := Write(filepath.Join(dir, "no", "a"), text("", nil)); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Join("no", "a")+": ") {
 		t.Errorf("error %v does not name the file", err)
 	}
