@@ -117,7 +117,7 @@ type making struct {
 }
 
 func (p *Process) newMaking(c *compiled, storeFile string, l *live) (*making, error) {
-	keep, err := p.newKeeper(storeFile)
+	keep, err := p.newKeeper(storeFile, l.unsaved)
 	return &making{compiled: c, p: p, keep: keep, live: l}, err
 }
 
@@ -178,8 +178,8 @@ func prepare(ctx context.Context, spec plan.Spec, deps run.Deps) (*run.Prepared,
 // end says where the run is kept, and sums up what went wrong: in the run, in printing its
 // report, or in what the run was required to be.
 func (m *making) end(r *run.Result, err, reported error, requireValid bool) error {
-	if err == nil {
-		m.live.sayf("%s", m.keep.where(r.Trace.Run.ID))
+	if where := m.keep.where(r.Trace.Run.ID, err); where != "" {
+		m.live.sayf("%s", where)
 	}
 	var ended error
 	if r.Trace.Run.Status == trace.Interrupted {

@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/show/conformity"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // conformReportCmd is `pitot conform report`.
@@ -83,12 +84,8 @@ func (p *Process) writeConformity(files []string, reports []conform.Report) erro
 
 // writeFile makes a file, which a flag names, of what write writes.
 func writeFile(flag, name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
+	if err := files.Write(name, write); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
-	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return fmt.Errorf("%s %s: %w", flag, name, err)
 	}
 	return nil
 }

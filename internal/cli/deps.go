@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -18,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/hub"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/sys/spool"
@@ -38,7 +38,7 @@ func kinds() run.Kinds {
 // where prompts may be kept.
 func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
 	d := run.Deps{
-		Kinds: kinds(), Open: openReader, Read: readFile, Folder: folderAt, Temp: os.TempDir(), Env: p.Env, Given: given, Secrets: p.secrets,
+		Kinds: kinds(), Open: openReader, Read: files.ReadSmall, Folder: folderAt, Temp: os.TempDir(), Env: p.Env, Given: given, Secrets: p.secrets,
 		Dial: p.Dial, Listen: p.Listen, Proxy: p.proxy(), Machine: p.environment(),
 		Hub: func(download bool) run.Hub { return hubOf{p.hub(download)} },
 	}
@@ -99,26 +99,9 @@ func (p *Process) proxy() func(*url.URL) (*url.URL, error) {
 	return c.ProxyFunc()
 }
 
-// smallFile is more than any file of settings, keys or certificates has.
-const smallFile = 16 << 20
-
-// readFile reads a small file.
-func readFile(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, smallFile+1))
-	if err == nil && len(data) > smallFile {
-		err = fmt.Errorf("%s: larger than %d MiB", name, smallFile>>20)
-	}
-	return data, err
-}
-
 // readSettings reads a file of settings, and makes the secrets in it known.
 func (p *Process) readSettings(name string) ([]byte, error) {
-	data, err := readFile(name)
+	data, err := files.ReadSmall(name)
 	p.secrets.Add(secret.FindLines(string(data))...)
 	return data, err
 }

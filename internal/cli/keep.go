@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
@@ -15,25 +13,22 @@ import (
 
 // A keeper keeps a run in the store. It is a sink.
 type keeper struct {
-	store  *store.Store
-	file   string // as the command line named it
-	path   string // of the file
-	writer *store.Writer
+	store   *store.Store
+	file    string // as the command line named it
+	path    string // of the file
+	trouble func(error)
+	writer  *store.Writer
 }
 
-// newKeeper opens the store, before anything is sent.
-func (p *Process) newKeeper(file string) (*keeper, error) {
-	runs, err := p.openStore(file)
-	if err != nil && file == "" && p.getenv("PITOT_STORE") == "" && !errors.Is(err, store.ErrForeign) {
-		file = filepath.Join(os.TempDir(), fmt.Sprintf("pitot-%d.db", os.Getuid())) // better there than not at all
-		fmt.Fprintf(p.Stderr, "note: %v; runs are kept in %s\n", err, file)
-		runs, err = p.openStore(file)
-	}
+// newKeeper opens the store, and makes sure that it can be written, before anything is
+// sent. trouble is store.Owner's.
+func (p *Process) newKeeper(file string, trouble func(error)) (*keeper, error) {
+	path, err := p.storePath(file)
 	if err != nil {
 		return nil, err
 	}
-	path, err := p.storePath(file)
-	return &keeper{store: runs, file: file, path: path}, err
+	runs, err := p.openStore(file)
+	return &keeper{store: runs, file: file, path: path, trouble: trouble}, err
 }
 
 func (k *keeper) close() { _ = k.store.Close() }
@@ -42,16 +37,14 @@ func (k *keeper) close() { _ = k.store.Close() }
 func (k *keeper) Handle(e run.Event) (err error) {
 	switch e := e.(type) {
 	case run.Starting:
-		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress)})
+		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress), Trouble: k.trouble})
 	case run.Recorded:
 		k.writer.Append(e.Record)
 	case run.Ended:
-		err = k.writer.Finish(*e.Run)
+		_ = k.writer.Finish(*e.Run) // tried again once it is judged
 	case run.Judged:
-		if e.Result.Trace.Run.Status != trace.Running {
-			if err = k.store.Update(e.Result.Trace.Run); err == nil {
-				_, err = keepFigures(k.store, e.Result.Trace)
-			}
+		if err = k.writer.Finish(e.Result.Trace.Run); err == nil {
+			_, err = keepFigures(k.store, e.Result.Trace)
 		}
 	}
 	return err
@@ -64,11 +57,18 @@ func snapshots(p *driver.Progress) func() trace.Snapshot {
 	return p.Snapshot
 }
 
-// where says how to see a run that is kept.
-func (k *keeper) where(id string) string {
+// where says how to see a run that is kept, or to take one back that could not be stored.
+func (k *keeper) where(id string, err error) string {
 	where := ""
 	if k.file != "" {
 		where = " --store " + shellWord(k.file)
+	}
+	var rescued *store.RescuedError
+	switch {
+	case errors.As(err, &rescued):
+		return fmt.Sprintf("to store run %s: pitot import %s%s", id, shellWord(rescued.File), where)
+	case err != nil:
+		return ""
 	}
 	return fmt.Sprintf("run %s is kept: pitot runs report %s%s", id, id, where)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -27,6 +28,16 @@ func (l *live) sayf(format string, a ...any) {
 	if !l.quiet {
 		l.console.Say(fmt.Sprintf(format, a...))
 	}
+}
+
+// unsaved says, even if nothing else is said, that the run cannot be stored at present, or
+// that it can again.
+func (l *live) unsaved(err error) {
+	said, mark := english.Say(plan.Say("store.saved")), ""
+	if err != nil {
+		said, mark = english.Say(plan.Say("store.failing", "why", err)), english.Word("store.not-saved")
+	}
+	l.console.Warn("pitot: "+said, mark)
 }
 
 // Handle says what happens.

@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/table"
 )
@@ -92,18 +93,20 @@ func writeTable(w io.Writer, t *trace.Trace, name string, l *words.Language) err
 	return r.WriteTable(w)
 }
 
-// savePage writes the plots and then the note that shows them.
+// savePage writes the note and the plots that it shows, all or none.
 func savePage(name string, page note.Page) error {
+	all := []files.File{{Name: name, Write: writes(page.Markdown)}}
 	for _, plot := range page.Plots {
 		file := filepath.Join(filepath.Dir(name), filepath.FromSlash(plot.Name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return fmt.Errorf("make the folder of the plots: %w", err)
 		}
-		if err := writeFile("--output", file, writes(plot.Data)); err != nil {
-			return err
-		}
+		all = append(all, files.File{Name: file, Write: writes(plot.Data)})
 	}
-	return writeFile("--output", name, writes(page.Markdown))
+	if err := files.WriteAll(all...); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	return nil
 }
 
 // writes is a writer of bytes that are there.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -151,12 +152,35 @@ func (k *picker) stored(arg string) (picks []pick, err error) {
 	}
 	for _, l := range slices.Backward(list) { // oldest first
 		run, err := k.runs.Run(l.ID)
+		if err != nil && len(list) > 1 && k.process.passOver(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		picks = append(picks, pick{run: run, load: func() (*trace.Trace, error) { return k.runs.Load(run.ID) }})
+		picks = append(picks, pick{run: run, load: func() (*trace.Trace, error) {
+			t, err := k.runs.Load(run.ID)
+			return k.process.tellDamage(t), err
+		}})
 	}
 	return picks, nil
+}
+
+// passOver says on stderr that a run is damaged, if that is what an error says.
+func (p *Process) passOver(err error) bool {
+	damage := (*store.Damage)(nil)
+	if errors.As(err, &damage) {
+		fmt.Fprintln(p.Stderr, "pitot:", err)
+	}
+	return damage != nil
+}
+
+// tellDamage says on stderr which records of a run were left out.
+func (p *Process) tellDamage(t *trace.Trace) *trace.Trace {
+	for _, n := range store.LeftOut(t) {
+		fmt.Fprintln(p.Stderr, "pitot: "+english.Say(n))
+	}
+	return t
 }
 
 func isPattern(ref string) bool { return strings.ContainsAny(ref, "*?") }

@@ -4,6 +4,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // profilesCmd is `pitot profiles`.
@@ -35,7 +36,7 @@ type profilesShowCmd struct {
 
 // Run prints.
 func (c profilesShowCmd) Run(p *Process) error {
-	file, data, err := apiserver.ProfileText(c.Profile, readFile)
+	file, data, err := apiserver.ProfileText(c.Profile, files.ReadSmall)
 	if err != nil {
 		return usage(err)
 	}

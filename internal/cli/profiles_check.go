@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // profilesCheckCmd is `pitot profiles check`.
@@ -71,7 +72,7 @@ func (c profilesFitCmd) Run(p *Process) error {
 	if c.Draws < 1 || c.Steps < 1 {
 		return usagef("--draws and --steps must be at least 1")
 	}
-	q, err := apiserver.ReadProfile(c.Profile, readFile)
+	q, err := apiserver.ReadProfile(c.Profile, files.ReadSmall)
 	if err != nil {
 		return usage(err)
 	}
@@ -113,7 +114,7 @@ func (c profilesFitCmd) Run(p *Process) error {
 func (c profilesCheckCmd) profiles() ([]*profile.Profile, error) {
 	var out []*profile.Profile
 	for _, name := range c.Profile {
-		q, err := apiserver.ReadProfile(name, readFile)
+		q, err := apiserver.ReadProfile(name, files.ReadSmall)
 		if err != nil {
 			return nil, usage(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strconv"
 
@@ -25,6 +25,8 @@ type runsCmd struct {
 	Report runsReportCmd `cmd:"" help:"Report a run, in any dialect."`
 	Export runsExportCmd `cmd:"" help:"Write a run as JSON, JSONL, CSV or Parquet."`
 	Rm     runsRmCmd     `cmd:"" help:"Remove runs."`
+	Check  runsCheckCmd  `cmd:"" help:"Read all runs and list what is damaged."`
+	Repair runsRepairCmd `cmd:"" help:"Replace a damaged store by one with everything that can be read; the damaged one is kept."`
 }
 
 // runArg names a run.
@@ -42,7 +44,7 @@ func (a runArg) load(p *Process) (t *trace.Trace, err error) {
 	if errors.Is(err, store.ErrNoRun) {
 		err = usage(err)
 	}
-	return t, err
+	return p.tellDamage(t), err
 }
 
 // with lets use have the store.
@@ -79,7 +81,7 @@ func (c runsListCmd) Run(p *Process) error {
 		}
 		for _, l := range list {
 			figures, err := c.figures(runs, l)
-			if err != nil {
+			if err != nil && !p.passOver(err) {
 				return err
 			}
 			records, failed := counts(l)
@@ -250,11 +252,7 @@ func (c runsExportCmd) Run(p *Process) error {
 	if c.Output == "" {
 		return store.Export(p.data, t, store.Format(c.Format))
 	}
-	file, err := os.Create(c.Output)
-	if err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	return errors.Join(store.Export(file, t, store.Format(c.Format)), file.Close())
+	return writeFile("--output", c.Output, func(w io.Writer) error { return store.Export(w, t, store.Format(c.Format)) })
 }
 
 type runsRmCmd struct {
@@ -295,4 +293,28 @@ func (c runsRmCmd) find(runs *store.Store) (ids []string, err error) {
 		ids = append(ids, l.ID)
 	}
 	return ids, nil
+}
+
+type runsCheckCmd struct{ storeSetting }
+
+// Run reads everything.
+func (c runsCheckCmd) Run(p *Process) error {
+	return c.with(p, func(runs *store.Store) error {
+		health, err := runs.Check()
+		fmt.Fprintln(p.Stdout, health)
+		return errors.Join(err, health.Err())
+	})
+}
+
+type runsRepairCmd struct{ storeSetting }
+
+// Run repairs.
+func (c runsRepairCmd) Run(p *Process) error {
+	path, err := p.storePath(c.Store)
+	if err != nil {
+		return err
+	}
+	health, err := store.Repair(path)
+	fmt.Fprintln(p.Stdout, health)
+	return err
 }

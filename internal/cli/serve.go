@@ -15,6 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
@@ -47,7 +48,7 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	cfg, deployment, err := settings.Config(Version(), readFile)
+	cfg, deployment, err := settings.Config(Version(), files.ReadSmall)
 	if err != nil {
 		return inWords(front, plan.Below("target.engine", err))
 	}

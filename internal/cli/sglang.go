@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 )
@@ -139,7 +140,7 @@ func runLine(line func() (*sglangLine, error), p *Process) error {
 	if err != nil {
 		return err
 	}
-	if err := tryAppend(l.ResultFile(time.Now())); err != nil {
+	if err := files.TryAppend(l.ResultFile(time.Now())); err != nil {
 		return fmt.Errorf("the result file could not be written: %w", err)
 	}
 	t := toolRun{compiled: made, noProgress: l.DisableTqdm, requireValid: l.RequireValid, sinks: []run.Sink{run.SinkFunc(l.lines)}, report: l.report}
@@ -227,7 +228,7 @@ func (l *sglangLine) report(result *run.Result) error {
 	for _, n := range r.Notes() {
 		fmt.Fprintln(l.p.Stderr, "note: "+english.Say(n))
 	}
-	if saved := appendFile(l.ResultFile(time.Now()), r.Result(result.Account)); saved != nil {
+	if saved := files.Append(l.ResultFile(time.Now()), r.Result(result.Account)); saved != nil {
 		err = errors.Join(err, fmt.Errorf("save the result: %w", saved))
 	}
 	if f := r.Figures; f.Completed == 0 && f.Failed > 0 {

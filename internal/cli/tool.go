@@ -3,14 +3,13 @@ package cli
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 )
 
@@ -58,13 +57,7 @@ func newCompiled(c *tool.Compiled, args ...string) *compiled {
 
 // toolEnv is this process as a tool's command line sees it.
 func (p *Process) toolEnv() tool.Env {
-	return tool.Env{Getenv: p.getenv, Exists: isRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
-}
-
-// isRegular tells whether there is a file of that name.
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return tool.Env{Getenv: p.getenv, Exists: files.IsRegular, Temp: os.TempDir(), Now: time.Now(), Random: random()}
 }
 
 // random are a few hexadecimal digits.
@@ -72,30 +65,6 @@ func random() string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
-}
-
-// tryAppend makes sure that a file can be written to, before there is something to lose.
-func tryAppend(name string) error {
-	_, before := os.Stat(name)
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	err = file.Close()
-	if errors.Is(before, fs.ErrNotExist) {
-		err = errors.Join(err, os.Remove(name))
-	}
-	return err
-}
-
-// appendFile adds bytes to a file.
-func appendFile(name string, b []byte) error {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(b)
-	return errors.Join(err, file.Close())
 }
 
 // pythonJoin is Python's os.path.join: an absolute name stands for itself.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
@@ -128,7 +129,7 @@ func (l *vllmLine) tryResults() error {
 	if l.ResultFilename != nil {
 		dir = filepath.Dir(pythonJoin(dir, *l.ResultFilename))
 	}
-	if err := tryAppend(filepath.Join(dir, ".pitot-"+random())); err != nil {
+	if err := files.TryAppend(filepath.Join(dir, ".pitot-"+random())); err != nil {
 		return usagef("the result file could not be written: %w", err)
 	}
 	return nil
@@ -165,12 +166,12 @@ func (l *vllmLine) report(p *Process, result *run.Result) error {
 // save writes the result file, or adds a line to it.
 func (l *vllmLine) save(name string, result []byte) error {
 	if !l.AppendResult {
-		return os.WriteFile(name, result, 0o644)
+		return files.WriteBytes(name, result)
 	}
 	if info, err := os.Stat(name); err == nil && info.Size() > 0 {
 		result = slices.Concat([]byte("\n"), result)
 	}
-	return appendFile(name, result)
+	return files.Append(name, result)
 }
 
 // savePyTorch writes the file for the PyTorch benchmark database, if the environment asks
@@ -183,5 +184,5 @@ func (l *vllmLine) savePyTorch(p *Process, name string, r *vllm.Report) error {
 	if err != nil || b == nil {
 		return err
 	}
-	return os.WriteFile(strings.TrimSuffix(name, filepath.Ext(name))+".pytorch.json", b, 0o644)
+	return files.WriteBytes(strings.TrimSuffix(name, filepath.Ext(name))+".pytorch.json", b)
 }

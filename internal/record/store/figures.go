@@ -11,9 +11,9 @@ import (
 // KeepFigures stores the figures of t by one version of a definition; changed
 // figures need a new version. It stores them only if the run in the store still
 // equals t, and they are dropped when the run changes: its records, its plan or its
-// end.
+// end. A store that cannot be written keeps none.
 func (s *Store) KeepFigures(t *trace.Trace, definition, version string, figures []trace.Figure) error {
-	err := s.change(func(tx *sql.Tx) error {
+	err := s.change(patient, func(tx *sql.Tx) error {
 		var same bool
 		err := tx.QueryRow("SELECT count(*) > 0 FROM run WHERE id = ? AND records = ? AND status = ? AND validity = ?",
 			t.Run.ID, len(t.Records), t.Run.Status, validity(t.Run)).Scan(&same)
@@ -32,7 +32,7 @@ func (s *Store) KeepFigures(t *trace.Trace, definition, version string, figures 
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && !unwritable(err) {
 		return fmt.Errorf("store the figures of run %s: %w", t.Run.ID, err)
 	}
 	return nil

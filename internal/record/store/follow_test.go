@@ -22,7 +22,7 @@ func TestARunIsFollowedWhileItIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	close(w.stop) // the test flushes
+	w.end() // the test flushes
 	w.done.Wait()
 	read := func(since, limit int, want ...*trace.Record) (next int) {
 		t.Helper()
@@ -40,7 +40,7 @@ func TestARunIsFollowedWhileItIsWritten(t *testing.T) {
 		for _, r := range records {
 			w.Append(r)
 		}
-		if err := w.flush(); err != nil {
+		if err := w.flush(brief); err != nil {
 			t.Fatal(err)
 		}
 	}

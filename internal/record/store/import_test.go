@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,26 +79,38 @@ func TestImportLeavesNothingOfARunThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A killed import leaves a run that is marked as running and has no heartbeat.
-func TestAnImportThatWasCutShortIsBegunAnew(t *testing.T) {
+// A killed import leaves a run that is marked as running and has no heartbeat, and so does
+// a run whose store could not be written any more. Both are imported anew, once the store
+// has been silent.
+func TestARunThatWasCutShortIsImportedAnew(t *testing.T) {
 	s := open(t)
-	if err := s.insert(imported()); err != nil {
-		t.Fatal(err)
-	}
-	w := Writer{store: s, id: "imp-1"}
-	if err := w.copy(records(sample(0))); err != nil {
-		t.Fatal(err)
-	}
-	if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || !known {
-		t.Fatalf("one that is under way: known %v, %v", known, err)
-	}
-	if _, err := s.db.Exec("UPDATE run SET beat_ns = 5"); err != nil {
-		t.Fatal(err)
-	}
-	if known, err := s.Import(imported(), records(sample(0), sample(1))); err != nil || known {
-		t.Fatalf("one that is dead: known %v, %v", known, err)
-	}
-	if got, err := s.Load("imp-1"); err != nil || len(got.Records) != 2 || got.Run.Status != imported().Status {
+	run := imported()
+	run.Status = trace.Complete
+	synctest.Test(t, func(t *testing.T) {
+		if err := s.insert(run); err != nil {
+			t.Fatal(err)
+		}
+		w := Writer{store: s, id: "imp-1"}
+		if err := w.copy(records(sample(0))); err != nil {
+			t.Fatal(err)
+		}
+		live := run
+		live.Status = trace.Running
+		if known, err := s.Import(live, records(sample(0))); err != nil || !known {
+			t.Fatalf("one that is under way: known %v, %v", known, err)
+		}
+		began := time.Now()
+		if known, err := s.Import(run, records(sample(0), sample(1))); err != nil || known || time.Since(began) < silence {
+			t.Fatalf("one that may be dead: known %v after %v, %v", known, time.Since(began), err)
+		}
+		if err := s.Update(run); err != nil {
+			t.Fatal(err)
+		}
+		if known, err := s.Import(run, records(sample(0))); err != nil || !known {
+			t.Fatalf("one that is complete: known %v, %v", known, err)
+		}
+	})
+	if got, err := s.Load("imp-1"); err != nil || len(got.Records) != 2 || got.Run.Status != trace.Complete {
 		t.Errorf("%v: %+v", err, got)
 	}
 }

@@ -96,7 +96,7 @@ func (s *Store) Count(f Filter) (n int, err error) {
 func (s *Store) list(condition string, args ...any) ([]Listing, error) {
 	rows, err := s.db.Query("SELECT id, beat_ns, records, failed, "+runColumns+" FROM run WHERE "+condition, args...)
 	if err != nil {
-		return nil, err
+		return nil, repairable(err)
 	}
 	defer rows.Close()
 	var out []Listing
@@ -107,7 +107,7 @@ func (s *Store) list(condition string, args ...any) ([]Listing, error) {
 		}
 		out = append(out, l)
 	}
-	return out, rows.Err()
+	return out, repairable(rows.Err())
 }
 
 func scanListing(rows *sql.Rows) (Listing, error) {

@@ -111,7 +111,7 @@ func TestAListShowsHowManyRecordsThereAreSoFar(t *testing.T) {
 	bad.Class = trace.Reset
 	for _, r := range []*trace.Record{sample(0), bad} {
 		w.Append(r)
-		_ = w.flush()
+		_ = w.flush(brief)
 	}
 	check(2, 1, trace.Running, "")
 	w.Append(sample(2))

@@ -186,7 +186,7 @@ func TestADamagedRunIsListedAndCanBeRemoved(t *testing.T) {
 			if err != nil || l.ID != id || l.Records != 3 || l.Failed != 1 || l.Status != trace.Complete {
 				t.Errorf("%v: %+v", err, l)
 			}
-			if _, err := s.Load(id); err == nil || !strings.Contains(err.Error(), "load run "+id) {
+			if _, err := s.Load(id); err == nil || !strings.Contains(err.Error(), "run "+id+" is damaged") {
 				t.Errorf("loaded, error %v", err)
 			}
 			if _, err := s.Load("v-json"); err != nil {
@@ -207,7 +207,7 @@ func TestALiveRunOfAnOlderPitotPutsTheMigrationOff(t *testing.T) {
 	file := unpack(t, 3, "")
 	beat := "UPDATE run SET beat_ns = ? WHERE name = 'killed'"
 	execute(t, file, beat, time.Now().UnixNano())
-	if s, err := Open(file); err == nil || !strings.Contains(err.Error(), "an older pitot is writing a run") {
+	if s, err := Open(file); err == nil || !strings.Contains(err.Error(), "another pitot is writing a run") {
 		t.Fatalf("opened %v, error %v", s, err)
 	}
 	execute(t, file, beat, time.Now().Add(-2*silence).UnixNano())

@@ -57,7 +57,7 @@ func (i instant) Scan(v any) error {
 	return nil
 }
 
-// scan reads a row of columns and its number.
+// scan reads a row of columns and its number. Of a damaged one there is the index.
 func scan(rows *sql.Rows, number *int) (*trace.Record, error) {
 	r := trace.NewRecord(0)
 	var chunks, cached []byte
@@ -72,13 +72,10 @@ func scan(rows *sql.Rows, number *int) (*trace.Record, error) {
 	if err == nil && len(cached) > 0 {
 		err = json.Unmarshal(cached, &r.Usage.Tiers)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.Chunks, err = trace.DecodeChunks(chunks)
 	}
-	if r.Chunks, err = trace.DecodeChunks(chunks); err != nil {
-		return nil, fmt.Errorf("record %d: %w", r.Index, err)
-	}
-	return r, nil
+	return r, err
 }
 
 // commitNumber numbers the records of a run in commit order. There is an index on
@@ -94,11 +91,9 @@ func (s *Store) records(condition string, args ...any) (out []*trace.Record, las
 	}
 	defer rows.Close()
 	for rows.Next() {
-		r, err := scan(rows, &last)
-		if err != nil {
-			return nil, 0, err
+		if r, err := scan(rows, &last); err == nil { // a damaged one is passed over
+			out = append(out, r)
 		}
-		out = append(out, r)
 	}
 	return out, last, rows.Err()
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -67,7 +68,7 @@ func marks(columns string) string { return strings.Repeat(", ?", strings.Count(c
 // insert stores a run in progress.
 func (s *Store) insert(run trace.Run) error {
 	run.Status, run.End = trace.Running, trace.Never
-	err := s.describe(run, insertRun, append([]any{run.ID, time.Now().UnixNano()}, runValues(run)...), "INSERT INTO run_body (body, run_id) VALUES (?, ?)")
+	err := s.describe(run, patient, insertRun, append([]any{run.ID, time.Now().UnixNano()}, runValues(run)...), "INSERT INTO run_body (body, run_id) VALUES (?, ?)")
 	if err != nil {
 		return fmt.Errorf("store run %s: %w", run.ID, err)
 	}
@@ -75,8 +76,10 @@ func (s *Store) insert(run trace.Run) error {
 }
 
 // Update replaces everything stored about a run except its records.
-func (s *Store) Update(run trace.Run) error {
-	err := s.describe(run, updateRun, append(runValues(run), run.ID), "UPDATE run_body SET body = ? WHERE run_id = ?")
+func (s *Store) Update(run trace.Run) error { return s.update(run, patient) }
+
+func (s *Store) update(run trace.Run, wait time.Duration) error {
+	err := s.describe(run, wait, updateRun, append(runValues(run), run.ID), "UPDATE run_body SET body = ? WHERE run_id = ?")
 	if err != nil {
 		return fmt.Errorf("store the end of run %s: %w", run.ID, err)
 	}
@@ -84,12 +87,12 @@ func (s *Store) Update(run trace.Run) error {
 }
 
 // describe executes one statement on the columns of a run and one on its body.
-func (s *Store) describe(run trace.Run, columns string, values []any, body string) error {
+func (s *Store) describe(run trace.Run, wait time.Duration, columns string, values []any, body string) error {
 	text, err := json.Marshal(run)
 	if err != nil {
 		return err
 	}
-	return s.change(func(tx *sql.Tx) error {
+	return s.change(wait, func(tx *sql.Tx) error {
 		if _, err := tx.Exec(columns, values...); err != nil {
 			return err
 		}
@@ -107,9 +110,17 @@ func (s *Store) Run(id string) (trace.Run, error) {
 	var beat int64
 	err := s.db.QueryRow("SELECT body, beat_ns FROM run JOIN run_body ON run_id = id WHERE id = ?", id).Scan(&body, &beat)
 	if err == nil {
-		err = json.Unmarshal([]byte(body), &run)
+		if err = json.Unmarshal([]byte(body), &run); err == nil && run.ID != id {
+			err = fmt.Errorf("it says that it is run %q", run.ID)
+		}
+		if err != nil {
+			return run, damagedRun(id, err)
+		}
 	}
-	if err != nil {
+	switch {
+	case damaged(err), errors.Is(err, sql.ErrNoRows):
+		return run, damagedRun(id, err)
+	case err != nil:
 		return run, fmt.Errorf("load run %s: %w", id, err)
 	}
 	run.Status = alive(run.Status, beat)

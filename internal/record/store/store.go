@@ -13,50 +13,39 @@
 //	snapshot    the progress of a run at each flush
 //	figure      computed figures of a run
 //
+// Records that cannot be written stay in memory, and at the end of the run go to a
+// file beside the store that Import takes back.
+//
 // A list reads only the table run, so it costs the same whatever the runs contain,
-// and a damaged run affects no other. The store derives nothing: figures are
+// and a damaged run affects no other; Repair saves of a damaged store what can be read. The store derives nothing: figures are
 // computed elsewhere, stored here by definition and version, and dropped when the
 // run changes.
 package store
 
 import (
+	"cmp"
+	"context"
 	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
-	"net/url"
 	"path"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
-
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // A Store is an open database. It is safe for concurrent use, also by several
 // processes.
-type Store struct{ db *sql.DB }
+type Store struct {
+	db   *sql.DB
+	file string
+	mark files.Mark // of the file, while it has its name
+}
 
 //go:embed migrations/*.sql
 var migrations embed.FS
-
-// Open opens the database in file, or creates it; its folder must exist.
-func Open(file string) (*Store, error) {
-	pragmas := url.Values{"_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
-	}, "_txlock": {"immediate"}}
-	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: pragmas.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{db}
-	if err := s.migrate(); err != nil {
-		_ = db.Close()
-		return nil, fmt.Errorf("open store %s: %w", file, err)
-	}
-	return s, nil
-}
 
 // Close closes the database.
 func (s *Store) Close() error { return s.db.Close() }
@@ -64,26 +53,31 @@ func (s *Store) Close() error { return s.db.Close() }
 // migrate upgrades the database to the newest version: PRAGMA user_version is the
 // number of the last script applied.
 func (s *Store) migrate() error {
-	scripts, err := migrations.ReadDir("migrations")
+	version, newest, err := s.version()
 	if err != nil {
 		return err
 	}
-	var version int
-	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-		return err
-	}
-	if err := s.ours(); err != nil {
-		return err
-	}
-	if version > len(scripts) {
-		return fmt.Errorf("written by a newer pitot (version %d; this one supports up to %d)", version, len(scripts))
-	}
-	for n := version + 1; n <= len(scripts); n++ {
+	for n := version + 1; n <= newest; n++ {
 		if err := s.apply(n); err != nil {
 			return fmt.Errorf("migration %d: %w", n, err)
 		}
 	}
 	return nil
+}
+
+// version returns the version of the database and the newest there is.
+func (s *Store) version() (version, newest int, err error) {
+	scripts, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return 0, 0, err
+	}
+	if newest = len(scripts); version > newest {
+		err = fmt.Errorf("written by a newer pitot (version %d; this one supports up to %d)", version, newest)
+	}
+	return version, newest, errors.Join(s.ours(), err)
 }
 
 // ErrForeign is the error for a database of another program.
@@ -105,7 +99,7 @@ func (s *Store) apply(n int) error {
 	if err != nil {
 		return err
 	}
-	return s.change(func(tx *sql.Tx) error {
+	return s.change(patient, func(tx *sql.Tx) error {
 		var version int
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version >= n {
 			return err // another process was faster
@@ -118,9 +112,22 @@ func (s *Store) apply(n int) error {
 	})
 }
 
+// The time to wait for another process that writes: brief while records can stay in
+// memory, patient where there is nothing else to do.
+const (
+	brief   = 2 * time.Second
+	patient = 10 * time.Second
+	retry   = 5 * time.Millisecond
+)
+
 // change calls do in a transaction, which holds the write lock from its start.
-func (s *Store) change(do func(*sql.Tx) error) error {
-	tx, err := s.db.Begin()
+func (s *Store) change(wait time.Duration, do func(*sql.Tx) error) error {
+	conn, err := s.db.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	tx, err := begin(conn, wait)
 	if err != nil {
 		return err
 	}
@@ -131,21 +138,45 @@ func (s *Store) change(do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
+// begin waits for the write lock itself: SQLite would do so for the same time everywhere.
+func begin(conn *sql.Conn, wait time.Duration) (*sql.Tx, error) {
+	patience := func(d time.Duration) error {
+		_, err := conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout = %d", d.Milliseconds()))
+		return err
+	}
+	if err := patience(0); err != nil {
+		return nil, err
+	}
+	for start := time.Now(); ; time.Sleep(retry) {
+		tx, err := conn.BeginTx(context.Background(), nil)
+		if code(err) == codeBusy && time.Since(start) < wait {
+			continue
+		}
+		return tx, cmp.Or(err, patience(patient))
+	}
+}
+
 // idle rejects a database to which an older Pitot is writing a run: it would no
 // longer find its tables, and the rest of the run would be lost.
 func idle(tx *sql.Tx, version int) error {
-	var live int
 	if version == 0 {
 		return nil
 	}
-	err := tx.QueryRow("SELECT count(*) FROM run WHERE status = ? AND beat_ns > ?", trace.Running, time.Now().Add(-silence).UnixNano()).Scan(&live)
-	if err == nil && live > 0 {
-		err = errors.New("an older pitot is writing a run to it; try again when that run has ended")
+	return live(tx)
+}
+
+// live is the error for a database to which a run is being written.
+func live(tx *sql.Tx) error {
+	var n int
+	err := tx.QueryRow("SELECT count(*) FROM run WHERE status = ? AND beat_ns > ?", trace.Running, time.Now().Add(-silence).UnixNano()).Scan(&n)
+	if err == nil && n > 0 {
+		err = errors.New("another pitot is writing a run to it; try again when that run has ended")
 	}
 	return err
 }
 
 // Load reads the run for a reference (see Find) and its records, in workload order.
+// Damaged records are left out, and a note of the run says so. A damaged run is a *Damage.
 func (s *Store) Load(ref string) (*trace.Trace, error) {
 	l, err := s.Find(ref)
 	if err != nil {
@@ -155,14 +186,20 @@ func (s *Store) Load(ref string) (*trace.Trace, error) {
 	if t.Run, err = s.Run(l.ID); err != nil {
 		return nil, err
 	}
-	if t.Records, _, err = s.records("run_id = ? ORDER BY idx", l.ID); err != nil {
+	var lost []*Damage
+	if t.Records, lost, err = s.readRecords(l.ID); err != nil {
 		return nil, fmt.Errorf("load run %s: %w", l.ID, err)
+	}
+	if lost != nil {
+		t.Run.Notes = append(t.Run.Notes, noteOf(lost))
 	}
 	return t, nil
 }
 
 // Remove deletes a run and its records.
 func (s *Store) Remove(id string) error {
-	_, err := s.db.Exec("DELETE FROM run WHERE id = ?", id)
-	return err
+	return s.change(patient, func(tx *sql.Tx) error {
+		_, err := tx.Exec("DELETE FROM run WHERE id = ?", id)
+		return repairable(err)
+	})
 }

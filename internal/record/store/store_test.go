@@ -97,7 +97,7 @@ func TestAKilledRunKeepsItsRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Append(sample(0))
-	w.flush()
+	w.flush(brief)
 	got, err := s.Load("last")
 	if err != nil || len(got.Records) != 1 || got.Run.Status != trace.Running || got.Run.End != trace.Never {
 		t.Fatalf("%v: %+v", err, got)
@@ -108,7 +108,7 @@ func TestAKilledRunKeepsItsRecords(t *testing.T) {
 	if got, err = s.Load("last"); err != nil || got.Run.Status != Killed {
 		t.Errorf("%v: %+v", err, got.Run.Status)
 	}
-	w.flush() // a slow process is not a dead one
+	w.flush(brief) // a slow process is not a dead one
 	if got, err = s.Load("last"); err != nil || got.Run.Status != trace.Running {
 		t.Errorf("%v: %+v", err, got.Run.Status)
 	}
@@ -125,7 +125,7 @@ func TestFlushKeepsWhatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Append(sample(0))
-	w.flush()
+	w.flush(brief)
 	w.Append(sample(1))
 	if _, err := s.db.Exec("ALTER TABLE gone RENAME TO record"); err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestFinishSaysWhatWasNotWritten(t *testing.T) {
 	}
 	w.Append(sample(0))
 	w.Append(sample(0)) // the same index twice
-	if err := w.Finish(run); err == nil || !strings.Contains(err.Error(), "store 2 records of run run-1") {
+	if err := w.Finish(run); err == nil || !strings.Contains(err.Error(), "run run-1 could not be stored: record 0: constraint failed") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -388,7 +388,7 @@ func BenchmarkCommit(b *testing.B) {
 			r.Index = n
 			n++
 		}
-		if err := w.commit(batch); err != nil {
+		if err := w.commit(batch, brief); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,12 +2,11 @@ package store
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
-	"iter"
 	"sync"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -19,24 +18,32 @@ const flushEvery = 250 * time.Millisecond
 const batch = 1000
 
 // A Writer stores the records of one run as they are completed. Append never waits
-// for the disk. Records that could not be written stay in memory until the next
-// flush.
+// for the disk. Records that could not be written are written with the next flush, and
+// at the end to a file of their own.
 type Writer struct {
-	store   *Store
-	id      string
-	owner   Owner
-	mu      sync.Mutex // guards pending
-	pending []*trace.Record
-	stored  int // records committed; used by one goroutine at a time
-	stop    chan struct{}
-	done    sync.WaitGroup
+	store *Store
+	id    string
+	owner Owner
+	mu    sync.Mutex // guards all
+	all   []*trace.Record
+	end   func() // ends the loop
+	done  sync.WaitGroup
+
+	// Used by one goroutine at a time: that of the loop, then that of Finish.
+	stored  int            // records committed: those at the beginning of all
+	notes   []plan.Message // for the run
+	trouble time.Time      // of the first flush that failed since the last that did not; zero: none
+	why     error          // of that flush
+	rescued string         // the file to which the run was written
 }
 
-// An Owner is the producer of the run that a Writer stores. Its functions are
-// called at each flush, one after the other; both may be nil.
+// An Owner is the producer of the run that a Writer stores. Its functions are called one
+// after the other; both may be nil.
 type Owner struct {
-	Progress func() trace.Snapshot // the progress of the run, stored with the flush
-	Flushed  func(error)           // called with the result of the flush: nil if all is written
+	Progress func() trace.Snapshot // the progress of the run, stored with each flush
+	// Trouble is called with the error of the first flush that fails, and with nil once
+	// all is written after that.
+	Trouble func(error)
 }
 
 // Create stores a new run and returns the writer of its records.
@@ -44,62 +51,86 @@ func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
 	if err := s.insert(run); err != nil {
 		return nil, err
 	}
-	w := &Writer{store: s, id: run.ID, owner: owner, stop: make(chan struct{})}
-	w.done.Go(w.loop)
+	stop := make(chan struct{})
+	w := &Writer{store: s, id: run.ID, owner: owner, end: sync.OnceFunc(func() { close(stop) })}
+	w.done.Go(func() { w.loop(stop) })
 	return w, nil
 }
 
 // Append takes a record; it must not be changed afterwards.
 func (w *Writer) Append(r *trace.Record) {
 	w.mu.Lock()
-	w.pending = append(w.pending, r)
+	w.all = append(w.all, r)
 	w.mu.Unlock()
 }
 
-func (w *Writer) loop() {
+func (w *Writer) loop(stop <-chan struct{}) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			_ = w.flush()
-		case <-w.stop:
+			_ = w.flush(brief)
+		case <-stop:
 			return
 		}
 	}
 }
 
-// flush commits pending records, with a heartbeat and the progress of the run.
-func (w *Writer) flush() error {
+// records are those appended so far.
+func (w *Writer) records() []*trace.Record {
 	w.mu.Lock()
-	pending := w.pending
-	w.mu.Unlock()
-	written, err := w.write(pending)
-	w.mu.Lock()
-	w.pending = w.pending[written:]
-	w.mu.Unlock()
-	if w.owner.Flushed != nil {
-		w.owner.Flushed(err)
+	defer w.mu.Unlock()
+	return w.all
+}
+
+// flush commits the records that are not, with a heartbeat and the progress of the run.
+func (w *Writer) flush(wait time.Duration) error {
+	err := w.store.mark.Check()
+	if err == nil {
+		err = w.write(w.records()[w.stored:], wait)
 	}
+	w.tell(err)
 	return err
 }
 
-// write commits records in batches, at least an empty one, and returns the number
-// of records on disk.
-func (w *Writer) write(records []*trace.Record) (written int, err error) {
-	for {
-		next := records[written:min(written+batch, len(records))]
-		if err := w.commit(next); err != nil {
-			return written, err
-		}
-		if written += len(next); written == len(records) {
-			return written, nil
-		}
+// What is noted of a run.
+const (
+	unsaved plan.Code = "store.unsaved"
+	rescued plan.Code = "store.rescued"
+)
+
+// tell tells the owner when flushes begin to fail and when they succeed again, and notes it.
+func (w *Writer) tell(err error) {
+	failing := !w.trouble.IsZero()
+	if failing == (err != nil) {
+		return
+	}
+	if failing {
+		w.notes = append(w.notes, plan.Say(unsaved, "why", w.why, "seconds", time.Since(w.trouble)))
+		w.trouble = time.Time{}
+	} else {
+		w.trouble, w.why = time.Now(), err
+	}
+	if w.owner.Trouble != nil {
+		w.owner.Trouble(err)
 	}
 }
 
-func (w *Writer) commit(batch []*trace.Record) error {
-	err := w.store.change(func(tx *sql.Tx) error {
+// write commits records in batches, at least an empty one.
+func (w *Writer) write(records []*trace.Record, wait time.Duration) error {
+	for first := true; first || len(records) > 0; first = false {
+		next := records[:min(batch, len(records))]
+		if err := w.commit(next, wait); err != nil {
+			return err
+		}
+		records = records[len(next):]
+	}
+	return nil
+}
+
+func (w *Writer) commit(batch []*trace.Record, wait time.Duration) error {
+	err := w.store.change(wait, func(tx *sql.Tx) error {
 		if err := w.add(tx, batch); err != nil {
 			return err
 		}
@@ -147,78 +178,11 @@ func (w *Writer) snapshot(tx *sql.Tx) error {
 	if !p.At.Happened() {
 		return nil
 	}
+	return addSnapshot(tx, w.id, p)
+}
+
+func addSnapshot(tx *sql.Tx, id string, p trace.Snapshot) error {
 	_, err := tx.Exec("INSERT OR REPLACE INTO snapshot (run_id, at_ns, released, done, failed, tokens) VALUES (?, ?, ?, ?, ?, ?)",
-		w.id, p.At, p.Released, p.Done, p.Failed, p.Tokens)
+		id, p.At, p.Released, p.Done, p.Failed, p.Tokens)
 	return err
-}
-
-// Finish writes the remaining records and the finished run. If records are still
-// missing, it returns the error that prevented writing them.
-func (w *Writer) Finish(run trace.Run) error {
-	close(w.stop)
-	w.done.Wait()
-	if err := w.flush(); err != nil {
-		return fmt.Errorf("store %d records of run %s: %w", len(w.pending), w.id, err)
-	}
-	return w.store.Update(run)
-}
-
-// Import stores a finished run with its records; records may be nil. If a run with
-// this id exists, it is left unchanged, and known is true. The run is marked as
-// running until it is complete, so that an interrupted import can be repeated.
-func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error]) (known bool, err error) {
-	if known, err = s.knows(run.ID); known || err != nil {
-		return known, err
-	}
-	if err := s.insert(run); err != nil {
-		if known, again := s.knows(run.ID); known && again == nil { // another process was faster
-			return true, nil
-		}
-		return false, err
-	}
-	w := Writer{store: s, id: run.ID}
-	if err = w.copy(records); err == nil {
-		err = s.Update(run)
-	}
-	if err != nil {
-		return false, errors.Join(fmt.Errorf("import run %s: %w", run.ID, err), s.Remove(run.ID))
-	}
-	return false, nil
-}
-
-// knows reports whether a run exists, complete or in progress. It removes the
-// remains of an interrupted import.
-func (s *Store) knows(id string) (bool, error) {
-	var status trace.Status
-	var beat int64
-	err := s.db.QueryRow("SELECT status, beat_ns FROM run WHERE id = ?", id).Scan(&status, &beat)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("look for run %s: %w", id, err)
-	case alive(status, beat) != Killed:
-		return true, nil
-	}
-	return false, s.Remove(id)
-}
-
-// copy commits records as they arrive, in batches.
-func (w *Writer) copy(records iter.Seq2[*trace.Record, error]) error {
-	if records == nil {
-		return nil
-	}
-	var pending []*trace.Record
-	for r, err := range records {
-		if err != nil {
-			return err
-		}
-		if pending = append(pending, r); len(pending) == batch {
-			if err := w.commit(pending); err != nil {
-				return err
-			}
-			pending = pending[:0]
-		}
-	}
-	return w.commit(pending)
 }

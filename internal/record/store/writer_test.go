@@ -10,39 +10,44 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// The owner is told about a failed flush when it fails, not at the end of the run.
-func TestTheOwnerHearsOfEachFlush(t *testing.T) {
+// The owner is told about a failed flush when it fails, not at the end of the run, and
+// once; the run says so.
+func TestTheOwnerHearsOfTrouble(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	s := openFile(t, file)
 	synctest.Test(t, func(t *testing.T) {
 		heard := make(chan error, 10)
-		w, err := s.Create(newRun("run-1", "", 1000), Owner{Flushed: func(err error) { heard <- err }})
+		w, err := s.Create(newRun("run-1", "", 1000), Owner{Trouble: func(err error) { heard <- err }})
 		if err != nil {
 			t.Fatal(err)
 		}
-		pass := func(want string) {
+		pass := func(want ...string) {
 			t.Helper()
 			time.Sleep(flushEvery)
 			synctest.Wait()
-			if n := len(heard); n != 1 {
-				t.Fatalf("heard of %d flushes", n)
+			if n := len(heard); n != len(want) {
+				t.Fatalf("heard %d times", n)
 			}
-			if err := <-heard; want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-				t.Errorf("heard %v, want %q", err, want)
+			for _, text := range want {
+				if err := <-heard; text == "" && err != nil || text != "" && (err == nil || !strings.Contains(err.Error(), text)) {
+					t.Errorf("heard %v, want %q", err, text)
+				}
 			}
 		}
-		pass("")
+		pass()
 		execute(t, file, "ALTER TABLE record RENAME TO gone")
 		w.Append(sample(0))
 		pass("no such table")
-		pass("no such table")
+		pass()
 		execute(t, file, "ALTER TABLE gone RENAME TO record")
 		pass("")
-		if err := w.Finish(newRun("run-1", "", 1000)); err != nil || len(heard) != 1 || <-heard != nil {
-			t.Errorf("%v, and of another flush or its error was heard", err)
+		pass()
+		if err := w.Finish(newRun("run-1", "", 1000)); err != nil || len(heard) != 0 {
+			t.Errorf("%v, and heard of %d more", err, len(heard))
 		}
 	})
-	if got, err := s.Load("run-1"); err != nil || len(got.Records) != 1 {
+	got, err := s.Load("run-1")
+	if err != nil || len(got.Records) != 1 || len(got.Run.Notes) != 1 || got.Run.Notes[0].Code != unsaved || got.Run.Notes[0].Args["seconds"] != (2*flushEvery).Seconds() {
 		t.Errorf("%v: %+v", err, got)
 	}
 }
@@ -55,20 +60,20 @@ func TestAFlushKeepsTheBatchesThatWereWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	close(w.stop)
+	w.end()
 	w.done.Wait()
 	for i := range 2*batch + 1 {
 		w.Append(sample(i))
 	}
 	w.Append(sample(0)) // an index in use
 	for range 2 {
-		if err := w.flush(); err == nil || len(w.pending) != 2 {
-			t.Errorf("%d records left, error %v", len(w.pending), err)
+		if err := w.flush(brief); err == nil || w.stored != 2*batch {
+			t.Errorf("%d records stored, error %v", w.stored, err)
 		}
 	}
-	w.pending = w.pending[:1]
-	if err := w.flush(); err != nil || len(w.pending) != 0 {
-		t.Errorf("%d records left, error %v", len(w.pending), err)
+	w.all = w.all[:2*batch+1]
+	if err := w.flush(brief); err != nil || w.stored != 2*batch+1 {
+		t.Errorf("%d records stored, error %v", w.stored, err)
 	}
 	got, next, err := s.RecordsSince("run-1", 2*batch-1, 10)
 	if err != nil || len(got) != 2 || got[1].Index != 2*batch || next != 2*batch+1 {

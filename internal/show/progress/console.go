@@ -19,7 +19,8 @@ type Console struct {
 	w     io.Writer
 	width func() int // columns of the terminal, nil if it is none
 	hide  func(string) string
-	drawn bool // a line is
+	drawn bool   // a line is
+	mark  string // of a warning, in each line that is drawn
 }
 
 // wipeLine goes back to the start of the line and erases it.
@@ -39,9 +40,29 @@ func (c *Console) Say(line string) {
 	fmt.Fprintln(c.w, plain.Text(c.hide(line)))
 }
 
+// Warn writes a line that stays, and puts a mark into each line that is drawn from now on;
+// none if it is empty.
+func (c *Console) Warn(line, mark string) {
+	c.Say(line)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mark = mark
+}
+
+// marked puts the mark before the parts of a line.
+func (c *Console) marked(parts []string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mark == "" {
+		return parts
+	}
+	return append([]string{c.mark}, parts...)
+}
+
 // draw replaces the line that is drawn, with as many of its parts as fit; where
 // there is no terminal all of it stays.
 func (c *Console) draw(parts ...string) {
+	parts = c.marked(parts)
 	if c.width == nil {
 		c.Say(strings.Join(parts, "  "))
 		return

@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // download downloads a file into the cache.
@@ -103,24 +105,12 @@ func etagHash(e entry) (h hash.Hash, checked bool) {
 	return sha1.New(), false
 }
 
-// writeFile creates a file completely or not at all.
-func writeFile(name string, write func(io.Writer) error) (err error) {
+// writeFile creates a file, and its folder.
+func writeFile(name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.incomplete")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return files.Write(name, write)
 }
 
 func writeText(name, text string) error {

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"modernc.org/sqlite"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Damage is a part of the store that cannot be read. It is an error.
+type Damage struct {
+	Run string // "" for the database as a whole
+	// First and Last are the indices of records that cannot be read; both are -1 if it is
+	// the run itself.
+	First, Last int
+	Why         error
+}
+
+// Error names what is damaged.
+func (d *Damage) Error() string {
+	switch {
+	case d.Run == "":
+		return fmt.Sprintf("the database is damaged: %v", d.Why)
+	case d.First < 0:
+		return fmt.Sprintf("run %s is damaged: %v", d.Run, d.Why)
+	case d.First == d.Last:
+		return fmt.Sprintf("record %d of run %s is damaged: %v", d.First, d.Run, d.Why)
+	}
+	return fmt.Sprintf("records %d to %d of run %s are damaged: %v", d.First, d.Last, d.Run, d.Why)
+}
+
+func damagedRun(id string, why error) error {
+	return fmt.Errorf("%w; `pitot runs repair` saves what can be read", &Damage{id, -1, -1, why})
+}
+
+// repairable says of damage to the database what can be done.
+func repairable(err error) error {
+	if damaged(err) {
+		return damagedRun("", err)
+	}
+	return err
+}
+
+// Unwrap returns the cause.
+func (d *Damage) Unwrap() error { return d.Why }
+
+const (
+	// leftOut is noted of a run of which some records cannot be read.
+	leftOut plan.Code = "store.damaged"
+	// rebuilt is noted of a run that was made of what a list has of it.
+	rebuilt plan.Code = "store.rebuilt"
+)
+
+// LeftOut returns the notes of a trace, which may be nil, on records that were left out.
+func LeftOut(t *trace.Trace) []plan.Message {
+	if t == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(t.Run.Notes), func(n plan.Message) bool { return n.Code != leftOut })
+}
+
+// noteOf says what was left out of a run.
+func noteOf(lost []*Damage) plan.Message {
+	n := 0
+	for _, d := range lost {
+		n += d.Last - d.First + 1
+	}
+	return plan.Say(leftOut, "run", lost[0].Run, "records", n, "why", lost[0].Why)
+}
+
+// damaged reports that a part of the database file cannot be read, as SQLite found.
+func damaged(err error) bool {
+	const shortRead = 522
+	var e *sqlite.Error
+	return code(err) == codeCorrupt || errors.As(err, &e) && e.Code() == shortRead
+}
+
+// readRecords reads the records of a run in workload order, and says what it passed over.
+func (s *Store) readRecords(id string) (out []*trace.Record, lost []*Damage, err error) {
+	limit := s.extent(id)
+	for next := 0; ; next++ {
+		next, err = s.readFrom(id, next, &out, &lost)
+		if err == nil || !damaged(err) {
+			return out, lost, err
+		}
+		if n := len(lost); n > 0 && lost[n-1].Last == next-1 {
+			lost[n-1].Last = next
+		} else {
+			lost = append(lost, &Damage{id, next, next, err})
+		}
+		if next >= limit { // there is nothing behind it, as far as is known
+			return out, lost, nil
+		}
+	}
+}
+
+// extent is the largest index that a record of a run has, as far as is known without
+// reading one.
+func (s *Store) extent(id string) (n int) {
+	_ = s.db.QueryRow("SELECT max(records, requests) - 1 FROM run WHERE id = ?", id).Scan(&n)
+	return n
+}
+
+// readFrom reads records from an index on, and returns the index behind the last one.
+func (s *Store) readFrom(id string, next int, out *[]*trace.Record, lost *[]*Damage) (int, error) {
+	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx", id, next)
+	if err != nil {
+		return next, err
+	}
+	defer rows.Close()
+	var number int
+	for rows.Next() {
+		r, err := scan(rows, &number)
+		if err == nil {
+			*out = append(*out, r)
+		} else {
+			*lost = append(*lost, &Damage{id, r.Index, r.Index, err})
+		}
+		next = r.Index + 1
+	}
+	return next, rows.Err()
+}

@@ -1,0 +1,235 @@
+package store
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// A Health is what a store has, and what of it cannot be read.
+type Health struct {
+	Runs, Records int
+	Damage        []*Damage
+	Kept          string // the file with the damage, of a store that was repaired
+}
+
+// String lists the damage.
+func (h Health) String() string {
+	text := fmt.Sprintf("%d runs, %d records", h.Runs, h.Records)
+	for _, d := range h.Damage {
+		text += "\n" + d.Error()
+	}
+	if len(h.Damage) == 0 {
+		text += ": no damage"
+	}
+	if h.Kept != "" {
+		text += "\nrepaired; the damaged store is " + h.Kept
+	}
+	return text
+}
+
+// Err is an error if there is damage.
+func (h Health) Err() error {
+	if len(h.Damage) == 0 {
+		return nil
+	}
+	return errors.New("the store is damaged; `pitot runs repair` saves what can be read")
+}
+
+// Check reads everything.
+func (s *Store) Check() (h Health, err error) {
+	if h.Damage, err = s.structure(); err != nil {
+		return h, err
+	}
+	for _, id := range s.ids() {
+		h.Runs++
+		if _, err := s.Run(id); err != nil {
+			h.Damage = append(h.Damage, &Damage{id, -1, -1, reason(err)})
+		}
+		records, lost, err := s.readRecords(id)
+		if err != nil {
+			return h, err
+		}
+		h.Records += len(records)
+		h.Damage = append(h.Damage, lost...)
+	}
+	return h, nil
+}
+
+// reason is the cause of a Damage, or else the error itself.
+func reason(err error) error {
+	var d *Damage
+	if errors.As(err, &d) {
+		return d.Why
+	}
+	return err
+}
+
+// structure lets SQLite look for damage of its own structures, and returns the first.
+func (s *Store) structure() ([]*Damage, error) {
+	var found string
+	err := s.db.QueryRow("PRAGMA quick_check(1)").Scan(&found)
+	switch {
+	case damaged(err):
+		return []*Damage{{Why: err}}, nil
+	case err == nil && found != "ok":
+		return []*Damage{{Why: errors.New(found)}}, nil
+	}
+	return nil, err
+}
+
+// ids are the runs that any table knows of and can be read of it.
+func (s *Store) ids() (out []string) {
+	known := map[string]bool{}
+	for _, query := range []string{
+		"SELECT id FROM run ORDER BY rowid", "SELECT id FROM run ORDER BY id", "SELECT run_id FROM run_body", "SELECT DISTINCT run_id FROM record",
+	} {
+		for _, id := range s.strings(query) {
+			if !known[id] {
+				out = append(out, id)
+			}
+			known[id] = true
+		}
+	}
+	return out
+}
+
+// strings reads a column as far as that goes.
+func (s *Store) strings(query string) (out []string) {
+	rows, err := s.db.Query(query)
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if rows.Scan(&text) == nil {
+			out = append(out, text)
+		}
+	}
+	_ = rows.Err() // what follows cannot be read
+	return out
+}
+
+// Repair copies all that can be read of a damaged store into a new one, which takes its
+// place; figures are computed again. It returns what was found.
+func Repair(file string) (Health, error) {
+	if !files.Exists(file) {
+		return Health{}, fmt.Errorf("repair store %s: no such file", file)
+	}
+	s, err := OpenWrite(file)
+	if err != nil {
+		return Health{}, err
+	}
+	defer s.Close()
+	h, err := s.Check()
+	if err != nil || len(h.Damage) == 0 {
+		return h, err
+	}
+	if err := s.quiet(); err != nil {
+		return h, err
+	}
+	fresh := file + ".repaired"
+	if err := errors.Join(removeAll(fresh), s.copyTo(fresh), s.Close()); err != nil {
+		return h, errors.Join(fmt.Errorf("repair store %s: %w", file, err), removeAll(fresh))
+	}
+	h.Kept = file + ".damaged-" + time.Now().Format("20060102-150405")
+	return h, exchange(file, fresh, h.Kept)
+}
+
+// exchange gives a database another name, and its own to a fresh one.
+func exchange(file, fresh, old string) error {
+	var errs []error
+	for i, name := range beside(file) {
+		if files.Exists(name) {
+			errs = append(errs, files.Rename(name, beside(old)[i]))
+		}
+	}
+	return errors.Join(append(errs, files.Rename(file, old), files.Rename(fresh, file))...)
+}
+
+// removeAll removes a database.
+func removeAll(file string) error {
+	var errs []error
+	for _, name := range append(beside(file), file) {
+		errs = append(errs, files.Remove(name))
+	}
+	return errors.Join(errs...)
+}
+
+// quiet rejects a store to which a run is being written.
+func (s *Store) quiet() error {
+	return s.change(patient, func(tx *sql.Tx) error {
+		err := live(tx)
+		if damaged(err) {
+			return nil // it would have been seen
+		}
+		return err
+	})
+}
+
+// copyTo copies all that can be read.
+func (s *Store) copyTo(file string) error {
+	out, err := Open(file)
+	if err != nil {
+		return err
+	}
+	for _, id := range s.ids() {
+		if err := s.copyRun(out, id); err != nil {
+			return errors.Join(fmt.Errorf("run %s: %w", id, err), out.Close())
+		}
+	}
+	return out.Close()
+}
+
+func (s *Store) copyRun(out *Store, id string) error {
+	t, err := s.Load(id)
+	if err != nil {
+		if t, err = s.rebuild(id); err != nil {
+			return err
+		}
+	}
+	err = out.insert(t.Run)
+	if err == nil {
+		w := Writer{store: out, id: id}
+		err = cmp.Or(w.write(t.Records, patient), out.Update(t.Run))
+	}
+	progress, _ := s.Snapshots(id, trace.Never, math.MaxInt) // as far as it can be read
+	return cmp.Or(err, out.change(patient, func(tx *sql.Tx) error {
+		var errs []error
+		for _, p := range progress {
+			errs = append(errs, addSnapshot(tx, id, p))
+		}
+		return errors.Join(errs...)
+	}))
+}
+
+// rebuild makes a run whose body is damaged of what a list has of it and of its records.
+func (s *Store) rebuild(id string) (*trace.Trace, error) {
+	records, lost, err := s.readRecords(id)
+	if err != nil {
+		return nil, err
+	}
+	l := Listing{ID: id, Status: trace.Interrupted}
+	if listed, err := s.list("id = ?", id); err == nil && len(listed) == 1 {
+		l = listed[0]
+	}
+	t := &trace.Trace{Records: records, Run: trace.Run{
+		ID: id, Name: l.Name, Kind: cmp.Or(l.Kind, trace.Measured), Status: l.Status, Started: l.Started, End: trace.Never, Plan: l.Plan(), Leg: l.Leg,
+		Notes: []plan.Message{plan.Say(rebuilt)},
+	}}
+	for _, r := range records {
+		t.Run.End = max(t.Run.End, r.Done)
+	}
+	if lost != nil {
+		t.Run.Notes = append(t.Run.Notes, noteOf(lost))
+	}
+	return t, nil
+}

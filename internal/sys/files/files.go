@@ -1,0 +1,178 @@
+// Package files writes files that are whole or not there.
+//
+// Write writes beside the file and renames, so that an interrupted or failed write leaves
+// what was there. Append adds all of its bytes or none. A private file is readable by its
+// owner only; other files get the permissions that the umask leaves. A Mark notices that a
+// file which is still open was removed or replaced under its name. ReadSmall reads no more
+// than a person would write.
+package files
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Permissions of new files, less the umask.
+const (
+	public  fs.FileMode = 0o666
+	private fs.FileMode = 0o600
+)
+
+// Write writes a file through write. An existing file keeps its permissions, and a link
+// stays a link. What is no regular file, such as /dev/stdout, is written in place.
+func Write(name string, write func(io.Writer) error) error {
+	return WriteAll(File{name, write})
+}
+
+// A File is a name and what writes its content.
+type File struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
+// WriteAll is Write for files that belong together: none is replaced before all are written.
+func WriteAll(all ...File) (err error) {
+	var ready []fresh
+	defer func() {
+		for _, f := range ready {
+			_ = os.Remove(f.name) // not there any more if all went well
+		}
+	}()
+	for _, f := range all {
+		next, err := beside(f)
+		if err != nil {
+			return err
+		}
+		ready = append(ready, next)
+	}
+	for _, f := range ready {
+		if f.name != "" {
+			err = errors.Join(err, os.Rename(f.name, f.target))
+		}
+	}
+	return err
+}
+
+// beside writes a file beside its place, or what is no regular file in place.
+func beside(f File) (fresh, error) {
+	target, mode := f.Name, fs.FileMode(0)
+	if info, err := os.Stat(f.Name); err == nil {
+		if !info.Mode().IsRegular() {
+			return fresh{}, writeTo(f.Name, os.O_WRONLY, 0, f.Write)
+		}
+		mode = info.Mode().Perm()
+		if target, err = filepath.EvalSymlinks(f.Name); err != nil {
+			return fresh{}, err
+		}
+	}
+	next, err := create(target, public, f.Write)
+	if err == nil && mode != 0 {
+		err = os.Chmod(next.name, mode)
+	}
+	return next, err
+}
+
+// WritePrivate is Write for a private file. It replaces a link, and never follows one.
+func WritePrivate(name string, write func(io.Writer) error) error {
+	f, err := create(name, private, write)
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.name, f.target)
+}
+
+// WriteBytes is Write for bytes in memory.
+func WriteBytes(name string, b []byte) error {
+	return Write(name, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// A fresh file is written and does not have its name yet.
+type fresh struct{ name, target string }
+
+// create writes a new file beside target. A failed one is removed.
+func create(target string, mode fs.FileMode, write func(io.Writer) error) (fresh, error) {
+	name := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+"."+rand.Text()[:8]+".incomplete")
+	if err := writeTo(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode, write); err != nil {
+		_ = os.Remove(name)
+		return fresh{}, as(target, err)
+	}
+	return fresh{name, target}, nil
+}
+
+// as names a file in an error about the one that was written in its stead.
+func as(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return &fs.PathError{Op: path.Op, Path: name, Err: path.Err}
+	}
+	return err
+}
+
+// writeTo opens a file, writes it, and waits for the disk.
+func writeTo(name string, flags int, mode fs.FileMode, write func(io.Writer) error) error {
+	file, err := os.OpenFile(name, flags, mode)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(file), synced(file)); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	return file.Close()
+}
+
+// synced waits for the disk, where there is one.
+func synced(file *os.File) error {
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return file.Sync()
+}
+
+// Append adds b to a file, which is created if necessary: all of it or nothing. Two
+// processes append one after the other.
+func Append(name string, b []byte) error {
+	return writeTo(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, public, func(w io.Writer) error {
+		file := w.(*os.File)
+		info, err := file.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			_, err = file.Write(b)
+			return err
+		}
+		_ = syscall.Flock(int(file.Fd()), syscall.LOCK_EX) // not every file system has locks
+		return appendWhole(file, b)
+	})
+}
+
+// appendWhole writes at the end of a file, and takes a part that was written back.
+func appendWhole(file *os.File, b []byte) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(b); err != nil {
+		return errors.Join(err, file.Truncate(info.Size()))
+	}
+	return nil
+}
+
+// TryAppend makes sure that a file can be appended to, and leaves no new one.
+func TryAppend(name string) error {
+	_, before := os.Stat(name)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, public)
+	if err != nil {
+		return err
+	}
+	err = file.Close()
+	if errors.Is(before, fs.ErrNotExist) {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
