@@ -52,7 +52,7 @@ func TestHostile(t *testing.T) {
 func TestHostileTogether(t *testing.T) {
 	t.Parallel()
 	for _, by := range transports {
-		for i, group := range groups(by.table(), 16) {
+		for i, group := range groups(by.table(), 32) {
 			t.Run(fmt.Sprintf("%s/%d", by.name, i), func(t *testing.T) {
 				t.Parallel()
 				faults, o := suffer(t, by, group)

@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	long = flag.Bool("long", false, "run every case, each alone")
-	seed = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is chosen at random")
+	long  = flag.Bool("long", false, "run every case, each alone")
+	given = flag.String("pitot", "", "program to test, such as one of an archive, instead of one built here")
+	seed  = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is chosen at random")
 )
 
 // pitot is the program as shipped: static, without cgo.
@@ -49,6 +50,11 @@ func TestMain(m *testing.M) {
 }
 
 func build(folder string) error {
+	if *given != "" {
+		var err error
+		pitot, err = filepath.Abs(*given)
+		return err
+	}
 	pitot = filepath.Join(folder, "pitot")
 	cmd := exec.Command("go", "build", "-o", pitot, "./cmd/pitot")
 	cmd.Dir = filepath.Join("..", "..", "..")
