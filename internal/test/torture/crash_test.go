@@ -114,6 +114,13 @@ func (g *stage) reply(r request) reply {
 	return a
 }
 
+// sent reports whether the run has sent a request that costs the server anything.
+func (g *stage) sent() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seen["warm-up"]+g.seen[""] > 0
+}
+
 // wait waits until the phase has come; it is false if the child ended before.
 func (g *stage) wait(r *running) bool {
 	select {

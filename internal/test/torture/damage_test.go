@@ -146,9 +146,7 @@ func TestReadOnlyStore(t *testing.T) {
 	g := play(t, phase{nth: -1})
 	o := p.start(t, child{args: g.bench(5), attr: nobody}).wait()
 	faults := o.faults([]int{1, 2})
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.seen["warm-up"]+g.seen[""] > 0 {
+	if g.sent() {
 		faults = append(faults, "requests were sent before the store was found to be read-only")
 	}
 	report(t, t.Name(), o, faults)

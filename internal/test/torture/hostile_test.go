@@ -163,7 +163,7 @@ type record struct {
 // kept looks at a stored run by every command that shows it, and at its records.
 func (p *place) kept(t *testing.T, list []hostile) (faults []string) {
 	t.Helper()
-	for _, args := range [][]string{{"runs", "list"}, {"runs", "show", "last"}, {"runs", "report", "--dialect", "vllm"}, {"runs", "report", "--dialect", "sglang"}} {
+	for _, args := range [][]string{{"runs", "list"}, {"runs", "show", "last"}, {"runs", "report", "--dialect", either("vllm", "sglang")}} {
 		for _, fault := range p.run(t, args...).faults([]int{0, 1, 3}) {
 			faults = append(faults, args[1]+": "+fault)
 		}
