@@ -3,6 +3,7 @@
 
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+GOVULNCHECK_VERSION := v1.9.0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 # The race detector wants a C compiler; tests run without it where there is none. SQLite is
@@ -13,7 +14,7 @@ FUZZTIME ?= 1m
 # All that is built here is static, and so built once.
 export CGO_ENABLED := 0
 
-.PHONY: build test lint fmt demo bench bench-floor bench-peers fuzz dist
+.PHONY: build test torture lint vuln fmt demo bench bench-floor bench-peers fuzz dist
 
 build: ## bin/pitot, static
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
@@ -26,9 +27,15 @@ test: ## all tests
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -parallel 4 -timeout 20m $(CONCURRENT); raced=$$?; \
 	go test -timeout 20m $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|')) && exit $$raced
 
+torture: ## hostile servers, files, numbers and signals, each case alone
+	go test ./internal/test/torture -count=1 -timeout 2h -long $(if $(SEED),-seed=$(SEED))
+
 lint: $(GOLANGCI_LINT) ## go vet and the linters of .golangci.yml
 	go vet ./...
 	$(GOLANGCI_LINT) run ./...
+
+vuln: ## known vulnerabilities in what is called, where their database can be reached
+	scripts/vuln.sh $(GOVULNCHECK_VERSION)
 
 fmt: $(GOLANGCI_LINT) ## rewrite the code in its canonical form
 	$(GOLANGCI_LINT) fmt ./...

@@ -9,6 +9,7 @@ for os in linux darwin; do
 		name=pitot-$version-$os-$arch
 		mkdir "dist/$name"
 		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -ldflags "$ldflags" -o "dist/$name/pitot" ./cmd/pitot
+		GOOS=$os GOARCH=$arch scripts/licenses.sh >"dist/$name/LICENSES.txt"
 		# all that the README links to
 		cp -r LICENSE README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md docs "dist/$name/"
 		# the same input gives the same archive
