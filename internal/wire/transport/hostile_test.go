@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// speak answers every connection with text as it is, and then with more, time and again.
+// speak answers the first request of every connection with text as it is, and then with more, time and again.
 func speak(t *testing.T, text, more string) (url string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -36,6 +36,9 @@ const floodLimit = 10 * time.Second
 func speakOn(conn net.Conn, text, more string) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(floodLimit))
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // an answer before the request would be none
+		return
+	}
 	go func() { _, _ = io.Copy(io.Discard, conn) }()
 	_, err := io.WriteString(conn, text)
 	for more := strings.Repeat(more, 1<<16/max(1, len(more))); err == nil && more != ""; {
