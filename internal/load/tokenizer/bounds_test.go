@@ -57,15 +57,14 @@ func replaces(fresh string, n int) string {
 // TestTextsThatGrow encodes with normalizers that make much of little: they are stopped
 // before there is much more than the text and a mebibyte.
 func TestTextsThatGrow(t *testing.T) {
-	text := strings.Repeat("a b ", 5000)
+	text := strings.Repeat("a b ", 500)
 	regex := `{"type": "Replace", "pattern": {"Regex": "[ab]"}, "content": "` + strings.Repeat("a", 100_000) + `"}`
 	for name, stages := range map[string]string{
-		"replace":  replaces(strings.Repeat("a", 10), 9),
-		"little":   replaces("aaaa", 20),
-		"regex":    sequence("normalizers", regex, 3),
-		"prepend":  sequence("normalizers", `{"type": "Prepend", "prepend": "`+strings.Repeat("a", 100_000)+`"}`, 60),
-		"longer":   replaces(strings.Repeat("a", 1000), 1),
-		"eleventh": sequence("normalizers", `{"type": "Replace", "pattern": {"String": "a"}, "content": "`+strings.Repeat("ﷺ", 20)+`"}, {"type": "NFKD"}`, 3),
+		"replace": replaces(strings.Repeat("a", 10), 9),
+		"little":  replaces("aaaa", 20),
+		"regex":   sequence("normalizers", regex, 3),
+		"prepend": sequence("normalizers", `{"type": "Prepend", "prepend": "`+strings.Repeat("a", 30_000)+`"}`, 60),
+		"longer":  replaces(strings.Repeat("a", 10_000), 1),
 	} {
 		tok, err := Parse([]byte(hostileFile(`"normalizer": `+stages)), nil)
 		if err != nil {
