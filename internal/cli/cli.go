@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"os"
 	"os/signal"
@@ -81,6 +82,7 @@ func Main() {
 		signal.Notify(caught, syscall.SIGHUP)
 	}
 	go passOn(caught, signals)
+	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
 	os.Exit(Run(&Process{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,

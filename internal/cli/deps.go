@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -38,7 +38,7 @@ func kinds() run.Kinds {
 // where prompts may be kept.
 func (p *Process) deps(given map[string]string, spoolBeside string) run.Deps {
 	d := run.Deps{
-		Kinds: kinds(), Open: openReader, Read: files.ReadSmall, Folder: folderAt, Temp: os.TempDir(), Env: p.Env, Given: given, Secrets: p.secrets,
+		Kinds: kinds(), Open: func(name string) (workload.Reader, error) { return files.Open(name) }, Read: files.ReadSmall, Folder: files.Folder, Temp: os.TempDir(), Env: p.Env, Given: given, Secrets: p.secrets,
 		Dial: p.Dial, Listen: p.Listen, Proxy: p.proxy(), Machine: p.environment(),
 		Hub: func(download bool) run.Hub { return hubOf{p.hub(download)} },
 	}
@@ -87,10 +87,7 @@ func (p *Process) known() *secret.Set {
 // proxy follows HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in either case.
 func (p *Process) proxy() func(*url.URL) (*url.URL, error) {
 	either := func(name string) string {
-		if v := p.getenv(name); v != "" {
-			return v
-		}
-		return p.getenv(strings.ToLower(name))
+		return cmp.Or(p.getenv(name), p.getenv(strings.ToLower(name)))
 	}
 	c := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
 	if c.HTTPProxy == "" && c.HTTPSProxy == "" {
@@ -104,25 +101,4 @@ func (p *Process) readSettings(name string) ([]byte, error) {
 	data, err := files.ReadSmall(name)
 	p.secrets.Add(secret.FindLines(string(data))...)
 	return data, err
-}
-
-// openReader opens a file to read, which a folder is not.
-func openReader(name string) (workload.Reader, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		_ = file.Close() // only looked at
-		return nil, fmt.Errorf("is a folder, not a file")
-	}
-	return file, nil
-}
-
-// folderAt is a folder as a file system, nil if there is none.
-func folderAt(name string) fs.FS {
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return nil
-	}
-	return os.DirFS(name)
 }

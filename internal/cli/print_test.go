@@ -128,6 +128,8 @@ var printers = map[string][]string{
 	"runs show":      {"runs show measured", "runs show imported", "runs show EVIL"},
 	"runs report":    {"runs report measured", "runs report --dialect vllm measured", "runs report --dialect sglang measured", "runs report --dialect json measured", "runs report imported"},
 	"runs export":    {"runs export measured", "runs export -f jsonl measured", "runs export -f csv measured", "runs export -o EVIL/x measured"},
+	"runs check":     {"runs check", "runs check --store EVIL"},
+	"runs repair":    {"runs repair --store EVIL", "runs repair"},
 	"runs rm":        {"runs rm EVIL"},
 	"compare":        {"compare measured imported", "compare -f markdown measured imported", "compare -f json measured imported", "compare -f csv measured imported", "compare -f html measured imported", "compare EVIL EVIL2", "compare other.json measured"},
 	"note":           {"note measured imported -o EVIL.md", "note EVIL"},

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -21,4 +23,25 @@ func ReadSmall(name string) ([]byte, error) {
 		err = fmt.Errorf("%s: larger than %d MiB", name, small>>20)
 	}
 	return data, err
+}
+
+// Open opens a file to read, which a folder is not.
+func Open(name string) (*os.File, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		_ = file.Close() // only looked at
+		return nil, errors.New("is a folder, not a file")
+	}
+	return file, nil
+}
+
+// Folder is a folder as a file system, nil if there is none.
+func Folder(name string) fs.FS {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return nil
+	}
+	return os.DirFS(name)
 }
