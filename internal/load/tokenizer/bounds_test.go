@@ -34,7 +34,7 @@ func TestFilesBeyondTheBoundsAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"stages", hostileFile(`"normalizer": ` + sequence("normalizers", `{"type": "NFC"}`, 65)), "normalizer has 65 stages; at most 64"},
 		{"nesting", hostileFile(`"normalizer": ` + nested("normalizers", 9)), "nested more than 8 deep"},
-		{"deep nesting", hostileFile(`"normalizer": ` + nested("normalizers", 1000)), "nested more than 8 deep"},
+		{"deep nesting", hostileFile(`"normalizer": ` + nested("normalizers", 1000)), "more than 200 brackets are open at once"},
 		{"doubling", hostileFile(`"pre_tokenizer": ` + sequence("pretokenizers", `{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}`, 3)), "3 stages ByteLevel"},
 		{"decoder", hostileFile(`"decoder": {"type": "Replace", "pattern": {"String": "a"}, "content": "` + long + `"}`), "longer than 16 bytes"},
 		{"ids around", hostileFile(`"post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "pair": [],
