@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/verify"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -124,11 +125,11 @@ func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 // check reports what is wrong with the other settings.
 func (c conformRunCmd) check() error {
 	var errs []error
-	if c.Repeat < 1 {
-		errs = append(errs, usagef("--repeat %d: must be at least 1", c.Repeat))
+	if c.Repeat < 1 || c.Repeat > 1000 {
+		errs = append(errs, usagef("--repeat %d: must be from 1 to 1000", c.Repeat))
 	}
-	if c.Timeout <= 0 {
-		errs = append(errs, usagef("--timeout %v: must be above 0", c.Timeout))
+	if c.Timeout <= 0 || c.Timeout > plan.MaxSpan {
+		errs = append(errs, usagef("--timeout %v: must be above 0, and at most %v", c.Timeout, plan.MaxSpan))
 	}
 	if _, ok := conform.FormatNamed(c.Format); !ok && c.Format != "" {
 		errs = append(errs, usagef("--format %q: must be one of %s", c.Format, strings.Join(conform.FormatNames(), ", ")))

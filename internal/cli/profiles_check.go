@@ -69,8 +69,8 @@ type profilesFitCmd struct {
 
 // Run fits, and prints what it found; an interrupt ends it with the best so far.
 func (c profilesFitCmd) Run(p *Process) error {
-	if c.Draws < 1 || c.Steps < 1 {
-		return usagef("--draws and --steps must be at least 1")
+	if most := calibrate.FitDraws; min(c.Draws, c.Steps) < 1 || c.Draws > most || c.Steps > most*most*most {
+		return usagef("--draws must be from 1 to %d, and --steps from 1 to %d", most, most*most*most)
 	}
 	q, err := apiserver.ReadProfile(c.Profile, files.ReadSmall)
 	if err != nil {

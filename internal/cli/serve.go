@@ -57,11 +57,11 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
 	cfg.Precise = p.Alone
-	if c.TruthLimit < 1 {
-		return usagef("--truth-limit %d: must be at least 1", c.TruthLimit)
+	if c.TruthLimit < 1 || c.TruthLimit > plan.MaxRequests {
+		return usagef("--truth-limit %d: must be from 1 to %d", c.TruthLimit, plan.MaxRequests)
 	}
-	if c.StallLimit <= 0 {
-		return usagef("--stall-limit %v: must be above 0, such as 5m", c.StallLimit)
+	if c.StallLimit <= 0 || c.StallLimit > plan.MaxSpan {
+		return usagef("--stall-limit %v: must be above 0, and at most %v, such as 5m", c.StallLimit, plan.MaxSpan)
 	}
 	cfg.TruthLimit, cfg.StallLimit = c.TruthLimit, c.StallLimit
 	if c.APIKey != "" {

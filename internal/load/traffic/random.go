@@ -33,7 +33,9 @@ func (d *random) Check(s *workload.Source) plan.Problems {
 	p := d.check()
 	p.If(s.Ask.Protocol == "transcription", "", nil, noAudio)
 	p.If(d.Texts < 1 || d.Texts > maxTexts, "texts", d.Texts, "must be at least 1, and at most %d", maxTexts)
-	p.Product("texts", plan.MaxRequests, "texts", wanted(s), max(d.Texts, 1))
+	if d.Texts <= maxTexts && wanted(s) <= plan.MaxRequests {
+		p.Product("texts", plan.MaxRequests, "texts", wanted(s), d.Texts)
+	}
 	p.If(s.Ask.Silent && (d.Output != defaultDrawn().Output || d.OutputRange != 0), "output_len", nil, "only applies to text, and answers of the protocol %s have none", s.Ask.Protocol)
 	p.If(d.Texts != 1 && !s.Ask.Silent, "texts", nil, "only applies to the protocols embeddings, pooling and rerank")
 	return append(p, d.checkLengths()...)
