@@ -9,14 +9,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf16"
 )
 
 // A form is how one secret can look.
 type form struct {
 	plain  string
-	others []string       // as usual encoders write it, whole or as a part of more
-	loose  *regexp.Regexp // with any of its characters escaped; nil for a long one
+	others []string // as usual encoders write it, whole or as a part of more
+	// loose matches it with any of its characters escaped; nil for a long one. It is made
+	// when it is needed.
+	loose func() *regexp.Regexp
 }
 
 // longestLoose is the length of the longest secret that is searched for with any of its
@@ -31,13 +34,17 @@ func newForm(secret string) *form {
 	slices.Sort(others)
 	f := &form{plain: secret, others: slices.DeleteFunc(slices.Compact(others), func(s string) bool { return s == secret })}
 	if len(secret) <= longestLoose {
-		var pattern strings.Builder
-		for _, r := range secret {
-			pattern.WriteString(escaped(r))
-		}
-		f.loose = regexp.MustCompile(pattern.String())
+		f.loose = sync.OnceValue(func() *regexp.Regexp { return loosely(secret) })
 	}
 	return f
+}
+
+func loosely(secret string) *regexp.Regexp {
+	var pattern strings.Builder
+	for _, r := range secret {
+		pattern.WriteString(escaped(r))
+	}
+	return regexp.MustCompile(pattern.String())
 }
 
 func (f *form) hide(text string) string {
@@ -46,7 +53,7 @@ func (f *form) hide(text string) string {
 		text = strings.ReplaceAll(text, other, Mark)
 	}
 	if f.loose != nil && strings.ContainsAny(text, `%\&+`) {
-		text = f.loose.ReplaceAllLiteralString(text, Mark)
+		text = f.loose().ReplaceAllLiteralString(text, Mark)
 	}
 	if len(text) < shortestExcerpt {
 		return text
