@@ -25,7 +25,7 @@ CONCURRENT = $(shell grep -rlE '"sync(/atomic)?"|x/sync/errgroup|^[[:blank:]]+go
 
 test: ## all tests
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -parallel 4 -timeout 20m $(CONCURRENT); raced=$$?; \
-	go test -timeout 20m $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|')) && exit $$raced
+	go test -timeout 20m $(filter-out $(CONCURRENT) ./internal/test/torture,$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|')) && exit $$raced
 
 torture: ## hostile servers, files, numbers and signals, each case alone
 	go test ./internal/test/torture -count=1 -timeout 2h -long $(if $(SEED),-seed=$(SEED))
