@@ -152,7 +152,7 @@ func Run(outside *Process) int {
 }
 
 // guarded is the process with everything that it prints behind a plain.Writer. Past that
-// goes what is for a machine, unless that is a terminal, and the line of progress.
+// goes what is for a machine and no JSON, unless to a terminal, and the line of progress.
 func (p *Process) guarded() *Process {
 	q := *p
 	q.secrets = p.known()

@@ -61,7 +61,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 		return err
 	}
 	if c.Output == "" {
-		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.data}[c.Format == "text"], result, p)
+		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.data}[c.Format == "text" || c.Format == "json"], result, p)
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}

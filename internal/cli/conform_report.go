@@ -30,7 +30,7 @@ func (c conformReportCmd) Run(p *Process) error {
 	var reports []conform.Report
 	var errs []error
 	for _, name := range c.Files {
-		data, err := os.ReadFile(name)
+		data, err := files.ReadSmall(name)
 		if err != nil {
 			errs = append(errs, usage(err))
 			continue

@@ -52,7 +52,7 @@ func (c doctorCmd) Run(p *Process) error {
 
 func (p *Process) printDiagnosis(d diagnosis, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(p.data)
+		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(d)
 	}

@@ -69,7 +69,7 @@ func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, form stri
 	case "pitot":
 		return text.Report(p.Stdout, s, english)
 	case "json":
-		enc := json.NewEncoder(p.data)
+		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(s)
 	}

@@ -250,7 +250,7 @@ func (c runsExportCmd) Run(p *Process) error {
 		return err
 	}
 	if c.Output == "" {
-		return store.Export(p.data, t, store.Format(c.Format))
+		return store.Export(map[bool]io.Writer{true: p.Stdout, false: p.data}[c.Format == "json" || c.Format == "jsonl"], t, store.Format(c.Format))
 	}
 	return writeFile("--output", c.Output, func(w io.Writer) error { return store.Export(w, t, store.Format(c.Format)) })
 }

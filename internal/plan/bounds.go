@@ -10,14 +10,18 @@ import (
 // What a file may be: more is no file of settings, and would cost its parser too much.
 const (
 	maxFile   = 4 << 20
-	maxNested = 100 // brackets within brackets
-	maxIndent = 400 // columns ahead of a line's text
+	maxParts  = 20_000 // lines and items: the parser's time grows with their square
+	maxNested = 100    // brackets within brackets
+	maxIndent = 400    // columns ahead of a line's text
 )
 
 // outOfBounds says where and why data is no file to parse; empty if it is one.
 func outOfBounds(data []byte) (at Place, why string) {
 	if len(data) > maxFile {
 		return Place{}, fmt.Sprintf("the file is larger than %d MiB", maxFile>>20)
+	}
+	if bytes.Count(data, []byte("\n"))+bytes.Count(data, []byte(",")) > maxParts {
+		return Place{}, fmt.Sprintf("the file has more than %d lines and commas", maxParts)
 	}
 	open := 0
 	for i, line := range bytes.Split(data, []byte("\n")) {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 )
 
-// maxLine is the longest line that Lines reads, in bytes.
-const maxLine = 256 << 20
+// maxLine is the longest line that Lines reads, in bytes: a prompt of a million tokens,
+// or a page with its pictures, several times over.
+const maxLine = 64 << 20
 
 // Lines has read look at each line that is not blank, without white space around it. It
 // joins the first few errors, with their lines. fs.SkipAll ends the reading.
@@ -39,17 +41,33 @@ func Lines(file io.Reader, read func(number int, line []byte) error) error {
 // Mistakes are the first errors of a file.
 type Mistakes []error
 
-// most is the number of mistakes that are reported.
-const most = 5
+// How many mistakes are reported, and in how many bytes.
+const (
+	most       = 5
+	mostQuoted = 600
+)
 
 // Add adds err, if it is one, with its place in the file. It reports whether there is
 // room for more.
 func (m *Mistakes) Add(place string, number int, err error) bool {
 	if err != nil {
-		err = fmt.Errorf("%s %d: %w", place, number, err)
+		err = brief{fmt.Errorf("%s %d: %w", place, number, err)}
 	}
 	return m.Placed(err)
 }
+
+// A brief error quotes no more of a file than a person reads.
+type brief struct{ error }
+
+func (b brief) Error() string {
+	text := b.error.Error()
+	if len(text) > mostQuoted {
+		text = strings.ToValidUTF8(text[:mostQuoted/2], "") + " ... " + strings.ToValidUTF8(text[len(text)-mostQuoted/2:], "")
+	}
+	return text
+}
+
+func (b brief) Unwrap() error { return b.error }
 
 // Placed adds an error that says where it is.
 func (m *Mistakes) Placed(err error) bool {

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Work and memory of a rendering have one budget, in bytes. What is made is charged by its
-// size before it is made, what is looked at by its length, and everything else as a step:
+// Work and memory of a rendering have one budget, in bytes. A text is charged for its size
+// before it is made, a search for the length of what is searched, and everything else as a
+// step:
 //
 //	'ab' * 1000            2000 bytes
 //	x in text              as many bytes as text has
@@ -30,6 +31,8 @@ const (
 	itemCost  = 48  // an item of a list, with the head of its text
 	entryCost = 128 // an entry of a dict
 	scopeCost = 256 // the variables of a part of a template
+
+	outputCost = 16 // a byte of the chat, which a tokenizer is to take apart
 )
 
 // maxDigits limits the integers that are written or read, as in Python.

@@ -90,6 +90,7 @@ func (t *Template) render(body block, vars map[string]value, budget int) (text s
 		x.now = time.Now
 	}
 	body.exec(x, x.inner(&scope{vars: vars}))
+	x.chargeAll(x.out.text.Len(), outputCost)
 	return x.out.text.String(), nil
 }
 

@@ -192,12 +192,18 @@ const furthest = math.MaxInt64 / 2
 
 // seconds parses a time in seconds.
 func seconds(text string) (time.Duration, error) {
+	if len(text) > longestNumber {
+		return 0, fmt.Errorf("%d characters are not a number of seconds", len(text))
+	}
 	s, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(math.Abs(s) < furthest/1e9) {
 		return 0, fmt.Errorf("%q is not a number of seconds", text)
 	}
 	return time.Duration(math.Round(s * 1e9)), nil
 }
+
+// longestNumber is longer than any that somebody wrote, in bytes.
+const longestNumber = 400
 
 // date parses a date and time, with or without a zone.
 func date(text string) (time.Duration, error) {

@@ -18,8 +18,9 @@ import (
 	"unicode/utf8"
 )
 
-// unsafe reports whether a character is more than its picture: a control character, of C1
-// too, a separator of lines, or one that turns the direction of text.
+// unsafe reports whether a character may do more on a terminal than be seen: a control
+// character, those of C1 included, a separator of lines, or one that turns the direction of
+// text.
 func unsafe(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }

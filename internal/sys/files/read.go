@@ -9,7 +9,7 @@ import (
 )
 
 // small is more than any file of settings, keys or certificates has.
-const small = 16 << 20
+const small = 4 << 20
 
 // ReadSmall reads a file, unless it is too large to be one that somebody wrote.
 func ReadSmall(name string) ([]byte, error) {

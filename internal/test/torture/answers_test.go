@@ -42,6 +42,32 @@ func text(pieces ...string) func(io.Writer) error {
 	}
 }
 
+// times writes a piece so many times.
+func times(piece string, n int) func(io.Writer) error {
+	each := min(n, max(1, 64<<10/len(piece)))
+	block := strings.Repeat(piece, each)
+	return func(w io.Writer) error {
+		for left := n; left > 0; left -= each {
+			if _, err := io.WriteString(w, block[:min(left, each)*len(piece)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// inTurn writes one after the other.
+func inTurn(parts ...func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		for _, write := range parts {
+			if err := write(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // events writes server-sent events, and then the end of a good stream.
 func events(data ...string) func(io.Writer) error {
 	var b strings.Builder
@@ -253,7 +279,7 @@ func contents() []hostile {
 // bodies are answers in one piece.
 func bodies() []hostile {
 	list := []hostile{
-		{name: "body-deep", reply: reply{body: text(strings.Repeat("[", either(1_000_000, 10_000_000)))}},
+		{name: "body-deep", reply: reply{body: times("[", either(1_000_000, 10_000_000))}},
 		{name: "body-deep-objects", reply: reply{body: text(strings.Repeat(`{"a":`, 400_000))}},
 		{name: "body-flood", reply: reply{body: flood(`{"choices":[{"text":"`, "x")}},
 		{name: "body-drip", ends: "failed", reply: reply{body: drip("{", " ")}},

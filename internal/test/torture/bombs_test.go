@@ -64,27 +64,27 @@ var templates = []string{
 // long templates are those whose own text is nested or long.
 func longTemplates() []string {
 	n := either(100_000, 1_000_000)
-	times := strings.Repeat
+	repeat := strings.Repeat
 	return []string{
-		"{{ " + times("(", n) + "1" + times(")", n) + " }}",
-		"{{ " + times("[", n) + times("]", n) + " }}",
-		"{{ " + times("not ", n) + "1 }}",
-		"{{ " + times("-", n) + "1 }}",
-		"{{ 1" + times("+1", n) + " }}",
-		"{{ 1" + times("**1", n) + " }}",
-		"{{ 'a'" + times("~'a'", n) + " }}",
-		"{{ a" + times(".a", n) + " }}",
-		"{{ a" + times("[0]", n) + " }}",
-		"{{ a" + times("()", n) + " }}",
-		"{{ 'a'" + times("|upper", n) + " }}",
-		"{{ 1" + times(" if 1 else 1", n) + " }}",
-		times("{% if 1 %}", n) + times("{% endif %}", n),
-		times("{% for i in [1,2] %}", 40) + "x" + times("{% endfor %}", 40),
-		"{% if 1 %}" + times("{% elif 1 %}", n) + "{% endif %}",
-		times("{% macro f() %}", n),
-		"{# " + times("{# ", n),
-		"{{ '" + times("\\", n),
-		times("{{", n),
+		"{{ " + repeat("(", n) + "1" + repeat(")", n) + " }}",
+		"{{ " + repeat("[", n) + repeat("]", n) + " }}",
+		"{{ " + repeat("not ", n) + "1 }}",
+		"{{ " + repeat("-", n) + "1 }}",
+		"{{ 1" + repeat("+1", n) + " }}",
+		"{{ 1" + repeat("**1", n) + " }}",
+		"{{ 'a'" + repeat("~'a'", n) + " }}",
+		"{{ a" + repeat(".a", n) + " }}",
+		"{{ a" + repeat("[0]", n) + " }}",
+		"{{ a" + repeat("()", n) + " }}",
+		"{{ 'a'" + repeat("|upper", n) + " }}",
+		"{{ 1" + repeat(" if 1 else 1", n) + " }}",
+		repeat("{% if 1 %}", n) + repeat("{% endif %}", n),
+		repeat("{% for i in [1,2] %}", 40) + "x" + repeat("{% endfor %}", 40),
+		"{% if 1 %}" + repeat("{% elif 1 %}", n) + "{% endif %}",
+		repeat("{% macro f() %}", n),
+		"{# " + repeat("{# ", n),
+		"{{ '" + repeat("\\", n),
+		repeat("{{", n),
 	}
 }
 

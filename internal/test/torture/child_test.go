@@ -2,6 +2,7 @@ package torture
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -52,16 +53,27 @@ func newPlace(t testing.TB) *place {
 func (p *place) path(name string) string { return filepath.Join(p.dir, name) }
 
 // write makes a file of the place and returns its path.
-func (p *place) write(t testing.TB, name, text string) string {
+func (p *place) write(t testing.TB, name, s string) string {
 	t.Helper()
-	file := p.path(name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	return p.pour(t, name, text(s))
+}
+
+// pour makes a file that need not fit into memory.
+func (p *place) pour(t testing.TB, name string, write func(io.Writer) error) string {
+	t.Helper()
+	path := p.path(name)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return file
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func (p *place) environment() []string {

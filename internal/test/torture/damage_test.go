@@ -73,7 +73,7 @@ func (p *place) others(t *testing.T) {
 		o := p.run(t, strings.Fields(args)...)
 		report(t, t.Name(), o, o.faults(nil))
 	}
-	for _, args := range []string{"runs list", "runs show good", "runs report good", "runs export good -f jsonl", "compare good other", "runs list --figure ttft.mean", "runs rm bad", "runs list"} {
+	for _, args := range []string{"runs list", "runs show good", "runs report good", "runs export good -f jsonl", "compare good other", "runs list --figure ttft.mean", "runs check", "runs repair", "runs rm bad", "runs list"} {
 		o := p.run(t, strings.Fields(args)...)
 		faults := o.faults([]int{0, 3, 4})
 		if args == "runs list" && !strings.Contains(o.out, "good") {

@@ -2,7 +2,6 @@ package torture
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 )
 
@@ -29,12 +28,12 @@ func TestNestingInAnswers(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s/%s/%d", by.name, way.name, depth), func(t *testing.T) {
 					t.Parallel()
-					deep := way.before + strings.Repeat(way.open, depth)
-					event, body := text("data: ", deep, "\n\n"), text(deep)
+					body := inTurn(text(way.before), times(way.open, depth))
+					event := inTurn(text("data: "), body, text("\n\n"))
 					face(t, t.Name(), by, []hostile{
 						{name: "event", reply: reply{body: event}},
 						{name: "error", reply: reply{status: 500, kind: "application/json", body: body}},
-						{name: "closed", reply: reply{body: text("data: ", strings.Repeat("[", depth)+strings.Repeat("]", depth), "\n\n")}},
+						{name: "closed", reply: reply{body: inTurn(text("data: "), times("[", depth), times("]", depth), text("\n\n"))}},
 					})
 					face(t, t.Name(), by, []hostile{{name: "body", args: whole, reply: reply{kind: "application/json", body: body}}})
 				})
@@ -64,7 +63,7 @@ func TestNestingInFiles(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%d", in.name, way.name, depth), func(t *testing.T) {
 					t.Parallel()
 					p := newPlace(t)
-					p.write(t, in.file(), way.before+strings.Repeat(way.open, depth))
+					p.pour(t, in.file(), inTurn(text(way.before), times(way.open, depth)))
 					in.read(t, p)
 				})
 			}

@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// With few files a run is refused, or its requests fail as data.
+// With few files a run is refused, or its requests fail as data. Go's runtime needs seven
+// for itself.
 func TestFewFiles(t *testing.T) {
 	t.Parallel()
-	for _, files := range either([]int{8, 16, 40}, []int{4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 40, 48, 64}) {
+	for _, files := range either([]int{8, 16, 40}, []int{8, 10, 12, 14, 16, 20, 24, 32, 40, 48, 64}) {
 		t.Run(fmt.Sprint(files), func(t *testing.T) {
 			t.Parallel()
 			p, g := newPlace(t), play(t, phase{nth: -1})

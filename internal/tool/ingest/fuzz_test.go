@@ -37,7 +37,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := source("a.md", string(b))
 		last := 1
-		for l, err := range lines(s) {
+		for l, err := range lines(decoded(s)) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,10 +24,31 @@ type line struct {
 // its last.
 const longestLine = 1 << 20
 
-// lines yields the lines of a source; an error of reading ends them.
-func lines(s result.Source) iter.Seq2[line, error] {
+// A patient reader reads as long as results are found.
+type patient struct {
+	io.Reader
+	found func() int
+
+	seen int   // results
+	bare int64 // bytes since the last
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	if n := p.found(); n > p.seen {
+		p.seen, p.bare = n, 0
+	}
+	if p.bare > result.MaxBarren {
+		return 0, result.ErrBarren
+	}
+	n, err := p.Reader.Read(b)
+	p.bare += int64(n)
+	return n, err
+}
+
+// lines yields the lines of a text; an error of reading ends them.
+func lines(text io.Reader) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
-		in := bufio.NewReaderSize(decoded(s), 64<<10)
+		in := bufio.NewReaderSize(text, 64<<10)
 		for n := 1; ; n++ {
 			raw, err := readLine(in)
 			if len(raw) > 0 || err == nil {

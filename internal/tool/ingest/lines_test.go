@@ -38,7 +38,7 @@ func TestLongLines(t *testing.T) {
 	const bar = "\r 45%|####      | 225/500 [00:23<00:28,  9.8it/s]"
 	text := strings.Repeat(bar, 400_000) + "\r100%|##########| 500/500\x1b[K\nnext\n" + strings.Repeat("y", 2*longestLine) + "\nlast"
 	var got []line
-	for l, err := range lines(source("a", text)) {
+	for l, err := range lines(decoded(source("a", text))) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,8 @@ type textReader struct {
 func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) {
 	r := &textReader{Reader: all, name: s.Name}
 	var current *line
-	for l, err := range lines(s) {
+	text := &patient{Reader: decoded(s), found: func() int { return len(r.closed) }}
+	for l, err := range lines(text) {
 		if err != nil {
 			r.problem(l.n, "read the file: %v", err)
 			break

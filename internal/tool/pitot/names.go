@@ -3,6 +3,7 @@ package pitot
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -34,6 +35,10 @@ func (c *Compiled) Explain(problems plan.Problems) error {
 	})
 	var errs []error
 	for i, one := range all { // one setting may be two of a Spec's
+		if len(errs) == mostTold {
+			errs = append(errs, fmt.Errorf("and %d more mistakes", len(all)-i))
+			break
+		}
 		if i == 0 || one.err.Error() != all[i-1].err.Error() {
 			errs = append(errs, one.err)
 		}
@@ -43,6 +48,9 @@ func (c *Compiled) Explain(problems plan.Problems) error {
 	}
 	return errors.Join(errs...)
 }
+
+// mostTold is how many mistakes are worth reading at once.
+const mostTold = 50
 
 // A placed error is about a place in the file, zero for the command line.
 type placed struct {

@@ -46,6 +46,8 @@ type document struct {
 	strange int      // objects that are no result
 	unknown *Object  // the first of them
 	parts   *Reading // of the result that is being put together; nil: none is
+	fertile int64    // where the last object ended that is a result, or part of one
+	stopped error    // why the file is not read to its end; nil: it is
 }
 
 // A Draft is a result on its way to being Found.
@@ -101,7 +103,7 @@ func (d *document) read() {
 	if k.peek() == 0xEF { // a byte order mark
 		k.skip(3)
 	}
-	for !k.done() && k.err == nil {
+	for !k.done() && k.err == nil && d.stopped == nil {
 		at = k.at()
 		if k.peek() == '[' {
 			k.items(func() { d.one(k) })
@@ -109,10 +111,35 @@ func (d *document) read() {
 		} else {
 			d.one(k)
 		}
-		if k.err != nil {
+		if k.err != nil && d.stopped == nil {
 			k = d.resume(at, k)
 		}
 	}
+	if d.stopped != nil {
+		d.Problem(d.stopped)
+	}
+}
+
+// MaxBarren is how many bytes without a result end the reading of a file: it may be a log
+// of others, or sparse and of any size.
+const MaxBarren = 256 << 20
+
+// How much in a file may be no result.
+const (
+	maxStrange  = 100_000 // objects
+	maxProblems = 10_000
+)
+
+// ErrBarren is that there was more.
+var ErrBarren = errors.New("the rest of the file is not read: too much of it was no result")
+
+// barren reports whether no result is expected any more behind k.
+func (d *document) barren(k *keeper) bool {
+	at := k.at()
+	if d.stopped == nil && (at.Offset-d.fertile > MaxBarren || d.strange > maxStrange || len(d.problems) > maxProblems) {
+		d.stopped = &scanError{at, ErrBarren.Error()}
+	}
+	return d.stopped != nil
 }
 
 func (d *document) one(k *keeper) {
@@ -121,22 +148,26 @@ func (d *document) one(k *keeper) {
 	if k.err != nil {
 		return
 	}
-	id := sha256.New()
-	_, err := io.Copy(id, io.NewSectionReader(d.Source.Data, o.At.Offset, k.at().Offset-o.At.Offset))
-	if k.err = err; err == nil {
-		d.take(o, id.Sum(nil))
+	d.take(o, func() []byte {
+		id := sha256.New()
+		d.fertile = k.at().Offset
+		_, k.err = io.Copy(id, io.NewSectionReader(d.Source.Data, o.At.Offset, d.fertile-o.At.Offset))
+		return id.Sum(nil)
+	})
+	if k.err == nil && d.barren(k) {
+		k.err = d.stopped
 	}
 }
 
-// take gives an object to the reader of its format.
-func (d *document) take(o *Object, id []byte) {
+// take gives an object to the reader of its format. id is of its bytes.
+func (d *document) take(o *Object, id func() []byte) {
 	for _, f := range d.formats {
 		switch {
 		case f.Part != nil && f.Part(o):
-			d.join(f, o, id)
+			d.join(f, o, id())
 			return
 		case f.Is(o):
-			f.Read(&Reading{d, o, id})
+			f.Read(&Reading{d, o, id()})
 			return
 		}
 	}
@@ -158,7 +189,7 @@ func (d *document) join(f Format, o *Object, id []byte) {
 func (d *document) joined() {
 	if r := d.parts; r != nil {
 		d.parts = nil
-		d.take(r.Object, r.id)
+		d.take(r.Object, func() []byte { return r.id })
 	}
 }
 
@@ -186,7 +217,7 @@ func (d *document) resume(begun place, failed *keeper) *keeper {
 // begun nor one ahead of bad.
 func (d *document) nextLine(begun, bad place) *keeper {
 	k := d.scanner(begun)
-	for ; !k.atEnd(); k.step() {
+	for ; !k.atEnd() && !d.barren(k); k.step() {
 		if at := k.at(); k.rest[0] == '{' && at.column == 1 && at.line > begun.line && at.line >= bad.line {
 			break
 		}

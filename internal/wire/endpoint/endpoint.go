@@ -193,8 +193,8 @@ func (c *Client) describe(req *workload.Request, rec *trace.Record) {
 	}
 }
 
-// settle counts the output tokens, of which there are at most so many, and cuts the texts
-// to what is kept.
+// settle counts the output tokens and cuts the texts to what is kept. A count of the
+// server's above most is not believed.
 func (c *Client) settle(r *reader, most int) {
 	rec := r.rec
 	_, _, chunks := rec.Output()
