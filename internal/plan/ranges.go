@@ -15,7 +15,8 @@ const (
 	MaxTotal    = 1 << 34    // tokens of all prompts together
 	MaxVocab    = 1 << 22    // ids of a vocabulary
 	MaxPixels   = 1 << 25    // of an image: 8192 × 4096
-	MaxPictured = 1 << 28    // pixels of the images of one request
+	MaxPictured = 3 << 24    // pixels of the images of one request: 50 of 1280 × 720
+	MaxDrawn    = 1 << 38    // pixels of all images together, which take half an hour
 	MaxProcs    = 1 << 10    // processors of a client
 
 	// MaxSpan is the longest time that a run may wait for anything.

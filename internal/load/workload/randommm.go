@@ -92,6 +92,7 @@ func (r RandomMM) Check() plan.Problems {
 	p.If(lo > hi, "items", r.Items, "at least %d are wanted but the limit is %d", lo, hi)
 	if p == nil {
 		p.Product("items", plan.MaxPictured, "pixels in a request", int(hi), r.pixels())
+		p.Product("items", plan.MaxDrawn, "pixels in all requests", r.Requests, int(hi), r.pixels())
 	}
 	return p
 }
@@ -146,7 +147,7 @@ func (r RandomMM) draw(ctx context.Context, d *draw) ([]Request, error) {
 
 // EncodersAtOnce limits the requests with images held as pixels, by the pixels of one.
 func EncodersAtOnce(pixels int) int {
-	const most, budget = 16, plan.MaxPixels
+	const most, budget = 16, plan.MaxPixels / 2
 	return min(most, max(1, budget/max(1, pixels)))
 }
 
