@@ -21,7 +21,7 @@ type hostile struct {
 }
 
 // much is how many bytes an answer without an end has at most.
-func much() int { return either(24<<20, 512<<20) }
+func much() int { return either(8<<20, 512<<20) }
 
 const (
 	delta  = `{"id":"x","choices":[{"index":0,"text":"a"}]}`

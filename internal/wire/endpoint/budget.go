@@ -83,14 +83,14 @@ func (o *Options) maxBody() int {
 func (r *reader) weigh() error {
 	r.unweighed = 0
 	held := r.events.Held() + cap(r.body) + r.text.Cap() + r.output.Cap() + cap(r.growing.text) + 8*cap(r.ends)
-	if !r.charge(held+chunkSize*cap(r.rec.Chunks)) && r.charged > 0 {
+	if !r.charge(held+chunkCost*cap(r.rec.Chunks)) && r.charged > 0 {
 		return errUnasked
 	}
 	return nil
 }
 
-// chunkSize is the memory of a trace.Chunk.
-const chunkSize = 16
+// chunkCost is the memory that a trace.Chunk takes, with what storing and reporting it do.
+const chunkCost = 64
 
 // charge makes the budget hold what held is beyond the allowance, and reports whether it is
 // enough.
@@ -104,7 +104,7 @@ func (r *reader) charge(held int) bool {
 }
 
 // keepCharge leaves the budget charged with what stays in the record.
-func (r *reader) keepCharge() { r.charge(chunkSize*cap(r.rec.Chunks) + len(r.rec.Text)) }
+func (r *reader) keepCharge() { r.charge(chunkCost*cap(r.rec.Chunks) + len(r.rec.Text)) }
 
 // write adds to a text of the answer, up to what may be held of it.
 func (r *reader) write(to *strings.Builder, s string) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -138,7 +139,12 @@ func (s Server) exchange(ctx context.Context, limit int, method, route string, i
 	return c.body.Bytes(), nil
 }
 
+// sideLimit is the time limit for what a server says of itself.
+const sideLimit = 30 * time.Second
+
 func (s Server) callJSON(ctx context.Context, method, route string, in, out any) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, sideLimit, transport.ErrTimeout)
+	defer cancel()
 	body, err := s.call(ctx, method, route, in)
 	if err != nil {
 		return err
