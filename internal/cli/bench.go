@@ -198,9 +198,9 @@ type signals struct {
 }
 
 func (p *Process) watchSignals() *signals {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	preparing, interrupt := context.WithCancelCause(ctx)
-	s := &signals{ctx: ctx, preparing: preparing, begin: make(chan chan struct{}), release: cancel}
+	s := &signals{ctx: ctx, preparing: preparing, begin: make(chan chan struct{}), release: func() { cancel(nil) }}
 	go func() {
 		var stop chan struct{}
 		for stop == nil {
@@ -212,7 +212,7 @@ func (p *Process) watchSignals() *signals {
 				return
 			}
 		}
-		for _, next := range []func(){func() { close(stop) }, cancel} {
+		for _, next := range []func(){func() { close(stop) }, func() { cancel(errInterrupted) }} {
 			select {
 			case <-p.Signals:
 				next()

@@ -233,7 +233,7 @@ func (r record) faults(h hostile) (faults []string) {
 	if r.Output < 0 || r.Output > max(r.Want, float64(r.Chunks)) {
 		faults = append(faults, fmt.Sprintf("%s: %g tokens in %d chunks, %g were asked for", h.name, r.Output, r.Chunks, r.Want))
 	}
-	if took := time.Duration(r.Done - r.Sent); took > 5*time.Second {
+	if took := time.Duration(r.Done - r.Sent); took > 5*time.Second*patience() {
 		faults = append(faults, fmt.Sprintf("%s: the exchange took %.1f s of at most 3 and 2", h.name, took.Seconds()))
 	}
 	return faults

@@ -109,7 +109,7 @@ func (c taker) take(t *testing.T, p *place, flag, value string, file bool) {
 // plans are runs whose plans have among them a number of every kind.
 var plans = []string{
 	"bench -n 5 --rate 3 --slo ttft=1s --percentiles 50,99 --input-range 0.5 --output-range 0.5 --prefix-len 3 --warmup 3 --ready-timeout 1s --vocab-size 1000",
-	"bench --workload random-mm -n 2 --rate 2 --arrival gamma --burstiness 0.5 --images 2 --image-range 0.5",
+	"bench --workload random-mm -n 2 --rate 2 --arrival gamma --burstiness 0.5 --images 2 --image-range 0.5 --image-sizes 32x32=0.5,64x32=0.5",
 	"bench --workload chat --tokenizer x -n 5 --rate 3 --think 2s --turns 3 -c 4 --hold",
 	"bench --workload agent --tokenizer x --conversations 3 --turns uniform(2,3) --rate 2 --fit 1000",
 	"bench -n 6 --ramp linear:1..5 --engine-ttft 10ms --engine-itl 1ms --engine-slots 3 --engine-max-model-len 1000 --engine-fault reset=0.1@3 --engine-seed 4 --timeout 5s --idle-timeout 1s --procs 2",
