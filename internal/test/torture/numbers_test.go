@@ -13,7 +13,7 @@ import (
 var wild = []string{
 	"0", "-1", "-0", "1e18", "1e300", "1e999", "-1e999", "1e-300", "5e-324", "NaN", "Inf", "-Inf",
 	"9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616", strings.Repeat("9", 400),
-	"0x7fffffff", "1_000", "2147483648", "4294967296", "1e9", "1e12", "0.1", "1e", ".", "+", "", " ", "٣", "\x1b[2J", "1\n2",
+	"0x7fffffff", "1_000", "2147483648", "4294967296", "1e9", "1e12", "0.7", "1e", ".", "+", "", " ", "٣", "\x1b[2J", "1\n2",
 	"1e18s", "292y", "-1s", "1ns", "9223372036854775807ns", "1e-300s", "2562047h", "1e300h",
 	"uniform(0,1e18)", "uniform(5,1)", "uniform(-1e18,1e18)", "normal(1e300,1e300)", "normal(200,1e18)", "lognormal(200,1e9)",
 	"lognormal(1e18,0.1)", "exponential(1e-300s)", "exponential(1e18)", "gamma(1s,1e-300)", "gamma(1e300,1)", "constant(1e999)", "uniform(" + strings.Repeat("(", 10_000),
@@ -30,7 +30,7 @@ type taker struct {
 var takers = []taker{
 	{"sim", "sim -q -n 3 --output-len 4", true},
 	{"bench", "plan -- bench --url http://127.0.0.1:1 --model m --tokenizer none -n 3", false},
-	{"bench", "bench -q -n 2 --rate 1000 --output-len 2 --timeout 2s", true},
+	{"bench", "bench -q -n 2 --rate 1000 --output-len 2 --timeout 2s --ready-timeout 1s", true},
 	{"runs list", "runs list", false},
 	{"runs show", "runs show last", false},
 	{"runs report", "runs report last", false},
@@ -40,8 +40,8 @@ var takers = []taker{
 	{"conform report", "conform report x.json", false},
 }
 
-// named are flags whose value is no number and leads elsewhere.
-var named = []string{"config", "store", "url", "output", "data", "ca", "api-key-file", "api-key-env", "header", "version", "help", "profile", "name", "model"}
+// named are flags whose value is no number and leads elsewhere, or asks for much work.
+var named = []string{"config", "store", "url", "output", "data", "ca", "api-key-file", "api-key-env", "header", "version", "help", "profile", "name", "model", "draws"}
 
 // takes are the flags of a command that take a value.
 func (c taker) takes(t *testing.T, p *place) (flags []string) {
