@@ -78,7 +78,7 @@ func (e *CallError) Unwrap() error { return e.Err }
 func (e *CallError) MayPass() bool { return e.Class.MayPass(0, "") }
 
 // maxSide is the largest answer of a side route, in bytes.
-const maxSide = 64 << 20
+const maxSide = 32 << 20
 
 // collector keeps a whole response, and of one that is an error what is told of it.
 type collector struct {
