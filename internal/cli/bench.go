@@ -144,7 +144,7 @@ func (m *making) make() (*run.Result, error) {
 	defer prepared.Close()
 	stop := s.executing()
 	result, err := prepared.Execute(s.ctx, stop, sinks...)
-	if errors.Is(err, run.ErrStopped) {
+	if errors.Is(err, run.ErrStopped) || result == nil && errors.Is(err, context.Canceled) { // one interrupt, or two
 		return nil, errInterrupted
 	}
 	return result, inWords(m.front, err)
@@ -198,9 +198,9 @@ type signals struct {
 }
 
 func (p *Process) watchSignals() *signals {
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	preparing, interrupt := context.WithCancelCause(ctx)
-	s := &signals{ctx: ctx, preparing: preparing, begin: make(chan chan struct{}), release: func() { cancel(nil) }}
+	s := &signals{ctx: ctx, preparing: preparing, begin: make(chan chan struct{}), release: cancel}
 	go func() {
 		var stop chan struct{}
 		for stop == nil {
@@ -212,7 +212,7 @@ func (p *Process) watchSignals() *signals {
 				return
 			}
 		}
-		for _, next := range []func(){func() { close(stop) }, func() { cancel(errInterrupted) }} {
+		for _, next := range []func(){func() { close(stop) }, cancel} {
 			select {
 			case <-p.Signals:
 				next()

@@ -36,12 +36,11 @@ var takers = []taker{
 	{"runs report", "runs report last", false},
 	{"compare", "compare a b", false},
 	{"note", "note a b", false},
-	{"profiles check", "profiles check", false},
 	{"conform report", "conform report x.json", false},
 }
 
-// named are flags whose value is no number and leads elsewhere, or asks for much work.
-var named = []string{"config", "store", "url", "output", "data", "ca", "api-key-file", "api-key-env", "header", "version", "help", "profile", "name", "model", "draws"}
+// named are flags whose value is no number and leads elsewhere.
+var named = []string{"config", "store", "url", "output", "data", "ca", "api-key-file", "api-key-env", "header", "version", "help", "profile", "name", "model"}
 
 // takes are the flags of a command that take a value.
 func (c taker) takes(t *testing.T, p *place) (flags []string) {
