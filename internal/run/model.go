@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,6 +138,7 @@ func (p *Prepared) findModel(ctx context.Context) error {
 	if gone := unreachable(p.target.base, err); gone != nil && (asked.Model == "" || !insists) {
 		return gone
 	}
+	p.listed = list
 	for _, m := range list {
 		p.run.Env.Models = append(p.run.Env.Models, m.ID)
 	}
@@ -160,4 +162,20 @@ func rootOf(list []endpoint.Model, name string) string {
 		}
 	}
 	return name
+}
+
+// served is the model of the run as the server lists it: by its name, by where it was loaded
+// from, or as the only one; empty if the server does not say.
+func (p *Prepared) served() (m endpoint.Model) {
+	asked := p.spec.Request
+	for _, is := range []func(endpoint.Model) bool{
+		func(m endpoint.Model) bool { return m.ID == asked.Model },
+		func(m endpoint.Model) bool { return m.Root != "" && (m.Root == asked.Model || m.Root == asked.Root) },
+		func(endpoint.Model) bool { return len(p.listed) == 1 },
+	} {
+		if i := slices.IndexFunc(p.listed, is); i >= 0 {
+			return p.listed[i]
+		}
+	}
+	return m
 }

@@ -393,15 +393,16 @@ func TestServer(t *testing.T) {
 			}
 		}
 		models, err := s.Models(ctx)
-		check("models", models, []Model{{"m", "org/m", 4096}}, err)
+		check("models", models, []Model{{ID: "m", Root: "org/m", MaxLength: 4096}}, err)
 		version, err := s.Version(ctx)
 		check("version", version, "0.11.0", err)
-		ids, err := s.Tokenize(ctx, "m", "hi", false)
+		tok := &Tokenizer{Server: s, Model: "m"}
+		ids, err := tok.Encode(ctx, "hi", false)
 		check("tokenize", ids, []int32{5, 6}, err)
-		words, err := s.Detokenize(ctx, "m", ids)
+		words, err := tok.Decode(ctx, ids)
 		check("detokenize", words, "hi", err)
 		routes["POST /detokenize"] = `{"text":"hi"}` // as SGLang calls it
-		words, err = s.Detokenize(ctx, "m", ids)
+		words, err = tok.Decode(ctx, ids)
 		check("detokenize", words, "hi", err)
 		check("profile", nil, nil, s.Post(ctx, "/start_profile", nil))
 		samples, err := s.Metrics(ctx)
