@@ -49,7 +49,7 @@ func (p *Prepared) poll(ctx context.Context) error {
 		}
 		if took >= what.Limit {
 			p.tell(Polled{what, took, err})
-			return &RemedyError{fmt.Errorf("the server at %s is not ready: %w", what.URL, err), "before.ready.timeout", "waits longer, and 0 does not wait"}
+			return remedied(fmt.Errorf("the server at %s is not ready: %w", what.URL, err), Way{"before.ready.timeout", "waits longer, and 0 does not wait"})
 		}
 		_ = pause(ctx, pollPause)
 	}
@@ -64,17 +64,6 @@ func pause(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
-
-// A RemedyError can be avoided by a setting: Path names it, Does says how.
-type RemedyError struct {
-	Err        error
-	Path, Does string
-}
-
-func (e *RemedyError) Error() string { return e.Err.Error() }
-
-// Unwrap is the error itself.
-func (e *RemedyError) Unwrap() error { return e.Err }
 
 // models asks the server for its models. It is the first request of all and waits for a
 // server that is starting, so that later answers do not depend on how fast it starts.
@@ -108,7 +97,7 @@ func unreachable(base string, err error) error {
 	gone := &UnreachableError{base, call.Class, call.Err}
 	switch call.Class {
 	case trace.DNS, trace.Refused, trace.Unreachable:
-		return &RemedyError{gone, "before.ready.timeout", "waits for a server that is starting"}
+		return remedied(gone, Way{"before.ready.timeout", "waits for a server that is starting"})
 	case trace.TLS:
 		return gone
 	}
@@ -148,7 +137,7 @@ func (p *Prepared) findModel(ctx context.Context) error {
 	case err == nil:
 		asked.Model, asked.Root = list[0].ID, cmp.Or(asked.Root, list[0].Root, list[0].ID)
 	case endpoint.Protocol(asked.Protocol).NamesModel():
-		return &RemedyError{fmt.Errorf("find out the model: %w", err), "request.model", "names it"}
+		return remedied(fmt.Errorf("find out the model: %w", err), Way{"request.model", "names it"})
 	}
 	p.tell(ModelFound{asked.Model, asked.Root})
 	return nil

@@ -50,6 +50,12 @@ type Requests struct {
 	Classes []Class `json:"classes,omitempty"` // of the failures
 }
 
+// Unanswered reports whether requests failed, and all of them, other than by the end of the
+// run.
+func (q Requests) Unanswered() bool {
+	return q.OK == 0 && slices.ContainsFunc(q.Classes, func(c Class) bool { return c.Class != trace.Cancelled })
+}
+
 // A Class is one way in which requests failed.
 type Class struct {
 	Class   trace.Class `json:"class"`

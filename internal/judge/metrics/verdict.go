@@ -34,10 +34,11 @@ type judgement struct {
 	invalid, doubts []plan.Message
 }
 
-// judge is the verdict on a run: invalid where the client decided some of its
-// figures, doubtful where they are less sure than they look.
+// judge is the verdict on a run: invalid where it has no figures or the client decided
+// some of them, doubtful where they are less sure than they look.
 func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
+	j.answers()
 	j.sending()
 	j.merging()
 	j.stamps()
@@ -62,6 +63,13 @@ func (j *judgement) invalidIf(cond bool, code plan.Code, args ...any) {
 func (j *judgement) doubtIf(cond bool, code plan.Code, args ...any) {
 	if cond {
 		j.doubts = append(j.doubts, plan.Say(code, args...))
+	}
+}
+
+// answers judges a run without any.
+func (j *judgement) answers() {
+	if q := j.s.Requests; q.Unanswered() {
+		j.invalidIf(true, "verdict.none-answered", "requests", q.Failed, "why", plan.Say(q.Classes[0].Class.Code()), "status", q.Classes[0].Status)
 	}
 }
 

@@ -144,7 +144,7 @@ func TestVerdict(t *testing.T) {
 			for _, r := range tr.Records {
 				r.Class = trace.Reset
 			}
-		}), trace.Valid, ""},
+		}), trace.Invalid, "all 200 requests failed: connection reset by the server"},
 		{"user space, for a moment", spoil(userStamps(200), noLag, used(s/5), func(tr *trace.Trace) { tr.Run.End = 900 * ms }), trace.Valid, ""},
 		{"user space in part, prompt", spoil(userStamps(3), lag(750*time.Microsecond)), trace.Valid, ""},
 		{"user space in part, late", spoil(userStamps(3), lag(800*time.Microsecond)), trace.Doubtful, "timestamps were taken in user space by a client that read late: P99 0.8 ms, the limit is 0.75 ms"},
