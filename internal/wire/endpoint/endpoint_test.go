@@ -509,6 +509,16 @@ func TestUsageInTheLastChunkIsNotOfThatChunk(t *testing.T) {
 	}
 }
 
+func TestACountBeyondTheLimitIsBelievedIfItsChunksCame(t *testing.T) {
+	for completion, want := range map[int]trace.Source{3: trace.FromUsage, 4: trace.FromChunks} {
+		final := fmt.Sprintf("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":%d}}\n\n", completion)
+		got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{OutputTokens: 1}, stream(text("a"), text("b"), text("c"), final, end))
+		if got.OutputTokens != 3 || got.CountedFrom != want {
+			t.Errorf("of 3 chunks and %d tokens: %d from %s", completion, got.OutputTokens, got.CountedFrom)
+		}
+	}
+}
+
 func TestThoughtsAndToolCallsAreCountedToo(t *testing.T) {
 	opts := Options{Protocol: Chat, Stream: true, KeepText: true, Count: func(s string) int { return len(strings.Fields(s)) }}
 	got := send(t, opts, transport.Config{}, workload.Request{Text: "hello"}, stream(
