@@ -231,6 +231,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 		end = x.Quiet(x.spec.Client.Procs, x.expectedChunks())
 	}
 	x.target.transport.TakeLag() // of the requests before the run
+	x.takeEngineLag()
 	told := x.tellStop()
 	out := d.Run(ctx, x.stop, x.driverPlan())
 	told()
@@ -354,6 +355,16 @@ func (x *execution) health(procs int) {
 	c.Engine, c.Procs = x.target.transport.Engine(x.target.base), procs
 	c.Lag, c.Unstamped = x.target.transport.TakeLag()
 	c.ClockSteps, c.ClockStep = steps.Count, steps.Largest
+	c.EngineLag = x.takeEngineLag()
+}
+
+// takeEngineLag is how late the embedded engine wrote tokens since the last call, nothing of
+// another server.
+func (x *execution) takeEngineLag() trace.Lag {
+	if x.engineLag == nil {
+		return trace.Lag{}
+	}
+	return x.engineLag()
 }
 
 // worker has the side routes of a worker, those of the target for one without an address.

@@ -32,6 +32,7 @@ type Prepared struct {
 	listed     []endpoint.Model // by the server
 	client     *endpoint.Client
 	stopEngine func() error
+	engineLag  func() trace.Lag // of the embedded engine since the last call; nil: it has no part in the run
 
 	server  apiserver.Config  // of the engine
 	intake  *apiserver.Intake // of a simulation
