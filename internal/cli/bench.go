@@ -104,7 +104,7 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) erro
 	if !slices.Contains(o.Report, "pitot") {
 		p.warn(result.Summary.Health)
 	}
-	return m.end(result, err, printed, o.RequireValid)
+	return m.end(result, err, errors.Join(printed, result.Unanswered()), o.RequireValid)
 }
 
 // A making is a run on its way from a Spec to the store, whatever command line it was.

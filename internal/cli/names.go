@@ -26,7 +26,7 @@ func inWords(front namer, err error) error {
 		wait := errors.As(err, &remedy)
 		err = fmt.Errorf("cannot reach %s: %s (%w)", gone.URL, english.Word(gone.Class.Code()), gone.Err)
 		if wait {
-			err = &run.RemedyError{Err: err, Path: remedy.Path, Does: remedy.Does}
+			err = &run.RemedyError{Err: err, Ways: remedy.Ways}
 		}
 	}
 	switch {
@@ -35,9 +35,7 @@ func inWords(front namer, err error) error {
 	case errors.As(err, &problems):
 		return usage(front.Explain(problems))
 	case errors.As(err, &remedy):
-		if name := front.NameOf(remedy.Path); name != "" {
-			return errors.Join(err, errors.New(name+" "+remedy.Does))
-		}
+		return errors.Join(err, remedy.Named(front.NameOf))
 	case errors.As(err, &missing):
 		if flag := front.NameOf("tokenizer.download"); flag != "" && missing.Variable == hub.DownloadVariable {
 			return usagef("%w, or use %s", err, flag)

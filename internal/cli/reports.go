@@ -93,7 +93,7 @@ func (p *Process) warn(h metrics.Health) {
 	v := h.Verdict
 	switch v.Validity {
 	case trace.Invalid:
-		fmt.Fprintln(p.Stderr, "pitot: INVALID run, the load generator was in the way: "+english.SayAll("stop", v.Reasons))
+		fmt.Fprintln(p.Stderr, "pitot: INVALID run: "+english.SayAll("stop", v.Reasons))
 	case trace.Doubtful:
 		fmt.Fprintln(p.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+english.SayAll("stop", v.Reasons))
 	}

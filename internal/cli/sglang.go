@@ -231,8 +231,5 @@ func (l *sglangLine) report(result *run.Result) error {
 	if saved := files.Append(l.ResultFile(time.Now()), r.Result(result.Account)); saved != nil {
 		err = errors.Join(err, fmt.Errorf("save the result: %w", saved))
 	}
-	if f := r.Figures; f.Completed == 0 && f.Failed > 0 {
-		err = errors.Join(err, fmt.Errorf("none of %d requests was answered: %s", f.Failed, f.Requests[0].ErrorText))
-	}
-	return err
+	return errors.Join(err, r.Unanswered())
 }

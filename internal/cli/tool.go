@@ -37,7 +37,11 @@ func (t *toolRun) make(p *Process) error {
 	}
 	reported := t.report(result)
 	p.warn(result.Summary.Health)
-	return m.end(result, err, reported, t.requireValid)
+	err = m.end(result, err, reported, t.requireValid)
+	if none := result.Unanswered(); none != nil && err == nil { // by that tool's rules no failure
+		m.live.sayf("pitot: %v", none)
+	}
+	return err
 }
 
 // asTool tells problems by the flags of another tool, which are here by the paths of what

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,6 +24,8 @@ type builder struct {
 	*load
 	source  workload.Source // of all parts, except for their seeds
 	headers func(path string, own plan.Own) (map[string]string, error)
+	// noTokens is why there is no tokenizer, nil where there is one or none was wanted.
+	noTokens error
 }
 
 // A built load is ready to be sent.
@@ -84,6 +87,7 @@ func (b *builder) of(o *part) *workload.Source {
 // part builds the requests of one part, with its own model and headers.
 func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (workload.Workload, error) {
 	w, err := o.dataset.Build(ctx, s)
+	err = b.withoutTokens(err)
 	if err == nil {
 		err = plan.Below(o.file(), b.suit(w.Requests))
 	}
@@ -103,6 +107,19 @@ func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (worklo
 		}
 	}
 	return w, nil
+}
+
+// withoutTokens adds to the error of a dataset why it had no tokenizer.
+func (b *builder) withoutTokens(err error) error {
+	var problems plan.Problems
+	switch {
+	case err == nil || b.noTokens == nil:
+		return err
+	case errors.As(err, &problems):
+		problems[0].Why += " (" + b.noTokens.Error() + ")"
+		return problems
+	}
+	return fmt.Errorf("%w (%w)", err, b.noTokens)
 }
 
 // file is the setting that names the file of the dataset, empty if there is none.

@@ -72,6 +72,7 @@ func (p *Prepared) startEngine() (url string, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l, nil) }()
+	p.engineLag = server.TakeLateness
 	p.stopEngine = func() error {
 		cancel()
 		return <-done

@@ -130,7 +130,9 @@ func (x *execution) awaitReady(ctx context.Context) error {
 		return goOn
 	})
 	if err != nil {
-		return fmt.Errorf("ready check at %s: %w", x.target.base, err)
+		failed := (*driver.FailedError)(nil)
+		errors.As(err, &failed)
+		return x.refused(fmt.Errorf("ready check at %s: %w", x.target.base, err), failed)
 	}
 	return nil
 }
@@ -157,28 +159,25 @@ func (x *execution) sendWarmUp(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	failed, unanswered := 0, 0
-	var why *trace.Record
-	for _, r := range out.Records {
-		if r.OK() || r.Class == trace.Truncated && len(r.Chunks) > 0 { // how answers end is for the run to tell
-			continue
-		}
-		if failed++; why == nil {
-			why = r
-		}
-		if r.Class != trace.Empty {
-			unanswered++
-		}
+	return x.warmedUp(out.Records)
+}
+
+// warmedUp says how the warm-up ended. If all of it failed, and as one, so would the run.
+func (x *execution) warmedUp(records []*trace.Record) error {
+	cold := judgeWarmUp(records)
+	if cold.none && (x.spec.Before.WarmUp.Required || cold.alike && !x.foreign()) {
+		err := fmt.Errorf("warm-up at %s: none of %d requests was answered: %w", x.target.base, len(records), cold.why)
+		return x.refused(err, cold.why, Way{"before.warm_up.requests", "0 goes on without a warm-up"})
 	}
-	if x.spec.Before.WarmUp.Required && unanswered == len(out.Records) {
-		return fmt.Errorf("warm-up at %s: none of %d requests was answered: %w", x.target.base, unanswered, &driver.FailedError{Record: why})
+	if cold.failed > 0 {
+		x.note(warmUpFailed, "failed", cold.failed, "of", len(records), "why", cold.why)
 	}
-	if failed > 0 {
-		x.note(warmUpFailed, "failed", failed, "of", len(out.Records), "why", &driver.FailedError{Record: why})
-	}
-	_ = x.handle(WarmedUp{Requests: len(requests), Failed: failed})
+	_ = x.handle(WarmedUp{Requests: len(records), Failed: cold.failed})
 	return nil
 }
+
+// foreign reports a run by the rules of another tool, whose requests are sent as it would.
+func (p *Prepared) foreign() bool { return p.spec.Dialect.Name != "" && p.spec.Dialect.Name != "pitot" }
 
 // flush empties the server's cache, if the Spec has a route for that.
 func (x *execution) flush(ctx context.Context) error {
@@ -191,7 +190,7 @@ func (x *execution) flush(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case f.Required:
-		return &RemedyError{fmt.Errorf("flush the cache: %w", err), "before.flush.route", "asks for it; leave it out"}
+		return remedied(fmt.Errorf("flush the cache: %w", err), Way{"before.flush.route", "asks for it; leave it out"})
 	}
 	x.note(flushFailed, "why", err)
 	return nil
@@ -232,6 +231,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 		end = x.Quiet(x.spec.Client.Procs, x.expectedChunks())
 	}
 	x.target.transport.TakeLag() // of the requests before the run
+	x.takeEngineLag()
 	told := x.tellStop()
 	out := d.Run(ctx, x.stop, x.driverPlan())
 	told()
@@ -355,6 +355,16 @@ func (x *execution) health(procs int) {
 	c.Engine, c.Procs = x.target.transport.Engine(x.target.base), procs
 	c.Lag, c.Unstamped = x.target.transport.TakeLag()
 	c.ClockSteps, c.ClockStep = steps.Count, steps.Largest
+	c.EngineLag = x.takeEngineLag()
+}
+
+// takeEngineLag is how late the embedded engine wrote tokens since the last call, nothing of
+// another server.
+func (x *execution) takeEngineLag() trace.Lag {
+	if x.engineLag == nil {
+		return trace.Lag{}
+	}
+	return x.engineLag()
 }
 
 // worker has the side routes of a worker, those of the target for one without an address.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (p *Prepared) poll(ctx context.Context) error {
 		}
 		if took >= what.Limit {
 			p.tell(Polled{what, took, err})
-			return &RemedyError{fmt.Errorf("the server at %s is not ready: %w", what.URL, err), "before.ready.timeout", "waits longer, and 0 does not wait"}
+			return remedied(fmt.Errorf("the server at %s is not ready: %w", what.URL, err), Way{"before.ready.timeout", "waits longer, and 0 does not wait"})
 		}
 		_ = pause(ctx, pollPause)
 	}
@@ -63,17 +64,6 @@ func pause(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
-
-// A RemedyError can be avoided by a setting: Path names it, Does says how.
-type RemedyError struct {
-	Err        error
-	Path, Does string
-}
-
-func (e *RemedyError) Error() string { return e.Err.Error() }
-
-// Unwrap is the error itself.
-func (e *RemedyError) Unwrap() error { return e.Err }
 
 // models asks the server for its models. It is the first request of all and waits for a
 // server that is starting, so that later answers do not depend on how fast it starts.
@@ -107,7 +97,7 @@ func unreachable(base string, err error) error {
 	gone := &UnreachableError{base, call.Class, call.Err}
 	switch call.Class {
 	case trace.DNS, trace.Refused, trace.Unreachable:
-		return &RemedyError{gone, "before.ready.timeout", "waits for a server that is starting"}
+		return remedied(gone, Way{"before.ready.timeout", "waits for a server that is starting"})
 	case trace.TLS:
 		return gone
 	}
@@ -137,6 +127,7 @@ func (p *Prepared) findModel(ctx context.Context) error {
 	if gone := unreachable(p.target.base, err); gone != nil && (asked.Model == "" || !insists) {
 		return gone
 	}
+	p.listed = list
 	for _, m := range list {
 		p.run.Env.Models = append(p.run.Env.Models, m.ID)
 	}
@@ -146,7 +137,7 @@ func (p *Prepared) findModel(ctx context.Context) error {
 	case err == nil:
 		asked.Model, asked.Root = list[0].ID, cmp.Or(asked.Root, list[0].Root, list[0].ID)
 	case endpoint.Protocol(asked.Protocol).NamesModel():
-		return &RemedyError{fmt.Errorf("find out the model: %w", err), "request.model", "names it"}
+		return remedied(fmt.Errorf("find out the model: %w", err), Way{"request.model", "names it"})
 	}
 	p.tell(ModelFound{asked.Model, asked.Root})
 	return nil
@@ -160,4 +151,20 @@ func rootOf(list []endpoint.Model, name string) string {
 		}
 	}
 	return name
+}
+
+// served is the model of the run as the server lists it: by its name, by where it was loaded
+// from, or as the only one; empty if the server does not say.
+func (p *Prepared) served() (m endpoint.Model) {
+	asked := p.spec.Request
+	for _, is := range []func(endpoint.Model) bool{
+		func(m endpoint.Model) bool { return m.ID == asked.Model },
+		func(m endpoint.Model) bool { return m.Root != "" && (m.Root == asked.Model || m.Root == asked.Root) },
+		func(endpoint.Model) bool { return len(p.listed) == 1 },
+	} {
+		if i := slices.IndexFunc(p.listed, is); i >= 0 {
+			return p.listed[i]
+		}
+	}
+	return m
 }

@@ -29,8 +29,10 @@ type Prepared struct {
 	tokens tokens
 
 	target     *target
+	listed     []endpoint.Model // by the server
 	client     *endpoint.Client
 	stopEngine func() error
+	engineLag  func() trace.Lag // of the embedded engine since the last call; nil: it has no part in the run
 
 	server  apiserver.Config  // of the engine
 	intake  *apiserver.Intake // of a simulation
@@ -260,12 +262,12 @@ func (p *Prepared) builder() *builder {
 	source.Tokens, source.Local, source.Vocab, source.Spool = p.tokens.tok, p.tokens.local, p.tokens.vocab, nil
 	source.Model = cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root)
 	if p.target != nil {
-		source.Server = serverTokenizer{p.target.server(), p.spec.Request.Model}
+		source.Server = p.askingTokenizer()
 	}
 	if p.Spool != nil {
 		source.Spool = workload.NewSpool(p.Spool, spoolLimit)
 	}
-	return &builder{load: p.load, source: *source, headers: p.headers}
+	return &builder{load: p.load, source: *source, headers: p.headers, noTokens: p.tokens.none}
 }
 
 // spoolLimit is the limit of prompts in memory, in bytes.

@@ -25,7 +25,8 @@ const (
 	noTokens       = "none"
 )
 
-// defaultVocab is the size of the vocabulary without a tokenizer.
+// defaultVocab is the size of the vocabulary without a tokenizer, where the server does not
+// say it either.
 const defaultVocab = 16000
 
 // tokens is where prompt lengths come from.
@@ -33,6 +34,7 @@ type tokens struct {
 	name  plan.Message       // for the report
 	why   string             // reason for not using a preferred one
 	tok   workload.Tokenizer // nil: prompts of token ids
+	none  error              // why there is none, where tok is nil and one was looked for
 	vocab workload.Vocabulary
 	count func(text string) int // tokens of an answer; nil if only a server could count
 	local bool
@@ -42,7 +44,7 @@ type tokens struct {
 // download where it is allowed, as the server's /tokenize, or none.
 func (p *Prepared) findTokens(ctx context.Context) (tokens, error) {
 	asked := p.spec.Tokens
-	ids := tokens{name: plan.Say(tokensNone), vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, defaultVocab)}}
+	ids := tokens{name: plan.Say(tokensNone), vocab: workload.Vocabulary{Size: cmp.Or(asked.Vocab, p.served().Meta.Vocab, defaultVocab)}}
 	if asked.Where == noTokens {
 		return ids, nil
 	}
@@ -68,6 +70,7 @@ func (p *Prepared) findTokens(ctx context.Context) (tokens, error) {
 		return tokens{}, fmt.Errorf("ask the server for its tokenizer: %w", err)
 	}
 	ids.why = strings.TrimPrefix(why+"; the server has no /tokenize that works", "; ")
+	ids.none = errors.New(strings.TrimPrefix(why+"; "+err.Error(), "; "))
 	return ids, nil
 }
 
@@ -180,25 +183,27 @@ func (p *Prepared) serverTokens(ctx context.Context) (namedTokenizer, error) {
 	case p.target == nil:
 		return nil, errors.New("there is no server to ask")
 	}
-	s := serverTokenizer{p.target.server(), p.spec.Request.Model}
+	s := p.askingTokenizer()
 	return s, s.works(ctx)
 }
 
 // serverTokenizer asks the server under test.
-type serverTokenizer struct {
-	server endpoint.Server
-	model  string
+type serverTokenizer struct{ *endpoint.Tokenizer }
+
+// askingTokenizer asks by the name that the server serves the model under.
+func (p *Prepared) askingTokenizer() serverTokenizer {
+	return serverTokenizer{&endpoint.Tokenizer{Server: p.target.server(), Model: cmp.Or(p.served().ID, p.spec.Request.Model)}}
 }
 
 func (s serverTokenizer) name() plan.Message { return plan.Say(tokensServer) }
 
 func (s serverTokenizer) Encode(ctx context.Context, text string, special bool) (ids []int32, err error) {
-	err = insist(ctx, func() error { ids, err = s.server.Tokenize(ctx, s.model, text, special); return err })
+	err = insist(ctx, func() error { ids, err = s.Tokenizer.Encode(ctx, text, special); return err })
 	return ids, err
 }
 
 func (s serverTokenizer) Decode(ctx context.Context, ids []int32) (text string, err error) {
-	err = insist(ctx, func() error { text, err = s.server.Detokenize(ctx, s.model, ids); return err })
+	err = insist(ctx, func() error { text, err = s.Tokenizer.Decode(ctx, ids); return err })
 	return text, err
 }
 
@@ -230,7 +235,7 @@ func (s serverTokenizer) works(ctx context.Context) error {
 	}
 	text, err := s.Decode(ctx, ids)
 	if err == nil && (len(ids) == 0 || strings.TrimSpace(text) != "ready") {
-		err = fmt.Errorf("%s/tokenize and /detokenize make %v and %q of \"ready\"", s.server.URL, ids, text)
+		err = fmt.Errorf("%s/tokenize and /detokenize make %v and %q of \"ready\"", s.URL, ids, text)
 	}
 	return err
 }

@@ -75,20 +75,44 @@ func (p *Prepared) repeated(w plan.WarmUp) (out []workload.Request) {
 	return out
 }
 
-// small is a short request for the protocol. Audio cannot be made up: there it is the
-// first of the workload.
+// small is a short request in the form of the run: a server that takes texts may refuse
+// lists of token ids, and may have fewer ids than are drawn. Audio cannot be made up: there
+// it is the first of the workload.
 func (p *Prepared) small(text string, tokens int) workload.Request {
+	first := p.first()
 	switch protocol := endpoint.Protocol(p.spec.Request.Protocol); {
 	case protocol == endpoint.Rerank:
 		return workload.Request{Batch: []string{text, text}}
-	case protocol.Silent():
-		return workload.Request{Text: text}
 	case protocol == endpoint.Transcription && len(p.Requests()) > 0:
-		first := p.Requests()[0]
 		first.ID, first.OutputTokens = "", tokens
 		return first
+	case protocol.Silent():
+		tokens = 0
+	}
+	switch {
+	case len(first.Tokens) > 0:
+		ids := first.Tokens[:min(len(first.Tokens), smallIDs)]
+		return workload.Request{Tokens: ids, PromptTokens: len(ids), OutputTokens: tokens}
+	case first.Batch != nil:
+		return workload.Request{Batch: []string{text}, OutputTokens: tokens}
 	}
 	return workload.Request{Text: text, OutputTokens: tokens}
+}
+
+// smallIDs is the number of token ids of a small request: fewer than a prefix cache keeps.
+const smallIDs = 4
+
+// first is the first request of the run with all of its prompt, without what belongs to its
+// place; empty where there is none.
+func (p *Prepared) first() workload.Request {
+	if len(p.Requests()) == 0 {
+		return workload.Request{}
+	}
+	whole, err := p.Requests()[0].Whole()
+	if err != nil { // the run will say so
+		return workload.Request{}
+	}
+	return *whole
 }
 
 // readyRequest is the request that a server must answer before the run, or nil.

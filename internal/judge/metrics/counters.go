@@ -81,7 +81,7 @@ func NewDiffusion(counters map[string]float64, seconds float64) *Diffusion {
 }
 
 // Server is what the server itself counted during a run, where it shows
-// counters under vLLM's names: all that they say of the requests, warm-up left
+// counters under the names of vLLM or of llama.cpp: all that they say of the requests, warm-up left
 // out, whoever sent them.
 type Server struct {
 	Queued        float64 `json:"queued"`         // mean wait of a request for its first step, in seconds
@@ -90,13 +90,16 @@ type Server struct {
 	PrefixHit     int     `json:"prefix_hit"`     // of them, found
 	Drafted       int     `json:"drafted"`        // tokens that speculative decoding drafted
 	Accepted      int     `json:"accepted"`       // of them, accepted
+	// Of llama.cpp: prompt tokens that it computed, and output tokens per call of the model.
+	Computed  int     `json:"computed,omitempty"`
+	PerDecode float64 `json:"per_decode,omitempty"`
 }
 
 // server reads counter differences; nil without any of those it knows.
 func server(counters map[string]float64) *Server {
 	sum := sums(counters)
 	if _, ok := sum["num_preemptions"]; !ok {
-		return nil
+		return llamaCpp(counters)
 	}
 	// A server adds up in binary fractions: beyond nanoseconds is noise.
 	queued := over(sum["request_queue_time_seconds_sum"], sum["request_queue_time_seconds_count"])

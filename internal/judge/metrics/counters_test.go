@@ -20,3 +20,19 @@ func TestServerCounters(t *testing.T) {
 		t.Errorf("%+v of a server without these counters", s.Server)
 	}
 }
+
+func TestCountersOfLlamaCpp(t *testing.T) {
+	counters := map[string]float64{
+		"llamacpp:prompt_tokens_total": 900, "llamacpp:prompt_seconds_total": 2, "llamacpp:tokens_predicted_total": 300, "llamacpp:n_decode_total": 120,
+	}
+	if got, want := *llamaCpp(counters), (Server{Computed: 900, PerDecode: 2.5}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	counters["llamacpp:prompt_tokens_cached_total"] = 100
+	if got := llamaCpp(counters); got.PrefixQueried != 1000 || got.PrefixHit != 100 {
+		t.Errorf("%d of %d prompt tokens from the cache, want 100 of 1000", got.PrefixHit, got.PrefixQueried)
+	}
+	if s := NewSpecDecode(map[string]float64{"llamacpp:spec_decode_num_draft_tokens_total": 3}); s != nil {
+		t.Error("a table of vLLM's would have a row that its client does not print")
+	}
+}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -50,6 +49,12 @@ type Requests struct {
 	Classes []Class `json:"classes,omitempty"` // of the failures
 }
 
+// Unanswered reports whether requests failed, and all of them, other than by the end of the
+// run.
+func (q Requests) Unanswered() bool {
+	return q.OK == 0 && slices.ContainsFunc(q.Classes, func(c Class) bool { return c.Class != trace.Cancelled })
+}
+
 // A Class is one way in which requests failed.
 type Class struct {
 	Class   trace.Class `json:"class"`
@@ -81,6 +86,19 @@ type Tokens struct {
 	// asked for, and by the server's own count with more.
 	Short int `json:"short,omitempty"`
 	Long  int `json:"long,omitempty"`
+	// Fixed is the number of output tokens that every answer has, though each was asked to
+	// have another: a limit that was not read. 0 of others.
+	Fixed int `json:"fixed,omitempty"`
+	// Prompts are those that the server counts otherwise than the workload; nil where it
+	// counts the same, or nearly.
+	Prompts *PromptCount `json:"prompts,omitempty"`
+}
+
+// A PromptCount is what two count in the same prompts.
+type PromptCount struct {
+	Requests int     `json:"requests"`
+	Asked    float64 `json:"asked"`   // tokens by the workload, mean
+	Counted  float64 `json:"counted"` // by the server, mean
 }
 
 // Rates are per second of the whole run, over the requests that succeeded.
@@ -207,45 +225,6 @@ func countRequests(planned int, records []*trace.Record) Requests {
 	}
 	slices.SortStableFunc(c.Classes, func(a, b Class) int { return b.Count - a.Count })
 	return c
-}
-
-func countTokens(records []*trace.Record) Tokens {
-	var t Tokens
-	for _, r := range records {
-		if !r.OK() {
-			continue
-		}
-		input := cmp.Or(r.Credible().Prompt, r.PromptTokens)
-		if r.Doubted() {
-			t.Refused++
-		}
-		t.Input += input
-		t.Output += r.OutputTokens
-		t.Inputs += r.Inputs
-		t.Audio += r.AudioSeconds
-		switch from := r.CountedFrom; {
-		case r.Refused() && from != "": // said with Refused
-		case from == trace.FromTokenizer:
-			t.Tokenized++
-		case from == trace.FromChunks:
-			t.Assumed++
-		case from == "":
-			if _, _, chunks := r.Output(); chunks > 0 {
-				t.OutputUnknown++
-			}
-		}
-		if input == 0 {
-			t.InputUnknown++
-		}
-		switch {
-		case r.CountedFrom == "" && len(r.Chunks) > 0, r.CountedFrom == trace.FromChunks: // who knows
-		case r.OutputTokens < r.WantTokens:
-			t.Short++
-		case r.WantTokens > 0 && r.OutputTokens > r.WantTokens && r.CountedFrom == trace.FromUsage:
-			t.Long++
-		}
-	}
-	return t
 }
 
 func countChunks(records []*trace.Record) Chunks {

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -16,6 +17,22 @@ const (
 	maxLatenessShare = 0.05 // of the median E2EL
 	maxGCPause       = 10 * time.Millisecond
 	maxWidth         = 0.01 // of the bounds of a percentile, relative to it
+)
+
+// Limits for the embedded engine: a token that is late is a gap that is wrong by as much,
+// and the next one too.
+const (
+	maxEngineLag      = 2 * time.Millisecond
+	maxEngineLagShare = 0.10 // of the median ITL
+)
+
+// Limits beyond which a machine starves the client: it waited in the run queue for so much
+// of the time in which it wanted a processor, and others used so many, or had so much of it
+// stolen.
+const (
+	maxStarved = 0.20
+	minOthers  = 0.5 // of one processor
+	maxSteal   = 0.05
 )
 
 // Limits for instants taken in user space. A step of an engine brings a token to
@@ -34,15 +51,18 @@ type judgement struct {
 	invalid, doubts []plan.Message
 }
 
-// judge is the verdict on a run: invalid where the client decided some of its
-// figures, doubtful where they are less sure than they look.
+// judge is the verdict on a run: invalid where it has no figures or the client decided
+// some of them, doubtful where they are less sure than they look.
 func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
+	j.answers()
 	j.sending()
 	j.merging()
 	j.stamps()
 	j.processors()
 	j.process()
+	j.engine()
+	j.blame()
 	v := trace.Verdict{Validity: trace.Valid, Reasons: append(j.invalid, j.doubts...)}
 	switch {
 	case len(j.invalid) > 0:
@@ -62,6 +82,13 @@ func (j *judgement) invalidIf(cond bool, code plan.Code, args ...any) {
 func (j *judgement) doubtIf(cond bool, code plan.Code, args ...any) {
 	if cond {
 		j.doubts = append(j.doubts, plan.Say(code, args...))
+	}
+}
+
+// answers judges a run without any.
+func (j *judgement) answers() {
+	if q := j.s.Requests; q.Unanswered() {
+		j.invalidIf(true, "verdict.none-answered", "requests", q.Failed, "why", plan.Say(q.Classes[0].Class.Code()), "status", q.Classes[0].Status)
 	}
 }
 
@@ -141,4 +168,42 @@ func (j *judgement) processors() {
 func (j *judgement) process() {
 	j.invalidIf(!j.Measured, "verdict.no-end")
 	j.doubtIf(j.GCMax > maxGCPause.Seconds(), "verdict.collector-paused", "pause", j.GCMax)
+}
+
+// engine judges how late the embedded engine wrote its tokens.
+func (j *judgement) engine() {
+	limit := max(maxEngineLag.Seconds(), maxEngineLagShare*j.s.Service.ITL.Median)
+	p99 := j.s.Run.Client.EngineLag.P99.Seconds()
+	j.invalidIf(p99 > limit, "verdict.engine-late", "p99", p99, "limit", limit)
+}
+
+// slow are the reasons that a client gives that came too late to a processor, whether it was
+// busy or had to wait for one.
+var slow = []plan.Code{
+	"verdict.sent-late", "verdict.itl-void", "verdict.merged-somewhere", "verdict.itl-bounded", "verdict.ttft-bounded", "verdict.tpot-bounded",
+	"verdict.user-late", "verdict.engine-late",
+}
+
+// blame says of a client that was late whether others starved it, if that is known.
+func (j *judgement) blame() {
+	late := func(m plan.Message) bool { return slices.Contains(slow, m.Code) }
+	c, starved := j.s.Run.Client.Contention, starvation(j.s.Run.Client)
+	if starved < 0 || !slices.ContainsFunc(append(j.invalid, j.doubts...), late) {
+		return
+	}
+	others := max(0, c.Others) * float64(max(1, j.s.Run.Env.CPUs))
+	if starved > maxStarved && others > minOthers || c.Steal > maxSteal {
+		j.doubtIf(true, "verdict.starved", "share", starved, "others", max(0, c.Others), "steal", max(0, c.Steal), "pressure", max(0, c.Pressure))
+		return
+	}
+	j.doubtIf(true, "verdict.not-starved", "share", starved)
+}
+
+// starvation is the share of the time in which the client wanted a processor that it waited
+// for one, negative if that is not known.
+func starvation(c trace.Client) float64 {
+	if c.Contention == nil || c.Contention.Waited < 0 || c.CPU <= 0 {
+		return -1
+	}
+	return c.Contention.Waited.Seconds() / (c.Contention.Waited + c.CPU).Seconds()
 }

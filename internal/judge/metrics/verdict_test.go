@@ -46,6 +46,18 @@ func late(n int, d trace.Instant) spoiler {
 	}
 }
 
+// engineLag makes the embedded engine late, by d ms at P99.
+func engineLag(d time.Duration) spoiler {
+	return func(tr *trace.Trace) { tr.Run.Client.EngineLag = trace.Lag{Reads: 2000, P99: d * time.Millisecond} }
+}
+
+// contended makes the client wait for processors, for so many ms; negative: not known.
+func contended(wait time.Duration, others, steal float64) spoiler {
+	return func(tr *trace.Trace) {
+		tr.Run.Client.Contention = &trace.Contention{Waited: wait * time.Millisecond, Others: others, Steal: steal, Pressure: 0.4}
+	}
+}
+
 // merged makes n chunks share a read with the one behind them.
 func merged(n int) spoiler {
 	return func(tr *trace.Trace) {
@@ -104,12 +116,7 @@ func used(cpu time.Duration) spoiler {
 
 func TestVerdict(t *testing.T) {
 	const s = time.Second
-	for _, tt := range []struct {
-		name  string
-		spoil spoiler
-		want  trace.Validity
-		why   string // the reasons begin with it
-	}{
+	for _, tt := range []verdictCase{
 		{"nothing", spoil(), trace.Valid, ""},
 
 		{"late, but less than 5 % of an answer", late(5, 10), trace.Valid, ""},
@@ -144,7 +151,7 @@ func TestVerdict(t *testing.T) {
 			for _, r := range tr.Records {
 				r.Class = trace.Reset
 			}
-		}), trace.Valid, ""},
+		}), trace.Invalid, "all 200 requests failed: connection reset by the server"},
 		{"user space, for a moment", spoil(userStamps(200), noLag, used(s/5), func(tr *trace.Trace) { tr.Run.End = 900 * ms }), trace.Valid, ""},
 		{"user space in part, prompt", spoil(userStamps(3), lag(750*time.Microsecond)), trace.Valid, ""},
 		{"user space in part, late", spoil(userStamps(3), lag(800*time.Microsecond)), trace.Doubtful, "timestamps were taken in user space by a client that read late: P99 0.8 ms, the limit is 0.75 ms"},
@@ -168,11 +175,44 @@ func TestVerdict(t *testing.T) {
 		{"server errors are not the client's", func(tr *trace.Trace) { tr.Records[0].Class = trace.Reset }, trace.Valid, ""},
 		{"simulated", spoil(late(200, 500), merged(200), func(tr *trace.Trace) { tr.Run.Kind = trace.Simulated }), trace.Valid, ""},
 	} {
-		tr := healthy()
-		tt.spoil(tr)
-		v := Summarize(tr, Options{}).Health.Verdict
-		if why := catalogue.In("en").SayAll("stop", v.Reasons); v.Validity != tt.want || !strings.HasPrefix(why, tt.why) || (why == "") != (tt.why == "") {
-			t.Errorf("%s: %s, %q; want %s, %q", tt.name, v.Validity, why, tt.want, tt.why)
-		}
+		tt.check(t)
+	}
+}
+
+// What a busy machine does to a run is told from what its client does.
+func TestVerdictOnABusyMachine(t *testing.T) {
+	const s = time.Second
+	for _, tt := range []verdictCase{
+		{"an engine that is late", engineLag(3), trace.Invalid, "the embedded engine itself was late: P99 3.0 ms after its tokens were due, the limit is 2.0 ms; serve it on another machine, or when nothing else runs here"},
+		{"an engine that is nearly on time", engineLag(2), trace.Valid, ""},
+		{"starved by others", spoil(late(10, 50), used(s/10), contended(300, 0.9, 0)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms; " +
+			"other programs starved the client: for 75 % of the time in which it wanted a processor it waited for one (others used 90 % of the machine's, CPU pressure 40 %)"},
+		{"starved by a hypervisor", spoil(late(10, 50), used(s/10), contended(0, 0, 0.3)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms; " +
+			"other programs starved the client: for 0 % of the time in which it wanted a processor it waited for one (others used 0 % of the machine's, a hypervisor took 30.0 %, CPU pressure 40 %)"},
+		{"slow by itself", spoil(late(10, 50), used(s/10), contended(1, 0.9, 0)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms; " +
+			"no other program kept the client from its processors (it waited 1 % of the time in which it wanted one): it was slow itself"},
+		{"in its own way", spoil(late(10, 50), used(s/10), contended(300, 0.01, 0)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms; " +
+			"no other program kept the client from its processors (it waited 75 % of the time in which it wanted one): it was slow itself"},
+		{"late on a system that tells nothing", spoil(late(10, 50), used(s/10), contended(-1, -1, -1)), trace.Invalid, "requests were sent late: P99 50.0 ms, the limit is 10.0 ms"},
+		{"on time on a busy machine", spoil(used(s/10), contended(300, 0.9, 0)), trace.Valid, ""},
+	} {
+		tt.check(t)
+	}
+}
+
+type verdictCase struct {
+	name  string
+	spoil spoiler
+	want  trace.Validity
+	why   string // the reasons begin with it
+}
+
+func (tt verdictCase) check(t *testing.T) {
+	t.Helper()
+	tr := healthy()
+	tt.spoil(tr)
+	v := Summarize(tr, Options{}).Health.Verdict
+	if why := catalogue.In("en").SayAll("stop", v.Reasons); v.Validity != tt.want || !strings.HasPrefix(why, tt.why) || (why == "") != (tt.why == "") {
+		t.Errorf("%s: %s, %q; want %s, %q", tt.name, v.Validity, why, tt.want, tt.why)
 	}
 }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -49,5 +50,12 @@ func serverIDs(ctx context.Context, r *Request, server Tokenizer) ([]int32, erro
 	if err != nil {
 		return nil, err
 	}
-	return server.Encode(ctx, whole.Text, false)
+	ids, err := server.Encode(ctx, whole.Text, false)
+	if err == nil && len(ids) == 0 && whole.Text != "" {
+		err = errNoCount
+	}
+	return ids, err
 }
+
+// errNoCount is of a server that answers, and counts nothing: it does not know the question.
+var errNoCount = errors.New("the server's /tokenize gives no tokens for a text")

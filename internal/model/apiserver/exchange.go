@@ -307,6 +307,9 @@ func (x *exchange) write(p []byte, tokens, events int) error {
 
 func (x *exchange) flush(p []byte, tokens, events int) error {
 	before := x.s.loop.now()
+	if tokens > 0 {
+		x.written(before)
+	}
 	_, err := x.w.Write(p)
 	if err == nil {
 		err = x.rc.Flush()

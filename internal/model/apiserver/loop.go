@@ -184,7 +184,7 @@ func (l *loop) deliver(now time.Duration) {
 		if e.Done {
 			delete(l.tickets, e.ID)
 		}
-		t.put(int(e.Tokens))
+		t.put(int(e.Tokens), e.At)
 	}
 	l.meters.mu.Unlock()
 }
@@ -215,9 +215,14 @@ func (l *loop) rest(timer *clock.Timer) {
 type mailbox struct {
 	tokens atomic.Int64
 	wake   chan struct{} // capacity 1
+	// When the oldest token that is not written was due, and the newest of all; 0: none. A
+	// token put while another is taken may go uncounted.
+	oldest, newest atomic.Int64
 }
 
-func (m *mailbox) put(n int) {
+func (m *mailbox) put(n int, due time.Duration) {
+	m.oldest.CompareAndSwap(0, int64(due))
+	m.newest.Store(int64(due))
 	m.tokens.Add(int64(n))
 	signal(m.wake)
 }

@@ -30,6 +30,7 @@ type Server struct {
 	loop      *loop
 	meters    *meters
 	truth     *truthLog
+	punctual  punctuality
 	arrivals  atomic.Uint64
 	profiling atomic.Bool
 	handlers  sync.WaitGroup // generation requests being answered, and visits to the model

@@ -197,11 +197,24 @@ type Client struct {
 	Memory   uint64        `json:"memory,omitempty"` // bytes taken from the system, at the end of the run
 	// Lag is how long data waited in the kernel before the client read it.
 	Lag Lag `json:"lag"`
+	// Contention is nil of a run without a client, and of one before this was measured.
+	Contention *Contention `json:"contention,omitempty"`
+	// EngineLag is how long after they were due the embedded engine wrote tokens.
+	EngineLag Lag `json:"engine_lag,omitzero"`
 	// Unstamped counts the reads without a kernel timestamp.
 	Unstamped int `json:"unstamped,omitempty"`
 	// ClockSteps are jumps of the wall clock during the run, ClockStep the largest.
 	ClockSteps int           `json:"clock_steps,omitempty"`
 	ClockStep  time.Duration `json:"clock_step_ns,omitempty"`
+}
+
+// Contention is how much of the processors other programs took from the client during the
+// run. What the system does not tell is negative.
+type Contention struct {
+	Waited   time.Duration `json:"waited_ns"` // that the client's threads stood in the run queue, together
+	Others   float64       `json:"others"`    // share of the machine's processors that other programs used, 0 to 1
+	Steal    float64       `json:"steal"`     // share that a hypervisor gave to other machines
+	Pressure float64       `json:"pressure"`  // share of the time in which some task of the machine waited (PSI)
 }
 
 // A Lag is a distribution of delays.

@@ -44,8 +44,7 @@ func (r *report) notes(s metrics.Summary) {
 	r.noteIf(t.Tokenized > 0, "report.output-tokenized", "requests", t.Tokenized)
 	r.noteIf(t.OutputUnknown > 0, "report.output-unknown", "requests", t.OutputUnknown)
 	r.noteIf(t.InputUnknown > 0, "report.input-unknown", "requests", t.InputUnknown)
-	r.noteIf(t.Short > 0, "report.answers-short", "answers", t.Short)
-	r.noteIf(t.Long > 0, "report.answers-long", "answers", t.Long)
+	r.lengths(s)
 	r.chunks(s)
 	r.noteIf(s.Response == nil, "report.no-schedule")
 	for _, n := range s.Run.Notes {
@@ -56,6 +55,18 @@ func (r *report) notes(s metrics.Summary) {
 		r.noteIf(illustrative, "report.illustrative", "profile", p.Name)
 		r.noteIf(!illustrative, "report.profile-error", "profile", p.Name, "error", p.Error)
 	}
+}
+
+// lengths are the notes on prompts and answers that are longer or shorter than asked for.
+func (r *report) lengths(s metrics.Summary) {
+	t := s.Tokens
+	if p := t.Prompts; p != nil {
+		r.noteIf(true, "report.prompts-counted", "counted", p.Counted, "asked", p.Asked)
+	}
+	r.noteIf(t.Short > 0, "report.answers-short", "answers", t.Short)
+	r.noteIf(t.Long > 0, "report.answers-long", "answers", t.Long)
+	unread := t.Fixed > 0 || 2*t.Long > s.Requests.OK
+	r.noteIf(unread && s.Run.Plan.Protocol == "chat", "report.limit-unread", "tokens", t.Fixed, "body", `'{"max_tokens": N}'`)
 }
 
 // wanted says how large a sample percentiles with an asterisk want.

@@ -170,6 +170,8 @@ func (r *report) server(s *metrics.Server) {
 	add(s.Preemptions > 0, "report.preemptions", "requests", s.Preemptions)
 	add(s.PrefixHit > 0, "report.prefix-hits", "share", float64(s.PrefixHit)/float64(s.PrefixQueried))
 	add(s.Drafted > 0, "report.drafts", "share", float64(s.Accepted)/float64(s.Drafted))
+	add(s.Computed > 0, "report.computed", "tokens", s.Computed)
+	add(s.PerDecode > 0, "report.per-decode", "tokens", s.PerDecode)
 	r.Field(r.Word("report.server"), parts...)
 }
 

@@ -72,6 +72,15 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return layout(string(r.version)).Write(w, e)
 }
 
+// Unanswered is the error of a run without any success by that tool's rules, where there
+// were failures.
+func (r *Report) Unanswered() error {
+	if f := r.Figures; f.Completed == 0 && f.Failed > 0 {
+		return fmt.Errorf("none of %d requests was answered: %s", f.Failed, f.Requests[0].ErrorText)
+	}
+	return nil
+}
+
 // latencies are those of the report, with the percentiles that its form has.
 func (r *Report) latencies() []serving.Latency {
 	all := append([]serving.Latency{{Key: "e2e_latency", Metric: "e2el", Distribution: r.e2el()}}, r.Figures.Metrics()[:3]...)

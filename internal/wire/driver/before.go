@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -28,6 +29,8 @@ type FailedError struct{ Record *trace.Record }
 func (e *FailedError) Error() string {
 	r := e.Record
 	switch {
+	case r.Class == trace.Timeout && r.FirstByte.Happened():
+		return "the answer had begun, and did not end in time"
 	case r.Class == trace.HTTP:
 		return fmt.Sprintf("HTTP status %d: %s", r.Status, r.Error)
 	case r.Error == "":
@@ -40,7 +43,8 @@ func (e *FailedError) Error() string {
 func (e *FailedError) MayPass() bool { return e.Record.Class.MayPass(e.Record.Status, e.Record.Error) }
 
 // once sends req outside the run and returns its error. A stream that ends without
-// its marker counts as an answer here: the run judges how answers end.
+// its marker counts as an answer here, and so does one that still goes on when ctx is at
+// its deadline: the run judges how answers end.
 func once(ctx context.Context, s Sender, req workload.Request) error {
 	body, err := s.Encode(&req)
 	if err != nil {
@@ -48,7 +52,8 @@ func once(ctx context.Context, s Sender, req workload.Request) error {
 	}
 	rec := trace.NewRecord(0)
 	s.Send(ctx, &req, body, rec)
-	if rec.OK() || rec.Class == trace.Truncated && len(rec.Chunks) > 0 {
+	timedOut := errors.Is(ctx.Err(), context.DeadlineExceeded) && (rec.Class == trace.Timeout || rec.Class == trace.Cancelled)
+	if rec.OK() || (timedOut || rec.Class == trace.Truncated) && len(rec.Chunks) > 0 {
 		return nil
 	}
 	return &FailedError{rec}

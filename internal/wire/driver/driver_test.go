@@ -29,6 +29,8 @@ type fake struct {
 	now    int
 	status int    // of the records, HTTP's
 	text   string // their Error
+
+	streams bool // an answer that is cut off has begun
 }
 
 func newFake(serve func(*workload.Request) time.Duration) *fake {
@@ -65,6 +67,9 @@ func (f *fake) Send(ctx context.Context, req *workload.Request, body []byte, rec
 		}
 	case <-ctx.Done():
 		rec.Class = trace.Cancelled
+		if rec.Done = trace.Instant(f.Now()); !f.streams {
+			return
+		}
 	}
 	rec.Done = trace.Instant(f.Now())
 	rec.Chunks = []trace.Chunk{{At: rec.Done}}
@@ -372,6 +377,16 @@ func TestReadyCutsOffAnAttemptAtTheDeadline(t *testing.T) {
 		f := newFake(always(time.Hour))
 		err := Ready(t.Context(), f, workload.Request{}, 3*time.Second, func(error) bool { return true })
 		if err == nil || time.Since(f.epoch) != 3*time.Second {
+			t.Errorf("error %v after %v", err, time.Since(f.epoch))
+		}
+	})
+}
+
+func TestReadyTakesAnAnswerUnderWayAtTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(always(time.Hour))
+		f.streams = true
+		if err := Ready(t.Context(), f, workload.Request{}, 3*time.Second, func(error) bool { return true }); err != nil || time.Since(f.epoch) != 3*time.Second {
 			t.Errorf("error %v after %v", err, time.Since(f.epoch))
 		}
 	})

@@ -194,12 +194,13 @@ func (c *Client) describe(req *workload.Request, rec *trace.Record) {
 }
 
 // settle counts the output tokens and cuts the texts to what is kept. A count of the
-// server's above most is not believed.
+// server's above most is not believed, unless as many chunks came: not every server keeps
+// to a limit.
 func (c *Client) settle(r *reader, most int) {
 	rec := r.rec
 	_, _, chunks := rec.Output()
 	switch {
-	case rec.Usage.Completion > 0 && rec.Usage.Completion <= most:
+	case rec.Usage.Completion > 0 && rec.Usage.Completion <= max(most, chunks):
 		rec.OutputTokens, rec.CountedFrom = rec.Usage.Completion, trace.FromUsage
 	case chunks == 0, !c.opts.Stream && c.opts.Count == nil:
 		rec.OutputTokens, rec.CountedFrom = 0, "" // a whole answer says nothing of its tokens

@@ -393,15 +393,16 @@ func TestServer(t *testing.T) {
 			}
 		}
 		models, err := s.Models(ctx)
-		check("models", models, []Model{{"m", "org/m", 4096}}, err)
+		check("models", models, []Model{{ID: "m", Root: "org/m", MaxLength: 4096}}, err)
 		version, err := s.Version(ctx)
 		check("version", version, "0.11.0", err)
-		ids, err := s.Tokenize(ctx, "m", "hi", false)
+		tok := &Tokenizer{Server: s, Model: "m"}
+		ids, err := tok.Encode(ctx, "hi", false)
 		check("tokenize", ids, []int32{5, 6}, err)
-		words, err := s.Detokenize(ctx, "m", ids)
+		words, err := tok.Decode(ctx, ids)
 		check("detokenize", words, "hi", err)
 		routes["POST /detokenize"] = `{"text":"hi"}` // as SGLang calls it
-		words, err = s.Detokenize(ctx, "m", ids)
+		words, err = tok.Decode(ctx, ids)
 		check("detokenize", words, "hi", err)
 		check("profile", nil, nil, s.Post(ctx, "/start_profile", nil))
 		samples, err := s.Metrics(ctx)
@@ -505,6 +506,16 @@ func TestUsageInTheLastChunkIsNotOfThatChunk(t *testing.T) {
 	}
 	if got.OutputTokens != 3 || got.Usage.Prompt != 5 || got.CountedFrom != trace.FromUsage {
 		t.Errorf("%d tokens of %d from %s", got.OutputTokens, got.Usage.Prompt, got.CountedFrom)
+	}
+}
+
+func TestACountBeyondTheLimitIsBelievedIfItsChunksCame(t *testing.T) {
+	for completion, want := range map[int]trace.Source{3: trace.FromUsage, 4: trace.FromChunks} {
+		final := fmt.Sprintf("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":%d}}\n\n", completion)
+		got := send(t, Options{Protocol: Completions, Stream: true}, transport.Config{}, workload.Request{OutputTokens: 1}, stream(text("a"), text("b"), text("c"), final, end))
+		if got.OutputTokens != 3 || got.CountedFrom != want {
+			t.Errorf("of 3 chunks and %d tokens: %d from %s", completion, got.OutputTokens, got.CountedFrom)
+		}
 	}
 }
 

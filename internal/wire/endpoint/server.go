@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,6 +35,7 @@ type Model struct {
 	ID        string `json:"id"`
 	Root      string `json:"root"` // what it was loaded from, when the server says
 	MaxLength int    `json:"max_model_len"`
+	Meta      Meta   `json:"meta"`
 }
 
 // A StatusError is an answer that was not 200.
@@ -200,36 +200,6 @@ func (s Server) Ask(ctx context.Context, route string, out any) error {
 	return s.callJSON(ctx, http.MethodGet, route, nil, out)
 }
 
-// Tokenize counts text as the server does (vLLM's /tokenize).
-func (s Server) Tokenize(ctx context.Context, model, text string, special bool) ([]int32, error) {
-	in := map[string]any{"model": model, "prompt": text, "add_special_tokens": special}
-	var out struct {
-		Tokens []int32 `json:"tokens"`
-	}
-	err := s.callJSON(ctx, http.MethodPost, "/tokenize", in, &out)
-	return out.Tokens, err
-}
-
-// Detokenize turns ids into the server's text: vLLM's /detokenize calls it
-// prompt, SGLang's text.
-func (s Server) Detokenize(ctx context.Context, model string, ids []int32) (string, error) {
-	in := map[string]any{"model": model, "tokens": ids}
-	var out struct {
-		Prompt *string `json:"prompt"`
-		Text   *string `json:"text"`
-	}
-	if err := s.callJSON(ctx, http.MethodPost, "/detokenize", in, &out); err != nil {
-		return "", err
-	}
-	switch {
-	case out.Prompt != nil:
-		return *out.Prompt, nil
-	case out.Text != nil:
-		return *out.Text, nil
-	}
-	return "", errors.New("/detokenize gave neither prompt nor text")
-}
-
 // A Sample is one value of a counter, gauge or untyped metric.
 type Sample struct {
 	Name    string
@@ -323,5 +293,15 @@ func appendSample(samples []Sample, name string, m *dto.Metric) []Sample {
 	if h := m.GetHistogram(); h != nil {
 		return append(samples, Sample{name + "_sum", labels, h.GetSampleSum(), true}, Sample{name + "_count", labels, float64(h.GetSampleCount()), true})
 	}
-	return append(samples, Sample{name, labels, value, m.Counter != nil || strings.HasSuffix(name, "_total")})
+	return append(samples, Sample{name, labels, value, grows(name, m)})
+}
+
+// grows reports whether a metric only ever grows, by its type or by its name. llama.cpp
+// calls a ratio and a maximum counters too.
+func grows(name string, m *dto.Metric) bool {
+	switch name {
+	case "llamacpp:n_busy_slots_per_decode", "llamacpp:n_tokens_max":
+		return false
+	}
+	return m.Counter != nil || strings.HasSuffix(name, "_total")
 }

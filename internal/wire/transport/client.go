@@ -89,7 +89,7 @@ func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, erro
 // timestamp on connections that have them.
 func (c *Client) TakeLag() (lag trace.Lag, unstamped int) {
 	counts, bare := c.watch.take()
-	return trace.Lag{Reads: counts.total(), P50: counts.quantile(0.5), P99: counts.quantile(0.99), Max: time.Duration(counts.max)}, bare
+	return counts.Lag(), bare
 }
 
 // Do sends req and feeds the response to r. The error is nil if the body was read

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"github.com/pitot-bench/pitot/internal/wire/clock"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // A Stamp holds the timestamps of one read.
@@ -79,7 +81,7 @@ func newWatch() *watch { return &watch{meters: make([]meter, runtime.GOMAXPROCS(
 // reduce contention and stay in its cache.
 type meter struct {
 	mu   sync.Mutex
-	lag  lagCounts
+	lag  trace.Delays
 	bare int // reads without a kernel timestamp on connections that have them
 }
 
@@ -170,7 +172,7 @@ func (c *Conn) note(before, wall int64, n int, drained bool) {
 // read counts a read with this delay after its bytes.
 func (m *meter) read(lag int64) {
 	m.mu.Lock()
-	m.lag.add(lag)
+	m.lag.Add(lag)
 	m.mu.Unlock()
 }
 
@@ -182,13 +184,13 @@ func (m *meter) missed() {
 }
 
 // take sums up the meters and resets them.
-func (w *watch) take() (lag lagCounts, bare int) {
+func (w *watch) take() (lag trace.Delays, bare int) {
 	for i := range w.meters {
 		m := &w.meters[i]
 		m.mu.Lock()
-		lag.merge(&m.lag)
+		lag.Merge(&m.lag)
 		bare += m.bare
-		m.lag, m.bare = lagCounts{}, 0
+		m.lag, m.bare = trace.Delays{}, 0
 		m.mu.Unlock()
 	}
 	return lag, bare

@@ -369,8 +369,8 @@ func TestReadsWithoutAStampAreCounted(t *testing.T) {
 	if s := conn.Last(); s.Kernel || s.At != s.User || s.Lo > s.At {
 		t.Errorf("%+v", s)
 	}
-	if lag, bare := w.take(); lag.total() != 0 || bare != 1 {
-		t.Errorf("%d with and %d without", lag.total(), bare)
+	if lag, bare := w.take(); lag.Lag().Reads != 0 || bare != 1 {
+		t.Errorf("%d with and %d without", lag.Lag().Reads, bare)
 	}
 }
 

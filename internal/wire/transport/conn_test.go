@@ -37,10 +37,10 @@ func TestReadsAreCounted(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if lag, bare := w.take(); lag.total() != 3 || lag.max < int64(time.Second) || bare != 0 {
-		t.Errorf("%d reads, the longest lag %d, %d without a stamp", lag.total(), lag.max, bare)
+	if lag, bare := w.take(); lag.Lag().Reads != 3 || lag.Lag().Max < time.Second || bare != 0 {
+		t.Errorf("%d reads, the longest lag %d, %d without a stamp", lag.Lag().Reads, lag.Lag().Max, bare)
 	}
-	if lag, _ := w.take(); lag.total() != 0 {
-		t.Errorf("%d reads are counted twice", lag.total())
+	if lag, _ := w.take(); lag.Lag().Reads != 0 {
+		t.Errorf("%d reads are counted twice", lag.Lag().Reads)
 	}
 }

@@ -1,4 +1,4 @@
-package transport
+package trace
 
 import (
 	"slices"
@@ -12,20 +12,20 @@ import (
 func TestLagQuantiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delays := rapid.SliceOfN(rapid.Int64Range(0, 1<<rapid.IntRange(1, 35).Draw(t, "size")), 1, 200).Draw(t, "delays")
-		var l, half lagCounts
+		var l, half Delays
 		for i, d := range delays {
 			if i%2 == 0 {
-				l.add(d)
+				l.Add(d)
 			} else {
-				half.add(d)
+				half.Add(d)
 			}
 		}
-		l.merge(&half)
+		l.Merge(&half)
 		slices.Sort(delays)
 		for _, q := range []float64{0.01, 0.5, 0.99, 1} {
 			want := delays[min(len(delays)-1, max(0, int(q*float64(len(delays))+0.9999999)-1))]
 			got := int64(l.quantile(q))
-			if got < min(want, 1<<lagUnit) && got < want || float64(got) > float64(want)*9/8+1<<lagUnit {
+			if got < min(want, 1<<delayUnit) && got < want || float64(got) > float64(want)*9/8+1<<delayUnit {
 				t.Fatalf("quantile %v of %v is %d, want %d", q, delays, got, want)
 			}
 		}
@@ -36,12 +36,12 @@ func TestLagQuantiles(t *testing.T) {
 }
 
 func TestLagBuckets(t *testing.T) {
-	for b := range lagBuckets - 1 {
-		if up := lagUpper(b); lagBucket(up-1) != b || lagBucket(up) != b+1 {
-			t.Fatalf("bucket %d ends at %d, but %d is in %d and %d in %d", b, up, up-1, lagBucket(up-1), up, lagBucket(up))
+	for b := range delayBuckets - 1 {
+		if up := delayUpper(b); delayBucket(up-1) != b || delayBucket(up) != b+1 {
+			t.Fatalf("bucket %d ends at %d, but %d is in %d and %d in %d", b, up, up-1, delayBucket(up-1), up, delayBucket(up))
 		}
 	}
-	if lagBucket(int64(time.Hour)) != lagBuckets-1 || (&lagCounts{}).quantile(0.5) != 0 {
+	if delayBucket(int64(time.Hour)) != delayBuckets-1 || (&Delays{}).quantile(0.5) != 0 {
 		t.Error("an hour is not in the last bucket, or nothing has a median")
 	}
 }

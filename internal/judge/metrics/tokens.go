@@ -1,0 +1,100 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+func countTokens(records []*trace.Record) Tokens {
+	var t Tokens
+	for _, r := range records {
+		if r.OK() {
+			t.count(r)
+		}
+	}
+	t.Fixed, t.Prompts = fixed(records), promptCount(records)
+	return t
+}
+
+// count adds an answer.
+func (t *Tokens) count(r *trace.Record) {
+	input := cmp.Or(r.Credible().Prompt, r.PromptTokens)
+	if r.Doubted() {
+		t.Refused++
+	}
+	t.Input += input
+	t.Output += r.OutputTokens
+	t.Inputs += r.Inputs
+	t.Audio += r.AudioSeconds
+	switch from := r.CountedFrom; {
+	case r.Refused() && from != "": // said with Refused
+	case from == trace.FromTokenizer:
+		t.Tokenized++
+	case from == trace.FromChunks:
+		t.Assumed++
+	case from == "":
+		if _, _, chunks := r.Output(); chunks > 0 {
+			t.OutputUnknown++
+		}
+	}
+	if input == 0 {
+		t.InputUnknown++
+	}
+	switch {
+	case r.CountedFrom == "" && len(r.Chunks) > 0, r.CountedFrom == trace.FromChunks: // who knows
+	case r.OutputTokens < r.WantTokens:
+		t.Short++
+	case r.WantTokens > 0 && r.OutputTokens > r.WantTokens && r.CountedFrom == trace.FromUsage:
+		t.Long++
+	}
+}
+
+// fixed is Tokens.Fixed: at least two answers, counted by the server.
+func fixed(records []*trace.Record) int {
+	n, length := 0, 0
+	for _, r := range records {
+		if !r.OK() || r.WantTokens == 0 {
+			continue
+		}
+		if n++; n == 1 {
+			length = r.OutputTokens
+		}
+		if r.CountedFrom != trace.FromUsage || r.OutputTokens != length || r.OutputTokens == r.WantTokens {
+			return 0
+		}
+	}
+	if n < 2 {
+		return 0
+	}
+	return length
+}
+
+// Prompts that the server counts otherwise by less than this are left unsaid: a token that
+// begins a text, the marks of a chat.
+const (
+	minPromptShare  = 0.10
+	minPromptTokens = 16 // in the mean
+)
+
+// promptCount holds the counts of both against each other, in first turns: a later one has
+// answers before it.
+func promptCount(records []*trace.Record) *PromptCount {
+	var c PromptCount
+	for _, r := range records {
+		if counted := r.Credible().Prompt; r.OK() && r.Turn == 0 && counted > 0 && r.PromptTokens > 0 {
+			c.Requests++
+			c.Asked += float64(r.PromptTokens)
+			c.Counted += float64(counted)
+		}
+	}
+	if c.Requests == 0 {
+		return nil
+	}
+	c.Asked, c.Counted = c.Asked/float64(c.Requests), c.Counted/float64(c.Requests)
+	if off := math.Abs(c.Counted - c.Asked); off < minPromptTokens || off < minPromptShare*c.Asked {
+		return nil
+	}
+	return &c
+}

@@ -1,0 +1,112 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+)
+
+// A RemedyError can be avoided by settings.
+type RemedyError struct {
+	Err  error
+	Ways []Way
+}
+
+// A Way out is a setting, by its path, and what that does about an error.
+type Way struct{ Path, Does string }
+
+func (e *RemedyError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error itself.
+func (e *RemedyError) Unwrap() error { return e.Err }
+
+// Named are the ways out, a line each, by what a front end calls their settings; nil if it
+// has none of them.
+func (e *RemedyError) Named(nameOf func(path string) string) error {
+	var lines []error
+	for _, w := range e.Ways {
+		if name := nameOf(w.Path); name != "" {
+			lines = append(lines, errors.New(name+" "+w.Does))
+		}
+	}
+	return errors.Join(lines...)
+}
+
+func remedied(err error, ways ...Way) error { return &RemedyError{err, ways} }
+
+// refused is err with the ways out of a request that failed before the run, by the server's
+// words, and others; failed may be nil.
+func (x *execution) refused(err error, failed *driver.FailedError, others ...Way) error {
+	var ways []Way
+	if failed != nil {
+		ways = waysOut(failed.Record, len(x.small("", 1).Tokens) > 0)
+	}
+	if ways = append(ways, others...); len(ways) == 0 {
+		return err
+	}
+	return remedied(err, ways...)
+}
+
+// waysOut are the settings that change what a server refused: a field that it names, or
+// else, where the prompts are token ids, these.
+func waysOut(r *trace.Record, ids bool) []Way {
+	elsewhere := []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+	}
+	switch {
+	case r.Class != trace.HTTP || slices.Contains(elsewhere, r.Status):
+		return nil
+	case strings.Contains(r.Error, "ignore_eos"):
+		return []Way{{"request.ignore_eos", "is why ignore_eos is asked for; --no-ignore-eos leaves it out"}}
+	case ids:
+		return []Way{
+			{"tokenizer.vocab", "keeps token ids below the size of the server's vocabulary"},
+			{"tokenizer.where", "names a tokenizer, and prompts are text then: some servers take no lists of token ids"},
+		}
+	}
+	return nil
+}
+
+// A coldStart is how a warm-up failed.
+type coldStart struct {
+	failed int
+	none   bool                // nothing was answered
+	alike  bool                // and all of it failed with the same words
+	why    *driver.FailedError // the first failure
+}
+
+// judgeWarmUp leaves it to the run to tell how answers end, and that they are empty.
+func judgeWarmUp(records []*trace.Record) (c coldStart) {
+	c.none, c.alike = true, true
+	for _, r := range records {
+		if r.OK() || r.Class == trace.Truncated && len(r.Chunks) > 0 {
+			c.none = false
+			continue
+		}
+		if c.failed++; c.why == nil {
+			c.why = &driver.FailedError{Record: r}
+		}
+		c.none = c.none && r.Class != trace.Empty
+		c.alike = c.alike && c.why.Error() == (&driver.FailedError{Record: r}).Error()
+	}
+	return c
+}
+
+// Unanswered is the error of a run in which every request failed, with the words of the
+// first of the most frequent failure; nil of another.
+func (r *Result) Unanswered() error {
+	q := r.Summary.Requests
+	if !q.Unanswered() {
+		return nil
+	}
+	most := q.Classes[0]
+	i := slices.IndexFunc(r.Trace.Records, func(rec *trace.Record) bool {
+		return rec.Class == most.Class && (most.Status == 0 || rec.Status == most.Status)
+	})
+	return fmt.Errorf("none of %d requests was answered: %w", q.Failed, &driver.FailedError{Record: r.Trace.Records[i]})
+}
