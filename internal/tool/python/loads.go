@@ -17,12 +17,13 @@ var errLoads = errors.New("not JSON")
 var notNumbers = []string{"NaN", "Infinity", "-Infinity"}
 
 // Loads is a text that json.loads reads: JSON, in which NaN, Infinity and -Infinity may stand.
-// Of members of one name the last one counts, in the place of the first, as in a dict.
+// Of members of one name the last one counts, in the place of the first, as in a dict. It is
+// written as json.dumps writes it.
 func Loads(s string) (json.RawMessage, error) {
 	if nesting.Check([]byte(s)) != nil || !json.Valid([]byte(withoutUnreal(s))) {
 		return nil, errLoads
 	}
-	return json.RawMessage(distinct(gjson.Parse(s))), nil
+	return Dumped(json.RawMessage(distinct(gjson.Parse(s)))), nil
 }
 
 // Unreal reports whether what json.loads read is not JSON: it has one of notNumbers.
