@@ -86,8 +86,8 @@ func TestMistakes(t *testing.T) {
 		{"vllm: no URL", "vllm bench serve --base-url localhost:8000", exitUsage, "--base-url \"localhost:8000\": must begin with http:// or https://"},
 		{"vllm: no tokenizer", "vllm bench serve --tokenizer /no/such --base-url " + up, exitUsage, "neither a file nor in the Hugging Face cache"},
 		{"vllm: bad flag", "vllm bench serve --rates 5", exitUsage, "unrecognized arguments: --rates 5"},
-		{"vllm: not built", "vllm bench serve --plot-timeline", exitUsage, "--plot-timeline is not built yet"},
-		{"vllm: impossible combination", "vllm bench serve --request-rate 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", exitUsage, "remove --request-rate"},
+		{"vllm: not built", "vllm bench serve --plot-timeline", exitFailed, "--plot-timeline is not built yet"},
+		{"vllm: impossible combination", "vllm bench serve --request-rate 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", exitFailed, "remove --request-rate"},
 		{"vllm: ready check", "vllm bench serve --base-url " + up + " --model nope --ready-check-timeout-sec 1 --num-prompts 1", exitFailed, "The model `nope` does not exist"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -105,16 +105,14 @@ func planLine(line func() (*sglangLine, error), p *Process) (*compiled, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	return l.compile(p)
+	made, err := l.compile(p)
+	return made, usage(err)
 }
 
 func (l *sglangLine) compile(p *Process) (*compiled, error) {
-	if err := l.Check(); err != nil {
-		return nil, usage(err)
-	}
-	c, err := l.Compile(p.toolEnv())
+	c, err := l.Checked(p.toolEnv())
 	if err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
 	return newCompiled(c, slices.Concat(l.called, l.Mask(l.given))...), nil
 }

@@ -369,10 +369,10 @@ func TestSGLangErrors(t *testing.T) {
 	}{
 		{"no such flag", "--nothing", exitUsage, "bench_serving.py: error: unrecognized arguments: --nothing"},
 		{"its usage", "--seed x", exitUsage, "usage: bench_serving.py [-h]\n"},
-		{"a backend without a client", "--backend gserver", exitUsage, "--backend gserver: sglang.bench_serving has no client for it either"},
-		{"several at once", "--request-rate 0 --lora-zipf-alpha 1", exitUsage, "--request-rate 0.0: must be above 0\n       --lora-zipf-alpha 1.0"},
-		{"a body that is none", "--extra-request-body [1]", exitUsage, "--extra-request-body: must be a JSON object"},
-		{"pictures for embeddings", "--backend sglang-embedding --dataset-name image", exitUsage, "--dataset-name image: not for --backend sglang-embedding"},
+		{"a backend without a client", "--backend gserver", exitFailed, "--backend gserver: sglang.bench_serving has no client for it either"},
+		{"several at once", "--request-rate 0 --lora-zipf-alpha 1", exitFailed, "--request-rate 0.0: must be above 0\n       --lora-zipf-alpha 1.0"},
+		{"a body that is none", "--extra-request-body [1]", exitFailed, "--extra-request-body: must be a JSON object"},
+		{"pictures for embeddings", "--backend sglang-embedding --dataset-name image", exitFailed, "--dataset-name image: not for --backend sglang-embedding"},
 		{"no file", "--dataset-name sharegpt --dataset-path nowhere.json --ready-check-timeout-sec 0 --model m", exitUsage, "--dataset-path nowhere.json: no such file"},
 		{"nobody there", "--dataset-name random-ids --ready-check-timeout-sec 2", exitFailed, "is not ready"},
 	} {

@@ -68,12 +68,9 @@ func (c *vllmCmd) parse() (*vllmLine, error) {
 }
 
 func (l *vllmLine) compile(p *Process) (*compiled, error) {
-	if err := l.Check(); err != nil {
-		return nil, usage(err)
-	}
-	c, err := l.Compile(p.toolEnv())
+	c, err := l.Checked(p.toolEnv())
 	if err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
 	return newCompiled(c, slices.Concat([]string{"vllm", "bench", "serve"}, l.Mask(l.given))...), nil
 }
@@ -83,7 +80,8 @@ func (c *vllmCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.compile(p)
+	made, err := l.compile(p)
+	return made, usage(err)
 }
 
 // Run runs `bench serve`.

@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool/argparse"
+	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
 // An Env is the process that a command line is compiled in.
@@ -43,13 +44,17 @@ func (e *Env) Tokenizer(name *string) plan.Tokenizer {
 	return t
 }
 
-// Fields are members of a body in JSON, under those that lie over them.
+// Fields are members of a body in JSON, under those that lie over them. Numbers are written as
+// Python writes them: 1.0, not 1.
 func Fields(fields map[string]any, over map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	for name, v := range fields {
 		b, err := json.Marshal(v)
 		if err != nil {
 			return nil, fmt.Errorf("--%s %v: %w", strings.ReplaceAll(name, "_", "-"), v, err)
+		}
+		if f, ok := v.(float64); ok {
+			b = python.AppendFloat(nil, f)
 		}
 		out[name] = b
 	}

@@ -74,7 +74,7 @@ func TestEverythingMadeIsCharged(t *testing.T) {
 			text, err = tmpl.render(tmpl.named[defaultName], map[string]value{"x": "abc"}, budget)
 		}
 		runtime.ReadMemStats(&after)
-		made := after.TotalAlloc - before.TotalAlloc + after.StackSys - before.StackSys
+		made := after.TotalAlloc - before.TotalAlloc + max(after.StackSys, before.StackSys) - before.StackSys // stacks may be given back
 		if made > factor*budget+fixed {
 			t.Errorf("%.80q makes %d MiB of a budget of %d KiB", source, made>>20, budget>>10)
 		}

@@ -241,7 +241,7 @@ func (t attributeTarget) assign(x *run, s *scope, v value) {
 	if x.at(t.line); !ok {
 		x.failf("cannot assign to %s.%s: %s is not a namespace", t.of, t.name, t.of)
 	}
-	ns.vars[t.name] = v
+	ns.vars[x.varName(t.name)] = v
 }
 
 // A macro is a part of a template with parameters.

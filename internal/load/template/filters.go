@@ -331,7 +331,7 @@ func mapFilter(x *run, v value, g given) value {
 	}
 	name := x.textOf(g.list[0])
 	f, ok := filters[name]
-	if !ok {
+	if !ok && len(items) > 0 {
 		x.failf("the filter |%s is %w", name, errUnsupported)
 	}
 	for i, item := range items {
@@ -376,7 +376,7 @@ func chosenTest(x *run, args []value, named []namedValue) func(value) bool {
 	name := x.textOf(args[0])
 	t, ok := tests[name]
 	if !ok {
-		x.failf("the test %q is %w", name, errUnsupported)
+		return func(value) bool { panic(fault(unsupported(x.line, "the test %q", name))) }
 	}
 	return func(v value) bool { return x.truth(t.as("is "+name)(x, v, given{args[1:], named})) }
 }

@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// otherGlobals are functions of Jinja that no known chat template uses.
-var otherGlobals = []string{"cycler", "joiner", "lipsum"}
-
 // globals are the global functions of a template.
 var globals map[string]value
 
@@ -55,7 +52,7 @@ func init() {
 		made := &namespace{map[string]value{}}
 		for _, key := range d.keys {
 			x.charge(entryCost)
-			made.vars[x.textOf(key)] = d.at(key)
+			made.vars[x.varName(x.textOf(key))] = d.at(key)
 		}
 		return made
 	}})
@@ -66,6 +63,15 @@ func init() {
 	global("strftime_now", function{params: "format", do: func(x *run, _ value, a []value) value {
 		return strftime(x, x.textOf(a[0]), x.now())
 	}})
+}
+
+// varName is a name of an attribute of a namespace; those with an underscore are forbidden by
+// Hugging Face's sandbox.
+func (x *run) varName(name string) string {
+	if strings.HasPrefix(name, "_") {
+		x.failf("a namespace must not have an attribute %s, which begins with an underscore", brief(name))
+	}
+	return name
 }
 
 // pour adds a mapping, or pairs, to a dict.

@@ -33,6 +33,8 @@ type token struct {
 	kind tokenKind
 	text string
 	line int
+
+	refused error // why a string cannot be read
 }
 
 func (t token) String() string {
@@ -72,7 +74,7 @@ func lex(src string) (tokens []token, err error) {
 }
 
 func (l *lexer) add(kind tokenKind, text string) {
-	l.tokens = append(l.tokens, token{kind, text, l.line})
+	l.tokens = append(l.tokens, token{kind: kind, text: text, line: l.line})
 }
 
 // skip advances by n bytes.
@@ -284,10 +286,11 @@ func (l *lexer) text(quote byte) error {
 			i++
 		case quote:
 			text, err := unescape(s[1:i])
-			if err != nil {
+			if err != nil && !errors.Is(err, errUnsupported) {
 				return err
 			}
 			l.add(stringToken, text)
+			l.tokens[len(l.tokens)-1].refused = err
 			l.skip(i + 1)
 			return nil
 		}
@@ -321,7 +324,7 @@ func escape(e string) (string, error) {
 	case simple:
 		return text, nil
 	case e[1] == 'N':
-		return "", errors.New(`the escape \N is not supported`)
+		return "", fmt.Errorf(`the escape \N is %w`, errUnsupported)
 	case strings.ContainsRune("xuU", rune(e[1])):
 		digits, base = e[2:], 16
 	case e[1] < '0' || e[1] > '7':

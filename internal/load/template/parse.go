@@ -1,7 +1,6 @@
 package template
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -15,6 +14,8 @@ type parser struct {
 	tokens []token
 	depth  int
 	uses   map[string]bool // names used by the macro being parsed
+
+	mistakes []fault // unknown names that are sure to be reached, or looked up
 }
 
 // A fault is an error in a template, or in its input, with its line.
@@ -41,7 +42,11 @@ func parse(src string) (body block, err error) {
 	}
 	defer catch(&err)
 	p := &parser{tokens: tokens}
-	return p.block(), nil
+	body = p.block()
+	if len(p.mistakes) > 0 {
+		panic(p.mistakes[0])
+	}
+	return body, nil
 }
 
 func (p *parser) failf(line int, format string, a ...any) {
@@ -158,11 +163,15 @@ func (p *parser) statement() statement {
 	case "break", "continue":
 		return jump(t.text)
 	}
+	if slices.Contains(otherTags, t.text) {
+		return p.otherTag(t)
+	}
 	p.failf(t.line, "the tag {%% %s %%} is not supported", t.text)
 	return nil
 }
 
 func (p *parser) ifTag() statement {
+	defer p.maybe()()
 	tag := &ifTag{}
 	for {
 		test := p.tuple(false)
@@ -316,6 +325,3 @@ func (p *parser) oneTarget(attributes bool) target {
 	}
 	return name(t.text)
 }
-
-// errUnsupported means that something is not part of the supported language.
-var errUnsupported = errors.New("not supported")

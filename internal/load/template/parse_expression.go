@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strconv"
@@ -36,7 +37,11 @@ func (p *parser) tupleEnds(ends []string) bool {
 // expression parses x if y else z, and everything that binds more tightly.
 func (p *parser) expression() expression {
 	defer p.deeper()()
+	forgive := p.maybe()
 	e := p.or()
+	if p.is("if") {
+		defer forgive()
+	}
 	for p.accept("if") {
 		c := &condition{then: e, test: p.or()}
 		if p.accept("else") {
@@ -148,7 +153,7 @@ func (p *parser) primary() expression {
 	case nameToken:
 		return p.nameOrConstant(t)
 	case stringToken:
-		return literal{p.strings(t)}
+		return p.strings(t)
 	case intToken:
 		return literal{p.integer(t)}
 	case floatToken:
@@ -170,16 +175,22 @@ func (p *parser) primary() expression {
 }
 
 // strings joins texts that follow each other.
-func (p *parser) strings(first token) string {
-	if p.peek().kind != stringToken {
-		return first.text
+func (p *parser) strings(first token) expression {
+	if p.peek().kind != stringToken && first.refused == nil {
+		return literal{first.text}
 	}
 	var b strings.Builder
 	b.WriteString(first.text)
+	refused := first.refused
 	for p.peek().kind == stringToken {
-		b.WriteString(p.next().text)
+		next := p.next()
+		b.WriteString(next.text)
+		refused = cmp.Or(refused, next.refused)
 	}
-	return b.String()
+	if refused != nil {
+		return refusal{first.line, refused}
+	}
+	return literal{b.String()}
 }
 
 func (p *parser) integer(t token) value {
@@ -213,10 +224,11 @@ func (p *parser) nameOrConstant(t token) expression {
 	if p.uses != nil {
 		p.uses[t.text] = true
 	}
+	v := &variable{t.text}
 	if slices.Contains(otherGlobals, t.text) && p.is("(") {
-		p.failf(t.line, "the function %s() is %w", t.text, errUnsupported)
+		return found(t.line, v, func(_ *run, a, _ value) value { return a }, unsupported(t.line, "the function %s()", t.text))
 	}
-	return &variable{t.text}
+	return v
 }
 
 func (p *parser) parenthesis() expression {
@@ -277,10 +289,11 @@ func (p *parser) attribute(of expression) expression {
 	line := p.next().line
 	switch t := p.next(); t.kind {
 	case nameToken:
+		get := func(x *run, a, _ value) value { return x.attribute(a, t.text) }
 		if p.is("(") && !knownMethod(t.text) {
-			p.failf(t.line, "the method .%s() is %w", t.text, errUnsupported)
+			return found(line, of, get, unsupported(t.line, "the method .%s()", t.text))
 		}
-		return &operation{line, of, nil, func(x *run, a, _ value) value { return x.attribute(a, t.text) }}
+		return &operation{line, of, nil, get}
 	case intToken:
 		return &operation{line, of, literal{p.integer(t)}, (*run).item}
 	default:
@@ -337,14 +350,35 @@ func (p *parser) arguments() arguments {
 	return a
 }
 
+// found is an operation on a value that is refused if it finds nothing.
+func found(line int, of expression, get func(x *run, a, b value) value, otherwise refusal) expression {
+	return &operation{line, of, nil, func(x *run, a, _ value) value {
+		got := get(x, a, nil)
+		if _, missing := got.(undefined); missing {
+			panic(fault(otherwise))
+		}
+		return got
+	}}
+}
+
+// dotted is a name that may have dots, which those of filters and tests could.
+func (p *parser) dotted(what string) token {
+	t := p.expectKind(nameToken, what)
+	for p.accept(".") {
+		t.text += "." + p.name()
+	}
+	return t
+}
+
 // filter parses the name of a filter and its arguments.
 func (p *parser) filter(in expression) expression {
-	t := p.expectKind(nameToken, "the name of a filter")
-	f, ok := filters[t.text]
-	if !ok {
-		p.failf(t.line, "the filter |%s is %w", t.text, errUnsupported)
+	t := p.dotted("the name of a filter")
+	e := &call{of: in, line: t.line}
+	if f, ok := filters[t.text]; ok {
+		e.do = f.as("|" + t.text)
+	} else {
+		e.do = p.unknown(otherFilters, t.text, unsupported(t.line, "the filter |%s", t.text))
 	}
-	e := &call{of: in, line: t.line, do: f.as("|" + t.text)}
 	if p.is("(") {
 		e.args = p.arguments()
 	}
@@ -355,12 +389,13 @@ func (p *parser) filter(in expression) expression {
 func (p *parser) test(in expression) expression {
 	p.next()
 	negated := p.accept("not")
-	t := p.expectKind(nameToken, "the name of a test")
-	f, ok := tests[t.text]
-	if !ok {
-		p.failf(t.line, "the test \"is %s\" is %w", t.text, errUnsupported)
+	t := p.dotted("the name of a test")
+	e := &call{of: in, line: t.line}
+	if f, ok := tests[t.text]; ok {
+		e.do = f.as("is " + t.text)
+	} else {
+		e.do = p.unknown(nil, t.text, unsupported(t.line, `the test "is %s"`, t.text))
 	}
-	e := &call{of: in, line: t.line, do: f.as("is " + t.text)}
 	if p.is("(") {
 		e.args = p.arguments()
 	} else if p.startsOperand() {

@@ -3,17 +3,19 @@
 // A chat template is a program in Jinja that comes with a model, in its
 // tokenizer_config.json or next to it. This package implements the part of that
 // language that such templates use, and gives the same result as
-// apply_chat_template of Hugging Face's transformers: its white space settings, its
+// apply_chat_template of Hugging Face's transformers 5.23: its white space settings, its
 // tojson, raise_exception and strftime_now, its special tokens as variables, its
-// sandbox. Values are Python's, including the printed form of a float or a list.
+// names for reasoning, its sandbox. Values are Python's, including the printed form of a
+// float or a list.
 //
 // A prompt that differs by a line break is another prompt, so nothing is guessed:
-// unknown features of a template are refused by name and line when it is loaded. A
-// template that takes too long or too much memory is stopped, since it comes from others.
+// unknown features of a template are refused by name and line, those of Jinja when they are
+// reached, others when the template is loaded. A template that takes too long or too much memory is stopped, since it comes from others.
 package template
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -122,8 +124,12 @@ func variables(messages json.RawMessage, o Options) (vars map[string]value, size
 	}
 	read("tools", o.Tools)
 	read("messages", messages)
-	if l, ok := vars["messages"].(*list); err == nil && (!ok || len(l.items) == 0) {
-		err = fmt.Errorf("messages: must be a list of at least one message")
+	if err != nil {
+		return nil, 0, err
 	}
+	if err := errors.Join(objects("tools", vars["tools"]), objects("documents", vars["documents"])); err != nil {
+		return nil, 0, err
+	}
+	vars["messages"], err = chat(vars["messages"])
 	return vars, size, err
 }

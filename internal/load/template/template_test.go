@@ -117,13 +117,11 @@ func TestSnippetsEqualJinja(t *testing.T) {
 func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{"a\n{{ x|nosuch }}", "line 2: the filter |nosuch is not supported"},
-		{"{% if x is nosuch %}{% endif %}", `line 1: the test "is nosuch" is not supported`},
-		{"\n\n{% include 'x' %}", "line 3: the tag {% include %} is not supported"},
-		{"{{ x.\nencode() }}", "line 2: the method .encode() is not supported"},
-		{"{{ lipsum() }}", "line 1: the function lipsum() is not supported"},
+		{"a{{ x is nosuch }}", `line 1: the test "is nosuch" is not supported`},
+		{"\n{% nosuch %}", "line 2: the tag {% nosuch %} is not supported"},
+		{"{% if x %}{% endif %}\n{{ x|nosuch }}", "line 2: the filter |nosuch is not supported"},
 		{"{% if x %}\n", "the template ends before {% endif %}"},
 		{"a\n{{ x", "line 2: a tag is not closed by }}"},
-		{"{{ '\\N{BULLET}' }}", `line 1: the escape \N is not supported`},
 	} {
 		if _, err := parseOne(c.source, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.source, err, c.want)
@@ -134,6 +132,14 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 func TestFailuresAreNamedWithTheirLine(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{"\n{{ raise_exception('not so') }}", "line 2: the template refuses this chat: not so"},
+		{"{% if x is nosuch %}{% endif %}", `line 1: the test "is nosuch" is not supported`},
+		{"\n\n{% include 'x' %}", "line 3: the tag {% include %} is not supported"},
+		{"{{ messages[0].content.\nencode() }}", "line 2: the method .encode() is not supported"},
+		{"{{ lipsum() }}", "line 1: the function lipsum() is not supported"},
+		{"{{ 'a' '\\N{BULLET}' }}", `line 1: the escape \N is not supported`},
+		{"{{ messages|xmlattr }}", "line 1: the filter |xmlattr is not supported"},
+		{"{% if true %}\n{% block x %}{% endblock %}{% endif %}", "line 2: the tag {% block %} is not supported"},
+		{"{{ namespace(_a=1) }}", "begins with an underscore"},
 		{"{{ x.y.z }}", "line 1: 'x' is undefined"},
 		{"\n{{ messages[0].content.nope.z }}", "line 2: a text has no attribute 'nope'"},
 		{"{% set a = [] %}{{ a.append(1) }}", "line 1: .append() modifies a list, which templates must not do"},
@@ -159,7 +165,7 @@ func TestMessagesThatAreNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, messages := range []string{"", "[]", "{}", "[1] 2", "[", "null"} {
+	for _, messages := range []string{"", "[]", "{}", "[1] 2", "[1]", `[{}, "x"]`, "[", "null"} {
 		if text, err := tmpl.Render(json.RawMessage(messages), Options{}); err == nil || !strings.Contains(err.Error(), "messages") {
 			t.Errorf("%q gives %q, %v", messages, text, err)
 		}
@@ -263,6 +269,24 @@ func BenchmarkRender(b *testing.B) {
 	for b.Loop() {
 		if _, err := tmpl.Render(g.Chats["turns"], Options{GenerationPrompt: true}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestToolsAndDocumentsThatAreNone(t *testing.T) {
+	tmpl, err := parseOne("{{ tools|length }}", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for raw, want := range map[string]string{`[]`: "0", `[{}]`: "1", `{}`: "", `[1]`: "", `"x"`: ""} {
+		for name, o := range map[string]Options{
+			"tools":     {Tools: json.RawMessage(raw)},
+			"documents": {Tools: json.RawMessage(`[{}]`), Arguments: map[string]json.RawMessage{"documents": json.RawMessage(raw)}},
+		} {
+			text, err := tmpl.Render(json.RawMessage(`[{}]`), o)
+			if want == "" && (err == nil || !strings.Contains(err.Error(), name)) || want != "" && err != nil {
+				t.Errorf("%s %s: %q, %v", name, raw, text, err)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"slices"
 	"unicode"
 )
 
@@ -34,8 +35,12 @@ func init() {
 		"sameas": {params: "other", do: func(x *run, v value, a []value) value {
 			return fmt.Sprintf("%T", v) == fmt.Sprintf("%T", a[0]) && x.equal(v, a[0])
 		}},
-		"filter": {do: func(_ *run, v value, _ []value) value { s, _ := plain(v); _, ok := filters[s]; return ok }},
-		"test":   {do: func(_ *run, v value, _ []value) value { s, _ := plain(v); _, ok := tests[s]; return ok }},
+		"filter": {do: func(_ *run, v value, _ []value) value {
+			s, _ := plain(v)
+			_, ok := filters[s]
+			return ok || slices.Contains(otherFilters, s)
+		}},
+		"test": {do: func(_ *run, v value, _ []value) value { s, _ := plain(v); _, ok := tests[s]; return ok }},
 	}
 	for name, operator := range map[string]string{
 		"==": "==", "eq": "==", "equalto": "==", "!=": "!=", "ne": "!=", "<": "<", "lt": "<", "lessthan": "<",

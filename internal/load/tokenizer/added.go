@@ -215,10 +215,10 @@ func spaceAfter(text string) int {
 
 func endsInWord(text string) bool {
 	r, n := utf8.DecodeLastRuneInString(text)
-	return n > 0 && isWord(r)
+	return n > 0 && words.has(r)
 }
 
 func startsWithWord(text string) bool {
 	r, n := utf8.DecodeRuneInString(text)
-	return n > 0 && isWord(r)
+	return n > 0 && words.has(r)
 }

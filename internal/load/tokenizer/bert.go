@@ -21,7 +21,7 @@ type bertJSON struct {
 func (v bertJSON) step(string) (step, error) {
 	var steps normalizer
 	if v.CleanText {
-		steps = append(steps, filter(isBertControl, bertSpace))
+		steps = append(steps, filter(others.has, bertSpace))
 	}
 	if v.ChineseChars {
 		steps = append(steps, step{rewrite: within(spaceChinese)})
@@ -51,10 +51,6 @@ func isPrintableASCII(text string) bool {
 		}
 	}
 	return true
-}
-
-func isBertControl(r rune) bool {
-	return r == 0xfffd || others.has(r) && !strings.ContainsRune("\t\n\r", r)
 }
 
 func bertSpace(r rune) rune {

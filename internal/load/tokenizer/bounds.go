@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // A tokenizer comes from others, as a text does. What a file makes is bounded when it is
@@ -23,6 +24,8 @@ const (
 	maxAround      = 1 << 10 // tokens that are put around a text
 	maxGrowth      = 8       // of a text by its normalizer or its decoder,
 	maxGrowthOfAll = 1 << 20 // and bytes on top
+	maxPattern     = 1 << 18 // bytes of a regular expression with the tables in it,
+	deepestGroup   = 100     // and groups in each other
 	maxDecoded     = 16      // bytes that a decoder puts in place of a match
 )
 
@@ -32,13 +35,43 @@ var ErrTooLong = errors.New("the normalizer or the decoder of the tokenizer make
 // most is how long a text of n bytes may become.
 func most(n int) int { return maxGrowthOfAll + maxGrowth*n }
 
-// Err is ErrTooLong once that has happened to a text; what Encode or Decode returned for it
-// is incomplete.
+// ErrTooSlow means that a regular expression of a tokenizer took longer than slowestMatch.
+var ErrTooSlow = fmt.Errorf("a regular expression of the tokenizer takes more than %v for one match", slowestMatch)
+
+// slowestMatch is how long one match of a repeated group may take, whose steps can double with
+// each character, as in (a+)+b and (a|a)*b. Hugging Face gives up after ten million steps,
+// which take less than a second.
+const slowestMatch = 3 * time.Second
+
+// Err is ErrTooLong or ErrTooSlow once that has happened to a text; what Encode or Decode
+// returned for it is incomplete.
 func (t *Tokenizer) Err() error {
-	if t.tooLong.Load() {
-		return ErrTooLong
+	if err := t.failed.Load(); err != nil {
+		return *err
 	}
 	return nil
+}
+
+func (t *Tokenizer) fail(err error) { t.failed.CompareAndSwap(nil, &err) }
+
+// slow ends a text at whose matching slowestMatch was exceeded.
+func (t *Tokenizer) slow() {
+	failed := recover()
+	err, _ := failed.(error)
+	switch {
+	case failed == nil:
+	case errors.Is(err, ErrTooSlow):
+		t.fail(err)
+	default:
+		panic(failed)
+	}
+}
+
+// inTime calls f, at the end of which no match has exceeded slowestMatch.
+func (t *Tokenizer) inTime(f func() error) (err error) {
+	defer func() { err = errors.Join(err, t.Err()) }()
+	defer t.slow()
+	return f()
 }
 
 // A total adds up the bytes of texts of a kind.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hostileFile is a tokenizer.json around some of its fields.
@@ -128,5 +129,30 @@ func TestDecoderThatGrows(t *testing.T) {
 	}
 	if _, err := Parse([]byte(strings.Replace(file, `{"type": "Fuse"}, `, "", 1)), nil); err == nil || !strings.Contains(err.Error(), "is longer than 65536 bytes") {
 		t.Error(err)
+	}
+}
+
+// TestSlowPattern: steps that double with each letter come to an end, with an error.
+func TestSlowPattern(t *testing.T) {
+	re, err := compilePattern(`(a|a)*b`)
+	if err != nil || re.re.MatchTimeout != slowestMatch {
+		t.Fatal(err, re)
+	}
+	if re, err = compilePattern(`(a+)+b`); err != nil || re.re.MatchTimeout != slowestMatch {
+		t.Fatal(err, re)
+	}
+	re.re.MatchTimeout = time.Millisecond
+	tok, err := Parse([]byte(smallFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok.pretokenize = []splitter{splitAt(re, isolated)}
+	if ids := tok.Encode("aab", false); len(ids) == 0 || tok.Err() != nil {
+		t.Error(ids, tok.Err())
+	}
+	tok.normalize = nil
+	tok.Encode(strings.Repeat("a", 60), false)
+	if !errors.Is(tok.Err(), ErrTooSlow) {
+		t.Error(tok.Err())
 	}
 }

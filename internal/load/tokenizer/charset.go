@@ -5,13 +5,19 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // The part of the translator for escapes and classes.
 
 // escape translates an escape outside a class, after the backslash.
 func (t *translator) escape() {
+	isWord := t.peek(0) == 'w' || t.peek(0) == 'W'
 	set, negated := t.set()
+	if isWord {
+		set += latinWord
+	}
 	switch {
 	case set == "":
 		t.literal(t.escaped(), 0)
@@ -33,21 +39,45 @@ func (t *translator) set() (items string, negated bool) {
 	if t.group().fold && r != 's' && r != 'd' {
 		t.fail(`\%c ignoring case`, r)
 	}
-	switch lower := unicode.ToLower(r); lower {
+	switch unicode.ToLower(r) {
 	case 'w':
-		items = word
+		items = classItems(ucd.Table("regex word"))
+	case 'd':
+		items = classItems(ucd.Table("Nd"))
 	case 'p':
-		items = `\p{` + t.property() + "}"
+		items = t.property()
 	default:
-		items = `\` + string(lower)
+		items = `\s`
 	}
 	return items, unicode.IsUpper(r)
 }
 
-// categories are the general categories with the same meaning in both engines.
-var categories = strings.Fields("L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No " +
-	"P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co")
+// latinWord are the characters that \w of Oniguruma has outside a class only.
+const latinWord = "²³¹¼½¾"
 
+// classItems writes a table as items of a class: regexp2 has the tables of Go, which are of
+// another Unicode version.
+func classItems(table *unicode.RangeTable) string {
+	var b strings.Builder
+	add := func(first, last, step rune) {
+		if step == 1 && first < last {
+			b.WriteString(quote(first) + "-" + quote(last))
+			return
+		}
+		for r := first; r <= last; r += step {
+			b.WriteString(quote(r))
+		}
+	}
+	for _, r := range table.R16 {
+		add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+	}
+	for _, r := range table.R32 {
+		add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+	}
+	return b.String()
+}
+
+// property parses a category or script, whose names begin with a capital.
 func (t *translator) property() string {
 	stop := slices.Index(t.in, '}')
 	if t.peek(0) != '{' || stop < 0 {
@@ -56,10 +86,12 @@ func (t *translator) property() string {
 	}
 	name := string(t.in[1:stop])
 	t.in = t.in[stop+1:]
-	if _, isScript := unicode.Scripts[name]; !isScript && !slices.Contains(categories, name) {
+	table := ucd.Table(name)
+	if table == nil || !unicode.IsUpper(rune(name[0])) {
 		t.fail(`\p{%s} is unknown`, name)
+		return ""
 	}
-	return name
+	return classItems(table)
 }
 
 var controls = map[rune]rune{
@@ -116,7 +148,7 @@ func (t *translator) class() {
 		return
 	}
 	t.out.WriteString(openClass(negated))
-	t.classItems()
+	t.items()
 	t.out.WriteByte(']')
 }
 
@@ -141,7 +173,7 @@ func (t *translator) complement() (items string, ok bool) {
 	return items, true
 }
 
-func (t *translator) classItems() {
+func (t *translator) items() {
 	for first := true; t.err == nil; first = false {
 		switch {
 		case len(t.in) == 0:
@@ -170,7 +202,7 @@ func (t *translator) nested() {
 	if r := t.peek(0); r == '^' || r == ':' {
 		t.fail("class within a class with %c", r)
 	}
-	t.classItems()
+	t.items()
 }
 
 // classItem translates one set, character or range.

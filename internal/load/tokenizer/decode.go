@@ -31,7 +31,8 @@ func (t *Tokenizer) Decode(ids []int32, skipSpecial bool) string {
 	return text
 }
 
-func (t *Tokenizer) runDecoders(ids []int32, skipSpecial bool) string {
+func (t *Tokenizer) runDecoders(ids []int32, skipSpecial bool) (text string) {
+	defer t.slow()
 	texts := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if p := t.piece(id, skipSpecial); p != nil && len(texts) == 0 {
@@ -43,7 +44,7 @@ func (t *Tokenizer) runDecoders(ids []int32, skipSpecial bool) string {
 	most := most(length(texts))
 	for _, d := range t.decoders {
 		if texts = d.decode(texts); length(texts) > most {
-			t.tooLong.Store(true)
+			t.fail(ErrTooLong)
 			return ""
 		}
 	}

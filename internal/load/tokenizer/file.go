@@ -125,7 +125,7 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 	t.model, t.vocabSize = model, len(vocab.tokens)
 	list := newAddedList(vocab)
 	list.add(file.AddedTokens)
-	return t, t.addTokens(list, config)
+	return t, t.inTime(func() error { return t.addTokens(list, config) })
 }
 
 // parseStages parses the stages around the model.

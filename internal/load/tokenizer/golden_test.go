@@ -83,6 +83,25 @@ func TestVariantsEqualHuggingFace(t *testing.T) {
 	}
 }
 
+// TestLateCharacters: characters of all Unicode versions, and repetitions of repetitions.
+func TestLateCharacters(t *testing.T) {
+	var rows []struct {
+		golden
+		Patch map[string]json.RawMessage
+	}
+	readGolden(t, "late", &rows)
+	for _, row := range rows {
+		tok, err := Parse(patched(t, row.Patch), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row.compareTexts(t, tok)
+	}
+	if len(rows) < 28 {
+		t.Errorf("%d tokenizers", len(rows))
+	}
+}
+
 // TestConfigsEqualTransformers combines tokenizer_config.json files with one
 // tokenizer.json, and compares with transformers 5.23.0.
 func TestConfigsEqualTransformers(t *testing.T) {

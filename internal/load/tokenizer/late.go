@@ -7,14 +7,8 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// The library takes its character classes from several Unicode data files, each
-// older than Go's. A character that came later has none of these properties there:
-// for splitting, and in BertNormalizer, whatever is newer than Unicode 8; for
-// normal forms and StripAccents whatever is newer than Unicode 9.
-var (
-	unicode8 = rangetable.Assigned("8.0.0")
-	unicode9 = rangetable.Assigned("9.0.0")
-)
+// The normal forms of the library are those of Unicode 9.
+var unicode9 = rangetable.Assigned("9.0.0")
 
 // late are the characters newer than Unicode 9 that have a decomposition, take part
 // in one or have a combining class. tokenizers leaves them as they are.

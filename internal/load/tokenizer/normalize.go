@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // A normalizer rewrites a text in steps.
@@ -70,7 +72,7 @@ var stepKinds = parsers[step]{
 	"Prepend":        settings(prependJSON{}, prependJSON.step),
 	"Replace":        settings(replaceJSON{}, replaceJSON.step),
 	"Strip":          settings(stripJSON{}, stripJSON.step),
-	"StripAccents":   plain(filter(combining.has, nil)),
+	"StripAccents":   plain(filter(accents.has, nil)),
 }
 
 type prependJSON struct {
@@ -147,5 +149,5 @@ func (v stripJSON) step(string) (step, error) {
 // simple one, except for the only character with a longer mapping independent of
 // its neighbours.
 func lowercase(text string) string {
-	return strings.Map(unicode.ToLower, strings.ReplaceAll(text, "İ", "i̇"))
+	return strings.Map(ucd.ToLower, strings.ReplaceAll(text, "İ", "i̇"))
 }

@@ -106,11 +106,14 @@ type pattern struct {
 }
 
 func compilePattern(source string) (*pattern, error) {
-	translated, err := translate(source)
+	translated, branches, err := translate(source)
 	if err != nil {
 		return nil, err
 	}
 	re, err := regexp2.Compile(translated, regexp2.OptionMaxBacktrackingStackSize(-1))
+	if err == nil && branches {
+		re.MatchTimeout = slowestMatch
+	}
 	return &pattern{re}, err
 }
 
@@ -131,7 +134,7 @@ func (p *pattern) spans(dst []span, text string, s *scratch) []span {
 		return true
 	})
 	if err != nil {
-		panic(err) // only a time limit or a stack limit could fail, and none is set
+		panic(ErrTooSlow) // nothing else can fail: the stack has no limit
 	}
 	return c.rest(text)
 }

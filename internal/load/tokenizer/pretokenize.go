@@ -21,6 +21,7 @@ var splitterKinds = parsers[[]splitter]{
 	"Metaspace":          one(parseMetaspace),
 	"Punctuation":        one(settings(punctuationJSON{Behavior: "Isolated"}, punctuationJSON.split)),
 	"Split":              one(settings(splitJSON{}, splitJSON.split)),
+	"UnicodeScripts":     plain([]splitter{unicodeScripts{}}),
 	"Whitespace":         plain([]splitter{splitAt(wordGaps{}, removed)}),
 	"WhitespaceSplit":    plain([]splitter{splitAt(spaces, removed)}),
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // A runeSet is a set of characters: a table of the basic plane, filled on first
@@ -30,37 +32,20 @@ func (s *runeSet) has(r rune) bool {
 	return s.basic[r>>6]>>(r&63)&1 != 0
 }
 
-// The sets as defined by the library, in which a few characters had another category
-// than today.
+// property is the set of characters with a property of ucd.
+func property(name string) *runeSet {
+	return newRuneSet(func(r rune) bool { return ucd.Is(name, r) })
+}
+
 var (
 	spaces      = newRuneSet(unicode.IsSpace)
-	words       = newRuneSet(isWord)
-	numbers     = newRuneSet(unicode.IsNumber)
-	punctuation = newRuneSet(func(r rune) bool {
-		if r < utf8.RuneSelf {
-			return unicode.IsPunct(r) || unicode.IsSymbol(r)
-		}
-		return unicode.IsPunct(r) && unicode.Is(unicode8, r) || r == 0x166d || r == 0x111c9
-	})
-	// others are the categories Cc, Cf and Co.
-	others = newRuneSet(func(r rune) bool {
-		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && unicode.Is(unicode8, r)
-	})
-	// combining are all marks, nonspacing those without width.
-	combining = newRuneSet(func(r rune) bool {
-		return unicode.Is(unicode.M, r) && unicode.Is(unicode9, r) && r != 0x111c9 || r == 0x1cf2 || r == 0x1cf3
-	})
-	nonspacing = newRuneSet(func(r rune) bool {
-		changed := r == 0x1885 || r == 0x1886 || r == 0xa9bd || r == 0x111c9
-		return unicode.Is(unicode.Mn, r) && unicode.Is(unicode8, r) && !changed || r == 0x1734
-	})
+	words       = property("word")
+	numbers     = property("numeric")
+	punctuation = property("punctuation")
+	others      = property("control")
+	accents     = property("accent")
+	nonspacing  = property("nonspacing")
 )
-
-// isWord is \w of Unicode Technical Standard 18, annex C.
-func isWord(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic,
-		unicode.M, unicode.Nd, unicode.Pc, unicode.Join_Control)
-}
 
 // spans finds each character of the set.
 func (s *runeSet) spans(dst []span, text string, _ *scratch) []span {

@@ -19,8 +19,7 @@
 //
 // Decoders do the reverse. A prompt length that is off by a token silently distorts
 // a benchmark, so there is no approximation: unknown content of the file is refused
-// by name. The package follows tokenizers 0.23, with one limit: characters newer
-// than the Unicode version of Go's tables are unassigned.
+// by name. The package follows tokenizers 0.23, whose characters package ucd knows.
 //
 // Truncation and padding in the file are ignored, since Hugging Face transformers
 // turns both off when it counts tokens.
@@ -50,7 +49,7 @@ type Tokenizer struct {
 	specialIDs   []int32
 	addedSpecial []int32
 	pool         sync.Pool // of *scratch
-	tooLong      atomic.Bool
+	failed       atomic.Pointer[error]
 }
 
 // A model turns one word of the pre-tokenizer into ids. It is safe for concurrent
@@ -72,12 +71,17 @@ type scratch struct {
 
 // Encode returns the token ids of text. With special it adds the tokens that the
 // post-processor puts around a single sequence, such as BOS. Invalid UTF-8 is
-// encoded as U+FFFD. See Err for texts of which the tokenizer makes too much.
-func (t *Tokenizer) Encode(text string, special bool) []int32 {
+// encoded as U+FFFD. See Err for texts of which the tokenizer makes too much, or that take it
+// too long.
+func (t *Tokenizer) Encode(text string, special bool) (ids []int32) {
+	if t.Err() != nil {
+		return nil
+	}
+	defer t.slow()
 	s := t.pool.Get().(*scratch)
 	defer t.pool.Put(s)
 	s.room = most(len(text))
-	ids := make([]int32, 0, len(text)/4+len(t.prefix)+len(t.suffix))
+	ids = make([]int32, 0, len(text)/4+len(t.prefix)+len(t.suffix))
 	if special {
 		ids = append(ids, t.prefix...)
 	}
@@ -97,7 +101,7 @@ func (t *Tokenizer) encodePart(ids []int32, part string, first bool, s *scratch)
 	first = first && t.marksFirst && !t.normalize.moves(part, s.room)
 	text, ok := t.normalize.apply(part, s.room)
 	if s.room -= len(text); !ok {
-		t.tooLong.Store(true)
+		t.fail(ErrTooLong)
 		return ids
 	}
 	t.added.normalized.cut(text, func(id int32) {

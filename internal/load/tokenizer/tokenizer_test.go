@@ -160,7 +160,7 @@ func TestRefusals(t *testing.T) {
 		{"pre_tokenizer", `{"type":"Metaspace","replacement":"ab"}`, `pre_tokenizer.replacement "ab" is not supported (only one character is)`},
 		{"pre_tokenizer", `{"type":"Metaspace","replacement":"_","prepend_scheme":"last"}`, `pre_tokenizer.prepend_scheme "last" is not`},
 		{"pre_tokenizer", `{"type":"Metaspace","replacement":"_","add_prefix_space":false}`, `pre_tokenizer.add_prefix_space false is not supported (prepend_scheme is always)`},
-		{"pre_tokenizer", `{"type":"UnicodeScripts"}`, `pre_tokenizer.type "UnicodeScripts" is not`},
+		{"pre_tokenizer", `{"type":"UnicodeScript"}`, `pre_tokenizer.type "UnicodeScript" is not`},
 		{"pre_tokenizer", `{"type":"FixedLength","length":0}`, `pre_tokenizer.length 0 is not`},
 		{"pre_tokenizer", `{"type":"CharDelimiterSplit","delimiter":""}`, `pre_tokenizer.delimiter "" is not`},
 		{"pre_tokenizer", `{"type":"Punctuation","behavior":"Odd"}`, `pre_tokenizer.behavior "Odd" is not`},

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,10 +15,11 @@ import (
 //
 // Common and translated syntax:
 //
-//	\s \d \p{L} . | * + ? ++ *? {1,3} (?=…) (?<!…)  the same
-//	\w                                              L, M, N and Pc
-//	\S \D \P{L}                                     [^\s] [^\d] [^\p{L}]
+//	\s . | * + ? ++ *? {1,3} (?=…) (?<!…)            the same
+//	\d \p{L} \w                                     a class with the ranges of package ucd
+//	\S \D \P{L}                                     a negated class
 //	( … )                                           (?: … ), as nothing refers to it
+//	(a+)+                                           ((?:a+))+, see below
 //	[a[bc]]                                         [abc]
 //	^ $ \b \h {1,3}+ (?m: [a&&b]                    refused: other meaning
 //	(?<=a+) (?i:\p{L}) .*                           refused: found to differ
@@ -25,31 +27,39 @@ import (
 // Two constructs are avoided because of regexp2 2.12. In a union such as [\S\P{L}]
 // the first complement alone decides: complements are written as negated classes,
 // and unions with one are refused. Nested repetitions, such as (?>a+){2} and
-// (?:aa{1,3})+, are merged into one that matches more: they are refused too.
-func translate(source string) (string, error) {
+// (?:aa{1,3})+, are merged into one that matches more: a group that captures is put between
+// them, which prevents that.
+//
+// branches is whether a group is repeated, which may take very long.
+func translate(source string) (translated string, branches bool, err error) {
 	t := translator{in: []rune(source)}
 	for t.err == nil && len(t.in) > 0 {
-		t.atom()
+		if t.atom(); t.out.Len() > maxPattern || len(t.groups) > deepestGroup {
+			t.fail("it is too long or too deep")
+		}
 	}
-	return t.out.String(), t.err
+	return t.out.String(), t.branches, t.err
 }
 
 // A translator consumes in and writes out. After an error its state does not
 // matter.
 type translator struct {
 	in     []rune
-	out    strings.Builder
+	out    bytes.Buffer
 	groups []group // the open ones
 	last   rune    // the literal directly before, in lower case, inside (?i: )
 	before group   // the atom before, if it is a group
-	err    error
+
+	branches bool // a repeated group may match in several ways
+	err      error
 }
 
 type group struct {
 	fold    bool // letter case is ignored inside
 	behind  bool // inside a look-behind
 	repeats bool // contains a repetition
-	atomic  bool // contains something atomic
+	start   int  // where it begins in out
+	closed  bool // it is over
 }
 
 func (t *translator) fail(format string, args ...any) {
@@ -129,17 +139,17 @@ func (t *translator) open() {
 	g := t.group()
 	for _, o := range openings {
 		if t.accept(o) {
-			t.out.WriteString("(" + o)
 			fold, behind := g.fold || o == "?i:", g.behind || o == "?<=" || o == "?<!"
-			t.groups = append(t.groups, group{fold: fold, behind: behind, atomic: o == "?>"})
+			t.groups = append(t.groups, group{fold: fold, behind: behind, start: t.out.Len()})
+			t.out.WriteString("(" + o)
 			return
 		}
 	}
 	if t.peek(0) == '?' {
 		t.fail("group (?%c is unknown", t.peek(1))
 	}
+	t.groups = append(t.groups, group{fold: g.fold, behind: g.behind, start: t.out.Len()})
 	t.out.WriteString("(?:")
-	t.groups = append(t.groups, group{fold: g.fold, behind: g.behind})
 }
 
 func (t *translator) close() {
@@ -148,18 +158,26 @@ func (t *translator) close() {
 		return
 	}
 	t.before = t.group()
+	t.before.closed = true
 	t.groups = t.groups[:len(t.groups)-1]
-	t.hold(t.before.repeats, t.before.atomic)
+	if t.before.repeats {
+		t.repeats()
+	}
 	t.out.WriteByte(')')
 }
 
-// hold records the contents of the open group.
-func (t *translator) hold(repeats, atomic bool) {
+// repeats records a repetition in the open group.
+func (t *translator) repeats() {
 	if n := len(t.groups); n > 0 {
-		g := &t.groups[n-1]
-		g.repeats = g.repeats || repeats
-		g.atomic = g.atomic || atomic
+		t.groups[n-1].repeats = true
 	}
+}
+
+// capture puts the group that was closed last into one that captures.
+func (t *translator) capture(g group) {
+	inside := string(t.out.Bytes()[g.start:])
+	t.out.Truncate(g.start)
+	t.out.WriteString("(" + inside + ")")
 }
 
 // quantifier translates a quantifier with its suffix. Ruby reads x{1,3}+ as a
@@ -168,10 +186,11 @@ func (t *translator) quantifier(r rune, before group) {
 	if t.group().behind {
 		t.fail("quantifier %c in a look-behind", r)
 	}
-	if before.atomic || before.repeats && r != '?' {
-		t.fail("quantifier %c after a group with a quantifier", r)
+	t.branches = t.branches || before.repeats || before.closed && r != '?'
+	if before.repeats {
+		t.capture(before)
 	}
-	t.hold(true, false)
+	t.repeats()
 	lazy, possessive := true, true
 	if r == '{' {
 		interval, ranged := t.interval()
@@ -185,7 +204,6 @@ func (t *translator) quantifier(r rune, before group) {
 		t.out.WriteRune(t.next())
 	case next == '+' && possessive:
 		t.out.WriteRune(t.next())
-		t.hold(true, true)
 	}
 	if next := t.peek(0); next != 0 && strings.ContainsRune("*+?{", next) {
 		t.fail("quantifier %c after a quantifier", next)
@@ -238,6 +256,3 @@ func quote(r rune) string {
 	}
 	return fmt.Sprintf(`\x%02x`, r)
 }
-
-// word is the meaning of \w in Oniguruma.
-const word = `\p{L}\p{M}\p{N}\p{Pc}`

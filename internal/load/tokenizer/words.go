@@ -5,6 +5,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/load/ucd"
 )
 
 // A wordPattern splits text like a family of regular expressions used by most
@@ -108,14 +110,14 @@ func findClass(r rune) charClass {
 			c |= bit
 		}
 	}
-	both := unicode.In(r, unicode.Lm, unicode.Lo, unicode.M)
-	set(letterClass, unicode.IsLetter(r))
-	set(numberClass, unicode.IsNumber(r))
+	both := ucd.Is("Lm", r) || ucd.Is("Lo", r) || ucd.Is("M", r)
+	set(letterClass, ucd.Is("L", r))
+	set(numberClass, ucd.Is("N", r))
 	set(spaceClass, unicode.IsSpace(r))
 	set(otherClass, c == 0)
-	set(largeClass, both || unicode.In(r, unicode.Lu, unicode.Lt))
-	set(smallClass, both || unicode.Is(unicode.Ll, r))
-	set(hanClass, unicode.Is(unicode.Han, r))
+	set(largeClass, both || ucd.Is("Lu", r) || ucd.Is("Lt", r))
+	set(smallClass, both || ucd.Is("Ll", r))
+	set(hanClass, ucd.Is("Han", r))
 	return c
 }
 

@@ -77,7 +77,7 @@ func ofKind(name string, variable any, choices []string) []Option {
 	case **float64:
 		o = Nullable(name, v, python.ParseFloat)
 	case *json.RawMessage:
-		o = JSONObject(name, v)
+		o = JSON(name, v)
 	default:
 		panic(fmt.Sprintf("option %s: %T is of no kind", name, variable))
 	}

@@ -93,14 +93,14 @@ func oneOf[T ~string](from []T) func(string) (T, error) {
 	}
 }
 
-// JSONObject is an option whose value is a JSON object.
-func JSONObject(name string, v *json.RawMessage) Option {
+// JSON is an option whose value json.loads reads.
+func JSON(name string, v *json.RawMessage) Option {
 	o := Valued(name, v, func(s string) (json.RawMessage, error) {
-		var m map[string]any
-		if err := json.Unmarshal([]byte(s), &m); err != nil {
-			return nil, fmt.Errorf("invalid JSON object %s: %w", python.Quote(s), err)
+		raw, err := python.Loads(s)
+		if err != nil {
+			return nil, fmt.Errorf("invalid loads value: %s", python.Quote(s))
 		}
-		return json.RawMessage(s), nil
+		return raw, nil
 	})
 	o.json = true
 	return o

@@ -190,7 +190,7 @@ func (s style) parsed(v gjson.Result) string {
 // float, and may be too large for one.
 func (s style) number(n string) string {
 	switch f, err := ParseFloat(n); {
-	case err == nil && strings.ContainsAny(n, ".eE"):
+	case err == nil && strings.ContainsAny(n, ".eENI"):
 		return s.float(f)
 	case n == "-0":
 		return "0"

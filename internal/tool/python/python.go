@@ -16,7 +16,7 @@ import (
 
 // ParseInt is Python's int(text).
 func ParseInt(s string) (int, error) {
-	digits, ok := withoutUnderscores(strings.TrimFunc(s, unicode.IsSpace))
+	digits, ok := withoutUnderscores(asciiNumber(s))
 	n, err := strconv.Atoi(digits)
 	if !ok || err != nil {
 		return 0, fmt.Errorf("invalid int value: %s", Quote(s))
@@ -26,7 +26,10 @@ func ParseInt(s string) (int, error) {
 
 // ParseFloat is Python's float(text).
 func ParseFloat(s string) (float64, error) {
-	number, ok := withoutUnderscores(strings.TrimFunc(s, unicode.IsSpace))
+	number, ok := withoutUnderscores(asciiNumber(s))
+	if len(number) == len("+nan") && strings.ContainsRune("+-", rune(number[0])) && strings.EqualFold(number[1:], "nan") {
+		return math.NaN(), nil // strconv knows no sign there
+	}
 	f, err := strconv.ParseFloat(number, 64)
 	if errors.Is(err, strconv.ErrRange) {
 		err = nil // too large is inf, too small is 0
@@ -35,6 +38,32 @@ func ParseFloat(s string) (float64, error) {
 		return 0, fmt.Errorf("invalid float value: %s", Quote(s))
 	}
 	return f, nil
+}
+
+// asciiNumber is a number without the white space around it, its digits those of ASCII:
+// Python takes the decimal digits of all scripts.
+func asciiNumber(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= unicode.MaxASCII || !unicode.Is(unicode.Nd, r) {
+			return r
+		}
+		return '0' + digitOf(r)
+	}, strings.TrimFunc(s, unicode.IsSpace))
+}
+
+// digitOf is the value of a decimal digit: they come in tens, in order.
+func digitOf(r rune) rune {
+	for _, digits := range unicode.Nd.R16 {
+		if rune(digits.Lo) <= r && r <= rune(digits.Hi) {
+			return (r - rune(digits.Lo)) % 10
+		}
+	}
+	for _, digits := range unicode.Nd.R32 {
+		if rune(digits.Lo) <= r && r <= rune(digits.Hi) {
+			return (r - rune(digits.Lo)) % 10
+		}
+	}
+	return -1
 }
 
 // withoutUnderscores removes underscores that stand between two digits; any

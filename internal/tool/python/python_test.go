@@ -71,3 +71,47 @@ func TestStr(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbers holds int() and float() of CPython 3.12.
+func TestNumbers(t *testing.T) {
+	for s, want := range map[string][2]string{
+		"12": {"12", "12.0"}, " \u300012\u2003": {"12", "12.0"}, "１２": {"12", "12.0"}, "-٣": {"-3", "-3.0"}, "１_０": {"10", "10.0"}, "𝟘𝟡": {"9", "9.0"},
+		"٠.٥": {"", "0.5"}, "१.५e-२": {"", "0.015"}, "+nan": {"", "nan"}, "-NaN": {"", "nan"}, "-inf": {"", "-inf"}, "1e999": {"", "inf"},
+		"²": {}, "Ⅳ": {}, "−5": {}, "1__0": {}, "_1": {}, "1 2": {}, "12\x1f": {}, "": {}, "+": {}, "0x10": {}, "nan1": {},
+	} {
+		i, f := "", ""
+		if n, err := ParseInt(s); err == nil {
+			i = Repr(n)
+		}
+		if x, err := ParseFloat(s); err == nil {
+			f = Float(x)
+		}
+		if got := [2]string{i, f}; got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// TestLoads holds repr(json.loads(x)) of CPython 3.12, and bool of it.
+func TestLoads(t *testing.T) {
+	for s, want := range map[string]string{
+		`{"a":1,"b":2,"a":{"c":1,"c":NaN}}`: "{'a': {'c': nan}, 'b': 2}", `{"\u0061":1,"a":2}`: "{'a': 2}", `{"NaN":"NaN, Infinity"}`: "{'NaN': 'NaN, Infinity'}",
+		`[NaN,Infinity , -Infinity]`: "[nan, inf, -inf]", `[1]`: "[1]", `3`: "3", ` null `: "None", "NaN": "nan", `{"a" : 1.50}`: "{'a': 1.5}",
+		"{": "", "": "", "nan": "", "5NaN": "", "NaN5": "", "-NaN": "", "[NaN": "", `"NaN`: "", "01": "", "[1,]": "", "\ufeff{}": "",
+	} {
+		raw, err := Loads(s)
+		if (err == nil) != (want != "") || err == nil && Repr(raw) != want {
+			t.Errorf("%s: %s, %v, want %s", s, Repr(raw), err, want)
+		}
+	}
+	if _, err := Loads(strings.Repeat("[", 1e6)); err == nil {
+		t.Error("a million brackets are read")
+	}
+	for s, want := range map[string]bool{
+		"[]": false, "{ }": false, `""`: false, "0": false, "-0.0": false, "false": false, "null": false, "[NaN]": true, `{"a":0}`: true, `"x"`: true, "1e-5": true, "true": true, "NaN": true,
+	} {
+		if raw, err := Loads(s); err != nil || Truth(raw) != want {
+			t.Errorf("%s is %v, %v", s, Truth(raw), err)
+		}
+	}
+}

@@ -184,7 +184,8 @@ func (a *Args) served() string {
 func (a *Args) extra() (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	if a.ExtraRequestBody != nil && *a.ExtraRequestBody != "" {
-		if err := json.Unmarshal([]byte(*a.ExtraRequestBody), &out); err != nil || out == nil {
+		raw, _ := python.Loads(*a.ExtraRequestBody)
+		if err := json.Unmarshal(raw, &out); err != nil || out == nil {
 			return nil, fmt.Errorf(`--extra-request-body: must be a JSON object such as {"top_k": 1}, not %.60q`, *a.ExtraRequestBody)
 		}
 	}

@@ -30,6 +30,14 @@ const (
 	headersLost plan.Code = "sglang.headers-left-out" // lost, of
 )
 
+// Checked is Compile, or what Check finds.
+func (a *Args) Checked(env tool.Env) (*tool.Compiled, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	return a.Compile(env)
+}
+
 // Compile makes a Spec of a command line that Check accepts.
 func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	d, flags := a.dataset(env.Random + "_" + env.Now.Local().Format("20060102150405"))

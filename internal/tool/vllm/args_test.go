@@ -76,7 +76,7 @@ func checkUsage(t *testing.T, args []string, err error, want string) {
 	t.Helper()
 	var usage *argparse.UsageError
 	if strings.Contains(want, "invalid loads value") { // Python names the function that failed
-		want = `argument --extra-body: invalid JSON object '{bad': invalid character 'b' looking for beginning of object key string`
+		want = `argument --extra-body: invalid loads value: '{bad'`
 	}
 	if !errors.As(err, &usage) || usage.Error() != want {
 		t.Errorf("%q: error %v\nwant %s", args, err, want)

@@ -429,7 +429,7 @@ func TestCompile(t *testing.T) {
 		},
 		Request: plan.Request{
 			Protocol: "completions", Model: "m", Root: "org/m", Stream: true, Usage: plan.UsageAtEnd, IgnoreEOS: true, IDs: "bench-", PartsAlways: true,
-			Body: json.RawMessage(`{"logprobs":null,"repetition_penalty":1,"temperature":0}`),
+			Body: json.RawMessage(`{"logprobs":null,"repetition_penalty":1.0,"temperature":0.0}`),
 		},
 		Requests: 7, Seed: 3,
 		Load: []plan.Stream{{

@@ -19,6 +19,14 @@ const keepAlive = time.Minute
 // arrivalKind is the kind of the tool's arrivals.
 const arrivalKind = "vllm"
 
+// Checked is Compile, or what Check finds.
+func (a *Args) Checked(env tool.Env) (*tool.Compiled, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	return a.Compile(env)
+}
+
 // Compile makes a Spec of a command line that Check accepts.
 func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	d, flags, err := a.dataset()

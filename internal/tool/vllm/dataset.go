@@ -158,10 +158,15 @@ func (a *Args) dataset() (made workload.Dataset, flags map[string]string, err er
 	return made, flags, err
 }
 
-// argument reads an argument in JSON, if there is one.
+// argument reads an argument that must be an object, unless it is nothing to Python.
 func argument(flag string, value json.RawMessage, into any) error {
-	if value == nil {
+	switch {
+	case !python.Truth(value):
 		return nil
+	case python.Unreal(value):
+		return fmt.Errorf("%s: NaN and Infinity are not JSON and cannot be sent", flag)
+	case value[0] != '{':
+		return fmt.Errorf("%s: must be a JSON object, not %.40s", flag, value)
 	}
 	if err := json.Unmarshal(value, into); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)

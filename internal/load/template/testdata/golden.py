@@ -1,10 +1,9 @@
-"""Writes golden.json.gz: what jinja2, set up as transformers' apply_chat_template sets
-it up, makes of the templates in chat/ and of the snippets below.
+"""Writes golden.json.gz: what apply_chat_template of transformers makes of the templates in
+chat/ and of the snippets below.
 
-    pip install jinja2==3.1.6 transformers==5.15.1 && python golden.py
+    pip install jinja2==3.1.6 transformers==5.23.0 && python golden.py
 """
 
-import copy
 import datetime
 import glob
 import gzip
@@ -12,6 +11,8 @@ import json
 import os
 
 import transformers.utils.chat_template_utils as utils
+from tokenizers import Tokenizer, models
+from transformers import PreTrainedTokenizerFast
 
 
 class Fixed(datetime.datetime):
@@ -73,6 +74,9 @@ CHATS = {
     "parts": [user([{"type": "text", "text": " What is "}, {"type": "text", "text": "this?"}])],
     "picture": [message("system", [{"type": "text", "text": "s"}]), user([{"type": "image"}, {"type": "text", "text": "this?"}]), answer([{"type": "text", "text": "a cat"}]),
                 user([{"type": "image_url", "image_url": {"url": "http://x/y.png"}}, {"type": "text", "text": "and?"}])],
+    "reasoned": [user("q"), calls("", ("clock", {}), thinking="a thought"), tool("1"), answer("so", reasoning="because", thinking=None), user("r"), answer("b", reasoning_content="", thinking="t")],
+    "none": [],
+    "no message": ["x"],
     "developer": [message("developer", "rules"), user("x")],
     "order": [user("a"), user("b")],
     "begun": [answer("hi"), user("b")],
@@ -101,10 +105,12 @@ VALUES = {
 }
 
 
-def render(template, **variables):
+TOKENIZER = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, "a")), **TOKENS)
+
+
+def render(template, messages, **variables):
     try:
-        made = utils._compile_jinja_template(template).render(**copy.deepcopy(variables))
-        return made, None
+        return TOKENIZER.apply_chat_template(messages, chat_template=template, tokenize=False, **variables), None
     except Exception as e:
         return None, f"{type(e).__name__}: {e}"
 
@@ -115,12 +121,12 @@ def main():
         name, source = os.path.basename(path), open(path, encoding="utf-8").read()
         for chat, messages in CHATS.items():
             for i, s in enumerate(SETTINGS):
-                arguments = {**TOKENS, "documents": None, **s.get("arguments", {})}
+                arguments = s.get("arguments", {})
                 text, error = render(source, messages=messages, tools=s.get("tools"), add_generation_prompt=s["prompt"], **arguments)
                 chats.append({"template": name, "chat": chat, "setting": i, "text": text, "error": error})
     snippets = []
     for source in SNIPPETS:
-        text, error = render(source, messages=[user("x")], tools=None, documents=None, add_generation_prompt=False, **TOKENS, **VALUES)
+        text, error = render(source, messages=[user("x")], **VALUES)
         snippets.append({"source": source, "text": text, "error": error})
     golden = {"tokens": TOKENS, "chats": CHATS, "settings": SETTINGS, "rendered": chats, "values": VALUES, "snippets": snippets}
     with open(os.path.join(HERE, "golden.json.gz"), "wb") as f:
