@@ -251,6 +251,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	defer release()
 	x.tail(after)
 	err := x.handle(Ended{&x.run})
+	x.noteConnections(records)
 	x.stopProfilers(after)
 	if before != nil {
 		x.run.ServerCounters = difference(before, x.counters(after))
@@ -365,6 +366,31 @@ func (x *execution) takeEngineLag() trace.Lag {
 		return trace.Lag{}
 	}
 	return x.engineLag()
+}
+
+// noteConnections notes what became of reused connections that the server closed.
+func (x *execution) noteConnections(records []*trace.Record) {
+	again, failed := 0, 0
+	for _, r := range records {
+		switch {
+		case r.Resent:
+			again++
+		case r.Unanswered():
+			failed++
+		}
+	}
+	if again > 0 {
+		x.note(resent, "requests", again)
+	}
+	switch {
+	case failed > 0 && x.spec.Client.KeepReusing:
+		x.note(unansweredThere, "requests", failed, "tool", x.spec.Dialect.Name)
+	case failed > 0:
+		x.note(unanswered, "requests", failed)
+	}
+	if x.target.transport.ReuseStopped() {
+		x.note(reuseStopped)
+	}
 }
 
 // worker has the side routes of a worker, those of the target for one without an address.

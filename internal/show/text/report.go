@@ -151,6 +151,9 @@ func (r *report) usage(h metrics.Health) []string {
 	if h.Redials > 0 {
 		used = append(used, r.Word("report.redials", "connections", h.Redials))
 	}
+	if h.Resent > 0 {
+		used = append(used, r.Word("report.resent", "requests", h.Resent))
+	}
 	return used
 }
 

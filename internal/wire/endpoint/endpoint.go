@@ -130,6 +130,9 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	rec.Dialed, rec.Connected = trace.Instant(timing.Dialed), trace.Instant(timing.Connected)
 	rec.Sent, rec.FirstByte = trace.Instant(timing.Sent), trace.Instant(timing.FirstByte)
 	rec.Redials = timing.Redials
+	if rec.Resent = timing.FirstSent != transport.Never; rec.Resent {
+		rec.FirstSent = trace.Instant(timing.FirstSent)
+	}
 	c.describe(req, rec)
 	r.finish(timing.Done, err)
 	c.settle(r, c.most(req))
