@@ -270,7 +270,18 @@ func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
 		t.Run.Verdict = &r.Summary.Health.Verdict
 	}
 	r.Summary.Run = t.Run
+	x.tellDoubts(r.Summary)
 	return r, errors.Join(err, x.handle(Judged{r}))
+}
+
+// tellDoubts says beside another tool's report what Pitot's would say of its figures.
+func (x *execution) tellDoubts(s metrics.Summary) {
+	if name := x.spec.Dialect.Name; name == "" || name == "pitot" {
+		return
+	}
+	if s.Server != nil && !s.Server.Dropped.IsZero() {
+		_ = x.handle(Noted{plan.Say(countersDoubtful, "why", s.Server.Dropped)})
+	}
 }
 
 // unlessStopped is a context for the time after a run. stop cancels it, unless it has

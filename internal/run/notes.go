@@ -17,6 +17,7 @@ const (
 	selfTestDoubtful plan.Code = "run.self-test-doubtful"
 	infoUnknown      plan.Code = "run.info-unknown"
 	accountUnknown   plan.Code = "run.account-unknown"
+	countersDoubtful plan.Code = "run.counters-doubtful"
 	countersUnknown  plan.Code = "run.counters-unknown"
 	resent           plan.Code = "run.resent"
 	reuseStopped     plan.Code = "run.reuse-stopped"

@@ -172,7 +172,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	s.Wait, s.Setup = waits(records, o.Percentiles)
 	s.Steady = steady(t, records, o.Percentiles)
 	s.Health = health(t, records, s)
-	s.Server = server(t.Run.ServerCounters)
+	s.Server = server(&t.Run, records)
 	return s
 }
 

@@ -169,6 +169,7 @@ func (r *report) server(s *metrics.Server) {
 			parts = append(parts, r.Word(code, args...))
 		}
 	}
+	add(!s.Dropped.IsZero(), "report.counters-dropped", "why", s.Dropped)
 	add(s.Queued >= shortQueue, "report.queued", "time", ms(s.Queued))
 	add(s.Preemptions > 0, "report.preemptions", "requests", s.Preemptions)
 	add(s.PrefixHit > 0, "report.prefix-hits", "share", float64(s.PrefixHit)/float64(s.PrefixQueried))
