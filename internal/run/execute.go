@@ -364,6 +364,7 @@ func (x *execution) expectedChunks() int {
 // health adds the statistics of connections and clock to the run.
 func (x *execution) health(procs int) {
 	c, steps := &x.run.Client, x.target.clock.Steps()
+	x.run.Env.ServedBy = x.client.ServedBy()
 	c.Engine, c.Procs = x.target.transport.Engine(x.target.base), procs
 	c.Lag, c.Unstamped = x.target.transport.TakeLag()
 	c.ClockSteps, c.ClockStep = steps.Count, steps.Largest

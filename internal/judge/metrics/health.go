@@ -21,9 +21,10 @@ type Health struct {
 	GCPause  float64 `json:"gc_pause"`
 	GCMax    float64 `json:"gc_max"` // seconds, the longest
 	GCCycles int     `json:"gc_cycles"`
-	Redials  int     `json:"redials"`  // idle connections that the server had closed
-	Resent   int     `json:"resent"`   // requests that were sent again, on a new connection
-	Measured bool    `json:"measured"` // false when the run has no end, as when the process was killed: then CPU, GC and lag are not known
+	Redials  int     `json:"redials"`             // idle connections that the server had closed
+	Resent   int     `json:"resent"`              // requests that were sent again, on a new connection
+	HeldBack bool    `json:"held_back,omitempty"` // somebody between server and client held most answers back
+	Measured bool    `json:"measured"`            // false when the run has no end, as when the process was killed: then CPU, GC and lag are not known
 	// Simulated means that there was no load generator: time was virtual.
 	Simulated bool `json:"simulated,omitempty"`
 }
@@ -75,6 +76,7 @@ func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
 		}
 	}
 	if t.Run.Origin == nil { // of another tool's client nothing of this was measured
+		h.HeldBack = (&judgement{Health: h, s: s}).heldBack()
 		h.Verdict = judge(h, s)
 	}
 	return h

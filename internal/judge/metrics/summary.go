@@ -35,6 +35,7 @@ type Summary struct {
 
 	Concurrency Concurrency `json:"concurrency"`
 	Chunks      Chunks      `json:"chunks"`
+	Held        Held        `json:"held"`
 	Steady      Steady      `json:"steady"`
 	Health      Health      `json:"health"`
 	Server      *Server     `json:"server,omitempty"` // nil where it shows no counters
@@ -154,6 +155,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		Duration:    Duration(t).Seconds(),
 		Tokens:      countTokens(records),
 		Chunks:      countChunks(records),
+		Held:        countHeld(records),
 		Concurrency: CountConcurrency(records),
 	}
 	stream := t.Run.Plan.Stream
@@ -171,7 +173,9 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	s.Goodput = goodput(records, o.Objectives, s.Duration)
 	s.Wait, s.Setup = waits(records, o.Percentiles)
 	s.Steady = steady(t, records, o.Percentiles)
-	s.Health = health(t, records, s)
+	if s.Health = health(t, records, s); s.Health.HeldBack {
+		s.void()
+	}
 	s.Server = server(&t.Run, records)
 	return s
 }

@@ -78,6 +78,9 @@ const (
 	Retold
 	// Totals: usage came with it, and no text.
 	Totals
+	// Packed: its read brought at least two outputs a segment of the network, in several, so the
+	// server or somebody before it had combined them, however late the client read.
+	Packed
 )
 
 // Output reports whether a chunk of this kind carries generated tokens: it holds

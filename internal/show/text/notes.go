@@ -86,6 +86,7 @@ func (r *report) chunks(s metrics.Summary) {
 	r.noteIf(streamed && c.Merged > 0, "report.chunks-merged", "merged", c.Merged, "chunks", c.Output, "share", c.MergedShare)
 	r.noteIf(r.bounded, "report.bounded")
 	r.noteIf(r.invalid, "report.invalid")
+	r.noteIf(r.void, "report.void")
 	r.noteIf(streamed && c.PerWrite > 1.005, "report.chunks-bundled", "chunks", c.PerWrite)
 }
 

@@ -38,6 +38,7 @@ type report struct {
 	Document
 	short            []metrics.Percentile // with an asterisk, each once
 	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
+	void             bool                 // and rows of which nothing is
 }
 
 func (r *report) head(s metrics.Summary) {
