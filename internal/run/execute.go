@@ -276,11 +276,17 @@ func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
 
 // tellDoubts says beside another tool's report what Pitot's would say of its figures.
 func (x *execution) tellDoubts(s metrics.Summary) {
-	if name := x.spec.Dialect.Name; name == "" || name == "pitot" {
+	if !x.foreign() {
 		return
 	}
 	if s.Server != nil && !s.Server.Dropped.IsZero() {
 		_ = x.handle(Noted{plan.Say(countersDoubtful, "why", s.Server.Dropped)})
+	}
+	if q := s.Requests; q.LastFailed > 0 {
+		_ = x.handle(Noted{plan.Say(failedWhen, "failed", q.Failed, "from", q.FirstFailed, "to", q.LastFailed)})
+	}
+	for _, stall := range s.StallNotes() {
+		_ = x.handle(Noted{stall})
 	}
 }
 
@@ -345,11 +351,23 @@ func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, r
 func (x *execution) driverPlan() driver.Plan {
 	p := driver.Plan{
 		Requests: x.Requests(), Schedule: x.built.due.Schedule, Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
+		BackOff: !x.foreign() && x.closedLoop(),
 	}
 	if rate := x.spec.Probe.Rate; rate > 0 {
 		p.Probe = &driver.Probe{Request: workload.Request{Text: "Hi", PromptTokens: 1, OutputTokens: 1}, Rate: rate}
 	}
 	return p
+}
+
+// foreign reports whether the run is as another tool would make it.
+func (x *execution) foreign() bool {
+	name := x.spec.Dialect.Name
+	return name != "" && name != "pitot"
+}
+
+// closedLoop reports whether requests wait for others alone.
+func (x *execution) closedLoop() bool {
+	return x.spec.Gate.Concurrency > 0 && !slices.ContainsFunc(x.spec.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
 }
 
 // expectedChunks is the number of chunks that all answers may have.
@@ -397,7 +415,7 @@ func (x *execution) noteConnections(records []*trace.Record) {
 	switch {
 	case failed > 0 && x.spec.Client.KeepReusing:
 		x.note(unansweredThere, "requests", failed, "tool", x.spec.Dialect.Name)
-	case failed > 0:
+	case failed > 0 && x.spec.Client.NoResend:
 		x.note(unanswered, "requests", failed)
 	}
 	if x.target.transport.ReuseStopped() {

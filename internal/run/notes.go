@@ -18,6 +18,7 @@ const (
 	infoUnknown      plan.Code = "run.info-unknown"
 	accountUnknown   plan.Code = "run.account-unknown"
 	countersDoubtful plan.Code = "run.counters-doubtful"
+	failedWhen       plan.Code = "run.failed-when"
 	countersUnknown  plan.Code = "run.counters-unknown"
 	resent           plan.Code = "run.resent"
 	reuseStopped     plan.Code = "run.reuse-stopped"
