@@ -80,7 +80,7 @@ func instants(chunks []trace.Chunk) (n, packed int) {
 // heldBack reports whether most answers were held back, by somebody else than a client
 // that reads late.
 func (j *judgement) heldBack() bool {
-	return j.s.Run.Plan.Stream && j.s.Held.share() > heldShare && !(j.inUserSpace() && j.busyUser())
+	return j.s.Run.Plan.Stream && j.s.Held.share() > heldShare && (!j.inUserSpace() || !j.busyUser())
 }
 
 // void marks the latencies that depend on when chunks came.

@@ -74,8 +74,11 @@ func TestWhoDoesNotBackOff(t *testing.T) {
 		"unwanted":       {Plan{Schedule: arrival.Burst(), Concurrency: 8}, mortal{to: time.Hour}, 200},
 		"an open loop":   {Plan{Schedule: open, BackOff: true}, mortal{to: time.Hour}, 200},
 		"after a minute": {Plan{Schedule: arrival.Burst(), Concurrency: 8, BackOff: true}, mortal{to: time.Hour}, 200},
-		"of a server that is slow to refuse": {Plan{Schedule: arrival.Burst(), Concurrency: 200, BackOff: true},
-			mortal{to: time.Hour, hangs: true}, 200},
+		"of a server that is slow to refuse": {
+			Plan{Schedule: arrival.Burst(), Concurrency: 200, BackOff: true},
+			mortal{to: time.Hour, hangs: true},
+			200,
+		},
 	} {
 		tt.p.Requests = requests(200)
 		attempts(t, tt.p, tt.s, func(refused int, o Outcome) {

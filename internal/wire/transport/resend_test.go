@@ -26,7 +26,7 @@ type hangsUp struct {
 // onConn is the key of the number of requests on a connection.
 type onConn struct{}
 
-func (s *hangsUp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *hangsUp) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	s.requests++
 	_, _ = io.Copy(io.Discard, r.Body)
 	n := r.Context().Value(onConn{}).(*int)
@@ -60,10 +60,10 @@ func (s *hangsUp) run(t *testing.T, cfg Config, test func(t *testing.T, c *Clien
 	})
 }
 
-func only(number int) func(int) bool { return func(n int) bool { return n == number } }
+func second(n int) bool { return n == 2 }
 
 func TestAnUnansweredRequestIsSentAgainOnANewConnection(t *testing.T) {
-	s := &hangsUp{ends: only(2), after: 30 * time.Millisecond}
+	s := &hangsUp{ends: second, after: 30 * time.Millisecond}
 	s.run(t, Config{}, func(t *testing.T, c *Client) {
 		for i := range 2 {
 			start := c.Now()
@@ -89,12 +89,12 @@ func TestWhatIsNotSentAgain(t *testing.T) {
 		cfg  Config
 		s    hangsUp
 	}{
-		{"unwanted", Config{NoResend: true}, hangsUp{ends: only(2)}},
-		{"another tool's client", Config{KeepReusing: true}, hangsUp{ends: only(2)}},
-		{"the server had begun to work", Config{}, hangsUp{ends: only(2), after: closeRace}},
-		{"nobody accepts", Config{}, hangsUp{ends: only(2), stops: 2}},
+		{"unwanted", Config{NoResend: true}, hangsUp{ends: second}},
+		{"another tool's client", Config{KeepReusing: true}, hangsUp{ends: second}},
+		{"the server had begun to work", Config{}, hangsUp{ends: second, after: closeRace}},
+		{"nobody accepts", Config{}, hangsUp{ends: second, stops: 2}},
 		{"a second time", Config{}, hangsUp{ends: func(n int) bool { return n > 1 }, anew: true}},
-		{"a new connection", Config{NoReuse: true}, hangsUp{ends: only(2), anew: true}},
+		{"a new connection", Config{NoReuse: true}, hangsUp{ends: second, anew: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &tt.s
@@ -114,34 +114,48 @@ func TestWhatIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// A server that hangs up on every reused connection gets new ones; one that does so
-// now and then keeps them.
+// A server that hangs up on every reused connection gets new ones.
 func TestReuseEndsAfterAFewCloses(t *testing.T) {
+	const requests = 30
 	for _, tt := range []struct {
 		name   string
 		cfg    Config
-		every  int
 		ends   bool
 		failed int
 	}{
-		{"each time", Config{}, 2, true, 0},
-		{"each time, failing", Config{NoResend: true}, 2, true, fewCloses},
-		{"each time, of another tool's client", Config{KeepReusing: true}, 2, false, 500},
-		{"now and then", Config{}, 300, false, 0},
+		{"sent again", Config{}, true, 0},
+		{"failing", Config{NoResend: true}, true, fewCloses},
+		{"of another tool's client", Config{KeepReusing: true}, false, requests / 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &hangsUp{ends: func(n int) bool { return n%tt.every == 0 }}
+			s := &hangsUp{ends: func(n int) bool { return n%2 == 0 }}
 			s.run(t, tt.cfg, func(t *testing.T, c *Client) {
 				failed := 0
-				for range 1000 {
+				for range requests {
 					if _, err := c.Do(t.Context(), post(), &tape{}); err != nil {
 						failed++
 					}
 				}
-				if c.ReuseStopped() != tt.ends || failed != tt.failed || tt.ends && s.dials < 990 {
+				if c.ReuseStopped() != tt.ends || failed != tt.failed || tt.ends && s.dials < requests-2*fewCloses {
 					t.Errorf("stopped %v after %d dials, %d failed", c.ReuseStopped(), s.dials, failed)
 				}
 			})
 		})
+	}
+}
+
+// One that does so now and then keeps its connections.
+func TestReuseGoesOnWhereClosesAreRare(t *testing.T) {
+	for every, stops := range map[int]bool{2: true, oneCloseIn: true, oneCloseIn + 1: false} {
+		var u reuse
+		for i := range 50 * every {
+			u.taken.Add(1)
+			if i%every == every-1 {
+				u.lost()
+			}
+		}
+		if u.stopped.Load() != stops {
+			t.Errorf("one close in %d: stopped %v", every, !stops)
+		}
 	}
 }
