@@ -57,6 +57,7 @@ func (b *backoff) saw(r *trace.Record, now trace.Instant) {
 	defer b.mu.Unlock()
 	switch {
 	case b.dead && (!b.tried || r.Released < b.sent): // an earlier one
+	case !refused(r) && !b.dead: // as ever
 	case !refused(r):
 		b.dead, b.free = false, now
 	case !b.dead:

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -101,4 +103,16 @@ func TestAStopEndsABackoff(t *testing.T) {
 			t.Errorf("%d records, end %v, stopped %v", len(o.Records), o.End, o.Stopped)
 		}
 	})
+}
+
+func TestABackoffThatIsNotNeededChangesNothing(t *testing.T) {
+	for _, backOff := range []bool{false, true} {
+		p := Plan{Requests: requests(4), Schedule: arrival.New(arrival.Regular(), arrival.Constant(5)), Concurrency: 2, BackOff: backOff}
+		drive(t, func() *fake { return newFake(always(100 * time.Millisecond)) }, p, nil, func(t *testing.T, _ *fake, o Outcome) {
+			want := [][5]int{{0, 0, 0, 0, 100}, {200, 0, 200, 200, 300}, {400, 100, 400, 400, 500}, {600, 300, 600, 600, 700}}
+			if diff := cmp.Diff(want, times(o.Records)); diff != "" {
+				t.Errorf("back off %v: %s", backOff, diff)
+			}
+		})
+	}
 }
