@@ -359,12 +359,6 @@ func (x *execution) driverPlan() driver.Plan {
 	return p
 }
 
-// foreign reports whether the run is as another tool would make it.
-func (x *execution) foreign() bool {
-	name := x.spec.Dialect.Name
-	return name != "" && name != "pitot"
-}
-
 // closedLoop reports whether requests wait for others alone.
 func (x *execution) closedLoop() bool {
 	return x.spec.Gate.Concurrency > 0 && !slices.ContainsFunc(x.spec.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
