@@ -120,7 +120,7 @@ func TestEachFaultEndsInItsClass(t *testing.T) {
 				t.Parallel()
 				url := loopback(t, tt.fault)
 				client, protocol, _ := strings.Cut(way, " ")
-				args := []string{"-n", fmt.Sprint(n), "-c", "8", "--output-len", "6", "--client", client}
+				args := []string{"-n", fmt.Sprint(n), "-c", "8", "--output-len", "6", "--client", client, "--no-resend"}
 				if tt.class == trace.Timeout { // all at once, so that they stall at once
 					args = append(args, "-c", fmt.Sprint(n), "--idle-timeout", "5s")
 				}

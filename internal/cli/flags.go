@@ -49,6 +49,7 @@ type targetFlags struct {
 	Client         string        `path:"client.engine" placeholder:"ENGINE" help:"HTTP client: h1, Pitot's own HTTP/1.1, or nethttp, Go's. Default: h1; nethttp for HTTP/2 and proxies."`
 	Procs          int           `path:"client.procs" placeholder:"N" help:"Processors for the client to use. Default: all of this process, at most 8."`
 	NewConnections bool          `path:"client.new_connections" help:"Open a new connection for every request."`
+	NoResend       bool          `path:"client.no_resend" help:"Do not send a request again whose reused connection the server closed without an answer."`
 	Timeout        time.Duration `path:"client.timeout" default:"1h" placeholder:"TIME" help:"Time limit of a request, 0 for none (${default})."`
 	IdleTimeout    time.Duration `path:"client.idle_timeout" placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
 	MaxEvent       int           `path:"client.max_event" placeholder:"MIB" help:"Largest event of a stream, in MiB. Default: 8."`

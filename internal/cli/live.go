@@ -9,9 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A live view says on stderr what happens around a run and how it goes: a line that is
-// drawn again and again on a terminal, a line every few seconds elsewhere, nothing when
-// quiet. It is a sink.
+// A live view is a sink that says on stderr what happens around a run and how it goes: a line
+// that is redrawn on a terminal, one every few seconds elsewhere, nothing when quiet.
 type live struct {
 	console    *progress.Console
 	quiet      bool // nothing is said

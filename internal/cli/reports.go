@@ -87,8 +87,7 @@ func (p *Process) printReport(t *trace.Trace, s metrics.Summary, name, form stri
 	return err
 }
 
-// warn says on stderr, also when all else is quiet, that a run's figures are not
-// to be trusted, or not all of them. Pitot's own report says it in its head.
+// warn says on stderr, even if quiet, that figures are not to be trusted; Pitot's report has it in its head.
 func (p *Process) warn(h metrics.Health) {
 	v := h.Verdict
 	switch v.Validity {

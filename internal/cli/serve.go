@@ -28,6 +28,7 @@ type serveCmd struct {
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate; with --tls-key the server speaks HTTPS."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM key."`
 
+	Role       string        `enum:"prefill,decode," default:"" placeholder:"ROLE" help:"prefill: give only the first token of each answer, as a prefill worker of sglang-router does; decode: its other worker."`
 	TruthLimit int           `default:"100000" placeholder:"N" help:"Number of recent requests kept for /pitot/truth (${default}); fewer if they have more than 10 million writes, 240 MB."`
 	StallLimit time.Duration `default:"5m" placeholder:"TIME" help:"Time for which the fault stall holds a connection (${default})."`
 
@@ -63,7 +64,7 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 	if c.StallLimit <= 0 || c.StallLimit > plan.MaxSpan {
 		return usagef("--stall-limit %v: must be above 0, and at most %v, such as 5m", c.StallLimit, plan.MaxSpan)
 	}
-	cfg.TruthLimit, cfg.StallLimit = c.TruthLimit, c.StallLimit
+	cfg.TruthLimit, cfg.StallLimit, cfg.Role = c.TruthLimit, c.StallLimit, apiserver.Role(c.Role)
 	if c.APIKey != "" {
 		if cfg.APIKey = p.getenv(c.APIKey); cfg.APIKey == "" {
 			return usagef("--api-key-env %s: the variable is not set", c.APIKey)

@@ -286,6 +286,8 @@ type Client struct {
 	Engine         string   `json:"engine,omitempty"`          // h1 or nethttp; empty: chosen by the target
 	Procs          int      `json:"procs,omitempty"`           // processors used at once; 0: chosen by the run
 	NewConnections bool     `json:"new_connections,omitempty"` // one for every request
+	NoResend       bool     `json:"no_resend,omitempty"`       // also where the server closed a reused connection without an answer
+	KeepReusing    bool     `json:"keep_reusing,omitempty"`    // however often it does; implies NoResend
 	KeepAlive      Duration `json:"keep_alive,omitzero"`       // of an idle connection; 0: the default
 	Timeout        Duration `json:"timeout,omitzero"`          // of a request; 0: none
 	IdleTimeout    Duration `json:"idle_timeout,omitzero"`     // between two arrivals of bytes; 0: none

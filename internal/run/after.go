@@ -193,14 +193,17 @@ func countersAmong(samples []endpoint.Sample) map[string]float64 {
 	return m
 }
 
-// difference is after - before; nil if either is.
+// difference is after - before; nil if either is. A counter that is gone has fallen.
 func difference(before, after map[string]float64) map[string]float64 {
 	if before == nil || after == nil {
 		return nil
 	}
 	d := map[string]float64{}
+	for name, v := range before {
+		d[name] = -v
+	}
 	for name, v := range after {
-		d[name] = v - before[name]
+		d[name] += v
 	}
 	return d
 }

@@ -251,6 +251,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	defer release()
 	x.tail(after)
 	err := x.handle(Ended{&x.run})
+	x.noteConnections(records)
 	x.stopProfilers(after)
 	if before != nil {
 		x.run.ServerCounters = difference(before, x.counters(after))
@@ -269,7 +270,24 @@ func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
 		t.Run.Verdict = &r.Summary.Health.Verdict
 	}
 	r.Summary.Run = t.Run
+	x.tellDoubts(r.Summary)
 	return r, errors.Join(err, x.handle(Judged{r}))
+}
+
+// tellDoubts says beside another tool's report what Pitot's would say of its figures.
+func (x *execution) tellDoubts(s metrics.Summary) {
+	if !x.foreign() {
+		return
+	}
+	if s.Server != nil && !s.Server.Dropped.IsZero() {
+		_ = x.handle(Noted{plan.Say(countersDoubtful, "why", s.Server.Dropped)})
+	}
+	if q := s.Requests; q.LastFailed > 0 {
+		_ = x.handle(Noted{plan.Say(failedWhen, "failed", q.Failed, "from", q.FirstFailed, "to", q.LastFailed)})
+	}
+	for _, stall := range s.StallNotes() {
+		_ = x.handle(Noted{stall})
+	}
 }
 
 // unlessStopped is a context for the time after a run. stop cancels it, unless it has
@@ -333,11 +351,17 @@ func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, r
 func (x *execution) driverPlan() driver.Plan {
 	p := driver.Plan{
 		Requests: x.Requests(), Schedule: x.built.due.Schedule, Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
+		BackOff: !x.foreign() && x.closedLoop(),
 	}
 	if rate := x.spec.Probe.Rate; rate > 0 {
 		p.Probe = &driver.Probe{Request: workload.Request{Text: "Hi", PromptTokens: 1, OutputTokens: 1}, Rate: rate}
 	}
 	return p
+}
+
+// closedLoop reports whether requests wait for others alone.
+func (x *execution) closedLoop() bool {
+	return x.spec.Gate.Concurrency > 0 && !slices.ContainsFunc(x.spec.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
 }
 
 // expectedChunks is the number of chunks that all answers may have.
@@ -352,6 +376,7 @@ func (x *execution) expectedChunks() int {
 // health adds the statistics of connections and clock to the run.
 func (x *execution) health(procs int) {
 	c, steps := &x.run.Client, x.target.clock.Steps()
+	x.run.Env.ServedBy = x.client.ServedBy()
 	c.Engine, c.Procs = x.target.transport.Engine(x.target.base), procs
 	c.Lag, c.Unstamped = x.target.transport.TakeLag()
 	c.ClockSteps, c.ClockStep = steps.Count, steps.Largest
@@ -365,6 +390,31 @@ func (x *execution) takeEngineLag() trace.Lag {
 		return trace.Lag{}
 	}
 	return x.engineLag()
+}
+
+// noteConnections notes what became of reused connections that the server closed.
+func (x *execution) noteConnections(records []*trace.Record) {
+	again, failed := 0, 0
+	for _, r := range records {
+		switch {
+		case r.Resent:
+			again++
+		case r.Unanswered():
+			failed++
+		}
+	}
+	if again > 0 {
+		x.note(resent, "requests", again)
+	}
+	switch {
+	case failed > 0 && x.spec.Client.KeepReusing:
+		x.note(unansweredThere, "requests", failed, "tool", x.spec.Dialect.Name)
+	case failed > 0 && x.spec.Client.NoResend:
+		x.note(unanswered, "requests", failed)
+	}
+	if x.target.transport.ReuseStopped() {
+		x.note(reuseStopped)
+	}
 }
 
 // worker has the side routes of a worker, those of the target for one without an address.

@@ -15,6 +15,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
+// atOnce is the kind of arrival of a closed loop, and of a burst.
+const atOnce = "at-once"
+
 // A stream is one of a Spec, with its kinds.
 type stream struct {
 	plan.Stream

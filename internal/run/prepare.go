@@ -115,7 +115,7 @@ func (p *Prepared) check(spec plan.Spec) error {
 	l, problems := check(&p.spec, p.Kinds)
 	p.load = l
 	if problems == nil {
-		problems = p.checkFiles(p.spec.Requests, p.spec.Load[0].Arrival.Kind == "at-once")
+		problems = p.checkFiles(p.spec.Requests, p.spec.Load[0].Arrival.Kind == atOnce)
 	}
 	var mistakes plan.Problems
 	err = p.engine()

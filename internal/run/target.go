@@ -132,6 +132,7 @@ func newTarget(spec *plan.Spec, base string, s *secrets) (*target, error) {
 	c := spec.Client
 	t.transport = transport.New(transport.Config{
 		Clock: t.clock, Dial: s.Dial, TLS: config, Proxy: proxy, HTTP2: spec.Target.HTTP2, NetHTTP: c.Engine == "nethttp", NoReuse: c.NewConnections,
+		NoResend: c.NoResend, KeepReusing: c.KeepReusing,
 		Timeout: c.Timeout.Std(), Idle: c.IdleTimeout.Std(), KeepAlive: c.KeepAlive.Std(),
 	})
 	return t, nil

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"math"
 	"strconv"
 	"strings"
 )
@@ -29,8 +28,8 @@ type Diffusion struct {
 func sums(counters map[string]float64) map[string]float64 {
 	sum := map[string]float64{}
 	for series, v := range counters {
-		name, labels, _ := strings.Cut(series, "{")
-		name = strings.TrimSuffix(strings.TrimPrefix(name, "vllm:"), "_total")
+		name := base(series)
+		_, labels, _ := strings.Cut(series, "{")
 		if _, rest, ok := strings.Cut(labels, `position="`); ok {
 			position, _, _ := strings.Cut(rest, `"`)
 			name += " " + position
@@ -38,6 +37,12 @@ func sums(counters map[string]float64) map[string]float64 {
 		sum[name] += v
 	}
 	return sum
+}
+
+// base is the name of a series that vLLM gave it.
+func base(series string) string {
+	name, _, _ := strings.Cut(series, "{")
+	return strings.TrimSuffix(strings.TrimPrefix(name, "vllm:"), "_total")
 }
 
 // NewSpecDecode reads counter differences; nil if no token was drafted.
@@ -77,38 +82,5 @@ func NewDiffusion(counters map[string]float64, seconds float64) *Diffusion {
 		CommittedThroughput: committed / seconds,
 		StepsPerCanvas:      denoising / canvases,
 		CommittedPerStep:    committed / denoising,
-	}
-}
-
-// Server is what the server itself counted during a run, where it shows
-// counters under the names of vLLM or of llama.cpp: all that they say of the requests, warm-up left
-// out, whoever sent them.
-type Server struct {
-	Queued        float64 `json:"queued"`         // mean wait of a request for its first step, in seconds
-	Preemptions   int     `json:"preemptions"`    // requests that lost their memory and began anew
-	PrefixQueried int     `json:"prefix_queried"` // prompt tokens looked up in the prefix cache
-	PrefixHit     int     `json:"prefix_hit"`     // of them, found
-	Drafted       int     `json:"drafted"`        // tokens that speculative decoding drafted
-	Accepted      int     `json:"accepted"`       // of them, accepted
-	// Of llama.cpp: prompt tokens that it computed, and output tokens per call of the model.
-	Computed  int     `json:"computed,omitempty"`
-	PerDecode float64 `json:"per_decode,omitempty"`
-}
-
-// server reads counter differences; nil without any of those it knows.
-func server(counters map[string]float64) *Server {
-	sum := sums(counters)
-	if _, ok := sum["num_preemptions"]; !ok {
-		return llamaCpp(counters)
-	}
-	// A server adds up in binary fractions: beyond nanoseconds is noise.
-	queued := over(sum["request_queue_time_seconds_sum"], sum["request_queue_time_seconds_count"])
-	return &Server{
-		Queued:        math.Round(queued*1e9) / 1e9,
-		Preemptions:   int(sum["num_preemptions"]),
-		PrefixQueried: int(sum["prefix_cache_queries"]),
-		PrefixHit:     int(sum["prefix_cache_hits"]),
-		Drafted:       int(sum["spec_decode_num_draft_tokens"]),
-		Accepted:      int(sum["spec_decode_num_accepted_tokens"]),
 	}
 }

@@ -38,9 +38,9 @@ func (l *List) Add(name string, v float64) {
 }
 
 // Distribution adds the statistics of a latency in seconds. Of one whose
-// percentiles are void only the mean is added.
+// percentiles are invalid only the mean is added, of one that is void nothing.
 func (l *List) Distribution(metric string, d Distribution) {
-	if d.N == 0 {
+	if d.N == 0 || d.Void {
 		return
 	}
 	l.Add(metric+".mean", d.Mean)

@@ -21,8 +21,10 @@ type Health struct {
 	GCPause  float64 `json:"gc_pause"`
 	GCMax    float64 `json:"gc_max"` // seconds, the longest
 	GCCycles int     `json:"gc_cycles"`
-	Redials  int     `json:"redials"`  // idle connections that the server had closed
-	Measured bool    `json:"measured"` // false when the run has no end, as when the process was killed: then CPU, GC and lag are not known
+	Redials  int     `json:"redials"`             // idle connections that the server had closed
+	Resent   int     `json:"resent"`              // requests that were sent again, on a new connection
+	HeldBack bool    `json:"held_back,omitempty"` // somebody between server and client held most answers back
+	Measured bool    `json:"measured"`            // false when the run has no end, as when the process was killed: then CPU, GC and lag are not known
 	// Simulated means that there was no load generator: time was virtual.
 	Simulated bool `json:"simulated,omitempty"`
 }
@@ -69,8 +71,12 @@ func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
 	}
 	for _, r := range records {
 		h.Redials += r.Redials
+		if r.Resent {
+			h.Resent++
+		}
 	}
 	if t.Run.Origin == nil { // of another tool's client nothing of this was measured
+		h.HeldBack = (&judgement{Health: h, s: s}).heldBack()
 		h.Verdict = judge(h, s)
 	}
 	return h
@@ -93,7 +99,10 @@ func lateness(records []*trace.Record) []float64 {
 			continue
 		}
 		late := Between(max(r.Due, r.Free), r.Sent)
-		if r.Connected.Happened() {
+		switch {
+		case r.Resent:
+			late = Between(max(r.Due, r.Free), r.FirstSent)
+		case r.Connected.Happened():
 			late -= Between(r.Dialed, r.Connected)
 		}
 		x = append(x, max(0, late))

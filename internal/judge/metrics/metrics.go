@@ -50,6 +50,9 @@ type Distribution struct {
 	Bounds *Bounds `json:"bounds,omitempty"`
 	// Invalid means that so many are that only the mean is to be believed.
 	Invalid bool `json:"invalid,omitempty"`
+	// Void means that nothing of it is to be believed: somebody between server and
+	// client decided it.
+	Void bool `json:"void,omitempty"`
 }
 
 // A Percentile is a point of a distribution.

@@ -25,7 +25,7 @@ type Definitions struct {
 
 // Version is that of Pitot's own definitions: figures that were computed by another are to
 // be computed again.
-const Version = "1"
+const Version = "2"
 
 // Own are Pitot's.
 func Own() Definitions {

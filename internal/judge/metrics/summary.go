@@ -35,6 +35,8 @@ type Summary struct {
 
 	Concurrency Concurrency `json:"concurrency"`
 	Chunks      Chunks      `json:"chunks"`
+	Held        Held        `json:"held"`
+	Stalls      []Stall     `json:"stalls,omitempty"`
 	Steady      Steady      `json:"steady"`
 	Health      Health      `json:"health"`
 	Server      *Server     `json:"server,omitempty"` // nil where it shows no counters
@@ -47,6 +49,10 @@ type Requests struct {
 	OK      int     `json:"ok"`
 	Failed  int     `json:"failed"`
 	Classes []Class `json:"classes,omitempty"` // of the failures
+	// FirstFailed and LastFailed are when the first and the last failure ended, in
+	// seconds since the start of the run; 0 without one.
+	FirstFailed float64 `json:"first_failed,omitempty"`
+	LastFailed  float64 `json:"last_failed,omitempty"`
 }
 
 // Unanswered reports whether requests failed, and all of them, other than by the end of the
@@ -154,6 +160,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		Duration:    Duration(t).Seconds(),
 		Tokens:      countTokens(records),
 		Chunks:      countChunks(records),
+		Held:        countHeld(records),
 		Concurrency: CountConcurrency(records),
 	}
 	stream := t.Run.Plan.Stream
@@ -166,13 +173,18 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		response := latencies(records, stream, o.Percentiles, due, known)
 		s.Response = &response
 	}
+	if stream {
+		s.Stalls = stalls(records, s.Service.ITL.Median)
+	}
 	s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
 	s.Rates = rates(s, records)
 	s.Goodput = goodput(records, o.Objectives, s.Duration)
 	s.Wait, s.Setup = waits(records, o.Percentiles)
 	s.Steady = steady(t, records, o.Percentiles)
-	s.Health = health(t, records, s)
-	s.Server = server(t.Run.ServerCounters)
+	if s.Health = health(t, records, s); s.Health.HeldBack {
+		s.void()
+	}
+	s.Server = server(&t.Run, records)
 	return s
 }
 
@@ -224,6 +236,15 @@ func countRequests(planned int, records []*trace.Record) Requests {
 		c.Classes[i].Count++
 	}
 	slices.SortStableFunc(c.Classes, func(a, b Class) int { return b.Count - a.Count })
+	first, last, n := span(records, func(r *trace.Record) trace.Instant {
+		if r.OK() {
+			return trace.Never
+		}
+		return r.Done
+	})
+	if n > 0 {
+		c.FirstFailed, c.LastFailed = first.Seconds(), last.Seconds()
+	}
 	return c
 }
 

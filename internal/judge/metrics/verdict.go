@@ -51,8 +51,9 @@ type judgement struct {
 	invalid, doubts []plan.Message
 }
 
-// judge is the verdict on a run: invalid where it has no figures or the client decided
-// some of them, doubtful where they are less sure than they look.
+// judge is the verdict on a run: invalid where it has no figures, or where the client or
+// somebody between it and the server decided some of them, doubtful where they are less
+// sure than they look.
 func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
 	j.answers()
@@ -110,6 +111,10 @@ func (j *judgement) sending() {
 // stamps a client that has little to do cannot tell whether it was late or the
 // server wrote them together.
 func (j *judgement) merging() {
+	if j.HeldBack {
+		j.invalidIf(true, "verdict.held-back", "share", j.s.Held.share(), "chunks", j.s.Held.Burst, "by", j.s.Run.Env.ServedBy)
+		return
+	}
 	share := j.s.Chunks.MergedShare
 	switch {
 	case !j.s.Run.Plan.Stream || share <= boundedFrom:

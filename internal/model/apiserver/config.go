@@ -27,6 +27,8 @@ type Config struct {
 	OutputLen   dist.Count     // natural length of an answer; lognormal(256,0.5) if not set
 	APIKey      string         // required as bearer token but for health, if not empty
 
+	Role Role // in a deployment that separates prefill and decode; empty: both
+
 	Faults     []Fault
 	StallLimit time.Duration // how long FaultStall holds a connection; 5 min if 0
 
@@ -34,6 +36,19 @@ type Config struct {
 	TruthLimit  int  // newest requests kept for /pitot/truth; 100 000 if 0
 	TruthWrites int  // writes kept over all these requests, 24 bytes each; 10 000 000 if 0
 }
+
+// A Role is what a worker does behind a router that separates prefill and decode, such as
+// sglang-router: it sends each request, with bootstrap_host, bootstrap_port and bootstrap_room
+// added, to a worker of each role, and passes on the answer of the second.
+type Role string
+
+// The roles. A prefill worker gives the first token and hands its cache over. One
+// for decode gives the whole answer; no cache comes here, so it computes the prompt itself,
+// which takes the time that the other needs.
+const (
+	RolePrefill Role = "prefill"
+	RoleDecode  Role = "decode"
+)
 
 // Validate reports everything wrong with c at once.
 func (c Config) Validate() error {
@@ -54,6 +69,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxModelLen > MaxContext {
 		errs = append(errs, fmt.Errorf("MaxModelLen is above %d", MaxContext))
+	}
+	if c.Role != "" && c.Role != RolePrefill && c.Role != RoleDecode {
+		errs = append(errs, fmt.Errorf("Role %q is neither %s nor %s", c.Role, RolePrefill, RoleDecode))
 	}
 	errs = append(errs, c.validateAdapters()...)
 	errs = append(errs, validateFaults(c.Faults)...)

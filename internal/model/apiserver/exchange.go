@@ -199,6 +199,9 @@ func (x *exchange) prepare() *phrase.Error {
 		return refused
 	}
 	if x.answer, refused = cfg.fit(x.req); refused == nil {
+		if cfg.Role == RolePrefill {
+			x.answer.MaxTokens = 1
+		}
 		x.text = cfg.compose(x.s.vocab, x.req, &x.answer)
 	}
 	return refused

@@ -62,7 +62,7 @@ func (c *claim) distribution(m conform.Metric, d metrics.Distribution) {
 		}
 		c.Bounds[m] = bounds
 	}
-	if d.Invalid {
+	if d.Invalid || d.Void {
 		c.Void = append(c.Void, m)
 	}
 }

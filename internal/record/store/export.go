@@ -117,6 +117,8 @@ type row struct {
 	UsageCached     int64   `parquet:"usage_cached"`
 	UsageReasoning  int64   `parquet:"usage_reasoning"`
 	Redials         int64   `parquet:"redials"`
+	Resent          bool    `parquet:"resent"`
+	FirstSentNS     *int64  `parquet:"first_sent_ns,optional"`
 	Text            string  `parquet:"text"`
 	Stamps          string  `parquet:"stamps,dict"`
 	ChunkAtNS       []int64 `parquet:"chunk_at_ns,list"`
@@ -141,9 +143,12 @@ func newRow(run trace.Run, r *trace.Record) row {
 		SentNS: at(r.Sent), FirstByteNS: at(r.FirstByte), DoneNS: at(r.Done),
 		Status: int64(r.Status), FinishReason: r.FinishReason, Class: string(r.Class), Error: r.Error,
 		UsagePrompt: int64(r.Usage.Prompt), UsageCompletion: int64(r.Usage.Completion), UsageCached: int64(r.Usage.Cached), UsageReasoning: int64(r.Usage.Reasoning),
-		Redials: int64(r.Redials), Text: r.Text, Stamps: string(r.Stamps),
+		Redials: int64(r.Redials), Resent: r.Resent, Text: r.Text, Stamps: string(r.Stamps),
 	}
 	unsure := slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Slack > 0 })
+	if r.Resent {
+		x.FirstSentNS = at(r.FirstSent)
+	}
 	for _, c := range r.Chunks {
 		if unsure {
 			x.ChunkSlackUS = append(x.ChunkSlackUS, int64(c.Slack))

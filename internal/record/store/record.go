@@ -13,7 +13,7 @@ const columns = `idx, request_id, prompt_tokens, want_tokens,
 	due_ns, free_ns, released_ns, dialed_ns, connected_ns, sent_ns, first_byte_ns, done_ns,
 	status, finish_reason, usage_prompt, usage_completion, usage_cached, usage_reasoning, usage_at_ns,
 	output_tokens, counted_from, class, error, redials, text, stamps, chunks,
-	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized`
+	tenant, session, turn, vision_tokens, cached_from, accept_length, asides, inputs, audio_s, retokenized, resent, first_sent_ns`
 
 var insertRecord = "INSERT INTO record (run_id, seq, " + columns + ") VALUES (?, ?" + marks(columns) + ")"
 
@@ -29,7 +29,7 @@ func values(runID string, seq int, r *trace.Record) []any {
 		r.Status, r.FinishReason, r.Usage.Prompt, r.Usage.Completion, r.Usage.Cached, r.Usage.Reasoning, null(r.Usage.At),
 		r.OutputTokens, string(r.CountedFrom), string(r.Class), r.Error, r.Redials, r.Text, string(r.Stamps),
 		trace.AppendChunks([]byte{}, r.Chunks),
-		r.Tenant, r.Session, r.Turn, r.VisionTokens, tiers(r.Usage.Tiers), r.Accept, r.Asides, r.Inputs, r.AudioSeconds, r.Retokenized,
+		r.Tenant, r.Session, r.Turn, r.VisionTokens, tiers(r.Usage.Tiers), r.Accept, r.Asides, r.Inputs, r.AudioSeconds, r.Retokenized, r.Resent, int64(r.FirstSent),
 	}
 }
 
@@ -66,7 +66,7 @@ func scan(rows *sql.Rows, number *int) (*trace.Record, error) {
 		instant{&r.Due}, instant{&r.Free}, instant{&r.Released}, instant{&r.Dialed}, instant{&r.Connected}, instant{&r.Sent}, instant{&r.FirstByte}, instant{&r.Done},
 		&r.Status, &r.FinishReason, &r.Usage.Prompt, &r.Usage.Completion, &r.Usage.Cached, &r.Usage.Reasoning, instant{&r.Usage.At},
 		&r.OutputTokens, &r.CountedFrom, &r.Class, &r.Error, &r.Redials, &r.Text, &r.Stamps, &chunks,
-		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized,
+		&r.Tenant, &r.Session, &r.Turn, &r.VisionTokens, &cached, &r.Accept, &r.Asides, &r.Inputs, &r.AudioSeconds, &r.Retokenized, &r.Resent, &r.FirstSent,
 		number,
 	)
 	if err == nil && len(cached) > 0 {

@@ -47,6 +47,7 @@ func sample(index int) *trace.Record {
 	r.Stamps, r.Chunks[1].Slack = trace.KernelStamps, 20
 	r.Tenant, r.Session, r.Turn, r.VisionTokens, r.Accept, r.Asides, r.Inputs, r.AudioSeconds = "a", "c1", 2, 1, 2.5, 3, 4, 5.5
 	r.Retokenized = 6
+	r.Resent, r.FirstSent = true, 3
 	r.Usage.Tiers = &trace.CacheTiers{Device: 1, Backend: "disk"}
 	return r
 }
@@ -245,6 +246,7 @@ func TestAStoreOfAnOlderPitot(t *testing.T) {
 	want.Stamps, want.Chunks[1].Slack = "", 0
 	want.Tenant, want.Session, want.Turn, want.VisionTokens, want.Accept, want.Asides, want.Usage.Tiers = "", "", 0, 0, 0, 0, nil
 	want.Inputs, want.AudioSeconds, want.Retokenized = 0, 0, 0
+	want.Resent, want.FirstSent = false, 0
 	if diff := cmp.Diff([]*trace.Record{want}, got.Records); diff != "" || got.Run.Verdict != nil {
 		t.Errorf("verdict %v\n%s", got.Run.Verdict, diff)
 	}

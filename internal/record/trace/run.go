@@ -136,6 +136,7 @@ type Environment struct {
 	CPUs         int          `json:"cpus"`                   // usable by this process
 	FileLimit    uint64       `json:"file_limit"`             // maximum number of open files
 	Server       string       `json:"server,omitempty"`       // the answer of its /version
+	ServedBy     string       `json:"served_by,omitempty"`    // the headers Server and Via of its first answer
 	Models       []string     `json:"models,omitempty"`       // the list of its /v1/models
 	Tokenizer    plan.Message `json:"tokenizer,omitzero"`     // the source of prompt lengths
 	TokenizerWhy plan.Message `json:"tokenizer_why,omitzero"` // why the sources before that were not used

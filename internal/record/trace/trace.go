@@ -78,6 +78,9 @@ const (
 	Retold
 	// Totals: usage came with it, and no text.
 	Totals
+	// Packed: its read brought at least two outputs a segment of the network, in several, so the
+	// server or somebody before it had combined them, however late the client read.
+	Packed
 )
 
 // Output reports whether a chunk of this kind carries generated tokens: it holds
@@ -190,6 +193,11 @@ type Record struct {
 	// Redials counts connections that the server had closed while idle and that
 	// were replaced before any byte of the request was written.
 	Redials int `json:"redials,omitempty"`
+	// Resent says that the request left twice, since the server closed its first,
+	// reused connection without a byte of an answer. FirstSent is when it left first,
+	// 0 if it left once; all other instants are those of the second time.
+	Resent    bool    `json:"resent,omitempty"`
+	FirstSent Instant `json:"first_sent_ns,omitzero"`
 	// Asides counts the lines of the stream that some clients cannot read:
 	// comments, event names, and data without a space after the colon.
 	Asides int `json:"asides,omitempty"`
@@ -213,6 +221,13 @@ func NewRecord(index int) *Record {
 // n-1 are merged.
 func (r *Record) Merged(c Chunk) bool {
 	return c.Kind&Bundled == 0 && (c.Slack > 0 || r.Stamps != KernelStamps && c.Kind&Coalesced != 0)
+}
+
+// Unanswered reports whether the request failed because the server closed its reused
+// connection as it was sent: within a second and without a byte of an answer.
+func (r *Record) Unanswered() bool {
+	return (r.Class == Closed || r.Class == Reset) && !r.Resent && !r.Dialed.Happened() && r.Sent.Happened() &&
+		!r.FirstByte.Happened() && r.Done.Sub(r.Sent) < time.Second
 }
 
 // OK reports whether the request got a complete answer.
@@ -261,6 +276,9 @@ func (r *Record) Rebase(zero Instant) {
 		if t.Happened() {
 			*t -= zero
 		}
+	}
+	if r.Resent {
+		r.FirstSent -= zero
 	}
 	for i := range r.Chunks {
 		r.Chunks[i].At -= zero

@@ -31,8 +31,10 @@ type Flow struct {
 // A Timeline is the requests of a run in the order of their sending, or every
 // N-th of them.
 type Timeline struct {
-	Every int
-	Spans []Span
+	Every  int
+	Spans  []Span
+	Failed []float64    // when failures ended, at most mostSpans of them, of all requests
+	Stalls [][2]float64 // when all streams stood still
 }
 
 // A Span is a request, in seconds since the start of the run.
@@ -154,5 +156,28 @@ func timeline(t *trace.Trace) Timeline {
 		}
 		l.Spans = append(l.Spans, s)
 	}
+	l.Failed = failures(t.Records)
+	for _, s := range metrics.Summarize(t, metrics.Options{}).Stalls {
+		l.Stalls = append(l.Stalls, [2]float64{s.From, s.To})
+	}
 	return l
+}
+
+// failures are when they ended, those of requests that were never sent too. Of many there
+// are as many as can be told apart.
+func failures(records []*trace.Record) (at []float64) {
+	for _, r := range records {
+		if !r.OK() && r.Done.Happened() {
+			at = append(at, r.Done.Seconds())
+		}
+	}
+	slices.Sort(at)
+	if every := (len(at) + mostSpans - 1) / mostSpans; every > 1 {
+		some := at[:0]
+		for i := 0; i < len(at); i += every {
+			some = append(some, at[i])
+		}
+		at = some
+	}
+	return at
 }

@@ -24,12 +24,21 @@ func Requests(w io.Writer, l *words.Language, variant string, t Timeline) error 
 		last = max(last, s.Done)
 	}
 	rows := float64(t.Spans[len(t.Spans)-1].Row + t.Every)
+	if len(t.Stalls) > 0 {
+		p.Add(stalls(t.Stalls))
+		p.keys = append(p.keys, key{l.Word("plot.stalls"), draw.LineStyle{Color: band, Width: 7}})
+	}
 	for _, phase := range phases(l) {
 		b := bars{spans: t.Spans, phase: phase, high: float64(t.Every)}
 		if b.any() {
 			p.Add(b)
 			p.keys = append(p.keys, key{phase.name, draw.LineStyle{Color: phase.color, Width: 7}})
 		}
+	}
+	if len(t.Failed) > 0 {
+		p.Add(failed(t.Failed))
+		p.keys = append(p.keys, key{l.Word("plot.failed-at"), draw.LineStyle{Color: okabeIto[6], Width: 1}})
+		last = max(last, slices.Max(t.Failed))
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, last*1.01, 1, rows
 	p.Y.Scale = gonum.InvertedScale{Normalizer: gonum.LinearScale{}}
@@ -67,6 +76,32 @@ func (b bars) any() bool {
 		return has && to > from
 	})
 }
+
+// stalls are bands behind the bars.
+type stalls [][2]float64
+
+// Plot draws them.
+func (s stalls) Plot(c draw.Canvas, p *gonum.Plot) {
+	x, _ := p.Transforms(&c)
+	for _, t := range s {
+		left, right := x(t[0]), x(t[1])
+		c.FillPolygon(band, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
+	}
+}
+
+// failed are instants, marked at the upper edge.
+type failed []float64
+
+// Plot draws them.
+func (f failed) Plot(c draw.Canvas, p *gonum.Plot) {
+	x, _ := p.Transforms(&c)
+	for _, at := range f {
+		c.StrokeLine2(draw.LineStyle{Color: okabeIto[6], Width: 1}, x(at), c.Max.Y-failMark, x(at), c.Max.Y)
+	}
+}
+
+// failMark is the height of the mark of a failure, in points.
+const failMark = 9
 
 // Plot draws them.
 func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {

@@ -92,8 +92,8 @@ func (r *report) group(title string, l metrics.Latencies, streamed, gaps bool) {
 }
 
 func (r *report) row(name string, d metrics.Distribution) {
-	if d.Invalid && d.N > 0 {
-		name, r.invalid = name+" !", true
+	if d.N > 0 {
+		name += r.doubt(d)
 	}
 	name = "  " + name
 	if d.N == 0 {
@@ -110,6 +110,22 @@ func (r *report) row(name string, d metrics.Distribution) {
 		r.bound(r.Word("report.at-least"), d.Bounds.Low)
 		r.bound(r.Word("report.at-most"), d.Bounds.High)
 	}
+}
+
+// doubted marks figures that are not to be believed.
+const doubted = " !"
+
+// doubt is that mark for figures that want it.
+func (r *report) doubt(d metrics.Distribution) string {
+	switch {
+	case d.Void:
+		r.void = true
+	case d.Invalid:
+		r.invalid = true
+	default:
+		return ""
+	}
+	return doubted
 }
 
 // bound is a row of what the figures above it can be.

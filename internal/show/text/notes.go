@@ -28,6 +28,9 @@ func (r *report) failures(q metrics.Requests) {
 			r.Line(strings.Repeat(" ", 23), Cut(Clean(c.Example), 100))
 		}
 	}
+	if q.LastFailed > 0 {
+		r.Line(strings.Repeat(" ", 9), r.Word("report.failed-when", "failed", q.Failed, "from", q.FirstFailed, "to", q.LastFailed))
+	}
 	r.Line()
 }
 
@@ -45,6 +48,9 @@ func (r *report) notes(s metrics.Summary) {
 	r.noteIf(t.OutputUnknown > 0, "report.output-unknown", "requests", t.OutputUnknown)
 	r.noteIf(t.InputUnknown > 0, "report.input-unknown", "requests", t.InputUnknown)
 	r.lengths(s)
+	for _, stall := range s.StallNotes() {
+		r.note(stall)
+	}
 	r.chunks(s)
 	r.noteIf(s.Response == nil, "report.no-schedule")
 	for _, n := range s.Run.Notes {
@@ -86,6 +92,7 @@ func (r *report) chunks(s metrics.Summary) {
 	r.noteIf(streamed && c.Merged > 0, "report.chunks-merged", "merged", c.Merged, "chunks", c.Output, "share", c.MergedShare)
 	r.noteIf(r.bounded, "report.bounded")
 	r.noteIf(r.invalid, "report.invalid")
+	r.noteIf(r.void, "report.void")
 	r.noteIf(streamed && c.PerWrite > 1.005, "report.chunks-bundled", "chunks", c.PerWrite)
 }
 

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 )
@@ -92,8 +93,8 @@ func (r *report) partFigures(d metrics.Distribution) string {
 	if n := len(d.Percentiles); n > 0 {
 		high, mark = d.Percentiles[n-1].Value, r.mark(d.Percentiles[n-1])
 	}
-	if d.Invalid {
-		mark, r.invalid = "!", true
+	if doubt := r.doubt(d); doubt != "" {
+		mark = strings.TrimSpace(doubt)
 	}
 	return PadLeft(ms(d.Median), partWidth) + PadLeft(ms(high)+mark, partWidth)
 }

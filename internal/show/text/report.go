@@ -38,6 +38,7 @@ type report struct {
 	Document
 	short            []metrics.Percentile // with an asterisk, each once
 	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
+	void             bool                 // and rows of which nothing is
 }
 
 func (r *report) head(s metrics.Summary) {
@@ -151,6 +152,9 @@ func (r *report) usage(h metrics.Health) []string {
 	if h.Redials > 0 {
 		used = append(used, r.Word("report.redials", "connections", h.Redials))
 	}
+	if h.Resent > 0 {
+		used = append(used, r.Word("report.resent", "requests", h.Resent))
+	}
 	return used
 }
 
@@ -166,6 +170,7 @@ func (r *report) server(s *metrics.Server) {
 			parts = append(parts, r.Word(code, args...))
 		}
 	}
+	add(!s.Dropped.IsZero(), "report.counters-dropped", "why", s.Dropped)
 	add(s.Queued >= shortQueue, "report.queued", "time", ms(s.Queued))
 	add(s.Preemptions > 0, "report.preemptions", "requests", s.Preemptions)
 	add(s.PrefixHit > 0, "report.prefix-hits", "share", float64(s.PrefixHit)/float64(s.PrefixQueried))

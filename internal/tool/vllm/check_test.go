@@ -443,7 +443,7 @@ func TestCompile(t *testing.T) {
 			Profiler: plan.Profiler{Start: plan.Call{Route: "/start_profile"}, Stop: plan.Call{Route: "/stop_profile"}},
 		},
 		Probe: plan.Probe{Rate: 0.5}, Objectives: []plan.Objective{{Metric: "ttft", Limit: plan.Duration(100 * time.Millisecond)}}, KeepText: true,
-		Client: plan.Client{Timeout: plan.Duration(6 * time.Hour), KeepAlive: plan.Duration(time.Minute)},
+		Client: plan.Client{Timeout: plan.Duration(6 * time.Hour), KeepReusing: true, KeepAlive: plan.Duration(time.Minute)},
 		Dialect: plan.Dialect{Name: "vllm", Version: "main", Settings: json.RawMessage(
 			`{"backend":"openai","label":"l","metadata":["x=y"],"goodput":["ttft:100"],"metric_percentiles":"99","save_detailed":true}`)},
 	}

@@ -51,7 +51,7 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 		Adapters: plan.Adapters{Names: a.LoraModules},
 		Tokens:   a.tokens(env), Before: a.before(), Probe: plan.Probe{Rate: max(0, a.ProbeRequestRate)},
 		KeepText: a.SaveDetailed,
-		Client:   plan.Client{Timeout: tool.RequestTimeout, KeepAlive: plan.Duration(keepAlive)},
+		Client:   plan.Client{Timeout: tool.RequestTimeout, KeepAlive: plan.Duration(keepAlive), KeepReusing: true},
 	}
 	if len(a.LoraModules) > 0 {
 		c.Spec.Adapters.Assign = a.LoraAssignment

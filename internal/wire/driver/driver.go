@@ -55,6 +55,9 @@ type Plan struct {
 	// KeepText keeps the answers of a conversation in the records.
 	KeepText bool
 	Probe    *Probe // nil: none
+	// BackOff makes a closed loop wait while its requests are refused, for up to a
+	// minute, instead of sending all of them to a server that is not there.
+	BackOff bool
 }
 
 // A Probe is a small request sent repeatedly alongside the load, one at a time and
@@ -91,6 +94,7 @@ type Outcome struct {
 // Run runs p. It returns when every released request is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	r := &run{Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests))), turns: newTurns(p.Requests, p.Hold)}
+	r.backoff.on = p.BackOff && r.gate != nil
 	if r.Progress == nil {
 		r.Progress = new(Progress)
 	}
@@ -119,6 +123,7 @@ type run struct {
 	stop     <-chan struct{}
 	zero     trace.Instant // start of the run on the driver's clock
 	gate     gate
+	backoff  backoff
 	turns    *turns
 	inFlight sync.WaitGroup
 	mu       sync.Mutex // guards out.Records
@@ -190,7 +195,7 @@ func (r *run) dispatch(bodies <-chan encoded) {
 		if !ok {
 			return
 		}
-		free, ok := r.gate.enter(r)
+		free, ok := r.enter()
 		if !ok {
 			return
 		}
@@ -199,6 +204,15 @@ func (r *run) dispatch(bodies <-chan encoded) {
 			head, more = scheduled()
 		}
 	}
+}
+
+// enter waits for a place in the gate, and for a server that refused requests. It
+// returns the instant from which the request could go.
+func (r *run) enter() (free trace.Instant, ok bool) {
+	if free, ok = r.gate.enter(r); !ok {
+		return free, false
+	}
+	return r.backoff.wait(r, free)
 }
 
 // released returns the function that handles a request released now.
@@ -262,6 +276,7 @@ func (r *run) send(e encoded, rec *trace.Record) {
 	} else {
 		rec = r.transmit(req, e.body, rec)
 	}
+	r.backoff.saw(rec, r.now())
 	if !r.plan.Hold {
 		r.gate.leave(r.now())
 	}

@@ -120,6 +120,11 @@ func (r *run) goOn(followers []encoded, free trace.Instant) {
 	if free.Happened() {
 		free = e.due
 	}
+	free, ok := r.backoff.wait(r, free)
+	if !ok {
+		r.gate.leave(r.now())
+		return
+	}
 	r.released(e, free)()
 }
 

@@ -86,6 +86,7 @@ type Client struct {
 	nested    []field // those in the object of sampling parameters
 	tally     tally
 	budget    *budget
+	servedBy  servedBy
 }
 
 // New returns a Client; the error is a body field that cannot be encoded.
@@ -114,7 +115,7 @@ const errorText = 1 << 10
 func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, rec *trace.Record) {
 	r := &reader{
 		opts: &c.opts, grammar: c.grammar, rec: rec, tally: &c.tally, keep: c.opts.KeepText || req.Followed || c.opts.counts(),
-		budget: c.budget, free: c.allowed(req),
+		budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
 	}
 	r.yield, r.events.Limit = r.event, c.opts.MaxEvent
 	if c.opts.Stream {
@@ -130,6 +131,9 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	rec.Dialed, rec.Connected = trace.Instant(timing.Dialed), trace.Instant(timing.Connected)
 	rec.Sent, rec.FirstByte = trace.Instant(timing.Sent), trace.Instant(timing.FirstByte)
 	rec.Redials = timing.Redials
+	if rec.Resent = timing.FirstSent != transport.Never; rec.Resent {
+		rec.FirstSent = trace.Instant(timing.FirstSent)
+	}
 	c.describe(req, rec)
 	r.finish(timing.Done, err)
 	c.settle(r, c.most(req))

@@ -33,6 +33,7 @@ type reader struct {
 	// whether they came as a bundle.
 	outputs       int
 	asked, bundle bool
+	segments      int             // in which the read came, 0 if it is unknown
 	seen          int             // events with data
 	body          []byte          // of an answer that is no event stream; of a stream its beginning, until the first event
 	text          strings.Builder // visible, if it is kept
@@ -51,6 +52,7 @@ type reader struct {
 	charged   int     // of it
 	unweighed int     // bytes since the last weigh
 
+	servedBy  *servedBy
 	tally     *tally // of all the client's streams
 	tallied   int    // tokens of this answer that it has
 	talliedTo int    // chunks in which they came
@@ -75,6 +77,7 @@ var errMalformed = errors.New("malformed answer")
 // Head notes the status.
 func (r *reader) Head(status int, header http.Header) {
 	r.rec.Status = status
+	r.servedBy.note(header)
 	if status != http.StatusOK || !r.opts.Stream {
 		r.form = document
 	}
@@ -104,7 +107,8 @@ func (r *reader) Data(p []byte, s transport.Stamp) error {
 		}
 		err := r.events.Feed(p, s, r.yield)
 		if r.outputs > 1 && !r.asked {
-			r.asked, r.bundle = true, s.Together()
+			r.asked = true
+			r.bundle, r.segments = s.Together()
 		}
 		if s.At-r.talliedAt >= tallyEvery {
 			r.tallyChunks(s.At)
@@ -132,7 +136,7 @@ func sniff(p []byte) form {
 
 // begin takes up another read.
 func (r *reader) begin(s transport.Stamp) {
-	r.read, r.from, r.shared, r.outputs, r.ofLast, r.asked, r.bundle = s, len(r.rec.Chunks), 0, 0, false, false, false
+	r.read, r.from, r.shared, r.outputs, r.ofLast, r.asked, r.bundle, r.segments = s, len(r.rec.Chunks), 0, 0, false, false, false, 0
 	switch {
 	case s.Kernel:
 		r.rec.Stamps = trace.KernelStamps
@@ -151,11 +155,15 @@ func (r *reader) settle() {
 	chunks := r.rec.Chunks[min(r.from, len(r.rec.Chunks)):]
 	whole := r.read.Drained && !r.events.Trailing() // nothing came but these events
 	closing := whole                                // what follows carries no output
+	packed := !r.bundle && r.segments > 0 && r.outputs >= 2*r.segments
 	for i := len(chunks) - 1; i >= 0; i-- {
 		c := &chunks[i]
 		c.Slack = slack(r.read, r.bundle || whole && r.ofLast && i == len(chunks)-1)
 		if r.bundle || r.shared > 1 && closing && c.Slack > 0 {
 			c.Kind |= trace.Bundled
+		}
+		if packed && c.Kind.Output() {
+			c.Kind |= trace.Packed
 		}
 		closing = closing && !c.Kind.Output()
 	}

@@ -22,7 +22,7 @@ type piece struct {
 func taken(t *testing.T, pieces ...piece) *trace.Record {
 	t.Helper()
 	rec := trace.NewRecord(0)
-	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec, tally: new(tally), budget: newBudget(new(Options))}
+	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy)}
 	r.yield = r.event
 	r.Head(200, nil)
 	for _, p := range pieces {
@@ -138,7 +138,7 @@ func BenchmarkStreams(b *testing.B) {
 
 func benchReader() (*reader, *trace.Record) {
 	rec := &trace.Record{Chunks: make([]trace.Chunk, 0, 1<<12)}
-	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec, tally: new(tally), budget: newBudget(new(Options))}
+	r := &reader{opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: rec, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy)}
 	r.yield = r.event
 	r.Head(200, nil)
 	return r, rec

@@ -24,6 +24,8 @@ type Client struct {
 	clock *clock.Clock
 	watch *watch
 	std   *http.Transport
+	fresh *http.Transport // std without reuse
+	reuse reuse
 	idle  idleConns
 	sweep sweep
 	urls  sync.Map // of a Request: *origin
@@ -53,7 +55,7 @@ func New(cfg Config) *Client {
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
-	c.std = c.roundTripper()
+	c.std, c.fresh = c.roundTripper(cfg.NoReuse), c.roundTripper(true)
 	return c
 }
 
@@ -96,8 +98,9 @@ func (c *Client) TakeLag() (lag trace.Lag, unstamped int) {
 // to its end or r had enough; ErrTimeout or ErrIdle if that limit was hit; the
 // context's cause if ctx ended; r's own error; or the error of the exchange.
 // Redirects are not followed, and the timing holds the events until then. A request
-// is sent once, with one exception: if its connection turns out closed before a
-// byte was written, another one is used.
+// is sent once, with two exceptions: if its connection turns out closed before a
+// byte was written, another one is used; and if it turns out closed before a byte
+// was read, the request is sent once more (Config.NoResend).
 func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -108,6 +111,7 @@ func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, erro
 	defer x.stop()
 	err := x.run(ctx, req)
 	x.Done = c.Now()
+	err = x.retry(ctx, req, err)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -173,16 +177,22 @@ type exchange struct {
 	cancel       context.CancelCauseFunc
 	watchdog     *time.Timer // nil without an idle limit
 	enough       bool
+	fresh        bool        // wants a new connection
+	reused       bool        // has one that was idle, or that another request released
 	over         atomic.Bool // the context has ended
 	stopDraining func() bool // stops the timer for the rest of a body; nil before
 }
 
 func newExchange(c *Client, cancel context.CancelCauseFunc, r Receiver) *exchange {
-	x := &exchange{c: c, cancel: cancel, r: r, Timing: Timing{Dialed: Never, Connected: Never, Sent: Never, FirstByte: Never, Done: Never}}
+	x := &exchange{c: c, cancel: cancel, r: r, Timing: noTiming()}
 	if c.cfg.Idle > 0 {
 		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { cancel(ErrIdle) })
 	}
 	return x
+}
+
+func noTiming() Timing {
+	return Timing{Dialed: Never, Connected: Never, Sent: Never, FirstSent: Never, FirstByte: Never, Done: Never}
 }
 
 // data passes a piece of the body to the receiver.

@@ -96,7 +96,7 @@ func TestDoInstants(t *testing.T) {
 				if err != nil || r.status != 200 || r.body.String() != "piece 0;piece 1;piece 2;" {
 					t.Fatalf("error %v, status %d, body %q", err, r.status, r.body.String())
 				}
-				want := Timing{Dialed: 5 * ms, Connected: 5 * ms, Sent: 5 * ms, FirstByte: 105 * ms, Done: 145 * ms}
+				want := Timing{Dialed: 5 * ms, Connected: 5 * ms, Sent: 5 * ms, FirstSent: Never, FirstByte: 105 * ms, Done: 145 * ms}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Error(diff)
 				}
@@ -213,10 +213,10 @@ func TestDoReplacesAConnectionThatTakesNothing(t *testing.T) {
 	})
 }
 
-// A request that was written completely is not sent again, whatever its headers
-// say.
+// A request that was written completely is not sent again where that is unwanted,
+// whatever its headers say.
 func TestDoSendsOnce(t *testing.T) {
-	engines(t, Config{}, func(t *testing.T, cfg Config) {
+	engines(t, Config{NoResend: true}, func(t *testing.T, cfg Config) {
 		synctest.Test(t, func(t *testing.T) {
 			l := memnet.Listen()
 			requests := 0

@@ -33,9 +33,15 @@ type Stamp struct {
 
 // Together reports whether all bytes of the read are known to have arrived at once:
 // the server, or the network, had combined them, and At is the time of all of them.
-// Otherwise they arrived separately and were read late, or it is unknown. Call it
-// before the next read; it costs two system calls.
-func (s Stamp) Together() bool { return s.Kernel && s.conn != nil && s.conn.together(s.Seq) }
+// Otherwise they arrived separately and were read late, or it is unknown. segments is
+// how many data segments they came in at most, 0 if it is unknown: what a server writes
+// separately takes one each. Call it before the next read; it costs two system calls.
+func (s Stamp) Together() (once bool, segments int) {
+	if !s.Kernel || s.conn == nil {
+		return false, 0
+	}
+	return s.conn.together(s.Seq)
+}
 
 // A Conn is a connection that timestamps its reads with the kernel's receive time,
 // for TCP on systems that support it, and records when a request begins to leave.
@@ -58,15 +64,17 @@ type Conn struct {
 type pieces struct {
 	base uint32 // of the kernel's count, when the two last agreed
 	read uint32 // in the reads since
+	last uint32 // of these, in the last read
 	size int    // of the largest segment; 0 until the first query
 }
 
 // took counts a read of n bytes.
 func (p *pieces) took(n int) {
-	p.read++
+	p.last = 1
 	if p.size > 0 {
-		p.read += uint32((n - 1) / p.size)
+		p.last += uint32((n - 1) / p.size)
 	}
+	p.read += p.last
 }
 
 // A watch counts the reads of a client.

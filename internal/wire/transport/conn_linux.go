@@ -335,8 +335,9 @@ func (c *Conn) stale(secure bool) bool {
 }
 
 // together compares the kernel's count of segments with that of the reads. If
-// nothing is left in the socket it synchronizes the two.
-func (c *Conn) together(seq uint64) bool {
+// nothing is left in the socket it synchronizes the two. The segments of a read are those
+// that the reads before it do not account for.
+func (c *Conn) together(seq uint64) (once bool, segments int) {
 	var info *unix.TCPInfo
 	left := -1
 	err := c.raw.rc.Control(func(fd uintptr) {
@@ -349,15 +350,19 @@ func (c *Conn) together(seq uint64) bool {
 		}
 	})
 	if err != nil || info == nil {
-		return false
+		return false, 0
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := &c.pieces
-	sure := c.last.Seq == seq && c.last.Drained && info.Data_segs_in-p.base <= p.read
+	if c.last.Seq == seq {
+		came := info.Data_segs_in - p.base
+		once = c.last.Drained && came <= p.read
+		segments = int(p.last) + max(0, int(came)-int(p.read))
+	}
 	p.size = int(info.Advmss)
 	if left == 0 {
 		p.base, p.read = info.Data_segs_in, 0
 	}
-	return sure
+	return once, segments
 }

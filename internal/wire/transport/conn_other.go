@@ -54,4 +54,4 @@ func (c *Conn) stale(secure bool) bool {
 }
 
 // together is unknown here.
-func (c *Conn) together(uint64) bool { return false }
+func (c *Conn) together(uint64) (once bool, segments int) { return false, 0 }

@@ -106,8 +106,8 @@ var ownHeaders = map[string]bool{"Host": true, "Content-Length": true, "Transfer
 
 // connect finds an idle connection or opens one.
 func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
-	x.Dialed, x.Connected = Never, Never
-	for !x.c.cfg.NoReuse {
+	x.Dialed, x.Connected, x.reused = Never, Never, true
+	for !x.fresh && !x.c.newOnly() {
 		conn := x.c.idle.take(o, x.c.cfg.KeepAlive)
 		if conn == nil {
 			break
@@ -118,7 +118,7 @@ func (x *exchange) connect(ctx context.Context, o *origin) (*h1Conn, error) {
 		conn.close()
 		x.Redials++
 	}
-	x.Dialed = x.c.Now()
+	x.Dialed, x.reused = x.c.Now(), false
 	type opened struct {
 		conn *h1Conn
 		err  error
@@ -188,7 +188,7 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	defer func() {
 		x.Sent = conn.Sent()
 		x.c.sweep.remove(conn.Conn) // before another request may add it
-		if release() && !again && err == nil && res.reusable() && !x.c.cfg.NoReuse {
+		if release() && !again && err == nil && res.reusable() && !x.c.newOnly() {
 			x.c.idle.put(o, conn)
 			return
 		}
@@ -196,14 +196,14 @@ func (x *exchange) converse(ctx context.Context, conn *h1Conn, req *Request, o *
 	}()
 	sending := make(chan error, 1)
 	if len(req.Body) < bigRequest {
-		n, err := conn.request(req, o, x.c.cfg.NoReuse)
+		n, err := conn.request(req, o, x.c.newOnly())
 		if err != nil && n == 0 {
 			return x.Dialed == Never && ctx.Err() == nil, err
 		}
 		sending <- err
 	} else {
 		go func() {
-			_, err := conn.request(req, o, x.c.cfg.NoReuse)
+			_, err := conn.request(req, o, x.c.newOnly())
 			sending <- err
 		}()
 	}

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-func (c *Client) roundTripper() *http.Transport {
+func (c *Client) roundTripper(noReuse bool) *http.Transport {
 	rt := &http.Transport{
 		DialContext:            c.dial,
 		TLSClientConfig:        c.cfg.TLS,
 		DisableCompression:     true,
-		DisableKeepAlives:      c.cfg.NoReuse,
+		DisableKeepAlives:      noReuse,
 		MaxIdleConnsPerHost:    1 << 20,
 		IdleConnTimeout:        c.cfg.KeepAlive,
 		MaxResponseHeaderBytes: maxHeadSize,
@@ -63,7 +63,11 @@ func (x *exchange) runStd(ctx context.Context, req *Request) error {
 	if host := hreq.Header.Get("Host"); host != "" {
 		hreq.Host = host
 	}
-	resp, err := x.c.std.RoundTrip(hreq)
+	transport := x.c.std
+	if x.fresh || x.c.newOnly() {
+		transport = x.c.fresh
+	}
+	resp, err := transport.RoundTrip(hreq)
 	if err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func (s *stdExchange) hooks() *httptrace.ClientTrace {
 		GetConn: func(string) { asked = s.c.Now() },
 		GotConn: func(info httptrace.GotConnInfo) {
 			s.conns++
-			s.Dialed, s.Connected = Never, Never
+			s.Dialed, s.Connected, s.reused = Never, Never, info.Reused
 			if !info.Reused || !info.WasIdle && !s.c.cfg.HTTP2 { // streams share a connection that is not idle
 				s.Dialed, s.Connected = asked, s.c.Now()
 			}

@@ -76,8 +76,12 @@ type Timing struct {
 	// counts as a wait too.
 	Dialed, Connected int64
 	Sent              int64 // just before the first byte of the request was written
-	FirstByte         int64 // first byte of the response
-	Done              int64 // end of the body, or of the attempt
+	// FirstSent is when a request left that was sent twice: its first, reused
+	// connection was closed without an answer. The other instants are those of the
+	// second. Never for a request that was sent once.
+	FirstSent int64
+	FirstByte int64 // first byte of the response
+	Done      int64 // end of the body, or of the attempt
 	// Redials counts idle connections found closed by the server, each replaced
 	// before anything was written on it.
 	Redials int
@@ -90,10 +94,14 @@ type Config struct {
 	Dial    func(ctx context.Context, network, addr string) (net.Conn, error)
 	TLS     *tls.Config
 	Proxy   func(*url.URL) (*url.URL, error)
-	HTTP2   bool          // HTTP/2 only: by ALPN over TLS, with prior knowledge without
-	NetHTTP bool          // net/http carries every request
-	NoReuse bool          // a new connection for every request
-	Timeout time.Duration // for a whole exchange, 0 = none
+	HTTP2   bool // HTTP/2 only: by ALPN over TLS, with prior knowledge without
+	NetHTTP bool // net/http carries every request
+	NoReuse bool // a new connection for every request
+	// NoResend fails a request whose reused connection the server closed without an
+	// answer; otherwise it is sent once more, on a new one. After a few of them every
+	// request gets a new connection, unless KeepReusing is set, which implies NoResend.
+	NoResend, KeepReusing bool
+	Timeout               time.Duration // for a whole exchange, 0 = none
 	// KeepAlive is how long an idle connection stays open, 4 s if 0.
 	KeepAlive time.Duration
 	Idle      time.Duration // between two reads with data, 0 = none

@@ -1,0 +1,37 @@
+package endpoint
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// servedBy is who answers, by the headers of the first answer.
+type servedBy struct{ told atomic.Pointer[string] }
+
+// headerText is how much of a header is kept, in bytes.
+const headerText = 100
+
+// note keeps the headers Server and Via of the first answer.
+func (s *servedBy) note(h http.Header) {
+	if s.told.Load() != nil {
+		return
+	}
+	var parts []string
+	for _, name := range []string{"Server", "Via"} {
+		if v := h.Get(name); v != "" {
+			parts = append(parts, name+": "+strings.ToValidUTF8(v[:min(len(v), headerText)], "\uFFFD"))
+		}
+	}
+	told := strings.Join(parts, ", ")
+	s.told.CompareAndSwap(nil, &told)
+}
+
+// ServedBy has the headers Server and Via of the first answer, empty without them.
+func (c *Client) ServedBy() string {
+	told := c.servedBy.told.Load()
+	if told == nil {
+		return ""
+	}
+	return c.opts.Secrets.Hide(*told)
+}
