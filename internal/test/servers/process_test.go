@@ -17,7 +17,7 @@ import (
 )
 
 // patience is the time that a program has to start.
-const patience = 90 * time.Second
+const patience = 5 * time.Minute
 
 // A buffer is written by a process while a test reads it.
 type buffer struct {

@@ -24,6 +24,28 @@ func llama(t *testing.T) string {
 	return local(p)
 }
 
+// vllmServer is vLLM on the CPU with a model of random weights.
+func vllmServer(t *testing.T) string {
+	t.Helper()
+	p, program := port(t), part(t, "vllm/bin/vllm")
+	t.Setenv("VLLM_CPU_KVCACHE_SPACE", "1")
+	t.Setenv("VLLM_CPU_OMP_THREADS_BIND", "nobind")
+	t.Setenv("OMP_NUM_THREADS", "1")
+	out := start(t, program, "serve", part(t, "tinyhf"), "--port", fmt.Sprint(p), "--max-model-len", "2048", "--enforce-eager", "--served-model-name", "tiny")
+	answers(t, local(p)+"/v1/models", out)
+	return local(p)
+}
+
+// transformers is `transformers serve`.
+func transformers(t *testing.T) string {
+	t.Helper()
+	p, program := port(t), part(t, "vllm/bin/transformers")
+	t.Setenv("OMP_NUM_THREADS", "1")
+	out := start(t, program, "serve", part(t, "tinyhf"), "--port", fmt.Sprint(p))
+	answers(t, local(p)+"/v1/models", out)
+	return local(p)
+}
+
 // sglangRouter is sglang-router before two engines.
 func sglangRouter(t *testing.T) string {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -13,7 +14,7 @@ import (
 
 // A look is a run of Pitot against a server, and what must be seen of it.
 type look struct {
-	args   string // URL and CA stand for those of the server
+	args   string // URL and CA stand for those of the server, TOKENIZER for a folder
 	code   int
 	ok     int            // requests that succeeded
 	failed map[string]int // the others, by class
@@ -21,18 +22,18 @@ type look struct {
 	never  []string
 }
 
-// The same load in Pitot's own form and in both dialects.
+// The same load in Pitot's own form and in both dialects, which need a tokenizer.
 const (
 	own    = "bench --url URL -c 4 --output-len 16 --input-len 20 -n 40"
-	vllm   = "vllm bench serve --base-url URL --dataset-name random --random-input-len 20 --random-output-len 16 --num-prompts 40 --max-concurrency 4"
-	sglang = "sglang bench_serving --base-url URL --backend vllm --dataset-name random --random-input-len 20 --random-output-len 16 --random-range-ratio 1 --num-prompts 40 --max-concurrency 4"
+	vllm   = "vllm bench serve --base-url URL --tokenizer TOKENIZER --dataset-name random --random-input-len 20 --random-output-len 16 --num-prompts 40 --max-concurrency 4"
+	sglang = "sglang bench_serving --base-url URL --tokenizer TOKENIZER --backend vllm --dataset-name random --random-input-len 20 --random-output-len 16 --random-range-ratio 1 --num-prompts 40 --max-concurrency 4"
 )
 
 // at makes a run against a server and looks at it.
 func (l look) at(t *testing.T, url, ca string) {
 	t.Helper()
 	store := filepath.Join(t.TempDir(), "runs.db")
-	args := strings.Fields(strings.NewReplacer("URL", url, "CA", ca).Replace(l.args))
+	args := strings.Fields(strings.NewReplacer("URL", url, "CA", ca, "TOKENIZER", filepath.Join(scripts, "../../internal/load/tokenizer/testdata/gpt2")).Replace(l.args))
 	cmd := exec.CommandContext(t.Context(), pitot, args...)
 	cmd.Env = append(cmd.Environ(), "PITOT_STORE="+store, "HOME="+t.TempDir())
 	out, err := cmd.CombinedOutput()
@@ -93,7 +94,7 @@ func looks(t *testing.T, url, ca string, all map[string]look) {
 
 func TestLlamaCpp(t *testing.T) {
 	looks(t, llama(t), "", map[string]look{
-		"own":         {args: own, ok: 40, says: []string{`tokens .*server`}, never: []string{"differs", "INVALID TOKENS"}},
+		"own":         {args: own, ok: 40, says: []string{`server .*prompt tokens computed`}, never: []string{"differs"}},
 		"own-ids":     {args: own + " --tokenizer none --vocab-size 286", ok: 40},
 		"ids-refused": {args: own + " --tokenizer none --vocab-size 32000", code: 1, says: []string{"--vocab-size", "invalid tokens"}},
 		"vllm":        {args: vllm, ok: 40, says: []string{`Successful requests: +40`}},
@@ -101,9 +102,53 @@ func TestLlamaCpp(t *testing.T) {
 	})
 }
 
+// Beside vLLM's own client, with a seed of its own for each pair: the same prompts, the same
+// counts.
+func TestVLLM(t *testing.T) {
+	url := vllmServer(t)
+	looks(t, url, "", map[string]look{
+		"own":    {args: own, ok: 40, never: []string{"differs"}},
+		"chat":   {args: own + " --protocol chat", ok: 40},
+		"sglang": {args: sglang, ok: 40},
+	})
+	for range 3 {
+		seed := fmt.Sprint(rand.IntN(1 << 30))
+		t.Run("seed-"+seed, func(t *testing.T) {
+			args := strings.Fields(strings.NewReplacer("URL", url, "TOKENIZER", part(t, "tinyhf")).Replace(vllm + " --model tiny --ignore-eos --seed " + seed))
+			theirs := counts(t, part(t, "vllm/bin/vllm"), args[1:]...)
+			if ours := counts(t, pitot, args...); ours != theirs {
+				t.Errorf("Pitot: %s\nvLLM:  %s", ours, theirs)
+			}
+		})
+	}
+}
+
+var counted = regexp.MustCompile(`(?m)^(Successful requests|Failed requests|Total input tokens|Total generated tokens): +\d+`)
+
+// counts runs a client and returns the lines of its table that the load decides.
+func counts(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = append(cmd.Environ(), "PITOT_STORE="+filepath.Join(t.TempDir(), "runs.db"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, tail(string(out)))
+	}
+	return strings.Join(strings.Fields(strings.Join(counted.FindAllString(string(out), -1), ", ")), " ")
+}
+
+func TestTransformersServe(t *testing.T) {
+	url, chat := transformers(t), own+" --protocol chat --model "+part(t, "tinyhf")+" -n 4"
+	looks(t, url, "", map[string]look{
+		"ignore-eos-refused": {args: chat, code: 1, says: []string{"422", "--no-ignore-eos"}},
+		"limit-not-read":     {args: chat + " --no-ignore-eos", ok: 4, says: []string{"max_completion_tokens"}},
+		"own":                {args: chat + ` --no-ignore-eos --body {"max_tokens":16}`, ok: 4},
+	})
+}
+
 func TestSGLangRouter(t *testing.T) {
 	looks(t, sglangRouter(t), "", map[string]look{
-		"own":         {args: own, ok: 40, never: []string{"-[0-9.]+ (requests|tokens)"}},
+		"own":         {args: own + " --tokenizer TOKENIZER", ok: 40},
 		"ids-refused": {args: own + " --tokenizer none", code: 1, says: []string{"HTTP status 422|HTTP 422", "--tokenizer"}},
 		"vllm":        {args: vllm, ok: 40},
 		"sglang":      {args: strings.Replace(sglang, "--backend vllm", "--backend sglang", 1), ok: 40},
