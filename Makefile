@@ -10,24 +10,30 @@ LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 # C in Go's clothes, in which it finds nothing and loses nine tenths of its time.
 RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false)
 FUZZTIME ?= 1m
+SERVERS ?= $(HOME)/.cache/pitot-servers
 
 # All that is built here is static, and so built once.
 export CGO_ENABLED := 0
 
-.PHONY: build test torture lint vuln fmt demo bench bench-floor bench-peers fuzz dist
+.PHONY: build test torture servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
 
 build: ## bin/pitot, static
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
 
 # What starts goroutines, or guards what several of them use, is tested under the race
-# detector, which makes the rest several times slower to no end. The command lines are tested
-# in both ways: raced in virtual time, and all of them without.
+# detector, which makes the rest several times slower to no end. Of two packages the tests
+# that are long and share nothing are left out of it, and all of them run again without it.
 CONCURRENT = $(shell grep -rlE '"sync(/atomic)?"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-UNRACED = TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain
+TWICE = ./internal/cli ./internal/load/tokenizer
+UNRACED = TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts
 
 test: ## all tests
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
-	go test -timeout 30m $(filter-out $(filter-out ./internal/cli,$(CONCURRENT)),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|')) && exit $$raced
+	go test -timeout 30m $(filter-out $(filter-out $(TWICE),$(CONCURRENT)),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|')) && exit $$raced
+
+servers: ## real servers, routers and proxies, installed into SERVERS
+	bench/servers/install.sh $(SERVERS)
+	go test ./internal/test/servers -count=1 -v -timeout 30m -servers $(SERVERS)
 
 torture: ## hostile servers, files, numbers and signals, each case alone
 	go test ./internal/test/torture -count=1 -timeout 2h -long $(if $(SEED),-seed=$(SEED))

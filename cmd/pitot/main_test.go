@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
@@ -21,6 +20,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/test/program"
 )
 
 var folder string // of the program
@@ -45,15 +46,7 @@ func build(t *testing.T) (pitot string) {
 	return pitot
 }
 
-var built = sync.OnceValues(func() (string, error) {
-	pitot := filepath.Join(folder, "pitot")
-	cmd := exec.Command("go", "build", "-o", pitot, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return pitot, nil
-})
+var built = sync.OnceValues(func() (string, error) { return program.Build(folder) })
 
 // serve starts `pitot serve` as a separate process and returns its URL.
 func serve(t *testing.T, pitot string, args ...string) string {

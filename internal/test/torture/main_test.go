@@ -6,7 +6,6 @@ import (
 	"log"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	_ "github.com/pitot-bench/pitot/internal/cli" // a changed program invalidates cached results
+	"github.com/pitot-bench/pitot/internal/test/program"
 )
 
 var (
@@ -55,14 +55,9 @@ func build(folder string) error {
 		pitot, err = filepath.Abs(*given)
 		return err
 	}
-	pitot = filepath.Join(folder, "pitot")
-	cmd := exec.Command("go", "build", "-o", pitot, "./cmd/pitot")
-	cmd.Dir = filepath.Join("..", "..", "..")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return nil
+	var err error
+	pitot, err = program.Build(folder)
+	return err
 }
 
 // random returns the numbers of a test: the same for the same seed, whatever else runs.

@@ -76,7 +76,7 @@ func Ready(ctx context.Context, s Sender, req workload.Request, limit time.Durat
 		if err == nil || ctx.Err() == nil && !goOn(err) {
 			return err
 		}
-		if ctx.Err() == nil || last == nil {
+		if last == nil || time.Now().Before(deadline) { // else it says no more than that the time is up
 			last = err
 		}
 		select {

@@ -1,0 +1,25 @@
+// Package program builds Pitot as it is shipped, for tests that run it as a process.
+package program
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Build compiles the program, static and without cgo, into a folder, and returns its path.
+func Build(folder string) (string, error) {
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	path := filepath.Join(folder, "pitot")
+	cmd := exec.Command("go", "build", "-o", path, "./cmd/pitot")
+	cmd.Dir, cmd.Env = strings.TrimSpace(string(root)), append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+}
