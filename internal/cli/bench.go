@@ -9,9 +9,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
@@ -91,7 +93,7 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) erro
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	m, err := p.newMaking(c, o.Store, p.live(o.Quiet, false))
+	m, err := p.newMaking(c, o.Store, p.view(o.Quiet, false))
 	if err != nil {
 		return err
 	}
@@ -112,13 +114,18 @@ type making struct {
 	*compiled
 	p     *Process
 	keep  *keeper
-	live  *live
+	live  *live.View
 	sinks []run.Sink // beside those two
 }
 
-func (p *Process) newMaking(c *compiled, storeFile string, l *live) (*making, error) {
-	keep, err := p.newKeeper(storeFile, l.unsaved)
+func (p *Process) newMaking(c *compiled, storeFile string, l *live.View) (*making, error) {
+	keep, err := p.newKeeper(storeFile, l.Unsaved)
 	return &making{compiled: c, p: p, keep: keep, live: l}, err
+}
+
+// view is where a run is told while it goes on.
+func (p *Process) view(quiet, noProgress bool) *live.View {
+	return &live.View{Console: progress.NewConsole(p.terminal, p.Width, p.secrets.Hide), Quiet: quiet, NoProgress: noProgress}
 }
 
 func (m *making) close() { m.keep.close() }
@@ -179,7 +186,7 @@ func prepare(ctx context.Context, spec plan.Spec, deps run.Deps) (*run.Prepared,
 // report, or in what the run was required to be.
 func (m *making) end(r *run.Result, err, reported error, requireValid bool) error {
 	if where := m.keep.where(r.Trace.Run.ID, err); where != "" {
-		m.live.sayf("%s", where)
+		m.live.Sayf("%s", where)
 	}
 	var ended error
 	if r.Trace.Run.Status == trace.Interrupted {

@@ -25,7 +25,7 @@ type toolRun struct {
 
 // make makes the run, and reports it.
 func (t *toolRun) make(p *Process) error {
-	m, err := p.newMaking(t.compiled, "", p.live(false, t.noProgress))
+	m, err := p.newMaking(t.compiled, "", p.view(false, t.noProgress))
 	if err != nil {
 		return err
 	}

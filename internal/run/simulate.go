@@ -35,7 +35,7 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	}
 	x.run.Kind, x.run.Started, x.run.Status = trace.Simulated, time.Now(), trace.Running
 	begun := x.run
-	if err := x.handle(Starting{Run: &begun, Requests: len(requests)}); err != nil {
+	if err := x.handle(Starting{Run: &begun, Load: Load{Requests: len(requests)}}); err != nil {
 		return nil, err
 	}
 	asked := x.spec.Request
