@@ -37,7 +37,9 @@ type simFlags struct {
 
 // targetFlags say what to measure and how to reach it.
 type targetFlags struct {
-	URL string `path:"target.url" placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
+	URL  string `path:"target.url" placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
+	Host string `path:"target.host" placeholder:"NAME" help:"Server to measure, in place of --url: its name or address (127.0.0.1 with --port alone)."`
+	Port int    `path:"target.port" placeholder:"N" help:"Its port (8000 with --host alone)."`
 	askFlags
 	Endpoint       string        `path:"target.route" placeholder:"PATH" help:"Route of the requests. Default: that of the protocol, such as /v1/completions."`
 	APIKeyEnv      string        `path:"target.key.env" name:"api-key-env" placeholder:"NAME" help:"Environment variable with the bearer key (OPENAI_API_KEY, if it is set)."`
@@ -54,7 +56,8 @@ type targetFlags struct {
 	IdleTimeout    time.Duration `path:"client.idle_timeout" placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
 	MaxEvent       int           `path:"client.max_event" placeholder:"MIB" help:"Largest event of a stream, in MiB. Default: 8."`
 	MaxBody        int           `path:"client.max_body" placeholder:"MIB" help:"Largest answer that is not a stream, in MiB. Default: 64."`
-	Body           string        `path:"request.body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}."`
+	Temperature    float64       `path:"request.temperature" placeholder:"T" help:"Sampling temperature of every request. Default: the server's."`
+	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}."`
 }
 
 // askFlags say how to ask for answers.
@@ -68,7 +71,7 @@ type askFlags struct {
 
 // requestFlags say what to send.
 type requestFlags struct {
-	Requests int `path:"requests" short:"n" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
+	Requests int `path:"requests" short:"n" aliases:"num-prompts" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
 	workloadFlags
 	Mix        []string `path:"load[0].mix" sep:"none" placeholder:"SETTINGS" help:"One workload of several, as settings separated by blanks: weight=0.7 workload=random input-len=200. Repeated; weights are shares of the arrivals."`
 	Tenants    []string `path:"load" name:"tenant" aliases:"tenants" sep:"none" placeholder:"SETTINGS" help:"A tenant with its own arrivals and workload, in the same form: name=a rate=5 workload=chat. Repeated."`
@@ -110,13 +113,13 @@ type workloadFlags struct {
 
 // loadFlags say when to send.
 type loadFlags struct {
-	Rate        float64 `path:"load[0].arrival.rate" placeholder:"R" help:"Requests, or new conversations, per second. Default: 10, if no other flag sets the arrivals."`
+	Rate        float64 `path:"load[0].arrival.rate" aliases:"request-rate" placeholder:"R" help:"Requests, or new conversations, per second; inf for all at once. Default: 10, if no other flag sets the arrivals."`
 	Ramp        string  `path:"load[0].arrival.ramp" placeholder:"SHAPE" help:"Rising or falling rate, linear:FROM..TO or exponential:FROM..TO in requests per second."`
 	Replay      string  `path:"load[0].arrival.file" placeholder:"FILE" help:"File of send times, one number of seconds per line; data uses the timestamps of --data."`
 	Speed       float64 `path:"load[0].arrival.speed" default:"1" placeholder:"X" help:"Speed of a replay or a trace: its times are divided by this (${default})."`
 	Arrival     string  `path:"load[0].arrival.kind" placeholder:"PROCESS" help:"at-once, constant, poisson or gamma. Default: poisson with a rate or a ramp."`
 	Burstiness  float64 `path:"load[0].arrival.burstiness" default:"1" placeholder:"B" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier (${default})."`
-	Concurrency int     `path:"gate.concurrency" short:"c" placeholder:"N" help:"Maximum number of requests in flight. Without a rate it makes a closed loop."`
+	Concurrency int     `path:"gate.concurrency" short:"c" aliases:"max-concurrency" placeholder:"N" help:"Maximum number of requests in flight. Without a rate it makes a closed loop."`
 	Hold        bool    `path:"gate.hold" help:"Make --concurrency a limit on conversations: each holds its place until its last request is done, pauses included."`
 }
 

@@ -88,6 +88,16 @@ func TestMistakes(t *testing.T) {
 		{"vllm: bad flag", "vllm bench serve --rates 5", exitUsage, "unrecognized arguments: --rates 5"},
 		{"vllm: not built", "vllm bench serve --plot-timeline", exitFailed, "--plot-timeline is not built yet"},
 		{"vllm: impossible combination", "vllm bench serve --request-rate 3 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", exitFailed, "remove --request-rate"},
+		{"vllm: a flag with a mistake", "vllm bench serve --request_rat 5 --no-streem", exitUsage, "unrecognized arguments: --no-streem\n       (did you mean --no-stream?)"},
+		{"sglang: a flag of Pitot's", "sglang bench_serving --concurrency 5", exitUsage, "unrecognized arguments: --concurrency 5\n       (did you mean --max-concurrency?)"},
+		{"address twice", "bench --url " + down + " --port 8001", exitUsage, `--url "http://127.0.0.1:1": --port is given too`},
+		{"a URL for a host", "bench --host http://a", exitUsage, `--host "http://a": must be a name or an address alone`},
+		{"no port", "bench --port 0", exitUsage, "--port 0: must be a port from 1 to 65535"},
+		{"temperature twice", "bench --temperature 0 --body {\"temperature\":1}", exitUsage, "--temperature 0: --body has a temperature too"},
+		{"no temperature", "bench --temperature nan", exitUsage, "--temperature NaN: must be a number"},
+		{"nothing that is sampled", "bench --protocol embeddings --temperature 1", exitUsage, "--temperature 1: does not apply to embeddings"},
+		{"serve: address twice", "serve --addr 127.0.0.1:0 --port 8001", exitUsage, "--addr 127.0.0.1:0: --host or --port is given too"},
+		{"serve: no port", "serve --port 65536", exitUsage, "--port 65536: must be from 0"},
 		{"vllm: ready check", "vllm bench serve --base-url " + up + " --model nope --ready-check-timeout-sec 1 --num-prompts 1", exitFailed, "The model `nope` does not exist"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -71,11 +71,13 @@ func Compile(k *kong.Context, o Options) (*Compiled, error) {
 	if o.Simulated {
 		c.set("target.simulated", scalar("true"))
 	}
+	c.address()
 	c.addParts()
 	if c.whole == nil {
 		c.defaults()
 	}
 	c.sampling()
+	c.temperature()
 	c.Spec, c.Given = plan.Spec{Request: plan.Request{Stream: true}}, c.given
 	problems := plan.Merge(c.problems, plan.Decode(c.root, &c.Spec))
 	if problems != nil || c.inFile != nil {
@@ -302,6 +304,9 @@ func (c *compiler) sampling() {
 	c.problems.If(n.Kind != plan.Map, "request.body", nil, "%s must be an object", endpoint.Protocol(protocol.Text).Nest())
 	c.set("request.sampling", n)
 	c.remove(path)
+	if len(c.get("request.body").Members) == 0 {
+		c.takeOut("request.body")
+	}
 }
 
 // quote is a node of a text, whatever it looks like.
