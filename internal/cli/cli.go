@@ -23,6 +23,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plain"
@@ -141,7 +142,7 @@ func Run(outside *Process) int {
 		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
 		return exitFailed
 	}
-	k, err := parse(parser, p.Args)
+	k, err := parse(parser, help.Asked(p.Args))
 	if *exited { // help was printed
 		return exitOK
 	}
@@ -175,13 +176,13 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 	exited = new(bool)
 	parser, err = kong.New(g,
 		kong.Name("pitot"),
-		kong.Description("Pitot measures LLM serving endpoints: what they do, how sure that is, and what the load generator itself did to the figures."),
+		kong.Description(help.Description),
 		kong.Vars{"version": "pitot " + Version(), "picks": pickHelp, "languages": strings.Join(words.Names(), ",")},
 		kong.Vars(conformVars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		kong.PostBuild(bareEngineFlags),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
 	)
 	return parser, exited, err
 }
