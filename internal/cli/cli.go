@@ -24,6 +24,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/help"
+	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plain"
@@ -130,6 +131,9 @@ type grammar struct {
 	Doctor   doctorCmd   `cmd:"" help:"Check whether this machine is fit to measure from."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
+	Completion completionCmd `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
+	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
+
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
@@ -185,6 +189,16 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
 	)
 	return parser, exited, err
+}
+
+// parse parses a command line. A usage error is one of ours.
+func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	args, err := syntax.WithValues(parser.Model.Node, args)
+	if err != nil {
+		return nil, usage(err)
+	}
+	k, err := parser.Parse(args)
+	return k, usage(err)
 }
 
 // A usageError is a mistake in what the user wrote.
@@ -271,6 +285,14 @@ func beside(err, but error) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// some wants at least one of what a command works on.
+func some(what, command string, given []string) error {
+	if len(given) == 0 {
+		return usagef("no %s given; see `pitot %s --help`", what, command)
+	}
+	return nil
 }
 
 // indent puts the lines after the first under it.

@@ -139,7 +139,7 @@ var printers = map[string][]string{
 	"plan":           {"plan measured", "plan -- bench --name EVIL", "plan EVIL", "plan -- EVIL"},
 	"profiles show":  {"profiles show bad.yaml", "profiles show EVIL"},
 	"profiles list":  {"profiles list"}, "profiles check": {"profiles check EVIL"}, "profiles fit": {"profiles fit EVIL"},
-	"doctor": nil, "version": {"version"},
+	"doctor": nil, "version": {"version"}, "completion": {"completion zsh", "completion EVIL"}, "complete": {"complete runs show EVIL", "complete plan EVIL", "complete EVIL"},
 }
 
 // Whatever names, messages, answers and files have in them: what a terminal gets of any

@@ -21,6 +21,16 @@ func Help(options []Option) string {
 	return b.String()
 }
 
+// Flags are the names of options, in alphabetical order.
+func Flags(options []Option) []string {
+	names := make([]string, len(options))
+	for i, o := range options {
+		names[i] = o.name
+	}
+	slices.Sort(names)
+	return names
+}
+
 // help is the line of an option, and below it the values to choose from.
 func (o Option) help(b *strings.Builder) {
 	value, choices := o.placeholder(), ""

@@ -255,6 +255,9 @@ func Usage(program string, args []string) string {
 // Help lists the options with their defaults.
 func Help(args []string) string { return argparse.Help(optionsFor(args)) }
 
+// Flags are the names of the options.
+func Flags() []string { return argparse.Flags(optionsFor(nil)) }
+
 // optionsFor are those of the version that args name.
 func optionsFor(args []string) []argparse.Option {
 	a := &Args{DialectVersion: Main}

@@ -169,6 +169,9 @@ func Help() string {
 	return argparse.Help(a.options)
 }
 
+// Flags are the names of the options.
+func Flags() []string { return argparse.Flags(defaults("").options) }
+
 func defaults(idPrefix string) *Args {
 	a := &Args{TraceMultiplier: 1, MMBuckets: workload.DefaultBuckets(), RequestIDPrefix: idPrefix}
 	a.options = argparse.Options(a, "", map[string]argparse.Option{
