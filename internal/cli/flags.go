@@ -71,7 +71,8 @@ type askFlags struct {
 
 // requestFlags say what to send.
 type requestFlags struct {
-	Requests int `path:"requests" short:"n" aliases:"num-prompts" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
+	Requests int           `path:"requests" short:"n" aliases:"num-prompts" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
+	Duration time.Duration `path:"duration" placeholder:"TIME" help:"How long to send requests, such as 1m; those in flight are then waited for. With --requests, whichever comes first."`
 	workloadFlags
 	Mix        []string `path:"load[0].mix" sep:"none" placeholder:"SETTINGS" help:"One workload of several, as settings separated by blanks: weight=0.7 workload=random input-len=200. Repeated; weights are shares of the arrivals."`
 	Tenants    []string `path:"load" name:"tenant" aliases:"tenants" sep:"none" placeholder:"SETTINGS" help:"A tenant with its own arrivals and workload, in the same form: name=a rate=5 workload=chat. Repeated."`

@@ -142,6 +142,9 @@ func writeForecast(w io.Writer, f *run.Forecast) {
 		if f.Conversations > 0 {
 			requests += fmt.Sprintf(", of %d conversations and single ones", f.Conversations)
 		}
+		if f.Spec.Duration > 0 && f.Spec.Gate.Concurrency > 0 {
+			requests = "at most " + requests
+		}
 		line("requests", "%s", requests)
 		answers := fmt.Sprintf("at most %d out", f.Output)
 		if f.Spec.Request.IgnoreEOS && f.Open == 0 {
@@ -150,6 +153,9 @@ func writeForecast(w io.Writer, f *run.Forecast) {
 			answers = fmt.Sprintf("%d answers as long as the model makes them", f.Open)
 		}
 		line("tokens", "%d in, %s", f.Input, answers)
+		if d := f.Spec.Duration; d > 0 {
+			line("sending", "for at most %v", d)
+		}
 		line("duration", "at least %v, until the last request is due", f.Duration.Round(time.Millisecond))
 	}
 	for _, name := range f.Files {

@@ -240,6 +240,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	if out.Stopped {
 		x.run.Status = trace.Interrupted
 	}
+	x.noteSpent(len(out.Records), time.Duration(out.End))
 	x.health(procs)
 	return x.finish(ctx, out.Records, before)
 }
@@ -350,7 +351,7 @@ func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, r
 
 func (x *execution) driverPlan() driver.Plan {
 	p := driver.Plan{
-		Requests: x.Requests(), Schedule: x.built.due.Schedule, Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
+		Requests: x.Requests(), Schedule: x.built.due.Schedule, Until: x.spec.Duration.Std(), Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
 		BackOff: !x.foreign() && x.closedLoop(),
 	}
 	if rate := x.spec.Probe.Rate; rate > 0 {
@@ -366,7 +367,7 @@ func (x *execution) closedLoop() bool {
 
 // ahead is what the run has to do.
 func (x *execution) ahead() Load {
-	l := Load{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency}
+	l := Load{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
 	open, turns, starts := false, false, 0
 	for i := range x.Requests() {
 		r := &x.Requests()[i]

@@ -1,6 +1,9 @@
 package progress
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // A Load is what a run has to do, as far as that is known before it begins.
 type Load struct {
@@ -20,6 +23,21 @@ type course struct {
 	settled        int  // tokens of the requests that are done
 	answers, whole int  // requests that succeeded, and their tokens
 	ending         bool // nothing more is sent
+}
+
+// over reports whether nothing more is sent.
+func (c course) over() bool { return c.ending || c.Until > 0 && c.elapsed >= c.Until }
+
+// progress is how many requests are done, and of how many, if that is known: not while time
+// decides it.
+func (c course) progress() string {
+	switch {
+	case c.over():
+		return fmt.Sprintf("%d/%d", c.done, c.sent)
+	case c.Until > 0:
+		return fmt.Sprintf("%d done", c.done)
+	}
+	return fmt.Sprintf("%d/%d", c.done, c.Requests)
 }
 
 // length is the mean length of an answer in tokens, 0 if it is unknown.
@@ -59,7 +77,7 @@ func (c course) left() (time.Duration, bool) {
 	answer := time.Duration(float64(c.sent-c.done) * each)
 	due := c.LastDue - c.elapsed
 	switch full := c.Gate > 0 && c.sent-c.done >= c.Gate; {
-	case c.ending || c.Until > 0 && c.elapsed >= c.Until:
+	case c.over():
 		all = inFlight
 	case due > 0 && full:
 		all = max(all, due+answer)

@@ -111,12 +111,8 @@ func (p *Display) line() []string {
 	now, elapsed := p.counts(), time.Since(p.start)
 	c := p.course
 	c.Load, c.elapsed, c.sent, c.done, c.tokens, c.ending = p.load, elapsed, now.Released, now.Done, now.Tokens, p.ending.Load()
-	total := c.Requests
-	if c.ending || c.Until > 0 && elapsed >= c.Until {
-		total = c.sent
-	}
 	parts := []string{
-		fmt.Sprintf("%d/%d", c.done, total),
+		c.progress(),
 		fmt.Sprintf("%d failed", now.Failed),
 		fmt.Sprintf("%d in flight", now.InFlight()),
 	}
