@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,9 +11,12 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/live"
+	"github.com/pitot-bench/pitot/internal/cli/repeat"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
@@ -83,17 +87,46 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 	return &compiled{spec: c.Spec, front: c, given: c.Given, args: pitot.MaskedArgs(p.Args)}, nil
 }
 
-// makeAndReport makes a run of Pitot's own command line, and prints its reports.
+// makeAndReport makes runs of Pitot's own command line, and prints their reports.
 func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) error {
 	c, err := own.compile(p, k)
-	wrong := o.check()
+	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)
+	wrong := errors.Join(o.check(), wrongLimits)
 	if err == nil && wrong != nil { // all in one go
 		err = usage(c.front.Explain(run.Check(c.spec, kinds())))
 	}
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	m, err := p.newMaking(c, o.Store, p.view(o.Quiet, false))
+	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits}
+	specs := repeat.Specs(c.spec, o.Repeat, o.SameSeed)
+	for i := 0; i < len(specs) && err == nil; i++ {
+		one := *c
+		one.spec = specs[i]
+		if len(specs) > 1 {
+			b.view.Sayf("run %d of %d, seed %d", i+1, len(specs), one.spec.Seed)
+		}
+		err = b.make(&one)
+	}
+	return errors.Join(err, b.invalid, verdictOf(b.judged))
+}
+
+// A batch is the runs of one command line.
+type batch struct {
+	p      *Process
+	o      *resultFlags
+	view   *live.View
+	limits []compare.Gate
+
+	made    int
+	invalid error // of the first that is not as --require-valid wants it
+	judged  []compare.GateResult
+}
+
+// make makes one run, reports it, and holds it to its thresholds.
+func (b *batch) make(c *compiled) error {
+	p, o := b.p, b.o
+	m, err := p.newMaking(c, o.Store, b.view)
 	if err != nil {
 		return err
 	}
@@ -102,11 +135,22 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) erro
 	if result == nil {
 		return err
 	}
+	if b.made++; b.made > 1 {
+		fmt.Fprintln(p.Stdout)
+	}
 	printed := p.printReports(result.Trace, result.Summary, o.Report, o.Form)
 	if !slices.Contains(o.Report, "pitot") {
 		p.warn(result.Summary.Health)
 	}
-	return m.end(result, err, errors.Join(printed, result.Unanswered()), o.RequireValid)
+	judged := compare.JudgeRun(b.limits, result.Trace.Run, rules().Figures(result.Trace, ownFigures, ""))
+	for _, g := range judged {
+		fmt.Fprintln(p.Stderr, comparison.GateLine(g, english))
+	}
+	b.judged = append(b.judged, judged...)
+	if b.invalid == nil {
+		b.invalid = required(o.RequireValid, result.Summary.Health)
+	}
+	return m.end(result, err, errors.Join(printed, result.Unanswered()), false)
 }
 
 // A making is a run on its way from a Spec to the store, whatever command line it was.

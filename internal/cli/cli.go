@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -255,23 +256,22 @@ func (p *Process) fail(err error) int {
 	case errors.As(err, &mistake):
 		fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
 		return exitUsage
-	case errors.As(err, &notValid) && beside(err, notValid) == "":
-		fmt.Fprintf(p.Stderr, "pitot: %v\n", notValid)
-		return exitNotMet
-	case errors.As(err, &gate) && beside(err, gate) == "":
-		fmt.Fprintf(p.Stderr, "pitot: %v\n", gate)
-		if gate.failed > 0 {
-			return exitNotMet
-		}
-		return exitCannotTell
 	}
 	fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
-	return exitFailed
+	bad := errors.As(err, &notValid)
+	unsure := errors.As(err, &gate)
+	switch {
+	case beside(err, notValid, gate) != "" || !bad && !unsure:
+		return exitFailed
+	case bad || gate.failed > 0:
+		return exitNotMet
+	}
+	return exitCannotTell
 }
 
-// beside are the errors joined in err but one, a line each.
-func beside(err, but error) string {
-	if !errors.Is(err, but) {
+// beside are the errors joined in err but some, a line each.
+func beside(err error, but ...error) string {
+	if !slices.ContainsFunc(but, func(one error) bool { return errors.Is(err, one) }) {
 		return err.Error()
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
@@ -280,7 +280,7 @@ func beside(err, but error) string {
 	}
 	var lines []string
 	for _, e := range joined.Unwrap() { // the parser joins what a command returns once more
-		if line := beside(e, but); line != "" {
+		if line := beside(e, but...); line != "" {
 			lines = append(lines, line)
 		}
 	}

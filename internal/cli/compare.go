@@ -53,7 +53,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Gates, err = gates(c.FailIf); err != nil {
+	if o.Gates, err = gates(c.FailIf, compare.ParseGate); err != nil {
 		return err
 	}
 	result, err := c.compare(p, o, nil)
@@ -123,10 +123,11 @@ func percent(flag, text string) (float64, error) {
 	return v, nil
 }
 
-func gates(texts []string) (all []compare.Gate, err error) {
+// gates reads those of --fail-if by parse.
+func gates(texts []string, parse func(string) (compare.Gate, error)) (all []compare.Gate, err error) {
 	var errs []error
 	for _, text := range texts {
-		g, err := compare.ParseGate(text)
+		g, err := parse(text)
 		if err != nil {
 			errs = append(errs, usage(byFlag(err)))
 		}

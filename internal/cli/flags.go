@@ -141,8 +141,11 @@ type resultFlags struct {
 	Name        string    `path:"name" placeholder:"TEXT" help:"Name of the run."`
 	KeepText    bool      `path:"keep_text" help:"Keep the text of the answers."`
 
-	RequireValid bool `help:"Exit with 3 unless the run is valid."`
-	Quiet        bool `short:"q" help:"Do not show progress on stderr."`
+	Repeat       int      `default:"1" placeholder:"N" help:"Number of runs to make, one after the other, each with the next seed (${default})."`
+	SameSeed     bool     `help:"Give all of --repeat the same seed, and so the same requests."`
+	FailIf       []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with 3 if this holds for a figure of the run, such as 'ttft.p99 > 200ms' or 'requests.failed > 0'; with 4 if the run cannot tell. May be repeated."`
+	RequireValid bool     `help:"Exit with 3 unless the run is valid."`
+	Quiet        bool     `short:"q" help:"Do not show progress on stderr."`
 	storeSetting
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/repeat"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -28,6 +29,10 @@ func (o *resultFlags) check() error {
 		}
 	}
 	switch {
+	case o.Repeat < 1 || o.Repeat > repeat.Most:
+		return usagef("--repeat %d: must be from 1 to %d", o.Repeat, repeat.Most)
+	case o.SameSeed && o.Repeat == 1:
+		return usagef("--same-seed: only applies to --repeat")
 	case o.Form != "" && len(own) != 1:
 		return usagef("--dialect-version %s: only applies to one report, --report vllm or --report sglang", o.Form)
 	case o.Form != "":
