@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/repeat"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -22,7 +23,7 @@ import (
 )
 
 // benchCmd is `pitot bench`.
-type benchCmd struct{ benchFlags }
+type benchCmd struct{ flags.Bench }
 
 func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 	return ownCompiled(p, k, c.Config, false)
@@ -30,33 +31,33 @@ func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 
 // Run measures.
 func (c *benchCmd) Run(p *Process, k *kong.Context) error {
-	return p.makeAndReport(k, c, &c.resultFlags)
+	return p.makeAndReport(k, c, &c.Results)
 }
 
 // simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
 // server and the wait.
-type simCmd struct{ simFlags }
+type simCmd struct{ flags.Sim }
 
 func (c *simCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 	return ownCompiled(p, k, c.Config, true)
 }
 
 // Run simulates.
-func (c *simCmd) Run(p *Process, k *kong.Context) error { return p.makeAndReport(k, c, &c.resultFlags) }
+func (c *simCmd) Run(p *Process, k *kong.Context) error { return p.makeAndReport(k, c, &c.Results) }
 
 // bareEngineFlags gives the engine's flags of `pitot sim` the names that they have in
 // `pitot serve`, where those are not taken; the names of `pitot bench` go on working.
 // Those that have no meaning in virtual time are not shown.
 func bareEngineFlags(k *kong.Kong) error {
 	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sim" })
-	flags := k.Model.Children[i].Flags
-	for _, f := range flags {
+	all := k.Model.Children[i].Flags
+	for _, f := range all {
 		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text" || f.Name == "require-valid"
 		if f.Name == "protocol" {
 			f.Help = "completions, chat or generate (SGLang's own). Default: completions, or chat for images and conversations."
 		}
 		bare, ours := strings.CutPrefix(f.Name, "engine-")
-		if ours && !slices.ContainsFunc(flags, func(other *kong.Flag) bool { return other.Name == bare }) {
+		if ours && !slices.ContainsFunc(all, func(other *kong.Flag) bool { return other.Name == bare }) {
 			f.Name, f.Aliases = bare, append(f.Aliases, f.Name)
 		}
 	}
@@ -88,10 +89,10 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 }
 
 // makeAndReport makes runs of Pitot's own command line, and prints their reports.
-func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) error {
+func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results) error {
 	c, err := own.compile(p, k)
 	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)
-	wrong := errors.Join(o.check(), wrongLimits)
+	wrong := errors.Join(checkReports(o), wrongLimits)
 	if err == nil && wrong != nil { // all in one go
 		err = usage(c.front.Explain(run.Check(c.spec, kinds())))
 	}
@@ -114,7 +115,7 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) erro
 // A batch is the runs of one command line.
 type batch struct {
 	p      *Process
-	o      *resultFlags
+	o      *flags.Results
 	view   *live.View
 	limits []compare.Gate
 

@@ -37,6 +37,7 @@ import (
 type Process struct {
 	Args    []string // without the program's name
 	Env     func(name string) (value string, ok bool)
+	Stdin   io.Reader // of a terminal, nil if it is none
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Width   func() int       // columns of the terminal that Stderr is, nil if it is none
@@ -89,6 +90,7 @@ func Main() {
 	os.Exit(Run(&Process{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
+		Stdin:   atTerminal(os.Stdin),
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
 		Width:   machine.TerminalWidth(os.Stderr),
@@ -97,6 +99,14 @@ func Main() {
 		Alone:   true,
 		Listen:  net.Listen,
 	}))
+}
+
+// atTerminal is a file that somebody types into, nil if nobody does.
+func atTerminal(f *os.File) io.Reader {
+	if machine.TerminalWidth(f) == nil {
+		return nil
+	}
+	return f
 }
 
 // heed is how soon a command must take a signal.

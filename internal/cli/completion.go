@@ -51,7 +51,7 @@ func (p *Process) runNames() (names []string) {
 	if _, none := os.Stat(file); err != nil || none != nil {
 		return nil
 	}
-	_ = storeSetting{}.with(p, func(runs *store.Store) error {
+	_ = p.with("", func(runs *store.Store) error {
 		list, err := runs.List(store.Filter{Limit: mostNames})
 		for _, l := range list {
 			if l.Name != "" && !slices.Contains(names, l.Name) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/plain"
@@ -25,7 +26,7 @@ import (
 // planCmd is `pitot plan`.
 type planCmd struct {
 	What []string `arg:"" optional:"" placeholder:"RUN|FILE|-- COMMAND" help:"A stored run, a file of a plan or of settings, or -- and a command line."`
-	storeSetting
+	flags.Kept
 }
 
 // Help shows the three forms.
@@ -74,7 +75,7 @@ func (c *planCmd) plan(p *Process) (*compiled, error) {
 	if info, err := os.Stat(one); err == nil && !info.IsDir() {
 		return p.planOf([]string{"bench", "--config", one})
 	}
-	t, err := runArg{one, c.storeSetting}.load(p)
+	t, err := runArg{one, c.Kept}.load(p)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/repeat"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -17,8 +18,8 @@ import (
 // english is the language of what has no flag for another one.
 var english = words.In(words.Default)
 
-// check holds the flags of reports against each other.
-func (o *resultFlags) check() error {
+// checkReports holds the flags of reports against each other.
+func checkReports(o *flags.Results) error {
 	var own []string // the reports that have forms
 	for _, name := range o.Report {
 		switch {
