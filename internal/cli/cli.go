@@ -31,6 +31,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
+	"github.com/pitot-bench/pitot/internal/sys/stdio"
 )
 
 // A Process is what a command sees of the operating system.
@@ -85,14 +86,18 @@ func Main() {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signal.Notify(caught, syscall.SIGHUP)
 	}
-	go passOn(caught, signals)
+	out, errs := stdio.New(os.Stdout, os.Stderr), stdio.New(os.Stderr)
+	go passOn(caught, signals, func() {
+		out.Interrupted()
+		errs.Interrupted()
+	})
 	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
 	os.Exit(Run(&Process{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
 		Stdin:   atTerminal(os.Stdin),
-		Stdout:  os.Stdout,
-		Stderr:  os.Stderr,
+		Stdout:  out,
+		Stderr:  errs,
 		Width:   machine.TerminalWidth(os.Stderr),
 		Screen:  machine.TerminalWidth(os.Stdout),
 		Signals: signals,
@@ -113,9 +118,10 @@ func atTerminal(f *os.File) io.Reader {
 const heed = time.Second
 
 // passOn hands interrupts and requests to end to whoever listens; where nobody
-// does the process ends.
-func passOn(caught <-chan os.Signal, signals chan<- os.Signal) {
+// does the process ends. Before that said is called.
+func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
 	for s := range caught {
+		said()
 		select {
 		case signals <- s:
 		case <-time.After(heed):
