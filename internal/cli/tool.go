@@ -39,7 +39,7 @@ func (t *toolRun) make(p *Process) error {
 	p.warn(result.Summary.Health)
 	err = m.end(result, err, reported, t.requireValid)
 	if none := result.Unanswered(); none != nil && err == nil { // by that tool's rules no failure
-		m.live.sayf("pitot: %v", none)
+		m.live.Sayf("pitot: %v", none)
 	}
 	return err
 }

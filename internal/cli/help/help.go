@@ -3,6 +3,7 @@
 package help
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
@@ -27,11 +28,12 @@ Examples:
 // Asked turns what asks for help into the flag that the parser knows: nothing at all, and
 // the word help before a command.
 func Asked(args []string) []string {
-	switch {
-	case len(args) == 0:
-		return []string{"--help"}
-	case args[0] == "help":
-		return append(args[1:len(args):len(args)], "--help")
+	asked := len(args) == 0
+	for len(args) > 0 && args[0] == "help" {
+		asked, args = true, args[1:]
+	}
+	if asked {
+		return append(slices.Clip(args), "--help")
 	}
 	return args
 }

@@ -47,9 +47,10 @@ func ParseGate(text string) (Gate, error) {
 func ParseThreshold(text string) (Gate, error) {
 	g, err := ParseGate(text)
 	if err == nil && g.Relative {
-		p := gateError(text, "a change needs runs to compare with: `pitot compare --fail-if` takes it").(plan.Problem)
-		p.Hint = "write a limit of the value, as ttft.p99 > 200ms or requests.failed > 0"
-		return g, p
+		return g, plan.Problem{
+			Path: "gates", Value: strconv.Quote(text), Why: "a change needs runs to compare with: `pitot compare --fail-if` takes it",
+			Hint: "write a limit of the value, as ttft.p99 > 200ms or requests.failed > 0",
+		}
 	}
 	return g, err
 }

@@ -37,9 +37,20 @@ type field struct {
 func (r Run) fields(l *words.Language) []field {
 	records, failed := r.counts()
 	out := []field{
-		{"run", r.ID}, {"name", r.Name}, {"kind", string(r.Kind)}, {"status", string(r.Status)}, {"validity", string(r.Validity)},
-		{"started", moment(r.Started)}, {"dialect", r.Dialect}, {"model", r.Model}, {"url", r.URL}, {"load", text.Load(r.Plan(), l)},
-		{"rate", r.Rate}, {"max_concurrency", int64(r.Concurrency)}, {"requests", records}, {"failed", failed},
+		{"run", r.ID},
+		{"name", r.Name},
+		{"kind", string(r.Kind)},
+		{"status", string(r.Status)},
+		{"validity", string(r.Validity)},
+		{"started", moment(r.Started)},
+		{"dialect", r.Dialect},
+		{"model", r.Model},
+		{"url", r.URL},
+		{"load", text.Load(r.Plan(), l)},
+		{"rate", r.Rate},
+		{"max_concurrency", int64(r.Concurrency)},
+		{"requests", records},
+		{"failed", failed},
 	}
 	for _, f := range r.Figures {
 		if math.IsNaN(f.Value) || math.IsInf(f.Value, 0) {
