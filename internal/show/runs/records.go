@@ -131,8 +131,8 @@ type row struct {
 	UsageCached     int64    `parquet:"usage_cached"`
 	UsageReasoning  int64    `parquet:"usage_reasoning"`
 	Redials         int64    `parquet:"redials"`
-	Resent          bool    `parquet:"resent"`
-	FirstSentNS     *int64  `parquet:"first_sent_ns,optional"`
+	Resent          bool     `parquet:"resent"`
+	FirstSentNS     *int64   `parquet:"first_sent_ns,optional"`
 	Text            string   `parquet:"text"`
 	Stamps          string   `parquet:"stamps,dict"`
 	TTFT            *float64 `parquet:"ttft_s,optional"` // these three by Pitot's definitions
