@@ -3,20 +3,27 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/live"
+	"github.com/pitot-bench/pitot/internal/cli/repeat"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/progress"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // benchCmd is `pitot bench`.
-type benchCmd struct{ benchFlags }
+type benchCmd struct{ flags.Bench }
 
 func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 	return ownCompiled(p, k, c.Config, false)
@@ -24,33 +31,33 @@ func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 
 // Run measures.
 func (c *benchCmd) Run(p *Process, k *kong.Context) error {
-	return p.makeAndReport(k, c, &c.resultFlags)
+	return p.makeAndReport(k, c, &c.Results)
 }
 
 // simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
 // server and the wait.
-type simCmd struct{ simFlags }
+type simCmd struct{ flags.Sim }
 
 func (c *simCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 	return ownCompiled(p, k, c.Config, true)
 }
 
 // Run simulates.
-func (c *simCmd) Run(p *Process, k *kong.Context) error { return p.makeAndReport(k, c, &c.resultFlags) }
+func (c *simCmd) Run(p *Process, k *kong.Context) error { return p.makeAndReport(k, c, &c.Results) }
 
 // bareEngineFlags gives the engine's flags of `pitot sim` the names that they have in
 // `pitot serve`, where those are not taken; the names of `pitot bench` go on working.
 // Those that have no meaning in virtual time are not shown.
 func bareEngineFlags(k *kong.Kong) error {
 	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sim" })
-	flags := k.Model.Children[i].Flags
-	for _, f := range flags {
+	all := k.Model.Children[i].Flags
+	for _, f := range all {
 		f.Hidden = f.Hidden || f.Name == "engine-fault" || f.Name == "keep-text" || f.Name == "require-valid"
 		if f.Name == "protocol" {
 			f.Help = "completions, chat or generate (SGLang's own). Default: completions, or chat for images and conversations."
 		}
 		bare, ours := strings.CutPrefix(f.Name, "engine-")
-		if ours && !slices.ContainsFunc(flags, func(other *kong.Flag) bool { return other.Name == bare }) {
+		if ours && !slices.ContainsFunc(all, func(other *kong.Flag) bool { return other.Name == bare }) {
 			f.Name, f.Aliases = bare, append(f.Aliases, f.Name)
 		}
 	}
@@ -81,17 +88,46 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 	return &compiled{spec: c.Spec, front: c, given: c.Given, args: pitot.MaskedArgs(p.Args)}, nil
 }
 
-// makeAndReport makes a run of Pitot's own command line, and prints its reports.
-func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) error {
+// makeAndReport makes runs of Pitot's own command line, and prints their reports.
+func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results) error {
 	c, err := own.compile(p, k)
-	wrong := o.check()
+	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)
+	wrong := errors.Join(checkReports(o), wrongLimits)
 	if err == nil && wrong != nil { // all in one go
 		err = usage(c.front.Explain(run.Check(c.spec, kinds())))
 	}
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	m, err := p.newMaking(c, o.Store, p.live(o.Quiet, false))
+	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits}
+	specs := repeat.Specs(c.spec, o.Repeat, o.SameSeed)
+	for i := 0; i < len(specs) && err == nil; i++ {
+		one := *c
+		one.spec = specs[i]
+		if len(specs) > 1 {
+			b.view.Sayf("run %d of %d, seed %d", i+1, len(specs), one.spec.Seed)
+		}
+		err = b.make(&one)
+	}
+	return errors.Join(err, b.invalid, verdictOf(b.judged))
+}
+
+// A batch is the runs of one command line.
+type batch struct {
+	p      *Process
+	o      *flags.Results
+	view   *live.View
+	limits []compare.Gate
+
+	made    int
+	invalid error // of the first that is not as --require-valid wants it
+	judged  []compare.GateResult
+}
+
+// make makes one run, reports it, and holds it to its thresholds.
+func (b *batch) make(c *compiled) error {
+	p, o := b.p, b.o
+	m, err := p.newMaking(c, o.Store, b.view)
 	if err != nil {
 		return err
 	}
@@ -100,11 +136,22 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *resultFlags) erro
 	if result == nil {
 		return err
 	}
+	if b.made++; b.made > 1 {
+		fmt.Fprintln(p.Stdout)
+	}
 	printed := p.printReports(result.Trace, result.Summary, o.Report, o.Form)
 	if !slices.Contains(o.Report, "pitot") {
 		p.warn(result.Summary.Health)
 	}
-	return m.end(result, err, errors.Join(printed, result.Unanswered()), o.RequireValid)
+	judged := compare.JudgeRun(b.limits, result.Trace.Run, rules().Figures(result.Trace, ownFigures, ""))
+	for _, g := range judged {
+		fmt.Fprintln(p.Stderr, comparison.GateLine(g, english))
+	}
+	b.judged = append(b.judged, judged...)
+	if b.invalid == nil {
+		b.invalid = required(o.RequireValid, result.Summary.Health)
+	}
+	return m.end(result, err, errors.Join(printed, result.Unanswered()), false)
 }
 
 // A making is a run on its way from a Spec to the store, whatever command line it was.
@@ -112,13 +159,18 @@ type making struct {
 	*compiled
 	p     *Process
 	keep  *keeper
-	live  *live
+	live  *live.View
 	sinks []run.Sink // beside those two
 }
 
-func (p *Process) newMaking(c *compiled, storeFile string, l *live) (*making, error) {
-	keep, err := p.newKeeper(storeFile, l.unsaved)
+func (p *Process) newMaking(c *compiled, storeFile string, l *live.View) (*making, error) {
+	keep, err := p.newKeeper(storeFile, l.Unsaved)
 	return &making{compiled: c, p: p, keep: keep, live: l}, err
+}
+
+// view is where a run is told while it goes on.
+func (p *Process) view(quiet, noProgress bool) *live.View {
+	return &live.View{Console: progress.NewConsole(p.terminal, p.Width, p.secrets.Hide), Quiet: quiet, NoProgress: noProgress}
 }
 
 func (m *making) close() { m.keep.close() }
@@ -179,7 +231,7 @@ func prepare(ctx context.Context, spec plan.Spec, deps run.Deps) (*run.Prepared,
 // report, or in what the run was required to be.
 func (m *making) end(r *run.Result, err, reported error, requireValid bool) error {
 	if where := m.keep.where(r.Trace.Run.ID, err); where != "" {
-		m.live.sayf("%s", where)
+		m.live.Sayf("%s", where)
 	}
 	var ended error
 	if r.Trace.Run.Status == trace.Interrupted {

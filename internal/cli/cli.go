@@ -17,23 +17,28 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/help"
+	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
+	"github.com/pitot-bench/pitot/internal/sys/stdio"
 )
 
 // A Process is what a command sees of the operating system.
 type Process struct {
 	Args    []string // without the program's name
 	Env     func(name string) (value string, ok bool)
+	Stdin   io.Reader // of a terminal, nil if it is none
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Width   func() int       // columns of the terminal that Stderr is, nil if it is none
@@ -81,13 +86,18 @@ func Main() {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signal.Notify(caught, syscall.SIGHUP)
 	}
-	go passOn(caught, signals)
+	out, errs := stdio.New(os.Stdout, os.Stderr), stdio.New(os.Stderr)
+	go passOn(caught, signals, func() {
+		out.Interrupted()
+		errs.Interrupted()
+	})
 	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
 	os.Exit(Run(&Process{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
-		Stdout:  os.Stdout,
-		Stderr:  os.Stderr,
+		Stdin:   atTerminal(os.Stdin),
+		Stdout:  out,
+		Stderr:  errs,
 		Width:   machine.TerminalWidth(os.Stderr),
 		Screen:  machine.TerminalWidth(os.Stdout),
 		Signals: signals,
@@ -96,13 +106,22 @@ func Main() {
 	}))
 }
 
+// atTerminal is a file that somebody types into, nil if nobody does.
+func atTerminal(f *os.File) io.Reader {
+	if machine.TerminalWidth(f) == nil {
+		return nil
+	}
+	return f
+}
+
 // heed is how soon a command must take a signal.
 const heed = time.Second
 
 // passOn hands interrupts and requests to end to whoever listens; where nobody
-// does the process ends.
-func passOn(caught <-chan os.Signal, signals chan<- os.Signal) {
+// does the process ends. Before that said is called.
+func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
 	for s := range caught {
+		said()
 		select {
 		case signals <- s:
 		case <-time.After(heed):
@@ -129,6 +148,9 @@ type grammar struct {
 	Doctor   doctorCmd   `cmd:"" help:"Check whether this machine is fit to measure from."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
+	Completion completionCmd `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
+	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
+
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
@@ -141,7 +163,7 @@ func Run(outside *Process) int {
 		fmt.Fprintf(p.Stderr, "pitot: %v\n", err)
 		return exitFailed
 	}
-	k, err := parse(parser, p.Args)
+	k, err := parse(parser, help.Asked(p.Args))
 	if *exited { // help was printed
 		return exitOK
 	}
@@ -175,15 +197,25 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 	exited = new(bool)
 	parser, err = kong.New(g,
 		kong.Name("pitot"),
-		kong.Description("Pitot measures LLM serving endpoints: what they do, how sure that is, and what the load generator itself did to the figures."),
+		kong.Description(help.Description),
 		kong.Vars{"version": "pitot " + Version(), "picks": pickHelp, "languages": strings.Join(words.Names(), ",")},
 		kong.Vars(conformVars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		kong.PostBuild(bareEngineFlags),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
 	)
 	return parser, exited, err
+}
+
+// parse parses a command line. A usage error is one of ours.
+func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	args, err := syntax.WithValues(parser.Model.Node, args)
+	if err != nil {
+		return nil, usage(err)
+	}
+	k, err := parser.Parse(args)
+	return k, usage(err)
 }
 
 // A usageError is a mistake in what the user wrote.
@@ -240,23 +272,22 @@ func (p *Process) fail(err error) int {
 	case errors.As(err, &mistake):
 		fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
 		return exitUsage
-	case errors.As(err, &notValid) && beside(err, notValid) == "":
-		fmt.Fprintf(p.Stderr, "pitot: %v\n", notValid)
-		return exitNotMet
-	case errors.As(err, &gate) && beside(err, gate) == "":
-		fmt.Fprintf(p.Stderr, "pitot: %v\n", gate)
-		if gate.failed > 0 {
-			return exitNotMet
-		}
-		return exitCannotTell
 	}
 	fmt.Fprintf(p.Stderr, "pitot: %s\n", indent(err.Error()))
-	return exitFailed
+	bad := errors.As(err, &notValid)
+	unsure := errors.As(err, &gate)
+	switch {
+	case beside(err, notValid, gate) != "" || !bad && !unsure:
+		return exitFailed
+	case bad || gate.failed > 0:
+		return exitNotMet
+	}
+	return exitCannotTell
 }
 
-// beside are the errors joined in err but one, a line each.
-func beside(err, but error) string {
-	if !errors.Is(err, but) {
+// beside are the errors joined in err but some, a line each.
+func beside(err error, but ...error) string {
+	if !slices.ContainsFunc(but, func(one error) bool { return errors.Is(err, one) }) {
 		return err.Error()
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
@@ -265,11 +296,19 @@ func beside(err, but error) string {
 	}
 	var lines []string
 	for _, e := range joined.Unwrap() { // the parser joins what a command returns once more
-		if line := beside(e, but); line != "" {
+		if line := beside(e, but...); line != "" {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// some wants at least one of what a command works on.
+func some(what, command string, given []string) error {
+	if len(given) == 0 {
+		return usagef("no %s given; see `pitot %s --help`", what, command)
+	}
+	return nil
 }
 
 // indent puts the lines after the first under it.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -34,7 +35,7 @@ type variants struct {
 	SingleRuns bool     `help:"Base verdicts and gates on the variance within single runs, which does not include the variance between runs."`
 	Ignore     []string `placeholder:"SETTING" help:"Setting of the load that may differ within a table, such as concurrency; may be repeated."`
 	By         string   `placeholder:"TOOL" help:"Tool whose definitions to use: pitot, vllm or sglang. Default: pitot, or the tool of imported tables."`
-	storeSetting
+	flags.Kept
 }
 
 // A gateError says that a gate failed, or that the data cannot tell.
@@ -53,7 +54,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Gates, err = gates(c.FailIf); err != nil {
+	if o.Gates, err = gates(c.FailIf, compare.ParseGate); err != nil {
 		return err
 	}
 	result, err := c.compare(p, o, nil)
@@ -123,10 +124,11 @@ func percent(flag, text string) (float64, error) {
 	return v, nil
 }
 
-func gates(texts []string) (all []compare.Gate, err error) {
+// gates reads those of --fail-if by parse.
+func gates(texts []string, parse func(string) (compare.Gate, error)) (all []compare.Gate, err error) {
 	var errs []error
 	for _, text := range texts {
-		g, err := compare.ParseGate(text)
+		g, err := parse(text)
 		if err != nil {
 			errs = append(errs, usage(byFlag(err)))
 		}
@@ -138,7 +140,7 @@ func gates(texts []string) (all []compare.Gate, err error) {
 // compare finds the runs and compares them. Traces are read one at a time; see, if
 // there is one, is shown each.
 func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
-	k := &picker{process: p, setting: v.storeSetting}
+	k := &picker{process: p, file: v.Store}
 	defer func() { err = errors.Join(err, k.close()) }()
 	picks, err := k.pick(v.Runs)
 	if err != nil {

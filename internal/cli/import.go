@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -15,7 +16,7 @@ import (
 type importCmd struct {
 	Paths  []string `arg:"" optional:"" name:"path" help:"Files, or folders of them: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`
-	storeSetting
+	flags.Kept
 }
 
 // A tally counts what an import found.

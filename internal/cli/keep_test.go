@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/progress"
@@ -28,8 +29,8 @@ func TestARunThatCannotBeKeptIsRescued(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a store.db")
 	p, _, _ := process(t, nil)
 	said := new(bytes.Buffer)
-	l := &live{console: progress.NewConsole(said, nil, func(s string) string { return s }), quiet: true}
-	k, err := p.newKeeper(file, l.unsaved)
+	l := &live.View{Console: progress.NewConsole(said, nil, func(s string) string { return s }), Quiet: true}
+	k, err := p.newKeeper(file, l.Unsaved)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ const pickHelp = "Runs (an id, a name, the beginning of a name path, a pattern s
 // the store, which is opened when it is needed.
 type picker struct {
 	process *Process
-	setting storeSetting
+	file    string // of the store
 	runs    *store.Store
 	open    []io.Closer
 }
@@ -128,7 +128,7 @@ func (k *picker) files(arg string) (picks []pick, err error) {
 
 func (k *picker) stored(arg string) (picks []pick, err error) {
 	if k.runs == nil {
-		if k.runs, err = k.process.openRuns(k.setting.Store); err != nil {
+		if k.runs, err = k.process.openRuns(k.file); err != nil {
 			return nil, err
 		}
 		k.open = append(k.open, k.runs)

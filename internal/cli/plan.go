@@ -16,6 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/plain"
@@ -25,7 +26,7 @@ import (
 // planCmd is `pitot plan`.
 type planCmd struct {
 	What []string `arg:"" optional:"" placeholder:"RUN|FILE|-- COMMAND" help:"A stored run, a file of a plan or of settings, or -- and a command line."`
-	storeSetting
+	flags.Kept
 }
 
 // Help shows the three forms.
@@ -74,7 +75,7 @@ func (c *planCmd) plan(p *Process) (*compiled, error) {
 	if info, err := os.Stat(one); err == nil && !info.IsDir() {
 		return p.planOf([]string{"bench", "--config", one})
 	}
-	t, err := runArg{one, c.storeSetting}.load(p)
+	t, err := runArg{one, c.Kept}.load(p)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +143,9 @@ func writeForecast(w io.Writer, f *run.Forecast) {
 		if f.Conversations > 0 {
 			requests += fmt.Sprintf(", of %d conversations and single ones", f.Conversations)
 		}
+		if f.Spec.Duration > 0 && f.Spec.Gate.Concurrency > 0 {
+			requests = "at most " + requests
+		}
 		line("requests", "%s", requests)
 		answers := fmt.Sprintf("at most %d out", f.Output)
 		if f.Spec.Request.IgnoreEOS && f.Open == 0 {
@@ -150,6 +154,9 @@ func writeForecast(w io.Writer, f *run.Forecast) {
 			answers = fmt.Sprintf("%d answers as long as the model makes them", f.Open)
 		}
 		line("tokens", "%d in, %s", f.Input, answers)
+		if d := f.Spec.Duration; d > 0 {
+			line("sending", "for at most %v", d)
+		}
 		line("duration", "at least %v, until the last request is due", f.Duration.Round(time.Millisecond))
 	}
 	for _, name := range f.Files {

@@ -136,6 +136,27 @@ func TestPlansComeBack(t *testing.T) {
 	}
 }
 
+// The words that users of other tools type are those of the same run.
+func TestPlansInTheWordsOfOtherTools(t *testing.T) {
+	for line, same := range map[string]string{
+		"--host ::1 --port 81 --num-prompts 7 --request-rate inf --max-concurrency 3": "--url http://[::1]:81 -n 7 --arrival at-once -c 3",
+		"--port 8000 --request-rate 2 --temperature 0.5 --extra-body {\"top_p\":1}":   "--url http://127.0.0.1:8000 --rate 2 --body {\"top_p\":1,\"temperature\":0.5}",
+		"--host h --protocol generate --temperature 0":                                "--url http://h:8000 --protocol generate --body {\"sampling_params\":{\"temperature\":0}}",
+	} {
+		var plans []string
+		for _, args := range []string{line, same} {
+			p, stdout, stderr := process(t, nil, append([]string{"plan", "--", "bench", "--tokenizer", "none"}, strings.Fields(args)...)...)
+			if code := Run(p); code != exitOK {
+				t.Fatalf("%s: exit code %d: %s", args, code, stderr)
+			}
+			plans = append(plans, stdout.String())
+		}
+		if diff := cmp.Diff(plans[1], plans[0]); diff != "" {
+			t.Errorf("%s: %s", line, diff)
+		}
+	}
+}
+
 // A secret is named in a plan and never in it.
 func TestPlansNameSecrets(t *testing.T) {
 	p, stdout, stderr := process(t, map[string]string{"MY_KEY": "sk-of-mine"}, "plan", "--", "bench", "--url", "http://127.0.0.1:1", "--api-key-env", "MY_KEY", "--header", "X-Api-Key=sk-given")

@@ -124,13 +124,13 @@ var printers = map[string][]string{
 	"vllm":           {"vllm bench serve --base-url URL --num-prompts 4 --random-input-len 4 --random-output-len 2 --metadata a=EVIL", "vllm EVIL", "vllm bench serve --EVIL"},
 	"sglang":         {"sglang bench_serving --backend sglang-oai --base-url URL --num-prompts 4 --dataset-name random-ids --random-input-len 4 --random-output-len 2 --tag EVIL"},
 	"python":         {"python -m EVIL", "python -m sglang.bench_serving --EVIL"},
-	"runs list":      {"runs list", "runs list -f ttft.p99", "runs list -f EVIL", "runs list --store EVIL"},
+	"runs list":      {"runs list", "runs list -f ttft.p99", "runs list -f EVIL", "runs list --store EVIL", "runs list --json", "runs list EVIL", "runs list --since EVIL", "runs list --kind EVIL"},
 	"runs show":      {"runs show measured", "runs show imported", "runs show EVIL"},
 	"runs report":    {"runs report measured", "runs report --dialect vllm measured", "runs report --dialect sglang measured", "runs report --dialect json measured", "runs report imported"},
-	"runs export":    {"runs export measured", "runs export -f jsonl measured", "runs export -f csv measured", "runs export -o EVIL/x measured"},
+	"runs export":    {"runs export measured", "runs export -f jsonl measured", "runs export -f csv measured", "runs export -o EVIL/x measured", "runs export --summary", "runs export --summary -f csv *", "runs export --summary -f jsonl measured", "runs export EVIL*"},
 	"runs check":     {"runs check", "runs check --store EVIL"},
 	"runs repair":    {"runs repair --store EVIL", "runs repair"},
-	"runs rm":        {"runs rm EVIL"},
+	"runs rm":        {"runs rm EVIL", "runs rm *", "runs rm EVIL*"},
 	"compare":        {"compare measured imported", "compare -f markdown measured imported", "compare -f json measured imported", "compare -f csv measured imported", "compare -f html measured imported", "compare EVIL EVIL2", "compare other.json measured"},
 	"note":           {"note measured imported -o EVIL.md", "note EVIL"},
 	"import":         {"import other.json", "import -n notes.md", "import EVIL"},
@@ -139,7 +139,7 @@ var printers = map[string][]string{
 	"plan":           {"plan measured", "plan -- bench --name EVIL", "plan EVIL", "plan -- EVIL"},
 	"profiles show":  {"profiles show bad.yaml", "profiles show EVIL"},
 	"profiles list":  {"profiles list"}, "profiles check": {"profiles check EVIL"}, "profiles fit": {"profiles fit EVIL"},
-	"doctor": nil, "version": {"version"},
+	"doctor": nil, "version": {"version"}, "completion": {"completion zsh", "completion EVIL"}, "complete": {"complete runs show EVIL", "complete plan EVIL"},
 }
 
 // Whatever names, messages, answers and files have in them: what a terminal gets of any
@@ -252,7 +252,7 @@ func TestMachinesGetWhatThereIs(t *testing.T) {
 // No code of the commands writes to the system's streams by itself: they are opened in
 // Main, and what is past the plain.Writer is used where guarded says.
 func TestCommandsPrintThroughTheGuard(t *testing.T) {
-	allowed := map[string][]string{"os.Stdout": {"Main"}, "os.Stderr": {"Main"}, ".terminal": {"guarded", "live"}, ".data": {"guarded", "Run"}}
+	allowed := map[string][]string{"os.Stdout": {"Main"}, "os.Stderr": {"Main"}, ".terminal": {"guarded", "view"}, ".data": {"guarded", "Run"}}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/repeat"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
@@ -16,8 +18,8 @@ import (
 // english is the language of what has no flag for another one.
 var english = words.In(words.Default)
 
-// check holds the flags of reports against each other.
-func (o *resultFlags) check() error {
+// checkReports holds the flags of reports against each other.
+func checkReports(o *flags.Results) error {
 	var own []string // the reports that have forms
 	for _, name := range o.Report {
 		switch {
@@ -28,6 +30,10 @@ func (o *resultFlags) check() error {
 		}
 	}
 	switch {
+	case o.Repeat < 1 || o.Repeat > repeat.Most:
+		return usagef("--repeat %d: must be from 1 to %d", o.Repeat, repeat.Most)
+	case o.SameSeed && o.Repeat == 1:
+		return usagef("--same-seed: only applies to --repeat")
 	case o.Form != "" && len(own) != 1:
 		return usagef("--dialect-version %s: only applies to one report, --report vllm or --report sglang", o.Form)
 	case o.Form != "":

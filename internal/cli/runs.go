@@ -1,18 +1,23 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
+	"strings"
+	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/runs"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/table"
@@ -32,12 +37,12 @@ type runsCmd struct {
 // runArg names a run.
 type runArg struct {
 	Run string `arg:"" default:"last" help:"Id, prefix of an id, name, or last (${default})."`
-	storeSetting
+	flags.Kept
 }
 
 // load reads the run.
 func (a runArg) load(p *Process) (t *trace.Trace, err error) {
-	err = a.with(p, func(runs *store.Store) (err error) {
+	err = p.with(a.Store, func(runs *store.Store) (err error) {
 		t, err = runs.Load(a.Run)
 		return err
 	})
@@ -48,8 +53,8 @@ func (a runArg) load(p *Process) (t *trace.Trace, err error) {
 }
 
 // with lets use have the store.
-func (s storeSetting) with(p *Process, use func(*store.Store) error) error {
-	runs, err := p.openRuns(s.Store)
+func (p *Process) with(file string, use func(*store.Store) error) error {
+	runs, err := p.openRuns(file)
 	if err != nil {
 		return err
 	}
@@ -57,72 +62,100 @@ func (s storeSetting) with(p *Process, use func(*store.Store) error) error {
 	return use(runs)
 }
 
+// A runFilter selects runs of a list.
+type runFilter struct {
+	Kind    string `enum:"all,measured,simulated,imported" default:"all" placeholder:"KIND" help:"Only runs of this kind: measured, simulated or imported."`
+	Status  string `enum:"all,complete,interrupted,running,killed" default:"all" placeholder:"STATUS" help:"Only runs with this status: complete, interrupted, running or killed."`
+	Verdict string `enum:"all,valid,doubtful,invalid" default:"all" placeholder:"VERDICT" help:"Only runs with this verdict: valid, doubtful or invalid."`
+	Model   string `placeholder:"NAME" help:"Only runs of this model, or of those that match a pattern."`
+	Since   string `placeholder:"WHEN" help:"Only runs that began since a date (2026-01-31), or in this time until now (24h, 7d)."`
+}
+
+// selects reports whether the flags leave anything out.
+func (f runFilter) selects() bool {
+	return f != runFilter{Kind: "all", Status: "all", Verdict: "all"}
+}
+
+// filter is what the flags say; match is the argument, empty for all runs.
+func (f runFilter) filter(match string) (store.Filter, error) {
+	since, err := runs.Since(f.Since, time.Now())
+	if err != nil {
+		return store.Filter{}, usagef("--since %q: %w", f.Since, err)
+	}
+	but := func(name string) string { return strings.TrimPrefix(name, "all") }
+	return store.Filter{
+		Match: match, Kind: trace.RunKind(but(f.Kind)), Status: trace.Status(but(f.Status)), Validity: trace.Validity(but(f.Verdict)), Model: f.Model, Since: since,
+	}, nil
+}
+
 type runsListCmd struct {
+	Match  string   `arg:"" optional:"" placeholder:"PATTERN" help:"A name, the beginning of a name path, or a pattern such as 'nightly*'. Default: all runs."`
 	N      int      `short:"n" default:"20" placeholder:"N" help:"Number of runs to show, 0 for all (${default})."`
 	Figure []string `short:"f" placeholder:"NAME" help:"Figure to show for each run, such as ttft.p99 or throughput.output, by Pitot's definitions; may be repeated."`
-	storeSetting
+	JSON   bool     `name:"json" help:"Print an array of objects, with all figures of each run."`
+	runFilter
+	flags.Kept
 }
 
 // Run lists.
 func (c runsListCmd) Run(p *Process) error {
-	titles := []string{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED"}
 	for _, name := range c.Figure {
 		if !metrics.Known(name) {
 			return usagef("--figure %q: no figure has that name; `pitot compare` and `pitot runs show` list those of runs", name)
 		}
-		titles = append(titles, text.FigureTitle(name))
 	}
-	rows := [][]string{append(titles, "MODEL", "LOAD")}
-	err := c.with(p, func(runs *store.Store) error {
-		list, err := runs.List(store.Filter{Limit: c.N})
-		total, errTotal := runs.Count(store.Filter{})
-		if err := errors.Join(err, errTotal); err != nil {
+	filter, err := c.filter(c.Match)
+	if err != nil {
+		return err
+	}
+	total := 0
+	var all []runs.Run
+	err = p.with(c.Store, func(s *store.Store) (err error) {
+		total, err = s.Count(filter)
+		filter.Limit = c.N
+		list, errList := s.List(filter)
+		if err = errors.Join(err, errList); err == nil && (c.JSON || c.Figure != nil) {
+			all, err = p.withFigures(s, list)
 			return err
 		}
 		for _, l := range list {
-			figures, err := c.figures(runs, l)
-			if err != nil && !p.passOver(err) {
-				return err
-			}
-			records, failed := counts(l)
-			rows = append(rows, slices.Concat([]string{l.ID, l.Name, string(l.Kind), string(l.Status), cmp.Or(string(l.Validity), "–"), records, failed},
-				figures, []string{l.Model, text.Load(l.Plan(), english)}))
+			all = append(all, runs.Run{Listing: l})
 		}
-		if more := total - len(list); more > 0 {
-			rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
-		}
-		return nil
+		return err
 	})
 	switch {
 	case err != nil:
 		return err
-	case len(rows) == 1:
+	case c.JSON:
+		return runs.Summary(p.Stdout, all, runs.JSON, english)
+	case total == 0 && c.Match == "" && !c.selects():
 		_, err := fmt.Fprintln(p.Stdout, "no runs yet: pitot bench makes one")
 		return err
 	}
-	return text.Columns(p.Stdout, rows)
+	return runs.List(p.Stdout, all, c.Figure, total, english)
 }
 
-// figures are those asked for of a run. They are computed once.
-func (c runsListCmd) figures(runs *store.Store, l store.Listing) ([]string, error) {
-	if c.Figure == nil {
-		return nil, nil
+// withFigures adds the figures of runs, which are computed once. Damaged runs have none.
+func (p *Process) withFigures(s *store.Store, list []store.Listing) (all []runs.Run, err error) {
+	for i := 0; i < len(list) && err == nil; i++ {
+		one := runs.Run{Listing: list[i]}
+		if one.Figures, err = figuresOf(s, one.ID); err != nil && p.passOver(err) {
+			err = nil
+		}
+		all = append(all, one)
 	}
-	all, known, err := runs.Figures(l.ID, ownFigures, metrics.Version)
+	return all, err
+}
+
+func figuresOf(s *store.Store, id string) ([]trace.Figure, error) {
+	all, known, err := s.Figures(id, ownFigures, metrics.Version)
 	if err == nil && !known {
 		var t *trace.Trace
-		if t, err = runs.Load(l.ID); err == nil {
-			all, err = keepFigures(runs, t)
+		if t, err = s.Load(id); err == nil {
+			all, err = keepFigures(s, t)
 		}
 	}
-	shown := make([]string, len(c.Figure))
-	for i, name := range c.Figure {
-		shown[i] = "–"
-		if j := slices.IndexFunc(all, func(f trace.Figure) bool { return f.Name == name }); j >= 0 {
-			shown[i] = text.Figure(name, all[j].Value)
-		}
-	}
-	return shown, err
+	return all, err
 }
 
 // ownFigures are kept under this name: by Pitot's definitions, or of a run without records
@@ -140,22 +173,6 @@ func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.Figure, error) {
 		return all, nil
 	}
 	return all, runs.KeepFigures(t, ownFigures, metrics.Version, all)
-}
-
-// counts are the requests of a run and the failed ones among them, by its records,
-// or else by what its tool reported.
-func counts(l store.Listing) (records, failed string) {
-	if l.Records > 0 || l.Kind != trace.Imported {
-		return strconv.Itoa(l.Records), strconv.Itoa(l.Failed)
-	}
-	records, failed = "–", "–"
-	if l.Requests > 0 {
-		records = strconv.Itoa(l.Requests)
-	}
-	if l.Failed >= 0 {
-		failed = strconv.Itoa(l.Failed)
-	}
-	return records, failed
 }
 
 type runsShowCmd struct {
@@ -238,26 +255,109 @@ func (c runsReportCmd) checkDialect() error {
 }
 
 type runsExportCmd struct {
-	Format string `short:"f" enum:"json,jsonl,csv,parquet" default:"json" placeholder:"FORMAT" help:"json, jsonl, csv or parquet (${default})."`
-	Output string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	runArg
+	Runs    []string `arg:"" optional:"" help:"Ids, prefixes of ids, names, last, or patterns such as 'nightly*', which take all runs that match. Default: last; with --summary all runs."`
+	Format  string   `short:"f" enum:",json,jsonl,csv,parquet" default:"" placeholder:"FORMAT" help:"json, jsonl, csv or parquet; several runs need csv or parquet. Default: as the name of --output ends, else json."`
+	Output  string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	Summary bool     `help:"Write a row for each run, with its figures, in any format."`
+	runFilter
+	flags.Kept
 }
 
 // Run exports.
 func (c runsExportCmd) Run(p *Process) error {
-	t, err := c.load(p)
+	filter, err := c.filter("")
 	if err != nil {
 		return err
 	}
-	if c.Output == "" {
-		return store.Export(map[bool]io.Writer{true: p.Stdout, false: p.data}[c.Format == "json" || c.Format == "jsonl"], t, store.Format(c.Format))
+	if c.selects() && !slices.ContainsFunc(c.Runs, isPattern) && (!c.Summary || len(c.Runs) > 0) {
+		return usagef("--kind, --status, --verdict, --model and --since only apply to patterns, and to --summary of all runs")
 	}
-	return writeFile("--output", c.Output, func(w io.Writer) error { return store.Export(w, t, store.Format(c.Format)) })
+	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
+	return p.with(c.Store, func(s *store.Store) error {
+		write, err := c.writer(p, s, filter, form)
+		switch {
+		case err != nil:
+			return err
+		case c.Output != "":
+			return writeFile("--output", c.Output, write)
+		case form.Text():
+			return write(p.Stdout)
+		}
+		return write(p.data)
+	})
+}
+
+// writer writes what is asked for.
+func (c runsExportCmd) writer(p *Process, s *store.Store, filter store.Filter, form runs.Format) (func(io.Writer) error, error) {
+	if c.Summary && len(c.Runs) == 0 {
+		list, err := s.List(filter)
+		return func(w io.Writer) error { return p.summarize(w, s, list, form) }, err
+	}
+	if len(c.Runs) == 0 {
+		c.Runs = []string{"last"}
+	}
+	list, err := found(s, c.Runs, filter)
+	if err == nil && len(list) > 1 && !c.Summary && !form.Holds() {
+		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
+	}
+	if c.Summary {
+		return func(w io.Writer) error { return p.summarize(w, s, list, form) }, err
+	}
+	return func(w io.Writer) error { return runs.Export(w, p.traces(s, list), form) }, err
+}
+
+// summarize writes a row for each run.
+func (p *Process) summarize(w io.Writer, s *store.Store, list []store.Listing, form runs.Format) error {
+	all, err := p.withFigures(s, list)
+	return errors.Join(err, runs.Summary(w, all, form, english))
+}
+
+// traces reads runs one after the other.
+func (p *Process) traces(s *store.Store, list []store.Listing) runs.Traces {
+	return func(yield func(*trace.Trace, error) bool) {
+		for _, l := range list {
+			t, err := s.Load(l.ID)
+			if err != nil && len(list) > 1 && p.passOver(err) {
+				continue
+			}
+			if !yield(p.tellDamage(t), err) {
+				return
+			}
+		}
+	}
+}
+
+// found are the runs that references name, each once; a pattern names all of a filter that
+// match.
+func found(s *store.Store, refs []string, filter store.Filter) (all []store.Listing, err error) {
+	for _, ref := range refs {
+		var list []store.Listing
+		if isPattern(ref) {
+			filter.Match = ref
+			if list, err = s.List(filter); err == nil && len(list) == 0 {
+				err = usagef("%s: no stored run has this name or id; see `pitot runs list`", ref)
+			}
+		} else {
+			list = make([]store.Listing, 1)
+			list[0], err = s.Find(ref)
+			err = usage(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range list {
+			if !slices.ContainsFunc(all, func(k store.Listing) bool { return k.ID == l.ID }) {
+				all = append(all, l)
+			}
+		}
+	}
+	return all, nil
 }
 
 type runsRmCmd struct {
-	Runs []string `arg:"" optional:"" help:"Ids, prefixes of ids, names, or last."`
-	storeSetting
+	Runs []string `arg:"" optional:"" help:"Ids, prefixes of ids, names, last, or patterns such as 'try-*'."`
+	Yes  bool     `short:"y" help:"Do not ask before runs are removed that a pattern matches."`
+	flags.Kept
 }
 
 // Run removes.
@@ -265,48 +365,53 @@ func (c runsRmCmd) Run(p *Process) error {
 	if err := some("run", "runs rm", c.Runs); err != nil {
 		return err
 	}
-	return c.with(p, func(runs *store.Store) error {
-		ids, err := c.find(runs)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := runs.Remove(id); err != nil {
-				return err
+	return p.with(c.Store, func(s *store.Store) error {
+		list, err := found(s, c.Runs, store.Filter{})
+		for _, l := range list {
+			if l.Status == trace.Running {
+				err = usagef("run %s is still running; it can be removed when it has ended", l.ID)
 			}
-			fmt.Fprintln(p.Stdout, "removed", id)
 		}
-		return nil
+		if err == nil && !c.Yes && slices.ContainsFunc(c.Runs, isPattern) {
+			err = p.confirm(list)
+		}
+		for i := 0; i < len(list) && err == nil; i++ {
+			if err = s.Remove(list[i].ID); err == nil {
+				fmt.Fprintln(p.Stdout, "removed", list[i].ID)
+			}
+		}
+		return err
 	})
 }
 
-// find turns every reference into an id, before any run is removed.
-func (c runsRmCmd) find(runs *store.Store) (ids []string, err error) {
-	for _, ref := range c.Runs {
-		l, err := runs.Find(ref)
-		if err != nil {
-			return nil, usage(err)
-		}
-		if l.Status == trace.Running {
-			return nil, usagef("run %s is still running; it can be removed when it has ended", l.ID)
-		}
-		ids = append(ids, l.ID)
+// confirm asks at a terminal whether runs are to be removed.
+func (p *Process) confirm(list []store.Listing) error {
+	for _, l := range list {
+		fmt.Fprintln(p.Stderr, plain.Line(text.Join("  ", l.ID, l.Name)))
 	}
-	return ids, nil
+	if p.Stdin == nil {
+		return usagef("%s would be removed; add --yes", counted(len(list), "run"))
+	}
+	fmt.Fprintf(p.Stderr, "remove %s? [y/N] ", counted(len(list), "run"))
+	answer, _ := bufio.NewReader(p.Stdin).ReadString('\n') // no answer is no
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New("nothing was removed")
+	}
+	return nil
 }
 
-type runsCheckCmd struct{ storeSetting }
+type runsCheckCmd struct{ flags.Kept }
 
 // Run reads everything.
 func (c runsCheckCmd) Run(p *Process) error {
-	return c.with(p, func(runs *store.Store) error {
+	return p.with(c.Store, func(runs *store.Store) error {
 		health, err := runs.Check()
 		fmt.Fprintln(p.Stdout, health)
 		return errors.Join(err, health.Err())
 	})
 }
 
-type runsRepairCmd struct{ storeSetting }
+type runsRepairCmd struct{ flags.Kept }
 
 // Run repairs.
 func (c runsRepairCmd) Run(p *Process) error {

@@ -6,13 +6,16 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -21,7 +24,9 @@ import (
 
 // serveCmd is `pitot serve`.
 type serveCmd struct {
-	Addr    string `default:"127.0.0.1:8000" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one (${default})."`
+	Addr    string `placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one. Default: 127.0.0.1:8000."`
+	Host    string `placeholder:"NAME" help:"Address to listen on, without the port."`
+	Port    *int   `placeholder:"N" help:"Port to listen on, without the address."`
 	Model   string `placeholder:"NAME" help:"Name of the model served. Default: the profile's, else pitot."`
 	APIKey  string `name:"api-key-env" placeholder:"NAME" help:"Environment variable with a bearer key that clients must send."`
 	Open    bool   `name:"insecure-open" help:"Serve other machines without a key: whoever reaches the address may use every route."`
@@ -32,8 +37,8 @@ type serveCmd struct {
 	TruthLimit int           `default:"100000" placeholder:"N" help:"Number of recent requests kept for /pitot/truth (${default}); fewer if they have more than 10 million writes, 240 MB."`
 	StallLimit time.Duration `default:"5m" placeholder:"TIME" help:"Time for which the fault stall holds a connection (${default})."`
 
-	profileFlag
-	engineFlags
+	flags.Profile
+	flags.Engine
 }
 
 // Help lists the faults and the routes below the flags.
@@ -78,12 +83,16 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	l, err := p.Listen("tcp", c.Addr)
+	addr, err := c.address()
+	if err != nil {
+		return err
+	}
+	l, err := p.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if cfg.Open(l.Addr()) && !c.Open {
-		return errors.Join(usagef("--addr %s: can be reached from other machines; ask for a key with --api-key-env, or use --insecure-open", c.Addr), l.Close())
+		return errors.Join(usagef("--addr %s: can be reached from other machines; ask for a key with --api-key-env, or use --insecure-open", addr), l.Close())
 	}
 	fmt.Fprintf(p.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
 	if deployment != nil {
@@ -96,6 +105,28 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 		cancel()
 	}()
 	return server.Serve(ctx, l, certificate)
+}
+
+// address is --addr, or what --host and --port say.
+func (c serveCmd) address() (string, error) {
+	halves := c.Host != "" || c.Port != nil
+	switch {
+	case halves && c.Addr != "":
+		return "", usagef("--addr %s: --host or --port is given too, and both say where to listen; give one of them", c.Addr)
+	case !halves:
+		return cmp.Or(c.Addr, net.JoinHostPort(pitot.DefaultHost, pitot.DefaultPort)), nil
+	}
+	host, port := cmp.Or(c.Host, pitot.DefaultHost), pitot.DefaultPort
+	if why := pitot.WrongHost(host); why != "" {
+		return "", usagef("--host %q: %s", host, why)
+	}
+	if c.Port != nil {
+		if *c.Port < 0 || *c.Port > math.MaxUint16 {
+			return "", usagef("--port %d: must be from 0, which selects a free one, to %d", *c.Port, math.MaxUint16)
+		}
+		port = strconv.Itoa(*c.Port)
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), port), nil
 }
 
 func (c serveCmd) certificate() (*tls.Config, error) {

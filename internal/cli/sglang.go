@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -25,6 +26,9 @@ type sglangCmd struct {
 }
 
 func (c *sglangCmd) line() (*sglangLine, error) {
+	if len(c.Args) > 0 && help.Flag(c.Args[0]) {
+		return &sglangLine{program: "bench_serving.py", given: c.Args}, nil
+	}
 	if len(c.Args) == 0 || c.Args[0] != "bench_serving" && c.Args[0] != "bench-serving" {
 		return nil, usagef("pitot knows one sglang command: pitot sglang bench_serving <flags>")
 	}
@@ -49,6 +53,9 @@ var benchModules = map[string]string{"sglang.bench_serving": "bench_serving.py",
 
 func (c *pythonCmd) line() (*sglangLine, error) {
 	args := c.Args
+	if len(args) > 0 && help.Flag(args[0]) {
+		return &sglangLine{program: "bench_serving.py", given: args}, nil
+	}
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-m" && !strings.HasPrefix(args[0], "-m") && !strings.HasPrefix(args[0], "-c") {
 		args = args[1:] // -u and its like are Python's own
 	}
@@ -74,18 +81,6 @@ func (c *pythonCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
 
 // Run runs the module.
 func (c *pythonCmd) Run(p *Process) error { return runLine(c.line, p) }
-
-const sglangHelp = `pitot python -m sglang.bench_serving takes the flags of sglang.bench_serving and
-follows Python's rules: names may be cut short. docs/sglang.md lists the differences.
-
-Flags of Pitot's own:
-  --dialect-version FORM    flags, definitions and report of main (default) or of
-                            2026-01 (around release 0.5.6)
-  --require-valid           exit with 3 unless the run is valid
-
-Every run is kept: see pitot runs. PITOT_STORE names the file.
-
-`
 
 // An sglangLine is a command line of sglang.bench_serving.
 type sglangLine struct {
@@ -125,7 +120,7 @@ func runLine(line func() (*sglangLine, error), p *Process) error {
 	l.p = p
 	l.Args, err = sglang.Parse(l.given)
 	if errors.Is(err, argparse.ErrHelp) {
-		_, err := fmt.Fprint(p.Stdout, sglangHelp, sglang.Usage(l.program, l.given))
+		_, err := fmt.Fprint(p.Stdout, help.SGLang(l.program, l.given))
 		return err
 	}
 	if err != nil {

@@ -425,10 +425,10 @@ func TestSGLangOfAServerThatComments(t *testing.T) {
 func TestSGLangCommandLines(t *testing.T) {
 	for _, line := range []string{
 		"python -m sglang.bench_serving --help", "python3 -u -m sglang.benchmark.serving -h", "sglang bench_serving --help",
-		"python -msglang.bench_serving -h", "python3 some/where/bench_serving.py --help",
+		"python -msglang.bench_serving -h", "python3 some/where/bench_serving.py --help", "sglang --help", "help sglang", "help python",
 	} {
 		p, stdout, stderr := process(t, nil, strings.Fields(line)...)
-		if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), "--dialect-version FORM") || !strings.Contains(stdout.String(), "[--backend {sglang,") {
+		if code := Run(p); code != exitOK || !strings.Contains(stdout.String(), "--dialect-version FORM") || !strings.Contains(stdout.String(), "[--backend {sglang,") || !strings.Contains(stdout.String(), "--num-prompts NUM_PROMPTS                   1000\n") {
 			t.Errorf("%s: %d %s", line, code, stderr.String())
 		}
 	}

@@ -25,7 +25,7 @@ type toolRun struct {
 
 // make makes the run, and reports it.
 func (t *toolRun) make(p *Process) error {
-	m, err := p.newMaking(t.compiled, "", p.live(false, t.noProgress))
+	m, err := p.newMaking(t.compiled, "", p.view(false, t.noProgress))
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (t *toolRun) make(p *Process) error {
 	p.warn(result.Summary.Health)
 	err = m.end(result, err, reported, t.requireValid)
 	if none := result.Unanswered(); none != nil && err == nil { // by that tool's rules no failure
-		m.live.sayf("pitot: %v", none)
+		m.live.Sayf("pitot: %v", none)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -198,11 +199,11 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	const parts = "5/12  0 failed  0 in flight  7s left  3 tok/s  TTFT 50/50  ITL 10/10 ms"
+	const parts = "5/12  0 failed  0 in flight  7s left  3 tok/s  TTFT p50/p99 50/50 ms  ITL p50/p99 10/10 ms"
 	for width, want := range map[int]string{
 		0:   "  5.0 s  " + parts + "\n", // no terminal
-		120: "\r\x1b[K" + parts + "    5.0 s" + "\r\x1b[K",
-		76:  "\r\x1b[K" + parts + "\r\x1b[K",
+		140: "\r\x1b[K" + parts + "    5.0 s" + "\r\x1b[K",
+		94:  "\r\x1b[K" + parts + "\r\x1b[K",
 		40:  "\r\x1b[K" + "5/12  0 failed  0 in flight  7s left" + "\r\x1b[K",
 		4:   "\r\x1b[K" + "5/1" + "\r\x1b[K",
 		1:   "\r\x1b[K" + "\r\x1b[K",
@@ -225,6 +226,19 @@ func TestProgress(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Answers of 20 s each are seen to come long before the first of them is over.
+func TestProgressOfLongAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, "bench", "-n", "4", "-c", "2", "--output-len", "2000", "--engine-ttft", "10ms", "--engine-itl", "10ms", "--warmup", "0", "--ready-timeout", "0")
+		if code := Run(v.Process); code != exitOK {
+			t.Fatal(code, v.stderr.String())
+		}
+		if want := regexp.MustCompile(`(?m)^  5.0 s  0/4  0 failed  2 in flight  35s left  (19\d|200) tok/s$`); !want.MatchString(v.stderr.String()) {
+			t.Errorf("no line %s in:\n%s", want, v.stderr.String())
+		}
+	})
 }
 
 func TestVLLMInVirtualTime(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -23,22 +24,6 @@ type vllmCmd struct {
 	Args []string `arg:"" optional:"" help:"bench serve, and its flags."`
 }
 
-const vllmHelp = `pitot vllm bench serve takes the flags of vllm bench serve and follows its rules:
-names may be cut short, underscores are dashes, --extra-body.a.b VALUE builds JSON,
-and --config FILE reads flags from YAML. Flags that are not supported, or that do not
-go together, are refused by name before anything is sent. docs/vllm.md lists them.
-Datasets of the hub are read from a local copy, and downloaded only if
-PITOT_HF_DOWNLOAD=1.
-
-Flags of Pitot's own:
-  --dialect-version FORM    definitions and report of main (default), 2026-11
-                            (release 0.33), 2026-08 (0.28 to 0.32), 2025-12 or
-                            2025-07
-  --require-valid           exit with 3 unless the run is valid
-
-Every run is kept: see pitot runs. PITOT_STORE names the file.
-`
-
 // A vllmLine is a parsed command line.
 type vllmLine struct {
 	*vllm.Args
@@ -46,9 +31,8 @@ type vllmLine struct {
 }
 
 func (c *vllmCmd) parse() (*vllmLine, error) {
-	asksHelp := func(a string) bool { return a == "--help" || a == "-h" }
 	switch {
-	case slices.ContainsFunc(c.Args[:min(2, len(c.Args))], asksHelp):
+	case slices.ContainsFunc(c.Args[:min(2, len(c.Args))], help.Flag):
 		return nil, argparse.ErrHelp
 	case len(c.Args) < 2 || c.Args[0] != "bench" || c.Args[1] != "serve":
 		return nil, usagef("pitot knows one vllm command: pitot vllm bench serve <flags>")
@@ -88,7 +72,7 @@ func (c *vllmCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
 func (c *vllmCmd) Run(p *Process) error {
 	l, err := c.parse()
 	if errors.Is(err, argparse.ErrHelp) {
-		_, err = fmt.Fprint(p.Stdout, vllmHelp)
+		_, err = fmt.Fprint(p.Stdout, help.VLLM())
 		return err
 	}
 	if err != nil {

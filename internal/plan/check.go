@@ -23,6 +23,7 @@ func (s *Spec) Check() (p Problems) {
 	p = append(p, s.Target.check()...)
 	p = append(p, s.Request.check()...)
 	p.Count("requests", s.Requests, 0)
+	p.Span("duration", s.Duration)
 	p.If(s.Seed > math.MaxUint32, "seed", s.Seed, "must be at most %d", uint32(math.MaxUint32))
 	p = append(p, s.checkLoad()...)
 	p.Count("gate.concurrency", s.Gate.Concurrency, 0)

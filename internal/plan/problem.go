@@ -161,16 +161,22 @@ func Merge(groups ...Problems) (all Problems) {
 // Suggest returns a hint for a name that is not among names: the nearest one, if it
 // is within two edits, as `, did you mean "gamma"?`; otherwise empty.
 func Suggest(name string, names []string) string {
+	if best := Nearest(name, names); best != "" {
+		return fmt.Sprintf(", did you mean %q?", best)
+	}
+	return ""
+}
+
+// Nearest is the name that differs from one by the fewest edits, at most two; empty if there
+// is none.
+func Nearest(name string, names []string) string {
 	best, edits := "", 3
 	for _, n := range names {
 		if d := editDistance(name, n); d < edits && d < len(n) { // else no byte of n is in name
 			best, edits = n, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(", did you mean %q?", best)
+	return best
 }
 
 // editDistance is the Levenshtein distance in bytes.

@@ -21,7 +21,10 @@ type Spec struct {
 	Request Request `json:"request"`
 	// Requests is the number sent; of a mix or of several streams, the number of
 	// arrivals. 0 leaves it to the dataset.
-	Requests int       `json:"requests,omitempty"`
+	Requests int `json:"requests,omitempty"`
+	// Duration is how long requests are sent; what is in flight then is waited for. 0: until
+	// the last of Requests. With both, whichever comes first ends it.
+	Duration Duration  `json:"duration,omitzero"`
 	Seed     uint64    `json:"seed"`
 	Load     []Stream  `json:"load"`
 	Gate     Gate      `json:"gate,omitzero"`

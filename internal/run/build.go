@@ -36,17 +36,19 @@ type built struct {
 }
 
 // build makes all of it, and says when what is due.
-func (b *builder) build(ctx context.Context) (built, error) {
+func (b *builder) build(ctx context.Context) (out built, err error) {
+	path := "load"
 	if len(b.streams) > 1 {
-		out, err := b.tenants(ctx)
-		if err == nil {
-			err = plan.Below("load", out.settle())
-		}
-		return out, err
+		out, err = b.tenants(ctx)
+	} else {
+		path = plan.Join(b.streams[0].path, "arrival")
+		out, err = b.one(ctx)
 	}
-	out, err := b.one(ctx)
 	if err == nil {
-		err = plan.Below(plan.Join(b.streams[0].path, "arrival"), out.settle())
+		err = plan.Below(path, out.settle())
+	}
+	if err == nil {
+		err = out.cut(b.spec.Duration.Std())
 	}
 	return out, err
 }
@@ -153,13 +155,13 @@ func (b *builder) mix(ctx context.Context) (built, error) {
 	for i, o := range parts {
 		weights[i] = o.Weight
 	}
-	n := cmp.Or(b.spec.Requests, partRequests)
+	n := cmp.Or(b.requests(), partRequests)
 	return b.together(ctx, parts, traffic.Deal(weights, n, b.spec.Seed), loadMix)
 }
 
 // tenants merges the arrivals of the tenants, and builds their requests.
 func (b *builder) tenants(ctx context.Context) (built, error) {
-	n := cmp.Or(b.spec.Requests, partRequests)
+	n := cmp.Or(b.requests(), partRequests)
 	var schedules []arrival.Schedule
 	var parts []*part
 	var when []plan.Message
@@ -192,7 +194,7 @@ func (b *builder) arrivals(s *stream, i, n int) (arrival.Schedule, error) {
 			requests[j].At = times[j]
 		}
 	}
-	a, err := s.arrival.Arrange(&workload.Workload{Requests: requests}, workload.Arranging{Seed: b.spec.Seed ^ uint64(i+1)<<16})
+	a, err := s.arrival.Arrange(&workload.Workload{Requests: requests}, workload.Arranging{Seed: tenantSeed(b.spec.Seed, i)})
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ type (
 	// Starting says that the first request is about to be sent.
 	Starting struct {
 		Run      *trace.Run // unchanged until Ended
-		Requests int
+		Load     Load
 		Progress *driver.Progress // counts while the run goes on; nil of a simulation
 	}
 	// Recorded is a request that is done.
@@ -75,6 +75,15 @@ type (
 	// Judged is the last: all is known.
 	Judged struct{ Result *Result }
 )
+
+// A Load is what a run has to do, as far as that is known before it begins.
+type Load struct {
+	Requests int           // at most
+	Output   int           // tokens of all answers together, at most; 0: unknown
+	LastDue  time.Duration // when the last request is due; 0: all wait for a place or for an answer
+	Until    time.Duration // nothing is sent from then on; 0: no limit
+	Gate     int           // requests in flight at most; 0: no limit
+}
 
 // A Result is the outcome of a run.
 type Result struct {

@@ -220,7 +220,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	x.run.Kind, x.run.Started, x.run.Status = trace.Measured, time.Now(), trace.Running
 	progress := new(driver.Progress)
 	begun := x.run // as sinks may read it while the run goes on
-	if err := x.handle(Starting{Run: &begun, Requests: len(x.Requests()), Progress: progress}); err != nil {
+	if err := x.handle(Starting{Run: &begun, Load: x.ahead(), Progress: progress}); err != nil {
 		return nil, err
 	}
 	d := driver.Driver{Sender: x.sender(), Now: x.target.transport.Now, Progress: progress, Tokens: x.client.Tokens, OnRecord: func(r *trace.Record) { _ = x.handle(Recorded{r}) }}
@@ -240,6 +240,7 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	if out.Stopped {
 		x.run.Status = trace.Interrupted
 	}
+	x.noteSpent(len(out.Records), time.Duration(out.End))
 	x.health(procs)
 	return x.finish(ctx, out.Records, before)
 }
@@ -350,7 +351,7 @@ func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, r
 
 func (x *execution) driverPlan() driver.Plan {
 	p := driver.Plan{
-		Requests: x.Requests(), Schedule: x.built.due.Schedule, Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
+		Requests: x.Requests(), Schedule: x.built.due.Schedule, Until: x.spec.Duration.Std(), Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
 		BackOff: !x.foreign() && x.closedLoop(),
 	}
 	if rate := x.spec.Probe.Rate; rate > 0 {
@@ -362,6 +363,33 @@ func (x *execution) driverPlan() driver.Plan {
 // closedLoop reports whether requests wait for others alone.
 func (x *execution) closedLoop() bool {
 	return x.spec.Gate.Concurrency > 0 && !slices.ContainsFunc(x.spec.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
+}
+
+// ahead is what the run has to do.
+func (x *execution) ahead() Load {
+	l := Load{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
+	open, turns, starts := false, false, 0
+	for i := range x.Requests() {
+		r := &x.Requests()[i]
+		l.Output += r.OutputTokens
+		open, turns = open || r.OutputTokens == 0, turns || r.After > 0
+		if r.After == 0 {
+			starts++
+		}
+	}
+	if open {
+		l.Output = 0
+	}
+	if turns {
+		return l
+	}
+	for due := range x.built.due.Schedule {
+		if starts--; starts < 0 {
+			break
+		}
+		l.LastDue = due
+	}
+	return l
 }
 
 // expectedChunks is the number of chunks that all answers may have.

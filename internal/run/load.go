@@ -40,6 +40,7 @@ type load struct {
 	spec    *plan.Spec
 	streams []*stream
 	ask     workload.Ask
+	enough  int // requests for its time; 0: what the Spec or the datasets say
 }
 
 // The seeds of parts lie beyond those that a Spec can have, and beyond the bit of the
@@ -69,6 +70,9 @@ func newLoad(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 		p = append(p, s.checkTimes()...)
 		spec.Load[i] = s.Stream
 		l.streams = append(l.streams, s)
+	}
+	if p == nil {
+		p = l.findEnough()
 	}
 	return l, p
 }
@@ -172,7 +176,7 @@ func unknownKind(path, kind string, names []string) (p plan.Problems) {
 // source is the source of a part.
 func (l *load) source(o *part, files workload.Files) *workload.Source {
 	return &workload.Source{
-		Requests: l.spec.Requests, Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(),
+		Requests: l.requests(), Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(),
 	}
 }
 

@@ -296,12 +296,20 @@ func (p *Prepared) digest() {
 	}
 	p.run.Plan = trace.Plan{
 		Dialect: cmp.Or(spec.Dialect.Name, "pitot"), URL: url, Protocol: spec.Request.Protocol, Model: spec.Request.Model,
-		Stream: spec.Request.Stream, Workload: p.built.what, Requests: len(p.Requests()), Seed: spec.Seed, Arrival: p.built.when,
+		Stream: spec.Request.Stream, Workload: p.built.what, Requests: p.planned(), Seed: spec.Seed, Arrival: p.built.when,
 		Rate: due.Rate, Ramp: due.Ramp, Concurrency: spec.Gate.Concurrency, Percentiles: slices.Clone(spec.Percentiles), Spec: spec,
 	}
 	for _, o := range spec.Objectives {
 		p.run.Plan.Objectives = append(p.run.Plan.Objectives, trace.SLO{Metric: o.Metric, Limit: o.Limit.Std()})
 	}
+}
+
+// planned is the number of requests that the run is to have, 0 where time decides.
+func (p *Prepared) planned() int {
+	if p.spec.Requests == 0 && p.spec.Duration > 0 {
+		return 0
+	}
+	return len(p.Requests())
 }
 
 // newClient makes the client that sends the requests.

@@ -35,13 +35,13 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	}
 	x.run.Kind, x.run.Started, x.run.Status = trace.Simulated, time.Now(), trace.Running
 	begun := x.run
-	if err := x.handle(Starting{Run: &begun, Requests: len(requests)}); err != nil {
+	if err := x.handle(Starting{Run: &begun, Load: Load{Requests: len(requests)}}); err != nil {
 		return nil, err
 	}
 	asked := x.spec.Request
 	native := asked.Protocol == string(endpoint.Generate)
 	out := sim.Run(model, sim.Plan{
-		Requests: requests, Schedule: x.built.due.Schedule, Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), Stream: asked.Stream,
+		Requests: requests, Schedule: x.built.due.Schedule, Until: x.spec.Duration.Std(), Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), Stream: asked.Stream,
 		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && x.server.Drafts() > 0, Stop: func() bool { return ctx.Err() != nil },
 	})
 	if asked.Stream && asked.Usage != plan.UsageEach && !native {
@@ -58,6 +58,7 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	if out.Stopped {
 		x.run.Status = trace.Interrupted
 	}
+	x.noteSpent(len(out.Records), time.Duration(out.End))
 	x.run.Verdict = &trace.Verdict{Validity: trace.Valid} // there is no client to be in the way
 	for _, r := range out.Records {
 		r.Map(x.Secrets.Hide)

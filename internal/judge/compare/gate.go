@@ -43,6 +43,18 @@ func ParseGate(text string) (Gate, error) {
 	return g, nil
 }
 
+// ParseThreshold reads a gate on the value of a figure, as one run has it.
+func ParseThreshold(text string) (Gate, error) {
+	g, err := ParseGate(text)
+	if err == nil && g.Relative {
+		return g, plan.Problem{
+			Path: "gates", Value: strconv.Quote(text), Why: "a change needs runs to compare with: `pitot compare --fail-if` takes it",
+			Hint: "write a limit of the value, as ttft.p99 > 200ms or requests.failed > 0",
+		}
+	}
+	return g, err
+}
+
 func gateError(text, why string) error {
 	return plan.Problem{Path: "gates", Value: strconv.Quote(text), Why: why, Hint: "write NAME > LIMIT, as ttft.mean > +2% or itl.p99 > 80ms"}
 }

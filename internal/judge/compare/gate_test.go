@@ -225,3 +225,20 @@ func TestClaimsStandByTheVerdict(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// One run has its figures, whatever another one would have: unless it is invalid, or has none
+// of that name.
+func TestJudgeRun(t *testing.T) {
+	gates := []Gate{{Name: "ttft.p99", Above: true, Limit: 0.2}, {Name: "ttft.p99", Limit: 0.2}, {Name: "itl.p99", Above: true, Limit: 1}, {Name: "e2el.p99"}}
+	figures := []trace.Figure{{Name: "ttft.p99", Value: 0.3}, {Name: "e2el.p99", Value: math.NaN()}}
+	for validity, want := range map[trace.Validity][]Outcome{
+		trace.Valid: {Fail, Pass, Inconclusive, Inconclusive}, trace.Doubtful: {Fail, Pass, Inconclusive, Inconclusive},
+		trace.Invalid: {Inconclusive, Inconclusive, Inconclusive, Inconclusive},
+	} {
+		for i, r := range JudgeRun(gates, trace.Run{ID: "a", Verdict: &trace.Verdict{Validity: validity}}, figures) {
+			if r.Outcome != want[i] || r.Variant != "a" {
+				t.Errorf("%s: %+v is %s, want %s", validity, gates[i], r.Outcome, want[i])
+			}
+		}
+	}
+}

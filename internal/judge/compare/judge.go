@@ -1,12 +1,15 @@
 package compare
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // judgeGates holds every variant but the baseline to every gate, by the interval and
@@ -22,6 +25,24 @@ func judgeGates(tables []*table, o Options) ([]GateResult, error) {
 		}
 	}
 	return out, problems.Err()
+}
+
+// JudgeRun holds the figures of one run to gates on values. They are taken as they are: a
+// threshold asks what this run did, and not what another one would do. An invalid run tells
+// nothing.
+func JudgeRun(gates []Gate, t trace.Run, figures []trace.Figure) (out []GateResult) {
+	for _, g := range gates {
+		r := GateResult{Gate: g, Variant: cmp.Or(t.Name, t.ID), Outcome: Inconclusive, Why: plan.Say("gate.no-figure", "figure", g.Name)}
+		i := slices.IndexFunc(figures, func(f trace.Figure) bool { return f.Name == g.Name })
+		if i >= 0 && !math.IsNaN(figures[i].Value) {
+			r.Value = figures[i].Value
+			if r.exactly(plan.Say("gate.of-run")); t.Verdict != nil && t.Verdict.Validity == trace.Invalid {
+				r.Outcome, r.Why = Inconclusive, plan.Say("gate.invalid-run")
+			}
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // namesIn are the figures that there are.

@@ -112,18 +112,28 @@ func OwnSamples(t *trace.Trace) (out []Sample) {
 		}
 		s := Sample{
 			Index: i, Prompt: cmp.Or(r.Credible().Prompt, r.PromptTokens), Tokens: r.OutputTokens,
-			Start: r.Sent.Seconds(), End: r.Done.Seconds(), E2EL: Between(r.Sent, r.Done), TTFT: math.NaN(), TPOT: math.NaN(),
+			Start: r.Sent.Seconds(), End: r.Done.Seconds(),
 		}
-		if first, _, n := r.Output(); n > 0 && t.Run.Plan.Stream {
-			s.TTFT = Between(r.Sent, first)
-			if v, ok := tpot(r); ok {
-				s.TPOT = v
-			}
+		s.TTFT, s.TPOT, s.E2EL = OwnLatencies(r, t.Run.Plan.Stream)
+		if _, _, n := r.Output(); n > 0 && t.Run.Plan.Stream {
 			s.ITL = outputGaps(r)
 		}
 		out = append(out, s)
 	}
 	return out
+}
+
+// OwnLatencies are those of a request that succeeded by Pitot's definitions, from the first
+// byte sent, in seconds; NaN: it has none, as an answer in one piece has no first token.
+func OwnLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
+	ttft, perToken = math.NaN(), math.NaN()
+	if first, _, n := r.Output(); n > 0 && stream {
+		ttft = Between(r.Sent, first)
+		if v, ok := tpot(r); ok {
+			perToken = v
+		}
+	}
+	return ttft, perToken, Between(r.Sent, r.Done)
 }
 
 // outputGaps are the gaps between the chunks of a record that carry output.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -98,6 +99,29 @@ func (a *paced) Describe() plan.Message {
 		return workload.Ramped(a.burstiness, a.Ramp, false)
 	}
 	return workload.Paced(a.burstiness, a.Rate)
+}
+
+// Within is how many requests are due before d. A ramp is spread over so many that it ends
+// then.
+func (a *paced) Within(d time.Duration, seed uint64) int {
+	if a.Ramp == "" {
+		return before(d, plan.MaxRequests+1, arrival.New(a.process(pyrand.NewLegacy(uint32(seed))), arrival.Constant(a.Rate)))
+	}
+	return sort.Search(plan.MaxRequests, func(n int) bool {
+		rate, err := parseRamp(a.Ramp, n+1)
+		return err != nil || before(d, n+1, arrival.New(arrival.Regular(), rate)) <= n
+	})
+}
+
+// before counts what is due before d, up to most.
+func before(d time.Duration, most int, s arrival.Schedule) (n int) {
+	for due := range s {
+		if due >= d || n == most {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // A gamma arrival is paced, with gaps of any burstiness.

@@ -19,6 +19,7 @@
 package sim
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"net/http"
@@ -58,6 +59,7 @@ type Plan struct {
 	Requests    []Request
 	Schedule    arrival.Schedule // one due time for each request that does not wait for another
 	Concurrency int              // requests in flight at most, 0 = no limit
+	Until       time.Duration    // no request is released from then on; 0 = no limit
 	// Hold makes a conversation keep its place in the gate from its first request
 	// to its last, pauses included; otherwise every request takes its own.
 	Hold   bool
@@ -75,7 +77,7 @@ type Outcome struct {
 	End     trace.Instant   // when the last request was done
 	Records []*trace.Record // in the order of completion
 	Tokens  int             // output tokens that left the engine
-	Stopped bool            // not every request was sent, or some were cancelled
+	Stopped bool            // not every request was sent in the time of the plan, or some were cancelled
 	Queued  time.Duration   // total time that requests waited for the engine to begin
 	Done    int             // how many requests are done
 	Load    engine.Load     // the engine's, at the end
@@ -95,7 +97,7 @@ func Run(m engine.Model, p Plan) Outcome {
 	for _, rec := range r.order {
 		end = max(end, rec.Done)
 	}
-	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || r.sent < len(p.Requests), Queued: r.queued, Done: r.done, Load: m.Load()}
+	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || r.sent < len(p.Requests) && !r.late(), Queued: r.queued, Done: r.done, Load: m.Load()}
 }
 
 // A run is the state of one Run.
@@ -128,14 +130,14 @@ func (r *run) dispatch() {
 	for head.next(); ; {
 		e, ok := r.turns.first(head.waiting, head.more)
 		switch {
-		case r.stopped:
+		case r.stopped || r.late():
 			return
-		case !ok && (r.inFlight == 0 || !r.turns.any() || !r.advance(math.MaxInt64)):
+		case !ok && (r.inFlight == 0 || !r.turns.any() || !r.advance(r.limit())):
 			return
 		case !ok:
 			continue
 		case r.now < e.due:
-			r.advance(e.due)
+			r.advance(min(e.due, r.limit()))
 			continue
 		}
 		free, ok := r.enter()
@@ -150,6 +152,12 @@ func (r *run) dispatch() {
 		r.release(e.index, e.due, free)
 	}
 }
+
+// late reports whether the time of the plan is over.
+func (r *run) late() bool { return r.plan.Until > 0 && r.now >= r.plan.Until }
+
+// limit is when that is, or never.
+func (r *run) limit() time.Duration { return cmp.Or(r.plan.Until, math.MaxInt64) }
 
 // A starter iterates over the requests that do not wait for another, with their due
 // times.
@@ -204,6 +212,9 @@ func (r *run) advance(limit time.Duration) bool {
 			break
 		}
 		held.Pop()
+		if r.late() {
+			continue
+		}
 		free := e.free
 		if free.Happened() {
 			free = trace.Instant(e.due)
@@ -246,11 +257,11 @@ func (r *run) step(limit time.Duration) bool {
 // free, Never without a gate; false means that none will.
 func (r *run) enter() (trace.Instant, bool) {
 	for r.gate.full() && !r.stopped {
-		if !r.advance(math.MaxInt64) {
+		if !r.advance(r.limit()) {
 			return trace.Never, false
 		}
 	}
-	return r.gate.take(), !r.stopped
+	return r.gate.take(), !r.stopped && !r.late()
 }
 
 // stopCheckEvery is the number of advances between two calls of Stop.

@@ -173,7 +173,7 @@ func TestReportsOfPitot(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exported bytes.Buffer
-	if err := store.Export(&exported, &run, store.JSON); err != nil {
+	if err := store.WriteJSON(&exported, &run); err != nil {
 		t.Fatal(err)
 	}
 	a, err := Read("", summary)

@@ -77,7 +77,7 @@ func (w *Writer) rescue(run trace.Run, why error) error {
 		file := filepath.Join(dir, name)
 		t := &trace.Trace{Run: run, Records: records}
 		t.Run.Notes = append(slices.Concat(run.Notes, w.notes), plan.Say(rescued, "why", why, "file", file))
-		err := files.WritePrivate(file, func(out io.Writer) error { return Export(out, t, JSON) })
+		err := files.WritePrivate(file, func(out io.Writer) error { return WriteJSON(out, t) })
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -51,7 +51,12 @@ type Filter struct {
 	// or name: * matches any text and ? one character.
 	Match      string
 	Experiment string
-	Limit      int // maximum number of runs, the newest ones; 0 = no limit
+	Kind       trace.RunKind
+	Status     trace.Status   // or Killed
+	Validity   trace.Validity // of runs that were judged
+	Model      string         // the name, or a pattern for it
+	Since      time.Time      // of their start; a run without one is none
+	Limit      int            // maximum number of runs, the newest ones; 0 = no limit
 }
 
 // where returns the condition of f on the table run.
@@ -71,6 +76,31 @@ func (f Filter) where() (condition string, args []any) {
 	if f.Experiment != "" {
 		all = append(all, "experiment = ?")
 		args = append(args, f.Experiment)
+	}
+	only := func(condition string, value any) {
+		all = append(all, condition)
+		args = append(args, value)
+	}
+	if f.Kind != "" {
+		only("kind = ?", f.Kind)
+	}
+	if f.Validity != "" {
+		only("validity = ?", f.Validity)
+	}
+	if f.Model != "" {
+		only("model GLOB ?", strings.ReplaceAll(f.Model, "[", "[[]"))
+	}
+	if !f.Since.IsZero() {
+		only("started >= ?", f.Since.UnixNano())
+	}
+	switch f.Status {
+	case "":
+	case Killed:
+		only("status = 'running' AND beat_ns < ?", time.Now().Add(-silence).UnixNano())
+	case trace.Running:
+		only("status = 'running' AND beat_ns >= ?", time.Now().Add(-silence).UnixNano())
+	default:
+		only("status = ?", f.Status)
 	}
 	return strings.Join(all, " AND "), args
 }

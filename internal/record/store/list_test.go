@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -47,6 +48,17 @@ func TestListSelectsRuns(t *testing.T) {
 		{Filter{Experiment: "x"}, []string{"a2", "a1"}},
 		{Filter{Experiment: "x", Match: "a1"}, []string{"a1"}},
 		{Filter{Experiment: "y"}, nil},
+		{Filter{Since: time.Unix(6, 0)}, []string{"a2", "a1"}},
+		{Filter{Since: time.Unix(8, 0)}, nil},
+		{Filter{Model: "m", Limit: 1}, []string{"a2"}},
+		{Filter{Model: "[m]"}, nil},
+		{Filter{Model: "?", Match: "a1"}, []string{"a1"}},
+		{Filter{Kind: trace.Measured, Limit: 1}, []string{"a2"}},
+		{Filter{Kind: trace.Imported}, nil},
+		{Filter{Status: trace.Complete, Match: "a2"}, []string{"a2"}},
+		{Filter{Status: Killed}, nil},
+		{Filter{Status: trace.Running}, nil},
+		{Filter{Validity: trace.Valid}, nil},
 	} {
 		list, err := s.List(tt.f)
 		if err != nil {

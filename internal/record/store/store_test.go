@@ -1,10 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"database/sql"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -260,96 +256,6 @@ func TestAStoreOfAnOlderPitot(t *testing.T) {
 	}
 	if list, err := s.List(Filter{}); err != nil || len(list) != 2 || list[0].Records != 1 {
 		t.Errorf("%v: %+v", err, list)
-	}
-}
-
-func TestExport(t *testing.T) {
-	failed := trace.NewRecord(1)
-	failed.Class, failed.Error = trace.Reset, "a, \"b\"\n"
-	tr := &trace.Trace{Run: newRun("run-1", "n", 5), Records: []*trace.Record{sample(0), failed}}
-	tr.Run.Verdict = &trace.Verdict{Validity: trace.Valid}
-	out := map[Format]*bytes.Buffer{}
-	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
-		out[f] = new(bytes.Buffer)
-		if err := Export(out[f], tr, f); err != nil {
-			t.Fatal(f, err)
-		}
-	}
-	var whole struct {
-		Run     trace.Run
-		Records []*trace.Record
-	}
-	if err := json.Unmarshal(out[JSON].Bytes(), &whole); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(tr, &trace.Trace{Run: whole.Run, Records: whole.Records}); diff != "" {
-		t.Error("json: " + diff)
-	}
-	checkLines(t, out[JSONL], tr.Records)
-	checkCSV(t, out[CSV])
-	checkParquet(t, out[Parquet], tr)
-	if err := Export(new(bytes.Buffer), tr, "xml"); err == nil {
-		t.Error("xml was written")
-	}
-}
-
-func checkLines(t *testing.T, b *bytes.Buffer, want []*trace.Record) {
-	t.Helper()
-	dec := json.NewDecoder(b)
-	var got []*trace.Record
-	for dec.More() {
-		r := new(trace.Record)
-		if err := dec.Decode(r); err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, r)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error("jsonl: " + diff)
-	}
-}
-
-func checkCSV(t *testing.T, b *bytes.Buffer) {
-	t.Helper()
-	rows, err := csv.NewReader(b).ReadAll()
-	if err != nil || len(rows) != 3 {
-		t.Fatal(err, rows)
-	}
-	cell := func(row int, column string) string {
-		for i, name := range rows[0] {
-			if name == column {
-				return rows[row][i]
-			}
-		}
-		t.Fatalf("no column %s", column)
-		return ""
-	}
-	for column, want := range map[string][2]string{
-		"index": {"0", "1"}, "sent_ns": {"2", ""}, "class": {"", "reset"}, "error": {"", "a, \"b\"\n"},
-		"chunk_at_ns": {"3 500", ""}, "chunk_kinds": {"8 1", ""}, "run": {"run-1", "run-1"},
-		"validity": {"valid", "valid"}, "stamps": {"kernel", ""}, "chunk_slack_us": {"0 20", ""}, "text": {"hé", ""},
-	} {
-		if got := [2]string{cell(1, column), cell(2, column)}; got != want {
-			t.Errorf("csv %s: %q, want %q", column, got, want)
-		}
-	}
-}
-
-func checkParquet(t *testing.T, b *bytes.Buffer, tr *trace.Trace) {
-	t.Helper()
-	rows, err := parquet.Read[row](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil || len(rows) != 2 {
-		t.Fatal(err, rows)
-	}
-	for i, r := range tr.Records {
-		_, want := newRow(tr.Run, r).fields()
-		_, got := rows[i].fields()
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error("parquet: " + diff)
-		}
-	}
-	if rows[1].SentNS != nil {
-		t.Error("parquet: an instant that never was")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
 // gate is what became of a gate, with the figure, and why.
@@ -22,6 +23,12 @@ func (w Words) gate(g compare.GateResult) line {
 	l := w.line(plan.Code("outcome."+string(g.Outcome)), w.Of(w.Beside(g.Gate.Text, of), why))
 	l.Tone = toneOf[g.Outcome]
 	return l
+}
+
+// GateLine says what became of a gate on a run.
+func GateLine(g compare.GateResult, lang *words.Language) string {
+	l := NewWords(compare.Comparison{}, lang).gate(g)
+	return l.Label + " " + l.Text
 }
 
 func (w Words) gateValue(g compare.GateResult) string {

@@ -15,30 +15,38 @@ import (
 type Display struct {
 	console *Console
 	counts  func() trace.Snapshot
-	total   int
+	load    Load
 	ending  atomic.Bool // nothing more is sent
 	start   time.Time
 
 	mu     sync.Mutex              // guards what follows
 	ttft   *hdrhistogram.Histogram // microseconds, of the requests done
 	itl    *hdrhistogram.Histogram
-	tokens int
+	course course // of the requests done
+	came   []count
 
 	over chan struct{}
 	loop sync.WaitGroup
 }
 
-// How often a line is written.
+// A count is how many tokens had come at an instant.
+type count struct {
+	at     time.Duration
+	tokens int
+}
+
+// How often a line is written, and over which time tokens per second are counted.
 const (
 	drawEvery  = 200 * time.Millisecond
 	printEvery = 5 * time.Second
+	recently   = 5 * time.Second
 	maxLatency = int64(24 * time.Hour / time.Microsecond)
 )
 
-// Start begins to show a run of so many requests; counts tell how far it is.
-func Start(c *Console, counts func() trace.Snapshot, total int) *Display {
+// Start begins to show a run; counts tell how far it is.
+func Start(c *Console, counts func() trace.Snapshot, load Load) *Display {
 	p := &Display{
-		console: c, counts: counts, total: total, start: time.Now(), over: make(chan struct{}),
+		console: c, counts: counts, load: load, start: time.Now(), over: make(chan struct{}), came: []count{{}},
 		ttft: hdrhistogram.New(1, maxLatency, 3), itl: hdrhistogram.New(1, maxLatency, 3),
 	}
 	every := printEvery
@@ -51,12 +59,14 @@ func Start(c *Console, counts func() trace.Snapshot, total int) *Display {
 
 // Record adds a finished request to the figures.
 func (p *Display) Record(r *trace.Record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.course.settled += r.OutputTokens
 	if !r.OK() {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tokens += r.OutputTokens
+	p.course.answers++
+	p.course.whole += r.OutputTokens
 	prev := trace.Never
 	for _, c := range r.Chunks {
 		if !c.Kind.Output() {
@@ -96,36 +106,48 @@ func (p *Display) Stop() {
 
 // line is how the run goes, the most important first.
 func (p *Display) line() []string {
-	now := p.counts()
-	released, done, failed := int64(now.Released), int64(now.Done), int64(now.Failed)
-	elapsed := time.Since(p.start)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	total := int64(p.total)
-	if p.ending.Load() {
-		total = released
+	now, elapsed := p.counts(), time.Since(p.start)
+	c := p.course
+	c.Load, c.elapsed, c.sent, c.done, c.tokens, c.ending = p.load, elapsed, now.Released, now.Done, now.Tokens, p.ending.Load()
+	parts := []string{
+		c.progress(),
+		fmt.Sprintf("%d failed", now.Failed),
+		fmt.Sprintf("%d in flight", now.InFlight()),
+	}
+	if left, known := c.left(); known {
+		parts = append(parts, left.Round(time.Second).String()+" left")
+	}
+	parts = append(parts, fmt.Sprintf("%.0f tok/s", p.rate(elapsed, now.Tokens)))
+	if p.ttft.TotalCount() > 0 {
+		parts = append(parts, "TTFT p50/p99 "+p50p99(p.ttft)+" ms")
+	}
+	if p.itl.TotalCount() > 0 {
+		parts = append(parts, "ITL p50/p99 "+p50p99(p.itl)+" ms")
 	}
 	since := fmt.Sprintf("%5.1f s", elapsed.Seconds())
-	parts := []string{
-		fmt.Sprintf("%d/%d", done, total),
-		fmt.Sprintf("%d failed", failed),
-		fmt.Sprintf("%d in flight", released-done),
-		left(done, total, elapsed) + " left",
-		fmt.Sprintf("%.0f tok/s", float64(p.tokens)/elapsed.Seconds()),
-		"TTFT " + p50p99(p.ttft),
-		"ITL " + p50p99(p.itl) + " ms",
-	}
 	if p.console.width == nil {
 		return append([]string{since}, parts...)
 	}
 	return append(parts, since) // the first to be left out
 }
 
+// rate is how many tokens came per second, of late.
+func (p *Display) rate(elapsed time.Duration, tokens int) float64 {
+	p.came = append(p.came, count{elapsed, tokens})
+	for len(p.came) > 2 && elapsed-p.came[1].at >= recently {
+		p.came = p.came[1:]
+	}
+	first := p.came[0]
+	if elapsed <= first.at {
+		return 0
+	}
+	return float64(tokens-first.tokens) / (elapsed - first.at).Seconds()
+}
+
 // p50p99 are the two percentiles in milliseconds.
 func p50p99(h *hdrhistogram.Histogram) string {
-	if h.TotalCount() == 0 {
-		return "–/–"
-	}
 	return short(h.ValueAtQuantile(50)) + "/" + short(h.ValueAtQuantile(99))
 }
 
@@ -135,13 +157,4 @@ func short(us int64) string {
 		return fmt.Sprintf("%.1f", float64(us)/1000)
 	}
 	return fmt.Sprintf("%.0f", float64(us)/1000)
-}
-
-// left extrapolates the time that the rest will take.
-func left(done, total int64, elapsed time.Duration) string {
-	if done == 0 {
-		return "?"
-	}
-	rest := float64(total-done) / float64(done) * float64(elapsed)
-	return time.Duration(rest).Round(time.Second).String()
 }

@@ -37,7 +37,7 @@ func (r *report) failures(q metrics.Requests) {
 // notes are what a reader of the figures has to know.
 func (r *report) notes(s metrics.Summary) {
 	missing, measured := s.Requests.Planned-s.Requests.Sent, s.Health.Measured
-	r.noteIf(missing > 0 && measured, "report.never-sent", "requests", missing, "planned", s.Requests.Planned)
+	r.noteIf(missing > 0 && measured && s.Run.Status != trace.Complete, "report.never-sent", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(missing > 0 && !measured, "report.no-record", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(len(r.short) > 0, "report.few-values", "wanted", r.wanted())
 	r.noteIf(!s.Steady.Why.IsZero(), "report.not-steady", "why", s.Steady.Why)

@@ -97,7 +97,7 @@ func (p *Parser) Parse(args []string) error {
 		}
 	}
 	if len(unknown) > 0 {
-		return Usagef("unrecognized arguments: %s", strings.Join(unknown, " "))
+		return Usagef("unrecognized arguments: %s%s", strings.Join(unknown, " "), p.suggest(unknown))
 	}
 	return nil
 }

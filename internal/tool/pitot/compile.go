@@ -71,11 +71,13 @@ func Compile(k *kong.Context, o Options) (*Compiled, error) {
 	if o.Simulated {
 		c.set("target.simulated", scalar("true"))
 	}
+	c.address()
 	c.addParts()
 	if c.whole == nil {
 		c.defaults()
 	}
 	c.sampling()
+	c.temperature()
 	c.Spec, c.Given = plan.Spec{Request: plan.Request{Stream: true}}, c.given
 	problems := plan.Merge(c.problems, plan.Decode(c.root, &c.Spec))
 	if problems != nil || c.inFile != nil {
@@ -228,8 +230,8 @@ func (c *compiler) assign(path string, n *plan.Node, o origin) {
 
 // positive refuses a zero that would pass for a setting left out.
 func (c *compiler) positive(path string, n *plan.Node) {
-	zeroes := []string{"requests", "gate.concurrency", "load[0].arrival.rate", "load[0].dataset.output_len"}
-	zero := n != nil && n.Kind == plan.Number && strings.Trim(n.Text, "0.") == ""
+	zeroes := []string{"requests", "duration", "gate.concurrency", "load[0].arrival.rate", "load[0].dataset.output_len"}
+	zero := n != nil && (n.Kind == plan.Number || path == "duration") && strings.Trim(n.Text, "0.s") == ""
 	c.problems.If(zero && slices.Contains(zeroes, path), path, "0", "must be positive")
 	c.problems.Hint(zero && slices.Contains(zeroes, path), "leave it out for the default")
 }
@@ -302,6 +304,9 @@ func (c *compiler) sampling() {
 	c.problems.If(n.Kind != plan.Map, "request.body", nil, "%s must be an object", endpoint.Protocol(protocol.Text).Nest())
 	c.set("request.sampling", n)
 	c.remove(path)
+	if len(c.get("request.body").Members) == 0 {
+		c.takeOut("request.body")
+	}
 }
 
 // quote is a node of a text, whatever it looks like.

@@ -75,8 +75,9 @@ func (c *compiler) unless(path, value string) {
 }
 
 // instead are settings of a file that one on the command line puts out of force: those
-// that say in another way when to send, or how fast the embedded engine is.
+// that say in another way where or when to send, or how fast the embedded engine is.
 var instead = map[string][]string{
+	"target.url": {hostPath, portPath}, hostPath: {"target.url"}, portPath: {"target.url"},
 	"load[0].arrival.rate": {"load[0].arrival.ramp", "load[0].arrival.file", "load[0].arrival.speed"},
 	"load[0].arrival.ramp": {"load[0].arrival.rate", "load[0].arrival.file", "load[0].arrival.speed"},
 	"load[0].arrival.file": {"load[0].arrival.rate", "load[0].arrival.ramp", "load[0].arrival.kind", "load[0].arrival.burstiness"},
@@ -180,6 +181,10 @@ func (c *compiler) partsOfLoad() (kinds []workload.Kind) {
 // arrives settles the kind of an arrival and its rate.
 func (c *compiler) arrives(path string, timed, gated bool) {
 	has := func(name string) bool { return c.get(plan.Join(path, name)) != nil }
+	if endless(c.get(plan.Join(path, "rate"))) && !has("kind") {
+		c.remove(plan.Join(path, "rate"))
+		c.set(plan.Join(path, "kind"), scalar("at-once"))
+	}
 	nothing := !has("rate") && !has("ramp") && !has("file") && !has("kind")
 	switch {
 	case has("kind"):

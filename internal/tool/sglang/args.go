@@ -249,10 +249,21 @@ func (a *Args) Namespace() string { return argparse.Namespace(a.options) }
 
 // Usage is what the tool says of its flags when it cannot read args.
 func Usage(program string, args []string) string {
+	return argparse.Usage(program, optionsFor(args))
+}
+
+// Help lists the options with their defaults.
+func Help(args []string) string { return argparse.Help(optionsFor(args)) }
+
+// Flags are the names of the options.
+func Flags() []string { return argparse.Flags(optionsFor(nil)) }
+
+// optionsFor are those of the version that args name.
+func optionsFor(args []string) []argparse.Option {
 	a := &Args{DialectVersion: Main}
 	_, _ = a.takeOwn(args) // its error is what the usage stands above
 	a.bind()
-	return argparse.Usage(program, a.options)
+	return a.options
 }
 
 // readLimit reads NAME:MILLISECONDS.

@@ -163,6 +163,15 @@ func Parse(args []string, idPrefix string) (*Args, error) {
 	return a, nil
 }
 
+// Help lists the options with their defaults.
+func Help() string {
+	a := defaults("bench-...-")
+	return argparse.Help(a.options)
+}
+
+// Flags are the names of the options.
+func Flags() []string { return argparse.Flags(defaults("").options) }
+
 func defaults(idPrefix string) *Args {
 	a := &Args{TraceMultiplier: 1, MMBuckets: workload.DefaultBuckets(), RequestIDPrefix: idPrefix}
 	a.options = argparse.Options(a, "", map[string]argparse.Option{

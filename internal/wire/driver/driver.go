@@ -20,6 +20,9 @@
 // it is encoded, with the answer in it, during that pause. A failed turn has an
 // empty answer, and the conversation goes on.
 //
+// A plan can limit the time of its arrivals: from Until on nothing is released, and
+// requests in flight finish.
+//
 // A run can be ended early in two ways. Closing the stop channel ends dispatch and
 // lets requests in flight finish; cancelling the context cancels those too, and
 // they are recorded as cancelled.
@@ -48,6 +51,7 @@ type Plan struct {
 	Requests    []workload.Request
 	Schedule    arrival.Schedule // one due time for each request that does not wait for another
 	Concurrency int              // requests in flight at most, 0 = no limit
+	Until       time.Duration    // no request is released from then on; 0 = no limit
 	// Hold makes a conversation keep its place in the gate from its first request
 	// to its last, pauses included; otherwise every request takes its own. With
 	// Hold no two requests may wait for the same one.
@@ -88,7 +92,7 @@ type Outcome struct {
 	Records []*trace.Record // in the order of completion
 	Probes  []*trace.Record
 	Client  trace.Client
-	Stopped bool // not every request was sent, or some were cancelled
+	Stopped bool // not every request was sent in the time of the plan, or some were cancelled
 }
 
 // Run runs p. It returns when every released request is done.
@@ -103,15 +107,17 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	before := processUsage()
 	r.out.Started, r.zero = time.Now(), trace.Instant(d.Now())
 	r.Progress.begin(r)
+	stopped := r.untilOver(stop)
 	stopProbes := r.startProbes()
 	r.dispatch(bodies)
 	close(over)
 	r.inFlight.Wait()
-	r.out.End = r.now()
+	inTime := stopped()
+	r.out.End = r.end(inTime)
 	r.out.Client = processUsage().since(before)
 	stopProbes()
 	encoding.Wait()
-	r.out.Stopped = len(r.out.Records) < len(p.Requests) || ctx.Err() != nil
+	r.out.Stopped = len(r.out.Records) < len(p.Requests) && !inTime || ctx.Err() != nil
 	return r.out
 }
 
@@ -120,8 +126,8 @@ type run struct {
 	Driver
 	plan     Plan
 	ctx      context.Context
-	stop     <-chan struct{}
-	zero     trace.Instant // start of the run on the driver's clock
+	stop     <-chan struct{} // closed when the time of the plan is over, too
+	zero     trace.Instant   // start of the run on the driver's clock
 	gate     gate
 	backoff  backoff
 	turns    *turns
@@ -131,6 +137,53 @@ type run struct {
 }
 
 func (r *run) now() trace.Instant { return trace.Instant(r.Now()) - r.zero }
+
+// end is now, or after a conversation held its place until the time of the plan was over,
+// when the last request was done.
+func (r *run) end(inTime bool) (last trace.Instant) {
+	if !inTime {
+		return r.now()
+	}
+	for _, rec := range r.out.Records {
+		last = max(last, rec.Done)
+	}
+	return last
+}
+
+// beyond reports whether the time of the plan is over before an instant.
+func (r *run) beyond(due trace.Instant) bool {
+	return r.plan.Until > 0 && due >= trace.Instant(r.plan.Until)
+}
+
+// late reports whether the time of the plan is over.
+func (r *run) late() bool { return r.beyond(r.now()) }
+
+// untilOver closes the run's stop when the time of the plan is over, or when stop is closed,
+// until ended is called, which reports whether it was the time, or nothing.
+func (r *run) untilOver(stop <-chan struct{}) (ended func() (inTime bool)) {
+	if r.plan.Until == 0 {
+		return func() bool { return false }
+	}
+	either, done, inTime := make(chan struct{}), make(chan struct{}), true
+	r.stop = either
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		defer close(either)
+		timer := time.NewTimer(r.plan.Until - time.Duration(r.now()))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-done:
+		case <-stop:
+			inTime = false
+		}
+	})
+	return func() bool {
+		close(done)
+		waiting.Wait()
+		return inTime
+	}
+}
 
 // An encoded request is ready to send.
 type encoded struct {
@@ -232,7 +285,7 @@ func (r *run) next(timer *clock.Timer, head encoded, more bool) (encoded, bool) 
 		if more && (!ok || head.due <= e.due) {
 			e, ok = head, true
 		}
-		if !ok && !awaited || r.stopping() {
+		if !ok && !awaited || r.stopping() || ok && !awaited && r.beyond(e.due) {
 			return encoded{}, false
 		}
 		var alarm <-chan time.Time
@@ -262,7 +315,7 @@ func (r *run) stopping() bool {
 	case <-r.ctx.Done():
 		return true
 	default:
-		return false
+		return r.late()
 	}
 }
 

@@ -191,6 +191,46 @@ func TestStopEndsDispatchAndDrains(t *testing.T) {
 	}
 }
 
+// Until the time of the plan is over requests are released, and after it they are waited
+// for: with a schedule, before a gate, and in a conversation. The run is not stopped by that.
+func TestTheTimeOfAPlanEndsArrivals(t *testing.T) {
+	talk := requests(9)
+	for i := range talk[1:] {
+		talk[i+1].After, talk[i+1].Think = i+1, 100*time.Millisecond
+	}
+	for name, tt := range map[string]struct {
+		plan    Plan
+		records int
+		end     trace.Instant
+	}{
+		"a schedule":                 {Plan{Requests: requests(9), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}, 5, 900 * ms},
+		"a closed loop":              {Plan{Requests: requests(9), Schedule: arrival.Burst(), Concurrency: 2}, 2, 500 * ms},
+		"a conversation":             {Plan{Requests: talk, Schedule: arrival.Burst()}, 1, 500 * ms},
+		"one that holds its place":   {Plan{Requests: talk, Schedule: arrival.Burst(), Concurrency: 1, Hold: true}, 1, 500 * ms},
+		"all is sent before the end": {Plan{Requests: requests(2), Schedule: arrival.Burst()}, 2, 500 * ms},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(always(500 * time.Millisecond))
+			tt.plan.Until = 500 * time.Millisecond
+			out := Driver{Sender: f, Now: f.Now}.Run(t.Context(), nil, tt.plan)
+			if len(out.Records) != tt.records || out.End != tt.end || out.Stopped {
+				t.Errorf("%s: %d records, end %v, stopped %v; want %d, %v", name, len(out.Records), out.End, out.Stopped, tt.records, tt.end)
+			}
+		})
+	}
+}
+
+func TestAStopBeforeTheTimeOfAPlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, stop := newFake(always(time.Second)), make(chan struct{})
+		time.AfterFunc(1500*time.Millisecond, func() { close(stop) })
+		out := Driver{Sender: f, Now: f.Now}.Run(t.Context(), stop, Plan{Requests: requests(9), Schedule: arrival.Burst(), Concurrency: 1, Until: time.Hour})
+		if len(out.Records) != 2 || out.End != trace.Instant(2*time.Second) || !out.Stopped {
+			t.Errorf("%d records, end %v, stopped %v", len(out.Records), out.End, out.Stopped)
+		}
+	})
+}
+
 func TestCancelEndsWhatIsInFlight(t *testing.T) {
 	p := Plan{Requests: requests(10), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}
 	with := func(t *testing.T, _ *Driver) (context.Context, chan struct{}) {

@@ -30,7 +30,7 @@ func (g gate) enter(r *run) (trace.Instant, bool) {
 	}
 	select {
 	case free := <-g:
-		return free, true
+		return free, !r.late()
 	case <-r.stop:
 	case <-r.ctx.Done():
 	}

@@ -41,13 +41,13 @@ func newTurns(requests []workload.Request, hold bool) *turns {
 	return t
 }
 
-// first returns the ready request that is due first; awaited tells whether there
-// will be more.
+// first returns the ready request that is due first; awaited tells whether answers will
+// make more ready.
 func (t *turns) first() (e encoded, ok, awaited bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, _, ok = t.ready.First()
-	return e, ok, ok || t.awaited > 0
+	return e, ok, t.awaited > 0
 }
 
 // take removes e, if it belongs to a conversation, and awaits its followers.
@@ -128,7 +128,7 @@ func (r *run) goOn(followers []encoded, free trace.Instant) {
 	r.released(e, free)()
 }
 
-// pause waits until due; false means that the run was stopped.
+// pause waits until due; false means that the run was stopped, or is over before.
 func (r *run) pause(due trace.Instant) bool {
 	if left := due.Sub(r.now()); left > 0 {
 		timer := time.NewTimer(left)

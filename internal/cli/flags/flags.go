@@ -1,4 +1,8 @@
-package cli
+// Package flags has the flags of `pitot bench`, `pitot sim` and `pitot serve`.
+//
+// A flag has the path of the setting of a plan.Spec that it is for; tool/pitot puts them
+// together. What has no path is about the results.
+package flags
 
 import (
 	"fmt"
@@ -7,38 +11,37 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
-// A flag of `pitot bench` and `pitot sim` has the path of the setting of a plan.Spec that
-// it is for; compile.go puts them together. What has no path is about the results.
-
-// benchFlags are those of `pitot bench`. Each is also a key of a settings file.
-type benchFlags struct {
+// Bench are those of `pitot bench`. Each is also a key of a settings file.
+type Bench struct {
 	Config string `placeholder:"FILE" help:"YAML file of the same settings, or of a plan; flags override it."`
 
-	targetFlags  `embed:"" group:"Target:"`
-	requestFlags `embed:"" group:"Requests:"`
-	loadFlags    `embed:"" group:"Load:"`
-	orderFlags   `embed:"" group:"Before the run:"`
-	resultFlags  `embed:"" group:"Results:"`
-	profileFlag  `embed:"" group:"Embedded engine, used without --url:"`
-	Engine       engineFlags `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
+	Target   `embed:"" group:"Target:"`
+	Requests `embed:"" group:"Requests:"`
+	Load     `embed:"" group:"Load:"`
+	Order    `embed:"" group:"Before the run:"`
+	Results  `embed:"" group:"Results:"`
+	Profile  `embed:"" group:"Embedded engine, used without --url:"`
+	Engine   Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
 }
 
-// simFlags are those of `pitot sim`: the same but for a server.
-type simFlags struct {
+// Sim are those of `pitot sim`: the same but for a server.
+type Sim struct {
 	Config string `placeholder:"FILE" help:"YAML file of the same settings; flags override it."`
 
-	askFlags     `embed:"" group:"Requests:"`
-	requestFlags `embed:"" group:"Requests:"`
-	loadFlags    `embed:"" group:"Load:"`
-	resultFlags  `embed:"" group:"Results:"`
-	profileFlag  `embed:"" group:"Engine:"`
-	Engine       engineFlags `embed:"" prefix:"engine-" group:"Engine:"` // but see bareEngineFlags
+	Ask      `embed:"" group:"Requests:"`
+	Requests `embed:"" group:"Requests:"`
+	Load     `embed:"" group:"Load:"`
+	Results  `embed:"" group:"Results:"`
+	Profile  `embed:"" group:"Engine:"`
+	Engine   Engine `embed:"" prefix:"engine-" group:"Engine:"` // but see bareEngineFlags
 }
 
-// targetFlags say what to measure and how to reach it.
-type targetFlags struct {
-	URL string `path:"target.url" placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
-	askFlags
+// Target say what to measure and how to reach it.
+type Target struct {
+	URL  string `path:"target.url" placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
+	Host string `path:"target.host" placeholder:"NAME" help:"Server to measure, in place of --url: its name or address (127.0.0.1 with --port alone)."`
+	Port int    `path:"target.port" placeholder:"N" help:"Its port (8000 with --host alone)."`
+	Ask
 	Endpoint       string        `path:"target.route" placeholder:"PATH" help:"Route of the requests. Default: that of the protocol, such as /v1/completions."`
 	APIKeyEnv      string        `path:"target.key.env" name:"api-key-env" placeholder:"NAME" help:"Environment variable with the bearer key (OPENAI_API_KEY, if it is set)."`
 	APIKeyFile     string        `path:"target.key.file" name:"api-key-file" placeholder:"FILE" help:"File with the bearer key, in place of the variable."`
@@ -54,11 +57,12 @@ type targetFlags struct {
 	IdleTimeout    time.Duration `path:"client.idle_timeout" placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
 	MaxEvent       int           `path:"client.max_event" placeholder:"MIB" help:"Largest event of a stream, in MiB. Default: 8."`
 	MaxBody        int           `path:"client.max_body" placeholder:"MIB" help:"Largest answer that is not a stream, in MiB. Default: 64."`
-	Body           string        `path:"request.body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}."`
+	Temperature    float64       `path:"request.temperature" placeholder:"T" help:"Sampling temperature of every request. Default: the server's."`
+	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}."`
 }
 
-// askFlags say how to ask for answers.
-type askFlags struct {
+// Ask say how to ask for answers.
+type Ask struct {
 	Model      string `path:"request.model" placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
 	Protocol   string `path:"request.protocol" placeholder:"NAME" help:"completions, chat, responses, messages (Anthropic's), generate (SGLang's own), tgi, trt (Triton), truss, embeddings, pooling, rerank or transcription. Default: completions, or chat for images and conversations."`
 	NoStream   bool   `path:"request.stream" help:"Ask for whole answers instead of streams."`
@@ -66,10 +70,11 @@ type askFlags struct {
 	IgnoreEOS  *bool  `path:"request.ignore_eos" name:"ignore-eos" negatable:"" help:"Ask for answers of full length. Default: for random workloads."`
 }
 
-// requestFlags say what to send.
-type requestFlags struct {
-	Requests int `path:"requests" short:"n" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
-	workloadFlags
+// Requests say what to send.
+type Requests struct {
+	Requests int           `path:"requests" short:"n" aliases:"num-prompts" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
+	Duration time.Duration `path:"duration" placeholder:"TIME" help:"How long to send requests, such as 1m; those in flight are then waited for. With --requests, whichever comes first."`
+	Workload
 	Mix        []string `path:"load[0].mix" sep:"none" placeholder:"SETTINGS" help:"One workload of several, as settings separated by blanks: weight=0.7 workload=random input-len=200. Repeated; weights are shares of the arrivals."`
 	Tenants    []string `path:"load" name:"tenant" aliases:"tenants" sep:"none" placeholder:"SETTINGS" help:"A tenant with its own arrivals and workload, in the same form: name=a rate=5 workload=chat. Repeated."`
 	Tokenizer  string   `path:"tokenizer.where" placeholder:"WHERE" help:"tokenizer.json, a tiktoken file, a folder with one, a Hugging Face name in this machine's caches, server, or none for prompts of token ids. Default: the model's name in the caches, else the server's /tokenize, else none."`
@@ -78,8 +83,8 @@ type requestFlags struct {
 	Seed       uint32   `path:"seed" placeholder:"N" help:"Seed of prompts and arrivals. Default: 0."`
 }
 
-// workloadFlags describe a dataset: of all that is sent, or of a part.
-type workloadFlags struct {
+// Workload describe a dataset: of all that is sent, or of a part.
+type Workload struct {
 	Workload      string  `path:"load[0].dataset.kind" default:"random" placeholder:"NAME" help:"random, random-mm (text and images), sharegpt, custom, trace (of a service), chat or agent (generated conversations), or conversations (recorded) (${default})."`
 	InputLen      string  `path:"load[0].dataset.input_len" default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads, and of first turns: a number, or uniform(64,256), normal(200,50) or lognormal(200,0.7), which takes the mean and the coefficient of variation (${default})."`
 	InputRange    float64 `path:"load[0].dataset.input_range" placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
@@ -108,28 +113,28 @@ type workloadFlags struct {
 	History       string  `path:"load[0].dataset.history" default:"live" placeholder:"WHICH" help:"Answers in the history of a recorded conversation: live, those of the server, or recorded, those of the file (${default})."`
 }
 
-// loadFlags say when to send.
-type loadFlags struct {
-	Rate        float64 `path:"load[0].arrival.rate" placeholder:"R" help:"Requests, or new conversations, per second. Default: 10, if no other flag sets the arrivals."`
+// Load say when to send.
+type Load struct {
+	Rate        float64 `path:"load[0].arrival.rate" aliases:"request-rate" placeholder:"R" help:"Requests, or new conversations, per second; inf for all at once. Default: 10, if no other flag sets the arrivals."`
 	Ramp        string  `path:"load[0].arrival.ramp" placeholder:"SHAPE" help:"Rising or falling rate, linear:FROM..TO or exponential:FROM..TO in requests per second."`
 	Replay      string  `path:"load[0].arrival.file" placeholder:"FILE" help:"File of send times, one number of seconds per line; data uses the timestamps of --data."`
 	Speed       float64 `path:"load[0].arrival.speed" default:"1" placeholder:"X" help:"Speed of a replay or a trace: its times are divided by this (${default})."`
 	Arrival     string  `path:"load[0].arrival.kind" placeholder:"PROCESS" help:"at-once, constant, poisson or gamma. Default: poisson with a rate or a ramp."`
 	Burstiness  float64 `path:"load[0].arrival.burstiness" default:"1" placeholder:"B" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier (${default})."`
-	Concurrency int     `path:"gate.concurrency" short:"c" placeholder:"N" help:"Maximum number of requests in flight. Without a rate it makes a closed loop."`
+	Concurrency int     `path:"gate.concurrency" short:"c" aliases:"max-concurrency" placeholder:"N" help:"Maximum number of requests in flight. Without a rate it makes a closed loop."`
 	Hold        bool    `path:"gate.hold" help:"Make --concurrency a limit on conversations: each holds its place until its last request is done, pauses included."`
 }
 
-// orderFlags say what precedes the run.
-type orderFlags struct {
+// Order say what precedes the run.
+type Order struct {
 	ReadyTimeout   time.Duration `path:"before.ready.timeout" placeholder:"TIME" help:"Maximum time to wait for the server to become ready and to answer a first small request, 0 to skip. Default: 30s if it accepts connections, else no wait."`
 	Warmup         int           `path:"before.warm_up.requests" default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
 	WarmupMeasured bool          `path:"before.warm_up.from" help:"Warm up with the first measured prompts instead, which may then be cached."`
 	Profiler       bool          `path:"before.profiler.start.route" help:"Call /start_profile before the run and /stop_profile after it."`
 }
 
-// resultFlags say what to make of the run.
-type resultFlags struct {
+// Results say what to make of the run.
+type Results struct {
 	SLO         []string  `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
 	Percentiles []float64 `path:"percentiles" placeholder:"LIST" help:"Percentiles to report. Default: 90,95,99."`
 	Report      []string  `default:"pitot" aliases:"dialect" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default}). --dialect is the same."`
@@ -137,18 +142,21 @@ type resultFlags struct {
 	Name        string    `path:"name" placeholder:"TEXT" help:"Name of the run."`
 	KeepText    bool      `path:"keep_text" help:"Keep the text of the answers."`
 
-	RequireValid bool `help:"Exit with 3 unless the run is valid."`
-	Quiet        bool `short:"q" help:"Do not show progress on stderr."`
-	storeSetting
+	Repeat       int      `default:"1" placeholder:"N" help:"Number of runs to make, one after the other, each with the next seed (${default})."`
+	SameSeed     bool     `help:"Give all of --repeat the same seed, and so the same requests."`
+	FailIf       []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with 3 if this holds for a figure of the run, such as 'ttft.p99 > 200ms' or 'requests.failed > 0'; with 4 if the run cannot tell. May be repeated."`
+	RequireValid bool     `help:"Exit with 3 unless the run is valid."`
+	Quiet        bool     `short:"q" help:"Do not show progress on stderr."`
+	Kept
 }
 
-// storeSetting says where runs are kept.
-type storeSetting struct {
+// Kept says where runs are kept.
+type Kept struct {
 	Store string `placeholder:"FILE" help:"SQLite file of the runs. Default: PITOT_STORE, or pitot/pitot.db in the user's data folder."`
 }
 
-// profileFlag says which deployment the simulated engine stands for.
-type profileFlag struct {
+// Profile  says which deployment the simulated engine stands for.
+type Profile struct {
 	Profile profileName `path:"target.engine.profile" placeholder:"NAME|FILE" help:"Deployment to simulate: a profile listed by pitot profiles, or a YAML file. Default: small-chat, unless latencies or slots are given."`
 }
 
@@ -165,8 +173,8 @@ func (n *profileName) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// engineFlags configure the simulated engine; those of `pitot serve` too.
-type engineFlags struct {
+// Engine configure the simulated engine; those of `pitot serve` too.
+type Engine struct {
 	TTFT           string   `path:"target.engine.ttft" placeholder:"TIME" help:"Time to first token, instead of a profile: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation. Default: 50ms, if one of the next four is given."`
 	ITL            string   `path:"target.engine.itl" placeholder:"TIME" help:"Time between two tokens, instead of a profile. Default: 10ms."`
 	PerPromptToken string   `path:"target.engine.per_prompt_token" placeholder:"TIME" help:"Added to the time to the first token for each prompt token. Default: 0s."`

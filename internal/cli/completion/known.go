@@ -1,0 +1,32 @@
+package completion
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/load/traffic"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/tool/sglang"
+	"github.com/pitot-bench/pitot/internal/tool/vllm"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// Names are those of the program; runs lists the stored ones.
+func Names(runs func() []string) Known {
+	var protocols []string
+	for _, p := range endpoint.Protocols() {
+		protocols = append(protocols, string(p))
+	}
+	bench := Line{[]string{"bench_serving"}, sglang.Flags()}
+	return Known{
+		Values: map[string][]string{
+			"profile": profile.Names(), "protocol": protocols, "client": {"h1", "nethttp"}, "report": {"pitot", "vllm", "sglang", "json"},
+			"workload": slices.Sorted(maps.Keys(traffic.Datasets())), "arrival": slices.Sorted(maps.Keys(traffic.Arrivals())),
+		},
+		Foreign: map[string]Line{
+			"vllm": {[]string{"bench", "serve"}, vllm.Flags()}, "sglang": bench, "python": {[]string{"-m", "sglang.bench_serving"}, bench.Flags},
+		},
+		Runs:  runs,
+		Takes: []string{"runs show", "runs report", "runs export", "runs rm", "compare", "note", "plan"},
+	}
+}

@@ -1,0 +1,46 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// List writes runs for people, of how many there are in all, with some figures of each.
+func List(w io.Writer, all []Run, figures []string, total int, l *words.Language) error {
+	if total == 0 {
+		_, err := fmt.Fprintln(w, "no run matches")
+		return err
+	}
+	titles := []string{"RUN", "NAME", "KIND", "STATUS", "VERDICT", "REQUESTS", "FAILED"}
+	for _, name := range figures {
+		titles = append(titles, text.FigureTitle(name))
+	}
+	rows := [][]string{append(titles, "MODEL", "LOAD")}
+	for _, r := range all {
+		rows = append(rows, r.line(figures, l))
+	}
+	if more := total - len(all); more > 0 {
+		rows = append(rows, []string{fmt.Sprintf("… %d more (-n 0 shows all)", more)})
+	}
+	return text.Columns(w, rows)
+}
+
+// line is the row of a run.
+func (r Run) line(figures []string, l *words.Language) []string {
+	records, failed := r.counts()
+	row := []string{r.ID, r.Name, string(r.Kind), string(r.Status), cmp.Or(string(r.Validity), "–"), cmp.Or(cell(records), "–"), cmp.Or(cell(failed), "–")}
+	for _, name := range figures {
+		shown := "–"
+		if i := slices.IndexFunc(r.Figures, func(f trace.Figure) bool { return f.Name == name }); i >= 0 {
+			shown = text.Figure(name, r.Figures[i].Value)
+		}
+		row = append(row, shown)
+	}
+	return append(row, r.Model, text.Load(r.Plan(), l))
+}
