@@ -19,7 +19,7 @@ func (t *table) contrast(a, b *variant) []*finding {
 	}
 	for _, f := range findings {
 		if f != nil && f.groups != nil {
-			f.notBelow(meanOf(f, findings))
+			f.lean(meanOf(f, findings))
 		}
 	}
 	t.test(findings)
@@ -71,6 +71,7 @@ type finding struct {
 	test     plan.Message   // how, if not as the interval
 	decides  bool           // a verdict may rest on it
 	p        float64
+	leastP   float64 // where another metric has to differ, too
 	adjusted float64
 	family   int // of how many metrics it is one
 
@@ -79,15 +80,21 @@ type finding struct {
 	effective float64     // of basis Within
 }
 
-// notBelow gives a percentile that repeats from run to run at least the noise of the mean of
-// the same latency. It moves in steps, as those of gaps do that last one step of the server
-// each, and a few runs that are on one step by chance show less noise than there is, or none.
-func (f *finding) notBelow(mean *finding) {
-	if mean != nil && mean.basis == f.basis && mean.noise.sd > f.noise.sd && slices.ContainsFunc(f.groups, repeats) {
-		f.noise.sd = mean.noise.sd
-		f.estimate.Error = f.noise.sd * f.spread()
+// lean makes a percentile that repeats from run to run lean on the mean of the same latency.
+// It moves in steps, as those of gaps do that last one step of the server each, and a few runs
+// that are on one step by chance show less noise than there is, or none: it has at least the
+// noise of the mean, and differs only as surely as the mean does.
+func (f *finding) lean(mean *finding) {
+	if mean == nil || mean == f || mean.basis != f.basis || mean.noise.sd == 0 || !slices.ContainsFunc(f.groups, repeats) {
+		return
 	}
+	f.noise.sd = max(f.noise.sd, mean.noise.sd)
+	f.estimate.Error = f.noise.sd * f.spread()
+	f.leastP = mean.estimate.P()
 }
+
+// ownP is that of no difference by the estimate.
+func (f *finding) ownP() float64 { return max(f.estimate.P(), f.leastP) }
 
 // meanOf is the finding on the mean of the latency that f is of, by its definition; nil if
 // there is none.

@@ -157,23 +157,26 @@ func TestCellsAndChangesAgree(t *testing.T) {
 	about(t, "difference", b.Change.Relative, b.Center-a.Center, 1e-12)
 }
 
-// A percentile that moves in steps has at least the noise of the mean, unless nothing varies.
+// A percentile that moves in steps differs as surely as the mean does, unless nothing varies.
 func TestAFewRunsOnOneStep(t *testing.T) {
-	runs := func(variant string, mean []float64, p99 float64) (out []Run) {
+	runs := func(variant string, mean []float64, by, p99 float64) (out []Run) {
 		for _, v := range mean {
-			out = append(out, named(variant, "itl.mean", v, "itl.p99", p99))
+			out = append(out, named(variant, "itl.mean", v*by, "itl.p99", p99))
 		}
 		return out
 	}
 	noisy := []float64{1, 1.01, 0.99}
 	for _, c := range []struct {
-		mean []float64
-		p99  float64
-		want Verdict
-	}{{noisy, 2.005, CannotTell}, {noisy, 2.2, Worse}, {[]float64{1, 1, 1}, 2.005, Worse}} {
-		w := compared(t, Options{}, runs("A", c.mean, 2), runs("B", c.mean, c.p99))
-		if got := verdicts(w)["itl.p99"]; got != c.want && !(c.want == CannotTell && got == Same) {
-			t.Errorf("2 and %v beside means of %v: %s, want %s", c.p99, c.mean, got, c.want)
+		mean    []float64
+		by, p99 float64
+		want    Verdict
+	}{
+		{noisy, 1, 2.6, CannotTell}, {noisy, 1.1, 2.6, Worse}, // a step of 30 %, beside a mean that is the same and one that is not
+		{noisy, 1.1, 2.005, CannotTell}, {[]float64{1, 1, 1}, 1, 2.6, Worse},
+	} {
+		w := compared(t, Options{}, runs("A", c.mean, 1, 2), runs("B", c.mean, c.by, c.p99))
+		if got := verdicts(w)["itl.p99"]; got != c.want {
+			t.Errorf("2 and %v beside means of %v by %v: %s, want %s", c.p99, c.mean, c.by, got, c.want)
 		}
 	}
 }

@@ -248,7 +248,7 @@ func rotate(findings []*finding) {
 	var effects, p []float64
 	groups := make([][][]float64, len(findings[0].groups))
 	for _, f := range findings {
-		effects, p = append(effects, f.effect/f.spread()), append(p, f.estimate.P())
+		effects, p = append(effects, f.effect/f.spread()), append(p, f.ownP())
 		for i, g := range f.groups {
 			groups[i] = append(groups[i], g)
 		}
@@ -262,7 +262,7 @@ func rotate(findings []*finding) {
 func holm(findings []*finding) {
 	p := make([]float64, len(findings))
 	for i, f := range findings {
-		p[i] = f.estimate.P()
+		p[i] = f.ownP()
 	}
 	for i, adjusted := range stats.Holm(p) {
 		findings[i].p, findings[i].adjusted = p[i], adjusted
