@@ -86,15 +86,15 @@ var shown = sync.OnceValue(func() (names []string) {
 })
 
 // correlated are runs of all figures that a comparison shows, which share half of their
-// noise.
-func correlated(t *testing.T, rng *rand.Rand, variant string, runs int, noise, effect float64) (out []Run) {
+// noise of 2 %.
+func correlated(t *testing.T, rng *rand.Rand, variant string, runs int, effect float64) (out []Run) {
 	t.Helper()
 	for range runs {
 		shared := rng.NormFloat64()
 		var figures []any
 		for _, name := range shown() {
 			z := (shared + rng.NormFloat64()) / math.Sqrt2
-			figures = append(figures, name, math.Exp(noise*z+effect))
+			figures = append(figures, name, math.Exp(0.02*z+effect))
 		}
 		out = append(out, named(variant, figures...))
 	}
@@ -168,7 +168,7 @@ func TestFalseAlarmsOverAllMetrics(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(5, uint64(c.a)))
 			tallySets(t, sets(500, 5000), Options{Paired: c.paired}, func() []Run {
-				return slices.Concat(correlated(t, rng, "A", c.a, 0.02, 0), correlated(t, rng, "B", c.b, 0.02, 0))
+				return slices.Concat(correlated(t, rng, "A", c.a, 0), correlated(t, rng, "B", c.b, 0))
 			}).check(t)
 		})
 	}
@@ -197,7 +197,7 @@ func TestPower(t *testing.T) {
 	rng := newRand(6)
 	for effect, want := range map[float64]float64{0.03: 0.08, 0.05: 0.6, 0.1: 0.99} {
 		n := tallySets(t, sets(60, 1000), Options{}, func() []Run {
-			return slices.Concat(correlated(t, rng, "A", 5, 0.02, 0), correlated(t, rng, "B", 5, 0.02, math.Log1p(effect)))
+			return slices.Concat(correlated(t, rng, "A", 5, 0), correlated(t, rng, "B", 5, math.Log1p(effect)))
 		})
 		t.Logf("a change of %.0f %%: found in %.1f %% of the figures, in some figure of %.1f %% of the sets", 100*effect, 100*n.found(), 100*n.alarms())
 		if n.found() < want {
