@@ -181,10 +181,13 @@ func threeDigits(v float64) float64 {
 // around is the interval of a number that may be off by so much, on the scale of logarithms;
 // far beyond what it can be, it ends.
 func (f field) around(off float64) Interval {
+	var out Interval
+	if math.IsNaN(off) {
+		return out
+	}
 	was := f.value()
 	defer f.set(was)
 	off = min(off, math.Log(1000))
-	var out Interval
 	f.set(threeDigits(was * math.Exp(-off)))
 	out.Low = f.String()
 	f.set(threeDigits(was * math.Exp(off)))
