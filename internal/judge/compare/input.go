@@ -12,7 +12,7 @@ import (
 
 // input reports whether a figure is one that the runs were given rather than one that they
 // show: it only describes the load, a setting that makes it differs between the variants
-// (by --ignore), or it follows from the arrivals.
+// (by --ignore), or it follows from the arrivals or from the duration asked for.
 func (t *table) input(q metrics.Quantity) bool {
 	if q.Better == metrics.Neither {
 		return true
@@ -22,8 +22,14 @@ func (t *table) input(q metrics.Quantity) bool {
 			return true
 		}
 	}
+	if q.Name == "duration" && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.timed() }) {
+		return true
+	}
 	return made(q.Name, rateSetting) && q.Name != "goodput" && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.keptUp })
 }
+
+// timed reports whether a run was asked to last so long.
+func (r *Run) timed() bool { return r.run.Plan.Spec != nil && r.run.Plan.Spec.Duration > 0 }
 
 // made reports whether a setting of the load makes a figure, whatever the server does: twice
 // the rate is twice the throughput, as long as the server keeps up.

@@ -101,6 +101,14 @@ func TestArrivalsMakeTheThroughput(t *testing.T) {
 	}
 }
 
+func TestTheDurationAskedForIsNotJudged(t *testing.T) {
+	asked := func(r *trace.Run) { r.Plan.Spec = &plan.Spec{Duration: 20e9} }
+	w := compared(t, Options{}, loaded("A", asked, "duration", 20.0, "throughput.output", 100.0), loaded("B", asked, "duration", 30.0, "throughput.output", 150.0))
+	if diff := cmp.Diff(map[string]Verdict{"duration": NotJudged, "throughput.output": Better}, verdicts(w)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWorkloadsOfDifferentSizeAreRefused(t *testing.T) {
 	requests := func(n int) func(*trace.Run) { return func(r *trace.Run) { r.Plan.Requests = n } }
 	called := func(name string) func(*trace.Run) { return func(r *trace.Run) { r.Plan.Workload = plan.Text(name) } }
