@@ -97,7 +97,8 @@ func runBlocks(t *testing.T, pitot string, found []block) {
 	url := serve(t, pitot, "--ttft", "3ms", "--itl", "2ms", "--fault", "comments=0.1")
 	port := url[strings.LastIndex(url, ":")+1:]
 	dir := t.TempDir()
-	for name, from := range map[string]string{"notes": "../../internal/tool/ingest/testdata/notes", "traces": "../../internal/load/traffic/testdata"} {
+	const notes = "internal/tool/ingest/testdata/notes"
+	for name, from := range map[string]string{"notes": "../../" + notes, notes: "../../" + notes, "traces": "../../internal/load/traffic/testdata"} {
 		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}

@@ -61,6 +61,9 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if err != nil {
 		return err
 	}
+	if why := result.Apart(); !why.IsZero() {
+		return usage(errors.New(words.In(c.Lang).Say(why)))
+	}
 	if c.Output == "" {
 		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.data}[c.Format == "text" || c.Format == "json"], result, p)
 	} else {

@@ -17,13 +17,17 @@ import (
 // profilesCheckCmd is `pitot profiles check`.
 type profilesCheckCmd struct {
 	Profile []string `arg:"" optional:"" placeholder:"NAME|FILE" help:"Profiles with evidence. Default: all of the program's that have some."`
-	Draws   int      `default:"20" placeholder:"N" help:"Draws of the requests of each run (${default})."`
+	Draws   int      `default:"100" placeholder:"N" help:"Draws of the requests of each run (${default})."`
+	Seed    uint64   `placeholder:"N" help:"Seed of the draws; each has its own (${default})." default:"0"`
 }
 
 // Run holds profiles against what was measured.
 func (c profilesCheckCmd) Run(p *Process) error {
 	if c.Draws < 1 || c.Draws > calibrate.FitDraws {
 		return usagef("--draws %d: must be from 1 to %d", c.Draws, calibrate.FitDraws)
+	}
+	if c.Seed > calibrate.MostSeed {
+		return usagef("--seed %d: must be at most %d", c.Seed, uint64(calibrate.MostSeed))
 	}
 	profiles, err := c.profiles()
 	if err != nil {
@@ -48,7 +52,7 @@ func (c profilesCheckCmd) check(ctx context.Context, w io.Writer, q *profile.Pro
 	for i := range q.Evidence {
 		one := *q
 		one.Evidence = q.Evidence[i : i+1]
-		comparisons, err := calibrate.Compare(ctx, &one, c.Draws, rules())
+		comparisons, err := calibrate.Compare(ctx, &one, c.Seed, c.Draws, rules())
 		if err != nil {
 			return err
 		}
@@ -95,17 +99,7 @@ func (c profilesFitCmd) Run(p *Process) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "%-36s %12s %12s\n", "", "before", "after")
-	for _, f := range out.Fields {
-		idle := ""
-		if f.Idle {
-			idle = "  (the evidence does not depend on it)"
-		}
-		fmt.Fprintf(p.Stdout, "%-36s %12s %12s%s\n", f.Path, f.Before, f.After, idle)
-	}
-	if !math.IsInf(out.Before, 1) {
-		fmt.Fprintf(p.Stdout, "%-36s %11.1f%% %11.1f%%\n", "mean error", 100*out.Before, 100*out.After)
-	}
+	text.Fitted(p.Stdout, out)
 	fmt.Fprintln(p.Stderr, "write them into the profile, and see `pitot profiles check` for its error on other draws")
 	return context.Cause(ctx)
 }

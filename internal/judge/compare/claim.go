@@ -137,4 +137,4 @@ func (c candidate) rank() int {
 }
 
 // Differs reports whether a verdict is that there is a difference.
-func (v Verdict) Differs() bool { return v == Better || v == Worse || v == Changed }
+func (v Verdict) Differs() bool { return v == Better || v == Worse }

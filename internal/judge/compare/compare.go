@@ -97,6 +97,9 @@ type sample struct {
 
 // fill computes the table.
 func (t *table) fill() error {
+	if err := t.checkSizes(); err != nil {
+		return err
+	}
 	if err := t.checkPairs(); err != nil {
 		return err
 	}
@@ -157,6 +160,7 @@ func (t *table) rows() {
 			l.Cells = append(l.Cells, Cell{Values: s.values, Step: step})
 		}
 		// Counts that may be 0 have no logarithm.
+		l.Input = t.input(l.Quantity)
 		l.Constant, l.plain = equalCounts(l.Quantity.Unit, all), l.Quantity.Name == "requests.failed" || slices.Min(all) <= 0
 		for i := range l.samples {
 			l.samples[i].scaled = scaled(l.samples[i].values, l.plain)

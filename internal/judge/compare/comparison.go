@@ -24,9 +24,10 @@
 // Relative changes are compared on the scale of logarithms, where noise of a few
 // percent is the same size whatever the load: a change is the ratio of geometric means.
 // What is better or worse is decided by p-values that are corrected over the metrics of
-// a variant, apart from those that only describe the load; intervals are each metric's
-// own. So with one variant a false alarm in any metric is as rare as the level says; with
-// several it is in each.
+// a variant that are judged; intervals are each metric's own. So with one variant a false
+// alarm in any metric is as rare as the level says; with several it is in each. A metric is
+// not judged where it describes the load, as tokens and concurrency do, or follows from it:
+// see Row.Input.
 //
 // From five runs of each or eight pairs on, the test exchanges whole runs, which supposes
 // nothing of how they scatter (Westfall and Young's step-down). With fewer the rarest of
@@ -139,14 +140,18 @@ type Row struct {
 	Rank int `json:"rank,omitempty"`
 	// Constant means that it is a count and the same in every run: it describes the
 	// load, or a failure that nobody had.
-	Constant bool   `json:"constant,omitempty"`
-	Cells    []Cell `json:"cells"` // by variant
+	Constant bool `json:"constant,omitempty"`
+	// Input means that it describes the load or follows from it, so that no change of it is
+	// better or worse: it has no direction, the load differs in a setting that makes it, or
+	// all servers kept up with the arrivals, which then made the throughput.
+	Input bool   `json:"input,omitempty"`
+	Cells []Cell `json:"cells"` // by variant
 }
 
 // A Cell is a metric of a variant.
 type Cell struct {
 	Values []float64 `json:"values,omitempty"` // of the runs that have it; empty if none has
-	Center float64   `json:"center"`           // their median
+	Center float64   `json:"center"`           // their geometric mean, of which changes are made; their mean where changes are plain
 	// Step is what one in the last printed digit of the coarsest of Values is worth, in
 	// the same unit; 0 for numbers in full.
 	Step     float64   `json:"step,omitempty"`
@@ -220,9 +225,9 @@ type Verdict string
 const (
 	Better     Verdict = "better"
 	Worse      Verdict = "worse"
-	Changed    Verdict = "changed" // of a metric that should go neither way
-	Same       Verdict = "same"    // no difference larger than the margin
+	Same       Verdict = "same" // no difference larger than the margin
 	CannotTell Verdict = "cannot tell"
+	NotJudged  Verdict = "not judged" // it describes the load, or follows from it
 )
 
 // A ClaimCheck holds what an author stated against the figures.

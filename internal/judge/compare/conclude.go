@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 )
 
@@ -15,11 +14,10 @@ import (
 type Tally struct {
 	// Basis is the best that a change in All rests on; empty where there is none.
 	Basis Basis `json:"basis,omitempty"`
-	// All are the figures that can be good or bad, or that changed.
+	// All are the figures that are judged.
 	All     []int `json:"all,omitempty"`
 	Better  []int `json:"better,omitempty"`
 	Worse   []int `json:"worse,omitempty"`
-	Changed []int `json:"changed,omitempty"`
 	Same    []int `json:"same,omitempty"` // or with a difference that is smaller than the margin
 	Unknown []int `json:"unknown,omitempty"`
 	Apart   []int `json:"apart,omitempty"`   // of Unknown: beyond the chance within single runs
@@ -69,7 +67,7 @@ func rank(name string) int { return slices.Index(weighty, name) + 1 }
 
 func (c *Change) conclude(constant bool, margin float64) {
 	c.Unproven = !constant && c.Basis == Nothing && c.Verdict == Same
-	c.Small = c.Verdict != CannotTell && !c.Plain && c.Bound > 0 && c.Bound <= margin
+	c.Small = (c.Verdict.Differs() || c.Verdict == Same) && !c.Plain && c.Bound > 0 && c.Bound <= margin
 	c.Unusual = c.Basis == Nothing && c.Chance >= usualNoise
 }
 
@@ -86,12 +84,11 @@ func (w *Workload) tally(variant int) *Tally {
 			continue
 		}
 		c := r.Cells[variant].Change
-		directed := r.Quantity.Better != metrics.Neither
-		if !r.Constant && (directed || c.Verdict == Changed) {
+		if !r.Constant && !r.Input {
 			t.add(i, r.Quantity.Name, c)
 		}
 		switch {
-		case !directed || c.Plain && c.Relative == 0: // none here and none there
+		case r.Input || c.Plain && c.Relative == 0: // none here and none there
 		case r.Rank > 0:
 			t.Main = append(t.Main, i)
 		default:
@@ -126,7 +123,7 @@ var weighty = []string{
 
 // isFresh: what was 0 is not any more, and no verdict tells it.
 func (r *Row) isFresh(variant int) bool {
-	if variant >= len(r.Cells) || r.Quantity.Better == metrics.Neither {
+	if variant >= len(r.Cells) || r.Input {
 		return false
 	}
 	a, b := r.Cells[0], r.Cells[variant]
@@ -142,7 +139,7 @@ func (t *Tally) add(row int, name string, c *Change) {
 	if t.Basis == "" || c.Basis.Better(t.Basis) {
 		t.Basis = c.Basis
 	}
-	list := map[Verdict]*[]int{Better: &t.Better, Worse: &t.Worse, Changed: &t.Changed, Same: &t.Same}[c.Verdict]
+	list := map[Verdict]*[]int{Better: &t.Better, Worse: &t.Worse, Same: &t.Same}[c.Verdict]
 	switch {
 	case list == nil:
 		list = &t.Unknown

@@ -23,7 +23,8 @@ func concluded(changes map[string]Change, order ...string) Workload {
 	w := Workload{Variants: []Variant{{Name: "A"}, {Name: "B"}}}
 	for _, name := range order {
 		c := changes[name]
-		w.Rows = append(w.Rows, Row{Quantity: metrics.QuantityOf(name), Cells: []Cell{{Values: []float64{1}, Center: 1}, {Values: []float64{2}, Center: 2, Change: &c}}})
+		q := metrics.QuantityOf(name)
+		w.Rows = append(w.Rows, Row{Quantity: q, Input: q.Better == metrics.Neither, Cells: []Cell{{Values: []float64{1}, Center: 1}, {Values: []float64{2}, Center: 2, Change: &c}}})
 	}
 	c := Comparison{Level: 0.95, Margin: 0.02, Workloads: []Workload{w}}
 	c.Conclude()
@@ -33,7 +34,7 @@ func concluded(changes map[string]Change, order ...string) Workload {
 func TestWhatChangesComeTo(t *testing.T) {
 	w := concluded(map[string]Change{
 		"tokens.output": {Basis: Replicates, Verdict: CannotTell},
-		"concurrency":   {Basis: Replicates, Verdict: Changed},
+		"concurrency":   {Basis: Replicates, Verdict: NotJudged},
 		"duration":      {Basis: Replicates, Verdict: Worse, Bound: 0.05},
 		"itl.p99":       {Basis: Within, Verdict: CannotTell, Apart: true},
 		"itl.p95":       {Basis: Replicates, Verdict: CannotTell, More: 5},
@@ -53,10 +54,9 @@ func TestWhatChangesComeTo(t *testing.T) {
 		rows []int
 		want []string
 	}{
-		"all":      {tally.All, []string{"goodput", "ttft.mean", "tpot.mean", "e2el.mean", "itl.p99", "concurrency", "duration", "itl.p95"}},
+		"all":      {tally.All, []string{"goodput", "ttft.mean", "tpot.mean", "e2el.mean", "itl.p99", "duration", "itl.p95"}},
 		"better":   {tally.Better, []string{"goodput"}},
 		"worse":    {tally.Worse, []string{"duration"}},
-		"changed":  {tally.Changed, []string{"concurrency"}},
 		"same":     {tally.Same, []string{"ttft.mean"}},
 		"unknown":  {tally.Unknown, []string{"tpot.mean", "e2el.mean", "itl.p99", "itl.p95"}},
 		"apart":    {tally.Apart, []string{"itl.p99"}},

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
@@ -16,6 +17,11 @@ func (t *table) contrast(a, b *variant) []*finding {
 	for i, l := range t.lines {
 		findings[i] = t.find(l, a, b)
 	}
+	for _, f := range findings {
+		if f != nil && f.groups != nil {
+			f.lean(meanOf(f, findings))
+		}
+	}
 	t.test(findings)
 	return findings
 }
@@ -27,7 +33,7 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 	if na == 0 || nb == 0 {
 		return nil
 	}
-	f := &finding{quantity: l.Quantity, basis: Nothing, plain: l.plain, a: sa.scaled, b: sb.scaled, p: math.NaN(), adjusted: math.NaN()}
+	f := &finding{quantity: l.Quantity, definition: l.Definition.ID, input: l.Input, basis: Nothing, plain: l.plain, a: sa.scaled, b: sb.scaled, p: math.NaN(), adjusted: math.NaN()}
 	f.effect = stats.Mean(f.b) - stats.Mean(f.a)
 	f.rounding = sa.reach(f.plain) + sb.reach(f.plain)
 	f.exact = equalCounts(f.quantity.Unit, slices.Concat(sa.values, sb.values))
@@ -43,31 +49,69 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 	case na == 1 && nb == 1:
 		f.within(sa, sb, t.o.SingleRuns)
 	}
+	f.decides = f.decides && !f.input
 	return f
 }
 
 // A finding is what is known of the change in one row before it is judged, on the
 // scale on which it is compared.
 type finding struct {
-	quantity metrics.Quantity
-	basis    Basis
-	plain    bool
-	exact    bool    // an equal count: nothing to find out
-	effect   float64 // of the means, variant less baseline
-	rounding float64 // by how much the effect may be off since figures were rounded
-	noise    noise
+	quantity   metrics.Quantity
+	definition string
+	input      bool
+	basis      Basis
+	plain      bool
+	exact      bool    // an equal count: nothing to find out
+	effect     float64 // of the means, variant less baseline
+	rounding   float64 // by how much the effect may be off since figures were rounded
+	noise      noise
 
 	estimate stats.Estimate // of the effect; none of basis Nothing
 	interval plan.Message   // how
 	test     plan.Message   // how, if not as the interval
 	decides  bool           // a verdict may rest on it
 	p        float64
+	leastP   float64 // where another metric has to differ, too
 	adjusted float64
 	family   int // of how many metrics it is one
 
 	a, b      []float64   // on the scale, by run
 	groups    [][]float64 // of bases Replicates and Pairs: what the noise is seen in
 	effective float64     // of basis Within
+}
+
+// lean makes a percentile that repeats from run to run lean on the mean of the same latency.
+// It moves in steps, as those of gaps do that last one step of the server each, and a few runs
+// that are on one step by chance show less noise than there is, or none: it has at least the
+// noise of the mean, and differs only as surely as the mean does.
+func (f *finding) lean(mean *finding) {
+	if mean == nil || mean == f || mean.basis != f.basis || mean.noise.sd == 0 || !slices.ContainsFunc(f.groups, repeats) {
+		return
+	}
+	f.noise.sd = max(f.noise.sd, mean.noise.sd)
+	f.estimate.Error = f.noise.sd * f.spread()
+	f.leastP = mean.estimate.P()
+}
+
+// ownP is that of no difference by the estimate.
+func (f *finding) ownP() float64 { return max(f.estimate.P(), f.leastP) }
+
+// meanOf is the finding on the mean of the latency that f is of, by its definition; nil if
+// there is none.
+func meanOf(f *finding, all []*finding) *finding {
+	metric, _, _ := strings.Cut(f.quantity.Name, ".")
+	i := slices.IndexFunc(all, func(m *finding) bool {
+		return m != nil && m.quantity.Name == metric+".mean" && m.definition == f.definition
+	})
+	if i < 0 {
+		return nil
+	}
+	return all[i]
+}
+
+// repeats reports whether a value is there twice.
+func repeats(x []float64) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(x)))) < len(x)
 }
 
 // reach is by how much the mean of a sample may be off since its values were rounded,
@@ -177,7 +221,7 @@ func (t *table) center(l *entry) {
 		if len(s.values) == 0 {
 			continue
 		}
-		cell.Center = stats.Sort(s.values).Median()
+		cell.Center = l.center(s)
 		switch {
 		case l.Constant:
 		case len(s.values) > 1:
@@ -188,23 +232,28 @@ func (t *table) center(l *entry) {
 	}
 }
 
-// repeated is the interval of a figure that several runs have, which may each be off by
-// half: of their median by order statistics where these reach the level, else Student's
-// on the scale.
-func (t *table) repeated(s sample, plain bool, half float64) *Interval {
-	n := len(s.values)
-	if n >= fewRuns {
-		if i := stats.QuantileInterval(stats.Sort(s.values), 50, t.o.Level); !math.IsNaN(i.Low) {
-			return &Interval{i.Low - half, i.High + half, i.Level, plan.Say("method.order", "runs", n)}
-		}
+// center is what a change of the row is made of: the mean of the values on the scale. Of
+// values that are all the same it is that, without the dust of the logarithm.
+func (l *entry) center(s sample) float64 {
+	switch mean := stats.Mean(s.scaled); {
+	case constant(s.values):
+		return s.values[0]
+	case l.plain:
+		return mean
+	default:
+		return math.Exp(mean)
 	}
+}
+
+func constant(values []float64) bool { return slices.Min(values) == slices.Max(values) }
+
+// repeated is the interval of a figure that several runs have, which may each be off by
+// half: Student's, on the scale.
+func (t *table) repeated(s sample, plain bool, half float64) *Interval {
 	i := stats.StudentMean(s.scaled).Interval(t.o.Level)
 	low, high := i.Low, i.High
 	if !plain {
 		low, high = math.Exp(low), min(math.Exp(high), math.MaxFloat64)
 	}
-	return &Interval{low - half, high + half, t.o.Level, plan.Say("method.student-one", "runs", n)}
+	return &Interval{low - half, high + half, t.o.Level, plan.Say("method.student-one", "runs", len(s.values))}
 }
-
-// fewRuns is below how many runs order statistics do not reach a level of 0.95.
-const fewRuns = 6

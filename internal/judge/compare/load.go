@@ -48,7 +48,7 @@ type load struct {
 
 func loadOf(r *Run) load {
 	p := r.run.Plan
-	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: inputLength(r)}
+	l := load{values: map[string]plan.Message{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest("tokens.input")}
 	l.set(requestsSetting, p.Requests > 0, number(float64(p.Requests)))
 	l.set(rateSetting, p.Rate > 0, number(p.Rate))
 	l.set(concurrencySetting, p.Concurrency > 0, number(float64(p.Concurrency)))
@@ -97,12 +97,13 @@ func tellsLimits(r trace.Run, rules metrics.Rules) bool {
 	return ok && d.TellsLimits(r.Origin)
 }
 
-// inputLength is how many prompt tokens the requests that succeeded had in the mean.
-func inputLength(r *Run) float64 {
+// perRequest is how many tokens of a total the requests that succeeded had in the mean, 0
+// if nobody knows.
+func (r *Run) perRequest(total string) float64 {
 	var tokens, requests float64
 	for _, f := range r.figures {
 		switch f.Name {
-		case "tokens.input":
+		case total:
 			tokens = cmp.Or(tokens, f.Value)
 		case "requests.ok":
 			requests = cmp.Or(requests, f.Value)

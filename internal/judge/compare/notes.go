@@ -14,6 +14,8 @@ import (
 const (
 	OneVariant   plan.Code = "compare.one-variant"
 	NothingKnown plan.Code = "compare.nothing-known" // variants, without repeated runs
+	LoadsApart   plan.Code = "compare.loads-apart"
+	SizesApart   plan.Code = "compare.sizes-apart" // of which --ignore makes no one load
 )
 
 // notes says what the data can carry.
@@ -231,8 +233,28 @@ func (c *Comparison) notes(tables []*table, ignore []string) {
 			setting := plan.Say(plan.Code("setting." + name))
 			gaps = append(gaps, plan.Say("compare.gap", "setting", setting, "one", one.load.values[name], "other", other.load.values[name]))
 		}
-		c.Notes = append(c.Notes, plan.Say("compare.loads-apart", "one", label, "other", other.Variant, "gaps", gaps, "settings", strings.Join(names, ",")))
+		code := LoadsApart
+		if slices.ContainsFunc(sizes, func(s size) bool { return s.apart(one, other) }) {
+			code = SizesApart
+		}
+		c.Notes = append(c.Notes, plan.Say(code, "one", label, "other", other.Variant, "gaps", gaps, "settings", strings.Join(names, ",")))
 	}
+}
+
+// Apart is why nothing is compared: variants were asked for and no two of them met one load.
+// It is zero if some did, or if there is only one.
+func (c Comparison) Apart() (why plan.Message) {
+	for _, w := range c.Workloads {
+		if len(w.Variants) > 1 {
+			return plan.Message{}
+		}
+	}
+	for _, n := range c.Notes {
+		if why.IsZero() && (n.Code == LoadsApart || n.Code == SizesApart) {
+			why = n
+		}
+	}
+	return why
 }
 
 // nearest are the run with a label and the one with another label that differ in the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,7 +166,7 @@ func (r *Run) settings() (out []Setting) {
 			name := canonical(key)
 			name = cmp.Or(alias[name], name)
 			has := slices.ContainsFunc(out, func(s Setting) bool { return s.Name == name })
-			if !has && !slices.Contains(loadSettings, name) && !slices.Contains(unrelated, name) {
+			if !has && !slices.Contains(loadSettings, name) && !slices.Contains(unrelated, name) && !identity.MatchString(name) {
 				add(name, plan.Text(cmp.Or(told[key], `""`)))
 			}
 		}
@@ -181,11 +182,14 @@ var alias = map[string]string{
 	"base-url": "url", "model-id": "model",
 }
 
+// identity is a setting that only says which run or request something was.
+var identity = regexp.MustCompile(`(^|\.)((run|request|benchmark|experiment|session|job|task|trial|report|result)-)?(id|ids|uuid|id-prefix)$`)
+
 // unrelated are settings of command lines and result files that say where results
 // go and how they are shown, or when a run was: they change nothing.
 var unrelated = []string{
 	"name", "store", "report", "dialect", "quiet", "no-progress", "config", "require-valid", "percentiles", "metric-percentiles", "keep-text",
 	"label", "metadata", "tag", "date", "result-dir", "result-filename", "append-result", "save-result", "save-detailed",
-	"version", "ids", "objectives", "dialect.name", "dialect.version", "before.ready.connect", "before.ready.timeout", "before.ready.ask", "load[0].dataset.kind", "load[0].arrival.kind",
+	"version", "objectives", "dialect.name", "dialect.version", "before.ready.connect", "before.ready.timeout", "before.ready.ask", "load[0].dataset.kind", "load[0].arrival.kind",
 	"output-file", "output-details", "print-requests", "disable-tqdm", "plot-throughput", "plot-timeline", "ready-timeout", "ready-check-timeout-sec",
 }

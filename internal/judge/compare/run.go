@@ -23,6 +23,7 @@ type Run struct {
 	run      trace.Run // without probes
 	figures  []figure
 	requests uint64 // which they were, of a run with records
+	keptUp   bool   // its server did with its arrivals
 	silent   bool   // it may have had a rate or a limit that its plan does not tell
 
 	facets []Setting // in which it may differ beside the load; this and what follows is known once it is among others
@@ -83,7 +84,7 @@ func Observe(t *trace.Trace, by []By, rules metrics.Rules) Run {
 	r.run.Probes = nil
 	records := HasRecords(t.Run)
 	if records {
-		r.requests = fingerprint(t)
+		r.requests, r.keptUp = fingerprint(t), keepsUp(t)
 	} else {
 		by = []By{{t.Run.Origin.Tool, t.Run.Origin.Form}}
 	}

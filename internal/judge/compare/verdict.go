@@ -17,6 +17,8 @@ func (o Options) settle(f *finding) *Change {
 	case f.exact:
 		c.Verdict = Same
 		return c
+	case f.input:
+		c.Verdict = NotJudged
 	case f.basis == Nothing || f.basis == Within:
 		c.Chance = f.chance(o.Level)
 	}
@@ -88,10 +90,7 @@ func (o Options) verdict(f *finding, c *Change, wide stats.Interval) Verdict {
 }
 
 func direction(better metrics.Direction, effect float64) Verdict {
-	switch {
-	case better == metrics.Neither:
-		return Changed
-	case (better == metrics.Higher) == (effect > 0):
+	if (better == metrics.Higher) == (effect > 0) {
 		return Better
 	}
 	return Worse
@@ -131,34 +130,30 @@ func least(a, b int) int {
 	return min(a, b)
 }
 
-// test finds p-values and corrects them: for the metrics that have a better and a
-// worse, and apart from them for those that describe the load, which should not make
-// it harder to say anything of the former.
+// test finds p-values and corrects them over all metrics that are judged.
 func (t *table) test(findings []*finding) {
-	for _, directed := range []bool{true, false} {
-		var exchanged, rotated, other []*finding
-		for _, f := range findings {
-			switch {
-			case f == nil || f.exact || !f.decides || directed != (f.quantity.Better != metrics.Neither):
-			case t.arranges(f):
-				exchanged = append(exchanged, f)
-			case f.balanced():
-				rotated = append(rotated, f)
-			default:
-				other = append(other, f)
-			}
+	var exchanged, rotated, other []*finding
+	for _, f := range findings {
+		switch {
+		case f == nil || f.exact || !f.decides:
+		case t.arranges(f):
+			exchanged = append(exchanged, f)
+		case f.balanced():
+			rotated = append(rotated, f)
+		default:
+			other = append(other, f)
 		}
-		exchanged, other = sameRuns(exchanged, other)
-		rotated, other = sameRuns(rotated, other)
-		maxT(exchanged)
-		rotate(rotated)
-		holm(other)
-		blocks := slices.DeleteFunc([][]*finding{exchanged, rotated, other}, func(b []*finding) bool { return len(b) == 0 })
-		all := slices.Concat(blocks...)
-		for _, f := range all {
-			f.family = len(all)
-			f.adjusted = min(1, f.adjusted*float64(len(blocks)))
-		}
+	}
+	exchanged, other = sameRuns(exchanged, other)
+	rotated, other = sameRuns(rotated, other)
+	maxT(exchanged)
+	rotate(rotated)
+	holm(other)
+	blocks := slices.DeleteFunc([][]*finding{exchanged, rotated, other}, func(b []*finding) bool { return len(b) == 0 })
+	all := slices.Concat(blocks...)
+	for _, f := range all {
+		f.family = len(all)
+		f.adjusted = min(1, f.adjusted*float64(len(blocks)))
 	}
 }
 
@@ -253,7 +248,7 @@ func rotate(findings []*finding) {
 	var effects, p []float64
 	groups := make([][][]float64, len(findings[0].groups))
 	for _, f := range findings {
-		effects, p = append(effects, f.effect/f.spread()), append(p, f.estimate.P())
+		effects, p = append(effects, f.effect/f.spread()), append(p, f.ownP())
 		for i, g := range f.groups {
 			groups[i] = append(groups[i], g)
 		}
@@ -267,7 +262,7 @@ func rotate(findings []*finding) {
 func holm(findings []*finding) {
 	p := make([]float64, len(findings))
 	for i, f := range findings {
-		p[i] = f.estimate.P()
+		p[i] = f.ownP()
 	}
 	for i, adjusted := range stats.Holm(p) {
 		findings[i].p, findings[i].adjusted = p[i], adjusted

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -17,8 +18,11 @@ import (
 )
 
 // FitDraws is the number of the first draw used for fitting; Compare uses those
-// below it.
+// below it, and with a seed those from a million times the seed on.
 const FitDraws = 1000
+
+// MostSeed is the largest seed whose draws have numbers of their own.
+const MostSeed = 1<<44 - 1
 
 // A Comparison is a measured run beside its draws.
 type Comparison struct {
@@ -29,6 +33,11 @@ type Comparison struct {
 	// that of one draw, the median over the draws; Floor is the value of Single if
 	// the medians equalled the measurements: the error of the draws alone.
 	Error, Single, Floor float64
+	// Within is how far Error may be off since other draws have other medians: two standard
+	// deviations over resampled draws.
+	Within float64
+	// Low and High enclose nine of ten draws' errors.
+	Low, High float64
 }
 
 // A Figure is one measured figure, in seconds or per second, with the results of
@@ -44,13 +53,13 @@ type Figure struct {
 func (f Figure) Error() float64 { return f.Median/f.Measured - 1 }
 
 // Compare runs draws draws of each piece of p's evidence, concurrently, and
-// computes figures by the rules of the tool that measured it. The end of ctx ends
-// it, with its cause.
-func Compare(ctx context.Context, p *profile.Profile, draws int, rules metrics.Rules) ([]Comparison, error) {
+// computes figures by the rules of the tool that measured it. Every seed has draws of its
+// own. The end of ctx ends it, with its cause.
+func Compare(ctx context.Context, p *profile.Profile, seed uint64, draws int, rules metrics.Rules) ([]Comparison, error) {
 	var out []Comparison
 	for i := range p.Evidence {
 		e := &p.Evidence[i]
-		runs, err := simulate(ctx, p, e, 0, draws, rules)
+		runs, err := simulate(ctx, p, e, seed<<20, draws, rules)
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", p.Name, e.Name, err)
 		}
@@ -81,8 +90,35 @@ func compare(e *profile.Evidence, runs []map[string]float64) Comparison {
 		c.Figures = append(c.Figures, f)
 		c.Error += math.Abs(f.Error()) / float64(len(measured))
 	}
-	c.Single, c.Floor = stats.Sort(single).Median(), stats.Sort(floor).Median()
+	sorted := stats.Sort(single)
+	c.Single, c.Floor = sorted.Median(), stats.Sort(floor).Median()
+	c.Low, c.High = sorted.Percentile(5), sorted.Percentile(95)
+	c.Within = 2 * resampled(measured, runs)
 	return c
+}
+
+// resamples are so many that a deviation over them is known to 5 %.
+const resamples = 200
+
+// resampled is the standard deviation of the error of the medians over draws drawn from the
+// draws: the bootstrap (Efron 1979).
+func resampled(measured []profile.Figure, runs []map[string]float64) float64 {
+	dice := rand.New(rand.NewPCG(uint64(len(runs)), uint64(len(measured))))
+	errs := make([]float64, resamples)
+	values := make([]float64, len(runs))
+	for i := range errs {
+		chosen := make([]int, len(runs))
+		for k := range chosen {
+			chosen[k] = dice.IntN(len(runs))
+		}
+		for _, m := range measured {
+			for k, at := range chosen {
+				values[k] = runs[at][m.Name]
+			}
+			errs[i] += math.Abs(stats.Sort(values).Median()/m.Value-1) / float64(len(measured))
+		}
+	}
+	return stats.Std(errs)
 }
 
 // workers is the number of concurrent draws.

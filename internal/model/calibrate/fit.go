@@ -39,6 +39,7 @@ type FittedField struct {
 	Path          string
 	Before, After string
 	Idle          bool // the evidence does not depend on it
+	Interval      Interval
 }
 
 // Fit changes the fields of p to minimize the error of the evidence marked as
@@ -79,6 +80,7 @@ func Fit(ctx context.Context, p *profile.Profile, f FitPlan) (Fitted, error) {
 	for i, field := range fields {
 		out.Fields[i].After = field.String()
 	}
+	f.determine(ctx, p, fields, &out)
 	return out, nil
 }
 

@@ -3,7 +3,9 @@ package calibrate
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,6 +28,11 @@ var foreign = metrics.Rules{vllm.Definitions(), sglang.Definitions()}
 // behaviour.
 func known(t *testing.T, fitted bool) *profile.Profile {
 	t.Helper()
+	return knownBy(t, fitted, 7)
+}
+
+func knownBy(t *testing.T, fitted bool, draw uint64) *profile.Profile {
+	t.Helper()
 	p := &profile.Profile{Name: "known", Title: "t", Source: "s", Error: "e"}
 	p.Engine.Cost = engine.Costs{Step: 10e-3, Sequence: 100e-6, Prefill: 2e-3, PrefillToken: 20e-6}
 	for _, rate := range []float64{2, 20} {
@@ -35,7 +42,7 @@ func known(t *testing.T, fitted bool) *profile.Profile {
 				Output: profile.Lengths{Law: profile.Capped, Max: 64, AtCap: 0.5},
 			},
 		}
-		f, err := once(p.Engine, &e, 7, vllm.Definitions())
+		f, err := once(p.Engine, &e, draw, vllm.Definitions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,13 +58,16 @@ func known(t *testing.T, fitted bool) *profile.Profile {
 }
 
 func TestTheRightProfileHasNoErrorButThatOfTheDraws(t *testing.T) {
-	comparisons, err := Compare(t.Context(), known(t, false), 12, foreign)
+	comparisons, err := Compare(t.Context(), known(t, false), 0, 12, foreign)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range comparisons {
 		if len(c.Figures) != 9 || c.Draws != 12 {
 			t.Fatalf("%d figures of %d draws", len(c.Figures), c.Draws)
+		}
+		if !(c.Within > 0 && c.Within < 0.05 && 0 < c.Low && c.Low < c.Single && c.Single < c.High) {
+			t.Errorf("%g/s: error within %.3f, of one draw %.3f to %.3f", c.Evidence.Rate, c.Within, c.Low, c.High)
 		}
 		if c.Error > 0.08 || c.Single == 0 {
 			t.Errorf("%g/s: error %.3f, of one draw %.3f: %+v", c.Evidence.Rate, c.Error, c.Single, c.Figures)
@@ -73,7 +83,7 @@ func TestTheRightProfileHasNoErrorButThatOfTheDraws(t *testing.T) {
 func TestAWrongProfileHasAnError(t *testing.T) {
 	p := known(t, false)
 	p.Engine.Cost.Step *= 2
-	comparisons, err := Compare(t.Context(), p, 5, foreign)
+	comparisons, err := Compare(t.Context(), p, 0, 5, foreign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,9 +108,12 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 		t.Errorf("prefill_token %v, want about 20 us", p.Engine.Cost.PrefillToken)
 	}
 	want := []FittedField{
-		{"cost.step", "17ms", p.Engine.Cost.Step.String(), false},
-		{"cost.prefill_token", "40us", p.Engine.Cost.PrefillToken.String(), false},
-		{"max_model_len", "5000", fmt.Sprint(p.Engine.MaxModelLen), true},
+		{"cost.step", "17ms", p.Engine.Cost.Step.String(), false, out.Fields[0].Interval},
+		{"cost.prefill_token", "40us", p.Engine.Cost.PrefillToken.String(), false, out.Fields[1].Interval},
+		{"max_model_len", "5000", fmt.Sprint(p.Engine.MaxModelLen), true, Interval{}},
+	}
+	if step, token := out.Fields[0].Interval, out.Fields[1].Interval; step.Share == 0 || !step.Determined() || token.Share < 2*step.Share {
+		t.Errorf("step %+v, prefill_token %+v", step, token)
 	}
 	if !slices.Equal(out.Fields, want) || better < 5 {
 		t.Errorf("%+v after %d improvements, want %+v", out.Fields, better, want)
@@ -108,6 +121,49 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	if out.Before < 0.2 || out.After > 0.06 {
 		t.Errorf("error %v before and %v after", out.Before, out.After)
 	}
+}
+
+var long = flag.Bool("long", false, "fit many deployments, to see how often an interval holds the truth")
+
+// A number lies in its interval about as often as is said, whatever draw was measured, and
+// what is not determined may be far off.
+func TestFittedNumbersLieInTheirIntervals(t *testing.T) {
+	if !*long {
+		t.Skip("takes minutes; -long")
+	}
+	truth := map[string]float64{"cost.step": 10e-3, "cost.sequence": 100e-6, "cost.prefill": 2e-3, "cost.prefill_token": 20e-6}
+	held, all, undetermined := 0, 0, map[string]int{}
+	for draw := range uint64(25) {
+		p := knownBy(t, true, draw)
+		c := &p.Engine.Cost
+		c.Step, c.Sequence, c.Prefill, c.PrefillToken = 1.3*c.Step, 0.7*c.Sequence, 1.3*c.Prefill, 0.7*c.PrefillToken
+		out, err := Fit(t.Context(), p, FitPlan{Rules: foreign, Fields: slices.Sorted(maps.Keys(truth)), Draws: 6, Steps: 200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range out.Fields {
+			low, high := seconds(t, f.Interval.Low), seconds(t, f.Interval.High)
+			if all++; low <= truth[f.Path] && truth[f.Path] <= high {
+				held++
+			}
+			if !f.Interval.Determined() {
+				undetermined[f.Path]++
+			}
+		}
+	}
+	t.Logf("%d of %d intervals hold the truth; not determined in 25 fits: %v", held, all, undetermined)
+	if share := float64(held) / float64(all); share < 0.85 {
+		t.Errorf("%.0f %% of the intervals hold the truth", 100*share)
+	}
+}
+
+func seconds(t *testing.T, s string) float64 {
+	t.Helper()
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Seconds()
 }
 
 func TestAFitThatIsStoppedGivesTheBestSoFar(t *testing.T) {
@@ -152,7 +208,7 @@ func TestAComparisonEndsWithItsContext(t *testing.T) {
 	ended := errors.New("enough")
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(ended)
-	if _, err := Compare(ctx, known(t, false), 1000, foreign); !errors.Is(err, ended) {
+	if _, err := Compare(ctx, known(t, false), 0, 1000, foreign); !errors.Is(err, ended) {
 		t.Error(err)
 	}
 }
@@ -171,7 +227,7 @@ func TestFitNamesFieldsItCannotFit(t *testing.T) {
 func TestARequestThatIsTooLongIsAnError(t *testing.T) {
 	p := known(t, false)
 	p.Engine.KV.Tokens = 160
-	if _, err := Compare(t.Context(), p, 1, foreign); err == nil || !strings.Contains(err.Error(), "known, 2: draw 0: request ") {
+	if _, err := Compare(t.Context(), p, 0, 1, foreign); err == nil || !strings.Contains(err.Error(), "known, 2: draw 0: request ") {
 		t.Error(err)
 	}
 }
@@ -180,7 +236,7 @@ func TestARequestThatIsTooLongIsAnError(t *testing.T) {
 func TestFiguresOfNothingDoNotVary(t *testing.T) {
 	p := known(t, false)
 	p.Engine.Cost = engine.Costs{}
-	comparisons, err := Compare(t.Context(), p, 2, foreign)
+	comparisons, err := Compare(t.Context(), p, 0, 2, foreign)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func GateLine(g compare.GateResult, lang *words.Language) string {
 func (w Words) gateValue(g compare.GateResult) string {
 	if g.Gate.Relative {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval}
-		return text.Join(" ", w.change(c, scale{}), w.interval(c, scale{}))
+		return text.Join(" ", w.change(c, scale{}, changePlaces(c)), w.interval(c, scale{}, changePlaces(c)))
 	}
 	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
 	s := scaleOf(compare.Row{Quantity: metrics.QuantityOf(g.Gate.Name), Cells: []compare.Cell{c}})

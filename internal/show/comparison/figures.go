@@ -19,21 +19,33 @@ func (w Words) Share(v float64) string { return w.percent(strconv.FormatFloat(v*
 func (w Words) percent(number string) string { return w.Word("percent", "number", number) }
 
 // Change is by how much the figure of a row differs: +3.4 %.
-func (w Words) Change(r compare.Row, c compare.Change) string { return w.change(c, scaleOf(r)) }
+func (w Words) Change(r compare.Row, c compare.Change) string {
+	return w.change(c, scaleOf(r), changePlaces(c))
+}
 
 // Interval is where a change lies: [+1.2, +5.6]; "" if nobody knows.
-func (w Words) Interval(r compare.Row, c compare.Change) string { return w.interval(c, scaleOf(r)) }
+func (w Words) Interval(r compare.Row, c compare.Change) string {
+	return w.interval(c, scaleOf(r), changePlaces(c))
+}
 
 // A scale is how values of a quantity are shown.
 type scale struct {
 	factor float64
 	unit   string
 	whole  bool // they are counts
+	places int  // decimals of values
 }
 
-// scaleOf suits a row: one unit for all of its cells. Latencies are in milliseconds
-// as in the reports of other tools, as long as anybody would read them so.
+// scaleOf suits a row: one unit and one number of decimals for all of its cells.
 func scaleOf(r compare.Row) scale {
+	s := unitOf(r)
+	s.places = s.placesOf(r.Cells)
+	return s
+}
+
+// unitOf suits a row. Latencies are in milliseconds as in the reports of other tools, as long
+// as anybody would read them so.
+func unitOf(r compare.Row) scale {
 	low, high, whole := math.Inf(1), 0.0, true
 	for _, c := range r.Cells {
 		for _, v := range c.Values {
@@ -43,35 +55,34 @@ func scaleOf(r compare.Row) scale {
 	}
 	switch r.Quantity.Unit {
 	case metrics.PerSecond:
-		return scale{1, "req/s", false}
+		return scale{factor: 1, unit: "req/s"}
 	case metrics.TokensPerSecond:
-		return scale{1, "tok/s", false}
+		return scale{factor: 1, unit: "tok/s"}
 	case metrics.Seconds:
 		return scaleOfTimes(r.Quantity.Name, low, high)
 	}
-	return scale{1, "", whole} // the title says of what
+	return scale{factor: 1, whole: whole} // the title says of what
 }
 
 func scaleOfTimes(name string, low, high float64) scale {
 	switch {
 	case name == "duration" || low >= 100 && low <= high:
-		return scale{1, "s", false}
+		return scale{factor: 1, unit: "s"}
 	case high > 0 && high < 1e-4:
-		return scale{1e6, "µs", false}
+		return scale{factor: 1e6, unit: "µs"}
 	}
-	return scale{1e3, "ms", false}
+	return scale{factor: 1e3, unit: "ms"}
 }
 
 // missing stands where there is no value.
 const missing = "-"
 
-// value is a cell in the unit of its row, in no more digits than are there: those
-// that were printed, those that the interval leaves, or else four.
+// value is a cell in the unit of its row.
 func (s scale) value(c compare.Cell) string {
 	if len(c.Values) == 0 || !finite(c.Center) {
 		return missing
 	}
-	return s.digits(c.Center, s.decimals(c))
+	return s.digits(c.Center)
 }
 
 // valueRange is the interval of a cell in the unit of its row, "" if there is none.
@@ -79,73 +90,63 @@ func (w Words) valueRange(s scale, c compare.Cell) string {
 	if c.Interval == nil || !finite(c.Interval.Low, c.Interval.High) {
 		return ""
 	}
-	decimals := s.decimals(c)
-	return w.Word("comparison.span", "low", s.digits(c.Interval.Low, decimals), "high", s.digits(c.Interval.High, decimals))
+	return w.Word("comparison.span", "low", s.digits(c.Interval.Low), "high", s.digits(c.Interval.High))
 }
 
-func (s scale) digits(v float64, decimals int) string {
-	return strconv.FormatFloat(v*s.factor, 'f', decimals, 64)
-}
+func (s scale) digits(v float64) string { return strconv.FormatFloat(v*s.factor, 'f', s.places, 64) }
 
-func (s scale) decimals(c compare.Cell) int {
-	if s.whole && c.Center == math.Trunc(c.Center) {
+// placesOf are the decimals of the cells of a row: those that were printed of the coarsest,
+// or else four digits of the largest value, and three of the smallest.
+func (s scale) placesOf(cells []compare.Cell) int {
+	low, high, step, whole := math.Inf(1), 0.0, 0.0, s.whole
+	for _, c := range cells {
+		if v := math.Abs(c.Center); len(c.Values) > 0 && v > 0 && finite(v) {
+			low, high = min(low, v), max(high, v)
+			whole = whole && v == math.Trunc(v)
+		}
+		step = max(step, c.Step)
+	}
+	switch {
+	case whole || high == 0:
 		return 0
+	case step > 0:
+		return between(0, int(math.Round(-math.Log10(step*s.factor))), 6)
 	}
-	decimals := decimalsOf(c.Center*s.factor, 4, 3)
-	if c.Step > 0 {
-		decimals = between(0, int(math.Round(-math.Log10(c.Step*s.factor))), 6)
-	}
-	if i := c.Interval; wide(i) {
-		decimals = min(uncertain((i.High-i.Low)/2*s.factor), max(decimals, 3))
-	}
-	return decimals
-}
-
-// uncertain is how many decimals a value deserves that can be off by half: those of
-// its first digit, and of the second where the first is small.
-func uncertain(half float64) int {
-	decimals := decimalsOf(half, 1, 6)
-	if half*math.Pow10(decimals) < 3 {
-		return decimalsOf(half, 2, 6)
-	}
-	return decimals
+	return max(decimalsOf(high*s.factor, 4, 3), decimalsOf(low*s.factor, 3, 3))
 }
 
 // change is by how much, in percent or in the unit of the row, "-" if nobody knows.
-func (w Words) change(c compare.Change, s scale) string {
+func (w Words) change(c compare.Change, s scale, places int) string {
 	switch {
 	case !finite(c.Relative):
 		return missing
 	case c.Plain:
-		return s.size(c, c.Relative)
+		return s.size(c, c.Relative, places)
 	}
-	return w.percent(s.size(c, c.Relative))
+	return w.percent(s.size(c, c.Relative, places))
 }
 
 // interval is where a change lies, without the unit, "" if nobody knows.
-func (w Words) interval(c compare.Change, s scale) string {
+func (w Words) interval(c compare.Change, s scale, places int) string {
 	if c.Interval == nil || !finite(c.Interval.Low, c.Interval.High) {
 		return ""
 	}
-	return "[" + s.size(c, c.Interval.Low) + ", " + s.size(c, c.Interval.High) + "]"
+	return "[" + s.size(c, c.Interval.Low, places) + ", " + s.size(c, c.Interval.High, places) + "]"
 }
 
-// size is v, which a change may be, in the digits that the change deserves.
-func (s scale) size(c compare.Change, v float64) string {
+// size is v, which a change may be.
+func (s scale) size(c compare.Change, v float64, places int) string {
 	if c.Plain {
 		return signedDigits(v*s.factor, plainDecimals(c, s))
 	}
-	return percentage(v, changeDecimals(c))
+	return percentage(v, places)
 }
 
-// changeDecimals: two digits of the half width, where there is one; else as many as
-// single runs deserve.
-func changeDecimals(c compare.Change) int {
-	if i := c.Interval; wide(i) {
-		return decimalsOf((i.High-i.Low)/2*100, 2, 2)
-	}
-	if math.Abs(c.Relative) >= 0.9995 {
-		return 0
+// changePlaces are the decimals of a change in percent: one, or two where one would make
+// nothing of a change whose interval leaves out 0.
+func changePlaces(c compare.Change) int {
+	if i := c.Interval; wide(i) && i.Low*i.High > 0 && min(math.Abs(i.Low), math.Abs(i.High)) < 0.0005 {
+		return 2
 	}
 	return 1
 }

@@ -104,7 +104,6 @@ func (b bottom) decided() string {
 	add(better && worse, "result.worse-in", b.Worse)
 	add(worse && !better, "result.worse-of", b.Worse)
 	add(worse && !better, "result.better-none", nil)
-	add(len(b.Changed) > 0, "result.changed-in", b.Changed)
 	add(len(b.Same) > 0, "result.same-in", b.Same)
 	add(len(b.Unknown) > 0, "result.unknown-in", b.Unknown)
 	return b.settling(b.Join("clause", parts...))

@@ -12,7 +12,7 @@ import (
 
 // rows are those of the table.
 func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
-	ids, mixed := definitionIDs(shown), onMixedBases(load)
+	ids, mixed, places := definitionIDs(shown), onMixedBases(load), columnPlaces(load, shown)
 	for _, r := range shown {
 		s := scaleOf(r)
 		out := row{Title: w.Title(r.Quantity)}
@@ -25,7 +25,7 @@ func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 		for i := range load.Variants {
 			c := cell{Value: missing}
 			if i < len(r.Cells) {
-				c = w.cell(s, r.Cells[i], mixed)
+				c = w.cell(s, r.Cells[i], mixed, places[i])
 			}
 			out.Cells = append(out.Cells, c)
 		}
@@ -34,16 +34,29 @@ func (w Words) rows(load compare.Workload, shown []compare.Row) (rows []row) {
 	return rows
 }
 
+// columnPlaces are the decimals of the changes of each variant.
+func columnPlaces(load compare.Workload, rows []compare.Row) []int {
+	places := make([]int, len(load.Variants))
+	for _, r := range rows {
+		for i, c := range r.Cells[:min(len(r.Cells), len(places))] {
+			if c.Change != nil {
+				places[i] = max(places[i], changePlaces(*c.Change))
+			}
+		}
+	}
+	return places
+}
+
 // A row is one metric by one definition.
 type row struct {
 	Title string
 	Cells []cell
 }
 
-func (w Words) cell(s scale, c compare.Cell, mixed bool) cell {
+func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) cell {
 	out := cell{Value: s.value(c), Within: w.valueRange(s, c), of: c.Change}
 	if ch := c.Change; ch != nil {
-		out.Change, out.Interval = w.change(*ch, s), w.interval(*ch, s)
+		out.Change, out.Interval = w.change(*ch, s, places), w.interval(*ch, s, places)
 		out.Verdict, out.Tone = w.verdict(*ch)
 		if mixed && ch.Basis == compare.Borrowed {
 			out.Verdict = w.Word("change.borrowed", "verdict", out.Verdict)
@@ -98,6 +111,7 @@ func (w Words) legend(c compare.Comparison, all bool) (lines lines) {
 		{w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", "", func(c marked) bool {
 			return c.Small && c.Verdict != compare.Same
 		}},
+		{w.Word("change.not-judged"), "mark.not-judged", "", is("change.not-judged")},
 		{w.Word("change.same"), "mark.same", w.margin(), is("change.same")},
 		{w.Word("change.unknown"), "mark.unknown", "", is("change.unknown")},
 		{w.Word("change.more-some"), "mark.more", "", func(c marked) bool { return c.open() && c.More > 0 }},
@@ -167,8 +181,8 @@ func verdictCode(c compare.Change) (plan.Code, tone) {
 		return "change.better", good
 	case c.Verdict == compare.Worse:
 		return "change.worse", bad
-	case c.Verdict == compare.Changed:
-		return "change.changed", neutral
+	case c.Verdict == compare.NotJudged:
+		return "change.not-judged", neutral
 	case c.Unproven:
 		return "change.unknown", unclear
 	case c.Verdict == compare.Same:

@@ -51,7 +51,12 @@ func (t *terminal) tables(rule string, s section) {
 	}
 	columns := make([]column, len(s.Heads))
 	for i := range columns {
-		columns[i] = newColumn(s, i)
+		columns[i] = newColumn(s, i, false)
+	}
+	for i := 1; i < len(columns); i++ {
+		if t.width > 0 && indent+leastTitle+2*gap+columns[0].width+columns[i].width > t.width {
+			columns[i] = newColumn(s, i, true)
+		}
 	}
 	titles := text.Width(rule)
 	for _, r := range s.Rows {
@@ -69,12 +74,16 @@ func (t *terminal) tables(rule string, s section) {
 	}
 }
 
-func newColumn(s section, i int) column {
+// newColumn has room for the cells of a variant; a narrow one has no intervals.
+func newColumn(s section, i int, narrow bool) column {
 	c := column{variant: i}
 	for _, r := range s.Rows {
 		for j, p := range r.Cells[i].parts() {
 			c.parts[j] = max(c.parts[j], text.Width(p))
 		}
+	}
+	if narrow {
+		c.parts[2] = 0
 	}
 	for _, n := range c.parts {
 		if n > 0 {
@@ -97,7 +106,7 @@ func newColumn(s section, i int) column {
 // headWidth is what a name has at least, if it wants it, and loneWidth what that of an
 // only column has; headLines how many lines at most.
 const (
-	headWidth = 14
+	headWidth = 20
 	loneWidth = 40
 	headLines = 3
 )

@@ -43,6 +43,13 @@ func TestText(t *testing.T) {
 			}
 		}
 	}
+	for _, width := range []int{56, 60, 72, 100} {
+		for line := range strings.Lines(textOf(t, nightly(), Options{Width: width}) + textOf(t, ablation(), Options{Width: width})) {
+			if n := text.Width(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("at %d: %d columns in %q", width, n, line)
+			}
+		}
+	}
 	golden.Check(t, "testdata/nightly-color.txt", textOf(t, nightly(), Options{Width: 120, Color: true}))
 	golden.Check(t, "testdata/nightly-zh.txt", textOf(t, nightly(), Options{Width: 100, Lang: words.In("zh")}))
 	golden.Check(t, "testdata/ablation-zh.txt", textOf(t, ablation(), Options{Width: 120, Lang: words.In("zh")}))

@@ -28,9 +28,9 @@ func TestDigitsOfValues(t *testing.T) {
 		{"ttft.mean", compare.Cell{Center: 0.94518}, "945.2 ms"},
 		{"ttft.mean", compare.Cell{Center: 12.34567}, "12346 ms"},
 		{"ttft.mean", compare.Cell{Center: 0.412345, Interval: interval(0.41, 0.415)}, "412.3 ms"},
-		{"ttft.mean", compare.Cell{Center: 0.412345, Interval: interval(0.37, 0.45)}, "412 ms"},
+		{"ttft.mean", compare.Cell{Center: 0.412345, Interval: interval(0.37, 0.45)}, "412.3 ms"},
 		{"ttft.mean", compare.Cell{Center: 0.412345, Interval: interval(0.412345, 0.412345)}, "412.3 ms"},
-		{"ttft.mean", compare.Cell{Center: 0.41, Step: 1e-2, Interval: interval(0.4099, 0.4101)}, "410.00 ms"},
+		{"ttft.mean", compare.Cell{Center: 0.41, Step: 1e-2, Interval: interval(0.4099, 0.4101)}, "410 ms"},
 		{"ttft.mean", compare.Cell{Center: 312.4}, "312.4 s"},
 		{"queue.mean", compare.Cell{Center: 21.3e-6}, "21.30 µs"},
 		{"duration", compare.Cell{Center: 36.31, Step: 0.01}, "36.31 s"},
@@ -57,17 +57,18 @@ func TestDigitsOfChanges(t *testing.T) {
 		{compare.Change{Relative: -0.0334}, "-3.3 %"},
 		{compare.Change{Relative: 0.0004}, "0.0 %"},
 		{compare.Change{Relative: -0.0004}, "0.0 %"},
-		{compare.Change{Relative: 1.179}, "+118 %"},
+		{compare.Change{Relative: 1.179}, "+117.9 %"},
 		{compare.Change{Relative: -0.041, Interval: interval(-0.0518, -0.0301)}, "-4.1 % [-5.2, -3.0]"},
-		{compare.Change{Relative: -0.05, Interval: interval(-0.165, 0.074)}, "-5 % [-16, +7]"},
-		{compare.Change{Relative: 0.0001, Interval: interval(-0.0004, 0.0006)}, "+0.01 % [-0.04, +0.06]"},
-		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 1.7e308)}, "+50 % [-99, +inf]"},
-		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 2e6)}, "+50 % [-99, +2e+08]"},
+		{compare.Change{Relative: -0.05, Interval: interval(-0.165, 0.074)}, "-5.0 % [-16.5, +7.4]"},
+		{compare.Change{Relative: 0.0001, Interval: interval(-0.0004, 0.0006)}, "0.0 % [0.0, +0.1]"},
+		{compare.Change{Relative: 0.0004, Interval: interval(0.0002, 0.0006)}, "+0.04 % [+0.02, +0.06]"},
+		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 1.7e308)}, "+50.0 % [-99.0, +inf]"},
+		{compare.Change{Relative: 0.5, Interval: interval(-0.99, 2e6)}, "+50.0 % [-99.0, +2e+08]"},
 		{compare.Change{Relative: 2, Plain: true}, "+2"},
 		{compare.Change{Relative: 2.5, Plain: true, Interval: interval(-0.4, 5.4)}, "+2.5 [-0.4, +5.4]"},
 	} {
 		s := scale{factor: 1, whole: true}
-		if got := strings.TrimSpace(w.change(c.change, s) + " " + w.interval(c.change, s)); got != c.want {
+		if got := strings.TrimSpace(w.change(c.change, s, changePlaces(c.change)) + " " + w.interval(c.change, s, changePlaces(c.change))); got != c.want {
 			t.Errorf("%+v is %s, want %s", c.change, got, c.want)
 		}
 	}
@@ -83,7 +84,7 @@ func TestVerdictWords(t *testing.T) {
 		{compare.Change{Verdict: compare.Better}, "better", good},
 		{compare.Change{Verdict: compare.Worse, Basis: compare.Borrowed}, "worse ~", bad},
 		{compare.Change{Verdict: compare.Worse, Small: true}, "worse <2 %", neutral},
-		{compare.Change{Verdict: compare.Changed}, "changed", neutral},
+		{compare.Change{Verdict: compare.NotJudged}, "not judged", neutral},
 		{compare.Change{Verdict: compare.Same}, "same", neutral},
 		{compare.Change{Verdict: compare.CannotTell}, "?", unclear},
 		{compare.Change{Verdict: compare.CannotTell, More: 1}, "? +1 run", unclear},
@@ -93,7 +94,7 @@ func TestVerdictWords(t *testing.T) {
 		{compare.Change{Verdict: compare.CannotTell, Basis: compare.Within, Apart: true}, "apart", unclear},
 		{compare.Change{Verdict: compare.Better, Basis: compare.Within, Apart: true}, "better", good},
 	} {
-		got := w.cell(scale{factor: 1}, compare.Cell{Change: &c.change}, true)
+		got := w.cell(scale{factor: 1}, compare.Cell{Change: &c.change}, true, 1)
 		if got.Verdict != c.want || got.Tone != c.tone {
 			t.Errorf("%+v is %q (%s), want %q (%s)", c.change, got.Verdict, got.Tone, c.want, c.tone)
 		}
@@ -224,7 +225,7 @@ func TestBeyondUsualNoise(t *testing.T) {
 			"duration":  {Relative: 1.18, Basis: compare.Nothing, Verdict: compare.CannotTell, Chance: 0.01},
 		})
 		said, _ := NewWords(c, words.In("en")).bottomLine(c.Workloads[0], 1)
-		if got := strings.HasSuffix(said, "repeat each run; yet noise of 10 % from run to run would not explain 1 of 2 (mean TTFT +118 %)"); got != want {
+		if got := strings.HasSuffix(said, "repeat each run; yet noise of 10 % from run to run would not explain 1 of 2 (mean TTFT +118.0 %)"); got != want {
 			t.Error(said)
 		}
 		if strings.Contains(said, "would not explain") != want {

@@ -131,7 +131,6 @@ func (w *writer) decided(load compare.Workload, variant int) string {
 	changes := func(all []finding) string { return w.list(all, listed, true) }
 	add("note.better", large(compare.Better), changes)
 	add("note.worse", large(compare.Worse), changes)
-	add("note.changed", large(compare.Changed), changes)
 	add("note.same", of(same), func(all []finding) string {
 		return w.enumerate(all, listed, func(f finding) string { return w.title(f.row) })
 	})

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
@@ -22,8 +23,34 @@ func Evidence(w io.Writer, c calibrate.Comparison) {
 		name, scale := figureName(f.Name)
 		fmt.Fprintf(w, "    %-24s %10s %10s %+7.1f%% %9.1f%%\n", name, digits(f.Measured*scale), digits(f.Median*scale), 100*f.Error(), 100*f.Spread)
 	}
-	fmt.Fprintf(w, "    %-24s %30.1f%%\n", fmt.Sprintf("mean error of %d", len(c.Figures)), 100*c.Error)
-	fmt.Fprintf(w, "    %-24s %30.1f%%   %.1f%% of it by chance alone\n", "of a single draw", 100*c.Single, 100*c.Floor)
+	fmt.Fprintf(w, "    %-24s %30.1f%%   ±%.1f%% over other sets of %d draws\n", fmt.Sprintf("mean error of %d", len(c.Figures)), 100*c.Error, 100*c.Within, c.Draws)
+	fmt.Fprintf(w, "    %-24s %30.1f%%   %.1f to %.1f%% in nine of ten; %.1f%% of it by chance alone\n", "of a single draw", 100*c.Single, 100*c.Low, 100*c.High, 100*c.Floor)
+}
+
+// Fitted shows what a fit found, and which numbers the evidence does not determine.
+func Fitted(w io.Writer, f calibrate.Fitted) {
+	fmt.Fprintf(w, "%-36s %12s %12s  %s\n", "", "before", "after", "lies in, 95 % sure")
+	for _, field := range f.Fields {
+		line := fmt.Sprintf("%-36s %12s %12s  %s", field.Path, field.Before, field.After, howSure(field))
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+	if !math.IsInf(f.Before, 1) {
+		fmt.Fprintf(w, "%-36s %11.1f%% %11.1f%%\n", "mean error", 100*f.Before, 100*f.After)
+	}
+}
+
+// howSure is what is known of where a fitted number lies.
+func howSure(f calibrate.FittedField) string {
+	i := f.Interval
+	switch {
+	case f.Idle:
+		return "(the evidence does not depend on it)"
+	case i.Share == 0:
+		return ""
+	case !i.Determined():
+		return fmt.Sprintf("%s to %s: not determined by these data", i.Low, i.High)
+	}
+	return i.Low + " to " + i.High
 }
 
 func describeEvidence(e *profile.Evidence) string {

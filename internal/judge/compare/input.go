@@ -1,0 +1,113 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// input reports whether a figure is one that the runs were given rather than one that they
+// show: it only describes the load, a setting that makes it differs between the variants
+// (by --ignore), or it follows from the arrivals or from the duration asked for.
+func (t *table) input(q metrics.Quantity) bool {
+	if q.Better == metrics.Neither {
+		return true
+	}
+	for _, setting := range loadSettings {
+		if made(q.Name, setting) && t.differs(setting) {
+			return true
+		}
+	}
+	if q.Name == "duration" && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.timed() }) {
+		return true
+	}
+	return made(q.Name, rateSetting) && q.Name != "goodput" && !slices.ContainsFunc(t.runs, func(r *Run) bool { return !r.keptUp })
+}
+
+// timed reports whether a run was asked to last so long.
+func (r *Run) timed() bool { return r.run.Plan.Spec != nil && r.run.Plan.Spec.Duration > 0 }
+
+// made reports whether a setting of the load makes a figure, whatever the server does: twice
+// the rate is twice the throughput, as long as the server keeps up.
+func made(figure, setting string) bool {
+	switch setting {
+	case rateSetting, rampSetting, arrivalSetting:
+		return figure == "duration" || figure == "goodput" || strings.HasPrefix(figure, "throughput.")
+	case workloadSetting, inputSetting:
+		return figure == "throughput.input" || figure == "throughput.total"
+	}
+	return false
+}
+
+// differs reports whether runs of the table differ in a setting of the load.
+func (t *table) differs(setting string) bool {
+	return slices.ContainsFunc(t.runs, func(r *Run) bool { return r.load.differs(t.runs[0].load, setting) })
+}
+
+// keepsUp reports whether a run answered all requests of an open loop as they came, so that
+// its duration and throughput are those of the arrivals: little of its time is left after
+// the last of them.
+func keepsUp(t *trace.Trace) bool {
+	p := t.Run.Plan
+	if p.Rate <= 0 || p.Concurrency > 0 || len(t.Records) == 0 {
+		return false
+	}
+	var first, last, end trace.Instant = math.MaxInt64, 0, 0
+	for _, r := range t.Records {
+		if r.Class != "" || r.Turn > 0 || !r.Done.Happened() {
+			return false
+		}
+		first, last, end = min(first, r.Due), max(last, r.Due), max(end, r.Done)
+	}
+	return float64(end-last) <= tail*float64(end-first)
+}
+
+// tail is the share of a run after its last arrival from which on the server is behind.
+const tail = 0.05
+
+// checkSizes refuses runs whose workloads differ in size, which --ignore does not make one:
+// with fewer or shorter requests every total is smaller, and nothing is faster.
+func (t *table) checkSizes() error {
+	var p plan.Problems
+	first := t.runs[0]
+	for _, s := range sizes {
+		ignored := slices.ContainsFunc(s.settings, func(name string) bool { return slices.Contains(t.o.Ignore, name) && t.differs(name) })
+		i := slices.IndexFunc(t.runs, func(r *Run) bool { return s.apart(first, r) })
+		if ignored && i >= 0 {
+			p.If(true, "ignore", s.settings[0], "%s has %.6g %s and %s has %.6g; workloads of different size are not compared",
+				t.labelOf(first), s.of(first), s.name, t.labelOf(t.runs[i]), s.of(t.runs[i]))
+			return p.Err()
+		}
+	}
+	return nil
+}
+
+// labelOf is the name of the variant of a run.
+func (t *table) labelOf(r *Run) string {
+	i := slices.IndexFunc(t.variants, func(v *variant) bool { return slices.Contains(v.runs, r) })
+	return t.variants[i].name
+}
+
+// sizes are what makes one workload larger than another, with the settings that say it, and
+// the share by which it may differ: tools may count what succeeded, and lengths are drawn.
+var sizes = []size{
+	{"requests", []string{requestsSetting}, 0.01, func(r *Run) float64 { return float64(r.run.Plan.Requests) }},
+	{"prompt tokens per request", []string{inputSetting, workloadSetting}, 0.1, func(r *Run) float64 { return r.load.input }},
+	{"output tokens per request", []string{workloadSetting}, 0.1, func(r *Run) float64 { return r.perRequest("tokens.output") }},
+}
+
+type size struct {
+	name     string
+	settings []string
+	share    float64
+	of       func(*Run) float64 // 0 where nobody knows
+}
+
+func (s size) apart(a, b *Run) bool {
+	x, y := s.of(a), s.of(b)
+	return x > 0 && y > 0 && math.Abs(x-y) > s.share*max(x, y)
+}
