@@ -63,6 +63,7 @@ func split(runs []*Run, o Options) ([]*table, error) {
 		t.variants = append([]*variant{baseline}, slices.DeleteFunc(slices.Clone(t.order), func(v *variant) bool { return v == baseline })...)
 		for i, v := range t.variants {
 			v.column = i
+			v.once()
 		}
 		tables = append(tables, t)
 	}

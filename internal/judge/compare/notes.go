@@ -26,6 +26,9 @@ func (t *table) notes() {
 	t.noteBases()
 	t.notePairs()
 	for _, v := range t.variants {
+		if v.again > 0 {
+			t.note("compare.simulated-again", "runs", v.again, "variant", v.name)
+		}
 		for _, r := range v.runs {
 			t.noteRun(r)
 		}

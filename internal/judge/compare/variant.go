@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // split gives the variants of a workload, in the order of their first runs, and a
@@ -248,7 +249,27 @@ func findVariant(variants []*variant, name string) int {
 type variant struct {
 	name   string
 	runs   []*Run
+	again  int // simulations that were left out: each is one of runs again
 	column int
+}
+
+// once leaves out simulations that are one of the others again, figure by figure: they say
+// nothing of the noise between runs.
+func (v *variant) once() {
+	all := v.runs
+	v.runs = nil
+	for _, r := range all {
+		if r.run.Kind != trace.Simulated || !slices.ContainsFunc(v.runs, r.isAgain) {
+			v.runs = append(v.runs, r)
+		}
+	}
+	v.again = len(all) - len(v.runs)
+}
+
+// isAgain reports whether both had the same requests and came to the same figures.
+func (r *Run) isAgain(other *Run) bool {
+	return other.run.Kind == trace.Simulated && r.requests == other.requests &&
+		slices.EqualFunc(r.figures, other.figures, func(a, b figure) bool { return a.Figure == b.Figure })
 }
 
 // between stands between the parts of a name.
