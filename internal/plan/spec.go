@@ -33,6 +33,9 @@ type Spec struct {
 	Before   Before    `json:"before,omitzero"`
 	Probe    Probe     `json:"probe,omitzero"`
 	After    After     `json:"after,omitzero"`
+	// Cache is the state that the server's cache of prompts is declared to have when the
+	// first measured request arrives; empty: nothing is declared.
+	Cache Cache `json:"cache,omitempty"`
 	// Objectives are limits on the latencies of requests, for goodput.
 	Objectives  []Objective `json:"objectives,omitempty"`
 	Percentiles []float64   `json:"percentiles,omitempty"` // to report; empty: the default ones
@@ -204,6 +207,9 @@ type WarmUp struct {
 	MaxOutput int    `json:"max_output,omitempty"` // tokens of an answer at most; 0: unchanged
 	Ungated   bool   `json:"ungated,omitempty"`    // all at once
 	Required  bool   `json:"required,omitempty"`   // the run ends if none is answered
+	// Steady sends waves of as many requests as the gate lets through, instead of Requests,
+	// until two successive ones agree.
+	Steady bool `json:"steady,omitempty"`
 }
 
 // Where the requests of a WarmUp come from.
@@ -211,6 +217,16 @@ const (
 	WarmOther    = "other"    // the same kind of workload with another seed, or plain texts
 	WarmMeasured = "measured" // the first of the measured ones
 	WarmFirst    = "first"    // the first, or the first conversation, repeatedly
+)
+
+// Cache is a state of the server's cache of prompts.
+type Cache string
+
+// The states of a Cache.
+const (
+	ColdCache   Cache = "cold"   // empty: it is reset before the run
+	PrimedCache Cache = "primed" // it has the prompts of the run, which were sent before
+	WarmCache   Cache = "warm"   // as what went before has left it
 )
 
 // Flush empties a cache of the server.

@@ -67,13 +67,28 @@ const (
 )
 
 // A Leg is the place of a run in an experiment. Numbers count from 1.
+//
+// A leg is one turn of a variant: its server is started, or goes on, and each workload is
+// measured once or several times. All runs of a leg have its Block, Slot and Position.
 type Leg struct {
 	Experiment string `json:"experiment"`
-	Block      int    `json:"block"`    // legs of one block are compared with each other
-	Position   int    `json:"position"` // in the order in which the legs ran
+	Variant    string `json:"variant,omitempty"`
+	Workload   string `json:"workload,omitempty"`
+	Block      int    `json:"block"`            // legs of one block are compared with each other
+	Slot       int    `json:"slot,omitempty"`   // place of the leg in its block
+	Position   int    `json:"position"`         // of the leg, in the order in which the legs ran
+	Repeat     int    `json:"repeat,omitempty"` // of the workload in the leg
+	// Attempt is 2 of a leg that was repeated, since the first one failed.
+	Attempt int `json:"attempt,omitempty"`
 	// ServerStart numbers the server starts of the experiment: legs with the same
 	// number shared a process. 0 if the experiment started none.
 	ServerStart int `json:"server_start,omitempty"`
+	// Confirms means that the leg belongs to the confirmation of a choice among several
+	// variants, which is judged without the legs that the choice was made by.
+	Confirms bool `json:"confirms,omitempty"`
+	// Void is why the run is no evidence: its leg failed, or contradicts what was declared.
+	// It is kept and not judged.
+	Void plan.Message `json:"void,omitzero"`
 }
 
 // A Snapshot is the progress of a run at one instant.

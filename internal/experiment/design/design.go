@@ -1,0 +1,169 @@
+// Package design describes experiments: what is compared, under which loads, in which order.
+//
+// An Experiment is data, as a plan.Spec is a run's. It comes from a YAML file (Read) or from
+// the flags of `pitot ab`, and is written back as YAML. Everything in it is checked before a
+// server is started. The package decides the order of the legs as well (Order), which is a
+// pure function of the design and its seed; it starts nothing and measures nothing.
+package design
+
+import (
+	"encoding/json"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// Version is the version of the form of an Experiment.
+const Version = 1
+
+// An Experiment is variants that are measured under workloads, in blocks.
+type Experiment struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"` // of the experiment in the store
+	// Server holds what the servers of all variants have in common. A field of a variant's
+	// own server replaces it; environments are joined.
+	Server    Server     `json:"server,omitzero"`
+	Variants  []Variant  `json:"variants,omitempty"` // the baseline first, unless Baseline names another
+	Matrix    *Matrix    `json:"matrix,omitempty"`   // further variants; nil: none
+	Baseline  string     `json:"baseline,omitempty"`
+	Workloads []Workload `json:"workloads"`
+	Design    Design     `json:"design,omitzero"`
+	WarmUp    WarmUp     `json:"warm_up,omitempty"` // empty: Steady
+	Cache     plan.Cache `json:"cache,omitempty"`   // of prompts, at the start of each run; empty: not declared
+	// Level is that of all verdicts of the experiment together, and Margin the relative
+	// difference below which nobody cares; 0 for compare's defaults.
+	Level  Share    `json:"level,omitempty"`
+	Margin Share    `json:"margin,omitempty"`
+	FailIf []string `json:"fail_if,omitempty"` // gates, as of `pitot compare --fail-if`
+}
+
+// A Variant is one side of the comparison.
+type Variant struct {
+	Name   string `json:"name"`
+	Server Server `json:"server,omitzero"`
+	// Flags are appended to the command lines of workloads, or replace theirs of the same
+	// name, in the tool's own form: `--max-concurrency 32`. Settings are members of the
+	// Spec of a workload that has one, and replace its own.
+	Flags    string          `json:"flags,omitempty"`
+	Settings json.RawMessage `json:"settings,omitempty"`
+	// Cell holds the values of the axes, of a variant that comes from a matrix.
+	Cell map[string]string `json:"cell,omitempty"`
+}
+
+// A Matrix is variants with all combinations of values. ${axis} in Server, Flags and
+// Settings stands for the value.
+type Matrix struct {
+	Axes    []Axis              `json:"axes"`
+	Exclude []map[string]string `json:"exclude,omitempty"` // cells with all of these values are left out
+	Server  Server              `json:"server,omitzero"`
+	Flags   string              `json:"flags,omitempty"`
+}
+
+// An Axis is a name with its values, the baseline's first. In a file axes are a map:
+// {tp: [1, 2], graph: [on, off]}.
+type Axis struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// A Runner is how a server is started.
+type Runner string
+
+// The runners.
+const (
+	Local   Runner = "local" // a process of this machine
+	Docker  Runner = "docker"
+	Podman  Runner = "podman"
+	SSH     Runner = "ssh"
+	Kubectl Runner = "kubectl" // a rollout of a deployment
+)
+
+// A Server is the system under test of a variant: one that Pitot starts (Command, Image or
+// Deployment), one that is up (only URL), or the embedded engine (Profile or Engine). Without
+// any of these the target is the one of the workload.
+type Server struct {
+	Runner  Runner            `json:"runner,omitempty"`  // empty: local
+	Command string            `json:"command,omitempty"` // for sh; ${port} is a free port of this machine
+	Env     map[string]string `json:"env,omitempty"`
+	Cwd     string            `json:"cwd,omitempty"`
+
+	Image   string `json:"image,omitempty"`   // docker and podman: with Command as its command
+	Options string `json:"options,omitempty"` // further ones of docker, podman, ssh or kubectl, for sh
+
+	Host string `json:"host,omitempty"` // ssh: USER@HOST
+
+	Manifest   string `json:"manifest,omitempty"`   // kubectl: a file to apply; empty: the deployment exists
+	Deployment string `json:"deployment,omitempty"` // kubectl
+	Namespace  string `json:"namespace,omitempty"`  // kubectl
+
+	Profile string          `json:"profile,omitempty"` // of the embedded engine
+	Engine  json.RawMessage `json:"engine,omitempty"`  // its settings, as of plan.Target
+
+	URL          string        `json:"url,omitempty"`          // where it answers; empty: as the workload says
+	Ready        string        `json:"ready,omitempty"`        // route that answers 200 when it is up; empty: /health, else /v1/models
+	ReadyTimeout plan.Duration `json:"ready_timeout,omitzero"` // 0: 30 minutes
+	StopTimeout  plan.Duration `json:"stop_timeout,omitzero"`  // between TERM and KILL; 0: 60 s
+	Settle       plan.Duration `json:"settle,omitzero"`        // rest between a stop and the next start
+}
+
+// Starts reports whether Pitot starts it.
+func (s Server) Starts() bool {
+	return s.Command != "" || s.Image != "" || s.Deployment != "" || s.Manifest != ""
+}
+
+// Embedded reports whether it is the embedded engine.
+func (s Server) Embedded() bool { return s.Profile != "" || s.Engine != nil }
+
+// A Workload is a load that all variants meet: a command line as it stands, or a Spec.
+type Workload struct {
+	Name    string          `json:"name"`
+	Command string          `json:"command,omitempty"` // vllm bench serve ..., python -m sglang.bench_serving ..., bench ..., sim ...
+	Spec    json.RawMessage `json:"spec,omitempty"`
+}
+
+// Restart says when servers are started anew.
+type Restart string
+
+// When servers are started anew. With PerLeg one server is up at a time. Otherwise those of
+// all variants are up at once, for a block or for the whole experiment, and each needs an
+// address of its own.
+const (
+	PerLeg   Restart = "leg" // the default
+	PerBlock Restart = "block"
+	Never    Restart = "never"
+)
+
+// Until is when an experiment has seen enough.
+type Until string
+
+// UntilVerdict ends an experiment when each judged main figure is better, worse or the same.
+const UntilVerdict Until = "verdict"
+
+// A Design says how many legs there are and in which order.
+type Design struct {
+	// Blocks is their number; 0: 3, or with Until, Precision or a Budget as many as those
+	// allow, at most MaxBlocks.
+	Blocks    int     `json:"blocks,omitempty"`
+	Restart   Restart `json:"restart,omitempty"`
+	Runs      int     `json:"runs,omitempty"` // of each workload in a leg; 0: 1
+	Seed      uint64  `json:"seed,omitempty"` // of the order, and the first of the loads
+	Until     Until   `json:"until,omitempty"`
+	Precision Share   `json:"precision,omitempty"` // half the width of the main intervals to reach; 0: none
+	MaxBlocks int     `json:"max_blocks,omitempty"`
+	// Budget is the time after which no block begins that would not end in it; 0: none.
+	Budget plan.Duration `json:"budget,omitzero"`
+	// Confirm is how many fresh blocks of the baseline and the best confirm a choice among
+	// more than two variants; nil: 2.
+	Confirm *int `json:"confirm,omitempty"`
+}
+
+// A Share is a number that files write as 2% or 0.02.
+type Share float64
+
+// A WarmUp is what precedes each run.
+type WarmUp string
+
+// The warm-ups, besides those of the workload itself.
+const (
+	Steady WarmUp = "steady" // waves until two of them agree, plan.WarmUp.Steady
+	Own    WarmUp = "own"    // as the workload says
+)
