@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -184,6 +185,12 @@ func (s *Store) copyTo(file string) error {
 	for _, id := range s.ids() {
 		if err := s.copyRun(out, id); err != nil {
 			return errors.Join(fmt.Errorf("run %s: %w", id, err), out.Close())
+		}
+	}
+	experiments, _ := s.Experiments() // as far as they can be read
+	for _, e := range slices.Backward(experiments) {
+		if err := out.CreateExperiment(e); err != nil {
+			return errors.Join(err, out.Close())
 		}
 	}
 	return out.Close()

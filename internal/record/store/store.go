@@ -12,6 +12,7 @@
 //	record      the records, numbered in commit order
 //	snapshot    the progress of a run at each flush
 //	figure      computed figures of a run
+//	experiment  the state of an experiment, whose runs have its name
 //
 // Records that cannot be written stay in memory, and at the end of the run go to a
 // file beside the store that Import takes back.

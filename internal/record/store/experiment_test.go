@@ -1,0 +1,54 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+func TestExperiments(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "pitot.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	at := time.Unix(1_700_000_000, 5)
+	first := Experiment{Name: "a", Status: "running", Started: at, Body: json.RawMessage(`{"legs":[]}`)}
+	if err := s.CreateExperiment(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CreateExperiment(first); !errors.Is(err, ErrExperimentExists) {
+		t.Errorf("twice: %v", err)
+	}
+	if err := s.CreateExperiment(Experiment{Name: "b", Started: at.Add(time.Hour), Body: json.RawMessage(`{}`)}); err != nil {
+		t.Fatal(err)
+	}
+	first.Status, first.Body = "complete", json.RawMessage(`{"legs":[1]}`)
+	if err := s.UpdateExperiment(first); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Experiment("a")
+	if err != nil || got.Status != "complete" || string(got.Body) != `{"legs":[1]}` || !got.Started.Equal(at) || got.Changed.IsZero() {
+		t.Errorf("%+v, %v", got, err)
+	}
+	all, err := s.Experiments()
+	if err != nil || len(all) != 2 || all[0].Name != "b" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if _, err := s.Import(trace.Run{ID: "r", Leg: &trace.Leg{Experiment: "a", Block: 1}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RemoveExperiment("a", true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Experiment("a"); !errors.Is(err, ErrNoExperiment) {
+		t.Errorf("removed: %v", err)
+	}
+	if n, err := s.Count(Filter{}); n != 0 || err != nil {
+		t.Errorf("%d runs are left, %v", n, err)
+	}
+}
