@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -149,6 +152,11 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 	if err != nil {
 		return c, err
 	}
+	if len(k.journals) == 1 && len(v.Runs) == 1 {
+		if o, err = v.asExperiment(o, k.journals[0]); err != nil {
+			return c, err
+		}
+	}
 	all := make([]trace.Run, len(picks))
 	for i, one := range picks {
 		all[i] = one.run
@@ -168,6 +176,28 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 	}
 	c, err = compare.Compare(runs, o)
 	return c, usage(byFlag(err))
+}
+
+// asExperiment are options as an experiment has them, but for those that flags give.
+func (v variants) asExperiment(o compare.Options, j *experiment.Journal) (compare.Options, error) {
+	e, _, err := design.Read("", []byte(j.File))
+	if err != nil {
+		return o, err
+	}
+	if e.Level > 0 && o.Level == compare.DefaultLevel {
+		o.Level = float64(e.Level)
+	}
+	if e.Margin > 0 && o.Margin == compare.DefaultMargin {
+		o.Margin = float64(e.Margin)
+	}
+	if all := e.Expanded(); len(all) > 0 {
+		o.Baseline = cmp.Or(o.Baseline, all[0].Name)
+	}
+	o.Looks = j.Looks
+	if o.Gates == nil {
+		o.Gates, err = gates(e.FailIf, compare.ParseGate)
+	}
+	return o, err
 }
 
 // byFlag names the problems of a comparison as the flags that they are of.

@@ -111,7 +111,7 @@ func (p *Prepared) check(spec plan.Spec) error {
 		return err
 	}
 	p.learn(b)
-	p.run.Name, p.run.Env = p.spec.Name, p.Machine
+	p.run.Name, p.run.Env, p.run.Leg = p.spec.Name, p.Machine, p.Leg
 	l, problems := check(&p.spec, p.Kinds)
 	p.load = l
 	if problems == nil {

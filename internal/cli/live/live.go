@@ -16,7 +16,10 @@ type View struct {
 	Console    *progress.Console
 	Quiet      bool // nothing is said
 	NoProgress bool // how the run goes is not
-	display    *progress.Display
+	// Brief is for one run of many: a note is said once, and what goes as it should is not.
+	Brief   bool
+	told    map[string]bool // notes
+	display *progress.Display
 }
 
 // english is the language of what has no flag for another one.
@@ -43,7 +46,9 @@ func (v *View) Unsaved(err error) {
 func (v *View) Handle(e run.Event) error {
 	switch e := e.(type) {
 	case run.Noted:
-		v.Sayf("note: %s", english.Say(e.Note))
+		if note := english.Say(e.Note); !v.Brief || v.first(note) {
+			v.Sayf("note: %s", note)
+		}
 	case run.Waiting:
 		what := ""
 		if e.Answer {
@@ -51,7 +56,7 @@ func (v *View) Handle(e run.Event) error {
 		}
 		v.Sayf("waiting up to %v for %s%s: %v", e.Limit, e.URL, what, e.Err)
 	case run.WarmingUp:
-		if e.Requests > 0 {
+		if e.Requests > 0 && !v.Brief {
 			v.Sayf("warming up with %d requests", e.Requests)
 		}
 	case run.Starting:
@@ -73,4 +78,14 @@ func (v *View) Handle(e run.Event) error {
 		}
 	}
 	return nil
+}
+
+// first reports whether a note is new.
+func (v *View) first(note string) bool {
+	if v.told == nil {
+		v.told = map[string]bool{}
+	}
+	old := v.told[note]
+	v.told[note] = true
+	return !old
 }

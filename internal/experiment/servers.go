@@ -1,0 +1,110 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/pitot-bench/pitot/internal/experiment/server"
+)
+
+// A started server is up; the zero value is one that Pitot has not started.
+type started struct {
+	Server
+	number int
+	leg    *Leg // that started it
+}
+
+// serverOf is the server of a leg, which is started if it is not up.
+func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started, error) {
+	own := x.Variants[variant].Server
+	if !own.Starts() {
+		return new(started), nil
+	}
+	if s, ok := x.up[l.Variant]; ok && s.died() == nil {
+		return s, nil
+	}
+	if x.restarts() {
+		x.stopServers(ctx, "")
+	}
+	l.ServerStart, l.Log = x.j.starts()+1, x.Log(l)
+	own.URL = cmp.Or(own.URL, x.Loads[variant][0].Spec.Target.URL)
+	ctx, release := x.untilStopped(ctx)
+	defer release()
+	running, err := x.Start(ctx, Starting{Server: own, Log: l.Log, Kept: func(h server.Handle) error {
+		l.Handle = &h
+		return x.keep()
+	}})
+	if err != nil {
+		return nil, err
+	}
+	s := &started{Server: running, number: l.ServerStart, leg: l}
+	x.up[l.Variant] = s
+	x.tell(ServerStarts{l})
+	if l.Ready, err = running.Ready(ctx); err != nil {
+		return nil, err
+	}
+	x.tell(ServerReady{l, l.Ready})
+	return s, nil
+}
+
+// untilStopped is a context that the end of the experiment cancels.
+func (x *execution) untilStopped(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-x.stop:
+			cancel(ErrInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// stopServers stops the server of a variant, or all of them.
+func (x *execution) stopServers(ctx context.Context, variant string) {
+	for name, s := range x.up {
+		if variant != "" && name != variant {
+			continue
+		}
+		delete(x.up, name)
+		if err := s.Stop(context.WithoutCancel(ctx)); err != nil {
+			x.tell(ServerUnstopped{s.leg, err})
+		}
+		life := s.Life()
+		s.leg.Life, s.leg.Handle = &life, nil
+	}
+}
+
+// died is how the server ended by itself, nil if it has not.
+func (s *started) died() error {
+	if s.Server == nil {
+		return nil
+	}
+	select {
+	case <-s.Done():
+		return cmp.Or(s.Why(), errors.New("it has ended"))
+	default:
+		return nil
+	}
+}
+
+// watch is ctx and a channel to stop a run by, which end when the server dies, too.
+func (s *started) watch(ctx context.Context, stop <-chan struct{}) (context.Context, <-chan struct{}, func()) {
+	if s.Server == nil {
+		return ctx, stop, func() {}
+	}
+	watched, cancel := context.WithCancel(ctx)
+	ends := make(chan struct{})
+	go func() {
+		select {
+		case <-stop:
+			close(ends)
+		case <-s.Done():
+			close(ends)
+			cancel()
+		case <-watched.Done():
+		}
+	}()
+	return watched, ends, cancel
+}

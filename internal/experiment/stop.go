@@ -1,0 +1,124 @@
+package experiment
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// The numbers of blocks where a design does not say.
+const (
+	defaultBlocks = 3
+	defaultMost   = 8  // where a look after each block may end it
+	mostBlocks    = 64 // that a budget may buy
+	firstLook     = 2  // blocks: fewer leave hardly a degree of freedom
+)
+
+// Most is the number of blocks after which a design ends at the latest, and how many looks it
+// has, of which there is one after each block.
+func Most(d design.Design) (blocks int, looks compare.Looks) {
+	switch {
+	case d.Until != "" || d.Precision > 0:
+		blocks = cmp.Or(d.MaxBlocks, d.Blocks, defaultMost)
+		return blocks, compare.Looks{Most: blocks}
+	case d.Budget > 0 && d.Blocks == 0:
+		return cmp.Or(d.MaxBlocks, mostBlocks), compare.Looks{}
+	}
+	return cmp.Or(d.Blocks, d.MaxBlocks, defaultBlocks), compare.Looks{}
+}
+
+// enough says why no further block is to begin; nothing if one is.
+func (x *execution) enough(block int) (why plan.Message, err error) {
+	made := block - 1
+	if made >= firstLook && x.j.Looks.Most > 1 && !x.begun(block) {
+		if why, err = x.look(made); err != nil || !why.IsZero() {
+			return why, err
+		}
+	}
+	switch each := x.blockTime(); {
+	case block > x.j.Most:
+		return plan.Say(endedBlocks, "blocks", made), nil
+	case x.Design.Budget > 0 && made > 0 && !x.begun(block) && x.elapsed()+each > x.Design.Budget.Std():
+		return plan.Say(endedBudget, "blocks", made, "budget", x.Design.Budget, "block", each), nil
+	}
+	return why, nil
+}
+
+// begun reports whether a block has a leg.
+func (x *execution) begun(block int) bool { return x.j.Blocks() >= block }
+
+// elapsed is the time that the experiment has taken.
+func (x *execution) elapsed() time.Duration { return x.spent + x.Now().Sub(x.since) }
+
+// blockTime is what a block takes, by the legs made so far.
+func (x *execution) blockTime() time.Duration {
+	var all time.Duration
+	done := x.j.With(Done)
+	for _, l := range done {
+		all += l.Took
+	}
+	if len(done) == 0 {
+		return 0
+	}
+	legs := len(design.Order(len(x.Variants), x.Design, 1))
+	return time.Duration(float64(all) / float64(len(done)) * float64(legs))
+}
+
+// look judges what there is after a number of blocks, and says whether that is enough.
+func (x *execution) look(made int) (why plan.Message, err error) {
+	x.j.Looks.Done = made
+	c, err := x.judge(x.j.Looks, false)
+	if err != nil {
+		return why, err
+	}
+	x.tell(Judged{x.j.Looks, c})
+	reached := c.Precision()
+	switch {
+	case x.Design.Until == design.UntilVerdict && settled(c):
+		return plan.Say(endedVerdict, "blocks", made), nil
+	case x.Design.Precision > 0 && !math.IsNaN(reached) && reached <= float64(x.Design.Precision):
+		return plan.Say(endedPrecision, "blocks", made, "reached", reached, "wanted", float64(x.Design.Precision)), nil
+	}
+	return why, nil
+}
+
+// settled reports whether a comparison answers what was asked: its gates, or where there are
+// none its main figures.
+func settled(c compare.Comparison) bool {
+	if len(c.Gates) == 0 {
+		return c.Settled()
+	}
+	for _, g := range c.Gates {
+		if g.Outcome == compare.Inconclusive {
+			return false
+		}
+	}
+	return true
+}
+
+// Best is the variant with the most figures that are better, of those with none that is
+// worse, over all workloads; empty: none is better.
+func Best(c compare.Comparison) (name string) {
+	better, worse := map[string]int{}, map[string]int{}
+	most := 0
+	for _, w := range c.Workloads {
+		for _, v := range w.Variants {
+			if v.Tally != nil {
+				better[v.Name] += len(v.Tally.Better)
+				worse[v.Name] += len(v.Tally.Worse)
+			}
+		}
+	}
+	for _, w := range c.Workloads {
+		for _, v := range w.Variants {
+			if better[v.Name] > most && worse[v.Name] == 0 {
+				name, most = v.Name, better[v.Name]
+			}
+		}
+	}
+	return name
+}
