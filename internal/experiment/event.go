@@ -10,10 +10,11 @@ import (
 // An Event is something that happened; it is one of the types below.
 type Event any
 
-// LegBegins says that a leg begins; there will be Of of them, 0: nobody knows.
+// LegBegins says that a leg begins, by its number in the order without repetitions; there
+// will be Of of them, 0: nobody knows.
 type LegBegins struct {
-	Leg *Leg
-	Of  int
+	Leg        *Leg
+	Number, Of int
 }
 
 // ServerStarts says that the server of a leg was started, and is waited for.

@@ -22,6 +22,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -47,6 +48,8 @@ type Deps struct {
 	// Tell receives the events; may be nil.
 	Tell func(Event)
 	Now  func() time.Time
+	// Port is a free port of this machine.
+	Port func() (int, error)
 	// Log is the name of the file for the output of a server.
 	Log func(leg *Leg) string
 	// Options are those of every judgement, without looks.
@@ -205,6 +208,8 @@ func (p *Plan) target(s *plan.Spec, own design.Server) (problems plan.Problems) 
 		s.Target = plan.Target{Simulated: s.Target.Simulated, Engine: engine(s.Target.Engine, own)}
 	case own.URL != "":
 		s.Target.URL, s.Target.Engine = own.URL, nil
+	case strings.Contains(own.Command, portName):
+		s.Target.URL, s.Target.Engine = "http://127.0.0.1:"+portName, nil
 	}
 	problems.If(own.Starts() && s.Target.Simulated, "", nil, "is simulated, and a variant has a server; use bench")
 	problems.If(own.Starts() && s.Target.URL == "", "", nil, "has no address of the server that is started; give it a URL")

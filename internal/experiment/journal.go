@@ -147,6 +147,25 @@ func (j *Journal) Blocks() (n int) {
 	return n
 }
 
+// BlockTime is what a block takes, by the legs made so far; 0 before the first.
+func (j *Journal) BlockTime() time.Duration {
+	var all time.Duration
+	turns, blocks := map[turn]bool{}, map[int]bool{}
+	done := j.With(Done)
+	for _, l := range done {
+		all += l.Took
+		turns[l.turn()], blocks[l.Block] = true, true
+	}
+	if len(done) == 0 {
+		return 0
+	}
+	slots := 0
+	for t := range turns {
+		slots = max(slots, t.slot)
+	}
+	return all / time.Duration(len(done)) * time.Duration(slots)
+}
+
 // With are the legs with a status.
 func (j *Journal) With(s Status) (out []*Leg) {
 	for _, l := range j.Legs {

@@ -175,7 +175,7 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 	if err := x.keep(); err != nil {
 		return err
 	}
-	x.tell(LegBegins{l, x.legs()})
+	x.tell(LegBegins{l, x.number(l), x.legs()})
 	why, err := x.measure(ctx, l, variant)
 	if x.restarts() || !why.IsZero() || err != nil {
 		x.stopServers(ctx, l.Variant)
@@ -216,10 +216,22 @@ func (x *execution) stopped(ctx context.Context) bool {
 
 // legs is how many there will be without repetitions, 0 if that depends on what they say.
 func (x *execution) legs() int {
-	if x.j.Looks.Most > 1 || x.Design.Budget > 0 {
+	if x.j.Looks.Most > 1 || x.Design.Budget > 0 || x.j.Winner != "" {
 		return 0
 	}
 	return x.j.Most * len(design.Order(len(x.Variants), x.Design, 1))
+}
+
+// number is the place of a leg in the order without repetitions.
+func (x *execution) number(l *Leg) int {
+	turns := map[turn]bool{}
+	for _, other := range x.j.Legs {
+		turns[other.turn()] = true
+		if other == l {
+			break
+		}
+	}
+	return len(turns)
 }
 
 // measure makes the runs of a leg. why says that they are no evidence; an error ends the
@@ -242,6 +254,7 @@ func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.
 // measureOne makes one run of a leg.
 func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Load, repeat int) (why plan.Message, err error) {
 	load.Spec = x.seeded(load.Spec, l, load.Spec.Target.URL == "" || s.Server != nil && x.restarts(), repeat)
+	load.Spec.Target.URL = cmp.Or(s.url, load.Spec.Target.URL)
 	load.Spec.Name = x.Name + " / " + l.Variant + " / " + load.Workload
 	place := trace.Leg{
 		Experiment: x.j.Name, Variant: l.Variant, Workload: load.Workload, Block: l.Block, Slot: l.Slot, Position: l.Position, Repeat: repeat,

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 )
 
@@ -12,7 +16,26 @@ import (
 type started struct {
 	Server
 	number int
-	leg    *Leg // that started it
+	leg    *Leg   // that started it
+	url    string // where it answers; empty: where the load says
+}
+
+// portName stands for a free port in the command and the address of a server.
+const portName = "${port}"
+
+// placed is a server with a free port in place of the name of one.
+func (x *execution) placed(s design.Server) (design.Server, error) {
+	if !strings.Contains(s.Command+s.Options+s.URL, portName) {
+		return s, nil
+	}
+	port, err := x.Port()
+	if err != nil {
+		return s, fmt.Errorf("find a free port: %w", err)
+	}
+	for _, text := range []*string{&s.Command, &s.Options, &s.URL} {
+		*text = strings.ReplaceAll(*text, portName, strconv.Itoa(port))
+	}
+	return s, nil
 }
 
 // serverOf is the server of a leg, which is started if it is not up.
@@ -29,6 +52,10 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	}
 	l.ServerStart, l.Log = x.j.starts()+1, x.Log(l)
 	own.URL = cmp.Or(own.URL, x.Loads[variant][0].Spec.Target.URL)
+	own, err := x.placed(own)
+	if err != nil {
+		return nil, err
+	}
 	ctx, release := x.untilStopped(ctx)
 	defer release()
 	running, err := x.Start(ctx, Starting{Server: own, Log: l.Log, Kept: func(h server.Handle) error {
@@ -38,7 +65,7 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	if err != nil {
 		return nil, err
 	}
-	s := &started{Server: running, number: l.ServerStart, leg: l}
+	s := &started{Server: running, number: l.ServerStart, leg: l, url: own.URL}
 	x.up[l.Variant] = s
 	x.tell(ServerStarts{l})
 	if l.Ready, err = running.Ready(ctx); err != nil {

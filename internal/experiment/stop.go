@@ -39,7 +39,7 @@ func (x *execution) enough(block int) (why plan.Message, err error) {
 			return why, err
 		}
 	}
-	switch each := x.blockTime(); {
+	switch each := x.j.BlockTime(); {
 	case block > x.j.Most:
 		return plan.Say(endedBlocks, "blocks", made), nil
 	case x.Design.Budget > 0 && made > 0 && !x.begun(block) && x.elapsed()+each > x.Design.Budget.Std():
@@ -53,20 +53,6 @@ func (x *execution) begun(block int) bool { return x.j.Blocks() >= block }
 
 // elapsed is the time that the experiment has taken.
 func (x *execution) elapsed() time.Duration { return x.spent + x.Now().Sub(x.since) }
-
-// blockTime is what a block takes, by the legs made so far.
-func (x *execution) blockTime() time.Duration {
-	var all time.Duration
-	done := x.j.With(Done)
-	for _, l := range done {
-		all += l.Took
-	}
-	if len(done) == 0 {
-		return 0
-	}
-	legs := len(design.Order(len(x.Variants), x.Design, 1))
-	return time.Duration(float64(all) / float64(len(done)) * float64(legs))
-}
 
 // look judges what there is after a number of blocks, and says whether that is enough.
 func (x *execution) look(made int) (why plan.Message, err error) {

@@ -25,7 +25,7 @@ func (v View) Handle(e experiment.Event) {
 	say := func(code plan.Code, args ...any) { v.Say(v.Lang.Word(code, args...)) }
 	switch e := e.(type) {
 	case experiment.LegBegins:
-		say("experiment.leg", "leg", e.Leg.Position, "of", e.Of, "block", e.Leg.Block, "variant", e.Leg.Variant, "again", e.Leg.Attempt > 1, "confirms", e.Leg.Confirms)
+		say("experiment.leg", "leg", e.Number, "of", e.Of, "block", e.Leg.Block, "variant", e.Leg.Variant, "again", e.Leg.Attempt > 1, "confirms", e.Leg.Confirms)
 	case experiment.ServerReady:
 		say("experiment.ready", "took", rounded(e.Took))
 	case experiment.RunMade:
