@@ -150,11 +150,11 @@ func (j *Journal) Blocks() (n int) {
 // BlockTime is what a block takes, by the legs made so far; 0 before the first.
 func (j *Journal) BlockTime() time.Duration {
 	var all time.Duration
-	turns, blocks := map[turn]bool{}, map[int]bool{}
+	turns := map[turn]bool{}
 	done := j.With(Done)
 	for _, l := range done {
 		all += l.Took
-		turns[l.turn()], blocks[l.Block] = true, true
+		turns[l.turn()] = true
 	}
 	if len(done) == 0 {
 		return 0
