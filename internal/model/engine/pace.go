@@ -43,11 +43,11 @@ type Drift struct {
 
 // StartedAt is c for an engine whose time counts from an instant of the wall clock.
 func (c Config) StartedAt(now time.Time) Config {
-	if c.Drift == nil || c.Drift.Since.IsZero() {
+	if c.Drift == nil || time.Time(c.Drift.Since).IsZero() {
 		return c
 	}
 	d := *c.Drift
-	d.Offset += plan.Duration(min(now.Sub(d.Since.Time), forever))
+	d.Offset += plan.Duration(min(now.Sub(time.Time(d.Since)), forever))
 	d.Since = Moment{}
 	c.Drift = &d
 	return c
@@ -125,13 +125,15 @@ func (r *Relative) UnmarshalText(text []byte) error {
 }
 
 // A Moment is an instant of the wall clock. Its text form is that of RFC 3339.
-type Moment struct{ time.Time }
+type Moment time.Time
 
 // UnmarshalText reads the text form.
-func (m *Moment) UnmarshalText(text []byte) (err error) {
-	if m.Time, err = time.Parse(time.RFC3339, strings.TrimSpace(string(text))); err != nil {
+func (m *Moment) UnmarshalText(text []byte) error {
+	at, err := time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
+	if err != nil {
 		return fmt.Errorf("%q is not an instant such as 2026-05-04T08:30:00Z", text)
 	}
+	*m = Moment(at)
 	return nil
 }
 

@@ -76,7 +76,7 @@ func parsed(t *testing.T, text string) dist.Duration {
 // Engines that start at different instants are at one point of a drift with Since.
 func TestStartedAt(t *testing.T) {
 	since := time.Date(2026, 5, 4, 8, 30, 0, 0, time.UTC)
-	c := Config{Cost: Costs{Step: 1}, Pace: Pace{Drift: &Drift{Change: 0.5, Over: plan.Duration(100 * time.Second), Since: Moment{since}}}}
+	c := Config{Cost: Costs{Step: 1}, Pace: Pace{Drift: &Drift{Change: 0.5, Over: plan.Duration(100 * time.Second), Since: Moment(since)}}}
 	for passed, want := range map[time.Duration]time.Duration{
 		0: time.Second, 50 * time.Second: 1250 * time.Millisecond, -10 * time.Second: time.Second, 24 * time.Hour: 1500 * time.Millisecond,
 	} {
@@ -87,11 +87,9 @@ func TestStartedAt(t *testing.T) {
 	if c.Drift.Offset != 0 {
 		t.Error("the configuration was changed")
 	}
-	if ancient := (Moment{time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC)}); true {
-		c.Drift.Since, c.Drift.Offset = ancient, plan.Duration(time.Hour)
-		if got := finished(t, c.StartedAt(since), 1); got != 1500*time.Millisecond {
-			t.Errorf("a step takes %v after two thousand years", got)
-		}
+	c.Drift.Since, c.Drift.Offset = Moment(time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC)), plan.Duration(time.Hour)
+	if got := finished(t, c.StartedAt(since), 1); got != 1500*time.Millisecond {
+		t.Errorf("a step takes %v after two thousand years", got)
 	}
 }
 
