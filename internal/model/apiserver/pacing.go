@@ -18,8 +18,8 @@ type Pacing struct {
 	Stalls      json.RawMessage  `json:"stalls,omitempty"`
 }
 
-// given are the names of those that are.
-func (s Pacing) given() (names []string) {
+// paced are the names of those that are given.
+func (s Pacing) paced() (names []string) {
 	for _, one := range []struct {
 		name string
 		set  bool
@@ -31,8 +31,8 @@ func (s Pacing) given() (names []string) {
 	return names
 }
 
-// change makes the pace of an engine the one of the settings. The error is plan.Problems.
-func (s Pacing) change(c *engine.Config) error {
+// pace makes the pace of an engine the one of the settings. The error is plan.Problems.
+func (s Pacing) pace(c *engine.Config) error {
 	c.Slower, c.StartSpread = or(s.Slower, c.Slower), or(s.StartSpread, c.StartSpread)
 	problems := plan.Merge(over("drift", s.Drift, &c.Drift), over("stalls", s.Stalls, &c.Stalls))
 	if problems != nil {
@@ -40,7 +40,7 @@ func (s Pacing) change(c *engine.Config) error {
 	}
 	for _, p := range c.Validate() {
 		name, _, _ := strings.Cut(p.Path, ".")
-		if slices.Contains(s.given(), name) {
+		if slices.Contains(s.paced(), name) {
 			problems = append(problems, p)
 		}
 	}

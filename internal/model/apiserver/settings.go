@@ -57,7 +57,7 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 	var p plan.Problems
 	given := s.latencies()
 	p.If(len(given) > 0 && s.Profile != "", "profile", s.Profile, "a profile has timing of its own; leave it out, or %s", strings.Join(given, ", "))
-	for _, name := range s.Pacing.given() {
+	for _, name := range s.paced() {
 		p.If(len(given) > 0, name, nil, "only applies to a profile; leave it out, or %s", strings.Join(given, ", "))
 	}
 	p.If(s.MaxModelLen != nil && (*s.MaxModelLen < 1 || *s.MaxModelLen > MaxContext), "max_model_len", or(s.MaxModelLen, 0), "must be a whole number from 1 to %d", MaxContext)
@@ -89,7 +89,7 @@ func (s Settings) deployment(read func(string) ([]byte, error)) (*profile.Profil
 	if err != nil {
 		return p, err
 	}
-	if err := s.Pacing.change(&p.Engine); err != nil {
+	if err := s.pace(&p.Engine); err != nil {
 		return nil, err
 	}
 	if s.MaxModelLen == nil {

@@ -165,16 +165,18 @@ func (w Words) briefRows(load compare.Workload, variant int) (rows []compare.Row
 		gated[g.Gate.Name] = true
 	}
 	for r, c := range mainChanges(load, variant) {
-		if len(rows) < briefFigures || settledVerdict(*c).Differs() || gated[r.Quantity.Name] {
+		differs := len(rows) < briefDifferent && settledVerdict(*c).Differs()
+		if len(rows) < briefFigures || differs || gated[r.Quantity.Name] {
 			rows = append(rows, r)
 		}
 	}
 	return rows
 }
 
-// briefFigures is how many main figures are shown, whatever they say, and briefGates how
-// many gates.
+// How many main figures are shown whatever they say, up to how many those that differ, and
+// how many gates.
 const (
-	briefFigures = 6
-	briefGates   = 50
+	briefFigures   = 6
+	briefDifferent = 10
+	briefGates     = 50
 )
