@@ -25,6 +25,7 @@ type compareCmd struct {
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
 	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
+	outputs
 	variants
 }
 
@@ -60,6 +61,9 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if o.Gates, err = gates(c.FailIf, compare.ParseGate); err != nil {
 		return err
 	}
+	if err := c.check(); err != nil {
+		return err
+	}
 	result, err := c.compare(p, o, nil)
 	if err != nil {
 		return err
@@ -72,7 +76,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
-	return errors.Join(err, verdictOf(result.Gates))
+	return errors.Join(err, c.outputs.write(result, c.Lang), verdictOf(result.Gates))
 }
 
 // write gives the comparison its form; p is whose terminal it is for, nil if it is
