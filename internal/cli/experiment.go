@@ -36,6 +36,7 @@ type conduct struct {
 	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of the answer and the lab note: ${enum} (${default})."`
 	Yes    bool   `help:"End servers that a killed experiment has left running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
+	outputs
 	flags.Kept
 }
 
@@ -96,7 +97,7 @@ func (p *Process) prepared(e *design.Experiment, explain func(plan.Problems) err
 // begin carries out a new experiment.
 func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Problems) error) error {
 	made, err := p.prepared(e, explain)
-	if err != nil {
+	if err := errors.Join(err, c.check()); err != nil {
 		return err
 	}
 	s, err := p.openStore(c.Store)
@@ -164,6 +165,9 @@ type experimentResumeCmd struct {
 
 // Run goes on with it.
 func (c *experimentResumeCmd) Run(p *Process) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	s, err := p.openStore(c.Store)
 	if err != nil {
 		return err
