@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -20,13 +22,13 @@ type abCmd struct {
 	Runs      int           `placeholder:"N" help:"Runs in each leg. Default: 1."`
 	Seed      uint64        `placeholder:"N" help:"Seed of the order and of the loads. Default: drawn, and kept."`
 	Until     string        `enum:",verdict" default:"" placeholder:"WHAT" help:"verdict: end as soon as the main figures are better, worse or the same."`
-	Precision string        `placeholder:"P" help:"End as soon as the main changes are known to within this, such as 2%."`
+	Precision design.Share  `placeholder:"P" help:"End as soon as the main changes are known to within this, such as 2%."`
 	MaxBlocks int           `placeholder:"N" help:"Blocks at most, with --until, --precision or --budget. Default: 8."`
 	Budget    time.Duration `placeholder:"TIME" help:"Begin no block that would end later than this, such as 2h."`
 	Cache     string        `enum:",cold,primed,warm" default:"" placeholder:"STATE" help:"State of the server's prompt cache at the start of each run, which is made and proved: cold, primed or warm."`
 	WarmUp    string        `name:"warm-up" enum:",steady,own" default:"" placeholder:"HOW" help:"steady: waves before each run until two agree; own: as the command says. Default: steady."`
-	Level     string        `placeholder:"P" help:"Confidence level of the verdicts together. Default: 95%."`
-	Margin    string        `placeholder:"P" help:"Differences below this do not matter. Default: 2%."`
+	Level     design.Share  `placeholder:"P" help:"Confidence level of the verdicts together. Default: 95%."`
+	Margin    design.Share  `placeholder:"P" help:"Differences below this do not matter. Default: 2%."`
 	FailIf    []string      `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with 3 if this holds for the change, such as 'ttft.mean > +2%'; with 4 if the data cannot tell. May be repeated."`
 	Name      string        `placeholder:"NAME" help:"Name of the experiment. Default: ab- and the time."`
 
@@ -52,16 +54,35 @@ func (c *abCmd) experiment(p *Process) (*design.Experiment, func(plan.Problems) 
 	if name == "" {
 		name = "ab-" + time.Now().Format("20060102-150405")
 	}
-	e, problems := design.AB(design.ABOptions{
-		Before: c.Before, After: c.After, Same: c.Same, URL: c.URL, Restart: c.Restart, Blocks: c.Blocks, Runs: c.Runs, Seed: c.Seed, Until: c.Until,
-		Precision: c.Precision, MaxBlocks: c.MaxBlocks, Budget: c.Budget, Cache: c.Cache, WarmUp: c.WarmUp, Level: c.Level, Margin: c.Margin, FailIf: c.FailIf,
-		Name: name, Command: c.Command,
-	})
-	explain := asTool(abFlags).Explain
-	if problems != nil {
-		return nil, nil, usage(explain(problems))
+	o := design.ABOptions{
+		Before: c.Before, After: c.After, Same: c.Same, URL: c.URL, Restart: design.Restart(c.Restart), Blocks: c.Blocks, Runs: c.Runs, MaxBlocks: c.MaxBlocks,
+		Seed: c.Seed, Until: design.Until(c.Until), Precision: c.Precision, Budget: plan.Duration(c.Budget), Margin: c.Margin, Level: c.Level,
+		FailIf: c.FailIf, Cache: plan.Cache(c.Cache), WarmUp: design.WarmUp(c.WarmUp), Name: name, Command: c.Command,
 	}
-	return e, explain, nil
+	e, problems := design.AB(o)
+	if problems != nil {
+		return nil, nil, usage(byFlags(problems))
+	}
+	return e, byFlags, nil
+}
+
+// byFlags tells problems of `pitot ab`, whose paths are names of flags or places in the
+// experiment that they make.
+func byFlags(all plan.Problems) error {
+	var errs []error
+	for _, p := range all {
+		name := "--" + p.Path
+		switch {
+		case p.Path == "command" || strings.HasPrefix(p.Path, "workloads"):
+			name = "the load behind --"
+		case strings.HasPrefix(p.Path, "variants[0]"):
+			name = "--" + design.Before
+		case strings.HasPrefix(p.Path, "variants"):
+			name = "--" + design.After
+		}
+		errs = append(errs, errors.New(p.Under(name)))
+	}
+	return errors.Join(errs...)
 }
 
 // Run carries it out.

@@ -58,7 +58,7 @@ func (c *experimentRunCmd) Run(p *Process) error {
 	return c.begin(p, e, explainedBy(doc))
 }
 
-// readExperiment reads a file; without a name the experiment has the file's.
+// readExperiment reads a file.
 func (p *Process) readExperiment(file string) (*design.Experiment, *plan.Document, error) {
 	data, err := p.readSettings(file)
 	if err != nil {
@@ -67,9 +67,6 @@ func (p *Process) readExperiment(file string) (*design.Experiment, *plan.Documen
 	e, doc, err := design.Read(file, data)
 	if err != nil {
 		return nil, nil, usage(err)
-	}
-	if e.Name == "" {
-		e.Name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	}
 	return e, doc, nil
 }
@@ -113,7 +110,7 @@ func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Prob
 		return err
 	}
 	j := &experiment.Journal{Name: e.Name, File: p.secrets.Hide(string(text)), Started: time.Now(), Status: experiment.Running, Owner: owner()}
-	j.Most, j.Looks = experiment.Most(e.Design)
+	j.Looks = experiment.Looks(e.Design)
 	if j.Folder, err = c.newFolder(e.Name); err != nil {
 		return err
 	}
@@ -304,13 +301,4 @@ func (p *Process) foresee(ctx context.Context, made *experiment.Plan) (all []*ru
 		all = append(all, f)
 	}
 	return all, nil
-}
-
-// looksLikeExperiment reports whether a file describes one, and not a run.
-func looksLikeExperiment(data []byte) bool {
-	doc, err := plan.Parse("", data)
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(doc.Root.Members, func(m plan.Member) bool { return m.Key == "workloads" || m.Key == "variants" || m.Key == "matrix" })
 }

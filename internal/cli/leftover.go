@@ -18,5 +18,3 @@ func (x *conductor) start(ctx context.Context, s experiment.Starting) (experimen
 func (p *Process) planExperiment(e *design.Experiment, explain func(plan.Problems) error, file string) error {
 	return nil
 }
-
-var abFlags = map[string]string{}

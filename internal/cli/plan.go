@@ -88,8 +88,11 @@ func (c *planCmd) experiment(p *Process) (*design.Experiment, func(plan.Problems
 		return nil, nil, nil
 	}
 	data, err := files.ReadSmall(c.What[0])
-	if err != nil || !looksLikeExperiment(data) {
-		return nil, nil, nil //nolint:nilerr // it is no file, or no experiment; others say so
+	if err != nil {
+		return nil, nil, nil //nolint:nilerr // a run has this name, or what plans runs says what is wrong
+	}
+	if doc, err := plan.Parse(c.What[0], data); err != nil || !design.Is(doc) {
+		return nil, nil, nil //nolint:nilerr // as above
 	}
 	e, doc, err := p.readExperiment(c.What[0])
 	if err != nil {

@@ -133,29 +133,18 @@ func pathOf(e *design.Experiment, workload int) string {
 // compile makes the load of one variant and workload.
 func compile(c Compiler, v design.Variant, w design.Workload) (l Load, err error) {
 	if w.Command != "" {
-		words, err := design.Words(w.Command)
-		if err != nil {
-			return l, err
+		var words []string
+		if words, err = v.Words(w); err == nil {
+			l, err = c.Command(words)
 		}
-		own, err := design.Words(v.Flags)
-		if err != nil {
-			return l, err
+	} else {
+		var spec *plan.Spec
+		if spec, err = v.Spec(w); err == nil {
+			l, err = c.Spec(*spec)
 		}
-		l, err = c.Command(append(words, own...))
-		l.Workload = w.Name
-		return l, inVariant(v, len(own) > 0, err)
 	}
-	settings, err := merged(w.Spec, v.Settings)
-	if err != nil {
-		return l, err
-	}
-	var spec plan.Spec
-	if err := plan.DecodeJSON(settings, &spec).Err(); err != nil {
-		return l, inVariant(v, v.Settings != nil, err)
-	}
-	l, err = c.Spec(spec)
 	l.Workload = w.Name
-	return l, inVariant(v, v.Settings != nil, err)
+	return l, inVariant(v, v.Flags != "" || v.Settings != nil, err)
 }
 
 // inVariant says which variant has an error that is its own.
@@ -164,41 +153,6 @@ func inVariant(v design.Variant, own bool, err error) error {
 		return err
 	}
 	return fmt.Errorf("variant %s: %w", v.Name, err)
-}
-
-// merged is a Spec with the settings of a variant in place of its own: objects member by
-// member (RFC 7396).
-func merged(spec, own json.RawMessage) (json.RawMessage, error) {
-	if own == nil {
-		return spec, nil
-	}
-	var a, b any
-	if err := json.Unmarshal(spec, &a); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(own, &b); err != nil {
-		return nil, err
-	}
-	return json.Marshal(patch(a, b))
-}
-
-func patch(to, with any) any {
-	members, ok := with.(map[string]any)
-	if !ok {
-		return with
-	}
-	out, ok := to.(map[string]any)
-	if !ok {
-		out = map[string]any{}
-	}
-	for name, v := range members {
-		if v == nil {
-			delete(out, name)
-			continue
-		}
-		out[name] = patch(out[name], v)
-	}
-	return out
 }
 
 // target directs a Spec at the server of a variant.

@@ -29,9 +29,9 @@ func TestVariantsMeetTheLoadInTheirOwnWay(t *testing.T) {
 		Variants: []design.Variant{
 			{Name: "a", Server: design.Server{Command: "serve"}},
 			{Name: "b", Server: design.Server{URL: "http://b:2"}, Flags: "--rate 3", Settings: json.RawMessage(`{"seed":7,"gate":{"concurrency":4}}`)},
-			{Name: "c", Server: design.Server{Profile: "p", Engine: json.RawMessage(`{"ttft":"1ms"}`)}},
+			{Name: "c", Server: design.Server{Profile: "small-chat", Engine: json.RawMessage(`{"max_model_len":4096}`)}},
 		},
-		Workloads: []design.Workload{{Name: "w", Command: "bench --rate 2"}, {Name: "s", Spec: json.RawMessage(`{"name":"own","gate":{"hold":true}}`)}},
+		Workloads: []design.Workload{{Name: "w", Command: "bench --rate 2"}, {Name: "s", Spec: json.RawMessage(`{"name":"own","request":{"protocol":"chat"},"load":[{"arrival":"poisson","dataset":"random"}],"gate":{"concurrency":2,"hold":true}}`)}},
 	}
 	p, err := Prepare(e, words{})
 	var problems plan.Problems
@@ -50,9 +50,9 @@ func TestVariantsMeetTheLoadInTheirOwnWay(t *testing.T) {
 		}
 	}
 	want := []met{
-		{"bench --rate 2", "http://load:1", "", `{}`}, {"own", "", "", `{"hold":true}`},
-		{"bench --rate 2 --rate 3", "http://b:2", "", `{}`}, {"own", "http://b:2", "", `{"concurrency":4,"hold":true}`},
-		{"bench --rate 2", "", `{"profile":"p","ttft":"1ms"}`, `{}`}, {"own", "", `{"profile":"p","ttft":"1ms"}`, `{"hold":true}`},
+		{"bench --rate 2", "http://load:1", "", `{}`}, {"own", "", "", `{"concurrency":2,"hold":true}`},
+		{"bench --rate 3", "http://b:2", "", `{}`}, {"own", "http://b:2", "", `{"concurrency":4,"hold":true}`},
+		{"bench --rate 2", "", `{"max_model_len":4096,"profile":"small-chat"}`, `{}`}, {"own", "", `{"max_model_len":4096,"profile":"small-chat"}`, `{"concurrency":2,"hold":true}`},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -31,9 +31,8 @@ type WorkloadForecast struct {
 // Foresee says what a plan will do. runs are the forecasts of its workloads, for the baseline,
 // and before the journals of other experiments.
 func Foresee(p *Plan, machine string, runs []*run.Forecast, before []*Journal) Forecast {
-	most, looks := Most(p.Design)
-	f := Forecast{Endless: looks.Most > 1 || p.Design.Budget > 0}
-	for block := 1; block <= most; block++ {
+	f := Forecast{Endless: p.Design.Adaptive()}
+	for block := 1; block <= p.Design.Most(); block++ {
 		for slot, v := range design.Order(len(p.Variants), p.Design, block) {
 			f.Legs = append(f.Legs, Leg{Variant: p.Variants[v].Name, Block: block, Slot: slot + 1, Position: len(f.Legs) + 1})
 		}

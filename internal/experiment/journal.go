@@ -35,8 +35,6 @@ type Journal struct {
 	Status  Status    `json:"status"`
 	// Why is the reason of a failure.
 	Why plan.Message `json:"why,omitzero"`
-	// Most is the number of blocks after which it ends at the latest.
-	Most int `json:"most"`
 	// Looks are the judgements that may end it: Looks.Most is fixed before the first leg; 1
 	// of a fixed design.
 	Looks compare.Looks `json:"looks"`

@@ -130,12 +130,11 @@ func (x *execution) void(l *Leg) error {
 
 // block makes the legs of a block that are not made yet.
 func (x *execution) block(ctx context.Context, block int, order []int, confirms bool) error {
-	legs := map[int]int{}
+	ordinals := design.Ordinals(order)
 	for slot, v := range order {
-		legs[v]++
 		t := turn{confirms, block, slot + 1}
 		for !x.j.done(t) && x.j.count(t, Failed) < attempts {
-			if err := x.leg(ctx, t, v, legs[v]); err != nil {
+			if err := x.leg(ctx, t, v, ordinals[slot]); err != nil {
 				return err
 			}
 		}
@@ -219,7 +218,7 @@ func (x *execution) legs() int {
 	if x.j.Looks.Most > 1 || x.Design.Budget > 0 || x.j.Winner != "" {
 		return 0
 	}
-	return x.j.Most * len(design.Order(len(x.Variants), x.Design, 1))
+	return x.Design.Most() * len(design.Order(len(x.Variants), x.Design, 1))
 }
 
 // number is the place of a leg in the order without repetitions.
@@ -243,7 +242,7 @@ func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.
 	}
 	for w := range x.Workloads {
 		for repeat := 1; repeat <= max(1, x.Design.Runs); repeat++ {
-			if why, err := x.measureOne(ctx, l, s, x.Loads[variant][w], repeat); !why.IsZero() || err != nil {
+			if why, err := x.measureOne(ctx, l, s, x.Loads[variant][w], w+1, repeat); !why.IsZero() || err != nil {
 				return why, err
 			}
 		}
@@ -252,8 +251,8 @@ func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.
 }
 
 // measureOne makes one run of a leg.
-func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Load, repeat int) (why plan.Message, err error) {
-	load.Spec = x.seeded(load.Spec, l, load.Spec.Target.URL == "" || s.Server != nil && x.restarts(), repeat)
+func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Load, workload, repeat int) (why plan.Message, err error) {
+	load.Spec = x.seeded(load.Spec, l, load.Spec.Target.URL == "" || s.Server != nil && x.restarts(), workload, repeat)
 	load.Spec.Target.URL = cmp.Or(s.url, load.Spec.Target.URL)
 	load.Spec.Name = x.Name + " / " + l.Variant + " / " + load.Workload
 	place := trace.Leg{
@@ -261,7 +260,7 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 		Attempt: l.Attempt, Confirms: l.Confirms, ServerStart: s.number,
 	}
 	if load.Spec.Target.URL == "" { // each run has an engine of its own
-		place.ServerStart = l.Position*max(1, x.Design.Runs) + repeat - 1
+		place.ServerStart = (l.Position-1)*max(1, x.Design.Runs) + repeat
 	}
 	ctx, stop, release := s.watch(ctx, x.stop)
 	defer release()
@@ -293,11 +292,12 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 // variants. Legs of a block share them where each has a server of its own, whose cache has not
 // seen the prompts; else those of one variant have different ones. An engine that each run
 // starts has a seed of its own.
-func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, repeat int) plan.Spec {
-	n := repeat
+func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int) plan.Spec {
+	ordinal := 1
 	if !fresh {
-		n += (l.Ordinal - 1) * max(1, x.Design.Runs)
+		ordinal = l.Ordinal
 	}
+	n := x.Repeat(ordinal, workload, repeat)
 	s.Seed = design.LoadSeed(x.Design.Seed, l.Block, n)
 	if s.Target.URL != "" {
 		return s
@@ -306,7 +306,7 @@ func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, repeat int) plan.Spe
 	if s.Target.Engine != nil {
 		_ = json.Unmarshal(s.Target.Engine, &all)
 	}
-	all["seed"], _ = json.Marshal(design.LoadSeed(x.Design.Seed+1, l.Position, repeat))
+	all["seed"], _ = json.Marshal(design.LoadSeed(x.Design.Seed+1, l.Position, x.Repeat(1, workload, repeat)))
 	s.Target.Engine, _ = json.Marshal(all) // of raw messages
 	return s
 }
@@ -330,12 +330,9 @@ func (x *execution) judge(looks compare.Looks, confirms bool) (compare.Compariso
 
 // confirm measures the best of several variants against the baseline on fresh legs.
 func (x *execution) confirm(ctx context.Context, c compare.Comparison) (*compare.Comparison, error) {
-	blocks := 2
-	if x.Design.Confirm != nil {
-		blocks = *x.Design.Confirm
-	}
+	blocks := x.Design.Confirmations(len(x.Variants))
 	best := Best(c)
-	if len(x.Variants) < 3 || blocks == 0 || best == "" {
+	if blocks == 0 || best == "" {
 		return nil, nil
 	}
 	v := slices.IndexFunc(x.Variants, func(v design.Variant) bool { return v.Name == best })
@@ -343,12 +340,8 @@ func (x *execution) confirm(ctx context.Context, c compare.Comparison) (*compare
 	x.tell(Confirming{best, blocks})
 	made := x.j.Blocks()
 	for i := 1; i <= blocks; i++ {
-		block := made + i
-		order := design.Order(2, x.Design, block)
-		for at, side := range order {
-			order[at] = side * v
-		}
-		if err := x.block(ctx, block, order, true); err != nil {
+		order := design.Confirmation(x.Design, 0, v, i)
+		if err := x.block(ctx, made+i, order, true); err != nil {
 			return nil, err
 		}
 	}

@@ -150,7 +150,7 @@ func newPlan(d design.Design) (*Plan, *Journal) {
 		p.Loads = append(p.Loads, []Load{{Workload: "load", Spec: plan.Spec{Target: plan.Target{URL: "http://" + name}}}})
 	}
 	j := &Journal{Name: "x"}
-	j.Most, j.Looks = Most(d)
+	j.Looks = Looks(d)
 	return p, j
 }
 
@@ -181,7 +181,7 @@ func TestEachLegHasAServerOfItsOwn(t *testing.T) {
 		var want []string
 		for block := 1; block <= 2; block++ {
 			for slot, v := range variantsOf(p.Design, block) {
-				want = append(want, "start "+v, fmt.Sprintf("run %s %d/%d seed %d", v, block, slot+1, design.LoadSeed(1, block, 1)), "stop "+v)
+				want = append(want, "start "+v, fmt.Sprintf("run %s %d/%d seed %d", v, block, slot+1, design.LoadSeed(1, block, p.Repeat(1, 1, 1))), "stop "+v)
 			}
 		}
 		if diff := cmp.Diff(want, l.log); diff != "" {
@@ -340,7 +340,7 @@ func TestAnExperimentEndsWithItsVerdict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j.Ended.Code != endedVerdict || j.Blocks() >= defaultMost || j.Looks.Done != j.Blocks() || !out.Comparison.Settled() {
+		if j.Ended.Code != endedVerdict || j.Blocks() >= design.DefaultMaxBlocks || j.Looks.Done != j.Blocks() || !out.Comparison.Settled() {
 			t.Errorf("%v after %d blocks", j.Ended, j.Blocks())
 		}
 	})

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -10,25 +9,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// The numbers of blocks where a design does not say.
-const (
-	defaultBlocks = 3
-	defaultMost   = 8  // where a look after each block may end it
-	mostBlocks    = 64 // that a budget may buy
-	firstLook     = 2  // blocks: fewer leave hardly a degree of freedom
-)
+// firstLook is after how many blocks an experiment may end early: fewer leave hardly a degree
+// of freedom.
+const firstLook = 2
 
-// Most is the number of blocks after which a design ends at the latest, and how many looks it
-// has, of which there is one after each block.
-func Most(d design.Design) (blocks int, looks compare.Looks) {
-	switch {
-	case d.Until != "" || d.Precision > 0:
-		blocks = cmp.Or(d.MaxBlocks, d.Blocks, defaultMost)
-		return blocks, compare.Looks{Most: blocks}
-	case d.Budget > 0 && d.Blocks == 0:
-		return cmp.Or(d.MaxBlocks, mostBlocks), compare.Looks{}
+// Looks are those of a design: one after each block if what was measured may end it.
+func Looks(d design.Design) compare.Looks {
+	if d.Until == "" && d.Precision == 0 {
+		return compare.Looks{}
 	}
-	return cmp.Or(d.Blocks, d.MaxBlocks, defaultBlocks), compare.Looks{}
+	return compare.Looks{Most: d.Most()}
 }
 
 // enough says why no further block is to begin; nothing if one is.
@@ -40,7 +30,7 @@ func (x *execution) enough(block int) (why plan.Message, err error) {
 		}
 	}
 	switch each := x.j.BlockTime(); {
-	case block > x.j.Most:
+	case block > x.Design.Most():
 		return plan.Say(endedBlocks, "blocks", made), nil
 	case x.Design.Budget > 0 && made > 0 && !x.begun(block) && x.elapsed()+each > x.Design.Budget.Std():
 		return plan.Say(endedBudget, "blocks", made, "budget", x.Design.Budget, "block", each), nil

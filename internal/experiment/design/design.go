@@ -155,7 +155,7 @@ type Design struct {
 	Seed      uint64  `json:"seed,omitempty"` // of the order, and the first of the loads
 	Until     Until   `json:"until,omitempty"`
 	Precision Share   `json:"precision,omitempty"`  // half the width of the main intervals to reach; 0: none
-	MaxBlocks int     `json:"max_blocks,omitempty"` // 0: DefaultMaxBlocks
+	MaxBlocks int     `json:"max_blocks,omitempty"` // 0: DefaultMaxBlocks, or of a budget alone as many as it allows
 	// Budget is the time after which no block begins that would not end in it; 0: none.
 	Budget plan.Duration `json:"budget,omitzero"`
 	// Confirm is how many fresh blocks of the baseline and the best confirm a choice among
@@ -179,8 +179,10 @@ func (d Design) Most() int {
 	switch {
 	case d.Blocks > 0:
 		return d.Blocks
-	case d.Adaptive():
+	case d.Until != "" || d.Precision > 0:
 		return cmp.Or(d.MaxBlocks, DefaultMaxBlocks)
+	case d.Budget > 0:
+		return cmp.Or(d.MaxBlocks, maxBlocks)
 	}
 	return DefaultBlocks
 }
