@@ -226,9 +226,6 @@ type Options struct {
 	SingleRuns bool     // let the chance within single runs decide, though they may differ from run to run
 	Ignore     []string // settings that neither tell workloads apart nor are listed
 
-	// Looks says which of how many looks at an experiment this is; the zero value is the only one.
-	Looks Looks
-
 	Tool, Form string // by whose rules figures are made of records; "" for what Needed says
 	Gates      []Gate
 
