@@ -35,8 +35,8 @@ type Unit struct {
 // A Design knows how to estimate from the values of its units.
 type Design struct {
 	// Drift: a linear drift within blocks is taken out.
-	Drift    bool
-	Effects  []*Estimator // by variant; nil of the baseline, and where nothing can be estimated
+	Drift   bool
+	Effects []*Estimator // by variant; nil of the baseline, and where nothing can be estimated
 	// Slope estimates the drift per leg, as one slope within all blocks; nil where that cannot
 	// be told.
 	Slope *Estimator

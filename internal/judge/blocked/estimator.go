@@ -32,7 +32,7 @@ func estimator(beside *space, column []float64, residual [][]float64) *Estimator
 func (e *Estimator) DF() int { return len(e.residual) }
 
 // Value is the estimate.
-func (e *Estimator) Value(y []float64) float64 { return dot(e.weights, y) }
+func (e *Estimator) Value(y []float64) float64 { return clean(dot(e.weights, y), y) }
 
 // SD is the standard deviation of a unit; NaN without degrees of freedom.
 func (e *Estimator) SD(y []float64) float64 {
@@ -40,7 +40,19 @@ func (e *Estimator) SD(y []float64) float64 {
 	for _, q := range e.residual {
 		sum += math.Pow(dot(q, y), 2)
 	}
-	return math.Sqrt(sum / float64(len(e.residual)))
+	return clean(math.Sqrt(sum/float64(len(e.residual))), y)
+}
+
+// clean is v without the dust that is left of values that are all the same.
+func clean(v float64, y []float64) float64 {
+	largest := 0.0
+	for _, x := range y {
+		largest = max(largest, math.Abs(x))
+	}
+	if math.Abs(v) < 1e-13*largest {
+		return 0
+	}
+	return v
 }
 
 // Estimate is the estimate with its standard error.
@@ -72,17 +84,16 @@ func newSpace(columns ...[][]float64) *space {
 }
 
 // add widens the space by a vector, unless it lies in it.
-func (s *space) add(x []float64) bool {
+func (s *space) add(x []float64) {
 	left, ok := s.left(x)
 	if !ok {
-		return false
+		return
 	}
 	length := math.Sqrt(dot(left, left))
 	for i := range left {
 		left[i] /= length
 	}
 	s.basis = append(s.basis, left)
-	return true
 }
 
 // left is what of a vector is not in the space; false if that is nothing. Gram and Schmidt's

@@ -77,9 +77,9 @@ type Comparison struct {
 
 // A Workload is a load that variants met.
 type Workload struct {
-	Name     string         `json:"name"`     // headings or words that its runs share; may be empty
-	Settings []Setting      `json:"settings"` // what tells it from other workloads
-	Variants []Variant      `json:"variants"` // the baseline first
+	Name     string         `json:"name"`             // headings or words that its runs share; may be empty
+	Settings []Setting      `json:"settings"`         // what tells it from other workloads
+	Variants []Variant      `json:"variants"`         // the baseline first
 	Layout   *Layout        `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
 	Residue  []Residue      `json:"residue,omitempty"`
 	Rows     []Row          `json:"rows"`
@@ -153,7 +153,7 @@ type Row struct {
 	// Input means that it describes the load or follows from it, so that no change of it is
 	// better or worse: it has no direction, the load differs in a setting that makes it, or
 	// all servers kept up with the arrivals, which then made the throughput.
-	Input bool   `json:"input,omitempty"`
+	Input bool `json:"input,omitempty"`
 	// Drift, of an experiment, is by how much the figure changes from one leg to the next
 	// within blocks; Spread is what it varies by without any change.
 	Drift  *Shift  `json:"drift,omitempty"`

@@ -63,6 +63,20 @@ func TestBlocksByHand(t *testing.T) {
 	}
 }
 
+func TestAFigureThatNeverVaries(t *testing.T) {
+	runs := twoBlocks(0, 0, 0, 0)
+	for i := range runs {
+		runs[i].figures[0].Value = 0.123
+	}
+	c, err := Compare(runs, Options{Baseline: "A"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := change(t, c.Workloads[0], "ttft.mean"); got.Verdict != Same || got.Relative != 0 || *got.P != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestRunsOfAStartAreOneUnit(t *testing.T) {
 	var runs []Run
 	for _, r := range twoBlocks(0.01, -0.01, -0.01, 0.01) {
