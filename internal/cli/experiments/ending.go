@@ -28,20 +28,15 @@ func Ending(w io.Writer, j *experiment.Journal, out *experiment.Outcome, same bo
 	}
 	first, later := startTimes(j)
 	say("experiment.cost", "legs", len(legs), "blocks", j.Blocks(), "runs", runs, "spent", rounded(j.Spent), "ready", rounded(sum(first)+sum(later)))
-	for _, workload := range out.Comparison.Workloads {
-		if len(out.Comparison.Workloads) > 1 {
-			say("experiment.of-workload", "workload", workload.Name)
-		}
-		lines := seen(workload, lang)
-		if same {
-			lines = append(lines, worthwhile(workload, out.Comparison, j.BlockTime(), lang)...)
-		}
-		for _, l := range lines {
-			fmt.Fprintln(w, l)
-		}
-	}
 	if n := len(first) + len(later); n > 0 {
 		say("experiment.starts", "starts", n, "cold", rounded(mean(first)), "warm", rounded(mean(later)))
+	}
+	if same {
+		for _, workload := range out.Comparison.Workloads {
+			for _, line := range worthwhile(workload, out.Comparison, j.BlockTime(), lang) {
+				fmt.Fprintln(w, line)
+			}
+		}
 	}
 	return nil
 }

@@ -6,7 +6,9 @@
 //	value = block + slope × position + variant + noise
 //
 // is fitted by least squares, whatever units there are: a leg that failed is one that is
-// missing. In a block A B B A or B A A B of units 1 to 4 that comes to
+// missing. Where legs of a block met different requests, those that met the same ones have a
+// level of their own in place of the block's: else what the requests differ by would pass for
+// noise. In a block A B B A or B A A B of units 1 to 4 that comes to
 //
 //	(B2 + B3 - A1 - A4) / 2            the effect, in which no linear drift is left
 //	(-y1 + 3 y2 - 3 y3 + y4) / √20     noise and nothing else, as are
@@ -28,6 +30,7 @@ import "math"
 type Unit struct {
 	Variant  int     // 0 is the baseline
 	Block    int     // units with the same number are compared with each other
+	Load     int     // units of a block with the same number met the same requests
 	Position float64 // its place in time, counted in legs: the mean of its legs
 	First    float64 // the place of its first leg
 }
@@ -86,14 +89,18 @@ func (d *Design) fit() {
 	}
 }
 
-// nuisance are the columns of what is not asked for: blocks, and their slope.
+// nuisance are the columns of what is not asked for: the loads of blocks, and their slope.
 func (d *Design) nuisance(drift bool) (columns [][]float64) {
 	for _, members := range d.blocks() {
-		block := make([]float64, len(d.units))
+		levels := map[int][]float64{} // by load
 		for _, i := range members {
-			block[i] = 1
+			level, ok := levels[d.units[i].Load]
+			if !ok {
+				level = make([]float64, len(d.units))
+				levels[d.units[i].Load], columns = level, append(columns, level)
+			}
+			level[i] = 1
 		}
-		columns = append(columns, block)
 	}
 	if drift {
 		columns = append(columns, d.slope())

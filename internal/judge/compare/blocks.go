@@ -65,9 +65,13 @@ func (t *table) design(o observed, baseline int) *blocked.Design {
 	if d := t.designs[key]; d != nil {
 		return d
 	}
-	units := make([]blocked.Unit, len(o.units))
+	units, loads := make([]blocked.Unit, len(o.units)), map[string]int{}
 	for i, u := range o.units {
-		units[i] = blocked.Unit{Variant: swap(u.column, baseline), Block: u.block, Position: u.position, First: u.first}
+		seeds := u.seeds()
+		if _, ok := loads[seeds]; !ok {
+			loads[seeds] = len(loads)
+		}
+		units[i] = blocked.Unit{Variant: swap(u.column, baseline), Block: u.block, Load: loads[seeds], Position: u.position, First: u.first}
 	}
 	d := blocked.New(units, len(t.variants))
 	if t.designs == nil {

@@ -3,7 +3,9 @@ package compare
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -133,6 +135,16 @@ type unit struct {
 	slot            int
 	position, first float64
 	runs            []*Run
+}
+
+// seeds are those of its runs: units with the same ones met the same requests.
+func (u *unit) seeds() string {
+	var all []string
+	for _, r := range u.runs {
+		all = append(all, fmt.Sprint(r.run.Plan.Seed))
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), " ")
 }
 
 // layOut puts the runs of the table into units and blocks. One leg of each variant is no
