@@ -40,6 +40,9 @@ const gated = `read -r go <&3 && exec 3<&- && exec "$@"`
 // signal would reach the first process only, and leave what that one started without a
 // parent. It would also be sent when the thread ends that made the process.
 func StartSession(c SessionCommand) (*Session, error) {
+	if _, err := os.Stat(c.Dir); c.Dir != "" && err != nil { // the system would not say which one is missing
+		return nil, err
+	}
 	log, err := filepath.Abs(c.Log)
 	if err != nil {
 		return nil, err

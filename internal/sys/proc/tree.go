@@ -100,7 +100,7 @@ func (m Member) Send(s Signal) error {
 	if err != nil {
 		return err
 	}
-	defer p.Release()
+	defer func() { _ = p.Release() }() // it has no resource of which to lose anything
 	if !m.Alive() {
 		return nil
 	}
