@@ -89,7 +89,7 @@ func (p *Process) watchTwice() (context.Context, <-chan struct{}, func()) {
 func (x *conductor) deps() experiment.Deps {
 	say := experiments.View{Say: func(line string) { x.view.Sayf("%s", line) }, Lang: words.In(x.Lang)}
 	return experiment.Deps{
-		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Log: x.log, Options: x.options,
+		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Log: x.log, Port: x.freePort, Options: x.options,
 	}
 }
 

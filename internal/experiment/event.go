@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 )
 
@@ -39,10 +40,12 @@ type LegEnded struct {
 	Again bool
 }
 
-// ServerUnstopped says that the end of a server could not be seen to be complete.
+// ServerUnstopped says that the end of a server was not seen to be complete: Err that it may
+// still run, Unverified what is not as it was before it.
 type ServerUnstopped struct {
-	Leg *Leg
-	Err error
+	Leg        *Leg
+	Err        error
+	Unverified []plan.Message
 }
 
 // Judged is what the experiment says so far.

@@ -38,7 +38,7 @@ type Deps struct {
 	// Measure makes a run and keeps it. Closing stop ends it early.
 	Measure func(ctx context.Context, stop <-chan struct{}, l Load, leg trace.Leg) (*run.Result, error)
 	// Start starts a server of Pitot's.
-	Start func(ctx context.Context, s Starting) (Server, error)
+	Start func(context.Context, design.Server, server.Options) (Server, error)
 	// Keep stores the journal.
 	Keep func(*Journal) error
 	// Observed are the runs of the legs of a journal, to be judged.
@@ -56,24 +56,15 @@ type Deps struct {
 	Options compare.Options
 }
 
-// Starting says which server is to be started.
-type Starting struct {
-	Server design.Server
-	Log    string
-	// Kept receives what another process needs to find the server.
-	Kept func(server.Handle) error
-}
-
 // A Server was started.
 type Server interface {
 	// Ready waits until it answers.
 	Ready(context.Context) (took time.Duration, err error)
-	// Done is closed when it has ended by itself.
+	// Done is closed when it has ended by itself, and Ended says how.
 	Done() <-chan struct{}
-	// Why says how it ended by itself.
-	Why() error
+	Ended() server.End
 	// Stop ends it, with all that it started.
-	Stop(context.Context) error
+	Stop(context.Context) (server.Stopped, error)
 	// Life is what is kept of it.
 	Life() server.Life
 }
@@ -108,6 +99,9 @@ func Prepare(e *design.Experiment, c Compiler) (*Plan, error) {
 	}
 	p := &Plan{Experiment: e, Variants: e.Expanded()}
 	for v, variant := range p.Variants {
+		if variant.Server.Starts() {
+			problems = append(problems, server.Check(variant.Server).Below(plan.Item("variants", v)+".server")...)
+		}
 		var loads []Load
 		for w, workload := range e.Workloads {
 			l, err := compile(c, variant, workload)

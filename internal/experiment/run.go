@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -63,12 +64,14 @@ func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps)
 type execution struct {
 	*Plan
 	Deps
-	j     *Journal
-	stop  <-chan struct{}
-	up    map[string]*started // servers, by variant
-	since time.Time
-	spent time.Duration // of the processes before
-	lost  int           // turns in a row without a leg that is evidence
+	j    *Journal
+	stop <-chan struct{}
+	up   map[string]*started // servers, by variant
+	// baseline is what devices had before the first server.
+	baseline *server.Baseline
+	since    time.Time
+	spent    time.Duration // of the processes before
+	lost     int           // turns in a row without a leg that is evidence
 }
 
 func (x *execution) tell(e Event) {
@@ -238,7 +241,7 @@ func (x *execution) number(l *Leg) int {
 func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.Message, err error) {
 	s, err := x.serverOf(ctx, l, variant)
 	if err != nil {
-		return plan.Say(serverFailed, "why", err), nil
+		return plan.Say(serverFailed, "why", said(err)), nil
 	}
 	for w := range x.Workloads {
 		for repeat := 1; repeat <= max(1, x.Design.Runs); repeat++ {
@@ -274,7 +277,7 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 	switch died := s.died(); {
 	case x.stopped(context.WithoutCancel(ctx)):
 		return plan.Say(legInterrupted), nil
-	case died != nil:
+	case !died.IsZero():
 		return plan.Say(serverDied, "why", died), nil
 	case errors.As(err, &wrong) || err != nil && r != nil: // a setting, or the store
 		return why, err
@@ -286,6 +289,15 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 		return plan.Say(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
 	}
 	return why, x.keep()
+}
+
+// said is an error as data, if it has that form.
+func said(err error) any {
+	var data interface{ Message() plan.Message }
+	if errors.As(err, &data) {
+		return data.Message()
+	}
+	return err
 }
 
 // seeded is a Spec with the seeds of a run: fresh ones in each block, and the same for all

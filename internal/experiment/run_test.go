@@ -20,6 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
 // A lab is a world for experiments: servers that take 2 s to start and 1 s to stop, and runs
@@ -59,13 +60,13 @@ func (s *fakeServer) Ready(ctx context.Context) (time.Duration, error) {
 	}
 }
 func (s *fakeServer) Done() <-chan struct{} { return s.done }
-func (s *fakeServer) Why() error            { return errors.New("exit status 1: out of memory") }
+func (s *fakeServer) Ended() server.End     { return server.End{Exit: &proc.Exit{Code: 1}, Lines: []string{"out of memory"}} }
 func (s *fakeServer) Life() server.Life     { return server.Life{} }
-func (s *fakeServer) Stop(context.Context) error {
+func (s *fakeServer) Stop(context.Context) (server.Stopped, error) {
 	time.Sleep(time.Second)
 	s.lab.say("stop %s", s.name)
 	delete(s.lab.up, s.name)
-	return nil
+	return server.Stopped{}, nil
 }
 
 func (l *lab) say(format string, a ...any) { l.log = append(l.log, fmt.Sprintf(format, a...)) }
@@ -88,13 +89,13 @@ func (l *lab) deps() Deps {
 	}
 }
 
-func (l *lab) startServer(_ context.Context, s Starting) (Server, error) {
+func (l *lab) startServer(_ context.Context, s design.Server, o server.Options) (Server, error) {
 	l.starts++
-	name := path.Base(s.Server.Command)
+	name := path.Base(s.Command)
 	if l.up[name] != nil {
 		l.t.Errorf("%s is started twice", name)
 	}
-	if err := s.Kept(server.Handle{}); err != nil {
+	if err := o.Kept(server.Handle{}); err != nil {
 		return nil, err
 	}
 	l.say("start %s", name)

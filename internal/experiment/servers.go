@@ -3,13 +3,13 @@ package experiment
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A started server is up; the zero value is one that Pitot has not started.
@@ -44,7 +44,7 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	if !own.Starts() {
 		return new(started), nil
 	}
-	if s, ok := x.up[l.Variant]; ok && s.died() == nil {
+	if s, ok := x.up[l.Variant]; ok && s.died().IsZero() {
 		return s, nil
 	}
 	if x.restarts() {
@@ -56,19 +56,26 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	if err != nil {
 		return nil, err
 	}
-	ctx, release := x.untilStopped(ctx)
+	starting, release := x.untilStopped(ctx)
 	defer release()
-	running, err := x.Start(ctx, Starting{Server: own, Log: l.Log, Kept: func(h server.Handle) error {
-		l.Handle = &h
-		return x.keep()
-	}})
+	running, err := x.Start(starting, own, server.Options{
+		URL: own.URL, Log: l.Log, Baseline: x.baseline, Hurry: ctx.Done(),
+		Kept: func(h server.Handle) error {
+			l.Handle = &h
+			return x.keep()
+		},
+	})
 	if err != nil {
 		return nil, err
+	}
+	if x.baseline == nil {
+		before := running.Life().Before
+		x.baseline = &before
 	}
 	s := &started{Server: running, number: l.ServerStart, leg: l, url: own.URL}
 	x.up[l.Variant] = s
 	x.tell(ServerStarts{l})
-	if l.Ready, err = running.Ready(ctx); err != nil {
+	if l.Ready, err = running.Ready(starting); err != nil {
 		return nil, err
 	}
 	x.tell(ServerReady{l, l.Ready})
@@ -95,24 +102,27 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 			continue
 		}
 		delete(x.up, name)
-		if err := s.Stop(context.WithoutCancel(ctx)); err != nil {
-			x.tell(ServerUnstopped{s.leg, err})
+		stopped, err := s.Stop(ctx)
+		if err != nil || len(stopped.Unverified) > 0 {
+			x.tell(ServerUnstopped{s.leg, err, stopped.Unverified})
 		}
 		life := s.Life()
-		s.leg.Life, s.leg.Handle = &life, nil
+		if s.leg.Life = &life; err == nil {
+			s.leg.Handle = nil
+		}
 	}
 }
 
-// died is how the server ended by itself, nil if it has not.
-func (s *started) died() error {
+// died is how the server ended by itself; nothing if it has not.
+func (s *started) died() (how plan.Message) {
 	if s.Server == nil {
-		return nil
+		return how
 	}
 	select {
 	case <-s.Done():
-		return cmp.Or(s.Why(), errors.New("it has ended"))
+		return s.Ended().Message()
 	default:
-		return nil
+		return how
 	}
 }
 

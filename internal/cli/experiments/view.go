@@ -35,12 +35,21 @@ func (v View) Handle(e experiment.Event) {
 			say("experiment.leg-lost", "why", e.Leg.Why, "again", e.Again)
 		}
 	case experiment.ServerUnstopped:
-		say("experiment.unstopped", "variant", e.Leg.Variant, "why", e.Err)
+		v.unstopped(e)
 	case experiment.Judged:
 		settled, all := settled(e.Comparison)
 		say("experiment.look", "look", e.Looks.Done, "of", e.Looks.Most, "settled", settled, "all", all)
 	case experiment.Confirming:
 		say("experiment.confirming", "variant", e.Variant, "blocks", e.Blocks)
+	}
+}
+
+func (v View) unstopped(e experiment.ServerUnstopped) {
+	if e.Err != nil {
+		v.Say(v.Lang.Word("experiment.unstopped", "variant", e.Leg.Variant, "why", e.Err))
+	}
+	for _, m := range e.Unverified {
+		v.Say(v.Lang.Say(m))
 	}
 }
 

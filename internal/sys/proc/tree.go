@@ -115,3 +115,13 @@ func (m Member) Alive() bool {
 	p, ok := lookUp(m.PID)
 	return ok && p.began == m.began
 }
+
+// Birth tells a living process from a later one with its number, as Tree.Began does; empty if
+// there is none.
+func Birth(pid int) string {
+	p, ok := lookUp(pid)
+	if !ok {
+		return ""
+	}
+	return p.began
+}
