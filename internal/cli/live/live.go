@@ -51,9 +51,16 @@ func (v *View) Handle(e run.Event) error {
 		}
 		v.Sayf("waiting up to %v for %s%s: %v", e.Limit, e.URL, what, e.Err)
 	case run.WarmingUp:
-		if e.Requests > 0 {
+		switch {
+		case e.Steady:
+			v.Sayf("warming up with waves of %d requests until two agree", e.Requests)
+		case e.Requests > 0:
 			v.Sayf("warming up with %d requests", e.Requests)
 		}
+	case run.WaveDone:
+		v.Sayf("%s", wave(e))
+	case run.Priming:
+		v.Sayf("sending %d prompts ahead, into the server's cache", e.Requests)
 	case run.Starting:
 		if e.Progress != nil && !v.Quiet && !v.NoProgress {
 			v.display = progress.Start(v.Console, e.Progress.Snapshot, progress.Load(e.Load))
@@ -73,4 +80,13 @@ func (v *View) Handle(e run.Event) error {
 		}
 	}
 	return nil
+}
+
+// wave says what the requests of a wave got.
+func wave(e run.WaveDone) string {
+	w, head := e.Wave, fmt.Sprintf("wave %d of at most %d:", e.Number, e.Most)
+	if w.TTFT == 0 {
+		return fmt.Sprintf("%s median E2EL %.4g ms", head, 1e3*w.E2EL)
+	}
+	return fmt.Sprintf("%s median TTFT %.4g ms, median TPOT %.4g ms", head, 1e3*w.TTFT, 1e3*w.TPOT)
 }
