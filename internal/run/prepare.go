@@ -39,6 +39,7 @@ type Prepared struct {
 	standIn *apiserver.Intake // in place of the engine, which is not started for a forecast
 
 	warmUp []workload.Request
+	waves  waves // of a warm-up until steady
 }
 
 // Prepare checks a Spec, reads its files, asks the server about itself, and draws the

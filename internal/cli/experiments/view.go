@@ -29,7 +29,7 @@ func (v View) Handle(e experiment.Event) {
 	case experiment.ServerReady:
 		say("experiment.ready", "took", rounded(e.Took))
 	case experiment.RunMade:
-		say("experiment.made", "workload", e.Workload, "run", e.Result.Trace.Run.ID, "figures", brief(e.Result.Trace))
+		say("experiment.made", "workload", e.Workload, "run", e.Result.Trace.Run.ID, "figures", brief(e.Result.Trace), "waves", waves(e.Result.Trace))
 	case experiment.LegEnded:
 		if e.Leg.Status != experiment.Done {
 			say("experiment.leg-lost", "why", e.Leg.Why, "again", e.Again)
@@ -71,6 +71,14 @@ func brief(t *trace.Trace) plan.Message {
 		value[f.Name] = f.Value
 	}
 	return plan.Say("experiment.figures", "ttft", value["ttft.mean"], "tpot", value["tpot.mean"], "output", value["throughput.output"], "requests", value["throughput.requests"])
+}
+
+// waves are those of the warm-up of a run; 0: it had none.
+func waves(t *trace.Trace) int {
+	if w := t.Run.WarmUp; w != nil {
+		return len(w.Waves)
+	}
+	return 0
 }
 
 // settled is how many of the main changes have a verdict.

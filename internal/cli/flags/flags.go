@@ -130,6 +130,8 @@ type Order struct {
 	ReadyTimeout   time.Duration `path:"before.ready.timeout" placeholder:"TIME" help:"Maximum time to wait for the server to become ready and to answer a first small request, 0 to skip. Default: 30s if it accepts connections, else no wait."`
 	Warmup         int           `path:"before.warm_up.requests" default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
 	WarmupMeasured bool          `path:"before.warm_up.from" help:"Warm up with the first measured prompts instead, which may then be cached."`
+	WarmupSteady   bool          `path:"before.warm_up.steady" help:"Warm up with waves of requests at the concurrency of the run, in place of --warmup, until two successive ones agree within 5 % in median TTFT and TPOT; at most ten."`
+	Cache          string        `path:"cache" placeholder:"STATE" help:"State of the server's prefix cache when the run begins, to be brought about and proved: cold (it is reset), primed (the prompts of the run were sent before) or warm (left as it is)."`
 	Profiler       bool          `path:"before.profiler.start.route" help:"Call /start_profile before the run and /stop_profile after it."`
 }
 

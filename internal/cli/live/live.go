@@ -46,7 +46,7 @@ func (v *View) Unsaved(err error) {
 func (v *View) Handle(e run.Event) error {
 	switch e := e.(type) {
 	case run.Noted:
-		if note := english.Say(e.Note); !v.Brief || v.first(note) {
+		if note := english.Say(e.Note); !v.Brief || e.Note.Code != run.WarmedUpNote && v.first(note) {
 			v.Sayf("note: %s", note)
 		}
 	case run.Waiting:
@@ -56,9 +56,19 @@ func (v *View) Handle(e run.Event) error {
 		}
 		v.Sayf("waiting up to %v for %s%s: %v", e.Limit, e.URL, what, e.Err)
 	case run.WarmingUp:
-		if e.Requests > 0 && !v.Brief {
+		switch {
+		case v.Brief:
+		case e.Steady:
+			v.Sayf("warming up with waves of %d requests until two agree", e.Requests)
+		case e.Requests > 0:
 			v.Sayf("warming up with %d requests", e.Requests)
 		}
+	case run.WaveDone:
+		if !v.Brief {
+			v.Sayf("%s", wave(e))
+		}
+	case run.Priming:
+		v.Sayf("sending %d prompts ahead, into the server's cache", e.Requests)
 	case run.Starting:
 		if e.Progress != nil && !v.Quiet && !v.NoProgress {
 			v.display = progress.Start(v.Console, e.Progress.Snapshot, progress.Load(e.Load))
@@ -88,4 +98,13 @@ func (v *View) first(note string) bool {
 	old := v.told[note]
 	v.told[note] = true
 	return !old
+}
+
+// wave says what the requests of a wave got.
+func wave(e run.WaveDone) string {
+	w, head := e.Wave, fmt.Sprintf("wave %d of at most %d:", e.Number, e.Most)
+	if w.TTFT == 0 {
+		return fmt.Sprintf("%s median E2EL %.4g ms", head, 1e3*w.E2EL)
+	}
+	return fmt.Sprintf("%s median TTFT %.4g ms, median TPOT %.4g ms", head, 1e3*w.TTFT, 1e3*w.TPOT)
 }
