@@ -43,7 +43,7 @@ type Options struct {
 // Waits are intervals and limits, for those that are not settings of a server. Zero values
 // stand for the ones given here.
 type Waits struct {
-	Poll    time.Duration // between two looks: 200 ms
+	Poll    time.Duration // between two looks: 100 ms
 	Check   time.Duration // for Options.Check to pass, once the server answers: 1 min
 	Verify  time.Duration // for port and device memory after the end: 1 min, and 5 s if ctx has ended
 	Killed  time.Duration // for processes to be gone that were killed: 10 s
@@ -59,7 +59,7 @@ const (
 
 func (o Options) withDefaults() Options {
 	w := &o.Waits
-	w.Poll = cmp.Or(w.Poll, 200*time.Millisecond)
+	w.Poll = cmp.Or(w.Poll, 100*time.Millisecond)
 	w.Check = cmp.Or(w.Check, time.Minute)
 	w.Verify = cmp.Or(w.Verify, time.Minute)
 	w.Killed = cmp.Or(w.Killed, 10*time.Second)
