@@ -79,9 +79,9 @@ func (e *Experiment) checkVariants() (p plan.Problems) {
 	for i, v := range e.Variants {
 		p = append(p, checkName(plan.Join(plan.Item("variants", i), "name"), v.Name, maxVariant)...)
 	}
-	matrix := e.Matrix.check(e.Server)
 	all, unknown := e.expand()
-	p = append(append(p, matrix...), unknown...)
+	matrix := e.Matrix.check(e.Server, unknown != nil)
+	p = append(append(p, matrix...), once(unknown)...)
 	names := map[string]bool{}
 	for _, v := range all {
 		path := v.path

@@ -15,7 +15,8 @@ import (
 var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // check reports what is wrong with the axes of a matrix and with what is left out of it.
-func (m *Matrix) check(common Server) (p plan.Problems) {
+// misspelt means that some reference is no axis: it may be the one that an axis lacks.
+func (m *Matrix) check(common Server, misspelt bool) (p plan.Problems) {
 	if m == nil {
 		return nil
 	}
@@ -30,7 +31,7 @@ func (m *Matrix) check(common Server) (p plan.Problems) {
 			p.If(slices.Contains(a.Values[:j], v), plan.Item(at, j), strconv.Quote(v), "is given twice")
 			p.If(v != strings.TrimSpace(v) || v != "" && checkName("", v, 1<<20) != nil, plan.Item(at, j), strconv.Quote(v), "must be printable, without blanks around it")
 		}
-		p.If(!m.uses(a.Name, common), at, nil, "changes nothing: ${%s} stands nowhere in server, flags or settings", a.Name)
+		p.If(!misspelt && !m.uses(a.Name, common), at, nil, "changes nothing: ${%s} stands nowhere in server, flags or settings", a.Name)
 	}
 	p.If(m.combinations() > maxCells, axes, nil, "have more than %d combinations", maxCells)
 	return append(p, m.checkExclusions(p != nil)...)

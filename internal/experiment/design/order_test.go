@@ -77,8 +77,18 @@ func TestOrdersAreReproducible(t *testing.T) {
 		got = append(got, Order(2, Design{Seed: 7}, block), Order(3, Design{Seed: 7}, block), Confirmation(Design{Seed: 7}, 0, 4, block))
 	}
 	want := [][]int{
-		{0, 1, 1, 0}, {2, 0, 1}, {4, 0, 0, 4}, {1, 0, 0, 1}, {2, 1, 0}, {0, 4, 4, 0},
-		{1, 0, 0, 1}, {0, 1, 2}, {0, 4, 4, 0}, {0, 1, 1, 0}, {1, 2, 0}, {4, 0, 0, 4},
+		{0, 1, 1, 0},
+		{2, 0, 1},
+		{4, 0, 0, 4},
+		{1, 0, 0, 1},
+		{2, 1, 0},
+		{0, 4, 4, 0},
+		{1, 0, 0, 1},
+		{0, 1, 2},
+		{0, 4, 4, 0},
+		{0, 1, 1, 0},
+		{1, 2, 0},
+		{4, 0, 0, 4},
 	}
 	if !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("%v", got)
