@@ -50,9 +50,12 @@ func TestVariantsMeetTheLoadInTheirOwnWay(t *testing.T) {
 		}
 	}
 	want := []met{
-		{"bench --rate 2", "http://load:1", "", `{}`}, {"own", "", "", `{"concurrency":2,"hold":true}`},
-		{"bench --rate 3", "http://b:2", "", `{}`}, {"own", "http://b:2", "", `{"concurrency":4,"hold":true}`},
-		{"bench --rate 2", "", `{"max_model_len":4096,"profile":"small-chat"}`, `{}`}, {"own", "", `{"max_model_len":4096,"profile":"small-chat"}`, `{"concurrency":2,"hold":true}`},
+		{"bench --rate 2", "http://load:1", "", `{}`},
+		{"own", "", "", `{"concurrency":2,"hold":true}`},
+		{"bench --rate 3", "http://b:2", "", `{}`},
+		{"own", "http://b:2", "", `{"concurrency":4,"hold":true}`},
+		{"bench --rate 2", "", `{"max_model_len":4096,"profile":"small-chat"}`, `{}`},
+		{"own", "", `{"max_model_len":4096,"profile":"small-chat"}`, `{"concurrency":2,"hold":true}`},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -60,8 +60,10 @@ func (s *fakeServer) Ready(ctx context.Context) (time.Duration, error) {
 	}
 }
 func (s *fakeServer) Done() <-chan struct{} { return s.done }
-func (s *fakeServer) Ended() server.End     { return server.End{Exit: &proc.Exit{Code: 1}, Lines: []string{"out of memory"}} }
-func (s *fakeServer) Life() server.Life     { return server.Life{} }
+func (s *fakeServer) Ended() server.End {
+	return server.End{Exit: &proc.Exit{Code: 1}, Lines: []string{"out of memory"}}
+}
+func (s *fakeServer) Life() server.Life { return server.Life{} }
 func (s *fakeServer) Stop(context.Context) (server.Stopped, error) {
 	time.Sleep(time.Second)
 	s.lab.say("stop %s", s.name)
@@ -76,7 +78,7 @@ func (l *lab) deps() Deps {
 		Measure: l.measure, Start: l.startServer, Now: time.Now,
 		Log:  func(leg *Leg) string { return fmt.Sprintf("leg-%d.log", leg.Position) },
 		Keep: func(j *Journal) error { l.kept = *j; return nil },
-		Void: func(id string, why plan.Message) error { l.void = append(l.void, id); return nil },
+		Void: func(id string, _ plan.Message) error { l.void = append(l.void, id); return nil },
 		Observed: func(legs []*Leg) (out []compare.Run, err error) {
 			for _, leg := range legs {
 				for _, made := range leg.Runs {
@@ -107,7 +109,7 @@ func (l *lab) startServer(_ context.Context, s design.Server, o server.Options) 
 	return f, nil
 }
 
-func (l *lab) measure(ctx context.Context, stop <-chan struct{}, load Load, leg trace.Leg) (*run.Result, error) {
+func (l *lab) measure(_ context.Context, stop <-chan struct{}, load Load, leg trace.Leg) (*run.Result, error) {
 	time.Sleep(5 * time.Second)
 	if l.after != nil {
 		l.after(leg)
