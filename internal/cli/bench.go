@@ -161,6 +161,7 @@ type making struct {
 	keep  *keeper
 	live  *live.View
 	sinks []run.Sink // beside those two
+	leg   *trace.Leg // of an experiment
 }
 
 func (p *Process) newMaking(c *compiled, storeFile string, l *live.View) (*making, error) {
@@ -179,23 +180,28 @@ func (m *making) close() { m.keep.close() }
 // errInterrupted; during the run it ends sending, and a second one ends what is in
 // flight.
 func (m *making) make() (*run.Result, error) {
+	s := m.p.watchSignals()
+	defer s.release()
+	return m.makeUntil(s.ctx, s.preparing, s.executing)
+}
+
+// makeUntil is make with other ends than signals: of the execution, of what precedes it, and
+// a channel that ends sending, which is asked for once the run is prepared.
+func (m *making) makeUntil(ctx, preparing context.Context, stop func() <-chan struct{}) (*run.Result, error) {
 	deps := m.p.deps(m.given, m.keep.path)
-	deps.Notes, deps.Machine.Invocation = m.notes, m.args
+	deps.Notes, deps.Machine.Invocation, deps.Leg = m.notes, m.args, m.leg
 	sinks := append([]run.Sink{m.keep, m.live}, m.sinks...)
 	deps.Tell = func(e run.Event) {
 		for _, s := range sinks {
 			_ = s.Handle(e)
 		}
 	}
-	s := m.p.watchSignals()
-	defer s.release()
-	prepared, err := prepare(s.preparing, m.spec, deps)
+	prepared, err := prepare(preparing, m.spec, deps)
 	if err != nil {
 		return nil, inWords(m.front, err)
 	}
 	defer prepared.Close()
-	stop := s.executing()
-	result, err := prepared.Execute(s.ctx, stop, sinks...)
+	result, err := prepared.Execute(ctx, stop(), sinks...)
 	if errors.Is(err, run.ErrStopped) || result == nil && errors.Is(err, context.Canceled) { // one interrupt, or two
 		return nil, errInterrupted
 	}

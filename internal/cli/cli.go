@@ -132,21 +132,23 @@ func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
 
 // grammar is the command line.
 type grammar struct {
-	Bench    benchCmd    `cmd:"" help:"Measure an endpoint, or the embedded engine."`
-	Serve    serveCmd    `cmd:"" help:"Serve the simulated engine over HTTP."`
-	Sim      simCmd      `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
-	Profiles profilesCmd `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
-	Runs     runsCmd     `cmd:"" help:"List, show, report, export and remove stored runs."`
-	Compare  compareCmd  `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
-	Note     noteCmd     `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
-	Import   importCmd   `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
-	Conform  conformCmd  `cmd:"" help:"Measure the error of a client's figures."`
-	VLLM     vllmCmd     `cmd:"" name:"vllm" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
-	SGLang   sglangCmd   `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
-	Python   pythonCmd   `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
-	Plan     planCmd     `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
-	Doctor   doctorCmd   `cmd:"" help:"Check whether this machine is fit to measure from."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	Bench      benchCmd      `cmd:"" help:"Measure an endpoint, or the embedded engine."`
+	Serve      serveCmd      `cmd:"" help:"Serve the simulated engine over HTTP."`
+	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
+	Profiles   profilesCmd   `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
+	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
+	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
+	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
+	Compare    compareCmd    `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
+	Note       noteCmd       `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
+	Import     importCmd     `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
+	Conform    conformCmd    `cmd:"" help:"Measure the error of a client's figures."`
+	VLLM       vllmCmd       `cmd:"" name:"vllm" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
+	SGLang     sglangCmd     `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
+	Python     pythonCmd     `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
+	Plan       planCmd       `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
+	Doctor     doctorCmd     `cmd:"" help:"Check whether this machine is fit to measure from."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
 
 	Completion completionCmd `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -22,6 +25,7 @@ type compareCmd struct {
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
 	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
+	outputs
 	variants
 }
 
@@ -57,6 +61,9 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if o.Gates, err = gates(c.FailIf, compare.ParseGate); err != nil {
 		return err
 	}
+	if err := c.check(); err != nil {
+		return err
+	}
 	result, err := c.compare(p, o, nil)
 	if err != nil {
 		return err
@@ -69,7 +76,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 	} else {
 		err = writeFile("--output", c.Output, func(w io.Writer) error { return c.write(w, result, nil) })
 	}
-	return errors.Join(err, verdictOf(result.Gates))
+	return errors.Join(err, c.outputs.write(result, c.Lang), verdictOf(result.Gates))
 }
 
 // write gives the comparison its form; p is whose terminal it is for, nil if it is
@@ -149,6 +156,11 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 	if err != nil {
 		return c, err
 	}
+	if len(k.journals) == 1 && len(v.Runs) == 1 {
+		if o, err = v.asExperiment(o, k.journals[0]); err != nil {
+			return c, err
+		}
+	}
 	all := make([]trace.Run, len(picks))
 	for i, one := range picks {
 		all[i] = one.run
@@ -168,6 +180,28 @@ func (v variants) compare(p *Process, o compare.Options, see func(*trace.Trace))
 	}
 	c, err = compare.Compare(runs, o)
 	return c, usage(byFlag(err))
+}
+
+// asExperiment are options as an experiment has them, but for those that flags give.
+func (v variants) asExperiment(o compare.Options, j *experiment.Journal) (compare.Options, error) {
+	e, _, err := design.Read("", []byte(j.File))
+	if err != nil {
+		return o, err
+	}
+	if e.Level > 0 && o.Level == compare.DefaultLevel {
+		o.Level = float64(e.Level)
+	}
+	if e.Margin > 0 && o.Margin == compare.DefaultMargin {
+		o.Margin = float64(e.Margin)
+	}
+	if all := e.Expanded(); len(all) > 0 {
+		o.Baseline = cmp.Or(o.Baseline, all[0].Name)
+	}
+	o.Looks = j.Looks
+	if o.Gates == nil {
+		o.Gates, err = gates(e.FailIf, compare.ParseGate)
+	}
+	return o, err
 }
 
 // byFlag names the problems of a comparison as the flags that they are of.

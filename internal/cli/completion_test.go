@@ -29,7 +29,7 @@ func TestCompletion(t *testing.T) {
 	}
 	run("sim", "-n", "1", "-q", "--name", "mine / 1", "--store", store)
 	for line, want := range map[string]string{
-		"be": "bench", "runs r": "report rm repair", "bench --warmup": "--warmup --warmup-measured", "bench --client ": "h1 nethttp",
+		"be": "bench", "runs r": "report rm repair", "bench --warmup": "--warmup --warmup-measured --warmup-steady", "bench --client ": "h1 nethttp", "bench --cache ": "cold primed warm",
 		"bench --rate 3 --protocol emb": "embeddings", "bench --report=v": "--report=vllm", "bench --report = v": "vllm", "bench -c 3 --report sg": "sglang",
 		"bench --quiet --ini": "", "compare -f ma": "markdown", "bench --data ": "", "vllm ": "bench", "vllm bench ": "serve", "vllm bench serve --num": "--num-prompts --num-warmups",
 		"sglang bench_serving --sh": "--sharegpt-context-len --sharegpt-output-len", "python ": "-m", "runs show min": "mine / 1", "runs show la": "last", "nothing ": words(""), "help pl": "plan", "--vers": "--version",

@@ -10,8 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // A pick is a run that an argument stands for.
@@ -31,6 +34,8 @@ type picker struct {
 	file    string // of the store
 	runs    *store.Store
 	open    []io.Closer
+
+	journals []*experiment.Journal // of arguments that are experiments
 }
 
 // close lets go of what picks are read from.
@@ -75,6 +80,9 @@ func (k *picker) one(arg string) ([]pick, error) {
 	info, err := os.Stat(arg)
 	if err != nil {
 		return k.stored(arg)
+	}
+	if name := experimentIn(arg); name != "" {
+		return k.stored(name)
 	}
 	picks, err := k.files(arg)
 	if err != nil || len(picks) > 0 {
@@ -133,6 +141,9 @@ func (k *picker) stored(arg string) (picks []pick, err error) {
 		}
 		k.open = append(k.open, k.runs)
 	}
+	if picks, err = k.experiment(arg); err != nil || picks != nil {
+		return picks, err
+	}
 	var list []store.Listing
 	if arg != "" {
 		if list, err = k.runs.List(store.Filter{Match: arg}); err != nil {
@@ -158,12 +169,65 @@ func (k *picker) stored(arg string) (picks []pick, err error) {
 		if err != nil {
 			return nil, err
 		}
-		picks = append(picks, pick{run: run, load: func() (*trace.Trace, error) {
-			t, err := k.runs.Load(run.ID)
-			return k.process.tellDamage(t), err
-		}})
+		picks = append(picks, k.pickOf(run))
 	}
 	return picks, nil
+}
+
+func (k *picker) pickOf(run trace.Run) pick {
+	return pick{run: run, load: func() (*trace.Trace, error) {
+		t, err := k.runs.Load(run.ID)
+		return k.process.tellDamage(t), err
+	}}
+}
+
+// experiment are the runs of the experiment of that name, those of legs that failed among
+// them; none if there is no such experiment.
+func (k *picker) experiment(name string) (picks []pick, err error) {
+	row, err := k.runs.Experiment(name)
+	if errors.Is(err, store.ErrNoExperiment) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j, err := journal(row)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range j.Legs {
+		if l.Status == experiment.Running { // what is not complete is no evidence
+			continue
+		}
+		for _, made := range l.Runs {
+			run, err := k.runs.Run(made.ID)
+			switch {
+			case errors.Is(err, store.ErrNoRun): // it was removed
+			case err != nil && !k.process.passOver(err):
+				return nil, err
+			case err == nil:
+				picks = append(picks, k.pickOf(run))
+			}
+		}
+	}
+	if picks == nil {
+		return nil, usagef("experiment %s has no runs; see `pitot experiment status %s`", name, shellWord(name))
+	}
+	k.journals = append(k.journals, j)
+	return picks, nil
+}
+
+// experimentIn is the name of the experiment whose folder this is; empty: of none.
+func experimentIn(folder string) string {
+	data, err := files.ReadSmall(filepath.Join(folder, "experiment.yaml"))
+	if err != nil {
+		return ""
+	}
+	e, _, err := design.Read("", data)
+	if err != nil {
+		return ""
+	}
+	return e.Name
 }
 
 // passOver says on stderr that a run is damaged, if that is what an error says.

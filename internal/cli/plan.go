@@ -17,10 +17,12 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // planCmd is `pitot plan`.
@@ -39,12 +41,18 @@ func (planCmd) Help() string {
 
 // Run prints the plan.
 func (c *planCmd) Run(p *Process) error {
+	e, explain, err := c.experiment(p)
+	if err != nil {
+		return err
+	}
+	if e != nil {
+		return p.planExperiment(e, explain, c.Store)
+	}
 	made, err := c.plan(p)
 	if err != nil {
 		return err
 	}
-	home := *p // without a network
-	home.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("a plan asks nobody") }
+	home := p.offline()
 	ctx, release := p.untilInterrupt(context.Background())
 	defer release()
 	f, err := run.Foresee(ctx, made.spec, home.deps(made.given, filepath.Join(os.TempDir(), "pitot")))
@@ -58,6 +66,61 @@ func (c *planCmd) Run(p *Process) error {
 	writeForecast(p.Stdout, f)
 	_, err = p.Stdout.Write(text)
 	return err
+}
+
+// offline is the process without a network.
+func (p *Process) offline() *Process {
+	home := *p
+	home.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("a plan asks nobody") }
+	return &home
+}
+
+// experiment is the experiment that the arguments name: a file of one, or the command line of
+// `pitot ab`; nil if they name a run.
+func (c *planCmd) experiment(p *Process) (*design.Experiment, func(plan.Problems) error, error) {
+	if slices.Contains(p.Args, "--") {
+		if len(c.What) > 0 && c.What[0] == "ab" {
+			return p.planOfAB(c.What)
+		}
+		return nil, nil, nil
+	}
+	if len(c.What) != 1 {
+		return nil, nil, nil
+	}
+	data, err := files.ReadSmall(c.What[0])
+	if err != nil {
+		return nil, nil, nil //nolint:nilerr // a run has this name, or what plans runs says what is wrong
+	}
+	if doc, err := plan.Parse(c.What[0], data); err != nil || !design.Is(doc) {
+		return nil, nil, nil //nolint:nilerr // as above
+	}
+	e, doc, err := p.readExperiment(c.What[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, explainedBy(doc), nil
+}
+
+// planOfAB is the experiment of a command line of `pitot ab`.
+func (p *Process) planOfAB(args []string) (*design.Experiment, func(plan.Problems) error, error) {
+	var g grammar
+	parser, exited, err := newParser(p, &g)
+	if err != nil {
+		return nil, nil, err
+	}
+	own := *p
+	own.Args = args
+	if !slices.Contains(args, "--") { // the parser takes the first one away
+		at := slices.Index(p.Args, "--")
+		own.Args = p.Args[at+1:]
+	}
+	if _, err := parse(parser, own.Args); err != nil {
+		return nil, nil, err
+	}
+	if *exited {
+		return nil, nil, usagef("remove --help: pitot plan takes a command line that measures")
+	}
+	return g.AB.experiment(&own)
 }
 
 // plan is what the arguments name.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -118,27 +120,31 @@ func unclean(text string) string {
 // printers is a command line for each command, or more; none: it prints nothing of others
 // that another one does not.
 var printers = map[string][]string{
-	"bench":          {"bench --url URL --tokenizer none -n 4 --rate 1000 --report pitot,vllm,sglang,json --name EVIL", "bench --url URL --tokenizer EVIL -n 1", "bench --config EVIL", "bench --config bad.yaml", "bench --url EVIL", "bench --nothing EVIL"},
-	"sim":            {"sim -n 2 --name EVIL", "sim --profile EVIL"},
-	"serve":          {"serve --addr EVIL", "serve --profile EVIL", "serve --model EVIL --api-key-env EVIL"},
-	"vllm":           {"vllm bench serve --base-url URL --num-prompts 4 --random-input-len 4 --random-output-len 2 --metadata a=EVIL", "vllm EVIL", "vllm bench serve --EVIL"},
-	"sglang":         {"sglang bench_serving --backend sglang-oai --base-url URL --num-prompts 4 --dataset-name random-ids --random-input-len 4 --random-output-len 2 --tag EVIL"},
-	"python":         {"python -m EVIL", "python -m sglang.bench_serving --EVIL"},
-	"runs list":      {"runs list", "runs list -f ttft.p99", "runs list -f EVIL", "runs list --store EVIL", "runs list --json", "runs list EVIL", "runs list --since EVIL", "runs list --kind EVIL"},
-	"runs show":      {"runs show measured", "runs show imported", "runs show EVIL"},
-	"runs report":    {"runs report measured", "runs report --dialect vllm measured", "runs report --dialect sglang measured", "runs report --dialect json measured", "runs report imported"},
-	"runs export":    {"runs export measured", "runs export -f jsonl measured", "runs export -f csv measured", "runs export -o EVIL/x measured", "runs export --summary", "runs export --summary -f csv *", "runs export --summary -f jsonl measured", "runs export EVIL*"},
-	"runs check":     {"runs check", "runs check --store EVIL"},
-	"runs repair":    {"runs repair --store EVIL", "runs repair"},
-	"runs rm":        {"runs rm EVIL", "runs rm *", "runs rm EVIL*"},
-	"compare":        {"compare measured imported", "compare -f markdown measured imported", "compare -f json measured imported", "compare -f csv measured imported", "compare -f html measured imported", "compare EVIL EVIL2", "compare other.json measured"},
-	"note":           {"note measured imported -o EVIL.md", "note EVIL"},
-	"import":         {"import other.json", "import -n notes.md", "import EVIL"},
-	"conform run":    {"conform run --client EVIL"},
-	"conform report": {"conform report EVIL"},
-	"plan":           {"plan measured", "plan -- bench --name EVIL", "plan EVIL", "plan -- EVIL"},
-	"profiles show":  {"profiles show bad.yaml", "profiles show EVIL"},
-	"profiles list":  {"profiles list"}, "profiles check": {"profiles check EVIL"}, "profiles fit": {"profiles fit EVIL"},
+	"bench":             {"bench --url URL --tokenizer none -n 4 --rate 1000 --report pitot,vllm,sglang,json --name EVIL", "bench --url URL --tokenizer EVIL -n 1", "bench --config EVIL", "bench --config bad.yaml", "bench --url EVIL", "bench --nothing EVIL"},
+	"sim":               {"sim -n 2 --name EVIL", "sim --profile EVIL"},
+	"serve":             {"serve --addr EVIL", "serve --profile EVIL", "serve --model EVIL --api-key-env EVIL"},
+	"vllm":              {"vllm bench serve --base-url URL --num-prompts 4 --random-input-len 4 --random-output-len 2 --metadata a=EVIL", "vllm EVIL", "vllm bench serve --EVIL"},
+	"sglang":            {"sglang bench_serving --backend sglang-oai --base-url URL --num-prompts 4 --dataset-name random-ids --random-input-len 4 --random-output-len 2 --tag EVIL"},
+	"python":            {"python -m EVIL", "python -m sglang.bench_serving --EVIL"},
+	"runs list":         {"runs list", "runs list -f ttft.p99", "runs list -f EVIL", "runs list --store EVIL", "runs list --json", "runs list EVIL", "runs list --since EVIL", "runs list --kind EVIL"},
+	"runs show":         {"runs show measured", "runs show imported", "runs show EVIL"},
+	"runs report":       {"runs report measured", "runs report --dialect vllm measured", "runs report --dialect sglang measured", "runs report --dialect json measured", "runs report imported"},
+	"runs export":       {"runs export measured", "runs export -f jsonl measured", "runs export -f csv measured", "runs export -o EVIL/x measured", "runs export --summary", "runs export --summary -f csv *", "runs export --summary -f jsonl measured", "runs export EVIL*"},
+	"runs check":        {"runs check", "runs check --store EVIL"},
+	"runs repair":       {"runs repair --store EVIL", "runs repair"},
+	"runs rm":           {"runs rm EVIL", "runs rm *", "runs rm EVIL*"},
+	"compare":           {"compare measured imported", "compare -f markdown measured imported", "compare -f json measured imported", "compare -f csv measured imported", "compare -f html measured imported", "compare EVIL EVIL2", "compare other.json measured"},
+	"ab":                {"ab --before profile:EVIL --same -- sim", "ab --before EVIL", "ab --before flags:EVIL --after flags:-n --name x -- sim", "ab --before profile:small-chat --same --name EVIL -- sim -n 2"},
+	"experiment run":    {"experiment run EVIL", "experiment run bad.yaml"},
+	"experiment status": {"experiment status", "experiment status EVIL", "experiment status poisoned", "experiment status --json"},
+	"experiment resume": {"experiment resume EVIL", "experiment resume poisoned"},
+	"note":              {"note measured imported -o EVIL.md", "note EVIL"},
+	"import":            {"import other.json", "import -n notes.md", "import EVIL"},
+	"conform run":       {"conform run --client EVIL"},
+	"conform report":    {"conform report EVIL"},
+	"plan":              {"plan measured", "plan -- bench --name EVIL", "plan EVIL", "plan -- EVIL"},
+	"profiles show":     {"profiles show bad.yaml", "profiles show EVIL"},
+	"profiles list":     {"profiles list"}, "profiles check": {"profiles check EVIL"}, "profiles fit": {"profiles fit EVIL"},
 	"doctor": nil, "version": {"version"}, "completion": {"completion zsh", "completion EVIL"}, "complete": {"complete runs show EVIL", "complete plan EVIL"},
 }
 
@@ -198,6 +204,17 @@ func makePoisonedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runs.Close()
+	legs := []*experiment.Leg{{Variant: hostile, Status: experiment.Failed, Why: plan.Say("experiment.leg-failed", "why", hostile), Log: hostile}}
+	for _, name := range []string{hostile, "poisoned"} {
+		j := experiment.Journal{Name: name, Status: experiment.Failed, File: hostile, Why: plan.Text(hostile), Folder: hostile, Legs: legs}
+		body, err := json.Marshal(j)
+		if err == nil {
+			err = runs.CreateExperiment(store.Experiment{Name: name, Status: hostile, Body: body})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	for id, imported := range map[string]bool{"measured": false, "imported": true} {
 		run, records := poisoned(id, imported)
 		w, err := runs.Create(run, store.Owner{})

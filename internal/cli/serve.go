@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
@@ -35,6 +36,7 @@ type serveCmd struct {
 
 	Role       string        `enum:"prefill,decode," default:"" placeholder:"ROLE" help:"prefill: give only the first token of each answer, as a prefill worker of sglang-router does; decode: its other worker."`
 	TruthLimit int           `default:"100000" placeholder:"N" help:"Number of recent requests kept for /pitot/truth (${default}); fewer if they have more than 10 million writes, 240 MB."`
+	FreshSeed  bool          `help:"Draw the seed anew at each start, and print it: --start-spread, stalls and delays then differ from start to start."`
 	StallLimit time.Duration `default:"5m" placeholder:"TIME" help:"Time for which the fault stall holds a connection (${default})."`
 
 	flags.Profile
@@ -79,6 +81,9 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.freshen(&cfg, p); err != nil {
+		return err
+	}
 	server, err := apiserver.New(cfg)
 	if err != nil {
 		return usage(err)
@@ -105,6 +110,19 @@ func (c serveCmd) Run(p *Process, k *kong.Context) error {
 		cancel()
 	}()
 	return server.Serve(ctx, l, certificate)
+}
+
+// freshen gives the server a seed of this start, if it is to have one.
+func (c serveCmd) freshen(cfg *apiserver.Config, p *Process) error {
+	if !c.FreshSeed {
+		return nil
+	}
+	if cfg.Seed != 0 {
+		return usagef("--fresh-seed: --seed %d is given too; give one of them", cfg.Seed)
+	}
+	cfg.Seed = rand.Uint64N(math.MaxInt64)
+	fmt.Fprintf(p.Stderr, "seed %d\n", cfg.Seed)
+	return nil
 }
 
 // address is --addr, or what --host and --port say.

@@ -31,6 +31,7 @@ func (s *Spec) Check() (p Problems) {
 	p.If(s.Tokens.Vocab < 0 || s.Tokens.Vocab == 1, "tokenizer.vocab", s.Tokens.Vocab, "must be at least 2")
 	p.If(s.Tokens.Vocab > MaxVocab, "tokenizer.vocab", s.Tokens.Vocab, "must be at most %d", MaxVocab)
 	p = append(p, s.Before.check()...)
+	p = append(p, s.checkCache()...)
 	p.If(!(s.Probe.Rate >= 0 && s.Probe.Rate <= maxProbes), "probe.rate", s.Probe.Rate, "must be from 0 to %v requests per second", maxProbes)
 	p.Rate("probe.rate", s.Probe.Rate)
 	p = append(p, s.checkReport()...)
@@ -137,10 +138,23 @@ func (b *Before) check() (p Problems) {
 	p.Span(at+"ready.timeout", b.Ready.Timeout)
 	p.Count(at+"warm_up.requests", b.WarmUp.Requests, 0)
 	p.OneOf(at+"warm_up.from", b.WarmUp.From, WarmOther, WarmMeasured, WarmFirst)
+	p.If(b.WarmUp.Steady && b.WarmUp.From == WarmMeasured, at+"warm_up.steady", nil, "a warm-up until steady has prompts of its own, and the measured ones are asked for")
 	p.Span(at+"settle", b.Settle)
 	for i, w := range b.Profiler.Workers {
 		p = append(p, CheckURL(Join(Item(at+"profiler.workers", i), "url"), w.URL)...)
 	}
+	return p
+}
+
+// checkCache checks the declared state of the cache.
+func (s *Spec) checkCache() (p Problems) {
+	p.OneOf("cache", string(s.Cache), string(ColdCache), string(PrimedCache), string(WarmCache))
+	primed := s.Cache == PrimedCache
+	p.If(primed && s.Target.Simulated, "cache", s.Cache, "a simulation begins with an empty cache")
+	p.Hint(primed && s.Target.Simulated, "only cold applies; `pitot bench` without a URL measures the same engine, and can prime it")
+	open := primed && s.Requests == 0 && s.Duration > 0
+	p.If(open, "cache", s.Cache, "needs a number of requests: a duration alone does not tell which prompts will be sent")
+	p.Hint(open, "give the number of requests too")
 	return p
 }
 

@@ -207,8 +207,8 @@ type WarmUp struct {
 	MaxOutput int    `json:"max_output,omitempty"` // tokens of an answer at most; 0: unchanged
 	Ungated   bool   `json:"ungated,omitempty"`    // all at once
 	Required  bool   `json:"required,omitempty"`   // the run ends if none is answered
-	// Steady sends waves of as many requests as the gate lets through, instead of Requests,
-	// until two successive ones agree.
+	// Steady sends waves of as many requests as the gate lets through until two successive
+	// ones agree. It stands in place of all the settings above.
 	Steady bool `json:"steady,omitempty"`
 }
 

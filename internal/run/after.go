@@ -179,6 +179,7 @@ func (x *execution) counters(ctx context.Context) map[string]float64 {
 	if err != nil {
 		return nil
 	}
+	x.block = blockSize(samples)
 	return countersAmong(samples)
 }
 

@@ -35,6 +35,7 @@ type Deps struct {
 	// result or record has one.
 	Secrets *secret.Set
 	Notes   []plan.Message // of the front end, for the run
+	Leg     *trace.Leg     // the place of the run in an experiment; nil: a single run
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Listen  func(network, address string) (net.Listener, error)
 	Proxy   func(*url.URL) (*url.URL, error) // nil: none

@@ -44,8 +44,19 @@ type (
 
 // What happens while it is executed.
 type (
-	// WarmingUp says that this number of requests is sent before the run, maybe none.
-	WarmingUp struct{ Requests int }
+	// WarmingUp says that this number of requests is sent before the run, maybe none; in
+	// each wave, if waves are sent until they agree.
+	WarmingUp struct {
+		Requests int
+		Steady   bool
+	}
+	// WaveDone is a wave of a warm-up until steady that was answered, counted from 1.
+	WaveDone struct {
+		Number, Most int
+		Wave         trace.Wave
+	}
+	// Priming says that this number of prompts is sent ahead, to be in the server's cache.
+	Priming struct{ Requests int }
 	// WarmedUp says that they were answered, or that enough of them were.
 	WarmedUp struct{ Requests, Failed int }
 	// Profiling says that profilers will be started or stopped.

@@ -29,7 +29,9 @@ type execution struct {
 	run       trace.Run
 	sinks     []Sink
 	stop      <-chan struct{}
-	profiling bool // profilers have been started
+	profiling bool   // profilers have been started
+	emptied   string // the route that emptied the server's cache last
+	block     int    // tokens of a block of its prefix cache, as it says; 0: it does not
 }
 
 // Execute makes the run. Closing stop ends it: before the first request with ErrStopped,
@@ -106,6 +108,9 @@ func (x *execution) before(ctx context.Context) error {
 	if err := x.flush(ctx); err != nil {
 		return err
 	}
+	if err := x.prepareCache(ctx); err != nil {
+		return err
+	}
 	if err := pause(ctx, x.spec.Before.Settle.Std()); err != nil {
 		return err
 	}
@@ -139,7 +144,10 @@ func (x *execution) awaitReady(ctx context.Context) error {
 
 // sendWarmUp sends the requests of the warm-up, behind the gate.
 func (x *execution) sendWarmUp(ctx context.Context) error {
-	_ = x.handle(WarmingUp{len(x.warmUp)})
+	if x.spec.Before.WarmUp.Steady {
+		return x.warmUntilSteady(ctx)
+	}
+	_ = x.handle(WarmingUp{Requests: len(x.warmUp)})
 	if len(x.warmUp) == 0 {
 		_ = x.handle(WarmedUp{})
 		return nil
@@ -188,6 +196,7 @@ func (x *execution) flush(ctx context.Context) error {
 	err := x.target.server().Post(ctx, f.Route, nil)
 	switch {
 	case err == nil:
+		x.emptied = f.Route
 		return nil
 	case f.Required:
 		return remedied(fmt.Errorf("flush the cache: %w", err), Way{"before.flush.route", "asks for it; leave it out"})
@@ -257,6 +266,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	if before != nil {
 		x.run.ServerCounters = difference(before, x.counters(after))
 	}
+	x.boundCache(records)
 	account := x.account(after)
 	r, err := x.judge(records, err)
 	r.Account = account
@@ -285,6 +295,9 @@ func (x *execution) tellDoubts(s metrics.Summary) {
 	}
 	if q := s.Requests; q.LastFailed > 0 {
 		_ = x.handle(Noted{plan.Say(failedWhen, "failed", q.Failed, "from", q.FirstFailed, "to", q.LastFailed)})
+	}
+	if note := s.CacheNote(); !note.IsZero() {
+		_ = x.handle(Noted{note})
 	}
 	for _, stall := range s.StallNotes() {
 		_ = x.handle(Noted{stall})
@@ -352,7 +365,7 @@ func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, r
 func (x *execution) driverPlan() driver.Plan {
 	p := driver.Plan{
 		Requests: x.Requests(), Schedule: x.built.due.Schedule, Until: x.spec.Duration.Std(), Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), KeepText: x.spec.KeepText,
-		BackOff: !x.foreign() && x.closedLoop(),
+		BackOff: !x.foreign() && closedLoop(&x.spec),
 	}
 	if rate := x.spec.Probe.Rate; rate > 0 {
 		p.Probe = &driver.Probe{Request: workload.Request{Text: "Hi", PromptTokens: 1, OutputTokens: 1}, Rate: rate}
@@ -361,8 +374,8 @@ func (x *execution) driverPlan() driver.Plan {
 }
 
 // closedLoop reports whether requests wait for others alone.
-func (x *execution) closedLoop() bool {
-	return x.spec.Gate.Concurrency > 0 && !slices.ContainsFunc(x.spec.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
+func closedLoop(s *plan.Spec) bool {
+	return s.Gate.Concurrency > 0 && !slices.ContainsFunc(s.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
 }
 
 // ahead is what the run has to do.

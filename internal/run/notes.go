@@ -12,6 +12,10 @@ const (
 	partNote         plan.Code = "run.part-note"
 	warmUpFailed     plan.Code = "run.warm-up-failed"
 	flushFailed      plan.Code = "run.flush-failed"
+	neverSteady      plan.Code = "run.never-steady"
+	notReset         plan.Code = "run.cache-not-reset"
+	noResetRoute     plan.Code = "run.cache-no-route"
+	notPrimed        plan.Code = "run.cache-not-primed"
 	profilerOff      plan.Code = "run.profiler-not-started"
 	profilerOn       plan.Code = "run.profiler-not-stopped"
 	selfTestFailed   plan.Code = "run.self-test-failed"
@@ -39,3 +43,6 @@ const (
 	unknownTokenizer plan.Code = "run.unknown-tokenizer"
 	unknownLoad      plan.Code = "run.unknown-load"
 )
+
+// WarmedUpNote says how many waves it took until the server was steady.
+const WarmedUpNote plan.Code = "run.warmed-up"

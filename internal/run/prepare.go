@@ -39,6 +39,7 @@ type Prepared struct {
 	standIn *apiserver.Intake // in place of the engine, which is not started for a forecast
 
 	warmUp []workload.Request
+	waves  waves // of a warm-up until steady
 }
 
 // Prepare checks a Spec, reads its files, asks the server about itself, and draws the
@@ -111,7 +112,7 @@ func (p *Prepared) check(spec plan.Spec) error {
 		return err
 	}
 	p.learn(b)
-	p.run.Name, p.run.Env = p.spec.Name, p.Machine
+	p.run.Name, p.run.Env, p.run.Leg = p.spec.Name, p.Machine, p.Leg
 	l, problems := check(&p.spec, p.Kinds)
 	p.load = l
 	if problems == nil {

@@ -12,7 +12,12 @@ import (
 // drawWarmUp makes the requests that are sent before the run.
 func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Request, error) {
 	w := p.spec.Before.WarmUp
-	if w.Requests == 0 || p.intake != nil {
+	switch {
+	case p.intake != nil:
+		return nil, nil
+	case w.Steady:
+		return nil, p.drawWaves(ctx, b)
+	case w.Requests == 0:
 		return nil, nil
 	}
 	switch w.From {

@@ -21,6 +21,7 @@ func Names(runs func() []string) Known {
 	return Known{
 		Values: map[string][]string{
 			"profile": profile.Names(), "protocol": protocols, "client": {"h1", "nethttp"}, "report": {"pitot", "vllm", "sglang", "json"},
+			"cache":    {"cold", "primed", "warm"},
 			"workload": slices.Sorted(maps.Keys(traffic.Datasets())), "arrival": slices.Sorted(maps.Keys(traffic.Arrivals())),
 		},
 		Foreign: map[string]Line{

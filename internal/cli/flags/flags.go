@@ -130,6 +130,8 @@ type Order struct {
 	ReadyTimeout   time.Duration `path:"before.ready.timeout" placeholder:"TIME" help:"Maximum time to wait for the server to become ready and to answer a first small request, 0 to skip. Default: 30s if it accepts connections, else no wait."`
 	Warmup         int           `path:"before.warm_up.requests" default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
 	WarmupMeasured bool          `path:"before.warm_up.from" help:"Warm up with the first measured prompts instead, which may then be cached."`
+	WarmupSteady   bool          `path:"before.warm_up.steady" help:"Warm up with waves of requests at the concurrency of the run, in place of --warmup, until two successive ones agree within 5 % in median TTFT and TPOT; at most ten."`
+	Cache          string        `path:"cache" placeholder:"STATE" help:"State of the server's prefix cache when the run begins, to be brought about and proved: cold (it is reset), primed (the prompts of the run were sent before) or warm (left as it is)."`
 	Profiler       bool          `path:"before.profiler.start.route" help:"Call /start_profile before the run and /stop_profile after it."`
 }
 
@@ -184,4 +186,14 @@ type Engine struct {
 	MaxModelLen    string   `path:"target.engine.max_model_len" placeholder:"TOKENS" help:"Maximum tokens of prompt and output together. Default: the profile's, else 131072."`
 	Fault          []string `path:"target.engine.fault" sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Fault for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
 	Seed           uint64   `path:"target.engine.seed" placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
+
+	Slower       string `path:"target.engine.slower" placeholder:"P" help:"Make all steps of the profile longer by this share, such as 3%; -3% makes them shorter."`
+	StartSpread  string `path:"target.engine.start_spread" placeholder:"P" help:"Draw a factor on all steps at each start, by the seed: normal, with this relative standard deviation, such as 1%."`
+	Drift        string `path:"target.engine.drift.change" placeholder:"P" help:"Make steps longer with time, in the end by this share, such as 5%; with --drift-over."`
+	DriftOver    string `path:"target.engine.drift.over" placeholder:"TIME" help:"Time in which they do, such as 10m."`
+	DriftSettles bool   `path:"target.engine.drift.settles" help:"Begin with the whole change, which dies away as exp(-t/over)."`
+	DriftSince   string `path:"target.engine.drift.since" placeholder:"INSTANT" help:"When the drift began, such as 2026-05-04T08:30:00Z, so that servers share it. Default: at the start of the server."`
+	DriftOffset  string `path:"target.engine.drift.offset" placeholder:"TIME" help:"How much of the drift has passed when it would begin, such as 90s."`
+	StallEvery   string `path:"target.engine.stalls.every" placeholder:"TIME" help:"Time from one stall to the next, in which all streams stand still: 30s or a distribution, such as exponential(30s); with --stall-length."`
+	StallLength  string `path:"target.engine.stalls.length" placeholder:"TIME" help:"How long a stall lasts: 800ms or a distribution."`
 }

@@ -16,7 +16,10 @@ type View struct {
 	Console    *progress.Console
 	Quiet      bool // nothing is said
 	NoProgress bool // how the run goes is not
-	display    *progress.Display
+	// Brief is for one run of many: a note is said once, and what goes as it should is not.
+	Brief   bool
+	told    map[string]bool // notes
+	display *progress.Display
 }
 
 // english is the language of what has no flag for another one.
@@ -43,7 +46,9 @@ func (v *View) Unsaved(err error) {
 func (v *View) Handle(e run.Event) error {
 	switch e := e.(type) {
 	case run.Noted:
-		v.Sayf("note: %s", english.Say(e.Note))
+		if note := english.Say(e.Note); !v.Brief || e.Note.Code != run.WarmedUpNote && v.first(note) {
+			v.Sayf("note: %s", note)
+		}
 	case run.Waiting:
 		what := ""
 		if e.Answer {
@@ -51,9 +56,19 @@ func (v *View) Handle(e run.Event) error {
 		}
 		v.Sayf("waiting up to %v for %s%s: %v", e.Limit, e.URL, what, e.Err)
 	case run.WarmingUp:
-		if e.Requests > 0 {
+		switch {
+		case v.Brief:
+		case e.Steady:
+			v.Sayf("warming up with waves of %d requests until two agree", e.Requests)
+		case e.Requests > 0:
 			v.Sayf("warming up with %d requests", e.Requests)
 		}
+	case run.WaveDone:
+		if !v.Brief {
+			v.Sayf("%s", wave(e))
+		}
+	case run.Priming:
+		v.Sayf("sending %d prompts ahead, into the server's cache", e.Requests)
 	case run.Starting:
 		if e.Progress != nil && !v.Quiet && !v.NoProgress {
 			v.display = progress.Start(v.Console, e.Progress.Snapshot, progress.Load(e.Load))
@@ -73,4 +88,23 @@ func (v *View) Handle(e run.Event) error {
 		}
 	}
 	return nil
+}
+
+// first reports whether a note is new.
+func (v *View) first(note string) bool {
+	if v.told == nil {
+		v.told = map[string]bool{}
+	}
+	old := v.told[note]
+	v.told[note] = true
+	return !old
+}
+
+// wave says what the requests of a wave got.
+func wave(e run.WaveDone) string {
+	w, head := e.Wave, fmt.Sprintf("wave %d of at most %d:", e.Number, e.Most)
+	if w.TTFT == 0 {
+		return fmt.Sprintf("%s median E2EL %.4g ms", head, 1e3*w.E2EL)
+	}
+	return fmt.Sprintf("%s median TTFT %.4g ms, median TPOT %.4g ms", head, 1e3*w.TTFT, 1e3*w.TPOT)
 }

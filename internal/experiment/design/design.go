@@ -7,6 +7,7 @@
 package design
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -45,24 +46,29 @@ type Variant struct {
 	// Spec of a workload that has one, and replace its own.
 	Flags    string          `json:"flags,omitempty"`
 	Settings json.RawMessage `json:"settings,omitempty"`
-	// Cell holds the values of the axes, of a variant that comes from a matrix.
-	Cell map[string]string `json:"cell,omitempty"`
+	// Cell holds the values of the axes, of a variant that comes from a matrix. Expanded
+	// fills it; it is in no file.
+	Cell map[string]string `json:"-"`
 }
 
-// A Matrix is variants with all combinations of values. ${axis} in Server, Flags and
-// Settings stands for the value.
+// A Matrix is variants with all combinations of values. ${axis} in Server, in Flags, in
+// Settings, and in the server that all variants have in common, stands for the value.
 type Matrix struct {
-	Axes    []Axis              `json:"axes"`
-	Exclude []map[string]string `json:"exclude,omitempty"` // cells with all of these values are left out
-	Server  Server              `json:"server,omitzero"`
-	Flags   string              `json:"flags,omitempty"`
+	Axes     Axes                `json:"axes"`
+	Exclude  []map[string]string `json:"exclude,omitempty"` // cells with all of these values are left out
+	Server   Server              `json:"server,omitzero"`
+	Flags    string              `json:"flags,omitempty"`
+	Settings json.RawMessage     `json:"settings,omitempty"`
 }
 
-// An Axis is a name with its values, the baseline's first. In a file axes are a map:
+// Axes are in the order of the names of their variants. In a file they are a map:
 // {tp: [1, 2], graph: [on, off]}.
+type Axes []Axis
+
+// An Axis is a name with its values, the baseline's first.
 type Axis struct {
-	Name   string   `json:"name"`
-	Values []string `json:"values"`
+	Name   string
+	Values []string
 }
 
 // A Runner is how a server is started.
@@ -113,7 +119,8 @@ func (s Server) Starts() bool {
 // Embedded reports whether it is the embedded engine.
 func (s Server) Embedded() bool { return s.Profile != "" || s.Engine != nil }
 
-// A Workload is a load that all variants meet: a command line as it stands, or a Spec.
+// A Workload is a load that all variants meet: a command line as it stands, or a Spec. In a
+// file a command line may stand for the whole.
 type Workload struct {
 	Name    string          `json:"name"`
 	Command string          `json:"command,omitempty"` // vllm bench serve ..., python -m sglang.bench_serving ..., bench ..., sim ...
@@ -140,15 +147,15 @@ const UntilVerdict Until = "verdict"
 
 // A Design says how many legs there are and in which order.
 type Design struct {
-	// Blocks is their number; 0: 3, or with Until, Precision or a Budget as many as those
-	// allow, at most MaxBlocks.
+	// Blocks is their number; 0: DefaultBlocks, or with Until, Precision or a Budget as many
+	// as those allow, at most MaxBlocks.
 	Blocks    int     `json:"blocks,omitempty"`
 	Restart   Restart `json:"restart,omitempty"`
 	Runs      int     `json:"runs,omitempty"` // of each workload in a leg; 0: 1
 	Seed      uint64  `json:"seed,omitempty"` // of the order, and the first of the loads
 	Until     Until   `json:"until,omitempty"`
-	Precision Share   `json:"precision,omitempty"` // half the width of the main intervals to reach; 0: none
-	MaxBlocks int     `json:"max_blocks,omitempty"`
+	Precision Share   `json:"precision,omitempty"`  // half the width of the main intervals to reach; 0: none
+	MaxBlocks int     `json:"max_blocks,omitempty"` // 0: DefaultMaxBlocks, or of a budget alone as many as it allows
 	// Budget is the time after which no block begins that would not end in it; 0: none.
 	Budget plan.Duration `json:"budget,omitzero"`
 	// Confirm is how many fresh blocks of the baseline and the best confirm a choice among
@@ -156,8 +163,40 @@ type Design struct {
 	Confirm *int `json:"confirm,omitempty"`
 }
 
-// A Share is a number that files write as 2% or 0.02.
-type Share float64
+// The defaults of a Design.
+const (
+	DefaultBlocks    = 3
+	DefaultMaxBlocks = 8
+	DefaultConfirm   = 2
+)
+
+// Adaptive reports whether the number of blocks depends on what was measured or how long
+// that took.
+func (d Design) Adaptive() bool { return d.Until != "" || d.Precision > 0 || d.Budget > 0 }
+
+// Most is the largest number of blocks, without those of a confirmation.
+func (d Design) Most() int {
+	switch {
+	case d.Blocks > 0:
+		return d.Blocks
+	case d.Until != "" || d.Precision > 0:
+		return cmp.Or(d.MaxBlocks, DefaultMaxBlocks)
+	case d.Budget > 0:
+		return cmp.Or(d.MaxBlocks, maxBlocks)
+	}
+	return DefaultBlocks
+}
+
+// Confirmations is the number of blocks that confirm a choice among variants.
+func (d Design) Confirmations(variants int) int {
+	switch {
+	case variants < 3:
+		return 0
+	case d.Confirm != nil:
+		return *d.Confirm
+	}
+	return DefaultConfirm
+}
 
 // A WarmUp is what precedes each run.
 type WarmUp string

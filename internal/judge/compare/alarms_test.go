@@ -114,7 +114,7 @@ func tallySets(t *testing.T, sets int, o Options, draw func() []Run) (n count) {
 	o = o.withDefaults()
 	for range sets {
 		runs := draw()
-		tables, err := split(pointers(runs), o)
+		tables, err := split(nil, pointers(runs), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/blocked"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -32,7 +33,12 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 		return Comparison{}, err
 	}
 	o.Ignore = ignore
-	tables, err := split(all, o)
+	o.levels = map[float64]float64{}
+	byLegs, voids, rest := byLeg(all)
+	if len(byLegs) == 0 && len(rest) == 0 {
+		return Comparison{}, errAllVoid
+	}
+	tables, err := split(byLegs, rest, o)
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -43,21 +49,31 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 		}
 		c.Workloads = append(c.Workloads, t.out)
 	}
+	for _, v := range voids {
+		c.Notes = append(c.Notes, plan.Say("compare.void-legs", "runs", v.runs, "why", v.why))
+	}
 	c.notes(tables, o.Ignore)
 	c.Conclude()
 	c.Gates, err = judgeGates(tables, o)
 	return c, err
 }
 
-// split puts runs into workloads and variants.
-func split(runs []*Run, o Options) ([]*table, error) {
-	groups := groups(runs, o.Ignore)
-	nameParts(runs)
+// split puts runs into workloads and variants: legs as their experiments say, others by load
+// and name.
+func split(byLegs []*legs, rest []*Run, o Options) (tables []*table, err error) {
+	for _, l := range byLegs {
+		tables = append(tables, splitLegs(l, workloadsOf(byLegs, l.experiment), o))
+	}
+	groups := groups(rest, o.Ignore)
+	nameParts(rest)
 	elsewhere := telling(groups)
-	var tables []*table
+	o.Looks = Looks{}
 	for _, g := range groups {
 		t := &table{o: o, runs: g}
 		t.out.Name, t.order = g.split(elsewhere)
+		tables = append(tables, t)
+	}
+	for _, t := range tables {
 		t.base = chooseBaseline(t.order, o.Baseline)
 		baseline := t.order[t.base.index]
 		t.variants = append([]*variant{baseline}, slices.DeleteFunc(slices.Clone(t.order), func(v *variant) bool { return v == baseline })...)
@@ -65,7 +81,7 @@ func split(runs []*Run, o Options) ([]*table, error) {
 			v.column = i
 			v.once()
 		}
-		tables = append(tables, t)
+		t.layOut()
 	}
 	return tables, checkBaseline(tables, o.Baseline)
 }
@@ -79,6 +95,11 @@ type table struct {
 	base     choice
 	lines    []*entry // the rows of out
 	out      Workload
+
+	legs    *legs // nil of runs without a place in an experiment
+	share   int   // of how many workloads its level is
+	units   []*unit
+	designs map[string]*blocked.Design
 }
 
 // An entry is a row in the making.
@@ -101,7 +122,7 @@ func (t *table) fill() error {
 	if err := t.checkSizes(); err != nil {
 		return err
 	}
-	if err := t.checkPairs(); err != nil {
+	if err := t.checkPairs(); err != nil && t.out.Layout == nil {
 		return err
 	}
 	t.out.Settings, t.out.Residue = t.runs.settings(), residue(t.variants, t.o)
@@ -118,6 +139,9 @@ func (t *table) fill() error {
 	}
 	for _, v := range t.variants[1:] {
 		t.changes(v)
+	}
+	for i, l := range t.lines {
+		t.shifts(l, &t.out.Rows[i])
 	}
 	t.claims()
 	t.notes()
@@ -228,8 +252,11 @@ type Options struct {
 
 	Tool, Form string // by whose rules figures are made of records; "" for what Needed says
 	Gates      []Gate
+	Looks      Looks // at an experiment that is not at its end; legs that confirm a choice are judged once
 
 	Rules metrics.Rules // of the tools whose figures can be made of records, beside Pitot's
+
+	levels map[float64]float64 // of this look, by what all looks together keep
 }
 
 // The defaults of Options.
@@ -251,6 +278,7 @@ func (o Options) Validate() (p plan.Problems) {
 	o = o.withDefaults()
 	p.If(!(o.Level > 0.5 && o.Level < 1), "level", o.Level, "must be more than 0.5 and less than 1, such as 0.95")
 	p.If(!(o.Margin > 0 && o.Margin < 1), "margin", o.Margin, "must be between 0 and 1; 0.02 is 2 %%")
+	p.If(o.Looks.Most > 1 && (o.Looks.Done < 1 || o.Looks.Done > o.Looks.Most), "looks", o.Looks.Done, "must be from 1 to %d, the number of looks", o.Looks.Most)
 	p.If(!(o.Power > 0 && o.Power < 1), "power", o.Power, "must be between 0 and 1, such as 0.8")
 	return p
 }

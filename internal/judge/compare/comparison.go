@@ -15,6 +15,7 @@
 //
 // What a change rests on is its Basis, and a verdict never claims more than that:
 //
+//	Blocks      legs of an experiment: noise between server starts, or legs, is measured in blocks
 //	Replicates  several runs of both: noise from run to run is measured
 //	Pairs       the same, run by run
 //	Borrowed    the noise that other variants of the workload show when repeated
@@ -42,6 +43,13 @@
 // run borrows the noise of others, Student's t with Holm's correction is all there is: a
 // metric that jumps between two values, as a P99 of gaps does, then fools it more often than
 // the level says.
+//
+// Of an experiment (trace.Run.Leg) the level is kept over all of it: its figures, variants,
+// workloads and looks. What replicates a variant there is the server start, whatever the
+// number of its runs, or the leg where servers stay up; see package blocked for the model,
+// which is tested by turning as above. Each variant has its own family and its share of the
+// level: were all turned together, a true effect of one variant would make figures look as if
+// they had everything in common, and chance in another variant would pass for an effect.
 package compare
 
 import (
@@ -69,9 +77,10 @@ type Comparison struct {
 
 // A Workload is a load that variants met.
 type Workload struct {
-	Name     string         `json:"name"`     // headings or words that its runs share; may be empty
-	Settings []Setting      `json:"settings"` // what tells it from other workloads
-	Variants []Variant      `json:"variants"` // the baseline first
+	Name     string         `json:"name"`             // headings or words that its runs share; may be empty
+	Settings []Setting      `json:"settings"`         // what tells it from other workloads
+	Variants []Variant      `json:"variants"`         // the baseline first
+	Layout   *Layout        `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
 	Residue  []Residue      `json:"residue,omitempty"`
 	Rows     []Row          `json:"rows"`
 	Claims   []ClaimCheck   `json:"claims,omitempty"`
@@ -144,8 +153,12 @@ type Row struct {
 	// Input means that it describes the load or follows from it, so that no change of it is
 	// better or worse: it has no direction, the load differs in a setting that makes it, or
 	// all servers kept up with the arrivals, which then made the throughput.
-	Input bool   `json:"input,omitempty"`
-	Cells []Cell `json:"cells"` // by variant
+	Input bool `json:"input,omitempty"`
+	// Drift, of an experiment, is by how much the figure changes from one leg to the next
+	// within blocks; Spread is what it varies by without any change.
+	Drift  *Shift  `json:"drift,omitempty"`
+	Spread *Spread `json:"spread,omitempty"`
+	Cells  []Cell  `json:"cells"` // by variant
 }
 
 // A Cell is a metric of a variant.
@@ -198,8 +211,12 @@ type Change struct {
 	Chance float64 `json:"chance,omitempty"`
 	// Unusual, of basis Nothing: noise of the usual size would not make such a change.
 	Unusual bool `json:"unusual,omitempty"`
-	// More is how many further runs of each would settle a change of the size seen; 0
-	// where none are needed or nobody knows.
+	// Order, of an experiment, is by how much the change is larger in blocks in which the
+	// baseline came first than in others; nil where there are not both.
+	Order *Shift `json:"order,omitempty"`
+	// More is how many further runs of each, or of basis Blocks how many further legs of each
+	// in whole blocks, would settle a change of the size seen; 0 where none are needed or
+	// nobody knows.
 	More int `json:"more,omitempty"`
 	// Effective is how many independent requests those of a run are worth, of basis
 	// Within: the smaller of the two.
@@ -211,6 +228,7 @@ type Basis string
 
 // The bases, best first.
 const (
+	Blocks     Basis = "blocks"
 	Replicates Basis = "runs"
 	Pairs      Basis = "pairs"
 	Borrowed   Basis = "borrowed"

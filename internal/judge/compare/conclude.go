@@ -162,7 +162,7 @@ func (t *Tally) add(row int, name string, c *Change) {
 func (b Basis) Better(than Basis) bool { return slices.Index(bases, b) < slices.Index(bases, than) }
 
 // bases, best first.
-var bases = []Basis{Replicates, Pairs, Borrowed, Within, Nothing}
+var bases = []Basis{Blocks, Replicates, Pairs, Borrowed, Within, Nothing}
 
 // usualNoise is Comparison.UsualNoise; mostRuns is how many more runs somebody may make.
 const (
@@ -180,4 +180,4 @@ func BelowP99(name string) bool {
 const quoted = 7
 
 // Decides reports whether a verdict may rest on a basis.
-func (b Basis) Decides() bool { return b == Replicates || b == Pairs || b == Borrowed }
+func (b Basis) Decides() bool { return b == Blocks || b == Replicates || b == Pairs || b == Borrowed }

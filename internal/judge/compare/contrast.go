@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/blocked"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -39,6 +40,10 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 	f.exact = equalCounts(f.quantity.Unit, slices.Concat(sa.values, sb.values))
 	borrowed := l.borrowed()
 	switch {
+	case t.out.Layout != nil:
+		if f.blocks(t, l, a, b); f.basis == Nothing && na == 1 && nb == 1 {
+			f.within(sa, sb, t.o.SingleRuns)
+		}
 	case t.o.Paired && na > 1 && na == len(a.runs) && nb == len(b.runs):
 		f.pairs()
 	case na > 1 && nb > 1:
@@ -78,6 +83,12 @@ type finding struct {
 	a, b      []float64   // on the scale, by run
 	groups    [][]float64 // of bases Replicates and Pairs: what the noise is seen in
 	effective float64     // of basis Within
+
+	estimator *blocked.Estimator // of basis Blocks, and what follows
+	y         []float64          // by unit
+	mask      string             // which units these are
+	perBlock  float64            // degrees of freedom that a further block brings
+	legs      int                // of the variant in a block
 }
 
 // lean makes a percentile that repeats from run to run lean on the mean of the same latency.
@@ -200,6 +211,9 @@ func (f *finding) rest(b Basis, n noise, method plan.Code, args ...any) {
 
 // spread is the standard error of the effect, in deviations of one value.
 func (f *finding) spread() float64 {
+	if f.basis == Blocks {
+		return f.estimator.Factor
+	}
 	if f.basis == Pairs {
 		return 1 / math.Sqrt(float64(len(f.a)))
 	}
@@ -216,7 +230,7 @@ type noise struct {
 
 // center fills in the median of each cell of a row and what is known of its error.
 func (t *table) center(l *entry) {
-	for i, s := range l.samples {
+	for i, s := range t.replicated(l) {
 		cell := &l.Cells[i]
 		if len(s.values) == 0 {
 			continue
@@ -230,6 +244,29 @@ func (t *table) center(l *entry) {
 			cell.Interval = s.figures[0].influence.interval(cell.Center, t.o.Level)
 		}
 	}
+}
+
+// replicated are the samples of a row with what replicates them: in an experiment the means
+// of its units.
+func (t *table) replicated(l *entry) []sample {
+	if t.out.Layout == nil {
+		return l.samples
+	}
+	out, o := slices.Clone(l.samples), t.observe(l)
+	for i := range out {
+		own := o.of(i)
+		if len(own) == len(out[i].scaled) {
+			continue
+		}
+		out[i].scaled = own
+		out[i].values = slices.Clone(own)
+		for j := range own {
+			if !l.plain {
+				out[i].values[j] = math.Exp(own[j])
+			}
+		}
+	}
+	return out
 }
 
 // center is what a change of the row is made of: the mean of the values on the scale. Of
@@ -250,7 +287,7 @@ func constant(values []float64) bool { return slices.Min(values) == slices.Max(v
 // repeated is the interval of a figure that several runs have, which may each be off by
 // half: Student's, on the scale.
 func (t *table) repeated(s sample, plain bool, half float64) *Interval {
-	i := stats.StudentMean(s.scaled).Interval(t.o.Level)
+	i := stats.StudentMean(s.scaled).Interval(t.o.nominal(t.o.Level))
 	low, high := i.Low, i.High
 	if !plain {
 		low, high = math.Exp(low), min(math.Exp(high), math.MaxFloat64)

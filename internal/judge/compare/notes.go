@@ -22,6 +22,7 @@ const (
 func (t *table) notes() {
 	t.noteBaseline()
 	t.noteNames()
+	t.noteLegs()
 	t.noteDefinitions()
 	t.noteBases()
 	t.notePairs()
@@ -49,6 +50,9 @@ func (t *table) noteBaseline() {
 
 // noteNames tells where different names were taken for those of one variant.
 func (t *table) noteNames() {
+	if t.legs != nil {
+		return
+	}
 	for _, v := range t.variants {
 		var names []string
 		for _, r := range v.runs {
@@ -89,6 +93,9 @@ func (t *table) noteDefinitions() {
 
 // noteBases says on what the verdicts of the variants rest, where that is little.
 func (t *table) noteBases() {
+	if t.out.Layout != nil {
+		return
+	}
 	by := map[Basis][]string{}
 	for i, v := range t.variants[1:] {
 		b := t.bestBasis(i + 1)
@@ -160,6 +167,9 @@ func (t *table) noteBorrowed() {
 
 // notePairs tells where runs could be compared in pairs.
 func (t *table) notePairs() {
+	if t.legs != nil {
+		return
+	}
 	var names []string
 	for _, v := range t.variants[1:] {
 		if !t.o.Paired && v.matches(t.variants[0]) {

@@ -28,9 +28,9 @@ func (o Options) settle(f *finding) *Change {
 	if n := f.noise.sd; f.noise.df > 0 {
 		c.Noise = f.relative(n)
 	}
-	wide := f.at(o.Level)
+	wide := f.at(o.nominal(o.Level))
 	c.Interval = &Interval{Low: f.relative(wide.Low), High: f.relative(wide.High), Level: o.Level, Method: f.interval}
-	narrow := f.at(1 - 2*o.alpha())
+	narrow := f.at(o.nominal(1 - 2*o.alpha()))
 	c.Bound = max(math.Abs(f.relative(narrow.Low)), math.Abs(f.relative(narrow.High)))
 	c.Apart = f.basis == Within && !wide.Holds(0)
 	if !f.decides {
@@ -79,7 +79,7 @@ func (f *finding) at(level float64) stats.Interval {
 func (o Options) verdict(f *finding, c *Change, wide stats.Interval) Verdict {
 	resolved := f.rounding == 0 || !wide.Holds(0)
 	switch {
-	case f.adjusted <= o.alpha() && resolved:
+	case f.adjusted <= o.threshold(f.family) && resolved:
 		return direction(f.quantity.Better, f.effect)
 	case !f.plain && c.Bound <= o.Margin:
 		return Same
@@ -103,6 +103,9 @@ func (o Options) more(f *finding) int {
 	n := f.noise
 	if !f.decides || !(n.df > 0) || !(n.sd > 0) {
 		return 0
+	}
+	if f.basis == Blocks {
+		return o.moreLegs(f)
 	}
 	sd := n.likely()
 	runs := stats.RunsNeeded(sd, f.effect, n.pair, o.alpha()/float64(max(1, f.family)), o.Power)
@@ -132,10 +135,12 @@ func least(a, b int) int {
 
 // test finds p-values and corrects them over all metrics that are judged.
 func (t *table) test(findings []*finding) {
-	var exchanged, rotated, other []*finding
+	var exchanged, rotated, turned, other []*finding
 	for _, f := range findings {
 		switch {
 		case f == nil || f.exact || !f.decides:
+		case f.basis == Blocks:
+			turned = append(turned, f)
 		case t.arranges(f):
 			exchanged = append(exchanged, f)
 		case f.balanced():
@@ -146,15 +151,26 @@ func (t *table) test(findings []*finding) {
 	}
 	exchanged, other = sameRuns(exchanged, other)
 	rotated, other = sameRuns(rotated, other)
+	turned, other = sameUnits(turned, other)
 	maxT(exchanged)
 	rotate(rotated)
+	turn(turned)
 	holm(other)
-	blocks := slices.DeleteFunc([][]*finding{exchanged, rotated, other}, func(b []*finding) bool { return len(b) == 0 })
+	blocks := slices.DeleteFunc([][]*finding{exchanged, rotated, turned, other}, func(b []*finding) bool { return len(b) == 0 })
 	all := slices.Concat(blocks...)
 	for _, f := range all {
-		f.family = len(all)
-		f.adjusted = min(1, f.adjusted*float64(len(blocks)))
+		f.family = len(all) * t.shares()
+		f.adjusted = min(1, f.adjusted*float64(len(blocks)*t.shares()))
 	}
+}
+
+// shares is how many families share the level: of an experiment those of all variants and
+// workloads.
+func (t *table) shares() int {
+	if t.out.Layout == nil {
+		return 1
+	}
+	return t.share * max(1, len(t.variants)-1)
 }
 
 // arranges reports whether exchanging the runs of both variants has enough

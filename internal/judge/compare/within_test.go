@@ -126,7 +126,7 @@ var centers = []string{"ttft.mean", "ttft.median", "tpot.mean", "tpot.median", "
 func within(t *testing.T, a, b Run) (out []*finding) {
 	t.Helper()
 	both := []Run{a, b}
-	tables, err := split(pointers(both), Options{}.withDefaults())
+	tables, err := split(nil, pointers(both), Options{}.withDefaults())
 	if err != nil || len(tables) != 1 {
 		t.Fatalf("%d workloads, %v", len(tables), err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Server is what the server itself counted during a run, where it shows
-// counters under the names of vLLM or of llama.cpp: all that they say of the requests, warm-up left
+// counters under the names of vLLM, llama.cpp or SGLang: all that they say of the requests, warm-up left
 // out, whoever sent them.
 type Server struct {
 	Queued        float64 `json:"queued"`         // mean wait of a request for its first step, in seconds
@@ -33,6 +33,9 @@ func server(run *trace.Run, records []*trace.Record) *Server {
 	s := vLLM(run.ServerCounters)
 	if s == nil {
 		s = llamaCpp(run.ServerCounters)
+	}
+	if s == nil {
+		s = sgLang(run.ServerCounters)
 	}
 	if s == nil {
 		return nil

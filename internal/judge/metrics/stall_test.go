@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -32,26 +33,84 @@ func stopped(streams int, gap, at, length time.Duration) *trace.Trace {
 func TestStallsOverAllStreamsAreNamed(t *testing.T) {
 	const ms = time.Millisecond
 	long := stopped(3, 20*ms, 500*ms, 10*time.Second)
-	want := []Stall{{From: .5, To: 10.52, Streams: 3, InFlight: 3}}
+	want := []Stall{{From: .5, To: 10.52, Streams: 3, Of: 3, InFlight: 3}}
 	if diff := cmp.Diff(want, Summarize(long, Options{}).Stalls); diff != "" {
 		t.Error(diff)
 	}
 	waiting := stopped(3, 20*ms, 500*ms, 10*time.Second)
 	waiting.Records[1].Chunks = waiting.Records[1].Chunks[50:] // in prefill
-	want[0].Streams = 2
+	want[0].Streams, want[0].Of = 2, 2
 	if diff := cmp.Diff(want, Summarize(waiting, Options{}).Stalls); diff != "" {
 		t.Error(diff)
 	}
 	for name, tt := range map[string]*trace.Trace{
-		"short":                   stopped(3, 20*ms, 500*ms, 900*ms),
-		"not against the gaps":    stopped(3, 200*ms, 500*ms, 2*time.Second),
+		"short":                   stopped(3, 20*ms, 500*ms, 470*ms),
+		"short of one":            stopped(1, 20*ms, 500*ms, 900*ms),
+		"not against the gaps":    stopped(3, 200*ms, 500*ms, 1500*time.Millisecond),
 		"of no stream that began": stopped(3, 20*ms, 0, 10*time.Second),
-		"not of all": {Run: long.Run, Records: append(stopped(3, 20*ms, 500*ms, 10*time.Second).Records,
-			stopped(1, 120*ms, 0, 0).Records...)},
+		"of less than half":       beside(long, 4),
 	} {
 		if s := Summarize(tt, Options{}).Stalls; s != nil {
 			t.Errorf("%s: %+v", name, s)
 		}
+	}
+}
+
+// beside is a run with more streams, which go on.
+func beside(t *trace.Trace, more int) *trace.Trace {
+	return &trace.Trace{Run: t.Run, Records: append(slices.Clone(t.Records), stopped(more, 120*time.Millisecond, 0, 0).Records...)}
+}
+
+func TestAStallOfHalfOfTheStreams(t *testing.T) {
+	const ms = time.Millisecond
+	got := Summarize(beside(stopped(3, 20*ms, 500*ms, 2*time.Second), 3), Options{}).Stalls
+	if want := []Stall{{From: .5, To: 2.52, Streams: 3, Of: 6, InFlight: 6}}; !cmp.Equal(want, got) {
+		t.Error(cmp.Diff(want, got))
+	}
+}
+
+// Two streams that are silent one after the other have no stall in common.
+func TestAStallIsOfStreamsAtOnce(t *testing.T) {
+	const ms = time.Millisecond
+	one, other := stopped(1, 20*ms, 500*ms, 700*ms), stopped(1, 20*ms, 1300*ms, 700*ms)
+	both := &trace.Trace{Run: one.Run, Records: append(one.Records, other.Records...)}
+	if s := Summarize(both, Options{}).Stalls; s != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+// What the client read late had come before.
+func TestAClientThatReadLateIsNoStall(t *testing.T) {
+	const ms = time.Millisecond
+	tr := stopped(3, 20*ms, 500*ms, 600*ms)
+	for _, r := range tr.Records {
+		for i := range r.Chunks {
+			if r.Chunks[i].At > 1e9 {
+				r.Chunks[i].Slack = 600_000
+				break
+			}
+		}
+	}
+	if s := Summarize(tr, Options{}).Stalls; s != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestFiguresWithoutStalls(t *testing.T) {
+	const ms = time.Millisecond
+	tr := stopped(3, 20*ms, 500*ms, 10*time.Second)
+	later := stopped(2, 20*ms, 0, 0)
+	for _, r := range later.Records {
+		r.Rebase(-12e9)
+		r.Index += 3
+	}
+	tr.Records = append(tr.Records, later.Records...)
+	s := Summarize(tr, Options{})
+	if s.Unstalled == nil || s.Unstalled.Touched != 3 || s.Unstalled.Service.ITL.N != 2*99 || s.Unstalled.Service.ITL.Max > .021 || s.Service.ITL.Max < 10 {
+		t.Errorf("%+v", s.Unstalled)
+	}
+	if s := Summarize(stopped(3, 20*ms, 0, 0), Options{}); s.Unstalled != nil {
+		t.Errorf("without a stall: %+v", s.Unstalled)
 	}
 }
 

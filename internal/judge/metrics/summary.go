@@ -37,9 +37,11 @@ type Summary struct {
 	Chunks      Chunks      `json:"chunks"`
 	Held        Held        `json:"held"`
 	Stalls      []Stall     `json:"stalls,omitempty"`
+	Unstalled   *Unstalled  `json:"unstalled,omitempty"` // nil without stalls
 	Steady      Steady      `json:"steady"`
 	Health      Health      `json:"health"`
 	Server      *Server     `json:"server,omitempty"` // nil where it shows no counters
+	Cache       *Cache      `json:"cache,omitempty"`  // nil where nothing was declared
 }
 
 // Requests counts what became of the requests.
@@ -175,16 +177,19 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	}
 	if stream {
 		s.Stalls = stalls(records, s.Service.ITL.Median)
+		s.Unstalled = unstalled(records, s.Stalls, o.Percentiles)
 	}
 	s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
 	s.Rates = rates(s, records)
 	s.Goodput = goodput(records, o.Objectives, s.Duration)
 	s.Wait, s.Setup = waits(records, o.Percentiles)
 	s.Steady = steady(t, records, o.Percentiles)
+	s.Server = server(&t.Run, records)
+	s.Cache = cacheState(&t.Run, records, s.Server)
 	if s.Health = health(t, records, s); s.Health.HeldBack {
 		s.void()
+		s.Stalls, s.Unstalled = lone(records, loneLength.Seconds()), nil // bursts are no stalls
 	}
-	s.Server = server(&t.Run, records)
 	return s
 }
 

@@ -57,6 +57,7 @@ type judgement struct {
 func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
 	j.answers()
+	j.conditions()
 	j.sending()
 	j.merging()
 	j.stamps()

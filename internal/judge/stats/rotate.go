@@ -45,6 +45,27 @@ func Rotation(effects []float64, groups [][][]float64, p []float64) (adjusted []
 		}
 		f.admit(i, x, constant(x, []float64{0}))
 	}
+	return f.correct(p, df, groupsOf(groups))
+}
+
+// Directions is Rotation for noise that is already taken apart: coordinates[metric] are the
+// effect and the noise in orthonormal directions, which without an effect are independent and
+// have one variance. All metrics have as many.
+func Directions(coordinates [][]float64, p []float64) (adjusted []float64) {
+	f := newFamily(len(p))
+	df := 0
+	for i, x := range coordinates {
+		if math.IsNaN(p[i]) || len(x) < 2 || !finite(x) {
+			continue
+		}
+		df = len(x) - 1
+		f.admit(i, slices.Clone(x), constant(x, []float64{0}))
+	}
+	return f.correct(p, df, nil)
+}
+
+// correct gives the adjusted p-values of the columns, and no metric a lower one than its own.
+func (f *family) correct(p []float64, df int, ends []int) []float64 {
 	if len(f.columns) == 0 {
 		return f.adjusted
 	}
@@ -52,7 +73,7 @@ func Rotation(effects []float64, groups [][][]float64, p []float64) (adjusted []
 		c := &f.columns[i]
 		c.seen = shareOfLength(p[c.metric], float64(df)) - sumTolerance
 	}
-	f.rotate(groupsOf(groups))
+	f.rotate(ends)
 	for i, raw := range p {
 		f.adjusted[i] = max(raw, f.adjusted[i])
 	}

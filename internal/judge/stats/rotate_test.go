@@ -102,3 +102,20 @@ func TestRotationRaisesFewFalseAlarms(t *testing.T) {
 		}
 	}
 }
+
+// Of two groups the directions are Helmert's, by hand: 1 and 2 of A, 41 and 44 of B differ by 41
+// with a factor of 1, and the noise is (2-1)/√2 and (44-41)/√2.
+func TestDirectionsAreRotationOfNoiseTakenApart(t *testing.T) {
+	a, b := [][]float64{{1, 2}, {3, 1}}, [][]float64{{41, 44}, {22, 26}}
+	effects, groups, p := twoGroups(a, b)
+	want := Rotation(effects, groups, p)
+	got := Directions([][]float64{{41, 1 / math.Sqrt2, 3 / math.Sqrt2}, {22, -2 / math.Sqrt2, 4 / math.Sqrt2}}, p)
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 0.002 { // four standard errors of a share of 0.1 % in 10 000
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	if got := Directions([][]float64{{1}, {math.NaN(), 2}}, []float64{0.5, 0.5}); !math.IsNaN(got[0]) || !math.IsNaN(got[1]) {
+		t.Errorf("without any noise seen: %v", got)
+	}
+}

@@ -113,6 +113,15 @@ func (c Config) deployment() engine.Config {
 	return e
 }
 
+// startedAt is c for a server that starts at an instant of the wall clock.
+func (c Config) startedAt(now time.Time) Config {
+	if c.Engine != nil {
+		e := c.Engine.StartedAt(now)
+		c.Engine = &e
+	}
+	return c
+}
+
 // NewModel makes what decides when tokens come from a server of this
 // configuration.
 func (c Config) NewModel() (engine.Model, error) {

@@ -50,7 +50,7 @@ func New(cfg Config) (*Server, error) {
 		meters: newMeters(cfg.MaxModelLen),
 		truth:  &truthLog{maxRequests: cfg.TruthLimit, maxWrites: cfg.TruthWrites},
 	}
-	model, err := cfg.NewModel()
+	model, err := cfg.startedAt(s.start).NewModel()
 	if err != nil {
 		return nil, err
 	}

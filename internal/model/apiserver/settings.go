@@ -28,6 +28,7 @@ type Settings struct {
 	MaxModelLen    *int           `json:"max_model_len,omitempty"`
 	Fault          []Fault        `json:"fault,omitempty"`
 	Seed           uint64         `json:"seed,omitempty"`
+	Pacing
 }
 
 // latencies are the settings that state latencies, and so leave no room for a profile.
@@ -56,6 +57,9 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 	var p plan.Problems
 	given := s.latencies()
 	p.If(len(given) > 0 && s.Profile != "", "profile", s.Profile, "a profile has timing of its own; leave it out, or %s", strings.Join(given, ", "))
+	for _, name := range s.paced() {
+		p.If(len(given) > 0, name, nil, "only applies to a profile; leave it out, or %s", strings.Join(given, ", "))
+	}
 	p.If(s.MaxModelLen != nil && (*s.MaxModelLen < 1 || *s.MaxModelLen > MaxContext), "max_model_len", or(s.MaxModelLen, 0), "must be a whole number from 1 to %d", MaxContext)
 	p.If(s.Slots != nil && *s.Slots < 0, "slots", or(s.Slots, 0), "must be a whole number, or 0 for no limit")
 	for i, f := range s.Fault {
@@ -82,8 +86,14 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 // deployment is a profile with what the settings change of it.
 func (s Settings) deployment(read func(string) ([]byte, error)) (*profile.Profile, error) {
 	p, err := ReadProfile(cmp.Or(s.Profile, profile.Default), read)
-	if err != nil || s.MaxModelLen == nil {
+	if err != nil {
 		return p, err
+	}
+	if err := s.pace(&p.Engine); err != nil {
+		return nil, err
+	}
+	if s.MaxModelLen == nil {
+		return p, nil
 	}
 	p.Engine.MaxModelLen = *s.MaxModelLen
 	if problems := p.Engine.Validate(); problems != nil {

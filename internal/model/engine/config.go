@@ -15,7 +15,9 @@ type Config struct {
 	LoRA           *LoRA           `yaml:"lora"`
 	Disaggregation *Disaggregation `yaml:"disaggregation"`
 	Replicas       Replicas        `yaml:"replicas"`
-	Seed           uint64          `yaml:"-"` // of jitter and of draft acceptance
+	Pace           `yaml:",inline"`
+	Stalls         *Stalls `yaml:"stalls"`
+	Seed           uint64  `yaml:"-"` // of jitter, draft acceptance, stalls and the factor of a start
 }
 
 // A Scheduler determines the tokens of each sequence in a step.

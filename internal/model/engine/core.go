@@ -17,6 +17,8 @@ type Core struct {
 	cost    Costs
 	cold    Seconds // still to be added to the first step with a prompt
 	jitter  float64
+	pace    pace
+	stalls  *standstill
 	drafts  int // draft tokens of a decoding sequence
 	accept  float64
 	chunk   int  // maximum tokens of one prompt in a step, 0 = no limit
@@ -70,13 +72,15 @@ type coreConfig struct {
 	cost        Costs
 	speculative *Speculative
 	lora        *LoRA
+	pace        pace
+	stalls      *standstill
 	context     int
 	dice        rand.PCG
 }
 
 func newCore(c coreConfig) *Core {
 	core := &Core{
-		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost, cold: c.cost.Cold, jitter: c.cost.Jitter,
+		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost, cold: c.cost.Cold, jitter: c.cost.Jitter, pace: c.pace, stalls: c.stalls,
 		chunk: c.scheduler.Chunk, encoder: c.scheduler.EncoderBudget,
 		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", rand: rand.New(&c.dice),
 	}
@@ -148,7 +152,7 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	if c.jitter > 0 {
 		t *= Seconds(c.factor())
 	}
-	return t.Duration(), true
+	return c.stalls.stretch(now, c.pace.apply(t, now).Duration()), true
 }
 
 // account adds up the work of prompt shares. Pairs are multiples of one half, so
@@ -169,12 +173,11 @@ func (c *Core) account() {
 	}
 }
 
-// factor is a lognormal draw with mean 1. The last digits, which may differ between
-// machines, are cut off.
+// factor is a lognormal draw with mean 1.
 func (c *Core) factor() float64 {
 	v := math.Log1p(c.jitter * c.jitter)
 	f := math.Exp(float64(math.Sqrt(v)*c.rand.NormFloat64()) - v/2)
-	return math.Round(f*(1<<24)) / (1 << 24)
+	return portable(f)
 }
 
 // End ends the step planned by Begin: it appends the produced tokens to out, and

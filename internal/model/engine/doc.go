@@ -57,6 +57,9 @@
 //     first token comes with the transfer.
 //   - Replicas: whole servers behind a router.
 //   - Cold and Jitter: the first prompt is slow, and every step varies.
+//   - Pace: a factor on all steps, of which a part is drawn at the start and a part
+//     changes with time.
+//   - Stalls: times in which no step proceeds.
 //
 // # Time
 //

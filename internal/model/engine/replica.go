@@ -52,7 +52,10 @@ func (s *server) kick(now time.Duration) {
 // newReplica returns replica number n of c, which has its defaults filled in.
 func newReplica(c Config, n int) *replica {
 	dice := func(core int) coreConfig {
-		return coreConfig{speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: dist.Dice(c.Seed, "steps", uint64(n)<<16|uint64(core))}
+		return coreConfig{
+			speculative: c.Speculative, lora: c.LoRA, context: c.MaxModelLen - 1, dice: dist.Dice(c.Seed, "steps", uint64(n)<<16|uint64(core)),
+			pace: c.newPace(c.Seed), stalls: newStandstill(c.Stalls, c.Seed),
+		}
 	}
 	d := dice(0)
 	d.scheduler, d.kv, d.cost = c.Scheduler, c.KV, c.Cost

@@ -37,6 +37,8 @@ func (c Config) Validate() plan.Problems {
 	}
 	v.Whole("replicas.count", c.Replicas.Count, 0, 4096)
 	v.OneOf("replicas.router", c.Replicas.Router, "round-robin", "least-loaded", "prefix-aware")
+	v.pace(c.Pace)
+	v.stalls(c.Stalls)
 	if len(v.Problems) == 0 {
 		v.together(c)
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/load/dist"
 )
 
 // Every mistake is reported with its field, all at once.
@@ -27,6 +29,12 @@ func TestValidate(t *testing.T) {
 			Config{Cost: Costs{Step: 1, DecodeTable: []Point{{1, 2}, {1, 1}}, PrefillTable: []Point{{0, 0}}}},
 			[]string{"cost.decode_table[1].at", "cost.decode_table[1].time", "cost.prefill_table", "cost.decode_table"},
 		},
+		"pace": {
+			Config{Pace: Pace{Slower: -1, StartSpread: 0.3, Drift: &Drift{Change: 11}}, Stalls: &Stalls{Every: dist.Constant(1)}},
+			[]string{"slower", "start_spread", "drift.change", "drift.over", "stalls.length"},
+		},
+		"no change":   {Config{Pace: Pace{Drift: &Drift{Over: 1}}}, []string{"drift.change"}},
+		"only stalls": {Config{Stalls: &Stalls{Every: dist.Constant(1), Length: dist.Constant(1)}}, []string{"stalls.length"}},
 		"link": {
 			Config{Disaggregation: &Disaggregation{Link: Link{Bandwidth: 1}, Scheduler: Scheduler{Policy: "x"}}},
 			[]string{"disaggregation.scheduler.policy", "disaggregation.link.token_size"},

@@ -72,12 +72,16 @@ func inOrder(records []*trace.Record) []*trace.Record {
 func TestSimulatedEqualsDriven(t *testing.T) {
 	costs := engine.Costs{Step: 0.008, Sequence: 20e-6, ContextToken: 1e-9, PrefillToken: 30e-6, Cold: 0.3, Jitter: 0.1}
 	for name, cfg := range map[string]engine.Config{
-		"roomy":       {Cost: costs},
-		"tight":       {Cost: costs, KV: engine.KVCache{Tokens: 1024, PrefixCache: true}, MaxModelLen: 400},
-		"sglang":      {Cost: costs, Scheduler: engine.Scheduler{Policy: "sglang", MaxSequences: 6}, KV: engine.KVCache{Tokens: 2048, PrefixCache: true}},
-		"static":      {Cost: costs, Scheduler: engine.Scheduler{Policy: "static", MaxSequences: 4}},
-		"frontend":    {Cost: costs, Frontend: engine.Frontend{Request: 0.002, PromptToken: 1e-6, Chunk: 50e-6, Blocking: true}},
-		"replicas":    {Cost: costs, Replicas: engine.Replicas{Count: 3, Router: "least-loaded"}},
+		"roomy":    {Cost: costs},
+		"tight":    {Cost: costs, KV: engine.KVCache{Tokens: 1024, PrefixCache: true}, MaxModelLen: 400},
+		"sglang":   {Cost: costs, Scheduler: engine.Scheduler{Policy: "sglang", MaxSequences: 6}, KV: engine.KVCache{Tokens: 2048, PrefixCache: true}},
+		"static":   {Cost: costs, Scheduler: engine.Scheduler{Policy: "static", MaxSequences: 4}},
+		"frontend": {Cost: costs, Frontend: engine.Frontend{Request: 0.002, PromptToken: 1e-6, Chunk: 50e-6, Blocking: true}},
+		"replicas": {Cost: costs, Replicas: engine.Replicas{Count: 3, Router: "least-loaded"}},
+		"uneven": {
+			Cost: costs, Pace: engine.Pace{Slower: 0.03, StartSpread: 0.05, Drift: &engine.Drift{Change: 0.2, Over: 1}},
+			Disaggregation: &engine.Disaggregation{Cost: costs},
+		},
 		"speculative": {Cost: costs, Speculative: &engine.Speculative{Drafts: 3, Acceptance: 0.7}},
 	} {
 		for _, concurrency := range []int{0, 1} {

@@ -41,6 +41,11 @@ type Run struct {
 	Origin *Origin `json:"origin,omitempty"`
 	// Leg is the place of the run in an experiment; nil for a single run.
 	Leg *Leg `json:"leg,omitempty"`
+	// WarmUp is how a warm-up until steady went; nil without one.
+	WarmUp *WarmUp `json:"warm_up,omitempty"`
+	// Cache is the declared state of the server's cache, and what was done for it; nil if
+	// none was declared.
+	Cache *Cache `json:"cache,omitempty"`
 	// ServerCounters are server counters over the run, by name: the last scrape
 	// minus the first.
 	ServerCounters map[string]float64 `json:"server_counters,omitempty"`

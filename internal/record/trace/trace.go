@@ -123,6 +123,9 @@ type Usage struct {
 	Completion int `json:"completion_tokens,omitempty"`
 	Cached     int `json:"cached_tokens,omitempty"`    // of Prompt, served from a prefix cache
 	Reasoning  int `json:"reasoning_tokens,omitempty"` // of Completion
+	// CachedTold: the server said how many are cached, if only that none is. It is not
+	// stored: a Cache counts the answers that did.
+	CachedTold bool `json:"-"`
 	// Tiers is the origin of Cached, nil if the server did not report it.
 	Tiers *CacheTiers `json:"cached_from,omitempty"`
 	// At is when a usage-only event came, Never if usage came within chunks or not

@@ -1,8 +1,9 @@
 // Package comparison shows what package compare found out: for a terminal, as Markdown,
-// as a page, and as a table for programs. It decides nothing.
+// as a page, as a table for programs, and for continuous integration. It decides nothing.
 //
 //	compare.Comparison ──> sections of labelled lines and rows ──> Text, Markdown, HTML
-//	                  └──> a line for each workload, metric and variant ──> CSV
+//	                  ├──> a line for each workload, metric and variant ──> CSV
+//	                  └──> gates, bottom lines and main figures ──> Summary, JUnit
 //
 // A section is a workload: what was compared, the bottom line, the table, and what a
 // reader of the table has to know. All words come from a catalogue. Words are the phrases

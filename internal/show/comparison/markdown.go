@@ -21,7 +21,7 @@ func Markdown(w io.Writer, c compare.Comparison, o Options) error {
 	for _, s := range v.Workloads {
 		m.title(s.Name)
 		m.bullets(s.Head)
-		m.table(v.Rule, s)
+		m.section(v.Rule, s)
 		m.bullets(s.Tail)
 	}
 	for _, b := range v.Blocks {
@@ -50,11 +50,8 @@ func (m *markdown) bullets(lines lines) {
 
 func (m *markdown) title(s string) { m.WriteString(m.heading + " " + escapeMarkdown(s) + "\n\n") }
 
-// table is padded, so that it can be read as it stands.
-func (m *markdown) table(rule string, s section) {
-	if len(s.Rows) == 0 {
-		return
-	}
+// section is the table of a workload.
+func (m *markdown) section(rule string, s section) {
 	head, under := []string{rule}, []string{"---"}
 	for i, h := range s.Heads {
 		head, under = append(head, escapeMarkdown(h)), append(under, "--:")
@@ -62,7 +59,7 @@ func (m *markdown) table(rule string, s section) {
 			head, under = append(head, m.words.Word("comparison.change")), append(under, "---")
 		}
 	}
-	rows := [][]string{head, slices.Clone(under)}
+	var rows [][]string
 	for _, r := range s.Rows {
 		row := []string{escapeMarkdown(r.Title)}
 		for i, c := range r.Cells {
@@ -72,6 +69,15 @@ func (m *markdown) table(rule string, s section) {
 		}
 		rows = append(rows, row)
 	}
+	m.table(head, under, rows)
+}
+
+// table is padded, so that it can be read as it stands. Cells are Markdown.
+func (m *markdown) table(head, under []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	rows = append([][]string{head, slices.Clone(under)}, rows...)
 	text.Align(rows, func(column int) bool { return under[column] == "--:" })
 	for i, cell := range rows[1] {
 		rows[1][i] = strings.ReplaceAll(cell, " ", "-")

@@ -69,6 +69,9 @@ func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) cell {
 // verdict is the word on a change, and how to take it.
 func (w Words) verdict(c compare.Change) (string, tone) {
 	code, t := verdictCode(c)
+	if code == "change.more" && c.Basis == compare.Blocks {
+		code = "change.more-legs"
+	}
 	said := w.Word(code, "n", c.More, "most", manyRuns, "noise", w.rough(c.Chance))
 	if c.Small && c.Verdict != compare.Same {
 		return w.Word("change.small", "verdict", said, "margin", w.margin()), neutral

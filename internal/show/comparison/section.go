@@ -20,6 +20,9 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 	if s.Name == "" {
 		s.Name, settings = cmp.Or(settings, w.Word("comparison.workload", "number", number+1)), ""
 	}
+	if load.Layout != nil && load.Layout.Confirms {
+		s.Name = w.Word("comparison.confirmation", "workload", s.Name)
+	}
 	for _, v := range load.Variants {
 		s.Heads = append(s.Heads, text.Clean(v.Name))
 	}
@@ -39,6 +42,7 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 		}
 	}
 	s.Tail = w.nonempty(w.line("label.alike", w.alike(alike)), w.line("label.hidden", w.hidden(further)))
+	s.Tail = append(s.Tail, w.layout(load)...)
 	for _, n := range load.Notes {
 		if !saidAbove(n, load) {
 			s.Tail = append(s.Tail, w.line("label.note", w.Say(n)))

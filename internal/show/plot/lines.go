@@ -105,6 +105,7 @@ func Output(w io.Writer, l *words.Language, variants []Curves) error {
 		return errNothing
 	}
 	p := newPicture(l.Word("plot.output"), l.Word("plot.time"), l.Word("plot.output-y"), keysOf(variants))
+	p.addStalls(l.Word("plot.stalls"), variants)
 	err := p.lines(variants, func(d Digest) plotter.XYs { return d.Output.rates(window) })
 	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, p.Y.Max*1.05
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks(0, p.X.Max, false), roundTicks(0, p.Y.Max, false)

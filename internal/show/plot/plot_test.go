@@ -262,3 +262,44 @@ func TestReachOfDots(t *testing.T) {
 		}
 	}
 }
+
+// stoodStill is a run in which all streams got nothing for three seconds.
+func stoodStill(seed uint64) *trace.Trace {
+	t := streamed(seed, 100, 6)
+	later := func(at *trace.Instant) {
+		if *at > 4e9 {
+			*at += 3e9
+		}
+	}
+	for _, r := range t.Records {
+		for _, at := range []*trace.Instant{&r.Released, &r.Sent, &r.Done} {
+			later(at)
+		}
+		for i := range r.Chunks {
+			later(&r.Chunks[i].At)
+		}
+	}
+	later(&t.Run.End)
+	return t
+}
+
+func TestPlotsOverTimeMarkStalls(t *testing.T) {
+	en, still, other := words.In("en"), NewDigest(stoodStill(1)), NewDigest(streamed(2, 100, 6))
+	if n := len(still.Timeline.Stalls); n != 1 {
+		t.Fatalf("%d stalls", n)
+	}
+	marked := func(runs ...Digest) bool {
+		var out bytes.Buffer
+		if err := Output(&out, en, []Curves{{Name: "a", Runs: runs}}); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Contains(svgTexts(t, out.Bytes()), en.Word("plot.stalls"))
+	}
+	if !marked(still) || !marked(other, still) || marked(other) {
+		t.Error("stalls are marked in the output of runs without, or not in that of runs with one")
+	}
+	var out bytes.Buffer
+	if err := Requests(&out, en, "a", still.Timeline); err != nil || !slices.Contains(svgTexts(t, out.Bytes()), en.Word("plot.stalls")) {
+		t.Error("the timeline has no stall", err)
+	}
+}

@@ -77,18 +77,6 @@ func (b bars) any() bool {
 	})
 }
 
-// stalls are bands behind the bars.
-type stalls [][2]float64
-
-// Plot draws them.
-func (s stalls) Plot(c draw.Canvas, p *gonum.Plot) {
-	x, _ := p.Transforms(&c)
-	for _, t := range s {
-		left, right := x(t[0]), x(t[1])
-		c.FillPolygon(band, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
-	}
-}
-
 // failed are instants, marked at the upper edge.
 type failed []float64
 

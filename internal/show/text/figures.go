@@ -72,6 +72,9 @@ func (r *report) latencies(s metrics.Summary) {
 	if s.Steady.Why.IsZero() {
 		r.group(r.Word("report.steady-service", "requests", s.Steady.Requests), s.Steady.Service, streamed, true)
 	}
+	if u := s.Unstalled; u != nil {
+		r.group(r.Word("report.unstalled-service", "touched", u.Touched, "requests", u.Service.E2EL.N), u.Service, streamed, true)
+	}
 	if s.Setup.N > 0 {
 		r.Line(r.Word("report.new-connections"))
 		r.row(r.Word("report.set-up"), s.Setup)

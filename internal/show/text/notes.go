@@ -51,6 +51,9 @@ func (r *report) notes(s metrics.Summary) {
 	for _, stall := range s.StallNotes() {
 		r.note(stall)
 	}
+	if n := s.CacheNote(); !n.IsZero() {
+		r.note(n)
+	}
 	r.chunks(s)
 	r.noteIf(s.Response == nil, "report.no-schedule")
 	for _, n := range s.Run.Notes {

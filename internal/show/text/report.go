@@ -69,6 +69,7 @@ func (r *report) head(s metrics.Summary) {
 	}
 	r.client(s)
 	r.server(s.Server)
+	r.cache(s)
 	r.Line()
 }
 
@@ -178,6 +179,28 @@ func (r *report) server(s *metrics.Server) {
 	add(s.Computed > 0, "report.computed", "tokens", s.Computed)
 	add(s.PerDecode > 0, "report.per-decode", "tokens", s.PerDecode)
 	r.Field(r.Word("report.server"), parts...)
+}
+
+// cache is the declared state of the server's cache and the evidence of it.
+func (r *report) cache(s metrics.Summary) {
+	c := s.Cache
+	if c == nil {
+		return
+	}
+	done := ""
+	if run := s.Run.Cache; run != nil && run.Reset != "" {
+		done = r.Word("report.cache-reset", "route", run.Reset)
+	} else if run != nil && run.Primed > 0 {
+		done = r.Word("report.cache-primed", "prompts", run.Primed)
+	}
+	found, proof := "", ""
+	if c.Source != "" {
+		found = r.Word("report.cache-found", "share", c.Share, "usage", c.Source == metrics.FromUsage)
+	}
+	if c.Proof != metrics.NothingToSay {
+		proof = r.Word(plan.Code("cachestate." + string(c.Proof)))
+	}
+	r.Field(r.Word("report.cache"), r.Word("report.cache-declared", "state", plan.Say(plan.Code("cachestate."+string(c.Declared)))), done, found, proof)
 }
 
 // shortQueue is how long requests may wait in the server, in the mean, without

@@ -93,6 +93,30 @@ func bundled() *trace.Trace {
 	return tr
 }
 
+// conditions is a run of a server that had not come to rest, whose cache was not cold, and
+// that stood still once.
+func conditions() *trace.Trace {
+	tr := sample(400, 0)
+	tr.Run.WarmUp = &trace.WarmUp{Waves: make([]trace.Wave, 10)}
+	tr.Run.Cache = &trace.Cache{Declared: plan.ColdCache, Reset: "/flush_cache", Most: 300, Told: 400}
+	for _, r := range tr.Records {
+		r.Usage.Prompt, r.Usage.Cached = 10, 8
+		for i := range r.Chunks {
+			if r.Chunks[i].At > 4055*milli {
+				r.Chunks[i].At += 900 * milli
+			}
+		}
+		if r.Done > 4055*milli {
+			r.Done += 900 * milli
+		}
+		if r.Released > 4055*milli {
+			r.Due, r.Released, r.Sent = r.Due+900*milli, r.Released+900*milli, r.Sent+900*milli
+		}
+	}
+	tr.Run.End += 900 * milli
+	return tr
+}
+
 func TestReport(t *testing.T) {
 	killed := sample(30, 0)
 	killed.Run.Status, killed.Run.Plan.Requests, killed.Run.Name = trace.Interrupted, 100, ""
@@ -129,7 +153,8 @@ func TestReport(t *testing.T) {
 		r.Tenant = []string{"chat", "random"}[i%2]
 	}
 	for name, tr := range map[string]*trace.Trace{
-		"tenants": tenants, "mix": whole, "simulated": simulated, "bounded": merged(10), "merged": merged(100), "bundled": bundled(),
+		"conditions": conditions(),
+		"tenants":    tenants, "mix": whole, "simulated": simulated, "bounded": merged(10), "merged": merged(100), "bundled": bundled(),
 		"failures": sample(400, 9), "interrupted": killed, "invalid": late, "empty": {Run: trace.Run{Status: trace.Complete}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,9 +165,9 @@ func TestReport(t *testing.T) {
 			golden.Check(t, "testdata/"+name+".txt", b.String())
 		})
 	}
-	for _, name := range []string{"tenants", "merged"} { // most of what a report can say
+	for _, name := range []string{"tenants", "merged", "conditions"} { // most of what a report can say
 		var b strings.Builder
-		if err := Report(&b, metrics.Summarize(map[string]*trace.Trace{"tenants": tenants, "merged": merged(100)}[name], metrics.Options{}), words.In("zh")); err != nil {
+		if err := Report(&b, metrics.Summarize(map[string]*trace.Trace{"tenants": tenants, "merged": merged(100), "conditions": conditions()}[name], metrics.Options{}), words.In("zh")); err != nil {
 			t.Fatal(err)
 		}
 		golden.Check(t, "testdata/"+name+"-zh.txt", b.String())

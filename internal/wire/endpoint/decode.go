@@ -166,7 +166,8 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		}
 		return whole(u.Get(name))
 	}
-	return trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), Reasoning: n(c.reasoning), At: trace.Never}
+	told := c.cached != "" && u.Get(c.cached).Exists()
+	return trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedTold: told, Reasoning: n(c.reasoning), At: trace.Never}
 }
 
 // use takes the counts of an object of usage, if it is there.

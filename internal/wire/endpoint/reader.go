@@ -287,7 +287,7 @@ func (r *reader) use(d *delta, at trace.Instant) (fresh uint16) {
 		u.At = at
 	}
 	if u.Prompt == 0 { // told before the answer began, in protocols that tell it apart
-		u.Prompt, u.Cached = r.rec.Usage.Prompt, max(u.Cached, r.rec.Usage.Cached)
+		u.Prompt, u.Cached, u.CachedTold = r.rec.Usage.Prompt, max(u.Cached, r.rec.Usage.Cached), u.CachedTold || r.rec.Usage.CachedTold
 	}
 	if u.Completion > 0 || r.rec.Usage.Completion == 0 { // zeros do not replace a count
 		r.rec.Usage = u

@@ -46,7 +46,7 @@ var streams = []struct {
 			`[DONE]`),
 		chunks: []trace.Chunk{{Tokens: 1}, {Tokens: 1, Kind: inText}, {Tokens: 4, Kind: inText}, {Tokens: 1, Kind: trace.Retold}, {Kind: trace.Finish | trace.Bare}},
 		text:   `The "Pitot" tube`, finish: "stop", accept: 2.5,
-		usage: trace.Usage{Prompt: 7, Completion: 7, Cached: 4, Tiers: &trace.CacheTiers{Device: 3, Host: 1}, At: trace.Never},
+		usage: trace.Usage{Prompt: 7, Completion: 7, Cached: 4, CachedTold: true, Tiers: &trace.CacheTiers{Device: 3, Host: 1}, At: trace.Never},
 	},
 	{
 		name: "generate in pieces", p: Generate,
@@ -83,7 +83,7 @@ var streams = []struct {
 			"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{\"reason\":\"max_output_tokens\"},\"output\":[{\"type\":\"message\",\"content\":[{\"text\":\"yes\"}]}],\"usage\":{\"input_tokens\":7,\"input_tokens_details\":{\"cached_tokens\":4},\"output_tokens\":5,\"output_tokens_details\":{\"reasoning_tokens\":1},\"total_tokens\":12}}}\n\n",
 		},
 		chunks: []trace.Chunk{{Kind: trace.Reasoning}, {Kind: inText}, {}, {Kind: trace.ToolCall}, {Kind: trace.ToolCall}},
-		text:   "yes", finish: "length", asides: 9, usage: trace.Usage{Prompt: 7, Completion: 5, Cached: 4, Reasoning: 1, At: 180 * ms},
+		text:   "yes", finish: "length", asides: 9, usage: trace.Usage{Prompt: 7, Completion: 5, Cached: 4, CachedTold: true, Reasoning: 1, At: 180 * ms},
 	},
 	{
 		name: "messages", p: Messages,
@@ -99,7 +99,7 @@ var streams = []struct {
 			"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
 		},
 		chunks: []trace.Chunk{{Kind: trace.Reasoning}, {Kind: inText}, {Kind: trace.ToolCall}},
-		text:   "yes", finish: "max_tokens", asides: 9, usage: trace.Usage{Prompt: 11, Completion: 3, Cached: 4, At: 170 * ms},
+		text:   "yes", finish: "max_tokens", asides: 9, usage: trace.Usage{Prompt: 11, Completion: 3, Cached: 4, CachedTold: true, At: 170 * ms},
 	},
 	{
 		name: "tgi", p: TGI,

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/cli/live"
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// A conductor carries out an experiment with this process and a store.
+type conductor struct {
+	*conduct
+	p        *Process
+	store    *store.Store
+	plan     *experiment.Plan
+	journal  *experiment.Journal
+	options  compare.Options
+	view     *live.View
+	observed map[string]*compare.Run // by id
+}
+
+// carryOut makes what a journal lacks, and says what came of it.
+func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j *experiment.Journal) error {
+	view := p.view(c.Quiet, p.Width == nil)
+	view.Brief = true
+	x := &conductor{conduct: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}}
+	var err error
+	if x.options, err = optionsOf(made.Experiment); err != nil {
+		return err
+	}
+	ctx, stop, release := p.watchTwice()
+	defer release()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	out, err := experiment.Run(ctx, stop, made, j, x.deps())
+	if err != nil {
+		return x.unfinished(err)
+	}
+	return x.report(out)
+}
+
+// optionsOf are those of the judgement of an experiment.
+func optionsOf(e *design.Experiment) (o compare.Options, err error) {
+	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules()}
+	o.Gates, err = gates(e.FailIf, compare.ParseGate)
+	return o, err
+}
+
+// watchTwice is closed by the first interrupt; the second cancels the context.
+func (p *Process) watchTwice() (context.Context, <-chan struct{}, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := make(chan struct{})
+	go func() {
+		for _, next := range []func(){func() { close(stop) }, cancel} {
+			select {
+			case <-p.Signals:
+				next()
+			case <-ctx.Done():
+				return
+			}
+		}
+		for { // what follows must not end the process before its servers
+			select {
+			case <-p.Signals:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, stop, cancel
+}
+
+func (x *conductor) deps() experiment.Deps {
+	say := experiments.View{Say: func(line string) { x.view.Sayf("%s", line) }, Lang: words.In(x.Lang)}
+	return experiment.Deps{
+		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, Tell: say.Handle, Now: time.Now, Log: x.log, Port: x.freePort, Options: x.options,
+	}
+}
+
+// measure makes a run and keeps it.
+func (x *conductor) measure(ctx context.Context, stop <-chan struct{}, l experiment.Load, leg trace.Leg) (*run.Result, error) {
+	made := *l.Made.(*compiled)
+	made.spec = l.Spec
+	m, err := x.p.newMaking(&made, x.Store, x.view)
+	if err != nil {
+		return nil, err
+	}
+	defer m.close()
+	m.leg = &leg
+	preparing, release := context.WithCancelCause(ctx)
+	defer release(nil)
+	go func() {
+		select {
+		case <-stop:
+			release(errInterrupted)
+		case <-preparing.Done():
+		}
+	}()
+	return m.makeUntil(ctx, preparing, func() <-chan struct{} { return stop })
+}
+
+// keep stores the journal.
+func (x *conductor) keep(j *experiment.Journal) error {
+	body, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	return x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: []byte(x.p.secrets.Hide(string(body)))})
+}
+
+// void marks a run as no evidence.
+func (x *conductor) void(id string, why plan.Message) error {
+	made, err := x.store.Run(id)
+	if err != nil || made.Leg == nil {
+		return err
+	}
+	made.Leg.Void = why
+	return x.store.Update(made)
+}
+
+// observe are the runs of legs, to be judged.
+func (x *conductor) observe(legs []*experiment.Leg) (out []compare.Run, err error) {
+	for _, l := range legs {
+		for _, made := range l.Runs {
+			if x.observed[made.ID] == nil {
+				t, err := x.store.Load(made.ID)
+				if err != nil {
+					return nil, err
+				}
+				r := compare.Observe(x.p.tellDamage(t), compare.Needed([]trace.Run{t.Run}, x.options), x.options.Rules)
+				x.observed[made.ID] = &r
+			}
+			out = append(out, *x.observed[made.ID])
+		}
+	}
+	return out, nil
+}
+
+// log is the file for the output of a server.
+func (x *conductor) log(l *experiment.Leg) string {
+	return filepath.Join(x.journal.Folder, "logs", fmt.Sprintf("leg-%03d-%s.log", l.Position, fileName(l.Variant)))
+}
+
+// unfinished says how to go on with an experiment that did not end.
+func (x *conductor) unfinished(err error) error {
+	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s", x.journal.Name, shellWord(x.journal.Name), x.storeFlag())
+	x.view.Sayf("%s", again)
+	var lost *experiment.LostError
+	switch {
+	case errors.Is(err, experiment.ErrInterrupted):
+		return errInterrupted
+	case errors.As(err, &lost):
+		return fmt.Errorf("%w, the last of %s: %s", err, lost.Leg.Variant, words.In(x.Lang).Say(lost.Leg.Why))
+	}
+	return err
+}
+
+func (x *conductor) storeFlag() string {
+	if x.Store == "" {
+		return ""
+	}
+	return " --store " + shellWord(x.Store)
+}
+
+// report writes what came of the experiment: the comparison, what was seen of drift and
+// noise, what it cost, and the lab note.
+func (x *conductor) report(out *experiment.Outcome) error {
+	lang := words.In(x.Lang)
+	o := comparison.Options{Lang: lang}
+	if x.p.Screen != nil {
+		o.Width, o.Color = x.p.Screen(), x.p.colors()
+	}
+	errs := []error{comparison.Text(x.p.Stdout, out.Comparison, o)}
+	judged := out.Comparison.Gates
+	if c := out.Confirmation; c != nil {
+		fmt.Fprintf(x.p.Stdout, "\n%s\n\n", lang.Word("experiment.confirmed", "variant", x.journal.Winner))
+		errs = append(errs, comparison.Text(x.p.Stdout, *c, o))
+	}
+	fmt.Fprintln(x.p.Stdout)
+	errs = append(errs, experiments.Ending(x.p.Stdout, x.journal, out, x.plan.Same(), lang))
+	note := noteCmd{
+		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
+		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", Kept: x.Kept},
+	}
+	errs = append(errs, note.Run(x.p), x.write(out.Comparison, x.Lang))
+	return errors.Join(append(errs, verdictOf(judged))...)
+}
+
+// fileName is text as part of a file's name.
+func fileName(text string) string {
+	out := []rune(text)
+	for i, r := range out {
+		if r < '-' || r > 'z' || r == '/' || r == '\\' || r == ':' {
+			out[i] = '-'
+		}
+	}
+	return cmp.Or(string(out[:min(len(out), 60)]), "-")
+}

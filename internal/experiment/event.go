@@ -1,0 +1,61 @@
+package experiment
+
+import (
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// An Event is something that happened; it is one of the types below.
+type Event any
+
+// LegBegins says that a leg begins, by its number in the order without repetitions; there
+// will be Of of them, 0: nobody knows.
+type LegBegins struct {
+	Leg        *Leg
+	Number, Of int
+}
+
+// ServerStarts says that the server of a leg was started, and is waited for.
+type ServerStarts struct{ Leg *Leg }
+
+// ServerReady says that it answers.
+type ServerReady struct {
+	Leg  *Leg
+	Took time.Duration
+}
+
+// RunMade is a run of a leg that is kept.
+type RunMade struct {
+	Leg      *Leg
+	Workload string
+	Result   *run.Result
+}
+
+// LegEnded says how a leg ended; with Again it is repeated at once.
+type LegEnded struct {
+	Leg   *Leg
+	Again bool
+}
+
+// ServerUnstopped says that the end of a server was not seen to be complete: Err that it may
+// still run, Unverified what is not as it was before it.
+type ServerUnstopped struct {
+	Leg        *Leg
+	Err        error
+	Unverified []plan.Message
+}
+
+// Judged is what the experiment says so far.
+type Judged struct {
+	Looks      compare.Looks
+	Comparison compare.Comparison
+}
+
+// Confirming says that the best variant is measured against the baseline on fresh legs.
+type Confirming struct {
+	Variant string
+	Blocks  int
+}

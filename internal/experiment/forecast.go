@@ -1,0 +1,90 @@
+package experiment
+
+import (
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// A Forecast says what an experiment will do, and what it will be able to tell, by what
+// experiments before it have seen.
+type Forecast struct {
+	Legs      []Leg // of a design that ends early: all that there may be
+	Endless   bool  // it may end early
+	Workloads []WorkloadForecast
+	// Start is what a server takes until it answers, by servers of these workloads before; 0:
+	// unknown, or there is none to start.
+	Start time.Duration
+	Leg   time.Duration // what a leg takes; 0: unknown
+	Least time.Duration // what a leg takes at least, by its schedules
+}
+
+// A WorkloadForecast is about one workload.
+type WorkloadForecast struct {
+	Name  string
+	Run   *run.Forecast
+	Took  time.Duration // of a run, by those before; 0: unknown
+	Noise *Noise        // by experiments before; nil: unknown
+}
+
+// Foresee says what a plan will do. runs are the forecasts of its workloads, for the baseline,
+// and before the journals of other experiments.
+func Foresee(p *Plan, machine string, runs []*run.Forecast, before []*Journal) Forecast {
+	f := Forecast{Endless: p.Design.Adaptive()}
+	for block := 1; block <= p.Design.Most(); block++ {
+		for slot, v := range design.Order(len(p.Variants), p.Design, block) {
+			f.Legs = append(f.Legs, Leg{Variant: p.Variants[v].Name, Block: block, Slot: slot + 1, Position: len(f.Legs) + 1})
+		}
+	}
+	repeats := time.Duration(max(1, p.Design.Runs))
+	known := true
+	for i, r := range runs {
+		w := WorkloadForecast{Name: p.Workloads[i].Name, Run: r}
+		key := LoadKey(r.Workload, r.Arrival, r.Requests, r.Spec.Gate.Concurrency)
+		w.Took, f.Start = seen(before, key, r.Spec.Request.Model)
+		w.Noise = noiseOf(before, machine, key, r.Spec.Request.Model)
+		known = known && w.Took > 0
+		f.Leg += repeats * w.Took
+		f.Least += repeats * r.Duration
+		f.Workloads = append(f.Workloads, w)
+	}
+	if p.Variants[0].Server.Starts() {
+		known = known && f.Start > 0
+		f.Leg += f.Start
+	} else {
+		f.Start = 0
+	}
+	if !known {
+		f.Leg = 0
+	}
+	return f
+}
+
+// seen are the mean times of runs of a load, and of the starts of the servers that met it.
+func seen(before []*Journal, key, model string) (took, ready time.Duration) {
+	var runs, starts int
+	for _, j := range before {
+		for _, l := range j.With(Done) {
+			mine := false
+			for _, r := range l.Runs {
+				if r.Load == key && (model == "" || r.Model == model) {
+					took, runs, mine = took+r.Took, runs+1, true
+				}
+			}
+			if mine && l.Ready > 0 {
+				ready, starts = ready+l.Ready, starts+1
+			}
+		}
+	}
+	return took / time.Duration(max(1, runs)), ready / time.Duration(max(1, starts))
+}
+
+// A Noise is how much the figures of a load vary on a machine, as an experiment saw it.
+type Noise struct {
+	Machine string `json:"machine"` // of the server
+	Model   string `json:"model"`
+	Load    string `json:"load"` // LoadKey
+}
+
+func noiseOf(before []*Journal, machine, key, model string) *Noise { return nil }

@@ -1,0 +1,183 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment/server"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Status is the state of an experiment or of a leg.
+type Status string
+
+// The states.
+const (
+	Running     Status = "running"
+	Done        Status = "done"
+	Failed      Status = "failed"
+	Interrupted Status = "interrupted" // by a signal, or by the end of the process
+)
+
+// A Journal is what became of an experiment so far, and enough to go on with it.
+type Journal struct {
+	Name    string    `json:"name"`
+	File    string    `json:"file"`   // the experiment as YAML, without secrets
+	Folder  string    `json:"folder"` // of its files: logs of servers, note
+	Started time.Time `json:"started"`
+	Owner   Owner     `json:"owner"` // the process that runs it
+	Status  Status    `json:"status"`
+	// Why is the reason of a failure.
+	Why plan.Message `json:"why,omitzero"`
+	// Looks are the judgements that may end it: Looks.Most is fixed before the first leg; 1
+	// of a fixed design.
+	Looks compare.Looks `json:"looks"`
+	// Ended says why no further block was made.
+	Ended plan.Message `json:"ended,omitzero"`
+	// Winner is the variant that was confirmed on fresh legs; empty: none.
+	Winner string `json:"winner,omitempty"`
+	Legs   []*Leg `json:"legs"`
+	// Spent is the time of all processes that ran it.
+	Spent time.Duration `json:"spent"`
+}
+
+// An Owner is a process.
+type Owner struct {
+	Host  string `json:"host"`
+	PID   int    `json:"pid"`
+	Birth string `json:"birth"` // as the system tells, so that a later process is not taken for it
+}
+
+// A Leg is one turn of a variant.
+type Leg struct {
+	Variant  string `json:"variant"`
+	Block    int    `json:"block"`
+	Slot     int    `json:"slot"`     // in the block
+	Ordinal  int    `json:"ordinal"`  // among the legs of the variant in the block
+	Position int    `json:"position"` // in the order in which legs ran
+	Attempt  int    `json:"attempt"`
+	Confirms bool   `json:"confirms,omitempty"`
+
+	Status Status        `json:"status"`
+	Why    plan.Message  `json:"why,omitzero"` // it failed
+	Began  time.Time     `json:"began"`
+	Took   time.Duration `json:"took"`
+
+	ServerStart int            `json:"server_start,omitempty"` // 0: it was up
+	Ready       time.Duration  `json:"ready,omitempty"`        // from the start of the server until it answered
+	Handle      *server.Handle `json:"handle,omitempty"`       // of the server, while it is up
+	Life        *server.Life   `json:"life,omitempty"`         // of the server that it started
+	Log         string         `json:"log,omitempty"`
+
+	Runs []Made `json:"runs,omitempty"`
+}
+
+// A Made is a run of a leg.
+type Made struct {
+	ID       string        `json:"id"`
+	Workload string        `json:"workload"`
+	Took     time.Duration `json:"took"` // with what precedes it
+	// Machine, Model and Load say what the noise of the run is that of.
+	Machine string `json:"machine"`
+	Model   string `json:"model"`
+	Load    string `json:"load"` // LoadKey
+}
+
+// madeOf is what is kept of a run beside the run itself.
+func madeOf(r trace.Run, workload string, took time.Duration) Made {
+	return Made{ID: r.ID, Workload: workload, Took: took, Machine: machineOf(r), Model: r.Plan.Model, Load: LoadKey(r.Plan.Workload, r.Plan.Arrival, r.Plan.Requests, r.Plan.Concurrency)}
+}
+
+// machineOf is the machine of the server, which is that of the client where it is reached by
+// the loopback or embedded.
+func machineOf(r trace.Run) string {
+	u, err := url.Parse(r.Plan.URL)
+	if err != nil || r.Env.Embedded {
+		return r.Env.Host
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); host == "" || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return r.Env.Host
+	}
+	return host
+}
+
+// LoadKey tells loads apart whose noise differs.
+func LoadKey(workload, arrival plan.Message, requests, concurrency int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%d", workload.Key(), arrival.Key(), requests, concurrency))
+	return hex.EncodeToString(sum[:8])
+}
+
+// A turn is a place in the order; its legs are attempts at it.
+type turn struct {
+	confirms    bool
+	block, slot int
+}
+
+func (l *Leg) turn() turn { return turn{l.Confirms, l.Block, l.Slot} }
+
+// done reports whether a turn has a leg that is evidence.
+func (j *Journal) done(t turn) bool { return j.count(t, Done) > 0 }
+
+// count is how many legs of a turn have a status.
+func (j *Journal) count(t turn, s Status) (n int) {
+	for _, l := range j.Legs {
+		if l.turn() == t && l.Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Blocks is how many blocks have begun.
+func (j *Journal) Blocks() (n int) {
+	for _, l := range j.Legs {
+		if !l.Confirms {
+			n = max(n, l.Block)
+		}
+	}
+	return n
+}
+
+// BlockTime is what a block takes, by the legs made so far; 0 before the first.
+func (j *Journal) BlockTime() time.Duration {
+	var all time.Duration
+	turns := map[turn]bool{}
+	done := j.With(Done)
+	for _, l := range done {
+		all += l.Took
+		turns[l.turn()] = true
+	}
+	if len(done) == 0 {
+		return 0
+	}
+	slots := 0
+	for t := range turns {
+		slots = max(slots, t.slot)
+	}
+	return all / time.Duration(len(done)) * time.Duration(slots)
+}
+
+// With are the legs with a status.
+func (j *Journal) With(s Status) (out []*Leg) {
+	for _, l := range j.Legs {
+		if l.Status == s {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// starts is the number of the last server start.
+func (j *Journal) starts() (n int) {
+	for _, l := range j.Legs {
+		n = max(n, l.ServerStart)
+	}
+	return n
+}

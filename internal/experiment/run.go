@@ -1,0 +1,362 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/experiment/server"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// ErrInterrupted says that an experiment was interrupted, and can be resumed.
+var ErrInterrupted = errors.New("interrupted")
+
+// Messages of this package.
+const (
+	endedBlocks    plan.Code = "experiment.ended-blocks"
+	endedBudget    plan.Code = "experiment.ended-budget"
+	endedVerdict   plan.Code = "experiment.ended-verdict"
+	endedPrecision plan.Code = "experiment.ended-precision"
+	legKilled      plan.Code = "experiment.leg-killed"
+	legInterrupted plan.Code = "experiment.leg-interrupted"
+	legFailed      plan.Code = "experiment.leg-failed"
+	legInvalid     plan.Code = "experiment.leg-invalid"
+	legUnanswered  plan.Code = "experiment.leg-unanswered"
+	serverFailed   plan.Code = "experiment.server-failed"
+	serverDied     plan.Code = "experiment.server-died"
+)
+
+// An Outcome is what came of an experiment.
+type Outcome struct {
+	Comparison compare.Comparison
+	// Confirmation compares the baseline with the best of several variants on legs of their
+	// own; nil: there was none.
+	Confirmation *compare.Comparison
+}
+
+// Run carries out what a journal lacks of a plan. Closing stop ends it: what is under way is
+// ended, servers are stopped, and the error is ErrInterrupted. Cancelling ctx does so without
+// waiting for answers.
+func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps) (*Outcome, error) {
+	x := &execution{Plan: p, j: j, Deps: d, stop: stop, up: map[string]*started{}, since: d.Now(), spent: j.Spent}
+	j.Status, j.Why, j.Ended = Running, plan.Message{}, plan.Message{}
+	out, err := x.run(ctx)
+	x.stopServers(ctx, "")
+	switch {
+	case err == nil:
+		j.Status = Done
+	case errors.Is(err, ErrInterrupted):
+		j.Status = Interrupted
+	default:
+		j.Status, j.Why = Failed, plan.Text(err.Error())
+	}
+	return out, errors.Join(err, x.keep())
+}
+
+// An execution is an experiment under way.
+type execution struct {
+	*Plan
+	Deps
+	j    *Journal
+	stop <-chan struct{}
+	up   map[string]*started // servers, by variant
+	// baseline is what devices had before the first server.
+	baseline *server.Baseline
+	since    time.Time
+	spent    time.Duration // of the processes before
+	lost     int           // turns in a row without a leg that is evidence
+}
+
+func (x *execution) tell(e Event) {
+	if x.Tell != nil {
+		x.Tell(e)
+	}
+}
+
+// keep stores the journal.
+func (x *execution) keep() error {
+	x.j.Spent = x.spent + x.Now().Sub(x.since)
+	return x.Keep(x.j)
+}
+
+func (x *execution) run(ctx context.Context) (*Outcome, error) {
+	if err := x.abandon(); err != nil {
+		return nil, err
+	}
+	for block := 1; ; block++ {
+		enough, err := x.enough(block)
+		if err != nil {
+			return nil, err
+		}
+		if x.j.Ended = enough; !enough.IsZero() {
+			break
+		}
+		if err := x.block(ctx, block, design.Order(len(x.Variants), x.Design, block), false); err != nil {
+			return nil, err
+		}
+	}
+	out := new(Outcome)
+	var err error
+	if out.Comparison, err = x.judge(x.j.Looks, false); err != nil {
+		return nil, err
+	}
+	out.Confirmation, err = x.confirm(ctx, out.Comparison)
+	return out, err
+}
+
+// abandon gives up the legs that were under way when the process before this one ended.
+func (x *execution) abandon() error {
+	for _, l := range x.j.With(Running) {
+		l.Status, l.Why, l.Handle = Interrupted, plan.Say(legKilled), nil
+		if err := x.void(l); err != nil {
+			return err
+		}
+	}
+	return x.keep()
+}
+
+// void marks the runs of a leg as no evidence.
+func (x *execution) void(l *Leg) error {
+	var errs []error
+	for _, made := range l.Runs {
+		errs = append(errs, x.Void(made.ID, l.Why))
+	}
+	return errors.Join(errs...)
+}
+
+// block makes the legs of a block that are not made yet.
+func (x *execution) block(ctx context.Context, block int, order []int, confirms bool) error {
+	ordinals := design.Ordinals(order)
+	for slot, v := range order {
+		t := turn{confirms, block, slot + 1}
+		for !x.j.done(t) && x.j.count(t, Failed) < attempts {
+			if err := x.leg(ctx, t, v, ordinals[slot]); err != nil {
+				return err
+			}
+		}
+		if x.j.done(t) {
+			x.lost = 0
+		} else if x.lost++; x.lost == mostLost {
+			return &LostError{Leg: x.j.Legs[len(x.j.Legs)-1]}
+		}
+	}
+	if x.Design.Restart != design.Never {
+		x.stopServers(ctx, "")
+	}
+	return x.keep()
+}
+
+// attempts at a turn that fail give it up, and mostLost turns in a row the experiment.
+const (
+	attempts = 2
+	mostLost = 2
+)
+
+// A LostError says that one leg after the other failed, the last of them last.
+type LostError struct{ Leg *Leg }
+
+func (e *LostError) Error() string { return "the legs fail, one after the other" }
+
+// leg makes one attempt at a turn.
+func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error {
+	if x.stopped(ctx) {
+		return ErrInterrupted
+	}
+	l := &Leg{
+		Variant: x.Variants[variant].Name, Block: t.block, Slot: t.slot, Ordinal: ordinal, Position: len(x.j.Legs) + 1,
+		Attempt: x.j.count(t, Failed) + x.j.count(t, Interrupted) + 1, Confirms: t.confirms, Status: Running, Began: x.Now(),
+	}
+	x.j.Legs = append(x.j.Legs, l)
+	if err := x.keep(); err != nil {
+		return err
+	}
+	x.tell(LegBegins{l, x.number(l), x.legs()})
+	why, err := x.measure(ctx, l, variant)
+	if x.restarts() || !why.IsZero() || err != nil {
+		x.stopServers(ctx, l.Variant)
+	}
+	l.Took = x.Now().Sub(l.Began)
+	switch {
+	case err == nil && why.IsZero():
+		l.Status = Done
+	case x.stopped(ctx):
+		l.Status, l.Why, err = Interrupted, plan.Say(legInterrupted), cmp.Or(err, ErrInterrupted)
+		if !errors.Is(err, ErrInterrupted) {
+			err = errors.Join(ErrInterrupted, err)
+		}
+	case err != nil:
+		l.Status, l.Why = Failed, plan.Say(legFailed, "why", err)
+	default:
+		l.Status, l.Why = Failed, why
+	}
+	if l.Status != Done {
+		err = errors.Join(err, x.void(l))
+	}
+	x.tell(LegEnded{l, l.Status == Failed && x.j.count(t, Failed) < attempts})
+	return errors.Join(err, x.keep())
+}
+
+// restarts reports whether servers are started anew in each leg.
+func (x *execution) restarts() bool { return cmp.Or(x.Design.Restart, design.PerLeg) == design.PerLeg }
+
+// stopped reports whether the experiment is to end.
+func (x *execution) stopped(ctx context.Context) bool {
+	select {
+	case <-x.stop:
+		return true
+	default:
+		return ctx.Err() != nil
+	}
+}
+
+// legs is how many there will be without repetitions, 0 if that depends on what they say.
+func (x *execution) legs() int {
+	if x.j.Looks.Most > 1 || x.Design.Budget > 0 || x.j.Winner != "" {
+		return 0
+	}
+	return x.Design.Most() * len(design.Order(len(x.Variants), x.Design, 1))
+}
+
+// number is the place of a leg in the order without repetitions.
+func (x *execution) number(l *Leg) int {
+	turns := map[turn]bool{}
+	for _, other := range x.j.Legs {
+		turns[other.turn()] = true
+		if other == l {
+			break
+		}
+	}
+	return len(turns)
+}
+
+// measure makes the runs of a leg. why says that they are no evidence; an error ends the
+// experiment.
+func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.Message, err error) {
+	s, err := x.serverOf(ctx, l, variant)
+	if err != nil {
+		return plan.Say(serverFailed, "why", said(err)), nil
+	}
+	for w := range x.Workloads {
+		for repeat := 1; repeat <= max(1, x.Design.Runs); repeat++ {
+			if why, err := x.measureOne(ctx, l, s, x.Loads[variant][w], w+1, repeat); !why.IsZero() || err != nil {
+				return why, err
+			}
+		}
+	}
+	return why, nil
+}
+
+// measureOne makes one run of a leg.
+func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Load, workload, repeat int) (why plan.Message, err error) {
+	load.Spec = x.seeded(load.Spec, l, load.Spec.Target.URL == "" || s.Server != nil && x.restarts(), workload, repeat)
+	load.Spec.Target.URL = cmp.Or(s.url, load.Spec.Target.URL)
+	load.Spec.Name = x.Name + " / " + l.Variant + " / " + load.Workload
+	place := trace.Leg{
+		Experiment: x.j.Name, Variant: l.Variant, Workload: load.Workload, Block: l.Block, Slot: l.Slot, Position: l.Position, Repeat: repeat,
+		Attempt: l.Attempt, Confirms: l.Confirms, ServerStart: s.number,
+	}
+	if load.Spec.Target.URL == "" { // each run has an engine of its own
+		place.ServerStart = (l.Position-1)*max(1, x.Design.Runs) + repeat
+	}
+	ctx, stop, release := s.watch(ctx, x.stop)
+	defer release()
+	began := x.Now()
+	r, err := x.Measure(ctx, stop, load, place)
+	if r != nil {
+		l.Runs = append(l.Runs, madeOf(r.Trace.Run, load.Workload, x.Now().Sub(began)))
+		x.tell(RunMade{l, load.Workload, r})
+	}
+	var wrong plan.Problems
+	switch died := s.died(); {
+	case x.stopped(context.WithoutCancel(ctx)):
+		return plan.Say(legInterrupted), nil
+	case !died.IsZero():
+		return plan.Say(serverDied, "why", died), nil
+	case errors.As(err, &wrong) || err != nil && r != nil: // a setting, or the store
+		return why, err
+	case err != nil:
+		return plan.Say(legFailed, "why", err), nil
+	case r.Unanswered() != nil:
+		return plan.Say(legUnanswered, "why", r.Unanswered()), nil
+	case r.Summary.Health.Verdict.Validity == trace.Invalid:
+		return plan.Say(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
+	}
+	return why, x.keep()
+}
+
+// said is an error as data, if it has that form.
+func said(err error) any {
+	var data interface{ Message() plan.Message }
+	if errors.As(err, &data) {
+		return data.Message()
+	}
+	return err
+}
+
+// seeded is a Spec with the seeds of a run: fresh ones in each block, and the same for all
+// variants. Legs of a block share them where each has a server of its own, whose cache has not
+// seen the prompts; else those of one variant have different ones. An engine that each run
+// starts has a seed of its own.
+func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int) plan.Spec {
+	ordinal := 1
+	if !fresh {
+		ordinal = l.Ordinal
+	}
+	n := x.Repeat(ordinal, workload, repeat)
+	s.Seed = design.LoadSeed(x.Design.Seed, l.Block, n)
+	if s.Target.URL != "" {
+		return s
+	}
+	all := map[string]json.RawMessage{}
+	if s.Target.Engine != nil {
+		_ = json.Unmarshal(s.Target.Engine, &all)
+	}
+	all["seed"], _ = json.Marshal(design.LoadSeed(x.Design.Seed+1, l.Position, x.Repeat(1, workload, repeat)))
+	s.Target.Engine, _ = json.Marshal(all) // of raw messages
+	return s
+}
+
+// judge says what the legs that are evidence say.
+func (x *execution) judge(looks compare.Looks, confirms bool) (compare.Comparison, error) {
+	var legs []*Leg
+	for _, l := range x.j.With(Done) {
+		if l.Confirms == confirms {
+			legs = append(legs, l)
+		}
+	}
+	runs, err := x.Observed(legs)
+	if err != nil {
+		return compare.Comparison{}, err
+	}
+	o := x.Options
+	o.Looks, o.Baseline = looks, x.Variants[0].Name
+	return compare.Compare(runs, o)
+}
+
+// confirm measures the best of several variants against the baseline on fresh legs.
+func (x *execution) confirm(ctx context.Context, c compare.Comparison) (*compare.Comparison, error) {
+	blocks := x.Design.Confirmations(len(x.Variants))
+	best := Best(c)
+	if blocks == 0 || best == "" {
+		return nil, nil
+	}
+	v := slices.IndexFunc(x.Variants, func(v design.Variant) bool { return v.Name == best })
+	x.j.Winner = best
+	x.tell(Confirming{best, blocks})
+	made := x.j.Blocks()
+	for i := 1; i <= blocks; i++ {
+		order := design.Confirmation(x.Design, 0, v, i)
+		if err := x.block(ctx, made+i, order, true); err != nil {
+			return nil, err
+		}
+	}
+	confirmed, err := x.judge(compare.Looks{}, true)
+	return &confirmed, err
+}

@@ -1,0 +1,147 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/experiment/server"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// A started server is up; the zero value is one that Pitot has not started.
+type started struct {
+	Server
+	number int
+	leg    *Leg   // that started it
+	url    string // where it answers; empty: where the load says
+}
+
+// portName stands for a free port in the command and the address of a server.
+const portName = "${port}"
+
+// placed is a server with a free port in place of the name of one.
+func (x *execution) placed(s design.Server) (design.Server, error) {
+	if !strings.Contains(s.Command+s.Options+s.URL, portName) {
+		return s, nil
+	}
+	port, err := x.Port()
+	if err != nil {
+		return s, fmt.Errorf("find a free port: %w", err)
+	}
+	for _, text := range []*string{&s.Command, &s.Options, &s.URL} {
+		*text = strings.ReplaceAll(*text, portName, strconv.Itoa(port))
+	}
+	return s, nil
+}
+
+// serverOf is the server of a leg, which is started if it is not up.
+func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started, error) {
+	own := x.Variants[variant].Server
+	if !own.Starts() {
+		return new(started), nil
+	}
+	if s, ok := x.up[l.Variant]; ok && s.died().IsZero() {
+		return s, nil
+	}
+	if x.restarts() {
+		x.stopServers(ctx, "")
+	}
+	l.ServerStart, l.Log = x.j.starts()+1, x.Log(l)
+	own.URL = cmp.Or(own.URL, x.Loads[variant][0].Spec.Target.URL)
+	own, err := x.placed(own)
+	if err != nil {
+		return nil, err
+	}
+	starting, release := x.untilStopped(ctx)
+	defer release()
+	running, err := x.Start(starting, own, server.Options{
+		URL: own.URL, Log: l.Log, Baseline: x.baseline, Hurry: ctx.Done(),
+		Kept: func(h server.Handle) error {
+			l.Handle = &h
+			return x.keep()
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if x.baseline == nil {
+		before := running.Life().Before
+		x.baseline = &before
+	}
+	s := &started{Server: running, number: l.ServerStart, leg: l, url: own.URL}
+	x.up[l.Variant] = s
+	x.tell(ServerStarts{l})
+	if l.Ready, err = running.Ready(starting); err != nil {
+		return nil, err
+	}
+	x.tell(ServerReady{l, l.Ready})
+	return s, nil
+}
+
+// untilStopped is a context that the end of the experiment cancels.
+func (x *execution) untilStopped(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-x.stop:
+			cancel(ErrInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// stopServers stops the server of a variant, or all of them.
+func (x *execution) stopServers(ctx context.Context, variant string) {
+	for name, s := range x.up {
+		if variant != "" && name != variant {
+			continue
+		}
+		delete(x.up, name)
+		stopped, err := s.Stop(ctx)
+		if err != nil || len(stopped.Unverified) > 0 {
+			x.tell(ServerUnstopped{s.leg, err, stopped.Unverified})
+		}
+		life := s.Life()
+		if s.leg.Life = &life; err == nil {
+			s.leg.Handle = nil
+		}
+	}
+}
+
+// died is how the server ended by itself; nothing if it has not.
+func (s *started) died() (how plan.Message) {
+	if s.Server == nil {
+		return how
+	}
+	select {
+	case <-s.Done():
+		return s.Ended().Message()
+	default:
+		return how
+	}
+}
+
+// watch is ctx and a channel to stop a run by, which end when the server dies, too.
+func (s *started) watch(ctx context.Context, stop <-chan struct{}) (context.Context, <-chan struct{}, func()) {
+	if s.Server == nil {
+		return ctx, stop, func() {}
+	}
+	watched, cancel := context.WithCancel(ctx)
+	ends := make(chan struct{})
+	go func() {
+		select {
+		case <-stop:
+			close(ends)
+		case <-s.Done():
+			close(ends)
+			cancel()
+		case <-watched.Done():
+		}
+	}()
+	return watched, ends, cancel
+}

@@ -1,0 +1,221 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/pitot-bench/pitot/internal/judge/blocked"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// A Shift is a relative change with its interval, of the level of the comparison, beside the
+// question that was asked: a drift, or what the order of legs did.
+type Shift struct {
+	Relative float64   `json:"relative"`
+	Interval *Interval `json:"interval,omitempty"` // nil where nothing is left to see the noise in
+}
+
+// observed are the units that have a figure, and what they have.
+type observed struct {
+	units  []*unit
+	y      []float64   // their means, on the scale
+	within [][]float64 // their runs
+	mask   string      // which units these are
+}
+
+// observe collects a row by unit.
+func (t *table) observe(l *entry) (o observed) {
+	scaled := map[*Run]float64{}
+	for _, s := range l.samples {
+		for i, r := range s.runs {
+			scaled[r] = s.scaled[i]
+		}
+	}
+	for i, u := range t.units {
+		var own []float64
+		for _, r := range u.runs {
+			if v, ok := scaled[r]; ok {
+				own = append(own, v)
+			}
+		}
+		if own != nil {
+			o.units, o.y, o.within = append(o.units, u), append(o.y, stats.Mean(own)), append(o.within, own)
+			o.mask += fmt.Sprintf("%d ", i)
+		}
+	}
+	return o
+}
+
+// of are the values of the units of a variant.
+func (o observed) of(column int) (y []float64) {
+	for i, u := range o.units {
+		if u.column == column {
+			y = append(y, o.y[i])
+		}
+	}
+	return y
+}
+
+// design is that of the units that have a figure, with a variant as the baseline, which
+// changes its place with the first one.
+func (t *table) design(o observed, baseline int) *blocked.Design {
+	key := fmt.Sprint(baseline, ":", o.mask)
+	if d := t.designs[key]; d != nil {
+		return d
+	}
+	units, loads := make([]blocked.Unit, len(o.units)), map[string]int{}
+	for i, u := range o.units {
+		seeds := u.seeds()
+		if _, ok := loads[seeds]; !ok {
+			loads[seeds] = len(loads)
+		}
+		units[i] = blocked.Unit{Variant: swap(u.column, baseline), Block: u.block, Load: loads[seeds], Position: u.position, First: u.first}
+	}
+	d := blocked.New(units, len(t.variants))
+	if t.designs == nil {
+		t.designs = map[string]*blocked.Design{}
+	}
+	t.designs[key] = d
+	return d
+}
+
+func swap(column, baseline int) int {
+	switch column {
+	case 0:
+		return baseline
+	case baseline:
+		return 0
+	}
+	return column
+}
+
+// blocks rests the change on the units of both in their blocks.
+func (f *finding) blocks(t *table, l *entry, a, b *variant) {
+	o := t.observe(l)
+	d := t.design(o, a.column)
+	e := d.Effects[swap(b.column, a.column)]
+	if e == nil {
+		return
+	}
+	t.out.Layout.Drift = t.out.Layout.Drift || d.Drift
+	f.effect = e.Value(o.y)
+	if e.DF() == 0 {
+		return
+	}
+	f.estimator, f.y, f.mask = e, o.y, o.mask
+	f.a, f.b = o.of(a.column), o.of(b.column)
+	f.groups = [][]float64{f.a, f.b}
+	blocks := t.out.Layout.Blocks
+	f.perBlock, f.legs = float64(len(o.units))/float64(blocks)-1, (len(b.legs())+blocks-1)/blocks
+	f.rest(Blocks, noise{sd: e.SD(o.y), df: float64(e.DF()), runs: blocks},
+		"method.blocks", "starts", t.out.Layout.Restarted, "blocks", blocks, "df", e.DF())
+}
+
+// turn tests each by its own estimate, and corrects over the figures of a variant by turning
+// their noise in all directions. Other variants are left out of that: a true effect of theirs
+// would be taken for noise that the figures have in common.
+func turn(findings []*finding) {
+	if len(findings) == 0 {
+		return
+	}
+	var coordinates [][]float64
+	var p []float64
+	for _, f := range findings {
+		x := f.estimator.Coordinates(f.y)
+		x[0] = f.effect / f.estimator.Factor
+		coordinates, p = append(coordinates, x), append(p, f.ownP())
+	}
+	for i, adjusted := range stats.Directions(coordinates, p) {
+		findings[i].p, findings[i].adjusted = p[i], adjusted
+	}
+}
+
+// sameUnits leaves in whole only what most units have, all the same.
+func sameUnits(whole, other []*finding) (_, _ []*finding) {
+	mask := ""
+	for _, f := range whole {
+		if len(f.mask) > len(mask) {
+			mask = f.mask
+		}
+	}
+	var same []*finding
+	for _, f := range whole {
+		if f.mask == mask {
+			same = append(same, f)
+		} else {
+			other = append(other, f)
+		}
+	}
+	return same, other
+}
+
+// mostBlocks is the largest number of blocks that is recommended.
+const mostBlocks = 500
+
+// moreLegs is More for basis Blocks: how many further legs of each, in whole blocks.
+func (o Options) moreLegs(f *finding) int {
+	alpha, sd := o.alpha()/float64(max(1, f.family)), f.noise.likely()
+	enough := func(effect, alpha, power float64) int {
+		n := sort.Search(mostBlocks, func(more int) bool {
+			have := float64(f.noise.runs)
+			se := sd * f.estimator.Factor * math.Sqrt(have/(have+float64(more)))
+			return stats.PowerOf(se, effect, f.noise.df+float64(more)*f.perBlock, alpha) >= power
+		})
+		if n == mostBlocks {
+			return 0
+		}
+		return max(1, n)
+	}
+	n := enough(f.effect, alpha, o.Power)
+	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
+		n = least(n, enough(room, 2*o.alpha(), 1-(1-o.Power)/2))
+	}
+	return n * f.legs
+}
+
+// shifts fills in what a row of an experiment tells beside its changes.
+func (t *table) shifts(l *entry, row *Row) {
+	if t.out.Layout == nil || l.plain || l.Constant {
+		return
+	}
+	o := t.observe(l)
+	d := t.design(o, 0)
+	row.Spread = t.spread(o, d)
+	if e := d.Slope; e != nil {
+		row.Drift = t.o.shift(e, o.y)
+	}
+	for v := 1; v < len(t.variants); v++ {
+		if c := row.Cells[v].Change; c != nil {
+			if e := d.Orders[v]; e != nil {
+				c.Order = t.o.shift(e, o.y)
+			}
+		}
+	}
+}
+
+func (o Options) shift(e *blocked.Estimator, y []float64) *Shift {
+	s := &Shift{Relative: math.Expm1(e.Value(y))}
+	if e.DF() > 0 {
+		i := e.Estimate(y).Interval(o.nominal(o.Level))
+		s.Interval = &Interval{
+			Low: math.Expm1(i.Low), High: min(math.Expm1(i.High), math.MaxFloat64), Level: o.Level,
+			Method: plan.Say("method.shift", "df", e.DF()),
+		}
+	}
+	return s
+}
+
+// bestBlocks is how many degrees of freedom the best of the changes has.
+func (t *table) bestBlocks() (df int) {
+	for _, l := range t.lines {
+		d := t.design(t.observe(l), 0)
+		for _, e := range d.Effects {
+			if e != nil {
+				df = max(df, e.DF())
+			}
+		}
+	}
+	return df
+}

@@ -1,0 +1,42 @@
+package metrics
+
+import "github.com/pitot-bench/pitot/internal/record/trace"
+
+// Limits of two waves of a warm-up that agree.
+const (
+	waveAgreement = 0.05 // between medians, relative
+	waveGaps      = 10   // times the median gap: a longer one is a stall, as of a compiler
+	waveGapFloor  = 0.05 // seconds: a shorter one is none, however short the others are
+	waveRecurs    = 1.5  // two long gaps that differ by no more are of the load, not of its beginning
+)
+
+// NewWave sums up the answers of a wave.
+func NewWave(records []*trace.Record, stream bool) trace.Wave {
+	l := latencies(records, stream, nil, sent, nil)
+	return trace.Wave{
+		Requests: len(records), Failed: len(records) - l.E2EL.N,
+		TTFT: l.TTFT.Median, TPOT: l.TPOT.Median, ITL: l.ITL.Median, E2EL: l.E2EL.Median, Gap: l.ITL.Max,
+	}
+}
+
+// Agree reports whether two successive waves are of a server at rest: their medians of TTFT
+// and TPOT, or of answers in one piece those of E2EL, differ by 5 % at most, and neither has a
+// gap of more than ten times its median gap. The long prompts that a closed loop begins with
+// make such a gap in every wave, since waves have prompts of the same lengths; so one that
+// both have, as long, is left to the load.
+func Agree(a, b trace.Wave) bool {
+	if a.Failed == a.Requests || b.Failed == b.Requests {
+		return false
+	}
+	if a.TTFT == 0 && b.TTFT == 0 {
+		return alike(a.E2EL, b.E2EL, 1+waveAgreement)
+	}
+	restless := stalled(a) || stalled(b)
+	return alike(a.TTFT, b.TTFT, 1+waveAgreement) && alike(a.TPOT, b.TPOT, 1+waveAgreement) &&
+		(!restless || stalled(a) && stalled(b) && alike(a.Gap, b.Gap, waveRecurs))
+}
+
+func stalled(w trace.Wave) bool { return w.Gap > max(waveGaps*w.ITL, waveGapFloor) }
+
+// alike reports whether neither is more than so many times the other.
+func alike(a, b, times float64) bool { return max(a, b) <= times*min(a, b) }

@@ -1,0 +1,147 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// resetRoutes empty a prefix cache: vLLM's, which it has with VLLM_SERVER_DEV_MODE=1, and
+// SGLang's.
+var resetRoutes = []string{"/reset_prefix_cache", "/flush_cache"}
+
+// A server holds the blocks of a request for a moment after its last byte. vLLM then resets
+// nothing and says 200, and SGLang refuses.
+const (
+	retirePause = 250 * time.Millisecond // before a reset, and between two tries
+	resetLimit  = 10 * time.Second       // of a route that refuses
+)
+
+// primeLimit is the number of prompts sent ahead at once where there is no gate.
+const primeLimit = 64
+
+// prepareCache brings the server's cache into the declared state, after the warm-up.
+func (x *execution) prepareCache(ctx context.Context) error {
+	c := &trace.Cache{Declared: x.spec.Cache, Most: -1}
+	switch x.spec.Cache {
+	case plan.ColdCache:
+		c.Reset = x.reset(ctx)
+	case plan.PrimedCache:
+		c.Primed = x.prime(ctx)
+	case plan.WarmCache:
+	default:
+		return nil
+	}
+	x.run.Cache = c
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// reset empties the cache, and returns the route that did; empty if none did, which is noted.
+func (x *execution) reset(ctx context.Context) string {
+	if x.emptied != "" { // since the warm-up, as the Spec asks
+		return x.emptied
+	}
+	_ = pause(ctx, retirePause)
+	for _, route := range resetRoutes {
+		err := x.resetBy(ctx, route)
+		if err == nil {
+			return route
+		}
+		if !unknownRoute(err) {
+			x.note(notReset, "why", err)
+			return ""
+		}
+	}
+	x.note(noResetRoute)
+	return ""
+}
+
+// resetBy calls a route until it does not refuse any more.
+func (x *execution) resetBy(ctx context.Context, route string) error {
+	ctx, cancel := context.WithTimeout(ctx, resetLimit)
+	defer cancel()
+	for {
+		err := x.target.server().Post(ctx, route, nil)
+		status := (*endpoint.StatusError)(nil)
+		if !errors.As(err, &status) || !busy(status) || pause(ctx, retirePause) != nil {
+			return err
+		}
+	}
+}
+
+// busy reports the refusal of a server that still has requests: SGLang's is 400.
+func busy(e *endpoint.StatusError) bool {
+	refusals := []int{http.StatusBadRequest, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	return slices.Contains(refusals, e.Status)
+}
+
+// unknownRoute reports a server that does not have the route.
+func unknownRoute(err error) bool {
+	status := (*endpoint.StatusError)(nil)
+	none := []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}
+	return errors.As(err, &status) && slices.Contains(none, status.Status)
+}
+
+// prime sends the prompts of the run, each for one token, and returns how many were answered.
+func (x *execution) prime(ctx context.Context) (answered int) {
+	requests := x.primers()
+	_ = x.handle(Priming{len(requests)})
+	limit := x.spec.Gate.Concurrency
+	if limit == 0 {
+		limit = primeLimit
+	}
+	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
+	out := d.Run(ctx, nil, driver.Plan{Requests: requests, Schedule: slices.Values(make([]time.Duration, len(requests))), Concurrency: limit})
+	cold := judgeWarmUp(out.Records)
+	if cold.failed > 0 && ctx.Err() == nil {
+		x.note(notPrimed, "failed", cold.failed, "of", len(requests), "why", cold.why)
+	}
+	return len(out.Records) - cold.failed
+}
+
+// primers are the prompts that are known before the run, for one token each. A turn that
+// remembers answers is not: its conversation caches what goes before it.
+func (p *Prepared) primers() (out []workload.Request) {
+	silent := endpoint.Protocol(p.spec.Request.Protocol).Silent()
+	for _, r := range p.Requests() {
+		if r.Remember {
+			continue
+		}
+		r.ID, r.At, r.Turn = "", 0, workload.Turn{}
+		if !silent {
+			r.OutputTokens = 1
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// usualBlock is the size of a block of a prefix cache where a server does not say it: vLLM's
+// default on GPUs. SGLang and llama.cpp have no blocks, and find more.
+const usualBlock = 16
+
+// blockSize is the size of a block of the prefix cache among a server's metrics, 0 if they do
+// not tell.
+func blockSize(samples []endpoint.Sample) int {
+	for _, s := range samples {
+		if s.Name == "vllm:cache_config_info" {
+			n, err := strconv.Atoi(s.Labels["block_size"])
+			if err == nil && n > 0 && n <= trace.MostTokens {
+				return n
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+)
+
+// A beginnings knows the beginnings of prompts, by the hash of all bytes up to the end of each
+// block. So it tells how much of a prompt an earlier one began with, to within a block, in a
+// memory that does not grow with the length of prompts:
+//
+//	prompt   ├ block ┼ block ┼ block ┼ rest
+//	known        ✓       ✓       –             between two and three blocks are shared
+type beginnings struct {
+	width int // bytes of a block
+	known map[uint64]struct{}
+	seed  maphash.Seed
+}
+
+// Limits of beginnings. Blocks of 64 bytes are about those of 16 tokens that a server has;
+// they are larger where there would be more than a million of them.
+const (
+	leastWidth = 64
+	mostBlocks = 1 << 20
+)
+
+// newBeginnings are for prompts of so many bytes together.
+func newBeginnings(total int) *beginnings {
+	width := leastWidth
+	for total/width > mostBlocks {
+		width *= 2
+	}
+	return &beginnings{width: width, known: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+}
+
+// add makes a prompt known, and returns the share of it that can have been known before, at
+// most, and whether all of its blocks were.
+func (b *beginnings) add(prompt []byte) (share float64, whole bool) {
+	var h maphash.Hash
+	h.SetSeed(b.seed)
+	shared, among := 0, true
+	for at := 0; at+b.width <= len(prompt); at += b.width {
+		_, _ = h.Write(prompt[at : at+b.width])
+		sum := h.Sum64()
+		if _, ok := b.known[sum]; among && ok {
+			shared++
+			continue
+		}
+		among = false
+		b.known[sum] = struct{}{}
+	}
+	return min(1, float64((shared+1)*b.width)/float64(max(1, len(prompt)))), among
+}
+
+// Most of the tokens that a chat template puts before and around a prompt are the same for
+// all: those of a system prompt that a model has by default among them.
+const templateTokens = 64
+
+// primedShare of the full blocks of the prompts that were sent ahead must be found again.
+const primedShare = 0.9
+
+// boundCache adds to the run what the evidence on the state of the cache is held against.
+func (x *execution) boundCache(records []*trace.Record) {
+	if x.run.Cache == nil {
+		return
+	}
+	c := *x.run.Cache // sinks have read the one of before
+	for _, r := range records {
+		if r.OK() && r.Usage.CachedTold {
+			c.Told++
+		}
+	}
+	switch c.Declared {
+	case plan.ColdCache:
+		c.Most = x.reusable(records)
+	case plan.PrimedCache:
+		c.Least = x.findable(records)
+	}
+	x.run.Cache = &c
+}
+
+// findable is how many prompt tokens at least a server finds that has seen the prompts before:
+// of those that were sent ahead and answered in the run. It computes the last token of each
+// prompt, and what does not fill a block.
+func (x *execution) findable(records []*trace.Record) int {
+	block, n := cmp.Or(x.block, usualBlock), 0
+	for _, r := range records {
+		if r.OK() && !x.Requests()[r.Index].Remember && !x.silent() {
+			n += max(0, promptOf(r)-1) / block * block
+		}
+	}
+	return int(primedShare * float64(n))
+}
+
+// promptOf is the length of a prompt in tokens, 0 if nobody counted it.
+func promptOf(r *trace.Record) int { return cmp.Or(r.Credible().Prompt, r.PromptTokens) }
+
+func (p *Prepared) silent() bool { return endpoint.Protocol(p.spec.Request.Protocol).Silent() }
+
+// reusable is how many prompt tokens earlier requests of the run can have left in the cache:
+// beginnings that prompts share, all that a turn remembers, and a little for what is not known
+// exactly. It is -1 where prompts are more than text.
+func (x *execution) reusable(records []*trace.Record) int {
+	requests, by := x.Requests(), make(map[int]*trace.Record, len(records))
+	total := 0
+	for _, r := range records {
+		by[r.Index] = r
+		q := &requests[r.Index]
+		total += max(len(q.Text), 4*len(q.Tokens), len(q.Messages), len(q.Parts), 6*q.PromptTokens)
+	}
+	s := sharing{known: newBeginnings(total), records: by, requests: requests, copies: map[int]bool{}}
+	if endpoint.Protocol(x.spec.Request.Protocol).TakesMessages() {
+		s.template = templateTokens
+	}
+	sum := 0
+	for _, r := range inOrder(records) {
+		n, ok := s.of(r)
+		if !ok || x.silent() || len(s.known.known) > 4*mostBlocks {
+			return -1
+		}
+		sum += n
+	}
+	return sum
+}
+
+func inOrder(records []*trace.Record) []*trace.Record {
+	return slices.SortedFunc(slices.Values(records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
+}
+
+// A sharing finds out how much of each prompt is in the cache.
+type sharing struct {
+	known    *beginnings
+	records  map[int]*trace.Record
+	requests []workload.Request
+	copies   map[int]bool // prompts that are whole in the cache, by index
+	template int          // tokens
+}
+
+// of is the number of tokens of a prompt that earlier ones can have left, at most; not ok if
+// that cannot be told.
+func (s *sharing) of(r *trace.Record) (tokens int, ok bool) {
+	q := &s.requests[r.Index]
+	if q.Remember {
+		return s.remembered(r, q)
+	}
+	prompt, ok := promptBytes(q)
+	if !ok {
+		return 0, false
+	}
+	length := cmp.Or(promptOf(r), len(prompt)) // a token has a byte at least
+	share, whole := s.known.add(prompt)
+	s.copies[r.Index] = whole
+	n := int(share*float64(length)) + 1 + s.template
+	if r.Resent {
+		n = length // its first sending may have left all of it
+	}
+	return min(n, length), true
+}
+
+// remembered is that of a turn: the prompt before it and the answer to that, and what belongs
+// to the template; all of a conversation that begins as another did.
+func (s *sharing) remembered(r *trace.Record, q *workload.Request) (tokens int, ok bool) {
+	before, length := s.records[q.After-1], promptOf(r)
+	s.copies[r.Index] = s.copies[q.After-1]
+	if before == nil || promptOf(before) == 0 || s.copies[r.Index] || r.Resent {
+		return length, length > 0 || !r.OK()
+	}
+	return min(length, promptOf(before)+before.OutputTokens+usualBlock+s.template), length > 0 || !r.OK()
+}
+
+// promptBytes are those that a prompt and another one are equal in; not ok if it has more than
+// them.
+func promptBytes(q *workload.Request) (b []byte, ok bool) {
+	whole, err := q.Whole()
+	if err != nil || whole.Batch != nil || whole.Media != nil {
+		return nil, false
+	}
+	switch {
+	case len(whole.Tokens) > 0:
+		for _, id := range whole.Tokens {
+			b = binary.LittleEndian.AppendUint32(b, uint32(id))
+		}
+	case whole.Messages != nil:
+		return whole.Messages, true
+	case whole.Parts != nil:
+		return whole.Parts, true
+	default:
+		return []byte(whole.Text), true
+	}
+	return b, true
+}

@@ -1,0 +1,55 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+)
+
+// warmUntilSteady sends waves until two successive ones agree, and says how many that took.
+func (x *execution) warmUntilSteady(ctx context.Context) error {
+	_ = x.handle(WarmingUp{Requests: len(x.waves.due), Steady: true})
+	var all []*trace.Record
+	w := &trace.WarmUp{}
+	x.run.WarmUp = w
+	for i, requests := range x.waves.requests {
+		records := x.sendWave(ctx, requests)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		all = append(all, records...)
+		w.Waves = append(w.Waves, metrics.NewWave(records, x.spec.Request.Stream))
+		if judgeWarmUp(records).none { // further waves would say the same
+			return x.warmedUp(all)
+		}
+		before, last := w.Last()
+		_ = x.handle(WaveDone{Number: i + 1, Most: mostWaves, Wave: last})
+		if w.Steady = len(w.Waves) > 1 && metrics.Agree(before, last); w.Steady {
+			break
+		}
+	}
+	x.noteWaves(w)
+	return x.warmedUp(all)
+}
+
+// sendWave sends the requests of a wave as the run sends its own.
+func (x *execution) sendWave(ctx context.Context, w []workload.Request) []*trace.Record {
+	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
+	return d.Run(ctx, nil, driver.Plan{Requests: w, Schedule: slices.Values(x.waves.due), Concurrency: x.spec.Gate.Concurrency}).Records
+}
+
+// noteWaves says how the warm-up ended.
+func (x *execution) noteWaves(w *trace.WarmUp) {
+	before, last := w.Last()
+	text := last.TTFT > 0
+	args := []any{"waves", len(w.Waves), "requests", last.Requests, "stream", text, "ttft", last.TTFT, "tpot", last.TPOT, "e2el", last.E2EL}
+	if w.Steady {
+		x.note(WarmedUpNote, args...)
+		return
+	}
+	x.note(neverSteady, append(args, "ttft0", before.TTFT, "tpot0", before.TPOT, "e2el0", before.E2EL, "gap", last.Gap)...)
+}

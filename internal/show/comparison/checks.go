@@ -1,0 +1,148 @@
+package comparison
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/show/text"
+)
+
+// A check is what continuous integration shows as passed, failed or skipped: a gate on a
+// variant, or where there are no gates, a main figure of a variant.
+type check struct {
+	Name    string // the same in all languages, and unique in its workload
+	Said    string
+	Outcome compare.Outcome
+}
+
+// Columns of names and of what is said of one thing, where others made them up.
+const (
+	nameColumns = 80
+	saidColumns = 400
+)
+
+// bounded is a name or a phrase as a part of one line.
+func bounded(s string, columns int) string { return text.Cut(text.Clean(s), columns) }
+
+// called is a workload's name, or the load that it is.
+func (w Words) called(load compare.Workload, number int) string {
+	return bounded(cmp.Or(text.Clean(load.Name), text.Clean(w.load(load.Settings)), w.Word("comparison.workload", "number", number+1)), nameColumns)
+}
+
+// checks are those of a workload.
+func (w Words) checks(load compare.Workload, gates []compare.GateResult) []check {
+	var all []check
+	for _, g := range gates {
+		all = append(all, check{nameOfCheck(g.Gate.Text, g.Variant), w.gateSaid(g), g.Outcome})
+	}
+	for i, v := range load.Variants {
+		if len(w.c.Gates) > 0 {
+			break
+		}
+		for r, c := range mainChanges(load, i) {
+			all = append(all, check{nameOfCheck(r.Quantity.Name, v.Name), w.changeSaid(load, r, i), outcomeOf(*c)})
+		}
+	}
+	unique(all, func(c *check) *string { return &c.Name })
+	return all
+}
+
+// mainChanges are those of a variant that are quoted first, each with its row.
+func mainChanges(load compare.Workload, variant int) iter.Seq2[compare.Row, *compare.Change] {
+	return func(yield func(compare.Row, *compare.Change) bool) {
+		t := load.Variants[variant].Tally
+		if t == nil {
+			return
+		}
+		for _, row := range t.Main {
+			r := load.Rows[row]
+			if variant < len(r.Cells) && r.Cells[variant].Change != nil && !yield(r, r.Cells[variant].Change) {
+				return
+			}
+		}
+	}
+}
+
+func nameOfCheck(what, variant string) string {
+	return bounded(what, nameColumns) + " (" + bounded(variant, nameColumns) + ")"
+}
+
+// outcomeOf fails what is worse by more than the margin.
+func outcomeOf(c compare.Change) compare.Outcome {
+	switch {
+	case c.Verdict == compare.Worse && !c.Small:
+		return compare.Fail
+	case c.Verdict == compare.CannotTell || c.Unproven:
+		return compare.Inconclusive
+	}
+	return compare.Pass
+}
+
+// gateSaid is the figure of a gate, and why it ended so.
+func (w Words) gateSaid(g compare.GateResult) string {
+	why := w.Say(g.Why)
+	if g.Interval != nil || g.Value != 0 {
+		why = w.Join("stop", w.gateValue(g), why)
+	}
+	return bounded(why, saidColumns)
+}
+
+// changeSaid is the figure of both, the change and the verdict.
+func (w Words) changeSaid(load compare.Workload, r compare.Row, variant int) string {
+	s, c := scaleOf(r), *r.Cells[variant].Change
+	of := func(i int) string {
+		return text.Join(" ", bounded(load.Variants[i].Name, nameColumns), s.value(r.Cells[i]), s.unit)
+	}
+	change := text.Join(" ", w.Change(r, c), w.Interval(r, c), w.plainVerdict(c))
+	return w.Of(w.Title(r.Quantity), w.Join("stop", w.Join("comma", of(0), of(variant)), change))
+}
+
+// plainVerdict is the word on a change where no legend explains marks.
+func (w Words) plainVerdict(c compare.Change) string {
+	said, tone := w.verdict(c)
+	switch {
+	case tone != unclear:
+		return said
+	case c.More > 0 && c.More <= manyRuns && !c.Unproven:
+		return w.Word("summary.more", "n", c.More)
+	}
+	return w.Word("summary.unknown")
+}
+
+// gatesOf are the results of gates by workload. Several workloads may have no name, or one
+// name: each variant of a workload has one result of each gate, in the order of the
+// workloads.
+func gatesOf(c compare.Comparison) [][]compare.GateResult {
+	by := make([][]compare.GateResult, len(c.Workloads))
+	for _, g := range c.Gates {
+		last := -1
+		for i, load := range c.Workloads {
+			if load.Name != g.Workload || !slices.ContainsFunc(load.Variants, func(v compare.Variant) bool { return v.Name == g.Variant }) {
+				continue
+			}
+			last = i
+			if !slices.ContainsFunc(by[i], func(o compare.GateResult) bool { return o.Gate == g.Gate && o.Variant == g.Variant }) {
+				break
+			}
+		}
+		if last >= 0 {
+			by[last] = append(by[last], g)
+		}
+	}
+	return by
+}
+
+// unique adds a number to names that occur again.
+func unique[T any](all []T, name func(*T) *string) {
+	seen := map[string]bool{}
+	for i := range all {
+		n := name(&all[i])
+		for base, k := *n, 2; seen[*n]; k++ {
+			*n = fmt.Sprintf("%s (%d)", base, k)
+		}
+		seen[*n] = true
+	}
+}
