@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
@@ -286,18 +285,4 @@ func (c compiler) Spec(s plan.Spec) (experiment.Load, error) {
 		return experiment.Load{}, problems
 	}
 	return experiment.Load{Spec: s, Made: &compiled{spec: s, front: asStored{}, given: map[string]string{}}}, nil
-}
-
-// foresee looks into the files of all workloads, without a server.
-func (p *Process) foresee(ctx context.Context, made *experiment.Plan) (all []*run.Forecast, err error) {
-	home := p.offline()
-	for i, l := range made.Loads[0] {
-		own := l.Made.(*compiled)
-		f, err := run.Foresee(ctx, l.Spec, home.deps(own.given, filepath.Join(os.TempDir(), "pitot")))
-		if err != nil {
-			return nil, fmt.Errorf("workload %s: %w", made.Workloads[i].Name, inWords(own.front, err))
-		}
-		all = append(all, f)
-	}
-	return all, nil
 }

@@ -156,8 +156,8 @@ func (p *Plan) target(s *plan.Spec, own design.Server) (problems plan.Problems) 
 		s.Target = plan.Target{Simulated: s.Target.Simulated, Engine: engine(s.Target.Engine, own)}
 	case own.URL != "":
 		s.Target.URL, s.Target.Engine = own.URL, nil
-	case strings.Contains(own.Command, portName):
-		s.Target.URL, s.Target.Engine = "http://127.0.0.1:"+portName, nil
+	case strings.Contains(own.Command, design.Port):
+		s.Target.URL, s.Target.Engine = "http://127.0.0.1:"+design.Port, nil
 	}
 	problems.If(own.Starts() && s.Target.Simulated, "", nil, "is simulated, and a variant has a server; use bench")
 	problems.If(own.Starts() && s.Target.URL == "", "", nil, "has no address of the server that is started; give it a URL")

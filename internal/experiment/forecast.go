@@ -22,15 +22,17 @@ type Forecast struct {
 
 // A WorkloadForecast is about one workload.
 type WorkloadForecast struct {
-	Name  string
-	Run   *run.Forecast
-	Took  time.Duration // of a run, by those before; 0: unknown
-	Noise *Noise        // by experiments before; nil: unknown
+	Name    string
+	Run     *run.Forecast
+	Machine string        // of the server
+	Took    time.Duration // of a run, by those before; 0: unknown
+	Effects []Effect      // that will be found, by the noise of experiments before; nil: unknown
+	Seen    int           // such experiments
 }
 
 // Foresee says what a plan will do. runs are the forecasts of its workloads, for the baseline,
-// and before the journals of other experiments.
-func Foresee(p *Plan, machine string, runs []*run.Forecast, before []*Journal) Forecast {
+// before the journals of other experiments, the newest first, and host this machine.
+func Foresee(p *Plan, host string, runs []*run.Forecast, before []*Journal) Forecast {
 	f := Forecast{Endless: p.Design.Adaptive()}
 	for block := 1; block <= p.Design.Most(); block++ {
 		for slot, v := range design.Order(len(p.Variants), p.Design, block) {
@@ -40,13 +42,18 @@ func Foresee(p *Plan, machine string, runs []*run.Forecast, before []*Journal) F
 	repeats := time.Duration(max(1, p.Design.Runs))
 	known := true
 	for i, r := range runs {
-		w := WorkloadForecast{Name: p.Workloads[i].Name, Run: r}
+		w := WorkloadForecast{Name: p.Workloads[i].Name, Run: r, Machine: machineAt(p.Loads[0][i].Spec.Target.URL, host)}
 		key := LoadKey(r.Workload, r.Arrival, r.Requests, r.Spec.Gate.Concurrency)
 		w.Took, f.Start = seen(before, key, r.Spec.Request.Model)
-		w.Noise = noiseOf(before, machine, key, r.Spec.Request.Model)
+		var noise Noise
+		if noise, w.Seen = noiseOf(before, w.Machine, key, r.Spec.Request.Model); w.Seen > 0 {
+			w.Effects = p.effects(noise)
+		}
 		known = known && w.Took > 0
 		f.Leg += repeats * w.Took
-		f.Least += repeats * r.Duration
+		if !r.Spec.Target.Simulated {
+			f.Least += repeats * r.Duration
+		}
 		f.Workloads = append(f.Workloads, w)
 	}
 	if p.Variants[0].Server.Starts() {
@@ -79,12 +86,3 @@ func seen(before []*Journal, key, model string) (took, ready time.Duration) {
 	}
 	return took / time.Duration(max(1, runs)), ready / time.Duration(max(1, starts))
 }
-
-// A Noise is how much the figures of a load vary on a machine, as an experiment saw it.
-type Noise struct {
-	Machine string `json:"machine"` // of the server
-	Model   string `json:"model"`
-	Load    string `json:"load"` // LoadKey
-}
-
-func noiseOf(before []*Journal, machine, key, model string) *Noise { return nil }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -43,6 +45,8 @@ type Journal struct {
 	// Winner is the variant that was confirmed on fresh legs; empty: none.
 	Winner string `json:"winner,omitempty"`
 	Legs   []*Leg `json:"legs"`
+	// Noise is what the figures varied by, by workload.
+	Noise []Noise `json:"noise,omitempty"`
 	// Spent is the time of all processes that ran it.
 	Spent time.Duration `json:"spent"`
 }
@@ -91,21 +95,21 @@ type Made struct {
 
 // madeOf is what is kept of a run beside the run itself.
 func madeOf(r trace.Run, workload string, took time.Duration) Made {
-	return Made{ID: r.ID, Workload: workload, Took: took, Machine: machineOf(r), Model: r.Plan.Model, Load: LoadKey(r.Plan.Workload, r.Plan.Arrival, r.Plan.Requests, r.Plan.Concurrency)}
+	return Made{ID: r.ID, Workload: workload, Took: took, Machine: machineAt(r.Plan.URL, r.Env.Host), Model: r.Plan.Model, Load: LoadKey(r.Plan.Workload, r.Plan.Arrival, r.Plan.Requests, r.Plan.Concurrency)}
 }
 
-// machineOf is the machine of the server, which is that of the client where it is reached by
-// the loopback or embedded.
-func machineOf(r trace.Run) string {
-	u, err := url.Parse(r.Plan.URL)
-	if err != nil || r.Env.Embedded {
-		return r.Env.Host
+// machineAt is the machine of the server at an address, which is this one, host, where it is
+// reached by the loopback or embedded.
+func machineAt(address, host string) string {
+	u, err := url.Parse(strings.ReplaceAll(address, design.Port, "0"))
+	if err != nil {
+		return host
 	}
-	host := u.Hostname()
-	if ip := net.ParseIP(host); host == "" || host == "localhost" || ip != nil && ip.IsLoopback() {
-		return r.Env.Host
+	name := u.Hostname()
+	if ip := net.ParseIP(name); name == "" || name == "localhost" || ip != nil && ip.IsLoopback() {
+		return host
 	}
-	return host
+	return name
 }
 
 // LoadKey tells loads apart whose noise differs.

@@ -107,6 +107,7 @@ func (x *execution) run(ctx context.Context) (*Outcome, error) {
 	if out.Comparison, err = x.judge(x.j.Looks, false); err != nil {
 		return nil, err
 	}
+	x.j.Noise = x.j.noise(out.Comparison, x.Variants[0].Name)
 	out.Confirmation, err = x.confirm(ctx, out.Comparison)
 	return out, err
 }

@@ -20,12 +20,9 @@ type started struct {
 	url    string // where it answers; empty: where the load says
 }
 
-// portName stands for a free port in the command and the address of a server.
-const portName = "${port}"
-
 // placed is a server with a free port in place of the name of one.
 func (x *execution) placed(s design.Server) (design.Server, error) {
-	if !strings.Contains(s.Command+s.Options+s.URL, portName) {
+	if !strings.Contains(s.Command+s.Options+s.URL, design.Port) {
 		return s, nil
 	}
 	port, err := x.Port()
@@ -33,7 +30,7 @@ func (x *execution) placed(s design.Server) (design.Server, error) {
 		return s, fmt.Errorf("find a free port: %w", err)
 	}
 	for _, text := range []*string{&s.Command, &s.Options, &s.URL} {
-		*text = strings.ReplaceAll(*text, portName, strconv.Itoa(port))
+		*text = strings.ReplaceAll(*text, design.Port, strconv.Itoa(port))
 	}
 	return s, nil
 }

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/record/store"
+)
+
+// experimentNamed is the experiment of that name; nil if there is none.
+func (p *Process) experimentNamed(name, file string) (j *experiment.Journal) {
+	_ = p.with(file, func(s *store.Store) (err error) { // what is wrong is told where a run is looked for
+		row, err := s.Experiment(name)
+		if err == nil {
+			j, err = journal(row)
+		}
+		return err
+	})
+	return j
+}
+
+// reportExperiment writes the state of an experiment and, where it has legs to judge, what
+// came of it.
+func (p *Process) reportExperiment(j *experiment.Journal, dialect string, kept flags.Kept) error {
+	if dialect == "json" {
+		enc := json.NewEncoder(p.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(j)
+	}
+	if cmp.Or(dialect, "pitot") != "pitot" {
+		return usagef("%s is an experiment; --dialect %s reports a run, such as %s", j.Name, dialect, "`pitot runs list '"+j.Name+"*'`")
+	}
+	if err := experiments.Status(p.Stdout, j, english); err != nil || len(j.With(experiment.Done)) == 0 {
+		return err
+	}
+	fmt.Fprintln(p.Stdout)
+	v := variants{Runs: []string{j.Name}, Level: "95%", Margin: "2%", Kept: kept}
+	o, err := v.options("runs report")
+	if err != nil {
+		return err
+	}
+	out := new(experiment.Outcome)
+	if out.Comparison, err = v.compare(p, o, nil); err != nil {
+		return err
+	}
+	e, _, err := design.Read("", []byte(j.File))
+	if err != nil {
+		return err
+	}
+	return p.printOutcome(j, out, e.Same(), english)
+}
