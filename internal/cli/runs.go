@@ -203,7 +203,7 @@ func (c runsReportCmd) Run(p *Process) error {
 	if err := errors.Join(usage(asTool{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)), checkForm(c.Dialect, c.DialectVersion), c.checkDialect()); err != nil {
 		return err
 	}
-	if j := p.experimentNamed(c.Run, c.Store); j != nil {
+	if j := p.experimentNamed(c.runArg.Run, c.Store); j != nil {
 		return p.reportExperiment(j, c.Dialect, c.Kept)
 	}
 	t, err := c.load(p)
