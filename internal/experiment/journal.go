@@ -47,6 +47,8 @@ type Journal struct {
 	Legs   []*Leg `json:"legs"`
 	// Noise is what the figures varied by, by workload.
 	Noise []Noise `json:"noise,omitempty"`
+	// Simulated is the virtual time of all simulations, one after the other.
+	Simulated time.Duration `json:"simulated,omitempty"`
 	// Spent is the time of all processes that ran it.
 	Spent time.Duration `json:"spent"`
 }

@@ -272,6 +272,9 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 	r, err := x.Measure(ctx, stop, load, place)
 	if r != nil {
 		l.Runs = append(l.Runs, madeOf(r.Trace.Run, load.Workload, x.Now().Sub(began)))
+		if load.Spec.Target.Simulated {
+			x.j.Simulated += time.Duration(r.Trace.Run.End)
+		}
 		x.tell(RunMade{l, load.Workload, r})
 	}
 	var wrong plan.Problems
@@ -320,8 +323,25 @@ func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int
 		_ = json.Unmarshal(s.Target.Engine, &all)
 	}
 	all["seed"], _ = json.Marshal(design.LoadSeed(x.Design.Seed+1, l.Position, x.Repeat(1, workload, repeat)))
+	if drift := all["drift"]; s.Target.Simulated && drift != nil {
+		all["drift"] = x.drifted(drift)
+	}
 	s.Target.Engine, _ = json.Marshal(all) // of raw messages
 	return s
+}
+
+// drifted are the settings of a drift that goes on from leg to leg: simulations begin at 0,
+// each with a time of its own.
+func (x *execution) drifted(settings json.RawMessage) json.RawMessage {
+	var all map[string]any
+	if json.Unmarshal(settings, &all) != nil || all == nil {
+		return settings
+	}
+	text, _ := all["offset"].(string)
+	own, _ := time.ParseDuration(text)
+	all["offset"] = (own + x.j.Simulated).String()
+	b, _ := json.Marshal(all) // of JSON
+	return b
 }
 
 // judge says what the legs that are evidence say.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
@@ -103,10 +105,25 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 		if err != nil || len(stopped.Unverified) > 0 {
 			x.tell(ServerUnstopped{s.leg, err, stopped.Unverified})
 		}
+		x.settle(ctx, name)
 		life := s.Life()
 		if s.leg.Life = &life; err == nil {
 			s.leg.Handle = nil
 		}
+	}
+}
+
+// settle rests between the end of a server and what follows.
+func (x *execution) settle(ctx context.Context, variant string) {
+	i := slices.IndexFunc(x.Variants, func(v design.Variant) bool { return v.Name == variant })
+	if i < 0 || x.Variants[i].Server.Settle == 0 {
+		return
+	}
+	ctx, release := x.untilStopped(ctx)
+	defer release()
+	select {
+	case <-time.After(x.Variants[i].Server.Settle.Std()):
+	case <-ctx.Done():
 	}
 }
 

@@ -119,21 +119,27 @@ func embedded(text string) (s Server, p plan.Problems) {
 	return s, p
 }
 
-// set adds a setting; a fault may be given several times.
+// set adds a setting, whose name may be that of a member, as in drift.change; a fault may be
+// given several times.
 func set(settings *plan.Node, name, value string) (p plan.Problems) {
+	name, member, nested := strings.Cut(name, ".")
+	known := plan.Fields(&apiserver.Settings{})
+	p.If(!slices.Contains(known, name), "", name, "is not a setting of the engine%s; there are %s", plan.Suggest(name, known), strings.Join(known, ", "))
+	old := settings.Member(name)
 	n := plain(value)
-	i := slices.IndexFunc(settings.Members, func(m plan.Member) bool { return m.Key == name })
 	switch {
-	case name == "fault" && i >= 0:
-		list := settings.Members[i].Value
-		list.Items = append(list.Items, &n)
-	case i >= 0:
-		p.If(true, "", name, "is given twice")
+	case name == "fault" && old != nil:
+		old.Items = append(old.Items, &n)
 	case name == "fault":
 		settings.Members = append(settings.Members, plan.Member{Key: name, Value: &plan.Node{Kind: plan.List, Items: []*plan.Node{&n}}})
+	case nested && old == nil:
+		inner := []plan.Member{{Key: member, Value: &n}}
+		settings.Members = append(settings.Members, plan.Member{Key: name, Value: &plan.Node{Kind: plan.Map, Members: inner}})
+	case nested && old.Kind == plan.Map && old.Member(member) == nil:
+		old.Members = append(old.Members, plan.Member{Key: member, Value: &n})
+	case old != nil:
+		p.If(true, "", name, "is given twice")
 	default:
-		known := plan.Fields(&apiserver.Settings{})
-		p.If(!slices.Contains(known, name), "", name, "is not a setting of the engine%s; there are %s", plan.Suggest(name, known), strings.Join(known, ", "))
 		settings.Members = append(settings.Members, plan.Member{Key: name, Value: &n})
 	}
 	return p
