@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // residue lists the settings, beside the load, in which the runs of variants differ. What
@@ -22,6 +23,9 @@ func residue(variants []*variant, o Options) (out []Residue) {
 	for _, v := range variants {
 		for _, r := range v.runs {
 			for _, f := range r.facets {
+				if ofTheLeg(f.Name, r.run.Leg) {
+					continue
+				}
 				if scopes[f.Name] == nil {
 					names, scopes[f.Name] = append(names, f.Name), map[string]bool{}
 				}
@@ -40,6 +44,12 @@ func residue(variants []*variant, o Options) (out []Residue) {
 		}
 	}
 	return out
+}
+
+// ofTheLeg reports whether an experiment gives each leg a value of its own: the address of a
+// server that it starts, and the time at which a simulated drift goes on.
+func ofTheLeg(setting string, l *trace.Leg) bool {
+	return l != nil && (setting == "drift.offset" || setting == "url" && l.ServerStart > 0)
 }
 
 // told are the values of a setting that the runs of a variant tell, run by run.
