@@ -118,7 +118,7 @@ func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Prob
 	}
 	err = s.CreateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Started: j.Started, Body: body})
 	if errors.Is(err, store.ErrExperimentExists) {
-		return usagef("experiment %s is in the store; go on with `pitot experiment resume %s`, or give this one another --name", e.Name, shellWord(e.Name))
+		return exists(e.Name)
 	}
 	if err == nil {
 		err = writeFile("--folder", filepath.Join(j.Folder, "experiment.yaml"), writes([]byte(j.File)))

@@ -41,6 +41,8 @@ func (c *conduct) clear(p *Process, s *store.Store, name string) error {
 		case err != nil: // `pitot experiment status` tells of it
 		case j.Status == experiment.Running && j.Name == name:
 			return usagef("experiment %s is under way in process %d", name, j.Owner.PID)
+		case j.Name == name:
+			return exists(name)
 		case j.Status == experiment.Running && !c.Quiet:
 			fmt.Fprintf(p.Stderr, "pitot: experiment %s is under way in process %d: two at once disturb each other\n", j.Name, j.Owner.PID)
 		case j.Status != experiment.Running:
@@ -48,6 +50,11 @@ func (c *conduct) clear(p *Process, s *store.Store, name string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// exists is the error for a new experiment with the name of another one.
+func exists(name string) error {
+	return usagef("experiment %s is in the store; go on with `pitot experiment resume %s`, or give this one another --name", name, shellWord(name))
 }
 
 // clearServers ends the servers that an experiment has left running, if there are any and
