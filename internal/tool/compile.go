@@ -30,13 +30,10 @@ type Env struct {
 // RequestTimeout is the tools' only time limit of a request.
 const RequestTimeout = plan.Duration(6 * time.Hour)
 
-// vocabulary is how many ids prompts are drawn from where no tokenizer tells.
-const vocabulary = 16000
-
 // Tokenizer is one by its name, nil for that of the model: a file that is named must be
 // there, a name of the hub need not.
 func (e *Env) Tokenizer(name *string) plan.Tokenizer {
-	t := plan.Tokenizer{Vocab: vocabulary}
+	var t plan.Tokenizer
 	if name != nil {
 		t.Where = *name
 		t.Required = filepath.IsAbs(t.Where) || strings.HasPrefix(t.Where, ".") || strings.HasSuffix(t.Where, ".json") || e.Exists != nil && e.Exists(t.Where)

@@ -54,7 +54,7 @@ func TestCompile(t *testing.T) {
 			Dataset: plan.Thing{Kind: "sglang.random", Settings: json.RawMessage(`{"input_len":1024,"output_len":1024,"range_ratio":0}`)},
 		}},
 		Gate: plan.Gate{Concurrency: 5}, Adapters: plan.Adapters{Names: []string{"a", "b"}, Assign: "uniform", Alpha: 1.5},
-		Tokens: plan.Tokenizer{Vocab: 16000, Info: "/model_info"},
+		Tokens: plan.Tokenizer{Info: "/model_info"},
 		Before: plan.Before{
 			Ready:  plan.Ready{Timeout: plan.Duration(time.Minute), Ask: "/v1/models"},
 			WarmUp: plan.WarmUp{Requests: 2, From: plan.WarmFirst, MaxOutput: 32, Required: true},

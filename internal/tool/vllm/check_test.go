@@ -437,7 +437,7 @@ func TestCompile(t *testing.T) {
 			Dataset: plan.Thing{Kind: "vllm.random", Settings: json.RawMessage(`{"input_len":1024,"output_len":128,"batch":1,"limit":"max_tokens"}`)},
 		}},
 		Gate: plan.Gate{Concurrency: 5}, Adapters: plan.Adapters{Names: []string{"a", "b"}, Assign: "round-robin"},
-		Tokens: plan.Tokenizer{Where: "./tok.json", Required: true, Vocab: 16000},
+		Tokens: plan.Tokenizer{Where: "./tok.json", Required: true},
 		Before: plan.Before{
 			Ready: plan.Ready{Connect: nine, Timeout: nine, Ask: plan.AskFirst, Insist: true}, WarmUp: plan.WarmUp{Requests: 2, From: plan.WarmFirst},
 			Profiler: plan.Profiler{Start: plan.Call{Route: "/start_profile"}, Stop: plan.Call{Route: "/stop_profile"}},
