@@ -1,12 +1,13 @@
-"""Makes a GGUF file with a llama of two layers with random weights, whose tokens are bytes and
-the small letters. Usage: tiny.py FILE"""
+"""Makes a GGUF file with a llama with random weights, whose tokens are bytes and the small
+letters. Usage: tiny.py FILE [WIDTH LAYERS]"""
 
 import sys
 
 import gguf
 import numpy as np
 
-WIDTH, HEADS, LAYERS, HIDDEN, CONTEXT = 64, 4, 2, 128, 4096
+WIDTH, LAYERS = map(int, sys.argv[2:4] or (64, 2))
+HEADS, HIDDEN, CONTEXT = 4, 2 * WIDTH, 4096
 
 own = ["<unk>", "<s>", "</s>"]
 octets = [f"<0x{i:02X}>" for i in range(256)]
