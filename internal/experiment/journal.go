@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -124,6 +125,11 @@ func LoadKey(workload, arrival plan.Message, requests, concurrency int) string {
 type turn struct {
 	confirms    bool
 	block, slot int
+}
+
+// before reports whether a turn comes before another one.
+func (t turn) before(u turn) bool {
+	return cmp.Or(cmp.Compare(t.block, u.block), cmp.Compare(t.slot, u.slot)) < 0
 }
 
 func (l *Leg) turn() turn { return turn{l.Confirms, l.Block, l.Slot} }

@@ -45,7 +45,7 @@ type Outcome struct {
 // ended, servers are stopped, and the error is ErrInterrupted. Cancelling ctx does so without
 // waiting for answers.
 func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps) (*Outcome, error) {
-	x := &execution{Plan: p, j: j, Deps: d, stop: stop, up: map[string]*started{}, since: d.Now(), spent: j.Spent}
+	x := &execution{Plan: p, j: j, Deps: d, stop: stop, up: map[string]*started{}, failed: map[turn]int{}, since: d.Now(), spent: j.Spent}
 	j.Status, j.Why, j.Ended = Running, plan.Message{}, plan.Message{}
 	out, err := x.run(ctx)
 	x.stopServers(ctx, "")
@@ -71,6 +71,7 @@ type execution struct {
 	baseline *server.Baseline
 	since    time.Time
 	spent    time.Duration // of the processes before
+	failed   map[turn]int  // attempts of this process
 	lost     int           // turns in a row without a leg that is evidence
 }
 
@@ -137,7 +138,7 @@ func (x *execution) block(ctx context.Context, block int, order []int, confirms 
 	ordinals := design.Ordinals(order)
 	for slot, v := range order {
 		t := turn{confirms, block, slot + 1}
-		for !x.j.done(t) && x.j.count(t, Failed) < attempts {
+		for !x.j.done(t) && !x.givenUp(t) {
 			if err := x.leg(ctx, t, v, ordinals[slot]); err != nil {
 				return err
 			}
@@ -152,6 +153,16 @@ func (x *execution) block(ctx context.Context, block int, order []int, confirms 
 		x.stopServers(ctx, "")
 	}
 	return x.keep()
+}
+
+// givenUp reports whether no further attempt is made at a turn: as many have failed in this
+// process, or later turns were made since.
+func (x *execution) givenUp(t turn) bool {
+	if x.failed[t] == attempts {
+		return true
+	}
+	tried := x.j.count(t, Failed)+x.j.count(t, Interrupted) > 0
+	return tried && slices.ContainsFunc(x.j.With(Done), func(l *Leg) bool { return t.before(l.turn()) })
 }
 
 // attempts at a turn that fail give it up, and mostLost turns in a row the experiment.
@@ -200,7 +211,10 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 	if l.Status != Done {
 		err = errors.Join(err, x.void(l))
 	}
-	x.tell(LegEnded{l, l.Status == Failed && x.j.count(t, Failed) < attempts})
+	if l.Status == Failed {
+		x.failed[t]++
+	}
+	x.tell(LegEnded{l, l.Status == Failed && !x.givenUp(t)})
 	return errors.Join(err, x.keep())
 }
 

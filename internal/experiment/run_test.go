@@ -253,6 +253,10 @@ func TestAServerThatNeverStartsEndsTheExperiment(t *testing.T) {
 		if !errors.As(err, &lost) || lost.Leg.Why.Code != serverFailed || j.Status != Failed || len(j.Legs) != 1+mostLost*attempts || len(l.up) != 0 {
 			t.Errorf("%v: %q", err, statuses(j))
 		}
+		l.start = nil // it was mended
+		if _, err := Run(t.Context(), nil, p, j, l.deps()); err != nil || len(j.With(Done)) != 12 {
+			t.Errorf("%v: %q", err, statuses(j))
+		}
 	})
 }
 
