@@ -4,7 +4,8 @@
 // A command that measures compiles its command line to a Spec, by tool/pitot (bench.go),
 // tool/vllm (vllm.go) or tool/sglang (sglang.go), and is from there on a making (bench.go):
 // a run with a store, a progress line and maybe other sinks. Other commands read the store,
-// and hand what is there to judge, show and proof.
+// and hand what is there to judge, show and proof. Commands that make no run have packages of
+// their own below, and see the process as a console.Console.
 package cli
 
 import (
@@ -24,10 +25,15 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/completion"
+	"github.com/pitot-bench/pitot/internal/cli/conform"
+	"github.com/pitot-bench/pitot/internal/cli/doctor"
 	"github.com/pitot-bench/pitot/internal/cli/help"
+	"github.com/pitot-bench/pitot/internal/cli/imports"
+	"github.com/pitot-bench/pitot/internal/cli/profiles"
+	"github.com/pitot-bench/pitot/internal/cli/serve"
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
@@ -133,25 +139,25 @@ func passOn(caught <-chan os.Signal, signals chan<- os.Signal, said func()) {
 // grammar is the command line.
 type grammar struct {
 	Bench      benchCmd      `cmd:"" help:"Measure an endpoint, or the embedded engine."`
-	Serve      serveCmd      `cmd:"" help:"Serve the simulated engine over HTTP."`
+	Serve      serve.Cmd     `cmd:"" help:"Serve the simulated engine over HTTP."`
 	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
-	Profiles   profilesCmd   `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
+	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
 	Compare    compareCmd    `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
 	Note       noteCmd       `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
-	Import     importCmd     `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
-	Conform    conformCmd    `cmd:"" help:"Measure the error of a client's figures."`
+	Import     imports.Cmd   `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
+	Conform    conform.Cmd   `cmd:"" help:"Measure the error of a client's figures."`
 	VLLM       vllmCmd       `cmd:"" name:"vllm" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
 	SGLang     sglangCmd     `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
 	Python     pythonCmd     `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
 	Plan       planCmd       `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
-	Doctor     doctorCmd     `cmd:"" help:"Check whether this machine is fit to measure from."`
+	Doctor     doctor.Cmd    `cmd:"" help:"Check whether this machine is fit to measure from."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
-	Completion completionCmd `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
-	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
+	Completion completion.Cmd         `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
+	Complete   completion.CompleteCmd `cmd:"" hidden:"" passthrough:""`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -172,7 +178,7 @@ func Run(outside *Process) int {
 	if err != nil {
 		return p.fail(err)
 	}
-	return p.fail(k.Run(p))
+	return p.fail(k.Run(p, p.console()))
 }
 
 // guarded is the process with everything that it prints behind a plain.Writer. Past that
@@ -188,11 +194,6 @@ func (p *Process) guarded() *Process {
 	return &q
 }
 
-// colors reports whether Stdout is a terminal that shows colours.
-func (p *Process) colors() bool {
-	return p.Screen != nil && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
-}
-
 // newParser builds the parser. Kong calls exit after it printed help, and then
 // goes on: exited remembers.
 func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err error) {
@@ -201,7 +202,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 		kong.Name("pitot"),
 		kong.Description(help.Description),
 		kong.Vars{"version": "pitot " + Version(), "picks": pickHelp, "languages": strings.Join(words.Names(), ",")},
-		kong.Vars(conformVars()),
+		kong.Vars(conform.Vars()),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		kong.PostBuild(bareEngineFlags),
@@ -218,43 +219,6 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	}
 	k, err := parser.Parse(args)
 	return k, usage(err)
-}
-
-// A usageError is a mistake in what the user wrote.
-type usageError struct{ error }
-
-func usage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return usageError{err}
-}
-
-func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format, a...)} }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// errInterrupted says that an interrupt ended the command early.
-var errInterrupted = errors.New("interrupted")
-
-// untilInterrupt is a context that an interrupt ends.
-func (p *Process) untilInterrupt(ctx context.Context) (_ context.Context, release func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-p.Signals:
-			cancel(errInterrupted)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
-}
-
-// A notValidError says that a run is not valid, where it was required to be.
-type notValidError struct{ validity trace.Validity }
-
-func (e notValidError) Error() string {
-	return fmt.Sprintf("the run is %s, and --require-valid asks for a valid one", e.validity)
 }
 
 // fail prints err and returns its exit code.
@@ -281,7 +245,7 @@ func (p *Process) fail(err error) int {
 	switch {
 	case beside(err, notValid, gate) != "" || !bad && !unsure:
 		return exitFailed
-	case bad || gate.failed > 0:
+	case bad || gate.Failed > 0:
 		return exitNotMet
 	}
 	return exitCannotTell
@@ -305,22 +269,8 @@ func beside(err error, but ...error) string {
 	return strings.Join(lines, "\n")
 }
 
-// some wants at least one of what a command works on.
-func some(what, command string, given []string) error {
-	if len(given) == 0 {
-		return usagef("no %s given; see `pitot %s --help`", what, command)
-	}
-	return nil
-}
-
 // indent puts the lines after the first under it.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n       ") }
-
-// getenv is the value of a variable, empty when it is not set.
-func (p *Process) getenv(name string) string {
-	v, _ := p.Env(name)
-	return v
-}
 
 // versionCmd is `pitot version`.
 type versionCmd struct{}

@@ -42,16 +42,6 @@ type variants struct {
 	flags.Kept
 }
 
-// A gateError says that a gate failed, or that the data cannot tell.
-type gateError struct{ failed, inconclusive int }
-
-func (e gateError) Error() string {
-	if e.failed > 0 {
-		return counted(e.failed, "gate") + " failed"
-	}
-	return counted(e.inconclusive, "gate") + " inconclusive: the data cannot tell"
-}
-
 // Run compares.
 func (c compareCmd) Run(p *Process) (err error) {
 	o, err := c.options("compare")
@@ -232,13 +222,13 @@ func verdictOf(results []compare.GateResult) error {
 	for _, r := range results {
 		switch r.Outcome {
 		case compare.Fail:
-			e.failed++
+			e.Failed++
 		case compare.Inconclusive:
-			e.inconclusive++
+			e.Inconclusive++
 		case compare.Pass:
 		}
 	}
-	if e.failed+e.inconclusive == 0 {
+	if e.Failed+e.Inconclusive == 0 {
 		return nil
 	}
 	return e

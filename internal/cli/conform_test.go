@@ -3,13 +3,11 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/proof/conform"
-	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
 // conformed runs a command line of conform and reads its result.
@@ -68,33 +66,6 @@ func TestConformCountsFaults(t *testing.T) {
 	got := r.Results[0].Requests
 	if got.Broken == 0 || got.Served == 0 || got.OK != got.Served || got.Failed != got.Broken {
 		t.Errorf("%+v", got)
-	}
-}
-
-// The server has two processors for goroutines, however many there are of the system.
-func TestProcessorsOfTheServer(t *testing.T) {
-	before := runtime.GOMAXPROCS(1)
-	defer runtime.GOMAXPROCS(before)
-	release, err := makeRoom(proc.Placement{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := runtime.GOMAXPROCS(0); n != 2 {
-		t.Errorf("%d processors", n)
-	}
-	if release(); runtime.GOMAXPROCS(0) != 1 {
-		t.Error("nothing is undone")
-	}
-}
-
-func TestCellsThatAreBoundToRunOutOfFilesAreRefused(t *testing.T) {
-	cells, err := conform.ParseCells("streams=100; streams=936; streams=937; rate=5000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = enoughFilesFor(cells, 1000)
-	if err == nil || !strings.HasPrefix(err.Error(), `--grid: cell "937 spread 20ms": 937 streams need about 1001 open files`) || strings.Contains(err.Error(), "\n") {
-		t.Error(err)
 	}
 }
 

@@ -95,10 +95,3 @@ func (p *Process) proxy() func(*url.URL) (*url.URL, error) {
 	}
 	return c.ProxyFunc()
 }
-
-// readSettings reads a file of settings, and makes the secrets in it known.
-func (p *Process) readSettings(name string) ([]byte, error) {
-	data, err := files.ReadSmall(name)
-	p.secrets.Add(secret.FindLines(string(data))...)
-	return data, err
-}

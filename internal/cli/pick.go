@@ -121,7 +121,7 @@ func (k *picker) files(arg string) (picks []pick, err error) {
 		return nil, err
 	}
 	for _, f := range files {
-		found, more, file, err := f.read()
+		found, more, file, err := f.Read()
 		if err != nil {
 			return nil, err
 		}

@@ -12,11 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
-	"github.com/pitot-bench/pitot/internal/show/words"
 )
-
-// english is the language of what has no flag for another one.
-var english = words.In(words.Default)
 
 // checkReports holds the flags of reports against each other.
 func checkReports(o *flags.Results) error {
@@ -110,5 +106,5 @@ func required(asked bool, h metrics.Health) error {
 	if !asked || h.Verdict.Validity == trace.Valid {
 		return nil
 	}
-	return notValidError{h.Verdict.Validity}
+	return notValidError{Validity: h.Verdict.Validity}
 }

@@ -52,16 +52,6 @@ func (a runArg) load(p *Process) (t *trace.Trace, err error) {
 	return p.tellDamage(t), err
 }
 
-// with lets use have the store.
-func (p *Process) with(file string, use func(*store.Store) error) error {
-	runs, err := p.openRuns(file)
-	if err != nil {
-		return err
-	}
-	defer runs.Close()
-	return use(runs)
-}
-
 // A runFilter selects runs of a list.
 type runFilter struct {
 	Kind    string `enum:"all,measured,simulated,imported" default:"all" placeholder:"KIND" help:"Only runs of this kind: measured, simulated or imported."`

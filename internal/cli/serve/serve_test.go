@@ -1,10 +1,11 @@
-package cli
+package serve
 
 import (
 	"bytes"
 	"fmt"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 )
 
@@ -14,7 +15,7 @@ func TestFreshSeeds(t *testing.T) {
 	for range 3 {
 		var stderr bytes.Buffer
 		cfg := apiserver.Config{}
-		if err := (serveCmd{FreshSeed: true}).freshen(&cfg, &Process{Stderr: &stderr}); err != nil {
+		if err := (Cmd{FreshSeed: true}).freshen(&cfg, &console.Console{Stderr: &stderr}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := stderr.String(), fmt.Sprintf("seed %d\n", cfg.Seed); got != want || seen[cfg.Seed] || cfg.Seed > 1<<63-1 {

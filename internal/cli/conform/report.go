@@ -1,30 +1,30 @@
-package cli
+package conform
 
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/show/conformity"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// conformReportCmd is `pitot conform report`.
-type conformReportCmd struct {
+// reportCmd is `pitot conform report`.
+type reportCmd struct {
 	Out   []string `short:"o" placeholder:"FILE" help:"Write the table to FILE.md, all results to FILE.json, a plot to FILE.svg; may be repeated."`
 	Files []string `arg:"" optional:"" placeholder:"FILE.json" help:"Results written by conform --out FILE.json."`
 }
 
 // Run puts the results beside each other.
-func (c conformReportCmd) Run(p *Process) error {
-	if err := errors.Join(some("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
+func (c reportCmd) Run(con *console.Console) error {
+	if err := errors.Join(console.Some("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
 		return err
 	}
 	var reports []conform.Report
@@ -32,23 +32,23 @@ func (c conformReportCmd) Run(p *Process) error {
 	for _, name := range c.Files {
 		data, err := files.ReadSmall(name)
 		if err != nil {
-			errs = append(errs, usage(err))
+			errs = append(errs, console.Usage(err))
 			continue
 		}
 		more, err := conform.ReadReports(data)
 		if err != nil {
-			errs = append(errs, usagef("%s: %w", name, err))
+			errs = append(errs, console.Usagef("%s: %w", name, err))
 		}
 		reports = append(reports, more...)
 	}
 	if errs != nil {
 		return errors.Join(errs...)
 	}
-	return p.writeConformity(c.Out, reports)
+	return write(con, c.Out, reports)
 }
 
-// conformWriters are the forms of a result, by the ends of file names.
-var conformWriters = map[string]func(io.Writer, []conform.Report, *words.Language) error{
+// writers are the forms of a result, by the ends of file names.
+var writers = map[string]func(io.Writer, []conform.Report, *words.Language) error{
 	".md":  conformity.Markdown,
 	".svg": conformity.Plot,
 	".json": func(w io.Writer, reports []conform.Report, _ *words.Language) error {
@@ -62,35 +62,27 @@ var conformWriters = map[string]func(io.Writer, []conform.Report, *words.Languag
 func checkOutputs(files []string) error {
 	var errs []error
 	for _, name := range files {
-		if conformWriters[filepath.Ext(name)] == nil {
-			errs = append(errs, usagef("--out %s: must end in .md, .json or .svg", name))
+		if writers[filepath.Ext(name)] == nil {
+			errs = append(errs, console.Usagef("--out %s: must end in .md, .json or .svg", name))
 			continue
 		}
 		if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-			errs = append(errs, usagef("--out %s: folder %s does not exist", name, filepath.Dir(name)))
+			errs = append(errs, console.Usagef("--out %s: folder %s does not exist", name, filepath.Dir(name)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// writeConformity prints the table and writes the files.
-func (p *Process) writeConformity(files []string, reports []conform.Report) error {
-	errs := []error{conformity.Text(p.Stdout, reports, english)}
+// write prints the table and writes the files.
+func write(con *console.Console, files []string, reports []conform.Report) error {
+	errs := []error{conformity.Text(con.Stdout, reports, console.English)}
 	for _, name := range files {
-		errs = append(errs, writeFile("--out", name, func(w io.Writer) error { return conformWriters[filepath.Ext(name)](w, reports, english) }))
+		errs = append(errs, console.WriteFile("--out", name, func(w io.Writer) error { return writers[filepath.Ext(name)](w, reports, console.English) }))
 	}
 	return errors.Join(errs...)
 }
 
-// writeFile makes a file, which a flag names, of what write writes.
-func writeFile(flag, name string, write func(io.Writer) error) error {
-	if err := files.Write(name, write); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	return nil
-}
-
-// conformVars are words of the help.
-func conformVars() map[string]string {
+// Vars are words of the help.
+func Vars() map[string]string {
 	return map[string]string{"conform_formats": strings.Join(slices.Clone(conform.FormatNames()), ", ")}
 }

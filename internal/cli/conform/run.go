@@ -1,4 +1,6 @@
-package cli
+// Package conform is the command `pitot conform`: it starts clients against the truth server,
+// reads what they report, and writes how wrong it is.
+package conform
 
 import (
 	"cmp"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/proof/verify"
@@ -20,19 +23,19 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// conformCmd is `pitot conform`.
-type conformCmd struct {
-	Run    conformRunCmd    `cmd:"" default:"withargs" help:"Compare a client's report with the truth over a grid of loads: pitot conform [flags] -- CLIENT COMMAND."`
-	Report conformReportCmd `cmd:"" help:"Show results of conform side by side, one column per client."`
+// Cmd is `pitot conform`.
+type Cmd struct {
+	Run    runCmd    `cmd:"" default:"withargs" help:"Compare a client's report with the truth over a grid of loads: pitot conform [flags] -- CLIENT COMMAND."`
+	Report reportCmd `cmd:"" help:"Show results of conform side by side, one column per client."`
 }
 
 // Help says where the flags are.
-func (conformCmd) Help() string {
+func (Cmd) Help() string {
 	return "pitot conform run --help lists the flags and the placeholders of a command."
 }
 
-// conformRunCmd is `pitot conform -- COMMAND`.
-type conformRunCmd struct {
+// runCmd is `pitot conform -- COMMAND`.
+type runCmd struct {
 	Grid    string        `default:"standard" placeholder:"GRID" help:"smoke, standard, full, a YAML file, or cells such as 'streams=64 arrivals=lockstep step=20ms; rate=100' (${default})."`
 	Name    string        `placeholder:"TEXT" help:"Name of the client. Default: the first word of its command."`
 	Format  string        `placeholder:"NAME" help:"Format of the client's report: ${conform_formats}. Default: detected."`
@@ -48,20 +51,20 @@ type conformRunCmd struct {
 }
 
 // Help tells of placeholders below the flags.
-func (conformRunCmd) Help() string {
+func (runCmd) Help() string {
 	return "The command is a template: {" + strings.Join(conform.Placeholders(), "}, {") + "}. " +
 		"The word pitot at its start is this program; pitot bench and pitot vllm bench serve without {url} are given the flags that a cell takes."
 }
 
 // Run puts the client to the grid.
-func (c conformRunCmd) Run(p *Process) error {
+func (c runCmd) Run(con *console.Console) error {
 	cells, err := c.cells()
 	if err := errors.Join(err, c.check(), checkOutputs(c.Out)); err != nil {
 		return err
 	}
 	place, err := proc.Place(c.CPU)
 	if err != nil {
-		return usagef("--cpu %s: %w", c.CPU, err)
+		return console.Usagef("--cpu %s: %w", c.CPU, err)
 	}
 	folder, remove, err := c.folder()
 	if err != nil {
@@ -74,35 +77,35 @@ func (c conformRunCmd) Run(p *Process) error {
 		return err
 	}
 	defer release()
-	ctx, stop := p.untilInterrupt(context.Background())
+	ctx, stop := con.UntilInterrupt(context.Background())
 	defer stop()
-	t := trial{conformRunCmd: c, p: p, placement: place, folder: folder}
+	t := trial{runCmd: c, con: con, placement: place, folder: folder}
 	r, err := t.grid(ctx, cells)
 	if len(r.Results) == 0 {
 		return err
 	}
-	return errors.Join(p.writeConformity(c.Out, []conform.Report{r}), err)
+	return errors.Join(write(con, c.Out, []conform.Report{r}), err)
 }
 
 // cells are those of the grid.
-func (c conformRunCmd) cells() ([]conform.Cell, error) {
+func (c runCmd) cells() ([]conform.Cell, error) {
 	cells, known := conform.Named(c.Grid)
 	var err error
 	switch {
 	case known:
 	case strings.Contains(c.Grid, "="):
 		if cells, err = conform.ParseCells(c.Grid); err != nil {
-			err = usagef("--grid: %w", err)
+			err = console.Usagef("--grid: %w", err)
 		}
 	case filepath.Ext(c.Grid) == ".yaml" || filepath.Ext(c.Grid) == ".yml":
 		data, readErr := os.ReadFile(c.Grid)
 		if readErr != nil {
-			return nil, usagef("--grid: %w", readErr)
+			return nil, console.Usagef("--grid: %w", readErr)
 		}
 		cells, err = conform.ReadGrid(c.Grid, data)
-		err = usage(err)
+		err = console.Usage(err)
 	default:
-		err = usagef("--grid %q: must be one of %s, a .yaml file, or cells such as 'streams=64 step=20ms'", c.Grid, strings.Join(conform.GridNames(), ", "))
+		err = console.Usagef("--grid %q: must be one of %s, a .yaml file, or cells such as 'streams=64 step=20ms'", c.Grid, strings.Join(conform.GridNames(), ", "))
 	}
 	for i := range cells {
 		cells[i].Busy = cells[i].Busy || c.Busy
@@ -116,38 +119,38 @@ func enoughFilesFor(cells []conform.Cell, limit uint64) error {
 	var errs []error
 	for _, cell := range cells {
 		if need := uint64(cell.Streams + run.SpareFiles); limit > 0 && need > limit {
-			errs = append(errs, usagef("--grid: cell %q: %d streams need about %d open files, and the limit is %d; raise `ulimit -n`, or remove the cell", cell.Name, cell.Streams, need, limit))
+			errs = append(errs, console.Usagef("--grid: cell %q: %d streams need about %d open files, and the limit is %d; raise `ulimit -n`, or remove the cell", cell.Name, cell.Streams, need, limit))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // check reports what is wrong with the other settings.
-func (c conformRunCmd) check() error {
+func (c runCmd) check() error {
 	var errs []error
 	if c.Repeat < 1 || c.Repeat > 1000 {
-		errs = append(errs, usagef("--repeat %d: must be from 1 to 1000", c.Repeat))
+		errs = append(errs, console.Usagef("--repeat %d: must be from 1 to 1000", c.Repeat))
 	}
 	if c.Timeout <= 0 || c.Timeout > plan.MaxSpan {
-		errs = append(errs, usagef("--timeout %v: must be above 0, and at most %v", c.Timeout, plan.MaxSpan))
+		errs = append(errs, console.Usagef("--timeout %v: must be above 0, and at most %v", c.Timeout, plan.MaxSpan))
 	}
 	if _, ok := conform.FormatNamed(c.Format); !ok && c.Format != "" {
-		errs = append(errs, usagef("--format %q: must be one of %s", c.Format, strings.Join(conform.FormatNames(), ", ")))
+		errs = append(errs, console.Usagef("--format %q: must be one of %s", c.Format, strings.Join(conform.FormatNames(), ", ")))
 	}
 	if err := conform.CheckCommand(c.Command); err != nil {
-		errs = append(errs, usage(err))
+		errs = append(errs, console.Usage(err))
 	}
 	if err := conform.CheckCommand([]string{c.Result}); err != nil {
-		errs = append(errs, usagef("--result: %w", err))
+		errs = append(errs, console.Usagef("--result: %w", err))
 	}
 	if !conform.Ours(c.words()) && !conform.Told(c.words()) {
-		errs = append(errs, usagef("the command needs {url}, {base_url} or {port}, so that the client finds the server"))
+		errs = append(errs, console.Usagef("the command needs {url}, {base_url} or {port}, so that the client finds the server"))
 	}
 	return errors.Join(errs...)
 }
 
 // words are the command before it is filled in.
-func (c conformRunCmd) words() []string {
+func (c runCmd) words() []string {
 	if len(c.Command) == 0 {
 		return []string{"pitot", "bench"}
 	}
@@ -155,16 +158,16 @@ func (c conformRunCmd) words() []string {
 }
 
 // folder is where clients write, and what removes it.
-func (c conformRunCmd) folder() (name string, remove func(), err error) {
+func (c runCmd) folder() (name string, remove func(), err error) {
 	if c.Keep == "" {
 		name, err = os.MkdirTemp("", "pitot-conform-")
 		return name, func() { _ = os.RemoveAll(name) }, err
 	}
 	if err := os.MkdirAll(c.Keep, 0o755); err != nil {
-		return "", nil, usagef("--keep: %w", err)
+		return "", nil, console.Usagef("--keep: %w", err)
 	}
 	if _, err := os.Lstat(filepath.Join(c.Keep, startUpName)); err == nil {
-		return "", nil, usagef("--keep %s: contains the files of an earlier run; use another folder", c.Keep)
+		return "", nil, console.Usagef("--keep %s: contains the files of an earlier run; use another folder", c.Keep)
 	}
 	name, err = filepath.Abs(c.Keep)
 	return name, func() {}, err
@@ -189,8 +192,8 @@ func makeRoom(p proc.Placement) (undo func(), err error) {
 
 // A trial is a client's way through a grid.
 type trial struct {
-	conformRunCmd
-	p         *Process
+	runCmd
+	con       *console.Console
 	placement proc.Placement
 	folder    string
 	startUp   conform.Usage
@@ -199,7 +202,7 @@ type trial struct {
 // grid runs every cell. Of an interrupted one the report holds what there is.
 func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report, error) {
 	r := conform.Report{
-		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: Version(),
+		Client: t.client(), Command: t.words(), Started: time.Now(), Pitot: t.con.Version,
 		Machine: conform.Machine{OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), ClientCPU: -1},
 	}
 	if cpus := t.placement.Started; cpus != nil {
@@ -222,7 +225,7 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 			if f, ok := formatOf(result); ok && r.Format == "" {
 				r.Format, r.Definitions = f.Name, f.Definitions()
 			}
-			fmt.Fprintf(t.p.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, english))
+			fmt.Fprintf(t.con.Stderr, "[%d/%d] %s: %s\n", i+1, len(cells), cell.Name, conformity.Line(result, console.English))
 		}
 	}
 	return r, nil
@@ -266,7 +269,7 @@ func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 		return fmt.Errorf("the client cannot make a single request: %s", strings.Join(append([]string{run.failure}, run.tail()...), "\n"))
 	}
 	if _, failure := t.claim(run); failure != "" {
-		fmt.Fprintf(t.p.Stderr, "%s: %s\n", startUpName, failure)
+		fmt.Fprintf(t.con.Stderr, "%s: %s\n", startUpName, failure)
 	}
 	t.startUp = run.usage
 	return nil
@@ -321,7 +324,7 @@ func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 func (t *trial) serve(cell conform.Cell, repeat uint64) (*verify.Serving, error) {
 	s, err := verify.Serve(cell, t.Seed+repeat)
 	if errors.Is(err, verify.ErrCell) {
-		return nil, usagef("--grid: cell %s: %w", cell.Name, err)
+		return nil, console.Usagef("--grid: cell %s: %w", cell.Name, err)
 	}
 	return s, err
 }

@@ -1,4 +1,5 @@
-package cli
+// Package serve is the command `pitot serve`: the simulated engine on an address.
+package serve
 
 import (
 	"cmp"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -23,8 +25,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// serveCmd is `pitot serve`.
-type serveCmd struct {
+// Cmd is `pitot serve`.
+type Cmd struct {
 	Addr    string `placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one. Default: 127.0.0.1:8000."`
 	Host    string `placeholder:"NAME" help:"Address to listen on, without the port."`
 	Port    *int   `placeholder:"N" help:"Port to listen on, without the address."`
@@ -44,119 +46,115 @@ type serveCmd struct {
 }
 
 // Help lists the faults and the routes below the flags.
-func (serveCmd) Help() string {
+func (Cmd) Help() string {
 	return "Faults: " + strings.Join(apiserver.FaultNames(), ", ") + ".\n\n" +
 		"Routes, as of vLLM and SGLang: " + strings.Join(apiserver.Routes(), ", ") + "; " +
 		"/pitot/truth has the instants of every write, by request id."
 }
 
 // Run serves until it is interrupted.
-func (c serveCmd) Run(p *Process, k *kong.Context) error {
+func (c Cmd) Run(con *console.Console, k *kong.Context) error {
 	front, settings, err := pitot.Engine(k)
 	if err != nil {
-		return usage(err)
+		return console.Usage(err)
 	}
-	cfg, deployment, err := settings.Config(Version(), files.ReadSmall)
+	cfg, deployment, err := settings.Config(con.Version, files.ReadSmall)
 	if err != nil {
-		return inWords(front, plan.Below("target.engine", err))
+		return console.InWords(front, plan.Below("target.engine", err))
 	}
 	if slices.Contains(cfg.Adapters, c.Model) {
-		return usagef("--model %s: is the name of an adapter of profile %s", c.Model, deployment.Name)
+		return console.Usagef("--model %s: is the name of an adapter of profile %s", c.Model, deployment.Name)
 	}
 	cfg.Model = cmp.Or(c.Model, cfg.Model)
-	cfg.Precise = p.Alone
+	cfg.Precise = con.Alone
 	if c.TruthLimit < 1 || c.TruthLimit > plan.MaxRequests {
-		return usagef("--truth-limit %d: must be from 1 to %d", c.TruthLimit, plan.MaxRequests)
+		return console.Usagef("--truth-limit %d: must be from 1 to %d", c.TruthLimit, plan.MaxRequests)
 	}
 	if c.StallLimit <= 0 || c.StallLimit > plan.MaxSpan {
-		return usagef("--stall-limit %v: must be above 0, and at most %v, such as 5m", c.StallLimit, plan.MaxSpan)
+		return console.Usagef("--stall-limit %v: must be above 0, and at most %v, such as 5m", c.StallLimit, plan.MaxSpan)
 	}
 	cfg.TruthLimit, cfg.StallLimit, cfg.Role = c.TruthLimit, c.StallLimit, apiserver.Role(c.Role)
 	if c.APIKey != "" {
-		if cfg.APIKey = p.getenv(c.APIKey); cfg.APIKey == "" {
-			return usagef("--api-key-env %s: the variable is not set", c.APIKey)
+		if cfg.APIKey = con.Getenv(c.APIKey); cfg.APIKey == "" {
+			return console.Usagef("--api-key-env %s: the variable is not set", c.APIKey)
 		}
 	}
 	certificate, err := c.certificate()
 	if err != nil {
 		return err
 	}
-	if err := c.freshen(&cfg, p); err != nil {
+	if err := c.freshen(&cfg, con); err != nil {
 		return err
 	}
 	server, err := apiserver.New(cfg)
 	if err != nil {
-		return usage(err)
+		return console.Usage(err)
 	}
 	addr, err := c.address()
 	if err != nil {
 		return err
 	}
-	l, err := p.Listen("tcp", addr)
+	l, err := con.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if cfg.Open(l.Addr()) && !c.Open {
-		return errors.Join(usagef("--addr %s: can be reached from other machines; ask for a key with --api-key-env, or use --insecure-open", addr), l.Close())
+		return errors.Join(console.Usagef("--addr %s: can be reached from other machines; ask for a key with --api-key-env, or use --insecure-open", addr), l.Close())
 	}
-	fmt.Fprintf(p.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
+	fmt.Fprintf(con.Stderr, "serving %s on %s\n", cfg.Model, serverURL(l, certificate != nil))
 	if deployment != nil {
-		fmt.Fprintf(p.Stderr, "profile %s: %s\n", deployment.Name, deployment.Title)
+		fmt.Fprintf(con.Stderr, "profile %s: %s\n", deployment.Name, deployment.Title)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-p.Signals
-		cancel()
-	}()
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
 	return server.Serve(ctx, l, certificate)
 }
 
 // freshen gives the server a seed of this start, if it is to have one.
-func (c serveCmd) freshen(cfg *apiserver.Config, p *Process) error {
+func (c Cmd) freshen(cfg *apiserver.Config, con *console.Console) error {
 	if !c.FreshSeed {
 		return nil
 	}
 	if cfg.Seed != 0 {
-		return usagef("--fresh-seed: --seed %d is given too; give one of them", cfg.Seed)
+		return console.Usagef("--fresh-seed: --seed %d is given too; give one of them", cfg.Seed)
 	}
 	cfg.Seed = rand.Uint64N(math.MaxInt64)
-	fmt.Fprintf(p.Stderr, "seed %d\n", cfg.Seed)
+	fmt.Fprintf(con.Stderr, "seed %d\n", cfg.Seed)
 	return nil
 }
 
 // address is --addr, or what --host and --port say.
-func (c serveCmd) address() (string, error) {
+func (c Cmd) address() (string, error) {
 	halves := c.Host != "" || c.Port != nil
 	switch {
 	case halves && c.Addr != "":
-		return "", usagef("--addr %s: --host or --port is given too, and both say where to listen; give one of them", c.Addr)
+		return "", console.Usagef("--addr %s: --host or --port is given too, and both say where to listen; give one of them", c.Addr)
 	case !halves:
 		return cmp.Or(c.Addr, net.JoinHostPort(pitot.DefaultHost, pitot.DefaultPort)), nil
 	}
 	host, port := cmp.Or(c.Host, pitot.DefaultHost), pitot.DefaultPort
 	if why := pitot.WrongHost(host); why != "" {
-		return "", usagef("--host %q: %s", host, why)
+		return "", console.Usagef("--host %q: %s", host, why)
 	}
 	if c.Port != nil {
 		if *c.Port < 0 || *c.Port > math.MaxUint16 {
-			return "", usagef("--port %d: must be from 0, which selects a free one, to %d", *c.Port, math.MaxUint16)
+			return "", console.Usagef("--port %d: must be from 0, which selects a free one, to %d", *c.Port, math.MaxUint16)
 		}
 		port = strconv.Itoa(*c.Port)
 	}
 	return net.JoinHostPort(strings.Trim(host, "[]"), port), nil
 }
 
-func (c serveCmd) certificate() (*tls.Config, error) {
+func (c Cmd) certificate() (*tls.Config, error) {
 	if c.TLSCert == "" && c.TLSKey == "" {
 		return nil, nil
 	}
 	if c.TLSCert == "" || c.TLSKey == "" {
-		return nil, usagef("--tls-cert and --tls-key belong together")
+		return nil, console.Usagef("--tls-cert and --tls-key belong together")
 	}
 	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
-		return nil, usagef("--tls-cert, --tls-key: %w", err)
+		return nil, console.Usagef("--tls-cert, --tls-key: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"errors"
@@ -9,22 +9,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/hub"
 )
 
-// A namer is a front end that tells problems in its own words, and knows what a setting is
+// A Front is a front end: it tells problems in its own words, and knows what a setting is
 // called there.
-type namer interface {
+type Front interface {
 	Explain(plan.Problems) error
 	NameOf(path string) string
 }
 
-// inWords tells what went wrong with a run in the words of a front end.
-func inWords(front namer, err error) error {
+// InWords tells what went wrong with a run in the words of a front end.
+func InWords(front Front, err error) error {
 	var problems plan.Problems
 	var remedy *run.RemedyError
 	var gone *run.UnreachableError
 	var missing *hub.Missing
 	if errors.As(err, &gone) { // nothing else is in it
 		wait := errors.As(err, &remedy)
-		err = fmt.Errorf("cannot reach %s: %s (%w)", gone.URL, english.Word(gone.Class.Code()), gone.Err)
+		err = fmt.Errorf("cannot reach %s: %s (%w)", gone.URL, English.Word(gone.Class.Code()), gone.Err)
 		if wait {
 			err = &run.RemedyError{Err: err, Ways: remedy.Ways}
 		}
@@ -33,14 +33,14 @@ func inWords(front namer, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &problems):
-		return usage(front.Explain(problems))
+		return Usage(front.Explain(problems))
 	case errors.As(err, &remedy):
 		return errors.Join(err, remedy.Named(front.NameOf))
 	case errors.As(err, &missing):
 		if flag := front.NameOf("tokenizer.download"); flag != "" && missing.Variable == hub.DownloadVariable {
-			return usagef("%w, or use %s", err, flag)
+			return Usagef("%w, or use %s", err, flag)
 		}
-		return usage(err)
+		return Usage(err)
 	}
 	return err
 }

@@ -1,10 +1,13 @@
-package cli
+// Package imports is the command `pitot import`: results of other tools, taken into the store.
+// Its Files are also what other commands read in place of stored runs.
+package imports
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -12,8 +15,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// importCmd is `pitot import`.
-type importCmd struct {
+// Cmd is `pitot import`.
+type Cmd struct {
 	Paths  []string `arg:"" optional:"" name:"path" help:"Files, or folders of them: notes and logs with result tables of vllm and sglang, result files of vllm, sglang, guidellm, aiperf, genai-perf and inference-perf."`
 	DryRun bool     `short:"n" help:"Show the results without importing them."`
 	flags.Kept
@@ -26,31 +29,31 @@ type tally struct {
 }
 
 // Run imports.
-func (c importCmd) Run(p *Process) error {
-	if err := some("path", "import", c.Paths); err != nil {
+func (c Cmd) Run(con *console.Console) error {
+	if err := console.Some("path", "import", c.Paths); err != nil {
 		return err
 	}
-	files, problems, err := sourceFiles(c.Paths)
+	files, problems, err := Files(c.Paths)
 	if err != nil {
 		return err
 	}
 	var runs *store.Store
 	if !c.DryRun {
-		if runs, err = p.openStore(c.Store); err != nil {
+		if runs, err = con.OpenStore(c.Store); err != nil {
 			return err
 		}
 		defer runs.Close()
 	}
 	var n tally
 	var errs []error
-	n.complain(p, problems)
+	n.complain(con, problems)
 	for _, f := range files {
 		problems, err := n.file(runs, f)
-		n.complain(p, problems)
+		n.complain(con, problems)
 		errs = append(errs, err)
 	}
-	err = errors.Join(append(errs, text.Columns(p.Stdout, n.rows))...)
-	fmt.Fprintln(p.Stdout, n.words(c.DryRun))
+	err = errors.Join(append(errs, text.Columns(con.Stdout, n.rows))...)
+	fmt.Fprintln(con.Stdout, n.words(c.DryRun))
 	if err == nil && n.added+n.known == 0 {
 		return fmt.Errorf("nothing was imported: no table or result file of a tool that is known in %s", strings.Join(c.Paths, ", "))
 	}
@@ -58,8 +61,8 @@ func (c importCmd) Run(p *Process) error {
 }
 
 // file keeps what a file holds.
-func (n *tally) file(runs *store.Store, f sourceFile) ([]result.Problem, error) {
-	found, problems, file, err := f.read()
+func (n *tally) file(runs *store.Store, f File) ([]result.Problem, error) {
+	found, problems, file, err := f.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +75,7 @@ func (n *tally) file(runs *store.Store, f sourceFile) ([]result.Problem, error) 
 }
 
 // keep stores what was found, unless there is no store, and says so.
-func (n *tally) keep(runs *store.Store, f sourceFile, found result.Found) error {
+func (n *tally) keep(runs *store.Store, f File, found result.Found) error {
 	where := f.path
 	if o := found.Run.Origin; o != nil {
 		where = text.Place(f.path, o.Line)
@@ -95,34 +98,26 @@ func (n *tally) keep(runs *store.Store, f sourceFile, found result.Found) error 
 }
 
 func (n tally) words(dry bool) string {
-	text := fmt.Sprintf("%s: %d new, %d known", counted(n.added+n.known, "result"), n.added, n.known)
+	text := fmt.Sprintf("%s: %d new, %d known", console.Counted(n.added+n.known, "result"), n.added, n.known)
 	if dry {
-		text = counted(n.added, "result") + ", none kept"
+		text = console.Counted(n.added, "result") + ", none kept"
 	}
 	if n.problems > 0 {
-		text += "; " + counted(n.problems, "problem")
+		text += "; " + console.Counted(n.problems, "problem")
 	}
 	return text
 }
 
-// counted is n and the thing, in the plural where it is one.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // complain says on stderr what could not be read, and counts it.
-func (n *tally) complain(p *Process, problems []result.Problem) {
-	p.complain(problems)
+func (n *tally) complain(con *console.Console, problems []result.Problem) {
+	Complain(con, problems)
 	n.problems += len(problems)
 }
 
-// complain says on stderr what could not be read.
-func (p *Process) complain(problems []result.Problem) {
+// Complain says on stderr what could not be read.
+func Complain(con *console.Console, problems []result.Problem) {
 	for _, problem := range problems {
-		fmt.Fprintln(p.Stderr, "pitot: "+problem.Error())
+		fmt.Fprintln(con.Stderr, "pitot: "+problem.Error())
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package completion
 
 import (
 	"fmt"
@@ -8,36 +8,36 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/completion"
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
-// completionCmd is `pitot completion`.
-type completionCmd struct {
+// Cmd is `pitot completion`.
+type Cmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" placeholder:"SHELL" help:"bash, zsh or fish."`
 }
 
 // Help says where the script goes.
-func (completionCmd) Help() string {
+func (Cmd) Help() string {
 	return "In ~/.bashrc: source <(pitot completion bash)\n\nIn ~/.zshrc, below compinit: source <(pitot completion zsh)\n\nIn ~/.config/fish/config.fish: pitot completion fish | source"
 }
 
 // Run prints the script.
-func (c completionCmd) Run(p *Process) error {
-	_, err := io.WriteString(p.Stdout, completion.Script(c.Shell))
+func (c Cmd) Run(con *console.Console) error {
+	_, err := io.WriteString(con.Stdout, Script(c.Shell))
 	return err
 }
 
-// completeCmd is what the scripts call with the words so far.
-type completeCmd struct {
+// CompleteCmd is what the scripts call with the words so far.
+type CompleteCmd struct {
 	Words []string `arg:"" optional:""`
 }
 
 // Run prints what can stand next, a word and a sentence a line.
-func (c completeCmd) Run(p *Process, k *kong.Context) error {
-	for _, one := range completion.Names(p.runNames).For(k.Model.Node, c.Words) {
-		fmt.Fprintf(p.Stdout, "%s\t%s\n", plain.Line(one.Word), one.Help)
+func (c CompleteCmd) Run(con *console.Console, k *kong.Context) error {
+	for _, one := range Names(func() []string { return runNames(con) }).For(k.Model.Node, c.Words) {
+		fmt.Fprintf(con.Stdout, "%s\t%s\n", plain.Line(one.Word), one.Help)
 	}
 	return nil
 }
@@ -46,12 +46,12 @@ func (c completeCmd) Run(p *Process, k *kong.Context) error {
 const mostNames = 50
 
 // runNames are names, else ids, of the newest stored runs; a store is not made for them.
-func (p *Process) runNames() (names []string) {
-	file, err := p.storePath("")
+func runNames(con *console.Console) (names []string) {
+	file, err := con.StorePath("")
 	if _, none := os.Stat(file); err != nil || none != nil {
 		return nil
 	}
-	_ = p.with("", func(runs *store.Store) error {
+	_ = con.With("", func(runs *store.Store) error {
 		list, err := runs.List(store.Filter{Limit: mostNames})
 		for _, l := range list {
 			if l.Name != "" && !slices.Contains(names, l.Name) {

@@ -1,4 +1,4 @@
-package cli
+package imports
 
 import (
 	"errors"
@@ -9,42 +9,44 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// sourceFile is a file to read results from.
-type sourceFile struct {
+// A File is a file to read results from.
+type File struct {
 	path string
 	name string // below the folder that was named, or of the file alone; with slashes
 	met  bool   // in a folder, not named itself
 }
 
-// sourceFiles are the files that args name; a folder stands for the results in it.
+// Files are the files that args name; a folder stands for the results in it.
 // What a folder has beside them is in the problems, where someone would miss it.
-func sourceFiles(args []string) (files []sourceFile, problems []result.Problem, err error) {
+func Files(args []string) (files []File, problems []result.Problem, err error) {
 	var errs []error
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			errs = append(errs, usagef("%s: no such file or folder", arg))
+			errs = append(errs, console.Usagef("%s: no such file or folder", arg))
 		case err != nil:
-			errs = append(errs, usage(err))
+			errs = append(errs, console.Usage(err))
 		case info.IsDir():
 			below, skipped, err := folder(arg)
 			files, problems = append(files, below...), append(problems, skipped...)
 			errs = append(errs, err)
 		case !info.Mode().IsRegular():
-			errs = append(errs, usagef("%s: is not a regular file; save it to one first", arg))
+			errs = append(errs, console.Usagef("%s: is not a regular file; save it to one first", arg))
 		default:
-			files = append(files, sourceFile{path: arg, name: filepath.Base(arg)})
+			files = append(files, File{path: arg, name: filepath.Base(arg)})
 		}
 	}
 	return files, problems, errors.Join(errs...)
 }
 
 // folder lists the results below a folder.
-func folder(root string) (files []sourceFile, skipped []result.Problem, err error) {
+func folder(root string) (files []File, skipped []result.Problem, err error) {
 	var names []string
 	var unread []result.Problem
 	top := root + string(filepath.Separator) // a link to a folder is the folder
@@ -63,9 +65,9 @@ func folder(root string) (files []sourceFile, skipped []result.Problem, err erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("read folder %s: %w", root, err)
 	}
-	read, skipped := reader().Files(names)
+	read, skipped := known.Reader().Files(names)
 	for _, name := range read {
-		files = append(files, sourceFile{filepath.Join(root, filepath.FromSlash(name)), name, true})
+		files = append(files, File{filepath.Join(root, filepath.FromSlash(name)), name, true})
 	}
 	for i := range skipped {
 		skipped[i].File = filepath.Join(root, filepath.FromSlash(skipped[i].File))
@@ -83,10 +85,10 @@ func leadsToFile(path string, d fs.DirEntry) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// read gives what the file holds. Results with records read them from the file, until
+// Read gives what the file holds. Results with records read them from the file, until
 // it is closed. Problems name its path; that it holds nothing is none of a file that
 // was only met in a folder.
-func (f sourceFile) read() (found []result.Found, problems []result.Problem, file io.Closer, err error) {
+func (f File) Read() (found []result.Found, problems []result.Problem, file io.Closer, err error) {
 	data, err := os.Open(f.path)
 	if err != nil {
 		return nil, nil, nil, err
@@ -95,7 +97,7 @@ func (f sourceFile) read() (found []result.Found, problems []result.Problem, fil
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, data.Close())
 	}
-	found, problems = reader().Read(result.Source{Name: f.name, Data: data, Size: info.Size()})
+	found, problems = known.Reader().Read(result.Source{Name: f.name, Data: data, Size: info.Size()})
 	problems = slices.DeleteFunc(problems, func(p result.Problem) bool { return f.met && p.Nothing })
 	for i := range problems {
 		problems[i].File = f.path

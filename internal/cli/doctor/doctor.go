@@ -1,16 +1,19 @@
-package cli
+// Package doctor is the command `pitot doctor`: what proof/doctor finds of this machine, printed.
+package doctor
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
 )
 
-// doctorCmd is `pitot doctor`.
-type doctorCmd struct {
+// Cmd is `pitot doctor`.
+type Cmd struct {
 	Streams int     `placeholder:"N" help:"Check the limits for this many concurrent streams."`
 	Rate    float64 `placeholder:"R" help:"Check the limits for this many requests per second."`
 	JSON    bool    `name:"json" help:"Print the findings and their evidence as JSON."`
@@ -25,12 +28,12 @@ type diagnosis struct {
 }
 
 // Run looks at this machine and says what it found. Only what is bad is an error.
-func (c doctorCmd) Run(p *Process) error {
+func (c Cmd) Run(con *console.Console) error {
 	planned := doctor.Plan{Streams: c.Streams, Rate: c.Rate}
 	if err := planned.Validate(); err != nil {
-		return usage(err)
+		return console.Usage(err)
 	}
-	ctx, release := p.untilInterrupt(context.Background())
+	ctx, release := con.UntilInterrupt(context.Background())
 	defer release()
 	facts, err := doctor.Look(ctx)
 	if ctx.Err() != nil {
@@ -41,7 +44,7 @@ func (c doctorCmd) Run(p *Process) error {
 	}
 	d := diagnosis{Plan: planned, Findings: doctor.Examine(facts, planned), Facts: facts}
 	d.Verdict = doctor.Worst(d.Findings)
-	if err := p.printDiagnosis(d, c.JSON); err != nil {
+	if err := d.print(con.Stdout, c.JSON); err != nil {
 		return err
 	}
 	if d.Verdict == doctor.Bad {
@@ -50,21 +53,21 @@ func (c doctorCmd) Run(p *Process) error {
 	return nil
 }
 
-func (p *Process) printDiagnosis(d diagnosis, asJSON bool) error {
+func (d diagnosis) print(to io.Writer, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(p.Stdout)
+		enc := json.NewEncoder(to)
 		enc.SetIndent("", "  ")
 		return enc.Encode(d)
 	}
-	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ITEM\tVALUE\tVERDICT")
 	for _, f := range d.Findings {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", english.Word(f.Item), english.Say(f.Value), f.Verdict)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", console.English.Word(f.Item), console.English.Say(f.Value), f.Verdict)
 	}
 	err := w.Flush()
 	for _, f := range d.Findings {
 		if !f.Advice.IsZero() {
-			_, err = fmt.Fprintf(p.Stdout, "\n%s: %s\n  %s\n", english.Word(f.Item), f.Verdict, english.Say(f.Advice))
+			_, err = fmt.Fprintf(to, "\n%s: %s\n  %s\n", console.English.Word(f.Item), f.Verdict, console.English.Say(f.Advice))
 		}
 	}
 	return err

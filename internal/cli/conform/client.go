@@ -1,4 +1,4 @@
-package cli
+package conform
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/proof/conform"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -50,7 +51,7 @@ func (t *trial) startClient(ctx context.Context, cell conform.Cell, place confor
 	client.On, client.Now = t.placement, clk.Now
 	started, err := proc.Start(limited, client)
 	if err != nil {
-		return run, usagef("start the client: %w", err)
+		return run, console.Usagef("start the client: %w", err)
 	}
 	used, err := started.Wait()
 	run.usage, run.samples = conform.Usage{CPU: used.CPU, Wall: used.Wall, Memory: used.Memory}, used.Samples

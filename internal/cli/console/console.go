@@ -1,0 +1,65 @@
+// Package console is what a command has of the process that it runs in: its streams, its
+// environment and signals, and the store of runs. An error of a command says by its kind with
+// which code the process exits; package cli makes the code of it.
+//
+// A group of commands is a package beside this one. Its commands are structs of flags with
+// Run(*Console) error, and package cli places them on the command line.
+package console
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// A Console is a process as a command sees it.
+type Console struct {
+	Stdout, Stderr io.Writer // which let no secret and nothing unprintable through
+	Env            func(name string) (value string, ok bool)
+	Signals        <-chan os.Signal // interrupts and requests to end
+	Listen         func(network, address string) (net.Listener, error)
+	Screen         func() int  // columns of the terminal that Stdout is, nil if it is none
+	Secrets        *secret.Set // that are known
+	// Alone means that nothing else goes on in the operating system's process.
+	Alone   bool
+	Version string // of the program
+}
+
+// English is the language of what has no flag for another one.
+var English = words.In(words.Default)
+
+// Getenv is the value of a variable, empty when it is not set.
+func (c *Console) Getenv(name string) string {
+	v, _ := c.Env(name)
+	return v
+}
+
+// Colors reports whether Stdout is a terminal that shows colours.
+func (c *Console) Colors() bool {
+	return c.Screen != nil && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
+}
+
+// ReadSettings reads a file of settings, and makes the secrets in it known.
+func (c *Console) ReadSettings(name string) ([]byte, error) {
+	data, err := files.ReadSmall(name)
+	c.Secrets.Add(secret.FindLines(string(data))...)
+	return data, err
+}
+
+// UntilInterrupt is a context that an interrupt ends, with ErrInterrupted as its cause.
+func (c *Console) UntilInterrupt(ctx context.Context) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-c.Signals:
+			cancel(ErrInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}

@@ -1,0 +1,70 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// A UsageError is a mistake in what the user wrote.
+type UsageError struct{ error }
+
+// Usage makes err one, unless it is nil.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return UsageError{err}
+}
+
+// Usagef is Usage of fmt.Errorf.
+func Usagef(format string, a ...any) error { return UsageError{fmt.Errorf(format, a...)} }
+
+func (e UsageError) Unwrap() error { return e.error }
+
+// ErrInterrupted says that an interrupt ended the command early.
+var ErrInterrupted = errors.New("interrupted")
+
+// A NotValidError says that a run is not valid, where it was required to be.
+type NotValidError struct{ Validity trace.Validity }
+
+func (e NotValidError) Error() string {
+	return fmt.Sprintf("the run is %s, and --require-valid asks for a valid one", e.Validity)
+}
+
+// A GateError says that gates failed, or that the data cannot tell.
+type GateError struct{ Failed, Inconclusive int }
+
+func (e GateError) Error() string {
+	if e.Failed > 0 {
+		return Counted(e.Failed, "gate") + " failed"
+	}
+	return Counted(e.Inconclusive, "gate") + " inconclusive: the data cannot tell"
+}
+
+// Some wants at least one of what a command works on.
+func Some(what, command string, given []string) error {
+	if len(given) == 0 {
+		return Usagef("no %s given; see `pitot %s --help`", what, command)
+	}
+	return nil
+}
+
+// Counted is n and the thing, in the plural unless it is one.
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// WriteFile makes a file, which a flag names, of what write writes.
+func WriteFile(flag, name string, write func(io.Writer) error) error {
+	if err := files.Write(name, write); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}

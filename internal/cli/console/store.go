@@ -1,0 +1,87 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/record/store"
+)
+
+// OpenRuns opens a store to read from: one that a flag names must be there.
+func (c *Console) OpenRuns(file string) (*store.Store, error) {
+	if _, err := os.Stat(file); file != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, Usagef("--store %s: no such file", file)
+	}
+	return c.openStoreBy(file, store.OpenRead)
+}
+
+// StorePath is file, or the store that PITOT_STORE names, or the one in the user's
+// data folder.
+func (c *Console) StorePath(file string) (string, error) {
+	file = cmp.Or(file, c.Getenv("PITOT_STORE"))
+	if file != "" {
+		return file, nil
+	}
+	dir, err := c.dataFolder()
+	return filepath.Join(dir, "pitot", "pitot.db"), err
+}
+
+// OpenStore opens the store at StorePath to write to it.
+func (c *Console) OpenStore(file string) (*store.Store, error) {
+	return c.openStoreBy(file, store.OpenWrite)
+}
+
+func (c *Console) openStoreBy(file string, open func(string) (*store.Store, error)) (*store.Store, error) {
+	file, err := c.StorePath(file)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(file, ":") {
+		return nil, Usagef("--store %s: must be a file", file)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of the store: %w"+otherStore, err)
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return nil, Usagef("store %s is a folder; --store and PITOT_STORE must name a file", file)
+	}
+	runs, err := open(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w"+otherStore, err)
+	}
+	return runs, nil
+}
+
+const otherStore = " (--store or PITOT_STORE names another)"
+
+// dataFolder is where programs keep the user's data: XDG_DATA_HOME or
+// ~/.local/share, on a Mac ~/Library/Application Support.
+func (c *Console) dataFolder() (string, error) {
+	if dir := c.Getenv("XDG_DATA_HOME"); dir != "" {
+		return dir, nil
+	}
+	home := c.Getenv("HOME")
+	if home == "" {
+		return "", Usagef("no path for the store; set --store, PITOT_STORE or HOME")
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support"), nil
+	}
+	return filepath.Join(home, ".local", "share"), nil
+}
+
+// With lets use have the store at StorePath to read from.
+func (c *Console) With(file string, use func(*store.Store) error) error {
+	runs, err := c.OpenRuns(file)
+	if err != nil {
+		return err
+	}
+	defer runs.Close()
+	return use(runs)
+}
