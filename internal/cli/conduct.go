@@ -18,7 +18,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -57,7 +56,7 @@ func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j 
 
 // optionsOf are those of the judgement of an experiment.
 func optionsOf(e *design.Experiment) (o compare.Options, err error) {
-	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules()}
+	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: orderOf(e)}
 	o.Gates, err = gates(e.FailIf, compare.ParseGate)
 	return o, err
 }
@@ -178,28 +177,15 @@ func (x *conductor) storeFlag() string {
 	return " --store " + shellWord(x.Store)
 }
 
-// report writes what came of the experiment: the comparison, what was seen of drift and
-// noise, what it cost, and the lab note.
+// report writes what came of the experiment, and the lab note.
 func (x *conductor) report(out *experiment.Outcome) error {
-	lang := words.In(x.Lang)
-	o := comparison.Options{Lang: lang}
-	if x.p.Screen != nil {
-		o.Width, o.Color = x.p.Screen(), x.p.colors()
-	}
-	errs := []error{comparison.Text(x.p.Stdout, out.Comparison, o)}
-	judged := out.Comparison.Gates
-	if c := out.Confirmation; c != nil {
-		fmt.Fprintf(x.p.Stdout, "\n%s\n\n", lang.Word("experiment.confirmed", "variant", x.journal.Winner))
-		errs = append(errs, comparison.Text(x.p.Stdout, *c, o))
-	}
-	fmt.Fprintln(x.p.Stdout)
-	errs = append(errs, experiments.Ending(x.p.Stdout, x.journal, out, x.plan.Same(), lang))
+	errs := []error{x.p.printOutcome(x.journal, out, x.plan.Same(), words.In(x.Lang))}
 	note := noteCmd{
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", Kept: x.Kept},
 	}
 	errs = append(errs, note.Run(x.p), x.write(out.Comparison, x.Lang))
-	return errors.Join(append(errs, verdictOf(judged))...)
+	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
 }
 
 // fileName is text as part of a file's name.
