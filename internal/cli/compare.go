@@ -27,6 +27,8 @@ type compareCmd struct {
 	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
 	outputs
 	variants
+
+	advice []string // what comparison is worth making, after an A/A experiment
 }
 
 // variants are what is compared, and how.
@@ -61,6 +63,9 @@ func (c compareCmd) Run(p *Process) (err error) {
 	if why := result.Apart(); !why.IsZero() {
 		return usage(errors.New(words.In(c.Lang).Say(why)))
 	}
+	if result.SameVariants() {
+		c.advice = c.adviceOn(p, result, words.In(c.Lang))
+	}
 	if c.Output == "" {
 		err = c.write(map[bool]io.Writer{true: p.Stdout, false: p.data}[c.Format == "text" || c.Format == "json"], result, p)
 	} else {
@@ -72,7 +77,7 @@ func (c compareCmd) Run(p *Process) (err error) {
 // write gives the comparison its form; p is whose terminal it is for, nil if it is
 // for a file.
 func (c compareCmd) write(w io.Writer, result compare.Comparison, p *Process) error {
-	o := comparison.Options{All: c.All, Lang: words.In(c.Lang)}
+	o := comparison.Options{All: c.All, Lang: words.In(c.Lang), Advice: c.advice}
 	switch c.Format {
 	case "json":
 		enc := json.NewEncoder(w)
@@ -187,7 +192,7 @@ func (v variants) asExperiment(o compare.Options, j *experiment.Journal) (compar
 	if all := e.Expanded(); len(all) > 0 {
 		o.Baseline = cmp.Or(o.Baseline, all[0].Name)
 	}
-	o.Looks = j.Looks
+	o.Looks, o.Same, o.Order = j.Looks, e.Same(), orderOf(e)
 	if o.Gates == nil {
 		o.Gates, err = gates(e.FailIf, compare.ParseGate)
 	}

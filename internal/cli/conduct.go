@@ -18,7 +18,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -57,7 +56,7 @@ func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j 
 
 // optionsOf are those of the judgement of an experiment.
 func optionsOf(e *design.Experiment) (o compare.Options, err error) {
-	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules()}
+	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: orderOf(e)}
 	o.Gates, err = gates(e.FailIf, compare.ParseGate)
 	return o, err
 }
@@ -187,21 +186,6 @@ func (x *conductor) report(out *experiment.Outcome) error {
 	}
 	errs = append(errs, note.Run(x.p), x.write(out.Comparison, x.Lang))
 	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
-}
-
-// printOutcome writes the comparison, what else was seen, and what it cost.
-func (p *Process) printOutcome(j *experiment.Journal, out *experiment.Outcome, same bool, lang *words.Language) error {
-	o := comparison.Options{Lang: lang}
-	if p.Screen != nil {
-		o.Width, o.Color = p.Screen(), p.colors()
-	}
-	errs := []error{comparison.Text(p.Stdout, out.Comparison, o)}
-	if c := out.Confirmation; c != nil {
-		fmt.Fprintf(p.Stdout, "\n%s\n\n", lang.Word("experiment.confirmed", "variant", j.Winner))
-		errs = append(errs, comparison.Text(p.Stdout, *c, o))
-	}
-	fmt.Fprintln(p.Stdout)
-	return errors.Join(append(errs, experiments.Ending(p.Stdout, j, out, same, lang))...)
 }
 
 // fileName is text as part of a file's name.

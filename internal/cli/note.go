@@ -58,6 +58,9 @@ func (c noteCmd) Run(p *Process) error {
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
 	}
+	if n.Experiment, err = c.experimentOf(p, n); err != nil {
+		return err
+	}
 	n.Title = cmp.Or(n.Title, strings.Join(labels(c.Runs), " vs "))
 	page, err := n.Write()
 	if err != nil {

@@ -27,6 +27,7 @@ const (
 	legKilled      plan.Code = "experiment.leg-killed"
 	legInterrupted plan.Code = "experiment.leg-interrupted"
 	legFailed      plan.Code = "experiment.leg-failed"
+	legsFail       plan.Code = "experiment.legs-fail"
 	legInvalid     plan.Code = "experiment.leg-invalid"
 	legUnanswered  plan.Code = "experiment.leg-unanswered"
 	serverFailed   plan.Code = "experiment.server-failed"
@@ -55,7 +56,7 @@ func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps)
 	case errors.Is(err, ErrInterrupted):
 		j.Status = Interrupted
 	default:
-		j.Status, j.Why = Failed, plan.Text(err.Error())
+		j.Status, j.Why = Failed, plan.Say(legFailed, "why", said(err))
 	}
 	return out, errors.Join(err, x.keep())
 }
@@ -175,6 +176,9 @@ const (
 type LostError struct{ Leg *Leg }
 
 func (e *LostError) Error() string { return "the legs fail, one after the other" }
+
+// Message is it as data.
+func (e *LostError) Message() plan.Message { return plan.Say(legsFail) }
 
 // leg makes one attempt at a turn.
 func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error {

@@ -10,10 +10,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Ending writes what an experiment saw beside the change, and what it cost.
-func Ending(w io.Writer, j *experiment.Journal, out *experiment.Outcome, same bool, lang *words.Language) error {
+// Ending writes why an experiment ended, which legs it lost, and what it cost.
+func Ending(w io.Writer, j *experiment.Journal, lang *words.Language) error {
 	say := func(code plan.Code, args ...any) { fmt.Fprintln(w, lang.Word(code, args...)) }
-	if !j.Ended.IsZero() {
+	if !j.Ended.IsZero() && j.Looks.Most > 1 {
 		fmt.Fprintln(w, lang.Say(j.Ended))
 	}
 	if lost := len(j.With(experiment.Failed)); lost > 0 {
@@ -22,23 +22,33 @@ func Ending(w io.Writer, j *experiment.Journal, out *experiment.Outcome, same bo
 			say("experiment.leg-why", "leg", l.Position, "why", l.Why, "log", l.Log)
 		}
 	}
-	legs, runs := j.With(experiment.Done), 0
-	for _, l := range legs {
-		runs += len(l.Runs)
-	}
-	first, later := startTimes(j)
-	say("experiment.cost", "legs", len(legs), "blocks", j.Blocks(), "runs", runs, "spent", rounded(j.Spent), "ready", rounded(sum(first)+sum(later)))
-	if n := len(first) + len(later); n > 0 {
-		say("experiment.starts", "starts", n, "cold", rounded(mean(first)), "warm", rounded(mean(later)))
-	}
-	if same {
-		for _, workload := range out.Comparison.Workloads {
-			for _, line := range worthwhile(workload, out.Comparison, j.BlockTime(), lang) {
-				fmt.Fprintln(w, line)
-			}
-		}
+	fmt.Fprintln(w, lang.Say(cost(j)))
+	if m := starts(j); !m.IsZero() {
+		fmt.Fprintln(w, lang.Say(m))
 	}
 	return nil
+}
+
+// cost is what an experiment was made of, and how long it took.
+func cost(j *experiment.Journal) plan.Message {
+	legs, runs, confirms := j.With(experiment.Done), 0, map[int]bool{}
+	for _, l := range legs {
+		runs += len(l.Runs)
+		if l.Confirms {
+			confirms[l.Block] = true
+		}
+	}
+	first, later := startTimes(j)
+	return plan.Say("experiment.cost", "legs", len(legs), "blocks", j.Blocks(), "confirms", len(confirms), "runs", runs, "spent", rounded(j.Spent), "ready", rounded(sum(first)+sum(later)))
+}
+
+// starts are how many servers were started, and how long that took; zero if none was.
+func starts(j *experiment.Journal) plan.Message {
+	first, later := startTimes(j)
+	if len(first) == 0 {
+		return plan.Message{}
+	}
+	return plan.Say("experiment.starts", "starts", len(first)+len(later), "cold", rounded(mean(first)), "warm", rounded(mean(later)))
 }
 
 // startTimes are the times that servers took until they answered: the first of each variant,

@@ -20,21 +20,29 @@ func List(w io.Writer, all []*experiment.Journal, lang *words.Language) error {
 	rows := [][]string{{lang.Word("experiments.name"), lang.Word("experiments.started"), lang.Word("experiments.status"), lang.Word("experiments.legs"), lang.Word("experiments.spent")}}
 	for _, j := range all {
 		rows = append(rows, []string{
-			text.Clean(j.Name), j.Started.Format("2006-01-02 15:04"), lang.Word(plan.Code("status." + j.Status)),
+			text.Clean(j.Name), j.Started.Format("2006-01-02 15:04"), lang.Word(statusOf(j.Status)),
 			fmt.Sprint(len(j.With(experiment.Done))), rounded(j.Spent).String(),
 		})
 	}
 	return text.Columns(w, rows)
 }
 
+// statusOf are the words on a status. Of what runs it is known whether its process is alive.
+func statusOf(s experiment.Status) plan.Code {
+	if s == experiment.Running {
+		return "experiments.running"
+	}
+	return plan.Code("status." + s)
+}
+
 // Status writes the state of an experiment: each leg, what it had of a server, and why it
 // failed.
 func Status(w io.Writer, j *experiment.Journal, lang *words.Language) error {
-	fmt.Fprintln(w, lang.Word("experiment.state", "name", j.Name, "status", lang.Word(plan.Code("status."+j.Status)), "started", j.Started.Format(time.DateTime), "spent", rounded(j.Spent)))
+	fmt.Fprintln(w, lang.Word("experiment.state", "name", j.Name, "status", lang.Word(statusOf(j.Status)), "started", j.Started.Format(time.DateTime), "spent", rounded(j.Spent)))
 	if !j.Why.IsZero() {
 		fmt.Fprintln(w, lang.Word("experiment.because", "why", j.Why))
 	}
-	if !j.Ended.IsZero() {
+	if !j.Ended.IsZero() && j.Looks.Most > 1 {
 		fmt.Fprintln(w, lang.Say(j.Ended))
 	}
 	var rows [][]string
@@ -49,7 +57,7 @@ func Status(w io.Writer, j *experiment.Journal, lang *words.Language) error {
 			server = lang.Word("experiments.ready-in", "took", rounded(l.Ready))
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(l.Position), fmt.Sprint(l.Block), text.Clean(l.Variant), lang.Word(plan.Code("status." + l.Status)), rounded(l.Took).String(), server, fmt.Sprint(len(l.Runs)),
+			fmt.Sprint(l.Position), fmt.Sprint(l.Block), lang.Word("experiments.turn", "variant", text.Clean(l.Variant), "again", l.Attempt > 1, "confirms", l.Confirms), lang.Word(statusOf(l.Status)), rounded(l.Took).String(), server, fmt.Sprint(len(l.Runs)),
 		})
 	}
 	if err := text.Columns(w, rows); err != nil {

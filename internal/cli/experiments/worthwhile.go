@@ -5,12 +5,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// mostMain is how many figures the lines on drift, order and noise name.
+// mostMain is how many figures are named.
 const mostMain = 4
 
 // mainRows are the judged rows that people look at first.
@@ -24,9 +25,20 @@ func mainRows(w compare.Workload) (rows []compare.Row) {
 	return rows[:min(len(rows), mostMain)]
 }
 
-// worthwhile are lines on which effects a comparison of two variants would find, and what that
-// takes, by the noise that was seen.
-func worthwhile(w compare.Workload, c compare.Comparison, block time.Duration, lang *words.Language) (lines []string) {
+// Worthwhile are lines, one for each workload of an A/A experiment, on what a comparison of
+// two variants takes to find a change, by the noise that was seen.
+func Worthwhile(j *experiment.Journal, c compare.Comparison, lang *words.Language) (lines []string) {
+	for _, w := range c.Workloads {
+		if takes := worthwhile(w, c, j.BlockTime(), lang); takes != nil {
+			lines = append(lines, lang.Word("experiment.worth", "workload", w.Name, "takes", takes, "several", len(c.Workloads) > 1, "effect", c.Margin))
+		}
+	}
+	return lines
+}
+
+// worthwhile says for each figure how many blocks find a change of the size of the margin, or
+// what eight blocks find.
+func worthwhile(w compare.Workload, c compare.Comparison, block time.Duration, lang *words.Language) (takes []string) {
 	judged := 0
 	for _, r := range w.Rows {
 		if !r.Input && !r.Constant {
@@ -39,12 +51,12 @@ func worthwhile(w compare.Workload, c compare.Comparison, block time.Duration, l
 		}
 		name := lang.Say(metrics.Titles([]metrics.Quantity{r.Quantity})[0])
 		if blocks, known := r.Spread.Blocks(compare.DesignSize{Figures: judged}, c.Margin, c.Level, compare.DefaultPower); known {
-			lines = append(lines, lang.Word("experiment.takes", "figure", name, "effect", c.Margin, "blocks", blocks, "time", rounded(time.Duration(blocks)*block)))
+			takes = append(takes, lang.Word("experiment.takes", "figure", name, "blocks", blocks, "time", rounded(time.Duration(blocks)*block)))
 			continue
 		}
 		if effect, known := r.Spread.Smallest(compare.DesignSize{Blocks: 8, Figures: judged}, c.Level, compare.DefaultPower); known {
-			lines = append(lines, lang.Word("experiment.finds", "figure", name, "effect", effect, "blocks", 8, "time", rounded(8*block)))
+			takes = append(takes, lang.Word("experiment.finds", "figure", name, "effect", effect, "blocks", 8, "time", rounded(8*block)))
 		}
 	}
-	return lines
+	return takes
 }

@@ -164,6 +164,9 @@ func (r *Run) ref() Ref {
 	if v := r.run.Verdict; v != nil {
 		ref.Verdict = v.Validity
 	}
+	if l := r.run.Leg; l != nil {
+		ref.Leg = l.Position
+	}
 	return ref
 }
 
@@ -252,7 +255,9 @@ type Options struct {
 
 	Tool, Form string // by whose rules figures are made of records; "" for what Needed says
 	Gates      []Gate
-	Looks      Looks // at an experiment that is not at its end; legs that confirm a choice are judged once
+	Order      []string // names of the variants of an experiment, as they stand in its file
+	Same       bool     // the variants of an experiment differ in their names only (A/A)
+	Looks      Looks    // at an experiment that is not at its end; legs that confirm a choice are judged once
 
 	Rules metrics.Rules // of the tools whose figures can be made of records, beside Pitot's
 

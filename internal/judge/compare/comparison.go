@@ -75,6 +75,22 @@ type Comparison struct {
 	Notes     []plan.Message `json:"notes,omitempty"` // on the whole
 }
 
+// Experiment is the name of the one that made all of it; "" if none did.
+func (c Comparison) Experiment() (name string) {
+	for i, w := range c.Workloads {
+		if w.Layout == nil || i > 0 && w.Layout.Experiment != name {
+			return ""
+		}
+		name = w.Layout.Experiment
+	}
+	return name
+}
+
+// SameVariants reports whether that was an A/A experiment.
+func (c Comparison) SameVariants() bool {
+	return c.Experiment() != "" && c.Workloads[0].Layout.Same
+}
+
 // A Workload is a load that variants met.
 type Workload struct {
 	Name     string         `json:"name"`             // headings or words that its runs share; may be empty
@@ -133,6 +149,7 @@ type Ref struct {
 	Tool    string         `json:"tool"`   // whose figures it has: pitot for records
 	Detail  trace.Detail   `json:"detail"` // Recorded for our own runs
 	Verdict trace.Validity `json:"verdict,omitempty"`
+	Leg     int            `json:"leg,omitempty"` // of an experiment: the position of its leg
 }
 
 // Residue is a setting in which the runs of a workload differ, beside the variant.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // A Layout is how a workload was measured in an experiment, as far as its runs are evidence.
@@ -15,7 +16,9 @@ type Layout struct {
 	Experiment string `json:"experiment"`
 	// Confirms: these are the legs that confirm a choice among several variants.
 	Confirms bool `json:"confirms,omitempty"`
-	Blocks   int  `json:"blocks"`
+	// Same: the variants differ in their names only (A/A), so that all differences are noise.
+	Same   bool `json:"same,omitempty"`
+	Blocks int  `json:"blocks"`
 	// Restarted: the servers of all variants were started anew, so that a unit of replication
 	// is a server start; else it is a leg, of those that were not.
 	Restarted bool  `json:"restarted"`
@@ -108,6 +111,9 @@ func splitLegs(l *legs, workloads int, o Options) *table {
 		}
 		t.order[i].runs = append(t.order[i].runs, r)
 	}
+	slices.SortStableFunc(t.order, func(a, b *variant) int {
+		return cmp.Compare(slices.Index(o.Order, a.name), slices.Index(o.Order, b.name))
+	})
 	for _, v := range t.order {
 		slices.SortStableFunc(v.runs, func(a, b *Run) int {
 			return cmp.Or(cmp.Compare(a.run.Leg.Position, b.run.Leg.Position), cmp.Compare(a.run.Leg.Repeat, b.run.Leg.Repeat))
@@ -162,7 +168,7 @@ func (t *table) layOut() {
 		}
 	}
 	slices.SortStableFunc(t.units, func(a, b *unit) int { return cmp.Compare(a.first, b.first) })
-	t.out.Layout = &Layout{Experiment: t.legs.experiment, Confirms: t.legs.confirms, Restarted: restarted, Blocks: joinBlocks(t.units)}
+	t.out.Layout = &Layout{Experiment: t.legs.experiment, Confirms: t.legs.confirms, Same: t.o.Same, Restarted: restarted, Blocks: joinBlocks(t.units)}
 	t.out.Layout.Units = make([]int, len(t.variants))
 	for _, u := range t.units {
 		t.out.Layout.Units[u.column]++
@@ -263,6 +269,7 @@ func (t *table) noteLegs() {
 	if t.legs == nil {
 		return
 	}
+	t.noteDoubts()
 	l := t.out.Layout
 	if t.legs.confirms {
 		t.note("compare.confirms")
@@ -281,6 +288,26 @@ func (t *table) noteLegs() {
 	}
 	if l.Look != nil {
 		t.note("compare.look", "done", l.Look.Done, "most", l.Look.Most, "level", t.o.Level)
+	}
+}
+
+// noteDoubts says how many runs are doubtful, and why the first one is.
+func (t *table) noteDoubts() {
+	var first *Run
+	n, of := 0, 0
+	for _, v := range t.variants {
+		for _, r := range v.runs {
+			of++
+			if d := r.run.Verdict; d == nil || d.Validity != trace.Doubtful || len(d.Reasons) == 0 {
+				continue
+			}
+			if n++; first == nil || r.run.Leg.Position < first.run.Leg.Position {
+				first = r
+			}
+		}
+	}
+	if first != nil {
+		t.note("compare.doubtful-runs", "n", n, "of", of, "leg", first.run.Leg.Position, "reasons", first.run.Verdict.Reasons)
 	}
 }
 

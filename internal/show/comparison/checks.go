@@ -1,12 +1,12 @@
 package comparison
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/text"
 )
 
@@ -29,7 +29,7 @@ func bounded(s string, columns int) string { return text.Cut(text.Clean(s), colu
 
 // called is a workload's name, or the load that it is.
 func (w Words) called(load compare.Workload, number int) string {
-	return bounded(cmp.Or(text.Clean(load.Name), text.Clean(w.load(load.Settings)), w.Word("comparison.workload", "number", number+1)), nameColumns)
+	return bounded(w.LoadName(load, number), nameColumns)
 }
 
 // checks are those of a workload.
@@ -107,7 +107,11 @@ func (w Words) plainVerdict(c compare.Change) string {
 	case tone != unclear:
 		return said
 	case c.More > 0 && c.More <= manyRuns && !c.Unproven:
-		return w.Word("summary.more", "n", c.More)
+		code := plan.Code("summary.more")
+		if c.Basis == compare.Blocks {
+			code = "summary.more-legs"
+		}
+		return w.Word(code, "n", c.More)
 	}
 	return w.Word("summary.unknown")
 }

@@ -31,6 +31,7 @@ type Options struct {
 	Lang    *words.Language // nil for the default
 	Heading int             // level of Markdown's headings for workloads, 0 for 2
 	Bare    bool            // without the bottom lines, where they stand elsewhere
+	Advice  []string        // what to do next, after the verdict of an experiment
 }
 
 // A view is a comparison in words, laid out by each format in its way.
@@ -40,6 +41,7 @@ type view struct {
 	Title     string
 	Rule      string // over the names of figures
 	Margin    float64
+	Verdict   block // of an experiment, before all else; it may have no lines
 	Notes     lines
 	Workloads []section
 	Blocks    []block
@@ -85,6 +87,9 @@ type block struct {
 func newView(c compare.Comparison, o Options) view {
 	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
 	v := view{Words: w, Tag: w.Word("language.tag"), Title: w.Word("comparison.title"), Rule: w.Word("comparison.figure"), Margin: c.Margin}
+	if !o.Bare {
+		v.Verdict = w.verdictBlock(o.Advice)
+	}
 	if len(c.Workloads) == 0 {
 		v.Notes = append(v.Notes, v.line("label.result", v.Word("result.empty")))
 	}

@@ -28,6 +28,17 @@ func (w Words) Interval(r compare.Row, c compare.Change) string {
 	return w.interval(c, scaleOf(r), changePlaces(c))
 }
 
+// ColumnTitle is what the figure of a row is called, with its unit.
+func (w Words) ColumnTitle(r compare.Row) string {
+	if s := scaleOf(r); s.unit != "" {
+		return w.Title(r.Quantity) + " (" + s.unit + ")"
+	}
+	return w.Title(r.Quantity)
+}
+
+// Value is one of the values of a row in its unit, with the digits that the row has.
+func (w Words) Value(r compare.Row, v float64) string { return scaleOf(r).digits(v) }
+
 // A scale is how values of a quantity are shown.
 type scale struct {
 	factor float64

@@ -17,6 +17,7 @@ import (
 func Markdown(w io.Writer, c compare.Comparison, o Options) error {
 	v := newView(c, o)
 	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2)), words: v.Words}
+	m.block(v.Verdict)
 	m.bullets(v.Notes)
 	for _, s := range v.Workloads {
 		m.title(s.Name)
@@ -25,8 +26,7 @@ func Markdown(w io.Writer, c compare.Comparison, o Options) error {
 		m.bullets(s.Tail)
 	}
 	for _, b := range v.Blocks {
-		m.title(b.Name)
-		m.bullets(b.Lines)
+		m.block(b)
 	}
 	_, err := io.WriteString(w, strings.TrimRight(m.String(), "\n")+"\n")
 	return err
@@ -37,6 +37,13 @@ type markdown struct {
 	strings.Builder
 	words   Words
 	heading string
+}
+
+func (m *markdown) block(b block) {
+	if len(b.Lines) > 0 {
+		m.title(b.Name)
+		m.bullets(b.Lines)
+	}
 }
 
 func (m *markdown) bullets(lines lines) {

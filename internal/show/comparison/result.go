@@ -115,7 +115,11 @@ func (b bottom) settling(said string) string {
 	code := plan.Code("result.settle")
 	for _, i := range b.Settling[:min(settled, len(b.Settling))] {
 		r := b.load.Rows[i]
-		parts = append(parts, b.Word(code, "runs", r.Cells[b.variant].Change.More, "figure", b.Title(r.Quantity)))
+		change := r.Cells[b.variant].Change
+		if code == "result.settle" && change.Basis == compare.Blocks {
+			code = "result.settle-legs"
+		}
+		parts = append(parts, b.Word(code, "runs", change.More, "figure", b.Title(r.Quantity)))
 		code = "result.settle-also"
 	}
 	if parts == nil {

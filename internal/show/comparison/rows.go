@@ -69,14 +69,31 @@ func (w Words) cell(s scale, c compare.Cell, mixed bool, places int) cell {
 // verdict is the word on a change, and how to take it.
 func (w Words) verdict(c compare.Change) (string, tone) {
 	code, t := verdictCode(c)
-	if code == "change.more" && c.Basis == compare.Blocks {
-		code = "change.more-legs"
+	if w.AA() && c.Basis.Decides() {
+		code, t = verdictOfTheSame(code), neutral
+	}
+	if legs := ofLegs[code]; legs != "" && c.Basis == compare.Blocks {
+		code = legs
 	}
 	said := w.Word(code, "n", c.More, "most", manyRuns, "noise", w.rough(c.Chance))
 	if c.Small && c.Verdict != compare.Same {
 		return w.Word("change.small", "verdict", said, "margin", w.margin()), neutral
 	}
 	return said, t
+}
+
+// ofLegs are the words on changes of an experiment, in place of others.
+var ofLegs = map[plan.Code]plan.Code{"change.more": "change.more-legs", "change.more-than": "change.more-than-legs"}
+
+// verdictOfTheSame is the word on a change between two that are the same.
+func verdictOfTheSame(code plan.Code) plan.Code {
+	switch code {
+	case "change.better", "change.worse":
+		return "change.alarm"
+	case "change.same", "change.not-judged":
+		return code
+	}
+	return "change.noise-only"
 }
 
 // why is what a change rests on.
@@ -97,18 +114,36 @@ func (w Words) why(c compare.Change) string {
 	return w.Join("stop", parts...)
 }
 
+// A mark is explained where it is on a change.
+type mark struct {
+	mark   string
+	means  plan.Code
+	number string
+	on     func(marked) bool
+}
+
 // legend explains the marks that occur.
 func (w Words) legend(c compare.Comparison, all bool) (lines lines) {
-	changes := w.marked(c, all)
+	changes, marks := w.marked(c, all), w.marks()
+	if w.AA() {
+		marks = w.marksOfTheSame()
+	}
+	for _, mark := range marks {
+		if slices.ContainsFunc(changes, mark.on) {
+			lines = append(lines, line{Label: mark.mark, Text: w.Word(mark.means, "number", mark.number)})
+		}
+	}
+	return lines
+}
+
+func (w Words) marks() []mark {
 	is := func(code plan.Code) func(marked) bool {
 		return func(c marked) bool { verdict, _ := verdictCode(c.Change); return verdict == code }
 	}
-	for _, mark := range []struct {
-		mark   string
-		means  plan.Code
-		number string
-		on     func(marked) bool
-	}{
+	more := func(legs bool) func(marked) bool {
+		return func(c marked) bool { return c.open() && c.More > 0 && legs == (c.Basis == compare.Blocks) }
+	}
+	return []mark{
 		{"[a, b]", "mark.interval", w.level(), func(c marked) bool { return c.Interval != nil }},
 		{w.Join("comma", w.Word("change.better"), w.Word("change.worse")), "mark.differs", w.level(), func(c marked) bool { return c.Verdict.Differs() }},
 		{w.Word("change.small", "verdict", w.Word("change.worse"), "margin", w.margin()), "mark.small", "", func(c marked) bool {
@@ -117,19 +152,32 @@ func (w Words) legend(c compare.Comparison, all bool) (lines lines) {
 		{w.Word("change.not-judged"), "mark.not-judged", "", is("change.not-judged")},
 		{w.Word("change.same"), "mark.same", w.margin(), is("change.same")},
 		{w.Word("change.unknown"), "mark.unknown", "", is("change.unknown")},
-		{w.Word("change.more-some"), "mark.more", "", func(c marked) bool { return c.open() && c.More > 0 }},
+		{w.Word("change.more-some"), "mark.more", "", more(false)},
+		{w.Word("change.more-some-legs"), "mark.more-legs", "", more(true)},
 		{w.Word("change.unknown") + " [+a, +b]", "mark.corrected", "", func(c marked) bool {
 			return c.open() && c.Interval != nil && c.Interval.Low*c.Interval.High > 0
 		}},
 		{w.Word("change.if-noise", "noise", w.percent("N")), "mark.if-noise", "", is("change.if-noise")},
 		{w.Word("change.apart"), "mark.apart", "", is("change.apart")},
 		{strings.TrimSpace(w.Word("change.borrowed", "verdict", "")), "mark.borrowed", "", func(c marked) bool { return c.mixed && c.Basis == compare.Borrowed }},
-	} {
-		if slices.ContainsFunc(changes, mark.on) {
-			lines = append(lines, line{Label: mark.mark, Text: w.Word(mark.means, "number", mark.number)})
+	}
+}
+
+// marksOfTheSame are those of an A/A experiment.
+func (w Words) marksOfTheSame() []mark {
+	is := func(code plan.Code) func(marked) bool {
+		return func(c marked) bool {
+			verdict, _ := verdictCode(c.Change)
+			return verdictOfTheSame(verdict) == code
 		}
 	}
-	return lines
+	return []mark{
+		{"[a, b]", "mark.interval", w.level(), func(c marked) bool { return c.Interval != nil }},
+		{w.Word("change.not-judged"), "mark.not-judged", "", is("change.not-judged")},
+		{w.Word("change.same"), "mark.same", w.margin(), is("change.same")},
+		{w.Word("change.noise-only"), "mark.noise-only", w.margin(), is("change.noise-only")},
+		{w.Word("change.alarm"), "mark.alarm", "", is("change.alarm")},
+	}
 }
 
 // A marked change stands in a table, which may be on mixed bases.

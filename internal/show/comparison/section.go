@@ -16,12 +16,9 @@ import (
 
 func (w Words) section(load compare.Workload, number int, o Options, asked []string) section {
 	settings := text.Clean(w.load(load.Settings))
-	s := section{Name: text.Clean(load.Name)}
-	if s.Name == "" {
-		s.Name, settings = cmp.Or(settings, w.Word("comparison.workload", "number", number+1)), ""
-	}
-	if load.Layout != nil && load.Layout.Confirms {
-		s.Name = w.Word("comparison.confirmation", "workload", s.Name)
+	s := section{Name: w.LoadName(load, number)}
+	if text.Clean(load.Name) == "" {
+		settings = ""
 	}
 	for _, v := range load.Variants {
 		s.Heads = append(s.Heads, text.Clean(v.Name))
@@ -36,7 +33,9 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 		s.Head = append(s.Head, w.line("label.differs", w.Residue(r)))
 	}
 	if !o.Bare {
-		s.Head = append(s.Head, w.results(load)...)
+		if !saidFirst(load) {
+			s.Head = append(s.Head, w.results(load)...)
+		}
 		for _, c := range load.Claims {
 			s.Head = append(s.Head, w.claim(c, len(filesOf(load)) > 1))
 		}
@@ -158,6 +157,9 @@ func filesOf(load compare.Workload) (files []string) {
 // Runs is how many runs a variant has: 5 runs, one table.
 func (w Words) Runs(v compare.Variant) string {
 	doubtful, mixed := 0, false
+	if said := w.legs(v); said != "" {
+		return said
+	}
 	for _, r := range v.Runs {
 		if r.Verdict == trace.Doubtful || r.Verdict == trace.Invalid {
 			doubtful++
@@ -177,6 +179,29 @@ func (w Words) Runs(v compare.Variant) string {
 		return w.Word("comparison.not-valid", "runs", runs, "n", doubtful)
 	}
 	return runs
+}
+
+// legs is how many legs of an experiment a variant has, and how many runs, if those are more;
+// "" of other runs.
+func (w Words) legs(v compare.Variant) string {
+	legs, doubtful := map[int]bool{}, map[int]bool{}
+	for _, r := range v.Runs {
+		if r.Leg == 0 {
+			return ""
+		}
+		legs[r.Leg] = true
+		if r.Verdict == trace.Doubtful || r.Verdict == trace.Invalid {
+			doubtful[r.Leg] = true
+		}
+	}
+	if len(legs) == 0 {
+		return ""
+	}
+	said := w.Word("comparison.legs", "legs", len(legs), "runs", len(v.Runs), "more", len(v.Runs) > len(legs))
+	if len(doubtful) > 0 {
+		return w.Word("comparison.doubtful-legs", "legs", said, "n", len(doubtful))
+	}
+	return said
 }
 
 // alike are rows that are so.

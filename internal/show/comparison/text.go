@@ -18,10 +18,14 @@ func Text(w io.Writer, c compare.Comparison, o Options) error {
 	for _, s := range v.Workloads {
 		labels = slices.Concat(labels, s.Head, s.Tail)
 	}
-	t := terminal{width: o.Width, color: o.Color, label: widest(labels)}
+	t := terminal{width: o.Width, color: o.Color}
+	if t.block(v.Verdict); t.Len() > 0 && len(v.Notes) > 0 {
+		t.WriteString("\n")
+	}
+	t.label = widest(labels)
 	t.lines(v.Notes)
-	for i, s := range v.Workloads {
-		if i > 0 || len(v.Notes) > 0 {
+	for _, s := range v.Workloads {
+		if t.Len() > 0 {
 			t.WriteString("\n")
 		}
 		t.WriteString(t.paint(s.Name, plain.Bold) + "\n")
@@ -205,8 +209,14 @@ func (c column) padName(name string) string {
 func (c cell) parts() [4]string { return [4]string{c.Value, c.Change, c.Interval, c.Verdict} }
 
 func (t *terminal) block(b block) {
+	if len(b.Lines) == 0 {
+		return
+	}
+	if t.Len() > 0 {
+		t.WriteString("\n")
+	}
 	t.label = widest(b.Lines)
-	t.WriteString("\n" + t.paint(b.Name, plain.Bold) + "\n")
+	t.WriteString(t.paint(b.Name, plain.Bold) + "\n")
 	t.lines(b.Lines)
 }
 
@@ -220,11 +230,12 @@ func widest(lines lines) (n int) {
 // lines are written with their labels beside them, each once, and broken at the
 // width.
 func (t *terminal) lines(lines lines) {
+	width := readable
+	if t.width > 0 {
+		width = min(t.width, readable)
+	}
+	room := max(20, width-indent-t.label-2)
 	for _, l := range lines.Once() {
-		room := 0
-		if t.width > 0 {
-			room = max(20, t.width-indent-t.label-2)
-		}
 		code := colorOf(l.Tone)
 		if l.Tone == unclear {
 			code = "" // that nothing can be told is no small print
@@ -236,6 +247,9 @@ func (t *terminal) lines(lines lines) {
 		}
 	}
 }
+
+// readable is where lines of text are broken that a terminal may have room for.
+const readable = 120
 
 // indent is how far everything is from the left, but for names of workloads.
 const indent = 2

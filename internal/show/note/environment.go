@@ -193,6 +193,9 @@ var settingName = regexp.MustCompile(`^[a-z][][a-z0-9_.-]*$`)
 // commands are the command lines of Pitot's own runs, each once, those of a variant
 // after its name.
 func (w *writer) commands() {
+	if w.note.Experiment != nil { // its file has them
+		return
+	}
 	var lines []string
 	variant := ""
 	for _, r := range w.runs() {

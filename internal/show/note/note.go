@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
@@ -33,8 +34,9 @@ type Note struct {
 	Pitot      string          // the version that writes
 	Lang       *words.Language // nil for the default
 	Comparison compare.Comparison
-	Runs       []Run  // those of the comparison
-	Folder     string // for the plots, relative to the note, with slashes; "" puts them beside it
+	Runs       []Run       // those of the comparison
+	Experiment *Experiment // that made them; nil of other runs
+	Folder     string      // for the plots, relative to the note, with slashes; "" puts them beside it
 }
 
 // A Run is what a note keeps of a run.
@@ -42,6 +44,7 @@ type Run struct {
 	trace.Run // without probes
 	Table     string
 	Digest    plot.Digest
+	Cached    *metrics.Cache // what it shows of the declared state of the cache; nil without one
 }
 
 // NewRun keeps of a trace what a note needs; the trace is not held on to. table is the
@@ -49,6 +52,9 @@ type Run struct {
 func NewRun(t *trace.Trace, table string) Run {
 	r := Run{Run: t.Run, Table: strings.Trim(table, "\n"), Digest: plot.NewDigest(t)}
 	r.Probes = nil
+	if t.Run.Cache != nil {
+		r.Cached = metrics.Summarize(t, metrics.Options{}).Cache
+	}
 	return r
 }
 
@@ -69,7 +75,7 @@ func (n Note) Write() (Page, error) {
 	l := cmp.Or(n.Lang, words.In(words.Default))
 	w := &writer{note: n, Words: comparison.NewWords(n.Comparison, l)}
 	for _, part := range []func(){
-		w.head, w.verdicts, w.environment, w.commands, w.comparison, w.drawings, w.results, w.method,
+		w.head, w.verdicts, w.measured, w.environment, w.commands, w.comparison, w.drawings, w.results, w.method,
 	} {
 		part()
 	}
@@ -163,7 +169,16 @@ func (w *writer) heading(level int, title string) {
 
 // name is what a workload is called.
 func (w *writer) name(load int) string {
-	return cmp.Or(w.note.Comparison.Workloads[load].Name, w.Word("note.workload", "number", load+1))
+	l := w.note.Comparison.Workloads[load]
+	if l.Layout != nil {
+		return w.LoadName(l, load)
+	}
+	return cmp.Or(l.Name, w.Word("note.workload", "number", load+1))
+}
+
+// laidOut reports whether an experiment with blocks made the runs.
+func (w *writer) laidOut() bool {
+	return slices.ContainsFunc(w.note.Comparison.Workloads, func(l compare.Workload) bool { return l.Layout != nil && len(l.Variants) > 1 })
 }
 
 // folded writes what is only shown on request. The blank lines let what is inside be

@@ -20,6 +20,7 @@ func notes(t *testing.T) map[string]Note {
 	return map[string]Note{
 		"tables-en": ofTables(t, "en"), "tables-zh": ofTables(t, "zh"),
 		"runs-en": ofRuns(t, "en"), "runs-zh": ofRuns(t, "zh"),
+		"experiment-en": ofExperiment(t, "en"), "experiment-zh": ofExperiment(t, "zh"),
 	}
 }
 

@@ -19,9 +19,13 @@ import (
 func (w *writer) drawings() {
 	started := false
 	for i, load := range w.note.Comparison.Workloads {
-		plots := append(w.changes(load), w.curves(load)...)
-		plots = append(plots, w.timelines(load)...)
-		if len(plots) == 0 {
+		plots, timelines := w.changes(load), w.timelines(load)
+		if load.Layout != nil && load.Layout.Confirms { // the rest looks as before
+			timelines = nil
+		} else {
+			plots = append(plots, w.curves(load)...)
+		}
+		if len(plots)+len(timelines) == 0 {
 			continue
 		}
 		if !started {
@@ -29,10 +33,20 @@ func (w *writer) drawings() {
 			started = true
 		}
 		w.loadHeading(i)
-		for _, p := range plots {
-			if err := w.draw(fmt.Sprintf("%d-%s.svg", i+1, p.name), p); err != nil {
-				w.err = errors.Join(w.err, fmt.Errorf("draw %s of %s: %w", p.name, w.name(i), err))
-			}
+		w.drawAll(i, plots)
+		switch {
+		case load.Layout == nil:
+			w.drawAll(i, timelines)
+		case len(timelines) > 0:
+			w.folded(w.Word("note.timelines", "n", len(timelines)), func() { w.drawAll(i, timelines) })
+		}
+	}
+}
+
+func (w *writer) drawAll(load int, plots []figure) {
+	for _, p := range plots {
+		if err := w.draw(fmt.Sprintf("%d-%s.svg", load+1, p.name), p); err != nil {
+			w.err = errors.Join(w.err, fmt.Errorf("draw %s of %s: %w", p.name, w.name(load), err))
 		}
 	}
 }
@@ -100,11 +114,18 @@ func (w *writer) curves(load compare.Workload) (plots []figure) {
 			c.Runs = append(c.Runs, r.Digest)
 		}
 		several = several || len(c.Runs) > 1
+		if load.Layout != nil && len(c.Runs) > 0 {
+			c.Runs = []plot.Digest{plot.Mean(c.Runs)}
+		}
 		variants = append(variants, c)
+	}
+	together := plan.Code("note.several-runs")
+	if load.Layout != nil {
+		together = "note.mean-runs"
 	}
 	add := func(name, caption string, draw func(io.Writer, *words.Language, []plot.Curves) error) {
 		if several {
-			caption = w.Join("sentence", caption, w.Word("note.several-runs"))
+			caption = w.Join("sentence", caption, w.Word(together))
 		}
 		plots = append(plots, figure{name, w.Word(plan.Code("plot." + name)), caption, func(out io.Writer) error { return draw(out, w.Language, variants) }})
 	}

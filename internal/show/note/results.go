@@ -19,6 +19,10 @@ func (w *writer) results() {
 		if len(w.note.Comparison.Workloads) > 1 {
 			level = 4
 		}
+		if load.Layout != nil {
+			w.legs(load)
+			continue
+		}
 		for _, v := range load.Variants {
 			switch runs := w.runsOf(v); {
 			case len(runs) == 0:

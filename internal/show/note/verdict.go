@@ -15,6 +15,10 @@ func (w *writer) verdicts() {
 		w.paragraph(w.Word("note.nothing"))
 		return
 	}
+	if w.laidOut() {
+		w.experimentVerdict()
+		return
+	}
 	why := whyUndecided(loads[0])
 	if slices.ContainsFunc(loads, func(l compare.Workload) bool { return whyUndecided(l) != why }) {
 		why = ""
