@@ -18,10 +18,10 @@
 // give n-1.
 //
 // What is estimated is unbiased under any drift that is linear in a block. One slope is fitted
-// for all blocks: a drift that bends adds to the effects of blocks, and more to the
-// differences of their slopes, so that it makes intervals too wide rather than too narrow.
-// A slope for each block would leave 2n-1 degrees of freedom, find less, and not see such a
-// drift: see docs/experiment-rates.md.
+// for all blocks: in blocks of four a drift that bends adds to the effects of blocks, and more
+// to the differences of their slopes, so that intervals become too wide rather than too narrow.
+// A slope for each block would leave 2n-1 degrees of freedom, find less where the drift is
+// one line, and not see one that bends. docs/experiment-rates.md has what comes of it.
 package blocked
 
 import "math"

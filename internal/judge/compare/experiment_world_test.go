@@ -71,6 +71,11 @@ func abba(rng *rand.Rand, _, _ int) []int {
 
 func aabb(*rand.Rand, int, int) []int { return []int{0, 0, 1, 1} }
 
+// beforeAfter is all of A before all of B, in three blocks of four.
+func beforeAfter(_ *rand.Rand, _, block int) []int {
+	return [][]int{{0, 0, 0, 0}, {0, 0, 1, 1}, {1, 1, 1, 1}}[block]
+}
+
 // williams are rows of Williams's (1949) squares: each variant once in a block, and after
 // each other one equally often over all rows.
 func williams(rng *rand.Rand, variants, block int) []int {
