@@ -50,6 +50,8 @@ fmt: $(GOLANGCI_LINT) ## rewrite the code in its canonical form
 
 demo: build ## the main job against the embedded engine
 	bin/pitot bench --store bin/demo.db --report vllm,pitot --requests 400 --rate 40 --slo ttft=100ms,tpot=12ms
+	rm -rf bin/demo-ab bin/demo-ab.db
+	bin/pitot ab --quiet --store bin/demo-ab.db --folder bin/demo-ab --name demo --seed 3 --before profile:small-chat --after profile:small-chat,slower=3% -- sim -n 300 --rate 20
 
 bench: ## every Go benchmark
 	go test -run '^$$' -bench . ./...

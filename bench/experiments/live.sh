@@ -47,7 +47,7 @@ aa)
 ab)
 	found=0 all=0
 	for i in $(seq "$n"); do
-		pitot ab -q --name "ab-$i" --until verdict --max-blocks 4 --before "$serve" --after "$serve --slower 3%" -- "${load[@]}" >"ab-$i.txt" 2>&1 || tail -3 "ab-$i.txt"
+		pitot ab -q --name "ab-$i" --until verdict --max-blocks 3 --before "$serve" --after "$serve --slower 3%" -- "${load[@]}" >"ab-$i.txt" 2>&1 || tail -3 "ab-$i.txt"
 		made=$(legs "ab-$i")
 		all=$((all + made))
 		of_tpot "ab-$i" | grep -q worse && found=$((found + 1))
