@@ -56,8 +56,11 @@ func (v variants) adviceOn(p *Process, c compare.Comparison, lang *words.Languag
 
 // experimentOf is how the runs of a note were made, if one experiment made them all.
 func (c noteCmd) experimentOf(p *Process, n note.Note) (told *note.Experiment, err error) {
-	name := n.Comparison.Experiment()
-	if name == "" || len(c.Runs) != 1 || slices.ContainsFunc(n.Runs, func(r note.Run) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
+	if len(c.Runs) != 1 || len(n.Runs) == 0 || n.Runs[0].Leg == nil {
+		return nil, nil
+	}
+	name := n.Runs[0].Leg.Experiment
+	if slices.ContainsFunc(n.Runs, func(r note.Run) bool { return r.Leg == nil || r.Leg.Experiment != name }) {
 		return nil, nil
 	}
 	err = p.with(c.Store, func(s *store.Store) error {

@@ -16,7 +16,8 @@ import (
 )
 
 // turns are runs of a variant in an experiment, warmed up until steady but for the last one.
-func turns(name string, slow, first, n int) (all []*trace.Trace) {
+func turns(name string, slow, first int) (all []*trace.Trace) {
+	const n = 2
 	for i := range n {
 		t := streamed(name+string(rune('1'+i)), slow+i%2)
 		t.Run.Leg = &trace.Leg{Experiment: "vision", Variant: name, Workload: "chat", Block: i + 1, Position: first + 3*i, ServerStart: first + 3*i}
@@ -49,8 +50,8 @@ func blocks(name string, baseline float64, runs int, changes ...compare.Change) 
 // ofExperiment is a note of three variants, one of which is confirmed, and a leg that failed.
 func ofExperiment(t *testing.T, lang string) Note {
 	t.Helper()
-	base, rope, pad := turns("base", 4, 1, 2), turns("rope", 5, 2, 2), turns("pad", 0, 3, 2)
-	fresh, again := turns("base", 3, 7, 2), turns("pad", 1, 8, 2)
+	base, rope, pad := turns("base", 4, 1), turns("rope", 5, 2), turns("pad", 0, 3)
+	fresh, again := turns("base", 3, 7), turns("pad", 1, 8)
 	for _, tr := range slices.Concat(fresh, again) {
 		tr.Run.ID, tr.Run.Leg.Confirms = "fresh-"+tr.Run.ID, true
 	}

@@ -4,7 +4,8 @@
 //
 //	trace ──> NewRun ──┐
 //	                   ├──> Note ──> Write ──> Markdown, and plots beside it
-//	      Comparison ──┘
+//	      Comparison ──┤
+//	      Experiment ──┘  (of runs that one made)
 //
 // NewRun keeps a few kilobytes of a run, so that traces can be read one after the
 // other. The verdict comes first and says no more than the comparison does: what
