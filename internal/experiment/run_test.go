@@ -371,7 +371,7 @@ func TestTheBestOfSeveralIsConfirmed(t *testing.T) {
 			t.Fatal(err)
 		}
 		legs := j.Legs[9:]
-		if len(legs) != 8 || j.Winner != "c" || out.Confirmation == nil {
+		if len(legs) != 4*design.DefaultConfirm || j.Winner != "c" || out.Confirmation == nil {
 			t.Fatalf("%d legs, winner %q", len(legs), j.Winner)
 		}
 		for _, leg := range legs {
@@ -380,7 +380,7 @@ func TestTheBestOfSeveralIsConfirmed(t *testing.T) {
 			}
 		}
 		for _, w := range out.Confirmation.Workloads {
-			if n := len(w.Variants[0].Runs) + len(w.Variants[1].Runs); n != 8 {
+			if n := len(w.Variants[0].Runs) + len(w.Variants[1].Runs); n != 4*design.DefaultConfirm {
 				t.Errorf("judged by %d runs", n)
 			}
 		}

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -23,7 +21,7 @@ func Plan(w io.Writer, p *experiment.Plan, f experiment.Forecast, lang *words.La
 	say("experiment.plan", "name", p.Name, "variants", len(p.Variants), "workloads", len(p.Workloads), "blocks", p.Design.Most(), "legs", len(f.Legs), "early", f.Endless)
 	var rows [][]string
 	for _, v := range p.Variants {
-		rows = append(rows, []string{"  " + lang.Word("experiments.variant"), text.Clean(v.Name), what(v)})
+		rows = append(rows, []string{"  " + lang.Word("experiments.variant"), text.Clean(v.Name), text.Clean(measuredOf(v))})
 	}
 	for _, one := range f.Workloads {
 		rows = append(rows, []string{"  " + lang.Word("experiments.workload"), text.Clean(one.Name), lang.Word("experiment.plan-load", "load", one.Run.Workload, "arrival", one.Run.Arrival, "requests", one.Run.Requests)})
@@ -48,27 +46,6 @@ func Plan(w io.Writer, p *experiment.Plan, f experiment.Forecast, lang *words.La
 		effects(w, p, f, one, lang)
 	}
 	return nil
-}
-
-// what is measured of a variant.
-func what(v design.Variant) string {
-	s := v.Server
-	var parts []string
-	for _, part := range []string{s.Image, s.Command, s.Deployment, s.Manifest, s.URL} {
-		if part != "" {
-			parts = append(parts, text.Clean(strings.Join(strings.Fields(part), " ")))
-		}
-	}
-	if s.Embedded() {
-		parts = append(parts, "profile:"+cmp.Or(text.Clean(s.Profile), "-")+" "+text.Clean(string(s.Engine)))
-	}
-	if v.Flags != "" {
-		parts = append(parts, text.Clean(v.Flags))
-	}
-	if v.Settings != nil {
-		parts = append(parts, text.Clean(string(v.Settings)))
-	}
-	return strings.Join(parts, "  ")
 }
 
 // legs writes them a block in a line, each with the time at which it begins where that can be

@@ -159,7 +159,7 @@ type Design struct {
 	// Budget is the time after which no block begins that would not end in it; 0: none.
 	Budget plan.Duration `json:"budget,omitzero"`
 	// Confirm is how many fresh blocks of the baseline and the best confirm a choice among
-	// more than two variants; nil: 2.
+	// more than two variants; nil: 3.
 	Confirm *int `json:"confirm,omitempty"`
 }
 
@@ -167,7 +167,7 @@ type Design struct {
 const (
 	DefaultBlocks    = 3
 	DefaultMaxBlocks = 8
-	DefaultConfirm   = 2
+	DefaultConfirm   = 3
 )
 
 // Adaptive reports whether the number of blocks depends on what was measured or how long

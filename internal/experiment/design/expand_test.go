@@ -133,7 +133,7 @@ func TestMost(t *testing.T) {
 		}
 	}
 	one := 1
-	if (Design{}).Confirmations(2) != 0 || (Design{}).Confirmations(3) != 2 || (Design{Confirm: &one}).Confirmations(5) != 1 {
+	if (Design{}).Confirmations(2) != 0 || (Design{}).Confirmations(3) != DefaultConfirm || (Design{Confirm: &one}).Confirmations(5) != 1 {
 		t.Error("confirmations")
 	}
 }
