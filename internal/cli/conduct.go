@@ -14,7 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -31,23 +30,23 @@ type conductor struct {
 	options  compare.Options
 	view     *live.View
 	observed map[string]*compare.Run // by id
+	changed  time.Time               // when the journal was stored
 }
 
 // carryOut makes what a journal lacks, and says what came of it.
-func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j *experiment.Journal) error {
+func (c *conduct) carryOut(p *Process, s *store.Store, made *experiment.Plan, j *experiment.Journal, changed time.Time) error {
 	view := p.view(c.Quiet, p.Width == nil)
 	view.Brief = true
-	x := &conductor{conduct: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}}
+	x := &conductor{conduct: c, p: p, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.Run{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
 		return err
 	}
-	ctx, stop, release := p.watchTwice()
-	defer release()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+	ctx, stop, release := p.watchTwice(func() {
+		view.Sayf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
+	})
 	out, err := experiment.Run(ctx, stop, made, j, x.deps())
+	release() // there is no server any more
 	if err != nil {
 		return x.unfinished(err)
 	}
@@ -61,12 +60,13 @@ func optionsOf(e *design.Experiment) (o compare.Options, err error) {
 	return o, err
 }
 
-// watchTwice is closed by the first interrupt; the second cancels the context.
-func (p *Process) watchTwice() (context.Context, <-chan struct{}, func()) {
+// watchTwice is closed by the first interrupt, after it was said; the second cancels the
+// context.
+func (p *Process) watchTwice(say func()) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
 	go func() {
-		for _, next := range []func(){func() { close(stop) }, cancel} {
+		for _, next := range []func(){func() { say(); close(stop) }, cancel} {
 			select {
 			case <-p.Signals:
 				next()
@@ -114,23 +114,38 @@ func (x *conductor) measure(ctx context.Context, stop <-chan struct{}, l experim
 	return m.makeUntil(ctx, preparing, func() <-chan struct{} { return stop })
 }
 
-// keep stores the journal.
+// keep stores the journal, unless another process has changed what is stored.
 func (x *conductor) keep(j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	return x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: []byte(x.p.secrets.Hide(string(body)))})
+	changed, err := x.store.UpdateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Body: x.p.secrets.HideJSON(body), Changed: x.changed})
+	if err == nil {
+		x.changed = changed
+	}
+	return err
 }
 
-// void marks a run as no evidence.
-func (x *conductor) void(id string, why plan.Message) error {
-	made, err := x.store.Run(id)
-	if err != nil || made.Leg == nil {
-		return err
+// void marks the runs of a leg as no evidence, one among them that a process which was killed
+// has left.
+func (x *conductor) void(l *experiment.Leg) error {
+	all, err := x.store.List(store.Filter{Experiment: x.journal.Name, Since: x.journal.Started})
+	errs := []error{err}
+	for _, listed := range all {
+		if listed.Leg == nil || listed.Leg.Position != l.Position {
+			continue
+		}
+		made, err := x.store.Run(listed.ID)
+		if err != nil || made.Leg == nil || !made.Leg.Void.IsZero() { // a run that cannot be read is judged by nobody
+			continue
+		}
+		if made.Leg.Void = l.Why; made.Status != trace.Complete {
+			made.Status = trace.Interrupted
+		}
+		errs = append(errs, x.store.Update(made))
 	}
-	made.Leg.Void = why
-	return x.store.Update(made)
+	return errors.Join(errs...)
 }
 
 // observe are the runs of legs, to be judged.
@@ -158,6 +173,9 @@ func (x *conductor) log(l *experiment.Leg) string {
 
 // unfinished says how to go on with an experiment that did not end.
 func (x *conductor) unfinished(err error) error {
+	if errors.Is(err, store.ErrExperimentChanged) {
+		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shellWord(x.journal.Name))
+	}
 	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s", x.journal.Name, shellWord(x.journal.Name), x.storeFlag())
 	x.view.Sayf("%s", again)
 	var lost *experiment.LostError

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
@@ -80,7 +81,7 @@ func (h hubOf) Dataset(ctx context.Context, name string) (fs.FS, string, error) 
 // known are the secrets of the environment, and what looks like one on the command line.
 func (p *Process) known() *secret.Set {
 	s := new(secret.Set)
-	s.Add(append(secret.InEnv(p.getenv), secret.InArgs(p.Args)...)...)
+	s.Add(append(secret.InEnv(p.getenv), secret.InArgs(experiments.Unfold(p.Args))...)...)
 	return s
 }
 

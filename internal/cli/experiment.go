@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -32,7 +33,7 @@ type experimentCmd struct {
 type conduct struct {
 	Folder string `placeholder:"DIR" help:"Folder for the experiment's file, the logs of servers and the lab note. Default: the name of the experiment."`
 	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of the answer and the lab note: ${enum} (${default})."`
-	Yes    bool   `help:"End servers that a killed experiment has left running."`
+	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
 	outputs
 	flags.Kept
@@ -91,6 +92,7 @@ func (p *Process) prepared(e *design.Experiment, explain func(plan.Problems) err
 
 // begin carries out a new experiment.
 func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Problems) error) error {
+	experiment.Learn(p.secrets, e)
 	made, err := p.prepared(e, explain)
 	if err := errors.Join(err, c.check()); err != nil {
 		return err
@@ -103,33 +105,55 @@ func (c *conduct) begin(p *Process, e *design.Experiment, explain func(plan.Prob
 	if err := c.clear(p, s, e.Name); err != nil {
 		return err
 	}
-	text, err := e.YAML()
-	if err != nil {
+	j := &experiment.Journal{Name: e.Name, Started: time.Now(), Status: experiment.Running, Owner: owner()}
+	j.Looks = experiment.Looks(e.Design)
+	if err := j.Write(e, p.secrets); err != nil {
 		return err
 	}
-	j := &experiment.Journal{Name: e.Name, File: p.secrets.Hide(string(text)), Started: time.Now(), Status: experiment.Running, Owner: owner()}
-	j.Looks = experiment.Looks(e.Design)
 	if j.Folder, err = c.newFolder(e.Name); err != nil {
 		return err
 	}
+	if err := c.create(p, s, j); err != nil {
+		return err
+	}
+	row, err := s.Experiment(j.Name)
+	if err != nil {
+		return err
+	}
+	return c.carryOut(p, s, made, j, row.Changed)
+}
+
+// makeFolder makes the folder of an experiment with its file.
+func makeFolder(j *experiment.Journal) error {
+	if err := os.MkdirAll(filepath.Join(j.Folder, "logs"), 0o755); err != nil {
+		return usagef("--folder: %w", err)
+	}
+	return writeFile("--folder", fileOf(j), writes([]byte(j.File)))
+}
+
+// create makes the file of an experiment, then its row in the store.
+func (c *conduct) create(p *Process, s *store.Store, j *experiment.Journal) error {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	err = s.CreateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Started: j.Started, Body: body})
-	if errors.Is(err, store.ErrExperimentExists) {
-		return exists(e.Name)
-	}
-	if err == nil {
-		err = writeFile("--folder", filepath.Join(j.Folder, "experiment.yaml"), writes([]byte(j.File)))
-	}
-	if err != nil {
+	if err := makeFolder(j); err != nil {
 		return err
 	}
-	return c.carryOut(p, s, made, j)
+	err = s.CreateExperiment(store.Experiment{Name: j.Name, Status: string(j.Status), Started: j.Started, Body: p.secrets.HideJSON(body)})
+	if errors.Is(err, store.ErrExperimentExists) { // since it was looked for
+		err = exists(j.Name)
+	}
+	if err != nil {
+		_ = os.Remove(fileOf(j)) // of no experiment
+	}
+	return err
 }
 
-// newFolder makes the folder of an experiment, which must be empty or not there.
+// fileOf is the file of an experiment.
+func fileOf(j *experiment.Journal) string { return filepath.Join(j.Folder, "experiment.yaml") }
+
+// newFolder is the folder for a new experiment, in which no other one is.
 func (c *conduct) newFolder(name string) (string, error) {
 	dir := c.Folder
 	if dir == "" {
@@ -146,9 +170,6 @@ func (c *conduct) newFolder(name string) (string, error) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "experiment.yaml")); err == nil {
 		return "", usagef("--folder %s: has an experiment; name another folder", dir)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o755); err != nil {
-		return "", usagef("--folder: %w", err)
 	}
 	return dir, nil
 }
@@ -168,55 +189,74 @@ func (c *experimentResumeCmd) Run(p *Process) error {
 		return err
 	}
 	defer s.Close()
-	j, err := journalOf(s, c.Name)
-	if err != nil {
+	if _, _, err := c.resumable(s, c.Name); err != nil {
 		return err
-	}
-	if j.Status == experiment.Done {
-		return usagef("experiment %s is complete; see `pitot compare %s`", j.Name, shellWord(j.Name))
-	}
-	if j.Status == experiment.Running && alive(j.Owner) {
-		return usagef("experiment %s is under way in process %d", j.Name, j.Owner.PID)
 	}
 	if err := c.clear(p, s, ""); err != nil {
 		return err
 	}
-	e, doc, err := design.Read(filepath.Join(j.Folder, "experiment.yaml"), []byte(j.File))
+	j, changed, err := c.resumable(s, c.Name) // without the servers that were ended
 	if err != nil {
-		return usage(err)
+		return err
+	}
+	e, doc, err := c.read(p, j)
+	if err != nil {
+		return err
 	}
 	made, err := p.prepared(e, explainedBy(doc))
+	if err == nil {
+		err = usage(damagedJournal(j.Name, made.Fits(j)))
+	}
 	if err != nil {
+		return err
+	}
+	if err := c.missing(p, s, j); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(j.Folder, "logs"), 0o755); err != nil {
-		return err
+		return usagef("--folder: %w", err)
 	}
 	j.Owner = owner()
-	return c.carryOut(p, s, made, j)
+	return c.carryOut(p, s, made, j, changed)
 }
 
 // journalOf reads the journal of an experiment.
 func journalOf(s *store.Store, name string) (*experiment.Journal, error) {
-	row, err := s.Experiment(name)
-	if errors.Is(err, store.ErrNoExperiment) {
-		return nil, usagef("%s: no experiment has this name; `pitot experiment status` lists all", name)
-	}
+	row, err := rowOf(s, name)
 	if err != nil {
 		return nil, err
 	}
 	return journal(row)
 }
 
+func rowOf(s *store.Store, name string) (store.Experiment, error) {
+	row, err := s.Experiment(name)
+	if errors.Is(err, store.ErrNoExperiment) {
+		err = usagef("%s: no experiment has this name; `pitot experiment status` lists all", name)
+	}
+	return row, err
+}
+
 func journal(row store.Experiment) (*experiment.Journal, error) {
-	j := new(experiment.Journal)
-	if err := json.Unmarshal(row.Body, j); err != nil {
-		return nil, fmt.Errorf("experiment %s in the store is damaged: %w", row.Name, err)
+	j, err := experiment.ReadJournal(row.Body)
+	if err == nil && j.Name != row.Name {
+		err = fmt.Errorf("name: is %q", j.Name)
+	}
+	if err != nil {
+		return nil, damagedJournal(row.Name, err)
 	}
 	if j.Status == experiment.Running && !alive(j.Owner) {
 		j.Status = experiment.Interrupted
 	}
 	return j, nil
+}
+
+// damagedJournal says what can be done about a journal with an error; nil without one.
+func damagedJournal(name string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are in the store, and it can be begun anew under another --name", plain.Line(name), err)
+	}
+	return err
 }
 
 type experimentStatusCmd struct {
@@ -229,37 +269,44 @@ type experimentStatusCmd struct {
 // Run shows it.
 func (c *experimentStatusCmd) Run(p *Process) error {
 	return p.with(c.Store, func(s *store.Store) error {
-		var all []*experiment.Journal
+		rows, err := s.Experiments()
 		if c.Name != "" {
-			j, err := journalOf(s, c.Name)
-			if err != nil {
+			rows = make([]store.Experiment, 1)
+			rows[0], err = rowOf(s, c.Name)
+		}
+		if err != nil {
+			return err
+		}
+		all := []*experiment.Journal{}
+		for _, row := range rows {
+			j, err := journal(row)
+			switch {
+			case err == nil:
+				all = append(all, experiments.At(time.Now(), row.Changed, j))
+			case c.Name != "":
 				return err
-			}
-			all = append(all, j)
-		} else {
-			rows, err := s.Experiments()
-			if err != nil {
-				return err
-			}
-			for _, row := range rows {
-				j, err := journal(row)
-				if err != nil {
-					fmt.Fprintln(p.Stderr, "pitot:", err)
-					continue
-				}
-				all = append(all, j)
+			default:
+				fmt.Fprintln(p.Stderr, "pitot:", err)
 			}
 		}
-		switch {
-		case c.JSON:
-			enc := json.NewEncoder(p.Stdout)
-			enc.SetIndent("", "  ")
-			return enc.Encode(all)
-		case c.Name != "":
-			return experiments.Status(p.Stdout, all[0], words.In(c.Lang))
+		if len(all) == 0 && len(rows) > 0 && !c.JSON {
+			return nil
 		}
-		return experiments.List(p.Stdout, all, words.In(c.Lang))
+		return c.show(p, all)
 	})
+}
+
+func (c *experimentStatusCmd) show(p *Process, all []*experiment.Journal) error {
+	lang := words.In(c.Lang)
+	switch {
+	case c.JSON:
+		enc := json.NewEncoder(p.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(all)
+	case c.Name == "":
+		return experiments.List(p.Stdout, all, lang)
+	}
+	return errors.Join(experiments.Status(p.Stdout, all[0], lang), p.tellLeft(all[0], lang))
 }
 
 // A compiler compiles the workloads of an experiment as the command line does.

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
@@ -38,15 +42,16 @@ func (c *conduct) clear(p *Process, s *store.Store, name string) error {
 	for _, row := range rows {
 		j, err := journal(row)
 		switch {
-		case err != nil: // `pitot experiment status` tells of it
-		case j.Status == experiment.Running && j.Name == name:
-			return usagef("experiment %s is under way in process %d", name, j.Owner.PID)
-		case j.Name == name:
+		case row.Name == name && (err != nil || j.Status != experiment.Running):
 			return exists(name)
-		case j.Status == experiment.Running && !c.Quiet:
+		case err != nil:
+			fmt.Fprintf(p.Stderr, "pitot: %v; whether it has left a server running is not known\n", err)
+		case j.Status == experiment.Running && j.Name == name:
+			return underWay(j)
+		case j.Status == experiment.Running && j.Owner.Host == proc.Host() && !c.Quiet:
 			fmt.Fprintf(p.Stderr, "pitot: experiment %s is under way in process %d: two at once disturb each other\n", j.Name, j.Owner.PID)
 		case j.Status != experiment.Running:
-			errs = append(errs, c.clearServers(p, s, j))
+			errs = append(errs, c.clearServers(p, s, j, row.Changed))
 		}
 	}
 	return errors.Join(errs...)
@@ -57,40 +62,151 @@ func exists(name string) error {
 	return usagef("experiment %s is in the store; go on with `pitot experiment resume %s`, or give this one another --name", name, shellWord(name))
 }
 
+// underWay is the error for an experiment that a process carries out.
+func underWay(j *experiment.Journal) error {
+	if j.Owner.Host != proc.Host() {
+		return usagef("experiment %s is under way in process %d of %s; if that has ended, `pitot experiment resume %s --yes` goes on with it here", j.Name, j.Owner.PID, j.Owner.Host, shellWord(j.Name))
+	}
+	return usagef("experiment %s is under way in process %d", j.Name, j.Owner.PID)
+}
+
 // clearServers ends the servers that an experiment has left running, if there are any and
 // --yes is given.
-func (c *conduct) clearServers(p *Process, s *store.Store, j *experiment.Journal) error {
+func (c *conduct) clearServers(p *Process, s *store.Store, j *experiment.Journal, changed time.Time) error {
 	ctx, release := p.untilInterrupt(context.Background())
 	defer release()
-	o := server.Options{Secrets: p.secrets, Dial: p.Dial}
+	o := server.Options{Secrets: p.secrets, Dial: p.Dial, Hurry: ctx.Done()}
 	var errs []error
 	gone := false
-	for _, l := range j.Legs {
-		if l.Handle == nil || l.Handle.Machine != proc.Host() {
-			continue
-		}
+	for _, l := range leftBy(j) {
 		there, what, err := server.Leftover(ctx, *l.Handle, o)
 		said := words.In(c.Lang).Say(what)
 		switch {
 		case err != nil:
-			errs = append(errs, fmt.Errorf("experiment %s was killed, and whether its server still runs is not known: %w", j.Name, err))
+			errs = append(errs, fmt.Errorf("whether a server that experiment %s has started still runs is not known: %w", j.Name, err))
+			continue
 		case there && !c.Yes:
-			errs = append(errs, fmt.Errorf("experiment %s was killed and has left a server running: %s; --yes ends it", j.Name, said))
+			errs = append(errs, fmt.Errorf("experiment %s has left a server running: %s; --yes ends it", j.Name, said))
+			continue
 		case there:
 			fmt.Fprintf(p.Stderr, "pitot: ending what experiment %s has left running: %s\n", j.Name, said)
 			if err := server.EndLeftover(ctx, *l.Handle, o); err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			fallthrough
-		default:
-			l.Handle, gone = nil, true
 		}
+		l.Handle, gone = nil, true
 	}
 	if gone {
-		errs = append(errs, (&conductor{p: p, store: s}).keep(j))
+		err := (&conductor{p: p, store: s, changed: changed}).keep(j)
+		if errors.Is(err, store.ErrExperimentChanged) { // by a process that does the same
+			err = nil
+		}
+		errs = append(errs, err)
+	}
+	if ctx.Err() != nil {
+		errs = append(errs, errInterrupted)
 	}
 	return errors.Join(errs...)
+}
+
+// leftBy are the legs of an experiment whose servers were started on this machine, and not seen
+// to end.
+func leftBy(j *experiment.Journal) (legs []*experiment.Leg) {
+	for _, l := range j.Legs {
+		if l.Handle != nil && l.Handle.Machine == proc.Host() {
+			legs = append(legs, l)
+		}
+	}
+	return legs
+}
+
+// tellLeft says which servers an experiment that is not under way has left running.
+func (p *Process) tellLeft(j *experiment.Journal, lang *words.Language) error {
+	if j.Status == experiment.Running {
+		return nil
+	}
+	ctx, release := p.untilInterrupt(context.Background())
+	defer release()
+	for _, l := range leftBy(j) {
+		there, what, err := server.Leftover(ctx, *l.Handle, server.Options{Secrets: p.secrets, Dial: p.Dial})
+		if err != nil {
+			return err
+		}
+		if there {
+			fmt.Fprintln(p.Stdout, lang.Word("experiment.left-running", "what", what, "command", "pitot experiment resume "+shellWord(j.Name)+" --yes"))
+		}
+	}
+	return nil
+}
+
+// resumable is the journal of an experiment that can go on, and when it was stored.
+func (c *conduct) resumable(s *store.Store, name string) (j *experiment.Journal, changed time.Time, err error) {
+	row, err := rowOf(s, name)
+	if err != nil {
+		return nil, changed, err
+	}
+	if j, err = journal(row); err != nil {
+		return nil, changed, err
+	}
+	elsewhere := j.Owner.Host != proc.Host()
+	switch {
+	case j.Status == experiment.Done:
+		err = usagef("experiment %s is complete; see `pitot compare %s`", j.Name, shellWord(j.Name))
+	case j.Status == experiment.Running && !(elsewhere && c.Yes):
+		err = underWay(j)
+	}
+	return j, row.Changed, err
+}
+
+// read reads the file of an experiment that goes on, and says what is not as it was.
+func (c *conduct) read(p *Process, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
+	say := func(format string, a ...any) {
+		if !c.Quiet {
+			fmt.Fprintf(p.Stderr, "pitot: "+format+"\n", a...)
+		}
+	}
+	if c.Folder != "" {
+		dir, err := filepath.Abs(c.Folder)
+		if err != nil {
+			return nil, nil, err
+		}
+		j.Folder = dir
+	}
+	file := fileOf(j)
+	given, err := p.readSettings(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		say("%s is not there: what follows is kept in a new folder, unless --folder names the one it was moved to", file)
+		if given, err = nil, makeFolder(j); err != nil {
+			return nil, nil, err
+		}
+	case err != nil:
+		return nil, nil, usage(err)
+	case !j.Withheld && string(given) != j.File:
+		say("%s was changed: experiment %s goes on as it began; what the file says now is another experiment", file, j.Name)
+	}
+	e, doc, err := j.Read(file, given)
+	if err != nil {
+		return nil, nil, usagef("experiment %s: %w", j.Name, err)
+	}
+	experiment.Learn(p.secrets, e)
+	return e, doc, nil
+}
+
+// missing gives up the legs of which a run was removed from the store, and says so.
+func (c *conduct) missing(p *Process, s *store.Store, j *experiment.Journal) error {
+	gone, err := j.Without(func(id string) (bool, error) {
+		_, err := s.Run(id)
+		if errors.Is(err, store.ErrNoRun) || p.passOver(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	for _, l := range gone {
+		fmt.Fprintln(p.Stderr, "pitot:", words.In(c.Lang).Word("experiment.leg-again", "leg", l.Position, "why", l.Why))
+	}
+	return err
 }
 
 // start starts a server.

@@ -204,9 +204,9 @@ func makePoisonedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runs.Close()
-	legs := []*experiment.Leg{{Variant: hostile, Status: experiment.Failed, Why: plan.Say("experiment.leg-failed", "why", hostile), Log: hostile}}
+	legs := []*experiment.Leg{{Variant: hostile, Block: 1, Slot: 1, Ordinal: 1, Position: 1, Status: experiment.Failed, Why: plan.Say("experiment.leg-failed", "why", hostile), Log: hostile}}
 	for _, name := range []string{hostile, "poisoned"} {
-		j := experiment.Journal{Name: name, Status: experiment.Failed, File: hostile, Why: plan.Text(hostile), Folder: hostile, Legs: legs}
+		j := experiment.Journal{Name: name, Status: experiment.Failed, File: hostile, Why: plan.Text(hostile), Folder: "/" + hostile, Owner: experiment.Owner{PID: 1}, Legs: legs}
 		body, err := json.Marshal(j)
 		if err == nil {
 			err = runs.CreateExperiment(store.Experiment{Name: name, Status: hostile, Body: body})

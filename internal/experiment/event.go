@@ -21,6 +21,12 @@ type LegBegins struct {
 // ServerStarts says that the server of a leg was started, and is waited for.
 type ServerStarts struct{ Leg *Leg }
 
+// Waiting says what the start or the end of the server of a leg waits for, if that takes long.
+type Waiting struct {
+	Leg  *Leg
+	What plan.Message
+}
+
 // ServerReady says that it answers.
 type ServerReady struct {
 	Leg  *Leg
@@ -46,6 +52,12 @@ type ServerUnstopped struct {
 	Leg        *Leg
 	Err        error
 	Unverified []plan.Message
+}
+
+// LogLarge says that the log of a server takes much room.
+type LogLarge struct {
+	Leg   *Leg
+	Bytes int64
 }
 
 // Judged is what the experiment says so far.

@@ -43,9 +43,10 @@ type Deps struct {
 	Keep func(*Journal) error
 	// Observed are the runs of the legs of a journal, to be judged.
 	Observed func(legs []*Leg) ([]compare.Run, error)
-	// Void marks a stored run as no evidence.
-	Void func(id string, why plan.Message) error
-	// Tell receives the events; may be nil.
+	// Void marks all stored runs of a leg as no evidence, also one that Measure has not come to
+	// the end of.
+	Void func(*Leg) error
+	// Tell receives the events, also from several goroutines at once; may be nil.
 	Tell func(Event)
 	Now  func() time.Time
 	// Port is a free port of this machine.

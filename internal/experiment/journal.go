@@ -30,12 +30,14 @@ const (
 
 // A Journal is what became of an experiment so far, and enough to go on with it.
 type Journal struct {
-	Name    string    `json:"name"`
-	File    string    `json:"file"`   // the experiment as YAML, without secrets
-	Folder  string    `json:"folder"` // of its files: logs of servers, note
-	Started time.Time `json:"started"`
-	Owner   Owner     `json:"owner"` // the process that runs it
-	Status  Status    `json:"status"`
+	Name string `json:"name"`
+	File string `json:"file"` // the experiment as YAML, without secrets
+	// Withheld means that it had secrets, which File lacks.
+	Withheld bool      `json:"withheld,omitempty"`
+	Folder   string    `json:"folder"` // of its files: logs of servers, note
+	Started  time.Time `json:"started"`
+	Owner    Owner     `json:"owner"` // the process that runs it
+	Status   Status    `json:"status"`
 	// Why is the reason of a failure.
 	Why plan.Message `json:"why,omitzero"`
 	// Looks are the judgements that may end it: Looks.Most is fixed before the first leg; 1

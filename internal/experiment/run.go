@@ -24,7 +24,6 @@ const (
 	endedBudget    plan.Code = "experiment.ended-budget"
 	endedVerdict   plan.Code = "experiment.ended-verdict"
 	endedPrecision plan.Code = "experiment.ended-precision"
-	legKilled      plan.Code = "experiment.leg-killed"
 	legInterrupted plan.Code = "experiment.leg-interrupted"
 	legFailed      plan.Code = "experiment.leg-failed"
 	legsFail       plan.Code = "experiment.legs-fail"
@@ -50,6 +49,9 @@ func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps)
 	j.Status, j.Why, j.Ended = Running, plan.Message{}, plan.Message{}
 	out, err := x.run(ctx)
 	x.stopServers(ctx, "")
+	if err == nil && x.stopped(ctx) { // while it was judged
+		err = ErrInterrupted
+	}
 	switch {
 	case err == nil:
 		j.Status = Done
@@ -58,7 +60,7 @@ func Run(ctx context.Context, stop <-chan struct{}, p *Plan, j *Journal, d Deps)
 	default:
 		j.Status, j.Why = Failed, plan.Say(legFailed, "why", said(err))
 	}
-	return out, errors.Join(err, x.keep())
+	return out, also(err, x.keep())
 }
 
 // An execution is an experiment under way.
@@ -116,22 +118,15 @@ func (x *execution) run(ctx context.Context) (*Outcome, error) {
 
 // abandon gives up the legs that were under way when the process before this one ended.
 func (x *execution) abandon() error {
-	for _, l := range x.j.With(Running) {
-		l.Status, l.Why, l.Handle = Interrupted, plan.Say(legKilled), nil
-		if err := x.void(l); err != nil {
+	x.j.Abandon()
+	x.j.Status = Running // in this one
+	for _, l := range x.j.With(Interrupted) {
+		l.Handle = nil
+		if err := x.Void(l); err != nil {
 			return err
 		}
 	}
 	return x.keep()
-}
-
-// void marks the runs of a leg as no evidence.
-func (x *execution) void(l *Leg) error {
-	var errs []error
-	for _, made := range l.Runs {
-		errs = append(errs, x.Void(made.ID, l.Why))
-	}
-	return errors.Join(errs...)
 }
 
 // block makes the legs of a block that are not made yet.
@@ -213,13 +208,22 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 		l.Status, l.Why = Failed, why
 	}
 	if l.Status != Done {
-		err = errors.Join(err, x.void(l))
+		err = also(err, x.Void(l))
 	}
 	if l.Status == Failed {
 		x.failed[t]++
 	}
-	x.tell(LegEnded{l, l.Status == Failed && !x.givenUp(t)})
-	return errors.Join(err, x.keep())
+	x.tell(LegEnded{l, err == nil && l.Status == Failed && !x.givenUp(t)})
+	return also(err, x.keep())
+}
+
+// also joins an error of the store to that of an experiment that it ends. After another one it
+// is no news: there is one cause.
+func also(err, stored error) error {
+	if err == nil || errors.Is(err, ErrInterrupted) {
+		return errors.Join(err, stored)
+	}
+	return err
 }
 
 // restarts reports whether servers are started anew in each leg.
@@ -284,20 +288,26 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 	if load.Spec.Target.URL == "" { // each run has an engine of its own
 		place.ServerStart = (l.Position-1)*max(1, x.Design.Runs) + repeat
 	}
-	ctx, stop, release := s.watch(ctx, x.stop)
+	watched, release := s.watch(ctx)
 	defer release()
 	began := x.Now()
-	r, err := x.Measure(ctx, stop, load, place)
+	r, err := x.Measure(watched, x.stop, load, place)
 	if r != nil {
 		l.Runs = append(l.Runs, madeOf(r.Trace.Run, load.Workload, x.Now().Sub(began)))
 		if load.Spec.Target.Simulated {
 			x.j.Simulated += time.Duration(r.Trace.Run.End)
 		}
-		x.tell(RunMade{l, load.Workload, r})
+		if s.died().IsZero() && !x.stopped(ctx) { // else its figures say nothing
+			x.tell(RunMade{l, load.Workload, r})
+		}
+	}
+	died := s.died()
+	if failed := r == nil || r.Summary.Requests.Failed > 0; failed && !x.stopped(ctx) {
+		died = s.ends(ctx)
 	}
 	var wrong plan.Problems
-	switch died := s.died(); {
-	case x.stopped(context.WithoutCancel(ctx)):
+	switch {
+	case x.stopped(ctx):
 		return plan.Say(legInterrupted), nil
 	case !died.IsZero():
 		return plan.Say(serverDied, "why", died), nil

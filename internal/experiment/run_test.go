@@ -78,7 +78,12 @@ func (l *lab) deps() Deps {
 		Measure: l.measure, Start: l.startServer, Now: time.Now,
 		Log:  func(leg *Leg) string { return fmt.Sprintf("leg-%d.log", leg.Position) },
 		Keep: func(j *Journal) error { l.kept = *j; return nil },
-		Void: func(id string, _ plan.Message) error { l.void = append(l.void, id); return nil },
+		Void: func(leg *Leg) error {
+			for _, made := range leg.Runs {
+				l.void = append(l.void, made.ID)
+			}
+			return nil
+		},
 		Observed: func(legs []*Leg) (out []compare.Run, err error) {
 			for _, leg := range legs {
 				for _, made := range leg.Runs {
@@ -109,7 +114,7 @@ func (l *lab) startServer(_ context.Context, s design.Server, o server.Options) 
 	return f, nil
 }
 
-func (l *lab) measure(_ context.Context, stop <-chan struct{}, load Load, leg trace.Leg) (*run.Result, error) {
+func (l *lab) measure(ctx context.Context, stop <-chan struct{}, load Load, leg trace.Leg) (*run.Result, error) {
 	time.Sleep(5 * time.Second)
 	if l.after != nil {
 		l.after(leg)
@@ -119,6 +124,7 @@ func (l *lab) measure(_ context.Context, stop <-chan struct{}, load Load, leg tr
 	}
 	select {
 	case <-stop:
+	case <-ctx.Done():
 	case <-time.After(5 * time.Second):
 	}
 	if l.run != nil {

@@ -20,6 +20,7 @@ type started struct {
 	number int
 	leg    *Leg   // that started it
 	url    string // where it answers; empty: where the load says
+	waits  *waiter
 }
 
 // placed is a server with a free port in place of the name of one.
@@ -57,8 +58,10 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	}
 	starting, release := x.untilStopped(ctx)
 	defer release()
+	waits := &waiter{tell: func(what plan.Message) { x.tell(Waiting{l, what}) }}
+	defer waits.over()
 	running, err := x.Start(starting, own, server.Options{
-		URL: own.URL, Log: l.Log, Baseline: x.baseline, Hurry: ctx.Done(),
+		URL: own.URL, Log: l.Log, Baseline: x.baseline, Hurry: ctx.Done(), Tell: waits.wait,
 		Kept: func(h server.Handle) error {
 			l.Handle = &h
 			return x.keep()
@@ -71,7 +74,7 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 		before := running.Life().Before
 		x.baseline = &before
 	}
-	s := &started{Server: running, number: l.ServerStart, leg: l, url: own.URL}
+	s := &started{Server: running, number: l.ServerStart, leg: l, url: own.URL, waits: waits}
 	x.up[l.Variant] = s
 	x.tell(ServerStarts{l})
 	if l.Ready, err = running.Ready(starting); err != nil {
@@ -102,6 +105,7 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 		}
 		delete(x.up, name)
 		stopped, err := s.Stop(ctx)
+		s.waits.over()
 		if err != nil || len(stopped.Unverified) > 0 {
 			x.tell(ServerUnstopped{s.leg, err, stopped.Unverified})
 		}
@@ -109,6 +113,9 @@ func (x *execution) stopServers(ctx context.Context, variant string) {
 		life := s.Life()
 		if s.leg.Life = &life; err == nil {
 			s.leg.Handle = nil
+		}
+		if life.LogBytes > largeLog {
+			x.tell(LogLarge{s.leg, life.LogBytes})
 		}
 	}
 }
@@ -127,6 +134,9 @@ func (x *execution) settle(ctx context.Context, variant string) {
 	}
 }
 
+// largeLog is the size of a log, in bytes, that people want to be told of.
+const largeLog = 1 << 30
+
 // died is how the server ended by itself; nothing if it has not.
 func (s *started) died() (how plan.Message) {
 	if s.Server == nil {
@@ -140,22 +150,34 @@ func (s *started) died() (how plan.Message) {
 	}
 }
 
-// watch is ctx and a channel to stop a run by, which end when the server dies, too.
-func (s *started) watch(ctx context.Context, stop <-chan struct{}) (context.Context, <-chan struct{}, func()) {
-	if s.Server == nil {
-		return ctx, stop, func() {}
+// deathTime is how long a server may take to end after it has answered nothing any more: its
+// first process often outlives the one that answered.
+const deathTime = time.Second
+
+// ends is died of a server that a run has failed with, which may be about to end.
+func (s *started) ends(ctx context.Context) plan.Message {
+	if s.Server != nil {
+		select {
+		case <-s.Done():
+		case <-ctx.Done():
+		case <-time.After(deathTime):
+		}
 	}
-	watched, cancel := context.WithCancel(ctx)
-	ends := make(chan struct{})
+	return s.died()
+}
+
+// watch is ctx, which ends when the server dies, too.
+func (s *started) watch(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	if s.Server == nil {
+		return ctx, cancel
+	}
 	go func() {
 		select {
-		case <-stop:
-			close(ends)
 		case <-s.Done():
-			close(ends)
 			cancel()
-		case <-watched.Done():
+		case <-ctx.Done():
 		}
 	}()
-	return watched, ends, cancel
+	return ctx, cancel
 }

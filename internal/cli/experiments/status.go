@@ -11,6 +11,20 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
+// At is a journal as it is at an instant, that was stored before: what is under way takes longer
+// than was stored, and what a process was doing that has ended is interrupted.
+func At(now, stored time.Time, j *experiment.Journal) *experiment.Journal {
+	if j.Status != experiment.Running {
+		j.Abandon()
+		return j
+	}
+	j.Spent += now.Sub(stored)
+	for _, l := range j.With(experiment.Running) {
+		l.Took = now.Sub(l.Began)
+	}
+	return j
+}
+
 // List writes experiments, a line each.
 func List(w io.Writer, all []*experiment.Journal, lang *words.Language) error {
 	if len(all) == 0 {

@@ -31,9 +31,16 @@ func (v View) Handle(e experiment.Event) {
 	case experiment.RunMade:
 		say("experiment.made", "workload", e.Workload, "run", e.Result.Trace.Run.ID, "figures", brief(e.Result.Trace), "waves", waves(e.Result.Trace))
 	case experiment.LegEnded:
-		if e.Leg.Status != experiment.Done {
+		switch e.Leg.Status {
+		case experiment.Interrupted:
+			say("experiment.leg-stopped")
+		case experiment.Failed:
 			say("experiment.leg-lost", "why", e.Leg.Why, "again", e.Again)
 		}
+	case experiment.Waiting:
+		v.Say(v.Lang.Say(e.What))
+	case experiment.LogLarge:
+		say("experiment.log-large", "bytes", e.Bytes, "log", e.Leg.Log)
 	case experiment.ServerUnstopped:
 		v.unstopped(e)
 	case experiment.Judged:

@@ -16,7 +16,8 @@ type View struct {
 	Console    *progress.Console
 	Quiet      bool // nothing is said
 	NoProgress bool // how the run goes is not
-	// Brief is for one run of many: a note is said once, and what goes as it should is not.
+	// Brief is for one run of an experiment: a note is said once, and what goes as it should is
+	// not. Interrupts are told by the experiment.
 	Brief   bool
 	told    map[string]bool // notes
 	display *progress.Display
@@ -81,7 +82,9 @@ func (v *View) Handle(e run.Event) error {
 		if v.display != nil {
 			v.display.Ending()
 		}
-		v.Sayf("interrupted: waiting for what is in flight; interrupt again to end that too")
+		if !v.Brief {
+			v.Sayf("interrupted: waiting for what is in flight; interrupt again to end that too")
+		}
 	case run.Ended:
 		if v.display != nil {
 			v.display.Stop()

@@ -63,8 +63,9 @@ func operators(text string) bool {
 	return quote != 0 || escaped || strings.ContainsRune(text, '`') || strings.Contains(text, "$(")
 }
 
-// words are those of a command line, without its quotes: enough to find secrets in it.
-func words(line string) (all []string) {
+// Words are those of a command line for a shell, without its quotes: enough to find secrets in
+// it.
+func Words(line string) (all []string) {
 	var word strings.Builder
 	quote := rune(0)
 	for _, r := range line + " " {

@@ -94,17 +94,18 @@ func (o Options) cleanAll(lines []string) []string {
 	return lines
 }
 
-// know adds the secrets of a server to those that are known.
-func (o Options) know(s design.Server) {
+// Secrets are those in the settings of a server.
+func Secrets(s design.Server) (all []string) {
 	for name, value := range s.Env {
 		if secret.Setting(name) {
-			o.Secrets.Add(secret.InHeader(value)...)
+			all = append(all, secret.InHeader(value)...)
 		}
-		o.Secrets.Add(secret.Find(value)...)
+		all = append(all, secret.Find(value)...)
 	}
 	for _, line := range []string{s.Command, s.Options} {
-		o.Secrets.Add(secret.InArgs(words(line))...)
+		all = append(all, secret.InArgs(Words(line))...)
 	}
+	return all
 }
 
 // ask runs a short command.

@@ -41,7 +41,7 @@ func Start(ctx context.Context, s design.Server, o Options) (*Running, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	o.know(s)
+	o.Secrets.Add(Secrets(s)...)
 	r, err := start(ctx, s, o)
 	return r, o.Secrets.Error(err)
 }
@@ -253,9 +253,11 @@ type Life struct {
 	Lasted  time.Duration `json:"lasted_ns,omitempty"`
 	Exit    *proc.Exit    `json:"exit,omitempty"` // nil: it has not ended
 	Log     string        `json:"log"`
-	Lines   []string      `json:"lines,omitempty"` // the last of its log
-	Before  Baseline      `json:"before,omitzero"`
-	Stopped *Stopped      `json:"stopped,omitempty"`
+	// LogBytes is how much it has written there.
+	LogBytes int64    `json:"log_bytes,omitempty"`
+	Lines    []string `json:"lines,omitempty"` // the last of its log
+	Before   Baseline `json:"before,omitzero"`
+	Stopped  *Stopped `json:"stopped,omitempty"`
 }
 
 // Life is what is to be kept of the server, up to here.
@@ -265,7 +267,7 @@ func (r *Running) Life() Life {
 	defer r.mu.Unlock()
 	l := Life{
 		Runner: r.handle.Runner, Command: r.handle.Command, Started: r.handle.Started, Ready: r.ready, Lasted: end.After, Exit: end.Exit,
-		Log: r.handle.Tree.Log, Lines: r.lines(), Before: r.baseline, Stopped: r.stopped,
+		Log: r.handle.Tree.Log, LogBytes: proc.LogSize(r.handle.Tree.Log) - r.from, Lines: r.lines(), Before: r.baseline, Stopped: r.stopped,
 	}
 	return l
 }

@@ -14,6 +14,10 @@ var ErrNoExperiment = errors.New("no such experiment")
 // ErrExperimentExists is wrapped by the error for a new experiment whose name another has.
 var ErrExperimentExists = errors.New("an experiment of this name exists")
 
+// ErrExperimentChanged is wrapped by errors for experiments that another process has changed
+// or removed.
+var ErrExperimentChanged = errors.New("another process has changed or removed it")
+
 // An Experiment is a row of the table of experiments.
 type Experiment struct {
 	Name    string
@@ -42,13 +46,23 @@ func (s *Store) CreateExperiment(e Experiment) error {
 	return storing("store experiment "+e.Name, err)
 }
 
-// UpdateExperiment replaces status and body of an experiment.
-func (s *Store) UpdateExperiment(e Experiment) error {
-	err := s.change(patient, func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE experiment SET status = ?, beat_ns = ?, body = ? WHERE name = ?", e.Status, time.Now().UnixNano(), string(e.Body), e.Name)
-		return err
+// UpdateExperiment replaces status and body of an experiment, and returns when. Nothing is
+// replaced, and the error is ErrExperimentChanged, if it was changed after e.Changed; zero
+// stands for any time.
+func (s *Store) UpdateExperiment(e Experiment) (changed time.Time, err error) {
+	now := time.Now().UnixNano()
+	err = s.change(patient, func(tx *sql.Tx) error {
+		r, err := tx.Exec("UPDATE experiment SET status = ?, beat_ns = max(?, beat_ns + 1), body = ? WHERE name = ? AND (? OR beat_ns = ?)",
+			e.Status, now, string(e.Body), e.Name, e.Changed.IsZero(), e.Changed.UnixNano())
+		if err != nil {
+			return err
+		}
+		if n, err := r.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrExperimentChanged)
+		}
+		return tx.QueryRow("SELECT beat_ns FROM experiment WHERE name = ?", e.Name).Scan(&now)
 	})
-	return storing("store experiment "+e.Name, err)
+	return time.Unix(0, now), storing("store experiment "+e.Name, err)
 }
 
 // RemoveExperiment deletes an experiment, and with all its runs too.

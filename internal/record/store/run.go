@@ -103,6 +103,13 @@ func (s *Store) describe(run trace.Run, wait time.Duration, columns string, valu
 	})
 }
 
+// lists reports whether there is a run with an id, be it damaged.
+func (s *Store) lists(id string) bool {
+	var n int
+	err := s.db.QueryRow("SELECT count(*) FROM run WHERE id = ?", id).Scan(&n)
+	return err != nil || n > 0
+}
+
 // Run reads everything stored about a run except its records.
 func (s *Store) Run(id string) (trace.Run, error) {
 	run := trace.Run{End: trace.Never}
@@ -118,6 +125,8 @@ func (s *Store) Run(id string) (trace.Run, error) {
 		}
 	}
 	switch {
+	case errors.Is(err, sql.ErrNoRows) && !s.lists(id):
+		return run, fmt.Errorf("%w: %s", ErrNoRun, id)
 	case damaged(err), errors.Is(err, sql.ErrNoRows):
 		return run, damagedRun(id, err)
 	case err != nil:

@@ -1,0 +1,60 @@
+package experiment
+
+import (
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// longWait is how long something is waited for before it is told: most servers start and end
+// sooner.
+const longWait = 5 * time.Second
+
+// A waiter tells what a server is waited for, if that takes long.
+type waiter struct {
+	tell func(plan.Message)
+
+	mu    sync.Mutex
+	what  plan.Message
+	timer *time.Timer // nil: nothing is waited for, or it was told
+}
+
+// wait says what is waited for from now on.
+func (w *waiter) wait(what plan.Message) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch w.what = what; {
+	case what.Code == serverKilled: // it is no wait
+		w.stop()
+		w.tell(what)
+	case w.timer == nil:
+		w.timer = time.AfterFunc(longWait, w.late)
+	}
+}
+
+func (w *waiter) late() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer = nil
+		w.tell(w.what)
+	}
+}
+
+// over says that nothing is waited for any more.
+func (w *waiter) over() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stop()
+}
+
+func (w *waiter) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+}
+
+// serverKilled is the message of package server that a server is killed.
+const serverKilled plan.Code = "server.killing"
