@@ -48,7 +48,6 @@ const (
 )
 
 func (j *Journal) check() (p plan.Problems) {
-	p.If(j.Name == "", "name", nil, "is missing")
 	p = append(p, j.Status.check("status")...)
 	p.If(j.Owner.PID <= 0, "owner.pid", j.Owner.PID, "must be positive")
 	p.If(!filepath.IsAbs(j.Folder), "folder", nil, "is no absolute path")

@@ -251,9 +251,8 @@ func (x *execution) legs() int {
 func (x *execution) number(l *Leg) int {
 	turns := map[turn]bool{}
 	for _, other := range x.j.Legs {
-		turns[other.turn()] = true
-		if other == l {
-			break
+		if cmp.Or(cmp.Compare(other.Block, l.Block), cmp.Compare(other.Slot, l.Slot)) <= 0 {
+			turns[other.turn()] = true
 		}
 	}
 	return len(turns)

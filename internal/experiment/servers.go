@@ -50,6 +50,7 @@ func (x *execution) serverOf(ctx context.Context, l *Leg, variant int) (*started
 	if x.restarts() {
 		x.stopServers(ctx, "")
 	}
+	x.stopServers(ctx, l.Variant) // one that has died may have left something behind
 	l.ServerStart, l.Log = x.j.starts()+1, x.Log(l)
 	own.URL = cmp.Or(own.URL, x.Loads[variant][0].Spec.Target.URL)
 	own, err := x.placed(own)

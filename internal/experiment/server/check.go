@@ -83,6 +83,9 @@ func Words(line string) (all []string) {
 			word.WriteRune(r)
 		}
 	}
+	if quote != 0 { // it has no end: a mistake, which is told later
+		all = append(all, strings.Fields(word.String())...)
+	}
 	return all
 }
 

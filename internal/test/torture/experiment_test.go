@@ -314,6 +314,30 @@ func TestExperimentSignalled(t *testing.T) {
 	}
 }
 
+// The secrets of an experiment are in none of its files and lines. After a kill it asks for
+// them, in one line, and goes on when they are back.
+func TestExperimentSecret(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "  env: {HF_TOKEN: "+secret+"}\n", "slow")
+	r := l.goOn([]string{"experiment", "run", "x.yaml"})
+	l.await(r, "a server", func() bool { return strings.Contains(r.err.String(), "server ready") })
+	_ = r.cmd.Process.Kill() // and its server, which has the token
+	l.kill()
+	o := r.wait()
+	faults := l.leaks(l.path("x.yaml"))
+	resume := []string{"experiment", "resume", "x"}
+	file := l.path("x/experiment.yaml")
+	refused := l.run(t, resume...)
+	if want := "put them into " + file; refused.code != 2 || strings.Count(refused.err, "\n") != 1 || !strings.Contains(refused.err, want) {
+		faults = append(faults, fmt.Sprintf("exit code %d: %q, want one line with %q", refused.code, refused.err, want))
+	}
+	l.write(t, "x/experiment.yaml", strings.Replace(read(t, file), "'***'", secret, 1))
+	again := l.goOn(resume).wait()
+	faults = append(append(append(faults, again.faults([]int{0, 1})...), l.journal().unfinished()...), l.left()...)
+	faults = append(faults, l.leaks(l.path("x.yaml"), file)...)
+	report(t, t.Name(), o, faults)
+}
+
 // Servers that are no good end their legs with one line that says why, and leave nothing.
 func TestBadServers(t *testing.T) {
 	t.Parallel()
