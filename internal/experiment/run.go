@@ -157,8 +157,7 @@ func (x *execution) givenUp(t turn) bool {
 	if x.failed[t] == attempts {
 		return true
 	}
-	tried := x.j.count(t, Failed)+x.j.count(t, Interrupted) > 0
-	return tried && slices.ContainsFunc(x.j.With(Done), func(l *Leg) bool { return t.before(l.turn()) })
+	return x.j.count(t, Failed) > 0 && slices.ContainsFunc(x.j.With(Done), func(l *Leg) bool { return t.before(l.turn()) })
 }
 
 // attempts at a turn that fail give it up, and mostLost turns in a row the experiment.
