@@ -18,7 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/run"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -252,7 +252,7 @@ func journal(row store.Experiment) (*experiment.Journal, error) {
 // damagedJournal says what can be done about a journal with an error; nil without one.
 func damagedJournal(name string, err error) error {
 	if err != nil {
-		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are in the store, and it can be begun anew under another --name", text.Clean(name), err)
+		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are in the store, and it can be begun anew under another --name", plain.Line(name), err)
 	}
 	return err
 }

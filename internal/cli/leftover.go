@@ -15,7 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
-	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
@@ -50,7 +50,7 @@ func (c *conduct) clear(p *Process, s *store.Store, name string) error {
 		case j.Status == experiment.Running && j.Name == name:
 			return underWay(j)
 		case j.Status == experiment.Running && j.Owner.Host == proc.Host() && !c.Quiet:
-			fmt.Fprintf(p.Stderr, "pitot: experiment %s is under way in process %d: two at once disturb each other\n", text.Clean(j.Name), j.Owner.PID)
+			fmt.Fprintf(p.Stderr, "pitot: experiment %s is under way in process %d: two at once disturb each other\n", plain.Line(j.Name), j.Owner.PID)
 		case j.Status != experiment.Running:
 			errs = append(errs, c.clearServers(p, s, j, row.Changed))
 		}
@@ -66,9 +66,9 @@ func exists(name string) error {
 // underWay is the error for an experiment that a process carries out.
 func underWay(j *experiment.Journal) error {
 	if j.Owner.Host != proc.Host() {
-		return usagef("experiment %s is under way in process %d of %s; if that has ended, `pitot experiment resume %s --yes` goes on with it here", text.Clean(j.Name), j.Owner.PID, j.Owner.Host, shellWord(j.Name))
+		return usagef("experiment %s is under way in process %d of %s; if that has ended, `pitot experiment resume %s --yes` goes on with it here", plain.Line(j.Name), j.Owner.PID, j.Owner.Host, shellWord(j.Name))
 	}
-	return usagef("experiment %s is under way in process %d", text.Clean(j.Name), j.Owner.PID)
+	return usagef("experiment %s is under way in process %d", plain.Line(j.Name), j.Owner.PID)
 }
 
 // clearServers ends the servers that an experiment has left running, if there are any and
@@ -84,13 +84,13 @@ func (c *conduct) clearServers(p *Process, s *store.Store, j *experiment.Journal
 		said := words.In(c.Lang).Say(what)
 		switch {
 		case err != nil:
-			errs = append(errs, fmt.Errorf("whether a server that experiment %s has started still runs is not known: %w", text.Clean(j.Name), err))
+			errs = append(errs, fmt.Errorf("whether a server that experiment %s has started still runs is not known: %w", plain.Line(j.Name), err))
 			continue
 		case there && !c.Yes:
-			errs = append(errs, fmt.Errorf("experiment %s has left a server running: %s; --yes ends it", text.Clean(j.Name), said))
+			errs = append(errs, fmt.Errorf("experiment %s has left a server running: %s; --yes ends it", plain.Line(j.Name), said))
 			continue
 		case there:
-			fmt.Fprintf(p.Stderr, "pitot: ending what experiment %s has left running: %s\n", text.Clean(j.Name), said)
+			fmt.Fprintf(p.Stderr, "pitot: ending what experiment %s has left running: %s\n", plain.Line(j.Name), said)
 			if err := server.EndLeftover(ctx, *l.Handle, o); err != nil {
 				errs = append(errs, err)
 				continue

@@ -37,7 +37,7 @@ type End struct {
 	Exit  *proc.Exit    `json:"exit,omitempty"` // nil: it has not ended
 	After time.Duration `json:"after_ns,omitempty"`
 	Lines []string      `json:"lines,omitempty"` // the last of its log, at most ten
-	// Left is the number of processes that it left behind, until Stop ends them.
+	// Left is the number of processes that it left behind.
 	Left int `json:"left,omitempty"`
 }
 

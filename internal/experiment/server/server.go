@@ -24,7 +24,8 @@ type Running struct {
 	baseline    Baseline
 	portWasFree bool
 	began       time.Time
-	ended       time.Time // when Done was closed; read after it
+	ended       time.Time // of the first process; read after Done
+	left        int       // processes that it left behind; read after Done
 
 	mu      sync.Mutex
 	stopped *Stopped
@@ -70,7 +71,7 @@ func start(ctx context.Context, s design.Server, o Options) (*Running, error) {
 	r.handle.Tree, r.began = r.session.Tree, time.Now()
 	go func() {
 		<-r.session.Done()
-		r.ended = time.Now()
+		r.ended, r.left = time.Now(), r.leftBehind()
 		close(r.done)
 	}()
 	if err := r.release(ctx); err != nil {
@@ -200,6 +201,19 @@ func (r *Running) lines() []string {
 	return r.o.cleanAll(proc.Lines(r.handle.Tree.Log, r.from, logLines))
 }
 
+// dyingTime is how long processes that end with the first one may take.
+const dyingTime = 200 * time.Millisecond
+
+// leftBehind is how many processes do not end with the first one.
+func (r *Running) leftBehind() (n int) {
+	r.o.until(dyingTime, func() bool {
+		members, _ := r.session.Members() // what is not known is not told
+		n = len(members)
+		return n == 0
+	})
+	return n
+}
+
 // Ended is how the server ended, once Done is closed.
 func (r *Running) Ended() End {
 	select {
@@ -208,8 +222,7 @@ func (r *Running) Ended() End {
 		return End{}
 	}
 	exit := r.session.State()
-	members, _ := r.handle.Tree.Members() // what is not known is not told
-	return End{&exit, r.ended.Sub(r.began), r.lines(), len(members)}
+	return End{&exit, r.ended.Sub(r.began), r.lines(), r.left}
 }
 
 // Stop ends the server: all of its processes get a TERM, after the stop timeout a KILL. Then

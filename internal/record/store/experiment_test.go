@@ -55,6 +55,9 @@ func TestExperiments(t *testing.T) {
 	if _, err := s.Experiment("a"); !errors.Is(err, ErrNoExperiment) {
 		t.Errorf("removed: %v", err)
 	}
+	if _, err := s.Run("r"); !errors.Is(err, ErrNoRun) {
+		t.Errorf("a run that was removed: %v", err)
+	}
 	if n, err := s.Count(Filter{}); n != 0 || err != nil {
 		t.Errorf("%d runs are left, %v", n, err)
 	}

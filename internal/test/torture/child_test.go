@@ -104,6 +104,7 @@ type running struct {
 	cmd      *exec.Cmd
 	out, err *tail
 	began    time.Time
+	over     *outcome // once it was waited for
 }
 
 // An outcome is what is seen of a child that has ended.
@@ -146,6 +147,9 @@ func patience() time.Duration { return either[time.Duration](4, 1) }
 
 // wait returns the outcome of a child, which is killed if it takes too long.
 func (r *running) wait() outcome {
+	if r.over != nil {
+		return *r.over
+	}
 	limit := r.wall
 	if limit == 0 {
 		limit = 20 * time.Second
@@ -161,6 +165,7 @@ func (r *running) wait() outcome {
 		o.rss = usage.Maxrss << 10
 	}
 	o.out, o.err = r.out.String(), r.err.String()
+	r.over = &o
 	return o
 }
 
