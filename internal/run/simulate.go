@@ -42,7 +42,8 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	native := asked.Protocol == string(endpoint.Generate)
 	out := sim.Run(model, sim.Plan{
 		Requests: requests, Schedule: x.built.due.Schedule, Until: x.spec.Duration.Std(), Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), Stream: asked.Stream,
-		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && x.server.Drafts() > 0, Stop: func() bool { return ctx.Err() != nil },
+		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && x.server.Drafts() > 0,
+		Cached: native || x.server.PrefixCache(), Stop: func() bool { return ctx.Err() != nil },
 	})
 	if asked.Stream && asked.Usage != plan.UsageEach && !native {
 		forgetCounts(out.Records)

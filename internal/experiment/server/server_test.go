@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -262,13 +263,18 @@ func TestAPortThatIsTaken(t *testing.T) {
 // Something takes the port when the server has ended: that is said, and no error.
 func TestAPortThatIsNotFreeAfterwards(t *testing.T) {
 	g := newStage(t)
+	var taken atomic.Bool
+	g.o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if taken.Load() {
+			c, _ := net.Pipe()
+			return c, nil
+		}
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	g.o.Waits.Verify = time.Nanosecond
 	r := g.start(t)
 	g.up(t)
-	r.o.Dial = func(context.Context, string, string) (net.Conn, error) {
-		c, _ := net.Pipe()
-		return c, nil
-	}
-	r.o.Waits.Verify = time.Nanosecond
+	taken.Store(true)
 	s, err := r.Stop(t.Context())
 	if err != nil || len(s.Unverified) != 1 || s.Unverified[0].Code != "server.port-still-taken" {
 		t.Errorf("%+v, %v", s, err)

@@ -132,8 +132,8 @@ func (c Config) NewModel() (engine.Model, error) {
 	return engine.New(c.deployment())
 }
 
-// prefixCache tells whether prompts are found again.
-func (c Config) prefixCache() bool {
+// PrefixCache tells whether prompts are found again.
+func (c Config) PrefixCache() bool {
 	e := c.Engine
 	return e != nil && (e.KV.PrefixCache || e.Disaggregation != nil && e.Disaggregation.KV.PrefixCache)
 }
@@ -148,7 +148,7 @@ func (c Config) Drafts() int {
 
 // looksAtPrompts tells whether it matters to the model what a prompt says.
 func (c Config) looksAtPrompts() bool {
-	return c.prefixCache() || c.Engine != nil && c.Engine.Replicas.Router == "prefix-aware"
+	return c.PrefixCache() || c.Engine != nil && c.Engine.Replicas.Router == "prefix-aware"
 }
 
 func validateFaults(faults []Fault) []error {

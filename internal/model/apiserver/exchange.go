@@ -337,7 +337,7 @@ func (x *exchange) await(want int) (int, error) {
 // cached is how much of the prompt a prefix cache spared, known with the first
 // token, or -1 where there is no such cache.
 func (x *exchange) cached() int {
-	if !x.s.cfg.prefixCache() {
+	if !x.s.cfg.PrefixCache() {
 		return -1
 	}
 	return x.ticket.cached

@@ -105,7 +105,7 @@ func TestSimulatedEqualsDriven(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := sim.Plan{Schedule: schedule(), Concurrency: concurrency, Stream: true}
+				p := sim.Plan{Schedule: schedule(), Concurrency: concurrency, Stream: true, Cached: config.PrefixCache()}
 				for _, r := range w.Requests {
 					taken := intake.Tokens(r.Tokens, r.OutputTokens, true)
 					p.Requests = append(p.Requests, sim.Request{

@@ -67,6 +67,7 @@ type Plan struct {
 	Chat   bool // a stream opens with a role chunk
 	Native bool // a stream has its counts in the chunks, without a usage event
 	Accept bool // answers report the tokens per step
+	Cached bool // answers report how much of the prompt was in a cache
 	// Stop, if not nil, is polled for whether to end the run: requests in flight
 	// are then recorded as cancelled.
 	Stop func() bool
@@ -320,7 +321,7 @@ func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
 	r.done++
 	r.queued += e.Start - time.Duration(rec.Sent)
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
-	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, At: trace.Never}
+	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, CachedTold: r.plan.Cached, At: trace.Never}
 	if r.plan.Accept {
 		rec.Accept = float64(tokens) / float64(len(rec.Chunks))
 	}
