@@ -164,7 +164,7 @@ func (c *conduct) resumable(s *store.Store, name string) (j *experiment.Journal,
 func (c *conduct) read(p *Process, j *experiment.Journal) (*design.Experiment, *plan.Document, error) {
 	say := func(format string, a ...any) {
 		if !c.Quiet {
-			fmt.Fprintf(p.Stderr, "pitot: "+format+"\n", a...)
+			fmt.Fprintln(p.Stderr, "pitot:", plain.Line(fmt.Sprintf(format, a...)))
 		}
 	}
 	if c.Folder != "" {

@@ -137,7 +137,7 @@ var printers = map[string][]string{
 	"ab":                {"ab --before profile:EVIL --same -- sim", "ab --before EVIL", "ab --before flags:EVIL --after flags:-n --name x -- sim", "ab --before profile:small-chat --same --name EVIL -- sim -n 2"},
 	"experiment run":    {"experiment run EVIL", "experiment run bad.yaml"},
 	"experiment status": {"experiment status", "experiment status EVIL", "experiment status poisoned", "experiment status --json"},
-	"experiment resume": {"experiment resume EVIL", "experiment resume poisoned"},
+	"experiment resume": {"experiment resume EVIL", "experiment resume poisoned", "experiment resume poisoned"},
 	"note":              {"note measured imported -o EVIL.md", "note EVIL"},
 	"import":            {"import other.json", "import -n notes.md", "import EVIL"},
 	"conform run":       {"conform run --client EVIL"},
@@ -205,8 +205,13 @@ func makePoisonedStore(t *testing.T) {
 	}
 	defer runs.Close()
 	legs := []*experiment.Leg{{Variant: hostile, Block: 1, Slot: 1, Ordinal: 1, Position: 1, Status: experiment.Failed, Why: plan.Say("experiment.leg-failed", "why", hostile), Log: hostile}}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{hostile, "poisoned"} {
-		j := experiment.Journal{Name: name, Status: experiment.Failed, File: hostile, Why: plan.Text(hostile), Folder: "/" + hostile, Owner: experiment.Owner{PID: 1}, Legs: legs}
+		folder := filepath.Join(here, name, hostile)
+		j := experiment.Journal{Name: name, Status: experiment.Failed, File: hostile, Why: plan.Text(hostile), Folder: folder, Owner: experiment.Owner{PID: 1}, Legs: legs}
 		body, err := json.Marshal(j)
 		if err == nil {
 			err = runs.CreateExperiment(store.Experiment{Name: name, Status: hostile, Body: body})
