@@ -21,15 +21,17 @@ build: ## bin/pitot, static
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
 
 # What starts goroutines, or guards what several of them use, is tested under the race
-# detector, which makes the rest several times slower to no end. Of two packages the tests
-# that are long and share nothing are left out of it, and all of them run again without it.
+# detector, which makes tests several times slower: those of these packages that are long
+# and share nothing run without it.
 CONCURRENT = $(shell grep -rlE '"sync(/atomic)?"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-TWICE = ./internal/cli ./internal/load/tokenizer
-UNRACED = TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts
+OTHERS = $(filter-out $(CONCURRENT),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|'))
+UNRACED = TestScripts|TestSimEqualsBench|TestAPlanIsTheRunAgain|TestMistakes|TestPlansComeBack|TestPlansInTheWordsOfOtherTools|TestPlansThatCannotBe|TestVariationsAreSurvived|TestNumbersBeyondTheirRanges|TestNothingHostileReachesATerminal|TestNoSecretIsLeftAnywhere|TestCompletion|TestTenThousandTexts|TestParts|TestEqualsTiktoken|TestLongTexts|TestVariantsEqualHuggingFace|TestEqualsSGLang|TestFitFindsWhatWasChanged
+WITH_UNRACED = $(filter $(CONCURRENT),$(shell grep -rlE '^func ($(UNRACED)).t ' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
 
 test: ## all tests
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -parallel 4 -timeout 30m -skip '^($(UNRACED))$$' $(CONCURRENT); raced=$$?; \
-	go test -timeout 30m $(filter-out $(filter-out $(TWICE),$(CONCURRENT)),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|')) && exit $$raced
+	go test -timeout 30m -run '^($(UNRACED))$$' $(WITH_UNRACED); unraced=$$?; \
+	go test -timeout 30m $(OTHERS) && exit $$((raced | unraced))
 
 servers: ## real servers, routers and proxies, installed into SERVERS
 	bench/servers/install.sh $(SERVERS)
