@@ -278,6 +278,9 @@ func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.
 func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Load, workload, repeat int) (why plan.Message, err error) {
 	load.Spec = x.seeded(load.Spec, l, load.Spec.Target.URL == "" || s.Server != nil && x.restarts(), workload, repeat)
 	load.Spec.Target.URL = cmp.Or(s.url, load.Spec.Target.URL)
+	if s.Server != nil {
+		load.Spec.Before.Ready = orSmall(load.Spec.Before.Ready)
+	}
 	load.Spec.Name = x.Name + " / " + l.Variant + " / " + load.Workload
 	place := trace.Leg{
 		Experiment: x.j.Name, Variant: l.Variant, Workload: load.Workload, Block: l.Block, Slot: l.Slot, Position: l.Position, Repeat: repeat,
@@ -319,6 +322,15 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Loa
 		return plan.Say(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
 	}
 	return why, x.keep()
+}
+
+// orSmall asks a server that answers one small request, where nothing else asks it for one: a
+// route that answers does not tell that the model does.
+func orSmall(r plan.Ready) plan.Ready {
+	if r.Timeout == 0 {
+		r.Timeout, r.Ask = plan.Duration(time.Minute), plan.AskSmall
+	}
+	return r
 }
 
 // said is an error as data, if it has that form.

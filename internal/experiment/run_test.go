@@ -115,6 +115,9 @@ func (l *lab) startServer(_ context.Context, s design.Server, o server.Options) 
 }
 
 func (l *lab) measure(ctx context.Context, stop <-chan struct{}, load Load, leg trace.Leg) (*run.Result, error) {
+	if asked := load.Spec.Before.Ready.Ask; len(l.up) > 0 && asked != plan.AskSmall {
+		l.t.Errorf("leg %d: a server that was started is asked for %q", leg.Position, asked)
+	}
 	time.Sleep(5 * time.Second)
 	if l.after != nil {
 		l.after(leg)

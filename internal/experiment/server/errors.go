@@ -81,24 +81,6 @@ func (e *NotReadyError) Message() plan.Message {
 	return plan.Say("server.not-ready", "url", e.URL, "limit", e.Limit, "answer", e.Answer, "lines", e.Lines)
 }
 
-// A WrongAnswerError is a server that answers, but not the one small request as it should.
-type WrongAnswerError struct {
-	Limit time.Duration
-	Err   error
-	Lines []string
-}
-
-func (e *WrongAnswerError) Error() string {
-	return fmt.Sprintf("the server is up, but a small request failed for %s: %v%s", e.Limit, e.Err, logged(e.Lines))
-}
-
-func (e *WrongAnswerError) Unwrap() error { return e.Err }
-
-// Message is the error for a catalogue.
-func (e *WrongAnswerError) Message() plan.Message {
-	return plan.Say("server.wrong-answer", "limit", e.Limit, "why", e.Err.Error(), "lines", e.Lines)
-}
-
 // logged is the end of a log in an error.
 func logged(lines []string) string {
 	if len(lines) == 0 {

@@ -26,8 +26,6 @@ type Options struct {
 	// Kept stores the handle, in place of an earlier one of the same start. It is called
 	// before the server begins, and again when more is known of it.
 	Kept func(Handle) error
-	// Check sends one small request, whose answer must have the right form; nil: none.
-	Check func(context.Context) error
 	// Tell gets what is being waited for; may be nil.
 	Tell func(plan.Message)
 	// Hurry ends all waiting when it is closed: a second interrupt. Processes are killed
@@ -44,7 +42,6 @@ type Options struct {
 // stand for the ones given here.
 type Waits struct {
 	Poll    time.Duration // between two looks: 100 ms
-	Check   time.Duration // for Options.Check to pass, once the server answers: 1 min
 	Verify  time.Duration // for port and device memory after the end: 1 min, and 5 s if ctx has ended
 	Killed  time.Duration // for processes to be gone that were killed: 10 s
 	Command time.Duration // for a command such as `docker rm`: 2 min
@@ -60,7 +57,6 @@ const (
 func (o Options) withDefaults() Options {
 	w := &o.Waits
 	w.Poll = cmp.Or(w.Poll, 100*time.Millisecond)
-	w.Check = cmp.Or(w.Check, time.Minute)
 	w.Verify = cmp.Or(w.Verify, time.Minute)
 	w.Killed = cmp.Or(w.Killed, 10*time.Second)
 	w.Command = cmp.Or(w.Command, 2*time.Minute)

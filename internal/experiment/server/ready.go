@@ -15,14 +15,11 @@ import (
 )
 
 // Ready waits until the server is ready, and says how long that took since its start: its
-// route answers 200, and then Options.Check passes. The route is that of the server, else
-// /health, or /v1/models where there is no /health. It ends at once when the server does, with
-// an EndedError; a NotReadyError or WrongAnswerError tells that the time is over.
+// route answers 200. The route is that of the server, else /health, or /v1/models where there
+// is no /health. It ends at once when the server does, with an EndedError; a NotReadyError
+// tells that the time is over.
 func (r *Running) Ready(ctx context.Context) (took time.Duration, err error) {
 	if err := r.awaitRoute(ctx); err != nil {
-		return 0, r.o.Secrets.Error(err)
-	}
-	if err := r.awaitCheck(ctx); err != nil {
 		return 0, r.o.Secrets.Error(err)
 	}
 	r.mu.Lock()
@@ -115,29 +112,6 @@ func plainly(err error) error {
 	}
 	if op := (*net.OpError)(nil); errors.As(err, &op) {
 		err = op.Err
-	}
-	return err
-}
-
-// awaitCheck waits until the one small request passes.
-func (r *Running) awaitCheck(ctx context.Context) error {
-	if r.o.Check == nil {
-		return nil
-	}
-	var failed error
-	told := ""
-	err := r.wait(ctx, r.o.Waits.Check, func() bool {
-		call, cancel := context.WithTimeout(ctx, r.o.Waits.Check)
-		defer cancel()
-		failed = r.o.Check(call)
-		if failed != nil && failed.Error() != told {
-			told = failed.Error()
-			r.o.tell("server.waiting-check", "url", r.o.URL, "why", failed)
-		}
-		return failed == nil
-	})
-	if errors.Is(err, errLimit) {
-		return &WrongAnswerError{r.o.Waits.Check, r.o.Secrets.Error(failed), r.lines()}
 	}
 	return err
 }
