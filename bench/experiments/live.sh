@@ -3,11 +3,13 @@
 # are 3 % found, and what does a drift of the machine do to ABBA and to AABB?
 #
 #     bench/experiments/live.sh aa|ab|drift FOLDER [N]
+#     SERVERS=... bench/experiments/live.sh llama FOLDER [N]
 #
-# Every leg starts `pitot serve` anew, with a seed of its own and 0.5 % between starts. The
-# experiments are kept in FOLDER. It wants a machine with nothing else to do.
+# Every leg starts `pitot serve` anew, with a seed of its own and 0.5 % between starts; llama
+# starts llama.cpp, which `make servers` installs into SERVERS. The experiments are kept in FOLDER. It wants a machine with nothing else to do.
 set -euo pipefail
 
+here=$(cd "$(dirname "$0")/.." && pwd)
 what=$1
 folder=$2
 n=${3:-20}
@@ -70,8 +72,20 @@ drift)
 		echo "AABB $i:$(pitot compare "aabb-$i-a-*" "aabb-$i-b-*" --ignore url 2>/dev/null | grep '^  mean TPOT' || true)"
 	done
 	;;
+llama) # four slots and one, N times; then both sides the same, N times
+	python=${SERVERS:?the folder of make servers}/venv/bin/python
+	[ -s model.gguf ] || "$python" "$here/servers/tiny.py" model.gguf 512 6
+	serve="$python $here/servers/llama.py $PWD/model.gguf \${port} n_parallel="
+	load=(bench -n 24 -c 2 --input-len 128 --output-len 16 --tokenizer none)
+	for i in $(seq "$n"); do
+		pitot ab -q --name "slots-$i" --before "${serve}4" --after "${serve}1" -- "${load[@]}" >"slots-$i.txt" 2>&1 || tail -3 "slots-$i.txt"
+		echo "4 slots and 1:$(of_tpot "slots-$i")"
+		pitot ab -q --name "same-$i" --before "${serve}4" --same -- "${load[@]}" >"same-$i.txt" 2>&1 || tail -3 "same-$i.txt"
+		echo "the same: $(verdicts "same-$i") figures called different:$(of_tpot "same-$i")"
+	done
+	;;
 *)
-	sed -n '2,8p' "$0"
+	sed -n '2,11p' "$0"
 	exit 2
 	;;
 esac

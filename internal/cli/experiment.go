@@ -252,7 +252,7 @@ func journal(row store.Experiment) (*experiment.Journal, error) {
 // damagedJournal says what can be done about a journal with an error; nil without one.
 func damagedJournal(name string, err error) error {
 	if err != nil {
-		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are in the store, and it can be begun anew under another --name", plain.Line(name), err)
+		err = fmt.Errorf("the journal of experiment %s in the store is damaged: %w; its runs are kept; start a new one under another --name", plain.Line(name), err)
 	}
 	return err
 }

@@ -84,21 +84,25 @@ func (c *planCmd) experiment(p *Process) (*design.Experiment, func(plan.Problems
 		}
 		return nil, nil, nil
 	}
-	if len(c.What) != 1 {
+	if len(c.What) != 1 || !isExperiment(c.What[0]) {
 		return nil, nil, nil
-	}
-	data, err := files.ReadSmall(c.What[0])
-	if err != nil {
-		return nil, nil, nil //nolint:nilerr // a run has this name, or what plans runs says what is wrong
-	}
-	if doc, err := plan.Parse(c.What[0], data); err != nil || !design.Is(doc) {
-		return nil, nil, nil //nolint:nilerr // as above
 	}
 	e, doc, err := p.readExperiment(c.What[0])
 	if err != nil {
 		return nil, nil, err
 	}
 	return e, explainedBy(doc), nil
+}
+
+// isExperiment reports whether a file has an experiment. What is none may be the name of a
+// run, and what plans runs says what is wrong.
+func isExperiment(file string) bool {
+	data, err := files.ReadSmall(file)
+	if err != nil {
+		return false
+	}
+	doc, err := plan.Parse(file, data)
+	return err == nil && design.Is(doc)
 }
 
 // planOfAB is the experiment of a command line of `pitot ab`.

@@ -36,7 +36,7 @@ func (m stallMarks) Plot(c draw.Canvas, p *gonum.Plot) {
 // stallMark is the height of a mark, in points.
 const stallMark = 4
 
-// addStalls marks when the streams of each run stood still: of a single run as bands behind
+// addStalls marks when the streams of each run stood still. A single run gets bands behind
 // its line.
 func (p *picture) addStalls(name string, variants []Curves) {
 	single := len(variants) == 1 && len(variants[0].Runs) == 1
