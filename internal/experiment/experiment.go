@@ -161,7 +161,7 @@ func (p *Plan) target(s *plan.Spec, own design.Server) (problems plan.Problems) 
 		s.Target.URL, s.Target.Engine = "http://127.0.0.1:"+design.Port, nil
 	}
 	problems.If(own.Starts() && s.Target.Simulated, "", nil, "is simulated, and a variant has a server; use bench")
-	problems.If(own.Starts() && s.Target.URL == "", "", nil, "has no address of the server that is started; give it a URL")
+	problems.If(own.Starts() && s.Target.URL == "", "", nil, "has no address of the server that is started; put ${port} into its command, or give the load a URL")
 	s.Cache = cmp.Or(p.Cache, s.Cache)
 	if p.WarmUp != design.Own && !s.Target.Simulated {
 		s.Before.WarmUp = plan.WarmUp{Steady: true, From: plan.WarmOther}

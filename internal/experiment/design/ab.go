@@ -56,7 +56,7 @@ func AB(o ABOptions) (*Experiment, plan.Problems) {
 	var p plan.Problems
 	p.If(o.Before == "", Before, nil, "is missing: a command that starts a server, a URL, profile:NAME or flags:FLAGS")
 	p.If(o.Same && o.After != "", After, nil, "does not go with same, which repeats what is before")
-	p.If(!o.Same && o.After == "", After, nil, "is missing; same in its place measures the noise (A/A)")
+	p.If(!o.Same && o.After == "", After, nil, "is missing; --same in its place measures the noise (A/A)")
 	p.If(len(o.Command) == 0, "command", nil, "is missing: the load stands behind --, as in -- vllm bench serve --num-prompts 200")
 	if p != nil {
 		return e, p
