@@ -142,6 +142,7 @@ type grammar struct {
 	Serve      serve.Cmd     `cmd:"" help:"Serve the simulated engine over HTTP."`
 	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
 	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
+	Calibrate  calibrateCmd  `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
 	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`

@@ -1,0 +1,175 @@
+package steps_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/model/steps"
+)
+
+// A client makes legs against an engine, and sees its tokens 60 µs late on average.
+type client struct {
+	t      *testing.T
+	engine engine.Config
+	dice   *rand.Rand
+}
+
+func lognormal(r *rand.Rand, mean, cv float64) int {
+	s := math.Sqrt(math.Log(1 + cv*cv))
+	return max(1, int(math.Exp(math.Log(mean)-s*s/2+s*r.NormFloat64())))
+}
+
+// leg runs requests for some time: limit in flight at once, or by a rate.
+func (c *client) leg(n, limit int, rate float64, prompt, output float64) steps.Leg {
+	c.t.Helper()
+	plan := sim.Plan{Schedule: arrival.Burst(), Concurrency: limit, Stream: true, Until: 8 * time.Second}
+	if rate > 0 {
+		at := make([]float64, n)
+		sum := 0.0
+		for i := range at {
+			sum += c.dice.ExpFloat64()
+			at[i] = sum
+		}
+		plan.Schedule = arrival.New(slices.Values(at), arrival.Constant(rate))
+	}
+	for range n {
+		job := engine.Job{PromptTokens: lognormal(c.dice, prompt, 0.8), OutputTokens: lognormal(c.dice, output, 0.7)}
+		if c.engine.KV.PrefixCache {
+			job.Prompt = make([]int32, job.PromptTokens)
+			for i := range job.Prompt {
+				if job.Prompt[i] = c.dice.Int32(); len(plan.Requests)%5 < 3 && i < 192 {
+					job.Prompt[i] = int32(i)
+				}
+			}
+		}
+		plan.Requests = append(plan.Requests, sim.Request{PromptTokens: job.PromptTokens, WantTokens: job.OutputTokens, Job: job, Finish: "length"})
+	}
+	cfg := c.engine
+	cfg.Seed = c.dice.Uint64()
+	model, err := engine.New(cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	leg := steps.Leg{Limit: limit}
+	for _, r := range sim.Run(model, plan).Records {
+		if !r.OK() {
+			continue
+		}
+		s := steps.Stream{Sent: time.Duration(r.Sent), Prompt: r.PromptTokens, Cached: min(r.Usage.Cached, r.PromptTokens-1)}
+		for _, chunk := range r.Chunks {
+			at := time.Duration(chunk.At) + time.Duration(60e3*c.dice.ExpFloat64())
+			if n := len(s.At); n > 0 {
+				at = max(at, s.At[n-1])
+			}
+			s.At = append(s.At, at)
+		}
+		leg.Streams = append(leg.Streams, s)
+	}
+	return leg
+}
+
+// protocol is the legs of a calibration.
+func (c *client) protocol() []steps.Leg {
+	return []steps.Leg{
+		c.leg(400, 1, 0, 400, 120), c.leg(400, 4, 0, 400, 120), c.leg(600, 16, 0, 400, 120), c.leg(900, 64, 0, 400, 120),
+		c.leg(80, 0, 8, 400, 120), c.leg(320, 0, 0, 100, 40), c.leg(200, 0, 0, 800, 120),
+	}
+}
+
+func TestCostsAreFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		engine engine.Config
+		budget int
+		most   int
+	}{
+		"small": {engine.Config{
+			Scheduler: engine.Scheduler{TokenBudget: 2048, MaxSequences: 48},
+			Cost:      engine.Costs{Step: 0.0077, Sequence: 37e-6, ContextToken: 45e-9, Prefill: 0.0026, PrefillToken: 27e-6, PrefillPair: 1.6e-9, Jitter: 0.03},
+			Frontend:  engine.Frontend{Request: 0.0006, Delay: 0.002, Chunk: 15e-6},
+		}, 2048, 48},
+		"large": {engine.Config{
+			Scheduler: engine.Scheduler{TokenBudget: 1024, MaxSequences: 256},
+			Cost:      engine.Costs{Step: 0.013, Sequence: 80e-6, ContextToken: 25e-9, Prefill: 0.001, PrefillToken: 50e-6, PrefillPair: 4e-9, Jitter: 0.05},
+			Frontend:  engine.Frontend{Request: 0.001, Chunk: 20e-6, Blocking: true},
+		}, 1024, 256},
+		"cached": {engine.Config{
+			Scheduler: engine.Scheduler{TokenBudget: 2048, MaxSequences: 256}, KV: engine.KVCache{Tokens: 400000, PrefixCache: true},
+			Cost:     engine.Costs{Step: 0.01, Sequence: 45e-6, ContextToken: 60e-9, Prefill: 0.0015, PrefillToken: 35e-6, PrefillPair: 3e-9, Jitter: 0.02},
+			Frontend: engine.Frontend{Delay: 0.001, Chunk: 12e-6},
+		}, 2048, 256},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := &client{t, c.engine, rand.New(rand.NewPCG(11, 12))}
+			began := time.Now()
+			legs := client.protocol()
+			made := time.Since(began)
+			f, err := steps.Fit(legs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("made in %v, fitted in %v: %+v", made, time.Since(began)-made, f)
+			want := c.engine.Cost
+			for name, of := range map[string][3]engine.Seconds{
+				"step": {f.Cost.Step, want.Step, f.Spread.Step}, "sequence": {f.Cost.Sequence, want.Sequence, f.Spread.Sequence},
+				"context_token": {f.Cost.ContextToken, want.ContextToken, f.Spread.ContextToken}, "prefill": {f.Cost.Prefill, want.Prefill, f.Spread.Prefill},
+				"prefill_token": {f.Cost.PrefillToken, want.PrefillToken, f.Spread.PrefillToken}, "prefill_pair": {f.Cost.PrefillPair, want.PrefillPair, f.Spread.PrefillPair},
+			} {
+				if off := math.Abs(float64(of[0] - of[1])); off > 0.02*float64(of[1]) && off > 3*float64(of[2]) {
+					t.Errorf("%s: %v, not %v (spread %v)", name, of[0], of[1], of[2])
+				}
+			}
+			if f.Budget != c.budget || f.MaxSequences != c.most && c.most < 200 {
+				t.Errorf("budget %d, not %d; %d sequences, not %d", f.Budget, c.budget, f.MaxSequences, c.most)
+			}
+			if off := f.Cost.Jitter/want.Jitter - 1; math.Abs(off) > 0.15 {
+				t.Errorf("jitter %v, not %v", f.Cost.Jitter, want.Jitter)
+			}
+			if off := f.Chunk.Seconds()/float64(c.engine.Frontend.Chunk) - 1; math.Abs(off) > 0.1 {
+				t.Errorf("chunk %v, not %v", f.Chunk, c.engine.Frontend.Chunk)
+			}
+		})
+	}
+}
+
+// The time of a step need not grow evenly with its sequences.
+func TestATableIsFound(t *testing.T) {
+	table := []engine.Point{{At: 1, Time: 0.005}, {At: 4, Time: 0.012}, {At: 16, Time: 0.014}, {At: 64, Time: 0.03}}
+	c := &client{t, engine.Config{Cost: engine.Costs{DecodeTable: table, ContextToken: 30e-9, Prefill: 0.002, PrefillToken: 30e-6, Jitter: 0.03}}, rand.New(rand.NewPCG(7, 8))}
+	f, err := steps.Fit(c.protocol())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range table {
+		found := slices.IndexFunc(f.Cost.DecodeTable, func(p engine.Point) bool { return p.At == want.At })
+		if found < 0 || math.Abs(float64(f.Cost.DecodeTable[found].Time/want.Time)-1) > 0.03 {
+			t.Errorf("%v is not in %v", want, f.Cost.DecodeTable)
+		}
+	}
+}
+
+func TestAnotherPolicyIsRefused(t *testing.T) {
+	c := &client{t, engine.Config{
+		Scheduler: engine.Scheduler{Policy: "sglang", MaxSequences: 128},
+		Cost:      engine.Costs{Step: 0.009, Sequence: 30e-6, ContextToken: 40e-9, Prefill: 0.004, PrefillToken: 25e-6, Jitter: 0.04},
+	}, rand.New(rand.NewPCG(3, 4))}
+	if f, err := steps.Fit(c.protocol()); !errors.Is(err, steps.ErrPrefillFirst) {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestTooLittleIsRefused(t *testing.T) {
+	c := &client{t, engine.Config{Cost: engine.Costs{Step: 0.009, PrefillToken: 25e-6}}, rand.New(rand.NewPCG(3, 4))}
+	for name, legs := range map[string][]steps.Leg{"nothing": nil, "one at a time": {c.leg(60, 1, 0, 200, 50)}} {
+		little := (*steps.TooLittleError)(nil)
+		if f, err := steps.Fit(legs); !errors.As(err, &little) {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package steps
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A Stream is what a client saw of one answered request. Times are since the start of its leg.
+type Stream struct {
+	Sent   time.Duration
+	Prompt int             // its tokens, at least one
+	Cached int             // of them found in a prefix cache, at most all but one
+	At     []time.Duration // arrivals of its tokens, ascending, at least one
+}
+
+// A Leg is a run of one load.
+type Leg struct {
+	Streams []Stream
+	Limit   int // requests that the client has in flight at most; 0: it sends them by schedule
+}
+
+// A step as its tokens show it.
+type step struct {
+	end, last time.Duration // first and last arrival of its tokens
+	firsts    []int32       // streams with their first token in it
+	decodes   int           // streams with a later one
+	context   float64       // tokens behind those, together
+	active    int           // streams that had begun before and were not over
+}
+
+// A log is the steps of a leg.
+type log struct {
+	Leg
+	steps []step
+	first []int // by stream: the step of its first token
+	miss  float64
+	alone float64 // share of the first tokens, beside others that decode, with no token of another in their step
+}
+
+// gaps are tried in turn: tokens farther apart than the gap are of two steps.
+var gaps = []time.Duration{
+	100 * time.Microsecond, 150 * time.Microsecond, 200 * time.Microsecond, 300 * time.Microsecond, 450 * time.Microsecond, 700 * time.Microsecond,
+	time.Millisecond, 1500 * time.Microsecond, 2200 * time.Microsecond, 3300 * time.Microsecond, 5 * time.Millisecond, 8 * time.Millisecond,
+	13 * time.Millisecond, 20 * time.Millisecond, 35 * time.Millisecond,
+}
+
+// A token is the arrival of one.
+type token struct {
+	at      time.Duration
+	stream  int32
+	ordinal int32
+}
+
+// see finds the steps of a leg with the smallest gap that makes successive tokens of a
+// stream those of successive steps.
+func see(leg Leg) *log {
+	var all []token
+	var between []time.Duration
+	for i, s := range leg.Streams {
+		for j, at := range s.At {
+			all = append(all, token{at, int32(i), int32(j)})
+			if j > 0 {
+				between = append(between, at-s.At[j-1])
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b token) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.stream, b.stream)) })
+	slices.Sort(between)
+	most := gaps[len(gaps)-1]
+	if n := len(between); n > 0 {
+		most = between[n/4] * 35 / 100
+	}
+	best, least := gaps[0], 2.0
+	for _, gap := range gaps {
+		if gap > most && gap > gaps[0] {
+			break
+		}
+		if miss := missed(all, gap, leg.Streams); miss < least-1e-4 {
+			best, least = gap, miss
+		}
+	}
+	return newLog(leg, all, best, least)
+}
+
+// grouped calls each with the tokens and the number of their steps, and returns how many steps
+// there are, and how many of them ended since a stream would have been in it twice.
+func grouped(all []token, gap time.Duration, streams int, each func(t token, step int)) (n, forced int) {
+	in := make([]int, streams)
+	step := 0
+	var last time.Duration
+	for i, t := range all {
+		apart := i == 0 || t.at-last > gap
+		twice := in[t.stream] == step && !apart
+		if twice {
+			forced++
+		}
+		if apart || twice {
+			step++
+		}
+		in[t.stream], last = step, t.at
+		each(t, step-1)
+	}
+	return step, forced
+}
+
+// missed is the share of successive tokens of a stream that are not in successive steps, and
+// of steps that had to be cut.
+func missed(all []token, gap time.Duration, streams []Stream) float64 {
+	in := make([]int, len(streams))
+	pairs, apart := 0, 0
+	n, forced := grouped(all, gap, len(streams), func(t token, step int) {
+		if t.ordinal > 0 {
+			if pairs++; step != in[t.stream]+1 {
+				apart++
+			}
+		}
+		in[t.stream] = step
+	})
+	return float64(apart)/float64(max(1, pairs)) + float64(forced)/float64(max(1, n))
+}
+
+func newLog(leg Leg, all []token, gap time.Duration, miss float64) *log {
+	l := &log{Leg: leg, first: make([]int, len(leg.Streams)), miss: miss}
+	last := make([]int, len(leg.Streams))
+	grouped(all, gap, len(leg.Streams), func(t token, k int) {
+		if k == len(l.steps) {
+			l.steps = append(l.steps, step{end: t.at})
+		}
+		s := &l.steps[k]
+		s.last = t.at
+		if last[t.stream] = k; t.ordinal == 0 {
+			l.first[t.stream], s.firsts = k, append(s.firsts, t.stream)
+			return
+		}
+		s.decodes++
+		s.context += float64(leg.Streams[t.stream].Prompt + int(t.ordinal))
+	})
+	change := make([]int, len(l.steps)+2)
+	for i := range leg.Streams {
+		change[l.first[i]+1]++
+		change[last[i]+1]--
+	}
+	active, beside, alone := 0, 0, 0
+	for k := range l.steps {
+		s := &l.steps[k]
+		active += change[k]
+		if s.active = active; len(s.firsts) > 0 && active > 2 {
+			beside++
+			if s.decodes == 0 {
+				alone++
+			}
+		}
+	}
+	l.alone = float64(alone) / float64(max(1, beside))
+	return l
+}
