@@ -43,8 +43,12 @@ func (c calibrateCmd) Run(p *Process) (err error) {
 		return usage(err)
 	}
 	page := found.Profile(cmp.Or(c.Title, traces[0].Run.Plan.Model, "a calibrated engine"))
-	if err := text.Calibrated(p.Stdout, found); err != nil || c.Output == "" {
+	if err := text.Calibrated(p.Stdout, found); err != nil {
 		return err
+	}
+	if c.Output == "" {
+		fmt.Fprintln(p.Stderr, "pitot: -o FILE keeps it as a profile")
+		return nil
 	}
 	return writeFile("--output", c.Output, writes([]byte(page)))
 }

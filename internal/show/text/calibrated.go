@@ -88,5 +88,8 @@ func trust(c *calibrate.Calibration) string {
 	if m := c.Misfit(); m > 0.1 {
 		s = fmt.Sprintf("do not trust it: its own runs are off by %.0f %% on average, so this engine works in another way, or did not keep its pace", 100*m)
 	}
+	if len(c.Runs) == 1 {
+		s += "; it is one load only: costs that go up and down together in it are not told apart"
+	}
 	return s
 }
