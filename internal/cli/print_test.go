@@ -138,7 +138,7 @@ var printers = map[string][]string{
 	"experiment run":    {"experiment run EVIL", "experiment run bad.yaml"},
 	"experiment status": {"experiment status", "experiment status EVIL", "experiment status poisoned", "experiment status --json"},
 	"experiment resume": {"experiment resume EVIL", "experiment resume poisoned", "experiment resume poisoned"},
-	"calibrate":         {"calibrate measured imported", "calibrate EVIL", "calibrate *"},
+	"calibrate":         {"calibrate measured imported", "calibrate EVIL", "calibrate *", "calibrate --url EVIL", "calibrate --url URL -- --tokenizer none --EVIL"},
 	"note":              {"note measured imported -o EVIL.md", "note EVIL"},
 	"import":            {"import other.json", "import -n notes.md", "import EVIL"},
 	"conform run":       {"conform run --client EVIL"},

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// A server of known costs is measured under its loads, each kept, and found again.
+func TestCalibrateMeasures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		network, err := v.Listen("tcp", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := apiserver.New(apiserver.Config{Engine: &engine.Config{
+			Cost: engine.Costs{Step: 0.013, Sequence: 60e-6, ContextToken: 50e-9, Prefill: 0.003, PrefillToken: 40e-6, Jitter: 0.02},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: s.Handler()}
+		go func() { _ = server.Serve(network) }()
+		v.Args = []string{"calibrate", "--url", "http://engine:8000", "--store", v.store, "--", "--tokenizer", "none"}
+		code := Run(v.Process)
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		if code != exitOK {
+			t.Fatalf("exit code %d: %s", code, v.stderr.String())
+		}
+		for _, line := range []string{
+			`(?m)^  step +1[23]\.?\d*ms ± `, `(?m)^  prefill_token +(39|40)\.?\d*us ± `, `(?m)^  calibrate-[-\d]+/4: \d+ requests, 64 in flight$`, `(?m)^trust it `,
+		} {
+			if !regexp.MustCompile(line).MatchString(v.stdout.String()) {
+				t.Errorf("no line %s in\n%s", line, v.stdout.String())
+			}
+		}
+		if !strings.Contains(v.stderr.String(), "run 6 of 6: --rate 1000 -n ") {
+			t.Error(v.stderr.String())
+		}
+		if last := v.last(t); !strings.HasSuffix(last.Run.Name, "/6") || len(last.Records) < 40 {
+			t.Errorf("%s has %d records", last.Run.Name, len(last.Records))
+		}
+	})
+}
