@@ -248,7 +248,7 @@ func TestCalibration(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := p.Calibration
-	if !c.Seen.Limit || c.Seen.Budget || math.Abs(float64(c.Misfit["ttft.mean"])-0.021) > 1e-12 || c.Draws[1].DecodeTable[1].At != 8 || c.Draws[0].PrefillToken != 17.9e-6 {
+	if !c.Seen.Limit || c.Seen.Budget || math.Abs(float64(c.Misfit["ttft.mean"])-0.021) > 1e-12 || c.Draws[1].DecodeTable[1].At != 8 || math.Abs(float64(c.Draws[0].PrefillToken)-17.9e-6) > 1e-12 {
 		t.Errorf("%+v", c)
 	}
 	for text, want := range map[string]string{
