@@ -110,7 +110,7 @@ func TestCostsAreFound(t *testing.T) {
 			began := time.Now()
 			legs := client.protocol()
 			made := time.Since(began)
-			f, err := steps.Fit(legs)
+			f, err := steps.Fit(legs, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestCostsAreFound(t *testing.T) {
 func TestATableIsFound(t *testing.T) {
 	table := []engine.Point{{At: 1, Time: 0.005}, {At: 4, Time: 0.012}, {At: 16, Time: 0.014}, {At: 64, Time: 0.03}}
 	c := &client{t, engine.Config{Cost: engine.Costs{DecodeTable: table, ContextToken: 30e-9, Prefill: 0.002, PrefillToken: 30e-6, Jitter: 0.03}}, rand.New(rand.NewPCG(7, 8))}
-	f, err := steps.Fit(c.protocol())
+	f, err := steps.Fit(c.protocol(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestAnotherPolicyIsRefused(t *testing.T) {
 		Scheduler: engine.Scheduler{Policy: "sglang", MaxSequences: 128},
 		Cost:      engine.Costs{Step: 0.009, Sequence: 30e-6, ContextToken: 40e-9, Prefill: 0.004, PrefillToken: 25e-6, Jitter: 0.04},
 	}, rand.New(rand.NewPCG(3, 4))}
-	if f, err := steps.Fit(c.protocol()); !errors.Is(err, steps.ErrPrefillFirst) {
+	if f, err := steps.Fit(c.protocol(), 0); err != nil || !f.PrefillFirst {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestTooLittleIsRefused(t *testing.T) {
 	c := &client{t, engine.Config{Cost: engine.Costs{Step: 0.009, PrefillToken: 25e-6}}, rand.New(rand.NewPCG(3, 4))}
 	for name, legs := range map[string][]steps.Leg{"nothing": nil, "one at a time": {c.leg(60, 1, 0, 200, 50)}} {
 		little := (*steps.TooLittleError)(nil)
-		if f, err := steps.Fit(legs); !errors.As(err, &little) {
+		if f, err := steps.Fit(legs, 0); !errors.As(err, &little) {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}

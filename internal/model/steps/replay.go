@@ -8,9 +8,24 @@ import (
 
 // A schedule is what prompts wait for, as a replay assumes it.
 type schedule struct {
-	budget int           // tokens of a step, those that decode among them
+	first  bool          // prompts stop those that decode, as SGLang's do
+	beside bool          // the budget is of prompts alone, beside those that decode
+	async  bool          // a step is planned while the one before it runs
+	budget int           // tokens of a step
 	most   int           // streams that run at once at most; 0: any number
+	memory float64       // tokens behind them, together, at most; 0: any number
 	delay  time.Duration // from a request being sent until the engine knows it
+}
+
+// left is how many tokens of prompts a step has room for.
+func (s *schedule) left(decodes int) int {
+	switch {
+	case s.first && decodes > 0:
+		return 0
+	case s.beside || s.first:
+		return s.budget
+	}
+	return s.budget - decodes
 }
 
 // A replayed log says what was computed of prompts in each step. What does not fit the
@@ -23,77 +38,123 @@ type replayed struct {
 	early, late   int       // first tokens that the schedule has before, or that came before their request was known
 }
 
-// replay runs the schedule on the observed clock: prompts whose first token came in a step
-// were completed in it, and what is left of the budget goes to the others in their order.
-func (l *log) replay(s schedule) *replayed {
-	n := len(l.steps)
-	r := &replayed{tokens: make([]float64, n), pairs: make([]float64, n), waiting: make([]bool, n)}
-	order, done, soon := make([]int, len(l.Streams)), make([]int, len(l.Streams)), make([]bool, len(l.Streams))
-	for i := range order {
-		order[i], done[i] = i, l.Streams[i].Cached
-		r.prompts += l.Streams[i].Prompt - l.Streams[i].Cached
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent) })
-	var known []int
-	partial, next := 0, 0
-	for k := range l.steps {
-		began := l.steps[k].end // an engine that was idle begins with the first request
-		if k > 0 && (l.steps[k].active > 0 || partial > 0) {
-			began = l.steps[k-1].end
-		}
-		for next < len(order) && l.Streams[order[next]].Sent+s.delay <= began {
-			known = append(known, order[next])
-			next++
-		}
-		left := s.budget - l.steps[k].decodes
-		for _, first := range l.steps[k].firsts {
-			i := int(first)
-			if l.Streams[i].Sent+s.delay > began {
-				r.late++
-			}
-			if done[i] > l.Streams[i].Cached {
-				partial--
-			}
-			rest := l.Streams[i].Prompt - done[i]
-			if l.steps[k].active > 0 { // else steps before it may have had no token to show
-				r.over += float64(max(0, rest-max(0, left)))
-			}
-			left -= rest
-			r.compute(k, done[i], rest)
-			done[i] = l.Streams[i].Prompt
-		}
-		for len(known) > 0 && l.first[known[0]] <= k {
-			known = known[1:]
-		}
-		r.waiting[k] = len(known) > 0
-		for _, i := range known {
-			if l.first[i] <= k {
-				continue
-			}
-			if left <= 0 || s.most > 0 && done[i] == l.Streams[i].Cached && l.steps[k].decodes+len(l.steps[k].firsts)+partial >= s.most {
-				break
-			}
-			rest := l.Streams[i].Prompt - done[i]
-			part := min(rest-1, left)
-			if rest <= left && !soon[i] {
-				soon[i] = true
-				r.early++
-			}
-			if left -= rest; part <= 0 {
-				continue
-			}
-			if done[i] == l.Streams[i].Cached {
-				partial++
-			}
-			r.compute(k, done[i], part)
-			done[i] += part
-		}
-	}
-	return r
+// A replayer runs a schedule on the observed clock.
+type replayer struct {
+	schedule
+	*steplog
+	out     *replayed
+	done    []int  // tokens computed, by stream
+	soon    []bool // streams counted as early
+	known   []int  // streams that wait, in order
+	partial int    // streams with a part of their prompt computed
+	part    float64
 }
 
-// compute adds n tokens of a prompt after the first ones to step k.
-func (r *replayed) compute(k, after, n int) {
-	r.tokens[k] += float64(n)
-	r.pairs[k] += float64(n) * (float64(after) + float64(n)/2)
+// replay runs the schedule: prompts whose first token came in a step were completed in it, and
+// what is left of the budget goes to the others in their order.
+func (l *steplog) replay(s schedule) *replayed {
+	n := len(l.steps)
+	out := &replayed{tokens: make([]float64, n), pairs: make([]float64, n), waiting: make([]bool, n)}
+	r := replayer{schedule: s, steplog: l, out: out, done: make([]int, len(l.Streams)), soon: make([]bool, len(l.Streams))}
+	order := make([]int, len(l.Streams))
+	for i := range order {
+		order[i], r.done[i] = i, l.Streams[i].Cached
+		out.prompts += l.Streams[i].Prompt - l.Streams[i].Cached
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent) })
+	next := 0
+	for k := range l.steps {
+		planned := r.planned(k)
+		for next < len(order) && l.Streams[order[next]].Sent+s.delay <= planned {
+			r.known = append(r.known, order[next])
+			next++
+		}
+		left := r.finish(k, planned)
+		for len(r.known) > 0 && l.first[r.known[0]] <= k {
+			r.known = r.known[1:]
+		}
+		out.waiting[k] = len(r.known) > 0
+		r.fill(k, left)
+	}
+	return out
+}
+
+// planned is when a step was planned: as the one before it ended or, if the schedule is a step
+// ahead, as that one began. An engine that was idle plans with the first request.
+func (r *replayer) planned(k int) time.Duration {
+	busy := func(k int) bool { return k > 0 && (r.steps[k].active > 0 || r.partial > 0) }
+	switch {
+	case !busy(k):
+		return r.steps[k].end
+	case r.async && k > 1 && busy(k-1):
+		return r.steps[k-2].end
+	}
+	return r.steps[k-1].end
+}
+
+// finish completes the prompts whose first token came in a step, and returns what is left of
+// its budget.
+func (r *replayer) finish(k int, planned time.Duration) (left int) {
+	s := &r.steps[k]
+	left = r.left(s.decodes)
+	for _, first := range s.firsts {
+		i := int(first)
+		if r.Streams[i].Sent+r.delay > planned {
+			r.out.late++
+		}
+		if r.done[i] > r.Streams[i].Cached {
+			r.partial--
+			r.part -= float64(r.done[i])
+		}
+		rest := r.Streams[i].Prompt - r.done[i]
+		if s.active > 0 { // else steps before it may have had no token to show
+			r.out.over += float64(max(0, rest-max(0, left)))
+		}
+		left -= rest
+		r.compute(k, i, rest)
+	}
+	return left
+}
+
+// fill gives the rest of a step's budget to prompts that are not complete.
+func (r *replayer) fill(k, left int) {
+	s := &r.steps[k]
+	for _, i := range r.known {
+		if r.first(i) <= k {
+			continue
+		}
+		if fresh := r.done[i] == r.Streams[i].Cached; left <= 0 || fresh && r.full(s, i) {
+			return
+		}
+		rest := r.Streams[i].Prompt - r.done[i]
+		part := min(rest-1, left)
+		if rest <= left && !r.soon[i] {
+			r.soon[i] = true
+			r.out.early++
+		}
+		if left -= rest; part <= 0 {
+			continue
+		}
+		if r.done[i] == r.Streams[i].Cached {
+			r.partial++
+			r.part += float64(r.done[i])
+		}
+		r.part += float64(part)
+		r.compute(k, i, part)
+	}
+}
+
+// first is the step of the first token of a stream.
+func (r *replayer) first(i int) int { return r.steplog.first[i] }
+
+// full reports whether no place or no memory is left in a step for another stream.
+func (r *replayer) full(s *step, i int) bool {
+	return r.most > 0 && s.running()+r.partial >= r.most || r.memory > 0 && s.held()+r.part+float64(r.Streams[i].Prompt) > r.memory
+}
+
+// compute adds n tokens of the prompt of a stream to step k.
+func (r *replayer) compute(k, i, n int) {
+	r.out.tokens[k] += float64(n)
+	r.out.pairs[k] += float64(n) * (float64(r.done[i]) + float64(n)/2)
+	r.done[i] += n
 }
