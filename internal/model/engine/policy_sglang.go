@@ -93,7 +93,7 @@ func (p *sglang) prefill(c *Core) {
 func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
 	for i := 0; i < c.waiting.len() && budget > 0 && chunk > 0; {
 		s := c.waiting.at(i)
-		if !c.adapters.fit(s.Adapter) {
+		if !c.eligible(s) {
 			i++
 			continue
 		}
