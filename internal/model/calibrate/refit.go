@@ -118,27 +118,21 @@ func (r *rerun) load() string {
 	return fmt.Sprintf("%d requests, %s", len(r.due), strings.Join(parts, ", "))
 }
 
-// splits are the shares of the delay of a request that are work of the frontend, to be tried.
-var splits = []float64{0, 0.25, 0.5, 0.75, 1}
-
 // frontend finds which share of the delay is work, and whether one worker does that and sends
-// output, by what brings the runs nearest to themselves.
+// output, by what brings the runs nearest to themselves. What c has is the first guess.
 func frontend(c engine.Config, runs []*rerun) (engine.Frontend, error) {
-	whole := c.Frontend.Delay
+	whole := c.Frontend.Delay + c.Frontend.Request
 	best, least := c.Frontend, math.Inf(1)
-	for _, blocking := range []bool{false, true} {
-		for _, share := range splits {
-			f := c.Frontend
-			f.Blocking, f.Request = blocking, whole*engine.Seconds(share)
-			f.Delay = whole - f.Request
+	for _, work := range []engine.Seconds{c.Frontend.Request, 0, whole / 2, whole} {
+		for _, blocking := range []bool{false, true} {
 			with := c
-			with.Frontend = f
+			with.Frontend.Blocking, with.Frontend.Request, with.Frontend.Delay = blocking, work, whole-work
 			off, err := misfit(with, runs)
 			if err != nil {
 				return best, err
 			}
 			if off < 0.98*least {
-				best, least = f, off
+				best, least = with.Frontend, off
 			}
 		}
 	}

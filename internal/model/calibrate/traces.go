@@ -76,15 +76,16 @@ func (c *Calibration) legs(traces []*trace.Trace) []steps.Leg {
 	return legs
 }
 
-// engine is one as it was found, with what was not reached assumed. The whole delay of a
-// request is one that takes no work.
+// engine is one as it was found, with what was not reached assumed.
 func (c *Calibration) engine() engine.Config {
 	f := c.Found
 	out := engine.Config{
 		Scheduler: engine.Scheduler{TokenBudget: f.Budget, MaxSequences: f.MaxSequences, Async: f.Async},
 		KV:        engine.KVCache{Tokens: f.Memory},
 		Cost:      f.Cost,
-		Frontend:  engine.Frontend{Delay: engine.Seconds(f.Delay.Seconds()), Chunk: engine.Seconds(f.Chunk.Seconds())},
+		Frontend: engine.Frontend{
+			Request: engine.Seconds(f.Work.Seconds()), Delay: engine.Seconds((f.Delay - f.Work).Seconds()), Chunk: engine.Seconds(f.Chunk.Seconds()),
+		},
 	}
 	s := &out.Scheduler
 	if f.MaxSequences == 0 {

@@ -29,6 +29,7 @@ type Found struct {
 	MostContext  int  // tokens behind them, together
 
 	Delay time.Duration // of a request until the engine knows it
+	Work  time.Duration // of that, on one request after the other
 	Chunk time.Duration // of the server's work for each token that it sends
 
 	Steps, Rows, Prefills int     // steps seen; those with a known duration; of them with prompts
@@ -57,50 +58,74 @@ const (
 	leastRows     = 200
 	leastPrefills = 30
 	mostMiss      = 0.3
+	muchBetter    = 0.95 // what a schedule with a limit of memory may leave unexplained of that without
 )
 
 // Fit finds the engine behind legs. memory is the number of tokens that its cache holds, as
 // the server told it; 0: it did not. Its errors are ErrElsewhere, ErrBlurred and
 // TooLittleError.
 func Fit(legs []Leg, told int) (*Found, error) {
-	logs := make([]*steplog, 0, len(legs))
-	f := &Found{}
-	for _, leg := range legs {
-		if len(leg.Streams) > 0 {
-			logs = append(logs, see(leg))
-		}
+	logs := seen(legs, true)
+	f := &Found{PrefillFirst: alone(logs)}
+	if !f.PrefillFirst { // then a token that lags behind its step is not one by itself
+		logs = seen(legs, false)
 	}
 	if err := f.look(logs); err != nil {
 		return nil, err
 	}
 	f.MaxSequences = sequences(logs, f.MostRunning)
-	if f.Memory = told; told == 0 {
-		f.Memory = int(memory(logs, f.MostRunning))
-	}
-	best, seen, err := newSearcher(logs).find(schedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(f.Memory)})
+	like := schedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(told)}
+	search := newSearcher(logs)
+	best, seen, err := search.find(like)
 	if err != nil {
 		return nil, err
 	}
+	if like.memory = memory(logs, f.MostRunning); told == 0 && like.memory > 0 {
+		full, alike, err := search.find(like)
+		if err == nil && full.score < muchBetter*best.score {
+			best, seen = full, alike
+		}
+	}
+	f.Memory = int(best.memory)
 	best.bend()
 	f.BudgetSeen = seen
 	f.Chunk = chunk(logs)
 	return f, f.take(logs, best)
 }
 
+// seen are the legs with anything in them, as see finds their steps.
+func seen(legs []Leg, between bool) (logs []*steplog) {
+	for _, leg := range legs {
+		if len(leg.Streams) > 0 {
+			logs = append(logs, see(leg, between))
+		}
+	}
+	return logs
+}
+
+// alone reports whether most steps with first tokens have no token of another stream, though
+// more than two are under way.
+func alone(logs []*steplog) bool {
+	beside, alone := 0, 0
+	for _, l := range logs {
+		beside, alone = beside+l.beside, alone+l.alone
+	}
+	return alone > beside/2
+}
+
 // look finds what can be seen without a schedule.
 func (f *Found) look(logs []*steplog) error {
-	beside, alone, apart := 0, 0, 0
+	alone, apart := 0, 0
 	for _, l := range logs {
 		f.Steps += len(l.steps)
 		f.Miss += float64(len(l.steps)) * l.miss
-		beside, alone, apart = beside+l.beside, alone+l.alone, apart+l.apart
+		alone, apart = alone+l.alone, apart+l.apart
 		for k := range l.steps {
 			f.MostRunning = max(f.MostRunning, l.steps[k].running())
 			f.MostContext = max(f.MostContext, int(l.steps[k].context))
 		}
 	}
 	f.Miss /= float64(max(1, f.Steps))
-	f.PrefillFirst = alone > beside/2
 	switch {
 	case f.PrefillFirst && apart > alone/2:
 		return ErrElsewhere
@@ -143,5 +168,6 @@ func (f *Found) take(logs []*steplog, t *try) error {
 		f.Draws = append(f.Draws, varied(all[i].costs(&t.form)))
 	}
 	f.Delay = delayOf(logs, t)
+	f.Work = min(t.work, f.Delay)
 	return nil
 }

@@ -91,7 +91,7 @@ func delayOf(logs []*steplog, t *try) time.Duration {
 		}
 	}
 	if len(over) < 3 {
-		return t.delay
+		return t.work + t.delay
 	}
 	return time.Duration(max(0, median(over)) * float64(time.Second))
 }

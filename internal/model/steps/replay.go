@@ -14,8 +14,13 @@ type schedule struct {
 	budget int           // tokens of a step
 	most   int           // streams that run at once at most; 0: any number
 	memory float64       // tokens behind them, together, at most; 0: any number
-	delay  time.Duration // from a request being sent until the engine knows it
+	work   time.Duration // on each request, one after the other, before the engine knows it
+	delay  time.Duration // after that
 }
+
+// near reports whether a step has nearly no memory left: streams are then computed again, which
+// nothing shows.
+func (s *schedule) near(at *step) bool { return s.memory > 0 && at.held() > 0.85*s.memory }
 
 // left is how many tokens of prompts a step has room for.
 func (s *schedule) left(decodes int) int {
@@ -43,10 +48,11 @@ type replayer struct {
 	schedule
 	*steplog
 	out     *replayed
-	done    []int  // tokens computed, by stream
-	soon    []bool // streams counted as early
-	known   []int  // streams that wait, in order
-	partial int    // streams with a part of their prompt computed
+	done    []int           // tokens computed, by stream
+	soon    []bool          // streams counted as early
+	at      []time.Duration // when the engine knows of a stream
+	known   []int           // streams that wait, in order
+	partial int             // streams with a part of their prompt computed
 	part    float64
 }
 
@@ -61,11 +67,14 @@ func (l *steplog) replay(s schedule) *replayed {
 		order[i], r.done[i] = i, l.Streams[i].Cached
 		out.prompts += l.Streams[i].Prompt - l.Streams[i].Cached
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent) })
+	slices.SortStableFunc(order, func(a, b int) int { // of those sent together the first one served came first
+		return cmp.Or(cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent), cmp.Compare(l.first[a], l.first[b]))
+	})
+	r.arrive(order)
 	next := 0
 	for k := range l.steps {
 		planned := r.planned(k)
-		for next < len(order) && l.Streams[order[next]].Sent+s.delay <= planned {
+		for next < len(order) && r.at[order[next]] <= planned {
 			r.known = append(r.known, order[next])
 			next++
 		}
@@ -79,17 +88,39 @@ func (l *steplog) replay(s schedule) *replayed {
 	return out
 }
 
-// planned is when a step was planned: as the one before it ended or, if the schedule is a step
-// ahead, as that one began. An engine that was idle plans with the first request.
-func (r *replayer) planned(k int) time.Duration {
-	busy := func(k int) bool { return k > 0 && (r.steps[k].active > 0 || r.partial > 0) }
-	switch {
-	case !busy(k):
-		return r.steps[k].end
-	case r.async && k > 1 && busy(k-1):
-		return r.steps[k-2].end
+// arrive finds when the engine knows of each stream, in the order in which they were sent.
+func (r *replayer) arrive(order []int) {
+	r.at = make([]time.Duration, len(order))
+	var free time.Duration
+	for _, i := range order {
+		free = max(free, r.Streams[i].Sent) + r.work
+		r.at[i] = free + r.delay
 	}
-	return r.steps[k-1].end
+}
+
+// planned is when a step was planned: as it began or, if the schedule is a step ahead of a busy
+// engine, as the one before it began.
+func (r *replayer) planned(k int) time.Duration {
+	if r.async && r.busy(k) {
+		return r.began(k - 1)
+	}
+	return r.began(k)
+}
+
+// busy reports whether the engine had work as step k began.
+func (r *replayer) busy(k int) bool { return k > 0 && (r.steps[k].active > 0 || r.partial > 0) }
+
+// began is when step k did: as the one before ended or, if the engine was idle, with its first
+// request.
+func (r *replayer) began(k int) time.Duration {
+	if r.busy(k) {
+		return r.steps[k-1].end
+	}
+	at := r.steps[k].end
+	for _, i := range r.steps[k].firsts {
+		at = min(at, r.at[i])
+	}
+	return at
 }
 
 // finish completes the prompts whose first token came in a step, and returns what is left of
@@ -99,7 +130,7 @@ func (r *replayer) finish(k int, planned time.Duration) (left int) {
 	left = r.left(s.decodes)
 	for _, first := range s.firsts {
 		i := int(first)
-		if r.Streams[i].Sent+r.delay > planned {
+		if r.at[i] > planned {
 			r.out.late++
 		}
 		if r.done[i] > r.Streams[i].Cached {
@@ -107,7 +138,7 @@ func (r *replayer) finish(k int, planned time.Duration) (left int) {
 			r.part -= float64(r.done[i])
 		}
 		rest := r.Streams[i].Prompt - r.done[i]
-		if s.active > 0 { // else steps before it may have had no token to show
+		if s.active > 0 && !r.near(s) { // else steps before it may have had no token to show
 			r.out.over += float64(max(0, rest-max(0, left)))
 		}
 		left -= rest
@@ -123,12 +154,12 @@ func (r *replayer) fill(k, left int) {
 		if r.first(i) <= k {
 			continue
 		}
-		if fresh := r.done[i] == r.Streams[i].Cached; left <= 0 || fresh && r.full(s, i) {
+		if fresh := r.done[i] == r.Streams[i].Cached; left <= 0 || fresh && r.full(s, i, left) {
 			return
 		}
 		rest := r.Streams[i].Prompt - r.done[i]
 		part := min(rest-1, left)
-		if rest <= left && !r.soon[i] {
+		if rest <= left && !r.soon[i] && !r.near(s) {
 			r.soon[i] = true
 			r.out.early++
 		}
@@ -147,9 +178,11 @@ func (r *replayer) fill(k, left int) {
 // first is the step of the first token of a stream.
 func (r *replayer) first(i int) int { return r.steplog.first[i] }
 
-// full reports whether no place or no memory is left in a step for another stream.
-func (r *replayer) full(s *step, i int) bool {
-	return r.most > 0 && s.running()+r.partial >= r.most || r.memory > 0 && s.held()+r.part+float64(r.Streams[i].Prompt) > r.memory
+// full reports whether no place is left in a step for another stream, or no memory for as much of
+// its prompt as the step has room for.
+func (r *replayer) full(s *step, i, left int) bool {
+	chunk := float64(min(left, r.Streams[i].Prompt-r.done[i]))
+	return r.most > 0 && s.running()+r.partial >= r.most || r.memory > 0 && s.held()+r.part+chunk > r.memory
 }
 
 // compute adds n tokens of the prompt of a stream to step k.

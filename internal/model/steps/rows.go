@@ -33,7 +33,7 @@ func (l *steplog) rows(s schedule, r *replayed, block int) (rows []row) {
 	for k := 1; k < len(l.steps); k++ {
 		at, y := &l.steps[k], l.steps[k].end-l.steps[k-1].end
 		whole := at.decodes > 0 && float64(at.decodes) >= 0.98*float64(at.active) || s.first && at.decodes == 0 && at.active > 0
-		if !whole || y < 100*time.Microsecond || s.memory > 0 && at.held() > 0.85*s.memory {
+		if !whole || y < 100*time.Microsecond || s.near(at) {
 			continue
 		}
 		rows = append(rows, row{

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -27,10 +28,12 @@ func attempt(logs []*steplog, s schedule, rounds int) *try {
 		t.rows = append(t.rows, l.rows(s, r, block)...)
 		block += blocksOf(l)
 		streams += len(l.Streams)
-		tokens += r.prompts
 		t.late += float64(r.late)
 		t.early += float64(r.early)
-		t.over += r.over
+		if !slices.ContainsFunc(l.steps, func(at step) bool { return s.near(&at) }) { // where prompts are computed again nothing adds up
+			tokens += r.prompts
+			t.over += r.over
+		}
 	}
 	t.late /= float64(max(1, streams))
 	t.early /= float64(max(1, streams))
@@ -78,28 +81,83 @@ var delays = []time.Duration{
 
 // A searcher finds the schedule that explains most of what was seen.
 type searcher struct {
-	logs  []*steplog
-	open  []*steplog // those that tell delays: in a closed loop requests come right after a step, and any delay explains them
-	tries map[schedule]*try
+	logs []*steplog
+	// weights of the logs when delays are looked for: in a closed loop requests come right
+	// after a step, and many delays explain them.
+	weights []float64
 }
 
 func newSearcher(logs []*steplog) *searcher {
-	s := &searcher{logs: logs, open: logs, tries: map[schedule]*try{}}
-	if open := slices.DeleteFunc(slices.Clone(logs), func(l *steplog) bool { return l.Limit > 0 }); len(open) > 0 {
-		s.open = open
+	s := &searcher{logs: logs, weights: make([]float64, len(logs))}
+	for i, l := range logs {
+		if s.weights[i] = 1; l.Limit > 0 {
+			s.weights[i] = 0.1
+		}
 	}
 	return s
 }
 
-// delayed is a schedule with the delay that explains arrivals best.
-func (s *searcher) delayed(w schedule, delays []time.Duration) schedule {
-	best, least := w, math.Inf(1)
-	for _, w.delay = range delays {
-		if t := attempt(s.open, w, 0); t.late+t.early < least {
-			best, least = w, t.late+t.early
+// unexplained is how many first tokens came too late or too early for a schedule.
+func (s *searcher) unexplained(w schedule) (n float64) {
+	for i, l := range s.logs {
+		r := l.replay(w)
+		n += s.weights[i] * float64(r.late+r.early)
+	}
+	return n
+}
+
+// best is the schedule that explains most first tokens; of those that explain nearly as many the
+// first.
+func (s *searcher) best(all iter.Seq[schedule]) (best schedule) {
+	least := math.Inf(1)
+	for w := range all {
+		if n := s.unexplained(w); n < better*least {
+			best, least = w, n
 		}
 	}
 	return best
+}
+
+// delayed is a schedule with the delay, of some, that explains arrivals best.
+func (s *searcher) delayed(w schedule, delays []time.Duration) schedule {
+	return s.best(func(yield func(schedule) bool) {
+		for _, w.delay = range delays {
+			if !yield(w) {
+				return
+			}
+		}
+	})
+}
+
+// shares of a delay are tried as work.
+const shares = 10
+
+// worked is a schedule with the share of a delay as work that explains arrivals best: of
+// requests that come together each waits for the work on those before it.
+func (s *searcher) worked(w schedule, whole time.Duration) schedule {
+	return s.best(func(yield func(schedule) bool) {
+		for share := range shares + 1 {
+			w.work = whole * time.Duration(share) / shares
+			w.delay = whole - w.work
+			if !yield(w) {
+				return
+			}
+		}
+	})
+}
+
+// try finds the costs under a schedule whose delay is not known: first all of it is a delay, then
+// what requests to an idle engine waited is shared out.
+func (s *searcher) try(w schedule, delays []time.Duration, rounds int) *try {
+	w.work = 0
+	t := attempt(s.logs, s.delayed(w, delays), rounds)
+	if len(t.rows) < leastRows {
+		return t
+	}
+	if shared := attempt(s.logs, s.worked(w, delayOf(s.logs, t)), rounds); shared.score < t.score {
+		return shared
+	}
+	return t
 }
 
 // schedules are the kinds of schedules to choose from, the simplest first.
@@ -124,7 +182,7 @@ func (s *searcher) find(like schedule) (best *try, budget bool, err error) {
 	for _, w := range schedules(like) {
 		var own *try
 		for _, w.budget = range budgets {
-			t := attempt(s.logs, s.delayed(w, delays), 4)
+			t := s.try(w, delays, 4)
 			if len(t.rows) < leastRows {
 				return nil, false, &TooLittleError{fmt.Sprintf("only %d steps followed one another, and it takes %d: more requests at once, or longer answers", len(t.rows), leastRows)}
 			}
@@ -147,11 +205,12 @@ func (s *searcher) find(like schedule) (best *try, budget bool, err error) {
 			}
 		}
 	}
+	whole := (best.work + best.delay).Seconds()
 	var finer []time.Duration
 	for i := range 19 {
-		finer = append(finer, time.Duration(float64(best.delay)*(0.6+0.05*float64(i))))
+		finer = append(finer, time.Duration(whole*(0.6+0.05*float64(i))*float64(time.Second)))
 	}
-	return attempt(s.logs, s.delayed(best.schedule, finer), 12), budget, nil
+	return s.try(best.schedule, finer, 12), budget, nil
 }
 
 // bend takes tables in place of linear costs where those leave less unexplained than as many

@@ -63,30 +63,31 @@ type token struct {
 }
 
 // see finds the steps of a leg with the smallest gap that makes successive tokens of a
-// stream those of successive steps.
-func see(leg Leg) *steplog {
+// stream those of successive steps. With between a step of first tokens alone may lie between
+// those.
+func see(leg Leg, between bool) *steplog {
 	var all []token
-	var between []time.Duration
+	var paces []time.Duration
 	for i, s := range leg.Streams {
 		for j, at := range s.At {
 			all = append(all, token{at, int32(i), int32(j)})
 			if j > 0 {
-				between = append(between, at-s.At[j-1])
+				paces = append(paces, at-s.At[j-1])
 			}
 		}
 	}
 	slices.SortFunc(all, func(a, b token) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.stream, b.stream)) })
-	slices.Sort(between)
+	slices.Sort(paces)
 	most := gaps[len(gaps)-1]
-	if n := len(between); n > 0 {
-		most = between[n/4] * 35 / 100
+	if n := len(paces); n > 0 {
+		most = paces[n/4] * 35 / 100
 	}
 	best, least := gaps[0], 2.0
 	for _, gap := range gaps {
 		if gap > most && gap > gaps[0] {
 			break
 		}
-		if miss := missed(all, gap, leg.Streams); miss < least-1e-4 {
+		if miss := missed(all, gap, leg.Streams, between); miss < least-1e-4 {
 			best, least = gap, miss
 		}
 	}
@@ -115,23 +116,23 @@ func grouped(all []token, gap time.Duration, streams int, each func(t token, ste
 }
 
 // missed is the share of successive tokens of a stream that are not in successive steps, and
-// of steps that had to be cut. A step of first tokens alone may lie between.
-func missed(all []token, gap time.Duration, streams []Stream) float64 {
-	in := make([]int, len(streams)) // steps of later tokens before the one of its last token
-	pairs, apart, step, later, began := 0, 0, -1, 0, false
+// of steps that had to be cut. With between, steps of first tokens alone are not counted.
+func missed(all []token, gap time.Duration, streams []Stream, between bool) float64 {
+	in := make([]int, len(streams)) // by stream: steps that were counted until its last token
+	pairs, apart, step, counted, began := 0, 0, -1, 0, false
 	n, forced := grouped(all, gap, len(streams), func(t token, k int) {
 		if k != step {
 			step, began = k, false
 		}
+		if !began && (t.ordinal > 0 || !between) {
+			counted, began = counted+1, true
+		}
 		if t.ordinal > 0 {
-			if !began {
-				later, began = later+1, true
-			}
-			if pairs++; later > in[t.stream]+1 {
+			if pairs++; counted > in[t.stream]+1 {
 				apart++
 			}
 		}
-		in[t.stream] = later
+		in[t.stream] = counted
 	})
 	return float64(apart)/float64(max(1, pairs)) + float64(forced)/float64(max(1, n))
 }
