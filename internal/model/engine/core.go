@@ -359,7 +359,7 @@ func (c *Core) admit(i, budget int, whole bool, fits func() bool) (tokens int) {
 	s := c.waiting.at(i)
 	fresh := s.computed == 0 // otherwise it was prefilled elsewhere
 	if fresh {
-		s.computed = c.kv.Match(s)
+		s.computed = max(c.kv.Match(s), min(s.Cached, s.PromptTokens-1))
 		s.skipImages()
 	}
 	n := c.wants(s, budget)
