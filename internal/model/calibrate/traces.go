@@ -80,7 +80,7 @@ func (c *Calibration) legs(traces []*trace.Trace) []steps.Leg {
 func (c *Calibration) engine() engine.Config {
 	f := c.Found
 	out := engine.Config{
-		Scheduler: engine.Scheduler{TokenBudget: f.Budget, MaxSequences: f.MaxSequences, Async: f.Async},
+		Scheduler: engine.Scheduler{TokenBudget: f.Budget, MaxSequences: f.MaxSequences, MaxPrompts: f.MaxPrompts, Async: f.Async},
 		KV:        engine.KVCache{Tokens: f.Memory},
 		Cost:      f.Cost,
 		Frontend: engine.Frontend{

@@ -23,6 +23,7 @@ type Found struct {
 	Budget       int  // tokens of a step
 	BudgetSeen   bool // prompts waited for it; else it is assumed
 	Longest      int  // prompt tokens of the longest step
+	MaxPrompts   int  // in a step; 0: no limit
 	MaxSequences int  // 0: not reached
 	Memory       int  // tokens that the cache holds; 0: not reached
 	MostRunning  int  // streams at once
@@ -74,23 +75,39 @@ func Fit(legs []Leg, told int) (*Found, error) {
 		return nil, err
 	}
 	f.MaxSequences = sequences(logs, f.MostRunning)
-	like := schedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(told)}
-	search := newSearcher(logs)
-	best, seen, err := search.find(like)
+	best, seen, err := f.search(logs, told)
 	if err != nil {
 		return nil, err
 	}
-	if like.memory = memory(logs, f.MostRunning); told == 0 && like.memory > 0 {
-		full, alike, err := search.find(like)
-		if err == nil && full.score < muchBetter*best.score {
-			best, seen = full, alike
-		}
-	}
-	f.Memory = int(best.memory)
+	f.Memory, f.MaxPrompts = int(best.memory), best.prompts
 	best.bend()
 	f.BudgetSeen = seen
 	f.Chunk = chunk(logs)
 	return f, f.take(logs, best)
+}
+
+// search finds the schedule that explains most. A limit of prompts in a step, and of memory if
+// the server did not tell it, is believed if much less is left unexplained with it.
+func (f *Found) search(logs []*steplog, told int) (best *try, budget bool, err error) {
+	search := newSearcher(logs)
+	like := schedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(told)}
+	if best, budget, err = search.find(like); err != nil {
+		return nil, false, err
+	}
+	limited := func(with schedule) {
+		if t, seen, err := search.find(with); err == nil && t.score < muchBetter*best.score {
+			best, budget, like = t, seen, with
+		}
+	}
+	with := like
+	if with.prompts = prompts(logs); with.prompts > 0 {
+		limited(with)
+	}
+	with = like
+	if with.memory = memory(logs, f.MostRunning); told == 0 && with.memory > 0 {
+		limited(with)
+	}
+	return best, budget, nil
 }
 
 // seen are the legs with anything in them, as see finds their steps.

@@ -32,6 +32,9 @@ func Calibrated(w io.Writer, c *calibrate.Calibration) error {
 	line("frontend         %s before the engine knows a request, %s of each token sent", shortly(c.Engine.Frontend.Delay), shortly(c.Engine.Frontend.Chunk))
 	line("policy           %s", policyOf(c))
 	line("%-16s %s", budgetOf(c), limitOf(c.BudgetSeen, c.Budget, fmt.Sprintf("not reached: the longest step had %d tokens of prompts", c.Longest)))
+	if c.MaxPrompts > 0 {
+		line("max_prompts      %d in a step", c.MaxPrompts)
+	}
 	line("max_sequences    %s", limitOf(c.MaxSequences > 0, c.MaxSequences, fmt.Sprintf("not reached: %d ran at once", c.MostRunning)))
 	line("kv.tokens        %s", limitOf(c.Memory > 0, c.Memory, fmt.Sprintf("not reached: %d were held", c.MostContext)))
 	line("seen             %d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart", c.Steps, c.Rows, c.Prefills, 100*c.Miss)
