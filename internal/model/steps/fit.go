@@ -80,7 +80,6 @@ func Fit(legs []Leg, told int) (*Found, error) {
 		return nil, err
 	}
 	f.Memory, f.MaxPrompts = int(best.memory), best.prompts
-	best.bend()
 	f.BudgetSeen = seen
 	f.Chunk = chunk(logs)
 	return f, f.take(logs, best)
