@@ -34,7 +34,7 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	}
 	c := &Calibration{Lo: math.MaxInt}
 	var err error
-	if c.Found, err = steps.Fit(c.legs(traces), 0); err != nil {
+	if c.Found, err = steps.Fit(c.legs(traces), toldMemory(traces)); err != nil {
 		return nil, err
 	}
 	c.Engine = c.engine()
@@ -56,6 +56,15 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 		c.Runs = append(c.Runs, again)
 	}
 	return c, nil
+}
+
+// toldMemory is how many tokens the server's cache holds, as it said in one of the runs; 0: it did
+// not.
+func toldMemory(traces []*trace.Trace) (tokens int) {
+	for _, t := range traces {
+		tokens = cmp.Or(tokens, t.Run.KVTokens)
+	}
+	return tokens
 }
 
 // legs are the runs as the engine's clients saw them.

@@ -30,8 +30,10 @@ type Found struct {
 	MostContext  int  // tokens behind them, together
 
 	Delay time.Duration // of a request until the engine knows it
-	Work  time.Duration // of that, on one request after the other
-	Chunk time.Duration // of the server's work for each token that it sends
+	// DelaySeen says that requests came to an idle engine; else the delay is what explains arrivals.
+	DelaySeen bool
+	Work      time.Duration // of that, on one request after the other
+	Chunk     time.Duration // of the server's work for each token that it sends
 
 	Steps, Rows, Prefills int     // steps seen; those with a known duration; of them with prompts
 	Miss                  float64 // share of steps that could not be seen
@@ -183,7 +185,7 @@ func (f *Found) take(logs []*steplog, t *try) error {
 	for i := range all {
 		f.Draws = append(f.Draws, varied(all[i].costs(&t.form)))
 	}
-	f.Delay = delayOf(logs, t)
+	f.Delay, f.DelaySeen = delayOf(logs, t)
 	f.Work = min(t.work, f.Delay)
 	return nil
 }

@@ -98,8 +98,8 @@ func chunk(logs []*steplog) time.Duration {
 }
 
 // delayOf is what the first token of a request to an idle engine takes beyond its step, or
-// the delay of the schedule if there are too few such requests.
-func delayOf(logs []*steplog, t *try) time.Duration {
+// the delay of the schedule, and false, if there are too few such requests.
+func delayOf(logs []*steplog, t *try) (delay time.Duration, seen bool) {
 	var over []float64
 	for _, l := range logs {
 		for i, s := range l.Streams {
@@ -113,7 +113,7 @@ func delayOf(logs []*steplog, t *try) time.Duration {
 		}
 	}
 	if len(over) < 3 {
-		return t.work + t.delay
+		return t.work + t.delay, false
 	}
-	return time.Duration(max(0, median(over)) * float64(time.Second))
+	return time.Duration(max(0, median(over)) * float64(time.Second)), true
 }

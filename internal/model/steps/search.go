@@ -159,7 +159,8 @@ func (s *searcher) try(w schedule, delays []time.Duration, rounds int) *try {
 	if len(t.rows) < leastRows {
 		return t
 	}
-	if shared := attempt(s.logs, s.worked(w, delayOf(s.logs, t)), s.form, rounds); shared.score < t.score {
+	delay, _ := delayOf(s.logs, t)
+	if shared := attempt(s.logs, s.worked(w, delay), s.form, rounds); shared.score < t.score {
 		return shared
 	}
 	return t
