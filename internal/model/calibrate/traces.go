@@ -138,13 +138,16 @@ const (
 
 // unfit is why a run shows no engine, or empty.
 func unfit(t *trace.Trace) string {
-	ok, chunks, tokens := 0, 0, 0
+	ok, chunks, tokens, unknown := 0, 0, 0, 0
 	for _, r := range t.Records {
 		if !r.OK() {
 			continue
 		}
 		ok++
 		tokens += r.OutputTokens
+		if cmp.Or(r.Credible().Prompt, r.PromptTokens) <= 0 {
+			unknown++
+		}
 		for _, c := range r.Chunks {
 			if c.Kind.Output() {
 				chunks++
@@ -158,6 +161,8 @@ func unfit(t *trace.Trace) string {
 		return "is INVALID: what it shows is the client, not the server"
 	case float64(ok) < (1-mostFailed)*float64(len(t.Records)):
 		return fmt.Sprintf("has %d failures among %d requests", len(t.Records)-ok, len(t.Records))
+	case unknown > 0:
+		return fmt.Sprintf("does not say how long %d of its %d prompts are: no cost of a prompt can be told without", unknown, ok)
 	case chunks < 2*ok:
 		return "was not streamed: its answers do not show steps"
 	case float64(tokens) > mostPerChunk*float64(chunks):

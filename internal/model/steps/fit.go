@@ -148,7 +148,7 @@ func (f *Found) look(logs []*steplog) error {
 	case f.PrefillFirst && apart > alone/2:
 		return ErrElsewhere
 	case f.Miss > mostMiss:
-		return fmt.Errorf("%w: %.0f %% of successive tokens of a stream are not in successive steps", ErrBlurred, 100*f.Miss)
+		return fmt.Errorf("%w: %.0f %% of successive tokens of a stream are not in successive steps", ErrBlurred, 100*min(1, f.Miss))
 	}
 	return nil
 }
