@@ -25,11 +25,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/calibrate"
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/doctor"
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/imports"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/cli/profiles"
 	"github.com/pitot-bench/pitot/internal/cli/serve"
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
@@ -142,7 +144,7 @@ type grammar struct {
 	Serve      serve.Cmd     `cmd:"" help:"Serve the simulated engine over HTTP."`
 	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
 	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
-	Calibrate  calibrateCmd  `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
+	Calibrate  calibrate.Cmd `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
 	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
@@ -179,6 +181,7 @@ func Run(outside *Process) int {
 	if err != nil {
 		return p.fail(err)
 	}
+	k.BindTo(runner{compiler{p}}, (*measuring.Maker)(nil))
 	return p.fail(k.Run(p, p.console()))
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/experiments"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/experiment"
@@ -128,7 +129,7 @@ func makeFolder(j *experiment.Journal) error {
 	if err := os.MkdirAll(filepath.Join(j.Folder, "logs"), 0o755); err != nil {
 		return usagef("--folder: %w", err)
 	}
-	return writeFile("--folder", fileOf(j), writes([]byte(j.File)))
+	return console.WriteBytes("--folder", fileOf(j), []byte(j.File))
 }
 
 // create makes the file of an experiment, then its row in the store.

@@ -68,3 +68,11 @@ func WriteFile(flag, name string, write func(io.Writer) error) error {
 	}
 	return nil
 }
+
+// WriteBytes makes a file, which a flag names, of b.
+func WriteBytes(flag, name string, b []byte) error {
+	return WriteFile(flag, name, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}

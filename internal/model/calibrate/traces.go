@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/model/engine"
-	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/model/steps"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -300,10 +299,4 @@ func rounded(s engine.Seconds) engine.Seconds {
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(float64(s)))-1)
 	return engine.Seconds(math.Round(float64(s)/unit) * unit)
-}
-
-// Check parses the profile as others will.
-func (c *Calibration) Check(text string) error {
-	_, err := profile.Parse("calibrated.yaml", []byte(text))
-	return err
 }

@@ -35,6 +35,8 @@ type Profile struct {
 	Model    Model         `yaml:"model"`
 	Engine   engine.Config `yaml:",inline"`
 	Evidence []Evidence    `yaml:"evidence"`
+	// Calibration is of a profile that was found from the records of runs; nil: it was not.
+	Calibration *Calibration `yaml:"calibration"`
 }
 
 // DefaultModel is the name of a model without one.
@@ -90,6 +92,7 @@ func (p *Profile) Validate() plan.Problems {
 	v.adapters("model.adapters", p.Model)
 	v.If(p.Engine.LoRA != nil && len(p.Model.Adapters) == 0, "lora", nil, "no adapter can be requested: list them in model.adapters")
 	v.Problems = append(v.Problems, p.Engine.Validate()...)
+	v.calibration(p.Calibration)
 	names := map[string]bool{}
 	for i, e := range p.Evidence {
 		field := plan.Item("evidence", i)

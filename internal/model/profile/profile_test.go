@@ -2,6 +2,7 @@ package profile
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -227,5 +228,38 @@ func yamlTags(of reflect.Type, tags map[string]bool) {
 			tags[of.Name()+"."+f.Name+" without a name"] = true
 		}
 		yamlTags(f.Type, tags)
+	}
+}
+
+func TestCalibration(t *testing.T) {
+	const head = "title: t\nsource: s\nerror: e\ncost: {step: 7ms}\n"
+	p, err := Parse("p.yaml", []byte(head+`calibration:
+  runs: 6
+  steps: 7000
+  missed: 0.4%
+  seen: {sequences: 64, context: 34044, step_tokens: 8170, prompt: 2292, limit: true}
+  drift: 1.2%
+  misfit: {ttft.mean: 2.1%, itl.p99: 0.05}
+  draws:
+    - {step: 7.01ms, prefill_token: 17.9us}
+    - {decode_table: [{at: 1, time: 7ms}, {at: 8, time: 8ms}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Calibration
+	if !c.Seen.Limit || c.Seen.Budget || math.Abs(float64(c.Misfit["ttft.mean"])-0.021) > 1e-12 || c.Draws[1].DecodeTable[1].At != 8 || math.Abs(float64(c.Draws[0].PrefillToken)-17.9e-6) > 1e-12 {
+		t.Errorf("%+v", c)
+	}
+	for text, want := range map[string]string{
+		"drift: -1%":                        "calibration.drift",
+		"misfit: {ttft.mean: -5%}":          "calibration.misfit.ttft.mean",
+		"seen: {sequences: -1}":             "calibration.seen.sequences",
+		"draws: [{step: 1ms}, {step: -1s}]": "calibration.draws[1].step",
+	} {
+		_, err := Parse("p.yaml", []byte(head+"calibration: {"+text+"}\n"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -1,0 +1,34 @@
+// Package measuring is what commands of other packages have of package cli to make runs: a
+// command line compiled, the run of it made and kept, or only simulated.
+package measuring
+
+import (
+	"context"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// A Maker makes runs. Package cli binds one for the commands below it.
+type Maker interface {
+	// Command and Spec compile a load, and check all of it that can be checked without
+	// traffic. A Load may be changed in its Spec and made many times.
+	experiment.Compiler
+	// Make makes a run and keeps it. An interrupt before the run ends it with
+	// console.ErrInterrupted; during the run it ends sending, and the result is that of an
+	// interrupted run. A result may come beside an error: what was measured.
+	Make(l experiment.Load, o Options) (*run.Result, error)
+	// Simulate makes a run in virtual time that is not kept. Its Spec must be of a simulation.
+	Simulate(ctx context.Context, s plan.Spec) (*run.Result, error)
+	// Traces are the runs that arguments stand for: stored ones, files and folders.
+	Traces(args []string, store string) ([]*trace.Trace, error)
+}
+
+// Options are those of a run that is kept.
+type Options struct {
+	Store string     // file of the store, as a command line names it
+	Quiet bool       // nothing is said on the way
+	Leg   *trace.Leg // of an experiment; nil: none
+}
