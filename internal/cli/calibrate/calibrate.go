@@ -50,7 +50,7 @@ func (c Cmd) Run(con *console.Console, m measuring.Maker) (err error) {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(err, &little), errors.Is(err, steps.ErrPrefillFirst), errors.Is(err, steps.ErrBlurred):
+	case errors.As(err, &little), errors.Is(err, steps.ErrElsewhere), errors.Is(err, steps.ErrBlurred):
 		return fmt.Errorf("nothing can be said of this engine: %w", err)
 	case err != nil:
 		return console.Usage(err)

@@ -18,7 +18,7 @@ import (
 
 // A FitPlan selects the numbers of a profile to adjust.
 type FitPlan struct {
-	Fields []string // paths such as cost.step or evidence.workload.image.sigma, the last of every piece of evidence
+	Fields []string // paths such as cost.step, cost.mixed_table[1].time or evidence.workload.image.sigma, the last of every piece of evidence
 	Draws  int      // of each piece of evidence that is marked as fitted
 	Steps  int      // maximum number of evaluations
 	Rules  metrics.Rules
@@ -208,9 +208,10 @@ func (f FitPlan) fields(p *profile.Profile) ([]field, error) {
 	var out []field
 	var errs []error
 	for _, path := range f.Fields {
-		found := find(reflect.ValueOf(p).Elem(), strings.Split(path, "."))
+		names := strings.Split(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
+		found := find(reflect.ValueOf(p).Elem(), names)
 		switch {
-		case strings.HasPrefix(path, "evidence.measured."):
+		case len(names) > 1 && names[0] == "evidence" && names[1] == "measured":
 			errs = append(errs, fmt.Errorf("field %q: measured figures cannot be fitted", path))
 		case len(found) == 0:
 			errs = append(errs, fmt.Errorf("field %q: the profile has no such number", path))
@@ -222,7 +223,8 @@ func (f FitPlan) fields(p *profile.Profile) ([]field, error) {
 	return out, errors.Join(errs...)
 }
 
-// find follows field names, as in YAML, to numbers.
+// find follows field names, as in YAML, and the numbers of items of lists. What is named of
+// the evidence is found in every piece of it.
 func find(v reflect.Value, path []string) field {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -231,17 +233,29 @@ func find(v reflect.Value, path []string) field {
 		}
 		return find(v.Elem(), path)
 	case reflect.Slice:
-		var out field
-		for i := range v.Len() {
-			out = append(out, find(v.Index(i), path)...)
-		}
-		return out
+		return findItem(v, path)
 	case reflect.Struct:
 		return findField(v, path)
 	case reflect.Int, reflect.Float64:
 		if len(path) == 0 {
 			return field{v}
 		}
+	}
+	return nil
+}
+
+func findItem(v reflect.Value, path []string) (out field) {
+	if v.Type().Elem() == reflect.TypeFor[profile.Evidence]() {
+		for i := range v.Len() {
+			out = append(out, find(v.Index(i), path)...)
+		}
+		return out
+	}
+	if len(path) == 0 {
+		return nil
+	}
+	if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < v.Len() {
+		return find(v.Index(i), path[1:])
 	}
 	return nil
 }

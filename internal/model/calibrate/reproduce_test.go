@@ -259,6 +259,40 @@ func TestAFieldOfEveryRunIsOne(t *testing.T) {
 	}
 }
 
+// An item of a list is named by its number; a list as a whole is no number.
+func TestAFieldMayBeAnItem(t *testing.T) {
+	p := known(t, true)
+	p.Engine.Scheduler.PrefillBudget = 512
+	p.Engine.Cost.MixedTable = []engine.Point{{At: 0, Time: 1e-3}, {At: 8, Time: 2e-3}}
+	p.Engine.Cost.JitterQuantiles = []float64{0.9, 1, 1.2}
+	p.Engine.Cost.SlowSteps = &engine.SlowSteps{Share: 0.01, Extra: []engine.Seconds{4e-3, 10e-3}}
+	for path, want := range map[string]string{
+		"scheduler.prefill_budget": "512", "cost.mixed_table[1].time": "2ms", "cost.mixed_table[1].at": "8", "cost.jitter_quantiles[2]": "1.2",
+		"cost.slow_steps.share": "1%", "cost.slow_steps.extra[0]": "4ms",
+	} {
+		fields, err := FitPlan{Fields: []string{path}}.fields(p)
+		if err != nil || len(fields[0]) != 1 || fields[0].String() != want {
+			t.Errorf("%s: %v, %v, want %s", path, fields, err, want)
+		}
+	}
+	for _, path := range []string{
+		"cost.mixed_table.time", "cost.mixed_table[2].time", "cost.mixed_table[-1].time", "cost.mixed_table[1]", "cost.jitter_quantiles", "cost.jitter_quantiles[1].at",
+		"evidence[0].workload.text.sigma", "evidence[measured].duration",
+	} {
+		if _, err := (FitPlan{Fields: []string{path}}).fields(p); err == nil {
+			t.Errorf("%s is taken", path)
+		}
+	}
+	fields, err := FitPlan{Fields: []string{"cost.slow_steps.extra[1]"}}.fields(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields[0].set(20e-3)
+	if got := p.Engine.Cost.SlowSteps.Extra; got[0] != 4e-3 || got[1] != 20e-3 {
+		t.Errorf("set %v", got)
+	}
+}
+
 // Totals are exact for every law.
 func TestDrawsKeepTheTotals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,7 +17,7 @@ type Config struct {
 	Replicas       Replicas        `yaml:"replicas"`
 	Pace           `yaml:",inline"`
 	Stalls         *Stalls `yaml:"stalls"`
-	Seed           uint64  `yaml:"-"` // of jitter, draft acceptance, stalls and the factor of a start
+	Seed           uint64  `yaml:"-"` // of jitter, slow steps, draft acceptance, stalls and the factor of a start
 }
 
 // A Scheduler determines the tokens of each sequence in a step.
@@ -28,12 +28,21 @@ type Scheduler struct {
 	// prefill batch, unless its one prompt has more (sglang: max_prefill_tokens;
 	// 16384 if 0).
 	TokenBudget int `yaml:"token_budget"`
+	// PrefillBudget is the number of prompt tokens in a step, beside the sequences that
+	// decode: these take only from TokenBudget, and prompts only from here (vllm). 0:
+	// both share TokenBudget.
+	PrefillBudget int `yaml:"prefill_budget"`
 	// Chunk is the maximum number of tokens of one prompt in a step; 0 means as
 	// many as the budget allows (vllm) or 8192 (sglang: chunked_prefill_size).
 	Chunk         int    `yaml:"chunk"`
 	WholePrompts  bool   `yaml:"whole_prompts"`  // prompts are not cut into chunks
 	EncoderBudget int    `yaml:"encoder_budget"` // image tokens per step; the token budget if 0
 	Order         string `yaml:"order"`          // of waiting jobs: fcfs (default), priority (vllm), longest-prefix (sglang)
+	// Async plans a step while the one before it runs (vLLM's --async-scheduling, SGLang's
+	// overlap schedule): a request that reaches a busy engine during step k is admitted in
+	// step k+2 at the earliest, not in k+1. An engine with nothing else to do admits it at
+	// once. Only admission lags; a finished sequence leaves its place as without Async.
+	Async bool `yaml:"async"`
 	// Mixed lets sequences decode alongside a prefill (sglang).
 	Mixed bool `yaml:"mixed"`
 	// Reserve is the share of the tokens that running sequences may still emit,
@@ -87,11 +96,29 @@ type Costs struct {
 	// points and beyond the last two.
 	DecodeTable  []Point `yaml:"decode_table"`
 	PrefillTable []Point `yaml:"prefill_table"`
+	// MixedTable replaces, in steps with prompt tokens, step and sequence or DecodeTable:
+	// the duration by the number of decoding sequences beside the prompts, which may be 0.
+	// All other costs are added as in any step.
+	MixedTable []Point `yaml:"mixed_table"`
 
 	// Cold is added once, to the first step with a prompt.
 	Cold Seconds `yaml:"cold"`
 	// Jitter is the coefficient of variation of a lognormal factor on every step.
 	Jitter float64 `yaml:"jitter"`
+	// JitterQuantiles replaces Jitter: quantiles of a factor on every step, at equally
+	// spaced probabilities from 0 to 1, linear between them. Their mean need not be 1.
+	JitterQuantiles []float64 `yaml:"jitter_quantiles"`
+	// SlowSteps take longer than all this says.
+	SlowSteps *SlowSteps `yaml:"slow_steps"`
+}
+
+// SlowSteps are a share of the steps, drawn at random, that take longer by a random time.
+// Stalls, in contrast, come at instants of time and last until their end.
+type SlowSteps struct {
+	Share Relative `yaml:"share"` // of all steps: 1.5% or 0.015
+	// Extra holds quantiles of the added time, at equally spaced probabilities from 0 to
+	// 1, linear between them. Jitter does not apply to it.
+	Extra []Seconds `yaml:"extra"`
 }
 
 // A Point of a cost table: At sequences or tokens take Time.

@@ -16,7 +16,6 @@ type Core struct {
 	kv      KV
 	cost    Costs
 	cold    Seconds // still to be added to the first step with a prompt
-	jitter  float64
 	pace    pace
 	stalls  *standstill
 	drafts  int // draft tokens of a decoding sequence
@@ -26,6 +25,8 @@ type Core struct {
 	block   int  // tokens per block of kv
 	context int  // maximum tokens of a sequence that go through the model, including drafts
 	ranked  bool // waiting is in order of priority
+	async   bool // a step is planned while the one before it runs
+	varies  bool // steps of the same work differ
 
 	waiting  queue
 	running  []*Seq // in order of admission
@@ -34,6 +35,8 @@ type Core struct {
 	adapters adapters
 	rand     *rand.Rand
 	arrivals uint64
+	known    uint64 // arrivals when the previous step began
+	open     uint64 // arrivals that the step being planned may admit; with async
 	counters Counters
 	now      time.Duration // of the last Begin
 	step     uint32        // number of the step being planned, from 1
@@ -80,9 +83,9 @@ type coreConfig struct {
 
 func newCore(c coreConfig) *Core {
 	core := &Core{
-		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost, cold: c.cost.Cold, jitter: c.cost.Jitter, pace: c.pace, stalls: c.stalls,
+		policy: c.scheduler.policy(), kv: newKV(c.kv), cost: c.cost, cold: c.cost.Cold, pace: c.pace, stalls: c.stalls,
 		chunk: c.scheduler.Chunk, encoder: c.scheduler.EncoderBudget,
-		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", rand: rand.New(&c.dice),
+		block: c.kv.Block, context: c.context, ranked: c.scheduler.Order == "priority", async: c.scheduler.Async, varies: c.cost.vary(), rand: rand.New(&c.dice),
 	}
 	if c.speculative != nil {
 		core.drafts, core.accept = c.speculative.Drafts, c.speculative.Acceptance
@@ -137,9 +140,13 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.now = now
 	c.step++
 	c.plan = Plan{decodes: c.plan.decodes[:0], prompts: c.plan.prompts[:0], encoder: c.encoder}
+	if c.async {
+		c.look()
+	}
 	c.policy.Plan(c)
 	c.rested = false
 	if len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
+		c.known = math.MaxUint64 // a step that was not made hides nobody from the next
 		return 0, false
 	}
 	c.plan.Decodes += len(c.plan.decodes)
@@ -149,10 +156,31 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	if c.cold > 0 && c.plan.PrefillTokens > 0 {
 		t, c.cold = t+c.cold, 0
 	}
-	if c.jitter > 0 {
-		t *= Seconds(c.factor())
+	if c.varies {
+		t = c.cost.varied(t, c.rand)
 	}
 	return c.stalls.stretch(now, c.pace.apply(t, now).Duration()), true
+}
+
+// look notes which arrivals the next step may admit: those that had come when the previous
+// step began, or all if there is nothing else to do.
+func (c *Core) look() {
+	known := c.known
+	c.known, c.open = c.arrivals, c.arrivals
+	if !c.rested && (len(c.running) > 0 || c.waits(known)) {
+		c.open = known
+	}
+}
+
+// waits reports whether one of the first n arrivals is waiting.
+func (c *Core) waits(n uint64) bool {
+	return slices.ContainsFunc(c.waiting.all(), func(s *Seq) bool { return s.arrived < n })
+}
+
+// eligible reports whether s, which waits, was there when the step was planned and has a
+// slot for its adapter.
+func (c *Core) eligible(s *Seq) bool {
+	return (!c.async || s.arrived < c.open) && c.adapters.fit(s.Adapter)
 }
 
 // account adds up the work of prompt shares. Pairs are multiples of one half, so
@@ -171,13 +199,6 @@ func (c *Core) account() {
 			w.ImagePairs += float64(tokens) * float64(tokens)
 		}
 	}
-}
-
-// factor is a lognormal draw with mean 1.
-func (c *Core) factor() float64 {
-	v := math.Log1p(c.jitter * c.jitter)
-	f := math.Exp(float64(math.Sqrt(v)*c.rand.NormFloat64()) - v/2)
-	return portable(f)
 }
 
 // End ends the step planned by Begin: it appends the produced tokens to out, and
@@ -338,7 +359,7 @@ func (c *Core) admit(i, budget int, whole bool, fits func() bool) (tokens int) {
 	s := c.waiting.at(i)
 	fresh := s.computed == 0 // otherwise it was prefilled elsewhere
 	if fresh {
-		s.computed = c.kv.Match(s)
+		s.computed = max(c.kv.Match(s), min(s.Cached, s.PromptTokens-1))
 		s.skipImages()
 	}
 	n := c.wants(s, budget)

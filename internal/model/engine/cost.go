@@ -20,7 +20,11 @@ type Work struct {
 // time is the duration of a step with this work: the sum of the coefficients times the
 // work, and what the tables say of it.
 func (c *Costs) time(w *Work) Seconds {
-	t := c.Step + c.Sequence.times(float64(w.Decodes)) + c.ContextToken.times(float64(w.Context)) + c.DraftToken.times(float64(w.Drafted))
+	base, table := c.Step+c.Sequence.times(float64(w.Decodes)), curve(c.DecodeTable)
+	if w.PrefillTokens > 0 && len(c.MixedTable) > 0 {
+		base, table = 0, c.MixedTable
+	}
+	t := base + c.ContextToken.times(float64(w.Context)) + c.DraftToken.times(float64(w.Drafted))
 	if w.PrefillTokens > 0 {
 		t += c.Prefill + c.PrefillToken.times(float64(w.PrefillTokens)) + c.PrefillPair.times(w.PrefillPairs)
 	}
@@ -28,7 +32,7 @@ func (c *Costs) time(w *Work) Seconds {
 		t += c.Image.times(float64(w.Images)) + c.ImageToken.times(float64(w.ImageTokens)) + c.ImagePair.times(w.ImagePairs)
 	}
 	t += c.Block.times(float64(w.Blocks)) + c.Page.times(float64(w.Pages)) + c.Adapter.times(float64(w.Adapters))
-	t += curve(c.DecodeTable).at(float64(w.Decodes))
+	t += table.at(float64(w.Decodes))
 	if w.PrefillTokens > 0 {
 		t += curve(c.PrefillTable).at(float64(w.PrefillTokens))
 	}

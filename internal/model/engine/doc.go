@@ -34,9 +34,9 @@
 //
 // The duration of a step is a sum of coefficients times its work: a constant,
 // sequences, context, prompt tokens and pairs of them, images, blocks and pages.
-// The formula is that of [Costs]. Tables can replace its two main lines. The
-// coefficients represent the machine and the model; nothing else is known of
-// either.
+// The formula is that of [Costs]. Tables can replace its two main lines, and steps
+// with prompts can have a table of their own. The coefficients represent the
+// machine and the model; nothing else is known of either.
 //
 // # Mechanisms
 //
@@ -56,7 +56,10 @@
 //   - Disaggregation: cores that prefill, and a link to the one that decodes. The
 //     first token comes with the transfer.
 //   - Replicas: whole servers behind a router.
-//   - Cold and Jitter: the first prompt is slow, and every step varies.
+//   - Cold and Jitter: the first prompt is slow, and every step varies. Some, the
+//     SlowSteps, take much longer.
+//   - Async: a step is planned while the one before it runs, without the requests
+//     that come meanwhile.
 //   - Pace: a factor on all steps, of which a part is drawn at the start and a part
 //     changes with time.
 //   - Stalls: times in which no step proceeds.
@@ -74,7 +77,8 @@
 //
 // There are no operators, kernels or parallelism: the coefficients include their
 // cost. There is no time between steps: the constant includes it. Only prompts are
-// cached, not answers. A step does not overlap with the scheduling of the next.
+// cached, not answers. With Async only admission lags: a step that is planned ahead
+// knows which sequences have finished.
 // Link and cores never fail; requests have no timeout. The caller must refuse a job
 // longer than [Config.Context].
 package engine

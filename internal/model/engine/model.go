@@ -37,7 +37,10 @@ type Job struct {
 
 	// Prompt holds the ids of the text tokens, which precede the images. A prefix
 	// cache and a prefix-aware router need them; nil matches nothing.
-	Prompt   []int32
+	Prompt []int32
+	// Cached is how many tokens of the prompt are in a cache that is not modelled: they are
+	// held, but not computed. At most all but one.
+	Cached   int
 	Adapter  string // LoRA adapter, "" for the base model
 	Priority int    // lower goes first, if the policy supports it
 }

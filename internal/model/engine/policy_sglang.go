@@ -21,7 +21,7 @@ import (
 // Once a prompt did not fit, or all places were taken, the batch is full: no
 // request is admitted, however far the ratio falls, until a decode step has found
 // it smaller. A new batch is never full. A request without a free slot for its LoRA
-// adapter is skipped. (SGLang 0.5, managers/scheduler.py, schedule_policy.py and
+// adapter is skipped, like one that came too late for the plan. (SGLang 0.5, managers/scheduler.py, schedule_policy.py and
 // schedule_batch.py)
 type sglang struct {
 	Scheduler
@@ -93,7 +93,7 @@ func (p *sglang) prefill(c *Core) {
 func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
 	for i := 0; i < c.waiting.len() && budget > 0 && chunk > 0; {
 		s := c.waiting.at(i)
-		if !c.adapters.fit(s.Adapter) {
+		if !c.eligible(s) {
 			i++
 			continue
 		}

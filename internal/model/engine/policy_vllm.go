@@ -10,7 +10,7 @@ func (s Scheduler) policy() Policy {
 	case "static":
 		return &static{Scheduler: s}
 	}
-	return vllm{s}
+	return &vllm{s}
 }
 
 // vllm is the scheduler of vLLM's V1 engine. All share one token budget; running
@@ -23,50 +23,95 @@ func (s Scheduler) policy() Policy {
 // A running sequence without memory preempts the one that came last (or has the
 // lowest priority), which is recomputed from the start; then no request is admitted
 // in this step. The first waiting one that does not fit ends admission; one without
-// a free slot for its LoRA adapter is skipped. (vLLM 0.30,
-// v1/core/sched/scheduler.py)
+// a free slot for its LoRA adapter, or that came too late for the plan, is skipped.
+// (vLLM 0.30, v1/core/sched/scheduler.py)
+//
+// With a prefill budget, which vLLM does not have, prompts have tokens of their own.
 type vllm struct{ Scheduler }
 
+// A budget is the tokens left of a step.
+type budget struct {
+	decodes, prompts int  // for sequences that decode, and for prompts
+	shared           bool // they are the same tokens
+}
+
+func (v *vllm) budget() budget {
+	if v.PrefillBudget > 0 {
+		return budget{decodes: v.TokenBudget, prompts: v.PrefillBudget}
+	}
+	return budget{v.TokenBudget, v.TokenBudget, true}
+}
+
+// left is the tokens left for a sequence.
+func (b *budget) left(decodes bool) int {
+	if decodes {
+		return b.decodes
+	}
+	return b.prompts
+}
+
+// take takes n tokens for a sequence.
+func (b *budget) take(n int, decodes bool) {
+	if decodes || b.shared {
+		b.decodes -= n
+	}
+	if !decodes || b.shared {
+		b.prompts -= n
+	}
+}
+
+func (b *budget) spent() bool { return b.decodes <= 0 && b.prompts <= 0 }
+
+// decode gives tokens to running sequences from number i on, while they decode.
+func (b *budget) decode(c *Core, i int) (next int) {
+	next, left := c.decode(i, b.decodes)
+	b.take(b.decodes-left, true)
+	return next
+}
+
 // Plan fills the step.
-func (v vllm) Plan(c *Core) {
-	budget, preempted := v.run(c)
+func (v *vllm) Plan(c *Core) {
+	left, preempted := v.run(c)
 	for preempted && len(c.plan.decodes) == 0 && len(c.plan.prompts) == 0 {
-		budget, preempted = v.run(c) // an empty step takes no time
+		left, preempted = v.run(c) // an empty step takes no time
 	}
 	if !preempted {
-		v.admit(c, budget)
+		v.admit(c, left)
 	}
 }
 
 // run gives shares to the running sequences.
-func (v vllm) run(c *Core) (budget int, preempted bool) {
-	i, budget := c.decode(0, v.TokenBudget)
-	for budget > 0 && i < len(c.running) {
+func (v *vllm) run(c *Core) (b budget, preempted bool) {
+	b = v.budget()
+	i := b.decode(c, 0)
+	for !b.spent() && i < len(c.running) {
 		s := c.running[i]
-		n := c.wants(s, budget)
+		n := c.wants(s, b.left(s.decodes()))
 		for n > 0 && !c.give(s, n) { // 0: the encoder has no budget for its image
 			victim := v.victim(c)
 			if slices.Index(c.running, victim) < i {
 				i--
 			}
 			preempted = true
-			budget += c.preempt(victim)
+			decoded := victim.decodes()
+			b.take(-c.preempt(victim), decoded)
 			if c.ranked {
 				c.enqueue(victim)
 			} else {
 				c.waiting.pushFirst(victim)
 			}
 			if victim == s {
-				return budget, true
+				return b, true
 			}
 		}
-		i, budget = c.decode(i+1, budget-n)
+		b.take(n, s.decodes())
+		i = b.decode(c, i+1)
 	}
-	return budget, preempted
+	return b, preempted
 }
 
 // victim is the running sequence to preempt.
-func (v vllm) victim(c *Core) *Seq {
+func (v *vllm) victim(c *Core) *Seq {
 	if !c.ranked {
 		return c.running[len(c.running)-1]
 	}
@@ -78,16 +123,21 @@ func (v vllm) victim(c *Core) *Seq {
 	})
 }
 
-func (v vllm) admit(c *Core, budget int) {
-	for i := 0; i < c.waiting.len() && budget > 0 && len(c.running) < v.MaxSequences; {
-		if !c.adapters.fit(c.waiting.at(i).Adapter) {
+func (v *vllm) admit(c *Core, b budget) {
+	for i := 0; i < c.waiting.len() && !b.spent() && len(c.running) < v.MaxSequences; {
+		s := c.waiting.at(i)
+		if !c.eligible(s) {
 			i++
 			continue
 		}
-		n := c.admit(i, budget, v.WholePrompts, nil)
+		decodes := s.decodes() // it was prefilled elsewhere
+		if b.left(decodes) <= 0 {
+			return
+		}
+		n := c.admit(i, b.left(decodes), v.WholePrompts, nil)
 		if n == 0 {
 			return
 		}
-		budget -= n
+		b.take(n, decodes)
 	}
 }

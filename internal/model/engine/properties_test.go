@@ -46,8 +46,12 @@ func drawScheduler(t *rapid.T, context int, policies ...string) Scheduler {
 		WholePrompts:  rapid.IntRange(0, 3).Draw(t, "whole") == 0,
 	}
 	s.TokenBudget = s.MaxSequences + rapid.IntRange(0, 30).Draw(t, "budget")
+	if s.Async = s.Policy != "static" && rapid.Bool().Draw(t, "async"); s.Policy == "vllm" && rapid.Bool().Draw(t, "beside") {
+		s.PrefillBudget = rapid.IntRange(1, 20).Draw(t, "prefill budget")
+	}
 	if s.WholePrompts {
 		s.TokenBudget += context
+		s.PrefillBudget = min(s.PrefillBudget, 1) * (context + s.PrefillBudget)
 	} else {
 		s.Chunk = rapid.IntRange(0, 20).Draw(t, "chunk")
 	}
@@ -82,7 +86,18 @@ func drawCosts(t *rapid.T) Costs {
 	c := Costs{
 		PrefillPair: drawTime(t, "pair") / 100, ContextToken: drawTime(t, "context") / 10, DraftToken: drawTime(t, "draft"),
 		Image: drawTime(t, "image"), Block: drawTime(t, "block"), Page: drawTime(t, "page"), Adapter: drawTime(t, "adapter"), Cold: drawTime(t, "cold"),
-		Jitter: rapid.SampledFrom([]float64{0, 0, 0.3}).Draw(t, "jitter"),
+	}
+	switch rapid.IntRange(0, 3).Draw(t, "jitter") {
+	case 0:
+		c.Jitter = 0.3
+	case 1:
+		c.JitterQuantiles = []float64{0.5, 1, 1, 2}
+	}
+	if rapid.Bool().Draw(t, "slow") {
+		c.SlowSteps = &SlowSteps{Share: 0.2, Extra: []Seconds{1e-3, 1e-3, 4e-3}}
+	}
+	if rapid.Bool().Draw(t, "mixed table") {
+		c.MixedTable = []Point{{0, 1e-3}, {3, 5e-3}}
 	}
 	if rapid.Bool().Draw(t, "tables") {
 		c.DecodeTable = []Point{{1, 1e-3}, {4, 2e-3}}
@@ -156,6 +171,7 @@ type watch struct {
 	prefilled int           // prompt tokens, in total
 	computed  map[*Seq]int  // tokens that each running sequence will have computed
 	decoding  map[*Seq]bool // its last share was a decode, with drafts that may be rejected
+	arrived   uint64        // arrivals when the previous step began
 }
 
 // spy watches all cores of d.
@@ -178,8 +194,14 @@ func (w *watch) Plan(c *Core) {
 			delete(w.computed, s)
 		}
 	}
-	before := c.counters.Preemptions
+	before, busy, known := c.counters.Preemptions, slices.Clone(c.running), w.arrived
+	w.arrived = c.arrivals
 	w.Policy.Plan(c)
+	for _, s := range c.running {
+		if c.async && len(busy) > 0 && s.arrived >= known && !slices.Contains(busy, s) {
+			w.t.Fatalf("job %d is in a step that was planned before it came", s.ID)
+		}
+	}
 	for s := range w.computed { // preempted, and admitted again by the step after an empty one
 		if c.counters.Preemptions > before && s.computed < w.computed[s] {
 			delete(w.computed, s)
@@ -240,11 +262,12 @@ func (w *watch) memory(c *Core) {
 
 // limits checks that no step exceeds the limits of the policy.
 func (w *watch) limits(c *Core) {
-	tokens, images, largest := 0, 0, 0
-	for _, sh := range slices.Concat(c.plan.decodes, c.plan.prompts) {
-		tokens += int(sh.tokens)
+	decoded, prefilled, images, largest := 0, 0, 0, 0
+	for _, sh := range c.plan.decodes {
+		decoded += int(sh.tokens)
 	}
 	for _, sh := range c.plan.prompts {
+		prefilled += int(sh.tokens)
 		n := sh.seq.imageTokens(int(sh.tokens))
 		images, largest = images+n, max(largest, n)
 	}
@@ -259,17 +282,20 @@ func (w *watch) limits(c *Core) {
 	if slots := c.adapters.slots; slots > 0 && (len(adapters) > slots || len(adapters) != len(c.adapters.users) || len(c.adapters.loaded) > slots) {
 		w.t.Fatalf("%d adapters in %d slots, %v in use, %v loaded", len(adapters), slots, c.adapters.users, c.adapters.loaded)
 	}
-	most, budget := 0, 0
+	most, fits := 0, true
 	switch p := w.Policy.(type) {
-	case vllm:
-		most, budget = p.MaxSequences, p.TokenBudget
+	case *vllm:
+		most, fits = p.MaxSequences, decoded+prefilled <= p.TokenBudget
+		if p.PrefillBudget > 0 { // what is cached all but its last token is admitted as a prompt, and decodes
+			fits = prefilled <= p.PrefillBudget && decoded+prefilled <= p.TokenBudget+p.PrefillBudget
+		}
 	case *sglang:
 		most = p.MaxSequences
 	case *static:
 		most = p.MaxSequences
 	}
-	if len(c.running) > most || budget > 0 && tokens > budget {
-		w.t.Fatalf("%d sequences and %d tokens", len(c.running), tokens)
+	if len(c.running) > most || !fits {
+		w.t.Fatalf("%d sequences, %d tokens to decode and %d of prompts", len(c.running), decoded, prefilled)
 	}
 }
 

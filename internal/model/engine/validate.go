@@ -69,7 +69,7 @@ func (v *checker) scheduler(path string, s Scheduler) {
 		name  string
 		value int
 	}{
-		{"max_sequences", s.MaxSequences}, {"token_budget", s.TokenBudget}, {"chunk", s.Chunk}, {"encoder_budget", s.EncoderBudget},
+		{"max_sequences", s.MaxSequences}, {"token_budget", s.TokenBudget}, {"prefill_budget", s.PrefillBudget}, {"chunk", s.Chunk}, {"encoder_budget", s.EncoderBudget},
 	} {
 		v.Whole(path+"."+f.name, f.value, 0, math.MaxInt32)
 	}
@@ -78,6 +78,8 @@ func (v *checker) scheduler(path string, s Scheduler) {
 	sglang, vllm := s.Policy == "sglang", s.Policy == "" || s.Policy == "vllm"
 	v.If(s.Order == "priority" && !vllm, path+".order", nil, "priority only applies to the policy vllm")
 	v.If(s.Order == "longest-prefix" && !sglang, path+".order", nil, "longest-prefix only applies to the policy sglang")
+	v.If(s.PrefillBudget > 0 && !vllm, path+".prefill_budget", nil, "only applies to the policy vllm")
+	v.If(s.Async && s.Policy == "static", path+".async", nil, "only applies to the policies vllm and sglang")
 	v.If(s.Mixed && !sglang, path+".mixed", nil, "only applies to the policy sglang")
 	v.If(s.Reserve != 0 && !sglang, path+".reserve", nil, "only applies to the policy sglang")
 	v.If(s.WholePrompts && s.Chunk > 0, path+".chunk", nil, "cuts prompts, but whole_prompts forbids that")
@@ -97,9 +99,10 @@ func (v *checker) kv(path string, k KVCache) {
 
 func (v *checker) costs(path string, c Costs) {
 	v.times(path, c)
-	v.If(!(c.Jitter >= 0 && c.Jitter <= 2), path+".jitter", c.Jitter, "must be between 0 and 2")
+	v.variation(path, c)
 	v.table(path+".decode_table", c.DecodeTable)
 	v.table(path+".prefill_table", c.PrefillTable)
+	v.table(path+".mixed_table", c.MixedTable)
 	v.If(c.DecodeTable != nil && (c.Step > 0 || c.Sequence > 0), path+".decode_table", nil, "replaces step and sequence: leave them out")
 	v.If(c.PrefillTable != nil && (c.Prefill > 0 || c.PrefillToken > 0), path+".prefill_table", nil, "replaces prefill and prefill_token: leave them out")
 }
@@ -147,7 +150,11 @@ func (v *checker) fits(path string, context int, s Scheduler, k KVCache) {
 	room := k.Tokens / k.Block * k.Block
 	v.If(k.Tokens > 0 && room == 0, path+"kv.tokens", k.Tokens, "does not hold one block of %d", k.Block)
 	v.If(k.Tokens > 0 && room < context, path+"kv.tokens", k.Tokens, "one request of max_model_len (%d) exceeds the KV cache of %d tokens; raise kv.tokens or lower max_model_len", context, room)
-	v.If(s.WholePrompts && s.Policy == "vllm" && s.TokenBudget < context, path+"scheduler.token_budget", s.TokenBudget, "with whole_prompts it must not be below max_model_len (%d)", context)
+	budget, name := s.TokenBudget, "token_budget"
+	if s.PrefillBudget > 0 {
+		budget, name = s.PrefillBudget, "prefill_budget"
+	}
+	v.If(s.WholePrompts && s.Policy == "vllm" && budget < context, path+"scheduler."+name, budget, "with whole_prompts it must not be below max_model_len (%d)", context)
 }
 
 func (c Config) withDefaults() Config {

@@ -35,6 +35,22 @@ func TestValidate(t *testing.T) {
 		},
 		"no change":   {Config{Pace: Pace{Drift: &Drift{Over: 1}}}, []string{"drift.change"}},
 		"only stalls": {Config{Stalls: &Stalls{Every: dist.Constant(1), Length: dist.Constant(1)}}, []string{"stalls.length"}},
+		"mixed table": {
+			Config{Cost: Costs{Step: 1, MixedTable: []Point{{0, 2}, {4, 1}}}, Scheduler: Scheduler{PrefillBudget: -1}},
+			[]string{"scheduler.prefill_budget", "cost.mixed_table[1].time"},
+		},
+		"variation": {
+			Config{Cost: Costs{Jitter: 1, JitterQuantiles: []float64{0, math.NaN(), 2, 1}, SlowSteps: &SlowSteps{Share: 2, Extra: []Seconds{-1}}}},
+			[]string{
+				"cost.jitter_quantiles", "cost.jitter_quantiles[0]", "cost.jitter_quantiles[1]", "cost.jitter_quantiles[3]",
+				"cost.slow_steps.share", "cost.slow_steps.extra", "cost.slow_steps.extra[0]",
+			},
+		},
+		"slow by nothing": {Config{Cost: Costs{JitterQuantiles: []float64{}, SlowSteps: &SlowSteps{Share: 0.1}}}, []string{"cost.jitter_quantiles", "cost.slow_steps.extra"}},
+		"never slow":      {Config{Cost: Costs{JitterQuantiles: []float64{1, 1}, SlowSteps: &SlowSteps{}}}, nil},
+		"sglang":          {Config{Scheduler: Scheduler{Policy: "sglang", PrefillBudget: 1, Async: true}}, []string{"scheduler.prefill_budget"}},
+		"static":          {Config{Scheduler: Scheduler{Policy: "static", Async: true}}, []string{"scheduler.async"}},
+		"whole beside":    {Config{Scheduler: Scheduler{WholePrompts: true, PrefillBudget: 99}, MaxModelLen: 100}, []string{"scheduler.prefill_budget"}},
 		"link": {
 			Config{Disaggregation: &Disaggregation{Link: Link{Bandwidth: 1}, Scheduler: Scheduler{Policy: "x"}}},
 			[]string{"disaggregation.scheduler.policy", "disaggregation.link.token_size"},

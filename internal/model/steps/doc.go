@@ -6,7 +6,9 @@
 // observed clock tells which prompts were computed in which step, though no token shows it;
 // and a regression on the durations tells the costs:
 //
-//	arrivals ──See──> steps ──replay──> work of each step ──regression──> costs, jitter
+//	arrivals ──see──> steps ──replay──> work of each step ──regress──> costs ──> noise
+//	                            ^                              │
+//	                            └── policy, budget, lag, delay ┘  the schedule that explains most
 //
 // Stamps must be finer than the gap between the tokens of a step and the next step: those of
 // the kernel are. Miss says how much could not be seen.

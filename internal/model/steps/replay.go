@@ -8,9 +8,29 @@ import (
 
 // A schedule is what prompts wait for, as a replay assumes it.
 type schedule struct {
-	budget int           // tokens of a step, those that decode among them
+	first  bool          // prompts stop those that decode, as SGLang's do
+	beside bool          // the budget is of prompts alone, beside those that decode
+	async  bool          // a step is planned while the one before it runs
+	budget int           // tokens of a step
 	most   int           // streams that run at once at most; 0: any number
-	delay  time.Duration // from a request being sent until the engine knows it
+	memory float64       // tokens behind them, together, at most; 0: any number
+	work   time.Duration // on each request, one after the other, before the engine knows it
+	delay  time.Duration // after that
+}
+
+// near reports whether a step has nearly no memory left: streams are then computed again, which
+// nothing shows.
+func (s *schedule) near(at *step) bool { return s.memory > 0 && at.held() > 0.85*s.memory }
+
+// left is how many tokens of prompts a step has room for.
+func (s *schedule) left(decodes int) int {
+	switch {
+	case s.first && decodes > 0:
+		return 0
+	case s.beside || s.first:
+		return s.budget
+	}
+	return s.budget - decodes
 }
 
 // A replayed log says what was computed of prompts in each step. What does not fit the
@@ -23,77 +43,151 @@ type replayed struct {
 	early, late   int       // first tokens that the schedule has before, or that came before their request was known
 }
 
-// replay runs the schedule on the observed clock: prompts whose first token came in a step
-// were completed in it, and what is left of the budget goes to the others in their order.
-func (l *log) replay(s schedule) *replayed {
-	n := len(l.steps)
-	r := &replayed{tokens: make([]float64, n), pairs: make([]float64, n), waiting: make([]bool, n)}
-	order, done, soon := make([]int, len(l.Streams)), make([]int, len(l.Streams)), make([]bool, len(l.Streams))
-	for i := range order {
-		order[i], done[i] = i, l.Streams[i].Cached
-		r.prompts += l.Streams[i].Prompt - l.Streams[i].Cached
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent) })
-	var known []int
-	partial, next := 0, 0
-	for k := range l.steps {
-		began := l.steps[k].end // an engine that was idle begins with the first request
-		if k > 0 && (l.steps[k].active > 0 || partial > 0) {
-			began = l.steps[k-1].end
-		}
-		for next < len(order) && l.Streams[order[next]].Sent+s.delay <= began {
-			known = append(known, order[next])
-			next++
-		}
-		left := s.budget - l.steps[k].decodes
-		for _, first := range l.steps[k].firsts {
-			i := int(first)
-			if l.Streams[i].Sent+s.delay > began {
-				r.late++
-			}
-			if done[i] > l.Streams[i].Cached {
-				partial--
-			}
-			rest := l.Streams[i].Prompt - done[i]
-			if l.steps[k].active > 0 { // else steps before it may have had no token to show
-				r.over += float64(max(0, rest-max(0, left)))
-			}
-			left -= rest
-			r.compute(k, done[i], rest)
-			done[i] = l.Streams[i].Prompt
-		}
-		for len(known) > 0 && l.first[known[0]] <= k {
-			known = known[1:]
-		}
-		r.waiting[k] = len(known) > 0
-		for _, i := range known {
-			if l.first[i] <= k {
-				continue
-			}
-			if left <= 0 || s.most > 0 && done[i] == l.Streams[i].Cached && l.steps[k].decodes+len(l.steps[k].firsts)+partial >= s.most {
-				break
-			}
-			rest := l.Streams[i].Prompt - done[i]
-			part := min(rest-1, left)
-			if rest <= left && !soon[i] {
-				soon[i] = true
-				r.early++
-			}
-			if left -= rest; part <= 0 {
-				continue
-			}
-			if done[i] == l.Streams[i].Cached {
-				partial++
-			}
-			r.compute(k, done[i], part)
-			done[i] += part
-		}
-	}
-	return r
+// A replayer runs a schedule on the observed clock.
+type replayer struct {
+	schedule
+	*steplog
+	out     *replayed
+	done    []int           // tokens computed, by stream
+	soon    []bool          // streams counted as early
+	at      []time.Duration // when the engine knows of a stream
+	known   []int           // streams that wait, in order
+	partial int             // streams with a part of their prompt computed
+	part    float64
 }
 
-// compute adds n tokens of a prompt after the first ones to step k.
-func (r *replayed) compute(k, after, n int) {
-	r.tokens[k] += float64(n)
-	r.pairs[k] += float64(n) * (float64(after) + float64(n)/2)
+// replay runs the schedule: prompts whose first token came in a step were completed in it, and
+// what is left of the budget goes to the others in their order.
+func (l *steplog) replay(s schedule) *replayed {
+	n := len(l.steps)
+	out := &replayed{tokens: make([]float64, n), pairs: make([]float64, n), waiting: make([]bool, n)}
+	r := replayer{schedule: s, steplog: l, out: out, done: make([]int, len(l.Streams)), soon: make([]bool, len(l.Streams))}
+	order := make([]int, len(l.Streams))
+	for i := range order {
+		order[i], r.done[i] = i, l.Streams[i].Cached
+		out.prompts += l.Streams[i].Prompt - l.Streams[i].Cached
+	}
+	slices.SortStableFunc(order, func(a, b int) int { // of those sent together the first one served came first
+		return cmp.Or(cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent), cmp.Compare(l.first[a], l.first[b]))
+	})
+	r.arrive(order)
+	next := 0
+	for k := range l.steps {
+		planned := r.planned(k)
+		for next < len(order) && r.at[order[next]] <= planned {
+			r.known = append(r.known, order[next])
+			next++
+		}
+		left := r.finish(k, planned)
+		for len(r.known) > 0 && l.first[r.known[0]] <= k {
+			r.known = r.known[1:]
+		}
+		out.waiting[k] = len(r.known) > 0
+		r.fill(k, left)
+	}
+	return out
+}
+
+// arrive finds when the engine knows of each stream, in the order in which they were sent.
+func (r *replayer) arrive(order []int) {
+	r.at = make([]time.Duration, len(order))
+	var free time.Duration
+	for _, i := range order {
+		free = max(free, r.Streams[i].Sent) + r.work
+		r.at[i] = free + r.delay
+	}
+}
+
+// planned is when a step was planned: as it began or, if the schedule is a step ahead of a busy
+// engine, as the one before it began.
+func (r *replayer) planned(k int) time.Duration {
+	if r.async && r.busy(k) {
+		return r.began(k - 1)
+	}
+	return r.began(k)
+}
+
+// busy reports whether the engine had work as step k began.
+func (r *replayer) busy(k int) bool { return k > 0 && (r.steps[k].active > 0 || r.partial > 0) }
+
+// began is when step k did: as the one before ended or, if the engine was idle, with its first
+// request.
+func (r *replayer) began(k int) time.Duration {
+	if r.busy(k) {
+		return r.steps[k-1].end
+	}
+	at := r.steps[k].end
+	for _, i := range r.steps[k].firsts {
+		at = min(at, r.at[i])
+	}
+	return at
+}
+
+// finish completes the prompts whose first token came in a step, and returns what is left of
+// its budget.
+func (r *replayer) finish(k int, planned time.Duration) (left int) {
+	s := &r.steps[k]
+	left = r.left(s.decodes)
+	for _, first := range s.firsts {
+		i := int(first)
+		if r.at[i] > planned {
+			r.out.late++
+		}
+		if r.done[i] > r.Streams[i].Cached {
+			r.partial--
+			r.part -= float64(r.done[i])
+		}
+		rest := r.Streams[i].Prompt - r.done[i]
+		if s.active > 0 && !r.near(s) { // else steps before it may have had no token to show
+			r.out.over += float64(max(0, rest-max(0, left)))
+		}
+		left -= rest
+		r.compute(k, i, rest)
+	}
+	return left
+}
+
+// fill gives the rest of a step's budget to prompts that are not complete.
+func (r *replayer) fill(k, left int) {
+	s := &r.steps[k]
+	for _, i := range r.known {
+		if r.first(i) <= k {
+			continue
+		}
+		if fresh := r.done[i] == r.Streams[i].Cached; left <= 0 || fresh && r.full(s, i, left) {
+			return
+		}
+		rest := r.Streams[i].Prompt - r.done[i]
+		part := min(rest-1, left)
+		if rest <= left && !r.soon[i] && !r.near(s) {
+			r.soon[i] = true
+			r.out.early++
+		}
+		if left -= rest; part <= 0 {
+			continue
+		}
+		if r.done[i] == r.Streams[i].Cached {
+			r.partial++
+			r.part += float64(r.done[i])
+		}
+		r.part += float64(part)
+		r.compute(k, i, part)
+	}
+}
+
+// first is the step of the first token of a stream.
+func (r *replayer) first(i int) int { return r.steplog.first[i] }
+
+// full reports whether no place is left in a step for another stream, or no memory for as much of
+// its prompt as the step has room for.
+func (r *replayer) full(s *step, i, left int) bool {
+	chunk := float64(min(left, r.Streams[i].Prompt-r.done[i]))
+	return r.most > 0 && s.running()+r.partial >= r.most || r.memory > 0 && s.held()+r.part+chunk > r.memory
+}
+
+// compute adds n tokens of the prompt of a stream to step k.
+func (r *replayer) compute(k, i, n int) {
+	r.out.tokens[k] += float64(n)
+	r.out.pairs[k] += float64(n) * (float64(r.done[i]) + float64(n)/2)
+	r.done[i] += n
 }

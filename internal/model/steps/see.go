@@ -27,15 +27,25 @@ type step struct {
 	decodes   int           // streams with a later one
 	context   float64       // tokens behind those, together
 	active    int           // streams that had begun before and were not over
+	waiting   int           // requests that were sent and had no token yet when it ended
 }
 
-// A log is the steps of a leg.
-type log struct {
+// running is how many streams had a token in it.
+func (s *step) running() int { return s.decodes + len(s.firsts) }
+
+// held is how many tokens the cache holds behind those that decode, with half a block of 16
+// that each has begun.
+func (s *step) held() float64 { return s.context + 9*float64(s.decodes) }
+
+// steplog is the steps of a leg.
+type steplog struct {
 	Leg
-	steps []step
-	first []int // by stream: the step of its first token
-	miss  float64
-	alone float64 // share of the first tokens, beside others that decode, with no token of another in their step
+	steps  []step
+	first  []int // by stream: the step of its first token
+	miss   float64
+	beside int // steps with first tokens, while more than two others were under way
+	alone  int // of those with no token of another one
+	apart  int // of those: steps before and after which the others went on in their usual pace
 }
 
 // gaps are tried in turn: tokens farther apart than the gap are of two steps.
@@ -53,30 +63,31 @@ type token struct {
 }
 
 // see finds the steps of a leg with the smallest gap that makes successive tokens of a
-// stream those of successive steps.
-func see(leg Leg) *log {
+// stream those of successive steps. With between a step of first tokens alone may lie between
+// those.
+func see(leg Leg, between bool) *steplog {
 	var all []token
-	var between []time.Duration
+	var paces []time.Duration
 	for i, s := range leg.Streams {
 		for j, at := range s.At {
 			all = append(all, token{at, int32(i), int32(j)})
 			if j > 0 {
-				between = append(between, at-s.At[j-1])
+				paces = append(paces, at-s.At[j-1])
 			}
 		}
 	}
 	slices.SortFunc(all, func(a, b token) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.stream, b.stream)) })
-	slices.Sort(between)
+	slices.Sort(paces)
 	most := gaps[len(gaps)-1]
-	if n := len(between); n > 0 {
-		most = between[n/4] * 35 / 100
+	if n := len(paces); n > 0 {
+		most = paces[n/4] * 35 / 100
 	}
 	best, least := gaps[0], 2.0
 	for _, gap := range gaps {
 		if gap > most && gap > gaps[0] {
 			break
 		}
-		if miss := missed(all, gap, leg.Streams); miss < least-1e-4 {
+		if miss := missed(all, gap, leg.Streams, between); miss < least-1e-4 {
 			best, least = gap, miss
 		}
 	}
@@ -105,23 +116,29 @@ func grouped(all []token, gap time.Duration, streams int, each func(t token, ste
 }
 
 // missed is the share of successive tokens of a stream that are not in successive steps, and
-// of steps that had to be cut.
-func missed(all []token, gap time.Duration, streams []Stream) float64 {
-	in := make([]int, len(streams))
-	pairs, apart := 0, 0
-	n, forced := grouped(all, gap, len(streams), func(t token, step int) {
+// of steps that had to be cut. With between, steps of first tokens alone are not counted.
+func missed(all []token, gap time.Duration, streams []Stream, between bool) float64 {
+	in := make([]int, len(streams)) // by stream: steps that were counted until its last token
+	pairs, apart, step, counted, began := 0, 0, -1, 0, false
+	n, forced := grouped(all, gap, len(streams), func(t token, k int) {
+		if k != step {
+			step, began = k, false
+		}
+		if !began && (t.ordinal > 0 || !between) {
+			counted, began = counted+1, true
+		}
 		if t.ordinal > 0 {
-			if pairs++; step != in[t.stream]+1 {
+			if pairs++; counted > in[t.stream]+1 {
 				apart++
 			}
 		}
-		in[t.stream] = step
+		in[t.stream] = counted
 	})
 	return float64(apart)/float64(max(1, pairs)) + float64(forced)/float64(max(1, n))
 }
 
-func newLog(leg Leg, all []token, gap time.Duration, miss float64) *log {
-	l := &log{Leg: leg, first: make([]int, len(leg.Streams)), miss: miss}
+func newLog(leg Leg, all []token, gap time.Duration, miss float64) *steplog {
+	l := &steplog{Leg: leg, first: make([]int, len(leg.Streams)), miss: miss}
 	last := make([]int, len(leg.Streams))
 	grouped(all, gap, len(leg.Streams), func(t token, k int) {
 		if k == len(l.steps) {
@@ -136,22 +153,52 @@ func newLog(leg Leg, all []token, gap time.Duration, miss float64) *log {
 		s.decodes++
 		s.context += float64(leg.Streams[t.stream].Prompt + int(t.ordinal))
 	})
-	change := make([]int, len(l.steps)+2)
-	for i := range leg.Streams {
-		change[l.first[i]+1]++
-		change[last[i]+1]--
-	}
-	active, beside, alone := 0, 0, 0
-	for k := range l.steps {
-		s := &l.steps[k]
-		active += change[k]
-		if s.active = active; len(s.firsts) > 0 && active > 2 {
-			beside++
-			if s.decodes == 0 {
-				alone++
-			}
+	l.count(last)
+	l.judge()
+	return l
+}
+
+// count finds how many streams were active, and how many requests waited, in each step. last
+// is the step of the last token of each stream.
+func (l *steplog) count(last []int) {
+	active, waiting := make([]int, len(l.steps)+2), make([]int, len(l.steps)+2)
+	for i, s := range l.Streams {
+		active[l.first[i]+1]++
+		active[last[i]+1]--
+		sent, _ := slices.BinarySearchFunc(l.steps, s.Sent, func(s step, at time.Duration) int { return cmp.Compare(s.end, at) })
+		if sent < l.first[i] {
+			waiting[sent]++
+			waiting[l.first[i]]--
 		}
 	}
-	l.alone = float64(alone) / float64(max(1, beside))
-	return l
+	nowActive, nowWaiting := 0, 0
+	for k := range l.steps {
+		nowActive, nowWaiting = nowActive+active[k], nowWaiting+waiting[k]
+		l.steps[k].active, l.steps[k].waiting = nowActive, nowWaiting
+	}
+}
+
+// judge counts how steps with first tokens lie among the others.
+func (l *steplog) judge() {
+	var usual []float64 // s between steps of later tokens
+	for k := 1; k < len(l.steps); k++ {
+		if l.steps[k].decodes > 2 && l.steps[k-1].decodes > 2 && len(l.steps[k].firsts) == 0 {
+			usual = append(usual, (l.steps[k].end - l.steps[k-1].end).Seconds())
+		}
+	}
+	pace := median(usual)
+	for k := range l.steps {
+		s := &l.steps[k]
+		if len(s.firsts) == 0 || s.active <= 2 {
+			continue
+		}
+		l.beside++
+		if s.decodes > 0 {
+			continue
+		}
+		l.alone++
+		if k > 0 && k+1 < len(l.steps) && l.steps[k-1].decodes > 2 && l.steps[k+1].decodes > 2 && (l.steps[k+1].end-l.steps[k-1].end).Seconds() < 1.1*pace {
+			l.apart++
+		}
+	}
 }

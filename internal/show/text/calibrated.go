@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
@@ -17,37 +16,29 @@ func Calibrated(w io.Writer, c *calibrate.Calibration) error {
 	var d Document
 	line := func(format string, a ...any) { d.Line(fmt.Sprintf(format, a...)) }
 	line("costs of a step")
-	for _, point := range c.Cost.DecodeTable {
-		line("  %-14s %10s             with %g sequences that decode", "decode_table", shortly(point.Time), point.At)
-	}
-	for _, k := range []struct {
-		name        string
-		value, sure engine.Seconds
-		per         string
-	}{
-		{"step", c.Cost.Step, c.Spread.Step, ""},
-		{"sequence", c.Cost.Sequence, c.Spread.Sequence, "of each that decodes"},
-		{"context_token", c.Cost.ContextToken, c.Spread.ContextToken, "of each token behind them"},
-		{"prefill", c.Cost.Prefill, c.Spread.Prefill, "of a step with prompts"},
-		{"prefill_token", c.Cost.PrefillToken, c.Spread.PrefillToken, "of each token of a prompt"},
-		{"prefill_pair", c.Cost.PrefillPair, c.Spread.PrefillPair, "of each pair of such tokens"},
-	} {
-		if len(c.Cost.DecodeTable) > 0 && (k.name == "step" || k.name == "sequence") {
-			continue
+	for _, t := range c.Tables() {
+		for _, point := range t.Points {
+			line("  %-14s %10s             with %g %s", t.Name, shortly(point.Time), point.At, t.Of)
 		}
-		d.Line(strings.TrimRight(fmt.Sprintf("  %-14s %10s ± %-9s %s", k.name, shortly(k.value), shortly(k.sure), k.per), " "))
 	}
-	line("  %-14s %9.1f %%", "jitter", 100*c.Cost.Jitter)
+	for _, k := range c.Linear() {
+		d.Line(strings.TrimRight(fmt.Sprintf("  %-14s %10s ± %-9s %s", k.Name, shortly(k.Value), shortly(k.Spread), k.Of), " "))
+	}
+	line("  %-14s %9.1f %%%s", "jitter", 100*c.Jitter, map[bool]string{true: ", not lognormal", false: ""}[c.Cost.JitterQuantiles != nil])
+	if slow := c.Cost.SlowSteps; slow != nil {
+		line("  %-14s %9.1f %%   %s longer in the median", "slow_steps", 100*float64(slow.Share), shortly(slow.Extra[len(slow.Extra)/2]))
+	}
 	d.Line("")
 	line("frontend         %s before the engine knows a request, %s of each token sent", shortly(c.Engine.Frontend.Delay), shortly(c.Engine.Frontend.Chunk))
-	line("policy           prompts are computed beside sequences that decode, as vLLM does")
-	line("token_budget     %s", limitOf(c.BudgetSeen, c.Budget, fmt.Sprintf("not reached: the longest step had %d", c.Longest)))
+	line("policy           %s", policyOf(c))
+	line("%-16s %s", budgetOf(c), limitOf(c.BudgetSeen, c.Budget, fmt.Sprintf("not reached: the longest step had %d tokens of prompts", c.Longest)))
 	line("max_sequences    %s", limitOf(c.MaxSequences > 0, c.MaxSequences, fmt.Sprintf("not reached: %d ran at once", c.MostRunning)))
+	line("kv.tokens        %s", limitOf(c.Memory > 0, c.Memory, fmt.Sprintf("not reached: %d were held", c.MostContext)))
 	line("seen             %d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart", c.Steps, c.Rows, c.Prefills, 100*c.Miss)
-	line("unexplained      steps are off by %.1f %% (%.1f %% with prompts) in the median, jitter among it; %.1f %% of prompt tokens were computed beyond the budget",
-		100*c.Off, 100*c.OffPrefill, 100*c.Over)
+	line("unexplained      steps are off by %.1f %% (%.1f %% with prompts) in the median, jitter among it; the pace drifts by %.1f %%; %.1f %% of prompt tokens were computed beyond the budget",
+		100*c.Off, 100*c.OffPrefill, 100*c.Drift, 100*c.Over)
 	if c.Cached > 0.01 {
-		line("prefix cache     %.0f %% of the prompt tokens were found in it; simulations below leave those out, of contexts too", 100*c.Cached)
+		line("prefix cache     %.0f %% of the prompt tokens were found in it: they are not computed, in the simulations below neither", 100*c.Cached)
 	}
 	d.Line("")
 	d.Line("the same requests, simulated (misfit, not prediction)")
@@ -66,12 +57,32 @@ func Calibrated(w io.Writer, c *calibrate.Calibration) error {
 }
 
 // shortly has four digits.
-func shortly(s engine.Seconds) string {
-	if s <= 0 {
-		return "0s"
+func shortly(s engine.Seconds) string { return calibrate.Rounded(s, 4).String() }
+
+// policyOf says how prompts and sequences that decode share the engine.
+func policyOf(c *calibrate.Calibration) string {
+	said := "prompts are computed beside sequences that decode, as vLLM does"
+	switch {
+	case c.PrefillFirst:
+		said = "prompts stop sequences that decode, as SGLang does"
+	case c.Beside:
+		said = "prompts are computed beside sequences that decode, by a budget of their own"
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(float64(s)))-3)
-	return engine.Seconds(math.Round(float64(s)/unit) * unit).String()
+	if c.Async {
+		said += "; a step is planned while the one before it runs"
+	}
+	return said
+}
+
+// budgetOf is what the budget of a step is called.
+func budgetOf(c *calibrate.Calibration) string {
+	switch {
+	case c.PrefillFirst:
+		return "chunk"
+	case c.Beside:
+		return "prefill_budget"
+	}
+	return "token_budget"
 }
 
 func limitOf(seen bool, n int, otherwise string) string {
@@ -83,7 +94,7 @@ func limitOf(seen bool, n int, otherwise string) string {
 
 // trust says in a sentence what the engine is good for.
 func trust(c *calibrate.Calibration) string {
-	s := fmt.Sprintf("trust it for prompts of %d to %d tokens with at most %d requests at once and %d tokens of context; not beyond, not for prefix caches, and not for a KV cache that is full",
+	s := fmt.Sprintf("trust it for prompts of %d to %d tokens with at most %d requests at once and %d tokens of context; not beyond",
 		c.Lo, c.Hi, c.MostRunning, c.MostContext)
 	if m := c.Misfit(); m > 0.1 {
 		s = fmt.Sprintf("do not trust it: its own runs are off by %.0f %% on average, so this engine works in another way, or did not keep its pace", 100*m)

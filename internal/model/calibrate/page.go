@@ -1,0 +1,218 @@
+package calibrate
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/model/engine"
+)
+
+// A Cost is a linear cost of a step by its name in a profile.
+type Cost struct {
+	Name          string
+	Value, Spread engine.Seconds
+	Of            string // what has it
+}
+
+// Linear are the costs that are not tables, in the order of a profile.
+func (c *Calibration) Linear() (out []Cost) {
+	all := []Cost{
+		{"step", c.Cost.Step, c.Spread.Step, ""},
+		{"sequence", c.Cost.Sequence, c.Spread.Sequence, "of each that decodes"},
+		{"context_token", c.Cost.ContextToken, c.Spread.ContextToken, "of each token behind them"},
+		{"prefill", c.Cost.Prefill, c.Spread.Prefill, "of a step with prompts"},
+		{"prefill_token", c.Cost.PrefillToken, c.Spread.PrefillToken, "of each token of a prompt"},
+		{"prefill_pair", c.Cost.PrefillPair, c.Spread.PrefillPair, "of each pair of such tokens"},
+	}
+	for _, k := range all {
+		switch k.Name {
+		case "step", "sequence":
+			if c.Cost.DecodeTable != nil {
+				continue
+			}
+		case "prefill", "prefill_token":
+			if c.Cost.PrefillTable != nil || k.Name == "prefill" && c.Cost.MixedTable != nil {
+				continue
+			}
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// A Table is a cost that depends on a number.
+type Table struct {
+	Name   string
+	Points []engine.Point
+	Of     string // what the points are at
+}
+
+// Tables are the costs that are tables.
+func (c *Calibration) Tables() (out []Table) {
+	for _, t := range []Table{
+		{"decode_table", c.Cost.DecodeTable, "sequences that decode"},
+		{"mixed_table", c.Cost.MixedTable, "sequences that decode beside prompts"},
+		{"prefill_table", c.Cost.PrefillTable, "tokens of prompts"},
+	} {
+		if t.Points != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Rounded has some digits.
+func Rounded(s engine.Seconds, digits int) engine.Seconds {
+	if s <= 0 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(float64(s)))-float64(digits-1))
+	return engine.Seconds(math.Round(float64(s)/unit) * unit)
+}
+
+// A page is a profile as text.
+type page struct{ strings.Builder }
+
+func (p *page) line(format string, a ...any) { fmt.Fprintf(p, format+"\n", a...) }
+
+// Profile is the YAML of the engine, with what each number is worth.
+func (c *Calibration) Profile(title string) string {
+	p := new(page)
+	p.line("title: %q", title)
+	p.line("about: >-")
+	p.line("  Prompts of %d to %d tokens; at most %d sequences and %d tokens of context at once.", c.Lo, c.Hi, c.MostRunning, c.MostContext)
+	p.line("  Beyond that it was not seen.")
+	p.line("source: >-")
+	p.line("  pitot calibrate, from %d steps of %d runs; %.1f %% of the steps could not be seen.", c.Steps, len(c.Runs), 100*c.Miss)
+	p.line("error: %q", fmt.Sprintf("%.1f %% on the runs it was found from, mean of %d figures each", 100*c.Misfit(), len(refitted)))
+	p.line("")
+	p.scheduler(c)
+	p.cost(c)
+	p.frontend(c.Engine.Frontend)
+	p.calibration(c)
+	return p.String()
+}
+
+func (p *page) scheduler(c *Calibration) {
+	s := c.Engine.Scheduler
+	p.line("scheduler:")
+	if c.PrefillFirst {
+		p.line("  policy: sglang # prompts stop sequences that decode")
+	} else {
+		p.line("  policy: vllm # prompts beside sequences that decode")
+	}
+	if s.Async {
+		p.line("  async: true # a step is planned while the one before it runs")
+	}
+	if c.MaxSequences > 0 {
+		p.line("  max_sequences: %d", s.MaxSequences)
+	} else {
+		p.line("  max_sequences: %d # assumed: no limit was reached, %d ran at once", s.MaxSequences, c.MostRunning)
+	}
+	assumed := ""
+	if !c.BudgetSeen {
+		assumed = fmt.Sprintf(" # assumed: no prompt waited for it, the longest step had %d", c.Longest)
+	}
+	switch {
+	case c.PrefillFirst:
+		p.line("  chunk: %d%s", s.Chunk, assumed)
+		p.line("  token_budget: %d", s.TokenBudget)
+	case c.Beside:
+		p.line("  prefill_budget: %d%s", s.PrefillBudget, assumed)
+		p.line("  token_budget: %d", s.TokenBudget)
+	default:
+		p.line("  token_budget: %d%s", s.TokenBudget, assumed)
+	}
+	if c.Engine.KV.Tokens > 0 {
+		p.line("")
+		p.line("kv:")
+		p.line("  tokens: %d", c.Engine.KV.Tokens)
+	}
+	p.line("")
+}
+
+func (p *page) cost(c *Calibration) {
+	p.line("cost: # ± standard deviation")
+	for _, t := range c.Tables() {
+		p.line("  %s: # by %s", t.Name, t.Of)
+		for _, point := range t.Points {
+			p.line("    - {at: %g, time: %v}", point.At, point.Time)
+		}
+	}
+	for _, k := range c.Linear() {
+		if k.Value > 0 || k.Spread > 0 {
+			p.line("  %s: %v # ± %v", k.Name, k.Value, Rounded(k.Spread, 2))
+		}
+	}
+	if c.Cost.JitterQuantiles != nil {
+		p.line("  jitter_quantiles: %v", flow(reflect.ValueOf(c.Cost.JitterQuantiles)))
+	} else {
+		p.line("  jitter: %.4f # coefficient of variation", c.Cost.Jitter)
+	}
+	if s := c.Cost.SlowSteps; s != nil {
+		p.line("  slow_steps: {share: %v, extra: %s}", s.Share, flow(reflect.ValueOf(s.Extra)))
+	}
+	p.line("")
+}
+
+func (p *page) frontend(f engine.Frontend) {
+	p.line("frontend:")
+	if f.Request > 0 {
+		p.line("  request: %v # of work for each", f.Request)
+	}
+	p.line("  delay: %v # of a request", f.Delay)
+	p.line("  chunk: %v # of output", f.Chunk)
+	if f.Blocking {
+		p.line("  blocking: true # one worker for both")
+	}
+	p.line("")
+}
+
+// calibration is what predictions take their intervals from.
+func (p *page) calibration(c *Calibration) {
+	p.line("calibration:")
+	p.line("  runs: %d", len(c.Runs))
+	p.line("  steps: %d", c.Steps)
+	p.line("  missed: %.2f%%", 100*c.Miss)
+	p.line("  seen: {sequences: %d, context: %d, step_tokens: %d, prompt: %d, limit: %t, budget: %t, memory: %t}",
+		c.MostRunning, c.MostContext, c.Longest, c.Hi, c.MaxSequences > 0, c.BudgetSeen, c.Memory > 0)
+	p.line("  drift: %.2f%%", 100*c.Drift)
+	p.line("  misfit: # root mean square of ln(simulated/measured) over the runs")
+	off := c.misfits()
+	for _, name := range slices.Sorted(maps.Keys(off)) {
+		p.line("    %s: %.1f%%", name, 100*float64(off[name]))
+	}
+	p.line("  draws: # costs found again from blocks of 2 s drawn anew")
+	for i := range c.Draws {
+		p.line("    - %s", flow(reflect.ValueOf(c.Draws[i])))
+	}
+}
+
+// flow is a value in YAML's flow style, without members that are zero.
+func flow(v reflect.Value) string {
+	if text, ok := v.Interface().(fmt.Stringer); ok {
+		return text.String()
+	}
+	var parts []string
+	switch v.Kind() {
+	case reflect.Pointer:
+		return flow(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			parts = append(parts, flow(v.Index(i)))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); !f.IsZero() {
+				parts = append(parts, v.Type().Field(i).Tag.Get("yaml")+": "+flow(f))
+			}
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return fmt.Sprintf("%.6g", v.Interface())
+}

@@ -1,0 +1,158 @@
+package calibrate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Refit is how a run comes out that the engine was found from: its own requests are
+// simulated, so this is misfit and not a prediction.
+type Refit struct {
+	Name    string
+	Load    string // in words
+	Figures []Figure
+}
+
+// Error is the mean of the sizes of the relative errors of all figures.
+func (r Refit) Error() float64 {
+	sum := 0.0
+	for _, f := range r.Figures {
+		sum += math.Abs(f.Error())
+	}
+	return sum / float64(max(1, len(r.Figures)))
+}
+
+// refitDraws is how often the requests of a run are simulated, each time with other jitter.
+const refitDraws = 6
+
+// refitted are the figures that a refit has.
+var refitted = []string{"throughput.output", "ttft.mean", "ttft.p99", "tpot.mean", "tpot.p99", "itl.mean", "itl.p99", "e2el.mean", "e2el.p99"}
+
+// A rerun is a run that can be simulated: its own requests, as they were sent.
+type rerun struct {
+	run      *trace.Run
+	plan     sim.Plan
+	due      []time.Duration
+	measured map[string]float64
+}
+
+// rerunOf takes the requests of a run that were answered.
+func rerunOf(t *trace.Trace) *rerun {
+	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Index, b.Index)) })
+	r := &rerun{run: &t.Run, plan: sim.Plan{Concurrency: t.Run.Plan.Concurrency, Stream: true, Chat: t.Run.Plan.Protocol == "chat"}}
+	for _, record := range records {
+		if !record.OK() {
+			continue
+		}
+		n := prompt(record)
+		r.plan.Requests = append(r.plan.Requests, sim.Request{
+			PromptTokens: n, WantTokens: record.OutputTokens, Finish: "length",
+			Job: engine.Job{PromptTokens: n, Cached: min(record.Credible().Cached, n-1), OutputTokens: max(1, record.OutputTokens)},
+		})
+		r.due = append(r.due, time.Duration(max(0, record.Due)))
+	}
+	r.measured = byName(metrics.Rules{}.Figures(t, "pitot", ""))
+	return r
+}
+
+// simulated are the figures of the run on an engine.
+func (r *rerun) simulated(c engine.Config, seed uint64) (map[string]float64, error) {
+	c.Seed = seed
+	model, err := engine.New(c)
+	if err != nil {
+		return nil, err
+	}
+	plan := r.plan
+	plan.Schedule = slices.Values(r.due)
+	made := sim.Run(model, plan)
+	run := *r.run
+	run.Kind, run.End = trace.Simulated, made.End
+	return byName(metrics.Rules{}.Figures(&trace.Trace{Run: run, Records: made.Records}, "pitot", "")), nil
+}
+
+// refit simulates the run some times.
+func (r *rerun) refit(c engine.Config) (Refit, error) {
+	out := Refit{Name: nameOf(r.run), Load: r.load()}
+	drawn := map[string][]float64{}
+	for seed := range refitDraws {
+		figures, err := r.simulated(c, uint64(seed)+1)
+		if err != nil {
+			return out, err
+		}
+		for name, v := range figures {
+			drawn[name] = append(drawn[name], v)
+		}
+	}
+	for _, name := range refitted {
+		if m := r.measured[name]; m > 0 && len(drawn[name]) == refitDraws {
+			values := drawn[name]
+			out.Figures = append(out.Figures, Figure{Name: name, Measured: m, Median: stats.Sort(values).Median(), Spread: stats.Std(values) / stats.Mean(values)})
+		}
+	}
+	return out, nil
+}
+
+// load says what the run sent.
+func (r *rerun) load() string {
+	limit, rate := r.run.Plan.Concurrency, r.run.Plan.Rate
+	var parts []string
+	if rate > 0 {
+		parts = append(parts, fmt.Sprintf("%g req/s", rate))
+	}
+	if limit > 0 {
+		parts = append(parts, fmt.Sprintf("%d in flight", limit))
+	}
+	if parts == nil {
+		parts = append(parts, "by its schedule")
+	}
+	return fmt.Sprintf("%d requests, %s", len(r.due), strings.Join(parts, ", "))
+}
+
+// frontend finds which share of the delay is work, and whether one worker does that and sends
+// output, by what brings the runs nearest to themselves. What c has is the first guess.
+func frontend(c engine.Config, runs []*rerun) (engine.Frontend, error) {
+	whole := c.Frontend.Delay + c.Frontend.Request
+	best, least := c.Frontend, math.Inf(1)
+	for _, work := range []engine.Seconds{c.Frontend.Request, 0, whole / 2, whole} {
+		for _, blocking := range []bool{false, true} {
+			with := c
+			with.Frontend.Blocking, with.Frontend.Request, with.Frontend.Delay = blocking, work, whole-work
+			off, err := misfit(with, runs)
+			if err != nil {
+				return best, err
+			}
+			if off < 0.98*least {
+				best, least = with.Frontend, off
+			}
+		}
+	}
+	return best, nil
+}
+
+// misfit is the mean size of the errors of runs on an engine, in logarithms.
+func misfit(c engine.Config, runs []*rerun) (float64, error) {
+	sum, n := 0.0, 0
+	for _, r := range runs {
+		figures, err := r.simulated(c, 1)
+		if err != nil {
+			return 0, err
+		}
+		for _, name := range refitted {
+			if a, b := figures[name], r.measured[name]; a > 0 && b > 0 {
+				sum += math.Abs(math.Log(a / b))
+				n++
+			}
+		}
+	}
+	return sum / float64(max(1, n)), nil
+}
