@@ -73,6 +73,14 @@ type miss struct {
 // noise is a miss of the truth against itself.
 func (m miss) noise() miss { return miss{off: m.again} }
 
+// expected is a miss of what the truth gives on average: without the noise of the run measured.
+func (m miss) expected() miss {
+	for i := range m.off {
+		m.off[i] -= m.again[i]
+	}
+	return m
+}
+
 // mean is that of the sizes of errors of all figures, in percent.
 func mean(misses []miss) float64 {
 	sum := 0.0
@@ -101,7 +109,7 @@ func where(misses []miss, inside bool) []miss {
 func (o *observer) heldAgainst(t *testing.T, found *calibrate.Calibration, loads []load, draws int) (misses []miss) {
 	t.Helper()
 	for _, l := range loads {
-		p := o.plan(l)
+		p := o.plan(t, l)
 		measured := o.run(t, p)
 		m := miss{load: l.name, inside: true}
 		truth := logs(measured)
@@ -226,35 +234,35 @@ func (b *table) sum(name string, misses []miss, took time.Duration) {
 			tooMuch = append(tooMuch, j.name)
 		}
 	}
-	var noises []miss
+	var noises, expected []miss
 	for _, m := range misses {
-		noises = append(noises, m.noise())
+		noises, expected = append(noises, m.noise()), append(expected, m.expected())
 	}
-	b.row(append(cells, fmt.Sprintf("%.2f", mean(misses)), fmt.Sprintf("%.2f", mean(noises)), fmt.Sprintf("%+.0f %s", 100*worst, at),
+	b.row(append(cells, fmt.Sprintf("%.2f", mean(misses)), fmt.Sprintf("%.2f", mean(noises)), fmt.Sprintf("%.2f", mean(expected)), fmt.Sprintf("%+.0f %s", 100*worst, at),
 		fmt.Sprintf("%.2f (%d)", mean(within), len(within)), fmt.Sprintf("%.2f (%d)", mean(without), len(without)),
 		cmp.Or(strings.Join(tooMuch, " "), "-"), fmt.Sprintf("%.1f s", took.Seconds()))...)
 }
 
 // accepted is the mean error in percent with which a truth may be predicted; 0: it may be refused.
 // A calibration that finds more lowers them.
-var accepted = map[string]float64{"vllm small": 1, "vllm 48 000": 24, "padded": 25, "lagged": 46, "experts": 21}
+var accepted = map[string]float64{"vllm small": 1, "vllm 48 000": 1.5, "sglang": 1.3, "padded": 5.5, "lagged": 11.5, "experts": 10.5}
 
 // Loads that no calibration has seen are predicted, for engines of our own family and for others.
-// The short form is two of the truths at four of the loads; -v prints a table.
+// The short form is two of the truths at three of the loads; -v prints a table.
 func TestHeldOutLoads(t *testing.T) {
 	all, loads, draws, seeds := truths(), heldOut, 6, []uint64{1, 2}
 	slack := 1.0
 	if !*calibrate.Long {
 		all = slices.DeleteFunc(all, func(own truth) bool { return own.name != "vllm small" && own.name != "padded" })
-		loads, draws, seeds = []load{heldOut[1], heldOut[6], heldOut[7], heldOut[11]}, 2, seeds[:1]
+		loads, draws, seeds = []load{heldOut[1], heldOut[6], heldOut[11]}, 2, seeds[:1]
 		slack = 1.5 // few loads are noisier
 	}
 	var sums, details table
-	sums.head("truth", "all", "noise", "worst", "inside", "outside", "above what is wanted", "fit")
+	sums.head("truth", "all", "noise", "of the average", "worst", "inside", "outside", "above what is wanted", "fit")
 	for _, own := range all {
 		for _, seed := range seeds {
 			name := fmt.Sprintf("%s (%d)", own.name, seed)
-			o := newObserver(t, own, seed)
+			o := newObserver(own, seed)
 			runs, begun := o.protocol(t), time.Now()
 			found, err := calibrate.FromTraces(t.Context(), runs)
 			took := time.Since(begun)
@@ -268,7 +276,7 @@ func TestHeldOutLoads(t *testing.T) {
 			t.Logf("%s: %s", name, described(found))
 			misses := o.heldAgainst(t, found, loads, draws)
 			sums.sum(name, misses, took)
-			details.loads(fmt.Sprintf("%s, %.1f/s", name, o.capacity[usual]), misses)
+			details.loads(fmt.Sprintf("%s, %.1f/s", name, o.most(t, usual)), misses)
 			if off := mean(misses); off > slack*cmp.Or(accepted[own.name], math.Inf(1)) {
 				t.Errorf("%s: mean error %.2f %%, accepted are %v", name, off, accepted[own.name])
 			}
