@@ -208,6 +208,22 @@ func (h house) way(from, to string, passed map[string]bool) []string {
 	return nil
 }
 
+// forTests are packages of which a build has nothing.
+var forTests = []string{"test", "model/aliens"}
+
+func TestWhatIsForTestsIsNotBuilt(t *testing.T) {
+	isForTests := func(pkg string) bool {
+		return slices.ContainsFunc(forTests, func(area string) bool { return within(pkg, area) })
+	}
+	for pkg, others := range readHouse(t).imports {
+		for _, other := range others {
+			if isForTests(other) && !isForTests(pkg) {
+				t.Errorf("%s imports %s, which is for tests", pkg, other)
+			}
+		}
+	}
+}
+
 func TestOnlySysAndCLIUseTheOperatingSystem(t *testing.T) {
 	for pkg, files := range readHouse(t).files {
 		allowed := slices.ContainsFunc(systemUsers, func(user string) bool { return within(pkg, user) })

@@ -1,0 +1,90 @@
+package aliens
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A batch is the work of a step.
+type batch struct {
+	decodes int     // sequences with a token that is not their first
+	context int     // tokens behind those, together
+	prompt  int     // tokens of prompts
+	pairs   float64 // of these with each token before them in its prompt
+}
+
+// plan admits what was known at an instant and makes the next step of it; ok is false if there
+// is nothing to do.
+func (a *Alien) plan(known time.Duration) (b batch, ok bool) {
+	for len(a.coming) > 0 && a.coming[0].ready <= known {
+		a.waiting = append(a.waiting, a.coming[0])
+		a.coming = a.coming[1:]
+	}
+	var prompts []*job
+	for _, j := range a.running {
+		if j.decodes() {
+			b.decodes++
+			b.context += j.PromptTokens + j.sent
+		} else {
+			prompts = append(prompts, j)
+		}
+	}
+	budget := a.chunk
+	if a.shared {
+		budget -= b.decodes
+	}
+	if budget > 0 {
+		prompts = append(prompts, a.admit(a.prompts-len(prompts))...)
+		a.divide(budget, prompts, &b)
+	}
+	return b, b.decodes+b.prompt > 0
+}
+
+// admit gives the first of those that wait a place, n at most.
+func (a *Alien) admit(n int) (admitted []*job) {
+	for len(a.waiting) > 0 && len(admitted) < n && len(a.running)+len(a.leaving) < a.sequences {
+		j := a.waiting[0]
+		alone := len(a.running)+len(a.leaving) == 0 // or it would wait forever
+		if a.reserve > 0 && !alone && a.reserved()+j.PromptTokens+j.OutputTokens > a.reserve {
+			break
+		}
+		if a.caching {
+			j.cached = min(a.cache.find(j.Prompt), j.PromptTokens-1)
+			j.done = j.cached
+			a.counters.PrefixQueried += uint64(j.PromptTokens)
+			a.counters.PrefixHit += uint64(j.cached)
+		}
+		a.waiting = a.waiting[1:]
+		a.running = append(a.running, j)
+		admitted = append(admitted, j)
+	}
+	return admitted
+}
+
+// reserved is how many tokens have been promised to those that have a place.
+func (a *Alien) reserved() (n int) {
+	for _, list := range [][]*job{a.running, a.leaving} {
+		for _, j := range list {
+			n += j.PromptTokens + j.OutputTokens
+		}
+	}
+	return n
+}
+
+// divide gives each prompt its part of a step: as much as there is, in order, or equal parts, of
+// which what the short ones leave goes to the long ones.
+func (a *Alien) divide(budget int, prompts []*job, b *batch) {
+	if a.even {
+		slices.SortStableFunc(prompts, func(i, j *job) int { return cmp.Compare(i.PromptTokens-i.done, j.PromptTokens-j.done) })
+	}
+	for i, j := range prompts {
+		j.part = min(budget, j.PromptTokens-j.done)
+		if a.even {
+			j.part = min(j.part, (budget+len(prompts)-i-1)/(len(prompts)-i))
+		}
+		budget -= j.part
+		b.prompt += j.part
+		b.pairs += float64(j.part) * (float64(j.done) + float64(j.part)/2)
+	}
+}

@@ -1,0 +1,4 @@
+package calibrate
+
+// Long is whether tests take minutes.
+var Long = long
