@@ -144,7 +144,7 @@ func told(p sim.Plan, measured *trace.Trace, c engine.Config) sim.Plan {
 	p.Requests = slices.Clone(p.Requests)
 	for _, r := range measured.Records {
 		job := &p.Requests[r.Index].Job
-		job.Prompt, job.PromptTokens = nil, max(1, job.PromptTokens-r.Usage.Cached)
+		job.Prompt, job.Cached = nil, r.Usage.Cached
 	}
 	return p
 }

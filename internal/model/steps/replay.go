@@ -54,7 +54,8 @@ type replayer struct {
 	at      []time.Duration // when the engine knows of a stream
 	known   []int           // streams that wait, in order
 	partial int             // streams with a part of their prompt computed
-	part    float64
+	part    float64 // tokens of those
+	held    float64 // tokens of those that decode, when they last did
 }
 
 // replay runs the schedule: prompts whose first token came in a step were completed in it, and
@@ -74,6 +75,9 @@ func (l *steplog) replay(s schedule) *replayed {
 	r.arrive(order)
 	next := 0
 	for k := range l.steps {
+		if l.steps[k].decodes > 0 {
+			r.held = l.steps[k].held()
+		}
 		planned := r.planned(k)
 		for next < len(order) && r.at[order[next]] <= planned {
 			r.known = append(r.known, order[next])
@@ -185,7 +189,7 @@ func (r *replayer) first(i int) int { return r.steplog.first[i] }
 // its prompt as the step has room for.
 func (r *replayer) full(s *step, i, left int) bool {
 	chunk := float64(min(left, r.Streams[i].Prompt-r.done[i]))
-	return r.most > 0 && s.running()+r.partial >= r.most || r.memory > 0 && s.held()+r.part+chunk > r.memory
+	return r.most > 0 && s.active+len(s.firsts)+r.partial >= r.most || r.memory > 0 && r.held+r.part+chunk > r.memory
 }
 
 // compute adds n tokens of the prompt of a stream to step k.

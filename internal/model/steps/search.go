@@ -123,47 +123,29 @@ func (s *searcher) best(all iter.Seq[schedule]) (best schedule) {
 	return best
 }
 
-// delayed is a schedule with the delay, of some, that explains arrivals best.
+// shares of a delay are tried as work: of requests that come together each waits for the work on
+// those before it.
+var shares = []float64{0, 0.1, 0.2, 0.4, 0.7, 1}
+
+// delayed is a schedule with the delay, of some, and the share of that as work that explain arrivals
+// best.
 func (s *searcher) delayed(w schedule, delays []time.Duration) schedule {
 	return s.best(func(yield func(schedule) bool) {
-		for _, w.delay = range delays {
-			if !yield(w) {
-				return
+		for _, whole := range delays {
+			for _, share := range shares {
+				w.work = time.Duration(share * float64(whole))
+				w.delay = whole - w.work
+				if !yield(w) || whole == 0 {
+					break
+				}
 			}
 		}
 	})
 }
 
-// shares of a delay are tried as work.
-const shares = 10
-
-// worked is a schedule with the share of a delay as work that explains arrivals best: of
-// requests that come together each waits for the work on those before it.
-func (s *searcher) worked(w schedule, whole time.Duration) schedule {
-	return s.best(func(yield func(schedule) bool) {
-		for share := range shares + 1 {
-			w.work = whole * time.Duration(share) / shares
-			w.delay = whole - w.work
-			if !yield(w) {
-				return
-			}
-		}
-	})
-}
-
-// try finds the costs under a schedule whose delay is not known: first all of it is a delay, then
-// what requests to an idle engine waited is shared out.
+// try finds the costs under a schedule whose delay is not known.
 func (s *searcher) try(w schedule, delays []time.Duration, rounds int) *try {
-	w.work = 0
-	t := attempt(s.logs, s.delayed(w, delays), s.form, rounds)
-	if len(t.rows) < leastRows {
-		return t
-	}
-	delay, _ := delayOf(s.logs, t)
-	if shared := attempt(s.logs, s.worked(w, delay), s.form, rounds); shared.score < t.score {
-		return shared
-	}
-	return t
+	return attempt(s.logs, s.delayed(w, delays), s.form, rounds)
 }
 
 // schedules are the kinds of schedules to choose from, the simplest first.
@@ -217,17 +199,17 @@ func (s *searcher) find(like schedule) (best *try, budget bool, err error) {
 			best = own
 		}
 	}
-	twice := best.schedule
-	twice.budget *= 2
-	if budget = attempt(s.logs, twice, s.form, 0).early-best.early > leastEarly; budget {
-		for _, factor := range []float64{0.625, 0.75, 0.875, 1.25, 1.5, 1.75} {
-			w := best.schedule
-			w.budget = int(float64(w.budget) * factor)
-			if t := attempt(s.logs, w, s.form, 4); t.score < better*best.score {
-				best = t
-			}
+	around := best.schedule
+	for _, factor := range []float64{0.625, 0.75, 0.875, 1.25, 1.5, 1.75} {
+		w := around
+		w.budget = int(float64(w.budget) * factor)
+		if t := attempt(s.logs, w, s.form, 4); t.score < better*best.score {
+			best = t
 		}
 	}
+	twice := best.schedule
+	twice.budget *= 2
+	budget = attempt(s.logs, twice, s.form, 0).early-best.early > leastEarly
 	whole := (best.work + best.delay).Seconds()
 	var finer []time.Duration
 	for i := range 19 {

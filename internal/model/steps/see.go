@@ -91,17 +91,22 @@ func see(leg Leg, between bool) *steplog {
 			best, least = gap, miss
 		}
 	}
-	return newLog(leg, all, best, least)
+	if !between {
+		most = 0
+	}
+	return newLog(leg, all, best, most, least)
 }
 
 // grouped calls each with the tokens and the number of their steps, and returns how many steps
-// there are, and how many of them ended since a stream would have been in it twice.
-func grouped(all []token, gap time.Duration, streams int, each func(t token, step int)) (n, forced int) {
+// there are, and how many of them ended since a stream would have been in it twice. A first
+// token begins a step only after a gap of its own, if that is larger: one that lags behind the
+// others of its step would else be a step by itself.
+func grouped(all []token, gap, first time.Duration, streams int, each func(t token, step int)) (n, forced int) {
 	in := make([]int, streams)
 	step := 0
 	var last time.Duration
 	for i, t := range all {
-		apart := i == 0 || t.at-last > gap
+		apart := i == 0 || t.at-last > gap && (t.ordinal > 0 || t.at-last > first)
 		twice := in[t.stream] == step && !apart
 		if twice {
 			forced++
@@ -120,7 +125,7 @@ func grouped(all []token, gap time.Duration, streams int, each func(t token, ste
 func missed(all []token, gap time.Duration, streams []Stream, between bool) float64 {
 	in := make([]int, len(streams)) // by stream: steps that were counted until its last token
 	pairs, apart, step, counted, began := 0, 0, -1, 0, false
-	n, forced := grouped(all, gap, len(streams), func(t token, k int) {
+	n, forced := grouped(all, gap, 0, len(streams), func(t token, k int) {
 		if k != step {
 			step, began = k, false
 		}
@@ -137,10 +142,10 @@ func missed(all []token, gap time.Duration, streams []Stream, between bool) floa
 	return float64(apart)/float64(max(1, pairs)) + float64(forced)/float64(max(1, n))
 }
 
-func newLog(leg Leg, all []token, gap time.Duration, miss float64) *steplog {
+func newLog(leg Leg, all []token, gap, first time.Duration, miss float64) *steplog {
 	l := &steplog{Leg: leg, first: make([]int, len(leg.Streams)), miss: miss}
 	last := make([]int, len(leg.Streams))
-	grouped(all, gap, len(leg.Streams), func(t token, k int) {
+	grouped(all, gap, first, len(leg.Streams), func(t token, k int) {
 		if k == len(l.steps) {
 			l.steps = append(l.steps, step{end: t.at})
 		}
