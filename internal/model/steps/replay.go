@@ -54,8 +54,8 @@ type replayer struct {
 	at      []time.Duration // when the engine knows of a stream
 	known   []int           // streams that wait, in order
 	partial int             // streams with a part of their prompt computed
-	part    float64 // tokens of those
-	held    float64 // tokens of those that decode, when they last did
+	part    float64         // tokens of those
+	held    float64         // tokens of those that decode, when they last did
 }
 
 // replay runs the schedule: prompts whose first token came in a step were completed in it, and
