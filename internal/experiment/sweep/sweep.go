@@ -57,12 +57,18 @@ func (p *Plan) Load(t Turn) experiment.Load {
 	l := p.Loads[t.Point]
 	nth := t.Repeat*len(p.Points) + t.Point
 	l.Workload = p.Points[t.Point].String()
-	l.Spec.Name = fmt.Sprintf("%s / %s / %d", p.Name, l.Workload, t.Repeat+1)
+	l.Spec.Name = p.RunName(t)
 	l.Spec.Seed = design.LoadSeed(p.Seed, 1, nth+1)
 	if l.Spec.Target.URL == "" {
 		l.Spec.Target.Engine = reseeded(l.Spec.Target.Engine, design.LoadSeed(p.Seed+1, 1, nth+1))
 	}
 	return l
+}
+
+// RunName is the name of the run of a turn: those of a sweep, and those of a point, are found
+// by the beginning that they share.
+func (p *Plan) RunName(t Turn) string {
+	return fmt.Sprintf("%s / %s / %d", p.Name, p.Points[t.Point], t.Repeat+1)
 }
 
 // reseeded are settings of the engine with another seed; what is no object is left to whom it
@@ -96,8 +102,8 @@ type Deps struct {
 // ErrInterrupted says that a sweep was interrupted, and can be gone on with.
 var ErrInterrupted = errors.New("interrupted")
 
-// mostLost runs in a row that reach no server end a sweep: no load is the cause of that.
-const mostLost = 2
+// mostLost turns in a row without a run end a sweep: the server is gone, whatever the load.
+const mostLost = 3
 
 // Run makes the turns that are not among had, and returns what is known of all turns. An
 // error comes with what was seen until then. interrupted reports of an error of Make that it
@@ -125,7 +131,7 @@ func Run(p *Plan, had map[Turn]curve.Observation, d Deps, interrupted func(error
 		o := observe(t.Point, r, wrong)
 		all = append(all, o)
 		d.Ended(t, o)
-		if lost++; !errors.As(wrong, new(*run.UnreachableError)) {
+		if lost++; r != nil {
 			lost = 0
 		}
 		if lost == mostLost {

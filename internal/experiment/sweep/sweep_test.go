@@ -130,7 +130,7 @@ func TestAServerThatIsGoneEndsASweep(t *testing.T) {
 	for _, p := range m.Points {
 		m.at[p.String()] = gone
 	}
-	if all, err := m.run(nil); err == nil || len(all) != 2 || len(m.calls) != 2 {
+	if all, err := m.run(nil); err == nil || len(all) != 3 || len(m.calls) != 3 {
 		t.Errorf("%v, %v", all, err)
 	}
 }

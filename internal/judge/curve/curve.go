@@ -183,16 +183,16 @@ func curves(rows []Row, load string, moves []string) (all []Curve) {
 	}
 	for i := range all {
 		slices.SortStableFunc(all[i].Rows, func(a, b int) int {
-			return cmp.Compare(loadOf(rows[a], load), loadOf(rows[b], load))
+			return cmp.Compare(Number(rows[a].Point.Value(load)), Number(rows[b].Point.Value(load)))
 		})
 		all[i].Knee = knee(rows, all[i].Rows)
 	}
 	return all
 }
 
-// loadOf is the load as a number; one that is none, as inf may be written, is beyond all.
-func loadOf(r Row, load string) float64 {
-	v, err := strconv.ParseFloat(r.Point.Value(load), 64)
+// Number is a load as a number; one that is none, as inf may be written, is beyond all.
+func Number(load string) float64 {
+	v, err := strconv.ParseFloat(load, 64)
 	if err != nil {
 		return math.Inf(1)
 	}
