@@ -21,6 +21,9 @@ func CSV(w io.Writer, s curve.Sweep) error {
 	c, figures := csv.NewWriter(w), figureNames(s)
 	head := append(settings(s), "kind", "runs", "failed", "knee", "front", "output_per_user", "output_per_device")
 	for _, f := range figures {
+		if slices.Contains(settings(s), f) { // as concurrency is a setting, and what it was
+			f += ".mean"
+		}
 		head = append(head, f, f+".sd")
 	}
 	errs := []error{c.Write(head)}

@@ -54,12 +54,9 @@ func Parse(args []string) (*Line, error) {
 	if err := p.Parse(args); err != nil {
 		return nil, err
 	}
-	for flag, text := range map[string]string{"--serve-cmd": l.ServeCmd, "--bench-cmd": l.BenchCmd} {
-		if text == "" {
-			return nil, argparse.Usagef("the following arguments are required: %s", flag)
-		}
-	}
 	switch {
+	case l.ServeCmd == "" || l.BenchCmd == "":
+		return nil, argparse.Usagef("the following arguments are required: --serve-cmd, --bench-cmd")
 	case l.NumRuns < 1:
 		return nil, argparse.Usagef("--num-runs: must be at least 1")
 	case l.WarmupPrompts < 0:

@@ -78,7 +78,7 @@ func TestLines(t *testing.T) {
 	}
 	need := []string{"--serve-cmd", "vllm", "--bench-cmd", "vllm"}
 	for why, args := range map[string][]string{
-		"required: --bench-cmd": {"--serve-cmd", "vllm"}, "at least 1": append(need, "--num-runs", "0"), "--link-vars": append(need, "--link-vars", "a"),
+		"required: --serve-cmd, --bench-cmd": {"--serve-cmd", "vllm"}, "at least 1": append(need, "--num-runs", "0"), "--link-vars": append(need, "--link-vars", "a"),
 		"needs --experiment-name": append(need, "--resume"), "unrecognized": append(need, "--foo"),
 	} {
 		if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), why) {
