@@ -124,7 +124,7 @@ func Run(p *Plan, had map[Turn]curve.Observation, d Deps, interrupted func(error
 			err = ErrInterrupted
 			continue
 		}
-		if problems := (plan.Problems)(nil); errors.As(wrong, &problems) || r != nil && wrong != nil { // a setting, or the store
+		if problems := plan.Problems(nil); errors.As(wrong, &problems) || r != nil && wrong != nil { // a setting, or the store
 			err = wrong
 			continue
 		}

@@ -174,7 +174,7 @@ const (
 // curves are those of rows: those with equal settings but for the ones that change with the load.
 func curves(rows []Row, load string, moves []string) (all []Curve) {
 	for i, r := range rows {
-		fixed := Point(slices.DeleteFunc(slices.Clone(r.Point), func(s Setting) bool { return slices.Contains(moves, s.Name) }))
+		fixed := slices.DeleteFunc(slices.Clone(r.Point), func(s Setting) bool { return slices.Contains(moves, s.Name) })
 		at := slices.IndexFunc(all, func(c Curve) bool { return slices.Equal(c.Fixed, fixed) })
 		if at < 0 {
 			at, all = len(all), append(all, Curve{Fixed: fixed})

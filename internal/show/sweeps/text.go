@@ -24,12 +24,19 @@ type column struct {
 
 // columns are those of the table; latencies are in milliseconds.
 var columns = []column{
-	{"req/s", "throughput.requests", 1}, {"tok/s", "throughput.output", 1}, {"goodput", "goodput", 1},
-	{"TTFT", "ttft.mean", 1000}, {"p99", "ttft.p99", 1000},
-	{"TPOT", "tpot.mean", 1000}, {"p99", "tpot.p99", 1000},
-	{"ITL", "itl.mean", 1000}, {"p99", "itl.p99", 1000},
-	{"E2EL", "e2el.mean", 1000}, {"p99", "e2el.p99", 1000},
-	{"tok/s/user", "", 1}, {"tok/s/device", "", 1},
+	{"req/s", "throughput.requests", 1},
+	{"tok/s", "throughput.output", 1},
+	{"goodput", "goodput", 1},
+	{"TTFT", "ttft.mean", 1000},
+	{"p99", "ttft.p99", 1000},
+	{"TPOT", "tpot.mean", 1000},
+	{"p99", "tpot.p99", 1000},
+	{"ITL", "itl.mean", 1000},
+	{"p99", "itl.p99", 1000},
+	{"E2EL", "e2el.mean", 1000},
+	{"p99", "e2el.p99", 1000},
+	{"tok/s/user", "", 1},
+	{"tok/s/device", "", 1},
 }
 
 // Text writes the table, the knees and the front.
