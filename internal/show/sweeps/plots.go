@@ -23,20 +23,20 @@ const mostLines = 14
 // Plots are those that the sweep has something for: latency against throughput, throughput
 // against the load, and what a device gives against what a user gets.
 func Plots(s curve.Sweep) (all []Plot) {
-	drawn := func(file string, c plot.Chart) {
+	add := func(name string, c plot.Chart) {
 		if slices.ContainsFunc(c.Lines, func(p plot.Path) bool { return len(p.Spots) > 0 }) {
-			all = append(all, Plot{file, c.Draw})
+			all = append(all, Plot{name + ".svg", c.Draw})
 		}
 	}
 	if s.Load != "" {
-		drawn("latency.svg", plot.Chart{
+		add("latency", plot.Chart{
 			Title: title(s, "Latency against throughput, by "+s.Load), X: "requests per second", Y: "mean end-to-end latency (ms)", Lines: lines(s, throughput, latency),
 		})
-		drawn("throughput.svg", plot.Chart{
+		add("throughput", plot.Chart{
 			Title: title(s, "Throughput by load"), X: s.Load, Y: "output tokens per second", Lines: unlabelled(lines(s, load(s), figure("throughput.output", 1))),
 		})
 	}
-	drawn("pareto.svg", plot.Chart{
+	add("pareto", plot.Chart{
 		Title: title(s, "Speed for a user, output of a device"), X: "output tokens/s for a user", Y: "output tokens/s for a device", Lines: pareto(s),
 	})
 	return all
