@@ -34,6 +34,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/cli/profiles"
 	"github.com/pitot-bench/pitot/internal/cli/serve"
+	"github.com/pitot-bench/pitot/internal/cli/sweep"
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/plain"
@@ -145,6 +146,7 @@ type grammar struct {
 	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
 	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Calibrate  calibrate.Cmd `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
+	Sweep      sweep.Cmd     `cmd:"" help:"Measure or simulate every combination of lists of settings: rates, concurrencies, lengths."`
 	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
@@ -210,6 +212,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		kong.PostBuild(bareEngineFlags),
+		kong.PostBuild(sweep.Lists),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
 	)
 	return parser, exited, err

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
@@ -39,6 +40,13 @@ func (r runner) Simulate(ctx context.Context, s plan.Spec) (*run.Result, error) 
 	}
 	defer prepared.Close()
 	return prepared.Execute(ctx, nil)
+}
+
+// Line makes the run of a command line of vllm, and what that leaves behind.
+func (r runner) Line(words []string, stdout io.Writer) error {
+	own := *r.p
+	own.Args, own.Stdout = append([]string{"vllm"}, words...), stdout
+	return (&vllmCmd{Args: words}).Run(&own)
 }
 
 // Traces are the runs that arguments stand for, whole.

@@ -55,10 +55,21 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"engine": startEngine,
-			"mask":   mask,
+			"engine":   startEngine,
+			"freeport": freePort,
+			"mask":     mask,
 		},
 	})
+}
+
+// freePort sets a variable to a port of the loopback that nobody listens on.
+func freePort(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	ts.Check(err)
+	ts.Check(l.Close())
+	ts.Setenv(args[0], port)
 }
 
 func startEngine(ts *testscript.TestScript, _ bool, args []string) {

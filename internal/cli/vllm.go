@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/help"
+	"github.com/pitot-bench/pitot/internal/cli/vllmsweep"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -35,7 +36,7 @@ func (c *vllmCmd) parse() (*vllmLine, error) {
 	case slices.ContainsFunc(c.Args[:min(2, len(c.Args))], help.Flag):
 		return nil, argparse.ErrHelp
 	case len(c.Args) < 2 || c.Args[0] != "bench" || c.Args[1] != "serve":
-		return nil, usagef("pitot knows one vllm command: pitot vllm bench serve <flags>")
+		return nil, usagef("pitot knows two vllm commands: pitot vllm bench serve <flags>, and pitot vllm bench sweep serve <flags>")
 	}
 	args, err := vllm.ExpandConfig(c.Args[2:], os.ReadFile)
 	if err != nil {
@@ -68,8 +69,11 @@ func (c *vllmCmd) compile(p *Process, _ *kong.Context) (*compiled, error) {
 	return made, usage(err)
 }
 
-// Run runs `bench serve`.
+// Run runs `bench serve`, or `bench sweep serve`, which is many of them.
 func (c *vllmCmd) Run(p *Process) error {
+	if len(c.Args) > 1 && c.Args[0] == "bench" && c.Args[1] == "sweep" {
+		return vllmsweep.Run(p.console(), runner{compiler{p}}, c.Args[2:])
+	}
 	l, err := c.parse()
 	if errors.Is(err, argparse.ErrHelp) {
 		_, err = fmt.Fprint(p.Stdout, help.VLLM())

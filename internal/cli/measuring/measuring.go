@@ -4,6 +4,7 @@ package measuring
 
 import (
 	"context"
+	"io"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -22,6 +23,9 @@ type Maker interface {
 	Make(l experiment.Load, o Options) (*run.Result, error)
 	// Simulate makes a run in virtual time that is not kept. Its Spec must be of a simulation.
 	Simulate(ctx context.Context, s plan.Spec) (*run.Result, error)
+	// Line makes the run of a command line of `vllm bench serve`, words after vllm, as that
+	// command does: it is kept, and its report and its files are written.
+	Line(words []string, stdout io.Writer) error
 	// Traces are the runs that arguments stand for: stored ones, files and folders.
 	Traces(args []string, store string) ([]*trace.Trace, error)
 }

@@ -1,0 +1,57 @@
+package sweep
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// lists are the texts of flags that take lists, by the flag.
+type lists map[string]string
+
+// listed are placeholders of texts that are numbers, lengths or times.
+var listed = []string{"TOKENS", "TIME", "N", "P", "SHARE", "PROCESS", "STATE"}
+
+// takesList reports whether a flag of bench may be a list here: one of a number, a length or a
+// time. The seed is that of the sweep.
+func takesList(f *kong.Flag) bool {
+	switch f.Target.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return f.Tag.Get("path") != ""
+	case reflect.String:
+		return f.Tag.Get("path") != "" && slices.Contains(listed, f.PlaceHolder)
+	}
+	return false
+}
+
+// Lists lets the flags of the command take lists, in a grammar that is built.
+func Lists(k *kong.Kong) error {
+	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "sweep" })
+	node := k.Model.Children[i]
+	c := node.Target.Addr().Interface().(*Cmd)
+	c.lists = lists{}
+	for _, f := range node.Flags {
+		if takesList(f) {
+			f.Mapper = listMapper{c.lists, f.Name}
+			f.Help = strings.ReplaceAll(f.Help, "${default}", f.Default)
+			f.HasDefault = false // which the parser would decode after the command line
+		}
+	}
+	return nil
+}
+
+// A listMapper keeps the text of a flag; what it means the compiler of bench says.
+type listMapper struct {
+	lists
+	name string
+}
+
+// Decode takes the text.
+func (m listMapper) Decode(ctx *kong.DecodeContext, _ reflect.Value) error {
+	var text string
+	err := ctx.Scan.PopValueInto("value", &text)
+	m.lists[m.name] = text
+	return err
+}

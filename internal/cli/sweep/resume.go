@@ -1,0 +1,98 @@
+package sweep
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// had are the turns of which the store has a run that is evidence. A new sweep has none, and
+// one that goes on has some.
+func (c *Cmd) had(con *console.Console, p *sweep.Plan) (map[sweep.Turn]curve.Observation, error) {
+	s, err := con.OpenStore(c.Store)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	list, err := s.List(store.Filter{Experiment: p.Name})
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Resume == "" && len(list) > 0:
+		return nil, console.Usagef("--name %s: has runs already; --resume %s goes on with them, or use another name", p.Name, p.Name)
+	case c.Resume != "" && len(list) == 0:
+		return nil, console.Usagef("--resume %s: no sweep of this name has a run", p.Name)
+	}
+	had := map[sweep.Turn]curve.Observation{}
+	turns := map[string]sweep.Turn{}
+	for _, t := range p.Order() {
+		turns[p.RunName(t)] = t
+	}
+	for _, l := range list { // the newest first
+		t, ok := turns[l.Name]
+		if _, again := had[t]; !ok || again || l.Status != trace.Complete {
+			continue
+		}
+		o, err := observed(s, p, t, l.ID)
+		if err != nil {
+			return nil, err
+		}
+		if o.Failed.IsZero() {
+			had[t] = o
+		}
+	}
+	return had, nil
+}
+
+// observed is what a stored run says, which must have been made as the plan would make it.
+func observed(s *store.Store, p *sweep.Plan, t sweep.Turn, id string) (o curve.Observation, err error) {
+	made, err := s.Load(id)
+	if err != nil {
+		return o, err
+	}
+	if made.Run.Plan.Spec == nil || !within(p.Load(t).Spec, *made.Run.Plan.Spec) {
+		return o, console.Usagef("--resume %s: run %s was made with other settings; give the flags that the sweep began with, or another --name", p.Name, id)
+	}
+	summary := metrics.Summarize(made, metrics.Options{})
+	return sweep.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
+}
+
+// within reports whether all that a Spec says is said by the Spec of a run, to which defaults
+// and what a server said were added.
+func within(wanted, made any) bool {
+	return holds(tree(made), tree(wanted))
+}
+
+func tree(v any) (out any) {
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		return err // two of them differ
+	}
+	return out
+}
+
+// holds reports whether a tree has what another one has.
+func holds(made, wanted any) bool {
+	switch w := wanted.(type) {
+	case map[string]any:
+		m, ok := made.(map[string]any)
+		for key, value := range w {
+			ok = ok && holds(m[key], value)
+		}
+		return ok
+	case []any:
+		m, ok := made.([]any)
+		return ok && slices.EqualFunc(m, w, holds)
+	}
+	return made == wanted
+}

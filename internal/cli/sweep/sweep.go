@@ -1,0 +1,212 @@
+// Package sweep is `pitot sweep`: one server, or the simulated engine, under every combination
+// of lists of settings.
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+	"github.com/pitot-bench/pitot/internal/show/sweeps"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// Cmd is `pitot sweep`. Its flags with a path are those of `pitot bench`.
+type Cmd struct {
+	Set     []string `sep:"none" placeholder:"PATH=VALUES" group:"Sweep:" help:"Values of a setting of the plan that has no flag, such as request.sampling.temperature=0,1. May be repeated."`
+	Link    []string `sep:"none" placeholder:"A,B" group:"Sweep:" help:"Settings whose lists go together, first with first, in place of all combinations. May be repeated."`
+	Repeats int      `default:"1" placeholder:"N" group:"Sweep:" help:"Runs of each point, each with seeds of its own; each repetition visits the points in another order (${default})."`
+	Devices int      `default:"1" placeholder:"N" group:"Sweep:" help:"Devices behind the server, which its throughput is divided by (${default})."`
+	Resume  string   `placeholder:"NAME" group:"Sweep:" help:"Make what a sweep of this name lacks; the other flags are those that it began with."`
+	Format  string   `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
+	Folder  string   `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
+	Name    string   `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
+	Quiet   bool     `short:"q" group:"Sweep:" help:"Say nothing on the way."`
+	flags.Kept
+
+	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
+	SLO            []string `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
+	flags.Target   `embed:"" group:"Target:"`
+	flags.Requests `embed:"" group:"Requests:"`
+	flags.Load     `embed:"" group:"Load:"`
+	flags.Order    `embed:"" group:"Before the run:"`
+	flags.Profile  `embed:"" group:"Embedded engine, used without --url:"`
+	Engine         flags.Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
+
+	lists lists
+}
+
+// Help explains it.
+func (Cmd) Help() string {
+	return "Numbers, lengths and times may be lists: 1,2,5, or 1..64x2 for 1, 2, 4 ... 64, or 1..10+3 for 1, 4, 7, 10. " +
+		"Each combination is a point, which is measured in turn; without --url the runs are simulated. " +
+		"The runs are kept under the name of the sweep.\n\n" +
+		"pitot sweep --url http://127.0.0.1:8000 --concurrency 1..64x2 --duration 30s --repeats 3 -o sweep\n" +
+		"pitot sweep --profile small-chat --rate 1,2,5,10 --input-len 128,1024\n" +
+		"pitot sweep --concurrency 1,8,64 --requests 50,200,800 --link concurrency,requests"
+}
+
+// Run measures all points, and shows what they say.
+func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error {
+	p, axes, err := c.plan(m, k)
+	if err == nil {
+		err = c.tryFolder()
+	}
+	if err != nil {
+		return err
+	}
+	had, err := c.had(con, p)
+	if err != nil {
+		return err
+	}
+	seen, err := sweep.Run(p, had, c.deps(con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
+	if err != nil && !slices.ContainsFunc(seen, func(o curve.Observation) bool { return o.Run != "" }) {
+		if errors.Is(err, sweep.ErrInterrupted) {
+			return console.ErrInterrupted
+		}
+		return err
+	}
+	load, moves := c.load(axes)
+	s := curve.New(p.Name, p.Points, seen, c.Devices, load, moves)
+	s.Simulated = simulated(p)
+	return errors.Join(c.show(con, s), c.unfinished(con, k, p, err))
+}
+
+// simulated reports whether no server is measured.
+func simulated(p *sweep.Plan) bool {
+	return slices.ContainsFunc(p.Loads, func(l experiment.Load) bool { return l.Spec.Target.Simulated })
+}
+
+// deps make runs of this process.
+func (c *Cmd) deps(con *console.Console, m measuring.Maker, p *sweep.Plan) sweep.Deps {
+	all, quiet := len(p.Points)*p.Repeats, c.Quiet || simulated(p)
+	sayf := func(format string, a ...any) {
+		if !quiet {
+			fmt.Fprintf(con.Stderr, format+"\n", a...)
+		}
+	}
+	return sweep.Deps{
+		Make: func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+			return m.Make(l, measuring.Options{Store: c.Store, Quiet: quiet, Leg: &leg})
+		},
+		Begins: func(n int, t sweep.Turn) { sayf("run %d of %d: %s", n, all, p.Points[t.Point]) },
+		Ended: func(t sweep.Turn, o curve.Observation) {
+			if !o.Failed.IsZero() {
+				sayf("pitot: %s: %s", p.Points[t.Point], console.English.Say(o.Failed))
+			}
+		},
+	}
+}
+
+// unfinished says how to go on with a sweep that did not come to its end.
+func (c *Cmd) unfinished(con *console.Console, k *kong.Context, p *sweep.Plan, err error) error {
+	if err == nil {
+		return nil
+	}
+	args := slices.Clone(k.Args)
+	if c.Resume == "" {
+		args = append(args, "--resume", p.Name)
+	}
+	fmt.Fprintf(con.Stderr, "pitot: what was measured is kept: pitot %s\n", con.Secrets.Hide(shell.Join(args)))
+	if errors.Is(err, sweep.ErrInterrupted) {
+		return console.ErrInterrupted
+	}
+	return err
+}
+
+// tryFolder makes sure that the files can be written, before any traffic.
+func (c *Cmd) tryFolder() error {
+	if c.Folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(c.Folder, 0o755); err != nil {
+		return console.Usagef("--folder: %w", err)
+	}
+	if err := files.TryAppend(filepath.Join(c.Folder, "sweep.csv")); err != nil {
+		return console.Usagef("--folder: %w", err)
+	}
+	return nil
+}
+
+// show prints the sweep, and writes its files.
+func (c *Cmd) show(con *console.Console, s curve.Sweep) error {
+	forms := map[string]func(io.Writer) error{
+		"text": func(w io.Writer) error { return sweeps.Text(w, s, console.English) },
+		"csv":  func(w io.Writer) error { return sweeps.CSV(w, s) },
+		"json": func(w io.Writer) error { return sweeps.JSON(w, s, console.English) },
+	}
+	errs := []error{forms[c.Format](con.Stdout)}
+	if c.Folder == "" {
+		return errs[0]
+	}
+	write := func(name string, make func(io.Writer) error) {
+		errs = append(errs, console.WriteFile("--folder", filepath.Join(c.Folder, name), make))
+	}
+	write("sweep.csv", forms["csv"])
+	write("sweep.json", forms["json"])
+	for _, p := range sweeps.Plots(s) {
+		write(p.File, p.Draw)
+	}
+	return errors.Join(errs...)
+}
+
+// name is that of the sweep.
+func (c *Cmd) name() (string, error) {
+	switch {
+	case c.Resume != "" && c.Name != "" && c.Name != c.Resume:
+		return "", console.Usagef("--name: does not go with --resume, which names the sweep")
+	case c.Resume != "":
+		return c.Resume, nil
+	case c.Name != "":
+		return c.Name, nil
+	}
+	return "sweep-" + time.Now().Format("20060102-150405.000"), nil
+}
+
+// load is the setting that orders the points of a curve: a limit on concurrency, else a rate.
+// moves are those that are linked with it.
+func (c *Cmd) load(axes []sweep.Axis) (load string, moves []string) {
+	for _, name := range []string{"concurrency", "rate", "gate.concurrency", "load[0].arrival.rate"} {
+		if slices.ContainsFunc(axes, func(a sweep.Axis) bool { return a.Name == name }) {
+			load = name
+			break
+		}
+	}
+	if load == "" {
+		return "", nil
+	}
+	for _, link := range c.links() {
+		if slices.Contains(link, load) {
+			moves = append(moves, link...)
+		}
+	}
+	return load, moves
+}
+
+// links are the names in --link.
+func (c *Cmd) links() (all [][]string) {
+	for _, text := range c.Link {
+		var names []string
+		for name := range strings.SplitSeq(text, ",") {
+			names = append(names, strings.TrimPrefix(strings.TrimSpace(name), "--"))
+		}
+		all = append(all, names)
+	}
+	return all
+}

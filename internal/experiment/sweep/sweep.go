@@ -1,0 +1,170 @@
+// Package sweep measures one target under many loads: every combination of lists of settings,
+// in an order in which a drift does not look like a load.
+//
+//	Values ─> Axis ─ Combine ─> points ─ Run ─> runs, each kept as a leg ─> judge/curve
+//
+// It is not an Experiment of package experiment, whose legs are turns of variants that are
+// judged against each other: a leg there has all workloads in one order, and one of them that
+// fails takes the leg with it. Here a point that fails is a row, and the points are what is
+// drawn. Its memory are the legs in the store: a run that is there is not made again.
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/dist"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// A Plan is points with the load of each.
+type Plan struct {
+	Name    string
+	Points  []curve.Point
+	Loads   []experiment.Load // by point
+	Repeats int
+	Seed    uint64 // of the order and of the loads
+}
+
+// A Turn is one run of a sweep: a repetition of a point. Both count as indices, the first
+// repetition is 0.
+type Turn struct{ Point, Repeat int }
+
+// Order is the order of the turns: each repetition visits all points, in an order of its own.
+func (p *Plan) Order() (all []Turn) {
+	for r := range p.Repeats {
+		dice := dist.Dice(p.Seed, "sweep.order", uint64(r))
+		for _, i := range rand.New(&dice).Perm(len(p.Points)) {
+			all = append(all, Turn{i, r})
+		}
+	}
+	return all
+}
+
+// Load is the load of a turn, under the name that its run has. Its seeds are those of no other
+// turn: a server's cache of prompts must not have seen them. They do not depend on how many
+// repetitions there are.
+func (p *Plan) Load(t Turn) experiment.Load {
+	l := p.Loads[t.Point]
+	nth := t.Repeat*len(p.Points) + t.Point
+	l.Workload = p.Points[t.Point].String()
+	l.Spec.Name = p.RunName(t)
+	l.Spec.Seed = design.LoadSeed(p.Seed, 1, nth+1)
+	if l.Spec.Target.URL == "" {
+		l.Spec.Target.Engine = reseeded(l.Spec.Target.Engine, design.LoadSeed(p.Seed+1, 1, nth+1))
+	}
+	return l
+}
+
+// RunName is the name of the run of a turn: those of a sweep, and those of a point, are found
+// by the beginning that they share.
+func (p *Plan) RunName(t Turn) string {
+	return fmt.Sprintf("%s / %s / %d", p.Name, p.Points[t.Point], t.Repeat+1)
+}
+
+// reseeded are settings of the engine with another seed; what is no object is left to whom it
+// concerns.
+func reseeded(settings json.RawMessage, seed uint64) json.RawMessage {
+	all := map[string]json.RawMessage{}
+	if settings != nil && json.Unmarshal(settings, &all) != nil {
+		return settings
+	}
+	all["seed"], _ = json.Marshal(seed & math.MaxUint32)
+	b, _ := json.Marshal(all) // of raw messages that were read
+	return b
+}
+
+// leg is where the run of a turn is kept.
+func (p *Plan) leg(t Turn, position int) trace.Leg {
+	return trace.Leg{
+		Experiment: p.Name, Workload: p.Points[t.Point].String(), Block: t.Repeat + 1, Position: position, Slot: (position-1)%len(p.Points) + 1, Repeat: 1,
+	}
+}
+
+// Deps are what a sweep depends on.
+type Deps struct {
+	// Make makes a run and keeps it.
+	Make func(experiment.Load, trace.Leg) (*run.Result, error)
+	// Begins and Ended tell of a turn, the n-th of all; made is what came of it.
+	Begins func(n int, t Turn)
+	Ended  func(t Turn, made curve.Observation)
+}
+
+// ErrInterrupted says that a sweep was interrupted, and can be gone on with.
+var ErrInterrupted = errors.New("interrupted")
+
+// mostLost turns in a row without a run end a sweep: the server is gone, whatever the load.
+const mostLost = 3
+
+// Run makes the turns that are not among had, and returns what is known of all turns. An
+// error comes with what was seen until then. interrupted reports of an error of Make that it
+// is an interrupt.
+func Run(p *Plan, had map[Turn]curve.Observation, d Deps, interrupted func(error) bool) (all []curve.Observation, err error) {
+	lost := 0
+	for n, t := range p.Order() {
+		if o, ok := had[t]; ok {
+			all = append(all, o)
+			continue
+		}
+		if err != nil {
+			continue // for those that are had
+		}
+		d.Begins(n+1, t)
+		r, wrong := d.Make(p.Load(t), p.leg(t, n+1))
+		if interrupted(wrong) || r != nil && r.Trace.Run.Status == trace.Interrupted {
+			err = ErrInterrupted
+			continue
+		}
+		if problems := plan.Problems(nil); errors.As(wrong, &problems) || r != nil && wrong != nil { // a setting, or the store
+			err = wrong
+			continue
+		}
+		o := observe(t.Point, r, wrong)
+		all = append(all, o)
+		d.Ended(t, o)
+		if lost++; r != nil {
+			lost = 0
+		}
+		if lost == mostLost {
+			err = wrong
+		}
+	}
+	return all, err
+}
+
+// Messages of what is no evidence, which experiments have too.
+const (
+	failed     plan.Code = "experiment.leg-failed"
+	invalid    plan.Code = "experiment.leg-invalid"
+	unanswered plan.Code = "experiment.leg-unanswered"
+)
+
+// observe is what came of a run.
+func observe(point int, r *run.Result, err error) curve.Observation {
+	if r == nil {
+		return curve.Observation{Point: point, Failed: plan.Say(failed, "why", err)}
+	}
+	return Observe(point, r)
+}
+
+// Observe is what a run says, which may have been made long ago.
+func Observe(point int, r *run.Result) curve.Observation {
+	o := curve.Observation{Point: point, Run: r.Trace.Run.ID, Figures: metrics.Own().Figures(r.Trace, "")}
+	verdict := r.Summary.Health.Verdict
+	switch {
+	case r.Unanswered() != nil:
+		o.Failed = plan.Say(unanswered, "why", r.Unanswered())
+	case verdict.Validity == trace.Invalid:
+		o.Failed = plan.Say(invalid, "reasons", verdict.Reasons)
+	}
+	return o
+}

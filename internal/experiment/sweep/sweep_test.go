@@ -1,0 +1,136 @@
+package sweep
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+func fourPoints() *Plan {
+	p := &Plan{Name: "s", Repeats: 3, Seed: 7}
+	for _, v := range []string{"1", "2", "3", "4"} {
+		p.Points = append(p.Points, curve.Point{{Name: "rate", Value: v}})
+		p.Loads = append(p.Loads, experiment.Load{Spec: plan.Spec{Target: plan.Target{Simulated: true}}})
+	}
+	return p
+}
+
+// Each repetition visits each point once, and not all of them in the same order.
+func TestOrder(t *testing.T) {
+	p := fourPoints()
+	all, orders := p.Order(), map[string]bool{}
+	for r := range p.Repeats {
+		order := ""
+		for _, turn := range all[4*r : 4*r+4] {
+			if turn.Repeat != r {
+				t.Errorf("%v is among the turns of repetition %d", turn, r)
+			}
+			order += p.Points[turn.Point][0].Value
+		}
+		letters := []byte(order)
+		if slices.Sort(letters); string(letters) != "1234" {
+			t.Errorf("repetition %d visits %s", r, order)
+		}
+		orders[order] = true
+	}
+	if len(orders) < 2 {
+		t.Errorf("all repetitions have one order: %v", orders)
+	}
+}
+
+// No two turns share a seed, and more repetitions leave those of the first ones as they are.
+func TestSeeds(t *testing.T) {
+	p, more := fourPoints(), fourPoints()
+	more.Repeats = 5
+	seen := map[uint64]bool{}
+	for _, turn := range p.Order() {
+		l := p.Load(turn)
+		if seen[l.Spec.Seed] {
+			t.Errorf("seed %d comes again", l.Spec.Seed)
+		}
+		seen[l.Spec.Seed] = true
+		if m := more.Load(turn); m.Spec.Seed != l.Spec.Seed || string(m.Spec.Target.Engine) != string(l.Spec.Target.Engine) {
+			t.Errorf("%v has another seed among more repetitions", turn)
+		}
+	}
+}
+
+func made(id string) *run.Result {
+	return &run.Result{Trace: &trace.Trace{Run: trace.Run{ID: id, Status: trace.Complete}}}
+}
+
+// A maker makes runs by what it is told to do at each point.
+type maker struct {
+	*Plan
+	t     *testing.T
+	calls []string
+	at    map[string]func() (*run.Result, error)
+}
+
+func (m *maker) run(had map[Turn]curve.Observation) ([]curve.Observation, error) {
+	deps := Deps{Begins: func(int, Turn) {}, Ended: func(Turn, curve.Observation) {}}
+	deps.Make = func(l experiment.Load, leg trace.Leg) (*run.Result, error) {
+		if leg.Workload != l.Workload || leg.Experiment != "s" || leg.Position == 0 || leg.Block == 0 {
+			m.t.Errorf("leg %+v of %s", leg, l.Workload)
+		}
+		m.calls = append(m.calls, l.Workload)
+		if do := m.at[l.Workload]; do != nil {
+			return do()
+		}
+		return made(l.Spec.Name), nil
+	}
+	return Run(m.Plan, had, deps, func(err error) bool { return errors.Is(err, errStop) })
+}
+
+var errStop = errors.New("stop")
+
+// A point that fails is told, and the others are measured.
+func TestAPointThatFailsIsARow(t *testing.T) {
+	m := &maker{Plan: fourPoints(), t: t, at: map[string]func() (*run.Result, error){
+		"rate=3": func() (*run.Result, error) { return nil, errors.New("too much") },
+	}}
+	all, err := m.run(nil)
+	failed := 0
+	for _, o := range all {
+		if !o.Failed.IsZero() {
+			failed++
+			if o.Point != 2 || o.Failed.Args["why"] != "too much" {
+				t.Errorf("%+v", o)
+			}
+		}
+	}
+	if err != nil || len(all) != 12 || failed != 3 {
+		t.Errorf("%d observations, %d failed, %v", len(all), failed, err)
+	}
+}
+
+// An interrupt ends a sweep and keeps what there is; what is had is not made again.
+func TestAnInterruptKeepsWhatThereIs(t *testing.T) {
+	m := &maker{Plan: fourPoints(), t: t}
+	first := m.Order()[0]
+	had := map[Turn]curve.Observation{first: {Point: first.Point, Run: "old"}}
+	third := m.Points[m.Order()[2].Point].String()
+	m.at = map[string]func() (*run.Result, error){third: func() (*run.Result, error) { return nil, errStop }}
+	all, err := m.run(had)
+	if !errors.Is(err, ErrInterrupted) || len(all) != 2 || all[0].Run != "old" || len(m.calls) != 2 {
+		t.Errorf("%v, %v after %v", all, err, m.calls)
+	}
+}
+
+// A server that is gone is not the fault of a load.
+func TestAServerThatIsGoneEndsASweep(t *testing.T) {
+	gone := func() (*run.Result, error) { return nil, &run.UnreachableError{Err: errors.New("refused")} }
+	m := &maker{Plan: fourPoints(), t: t, at: map[string]func() (*run.Result, error){}}
+	for _, p := range m.Points {
+		m.at[p.String()] = gone
+	}
+	if all, err := m.run(nil); err == nil || len(all) != 3 || len(m.calls) != 3 {
+		t.Errorf("%v, %v", all, err)
+	}
+}

@@ -1,0 +1,256 @@
+// Package curve says what runs under many loads say together: a row for each point with the
+// spread of its repetitions, the curve of throughput against latency with its knee, and the
+// front of the points that nothing beats both for a user and for a device.
+//
+//	observations ─ New ─> rows ──> curves, each with its knee
+//	                          └──> the front
+//
+// It knows points by their settings, which are texts, and runs by their figures.
+package curve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Setting is the value that a point has for a name.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// A Point is one combination of settings.
+type Point []Setting
+
+// String is what the point is called: "rate=5 input-len=128".
+func (p Point) String() string {
+	words := make([]string, len(p))
+	for i, s := range p {
+		words[i] = s.Name + "=" + s.Value
+	}
+	return strings.Join(words, " ")
+}
+
+// Value is the value for a name, empty if the point has none.
+func (p Point) Value(name string) string {
+	i := slices.IndexFunc(p, func(s Setting) bool { return s.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return p[i].Value
+}
+
+// An Observation is what became of one run at a point.
+type Observation struct {
+	Point   int    // index
+	Run     string // id; empty: there is no run
+	Figures []trace.Figure
+	Failed  plan.Message // why it is no evidence; zero: it is
+}
+
+// A Spread is a figure over the runs of a point.
+type Spread struct {
+	N        int     `json:"n"`
+	Mean     float64 `json:"mean"`
+	SD       float64 `json:"sd"` // between runs; 0 of a single one
+	Smallest float64 `json:"min"`
+	Largest  float64 `json:"max"`
+}
+
+// A Row is what was seen at a point.
+type Row struct {
+	Point   Point             `json:"point"`
+	Runs    []string          `json:"runs"`             // ids of those that are evidence
+	Failed  []plan.Message    `json:"failed,omitempty"` // why others are not
+	Figures map[string]Spread `json:"figures"`
+}
+
+// Mean is the mean of a figure; NaN if no run has it.
+func (r Row) Mean(name string) float64 {
+	s, ok := r.Figures[name]
+	if !ok {
+		return math.NaN()
+	}
+	return s.Mean
+}
+
+// A Sweep is rows with what they say together.
+type Sweep struct {
+	Name      string `json:"name"`
+	Simulated bool   `json:"simulated"`
+	Devices   int    `json:"devices"` // that the throughput of a point is divided by
+	// Load is the setting that orders the points of a curve, and Moves are those that change
+	// with it. Empty: no setting is a load, and there are no curves.
+	Load   string   `json:"load,omitempty"`
+	Moves  []string `json:"-"`
+	Rows   []Row    `json:"rows"`
+	Curves []Curve  `json:"curves"`
+	Front  []int    `json:"front"` // rows, by falling speed for a user
+}
+
+// New is the sweep of some points. load and moves are as in Sweep.
+func New(name string, points []Point, seen []Observation, devices int, load string, moves []string) Sweep {
+	s := Sweep{Name: name, Devices: max(1, devices), Load: load, Moves: moves, Curves: []Curve{}, Front: []int{}}
+	for i, p := range points {
+		s.Rows = append(s.Rows, rowOf(p, i, seen))
+	}
+	if load != "" {
+		s.Curves = curves(s.Rows, load, append(slices.Clone(moves), load))
+	}
+	s.Front = front(s)
+	return s
+}
+
+// rowOf gathers what was seen at the point with an index.
+func rowOf(p Point, index int, seen []Observation) Row {
+	row, values := Row{Point: p, Runs: []string{}, Figures: map[string]Spread{}}, map[string][]float64{}
+	for _, o := range seen {
+		switch {
+		case o.Point != index:
+		case !o.Failed.IsZero():
+			row.Failed = append(row.Failed, o.Failed)
+		default:
+			row.Runs = append(row.Runs, o.Run)
+			for _, f := range o.Figures {
+				values[f.Name] = append(values[f.Name], f.Value)
+			}
+		}
+	}
+	for name, all := range values {
+		row.Figures[name] = spread(all)
+	}
+	return row
+}
+
+func spread(all []float64) Spread {
+	s := Spread{N: len(all), Mean: stats.Mean(all), Smallest: slices.Min(all), Largest: slices.Max(all)}
+	if len(all) > 1 {
+		sum := 0.0
+		for _, v := range all {
+			sum += (v - s.Mean) * (v - s.Mean)
+		}
+		s.SD = math.Sqrt(sum / float64(len(all)-1))
+	}
+	return s
+}
+
+// A Curve is points that differ in nothing but the load, by rising load.
+type Curve struct {
+	Fixed Point `json:"fixed"` // what they have in common, of what varies
+	Rows  []int `json:"rows"`
+	Knee  Knee  `json:"knee"`
+}
+
+// A Knee is where a curve of latency against throughput turns: the load of the largest power,
+// throughput divided by mean end-to-end latency. Up to there throughput grows by a larger
+// share than latency, and beyond it latency does. Row is -1 where Bound is None.
+//
+// L. Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in computer
+// communications", International Conference on Communications, 1979.
+type Knee struct {
+	Row   int     `json:"row"`
+	Power float64 `json:"power"` // requests/s²
+	Bound Bound   `json:"bound"`
+}
+
+// A Bound says what a knee is worth.
+type Bound string
+
+// The values of Bound.
+const (
+	Inside  Bound = "inside"   // loads on both sides have less power
+	AtMost  Bound = "at-most"  // the smallest load has the most power: the knee is there or below
+	AtLeast Bound = "at-least" // the largest load has the most power: the knee is there or beyond
+	None    Bound = "none"     // less than three points can be judged
+)
+
+// curves are those of rows: those with equal settings but for the ones that change with the load.
+func curves(rows []Row, load string, moves []string) (all []Curve) {
+	for i, r := range rows {
+		fixed := slices.DeleteFunc(slices.Clone(r.Point), func(s Setting) bool { return slices.Contains(moves, s.Name) })
+		at := slices.IndexFunc(all, func(c Curve) bool { return slices.Equal(c.Fixed, fixed) })
+		if at < 0 {
+			at, all = len(all), append(all, Curve{Fixed: fixed})
+		}
+		all[at].Rows = append(all[at].Rows, i)
+	}
+	for i := range all {
+		slices.SortStableFunc(all[i].Rows, func(a, b int) int {
+			return cmp.Compare(Number(rows[a].Point.Value(load)), Number(rows[b].Point.Value(load)))
+		})
+		all[i].Knee = knee(rows, all[i].Rows)
+	}
+	return all
+}
+
+// Number is a load as a number; one that is none, as inf may be written, is beyond all.
+func Number(load string) float64 {
+	v, err := strconv.ParseFloat(load, 64)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return v
+}
+
+// leastPoints are needed to speak of a knee.
+const leastPoints = 3
+
+func knee(rows []Row, of []int) Knee {
+	k, judged := Knee{Row: -1, Bound: None}, []int{}
+	for _, i := range of {
+		power := rows[i].Mean("throughput.requests") / rows[i].Mean("e2el.mean")
+		if !(power > 0) {
+			continue
+		}
+		if judged = append(judged, i); power > k.Power {
+			k.Row, k.Power = i, power
+		}
+	}
+	switch {
+	case len(judged) < leastPoints:
+		return Knee{Row: -1, Bound: None}
+	case k.Row == judged[0]:
+		k.Bound = AtMost
+	case k.Row == judged[len(judged)-1]:
+		k.Bound = AtLeast
+	default:
+		k.Bound = Inside
+	}
+	return k
+}
+
+// PerUser is how fast the answer to one request comes: output tokens/s behind the first
+// token, the reciprocal of the mean TPOT. NaN if the row has none.
+func (s Sweep) PerUser(row int) float64 { return 1 / s.Rows[row].Mean("tpot.mean") }
+
+// PerDevice is the output of the whole divided by the number of devices, in tokens/s.
+func (s Sweep) PerDevice(row int) float64 {
+	return s.Rows[row].Mean("throughput.output") / float64(s.Devices)
+}
+
+// front are the rows of which no other one is as good in both and better in one.
+func front(s Sweep) []int {
+	all := []int{}
+	for i := range s.Rows {
+		if s.PerUser(i) > 0 && s.PerDevice(i) > 0 {
+			all = append(all, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		return cmp.Or(-cmp.Compare(s.PerUser(a), s.PerUser(b)), -cmp.Compare(s.PerDevice(a), s.PerDevice(b)))
+	})
+	best, out := 0.0, []int{}
+	for _, i := range all {
+		if v := s.PerDevice(i); v > best {
+			best, out = v, append(out, i)
+		}
+	}
+	return out
+}

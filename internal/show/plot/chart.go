@@ -1,0 +1,121 @@
+package plot
+
+import (
+	"image/color"
+	"io"
+	"math"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A Chart is lines through points of two figures.
+type Chart struct {
+	Title, X, Y string
+	Lines       []Path
+}
+
+// A Path is a line with a colour of its own.
+type Path struct {
+	Name  string
+	Spots []Spot
+}
+
+// A Spot is a point of a line.
+type Spot struct {
+	X, Y   float64
+	Low    float64 // of Y over repetitions; 0: not known
+	High   float64
+	Label  string // beside it
+	Ringed bool   // it is to be seen first
+}
+
+// Draw draws the chart, on logarithmic axes where a linear one could not show what is small.
+func (c Chart) Draw(w io.Writer) error {
+	var keys []key
+	for i, line := range c.Lines {
+		keys = append(keys, key{line.Name, variantStyle(i, 2)})
+	}
+	if len(keys) == 1 && keys[0].name == "" {
+		keys = nil
+	}
+	p := newPicture(c.Title, c.X, c.Y, keys)
+	x, y := newReach(), newReach()
+	for _, line := range c.Lines {
+		for _, s := range line.Spots {
+			x.add(s.X, s.X)
+			y.add(s.Y, s.Y)
+			y.add(s.Low, s.High)
+		}
+	}
+	if !(x.high > 0) || !(y.high > 0) {
+		return errNothing
+	}
+	x.lay(&p.X)
+	y.lay(&p.Y)
+	p.Add(paths(c.Lines))
+	return p.write(w)
+}
+
+// A reach is what an axis of positive numbers has to hold.
+type reach struct{ low, high float64 }
+
+func newReach() reach { return reach{math.Inf(1), 0} }
+
+func (r *reach) add(low, high float64) {
+	if high > 0 {
+		r.high = max(r.high, high)
+	}
+	if low > 0 {
+		r.low = min(r.low, low)
+	}
+}
+
+// lay gives an axis its scale, ends and ticks.
+func (r reach) lay(axis *gonum.Axis) {
+	logarithmic := r.high > maxLinear*r.low
+	axis.Min, axis.Max = 0, r.high*1.06
+	if logarithmic {
+		axis.Scale, axis.Min, axis.Max = gonum.LogScale{}, r.low*0.85, r.high*1.2
+	}
+	axis.Tick.Marker = roundTicks(axis.Min, axis.Max, logarithmic)
+}
+
+// paths draws what lies between the axes.
+type paths []Path
+
+// Plot draws lines, then spots, so that no line covers a spot.
+func (all paths) Plot(c draw.Canvas, p *gonum.Plot) {
+	x, y := p.Transforms(&c)
+	for i, line := range all {
+		var points []vg.Point
+		for _, s := range line.Spots {
+			points = append(points, vg.Point{X: x(s.X), Y: y(s.Y)})
+		}
+		c.StrokeLines(variantStyle(i, 1.3), points)
+	}
+	for i, line := range all {
+		for _, s := range line.Spots {
+			s.draw(c, vg.Point{X: x(s.X), Y: y(s.Y)}, y, variantStyle(i, 1))
+		}
+	}
+}
+
+func (s Spot) draw(c draw.Canvas, at vg.Point, y func(float64) vg.Length, style draw.LineStyle) {
+	style.Dashes = nil
+	if s.High > s.Low && s.Low > 0 {
+		c.StrokeLine2(style, at.X, y(s.Low), at.X, y(s.High))
+	}
+	if s.Ringed {
+		c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: ringSize, Shape: draw.CircleGlyph{}}, at)
+		c.DrawGlyph(draw.GlyphStyle{Color: color.White, Radius: ringSize - 1.2, Shape: draw.CircleGlyph{}}, at)
+	}
+	c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: dotSize, Shape: draw.CircleGlyph{}}, at)
+	label := textStyle(8)
+	label.Color = style.Color
+	c.FillText(label, vg.Point{X: at.X + ringSize + 1, Y: at.Y - 7}, s.Label)
+}
+
+// ringSize is the radius of what marks a spot, in points.
+const ringSize = 5.5

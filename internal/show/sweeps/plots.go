@@ -1,0 +1,133 @@
+package sweeps
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/show/plot"
+	"github.com/pitot-bench/pitot/internal/show/text"
+)
+
+// A Plot is a picture of a sweep, as SVG.
+type Plot struct {
+	File string // name of a file for it
+	Draw func(io.Writer) error
+}
+
+// mostLines are as many as can be told apart.
+const mostLines = 14
+
+// Plots are those that the sweep has something for: latency against throughput, throughput
+// against the load, and what a device gives against what a user gets.
+func Plots(s curve.Sweep) (all []Plot) {
+	add := func(name string, c plot.Chart) {
+		if slices.ContainsFunc(c.Lines, func(p plot.Path) bool { return len(p.Spots) > 0 }) {
+			all = append(all, Plot{name + ".svg", c.Draw})
+		}
+	}
+	if s.Load != "" {
+		add("latency", plot.Chart{
+			Title: title(s, "Latency against throughput, by "+s.Load), X: "requests per second", Y: "mean end-to-end latency (ms)", Lines: lines(s, throughput, latency),
+		})
+		add("throughput", plot.Chart{
+			Title: title(s, "Throughput by load"), X: s.Load, Y: "output tokens per second", Lines: unlabelled(lines(s, load(s), figure("throughput.output", 1))),
+		})
+	}
+	add("pareto", plot.Chart{
+		Title: title(s, "Speed for a user, output of a device"), X: "output tokens/s for a user", Y: "output tokens/s for a device", Lines: pareto(s),
+	})
+	return all
+}
+
+// title is that of a plot, which says whether it is of simulations.
+func title(s curve.Sweep, what string) string {
+	out := what + ": " + text.Clean(s.Name)
+	if s.Simulated {
+		out += " (simulated)"
+	}
+	if len(s.Curves) > mostLines {
+		out += fmt.Sprintf(", the first %d of %d curves", mostLines, len(s.Curves))
+	}
+	return out
+}
+
+// A value is what a row has on an axis.
+type value func(curve.Row) curve.Spread
+
+// figure is a figure in some unit.
+func figure(name string, scale float64) value {
+	return func(r curve.Row) curve.Spread {
+		f, ok := r.Figures[name]
+		if !ok {
+			return curve.Spread{Mean: math.NaN()}
+		}
+		return curve.Spread{Mean: scale * f.Mean, Smallest: scale * f.Smallest, Largest: scale * f.Largest}
+	}
+}
+
+var (
+	throughput = figure("throughput.requests", 1)
+	latency    = figure("e2el.mean", 1000)
+)
+
+func load(s curve.Sweep) value {
+	return func(r curve.Row) curve.Spread { return curve.Spread{Mean: curve.Number(r.Point.Value(s.Load))} }
+}
+
+// lines are the curves of a sweep, their knees with a ring.
+func lines(s curve.Sweep, x, y value) (all []plot.Path) {
+	for _, c := range s.Curves[:min(len(s.Curves), mostLines)] {
+		line := plot.Path{Name: c.Fixed.String()}
+		for _, i := range c.Rows {
+			if at, ok := spot(x(s.Rows[i]), y(s.Rows[i])); ok {
+				at.Label, at.Ringed = text.Clean(s.Rows[i].Point.Value(s.Load)), c.Knee.Row == i && c.Knee.Bound == curve.Inside
+				line.Spots = append(line.Spots, at)
+			}
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+// unlabelled are lines without the loads, which are on their axis.
+func unlabelled(all []plot.Path) []plot.Path {
+	for _, line := range all {
+		for i := range line.Spots {
+			line.Spots[i].Label = ""
+		}
+	}
+	return all
+}
+
+// spot is the point of two values, if there is one.
+func spot(x, y curve.Spread) (plot.Spot, bool) {
+	finite := x.Mean > 0 && y.Mean > 0 && !math.IsInf(x.Mean, 0)
+	return plot.Spot{X: x.Mean, Y: y.Mean, Low: y.Smallest, High: y.Largest}, finite
+}
+
+// pareto are the points, by curve, and those of the front with a ring.
+func pareto(s curve.Sweep) (all []plot.Path) {
+	curves := s.Curves
+	if s.Load == "" {
+		one := curve.Curve{}
+		for i := range s.Rows {
+			one.Rows = append(one.Rows, i)
+		}
+		curves = []curve.Curve{one}
+	}
+	for _, c := range curves[:min(len(curves), mostLines)] {
+		line := plot.Path{Name: c.Fixed.String()}
+		for _, i := range c.Rows {
+			at, ok := spot(curve.Spread{Mean: s.PerUser(i)}, curve.Spread{Mean: s.PerDevice(i)})
+			if ok {
+				at.Label, at.Ringed = text.Clean(s.Rows[i].Point.Value(s.Load)), slices.Contains(s.Front, i)
+				line.Spots = append(line.Spots, at)
+			}
+		}
+		all = append(all, line)
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package sweeps
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// CSV writes a row for each point: its settings, runs, how it is made and marked, and each
+// figure with its standard deviation, in SI units.
+func CSV(w io.Writer, s curve.Sweep) error {
+	c, figures := csv.NewWriter(w), figureNames(s)
+	head := append(settings(s), "kind", "runs", "failed", "knee", "front", "output_per_user", "output_per_device")
+	for _, f := range figures {
+		if slices.Contains(settings(s), f) { // as concurrency is a setting, and what it was
+			f += ".mean"
+		}
+		head = append(head, f, f+".sd")
+	}
+	errs := []error{c.Write(head)}
+	for i, r := range s.Rows {
+		var row []string
+		for _, one := range r.Point {
+			row = append(row, one.Value)
+		}
+		kind := "measured"
+		if s.Simulated {
+			kind = "simulated"
+		}
+		row = append(row, kind, strconv.Itoa(len(r.Runs)), strconv.Itoa(len(r.Failed)),
+			strconv.FormatBool(isKnee(s, i)), strconv.FormatBool(slices.Contains(s.Front, i)), exact(s.PerUser(i)), exact(s.PerDevice(i)))
+		for _, f := range figures {
+			spread, ok := r.Figures[f]
+			if !ok {
+				spread.Mean, spread.SD = math.NaN(), math.NaN()
+			}
+			if spread.N < 2 {
+				spread.SD = math.NaN()
+			}
+			row = append(row, exact(spread.Mean), exact(spread.SD))
+		}
+		errs = append(errs, c.Write(row))
+	}
+	c.Flush()
+	return errors.Join(append(errs, c.Error())...)
+}
+
+// isKnee reports whether a row is the knee of a curve.
+func isKnee(s curve.Sweep, row int) bool {
+	return slices.ContainsFunc(s.Curves, func(c curve.Curve) bool { return c.Knee.Row == row && c.Knee.Bound == curve.Inside })
+}
+
+// exact is a number as a program reads it, empty if it is none.
+func exact(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// figureNames are those of all rows.
+func figureNames(s curve.Sweep) []string {
+	names := map[string]bool{}
+	for _, r := range s.Rows {
+		for f := range r.Figures {
+			names[f] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// JSON writes all of it, with what failed in words.
+func JSON(w io.Writer, s curve.Sweep, l *words.Language) error {
+	type row struct {
+		Point   map[string]string       `json:"point"`
+		Runs    []string                `json:"runs"`
+		Failed  []string                `json:"failed"`
+		Figures map[string]curve.Spread `json:"figures"`
+	}
+	out := struct {
+		curve.Sweep
+		Rows []row `json:"rows"`
+	}{Sweep: s, Rows: []row{}}
+	for _, r := range s.Rows {
+		one := row{Point: map[string]string{}, Runs: r.Runs, Failed: []string{}, Figures: r.Figures}
+		for _, set := range r.Point {
+			one.Point[set.Name] = set.Value
+		}
+		for _, why := range r.Failed {
+			one.Failed = append(one.Failed, l.Say(why))
+		}
+		out.Rows = append(out.Rows, one)
+	}
+	b, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the sweep as JSON: %w", err)
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}

@@ -1,0 +1,126 @@
+package sweeps
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+var english = words.In(words.Default)
+
+// swept is a queue with a capacity of 10 requests/s under four loads: twice at the first, and
+// not at all at the last.
+func swept() curve.Sweep {
+	var points []curve.Point
+	var seen []curve.Observation
+	for i, rate := range []float64{1, 5, 9} {
+		points = append(points, curve.Point{{Name: "rate", Value: []string{"1", "5", "9"}[i]}})
+		seen = append(seen, curve.Observation{Point: i, Run: "r", Figures: []trace.Figure{
+			{Name: "throughput.requests", Value: rate},
+			{Name: "throughput.output", Value: 100 * rate},
+			{Name: "e2el.mean", Value: 1 / (10 - rate)},
+			{Name: "tpot.mean", Value: 0.01 * rate},
+			{Name: "rate", Value: rate},
+		}})
+	}
+	seen = append(seen, curve.Observation{Point: 0, Run: "s", Figures: []trace.Figure{{Name: "throughput.requests", Value: 1.2}}})
+	points = append(points, curve.Point{{Name: "rate", Value: "inf"}})
+	seen = append(seen, curve.Observation{Point: 3, Failed: plan.Text("too much")})
+	s := curve.New("q", points, seen, 2, "rate", nil)
+	s.Simulated = true
+	return s
+}
+
+func TestText(t *testing.T) {
+	var b bytes.Buffer
+	if err := Text(&b, swept(), english); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{
+		"q: simulated, 4 points, 4 runs", "1 2 1.100±0.14 100.0 ", "5 1 5.000 500.0 50.00 200.0 20.00 250.0 knee, front", "inf 0 – – – – – – 1 failed",
+		"knee: rate=5, with 5.000 req/s and 200.0 ms of latency", "failed: rate=inf: too much",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestRowsForPrograms(t *testing.T) {
+	var b bytes.Buffer
+	if err := CSV(&b, swept()); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 5 || strings.Join(rows[0][:8], ",") != "rate,kind,runs,failed,knee,front,output_per_user,output_per_device" {
+		t.Fatal(rows, err)
+	}
+	if got := strings.Join(rows[2][:8], ","); got != "5,simulated,1,0,true,true,20,250" {
+		t.Error(got)
+	}
+	seen := map[string]bool{}
+	for _, name := range rows[0] {
+		if seen[name] {
+			t.Errorf("column %s is there twice", name)
+		}
+		seen[name] = true
+	}
+	var out struct {
+		Simulated bool
+		Rows      []struct {
+			Point  map[string]string
+			Failed []string
+		}
+		Curves []struct{ Knee struct{ Row int } }
+	}
+	b.Reset()
+	if err := errors.Join(JSON(&b, swept(), english), json.Unmarshal(b.Bytes(), &out)); err != nil {
+		t.Fatal(err)
+	}
+	if !out.Simulated || out.Rows[3].Point["rate"] != "inf" || out.Rows[3].Failed[0] != "too much" || out.Curves[0].Knee.Row != 1 {
+		t.Errorf("%+v", out)
+	}
+}
+
+// Each plot is an SVG that says what it is of, and a sweep in which all failed has none.
+func TestPlots(t *testing.T) {
+	plots := Plots(swept())
+	if len(plots) != 3 {
+		t.Fatalf("%d plots", len(plots))
+	}
+	for _, p := range plots {
+		var b bytes.Buffer
+		if err := p.Draw(&b); err != nil {
+			t.Fatal(p.File, err)
+		}
+		if !strings.Contains(b.String(), "(simulated)") {
+			t.Errorf("%s does not say that it is simulated", p.File)
+		}
+		for d := xml.NewDecoder(&b); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(p.File, err)
+			}
+		}
+	}
+	none := curve.New("n", []curve.Point{{{Name: "rate", Value: "1"}}}, []curve.Observation{{Failed: plan.Text("x")}}, 1, "rate", nil)
+	if len(Plots(none)) != 0 {
+		t.Error("there are plots of nothing")
+	}
+	var b bytes.Buffer
+	if err := Text(&b, none, english); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,201 @@
+// Package sweeps shows what runs under many loads say together: a table with the knees and the
+// front, rows for programs, and plots.
+package sweeps
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/show/words"
+)
+
+// A column is a figure in a table, by its title.
+type column struct {
+	title, figure string
+	scale         float64
+}
+
+// columns are those of the table; latencies are in milliseconds.
+var columns = []column{
+	{"req/s", "throughput.requests", 1},
+	{"tok/s", "throughput.output", 1},
+	{"goodput", "goodput", 1},
+	{"TTFT", "ttft.mean", 1000},
+	{"p99", "ttft.p99", 1000},
+	{"TPOT", "tpot.mean", 1000},
+	{"p99", "tpot.p99", 1000},
+	{"ITL", "itl.mean", 1000},
+	{"p99", "itl.p99", 1000},
+	{"E2EL", "e2el.mean", 1000},
+	{"p99", "e2el.p99", 1000},
+	{"tok/s/user", "", 1},
+	{"tok/s/device", "", 1},
+}
+
+// Text writes the table, the knees and the front.
+func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
+	var d text.Document
+	d.Line(head(s))
+	d.Line("")
+	lines := table(s)
+	text.Align(lines, func(i int) bool { return i >= len(settings(s)) && i < len(lines[0])-1 })
+	for _, line := range lines {
+		d.Line(strings.Join(line, "  "))
+	}
+	d.Line("")
+	d.Line("latencies in ms; ± is the standard deviation between runs")
+	for _, line := range foot(s, l) {
+		d.Line(line)
+	}
+	_, err := io.WriteString(w, d.String())
+	return err
+}
+
+// head names the sweep.
+func head(s curve.Sweep) string {
+	made, runs := "measured", 0
+	if s.Simulated {
+		made = "simulated"
+	}
+	for _, r := range s.Rows {
+		runs += len(r.Runs)
+	}
+	return fmt.Sprintf("%s: %s, %d points, %d runs", text.Clean(s.Name), made, len(s.Rows), runs)
+}
+
+// settings are the names that the points have values for.
+func settings(s curve.Sweep) (names []string) {
+	if len(s.Rows) > 0 {
+		for _, one := range s.Rows[0].Point {
+			names = append(names, one.Name)
+		}
+	}
+	return names
+}
+
+// table is the title row, and a row for each point.
+func table(s curve.Sweep) [][]string {
+	shown := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
+		return !slices.ContainsFunc(s.Rows, func(r curve.Row) bool { _, ok := r.Figures[c.figure]; return ok || c.figure == "" })
+	})
+	title := append(settings(s), "runs")
+	for _, c := range shown {
+		title = append(title, c.title)
+	}
+	lines := [][]string{append(title, "")}
+	for i, r := range s.Rows {
+		var line []string
+		for _, one := range r.Point {
+			line = append(line, plain.Line(one.Value))
+		}
+		line = append(line, fmt.Sprint(len(r.Runs)))
+		for _, c := range shown {
+			line = append(line, cell(s, i, c))
+		}
+		lines = append(lines, append(line, marks(s, i)))
+	}
+	return lines
+}
+
+// cell is a figure of a row.
+func cell(s curve.Sweep, row int, c column) string {
+	switch c.title {
+	case "tok/s/user":
+		return digits(s.PerUser(row))
+	case "tok/s/device":
+		return digits(s.PerDevice(row))
+	}
+	f, ok := s.Rows[row].Figures[c.figure]
+	shown := digits(c.scale * f.Mean)
+	switch {
+	case !ok:
+		return "–"
+	case f.N > 1:
+		shown += "±" + twoDigits(c.scale*f.SD)
+	}
+	return shown
+}
+
+// digits are four significant ones.
+func digits(v float64) string { return significant(v, 4) }
+
+func twoDigits(v float64) string { return significant(v, 2) }
+
+func significant(v float64, n int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	if v == 0 {
+		return "0"
+	}
+	behind := n - 1 - int(math.Floor(math.Log10(math.Abs(v))))
+	return fmt.Sprintf("%.*f", min(max(behind, 0), 3), v)
+}
+
+// marks say what a row is.
+func marks(s curve.Sweep, row int) string {
+	var all []string
+	for _, c := range s.Curves {
+		if c.Knee.Row == row && c.Knee.Bound == curve.Inside {
+			all = append(all, "knee")
+		}
+	}
+	if slices.Contains(s.Front, row) {
+		all = append(all, "front")
+	}
+	if n := len(s.Rows[row].Failed); n > 0 {
+		all = append(all, fmt.Sprintf("%d failed", n))
+	}
+	return strings.Join(all, ", ")
+}
+
+// foot are lines about the curves, the front and what failed.
+func foot(s curve.Sweep, l *words.Language) (lines []string) {
+	for _, c := range s.Curves {
+		if c.Knee.Bound != curve.None {
+			lines = append(lines, knee(s, c))
+		}
+	}
+	if s.Load != "" && lines == nil {
+		lines = append(lines, "knee: cannot tell from less than three loads")
+	}
+	if len(s.Front) > 0 {
+		lines = append(lines, "front: no other point is as fast for a user and gives as much for a device, and more in one of them")
+	}
+	var failed text.Groups
+	for _, r := range s.Rows {
+		for _, why := range r.Failed {
+			failed.Add(l.Say(why), name(r.Point))
+		}
+	}
+	for _, g := range failed {
+		lines = append(lines, fmt.Sprintf("failed: %s: %s", strings.Join(g.Names, "; "), text.Clean(g.Said)))
+	}
+	return lines
+}
+
+func name(p curve.Point) string { return cmp.Or(text.Clean(p.String()), "all") }
+
+// knee says where the knee of a curve is.
+func knee(s curve.Sweep, c curve.Curve) string {
+	of := "knee"
+	if len(c.Fixed) > 0 {
+		of += " at " + name(c.Fixed)
+	}
+	at := func(row int) string { return s.Load + "=" + plain.Line(s.Rows[row].Point.Value(s.Load)) }
+	switch k := c.Knee; k.Bound {
+	case curve.Inside:
+		return fmt.Sprintf("%s: %s, with %s req/s and %s ms of latency", of, at(k.Row), digits(s.Rows[k.Row].Mean("throughput.requests")), digits(1000*s.Rows[k.Row].Mean("e2el.mean")))
+	case curve.AtMost:
+		return fmt.Sprintf("%s: at the smallest load, %s, or below it", of, at(k.Row))
+	default:
+		return fmt.Sprintf("%s: at the largest load, %s, or beyond it", of, at(k.Row))
+	}
+}
