@@ -179,7 +179,7 @@ func (x *execution) counters(ctx context.Context) map[string]float64 {
 	if err != nil {
 		return nil
 	}
-	x.block = blockSize(samples)
+	x.block, x.run.KVTokens = cacheConfig(samples)
 	return countersAmong(samples)
 }
 

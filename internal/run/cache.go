@@ -132,16 +132,29 @@ func (p *Prepared) primers() (out []workload.Request) {
 // default on GPUs. SGLang and llama.cpp have no blocks, and find more.
 const usualBlock = 16
 
-// blockSize is the size of a block of the prefix cache among a server's metrics, 0 if they do
-// not tell.
-func blockSize(samples []endpoint.Sample) int {
+// cacheConfig is the size of a block of the KV cache, and how many tokens the whole cache holds,
+// among a server's metrics; 0 if they do not tell. Of several engines it is the first one's.
+func cacheConfig(samples []endpoint.Sample) (block, tokens int) {
 	for _, s := range samples {
-		if s.Name == "vllm:cache_config_info" {
-			n, err := strconv.Atoi(s.Labels["block_size"])
-			if err == nil && n > 0 && n <= trace.MostTokens {
-				return n
-			}
+		switch {
+		case s.Name == "vllm:cache_config_info" && block == 0:
+			block = count(s.Labels["block_size"])
+			tokens = block * count(s.Labels["num_gpu_blocks"])
+		case s.Name == "sglang:max_total_num_tokens" && s.Value >= 1 && s.Value <= mostCount:
+			tokens = int(s.Value)
 		}
 	}
-	return 0
+	return block, tokens
 }
+
+// count is the number in a label, 0 if it is none or cannot be.
+func count(label string) int {
+	n, err := strconv.Atoi(label)
+	if err != nil || n < 0 || n > mostCount {
+		return 0
+	}
+	return n
+}
+
+// mostCount is more than any server has of blocks or of tokens in a block.
+const mostCount = 1 << 30

@@ -52,6 +52,7 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, x.run.KVTokens = cacheConfig(counted)
 	x.run.ServerCounters, x.run.AcceptLength = countersAmong(counted), x.server.AcceptLength(out.Load)
 	x.run.ServerCounters["vllm:request_queue_time_seconds_sum"] = out.Queued.Seconds()
 	x.run.ServerCounters["vllm:request_queue_time_seconds_count"] = float64(out.Done)

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"net/http"
 	"sort"
@@ -132,6 +134,9 @@ func (c Config) Metrics(l engine.Load) []byte {
 func (c *Config) metrics(l engine.Load) promText {
 	p := promText{labels: `engine="0",model_name=` + promQuote(c.Model)}
 	p.load(l)
+	if c.Engine != nil && c.Engine.KV.Tokens > 0 {
+		p.cache(c.Engine.KV)
+	}
 	if drafts := c.Drafts(); drafts > 0 {
 		p.speculation(l.Counters, drafts)
 	}
@@ -152,6 +157,13 @@ func (p *promText) load(l engine.Load) {
 	p.scalar("prefix_cache_queries_total", "counter", "Prompt tokens looked up in the prefix cache.", float64(l.PrefixQueried))
 	p.scalar("prefix_cache_hits_total", "counter", "Prompt tokens found there.", float64(l.PrefixHit))
 	p.scalar("num_preemptions_total", "counter", "Preemptions.", float64(l.Preemptions))
+}
+
+// cache tells how large the KV cache is.
+func (p *promText) cache(k engine.KVCache) {
+	block := cmp.Or(k.Block, 16)
+	p.head("cache_config_info", "gauge", "The KV cache.")
+	p.value("cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, block, k.Tokens/block), 1)
 }
 
 // speculation tells what was drafted and accepted; vLLM has these counters only

@@ -105,6 +105,9 @@ func (p *page) scheduler(c *Calibration) {
 	} else {
 		p.line("  policy: vllm # prompts beside sequences that decode")
 	}
+	if s.MaxPrompts > 0 {
+		p.line("  max_prompts: %d # in a step", s.MaxPrompts)
+	}
 	if s.Async {
 		p.line("  async: true # a step is planned while the one before it runs")
 	}

@@ -34,7 +34,7 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 	}
 	c := &Calibration{Lo: math.MaxInt}
 	var err error
-	if c.Found, err = steps.Fit(c.legs(traces), 0); err != nil {
+	if c.Found, err = steps.Fit(c.legs(traces), toldMemory(traces)); err != nil {
 		return nil, err
 	}
 	c.Engine = c.engine()
@@ -56,6 +56,15 @@ func FromTraces(ctx context.Context, traces []*trace.Trace) (*Calibration, error
 		c.Runs = append(c.Runs, again)
 	}
 	return c, nil
+}
+
+// toldMemory is how many tokens the server's cache holds, as it said in one of the runs; 0: it did
+// not.
+func toldMemory(traces []*trace.Trace) (tokens int) {
+	for _, t := range traces {
+		tokens = cmp.Or(tokens, t.Run.KVTokens)
+	}
+	return tokens
 }
 
 // legs are the runs as the engine's clients saw them.
@@ -80,7 +89,7 @@ func (c *Calibration) legs(traces []*trace.Trace) []steps.Leg {
 func (c *Calibration) engine() engine.Config {
 	f := c.Found
 	out := engine.Config{
-		Scheduler: engine.Scheduler{TokenBudget: f.Budget, MaxSequences: f.MaxSequences, Async: f.Async},
+		Scheduler: engine.Scheduler{TokenBudget: f.Budget, MaxSequences: f.MaxSequences, MaxPrompts: f.MaxPrompts, Async: f.Async},
 		KV:        engine.KVCache{Tokens: f.Memory},
 		Cost:      f.Cost,
 		Frontend: engine.Frontend{
@@ -129,13 +138,16 @@ const (
 
 // unfit is why a run shows no engine, or empty.
 func unfit(t *trace.Trace) string {
-	ok, chunks, tokens := 0, 0, 0
+	ok, chunks, tokens, unknown := 0, 0, 0, 0
 	for _, r := range t.Records {
 		if !r.OK() {
 			continue
 		}
 		ok++
 		tokens += r.OutputTokens
+		if cmp.Or(r.Credible().Prompt, r.PromptTokens) <= 0 {
+			unknown++
+		}
 		for _, c := range r.Chunks {
 			if c.Kind.Output() {
 				chunks++
@@ -149,6 +161,8 @@ func unfit(t *trace.Trace) string {
 		return "is INVALID: what it shows is the client, not the server"
 	case float64(ok) < (1-mostFailed)*float64(len(t.Records)):
 		return fmt.Sprintf("has %d failures among %d requests", len(t.Records)-ok, len(t.Records))
+	case unknown > 0:
+		return fmt.Sprintf("does not say how long %d of its %d prompts are: no cost of a prompt can be told without", unknown, ok)
 	case chunks < 2*ok:
 		return "was not streamed: its answers do not show steps"
 	case float64(tokens) > mostPerChunk*float64(chunks):

@@ -110,7 +110,8 @@ func TestOtherLoadsArePredicted(t *testing.T) {
 func TestRunsThatShowNoEngine(t *testing.T) {
 	b := &bench{t, hidden, rand.New(rand.NewPCG(1, 2))}
 	good := func() *trace.Trace { return b.run(hidden, b.plan(40, 4, 0, 100, 20), 0) }
-	table, invalid, failed, whole, many, other, elsewhere := good(), good(), good(), good(), good(), good(), good()
+	table, invalid, failed, whole, many, other, elsewhere, silent := good(), good(), good(), good(), good(), good(), good(), good()
+	silent.Records[0].PromptTokens, silent.Records[0].Usage = 0, trace.Usage{}
 	table.Records = nil
 	invalid.Run.Verdict = &trace.Verdict{Validity: trace.Invalid}
 	for _, r := range failed.Records[:10] {
@@ -128,7 +129,7 @@ func TestRunsThatShowNoEngine(t *testing.T) {
 	first.Run.Plan.URL = "http://a"
 	for want, traces := range map[string][]*trace.Trace{
 		"has no records of its requests": {table}, "is INVALID": {invalid}, "has 10 failures among 40 requests": {failed},
-		"was not streamed": {whole}, "tokens a chunk": {many}, "asked two models": {good(), other}, "asked two servers": {first, elsewhere},
+		"how long 1 of its 40 prompts are": {silent}, "was not streamed": {whole}, "tokens a chunk": {many}, "asked two models": {good(), other}, "asked two servers": {first, elsewhere},
 	} {
 		if _, err := calibrate.FromTraces(t.Context(), traces); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

@@ -32,6 +32,9 @@ type Scheduler struct {
 	// decode: these take only from TokenBudget, and prompts only from here (vllm). 0:
 	// both share TokenBudget.
 	PrefillBudget int `yaml:"prefill_budget"`
+	// MaxPrompts is the number of prompts in a step at most, whole or in part (SGLang's
+	// --prefill-max-requests); 0: any number.
+	MaxPrompts int `yaml:"max_prompts"`
 	// Chunk is the maximum number of tokens of one prompt in a step; 0 means as
 	// many as the budget allows (vllm) or 8192 (sglang: chunked_prefill_size).
 	Chunk         int    `yaml:"chunk"`

@@ -97,7 +97,7 @@ func (p *sglang) admit(c *Core, budget, chunk, reserved int) {
 			i++
 			continue
 		}
-		if p.full = len(c.running) >= p.MaxSequences; p.full {
+		if p.full = len(c.running) >= p.MaxSequences; p.full || p.crowded(c) {
 			return
 		}
 		n := c.admit(i, chunk, p.WholePrompts, func() bool {

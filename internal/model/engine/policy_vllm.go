@@ -123,6 +123,11 @@ func (v *vllm) victim(c *Core) *Seq {
 	})
 }
 
+// crowded reports whether a step has as many prompts as it may.
+func (s *Scheduler) crowded(c *Core) bool {
+	return s.MaxPrompts > 0 && len(c.plan.prompts) >= s.MaxPrompts
+}
+
 func (v *vllm) admit(c *Core, b budget) {
 	for i := 0; i < c.waiting.len() && !b.spent() && len(c.running) < v.MaxSequences; {
 		s := c.waiting.at(i)
@@ -131,7 +136,7 @@ func (v *vllm) admit(c *Core, b budget) {
 			continue
 		}
 		decodes := s.decodes() // it was prefilled elsewhere
-		if b.left(decodes) <= 0 {
+		if b.left(decodes) <= 0 || !decodes && v.crowded(c) {
 			return
 		}
 		n := c.admit(i, b.left(decodes), v.WholePrompts, nil)

@@ -69,7 +69,7 @@ func (v *checker) scheduler(path string, s Scheduler) {
 		name  string
 		value int
 	}{
-		{"max_sequences", s.MaxSequences}, {"token_budget", s.TokenBudget}, {"prefill_budget", s.PrefillBudget}, {"chunk", s.Chunk}, {"encoder_budget", s.EncoderBudget},
+		{"max_sequences", s.MaxSequences}, {"token_budget", s.TokenBudget}, {"prefill_budget", s.PrefillBudget}, {"max_prompts", s.MaxPrompts}, {"chunk", s.Chunk}, {"encoder_budget", s.EncoderBudget},
 	} {
 		v.Whole(path+"."+f.name, f.value, 0, math.MaxInt32)
 	}
@@ -79,6 +79,7 @@ func (v *checker) scheduler(path string, s Scheduler) {
 	v.If(s.Order == "priority" && !vllm, path+".order", nil, "priority only applies to the policy vllm")
 	v.If(s.Order == "longest-prefix" && !sglang, path+".order", nil, "longest-prefix only applies to the policy sglang")
 	v.If(s.PrefillBudget > 0 && !vllm, path+".prefill_budget", nil, "only applies to the policy vllm")
+	v.If(s.MaxPrompts > 0 && s.Policy == "static", path+".max_prompts", nil, "only applies to the policies vllm and sglang")
 	v.If(s.Async && s.Policy == "static", path+".async", nil, "only applies to the policies vllm and sglang")
 	v.If(s.Mixed && !sglang, path+".mixed", nil, "only applies to the policy sglang")
 	v.If(s.Reserve != 0 && !sglang, path+".reserve", nil, "only applies to the policy sglang")

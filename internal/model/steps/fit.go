@@ -23,14 +23,17 @@ type Found struct {
 	Budget       int  // tokens of a step
 	BudgetSeen   bool // prompts waited for it; else it is assumed
 	Longest      int  // prompt tokens of the longest step
+	MaxPrompts   int  // in a step; 0: no limit
 	MaxSequences int  // 0: not reached
 	Memory       int  // tokens that the cache holds; 0: not reached
 	MostRunning  int  // streams at once
 	MostContext  int  // tokens behind them, together
 
 	Delay time.Duration // of a request until the engine knows it
-	Work  time.Duration // of that, on one request after the other
-	Chunk time.Duration // of the server's work for each token that it sends
+	// DelaySeen says that requests came to an idle engine; else the delay is what explains arrivals.
+	DelaySeen bool
+	Work      time.Duration // of that, on one request after the other
+	Chunk     time.Duration // of the server's work for each token that it sends
 
 	Steps, Rows, Prefills int     // steps seen; those with a known duration; of them with prompts
 	Miss                  float64 // share of steps that could not be seen
@@ -74,23 +77,38 @@ func Fit(legs []Leg, told int) (*Found, error) {
 		return nil, err
 	}
 	f.MaxSequences = sequences(logs, f.MostRunning)
-	like := schedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(told)}
-	search := newSearcher(logs)
-	best, seen, err := search.find(like)
+	best, seen, err := f.search(logs, told)
 	if err != nil {
 		return nil, err
 	}
-	if like.memory = memory(logs, f.MostRunning); told == 0 && like.memory > 0 {
-		full, alike, err := search.find(like)
-		if err == nil && full.score < muchBetter*best.score {
-			best, seen = full, alike
-		}
-	}
-	f.Memory = int(best.memory)
-	best.bend()
+	f.Memory, f.MaxPrompts = int(best.memory), best.prompts
 	f.BudgetSeen = seen
 	f.Chunk = chunk(logs)
 	return f, f.take(logs, best)
+}
+
+// search finds the schedule that explains most. A limit of prompts in a step, and of memory if
+// the server did not tell it, is believed if much less is left unexplained with it.
+func (f *Found) search(logs []*steplog, told int) (best *try, budget bool, err error) {
+	search := newSearcher(logs)
+	like := schedule{first: f.PrefillFirst, most: f.MaxSequences, memory: float64(told)}
+	if best, budget, err = search.find(like); err != nil {
+		return nil, false, err
+	}
+	limited := func(with schedule) {
+		if t, seen, err := search.find(with); err == nil && t.score < muchBetter*best.score {
+			best, budget, like = t, seen, with
+		}
+	}
+	with := like
+	if with.prompts = prompts(logs); with.prompts > 0 {
+		limited(with)
+	}
+	with = like
+	if with.memory = memory(logs, f.MostRunning); told == 0 && with.memory > 0 {
+		limited(with)
+	}
+	return best, budget, nil
 }
 
 // seen are the legs with anything in them, as see finds their steps.
@@ -130,7 +148,7 @@ func (f *Found) look(logs []*steplog) error {
 	case f.PrefillFirst && apart > alone/2:
 		return ErrElsewhere
 	case f.Miss > mostMiss:
-		return fmt.Errorf("%w: %.0f %% of successive tokens of a stream are not in successive steps", ErrBlurred, 100*f.Miss)
+		return fmt.Errorf("%w: %.0f %% of successive tokens of a stream are not in successive steps", ErrBlurred, 100*min(1, f.Miss))
 	}
 	return nil
 }
@@ -167,7 +185,7 @@ func (f *Found) take(logs []*steplog, t *try) error {
 	for i := range all {
 		f.Draws = append(f.Draws, varied(all[i].costs(&t.form)))
 	}
-	f.Delay = delayOf(logs, t)
+	f.Delay, f.DelaySeen = delayOf(logs, t)
 	f.Work = min(t.work, f.Delay)
 	return nil
 }

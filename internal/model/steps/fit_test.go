@@ -137,6 +137,14 @@ var family = map[string]struct {
 		},
 		want: steps.Found{Beside: true, Budget: 512, BudgetSeen: true},
 	},
+	"few prompts": {
+		engine: engine.Config{
+			Scheduler: engine.Scheduler{TokenBudget: 1024, MaxSequences: 256, MaxPrompts: 2},
+			Cost:      engine.Costs{Step: 0.0091, Sequence: 44e-6, ContextToken: 35e-9, Prefill: 0.0022, PrefillToken: 24e-6, PrefillPair: 2e-9, Jitter: 0.03},
+			Frontend:  engine.Frontend{Delay: 0.0012, Chunk: 14e-6},
+		},
+		want: steps.Found{MaxPrompts: 2, Budget: 1024, BudgetSeen: true},
+	},
 	"async": {
 		engine: engine.Config{
 			Scheduler: engine.Scheduler{TokenBudget: 1024, MaxSequences: 96, Async: true},
@@ -165,7 +173,7 @@ func TestCostsAreFound(t *testing.T) {
 			}
 			costsMatch(t, f, c.engine.Cost)
 			w := c.want
-			if f.PrefillFirst != w.PrefillFirst || f.Beside != w.Beside || f.Async != w.Async || f.Budget != w.Budget || f.BudgetSeen != w.BudgetSeen || f.MaxSequences != w.MaxSequences && f.MaxSequences != c.engine.Scheduler.MaxSequences {
+			if f.PrefillFirst != w.PrefillFirst || f.Beside != w.Beside || f.Async != w.Async || f.MaxPrompts != w.MaxPrompts || f.Budget != w.Budget || f.BudgetSeen != w.BudgetSeen || f.MaxSequences != w.MaxSequences && f.MaxSequences != c.engine.Scheduler.MaxSequences {
 				t.Errorf("found %+v, not %+v", *f, w)
 			}
 			if off := math.Abs(float64(f.Memory - w.Memory)); off > 0.02*float64(w.Memory) {

@@ -29,6 +29,28 @@ func sequences(logs []*steplog, most int) int {
 	return most
 }
 
+// mostPrompts is the largest number of first tokens in a step that counts as a limit of prompts.
+const mostPrompts = 16
+
+// prompts is the largest number of first tokens in a step, if that many came often while others
+// waited; else 0.
+func prompts(logs []*steplog) int {
+	n := map[int]int{}
+	most := 0
+	for _, l := range logs {
+		for k := range l.steps {
+			if s := &l.steps[k]; s.waiting > 0 && s.active > 0 {
+				n[len(s.firsts)]++
+				most = max(most, len(s.firsts))
+			}
+		}
+	}
+	if most > mostPrompts || n[most] < atLimit {
+		return 0
+	}
+	return most
+}
+
 // memory is the most that the cache held, if it held nearly that often while others waited and
 // places were left; else 0.
 func memory(logs []*steplog, mostRunning int) float64 {
@@ -76,8 +98,8 @@ func chunk(logs []*steplog) time.Duration {
 }
 
 // delayOf is what the first token of a request to an idle engine takes beyond its step, or
-// the delay of the schedule if there are too few such requests.
-func delayOf(logs []*steplog, t *try) time.Duration {
+// the delay of the schedule, and false, if there are too few such requests.
+func delayOf(logs []*steplog, t *try) (delay time.Duration, seen bool) {
 	var over []float64
 	for _, l := range logs {
 		for i, s := range l.Streams {
@@ -91,7 +113,7 @@ func delayOf(logs []*steplog, t *try) time.Duration {
 		}
 	}
 	if len(over) < 3 {
-		return t.work + t.delay
+		return t.work + t.delay, false
 	}
-	return time.Duration(max(0, median(over)) * float64(time.Second))
+	return time.Duration(max(0, median(over)) * float64(time.Second)), true
 }

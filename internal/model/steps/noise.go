@@ -40,9 +40,12 @@ func noiseOf(rows []row, off []float64) (n noise) {
 			last = math.NaN()
 			continue
 		}
-		late := off[i] * r.y / (1 + off[i])
+		late := excess(r, off[i])
 		if off[i] > slowSigma*sigma && late > leastSlow {
-			slow, last = append(slow, late), math.NaN()
+			if made := i+1 == len(rows) || excess(&rows[i+1], off[i+1]) > -late/2; made {
+				slow = append(slow, late)
+			} // else the next step is shorter: tokens were delivered late, and the engine went on
+			last = math.NaN()
 			continue
 		}
 		if math.Abs(off[i]) > slowSigma*sigma {
@@ -74,6 +77,9 @@ func noiseOf(rows []row, off []float64) (n noise) {
 	}
 	return n
 }
+
+// excess is by how many seconds a step was longer than it should be.
+func excess(r *row, off float64) float64 { return off * r.y / (1 + off) }
 
 // quantileCount is how many quantiles describe a distribution.
 const quantileCount = 21

@@ -15,18 +15,15 @@ func regress(rows []row, f *form, rounds int) (c coefficients, weights []float64
 	for i := range rows {
 		weights[i] = 1 / rows[i].y
 	}
-	n := sum(rows, f, weights)
-	n.smooth(f, rows)
-	c = n.solve()
+	pace := paceOf(rows)
+	c = sum(rows, f, weights).smooth(f, pace).solve()
 	for range rounds {
 		off := offs(rows, f, &c)
 		sigma := spreads(rows, off)
 		for i := range rows {
 			weights[i] = robust(off[i], sigma[rows[i].kind()]) * (1 + off[i]) / rows[i].y
 		}
-		n := sum(rows, f, weights)
-		n.smooth(f, rows)
-		c = n.solve()
+		c = sum(rows, f, weights).smooth(f, pace).solve()
 	}
 	return c, weights
 }
@@ -112,13 +109,18 @@ func sum(rows []row, f *form, weights []float64) *normal {
 // smoothness is the number of steps, about, that it takes to bend a table.
 const smoothness = 9
 
-// smooth holds neighbouring slopes of tables to each other, weakly.
-func (n *normal) smooth(f *form, rows []row) {
+// paceOf is the median duration of a step, in seconds.
+func paceOf(rows []row) float64 {
 	y := make([]float64, len(rows))
 	for i := range rows {
 		y[i] = rows[i].y
 	}
-	weight := smoothness / math.Pow(max(1e-6, median(y)), 2)
+	return max(1e-6, median(y))
+}
+
+// smooth holds neighbouring slopes of tables to each other, weakly.
+func (n *normal) smooth(f *form, pace float64) *normal {
+	weight := smoothness / (pace * pace)
 	for _, t := range []struct {
 		at    int
 		from  float64
@@ -135,6 +137,7 @@ func (n *normal) smooth(f *form, rows []row) {
 			from = t.knots[j]
 		}
 	}
+	return n
 }
 
 // solve is least squares with no coefficient below 0: a column whose coefficient would be is
@@ -191,7 +194,7 @@ func redrawn(rows []row, f *form, weights []float64, legOf func(block int) int) 
 		}
 		blocks[b].add(f, &rows[i], weights[i])
 	}
-	dice := rand.New(rand.NewPCG(1, 2))
+	dice, pace := rand.New(rand.NewPCG(1, 2)), paceOf(rows)
 	for range draws {
 		all := new(normal)
 		for leg := range len(legs) + 1 { // in order; a leg may have no block
@@ -199,8 +202,7 @@ func redrawn(rows []row, f *form, weights []float64, legOf func(block int) int) 
 				all.plus(blocks[legs[leg][dice.IntN(len(legs[leg]))]], 1)
 			}
 		}
-		all.smooth(f, rows)
-		out = append(out, all.solve())
+		out = append(out, all.smooth(f, pace).solve())
 	}
 	return out
 }
@@ -219,11 +221,35 @@ func deviation(all []coefficients) (sd coefficients) {
 	return sd
 }
 
-// median of x, which it sorts; 0 of nothing.
+// median of x, which it puts into another order; 0 of nothing. It is quickselect, since this is
+// where most of the time of a fit would go.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
-	slices.Sort(x)
-	return x[len(x)/2]
+	middle := len(x) / 2
+	for low, high := 0, len(x)-1; low < high; {
+		pivot, i, j := x[(low+high)/2], low, high
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case middle <= j:
+			high = j
+		case middle >= i:
+			low = i
+		default:
+			return x[middle]
+		}
+	}
+	return x[middle]
 }

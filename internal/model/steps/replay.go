@@ -8,14 +8,15 @@ import (
 
 // A schedule is what prompts wait for, as a replay assumes it.
 type schedule struct {
-	first  bool          // prompts stop those that decode, as SGLang's do
-	beside bool          // the budget is of prompts alone, beside those that decode
-	async  bool          // a step is planned while the one before it runs
-	budget int           // tokens of a step
-	most   int           // streams that run at once at most; 0: any number
-	memory float64       // tokens behind them, together, at most; 0: any number
-	work   time.Duration // on each request, one after the other, before the engine knows it
-	delay  time.Duration // after that
+	first   bool          // prompts stop those that decode, as SGLang's do
+	beside  bool          // the budget is of prompts alone, beside those that decode
+	async   bool          // a step is planned while the one before it runs
+	budget  int           // tokens of a step
+	prompts int           // in a step at most; 0: any number
+	most    int           // streams that run at once at most; 0: any number
+	memory  float64       // tokens behind them, together, at most; 0: any number
+	work    time.Duration // on each request, one after the other, before the engine knows it
+	delay   time.Duration // after that
 }
 
 // near reports whether a step has nearly no memory left: streams are then computed again, which
@@ -150,13 +151,15 @@ func (r *replayer) finish(k int, planned time.Duration) (left int) {
 // fill gives the rest of a step's budget to prompts that are not complete.
 func (r *replayer) fill(k, left int) {
 	s := &r.steps[k]
+	prompts := len(s.firsts)
 	for _, i := range r.known {
 		if r.first(i) <= k {
 			continue
 		}
-		if fresh := r.done[i] == r.Streams[i].Cached; left <= 0 || fresh && r.full(s, i, left) {
+		if fresh := r.done[i] == r.Streams[i].Cached; left <= 0 || r.prompts > 0 && prompts >= r.prompts || fresh && r.full(s, i, left) {
 			return
 		}
+		prompts++
 		rest := r.Streams[i].Prompt - r.done[i]
 		part := min(rest-1, left)
 		if rest <= left && !r.soon[i] && !r.near(s) {

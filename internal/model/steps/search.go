@@ -19,9 +19,9 @@ type try struct {
 	score             float64 // of what is left unexplained
 }
 
-// attempt replays all legs by a schedule, and finds costs in some rounds; 0: none.
-func attempt(logs []*steplog, s schedule, rounds int) *try {
-	t := &try{schedule: s}
+// attempt replays all legs by a schedule, and finds costs of a form in some rounds; 0: none.
+func attempt(logs []*steplog, s schedule, f form, rounds int) *try {
+	t := &try{schedule: s, form: f}
 	streams, tokens, block := 0, 0, 0
 	for _, l := range logs {
 		r := l.replay(s)
@@ -70,6 +70,10 @@ func legOf(logs []*steplog) func(block int) int {
 // Of two schedules the simpler one is taken unless the other leaves this share unexplained.
 const better = 0.985
 
+// A kind of schedule is given up if it leaves so many times more unexplained with all budgets up to
+// the usual one.
+const hopeless = 1.5
+
 // budgets are tried in turn.
 var budgets = []int{256, 512, 1024, 2048, 4096, 8192, 16384}
 
@@ -85,6 +89,7 @@ type searcher struct {
 	// weights of the logs when delays are looked for: in a closed loop requests come right
 	// after a step, and many delays explain them.
 	weights []float64
+	form    form // of costs, with which schedules are compared
 }
 
 func newSearcher(logs []*steplog) *searcher {
@@ -150,11 +155,12 @@ func (s *searcher) worked(w schedule, whole time.Duration) schedule {
 // what requests to an idle engine waited is shared out.
 func (s *searcher) try(w schedule, delays []time.Duration, rounds int) *try {
 	w.work = 0
-	t := attempt(s.logs, s.delayed(w, delays), rounds)
+	t := attempt(s.logs, s.delayed(w, delays), s.form, rounds)
 	if len(t.rows) < leastRows {
 		return t
 	}
-	if shared := attempt(s.logs, s.worked(w, delayOf(s.logs, t)), rounds); shared.score < t.score {
+	delay, _ := delayOf(s.logs, t)
+	if shared := attempt(s.logs, s.worked(w, delay), s.form, rounds); shared.score < t.score {
 		return shared
 	}
 	return t
@@ -176,12 +182,29 @@ func schedules(like schedule) []schedule {
 	return all
 }
 
+// usual is a budget that is neither small nor large.
+const usual = 2048
+
+// bent takes the form of costs that fits best under a usual schedule.
+func (s *searcher) bent(w schedule) {
+	w.budget = usual
+	s.form = form{}
+	if t := s.try(w, delays, 4); len(t.rows) >= leastRows {
+		t.bend()
+		s.form = t.form
+	}
+}
+
 // find is the best schedule like the one given, whose budget, delay and kind are looked for,
 // and whether prompts waited for its budget.
 func (s *searcher) find(like schedule) (best *try, budget bool, err error) {
+	s.bent(like)
 	for _, w := range schedules(like) {
 		var own *try
 		for _, w.budget = range budgets {
+			if own != nil && best != nil && w.budget > usual && own.score > hopeless*best.score {
+				break
+			}
 			t := s.try(w, delays, 4)
 			if len(t.rows) < leastRows {
 				return nil, false, &TooLittleError{fmt.Sprintf("only %d steps followed one another, and it takes %d: more requests at once, or longer answers", len(t.rows), leastRows)}
@@ -196,11 +219,11 @@ func (s *searcher) find(like schedule) (best *try, budget bool, err error) {
 	}
 	twice := best.schedule
 	twice.budget *= 2
-	if budget = attempt(s.logs, twice, 0).early-best.early > leastEarly; budget {
+	if budget = attempt(s.logs, twice, s.form, 0).early-best.early > leastEarly; budget {
 		for _, factor := range []float64{0.625, 0.75, 0.875, 1.25, 1.5, 1.75} {
 			w := best.schedule
 			w.budget = int(float64(w.budget) * factor)
-			if t := attempt(s.logs, w, 4); t.score < better*best.score {
+			if t := attempt(s.logs, w, s.form, 4); t.score < better*best.score {
 				best = t
 			}
 		}
@@ -210,7 +233,11 @@ func (s *searcher) find(like schedule) (best *try, budget bool, err error) {
 	for i := range 19 {
 		finer = append(finer, time.Duration(whole*(0.6+0.05*float64(i))*float64(time.Second)))
 	}
-	return s.try(best.schedule, finer, 12), budget, nil
+	best = s.try(best.schedule, finer, 12)
+	best.form = form{}
+	best.c, best.weights = regress(best.rows, &best.form, 12)
+	best.bend()
+	return best, budget, nil
 }
 
 // bend takes tables in place of linear costs where those leave less unexplained than as many

@@ -49,6 +49,8 @@ type Run struct {
 	// ServerCounters are server counters over the run, by name: the last scrape
 	// minus the first.
 	ServerCounters map[string]float64 `json:"server_counters,omitempty"`
+	// KVTokens is how many tokens the server's KV cache holds, as it said; 0: it did not.
+	KVTokens int `json:"kv_tokens,omitempty"`
 }
 
 // RunKind is the origin of a trace.

@@ -29,9 +29,12 @@ func Calibrated(w io.Writer, c *calibrate.Calibration) error {
 		line("  %-14s %9.1f %%   %s longer in the median", "slow_steps", 100*float64(slow.Share), shortly(slow.Extra[len(slow.Extra)/2]))
 	}
 	d.Line("")
-	line("frontend         %s before the engine knows a request, %s of each token sent", shortly(c.Engine.Frontend.Delay), shortly(c.Engine.Frontend.Chunk))
+	line("frontend         %s", frontendOf(c))
 	line("policy           %s", policyOf(c))
 	line("%-16s %s", budgetOf(c), limitOf(c.BudgetSeen, c.Budget, fmt.Sprintf("not reached: the longest step had %d tokens of prompts", c.Longest)))
+	if c.MaxPrompts > 0 {
+		line("max_prompts      %d in a step", c.MaxPrompts)
+	}
 	line("max_sequences    %s", limitOf(c.MaxSequences > 0, c.MaxSequences, fmt.Sprintf("not reached: %d ran at once", c.MostRunning)))
 	line("kv.tokens        %s", limitOf(c.Memory > 0, c.Memory, fmt.Sprintf("not reached: %d were held", c.MostContext)))
 	line("seen             %d steps, %d with a known duration, %d of them with prompts; %.1f %% could not be told apart", c.Steps, c.Rows, c.Prefills, 100*c.Miss)
@@ -70,6 +73,23 @@ func policyOf(c *calibrate.Calibration) string {
 	}
 	if c.Async {
 		said += "; a step is planned while the one before it runs"
+	}
+	return said
+}
+
+// frontendOf says what a request and its output cost before and behind the engine.
+func frontendOf(c *calibrate.Calibration) string {
+	f := c.Engine.Frontend
+	said := shortly(f.Request+f.Delay) + " before the engine knows a request"
+	if f.Request > 0 {
+		said += ", " + shortly(f.Request) + " of it one after the other"
+	}
+	if !c.DelaySeen {
+		said += " (a guess: no request came to an idle engine)"
+	}
+	said += ", " + shortly(f.Chunk) + " of each token sent"
+	if f.Blocking {
+		said += "; one worker does both"
 	}
 	return said
 }
