@@ -243,19 +243,19 @@ func (b *table) sum(name string, misses []miss, took time.Duration) {
 		cmp.Or(strings.Join(tooMuch, " "), "-"), fmt.Sprintf("%.1f s", took.Seconds()))...)
 }
 
-// accepted is the mean error in percent with which a truth may be predicted; 0: it may be refused.
-// A calibration that finds more lowers them.
-var accepted = map[string]float64{"vllm small": 1, "vllm 48 000": 1.5, "sglang": 1.3, "padded": 5.5, "lagged": 11.5, "experts": 10.5}
+// accepted is the mean error in percent with which a truth may be predicted, in the long form and
+// the short one. A calibration that finds more lowers it; 1 is wanted for those of our own family.
+var accepted = map[string]struct{ long, short float64 }{
+	"vllm small": {4, 1.5}, "vllm 48 000": {2, 0}, "sglang": {1.6, 0}, "padded": {7, 8}, "lagged": {12, 0}, "experts": {14, 0},
+}
 
 // Loads that no calibration has seen are predicted, for engines of our own family and for others.
 // The short form is two of the truths at three of the loads; -v prints a table.
 func TestHeldOutLoads(t *testing.T) {
-	all, loads, draws, seeds := truths(), heldOut, 6, []uint64{1, 2}
-	slack := 1.0
+	all, loads, draws, seeds := truths(), heldOut, 6, []uint64{1, 2, 3}
 	if !*calibrate.Long {
 		all = slices.DeleteFunc(all, func(own truth) bool { return own.name != "vllm small" && own.name != "padded" })
 		loads, draws, seeds = []load{heldOut[1], heldOut[6], heldOut[11]}, 2, seeds[:1]
-		slack = 1.5 // few loads are noisier
 	}
 	var sums, details table
 	sums.head("truth", "all", "noise", "of the average", "worst", "inside", "outside", "above what is wanted", "fit")
@@ -268,17 +268,19 @@ func TestHeldOutLoads(t *testing.T) {
 			took := time.Since(begun)
 			if err != nil {
 				sums.row(name, err.Error())
-				if accepted[own.name] > 0 {
-					t.Errorf("%s: %v", name, err)
-				}
+				t.Errorf("%s: %v", name, err)
 				continue
 			}
 			t.Logf("%s: %s", name, described(found))
 			misses := o.heldAgainst(t, found, loads, draws)
 			sums.sum(name, misses, took)
 			details.loads(fmt.Sprintf("%s, %.1f/s", name, o.most(t, usual)), misses)
-			if off := mean(misses); off > slack*cmp.Or(accepted[own.name], math.Inf(1)) {
-				t.Errorf("%s: mean error %.2f %%, accepted are %v", name, off, accepted[own.name])
+			most := accepted[own.name].long
+			if !*calibrate.Long {
+				most = accepted[own.name].short
+			}
+			if off := mean(misses); off > most {
+				t.Errorf("%s: mean error %.2f %%, accepted are %v", name, off, most)
 			}
 		}
 	}
