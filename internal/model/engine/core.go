@@ -37,6 +37,7 @@ type Core struct {
 	counters Counters
 	now      time.Duration // of the last Begin
 	step     uint32        // number of the step being planned, from 1
+	watch    func(Step)    // nil: nobody
 }
 
 // A Policy determines the tokens of each sequence in the next step: it gives shares
@@ -152,7 +153,11 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	if c.jitter > 0 {
 		t *= Seconds(c.factor())
 	}
-	return c.stalls.stretch(now, c.pace.apply(t, now).Duration()), true
+	took := c.stalls.stretch(now, c.pace.apply(t, now).Duration())
+	if c.watch != nil {
+		c.watch(Step{took, c.plan.Work})
+	}
+	return took, true
 }
 
 // account adds up the work of prompt shares. Pairs are multiples of one half, so

@@ -1,0 +1,58 @@
+package predict_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pitot-bench/pitot/internal/model/predict"
+)
+
+// covered are the figures whose intervals are counted.
+var covered = []string{"throughput.output", "ttft.mean", "ttft.p99", "tpot.mean", "tpot.p99", "itl.mean", "itl.p99", "e2el.mean", "e2el.p99", "duration"}
+
+// Intervals hold new runs as often as they say: profiles found from runs of an engine that
+// nobody knows, loads that were not among them, requests drawn anew. -v prints the widths.
+func TestIntervalsHoldNewRuns(t *testing.T) {
+	const runs = 6
+	for i, own := range truths() {
+		p := own.calibrated(t, protocol)
+		held, all := map[string]int{}, map[string]int{}
+		width, loads := map[string]float64{}, 0
+		for _, l := range others {
+			made, err := predict.Of(t.Context(), predict.Case{Profile: p, Loads: l.plans(own.dice, predict.Draws), Run: runOf(l), Level: 0.9, Percentiles: []float64{99}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !made.Hull.Inside() {
+				t.Errorf("truth %d, %+v: %s", i+1, l, made.Hull)
+			}
+			loads++
+			for range runs {
+				truth := figures(own.run(t, l))
+				for _, f := range made.Figures {
+					if !slices.Contains(covered, f.Name) {
+						continue
+					}
+					all[f.Name]++
+					if f.Low <= truth[f.Name] && truth[f.Name] <= f.High {
+						held[f.Name]++
+					}
+					width[f.Name] += f.Width() / runs
+				}
+			}
+		}
+		sum, of := 0, 0
+		var line strings.Builder
+		for _, name := range covered {
+			sum, of = sum+held[name], of+all[name]
+			fmt.Fprintf(&line, "\n  %-18s %3.0f %%   ±%.1f %%", name, 100*float64(held[name])/float64(all[name]), 100*width[name]/float64(loads))
+		}
+		share := float64(sum) / float64(of)
+		t.Logf("truth %d: %.1f %% of %d figures in intervals of 90 %%; of each, with the mean half width:%s", i+1, 100*share, of, &line)
+		if of != len(others)*runs*len(covered) || share < 0.88 {
+			t.Errorf("truth %d: %.1f %% of %d", i+1, 100*share, of)
+		}
+	}
+}
