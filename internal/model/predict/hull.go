@@ -119,7 +119,8 @@ func (c *Case) hull(of []*outcome) (h Hull) {
 	}
 	replicas := cmp.Or(c.Base.Engine.Replicas.Count, 1)
 	for i, one := range [...]Beyond{
-		{What: "requests at once", Seen: k.Seen.Sequences / replicas}, {What: "tokens of context at once", Seen: k.Seen.Context / replicas},
+		{What: "requests at once", Seen: k.Seen.Sequences / replicas},
+		{What: "tokens of context at once", Seen: k.Seen.Context / replicas},
 		{What: "prompt tokens in a step", Seen: k.Seen.StepTokens},
 	} {
 		one.Most, one.Share = all.most[i], all.over[i].Seconds()/max(all.time.Seconds(), math.SmallestNonzeroFloat64)

@@ -133,8 +133,12 @@ func misfits(found *calibrate.Calibration) map[string]engine.Relative {
 // around draws costs by their deviations.
 func (t *truth) around(c, spread engine.Costs) engine.Costs {
 	for _, k := range []struct{ at, about *engine.Seconds }{
-		{&c.Step, &spread.Step}, {&c.Sequence, &spread.Sequence}, {&c.ContextToken, &spread.ContextToken},
-		{&c.Prefill, &spread.Prefill}, {&c.PrefillToken, &spread.PrefillToken}, {&c.PrefillPair, &spread.PrefillPair},
+		{&c.Step, &spread.Step},
+		{&c.Sequence, &spread.Sequence},
+		{&c.ContextToken, &spread.ContextToken},
+		{&c.Prefill, &spread.Prefill},
+		{&c.PrefillToken, &spread.PrefillToken},
+		{&c.PrefillPair, &spread.PrefillPair},
 	} {
 		*k.at = max(0, *k.at+*k.about*engine.Seconds(t.dice.NormFloat64()))
 	}
