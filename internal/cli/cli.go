@@ -32,6 +32,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/imports"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/cli/predict"
 	"github.com/pitot-bench/pitot/internal/cli/profiles"
 	"github.com/pitot-bench/pitot/internal/cli/serve"
 	"github.com/pitot-bench/pitot/internal/cli/syntax"
@@ -145,6 +146,7 @@ type grammar struct {
 	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
 	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Calibrate  calibrate.Cmd `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
+	Predict    predict.Cmd   `cmd:"" help:"Predict the figures of a load from a profile, with intervals; size a deployment."`
 	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/objective"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 )
 
@@ -54,5 +56,43 @@ func TestIntervalsHoldNewRuns(t *testing.T) {
 		if of != len(others)*runs*len(covered) || share < 0.88 {
 			t.Errorf("truth %d: %.1f %% of %d", i+1, 100*share, of)
 		}
+	}
+}
+
+// So do intervals of attainment, for limits around what is predicted; and what is met for
+// certain is met.
+func TestAttainmentHoldsNewRuns(t *testing.T) {
+	const runs = 4
+	own := truths()[0]
+	p := own.calibrated(t, protocol)
+	held, all, certain, kept := 0, 0, 0, 0
+	for _, l := range others {
+		c := predict.Case{Profile: p, Loads: l.plans(own.dice, predict.Draws), Run: runOf(l), Level: 0.9, Percentiles: []float64{95}}
+		for _, f := range of(t, c).Figures {
+			if metric, p95 := strings.CutSuffix(f.Name, ".p95"); p95 {
+				for _, k := range []float64{0.95, 1.05, 1.2, 1.5} {
+					c.Objectives = append(c.Objectives, objective.Objective{Metric: metric, P: 95, Limit: time.Duration(f.Point * k * 1e9)})
+				}
+			}
+		}
+		made := of(t, c)
+		for range runs {
+			truth := own.run(t, l)
+			for _, g := range made.Goals {
+				a := g.Objective.Of(truth)
+				if all++; a.Share() >= g.Low-1e-9 && a.Share() <= g.High+1e-9 {
+					held++
+				}
+				if g.Certain {
+					if certain++; g.Objective.Met(a) {
+						kept++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d shares in intervals of 90 %%; %d of %d objectives that are met for certain were met", held, all, kept, certain)
+	if float64(held) < 0.88*float64(all) || certain < all/5 || float64(kept) < 0.95*float64(certain) {
+		t.Error("fewer than said")
 	}
 }

@@ -11,9 +11,10 @@ import (
 type Goal struct {
 	Objective objective.Objective `json:"objective"`
 	// Share is that of the requests within the limit, or of the gaps, with its interval.
-	Share float64 `json:"share"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
+	Share  float64 `json:"share"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Figure Figure  `json:"figure"` // that is limited; without a name if not every run has it
 	// Likely is that the prediction meets the objective, Certain that all of its interval does.
 	Likely  bool `json:"likely"`
 	Certain bool `json:"certain"`
@@ -26,10 +27,10 @@ func (c *Case) goal(i int, o objective.Objective, f Figure, nominal, drawn []*ou
 	for _, one := range nominal {
 		together = together.Add(one.attained[i])
 	}
-	g := Goal{Objective: o, Share: together.Share(), Likely: o.Met(together)}
+	g := Goal{Objective: o, Figure: f, Share: together.Share(), Likely: o.Met(together)}
 	g.Low, g.High = c.attained(i, nominal, drawn)
 	if o.P == 0 {
-		g.Certain = g.Likely && f.High <= o.Limit.Seconds()
+		g.Certain = g.Likely && f.Name != "" && f.High <= o.Limit.Seconds()
 	} else {
 		g.Certain = g.Likely && g.Low >= o.Goal()-1e-9
 	}

@@ -44,6 +44,7 @@ func (h Hull) String() string {
 // How far beyond what was seen a load may go, and for which share of the time farther.
 const (
 	moreSequences = 1.05
+	moreTokens    = 1.05
 	moreContext   = 1.15
 	morePrompt    = 1.15
 	mostOutside   = 0.01
@@ -64,7 +65,7 @@ func (c *Case) bounds() bounds {
 	replicas := float64(cmp.Or(e.Replicas.Count, 1))
 	b := bounds{
 		sequences: float64(k.Seen.Sequences) / replicas, context: float64(k.Seen.Context) / replicas,
-		tokens: float64(k.Seen.StepTokens), prompt: float64(k.Seen.Prompt) * morePrompt,
+		tokens: float64(k.Seen.StepTokens), prompt: math.Round(float64(k.Seen.Prompt) * morePrompt),
 	}
 	if k.Seen.Limit {
 		b.sequences = max(b.sequences, float64(e.Scheduler.MaxSequences))
@@ -77,6 +78,7 @@ func (c *Case) bounds() bounds {
 	}
 	b.sequences *= moreSequences
 	b.context *= moreContext
+	b.tokens *= moreTokens
 	return b
 }
 

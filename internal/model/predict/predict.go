@@ -186,7 +186,7 @@ func (c *Case) names(o *outcome) (names []string) {
 func (p *Prediction) figure(name string) Figure {
 	i := slices.IndexFunc(p.Figures, func(f Figure) bool { return f.Name == name })
 	if i < 0 {
-		return Figure{Name: name}
+		return Figure{}
 	}
 	return p.Figures[i]
 }
@@ -262,6 +262,9 @@ func (c *Case) misfit(name string) float64 {
 		return max(leastMisfit, float64(m))
 	}
 	metric, _, _ := strings.Cut(name, ".")
+	if metric == "duration" { // requests over throughput
+		metric = "throughput"
+	}
 	most, alike := leastMisfit, 0.0
 	for other, m := range k.Misfit {
 		most = max(most, float64(m))
