@@ -212,6 +212,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(int) { *exited = true }),
 		kong.PostBuild(bareEngineFlags),
+		kong.PostBuild(replayTakesRuns),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
 	)
 	return parser, exited, err
