@@ -49,7 +49,7 @@ func (Cmd) Help() string {
 
 // Run predicts.
 func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error {
-	p, err := c.parse(con)
+	p, err := c.parse()
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ type problem struct {
 }
 
 // parse reads the profile and what is set of it. All that is wrong is said at once.
-func (c *Cmd) parse(con *console.Console) (*problem, error) {
+func (c *Cmd) parse() (*problem, error) {
 	p := &problem{Cmd: c}
 	var errs []error
 	if !(c.Level >= 50 && c.Level <= 99.9) {
@@ -146,21 +146,20 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 	r := p.report()
 	var traces []*trace.Trace
 	for i, one := range p.variant {
-		loads, run, err := w.loads(ctx, one)
+		c, words, err := w.on(ctx, one)
 		if err == nil && i == 0 {
-			r.Load = wordsOf(len(loads[0].Requests), run)
-			traces, err = w.beside(run)
+			r.Load = words
+			traces, err = w.beside(c.Run)
 		}
 		if err != nil {
 			return nil, err
 		}
-		made, err := predict.Of(ctx, predict.Case{
-			Profile: one, Base: p.base, Loads: loads, Run: run, Level: p.Level / 100, Percentiles: run.Plan.Percentiles, Objectives: p.goals,
-		})
+		c.Profile, c.Base, c.Level, c.Percentiles, c.Objectives = one, p.base, p.Level/100, c.Run.Plan.Percentiles, p.goals
+		made, err := predict.Of(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		attach(made, run.Plan.Percentiles, traces)
+		attach(made, c.Percentiles, traces)
 		r.Add(p.value(i), made, p.Extrapolate)
 	}
 	r.Beside(traces)

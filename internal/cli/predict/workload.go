@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
@@ -26,8 +27,8 @@ import (
 
 // A workload is the load to predict: what a Spec draws, or the requests of a run.
 type workload interface {
-	// loads are draws of the requests as the engine of a profile takes them.
-	loads(ctx context.Context, p *profile.Profile) ([]sim.Plan, trace.Run, error)
+	// on is the case of the workload on a profile, and what the load is in words.
+	on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error)
 	// beside are runs of this load that were measured.
 	beside(run trace.Run) ([]*trace.Trace, error)
 }
@@ -41,7 +42,7 @@ func (c *Cmd) workload(con *console.Console, m measuring.Maker, k *kong.Context)
 	if err != nil {
 		return nil, console.Usage(err)
 	}
-	d := &drawn{maker: m, front: made, spec: simulated(made.Spec), store: c.Store, known: map[string][]sim.Plan{}}
+	d := &drawn{maker: m, front: made, spec: simulated(made.Spec), store: c.Store, known: map[string]draw{}}
 	d.spec.Request.Model = c.Model // that of a plan is the server's
 	if len(d.spec.Percentiles) == 0 {
 		d.spec.Percentiles = usual
@@ -78,25 +79,55 @@ type drawn struct {
 	front console.Front
 	spec  plan.Spec
 	store string
-	known map[string][]sim.Plan // by what requests depend on of a profile
-	run   trace.Run
+	mu    sync.Mutex
+	known map[string]draw // by what they depend on of a profile
 }
 
-func (d *drawn) loads(ctx context.Context, p *profile.Profile) ([]sim.Plan, trace.Run, error) {
-	key := intake(p)
-	if d.known[key] != nil {
-		return d.known[key], d.run, nil
+// A draw is requests, and the run that simulates them.
+type draw struct {
+	sim.Plan
+	run trace.Run
+}
+
+// kept is the largest number of requests in a load of which all draws are kept for the next
+// profile, and simulated at once.
+const kept = 10_000
+
+func (d *drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error) {
+	first, err := d.draw(ctx, p, 0)
+	if err != nil {
+		return c, "", err
 	}
-	for i := range uint64(predict.Draws) {
-		s := d.spec
-		s.Seed += i
-		load, run, err := d.maker.Requests(ctx, s, p)
-		if err != nil {
-			return nil, run, console.InWords(d.front, err)
-		}
-		d.known[key], d.run = append(d.known[key], load), run
+	run := first.run
+	c.Run, c.Load = run, func(ctx context.Context, i int) (sim.Plan, error) {
+		l, err := d.draw(ctx, p, i)
+		return l.Plan, err
 	}
-	return d.known[key], d.run, nil
+	if len(first.Requests) > kept {
+		c.AtOnce = 1
+	}
+	count := ""
+	if run.Plan.Requests > 0 { // else time decides, and draws differ
+		count = console.Counted(len(first.Requests), "request")
+	}
+	return c, text.Join(", ", count, text.Load(run.Plan, console.English)), nil
+}
+
+// draw is draw i, kept or made.
+func (d *drawn) draw(ctx context.Context, p *profile.Profile, i int) (l draw, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock() // drawing keeps all processors busy
+	key := fmt.Sprint(i, intake(p))
+	if l, ok := d.known[key]; ok {
+		return l, nil
+	}
+	s := d.spec
+	s.Seed = (s.Seed + uint64(i)) % (1 << 32)
+	l.Plan, l.run, err = d.maker.Requests(ctx, s, p)
+	if err == nil && len(l.Requests) <= kept {
+		d.known[key] = l
+	}
+	return l, console.InWords(d.front, err)
 }
 
 // intake is what the requests depend on of a profile: what the model is called, how long its
@@ -176,8 +207,13 @@ func (r replay) unfit() string {
 	return ""
 }
 
-func (r replay) loads(context.Context, *profile.Profile) ([]sim.Plan, trace.Run, error) {
-	return []sim.Plan{sim.Replay(r.of)}, r.of.Run, nil
+func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, error) {
+	load := sim.Replay(r.of)
+	c := predict.Case{Load: predict.Fixed(load), Known: true, Run: r.of.Run}
+	if len(load.Requests) > kept {
+		c.AtOnce = 1
+	}
+	return c, text.Join(", ", console.Counted(len(load.Requests), "request"), text.Load(r.of.Run.Plan, console.English)), nil
 }
 
 func (r replay) beside(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }
@@ -193,9 +229,4 @@ func attach(p *predict.Prediction, percentiles []float64, traces []*trace.Trace)
 			}
 		}
 	}
-}
-
-// wordsOf says what a load is.
-func wordsOf(n int, run trace.Run) string {
-	return text.Join(", ", console.Counted(n, "request"), text.Load(run.Plan, console.English))
 }

@@ -23,7 +23,7 @@ func TestIntervalsHoldNewRuns(t *testing.T) {
 		held, all := map[string]int{}, map[string]int{}
 		width, loads := map[string]float64{}, 0
 		for _, l := range others {
-			made, err := predict.Of(t.Context(), predict.Case{Profile: p, Loads: l.plans(own.dice, predict.Draws), Run: runOf(l), Level: 0.9, Percentiles: []float64{99}})
+			made, err := predict.Of(t.Context(), predict.Case{Profile: p, Load: predict.Fixed(l.plans(own.dice)...), Run: runOf(l), Level: 0.9, Percentiles: []float64{99}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestAttainmentHoldsNewRuns(t *testing.T) {
 	p := own.calibrated(t, protocol)
 	held, all, certain, kept := 0, 0, 0, 0
 	for _, l := range others {
-		c := predict.Case{Profile: p, Loads: l.plans(own.dice, predict.Draws), Run: runOf(l), Level: 0.9, Percentiles: []float64{95}}
+		c := predict.Case{Profile: p, Load: predict.Fixed(l.plans(own.dice)...), Run: runOf(l), Level: 0.9, Percentiles: []float64{95}}
 		for _, f := range of(t, c).Figures {
 			if metric, p95 := strings.CutSuffix(f.Name, ".p95"); p95 {
 				for _, k := range []float64{0.95, 1.05, 1.2, 1.5} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/sim"
 )
 
 // A Hull is how far a load stays within what a calibration saw. Its zero value is of a profile
@@ -89,6 +90,8 @@ type extent struct {
 	time   time.Duration    // of all steps
 	over   [3]time.Duration // of those beyond a bound
 	most   [3]int
+
+	prompts, long, longest int // their number, those beyond a bound, tokens of the longest
 }
 
 // add takes a step in.
@@ -118,6 +121,7 @@ func (c *Case) hull(of []*outcome) (h Hull) {
 			all.over[i] += o.extent.over[i]
 			all.most[i] = max(all.most[i], o.extent.most[i])
 		}
+		all.prompts, all.long, all.longest = all.prompts+o.extent.prompts, all.long+o.extent.long, max(all.longest, o.extent.longest)
 	}
 	replicas := cmp.Or(c.Base.Engine.Replicas.Count, 1)
 	for i, one := range [...]Beyond{
@@ -128,7 +132,7 @@ func (c *Case) hull(of []*outcome) (h Hull) {
 		one.Most, one.Share = all.most[i], all.over[i].Seconds()/max(all.time.Seconds(), math.SmallestNonzeroFloat64)
 		h.note(one)
 	}
-	h.note(c.prompts(k.Seen.Prompt))
+	h.note(Beyond{What: "tokens of a prompt", Most: all.longest, Seen: k.Seen.Prompt, Share: float64(all.long) / float64(max(1, all.prompts))})
 	return h
 }
 
@@ -139,23 +143,17 @@ func (h *Hull) note(b Beyond) {
 	}
 }
 
-// prompts are the lengths of the prompts.
-func (c *Case) prompts(seen int) Beyond {
-	b := Beyond{What: "tokens of a prompt", Seen: seen}
-	long, all, bound := 0, 0, c.bounds().prompt
-	for _, load := range c.Loads {
-		for i := range load.Requests {
-			r := &load.Requests[i]
-			if r.Status != 0 { // the engine refuses it
-				continue
-			}
-			all++
-			b.Most = max(b.Most, r.Job.PromptTokens)
-			if float64(r.Job.PromptTokens) > bound {
-				long++
-			}
+// read takes the prompts of a load in.
+func (x *extent) read(load sim.Plan) {
+	for i := range load.Requests {
+		r := &load.Requests[i]
+		if r.Status != 0 { // the engine refuses it
+			continue
+		}
+		x.prompts++
+		x.longest = max(x.longest, r.Job.PromptTokens)
+		if float64(r.Job.PromptTokens) > x.bounds.prompt {
+			x.long++
 		}
 	}
-	b.Share = float64(long) / float64(max(1, all))
-	return b
 }

@@ -18,6 +18,7 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -43,8 +44,11 @@ type Case struct {
 	// Base is the profile as it was calibrated, of which Profile may be a variation; nil: it
 	// is Profile.
 	Base *profile.Profile
-	// Loads are draws of the requests, taken in turn; one: the requests are known.
-	Loads       []sim.Plan
+	// Load is draw i of the requests, of Draws. It is called once for each, by AtOnce goroutines
+	// at a time, as many as there are processors if 0.
+	Load        func(ctx context.Context, i int) (sim.Plan, error)
+	AtOnce      int
+	Known       bool      // the requests are those of a new run, all draws are the same
 	Run         trace.Run // plan and environment of a run that simulates one of them
 	Level       float64   // of the intervals, such as 0.9
 	Percentiles []float64 // of latencies, in percent
@@ -107,11 +111,11 @@ func Of(ctx context.Context, c Case) (*Prediction, error) {
 	if c.Base == nil {
 		c.Base = c.Profile
 	}
-	p := &Prediction{Calibrated: c.Base.Calibration != nil, Known: len(c.Loads) == 1, Level: c.Level, Requests: len(c.Loads[0].Requests)}
 	nominal, drawn, err := c.simulate(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p := &Prediction{Calibrated: c.Base.Calibration != nil, Known: c.Known, Level: c.Level, Requests: nominal[0].requests}
 	p.fail(nominal)
 	for _, name := range c.names(nominal[0]) {
 		if f, ok := c.figure(name, nominal, drawn); ok {
@@ -134,18 +138,18 @@ func (c *Case) simulate(ctx context.Context) (nominal, drawn []*outcome, err err
 		drawn = make([]*outcome, Draws)
 	}
 	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
+	all.SetLimit(cmp.Or(c.AtOnce, runtime.GOMAXPROCS(0)))
 	for i := range Draws {
-		all.Go(func() (err error) {
-			nominal[i], err = c.run(ctx, i, false)
+		all.Go(func() error {
+			load, err := c.Load(ctx, i)
+			if err == nil {
+				nominal[i], err = c.run(ctx, load, i, false)
+			}
+			if err == nil && c.varies() {
+				drawn[i], err = c.run(ctx, load, i, true)
+			}
 			return err
 		})
-		if c.varies() {
-			all.Go(func() (err error) {
-				drawn[i], err = c.run(ctx, i, true)
-				return err
-			})
-		}
 	}
 	err = all.Wait()
 	if ctx.Err() != nil {
@@ -276,4 +280,9 @@ func (c *Case) misfit(name string) float64 {
 		return alike
 	}
 	return most
+}
+
+// Fixed is a Case.Load of draws that there are, taken in turn.
+func Fixed(loads ...sim.Plan) func(context.Context, int) (sim.Plan, error) {
+	return func(_ context.Context, i int) (sim.Plan, error) { return loads[i%len(loads)], nil }
 }

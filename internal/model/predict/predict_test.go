@@ -93,7 +93,7 @@ func TestSources(t *testing.T) {
 		{"drift", wide(profile.Calibration{Drift: 0.05}), 0, 0, 0.05, math.Sqrt(0.05*0.05*13/12 + 1e-4)},
 		{"parameters", wide(profile.Calibration{Draws: []engine.Costs{{Step: 0.0095}, {Step: 0.0105}}}), 0, 0.0523, 0, math.Sqrt(0.0523*0.0523*13/12 + 1e-4)},
 	} {
-		p := of(t, predict.Case{Profile: &profile.Profile{Engine: engine.Config{Cost: engine.Costs{Step: 0.01}}, Calibration: c.k}, Loads: one.same(1)})
+		p := of(t, predict.Case{Profile: &profile.Profile{Engine: engine.Config{Cost: engine.Costs{Step: 0.01}}, Calibration: c.k}, Load: predict.Fixed(one.same(1)...), Known: true})
 		f := figure(t, p, "tpot.mean")
 		near := func(a, b float64) bool { return math.Abs(a-b) < 0.001 }
 		const t11 = 1.796 // Student's, 11 degrees of freedom
@@ -107,7 +107,7 @@ func TestSources(t *testing.T) {
 // A figure that the calibration does not name has the largest misfit of its metric.
 func TestMisfitOfOthers(t *testing.T) {
 	k := wide(profile.Calibration{Misfit: map[string]engine.Relative{"ttft.mean": 0.03, "ttft.p99": 0.07, "itl.mean": 0.02, "throughput.output": 0.015}})
-	p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain, Calibration: k}, Loads: equal(9, 3, 10, 10).same(1), Percentiles: []float64{90}})
+	p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain, Calibration: k}, Load: predict.Fixed(equal(9, 3, 10, 10).same(1)...), Known: true, Percentiles: []float64{90}})
 	for name, want := range map[string]float64{"ttft.mean": 0.03, "ttft.p90": 0.07, "itl.p90": 0.02, "e2el.mean": 0.07, "throughput.requests": 0.015, "duration": 0.015} {
 		if got := figure(t, p, name).Sources.Misfit; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -142,12 +142,12 @@ func TestHull(t *testing.T) {
 		base := &profile.Profile{Engine: plain, Calibration: &profile.Calibration{Seen: c.seen}}
 		changed := *base
 		changed.Engine = c.model
-		p := of(t, predict.Case{Profile: &changed, Base: base, Loads: c.load.same(1)})
+		p := of(t, predict.Case{Profile: &changed, Base: base, Load: predict.Fixed(c.load.same(1)...), Known: true})
 		if got := p.Hull.String(); p.Hull.Inside() != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain}, Loads: equal(900, 900, 10, 10).same(1)}); !p.Hull.Inside() {
+	if p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain}, Load: predict.Fixed(equal(900, 900, 10, 10).same(1)...), Known: true}); !p.Hull.Inside() {
 		t.Error("a profile without a calibration has no hull")
 	}
 }
@@ -157,11 +157,11 @@ func TestOddities(t *testing.T) {
 	free := engine.Config{}
 	absurd := wide(profile.Calibration{Drift: 1, Misfit: map[string]engine.Relative{"ttft.mean": 10}, Draws: []engine.Costs{{}, {Step: 86400}, {Step: 1e-15, Jitter: 2}}})
 	for name, c := range map[string]predict.Case{
-		"one request":    {Profile: &profile.Profile{Engine: plain}, Loads: equal(1, 0, 10, 10).same(1)},
-		"one token":      {Profile: &profile.Profile{Engine: plain, Calibration: wide(profile.Calibration{Drift: 0.01})}, Loads: equal(10, 0, 10, 1).same(12)},
-		"no time at all": {Profile: &profile.Profile{Engine: free, Calibration: wide(profile.Calibration{Drift: 0.01})}, Loads: equal(10, 2, 10, 5).same(12)},
-		"absurd draws":   {Profile: &profile.Profile{Engine: plain, Calibration: absurd}, Loads: equal(10, 2, 10, 5).same(12)},
-		"high level":     {Profile: &profile.Profile{Engine: plain, Calibration: absurd}, Loads: equal(10, 2, 10, 5).same(12), Level: 0.999},
+		"one request":    {Profile: &profile.Profile{Engine: plain}, Load: predict.Fixed(equal(1, 0, 10, 10).same(1)...), Known: true},
+		"one token":      {Profile: &profile.Profile{Engine: plain, Calibration: wide(profile.Calibration{Drift: 0.01})}, Load: predict.Fixed(equal(10, 0, 10, 1).same(12)...)},
+		"no time at all": {Profile: &profile.Profile{Engine: free, Calibration: wide(profile.Calibration{Drift: 0.01})}, Load: predict.Fixed(equal(10, 2, 10, 5).same(12)...)},
+		"absurd draws":   {Profile: &profile.Profile{Engine: plain, Calibration: absurd}, Load: predict.Fixed(equal(10, 2, 10, 5).same(12)...)},
+		"high level":     {Profile: &profile.Profile{Engine: plain, Calibration: absurd}, Load: predict.Fixed(equal(10, 2, 10, 5).same(12)...), Level: 0.999},
 	} {
 		c.Objectives = []objective.Objective{{Metric: "tpot", P: 99, Limit: time.Second}, {Metric: "ttft", Limit: time.Second}, {Metric: "itl", P: 100, Limit: time.Hour}}
 		p := of(t, c)
@@ -186,7 +186,7 @@ func TestOddities(t *testing.T) {
 func TestRefused(t *testing.T) {
 	l := equal(10, 2, 10, 5).same(1)
 	l[0].Requests[3].Status, l[0].Requests[3].Refused = 400, "too long"
-	p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain}, Loads: l, Objectives: []objective.Objective{{Metric: "ttft", P: 95, Limit: time.Hour}}})
+	p := of(t, predict.Case{Profile: &profile.Profile{Engine: plain}, Load: predict.Fixed(l...), Objectives: []objective.Objective{{Metric: "ttft", P: 95, Limit: time.Hour}}})
 	if p.Failed != 0.1 || p.Example != "too long" || p.Goals[0].Share != 0.9 || p.Goals[0].Likely {
 		t.Errorf("%+v", p)
 	}
@@ -197,7 +197,7 @@ func TestGoals(t *testing.T) {
 	own := truths()[0]
 	c := predict.Case{Profile: &profile.Profile{Engine: own.Config, Calibration: wide(profile.Calibration{Drift: 0.02, Misfit: map[string]engine.Relative{"ttft.p90": 0.03}})}, Percentiles: []float64{90}}
 	l := load{200, 0, 5, 400, 110}
-	c.Loads, c.Run = l.plans(own.dice, predict.Draws), runOf(l)
+	c.Load, c.Run = predict.Fixed(l.plans(own.dice)...), runOf(l)
 	f := figure(t, of(t, c), "ttft.p90")
 	for _, at := range []struct {
 		limit           float64
@@ -220,7 +220,7 @@ func TestAgainAndNever(t *testing.T) {
 	own := truths()[1]
 	p := own.calibrated(t, protocol)
 	l := load{60, 0, 5, 400, 110}
-	c := predict.Case{Profile: p, Loads: l.plans(own.dice, predict.Draws), Run: runOf(l)}
+	c := predict.Case{Profile: p, Load: predict.Fixed(l.plans(own.dice)...), Run: runOf(l)}
 	first, second := of(t, c), of(t, c)
 	for i, f := range first.Figures {
 		if g := second.Figures[i]; f.Name != g.Name || f.Point != g.Point || f.Low != g.Low || f.High != g.High || f.Sources != g.Sources {

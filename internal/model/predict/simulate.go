@@ -27,7 +27,7 @@ type outcome struct {
 
 // run makes simulation i, with the costs of the profile or, if drawn, with draw i of them. Both
 // have the same requests and the same jitter, so that they differ by the costs.
-func (c *Case) run(ctx context.Context, i int, drawn bool) (*outcome, error) {
+func (c *Case) run(ctx context.Context, load sim.Plan, i int, drawn bool) (*outcome, error) {
 	cfg := c.Profile.Engine
 	cfg.Seed = uint64(i) + 1
 	if drawn {
@@ -39,7 +39,7 @@ func (c *Case) run(ctx context.Context, i int, drawn bool) (*outcome, error) {
 	}
 	out := &outcome{figures: map[string]float64{}, extent: extent{bounds: c.bounds()}}
 	model.Watch(out.extent.add)
-	load := c.Loads[i%len(c.Loads)]
+	out.extent.read(load)
 	load.Stop = func() bool { return ctx.Err() != nil }
 	made := sim.Run(model, load)
 	run := c.Run

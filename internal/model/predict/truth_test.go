@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -52,9 +53,9 @@ func (l load) plan(dice *rand.Rand) sim.Plan {
 	return p
 }
 
-// plans are n draws of a load.
-func (l load) plans(dice *rand.Rand, n int) (all []sim.Plan) {
-	for range n {
+// plans are draws of a load.
+func (l load) plans(dice *rand.Rand) (all []sim.Plan) {
+	for range predict.Draws {
 		all = append(all, l.plan(dice))
 	}
 	return all
