@@ -68,7 +68,7 @@ func arguments(command string) (out []string) {
 }
 
 // Every `$ pitot` command in the docs runs, in order, with a folder and a store for each
-// file. The folder has notes with result tables, and traces of services. An engine takes
+// file. The folder has notes with result tables, traces of services, and example profiles. An engine takes
 // the place of the server on port 8000. The lines shown must appear in the output, in their
 // order.
 func TestDocs(t *testing.T) {
@@ -98,7 +98,7 @@ func runBlocks(t *testing.T, pitot string, found []block) {
 	port := url[strings.LastIndex(url, ":")+1:]
 	dir := t.TempDir()
 	const notes = "internal/tool/ingest/testdata/notes"
-	for name, from := range map[string]string{"notes": "../../" + notes, notes: "../../" + notes, "traces": "../../internal/load/traffic/testdata"} {
+	for name, from := range map[string]string{"notes": "../../" + notes, notes: "../../" + notes, "traces": "../../internal/load/traffic/testdata", "examples/profiles": "../../examples/profiles"} {
 		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}

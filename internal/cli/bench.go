@@ -64,6 +64,18 @@ func bareEngineFlags(k *kong.Kong) error {
 	return nil
 }
 
+// replayTakesRuns says of --replay what it is for `pitot predict`.
+func replayTakesRuns(k *kong.Kong) error {
+	i := slices.IndexFunc(k.Model.Children, func(n *kong.Node) bool { return n.Name == "predict" })
+	for _, f := range k.Model.Children[i].Flags {
+		if f.Name == "replay" {
+			f.Help = "A run whose requests are predicted, beside its figures: a stored one or a result file with records. Or, as for bench, a file of send times, one number of seconds per line; data uses the timestamps of --data."
+			f.PlaceHolder = "RUN|FILE"
+		}
+	}
+	return nil
+}
+
 // A maker is a command that makes a run: its command line is a Spec.
 type maker interface {
 	compile(*Process, *kong.Context) (*compiled, error)

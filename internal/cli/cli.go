@@ -32,6 +32,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/help"
 	"github.com/pitot-bench/pitot/internal/cli/imports"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/cli/predict"
 	"github.com/pitot-bench/pitot/internal/cli/profiles"
 	"github.com/pitot-bench/pitot/internal/cli/serve"
 	"github.com/pitot-bench/pitot/internal/cli/sweep"
@@ -147,6 +148,7 @@ type grammar struct {
 	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Calibrate  calibrate.Cmd `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
 	Sweep      sweep.Cmd     `cmd:"" help:"Measure or simulate every combination of lists of settings: rates, concurrencies, lengths."`
+	Predict    predict.Cmd   `cmd:"" help:"Predict the figures of a load from a profile, with intervals; size a deployment."`
 	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
@@ -213,6 +215,7 @@ func newParser(p *Process, g *grammar) (parser *kong.Kong, exited *bool, err err
 		kong.Exit(func(int) { *exited = true }),
 		kong.PostBuild(bareEngineFlags),
 		kong.PostBuild(sweep.Lists),
+		kong.PostBuild(replayTakesRuns),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
 	)
 	return parser, exited, err

@@ -140,6 +140,7 @@ var printers = map[string][]string{
 	"experiment resume": {"experiment resume EVIL", "experiment resume poisoned", "experiment resume poisoned"},
 	"calibrate":         {"calibrate measured imported", "calibrate EVIL", "calibrate *", "calibrate --url EVIL", "calibrate --url URL -- --tokenizer none --EVIL"},
 	"sweep":             {"sweep --concurrency 1,2 -n 2 --name EVIL", "sweep --rate EVIL", "sweep --rate 1,2 --set EVIL=1,2", "sweep --rate 1,2 --resume EVIL", "sweep --rate 1,2 --link EVIL", "sweep --url URL --tokenizer none -n 2 --concurrency 1,2 --name EVIL2", "sweep --model EVIL --concurrency 1,2 -n 2 -f json"},
+	"predict":           {"predict small-chat --replay measured", "predict bad.yaml", "predict EVIL", "predict small-chat --set EVIL", "predict small-chat --set EVIL=EVIL", "predict small-chat --slo EVIL", "predict small-chat --replay EVIL", "predict small-chat --config EVIL", "predict titled.yaml -n 2 --set kv.tokens=90000,EVIL", "predict titled.yaml -n 2"},
 	"note":              {"note measured imported -o EVIL.md", "note EVIL"},
 	"import":            {"import other.json", "import -n notes.md", "import EVIL"},
 	"conform run":       {"conform run --client EVIL"},
@@ -156,7 +157,7 @@ func TestNothingHostileReachesATerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	makePoisonedStore(t)
 	notes := "# " + strings.ReplaceAll(hostile, "\n", " ") + "\nTTFT -3%\n"
-	for name, text := range map[string]string{"bad.yaml": "url: " + hostile + "\n", hostile: "x: \x1b[2J\n", "notes.md": notes, "other.json": `{"version": "` + "\x1b[2J" + `"`} {
+	for name, text := range map[string]string{"bad.yaml": "url: " + hostile + "\n", hostile: "x: \x1b[2J\n", "notes.md": notes, "other.json": `{"version": "` + "\x1b[2J" + `"`, "titled.yaml": "title: \"\\e[2J\\u202eevil\"\nsource: x\nerror: illustrative\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

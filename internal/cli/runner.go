@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 )
@@ -47,6 +52,49 @@ func (r runner) Line(words []string, stdout io.Writer) error {
 	own := *r.p
 	own.Args, own.Stdout = append([]string{"vllm"}, words...), stdout
 	return (&vllmCmd{Args: words}).Run(&own)
+}
+
+// Requests are those of a Spec, as the engine of a profile takes them.
+func (r runner) Requests(ctx context.Context, s plan.Spec, p *profile.Profile) (sim.Plan, trace.Run, error) {
+	deps := r.p.offline().deps(nil, "")
+	deps.Profile = p
+	prepared, err := run.Prepare(ctx, s, deps)
+	if err != nil {
+		return sim.Plan{}, trace.Run{}, err
+	}
+	defer prepared.Close()
+	made, err := prepared.Simulation(ctx)
+	return made, prepared.Run(), err
+}
+
+// Like are stored runs that want says yes to.
+func (r runner) Like(file string, limit int, want func(*trace.Run) bool) (traces []*trace.Trace, err error) {
+	path, err := r.p.console().StorePath(file)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	err = r.p.with(file, func(runs *store.Store) error {
+		list, err := runs.List(store.Filter{Kind: trace.Measured, Status: trace.Complete})
+		for _, l := range list {
+			if len(traces) == limit {
+				break
+			}
+			header, err := runs.Run(l.ID)
+			if err != nil || !want(&header) { // a damaged one is no evidence
+				continue
+			}
+			t, err := runs.Load(l.ID)
+			if err != nil {
+				continue
+			}
+			traces = append(traces, t)
+		}
+		return err
+	})
+	return traces, err
 }
 
 // Traces are the runs that arguments stand for, whole.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
+	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -39,6 +40,9 @@ type Deps struct {
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Listen  func(network, address string) (net.Listener, error)
 	Proxy   func(*url.URL) (*url.URL, error) // nil: none
+	// Profile is what the engine of a simulation stands for, in place of what the Spec says
+	// of it; nil: nothing is replaced.
+	Profile *profile.Profile
 	// Machine describes where the run takes place.
 	Machine trace.Environment
 	// Quiet keeps the runtime out of a run's way until end is called, which returns the

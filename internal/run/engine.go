@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -16,13 +17,7 @@ func (p *Prepared) engine() error {
 	if p.spec.Target.URL != "" {
 		return nil
 	}
-	var settings apiserver.Settings
-	if p.spec.Target.Engine != nil {
-		if problems := plan.DecodeJSON(p.spec.Target.Engine, &settings); problems != nil {
-			return problems.Below("target.engine")
-		}
-	}
-	cfg, deployment, err := settings.Config(p.Machine.Pitot, p.Read)
+	cfg, deployment, err := p.standing()
 	if err != nil {
 		return plan.Below("target.engine", err)
 	}
@@ -38,6 +33,20 @@ func (p *Prepared) engine() error {
 		return err
 	}
 	return p.checkSimulated()
+}
+
+// standing is the engine, and the profile that it stands for, nil for none.
+func (p *Prepared) standing() (apiserver.Config, *profile.Profile, error) {
+	if p.Profile != nil && p.spec.Target.Simulated {
+		return apiserver.Standing(p.Machine.Pitot, p.Profile), p.Profile, nil
+	}
+	var settings apiserver.Settings
+	if p.spec.Target.Engine != nil {
+		if problems := plan.DecodeJSON(p.spec.Target.Engine, &settings); problems != nil {
+			return apiserver.Config{}, nil, problems
+		}
+	}
+	return settings.Config(p.Machine.Pitot, p.Read)
 }
 
 // simulatedProtocols are those of a simulation.

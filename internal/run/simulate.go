@@ -26,26 +26,18 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, plan.Problems{{Path: "target.engine", Why: err.Error()}}
 	}
-	requests, err := x.foresee(ctx)
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
+	what, err := x.Simulation(ctx)
 	if err != nil {
 		return nil, err
 	}
 	x.run.Kind, x.run.Started, x.run.Status = trace.Simulated, time.Now(), trace.Running
 	begun := x.run
-	if err := x.handle(Starting{Run: &begun, Load: Load{Requests: len(requests)}}); err != nil {
+	if err := x.handle(Starting{Run: &begun, Load: Load{Requests: len(what.Requests)}}); err != nil {
 		return nil, err
 	}
-	asked := x.spec.Request
-	native := asked.Protocol == string(endpoint.Generate)
-	out := sim.Run(model, sim.Plan{
-		Requests: requests, Schedule: x.built.due.Schedule, Until: x.spec.Duration.Std(), Concurrency: x.spec.Gate.Concurrency, Hold: x.hold(), Stream: asked.Stream,
-		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && x.server.Drafts() > 0,
-		Cached: native || x.server.PrefixCache(), Stop: func() bool { return ctx.Err() != nil },
-	})
-	if asked.Stream && asked.Usage != plan.UsageEach && !native {
+	what.Stop = func() bool { return ctx.Err() != nil }
+	out := sim.Run(model, what)
+	if asked := x.spec.Request; asked.Stream && asked.Usage != plan.UsageEach && !what.Native {
 		forgetCounts(out.Records)
 	}
 	counted, err := endpoint.ParseMetrics(x.server.Metrics(out.Load))
@@ -69,11 +61,27 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	return x.judge(out.Records, x.handle(Ended{&x.run}))
 }
 
+// Simulation is what the engine of a simulation has to do: all requests as it takes them, and
+// when they are sent. It does not depend on what steps cost.
+func (p *Prepared) Simulation(ctx context.Context) (sim.Plan, error) {
+	requests, err := p.foresee(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	asked := p.spec.Request
+	native := asked.Protocol == string(endpoint.Generate)
+	return sim.Plan{
+		Requests: requests, Schedule: p.built.due.Schedule, Until: p.spec.Duration.Std(), Concurrency: p.spec.Gate.Concurrency, Hold: p.hold(), Stream: asked.Stream,
+		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && p.server.Drafts() > 0,
+		Cached: native || p.server.PrefixCache(),
+	}, err
+}
+
 // foresee finds out how the engine would take all requests, with conversations spread over
 // the processors: a request depends on the answers before it.
-func (x *execution) foresee(ctx context.Context) ([]sim.Request, error) {
-	requests := x.Requests()
-	f := foreseer{Prepared: x.Prepared, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests))}
+func (p *Prepared) foresee(ctx context.Context) ([]sim.Request, error) {
+	requests := p.Requests()
+	f := foreseer{Prepared: p, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests))}
 	for i := range requests {
 		if after := requests[i].After; after != 0 {
 			f.followers[after-1] = append(f.followers[after-1], i)

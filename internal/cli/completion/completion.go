@@ -37,6 +37,7 @@ type Known struct {
 	Foreign map[string]Line     // command lines of other tools, by the command
 	Runs    func() []string     // names of runs, for the commands in Takes
 	Takes   []string            // paths of commands that take runs, such as "runs show"
+	Args    map[string][]string // arguments of commands, by their paths
 }
 
 // A Line is the command line of another tool: words that stand first, then flags.
@@ -64,7 +65,7 @@ func (k Known) For(root *kong.Node, words []string) []Candidate {
 	case strings.HasPrefix(last, "-"):
 		all = flags(node)
 	default:
-		all = commands(node)
+		all = append(commands(node), candidates(k.Args[pathOf(node)])...)
 		if slices.Contains(k.Takes, pathOf(node)) {
 			all = append(all, candidates(k.Runs())...)
 		}

@@ -28,6 +28,7 @@ func Names(runs func() []string) Known {
 			"vllm": {[]string{"bench", "serve"}, vllm.Flags()}, "sglang": bench, "python": {[]string{"-m", "sglang.bench_serving"}, bench.Flags},
 		},
 		Runs:  runs,
+		Args:  map[string][]string{"predict": profile.Names(), "profiles show": profile.Names(), "profiles check": profile.Names(), "profiles fit": profile.Names()},
 		Takes: []string{"runs show", "runs report", "runs export", "runs rm", "compare", "note", "plan"},
 	}
 }

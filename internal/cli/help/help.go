@@ -22,6 +22,7 @@ Examples:
   pitot serve --profile small-chat                 a server to try clients against
   pitot runs list                                  what was measured so far
   pitot compare before after                       better, worse, the same, or undecided
+  pitot predict small-chat --rate 5 --set replicas.count=1..4 --slo ttft.p99=50ms
   pitot plan -- bench --rate 5                     what a line would send, without sending it
   pitot help bench                                 all flags of a command`
 

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -26,6 +28,12 @@ type Maker interface {
 	// Line makes the run of a command line of `vllm bench serve`, words after vllm, as that
 	// command does: it is kept, and its report and its files are written.
 	Line(words []string, stdout io.Writer) error
+	// Requests are the requests of a Spec as the engine of a profile takes them, and the run
+	// that simulates them, before its first request. The Spec must be of a simulation.
+	Requests(ctx context.Context, s plan.Spec, p *profile.Profile) (sim.Plan, trace.Run, error)
+	// Like are the runs in the store that want says yes to, the newest first, at most limit
+	// of them; a store that is not there has none.
+	Like(store string, limit int, want func(*trace.Run) bool) ([]*trace.Trace, error)
 	// Traces are the runs that arguments stand for: stored ones, files and folders.
 	Traces(args []string, store string) ([]*trace.Trace, error)
 }

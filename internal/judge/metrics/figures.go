@@ -116,7 +116,7 @@ func OwnSamples(t *trace.Trace) (out []Sample) {
 		}
 		s.TTFT, s.TPOT, s.E2EL = OwnLatencies(r, t.Run.Plan.Stream)
 		if _, _, n := r.Output(); n > 0 && t.Run.Plan.Stream {
-			s.ITL = outputGaps(r)
+			s.ITL = OwnGaps(r)
 		}
 		out = append(out, s)
 	}
@@ -136,8 +136,8 @@ func OwnLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
 	return ttft, perToken, Between(r.Sent, r.Done)
 }
 
-// outputGaps are the gaps between the chunks of a record that carry output.
-func outputGaps(r *trace.Record) []float64 {
+// OwnGaps are the gaps between the chunks of a record that carry output, in seconds.
+func OwnGaps(r *trace.Record) []float64 {
 	gaps := asMeasured.gaps(nil, r.Chunks)
 	out := make([]float64, len(gaps))
 	for i, gap := range gaps {

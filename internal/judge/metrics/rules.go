@@ -31,7 +31,7 @@ const Version = "2"
 func Own() Definitions {
 	return Definitions{
 		Tool:    "pitot",
-		Figures: func(t *trace.Trace, _ string) []trace.Figure { return Summarize(t, Options{}).figures() },
+		Figures: func(t *trace.Trace, _ string) []trace.Figure { return Summarize(t, Options{brief: true}).figures() },
 		Samples: func(t *trace.Trace, _ string) []Sample { return OwnSamples(t) },
 		Native:  "completions",
 	}

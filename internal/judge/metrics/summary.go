@@ -10,6 +10,8 @@ import (
 type Options struct {
 	Percentiles []float64 // in percent
 	Objectives  []trace.SLO
+
+	brief bool // without what no figure is of: parts, stalls, the steady state
 }
 
 // DefaultPercentiles are reported unless others are asked for.
@@ -175,15 +177,17 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		response := latencies(records, stream, o.Percentiles, due, known)
 		s.Response = &response
 	}
-	if stream {
+	if stream && !o.brief {
 		s.Stalls = stalls(records, s.Service.ITL.Median)
 		s.Unstalled = unstalled(records, s.Stalls, o.Percentiles)
 	}
-	s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
+	if !o.brief {
+		s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
+		s.Steady = steady(t, records, o.Percentiles)
+	}
 	s.Rates = rates(s, records)
 	s.Goodput = goodput(records, o.Objectives, s.Duration)
 	s.Wait, s.Setup = waits(records, o.Percentiles)
-	s.Steady = steady(t, records, o.Percentiles)
 	s.Server = server(&t.Run, records)
 	s.Cache = cacheState(&t.Run, records, s.Server)
 	if s.Health = health(t, records, s); s.Health.HeldBack {

@@ -51,7 +51,7 @@ func (s Settings) latencies() (given []string) {
 // plan.Problems, or plan.Mistakes of a profile's file.
 func (s Settings) Config(version string, read func(file string) ([]byte, error)) (Config, *profile.Profile, error) {
 	cfg := Config{
-		Model: profile.DefaultModel, Version: "pitot-engine " + version, MaxModelLen: or(s.MaxModelLen, 0),
+		Model: profile.DefaultModel, Version: engineVersion(version), MaxModelLen: or(s.MaxModelLen, 0),
 		Seed: s.Seed, OutputLen: or(s.OutputLen, dist.Count{}), Faults: s.Fault,
 	}
 	var p plan.Problems
@@ -112,6 +112,15 @@ func (s Settings) standFor(cfg *Config, p *profile.Profile) {
 	cfg.Version += ", profile " + p.Name
 	cfg.Engine = &p.Engine
 }
+
+// Standing is the server that stands for a profile.
+func Standing(version string, p *profile.Profile) Config {
+	cfg := Config{Model: profile.DefaultModel, Version: engineVersion(version)}
+	Settings{}.standFor(&cfg, p)
+	return cfg
+}
+
+func engineVersion(version string) string { return "pitot-engine " + version }
 
 // or is what p points at, or else value.
 func or[T any](p *T, value T) T {

@@ -40,6 +40,7 @@ type Core struct {
 	counters Counters
 	now      time.Duration // of the last Begin
 	step     uint32        // number of the step being planned, from 1
+	watch    func(Step)    // nil: nobody
 }
 
 // A Policy determines the tokens of each sequence in the next step: it gives shares
@@ -159,7 +160,11 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	if c.varies {
 		t = c.cost.varied(t, c.rand)
 	}
-	return c.stalls.stretch(now, c.pace.apply(t, now).Duration()), true
+	took := c.stalls.stretch(now, c.pace.apply(t, now).Duration())
+	if c.watch != nil {
+		c.watch(Step{took, c.plan.Work})
+	}
+	return took, true
 }
 
 // look notes which arrivals the next step may admit: those that had come when the previous

@@ -73,6 +73,10 @@ func figureName(name string) (words string, scale float64) {
 		return "duration (s)", 1
 	case "throughput.output":
 		return "output (tok/s)", 1
+	case "throughput.total":
+		return "total (tok/s)", 1
+	case "concurrency":
+		return "requests in flight", 1
 	case "peak.output":
 		return "peak output (tok/s)", 1
 	case "throughput.requests":

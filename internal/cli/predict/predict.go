@@ -1,0 +1,204 @@
+// Package predict is `pitot predict`: what a deployment would measure under a load, with
+// intervals, without measuring.
+package predict
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/predict"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/text"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// Cmd is `pitot predict`.
+type Cmd struct {
+	Name   string `arg:"" name:"profile" placeholder:"NAME|FILE" help:"Profile of the deployment; one that pitot calibrate wrote says how sure the prediction is."`
+	Config string `placeholder:"FILE" help:"YAML file of the load, or of a plan; flags override it."`
+
+	Set         []string  `sep:"none" placeholder:"FIELD=VALUE" help:"What if: a field of the profile has another value, as kv.tokens=2x or replicas.count=4. Repeated. One field may have several values: 1,2,4 or 1..8 or 1..64x2."`
+	SLO         string    `name:"slo" placeholder:"LIMITS" help:"Objectives, as ttft.p99=500ms,tpot.mean=40ms: the share of the requests that meets each; with several values of --set, the first that meets all."`
+	Level       float64   `default:"90" placeholder:"PERCENT" help:"Level of the intervals (${default})."`
+	Extrapolate bool      `help:"Predict loads beyond those that the profile was calibrated from."`
+	Percentiles []float64 `path:"percentiles" placeholder:"LIST" help:"Percentiles to predict. Default: 99."`
+	Format      string    `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
+
+	flags.Ask      `embed:"" group:"Requests:"`
+	flags.Requests `embed:"" group:"Requests:"`
+	flags.Load     `embed:"" group:"Load:"`
+	flags.Kept
+}
+
+// Help says what an interval is.
+func (Cmd) Help() string {
+	return "An interval holds one new run of the load, with new requests. With --replay RUN the requests of a run that was made are predicted, beside what was measured. Nothing is sent and nothing is kept."
+}
+
+// Run predicts.
+func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) error {
+	p, err := c.parse()
+	if err != nil {
+		return err
+	}
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
+	w, err := c.workload(con, m, k)
+	if err != nil {
+		return err
+	}
+	r, err := p.predict(ctx, w)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := refusal(r); err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(con.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	}
+	return text.Predicted(con.Stdout, r)
+}
+
+// refusal is the error of a load that is beyond what is known, with the way out.
+func refusal(r *predict.Report) error {
+	why, all := r.Refused()
+	if !all {
+		return nil
+	}
+	return console.Usagef("not predicted: %s when profile %s was calibrated; calibrate it with such loads, or use --extrapolate", why, r.Profile)
+}
+
+// A problem is what is to be predicted, without the load.
+type problem struct {
+	*Cmd
+	base    *profile.Profile
+	fixed   []profile.Set
+	several []profile.Set // values of one field; nil: no field has several
+	goals   []objective.Objective
+	variant []*profile.Profile // by value; one if none has several
+}
+
+// parse reads the profile and what is set of it. All that is wrong is said at once.
+func (c *Cmd) parse() (*problem, error) {
+	p := &problem{Cmd: c}
+	var errs []error
+	if !(c.Level >= 50 && c.Level <= 99.9) {
+		errs = append(errs, console.Usagef("--level %g: must be from 50 to 99.9", c.Level))
+	}
+	if c.SLO != "" {
+		goals, err := objective.Parse(c.SLO)
+		p.goals = goals
+		errs = append(errs, flagged("--slo", err))
+	}
+	var err error
+	if p.fixed, p.several, err = sets(c.Set); err != nil {
+		errs = append(errs, console.Usagef("--set %w", err))
+	}
+	file, data, err := apiserver.ProfileText(c.Name, files.ReadSmall)
+	if err == nil {
+		p.base, err = profile.Parse(file, data)
+	}
+	if errs = append(errs, console.Usage(err)); errors.Join(errs...) != nil {
+		return nil, errors.Join(errs...)
+	}
+	return p, p.vary(file, data)
+}
+
+// vary makes the profiles to simulate: one, or one by each of several values.
+func (p *problem) vary(file string, data []byte) error {
+	each := [][]profile.Set{p.fixed}
+	if p.several != nil {
+		each = nil
+		for _, s := range p.several {
+			each = append(each, append(slices.Clone(p.fixed), s))
+		}
+	}
+	for _, sets := range each {
+		one, err := profile.With(file, data, sets)
+		if err != nil {
+			return flagged("--set", err)
+		}
+		p.variant = append(p.variant, one)
+	}
+	return nil
+}
+
+// predict makes the report.
+func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, error) {
+	r := p.report()
+	var traces []*trace.Trace
+	for i, one := range p.variant {
+		c, words, err := w.on(ctx, one)
+		if err == nil && i == 0 {
+			r.Load = words
+			traces, err = w.beside(c.Run)
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.Profile, c.Base, c.Level, c.Percentiles, c.Objectives = one, p.base, p.Level/100, c.Run.Plan.Percentiles, p.goals
+		made, err := predict.Of(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		attach(made, c.Percentiles, traces)
+		r.Add(p.value(i), made, p.Extrapolate)
+	}
+	r.Beside(traces)
+	return r, nil
+}
+
+// value is the one that variant i has in the field with several; empty if none has.
+func (p *problem) value(i int) string {
+	if p.several == nil {
+		return ""
+	}
+	return p.several[i].Value
+}
+
+// report is what is known before any simulation.
+func (p *problem) report() *predict.Report {
+	r := &predict.Report{Profile: p.base.Name, Title: p.base.Title, Calibrated: p.base.Calibration != nil}
+	if k := p.base.Calibration; k != nil {
+		r.Runs, r.Steps = k.Runs, k.Steps
+	}
+	for _, s := range p.fixed {
+		r.WhatIf = append(r.WhatIf, s.String())
+	}
+	if p.several != nil {
+		r.Field = p.several[0].Field
+		r.WhatIf = append(r.WhatIf, r.Field)
+	}
+	return r
+}
+
+// flagged is an error of a flag, each of its problems under the flag's name.
+func flagged(flag string, err error) error {
+	var problems plan.Problems
+	if !errors.As(err, &problems) {
+		return console.Usage(err)
+	}
+	var errs []error
+	for _, p := range problems {
+		errs = append(errs, fmt.Errorf("%s %w", flag, p))
+	}
+	return console.Usage(errors.Join(errs...))
+}

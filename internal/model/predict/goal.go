@@ -1,0 +1,68 @@
+package predict
+
+import (
+	"math"
+
+	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+)
+
+// A Goal is how far a load would meet an objective.
+type Goal struct {
+	Objective objective.Objective `json:"objective"`
+	// Share is that of the requests within the limit, or of the gaps, with its interval.
+	Share  float64 `json:"share"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Figure Figure  `json:"figure"` // that is limited; without a name if not every run has it
+	// Likely is that the prediction meets the objective, Certain that all of its interval does.
+	Likely  bool `json:"likely"`
+	Certain bool `json:"certain"`
+}
+
+// goal is the prediction of objective i, whose figure is f. The attainment of a percentile
+// decides; of a mean there is none to reach, and the figure does.
+func (c *Case) goal(i int, o objective.Objective, f Figure, nominal, drawn []*outcome) Goal {
+	var together objective.Attainment
+	for _, one := range nominal {
+		together = together.Add(one.attained[i])
+	}
+	g := Goal{Objective: o, Figure: f, Share: together.Share(), Likely: o.Met(together)}
+	g.Low, g.High = c.attained(i, nominal, drawn)
+	if o.P == 0 {
+		g.Certain = g.Likely && f.Name != "" && f.High <= o.Limit.Seconds()
+	} else {
+		g.Certain = g.Likely && g.Low >= o.Goal()-1e-9
+	}
+	return g
+}
+
+// attained is the interval of the share in one run. The odds of missing the limit have their
+// spread in logarithms; half a request is added on both sides, since few may miss it, or all.
+func (c *Case) attained(i int, nominal, drawn []*outcome) (low, high float64) {
+	var at, as []float64
+	count := 0
+	for k := range nominal {
+		point, spread := nominal[k].attained[i], drawn[k].shaken[i]
+		if point.Of == 0 || spread.Of == 0 {
+			return 0, 0
+		}
+		at, as = append(at, odds(point)), append(as, odds(spread))
+		count += point.Of
+	}
+	n := float64(count) / float64(len(nominal)) // values of a run
+	sd := deviation(as) * math.Sqrt(1+1/float64(len(as)))
+	reach := stats.Interval{Low: stats.Mean(at), High: stats.Mean(at)}
+	if sd > 0 {
+		reach = stats.Estimate{Value: stats.Mean(at), Error: sd, DF: float64(len(as) - 1)}.Interval(c.Level)
+	}
+	missed := func(odds float64) float64 {
+		return min(1, max(0, ((n+1)/(1+math.Exp(-odds))-0.5)/n))
+	}
+	return 1 - missed(reach.High), 1 - missed(reach.Low)
+}
+
+// odds is the logarithm of those of missing the limit.
+func odds(a objective.Attainment) float64 {
+	return math.Log(float64(a.Of-a.Within)+0.5) - math.Log(float64(a.Within)+0.5)
+}

@@ -1,0 +1,97 @@
+package predict
+
+import (
+	"cmp"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// A Report is a prediction, or one for each of several values of a field.
+type Report struct {
+	Profile string `json:"profile"`
+	Title   string `json:"title"`
+	Load    string `json:"load"`
+	// Calibrated is that the profile says what it is worth; Runs and Steps are what it was
+	// found from.
+	Calibrated bool `json:"calibrated"`
+	Runs       int  `json:"calibration_runs"`
+	Steps      int  `json:"calibration_steps"`
+	// WhatIf are the fields that are set to other values than the profile has. Nothing of
+	// that was validated.
+	WhatIf []string `json:"what_if,omitempty"`
+	// Others are the runs of the same load that stand beside the prediction, by name or id,
+	// and Kind is what they are: measured, or simulated.
+	Others []string      `json:"others,omitempty"`
+	Kind   trace.RunKind `json:"others_kind,omitempty"`
+	// Invalid is that one of them is: it shows its client, and not the server.
+	Invalid bool   `json:"others_invalid,omitempty"`
+	Field   string `json:"field,omitempty"` // that the rows differ in
+	Rows    []Row  `json:"rows"`
+	// Certain and Likely are the first values that meet all objectives, with the whole of
+	// their intervals and with the prediction; empty: none does, or there are no objectives.
+	Certain string `json:"certain,omitempty"`
+	Likely  string `json:"likely,omitempty"`
+}
+
+// A Row is the prediction with one value of a field.
+type Row struct {
+	Value string `json:"value,omitempty"`
+	// Refused says what of the load is beyond what the calibration saw; there is no prediction
+	// then. Extrapolated says it where one is wanted nevertheless.
+	Refused      string `json:"refused,omitempty"`
+	Extrapolated string `json:"extrapolated,omitempty"`
+	*Prediction  `json:"prediction,omitempty"`
+}
+
+// Add adds a row. A load that leaves the hull has no figures, unless it is extrapolated.
+func (r *Report) Add(value string, p *Prediction, extrapolate bool) {
+	row := Row{Value: value, Prediction: p}
+	switch beyond := p.Hull.String(); {
+	case extrapolate:
+		row.Extrapolated = beyond
+	case beyond != "":
+		row.Refused, row.Prediction = beyond, nil
+	}
+	r.Rows = append(r.Rows, row)
+	if row.Prediction == nil || len(p.Goals) == 0 {
+		return
+	}
+	certain, likely := p.Met()
+	if likely && r.Likely == "" {
+		r.Likely = value
+	}
+	if certain && r.Certain == "" {
+		r.Certain = value
+	}
+}
+
+// Beside names the runs that stand beside the predictions.
+func (r *Report) Beside(traces []*trace.Trace) {
+	for _, t := range traces {
+		r.Others, r.Kind = append(r.Others, cmp.Or(t.Run.Name, t.Run.ID)), trace.Measured
+		if t.Run.Kind == trace.Simulated {
+			r.Kind = trace.Simulated
+		}
+		r.Invalid = r.Invalid || t.Run.Verdict != nil && t.Run.Verdict.Validity == trace.Invalid
+	}
+}
+
+// Met reports whether all objectives are met, with all of their intervals and with the
+// predictions.
+func (p *Prediction) Met() (certain, likely bool) {
+	certain, likely = true, true
+	for _, g := range p.Goals {
+		certain, likely = certain && g.Certain, likely && g.Likely
+	}
+	return certain, likely
+}
+
+// Refused reports whether no row has a prediction, and what the first one says.
+func (r *Report) Refused() (why string, all bool) {
+	for _, row := range r.Rows {
+		if row.Prediction != nil {
+			return "", false
+		}
+	}
+	return r.Rows[0].Refused, true
+}

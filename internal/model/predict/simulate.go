@@ -1,0 +1,98 @@
+package predict
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/objective"
+	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/sim"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// An outcome is what a prediction needs of a simulation.
+type outcome struct {
+	order    []string // names of figures, as a report has them
+	figures  map[string]float64
+	attained []objective.Attainment // of each objective
+	shaken   []objective.Attainment // of its limit, changed by a draw of the misfit
+	extent   extent
+
+	requests, failed int
+	example          string // of a failure
+}
+
+// run makes simulation i, with the costs of the profile or, if drawn, with draw i of them. Both
+// have the same requests and the same jitter, so that they differ by the costs.
+func (c *Case) run(ctx context.Context, load sim.Plan, i int, drawn bool) (*outcome, error) {
+	cfg := c.Profile.Engine
+	cfg.Seed = uint64(i) + 1
+	if drawn {
+		c.vary(&cfg, i)
+	}
+	model, err := engine.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	out := &outcome{figures: map[string]float64{}, extent: extent{bounds: c.bounds()}}
+	model.Watch(out.extent.add)
+	out.extent.read(load)
+	load.Stop = func() bool { return ctx.Err() != nil }
+	made := sim.Run(model, load)
+	run := c.Run
+	run.Kind, run.End = trace.Simulated, made.End
+	out.read(c, i, &trace.Trace{Run: run, Records: made.Records})
+	return out, nil
+}
+
+// vary gives an engine the costs of draw i, at a pace of its own.
+func (c *Case) vary(cfg *engine.Config, i int) {
+	k := c.Profile.Calibration
+	if n := len(k.Draws); n > 0 {
+		cfg.Cost = k.Draws[i%n]
+	}
+	factor := math.Exp(float64(k.Drift) * scores(paceScores)[i])
+	cfg.Slower = engine.Relative(min(max((1+float64(cfg.Slower))*factor-1, slowest), fastest))
+}
+
+// slowest and fastest are the limits of what engine.Config takes.
+const slowest, fastest = -0.9, 10
+
+// read takes the figures of a simulated run.
+func (o *outcome) read(c *Case, i int, t *trace.Trace) {
+	t.Run.Plan.Percentiles = c.percentiles()
+	for _, f := range (metrics.Rules{}).Figures(t, "pitot", "") {
+		o.order = append(o.order, f.Name)
+		o.figures[f.Name] = f.Value
+	}
+	for _, goal := range c.Objectives {
+		o.attained = append(o.attained, goal.Of(t))
+		misfit := c.misfit(goal.Name()) * scores(misfitScores)[i]
+		goal.Limit = time.Duration(float64(goal.Limit) * math.Exp(-misfit))
+		o.shaken = append(o.shaken, goal.Of(t))
+	}
+	o.requests = len(t.Records)
+	for _, r := range t.Records {
+		if r.OK() {
+			continue
+		}
+		if o.failed++; o.example == "" {
+			o.example = r.Error
+		}
+	}
+}
+
+// percentiles are those that figures have: the wanted ones, and those of the objectives.
+func (c *Case) percentiles() []float64 {
+	all := slices.Clone(c.Percentiles)
+	for _, o := range c.Objectives {
+		if o.P > 0 {
+			all = append(all, o.P)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

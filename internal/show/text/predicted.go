@@ -1,0 +1,305 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/pitot-bench/pitot/internal/judge/stats"
+	"github.com/pitot-bench/pitot/internal/model/predict"
+)
+
+// Predicted shows predictions: of one case all figures, with what their intervals are made
+// of; of several values of a field a row each.
+func Predicted(w io.Writer, r *predict.Report) error {
+	var d Document
+	d.Field("profile", r.Profile, r.Title, calibrated(r))
+	d.Field("load", r.Load)
+	if len(r.WhatIf) > 0 {
+		d.Field("what if", strings.Join(r.WhatIf, ", "), "not validated: nobody measured it")
+	}
+	if r.Field == "" {
+		one(&d, r, r.Rows[0])
+	} else {
+		several(&d, r)
+	}
+	_, err := io.WriteString(w, d.String())
+	return err
+}
+
+func calibrated(r *predict.Report) string {
+	if !r.Calibrated {
+		return "not calibrated"
+	}
+	return fmt.Sprintf("calibrated from %d steps of %d runs", r.Steps, r.Runs)
+}
+
+// uncertain says what intervals leave out.
+func uncertain(d *Document, r *predict.Report) {
+	if !r.Calibrated {
+		d.Line("The error of this profile is not known: intervals hold for jitter and other requests alone.")
+	}
+}
+
+// one is a single case.
+func one(d *Document, r *predict.Report, row predict.Row) {
+	if row.Extrapolated != "" {
+		d.Field("beyond", row.Extrapolated, "extrapolated: the error there is not known")
+	}
+	p := row.Prediction
+	d.Line("")
+	table(d, r, p)
+	d.Line("")
+	new := "with new requests"
+	if p.Known {
+		new = "of the same requests"
+	}
+	d.Line("Intervals hold one new run, " + new + "; percentages are standard deviations, by source.")
+	uncertain(d, r)
+	failures(d, p)
+	beside(d, r, p)
+	for _, g := range p.Goals {
+		d.Line(fmt.Sprintf("%s: %s of %s, %s", g.Objective, goal(g), goalOf(g), met(g.Certain, g.Likely)))
+	}
+}
+
+// table has the figures of a case. What is not known of a profile has no column.
+func table(d *Document, r *predict.Report, p *predict.Prediction) {
+	head := []string{"", "predicted", fmt.Sprintf("%g %% interval", 100*p.Level), "requests"}
+	if len(r.WhatIf) > 0 {
+		head[1] = "what-if"
+	}
+	if p.Known {
+		head[3] = "jitter"
+	}
+	if r.Calibrated {
+		head = append(head, "parameters", "drift", "misfit")
+	}
+	if len(r.Others) > 0 {
+		head = append(head, string(r.Kind), "inside")
+	}
+	rows := [][]string{head}
+	for _, f := range p.Figures {
+		name, scale := figureName(f.Name)
+		cells := []string{name, digits(f.Point * scale), between(f.Low, f.High, scale), percent(f.Sources.Requests)}
+		if r.Calibrated {
+			cells = append(cells, percent(f.Sources.Parameters), percent(f.Sources.Drift), percent(f.Sources.Misfit))
+		}
+		if len(r.Others) > 0 {
+			cells = append(cells, besideCells(f, scale)...)
+		}
+		rows = append(rows, cells)
+	}
+	Align(rows, func(column int) bool { return column > 0 })
+	for _, row := range rows {
+		d.Line(strings.Join(row, "  "))
+	}
+}
+
+// besideCells are what was measured of a figure.
+func besideCells(f predict.Figure, scale float64) []string {
+	if len(f.Measured) == 0 {
+		return []string{"", ""}
+	}
+	inside := fmt.Sprintf("%d of %d", f.Inside(), len(f.Measured))
+	if len(f.Measured) == 1 {
+		inside = map[int]string{0: "no", 1: "yes"}[f.Inside()]
+	}
+	return []string{digits(stats.Sort(f.Measured).Median() * scale), inside}
+}
+
+// beside says what is measured of the same load.
+func beside(d *Document, r *predict.Report, p *predict.Prediction) {
+	switch n := len(r.Others); {
+	case n == 0:
+	case p.Known:
+		d.Line(fmt.Sprintf("Beside it is run %s, which had these requests.", r.Others[0]))
+	case n == 1:
+		d.Line(fmt.Sprintf("Beside it is run %s, the one in the store with this load.", r.Others[0]))
+	default:
+		d.Line(fmt.Sprintf("Beside it are medians of the %d runs in the store with this load.", n))
+	}
+	if r.Invalid {
+		d.Line("That run is INVALID: its client was in the way of what it measured.")
+	}
+}
+
+func failures(d *Document, p *predict.Prediction) {
+	if p.Failed > 0 {
+		d.Line(fmt.Sprintf("%s of the requests have no answer: %s", share(p.Failed), Cut(Clean(p.Example), 160)))
+	}
+}
+
+// several is a row for each value of a field.
+func several(d *Document, r *predict.Report) {
+	rows := [][]string{append([]string{r.Field}, columnsOf(r)...)}
+	for _, row := range r.Rows {
+		cells := []string{row.Value}
+		if p := row.Prediction; p != nil {
+			cells = append(cells, cellsOf(p)...)
+		} else {
+			cells = append(cells, "not predicted: "+row.Refused)
+		}
+		if row.Extrapolated != "" {
+			cells = append(cells, "extrapolated: "+row.Extrapolated)
+		}
+		rows = append(rows, cells)
+	}
+	d.Line("")
+	alignFirst(rows)
+	for _, row := range rows {
+		d.Line(strings.Join(row, "  "))
+	}
+	d.Line("")
+	uncertain(d, r)
+	for _, row := range r.Rows {
+		if row.Prediction != nil && row.Failed > 0 {
+			failures(d, row.Prediction)
+			break
+		}
+	}
+	d.Line(smallest(r))
+}
+
+// alignFirst aligns all cells but those that close a row that is shorter or longer than the
+// head, which are sentences.
+func alignFirst(rows [][]string) {
+	n := len(rows[0])
+	var table [][]string
+	for _, row := range rows {
+		if len(row) >= n {
+			table = append(table, row[:n])
+		} else {
+			table = append(table, row[:1])
+		}
+	}
+	Align(table, func(int) bool { return false })
+}
+
+// inRows are the figures of a row where there are no objectives.
+var inRows = []string{"throughput.output", "ttft.mean", "ttft.p99", "tpot.mean", "e2el.mean"}
+
+func columnsOf(r *predict.Report) (names []string) {
+	for _, row := range r.Rows {
+		p := row.Prediction
+		if p == nil {
+			continue
+		}
+		name, _ := figureName(inRows[0])
+		names = []string{name}
+		for _, g := range p.Goals {
+			names = append(names, fmt.Sprintf("%s (%s)", g.Objective, goalOf(g)))
+		}
+		if len(p.Goals) > 0 {
+			return append(names, "meets")
+		}
+		for _, name := range inRows[1:] {
+			name, _ = figureName(name)
+			names = append(names, name)
+		}
+		return names
+	}
+	return names
+}
+
+func cellsOf(p *predict.Prediction) (cells []string) {
+	figures := map[string]predict.Figure{}
+	for _, f := range p.Figures {
+		figures[f.Name] = f
+	}
+	cell := func(name string) string {
+		f, ok := figures[name]
+		if !ok {
+			return "–"
+		}
+		_, scale := figureName(name)
+		return fmt.Sprintf("%s (%s)", digits(f.Point*scale), between(f.Low, f.High, scale))
+	}
+	cells = []string{cell(inRows[0])}
+	if len(p.Goals) > 0 {
+		for _, g := range p.Goals {
+			cells = append(cells, goal(g))
+		}
+		return append(cells, met(p.Met()))
+	}
+	for _, name := range inRows[1:] {
+		cells = append(cells, cell(name))
+	}
+	return cells
+}
+
+// smallest names the first value that meets all objectives.
+func smallest(r *predict.Report) string {
+	goals := 0
+	for _, row := range r.Rows {
+		if row.Prediction != nil {
+			goals = len(row.Goals)
+		}
+	}
+	name := func(value string) string { return r.Field + "=" + value }
+	switch {
+	case goals == 0:
+		return "Intervals hold one new run."
+	case r.Likely == "":
+		return "No value meets all objectives."
+	case r.Certain == "":
+		return name(r.Likely) + " is the first that meets all objectives, and none does with its whole interval."
+	case r.Certain == r.Likely:
+		return name(r.Certain) + " is the first that meets all objectives, with its whole interval."
+	}
+	return fmt.Sprintf("%s is the first that meets all objectives with its whole interval; %s likely does.", name(r.Certain), name(r.Likely))
+}
+
+// goal is how far an objective is met: a share, or a mean in ms.
+func goal(g predict.Goal) string {
+	if g.Objective.P > 0 {
+		return fmt.Sprintf("%s (%s to %s)", share(g.Share), share(g.Low), share(g.High))
+	}
+	if g.Figure.Name == "" {
+		return "–"
+	}
+	return fmt.Sprintf("%s ms (%s)", digits(1000*g.Figure.Point), between(g.Figure.Low, g.Figure.High, 1000))
+}
+
+// goalOf is what it should be.
+func goalOf(g predict.Goal) string {
+	if g.Objective.P > 0 {
+		return share(g.Objective.Goal())
+	}
+	return "the mean"
+}
+
+func met(certain, likely bool) string {
+	switch {
+	case certain:
+		return "met"
+	case likely:
+		return "likely met"
+	}
+	return "not met"
+}
+
+func between(low, high, scale float64) string {
+	return digits(low*scale) + " to " + digits(high*scale)
+}
+
+// percent is a standard deviation.
+func percent(x float64) string {
+	if x >= 0.995 {
+		return fmt.Sprintf("%.0f %%", 100*x)
+	}
+	return fmt.Sprintf("%.1f %%", 100*x)
+}
+
+// share is one of requests: all of them only where it is all.
+func share(x float64) string {
+	for _, places := range []int{0, 1, 2} {
+		unit := math.Pow(10, float64(2+places))
+		rounded := math.Round(x*unit) / unit
+		if rounded == x || places > 0 && rounded < 1 && rounded > 0 {
+			return fmt.Sprintf("%.*f %%", places, 100*rounded)
+		}
+	}
+	return fmt.Sprintf("%.3f %%", 100*x)
+}
