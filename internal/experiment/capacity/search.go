@@ -1,0 +1,474 @@
+package capacity
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"time"
+)
+
+// A search is one under way: all of it follows from the legs.
+type search struct {
+	Settings
+	legs  []Made
+	match *match
+	best  []estimate // by objective
+	learn bool       // Learn was asked
+}
+
+// Measure makes a leg.
+type Measure func(context.Context, Leg) (Outcome, error)
+
+// Run searches. made are the legs of a search that was ended before its end; more are made by
+// measure. told, if not nil, is called with each of them.
+func Run(ctx context.Context, s Settings, made []Made, measure Measure, told func(Made)) (*Result, error) {
+	x := &search{Settings: s, legs: made}
+	for {
+		if err := x.estimate(ctx); err != nil {
+			return nil, err
+		}
+		leg, end := x.next()
+		if end != "" {
+			return x.result(end), nil
+		}
+		o, err := measure(ctx, leg)
+		if err != nil {
+			return nil, err
+		}
+		x.legs = append(x.legs, Made{leg, o})
+		if told != nil {
+			told(x.legs[len(x.legs)-1])
+		}
+	}
+}
+
+// An End is why a search ends.
+type End string
+
+// The ends.
+const (
+	Found      End = "found"      // as precisely as was asked for
+	OutOfTime  End = "budget"     // what is known is less precise
+	Nothing    End = "nothing"    // the lightest load does not meet the objectives
+	Everything End = "everything" // the heaviest load of the search does
+)
+
+// The bounds of a search, in multiples of the load that has one request in flight.
+const (
+	lightest = 1. / 64
+	heaviest = 4096
+)
+
+// next is the next leg, or why there is none.
+func (x *search) next() (Leg, End) {
+	if len(x.legs) == 0 {
+		return x.leg(1, Light, Concurrency), ""
+	}
+	light := &x.legs[0]
+	if hopeless(light, x.Settings) {
+		return Leg{}, Nothing
+	}
+	unit := x.unit()
+	load, why := x.seek(unit)
+	switch {
+	case load > unit*heaviest:
+		return Leg{}, Everything
+	case load > 0 && load < unit*lightest, why == Seek && load < 1 && x.By == Concurrency:
+		return Leg{}, Nothing
+	case why != Seek:
+		var end End
+		if load, why, end = x.side(); end != "" {
+			return Leg{}, end
+		}
+	}
+	l := x.leg(load, why, x.By)
+	if x.Spent()+l.Length()+seconds(light.E2EL) > x.Budget {
+		return Leg{}, OutOfTime
+	}
+	return l, ""
+}
+
+// hopeless reports whether a light leg is far beyond an objective.
+func hopeless(light *Made, s Settings) bool {
+	for i, o := range s.Objectives {
+		t := light.Tail(i)
+		if bad := float64(t.Above[centre]); bad > 0.3*float64(t.N) && bad > 10*allowed(o)*float64(t.N) {
+			return true
+		}
+	}
+	return light.Requests == 0 || light.Invalid || 2*light.Failed > light.Requests
+}
+
+// unit is the load that has one request in flight.
+func (x *search) unit() float64 {
+	if x.By == Concurrency {
+		return 1
+	}
+	return 1 / max(x.legs[0].E2EL, 1e-3)
+}
+
+// Spent is the time of all legs.
+func (x *search) Spent() (sum time.Duration) {
+	for _, l := range x.legs {
+		sum += l.Spent
+	}
+	return sum
+}
+
+// leg makes the next leg at a load. A ramp fills the server: what is in flight when it ends
+// has come since then, nearly all of it.
+func (x *search) leg(load float64, why Why, by By) Leg {
+	l := Leg{Number: len(x.legs) + 1, Load: round(load, by), By: by, Why: why}
+	l.Seed = x.Seed + uint64(l.Number)*1009
+	if why == Light {
+		l.Count = x.Budget / 60
+		return l
+	}
+	long := x.long()
+	l.Ramp = min(max(seconds(2*long), 2*time.Second), x.Budget/15)
+	l.Rest = l.Ramp / 2
+	l.Count = min(max(seconds(3*long), x.Budget/60), x.Budget/20)
+	if why != Seek {
+		l.Count = x.Budget * 3 / 40
+	}
+	return l
+}
+
+// long is how long requests take, most of them, at the load that is searched.
+func (x *search) long() float64 {
+	at, near := x.legs[0].Long, math.Inf(1)
+	about := x.about()
+	for _, l := range x.legs[1:] {
+		if d := math.Abs(math.Log(l.Load) - about); !l.Growing && l.Long > 0 && d < near {
+			at, near = max(l.Long, x.legs[0].Long), d
+		}
+	}
+	return at
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// round is a load as it can be sent and read.
+func round(load float64, by By) float64 {
+	if by == Concurrency {
+		return max(1, math.Round(load))
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(load))-2)
+	return math.Round(load/unit) * unit
+}
+
+// seek is the next load until the capacity is known well enough for legs at its two sides; why
+// is empty from then on.
+func (x *search) seek(unit float64) (load float64, why Why) {
+	up, down, top := x.bracket()
+	about := x.about()
+	if x.match != nil && !math.IsNaN(about) {
+		return x.seekByTwin(up, down, math.Exp(about))
+	}
+	switch {
+	case down == 0 && up == 0:
+		return 2 * unit, Seek
+	case down == 0:
+		return up * x.stride(top), Seek
+	case up == 0:
+		return down / 3, Seek
+	case down/up > 2:
+		return math.Sqrt(up * down), Seek
+	}
+	return 0, ""
+}
+
+// boldest is how far beyond what has passed a model is believed.
+const boldest = 8
+
+// seekByTwin goes where the model has its capacity, until a leg is near it.
+func (x *search) seekByTwin(up, down, about float64) (load float64, why Why) {
+	for _, l := range x.legs {
+		if l.By == x.By && math.Abs(math.Log(l.Load/about)) < 0.15 {
+			return 0, ""
+		}
+	}
+	if up > 0 {
+		about = min(about, boldest*up)
+	}
+	if down > 0 && about > 1.5*down {
+		about = math.Sqrt(max(up, down/4) * down)
+	}
+	return about, Seek
+}
+
+// bracket is the highest load that passed below all that failed, the least that failed, and
+// the leg of the former.
+func (x *search) bracket() (up, down float64, top *Made) {
+	for i := range x.legs {
+		l := &x.legs[i]
+		if l.By != x.By {
+			continue
+		}
+		if v, _ := l.Judge(x.Objectives); v != Met && (down == 0 || l.Load < down) {
+			down = l.Load
+		}
+	}
+	for i := range x.legs {
+		l := &x.legs[i]
+		if v, _ := l.Judge(x.Objectives); l.By == x.By && v == Met && l.Load > up && (down == 0 || l.Load < down) {
+			up, top = l.Load, l
+		}
+	}
+	return up, down, top
+}
+
+// stride is the next step upwards: a long one while all latencies are far from their limits.
+func (x *search) stride(top *Made) float64 {
+	if top == nil {
+		return 2
+	}
+	for i, o := range x.Objectives {
+		t := top.Tail(i)
+		if t.at(math.Log(0.6)) > allowed(o)*float64(t.N) {
+			return 1.6
+		}
+	}
+	return 4
+}
+
+// about is the logarithm of the capacity as far as it is known; NaN if it is not.
+func (x *search) about() float64 {
+	if e, _ := x.binding(); !math.IsInf(e.sd, 1) {
+		return e.log
+	}
+	return math.NaN()
+}
+
+// binding is the least of the estimates, and its objective.
+func (x *search) binding() (least estimate, objective int) {
+	least = estimate{log: math.Inf(1), sd: math.Inf(1)}
+	for i, e := range x.best {
+		if !math.IsInf(e.sd, 1) && e.log < least.log {
+			least, objective = e, i
+		}
+	}
+	return least, objective
+}
+
+// side is the next load of the two sides of the answer, those of a load that is met and of one
+// that is not; or the end.
+func (x *search) side() (load float64, why Why, end End) {
+	e, _ := x.binding()
+	if math.IsInf(e.sd, 1) {
+		return 0, "", OutOfTime
+	}
+	lo, hi := x.sides(e)
+	nlo, nhi := x.madeAt(lo), x.madeAt(hi)
+	below, above := x.count(Passes), x.count(Fails)
+	sure := e.sd * sureAt(e.df)
+	within := e.log-math.Log(lo) >= sure && math.Log(hi)-e.log >= sure
+	if x.By == Concurrency && hi-lo <= 1 && nlo > 1 && nhi > 1 {
+		within = within || nlo+nhi >= 6
+	}
+	switch {
+	case nlo > 0 && nhi > 0 && within:
+		return 0, "", Found
+	case below <= above:
+		return lo, Passes, ""
+	}
+	return hi, Fails, ""
+}
+
+// sureAt is the one-sided 95 % bound in standard deviations, the larger the less is known of them.
+func sureAt(df float64) float64 {
+	if df <= 0 {
+		return 1.645
+	}
+	return 1.645 + 1.5/df // within 2 % of Student's from 3 on
+}
+
+// aside is how far from the capacity the sides are, as a share of the precision asked for.
+const aside = 0.8
+
+// sides are the two loads, which stay where they are while the estimate stays between them.
+func (x *search) sides(e estimate) (lo, hi float64) {
+	h := aside * x.Precision
+	for i := len(x.legs) - 1; i >= 0 && (lo == 0 || hi == 0); i-- {
+		switch l := x.legs[i]; {
+		case l.Why == Passes && lo == 0:
+			lo = l.Load
+		case l.Why == Fails && hi == 0:
+			hi = l.Load
+		}
+	}
+	wide := math.Log(hi) - math.Log(lo)
+	if lo > 0 && hi > lo && (x.By == Concurrency || wide < 2.2*h) && e.log > math.Log(lo)+0.5*h && e.log < math.Log(hi)-0.5*h {
+		return lo, hi
+	}
+	if newLo := round(math.Exp(e.log-h), x.By); lo == 0 || math.Abs(math.Log(newLo/lo)) > 0.1*h {
+		lo = newLo
+	}
+	if newHi := round(math.Exp(e.log+h), x.By); hi == 0 || math.Abs(math.Log(newHi/hi)) > 0.1*h {
+		hi = newHi
+	}
+	if x.By == Concurrency && hi <= lo {
+		lo = max(1, math.Floor(math.Exp(e.log)))
+		hi = lo + 1
+	}
+	return lo, hi
+}
+
+// madeAt is how many legs of a side were made at a load.
+func (x *search) madeAt(load float64) (n int) {
+	for _, l := range x.legs {
+		if l.Load == load && (l.Why == Passes || l.Why == Fails) {
+			n++
+		}
+	}
+	return n
+}
+
+// count is how many legs were made for a purpose.
+func (x *search) count(why Why) (n int) {
+	for _, l := range x.legs {
+		if l.Why == why {
+			n++
+		}
+	}
+	return n
+}
+
+// estimate brings the estimates up to the legs.
+func (x *search) estimate(ctx context.Context) error {
+	if len(x.legs) == 0 {
+		return nil
+	}
+	if err := x.learnTwin(ctx); err != nil {
+		return err
+	}
+	x.byCurve()
+	if x.match == nil {
+		return nil
+	}
+	return x.byTwin(ctx)
+}
+
+func (x *search) byCurve() {
+	x.best = make([]estimate, len(x.Objectives))
+	for i, o := range x.Objectives {
+		e := estimate{log: math.NaN()}
+		for range 3 {
+			e = curve(x.legs, x.By, i, allowed(o), e.log)
+		}
+		x.best[i] = e
+	}
+}
+
+// learnTwin takes the twin that was given, or makes one once a leg comes near the limits.
+func (x *search) learnTwin(ctx context.Context) error {
+	if x.match != nil || x.learn {
+		return nil
+	}
+	twin := x.Twin
+	if twin == nil {
+		_, down, top := x.bracket()
+		if x.Learn == nil || len(x.legs) < 3 || down == 0 && (top == nil || x.stride(top) > 2) {
+			return nil
+		}
+		x.learn = true
+		var err error
+		if twin, err = x.Learn(ctx, x.legs); err != nil {
+			return ctx.Err() // an engine that cannot be found is no mistake: the curve goes on
+		}
+	}
+	x.match = &match{Twin: twin, replays: map[int][]Outcome{}, seed: x.Seed, by: x.By}
+	return nil
+}
+
+// byTwin takes what the twin says where it knows more than the curve.
+func (x *search) byTwin(ctx context.Context) error {
+	about := x.about()
+	if !x.match.seen { // its capacity by itself
+		var err error
+		if about, err = x.twinAlone(ctx); err != nil {
+			return err
+		}
+		x.match.seen = true
+	} else if !math.IsNaN(x.match.last) {
+		about = x.match.last
+	}
+	for _, l := range x.legs {
+		if l.By != x.By || math.Abs(math.Log(l.Load)-about) > farthest {
+			continue
+		}
+		if err := x.match.replay(ctx, l); err != nil {
+			return err
+		}
+	}
+	curves := x.best
+	for range 3 {
+		if math.IsNaN(about) {
+			return nil
+		}
+		if err := x.match.runLong(ctx, about, x.longRuns()); err != nil {
+			return err
+		}
+		x.best = make([]estimate, len(curves))
+		for i, o := range x.Objectives {
+			x.best[i] = x.better(curves[i], x.match.estimate(x.legs, i, allowed(o), about))
+		}
+		next := x.about()
+		x.match.last = next
+		if math.Abs(next-about) < 0.01 {
+			return nil
+		}
+		about = next
+	}
+	return nil
+}
+
+// better is the estimate that is the more certain one.
+func (x *search) better(a, b estimate) estimate {
+	if b.sd*sureAt(b.df) < a.sd*sureAt(a.df) {
+		return b
+	}
+	return a
+}
+
+// longRuns is how long a part of the twin's long runs is: in simulated time, so it is cheap.
+func (x *search) longRuns() time.Duration {
+	return min(max(longest, seconds(60*x.legs[0].E2EL)), 4*longest)
+}
+
+// twinAlone is the capacity of the twin, roughly, before any leg came near it.
+func (x *search) twinAlone(ctx context.Context) (float64, error) {
+	fails := func(load float64) (bool, error) {
+		l := Leg{Load: load, By: x.By, Seed: x.Seed + 9_000_000, Ramp: 10 * time.Second, Count: x.longRuns(), Rest: 5 * time.Second}
+		o, err := x.match.Replay(ctx, l, 1)
+		v, _ := o.Judge(x.Objectives)
+		return v != Met, err
+	}
+	lo, hi := 0., cmp.Or(x.unit(), 1)
+	for hi < heaviest*x.unit() {
+		bad, err := fails(hi)
+		if err != nil {
+			return 0, err
+		}
+		if bad {
+			break
+		}
+		lo, hi = hi, 2*hi
+	}
+	if lo == 0 {
+		lo = hi / 8
+	}
+	for range 5 {
+		mid := math.Sqrt(lo * hi)
+		bad, err := fails(mid)
+		if err != nil {
+			return 0, err
+		}
+		if bad {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return math.Log(lo*hi) / 2, nil
+}
