@@ -26,6 +26,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/calibrate"
+	"github.com/pitot-bench/pitot/internal/cli/capacity"
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/doctor"
@@ -145,6 +146,7 @@ type grammar struct {
 	Sim        simCmd        `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
 	Profiles   profiles.Cmd  `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
 	Calibrate  calibrate.Cmd `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
+	Capacity   capacity.Cmd  `cmd:"" help:"Find the highest load that meets objectives."`
 	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`

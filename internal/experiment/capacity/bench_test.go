@@ -260,7 +260,7 @@ func (s *server) search(t *testing.T, seed uint64, w capacity.Twin, learn bool) 
 			t.Logf("%2d %-7s %7.2f ramp %.1f count %.0f %.4f %.4f %s %s", l.Number, l.Why, l.Load, l.Ramp.Seconds(), l.Count.Seconds(), l.Attained(0), l.Attained(1), v, l.Reason())
 		}
 	}
-	r, err := capacity.Run(t.Context(), set, nil, measure, told)
+	r, err := capacity.Run(t.Context(), set, measure, told)
 	if err != nil {
 		t.Fatal(err)
 	}

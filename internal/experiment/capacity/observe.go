@@ -201,10 +201,12 @@ func growth(records []*trace.Record, l Leg) (fly float64, growing bool) {
 			sent++
 		}
 	}
-	return float64(after), l.By == Rate && grows(before, after, sent)
+	return float64(after), l.By == Rate && Grows(before, after, sent)
 }
 
-func grows(before, after, sent int) bool {
+// Grows reports whether a queue grows: before and after are requests in flight at two instants
+// between which sent ones were sent.
+func Grows(before, after, sent int) bool {
 	more := after - before
 	return more >= growsBy && after >= 2*before && float64(more) >= growsShare*float64(sent)
 }

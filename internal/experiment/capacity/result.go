@@ -27,7 +27,8 @@ type Result struct {
 	Odd [][2]int `json:"odd,omitempty"`
 }
 
-// A Side is what the legs at one load showed, together.
+// A Side is what the legs at one side of the capacity showed, together: those at the load named
+// and up to a tenth further away from the other side.
 type Side struct {
 	Load     float64   `json:"load"`
 	Legs     int       `json:"legs"`
@@ -57,7 +58,7 @@ func (x *search) result(end End) *Result {
 			r.Passes = 0
 		}
 	}
-	r.Below, r.Above = x.sideAt(r.Passes), x.sideAt(r.Fails)
+	r.Below, r.Above = x.sideOf(Passes, r.Passes), x.sideOf(Fails, r.Fails)
 	return r
 }
 
@@ -70,13 +71,18 @@ func (x *search) worst() int {
 	return worst
 }
 
-// sideAt pools the legs at a load.
-func (x *search) sideAt(load float64) Side {
+// sideOf pools the legs of a side.
+func (x *search) sideOf(why Why, load float64) Side {
+	const most = 0.1
 	s := Side{Load: load, Attained: make([]float64, len(x.Objectives))}
 	tails := make([]Tail, len(x.Objectives))
 	for i := range x.legs {
 		l := &x.legs[i]
-		if l.By != x.By || math.Abs(math.Log(l.Load/load)) > 0.005 {
+		beyond := math.Log(l.Load / load)
+		if why == Passes {
+			beyond = -beyond
+		}
+		if l.By != x.By || beyond < -1e-6 || beyond > most || l.Why != Passes && l.Why != Fails {
 			continue
 		}
 		s.Legs++
@@ -94,6 +100,16 @@ func (x *search) sideAt(load float64) Side {
 		}
 	}
 	return s
+}
+
+// met reports whether a side meets all objectives, as it was counted.
+func (x *search) met(s Side) bool {
+	for i, o := range x.Objectives {
+		if s.Attained[i] < o.Goal()-1e-9 {
+			return false
+		}
+	}
+	return s.Reason == ""
 }
 
 // odd are legs that contradict each other.

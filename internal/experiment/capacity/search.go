@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
+	"strconv"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/objective"
 )
 
 // A search is one under way: all of it follows from the legs.
@@ -19,10 +23,10 @@ type search struct {
 // Measure makes a leg.
 type Measure func(context.Context, Leg) (Outcome, error)
 
-// Run searches. made are the legs of a search that was ended before its end; more are made by
-// measure. told, if not nil, is called with each of them.
-func Run(ctx context.Context, s Settings, made []Made, measure Measure, told func(Made)) (*Result, error) {
-	x := &search{Settings: s, legs: made}
+// Run searches. told, if not nil, is called with each leg. To go on with a search that was ended,
+// measure gives again what was seen of its legs: the same ones are asked for.
+func Run(ctx context.Context, s Settings, measure Measure, told func(Made)) (*Result, error) {
+	x := &search{Settings: s}
 	for {
 		if err := x.estimate(ctx); err != nil {
 			return nil, err
@@ -153,8 +157,8 @@ func round(load float64, by By) float64 {
 	if by == Concurrency {
 		return max(1, math.Round(load))
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(load))-2)
-	return math.Round(load/unit) * unit
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(load, 'g', 3, 64), 64) // of a number
+	return v
 }
 
 // seek is the next load until the capacity is known well enough for legs at its two sides; why
@@ -241,14 +245,14 @@ func (x *search) about() float64 {
 }
 
 // binding is the least of the estimates, and its objective.
-func (x *search) binding() (least estimate, objective int) {
+func (x *search) binding() (least estimate, which int) {
 	least = estimate{log: math.Inf(1), sd: math.Inf(1)}
 	for i, e := range x.best {
 		if !math.IsInf(e.sd, 1) && e.log < least.log {
-			least, objective = e, i
+			least, which = e, i
 		}
 	}
-	return least, objective
+	return least, which
 }
 
 // side is the next load of the two sides of the answer, those of a load that is met and of one
@@ -259,17 +263,21 @@ func (x *search) side() (load float64, why Why, end End) {
 		return 0, "", OutOfTime
 	}
 	lo, hi := x.sides(e)
-	nlo, nhi := x.madeAt(lo), x.madeAt(hi)
-	below, above := x.count(Passes), x.count(Fails)
 	sure := e.sd * sureAt(e.df)
 	within := e.log-math.Log(lo) >= sure && math.Log(hi)-e.log >= sure
-	if x.By == Concurrency && hi-lo <= 1 && nlo > 1 && nhi > 1 {
-		within = within || nlo+nhi >= 6
+	below, above := x.sideOf(Passes, lo), x.sideOf(Fails, hi)
+	if x.By == Concurrency && hi-lo <= 1 && below.Legs+above.Legs >= 6 {
+		within = true // there is no load between
 	}
-	switch {
-	case nlo > 0 && nhi > 0 && within:
+	switch passed, failed := x.met(below), !x.met(above); {
+	case below.Legs > 0 && above.Legs > 0 && within && passed && failed:
 		return 0, "", Found
-	case below <= above:
+	case above.Legs > 0 && within && below.Legs > 0 && passed != failed: // that side again
+		if failed {
+			return lo, Passes, ""
+		}
+		return hi, Fails, ""
+	case x.count(Passes) <= x.count(Fails):
 		return lo, Passes, ""
 	}
 	return hi, Fails, ""
@@ -314,16 +322,6 @@ func (x *search) sides(e estimate) (lo, hi float64) {
 	return lo, hi
 }
 
-// madeAt is how many legs of a side were made at a load.
-func (x *search) madeAt(load float64) (n int) {
-	for _, l := range x.legs {
-		if l.Load == load && (l.Why == Passes || l.Why == Fails) {
-			n++
-		}
-	}
-	return n
-}
-
 // count is how many legs were made for a purpose.
 func (x *search) count(why Why) (n int) {
 	for _, l := range x.legs {
@@ -352,12 +350,24 @@ func (x *search) estimate(ctx context.Context) error {
 func (x *search) byCurve() {
 	x.best = make([]estimate, len(x.Objectives))
 	for i, o := range x.Objectives {
-		e := estimate{log: math.NaN()}
+		e := estimate{log: math.NaN(), sd: math.Inf(1)}
 		for range 3 {
+			if !x.touched(i, o) {
+				break
+			}
 			e = curve(x.legs, x.By, i, allowed(o), e.log)
 		}
 		x.best[i] = e
 	}
+}
+
+// touched reports whether a leg came near the limit of an objective. Until one does the
+// capacity by it may be anywhere above.
+func (x *search) touched(i int, o objective.Objective) bool {
+	return slices.ContainsFunc(x.legs, func(l Made) bool {
+		t := l.Tail(i)
+		return l.By == x.By && (l.Reason() != "" || float64(t.Above[centre]) > allowed(o)*float64(t.N)/2)
+	})
 }
 
 // learnTwin takes the twin that was given, or makes one once a leg comes near the limits.
@@ -431,15 +441,22 @@ func (x *search) better(a, b estimate) estimate {
 	return a
 }
 
-// longRuns is how long a part of the twin's long runs is: in simulated time, so it is cheap.
+// longRuns is how long a part of the twin's long runs is, in virtual time.
 func (x *search) longRuns() time.Duration {
-	return min(max(longest, seconds(60*x.legs[0].E2EL)), 4*longest)
+	perSecond := x.unit()
+	if about := x.about(); !math.IsNaN(about) {
+		perSecond = math.Exp(about)
+	}
+	if x.By == Concurrency {
+		perSecond /= max(x.legs[0].E2EL, 1e-3)
+	}
+	return min(max(seconds(longRequests/perSecond), longLeast), longMost)
 }
 
 // twinAlone is the capacity of the twin, roughly, before any leg came near it.
 func (x *search) twinAlone(ctx context.Context) (float64, error) {
 	fails := func(load float64) (bool, error) {
-		l := Leg{Load: load, By: x.By, Seed: x.Seed + 9_000_000, Ramp: 10 * time.Second, Count: x.longRuns(), Rest: 5 * time.Second}
+		l := Leg{Load: load, By: x.By, Seed: x.Seed + 9_000_000, Ramp: 10 * time.Second, Count: x.longRuns() / 4, Rest: 5 * time.Second}
 		o, err := x.match.Replay(ctx, l, 1)
 		v, _ := o.Judge(x.Objectives)
 		return v != Met, err

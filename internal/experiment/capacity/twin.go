@@ -35,11 +35,14 @@ type longRun struct {
 }
 
 const (
-	draws               = 3    // of each leg: the twin has dice of its own
-	near                = 0.12 // distance from the capacity at which a leg has little say left
-	farthest            = 0.35 // and at which it has none
-	longest             = 300 * time.Second
-	longParts, longMost = 4, 40
+	draws    = 3    // of each leg: the twin has dice of its own
+	near     = 0.12 // distance from the capacity at which a leg has little say left
+	farthest = 0.35 // and at which it has none
+
+	longParts    = 4 // of a long run, each with requests of its own
+	longRequests = 6000
+	longLeast    = 20 * time.Second
+	longMost     = 20 * time.Minute
 )
 
 // longAt are the loads of long runs, as logarithms of multiples of the capacity.
@@ -103,17 +106,43 @@ func (m *match) estimate(legs []Made, objective int, goal, about float64) estima
 	used := m.near(legs, about)
 	u, sd, df := m.slower(used, objective)
 	c, ok := m.capacity(objective, goal, u)
+	noise := m.noise(objective, u)
 	up, ok1 := m.capacity(objective, goal, u+0.03)
 	down, ok2 := m.capacity(objective, goal, u-0.03)
 	if !ok || !ok1 || !ok2 {
 		return none
 	}
 	change := math.Abs(up-down) / 0.06
-	return estimate{log: c, sd: math.Hypot(sd*change, longNoise), df: df, twin: true}
+	return estimate{log: c, sd: math.Hypot(sd*change, noise*change), df: df, twin: true}
 }
 
-// longNoise is what the long runs leave open, in the logarithm of the capacity.
-const longNoise = 0.008
+// noise is what the long runs leave open, as an error of u: by the scatter of their blocks, each
+// of which has the same requests at all loads.
+func (m *match) noise(objective int, u float64) float64 {
+	count := func(block int, u float64) (above, n float64) {
+		for i := range m.long {
+			t := &m.long[i].Tails[objective][block]
+			above, n = above+t.at(-u), n+float64(t.N)
+		}
+		return above, n
+	}
+	total, of, more, less := 0.0, 0.0, 0.0, 0.0
+	for b := range m.long[0].Tails[objective] {
+		a, n := count(b, u)
+		up, _ := count(b, u+0.04)
+		down, _ := count(b, u-0.04)
+		total, of, more, less = total+a, of+n, more+up, less+down
+	}
+	scatter := 0.0
+	for b := range m.long[0].Tails[objective] {
+		a, n := count(b, u)
+		scatter += square(a - n*total/max(of, 1))
+	}
+	if more <= less {
+		return math.Inf(1)
+	}
+	return math.Sqrt(scatter) / ((more - less) / 0.08)
+}
 
 // A paired is a leg with its replays.
 type paired struct {
