@@ -29,7 +29,7 @@ type legs struct {
 	s      capacity.Settings
 	name   string
 	stored map[int]*trace.Trace // of the search that goes on, by number
-	made   []*trace.Trace       // until a model is made of them
+	made   []*trace.Trace       // that a model is made of
 	count  int
 	alone  float64  // time of a request alone, in seconds; 0: unknown
 	files  []string // to remove
@@ -198,9 +198,7 @@ func (g *legs) given() (capacity.Twin, error) {
 func (g *legs) learn(ctx context.Context, _ []capacity.Made) (capacity.Twin, error) {
 	ctx, release := g.con.UntilInterrupt(ctx)
 	defer release()
-	made := g.made
-	g.made = nil
-	found, err := calibrate.FromTraces(ctx, made)
+	found, err := calibrate.FromTraces(ctx, g.made)
 	if err != nil {
 		return nil, err
 	}

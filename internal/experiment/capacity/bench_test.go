@@ -23,6 +23,7 @@ import (
 
 var (
 	trials = flag.Int("trials", 3, "searches by each method on each server")
+	only   = flag.String("only", "", "search on this server alone: own family or alien")
 	from   = flag.Uint64("from", 1, "seed of the first search")
 	truths = flag.Float64("truth", 4000, "seconds of virtual time at each load that the truth is found from")
 )
@@ -326,7 +327,10 @@ func (s *server) row(t *testing.T, name string, all []answer) {
 //
 //	go test ./internal/experiment/capacity -run TestCapacityFound -v -timeout 2h -trials 100 -truth 20000
 func TestCapacityFound(t *testing.T) {
-	for _, s := range []*server{{name: "own family", model: modelOf(ownFamily)}} {
+	for _, s := range []*server{{name: "own family", model: modelOf(ownFamily)}, {name: "alien", model: newAlien}} {
+		if *only != "" && s.name != *only {
+			continue
+		}
 		s.tighten()
 		t.Logf("%s: %v, capacity %.2f/s", s.name, s.objectives, s.truth)
 		var rows [4][]answer

@@ -19,8 +19,9 @@ type estimate struct {
 //	n share + (n share)² τ/time
 //
 // since clusters are as many as the time has room for. Legs far from the capacity say little
-// of it: their weight falls with their distance, as the line is only one near it.
-func curve(legs []Made, by By, objective int, goal, about float64) estimate {
+// of it: their weight falls with their distance, as the line is only one near it. before is
+// what is thought of the capacity before the counts; without an sd it is nothing.
+func curve(legs []Made, by By, objective int, goal, about float64, before estimate) estimate {
 	doses := dosesOf(legs, by, objective, goal, about)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, d := range doses {
@@ -51,6 +52,11 @@ func curve(legs []Made, by By, objective int, goal, about float64) estimate {
 	for _, row := range logs {
 		for i, v := range row {
 			post[i] += math.Exp(v - most)
+		}
+	}
+	if before.sd > 0 {
+		for i := range post {
+			post[i] *= math.Exp(-square((lo+(hi-lo)/(grid-1)*float64(i)-before.log)/before.sd) / 2)
 		}
 	}
 	return moments(post, lo, (hi-lo)/(grid-1))

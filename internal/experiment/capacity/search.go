@@ -14,10 +14,10 @@ import (
 // A search is one under way: all of it follows from the legs.
 type search struct {
 	Settings
-	legs  []Made
-	match *match
-	best  []estimate // by objective
-	learn bool       // Learn was asked
+	legs    []Made
+	match   *match
+	best    []estimate // by objective
+	learned int        // how often Learn was asked
 }
 
 // Measure makes a leg.
@@ -349,13 +349,17 @@ func (x *search) estimate(ctx context.Context) error {
 
 func (x *search) byCurve() {
 	x.best = make([]estimate, len(x.Objectives))
+	var before estimate // between the loads that passed and those that failed, more or less
+	if up, down, _ := x.bracket(); up > 0 && down > 0 {
+		before = estimate{log: math.Log(up*down) / 2, sd: max(0.3, math.Log(down/up))}
+	}
 	for i, o := range x.Objectives {
 		e := estimate{log: math.NaN(), sd: math.Inf(1)}
 		for range 3 {
 			if !x.touched(i, o) {
 				break
 			}
-			e = curve(x.legs, x.By, i, allowed(o), e.log)
+			e = curve(x.legs, x.By, i, allowed(o), e.log, before)
 		}
 		x.best[i] = e
 	}
@@ -370,25 +374,59 @@ func (x *search) touched(i int, o objective.Objective) bool {
 	})
 }
 
-// learnTwin takes the twin that was given, or makes one once a leg comes near the limits.
+// learnTwin takes the twin that was given, or makes one once a leg comes near the limits. One
+// that was made of light loads is made again once there are legs at both sides.
 func (x *search) learnTwin(ctx context.Context) error {
-	if x.match != nil || x.learn {
+	if x.Twin != nil {
+		if x.match == nil {
+			x.meet(x.Twin)
+		}
 		return nil
 	}
-	twin := x.Twin
-	if twin == nil {
-		_, down, top := x.bracket()
-		if x.Learn == nil || len(x.legs) < 3 || down == 0 && (top == nil || x.stride(top) > 2) {
-			return nil
-		}
-		x.learn = true
-		var err error
-		if twin, err = x.Learn(ctx, x.legs); err != nil {
-			return ctx.Err() // an engine that cannot be found is no mistake: the curve goes on
-		}
+	_, down, top := x.bracket()
+	near := x.count(Passes) + x.count(Fails)
+	switch {
+	case x.Learn == nil || len(x.legs) < 3:
+		return nil
+	case x.learned == 0 && down == 0 && (top == nil || x.stride(top) > 2):
+		return nil
+	case x.learned == 1 && near < 2, x.learned == 2 && near < 5, x.learned > 2:
+		return nil
 	}
-	x.match = &match{Twin: twin, replays: map[int][]Outcome{}, seed: x.Seed, by: x.By}
-	return nil
+	x.learned++
+	if twin, err := x.Learn(ctx, x.legs); err == nil {
+		x.meet(twin)
+	}
+	return ctx.Err() // an engine that cannot be found is no mistake: the curve goes on
+}
+
+// meet holds a twin against the legs from now on.
+func (x *search) meet(t Twin) {
+	m := &match{Twin: t, replays: map[int][]Outcome{}, seed: x.Seed, by: x.By}
+	if x.match != nil {
+		m.seen, m.last = x.match.seen, x.match.last
+	}
+	x.match = m
+}
+
+// contradicted reports whether what was counted near an estimate says that it is wrong: several
+// legs above it meet the objectives together, or several below it do not.
+func (x *search) contradicted(e estimate) bool {
+	const least = 3
+	load := math.Exp(e.log)
+	above, below := x.sideOf(Fails, load*1.01), x.sideOf(Passes, load*0.99)
+	most := 0.0
+	for i, o := range x.Objectives {
+		most = max(most, (1-above.Attained[i])/allowed(o))
+	}
+	if above.Legs >= least && above.Reason == "" && most < 0.75 {
+		return true
+	}
+	most = 0
+	for i, o := range x.Objectives {
+		most = max(most, (1-below.Attained[i])/allowed(o))
+	}
+	return below.Legs >= least && most > 1.4
 }
 
 // byTwin takes what the twin says where it knows more than the curve.
@@ -424,6 +462,10 @@ func (x *search) byTwin(ctx context.Context) error {
 			x.best[i] = x.better(curves[i], x.match.estimate(x.legs, i, allowed(o), about))
 		}
 		next := x.about()
+		if e, _ := x.binding(); e.twin && x.contradicted(e) {
+			x.distrust(curves)
+			return nil
+		}
 		x.match.last = next
 		if math.Abs(next-about) < 0.01 {
 			return nil
@@ -431,6 +473,15 @@ func (x *search) byTwin(ctx context.Context) error {
 		about = next
 	}
 	return nil
+}
+
+// distrust takes the curves in place of the twin, and where they know nothing yet the next
+// load above all that was met.
+func (x *search) distrust(curves []estimate) {
+	x.best = curves
+	if up, down, _ := x.bracket(); math.IsNaN(x.about()) && down == 0 {
+		x.best[0] = estimate{log: math.Log(up * (1 + 2*x.Precision)), sd: 0.3}
+	}
 }
 
 // better is the estimate that is the more certain one.

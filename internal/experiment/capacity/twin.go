@@ -196,7 +196,7 @@ func sumOf(used []paired, objective int, u float64) (s sum) {
 }
 
 // prior is by how much a server is slower or faster than its model, before any leg says so.
-const prior = 0.1
+const prior = 0.2
 
 // slower is u with its error, by a likelihood of Poisson's whose variance is that of the
 // scatter, over a grid of u.
