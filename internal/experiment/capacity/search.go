@@ -402,7 +402,7 @@ func (x *search) learnTwin(ctx context.Context) error {
 
 // meet holds a twin against the legs from now on.
 func (x *search) meet(t Twin) {
-	m := &match{Twin: t, replays: map[int][]Outcome{}, seed: x.Seed, by: x.By}
+	m := &match{Twin: t, replays: map[int][]Outcome{}, all: map[float64]longRun{}, seed: x.Seed, by: x.By}
 	if x.match != nil {
 		m.seen, m.last = x.match.seen, x.match.last
 	}
@@ -454,7 +454,7 @@ func (x *search) byTwin(ctx context.Context) error {
 		if math.IsNaN(about) {
 			return nil
 		}
-		if err := x.match.runLong(ctx, about, x.longRuns()); err != nil {
+		if err := x.match.runLong(ctx, about, x.match.count(x.longRuns())); err != nil {
 			return err
 		}
 		x.best = make([]estimate, len(curves))

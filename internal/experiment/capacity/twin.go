@@ -20,8 +20,10 @@ import (
 // counts as many as the objective allows beyond e^−u times the limit.
 type match struct {
 	Twin
-	replays map[int][]Outcome // by the number of the leg
-	long    []longRun
+	replays map[int][]Outcome   // by the number of the leg
+	long    []longRun           // around the capacity
+	all     map[float64]longRun // by load
+	length  time.Duration       // of the parts of long runs
 	seed    uint64
 	by      By
 	seen    bool    // the capacity of the twin by itself was looked for
@@ -39,14 +41,13 @@ const (
 	near     = 0.12 // distance from the capacity at which a leg has little say left
 	farthest = 0.35 // and at which it has none
 
-	longParts    = 4 // of a long run, each with requests of its own
+	longStep     = 0.06 // between loads, in their logarithm
+	longAside    = 2    // loads on each side
+	longParts    = 4    // of a long run, each with requests of its own
 	longRequests = 6000
 	longLeast    = 20 * time.Second
 	longMost     = 20 * time.Minute
 )
-
-// longAt are the loads of long runs, as logarithms of multiples of the capacity.
-var longAt = []float64{-0.12, -0.06, 0, 0.06, 0.12}
 
 // replay replays legs that were not yet.
 func (m *match) replay(ctx context.Context, l Made) error {
@@ -63,41 +64,54 @@ func (m *match) replay(ctx context.Context, l Made) error {
 	return nil
 }
 
-// runLong makes the long runs around a load, unless there are some near it.
+// runLong makes the long runs at the loads around one; those made before stay.
 func (m *match) runLong(ctx context.Context, about float64, count time.Duration) error {
-	if len(m.long) > 0 {
-		lo, hi := math.Log(m.long[0].load), math.Log(m.long[len(m.long)-1].load)
-		if about > lo+0.04 && about < hi-0.04 {
-			return nil
-		}
-	}
+	middle := int(math.Round(about / longStep))
 	m.long = m.long[:0]
-	last := 0.0
-	for _, at := range longAt {
-		load := round(math.Exp(about+at), m.by)
-		if load == last {
+	for k := middle - longAside; k <= middle+longAside; k++ {
+		load := round(math.Exp(longStep*float64(k)), m.by)
+		if n := len(m.long); n > 0 && m.long[n-1].load == load {
 			continue
 		}
-		last = load
-		sum := longRun{load: load}
-		for part := range longParts {
-			l := Leg{Load: load, By: m.by, Seed: m.seed + 7_000_000 + uint64(part), Count: count, Ramp: count / 10, Rest: count / 20}
-			o, err := m.Replay(ctx, l, uint64(part)+100)
-			if err != nil {
+		r, ok := m.all[load]
+		if !ok {
+			var err error
+			if r, err = m.longAt(ctx, load, count); err != nil {
 				return err
 			}
-			if sum.Tails == nil {
-				sum.Outcome = o
-				continue
-			}
-			sum.Growing = sum.Growing || o.Growing
-			for i := range sum.Tails {
-				sum.Tails[i] = append(sum.Tails[i], o.Tails[i]...)
-			}
+			m.all[load] = r
 		}
-		m.long = append(m.long, sum)
+		m.long = append(m.long, r)
 	}
 	return nil
+}
+
+// count is how long the parts of all long runs are, of the first one as it was asked for.
+func (m *match) count(asked time.Duration) time.Duration {
+	if m.length == 0 {
+		m.length = asked
+	}
+	return m.length
+}
+
+// longAt is a long run at a load, in parts with requests of their own: the same at all loads.
+func (m *match) longAt(ctx context.Context, load float64, count time.Duration) (longRun, error) {
+	r := longRun{load: load}
+	for part := range longParts {
+		l := Leg{Load: load, By: m.by, Seed: m.seed + 7_000_000 + uint64(part), Count: count, Ramp: count / 10, Rest: count / 20}
+		o, err := m.Replay(ctx, l, uint64(part)+100)
+		if err != nil {
+			return r, err
+		}
+		if part == 0 {
+			r.Outcome = o
+			continue
+		}
+		for i := range r.Tails {
+			r.Tails[i] = append(r.Tails[i], o.Tails[i]...)
+		}
+	}
+	return r, nil
 }
 
 // estimate is the capacity by an objective, near a load.
