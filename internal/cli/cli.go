@@ -26,6 +26,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/calibrate"
+	"github.com/pitot-bench/pitot/internal/cli/capacity"
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/doctor"
@@ -149,6 +150,7 @@ type grammar struct {
 	Calibrate  calibrate.Cmd `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
 	Sweep      sweep.Cmd     `cmd:"" help:"Measure or simulate every combination of lists of settings: rates, concurrencies, lengths."`
 	Predict    predict.Cmd   `cmd:"" help:"Predict the figures of a load from a profile, with intervals; size a deployment."`
+	Capacity   capacity.Cmd  `cmd:"" help:"Find the highest load that meets objectives."`
 	Runs       runsCmd       `cmd:"" help:"List, show, report, export and remove stored runs."`
 	AB         abCmd         `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
 	Experiment experimentCmd `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`

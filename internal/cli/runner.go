@@ -34,7 +34,27 @@ func (r runner) Make(l experiment.Load, o measuring.Options) (*run.Result, error
 	}
 	defer m.close()
 	m.leg = o.Leg
-	return m.make()
+	if o.Watch == nil {
+		return m.make()
+	}
+	m.sinks = append(m.sinks, o.Watch)
+	s := r.p.watchSignals()
+	defer s.release()
+	return m.makeUntil(s.ctx, s.preparing, func() <-chan struct{} { return either(s.ctx, s.executing(), o.Enough) })
+}
+
+// either is closed with the first of two channels.
+func either(ctx context.Context, a, b <-chan struct{}) <-chan struct{} {
+	first := make(chan struct{})
+	go func() {
+		select {
+		case <-a:
+		case <-b:
+		case <-ctx.Done():
+		}
+		close(first)
+	}()
+	return first
 }
 
 // Simulate makes a run that is not kept.

@@ -43,4 +43,8 @@ type Options struct {
 	Store string     // file of the store, as a command line names it
 	Quiet bool       // nothing is said on the way
 	Leg   *trace.Leg // of an experiment; nil: none
+	// Watch, if not nil, sees the events of the run too, and closing Enough ends its sending: the
+	// result is then that of an interrupted run.
+	Watch  run.Sink
+	Enough <-chan struct{}
 }

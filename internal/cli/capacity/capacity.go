@@ -1,0 +1,123 @@
+// Package capacity is `pitot capacity`: the highest load that meets objectives, found by runs
+// that it makes, of a server or of the simulated engine.
+package capacity
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/judge/objective"
+)
+
+// Cmd is `pitot capacity`.
+type Cmd struct {
+	Load      []string      `arg:"" optional:"" help:"After --: flags of bench for all loads, or of sim without --url."`
+	URL       string        `name:"url" placeholder:"URL" help:"Server to measure. Default: the simulated engine, in virtual time."`
+	SLO       string        `name:"slo" required:"" placeholder:"LIMITS" help:"Objectives, such as ttft.p99=500ms,tpot.p95=50ms: shares of the requests that must be within a limit."`
+	By        string        `enum:"rate,concurrency" default:"rate" placeholder:"WHAT" help:"What a load is: rate, in requests per second, or concurrency, requests in flight (${default})."`
+	Profile   string        `placeholder:"NAME" help:"Profile that guides the search of a server, as pitot calibrate writes it. Without --url: of the simulated engine."`
+	NoModel   bool          `name:"no-model" help:"Count only: look for no model of the server in the runs of the search."`
+	Budget    time.Duration `default:"10m" placeholder:"TIME" help:"Time for all runs together (${default})."`
+	Precision share         `default:"5%" placeholder:"SHARE" help:"How well to know the load (${default})."`
+	Seed      uint32        `placeholder:"N" help:"Seed of the search. Default: 1."`
+	Name      string        `placeholder:"TEXT" help:"Name of the search: of its runs, and of the experiment that they are. Default: capacity and the time."`
+	Resume    string        `placeholder:"NAME" xor:"name" help:"Go on with the search of this name. The other flags must be the same."`
+	Format    string        `short:"f" enum:"text,json" default:"text" placeholder:"FORM" help:"text or json (${default})."`
+	Quiet     bool          `short:"q" help:"Say nothing on the way."`
+	flags.Kept
+}
+
+// A share is written 5% or 0.05.
+type share float64
+
+// UnmarshalText reads it.
+func (s *share) UnmarshalText(text []byte) error {
+	number, percent := strings.CutSuffix(string(text), "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || v < 0.01 || v > 0.5 {
+		return fmt.Errorf("%q: must be from 1%% to 50%%", text)
+	}
+	*s = share(v)
+	return nil
+}
+
+// shortest is the least time for a search: legs are parts of it.
+const shortest = time.Minute
+
+// settings are those of the search, checked.
+func (c *Cmd) settings() (s capacity.Settings, err error) {
+	s = capacity.Settings{By: capacity.By(c.By), Budget: c.Budget, Precision: float64(c.Precision), Seed: uint64(max(1, c.Seed))}
+	s.Objectives, err = objective.Parse(c.SLO)
+	if err != nil {
+		return s, fmt.Errorf("--slo: %w", err)
+	}
+	for _, o := range s.Objectives {
+		if o.P == 0 || o.P == 100 {
+			return s, fmt.Errorf("--slo: %s: a search needs a percentile below 100: the share of requests within the limit is what it follows, as in %s.p99=%v", o.Name(), o.Metric, o.Limit)
+		}
+	}
+	if c.Budget < shortest || c.Budget > 24*time.Hour {
+		return s, fmt.Errorf("--budget %v: must be from %v to 24h", c.Budget, shortest)
+	}
+	if c.Name != "" && c.Resume != "" {
+		return s, errors.New("--resume has the name of the search: leave out --name")
+	}
+	if name := cmp.Or(c.Name, c.Resume); strings.ContainsAny(name, "*?[") {
+		return s, fmt.Errorf("name %q: * ? and [ are for patterns", name)
+	}
+	return s, nil
+}
+
+// Run searches, and prints the answer.
+func (c Cmd) Run(con *console.Console, m measuring.Maker) error {
+	s, err := c.settings()
+	if err != nil {
+		return console.Usage(err)
+	}
+	legs, err := c.newLegs(con, m, s)
+	if err != nil {
+		return err
+	}
+	defer legs.close()
+	if s.Twin, err = legs.given(); err != nil {
+		return err
+	}
+	if s.Twin == nil && !c.NoModel {
+		s.Learn = legs.learn
+	}
+	if !c.Quiet {
+		fmt.Fprintf(con.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
+	}
+	r, err := capacity.Run(context.Background(), s, legs.measure, func(l capacity.Made) {
+		if !c.Quiet {
+			fmt.Fprintln(con.Stderr, line(l, s))
+		}
+	})
+	if err != nil {
+		return errors.Join(err, legs.kept())
+	}
+	a := answerOf(r, s, legs.name)
+	if c.Format == "json" {
+		return a.json(con.Stdout)
+	}
+	return a.text(con.Stdout)
+}
+
+func names(all []objective.Objective) (out []string) {
+	for _, o := range all {
+		out = append(out, o.String())
+	}
+	return out
+}

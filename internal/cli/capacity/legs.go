@@ -1,0 +1,261 @@
+package capacity
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/capacity"
+	"github.com/pitot-bench/pitot/internal/model/calibrate"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/run"
+)
+
+// legs makes the runs of a search.
+type legs struct {
+	Cmd
+	con    *console.Console
+	maker  measuring.Maker
+	s      capacity.Settings
+	name   string
+	stored map[int]*trace.Trace // of the search that goes on, by number
+	made   []*trace.Trace       // that a model is made of
+	count  int
+	alone  float64  // time of a request alone, in seconds; 0: unknown
+	files  []string // to remove
+}
+
+// own are flags that the legs of a search have themselves.
+var own = []string{
+	"--url", "--rate", "--request-rate", "--concurrency", "--max-concurrency", "-c", "--num-requests", "--requests", "--num-prompts", "-n", "--duration", "--ramp",
+	"--arrival-file", "--replay", "--seed", "--name", "--repeat", "--same-seed", "--store", "--slo", "--profile",
+}
+
+func (c Cmd) newLegs(con *console.Console, m measuring.Maker, s capacity.Settings) (*legs, error) {
+	g := &legs{Cmd: c, con: con, maker: m, s: s, name: cmp.Or(c.Name, c.Resume, "capacity-"+time.Now().Format("20060102-150405")), stored: map[int]*trace.Trace{}}
+	for _, word := range c.Load {
+		flag, _, _ := strings.Cut(word, "=")
+		short := len(word) > 2 && (strings.HasPrefix(word, "-n") || strings.HasPrefix(word, "-c")) && !strings.HasPrefix(word, "--")
+		if short || slices.Contains(own, flag) {
+			return nil, console.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
+		}
+	}
+	for _, by := range []capacity.By{capacity.Concurrency, s.By} { // both forms, before any traffic
+		if _, err := g.load(capacity.Leg{Number: 1, Load: 1, By: by, Count: time.Second}); err != nil {
+			return nil, err
+		}
+	}
+	if c.Resume == "" {
+		return g, nil
+	}
+	return g, g.restore()
+}
+
+// restore finds the runs of the search that goes on.
+func (g *legs) restore() error {
+	all, err := g.maker.Traces([]string{g.name + "/*"}, g.Store)
+	if err != nil {
+		return console.Usagef("--resume: %w", err)
+	}
+	for _, t := range all {
+		if leg := t.Run.Leg; leg != nil && leg.Experiment == g.name {
+			g.stored[leg.Position] = t
+		}
+	}
+	if len(g.stored) == 0 {
+		return console.Usagef("--resume %s: no run in the store is of a search of this name", g.name)
+	}
+	return nil
+}
+
+// load is the run of a leg.
+func (g *legs) load(l capacity.Leg) (experiment.Load, error) {
+	words := []string{"bench", "--url", g.URL}
+	if g.URL == "" {
+		words = []string{"sim"}
+		if g.Profile != "" {
+			words = append(words, "--profile", g.Profile)
+		}
+	}
+	words = append(words, g.Load...)
+	if l.By == capacity.Rate {
+		words = append(words, "--rate", strconv.FormatFloat(l.Load, 'g', -1, 64))
+	} else {
+		words = append(words, "-c", strconv.Itoa(int(l.Load)))
+	}
+	if l.By == capacity.Concurrency && g.alone > 0 { // as many as it can answer at most, not thousands
+		words = append(words, "-n", strconv.Itoa(int(2*l.Load*l.Length().Seconds()/g.alone+l.Load)+20))
+	}
+	words = append(words, "--duration", l.Length().Round(time.Millisecond).String(), "--seed", strconv.FormatUint(l.Seed&0xffffffff, 10), "--name", g.name+"/"+strconv.Itoa(l.Number))
+	return g.maker.Command(words)
+}
+
+// measure makes a leg, or gives what was seen of it when the search was made before.
+func (g *legs) measure(_ context.Context, l capacity.Leg) (capacity.Outcome, error) {
+	if t := g.stored[l.Number]; t != nil {
+		o := capacity.Observe(t, l, g.s.Objectives)
+		if !g.same(t, l) {
+			return o, console.Usagef("--resume %s: its run %d is of another load than these flags ask for; give those that it began with", g.name, l.Number)
+		}
+		if !o.Cut || o.Growing {
+			g.keep(t, o)
+			return o, nil
+		}
+	}
+	load, err := g.load(l)
+	if err != nil {
+		return capacity.Outcome{}, err
+	}
+	w := newWatch(l)
+	r, err := g.maker.Make(load, measuring.Options{
+		Store: g.Store, Quiet: true, Watch: w, Enough: w.enough,
+		Leg: &trace.Leg{Experiment: g.name, Workload: loadName(l), Block: l.Number, Slot: 1, Position: l.Number, Repeat: 1},
+	})
+	if err != nil {
+		return capacity.Outcome{}, err
+	}
+	o := capacity.Observe(r.Trace, l, g.s.Objectives)
+	o.Growing = o.Growing || w.grew()
+	if o.Cut && !w.grew() {
+		return o, console.ErrInterrupted
+	}
+	if unanswered := r.Unanswered(); unanswered != nil && l.Why == capacity.Light {
+		return o, unanswered
+	}
+	g.keep(r.Trace, o)
+	return o, nil
+}
+
+// same reports whether a stored run is that of a leg.
+func (g *legs) same(t *trace.Trace, l capacity.Leg) bool {
+	p := t.Run.Plan
+	at := p.Rate
+	if l.By == capacity.Concurrency {
+		at = float64(p.Concurrency)
+	}
+	load, err := g.load(l)
+	return err == nil && p.Seed == load.Spec.Seed && at == l.Load && (p.Spec == nil || p.Spec.Duration == load.Spec.Duration && p.Spec.Target.URL == load.Spec.Target.URL)
+}
+
+// mostMade are the runs that a model is made of.
+const mostMade = 12
+
+// keep keeps the trace of a leg for learn.
+func (g *legs) keep(t *trace.Trace, o capacity.Outcome) {
+	if g.count++; g.count == 1 {
+		g.alone = max(o.E2EL, 0.001)
+	}
+	if g.s.Twin == nil && len(g.made) < mostMade {
+		g.made = append(g.made, t)
+	}
+}
+
+func loadName(l capacity.Leg) string {
+	if l.By == capacity.Concurrency {
+		return fmt.Sprintf("%g in flight", l.Load)
+	}
+	return fmt.Sprintf("%g/s", l.Load)
+}
+
+// kept says how to go on.
+func (g *legs) kept() error {
+	if g.count == 0 {
+		return nil
+	}
+	return fmt.Errorf("what was measured is kept; to go on, give the same flags and --resume %s", g.name)
+}
+
+func (g *legs) close() {
+	for _, f := range g.files {
+		_ = os.Remove(f)
+	}
+}
+
+// given is the model that the flags name; nil: none.
+func (g *legs) given() (capacity.Twin, error) {
+	if g.URL == "" || g.Profile == "" {
+		return nil, nil
+	}
+	w := &twin{legs: g, profile: g.Profile}
+	_, err := w.Replay(context.Background(), capacity.Leg{Number: 1, Load: 1, By: capacity.Concurrency, Count: time.Second}, 1)
+	if err != nil && !errors.Is(err, console.ErrInterrupted) {
+		return nil, console.Usagef("--profile %s cannot guide the search: %w", g.Profile, err)
+	}
+	return w, err
+}
+
+// learn makes a model of the runs so far.
+func (g *legs) learn(ctx context.Context, _ []capacity.Made) (capacity.Twin, error) {
+	ctx, release := g.con.UntilInterrupt(ctx)
+	defer release()
+	found, err := calibrate.FromTraces(ctx, g.made)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp("", "pitot-capacity-*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	g.files = append(g.files, f.Name())
+	_, err = f.WriteString(found.Profile("the server, by the runs of a search"))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return &twin{legs: g, profile: f.Name()}, nil
+}
+
+// A watch sees whether the queue of a leg grows, which ends it.
+type watch struct {
+	leg    capacity.Leg
+	enough chan struct{}
+
+	mu     sync.Mutex
+	begun  run.Starting
+	before *trace.Snapshot // of the end of the ramp
+	growth bool
+}
+
+func newWatch(l capacity.Leg) *watch { return &watch{leg: l, enough: make(chan struct{})} }
+
+// Handle sees an event.
+func (w *watch) Handle(e run.Event) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch e := e.(type) {
+	case run.Starting:
+		w.begun = e
+	case run.Recorded:
+		if w.begun.Progress != nil && w.leg.By == capacity.Rate && !w.growth {
+			w.look(w.begun.Progress.Snapshot())
+		}
+	}
+	return nil
+}
+
+// look ends the leg once a third of it shows a queue that grows.
+func (w *watch) look(s trace.Snapshot) {
+	switch at := time.Duration(s.At); {
+	case at < w.leg.Ramp:
+	case w.before == nil:
+		w.before = &s
+	case at > w.leg.Ramp+w.leg.Count/3 && at < w.leg.Ramp+w.leg.Count && capacity.Grows(w.before.InFlight(), s.InFlight(), 2*(s.Released-w.before.Released)):
+		w.growth = true
+		close(w.enough)
+	}
+}
+
+func (w *watch) grew() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.growth
+}

@@ -1,0 +1,144 @@
+package capacity
+
+import (
+	"math"
+	"time"
+)
+
+// A Result is the answer of a search.
+type Result struct {
+	End End `json:"end"`
+	// Passes and Fails are the loads between which the capacity lies, at 95 % on each side;
+	// 0: there is none.
+	Passes float64 `json:"passes"`
+	Fails  float64 `json:"fails"`
+	// Load is the capacity, the most likely one; 0: unknown. Precision is the half-width of its
+	// 90 % interval, as a share of it.
+	Load      float64 `json:"load"`
+	Precision float64 `json:"precision"`
+	Binds     int     `json:"-"` // the objective that is met up to the least load
+	Twin      bool    `json:"by_model"`
+	// Below and Above are what was counted at both sides, pooled.
+	Below, Above Side
+	Spent        time.Duration `json:"spent"`
+	Legs         []Made        `json:"-"`
+	// Odd are pairs of legs, by number: the first failed clearly, the second passed clearly
+	// under a load at least a tenth higher.
+	Odd [][2]int `json:"odd,omitempty"`
+}
+
+// A Side is what the legs at one side of the capacity showed, together: those at the load named
+// and up to a tenth further away from the other side.
+type Side struct {
+	Load     float64   `json:"load"`
+	Legs     int       `json:"legs"`
+	Requests int       `json:"requests"`
+	Attained []float64 `json:"attained"` // by objective: the share of requests within the limit
+	Reason   string    `json:"reason,omitempty"`
+}
+
+func (x *search) result(end End) *Result {
+	r := &Result{End: end, Spent: x.Spent(), Legs: x.legs, Odd: x.odd()}
+	e, objective := x.binding()
+	r.Binds = objective
+	up, down, _ := x.bracket()
+	switch {
+	case end == Nothing || end == Everything:
+		r.Passes, r.Fails = up, down
+		r.Binds = x.worst()
+	case math.IsInf(e.sd, 1):
+		r.Passes, r.Fails = up, down
+	default:
+		r.Load, r.Twin = math.Exp(e.log), e.twin
+		r.Precision = e.sd * sureAt(e.df)
+		r.Passes, r.Fails = round(r.Load*math.Exp(-r.Precision), x.By), round(r.Load*math.Exp(r.Precision), x.By)
+		if end == Found {
+			r.Passes, r.Fails = x.sides(e)
+		} else if len(x.legs) > 0 && up == 0 {
+			r.Passes = 0
+		}
+	}
+	r.Below, r.Above = x.sideOf(Passes, r.Passes), x.sideOf(Fails, r.Fails)
+	return r
+}
+
+// worst is the objective that is furthest beyond its goal in the last leg.
+func (x *search) worst() int {
+	if len(x.legs) == 0 {
+		return 0
+	}
+	_, worst := x.legs[len(x.legs)-1].Judge(x.Objectives)
+	return worst
+}
+
+// sideOf pools the legs of a side.
+func (x *search) sideOf(why Why, load float64) Side {
+	const most = 0.1
+	s := Side{Load: load, Attained: make([]float64, len(x.Objectives))}
+	tails := make([]Tail, len(x.Objectives))
+	for i := range x.legs {
+		l := &x.legs[i]
+		beyond := math.Log(l.Load / load)
+		if why == Passes {
+			beyond = -beyond
+		}
+		if l.By != x.By || beyond < -1e-6 || beyond > most || l.Why != Passes && l.Why != Fails {
+			continue
+		}
+		s.Legs++
+		s.Requests += l.Requests
+		if reason := l.Reason(); reason != "" {
+			s.Reason = reason
+		}
+		for k := range tails {
+			tails[k] = tails[k].plus(l.Tail(k))
+		}
+	}
+	for k, t := range tails {
+		if t.N > 0 {
+			s.Attained[k] = 1 - float64(t.Above[centre])/float64(t.N)
+		}
+	}
+	return s
+}
+
+// met reports whether a side meets all objectives, as it was counted.
+func (x *search) met(s Side) bool {
+	for i, o := range x.Objectives {
+		if s.Attained[i] < o.Goal()-1e-9 {
+			return false
+		}
+	}
+	return s.Reason == ""
+}
+
+// odd are legs that contradict each other.
+func (x *search) odd() (out [][2]int) {
+	legs := byLoad(x.legs)
+	for i := range legs {
+		if legs[i].By != x.By || !x.clearly(&legs[i], 4) {
+			continue
+		}
+		for k := i + 1; k < len(legs); k++ {
+			if legs[k].Load > 1.1*legs[i].Load && x.clearly(&legs[k], 0.3) {
+				out = append(out, [2]int{legs[i].Number, legs[k].Number})
+			}
+		}
+	}
+	return out
+}
+
+// clearly reports whether a leg has at least factor times what is allowed of an objective, or
+// with a factor below 1 at most that of every one.
+func (x *search) clearly(l *Made, factor float64) bool {
+	all := l.Reason() == ""
+	for i, o := range x.Objectives {
+		t := l.Tail(i)
+		bad, may := float64(t.Above[centre]), allowed(o)*float64(t.N)
+		if factor > 1 && bad >= factor*may+8 {
+			return true
+		}
+		all = all && may >= 3 && bad <= factor*may
+	}
+	return factor > 1 && l.Reason() != "" || factor <= 1 && all
+}

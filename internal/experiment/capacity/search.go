@@ -1,0 +1,542 @@
+package capacity
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/objective"
+)
+
+// A search is one under way: all of it follows from the legs.
+type search struct {
+	Settings
+	legs    []Made
+	match   *match
+	best    []estimate // by objective
+	learned int        // how often Learn was asked
+}
+
+// Measure makes a leg.
+type Measure func(context.Context, Leg) (Outcome, error)
+
+// Run searches. told, if not nil, is called with each leg. To go on with a search that was ended,
+// measure gives again what was seen of its legs: the same ones are asked for.
+func Run(ctx context.Context, s Settings, measure Measure, told func(Made)) (*Result, error) {
+	x := &search{Settings: s}
+	for {
+		if err := x.estimate(ctx); err != nil {
+			return nil, err
+		}
+		leg, end := x.next()
+		if end != "" {
+			return x.result(end), nil
+		}
+		o, err := measure(ctx, leg)
+		if err != nil {
+			return nil, err
+		}
+		x.legs = append(x.legs, Made{leg, o})
+		if told != nil {
+			told(x.legs[len(x.legs)-1])
+		}
+	}
+}
+
+// An End is why a search ends.
+type End string
+
+// The ends.
+const (
+	Found      End = "found"      // as precisely as was asked for
+	OutOfTime  End = "budget"     // what is known is less precise
+	Nothing    End = "nothing"    // the lightest load does not meet the objectives
+	Everything End = "everything" // the heaviest load of the search does
+)
+
+// The bounds of a search, in multiples of the load that has one request in flight.
+const (
+	lightest = 1. / 64
+	heaviest = 4096
+)
+
+// next is the next leg, or why there is none.
+func (x *search) next() (Leg, End) {
+	if len(x.legs) == 0 {
+		return x.leg(1, Light, Concurrency), ""
+	}
+	light := &x.legs[0]
+	if hopeless(light, x.Settings) {
+		return Leg{}, Nothing
+	}
+	unit := x.unit()
+	load, why := x.seek(unit)
+	switch {
+	case load > unit*heaviest:
+		return Leg{}, Everything
+	case load > 0 && load < unit*lightest, why == Seek && load < 1 && x.By == Concurrency:
+		return Leg{}, Nothing
+	case why != Seek:
+		var end End
+		if load, why, end = x.side(); end != "" {
+			return Leg{}, end
+		}
+	}
+	l := x.leg(load, why, x.By)
+	if x.Spent()+l.Length()+seconds(light.E2EL) > x.Budget {
+		return Leg{}, OutOfTime
+	}
+	return l, ""
+}
+
+// hopeless reports whether a light leg is far beyond an objective.
+func hopeless(light *Made, s Settings) bool {
+	for i, o := range s.Objectives {
+		t := light.Tail(i)
+		if bad := float64(t.Above[centre]); bad > 0.3*float64(t.N) && bad > 10*allowed(o)*float64(t.N) {
+			return true
+		}
+	}
+	return light.Requests == 0 || light.Invalid || 2*light.Failed > light.Requests
+}
+
+// unit is the load that has one request in flight.
+func (x *search) unit() float64 {
+	if x.By == Concurrency {
+		return 1
+	}
+	return 1 / max(x.legs[0].E2EL, 1e-3)
+}
+
+// Spent is the time of all legs.
+func (x *search) Spent() (sum time.Duration) {
+	for _, l := range x.legs {
+		sum += l.Spent
+	}
+	return sum
+}
+
+// leg makes the next leg at a load. A ramp fills the server: what is in flight when it ends
+// has come since then, nearly all of it.
+func (x *search) leg(load float64, why Why, by By) Leg {
+	l := Leg{Number: len(x.legs) + 1, Load: round(load, by), By: by, Why: why}
+	l.Seed = x.Seed + uint64(l.Number)*1009
+	if why == Light {
+		l.Count = x.Budget / 60
+		return l
+	}
+	long := x.long()
+	l.Ramp = min(max(seconds(2*long), 2*time.Second), x.Budget/15)
+	l.Rest = l.Ramp / 2
+	l.Count = min(max(seconds(3*long), x.Budget/60), x.Budget/20)
+	if why != Seek {
+		l.Count = x.Budget * 3 / 40
+	}
+	return l
+}
+
+// long is how long requests take, most of them, at the load that is searched.
+func (x *search) long() float64 {
+	at, near := x.legs[0].Long, math.Inf(1)
+	about := x.about()
+	for _, l := range x.legs[1:] {
+		if d := math.Abs(math.Log(l.Load) - about); !l.Growing && l.Long > 0 && d < near {
+			at, near = max(l.Long, x.legs[0].Long), d
+		}
+	}
+	return at
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// round is a load as it can be sent and read.
+func round(load float64, by By) float64 {
+	if by == Concurrency {
+		return max(1, math.Round(load))
+	}
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(load, 'g', 3, 64), 64) // of a number
+	return v
+}
+
+// seek is the next load until the capacity is known well enough for legs at its two sides; why
+// is empty from then on.
+func (x *search) seek(unit float64) (load float64, why Why) {
+	up, down, top := x.bracket()
+	about := x.about()
+	if x.match != nil && !math.IsNaN(about) {
+		return x.seekByTwin(up, down, math.Exp(about))
+	}
+	switch {
+	case down == 0 && up == 0:
+		return 2 * unit, Seek
+	case down == 0:
+		return up * x.stride(top), Seek
+	case up == 0:
+		return down / 3, Seek
+	case down/up > 2:
+		return math.Sqrt(up * down), Seek
+	}
+	return 0, ""
+}
+
+// boldest is how far beyond what has passed a model is believed.
+const boldest = 8
+
+// seekByTwin goes where the model has its capacity, until a leg is near it.
+func (x *search) seekByTwin(up, down, about float64) (load float64, why Why) {
+	for _, l := range x.legs {
+		if l.By == x.By && math.Abs(math.Log(l.Load/about)) < 0.15 {
+			return 0, ""
+		}
+	}
+	if up > 0 {
+		about = min(about, boldest*up)
+	}
+	if down > 0 && about > 1.5*down {
+		about = math.Sqrt(max(up, down/4) * down)
+	}
+	return about, Seek
+}
+
+// bracket is the highest load that passed below all that failed, the least that failed, and
+// the leg of the former.
+func (x *search) bracket() (up, down float64, top *Made) {
+	for i := range x.legs {
+		l := &x.legs[i]
+		if l.By != x.By {
+			continue
+		}
+		if v, _ := l.Judge(x.Objectives); v != Met && (down == 0 || l.Load < down) {
+			down = l.Load
+		}
+	}
+	for i := range x.legs {
+		l := &x.legs[i]
+		if v, _ := l.Judge(x.Objectives); l.By == x.By && v == Met && l.Load > up && (down == 0 || l.Load < down) {
+			up, top = l.Load, l
+		}
+	}
+	return up, down, top
+}
+
+// stride is the next step upwards: a long one while all latencies are far from their limits.
+func (x *search) stride(top *Made) float64 {
+	if top == nil {
+		return 2
+	}
+	for i, o := range x.Objectives {
+		t := top.Tail(i)
+		if t.at(math.Log(0.6)) > allowed(o)*float64(t.N) {
+			return 1.6
+		}
+	}
+	return 4
+}
+
+// about is the logarithm of the capacity as far as it is known; NaN if it is not.
+func (x *search) about() float64 {
+	if e, _ := x.binding(); !math.IsInf(e.sd, 1) {
+		return e.log
+	}
+	return math.NaN()
+}
+
+// binding is the least of the estimates, and its objective.
+func (x *search) binding() (least estimate, which int) {
+	least = estimate{log: math.Inf(1), sd: math.Inf(1)}
+	for i, e := range x.best {
+		if !math.IsInf(e.sd, 1) && e.log < least.log {
+			least, which = e, i
+		}
+	}
+	return least, which
+}
+
+// side is the next load of the two sides of the answer, those of a load that is met and of one
+// that is not; or the end.
+func (x *search) side() (load float64, why Why, end End) {
+	e, _ := x.binding()
+	if math.IsInf(e.sd, 1) {
+		return 0, "", OutOfTime
+	}
+	lo, hi := x.sides(e)
+	sure := e.sd * sureAt(e.df)
+	within := e.log-math.Log(lo) >= sure && math.Log(hi)-e.log >= sure
+	below, above := x.sideOf(Passes, lo), x.sideOf(Fails, hi)
+	if x.By == Concurrency && hi-lo <= 1 && below.Legs+above.Legs >= 6 {
+		within = true // there is no load between
+	}
+	switch passed, failed := x.met(below), !x.met(above); {
+	case below.Legs > 0 && above.Legs > 0 && within && passed && failed:
+		return 0, "", Found
+	case above.Legs > 0 && within && below.Legs > 0 && passed != failed: // that side again
+		if failed {
+			return lo, Passes, ""
+		}
+		return hi, Fails, ""
+	case x.count(Passes) <= x.count(Fails):
+		return lo, Passes, ""
+	}
+	return hi, Fails, ""
+}
+
+// sureAt is the one-sided 95 % bound in standard deviations, the larger the less is known of them.
+func sureAt(df float64) float64 {
+	if df <= 0 {
+		return 1.645
+	}
+	return 1.645 + 1.5/df // within 2 % of Student's from 3 on
+}
+
+// aside is how far from the capacity the sides are, as a share of the precision asked for.
+const aside = 0.8
+
+// sides are the two loads, which stay where they are while the estimate stays between them.
+func (x *search) sides(e estimate) (lo, hi float64) {
+	h := aside * x.Precision
+	for i := len(x.legs) - 1; i >= 0 && (lo == 0 || hi == 0); i-- {
+		switch l := x.legs[i]; {
+		case l.Why == Passes && lo == 0:
+			lo = l.Load
+		case l.Why == Fails && hi == 0:
+			hi = l.Load
+		}
+	}
+	wide := math.Log(hi) - math.Log(lo)
+	if lo > 0 && hi > lo && (x.By == Concurrency || wide < 2.2*h) && e.log > math.Log(lo)+0.5*h && e.log < math.Log(hi)-0.5*h {
+		return lo, hi
+	}
+	if newLo := round(math.Exp(e.log-h), x.By); lo == 0 || math.Abs(math.Log(newLo/lo)) > 0.1*h {
+		lo = newLo
+	}
+	if newHi := round(math.Exp(e.log+h), x.By); hi == 0 || math.Abs(math.Log(newHi/hi)) > 0.1*h {
+		hi = newHi
+	}
+	if x.By == Concurrency && hi <= lo {
+		lo = max(1, math.Floor(math.Exp(e.log)))
+		hi = lo + 1
+	}
+	return lo, hi
+}
+
+// count is how many legs were made for a purpose.
+func (x *search) count(why Why) (n int) {
+	for _, l := range x.legs {
+		if l.Why == why {
+			n++
+		}
+	}
+	return n
+}
+
+// estimate brings the estimates up to the legs.
+func (x *search) estimate(ctx context.Context) error {
+	if len(x.legs) == 0 {
+		return nil
+	}
+	if err := x.learnTwin(ctx); err != nil {
+		return err
+	}
+	x.byCurve()
+	if x.match == nil {
+		return nil
+	}
+	return x.byTwin(ctx)
+}
+
+func (x *search) byCurve() {
+	x.best = make([]estimate, len(x.Objectives))
+	var before estimate // between the loads that passed and those that failed, more or less
+	if up, down, _ := x.bracket(); up > 0 && down > 0 {
+		before = estimate{log: math.Log(up*down) / 2, sd: max(0.3, math.Log(down/up))}
+	}
+	for i, o := range x.Objectives {
+		e := estimate{log: math.NaN(), sd: math.Inf(1)}
+		for range 3 {
+			if !x.touched(i, o) {
+				break
+			}
+			e = curve(x.legs, x.By, i, allowed(o), e.log, before)
+		}
+		x.best[i] = e
+	}
+}
+
+// touched reports whether a leg came near the limit of an objective. Until one does the
+// capacity by it may be anywhere above.
+func (x *search) touched(i int, o objective.Objective) bool {
+	return slices.ContainsFunc(x.legs, func(l Made) bool {
+		t := l.Tail(i)
+		return l.By == x.By && (l.Reason() != "" || float64(t.Above[centre]) > allowed(o)*float64(t.N)/2)
+	})
+}
+
+// learnTwin takes the twin that was given, or makes one once a leg comes near the limits. One
+// that was made of light loads is made again once there are legs at both sides.
+func (x *search) learnTwin(ctx context.Context) error {
+	if x.Twin != nil {
+		if x.match == nil {
+			x.meet(x.Twin)
+		}
+		return nil
+	}
+	_, down, top := x.bracket()
+	near := x.count(Passes) + x.count(Fails)
+	switch {
+	case x.Learn == nil || len(x.legs) < 3:
+		return nil
+	case x.learned == 0 && down == 0 && (top == nil || x.stride(top) > 2):
+		return nil
+	case x.learned == 1 && near < 2, x.learned == 2 && near < 5, x.learned > 2:
+		return nil
+	}
+	x.learned++
+	if twin, err := x.Learn(ctx, x.legs); err == nil {
+		x.meet(twin)
+	}
+	return ctx.Err() // an engine that cannot be found is no mistake: the curve goes on
+}
+
+// meet holds a twin against the legs from now on.
+func (x *search) meet(t Twin) {
+	m := &match{Twin: t, replays: map[int][]Outcome{}, all: map[float64]longRun{}, seed: x.Seed, by: x.By}
+	if x.match != nil {
+		m.seen, m.last = x.match.seen, x.match.last
+	}
+	x.match = m
+}
+
+// contradicted reports whether what was counted near an estimate says that it is wrong: several
+// legs above it meet the objectives together, or several below it do not.
+func (x *search) contradicted(e estimate) bool {
+	const least = 3
+	load := math.Exp(e.log)
+	above, below := x.sideOf(Fails, load*1.01), x.sideOf(Passes, load*0.99)
+	most := 0.0
+	for i, o := range x.Objectives {
+		most = max(most, (1-above.Attained[i])/allowed(o))
+	}
+	if above.Legs >= least && above.Reason == "" && most < 0.75 {
+		return true
+	}
+	most = 0
+	for i, o := range x.Objectives {
+		most = max(most, (1-below.Attained[i])/allowed(o))
+	}
+	return below.Legs >= least && most > 1.4
+}
+
+// byTwin takes what the twin says where it knows more than the curve.
+func (x *search) byTwin(ctx context.Context) error {
+	about := x.about()
+	if !x.match.seen { // its capacity by itself
+		var err error
+		if about, err = x.twinAlone(ctx); err != nil {
+			return err
+		}
+		x.match.seen = true
+	} else if !math.IsNaN(x.match.last) {
+		about = x.match.last
+	}
+	for _, l := range x.legs {
+		if l.By != x.By || math.Abs(math.Log(l.Load)-about) > farthest {
+			continue
+		}
+		if err := x.match.replay(ctx, l); err != nil {
+			return err
+		}
+	}
+	curves := x.best
+	for range 3 {
+		if math.IsNaN(about) {
+			return nil
+		}
+		if err := x.match.runLong(ctx, about, x.match.count(x.longRuns())); err != nil {
+			return err
+		}
+		x.best = make([]estimate, len(curves))
+		for i, o := range x.Objectives {
+			x.best[i] = x.better(curves[i], x.match.estimate(x.legs, i, allowed(o), about))
+		}
+		next := x.about()
+		if e, _ := x.binding(); e.twin && x.contradicted(e) {
+			x.distrust(curves)
+			return nil
+		}
+		x.match.last = next
+		if math.Abs(next-about) < 0.01 {
+			return nil
+		}
+		about = next
+	}
+	return nil
+}
+
+// distrust takes the curves in place of the twin, and where they know nothing yet the next
+// load above all that was met.
+func (x *search) distrust(curves []estimate) {
+	x.best = curves
+	if up, down, _ := x.bracket(); math.IsNaN(x.about()) && down == 0 {
+		x.best[0] = estimate{log: math.Log(up * (1 + 2*x.Precision)), sd: 0.3}
+	}
+}
+
+// better is the estimate that is the more certain one.
+func (x *search) better(a, b estimate) estimate {
+	if b.sd*sureAt(b.df) < a.sd*sureAt(a.df) {
+		return b
+	}
+	return a
+}
+
+// longRuns is how long a part of the twin's long runs is, in virtual time.
+func (x *search) longRuns() time.Duration {
+	perSecond := x.unit()
+	if about := x.about(); !math.IsNaN(about) {
+		perSecond = math.Exp(about)
+	}
+	if x.By == Concurrency {
+		perSecond /= max(x.legs[0].E2EL, 1e-3)
+	}
+	return min(max(seconds(longRequests/perSecond), longLeast), longMost)
+}
+
+// twinAlone is the capacity of the twin, roughly, before any leg came near it.
+func (x *search) twinAlone(ctx context.Context) (float64, error) {
+	fails := func(load float64) (bool, error) {
+		l := Leg{Load: load, By: x.By, Seed: x.Seed + 9_000_000, Ramp: 10 * time.Second, Count: x.longRuns() / 4, Rest: 5 * time.Second}
+		o, err := x.match.Replay(ctx, l, 1)
+		v, _ := o.Judge(x.Objectives)
+		return v != Met, err
+	}
+	lo, hi := 0., cmp.Or(x.unit(), 1)
+	for hi < heaviest*x.unit() {
+		bad, err := fails(hi)
+		if err != nil {
+			return 0, err
+		}
+		if bad {
+			break
+		}
+		lo, hi = hi, 2*hi
+	}
+	if lo == 0 {
+		lo = hi / 8
+	}
+	for range 5 {
+		mid := math.Sqrt(lo * hi)
+		bad, err := fails(mid)
+		if err != nil {
+			return 0, err
+		}
+		if bad {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return math.Log(lo*hi) / 2, nil
+}

@@ -1,0 +1,264 @@
+package capacity
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// A match is a twin held against the legs made.
+//
+// The twin replays the requests of each leg that lies near the capacity. For a factor e^u by
+// which the server is slower than its twin, the twin counts m(u) requests beyond the limit, and
+// u is where the legs together have as many as it:
+//
+//	Σ w (bad − m(u)) = 0
+//
+// Both had the same requests, so what is luck of the draw stands on both sides. The scatter of
+// bad − m over parts of the legs is the error of u: where the twin is a bad one it is large.
+// Then, over long runs of the twin with other requests, the capacity is the load at which it
+// counts as many as the objective allows beyond e^−u times the limit.
+type match struct {
+	Twin
+	replays map[int][]Outcome   // by the number of the leg
+	long    []longRun           // around the capacity
+	all     map[float64]longRun // by load
+	length  time.Duration       // of the parts of long runs
+	seed    uint64
+	by      By
+	seen    bool    // the capacity of the twin by itself was looked for
+	last    float64 // logarithm of the last estimate
+}
+
+// A longRun is the twin at one load.
+type longRun struct {
+	load float64
+	Outcome
+}
+
+const (
+	draws    = 3    // of each leg: the twin has dice of its own
+	near     = 0.12 // distance from the capacity at which a leg has little say left
+	farthest = 0.35 // and at which it has none
+
+	longStep     = 0.06 // between loads, in their logarithm
+	longAside    = 2    // loads on each side
+	longParts    = 4    // of a long run, each with requests of its own
+	longRequests = 6000
+	longLeast    = 20 * time.Second
+	longMost     = 20 * time.Minute
+)
+
+// replay replays legs that were not yet.
+func (m *match) replay(ctx context.Context, l Made) error {
+	if _, ok := m.replays[l.Number]; ok {
+		return nil
+	}
+	for d := range draws {
+		o, err := m.Replay(ctx, l.Leg, uint64(d)+1)
+		if err != nil {
+			return err
+		}
+		m.replays[l.Number] = append(m.replays[l.Number], o)
+	}
+	return nil
+}
+
+// runLong makes the long runs at the loads around one; those made before stay.
+func (m *match) runLong(ctx context.Context, about float64, count time.Duration) error {
+	middle := int(math.Round(about / longStep))
+	m.long = m.long[:0]
+	for k := middle - longAside; k <= middle+longAside; k++ {
+		load := round(math.Exp(longStep*float64(k)), m.by)
+		if n := len(m.long); n > 0 && m.long[n-1].load == load {
+			continue
+		}
+		r, ok := m.all[load]
+		if !ok {
+			var err error
+			if r, err = m.longAt(ctx, load, count); err != nil {
+				return err
+			}
+			m.all[load] = r
+		}
+		m.long = append(m.long, r)
+	}
+	return nil
+}
+
+// count is how long the parts of all long runs are, of the first one as it was asked for.
+func (m *match) count(asked time.Duration) time.Duration {
+	if m.length == 0 {
+		m.length = asked
+	}
+	return m.length
+}
+
+// longAt is a long run at a load, in parts with requests of their own: the same at all loads.
+func (m *match) longAt(ctx context.Context, load float64, count time.Duration) (longRun, error) {
+	r := longRun{load: load}
+	for part := range longParts {
+		l := Leg{Load: load, By: m.by, Seed: m.seed + 7_000_000 + uint64(part), Count: count, Ramp: count / 10, Rest: count / 20}
+		o, err := m.Replay(ctx, l, uint64(part)+100)
+		if err != nil {
+			return r, err
+		}
+		if part == 0 {
+			r.Outcome = o
+			continue
+		}
+		for i := range r.Tails {
+			r.Tails[i] = append(r.Tails[i], o.Tails[i]...)
+		}
+	}
+	return r, nil
+}
+
+// estimate is the capacity by an objective, near a load.
+func (m *match) estimate(legs []Made, objective int, goal, about float64) estimate {
+	none := estimate{sd: math.Inf(1)}
+	used := m.near(legs, about)
+	u, sd, df := m.slower(used, objective)
+	c, ok := m.capacity(objective, goal, u)
+	noise := m.noise(objective, u)
+	up, ok1 := m.capacity(objective, goal, u+0.03)
+	down, ok2 := m.capacity(objective, goal, u-0.03)
+	if !ok || !ok1 || !ok2 {
+		return none
+	}
+	change := math.Abs(up-down) / 0.06
+	return estimate{log: c, sd: math.Hypot(sd*change, noise*change), df: df, twin: true}
+}
+
+// noise is what the long runs leave open, as an error of u: by the scatter of their blocks, each
+// of which has the same requests at all loads.
+func (m *match) noise(objective int, u float64) float64 {
+	count := func(block int, u float64) (above, n float64) {
+		for i := range m.long {
+			t := &m.long[i].Tails[objective][block]
+			above, n = above+t.at(-u), n+float64(t.N)
+		}
+		return above, n
+	}
+	total, of, more, less := 0.0, 0.0, 0.0, 0.0
+	for b := range m.long[0].Tails[objective] {
+		a, n := count(b, u)
+		up, _ := count(b, u+0.04)
+		down, _ := count(b, u-0.04)
+		total, of, more, less = total+a, of+n, more+up, less+down
+	}
+	scatter := 0.0
+	for b := range m.long[0].Tails[objective] {
+		a, n := count(b, u)
+		scatter += square(a - n*total/max(of, 1))
+	}
+	if more <= less {
+		return math.Inf(1)
+	}
+	return math.Sqrt(scatter) / ((more - less) / 0.08)
+}
+
+// A paired is a leg with its replays.
+type paired struct {
+	Made
+	twin   []Outcome
+	weight float64
+}
+
+func (m *match) near(legs []Made, about float64) (out []paired) {
+	for _, l := range legs {
+		x := math.Log(l.Load) - about
+		if twin := m.replays[l.Number]; twin != nil && math.Abs(x) < farthest && l.Reason() == "" && l.By == m.by {
+			out = append(out, paired{l, twin, math.Exp(-square(x/near) / 2)})
+		}
+	}
+	return out
+}
+
+// count is what the twin counts in a block beyond the limit if the server is slower by e^u.
+func (p *paired) count(objective, block int, u float64) float64 {
+	sum := 0.0
+	for i := range p.twin {
+		sum += p.twin[i].Tails[objective][block].at(-u)
+	}
+	return sum / float64(len(p.twin))
+}
+
+// A sum is what legs have together, weighted.
+type sum struct {
+	bad, twin   float64 // beyond the limit, of the server and of its twin
+	scatter     float64 // of their difference over blocks: its variance
+	squares, df float64 // Σ w² m, and how many blocks that are worth
+}
+
+func sumOf(used []paired, objective int, u float64) (s sum) {
+	weights, squares := 0.0, 0.0
+	for i := range used {
+		p := &used[i]
+		for b, t := range p.Tails[objective] {
+			y, m := float64(t.Above[centre]), p.count(objective, b, u)
+			s.bad += p.weight * y
+			s.twin += p.weight * m
+			s.scatter += square(p.weight * (y - m))
+			s.squares += square(p.weight) * (m + 0.1)
+			weights += p.weight
+			squares += square(p.weight)
+		}
+	}
+	s.df = square(weights)/max(squares, 1e-9) - 1
+	return s
+}
+
+// prior is by how much a server is slower or faster than its model, before any leg says so.
+const prior = 0.2
+
+// slower is u with its error, by a likelihood of Poisson's whose variance is that of the
+// scatter, over a grid of u.
+func (m *match) slower(used []paired, objective int) (u, sd, df float64) {
+	const edge, grid = widest - 0.1, 281
+	dispersion := 1.0
+	for range 3 {
+		logs, most := make([]float64, grid), math.Inf(-1)
+		for i := range logs {
+			v := edge * (2*float64(i)/(grid-1) - 1)
+			s := sumOf(used, objective, v)
+			logs[i] = (s.bad*math.Log(s.twin+0.1)-s.twin)/dispersion - square(v/prior)/2
+			most = max(most, logs[i])
+		}
+		post := make([]float64, grid)
+		for i, l := range logs {
+			post[i] = math.Exp(l - most)
+		}
+		e := moments(post, -edge, 2*edge/(grid-1))
+		u, sd = e.log, e.sd
+		s := sumOf(used, objective, u)
+		if df = s.df; s.df >= 1 {
+			dispersion = max(0.5, s.scatter/s.squares*(1+1/float64(draws)))
+		}
+	}
+	return u, sd, df
+}
+
+// capacity is the logarithm of the load at which the twin has the share allowed beyond e^−u
+// times the limit: a line through the logits of its long runs, near the goal above all.
+func (m *match) capacity(objective int, goal, u float64) (float64, bool) {
+	base := math.Log(goal / (1 - goal))
+	var sw, sx, sy, sxx, sxy float64
+	for i := range m.long {
+		r := &m.long[i]
+		t := r.Tail(objective)
+		a := t.at(-u)
+		x, y := math.Log(r.load), math.Log((a+0.5)/(float64(t.N)-a+0.5))
+		w := 1 / (1 + square((y-base)/1.5))
+		sw, sx, sy, sxx, sxy = sw+w, sx+w*x, sy+w*y, sxx+w*x*x, sxy+w*x*y
+	}
+	det := sw*sxx - sx*sx
+	if det <= 0 {
+		return 0, false
+	}
+	slope := (sw*sxy - sx*sy) / det
+	if slope < 1 {
+		return 0, false
+	}
+	return sx/sw + (base-sy/sw)/slope, true
+}
