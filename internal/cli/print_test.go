@@ -140,6 +140,7 @@ var printers = map[string][]string{
 	"experiment resume": {"experiment resume EVIL", "experiment resume poisoned", "experiment resume poisoned"},
 	"calibrate":         {"calibrate measured imported", "calibrate EVIL", "calibrate *", "calibrate --url EVIL", "calibrate --url URL -- --tokenizer none --EVIL"},
 	"sweep":             {"sweep --concurrency 1,2 -n 2 --name EVIL", "sweep --rate EVIL", "sweep --rate 1,2 --set EVIL=1,2", "sweep --rate 1,2 --resume EVIL", "sweep --rate 1,2 --link EVIL", "sweep --url URL --tokenizer none -n 2 --concurrency 1,2 --name EVIL2", "sweep --model EVIL --concurrency 1,2 -n 2 -f json"},
+	"capacity":          {"capacity --slo EVIL", "capacity --slo ttft.p99=1s --resume EVIL", "capacity --slo ttft.p99=1s --profile EVIL", "capacity --slo ttft.p99=1us --no-model --name EVIL", "capacity --url URL --slo ttft.p99=1s -- EVIL"},
 	"predict":           {"predict small-chat --replay measured", "predict bad.yaml", "predict EVIL", "predict small-chat --set EVIL", "predict small-chat --set EVIL=EVIL", "predict small-chat --slo EVIL", "predict small-chat --replay EVIL", "predict small-chat --config EVIL", "predict titled.yaml -n 2 --set kv.tokens=90000,EVIL", "predict titled.yaml -n 2"},
 	"note":              {"note measured imported -o EVIL.md", "note EVIL"},
 	"import":            {"import other.json", "import -n notes.md", "import EVIL"},
