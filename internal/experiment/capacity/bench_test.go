@@ -296,12 +296,12 @@ func (s *server) profile(t *testing.T, seed uint64) (capacity.Twin, time.Duratio
 
 // row is a line of the table.
 func (s *server) row(t *testing.T, name string, all []answer) {
-	var took, errs []float64
+	var took []float64
 	in5, in10, high, passed := 0, 0, 0, 0
 	bias, rms := 0., 0.
 	for _, a := range all {
 		e := a.load/s.truth - 1
-		took, errs = append(took, a.spent.Seconds()), append(errs, e)
+		took = append(took, a.spent.Seconds())
 		bias += e / float64(len(all))
 		rms += e * e / float64(len(all))
 		if math.Abs(e) <= 0.05 {

@@ -52,8 +52,12 @@ func (v *checker) calibration(c *Calibration) {
 		name  string
 		value int
 	}{
-		{"runs", c.Runs}, {"steps", c.Steps}, {"seen.sequences", c.Seen.Sequences}, {"seen.context", c.Seen.Context},
-		{"seen.step_tokens", c.Seen.StepTokens}, {"seen.prompt", c.Seen.Prompt},
+		{"runs", c.Runs},
+		{"steps", c.Steps},
+		{"seen.sequences", c.Seen.Sequences},
+		{"seen.context", c.Seen.Context},
+		{"seen.step_tokens", c.Seen.StepTokens},
+		{"seen.prompt", c.Seen.Prompt},
 	} {
 		v.Whole(path+f.name, f.value, 0, math.MaxInt)
 	}
