@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	trials = flag.Int("trials", 3, "searches by each method on each server")
+	trials = flag.Int("trials", 0, "searches by each method on each server; 0: none")
 	only   = flag.String("only", "", "search on this server alone: own family or alien")
 	from   = flag.Uint64("from", 1, "seed of the first search")
 	truths = flag.Float64("truth", 4000, "seconds of virtual time at each load that the truth is found from")
@@ -327,6 +327,9 @@ func (s *server) row(t *testing.T, name string, all []answer) {
 //
 //	go test ./internal/experiment/capacity -run TestCapacityFound -v -timeout 2h -trials 100 -truth 20000
 func TestCapacityFound(t *testing.T) {
+	if *trials == 0 {
+		t.Skip("-trials N makes the table: an hour for a hundred")
+	}
 	for _, s := range []*server{{name: "own family", model: modelOf(ownFamily)}, {name: "alien", model: newAlien}} {
 		if *only != "" && s.name != *only {
 			continue
@@ -345,6 +348,23 @@ func TestCapacityFound(t *testing.T) {
 		}
 		for i, name := range []string{"doubling, bisection, 30 s", "curve", "model of its own legs", "calibrated profile"} {
 			s.row(t, name, rows[i])
+		}
+	}
+}
+
+// A search that counts alone comes near a capacity that is known from 20 000 s at each load, and
+// names no load as passing that is far above it.
+func TestASearchComesNear(t *testing.T) {
+	limits, err := objective.Parse("ttft.p99=144.4ms,tpot.p99=17.4ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{name: "own family", model: modelOf(ownFamily), objectives: limits, truth: 19.14}
+	for seed := uint64(1); seed <= 2; seed++ {
+		a := s.search(t, seed, nil, false)
+		t.Logf("%.2f/s, %.2f/s passes, %v of measuring", a.load, a.passes, a.spent)
+		if off := math.Abs(a.load/s.truth - 1); off > 0.12 || a.passes > 1.05*s.truth || a.passes <= 0 {
+			t.Errorf("seed %d: capacity %.2f/s, and %.2f/s passes; the truth is %v/s", seed, a.load, a.passes, s.truth)
 		}
 	}
 }
