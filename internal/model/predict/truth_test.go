@@ -105,9 +105,7 @@ func (t *truth) calibrated(tb testing.TB, loads []load) *profile.Profile {
 		Sequences: found.MostRunning, Context: found.MostContext, StepTokens: cmp.Or(found.Longest, found.Budget), Prompt: found.Hi,
 		Limit: found.MaxSequences > 0, Budget: found.BudgetSeen,
 	}
-	for range 12 {
-		k.Draws = append(k.Draws, t.around(found.Cost, found.Spread))
-	}
+	k.Draws = found.Draws
 	return &profile.Profile{Engine: found.Engine, Calibration: k}
 }
 
@@ -129,21 +127,6 @@ func misfits(found *calibrate.Calibration) map[string]engine.Relative {
 		out[name] = engine.Relative(max(0.01, math.Sqrt(sum/float64(len(all)))))
 	}
 	return out
-}
-
-// around draws costs by their deviations.
-func (t *truth) around(c, spread engine.Costs) engine.Costs {
-	for _, k := range []struct{ at, about *engine.Seconds }{
-		{&c.Step, &spread.Step},
-		{&c.Sequence, &spread.Sequence},
-		{&c.ContextToken, &spread.ContextToken},
-		{&c.Prefill, &spread.Prefill},
-		{&c.PrefillToken, &spread.PrefillToken},
-		{&c.PrefillPair, &spread.PrefillPair},
-	} {
-		*k.at = max(0, *k.at+*k.about*engine.Seconds(t.dice.NormFloat64()))
-	}
-	return c
 }
 
 // The truths are of the family of the engine, with numbers of their own.
