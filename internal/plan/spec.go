@@ -41,6 +41,7 @@ type Spec struct {
 	Percentiles []float64   `json:"percentiles,omitempty"` // to report; empty: the default ones
 	KeepText    bool        `json:"keep_text,omitempty"`   // of the answers
 	Client      Client      `json:"client,omitzero"`
+	Telemetry   Telemetry   `json:"telemetry,omitzero"`
 	Dialect     Dialect     `json:"dialect,omitzero"`
 }
 
@@ -312,6 +313,17 @@ type Client struct {
 	IdleTimeout    Duration `json:"idle_timeout,omitzero"`     // between two arrivals of bytes; 0: none
 	MaxEvent       int      `json:"max_event,omitempty"`       // the largest event of a stream, in MiB; 0: the default
 	MaxBody        int      `json:"max_body,omitempty"`        // the largest answer in one piece, in MiB; 0: the default
+}
+
+// Telemetry says what is sampled beside the run.
+type Telemetry struct {
+	// Sources are what is asked: URLs of exporters (a server's /metrics, a DCGM exporter ...),
+	// and host, nvidia-smi, npu-smi or amd-smi, each on another machine with @HOST behind it.
+	// Empty: the target's /metrics, the client's machine, and on this machine's own servers the
+	// devices that it has; "none" alone: nothing.
+	Sources []string `json:"sources,omitempty"`
+	Every   Duration `json:"every,omitzero"` // between two samples; 0: 1 s
+	Keep    []string `json:"keep,omitempty"` // patterns of series that Pitot has no name for, such as vllm:*
 }
 
 // A Dialect is the tool that defines the figures and the report of a run, with its

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 )
 
 // A Run is everything about a run except its records: the plan, the environment,
@@ -252,6 +253,8 @@ type Lag struct {
 type Trace struct {
 	Run     Run
 	Records []*Record // in no particular order; Index is the position in the workload
+	// Telemetry is what was sampled beside the run; nil: nothing was, or it was not read.
+	Telemetry *telemetry.Set
 }
 
 // Told is every setting of the run by name, as text: that of its Spec, or what was stored

@@ -1,0 +1,193 @@
+package telemetry
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// A Source is one place that was asked again and again.
+type Source struct {
+	Name  string        `json:"name"`           // unique in a run, as short as that allows: server, client, nvidia-smi@gpu1
+	Via   string        `json:"via"`            // a URL, a command line or a folder such as /proc, without secrets
+	Host  string        `json:"host,omitempty"` // whose quantities they are; empty: the client's machine
+	Every time.Duration `json:"every_ns"`       // between two samples, as it was asked for
+	Clock Clock         `json:"clock"`
+	Reads int           `json:"reads"`             // samples that were taken
+	Lost  int           `json:"lost,omitempty"`    // times that it was asked and did not answer in full
+	Busy  time.Duration `json:"busy_ns,omitempty"` // processor or waiting time that taking them cost the client at most
+	// Notes say why it never answered, or what was wrong with its answers; each kind once.
+	Notes []plan.Message `json:"notes,omitempty"`
+}
+
+// A Clock says whose instants the points of a source have, and how far they may be from
+// the truth on the clock of the run.
+type Clock struct {
+	// Own means that the source stamps its samples itself. Otherwise an instant is the middle
+	// of the exchange that brought it.
+	Own bool `json:"own,omitempty"`
+	// Offset is what was added to the source's wall clock, less the client's: the middle of what
+	// the exchanges allow.
+	Offset time.Duration `json:"offset_ns,omitempty"`
+	Bound  time.Duration `json:"bound_ns"` // instants are off by at most this
+}
+
+// A Kind says how values of a series follow each other.
+type Kind string
+
+// The kinds of a series.
+const (
+	Gauge   Kind = "gauge"   // each value stands for itself
+	Counter Kind = "counter" // only grows, but for restarts; differences count
+)
+
+// Labels tell series of one name and source apart: device, reason, cpu, replica ...
+type Labels map[string]string
+
+// String is the labels in order, as name="value" with commas between; empty without labels.
+func (l Labels) String() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(l)) {
+		all = append(all, fmt.Sprintf("%s=%q", name, l[name]))
+	}
+	return strings.Join(all, ",")
+}
+
+// A Key identifies a series.
+type Key struct {
+	Source string `json:"source"`
+	Name   string `json:"name"` // one of Names, or the source's own
+	Labels Labels `json:"labels,omitempty"`
+}
+
+// String is source/name{labels}.
+func (k Key) String() string {
+	if len(k.Labels) == 0 {
+		return k.Source + "/" + k.Name
+	}
+	return k.Source + "/" + k.Name + "{" + k.Labels.String() + "}"
+}
+
+// A Point is a value at an instant: the time since the start of the run, negative before it.
+type Point struct {
+	At    time.Duration
+	Value float64
+}
+
+// A Series is one quantity of a source, its points in the order of their instants.
+type Series struct {
+	Key
+	Unit   string  `json:"unit,omitempty"` // SI, or a noun for a count: s, J, W, B, requests; empty: a ratio, or unknown
+	Kind   Kind    `json:"kind"`
+	Points []Point `json:"-"`
+}
+
+// A Value is a new point of a series.
+type Value struct {
+	Key
+	Unit string
+	Kind Kind
+	Point
+}
+
+// A Set is all that was sampled beside a run. The zero value is empty and ready to use.
+type Set struct {
+	Sources []Source
+	Series  []*Series // by Key.String
+	byKey   map[string]*Series
+}
+
+// Empty reports whether nothing was asked.
+func (s *Set) Empty() bool { return s == nil || len(s.Sources) == 0 && len(s.Series) == 0 }
+
+// Add appends a value to its series, and reports whether it did. A value no later than the last
+// one of its series is dropped: a source that stamps its samples itself repeats one until it has
+// the next.
+func (s *Set) Add(v Value) bool {
+	one := s.find(v.Key.String())
+	if one == nil {
+		one = &Series{Key: v.Key, Unit: v.Unit, Kind: v.Kind}
+		s.Join(one)
+	}
+	if n := len(one.Points); n > 0 && v.At <= one.Points[n-1].At {
+		return false
+	}
+	one.Points = append(one.Points, v.Point)
+	return true
+}
+
+// Has reports whether there is a series.
+func (s *Set) Has(k Key) bool { return s.find(k.String()) != nil }
+
+// Join adds a series that is not in the set.
+func (s *Set) Join(one *Series) {
+	name := one.Key.String()
+	s.find(name)
+	at, _ := slices.BinarySearchFunc(s.Series, name, func(x *Series, name string) int { return cmp.Compare(x.Key.String(), name) })
+	s.Series = slices.Insert(s.Series, at, one)
+	s.byKey[name] = one
+}
+
+// find makes the index if there is none.
+func (s *Set) find(name string) *Series {
+	if s.byKey == nil {
+		s.byKey = map[string]*Series{}
+		for _, one := range s.Series {
+			s.byKey[one.Key.String()] = one
+		}
+	}
+	return s.byKey[name]
+}
+
+// Source finds a source by name.
+func (s *Set) Source(name string) (Source, bool) {
+	if s == nil {
+		return Source{}, false
+	}
+	i := slices.IndexFunc(s.Sources, func(x Source) bool { return x.Name == name })
+	if i < 0 {
+		return Source{}, false
+	}
+	return s.Sources[i], true
+}
+
+// Named are the series of a name, of all sources.
+func (s *Set) Named(name string) (found []*Series) {
+	if s == nil {
+		return nil
+	}
+	for _, one := range s.Series {
+		if one.Name == name {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// Between are the points with from <= At <= to.
+func (s *Series) Between(from, to time.Duration) []Point {
+	at := func(t time.Duration) int {
+		i, _ := slices.BinarySearchFunc(s.Points, t, func(p Point, t time.Duration) int { return cmp.Compare(p.At, t) })
+		return i
+	}
+	return s.Points[at(from):max(at(from), at(to+1))]
+}
+
+// Growth is by how much a counter grew over points. After a fall it began anew at 0, as
+// Prometheus' increase has it; restarts counts the falls.
+func Growth(points []Point) (grown float64, restarts int) {
+	for i := 1; i < len(points); i++ {
+		d := points[i].Value - points[i-1].Value
+		if d < 0 {
+			restarts++
+			d = points[i].Value
+		}
+		grown += d
+	}
+	return grown, restarts
+}

@@ -1,0 +1,211 @@
+package collect
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+)
+
+// A Collector samples one source.
+type Collector interface {
+	// Describe is the source, as far as it is known before the first reading.
+	Describe() telemetry.Source
+	// Collect reads about every period until ctx ends, and calls give with each reading, from
+	// this goroutine. It returns soon after ctx ends. An error says why it ended before that.
+	Collect(ctx context.Context, every time.Duration, give func(Reading)) error
+}
+
+// A Reading is what a source said at once.
+type Reading struct {
+	Values  []Value
+	Clock   telemetry.Clock // of these values
+	Busy    time.Duration   // that the reading cost this process
+	Trouble plan.Message    // why it has not all that it should; zero: it has
+}
+
+// A Value is one quantity of a reading. Units and kinds of telemetry.Names may be left out.
+type Value struct {
+	Name   string
+	Labels telemetry.Labels
+	Unit   string
+	Kind   telemetry.Kind
+	At     time.Time // with a monotonic reading
+	Value  float64
+}
+
+// Bounds of what one source can make a run keep.
+const (
+	mostSeries = 4096    // of a source
+	mostPoints = 1 << 22 // of a source
+	mostNotes  = 8       // of a source, each kind once
+)
+
+// Codes of what is said of sources.
+const (
+	Ended    plan.Code = "telemetry.ended"     // why
+	TooMany  plan.Code = "telemetry.too-many"  // series, most
+	TooLong  plan.Code = "telemetry.too-long"  // points
+	Stuck    plan.Code = "telemetry.stuck"     // it did not end when asked
+	Restarts plan.Code = "telemetry.restarted" // series: a counter fell
+)
+
+// A Group runs collectors. Its methods may be called from any goroutine.
+type Group struct {
+	epoch time.Time
+	stop  context.CancelFunc
+	done  sync.WaitGroup
+
+	mu      sync.Mutex
+	members []*member
+	ended   bool
+}
+
+// A member is a collector and what it has given. The mutex of the group guards it.
+type member struct {
+	source telemetry.Source
+	set    telemetry.Set // instants since the epoch of the group
+	fresh  []telemetry.Value
+	points int
+	full   bool
+	over   bool // its goroutine has returned
+}
+
+// Start starts a goroutine for each collector. The names of their sources differ.
+func Start(ctx context.Context, every time.Duration, collectors []Collector) *Group {
+	g := &Group{epoch: time.Now()}
+	ctx, g.stop = context.WithCancel(ctx)
+	for _, c := range collectors {
+		m := &member{source: c.Describe()}
+		m.source.Every = every
+		g.members = append(g.members, m)
+		g.done.Go(func() { g.collect(ctx, c, m, every) })
+	}
+	return g
+}
+
+func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.Duration) {
+	err := c.Collect(ctx, every, func(r Reading) { g.take(m, r) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.over = true
+	if err != nil && ctx.Err() == nil {
+		m.note(plan.Say(Ended, "why", err))
+	}
+}
+
+// take adds a reading.
+func (g *Group) take(m *member, r Reading) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return
+	}
+	m.source.Busy += r.Busy
+	if m.source.Clock.Own = r.Clock.Own; r.Clock.Bound != 0 {
+		m.source.Clock.Offset = r.Clock.Offset
+		m.source.Clock.Bound = max(m.source.Clock.Bound, r.Clock.Bound)
+	}
+	if !r.Trouble.IsZero() {
+		m.source.Lost++
+		m.note(r.Trouble)
+	}
+	if len(r.Values) > 0 {
+		m.source.Reads++
+	}
+	for _, v := range r.Values {
+		g.add(m, v)
+	}
+}
+
+// add adds one value, within the bounds.
+func (g *Group) add(m *member, v Value) {
+	key := telemetry.Key{Source: m.source.Name, Name: v.Name, Labels: v.Labels}
+	if known, ok := telemetry.Known(v.Name); ok {
+		v.Unit, v.Kind = known.Unit, known.Kind
+	}
+	value := telemetry.Value{Key: key, Unit: v.Unit, Kind: v.Kind, Point: telemetry.Point{At: v.At.Sub(g.epoch), Value: v.Value}}
+	switch {
+	case m.full:
+		return
+	case m.points >= mostPoints:
+		m.full = true
+		m.note(plan.Say(TooLong, "points", mostPoints))
+		return
+	case !m.set.Has(key) && len(m.set.Series) >= mostSeries:
+		m.note(plan.Say(TooMany, "most", mostSeries))
+		return
+	}
+	if m.set.Add(value) {
+		m.points++
+		m.fresh = append(m.fresh, value)
+	}
+}
+
+// note keeps a note, each code once.
+func (m *member) note(n plan.Message) {
+	for _, had := range m.source.Notes {
+		if had.Code == n.Code {
+			return
+		}
+	}
+	if len(m.source.Notes) < mostNotes {
+		m.source.Notes = append(m.source.Notes, n)
+	}
+}
+
+// Fresh are the values that came since the last call, by instants since zero, with the sources
+// as they are so far.
+func (g *Group) Fresh(zero time.Time) (sources []telemetry.Source, values []telemetry.Value) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	shift := zero.Sub(g.epoch)
+	for _, m := range g.members {
+		sources = append(sources, m.source)
+		for _, v := range m.fresh {
+			v.At -= shift
+			values = append(values, v)
+		}
+		m.fresh = nil
+	}
+	return sources, values
+}
+
+// patience is how long a collector may take to end.
+const patience = 2 * time.Second
+
+// End ends the collectors, and returns all that they gave, by instants since zero. One that does
+// not end within 2 s is left behind; what it gives from then on is dropped.
+func (g *Group) End(zero time.Time) *telemetry.Set {
+	g.stop()
+	all := make(chan struct{})
+	go func() {
+		g.done.Wait()
+		close(all)
+	}()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	select {
+	case <-all:
+	case <-limit.C:
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
+	out, shift := &telemetry.Set{}, zero.Sub(g.epoch)
+	for _, m := range g.members {
+		if !m.over {
+			m.note(plan.Say(Stuck))
+		}
+		out.Sources = append(out.Sources, m.source)
+		for _, one := range m.set.Series {
+			for i := range one.Points {
+				one.Points[i].At -= shift
+			}
+			out.Join(one)
+		}
+	}
+	return out
+}
