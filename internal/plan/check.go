@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -35,7 +37,34 @@ func (s *Spec) Check() (p Problems) {
 	p.If(!(s.Probe.Rate >= 0 && s.Probe.Rate <= maxProbes), "probe.rate", s.Probe.Rate, "must be from 0 to %v requests per second", maxProbes)
 	p.Rate("probe.rate", s.Probe.Rate)
 	p = append(p, s.checkReport()...)
+	p = append(p, s.Telemetry.check()...)
 	return append(p, s.Client.check(s.Target)...)
+}
+
+// Bounds of telemetry.
+const (
+	shortestPeriod = Duration(100 * time.Millisecond)
+	longestPeriod  = Duration(time.Hour)
+	mostSources    = 64
+)
+
+// NoTelemetry is the source that stands for none.
+const NoTelemetry = "none"
+
+func (t *Telemetry) check() (p Problems) {
+	p.If(t.Every != 0 && (t.Every < shortestPeriod || t.Every > longestPeriod), "telemetry.every", t.Every, "must be from %s to %s", shortestPeriod, longestPeriod)
+	p.If(len(t.Sources) > mostSources, "telemetry.sources", len(t.Sources), "are more than %d", mostSources)
+	for i, s := range t.Sources {
+		p.If(s == "", Item("telemetry.sources", i), nil, "is empty")
+		p.If(s == NoTelemetry && len(t.Sources) > 1, Item("telemetry.sources", i), s, "does not go with other sources")
+		p.If(slices.Contains(t.Sources[:i], s), Item("telemetry.sources", i), s, "is given twice")
+	}
+	for i, s := range t.Keep {
+		_, err := path.Match(s, "")
+		p.If(s == "" || err != nil, Item("telemetry.keep", i), strconv.Quote(s), "is no pattern")
+		p.Hint(s == "" || err != nil, "write the name of a series with * for any part of it, such as vllm:*")
+	}
+	return p
 }
 
 func (t *Target) check() (p Problems) {

@@ -7,6 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
@@ -77,6 +78,12 @@ type (
 		Load     Load
 		Progress *driver.Progress // counts while the run goes on; nil of a simulation
 	}
+	// Sampled is what telemetry has since the last Sampled: all sources as they are so far, and
+	// the new values. It comes about once a second.
+	Sampled struct {
+		Sources []telemetry.Source
+		Values  []telemetry.Value
+	}
 	// Recorded is a request that is done.
 	Recorded struct{ Record *trace.Record }
 	// Stopping says that nothing more is sent.
@@ -104,7 +111,7 @@ type Result struct {
 }
 
 // A Sink receives the events of a run as they happen. Recorded comes from many goroutines
-// at once. An error at Starting ends the run before it begins; other errors are joined to
+// at once, and Sampled from one of its own. An error at Starting ends the run before it begins; other errors are joined to
 // that of the run.
 type Sink interface{ Handle(Event) error }
 

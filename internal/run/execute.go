@@ -32,6 +32,7 @@ type execution struct {
 	profiling bool   // profilers have been started
 	emptied   string // the route that emptied the server's cache last
 	block     int    // tokens of a block of its prefix cache, as it says; 0: it does not
+	telemetry *sampling
 }
 
 // Execute makes the run. Closing stop ends it: before the first request with ErrStopped,
@@ -46,6 +47,7 @@ func (p *Prepared) Execute(ctx context.Context, stop <-chan struct{}, sinks ...S
 		return x.simulate(ctx)
 	}
 	defer x.stopProfilers(context.WithoutCancel(ctx)) // of a run that did not come so far
+	defer x.endSampling()
 	before, release := x.untilStopped(ctx)
 	defer release()
 	err := x.before(before)
@@ -111,7 +113,8 @@ func (x *execution) before(ctx context.Context) error {
 	if err := x.prepareCache(ctx); err != nil {
 		return err
 	}
-	if err := pause(ctx, x.spec.Before.Settle.Std()); err != nil {
+	x.startSampling(ctx)
+	if err := x.telemetry.idling(func() error { return pause(ctx, x.spec.Before.Settle.Std()) }); err != nil {
 		return err
 	}
 	x.tryStamps(ctx)
@@ -241,9 +244,10 @@ func (x *execution) measure(ctx context.Context, before map[string]float64) (*Re
 	}
 	x.target.transport.TakeLag() // of the requests before the run
 	x.takeEngineLag()
-	told := x.tellStop()
+	told, sampled := x.tellStop(), x.tellSamples(progress)
 	out := d.Run(ctx, x.stop, x.driverPlan())
 	told()
+	sampled()
 	procs := end()
 	x.run.Started, x.run.End, x.run.Client, x.run.Probes, x.run.Status = out.Started, out.End, out.Client, out.Probes, trace.Complete
 	if out.Stopped {
@@ -260,6 +264,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	after, release := x.unlessStopped(ctx)
 	defer release()
 	x.tail(after)
+	x.collected()
 	err := x.handle(Ended{&x.run})
 	x.noteConnections(records)
 	x.stopProfilers(after)
@@ -275,7 +280,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 
 // judge gives the run its verdict, and sends the sinks the last event.
 func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
-	t := &trace.Trace{Run: secret.Clean(x.Secrets, x.run), Records: records}
+	t := &trace.Trace{Run: secret.Clean(x.Secrets, x.run), Records: records, Telemetry: x.telemetry.result()}
 	r := &Result{Trace: t, Summary: metrics.Summarize(t, metrics.Options{})}
 	if t.Run.Verdict == nil {
 		t.Run.Verdict = &r.Summary.Health.Verdict

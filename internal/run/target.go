@@ -27,6 +27,7 @@ type target struct {
 	unwatch   func()       // ends the watch over it
 	header    http.Header  // of questions to the server, the key among them
 	requests  http.Header  // of the requests
+	tls       *tls.Config
 	secrets   *secret.Set
 }
 
@@ -116,7 +117,7 @@ func newTarget(spec *plan.Spec, base string, s *secrets) (*target, error) {
 		}
 		config.RootCAs = pool
 	}
-	t := &target{base: base, header: http.Header{}, requests: http.Header{}}
+	t := &target{base: base, header: http.Header{}, requests: http.Header{}, tls: config}
 	if err := t.headers(spec, s); err != nil {
 		return nil, err
 	}

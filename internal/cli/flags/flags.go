@@ -19,6 +19,7 @@ type Bench struct {
 	Requests `embed:"" group:"Requests:"`
 	Load     `embed:"" group:"Load:"`
 	Order    `embed:"" group:"Before the run:"`
+	Beside   `embed:"" group:"Beside the run:"`
 	Results  `embed:"" group:"Results:"`
 	Profile  `embed:"" group:"Embedded engine, used without --url:"`
 	Engine   Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
@@ -133,6 +134,13 @@ type Order struct {
 	WarmupSteady   bool          `path:"before.warm_up.steady" help:"Warm up with waves of requests at the concurrency of the run, in place of --warmup, until two successive ones agree within 5 % in median TTFT and TPOT; at most ten."`
 	Cache          string        `path:"cache" placeholder:"STATE" help:"State of the server's prefix cache when the run begins, to be brought about and proved: cold (it is reset), primed (the prompts of the run were sent before) or warm (left as it is)."`
 	Profiler       bool          `path:"before.profiler.start.route" help:"Call /start_profile before the run and /stop_profile after it."`
+}
+
+// Beside say what is sampled while the run goes on.
+type Beside struct {
+	Collect      []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What to sample beside the run: the URL of an exporter such as a server's /metrics, DCGM's or node_exporter's; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none for nothing. May be repeated. Default: the server's /metrics, this machine, and its devices if the server is on it."`
+	CollectEvery time.Duration `path:"telemetry.every" placeholder:"TIME" help:"Time between two samples. Default: 1s."`
+	CollectKeep  []string      `path:"telemetry.keep" sep:"none" placeholder:"PATTERN" help:"Series to keep under their own names, such as vllm:*, besides those that Pitot has a name for. May be repeated."`
 }
 
 // Results say what to make of the run.

@@ -94,6 +94,9 @@ var suffixes = map[metrics.Unit][]suffix{
 	metrics.PerSecond:       {{"req/s", 1}, {"/s", 1}},
 	metrics.TokensPerSecond: {{"tok/s", 1}, {"/s", 1}},
 	metrics.TokenCount:      {{"tok", 1}},
+	metrics.Joules:          {{"kJ", 1e3}, {"mJ", 1e-3}, {"J", 1}},
+	metrics.Watts:           {{"kW", 1e3}, {"W", 1}},
+	metrics.Celsius:         {{"°C", 1}, {"C", 1}},
 }
 
 // A suffix is how a unit may be written behind a number, and what one of it is worth.

@@ -85,6 +85,7 @@ func (s Summary) figures() []trace.Figure {
 	l.Distribution("tpot", s.Service.TPOT)
 	l.Distribution("itl", s.Service.ITL)
 	l.Distribution("e2el", s.Service.E2EL)
+	s.resourceFigures(&l)
 	return l
 }
 

@@ -25,6 +25,9 @@ const (
 	PerSecond       Unit = "/s" // requests
 	TokensPerSecond Unit = "tok/s"
 	TokenCount      Unit = "tok"
+	Joules          Unit = "J"
+	Watts           Unit = "W"
+	Celsius         Unit = "°C"
 	Count           Unit = ""
 )
 
@@ -118,6 +121,16 @@ func Quantities() []Quantity {
 		{"diffusion.steps_per_canvas", Count, Lower},
 		{"cache.hit_rate", Count, Higher},
 		{"rtfx", Count, Higher},
+		{"kv_use.max", Count, Neither},
+		{"waiting.max", Count, Neither},
+		{"preemptions", Count, Lower},
+		{"device.utilization", Count, Neither},
+		{"device.power", Watts, Neither},
+		{"device.temperature", Celsius, Neither},
+		{"energy", Joules, Neither},
+		{"energy.per_token", Joules, Lower},
+		{"energy.net_per_token", Joules, Lower},
+		{"energy.per_request", Joules, Lower},
 	}
 }
 

@@ -29,6 +29,9 @@ type Steady struct {
 	Service   Latencies `json:"service"`   // of the requests released within
 }
 
+// Found reports whether there is a steady state.
+func (s Steady) Found() bool { return s.Requests > 0 && s.Why.IsZero() }
+
 // Limits of a steady state.
 const (
 	atOnce         = 20 * time.Millisecond // of sending: less is no window

@@ -3,6 +3,7 @@ package metrics
 import (
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -44,6 +45,8 @@ type Summary struct {
 	Health      Health      `json:"health"`
 	Server      *Server     `json:"server,omitempty"` // nil where it shows no counters
 	Cache       *Cache      `json:"cache,omitempty"`  // nil where nothing was declared
+	// Resources are what was sampled beside the run; nil: nothing was.
+	Resources *resources.Resources `json:"resources,omitempty"`
 }
 
 // Requests counts what became of the requests.
@@ -190,6 +193,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	s.Wait, s.Setup = waits(records, o.Percentiles)
 	s.Server = server(&t.Run, records)
 	s.Cache = cacheState(&t.Run, records, s.Server)
+	s.Resources = resourcesOf(t, s)
 	if s.Health = health(t, records, s); s.Health.HeldBack {
 		s.void()
 		s.Stalls, s.Unstalled = lone(records, loneLength.Seconds()), nil // bursts are no stalls

@@ -58,6 +58,7 @@ func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
 	j.answers()
 	j.conditions()
+	j.resources()
 	j.sending()
 	j.merging()
 	j.stamps()

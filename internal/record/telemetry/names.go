@@ -1,6 +1,6 @@
 package telemetry
 
-// Pitot's names. A quantity is named after what it is of: server, device, host.
+// Pitot's names, each a code with a title in the catalogues. A quantity is named after what it is of: server, device, host.
 const (
 	ServerRunning      = "server.running"
 	ServerWaiting      = "server.waiting"

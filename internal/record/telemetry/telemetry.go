@@ -178,6 +178,15 @@ func (s *Series) Between(from, to time.Duration) []Point {
 	return s.Points[at(from):max(at(from), at(to+1))]
 }
 
+// A Window is a part of a run, in time since its start; both ends may be before it.
+type Window struct {
+	From time.Duration `json:"from_ns"`
+	To   time.Duration `json:"to_ns"`
+}
+
+// Length is its length.
+func (w Window) Length() time.Duration { return w.To - w.From }
+
 // Growth is by how much a counter grew over points. After a fall it began anew at 0, as
 // Prometheus' increase has it; restarts counts the falls.
 func Growth(points []Point) (grown float64, restarts int) {

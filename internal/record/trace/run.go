@@ -50,6 +50,9 @@ type Run struct {
 	// ServerCounters are server counters over the run, by name: the last scrape
 	// minus the first.
 	ServerCounters map[string]float64 `json:"server_counters,omitempty"`
+	// Idle is the pause before the run in which devices were sampled and nothing was sent; nil:
+	// there was none.
+	Idle *telemetry.Window `json:"idle,omitempty"`
 	// KVTokens is how many tokens the server's KV cache holds, as it said; 0: it did not.
 	KVTokens int `json:"kv_tokens,omitempty"`
 }

@@ -18,6 +18,10 @@ type Collector interface {
 	Collect(ctx context.Context, every time.Duration, give func(Reading)) error
 }
 
+// Optional is a collector of what may not be there: a source that never gave a reading is not
+// mentioned.
+type Optional struct{ Collector }
+
 // A Reading is what a source said at once.
 type Reading struct {
 	Values  []Value
@@ -65,12 +69,13 @@ type Group struct {
 
 // A member is a collector and what it has given. The mutex of the group guards it.
 type member struct {
-	source telemetry.Source
-	set    telemetry.Set // instants since the epoch of the group
-	fresh  []telemetry.Value
-	points int
-	full   bool
-	over   bool // its goroutine has returned
+	source   telemetry.Source
+	optional bool
+	set      telemetry.Set // instants since the epoch of the group
+	fresh    []telemetry.Value
+	points   int
+	full     bool
+	over     bool // its goroutine has returned
 }
 
 // Start starts a goroutine for each collector. The names of their sources differ.
@@ -79,6 +84,7 @@ func Start(ctx context.Context, every time.Duration, collectors []Collector) *Gr
 	ctx, g.stop = context.WithCancel(ctx)
 	for _, c := range collectors {
 		m := &member{source: c.Describe()}
+		_, m.optional = c.(Optional)
 		m.source.Every = every
 		g.members = append(g.members, m)
 		g.done.Go(func() { g.collect(ctx, c, m, every) })
@@ -163,6 +169,9 @@ func (g *Group) Fresh(zero time.Time) (sources []telemetry.Source, values []tele
 	defer g.mu.Unlock()
 	shift := zero.Sub(g.epoch)
 	for _, m := range g.members {
+		if m.optional && m.source.Reads == 0 {
+			continue
+		}
 		sources = append(sources, m.source)
 		for _, v := range m.fresh {
 			v.At -= shift
@@ -196,6 +205,9 @@ func (g *Group) End(zero time.Time) *telemetry.Set {
 	g.ended = true
 	out, shift := &telemetry.Set{}, zero.Sub(g.epoch)
 	for _, m := range g.members {
+		if m.optional && m.source.Reads == 0 {
+			continue
+		}
 		if !m.over {
 			m.note(plan.Say(Stuck))
 		}

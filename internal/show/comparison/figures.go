@@ -69,6 +69,13 @@ func unitOf(r compare.Row) scale {
 		return scale{factor: 1, unit: "req/s"}
 	case metrics.TokensPerSecond:
 		return scale{factor: 1, unit: "tok/s"}
+	case metrics.Joules:
+		if high < 1 && high > 0 {
+			return scale{factor: 1e3, unit: "mJ"}
+		}
+		return scale{factor: 1, unit: "J"}
+	case metrics.Watts, metrics.Celsius:
+		return scale{factor: 1, unit: string(r.Quantity.Unit)}
 	case metrics.Seconds:
 		return scaleOfTimes(r.Quantity.Name, low, high)
 	}

@@ -19,7 +19,7 @@ import (
 func (w *writer) drawings() {
 	started := false
 	for i, load := range w.note.Comparison.Workloads {
-		plots, timelines := w.changes(load), w.timelines(load)
+		plots, timelines := w.changes(load), append(w.timelines(load), w.meanwhile(load)...)
 		if load.Layout != nil && load.Layout.Confirms { // the rest looks as before
 			timelines = nil
 		} else {
@@ -157,6 +157,22 @@ func (w *writer) timelines(load compare.Workload) (plots []figure) {
 		plots = append(plots, figure{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
 			return plot.Requests(out, w.Language, v.Name, l)
 		}})
+	}
+	return plots
+}
+
+// meanwhile is what was sampled beside the first run of each variant.
+func (w *writer) meanwhile(load compare.Workload) (plots []figure) {
+	for i, v := range load.Variants {
+		runs := w.runsOf(v)
+		if len(runs) == 0 || len(runs[0].Digest.Strips) == 0 {
+			continue
+		}
+		d := runs[0].Digest
+		plots = append(plots, figure{
+			fmt.Sprintf("meanwhile-%d", i+1), w.Word("plot.meanwhile", "variant", v.Name), w.Word("note.meanwhile", "variant", escape(v.Name)),
+			func(out io.Writer) error { return plot.Meanwhile(out, w.Language, v.Name, d) },
+		})
 	}
 	return plots
 }

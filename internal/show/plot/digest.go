@@ -16,6 +16,7 @@ type Digest struct {
 	TTFT, ITL Quantiles
 	Output    Flow
 	Timeline  Timeline
+	Strips    []Strip // of a run with telemetry
 }
 
 // Quantiles are the values, in seconds, at QuantilePercents; none of nothing.
@@ -82,7 +83,7 @@ func NewDigest(t *trace.Trace) Digest {
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
 		return d
 	}
-	d.Output, d.Timeline = flow(t), timeline(t)
+	d.Output, d.Timeline, d.Strips = flow(t), timeline(t), strips(t)
 	return d
 }
 

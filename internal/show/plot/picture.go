@@ -74,6 +74,8 @@ type picture struct {
 	keys   []key
 	grid   *plotter.Grid
 	height vg.Length // of the plot alone
+	// stacked are plots in place of this one, under each other, whose axes are as long.
+	stacked [][]*gonum.Plot
 }
 
 var (
@@ -97,13 +99,25 @@ func (p picture) write(w io.Writer) error {
 	for i, row := range rows {
 		row.draw(c, c.Max.Y-titleRow-vg.Length(i)*legendRow-8)
 	}
-	p.Draw(draw.Crop(c, 0, 0, 0, -head))
+	p.drawIn(draw.Crop(c, 0, 0, 0, -head))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
 	}
 	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:"+families)))
 	return err
+}
+
+// drawIn draws the axes and what is in them.
+func (p picture) drawIn(c draw.Canvas) {
+	if p.stacked == nil {
+		p.Draw(c)
+		return
+	}
+	tiles := draw.Tiles{Rows: len(p.stacked), Cols: 1, PadY: 4}
+	for i, row := range gonum.Align(p.stacked, tiles, c) {
+		p.stacked[i][0].Draw(row[0])
+	}
 }
 
 // layOut fills rows of a width with keys.

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -59,7 +61,33 @@ func figures(t *testing.T) map[string]func(io.Writer) error {
 		"output":   func(w io.Writer) error { return Output(w, zh, variants) },
 		"timeline": func(w io.Writer) error { return Requests(w, zh, "after <a&b>", variants[0].Runs[0].Timeline) },
 		"dots":     func(w io.Writer) error { return Changes(w, zh, dots) },
+		"meanwhile": func(w io.Writer) error {
+			t := streamed(1, 900, 8)
+			t.Telemetry = sampled(t.Run.End.Seconds())
+			return Meanwhile(w, zh, "after <a&b>", NewDigest(t))
+		},
 	}
+}
+
+// sampled is telemetry of a server and two devices, at 1 s, with a gap, an hour of it before and
+// after the run, and values that are none.
+func sampled(end float64) *telemetry.Set {
+	set := &telemetry.Set{Sources: []telemetry.Source{{Name: "server"}, {Name: "gpu"}}}
+	for s := -3600.0; s < end+3600; s++ {
+		p := func(v float64) telemetry.Point { return telemetry.Point{At: time.Duration(s * 1e9), Value: v} }
+		set.Add(telemetry.Of("server", telemetry.ServerKVUse, nil, p(0.5+0.4*math.Sin(s/9))))
+		if s < 20 || s > 30 {
+			set.Add(telemetry.Of("server", telemetry.ServerWaiting, nil, p(math.Floor(3+3*math.Sin(s/5)))))
+		}
+		for _, device := range []string{"0", "1"} {
+			v := 300 + 50*math.Sin(s/3)
+			if device == "1" && int(s)%50 == 0 {
+				v = math.NaN()
+			}
+			set.Add(telemetry.Of("gpu", telemetry.DevicePower, telemetry.Labels{"device": device}, p(v)))
+		}
+	}
+	return set
 }
 
 // svgTexts are the texts of a well-formed SVG.
@@ -89,7 +117,8 @@ func svgTexts(t *testing.T, svg []byte) (texts []string) {
 var around = map[string][]string{
 	"ttft": {"TTFT 分布", "TTFT（ms）", "请求占比（%）"}, "itl": {"ITL 分布", "ITL（ms）", "token 间隔占比（%）"},
 	"output": {"输出吞吐随时间变化", "运行时间（s）", "tok/s"}, "timeline": {"请求时间线：after <a&b>", "运行时间（s）", "请求（按发送顺序）", "解码", "失败"},
-	"dots": {"相对 v <a&b> 的变化", "变化（%）"},
+	"dots":      {"相对 v <a&b> 的变化", "变化（%）"},
+	"meanwhile": {"after <a&b>：同时发生的情况", "在途请求", "TTFT (ms)", "排队的请求", "KV 缓存占用 (%)", "功率 (W)", "运行时间（s）"},
 }
 
 func TestPlotsAreWellFormedAndTheSameEachTime(t *testing.T) {
@@ -301,5 +330,21 @@ func TestPlotsOverTimeMarkStalls(t *testing.T) {
 	var out bytes.Buffer
 	if err := Requests(&out, en, "a", still.Timeline); err != nil || !slices.Contains(svgTexts(t, out.Bytes()), en.Word("plot.stalls")) {
 		t.Error("the timeline has no stall", err)
+	}
+}
+
+// A long track keeps its peaks, and no more points than can be told apart.
+func TestATrackKeepsItsPeaks(t *testing.T) {
+	k := Track{}
+	for i := range 100_000 {
+		v := 1.0
+		if i == 54_321 {
+			v = 9
+		}
+		k.X, k.Y = append(k.X, float64(i)), append(k.Y, v)
+	}
+	thin := k.thinned()
+	if len(thin.X) > mostTrack || slices.Max(thin.Y) != 9 || !slices.IsSorted(thin.X) {
+		t.Errorf("%d points, at most %v", len(thin.X), slices.Max(thin.Y))
 	}
 }

@@ -21,6 +21,16 @@ func roundTicks(low, high float64, logarithmic bool) gonum.ConstantTicks {
 	return marksAt(values...)
 }
 
+// fewTicks mark a low axis from 0.
+func fewTicks(high float64) gonum.ConstantTicks {
+	step := roundUp(high / 3)
+	var values []float64
+	for i := 0.0; i*step <= high*1.05; i++ {
+		values = append(values, tidy(i*step))
+	}
+	return marksAt(values...)
+}
+
 // logTicks leaves out the twos and fives where there would be too many.
 func logTicks(low, high float64) gonum.ConstantTicks {
 	factors := []float64{1, 2, 5}

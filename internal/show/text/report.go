@@ -70,6 +70,7 @@ func (r *report) head(s metrics.Summary) {
 	r.client(s)
 	r.server(s.Server)
 	r.cache(s)
+	r.telemetry(s)
 	r.Line()
 }
 

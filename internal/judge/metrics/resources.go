@@ -1,0 +1,84 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/judge/resources"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// resourcesOf is what a run used, from its start to its last answer; nil without telemetry.
+func resourcesOf(t *trace.Trace, s Summary) *resources.Resources {
+	idle := telemetry.Window{}
+	if t.Run.Idle != nil {
+		idle = *t.Run.Idle
+	}
+	whole := telemetry.Window{To: time.Duration(Duration(t))}
+	return resources.Of(t.Telemetry, whole, idle, s.Tokens.Output, s.Requests.OK)
+}
+
+// resourceFigures are those of telemetry.
+func (s Summary) resourceFigures(l *List) {
+	r := s.Resources
+	if r == nil {
+		return
+	}
+	add := func(name string, v *float64) {
+		if v != nil {
+			l.Add(name, *v)
+		}
+	}
+	add("kv_use.max", r.Server.KVUseMax)
+	add("waiting.max", r.Server.WaitingMax)
+	add("preemptions", r.Server.Preemptions)
+	if d := r.Devices; d != nil {
+		add("device.utilization", d.Utilization)
+		add("device.power", d.Power)
+		add("device.temperature", d.Temperature)
+	}
+	e := r.Energy
+	if e == nil || !e.Method.Known() {
+		return
+	}
+	l.Add("energy", e.Joules)
+	if e.PerToken > 0 {
+		l.Add("energy.per_token", e.PerToken)
+	}
+	if e.PerRequest > 0 {
+		l.Add("energy.per_request", e.PerRequest)
+	}
+	if net, ok := e.Net(); ok && s.Tokens.Output > 0 {
+		l.Add("energy.net_per_token", net/float64(s.Tokens.Output))
+	}
+}
+
+// leastThrottled is the share of a run in which the clocks of a device may be held down.
+const leastThrottled = 0.01
+
+// resources judges what telemetry says of the server's side.
+func (j *judgement) resources() {
+	r := j.s.Resources
+	if r == nil {
+		return
+	}
+	if d := r.Devices; d != nil {
+		for _, held := range d.Throttled {
+			if held.Seconds > leastThrottled*j.s.Duration && resources.Serious(held.Reason) {
+				j.doubtIf(true, "verdict.throttled", "device", held.Device, "reason", held.Reason, "time", held.Seconds)
+				break // the longest
+			}
+		}
+		j.doubtIf(d.Processes != nil && *d.Processes > 1, "verdict.device-shared", "processes", deref(d.Processes))
+	}
+	j.doubtIf(r.Server.Restarted, "verdict.server-restarted")
+	n := deref(r.Server.Preemptions)
+	j.doubtIf(n > 0 && j.s.Steady.Found(), "verdict.preempted", "requests", n)
+}
+
+func deref(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}

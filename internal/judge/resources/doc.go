@@ -1,0 +1,12 @@
+// Package resources tells from telemetry what a run cost and what limited it: energy, use of
+// the KV cache, queues in the server, busy devices, clocks that were held down.
+//
+// All of it is over a window, from the first request to the last answer. A quantity without
+// samples in the window is nil or absent, never 0.
+//
+// Energy is that of an energy counter where a device has one, else the integral of its power by
+// trapezoids. Between two samples more than 3 s apart nothing is known; if that is more than a
+// hundredth of the window, or the window is shorter than 30 s, there is no energy: the power that
+// drivers report is an average that lags by up to a second. Where the power before the run was
+// sampled for a while, with nothing to do, the energy above idle is told too.
+package resources

@@ -1,0 +1,193 @@
+package resources
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+)
+
+// Energy is what the devices drew in the window.
+type Energy struct {
+	Joules  float64 `json:"joules"`
+	Devices int     `json:"devices"`
+	Window  float64 `json:"window"` // s
+	Method  Method  `json:"method"`
+	Covered float64 `json:"covered"` // share of the window with samples close enough, the least of all devices
+	// Idle is the power of the devices together with nothing to do, in W; nil: it was not measured.
+	Idle *float64 `json:"idle,omitempty"`
+	// PerToken and PerRequest are in J for each output token and each request that succeeded, 0
+	// without any.
+	PerToken   float64 `json:"per_token"`
+	PerRequest float64 `json:"per_request"`
+}
+
+// Net is the energy above that of idling, and false where idling was not measured.
+func (e Energy) Net() (joules float64, ok bool) {
+	if e.Idle == nil {
+		return 0, false
+	}
+	return e.Joules - *e.Idle*e.Window, true
+}
+
+// A Method is how an energy was found, or why there is none.
+type Method string
+
+// The methods, from the best, and the reasons for none.
+const (
+	Counters Method = "counters" // energy counters of the devices
+	Sampled  Method = "sampled"  // power of all devices, integrated
+	Mixed    Method = "mixed"    // some of each
+
+	Short   Method = "short"   // the window is under 30 s
+	Gaps    Method = "gaps"    // power is not known for more than a hundredth of the window
+	Partial Method = "partial" // some devices report neither energy nor power
+	Unknown Method = "unknown" // none does
+)
+
+// Known reports whether there is an energy.
+func (m Method) Known() bool { return m == Counters || m == Sampled || m == Mixed }
+
+const (
+	leastWindow = 30 * time.Second
+	widestGap   = 3 * time.Second
+	leastCover  = 0.99
+	leastIdle   = 5 * time.Second
+)
+
+// energy is that of all devices in a window, less what they draw when idle.
+func energy(devices []*device, w, idle telemetry.Window) Energy {
+	e := Energy{Window: w.Length().Seconds(), Covered: 1, Method: Unknown}
+	var counted, sampled, unknown, gaps int
+	rest, rested := 0.0, true
+	for _, d := range devices {
+		joules, covered, how := d.energy(w)
+		e.Covered = min(e.Covered, covered)
+		e.Joules += joules
+		switch how {
+		case Counters:
+			counted++
+		case Sampled:
+			sampled++
+		case Gaps:
+			gaps++
+		default:
+			unknown++
+		}
+		watts, ok := d.mean(idle)
+		rest, rested = rest+watts, rested && ok
+	}
+	e.Devices = counted + sampled
+	switch {
+	case counted+sampled+gaps == 0:
+		e.Method = Unknown
+	case w.Length() < leastWindow:
+		e.Method = Short
+	case gaps > 0:
+		e.Method = Gaps
+	case unknown > 0:
+		e.Method = Partial
+	case sampled == 0:
+		e.Method = Counters
+	case counted == 0:
+		e.Method = Sampled
+	default:
+		e.Method = Mixed
+	}
+	if !e.Method.Known() {
+		e.Joules = 0
+	} else if rested && e.Devices > 0 {
+		e.Idle = &rest
+	}
+	return e
+}
+
+// A device is one device of one source.
+type device struct {
+	label  string
+	series map[string][]*telemetry.Series // by name
+}
+
+// one is the first series of a name.
+func (d *device) one(name string) []telemetry.Point {
+	if all := d.series[name]; len(all) > 0 {
+		return all[0].Points
+	}
+	return nil
+}
+
+// energy is that of a device in a window, with the share of it that is known.
+func (d *device) energy(w telemetry.Window) (joules, covered float64, how Method) {
+	if counter := d.one(telemetry.DeviceEnergy); len(counter) > 0 {
+		if joules, ok := counted(counter, w); ok {
+			return joules, 1, Counters
+		}
+	}
+	power := d.one(telemetry.DevicePower)
+	if len(power) == 0 {
+		return 0, 0, Unknown
+	}
+	joules, known := integral(power, w)
+	if covered = known.Seconds() / w.Length().Seconds(); covered < leastCover {
+		return 0, covered, Gaps
+	}
+	return joules / covered, covered, Sampled
+}
+
+// counted is by how much an energy counter grew in a window: between the values that lie on
+// the line through the samples at each edge. ok is false where a sample lies more than 3 s from an
+// edge on its outer side, and none beyond it, or where the counter fell.
+func counted(points []telemetry.Point, w telemetry.Window) (joules float64, ok bool) {
+	from, ok1 := valueAt(points, w.From)
+	to, ok2 := valueAt(points, w.To)
+	inside := slices.DeleteFunc(slices.Clone(points), func(p telemetry.Point) bool { return p.At <= w.From || p.At >= w.To })
+	path := append(append([]telemetry.Point{{At: w.From, Value: from}}, inside...), telemetry.Point{At: w.To, Value: to})
+	grown, restarts := telemetry.Growth(path)
+	return grown, ok1 && ok2 && restarts == 0
+}
+
+// valueAt is the value at an instant, between the samples around it. At most 3 s beyond the
+// first or the last sample it goes on as between the two samples there.
+func valueAt(points []telemetry.Point, at time.Duration) (v float64, ok bool) {
+	if len(points) < 2 {
+		return 0, false
+	}
+	i, _ := slices.BinarySearchFunc(points, at, func(p telemetry.Point, at time.Duration) int { return cmp.Compare(p.At, at) })
+	i = min(max(i, 1), len(points)-1)
+	a, b := points[i-1], points[i]
+	if at < a.At-widestGap || at > b.At+widestGap {
+		return 0, false
+	}
+	return a.Value + (b.Value-a.Value)*float64(at-a.At)/float64(b.At-a.At), true
+}
+
+// integral is the area under points in a window, and for how much of it samples are at most
+// 3 s apart.
+func integral(points []telemetry.Point, w telemetry.Window) (area float64, known time.Duration) {
+	for i := 1; i < len(points); i++ {
+		a, b := points[i-1], points[i]
+		from, to := max(a.At, w.From), min(b.At, w.To)
+		if to <= from || b.At-a.At > widestGap {
+			continue
+		}
+		at := func(t time.Duration) float64 {
+			return a.Value + (b.Value-a.Value)*float64(t-a.At)/float64(b.At-a.At)
+		}
+		area += (at(from) + at(to)) / 2 * (to - from).Seconds()
+		known += to - from
+	}
+	return area, known
+}
+
+// mean is the mean power of a device in a window of at least 5 s, if all of it is known.
+func (d *device) mean(w telemetry.Window) (watts float64, ok bool) {
+	if w.Length() < leastIdle {
+		return 0, false
+	}
+	joules, covered, how := d.energy(w)
+	if !how.Known() || covered < leastCover {
+		return 0, false
+	}
+	return joules / w.Length().Seconds(), true
+}

@@ -1,0 +1,388 @@
+package resources
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+)
+
+// Resources are what telemetry says of a window of a run.
+type Resources struct {
+	Window  telemetry.Window `json:"window"`
+	Sources []string         `json:"sources"` // those that gave something, by name
+
+	Server  Server   `json:"server"`
+	Devices *Devices `json:"devices,omitempty"` // nil without any
+	Hosts   []Host   `json:"hosts,omitempty"`
+	Energy  *Energy  `json:"energy,omitempty"` // nil without devices
+}
+
+// Server is what servers said of themselves; of several the sum, or the largest of a share.
+type Server struct {
+	RunningMax  *float64 `json:"running_max,omitempty"`
+	RunningMean *float64 `json:"running_mean,omitempty"`
+	WaitingMax  *float64 `json:"waiting_max,omitempty"`
+	KVUseMax    *float64 `json:"kv_use_max,omitempty"` // share
+	KVUseMean   *float64 `json:"kv_use_mean,omitempty"`
+	Preemptions *float64 `json:"preemptions,omitempty"`
+	CacheHits   *float64 `json:"cache_hits,omitempty"` // share of the prompt tokens that were looked up
+	Accepted    *float64 `json:"accepted,omitempty"`   // share of the drafted tokens
+	Restarted   bool     `json:"restarted,omitempty"`  // a counter of it fell: the server began anew
+}
+
+// Devices are the devices of all sources, each counted once.
+type Devices struct {
+	Count       int         `json:"count"`
+	Utilization *float64    `json:"utilization,omitempty"` // share, mean over time and devices
+	MemoryUse   *float64    `json:"memory_use,omitempty"`  // share, the largest
+	Power       *float64    `json:"power,omitempty"`       // W, mean over time, sum over devices
+	Temperature *float64    `json:"temperature,omitempty"` // °C, the highest
+	Clock       *float64    `json:"clock,omitempty"`       // Hz, mean over time and devices
+	ClockMin    *float64    `json:"clock_min,omitempty"`   // Hz, the lowest
+	Throttled   []Throttled `json:"throttled,omitempty"`   // the longest first
+	Processes   *float64    `json:"processes,omitempty"`   // on one device, at most
+}
+
+// Throttled is for how long the clocks of a device were held down for one reason.
+type Throttled struct {
+	Device  string  `json:"device"`
+	Reason  string  `json:"reason"`
+	Seconds float64 `json:"seconds"`
+}
+
+// A Host is one machine.
+type Host struct {
+	Source    string   `json:"source"`
+	CPU       *float64 `json:"cpu,omitempty"`        // processors in use, mean
+	CPUMax    *float64 `json:"cpu_max,omitempty"`    // share of the busiest processor in its busiest moment
+	MemoryUse *float64 `json:"memory_use,omitempty"` // share, the largest
+	Pressure  *float64 `json:"pressure,omitempty"`   // share of the time in which some task waited for a processor
+	Throttled *float64 `json:"throttled,omitempty"`  // s, of the control group
+}
+
+// Of reads telemetry in a window. idle is a window in which the server had nothing to do, of no
+// length where there was none. tokens and requests are those of all answers. It is nil if there
+// is no telemetry.
+func Of(set *telemetry.Set, w, idle telemetry.Window, tokens, requests int) *Resources {
+	if set.Empty() {
+		return nil
+	}
+	r := &Resources{Window: w, Server: serverOf(set, w), Hosts: hosts(set, w)}
+	for _, s := range set.Sources {
+		if s.Reads > 0 {
+			r.Sources = append(r.Sources, s.Name)
+		}
+	}
+	if all := devices(set); len(all) > 0 {
+		e := energy(all, w, idle)
+		if e.Method.Known() {
+			e.PerToken, e.PerRequest = per(e.Joules, tokens), per(e.Joules, requests)
+		}
+		r.Devices, r.Energy = devicesOf(all, w), &e
+	}
+	return r
+}
+
+func per(joules float64, n int) float64 {
+	if n <= 0 {
+		return 0
+	}
+	return joules / float64(n)
+}
+
+func serverOf(set *telemetry.Set, w telemetry.Window) Server {
+	in := func(name string) []*telemetry.Series { return set.Named(name) }
+	s := Server{
+		RunningMax: sumOf(in(telemetry.ServerRunning), w, largest), RunningMean: sumOf(in(telemetry.ServerRunning), w, average),
+		WaitingMax: sumOf(in(telemetry.ServerWaiting), w, largest),
+		KVUseMax:   greatest(in(telemetry.ServerKVUse), w, largest), KVUseMean: greatest(in(telemetry.ServerKVUse), w, average),
+	}
+	grown := func(name string) *float64 {
+		return sumOf(in(name), w, func(points []telemetry.Point) (float64, bool) {
+			v, restarts := telemetry.Growth(points)
+			s.Restarted = s.Restarted || restarts > 0
+			return v, len(points) > 1
+		})
+	}
+	s.Preemptions = grown(telemetry.ServerPreemptions)
+	s.CacheHits = share(grown(telemetry.ServerCacheHits), grown(telemetry.ServerCacheQueries))
+	s.Accepted = share(grown(telemetry.ServerAccepted), grown(telemetry.ServerDraftTokens))
+	return s
+}
+
+func share(part, all *float64) *float64 {
+	if part == nil || all == nil || *all <= 0 {
+		return nil
+	}
+	v := *part / *all
+	return &v
+}
+
+// A statistic is one number of points; ok is false if they are too few for it.
+type statistic func([]telemetry.Point) (v float64, ok bool)
+
+func largest(points []telemetry.Point) (v float64, ok bool) {
+	v = math.Inf(-1)
+	for _, p := range points {
+		v = max(v, p.Value)
+	}
+	return v, len(points) > 0
+}
+
+func smallest(points []telemetry.Point) (v float64, ok bool) {
+	v = math.Inf(1)
+	for _, p := range points {
+		v = min(v, p.Value)
+	}
+	return v, len(points) > 0
+}
+
+// average is over time where samples are not evenly apart: each counts for half of the gaps
+// beside it, of at most 3 s.
+func average(points []telemetry.Point) (v float64, ok bool) {
+	if len(points) == 0 {
+		return 0, false
+	}
+	sum, weight := 0.0, 0.0
+	for i, p := range points {
+		half := 0.0
+		if i > 0 {
+			half += min(p.At-points[i-1].At, widestGap).Seconds()
+		}
+		if i+1 < len(points) {
+			half += min(points[i+1].At-p.At, widestGap).Seconds()
+		}
+		if len(points) == 1 {
+			half = 1
+		}
+		sum, weight = sum+half*p.Value, weight+half
+	}
+	return sum / weight, true
+}
+
+// sumOf adds up a statistic of several series; nil where none has it.
+func sumOf(all []*telemetry.Series, w telemetry.Window, of statistic) *float64 {
+	sum, found := 0.0, false
+	for _, s := range all {
+		if v, ok := of(s.Between(w.From, w.To)); ok {
+			sum, found = sum+v, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return &sum
+}
+
+// greatest is the largest of a statistic of several series; nil where none has it.
+func greatest(all []*telemetry.Series, w telemetry.Window, of statistic) *float64 {
+	most, found := math.Inf(-1), false
+	for _, s := range all {
+		if v, ok := of(s.Between(w.From, w.To)); ok {
+			most, found = max(most, v), true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return &most
+}
+
+// devices are those of a set. If several sources report the devices of one host, those of the
+// best one are taken: the one with energy counters, else with power, else with the most devices.
+func devices(set *telemetry.Set) (all []*device) {
+	bySource := map[string]map[string]*device{}
+	for _, s := range set.Series {
+		if !isDevice(s.Name) {
+			continue
+		}
+		mine := bySource[s.Source]
+		if mine == nil {
+			mine = map[string]*device{}
+			bySource[s.Source] = mine
+		}
+		label := s.Labels["device"]
+		if mine[label] == nil {
+			mine[label] = &device{label: s.Source + " " + label, series: map[string][]*telemetry.Series{}}
+		}
+		mine[label].series[s.Name] = append(mine[label].series[s.Name], s)
+	}
+	best := map[string]string{} // the source, by host
+	for _, name := range slices.Sorted(maps.Keys(bySource)) {
+		source, _ := set.Source(name)
+		if had, ok := best[source.Host]; !ok || rank(bySource[name]) > rank(bySource[had]) {
+			best[source.Host] = name
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(best)) {
+		mine := bySource[best[host]]
+		for _, label := range slices.Sorted(maps.Keys(mine)) {
+			all = append(all, mine[label])
+		}
+	}
+	return all
+}
+
+func isDevice(name string) bool { return len(name) > 7 && name[:7] == "device." }
+
+// rank orders sources of the same devices.
+func rank(all map[string]*device) int {
+	r := len(all)
+	for _, d := range all {
+		switch {
+		case d.series[telemetry.DeviceEnergy] != nil:
+			return r + 2_000_000
+		case d.series[telemetry.DevicePower] != nil:
+			r = max(r, len(all)+1_000_000)
+		}
+	}
+	return r
+}
+
+func devicesOf(all []*device, w telemetry.Window) *Devices {
+	named := func(name string) (series []*telemetry.Series) {
+		for _, d := range all {
+			series = append(series, d.series[name]...)
+		}
+		return series
+	}
+	mean := func(name string) *float64 {
+		series := named(name)
+		sum := sumOf(series, w, average)
+		if sum == nil {
+			return nil
+		}
+		v := *sum / *sumOf(series, w, func(p []telemetry.Point) (float64, bool) { return 1, len(p) > 0 })
+		return &v
+	}
+	return &Devices{
+		Count: len(all), Utilization: mean(telemetry.DeviceUtilization), Power: sumOf(named(telemetry.DevicePower), w, average),
+		Temperature: greatest(named(telemetry.DeviceTemperature), w, largest),
+		Clock:       mean(telemetry.DeviceClock), ClockMin: least(named(telemetry.DeviceClock), w),
+		Processes: greatest(named(telemetry.DeviceProcesses), w, largest),
+		MemoryUse: memory(all, w), Throttled: throttled(all, w),
+	}
+}
+
+func least(all []*telemetry.Series, w telemetry.Window) *float64 {
+	v := greatest(all, w, func(p []telemetry.Point) (float64, bool) {
+		low, ok := smallest(p)
+		return -low, ok
+	})
+	if v == nil {
+		return nil
+	}
+	low := -*v
+	return &low
+}
+
+// memory is the largest share of its memory that a device had in use.
+func memory(all []*device, w telemetry.Window) (most *float64) {
+	for _, d := range all {
+		used := greatest(d.series[telemetry.DeviceMemoryUsed], w, largest)
+		total := greatest(d.series[telemetry.DeviceMemoryTotal], w, largest)
+		if s := share(used, total); s != nil && (most == nil || *s > *most) {
+			most = s
+		}
+	}
+	return most
+}
+
+// throttled are the devices whose clocks were held down, and for how long: each sample holds
+// until the next one, for 3 s at most.
+func throttled(all []*device, w telemetry.Window) (found []Throttled) {
+	for _, d := range all {
+		for _, s := range d.series[telemetry.DeviceThrottled] {
+			points, held := s.Between(w.From, w.To), time.Duration(0)
+			for i, p := range points {
+				until := w.To
+				if i+1 < len(points) {
+					until = points[i+1].At
+				}
+				if p.Value > 0 {
+					held += min(until-p.At, widestGap)
+				}
+			}
+			if held > 0 {
+				found = append(found, Throttled{d.label, s.Labels["reason"], held.Seconds()})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Throttled) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return found
+}
+
+// hosts are the machines of a set, by source.
+func hosts(set *telemetry.Set, w telemetry.Window) (all []Host) {
+	for _, source := range set.Sources {
+		mine := func(name string) (series []*telemetry.Series) {
+			for _, s := range set.Named(name) {
+				if s.Source == source.Name {
+					series = append(series, s)
+				}
+			}
+			return series
+		}
+		h := Host{
+			Source: source.Name, CPU: sumOf(mine(telemetry.HostCPUTime), w, rate), CPUMax: greatest(mine(telemetry.HostCPUTime), w, steepest),
+			MemoryUse: share(greatest(mine(telemetry.HostMemoryUsed), w, largest), greatest(mine(telemetry.HostMemoryTotal), w, largest)),
+			Throttled: sumOf(mine(telemetry.HostCPUThrottled), w, growth),
+		}
+		for _, s := range mine(telemetry.HostPressure) {
+			if s.Labels["resource"] == "cpu" {
+				h.Pressure = sumOf([]*telemetry.Series{s}, w, rate)
+			}
+		}
+		if h != (Host{Source: source.Name}) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+func growth(points []telemetry.Point) (v float64, ok bool) {
+	v, _ = telemetry.Growth(points)
+	return v, len(points) > 1
+}
+
+// rate is by how much a counter grew a second.
+func rate(points []telemetry.Point) (v float64, ok bool) {
+	v, ok = growth(points)
+	if !ok {
+		return 0, false
+	}
+	return v / (points[len(points)-1].At - points[0].At).Seconds(), true
+}
+
+// steepest is the largest rate between two samples at least half a second apart.
+func steepest(points []telemetry.Point) (v float64, ok bool) {
+	for i := 0; i < len(points); {
+		j := i + 1
+		for j < len(points) && points[j].At-points[i].At < 500*time.Millisecond {
+			j++
+		}
+		if j == len(points) {
+			break
+		}
+		if r, _ := rate(points[i : j+1]); !ok || r > v {
+			v, ok = r, true
+		}
+		i = j
+	}
+	return v, ok
+}
+
+// Serious reports whether clocks that are held down for a reason make a device slower than it is
+// meant to be: heat, a power brake, trouble of the hardware. A limit of power that somebody has
+// set, and clocks that are low since there is nothing to do, are as it is meant to be.
+func Serious(reason string) bool {
+	switch reason {
+	case "power_cap", "idle", "clocks_setting", "sync_boost", "display_clocks":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,199 @@
+package resources
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+)
+
+// A course is a quantity as a function of time, sampled every so often.
+type course struct {
+	source, name, device string
+	labels               telemetry.Labels
+	every                time.Duration
+	from, to             time.Duration
+	value                func(s float64) float64
+	without              func(s float64) bool // samples that are missing
+}
+
+func sampled(host map[string]string, all ...course) *telemetry.Set {
+	set := &telemetry.Set{}
+	for _, c := range all {
+		labels := telemetry.Labels{}
+		if c.device != "" {
+			labels["device"] = c.device
+		}
+		for k, v := range c.labels {
+			labels[k] = v
+		}
+		if _, ok := set.Source(c.source); !ok {
+			set.Sources = append(set.Sources, telemetry.Source{Name: c.source, Host: host[c.source], Reads: 1})
+		}
+		for at := c.from; at <= c.to; at += c.every {
+			if c.without != nil && c.without(at.Seconds()) {
+				continue
+			}
+			set.Add(telemetry.Of(c.source, c.name, labels, telemetry.Point{At: at, Value: c.value(at.Seconds())}))
+		}
+	}
+	return set
+}
+
+const sec = time.Second
+
+var none telemetry.Window
+
+func window(from, to time.Duration) telemetry.Window { return telemetry.Window{From: from, To: to} }
+
+// swinging draws 300 W on average, between 200 and 400 W, with a period of 20 s.
+func swinging(s float64) float64 { return 300 + 100*math.Sin(2*math.Pi*s/20) }
+
+// energyOf is the integral of swinging.
+func energyOf(from, to float64) float64 {
+	f := func(s float64) float64 { return 300*s - 100*20/(2*math.Pi)*math.Cos(2*math.Pi*s/20) }
+	return f(to) - f(from)
+}
+
+func steady(v float64) func(float64) float64 { return func(float64) float64 { return v } }
+
+// The energy of a known power is right to 0.5 %, by samples of power and by a counter, over
+// windows whose edges lie between samples.
+func TestEnergyOfAKnownPower(t *testing.T) {
+	w := window(3300*time.Millisecond, 95700*time.Millisecond)
+	truth := energyOf(3.3, 95.7)
+	for name, c := range map[string]struct {
+		course course
+		how    Method
+	}{
+		"power":        {course{"gpu", telemetry.DevicePower, "0", nil, sec, -10 * sec, 100 * sec, swinging, nil}, Sampled},
+		"slow power":   {course{"gpu", telemetry.DevicePower, "0", nil, 2900 * time.Millisecond, -10 * sec, 100 * sec, swinging, nil}, Sampled},
+		"counter":      {course{"gpu", telemetry.DeviceEnergy, "0", nil, sec, -10 * sec, 100 * sec, func(s float64) float64 { return 1e6 + energyOf(-10, s) }, nil}, Counters},
+		"slow counter": {course{"gpu", telemetry.DeviceEnergy, "0", nil, 5 * sec, -10 * sec, 100 * sec, func(s float64) float64 { return 1e6 + energyOf(-10, s) }, nil}, Counters},
+	} {
+		r := Of(sampled(nil, c.course), w, none, 1000, 10)
+		e := r.Energy
+		if e.Method != c.how || math.Abs(e.Joules/truth-1) > 0.005 || e.Devices != 1 || e.Idle != nil {
+			t.Errorf("%s: %+v, truth %v", name, e, truth)
+		}
+		if math.Abs(e.PerToken*1000-e.Joules) > 1e-6 || math.Abs(e.PerRequest*10-e.Joules) > 1e-6 {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+// 200 W idle before the run, 500 W in it: 300 W net.
+func TestIdleIsTakenOff(t *testing.T) {
+	power := func(s float64) float64 {
+		if s < 0 {
+			return 200
+		}
+		return 500
+	}
+	set := sampled(nil, course{"gpu", telemetry.DevicePower, "0", nil, 250 * time.Millisecond, -10 * sec, 50 * sec, power, nil})
+	e := Of(set, window(0, 40*sec), window(-9*sec, -1*sec), 0, 0).Energy
+	net, ok := e.Net()
+	if !ok || math.Abs(net-300*40) > 1 || math.Abs(e.Joules-500*40) > 1 || e.PerToken != 0 {
+		t.Errorf("%+v, net %v", e, net)
+	}
+	if e := Of(set, window(0, 40*sec), window(-4*sec, -1*sec), 0, 0).Energy; e.Idle != nil {
+		t.Errorf("3 s of idling are too few: %+v", e)
+	}
+}
+
+func TestWhenThereIsNoEnergy(t *testing.T) {
+	gap := func(from, to float64) func(float64) bool {
+		return func(s float64) bool { return s > from && s < to }
+	}
+	power := func(device string, without func(float64) bool) course {
+		return course{"gpu", telemetry.DevicePower, device, nil, sec, -5 * sec, 200 * sec, steady(100), without}
+	}
+	busy := course{"gpu", telemetry.DeviceUtilization, "1", nil, sec, -5 * sec, 200 * sec, steady(1), nil}
+	for name, c := range map[string]struct {
+		set *telemetry.Set
+		to  time.Duration
+		how Method
+	}{
+		"29 s":                {sampled(nil, power("0", nil)), 29 * sec, Short},
+		"a gap of 5 s of 100": {sampled(nil, power("0", gap(50, 55))), 100 * sec, Gaps},
+		"one of two silent":   {sampled(nil, power("0", nil), busy), 100 * sec, Partial},
+		"nothing of power":    {sampled(nil, busy), 100 * sec, Unknown},
+		"it ended early":      {sampled(nil, power("0", gap(90, 1e9))), 100 * sec, Gaps},
+	} {
+		if e := Of(c.set, window(0, c.to), none, 10, 10).Energy; e.Method != c.how || e.Joules != 0 || e.PerToken != 0 {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	// A gap of 4 s in 500 is bridged by the mean.
+	long := course{"gpu", telemetry.DevicePower, "0", nil, sec, 0, 500 * sec, steady(100), gap(50, 54)}
+	if e := Of(sampled(nil, long), window(0, 500*sec), none, 0, 0).Energy; e.Method != Sampled || math.Abs(e.Joules-50000) > 1e-6 || e.Covered > 0.9921 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Two exporters of one host report the same devices: they count once, by the counter. Those of
+// another host are others.
+func TestDevicesCountOnce(t *testing.T) {
+	set := sampled(map[string]string{"far": "gpu1"},
+		course{"nvidia-smi", telemetry.DevicePower, "0", nil, sec, 0, 100 * sec, steady(110), nil},
+		course{"dcgm", telemetry.DeviceEnergy, "0", nil, sec, 0, 100 * sec, func(s float64) float64 { return 100 * s }, nil},
+		course{"far", telemetry.DevicePower, "0", nil, sec, 0, 100 * sec, steady(50), nil},
+	)
+	r := Of(set, window(0, 100*sec), none, 0, 0)
+	if e := r.Energy; r.Devices.Count != 2 || e.Method != Mixed || math.Abs(e.Joules-15000) > 1e-6 {
+		t.Errorf("%+v %+v", r.Devices, e)
+	}
+}
+
+func TestThrottling(t *testing.T) {
+	hot := func(s float64) float64 {
+		if s >= 10 && s < 25 {
+			return 1
+		}
+		return 0
+	}
+	thermal := course{"gpu", telemetry.DeviceThrottled, "3", telemetry.Labels{"reason": "thermal"}, sec, 0, 60 * sec, hot, nil}
+	r := Of(sampled(nil, thermal), window(0, 60*sec), none, 0, 0)
+	if d := r.Devices; len(d.Throttled) != 1 || d.Throttled[0] != (Throttled{"gpu 3", "thermal", 15}) {
+		t.Errorf("%+v", d.Throttled)
+	}
+	// A source that ended while it was hot says nothing of the rest.
+	thermal.to = 20 * sec
+	if d := Of(sampled(nil, thermal), window(0, 60*sec), none, 0, 0).Devices; d.Throttled[0].Seconds != 13 {
+		t.Errorf("%+v", d.Throttled)
+	}
+}
+
+func TestServersAndHosts(t *testing.T) {
+	up := func(s float64) float64 { return math.Floor(s / 10) }
+	set := sampled(nil,
+		course{"server", telemetry.ServerKVUse, "", nil, sec, 0, 60 * sec, func(s float64) float64 { return s / 100 }, nil},
+		course{"server", telemetry.ServerWaiting, "", nil, sec, 0, 60 * sec, func(s float64) float64 { return 10 - math.Abs(s-30) }, nil},
+		course{"server", telemetry.ServerPreemptions, "", nil, sec, 0, 60 * sec, up, nil},
+		course{"server", telemetry.ServerCacheHits, "", nil, sec, 0, 60 * sec, func(s float64) float64 { return 30 * s }, nil},
+		course{"server", telemetry.ServerCacheQueries, "", nil, sec, 0, 60 * sec, func(s float64) float64 { return 120 * s }, nil},
+		course{"client", telemetry.HostCPUTime, "", telemetry.Labels{"cpu": "0"}, sec, 0, 60 * sec, func(s float64) float64 { return 0.9 * s }, nil},
+		course{"client", telemetry.HostCPUTime, "", telemetry.Labels{"cpu": "1"}, sec, 0, 60 * sec, func(s float64) float64 { return 0.3 * s }, nil},
+	)
+	r := Of(set, window(5*sec, 55*sec), none, 0, 0)
+	is := func(name string, got *float64, want float64) {
+		t.Helper()
+		if got == nil || math.Abs(*got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	is("KV use", r.Server.KVUseMax, 0.55)
+	is("its mean", r.Server.KVUseMean, 0.30)
+	is("waiting", r.Server.WaitingMax, 10)
+	is("preemptions", r.Server.Preemptions, 5)
+	is("hits", r.Server.CacheHits, 0.25)
+	is("processors", r.Hosts[0].CPU, 1.2)
+	is("busiest", r.Hosts[0].CPUMax, 0.9)
+	if r.Server.RunningMax != nil || r.Server.Accepted != nil || r.Hosts[0].MemoryUse != nil || r.Devices != nil || r.Energy != nil || r.Server.Restarted {
+		t.Errorf("unknown is unknown: %+v", r)
+	}
+	if Of(nil, window(0, sec), none, 1, 1) != nil || Of(&telemetry.Set{}, window(0, sec), none, 1, 1) != nil {
+		t.Error("of nothing")
+	}
+}

@@ -1,0 +1,128 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/wire/driver"
+)
+
+// A sampling is the telemetry of an execution. A nil one samples nothing.
+type sampling struct {
+	group *collect.Group // nil once it has ended
+	idle  struct{ from, to time.Time }
+	set   *telemetry.Set // when it has ended
+}
+
+// sampleEvery is the period of telemetry where the Spec has none.
+const sampleEvery = time.Second
+
+// startSampling starts the collectors, before anything that is measured.
+func (x *execution) startSampling(ctx context.Context) {
+	if x.Collectors == nil || ctx.Err() != nil {
+		return
+	}
+	all := x.Collectors(ctx, x.spec.Telemetry, x.observed())
+	if len(all) == 0 {
+		return
+	}
+	every := x.spec.Telemetry.Every.Std()
+	if every <= 0 {
+		every = sampleEvery
+	}
+	x.telemetry = &sampling{group: collect.Start(context.WithoutCancel(ctx), every, all)}
+}
+
+// observed is the target as telemetry needs it.
+func (x *execution) observed() Observed {
+	return Observed{URL: x.target.base, Header: x.target.header, Embedded: x.run.Env.Embedded, TLS: x.target.tls, Dial: x.Dial, Secrets: x.target.secrets}
+}
+
+// idling calls pause, in which devices have nothing to do.
+func (s *sampling) idling(pause func() error) error {
+	if s == nil {
+		return pause()
+	}
+	s.idle.from = time.Now()
+	err := pause()
+	s.idle.to = time.Now()
+	return err
+}
+
+// tellSamples sends the sinks what is sampled about once a second, until over is called.
+func (x *execution) tellSamples(p *driver.Progress) (over func()) {
+	if x.telemetry == nil {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(sampleEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if at := p.Snapshot().At; at.Happened() {
+					x.tellFresh(time.Now().Add(-time.Duration(at)))
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// tellFresh sends the sinks what is new, of a run that began at zero.
+func (x *execution) tellFresh(zero time.Time) {
+	sources, values := x.telemetry.group.Fresh(zero)
+	for i := range values {
+		values[i].Key = x.cleanKey(values[i].Key)
+	}
+	_ = x.handle(Sampled{secret.Clean(x.Secrets, sources), values})
+}
+
+// collected ends the telemetry of a run that was made.
+func (x *execution) collected() {
+	s := x.telemetry
+	if s == nil {
+		return
+	}
+	zero := x.run.Started
+	if from, to := s.idle.from.Sub(zero), s.idle.to.Sub(zero); to > from {
+		x.run.Idle = &telemetry.Window{From: from, To: to}
+	}
+	group := s.group
+	s.set = group.End(zero)
+	x.tellFresh(zero)
+	s.group = nil
+	s.set.Sources = secret.Clean(x.Secrets, s.set.Sources)
+	for _, one := range s.set.Series {
+		one.Key = x.cleanKey(one.Key)
+	}
+}
+
+// cleanKey is the key of a series without secrets.
+func (x *execution) cleanKey(k telemetry.Key) telemetry.Key { return secret.Clean(x.Secrets, k) }
+
+// endSampling ends the telemetry of a run that was not made.
+func (x *execution) endSampling() {
+	if s := x.telemetry; s != nil && s.group != nil {
+		s.group.End(time.Now())
+		s.group = nil
+	}
+}
+
+// result is what was sampled; nil: nothing.
+func (s *sampling) result() *telemetry.Set {
+	if s == nil {
+		return nil
+	}
+	return s.set
+}

@@ -1,0 +1,79 @@
+package text
+
+import (
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/judge/resources"
+	"github.com/pitot-bench/pitot/internal/plan"
+)
+
+// telemetry is what was sampled beside the run, as far as there is something to say.
+func (r *report) telemetry(s metrics.Summary) {
+	used := s.Resources
+	if used == nil {
+		return
+	}
+	name := r.Word("report.telemetry")
+	for _, parts := range [][]string{r.serverLoad(used.Server), r.devices(used.Devices)} {
+		if len(parts) > 0 {
+			r.Field(name, parts...)
+			name = ""
+		}
+	}
+	if e := used.Energy; e != nil && (e.Method.Known() || e.Method == resources.Gaps || e.Method == resources.Partial) {
+		r.Field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
+	}
+}
+
+func (r *report) serverLoad(s resources.Server) (parts []string) {
+	if s.KVUseMax != nil {
+		parts = append(parts, r.Word("report.kv-use", "share", *s.KVUseMax))
+	}
+	if s.WaitingMax != nil && *s.WaitingMax > 0 {
+		parts = append(parts, r.Word("report.waiting-most", "requests", *s.WaitingMax))
+	}
+	return parts
+}
+
+func (r *report) devices(d *resources.Devices) (parts []string) {
+	if d == nil {
+		return nil
+	}
+	parts = append(parts, r.Word("report.devices", "devices", d.Count))
+	if d.Utilization != nil {
+		parts = append(parts, r.Word("report.busy", "share", *d.Utilization))
+	}
+	if d.Power != nil {
+		parts = append(parts, r.Word("report.power", "power", *d.Power))
+	}
+	if d.Temperature != nil {
+		parts = append(parts, r.Word("report.hottest", "temperature", *d.Temperature))
+	}
+	for i, held := range d.Throttled {
+		if i == mostThrottled {
+			break
+		}
+		parts = append(parts, r.Word("report.throttled", "device", held.Device, "time", held.Seconds, "reason", held.Reason))
+	}
+	return parts
+}
+
+// mostThrottled are the devices whose throttling is shown.
+const mostThrottled = 2
+
+func (r *report) energy(e resources.Energy, tokens int) (parts []string) {
+	how := plan.Say(plan.Code("energy-method."+string(e.Method)), "missing", 1-e.Covered)
+	if !e.Method.Known() {
+		return []string{r.Word("report.energy-none", "why", how)}
+	}
+	parts = append(parts, r.Word("report.energy-all", "energy", e.Joules/1000, "window", e.Window, "how", how))
+	if e.PerToken > 0 {
+		parts = append(parts, r.Word("report.energy-token", "energy", e.PerToken))
+	}
+	if net, ok := e.Net(); ok && tokens > 0 {
+		parts = append(parts, r.Word("report.energy-net", "energy", net/float64(tokens)))
+	}
+	if e.PerRequest > 0 {
+		parts = append(parts, r.Word("report.energy-request", "energy", e.PerRequest))
+	}
+	return parts
+}
