@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/exposed"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/live"
 	"github.com/pitot-bench/pitot/internal/cli/repeat"
@@ -31,7 +32,14 @@ func (c *benchCmd) compile(p *Process, k *kong.Context) (*compiled, error) {
 
 // Run measures.
 func (c *benchCmd) Run(p *Process, k *kong.Context) error {
-	return p.makeAndReport(k, c, &c.Results)
+	if c.MetricsAddr == "" {
+		return p.makeAndReport(k, c, &c.Results)
+	}
+	x, err := exposed.Listen(c.MetricsAddr, p.Listen)
+	if err != nil {
+		return usagef("--metrics-addr: %w; give an address such as 127.0.0.1:9464", err)
+	}
+	return errors.Join(p.makeAndReport(k, c, &c.Results, x), x.Close())
 }
 
 // simCmd is `pitot sim`: what `pitot bench` does with its embedded engine, without the
@@ -100,8 +108,9 @@ func ownCompiled(p *Process, k *kong.Context, config string, simulated bool) (*c
 	return &compiled{spec: c.Spec, front: c, given: c.Given, args: pitot.MaskedArgs(p.Args)}, nil
 }
 
-// makeAndReport makes runs of Pitot's own command line, and prints their reports.
-func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results) error {
+// makeAndReport makes runs of Pitot's own command line, and prints their reports. sinks
+// receive what happens, besides the store and the progress line.
+func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results, sinks ...run.Sink) error {
 	c, err := own.compile(p, k)
 	limits, wrongLimits := gates(o.FailIf, compare.ParseThreshold)
 	wrong := errors.Join(checkReports(o), wrongLimits)
@@ -111,7 +120,7 @@ func (p *Process) makeAndReport(k *kong.Context, own maker, o *flags.Results) er
 	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits}
+	b := batch{p: p, o: o, view: p.view(o.Quiet, false), limits: limits, sinks: sinks}
 	specs := repeat.Specs(c.spec, o.Repeat, o.SameSeed)
 	for i := 0; i < len(specs) && err == nil; i++ {
 		one := *c
@@ -130,6 +139,7 @@ type batch struct {
 	o      *flags.Results
 	view   *live.View
 	limits []compare.Gate
+	sinks  []run.Sink
 
 	made    int
 	invalid error // of the first that is not as --require-valid wants it
@@ -144,6 +154,7 @@ func (b *batch) make(c *compiled) error {
 		return err
 	}
 	defer m.close()
+	m.sinks = b.sinks
 	result, err := m.make()
 	if result == nil {
 		return err
