@@ -2,11 +2,9 @@ package run
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"net/url"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -51,21 +49,10 @@ type Deps struct {
 	// Quiet keeps the runtime out of a run's way until end is called, which returns the
 	// number of processors that the client had; nil: the runtime and its timers are shared.
 	Quiet func(procs, chunks int) (end func() (procs int))
-	// Collectors are what is sampled beside the run, by its Spec; nil: nothing is. Server has
-	// its target. Their sources have different names.
-	Collectors func(ctx context.Context, t plan.Telemetry, server Observed) []collect.Collector
+	// Collectors are what is sampled beside a run, by its Spec and its target; nil: nothing is.
+	Collectors func(ctx context.Context, t plan.Telemetry, target collect.Target) []collect.Collector
 	// Tell receives the events while a run is prepared; may be nil.
 	Tell func(Event)
-}
-
-// Observed is the target of a run, as telemetry needs it.
-type Observed struct {
-	URL      string      // without a route
-	Header   http.Header // of questions, the key among them
-	Embedded bool        // the engine of this process
-	TLS      *tls.Config // nil: the default
-	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
-	Secrets  *secret.Set
 }
 
 // A Hub has tokenizers and datasets.

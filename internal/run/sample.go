@@ -25,7 +25,7 @@ func (x *execution) startSampling(ctx context.Context) {
 	if x.Collectors == nil || ctx.Err() != nil {
 		return
 	}
-	all := x.Collectors(ctx, x.spec.Telemetry, x.observed())
+	all := x.Collectors(ctx, x.spec.Telemetry, x.sampledTarget())
 	if len(all) == 0 {
 		return
 	}
@@ -36,9 +36,9 @@ func (x *execution) startSampling(ctx context.Context) {
 	x.telemetry = &sampling{group: collect.Start(context.WithoutCancel(ctx), every, all)}
 }
 
-// observed is the target as telemetry needs it.
-func (x *execution) observed() Observed {
-	return Observed{URL: x.target.base, Header: x.target.header, Embedded: x.run.Env.Embedded, TLS: x.target.tls, Dial: x.Dial, Secrets: x.target.secrets}
+// sampledTarget is the target as telemetry needs it.
+func (x *execution) sampledTarget() collect.Target {
+	return collect.Target{URL: x.target.base, Header: x.target.header, Embedded: x.run.Env.Embedded, TLS: x.target.tls, Dial: x.Dial, Secrets: x.target.secrets}
 }
 
 // idling calls pause, in which devices have nothing to do.

@@ -1,0 +1,20 @@
+package collect
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+
+	"github.com/pitot-bench/pitot/internal/plan/secret"
+)
+
+// A Target is the server that is measured, and how to reach it.
+type Target struct {
+	URL      string      // without a route
+	Header   http.Header // of questions to it, the key among them
+	TLS      *tls.Config
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's
+	Secrets  *secret.Set // hidden in what is said of sources
+	Embedded bool        // it is the engine of this process
+}
