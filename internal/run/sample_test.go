@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,9 +20,9 @@ import (
 // A meter gives the power of a device that idles at 80 W and then draws 400 W. It ends by itself
 // after some readings, if that is not 0.
 type meter struct {
-	name  string
-	begun time.Time // of the load
-	dies  int
+	name string
+	busy atomic.Bool
+	dies int
 }
 
 func (m *meter) Describe() telemetry.Source {
@@ -33,7 +34,7 @@ func (m *meter) Collect(ctx context.Context, every time.Duration, give func(coll
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		watts := 80.0
-		if !m.begun.IsZero() {
+		if m.busy.Load() {
 			watts = 400
 		}
 		give(collect.Reading{Values: []collect.Value{{Name: telemetry.DevicePower, Labels: telemetry.Labels{"device": "0", "owner": "sk-secret-123"}, At: time.Now(), Value: watts}}})
@@ -85,7 +86,7 @@ func TestARunIsSampled(t *testing.T) {
 			defer mu.Unlock()
 			switch e := e.(type) {
 			case Starting:
-				good.begun = time.Now()
+				good.busy.Store(true)
 			case Sampled:
 				for _, v := range e.Values {
 					if v.Source == "gpu" {

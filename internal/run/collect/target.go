@@ -15,6 +15,6 @@ type Target struct {
 	Header   http.Header // of questions to it, the key among them
 	TLS      *tls.Config
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's
-	Secrets  *secret.Set // hidden in what is said of sources
-	Embedded bool        // it is the engine of this process
+	Secrets  *secret.Set                                                          // hidden in what is said of sources
+	Embedded bool                                                                 // it is the engine of this process
 }
