@@ -34,8 +34,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// Accept is the header that asks for the formats that Parse reads, the text format first.
-const Accept = "text/plain;version=0.0.4,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"
+// Accept is the header that asks for the text format, which has all that is read here. A server
+// that has only OpenMetrics may answer with that: asked for both, Python's client would take it
+// and print vllm_num_requests_running for vllm:num_requests_running.
+const Accept = "text/plain;version=0.0.4,*/*;q=0.1"
 
 // Bounds of a page. Engines print a tenth of a megabyte and a thousand lines. The reference
 // parser takes up to forty times the memory of its text.
@@ -70,7 +72,8 @@ func TooLarge() error {
 	return &Error{plan.Say(Large, "MiB", MaxBytes>>20), fmt.Sprintf("more than %d MiB", MaxBytes>>20)}
 }
 
-func malformed(why error) error {
+// Malformed is the error of what is no page.
+func Malformed(why error) error {
 	return &Error{plan.Say(Syntax, "why", why), why.Error()}
 }
 
@@ -123,7 +126,7 @@ func Parse(ctx context.Context, contentType string, text []byte) (Page, error) {
 	l := lines{page: &page, open: isOpenMetrics(contentType, text), typed: map[string]string{}}
 	plain, err := l.rewrite(text)
 	if err != nil {
-		return page, malformed(err)
+		return page, Malformed(err)
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(untilDone{ctx, bytes.NewReader(plain)})
@@ -131,7 +134,7 @@ func Parse(ctx context.Context, contentType string, text []byte) (Page, error) {
 		return page, context.Cause(ctx)
 	}
 	if err != nil {
-		return page, malformed(err)
+		return page, Malformed(err)
 	}
 	page.take(families)
 	return page, nil

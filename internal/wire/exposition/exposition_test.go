@@ -185,7 +185,9 @@ func FuzzFormats(f *testing.F) {
 			m.TimestampMs = &ms
 		}
 		if counter {
-			name = strings.TrimSuffix(name, "_total") + "_total"
+			if name = strings.TrimSuffix(name, "_total") + "_total"; name == "_total" {
+				return // of a family without a name
+			}
 			family.Type, m.Counter = dto.MetricType_COUNTER.Enum(), &dto.Counter{Value: &v}
 		} else {
 			family.Type, m.Gauge = dto.MetricType_GAUGE.Enum(), &dto.Gauge{Value: &v}

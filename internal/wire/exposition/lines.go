@@ -16,6 +16,7 @@ import (
 // stay true.
 type lines struct {
 	page  *Page
+	rest  []byte            // behind the line
 	open  bool              // it is OpenMetrics
 	typed map[string]string // families with a type
 	ended bool              // after # EOF
@@ -26,7 +27,7 @@ func (l *lines) rewrite(text []byte) ([]byte, error) {
 	out := make([]byte, 0, len(text)+len(text)/8)
 	for n := 1; len(text) > 0; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
-		if text = rest; !whole {
+		if text, l.rest = rest, rest; !whole {
 			return nil, fmt.Errorf("the page ends in the middle of line %d", n)
 		}
 		var err error
@@ -73,7 +74,7 @@ func (l *lines) comment(out []byte, line string) []byte {
 	if len(fields) != 4 || fields[0] != "#" || fields[1] != "TYPE" {
 		return out
 	}
-	name, kind := fields[2], types[strings.ToLower(fields[3])]
+	name, kind := l.spelt(fields[2]), types[strings.ToLower(fields[3])]
 	if l.typed[name] != "" || kind == "" {
 		return out
 	}
@@ -82,6 +83,23 @@ func (l *lines) comment(out []byte, line string) []byte {
 		name += "_total"
 	}
 	return append(out, "# TYPE "+name+" "+kind...)
+}
+
+// spelt is the name of a family as its samples have it. Python's client has no colons in those
+// of OpenMetrics, but in the types (prometheus_client 0.26).
+func (l *lines) spelt(name string) string {
+	bare := strings.ReplaceAll(name, ":", "_")
+	if !l.open || bare == name {
+		return name
+	}
+	rest := l.rest
+	for bytes.HasPrefix(rest, []byte("#")) {
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	if bytes.HasPrefix(rest, []byte(bare)) {
+		return bare
+	}
+	return name
 }
 
 // unused reports whether a sample is a bucket of a histogram or belongs to a summary: most of
