@@ -118,7 +118,7 @@ func (m *meters) abort() {
 }
 
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
-	p := s.cfg.metrics(s.load())
+	p := s.cfg.metrics(s.Load())
 	p.requests(s.meters)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(p.buf) // the client went away
@@ -146,8 +146,8 @@ func (c *Config) metrics(l engine.Load) promText {
 	return p
 }
 
-// load is the engine's state at this instant.
-func (s *Server) load() (l engine.Load) {
+// Load is the engine's state at this instant.
+func (s *Server) Load() (l engine.Load) {
 	s.visit(func(m engine.Model) { l = m.Load() })
 	return l
 }

@@ -129,7 +129,9 @@ func (m *mapping) values(samples []exposition.Sample) (out []*value, doubt plan.
 	for _, p := range slices.SortedFunc(maps.Keys(m.out), func(a, b place) int {
 		return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.by, b.by))
 	}) {
-		if v := m.out[p]; v.lacks == 0 && p.series != last && !(p.by < len(rows) && rows[p.by].Else && names[v.Name] < p.by) {
+		v := m.out[p]
+		other := p.by < len(rows) && rows[p.by].Else && names[v.Name] < p.by
+		if v.lacks == 0 && p.series != last && !other {
 			out, last = append(out, v), p.series
 		}
 	}

@@ -15,28 +15,28 @@ import "github.com/pitot-bench/pitot/internal/record/telemetry"
 // SGLang may print the same number for each rank of a tensor-parallel group, so that the largest
 // counts and not the sum; with priorities, the series without one is the total.
 var servers = []Row{
-	{Foreign: "vllm:num_requests_running", Name: telemetry.ServerRunning, Labels: engine},
-	{Foreign: "vllm:num_requests_waiting", Name: telemetry.ServerWaiting, Labels: engine},
-	{Foreign: "vllm:kv_cache_usage_perc", Name: telemetry.ServerKVUse, Labels: engine, Fold: Most},
-	{Foreign: "vllm:gpu_cache_usage_perc", Name: telemetry.ServerKVUse, Labels: engine, Fold: Most}, // until 0.10
-	{Foreign: "vllm:cache_config_info", Name: telemetry.ServerKVTokens, Labels: engine, Form: Cache},
-	{Foreign: "vllm:prefix_cache_queries_total", Name: telemetry.ServerCacheQueries, Labels: engine},
-	{Foreign: "vllm:gpu_prefix_cache_queries_total", Name: telemetry.ServerCacheQueries, Labels: engine}, // until 0.10, and of routers
-	{Foreign: "vllm:prefix_cache_hits_total", Name: telemetry.ServerCacheHits, Labels: engine},
-	{Foreign: "vllm:gpu_prefix_cache_hits_total", Name: telemetry.ServerCacheHits, Labels: engine},
-	{Foreign: "vllm:gpu_prefix_cache_hit_rate", Name: telemetry.ServerCacheHitRate, Labels: engine, Fold: Most},
-	{Foreign: "vllm:num_preemptions_total", Name: telemetry.ServerPreemptions, Labels: engine},
-	{Foreign: "vllm:spec_decode_num_drafts_total", Name: telemetry.ServerDrafts, Labels: engine},
-	{Foreign: "vllm:spec_decode_num_draft_tokens_total", Name: telemetry.ServerDraftTokens, Labels: engine},
-	{Foreign: "vllm:spec_decode_num_accepted_tokens_total", Name: telemetry.ServerAccepted, Labels: engine},
-	{Foreign: "vllm:prompt_tokens_total", Name: telemetry.ServerPromptTokens, Labels: engine},
-	{Foreign: "vllm:input_tokens_total", Name: telemetry.ServerPromptTokens, Labels: engine}, // of production-stack's router
-	{Foreign: "vllm:generation_tokens_total", Name: telemetry.ServerOutputTokens, Labels: engine},
-	{Foreign: "vllm:output_tokens_total", Name: telemetry.ServerOutputTokens, Labels: engine}, // of production-stack's router
-	{Foreign: "vllm:iteration_tokens_total_count", Name: telemetry.ServerSteps, Labels: engine},
-	{Foreign: "vllm:prompt_tokens_by_source_total", Name: telemetry.ServerStepPrefill, Labels: engine, Only: "source=local_compute"},
-	{Foreign: "vllm:generation_tokens_total", Name: telemetry.ServerStepDecode, Labels: engine},
-	{Foreign: "vllm:request_success_total", Name: telemetry.ServerFinished, Labels: engine + " finished_reason=reason"},
+	{Foreign: "vllm:num_requests_running", Name: telemetry.ServerRunning, Labels: replica},
+	{Foreign: "vllm:num_requests_waiting", Name: telemetry.ServerWaiting, Labels: replica},
+	{Foreign: "vllm:kv_cache_usage_perc", Name: telemetry.ServerKVUse, Labels: replica, Fold: Most},
+	{Foreign: "vllm:gpu_cache_usage_perc", Name: telemetry.ServerKVUse, Labels: replica, Fold: Most}, // until 0.10
+	{Foreign: "vllm:cache_config_info", Name: telemetry.ServerKVTokens, Labels: replica, Form: Cache},
+	{Foreign: "vllm:prefix_cache_queries_total", Name: telemetry.ServerCacheQueries, Labels: replica},
+	{Foreign: "vllm:gpu_prefix_cache_queries_total", Name: telemetry.ServerCacheQueries, Labels: replica}, // until 0.10, and of routers
+	{Foreign: "vllm:prefix_cache_hits_total", Name: telemetry.ServerCacheHits, Labels: replica},
+	{Foreign: "vllm:gpu_prefix_cache_hits_total", Name: telemetry.ServerCacheHits, Labels: replica},
+	{Foreign: "vllm:gpu_prefix_cache_hit_rate", Name: telemetry.ServerCacheHitRate, Labels: replica, Fold: Most},
+	{Foreign: "vllm:num_preemptions_total", Name: telemetry.ServerPreemptions, Labels: replica},
+	{Foreign: "vllm:spec_decode_num_drafts_total", Name: telemetry.ServerDrafts, Labels: replica},
+	{Foreign: "vllm:spec_decode_num_draft_tokens_total", Name: telemetry.ServerDraftTokens, Labels: replica},
+	{Foreign: "vllm:spec_decode_num_accepted_tokens_total", Name: telemetry.ServerAccepted, Labels: replica},
+	{Foreign: "vllm:prompt_tokens_total", Name: telemetry.ServerPromptTokens, Labels: replica},
+	{Foreign: "vllm:input_tokens_total", Name: telemetry.ServerPromptTokens, Labels: replica}, // of production-stack's router
+	{Foreign: "vllm:generation_tokens_total", Name: telemetry.ServerOutputTokens, Labels: replica},
+	{Foreign: "vllm:output_tokens_total", Name: telemetry.ServerOutputTokens, Labels: replica}, // of production-stack's router
+	{Foreign: "vllm:iteration_tokens_total_count", Name: telemetry.ServerSteps, Labels: replica},
+	{Foreign: "vllm:prompt_tokens_by_source_total", Name: telemetry.ServerStepPrefill, Labels: replica, Only: "source=local_compute"},
+	{Foreign: "vllm:generation_tokens_total", Name: telemetry.ServerStepDecode, Labels: replica},
+	{Foreign: "vllm:request_success_total", Name: telemetry.ServerFinished, Labels: replica + " finished_reason=reason"},
 
 	{Foreign: "sglang:num_running_reqs", Name: telemetry.ServerRunning, Labels: rank, Only: total, Fold: Most},
 	{Foreign: "sglang:num_queue_reqs", Name: telemetry.ServerWaiting, Labels: rank, Only: total, Fold: Most},
@@ -90,7 +90,7 @@ var servers = []Row{
 // Labels of replicas of an engine and of those behind a router, of ranks of SGLang; and which of
 // SGLang's series are totals.
 const (
-	engine = "engine=replica worker_addr=worker server=worker"
-	rank   = "dp_rank=replica worker_addr=worker"
-	total  = "priority="
+	replica = "engine=replica worker_addr=worker server=worker"
+	rank    = "dp_rank=replica worker_addr=worker"
+	total   = "priority="
 )

@@ -165,8 +165,14 @@ type session struct {
 	told    map[plan.Code]bool
 	own     bool // it stamps its samples itself
 	skew    skew
-	held    []collect.Reading // whose instants are still by the source's clock
-	free    bool              // nothing is held any more
+	held    []held
+	free    bool // nothing is held any more
+}
+
+// A held reading waits until the clock of its source is known well enough.
+type held struct {
+	collect.Reading
+	stamped []bool // the values whose instants are still by that clock
 }
 
 // round makes one request and gives what comes of it. It reports whether there was an answer.
@@ -206,7 +212,7 @@ func (s *session) reading(a answer, page exposition.Page, parsing time.Time) {
 	if len(found) == 0 {
 		doubts = append(doubts, plan.Say(Nothing, "series", len(page.Samples)))
 	}
-	r := collect.Reading{Clock: telemetry.Clock{Bound: (a.received.Sub(a.sent) + 1) / 2}}
+	r := held{Reading: collect.Reading{Clock: telemetry.Clock{Bound: (a.received.Sub(a.sent) + 1) / 2}}}
 	middle := a.sent.Add(a.received.Sub(a.sent) / 2)
 	learned := false
 	for _, v := range found {
@@ -221,12 +227,12 @@ func (s *session) reading(a answer, page exposition.Page, parsing time.Time) {
 			}
 			v.At = v.stamp
 		}
-		r.Values = append(r.Values, v.Value)
+		r.Values, r.stamped = append(r.Values, v.Value), append(r.stamped, !v.stamp.IsZero())
 	}
 	r.Trouble = s.choose(doubts).Map(s.x.cfg.Secrets.Hide)
 	r.Busy = time.Since(parsing)
 	if s.own = s.own || learned; !s.own {
-		s.give(r)
+		s.give(r.Reading)
 		return
 	}
 	if s.held = append(s.held, r); s.free || !s.skew.known || s.skew.bound() <= narrow || len(s.held) >= mostHeld {
@@ -290,19 +296,18 @@ func (s *session) release() {
 		c = s.skew.clock()
 	}
 	for _, r := range s.held {
+		bound := r.Clock.Bound
 		for i, v := range r.Values {
-			if !isMonotonic(v.At) {
-				r.Values[i].At = s.skew.here(v.At, c)
+			if r.stamped[i] {
+				at := s.skew.here(v.At, c)
+				r.Values[i].At, bound = at, max(bound, c.Bound+s.skew.drifted(at))
 			}
 		}
-		r.Clock = telemetry.Clock{Own: c.Own, Offset: c.Offset, Bound: max(c.Bound, r.Clock.Bound)}
-		s.give(r)
+		r.Clock = telemetry.Clock{Own: c.Own, Offset: c.Offset, Bound: bound}
+		s.give(r.Reading)
 	}
 	s.held = nil
 }
-
-// isMonotonic tells instants of this process from stamps of others.
-func isMonotonic(t time.Time) bool { return t != t.Round(0) }
 
 // count is the number in a label, 0 if it is none.
 func count(label string) float64 {

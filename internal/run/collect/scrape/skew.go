@@ -80,6 +80,11 @@ func (s *skew) sample(stamp, received time.Time) bool {
 	return true
 }
 
+// drifted is how far the clocks may have moved apart since an instant.
+func (s *skew) drifted(since time.Time) time.Duration {
+	return time.Duration(float64((s.at - s.on(since)).Abs()) * maxDrift)
+}
+
 // age is how old a sample was at least.
 func (s *skew) age(stamp, received time.Time) time.Duration {
 	return s.on(received) - (s.stamped(stamp) - s.low)
