@@ -73,8 +73,8 @@ const (
 	blankFew = 16
 )
 
-// Rows are all rows.
-func Rows() []Row { return slices.Concat(servers, machines) }
+// rows are all rows.
+var rows = slices.Concat(servers, machines)
 
 // index has the rows of each foreign series.
 var index = func() map[string][]int {
@@ -84,8 +84,6 @@ var index = func() map[string][]int {
 	}
 	return m
 }()
-
-var rows = Rows()
 
 // canonical is a name with an underscore behind its prefix: routers, and programs that know no
 // colons in names, write vllm_num_requests_running.
@@ -181,7 +179,7 @@ func (m *mapping) row(i int, s exposition.Sample) {
 		m.bits(i, s, v)
 		return
 	case r.Form == Above:
-		v.Value = map[bool]float64{true: 1}[s.Value > 0]
+		v.Value = truth(s.Value > 0)
 	case r.Form == Cache:
 		blocks, size := count(s.Labels["num_gpu_blocks"]), count(s.Labels["block_size"])
 		if v.Value = blocks * size; v.Value == 0 {
@@ -216,9 +214,16 @@ func (m *mapping) bits(i int, s exposition.Sample, v collect.Value) {
 	for _, reason := range reasons {
 		v.Labels = maps.Clone(device)
 		v.Labels["reason"] = reason.name
-		v.Value = map[bool]float64{true: 1}[uint64(s.Value)&reason.bit != 0]
+		v.Value = truth(uint64(s.Value)&reason.bit != 0)
 		m.add(i, s, v, Most)
 	}
+}
+
+func truth(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // add folds a value into those of its series.

@@ -70,7 +70,7 @@ func New(cfg Config) (*Exporter, error) {
 			return nil, fmt.Errorf("pattern %q of series: it is not closed; write vllm:* or [ab]*", pattern)
 		}
 	}
-	if u.Path == "" {
+	if u.Path == "" || u.Path == "/" {
 		u.Path = "/metrics"
 	}
 	if password, ok := u.User.Password(); ok && cfg.Secrets != nil {
@@ -249,6 +249,7 @@ func (s *session) learn(a answer) plan.Message {
 	case a.date.IsZero():
 		return plan.Say(NoDate)
 	case !s.skew.date(a.sent, a.received, a.date, a.age):
+		s.held = nil // by a clock that is no more
 		return plan.Say(Stepped)
 	}
 	return plan.Message{}
