@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
 // workers are the servers to profile.
@@ -184,7 +185,7 @@ func (x *execution) counters(ctx context.Context) map[string]float64 {
 }
 
 // countersAmong are the counters among samples, by series.
-func countersAmong(samples []endpoint.Sample) map[string]float64 {
+func countersAmong(samples []exposition.Sample) map[string]float64 {
 	m := map[string]float64{}
 	for _, sample := range samples {
 		if sample.Counter && !math.IsNaN(sample.Value) && !math.IsInf(sample.Value, 0) {

@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
 // resetRoutes empty a prefix cache: vLLM's, which it has with VLLM_SERVER_DEV_MODE=1, and
@@ -134,7 +135,7 @@ const usualBlock = 16
 
 // cacheConfig is the size of a block of the KV cache, and how many tokens the whole cache holds,
 // among a server's metrics; 0 if they do not tell. Of several engines it is the first one's.
-func cacheConfig(samples []endpoint.Sample) (block, tokens int) {
+func cacheConfig(samples []exposition.Sample) (block, tokens int) {
 	for _, s := range samples {
 		switch {
 		case s.Name == "vllm:cache_config_info" && block == 0:

@@ -3,7 +3,7 @@ package run
 import (
 	"testing"
 
-	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
 func TestCacheConfig(t *testing.T) {
@@ -15,11 +15,11 @@ func TestCacheConfig(t *testing.T) {
 		"# TYPE sglang:max_total_num_tokens gauge\nsglang:max_total_num_tokens{model_name=\"m\"} 409600\n":                          {0, 409600},
 		"# TYPE sglang:max_total_num_tokens gauge\nsglang:max_total_num_tokens{model_name=\"m\"} NaN\nsglang:num_used_tokens 1e5\n": {},
 	} {
-		samples, err := endpoint.ParseMetrics([]byte(text))
+		page, err := exposition.Parse(t.Context(), "", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if block, tokens := cacheConfig(samples); block != want[0] || tokens != want[1] {
+		if block, tokens := cacheConfig(page.Samples); block != want[0] || tokens != want[1] {
 			t.Errorf("%s: %d, %d, not %v", text, block, tokens, want)
 		}
 	}

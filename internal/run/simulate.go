@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
+	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
 // simulate makes the run in virtual time.
@@ -40,12 +41,12 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	if asked := x.spec.Request; asked.Stream && asked.Usage != plan.UsageEach && !what.Native {
 		forgetCounts(out.Records)
 	}
-	counted, err := endpoint.ParseMetrics(x.server.Metrics(out.Load))
+	page, err := exposition.Parse(ctx, "", x.server.Metrics(out.Load))
 	if err != nil {
 		return nil, err
 	}
-	_, x.run.KVTokens = cacheConfig(counted)
-	x.run.ServerCounters, x.run.AcceptLength = countersAmong(counted), x.server.AcceptLength(out.Load)
+	_, x.run.KVTokens = cacheConfig(page.Samples)
+	x.run.ServerCounters, x.run.AcceptLength = countersAmong(page.Samples), x.server.AcceptLength(out.Load)
 	x.run.ServerCounters["vllm:request_queue_time_seconds_sum"] = out.Queued.Seconds()
 	x.run.ServerCounters["vllm:request_queue_time_seconds_count"] = float64(out.Done)
 	x.run.End, x.run.Status = out.End, trace.Complete

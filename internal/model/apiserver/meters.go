@@ -118,7 +118,7 @@ func (m *meters) abort() {
 }
 
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
-	p := s.cfg.metrics(s.load())
+	p := s.cfg.metrics(s.Load())
 	p.requests(s.meters)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(p.buf) // the client went away
@@ -134,6 +134,9 @@ func (c Config) Metrics(l engine.Load) []byte {
 func (c *Config) metrics(l engine.Load) promText {
 	p := promText{labels: `engine="0",model_name=` + promQuote(c.Model)}
 	p.load(l)
+	if c.Engine != nil {
+		p.steps(l.Counters)
+	}
 	if c.Engine != nil && c.Engine.KV.Tokens > 0 {
 		p.cache(c.Engine.KV)
 	}
@@ -143,8 +146,8 @@ func (c *Config) metrics(l engine.Load) promText {
 	return p
 }
 
-// load is the engine's state at this instant.
-func (s *Server) load() (l engine.Load) {
+// Load is the engine's state at this instant.
+func (s *Server) Load() (l engine.Load) {
 	s.visit(func(m engine.Model) { l = m.Load() })
 	return l
 }
@@ -157,6 +160,16 @@ func (p *promText) load(l engine.Load) {
 	p.scalar("prefix_cache_queries_total", "counter", "Prompt tokens looked up in the prefix cache.", float64(l.PrefixQueried))
 	p.scalar("prefix_cache_hits_total", "counter", "Prompt tokens found there.", float64(l.PrefixHit))
 	p.scalar("num_preemptions_total", "counter", "Preemptions.", float64(l.Preemptions))
+}
+
+// steps tells how many there were, and the tokens computed in them. vLLM's histogram of tokens
+// a step has buckets too.
+func (p *promText) steps(c engine.Counters) {
+	tokens := histogram{name: "iteration_tokens_total", help: "Tokens computed in a step.", counts: []uint64{c.Steps}, sum: float64(c.Prefilled + c.Decoded)}
+	p.histogram(&tokens)
+	p.head("prompt_tokens_by_source_total", "counter", "Prompt tokens, computed or found in the prefix cache.")
+	p.value("prompt_tokens_by_source_total", `source="local_compute"`, float64(c.Prefilled))
+	p.value("prompt_tokens_by_source_total", `source="local_cache_hit"`, float64(c.PrefixHit))
 }
 
 // cache tells how large the KV cache is.

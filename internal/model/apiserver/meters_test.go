@@ -78,7 +78,7 @@ func TestMetricsOfAnEngine(t *testing.T) {
 		r, m := newScripted(t, Config{Engine: &engine.Config{Speculative: &engine.Speculative{Drafts: 3, Acceptance: 0.5}}})
 		m.kv = 0.25
 		m.counters = engine.Counters{
-			Steps: 9, Preemptions: 2, PrefixQueried: 4096, PrefixHit: 1024,
+			Steps: 9, Prefilled: 3072, Decoded: 500, Preemptions: 2, PrefixQueried: 4096, PrefixHit: 1024,
 			Drafts: 100, Drafted: 300, Accepted: 140, AcceptedAt: [engine.MaxDrafts]uint64{80, 40, 20},
 		}
 		_, text := r.whole("GET", "/metrics", "")

@@ -19,7 +19,7 @@ func (s *Server) serveModelInfo(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) serveServerInfo(w http.ResponseWriter, _ *http.Request) {
 	info := phrase.ServerInfo{
 		Model: s.cfg.Model, Version: s.cfg.Version, Context: s.cfg.MaxModelLen, Seed: s.cfg.Seed, Adapters: s.cfg.Adapters,
-		PrefixCache: s.cfg.PrefixCache(), Drafts: s.cfg.Drafts(), AcceptLength: s.cfg.AcceptLength(s.load()),
+		PrefixCache: s.cfg.PrefixCache(), Drafts: s.cfg.Drafts(), AcceptLength: s.cfg.AcceptLength(s.Load()),
 	}
 	if s.cfg.Engine != nil {
 		info.KVTokens = s.cfg.Engine.KV.Tokens

@@ -153,6 +153,7 @@ func (c *Core) Begin(now time.Duration) (time.Duration, bool) {
 	c.plan.Decodes += len(c.plan.decodes)
 	c.account()
 	c.counters.Steps++
+	c.counters.Prefilled += uint64(c.plan.PrefillTokens)
 	t := c.cost.time(&c.plan.Work)
 	if c.cold > 0 && c.plan.PrefillTokens > 0 {
 		t, c.cold = t+c.cold, 0
@@ -225,6 +226,7 @@ func (c *Core) End(out []Output) []Output {
 			finished++
 			c.finish(s)
 		}
+		c.counters.Decoded += uint64(made)
 		out = append(out, Output{s, made})
 	}
 	for _, sh := range c.plan.prompts {
@@ -241,6 +243,7 @@ func (c *Core) End(out []Output) []Output {
 			finished++
 			c.finish(s)
 		}
+		c.counters.Decoded++
 		out = append(out, Output{s, 1})
 	}
 	if finished > 0 {

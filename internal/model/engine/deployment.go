@@ -147,6 +147,8 @@ func (c *Core) addTo(l *Load) {
 	l.Running += len(c.running)
 	l.Waiting += c.waiting.len()
 	l.Steps += c.counters.Steps
+	l.Prefilled += c.counters.Prefilled
+	l.Decoded += c.counters.Decoded
 	l.Preemptions += c.counters.Preemptions
 	l.PrefixQueried += c.counters.PrefixQueried
 	l.PrefixHit += c.counters.PrefixHit

@@ -71,6 +71,8 @@ type Load struct {
 // Counters only increase.
 type Counters struct {
 	Steps         uint64
+	Prefilled     uint64 // tokens computed in steps: of prompts, image tokens included,
+	Decoded       uint64 // and of outputs, the first of each included
 	Preemptions   uint64 // including retractions
 	PrefixQueried uint64 // prompt tokens looked up in the prefix cache
 	PrefixHit     uint64 // of these, found

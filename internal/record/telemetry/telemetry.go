@@ -124,6 +124,15 @@ func (s *Set) Add(v Value) bool {
 // Has reports whether there is a series.
 func (s *Set) Has(k Key) bool { return s.find(k.String()) != nil }
 
+// Last is the last point of a series, if it has one.
+func (s *Set) Last(k Key) (Point, bool) {
+	one := s.find(k.String())
+	if one == nil || len(one.Points) == 0 {
+		return Point{}, false
+	}
+	return one.Points[len(one.Points)-1], true
+}
+
 // Join adds a series that is not in the set.
 func (s *Set) Join(one *Series) {
 	name := one.Key.String()

@@ -144,6 +144,9 @@ func (g *Group) add(m *member, v Value) {
 		m.note(plan.Say(TooMany, "most", mostSeries))
 		return
 	}
+	if last, ok := m.set.Last(key); ok && v.Kind == telemetry.Counter && v.Value < last.Value && value.At > last.At {
+		m.note(plan.Say(Restarts, "series", v.Name))
+	}
 	if m.set.Add(value) {
 		m.points++
 		m.fresh = append(m.fresh, value)

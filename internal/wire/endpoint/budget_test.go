@@ -137,7 +137,8 @@ func TestLargeEventsByRequest(t *testing.T) {
 
 // Of counters the client reads what an engine has, and for as long as it is given.
 func TestMetricsAreBounded(t *testing.T) {
-	text := strings.Repeat("a_total 1\n", 1<<20/10)
+	line := `a_total{b="` + strings.Repeat("c", 84) + "\"} 1\n"
+	text := strings.Repeat(line, 1<<20/len(line))
 	ended, cancel := context.WithCancelCause(t.Context())
 	late := errors.New("time is up")
 	cancel(late)

@@ -24,6 +24,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
+	"github.com/pitot-bench/pitot/internal/wire/exposition"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
@@ -388,7 +389,7 @@ func TestServer(t *testing.T) {
 		ctx := t.Context()
 		check := func(what string, got, want any, err error) {
 			t.Helper()
-			if diff := cmp.Diff(want, got, cmpopts.SortSlices(func(a, b Sample) bool { return a.Name < b.Name })); diff != "" || err != nil {
+			if diff := cmp.Diff(want, got, cmpopts.SortSlices(func(a, b exposition.Sample) bool { return a.Name < b.Name })); diff != "" || err != nil {
 				t.Errorf("%s: %v %s", what, err, diff)
 			}
 		}
@@ -406,7 +407,10 @@ func TestServer(t *testing.T) {
 		check("detokenize", words, "hi", err)
 		check("profile", nil, nil, s.Post(ctx, "/start_profile", nil))
 		samples, err := s.Metrics(ctx)
-		check("metrics", samples, []Sample{{"h_count", map[string]string{}, 1, true}, {"h_sum", map[string]string{}, 1, true}, {"vllm:spec_decode_num_drafts_total", map[string]string{"engine": "0"}, 7, true}, {"x", map[string]string{}, 1.5, false}}, err)
+		check("metrics", samples, []exposition.Sample{
+			{Name: "h_count", Labels: map[string]string{}, Value: 1, Counter: true}, {Name: "h_sum", Labels: map[string]string{}, Value: 1, Counter: true},
+			{Name: "vllm:spec_decode_num_drafts_total", Labels: map[string]string{"engine": "0"}, Value: 7, Counter: true}, {Name: "x", Labels: map[string]string{}, Value: 1.5},
+		}, err)
 		var status *StatusError
 		if err := s.Post(ctx, "/stop_profile", nil); !errors.As(err, &status) || status.Status != 404 || strings.Contains(err.Error(), "for k") {
 			t.Errorf("missing route: %v", err)

@@ -40,25 +40,6 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-func FuzzMetrics(f *testing.F) {
-	f.Add("# HELP vllm:x Text.\n# TYPE vllm:x counter\nvllm:x{engine=\"0\",reason=\"a\\\"b\\n\"} 1e+06\n")
-	f.Add("# TYPE h histogram\nh_bucket{le=\"+Inf\"} 3.0\nh_sum 1.5\nh_count 3\n")
-	f.Add("up 1 1700000000000\nup{a=\"b\",} NaN\nx_total -Inf\n")
-	f.Add("# TYPE s summary\ns{quantile=\"0.5\"} 1\n")
-	f.Add("x{")
-	f.Fuzz(func(t *testing.T, text string) {
-		samples, err := Server{Transport: canned(text)}.Metrics(t.Context())
-		if err != nil {
-			return
-		}
-		for _, s := range samples {
-			if s.Name == "" || !strings.Contains(text, s.Name) || !strings.HasPrefix(s.Series(), s.Name) {
-				t.Errorf("%q gives %+v, %s", text, s, s.Series())
-			}
-		}
-	})
-}
-
 // What scanGenerate takes, decodeGenerate reads alike.
 func FuzzScanGenerate(f *testing.F) {
 	for _, s := range streams {

@@ -5,19 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"github.com/pitot-bench/pitot/internal/plan/nesting"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/wire/exposition"
 	"github.com/pitot-bench/pitot/internal/wire/transport"
 )
 
@@ -200,108 +195,15 @@ func (s Server) Ask(ctx context.Context, route string, out any) error {
 	return s.callJSON(ctx, http.MethodGet, route, nil, out)
 }
 
-// A Sample is one value of a counter, gauge or untyped metric.
-type Sample struct {
-	Name    string
-	Labels  map[string]string
-	Value   float64
-	Counter bool // it only ever grows: by its type, or by its name
-}
-
-// Series is name{label="value",...} with the labels in order, leaving out those
-// that tell replicas of an engine apart.
-func (s Sample) Series() string {
-	var labels []string
-	for name, value := range s.Labels {
-		if name != "engine" && name != "model_name" {
-			labels = append(labels, fmt.Sprintf("%s=%q", name, value))
-		}
-	}
-	if len(labels) == 0 {
-		return s.Name
-	}
-	slices.Sort(labels)
-	return s.Name + "{" + strings.Join(labels, ",") + "}"
-}
-
-// maxMetrics is the largest /metrics that is read, in bytes: a parser takes forty times as
-// much memory. Engines have a tenth of a megabyte.
-const maxMetrics = 4 << 20
-
 // Metrics reads /metrics. The context limits the time for all of it, parsing included.
-func (s Server) Metrics(ctx context.Context) ([]Sample, error) {
-	body, err := s.callUpTo(ctx, maxMetrics, http.MethodGet, "/metrics", nil)
+func (s Server) Metrics(ctx context.Context) ([]exposition.Sample, error) {
+	body, err := s.callUpTo(ctx, exposition.MaxBytes, http.MethodGet, "/metrics", nil)
 	if err != nil {
 		return nil, err
 	}
-	samples, err := parseMetrics(untilDone{ctx, bytes.NewReader(body)})
+	page, err := exposition.Parse(ctx, "", body)
 	if err != nil {
 		return nil, s.Secrets.Error(fmt.Errorf("%s/metrics: %w", s.URL, err))
 	}
-	return samples, nil
-}
-
-// ParseMetrics reads the Prometheus text format. Of histograms there are the sum
-// and the count, under their names in that format; summaries are left out.
-func ParseMetrics(text []byte) ([]Sample, error) { return parseMetrics(bytes.NewReader(text)) }
-
-// untilDone is a reader that ends with a context, and what reads from it with it.
-type untilDone struct {
-	ctx context.Context
-	io.Reader
-}
-
-// Read reads as long as there is time.
-func (r untilDone) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.Reader.Read(p)
-}
-
-func parseMetrics(text io.Reader) ([]Sample, error) {
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(text)
-	if err != nil {
-		return nil, err
-	}
-	var samples []Sample
-	for name, family := range families {
-		for _, m := range family.GetMetric() {
-			samples = appendSample(samples, name, m)
-		}
-	}
-	return samples, nil
-}
-
-func appendSample(samples []Sample, name string, m *dto.Metric) []Sample {
-	var value float64
-	switch {
-	case m.Counter != nil:
-		value = m.GetCounter().GetValue()
-	case m.Gauge != nil:
-		value = m.GetGauge().GetValue()
-	case m.Untyped != nil:
-		value = m.GetUntyped().GetValue()
-	case m.Histogram == nil:
-		return samples
-	}
-	labels := make(map[string]string, len(m.GetLabel()))
-	for _, l := range m.GetLabel() {
-		labels[l.GetName()] = l.GetValue()
-	}
-	if h := m.GetHistogram(); h != nil {
-		return append(samples, Sample{name + "_sum", labels, h.GetSampleSum(), true}, Sample{name + "_count", labels, float64(h.GetSampleCount()), true})
-	}
-	return append(samples, Sample{name, labels, value, grows(name, m)})
-}
-
-// grows reports whether a metric only ever grows, by its type or by its name. llama.cpp
-// calls a ratio and a maximum counters too.
-func grows(name string, m *dto.Metric) bool {
-	switch name {
-	case "llamacpp:n_busy_slots_per_decode", "llamacpp:n_tokens_max":
-		return false
-	}
-	return m.Counter != nil || strings.HasSuffix(name, "_total")
+	return page.Samples, nil
 }
