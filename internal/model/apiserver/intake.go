@@ -20,7 +20,7 @@ func NewIntake(cfg Config) (*Intake, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Intake{cfg.withDefaults(), newVocabulary()}, nil
+	return &Intake{cfg.withDefaults(), toy()}, nil
 }
 
 // Model is the name of the model served.

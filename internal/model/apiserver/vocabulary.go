@@ -1,6 +1,9 @@
 package apiserver
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // A vocabulary is a toy tokenizer of some 22 000 tokens, made by rule:
 //
@@ -42,6 +45,9 @@ const (
 	alphabet = "abcdefghijklmnopqrstuvwxyz"
 	maxRun   = 16
 )
+
+// toy is the vocabulary of all servers and intakes: nothing changes it once it is made.
+var toy = sync.OnceValue(newVocabulary)
 
 func newVocabulary() *vocabulary {
 	v := &vocabulary{
