@@ -28,6 +28,7 @@ import (
 type vocabulary struct {
 	text  []string // by id
 	words map[string]int32
+	long  [longestWord + 2]bool // lengths that words have
 
 	pair, capital, triple uint16Table // by the letters; id of the plain token
 	one, oneCapital       int32       // first id of a letter, of a capital after a space
@@ -67,7 +68,7 @@ func newVocabulary() *vocabulary {
 	v.lines = v.next()
 	v.text = append(v.text, "\n\n")
 	for _, w := range strings.Fields(frequentWords) {
-		v.words[w] = v.next()
+		v.words[w], v.long[len(w)] = v.next(), true
 		v.text = append(v.text, " "+w)
 	}
 	v.syllables()
@@ -207,8 +208,10 @@ func (v *vocabulary) word(word string) int32 {
 	for n < len(word) && n <= longestWord && isLetter(word[n]) {
 		n++
 	}
-	if id, ok := v.words[word[:n]]; ok {
-		return id
+	if v.long[n] { // most have another length, and need no look-up
+		if id, ok := v.words[word[:n]]; ok {
+			return id
+		}
 	}
 	switch id, n := v.group(word); n {
 	case 3:
