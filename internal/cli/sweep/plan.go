@@ -16,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/sweep"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/plan/values"
 )
 
 // A line is a command line as lists and what is the same at all points.
@@ -102,14 +103,14 @@ func (c *Cmd) flag(l *line, f *kong.Flag) error {
 		l.words = append(l.words, wordsOf(f)...)
 		return nil
 	}
-	values, err := sweep.Values(text)
+	all, err := values.Parse(text, sweep.MaxPoints)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--%s: %w", f.Name, err)
-	case len(values) == 1:
-		l.words = append(l.words, "--"+f.Name+"="+values[0])
+	case len(all) == 1:
+		l.words = append(l.words, "--"+f.Name+"="+all[0])
 	default:
-		l.axes = append(l.axes, sweep.Axis{Name: f.Name, Values: values})
+		l.axes = append(l.axes, sweep.Axis{Name: f.Name, Values: all})
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func (l *line) set(text string) error {
 	if !ok || path == "" {
 		return fmt.Errorf("--set %s: must be PATH=VALUES, such as request.sampling.temperature=0,1", strconv.Quote(text))
 	}
-	values, err := sweep.Values(list)
+	all, err := values.Parse(list, sweep.MaxPoints)
 	if err != nil {
 		return fmt.Errorf("--set %s: %w", path, err)
 	}
@@ -147,7 +148,7 @@ func (l *line) set(text string) error {
 		return fmt.Errorf("--set %s: is given twice", path)
 	}
 	l.paths[path] = true
-	l.axes = append(l.axes, sweep.Axis{Name: path, Values: values})
+	l.axes = append(l.axes, sweep.Axis{Name: path, Values: all})
 	return nil
 }
 

@@ -1,7 +1,7 @@
 // Package sweep measures one target under many loads: every combination of lists of settings,
 // in an order in which a drift does not look like a load.
 //
-//	Values ─> Axis ─ Combine ─> points ─ Run ─> runs, each kept as a leg ─> judge/curve
+//	Axis ─ Combine ─> points ─ Run ─> runs, each kept as a leg ─> judge/curve
 //
 // It is not an Experiment of package experiment, whose legs are turns of variants that are
 // judged against each other: a leg there has all workloads in one order, and one of them that
