@@ -104,6 +104,7 @@ func latencies(run trace.Run, r *trace.Record) (ttft, perToken, e2el *float64) {
 // lists of equal length.
 type row struct {
 	Run             string   `parquet:"run,dict"`
+	Kind            string   `parquet:"kind,dict"`     // of the run: measured, simulated or imported
 	Validity        string   `parquet:"validity,dict"` // of the run
 	Index           int64    `parquet:"index"`
 	RequestID       string   `parquet:"request_id"`
@@ -153,7 +154,7 @@ func newRow(run trace.Run, r *trace.Record) row {
 		return &ns
 	}
 	x := row{
-		Run: run.ID, Validity: validity(run), Index: int64(r.Index), RequestID: r.ID,
+		Run: run.ID, Kind: string(run.Kind), Validity: validity(run), Index: int64(r.Index), RequestID: r.ID,
 		Tenant: r.Tenant, Session: r.Session, Turn: int64(r.Turn),
 		PromptTokens: int64(r.PromptTokens), WantTokens: int64(r.WantTokens), OutputTokens: int64(r.OutputTokens), CountedFrom: string(r.CountedFrom),
 		DueNS: at(r.Due), FreeNS: at(r.Free), ReleasedNS: at(r.Released), DialedNS: at(r.Dialed), ConnectedNS: at(r.Connected),
