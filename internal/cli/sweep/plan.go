@@ -216,30 +216,38 @@ func (l *line) load(m measuring.Maker, p curve.Point) (experiment.Load, error) {
 			return load, console.Usagef("--set: %w", err)
 		}
 	}
-	return load, console.Usage(vary(&load.Spec, fields))
+	load.Spec, err = vary(load.Spec, fields)
+	return load, console.Usage(err)
 }
 
-// vary sets fields of the profile of a simulation, which are checked.
-func vary(s *plan.Spec, fields []string) error {
+// vary adds fields to those that a simulation sets of its profile, and checks them.
+func vary(s plan.Spec, fields []string) (plan.Spec, error) {
 	if fields == nil {
-		return nil
+		return s, nil
 	}
-	settings := map[string]any{}
+	var had apiserver.Settings // of a plan in --config
 	if s.Target.Engine != nil {
-		if err := json.Unmarshal(s.Target.Engine, &settings); err != nil {
-			return err
+		if problems := plan.DecodeJSON(s.Target.Engine, &had); problems != nil {
+			return s, problems.Below("target.engine")
 		}
 	}
-	settings["set"] = fields
-	b, err := json.Marshal(settings)
+	set, err := json.Marshal(slices.Concat(had.Set, fields))
 	if err != nil {
-		return err
+		return s, err
 	}
-	s.Target.Engine = b
-	_, base, err := apiserver.Deployment(b, files.ReadSmall)
+	out, problems := sweep.Set(s, "target.engine.set", string(set))
+	if problems != nil {
+		return s, problems
+	}
+	_, base, err := apiserver.Deployment(out.Target.Engine, files.ReadSmall)
 	if err == nil && base == nil {
-		return fmt.Errorf("--set %s: is a field of a profile, and the engine has latencies in place of one; leave them out", fields[0])
+		return s, fmt.Errorf("--set %s: is a field of a profile, and the engine has latencies in place of one; leave them out", fields[0])
 	}
+	return out, bySet(err)
+}
+
+// bySet is an error of a deployment with its problems under the flag that they are of.
+func bySet(err error) error {
 	var problems plan.Problems
 	if !errors.As(err, &problems) {
 		return err

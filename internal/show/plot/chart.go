@@ -121,7 +121,11 @@ func (s Spot) draw(c draw.Canvas, x, y func(float64) vg.Length, style draw.LineS
 	c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: dotSize, Shape: draw.CircleGlyph{}}, at)
 	label := textStyle(8)
 	label.Color = style.Color
-	c.FillText(label, vg.Point{X: at.X + ringSize + 1, Y: at.Y - 7}, s.Label)
+	below := vg.Length(7)
+	if s.Right > s.Left { // out of the bar
+		below = 10
+	}
+	c.FillText(label, vg.Point{X: at.X + ringSize + 1, Y: at.Y - below}, s.Label)
 }
 
 // ringSize is the radius of what marks a spot, in points.

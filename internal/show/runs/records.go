@@ -104,7 +104,6 @@ func latencies(run trace.Run, r *trace.Record) (ttft, perToken, e2el *float64) {
 // lists of equal length.
 type row struct {
 	Run             string   `parquet:"run,dict"`
-	Kind            string   `parquet:"kind,dict"`     // of the run: measured, simulated or imported
 	Validity        string   `parquet:"validity,dict"` // of the run
 	Index           int64    `parquet:"index"`
 	RequestID       string   `parquet:"request_id"`
@@ -143,6 +142,7 @@ type row struct {
 	ChunkSlackUS    []int64  `parquet:"chunk_slack_us,list"` // empty if every instant is exact
 	ChunkTokens     []int64  `parquet:"chunk_tokens,list"`
 	ChunkKinds      []int64  `parquet:"chunk_kinds,list"`
+	Kind            string   `parquet:"kind,dict"` // of the run: measured, simulated or imported
 }
 
 func newRow(run trace.Run, r *trace.Record) row {
