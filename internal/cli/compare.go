@@ -39,6 +39,7 @@ type variants struct {
 	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this do not matter (${default})."`
 	Paired     bool     `help:"Compare runs in pairs, in the order of their start. This removes the variance between requests if both runs of a pair sent the same ones."`
 	SingleRuns bool     `help:"Base verdicts and gates on the variance within single runs, which does not include the variance between runs."`
+	Predicted  bool     `help:"Compare simulated runs with measured ones. The report says which were never measured."`
 	Ignore     []string `placeholder:"SETTING" help:"Setting of the load that may differ within a table, such as concurrency; may be repeated."`
 	By         string   `placeholder:"TOOL" help:"Tool whose definitions to use: pitot, vllm or sglang. Default: pitot, or the tool of imported tables."`
 	flags.Kept
@@ -102,7 +103,7 @@ func (v variants) options(command string) (compare.Options, error) {
 	level, errLevel := percent("--level", v.Level)
 	margin, errMargin := percent("--margin", v.Margin)
 	o := compare.Options{
-		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Ignore: v.Ignore, Tool: v.By, Rules: rules(),
+		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Predicted: v.Predicted, Ignore: v.Ignore, Tool: v.By, Rules: rules(),
 	}
 	if err := errors.Join(some("run", command, v.Runs), errLevel, errMargin); err != nil {
 		return o, err

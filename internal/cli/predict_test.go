@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"testing"
 	"testing/synctest"
 
+	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
@@ -54,4 +57,43 @@ func TestPredictBesideMeasured(t *testing.T) {
 			t.Errorf("another load has runs beside it:\n%s", out)
 		}
 	})
+}
+
+// A point of a sweep of a calibrated profile is what predict says of its load, digit for digit,
+// whether a flag or a field of the profile makes it.
+func TestSweepPredicts(t *testing.T) {
+	const found = "../../examples/profiles/calibrated.yaml"
+	v := newVirtual(t)
+	run := func(into any, args ...string) {
+		t.Helper()
+		v.stdout.Reset()
+		v.Args = append(args, "-f", "json", "-n", "40", "--output-len", "30", "--seed", "7", "--level", "80", "--store", v.store)
+		if code := Run(v.Process); code != exitOK {
+			t.Fatalf("%q: exit code %d: %s", args, code, v.stderr.String())
+		}
+		if err := json.Unmarshal(v.stdout.Bytes(), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var swept struct {
+		Level float64
+		Rows  []struct{ Predicted map[string]curve.Reach }
+	}
+	run(&swept, "sweep", "--profile", found, "--rate", "6,12", "--set", "replicas.count=1,2")
+	if swept.Level != 0.8 || len(swept.Rows) != 4 {
+		t.Fatalf("%+v", swept)
+	}
+	for i, rate := range []string{"6", "12"} {
+		var said struct {
+			Rows []struct{ Prediction predict.Prediction }
+		}
+		run(&said, "predict", found, "--rate", rate, "--set", "replicas.count=1,2")
+		for j, row := range said.Rows {
+			for _, f := range row.Prediction.Figures {
+				if got := swept.Rows[2*i+j].Predicted[f.Name]; got != (curve.Reach{Value: f.Point, Low: f.Low, High: f.High}) || f.Low >= f.High {
+					t.Errorf("rate %s, replicas %d, %s: %+v, and predict says %+v", rate, j+1, f.Name, got, f)
+				}
+			}
+		}
+	}
 }

@@ -117,6 +117,12 @@ func (d *decoding) fields(path string, dst reflect.Value, n *Node) {
 	}
 }
 
+// Names are the settings that a struct has, by the tags that a Decoder goes by.
+func Names(of any) []string {
+	_, names := fieldsOf(reflect.ValueOf(of))
+	return names
+}
+
 // fieldsOf returns the fields of a struct by their names in a file.
 func fieldsOf(v reflect.Value) (fields map[string]reflect.Value, names []string) {
 	fields = map[string]reflect.Value{}

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/cases"
 	"github.com/pitot-bench/pitot/internal/cli/console"
 	"github.com/pitot-bench/pitot/internal/cli/measuring"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -42,16 +41,10 @@ func (c *Cmd) workload(con *console.Console, m measuring.Maker, k *kong.Context)
 	if err != nil {
 		return nil, console.Usage(err)
 	}
-	d := &drawn{maker: m, front: made, spec: simulated(made.Spec), store: c.Store, known: map[string]draw{}}
-	d.spec.Request.Model = c.Model // that of a plan is the server's
-	if len(d.spec.Percentiles) == 0 {
-		d.spec.Percentiles = usual
-	}
-	return d, nil
+	spec := cases.Simulated(made.Spec)
+	spec.Request.Model = c.Model // that of a plan is the server's
+	return drawn{cases.New(m, spec, func(err error) error { return console.InWords(made, err) }), m, c.Store}, nil
 }
-
-// usual are the percentiles that are predicted unless others are asked for.
-var usual = []float64{99}
 
 // isTimes reports whether a file has send times, a number in a line, and is no result.
 func isTimes(name string) bool {
@@ -64,83 +57,29 @@ func isTimes(name string) bool {
 	return err == nil
 }
 
-// simulated is a Spec without all that is about a server and the client in front of it.
-func simulated(s plan.Spec) plan.Spec {
-	s.Target = plan.Target{Simulated: true}
-	s.Request.Model, s.Request.Root, s.Request.IDs = "", "", ""
-	s.Name, s.KeepText, s.Cache = "", false, ""
-	s.Before, s.After, s.Probe, s.Client, s.Dialect, s.Objectives = plan.Before{}, plan.After{}, plan.Probe{}, plan.Client{}, plan.Dialect{}, nil
-	return s
-}
-
 // drawn is a workload of a Spec: each draw has a seed of its own.
 type drawn struct {
+	*cases.Load
 	maker measuring.Maker
-	front console.Front
-	spec  plan.Spec
 	store string
-	mu    sync.Mutex
-	known map[string]draw // by what they depend on of a profile
 }
 
-// A draw is requests, and the run that simulates them.
-type draw struct {
-	sim.Plan
-	run trace.Run
-}
-
-// kept is the largest number of requests in a load of which all draws are kept for the next
-// profile, and simulated at once.
-const kept = 10_000
-
-func (d *drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error) {
-	first, err := d.draw(ctx, p, 0)
+func (d drawn) on(ctx context.Context, p *profile.Profile) (c predict.Case, words string, err error) {
+	c, requests, err := d.Case(ctx, p)
 	if err != nil {
 		return c, "", err
 	}
-	run := first.run
-	c.Run, c.Load = run, func(ctx context.Context, i int) (sim.Plan, error) {
-		l, err := d.draw(ctx, p, i)
-		return l.Plan, err
-	}
-	if len(first.Requests) > kept {
-		c.AtOnce = 1
-	}
 	count := ""
-	if run.Plan.Requests > 0 { // else time decides, and draws differ
-		count = console.Counted(len(first.Requests), "request")
+	if c.Run.Plan.Requests > 0 { // else time decides, and draws differ
+		count = console.Counted(requests, "request")
 	}
-	return c, text.Join(", ", count, text.Load(run.Plan, console.English)), nil
-}
-
-// draw is draw i, kept or made.
-func (d *drawn) draw(ctx context.Context, p *profile.Profile, i int) (l draw, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock() // drawing keeps all processors busy
-	key := fmt.Sprint(i, intake(p))
-	if l, ok := d.known[key]; ok {
-		return l, nil
-	}
-	s := d.spec
-	s.Seed = (s.Seed + uint64(i)) % (1 << 32)
-	l.Plan, l.run, err = d.maker.Requests(ctx, s, p)
-	if err == nil && len(l.Requests) <= kept {
-		d.known[key] = l
-	}
-	return l, console.InWords(d.front, err)
-}
-
-// intake is what the requests depend on of a profile: what the model is called, how long its
-// answers are and its context, and whether it matters what prompts say.
-func intake(p *profile.Profile) string {
-	e := p.Engine
-	return fmt.Sprint(p.Model, e.Context(), e.KV.PrefixCache, e.Disaggregation != nil, e.Speculative != nil, e.Replicas.Router)
+	return c, text.Join(", ", count, text.Load(c.Run.Plan, console.English)), nil
 }
 
 // mostBeside is the number of stored runs that a prediction is held against.
 const mostBeside = 20
 
-func (d *drawn) beside(run trace.Run) ([]*trace.Trace, error) {
+func (d drawn) beside(run trace.Run) ([]*trace.Trace, error) {
 	if run.Plan.Spec == nil {
 		return nil, nil
 	}
@@ -154,7 +93,7 @@ func (d *drawn) beside(run trace.Run) ([]*trace.Trace, error) {
 // identity is what makes a load: all of a Spec but its seed, and what is about the server and
 // the client.
 func identity(s plan.Spec) []byte {
-	s = simulated(s)
+	s = cases.Simulated(s)
 	s.Seed, s.Tokens, s.Percentiles, s.Request.Usage = 0, plan.Tokenizer{}, nil, ""
 	b, _ := json.Marshal(s) // it was read from JSON, or is about to be
 	var tree any
@@ -188,7 +127,7 @@ func (c *Cmd) replay(m measuring.Maker, k *kong.Context) (workload, error) {
 		return nil, console.Usage(problems)
 	}
 	if r.of.Run.Plan.Percentiles = c.Percentiles; c.Percentiles == nil {
-		r.of.Run.Plan.Percentiles = usual
+		r.of.Run.Plan.Percentiles = cases.Percentiles
 	}
 	return r, nil
 }
@@ -210,7 +149,7 @@ func (r replay) unfit() string {
 func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, error) {
 	load := sim.Replay(r.of)
 	c := predict.Case{Load: predict.Fixed(load), Known: true, Run: r.of.Run}
-	if len(load.Requests) > kept {
+	if len(load.Requests) > cases.Kept {
 		c.AtOnce = 1
 	}
 	return c, text.Join(", ", console.Counted(len(load.Requests), "request"), text.Load(r.of.Run.Plan, console.English)), nil

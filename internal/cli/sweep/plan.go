@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -16,12 +17,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/sweep"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/values"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // A line is a command line as lists and what is the same at all points.
 type line struct {
 	axes    []sweep.Axis
-	paths   map[string]bool // axes of --set
+	paths   map[string]bool // axes of --set that are settings of the plan
+	fields  map[string]bool // and those that are fields of the profile
 	words   []string        // flags of bench or sim with one value
 	command string          // bench or sim
 }
@@ -59,7 +66,10 @@ func (c *Cmd) line(m measuring.Maker, k *kong.Context) (*line, error) {
 	if c.Repeats < 1 || c.Devices < 1 {
 		return nil, console.Usagef("--repeats and --devices: must be positive")
 	}
-	l := &line{paths: map[string]bool{}, command: "sim"}
+	if !(c.Level >= 50 && c.Level <= 99.9) {
+		return nil, console.Usagef("--level %g: must be from 50 to 99.9", c.Level)
+	}
+	l := &line{paths: map[string]bool{}, fields: map[string]bool{}, command: "sim"}
 	var errs []error
 	for _, f := range given(k) {
 		errs = append(errs, c.flag(l, f))
@@ -78,7 +88,23 @@ func (c *Cmd) line(m measuring.Maker, k *kong.Context) (*line, error) {
 			l.command = "bench"
 		}
 	}
-	return l, nil
+	return l, console.Usage(c.checkMeasured(l))
+}
+
+// checkMeasured refuses what only simulations have where a server is measured.
+func (c *Cmd) checkMeasured(l *line) error {
+	if l.command == "sim" {
+		return nil
+	}
+	for _, a := range l.axes {
+		if l.fields[a.Name] {
+			return fmt.Errorf("--set %s: is a field of a profile, and a server is measured; leave out its URL to simulate", a.Name)
+		}
+	}
+	if c.Extrapolate {
+		return errors.New("--extrapolate: only applies to simulated points; a server is measured")
+	}
+	return nil
 }
 
 // given are the flags of bench on the command line, each once.
@@ -102,14 +128,14 @@ func (c *Cmd) flag(l *line, f *kong.Flag) error {
 		l.words = append(l.words, wordsOf(f)...)
 		return nil
 	}
-	values, err := sweep.Values(text)
+	all, err := values.Parse(text, sweep.MaxPoints)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--%s: %w", f.Name, err)
-	case len(values) == 1:
-		l.words = append(l.words, "--"+f.Name+"="+values[0])
+	case len(all) == 1:
+		l.words = append(l.words, "--"+f.Name+"="+all[0])
 	default:
-		l.axes = append(l.axes, sweep.Axis{Name: f.Name, Values: values})
+		l.axes = append(l.axes, sweep.Axis{Name: f.Name, Values: all})
 	}
 	return nil
 }
@@ -137,17 +163,26 @@ func wordsOf(f *kong.Flag) (words []string) {
 func (l *line) set(text string) error {
 	path, list, ok := strings.Cut(text, "=")
 	if !ok || path == "" {
-		return fmt.Errorf("--set %s: must be PATH=VALUES, such as request.sampling.temperature=0,1", strconv.Quote(text))
+		return fmt.Errorf("--set %s: must be PATH=VALUES, such as request.sampling.temperature=0,1 or kv.tokens=1x,2x", strconv.Quote(text))
 	}
-	values, err := sweep.Values(list)
+	all, err := values.Parse(list, sweep.MaxPoints)
 	if err != nil {
 		return fmt.Errorf("--set %s: %w", path, err)
 	}
 	if slices.ContainsFunc(l.axes, func(a sweep.Axis) bool { return a.Name == path }) {
 		return fmt.Errorf("--set %s: is given twice", path)
 	}
-	l.paths[path] = true
-	l.axes = append(l.axes, sweep.Axis{Name: path, Values: values})
+	switch {
+	case sweep.IsPath(path):
+		l.paths[path] = true
+	case profile.IsField(path):
+		l.fields[path] = true
+	default:
+		first, _, _ := strings.Cut(path, ".")
+		return fmt.Errorf("--set %s: is neither in the plan, as `pitot plan` prints it, nor a field of a profile, as `pitot profiles NAME` prints it%s",
+			path, plan.Suggest(first, slices.Concat(plan.Names(plan.Spec{}), plan.Names(profile.Profile{}))))
+	}
+	l.axes = append(l.axes, sweep.Axis{Name: path, Values: all})
 	return nil
 }
 
@@ -155,7 +190,7 @@ func (l *line) set(text string) error {
 func (l *line) load(m measuring.Maker, p curve.Point) (experiment.Load, error) {
 	words := append([]string{l.command}, l.words...)
 	for _, s := range p {
-		if !l.paths[s.Name] {
+		if !l.paths[s.Name] && !l.fields[s.Name] {
 			words = append(words, "--"+s.Name+"="+s.Value)
 		}
 	}
@@ -163,20 +198,66 @@ func (l *line) load(m measuring.Maker, p curve.Point) (experiment.Load, error) {
 	if err != nil {
 		return load, err
 	}
+	var fields []string
 	for _, s := range p {
-		if !l.paths[s.Name] {
-			continue
+		switch {
+		case l.paths[s.Name]:
+			spec, problems := sweep.Set(load.Spec, s.Name, s.Value)
+			if problems != nil {
+				return load, console.Usagef("--set %s: %w", s.Name, problems.Err())
+			}
+			load.Spec = spec
+		case l.fields[s.Name]:
+			fields = append(fields, s.Name+"="+s.Value)
 		}
-		spec, problems := sweep.Set(load.Spec, s.Name, s.Value)
-		if problems != nil {
-			return load, console.Usagef("--set %s: %w", s.Name, problems.Err())
-		}
-		load.Spec = spec
 	}
 	if len(l.paths) > 0 {
 		if _, err := m.Spec(load.Spec); err != nil {
 			return load, console.Usagef("--set: %w", err)
 		}
 	}
-	return load, nil
+	load.Spec, err = vary(load.Spec, fields)
+	return load, console.Usage(err)
+}
+
+// vary adds fields to those that a simulation sets of its profile, and checks them.
+func vary(s plan.Spec, fields []string) (plan.Spec, error) {
+	if fields == nil {
+		return s, nil
+	}
+	var had apiserver.Settings // of a plan in --config
+	if s.Target.Engine != nil {
+		if problems := plan.DecodeJSON(s.Target.Engine, &had); problems != nil {
+			return s, problems.Below("target.engine")
+		}
+	}
+	set, err := json.Marshal(slices.Concat(had.Set, fields))
+	if err != nil {
+		return s, err
+	}
+	out, problems := sweep.Set(s, "target.engine.set", string(set))
+	if problems != nil {
+		return s, problems
+	}
+	_, base, err := apiserver.Deployment(out.Target.Engine, files.ReadSmall)
+	if err == nil && base == nil {
+		return s, fmt.Errorf("--set %s: is a field of a profile, and the engine has latencies in place of one; leave them out", fields[0])
+	}
+	return out, bySet(err)
+}
+
+// bySet is an error of a deployment with its problems under the flag that they are of.
+func bySet(err error) error {
+	var problems plan.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	var errs []error
+	for _, p := range problems {
+		if strings.HasPrefix(p.Path, "set") && p.Value != "" {
+			p.Path, p.Value = p.Value, ""
+		}
+		errs = append(errs, fmt.Errorf("--set %w", p))
+	}
+	return errors.Join(errs...)
 }

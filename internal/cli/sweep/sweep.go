@@ -20,6 +20,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/sweep"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -29,15 +30,19 @@ import (
 
 // Cmd is `pitot sweep`. Its flags with a path are those of `pitot bench`.
 type Cmd struct {
-	Set     []string `sep:"none" placeholder:"PATH=VALUES" group:"Sweep:" help:"Values of a setting of the plan that has no flag, such as request.sampling.temperature=0,1. May be repeated."`
+	Set     []string `sep:"none" placeholder:"PATH=VALUES" group:"Sweep:" help:"Values of a setting of the plan that has no flag, such as request.sampling.temperature=0,1; without --url also of a field of the profile, such as replicas.count=1..4 or kv.tokens=1x,2x. May be repeated."`
 	Link    []string `sep:"none" placeholder:"A,B" group:"Sweep:" help:"Settings whose lists go together, first with first, in place of all combinations. May be repeated."`
 	Repeats int      `default:"1" placeholder:"N" group:"Sweep:" help:"Runs of each point, each with seeds of its own; each repetition visits the points in another order (${default})."`
 	Devices int      `default:"1" placeholder:"N" group:"Sweep:" help:"Devices behind the server, which its throughput is divided by (${default})."`
 	Resume  string   `placeholder:"NAME" group:"Sweep:" help:"Make what a sweep of this name lacks; the other flags are those that it began with."`
-	Format  string   `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
-	Folder  string   `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
-	Name    string   `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
-	Quiet   bool     `short:"q" group:"Sweep:" help:"Say nothing on the way."`
+	Level   float64  `default:"90" placeholder:"PERCENT" group:"Sweep:" help:"Level of the intervals of simulated points, of a profile that pitot calibrate wrote (${default})."`
+
+	Extrapolate bool `group:"Sweep:" help:"Predict loads beyond those that the profile was calibrated from."`
+
+	Format string `short:"f" enum:"text,csv,json" default:"text" placeholder:"FORMAT" group:"Sweep:" help:"What is printed: ${enum} (${default})."`
+	Folder string `short:"o" placeholder:"DIR" group:"Sweep:" help:"Folder to write sweep.csv, sweep.json and the plots to. Default: none."`
+	Name   string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
+	Quiet  bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
 	flags.Kept
 
 	Config         string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
@@ -57,8 +62,12 @@ func (Cmd) Help() string {
 	return "Numbers, lengths and times may be lists: 1,2,5, or 1..64x2 for 1, 2, 4 ... 64, or 1..10+3 for 1, 4, 7, 10. " +
 		"Each combination is a point, which is measured in turn; without --url the runs are simulated. " +
 		"The runs are kept under the name of the sweep.\n\n" +
+		"A PATH of --set begins with a setting of the plan, as pitot plan prints it (request, target, load, ...), or with a field of the profile, as pitot profiles NAME prints it " +
+		"(kv, scheduler, replicas, cost, speculative, ...): no name is both. Fields are for simulations, and take factors such as 2x. " +
+		"Where the profile has a calibration, points have intervals that hold one new run.\n\n" +
 		"pitot sweep --url http://127.0.0.1:8000 --concurrency 1..64x2 --duration 30s --repeats 3 -o sweep\n" +
 		"pitot sweep --profile small-chat --rate 1,2,5,10 --input-len 128,1024\n" +
+		"pitot sweep --profile small-chat --rate 5..20+5 --set replicas.count=1,2 --set kv.tokens=1x,2x\n" +
 		"pitot sweep --concurrency 1,8,64 --requests 50,200,800 --link concurrency,requests"
 }
 
@@ -75,6 +84,12 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	if err != nil {
 		return err
 	}
+	predicted := &prediction{}
+	if simulated(p) {
+		if predicted, err = c.predict(con, m, p); err != nil {
+			return err
+		}
+	}
 	seen, err := sweep.Run(p, had, c.deps(con, m, p), func(err error) bool { return errors.Is(err, console.ErrInterrupted) })
 	if err != nil && !slices.ContainsFunc(seen, func(o curve.Observation) bool { return o.Run != "" }) {
 		if errors.Is(err, sweep.ErrInterrupted) {
@@ -84,8 +99,21 @@ func (c *Cmd) Run(con *console.Console, m measuring.Maker, k *kong.Context) erro
 	}
 	load, moves := c.load(axes)
 	s := curve.New(p.Name, p.Points, seen, c.Devices, load, moves)
-	s.Simulated = simulated(p)
+	s.Simulated, s.Uncalibrated, s.WhatIf = simulated(p), predicted.uncalibrated, whatIf(axes)
+	if predicted.points != nil {
+		s = s.Predict(c.Level/100, predicted.points)
+	}
 	return errors.Join(c.show(con, s), c.unfinished(con, k, p, err))
+}
+
+// whatIf are the axes that are fields of a profile.
+func whatIf(axes []sweep.Axis) (fields []string) {
+	for _, a := range axes {
+		if profile.IsField(a.Name) {
+			fields = append(fields, a.Name)
+		}
+	}
+	return fields
 }
 
 // simulated reports whether no server is measured.

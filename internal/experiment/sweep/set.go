@@ -3,6 +3,7 @@ package sweep
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,12 @@ var (
 	paths = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*|\[[0-9]{1,6}\])*$`)
 	parts = regexp.MustCompile(`\w+|\[[0-9]+\]`)
 )
+
+// IsPath reports whether a path begins with a setting of a Spec, rather than with a field of a
+// profile: no name is both.
+func IsPath(path string) bool {
+	return slices.Contains(plan.Names(plan.Spec{}), parts.FindString(path))
+}
 
 // below is the node of a part of a path, which is added to a map that lacks it.
 func below(n *plan.Node, part, path string) (_ *plan.Node, problems plan.Problems) {

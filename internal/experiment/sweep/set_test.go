@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -26,6 +27,23 @@ func TestSet(t *testing.T) {
 	} {
 		if _, problems := Set(s, path, "1"); problems == nil || !strings.Contains(problems.Err().Error(), why) {
 			t.Errorf("%s: %v, want %s", path, problems, why)
+		}
+	}
+}
+
+// What --set names is a setting of a plan or a field of a profile: no name is both.
+func TestPathsAreNoFields(t *testing.T) {
+	for _, name := range plan.Names(profile.Profile{}) {
+		if IsPath(name) || !profile.IsField(name) {
+			t.Errorf("%s is a setting of a plan too", name)
+		}
+	}
+	for path, want := range map[string][2]bool{
+		"load[0].arrival.rate": {true, false}, "request": {true, false}, "kv.tokens": {false, true}, "drift.change": {false, true}, "cost.decode_table[1].time": {false, true},
+		"nothing": {}, "": {}, "[0]": {},
+	} {
+		if got := [2]bool{IsPath(path), profile.IsField(path)}; got != want {
+			t.Errorf("%q: %v, want %v", path, got, want)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package sweep measures one target under many loads: every combination of lists of settings,
 // in an order in which a drift does not look like a load.
 //
-//	Values ─> Axis ─ Combine ─> points ─ Run ─> runs, each kept as a leg ─> judge/curve
+//	Axis ─ Combine ─> points ─ Run ─> runs, each kept as a leg ─> judge/curve
 //
 // It is not an Experiment of package experiment, whose legs are turns of variants that are
 // judged against each other: a leg there has all workloads in one order, and one of them that
@@ -31,6 +31,7 @@ type Plan struct {
 	Name    string
 	Points  []curve.Point
 	Loads   []experiment.Load // by point
+	Skipped map[int]bool      // points of which no run is made, by index
 	Repeats int
 	Seed    uint64 // of the order and of the loads
 }
@@ -39,12 +40,15 @@ type Plan struct {
 // repetition is 0.
 type Turn struct{ Point, Repeat int }
 
-// Order is the order of the turns: each repetition visits all points, in an order of its own.
+// Order is the order of the turns: each repetition visits all points that are not skipped, in an
+// order of its own.
 func (p *Plan) Order() (all []Turn) {
 	for r := range p.Repeats {
 		dice := dist.Dice(p.Seed, "sweep.order", uint64(r))
 		for _, i := range rand.New(&dice).Perm(len(p.Points)) {
-			all = append(all, Turn{i, r})
+			if !p.Skipped[i] {
+				all = append(all, Turn{i, r})
+			}
 		}
 	}
 	return all

@@ -34,11 +34,17 @@ func Compare(runs []Run, o Options) (Comparison, error) {
 	}
 	o.Ignore = ignore
 	o.levels = map[float64]float64{}
+	if err := checkKinds(all, o.Predicted); err != nil {
+		return Comparison{}, err
+	}
 	byLegs, voids, rest := byLeg(all)
 	if len(byLegs) == 0 && len(rest) == 0 {
 		return Comparison{}, errAllVoid
 	}
 	tables, err := split(byLegs, rest, o)
+	if err == nil {
+		err = checkPools(tables)
+	}
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -127,7 +133,7 @@ func (t *table) fill() error {
 	}
 	t.out.Settings, t.out.Residue = t.runs.settings(), residue(t.variants, t.o)
 	for _, v := range t.variants {
-		out := Variant{Name: v.name}
+		out := Variant{Name: v.name, Simulated: v.runs[0].simulated()}
 		for _, r := range v.runs {
 			out.Runs = append(out.Runs, r.ref())
 		}
@@ -160,7 +166,7 @@ func (t *table) checkPairs() error {
 
 func (r *Run) ref() Ref {
 	o := r.origin()
-	ref := Ref{ID: r.run.ID, Name: r.run.Name, File: o.File, Line: o.Line, Tool: o.Tool, Detail: o.Detail}
+	ref := Ref{Kind: r.run.Kind, ID: r.run.ID, Name: r.run.Name, File: o.File, Line: o.Line, Tool: o.Tool, Detail: o.Detail}
 	if v := r.run.Verdict; v != nil {
 		ref.Verdict = v.Validity
 	}
@@ -251,6 +257,7 @@ type Options struct {
 	Baseline   string   // the variant to compare with; "" for the one named like one, or the first
 	Paired     bool     // the i-th runs of two variants belong together
 	SingleRuns bool     // let the chance within single runs decide, though they may differ from run to run
+	Predicted  bool     // simulated runs may stand beside measured ones, in variants of their own
 	Ignore     []string // settings that neither tell workloads apart nor are listed
 
 	Tool, Form string // by whose rules figures are made of records; "" for what Needed says

@@ -54,6 +54,7 @@ package compare
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -126,6 +127,22 @@ func (w Workload) Differs() bool {
 	return false
 }
 
+// Kinds are the names of the variants that were simulated, each once, and whether others were
+// measured.
+func (c Comparison) Kinds() (simulated []string, measured bool) {
+	for _, w := range c.Workloads {
+		for _, v := range w.Variants {
+			switch {
+			case !v.Simulated:
+				measured = true
+			case !slices.Contains(simulated, v.Name):
+				simulated = append(simulated, v.Name)
+			}
+		}
+	}
+	return simulated, measured
+}
+
 // A Setting is part of a run's plan.
 type Setting struct {
 	Name  string       `json:"name"`
@@ -136,6 +153,9 @@ type Setting struct {
 type Variant struct {
 	Name string `json:"name"`
 	Runs []Ref  `json:"runs"` // in the order of their start, or of their place in a file
+	// Simulated: its runs are of an engine model, and no server was measured. Runs of both kinds
+	// are never in one variant.
+	Simulated bool `json:"simulated,omitempty"`
 	// Tally is what its changes come to; nil of the baseline.
 	Tally *Tally `json:"tally,omitempty"`
 }
@@ -146,6 +166,7 @@ type Ref struct {
 	Name    string         `json:"name,omitempty"`
 	File    string         `json:"file,omitempty"`
 	Line    int            `json:"line,omitempty"`
+	Kind    trace.RunKind  `json:"kind,omitempty"`
 	Tool    string         `json:"tool"`   // whose figures it has: pitot for records
 	Detail  trace.Detail   `json:"detail"` // Recorded for our own runs
 	Verdict trace.Validity `json:"verdict,omitempty"`
@@ -320,6 +341,8 @@ type GateResult struct {
 	Value    float64      `json:"value"` // the change, or the value
 	Interval *Interval    `json:"interval,omitempty"`
 	Why      plan.Message `json:"why"`
+	// Predicted: among measured runs it is of simulated ones, or of a change against those.
+	Predicted bool `json:"predicted,omitempty"`
 }
 
 // An Outcome is how a gate ends.

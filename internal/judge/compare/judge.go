@@ -68,7 +68,7 @@ func (t *table) judge(g Gate) (out []GateResult) {
 // judgeVariant judges by the row of the figure; of several, by different definitions,
 // by the one that speaks most against the variant.
 func (t *table) judgeVariant(g Gate, i int) GateResult {
-	none := GateResult{Gate: g, Workload: t.out.Name, Variant: t.out.Variants[i].Name, Outcome: Inconclusive}
+	none := GateResult{Gate: g, Workload: t.out.Name, Variant: t.out.Variants[i].Name, Outcome: Inconclusive, Predicted: t.predicted(g, i)}
 	none.Why = plan.Say("gate.no-figure", "figure", g.Name)
 	var judged []GateResult
 	for _, row := range t.out.Rows {

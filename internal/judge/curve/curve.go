@@ -70,15 +70,34 @@ type Row struct {
 	Runs    []string          `json:"runs"`             // ids of those that are evidence
 	Failed  []plan.Message    `json:"failed,omitempty"` // why others are not
 	Figures map[string]Spread `json:"figures"`
+	Prediction
 }
 
-// Mean is the mean of a figure; NaN if no run has it.
+// Mean is what is predicted of a figure, else its mean over the runs; NaN if no run has it.
 func (r Row) Mean(name string) float64 {
-	s, ok := r.Figures[name]
-	if !ok {
-		return math.NaN()
+	if p, ok := r.Predicted[name]; ok {
+		return p.Value
 	}
-	return s.Mean
+	if s, ok := r.Figures[name]; ok {
+		return s.Mean
+	}
+	return math.NaN()
+}
+
+// A Prediction is what simulations say of one new run at a point. Its zero value says nothing.
+type Prediction struct {
+	Predicted map[string]Reach `json:"predicted,omitempty"` // by figure
+	// Refused says what of the load is beyond what the profile was calibrated from: nothing is
+	// predicted then, and no run is made. Extrapolated says it where it is wanted nevertheless.
+	Refused      string `json:"refused,omitempty"`
+	Extrapolated string `json:"extrapolated,omitempty"`
+}
+
+// A Reach is the prediction of a figure with the interval that holds it in one new run.
+type Reach struct {
+	Value float64 `json:"predicted"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
 }
 
 // A Sweep is rows with what they say together.
@@ -86,6 +105,12 @@ type Sweep struct {
 	Name      string `json:"name"`
 	Simulated bool   `json:"simulated"`
 	Devices   int    `json:"devices"` // that the throughput of a point is divided by
+	// Level is that of the intervals of predictions; 0: there are none. Uncalibrated are the
+	// profiles of simulated points that have no calibration to make intervals from, and WhatIf
+	// the fields of profiles that points set.
+	Level        float64  `json:"level,omitempty"`
+	Uncalibrated []string `json:"uncalibrated,omitempty"`
+	WhatIf       []string `json:"what_if,omitempty"`
 	// Load is the setting that orders the points of a curve, and Moves are those that change
 	// with it. Empty: no setting is a load, and there are no curves.
 	Load   string   `json:"load,omitempty"`
@@ -95,14 +120,29 @@ type Sweep struct {
 	Front  []int    `json:"front"` // rows, by falling speed for a user
 }
 
-// New is the sweep of some points. load and moves are as in Sweep.
+// New is the sweep of some points, without predictions. load and moves are as in Sweep.
 func New(name string, points []Point, seen []Observation, devices int, load string, moves []string) Sweep {
 	s := Sweep{Name: name, Devices: max(1, devices), Load: load, Moves: moves, Curves: []Curve{}, Front: []int{}}
 	for i, p := range points {
 		s.Rows = append(s.Rows, rowOf(p, i, seen))
 	}
-	if load != "" {
-		s.Curves = curves(s.Rows, load, append(slices.Clone(moves), load))
+	return s.settled()
+}
+
+// Predict is the sweep with predictions by point, with intervals of a level: they stand for the
+// points, which have few runs, or none.
+func (s Sweep) Predict(level float64, all []Prediction) Sweep {
+	s.Level, s.Rows = level, slices.Clone(s.Rows)
+	for i, p := range all {
+		s.Rows[i].Prediction = p
+	}
+	return s.settled()
+}
+
+// settled has the curves and the front of the rows.
+func (s Sweep) settled() Sweep {
+	if s.Load != "" {
+		s.Curves = curves(s.Rows, s.Load, append(slices.Clone(s.Moves), s.Load))
 	}
 	s.Front = front(s)
 	return s

@@ -88,3 +88,32 @@ func TestSpread(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A prediction stands for a point, whatever its run was: knees and the front are those of
+// predictions, and a point that is refused has no part in them.
+func TestPredict(t *testing.T) {
+	var points []Point
+	var seen []Observation
+	var said []Prediction
+	for i, latency := range []float64{1, 1, 4, 9} {
+		points = append(points, Point{{Name: "rate", Value: strconv.Itoa(i + 1)}})
+		seen = append(seen, Observation{Point: i, Run: "r", Figures: []trace.Figure{{Name: "throughput.requests", Value: 1}, {Name: "e2el.mean", Value: 1}, {Name: "tpot.mean", Value: 1}, {Name: "throughput.output", Value: 9}}})
+		said = append(said, Prediction{Predicted: map[string]Reach{"throughput.requests": {Value: float64(i + 1)}, "e2el.mean": {Value: latency}}})
+	}
+	points = append(points, Point{{Name: "rate", Value: "5"}})
+	said = append(said, Prediction{Refused: "too much"})
+	before := New("q", points, seen, 1, "rate", nil)
+	s := before.Predict(0.9, said)
+	if k := s.Curves[0].Knee; k.Bound != Inside || k.Row != 1 || s.Level != 0.9 {
+		t.Errorf("%+v", s)
+	}
+	if k := before.Curves[0].Knee; k.Bound != AtMost || before.Rows[0].Predicted != nil {
+		t.Errorf("predictions changed what they were made of: %+v", before)
+	}
+	if got := s.Rows[2].Mean("tpot.mean"); got != 1 { // of the run, as nothing is predicted of it
+		t.Errorf("mean %v", got)
+	}
+	if !math.IsNaN(s.Rows[4].Mean("e2el.mean")) || slices.Contains(s.Curves[0].Rows, 5) {
+		t.Errorf("%+v", s.Rows[4])
+	}
+}

@@ -137,6 +137,9 @@ func bucketCell(i int) (low uint64, bits int) {
 func pick(ranks []int, below int, counts []uint32, cellOf func(i int) (low uint64, bits int)) []cell {
 	var out []cell
 	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
 		within, _ := slices.BinarySearch(ranks, below+int(n))
 		if within > 0 {
 			low, bits := cellOf(i)

@@ -2,6 +2,8 @@ package apiserver
 
 import (
 	"errors"
+	"slices"
+	"sync"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
@@ -11,8 +13,9 @@ import (
 // the engine has to do for each, or in which words it is refused. It is safe for
 // concurrent use.
 type Intake struct {
-	cfg   Config
-	vocab *vocabulary
+	cfg     Config
+	vocab   *vocabulary
+	prompts sync.Pool // of *[]int32, for those that nobody keeps
 }
 
 // NewIntake is the intake of a server of this configuration.
@@ -20,7 +23,7 @@ func NewIntake(cfg Config) (*Intake, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Intake{cfg.withDefaults(), newVocabulary()}, nil
+	return &Intake{cfg: cfg.withDefaults(), vocab: toy()}, nil
 }
 
 // Model is the name of the model served.
@@ -32,8 +35,11 @@ func (in *Intake) Models() []string { return append([]string{in.cfg.Model}, in.c
 
 // Encode gives the token ids of text.
 func (in *Intake) Encode(text string) []int32 {
-	return in.vocab.encode(make([]int32, 0, len(text)/3+1), text)
+	return in.vocab.encode(make([]int32, 0, mostTokens(text)), text)
 }
+
+// mostTokens is how many tokens a text has, or some more: few have less than 2.5 bytes a token.
+func mostTokens(text string) int { return len(text)*2/5 + 8 }
 
 // Decode gives the text of token ids. Bytes that make no UTF-8 come out as
 // U+FFFD.
@@ -77,7 +83,16 @@ func (in *Intake) Tokens(prompt []int32, maxTokens int, ignoreEOS bool) Taken {
 
 // Text is Tokens for a prompt of text, which must be valid UTF-8 and not empty.
 func (in *Intake) Text(prompt string, maxTokens int, ignoreEOS bool) Taken {
-	return in.Tokens(in.Encode(prompt), maxTokens, ignoreEOS)
+	if in.cfg.looksAtPrompts() {
+		return in.Tokens(in.Encode(prompt), maxTokens, ignoreEOS)
+	}
+	ids, _ := in.prompts.Get().(*[]int32)
+	if ids == nil {
+		ids = new([]int32)
+	}
+	defer in.prompts.Put(ids)
+	*ids = in.vocab.encode(slices.Grow((*ids)[:0], mostTokens(prompt)), prompt)
+	return in.Tokens(*ids, maxTokens, ignoreEOS)
 }
 
 func (in *Intake) take(req *request, refused *phrase.Error) Taken {

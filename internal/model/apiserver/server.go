@@ -46,7 +46,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:    cfg,
 		start:  time.Now(),
-		vocab:  newVocabulary(),
+		vocab:  toy(),
 		meters: newMeters(cfg.MaxModelLen),
 		truth:  &truthLog{maxRequests: cfg.TruthLimit, maxWrites: cfg.TruthWrites},
 	}

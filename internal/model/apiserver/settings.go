@@ -2,10 +2,6 @@ package apiserver
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +15,7 @@ import (
 // which latencies it answers.
 type Settings struct {
 	Profile        string         `json:"profile,omitempty"` // of the program, or a YAML file
+	Set            []string       `json:"set,omitempty"`     // fields of the profile with other values, as FIELD=VALUE
 	TTFT           *dist.Duration `json:"ttft,omitempty"`
 	ITL            *dist.Duration `json:"itl,omitempty"`
 	PerPromptToken *dist.Duration `json:"per_prompt_token,omitempty"` // added to the TTFT
@@ -57,6 +54,7 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 	var p plan.Problems
 	given := s.latencies()
 	p.If(len(given) > 0 && s.Profile != "", "profile", s.Profile, "a profile has timing of its own; leave it out, or %s", strings.Join(given, ", "))
+	p.If(len(given) > 0 && len(s.Set) > 0, "set", nil, "only applies to a profile; leave it out, or %s", strings.Join(given, ", "))
 	for _, name := range s.paced() {
 		p.If(len(given) > 0, name, nil, "only applies to a profile; leave it out, or %s", strings.Join(given, ", "))
 	}
@@ -70,7 +68,7 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 		return cfg, nil, p
 	}
 	if len(given) == 0 {
-		deployment, err := s.deployment(read)
+		deployment, _, err := s.deployment(read)
 		if err == nil {
 			s.standFor(&cfg, deployment)
 		}
@@ -81,25 +79,6 @@ func (s Settings) Config(version string, read func(file string) ([]byte, error))
 		PerPromptToken: or(s.PerPromptToken, dist.Duration{}), PerImage: or(s.PerImage, dist.Duration{}), Slots: or(s.Slots, 0),
 	}
 	return cfg, nil, nil
-}
-
-// deployment is a profile with what the settings change of it.
-func (s Settings) deployment(read func(string) ([]byte, error)) (*profile.Profile, error) {
-	p, err := ReadProfile(cmp.Or(s.Profile, profile.Default), read)
-	if err != nil {
-		return p, err
-	}
-	if err := s.pace(&p.Engine); err != nil {
-		return nil, err
-	}
-	if s.MaxModelLen == nil {
-		return p, nil
-	}
-	p.Engine.MaxModelLen = *s.MaxModelLen
-	if problems := p.Engine.Validate(); problems != nil {
-		return nil, plan.Problems{{Path: "max_model_len", Value: strconv.Itoa(*s.MaxModelLen), Why: "profile " + p.Name + ": " + problems.Error()}}
-	}
-	return p, nil
 }
 
 // standFor lets the server stand for the deployment of a profile, where the settings do
@@ -128,34 +107,4 @@ func or[T any](p *T, value T) T {
 		return value
 	}
 	return *p
-}
-
-// ReadProfile reads a profile of the program, or a file if the name is that of one: a
-// path, or with the ending of YAML.
-func ReadProfile(name string, read func(file string) ([]byte, error)) (*profile.Profile, error) {
-	file, data, err := ProfileText(name, read)
-	if err != nil {
-		return nil, err
-	}
-	return profile.Parse(file, data)
-}
-
-// ProfileText is the YAML of a profile, and what to call it. The error is plan.Problems of
-// the setting profile.
-func ProfileText(name string, read func(file string) ([]byte, error)) (file string, data []byte, err error) {
-	ending := filepath.Ext(name)
-	if !strings.ContainsRune(filepath.ToSlash(name), '/') && ending != ".yaml" && ending != ".yml" {
-		if data, err = profile.Text(name); err != nil {
-			return "", nil, plan.Problems{{Path: "profile", Why: err.Error(), Hint: "a file is named by its path or its ending .yaml"}}
-		}
-		return name + ".yaml", data, nil
-	}
-	if data, err = read(name); err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return "", nil, plan.Problems{{Path: "profile", Value: name, Why: err.Error()}}
-	}
-	return name, data, nil
 }

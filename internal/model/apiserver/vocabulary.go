@@ -1,6 +1,9 @@
 package apiserver
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // A vocabulary is a toy tokenizer of some 22 000 tokens, made by rule:
 //
@@ -24,7 +27,9 @@ import "strings"
 // the vocabulary, always come back as they were.
 type vocabulary struct {
 	text  []string // by id
+	bytes []uint8  // the length of each, closer together
 	words map[string]int32
+	long  [longestWord + 2]bool // lengths that words have
 
 	pair, capital, triple uint16Table // by the letters; id of the plain token
 	one, oneCapital       int32       // first id of a letter, of a capital after a space
@@ -42,6 +47,9 @@ const (
 	alphabet = "abcdefghijklmnopqrstuvwxyz"
 	maxRun   = 16
 )
+
+// toy is the vocabulary of all servers and intakes: nothing changes it once it is made.
+var toy = sync.OnceValue(newVocabulary)
 
 func newVocabulary() *vocabulary {
 	v := &vocabulary{
@@ -61,8 +69,12 @@ func newVocabulary() *vocabulary {
 	v.lines = v.next()
 	v.text = append(v.text, "\n\n")
 	for _, w := range strings.Fields(frequentWords) {
-		v.words[w] = v.next()
+		v.words[w], v.long[len(w)] = v.next(), true
 		v.text = append(v.text, " "+w)
+	}
+	v.bytes = make([]uint8, len(v.text))
+	for id, text := range v.text {
+		v.bytes[id] = uint8(len(text))
 	}
 	v.syllables()
 	return v
@@ -148,7 +160,7 @@ func (v *vocabulary) encode(dst []int32, s string) []int32 {
 	for len(s) > 0 {
 		id := v.first(s)
 		dst = append(dst, id)
-		s = s[len(v.text[id]):]
+		s = s[v.bytes[id]:]
 	}
 	return dst
 }
@@ -201,8 +213,10 @@ func (v *vocabulary) word(word string) int32 {
 	for n < len(word) && n <= longestWord && isLetter(word[n]) {
 		n++
 	}
-	if id, ok := v.words[word[:n]]; ok {
-		return id
+	if v.long[n] { // most have another length, and need no look-up
+		if id, ok := v.words[word[:n]]; ok {
+			return id
+		}
 	}
 	switch id, n := v.group(word); n {
 	case 3:
@@ -213,21 +227,19 @@ func (v *vocabulary) word(word string) int32 {
 	return v.one + int32(word[0]-'a')
 }
 
-// group is the triple or pair of letters s starts with, and its length.
+// group is the triple or pair of letters that s starts with, and its length. s starts with a
+// letter; by itself it is no group.
 func (v *vocabulary) group(s string) (id int32, n int) {
-	for n < 3 && n < len(s) && isLetter(s[n]) {
-		n++
+	if len(s) < 2 || !isLetter(s[1]) {
+		return 0, 1
 	}
-	if n == 3 {
-		if id := v.triple[index(s[:3])]; id != 0 {
+	pair := int(s[0]-'a')*26 + int(s[1]-'a') // as index has it
+	if len(s) > 2 && isLetter(s[2]) {
+		if id := v.triple[pair*26+int(s[2]-'a')]; id != 0 {
 			return int32(id), 3
 		}
-		n = 2
 	}
-	if n == 2 {
-		return int32(v.pair[index(s[:2])]), 2
-	}
-	return 0, n
+	return int32(v.pair[pair]), 2
 }
 
 func capitalIndex(s string) int { return int(s[0]-'A')*26 + int(s[1]-'a') }

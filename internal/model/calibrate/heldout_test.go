@@ -262,19 +262,11 @@ func TestHeldOutLoads(t *testing.T) {
 	for _, own := range all {
 		for _, seed := range seeds {
 			name := fmt.Sprintf("%s (%d)", own.name, seed)
-			o := newObserver(own, seed)
-			runs, begun := o.protocol(t), time.Now()
-			found, err := calibrate.FromTraces(t.Context(), runs)
-			took := time.Since(begun)
-			if err != nil {
-				sums.row(name, err.Error())
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
-			t.Logf("%s: %s", name, described(found))
-			misses := o.heldAgainst(t, found, loads, draws)
-			sums.sum(name, misses, took)
-			details.loads(fmt.Sprintf("%s, %.1f/s", name, o.most(t, usual)), misses)
+			found := learned(t, own, seed)
+			t.Logf("%s: %s", name, described(found.Calibration))
+			misses := found.by.heldAgainst(t, found.Calibration, loads, draws)
+			sums.sum(name, misses, found.took)
+			details.loads(fmt.Sprintf("%s, %.1f/s", name, found.by.most(t, usual)), misses)
 			most := accepted[own.name].long
 			if !*calibrate.Long {
 				most = accepted[own.name].short

@@ -1,12 +1,9 @@
 package calibrate
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
@@ -42,26 +39,14 @@ var refitted = []string{"throughput.output", "ttft.mean", "ttft.p99", "tpot.mean
 type rerun struct {
 	run      *trace.Run
 	plan     sim.Plan
-	due      []time.Duration
 	measured map[string]float64
 }
 
-// rerunOf takes the requests of a run that were answered.
+// rerunOf takes the requests of a run that were answered. They were streamed, whatever an
+// imported run says of itself, or it would not be suitable.
 func rerunOf(t *trace.Trace) *rerun {
-	records := slices.SortedFunc(slices.Values(t.Records), func(a, b *trace.Record) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Index, b.Index)) })
-	r := &rerun{run: &t.Run, plan: sim.Plan{Concurrency: t.Run.Plan.Concurrency, Stream: true, Chat: t.Run.Plan.Protocol == "chat"}}
-	for _, record := range records {
-		if !record.OK() {
-			continue
-		}
-		n := prompt(record)
-		r.plan.Requests = append(r.plan.Requests, sim.Request{
-			PromptTokens: n, WantTokens: record.OutputTokens, Finish: "length",
-			Job: engine.Job{PromptTokens: n, Cached: min(record.Credible().Cached, n-1), OutputTokens: max(1, record.OutputTokens)},
-		})
-		r.due = append(r.due, time.Duration(max(0, record.Due)))
-	}
-	r.measured = byName(metrics.Rules{}.Figures(t, "pitot", ""))
+	r := &rerun{run: &t.Run, plan: sim.Replay(t), measured: byName(metrics.Rules{}.Figures(t, "pitot", ""))}
+	r.plan.Stream = true
 	return r
 }
 
@@ -72,9 +57,7 @@ func (r *rerun) simulated(c engine.Config, seed uint64) (map[string]float64, err
 	if err != nil {
 		return nil, err
 	}
-	plan := r.plan
-	plan.Schedule = slices.Values(r.due)
-	made := sim.Run(model, plan)
+	made := sim.Run(model, r.plan)
 	run := *r.run
 	run.Kind, run.End = trace.Simulated, made.End
 	return byName(metrics.Rules{}.Figures(&trace.Trace{Run: run, Records: made.Records}, "pitot", "")), nil
@@ -115,7 +98,7 @@ func (r *rerun) load() string {
 	if parts == nil {
 		parts = append(parts, "by its schedule")
 	}
-	return fmt.Sprintf("%d requests, %s", len(r.due), strings.Join(parts, ", "))
+	return fmt.Sprintf("%d requests, %s", len(r.plan.Requests), strings.Join(parts, ", "))
 }
 
 // frontend finds which share of the delay is work, and whether one worker does that and sends

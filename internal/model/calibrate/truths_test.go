@@ -184,10 +184,16 @@ func (o *observer) run(t *testing.T, p sim.Plan) *trace.Trace {
 
 // traced runs a plan.
 func traced(m engine.Model, p sim.Plan) *trace.Trace {
-	out := sim.Run(m, p)
-	run := trace.Run{ID: fmt.Sprintf("%d at once of %d", p.Concurrency, len(p.Requests)), Kind: trace.Simulated, End: out.End}
-	run.Plan = trace.Plan{Stream: true, Protocol: "completions", Requests: len(out.Records), Concurrency: p.Concurrency, Model: "m", Percentiles: []float64{99}}
+	out, run := sim.Run(m, p), runOf(p)
+	run.End, run.Plan.Requests = out.End, len(out.Records)
 	return &trace.Trace{Run: run, Records: out.Records}
+}
+
+// runOf is the header of a run of a plan.
+func runOf(p sim.Plan) trace.Run {
+	run := trace.Run{ID: fmt.Sprintf("%d at once of %d", p.Concurrency, len(p.Requests)), Kind: trace.Simulated}
+	run.Plan = trace.Plan{Stream: true, Protocol: "completions", Requests: len(p.Requests), Concurrency: p.Concurrency, Model: "m", Percentiles: []float64{99}}
+	return run
 }
 
 // protocol is the runs that a calibration is made from.

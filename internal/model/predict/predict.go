@@ -137,11 +137,18 @@ func (c *Case) simulate(ctx context.Context) (nominal, drawn []*outcome, err err
 	if c.varies() {
 		drawn = make([]*outcome, Draws)
 	}
+	atOnce := cmp.Or(c.AtOnce, runtime.GOMAXPROCS(0))
+	memory := make(chan *sim.Arena, atOnce) // one for each of those at once
+	for range atOnce {
+		memory <- new(sim.Arena)
+	}
 	var all errgroup.Group
-	all.SetLimit(cmp.Or(c.AtOnce, runtime.GOMAXPROCS(0)))
+	all.SetLimit(atOnce)
 	for i := range Draws {
 		all.Go(func() error {
 			load, err := c.Load(ctx, i)
+			load.Chunks = <-memory
+			defer func() { memory <- load.Chunks }()
 			if err == nil {
 				nominal[i], err = c.run(ctx, load, i, false)
 			}

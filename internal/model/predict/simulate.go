@@ -41,6 +41,7 @@ func (c *Case) run(ctx context.Context, load sim.Plan, i int, drawn bool) (*outc
 	model.Watch(out.extent.add)
 	out.extent.read(load)
 	load.Stop = func() bool { return ctx.Err() != nil }
+	load.Chunks.Reset() // nothing of the simulation before is needed any more
 	made := sim.Run(model, load)
 	run := c.Run
 	run.Kind, run.End = trace.Simulated, made.End

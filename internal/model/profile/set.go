@@ -30,6 +30,12 @@ func ParseSet(text string) (Set, error) {
 // String is FIELD=VALUE.
 func (s Set) String() string { return s.Field + "=" + s.Value }
 
+// IsField reports whether the path of a field begins as one of a profile does.
+func IsField(path string) bool {
+	m := step.FindStringSubmatch(path)
+	return m != nil && slices.Contains(plan.Names(Profile{}), m[1])
+}
+
 // With reads the profile in data with some fields set. What is set of the costs is set of the
 // draws of its calibration, too. The error is plan.Mistakes of the file as it is, or
 // plan.Problems, each with the Set that made it as its path.

@@ -71,6 +71,8 @@ type Plan struct {
 	// Stop, if not nil, is polled for whether to end the run: requests in flight
 	// are then recorded as cancelled.
 	Stop func() bool
+	// Chunks, if not nil, is the memory for the chunks of the records.
+	Chunks *Arena
 }
 
 // An Outcome is the result of a run. All instants count from its start.
@@ -88,7 +90,7 @@ type Outcome struct {
 func Run(m engine.Model, p Plan) Outcome {
 	r := &run{
 		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
-		gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
+		chunks: cmp.Or(p.Chunks, new(Arena)), gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
 	}
 	r.dispatch()
 	for (r.inFlight > 0 || r.turns.held.Len() > 0) && !r.stopped && r.advance(math.MaxInt64) {
@@ -117,7 +119,7 @@ type run struct {
 	queued   time.Duration
 	done     int
 	due      []engine.Emission
-	chunks   arena
+	chunks   *Arena
 	steps    uint
 	stopped  bool
 }

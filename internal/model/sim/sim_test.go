@@ -322,6 +322,29 @@ func TestNoAllocationForAToken(t *testing.T) {
 }
 
 // The cost of a token in addition to the engine's.
+// Runs that share an arena, one after the other, have the records that they have without, and
+// the second allocates no chunks.
+func TestAnArenaIsUsedAgain(t *testing.T) {
+	var memory Arena
+	for _, seed := range []uint64{1, 2} {
+		dice := rand.New(rand.NewPCG(seed, 1))
+		requests := answers(make([]int, 300)...)
+		for i := range requests {
+			requests[i].Job.OutputTokens = 1 + dice.IntN(800)
+		}
+		own := Plan{Requests: requests, Schedule: everyTenth(50), Stream: true}
+		shared := own
+		shared.Chunks = &memory
+		memory.Reset()
+		if diff := cmp.Diff(Run(plain(8), own).Records, Run(plain(8), shared).Records); diff != "" {
+			t.Fatal(diff)
+		}
+		if len(memory.blocks) != 2 {
+			t.Errorf("%d blocks for 120 000 tokens", len(memory.blocks))
+		}
+	}
+}
+
 func BenchmarkRecord(b *testing.B) {
 	requests := answers(slices.Repeat([]int{256}, 2000)...)
 	tokens := 0

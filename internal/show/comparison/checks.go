@@ -83,7 +83,7 @@ func outcomeOf(c compare.Change) compare.Outcome {
 
 // gateSaid is the figure of a gate, and why it ended so.
 func (w Words) gateSaid(g compare.GateResult) string {
-	why := w.Say(g.Why)
+	why := w.whyGate(g)
 	if g.Interval != nil || g.Value != 0 {
 		why = w.Join("stop", w.gateValue(g), why)
 	}
@@ -94,7 +94,7 @@ func (w Words) gateSaid(g compare.GateResult) string {
 func (w Words) changeSaid(load compare.Workload, r compare.Row, variant int) string {
 	s, c := scaleOf(r), *r.Cells[variant].Change
 	of := func(i int) string {
-		return text.Join(" ", bounded(load.Variants[i].Name, nameColumns), s.value(r.Cells[i]), s.unit)
+		return text.Join(" ", bounded(w.Called(load.Variants[i]), nameColumns), s.value(r.Cells[i]), s.unit)
 	}
 	change := text.Join(" ", w.Change(r, c), w.Interval(r, c), w.plainVerdict(c))
 	return w.Of(w.Title(r.Quantity), w.Join("stop", w.Join("comma", of(0), of(variant)), change))

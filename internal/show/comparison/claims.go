@@ -13,7 +13,7 @@ import (
 
 // gate is what became of a gate, with the figure, and why.
 func (w Words) gate(g compare.GateResult) line {
-	of, why := g.Variant, w.Say(g.Why)
+	of, why := g.Variant, w.whyGate(g)
 	if g.Workload != "" {
 		of = w.Join("clause", g.Variant, g.Workload)
 	}
@@ -29,6 +29,14 @@ func (w Words) gate(g compare.GateResult) line {
 func GateLine(g compare.GateResult, lang *words.Language) string {
 	l := NewWords(compare.Comparison{}, lang).gate(g)
 	return l.Label + " " + l.Text
+}
+
+// whyGate is why a gate ends as it does, and that nobody measured it where that is so.
+func (w Words) whyGate(g compare.GateResult) string {
+	if !g.Predicted {
+		return w.Say(g.Why)
+	}
+	return w.Join("stop", w.Say(g.Why), w.Word("gate.predicted"))
 }
 
 func (w Words) gateValue(g compare.GateResult) string {

@@ -41,7 +41,8 @@ type view struct {
 	Title     string
 	Rule      string // over the names of figures
 	Margin    float64
-	Verdict   block // of an experiment, before all else; it may have no lines
+	Kinds     lines // what of it was never measured, before all else; it may have no lines
+	Verdict   block // of an experiment; it may have no lines
 	Notes     lines
 	Workloads []section
 	Blocks    []block
@@ -87,6 +88,12 @@ type block struct {
 func newView(c compare.Comparison, o Options) view {
 	w := NewWords(c, cmp.Or(o.Lang, words.In(words.Default)))
 	v := view{Words: w, Tag: w.Word("language.tag"), Title: w.Word("comparison.title"), Rule: w.Word("comparison.figure"), Margin: c.Margin}
+	if said := w.Kinds(); said != "" && !o.Bare {
+		v.Kinds = lines{v.line("label.simulated", said)}
+	}
+	if _, measured := c.Kinds(); !measured { // nothing to mistake it for
+		v.Kinds, v.Notes = nil, v.Kinds
+	}
 	if !o.Bare {
 		v.Verdict = w.verdictBlock(o.Advice)
 	}
@@ -135,6 +142,26 @@ func NewWords(c compare.Comparison, l *words.Language) Words { return Words{l, c
 
 func (w Words) line(label plan.Code, said string) line {
 	return line{Label: w.Word(label), Text: text.Clean(said)}
+}
+
+// Kinds says that runs are simulated, and which; "" of measured ones.
+func (w Words) Kinds() string {
+	simulated, measured := w.c.Kinds()
+	switch {
+	case simulated == nil:
+		return ""
+	case !measured:
+		return w.Word("kinds.simulated")
+	}
+	return w.Word("kinds.mixed", "variants", simulated)
+}
+
+// Called is the name of a variant for a heading, where one that is simulated says so.
+func (w Words) Called(v compare.Variant) string {
+	if !v.Simulated {
+		return v.Name
+	}
+	return w.Beside(v.Name, w.Word("kind.simulated"))
 }
 
 func (w Words) margin() string { return w.Share(w.c.Margin) }

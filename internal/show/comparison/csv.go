@@ -10,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/text"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -54,6 +55,8 @@ var csvColumns = []struct {
 	{name: "definition", of: func(r csvRecord) any { return r.row.Definition.ID }},
 	{name: "variant", of: func(r csvRecord) any { return r.variant.Name }},
 	{name: "baseline", of: func(r csvRecord) any { return r.load.Variants[0].Name }},
+	{name: "kind", of: func(r csvRecord) any { return kindOf(r.variant) }},
+	{name: "baseline_kind", of: func(r csvRecord) any { return kindOf(r.load.Variants[0]) }},
 	{name: "runs", of: func(r csvRecord) any { return len(r.variant.Runs) }},
 	{name: "values", of: func(r csvRecord) any { return r.cell.Values }},
 	{name: "center", of: func(r csvRecord) any { return r.center() }},
@@ -76,6 +79,14 @@ var csvColumns = []struct {
 	{name: "noise", change: func(c compare.Change) any { return unlessZero(c.Noise) }},
 	{name: "more_runs", change: func(c compare.Change) any { return c.More }},
 	{name: "effective", change: func(c compare.Change) any { return unlessZero(c.Effective) }},
+}
+
+// kindOf is what the runs of a variant are: imported ones were measured, too.
+func kindOf(v compare.Variant) trace.RunKind {
+	if v.Simulated {
+		return trace.Simulated
+	}
+	return trace.Measured
 }
 
 // A csvRecord is what a line tells of.

@@ -124,7 +124,7 @@ func TestCSVHoldsTheModel(t *testing.T) {
 	}
 	want := map[string]string{
 		"workload": "", "settings": "workload=random 1024→128 tokens rate=16/s", "metric": "ttft.mean", "title": "mean TTFT", "unit": "s", "better": "lower",
-		"definition": "pitot", "variant": "new scheduler", "baseline": "main", "runs": "5", "center": "0.3954", "level": "0.95", "step": "",
+		"definition": "pitot", "variant": "new scheduler", "baseline": "main", "kind": "measured", "baseline_kind": "measured", "runs": "5", "center": "0.3954", "level": "0.95", "step": "",
 		"change": "-0.041", "change_low": "-0.0518", "change_high": "-0.0301", "change_level": "0.95", "change_method": "permutation",
 		"basis": "runs", "verdict": "better", "bound": "0.0518", "apart": "false", "test": "exact permutation, 5 and 5 runs", "p": "0.0079",
 		"p_adjusted": "0.04", "noise": "0.006", "more_runs": "0", "effective": "",

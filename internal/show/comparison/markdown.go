@@ -17,6 +17,7 @@ import (
 func Markdown(w io.Writer, c compare.Comparison, o Options) error {
 	v := newView(c, o)
 	m := markdown{heading: strings.Repeat("#", cmp.Or(o.Heading, 2)), words: v.Words}
+	m.bullets(v.Kinds)
 	m.block(v.Verdict)
 	m.bullets(v.Notes)
 	for _, s := range v.Workloads {

@@ -21,7 +21,7 @@ func (w Words) section(load compare.Workload, number int, o Options, asked []str
 		settings = ""
 	}
 	for _, v := range load.Variants {
-		s.Heads = append(s.Heads, text.Clean(v.Name))
+		s.Heads = append(s.Heads, text.Clean(w.Called(v)))
 	}
 	shown, alike, further := divide(load, o.All, asked)
 	if len(load.Variants) > 0 {
@@ -154,7 +154,7 @@ func filesOf(load compare.Workload) (files []string) {
 	return files
 }
 
-// Runs is how many runs a variant has: 5 runs, one table.
+// Runs is how many runs a variant has: 5 runs, one table. Of simulated ones it says so.
 func (w Words) Runs(v compare.Variant) string {
 	doubtful, mixed := 0, false
 	if said := w.legs(v); said != "" {
@@ -173,6 +173,8 @@ func (w Words) Runs(v compare.Variant) string {
 		code = "comparison.tables"
 	case v.Runs[0].Detail == trace.Summed:
 		code = "comparison.files"
+	case v.Simulated:
+		code = "comparison.runs-simulated"
 	}
 	runs := w.Word(code, "n", len(v.Runs))
 	if doubtful > 0 {
@@ -197,7 +199,11 @@ func (w Words) legs(v compare.Variant) string {
 	if len(legs) == 0 {
 		return ""
 	}
-	said := w.Word("comparison.legs", "legs", len(legs), "runs", len(v.Runs), "more", len(v.Runs) > len(legs))
+	code := plan.Code("comparison.legs")
+	if v.Simulated {
+		code = "comparison.legs-simulated"
+	}
+	said := w.Word(code, "legs", len(legs), "runs", len(v.Runs), "more", len(v.Runs) > len(legs))
 	if len(doubtful) > 0 {
 		return w.Word("comparison.doubtful-legs", "legs", said, "n", len(doubtful))
 	}

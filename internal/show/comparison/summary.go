@@ -20,6 +20,9 @@ func Summary(out io.Writer, c compare.Comparison, o Options) error {
 	level := cmp.Or(o.Heading, 2)
 	m := markdown{heading: strings.Repeat("#", level), words: w}
 	m.title(w.Of(w.Word("comparison.title"), w.overall()))
+	if said := w.Kinds(); said != "" {
+		m.bullets(lines{w.line("label.simulated", bounded(said, saidColumns))})
+	}
 	m.bullets(w.briefGatesOf(c.Gates))
 	m.heading += "#"
 	for i, load := range c.Workloads {
@@ -139,7 +142,7 @@ func (w Words) brief(m *markdown, load compare.Workload) {
 // briefTable is the main figures of a variant beside the baseline.
 func (w Words) briefTable(m *markdown, load compare.Workload, variant int) {
 	head := []string{
-		w.Word("comparison.figure"), escapeMarkdown(bounded(load.Variants[0].Name, nameColumns)), escapeMarkdown(bounded(load.Variants[variant].Name, nameColumns)),
+		w.Word("comparison.figure"), escapeMarkdown(bounded(w.Called(load.Variants[0]), nameColumns)), escapeMarkdown(bounded(w.Called(load.Variants[variant]), nameColumns)),
 		w.Word("comparison.change"), w.Word("summary.interval", "level", w.level()), w.Word("summary.verdict"),
 	}
 	var rows [][]string

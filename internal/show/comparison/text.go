@@ -19,6 +19,8 @@ func Text(w io.Writer, c compare.Comparison, o Options) error {
 		labels = slices.Concat(labels, s.Head, s.Tail)
 	}
 	t := terminal{width: o.Width, color: o.Color}
+	t.label = widest(v.Kinds)
+	t.lines(v.Kinds)
 	if t.block(v.Verdict); t.Len() > 0 && len(v.Notes) > 0 {
 		t.WriteString("\n")
 	}

@@ -221,7 +221,7 @@ func (w *writer) runs() (runs []labelled) {
 		for _, v := range load.Variants {
 			for _, r := range w.runsOf(v) {
 				if !slices.ContainsFunc(runs, func(l labelled) bool { return l.ID == r.ID }) {
-					runs = append(runs, labelled{r, v.Name})
+					runs = append(runs, labelled{r, w.Called(v)})
 				}
 			}
 		}

@@ -217,10 +217,6 @@ func (w *writer) caveats() (lines []string) {
 			lines = append(lines, said)
 		}
 	}
-	runs := w.runs()
-	if slices.ContainsFunc(runs, func(r labelled) bool { return r.Kind == "simulated" }) {
-		add(w.Word("note.simulated-all"))
-	}
 	for i, load := range w.note.Comparison.Workloads {
 		for _, n := range load.Notes {
 			if n.Code == "compare.confirms" { // a heading says so

@@ -105,6 +105,9 @@ func (w *writer) head() {
 	if said := text.Join(" · ", w.note.Date, made); said != "" {
 		w.paragraph(escape(said))
 	}
+	if said := w.Kinds(); said != "" {
+		w.paragraph("**" + w.sentence(escape(w.Of(w.Word("label.simulated"), said))) + "**")
+	}
 }
 
 // comparison is the tables, with what a reader of them has to know.

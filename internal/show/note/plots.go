@@ -56,9 +56,9 @@ func (w *writer) changes(load compare.Workload) []figure {
 	if len(load.Variants) < 2 {
 		return nil
 	}
-	dots := plot.Dots{Baseline: load.Variants[0].Name, Margin: w.note.Comparison.Margin}
+	dots := plot.Dots{Baseline: w.Called(load.Variants[0]), Margin: w.note.Comparison.Margin}
 	for _, v := range load.Variants[1:] {
-		dots.Variants = append(dots.Variants, v.Name)
+		dots.Variants = append(dots.Variants, w.Called(v))
 	}
 	for _, r := range load.Rows {
 		if row, ok := w.dotRow(load, r); ok && r.Rank > 0 {
@@ -109,7 +109,7 @@ func (w *writer) curves(load compare.Workload) (plots []figure) {
 	var variants []plot.Curves
 	several := false
 	for _, v := range load.Variants {
-		c := plot.Curves{Name: v.Name}
+		c := plot.Curves{Name: w.Called(v)}
 		for _, r := range w.runsOf(v) {
 			c.Runs = append(c.Runs, r.Digest)
 		}
@@ -152,7 +152,7 @@ func (w *writer) timelines(load compare.Workload) (plots []figure) {
 			continue
 		}
 		l := runs[0].Digest.Timeline
-		title := w.Word("plot.requests", "variant", v.Name)
+		title := w.Word("plot.requests", "variant", w.Called(v))
 		caption := w.Join("sentence", append([]string{w.Word("note.timeline", "variant", escape(v.Name))}, w.thinned(l.Every, len(runs))...)...)
 		plots = append(plots, figure{fmt.Sprintf("timeline-%d", i+1), title, caption, func(out io.Writer) error {
 			return plot.Requests(out, w.Language, v.Name, l)

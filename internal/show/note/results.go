@@ -33,7 +33,7 @@ func (w *writer) results() {
 					}
 				})
 			default:
-				w.heading(level, escape(v.Name))
+				w.heading(level, escape(w.Called(v)))
 				for _, r := range runs {
 					w.table(r)
 				}

@@ -58,7 +58,7 @@ func (w *writer) verdict(load compare.Workload, why bool) {
 	w.paragraph(w.Word("note.against", "baseline", escape(load.Variants[0].Name), "evidence", evidence))
 	var lines []string
 	for i, v := range load.Variants[1:] {
-		name := "**" + escape(v.Name) + "**"
+		name := "**" + escape(w.Called(v)) + "**"
 		if !alike {
 			name = w.Beside(name, w.Runs(v))
 		}

@@ -19,7 +19,6 @@ func (w *writer) warnings(load compare.Workload) {
 			lines = append(lines, w.Word(code, "variants", names))
 		}
 	}
-	of("note.simulated", func(r Run) bool { return r.Kind == trace.Simulated })
 	of("note.interrupted", func(r Run) bool { return r.Status == trace.Interrupted })
 	var others []string
 	for _, r := range load.Residue {

@@ -25,8 +25,10 @@ type Path struct {
 // A Spot is a point of a line.
 type Spot struct {
 	X, Y   float64
-	Low    float64 // of Y over repetitions; 0: not known
+	Low    float64 // of Y over repetitions, or of its interval; 0: not known
 	High   float64
+	Left   float64 // the same of X
+	Right  float64
 	Label  string // beside it
 	Ringed bool   // it is to be seen first
 }
@@ -45,6 +47,7 @@ func (c Chart) Draw(w io.Writer) error {
 	for _, line := range c.Lines {
 		for _, s := range line.Spots {
 			x.add(s.X, s.X)
+			x.add(s.Left, s.Right)
 			y.add(s.Y, s.Y)
 			y.add(s.Low, s.High)
 		}
@@ -97,15 +100,19 @@ func (all paths) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 	for i, line := range all {
 		for _, s := range line.Spots {
-			s.draw(c, vg.Point{X: x(s.X), Y: y(s.Y)}, y, variantStyle(i, 1))
+			s.draw(c, x, y, variantStyle(i, 1))
 		}
 	}
 }
 
-func (s Spot) draw(c draw.Canvas, at vg.Point, y func(float64) vg.Length, style draw.LineStyle) {
+func (s Spot) draw(c draw.Canvas, x, y func(float64) vg.Length, style draw.LineStyle) {
+	at := vg.Point{X: x(s.X), Y: y(s.Y)}
 	style.Dashes = nil
 	if s.High > s.Low && s.Low > 0 {
 		c.StrokeLine2(style, at.X, y(s.Low), at.X, y(s.High))
+	}
+	if s.Right > s.Left && s.Left > 0 {
+		c.StrokeLine2(style, x(s.Left), at.Y, x(s.Right), at.Y)
 	}
 	if s.Ringed {
 		c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: ringSize, Shape: draw.CircleGlyph{}}, at)
@@ -114,7 +121,11 @@ func (s Spot) draw(c draw.Canvas, at vg.Point, y func(float64) vg.Length, style 
 	c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: dotSize, Shape: draw.CircleGlyph{}}, at)
 	label := textStyle(8)
 	label.Color = style.Color
-	c.FillText(label, vg.Point{X: at.X + ringSize + 1, Y: at.Y - 7}, s.Label)
+	below := vg.Length(7)
+	if s.Right > s.Left { // out of the bar
+		below = 10
+	}
+	c.FillText(label, vg.Point{X: at.X + ringSize + 1, Y: at.Y - below}, s.Label)
 }
 
 // ringSize is the radius of what marks a spot, in points.

@@ -142,6 +142,7 @@ type row struct {
 	ChunkSlackUS    []int64  `parquet:"chunk_slack_us,list"` // empty if every instant is exact
 	ChunkTokens     []int64  `parquet:"chunk_tokens,list"`
 	ChunkKinds      []int64  `parquet:"chunk_kinds,list"`
+	Kind            string   `parquet:"kind,dict"` // of the run: measured, simulated or imported
 }
 
 func newRow(run trace.Run, r *trace.Record) row {
@@ -153,7 +154,7 @@ func newRow(run trace.Run, r *trace.Record) row {
 		return &ns
 	}
 	x := row{
-		Run: run.ID, Validity: validity(run), Index: int64(r.Index), RequestID: r.ID,
+		Run: run.ID, Kind: string(run.Kind), Validity: validity(run), Index: int64(r.Index), RequestID: r.ID,
 		Tenant: r.Tenant, Session: r.Session, Turn: int64(r.Turn),
 		PromptTokens: int64(r.PromptTokens), WantTokens: int64(r.WantTokens), OutputTokens: int64(r.OutputTokens), CountedFrom: string(r.CountedFrom),
 		DueNS: at(r.Due), FreeNS: at(r.Free), ReleasedNS: at(r.Released), DialedNS: at(r.Dialed), ConnectedNS: at(r.Connected),

@@ -42,7 +42,7 @@ func one(all ...*trace.Trace) Traces {
 func TestExport(t *testing.T) {
 	failed := trace.NewRecord(1)
 	failed.Class, failed.Error = trace.Reset, "a, \"b\"\n"
-	tr := &trace.Trace{Run: trace.Run{ID: "run-1", Started: time.Unix(5, 0).UTC(), End: trace.Never, Plan: trace.Plan{Stream: true}, Verdict: &trace.Verdict{Validity: trace.Valid}}, Records: []*trace.Record{sample(), failed}}
+	tr := &trace.Trace{Run: trace.Run{ID: "run-1", Kind: trace.Simulated, Started: time.Unix(5, 0).UTC(), End: trace.Never, Plan: trace.Plan{Stream: true}, Verdict: &trace.Verdict{Validity: trace.Valid}}, Records: []*trace.Record{sample(), failed}}
 	out := map[Format]*bytes.Buffer{}
 	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
 		out[f] = new(bytes.Buffer)
@@ -106,7 +106,7 @@ func checkCSV(t *testing.T, b *bytes.Buffer) {
 	for column, want := range map[string][2]string{
 		"index": {"0", "1"}, "sent_ns": {"1000000", ""}, "class": {"", "reset"}, "error": {"", "a, \"b\"\n"},
 		"chunk_at_ns": {"51000000 101000000", ""}, "chunk_kinds": {"1 1", ""}, "run": {"run-1", "run-1"}, "ttft_s": {"0.05", ""}, "tpot_s": {"0.025", ""}, "e2el_s": {"0.2", ""},
-		"validity": {"valid", "valid"}, "stamps": {"kernel", ""}, "chunk_slack_us": {"0 20", ""}, "text": {"hé", ""},
+		"validity": {"valid", "valid"}, "kind": {"simulated", "simulated"}, "stamps": {"kernel", ""}, "chunk_slack_us": {"0 20", ""}, "text": {"hé", ""},
 	} {
 		if got := [2]string{cell(1, column), cell(2, column)}; got != want {
 			t.Errorf("csv %s: %q, want %q", column, got, want)

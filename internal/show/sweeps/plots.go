@@ -45,7 +45,10 @@ func Plots(s curve.Sweep) (all []Plot) {
 // title is that of a plot, which says whether it is of simulations.
 func title(s curve.Sweep, what string) string {
 	out := what + ": " + text.Clean(s.Name)
-	if s.Simulated {
+	switch {
+	case s.Level > 0:
+		out += fmt.Sprintf(" (simulated, %g %% intervals)", 100*s.Level)
+	case s.Simulated:
 		out += " (simulated)"
 	}
 	if len(s.Curves) > mostLines {
@@ -57,14 +60,15 @@ func title(s curve.Sweep, what string) string {
 // A value is what a row has on an axis.
 type value func(curve.Row) curve.Spread
 
-// figure is a figure in some unit.
+// figure is a figure in some unit: its prediction with the interval, else its mean with the
+// smallest and the largest of the runs.
 func figure(name string, scale float64) value {
 	return func(r curve.Row) curve.Spread {
-		f, ok := r.Figures[name]
-		if !ok {
-			return curve.Spread{Mean: math.NaN()}
+		f := r.Figures[name]
+		if p, ok := r.Predicted[name]; ok {
+			f.Smallest, f.Largest = p.Low, p.High
 		}
-		return curve.Spread{Mean: scale * f.Mean, Smallest: scale * f.Smallest, Largest: scale * f.Largest}
+		return curve.Spread{Mean: scale * r.Mean(name), Smallest: scale * f.Smallest, Largest: scale * f.Largest}
 	}
 }
 
@@ -82,7 +86,7 @@ func lines(s curve.Sweep, x, y value) (all []plot.Path) {
 	for _, c := range s.Curves[:min(len(s.Curves), mostLines)] {
 		line := plot.Path{Name: c.Fixed.String()}
 		for _, i := range c.Rows {
-			if at, ok := spot(x(s.Rows[i]), y(s.Rows[i])); ok {
+			if at, ok := spot(x(s.Rows[i]), y(s.Rows[i]), s.Level > 0); ok {
 				at.Label, at.Ringed = text.Clean(s.Rows[i].Point.Value(s.Load)), c.Knee.Row == i && c.Knee.Bound == curve.Inside
 				line.Spots = append(line.Spots, at)
 			}
@@ -102,10 +106,32 @@ func unlabelled(all []plot.Path) []plot.Path {
 	return all
 }
 
-// spot is the point of two values, if there is one.
-func spot(x, y curve.Spread) (plot.Spot, bool) {
+// spot is the point of two values, if there is one. Of runs it has the spread of y, of
+// predictions that of both.
+func spot(x, y curve.Spread, both bool) (plot.Spot, bool) {
 	finite := x.Mean > 0 && y.Mean > 0 && !math.IsInf(x.Mean, 0)
-	return plot.Spot{X: x.Mean, Y: y.Mean, Low: y.Smallest, High: y.Largest}, finite
+	at := plot.Spot{X: x.Mean, Y: y.Mean, Low: y.Smallest, High: y.Largest}
+	if both {
+		at.Left, at.Right = x.Smallest, x.Largest
+	}
+	return at, finite
+}
+
+// user and device are the axes of the front, with intervals where there are predictions.
+func user(s curve.Sweep, row int) curve.Spread {
+	v := curve.Spread{Mean: s.PerUser(row)}
+	if p, ok := s.Rows[row].Predicted["tpot.mean"]; ok && p.Low > 0 {
+		v.Smallest, v.Largest = 1/p.High, 1/p.Low
+	}
+	return v
+}
+
+func device(s curve.Sweep, row int) curve.Spread {
+	v := curve.Spread{Mean: s.PerDevice(row)}
+	if p, ok := s.Rows[row].Predicted["throughput.output"]; ok {
+		v.Smallest, v.Largest = p.Low/float64(s.Devices), p.High/float64(s.Devices)
+	}
+	return v
 }
 
 // pareto are the points, by curve, and those of the front with a ring.
@@ -121,7 +147,7 @@ func pareto(s curve.Sweep) (all []plot.Path) {
 	for _, c := range curves[:min(len(curves), mostLines)] {
 		line := plot.Path{Name: c.Fixed.String()}
 		for _, i := range c.Rows {
-			at, ok := spot(curve.Spread{Mean: s.PerUser(i)}, curve.Spread{Mean: s.PerDevice(i)})
+			at, ok := spot(user(s, i), device(s, i), s.Level > 0)
 			if ok {
 				at.Label, at.Ringed = text.Clean(s.Rows[i].Point.Value(s.Load)), slices.Contains(s.Front, i)
 				line.Spots = append(line.Spots, at)

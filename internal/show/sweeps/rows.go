@@ -16,15 +16,24 @@ import (
 )
 
 // CSV writes a row for each point: its settings, runs, how it is made and marked, and each
-// figure with its standard deviation, in SI units.
+// figure with its standard deviation between runs and, of simulations with intervals, its
+// prediction. Numbers are in SI units.
 func CSV(w io.Writer, s curve.Sweep) error {
 	c, figures := csv.NewWriter(w), figureNames(s)
 	head := append(settings(s), "kind", "runs", "failed", "knee", "front", "output_per_user", "output_per_device")
+	predicted := predictedNames(s)
+	if s.Level > 0 {
+		head = append(head, "level", "refused", "extrapolated")
+	}
 	for _, f := range figures {
+		shown := f
 		if slices.Contains(settings(s), f) { // as concurrency is a setting, and what it was
-			f += ".mean"
+			shown += ".mean"
 		}
-		head = append(head, f, f+".sd")
+		head = append(head, shown, shown+".sd")
+		if slices.Contains(predicted, f) {
+			head = append(head, shown+".predicted", shown+".low", shown+".high")
+		}
 	}
 	errs := []error{c.Write(head)}
 	for i, r := range s.Rows {
@@ -38,20 +47,36 @@ func CSV(w io.Writer, s curve.Sweep) error {
 		}
 		row = append(row, kind, strconv.Itoa(len(r.Runs)), strconv.Itoa(len(r.Failed)),
 			strconv.FormatBool(isKnee(s, i)), strconv.FormatBool(slices.Contains(s.Front, i)), exact(s.PerUser(i)), exact(s.PerDevice(i)))
+		if s.Level > 0 {
+			row = append(row, exact(s.Level), r.Refused, r.Extrapolated)
+		}
 		for _, f := range figures {
-			spread, ok := r.Figures[f]
-			if !ok {
-				spread.Mean, spread.SD = math.NaN(), math.NaN()
-			}
-			if spread.N < 2 {
-				spread.SD = math.NaN()
-			}
-			row = append(row, exact(spread.Mean), exact(spread.SD))
+			row = append(row, cells(r, f, slices.Contains(predicted, f))...)
 		}
 		errs = append(errs, c.Write(row))
 	}
 	c.Flush()
 	return errors.Join(append(errs, c.Error())...)
+}
+
+// cells are those of a figure.
+func cells(r curve.Row, figure string, predicted bool) (all []string) {
+	spread, ok := r.Figures[figure]
+	if !ok {
+		spread.Mean, spread.SD = math.NaN(), math.NaN()
+	}
+	if spread.N < 2 {
+		spread.SD = math.NaN()
+	}
+	all = []string{exact(spread.Mean), exact(spread.SD)}
+	if !predicted {
+		return all
+	}
+	p, ok := r.Predicted[figure]
+	if !ok {
+		return append(all, "", "", "")
+	}
+	return append(all, exact(p.Value), exact(p.Low), exact(p.High))
 }
 
 // isKnee reports whether a row is the knee of a curve.
@@ -75,6 +100,20 @@ func figureNames(s curve.Sweep) []string {
 			names[f] = true
 		}
 	}
+	for _, f := range predictedNames(s) {
+		names[f] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// predictedNames are the figures that some row has a prediction of.
+func predictedNames(s curve.Sweep) []string {
+	names := map[string]bool{}
+	for _, r := range s.Rows {
+		for f := range r.Predicted {
+			names[f] = true
+		}
+	}
 	return slices.Sorted(maps.Keys(names))
 }
 
@@ -85,13 +124,14 @@ func JSON(w io.Writer, s curve.Sweep, l *words.Language) error {
 		Runs    []string                `json:"runs"`
 		Failed  []string                `json:"failed"`
 		Figures map[string]curve.Spread `json:"figures"`
+		curve.Prediction
 	}
 	out := struct {
 		curve.Sweep
 		Rows []row `json:"rows"`
 	}{Sweep: s, Rows: []row{}}
 	for _, r := range s.Rows {
-		one := row{Point: map[string]string{}, Runs: r.Runs, Failed: []string{}, Figures: r.Figures}
+		one := row{Point: map[string]string{}, Runs: r.Runs, Failed: []string{}, Figures: r.Figures, Prediction: r.Prediction}
 		for _, set := range r.Point {
 			one.Point[set.Name] = set.Value
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,5 +123,44 @@ func TestPlots(t *testing.T) {
 	var b bytes.Buffer
 	if err := Text(&b, none, english); err != nil {
 		t.Error(err)
+	}
+}
+
+// Predictions have their intervals in the table, in the rows and as bars in the plots.
+func TestPredicted(t *testing.T) {
+	said := make([]curve.Prediction, 4)
+	for i := range 3 {
+		said[i].Predicted = map[string]curve.Reach{"e2el.mean": {Value: 0.2, Low: 0.16, High: 0.25}, "throughput.requests": {Value: 5 + float64(i), Low: 4, High: 9}}
+	}
+	said[2].Extrapolated, said[3].Refused = "up to 9 seats, and 8 were seen", "up to 99 seats, and 8 were seen"
+	s := swept().Predict(0.9, said)
+	s.Uncalibrated, s.WhatIf = []string{"other", ""}, []string{"kv.tokens"}
+	var table, rows bytes.Buffer
+	if err := errors.Join(Text(&table, s, english), CSV(&rows, s)); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(table.String()), " ")
+	for _, want := range []string{
+		"what if: kv.tokens · not validated: nobody measured it", "5 1 6.000 (4.00 to 9.00) 500.0", "200.0 (160 to 250)", "front, extrapolated inf", "1 failed, not predicted",
+		"in brackets the 90 % interval that holds one new run; ± is", "not predicted: rate=inf: up to 99 seats, and 8 were seen by the calibration; --extrapolate predicts nevertheless",
+		"extrapolated: rate=9: up to 9 seats, and 8 were seen by the calibration; the error there is not known",
+		"no intervals: profile other has no calibration, which `pitot calibrate` finds", "no intervals: the engine has latencies in place of a profile",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, table.String())
+		}
+	}
+	all, err := csv.NewReader(&rows).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := func(row int, column string) string { return all[row][slices.Index(all[0], column)] }
+	if cell(2, "e2el.mean") != "0.2" || cell(2, "e2el.mean.low") != "0.16" || cell(2, "e2el.mean.high") != "0.25" || cell(4, "e2el.mean.predicted") != "" ||
+		cell(4, "refused") != said[3].Refused || cell(3, "extrapolated") != said[2].Extrapolated || cell(1, "level") != "0.9" || slices.Contains(all[0], "tpot.mean.low") {
+		t.Errorf("%q", all)
+	}
+	bars := lines(s, throughput, latency)[0].Spots
+	if b := bars[1]; len(bars) != 3 || b.X != 6 || b.Left != 4 || b.Right != 9 || b.Low != 160 || b.High != 250 {
+		t.Errorf("%+v", bars)
 	}
 }

@@ -43,6 +43,9 @@ var columns = []column{
 func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 	var d text.Document
 	d.Line(head(s))
+	if len(s.WhatIf) > 0 {
+		d.Line("what if: " + text.Clean(strings.Join(s.WhatIf, ", ")) + " · not validated: nobody measured it")
+	}
 	d.Line("")
 	lines := table(s)
 	text.Align(lines, func(i int) bool { return i >= len(settings(s)) && i < len(lines[0])-1 })
@@ -50,7 +53,7 @@ func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 		d.Line(strings.Join(line, "  "))
 	}
 	d.Line("")
-	d.Line("latencies in ms; ± is the standard deviation between runs")
+	d.Line(terms(s))
 	for _, line := range foot(s, l) {
 		d.Line(line)
 	}
@@ -70,6 +73,19 @@ func head(s curve.Sweep) string {
 	return fmt.Sprintf("%s: %s, %d points, %d runs", text.Clean(s.Name), made, len(s.Rows), runs)
 }
 
+// terms say what the numbers of the table are.
+func terms(s curve.Sweep) string {
+	spread := "± is the standard deviation between runs"
+	if s.Level == 0 {
+		return "latencies in ms; " + spread
+	}
+	said := fmt.Sprintf("latencies in ms; predicted, in brackets the %g %% interval that holds one new run", 100*s.Level)
+	if len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows, func(r curve.Row) bool { return r.Figures["goodput"].N > 1 }) {
+		said += "; " + spread
+	}
+	return said
+}
+
 // settings are the names that the points have values for.
 func settings(s curve.Sweep) (names []string) {
 	if len(s.Rows) > 0 {
@@ -83,6 +99,9 @@ func settings(s curve.Sweep) (names []string) {
 // table is the title row, and a row for each point.
 func table(s curve.Sweep) [][]string {
 	shown := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
+		if s.Level > 0 && strings.HasPrefix(c.figure, "itl.") { // intervals need the room
+			return true
+		}
 		return !slices.ContainsFunc(s.Rows, func(r curve.Row) bool { _, ok := r.Figures[c.figure]; return ok || c.figure == "" })
 	})
 	title := append(settings(s), "runs")
@@ -112,6 +131,9 @@ func cell(s curve.Sweep, row int, c column) string {
 	case "tok/s/device":
 		return digits(s.PerDevice(row))
 	}
+	if p, ok := s.Rows[row].Predicted[c.figure]; ok {
+		return fmt.Sprintf("%s (%s to %s)", digits(c.scale*p.Value), threeDigits(c.scale*p.Low), threeDigits(c.scale*p.High))
+	}
 	f, ok := s.Rows[row].Figures[c.figure]
 	shown := digits(c.scale * f.Mean)
 	switch {
@@ -125,6 +147,8 @@ func cell(s curve.Sweep, row int, c column) string {
 
 // digits are four significant ones.
 func digits(v float64) string { return significant(v, 4) }
+
+func threeDigits(v float64) string { return significant(v, 3) }
 
 func twoDigits(v float64) string { return significant(v, 2) }
 
@@ -153,6 +177,12 @@ func marks(s curve.Sweep, row int) string {
 	if n := len(s.Rows[row].Failed); n > 0 {
 		all = append(all, fmt.Sprintf("%d failed", n))
 	}
+	switch r := s.Rows[row]; {
+	case r.Refused != "":
+		all = append(all, "not predicted")
+	case r.Extrapolated != "":
+		all = append(all, "extrapolated")
+	}
 	return strings.Join(all, ", ")
 }
 
@@ -169,14 +199,40 @@ func foot(s curve.Sweep, l *words.Language) (lines []string) {
 	if len(s.Front) > 0 {
 		lines = append(lines, "front: no other point is as fast for a user and gives as much for a device, and more in one of them")
 	}
-	var failed text.Groups
+	var failed, refused, extrapolated text.Groups
 	for _, r := range s.Rows {
 		for _, why := range r.Failed {
 			failed.Add(l.Say(why), name(r.Point))
 		}
+		if r.Refused != "" {
+			refused.Add(r.Refused, name(r.Point))
+		}
+		if r.Extrapolated != "" {
+			extrapolated.Add(r.Extrapolated, name(r.Point))
+		}
 	}
-	for _, g := range failed {
-		lines = append(lines, fmt.Sprintf("failed: %s: %s", strings.Join(g.Names, "; "), text.Clean(g.Said)))
+	lines = append(lines, grouped("failed: %s: %s", failed)...)
+	lines = append(lines, grouped("not predicted: %s: %s by the calibration; --extrapolate predicts nevertheless", refused)...)
+	lines = append(lines, grouped("extrapolated: %s: %s by the calibration; the error there is not known", extrapolated)...)
+	return append(lines, uncalibrated(s)...)
+}
+
+// grouped is a line for each thing that is said of points.
+func grouped(format string, all text.Groups) (lines []string) {
+	for _, g := range all {
+		lines = append(lines, fmt.Sprintf(format, strings.Join(g.Names, "; "), text.Clean(g.Said)))
+	}
+	return lines
+}
+
+// uncalibrated says why simulated points have no intervals.
+func uncalibrated(s curve.Sweep) (lines []string) {
+	for _, name := range s.Uncalibrated {
+		why := "profile " + text.Clean(name) + " has no calibration, which `pitot calibrate` finds"
+		if name == "" {
+			why = "the engine has latencies in place of a profile"
+		}
+		lines = append(lines, "no intervals: "+why)
 	}
 	return lines
 }

@@ -1,0 +1,127 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/pitot-bench/pitot/internal/cli/cases"
+	"github.com/pitot-bench/pitot/internal/cli/console"
+	"github.com/pitot-bench/pitot/internal/cli/measuring"
+	"github.com/pitot-bench/pitot/internal/experiment/sweep"
+	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/model/apiserver"
+	"github.com/pitot-bench/pitot/internal/model/predict"
+	"github.com/pitot-bench/pitot/internal/model/profile"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/files"
+)
+
+// A prediction is what is known of simulated points beside their runs.
+type prediction struct {
+	points       []curve.Prediction // by point; nil: no point has one
+	uncalibrated []string           // profiles
+	refused      string             // what the first point is refused for
+	profile      string             // that refuses it
+}
+
+// predict predicts the points whose profile has a calibration, each as `pitot predict` would.
+// Points that are refused are skipped.
+func (c *Cmd) predict(con *console.Console, m measuring.Maker, p *sweep.Plan) (*prediction, error) {
+	ctx, release := con.UntilInterrupt(context.Background())
+	defer release()
+	d, l := &prediction{}, &loads{maker: m, seed: uint64(c.Seed)}
+	p.Skipped = map[int]bool{}
+	for i, load := range p.Loads {
+		changed, base, err := apiserver.Deployment(load.Spec.Target.Engine, files.ReadSmall)
+		if err != nil {
+			return nil, console.Usage(plan.Below("target.engine", err))
+		}
+		if base == nil || base.Calibration == nil {
+			d.unpredicted(base)
+			continue
+		}
+		row, err := c.point(ctx, l.of(load.Spec), changed, base)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Points[i], err)
+		}
+		if d.points == nil {
+			d.points = make([]curve.Prediction, len(p.Loads))
+		}
+		d.points[i] = row
+		if p.Skipped[i] = row.Refused != ""; p.Skipped[i] && d.refused == "" {
+			d.refused, d.profile = row.Refused, base.Name
+		}
+	}
+	return d, d.allRefused(p)
+}
+
+// unpredicted notes a profile without a calibration, with an empty name for latencies in place of
+// one.
+func (d *prediction) unpredicted(p *profile.Profile) {
+	name := ""
+	if p != nil {
+		name = p.Name
+	}
+	if !slices.Contains(d.uncalibrated, name) {
+		d.uncalibrated = append(d.uncalibrated, name)
+	}
+}
+
+// allRefused is the error of a sweep of which nothing would be left.
+func (d *prediction) allRefused(p *sweep.Plan) error {
+	for i := range p.Points {
+		if !p.Skipped[i] {
+			return nil
+		}
+	}
+	return console.Usagef("not predicted: %s when profile %s was calibrated; calibrate it with such loads, or use --extrapolate", d.refused, d.profile)
+}
+
+// point is the prediction of a point.
+func (c *Cmd) point(ctx context.Context, l *cases.Load, changed, base *profile.Profile) (row curve.Prediction, err error) {
+	one, _, err := l.Case(ctx, changed)
+	if err != nil {
+		return row, err
+	}
+	one.Base, one.Level = base, c.Level/100
+	made, err := predict.Of(ctx, one)
+	if err != nil {
+		return row, err
+	}
+	switch beyond := made.Hull.String(); {
+	case c.Extrapolate:
+		row.Extrapolated = beyond
+	case beyond != "":
+		row.Refused = beyond
+		return row, nil
+	}
+	row.Predicted = map[string]curve.Reach{}
+	for _, f := range made.Figures {
+		row.Predicted[f.Name] = curve.Reach{Value: f.Point, Low: f.Low, High: f.High}
+	}
+	return row, nil
+}
+
+// loads are those of the points. Points that differ in the profile alone follow each other, and
+// have their requests drawn once.
+type loads struct {
+	maker measuring.Maker
+	seed  uint64
+	last  string
+	load  *cases.Load
+}
+
+func (l *loads) of(s plan.Spec) *cases.Load {
+	s = cases.Simulated(s)
+	s.Seed = l.seed
+	b, err := json.Marshal(s)
+	if err != nil || l.load == nil || string(b) != l.last {
+		l.last, l.load = string(b), cases.New(l.maker, s, func(err error) error { return err })
+	}
+	return l.load
+}
