@@ -33,6 +33,7 @@ var Programs = []string{"nvidia-smi", "npu-smi", "amd-smi"}
 // A Fake is how a program behaves.
 type Fake struct {
 	Programs []string      // those that are installed; nil: all
+	Fails    []string      // that only say that they cannot reach the driver
 	Devices  int           // 0: one
 	Power    Curve         // of each device; the second die of an NPU tells none
 	Busy     int           // utilization in percent
@@ -172,6 +173,10 @@ func (f Fake) process(name string) {
 			fmt.Fprintln(log, name, strings.Join(os.Args[1:], " "))
 			log.Close()
 		}
+	}
+	if slices.Contains(f.Fails, name) {
+		fmt.Println(name + " has failed because it cannot reach the driver")
+		os.Exit(9)
 	}
 	args := append([]string{name}, os.Args[1:]...)
 	if _, samples, _ := f.program(args); samples != nil && f.Alive != "" {

@@ -58,14 +58,24 @@ type Feed struct {
 	Between time.Duration // how long it may be silent from then on; 0: 10 s
 	Every   time.Duration // between ticks
 	Tries   int           // starts without any good line before Follow gives up; 0: 1
+	Wait    time.Duration // before it is started again for the first time; 0: 1 s
 }
 
-// Waits before a program is started again: they double, and begin anew once it has run well.
+// Waits before a program is started again double, and begin anew once it has run well.
 const (
-	shortestWait = time.Second
-	longestWait  = 30 * time.Second
-	ranWell      = time.Minute
+	firstWait   = time.Second
+	longestWait = 30 * time.Second
+	ranWell     = time.Minute
 )
+
+// Limits of silence.
+const (
+	firstLimit   = 30 * time.Second
+	betweenLimit = 10 * time.Second
+)
+
+// Patience is how long a program with a period may be silent.
+func Patience(period time.Duration) time.Duration { return max(betweenLimit, 5*period) }
 
 // mostBytes is what a program may print in a second.
 const mostBytes = 64 << 20
@@ -73,7 +83,7 @@ const mostBytes = 64 << 20
 // Follow keeps the program running until ctx ends. Its error says why the program gave nothing
 // in Tries starts; one that ever gave a good line is started again for ever.
 func (f Feed) Follow(ctx context.Context, h Handler) error {
-	ever, wait := false, shortestWait
+	ever, wait := false, orDefault(f.Wait, firstWait)
 	for try := 1; ; try++ {
 		began := time.Now()
 		good, why := f.once(ctx, h)
@@ -86,7 +96,7 @@ func (f Feed) Follow(ctx context.Context, h Handler) error {
 		}
 		h.Trouble(why.message)
 		if good && time.Since(began) >= ranWell {
-			wait = shortestWait
+			wait = orDefault(f.Wait, firstWait)
 		}
 		select {
 		case <-ctx.Done():
@@ -140,7 +150,7 @@ func (f Feed) once(ctx context.Context, h Handler) (good bool, why *failure) {
 // watch hands lines on until there are no more, and returns why it stops before that. last is
 // set to the last line that was not good, which may say why the program ends.
 func (f Feed) watch(ctx context.Context, h Handler, p Process, lines <-chan Line, last *string) (good bool, why *failure) {
-	limit := orDefault(f.First, 30*time.Second)
+	limit := orDefault(f.First, firstLimit)
 	quiet := time.NewTimer(limit)
 	defer quiet.Stop()
 	var ticks <-chan time.Time
@@ -171,7 +181,7 @@ func (f Feed) watch(ctx context.Context, h Handler, p Process, lines <-chan Line
 				continue
 			}
 			good, *last = true, ""
-			limit = orDefault(f.Between, 10*time.Second)
+			limit = orDefault(f.Between, betweenLimit)
 			quiet.Reset(limit)
 		}
 	}

@@ -89,7 +89,9 @@ func (t There) Collect(ctx context.Context, every time.Duration, give func(colle
 	x := exchanges{sampler: sampler{groups: outermost()}}
 	f := t.Feed
 	f.Name, f.Every, f.Start, f.Tries = child.Name(Program, t.Host), every, t.Start, max(3, f.Tries)
-	f.Between = max(f.Between, 5*every, 10*time.Second)
+	if f.Between == 0 {
+		f.Between = child.Patience(every)
+	}
 	if f.Start == nil {
 		f.Start = func() (child.Process, error) { return child.Start(child.Asked, t.Host, command()) }
 	}

@@ -16,7 +16,7 @@ var amd = kind{
 		seconds := wholeSeconds(every, 3600)
 		for _, more := range [][]string{{"--violation"}, nil} {
 			args := append([]string{"amd-smi", "monitor", "--power-usage", "--temperature", "--gfx", "--mem", "--vram-usage"}, more...)
-			r := &amdReader{devices: devices{}}
+			r := &amdReader{devices: labels{}}
 			forms = append(forms, form{
 				args:   append(args, "--watch", strconv.Itoa(seconds), "--csv"),
 				period: time.Duration(seconds) * time.Second, read: r.read,
@@ -53,7 +53,7 @@ var amdViolations = map[string]string{
 
 // An amdReader reads CSV that has its heading before each sample.
 type amdReader struct {
-	devices devices
+	devices labels
 	columns []string
 }
 

@@ -21,7 +21,7 @@ var ascend = kind{
 			if letters != "" {
 				args = append(args, "-s", letters)
 			}
-			r := &ascendReader{devices: devices{}, totals: totals}
+			r := &ascendReader{devices: labels{}, totals: totals}
 			forms = append(forms, form{args: args, period: time.Duration(seconds) * time.Second, read: r.read})
 		}
 		return forms
@@ -64,7 +64,7 @@ var ofTotal = regexp.MustCompile(`\d+\s*/\s*(\d+)`)
 
 // An ascendReader reads the columns of npu-smi info watch, which its heading names.
 type ascendReader struct {
-	devices devices
+	devices labels
 	totals  map[string]float64 // bytes of memory by device
 	columns []string
 }

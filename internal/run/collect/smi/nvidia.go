@@ -20,7 +20,7 @@ var nvidia = kind{
 		var forms []form
 		for _, fields := range [][]string{chosen(known), {"timestamp", "index", "uuid", "utilization.gpu", "memory.used", "memory.total", "power.draw", "temperature.gpu"}} {
 			if len(fields) > 0 {
-				r := &nvidiaReader{fields: fields, devices: devices{}, index: map[string]string{}, used: map[string]float64{}}
+				r := &nvidiaReader{fields: fields, devices: labels{}, index: map[string]string{}, used: map[string]float64{}}
 				forms = append(forms, form{args: queryGPU(fields, every), period: every, read: r.read, answer: r.processes})
 			}
 		}
@@ -103,7 +103,7 @@ func chosen(known map[string]bool) (fields []string) {
 // A nvidiaReader reads rows of CSV without heading and units.
 type nvidiaReader struct {
 	fields  []string
-	devices devices
+	devices labels
 	index   map[string]string  // of a device by its UUID
 	used    map[string]float64 // bytes, by index
 }

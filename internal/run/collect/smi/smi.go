@@ -124,16 +124,12 @@ func (d *Devices) Collect(ctx context.Context, every time.Duration, give func(co
 	return nil
 }
 
-// asideEvery is how often a question is asked aside.
-const asideEvery = 10 * time.Second
-
 // follow runs one form. Its error says that the form gave nothing.
 func (d *Devices) follow(ctx context.Context, f form, last bool, give func(collect.Reading)) error {
 	feed := d.Feed
 	feed.Name, feed.Every = child.Name(d.kind.name, d.host), child.ClockEvery
-	feed.Between = max(feed.Between, 5*f.period, 10*time.Second)
-	if d.Feed.Between > 0 {
-		feed.Between = d.Feed.Between
+	if feed.Between == 0 {
+		feed.Between = child.Patience(f.period)
 	}
 	feed.Tries = 1
 	if last {
@@ -164,7 +160,8 @@ type listener struct {
 	name  string
 	clock child.Clock
 	give  func(collect.Reading)
-	ever  bool // a line told something
+	ever  bool            // a line told something
+	last  telemetry.Clock // of the last line that did
 }
 
 // line takes a line, and reports whether it told something. Lines that say nothing of devices
@@ -184,6 +181,7 @@ func (l *listener) line(in child.Line) bool {
 	}
 	l.ever = true
 	at, clock := l.clock.Instant(r.stamp, in.At, l.period)
+	l.last = clock
 	l.hand(r.values, at, clock, began)
 	return true
 }
@@ -203,7 +201,7 @@ func (l *listener) answered(text string, at, began time.Time) {
 		_ = l.clock.Answer(rest, at) // without one, instants are those of arrivals
 	case l.answer != nil:
 		if values := l.answer(rest); len(values) > 0 {
-			l.hand(values, at, telemetry.Clock{Bound: asideEvery}, began)
+			l.hand(values, at, l.last, began) // a count of programs is no matter of milliseconds
 		}
 	}
 }
@@ -239,10 +237,10 @@ type device struct {
 	throttle map[string]telemetry.Labels // by reason
 }
 
-// devices are made once each.
-type devices map[string]*device
+// labels are devices by their name, made once each.
+type labels map[string]*device
 
-func (all devices) get(id string) *device {
+func (all labels) get(id string) *device {
 	d := all[id]
 	if d == nil {
 		d = &device{telemetry.Labels{"device": id}, map[string]telemetry.Labels{}}
