@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -21,6 +22,7 @@ type Stream struct {
 	in   io.WriteCloser
 	out  *os.File
 	text *bufio.Reader
+	over atomic.Bool // the output has ended
 	said *bounded
 }
 
@@ -59,7 +61,9 @@ const streamBytes = 64 << 10
 // io.EOF when the output has ended.
 func (s *Stream) Line() (line []byte, size int, err error) {
 	part, err := s.text.ReadSlice('\n')
-	size = len(part)
+	if size = len(part); err != nil && size == 0 {
+		s.over.Store(true)
+	}
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return bytes.TrimRight(part, "\r\n"), size, lineError(err, size)
 	}
@@ -89,14 +93,17 @@ func (s *Stream) Send(line string) error {
 const streamGrace = 500 * time.Millisecond
 
 // End closes the input, ends the group by a SIGTERM and 0.5 s later by a SIGKILL, and waits for
-// the process. The error is how it ended, with the last line of what it wrote to stderr. A
-// process that a driver holds does not end by a SIGKILL either: after another 0.5 s it is left.
+// the process. One whose output has ended is about to end by itself: it gets no SIGTERM. The
+// error is how it ended, with the last line of what it wrote to stderr. A process that a driver
+// holds does not end by a SIGKILL either: after another 0.5 s it is left.
 func (s *Stream) End() error {
 	_ = s.in.Close()
 	defer s.out.Close()
 	group := -s.cmd.Process.Pid
+	if !s.over.Load() {
+		_ = syscall.Kill(group, syscall.SIGTERM)
+	}
 	over := make(chan error, 1)
-	_ = syscall.Kill(group, syscall.SIGTERM)
 	go func() { over <- s.cmd.Wait() }()
 	for range 2 {
 		select {

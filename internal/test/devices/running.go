@@ -24,6 +24,7 @@ func (f Fake) Start(args []string) *Running {
 	r := &Running{fake: f, lines: make(chan string), stop: make(chan struct{}), over: make(chan struct{})}
 	go func() {
 		defer close(r.over)
+		r.print("pitot-ready")
 		r.code = f.play(args, r.print, r.stop)
 	}()
 	return r

@@ -36,10 +36,20 @@ type Line struct {
 
 // A Handler takes what happens to a program. Its functions are called from one goroutine.
 type Handler struct {
-	Line    func(Line) (good bool)        // good: it is what the program is there for
-	Tick    func(send func(string) error) // after each start, and every Feed.Every from then on; nil: none
+	Line    func(Line) Verdict
+	Tick    func(send func(string) error) // once a script is Ready, and every Feed.Every from then on; nil: none
 	Trouble func(plan.Message)            // why a program is started again
 }
+
+// A Verdict is what a line is.
+type Verdict int
+
+// The verdicts.
+const (
+	Odd  Verdict = iota // perhaps the reason why the program ends
+	Part                // of something, and not the last of it
+	Good                // what the program is there for: it is alive
+)
 
 // Codes of troubles; their arguments are program and why, or for Silent for, in seconds.
 const (
@@ -148,19 +158,15 @@ func (f Feed) once(ctx context.Context, h Handler) (good bool, why *failure) {
 }
 
 // watch hands lines on until there are no more, and returns why it stops before that. last is
-// set to the last line that was not good, which may say why the program ends.
+// set to the last odd line since the last good one.
 func (f Feed) watch(ctx context.Context, h Handler, p Process, lines <-chan Line, last *string) (good bool, why *failure) {
 	limit := orDefault(f.First, firstLimit)
 	quiet := time.NewTimer(limit)
 	defer quiet.Stop()
-	var ticks <-chan time.Time
-	if h.Tick != nil {
-		ticker := time.NewTicker(f.Every)
-		defer ticker.Stop()
-		ticks = ticker.C
-		h.Tick(p.Send)
-	}
 	var second rate
+	ticker := time.NewTicker(orDefault(f.Every, time.Hour))
+	defer ticker.Stop()
+	var ticks <-chan time.Time // from when the script is ready: an exchange before would last as long as connecting
 	for {
 		select {
 		case <-ctx.Done():
@@ -176,13 +182,21 @@ func (f Feed) watch(ctx context.Context, h Handler, p Process, lines <-chan Line
 			if second.add(l) > mostBytes {
 				return good, &failure{plan.Say(Flooded, "program", f.Name), f.Name + ": prints too much"}
 			}
-			if !h.Line(l) {
-				*last = Short(l.Text)
+			if l.Text == Ready {
+				if h.Tick != nil && ticks == nil {
+					ticks = ticker.C
+					h.Tick(p.Send)
+				}
 				continue
 			}
-			good, *last = true, ""
-			limit = orDefault(f.Between, betweenLimit)
-			quiet.Reset(limit)
+			switch h.Line(l) {
+			case Odd:
+				*last = Short(l.Text)
+			case Good:
+				good, *last = true, ""
+				limit = orDefault(f.Between, betweenLimit)
+				quiet.Reset(limit)
+			}
 		}
 	}
 }

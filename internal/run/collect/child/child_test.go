@@ -72,7 +72,7 @@ func follow(t *testing.T, f Feed, limit time.Duration, scripts ...script) (event
 		return &s, nil
 	}
 	err = f.Follow(ctx, Handler{
-		Line:    func(l Line) bool { return l.Text == "good" },
+		Line:    func(l Line) Verdict { return map[bool]Verdict{true: Good}[l.Text == "good"] },
 		Trouble: func(m plan.Message) { say("%s %v", m.Code, m.Args) },
 	})
 	return events, err

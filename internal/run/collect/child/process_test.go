@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	devices.Main()
 	if host, ok := os.LookupEnv(keeper); ok {
 		f := Feed{Start: func() (Process, error) { return Start(Watched, host, query) }}
-		_ = f.Follow(context.Background(), Handler{Line: func(l Line) bool { os.Stdout.WriteString(l.Text + "\n"); return true }})
+		_ = f.Follow(context.Background(), Handler{Line: func(l Line) Verdict { os.Stdout.WriteString(l.Text + "\n"); return Good }})
 	}
 	os.Exit(m.Run())
 }
@@ -73,7 +73,7 @@ func TestAProgramIsFollowedAndEnded(t *testing.T) {
 			rows, clock, answers := 0, Clock{}, ""
 			f := Feed{Every: time.Hour, Start: func() (Process, error) { return Start(Watched, host, query) }}
 			err := f.Follow(ctx, Handler{
-				Line: func(l Line) bool {
+				Line: func(l Line) Verdict {
 					switch rest, isAnswer := strings.CutPrefix(l.Text, Answer+" "); {
 					case strings.HasPrefix(rest, "clock ") && isAnswer:
 						if err := clock.Answer(strings.TrimPrefix(rest, "clock "), l.At); err != nil {
@@ -89,7 +89,7 @@ func TestAProgramIsFollowedAndEnded(t *testing.T) {
 					if rows > 4 && answers != "" {
 						cancel()
 					}
-					return true
+					return Good
 				},
 				Tick: func(send func(string) error) {
 					clock.Ask(send)
@@ -149,11 +149,11 @@ func TestHowItEnds(t *testing.T) {
 	}{
 		{query, "nvidia-smi: exit status 3: nvidia-smi: lost the device"},
 		{[]string{"nvidia-smi", "--what"}, "nvidia-smi: exit status 2: nvidia-smi: lost the device: unknown arguments: nvidia-smi --what"},
-		{[]string{"npu-smi-of-nobody"}, "No such file"},
+		{[]string{"npu-smi-of-nobody"}, "nvidia-smi: exit status 127: npu-smi-of-nobody is not installed"},
 	} {
 		f := Feed{Name: "nvidia-smi", Start: func() (Process, error) { return Start(Watched, "", x.args) }}
-		err := f.Follow(t.Context(), Handler{Line: func(Line) bool { return false }})
-		if err == nil || !strings.Contains(err.Error(), x.want) && !strings.Contains(err.Error(), "not found") {
+		err := f.Follow(t.Context(), Handler{Line: func(Line) Verdict { return Odd }})
+		if err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%q, want %q", err, x.want)
 		}
 	}
@@ -163,6 +163,9 @@ func TestHowItEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.End()
+	if line, _, err := p.Line(); err != nil || string(line) != Ready {
+		t.Errorf("%q, %v", line, err)
+	}
 	if line, size, err := p.Line(); err != nil || size != 10<<20+1 || len(line) != 64<<10 {
 		t.Errorf("%d of %d bytes, %v", len(line), size, err)
 	}

@@ -16,26 +16,27 @@ import (
 const plainly = `LC_ALL=C TZ=UTC0 PYTHONUNBUFFERED=1; export LC_ALL TZ PYTHONUNBUFFERED; `
 
 // Watched runs its arguments as a program, ends it when the input ends, and answers lines of
-// the input meanwhile:
+// the input meanwhile, once it has said Ready:
 //
 //	clock N               Answer, clock, N, the seconds since 1970 by the clock of the host
 //	ask NAME COMMAND ...  Answer, NAME, the output of the command with ; in place of line ends
 //
 // A program that keeps its output until there is more of it is held to lines where stdbuf is.
-const Watched = plainly + `exec 3<&0; if command -v stdbuf >/dev/null 2>&1; then set -- stdbuf -oL "$@"; fi; ` +
+const Watched = plainly + `command -v "$1" >/dev/null 2>&1 || { echo "$1 is not installed" >&2; exit 127; }; exec 3<&0; if command -v stdbuf >/dev/null 2>&1; then set -- stdbuf -oL "$@"; fi; ` +
 	`"$@" </dev/null 3<&- & program=$!; ` +
-	`{ while read -r what name rest <&3; do case $what in ` +
+	`{ echo "` + Ready + `"; while read -r what name rest <&3; do case $what in ` +
 	`clock) echo "` + Answer + ` clock $name $(date +%s.%N)" ;; ` +
 	`ask) out=$($rest 2>/dev/null) && printf "` + Answer + ` %s %s\n" "$name" "$(printf %s "$out" | tr "\n" ";")" ;; ` +
 	`esac; done; kill -9 "$program"; } 2>/dev/null & watcher=$!; ` +
 	`wait "$program"; code=$?; kill "$watcher" 2>/dev/null; exit "$code"`
 
 // Asked runs a command when it is asked to, by a line with a number, and ends when the input
-// ends: Begin and the number, the output of the command, End and the number.
-const Asked = plainly + `while read -r n; do echo "` + Begin + ` $n"; "$@" 2>/dev/null </dev/null; echo "` + End + ` $n"; done`
+// ends: Ready at first; then Begin and the number, the output of the command, End and the number.
+const Asked = plainly + `echo "` + Ready + `"; while read -r n; do echo "` + Begin + ` $n"; "$@" 2>/dev/null </dev/null; echo "` + End + ` $n"; done`
 
 // First words of lines that the scripts print.
 const (
+	Ready  = "pitot-ready" // the connection is there
 	Answer = "pitot-answer"
 	Begin  = "pitot-begin"
 	End    = "pitot-end"

@@ -97,12 +97,15 @@ func (t There) Collect(ctx context.Context, every time.Duration, give func(colle
 	}
 	return f.Follow(ctx, child.Handler{
 		Tick: x.ask,
-		Line: func(l child.Line) bool {
+		Line: func(l child.Line) child.Verdict {
 			r, whole := x.take(l)
 			if whole {
 				give(r)
 			}
-			return len(r.Values) > 0
+			if len(r.Values) > 0 {
+				return child.Good
+			}
+			return child.Part
 		},
 		Trouble: func(m plan.Message) {
 			x.pending, x.files = "", nil

@@ -213,7 +213,9 @@ func (h *slowHost) End() error { close(h.stop); return nil }
 
 func there(text string, takes time.Duration) There {
 	return There{Host: "box", Start: func() (child.Process, error) {
-		return &slowHost{text, takes, make(chan string), make(chan struct{})}, nil
+		h := &slowHost{text, takes, make(chan string, 1), make(chan struct{})}
+		h.lines <- child.Ready
+		return h, nil
 	}}
 }
 

@@ -164,26 +164,32 @@ type listener struct {
 	last  telemetry.Clock // of the last line that did
 }
 
-// line takes a line, and reports whether it told something. Lines that say nothing of devices
-// are passed over until the first one that does: programs have headings and greetings.
-func (l *listener) line(in child.Line) bool {
+// line takes a line. Odd ones are passed over until the first one that tells something: programs
+// have greetings.
+func (l *listener) line(in child.Line) child.Verdict {
 	began := time.Now()
 	if answer, ok := strings.CutPrefix(in.Text, child.Answer+" "); ok {
 		l.answered(answer, in.At, began)
-		return false
+		return child.Part
 	}
 	r := l.read(in.Text)
 	if r.strange && l.ever {
 		l.give(collect.Reading{Trouble: plan.Say(child.Unreadable, "program", l.name, "line", child.Short(in.Text)), Busy: time.Since(began)})
 	}
-	if len(r.values) == 0 {
-		return r.known && l.ever
+	switch {
+	case len(r.values) > 0:
+	case r.known && l.ever: // a device that has gone, beside others
+		return child.Good
+	case r.strange:
+		return child.Odd
+	default:
+		return child.Part
 	}
 	l.ever = true
 	at, clock := l.clock.Instant(r.stamp, in.At, l.period)
 	l.last = clock
 	l.hand(r.values, at, clock, began)
-	return true
+	return child.Good
 }
 
 func (l *listener) hand(values []collect.Value, at time.Time, clock telemetry.Clock, began time.Time) {

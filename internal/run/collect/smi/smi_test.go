@@ -197,7 +197,7 @@ func TestSlowThenHanging(t *testing.T) {
 					cancel()
 				}
 			})
-			if err != nil || len(troubles) == 0 || troubles[0] != string(child.Silent) || points != 4 {
+			if err != nil || len(troubles) == 0 || troubles[0] != string(child.Silent) || points < 4 {
 				t.Errorf("%v, troubles %v, %d points", err, troubles, points)
 			}
 			if log, _ := os.ReadFile(starts); strings.Count(string(log), "--query-gpu=timestamp")+strings.Count(string(log), "watch") != 1+len(troubles) {
@@ -214,10 +214,13 @@ func BenchmarkLine(b *testing.B) {
 	p := f.Start(forms[0].args)
 	defer p.End()
 	var lines []child.Line
-	for range 8 {
+	for len(lines) < 8 {
 		line, _, err := p.Line()
 		if err != nil {
 			b.Fatal(err)
+		}
+		if string(line) == child.Ready {
+			continue
 		}
 		lines = append(lines, child.Line{Text: string(line), At: time.Now()})
 	}
@@ -225,7 +228,7 @@ func BenchmarkLine(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, line := range lines {
-			if !l.line(line) {
+			if l.line(line) != child.Good {
 				b.Fatal(line)
 			}
 		}
