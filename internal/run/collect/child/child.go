@@ -12,6 +12,7 @@ package child
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -68,12 +69,12 @@ type Feed struct {
 	Between time.Duration // how long it may be silent from then on; 0: 10 s
 	Every   time.Duration // between ticks
 	Tries   int           // starts without any good line before Follow gives up; 0: 1
-	Wait    time.Duration // before it is started again for the first time; 0: 1 s
+	Wait    time.Duration // before it is started again for the first time; 0: FirstWait
 }
 
 // Waits before a program is started again double, and begin anew once it has run well.
 const (
-	firstWait   = time.Second
+	FirstWait   = time.Second
 	longestWait = 30 * time.Second
 	ranWell     = time.Minute
 )
@@ -93,7 +94,7 @@ const mostBytes = 64 << 20
 // Follow keeps the program running until ctx ends. Its error says why the program gave nothing
 // in Tries starts; one that ever gave a good line is started again for ever.
 func (f Feed) Follow(ctx context.Context, h Handler) error {
-	ever, wait := false, orDefault(f.Wait, firstWait)
+	ever, wait := false, orDefault(f.Wait, FirstWait)
 	for try := 1; ; try++ {
 		began := time.Now()
 		good, why := f.once(ctx, h)
@@ -106,7 +107,7 @@ func (f Feed) Follow(ctx context.Context, h Handler) error {
 		}
 		h.Trouble(why.message)
 		if good && time.Since(began) >= ranWell {
-			wait = orDefault(f.Wait, firstWait)
+			wait = orDefault(f.Wait, FirstWait)
 		}
 		select {
 		case <-ctx.Done():
@@ -124,6 +125,14 @@ type failure struct {
 }
 
 func (f *failure) Error() string { return f.text }
+
+// Why is the trouble that an error of Follow tells of.
+func Why(err error) plan.Message {
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return f.message
+	}
+	return plan.Say(Exited, "program", "", "why", err)
+}
 
 func (f Feed) exited(why string) *failure {
 	return &failure{plan.Say(Exited, "program", f.Name, "why", why), fmt.Sprintf("%s: %s", f.Name, why)}

@@ -111,30 +111,40 @@ func (d *Devices) Describe() telemetry.Source {
 	return s
 }
 
+// rounds are how often all forms are tried before a program is given up: that one gave nothing
+// may be due to the connection, or to a driver that is being loaded.
+const rounds = 3
+
 // Collect runs the program. It reads at least once in the period, where the program can.
-func (d *Devices) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
-	ask := func(args ...string) string { return d.ask(ctx, args...) }
-	forms := d.kind.forms(every, ask)
-	for i, f := range forms {
-		err := d.follow(ctx, f, i == len(forms)-1, give)
-		if err == nil || i == len(forms)-1 || ctx.Err() != nil {
-			return err
+func (d *Devices) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) (err error) {
+	wait := max(d.Feed.Wait, child.FirstWait)
+	for round := range rounds {
+		if round > 0 {
+			give(collect.Reading{Trouble: child.Why(err)})
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return nil
+			}
+			wait *= 2
+		}
+		for _, f := range d.kind.forms(every, func(args ...string) string { return d.ask(ctx, args...) }) {
+			if err = d.follow(ctx, f, give); err == nil || ctx.Err() != nil {
+				return nil
+			}
 		}
 	}
-	return nil
+	return err
 }
 
 // follow runs one form. Its error says that the form gave nothing.
-func (d *Devices) follow(ctx context.Context, f form, last bool, give func(collect.Reading)) error {
+func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)) error {
 	feed := d.Feed
 	feed.Name, feed.Every = child.Name(d.kind.name, d.host), child.ClockEvery
 	if feed.Between == 0 {
 		feed.Between = child.Patience(f.period)
 	}
 	feed.Tries = 1
-	if last {
-		feed.Tries = max(3, d.Feed.Tries)
-	}
 	feed.Start = func() (child.Process, error) {
 		if d.Start != nil {
 			return d.Start(f.args)
@@ -144,7 +154,7 @@ func (d *Devices) follow(ctx context.Context, f form, last bool, give func(colle
 	l := listener{form: f, name: feed.Name, clock: child.Clock{Same: d.host == ""}, give: give}
 	return feed.Follow(ctx, child.Handler{
 		Line:    l.line,
-		Trouble: func(m plan.Message) { give(collect.Reading{Trouble: m}) },
+		Trouble: func(m plan.Message) { give(collect.Reading{Trouble: m, Clock: l.last}) },
 		Tick: func(send func(string) error) {
 			l.clock.Ask(send)
 			if d.kind.aside != "" {
@@ -174,7 +184,7 @@ func (l *listener) line(in child.Line) child.Verdict {
 	}
 	r := l.read(in.Text)
 	if r.strange && l.ever {
-		l.give(collect.Reading{Trouble: plan.Say(child.Unreadable, "program", l.name, "line", child.Short(in.Text)), Busy: time.Since(began)})
+		l.give(collect.Reading{Trouble: plan.Say(child.Unreadable, "program", l.name, "line", child.Short(in.Text)), Clock: l.last, Busy: time.Since(began)})
 	}
 	switch {
 	case len(r.values) > 0:

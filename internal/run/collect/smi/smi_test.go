@@ -2,6 +2,7 @@ package smi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -105,6 +106,35 @@ func TestOlderVersions(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A connection that is refused at first costs some samples, and not the fields of the newer
+// version.
+func TestRefusedAtFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := devices.Fake{}
+		d := within(t, "nvidia-smi", "gpu1", f)
+		begun := time.Now()
+		refused := errors.New("exit status 255: connection refused")
+		d.Start = func(args []string) (child.Process, error) {
+			if time.Since(begun) < time.Second {
+				return nil, refused
+			}
+			return f.Start(args), nil
+		}
+		d.Ask = func(_ context.Context, args ...string) (string, error) {
+			if time.Since(begun) < time.Second {
+				return "", refused
+			}
+			return f.Ask(args...)
+		}
+		g := collect.Start(t.Context(), time.Second, []collect.Collector{d})
+		time.Sleep(5500 * time.Millisecond)
+		set := g.End(begun)
+		if got := codes(set.Sources[0].Notes); len(got) != 1 || got[0] != string(child.Exited) || len(set.Named(telemetry.DeviceThrottled)) != len(reasons) {
+			t.Error(set.Sources[0].Notes, set.Series)
+		}
+	})
 }
 
 // Another program on the device shows within 10 s.
